@@ -1,0 +1,60 @@
+package session
+
+// Op is what an edit does to a store.
+type Op string
+
+// The edits. Each moves, adds or removes whole records; only Set changes one.
+const (
+	Move       Op = "move"       // the item Ref goes to session To, directly after item After
+	RemoveTwin Op = "remove"     // the item Ref leaves; its surviving copy is Twin
+	Quarantine Op = "quarantine" // the item Ref leaves for the receipt
+	Insert     Op = "insert"     // a new item in session To, directly after item After
+	Create     Op = "create"     // a new session NewID below session To
+	Set        Op = "set"        // Field of Ref becomes Value
+)
+
+// Edit is one change, as data: a plan can be saved, shown and applied later.
+// An adapter turns it into statements.
+type Edit struct {
+	Op    Op  `json:"op"`
+	Ref   Ref `json:"ref,omitzero"`
+	Twin  Ref `json:"twin,omitzero"`
+	After Ref `json:"after,omitzero"` // zero: at the start of To
+
+	To    string `json:"to,omitempty"`     // session id
+	NewID string `json:"new_id,omitempty"` // Create
+
+	New *NewItem `json:"new,omitempty"` // Insert
+
+	Field string  `json:"field,omitempty"`
+	Value *string `json:"value,omitempty"` // nil sets NULL
+
+	// Call is the delegation call that a created session or a rebuilt
+	// prologue takes its agent, task and time from.
+	Call *CallRef `json:"call,omitempty"`
+}
+
+// CallRef addresses one call of an item.
+type CallRef struct {
+	Ref  Ref    `json:"ref"`
+	ID   string `json:"id"`
+	Nth  int    `json:"nth"` // index among the item's calls
+	Name string `json:"name,omitempty"`
+}
+
+// NewItem describes an item that a repair adds. Its text is either given or
+// taken from a stored item, so that a fix can be built from outlines.
+type NewItem struct {
+	Kind     Kind   `json:"kind"`
+	Role     Role   `json:"role,omitempty"`
+	Agent    string `json:"agent,omitempty"`
+	Child    string `json:"child,omitempty"`    // SubSession
+	CallID   string `json:"call_id,omitempty"`  // Tool
+	IsError  bool   `json:"is_error,omitempty"` // Tool
+	Text     string `json:"text,omitempty"`     //
+	TextFrom Ref    `json:"text_from,omitzero"` // the item whose text is used instead
+	Prologue bool   `json:"prologue,omitempty"` // the task and start messages of a child, rebuilt from Edit.Call
+	Rule     string `json:"rule"`               // the rule that adds it: part of the synthetic marker
+	Implicit bool   `json:"implicit,omitempty"` //
+	Restored bool   `json:"restored,omitempty"` // a real text put back in its place, not a placeholder
+}

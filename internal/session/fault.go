@@ -1,0 +1,32 @@
+package session
+
+// FaultKind names a defect that only the reader of the stored bytes can see.
+// Rules turn faults into findings; an adapter reports them and never judges.
+type FaultKind uint8
+
+// The kinds of faults. The comment names what Field, Detail and Default hold.
+const (
+	StoreDamaged   FaultKind = iota + 1 // Detail: what is damaged and what that means
+	SchemaUnknown                       // Detail: what is newer or missing
+	ForeignKey                          // Detail: table, row and the table it points to
+	SetAsideBackup                      // Detail: path and number of sessions that the store lacks
+	LegacyFuller                        // Field: the old column; Detail: both counts
+	RequiredNull                        // Field: the column; Default: the documented value
+	BadMetadata                         // Field: the column; Detail: the parse error; Default
+	BadTime                             // Field: the column or key; Detail: the form found
+	UnknownKind                         // Field: the kind found
+	Undecodable                         // Field: the column; Detail: the decoder's error
+	BadSummary                          // Field: the column; Detail: what is wrong; Default
+	Housekeeping                        // Detail: what could be tidied and how
+	ParentCycle                         // Detail: the loop of session ids
+)
+
+// Fault is one such defect at one place.
+type Fault struct {
+	Kind    FaultKind
+	Ref     Ref
+	Item    int     // index into Session.Items, -1 when it is the session's or store's own
+	Field   string  // column or key
+	Detail  string  // for people; never message text
+	Default *string // the value that a repair may set, nil when there is none
+}

@@ -1,0 +1,146 @@
+package session
+
+import "time"
+
+// Kind says what an item is.
+type Kind uint8
+
+// The kinds of items. Other is everything that no model ever sees: error and
+// termination rows, unknown types, records that do not decode.
+const (
+	Message Kind = iota
+	SubSession
+	Summary
+	Other
+)
+
+func (k Kind) String() string { return [...]string{"message", "sub_session", "summary", "other"}[k] }
+
+// Role is who a message speaks for.
+type Role uint8
+
+// The roles. NoRole marks an item that is no message, or a role outside the table.
+const (
+	NoRole Role = iota
+	User
+	Assistant
+	Tool
+	System
+)
+
+func (r Role) String() string {
+	return [...]string{"", "user", "assistant", "tool", "system"}[r]
+}
+
+// ParseRole is the inverse of Role.String; unknown names give NoRole.
+func ParseRole(s string) Role {
+	switch s {
+	case "user":
+		return User
+	case "assistant":
+		return Assistant
+	case "tool":
+		return Tool
+	case "system", "developer":
+		return System
+	}
+	return NoRole
+}
+
+// Flags are facts about an item that decoding can tell.
+type Flags uint16
+
+const (
+	// Implicit items are hidden from people but sent to the model.
+	Implicit Flags = 1 << iota
+	// Archived items are kept but no longer sent.
+	Archived
+	// Synthetic items were written by a repair, not by the runtime.
+	Synthetic
+	// Unfinished items were streaming when their writer stopped: no final
+	// record replaced the partial one.
+	Unfinished
+	// Blank messages have no text beyond white space, no calls, no media and
+	// no result; readers drop them or providers reject them.
+	Blank
+	// Skipped items are passed over by the store's own reader when it loads
+	// the session (dangling references, unknown kinds): they shift index
+	// references and reach no model.
+	Skipped
+	// Dangling sub-session items refer to a session that does not exist.
+	Dangling
+)
+
+// Has reports whether all flags of g are set.
+func (f Flags) Has(g Flags) bool { return f&g == g }
+
+// Item is one entry of a session.
+type Item struct {
+	Table string // the table that holds the record
+	Key   string // the record's key in that table, unique within the store
+
+	Kind     Kind
+	Role     Role
+	Flags    Flags
+	Position int64     // the stored order value; Items is sorted by it
+	Time     time.Time // zero when absent or unreadable
+
+	Agent      string // who produced it, "" for user and system items
+	Branch     string // the path label; see package branch for the other forms
+	Invocation string
+
+	Calls   []Call
+	Results []Result
+
+	Child    string // the sub-session's id, for SubSession items
+	KeptFrom int64  // for Summary items: index in the loaded list of the first item kept, 0 for none
+
+	// Meaning is the digest of what the item says: role, agent, text, media,
+	// reasoning, calls and results. Two items with the same Meaning are twins.
+	Meaning Digest
+	// Text is the digest of the text alone: of a message's text, or of a
+	// tool item's result.
+	Text Digest
+
+	// Body is nil at the outline level.
+	Body *Body
+}
+
+// Body is what an item says, loaded on request.
+type Body struct {
+	Text      string // the message's or summary's text; a tool item's text is in its results
+	Reasoning string
+	Raw       []byte // the stored bytes, exactly
+}
+
+// Call is one tool_use.
+type Call struct {
+	ID         string
+	Name       string
+	Args       string // the raw argument text; body level only
+	Delegation *Delegation
+}
+
+// Result is one tool_result.
+type Result struct {
+	CallID    string
+	Name      string // "" where the store does not record it
+	Text      string // body level only
+	Digest    Digest // of Text
+	IsError   bool
+	Synthetic bool // a placeholder that some tool wrote for a missing result
+	Pending   bool // recorded as still running or waiting for approval
+}
+
+// Delegation is what a call that starts a child session says about the child.
+type Delegation struct {
+	Agent    string // the agent asked, "" when the arguments do not say
+	Task     Digest // of the task text, 0 when the arguments do not say
+	Child    string // the child's id, where the store records it with the call
+	Blocking bool   // the caller waits; its own items cannot come before the result
+}
+
+// OnWire reports whether the item becomes part of a request to a model.
+func (it *Item) OnWire() bool {
+	return it.Kind == Message && it.Flags&(Skipped|Archived) == 0
+}

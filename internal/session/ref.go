@@ -1,0 +1,24 @@
+package session
+
+// TableSessions is the table name that a Ref carries when it means a session's
+// own record, whatever the store calls that table.
+const TableSessions = "sessions"
+
+// Ref addresses one record of a store: what a finding points at and what an
+// edit changes. The store itself is known from the context.
+type Ref struct {
+	Session string `json:"session,omitempty"`
+	Table   string `json:"table"`
+	Key     string `json:"key"`
+	Pointer string `json:"pointer,omitempty"` // JSON pointer below the record
+}
+
+// Row is the record without the session: "session_items/17". It stays the same
+// when the record moves to another session or position.
+func (r Ref) Row() string {
+	row := r.Table + "/" + r.Key
+	if r.Pointer != "" {
+		row += "#" + r.Pointer
+	}
+	return row
+}

@@ -1,0 +1,89 @@
+// Package session is the canonical model of persisted agent conversations:
+// pure data that every adapter produces and every rule reads.
+//
+// The model has two levels of detail. The outline (everything but Item.Body)
+// is what nearly all rules need and is small; the body (texts, arguments, raw
+// bytes) is loaded for one tree at a time when a view, an export or a plan asks
+// for it. Stored order is the order of Items; times are data, never order.
+package session
+
+import "time"
+
+// Session is one conversation with its items in stored order.
+type Session struct {
+	ID     string
+	Parent string // the recorded parent session, "" for a root
+	App    string
+	User   string
+	Title  string
+	Agent  string // the agent that the session belongs to, "" when the store does not say
+	Model  string // the model that answered last, "" when unknown: the hint for a provider profile
+
+	Created time.Time // zero when absent or unreadable
+	Updated time.Time
+
+	// Task is the digest of the task text that the session's first message
+	// hands to it, 0 when it starts in another way. It equals
+	// Delegation.Task of the call that created the session.
+	Task Digest
+
+	Items     []Item
+	IndexRefs []IndexRef
+	Faults    []Fault // of the session's own record; an item's faults name the item
+
+	// Children are the sessions of the tree that belong below this one: those
+	// that record it as parent, and those that only an item of it refers to.
+	Children []*Session
+
+	// Raw carries what the model has no field for (the canonical stream's
+	// "raw"); loaded with the bodies.
+	Raw []byte
+}
+
+// Ref addresses the session's own record.
+func (s *Session) Ref() Ref { return Ref{Session: s.ID, Table: TableSessions, Key: s.ID} }
+
+// ItemRef addresses the item at index i.
+func (s *Session) ItemRef(i int) Ref {
+	return Ref{Session: s.ID, Table: s.Items[i].Table, Key: s.Items[i].Key}
+}
+
+// IndexRef is a number stored elsewhere that means a place in the session's
+// list of items as the reader loads it (items that it skips do not count).
+type IndexRef struct {
+	Ref     Ref
+	Field   string // for people: "instruction_context updates[1].position"
+	Index   int64
+	Pointer string // JSON pointer below the field, "" when the column is the number
+}
+
+// Tree is a set of sessions that belong together: everything that parent links
+// and references connect. It is the unit of checking, repair and parallelism.
+type Tree struct {
+	// Sessions holds every session of the tree, parents before children, in a
+	// deterministic order. Sessions[0] is the root; further sessions without a
+	// parent in the tree are further roots (only damage makes those).
+	Sessions []*Session
+}
+
+// Root is the session that the tree is named after.
+func (t *Tree) Root() *Session { return t.Sessions[0] }
+
+// Session finds a session of the tree by id, nil when it is not in it.
+func (t *Tree) Session(id string) *Session {
+	for _, s := range t.Sessions {
+		if s.ID == id {
+			return s
+		}
+	}
+	return nil
+}
+
+// Items counts the items of all sessions of the tree.
+func (t *Tree) Items() int {
+	n := 0
+	for _, s := range t.Sessions {
+		n += len(s.Items)
+	}
+	return n
+}

@@ -1,0 +1,44 @@
+package session
+
+// Writer says whether the runtime that owns a store may still be writing.
+type Writer uint8
+
+// The writer states. Modification times are never evidence for them: a fresh
+// checkout would change the verdict.
+const (
+	WriterUnknown Writer = iota // no probe possible
+	WriterLive                  // another process holds the store
+	WriterDead                  // the probe says that nobody does
+)
+
+func (w Writer) String() string { return [...]string{"unknown", "live", "dead"}[w] }
+
+// Store is what an adapter knows of the whole store.
+type Store struct {
+	Path       string
+	Kind       string // "docker-agent"
+	Title      string // "docker agent", for people
+	Generation string // schema generation: "018"
+	Bytes      int64
+	Writer     Writer
+	WriterName string // "docker-agent (pid 4711)", "" when nobody is known
+
+	// ChildrenClosed: the runtime never sends a child session to a model again
+	// once its delegation is answered or closed.
+	ChildrenClosed bool
+	// ChildPrologue: every child session starts with a system message that
+	// holds its task and an implicit user message.
+	ChildPrologue bool
+	// ReadOnly is the reason why this store cannot be repaired in place, "" if it can.
+	ReadOnly string
+	// Incomplete is the reason why not everything could be read, "" if all was.
+	Incomplete string
+	// Advice are sentences about the runtime generation that wrote the store,
+	// printed with a report that has findings.
+	// Runtime says which versions of the runtime leave such a store behind, "" when unknown.
+	Runtime string
+	Advice  []string
+	// Faults are defects of the store as a whole, and of records that belong
+	// to no session.
+	Faults []Fault
+}
