@@ -1,0 +1,322 @@
+package replay
+
+import (
+	"slices"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// link decides which child session belongs to which delegation call, from the
+// strongest evidence to the weakest: the id that the store recorded with the
+// call, the sub-session item in the call's own stretch of the window, equal
+// task texts, the child's last answer, and for children that no item refers to
+// whatever fits exactly one call. Where several fit, nobody is linked.
+func link(tree *session.Tree, trace *Trace, windows [][]*window) {
+	if len(tree.Sessions) == 1 {
+		return
+	}
+	l := &linker{byID: map[string]*session.Session{}, referenced: map[string]bool{}, taken: map[*session.Session]bool{}}
+	for _, s := range tree.Sessions {
+		l.byID[s.ID] = s
+		for i := range s.Items {
+			if s.Items[i].Kind == session.SubSession {
+				l.referenced[s.Items[i].Child] = true
+			}
+		}
+	}
+	for i, rs := range trace.Sessions {
+		refs := l.references(rs.Session)
+		l.recorded(rs, refs)
+		for _, w := range windows[i] {
+			l.byPosition(w, refs)
+		}
+		l.byContent(rs, refs)
+		for _, w := range windows[i] {
+			l.behindResult(w, rs.Session, refs)
+		}
+	}
+	for _, rs := range trace.Sessions {
+		l.unreferenced(rs)
+	}
+	for _, rs := range trace.Sessions {
+		for _, d := range rs.Delegations {
+			if d.Child != nil && trace.Callers[d.Child] == nil {
+				trace.Callers[d.Child] = d
+			}
+		}
+	}
+}
+
+type linker struct {
+	byID       map[string]*session.Session
+	referenced map[string]bool // ids that some sub-session item names
+	taken      map[*session.Session]bool
+}
+
+// reference is a sub-session item whose child exists.
+type reference struct {
+	item  int
+	child *session.Session
+}
+
+func (l *linker) references(s *session.Session) []reference {
+	var list []reference
+	for i := range s.Items {
+		if s.Items[i].Kind != session.SubSession {
+			continue
+		}
+		if c := l.byID[s.Items[i].Child]; c != nil && c != s {
+			list = append(list, reference{i, c})
+		}
+	}
+	return list
+}
+
+func (l *linker) take(d *Delegation, child *session.Session, item int) {
+	d.Child, d.Reference = child, item
+	l.taken[child] = true
+}
+
+// recorded links the children whose id the store keeps with the call.
+func (l *linker) recorded(rs *Session, refs []reference) {
+	for _, d := range rs.Delegations {
+		id := d.Call().Delegation.Child
+		if id == "" {
+			continue
+		}
+		if c := l.byID[id]; c != nil && c != rs.Session {
+			item := slices.IndexFunc(refs, func(r reference) bool { return r.child == c })
+			if item >= 0 {
+				item = refs[item].item
+			}
+			l.take(d, c, item)
+		}
+	}
+}
+
+// byPosition links the sub-session item that stands alone between the previous
+// result of the batch and a call's own result (docker agent 3.2), unless the
+// task texts say that it is another call's.
+func (l *linker) byPosition(w *window, refs []reference) {
+	for n, d := range w.calls {
+		if d.Child != nil {
+			continue
+		}
+		from, to := w.stretch(n)
+		var found []reference
+		for _, r := range refs {
+			if r.item > from && r.item < to && !l.taken[r.child] {
+				found = append(found, r)
+			}
+		}
+		if len(found) == 1 && !l.othersTask(w, d, found[0].child) {
+			l.take(d, found[0].child, found[0].item)
+		}
+	}
+}
+
+// stretch is the part of the window that belongs to the n-th delegation when
+// calls run one after another: from the latest earlier result to its own. A
+// call without a result has what is left, if it is the first such call.
+func (w *window) stretch(n int) (from, to int) {
+	d := w.calls[n]
+	from, to = w.opener, d.Result
+	if d.Result < 0 {
+		to = w.end
+		for _, other := range w.calls[:n] {
+			if other.Result < 0 {
+				return to, to
+			}
+		}
+	}
+	for _, other := range w.calls {
+		if other.Result > from && other.Result < to {
+			from = other.Result
+		}
+	}
+	return from, to
+}
+
+// othersTask reports whether the child's task text is not that of d but of
+// another call of the batch.
+func (l *linker) othersTask(w *window, d *Delegation, child *session.Session) bool {
+	if child.Task == 0 || child.Task == d.Call().Delegation.Task {
+		return false
+	}
+	for _, other := range w.calls {
+		if other != d && other.Call().Delegation.Task == child.Task {
+			return true
+		}
+	}
+	return false
+}
+
+// byContent links the referenced children that position did not decide: by the
+// task text, then by the answer that came back.
+func (l *linker) byContent(rs *Session, refs []reference) {
+	for _, same := range []func(*Delegation, *session.Session) bool{sameTask, sameAnswer} {
+		for _, r := range refs {
+			if l.taken[r.child] {
+				continue
+			}
+			var fits []*Delegation
+			for _, d := range rs.Delegations {
+				if d.Child == nil && d.Item < r.item && (r.item < d.End || !d.Call().Delegation.Blocking) && same(d, r.child) {
+					fits = append(fits, d)
+				}
+			}
+			if len(fits) > 0 && (len(fits) == 1 || sameWindow(fits)) {
+				l.take(fits[0], r.child, r.item)
+			}
+		}
+	}
+}
+
+// behindResult links a sub-session item that stands behind its call's result in
+// the same answer group (docker agent 4.2 G: the child's unfinished row became
+// the parent's result row, which is older than the sub-session item).
+func (l *linker) behindResult(w *window, s *session.Session, refs []reference) {
+	for _, d := range w.calls {
+		if d.Child != nil || d.Result < 0 {
+			continue
+		}
+		for i := d.Result + 1; i < len(s.Items) && (!s.Items[i].OnWire() || s.Items[i].Role == session.Tool); i++ {
+			n := slices.IndexFunc(refs, func(r reference) bool { return r.item == i && !l.taken[r.child] })
+			if n >= 0 && !l.othersTask(w, d, refs[n].child) {
+				l.take(d, refs[n].child, i)
+				break
+			}
+		}
+	}
+}
+
+// sameWindow reports whether all calls stand in one item: then equal children
+// of equal calls are linked in order, since nothing can tell them apart.
+func sameWindow(list []*Delegation) bool {
+	for _, d := range list {
+		if d.Item != list[0].Item {
+			return false
+		}
+	}
+	return true
+}
+
+// unreferenced links children that name the session as parent and that no item
+// refers to (a crash, or the compaction bug: docker agent 4.2 C).
+func (l *linker) unreferenced(rs *Session) {
+	for _, c := range rs.Session.Children {
+		if c.Parent != rs.Session.ID || l.referenced[c.ID] || l.taken[c] {
+			continue
+		}
+		if d := onlyFit(rs.Delegations, c); d != nil {
+			l.take(d, c, -1)
+		}
+	}
+}
+
+// onlyFit is the one call without a child that could have started c: one whose
+// task or answer is the child's, else one whose agent and time do not
+// contradict it.
+func onlyFit(list []*Delegation, c *session.Session) *Delegation {
+	var strong, weak []*Delegation
+	for _, d := range list {
+		switch {
+		case d.Child != nil || contradicts(d, c):
+		case sameTask(d, c) || sameAnswer(d, c):
+			strong = append(strong, d)
+		default:
+			weak = append(weak, d)
+		}
+	}
+	if len(strong) > 0 {
+		weak = strong
+	}
+	if len(weak) != 1 {
+		return nil
+	}
+	return weak[0]
+}
+
+// contradicts reports whether the child cannot be the call's: another task,
+// another agent, or begun outside the time of the call.
+func contradicts(d *Delegation, c *session.Session) bool {
+	asked := d.Call().Delegation
+	if c.Task != 0 && asked.Task != 0 && c.Task != asked.Task {
+		return true
+	}
+	if agent := FirstAgent(c); agent != "" && asked.Agent != "" && agent != asked.Agent {
+		return true
+	}
+	begun, called := Begun(c), d.Session.Items[d.Item].Time
+	if begun.IsZero() || called.IsZero() {
+		return false
+	}
+	if begun.Before(called.Add(-time.Second)) { // stored times have a resolution of a second
+		return true
+	}
+	if d.Result >= 0 {
+		answered := d.Session.Items[d.Result].Time
+		return !answered.IsZero() && begun.After(answered.Add(time.Second))
+	}
+	return false
+}
+
+func sameTask(d *Delegation, c *session.Session) bool {
+	return c.Task != 0 && c.Task == d.Call().Delegation.Task
+}
+
+func sameAnswer(d *Delegation, c *session.Session) bool {
+	last := LastAnswer(c)
+	if d.Result < 0 || last < 0 {
+		return false
+	}
+	for _, r := range d.Session.Items[d.Result].Results {
+		if r.CallID == d.Call().ID {
+			return r.Digest != 0 && r.Digest == c.Items[last].Text
+		}
+	}
+	return false
+}
+
+// LastAnswer is the index of the item that a delegation's result is made of:
+// the child's last item, when that is assistant text without calls which its
+// writer finished and no repair rebuilt; -1 when the child did not finish.
+func LastAnswer(c *session.Session) int {
+	for i := len(c.Items) - 1; i >= 0; i-- {
+		it := &c.Items[i]
+		if !it.OnWire() {
+			continue
+		}
+		if it.Role == session.Assistant && len(it.Calls) == 0 && it.Text != 0 &&
+			it.Flags&(session.Unfinished|session.Synthetic|session.Blank) == 0 {
+			return i
+		}
+		return -1
+	}
+	return -1
+}
+
+// FirstAgent is the agent that a child was started with: its own record's, else
+// that of its first item with one.
+func FirstAgent(c *session.Session) string {
+	if c.Agent != "" {
+		return c.Agent
+	}
+	for i := range c.Items {
+		if c.Items[i].Agent != "" {
+			return c.Items[i].Agent
+		}
+	}
+	return ""
+}
+
+// Begun is when a session began: its first item's time, else its record's.
+func Begun(c *session.Session) time.Time {
+	for i := range c.Items {
+		if !c.Items[i].Time.IsZero() {
+			return c.Items[i].Time
+		}
+	}
+	return c.Created
+}

@@ -1,0 +1,120 @@
+// Package replay is the depth-tracking persistence model: it runs the items of
+// a session tree through a state machine that knows when an agent is blocked by
+// a delegation, and says for every item whether a correct runtime would have
+// stored it there. Replay never fails and decides nothing; it records.
+package replay
+
+import "github.com/sessctl/sessctl/internal/session"
+
+// Action is what a correct runtime would have done with an item.
+type Action uint8
+
+// The actions.
+const (
+	Persist Action = iota // it belongs into the session that holds it
+	Skip                  // it belongs into a child: a leak
+)
+
+func (a Action) String() string { return [...]string{"persist", "skip"}[a] }
+
+// Reason says why.
+type Reason uint8
+
+// The reasons, in the order in which the model asks.
+const (
+	OwnItem        Reason = iota // depth 0: the session's own
+	OwnRecord                    // the parent's own record of a sub-session
+	OwnResult                    // a result of the opener's own batch
+	BehindCall                   // produced while the session's agent was blocked
+	ResultOfLeaked               // a result of a call that a leaked item made
+)
+
+func (r Reason) String() string {
+	return [...]string{
+		"the session's own item",
+		"the parent's own record",
+		"result of the caller's own batch",
+		"the caller is blocked by its delegation",
+		"result of a leaked call",
+	}[r]
+}
+
+// Step is the verdict on one stored item.
+type Step struct {
+	Depth  int // delegations open at the item: 0 for the session's own
+	Action Action
+	Reason Reason
+	Frame  *Frame // the innermost open delegation of a skipped item, else nil
+}
+
+// Frame is one open delegation as seen from the session that holds the items.
+type Frame struct {
+	Parent *Frame
+	Item   int    // index of the item that opened it
+	Nth    int    // index of the call in that item
+	Caller string // the agent that waits
+	Agent  string // the agent asked, "" when the arguments do not say
+}
+
+// Depth counts the frame and those around it.
+func (f *Frame) Depth() int {
+	n := 0
+	for ; f != nil; f = f.Parent {
+		n++
+	}
+	return n
+}
+
+// Delegation is one delegation call of a session's own item, with what the
+// stored items tell of its fate.
+type Delegation struct {
+	Session *session.Session
+	Item    int // index of the item that made the call
+	Nth     int // index of the call in that item
+	Result  int // index of the item with its result, -1 when there is none
+	End     int // index behind the last item of its window
+
+	Child     *session.Session // the session that it started, nil when unknown
+	Reference int              // index of the sub-session item for Child, -1 when there is none
+
+	Leaked []Leaked // items of its child that stand in Session, in stored order
+}
+
+// Call is the call itself.
+func (d *Delegation) Call() *session.Call { return &d.Session.Items[d.Item].Calls[d.Nth] }
+
+// Caller is the agent that made the call.
+func (d *Delegation) Caller() string { return d.Session.Items[d.Item].Agent }
+
+// Leaked is one item that stands in a session although a child produced it.
+type Leaked struct {
+	Item  int    // index in the session that holds it
+	Frame *Frame // where it belongs when no copy exists
+	Twin  *Place // its copy in the child's subtree, nil when there is none
+
+	// Undecidable: no twin, and the caller's own agent name. It may be the
+	// caller's; it is reported and never moved.
+	Undecidable bool
+}
+
+// Place is an item of a session of the tree.
+type Place struct {
+	Session *session.Session
+	Item    int
+}
+
+// Session is the replay of one session.
+type Session struct {
+	Session     *session.Session
+	Steps       []Step // parallel to the items
+	Delegations []*Delegation
+}
+
+// Trace is the replay of a tree.
+type Trace struct {
+	Sessions []*Session // parallel to Tree.Sessions
+
+	// Callers says which delegation started a child session; sessions that no
+	// delegation is known for are missing.
+	Callers map[*session.Session]*Delegation
+}
