@@ -1,0 +1,73 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"os"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// DB is a database that is being read. All reads see one snapshot: they share
+// one connection and one read transaction. Its methods may be called from
+// several goroutines and then take turns.
+type DB struct {
+	File   File
+	Writer Writer // as it was before opening
+
+	access access
+	handle *os.File // opened before the driver, closed after it: see the package comment
+	folder string   // of the private copy, "" when there is none
+	pool   *sql.DB
+	conn   *sql.Conn
+
+	faults    []session.Fault
+	truncated bool
+}
+
+// disconnect closes what connect opened.
+func (db *DB) disconnect() error {
+	var err error
+	if db.conn != nil {
+		err = errors.Join(err, db.conn.Close())
+	}
+	if db.pool != nil {
+		err = errors.Join(err, db.pool.Close())
+	}
+	if db.folder != "" {
+		err = errors.Join(err, os.RemoveAll(db.folder))
+	}
+	db.conn, db.pool, db.folder = nil, nil, ""
+	return err
+}
+
+// Close ends the read and removes a private copy.
+func (db *DB) Close() error { return errors.Join(db.disconnect(), db.handle.Close()) }
+
+// Query runs a query in the snapshot.
+func (db *DB) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	return db.conn.QueryContext(ctx, query, args...)
+}
+
+// QueryRow runs a query in the snapshot for its first row.
+func (db *DB) QueryRow(ctx context.Context, query string, args ...any) *sql.Row {
+	return db.conn.QueryRowContext(ctx, query, args...)
+}
+
+// Changed is a sentence that says how the files changed since they were looked
+// at, "" when they did not or when a lock or a copy protected the read. After
+// a change the result may mix two states, so it must be read again.
+func (db *DB) Changed() string {
+	if db.access == shared || db.access == copied {
+		return ""
+	}
+	now, err := lookAt(db.File.real)
+	if err != nil {
+		return db.File.Path + " could not be looked at again after the read: " + reason(err)
+	}
+	if change := db.File.seen.difference(now); change != "" {
+		return db.File.Path + " changed while it was read: " + change
+	}
+	return ""
+}

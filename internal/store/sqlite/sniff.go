@@ -1,0 +1,145 @@
+package sqlite
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/sessctl/sessctl/internal/problem"
+)
+
+// File is what can be told of a database without opening it with SQLite.
+type File struct {
+	Path   string // as given
+	Size   int64
+	Header Header
+
+	// Sizes of the neighbours in bytes, -1 where there is none.
+	WAL, SHM, Journal int64
+
+	real       string // symbolic links resolved: the neighbours stand beside this one
+	seen       look
+	walUsable  bool // the -wal begins with a header that SQLite accepts
+	journalHot bool // the -journal begins with a header: a transaction was not finished
+}
+
+// Sniff looks at the file at path and its neighbours. Its errors are problems
+// of class Unreadable that say what the file is instead of a database.
+func Sniff(path string) (File, error) {
+	handle, f, err := sniff(path)
+	if err == nil {
+		err = handle.Close()
+	}
+	return f, err
+}
+
+// sniff is Sniff that leaves the database open for the caller to close.
+func sniff(path string) (*os.File, File, error) {
+	f := File{Path: path}
+	var err error
+	if f.real, err = filepath.EvalSymlinks(path); err != nil {
+		return nil, f, cannotRead(path, err)
+	}
+	if f.real, err = filepath.Abs(f.real); err != nil {
+		return nil, f, cannotRead(path, err)
+	}
+	// A FIFO would block on opening: look at its kind first.
+	info, err := os.Stat(f.real)
+	if err != nil {
+		return nil, f, cannotRead(path, err)
+	}
+	if err := regular(path, info); err != nil {
+		return nil, f, err
+	}
+	handle, err := os.Open(f.real)
+	if err != nil {
+		return nil, f, cannotRead(path, err)
+	}
+	if err = f.read(handle); err == nil {
+		err = f.meetNeighbours()
+	}
+	if err != nil {
+		_ = handle.Close()
+		return nil, f, err
+	}
+	return handle, f, nil
+}
+
+// regular is the problem with anything but a regular file.
+func regular(path string, info fs.FileInfo) error {
+	kind, next := "", "name a database file"
+	switch mode := info.Mode(); {
+	case mode.IsRegular():
+		return nil
+	case mode.IsDir():
+		kind, next = "a directory", "name the database file in it"
+	case mode&fs.ModeNamedPipe != 0:
+		kind = "a named pipe"
+	case mode&fs.ModeSocket != 0:
+		kind = "a socket"
+	default:
+		kind = "a device"
+	}
+	return problem.New(problem.Unreadable, next, "%s is not a session store: it is %s", path, kind)
+}
+
+// read takes the size and the header from the file.
+func (f *File) read(handle *os.File) error {
+	info, err := handle.Stat()
+	if err != nil {
+		return cannotRead(f.Path, err)
+	}
+	f.Size = info.Size()
+	head := make([]byte, 4096)
+	n, err := handle.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return cannotRead(f.Path, err)
+	}
+	head = head[:n]
+	switch {
+	case n == 0:
+		return emptyFile(f)
+	case !IsSQLite(head):
+		return notADatabase(f.Path, head, f.Size)
+	case n < headerSize:
+		return problem.New(problem.Unreadable, "restore a backup of the file",
+			"%s cannot be read: only %d bytes of a SQLite database are left", f.Path, n)
+	}
+	f.Header, err = parseHeader(f.Path, head)
+	return err
+}
+
+func emptyFile(f *File) error {
+	next := "restore a backup, or delete the file and let the runtime create a new one"
+	if info, err := os.Stat(f.real + "-wal"); err == nil && info.Size() > 0 {
+		next = "keep " + f.Path + "-wal (" + bytesText(info.Size()) +
+			"): it may hold the newest messages, and any program that opens the empty file deletes it"
+	}
+	return problem.New(problem.Unreadable, next,
+		"%s is empty (0 bytes): SQLite would take it for a database without tables", f.Path)
+}
+
+func cannotRead(path string, err error) error {
+	p := &problem.Error{Class: problem.Unreadable, Err: err}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		p.What = "there is no file " + path
+		p.Next = "check the path; `sessctl stores` lists where runtimes keep their stores"
+	case errors.Is(err, fs.ErrPermission):
+		p.What = path + " cannot be read: permission denied"
+		p.Next = "run sessctl as the user who owns the file"
+	default:
+		p.What = path + " cannot be read: " + reason(err)
+	}
+	return p
+}
+
+// reason is the part of an error that does not repeat the path.
+func reason(err error) string {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err.Error()
+	}
+	return err.Error()
+}

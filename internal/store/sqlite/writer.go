@@ -1,0 +1,25 @@
+package sqlite
+
+import "github.com/sessctl/sessctl/internal/session"
+
+// Writer is what the locks on a database tell about other processes.
+type Writer struct {
+	State session.Writer
+	Name  string // "docker-agent (pid 4711)", "" when nobody is known
+	Why   string // the reason of WriterUnknown
+
+	exclusive bool // readers are locked out
+	changing  bool // a transaction that uses the rollback journal is open
+}
+
+// ProbeWriter says whether another process holds the database at path. It
+// changes nothing. This process must not have the database open: see the
+// package comment.
+func ProbeWriter(path string) (Writer, error) {
+	handle, f, err := sniff(path)
+	if err != nil {
+		return Writer{}, err
+	}
+	defer func() { _ = handle.Close() }()
+	return probe(handle, f), nil
+}
