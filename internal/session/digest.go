@@ -39,8 +39,13 @@ func nonZero(h uint64) Digest {
 // it while decoding; the same content must be given in the same order.
 type Meaning struct{ buf []byte }
 
-// Reset starts a new item.
+// Reset starts a new item. The agent of a tool item does not count: runtimes
+// write results into rows that a child began, under the child's name
+// (docker agent 4.2 G).
 func (m *Meaning) Reset(role Role, agent string) {
+	if role == Tool {
+		agent = ""
+	}
 	m.buf = append(m.buf[:0], byte(role))
 	m.Add(DigestOf(agent))
 }

@@ -1,0 +1,96 @@
+package outline
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+func drawItem(t *rapid.T) session.Item {
+	text := rapid.StringN(0, 12, -1)
+	name := rapid.SampledFrom([]string{"", "root", "worker", "Coding agent"})
+	digest := func() session.Digest { return session.Digest(rapid.Uint64().Draw(t, "digest")) }
+	it := session.Item{
+		Table: "session_items", Key: rapid.SampledFrom([]string{"1", "007", "x#/3", "18446744073709551615"}).Draw(t, "key"),
+		Kind: session.Kind(rapid.IntRange(0, 3).Draw(t, "kind")), Role: session.Role(rapid.IntRange(0, 4).Draw(t, "role")),
+		Flags: session.Flags(rapid.Uint16().Draw(t, "flags")), Position: rapid.Int64().Draw(t, "position"),
+		Agent: name.Draw(t, "agent"), Branch: name.Draw(t, "branch"), Invocation: text.Draw(t, "invocation"),
+		Meaning: digest(), Text: digest(), Child: text.Draw(t, "child"), KeptFrom: rapid.Int64().Draw(t, "kept"),
+	}
+	if rapid.Bool().Draw(t, "timed") {
+		it.Time = time.Unix(rapid.Int64Range(-1e10, 1e11).Draw(t, "s"), rapid.Int64Range(0, 999999999).Draw(t, "ns")).UTC()
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "calls") {
+		c := session.Call{ID: text.Draw(t, "id"), Name: name.Draw(t, "tool")}
+		if rapid.Bool().Draw(t, "delegates") {
+			c.Delegation = &session.Delegation{Agent: name.Draw(t, "to"), Task: digest(), Child: text.Draw(t, "c"), Blocking: rapid.Bool().Draw(t, "b")}
+		}
+		it.Calls = append(it.Calls, c)
+	}
+	for range rapid.IntRange(0, 3).Draw(t, "results") {
+		r := session.Result{CallID: text.Draw(t, "id"), Name: name.Draw(t, "tool"), Digest: it.Text, IsError: rapid.Bool().Draw(t, "e"), Synthetic: rapid.Bool().Draw(t, "s"), Pending: rapid.Bool().Draw(t, "p")}
+		if rapid.Bool().Draw(t, "own digest") {
+			r.Digest = digest()
+		}
+		it.Results = append(it.Results, r)
+	}
+	return it
+}
+
+// What goes in comes out, by session and newest first.
+func TestRoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		log, want := NewLog(), map[uint32][]session.Item{}
+		for range rapid.IntRange(0, 40).Draw(t, "items") {
+			number := rapid.Uint32Range(0, 3).Draw(t, "session")
+			it := drawItem(t)
+			log.Add(number, &it)
+			want[number] = append(want[number], it)
+		}
+		for number := range uint32(5) {
+			got := slices.Collect(log.Items(number))
+			slices.Reverse(got)
+			if diff := cmp.Diff(want[number], got); diff != "" {
+				t.Fatalf("session %d: %s", number, diff)
+			}
+		}
+	})
+}
+
+func TestLongRecordsGetTheirOwnSlab(t *testing.T) {
+	log := NewLog()
+	long := session.Item{Key: "1", Child: string(make([]byte, 3*slab))}
+	short := session.Item{Key: "2"}
+	log.Add(0, &short)
+	log.Add(0, &long)
+	log.Add(0, &short)
+	var keys []string
+	for it := range log.Items(0) {
+		keys = append(keys, it.Key)
+	}
+	if !slices.Equal(keys, []string{"2", "1", "2"}) {
+		t.Errorf("got %v", keys)
+	}
+}
+
+func BenchmarkAdd(b *testing.B) {
+	it := session.Item{
+		Table: "session_items", Key: "123456", Position: 17, Kind: session.Message, Role: session.Assistant, Agent: "root",
+		Time: time.Unix(1770000000, 0), Meaning: 1, Text: 2, Calls: []session.Call{{ID: "toolu_01A09q90qw90lq917835lq9", Name: "shell"}},
+	}
+	log := NewLog()
+	b.ReportAllocs()
+	for b.Loop() {
+		log.Add(3, &it)
+	}
+	size := 0
+	for _, s := range log.slabs {
+		size += len(s)
+	}
+	b.ReportMetric(float64(size)/float64(b.N), "packed-B/item")
+}

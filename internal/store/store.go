@@ -1,0 +1,79 @@
+// Package store is the contract between sessctl and the stores that agent
+// runtimes write: what an adapter must tell and in which form. The table of all
+// adapters is in package registry.
+package store
+
+import (
+	"context"
+	"io"
+	"iter"
+
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/sqlite"
+)
+
+// Kind is one kind of store: a row of the table of adapters.
+type Kind struct {
+	Name  string // "docker-agent": what --store takes and machine formats print
+	Title string // "docker agent": for people
+
+	// Locations are the paths where a runtime of this kind keeps its store
+	// when nobody says otherwise, most likely first. home may be "".
+	Locations func(home string) []string
+
+	// Detect looks at the source and says whether it is a store of this kind,
+	// from its tables and columns or first lines, never from its name. It
+	// changes nothing.
+	Detect func(ctx context.Context, src *Source) Detection
+
+	// Open reads what is needed to yield trees. The store does not own src.
+	Open func(ctx context.Context, src *Source, opts Options) (Store, error)
+}
+
+// Options are what a caller may ask of every adapter.
+type Options struct {
+	Deep     bool        // also run the tests that cost more than the check itself
+	Progress func(int64) // called now and then with the bytes read so far; may be nil
+}
+
+// Detection is what an adapter makes of a source.
+type Detection struct {
+	Sure       Confidence
+	Generation string // "018", when it can already be told
+	Why        string // "tables sessions and session_items", for people
+}
+
+// Confidence orders what several adapters say of one source.
+type Confidence int
+
+// The levels of confidence.
+const (
+	No      Confidence = iota // not a store of this kind
+	Maybe                     // has the main table, misses much of the rest
+	Certain                   // has what only this kind has
+)
+
+// Source is what a user named: a SQLite file, a stream, or a folder.
+type Source struct {
+	Path   string        // as given; "-" for standard input
+	DB     *sqlite.DB    // an opened database, nil when the source is none
+	Stream io.ReadSeeker // the bytes of a file that is no database (spooled when it was a pipe), else nil
+	Bytes  int64
+}
+
+// Store is an opened store.
+//
+// Trees yields every session exactly once, in trees that are closed under
+// parent links and references, in a deterministic order, at the outline level,
+// in memory that follows the number of items and never the size of their
+// texts. An error ends the sequence; damage that leaves the rest readable is a
+// fault, not an error.
+//
+// Fill loads the bodies of a tree that Trees yielded, without changing its
+// outlines. It may be called for several trees at once.
+type Store interface {
+	Facts() *session.Store
+	Trees(ctx context.Context) iter.Seq2[*session.Tree, error]
+	Fill(ctx context.Context, tree *session.Tree) error
+	Close() error
+}
