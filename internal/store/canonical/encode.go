@@ -1,0 +1,80 @@
+package canonical
+
+import (
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// encodeSession makes the line of a session of another store.
+func encodeSession(s *session.Session) sessionLine {
+	rec := sessionLine{
+		Type: typeSession, ID: s.ID, Parent: s.Parent, App: s.App, User: s.User,
+		Title: s.Title, Agent: s.Agent, Model: s.Model,
+		Created: formatTime(s.Created), Updated: formatTime(s.Updated),
+		Task: explicitTask(s),
+	}
+	rec.Stored.set(s.Raw)
+	return rec
+}
+
+// explicitTask is the task text of a session whose task is not that of its
+// first item, nil if it is. The model keeps the digest only, so the text is
+// looked for in what the session says.
+func explicitTask(s *session.Session) *string {
+	if len(s.Items) > 0 && s.Items[0].Body != nil && s.Task == taskOf(&s.Items[0], s.Items[0].Body.Text) {
+		return nil
+	}
+	if s.Task == 0 {
+		if len(s.Items) == 0 {
+			return nil
+		}
+		return new(string)
+	}
+	for i := range s.Items {
+		it := &s.Items[i]
+		if it.Body == nil {
+			continue
+		}
+		_, task, _, _ := cutTask(it.Body.Text)
+		for _, text := range []string{task, it.Body.Text} {
+			if session.DigestOf(text) == s.Task {
+				return &text
+			}
+		}
+	}
+	return nil
+}
+
+// encodeItem makes the line of an item of another store.
+func encodeItem(s *session.Session, it *session.Item, body *session.Body) itemLine {
+	rec := itemLine{
+		Type: typeItem, Session: s.ID, Kind: it.Kind.String(), Role: it.Role.String(),
+		Agent: it.Agent, Branch: branchLabel{text: it.Branch}, Invocation: it.Invocation,
+		Time: formatTime(it.Time), Text: body.Text, Reasoning: body.Reasoning,
+		Child: it.Child, KeptFrom: it.KeptFrom,
+	}
+	for _, f := range rec.flags() {
+		*f.member = it.Flags.Has(f.flag)
+	}
+	if it.Flags.Has(session.Dangling) { // the reader finds that out again
+		rec.Skipped = false
+	}
+	for i := range it.Calls {
+		rec.Calls = append(rec.Calls, encodeCall(&it.Calls[i]))
+	}
+	for _, r := range it.Results {
+		rec.Results = append(rec.Results, resultLine{
+			Call: r.CallID, Name: r.Name, Text: r.Text,
+			Error: r.IsError, Synthetic: r.Synthetic, Pending: r.Pending,
+		})
+	}
+	rec.Media = it.Kind == session.Message && isBlank(&rec) && !it.Flags.Has(session.Blank)
+	rec.Stored.set(body.Raw)
+	return rec
+}
+
+func encodeCall(c *session.Call) callLine {
+	return callLine{
+		ID: c.ID, Name: c.Name, Args: looseText(c.Args),
+		Delegation: encodeDelegation(c.Name, c.Args, c.Delegation),
+	}
+}

@@ -1,0 +1,125 @@
+package canonical
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+)
+
+// The format that this package reads and writes.
+const (
+	formatName    = "sessctl.canonical"
+	formatVersion = 1
+	// closesChildren is the kind of store for which ChildrenClosed always holds.
+	closesChildren = "docker-agent"
+)
+
+// Header is what a stream says of the store that its sessions come from.
+type Header struct {
+	Kind           string // of the store: "docker-agent"
+	BranchModel    string // session, path, raw-prefix, tokens or forks; "" when unknown
+	Summaries      string // root or scoped: what a summary covers; "" when unknown
+	Model          string // the model that answered, for sessions that do not say
+	ChildrenClosed bool   // see session.Store
+	Writer         session.Writer
+
+	line []byte // as stored, when it was read from a stream: then bodies are lines too
+}
+
+// HeaderOf describes a store for a stream that is written from it. st is what
+// the adapter opened: something around it would hide the header of a stream.
+func HeaderOf(st store.Store) Header {
+	if s, ok := st.(interface{ Header() Header }); ok {
+		return s.Header()
+	}
+	f := st.Facts()
+	return Header{Kind: f.Kind, Writer: f.Writer, ChildrenClosed: f.ChildrenClosed}
+}
+
+func (h *Header) format() headerLine {
+	return headerLine{
+		Type: typeHeader, Format: fmt.Sprintf("%s/%d", formatName, formatVersion),
+		Kind: h.Kind, BranchModel: h.BranchModel, Summaries: h.Summaries,
+		Writer: h.Writer.String(), Model: h.Model, ChildrenClosed: h.ChildrenClosed,
+	}
+}
+
+// parseHeader reads the first line of a stream and the version of its format.
+// The error completes the sentence "line 1 …".
+func parseHeader(line []byte) (h Header, version int, err error) {
+	rec, usable, damage := decode[headerLine](line)
+	switch {
+	case !usable:
+		return h, 0, fmt.Errorf("is no line of a stream (%s)", explain(damage))
+	case rec.Type != typeHeader:
+		return h, 0, fmt.Errorf("has the type %s", quoted(rec.Type))
+	}
+	name, number, _ := strings.Cut(rec.Format, "/")
+	if version, err = strconv.Atoi(number); name != formatName || err != nil || version < formatVersion {
+		return h, 0, fmt.Errorf("has the format %s", quoted(rec.Format))
+	}
+	return Header{
+		Kind: rec.Kind, BranchModel: rec.BranchModel, Summaries: rec.Summaries, Model: rec.Model,
+		ChildrenClosed: rec.ChildrenClosed || rec.Kind == closesChildren,
+		Writer:         parseWriter(rec.Writer),
+		line:           line,
+	}, version, nil
+}
+
+func parseWriter(name string) session.Writer {
+	for _, w := range []session.Writer{session.WriterLive, session.WriterDead} {
+		if w.String() == name {
+			return w
+		}
+	}
+	return session.WriterUnknown
+}
+
+// detect looks at the first line. A header that is longer than a megabyte is
+// none.
+func detect(_ context.Context, src *store.Source) store.Detection {
+	const longest = 1 << 20
+	if src.Stream == nil {
+		return store.Detection{}
+	}
+	if _, err := src.Stream.Seek(0, io.SeekStart); err != nil {
+		return store.Detection{}
+	}
+	line, _, err := newLineScanner(io.LimitReader(src.Stream, longest)).next()
+	if err != nil {
+		return store.Detection{}
+	}
+	_, version, err := parseHeader(line)
+	if err != nil {
+		return store.Detection{}
+	}
+	d := store.Detection{
+		Sure: store.Certain, Generation: strconv.Itoa(version),
+		Why: fmt.Sprintf("its first line is a %s/%d header", formatName, version),
+	}
+	if version > formatVersion {
+		d.Sure = store.Maybe
+	}
+	return d
+}
+
+// notAStream is the error for a source whose first line is no header.
+func notAStream(src *store.Source, why string) error {
+	return problem.New(problem.Unreadable,
+		"write the header as the first line (docs/canonical.md), or name the kind of the store with --store",
+		`%s is not a canonical stream: %s, where {"type":"header","format":"%s/%d"} is expected`,
+		nameOf(src), why, formatName, formatVersion)
+}
+
+func nameOf(src *store.Source) string {
+	if src.Path == "-" {
+		return "standard input"
+	}
+	return src.Path
+}

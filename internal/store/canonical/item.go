@@ -1,0 +1,161 @@
+package canonical
+
+import (
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// itemReader makes items of lines. It keeps scratch space, so each goroutine
+// needs one of its own.
+type itemReader struct {
+	meaning session.Meaning
+	names   map[string]string // agents, branches and tools occur again and again
+	faults  []session.Fault   // of the item read last; Ref and Item are not set
+}
+
+func newItemReader() *itemReader { return &itemReader{names: make(map[string]string)} }
+
+// read decodes a line into an item with its body; the row key and the position
+// are left to the caller. A line that cannot be decoded becomes an item of kind
+// Other.
+func (r *itemReader) read(line []byte, number int64) session.Item {
+	r.faults = r.faults[:0]
+	rec, usable, damage := decodeItem(line)
+	if damage != nil {
+		r.fault(session.Undecodable, "line", at(number, explain(damage)))
+	}
+	if !usable {
+		return r.undecodable(line)
+	}
+	it := session.Item{
+		Kind:       r.kind(rec.Kind, number),
+		Flags:      flagsOf(&rec),
+		Branch:     r.branch(rec.Branch, number),
+		Invocation: r.intern(rec.Invocation),
+		Text:       session.DigestOf(rec.Text),
+		Body:       &session.Body{Text: rec.Text, Reasoning: rec.Reasoning, Raw: line},
+	}
+	var ok bool
+	if it.Time, ok = parseTime(rec.Time); !ok {
+		r.fault(session.BadTime, "time", at(number, notATime(rec.Time)))
+	}
+	switch it.Kind {
+	case session.Message:
+		r.readMessage(&it, &rec, number)
+	case session.SubSession:
+		it.Child = rec.Child
+	case session.Summary:
+		it.KeptFrom = rec.KeptFrom
+	}
+	it.Meaning = r.meaningOf(&it, &rec)
+	return it
+}
+
+func (r *itemReader) undecodable(line []byte) session.Item {
+	r.meaning.Reset(session.NoRole, "")
+	r.meaning.Mark(byte(session.Other))
+	r.meaning.Add(session.DigestOf(line))
+	return session.Item{Kind: session.Other, Meaning: r.meaning.Digest(), Body: &session.Body{Raw: line}}
+}
+
+func (r *itemReader) readMessage(it *session.Item, rec *itemLine, number int64) {
+	it.Role = session.ParseRole(rec.Role)
+	switch it.Role {
+	case session.NoRole:
+		r.fault(session.UnknownKind, rec.Role,
+			at(number, "the role "+quoted(rec.Role)+" is none of user, assistant, tool and system"))
+		it.Agent = r.intern(rec.Agent)
+	case session.Assistant, session.Tool:
+		it.Agent = r.intern(rec.Agent)
+	}
+	it.Calls, it.Results = r.calls(rec.Calls, number), r.results(rec.Results)
+	if it.Role == session.Tool && len(it.Results) == 1 && rec.Text == "" {
+		it.Text = it.Results[0].Digest
+	}
+	if isBlank(rec) && !rec.Media {
+		it.Flags |= session.Blank
+	}
+}
+
+// isBlank reports whether a message says nothing, as far as the stream shows
+// what it says.
+func isBlank(rec *itemLine) bool {
+	return len(rec.Calls) == 0 && len(rec.Results) == 0 && strings.TrimSpace(rec.Text) == ""
+}
+
+func (r *itemReader) calls(lines []callLine, number int64) []session.Call {
+	if len(lines) == 0 {
+		return nil
+	}
+	calls := make([]session.Call, len(lines))
+	for i := range lines {
+		line := &lines[i]
+		if err := line.Delegation.err; err != nil {
+			r.fault(session.Undecodable, "delegation", at(number, "delegation: "+explain(err)))
+		}
+		d := line.delegation()
+		if d != nil {
+			d.Agent = r.intern(d.Agent)
+		}
+		calls[i] = session.Call{ID: line.ID, Name: r.intern(line.Name), Args: string(line.Args), Delegation: d}
+	}
+	return calls
+}
+
+func (r *itemReader) results(lines []resultLine) []session.Result {
+	if len(lines) == 0 {
+		return nil
+	}
+	results := make([]session.Result, len(lines))
+	for i := range lines {
+		line := &lines[i]
+		results[i] = session.Result{
+			CallID: line.Call, Name: r.intern(line.Name), Text: line.Text,
+			Digest:    session.DigestOf(line.Text),
+			IsError:   line.Error,
+			Synthetic: line.Synthetic || session.IsPlaceholder(line.Text),
+			Pending:   line.Pending,
+		}
+	}
+	return results
+}
+
+func (r *itemReader) kind(name string, number int64) session.Kind {
+	kind, ok := parseKind(name)
+	if !ok {
+		r.fault(session.UnknownKind, name,
+			at(number, "the kind "+quoted(name)+" is none of message, sub_session, summary and other"))
+	}
+	return kind
+}
+
+// parseKind is the inverse of session.Kind.String; unknown names give Other.
+func parseKind(name string) (session.Kind, bool) {
+	for _, k := range []session.Kind{session.Message, session.SubSession, session.Summary, session.Other} {
+		if k.String() == name {
+			return k, true
+		}
+	}
+	return session.Other, false
+}
+
+func (r *itemReader) branch(b branchLabel, number int64) string {
+	if b.wrong {
+		r.fault(session.Undecodable, "branch",
+			at(number, `branch: neither a string nor {"tokens":[…]} nor {"active_forks":{…}}`))
+	}
+	return r.intern(b.text)
+}
+
+func (r *itemReader) intern(name string) string {
+	if known, ok := r.names[name]; ok {
+		return known
+	}
+	r.names[name] = name
+	return name
+}
+
+func (r *itemReader) fault(kind session.FaultKind, field, detail string) {
+	r.faults = append(r.faults, session.Fault{Kind: kind, Field: field, Detail: detail})
+}

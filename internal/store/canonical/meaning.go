@@ -1,0 +1,80 @@
+package canonical
+
+import "github.com/sessctl/sessctl/internal/session"
+
+// flagsOf are the flags that a line states; Blank and Dangling follow from more.
+func flagsOf(rec *itemLine) session.Flags {
+	var flags session.Flags
+	for _, f := range rec.flags() {
+		if *f.member {
+			flags |= f.flag
+		}
+	}
+	return flags
+}
+
+// flagMember is a member that is one flag of the model.
+type flagMember struct {
+	flag   session.Flags
+	member *bool
+}
+
+func (rec *itemLine) flags() [5]flagMember {
+	return [...]flagMember{
+		{session.Implicit, &rec.Implicit},
+		{session.Archived, &rec.Archived},
+		{session.Synthetic, &rec.Synthetic},
+		{session.Unfinished, &rec.Unfinished},
+		{session.Skipped, &rec.Skipped},
+	}
+}
+
+// meaningOf is the digest of what an item says. "raw" counts only where there
+// is nothing else, in items of kind Other: elsewhere it holds bookkeeping that
+// differs between twins.
+func (r *itemReader) meaningOf(it *session.Item, rec *itemLine) session.Digest {
+	m := &r.meaning
+	m.Reset(it.Role, it.Agent)
+	m.Mark(byte(it.Kind))
+	m.Add(session.DigestOf(rec.Text))
+	m.Add(session.DigestOf(rec.Reasoning))
+	switch it.Kind {
+	case session.Message:
+		if it.Role == session.NoRole {
+			m.Add(session.DigestOf(rec.Role))
+		}
+		addMessage(m, it, rec.Media)
+	case session.SubSession:
+		m.Add(session.DigestOf(it.Child))
+	case session.Other:
+		m.Add(session.DigestOf([]byte(rec.Stored.Raw)))
+		m.Add(session.DigestOf(rec.Stored.RawBase64))
+	}
+	return m.Digest()
+}
+
+func addMessage(m *session.Meaning, it *session.Item, media bool) {
+	m.Mark(bit(media))
+	m.Mark('c')
+	for i := range it.Calls {
+		c := &it.Calls[i]
+		m.Add(session.DigestOf(c.ID))
+		m.Add(session.DigestOf(c.Name))
+		m.Add(session.DigestOf(c.Args))
+	}
+	m.Mark('r')
+	for i := range it.Results {
+		res := &it.Results[i]
+		m.Add(session.DigestOf(res.CallID))
+		m.Add(session.DigestOf(res.Name))
+		m.Add(res.Digest)
+		m.Mark(bit(res.IsError))
+	}
+}
+
+func bit(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,140 @@
+package canonical
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// redactor takes what was said out of a stream and keeps its structure: types,
+// kinds, roles, flags, ids, times, names of agents, tools, models and apps,
+// branches, the keys of JSON, and every length. Texts that are equal stay equal,
+// and different ones stay different as long as there are enough fillers of their
+// length (21 of a single byte), so that a check of the redacted stream finds what
+// a check of the original finds.
+type redactor struct {
+	labels map[session.Digest]uint64 // of a text, counted among those of its length
+	next   map[int]uint64            // by length
+}
+
+func newRedactor() *redactor {
+	return &redactor{labels: make(map[session.Digest]uint64), next: make(map[int]uint64)}
+}
+
+func (r *redactor) header(rec *headerLine) { rec.Rest = mask(rec.Rest) }
+
+func (r *redactor) session(rec *sessionLine) {
+	rec.User, rec.Title = r.fill(rec.User), r.fill(rec.Title)
+	r.fillAt(rec.Task)
+	r.time(&rec.Created)
+	r.time(&rec.Updated)
+	rec.Stored.redact()
+	rec.Rest = mask(rec.Rest)
+}
+
+func (r *redactor) item(rec *itemLine) {
+	if _, ok := parseKind(rec.Kind); !ok {
+		rec.Kind = r.fill(rec.Kind)
+	}
+	if session.ParseRole(rec.Role) == session.NoRole {
+		rec.Role = r.fill(rec.Role)
+	}
+	if rec.Branch.wrong {
+		rec.Branch = branchLabel{}
+	}
+	r.time(&rec.Time)
+	rec.Text, rec.Reasoning = r.text(rec.Text), r.text(rec.Reasoning)
+	for i := range rec.Calls {
+		r.call(&rec.Calls[i])
+	}
+	for i := range rec.Results {
+		res := &rec.Results[i]
+		res.Synthetic = res.Synthetic || session.IsPlaceholder(res.Text)
+		res.Text, res.Rest = r.text(res.Text), mask(res.Rest)
+	}
+	rec.Stored.redact()
+	rec.Rest = mask(rec.Rest)
+}
+
+// call writes the delegation out first: its agent is a name that stays, and its
+// place in the arguments is filled.
+func (r *redactor) call(c *callLine) {
+	if d := c.delegation(); d != nil {
+		given := c.Delegation.given
+		if given == nil {
+			given = &delegationLine{}
+		}
+		given.Agent, given.Blocking = &d.Agent, &d.Blocking
+		r.fillAt(given.Task)
+		given.Rest = mask(given.Rest)
+		c.Delegation = delegationMember{given: given}
+	} else {
+		c.Delegation = encodeDelegation(c.Name, "", nil)
+	}
+	c.Args = looseText(r.args(string(c.Args)))
+	c.Rest = mask(c.Rest)
+}
+
+// args fills the values of JSON arguments and keeps their length, with spaces
+// where escapes fell away. Arguments that are no JSON stay none.
+func (r *redactor) args(args string) string {
+	filled, ok := mapValues([]byte(args), r.fill, r.count)
+	if !ok {
+		return r.fill(args)
+	}
+	return string(filled) + strings.Repeat(" ", max(0, len(args)-len(filled)))
+}
+
+// text fills a text and keeps the tags of a task: they say what a child was
+// asked, which its caller's arguments repeat.
+func (r *redactor) text(text string) string {
+	before, task, after, tagged := cutTask(text)
+	if !tagged {
+		return r.fill(text)
+	}
+	return r.fill(before) + taskOpen + r.fill(task) + taskClose + r.fill(after)
+}
+
+// time keeps a time and fills what is none.
+func (r *redactor) time(text *looseText) {
+	if _, ok := parseTime(*text); !ok {
+		*text = looseText(r.fill(string(*text)))
+	}
+}
+
+func (r *redactor) fillAt(text *string) {
+	if text != nil {
+		*text = r.fill(*text)
+	}
+}
+
+// fill replaces a text by letters, and a text of white space by spaces, because
+// readers treat such messages in their own way.
+func (r *redactor) fill(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return strings.Repeat(" ", len(text))
+	}
+	return r.number(text, "xabcdeghijklmopqrsuvw") // spells neither true, false nor null
+}
+
+// count replaces a JSON number by another one.
+func (r *redactor) count(number string) string { return r.number(number, "123456789") }
+
+// number replaces a text by its number among the texts of its length, written
+// in digits of the given kind in as many bytes as the text has.
+func (r *redactor) number(text, digits string) string {
+	key := session.DigestOf(text)
+	label, known := r.labels[key]
+	if !known {
+		label = r.next[len(text)]
+		r.next[len(text)]++
+		r.labels[key] = label
+	}
+	filler := bytes.Repeat([]byte(digits[:1]), len(text))
+	for i := len(filler) - 1; i >= 0 && label > 0; i-- {
+		filler[i] = digits[label%uint64(len(digits))]
+		label /= uint64(len(digits))
+	}
+	return string(filler)
+}

@@ -1,0 +1,169 @@
+package canonical
+
+import (
+	"encoding/base64"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// The lines of a stream. docs/canonical.md describes every member; members that
+// are not in these types are kept in Rest.
+
+const (
+	typeHeader  = "header"
+	typeSession = "session"
+	typeItem    = "item"
+)
+
+type headerLine struct {
+	Type           string         `json:"type"`
+	Format         string         `json:"format"`
+	Kind           string         `json:"kind,omitzero"`
+	BranchModel    string         `json:"branch_model,omitzero"`
+	Summaries      string         `json:"summaries,omitzero"`
+	Writer         string         `json:"writer,omitzero"`
+	Model          string         `json:"model,omitzero"`
+	ChildrenClosed bool           `json:"children_closed,omitzero"`
+	Rest           jsontext.Value `json:",embed"`
+}
+
+type sessionLine struct {
+	Type    string         `json:"type"`
+	ID      string         `json:"id"`
+	Parent  string         `json:"parent,omitzero"`
+	App     string         `json:"app,omitzero"`
+	User    string         `json:"user,omitzero"`
+	Title   string         `json:"title,omitzero"`
+	Agent   string         `json:"agent,omitzero"`
+	Model   string         `json:"model,omitzero"`
+	Created looseText      `json:"created,omitzero"`
+	Updated looseText      `json:"updated,omitzero"`
+	Task    *string        `json:"task,omitzero"`
+	Stored  storedRecord   `json:",embed"`
+	Rest    jsontext.Value `json:",embed"`
+}
+
+type itemLine struct {
+	Type       string         `json:"type"`
+	Session    string         `json:"session"`
+	Kind       string         `json:"kind"`
+	Role       string         `json:"role,omitzero"`
+	Agent      string         `json:"agent,omitzero"`
+	Branch     branchLabel    `json:"branch,omitzero"`
+	Invocation string         `json:"invocation,omitzero"`
+	Time       looseText      `json:"time,omitzero"`
+	Text       string         `json:"text,omitzero"`
+	Reasoning  string         `json:"reasoning,omitzero"`
+	Media      bool           `json:"media,omitzero"`
+	Calls      []callLine     `json:"calls,omitempty"`
+	Results    []resultLine   `json:"results,omitempty"`
+	Child      string         `json:"child,omitzero"`
+	KeptFrom   int64          `json:"kept_from,omitzero"`
+	Implicit   bool           `json:"implicit,omitzero"`
+	Archived   bool           `json:"archived,omitzero"`
+	Synthetic  bool           `json:"synthetic,omitzero"`
+	Unfinished bool           `json:"unfinished,omitzero"`
+	Skipped    bool           `json:"skipped,omitzero"`
+	Stored     storedRecord   `json:",embed"`
+	Rest       jsontext.Value `json:",embed"`
+}
+
+type callLine struct {
+	ID         string           `json:"id"`
+	Name       string           `json:"name"`
+	Args       looseText        `json:"args"`
+	Delegation delegationMember `json:"delegation,omitzero"`
+	Rest       jsontext.Value   `json:",embed"`
+}
+
+// delegationLine tells an absent member from an empty one: absent ones are read
+// from the call.
+type delegationLine struct {
+	Agent    *string        `json:"agent,omitzero"`
+	Child    string         `json:"child,omitzero"`
+	Blocking *bool          `json:"blocking,omitzero"`
+	Task     *string        `json:"task,omitzero"`
+	Rest     jsontext.Value `json:",embed"`
+}
+
+type resultLine struct {
+	Call      string         `json:"call"`
+	Name      string         `json:"name,omitzero"`
+	Text      string         `json:"text"`
+	Error     bool           `json:"error,omitzero"`
+	Synthetic bool           `json:"synthetic,omitzero"`
+	Pending   bool           `json:"pending,omitzero"`
+	Rest      jsontext.Value `json:",embed"`
+}
+
+// storedRecord is a record in the form of the store that it comes from.
+type storedRecord struct {
+	Raw       jsontext.Value `json:"raw,omitzero"`
+	RawBase64 string         `json:"raw_base64,omitzero"`
+}
+
+// set keeps the stored bytes: as JSON if they are JSON that every reader takes
+// the same way, else encoded.
+func (r *storedRecord) set(stored []byte) {
+	raw := jsontext.Value(stored)
+	switch {
+	case len(stored) == 0:
+	case raw.IsValid():
+		r.Raw = raw
+	default:
+		r.encode(stored)
+	}
+}
+
+func (r *storedRecord) encode(stored []byte) {
+	r.Raw, r.RawBase64 = nil, base64.StdEncoding.EncodeToString(stored)
+}
+
+// exact keeps numbers and escapes of raw values as they are.
+var exact = jsontext.PreserveRawStrings(true)
+
+// tolerant takes what RFC 8259 leaves open and RFC 7493 forbids: doubled names
+// (the last one counts) and text that is not UTF-8 (U+FFFD in its place).
+var tolerant = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
+// decode reads a line. A line with doubled names or bad UTF-8 is usable, and
+// damage says what is wrong with it.
+func decode[T any](line []byte) (value T, usable bool, damage error) {
+	damage = json.Unmarshal(line, &value)
+	if damage == nil {
+		return value, true, nil
+	}
+	var again T
+	return again, json.Unmarshal(line, &again, tolerant) == nil, damage
+}
+
+// decodeItem is decode for items. A damaged sub-session item is not usable: a
+// doubled member could make it another link than the index has seen.
+func decodeItem(line []byte) (rec itemLine, usable bool, damage error) {
+	rec, usable, damage = decode[itemLine](line)
+	if damage != nil && rec.Kind == session.SubSession.String() {
+		usable = false
+	}
+	return rec, usable, damage
+}
+
+// parseTime reads an RFC 3339 time; the empty text is no time.
+func parseTime(text looseText) (time.Time, bool) {
+	if text == "" {
+		return time.Time{}, true
+	}
+	t, err := time.Parse(time.RFC3339Nano, string(text))
+	return t, err == nil
+}
+
+// formatTime is the inverse of parseTime for years 0 to 9999.
+func formatTime(t time.Time) looseText {
+	if t.IsZero() {
+		return ""
+	}
+	return looseText(t.UTC().Format(time.RFC3339Nano))
+}
