@@ -1,0 +1,251 @@
+package agenttest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+)
+
+// deepest is how many delegations may be open in a random program.
+const deepest = 4
+
+// team are the agents of random programs. There are enough for every agent
+// that waits for a child at the deepest place and some more.
+var team = []string{"root", "worker", "Coding agent", "alpha", "beta", "researcher", "agent_1", "agent_10"}
+
+// Random draws a program of about size answers; the same arguments give the
+// same program. An agent that waits for a child is never asked by that child
+// or below it: what it said there could not be told from what it says itself.
+// Only the root's session is compacted.
+func Random(seed uint64, size int) Program {
+	rng := rand.New(rand.NewPCG(seed, 0x5e55))
+	g := &generator{rng: rng, left: size, countIDs: rng.IntN(4) == 0}
+	root := &scope{agent: team[0]}
+	p := Program{Title: fmt.Sprintf("random %d", seed), Agent: root.agent}
+	for len(p.Turns) == 0 || g.left > 0 {
+		turn := Turn{User: g.text(), Resumed: len(p.Turns) > 0 && (g.dead || g.chance(20))}
+		if turn.Resumed {
+			root.agent = p.Agent
+		}
+		g.dying, g.dead = g.chance(12), false
+		turn.Steps = g.steps(root)
+		p.Turns = append(p.Turns, turn)
+		if g.dead && g.chance(60) {
+			break
+		}
+	}
+	return p
+}
+
+// generator draws the parts of a program.
+type generator struct {
+	rng      *rand.Rand
+	left     int  // answers still to draw
+	countIDs bool // call ids count from 1 in every session, as with some providers
+	lastID   int
+	given    []given
+	dying    bool // the process may die in this turn
+	dead     bool
+}
+
+// given is a task that can be given again, word for word.
+type given struct {
+	task   *Task
+	agents []string // everybody who speaks in it
+	height int      // how many delegations it nests, itself included
+}
+
+// scope is what the generator knows of the session that it draws answers for.
+type scope struct {
+	depth   int
+	agent   string   // who speaks
+	waiting []string // the agents that wait for this session
+	calls   int
+	seen    []string // everybody who spoke here or below
+	height  int      // of the highest task given here
+}
+
+func (g *generator) chance(percent int) bool { return g.rng.IntN(100) < percent }
+
+// steps draws the answers until a session has nothing more to say.
+func (g *generator) steps(s *scope) []Step {
+	var steps []Step
+	for n := g.rng.IntN(4); n > 0 && g.left > 0; n-- {
+		s.seen = append(s.seen, s.agent)
+		if g.dying && g.chance(20) {
+			g.dead = true
+			return append(steps, g.cut(Killed))
+		}
+		steps = append(steps, g.working(s))
+		if g.dead {
+			return steps
+		}
+	}
+	s.seen = append(s.seen, s.agent)
+	return append(steps, g.ending(s))
+}
+
+// working draws an answer with calls.
+func (g *generator) working(s *scope) Step {
+	step := g.answer(65)
+	opener := s.agent
+	for n := 1 + g.rng.IntN(3); n > 0; n-- {
+		step.Calls = append(step.Calls, g.call(s, opener))
+	}
+	if s.depth == 0 && g.chance(4) {
+		step.Summary = "What was said so far: " + g.text()
+	}
+	return step
+}
+
+// ending draws the last answer of a session.
+func (g *generator) ending(s *scope) Step {
+	failed, silent := 12, 10
+	if s.depth == 0 {
+		failed, silent = 3, 3
+	}
+	switch {
+	case g.chance(failed):
+		step := g.cut(Failed)
+		step.Error = "all models failed: 529 overloaded"
+		return step
+	case g.chance(silent):
+		g.left--
+		return Step{Reasoning: g.text()}
+	}
+	return g.answer(100)
+}
+
+// answer draws an answer that has text in so many of a hundred cases.
+func (g *generator) answer(withText int) Step {
+	g.left--
+	var step Step
+	if g.chance(withText) {
+		step.Text = g.text()
+	}
+	if g.chance(20) {
+		step.Reasoning = g.text()
+	}
+	if g.chance(50) {
+		step.Usage = &Usage{InputTokens: g.rng.Int64N(9000), OutputTokens: g.rng.Int64N(900), CachedInputTokens: g.rng.Int64N(9000)}
+	}
+	return step
+}
+
+// cut draws an answer that stops before it is complete, perhaps before its
+// first word.
+func (g *generator) cut(end End) Step {
+	step := Step{End: end}
+	g.left--
+	if g.chance(50) {
+		step.Text = g.text()
+	}
+	return step
+}
+
+// call draws one call of the opener's batch.
+func (g *generator) call(s *scope, opener string) Call {
+	id := g.newID(s)
+	kind := g.rng.IntN(100)
+	switch {
+	case g.dead: // never run
+	case kind < 35 && s.depth < deepest && g.left > 0:
+		if task := g.task(s, opener); task != nil {
+			return Call{ID: id, Task: task}
+		}
+	case kind < 45:
+		if to := g.someone(s, opener); to != "" {
+			s.agent = to
+			s.seen = append(s.seen, to)
+			return Call{ID: id, To: to}
+		}
+	}
+	call := Call{ID: id, Tool: "shell", Args: string(encode(map[string]string{"cmd": g.text()}))}
+	if g.dying && !g.dead && g.chance(15) {
+		g.dead = true
+		call.Killed = true
+	}
+	if !g.chance(10) {
+		call.Output = g.text()
+	}
+	call.IsError = g.chance(10)
+	return call
+}
+
+// task draws a delegation, sometimes one that was given before.
+func (g *generator) task(s *scope, opener string) *Task {
+	waiting := append(slices.Clone(s.waiting), opener, s.agent)
+	if len(g.given) > 0 && g.chance(30) {
+		again := g.given[g.rng.IntN(len(g.given))]
+		if s.depth+again.height <= deepest && !slices.ContainsFunc(again.agents, func(a string) bool { return slices.Contains(waiting, a) }) {
+			s.note(again)
+			return again.task
+		}
+	}
+	agent := g.someone(s, opener)
+	if agent == "" {
+		return nil
+	}
+	child := &scope{depth: s.depth + 1, agent: agent, waiting: waiting}
+	task := &Task{Agent: agent, Text: g.text()}
+	if g.chance(50) {
+		task.ExpectedOutput = g.text()
+	}
+	task.Steps = g.steps(child)
+	fresh := given{task, child.seen, child.height + 1}
+	s.note(fresh)
+	if !g.dead {
+		g.given = append(g.given, fresh)
+	}
+	return task
+}
+
+func (s *scope) note(t given) {
+	s.seen = append(s.seen, t.agents...)
+	s.height = max(s.height, t.height)
+}
+
+// someone draws an agent that neither speaks nor waits, "" when there is none.
+func (g *generator) someone(s *scope, opener string) string {
+	var free []string
+	for _, agent := range team {
+		if agent != s.agent && agent != opener && !slices.Contains(s.waiting, agent) {
+			free = append(free, agent)
+		}
+	}
+	if len(free) == 0 {
+		return ""
+	}
+	return free[g.rng.IntN(len(free))]
+}
+
+func (g *generator) newID(s *scope) string {
+	s.calls++
+	g.lastID++
+	if g.countIDs {
+		return fmt.Sprintf("call_%d", s.calls)
+	}
+	return fmt.Sprintf("toolu_%06d", g.lastID)
+}
+
+// texts have what JSON and terminals find difficult. Some are short, so that
+// agents say the same thing now and then.
+var texts = []string{
+	"Done.",
+	"ok",
+	"Let me look at the files first.",
+	"if a < b && b > c { return \"x\" }",
+	"first line\nsecond line\twith a tab",
+	"C:\\Users\\me\\session.db",
+	"Grüße, 世界, \U0001F600 and \u2028 a line separator",
+	"{\"role\":\"tool\",\"tool_call_id\":\"call_1\"}",
+	"All tests pass; the change is in `internal/store`.",
+}
+
+func (g *generator) text() string {
+	text := texts[g.rng.IntN(len(texts))]
+	if g.chance(60) {
+		text += fmt.Sprintf(" (%d)", g.rng.IntN(1000))
+	}
+	return text
+}

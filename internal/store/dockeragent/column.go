@@ -1,0 +1,157 @@
+package dockeragent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// columnItem is one entry of the legacy messages column (2.4): a wrapped
+// message, a nested sub-session, a summary, or (before v0.5.0) a bare message.
+type columnItem struct {
+	Message *struct {
+		AgentName  string          `json:"agentName"`
+		AgentName2 string          `json:"agent_name"` // later exports
+		Message    json.RawMessage `json:"message"`
+		Implicit   bool            `json:"implicit"`
+	} `json:"message"`
+	SubSession *columnSession `json:"sub_session"`
+	Summary    string         `json:"summary"`
+	Role       string         `json:"role"` // only of a bare message
+}
+
+type columnSession struct {
+	ID        string            `json:"id"`
+	Title     string            `json:"title"`
+	CreatedAt time.Time         `json:"created_at"`
+	Messages  []json.RawMessage `json:"messages"`
+}
+
+// nestedMessages leads from an entry of the column to those of its sub-session.
+const nestedMessages = "/sub_session/messages"
+
+// readColumn reads the legacy column of the sessions that have no rows in the
+// item table, as the reader does; before migration 014 those are all. With deep
+// it also compares the others' counts (S5).
+func (st *agentStore) readColumn(ctx context.Context, deep bool) error {
+	if !st.schema.hasColumn() {
+		return nil
+	}
+	p := newPart()
+	st.parts = append(st.parts, p)
+	for number := range len(st.sessions) { // nested sub-sessions are appended meanwhile
+		s, items := st.sessions[number], st.count(uint32(number))
+		if items > 0 && !deep {
+			continue
+		}
+		text, err := st.columnOf(ctx, s.ID)
+		if err != nil {
+			return err
+		}
+		if text == "" || text == "[]" {
+			continue
+		}
+		var list []json.RawMessage
+		if err := json.Unmarshal([]byte(text), &list); err != nil {
+			if items == 0 {
+				s.Faults = append(s.Faults, session.Fault{
+					Kind: session.Undecodable, Item: -1, Ref: s.Ref(), Field: "the messages column", Detail: err.Error(),
+				})
+			}
+			continue
+		}
+		switch {
+		case items == 0:
+			st.addColumn(p, uint32(number), s.ID, "", list)
+		case len(list) > items:
+			s.Faults = append(s.Faults, session.Fault{
+				Kind: session.LegacyFuller, Item: -1, Ref: s.Ref(), Field: "messages",
+				Detail: fmt.Sprintf("the messages column holds %d items, the item table only %d: the next upgrade would delete the fuller copy",
+					len(list), items),
+			})
+		}
+	}
+	return nil
+}
+
+// count is the number of rows that the item table has for a session.
+func (st *agentStore) count(number uint32) int {
+	n := 0
+	for _, p := range st.parts {
+		n += p.log.Count(number)
+	}
+	return n
+}
+
+func (st *agentStore) columnOf(ctx context.Context, id string) (string, error) {
+	var text *string
+	err := st.db.QueryRow(ctx, "select messages from sessions where id = ?", id).Scan(&text)
+	if err != nil || text == nil {
+		return "", err
+	}
+	return *text, nil
+}
+
+// addColumn adds the entries of a list in the column of the session owner;
+// pointer leads to the list. Keys are "OWNER#/POINTER", so that the bytes can
+// be found again.
+func (st *agentStore) addColumn(p *part, number uint32, owner, pointer string, list []json.RawMessage) {
+	for i, data := range list {
+		at := fmt.Sprintf("%s/%d", pointer, i)
+		it := p.reset(tableColumn, owner+"#"+at, int64(i))
+		fault := func(kind session.FaultKind, field, detail string, fallback *string) {
+			ref := session.Ref{Table: tableColumn, Key: owner + "#" + at}
+			p.faults[number] = append(p.faults[number], session.Fault{Kind: kind, Ref: ref, Field: field, Detail: detail, Default: fallback})
+		}
+		var entry columnItem
+		err := json.Unmarshal(data, &entry)
+		switch {
+		case err != nil && !strings.Contains(string(data), `"role"`):
+			it.Kind = session.Other
+			fault(session.Undecodable, "the messages column", err.Error(), nil)
+		case entry.Message != nil:
+			agent := entry.Message.AgentName
+			if agent == "" {
+				agent = entry.Message.AgentName2
+			}
+			p.messageItem(number, p.name([]byte(agent)), entry.Message.Implicit, entry.Message.Message, fault)
+		case entry.SubSession != nil:
+			it.Kind, it.Child = session.SubSession, entry.SubSession.ID
+			p.references[number] = append(p.references[number], reference{int64(i), int64(i), it.Child})
+			st.addNested(p, number, owner, at, entry.SubSession)
+			it = p.reset(tableColumn, owner+"#"+at, int64(i)) // the nested items used it
+			it.Kind, it.Child = session.SubSession, entry.SubSession.ID
+		case entry.Summary != "":
+			it.Kind, it.Text = session.Summary, session.DigestOf(entry.Summary)
+		case entry.Role != "":
+			p.messageItem(number, "", false, data, fault)
+		default:
+			it.Kind, it.Flags = session.Other, session.Skipped
+			fault(session.UnknownKind, "entry without message, sub_session and summary", "", nil)
+		}
+		it.Flags &^= session.Unfinished // rows without a time are placeholders only in the item table (2.3)
+		p.log.Add(number, it)
+	}
+}
+
+// addNested adds a nested sub-session; one that is also stored as a row of its
+// own (v1.13.0 to v1.19.1, 4.1) is that row, and only a reference here.
+func (st *agentStore) addNested(p *part, parent uint32, owner, at string, nested *columnSession) {
+	if nested.ID == "" {
+		nested.ID = owner + "#" + at
+	}
+	if _, stored := st.numbers[nested.ID]; stored {
+		return
+	}
+	number := uint32(len(st.sessions))
+	st.numbers[nested.ID] = number
+	st.sessions = append(st.sessions, &session.Session{
+		ID: nested.ID, Parent: st.sessions[parent].ID, Title: nested.Title, Created: nested.CreatedAt,
+	})
+	st.costs = append(st.costs, 0)
+	st.addColumn(p, number, owner, at+nestedMessages, nested.Messages)
+}

@@ -1,0 +1,129 @@
+package dockeragent
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/sqlite"
+)
+
+// faults are what reading the item table found besides its rows: ranges that
+// could not be read, and rows that belong to no session.
+func (r *rowReader) faults(lost []sqlite.Range) []session.Fault {
+	var list []session.Fault
+	for _, l := range lost {
+		list = append(list, l.Fault(tableItems))
+	}
+	ids := make([]string, 0, len(r.orphans))
+	for id := range r.orphans {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	for _, id := range ids {
+		list = append(list, session.Fault{
+			Kind: session.ForeignKey, Item: -1, Ref: session.Ref{Table: tableItems, Key: "session " + id},
+			Detail: fmt.Sprintf("%d rows of %s belong to session %q, which does not exist", r.orphans[id], tableItems, id),
+		})
+	}
+	return list
+}
+
+// setAside looks for the backup that versions from v1.20.0 on made when they
+// replaced a database by an empty one (1.3), and counts what only it holds. A
+// backup that cannot be read is nothing to report here.
+func (st *agentStore) setAside(ctx context.Context) []session.Fault {
+	path := st.facts.Path + ".bak"
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	db, err := sqlite.Open(ctx, path, sqlite.Options{})
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = db.Close() }()
+	rows, err := db.Query(ctx, "select id from sessions")
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = rows.Close() }()
+	lacking := 0
+	for rows.Next() {
+		var id string
+		if rows.Scan(&id) != nil {
+			continue
+		}
+		if _, here := st.numbers[id]; !here {
+			lacking++
+		}
+	}
+	if rows.Err() != nil || lacking == 0 {
+		return nil
+	}
+	return []session.Fault{{
+		Kind: session.SetAsideBackup, Item: -1, Ref: session.Ref{Table: "backup", Key: path},
+		Detail: fmt.Sprintf("%s holds %d sessions that this store lacks: docker agent set it aside when it could not open it", path, lacking),
+	}}
+}
+
+// strayMedia counts the records of generated media that belong to no session.
+// They have no foreign key on purpose (1.1): files outlive their sessions.
+func (st *agentStore) strayMedia(ctx context.Context) []session.Fault {
+	if !st.schema.has("generated_media_manifest", "session_id") {
+		return nil
+	}
+	var stray int
+	err := st.db.QueryRow(ctx, "select count(*) from generated_media_manifest where session_id not in (select id from sessions)").Scan(&stray)
+	if err != nil || stray == 0 {
+		return nil
+	}
+	return []session.Fault{{
+		Kind: session.Housekeeping, Item: -1, Ref: session.Ref{Table: "generated_media_manifest", Key: "*"},
+		Detail: fmt.Sprintf("generated_media_manifest has %d files of sessions that were deleted; the files may still be in the data folder", stray),
+	}}
+}
+
+// compareCosts reports sessions that record a higher cost than their messages
+// and those of their sub-sessions add up to: then some were lost. A lower one
+// says nothing, because the record lags behind.
+func (st *agentStore) compareCosts(tree *session.Tree) {
+	sums := map[*session.Session]float64{}
+	for i := len(tree.Sessions) - 1; i >= 0; i-- { // children come after their parents
+		s := tree.Sessions[i]
+		for _, p := range st.parts {
+			sums[s] += p.costs[st.numbers[s.ID]]
+		}
+		for _, c := range s.Children {
+			sums[s] += sums[c]
+		}
+		if recorded := st.costs[st.numbers[s.ID]]; recorded > sums[s]*1.01+0.001 {
+			s.Faults = append(s.Faults, session.Fault{
+				Kind: session.Housekeeping, Item: -1, Ref: s.Ref(), Field: "cost",
+				Detail: fmt.Sprintf("the session records a cost of $%.4f, its messages add up to $%.4f: messages were lost or deleted", recorded, sums[s]),
+			})
+		}
+	}
+}
+
+// unexplained leaves out the violated foreign keys that are reported as what
+// they are: items of a missing session, dangling references (SC704) and missing
+// parents (SC705).
+func (st *agentStore) unexplained(ctx context.Context, deep []session.Fault) []session.Fault {
+	return slices.DeleteFunc(deep, func(f session.Fault) bool {
+		if f.Kind != session.ForeignKey {
+			return false
+		}
+		if f.Ref.Table != "sessions" {
+			return f.Ref.Table == tableItems
+		}
+		var parent *string
+		err := st.db.QueryRow(ctx, "select parent_id from sessions where rowid = ?", f.Ref.Key).Scan(&parent)
+		if err != nil || parent == nil {
+			return false
+		}
+		_, exists := st.numbers[*parent]
+		return !exists
+	})
+}

@@ -1,0 +1,58 @@
+// Package dockeragent reads the session databases of docker agent (formerly
+// cagent), every schema generation from the first to migration 029. The facts
+// about the format are from the notes named docker-agent.md in the design; a
+// number like 2.1 in a comment is a section of them.
+package dockeragent
+
+import (
+	"context"
+	"path/filepath"
+
+	"github.com/sessctl/sessctl/internal/store"
+)
+
+const (
+	kindName  = "docker-agent"
+	kindTitle = "docker agent"
+)
+
+// Kind is docker agent's row in the table of adapters.
+var Kind = store.Kind{
+	Name:  kindName,
+	Title: kindTitle,
+	// `docker agent run` keeps its database in the home folder, `serve api` in
+	// the current one (1.1).
+	Locations: func(home string) []string {
+		list := []string{"session.db"}
+		if home != "" {
+			list = append([]string{filepath.Join(home, ".cagent", "session.db")}, list...)
+		}
+		return list
+	},
+	Detect: detect,
+	Open:   open,
+}
+
+// detect goes by tables and columns: a migrations table with docker agent's
+// columns beside sessions, or the bare sessions table of the first versions.
+func detect(ctx context.Context, src *store.Source) store.Detection {
+	if src.DB == nil {
+		return store.Detection{}
+	}
+	columns, err := src.DB.Columns(ctx)
+	if err != nil {
+		return store.Detection{}
+	}
+	s := newSchema(columns)
+	switch {
+	case !s.has("sessions", "id") || !s.has("sessions", "created_at"):
+		return store.Detection{}
+	case s.has("migrations", "applied_at") && s.has("migrations", "description") && (s.has("session_items", "message_json") || s.has("sessions", "messages")):
+		return store.Detection{Sure: store.Certain, Why: "tables sessions and migrations in docker agent's form"}
+	case s.has("session_items", "message_json") && s.has("session_items", "item_type"):
+		return store.Detection{Sure: store.Maybe, Why: "tables sessions and session_items, but no migrations"}
+	case s.has("sessions", "messages") && !s.has("migrations", "id"):
+		return store.Detection{Sure: store.Maybe, Why: "a sessions table with a messages column"}
+	}
+	return store.Detection{}
+}

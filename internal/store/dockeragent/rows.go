@@ -1,0 +1,209 @@
+package dockeragent
+
+import (
+	"context"
+	"database/sql/driver"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// itemColumns are read from every row of session_items, as far as they exist.
+var itemColumns = []string{
+	"session_id", "position", "item_type", "agent_name", "message_json", "implicit", "subsession_id",
+	"summary_text", "first_kept_entry", "usage_json", "cost",
+}
+
+// row is one row of session_items between reading and decoding. Its JSON
+// stands in the batch.
+type row struct {
+	id, position int64
+	session      uint32
+	kind         string // one of the known item types, or a copy of the stored one
+	agent        string
+	child        string
+	summary      session.Digest
+	keptFrom     int64
+	from, to     int  // the JSON in batch.json
+	null         bool // the JSON is NULL
+	implicit     bool
+	implicitNull bool
+	badUsage     string  // what is wrong with usage_json
+	cost         float64 // of a summary, in dollars
+}
+
+// batch is a number of rows that one decoder takes at a time.
+type batch struct {
+	rows []row
+	json []byte
+}
+
+// batchBytes keeps a batch within the processor's cache.
+const batchBytes = 256 << 10
+
+// readItems reads the item table once, in row order, whatever the indexes say:
+// that is fastest, and a damaged index cannot hide rows. The reading goroutine
+// copies rows into batches; as many others as there are processors decode
+// them, and it decodes itself when they are behind.
+func (st *agentStore) readItems(ctx context.Context) error {
+	if !st.schema.hasItems() {
+		return nil
+	}
+	full, free := make(chan *batch, 2), make(chan *batch, 4)
+	var decoders sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) - 1 {
+		p := newPart()
+		st.parts = append(st.parts, p)
+		decoders.Go(func() {
+			for b := range full {
+				p.decodeAll(b)
+				select {
+				case free <- b:
+				default:
+				}
+			}
+		})
+	}
+	own := newPart()
+	st.parts = append(st.parts, own)
+	r := &rowReader{st: st, columns: st.schema.pick(tableItems, itemColumns...), kinds: map[string]string{}, orphans: map[string]int{}}
+	r.batch = &batch{}
+	r.flush = func() {
+		select {
+		case full <- r.batch:
+			select {
+			case r.batch = <-free:
+			default:
+				r.batch = &batch{}
+			}
+		default:
+			own.decodeAll(r.batch)
+		}
+		r.batch.rows, r.batch.json = r.batch.rows[:0], r.batch.json[:0]
+	}
+	lost, err := st.db.ScanTable(ctx, tableItems, r.columns, r.read)
+	r.flush()
+	close(full)
+	decoders.Wait()
+	st.facts.Faults = append(st.facts.Faults, r.faults(lost)...)
+	return err
+}
+
+// rowReader turns column values, which die when its read returns, into rows.
+type rowReader struct {
+	st      *agentStore
+	columns []string
+	batch   *batch
+	flush   func()
+	kinds   map[string]string // item types and agent names seen, so that each is copied once
+	orphans map[string]int    // session ids without a session, with their number of rows
+	bytes   int64
+
+	lastID    string // the session of the last row
+	last      uint32
+	lastKnown bool
+}
+
+func (r *rowReader) read(rowid int64, values []driver.Value) error {
+	w := row{id: rowid}
+	var id, summary, usage string
+	w.from = len(r.batch.json)
+	for i, column := range r.columns {
+		v := values[i]
+		switch column {
+		case "session_id":
+			id = viewOf(v)
+		case "position":
+			w.position, _ = v.(int64)
+		case "item_type":
+			w.kind = r.name(viewOf(v))
+		case "agent_name":
+			w.agent = r.name(viewOf(v))
+		case "message_json":
+			w.null = v == nil
+			r.batch.json = append(r.batch.json, viewOf(v)...)
+		case "implicit":
+			w.implicit, w.implicitNull = isTrue(v), v == nil
+		case "subsession_id":
+			w.child = strings.Clone(viewOf(v))
+		case "summary_text":
+			summary = viewOf(v)
+		case "first_kept_entry":
+			w.keptFrom, _ = v.(int64)
+		case "cost":
+			w.cost, _ = v.(float64)
+		case "usage_json":
+			usage = viewOf(v)
+		}
+	}
+	w.to = len(r.batch.json)
+	number, known := r.number(id)
+	if !known {
+		r.orphans[strings.Clone(id)]++
+		r.batch.json = r.batch.json[:w.from]
+		return nil
+	}
+	w.session = number
+	if w.kind == "summary" {
+		w.summary, w.badUsage = summaryOf(summary, usage)
+	}
+	r.batch.rows = append(r.batch.rows, w)
+	if len(r.batch.json) >= batchBytes || len(r.batch.rows) >= 4096 {
+		r.bytes += int64(len(r.batch.json))
+		if r.st.progress != nil {
+			r.st.progress(r.bytes)
+		}
+		r.flush()
+	}
+	return nil
+}
+
+// number is the number of a session; rows of one session mostly come together.
+func (r *rowReader) number(id string) (uint32, bool) {
+	if id == r.lastID && r.lastKnown {
+		return r.last, true
+	}
+	number, known := r.st.numbers[id]
+	if known {
+		r.lastID, r.last, r.lastKnown = r.st.sessions[number].ID, number, true
+	}
+	return number, known
+}
+
+// name is a copy of a short string that repeats.
+func (r *rowReader) name(s string) string {
+	if known, ok := r.kinds[s]; ok {
+		return known
+	}
+	s = strings.Clone(s)
+	r.kinds[s] = s
+	return s
+}
+
+// viewOf is a value as text without a copy, valid as long as the value.
+func viewOf(v driver.Value) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case []byte:
+		return view(v)
+	case nil:
+		return ""
+	}
+	return textOf(v)
+}
+
+func isTrue(v driver.Value) bool {
+	switch v := v.(type) {
+	case int64:
+		return v != 0
+	case bool:
+		return v
+	case string:
+		return slices.Contains([]string{"1", "t", "true", "TRUE", "True", "T"}, v)
+	}
+	return false
+}

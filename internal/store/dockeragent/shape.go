@@ -1,0 +1,164 @@
+package dockeragent
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// shape is the type that a value must have to decode. nil takes every value.
+type shape struct {
+	kind    reflect.Kind
+	element *shape  // of a list
+	fields  []field // of an object
+}
+
+type field struct {
+	key   string
+	shape *shape
+}
+
+// The shapes of the objects whose other keys are only checked.
+var (
+	messageShape  = shapeOf(reflect.TypeFor[chatMessage]())
+	partShape     = shapeOf(reflect.TypeFor[chatMessagePart]())
+	imageShape    = shapeOf(reflect.TypeFor[chatMessageImageURL]())
+	fileShape     = shapeOf(reflect.TypeFor[chatMessageFile]())
+	callShape     = shapeOf(reflect.TypeFor[toolsToolCall]())
+	functionShape = shapeOf(reflect.TypeFor[toolsFunctionCall]())
+	usageShape    = shapeOf(reflect.TypeFor[chatUsage]())
+
+	definitionShape = shapeOf(reflect.TypeFor[toolsTool]())
+)
+
+func shapeOf(t reflect.Type) *shape {
+	switch t.Kind() {
+	case reflect.Interface:
+		return nil
+	case reflect.Pointer:
+		return shapeOf(t.Elem())
+	case reflect.Slice:
+		element := shapeOf(t.Elem())
+		if element.kind == reflect.Uint8 { // bytes come as one base64 string
+			return element
+		}
+		return &shape{kind: reflect.Slice, element: element}
+	case reflect.Struct:
+		sh := &shape{kind: reflect.Struct}
+		for i := range t.NumField() {
+			f := t.Field(i)
+			sh.fields = append(sh.fields, field{f.Tag.Get("json"), shapeOf(f.Type)})
+		}
+		return sh
+	}
+	return &shape{kind: t.Kind()}
+}
+
+// find is the shape below a key. It is false for a key that differs from a
+// known one in case only: encoding/json takes the one for the other.
+func (sh *shape) find(key []byte) (*shape, bool) {
+	for i := range sh.fields {
+		if sh.fields[i].key == string(key) {
+			return sh.fields[i].shape, true
+		}
+	}
+	for i := range sh.fields {
+		if strings.EqualFold(sh.fields[i].key, view(key)) {
+			return nil, false
+		}
+	}
+	return nil, true
+}
+
+// member consumes the value of a key that the record does not need.
+func (s *scanner) member(sh *shape, key []byte, depth int) bool {
+	below, ok := sh.find(key)
+	return ok && s.value(below, depth+1)
+}
+
+// maxDepth is how deep values may lie within each other on the fast path.
+const maxDepth = 100
+
+// value consumes a value of the shape. null fits everywhere: it leaves the
+// decoder's zero value as it is.
+func (s *scanner) value(sh *shape, depth int) bool {
+	if depth > maxDepth {
+		return false
+	}
+	first := s.next()
+	if first == 'n' {
+		return s.word("null")
+	}
+	if sh == nil {
+		return s.anything(first, depth)
+	}
+	var flag bool
+	var number int64
+	switch sh.kind {
+	case reflect.String:
+		_, _, ok := s.str()
+		return ok
+	case reflect.Bool:
+		return s.boolean(&flag)
+	case reflect.Int64:
+		return s.integer(&number)
+	case reflect.Uint8:
+		return s.base64()
+	case reflect.Slice:
+		return s.elements(func() bool { return s.value(sh.element, depth+1) })
+	case reflect.Struct:
+		return s.members(func(key []byte) bool { return s.member(sh, key, depth) })
+	}
+	return false
+}
+
+// anything consumes a value of any type. As encoding/json does for an interface, it
+// refuses numbers that no float64 can hold.
+func (s *scanner) anything(first byte, depth int) bool {
+	switch first {
+	case '"':
+		_, _, ok := s.str()
+		return ok
+	case '{':
+		return s.members(func([]byte) bool { return s.value(nil, depth+1) })
+	case '[':
+		return s.elements(func() bool { return s.value(nil, depth+1) })
+	case 't':
+		return s.word("true")
+	case 'f':
+		return s.word("false")
+	}
+	var number float64
+	return s.float(&number)
+}
+
+// definitionCache holds the last tool definitions that were checked. They fill
+// much of a store and say the same in message after message.
+type definitionCache [64][]byte
+
+// maxDefinition is the size in bytes up to which a definition is kept.
+const maxDefinition = 16 << 10
+
+// definition consumes a tool definition. An object says itself where it ends,
+// so bytes that begin with a checked one need no second look.
+func (d *decoder) definition() bool {
+	s := &d.scan
+	s.next()
+	rest := s.data[s.pos:]
+	start := rest[:min(len(rest), 64)]
+	known := &d.definitions[uint64(session.DigestOf(start))%uint64(len(d.definitions))]
+	if len(*known) > 0 && bytes.HasPrefix(rest, *known) {
+		s.pos += len(*known)
+		return true
+	}
+	from := s.pos
+	if !s.value(definitionShape, 0) {
+		return false
+	}
+	if size := s.pos - from; size <= maxDefinition {
+		*known = append((*known)[:0], rest[:size]...)
+	}
+	return true
+}

@@ -1,0 +1,189 @@
+package dockeragent
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/forest"
+	"github.com/sessctl/sessctl/internal/store/sqlite"
+)
+
+const (
+	tableItems  = "session_items"
+	tableColumn = "sessions.messages" // items that only the legacy column holds
+)
+
+// agentStore is an opened database: sessions as records, items as packed
+// outlines. Memory follows the number of items.
+type agentStore struct {
+	db       *sqlite.DB
+	schema   schema
+	facts    session.Store
+	sessions []*session.Session // without items, in row order
+	numbers  map[string]uint32  // id → index in sessions
+	costs    []float64          // recorded, by session number, in dollars
+	parts    []*part            // what each decoder collected
+	refs     [][]string         // by session number: the children that its items name, in item order
+	trees    []*session.Tree    // of sessions without items
+	progress func(int64)
+}
+
+// open reads everything but texts.
+func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
+	sc, faults, err := readSchema(ctx, src.DB)
+	if err != nil {
+		return nil, err
+	}
+	st := &agentStore{db: src.DB, schema: sc, numbers: map[string]uint32{}, progress: opts.Progress}
+	st.facts = session.Store{
+		Path: src.Path, Kind: kindName, Title: kindTitle, Generation: sc.name(), Bytes: src.Bytes,
+		Writer: src.DB.Writer.State, WriterName: src.DB.Writer.Name,
+		Runtime: sc.runtime(), Advice: sc.advice(), ChildrenClosed: true, ChildPrologue: true,
+		Faults: append(src.DB.Faults(), faults...),
+	}
+	if sc.generation > newest {
+		st.facts.ReadOnly = "its schema is newer than sessctl knows"
+	}
+	if err := st.readSessions(ctx); err != nil {
+		return nil, err
+	}
+	if err := st.readItems(ctx); err != nil {
+		return nil, err
+	}
+	if err := st.readColumn(ctx, opts.Deep); err != nil {
+		return nil, err
+	}
+	if opts.Deep {
+		deep, err := src.DB.Deep(ctx)
+		if err != nil {
+			return nil, err
+		}
+		st.facts.Faults = append(st.facts.Faults, st.unexplained(ctx, deep)...)
+	}
+	st.facts.Faults = append(append(st.facts.Faults, st.setAside(ctx)...), st.strayMedia(ctx)...)
+	st.group()
+	return st, nil
+}
+
+func (st *agentStore) Facts() *session.Store { return &st.facts }
+func (st *agentStore) Close() error          { return nil }
+
+// group makes the trees once; Trees fills copies of them.
+func (st *agentStore) group() {
+	st.refs = make([][]string, len(st.sessions))
+	heads := make([]forest.Head, len(st.sessions))
+	for i, s := range st.sessions {
+		heads[i] = forest.Head{Session: s, Refs: st.references(uint32(i))}
+	}
+	st.trees = forest.Group(heads)
+}
+
+// references lists the sub-sessions that a session's items name, in item order.
+func (st *agentStore) references(number uint32) []string {
+	var found []reference
+	for _, p := range st.parts {
+		found = append(found, p.references[number]...)
+	}
+	slices.SortStableFunc(found, func(a, b reference) int {
+		return cmp.Or(cmp.Compare(a.position, b.position), cmp.Compare(a.id, b.id))
+	})
+	ids := make([]string, len(found))
+	for i, r := range found {
+		ids[i] = r.child
+	}
+	return ids
+}
+
+// Trees yields copies with their items, so that a tree can be forgotten when
+// its caller is done.
+func (st *agentStore) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
+	return func(yield func(*session.Tree, error) bool) {
+		for _, t := range st.trees {
+			if err := ctx.Err(); err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(st.filled(t), nil) {
+				return
+			}
+		}
+	}
+}
+
+// filled is a copy of a tree with the items of its sessions.
+func (st *agentStore) filled(bare *session.Tree) *session.Tree {
+	tree := &session.Tree{Sessions: make([]*session.Session, len(bare.Sessions))}
+	copies := make(map[*session.Session]*session.Session, len(bare.Sessions))
+	for i, s := range bare.Sessions {
+		c := *s
+		tree.Sessions[i], copies[s] = &c, &c
+	}
+	for _, c := range tree.Sessions {
+		children := make([]*session.Session, len(c.Children))
+		for i, child := range c.Children {
+			children[i] = copies[child]
+		}
+		c.Children = children
+		st.addItems(c)
+	}
+	st.compareCosts(tree)
+	return tree
+}
+
+// addItems gives a session its items in the order in which the reader loads
+// them: by position, and by row where positions are equal.
+func (st *agentStore) addItems(s *session.Session) {
+	number := st.numbers[s.ID]
+	s.Faults = slices.Clone(s.Faults)
+	s.Items = make([]session.Item, 0, st.count(number))
+	for _, p := range st.parts {
+		for it := range p.log.Items(number) {
+			s.Items = append(s.Items, it)
+		}
+		if m := p.models[number]; m.name != "" && s.Model == "" {
+			s.Model = m.name
+		}
+		if t := p.tasks[number]; t != 0 {
+			s.Task = t
+		}
+	}
+	slices.Reverse(s.Items) // newest first, and mostly in order
+	slices.SortFunc(s.Items, func(a, b session.Item) int {
+		return cmp.Or(cmp.Compare(a.Position, b.Position), cmp.Compare(len(a.Key), len(b.Key)), cmp.Compare(a.Key, b.Key))
+	})
+	forest.MarkDangling(s, func(id string) bool { _, ok := st.numbers[id]; return ok })
+	for _, p := range st.parts {
+		for _, f := range p.faults[number] {
+			f.Item = slices.IndexFunc(s.Items, func(it session.Item) bool { return it.Key == f.Ref.Key })
+			s.Faults = append(s.Faults, f)
+		}
+	}
+	st.deriveCreated(s)
+}
+
+// deriveCreated gives a missing or unusable creation time the value that a
+// repair may set: that of the session's first item.
+func (st *agentStore) deriveCreated(s *session.Session) {
+	for i := range s.Faults {
+		f := &s.Faults[i]
+		if f.Field != "created_at" || f.Item >= 0 || f.Default != nil {
+			continue
+		}
+		for n := range s.Items {
+			if t := s.Items[n].Time; !t.IsZero() {
+				value := t.Format(time.RFC3339)
+				f.Default = &value
+				break
+			}
+		}
+	}
+}
+
+// rowKey is the key of a row of the item table.
+func rowKey(id int64) string { return strconv.FormatInt(id, 10) }
