@@ -9,6 +9,11 @@ import "github.com/sessctl/sessctl/internal/session"
 // the index among the item's calls or results.
 type Occurrence struct{ Item, Nth int }
 
+// Before orders occurrences as they are stored.
+func (o Occurrence) Before(p Occurrence) bool {
+	return o.Item < p.Item || o.Item == p.Item && o.Nth < p.Nth
+}
+
 // Place is where a result stands, seen from its call.
 type Place uint8
 
@@ -29,8 +34,9 @@ type Pair struct {
 type Extra struct {
 	Result      Occurrence
 	Pair        int  // index into Pairs of the pair it is too much for
-	Same        bool // it says the same as the pair's result
-	Placeholder bool // it is a stand-in, the pair's result is real
+	Same        bool // it says the same as the pair's result; two placeholders always do
+	Placeholder bool // it is a stand-in, or waits for approval, and the pair's result is better
+	Real        bool // it is real, and the pair's result is only a stand-in
 }
 
 // Missing is a call without a result.
@@ -64,18 +70,37 @@ func (p *Pairing) Clean() bool {
 // reach no model are passed over. The steps and their order are those of
 // provider-rules.md 3.2: neighbours first protects correct pairs from greedy
 // late matches, the nearest preceding call is right for reused ids, and real
-// results go before placeholders.
+// results go before those that wait for approval, and these before placeholders.
 func Claim(items []session.Item, keep func(i int) bool) *Pairing {
 	c := newClaimer(items, keep)
-	for _, real := range []bool{true, false} {
-		c.neighbours(real)
+	for w := final; w <= placeholder; w++ {
+		c.neighbours(w)
 		if c.open == 0 && c.free == 0 {
 			break
 		}
-		c.preceding(real)
-		c.following(real)
+		c.preceding(w)
+		c.following(w)
 	}
 	return c.outcome()
+}
+
+// worth orders results: the better one wins a call.
+type worth uint8
+
+const (
+	final       worth = iota // what the tool answered
+	pending                  // recorded as still running or waiting for approval
+	placeholder              // a stand-in for a result that its writer did not have
+)
+
+func worthOf(r *session.Result) worth {
+	switch {
+	case r.Synthetic:
+		return placeholder
+	case r.Pending:
+		return pending
+	}
+	return final
 }
 
 type call struct {
@@ -90,7 +115,7 @@ type result struct {
 	at    Occurrence
 	id    string
 	turn  int
-	real  bool
+	worth worth
 	taken bool
 }
 
@@ -105,7 +130,14 @@ type claimer struct {
 }
 
 func newClaimer(items []session.Item, keep func(i int) bool) *claimer {
-	c := &claimer{items: items}
+	calls, results := 0, 0
+	for i := range items {
+		calls += len(items[i].Calls)
+		results += len(items[i].Results)
+	}
+	c := &claimer{
+		items: items, wire: make([]int, 0, len(items)), calls: make([]call, 0, calls), results: make([]result, 0, results),
+	}
 	for i := range items {
 		it := &items[i]
 		if !it.OnWire() || !keep(i) {
@@ -118,7 +150,7 @@ func newClaimer(items []session.Item, keep func(i int) bool) *claimer {
 		}
 		for n := range it.Results {
 			r := &it.Results[n]
-			c.results = append(c.results, result{at: Occurrence{i, n}, id: r.CallID, turn: turn, real: !r.Synthetic})
+			c.results = append(c.results, result{at: Occurrence{i, n}, id: r.CallID, turn: turn, worth: worthOf(r)})
 		}
 	}
 	c.open, c.free = len(c.calls), len(c.results)
@@ -134,7 +166,7 @@ func (c *claimer) claim(k, r int, place Place) {
 
 // neighbours gives each call the first free result with its id in its answer
 // group: the run of tool items directly behind its turn.
-func (c *claimer) neighbours(real bool) {
+func (c *claimer) neighbours(w worth) {
 	first, turn, end := 0, -1, 0 // the group is turns turn+1 to end; its results start at first
 	for k := range c.calls {
 		if c.calls[k].turn != turn {
@@ -149,7 +181,7 @@ func (c *claimer) neighbours(real bool) {
 			continue
 		}
 		for r := first; r < len(c.results) && c.results[r].turn <= end; r++ {
-			if c.wants(r, real) && c.results[r].id == c.calls[k].id {
+			if c.wants(r, w) && c.results[r].id == c.calls[k].id {
 				c.claim(k, r, Adjacent)
 				break
 			}
@@ -160,9 +192,9 @@ func (c *claimer) neighbours(real bool) {
 func (c *claimer) isTool(turn int) bool { return c.items[c.wire[turn]].Role == session.Tool }
 
 // preceding gives each free result to the nearest open call with its id before it.
-func (c *claimer) preceding(real bool) {
+func (c *claimer) preceding(w worth) {
 	for r := range c.results {
-		if !c.wants(r, real) {
+		if !c.wants(r, w) {
 			continue
 		}
 		list := c.byID(c.results[r].id)
@@ -177,9 +209,9 @@ func (c *claimer) preceding(real bool) {
 
 // following gives each free result to the next open call behind it, if its id
 // is used by one call only.
-func (c *claimer) following(real bool) {
+func (c *claimer) following(w worth) {
 	for r := range c.results {
-		if !c.wants(r, real) {
+		if !c.wants(r, w) {
 			continue
 		}
 		if list := c.byID(c.results[r].id); len(list) == 1 && c.calls[list[0]].result < 0 {
@@ -188,8 +220,8 @@ func (c *claimer) following(real bool) {
 	}
 }
 
-func (c *claimer) wants(r int, real bool) bool {
-	return !c.results[r].taken && c.results[r].real == real
+func (c *claimer) wants(r int, w worth) bool {
+	return !c.results[r].taken && c.results[r].worth == w
 }
 
 // byID lists the calls with an id, in order; the index is made when the first
@@ -229,8 +261,9 @@ func (c *claimer) outcome() *Pairing {
 			kept := &c.results[c.calls[k].result]
 			p.Extras = append(p.Extras, Extra{
 				Result: res.at, Pair: pairOf[k],
-				Same:        c.same(res.at, kept.at),
-				Placeholder: kept.real && !res.real,
+				Same:        c.same(res.at, kept.at) || kept.worth == placeholder && res.worth == placeholder,
+				Placeholder: kept.worth < res.worth,
+				Real:        kept.worth > res.worth,
 			})
 		}
 	}

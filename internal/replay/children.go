@@ -29,11 +29,11 @@ func link(tree *session.Tree, trace *Trace, windows [][]*window) {
 		refs := l.references(rs.Session)
 		l.recorded(rs, refs)
 		for _, w := range windows[i] {
-			l.byPosition(w, refs)
+			l.byPosition(rs, w, refs)
 		}
 		l.byContent(rs, refs)
 		for _, w := range windows[i] {
-			l.behindResult(w, rs.Session, refs)
+			l.behindResult(rs, w, refs)
 		}
 	}
 	for _, rs := range trace.Sessions {
@@ -96,9 +96,9 @@ func (l *linker) recorded(rs *Session, refs []reference) {
 }
 
 // byPosition links the sub-session item that stands alone between the previous
-// result of the batch and a call's own result (docker agent 3.2), unless the
-// task texts say that it is another call's.
-func (l *linker) byPosition(w *window, refs []reference) {
+// result of the batch and a call's own result (docker agent 3.2), unless task or
+// agent say that it is another call's.
+func (l *linker) byPosition(rs *Session, w *window, refs []reference) {
 	for n, d := range w.calls {
 		if d.Child != nil {
 			continue
@@ -110,7 +110,7 @@ func (l *linker) byPosition(w *window, refs []reference) {
 				found = append(found, r)
 			}
 		}
-		if len(found) == 1 && !l.othersTask(w, d, found[0].child) {
+		if len(found) == 1 && !isAnothers(rs, d, found[0]) {
 			l.take(d, found[0].child, found[0].item)
 		}
 	}
@@ -138,18 +138,12 @@ func (w *window) stretch(n int) (from, to int) {
 	return from, to
 }
 
-// othersTask reports whether the child's task text is not that of d but of
-// another call of the batch.
-func (l *linker) othersTask(w *window, d *Delegation, child *session.Session) bool {
-	if child.Task == 0 || child.Task == d.Call().Delegation.Task {
-		return false
-	}
-	for _, other := range w.calls {
-		if other != d && other.Call().Delegation.Task == child.Task {
-			return true
-		}
-	}
-	return false
+// isAnothers reports whether the child cannot be the call's and can be that of
+// another call before the reference.
+func isAnothers(rs *Session, d *Delegation, r reference) bool {
+	return differs(d, r.child) && slices.ContainsFunc(rs.Delegations, func(other *Delegation) bool {
+		return other != d && other.Child == nil && other.Item < r.item && !differs(other, r.child)
+	})
 }
 
 // byContent links the referenced children that position did not decide: by the
@@ -176,14 +170,15 @@ func (l *linker) byContent(rs *Session, refs []reference) {
 // behindResult links a sub-session item that stands behind its call's result in
 // the same answer group (docker agent 4.2 G: the child's unfinished row became
 // the parent's result row, which is older than the sub-session item).
-func (l *linker) behindResult(w *window, s *session.Session, refs []reference) {
+func (l *linker) behindResult(rs *Session, w *window, refs []reference) {
+	s := rs.Session
 	for _, d := range w.calls {
 		if d.Child != nil || d.Result < 0 {
 			continue
 		}
 		for i := d.Result + 1; i < len(s.Items) && (!s.Items[i].OnWire() || s.Items[i].Role == session.Tool); i++ {
 			n := slices.IndexFunc(refs, func(r reference) bool { return r.item == i && !l.taken[r.child] })
-			if n >= 0 && !l.othersTask(w, d, refs[n].child) {
+			if n >= 0 && !isAnothers(rs, d, refs[n]) {
 				l.take(d, refs[n].child, i)
 				break
 			}
@@ -241,25 +236,33 @@ func onlyFit(list []*Delegation, c *session.Session) *Delegation {
 // contradicts reports whether the child cannot be the call's: another task,
 // another agent, or begun outside the time of the call.
 func contradicts(d *Delegation, c *session.Session) bool {
-	asked := d.Call().Delegation
-	if c.Task != 0 && asked.Task != 0 && c.Task != asked.Task {
+	if differs(d, c) {
 		return true
 	}
-	if agent := FirstAgent(c); agent != "" && asked.Agent != "" && agent != asked.Agent {
-		return true
-	}
+	const resolution = time.Second // of stored times
 	begun, called := Begun(c), d.Session.Items[d.Item].Time
 	if begun.IsZero() || called.IsZero() {
 		return false
 	}
-	if begun.Before(called.Add(-time.Second)) { // stored times have a resolution of a second
+	if begun.Before(called.Add(-resolution)) {
 		return true
 	}
-	if d.Result >= 0 {
-		answered := d.Session.Items[d.Result].Time
-		return !answered.IsZero() && begun.After(answered.Add(time.Second))
+	if d.Result < 0 || !d.Call().Delegation.Blocking {
+		return false
 	}
-	return false
+	answered := d.Session.Items[d.Result].Time
+	return !answered.IsZero() && begun.After(answered.Add(resolution))
+}
+
+// differs reports whether the child was started with another task or another
+// agent than the call's, as far as both are known.
+func differs(d *Delegation, c *session.Session) bool {
+	asked := d.Call().Delegation
+	if c.Task != 0 && asked.Task != 0 && c.Task != asked.Task {
+		return true
+	}
+	agent := FirstAgent(c)
+	return agent != "" && asked.Agent != "" && agent != asked.Agent
 }
 
 func sameTask(d *Delegation, c *session.Session) bool {

@@ -1,6 +1,10 @@
 package replay
 
-import "github.com/sessctl/sessctl/internal/session"
+import (
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
 
 // attribute gives every leaked item of a window its delegation, its frame and
 // its twin.
@@ -8,32 +12,74 @@ func attribute(rs *Session, w *window) {
 	if len(w.leaked) == 0 {
 		return
 	}
-	copies := make([]*copies, len(w.calls))
-	stacks := make([]*Frame, len(w.calls))
-	makers := map[string]bool{} // ids of calls that undecidable items made
-	for n, d := range w.calls {
-		copies[n] = copiesBelow(d.Child)
-		stacks[n] = &Frame{Item: d.Item, Nth: d.Nth, Caller: d.Caller(), Agent: d.Call().Delegation.Agent}
+	a := &attribution{rs: rs, w: w, makers: map[string]*Frame{}}
+	for _, d := range w.calls {
+		a.copies = append(a.copies, copiesBelow(d.Child))
+		a.stacks = append(a.stacks, &Frame{Item: d.Item, Nth: d.Nth, Caller: d.Caller(), Agent: d.Call().Delegation.Agent})
 	}
 	for _, i := range w.leaked {
-		it := &rs.Session.Items[i]
-		n := w.callOf(it, i, copies, stacks)
-		frame := enter(stacks[n], it)
-		stacks[n] = nested(frame, rs.Session, i)
-		leaked := Leaked{Item: i, Frame: frame, Twin: copies[n].take(it.Meaning)}
-		leaked.Undecidable = leaked.Twin == nil && it.Agent == w.calls[n].Caller() && !answersOther(it, makers)
-		if leaked.Undecidable {
+		a.place(i)
+	}
+	for n, d := range w.calls {
+		a.copies[n].takeLeftOver(d)
+		markUndecidable(d)
+	}
+}
+
+// attribution is the state between two leaked items of a window.
+type attribution struct {
+	rs     *Session
+	w      *window
+	copies []*copies         // by call of the window
+	stacks []*Frame          // the frame in force, by call of the window
+	makers map[string]*Frame // where the leaked call of an id was made
+}
+
+// place finds out where the leaked item at index i belongs.
+func (a *attribution) place(i int) {
+	it := &a.rs.Session.Items[i]
+	n := a.w.callOf(it, i, a.copies, a.stacks)
+	frame := a.frame(n, it)
+	if it.Role != session.Tool {
+		a.stacks[n] = nested(frame, a.rs.Session, i)
+	}
+	for _, c := range it.Calls {
+		a.makers[c.ID] = frame
+	}
+	d := a.w.calls[n]
+	d.Leaked = append(d.Leaked, Leaked{Item: i, Frame: frame, Twin: a.copies[n].take(it)})
+	a.rs.Steps[i].Frame, a.rs.Steps[i].Depth = frame, frame.Depth()
+}
+
+// frame is the frame that a leaked item of the n-th call runs in. A result runs
+// where its call was made, whatever name it carries.
+func (a *attribution) frame(n int, it *session.Item) *Frame {
+	for _, r := range it.Results {
+		if maker := a.makers[r.CallID]; maker != nil {
+			return maker
+		}
+	}
+	return enter(a.stacks[n], it)
+}
+
+// markUndecidable marks the items that carry the caller's own name and have no
+// twin. A result is as decidable as its call.
+func markUndecidable(d *Delegation) {
+	makers := map[string]bool{} // ids of calls that undecidable items made
+	for n := range d.Leaked {
+		l := &d.Leaked[n]
+		it := &d.Session.Items[l.Item]
+		l.Undecidable = l.Twin == nil && it.Agent == d.Caller() && !answersOther(it, makers)
+		if l.Undecidable {
 			for _, c := range it.Calls {
 				makers[c.ID] = true
 			}
 		}
-		w.calls[n].Leaked = append(w.calls[n].Leaked, leaked)
-		rs.Steps[i].Frame, rs.Steps[i].Depth = frame, frame.Depth()
 	}
 }
 
-// answersOther reports whether a tool item answers a leaked call whose maker is
-// decidable: then the result is as decidable as the call.
+// answersOther reports whether a tool item answers calls whose makers are
+// decidable.
 func answersOther(it *session.Item, undecidable map[string]bool) bool {
 	if it.Role != session.Tool {
 		return false
@@ -66,11 +112,11 @@ func (w *window) callOf(it *session.Item, i int, copies []*copies, stacks []*Fra
 	if next < 0 { // the window outlived its calls: cannot be, but never fail
 		return len(w.calls) - 1
 	}
-	if w.calls[next].Child == nil || copies[next].has(it.Meaning) || stacks[next].names(it.Agent) {
+	if w.calls[next].Child == nil || copies[next].has(it) || stacks[next].names(it.Agent) {
 		return next
 	}
 	for _, n := range open {
-		if copies[n].has(it.Meaning) {
+		if copies[n].has(it) {
 			return n
 		}
 	}
@@ -89,8 +135,10 @@ func before(a, b *Delegation) bool {
 // names reports whether one of the open frames asked this agent.
 func (f *Frame) names(agent string) bool {
 	for ; f != nil; f = f.Parent {
-		if f.Agent == agent {
-			return true
+		for sibling := f; sibling != nil; sibling = sibling.next {
+			if sibling.Agent == agent {
+				return true
+			}
 		}
 	}
 	return false
@@ -101,8 +149,10 @@ func (f *Frame) names(agent string) bool {
 // again. A third agent took over inside the innermost frame.
 func enter(top *Frame, it *session.Item) *Frame {
 	for f := top; f != nil; f = f.Parent {
-		if f.Agent == it.Agent {
-			return f
+		for sibling := f; sibling != nil; sibling = sibling.next {
+			if sibling.Agent == it.Agent {
+				return sibling
+			}
 		}
 		if f.Parent != nil && f.Caller == it.Agent {
 			return f.Parent
@@ -115,49 +165,14 @@ func enter(top *Frame, it *session.Item) *Frame {
 // itself holds a blocking delegation call.
 func nested(frame *Frame, s *session.Session, i int) *Frame {
 	it := &s.Items[i]
-	for n := range it.Calls {
+	var first *Frame
+	for n := range slices.Backward(it.Calls) {
 		if d := it.Calls[n].Delegation; d != nil && d.Blocking {
-			return &Frame{Parent: frame, Item: i, Nth: n, Caller: it.Agent, Agent: d.Agent}
+			first = &Frame{Parent: frame, Item: i, Nth: n, Caller: it.Agent, Agent: d.Agent, next: first}
 		}
 	}
-	return frame
-}
-
-// copies are the items of a child and of everything below it, to look for
-// twins: each vouches for one leaked item only.
-type copies struct {
-	places map[session.Digest][]Place
-}
-
-func copiesBelow(child *session.Session) *copies {
-	c := &copies{places: map[session.Digest][]Place{}}
-	c.add(child, map[*session.Session]bool{})
-	return c
-}
-
-func (c *copies) add(s *session.Session, seen map[*session.Session]bool) {
-	if s == nil || seen[s] {
-		return
+	if first == nil {
+		return frame
 	}
-	seen[s] = true
-	for i := range s.Items {
-		if m := s.Items[i].Meaning; m != 0 {
-			c.places[m] = append(c.places[m], Place{s, i})
-		}
-	}
-	for _, child := range s.Children {
-		c.add(child, seen)
-	}
-}
-
-func (c *copies) has(m session.Digest) bool { return len(c.places[m]) > 0 }
-
-// take finds the first copy that no other leaked item has and takes it.
-func (c *copies) take(m session.Digest) *Place {
-	list := c.places[m]
-	if len(list) == 0 {
-		return nil
-	}
-	c.places[m] = list[1:]
-	return &list[0]
+	return first
 }

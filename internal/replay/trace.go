@@ -54,6 +54,8 @@ type Frame struct {
 	Nth    int    // index of the call in that item
 	Caller string // the agent that waits
 	Agent  string // the agent asked, "" when the arguments do not say
+
+	next *Frame // that of the item's next call, which runs after this one
 }
 
 // Depth counts the frame and those around it.

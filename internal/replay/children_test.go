@@ -1,0 +1,371 @@
+package replay_test
+
+import "testing"
+
+func TestChildrenAreFoundByTheirPlaceInTheWindow(t *testing.T) {
+	runCases(t, []replayCase{
+		{"calls that ran one after another", `
+P
+  root T1>alpha() T2>beta()
+  sub A
+  root <T1
+  sub B
+  root <T2
+A<P
+  alpha "a"
+B<P
+  beta "b"`, `
+			P.0 T1 → A at 1, answered 2
+			P.0 T2 → B at 3, answered 4`},
+		{"the second call was answered first", `
+P
+  root T1>alpha() T2>beta()
+  sub B
+  root <T2
+  sub A
+  root <T1
+A<P
+  alpha "a"
+B<P
+  beta "b"`, `
+			P.0 T1 → A at 3, answered 4
+			P.0 T2 → B at 1, answered 2`},
+		{"a failed call has no child, the next one keeps its own", `
+P
+  root T1>alpha(same) T2>alpha(same)
+  root <T1!
+  sub B
+  root <T2
+B<P
+  system(same)
+  alpha "b"`, `
+			P.0 T1 → none, answered 1
+			P.0 T2 → B at 2, answered 3`},
+		{"ordinary calls of the batch do not disturb", `
+P
+  root s1() T1>alpha()
+  root <s1
+  sub A
+  root <T1
+A<P
+  alpha "a"`,
+			`P.0 T1 → A at 2, answered 3`},
+		{"a killed call has the child that is left over", `
+P
+  root T1>alpha() T2>beta()
+  sub A
+  root <T1
+  sub B
+A<P
+  alpha "a"
+B<P
+  beta "b"`, `
+			P.0 T1 → A at 1, answered 2
+			P.0 T2 → B at 3, until 4`},
+		{"a reference behind the result in the same answer group", `
+P
+  user
+  root T1>worker()
+  worker <T1
+  sub C
+  root "fine"
+C<P
+  worker "done"`,
+			`P.1 T1 → C at 3, answered 2`},
+		{"a reference behind the next turn is nobody's", `
+P
+  root T1>worker()
+  root <T1
+  root "fine"
+  sub C
+C<P
+  worker "done"`,
+			`P.0 T1 → none, answered 1`},
+	})
+}
+
+func TestChildrenOfAParallelBatchAreFoundByTaskThenByAnswer(t *testing.T) {
+	runCases(t, []replayCase{
+		{"by task", `
+P
+  root T1>alpha(one) T2>alpha(two)
+  sub B
+  sub A
+  root <T1
+  root <T2
+A<P
+  system(one)
+  alpha "a"
+B<P
+  system(two)
+  alpha "b"`, `
+			P.0 T1 → A at 2, answered 3
+			P.0 T2 → B at 1, answered 4`},
+		{"by answer", `
+P
+  root T1>alpha() T2>beta()
+  sub B
+  sub A
+  root <T1 "a"
+  root <T2 "b"
+A<P
+  alpha "a"
+B<P
+  beta "b"`, `
+			P.0 T1 → A at 2, answered 3
+			P.0 T2 → B at 1, answered 4`},
+		{"equal tasks are linked in order: nothing can tell them apart", `
+P
+  root T1>alpha(same) T2>alpha(same)
+  sub A
+  sub B
+  root <T1
+  root <T2
+A<P
+  system(same)
+  alpha "x"
+B<P
+  system(same)
+  alpha "x"`, `
+			P.0 T1 → A at 1, answered 3
+			P.0 T2 → B at 2, answered 4`},
+		{"without any evidence nobody is linked", `
+P
+  root T1>alpha() T2>alpha()
+  sub A
+  sub B
+  root <T1
+  root <T2
+A<P
+  alpha "x"
+B<P
+  alpha "x"`, `
+			P.0 T1 → none, answered 3
+			P.0 T2 → none, answered 4`},
+		{"a child in the stretch of a call that failed is the other call's, by its task", `
+P
+  root T1>alpha(one) T2>alpha(two)
+  sub B
+  root <T1!
+  root <T2
+B<P
+  system(two)
+  alpha "b"`, `
+			P.0 T1 → none, answered 2
+			P.0 T2 → B at 1, answered 3`},
+		{"and by its agent, where it records no task", `
+P
+  root T1>alpha() T2>beta()
+  sub B
+  root <T1! "boom"
+  root <T2 "b"
+B<P
+  beta "b"`, `
+			P.0 T1 → none, answered 2
+			P.0 T2 → B at 1, answered 3`},
+		{"a background child in a blocking call's stretch is not that call's", `
+P
+  root T1>alpha(one) B1>>beta(two)
+  root <B1
+  sub B
+  root <T1!
+B<P
+  system(two)
+  beta "b"`, `
+			P.0 T1 → none, answered 3
+			P.0 B1 → B at 2, answered 1`},
+		{"a background child may land in a later turn", `
+P
+  root B1>>alpha(one)
+  root <B1
+  root "meanwhile" T1>beta(two)
+  sub A
+  sub B
+  root <T1
+A<P
+  system(one)
+  alpha "a"
+B<P
+  system(two)
+  beta "b"`, `
+			P.0 B1 → A at 3, answered 1
+			P.2 T1 → B at 4, answered 5`},
+	})
+}
+
+func TestARecordedChildIsBelieved(t *testing.T) {
+	runCases(t, []replayCase{
+		{"with its reference", `
+P
+  root T1>alpha()=B T2>alpha()=A
+  sub A
+  root <T1
+  sub B
+  root <T2
+A<P
+  alpha "a"
+B<P
+  alpha "b"`, `
+			P.0 T1 → B at 3, answered 2
+			P.0 T2 → A at 1, answered 4`},
+		{"without one", `
+P
+  root T1>alpha()=A
+  root <T1
+A<P
+  alpha "a"`,
+			`P.0 T1 → A, answered 1`},
+		{"but not when it is the session itself or does not exist", `
+P
+  root T1>alpha()=P T2>alpha()=GONE
+  root <T1
+  root <T2`, `
+			P.0 T1 → none, answered 1
+			P.0 T2 → none, answered 2`},
+	})
+}
+
+// A crash or a compaction inside a child leaves a session that names its parent
+// and that no item refers to.
+func TestChildrenThatNoItemRefersTo(t *testing.T) {
+	runCases(t, []replayCase{
+		{"the only call that fits", `
+P
+  root T1>worker(do it)
+  root <T1
+C<P
+  worker "done"`,
+			`P.0 T1 → C, answered 1`},
+		{"an unanswered call fits as well", `
+P
+  root T1>worker(do it)
+C<P
+  worker "done"`,
+			`P.0 T1 → C, until 1`},
+		{"the task decides between two", `
+P
+  root T1>worker(one)
+  root <T1
+  root T2>worker(two)
+  root <T2
+C<P
+  system(two)
+  worker "done"`, `
+			P.0 T1 → none, answered 1
+			P.2 T2 → C, answered 3`},
+		{"the answer decides between two", `
+P
+  root T1>worker()
+  root <T1 "one"
+  root T2>worker()
+  root <T2 "two"
+C<P
+  worker "one"`, `
+			P.0 T1 → C, answered 1
+			P.2 T2 → none, answered 3`},
+		{"the time decides between two", `
+P
+  root T1>worker() at=10
+  root <T1 at=20
+  root T2>worker() at=30
+  root <T2 at=40
+C<P
+  worker "x" at=33`, `
+			P.0 T1 → none, answered 1
+			P.2 T2 → C, answered 3`},
+		{"a background child may begin after the result of its call", `
+P
+  root B1>>worker() at=10
+  root <B1 at=11
+  root "fine" at=12
+C<P
+  worker "x" at=60`,
+			`P.0 B1 → C, answered 1`},
+		{"several fit: nobody is linked", `
+P
+  root T1>worker()
+  root <T1
+  root T2>worker()
+  root <T2
+C<P
+  worker "x"`, `
+			P.0 T1 → none, answered 1
+			P.2 T2 → none, answered 3`},
+		{"a call that has its child is not asked", `
+P
+  root T1>worker()
+  sub A
+  root <T1
+  root T2>worker()
+  root <T2
+A<P
+  worker "a"
+C<P
+  worker "x"`, `
+			P.0 T1 → A at 1, answered 2
+			P.3 T2 → C, answered 4`},
+		{"another task contradicts", `
+P
+  root T1>worker(one)
+  root <T1
+C<P
+  system(two)
+  worker "x"`,
+			`P.0 T1 → none, answered 1`},
+		{"another agent contradicts", `
+P
+  root T1>worker()
+  root <T1
+C<P
+  other
+  beta "x"`,
+			`P.0 T1 → none, answered 1`},
+		{"begun before the call contradicts", `
+P
+  root T1>worker() at=10
+  root <T1 at=20
+C<P
+  worker "x" at=5`,
+			`P.0 T1 → none, answered 1`},
+		{"begun after the result contradicts", `
+P
+  root T1>worker() at=10
+  root <T1 at=20
+C<P
+  worker "x" at=25`,
+			`P.0 T1 → none, answered 1`},
+		{"a second's difference is within the resolution of stored times", `
+P
+  root T1>worker() at=10
+  root <T1 at=20
+C<P
+  worker "x" at=9`,
+			`P.0 T1 → C, answered 1`},
+	})
+}
+
+func TestNestedChildrenAreLinkedInTheirOwnSession(t *testing.T) {
+	runCases(t, []replayCase{{"three deep with the same names", `
+P
+  root T>a(go)
+  sub A
+  root <T
+A<P
+  system(go)
+  a T>a(go)
+  sub B
+  a <T
+  a "done"
+B<A
+  system(go)
+  a T>a(go)
+  sub C
+  a <T
+  a "done"
+C<B
+  system(go)
+  a "done"`, `
+		P.0 T → A at 1, answered 2
+		A.1 T → B at 2, answered 3
+		B.1 T → C at 2, answered 3`}})
+}

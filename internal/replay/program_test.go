@@ -1,0 +1,288 @@
+package replay_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"pgregory.net/rapid"
+)
+
+// program is what a team of agents did: the user turns of the root session.
+type program struct {
+	turns     [][]answer
+	countIDs  bool // call ids count from one in every session
+	noResults bool // results of children do not leak, nor answers without text
+	parallel  bool // the calls of a batch run at the same time; where nothing leaks only
+}
+
+// answer is one message of the agent that speaks.
+type answer struct {
+	text  string
+	calls []call
+	died  bool // the process died before the calls ran
+}
+
+// call is an ordinary call, a handoff or a delegation.
+type call struct {
+	to    string // the agent that a handoff names
+	task  string // unique among the tasks of the program
+	agent string // the agent asked, "" for calls that are no delegation
+	child []answer
+	fails bool // the child fails: nothing of it is stored but what leaked
+}
+
+// programs draws programs. An agent that waits is never asked from below: what
+// it said there could not be told from what it says itself.
+func programs() *rapid.Generator[program] {
+	return rapid.Custom(func(t *rapid.T) program {
+		p := program{countIDs: rapid.Bool().Draw(t, "count ids"), noResults: rapid.Bool().Draw(t, "no results"), parallel: rapid.Bool().Draw(t, "parallel")}
+		d := drawer{t: t, left: 14, immortal: p.countIDs && !p.noResults}
+		for n := rapid.IntRange(1, 3).Draw(t, "turns"); n > 0 && !d.died; n-- {
+			p.turns = append(p.turns, d.answers("root", nil))
+		}
+		return p
+	})
+}
+
+type drawer struct {
+	t        *rapid.T
+	left     int // answers still to draw
+	tasks    int
+	immortal bool
+	died     bool
+}
+
+var team = []string{"root", "alpha", "beta", "gamma", "delta"}
+
+func (d *drawer) answers(agent string, waiting []string) []answer {
+	var list []answer
+	for n := rapid.IntRange(0, 2).Draw(d.t, "steps"); n > 0 && d.left > 0; n-- {
+		d.left--
+		a := answer{text: rapid.SampledFrom([]string{"", "ok", "let me see"}).Draw(d.t, "text")}
+		if !d.immortal && rapid.IntRange(0, 40).Draw(d.t, "dies") == 40 {
+			d.died = true
+			a.died, a.text = true, "half a sen"
+			return append(list, a)
+		}
+		speaker := agent
+		for m := rapid.IntRange(1, 3).Draw(d.t, "calls"); m > 0 && !d.died; m-- {
+			c := d.call(speaker, append(slices.Clone(waiting), agent))
+			if c.to != "" {
+				agent = c.to
+			}
+			a.calls = append(a.calls, c)
+		}
+		list = append(list, a)
+		if d.died {
+			return list
+		}
+	}
+	return append(list, answer{text: rapid.SampledFrom([]string{"done", "ok"}).Draw(d.t, "last")})
+}
+
+func (d *drawer) call(speaker string, waiting []string) call {
+	free := slices.DeleteFunc(slices.Clone(team), func(a string) bool { return a == speaker || slices.Contains(waiting, a) })
+	kind := rapid.IntRange(0, 9).Draw(d.t, "kind")
+	if len(free) == 0 || kind < 4 || kind < 9 && d.left == 0 {
+		return call{}
+	}
+	other := rapid.SampledFrom(free).Draw(d.t, "agent")
+	if kind == 9 {
+		return call{to: other}
+	}
+	d.tasks++
+	return call{
+		agent: other, task: fmt.Sprintf("task %d", d.tasks), fails: rapid.IntRange(0, 4).Draw(d.t, "fails") == 4,
+		child: d.answers(other, append(slices.Clone(waiting), speaker)),
+	}
+}
+
+// rendered is a program in the notation of treetest.
+type rendered struct {
+	notation string
+	leaks    []leak // in stored order
+}
+
+// leak is the truth about one item of the root session that a child produced.
+type leak struct {
+	item int    // of the root session
+	call string // task of the delegation in the root session
+	twin string // "C3.4", "" when the copy was not stored
+}
+
+// render plays a program as a runtime does, one that leaks or one that does not.
+func render(p program, leaky bool) rendered {
+	r := &renderer{program: p, leaky: leaky}
+	root := r.session("")
+	for _, turn := range p.turns {
+		r.add(root, "user")
+		speaker := "root"
+		if r.play(root, &speaker, turn) {
+			break
+		}
+	}
+	r.keep(root)
+	return rendered{notation: r.text.String(), leaks: r.leaks}
+}
+
+type renderer struct {
+	program program
+	leaky   bool
+	text    strings.Builder
+	count   int // sessions
+	clock   int
+	root    *conversation
+	leaks   []leak
+}
+
+// conversation is a session in memory; whether it is stored is known at its end.
+type conversation struct {
+	id, parent string
+	outermost  string // task of the delegation in the root session
+	lines      []string
+	calls      int
+	children   []*conversation
+}
+
+func (r *renderer) session(parent string) *conversation {
+	c := &conversation{id: fmt.Sprintf("C%d", r.count), parent: parent}
+	r.count++
+	if r.root == nil {
+		r.root = c
+	}
+	return c
+}
+
+// add adds an item, and its copy to the root session if it leaks.
+func (r *renderer) add(c *conversation, words string) {
+	r.clock++
+	words = fmt.Sprintf("%s at=%d", words, r.clock)
+	c.lines = append(c.lines, words)
+	prologue := strings.HasPrefix(words, "system") || strings.HasPrefix(words, "user")
+	silent := r.program.noResults && !strings.Contains(words, `"`)
+	if r.leaky && c != r.root && !prologue && !silent {
+		r.leaks = append(r.leaks, leak{len(r.root.lines), c.outermost, fmt.Sprintf("%s.%d", c.id, len(c.lines)-1)})
+		r.root.lines = append(r.root.lines, words)
+	}
+}
+
+// play lets the agents speak; it reports whether the process died.
+func (r *renderer) play(c *conversation, speaker *string, answers []answer) bool {
+	for _, a := range answers {
+		opener := *speaker
+		ids := make([]string, len(a.calls))
+		words := opener
+		if a.text != "" {
+			words += fmt.Sprintf(" %q", a.text)
+		}
+		for i := range a.calls {
+			ids[i] = r.newID(c)
+			words += " " + notationOf(ids[i], &a.calls[i])
+		}
+		if a.died {
+			words += " unfinished"
+		}
+		r.add(c, words)
+		if a.died {
+			return true
+		}
+		if r.batch(c, opener, ids, a.calls) {
+			return true
+		}
+		for _, call := range a.calls {
+			if call.to != "" {
+				*speaker = call.to
+			}
+		}
+	}
+	return false
+}
+
+// batch runs the calls of one answer: one after another, or at the same time,
+// where the last one ends first.
+func (r *renderer) batch(c *conversation, opener string, ids []string, calls []call) (died bool) {
+	parallel := r.program.parallel && !r.leaky
+	begun := len(c.lines)
+	for i := range calls {
+		if r.run(c, &calls[i]) {
+			return true
+		}
+		if !parallel {
+			r.add(c, fmt.Sprintf("%s <%s", opener, ids[i]))
+		}
+	}
+	if !parallel {
+		return false
+	}
+	slices.Reverse(c.lines[begun:])
+	for i := range ids {
+		r.add(c, fmt.Sprintf("%s <%s", opener, ids[(i+1)%len(ids)]))
+	}
+	return false
+}
+
+func (r *renderer) newID(c *conversation) string {
+	if r.program.countIDs {
+		c.calls++
+		return fmt.Sprintf("c%d", c.calls)
+	}
+	r.root.calls++
+	return fmt.Sprintf("u%d", r.root.calls)
+}
+
+func notationOf(id string, c *call) string {
+	switch {
+	case c.agent != "":
+		return fmt.Sprintf("%s>%s(%s)", id, c.agent, c.task)
+	case c.to != "":
+		return fmt.Sprintf("%s:handoff(%s)", id, c.to)
+	}
+	return id + "()"
+}
+
+// run runs the child of a delegation.
+func (r *renderer) run(c *conversation, call *call) (died bool) {
+	if call.agent == "" {
+		return false
+	}
+	child := r.session(c.id)
+	child.outermost = c.outermost
+	if c == r.root {
+		child.outermost = call.task
+	}
+	r.add(child, fmt.Sprintf("system(%s)", call.task))
+	r.add(child, "user implicit")
+	speaker := call.agent
+	if r.play(child, &speaker, call.child) {
+		return true
+	}
+	if !call.fails {
+		c.children = append(c.children, child)
+		c.lines = append(c.lines, "sub "+child.id)
+	}
+	return false
+}
+
+// keep stores a session and its children, and takes the twins of all others away.
+func (r *renderer) keep(root *conversation) {
+	stored := map[string]bool{}
+	var write func(c *conversation)
+	write = func(c *conversation) {
+		stored[c.id] = true
+		head := c.id
+		if c.parent != "" {
+			head += "<" + c.parent
+		}
+		r.text.WriteString(head + "\n  " + strings.Join(c.lines, "\n  ") + "\n")
+		for _, child := range c.children {
+			write(child)
+		}
+	}
+	write(root)
+	for i := range r.leaks {
+		if id, _, _ := strings.Cut(r.leaks[i].twin, "."); !stored[id] {
+			r.leaks[i].twin = ""
+		}
+	}
+}
