@@ -43,8 +43,10 @@ func (st *agentStore) readColumn(ctx context.Context, deep bool) error {
 	}
 	p := newPart()
 	st.parts = append(st.parts, p)
-	for number := range len(st.sessions) { // nested sub-sessions are appended meanwhile
-		s, items := st.sessions[number], st.count(uint32(number))
+	for i := 0; i < len(st.sessions); i++ { // nested sub-sessions are appended meanwhile
+		s := st.sessions[i]
+		number := st.numbers[s.ID]
+		items := st.count(number)
 		if items > 0 && !deep {
 			continue
 		}
@@ -66,7 +68,7 @@ func (st *agentStore) readColumn(ctx context.Context, deep bool) error {
 		}
 		switch {
 		case items == 0:
-			st.addColumn(p, uint32(number), s.ID, "", list)
+			st.addColumn(p, number, s.ID, "", list)
 		case len(list) > items:
 			s.Faults = append(s.Faults, session.Fault{
 				Kind: session.LegacyFuller, Item: -1, Ref: s.Ref(), Field: "messages",
@@ -144,14 +146,11 @@ func (st *agentStore) addNested(p *part, parent uint32, owner, at string, nested
 	if nested.ID == "" {
 		nested.ID = owner + "#" + at
 	}
-	if _, stored := st.numbers[nested.ID]; stored {
+	if st.find(nested.ID) != nil {
 		return
 	}
-	number := uint32(len(st.sessions))
-	st.numbers[nested.ID] = number
-	st.sessions = append(st.sessions, &session.Session{
-		ID: nested.ID, Parent: st.sessions[parent].ID, Title: nested.Title, Created: nested.CreatedAt,
-	})
-	st.costs = append(st.costs, 0)
-	st.addColumn(p, number, owner, at+nestedMessages, nested.Messages)
+	st.add(&session.Session{
+		ID: nested.ID, Parent: st.stored[parent].ID, Title: nested.Title, Created: nested.CreatedAt,
+	}, 0)
+	st.addColumn(p, st.numbers[nested.ID], owner, at+nestedMessages, nested.Messages)
 }

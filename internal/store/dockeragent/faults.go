@@ -1,6 +1,7 @@
 package dockeragent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -10,24 +11,19 @@ import (
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
-// faults are what reading the item table found besides its rows: ranges that
-// could not be read, and rows that belong to no session.
-func (r *rowReader) faults(lost []sqlite.Range) []session.Fault {
+// orphans reports the rows of the item table that belong to no session.
+func (st *agentStore) orphans() []session.Fault {
 	var list []session.Fault
-	for _, l := range lost {
-		list = append(list, l.Fault(tableItems))
-	}
-	ids := make([]string, 0, len(r.orphans))
-	for id := range r.orphans {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	for _, id := range ids {
+	for id, number := range st.numbers {
+		if st.find(id) != nil {
+			continue
+		}
 		list = append(list, session.Fault{
 			Kind: session.ForeignKey, Item: -1, Ref: session.Ref{Table: tableItems, Key: "session " + id},
-			Detail: fmt.Sprintf("%d rows of %s belong to session %q, which does not exist", r.orphans[id], tableItems, id),
+			Detail: fmt.Sprintf("%d rows of %s belong to session %q, which does not exist", st.count(number), tableItems, id),
 		})
 	}
+	slices.SortFunc(list, func(a, b session.Fault) int { return cmp.Compare(a.Ref.Key, b.Ref.Key) })
 	return list
 }
 
@@ -55,7 +51,7 @@ func (st *agentStore) setAside(ctx context.Context) []session.Fault {
 		if rows.Scan(&id) != nil {
 			continue
 		}
-		if _, here := st.numbers[id]; !here {
+		if st.find(id) == nil {
 			lacking++
 		}
 	}
@@ -98,7 +94,7 @@ func (st *agentStore) compareCosts(tree *session.Tree) {
 		for _, c := range s.Children {
 			sums[s] += sums[c]
 		}
-		if recorded := st.costs[st.numbers[s.ID]]; recorded > sums[s]*1.01+0.001 {
+		if recorded := st.costs[s.ID]; recorded > sums[s]*1.01+0.001 {
 			s.Faults = append(s.Faults, session.Fault{
 				Kind: session.Housekeeping, Item: -1, Ref: s.Ref(), Field: "cost",
 				Detail: fmt.Sprintf("the session records a cost of $%.4f, its messages add up to $%.4f: messages were lost or deleted", recorded, sums[s]),
@@ -123,7 +119,6 @@ func (st *agentStore) unexplained(ctx context.Context, deep []session.Fault) []s
 		if err != nil || parent == nil {
 			return false
 		}
-		_, exists := st.numbers[*parent]
-		return !exists
+		return st.find(*parent) == nil
 	})
 }

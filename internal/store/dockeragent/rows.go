@@ -69,7 +69,7 @@ func (st *agentStore) readItems(ctx context.Context) error {
 	}
 	own := newPart()
 	st.parts = append(st.parts, own)
-	r := &rowReader{st: st, columns: st.schema.pick(tableItems, itemColumns...), kinds: map[string]string{}, orphans: map[string]int{}}
+	r := &rowReader{st: st, columns: st.schema.pick(tableItems, itemColumns...), names: map[string]string{}}
 	r.batch = &batch{}
 	r.flush = func() {
 		select {
@@ -88,7 +88,9 @@ func (st *agentStore) readItems(ctx context.Context) error {
 	r.flush()
 	close(full)
 	decoders.Wait()
-	st.facts.Faults = append(st.facts.Faults, r.faults(lost)...)
+	for _, l := range lost {
+		st.facts.Faults = append(st.facts.Faults, l.Fault(tableItems))
+	}
 	return err
 }
 
@@ -98,13 +100,12 @@ type rowReader struct {
 	columns []string
 	batch   *batch
 	flush   func()
-	kinds   map[string]string // item types and agent names seen, so that each is copied once
-	orphans map[string]int    // session ids without a session, with their number of rows
+	names   map[string]string // item types and agent names seen, so that each is copied once
 	bytes   int64
 
-	lastID    string // the session of the last row
-	last      uint32
-	lastKnown bool
+	lastID  string // the session of the last row
+	last    uint32 // its number
+	started bool
 }
 
 func (r *rowReader) read(rowid int64, values []driver.Value) error {
@@ -140,13 +141,11 @@ func (r *rowReader) read(rowid int64, values []driver.Value) error {
 		}
 	}
 	w.to = len(r.batch.json)
-	number, known := r.number(id)
-	if !known {
-		r.orphans[strings.Clone(id)]++
-		r.batch.json = r.batch.json[:w.from]
-		return nil
+	if !r.started || id != r.lastID { // rows of one session mostly come together
+		r.started, r.lastID = true, strings.Clone(id)
+		r.last = r.st.number(r.lastID)
 	}
-	w.session = number
+	w.session = r.last
 	if w.kind == "summary" {
 		w.summary, w.badUsage = summaryOf(summary, usage)
 	}
@@ -161,25 +160,13 @@ func (r *rowReader) read(rowid int64, values []driver.Value) error {
 	return nil
 }
 
-// number is the number of a session; rows of one session mostly come together.
-func (r *rowReader) number(id string) (uint32, bool) {
-	if id == r.lastID && r.lastKnown {
-		return r.last, true
-	}
-	number, known := r.st.numbers[id]
-	if known {
-		r.lastID, r.last, r.lastKnown = r.st.sessions[number].ID, number, true
-	}
-	return number, known
-}
-
 // name is a copy of a short string that repeats.
 func (r *rowReader) name(s string) string {
-	if known, ok := r.kinds[s]; ok {
+	if known, ok := r.names[s]; ok {
 		return known
 	}
 	s = strings.Clone(s)
-	r.kinds[s] = s
+	r.names[s] = s
 	return s
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
 // sessionColumns are read from every row of sessions, as far as they exist. The
@@ -56,10 +57,18 @@ type instructionContext struct {
 	} `json:"updates"`
 }
 
+// tableSessions is what reading the sessions table gives, in row order.
+type tableSessions struct {
+	sessions []*session.Session
+	costs    []float64
+	faults   []session.Fault
+}
+
 // readSessions reads the sessions table in row order.
-func (st *agentStore) readSessions(ctx context.Context) error {
-	columns := st.schema.pick("sessions", sessionColumns...)
-	lost, err := st.db.ScanTable(ctx, "sessions", columns, func(_ int64, values []driver.Value) error {
+func readSessions(ctx context.Context, db *sqlite.DB, sc *schema) (tableSessions, error) {
+	var t tableSessions
+	columns := sc.pick("sessions", sessionColumns...)
+	lost, err := db.ScanTable(ctx, "sessions", columns, func(_ int64, values []driver.Value) error {
 		s, cost := &session.Session{}, 0.0
 		for i, column := range columns {
 			readSessionColumn(s, column, values[i])
@@ -67,17 +76,13 @@ func (st *agentStore) readSessions(ctx context.Context) error {
 				cost, _ = values[i].(float64)
 			}
 		}
-		if _, double := st.numbers[s.ID]; double {
-			return nil // TEXT PRIMARY KEY lets several NULL ids exist; they cannot be addressed
-		}
-		st.numbers[s.ID] = uint32(len(st.sessions))
-		st.sessions, st.costs = append(st.sessions, s), append(st.costs, cost)
+		t.sessions, t.costs = append(t.sessions, s), append(t.costs, cost)
 		return nil
 	})
 	for _, l := range lost {
-		st.facts.Faults = append(st.facts.Faults, l.Fault("sessions"))
+		t.faults = append(t.faults, l.Fault("sessions"))
 	}
-	return err
+	return t, err
 }
 
 func readSessionColumn(s *session.Session, column string, value driver.Value) {

@@ -3,9 +3,11 @@ package dockeragent
 import (
 	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/session"
@@ -26,10 +28,10 @@ type agentStore struct {
 	schema   schema
 	facts    session.Store
 	sessions []*session.Session // without items, in row order
-	numbers  map[string]uint32  // id → index in sessions
-	costs    []float64          // recorded, by session number, in dollars
+	numbers  map[string]uint32  // a number for every session id that an item or a session has
+	stored   []*session.Session // by number; nil for ids that only items have
+	costs    map[string]float64 // recorded, by session id, in dollars
 	parts    []*part            // what each decoder collected
-	refs     [][]string         // by session number: the children that its items name, in item order
 	trees    []*session.Tree    // of sessions without items
 	progress func(int64)
 }
@@ -40,7 +42,7 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 	if err != nil {
 		return nil, err
 	}
-	st := &agentStore{db: src.DB, schema: sc, numbers: map[string]uint32{}, progress: opts.Progress}
+	st := &agentStore{db: src.DB, schema: sc, numbers: map[string]uint32{}, costs: map[string]float64{}, progress: opts.Progress}
 	st.facts = session.Store{
 		Path: src.Path, Kind: kindName, Title: kindTitle, Generation: sc.name(), Bytes: src.Bytes,
 		Writer: src.DB.Writer.State, WriterName: src.DB.Writer.Name,
@@ -50,10 +52,7 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 	if sc.generation > newest {
 		st.facts.ReadOnly = "its schema is newer than sessctl knows"
 	}
-	if err := st.readSessions(ctx); err != nil {
-		return nil, err
-	}
-	if err := st.readItems(ctx); err != nil {
+	if err := st.readTables(ctx); err != nil {
 		return nil, err
 	}
 	if err := st.readColumn(ctx, opts.Deep); err != nil {
@@ -74,12 +73,71 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 func (st *agentStore) Facts() *session.Store { return &st.facts }
 func (st *agentStore) Close() error          { return nil }
 
+// readTables reads both tables, at the same time where a second connection
+// certainly sees the same: a big messages column makes even the short columns
+// behind it slow to reach.
+func (st *agentStore) readTables(ctx context.Context) error {
+	second, ok, err := st.db.Second(ctx)
+	if err != nil {
+		return err
+	}
+	var sessions tableSessions
+	if ok {
+		done := make(chan error, 1)
+		go func() {
+			var err error
+			sessions, err = readSessions(ctx, second, &st.schema)
+			done <- errors.Join(err, second.Close())
+		}()
+		err = errors.Join(st.readItems(ctx), <-done)
+	} else if sessions, err = readSessions(ctx, st.db, &st.schema); err == nil {
+		err = st.readItems(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	for i, s := range sessions.sessions {
+		st.add(s, sessions.costs[i])
+	}
+	st.facts.Faults = append(append(st.facts.Faults, sessions.faults...), st.orphans()...)
+	return nil
+}
+
+// number is the number of a session id, a new one when the id is new.
+func (st *agentStore) number(id string) uint32 {
+	n, ok := st.numbers[id]
+	if !ok {
+		n = uint32(len(st.numbers))
+		st.numbers[strings.Clone(id)] = n
+	}
+	return n
+}
+
+// find is the session with an id, nil when there is none.
+func (st *agentStore) find(id string) *session.Session {
+	if n, ok := st.numbers[id]; ok && int(n) < len(st.stored) {
+		return st.stored[n]
+	}
+	return nil
+}
+
+// add takes a session in, unless its id is taken.
+func (st *agentStore) add(s *session.Session, cost float64) {
+	n := st.number(s.ID)
+	for int(n) >= len(st.stored) {
+		st.stored = append(st.stored, nil)
+	}
+	if st.stored[n] == nil {
+		st.stored[n] = s
+		st.sessions, st.costs[s.ID] = append(st.sessions, s), cost
+	}
+}
+
 // group makes the trees once; Trees fills copies of them.
 func (st *agentStore) group() {
-	st.refs = make([][]string, len(st.sessions))
 	heads := make([]forest.Head, len(st.sessions))
 	for i, s := range st.sessions {
-		heads[i] = forest.Head{Session: s, Refs: st.references(uint32(i))}
+		heads[i] = forest.Head{Session: s, Refs: st.references(st.numbers[s.ID])}
 	}
 	st.trees = forest.Group(heads)
 }
@@ -157,7 +215,7 @@ func (st *agentStore) addItems(s *session.Session) {
 	slices.SortFunc(s.Items, func(a, b session.Item) int {
 		return cmp.Or(cmp.Compare(a.Position, b.Position), cmp.Compare(len(a.Key), len(b.Key)), cmp.Compare(a.Key, b.Key))
 	})
-	forest.MarkDangling(s, func(id string) bool { _, ok := st.numbers[id]; return ok })
+	forest.MarkDangling(s, func(id string) bool { return st.find(id) != nil })
 	for _, p := range st.parts {
 		for _, f := range p.faults[number] {
 			f.Item = slices.IndexFunc(s.Items, func(it session.Item) bool { return it.Key == f.Ref.Key })

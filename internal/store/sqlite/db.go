@@ -43,7 +43,12 @@ func (db *DB) disconnect() error {
 }
 
 // Close ends the read and removes a private copy.
-func (db *DB) Close() error { return errors.Join(db.disconnect(), db.handle.Close()) }
+func (db *DB) Close() error {
+	if db.handle == nil { // a second connection
+		return db.disconnect()
+	}
+	return errors.Join(db.disconnect(), db.handle.Close())
+}
 
 // Query runs a query in the snapshot.
 func (db *DB) Query(ctx context.Context, query string, args ...any) (*sql.Rows, error) {

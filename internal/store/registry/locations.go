@@ -1,0 +1,89 @@
+package registry
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store"
+)
+
+// Location is a place where a store may be.
+type Location struct {
+	Kind  store.Kind
+	Path  string
+	Found bool
+}
+
+// Locations are the default places of all kinds.
+func Locations(home string) []Location {
+	var list []Location
+	for _, k := range Kinds {
+		if k.Locations == nil {
+			continue
+		}
+		for _, path := range k.Locations(home) {
+			info, err := os.Stat(path)
+			list = append(list, Location{Kind: k, Path: path, Found: err == nil && info.Mode().IsRegular()})
+		}
+	}
+	return list
+}
+
+// Default are the paths of the stores that are found at the default places.
+func Default(home string) ([]string, error) {
+	var found, looked []string
+	for _, l := range Locations(home) {
+		looked = append(looked, l.Path)
+		if l.Found {
+			found = append(found, l.Path)
+		}
+	}
+	if len(found) == 0 {
+		return nil, problem.New(problem.Unreadable, "Name the store: sessctl check PATH. `sessctl stores` lists what is known.",
+			"no session store found (looked at %s)", strings.Join(looked, ", "))
+	}
+	return found, nil
+}
+
+// storeEndings are the names of files that are looked into when a folder is
+// named.
+var storeEndings = []string{".db", ".sqlite", ".sqlite3", ".ndjson"}
+
+// Expand replaces a folder by the stores directly in it; every other path stays
+// as it is.
+func Expand(ctx context.Context, path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if err != nil || !info.IsDir() {
+		return []string{path}, nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, problem.New(problem.Unreadable, "", "%s cannot be listed: %v", path, err)
+	}
+	var found []string
+	for _, e := range entries {
+		file := filepath.Join(path, e.Name())
+		if e.Type().IsRegular() && slices.Contains(storeEndings, filepath.Ext(e.Name())) && isStore(ctx, file) {
+			found = append(found, file)
+		}
+	}
+	if len(found) == 0 {
+		return nil, problem.New(problem.Unreadable, "Name the file itself if it has another ending; `sessctl stores` lists what is known.",
+			"%s is a folder without a session store (looked at its files ending in %s)", path, strings.Join(storeEndings, ", "))
+	}
+	return found, nil
+}
+
+// isStore reports whether some adapter knows the file.
+func isStore(ctx context.Context, path string) bool {
+	src, spool, err := source(ctx, path, nil)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = closeSource(src, spool) }()
+	return (&Opened{src: src}).choose(ctx, "") == nil
+}

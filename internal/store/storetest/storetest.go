@@ -1,0 +1,268 @@
+// Package storetest is the conformance suite of store adapters: what package
+// store promises, tested on the adapter's own sample stores. Every adapter's
+// test calls Run.
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/registry"
+)
+
+// Sample is a store to test with.
+type Sample struct {
+	Name string
+	// Make writes the store into the empty folder and returns its path.
+	Make func(t *testing.T, folder string) string
+}
+
+// Run tests the adapter on every sample.
+func Run(t *testing.T, kind store.Kind, samples ...Sample) {
+	t.Helper()
+	for _, sample := range samples {
+		t.Run(sample.Name, func(t *testing.T) {
+			folder := t.TempDir()
+			s := suite{kind: kind, path: sample.Make(t, folder)}
+			before := Snapshot(t, folder)
+			t.Run("is detected as this kind and as no other", s.detects)
+			t.Run("tells what it is", s.facts)
+			t.Run("yields every session once, parents first", s.partition)
+			t.Run("addresses every item by its own key", s.keys)
+			t.Run("gives the same outlines every time", s.deterministic)
+			t.Run("fills bodies without changing outlines", s.fill)
+			t.Run("gives equal texts equal digests", s.digests)
+			t.Run("stops when the context ends", s.cancelled)
+			if diff := cmp.Diff(before, Snapshot(t, folder)); diff != "" {
+				t.Errorf("reading changed the folder: %s", diff)
+			}
+		})
+	}
+}
+
+type suite struct {
+	kind store.Kind
+	path string
+}
+
+func (s suite) open(t *testing.T) *registry.Opened {
+	t.Helper()
+	o, err := registry.Open(t.Context(), s.path, s.kind.Name, nil, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := o.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return o
+}
+
+func trees(t *testing.T, st store.Store) []*session.Tree {
+	t.Helper()
+	var list []*session.Tree
+	for tree, err := range st.Trees(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, tree)
+	}
+	return list
+}
+
+func (s suite) detects(t *testing.T) {
+	o, err := registry.Open(t.Context(), s.path, "", nil, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Kind.Name != s.kind.Name {
+		t.Errorf("taken for %s", o.Kind.Name)
+	}
+	if err := o.Close(); err != nil {
+		t.Error(err)
+	}
+	for _, other := range registry.Kinds {
+		if other.Name == s.kind.Name {
+			continue
+		}
+		if o, err := registry.Open(t.Context(), s.path, other.Name, nil, store.Options{}); err == nil {
+			t.Errorf("%s accepts it too", other.Name)
+			_ = o.Close()
+		}
+	}
+}
+
+func (s suite) facts(t *testing.T) {
+	f := s.open(t).Facts()
+	if f.Kind != s.kind.Name || f.Title != s.kind.Title || f.Path != s.path || f.Bytes <= 0 {
+		t.Errorf("got %+v", f)
+	}
+}
+
+func (s suite) partition(t *testing.T) {
+	seen := map[string]bool{}
+	for _, tree := range trees(t, s.open(t)) {
+		above := map[*session.Session]bool{}
+		for _, sess := range tree.Sessions {
+			if seen[sess.ID] {
+				t.Errorf("session %s comes twice", sess.ID)
+			}
+			seen[sess.ID] = true
+			for _, child := range sess.Children {
+				if above[child] {
+					t.Errorf("child %s comes before its parent %s", child.ID, sess.ID)
+				}
+				if tree.Session(child.ID) != child {
+					t.Errorf("child %s of %s is not in its tree", child.ID, sess.ID)
+				}
+			}
+			above[sess] = true
+		}
+	}
+	for _, tree := range trees(t, s.open(t)) {
+		for _, sess := range tree.Sessions {
+			if sess.Parent != "" && seen[sess.Parent] && tree.Session(sess.Parent) == nil {
+				t.Errorf("%s is not in the tree of its parent %s", sess.ID, sess.Parent)
+			}
+			for i := range sess.Items {
+				if c := sess.Items[i].Child; c != "" && seen[c] && tree.Session(c) == nil {
+					t.Errorf("%s refers to %s, which is in another tree", sess.ID, c)
+				}
+			}
+		}
+	}
+}
+
+func (s suite) keys(t *testing.T) {
+	rows := map[string]bool{}
+	for _, tree := range trees(t, s.open(t)) {
+		for _, sess := range tree.Sessions {
+			for i := range sess.Items {
+				row := sess.ItemRef(i).Row()
+				if rows[row] || sess.Items[i].Key == "" || sess.Items[i].Table == "" {
+					t.Errorf("key %q of session %s is empty or used twice", row, sess.ID)
+				}
+				rows[row] = true
+				if i > 0 && sess.Items[i].Position < sess.Items[i-1].Position {
+					t.Errorf("item %d of session %s is out of order", i, sess.ID)
+				}
+			}
+			for _, f := range sess.Faults {
+				if f.Item >= len(sess.Items) {
+					t.Errorf("fault names item %d of %d in session %s", f.Item, len(sess.Items), sess.ID)
+				}
+			}
+		}
+	}
+}
+
+func (s suite) deterministic(t *testing.T) {
+	first, second := flat(trees(t, s.open(t))), flat(trees(t, s.open(t)))
+	if diff := cmp.Diff(first, second); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// flat lists the sessions without their pointers to each other.
+func flat(list []*session.Tree) []session.Session {
+	var all []session.Session
+	for _, tree := range list {
+		for _, sess := range tree.Sessions {
+			c := *sess
+			c.Children = nil
+			c.Items = slices.Clone(sess.Items)
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func (s suite) fill(t *testing.T) {
+	o := s.open(t)
+	outlines, filled := flat(trees(t, o)), trees(t, o)
+	for _, tree := range filled {
+		if err := o.Fill(t.Context(), tree); err != nil {
+			t.Fatal(err)
+		}
+		for _, sess := range tree.Sessions {
+			for i := range sess.Items {
+				if sess.Items[i].Body == nil {
+					t.Errorf("%s has no body", sess.ItemRef(i).Row())
+				}
+			}
+		}
+	}
+	bodies := cmp.Options{
+		cmpopts.IgnoreFields(session.Item{}, "Body"), cmpopts.IgnoreFields(session.Call{}, "Args"),
+		cmpopts.IgnoreFields(session.Result{}, "Text"), cmpopts.IgnoreFields(session.Session{}, "Raw"),
+	}
+	if diff := cmp.Diff(outlines, flat(filled), bodies); diff != "" {
+		t.Errorf("Fill changed the outlines: %s", diff)
+	}
+}
+
+// digests holds that a text has one digest in the whole store, and that only
+// the empty text has none.
+func (s suite) digests(t *testing.T) {
+	o := s.open(t)
+	byText := map[string]session.Digest{}
+	hold := func(where, text string, d session.Digest) {
+		if (d == 0) != (text == "") {
+			t.Errorf("%s: a text of %d bytes has the digest %d", where, len(text), d)
+		}
+		if known, ok := byText[text]; ok && known != d {
+			t.Errorf("%s: a text has two digests", where)
+		}
+		byText[text] = d
+	}
+	for _, tree := range trees(t, o) {
+		if err := o.Fill(t.Context(), tree); err != nil {
+			t.Fatal(err)
+		}
+		for _, sess := range tree.Sessions {
+			for i := range sess.Items {
+				it := &sess.Items[i]
+				if it.Kind == session.Message && it.Role == session.Assistant {
+					hold(sess.ItemRef(i).Row(), it.Body.Text, it.Text)
+				}
+				for n := range it.Results {
+					hold(fmt.Sprintf("%s result %d", sess.ItemRef(i).Row(), n), it.Results[n].Text, it.Results[n].Digest)
+				}
+			}
+		}
+	}
+}
+
+func (s suite) cancelled(t *testing.T) {
+	o := s.open(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, err := range o.Trees(ctx) {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		return
+	}
+	if len(trees(t, o)) > 0 {
+		t.Error("the sequence ended without an error")
+	}
+}
+
+// Copy copies a database with its neighbours into a folder.
+func Copy(t *testing.T, path, folder string) string {
+	t.Helper()
+	for _, ending := range []string{"", "-wal", "-shm", "-journal"} {
+		copyFile(t, path+ending, filepath.Join(folder, filepath.Base(path)+ending), ending == "")
+	}
+	return filepath.Join(folder, filepath.Base(path))
+}
