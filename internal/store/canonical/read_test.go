@@ -59,6 +59,8 @@ func TestReadItem(t *testing.T) {
 			session.Item{Kind: session.SubSession, Child: "P", Body: &session.Body{}}},
 		{"sub-session that is gone", `{"type":"item","session":"P","kind":"sub_session","child":"X"}`,
 			session.Item{Kind: session.SubSession, Child: "X", Flags: session.Dangling | session.Skipped, Body: &session.Body{}}},
+		{"sub-session that has items and no line", `{"type":"item","session":"X","kind":"sub_session","child":"P"}` + "\n" + `{"type":"item","session":"P","kind":"sub_session","child":"X"}`,
+			session.Item{Kind: session.SubSession, Child: "X", Flags: session.Dangling | session.Skipped, Body: &session.Body{}}},
 		{"summary", `{"type":"item","session":"P","kind":"summary","text":"s","kept_from":3,"branch":"r"}`,
 			session.Item{Kind: session.Summary, Branch: "r", Text: digest("s"), KeptFrom: 3, Body: &session.Body{Text: "s"}}},
 		{"other", `{"type":"item","session":"P","kind":"other","raw":{"error":1}}`,
@@ -75,7 +77,7 @@ func TestReadItem(t *testing.T) {
 				t.Errorf("faults:\n%s", f)
 			}
 			got := s.Items[0]
-			if string(got.Body.Raw) != tt.line {
+			if !strings.HasSuffix(tt.line, string(got.Body.Raw)) {
 				t.Errorf("raw bytes %s", got.Body.Raw)
 			}
 			diff := cmp.Diff(tt.want, got,
@@ -137,6 +139,7 @@ func TestTask(t *testing.T) {
 		{"user message", sessionP, first("user", "do it"), "do it"},
 		{"system message", sessionP, first("system", "do it"), "do it"},
 		{"tagged", sessionP, first("system", `Team.\n<task>\ndo\nit\n</task>\nmore`), "do\nit"},
+		{"quotes the closing tag", sessionP, first("user", `<task>\nwrite\n</task>\nlast\n</task>`), "write\n</task>\nlast"},
 		{"tag that does not end", sessionP, first("system", `<task>\ndo`), "<task>\ndo"},
 		{"assistant first", sessionP, first("assistant", "do it"), ""},
 		{"no item", sessionP, "", ""},

@@ -11,8 +11,8 @@ import (
 // kinds, roles, flags, ids, times, names of agents, tools, models and apps,
 // branches, the keys of JSON, and every length. Texts that are equal stay equal,
 // and different ones stay different as long as there are enough fillers of their
-// length (21 of a single byte), so that a check of the redacted stream finds what
-// a check of the original finds.
+// length (21 of a single byte), so that calls, results, twins and tasks compare
+// as before.
 type redactor struct {
 	labels map[session.Digest]uint64 // of a text, counted among those of its length
 	next   map[int]uint64            // by length

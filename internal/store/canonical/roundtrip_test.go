@@ -58,8 +58,8 @@ func group(list []*session.Session) []*session.Tree {
 	return forest.Group(heads)
 }
 
-// A check of a redacted export finds what a check of the export finds: outlines
-// differ in digests only, and the same things are equal to each other.
+// A redacted export has the outlines of the export: they differ in digests only,
+// and the same things are equal to each other.
 func TestRedactedExport(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		trees := group(drawStore(t))

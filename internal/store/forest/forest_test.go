@@ -158,6 +158,37 @@ func checkTrees(t *rapid.T, list []forest.Head, trees []*session.Tree) {
 	if roots := total - children; roots < len(trees) {
 		t.Fatalf("%d roots in %d trees", roots, len(trees))
 	}
+	if n := components(list); n != len(trees) {
+		t.Fatalf("%d trees, but %d sets of linked sessions", len(trees), n)
+	}
+}
+
+// components counts the sets of linked sessions by spreading the smallest label
+// until nothing changes.
+func components(list []forest.Head) int {
+	label := map[string]int{}
+	for i, h := range list {
+		label[h.Session.ID] = i
+	}
+	for changed := true; changed; {
+		changed = false
+		for _, h := range list {
+			for _, id := range append(slices.Clone(h.Refs), h.Session.Parent) {
+				a, b := label[h.Session.ID], label[h.Session.ID]
+				if other, ok := label[id]; ok {
+					b = other
+				}
+				if a != b {
+					label[h.Session.ID], label[id], changed = min(a, b), min(a, b), true
+				}
+			}
+		}
+	}
+	distinct := map[int]bool{}
+	for _, l := range label {
+		distinct[l] = true
+	}
+	return len(distinct)
 }
 
 func TestGroupIsDeep(t *testing.T) {
