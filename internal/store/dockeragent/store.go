@@ -47,7 +47,7 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 		Path: src.Path, Kind: kindName, Title: kindTitle, Generation: sc.name(), Bytes: src.Bytes,
 		Writer: src.DB.Writer.State, WriterName: src.DB.Writer.Name,
 		Runtime: sc.runtime(), Advice: sc.advice(), ChildrenClosed: true, ChildPrologue: true,
-		Faults: append(src.DB.Faults(), faults...),
+		Incomplete: src.DB.Truncated(), Faults: append(src.DB.Faults(), faults...),
 	}
 	if sc.generation > newest {
 		st.facts.ReadOnly = "its schema is newer than sessctl knows"

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
 // Location is a place where a store may be.
@@ -78,12 +80,25 @@ func Expand(ctx context.Context, path string) ([]string, error) {
 	return found, nil
 }
 
-// isStore reports whether some adapter knows the file.
+// isStore reports whether some adapter knows the file. A file that is locked or
+// damaged counts: leaving it out would pass it over in silence.
 func isStore(ctx context.Context, path string) bool {
 	src, spool, err := source(ctx, path, nil)
 	if err != nil {
-		return false
+		return problem.ClassOf(err) == problem.Busy || sqlite.IsSQLite(head(path))
 	}
 	defer func() { _ = closeSource(src, spool) }()
 	return (&Opened{src: src}).choose(ctx, "") == nil
+}
+
+// head is the beginning of a file, shorter when it cannot be read.
+func head(path string) []byte {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = f.Close() }()
+	data := make([]byte, 100)
+	n, _ := io.ReadFull(f, data)
+	return data[:n]
 }

@@ -113,6 +113,9 @@ func (o *Opened) unknown(ctx context.Context) error {
 	if o.src.DB == nil {
 		return problem.New(problem.Unreadable, next, "%s is not a session store: its first line is no canonical header", o.src.Path)
 	}
+	if err := o.src.DB.Damaged(); err != nil {
+		return err
+	}
 	columns, err := o.src.DB.Columns(ctx)
 	if err != nil {
 		return err

@@ -14,6 +14,15 @@ import (
 // database and leaves the rest out.
 func (db *DB) Faults() []session.Fault { return db.faults }
 
+// Truncated is the reason why no reading of the file can be complete: pages
+// behind its end; "" when all are there.
+func (db *DB) Truncated() string {
+	if !db.truncated {
+		return ""
+	}
+	return db.File.Path + " is truncated, so the result covers only what is left of it"
+}
+
 // Damaged is the problem to report when no adapter knows the tables of this
 // database: nil for a sound file, else that the file is damaged and how to
 // recover it.
