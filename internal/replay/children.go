@@ -2,7 +2,6 @@ package replay
 
 import (
 	"slices"
-	"time"
 
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -25,7 +24,9 @@ func link(tree *session.Tree, trace *Trace, windows [][]*window) {
 			}
 		}
 	}
+	trace.bySession = make(map[*session.Session]*Session, len(trace.Sessions))
 	for i, rs := range trace.Sessions {
+		trace.bySession[rs.Session] = rs
 		refs := l.references(rs.Session)
 		l.recorded(rs, refs)
 		for _, w := range windows[i] {
@@ -231,95 +232,4 @@ func onlyFit(list []*Delegation, c *session.Session) *Delegation {
 		return nil
 	}
 	return weak[0]
-}
-
-// contradicts reports whether the child cannot be the call's: another task,
-// another agent, or begun outside the time of the call.
-func contradicts(d *Delegation, c *session.Session) bool {
-	if differs(d, c) {
-		return true
-	}
-	const resolution = time.Second // of stored times
-	begun, called := Begun(c), d.Session.Items[d.Item].Time
-	if begun.IsZero() || called.IsZero() {
-		return false
-	}
-	if begun.Before(called.Add(-resolution)) {
-		return true
-	}
-	if d.Result < 0 || !d.Call().Delegation.Blocking {
-		return false
-	}
-	answered := d.Session.Items[d.Result].Time
-	return !answered.IsZero() && begun.After(answered.Add(resolution))
-}
-
-// differs reports whether the child was started with another task or another
-// agent than the call's, as far as both are known.
-func differs(d *Delegation, c *session.Session) bool {
-	asked := d.Call().Delegation
-	if c.Task != 0 && asked.Task != 0 && c.Task != asked.Task {
-		return true
-	}
-	agent := FirstAgent(c)
-	return agent != "" && asked.Agent != "" && agent != asked.Agent
-}
-
-func sameTask(d *Delegation, c *session.Session) bool {
-	return c.Task != 0 && c.Task == d.Call().Delegation.Task
-}
-
-func sameAnswer(d *Delegation, c *session.Session) bool {
-	last := LastAnswer(c)
-	if d.Result < 0 || last < 0 {
-		return false
-	}
-	for _, r := range d.Session.Items[d.Result].Results {
-		if r.CallID == d.Call().ID {
-			return r.Digest != 0 && r.Digest == c.Items[last].Text
-		}
-	}
-	return false
-}
-
-// LastAnswer is the index of the item that a delegation's result is made of:
-// the child's last item, when that is assistant text without calls which its
-// writer finished and no repair rebuilt; -1 when the child did not finish.
-func LastAnswer(c *session.Session) int {
-	for i := len(c.Items) - 1; i >= 0; i-- {
-		it := &c.Items[i]
-		if !it.OnWire() {
-			continue
-		}
-		if it.Role == session.Assistant && len(it.Calls) == 0 && it.Text != 0 &&
-			it.Flags&(session.Unfinished|session.Synthetic|session.Blank) == 0 {
-			return i
-		}
-		return -1
-	}
-	return -1
-}
-
-// FirstAgent is the agent that a child was started with: its own record's, else
-// that of its first item with one.
-func FirstAgent(c *session.Session) string {
-	if c.Agent != "" {
-		return c.Agent
-	}
-	for i := range c.Items {
-		if c.Items[i].Agent != "" {
-			return c.Items[i].Agent
-		}
-	}
-	return ""
-}
-
-// Begun is when a session began: its first item's time, else its record's.
-func Begun(c *session.Session) time.Time {
-	for i := range c.Items {
-		if !c.Items[i].Time.IsZero() {
-			return c.Items[i].Time
-		}
-	}
-	return c.Created
 }

@@ -37,8 +37,10 @@ func runCases(t *testing.T, cases []replayCase) {
 //	P.1 T1 → C at 4, answered 5, leaked 2=C.2 3 4? 5/3=D.2
 //
 // An open one has "until" and the end of its window instead of "answered". A
-// leaked item has its twin behind "=", a mark when it is undecidable, and the
-// item that opened its frame behind "/" when that is not the delegation itself.
+// leaked item has its twin behind "=" and a mark when it is undecidable. Behind
+// "/" stands what opened its frame, when that is not the delegation itself: an
+// item of the session, or one of the child if it did not leak; "+1" means the
+// second of its calls.
 func describe(trace *replay.Trace) string {
 	var b strings.Builder
 	for _, rs := range trace.Sessions {
@@ -68,11 +70,14 @@ func describe(trace *replay.Trace) string {
 
 func describeLeaked(d *replay.Delegation, l *replay.Leaked) string {
 	text := fmt.Sprint(l.Item)
-	if l.Frame.Item != d.Item {
+	switch copied := l.Frame.Copy; {
+	case l.Frame.Item < 0:
+		text += fmt.Sprintf("/%s.%d", copied.Session.ID, copied.Item)
+	case l.Frame.Item != d.Item:
 		text += fmt.Sprint("/", l.Frame.Item)
 	}
 	if l.Frame.Item != d.Item && l.Frame.Nth > 0 {
-		text += fmt.Sprint(".", l.Frame.Nth)
+		text += fmt.Sprint("+", l.Frame.Nth)
 	}
 	if l.Twin != nil {
 		text += fmt.Sprintf("=%s.%d", l.Twin.Session.ID, l.Twin.Item)

@@ -1,21 +1,17 @@
 package replay
 
-import (
-	"slices"
-
-	"github.com/sessctl/sessctl/internal/session"
-)
+import "github.com/sessctl/sessctl/internal/session"
 
 // attribute gives every leaked item of a window its delegation, its frame and
 // its twin.
-func attribute(rs *Session, w *window) {
+func attribute(trace *Trace, rs *Session, w *window) {
 	if len(w.leaked) == 0 {
 		return
 	}
-	a := &attribution{rs: rs, w: w, makers: map[string]*Frame{}}
+	a := &attribution{trace: trace, rs: rs, w: w}
 	for _, d := range w.calls {
 		a.copies = append(a.copies, copiesBelow(d.Child))
-		a.stacks = append(a.stacks, &Frame{Item: d.Item, Nth: d.Nth, Caller: d.Caller(), Agent: d.Call().Delegation.Agent})
+		a.frames = append(a.frames, newFrames(trace, d))
 	}
 	for _, i := range w.leaked {
 		a.place(i)
@@ -26,40 +22,26 @@ func attribute(rs *Session, w *window) {
 	}
 }
 
-// attribution is the state between two leaked items of a window.
+// attribution is the state between two leaked items of a window; the lists are
+// parallel to its calls.
 type attribution struct {
+	trace  *Trace
 	rs     *Session
 	w      *window
-	copies []*copies         // by call of the window
-	stacks []*Frame          // the frame in force, by call of the window
-	makers map[string]*Frame // where the leaked call of an id was made
+	copies []*copies
+	frames []*frames
 }
 
 // place finds out where the leaked item at index i belongs.
 func (a *attribution) place(i int) {
 	it := &a.rs.Session.Items[i]
-	n := a.w.callOf(it, i, a.copies, a.stacks)
-	frame := a.frame(n, it)
-	if it.Role != session.Tool {
-		a.stacks[n] = nested(frame, a.rs.Session, i)
-	}
-	for _, c := range it.Calls {
-		a.makers[c.ID] = frame
-	}
+	n := a.callOf(it, i)
+	leaked := Leaked{Item: i, Twin: a.copies[n].take(it)}
+	leaked.Frame = a.frames[n].enter(it, leaked.Twin)
+	a.frames[n].open(it, &leaked)
 	d := a.w.calls[n]
-	d.Leaked = append(d.Leaked, Leaked{Item: i, Frame: frame, Twin: a.copies[n].take(it)})
-	a.rs.Steps[i].Frame, a.rs.Steps[i].Depth = frame, frame.Depth()
-}
-
-// frame is the frame that a leaked item of the n-th call runs in. A result runs
-// where its call was made, whatever name it carries.
-func (a *attribution) frame(n int, it *session.Item) *Frame {
-	for _, r := range it.Results {
-		if maker := a.makers[r.CallID]; maker != nil {
-			return maker
-		}
-	}
-	return enter(a.stacks[n], it)
+	d.Leaked = append(d.Leaked, leaked)
+	a.rs.Steps[i].Frame, a.rs.Steps[i].Depth = leaked.Frame, leaked.Frame.Depth()
 }
 
 // markUndecidable marks the items that carry the caller's own name and have no
@@ -95,28 +77,28 @@ func answersOther(it *session.Item, undecidable map[string]bool) bool {
 // callOf is the index of the delegation whose child produced the leaked item at
 // index i. Runtimes that leak run the calls of a batch one after another, so it
 // is the call whose result comes next. Another open call has the item only when
-// its child holds the copy, the next call's child exists without one, and no
-// open frame of the next call names the item's agent.
-func (w *window) callOf(it *session.Item, i int, copies []*copies, stacks []*Frame) int {
-	next := -1
+// its child holds the copy, the next call's child exists without one, and neither
+// the next call nor one below it asked the item's agent.
+func (a *attribution) callOf(it *session.Item, i int) int {
+	calls, next := a.w.calls, -1
 	var open []int
-	for n, d := range w.calls {
+	for n, d := range calls {
 		if d.Result >= 0 && d.Result < i {
 			continue
 		}
 		open = append(open, n)
-		if next < 0 || before(d, w.calls[next]) {
+		if next < 0 || before(d, calls[next]) {
 			next = n
 		}
 	}
 	if next < 0 { // the window outlived its calls: cannot be, but never fail
-		return len(w.calls) - 1
+		return len(calls) - 1
 	}
-	if w.calls[next].Child == nil || copies[next].has(it) || stacks[next].names(it.Agent) {
+	if calls[next].Child == nil || a.copies[next].has(it) || a.frames[next].names(it.Agent) {
 		return next
 	}
 	for _, n := range open {
-		if copies[n].has(it) {
+		if a.copies[n].has(it) {
 			return n
 		}
 	}
@@ -130,49 +112,4 @@ func before(a, b *Delegation) bool {
 		return a.Result >= 0 && b.Result < 0
 	}
 	return a.Result < b.Result
-}
-
-// names reports whether one of the open frames asked this agent.
-func (f *Frame) names(agent string) bool {
-	for ; f != nil; f = f.Parent {
-		for sibling := f; sibling != nil; sibling = sibling.next {
-			if sibling.Agent == agent {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// enter is the frame that the item runs in: the innermost one that asked the
-// item's agent, or the one around it when the agent is its caller, who speaks
-// again. A third agent took over inside the innermost frame.
-func enter(top *Frame, it *session.Item) *Frame {
-	for f := top; f != nil; f = f.Parent {
-		for sibling := f; sibling != nil; sibling = sibling.next {
-			if sibling.Agent == it.Agent {
-				return sibling
-			}
-		}
-		if f.Parent != nil && f.Caller == it.Agent {
-			return f.Parent
-		}
-	}
-	return top
-}
-
-// nested is the frame in force behind the item: an inner one when the item
-// itself holds a blocking delegation call.
-func nested(frame *Frame, s *session.Session, i int) *Frame {
-	it := &s.Items[i]
-	var first *Frame
-	for n := range slices.Backward(it.Calls) {
-		if d := it.Calls[n].Delegation; d != nil && d.Blocking {
-			first = &Frame{Parent: frame, Item: i, Nth: n, Caller: it.Agent, Agent: d.Agent, next: first}
-		}
-	}
-	if first == nil {
-		return frame
-	}
-	return first
 }

@@ -50,12 +50,20 @@ type Step struct {
 // Frame is one open delegation as seen from the session that holds the items.
 type Frame struct {
 	Parent *Frame
-	Item   int    // index of the item that opened it
+	Item   int    // index of the item that opened it, -1 when that item did not leak
 	Nth    int    // index of the call in that item
 	Caller string // the agent that waits
 	Agent  string // the agent asked, "" when the arguments do not say
 
+	// Copy is the call in the child that made it, for an inner frame; nil when
+	// that child is not stored.
+	Copy *Delegation
+
 	next *Frame // that of the item's next call, which runs after this one
+	done bool   // the call has its result
+
+	speaker string // the agent that spoke inside last
+	passed  bool   // it handed over to one that has not spoken yet
 }
 
 // Depth counts the frame and those around it.
@@ -115,6 +123,8 @@ type Session struct {
 // Trace is the replay of a tree.
 type Trace struct {
 	Sessions []*Session // parallel to Tree.Sessions
+
+	bySession map[*session.Session]*Session // made by link, for trees of several sessions
 
 	// Callers says which delegation started a child session; sessions that no
 	// delegation is known for are missing.

@@ -152,6 +152,40 @@ P
   worker <T1
   root "fine"`,
 			`P.0 T1 → none, answered 1`},
+		{"the caller speaks again when its child is complete, although the result is lost", `
+P
+  root T1>worker()
+  worker "doing"
+  sub C
+  root "fine" s1()
+  root <s1
+C<P
+  worker "doing"`,
+			`P.0 T1 → C at 2, until 3, leaked 1=C.0`},
+		{"a session that a repair rebuilt lacks results and has nothing but its own items", `
+C
+  system(do it) synthetic
+  user implicit synthetic
+  worker "asking" W1>grand(sub task) h1:handoff(gamma)
+  sub G
+  gamma "done" G1>grand()
+  gamma "more"
+G<C
+  system(sub task)
+  grand "found"`, `
+			C.2 W1 → G at 3, until 4
+			C.4 G1 → none, until 5`},
+		{"but not while another child of the batch runs", `
+P
+  root T1>root() T2>root()
+  sub A
+  root <T1
+  root "mine?"
+  root <T2
+A<P
+  root "x"`, `
+			P.0 T1 → A at 1, answered 2
+			P.0 T2 → none, answered 4, leaked 3?`},
 		{"an item with an own result is the caller's, whatever else it answers", `
 P
   root T1>worker() s1()
@@ -243,7 +277,7 @@ P
   beta "b"
   worker "done"
   root <T1`,
-			`P.0 T1 → none, answered 5, leaked 1 2/1 3/1.1 4`},
+			`P.0 T1 → none, answered 5, leaked 1 2/1 3/1+1 4`},
 		{"a handoff inside the first of a leaked batch keeps its frame", `
 P
   root T1>worker()
@@ -252,7 +286,77 @@ P
   gamma "g"
   beta "b"
   root <T1`,
-			`P.0 T1 → none, answered 5, leaked 1 2/1 3/1 4/1.1`},
+			`P.0 T1 → none, answered 5, leaked 1 2/1 3/1 4/1+1`},
+		{"a result ends the frame of its call", `
+P
+  root T1>worker()
+  worker "both" A1>alpha() B1>alpha()
+  alpha "one"
+  worker <A1
+  alpha "two"
+  root <T1`,
+			`P.0 T1 → none, answered 5, leaked 1 2/1 3 4/1+1`},
+		{"of two equal runs the one without a child has the message without a copy", `
+P
+  root T1>worker(do it)
+  worker "both" A1>alpha(same) B1>alpha(same)
+  alpha "one"
+  alpha "two"
+  sub C
+  root <T1
+C<P
+  system(do it)
+  worker "both" A1>alpha(same) B1>alpha(same)
+  sub A
+  worker <A1
+  worker <B1!
+A<C
+  system(same)
+  alpha "one"`, `
+			P.0 T1 → C at 4, answered 5, leaked 1=C.1 2/1=A.1 3/1+1
+			C.1 A1 → A at 2, answered 3
+			C.1 B1 → none, answered 4`},
+		{"a call that did not leak is known from the child", `
+P
+  root T1>worker(do it) at=1
+  beta "half" at=4
+  worker "done" at=6
+  sub C
+  root <T1 at=7
+C<P
+  system(do it) at=1
+  worker W1>beta(sub task) at=2
+  worker <W1! at=5
+  worker "done" at=6`, `
+			P.0 T1 → C at 3, answered 4, leaked 1/C.1 2=C.3
+			C.1 W1 → none, answered 2`},
+		{"of two such calls the time tells which", `
+P
+  root T1>worker(do it) at=1
+  beta "one" at=3
+  beta "two" B1>gamma() at=7
+  gamma "deep" at=8
+  beta "three" at=9
+  sub C
+  root <T1 at=20
+C<P
+  system(do it) at=1
+  worker W1>beta(a) at=2
+  worker <W1! at=4
+  worker W2>beta(b) at=6
+  worker <W2! at=10`, `
+			P.0 T1 → C at 5, answered 6, leaked 1/C.1 2/C.3 3/2 4/C.3
+			C.1 W1 → none, answered 2
+			C.3 W2 → none, answered 4`},
+		{"an agent that a handoff brought in stays, even if a later call asks it too", `
+P
+  root T1>worker()
+  worker "both" A1>alpha() B1>beta()
+  alpha "over to you" h1:handoff(beta)
+  beta "for alpha"
+  worker "done"
+  root <T1`,
+			`P.0 T1 → none, answered 5, leaked 1 2/1 3/1 4`},
 		{"each call of the own batch has its own stack", `
 P
   root T1>a() T2>b()

@@ -1,118 +1,28 @@
-package replay_test
+package treetest
 
 import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"pgregory.net/rapid"
 )
 
-// program is what a team of agents did: the user turns of the root session.
-type program struct {
-	turns     [][]answer
-	countIDs  bool // call ids count from one in every session
-	noResults bool // results of children do not leak, nor answers without text
-	parallel  bool // the calls of a batch run at the same time; where nothing leaks only
+// Rendered is a program as a runtime would have stored it.
+type Rendered struct {
+	Notation string
+	Leaks    []Leak // in stored order
+	Whole    bool   // everything that children said leaked, results included
 }
 
-// answer is one message of the agent that speaks.
-type answer struct {
-	text  string
-	calls []call
-	died  bool // the process died before the calls ran
+// Leak is the truth about one item of the root session that a child produced.
+type Leak struct {
+	Item int    // of the root session
+	Task string // of the delegation in the root session
+	Home string // the session that it belongs to, stored or not
+	Twin string // its copy: "C3.4", "" when it was not stored
 }
 
-// call is an ordinary call, a handoff or a delegation.
-type call struct {
-	to    string // the agent that a handoff names
-	task  string // unique among the tasks of the program
-	agent string // the agent asked, "" for calls that are no delegation
-	child []answer
-	fails bool // the child fails: nothing of it is stored but what leaked
-}
-
-// programs draws programs. An agent that waits is never asked from below: what
-// it said there could not be told from what it says itself.
-func programs() *rapid.Generator[program] {
-	return rapid.Custom(func(t *rapid.T) program {
-		p := program{countIDs: rapid.Bool().Draw(t, "count ids"), noResults: rapid.Bool().Draw(t, "no results"), parallel: rapid.Bool().Draw(t, "parallel")}
-		d := drawer{t: t, left: 14, immortal: p.countIDs && !p.noResults}
-		for n := rapid.IntRange(1, 3).Draw(t, "turns"); n > 0 && !d.died; n-- {
-			p.turns = append(p.turns, d.answers("root", nil))
-		}
-		return p
-	})
-}
-
-type drawer struct {
-	t        *rapid.T
-	left     int // answers still to draw
-	tasks    int
-	immortal bool
-	died     bool
-}
-
-var team = []string{"root", "alpha", "beta", "gamma", "delta"}
-
-func (d *drawer) answers(agent string, waiting []string) []answer {
-	var list []answer
-	for n := rapid.IntRange(0, 2).Draw(d.t, "steps"); n > 0 && d.left > 0; n-- {
-		d.left--
-		a := answer{text: rapid.SampledFrom([]string{"", "ok", "let me see"}).Draw(d.t, "text")}
-		if !d.immortal && rapid.IntRange(0, 40).Draw(d.t, "dies") == 40 {
-			d.died = true
-			a.died, a.text = true, "half a sen"
-			return append(list, a)
-		}
-		speaker := agent
-		for m := rapid.IntRange(1, 3).Draw(d.t, "calls"); m > 0 && !d.died; m-- {
-			c := d.call(speaker, append(slices.Clone(waiting), agent))
-			if c.to != "" {
-				agent = c.to
-			}
-			a.calls = append(a.calls, c)
-		}
-		list = append(list, a)
-		if d.died {
-			return list
-		}
-	}
-	return append(list, answer{text: rapid.SampledFrom([]string{"done", "ok"}).Draw(d.t, "last")})
-}
-
-func (d *drawer) call(speaker string, waiting []string) call {
-	free := slices.DeleteFunc(slices.Clone(team), func(a string) bool { return a == speaker || slices.Contains(waiting, a) })
-	kind := rapid.IntRange(0, 9).Draw(d.t, "kind")
-	if len(free) == 0 || kind < 4 || kind < 9 && d.left == 0 {
-		return call{}
-	}
-	other := rapid.SampledFrom(free).Draw(d.t, "agent")
-	if kind == 9 {
-		return call{to: other}
-	}
-	d.tasks++
-	return call{
-		agent: other, task: fmt.Sprintf("task %d", d.tasks), fails: rapid.IntRange(0, 4).Draw(d.t, "fails") == 4,
-		child: d.answers(other, append(slices.Clone(waiting), speaker)),
-	}
-}
-
-// rendered is a program in the notation of treetest.
-type rendered struct {
-	notation string
-	leaks    []leak // in stored order
-}
-
-// leak is the truth about one item of the root session that a child produced.
-type leak struct {
-	item int    // of the root session
-	call string // task of the delegation in the root session
-	twin string // "C3.4", "" when the copy was not stored
-}
-
-// render plays a program as a runtime does, one that leaks or one that does not.
-func render(p program, leaky bool) rendered {
+// Render plays a program as a runtime does, one that leaks or one that does not.
+func (p Program) Render(leaky bool) Rendered {
 	r := &renderer{program: p, leaky: leaky}
 	root := r.session("")
 	for _, turn := range p.turns {
@@ -123,17 +33,17 @@ func render(p program, leaky bool) rendered {
 		}
 	}
 	r.keep(root)
-	return rendered{notation: r.text.String(), leaks: r.leaks}
+	return Rendered{Notation: r.text.String(), Leaks: r.leaks, Whole: !p.noResults}
 }
 
 type renderer struct {
-	program program
+	program Program
 	leaky   bool
 	text    strings.Builder
 	count   int // sessions
 	clock   int
 	root    *conversation
-	leaks   []leak
+	leaks   []Leak
 }
 
 // conversation is a session in memory; whether it is stored is known at its end.
@@ -162,7 +72,9 @@ func (r *renderer) add(c *conversation, words string) {
 	prologue := strings.HasPrefix(words, "system") || strings.HasPrefix(words, "user")
 	silent := r.program.noResults && !strings.Contains(words, `"`)
 	if r.leaky && c != r.root && !prologue && !silent {
-		r.leaks = append(r.leaks, leak{len(r.root.lines), c.outermost, fmt.Sprintf("%s.%d", c.id, len(c.lines)-1)})
+		r.leaks = append(r.leaks, Leak{
+			Item: len(r.root.lines), Task: c.outermost, Home: c.id, Twin: fmt.Sprintf("%s.%d", c.id, len(c.lines)-1),
+		})
 		r.root.lines = append(r.root.lines, words)
 	}
 }
@@ -281,8 +193,8 @@ func (r *renderer) keep(root *conversation) {
 	}
 	write(root)
 	for i := range r.leaks {
-		if id, _, _ := strings.Cut(r.leaks[i].twin, "."); !stored[id] {
-			r.leaks[i].twin = ""
+		if !stored[r.leaks[i].Home] {
+			r.leaks[i].Twin = ""
 		}
 	}
 }

@@ -1,0 +1,166 @@
+package rules
+
+import (
+	"strconv"
+
+	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// syntheticText is what stands for a result that nobody has. It claims only
+// what is known (provider-rules.md 3.5).
+const syntheticText = session.SyntheticPrefix +
+	"No result was recorded for this call. It may or may not have run; check the state before repeating it."
+
+// fate says what became of a call without a result.
+type fate uint8
+
+const (
+	lost       fate = iota // nobody has the result: SC101
+	running                // it may still come: SC102
+	restorable             // a finished child holds it: SC716
+)
+
+// eachMissing calls fn for every unanswered call of one fate.
+func eachMissing(p *Pass, want fate, fn func(s *Subject, m pairing.Missing, d *replay.Delegation)) {
+	for _, s := range p.Subjects {
+		for _, m := range s.Pairs.Missing {
+			d := s.delegation(m.Call)
+			if s.fate(p.Store.Writer, m, d) == want {
+				fn(s, m, d)
+			}
+		}
+	}
+}
+
+func (s *Subject) fate(writer session.Writer, m pairing.Missing, d *replay.Delegation) fate {
+	open := m.Tail && !s.Closed
+	if open && writer == session.WriterLive {
+		return running
+	}
+	if d != nil && d.Call().Delegation.Blocking && d.Child != nil && replay.LastAnswer(d.Child) >= 0 {
+		return restorable
+	}
+	if open && writer != session.WriterDead {
+		return running
+	}
+	return lost
+}
+
+// delegation is the delegation that an occurrence is the call of, nil for any
+// other call.
+func (s *Subject) delegation(at pairing.Occurrence) *replay.Delegation {
+	for _, d := range s.Replay.Delegations {
+		if d.Item == at.Item && d.Nth == at.Nth {
+			return d
+		}
+	}
+	return nil
+}
+
+func (s *Subject) call(at pairing.Occurrence) *session.Call {
+	return &s.Items[at.Item].Calls[at.Nth]
+}
+
+func (s *Subject) result(at pairing.Occurrence) *session.Result {
+	return &s.Items[at.Item].Results[at.Nth]
+}
+
+// answerPlace is the item behind which a result of the call belongs: the last
+// result of its answer group, or the sub-session item of its child. Leaked items
+// do not count, because they leave.
+func (s *Subject) answerPlace(at pairing.Occurrence) int {
+	return s.answerPlaceBefore(len(s.Items), at)
+}
+
+// answerPlaceBefore is the place of a result of the call that must not stand
+// behind the item at index end.
+func (s *Subject) answerPlaceBefore(end int, at pairing.Occurrence) int {
+	place, reference := at.Item, -1
+	if d := s.delegation(at); d != nil {
+		reference = d.Reference
+	}
+	for i := at.Item + 1; i < end; i++ {
+		it := &s.Items[i]
+		switch {
+		case i == reference:
+			place = i
+		case !it.OnWire() || s.Replay.Steps[i].Action == replay.Skip:
+		case it.Role == session.Tool:
+			place = i
+		default:
+			return place
+		}
+	}
+	return place
+}
+
+// findCall starts a finding about one call or result of an item. What stands
+// before the next request's start, or in a child that is never sent again, is
+// history: the finding is an info and has no repair.
+func (p *Pass) findCall(s *Subject, at pairing.Occurrence, id string) Finding {
+	f := p.find(s.Session, at.Item)
+	f.Nth, f.Call = at.Nth, id
+	if s.history(at.Item) {
+		f.Severity = Info
+	}
+	return f
+}
+
+// history reports whether the item reaches no further request.
+func (s *Subject) history(item int) bool { return s.Closed || item < s.Start }
+
+// because says why a finding is only an info.
+func (s *Subject) because(item int) string {
+	switch {
+	case s.Closed:
+		return ", in a sub-session that is never sent to a model again"
+	case item < s.Start:
+		return ", in history that a summary covers"
+	}
+	return ""
+}
+
+// reportCall hands over a finding of findCall with its fix.
+func (p *Pass) reportCall(s *Subject, f Finding, fix Fix) {
+	f.Message += s.because(f.Item)
+	if !s.history(f.Item) {
+		f.Fixes = []Fix{fix}
+		f.ProviderError = s.providerError(f.Item)
+	}
+	p.Report(f)
+}
+
+// addResult is the edit that answers a call.
+func (s *Subject) addResult(at pairing.Occurrence, rule string, result session.NewItem) session.Edit {
+	result.Kind, result.Role = session.Message, session.Tool
+	result.Agent, result.CallID, result.Rule = s.Items[at.Item].Agent, s.call(at).ID, rule
+	return session.Edit{Op: session.Insert, To: s.ID, After: s.ItemRef(s.answerPlace(at)), New: &result}
+}
+
+// resultRef addresses one result: its item, or its part of an item that holds
+// several.
+func (s *Subject) resultRef(at pairing.Occurrence) session.Ref {
+	ref := s.ItemRef(at.Item)
+	if len(s.Items[at.Item].Results) > 1 {
+		ref.Pointer = "/results/" + strconv.Itoa(at.Nth)
+	}
+	return ref
+}
+
+// quarantine is the fix that takes a result out of the session.
+func (s *Subject) quarantine(at pairing.Occurrence, title string) Fix {
+	return Fix{Title: title, Safety: Kept, Edits: []session.Edit{{Op: session.Quarantine, Ref: s.resultRef(at)}}}
+}
+
+// moveResult is the fix that moves a result to its call's answer group.
+func (s *Subject) moveResult(pair pairing.Pair, title string) Fix {
+	return s.moveBehind(pair, s.answerPlace(pair.Call), title)
+}
+
+func (s *Subject) moveBehind(pair pairing.Pair, place int, title string) Fix {
+	return Fix{Title: title, Safety: Lossless, Edits: []session.Edit{
+		{Op: session.Move, Ref: s.resultRef(pair.Result), To: s.ID, After: s.ItemRef(place)},
+	}}
+}

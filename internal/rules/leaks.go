@@ -1,0 +1,140 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/replay"
+)
+
+// eachLeak calls fn for every delegation that leaked into its caller's session
+// and whose state is the one wanted.
+func eachLeak(p *Pass, want leakState, fn func(s *Subject, d *replay.Delegation)) {
+	for _, s := range p.Subjects {
+		for _, d := range s.Replay.Delegations {
+			if len(d.Leaked) > 0 && stateOf(d) == want {
+				fn(s, d)
+			}
+		}
+	}
+}
+
+// leakState says what the child of a leak holds.
+type leakState uint8
+
+const (
+	childComplete leakState = iota // a twin of every leaked item: SC701
+	childLacks                     // some or all are the only copy: SC702
+	childMissing                   // there is no child session: SC703
+)
+
+func stateOf(d *replay.Delegation) leakState {
+	if d.Child == nil {
+		return childMissing
+	}
+	for _, l := range d.Leaked {
+		if l.Twin == nil {
+			return childLacks
+		}
+	}
+	return childComplete
+}
+
+// findLeak words what all leak rules share: which items, whose, where the call
+// is, and what else the leak breaks.
+func (p *Pass) findLeak(s *Subject, d *replay.Delegation) Finding {
+	f := p.find(s.Session, d.Leaked[0].Item)
+	f.Call = d.Call().ID
+	f.Items = nil
+	undecidable := 0
+	for _, l := range d.Leaked {
+		f.Items = append(f.Items, l.Item)
+		if l.Item != f.Item {
+			f.Related = append(f.Related, Place{Session: s.ID, Item: l.Item})
+		}
+		if l.Twin != nil {
+			f.Twins = append(f.Twins, Place{Session: l.Twin.Session.ID, Item: l.Twin.Item})
+		}
+		if l.Undecidable {
+			undecidable++
+		}
+	}
+	if s.Closed && !decidable(d) {
+		f.Severity = Info
+	}
+	n := len(d.Leaked)
+	f.Message = fmt.Sprintf("%s of %s, asked by %s with call %s, %s in this session",
+		count(n, "message"), agents(s, d), agentName(d.Caller()), d.Call().ID, verb(n, "stands", "stand"))
+	f.Message += s.because(f.Item)
+	if !s.history(f.Item) {
+		f.ProviderError = s.providerError(min(d.Item, f.Item))
+	}
+	if undecidable > 0 {
+		f.Message += fmt.Sprintf("; %d of them %s the caller's own name and %s no copy, so whose %s cannot be decided: %s never moved",
+			undecidable, verb(undecidable, "carries", "carry"), verb(undecidable, "has", "have"),
+			verb(undecidable, "it is", "they are"), verb(undecidable, "it is", "they are"))
+	}
+	return f
+}
+
+// verb picks the form for one or for several.
+func verb(n int, one, several string) string {
+	if n == 1 {
+		return one
+	}
+	return several
+}
+
+// agents names the agents whose items leaked: `"worker"`.
+func agents(s *Subject, d *replay.Delegation) string {
+	var names []string
+	seen := map[string]bool{}
+	for _, l := range d.Leaked {
+		if a := s.Items[l.Item].Agent; !seen[a] {
+			seen[a] = true
+			names = append(names, agentName(a))
+		}
+	}
+	return list(names)
+}
+
+func agentName(a string) string {
+	if a == "" {
+		return "an agent without a name"
+	}
+	return quoted(a)
+}
+
+// breaks says what else the leak does: that it parts its call from the result,
+// and which calls came with it without a result. Those are consequences, not
+// findings of their own.
+func (s *Subject) breaks(d *replay.Delegation) string {
+	var effects []string
+	n := len(d.Leaked)
+	at := pairing.Occurrence{Item: d.Item, Nth: d.Nth}
+	for _, pair := range s.stored().Pairs {
+		if pair.Call == at && pair.Place != pairing.Adjacent {
+			effects = append(effects, verb(n, "parts", "part")+" that call from its result")
+		}
+	}
+	leaked := map[int]bool{}
+	for _, l := range d.Leaked {
+		leaked[l.Item] = true
+	}
+	var unanswered []string
+	for _, m := range s.stored().Missing {
+		if leaked[m.Call.Item] {
+			unanswered = append(unanswered, callName(s.call(m.Call)))
+		}
+	}
+	switch {
+	case len(unanswered) > 3:
+		effects = append(effects, fmt.Sprintf("%s %d calls unanswered", verb(n, "leaves", "leave"), len(unanswered)))
+	case len(unanswered) > 0:
+		effects = append(effects, verb(n, "leaves ", "leave ")+list(unanswered)+" unanswered")
+	}
+	if len(effects) == 0 {
+		return ""
+	}
+	return ". " + verb(n, "It ", "They ") + list(effects)
+}

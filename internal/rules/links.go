@@ -1,0 +1,59 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// referrers lists the items that refer to each session of the tree. References
+// that lead back up are left out: they are SC706.
+func (p *Pass) referrers() map[string][]Place {
+	if len(p.Subjects) < 2 {
+		return nil
+	}
+	refs := map[string][]Place{}
+	for _, s := range p.Subjects {
+		for i := range s.Items {
+			if it := &s.Items[i]; it.Kind == session.SubSession && it.Child != "" && !p.leadsUp(s.Session, it.Child) {
+				refs[it.Child] = append(refs[it.Child], Place{Session: s.ID, Item: i})
+			}
+		}
+	}
+	return refs
+}
+
+// leadsUp reports whether id is that of the session or of one that it lies below.
+func (p *Pass) leadsUp(s *session.Session, id string) bool {
+	if p.above == nil {
+		p.above = map[*session.Session]*session.Session{}
+		for _, parent := range p.Tree.Sessions {
+			for _, child := range parent.Children {
+				p.above[child] = parent
+			}
+		}
+	}
+	for ; s != nil; s = p.above[s] {
+		if s.ID == id {
+			return true
+		}
+	}
+	return false
+}
+
+// inLoop reports whether following the recorded parents leads from the session
+// back to it. Only trees with such a fault have loops.
+func (p *Pass) inLoop(s *session.Session) bool {
+	if !slices.ContainsFunc(p.Tree.Sessions, func(s *session.Session) bool {
+		return slices.ContainsFunc(s.Faults, func(f session.Fault) bool { return f.Kind == session.ParentCycle })
+	}) {
+		return false
+	}
+	at := s
+	for range p.Tree.Sessions {
+		if at = p.Tree.Session(at.Parent); at == nil || at == s {
+			break
+		}
+	}
+	return at == s
+}

@@ -1,0 +1,153 @@
+package rules
+
+import (
+	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// Pass is what a rule may look at: one tree with its replay and pairing, or the
+// store alone (Subjects is empty then).
+type Pass struct {
+	Store    *session.Store
+	Tree     *session.Tree
+	Subjects []*Subject // one a session, in tree order
+	Trace    *replay.Trace
+
+	rule   *Rule
+	report func(*Finding)
+	above  map[*session.Session]*session.Session // made by leadsUp
+}
+
+// Subject is one session of the tree with what was computed of it.
+type Subject struct {
+	*session.Session
+	Replay *replay.Session
+	Pairs  *pairing.Pairing // of the items that the replay persists
+	Start  int              // index of the first item that the next request sends
+	Closed bool             // a child that is never sent to a model again
+	caller *replay.Delegation
+	raw    *pairing.Pairing
+}
+
+// NewPass prepares the pass of a tree; report receives what the rules find.
+func NewPass(store *session.Store, tree *session.Tree, report func(*Finding)) *Pass {
+	p := &Pass{Store: store, Tree: tree, report: report}
+	if tree == nil {
+		return p
+	}
+	p.Trace = replay.Stored(tree)
+	for i, s := range tree.Sessions {
+		rs := p.Trace.Sessions[i]
+		p.Subjects = append(p.Subjects, &Subject{
+			Session: s,
+			Replay:  rs,
+			Pairs:   pairing.Claim(s.Items, func(i int) bool { return rs.Steps[i].Action == replay.Persist }),
+			Start:   s.Start(),
+			Closed:  p.closed(s),
+			caller:  p.Trace.Callers[s],
+		})
+	}
+	return p
+}
+
+// closed reports whether s is a child that its runtime never sends to a model
+// again: such a child's broken pairs are history, not a failing request.
+func (p *Pass) closed(s *session.Session) bool {
+	if !p.Store.ChildrenClosed || s.Parent == "" {
+		return false
+	}
+	d := p.Trace.Callers[s]
+	running := d != nil && d.Result < 0 && d.End == len(d.Session.Items)
+	return !running || p.Store.Writer == session.WriterDead
+}
+
+// Run runs one rule over the pass.
+func (p *Pass) Run(r *Rule) {
+	p.rule = r
+	r.Run(p)
+}
+
+// Report hands over a finding; what the rule left out is filled in.
+func (p *Pass) Report(f Finding) {
+	f.Rule = p.rule
+	if len(f.Items) == 0 && f.Item >= 0 && f.Session != nil {
+		f.Items = []int{f.Item}
+	}
+	p.report(&f)
+}
+
+// find starts a finding at an item, with the rule's own severity.
+func (p *Pass) find(s *session.Session, item int) Finding {
+	return Finding{
+		Severity: p.rule.Severity, Session: s, Item: item,
+		Ref: s.ItemRef(item), Agent: s.Items[item].Agent,
+	}
+}
+
+// findSession starts a finding at a session's own record.
+func (p *Pass) findSession(s *session.Session) Finding {
+	return Finding{Severity: p.rule.Severity, Session: s, Item: -1, Ref: s.Ref()}
+}
+
+// subject is the subject of a session of the tree.
+func (p *Pass) subject(s *session.Session) *Subject {
+	for _, candidate := range p.Subjects {
+		if candidate.Session == s {
+			return candidate
+		}
+	}
+	return nil
+}
+
+// stored is the pairing of the items as they are stored, leaks included: what
+// the next request would really hold.
+func (s *Subject) stored() *pairing.Pairing {
+	if s.raw == nil {
+		s.raw = pairing.Claim(s.Items, func(i int) bool { return i >= s.Start })
+	}
+	return s.raw
+}
+
+// faults makes the Run function of a rule that reports every fault of one kind.
+func faults(kind session.FaultKind, word func(*Finding, *session.Fault)) func(*Pass) {
+	return func(p *Pass) {
+		report := func(s *session.Session, f *session.Fault) {
+			if f.Kind != kind {
+				return
+			}
+			found := Finding{Severity: p.rule.Severity, Session: s, Item: -1, Ref: f.Ref}
+			if s != nil && f.Item >= 0 {
+				found = p.find(s, f.Item)
+				found.Ref = f.Ref
+			}
+			word(&found, f)
+			p.Report(found)
+		}
+		if p.Tree == nil {
+			for i := range p.Store.Faults {
+				report(nil, &p.Store.Faults[i])
+			}
+		}
+		for _, s := range p.Subjects {
+			for i := range s.Faults {
+				report(s.Session, &s.Faults[i])
+			}
+		}
+	}
+}
+
+// detail words a finding with the fault's own detail.
+func detail(found *Finding, f *session.Fault) { found.Message = f.Detail }
+
+// setDefault adds the fix that writes the documented value of a field.
+func setDefault(found *Finding, f *session.Fault, safety Safety) {
+	if f.Default == nil {
+		return
+	}
+	found.Fixes = []Fix{{
+		Title:  "set " + f.Field + " to " + quoted(*f.Default),
+		Safety: safety,
+		Edits:  []session.Edit{{Op: session.Set, Ref: f.Ref, Field: f.Field, Value: f.Default}},
+	}}
+}

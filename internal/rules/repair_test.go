@@ -1,0 +1,111 @@
+package rules_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/treetest"
+)
+
+// TestFixesMakeWhatAHealthyRuntimeWouldHaveStored makes the default repairs of
+// leaky trees and holds the result against the healthy ones: the sessions that
+// these have are the same, and what they lack is in sessions of its own. Times
+// are unique in a program, and so they name items.
+func TestFixesMakeWhatAHealthyRuntimeWouldHaveStored(t *testing.T) {
+	store := &session.Store{Writer: session.WriterDead, ChildrenClosed: true}
+	check(t, func(rt *rapid.T) {
+		program := treetest.Programs().Draw(rt, "program").Sequential()
+		leaky, healthy := program.Render(true), treetest.Tree(t, program.Render(false).Notation)
+		d := newDesk(treetest.Tree(t, leaky.Notation))
+		leaked := rowsOf(d.session("C0"), leaky.Leaks)
+		left, err := d.repair(store)
+		if err != nil {
+			rt.Fatalf("%v\n%s", err, leaky.Notation)
+		}
+		for _, f := range left {
+			if f.Severity > rules.Info {
+				rt.Errorf("%s is left: %s\n%s\n%s", f.Rule.ID, f.Message, leaky.Notation, print(d.sessions))
+			}
+		}
+		for _, s := range healthy.Sessions {
+			if want, got := times(s), times(d.session(s.ID)); want != got {
+				rt.Errorf("session %s should hold %s, holds %s\n%s\n%s", s.ID, want, got, leaky.Notation, print(d.sessions))
+			}
+		}
+		checkHomes(rt, d, healthy, leaky, leaked)
+	})
+}
+
+// checkHomes makes sure that the items without a copy are in sessions that the
+// repair created, in the order in which they were said. What one child said is in
+// one of them; where only a part leaked that cannot always be told.
+func checkHomes(t *rapid.T, d *desk, healthy *session.Tree, leaky treetest.Rendered, rows []session.Ref) {
+	homes := map[string]string{}
+	for n, l := range leaky.Leaks {
+		if l.Twin != "" {
+			continue
+		}
+		s, _ := d.find(rows[n])
+		if s == nil || healthy.Session(s.ID) != nil {
+			t.Fatalf("item %d of the root is not in a session of its own\n%s\n%s", l.Item, leaky.Notation, print(d.sessions))
+		}
+		if home, known := homes[l.Home]; known && home != s.ID && leaky.Whole {
+			t.Errorf("session %s was torn apart\n%s\n%s", l.Home, leaky.Notation, print(d.sessions))
+		}
+		homes[l.Home] = s.ID
+	}
+	for _, s := range d.sessions {
+		if healthy.Session(s.ID) == nil && !slices.IsSorted(strings.Fields(times(s))) {
+			t.Errorf("session %s is out of order\n%s\n%s", s.ID, leaky.Notation, print(d.sessions))
+		}
+	}
+}
+
+// rowsOf are the records of the leaked items, which they keep.
+func rowsOf(root *session.Session, leaks []treetest.Leak) []session.Ref {
+	rows := make([]session.Ref, len(leaks))
+	for n, l := range leaks {
+		rows[n] = root.ItemRef(l.Item)
+	}
+	return rows
+}
+
+// times lists the times of a session's items, which name them.
+func times(s *session.Session) string {
+	var list []string
+	for i := range s.Items {
+		if t := s.Items[i].Time; !t.IsZero() {
+			list = append(list, fmt.Sprintf("%03.0f", t.Sub(treetest.Start).Seconds()))
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+func print(sessions []*session.Session) string {
+	text := ""
+	for _, s := range sessions {
+		text += fmt.Sprintf("%s below %q:", s.ID, s.Parent)
+		for i := range s.Items {
+			it := &s.Items[i]
+			text += fmt.Sprintf(" [%s %s%s", it.Role, it.Agent, it.Child)
+			for _, c := range it.Calls {
+				text += " call " + c.ID
+			}
+			for _, r := range it.Results {
+				text += " result " + r.CallID
+			}
+			if !it.Time.IsZero() {
+				text += fmt.Sprintf(" at=%0.f", it.Time.Sub(treetest.Start).Seconds())
+			}
+			text += "]"
+		}
+		text += "\n"
+	}
+	return text
+}

@@ -1,0 +1,93 @@
+// Package rules is the catalogue: one file a rule, one table of all of them.
+// A rule is a value; it reads a Pass and reports findings. It does no I/O and
+// has no clock, and what it would change is data (Fix), never an action.
+package rules
+
+import "github.com/sessctl/sessctl/internal/session"
+
+// Severity says how bad a finding is.
+type Severity uint8
+
+// The severities. Error: the next run fails, or history is lost or wrong.
+// Warning: some readers reject it or drop it silently. Info: worth knowing.
+const (
+	Info Severity = iota
+	Warning
+	Error
+)
+
+func (s Severity) String() string { return [...]string{"info", "warning", "error"}[s] }
+
+// Safety says what a repair costs.
+type Safety uint8
+
+// The safeties. None: there is nothing to repair. Lossless: everything stays in
+// the store. Kept: something leaves the store for the receipt. Lossy: something
+// is gone. Manual: a person has to decide. The first three with a default
+// repair are None, Lossless and Kept; the others need --allow or a person.
+const (
+	None Safety = iota
+	Lossless
+	Kept
+	Lossy
+	Manual
+)
+
+func (s Safety) String() string {
+	return [...]string{"none", "lossless", "kept", "lossy", "manual"}[s]
+}
+
+// Scope says what a rule looks at in one pass.
+type Scope uint8
+
+// The scopes; a rule may have both.
+const (
+	PerTree Scope = 1 << iota
+	PerStore
+)
+
+// Rule is one rule. Its long text is docs/rules/ID.md.
+type Rule struct {
+	ID       string // "SC701"; never reused
+	Name     string // "leak-duplicate"
+	Title    string // one line for lists
+	Severity Severity
+	Safety   Safety // of the default repair
+	Scope    Scope
+	Deep     bool // needs what is only read with --deep
+	Since    string
+	Run      func(*Pass) // nil: the engine itself reports it
+}
+
+// Finding is one defect with its cause, at one place.
+type Finding struct {
+	Rule     *Rule
+	Severity Severity
+
+	Session *session.Session // nil when it is the store's own
+	Item    int              // index of the first item named, -1 when none is
+	Items   []int            // all items of Session that the finding names, first to last
+	Ref     session.Ref      // the record
+	Nth     int              // which call or result of the record
+	Agent   string
+	Call    string // call id
+
+	Message       string // for people; never message text
+	ProviderError string // what the provider would answer, "" when it would not
+	Related       []Place
+	Twins         []Place // the surviving copies, for leaks
+	Fixes         []Fix
+}
+
+// Place names an item of another session, or another item of the same.
+type Place struct {
+	Session string
+	Item    int
+}
+
+// Fix is one way to repair a finding, as data.
+type Fix struct {
+	Title  string // verb phrase: "move 2 items into a new sub-session"
+	Safety Safety
+	Edits  []session.Edit
+}

@@ -1,0 +1,91 @@
+package rules
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var summaryBoundary = Rule{
+	ID: "SC013", Name: "summary-boundary", Severity: Error, Safety: Lossless, Scope: PerTree, Since: "0.1.0",
+	Title: "the tail that a summary keeps starts in the wrong place",
+	Run: func(p *Pass) {
+		for _, s := range p.Subjects {
+			if last := s.LastSummary(); last >= 0 && s.Items[last].KeptFrom != 0 {
+				reportBoundary(p, s, last)
+			}
+		}
+	},
+}
+
+// reportBoundary judges the kept-tail boundary of the session's last summary. A
+// boundary that parts a call from its result is SC113.
+func reportBoundary(p *Pass, s *Subject, last int) {
+	kept, entry := s.Items[last].KeptFrom, 0
+	var why string
+	switch covered := s.covered(last); {
+	case kept < 0:
+		why = "is negative"
+	case s.Start > last:
+		why = "is not before the summary"
+	case s.sends(s.Start, covered):
+		why = fmt.Sprintf("lies in history that the summary at item %d already covers, which the next request would send again", s.summaryBefore(last))
+		entry = s.safeBoundary(last, covered)
+	default:
+		return
+	}
+	f := p.find(s.Session, last)
+	f.Message = fmt.Sprintf("the summary keeps its tail from entry %d, which %s", kept, why)
+	if s.Closed {
+		f.Severity = Info
+		f.Message += s.because(last)
+	} else {
+		f.Fixes = []Fix{moveBoundary(s, last, entry)}
+	}
+	p.Report(f)
+}
+
+// covered is the index of the first item that the summaries before the one at
+// index last do not cover: where the request before it started.
+func (s *Subject) covered(last int) int {
+	return (&session.Session{Items: s.Items[:last]}).Start()
+}
+
+// sends reports whether a model is sent any of the items from one index up to
+// another.
+func (s *Subject) sends(from, to int) bool {
+	for i := from; i < to; i++ {
+		if s.Items[i].OnWire() {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Subject) summaryBefore(last int) int {
+	return (&session.Session{Items: s.Items[:last]}).LastSummary()
+}
+
+// safeBoundary is the first entry of the loaded list at or behind an item, and
+// before the summary, at which a tail can start: 0 when there is none, which
+// means that the summary keeps no tail.
+func (s *Subject) safeBoundary(summary, from int) int {
+	for n, i := range s.Loaded() {
+		if i >= from && i < summary && s.Items[i].OnWire() && s.Items[i].Role != session.Tool {
+			return n
+		}
+	}
+	return 0
+}
+
+func moveBoundary(s *Subject, summary, entry int) Fix {
+	value := strconv.Itoa(entry)
+	title := "let the summary keep its tail from entry " + value
+	if entry == 0 {
+		title = "let the summary keep no tail"
+	}
+	return Fix{Title: title, Safety: Lossless, Edits: []session.Edit{
+		{Op: session.Set, Ref: s.ItemRef(summary), Field: "first_kept_entry", Value: &value},
+	}}
+}

@@ -1,0 +1,56 @@
+package rules_test
+
+import "testing"
+
+func TestSC015TimeGoesBack(t *testing.T) {
+	runCases(t, []ruleCase{
+		{
+			name: "an item older than the one before it",
+			tree: `
+P
+  user at=7
+  root "ok" at=11
+  user at=-2
+  root "ok" at=12`,
+			want: `SC015 info P.2`,
+			says: "1 item older than the item before it",
+		},
+		{
+			name: "one item from the future does not make all later ones old",
+			tree: `
+P
+  user at=7
+  root "ok" at=9000
+  user at=8
+  root "ok" at=9`,
+			want: `SC015 info P.2`,
+		},
+		{
+			name: "items without a time are passed over",
+			tree: `
+P
+  user at=7
+  root "ok"
+  user at=6`,
+			want: `SC015 info P.2`,
+		},
+		{
+			name: "items of the same second are equal",
+			tree: `
+P
+  user at=7
+  root "ok" at=7`,
+		},
+		{
+			name: "children may overlap their parents in time",
+			tree: `
+P
+  root T1>worker(do it) at=10
+  sub C
+  root <T1 at=20
+C<P
+  system(do it) at=11
+  worker "done" at=19`,
+		},
+	})
+}

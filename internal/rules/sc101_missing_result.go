@@ -1,0 +1,26 @@
+package rules
+
+import (
+	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var missingResult = Rule{
+	ID: "SC101", Name: "missing-result", Severity: Error, Safety: Lossless, Scope: PerTree, Since: "0.1.0",
+	Title: "a call was never answered, and it is over",
+	Run: func(p *Pass) {
+		eachMissing(p, lost, func(s *Subject, m pairing.Missing, _ *replay.Delegation) {
+			f := p.findCall(s, m.Call, s.call(m.Call).ID)
+			f.Message = "call " + callName(s.call(m.Call)) + " has no result"
+			if m.Tail && !s.Closed {
+				f.Message += ", and the runtime that could still write one is gone"
+			}
+			p.reportCall(s, f, Fix{
+				Title:  "add a result that says none was recorded",
+				Safety: Lossless,
+				Edits:  []session.Edit{s.addResult(m.Call, "SC101", session.NewItem{Text: syntheticText, IsError: true})},
+			})
+		})
+	},
+}

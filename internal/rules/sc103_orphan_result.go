@@ -1,0 +1,53 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var orphanResult = Rule{
+	ID: "SC103", Name: "orphan-result", Severity: Error, Safety: Kept, Scope: PerTree, Since: "0.1.0",
+	Title: "a result for a call that does not exist",
+	Run: func(p *Pass) {
+		for _, s := range p.Subjects {
+			for _, at := range s.Pairs.Orphans {
+				if !s.callLeaked(s.result(at).CallID) {
+					reportOrphan(p, s, at)
+				}
+			}
+		}
+	},
+}
+
+func reportOrphan(p *Pass, s *Subject, at pairing.Occurrence) {
+	f := p.findCall(s, at, s.result(at).CallID)
+	f.Message = "the result names call " + quoted(s.result(at).CallID) + ", which this session does not have"
+	if s.calls(s.result(at).CallID) {
+		f.Message = "the result stands before several calls with its id " + quoted(s.result(at).CallID) + ": whose it is cannot be told"
+	}
+	if s.afterUnfinished(at.Item) {
+		f.Message += "; the unfinished message before it probably lost its calls"
+	}
+	p.reportCall(s, f, s.quarantine(at, "take the result out of the session; it stays in the receipt"))
+}
+
+// calls reports whether some item of the session makes a call with the id.
+func (s *Subject) calls(id string) bool {
+	return slices.ContainsFunc(s.Items, func(it session.Item) bool {
+		return slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.ID == id })
+	})
+}
+
+// callLeaked reports whether the call is one of the messages that leaked from
+// this session into its caller's: then the leak's finding says so.
+func (s *Subject) callLeaked(id string) bool {
+	if s.caller == nil {
+		return false
+	}
+	return slices.ContainsFunc(s.caller.Leaked, func(l replay.Leaked) bool {
+		return slices.ContainsFunc(s.caller.Session.Items[l.Item].Calls, func(c session.Call) bool { return c.ID == id })
+	})
+}

@@ -1,0 +1,91 @@
+package rules_test
+
+import "testing"
+
+func TestSC106DuplicateResult(t *testing.T) {
+	runCases(t, []ruleCase{
+		{
+			name: "the same result twice",
+			tree: `
+P
+  root c1()
+  root <c1
+  root <c1
+  root "ok"`,
+			want: `
+				SC106 error P.2 see P.1
+				kept: quarantine P.2`,
+			says: "call c1 (shell) has the same result twice",
+		},
+		{
+			name: "within one item: only the second part of it",
+			tree: `
+P
+  root c1()
+  root <c1 <c1
+  root "ok"`,
+			want: `
+				SC106 error P.1
+				kept: quarantine P.1/results/1`,
+		},
+		{
+			name: "a copy elsewhere in the session",
+			tree: `
+P
+  root c1()
+  root <c1
+  user
+  root <c1
+  root "ok"`,
+			want: `
+				SC106 error P.3 see P.1
+				kept: quarantine P.3`,
+		},
+		{
+			name: "two placeholders, whatever their words",
+			tree: `
+P
+  root c1()
+  root <c1~ "No result provided"
+  root <c1~ "aborted"
+  root "ok"`,
+			want: `
+				SC106 error P.2 see P.1
+				kept: quarantine P.2`,
+		},
+		{
+			name: "in a child that is never sent again it is an info without a repair",
+			tree: `
+P
+  root T1>worker(do it)
+  sub C
+  root <T1
+C<P
+  system(do it)
+  worker c1()
+  worker <c1
+  worker <c1
+  worker "done"`,
+			want: `SC106 info C.3 see C.2`,
+		},
+		{
+			name: "an id that two calls use needs two results",
+			tree: `
+P
+  root c1()
+  root <c1
+  root c1()
+  root <c1
+  root "ok"`,
+		},
+		{
+			name: "results of two calls may say the same",
+			tree: `
+P
+  root c1() c2()
+  root <c1 "x"
+  root <c2 "x"
+  root "ok"`,
+		},
+	})
+}

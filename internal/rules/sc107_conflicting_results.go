@@ -1,0 +1,50 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/sessctl/sessctl/internal/pairing"
+)
+
+var conflictingResults = Rule{
+	ID: "SC107", Name: "conflicting-results", Severity: Error, Safety: Kept, Scope: PerTree, Since: "0.1.0",
+	Title: "two different results for one call",
+	Run: func(p *Pass) {
+		eachExtra(p, func(e pairing.Extra) bool { return !e.Same && !e.Placeholder && !e.Real },
+			"call %s has two results that differ; which one is right needs a person",
+			"keep the first and take the other out of the session; it stays in the receipt")
+		for _, s := range p.Subjects {
+			for _, e := range s.Pairs.Extras {
+				if e.Real {
+					reportUnplaced(p, s, e)
+				}
+			}
+		}
+	},
+}
+
+// reportUnplaced reports a real result that stands before several calls with its
+// id, one of which has only a placeholder: it is never given up for that.
+func reportUnplaced(p *Pass, s *Subject, e pairing.Extra) {
+	pair := s.Pairs.Pairs[e.Pair]
+	f := p.findCall(s, e.Result, s.call(pair.Call).ID)
+	f.Message = "call " + callName(s.call(pair.Call)) + " has only a placeholder, and this real result stands before several calls with its id"
+	f.Related = []Place{{Session: s.ID, Item: pair.Result.Item}}
+	p.reportCall(s, f, Fix{Title: "decide which call the result belongs to", Safety: Manual})
+}
+
+// eachExtra reports the surplus results that match.
+func eachExtra(p *Pass, match func(pairing.Extra) bool, message, title string) {
+	for _, s := range p.Subjects {
+		for _, e := range s.Pairs.Extras {
+			if !match(e) {
+				continue
+			}
+			pair := s.Pairs.Pairs[e.Pair]
+			f := p.findCall(s, e.Result, s.call(pair.Call).ID)
+			f.Message = fmt.Sprintf(message, callName(s.call(pair.Call)))
+			f.Related = []Place{{Session: s.ID, Item: pair.Result.Item}}
+			p.reportCall(s, f, s.quarantine(e.Result, title))
+		}
+	}
+}

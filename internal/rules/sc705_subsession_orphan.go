@@ -1,0 +1,68 @@
+package rules
+
+import (
+	"strconv"
+
+	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var subsessionOrphan = Rule{
+	ID: "SC705", Name: "subsession-orphan", Severity: Warning, Safety: Lossless, Scope: PerTree, Since: "0.1.0",
+	Title: "a sub-session that its parent has no item for",
+	Run: func(p *Pass) {
+		refs := p.referrers()
+		for _, s := range p.Subjects {
+			if s.Parent == "" || len(refs[s.ID]) > 0 || p.inLoop(s.Session) {
+				continue
+			}
+			if d := s.caller; d == nil || !decidable(d) || d.Reference >= 0 {
+				reportOrphanSession(p, s)
+			} // else the leak's own fix adds the reference
+		}
+	},
+}
+
+func reportOrphanSession(p *Pass, s *Subject) {
+	f := p.findSession(s.Session)
+	d := s.caller
+	switch {
+	case p.Tree.Session(s.Parent) == nil:
+		f.Message = "the session names " + Short(s.Parent) + " as its parent, which does not exist: no list of sessions shows it"
+	case d == nil:
+		f.Message = "parent session " + Short(s.Parent) + " has no item for this sub-session, and no single call of it fits: " +
+			"no list of sessions shows it"
+		f.Fixes = []Fix{{Title: "decide which call started it", Safety: Manual}}
+	default:
+		f.Message = "parent session " + Short(s.Parent) + " has no item for this sub-session; it fits call " +
+			callName(d.Call()) + " at item " + strconv.Itoa(d.Item)
+		f.Agent, f.Call = replay.FirstAgent(s.Session), d.Call().ID
+		f.Related = []Place{{Session: d.Session.ID, Item: d.Item}}
+		f.Fixes = []Fix{attach(p.subject(d.Session), s, d)}
+		if p.Store.Writer == session.WriterLive && (d.Result < 0 || !d.Call().Delegation.Blocking) {
+			f.Severity, f.Fixes = Info, nil
+			f.Message += ", which may still be running"
+		}
+	}
+	p.Report(f)
+}
+
+// attach is the fix that adds the missing reference: before the result of a call
+// that waited for it, behind that of one that did not.
+func attach(caller, s *Subject, d *replay.Delegation) Fix {
+	place := d.Result
+	switch {
+	case d.Result < 0:
+		place = caller.answerPlace(pairing.Occurrence{Item: d.Item, Nth: d.Nth})
+	case d.Call().Delegation.Blocking:
+		place = caller.lastStaying(d.Result)
+	}
+	return Fix{
+		Title: "add the reference to the sub-session behind its call", Safety: Lossless,
+		Edits: []session.Edit{{
+			Op: session.Insert, To: caller.ID, After: caller.ItemRef(place),
+			New: &session.NewItem{Kind: session.SubSession, Child: s.ID, Rule: "SC705"},
+		}},
+	}
+}

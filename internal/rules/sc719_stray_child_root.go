@@ -1,0 +1,18 @@
+package rules
+
+var strayChildRoot = Rule{
+	ID: "SC719", Name: "stray-child-root", Severity: Warning, Safety: Manual, Scope: PerTree, Since: "0.1.0",
+	Title: "a session of its own that looks like a sub-session",
+	Run: func(p *Pass) {
+		refs := p.referrers()
+		for _, s := range p.Subjects {
+			if s.Parent != "" || len(refs[s.ID]) > 0 || !s.LooksDelegated() {
+				continue
+			}
+			f := p.findSession(s.Session)
+			f.Message = "the session is titled " + quoted(s.Title) + " and begins as a sub-session does, but has no parent: " +
+				"its parent was deleted, or an old version stored it twice"
+			p.Report(f)
+		}
+	},
+}

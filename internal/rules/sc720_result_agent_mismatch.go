@@ -1,0 +1,70 @@
+package rules
+
+import (
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var resultAgentMismatch = Rule{
+	ID: "SC720", Name: "result-agent-mismatch", Severity: Info, Safety: Lossless, Scope: PerTree, Since: "0.1.0",
+	Title: "a delegation's result carries the child's name, or stands before its sub-session item",
+	Run: func(p *Pass) {
+		for _, s := range p.Subjects {
+			for _, d := range s.Replay.Delegations {
+				if d.Result >= 0 && d.Call().Delegation.Blocking {
+					reportResultAgent(p, s, d)
+				}
+			}
+		}
+	},
+}
+
+func reportResultAgent(p *Pass, s *Subject, d *replay.Delegation) {
+	result := &s.Items[d.Result]
+	foreign := result.Agent != "" && d.Caller() != "" && result.Agent != d.Caller() && !s.handedTo(result.Agent, d)
+	early := d.Reference > d.Result
+	if !foreign && !early {
+		return
+	}
+	f := p.find(s.Session, d.Result)
+	f.Call = d.Call().ID
+	fix := Fix{Title: "give the result its place and its caller's name", Safety: Lossless}
+	switch {
+	case foreign && early:
+		f.Message = "the result of call " + callName(d.Call()) + " carries the name of " + quoted(result.Agent) +
+			" and stands before its sub-session item"
+	case foreign:
+		f.Message = "the result of call " + callName(d.Call()) + " carries the name of " + quoted(result.Agent) +
+			", not that of its caller " + quoted(d.Caller())
+	default:
+		f.Message = "the result of call " + callName(d.Call()) + " stands before its sub-session item"
+	}
+	if foreign {
+		caller := d.Caller()
+		fix.Edits = append(fix.Edits, session.Edit{Op: session.Set, Ref: f.Ref, Field: "agent_name", Value: &caller})
+	}
+	if early {
+		fix.Edits = append(fix.Edits, session.Edit{Op: session.Move, Ref: f.Ref, To: s.ID, After: s.ItemRef(d.Reference)})
+	}
+	f.Fixes = []Fix{fix}
+	p.Report(f)
+}
+
+// handedTo reports whether the agent goes on in the delegation's own session: a
+// handoff among the same calls made it the one that results belong to.
+func (s *Subject) handedTo(agent string, d *replay.Delegation) bool {
+	if len(s.Items[d.Item].Calls) < 2 {
+		return false
+	}
+	for i := d.Result + 1; i < len(s.Items); i++ {
+		it := &s.Items[i]
+		switch {
+		case it.Kind != session.Message || s.Replay.Steps[i].Action == replay.Skip || it.Role == session.Tool:
+		case it.Role == session.Assistant:
+			return it.Agent == agent
+		default:
+			return false
+		}
+	}
+	return false
+}

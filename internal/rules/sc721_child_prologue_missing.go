@@ -1,0 +1,46 @@
+package rules
+
+import (
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var childPrologueMissing = Rule{
+	ID: "SC721", Name: "child-prologue-missing", Severity: Warning, Safety: Lossless, Scope: PerTree, Since: "0.1.0",
+	Title: "a sub-session without its task and start message",
+	Run: func(p *Pass) {
+		if !p.Store.ChildPrologue {
+			return
+		}
+		for _, s := range p.Subjects {
+			if s.Parent == "" || len(s.Items) == 0 || s.begins() || p.inLoop(s.Session) {
+				continue
+			}
+			f := p.findSession(s.Session)
+			f.Agent = replay.FirstAgent(s.Session)
+			f.Message = "the sub-session lacks the messages that gave it its task, as after a compaction inside it"
+			if d := s.caller; d != nil {
+				call := callRef(d.Session, d.Item, d.Nth)
+				f.Call = d.Call().ID
+				f.Related = []Place{{Session: d.Session.ID, Item: d.Item}}
+				if d.Call().Delegation.Task != 0 {
+					f.Fixes = []Fix{{
+						Title: "rebuild them from the call, marked as rebuilt", Safety: Lossless,
+						Edits: []session.Edit{{Op: session.Insert, To: s.ID, Call: &call, New: &session.NewItem{Prologue: true, Rule: "SC721"}}},
+					}}
+				}
+			}
+			p.Report(f)
+		}
+	},
+}
+
+// begins reports whether one of the messages that a child begins with is there.
+func (s *Subject) begins() bool {
+	for i := range min(len(s.Items), 2) {
+		if startsChild(&s.Items[i]) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,107 @@
+package rules
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/sessctl/sessctl/docs"
+)
+
+// All is the catalogue in the order of ids: the one table of all rules.
+var All = []*Rule{
+	&ruleCrashed,
+	&storeDamaged,
+	&schemaUnknown,
+	&foreignKey,
+	&setAsideBackup,
+	&legacyCopyFuller,
+	&requiredNull,
+	&badMetadataJSON,
+	&badTimestamp,
+	&unknownItemKind,
+	&undecodableRecord,
+	&positionCollision,
+	&emptySummary,
+	&summaryBoundary,
+	&staleIndexReference,
+	&timeGoesBack,
+	&housekeeping,
+	&missingResult,
+	&callInFlight,
+	&orphanResult,
+	&lateResult,
+	&earlyResult,
+	&duplicateResult,
+	&conflictingResults,
+	&placeholderShadowsReal,
+	&pairSplitByCompaction,
+	&unfinishedPlaceholder,
+	&leakDuplicate,
+	&leakSoleCopy,
+	&leakNoChild,
+	&danglingReference,
+	&subsessionOrphan,
+	&parentCycle,
+	&ambiguousParent,
+	&resultInChild,
+	&childTranscriptLost,
+	&strayChildRoot,
+	&resultAgentMismatch,
+	&childPrologueMissing,
+}
+
+// Find looks a rule up by id or name, in any case; nil when there is none.
+func Find(word string) *Rule {
+	for _, r := range All {
+		if strings.EqualFold(r.ID, word) || strings.EqualFold(r.Name, word) {
+			return r
+		}
+	}
+	return nil
+}
+
+// Select returns the rules that the words choose: ids, names or prefixes of ids
+// ("SC7"), in any case. No words of select means all rules; ignore takes away.
+// A word that matches nothing is an error.
+func Select(selected, ignored []string) ([]*Rule, error) {
+	matches := func(words []string, r *Rule) bool {
+		for _, w := range words {
+			if strings.HasPrefix(r.ID, strings.ToUpper(w)) || strings.EqualFold(r.Name, w) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, w := range append(append([]string{}, selected...), ignored...) {
+		if !anyMatches(w, matches) {
+			return nil, fmt.Errorf("no rule is called %q", w)
+		}
+	}
+	var chosen []*Rule
+	for _, r := range All {
+		if (len(selected) == 0 || matches(selected, r)) && !matches(ignored, r) {
+			chosen = append(chosen, r)
+		}
+	}
+	return chosen, nil
+}
+
+func anyMatches(word string, matches func([]string, *Rule) bool) bool {
+	for _, r := range All {
+		if word != "" && matches([]string{word}, r) {
+			return true
+		}
+	}
+	return false
+}
+
+// Page is the rule's page as Markdown.
+func (r *Rule) Page() (string, error) {
+	data, err := fs.ReadFile(docs.Rules, path.Join("rules", r.ID+".md"))
+	if err != nil {
+		return "", fmt.Errorf("the page of %s is missing from this build: %w", r.ID, err)
+	}
+	return string(data), nil
+}

@@ -1,0 +1,232 @@
+package rules_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/treetest"
+)
+
+// The vectors are conversations with what every provider makes of them and what
+// a default repair leaves. They lie beside the module, not in it.
+const vectorsFile = "../../../shared/vectors/provider.json"
+
+type vector struct {
+	ID, Name, Encoding string
+	Messages, Repaired []vectorMessage
+	Context            struct{ Writer string }
+	Expect             map[string]struct{ Rule string }
+	Any                []string `json:"findings_any_profile"`
+}
+
+type vectorMessage struct {
+	Role, Text string
+	Calls      []struct{ ID, Name, Args string }
+	Results    []struct {
+		ID, Text                  string
+		Error, Synthetic, Pending bool
+	}
+}
+
+func readVectors(t *testing.T, into any) {
+	t.Helper()
+	data, err := os.ReadFile(vectorsFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip("the vectors are not beside the module")
+	}
+	if err == nil {
+		err = json.Unmarshal(data, into)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestVectorsOfConversations(t *testing.T) {
+	var file struct{ Vectors []vector }
+	readVectors(t, &file)
+	for _, v := range file.Vectors {
+		if v.Encoding != "neutral" {
+			continue
+		}
+		t.Run(v.ID+" "+v.Name, func(t *testing.T) {
+			store := &session.Store{Writer: map[string]session.Writer{"alive": session.WriterLive, "dead": session.WriterDead}[v.Context.Writer]}
+			desk := &desk{sessions: []*session.Session{conversation(v.Messages)}}
+			found := idsOf(findAll(store, []*session.Tree{desk.tree()}))
+			for _, id := range found {
+				if !slices.Contains(v.Any, id) {
+					t.Errorf("%s is not expected under any profile (%v)", id, v.Any)
+				}
+			}
+			want := v.Expect["generic"].Rule
+			if rules.Find(want) == nil {
+				return // not built
+			}
+			if !slices.Contains(found, want) {
+				t.Errorf("found %v, want %s", found, want)
+			}
+			if slices.ContainsFunc(v.Any, func(id string) bool { return id == "SC202" }) {
+				return // its repair renames
+			}
+			if _, err := desk.repair(store); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(flat(conversation(v.Repaired)), flat(desk.sessions[0])); diff != "" {
+				t.Errorf("after the repair, want (-), got (+):\n%s", diff)
+			}
+		})
+	}
+}
+
+// conversation is a session of messages; results of one message are one item
+// each, as most stores have it.
+func conversation(messages []vectorMessage) *session.Session {
+	s := &session.Session{ID: "P"}
+	add := func(it session.Item) {
+		it.Table, it.Key, it.Position = "items", fmt.Sprint(len(s.Items)), int64(len(s.Items))
+		it.Body = &session.Body{Text: it.Body.Text}
+		it.Text = session.DigestOf(it.Body.Text)
+		s.Items = append(s.Items, it)
+	}
+	for _, m := range messages {
+		it := session.Item{Role: session.ParseRole(m.Role), Body: &session.Body{Text: m.Text}}
+		for _, c := range m.Calls {
+			it.Calls = append(it.Calls, session.Call{ID: c.ID, Name: c.Name, Args: c.Args})
+		}
+		for _, r := range m.Results {
+			it.Results = []session.Result{{
+				CallID: r.ID, Text: r.Text, Digest: session.DigestOf(r.Text), IsError: r.Error, Pending: r.Pending,
+				Synthetic: r.Synthetic || session.IsPlaceholder(r.Text),
+			}}
+			add(it)
+		}
+		if len(m.Results) == 0 {
+			add(it)
+		}
+	}
+	return s
+}
+
+// flat lists what a session says, one line a message; the results that stand
+// together are one line, because their order means nothing, and a placeholder
+// has no text.
+func flat(s *session.Session) []string {
+	var lines, results []string
+	flush := func() {
+		slices.Sort(results)
+		if len(results) > 0 {
+			lines = append(lines, "results "+strings.Join(results, ", "))
+		}
+		results = nil
+	}
+	for i := range s.Items {
+		it := &s.Items[i]
+		for _, r := range it.Results {
+			if r.Synthetic {
+				r.Text = "placeholder"
+			}
+			results = append(results, r.CallID+"="+r.Text)
+		}
+		if len(it.Results) > 0 {
+			continue
+		}
+		flush()
+		line := it.Role.String() + " " + it.Body.Text
+		for _, c := range it.Calls {
+			line += " " + c.ID
+		}
+		lines = append(lines, line)
+	}
+	flush()
+	return lines
+}
+
+func idsOf(found []*rules.Finding) []string {
+	var ids []string
+	for _, f := range found {
+		ids = append(ids, f.Rule.ID)
+	}
+	return ids
+}
+
+type treeVector struct {
+	ID, Name string
+	Sessions []struct {
+		ID, Agent string
+		Parent    string
+		Items     []struct {
+			K, Role, Text, Agent, Ref string
+			For                       string `json:"result_for"`
+			Calls                     []struct{ ID, Name string }
+		}
+	}
+	Expect struct{ Rule, Severity string }
+}
+
+func TestVectorsOfTrees(t *testing.T) {
+	var file struct {
+		Vectors []treeVector `json:"multi_agent_vectors"`
+	}
+	readVectors(t, &file)
+	for _, v := range file.Vectors {
+		if v.Expect.Rule != "" && rules.Find(v.Expect.Rule) == nil {
+			continue // not built
+		}
+		t.Run(v.ID+" "+v.Name, func(t *testing.T) {
+			found := findAll(&session.Store{Writer: session.WriterDead}, treetest.Trees(t, v.notation()))
+			if v.Expect.Rule == "" && len(found) > 0 || v.Expect.Rule != "" && !slices.ContainsFunc(found, func(f *rules.Finding) bool {
+				return f.Rule.ID == v.Expect.Rule && f.Severity.String() == v.Expect.Severity
+			}) {
+				t.Errorf("want %s %s, found:\n%s%s", v.Expect.Rule, v.Expect.Severity, messages(found), v.notation())
+			}
+		})
+	}
+}
+
+// notation is the vector in the notation of treetest.
+func (v *treeVector) notation() string {
+	var b strings.Builder
+	for _, s := range v.Sessions {
+		b.WriteString(s.ID)
+		if s.Parent != "" {
+			b.WriteString("<" + s.Parent)
+		}
+		if s.Agent != "" {
+			b.WriteString(" agent=" + s.Agent)
+		}
+		for _, it := range s.Items {
+			agent := it.Agent
+			switch {
+			case it.K == "sub":
+				agent = "sub " + it.Ref
+			case it.For != "":
+				agent += " <" + it.For
+			case it.Role == "user":
+				agent = "user"
+			}
+			b.WriteString("\n  " + agent)
+			if it.Text != "" {
+				fmt.Fprintf(&b, " %q", it.Text)
+			}
+			for _, c := range it.Calls {
+				if c.Name == "transfer_task" {
+					b.WriteString(" " + c.ID + ">()")
+				} else {
+					b.WriteString(" " + c.ID + "()")
+				}
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}

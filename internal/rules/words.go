@@ -1,0 +1,49 @@
+package rules
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// quoted puts stored text into quotes with control characters escaped, so that
+// nothing in a database can drive a terminal.
+func quoted(s string) string { return strconv.Quote(s) }
+
+// count is "1 message" or "2 messages".
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// Short is an id as people read it in lists: its first eight characters.
+func Short(id string) string {
+	if len(id) > 12 {
+		return id[:8]
+	}
+	return id
+}
+
+// list joins words: "a", "a and b", "a, b and c".
+func list(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
+// callName is a call for people: "toolu_9aa (shell)".
+func callName(c *session.Call) string {
+	id := c.ID
+	if id == "" {
+		id = "(no id)"
+	}
+	if c.Name == "" {
+		return id
+	}
+	return id + " (" + c.Name + ")"
+}

@@ -1,0 +1,42 @@
+// Package treetest writes session trees in a short notation, for the tests of
+// replay, rules and engine.
+//
+//	P "Fix the build"
+//	  user "please"
+//	  root "I ask" T1>worker(do it) s1()
+//	  worker "doing" at=3
+//	  sub C
+//	  root <T1 "done" <s1!
+//	C<P "Transferred task"
+//	  system(do it)
+//	  user implicit
+//	  worker "doing" at=3
+//	  worker "done"
+//
+// A line at the margin begins a session: its id, then "<" and the recorded
+// parent, a quoted title, agent=NAME, model=NAME, task(TEXT). The lines below it
+// are its items. Their first word says what they are:
+//
+//	user, system       messages; system(TEXT) hands a task to the session
+//	sub ID             a sub-session item, "-" for one that lost its reference
+//	summary, other     the kinds of these names
+//	?                  a message of an unknown role
+//	any other word     a message of the agent of that name, "-" for one without
+//	                   a name: of role tool if it holds a result, else assistant
+//
+// The other words of an item, in any order:
+//
+//	"TEXT"             its text, or that of the result before it
+//	id() id:tool()     a call of shell, or of another tool
+//	id>agent(task)     a call that delegates and waits
+//	id>>agent(task)    a call that delegates and goes on
+//	id>agent(task)=C   one with which the store keeps the child's id
+//	<id                the result of a call, <id! an error, <id~ a placeholder,
+//	                   <id? one that waits for approval
+//	think(TEXT)        reasoning
+//	at=N pos=N kept=N  seconds since the start, stored position, kept tail
+//	implicit archived synthetic unfinished blank skipped
+//
+// Messages without text get the name of their role as text, unless they hold
+// calls, results or the word blank.
+package treetest
