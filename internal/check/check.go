@@ -1,0 +1,190 @@
+// Package check is the engine: it streams the trees of a store through replay,
+// pairing and the rules, and collects what they find in a fixed order.
+package check
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+)
+
+// Options say what to check.
+type Options struct {
+	Rules []*rules.Rule // in catalogue order
+	// Session limits the check to the tree that holds this session id, and
+	// leaves out what concerns the store as a whole.
+	Session string
+	// EachTree, when set, is called for every tree in no particular order, from
+	// one goroutine at a time.
+	EachTree func(*session.Tree, []*Finding)
+}
+
+// Result is what a check of one store found.
+type Result struct {
+	Store    *session.Store
+	Findings []*Finding // by tree, session, item and rule
+	Sessions int
+	Items    int
+	Trees    int
+	WithSubs int // trees of more than one session
+	// Incomplete is the reason why the result does not cover everything, "" if it does.
+	Incomplete string
+}
+
+// Count is the number of findings of one severity.
+func (r *Result) Count(s rules.Severity) int {
+	n := 0
+	for _, f := range r.Findings {
+		if f.Severity == s {
+			n++
+		}
+	}
+	return n
+}
+
+// Fails reports whether the result has a finding at or above the severity.
+func (r *Result) Fails(at rules.Severity) bool {
+	for _, f := range r.Findings {
+		if f.Severity >= at {
+			return true
+		}
+	}
+	return false
+}
+
+// Run checks a store. An error means that the store could not be read to the
+// end; what was found before is in the result, which is never nil.
+func Run(ctx context.Context, st store.Store, opts Options) (*Result, error) {
+	e := &engine{opts: opts, facts: st.Facts(), result: &Result{Store: st.Facts()}}
+	if opts.Session == "" {
+		e.collect(e.run(-1, nil, rules.PerStore), nil)
+	}
+	err := e.trees(ctx, st)
+	slices.SortStableFunc(e.result.Findings, func(a, b *Finding) int {
+		return cmp.Or(cmp.Compare(a.tree, b.tree), cmp.Compare(a.order, b.order),
+			cmp.Compare(a.Item, b.Item), cmp.Compare(a.Rule.ID, b.Rule.ID), cmp.Compare(a.nth, b.nth))
+	})
+	e.result.Incomplete = e.facts.Incomplete
+	for _, f := range e.result.Findings {
+		if f.Rule == rules.RuleCrashed() {
+			e.result.Incomplete = f.Message
+			break
+		}
+	}
+	return e.result, err
+}
+
+type engine struct {
+	opts   Options
+	facts  *session.Store
+	mu     sync.Mutex // guards result and EachTree
+	result *Result
+}
+
+// trees runs the rules over every tree, as many at a time as there are
+// processors: a tree is the unit of parallelism.
+func (e *engine) trees(ctx context.Context, st store.Store) error {
+	type job struct {
+		seq  int
+		tree *session.Tree
+	}
+	jobs := make(chan job, 2*runtime.GOMAXPROCS(0))
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for j := range jobs {
+				e.collect(e.run(j.seq, j.tree, rules.PerTree), j.tree)
+			}
+		})
+	}
+	var failed error
+	seq := 0
+	for tree, err := range st.Trees(ctx) {
+		if err != nil {
+			failed = err
+			break
+		}
+		if e.opts.Session != "" && tree.Session(e.opts.Session) == nil {
+			continue
+		}
+		jobs <- job{seq, tree}
+		seq++
+	}
+	close(jobs)
+	workers.Wait()
+	return failed
+}
+
+// run runs every rule of the scope over one tree, or over the store alone.
+func (e *engine) run(seq int, tree *session.Tree, scope rules.Scope) []*Finding {
+	var found []*Finding
+	order := map[*session.Session]int{}
+	var current *rules.Rule
+	report := func(f *rules.Finding) {
+		found = append(found, flatten(f, tree, seq, order[f.Session]))
+	}
+	guard := func(what string, fn func()) {
+		defer func() {
+			if p := recover(); p != nil {
+				found = append(found, e.crashed(what, p, tree, seq))
+			}
+		}()
+		fn()
+	}
+	var pass *rules.Pass
+	guard("the replay", func() { pass = rules.NewPass(e.facts, tree, report) })
+	if pass == nil {
+		return found
+	}
+	if tree != nil {
+		for i, s := range tree.Sessions {
+			order[s] = i
+		}
+	}
+	for _, current = range e.opts.Rules {
+		if current.Run != nil && current.Scope&scope != 0 {
+			guard("rule "+current.ID, func() { pass.Run(current) })
+		}
+	}
+	return found
+}
+
+// crashed is the finding that stands for a panic.
+func (e *engine) crashed(what string, p any, tree *session.Tree, seq int) *Finding {
+	f := &rules.Finding{
+		Rule: rules.RuleCrashed(), Severity: rules.Error, Item: -1,
+		Ref:     session.Ref{Table: "rules", Key: what},
+		Message: fmt.Sprintf("%s crashed (%v); please report it, with `sessctl export --redact` of this session", what, p),
+	}
+	if tree != nil {
+		f.Session = tree.Root()
+		f.Ref.Session = f.Session.ID
+	}
+	return flatten(f, tree, seq, 0)
+}
+
+func (e *engine) collect(found []*Finding, tree *session.Tree) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	r := e.result
+	r.Findings = append(r.Findings, found...)
+	if tree == nil {
+		return
+	}
+	r.Trees++
+	r.Sessions += len(tree.Sessions)
+	r.Items += tree.Items()
+	if len(tree.Sessions) > 1 {
+		r.WithSubs++
+	}
+	if e.opts.EachTree != nil {
+		e.opts.EachTree(tree, found)
+	}
+}

@@ -1,0 +1,67 @@
+package check
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// Finding is a finding as it is reported: without pointers into the tree, so
+// that a tree can be forgotten when its rules have run.
+type Finding struct {
+	Rule     *rules.Rule
+	Severity rules.Severity
+
+	Session string // "" when it is the store's own
+	Root    *Head  // the tree's root, nil when it is the store's own
+	Item    int    // position in the session as a person sees it, -1 when none is meant
+	Items   []int  // all positions that the finding names
+	Row     string // "session_items/17"
+	Agent   string
+	Call    string
+
+	Message       string
+	ProviderError string
+	Fingerprint   string // stays the same when the record moves
+	Related       []rules.Place
+	Twins         []rules.Place
+	Fixes         []rules.Fix
+
+	tree, order, nth int
+}
+
+// Head is what a report says of a session.
+type Head struct {
+	ID      string
+	Title   string
+	Created time.Time
+}
+
+// flatten makes the reported form of what a rule found.
+func flatten(f *rules.Finding, tree *session.Tree, seq, order int) *Finding {
+	flat := &Finding{
+		Rule: f.Rule, Severity: f.Severity,
+		Item: f.Item, Items: f.Items, Row: f.Ref.Row(), Agent: f.Agent, Call: f.Call,
+		Message: f.Message, ProviderError: f.ProviderError,
+		Fingerprint: fingerprint(f),
+		Related:     f.Related, Twins: f.Twins, Fixes: f.Fixes,
+		tree: seq, order: order, nth: f.Nth,
+	}
+	if f.Session != nil {
+		flat.Session = f.Session.ID
+		root := tree.Root()
+		flat.Root = &Head{ID: root.ID, Title: root.Title, Created: root.Created}
+	}
+	return flat
+}
+
+// fingerprint is made of the rule, the row and the call's place in it, never of
+// a session or a position: moving a record does not make its finding look new.
+func fingerprint(f *rules.Finding) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d", f.Rule.ID, f.Ref.Row(), f.Nth))
+	return hex.EncodeToString(sum[:8])
+}
