@@ -1,0 +1,73 @@
+package cmd
+
+import (
+	"cmp"
+
+	"github.com/spf13/cobra"
+)
+
+func newCheckCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "check [STORE...]",
+		Short: "Find what would break or mislead the next run",
+		Long: `Check stores and print what is wrong with their sessions, each with its cause
+and with the error that the provider would answer. Nothing is changed.
+
+STORE is a file, a folder with stores in it, or - for a canonical stream on
+standard input. Without one, the stores at their usual places are checked.
+
+The first line of a finding holds its severity, its rule, and its place as
+SESSION:ITEMS, on a terminal and in a pipe alike: ` + "`sessctl check | grep SC701`" + `.
+
+` + exitStatus("nothing found at or above --fail-on", append(storeCodes, exitFindings)...),
+		Example: `  sessctl check
+  sessctl check ~/.cagent/session.db --fail-on warning
+  sessctl check --select SC7 --session 1f0c
+  sessctl check --format ndjson --since 7d | jq .message`,
+		GroupID: groupStore,
+		RunE:    func(cmd *cobra.Command, args []string) error { return runCheck(cmd, p, args) },
+	}
+	addCheckFlags(cmd, p)
+	return cmd
+}
+
+func addCheckFlags(cmd *cobra.Command, p *program) {
+	flags := cmd.Flags()
+	addFormatFlag(cmd, "text", "table", "json", "ndjson")
+	addStoreFlag(cmd)
+	addChoice(cmd, "fail-on", "error", []string{"error", "warning", "info", "never"}, "the lowest severity that makes the exit code 1")
+	flags.StringSlice("select", nil, "run only these `RULES`: ids, names, or beginnings of ids (SC7)")
+	flags.StringSlice("ignore", nil, "leave these `RULES` out")
+	flags.String("session", "", "check only the session with this `ID` (its beginning will do) and what belongs to it")
+	flags.String("since", "", "check only sessions in which something happened since this `TIME`: a date, or an age (7d, 36h)")
+	flags.Bool("deep", false, "also make the tests that take longer than the check itself")
+	flags.Bool("assume-dead", false, "where nobody can tell whether the runtime is still writing, take it for ended")
+	flags.Uint("max-findings", 100, "show at most `N` findings of one rule in text and table, 0 for all")
+	completeFlag(cmd, "select", ruleWords)
+	completeFlag(cmd, "ignore", ruleWords)
+	completeFlag(cmd, "session", p.sessionWords)
+}
+
+func runCheck(cmd *cobra.Command, p *program, args []string) error {
+	run, err := newCheckRun(p)
+	if err != nil {
+		return err
+	}
+	ctx := cmd.Context()
+	paths, err := p.storePaths(ctx, args)
+	if err != nil {
+		return err
+	}
+	for _, path := range paths {
+		if err := run.store(ctx, path); err != nil {
+			return err
+		}
+	}
+	if len(run.results) == 0 {
+		return cmp.Or(run.missed, withCode(run.code))
+	}
+	if err := run.writer.Close(run.code, nextCommands(cmd.Root(), args, run.results)); err != nil {
+		return err
+	}
+	return withCode(run.code)
+}

@@ -1,0 +1,131 @@
+package cmd
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/registry"
+)
+
+// checkRun is one run of check over several stores.
+type checkRun struct {
+	*program
+	rules  []*rules.Rule
+	since  time.Time // zero: no limit
+	writer render.CheckWriter
+
+	code    int
+	missed  error           // why a store has no session that --session means
+	results []*check.Result // of the stores that were read
+}
+
+func newCheckRun(p *program) (*checkRun, error) {
+	c := p.config
+	run := &checkRun{program: p}
+	var err error
+	if run.rules, err = rules.Select(c.Select, c.Ignore); err != nil {
+		return nil, problem.New(problem.Usage, "`sessctl explain` lists the rules.", "%v", err)
+	}
+	if !c.Deep && len(run.rules) > 0 && !slices.ContainsFunc(run.rules, func(r *rules.Rule) bool { return !r.Deep }) {
+		p.note("these rules find nothing without --deep")
+	}
+	if c.Since != "" {
+		if run.since, err = parseSince(c.Since, time.Now()); err != nil {
+			return nil, err
+		}
+	}
+	run.writer = render.Check(c.Format, render.CheckOptions{
+		Screen: p.out, Tool: tool(), Home: p.home,
+		Quiet: c.Quiet, MaxFindings: int(c.MaxFindings),
+		Limited: c.Session != "" || c.Since != "",
+	})
+	return run, nil
+}
+
+// store checks one store and prints the result. What is wrong with the store
+// is shown and counts, but the next one is still checked; an error ends the run.
+func (run *checkRun) store(ctx context.Context, path string) error {
+	start := time.Now()
+	var result *check.Result
+	err := run.read(ctx, path, func(opened *registry.Opened) (err error) {
+		result, err = run.check(ctx, opened)
+		return err
+	})
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case run.config.Session != "" && problem.ClassOf(err) == problem.Usage:
+		run.missed = err
+		return nil
+	case err != nil:
+		run.report(err)
+		run.code = worse(run.code, exitCode(err))
+	}
+	if result == nil {
+		return nil
+	}
+	run.count(result)
+	return run.writer.Store(result, time.Since(start))
+}
+
+// check checks an opened store. With an error the result, if any, holds what
+// was found before.
+func (run *checkRun) check(ctx context.Context, opened *registry.Opened) (*check.Result, error) {
+	if err := run.assumeDead(opened.Facts()); err != nil {
+		return nil, err
+	}
+	opts := check.Options{Rules: run.rules}
+	if run.config.Session != "" {
+		var err error
+		if opts.Session, err = findSession(ctx, opened, run.config.Session); err != nil {
+			return nil, err
+		}
+	}
+	var st store.Store = opened
+	if !run.since.IsZero() {
+		st = recentStore{opened, run.since}
+	}
+	result, err := check.Run(ctx, st, opts)
+	if err != nil && result.Incomplete == "" {
+		result.Incomplete = "the store could not be read to its end"
+	}
+	return result, err
+}
+
+// assumeDead takes an unknown writer for dead where --assume-dead says so. It
+// is refused where the writer is known to live.
+func (run *checkRun) assumeDead(facts *session.Store) error {
+	switch {
+	case !run.config.AssumeDead:
+	case facts.Writer == session.WriterLive:
+		who := facts.WriterName
+		if who == "" {
+			who = "another process"
+		}
+		return problem.New(problem.Busy, "Close it first, or leave --assume-dead out.",
+			"%s is in use: %s has it open, so it cannot be taken for ended", facts.Path, who)
+	case facts.Writer == session.WriterUnknown:
+		facts.Writer = session.WriterDead
+	}
+	return nil
+}
+
+// count adds a result to the exit code.
+func (run *checkRun) count(result *check.Result) {
+	run.results = append(run.results, result)
+	if result.Incomplete != "" {
+		run.code = worse(run.code, int(problem.Unreadable))
+	}
+	for _, severity := range []rules.Severity{rules.Info, rules.Warning, rules.Error} {
+		if severity.String() == run.config.FailOn && result.Fails(severity) {
+			run.code = worse(run.code, exitFindings)
+		}
+	}
+}

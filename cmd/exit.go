@@ -1,0 +1,93 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sessctl/sessctl/internal/problem"
+)
+
+// The exit codes that are no class of problem. docs/exit-codes.md lists all.
+const (
+	exitOK          = 0
+	exitFindings    = 1
+	exitInterrupted = 130
+)
+
+// meanings are what the help of the commands says of each code.
+var meanings = []struct {
+	code    int
+	meaning string
+}{
+	{exitFindings, "findings at or above --fail-on"},
+	{int(problem.Usage), "wrong usage or configuration, or an unknown session or rule"},
+	{int(problem.Unreadable), "no store found, not readable, or the result is incomplete"},
+	{int(problem.Busy), "the store is in use, or changed while it was read"},
+	{exitInterrupted, "interrupted"},
+}
+
+// exitStatus is the section of a command's help; success says what 0 means,
+// codes are the others that it can end with besides 2.
+func exitStatus(success string, codes ...int) string {
+	text := "EXIT STATUS\n    0  " + success
+	for _, m := range meanings {
+		if m.code == int(problem.Usage) || slices.Contains(codes, m.code) {
+			text += fmt.Sprintf("\n  %3d  %s", m.code, m.meaning)
+		}
+	}
+	return text
+}
+
+// storeCodes are the codes of every command that opens a store.
+var storeCodes = []int{int(problem.Unreadable), int(problem.Busy), exitInterrupted}
+
+// errInterrupted ends a run that a signal stopped.
+var errInterrupted = errors.New("interrupted; nothing was changed")
+
+// shown is the error of a run that has said everything: only its exit code is
+// left.
+type shown int
+
+func (s shown) Error() string { return fmt.Sprintf("exit code %d", int(s)) }
+
+// exitCode is the one place where errors become exit codes. An error without a
+// class means that the work was not done to its end.
+func exitCode(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	if s, ok := errors.AsType[shown](err); ok {
+		return int(s)
+	}
+	if errors.Is(err, errInterrupted) {
+		return exitInterrupted
+	}
+	if class := problem.ClassOf(err); class != 0 {
+		return int(class)
+	}
+	return int(problem.Unreadable)
+}
+
+// worse is the exit code of two results together: the higher one.
+func worse(a, b int) int { return max(a, b) }
+
+// withCode is the error for an exit code whose reasons were shown.
+func withCode(code int) error {
+	if code == exitOK {
+		return nil
+	}
+	return shown(code)
+}
+
+// finish prints an error that nobody has shown yet and returns the exit code.
+// What goes wrong before the configuration is read is wrong usage.
+func (p *program) finish(ran *cobra.Command, err error) int {
+	if err != nil && p.config == nil && problem.ClassOf(err) == 0 && !errors.Is(err, errInterrupted) {
+		err = problem.New(problem.Usage, "See `"+ran.CommandPath()+" --help`.", "%v", err)
+	}
+	p.report(err)
+	return exitCode(err)
+}

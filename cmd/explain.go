@@ -1,0 +1,105 @@
+package cmd
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/rules"
+)
+
+func newExplainCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "explain [RULE...]",
+		Short: "Say what a rule finds, why it matters and what a repair costs",
+		Long: `Print the page of a rule, by its id or its name. Without a rule, list all of
+them with their severity and with what a repair costs.
+
+` + exitStatus("printed"),
+		Example: `  sessctl explain
+  sessctl explain SC701
+  sessctl explain leak-duplicate --format markdown`,
+		GroupID:           groupOther,
+		RunE:              func(_ *cobra.Command, args []string) error { return runExplain(p, args) },
+		ValidArgsFunction: cobra.FixedCompletions(ruleWords(nil, nil), cobra.ShellCompDirectiveNoFileComp),
+	}
+	addFormatFlag(cmd, "text", "json", "markdown")
+	return cmd
+}
+
+func runExplain(p *program, words []string) error {
+	if len(words) == 0 {
+		return p.listRules()
+	}
+	var pages []render.Page
+	for _, word := range words {
+		rule := rules.Find(word)
+		if rule == nil {
+			return unknownRule(word)
+		}
+		text, err := rule.Page()
+		if err != nil {
+			return err
+		}
+		pages = append(pages, render.Page{Rule: rule, Markdown: text})
+	}
+	switch {
+	case p.config.Format == "json":
+		return render.ExplainJSON(p.out.Plain(), tool(), pages)
+	case p.config.Format == "markdown" || !p.out.Color:
+		return render.ExplainMarkdown(p.out, pages)
+	}
+	return render.ExplainText(p.out, pages)
+}
+
+func (p *program) listRules() error {
+	switch p.config.Format {
+	case "json":
+		pages := make([]render.Page, len(rules.All))
+		for i, r := range rules.All {
+			pages[i].Rule = r
+		}
+		return render.ExplainJSON(p.out.Plain(), tool(), pages)
+	case "markdown":
+		return render.RulesMarkdown(p.out, rules.All)
+	}
+	return render.RulesText(p.out, rules.All)
+}
+
+// unknownRule suggests the rules whose id or name has the word in it, or else
+// begins most like it.
+func unknownRule(word string) error {
+	const most, least = 5, 3 // suggestions, and letters in common
+	low := strings.ToLower(word)
+	best := least
+	var similar []string
+	for _, r := range rules.All {
+		id, name := strings.ToLower(r.ID), strings.ToLower(r.Name)
+		alike := max(common(low, id), common(low, name))
+		if low != "" && strings.Contains(name, low) {
+			alike = len(low) + 1
+		}
+		if alike > best {
+			best, similar = alike, nil
+		}
+		if alike == best {
+			similar = append(similar, r.ID+" ("+r.Name+")")
+		}
+	}
+	next := "`sessctl explain` lists the rules."
+	if len(similar) > 0 {
+		next = "Did you mean " + strings.Join(similar[:min(len(similar), most)], ", ") + "? " + next
+	}
+	return problem.New(problem.Usage, next, "there is no rule %q", word)
+}
+
+// common counts the letters that two words begin with alike.
+func common(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}

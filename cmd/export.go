@@ -1,0 +1,128 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/store/canonical"
+	"github.com/sessctl/sessctl/internal/store/registry"
+	"github.com/sessctl/sessctl/internal/ui"
+)
+
+func newExportCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "export [STORE]",
+		Short: "Write sessions as a canonical stream",
+		Long: `Write the sessions of a store as newline-delimited JSON, which every command
+reads again. It holds everything that was said; with --redact every text is
+replaced by filler of the same length, and a check finds the same in it. Ids and
+names stay: look at them before you publish a stream.
+
+` + exitStatus("written", storeCodes...),
+		Example: `  sessctl export session.db > sessions.ndjson
+  sessctl export --session 1f0c --redact --output case.ndjson
+  sessctl export session.db | sessctl check -`,
+		GroupID: groupStore,
+		Args:    atMost(1, "one STORE"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return runExport(cmd.Context(), p, args) },
+	}
+	addStoreFlag(cmd)
+	cmd.Flags().StringP("output", "o", "", "write into this new `FILE` instead of standard output")
+	cmd.Flags().Bool("redact", false, "replace every text, for bug reports")
+	cmd.Flags().String("session", "", "only the session with this `ID` (its beginning will do) and what belongs to it")
+	completeFlag(cmd, "session", p.sessionWords)
+	return cmd
+}
+
+func runExport(ctx context.Context, p *program, args []string) error {
+	path, err := p.onePath(ctx, args)
+	if err != nil {
+		return err
+	}
+	opened, err := p.open(ctx, path)
+	if err != nil {
+		return err
+	}
+	switch {
+	case p.config.Output != "":
+		err = writeNew(p.config.Output, func(w io.Writer) error { return p.export(ctx, opened, w) })
+	case p.out.Terminal:
+		err = p.export(ctx, opened, render.EscapeJSON(p.out.Plain()))
+	default:
+		err = p.export(ctx, opened, p.out.Plain())
+	}
+	return errors.Join(err, opened.Close())
+}
+
+// export writes the stream, holding the texts of one tree at a time.
+func (p *program) export(ctx context.Context, opened *registry.Opened, to io.Writer) error {
+	var only string
+	if p.config.Session != "" {
+		var err error
+		if only, err = findSession(ctx, opened, p.config.Session); err != nil {
+			return err
+		}
+	}
+	w, err := canonical.NewWriter(to, canonical.HeaderOf(opened.Store), canonical.WriteOptions{Redact: p.config.Redact})
+	if err != nil {
+		return err
+	}
+	for tree, err := range opened.Trees(ctx) {
+		if err != nil {
+			return err
+		}
+		if only != "" && tree.Session(only) == nil {
+			continue
+		}
+		if err := opened.Fill(ctx, tree); err != nil {
+			return err
+		}
+		for _, s := range tree.Sessions {
+			if err := w.Session(s); err != nil {
+				return err
+			}
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	return p.whole(opened, w.Replaced())
+}
+
+// whole says what the written stream lacks.
+func (p *program) whole(opened *registry.Opened, replaced int) error {
+	if replaced > 0 {
+		p.note("%s of the stream held bytes that are no UTF-8: U+FFFD stands for them, and raw_base64 has what was stored", ui.Count(replaced, "line"))
+	}
+	facts := opened.Facts()
+	if changed := opened.Changed(); changed != "" {
+		return problem.New(problem.Busy, "Close the runtime and export again.", "%s, so the stream may mix two states", changed)
+	}
+	if facts.Incomplete != "" {
+		return problem.New(problem.Unreadable, "", "the stream lacks a part of %s: %s", facts.Path, facts.Incomplete)
+	}
+	return nil
+}
+
+// writeNew writes a file that must not exist yet, for its owner only: it holds
+// what people and agents said. A file that was not finished is removed.
+func writeNew(path string, write func(io.Writer) error) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return problem.New(problem.Usage, "Name a file that does not exist yet.", "%s exists already, and an export overwrites nothing", path)
+	case err != nil:
+		return problem.New(problem.Usage, "", "the output file cannot be created: %v", err)
+	}
+	if err = errors.Join(write(file), file.Sync(), file.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+// Package cmd is the command line: one file a command, with its flags and how
+// it is wired. What the commands do is in the packages below internal.
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"os/signal"
+	"syscall"
+
+	"github.com/sessctl/sessctl/internal/config"
+	"github.com/sessctl/sessctl/internal/ui"
+)
+
+// program is one run of sessctl. What depends on flags is set before a command
+// runs.
+type program struct {
+	args   []string
+	stdin  io.Reader
+	stdout io.Writer
+	stderr io.Writer
+	getenv func(string) string
+	home   string
+
+	config *config.Config // nil before the configuration was read
+	out    *ui.Screen
+	err    *ui.Screen
+}
+
+// Main runs sessctl with the arguments behind its name and returns the exit
+// code. It depends on nothing but what it is given and the files that the
+// arguments name.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+
+	p := &program{
+		args: args, stdin: &interruptible{ctx, stdin}, stdout: stdout, stderr: stderr,
+		getenv: getenv, home: cmp.Or(getenv("HOME"), getenv("USERPROFILE")),
+	}
+	p.setScreens(ui.ColorAuto)
+	root := newRootCommand(p)
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	ran, err := root.ExecuteContextC(ctx)
+	if ctx.Err() != nil && err != nil {
+		err = errInterrupted
+	}
+	return p.finish(ran, err)
+}
+
+func (p *program) setScreens(mode ui.ColorMode) {
+	p.out = ui.NewScreen(p.stdout, mode, p.getenv)
+	p.err = ui.NewScreen(p.stderr, mode, p.getenv)
+}
+
+// interruptible is a stream whose reads end when the context does: a pipe that
+// stays silent must not keep an interrupted program waiting.
+type interruptible struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (i *interruptible) Read(p []byte) (int, error) {
+	type result struct {
+		n   int
+		err error
+	}
+	buffer, done := make([]byte, len(p)), make(chan result, 1)
+	go func() {
+		n, err := i.r.Read(buffer)
+		done <- result{n, err}
+	}()
+	select {
+	case <-i.ctx.Done():
+		return 0, i.ctx.Err()
+	case r := <-done:
+		return copy(p, buffer[:r.n]), r.err
+	}
+}

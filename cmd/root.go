@@ -1,0 +1,103 @@
+package cmd
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sessctl/sessctl/internal/config"
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/ui"
+)
+
+// The groups of commands in the help.
+const (
+	groupStore = "store"
+	groupOther = "other"
+)
+
+func newRootCommand(p *program) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "sessctl",
+		Short: "Check the persisted sessions of AI agents",
+		Long: `sessctl is an fsck for the sessions that AI agents leave behind. It opens the
+store that an agent runtime wrote, finds what would break or mislead the next
+run, and says what to do about it. Reading never changes a store.
+
+` + exitStatus("nothing found at or above --fail-on", append(storeCodes, exitFindings)...),
+		Example: `  sessctl check                     the stores at their usual places
+  sessctl check session.db          one store
+  sessctl explain SC701             what a finding means`,
+		Args:          p.knownCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       build().String(),
+
+		SuggestionsMinimumDistance: 2,
+		PersistentPreRunE:          func(cmd *cobra.Command, _ []string) error { return p.configure(cmd) },
+	}
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", p.out.TextWidth())))
+	root.PersistentFlags().String("config", "", "read this configuration `FILE`")
+	when := []string{"auto", "always", "never"}
+	config.AddChoice(root.PersistentFlags(), "color", when[0], when, "when to use colour")
+	completeFlag(root, "color", func(*cobra.Command, []string) []string { return when })
+	root.PersistentFlags().BoolP("quiet", "q", false, "print what was asked for and nothing else")
+
+	root.AddGroup(&cobra.Group{ID: groupStore, Title: "Look at stores:"}, &cobra.Group{ID: groupOther, Title: "Other:"})
+	root.AddCommand(
+		newCheckCommand(p), newViewCommand(p), newLsCommand(p), newStoresCommand(p), newExportCommand(p),
+		newExplainCommand(p), newConfigCommand(p), newVersionCommand(p),
+	)
+	root.SetHelpCommandGroupID(groupOther)
+	root.SetCompletionCommandGroupID(groupOther)
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "completion" {
+			c.Long += "\n" + exitStatus("printed")
+		}
+	}
+	return root
+}
+
+// configure reads the settings before a command runs.
+func (p *program) configure(cmd *cobra.Command) error {
+	file, err := cmd.Flags().GetString("config")
+	if err != nil {
+		return err
+	}
+	if p.config, err = config.Load(cmd.Flags(), p.getenv, file); err != nil {
+		return err
+	}
+	p.setScreens(ui.ColorMode(p.config.Color))
+	return nil
+}
+
+// knownCommand refuses a word that is no command, and says which one may have
+// been meant.
+func (p *program) knownCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	next := "`sessctl --help` lists the commands."
+	if similar := root.SuggestionsFor(args[0]); len(similar) > 0 {
+		next = "Did you mean `sessctl " + strings.Join(similar, "` or `sessctl ") + "`? " + next
+	}
+	return problem.New(problem.Usage, next, "there is no command %q", args[0])
+}
+
+// atMost accepts up to n arguments; what they are is for the message.
+func atMost(n int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) <= n {
+			return nil
+		}
+		takes := "takes " + what + " at most"
+		if n == 0 {
+			takes = "takes no arguments"
+		}
+		return fmt.Errorf("`%s` %s, and there are %d: %s", cmd.CommandPath(), takes, len(args), strings.Join(args, " "))
+	}
+}

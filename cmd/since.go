@@ -1,0 +1,69 @@
+package cmd
+
+import (
+	"context"
+	"iter"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+)
+
+// parseSince reads a date, a time, or how long ago: "2026-02-03",
+// "2026-02-03T10:00:00Z", "36h", "7d", "2w". Dates are local.
+func parseSince(text string, now time.Time) (time.Time, error) {
+	if t, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil {
+		return t, nil
+	}
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t, nil
+	}
+	for unit, days := range map[string]int{"d": 1, "w": 7} {
+		number, ok := strings.CutSuffix(text, unit)
+		if n, err := strconv.ParseUint(number, 10, 16); ok && err == nil {
+			return now.AddDate(0, 0, -int(n)*days), nil
+		}
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return now.Add(-d), nil
+	}
+	return time.Time{}, problem.New(problem.Usage, "Use a date (2026-02-03), a time (2026-02-03T10:00:00Z) or an age (36h, 7d, 2w).",
+		"--since %q is no point in time", text)
+}
+
+// recentStore is a store whose older trees are left out.
+type recentStore struct {
+	store.Store
+	since time.Time
+}
+
+// Trees yields the trees in which something happened since.
+func (r recentStore) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
+	return func(yield func(*session.Tree, error) bool) {
+		for tree, err := range r.Store.Trees(ctx) {
+			if err == nil && !r.touches(tree) {
+				continue
+			}
+			if !yield(tree, err) {
+				return
+			}
+		}
+	}
+}
+
+func (r recentStore) touches(tree *session.Tree) bool {
+	for _, s := range tree.Sessions {
+		if !s.Created.Before(r.since) || !s.Updated.Before(r.since) {
+			return true
+		}
+		for i := range s.Items {
+			if !s.Items[i].Time.Before(r.since) {
+				return true
+			}
+		}
+	}
+	return false
+}

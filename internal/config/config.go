@@ -1,0 +1,81 @@
+// Package config brings the settings of a command together: flag before
+// environment before file before default. Every flag has an environment
+// variable (--fail-on is SESSCTL_FAIL_ON) and a key of the same name in the
+// configuration file.
+package config
+
+import (
+	"reflect"
+	"strings"
+)
+
+// Config is every setting with its effective value. The tags are the names of
+// the flags and of the keys in the file; the meanings and the defaults stand
+// where the flags are declared. Settings that the command has no flag for hold
+// what file and environment say.
+type Config struct {
+	Color string `mapstructure:"color"`
+	Quiet bool   `mapstructure:"quiet"`
+
+	Format  string `mapstructure:"format"`
+	Store   string `mapstructure:"store"`
+	Session string `mapstructure:"session"`
+
+	FailOn      string   `mapstructure:"fail-on"`
+	Select      []string `mapstructure:"select"`
+	Ignore      []string `mapstructure:"ignore"`
+	Since       string   `mapstructure:"since"`
+	Deep        bool     `mapstructure:"deep"`
+	AssumeDead  bool     `mapstructure:"assume-dead"`
+	MaxFindings uint     `mapstructure:"max-findings"`
+
+	All        bool   `mapstructure:"all"`
+	Full       bool   `mapstructure:"full"`
+	ModelInput bool   `mapstructure:"model-input"`
+	Redact     bool   `mapstructure:"redact"`
+	Output     string `mapstructure:"output"`
+
+	// File is the configuration file that was read, "" for none.
+	File string `mapstructure:"-"`
+	// Sources says for each key where its value comes from: "--fail-on",
+	// "SESSCTL_FAIL_ON", the path of the file, or "default".
+	Sources map[string]string `mapstructure:"-"`
+}
+
+const tag = "mapstructure"
+
+// Keys are the names of all settings.
+func Keys() []string {
+	var keys []string
+	for field := range reflect.TypeFor[Config]().Fields() {
+		if key := field.Tag.Get(tag); key != "-" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// EnvName is the environment variable of a setting.
+func EnvName(key string) string {
+	return "SESSCTL_" + strings.ToUpper(strings.ReplaceAll(key, "-", "_"))
+}
+
+// Setting is one setting for people.
+type Setting struct {
+	Key    string
+	Value  any
+	Source string
+}
+
+// Settings lists the settings that have a flag, in the order of the struct.
+func (c *Config) Settings() []Setting {
+	var list []Setting
+	v := reflect.ValueOf(*c)
+	for field, value := range v.Fields() {
+		key := field.Tag.Get(tag)
+		if source := c.Sources[key]; source != "" {
+			list = append(list, Setting{key, value.Interface(), source})
+		}
+	}
+	return list
+}

@@ -1,0 +1,61 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/sessctl/sessctl/internal/problem"
+)
+
+// localFile is looked for in the current folder.
+const localFile = ".sessctl.yaml"
+
+// Files are the places where a configuration file is looked for when none is
+// named. The first one that exists is read.
+func Files(getenv func(string) string) []string {
+	files := []string{localFile}
+	folder := getenv("XDG_CONFIG_HOME")
+	if home := cmp.Or(getenv("HOME"), getenv("USERPROFILE")); folder == "" && home != "" {
+		folder = filepath.Join(home, ".config")
+	}
+	if folder != "" {
+		files = append(files, filepath.Join(folder, "sessctl", "config.yaml"))
+	}
+	return files
+}
+
+// find reads the file that is named by the flag or by SESSCTL_CONFIG, which
+// must exist, or the first of the usual ones. The path is "" if there is none.
+func find(getenv func(string) string, flag string) (path string, data []byte, err error) {
+	named := flag
+	if named == "" {
+		named = getenv(EnvName("config"))
+	}
+	if named != "" {
+		data, err = os.ReadFile(named)
+		return named, data, notReadable(named, err)
+	}
+	for _, path := range Files(getenv) {
+		data, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			continue
+		}
+		return path, data, notReadable(path, err)
+	}
+	return "", nil, nil
+}
+
+func notReadable(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	reason := err
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		reason = p.Err
+	}
+	return problem.New(problem.Usage, "", "the configuration file %s cannot be read: %v", path, reason)
+}

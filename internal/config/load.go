@@ -1,0 +1,178 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/go-viper/mapstructure/v2"
+	"github.com/spf13/pflag"
+	"github.com/spf13/viper"
+
+	"github.com/sessctl/sessctl/internal/problem"
+)
+
+// Load brings together the flags of a command, the environment and the
+// configuration file at path, or the first of the usual ones if path is "".
+// Its errors are usage problems that name where a wrong value stands.
+func Load(flags *pflag.FlagSet, getenv func(string) string, path string) (*Config, error) {
+	l := loader{
+		v:      viper.NewWithOptions(viper.KeyDelimiter(delimiter)),
+		config: &Config{Sources: map[string]string{}},
+	}
+	if err := l.readFile(getenv, path); err != nil {
+		return nil, err
+	}
+	if err := l.readEnvironment(getenv); err != nil {
+		return nil, err
+	}
+	if err := l.readFlags(flags); err != nil {
+		return nil, err
+	}
+	if err := l.decode(); err != nil {
+		return nil, err
+	}
+	return l.config, l.checkChoices(flags)
+}
+
+// delimiter parts the levels of nested keys; viper's own, the dot, may stand in
+// a key.
+const delimiter = "::"
+
+type loader struct {
+	v      *viper.Viper
+	config *Config
+}
+
+func (l *loader) readFile(getenv func(string) string, path string) error {
+	path, data, err := find(getenv, path)
+	if err != nil || path == "" {
+		return err
+	}
+	l.v.SetConfigType("yaml")
+	if err := l.v.ReadConfig(bytes.NewReader(data)); err != nil {
+		return problem.New(problem.Usage, "", "the configuration file %s cannot be read: %v", path, errors.Unwrap(err))
+	}
+	l.config.File = path
+	for _, key := range l.keys() {
+		l.config.Sources[key] = path
+	}
+	return nil
+}
+
+// readEnvironment lays the environment over the file. viper could read the
+// process's own environment; this way a run depends only on what it is given.
+func (l *loader) readEnvironment(getenv func(string) string) error {
+	values := map[string]any{}
+	for _, key := range Keys() {
+		if value := getenv(EnvName(key)); value != "" {
+			values[key] = value
+			l.config.Sources[key] = EnvName(key)
+		}
+	}
+	return l.v.MergeConfigMap(values)
+}
+
+func (l *loader) readFlags(flags *pflag.FlagSet) error {
+	var failed error
+	keys := Keys()
+	flags.VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains(keys, f.Name) {
+			return // --help and the like
+		}
+		failed = errors.Join(failed, l.v.BindPFlag(f.Name, f))
+		switch {
+		case f.Changed:
+			l.config.Sources[f.Name] = "--" + f.Name
+		case l.config.Sources[f.Name] == "":
+			l.config.Sources[f.Name] = "default"
+		}
+	})
+	return failed
+}
+
+// decode fills the struct.
+func (l *loader) decode() error {
+	if err := l.knownKeys(); err != nil {
+		return err
+	}
+	err := l.v.UnmarshalExact(l.config)
+	if wrong, ok := errors.AsType[*mapstructure.DecodeError](err); ok {
+		key, _, _ := strings.Cut(wrong.Name(), "[") // of a list: the element
+		return problem.New(problem.Usage, "", "%s in %s is %q: use %s",
+			key, l.config.Sources[key], fmt.Sprint(l.v.Get(key)), form(key))
+	}
+	if err != nil {
+		return problem.New(problem.Usage, "", "the settings do not fit: %v", err)
+	}
+	return nil
+}
+
+// knownKeys names keys of the file that are no settings.
+func (l *loader) knownKeys() error {
+	known := Keys()
+	unknown := slices.DeleteFunc(l.keys(), func(key string) bool { return slices.Contains(known, key) })
+	if len(unknown) == 0 {
+		return nil
+	}
+	return problem.New(problem.Usage, "`sessctl config` lists the keys that there are.",
+		"the configuration file %s has what is no setting: %s", l.config.File, strings.Join(unknown, ", "))
+}
+
+// keys are the keys of the top level that were given, in alphabetical order.
+func (l *loader) keys() []string {
+	keys := l.v.AllKeys()
+	for i := range keys {
+		keys[i], _, _ = strings.Cut(keys[i], delimiter)
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
+// form says what a setting takes.
+func form(key string) string {
+	for field := range reflect.TypeFor[Config]().Fields() {
+		if field.Tag.Get(tag) != key {
+			continue
+		}
+		switch field.Type.Kind() {
+		case reflect.Bool:
+			return "true or false"
+		case reflect.Uint:
+			return "a whole number from 0 on"
+		case reflect.Slice:
+			return "a list of words"
+		}
+	}
+	return "one word"
+}
+
+// checkChoices tests values of file and environment that must be one of a few;
+// flags were tested when they were parsed. A format that only other commands
+// have is passed over, so that one setting can serve all commands.
+func (l *loader) checkChoices(flags *pflag.FlagSet) error {
+	var failed error
+	flags.VisitAll(func(f *pflag.Flag) {
+		choice, ok := f.Value.(*Choice)
+		if !ok || f.Changed || failed != nil {
+			return
+		}
+		value := l.v.GetString(f.Name)
+		switch source := l.config.Sources[f.Name]; {
+		case choice.Has(value):
+		case f.Name == formatKey && slices.Contains(formats, value):
+			l.config.Format, l.config.Sources[f.Name] = f.DefValue, "default"
+		default:
+			failed = problem.New(problem.Usage, "", "%s in %s is %q: %v", f.Name, source, value, choice.wrong())
+		}
+	})
+	return failed
+}
+
+const formatKey = "format"
+
+// formats are those that some command has.
+var formats = []string{"text", "table", "json", "ndjson", "markdown"}

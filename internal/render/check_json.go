@@ -1,0 +1,169 @@
+package render
+
+import (
+	"math"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/rules"
+)
+
+// checkSchema names the format; json.md in the documentation describes it.
+const checkSchema = "sessctl.check/1"
+
+type checkDocument struct {
+	Schema   string        `json:"schema"`
+	Tool     Tool          `json:"tool"`
+	Stores   []jsonStore   `json:"stores"`
+	Findings []jsonFinding `json:"findings"`
+	Summary  jsonSummary   `json:"summary"`
+	ExitCode int           `json:"exit_code"`
+}
+
+type jsonStore struct {
+	Path       string `json:"path"`
+	Kind       string `json:"kind"`
+	Generation string `json:"generation,omitzero"`
+	Bytes      int64  `json:"bytes"`
+	Sessions   int    `json:"sessions"` // sub-sessions included
+	Roots      int    `json:"roots"`
+	Items      int    `json:"items"`
+	Writer     string `json:"writer"`
+	Incomplete string `json:"incomplete,omitzero"`
+}
+
+type jsonFinding struct {
+	Type          string      `json:"type,omitzero"` // in ndjson only
+	Rule          string      `json:"rule"`
+	Name          string      `json:"name"`
+	Severity      string      `json:"severity"`
+	Store         string      `json:"store"`
+	Session       string      `json:"session,omitzero"`
+	Root          string      `json:"root,omitzero"`
+	Item          *int        `json:"item,omitzero"`
+	Items         []int       `json:"items,omitempty"`
+	Key           string      `json:"key"`
+	Agent         string      `json:"agent,omitzero"`
+	Call          string      `json:"call,omitzero"`
+	Message       string      `json:"message"`
+	ProviderError string      `json:"provider_error,omitzero"`
+	Fingerprint   string      `json:"fingerprint"`
+	Related       []jsonPlace `json:"related,omitempty"`
+	Twins         []jsonPlace `json:"twins,omitempty"`
+	Fix           *jsonFix    `json:"fix,omitzero"`
+}
+
+type jsonPlace struct {
+	Session string `json:"session"`
+	Item    *int   `json:"item,omitzero"`
+}
+
+type jsonFix struct {
+	Title  string `json:"title"`
+	Safety string `json:"safety"`
+}
+
+type jsonSummary struct {
+	Sessions int     `json:"sessions"`
+	Items    int     `json:"items"`
+	Errors   int     `json:"errors"`
+	Warnings int     `json:"warnings"`
+	Infos    int     `json:"infos"`
+	Seconds  float64 `json:"seconds"`
+}
+
+// checkJSON collects everything for one document.
+type checkJSON struct {
+	CheckOptions
+	stores   []jsonStore
+	findings []jsonFinding
+	summary  jsonSummary
+}
+
+func (c *checkJSON) Store(r *check.Result, took time.Duration) error {
+	c.add(r, took)
+	for _, f := range r.Findings {
+		c.findings = append(c.findings, finding(r.Store.Path, f))
+	}
+	return nil
+}
+
+func (c *checkJSON) Close(exitCode int, _ []Command) error {
+	return JSON(c.Screen.Plain(), checkDocument{
+		Schema: checkSchema, Tool: c.Tool, Stores: c.stores, Findings: c.findings,
+		Summary: c.summary, ExitCode: exitCode,
+	})
+}
+
+// add counts a store.
+func (c *checkJSON) add(r *check.Result, took time.Duration) {
+	c.stores = append(c.stores, jsonStore{
+		Path: r.Store.Path, Kind: r.Store.Kind, Generation: r.Store.Generation, Bytes: r.Store.Bytes,
+		Sessions: r.Sessions, Roots: r.Trees, Items: r.Items, Writer: r.Store.Writer.String(), Incomplete: r.Incomplete,
+	})
+	s := &c.summary
+	s.Sessions += r.Sessions
+	s.Items += r.Items
+	s.Errors += r.Count(rules.Error)
+	s.Warnings += r.Count(rules.Warning)
+	s.Infos += r.Count(rules.Info)
+	s.Seconds = math.Round((s.Seconds+took.Seconds())*1000) / 1000
+}
+
+// checkLines prints each finding at once, on a line of its own.
+type checkLines struct{ checkJSON }
+
+func (c *checkLines) Store(r *check.Result, took time.Duration) error {
+	c.add(r, took)
+	for _, f := range r.Findings {
+		object := finding(r.Store.Path, f)
+		object.Type = "finding"
+		if err := jsonLine(c.Screen.Plain(), object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *checkLines) Close(exitCode int, _ []Command) error {
+	return jsonLine(c.Screen.Plain(), struct {
+		Type   string `json:"type"`
+		Schema string `json:"schema"`
+		Tool   Tool   `json:"tool"`
+		jsonSummary
+		Stores   []jsonStore `json:"stores"`
+		ExitCode int         `json:"exit_code"`
+	}{"summary", checkSchema, c.Tool, c.summary, c.stores, exitCode})
+}
+
+func finding(store string, f *check.Finding) jsonFinding {
+	out := jsonFinding{
+		Rule: f.Rule.ID, Name: f.Rule.Name, Severity: f.Severity.String(),
+		Store: store, Session: f.Session, Item: item(f.Item), Items: f.Items, Key: f.Row,
+		Agent: f.Agent, Call: f.Call, Message: f.Message, ProviderError: f.ProviderError,
+		Fingerprint: f.Fingerprint, Related: places(f.Related), Twins: places(f.Twins),
+	}
+	if f.Root != nil {
+		out.Root = f.Root.ID
+	}
+	if len(f.Fixes) > 0 {
+		out.Fix = &jsonFix{f.Fixes[0].Title, f.Fixes[0].Safety.String()}
+	}
+	return out
+}
+
+// item is left out when the place is a session as a whole.
+func item(index int) *int {
+	if index < 0 {
+		return nil
+	}
+	return &index
+}
+
+func places(list []rules.Place) []jsonPlace {
+	out := make([]jsonPlace, len(list))
+	for i, p := range list {
+		out[i] = jsonPlace{p.Session, item(p.Item)}
+	}
+	return out
+}

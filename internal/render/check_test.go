@@ -1,0 +1,96 @@
+package render
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+func TestPlaceIsOneWordThatGreps(t *testing.T) {
+	tests := []struct {
+		finding check.Finding
+		want    string
+	}{
+		{check.Finding{Session: "1f0c9e2a-0000-4000-8000-000000000000", Items: []int{2, 3, 6, 8, 9, 10}}, "1f0c9e2a:2-3,6,8-10"},
+		{check.Finding{Session: "short", Items: []int{0}}, "short:0"},
+		{check.Finding{Session: "short"}, "short"},
+		{check.Finding{Row: "lines/5"}, "store:lines/5"},
+		{check.Finding{Session: "a\x1b[m", Items: []int{1}}, `a\x1b[m:1`},
+	}
+	for _, tt := range tests {
+		if got := place(&tt.finding); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
+	}
+}
+
+func TestProviderErrorTakesTwoLines(t *testing.T) {
+	long := strings.Repeat("word ", 100)
+	got := providerError(long, 80)
+	lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
+	if len(lines) != 2 || !strings.HasSuffix(lines[1], "…") || strings.HasSuffix(lines[1], "……") {
+		t.Errorf("got\n%s", got)
+	}
+	for _, l := range lines {
+		if n := len([]rune(l)); n > 80 {
+			t.Errorf("%d columns: %s", n, l)
+		}
+	}
+	if got := providerError("short", 80); got != "    → the next request fails with: short\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestLimitCountsWhatItHides(t *testing.T) {
+	a, b := rules.Find("SC015"), rules.Find("SC701")
+	var all []*check.Finding
+	for _, s := range []string{"1", "2", "2", "3", ""} {
+		all = append(all, &check.Finding{Rule: a, Session: s}, &check.Finding{Rule: b, Session: s})
+	}
+	shown, left := limit(all[:9], 2) // five of a, four of b
+	if len(shown) != 4 || len(left) != 2 || left[0].findings != 3 || left[1].findings != 2 {
+		t.Fatalf("got %d shown, %d rules hidden", len(shown), len(left))
+	}
+	if got, want := left[0].sentence(100), "…and 3 more of SC015 time-goes-back in 2 sessions (all of them: --max-findings 0)\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if shown, left := limit(all, 0); len(shown) != len(all) || left != nil {
+		t.Errorf("0 is no limit: got %d of %d", len(shown), len(all))
+	}
+}
+
+func TestEscapeJSONKeepsTheMeaning(t *testing.T) {
+	const in = "{\"a\":\"\u009b\u202e\x7f é 漢 \U0001f642\"}\n"
+	const want = "{\"a\":\"\\u009b\\u202e\\u007f é 漢 \U0001f642\"}\n"
+	for size := 1; size <= len(in); size++ {
+		var out bytes.Buffer
+		w := EscapeJSON(&out)
+		for rest := []byte(in); len(rest) > 0; rest = rest[min(size, len(rest)):] {
+			if _, err := w.Write(rest[:min(size, len(rest))]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if out.String() != want {
+			t.Errorf("in parts of %d: got %q, want %q", size, out.String(), want)
+		}
+	}
+}
+
+func TestARowCountsEachSessionOfALoopOnce(t *testing.T) {
+	a, b := &session.Session{ID: "a"}, &session.Session{ID: "b", Agent: "worker"}
+	a.Children, b.Children = []*session.Session{b}, []*session.Session{a}
+	row := RowOf(&session.Tree{Sessions: []*session.Session{a, b}}, []*check.Finding{
+		{Rule: rules.Find("SC706"), Severity: rules.Error, Session: "b"},
+		{Rule: rules.Find("SC015"), Severity: rules.Info, Session: "a"},
+	})
+	if row.Subs != 1 || row.Children[0].Subs != 1 || row.Agents[0] != "worker" {
+		t.Errorf("got %+v", row)
+	}
+	if !strings.Contains(row.health(), "1 error") || !strings.Contains(row.Children[0].health(), "1 error") {
+		t.Errorf("health: got %q and %q", row.health(), row.Children[0].health())
+	}
+}

@@ -1,0 +1,124 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/ui"
+)
+
+// Page is a rule with its page.
+type Page struct {
+	Rule     *rules.Rule
+	Markdown string // "" in lists
+}
+
+// ExplainMarkdown prints pages as they are.
+func ExplainMarkdown(w io.Writer, pages []Page) error {
+	var out strings.Builder
+	for i, p := range pages {
+		if i > 0 {
+			out.WriteString("\n")
+		}
+		out.WriteString(p.Markdown)
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// ExplainText prints pages for a screen with colour: headings are bold instead
+// of marked, and code stands out. The lines stay as they were written.
+func ExplainText(screen *ui.Screen, pages []Page) error {
+	var out strings.Builder
+	for i, p := range pages {
+		if i > 0 {
+			out.WriteString("\n")
+		}
+		inCode := false
+		for text := range strings.Lines(p.Markdown) {
+			text = strings.TrimSuffix(text, "\n")
+			heading := strings.TrimLeft(text, "#")
+			switch {
+			case strings.HasPrefix(text, "```"):
+				inCode = !inCode
+				continue
+			case inCode:
+				text = "  " + ui.Cyan.Render(text)
+			case heading != text && strings.HasPrefix(heading, " "):
+				text = ui.Bold.Render(strings.TrimSpace(heading))
+			default:
+				text = inlineCode(text)
+			}
+			out.WriteString(text + "\n")
+		}
+	}
+	_, err := io.WriteString(screen, out.String())
+	return err
+}
+
+// inlineCode colours what stands between backticks. A line with an odd number
+// of them stays as it is: its code goes on in the next line.
+func inlineCode(text string) string {
+	parts := strings.Split(text, "`")
+	if len(parts)%2 == 0 {
+		return text
+	}
+	for i := 1; i < len(parts); i += 2 {
+		parts[i] = ui.Cyan.Render(parts[i])
+	}
+	return strings.Join(parts, "")
+}
+
+// RulesText lists rules. Titles are wrapped where the screen ends.
+func RulesText(screen *ui.Screen, list []*rules.Rule) error {
+	columns := []tableColumn{{name: "RULE"}, {name: "SEVERITY"}, {name: "REPAIR"}, {name: "WHAT IT FINDS"}}
+	rows := make([][]string, len(list))
+	for i, r := range list {
+		rows[i] = []string{r.ID, styleOf(r.Severity).Render(r.Severity.String()), r.Safety.String(), r.Title}
+	}
+	fit(columns, rows, screen.Width, len(columns)-1, func(text string, width int) string {
+		return strings.Join(ui.Wrap(text, width), "\n")
+	})
+	return writeTable(screen, columns, rows)
+}
+
+// RulesMarkdown lists rules as a table.
+func RulesMarkdown(w io.Writer, list []*rules.Rule) error {
+	var out strings.Builder
+	out.WriteString("| Id | Name | Severity | Repair | What it finds |\n|---|---|---|---|---|\n")
+	for _, r := range list {
+		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s |\n", r.ID, r.Name, r.Severity, r.Safety, r.Title)
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+type jsonRule struct {
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	Title    string `json:"title"`
+	Severity string `json:"severity"`
+	Safety   string `json:"safety"`
+	Deep     bool   `json:"deep"`
+	Since    string `json:"since,omitzero"`
+	Page     string `json:"page,omitzero"`
+}
+
+// ExplainJSON prints rules as a document.
+func ExplainJSON(w io.Writer, tool Tool, pages []Page) error {
+	list := make([]jsonRule, len(pages))
+	for i, p := range pages {
+		r := p.Rule
+		list[i] = jsonRule{
+			ID: r.ID, Name: r.Name, Title: r.Title, Severity: r.Severity.String(), Safety: r.Safety.String(),
+			Deep: r.Deep, Since: r.Since, Page: p.Markdown,
+		}
+	}
+	return JSON(w, struct {
+		Schema string     `json:"schema"`
+		Tool   Tool       `json:"tool"`
+		Rules  []jsonRule `json:"rules"`
+	}{"sessctl.explain/1", tool, list})
+}

@@ -1,0 +1,93 @@
+package render
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/ui"
+)
+
+// findingsText prints findings as blocks below a line for their session.
+func findingsText(out *strings.Builder, o *CheckOptions, findings []*check.Finding) error {
+	width := o.Screen.TextWidth()
+	for i, f := range findings {
+		if i == 0 || !sameSession(findings[i-1], f) {
+			if i > 0 {
+				out.WriteString("\n")
+			}
+			out.WriteString(heading(f, width) + "\n")
+		}
+		fmt.Fprintf(out, "  %s %s %s  %s\n", styleOf(f.Severity).Render(f.Severity.String()),
+			ui.Bold.Render(f.Rule.ID), f.Rule.Name, ui.Cyan.Render(place(f)))
+		out.WriteString(ui.Hang("    ", "    ", ui.Ended(ui.Clean(f.Message)), width))
+		if f.ProviderError != "" {
+			out.WriteString(providerError(f.ProviderError, width))
+		}
+	}
+	out.WriteString("\n")
+	return nil
+}
+
+func sameSession(a, b *check.Finding) bool {
+	return a.Root == nil && b.Root == nil || a.Root != nil && b.Root != nil && a.Root.ID == b.Root.ID
+}
+
+// heading is the line of a root session: id, title, date.
+func heading(f *check.Finding, width int) string {
+	if f.Root == nil {
+		return ui.Bold.Render("The store itself")
+	}
+	id, day := ui.Clean(rules.Short(f.Root.ID)), date(f.Root.Created)
+	room := width - lipgloss.Width(id) - len(day) - 4
+	text := ui.Truncate(title(f.Root.Title), room)
+	gap := strings.Repeat(" ", max(0, room-lipgloss.Width(text)))
+	return strings.TrimRight(ui.Bold.Render(id)+"  "+text+gap+"  "+day, " ")
+}
+
+// place is SESSION:ITEMS, or "store" with the record for a finding of the store.
+func place(f *check.Finding) string {
+	if f.Session == "" {
+		return "store:" + ui.Clean(f.Row)
+	}
+	id := ui.Clean(rules.Short(f.Session))
+	if len(f.Items) == 0 {
+		return id
+	}
+	return id + ":" + itemRanges(f.Items)
+}
+
+// itemRanges prints item positions without spaces: "2-3,6".
+func itemRanges(items []int) string {
+	var parts []string
+	for i := 0; i < len(items); {
+		j := i
+		for j+1 < len(items) && items[j+1] == items[j]+1 {
+			j++
+		}
+		text := strconv.Itoa(items[i])
+		if j > i {
+			text += "-" + strconv.Itoa(items[j])
+		}
+		parts = append(parts, text)
+		i = j + 1
+	}
+	return strings.Join(parts, ",")
+}
+
+// providerError is what the next request would be answered with, on two lines
+// at most.
+func providerError(text string, width int) string {
+	const first, rest, most = "    → the next request fails with: ", "      ", 2
+	lines := ui.Wrap(first+ui.Clean(text), width-len(rest))
+	lines[0] = "    " + lines[0]
+	if len(lines) > most {
+		lines = lines[:most]
+		lines[most-1] = ui.Truncate(lines[most-1]+" …", width-len(rest))
+	}
+	return strings.Join(lines, "\n"+rest) + "\n"
+}

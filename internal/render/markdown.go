@@ -1,0 +1,75 @@
+package render
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/sessctl/sessctl/internal/ui"
+)
+
+// escaped is text on one line that a Markdown renderer shows as it is: no
+// emphasis, link, image, formula or HTML.
+func escaped(text string) string {
+	text = ui.Clean(text)
+	var b strings.Builder
+	for i, r := range text {
+		before, after := text[:i], text[i+utf8.RuneLen(r):]
+		switch {
+		case joins(r, after):
+			b.WriteString(string(r) + "<!-- -->")
+			continue
+		case strings.ContainsRune("\\`*_[]<&~$|#", r),
+			strings.ContainsRune("-+=.)>", r) && strings.Trim(before, "0123456789 ") == "", // a list, a quotation, an underline
+			r == ':' && strings.HasPrefix(after, "/"),
+			r == '.' && strings.HasSuffix(strings.ToLower(before), "www"):
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// joins reports whether GitHub would take the character with what follows it
+// for a mention, a reference or an emoji. A backslash does not keep it from
+// that, an empty comment between the two does.
+func joins(r rune, after string) bool {
+	if after == "" {
+		return false
+	}
+	next := rune(after[0])
+	switch r {
+	case '@':
+		return true
+	case '#':
+		return unicode.IsDigit(next)
+	case ':':
+		return unicode.IsLetter(next) || next == '+' || next == '-'
+	}
+	return false
+}
+
+// code is text on one line as a code span, which no run of backticks in the
+// text can end.
+func code(text string) string {
+	text = ui.Clean(text)
+	fence := strings.Repeat("`", longestRun(text, '`')+1)
+	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") || strings.TrimSpace(text) == "" {
+		text = " " + text + " "
+	}
+	return fence + text + fence
+}
+
+// longestRun is the length of the longest row of a byte.
+func longestRun(text string, of byte) int {
+	longest, run := 0, 0
+	for i := range len(text) {
+		if text[i] != of {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return longest
+}

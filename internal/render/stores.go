@@ -1,0 +1,98 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/ui"
+)
+
+// KnownKind is a kind of store with the places where it is looked for.
+type KnownKind struct {
+	Name, Title string
+	Places      []KnownPlace
+}
+
+// KnownPlace is such a place.
+type KnownPlace struct {
+	Path  string
+	Found bool
+	Store *session.Store // nil when there is none, or it cannot be read
+	Error string         // why it cannot be read
+}
+
+// StoresText prints the kinds and what was found.
+func StoresText(screen *ui.Screen, home string, kinds []KnownKind) error {
+	var out strings.Builder
+	for i, k := range kinds {
+		if i > 0 {
+			out.WriteString("\n")
+		}
+		fmt.Fprintf(&out, "%s  --store %s\n", ui.Bold.Render(k.Title), k.Name)
+		if len(k.Places) == 0 {
+			out.WriteString("  has no usual place: name the file, or - for standard input\n")
+		}
+		for _, p := range k.Places {
+			fmt.Fprintf(&out, "  %s  %s\n", ui.Clean(ui.Tilde(p.Path, home)), p.summary())
+			if p.Error != "" {
+				out.WriteString(ui.Hang("    ", "    ", ui.Ended(ui.Clean(p.Error)), screen.TextWidth()))
+			}
+			if p.Store != nil && p.Store.Runtime != "" {
+				out.WriteString(ui.Hang("    ", "    ", ui.Clean(p.Store.Runtime), screen.TextWidth()))
+			}
+		}
+	}
+	_, err := io.WriteString(screen, out.String())
+	return err
+}
+
+func (p *KnownPlace) summary() string {
+	switch {
+	case p.Store != nil:
+		facts := []string{"schema " + ui.Clean(p.Store.Generation), ui.Bytes(p.Store.Bytes)}
+		if live := writer(p.Store); live != "" {
+			facts = append(facts, live)
+		}
+		return ui.Green.Render("found") + ", " + strings.Join(facts, ", ")
+	case p.Found:
+		return ui.Yellow.Render("a file, but it cannot be read as a store")
+	}
+	return ui.Dim.Render("nothing there")
+}
+
+type jsonKind struct {
+	Kind   string      `json:"kind"`
+	Title  string      `json:"title"`
+	Places []jsonStand `json:"places"`
+}
+
+type jsonStand struct {
+	Path       string `json:"path"`
+	Found      bool   `json:"found"`
+	Generation string `json:"generation,omitzero"`
+	Bytes      int64  `json:"bytes,omitzero"`
+	Writer     string `json:"writer,omitzero"`
+	Error      string `json:"error,omitzero"`
+}
+
+// StoresJSON prints the same as a document.
+func StoresJSON(w io.Writer, tool Tool, kinds []KnownKind) error {
+	list := make([]jsonKind, len(kinds))
+	for i, k := range kinds {
+		list[i] = jsonKind{Kind: k.Name, Title: k.Title}
+		for _, p := range k.Places {
+			stand := jsonStand{Path: p.Path, Found: p.Found, Error: p.Error}
+			if p.Store != nil {
+				stand.Generation, stand.Bytes, stand.Writer = p.Store.Generation, p.Store.Bytes, p.Store.Writer.String()
+			}
+			list[i].Places = append(list[i].Places, stand)
+		}
+	}
+	return JSON(w, struct {
+		Schema string     `json:"schema"`
+		Tool   Tool       `json:"tool"`
+		Kinds  []jsonKind `json:"kinds"`
+	}{"sessctl.stores/1", tool, list})
+}

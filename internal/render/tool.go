@@ -1,0 +1,34 @@
+// Package render prints results: as text for people, as tables, and in the
+// machine formats. It decides nothing; what it is given is what it shows.
+package render
+
+import "strings"
+
+// Tool is the program, as machine formats name it.
+type Tool struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// Build is the program with how it was built.
+type Build struct {
+	Tool
+	Commit   string `json:"commit,omitzero"`
+	Date     string `json:"date,omitzero"`
+	Go       string `json:"go,omitzero"`
+	Platform string `json:"platform,omitzero"`
+}
+
+// String is one line for people.
+func (b Build) String() string {
+	var facts []string
+	if b.Commit != "" {
+		facts = append(facts, "commit "+b.Commit)
+	}
+	for _, fact := range []string{b.Date, b.Go, b.Platform} {
+		if fact != "" {
+			facts = append(facts, fact)
+		}
+	}
+	return b.Name + " " + b.Version + " (" + strings.Join(facts, ", ") + ")"
+}

@@ -1,0 +1,157 @@
+package render_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"iter"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"charm.land/lipgloss/v2"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/treetest"
+	"github.com/sessctl/sessctl/internal/ui"
+	"github.com/sessctl/sessctl/internal/view"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// memory is a store that holds one tree.
+type memory struct {
+	facts session.Store
+	tree  *session.Tree
+}
+
+func (m *memory) Facts() *session.Store                     { return &m.facts }
+func (m *memory) Fill(context.Context, *session.Tree) error { return nil }
+func (m *memory) Close() error                              { return nil }
+func (m *memory) Trees(context.Context) iter.Seq2[*session.Tree, error] {
+	return func(yield func(*session.Tree, error) bool) { yield(m.tree, nil) }
+}
+
+// build makes the view of a case.
+func (c *viewCase) build(t *testing.T, tree *session.Tree, request bool) *view.View {
+	t.Helper()
+	st := &memory{session.Store{
+		Path: "session.db", Kind: "docker-agent", Title: "docker agent", Writer: c.writer, ChildrenClosed: !c.other,
+	}, tree}
+	result, err := check.Run(t.Context(), st, check.Options{Rules: rules.All, Session: tree.Root().ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := tree.Root().ID
+	if c.session != "" {
+		id = c.session
+	}
+	return view.Build(view.Input{Store: &st.facts, Tree: tree, Findings: result.Findings, Session: id, Request: request})
+}
+
+// printed is a view in a format, without colour.
+func printed(t *testing.T, format string, v *view.View, width int, full bool) string {
+	t.Helper()
+	var out bytes.Buffer
+	screen := ui.NewScreen(&out, ui.ColorNever, func(name string) string {
+		return map[string]string{"COLUMNS": strconv.Itoa(width)}[name]
+	})
+	if err := render.View(format, v, render.ViewOptions{Screen: screen, Full: full}); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", "view", name)
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+// narrow is a width at which everything still has its place.
+const narrow = 60
+
+// forms are the golden files of a case.
+var forms = []struct {
+	suffix  string
+	format  string
+	width   int
+	full    bool
+	request bool
+}{
+	{".80.txt", "text", 80, false, false},
+	{".120.txt", "text", 120, false, false},
+	{".full.txt", "text", 80, true, false},
+	{".request.txt", "text", 80, false, true},
+	{".md", "markdown", 80, false, false},
+	{".full.md", "markdown", 80, true, true},
+	{".json", "json", 80, true, true},
+}
+
+func TestView(t *testing.T) {
+	local := time.Local
+	time.Local = time.UTC
+	t.Cleanup(func() { time.Local = local })
+	for _, c := range viewCases {
+		t.Run(c.name, func(t *testing.T) {
+			tree := treetest.Tree(t, c.tree)
+			if c.edit != nil {
+				c.edit(tree)
+			}
+			for _, form := range forms {
+				got := printed(t, form.format, c.build(t, tree, form.request), form.width, form.full)
+				golden(t, c.name+form.suffix, got)
+				if form.format == "text" {
+					fits(t, got, form.width)
+				}
+				safe(t, got)
+			}
+			for _, request := range []bool{false, true} {
+				fits(t, printed(t, "text", c.build(t, tree, request), narrow, true), narrow)
+			}
+		})
+	}
+}
+
+// fits checks that no line is wider than the screen, but for a single word,
+// which stays whole so that it can be copied.
+func fits(t *testing.T, text string, width int) {
+	t.Helper()
+	for l := range strings.Lines(text) {
+		if w := lipgloss.Width(strings.TrimSuffix(l, "\n")); w > width && strings.Contains(strings.TrimSpace(l), " ") {
+			t.Errorf("a line has %d columns of %d: %s", w, width, l)
+		}
+	}
+}
+
+// safe checks that nothing in the output can drive a terminal.
+func safe(t *testing.T, text string) {
+	t.Helper()
+	for i, r := range text {
+		if r != '\n' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			t.Errorf("the output holds the character %U at %d", r, i)
+		}
+	}
+}

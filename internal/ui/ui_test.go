@@ -1,0 +1,199 @@
+package ui
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+)
+
+// env makes a getenv of pairs.
+func env(pairs ...string) func(string) string {
+	return func(name string) string {
+		for i := 0; i < len(pairs); i += 2 {
+			if pairs[i] == name {
+				return pairs[i+1]
+			}
+		}
+		return ""
+	}
+}
+
+func TestColorIsDecidedByFlagThenEnvironmentThenTerminal(t *testing.T) {
+	tests := []struct {
+		name     string
+		mode     ColorMode
+		terminal bool
+		env      []string
+		want     bool
+	}{
+		{"terminal", ColorAuto, true, nil, true},
+		{"pipe", ColorAuto, false, nil, false},
+		{"NO_COLOR of any value", ColorAuto, true, []string{"NO_COLOR", "yes"}, false},
+		{"NO_COLOR=0 is a value too", ColorAuto, true, []string{"NO_COLOR", "0"}, false},
+		{"NO_COLOR wins over CLICOLOR_FORCE", ColorAuto, true, []string{"NO_COLOR", "1", "CLICOLOR_FORCE", "1"}, false},
+		{"CLICOLOR_FORCE in a pipe", ColorAuto, false, []string{"CLICOLOR_FORCE", "1"}, true},
+		{"CLICOLOR_FORCE=0 forces nothing", ColorAuto, false, []string{"CLICOLOR_FORCE", "0"}, false},
+		{"dumb terminal", ColorAuto, true, []string{"TERM", "dumb"}, false},
+		{"always wins over all", ColorAlways, false, []string{"NO_COLOR", "1", "TERM", "dumb"}, true},
+		{"never wins over all", ColorNever, true, []string{"CLICOLOR_FORCE", "1"}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := wantsColor(tt.mode, tt.terminal, env(tt.env...)); got != tt.want {
+				t.Errorf("got %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestStylesReachTheStreamOnlyWithColor(t *testing.T) {
+	for mode, want := range map[ColorMode]string{
+		ColorNever:  "an error",
+		ColorAlways: "an \x1b[1;31merror\x1b[m",
+	} {
+		var out bytes.Buffer
+		s := NewScreen(&out, mode, env())
+		if _, err := s.Write([]byte("an " + Red.Render("error"))); err != nil {
+			t.Fatal(err)
+		}
+		if out.String() != want {
+			t.Errorf("--color %s: got %q, want %q", mode, out.String(), want)
+		}
+	}
+}
+
+func TestWidth(t *testing.T) {
+	tests := []struct {
+		columns     string
+		width, text int
+	}{
+		{"", 80, 80}, {"120", 120, 100}, {"80", 80, 80}, {"10", 40, 40}, {"0", 80, 80}, {"wide", 80, 80}, {"-5", 80, 80},
+	}
+	for _, tt := range tests {
+		s := NewScreen(&bytes.Buffer{}, ColorAuto, env("COLUMNS", tt.columns))
+		if s.Width != tt.width || s.TextWidth() != tt.text {
+			t.Errorf("COLUMNS=%s: got %d and %d for text, want %d and %d", tt.columns, s.Width, s.TextWidth(), tt.width, tt.text)
+		}
+	}
+}
+
+func TestCleanEscapesWhatDrivesATerminal(t *testing.T) {
+	tests := []struct{ name, in, want string }{
+		{"plain", "Größe → 5 µs 🙂", "Größe → 5 µs 🙂"},
+		{"family of joined emoji", "👨‍👩‍👧", "👨‍👩‍👧"},
+		{"escape sequence", "\x1b[31mred", `\x1b[31mred`},
+		{"line ends and tabs", "a\nb\r\tc", `a\nb\r\tc`},
+		{"nul and bell", "\x00\a", `\x00\x07`},
+		{"DEL", "\x7f", `\x7f`},
+		{"C1 as a character", "\u009b31m", `\u009b31m`},
+		{"direction override", "abc\u202egnp.exe", `abc\u202egnp.exe`},
+		{"direction isolate and mark", "\u2066\u200f\u061c", `\u2066\u200f\u061c`},
+		{"line separator", "a\u2028b", `a\u2028b`},
+		{"invalid UTF-8", "a\xff\xc3b", `a\xff\xc3b`},
+		{"a real replacement character", "\ufffd", "\ufffd"},
+		{"a surrogate half", "\xed\xa0\x80", `\xed\xa0\x80`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := Clean(tt.in); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func FuzzCleanLeavesNothingUnsafe(f *testing.F) {
+	f.Add("a\x1b]0;title\a\xff\u202e")
+	f.Fuzz(func(t *testing.T, text string) {
+		got := Clean(text)
+		if !utf8.ValidString(got) || strings.ContainsFunc(got, isUnsafe) {
+			t.Errorf("Clean(%q) = %q", text, got)
+		}
+	})
+}
+
+func TestHangWrapsAtSpacesOnly(t *testing.T) {
+	got := Hang("  → ", "    ", "a call toolu_01Y2AbCdEfGhIjKlMnOp has no result", 24)
+	want := "  → a call\n    toolu_01Y2AbCdEfGhIjKlMnOp\n    has no result\n"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := Hang("", "", "wide 漢字漢字 text", 9); got != "wide\n漢字漢字\ntext\n" {
+		t.Errorf("wide characters count two columns: got %q", got)
+	}
+	styled := Bold.Render("bold") + " text"
+	if got := Hang("", "", styled, 9); got != styled+"\n" {
+		t.Errorf("styles take no columns: got %q", got)
+	}
+}
+
+func TestTruncate(t *testing.T) {
+	tests := []struct {
+		in    string
+		width int
+		want  string
+	}{
+		{"short", 10, "short"}, {"exactly ten", 11, "exactly ten"}, {"a longer title", 8, "a longe…"}, {"漢字漢字", 5, "漢字…"},
+	}
+	for _, tt := range tests {
+		if got := Truncate(tt.in, tt.width); got != tt.want {
+			t.Errorf("Truncate(%q, %d) = %q, want %q", tt.in, tt.width, got, tt.want)
+		}
+	}
+}
+
+func TestWordsForPeople(t *testing.T) {
+	tests := []struct{ got, want string }{
+		{Bytes(0), "0 B"}, {Bytes(1100), "1.1 kB"}, {Bytes(4_100_000), "4.1 MB"}, {Bytes(-1), "0 B"},
+		{Count(0, "item"), "0 items"}, {Count(1, "item"), "1 item"}, {Count(2397, "item"), "2,397 items"},
+		{Tilde("/home/ann/.cagent/session.db", "/home/ann"), "~/.cagent/session.db"},
+		{Tilde("/home/anna/x", "/home/ann"), "/home/anna/x"}, {Tilde("/x", ""), "/x"}, {Tilde("/x", "/"), "/x"},
+		{Sentence("check the path"), "Check the path."}, {Sentence("sessctl reads files"), "sessctl reads files."},
+		{Sentence("`sessctl ls` lists them"), "`sessctl ls` lists them."}, {Sentence("./a.db is it?"), "./a.db is it?"}, {Sentence(""), ""},
+	}
+	for _, tt := range tests {
+		if tt.got != tt.want {
+			t.Errorf("got %q, want %q", tt.got, tt.want)
+		}
+	}
+}
+
+func TestProgressAppearsLateAndVanishes(t *testing.T) {
+	var out bytes.Buffer
+	now := time.Date(2026, 2, 3, 10, 0, 0, 0, time.UTC)
+	p := &Progress{w: &out, width: 80, what: "reading s.db", total: 1000, now: func() time.Time { return now }, next: now.Add(patience)}
+	set := func(after time.Duration, n int64) {
+		now = now.Add(after)
+		p.Set(n)
+	}
+	set(100*time.Millisecond, 100) // too early
+	set(250*time.Millisecond, 400)
+	set(10*time.Millisecond, 450) // too soon after the last
+	set(200*time.Millisecond, 5000)
+	p.Clear()
+	set(time.Second, 900) // over
+	want := clearLine + "reading s.db: 400 B of 1.0 kB (40 %)" + clearLine + "reading s.db: 1.0 kB of 1.0 kB (100 %)" + clearLine
+	if out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}
+
+func TestProgressOffATerminalPrintsNothing(t *testing.T) {
+	var out bytes.Buffer
+	p := NewScreen(&out, ColorAlways, env()).Progress("reading", 10)
+	p.next = time.Time{}
+	p.Set(5)
+	p.Clear()
+	if out.Len() > 0 {
+		t.Errorf("got %q", out.String())
+	}
+}
+
+func TestProgressOfUnknownSize(t *testing.T) {
+	p := &Progress{}
+	if got := p.amount(1100); got != "1.1 kB" {
+		t.Errorf("got %q", got)
+	}
+}

@@ -1,0 +1,37 @@
+package ui
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Wrap breaks text into lines of at most width columns, at spaces only: an id
+// or a path that is longer stays whole, so that it can be copied.
+func Wrap(text string, width int) []string {
+	var lines []string
+	line, used := "", 0
+	for word := range strings.FieldsSeq(text) {
+		w := ansi.StringWidth(word)
+		switch {
+		case line == "":
+			line, used = word, w
+		case used+1+w <= width:
+			line, used = line+" "+word, used+1+w
+		default:
+			lines = append(lines, line)
+			line, used = word, w
+		}
+	}
+	return append(lines, line)
+}
+
+// Hang wraps text behind a first prefix, with further lines behind another one.
+// Both should be of equal width. The result ends with a line end.
+func Hang(first, rest, text string, width int) string {
+	lines := Wrap(text, width-ansi.StringWidth(first))
+	return first + strings.Join(lines, "\n"+rest) + "\n"
+}
+
+// Truncate shortens text to width columns and ends it with "…" if it was longer.
+func Truncate(text string, width int) string { return ansi.Truncate(text, width, "…") }

@@ -1,0 +1,170 @@
+package view
+
+import (
+	"fmt"
+
+	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// answers says of every call which result it has, and of every result which
+// call it answers. Leaked items are paired among themselves: their results are
+// never those of the session's own calls.
+type answers struct {
+	s        *rules.Subject
+	byCall   map[pairing.Occurrence]pairing.Occurrence
+	byResult map[pairing.Occurrence]claim
+}
+
+// claim is what a result has to do with a call.
+type claim struct {
+	call pairing.Occurrence
+	how  relation
+}
+
+// relation is a result's place, seen from its call.
+type relation uint8
+
+const (
+	unpaired relation = iota // of an item that reaches no model
+	beside                   // directly behind its call: the only right place
+	parted                   // it would be, but leaked items stand between
+	late
+	early
+	repeated  // a second one that says the same
+	differing // a second one that says something else
+	standIn   // a placeholder besides the real one
+	orphan    // no call has its id
+)
+
+func answersOf(s *rules.Subject) *answers {
+	a := &answers{s: s, byCall: map[pairing.Occurrence]pairing.Occurrence{}, byResult: map[pairing.Occurrence]claim{}}
+	a.add(s.Pairs)
+	a.add(pairing.Claim(s.Items, a.leaked))
+	return a
+}
+
+func (a *answers) leaked(i int) bool { return a.s.Replay.Steps[i].Action == replay.Skip }
+
+func (a *answers) add(p *pairing.Pairing) {
+	for _, pair := range p.Pairs {
+		a.byCall[pair.Call] = pair.Result
+		a.byResult[pair.Result] = claim{pair.Call, a.relation(pair)}
+	}
+	for _, e := range p.Extras {
+		how := differing
+		switch {
+		case e.Placeholder:
+			how = standIn
+		case e.Same:
+			how = repeated
+		}
+		a.byResult[e.Result] = claim{p.Pairs[e.Pair].Call, how}
+	}
+	for _, o := range p.Orphans {
+		a.byResult[o] = claim{how: orphan}
+	}
+}
+
+func (a *answers) relation(pair pairing.Pair) relation {
+	switch pair.Place {
+	case pairing.Late:
+		return late
+	case pairing.Early:
+		return early
+	}
+	if a.leaked(pair.Call.Item) {
+		return beside
+	}
+	for i := pair.Call.Item + 1; i < pair.Result.Item; i++ {
+		if a.leaked(i) && a.s.Items[i].OnWire() {
+			return parted
+		}
+	}
+	return beside
+}
+
+// calls are the calls of the item at index i with their answers.
+func (a *answers) calls(i int) []Call {
+	it := &a.s.Items[i]
+	var list []Call
+	for n := range it.Calls {
+		c := callOf(&it.Calls[n])
+		c.Answer = Answer{Item: -1}
+		if it.OnWire() {
+			c.Answer.State = NoResult
+		}
+		if at, ok := a.byCall[pairing.Occurrence{Item: i, Nth: n}]; ok {
+			c.Answer = answerOf(&a.s.Items[at.Item].Results[at.Nth], at.Item)
+		}
+		list = append(list, c)
+	}
+	return list
+}
+
+// results are the results of the item at index i; misplaced reports whether one
+// of them stands where it should not.
+func (a *answers) results(i int) (list []Result, misplaced bool) {
+	it := &a.s.Items[i]
+	for n := range it.Results {
+		c := a.byResult[pairing.Occurrence{Item: i, Nth: n}]
+		list = append(list, Result{
+			Call:   it.Results[n].CallID,
+			Label:  a.label(c, it.Results[n].CallID),
+			Answer: answerOf(&it.Results[n], i),
+		})
+		misplaced = misplaced || c.how > beside
+	}
+	return list, misplaced
+}
+
+// folds reports whether every result of the item stands beside its call.
+func (a *answers) folds(i int) bool {
+	for n := range a.s.Items[i].Results {
+		if a.byResult[pairing.Occurrence{Item: i, Nth: n}].how != beside {
+			return false
+		}
+	}
+	return true
+}
+
+func answerOf(r *session.Result, item int) Answer {
+	a := Answer{State: OK, Size: len(r.Text), Text: r.Text, Item: item}
+	switch {
+	case r.Pending:
+		a.State = Pending
+	case r.Synthetic:
+		a.State = Placeholder
+	case r.IsError:
+		a.State = Failed
+	}
+	return a
+}
+
+// label names a result by its call, and says what is wrong with its place.
+func (a *answers) label(c claim, id string) string {
+	switch c.how {
+	case unpaired:
+		return "result of call " + id
+	case orphan:
+		return "result of call " + id + ", which this session does not have"
+	}
+	name := a.s.Items[c.call.Item].Calls[c.call.Nth].Name
+	if name == "" {
+		name = "call " + id
+	}
+	if c.how == beside {
+		return "result of " + name
+	}
+	form := map[relation]string{
+		parted:    "result of %s (item %d), behind leaked items",
+		late:      "result of %s (item %d), too late",
+		early:     "result of %s (item %d), before its call",
+		repeated:  "the result of %s (item %d) again",
+		differing: "another result of %s (item %d)",
+		standIn:   "placeholder for %s (item %d), besides its real result",
+	}[c.how]
+	return fmt.Sprintf(form, name, c.call.Item)
+}

@@ -1,0 +1,114 @@
+package view_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/treetest"
+	"github.com/sessctl/sessctl/internal/view"
+)
+
+// known is a store a.db with five sessions, and b.db with one.
+func known() []view.Known {
+	day := func(n int) time.Time { return time.Date(2026, 2, n, 9, 0, 0, 0, time.UTC) }
+	return []view.Known{
+		{Store: "a.db", ID: "1f0c9e2a-1111", Title: "Optimize my Dockerfile", Created: day(3), Root: true},
+		{Store: "a.db", ID: "43b02aea-2222", Title: "Transferred task", Created: day(4)},
+		{Store: "a.db", ID: "1f0c9e2a-3333", Title: "The same start", Created: day(5), Root: true},
+		{Store: "a.db", ID: "9bd7326a-4444", Title: "README review", Created: day(1), Root: true},
+		{Store: "a.db", ID: "9bd7326a-4444-5", Title: "A longer id", Created: day(1), Root: true},
+		{Store: "b.db", ID: "77aa0000-6666", Title: "Elsewhere", Created: day(2), Root: true},
+	}
+}
+
+func TestChoose(t *testing.T) {
+	tests := []struct {
+		name, want string
+		problem    []string // words of the error and of what to do
+	}{
+		{name: "1f0c9e2a-1111", want: "1f0c9e2a-1111"},
+		{name: "43", want: "43b02aea-2222"},
+		{name: "9bd7326a-4444", want: "9bd7326a-4444"}, // an id wins over a beginning
+		{name: "7", want: "77aa0000-6666"},
+		{name: "-1", want: "1f0c9e2a-3333"}, // the newest without a parent
+		{name: "-3", want: "77aa0000-6666"},
+		{name: "-4", want: "9bd7326a-4444-5"}, // of equally old ones the later stored
+		{name: "-6", problem: []string{"no session -6", "only 5", "-1"}},
+		{name: "1f", problem: []string{`2 sessions begin with "1f"`, "1f0c9e2a-3 (2026-02-05 \"The same start\"), 1f0c9e2a-1 (2026-02-03"}},
+		{name: "1f0d", problem: []string{`no session "1f0d"`, "nearest: 1f0c9e2a-3 "}},
+		{name: "readme", problem: []string{`no session "readme"`, "nearest: 9bd7326a"}},
+		{name: "", problem: []string{`no session ""`}},
+		{name: "\x1b[2J", problem: []string{`no session "\x1b[2J"`}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := view.Choose(known(), tt.name)
+			if got.ID != tt.want {
+				t.Errorf("chose %q, want %q", got.ID, tt.want)
+			}
+			says(t, err, tt.problem)
+		})
+	}
+}
+
+func TestChooseAmongStores(t *testing.T) {
+	list := append(known(), view.Known{Store: "b.db", ID: "43b02aea-2222"})
+	_, err := view.Choose(list, "43b02aea-2222")
+	says(t, err, []string{"in a.db and in b.db", "sessctl view a.db 43b02aea-2222"})
+	_, err = view.Choose(nil, "x")
+	says(t, err, []string{`no session "x"`, "none"})
+}
+
+func TestOnlyRoot(t *testing.T) {
+	got, err := view.OnlyRoot(known()[:2], "a.db")
+	if got.ID != "1f0c9e2a-1111" || err != nil {
+		t.Errorf("%q, %v", got.ID, err)
+	}
+	_, err = view.OnlyRoot(known(), "a.db")
+	says(t, err, []string{"a.db holds 5 sessions", `1f0c9e2a-3333 (2026-02-05 "The same start")`})
+	_, err = view.OnlyRoot(known()[1:2], "a.db")
+	says(t, err, []string{"a.db holds no session"})
+}
+
+// says checks that the error is a usage problem with these words, or nil
+// without any.
+func says(t *testing.T, err error, words []string) {
+	t.Helper()
+	if words == nil {
+		if err != nil {
+			t.Errorf("error %v", err)
+		}
+		return
+	}
+	p, ok := err.(*problem.Error)
+	if !ok || p.Class != problem.Usage {
+		t.Fatalf("%v is no usage problem", err)
+	}
+	for _, w := range words {
+		if !strings.Contains(p.What+"\n"+p.Next, w) {
+			t.Errorf("%q and %q do not say %q", p.What, p.Next, w)
+		}
+	}
+}
+
+func TestHostileNames(t *testing.T) {
+	list := []view.Known{{ID: "\x1b[2J-00000000000000", Title: "\x1b]0;x\x07" + strings.Repeat("long ", 30), Root: true}}
+	_, err := view.Choose(list, "x")
+	says(t, err, []string{`"\x1b[2J-000`, `"\x1b]0;x\along`})
+	if strings.ContainsAny(err.(*problem.Error).Next, "\x1b\x07") {
+		t.Errorf("%q", err.(*problem.Error).Next)
+	}
+}
+
+func TestKnownOf(t *testing.T) {
+	tree := treetest.Tree(t, "P \"Title\"\n  user\nC<P\n  user\n  user")
+	got := view.KnownOf("a.db", tree)
+	want := []view.Known{{Store: "a.db", ID: "P", Title: "Title", Root: true}, {Store: "a.db", ID: "C"}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,83 @@
+// Package view builds what a view of one session shows: the items as people
+// read them, with the sub-sessions in their places and the findings at the
+// items that they name, and the request that the next run would send. It is
+// pure: renderers only print what it says. Every string that it hands over may
+// hold stored text and is sanitised by the renderer.
+package view
+
+import (
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// View is one session with everything below it.
+type View struct {
+	Store    *session.Store
+	Shown    *Session
+	Findings []*check.Finding // of the sessions shown, in the order of the report
+	Others   int              // findings of the tree's other sessions
+	Request  *Request         // what the next run sends; nil unless asked for
+}
+
+// Session is one session of the view.
+type Session struct {
+	*session.Session
+	Agent string // whose it is, "" when nothing says so
+	Rows  []Row  // one an item, and one for each sub-session that no item refers to
+	Below int    // sub-sessions in it, at any depth
+	Notes []Note // findings about the session itself
+}
+
+// Row is one item.
+type Row struct {
+	Item    int // position in the session as people count it, -1 for a sub-session that no item refers to
+	Stored  *session.Item
+	Key     string // the record as findings name it, "" without an item
+	Depth   int    // open delegations at the item, as the replay says
+	Who     string // user, system, or the agent
+	Text    string // stored text, whole
+	Thought string // stored reasoning, whole
+	Label   string // what stands in the place of a text, in the words of sessctl
+	Calls   []Call
+	Results []Result // of a tool item
+	Folded  bool     // the results are shown with their calls
+	Marked  bool     // a result out of place
+	Flags   []string // implicit, unfinished, archived, added by a repair, blank
+	Notes   []Note   // what findings and the replay say
+	Child   *Session // drawn at this row; nil when it has none or was drawn before
+}
+
+// Note is what a finding or the replay says about a row or a session.
+type Note struct {
+	Rule     string // "SC701", "" when no finding says it
+	Severity rules.Severity
+	Text     string
+}
+
+// Input is what a view is made of. The bodies of the tree are loaded.
+type Input struct {
+	Store    *session.Store
+	Tree     *session.Tree
+	Findings []*check.Finding // of the tree
+	Session  string           // the id of the session to show, which is in the tree
+	Request  bool             // also build the request that the next run sends
+}
+
+// Build makes the view.
+func Build(in Input) *View {
+	b := newBuilder(in)
+	shown := in.Tree.Session(in.Session)
+	v := &View{Store: in.Store, Shown: b.session(shown)}
+	for _, f := range in.Findings {
+		if b.drawn[f.Session] {
+			v.Findings = append(v.Findings, f)
+		} else {
+			v.Others++
+		}
+	}
+	if in.Request {
+		v.Request = b.request(b.subjects[shown])
+	}
+	return v
+}
