@@ -1,0 +1,60 @@
+# Targets for people; `make help` lists them.
+
+GOLANGCI_LINT_VERSION := v2.15.0
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+LDFLAGS := -s -w -X github.com/sessctl/sessctl/cmd.buildVersion=$(VERSION)
+BIN := bin/sessctl
+BENCH_DB ?= bench/sessions.db
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build bin/sessctl
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN) .
+
+.PHONY: demo
+demo: build ## Build, make a damaged sample database, check it and view it
+	@rm -rf demo && mkdir -p demo
+	go run ./internal/tools/demo demo/session.db
+	@echo; echo '$$ sessctl check demo/session.db'
+	@$(BIN) check --fail-on never demo/session.db
+	@echo; echo '$$ sessctl view demo/session.db -- -1'
+	@$(BIN) view demo/session.db -- -1
+
+.PHONY: test
+test: ## Run all tests (a few minutes)
+	go test ./...
+
+.PHONY: test-race
+test-race: ## Run all tests with the race detector
+	go test -race ./...
+
+.PHONY: test-long
+test-long: ## Run the long campaigns: more random sessions, and every fuzz target
+	SESSCTL_LONG=1 go test -timeout 60m ./...
+	@set -e; for pkg in $$(go list ./...); do \
+	  for target in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
+	    echo "== $$pkg $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime 60s $$pkg; \
+	  done; \
+	done
+
+.PHONY: bench
+bench: build ## Measure check against the sqlite3 command line on a 1 GB database
+	@mkdir -p $(dir $(BENCH_DB))
+	go run ./internal/tools/bench $(BIN) $(BENCH_DB)
+
+.PHONY: lint
+lint: ## Run golangci-lint, which it installs into bin when it is missing
+	@command -v bin/golangci-lint >/dev/null || GOBIN=$(CURDIR)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
+	bin/golangci-lint run
+
+.PHONY: tidy
+tidy: ## Check that go.mod and go.sum are tidy
+	go mod tidy -diff
+
+.PHONY: ci
+ci: tidy lint test test-race ## Everything that guards a change
