@@ -11,8 +11,6 @@ import (
 	"slices"
 	"testing"
 
-	_ "modernc.org/sqlite" // the driver that docker agent uses
-
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"

@@ -16,7 +16,12 @@ type window struct {
 
 	asked map[string]int // the opener's calls without a result so far, by id
 	made  map[string]int // calls that leaked items made, by id
+	heirs map[heir]bool  // whom leaked delegation calls asked
 }
+
+// heir is an agent asked by the calls of an id. When it says nothing at the end,
+// the result of the call takes over the row that it began, with its name.
+type heir struct{ id, agent string }
 
 // delegations lists the delegation calls of the item at index i.
 func delegations(s *session.Session, i int) []*Delegation {
@@ -41,7 +46,7 @@ func openWindow(opener int, list []*Delegation) *window {
 	if len(w.calls) == 0 {
 		return nil
 	}
-	w.asked, w.made = map[string]int{}, map[string]int{}
+	w.asked, w.made, w.heirs = map[string]int{}, map[string]int{}, map[heir]bool{}
 	for _, c := range w.calls[0].Session.Items[opener].Calls {
 		w.asked[c.ID]++
 	}
@@ -54,134 +59,10 @@ func (w *window) leak(rs *Session, i int, why Reason) {
 	w.leaked = append(w.leaked, i)
 	for _, c := range rs.Session.Items[i].Calls {
 		w.made[c.ID]++
-	}
-}
-
-// fromLeaked reports whether the tool item at index i answers nothing but calls
-// of children, and notes which calls it answers.
-func (w *window) fromLeaked(rs *Session, i int) bool {
-	results := rs.Session.Items[i].Results
-	leaked := len(results) > 0
-	for n := range results {
-		leaked = leaked && w.answersChild(rs, i, results[n].CallID)
-	}
-	for n := range results {
-		switch id := results[n].CallID; {
-		case !leaked:
-			w.asked[id]--
-		case w.asked[id] > 0:
-			w.made[id]--
+		if c.Delegation != nil {
+			w.heirs[heir{c.ID, c.Delegation.Agent}] = true
 		}
 	}
-	return leaked
-}
-
-// answersChild reports whether the result of the call id in the item at index i
-// is a child's: a leaked item made the call, or nobody in this session did and
-// the result carries another agent's name (the call's own item did not leak).
-// An id may be both the opener's and the child's, because providers repeat ids:
-// the last result of that id is then the opener's.
-func (w *window) answersChild(rs *Session, i int, id string) bool {
-	it, opener := &rs.Session.Items[i], &rs.Session.Items[w.opener]
-	foreign := it.Agent != "" && it.Agent != opener.Agent
-	switch {
-	case w.asked[id] <= 0 && w.made[id] > 0:
-		return true
-	case w.asked[id] <= 0:
-		return foreign && !awaited(rs, i, id)
-	case foreign && !delegates(opener, id):
-		return true // only a delegation's result can carry its child's name
-	case foreign && holds(nextChild(rs.Session, i), it.Meaning):
-		return w.answeredAgain(rs.Session, i, id, false)
-	case w.made[id] == 0:
-		return foreign && w.answeredAgain(rs.Session, i, id, true)
-	}
-	return w.answeredAgain(rs.Session, i, id, true)
-}
-
-// delegates reports whether the item's call with the id is a delegation.
-func delegates(it *session.Item, id string) bool {
-	for n := range it.Calls {
-		if it.Calls[n].ID == id && it.Calls[n].Delegation != nil {
-			return true
-		}
-	}
-	return false
-}
-
-// nextChild is the child whose sub-session item comes next behind index i: the
-// one that ran at the item, since it gets its item when it ends.
-func nextChild(s *session.Session, i int) *session.Session {
-	for j := i + 1; j < len(s.Items); j++ {
-		if s.Items[j].Kind != session.SubSession {
-			continue
-		}
-		for _, c := range s.Children {
-			if c.ID == s.Items[j].Child {
-				return c
-			}
-		}
-		return nil
-	}
-	return nil
-}
-
-// holds reports whether the session or one below it has an item of the meaning.
-func holds(s *session.Session, m session.Digest) bool {
-	if s == nil {
-		return false
-	}
-	for i := range s.Items {
-		if s.Items[i].Meaning == m {
-			return true
-		}
-	}
-	for _, c := range s.Children {
-		if holds(c, m) {
-			return true
-		}
-	}
-	return false
-}
-
-// answeredAgain reports whether behind the item at index i, and before the
-// opener's agent or the user speaks again, a further result of the call id
-// stands; with ownCalls only one that no call in between asked for.
-func (w *window) answeredAgain(s *session.Session, i int, id string, ownCalls bool) bool {
-	asked, opener := 0, s.Items[w.opener].Agent
-	for j := i + 1; j < len(s.Items); j++ {
-		it := &s.Items[j]
-		switch {
-		case it.Role == session.User && !it.Flags.Has(session.Implicit):
-			return false
-		case it.Role == session.Assistant && it.Agent == opener && opener != "":
-			return false
-		case ownCalls && hasCall(it, id):
-			asked++
-		case hasResult(it, id) && asked == 0:
-			return true
-		case hasResult(it, id):
-			asked--
-		}
-	}
-	return false
-}
-
-// awaited reports whether an own call with the id, made before index i, has no
-// result before it.
-func awaited(rs *Session, i int, id string) bool {
-	open := 0
-	for j := range i {
-		it := &rs.Session.Items[j]
-		switch {
-		case rs.Steps[j].Action == Skip:
-		case hasCall(it, id):
-			open++
-		case hasResult(it, id):
-			open--
-		}
-	}
-	return open > 0
 }
 
 // note records which of the calls of a batch the tool item at index i answers.

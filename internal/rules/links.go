@@ -23,18 +23,34 @@ func (p *Pass) referrers() map[string][]Place {
 	return refs
 }
 
-// leadsUp reports whether id is that of the session or of one that it lies below.
-func (p *Pass) leadsUp(s *session.Session, id string) bool {
-	if p.above == nil {
-		p.above = map[*session.Session]*session.Session{}
-		for _, parent := range p.Tree.Sessions {
-			for _, child := range parent.Children {
-				p.above[child] = parent
-			}
+// links is how the sessions of a tree hang together.
+type links struct {
+	byID  map[string]*session.Session
+	above map[*session.Session]*session.Session
+}
+
+func newLinks(tree *session.Tree) *links {
+	l := &links{byID: map[string]*session.Session{}, above: map[*session.Session]*session.Session{}}
+	for _, s := range tree.Sessions {
+		l.byID[s.ID] = s
+		for _, child := range s.Children {
+			l.above[child] = s
 		}
 	}
-	for ; s != nil; s = p.above[s] {
-		if s.ID == id {
+	return l
+}
+
+// leadsUp reports whether id is that of the session or of one that it lies below.
+func (p *Pass) leadsUp(s *session.Session, id string) bool {
+	if p.links == nil {
+		p.links = newLinks(p.Tree)
+	}
+	target := p.links.byID[id]
+	if target == nil || p.links.above[target] == s {
+		return false
+	}
+	for ; s != nil; s = p.links.above[s] {
+		if s == target {
 			return true
 		}
 	}

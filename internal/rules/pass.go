@@ -16,7 +16,7 @@ type Pass struct {
 
 	rule   *Rule
 	report func(*Finding)
-	above  map[*session.Session]*session.Session // made by leadsUp
+	links  *links // made by leadsUp
 }
 
 // Subject is one session of the tree with what was computed of it.

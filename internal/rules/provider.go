@@ -123,7 +123,8 @@ type earliest struct{ found *pairing.Occurrence }
 
 func (e *earliest) take(at, from pairing.Occurrence) {
 	if !at.Before(from) && (e.found == nil || at.Before(*e.found)) {
-		e.found = &at
+		found := at // a copy, so that only what is kept is allocated
+		e.found = &found
 	}
 }
 

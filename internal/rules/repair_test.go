@@ -30,12 +30,12 @@ func TestFixesMakeWhatAHealthyRuntimeWouldHaveStored(t *testing.T) {
 		}
 		for _, f := range left {
 			if f.Severity > rules.Info {
-				rt.Errorf("%s is left: %s\n%s\n%s", f.Rule.ID, f.Message, leaky.Notation, print(d.sessions))
+				rt.Errorf("%s is left: %s\n%s\n%s", f.Rule.ID, f.Message, leaky.Notation, dump(d.sessions))
 			}
 		}
 		for _, s := range healthy.Sessions {
 			if want, got := times(s), times(d.session(s.ID)); want != got {
-				rt.Errorf("session %s should hold %s, holds %s\n%s\n%s", s.ID, want, got, leaky.Notation, print(d.sessions))
+				rt.Errorf("session %s should hold %s, holds %s\n%s\n%s", s.ID, want, got, leaky.Notation, dump(d.sessions))
 			}
 		}
 		checkHomes(rt, d, healthy, leaky, leaked)
@@ -53,16 +53,16 @@ func checkHomes(t *rapid.T, d *desk, healthy *session.Tree, leaky treetest.Rende
 		}
 		s, _ := d.find(rows[n])
 		if s == nil || healthy.Session(s.ID) != nil {
-			t.Fatalf("item %d of the root is not in a session of its own\n%s\n%s", l.Item, leaky.Notation, print(d.sessions))
+			t.Fatalf("item %d of the root is not in a session of its own\n%s\n%s", l.Item, leaky.Notation, dump(d.sessions))
 		}
 		if home, known := homes[l.Home]; known && home != s.ID && leaky.Whole {
-			t.Errorf("session %s was torn apart\n%s\n%s", l.Home, leaky.Notation, print(d.sessions))
+			t.Errorf("session %s was torn apart\n%s\n%s", l.Home, leaky.Notation, dump(d.sessions))
 		}
 		homes[l.Home] = s.ID
 	}
 	for _, s := range d.sessions {
 		if healthy.Session(s.ID) == nil && !slices.IsSorted(strings.Fields(times(s))) {
-			t.Errorf("session %s is out of order\n%s\n%s", s.ID, leaky.Notation, print(d.sessions))
+			t.Errorf("session %s is out of order\n%s\n%s", s.ID, leaky.Notation, dump(d.sessions))
 		}
 	}
 }
@@ -87,7 +87,7 @@ func times(s *session.Session) string {
 	return strings.Join(list, " ")
 }
 
-func print(sessions []*session.Session) string {
+func dump(sessions []*session.Session) string {
 	text := ""
 	for _, s := range sessions {
 		text += fmt.Sprintf("%s below %q:", s.ID, s.Parent)

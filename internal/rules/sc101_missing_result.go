@@ -16,11 +16,15 @@ var missingResult = Rule{
 			if m.Tail && !s.Closed {
 				f.Message += ", and the runtime that could still write one is gone"
 			}
-			p.reportCall(s, f, Fix{
+			fix := Fix{
 				Title:  "add a result that says none was recorded",
 				Safety: Lossless,
 				Edits:  []session.Edit{s.addResult(m.Call, "SC101", session.NewItem{Text: syntheticText, IsError: true})},
-			})
+			}
+			if f.Call == "" {
+				fix = Fix{Title: "give the call an id: no result can name it", Safety: Manual}
+			}
+			p.reportCall(s, f, fix)
 		})
 	},
 }

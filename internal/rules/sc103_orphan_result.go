@@ -31,7 +31,12 @@ func reportOrphan(p *Pass, s *Subject, at pairing.Occurrence) {
 	if s.afterUnfinished(at.Item) {
 		f.Message += "; the unfinished message before it probably lost its calls"
 	}
-	p.reportCall(s, f, s.quarantine(at, "take the result out of the session; it stays in the receipt"))
+	fix := s.quarantine(at, "take the result out of the session; it stays in the receipt")
+	if s.besideUnnamedCall(at) {
+		f.Message += "; a call in front of it has no id and may be the one"
+		fix = Fix{Title: "decide whether it answers that call", Safety: Manual}
+	}
+	p.reportCall(s, f, fix)
 }
 
 // calls reports whether some item of the session makes a call with the id.
@@ -49,5 +54,13 @@ func (s *Subject) callLeaked(id string) bool {
 	}
 	return slices.ContainsFunc(s.caller.Leaked, func(l replay.Leaked) bool {
 		return slices.ContainsFunc(s.caller.Session.Items[l.Item].Calls, func(c session.Call) bool { return c.ID == id })
+	})
+}
+
+// besideUnnamedCall reports whether the result stands in the answer group of a
+// turn that has an unanswered call without an id.
+func (s *Subject) besideUnnamedCall(at pairing.Occurrence) bool {
+	return slices.ContainsFunc(s.Pairs.Missing, func(m pairing.Missing) bool {
+		return s.call(m.Call).ID == "" && m.Call.Item < at.Item && s.answerPlace(m.Call) >= at.Item
 	})
 }

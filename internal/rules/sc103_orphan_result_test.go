@@ -61,6 +61,20 @@ P
 				kept: quarantine P.1`,
 		},
 		{
+			name: "behind a call without an id it may be the answer",
+			tree: `
+P
+  user
+  root ()
+  root <c1
+  root "ok"`,
+			want: `
+				SC101 error P.1
+				manual:
+				SC103 error P.2
+				manual:`,
+		},
+		{
 			name: "in history that a summary covers it is an info without a repair",
 			tree: `
 P
