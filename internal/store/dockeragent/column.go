@@ -4,10 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
 // columnItem is one entry of the legacy messages column (2.4): a wrapped
@@ -43,41 +47,70 @@ func (st *agentStore) readColumn(ctx context.Context, deep bool) error {
 	}
 	p := newPart()
 	st.parts = append(st.parts, p)
-	for i := 0; i < len(st.sessions); i++ { // nested sub-sessions are appended meanwhile
-		s := st.sessions[i]
+	for _, s := range slices.Clone(st.sessions) { // nested sub-sessions are appended meanwhile
 		number := st.numbers[s.ID]
 		items := st.count(number)
 		if items > 0 && !deep {
 			continue
 		}
 		text, err := st.columnOf(ctx, s.ID)
+		if sqlite.IsCorrupt(err) {
+			st.columnDamaged(s)
+			continue
+		}
 		if err != nil {
 			return err
 		}
 		if text == "" || text == "[]" {
 			continue
 		}
-		var list []json.RawMessage
-		if err := json.Unmarshal([]byte(text), &list); err != nil {
-			if items == 0 {
-				s.Faults = append(s.Faults, session.Fault{
-					Kind: session.Undecodable, Item: -1, Ref: s.Ref(), Field: "the messages column", Detail: err.Error(),
-				})
-			}
+		if items > 0 {
+			compareColumn(s, text, items)
 			continue
 		}
-		switch {
-		case items == 0:
-			st.addColumn(p, number, s.ID, "", list)
-		case len(list) > items:
+		var list []json.RawMessage
+		if err := json.Unmarshal([]byte(text), &list); err != nil {
 			s.Faults = append(s.Faults, session.Fault{
-				Kind: session.LegacyFuller, Item: -1, Ref: s.Ref(), Field: "messages",
-				Detail: fmt.Sprintf("the messages column holds %d items, the item table only %d: the next upgrade would delete the fuller copy",
-					len(list), items),
+				Kind: session.Undecodable, Item: -1, Ref: s.Ref(), Field: "the messages column", Detail: err.Error(),
 			})
+			continue
 		}
+		st.addColumn(p, number, s.ID, "", list)
 	}
 	return nil
+}
+
+// compareColumn reports a column with more entries than the item table has rows.
+// One that does not parse is no copy of anything.
+func compareColumn(s *session.Session, text string, items int) {
+	entries := 0
+	d := jsontext.NewDecoder(strings.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if _, err := d.ReadToken(); err != nil || d.StackDepth() != 1 {
+		return
+	}
+	for ; d.PeekKind() != ']'; entries++ {
+		if d.SkipValue() != nil {
+			return
+		}
+	}
+	if entries > items {
+		s.Faults = append(s.Faults, session.Fault{
+			Kind: session.LegacyFuller, Item: -1, Ref: s.Ref(), Field: "messages",
+			Detail: fmt.Sprintf("the messages column holds %d items, the item table only %d: the next upgrade would delete the fuller copy",
+				entries, items),
+		})
+	}
+}
+
+// columnDamaged reports that the column of a session cannot be read, unless the
+// whole row is reported already.
+func (st *agentStore) columnDamaged(s *session.Session) {
+	if !slices.ContainsFunc(s.Faults, func(f session.Fault) bool { return f.Kind == session.StoreDamaged }) {
+		s.Faults = append(s.Faults, session.Fault{
+			Kind: session.StoreDamaged, Item: -1, Ref: s.Ref(),
+			Detail: "the messages column of the session cannot be read: it lies on a damaged page of the file",
+		})
+	}
 }
 
 // count is the number of rows that the item table has for a session.
@@ -89,9 +122,11 @@ func (st *agentStore) count(number uint32) int {
 	return n
 }
 
+// columnOf is the messages column of a session. It is sought by row: an index
+// can be damaged, and an id can be NULL or a blob, which no text is equal to.
 func (st *agentStore) columnOf(ctx context.Context, id string) (string, error) {
 	var text *string
-	err := st.db.QueryRow(ctx, "select messages from sessions where id = ?", id).Scan(&text)
+	err := st.db.QueryRow(ctx, "select messages from sessions where "+st.schema.rowid[tableSessions]+" = ?", st.rowids[id]).Scan(&text)
 	if err != nil || text == nil {
 		return "", err
 	}

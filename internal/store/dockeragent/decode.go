@@ -54,9 +54,8 @@ func (p *part) row(w *row, data []byte) {
 	fault := func(kind session.FaultKind, field, detail string, fallback *string) {
 		p.faults[w.session] = append(p.faults[w.session], session.Fault{Kind: kind, Ref: ref, Field: field, Detail: detail, Default: fallback})
 	}
-	if w.implicitNull {
-		zero := "0"
-		fault(session.RequiredNull, "implicit", "The session cannot be loaded until it has a value.", &zero)
+	for _, u := range w.unfit {
+		u.report(fault)
 	}
 	switch w.kind {
 	case "message":
@@ -86,6 +85,20 @@ func (p *part) row(w *row, data []byte) {
 		fault(session.UnknownKind, w.kind, "", nil)
 	}
 	p.log.Add(w.session, it)
+}
+
+// report tells of a value that keeps the whole session from loading.
+func (u unfit) report(fault func(kind session.FaultKind, field, detail string, fallback *string)) {
+	var fallback *string
+	if u.column == "implicit" || u.column == "first_kept_entry" {
+		zero := "0"
+		fallback = &zero
+	}
+	if u.expected == "" {
+		fault(session.RequiredNull, u.column, "The session cannot be loaded until it has a value.", fallback)
+		return
+	}
+	fault(session.BadMetadata, u.column, u.expected, fallback)
 }
 
 // reset starts the next item; what it returns is reused.

@@ -4,27 +4,69 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
-// orphans reports the rows of the item table that belong to no session.
-func (st *agentStore) orphans() []session.Fault {
+// orphans reports the rows of the item table that belong to no session. lost
+// says that rows of the sessions table could not be read.
+func (st *agentStore) orphans(lost bool) []session.Fault {
 	var list []session.Fault
 	for id, number := range st.numbers {
 		if st.find(id) != nil {
 			continue
 		}
+		first := st.first(number)
+		why := "which does not exist"
+		if lost {
+			why = "whose own row is damaged or does not exist"
+		}
 		list = append(list, session.Fault{
-			Kind: session.ForeignKey, Item: -1, Ref: session.Ref{Table: tableItems, Key: "session " + id},
-			Detail: fmt.Sprintf("%d rows of %s belong to session %q, which does not exist", st.count(number), tableItems, id),
+			Kind: session.ForeignKey, Item: -1, Ref: session.Ref{Table: tableItems, Key: first},
+			Detail: fmt.Sprintf("%s has %s, from row %s on, of session %s, %s", tableItems, count(st.count(number), "row"), first, idText(id), why),
 		})
 	}
-	slices.SortFunc(list, func(a, b session.Fault) int { return cmp.Compare(a.Ref.Key, b.Ref.Key) })
+	slices.SortFunc(list, func(a, b session.Fault) int {
+		return cmp.Or(cmp.Compare(len(a.Ref.Key), len(b.Ref.Key)), cmp.Compare(a.Ref.Key, b.Ref.Key))
+	})
 	return list
+}
+
+// first is the key of the first row that the item table has for a session.
+func (st *agentStore) first(number uint32) string {
+	first := int64(math.MaxInt64)
+	for _, p := range st.parts {
+		for it := range p.log.Items(number) {
+			if row, err := strconv.ParseInt(it.Key, 10, 64); err == nil {
+				first = min(first, row)
+			}
+		}
+	}
+	return rowKey(first)
+}
+
+// count is "1 row", "3 rows".
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// idText is an id in quotes, its start only where it is very long.
+func idText(id string) string {
+	const longest = 40
+	if len(id) <= longest {
+		return strconv.Quote(id)
+	}
+	return strconv.Quote(strings.ToValidUTF8(id[:longest], "")) + "…"
 }
 
 // setAside looks for the backup that versions from v1.20.0 on made when they
@@ -59,8 +101,8 @@ func (st *agentStore) setAside(ctx context.Context) []session.Fault {
 		return nil
 	}
 	return []session.Fault{{
-		Kind: session.SetAsideBackup, Item: -1, Ref: session.Ref{Table: "backup", Key: path},
-		Detail: fmt.Sprintf("%s holds %d sessions that this store lacks: docker agent set it aside when it could not open it", path, lacking),
+		Kind: session.SetAsideBackup, Item: -1, Ref: session.Ref{Table: "backup", Key: filepath.Base(path)},
+		Detail: fmt.Sprintf("%s holds %s that this store lacks: docker agent set it aside when it could not open it", path, count(lacking, "session")),
 	}}
 }
 
@@ -77,7 +119,7 @@ func (st *agentStore) strayMedia(ctx context.Context) []session.Fault {
 	}
 	return []session.Fault{{
 		Kind: session.Housekeeping, Item: -1, Ref: session.Ref{Table: "generated_media_manifest", Key: "*"},
-		Detail: fmt.Sprintf("generated_media_manifest has %d files of sessions that were deleted; the files may still be in the data folder", stray),
+		Detail: fmt.Sprintf("generated_media_manifest has %s of deleted sessions, which may still be in the data folder", count(stray, "file")),
 	}}
 }
 
@@ -115,7 +157,7 @@ func (st *agentStore) unexplained(ctx context.Context, deep []session.Fault) []s
 			return f.Ref.Table == tableItems
 		}
 		var parent *string
-		err := st.db.QueryRow(ctx, "select parent_id from sessions where rowid = ?", f.Ref.Key).Scan(&parent)
+		err := st.db.QueryRow(ctx, "select parent_id from sessions where "+st.schema.rowid[tableSessions]+" = ?", f.Ref.Key).Scan(&parent)
 		if err != nil || parent == nil {
 			return false
 		}

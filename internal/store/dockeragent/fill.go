@@ -4,12 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
 // Fill loads the bodies of a tree's items: by row, whatever the indexes say.
@@ -18,11 +19,23 @@ func (st *agentStore) Fill(ctx context.Context, tree *session.Tree) error {
 	for _, s := range tree.Sessions {
 		for i := range s.Items {
 			if err := f.fill(&s.Items[i]); err != nil {
-				return fmt.Errorf("reading %s of session %s: %w", s.ItemRef(i).Row(), s.ID, err)
+				return st.cannotFill(s.ItemRef(i).Row(), err)
 			}
 		}
 	}
 	return nil
+}
+
+// cannotFill is the problem with a row that was read before.
+func (st *agentStore) cannotFill(row string, err error) error {
+	if _, failed := readable(err); failed != nil {
+		return fmt.Errorf("%s cannot be read again: %w", row, err)
+	}
+	return &problem.Error{
+		Class: problem.Unreadable, Err: err,
+		What: st.facts.Path + " is damaged: " + row + " cannot be read again",
+		Next: "`sessctl check` says what is damaged",
+	}
 }
 
 type filler struct {
@@ -33,7 +46,6 @@ type filler struct {
 
 func (f *filler) fill(it *session.Item) error {
 	it.Body = &session.Body{}
-	var data sql.NullString
 	switch {
 	case it.Table == tableColumn:
 		entry, err := f.entry(it.Key)
@@ -44,15 +56,40 @@ func (f *filler) fill(it *session.Item) error {
 	case it.Kind == session.SubSession:
 		return nil
 	case it.Kind == session.Summary:
-		err := f.st.db.QueryRow(f.ctx, "select summary_text from session_items where id = ?", it.Key).Scan(&data)
-		it.Body.Text = data.String
+		text, err := f.value("summary_text", it.Key)
+		it.Body.Text = text
 		return err
 	}
-	err := f.st.db.QueryRow(f.ctx, "select message_json from session_items where id = ?", it.Key).Scan(&data)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	text, err := f.value("message_json", it.Key)
+	if sqlite.IsCorrupt(err) && it.Kind == session.Other {
+		return nil // a fault tells of it
+	}
+	if err != nil {
 		return err
 	}
-	return fillMessage(it, []byte(data.String))
+	return fillMessage(it, []byte(text))
+}
+
+// value is a column of a row of the item table. In a damaged tree of pages a
+// row can be out of reach by its key; then all rows are gone through (the plus
+// sign keeps SQLite from seeking).
+func (f *filler) value(column, key string) (string, error) {
+	if !f.st.schema.has(tableItems, column) {
+		return "", nil
+	}
+	row, err := strconv.ParseInt(key, 10, 64)
+	if err != nil {
+		return "", err
+	}
+	rowid := f.st.schema.rowid[tableItems]
+	var text sql.NullString
+	for _, where := range []string{rowid, "+" + rowid} {
+		err = f.st.db.QueryRow(f.ctx, "select "+column+" from session_items not indexed where "+where+" = ?", row).Scan(&text)
+		if found, failed := readable(err); found || failed != nil {
+			break
+		}
+	}
+	return text.String, err
 }
 
 // entry is the JSON of an entry of a legacy column; see addColumn for the key.

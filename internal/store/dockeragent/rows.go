@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql/driver"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 
@@ -27,12 +26,28 @@ type row struct {
 	child        string
 	summary      session.Digest
 	keptFrom     int64
-	from, to     int  // the JSON in batch.json
-	null         bool // the JSON is NULL
+	from, to     int // the JSON in batch.json
 	implicit     bool
-	implicitNull bool
 	badUsage     string  // what is wrong with usage_json
 	cost         float64 // of a summary, in dollars
+	unfit        []unfit
+}
+
+// unfit is a column whose value the reader cannot scan.
+type unfit struct {
+	column   string
+	expected string // "" for NULL
+}
+
+// test notes a value that is NULL or does not fit.
+func (w *row) test(column string, v driver.Value, fits func(driver.Value) string) {
+	expected := ""
+	if v != nil {
+		if expected = fits(v); expected == "" {
+			return
+		}
+	}
+	w.unfit = append(w.unfit, unfit{column, expected})
 }
 
 // batch is a number of rows that one decoder takes at a time.
@@ -88,6 +103,10 @@ func (st *agentStore) readItems(ctx context.Context) error {
 	r.flush()
 	close(full)
 	decoders.Wait()
+	if err != nil {
+		return err
+	}
+	lost, err = salvage(lost, func(rowid int64) (bool, error) { return st.salvageItem(ctx, own, rowid) })
 	for _, l := range lost {
 		st.facts.Faults = append(st.facts.Faults, l.Fault(tableItems))
 	}
@@ -118,22 +137,27 @@ func (r *rowReader) read(rowid int64, values []driver.Value) error {
 		case "session_id":
 			id = viewOf(v)
 		case "position":
-			w.position, _ = v.(int64)
+			w.position = sortKey(v)
+			w.test(column, v, wholeNumber)
 		case "item_type":
 			w.kind = r.name(viewOf(v))
+			w.test(column, v, anything)
 		case "agent_name":
 			w.agent = r.name(viewOf(v))
 		case "message_json":
-			w.null = v == nil
 			r.batch.json = append(r.batch.json, viewOf(v)...)
 		case "implicit":
-			w.implicit, w.implicitNull = isTrue(v), v == nil
+			w.implicit, _ = isTrue(v)
+			w.test(column, v, truth)
 		case "subsession_id":
 			w.child = strings.Clone(viewOf(v))
 		case "summary_text":
 			summary = viewOf(v)
 		case "first_kept_entry":
-			w.keptFrom, _ = v.(int64)
+			if v != nil { // upstream reads NULL as 0
+				w.keptFrom, _ = v.(int64)
+				w.test(column, v, wholeNumber)
+			}
 		case "cost":
 			w.cost, _ = v.(float64)
 		case "usage_json":
@@ -181,16 +205,4 @@ func viewOf(v driver.Value) string {
 		return ""
 	}
 	return textOf(v)
-}
-
-func isTrue(v driver.Value) bool {
-	switch v := v.(type) {
-	case int64:
-		return v != 0
-	case bool:
-		return v
-	case string:
-		return slices.Contains([]string{"1", "t", "true", "TRUE", "True", "T"}, v)
-	}
-	return false
 }

@@ -2,9 +2,9 @@ package dockeragent
 
 import (
 	"context"
+	"database/sql/driver"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
@@ -13,10 +13,13 @@ import (
 // newest is the last migration that this adapter knows (2.1).
 const newest = 29
 
-// schema is what a database has, and the generation that its migrations record.
+// schema is what a database has, and the generation that it is of: that of its
+// last recorded migration, or of its newest column if that came later.
 type schema struct {
 	columns    map[string][]string
-	generation int // the highest migration; 0 for the bootstrap schema
+	rowid      map[string]string // what SQL calls the rowids of a table
+	recorded   []int64           // the migrations that the database has on record
+	generation int64             // 0 for the bootstrap schema
 }
 
 func newSchema(columns map[string][]string) schema { return schema{columns: columns} }
@@ -32,7 +35,9 @@ func (s *schema) hasItems() bool  { return s.has("session_items", "message_json"
 func (s *schema) hasColumn() bool { return s.has("sessions", "messages") }
 
 // Generation is the name of the schema generation: "018".
-func (s *schema) name() string { return fmt.Sprintf("%03d", s.generation) }
+func (s *schema) name() string { return generationName(s.generation) }
+
+func generationName(g int64) string { return fmt.Sprintf("%03d", g) }
 
 // readSchema reads columns and migrations, and reports where they disagree.
 func readSchema(ctx context.Context, db *sqlite.DB) (schema, []session.Fault, error) {
@@ -41,11 +46,47 @@ func readSchema(ctx context.Context, db *sqlite.DB) (schema, []session.Fault, er
 		return schema{}, nil, err
 	}
 	s := newSchema(columns)
-	if s.has("migrations", "id") {
-		if err := db.QueryRow(ctx, "select coalesce(max(id), 0) from migrations").Scan(&s.generation); err != nil {
+	s.rowid = map[string]string{}
+	for _, table := range []string{tableSessions, tableItems} {
+		if len(columns[table]) == 0 {
+			continue
+		}
+		if s.rowid[table], err = db.RowID(ctx, table); err != nil {
 			return schema{}, nil, err
 		}
 	}
+	faults, err := s.readMigrations(ctx, db)
+	if err != nil {
+		return schema{}, nil, err
+	}
+	return s, append(faults, s.disagreements(len(faults) == 0)...), nil
+}
+
+// readMigrations reads what is on record. It returns a fault for each part of
+// the table that cannot be read.
+func (s *schema) readMigrations(ctx context.Context, db *sqlite.DB) ([]session.Fault, error) {
+	var faults []session.Fault
+	if s.has("migrations", "id") {
+		lost, err := db.ScanTable(ctx, "migrations", []string{"id"}, func(_ int64, values []driver.Value) error {
+			if id, ok := values[0].(int64); ok && id > 0 {
+				s.recorded = append(s.recorded, id)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, l := range lost {
+			faults = append(faults, l.Fault("migrations"))
+		}
+	}
+	s.generation = max(slices.Max(append(s.recorded, 0)), s.newestColumn())
+	return faults, nil
+}
+
+// disagreements are the faults of the schema; whole says that every record of
+// a migration could be read.
+func (s *schema) disagreements(whole bool) []session.Fault {
 	var faults []session.Fault
 	fault := func(format string, args ...any) {
 		faults = append(faults, session.Fault{
@@ -54,87 +95,16 @@ func readSchema(ctx context.Context, db *sqlite.DB) (schema, []session.Fault, er
 		})
 	}
 	if s.generation > newest {
-		fault("the database has migration %d, newer than the %03d that sessctl knows: it is read as far as it is known and never written",
-			s.generation, newest)
+		fault("the database has migration %s, newer than the %s that sessctl knows: it is read as far as it is known and never written",
+			s.name(), generationName(newest))
 	}
 	if missing := s.missing(); len(missing) > 0 {
-		fault("migrations up to %s are recorded, but %s missing: the runtime fails on the first query that needs it",
-			s.name(), strings.Join(missing, ", "))
+		fault("migrations up to %s are recorded, but %s missing: the runtime fails on the first query that needs what is not there",
+			s.name(), sentenceList(missing))
 	}
-	return s, faults, nil
-}
-
-// marks are columns that a generation must have (from, until exclusive; 0 is
-// open), enough to tell a half-migrated file.
-var marks = []struct {
-	table, column string
-	from, until   int
-}{
-	{"sessions", "tools_approved", 1, 0},
-	{"sessions", "title", 4, 0},
-	{"sessions", "starred", 9, 0},
-	{"sessions", "permissions", 10, 0},
-	{"sessions", "custom_models_used", 12, 0},
-	{"sessions", "thinking", 13, 0},
-	{"sessions", "parent_id", 14, 0},
-	{"session_items", "message_json", 14, 0},
-	{"session_items", "subsession_id", 14, 0},
-	{"sessions", "messages", 0, 20},
-	{"session_items", "first_kept_entry", 21, 0},
-	{"sessions", "instruction_context", 22, 0},
-	{"session_items", "cost", 23, 0},
-	{"session_items", "usage_json", 25, 0},
-	{"sessions", "attributes", 26, 0},
-	{"sessions", "origin", 27, 0},
-}
-
-func (s *schema) missing() []string {
-	var list []string
-	for _, m := range marks {
-		if s.generation >= m.from && (m.until == 0 || s.generation < m.until) && !s.has(m.table, m.column) {
-			list = append(list, m.table+"."+m.column+" is")
-		}
+	if gaps := s.unrecorded(); whole && len(gaps) > 0 {
+		fault("%s not recorded, although later changes of the schema are there: the runtime runs what is not recorded when it "+
+			"starts, and sets the whole file aside as .bak when that fails", migrationList(gaps))
 	}
-	return list
-}
-
-// releases names the first release of each schema generation (2.1).
-var releases = []struct {
-	generation int
-	release    string
-}{
-	{0, "v0.5.0"}, {6, "v1.3.0"}, {7, "v1.3.5"}, {8, "v1.5.13"}, {9, "v1.18.2"}, {10, "v1.18.8"}, {11, "v1.19.0"},
-	{13, "v1.19.3"}, {14, "v1.20.0"}, {16, "v1.20.6"}, {17, "v1.23.4"}, {18, "v1.27.1"}, {19, "v1.32.4"},
-	{20, "v1.36.0"}, {21, "v1.41.0"}, {22, "a release after v1.59.0"},
-}
-
-// runtime says which versions leave this schema behind.
-func (s *schema) runtime() string {
-	from, until := "", ""
-	for _, r := range releases {
-		if r.generation <= s.generation {
-			from = r.release
-		} else if until == "" {
-			until = r.release
-		}
-	}
-	if until == "" {
-		return "written by docker agent " + strings.TrimPrefix(from, "a release ") + " or later"
-	}
-	return "written by docker agent " + from + " or later, before " + strings.TrimPrefix(until, "a release ")
-}
-
-// advice says whether the runtime that wrote the file still leaks (0, 4.1).
-func (s *schema) advice() []string {
-	switch {
-	case s.generation >= 14 && s.generation <= 17:
-		return []string{"The docker agent that wrote this file leaks sub-agent messages into the parent session (v1.20.0 to v1.32.0): " +
-			"upgrade it, or new sessions will be damaged again."}
-	case s.generation == 18:
-		return []string{"This file was last written by a docker agent of v1.27.1 to v1.32.3. Those up to v1.32.0 leak sub-agent messages " +
-			"into the parent session: upgrade, or new sessions will be damaged again."}
-	case s.generation > 18:
-		return []string{"The docker agent that last wrote this file no longer leaks: what is damaged here was written before v1.32.1."}
-	}
-	return nil
+	return faults
 }

@@ -1,13 +1,12 @@
 package dockeragent
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
-	"strconv"
-	"strings"
-	"time"
+	"slices"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
@@ -22,11 +21,17 @@ var sessionColumns = []string{
 }
 
 // required are the columns that upstream scans into plain values: one NULL
-// there makes every list of sessions fail. The value is the schema's default.
-var required = map[string]string{
-	"title": "", "created_at": "", "tools_approved": "0", "input_tokens": "0", "output_tokens": "0", "cost": "0",
-	"send_user_message": "1", "max_iterations": "0", "starred": "0", "agent_model_overrides": "{}",
-	"custom_models_used": "[]", "thinking": "1",
+// there, or a value that the type cannot hold, makes every list of sessions
+// fail. The fallback is the schema's default.
+var required = map[string]struct {
+	fallback string
+	fits     func(driver.Value) string // says what the reader expects, "" for what fits
+}{
+	"id": {"", anything}, "title": {"", anything}, "created_at": {"", anything},
+	"agent_model_overrides": {"{}", anything}, "custom_models_used": {"[]", anything},
+	"input_tokens": {"0", wholeNumber}, "output_tokens": {"0", wholeNumber}, "max_iterations": {"0", wholeNumber},
+	"cost": {"0", number}, "tools_approved": {"0", truth}, "send_user_message": {"1", truth},
+	"starred": {"0", truth}, "thinking": {"1", truth},
 }
 
 // metadata are the columns that hold JSON: what upstream decodes them into, and
@@ -57,32 +62,42 @@ type instructionContext struct {
 	} `json:"updates"`
 }
 
-// tableSessions is what reading the sessions table gives, in row order.
-type tableSessions struct {
-	sessions []*session.Session
-	costs    []float64
-	faults   []session.Fault
+// sessionRow is a row of the sessions table.
+type sessionRow struct {
+	*session.Session
+	rowid int64
+	cost  float64 // recorded, in dollars
 }
 
 // readSessions reads the sessions table in row order.
-func readSessions(ctx context.Context, db *sqlite.DB, sc *schema) (tableSessions, error) {
-	var t tableSessions
-	columns := sc.pick("sessions", sessionColumns...)
-	lost, err := db.ScanTable(ctx, "sessions", columns, func(_ int64, values []driver.Value) error {
-		s, cost := &session.Session{}, 0.0
+func readSessions(ctx context.Context, db *sqlite.DB, sc *schema) (list []sessionRow, faults []session.Fault, err error) {
+	columns := sc.pick(tableSessions, sessionColumns...)
+	lost, err := db.ScanTable(ctx, tableSessions, columns, func(rowid int64, values []driver.Value) error {
+		r := sessionRow{Session: &session.Session{}, rowid: rowid}
 		for i, column := range columns {
-			readSessionColumn(s, column, values[i])
+			readSessionColumn(r.Session, column, values[i])
 			if column == "cost" {
-				cost, _ = values[i].(float64)
+				r.cost, _ = values[i].(float64)
 			}
 		}
-		t.sessions, t.costs = append(t.sessions, s), append(t.costs, cost)
+		list = append(list, r)
 		return nil
 	})
-	for _, l := range lost {
-		t.faults = append(t.faults, l.Fault("sessions"))
+	if err != nil {
+		return nil, nil, err
 	}
-	return t, err
+	lost, err = salvage(lost, func(rowid int64) (bool, error) {
+		s, err := salvageSession(ctx, db, sc, rowid)
+		if s != nil {
+			list = append(list, sessionRow{Session: s, rowid: rowid})
+		}
+		return s != nil, err
+	})
+	slices.SortFunc(list, func(a, b sessionRow) int { return cmp.Compare(a.rowid, b.rowid) })
+	for _, l := range lost {
+		faults = append(faults, l.Fault(tableSessions))
+	}
+	return list, faults, err
 }
 
 func readSessionColumn(s *session.Session, column string, value driver.Value) {
@@ -90,14 +105,13 @@ func readSessionColumn(s *session.Session, column string, value driver.Value) {
 		ref := session.Ref{Session: s.ID, Table: session.TableSessions, Key: s.ID}
 		s.Faults = append(s.Faults, session.Fault{Kind: kind, Item: -1, Ref: ref, Field: column, Detail: detail, Default: fallback})
 	}
-	def, needed := required[column]
+	need, needed := required[column]
 	if value == nil && needed {
-		detail := "No session of the file can be listed until it has a value."
-		if column == "created_at" {
-			fault(session.RequiredNull, detail, nil) // the value is found when the items are known
-			return
+		standard := &need.fallback
+		if column == "created_at" || column == "id" {
+			standard = nil // a time is found when the items are known, an id cannot be
 		}
-		fault(session.RequiredNull, detail, &def)
+		fault(session.RequiredNull, "No session of the file can be listed until it has a value.", standard)
 		return
 	}
 	text := textOf(value)
@@ -117,8 +131,8 @@ func readSessionColumn(s *session.Session, column string, value driver.Value) {
 	default:
 		if m, ok := metadata[column]; ok {
 			readMetadata(s, column, text, m.into(), func(detail string) { fault(session.BadMetadata, detail, &m.fallback) })
-		} else if !isNumber(value, text) {
-			fault(session.BadMetadata, "the reader expects a number", &def)
+		} else if expected := need.fits(value); expected != "" {
+			fault(session.BadMetadata, expected, &need.fallback)
 		}
 	}
 }
@@ -146,49 +160,4 @@ func readMetadata(s *session.Session, column, text string, into any, bad func(de
 	for i, u := range ic.Updates {
 		add(fmt.Sprintf("/updates/%d/position", i), fmt.Sprintf("updates[%d].position", i), u.Position)
 	}
-}
-
-// isNumber reports whether upstream, which scans flags and counters as text and
-// parses them, can read the value.
-func isNumber(value driver.Value, text string) bool {
-	switch value.(type) {
-	case int64, float64, bool, nil:
-		return true
-	}
-	if _, err := strconv.ParseFloat(text, 64); err == nil {
-		return true
-	}
-	_, err := strconv.ParseBool(text)
-	return err == nil
-}
-
-// parseTime reads a stored time and says what is wrong with it, if anything.
-func parseTime(text string) (time.Time, string) {
-	t, err := time.Parse(time.RFC3339, text)
-	switch {
-	case err != nil && text == "":
-		return time.Time{}, "it is empty"
-	case err != nil:
-		return time.Time{}, "it is not in the form 2026-02-03T09:56:40Z"
-	case t.Year() <= 1:
-		return time.Time{}, "it is the zero time"
-	case t.Year() < 2000 || t.Year() > 2200:
-		return time.Time{}, fmt.Sprintf("its year is %d", t.Year())
-	}
-	return t, ""
-}
-
-// textOf is a column value as text; the string is the store's own copy.
-func textOf(value driver.Value) string {
-	switch v := value.(type) {
-	case nil:
-		return ""
-	case string:
-		return strings.Clone(v)
-	case []byte:
-		return string(v)
-	case time.Time:
-		return v.Format(time.RFC3339)
-	}
-	return fmt.Sprint(value)
 }

@@ -17,8 +17,9 @@ import (
 )
 
 const (
-	tableItems  = "session_items"
-	tableColumn = "sessions.messages" // items that only the legacy column holds
+	tableSessions = "sessions"
+	tableItems    = "session_items"
+	tableColumn   = "sessions.messages" // items that only the legacy column holds
 )
 
 // agentStore is an opened database: sessions as records, items as packed
@@ -30,6 +31,7 @@ type agentStore struct {
 	sessions []*session.Session // without items, in row order
 	numbers  map[string]uint32  // a number for every session id that an item or a session has
 	stored   []*session.Session // by number; nil for ids that only items have
+	rowids   map[string]int64   // of the stored sessions; not of those nested in a column
 	costs    map[string]float64 // recorded, by session id, in dollars
 	parts    []*part            // what each decoder collected
 	trees    []*session.Tree    // of sessions without items
@@ -42,7 +44,7 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 	if err != nil {
 		return nil, err
 	}
-	st := &agentStore{db: src.DB, schema: sc, numbers: map[string]uint32{}, costs: map[string]float64{}, progress: opts.Progress}
+	st := &agentStore{db: src.DB, schema: sc, numbers: map[string]uint32{}, rowids: map[string]int64{}, costs: map[string]float64{}, progress: opts.Progress}
 	st.facts = session.Store{
 		Path: src.Path, Kind: kindName, Title: kindTitle, Generation: sc.name(), Bytes: src.Bytes,
 		Writer: src.DB.Writer.State, WriterName: src.DB.Writer.Name,
@@ -81,25 +83,28 @@ func (st *agentStore) readTables(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var sessions tableSessions
+	var sessions []sessionRow
+	var faults []session.Fault
 	if ok {
 		done := make(chan error, 1)
 		go func() {
 			var err error
-			sessions, err = readSessions(ctx, second, &st.schema)
+			sessions, faults, err = readSessions(ctx, second, &st.schema)
 			done <- errors.Join(err, second.Close())
 		}()
 		err = errors.Join(st.readItems(ctx), <-done)
-	} else if sessions, err = readSessions(ctx, st.db, &st.schema); err == nil {
+	} else if sessions, faults, err = readSessions(ctx, st.db, &st.schema); err == nil {
 		err = st.readItems(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	for i, s := range sessions.sessions {
-		st.add(s, sessions.costs[i])
+	for _, s := range sessions {
+		if st.add(s.Session, s.cost) {
+			st.rowids[s.ID] = s.rowid
+		}
 	}
-	st.facts.Faults = append(append(st.facts.Faults, sessions.faults...), st.orphans()...)
+	st.facts.Faults = append(append(st.facts.Faults, faults...), st.orphans(len(faults) > 0)...)
 	return nil
 }
 
@@ -122,15 +127,17 @@ func (st *agentStore) find(id string) *session.Session {
 }
 
 // add takes a session in, unless its id is taken.
-func (st *agentStore) add(s *session.Session, cost float64) {
+func (st *agentStore) add(s *session.Session, cost float64) bool {
 	n := st.number(s.ID)
 	for int(n) >= len(st.stored) {
 		st.stored = append(st.stored, nil)
 	}
-	if st.stored[n] == nil {
-		st.stored[n] = s
-		st.sessions, st.costs[s.ID] = append(st.sessions, s), cost
+	if st.stored[n] != nil {
+		return false
 	}
+	st.stored[n] = s
+	st.sessions, st.costs[s.ID] = append(st.sessions, s), cost
+	return true
 }
 
 // group makes the trees once; Trees fills copies of them.

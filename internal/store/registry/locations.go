@@ -2,7 +2,6 @@ package registry
 
 import (
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,7 +44,7 @@ func Default(home string) ([]string, error) {
 		}
 	}
 	if len(found) == 0 {
-		return nil, problem.New(problem.Unreadable, "Name the store: sessctl check PATH. `sessctl stores` lists what is known.",
+		return nil, problem.New(problem.Unreadable, "Name the store on the command line. `sessctl stores` lists what is known.",
 			"no session store found (looked at %s)", strings.Join(looked, ", "))
 	}
 	return found, nil
@@ -64,7 +63,7 @@ func Expand(ctx context.Context, path string) ([]string, error) {
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		return nil, problem.New(problem.Unreadable, "", "%s cannot be listed: %v", path, err)
+		return nil, problem.New(problem.Unreadable, "Name the file in it.", "%s cannot be listed: %v", path, err)
 	}
 	var found []string
 	for _, e := range entries {
@@ -83,22 +82,11 @@ func Expand(ctx context.Context, path string) ([]string, error) {
 // isStore reports whether some adapter knows the file. A file that is locked or
 // damaged counts: leaving it out would pass it over in silence.
 func isStore(ctx context.Context, path string) bool {
-	src, spool, err := source(ctx, path, nil)
+	src, err := openSource(ctx, path, nil)
 	if err != nil {
 		return problem.ClassOf(err) == problem.Busy || sqlite.IsSQLite(head(path))
 	}
-	defer func() { _ = closeSource(src, spool) }()
-	return (&Opened{src: src}).choose(ctx, "") == nil
-}
-
-// head is the beginning of a file, shorter when it cannot be read.
-func head(path string) []byte {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer func() { _ = f.Close() }()
-	data := make([]byte, 100)
-	n, _ := io.ReadFull(f, data)
-	return data[:n]
+	_, err = detect(ctx, &src.Source, "")
+	_ = src.close()
+	return err == nil
 }

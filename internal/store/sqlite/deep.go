@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -58,24 +59,25 @@ func (db *DB) quickCheck(ctx context.Context) ([]session.Fault, error) {
 			if err := rows.Scan(&text); err != nil {
 				return nil, err
 			}
-			faults = append(faults, structureFaults(text)...)
+			faults = append(faults, structureFaults(text, len(faults))...)
 		}
 		err = rows.Err()
 	}
 	if IsCorrupt(err) {
-		return append(faults, fault(session.StoreDamaged, "the test of the structure ended early: %s", err)), nil
+		return append(faults, fault(session.StoreDamaged, "structure-end", "the test of the structure ended early: %s", err)), nil
 	}
 	return faults, err
 }
 
 // structureFaults makes faults of one row of quick_check, which may hold
-// several lines.
-func structureFaults(text string) []session.Fault {
+// several lines; so many came before.
+func structureFaults(text string, before int) []session.Fault {
 	var faults []session.Fault
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if line != "" && line != "ok" && !strings.HasPrefix(line, "***") {
-			faults = append(faults, fault(session.StoreDamaged, "%s", line))
+			part := fmt.Sprintf("structure-%d", before+len(faults)+1)
+			faults = append(faults, fault(session.StoreDamaged, part, "%s", line))
 		}
 	}
 	return faults
@@ -93,7 +95,7 @@ func (db *DB) foreignKeys(ctx context.Context) ([]session.Fault, error) {
 			if err := rows.Scan(&table, &row, &parent, &key); err != nil {
 				return nil, err
 			}
-			f := fault(session.ForeignKey, "points to a row of %s that does not exist", parent)
+			f := fault(session.ForeignKey, "", "points to a row of %s that does not exist", parent)
 			f.Ref = session.Ref{Table: table}
 			if row.Valid {
 				f.Ref.Key = strconv.FormatInt(row.Int64, 10)
@@ -104,9 +106,9 @@ func (db *DB) foreignKeys(ctx context.Context) ([]session.Fault, error) {
 	}
 	switch codeOf(err) & 0xff {
 	case lib.SQLITE_CORRUPT:
-		return append(faults, fault(session.StoreDamaged, "the test of the foreign keys ended early: %s", err)), nil
+		return append(faults, fault(session.StoreDamaged, "keys", "the test of the foreign keys ended early: %s", err)), nil
 	case lib.SQLITE_ERROR: // a key that points to columns without a unique index
-		return append(faults, fault(session.ForeignKey, "the foreign keys cannot be tested: %s", err)), nil
+		return append(faults, fault(session.ForeignKey, "keys", "the foreign keys cannot be tested: %s", err)), nil
 	}
 	return faults, err
 }

@@ -18,8 +18,12 @@ func codeOf(err error) int {
 }
 
 // IsCorrupt reports whether SQLite found the file damaged at the place that it
-// read. Other places may still be readable, so a reader can go on with them.
-func IsCorrupt(err error) bool { return codeOf(err)&0xff == lib.SQLITE_CORRUPT }
+// read, or cut off before it. Other places may still be readable, so a reader
+// can go on with them.
+func IsCorrupt(err error) bool {
+	code := codeOf(err)
+	return code&0xff == lib.SQLITE_CORRUPT || code == lib.SQLITE_IOERR_SHORT_READ
+}
 
 // recovery is what to do about a database that is damaged. The copy matters:
 // the sqlite3 program opens for writing and would fold the -wal into the file.

@@ -36,12 +36,16 @@ func (db *DB) Damaged() error {
 	return nil
 }
 
-func fault(kind session.FaultKind, format string, args ...any) session.Fault {
-	return session.Fault{Kind: kind, Item: -1, Detail: fmt.Sprintf(format, args...)}
+// fault is a defect of a part of the file, which every test names differently:
+// findings are told apart by their place.
+func fault(kind session.FaultKind, part, format string, args ...any) session.Fault {
+	return session.Fault{
+		Kind: kind, Item: -1, Ref: session.Ref{Table: "file", Key: part}, Detail: fmt.Sprintf(format, args...),
+	}
 }
 
-func (db *DB) damaged(format string, args ...any) {
-	db.faults = append(db.faults, fault(session.StoreDamaged, format, args...))
+func (db *DB) damaged(part, format string, args ...any) {
+	db.faults = append(db.faults, fault(session.StoreDamaged, part, format, args...))
 }
 
 // inspect runs the cheap tests. The read transaction is open.
@@ -80,7 +84,7 @@ func (db *DB) inspectLength(filePages uint32, wal walWalk) error {
 	case want == 0:
 	case missing > 0:
 		db.truncated = true
-		db.damaged("the file is truncated: %d of its %d pages (%s) are missing, and with them messages",
+		db.damaged("length", "the file is truncated: %d of its %d pages (%s) are missing, with the messages that stood there",
 			missing, want, bytesText(missing*pageSize))
 	case filePages > want && wal.committed == 0:
 		tail := make([]byte, pageSize)
@@ -88,11 +92,11 @@ func (db *DB) inspectLength(filePages uint32, wal walWalk) error {
 			return err
 		}
 		if !bytes.Equal(tail, make([]byte, pageSize)) { // else room that a file system extension reserved
-			db.damaged("the file is longer than its header says (%d instead of %d pages): it was copied while "+
+			db.damaged("length", "the file is longer than its header says (%d instead of %d pages): it was copied while "+
 				"a program used it, without its -wal; the newest messages are missing", filePages, want)
 		}
 	case rest != 0:
-		db.damaged("the file does not end with a whole page: %d bytes are missing", pageSize-rest)
+		db.damaged("length", "the file does not end with a whole page: %d bytes are missing", pageSize-rest)
 	}
 	return nil
 }
@@ -105,12 +109,12 @@ func (db *DB) inspectRoom(ctx context.Context) error {
 	}
 	size := int64(db.File.Header.PageSize)
 	if free*4 > pages && free*size > 1<<20 {
-		db.faults = append(db.faults, fault(session.Housekeeping,
+		db.faults = append(db.faults, fault(session.Housekeeping, "free",
 			"%s of the %s in the file are free: close the runtime and write a compact copy with "+
 				"sqlite3 %s \"VACUUM INTO 'compact.db'\"", bytesText(free*size), bytesText(pages*size), db.File.Path))
 	}
 	if db.File.WAL > max(64<<20, db.File.Size) {
-		db.faults = append(db.faults, fault(session.Housekeeping,
+		db.faults = append(db.faults, fault(session.Housekeeping, "wal",
 			"the -wal has grown to %s beside a database of %s: close the runtime, which folds it into the "+
 				"database", bytesText(db.File.WAL), bytesText(db.File.Size)))
 	}

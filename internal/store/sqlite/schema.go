@@ -2,7 +2,13 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"slices"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	lib "modernc.org/sqlite/lib"
 )
 
 // Columns are the tables of the database with their columns, both as the
@@ -32,3 +38,31 @@ func (db *DB) columns(ctx context.Context) (_ map[string][]string, err error) {
 	}
 	return columns, rows.Err()
 }
+
+// RowID is the name by which SQL reaches the rowids of a table: a column of the
+// table can take the usual one. A table without rowids is a problem.
+func (db *DB) RowID(ctx context.Context, table string) (string, error) {
+	columns, err := db.columns(ctx)
+	if err != nil {
+		return "", db.Explain(err)
+	}
+	for _, name := range []string{"rowid", "_rowid_", "oid"} {
+		taken := slices.ContainsFunc(columns[table], func(column string) bool { return strings.EqualFold(column, name) })
+		if taken {
+			continue
+		}
+		var none int
+		err := db.QueryRow(ctx, "select "+name+" from "+quoted(table)+" limit 0").Scan(&none)
+		if errors.Is(err, sql.ErrNoRows) {
+			return name, nil
+		}
+		if codeOf(err)&0xff != lib.SQLITE_ERROR { // else the table is WITHOUT ROWID, or does not exist
+			return "", db.Explain(err)
+		}
+	}
+	return "", problem.New(problem.Unreadable, "find out what made it: no known runtime makes such a table",
+		"%s cannot be read: its table %s has no rowids", db.File.Path, table)
+}
+
+// quoted is a name as SQL spells it, whatever characters it has.
+func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

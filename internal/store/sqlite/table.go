@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
@@ -25,8 +26,8 @@ func (r Range) Fault(table string) session.Fault {
 	case math.MaxInt64:
 		rows = fmt.Sprintf("row %d and all behind it", r.From)
 	}
-	f := fault(session.StoreDamaged, "%s of %s cannot be read: a page of the file is damaged", rows, table)
-	f.Ref = session.Ref{Table: table}
+	f := fault(session.StoreDamaged, "", "%s of %s cannot be read: a page of the file is damaged", rows, table)
+	f.Ref = session.Ref{Table: table, Key: strconv.FormatInt(r.From, 10)}
 	return f
 }
 
@@ -40,12 +41,16 @@ const maxSeeks = 100_000
 // returns the rowids that lay between, of which some may not have existed.
 // Only rowids from 1 are sought behind damage at the start of the table.
 func (db *DB) ScanTable(ctx context.Context, table string, columns []string, fn func(rowid int64, row []driver.Value) error) ([]Range, error) {
-	name := `"` + strings.ReplaceAll(table, `"`, `""`) + `"`
+	rowid, err := db.RowID(ctx, table)
+	if err != nil {
+		return nil, err
+	}
+	name := quoted(table)
 	t := tableScan{
 		db: db, fn: fn, next: math.MinInt64,
-		scan: "select 1 from " + name + " not indexed where rowid >= ? and {scan}(" +
-			strings.Join(append([]string{"rowid"}, columns...), ", ") + ")",
-		seek: "select rowid from " + name + " not indexed where rowid >= ? order by rowid limit 1",
+		scan: "select 1 from " + name + " not indexed where " + rowid + " >= ? and {scan}(" +
+			strings.Join(append([]string{rowid}, columns...), ", ") + ")",
+		seek: "select " + rowid + " from " + name + " not indexed where " + rowid + " >= ? order by " + rowid + " limit 1",
 	}
 	for !t.done {
 		start := t.next

@@ -44,6 +44,15 @@ func Snapshot(t *testing.T, folder string) map[string]string {
 	return files
 }
 
+// Copy copies a database with its neighbours into a folder.
+func Copy(t *testing.T, path, folder string) string {
+	t.Helper()
+	for _, ending := range []string{"", "-wal", "-shm", "-journal"} {
+		copyFile(t, path+ending, filepath.Join(folder, filepath.Base(path)+ending), ending == "")
+	}
+	return filepath.Join(folder, filepath.Base(path))
+}
+
 func copyFile(t *testing.T, from, to string, needed bool) {
 	t.Helper()
 	data, err := os.ReadFile(from)

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -256,13 +255,4 @@ func (s suite) cancelled(t *testing.T) {
 	if len(trees(t, o)) > 0 {
 		t.Error("the sequence ended without an error")
 	}
-}
-
-// Copy copies a database with its neighbours into a folder.
-func Copy(t *testing.T, path, folder string) string {
-	t.Helper()
-	for _, ending := range []string{"", "-wal", "-shm", "-journal"} {
-		copyFile(t, path+ending, filepath.Join(folder, filepath.Base(path)+ending), ending == "")
-	}
-	return filepath.Join(folder, filepath.Base(path))
 }

@@ -1,0 +1,109 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/sqlite"
+)
+
+// source is what a path names, opened as far as every adapter needs it.
+type source struct {
+	store.Source
+	spool string // the folder of a private copy of standard input, "" without
+}
+
+func (s *source) close() error {
+	var err error
+	if s.DB != nil {
+		err = s.DB.Close()
+	}
+	if c, ok := s.Stream.(io.Closer); ok {
+		err = errors.Join(err, c.Close())
+	}
+	if s.spool != "" {
+		err = errors.Join(err, os.RemoveAll(s.spool))
+	}
+	return err
+}
+
+func openSource(ctx context.Context, path string, stdin io.Reader) (*source, error) {
+	if path == "-" {
+		return spooled(stdin)
+	}
+	if f := stream(path); f != nil {
+		info, err := f.Stat()
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		return &source{Source: store.Source{Path: path, Stream: f, Bytes: info.Size()}}, nil
+	}
+	db, err := sqlite.Open(ctx, path, sqlite.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return &source{Source: store.Source{Path: path, DB: db, Bytes: db.File.Size}}, nil
+}
+
+// stream opens a regular file that begins like a JSON object; nil for all
+// others, which package sqlite opens or explains.
+func stream(path string) *os.File {
+	text := strings.TrimLeft(strings.TrimPrefix(string(head(path)), "\ufeff"), " \t\r\n")
+	if !strings.HasPrefix(text, "{") {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	return f
+}
+
+// head is the beginning of a regular file; shorter or empty when it cannot be
+// read. Others, such as a named pipe, may block.
+func head(path string) []byte {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = f.Close() }()
+	data := make([]byte, 100)
+	n, _ := io.ReadFull(f, data)
+	return data[:n]
+}
+
+// spooled copies standard input into a private file, because adapters read a
+// stream more than once.
+func spooled(stdin io.Reader) (*source, error) {
+	folder, err := os.MkdirTemp("", "sessctl-")
+	if err != nil {
+		return nil, err
+	}
+	s := &source{Source: store.Source{Path: "-"}, spool: folder}
+	f, err := os.OpenFile(filepath.Join(folder, "stdin.ndjson"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	s.Stream = f
+	s.Bytes, err = io.Copy(f, stdin)
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err == nil && s.Bytes == 0 {
+		err = problem.New(problem.Unreadable, "Pipe a canonical stream into it, as `sessctl export` writes one.", "standard input is empty")
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
+}
