@@ -4,6 +4,7 @@ GOLANGCI_LINT_VERSION := v2.15.0
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X github.com/sessctl/sessctl/cmd.buildVersion=$(VERSION)
 BIN := bin/sessctl
+LINTER := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
 BENCH_DB ?= bench/sessions.db
 
 .DEFAULT_GOAL := help
@@ -22,16 +23,16 @@ demo: build ## Build, make a damaged sample database, check it and view it
 	go run ./internal/tools/demo demo/session.db
 	@echo; echo '$$ sessctl check demo/session.db'
 	@$(BIN) check --fail-on never demo/session.db
-	@echo; echo '$$ sessctl view demo/session.db -- -1'
-	@$(BIN) view demo/session.db -- -1
+	@echo; echo '$$ sessctl view demo/session.db -1'
+	@$(BIN) view demo/session.db -1
 
 .PHONY: test
 test: ## Run all tests (a few minutes)
 	go test ./...
 
 .PHONY: test-race
-test-race: ## Run all tests with the race detector
-	go test -race ./...
+test-race: ## Run all tests with the race detector, which needs a C compiler
+	CGO_ENABLED=1 go test -race ./...
 
 .PHONY: test-long
 test-long: ## Run the long campaigns: more random sessions, and every fuzz target
@@ -43,18 +44,28 @@ test-long: ## Run the long campaigns: more random sessions, and every fuzz targe
 	done
 
 .PHONY: bench
-bench: build ## Measure check against the sqlite3 command line on a 1 GB database
+bench: build ## Measure check on a 1 GB database against the sqlite3 program, which must be there
 	@mkdir -p $(dir $(BENCH_DB))
 	go run ./internal/tools/bench $(BIN) $(BENCH_DB)
 
 .PHONY: lint
-lint: ## Run golangci-lint, which it installs into bin when it is missing
-	@command -v bin/golangci-lint >/dev/null || GOBIN=$(CURDIR)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
-	bin/golangci-lint run
+lint: $(LINTER) ## Run golangci-lint, which it installs into bin when that version is missing
+	$(LINTER) run
+
+$(LINTER):
+	GOBIN=$(CURDIR)/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
+	mv bin/golangci-lint $@
 
 .PHONY: tidy
 tidy: ## Check that go.mod and go.sum are tidy
 	go mod tidy -diff
 
+.PHONY: platforms
+platforms: ## Check that the program and its tests compile for other systems
+	@set -e; for target in linux/arm64 darwin/arm64 windows/amd64; do \
+	  echo "== $$target"; CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} go vet ./...; \
+	done
+
 .PHONY: ci
-ci: tidy lint test test-race ## Everything that guards a change
+ci: ## Everything that guards a change
+	.ci/run

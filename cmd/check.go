@@ -41,7 +41,7 @@ func addCheckFlags(cmd *cobra.Command, p *program) {
 	flags.String("session", "", "check only the session with this `ID` (its beginning will do) and what belongs to it")
 	flags.String("since", "", "check only sessions in which something happened since this `TIME`: a date, or an age (7d, 36h)")
 	flags.Bool("deep", false, "also make the tests that take longer than the check itself")
-	flags.Bool("assume-dead", false, "where nobody can tell whether the runtime is still writing, take it for ended")
+	addAssumeDeadFlag(cmd)
 	flags.Uint("max-findings", 100, "show at most `N` findings of one rule in text and table, 0 for all")
 	completeFlag(cmd, "select", ruleWords)
 	completeFlag(cmd, "ignore", ruleWords)
@@ -66,7 +66,7 @@ func runCheck(cmd *cobra.Command, p *program, args []string) error {
 	if len(run.results) == 0 {
 		return cmp.Or(run.missed, withCode(run.code))
 	}
-	if err := run.writer.Close(run.code, nextCommands(cmd.Root(), args, run.results)); err != nil {
+	if err := run.writer.Close(run.code, nextCommands(args, run.results)); err != nil {
 		return err
 	}
 	return withCode(run.code)

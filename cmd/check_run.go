@@ -9,7 +9,6 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
-	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/registry"
 )
@@ -81,40 +80,23 @@ func (run *checkRun) check(ctx context.Context, opened *registry.Opened) (*check
 	if err := run.assumeDead(opened.Facts()); err != nil {
 		return nil, err
 	}
+	var st store.Store = opened
 	opts := check.Options{Rules: run.rules}
 	if run.config.Session != "" {
-		var err error
-		if opts.Session, err = findSession(ctx, opened, run.config.Session); err != nil {
+		one, err := findSession(ctx, opened, run.config.Session)
+		if err != nil {
 			return nil, err
 		}
+		st, opts.Session = one, one.found.ID
 	}
-	var st store.Store = opened
 	if !run.since.IsZero() {
-		st = recentStore{opened, run.since}
+		st = recentStore{st, run.since}
 	}
 	result, err := check.Run(ctx, st, opts)
 	if err != nil && result.Incomplete == "" {
 		result.Incomplete = "the store could not be read to its end"
 	}
 	return result, err
-}
-
-// assumeDead takes an unknown writer for dead where --assume-dead says so. It
-// is refused where the writer is known to live.
-func (run *checkRun) assumeDead(facts *session.Store) error {
-	switch {
-	case !run.config.AssumeDead:
-	case facts.Writer == session.WriterLive:
-		who := facts.WriterName
-		if who == "" {
-			who = "another process"
-		}
-		return problem.New(problem.Busy, "Close it first, or leave --assume-dead out.",
-			"%s is in use: %s has it open, so it cannot be taken for ended", facts.Path, who)
-	case facts.Writer == session.WriterUnknown:
-		facts.Writer = session.WriterDead
-	}
-	return nil
 }
 
 // count adds a result to the exit code.

@@ -39,6 +39,9 @@ func (p *program) sessionWords(cmd *cobra.Command, args []string) []string {
 	}
 	var words []string
 	for _, path := range paths {
+		if path == "-" {
+			continue // a shell that completes has nothing to pipe
+		}
 		opened, err := p.open(ctx, path)
 		if err != nil {
 			continue

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/canonical"
 	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/ui"
@@ -50,36 +52,47 @@ func runExport(ctx context.Context, p *program, args []string) error {
 	if err != nil {
 		return err
 	}
+	e := exporter{program: p, opened: opened, lost: damages(nil, opened.Facts().Faults)}
 	switch {
 	case p.config.Output != "":
-		err = writeNew(p.config.Output, func(w io.Writer) error { return p.export(ctx, opened, w) })
+		err = writeNew(p.config.Output, func(w io.Writer) error { return e.write(ctx, w) })
 	case p.out.Terminal:
-		err = p.export(ctx, opened, render.EscapeJSON(p.out.Plain()))
+		err = e.write(ctx, render.EscapeJSON(p.out.Plain()))
 	default:
-		err = p.export(ctx, opened, p.out.Plain())
+		err = e.write(ctx, p.out.Plain())
+	}
+	if err == nil {
+		err = e.whole() // what was written stays: it may be all that can be saved
 	}
 	return errors.Join(err, opened.Close())
 }
 
-// export writes the stream, holding the texts of one tree at a time.
-func (p *program) export(ctx context.Context, opened *registry.Opened, to io.Writer) error {
-	var only string
+// exporter writes one store as a stream.
+type exporter struct {
+	*program
+	opened   *registry.Opened
+	replaced int      // lines with bytes that are no UTF-8
+	lost     []string // what damage took from the stream
+}
+
+// write writes the stream, holding the texts of one tree at a time.
+func (e *exporter) write(ctx context.Context, to io.Writer) error {
+	p, opened := e.program, e.opened
+	var st store.Store = opened
 	if p.config.Session != "" {
-		var err error
-		if only, err = findSession(ctx, opened, p.config.Session); err != nil {
+		one, err := findSession(ctx, opened, p.config.Session)
+		if err != nil {
 			return err
 		}
+		st = one
 	}
 	w, err := canonical.NewWriter(to, canonical.HeaderOf(opened.Store), canonical.WriteOptions{Redact: p.config.Redact})
 	if err != nil {
 		return err
 	}
-	for tree, err := range opened.Trees(ctx) {
+	for tree, err := range st.Trees(ctx) {
 		if err != nil {
 			return err
-		}
-		if only != "" && tree.Session(only) == nil {
-			continue
 		}
 		if err := opened.Fill(ctx, tree); err != nil {
 			return err
@@ -88,25 +101,24 @@ func (p *program) export(ctx context.Context, opened *registry.Opened, to io.Wri
 			if err := w.Session(s); err != nil {
 				return err
 			}
+			e.lost = damages(e.lost, s.Faults)
 		}
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return p.whole(opened, w.Replaced())
+	e.replaced = w.Replaced()
+	return w.Flush()
 }
 
 // whole says what the written stream lacks.
-func (p *program) whole(opened *registry.Opened, replaced int) error {
-	if replaced > 0 {
-		p.note("%s of the stream held bytes that are no UTF-8: U+FFFD stands for them, and raw_base64 has what was stored", ui.Count(replaced, "line"))
+func (e *exporter) whole() error {
+	if e.replaced > 0 {
+		e.note("%s of the stream held bytes that are no UTF-8: U+FFFD stands for them, and raw_base64 has what was stored", ui.Count(e.replaced, "line"))
 	}
-	facts := opened.Facts()
-	if changed := opened.Changed(); changed != "" {
+	facts := e.opened.Facts()
+	if changed := e.opened.Changed(); changed != "" {
 		return problem.New(problem.Busy, "Close the runtime and export again.", "%s, so the stream may mix two states", changed)
 	}
-	if facts.Incomplete != "" {
-		return problem.New(problem.Unreadable, "", "the stream lacks a part of %s: %s", facts.Path, facts.Incomplete)
+	if why := cmp.Or(facts.Incomplete, damageText(e.lost)); why != "" {
+		return problem.New(problem.Unreadable, seeCheck, "the stream lacks a part of %s: %s", facts.Path, why)
 	}
 	return nil
 }
@@ -119,7 +131,7 @@ func writeNew(path string, write func(io.Writer) error) error {
 	case errors.Is(err, fs.ErrExist):
 		return problem.New(problem.Usage, "Name a file that does not exist yet.", "%s exists already, and an export overwrites nothing", path)
 	case err != nil:
-		return problem.New(problem.Usage, "", "the output file cannot be created: %v", err)
+		return problem.New(problem.Usage, "Name a file in a folder that you may write to.", "the output file cannot be created: %v", err)
 	}
 	if err = errors.Join(write(file), file.Sync(), file.Close()); err != nil {
 		return errors.Join(err, os.Remove(path))

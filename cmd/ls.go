@@ -76,9 +76,12 @@ func (p *program) list(ctx context.Context, path string) (*render.ListedStore, e
 		})
 		render.SortRows(listed.Rows)
 		if err == nil && result.Incomplete != "" {
-			err = problem.New(problem.Unreadable, "", "the list of %s is incomplete: %s", path, result.Incomplete)
+			err = problem.New(problem.Unreadable, seeCheck, "the list of %s is incomplete: %s", path, result.Incomplete)
 		}
 		return err
 	})
+	if listed != nil {
+		p.noteDamage(listed.Store)
+	}
 	return listed, err
 }

@@ -5,36 +5,34 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
 )
 
-// nextCommands are what to type after a check, as far as this program has the
-// commands: what the worst findings mean, and the first session that has one.
-func nextCommands(root *cobra.Command, args []string, results []*check.Result) []render.Command {
+// nextCommands are what to type after a check: what the worst findings mean,
+// and the first session that has one.
+func nextCommands(args []string, results []*check.Result) []render.Command {
 	result, worst := worstOf(results)
 	if len(worst) == 0 {
 		return nil
 	}
-	var next []render.Command
-	add := func(name, rest, why string) {
-		if slices.ContainsFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == name }) {
-			next = append(next, render.Command{Line: strings.TrimSpace("sessctl " + name + " " + rest), Why: why})
-		}
-	}
+	next := []render.Command{explainCommand(worst)}
 	path := shellWord(result.Store.Path) + " "
 	if len(args) == 0 && len(results) == 1 {
 		path = ""
 	}
-	add("explain", mostFrequent(worst).ID, "what it means and what a repair costs")
 	if at := slices.IndexFunc(worst, func(f *check.Finding) bool { return f.Session != "" }); at >= 0 && result.Store.Path != "-" {
-		add("view", path+shellWord(rules.Short(worst[at].Root.ID)), "the session as it is")
+		next = append(next, render.Command{
+			Line: "sessctl view " + path + shellWord(rules.Short(worst[at].Root.ID)), Why: "the session as it is",
+		})
 	}
-	add("repair", path+"--dry-run", "what a repair would do")
 	return next
+}
+
+// explainCommand leads to the page of the rule that found most.
+func explainCommand(findings []*check.Finding) render.Command {
+	return render.Command{Line: "sessctl explain " + mostFrequent(findings).ID, Why: "what it means and what a repair costs"}
 }
 
 // worstOf are the findings of the highest severity, and the first result that

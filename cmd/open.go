@@ -43,7 +43,7 @@ func (p *program) onePath(ctx context.Context, args []string) (string, error) {
 		return "", err
 	}
 	if len(paths) > 1 {
-		return "", problem.New(problem.Usage, "Name one of them.", "there are several stores: %s", strings.Join(paths, ", "))
+		return "", problem.New(problem.Usage, "Name one of them on the command line.", "there are several stores: %s", strings.Join(paths, ", "))
 	}
 	return paths[0], nil
 }
@@ -62,6 +62,9 @@ func (p *program) open(ctx context.Context, path string) (*registry.Opened, erro
 	}
 	return registry.Open(ctx, path, p.config.Store, p.stdin, opts)
 }
+
+// seeCheck is what to do about a result that is incomplete because of the store.
+const seeCheck = "`sessctl check` says what is wrong with the store."
 
 // read opens a store for fn and closes it again. A store that changed while it
 // was read without a lock is read once more; if it changes again, the error

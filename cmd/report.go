@@ -30,7 +30,7 @@ func (p *program) report(err error) {
 	}
 	m := message{Type: "error", Message: err.Error(), ExitCode: exitCode(err)}
 	if known, ok := errors.AsType[*problem.Error](err); ok {
-		m.Message, m.Next = known.What, known.Next
+		m.Message, m.Next = known.What, ui.Sentence(known.Next)
 	}
 	p.say("sessctl: ", m)
 }
@@ -53,7 +53,7 @@ func (p *program) say(prefix string, m message) {
 	width := p.err.TextWidth()
 	text := ui.Hang(prefix, "  ", ui.Ended(ui.Clean(m.Message)), width)
 	if m.Next != "" {
-		text += ui.Hang("  ", "  ", ui.Sentence(ui.Clean(m.Next)), width)
+		text += ui.Hang("  ", "  ", ui.Clean(m.Next), width)
 	}
 	_, _ = fmt.Fprint(p.err, text)
 }

@@ -1,15 +1,12 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/problem"
@@ -56,43 +53,22 @@ Anthropic-type providers count messages, and what they would refuse.
 	addStoreFlag(cmd)
 	cmd.Flags().Bool("full", false, "show whole texts, arguments, results and reasoning")
 	cmd.Flags().Bool("model-input", false, "show what the next run would send")
+	addAssumeDeadFlag(cmd)
 	addDigitFlags(cmd.Flags(), &newest)
 	return cmd
 }
-
-// addDigitFlags lets -1, -2 and so on be arguments although they begin as flags
-// do: every digit is a hidden flag that adds itself to what was typed.
-func addDigitFlags(flags *pflag.FlagSet, typed *string) {
-	for _, d := range "0123456789" {
-		f := flags.VarPF(&digit{typed, string(d)}, "newest-"+string(d), string(d), "")
-		f.NoOptDefVal, f.Hidden = string(d), true
-	}
-}
-
-type digit struct {
-	typed *string
-	digit string
-}
-
-func (d *digit) String() string   { return "" }
-func (d *digit) Type() string     { return "" }
-func (d *digit) Set(string) error { *d.typed += d.digit; return nil }
 
 func runView(ctx context.Context, p *program, args []string) error {
 	if len(args) < 1 || len(args) > 2 {
 		return problem.New(problem.Usage, "`sessctl ls` lists the sessions.",
 			"`sessctl view` takes a SESSION and before it, if need be, a STORE; there are %s", countArguments(len(args)))
 	}
-	s := &search{program: p}
-	defer func() { _ = s.close() }()
+	s := &search{program: p, opened: map[string]*registry.Opened{}}
 	found, err := s.find(ctx, args)
-	if err != nil {
-		return err
+	if err == nil {
+		err = s.show(ctx, found)
 	}
-	if err := s.show(ctx, found); err != nil {
-		return err
-	}
-	return withCode(s.code)
+	return errors.Join(cmp.Or(err, withCode(s.code)), s.close())
 }
 
 func countArguments(n int) string {
@@ -102,98 +78,14 @@ func countArguments(n int) string {
 	return fmt.Sprintf("%d arguments", n)
 }
 
-// search looks for one session in several stores. They stay open, because
-// standard input can be read only once.
-type search struct {
-	*program
-	opened map[string]*registry.Opened // by path
-	known  []view.Known
-	code   int  // of stores that could not be read, or changed meanwhile
-	named  bool // the user named the store
-}
-
-func (s *search) close() error {
-	var err error
-	for _, o := range s.opened {
-		err = errors.Join(err, o.Close())
-	}
-	return err
-}
-
-// find is the session that the arguments mean. A single argument is a session;
-// only a path that no session is called is a store.
-func (s *search) find(ctx context.Context, args []string) (view.Known, error) {
-	if len(args) == 2 {
-		s.named = true
-		if err := s.read(ctx, args[:1]); err != nil {
-			return view.Known{}, err
-		}
-		return view.Choose(s.known, args[1])
-	}
-	_, missing := os.Stat(args[0])
-	isPath := missing == nil || args[0] == "-" || strings.ContainsRune(args[0], filepath.Separator)
-	err := s.read(ctx, nil)
-	if err == nil {
-		var found view.Known
-		if found, err = view.Choose(s.known, args[0]); err == nil {
-			return found, nil
-		}
-	}
-	if !isPath || ctx.Err() != nil {
-		return view.Known{}, err
-	}
-	s.known, s.named = nil, true
-	if err := s.read(ctx, args); err != nil {
-		return view.Known{}, err
-	}
-	return view.OnlyRoot(s.known, args[0])
-}
-
-// read opens the stores that the arguments mean and lists their sessions. A
-// store that cannot be read is an error only when it is the only one.
-func (s *search) read(ctx context.Context, args []string) error {
-	paths, err := s.storePaths(ctx, args)
-	if err != nil {
-		return err
-	}
-	for _, path := range paths {
-		err := s.readOne(ctx, path)
-		if err != nil && (len(paths) == 1 || ctx.Err() != nil) {
-			return err
-		}
-		if err != nil {
-			s.report(err)
-			s.code = worse(s.code, exitCode(err))
-		}
-	}
-	return nil
-}
-
-func (s *search) readOne(ctx context.Context, path string) error {
-	if s.opened[path] == nil {
-		opened, err := s.open(ctx, path)
-		if err != nil {
-			return err
-		}
-		if s.opened == nil {
-			s.opened = map[string]*registry.Opened{}
-		}
-		s.opened[path] = opened
-	}
-	for tree, err := range s.opened[path].Trees(ctx) {
-		if err != nil {
-			return err
-		}
-		s.known = append(s.known, view.KnownOf(path, tree)...)
-	}
-	return nil
-}
-
 // show prints the view of a session.
 func (s *search) show(ctx context.Context, found view.Known) error {
 	opened := s.opened[found.Store]
+	if err := s.assumeDead(opened.Facts()); err != nil {
+		return err
+	}
 	in := view.Input{Store: opened.Facts(), Session: found.ID, Request: s.config.ModelInput}
-	result, err := check.Run(ctx, opened, check.Options{
+	result, err := check.Run(ctx, oneSession{opened, found}, check.Options{
 		Rules: rules.All, Session: found.ID,
 		EachTree: func(tree *session.Tree, _ []*check.Finding) { in.Tree = tree },
 	})
@@ -212,12 +104,13 @@ func (s *search) show(ctx context.Context, found view.Known) error {
 	if err := render.View(s.config.Format, v, opts); err != nil {
 		return err
 	}
+	s.noteDamage(opened.Facts())
 	if changed := opened.Changed(); changed != "" {
 		s.note("%s: view it again", changed)
 		s.code = worse(s.code, int(problem.Busy))
 	}
 	if result.Incomplete != "" {
-		return problem.New(problem.Unreadable, "", "the view is incomplete: %s", result.Incomplete)
+		return problem.New(problem.Unreadable, seeCheck, "the view is incomplete: %s", result.Incomplete)
 	}
 	return nil
 }
@@ -230,7 +123,7 @@ func (s *search) next(v *view.View, found view.Known) []render.Command {
 	}
 	var next []render.Command
 	if len(v.Findings) > 0 {
-		next = append(next, render.Command{Line: "sessctl explain " + mostFrequent(v.Findings).ID, Why: "what it means and what a repair costs"})
+		next = append(next, explainCommand(v.Findings))
 	}
 	if found.Store == "-" {
 		return next
@@ -246,7 +139,7 @@ func (s *search) next(v *view.View, found view.Known) []render.Command {
 
 // short is the beginning of an id, if it means this session only.
 func (s *search) short(id string) string {
-	if found, err := view.Choose(s.known, rules.Short(id)); err == nil && found.ID == id {
+	if found, err := view.Choose(s.sessions.Known, rules.Short(id)); err == nil && found.ID == id {
 		id = rules.Short(id)
 	}
 	return shellWord(id)

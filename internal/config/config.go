@@ -11,8 +11,8 @@ import (
 
 // Config is every setting with its effective value. The tags are the names of
 // the flags and of the keys in the file; the meanings and the defaults stand
-// where the flags are declared. Settings that the command has no flag for hold
-// what file and environment say.
+// where the flags are declared. Settings that the command has no flag for are
+// empty, whatever file and environment say.
 type Config struct {
 	Color string `mapstructure:"color"`
 	Quiet bool   `mapstructure:"quiet"`
@@ -42,13 +42,18 @@ type Config struct {
 	Sources map[string]string `mapstructure:"-"`
 }
 
-const tag = "mapstructure"
+// The key of a setting is in its tag; a field of Config that is no setting has
+// this one instead.
+const (
+	tag         = "mapstructure"
+	notASetting = "-"
+)
 
 // Keys are the names of all settings.
 func Keys() []string {
 	var keys []string
 	for field := range reflect.TypeFor[Config]().Fields() {
-		if key := field.Tag.Get(tag); key != "-" {
+		if key := field.Tag.Get(tag); key != notASetting {
 			keys = append(keys, key)
 		}
 	}

@@ -169,10 +169,14 @@ func TestAFormatOfAnotherCommandIsPassedOver(t *testing.T) {
 	}
 }
 
-func TestSettingsOfOtherCommandsAreNoError(t *testing.T) {
-	inFolder(t, ".sessctl.yaml", "redact: true\n")
-	if c := load(t, nil); !c.Redact {
-		t.Error("the file's value is lost")
+func TestSettingsOfOtherCommandsArePassedOver(t *testing.T) {
+	inFolder(t, ".sessctl.yaml", "redact: true\ndeep: true\n")
+	c := load(t, map[string]string{"SESSCTL_OUTPUT": "x"})
+	if c.Redact || c.Output != "" || !c.Deep {
+		t.Errorf("redact %v, output %q, deep %v: the command has a flag for deep only", c.Redact, c.Output, c.Deep)
+	}
+	if c.File != ".sessctl.yaml" || c.Sources["redact"] != "" || c.Sources["deep"] != ".sessctl.yaml" {
+		t.Errorf("file %q, sources %v", c.File, c.Sources)
 	}
 }
 

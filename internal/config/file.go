@@ -49,6 +49,9 @@ func find(getenv func(string) string, flag string) (path string, data []byte, er
 	return "", nil, nil
 }
 
+// mend is what to do about a configuration file that cannot be read.
+const mend = "Correct it, or name another file with --config."
+
 func notReadable(path string, err error) error {
 	if err == nil {
 		return nil
@@ -57,5 +60,5 @@ func notReadable(path string, err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		reason = p.Err
 	}
-	return problem.New(problem.Usage, "", "the configuration file %s cannot be read: %v", path, reason)
+	return problem.New(problem.Usage, mend, "the configuration file %s cannot be read: %v", path, reason)
 }

@@ -35,6 +35,7 @@ func Load(flags *pflag.FlagSet, getenv func(string) string, path string) (*Confi
 	if err := l.decode(); err != nil {
 		return nil, err
 	}
+	l.clearOthers(flags)
 	return l.config, l.checkChoices(flags)
 }
 
@@ -54,7 +55,7 @@ func (l *loader) readFile(getenv func(string) string, path string) error {
 	}
 	l.v.SetConfigType("yaml")
 	if err := l.v.ReadConfig(bytes.NewReader(data)); err != nil {
-		return problem.New(problem.Usage, "", "the configuration file %s cannot be read: %v", path, errors.Unwrap(err))
+		return problem.New(problem.Usage, mend, "the configuration file %s cannot be read: %v", path, errors.Unwrap(err))
 	}
 	l.config.File = path
 	for _, key := range l.keys() {
@@ -111,6 +112,17 @@ func (l *loader) decode() error {
 	return nil
 }
 
+// clearOthers empties the settings that the command has no flag for: file and
+// environment are for all commands.
+func (l *loader) clearOthers(flags *pflag.FlagSet) {
+	for field, value := range reflect.ValueOf(l.config).Elem().Fields() {
+		if key := field.Tag.Get(tag); key != notASetting && flags.Lookup(key) == nil {
+			value.SetZero()
+			delete(l.config.Sources, key)
+		}
+	}
+}
+
 // knownKeys names keys of the file that are no settings.
 func (l *loader) knownKeys() error {
 	known := Keys()
@@ -156,17 +168,17 @@ func form(key string) string {
 func (l *loader) checkChoices(flags *pflag.FlagSet) error {
 	var failed error
 	flags.VisitAll(func(f *pflag.Flag) {
-		choice, ok := f.Value.(*Choice)
+		c, ok := f.Value.(*choice)
 		if !ok || f.Changed || failed != nil {
 			return
 		}
 		value := l.v.GetString(f.Name)
 		switch source := l.config.Sources[f.Name]; {
-		case choice.Has(value):
+		case c.has(value):
 		case f.Name == formatKey && slices.Contains(formats, value):
 			l.config.Format, l.config.Sources[f.Name] = f.DefValue, "default"
 		default:
-			failed = problem.New(problem.Usage, "", "%s in %s is %q: %v", f.Name, source, value, choice.wrong())
+			failed = problem.New(problem.Usage, "", "%s in %s is %q: %v", f.Name, source, value, c.wrong())
 		}
 	})
 	return failed

@@ -8,7 +8,8 @@ import (
 	"github.com/sessctl/sessctl/internal/rules"
 )
 
-// checkSchema names the format; json.md in the documentation describes it.
+// The keys of every document stand in docs/json.md; a test compares them.
+
 const checkSchema = "sessctl.check/1"
 
 type checkDocument struct {
@@ -110,6 +111,16 @@ func (c *checkJSON) add(r *check.Result, took time.Duration) {
 	s.Seconds = math.Round((s.Seconds+took.Seconds())*1000) / 1000
 }
 
+// checkSummary is the last line of ndjson.
+type checkSummary struct {
+	Type   string `json:"type"`
+	Schema string `json:"schema"`
+	Tool   Tool   `json:"tool"`
+	jsonSummary
+	Stores   []jsonStore `json:"stores"`
+	ExitCode int         `json:"exit_code"`
+}
+
 // checkLines prints each finding at once, on a line of its own.
 type checkLines struct{ checkJSON }
 
@@ -126,14 +137,7 @@ func (c *checkLines) Store(r *check.Result, took time.Duration) error {
 }
 
 func (c *checkLines) Close(exitCode int, _ []Command) error {
-	return jsonLine(c.Screen.Plain(), struct {
-		Type   string `json:"type"`
-		Schema string `json:"schema"`
-		Tool   Tool   `json:"tool"`
-		jsonSummary
-		Stores   []jsonStore `json:"stores"`
-		ExitCode int         `json:"exit_code"`
-	}{"summary", checkSchema, c.Tool, c.summary, c.stores, exitCode})
+	return jsonLine(c.Screen.Plain(), checkSummary{"summary", checkSchema, c.Tool, c.summary, c.stores, exitCode})
 }
 
 func finding(store string, f *check.Finding) jsonFinding {

@@ -38,21 +38,24 @@ func settingText(value any) string {
 	return fmt.Sprint(value)
 }
 
+type configDocument struct {
+	Schema   string        `json:"schema"`
+	Tool     Tool          `json:"tool"`
+	File     string        `json:"file,omitzero"`
+	Settings []jsonSetting `json:"settings"`
+}
+
+type jsonSetting struct {
+	Key    string `json:"key"`
+	Value  any    `json:"value"`
+	Source string `json:"source"`
+}
+
 // ConfigJSON prints the same as a document.
 func ConfigJSON(w io.Writer, tool Tool, file string, settings []config.Setting) error {
-	type jsonSetting struct {
-		Key    string `json:"key"`
-		Value  any    `json:"value"`
-		Source string `json:"source"`
-	}
 	list := make([]jsonSetting, len(settings))
 	for i, s := range settings {
 		list[i] = jsonSetting(s)
 	}
-	return JSON(w, struct {
-		Schema   string        `json:"schema"`
-		Tool     Tool          `json:"tool"`
-		File     string        `json:"file,omitzero"`
-		Settings []jsonSetting `json:"settings"`
-	}{"sessctl.config/1", tool, file, list})
+	return JSON(w, configDocument{"sessctl.config/1", tool, file, list})
 }

@@ -95,6 +95,12 @@ func RulesMarkdown(w io.Writer, list []*rules.Rule) error {
 	return err
 }
 
+type explainDocument struct {
+	Schema string     `json:"schema"`
+	Tool   Tool       `json:"tool"`
+	Rules  []jsonRule `json:"rules"`
+}
+
 type jsonRule struct {
 	ID       string `json:"id"`
 	Name     string `json:"name"`
@@ -116,9 +122,5 @@ func ExplainJSON(w io.Writer, tool Tool, pages []Page) error {
 			Deep: r.Deep, Since: r.Since, Page: p.Markdown,
 		}
 	}
-	return JSON(w, struct {
-		Schema string     `json:"schema"`
-		Tool   Tool       `json:"tool"`
-		Rules  []jsonRule `json:"rules"`
-	}{"sessctl.explain/1", tool, list})
+	return JSON(w, explainDocument{"sessctl.explain/1", tool, list})
 }

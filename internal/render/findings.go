@@ -22,15 +22,20 @@ func findingsText(out *strings.Builder, o *CheckOptions, findings []*check.Findi
 			}
 			out.WriteString(heading(f, width) + "\n")
 		}
-		fmt.Fprintf(out, "  %s %s %s  %s\n", styleOf(f.Severity).Render(f.Severity.String()),
-			ui.Bold.Render(f.Rule.ID), f.Rule.Name, ui.Cyan.Render(place(f)))
-		out.WriteString(ui.Hang("    ", "    ", ui.Ended(ui.Clean(f.Message)), width))
+		findingText(out, f, width)
 		if f.ProviderError != "" {
 			out.WriteString(providerError(f.ProviderError, width))
 		}
 	}
 	out.WriteString("\n")
 	return nil
+}
+
+// findingText prints one finding: a line that greps, and what it says.
+func findingText(out *strings.Builder, f *check.Finding, width int) {
+	fmt.Fprintf(out, "  %s %s %s  %s\n", styleOf(f.Severity).Render(f.Severity.String()),
+		ui.Bold.Render(f.Rule.ID), f.Rule.Name, ui.Cyan.Render(place(f)))
+	out.WriteString(ui.Hang("    ", "    ", ui.Ended(ui.Clean(f.Message)), width))
 }
 
 func sameSession(a, b *check.Finding) bool {

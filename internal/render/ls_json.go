@@ -29,14 +29,25 @@ type jsonHealth struct {
 	Infos    int `json:"infos"`
 }
 
+type lsDocument struct {
+	Schema   string    `json:"schema"`
+	Tool     Tool      `json:"tool"`
+	Sessions []jsonRow `json:"sessions"`
+	ExitCode int       `json:"exit_code"`
+}
+
+// lsSummary is the last line of ndjson.
+type lsSummary struct {
+	Type     string `json:"type"`
+	Schema   string `json:"schema"`
+	Tool     Tool   `json:"tool"`
+	Sessions int    `json:"sessions"`
+	ExitCode int    `json:"exit_code"`
+}
+
 // lsJSON prints one document.
 func lsJSON(w io.Writer, l *Listing) error {
-	return JSON(w, struct {
-		Schema   string    `json:"schema"`
-		Tool     Tool      `json:"tool"`
-		Sessions []jsonRow `json:"sessions"`
-		ExitCode int       `json:"exit_code"`
-	}{lsSchema, l.Tool, l.rows(), l.ExitCode})
+	return JSON(w, lsDocument{lsSchema, l.Tool, l.rows(), l.ExitCode})
 }
 
 // lsLines prints a session a line, and a summary at last.
@@ -48,13 +59,7 @@ func lsLines(w io.Writer, l *Listing) error {
 			return err
 		}
 	}
-	return jsonLine(w, struct {
-		Type     string `json:"type"`
-		Schema   string `json:"schema"`
-		Tool     Tool   `json:"tool"`
-		Sessions int    `json:"sessions"`
-		ExitCode int    `json:"exit_code"`
-	}{"summary", lsSchema, l.Tool, len(rows), l.ExitCode})
+	return jsonLine(w, lsSummary{"summary", lsSchema, l.Tool, len(rows), l.ExitCode})
 }
 
 func (l *Listing) rows() []jsonRow {

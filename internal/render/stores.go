@@ -62,13 +62,19 @@ func (p *KnownPlace) summary() string {
 	return ui.Dim.Render("nothing there")
 }
 
-type jsonKind struct {
-	Kind   string      `json:"kind"`
-	Title  string      `json:"title"`
-	Places []jsonStand `json:"places"`
+type storesDocument struct {
+	Schema string     `json:"schema"`
+	Tool   Tool       `json:"tool"`
+	Kinds  []jsonKind `json:"kinds"`
 }
 
-type jsonStand struct {
+type jsonKind struct {
+	Kind   string         `json:"kind"`
+	Title  string         `json:"title"`
+	Places []jsonLocation `json:"places"`
+}
+
+type jsonLocation struct {
 	Path       string `json:"path"`
 	Found      bool   `json:"found"`
 	Generation string `json:"generation,omitzero"`
@@ -83,16 +89,12 @@ func StoresJSON(w io.Writer, tool Tool, kinds []KnownKind) error {
 	for i, k := range kinds {
 		list[i] = jsonKind{Kind: k.Name, Title: k.Title}
 		for _, p := range k.Places {
-			stand := jsonStand{Path: p.Path, Found: p.Found, Error: p.Error}
+			at := jsonLocation{Path: p.Path, Found: p.Found, Error: p.Error}
 			if p.Store != nil {
-				stand.Generation, stand.Bytes, stand.Writer = p.Store.Generation, p.Store.Bytes, p.Store.Writer.String()
+				at.Generation, at.Bytes, at.Writer = p.Store.Generation, p.Store.Bytes, p.Store.Writer.String()
 			}
-			list[i].Places = append(list[i].Places, stand)
+			list[i].Places = append(list[i].Places, at)
 		}
 	}
-	return JSON(w, struct {
-		Schema string     `json:"schema"`
-		Tool   Tool       `json:"tool"`
-		Kinds  []jsonKind `json:"kinds"`
-	}{"sessctl.stores/1", tool, list})
+	return JSON(w, storesDocument{"sessctl.stores/1", tool, list})
 }

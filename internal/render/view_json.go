@@ -6,8 +6,6 @@ import (
 	"github.com/sessctl/sessctl/internal/view"
 )
 
-// viewSchema names the format; json.md in the documentation describes it, and
-// view.md what --model-input adds.
 const viewSchema = "sessctl.view/1"
 
 type viewDocument struct {

@@ -1,8 +1,6 @@
 package view
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,21 +16,36 @@ type Known struct {
 	ID      string
 	Title   string
 	Created time.Time
-	Root    bool // it names no parent
+	Root    bool // it names no parent, or none that leads to a root
+
+	// Tree holds the session, where Search kept it; else it has to be read again.
+	Tree *session.Tree
 }
 
-// KnownOf lists the sessions of a tree.
-func KnownOf(store string, tree *session.Tree) []Known {
-	list := make([]Known, len(tree.Sessions))
-	for i, s := range tree.Sessions {
-		list[i] = Known{store, s.ID, s.Title, s.Created, s.Parent == ""}
+// Search collects sessions while the trees of stores pass by, to choose among.
+type Search struct {
+	Name  string // what is looked for, "" for nothing yet
+	Known []Known
+	kept  int
+}
+
+// Add takes in the sessions of a tree. It keeps the tree if the name means one
+// of them, and few of those that it may mean: the others are to be forgotten.
+func (s *Search) Add(store string, tree *session.Tree) {
+	const few = 4
+	for _, found := range tree.Sessions {
+		k := Known{Store: store, ID: found.ID, Title: found.Title, Created: found.Created, Root: found.Parent == "" || found == tree.Root()}
+		if k.ID == s.Name || s.Name != "" && strings.HasPrefix(k.ID, s.Name) && s.kept < few {
+			k.Tree = tree
+			s.kept++
+		}
+		s.Known = append(s.Known, k)
 	}
-	return list
 }
 
-// NewestRoots are the sessions that name no parent, the newest first; of equally
+// newestRoots are the root sessions, the newest first; of equally
 // old ones the later stored.
-func NewestRoots(known []Known) []Known {
+func newestRoots(known []Known) []Known {
 	var roots []Known
 	for _, k := range slices.Backward(known) {
 		if k.Root {
@@ -50,7 +63,7 @@ func newer(a, b Known) int { return b.Created.Compare(a.Created) }
 // agent counts them. The error is a usage problem that names what comes near.
 func Choose(known []Known, name string) (Known, error) {
 	if n, err := strconv.Atoi(name); err == nil && n < 0 {
-		roots := NewestRoots(known)
+		roots := newestRoots(known)
 		if -n > len(roots) {
 			return Known{}, problem.New(problem.Usage, "Count from -1, the newest.", "there is no session %s: only %d are there", name, len(roots))
 		}
@@ -76,108 +89,15 @@ func Choose(known []Known, name string) (Known, error) {
 	return Known{}, unknown(known, name)
 }
 
-func ambiguous(found []Known, name string) error {
-	if found[0].ID == found[1].ID {
-		return problem.New(problem.Usage, "Name the store before the session: sessctl view "+found[0].Store+" "+name,
-			"session %q is in %s and in %s", name, found[0].Store, found[1].Store)
-	}
-	slices.SortStableFunc(found, newer)
-	return problem.New(problem.Usage, "Type more of the id: "+nameAll(found, longestStart(found)), "%d sessions begin with %q", len(found), name)
-}
-
-// longestStart is the number of bytes after which all ids differ, at least eight.
-func longestStart(list []Known) int {
-	ids := make([]string, len(list))
-	for i, k := range list {
-		ids[i] = k.ID
-	}
-	slices.Sort(ids)
-	longest := 8
-	for i := 1; i < len(ids); i++ {
-		longest = max(longest, commonStart(ids[i-1], ids[i])+1)
-	}
-	return longest
-}
-
-// unknown names the sessions whose id or title comes nearest.
-func unknown(known []Known, name string) error {
-	if len(known) == 0 {
-		return problem.New(problem.Usage, "", "there is no session %q: the store has none", name)
-	}
-	near := slices.Clone(known)
-	lower := strings.ToLower(name)
-	slices.SortStableFunc(near, func(a, b Known) int {
-		return cmp.Or(cmp.Compare(closeness(b, lower), closeness(a, lower)), newer(a, b))
-	})
-	near = near[:min(len(near), 3)]
-	return problem.New(problem.Usage, "The nearest: "+nameAll(near, longestStart(near)), "there is no session %q", name)
-}
-
-// closeness is how much of a name a session shares: the length of the common
-// start of the ids, or the whole name when the title holds it.
-func closeness(k Known, lower string) int {
-	if lower != "" && strings.Contains(strings.ToLower(k.Title), lower) {
-		return len(lower)
-	}
-	return commonStart(strings.ToLower(k.ID), lower)
-}
-
-func commonStart(a, b string) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n
-}
-
-// nameAll lists sessions in one sentence part, with the first bytes of their ids.
-func nameAll(list []Known, start int) string {
-	const most = 6
-	var words []string
-	for _, k := range list[:min(len(list), most)] {
-		words = append(words, fmt.Sprintf("%s (%s)", idStart(k.ID, start), k.words()))
-	}
-	if len(list) > most {
-		words = append(words, fmt.Sprintf("and %d more", len(list)-most))
-	}
-	return strings.Join(words, ", ")
-}
-
-// idStart is the beginning of an id, quoted where it holds what no terminal
-// should get. Ids up to twelve bytes stay whole, as in lists.
-func idStart(id string, bytes int) string {
-	if len(id) > 12 && len(id) > bytes {
-		id = strings.ToValidUTF8(id[:bytes], "")
-	}
-	if quoted := strconv.Quote(id); quoted != `"`+id+`"` {
-		return quoted
-	}
-	return id
-}
-
-// words say which session is meant: its day and its title.
-func (k *Known) words() string {
-	const longest = 40
-	title := []rune(k.Title)
-	if len(title) > longest {
-		title = append(title[:longest], '…')
-	}
-	text := strconv.Quote(string(title))
-	if !k.Created.IsZero() {
-		text = k.Created.Format(time.DateOnly) + " " + text
-	}
-	return text
-}
-
 // OnlyRoot is the one root session of a store that was named without a session.
 // The error is a usage problem that lists the newest ones.
 func OnlyRoot(known []Known, store string) (Known, error) {
-	roots := NewestRoots(known)
+	roots := newestRoots(known)
 	switch len(roots) {
 	case 1:
 		return roots[0], nil
 	case 0:
-		return Known{}, problem.New(problem.Usage, "", "%s holds no session to view", store)
+		return Known{}, problem.New(problem.Usage, elsewhere, "%s holds no session to view", store)
 	}
 	return Known{}, problem.New(problem.Usage, "Name one behind the store. The newest: "+nameAll(roots, longestStart(roots)),
 		"%s holds %d sessions", store, len(roots))

@@ -71,7 +71,7 @@ func TestOnlyRoot(t *testing.T) {
 	_, err = view.OnlyRoot(known(), "a.db")
 	says(t, err, []string{"a.db holds 5 sessions", `1f0c9e2a-3333 (2026-02-05 "The same start")`})
 	_, err = view.OnlyRoot(known()[1:2], "a.db")
-	says(t, err, []string{"a.db holds no session"})
+	says(t, err, []string{"a.db holds no session", "sessctl stores"})
 }
 
 // says checks that the error is a usage problem with these words, or nil
@@ -104,11 +104,25 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-func TestKnownOf(t *testing.T) {
+func TestSearchKeepsTheTreesThatTheNameMayMean(t *testing.T) {
 	tree := treetest.Tree(t, "P \"Title\"\n  user\nC<P\n  user\n  user")
-	got := view.KnownOf("a.db", tree)
-	want := []view.Known{{Store: "a.db", ID: "P", Title: "Title", Root: true}, {Store: "a.db", ID: "C"}}
-	if diff := cmp.Diff(want, got); diff != "" {
+	search := view.Search{Name: "C"}
+	search.Add("a.db", tree)
+	want := []view.Known{{Store: "a.db", ID: "P", Title: "Title", Root: true}, {Store: "a.db", ID: "C", Tree: tree}}
+	if diff := cmp.Diff(want, search.Known); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	search = view.Search{Name: "s"}
+	for _, id := range []string{"s1", "s2", "s3", "s4", "s5", "x", "s"} {
+		search.Add("a.db", treetest.Tree(t, id+"\n  user"))
+	}
+	kept := ""
+	for _, k := range search.Known {
+		if k.Tree != nil {
+			kept += k.ID + " "
+		}
+	}
+	if want := "s1 s2 s3 s4 s "; kept != want {
+		t.Errorf("kept the trees of %q, want %q: few for a beginning, always that of the id", kept, want)
 	}
 }

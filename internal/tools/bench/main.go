@@ -18,7 +18,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
@@ -80,7 +79,7 @@ func run(out io.Writer, sessctl, database string, rounds int) error {
 // sample is one finished process.
 type sample struct {
 	wall, cpu time.Duration
-	peak      int64 // bytes
+	peak      int64 // bytes, 0 when unknown
 }
 
 func measure(args []string) (sample, error) {
@@ -91,11 +90,8 @@ func measure(args []string) (sample, error) {
 	if err := cmd.Run(); err != nil {
 		return sample{}, fmt.Errorf("%w: %s", err, stderr.String())
 	}
-	s := sample{wall: time.Since(start), cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		s.peak = usage.Maxrss * 1024
-	}
-	return s, nil
+	state := cmd.ProcessState
+	return sample{wall: time.Since(start), cpu: state.UserTime() + state.SystemTime(), peak: peakMemory(state)}, nil
 }
 
 func table(out io.Writer, database string, entries []entry, samples [][]sample) error {

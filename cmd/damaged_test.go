@@ -1,0 +1,121 @@
+package cmd_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sessctl/sessctl/cmd"
+	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
+)
+
+// run runs the program in this process.
+func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	getenv := func(name string) string { return map[string]string{"HOME": t.TempDir(), "COLUMNS": "80"}[name] }
+	code = cmd.Main(args, strings.NewReader(""), &out, &err, getenv)
+	return code, out.String(), err.String()
+}
+
+// buildDB writes a database of generation 18.
+func buildDB(t *testing.T, path string, write func(*agenttest.DB) error, options ...agenttest.Option) {
+	t.Helper()
+	db, err := agenttest.Create(path, 18, options...)
+	if err == nil {
+		err = write(db)
+	}
+	if err == nil {
+		err = db.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// destroyPage clears the last page of a table.
+func destroyPage(t *testing.T, db *agenttest.DB, table string) {
+	t.Helper()
+	var page, size int64
+	err := db.SQL.QueryRow("select max(pageno), max(pgsize) from dbstat where name = ? and pagetype = 'leaf'", table).Scan(&page, &size)
+	if err == nil {
+		err = db.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(db.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(content[(page-1)*size : page*size])
+	if err := os.WriteFile(db.Path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// damagedDB is a database in which some rows of the item table are lost.
+func damagedDB(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "session.db")
+	db, err := agenttest.Create(path, 18)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := agenttest.WriteFixed(db, agenttest.Random(3, 80)); err != nil {
+		t.Fatal(err)
+	}
+	db.Sync()
+	destroyPage(t, db, "session_items")
+	return path
+}
+
+// Every command says that rows are lost, and still gives the rest.
+func TestDamagedPagesAreNamed(t *testing.T) {
+	path := damagedDB(t)
+	code, out, _ := run(t, "check", path)
+	if code != 1 || !strings.Contains(out, "error SC001") || !strings.Contains(out, "of session_items cannot be read") {
+		t.Errorf("check: code %d\n%s", code, out)
+	}
+	code, out, stderr := run(t, "export", path)
+	if code != 3 || !strings.Contains(out, `"type":"item"`) || !strings.Contains(stderr, "the stream lacks a part") {
+		t.Errorf("export: code %d, %d bytes, %s", code, len(out), stderr)
+	}
+	for _, args := range [][]string{{"ls", path}, {"view", path, "-1"}} {
+		code, out, stderr := run(t, args...)
+		if code != 0 || out == "" || !strings.Contains(strings.Join(strings.Fields(stderr), " "), "something may be missing here: row") {
+			t.Errorf("%v: code %d, %d bytes, %s", args, code, len(out), stderr)
+		}
+	}
+}
+
+// What an export could save stays, wherever it was written to.
+func TestAnIncompleteExportIsKept(t *testing.T) {
+	path := damagedDB(t)
+	_, want, _ := run(t, "export", path)
+	file := filepath.Join(t.TempDir(), "saved.ndjson")
+	if code, _, stderr := run(t, "export", path, "--output", file); code != 3 || !strings.Contains(stderr, "the stream lacks a part") {
+		t.Errorf("code %d, %s", code, stderr)
+	}
+	if got, err := os.ReadFile(file); err != nil || string(got) != want {
+		t.Errorf("%d bytes, want %d (%v)", len(got), len(want), err)
+	}
+}
+
+// Sessions whose parents form a loop have no root, and can be viewed all the
+// same.
+func TestTheNewestSessionOfALoop(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "session.db")
+	buildDB(t, path, func(db *agenttest.DB) error {
+		a := db.Root(agenttest.SessionRow{ID: "A", Title: "first"})
+		a.User("hello")
+		b := a.Child(agenttest.SessionRow{ID: "B", Title: "second"})
+		b.User("hello")
+		return db.Damage(agenttest.ParentCycle("B", "A"))
+	})
+	if code, out, stderr := run(t, "view", path, "-1"); code != 0 || !strings.Contains(out, "first") {
+		t.Errorf("code %d, %s%s", code, out, stderr)
+	}
+}

@@ -1,0 +1,84 @@
+package render
+
+import (
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestTheDocumentedKeysAreThoseOfTheDocuments compares the tables of
+// docs/json.md with the types that are printed, heading by heading.
+func TestTheDocumentedKeysAreThoseOfTheDocuments(t *testing.T) {
+	page, err := os.ReadFile("../../docs/json.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	documented := keysByHeading(string(page))
+	for heading, document := range map[string]any{
+		"check --format json":   checkDocument{},
+		"check --format ndjson": checkSummary{},
+		"view --format json":    viewDocument{},
+		"ls --format json":      lsDocument{},
+		"ls --format ndjson":    lsSummary{},
+		"stores --format json":  storesDocument{},
+		"explain --format json": explainDocument{},
+		"config --format json":  configDocument{},
+		"version --format json": Build{},
+	} {
+		if diff := cmp.Diff(jsonKeys(reflect.TypeOf(document), ""), documented[heading]); diff != "" {
+			t.Errorf("%s (-program +docs/json.md):\n%s", heading, diff)
+		}
+		delete(documented, heading)
+	}
+	if len(documented) > 0 {
+		t.Errorf("tables for documents that this test does not know: %v", documented)
+	}
+}
+
+// keysByHeading lists the keys in the tables of a page, below their headings.
+func keysByHeading(page string) map[string][]string {
+	row := regexp.MustCompile("^\\| `([^`]+)` \\|")
+	keys, heading := map[string][]string{}, ""
+	for line := range strings.Lines(page) {
+		if text, ok := strings.CutPrefix(line, "## "); ok {
+			heading = strings.TrimSpace(text)
+		}
+		if m := row.FindStringSubmatch(line); m != nil {
+			keys[heading] = append(keys[heading], m[1])
+		}
+	}
+	return keys
+}
+
+// jsonKeys lists the paths of the values in a document. The type of a line of
+// ndjson is left out where it stands in a list.
+func jsonKeys(of reflect.Type, path string) []string {
+	switch {
+	case of.Kind() == reflect.Pointer:
+		return jsonKeys(of.Elem(), path)
+	case of.Kind() == reflect.Slice && of.Elem().Kind() == reflect.Struct:
+		keys := jsonKeys(of.Elem(), path+"[]")
+		return slices.DeleteFunc(keys, func(key string) bool { return key == path+"[].type" })
+	case of.Kind() != reflect.Struct || of == reflect.TypeFor[time.Time]():
+		return []string{path}
+	}
+	var keys []string
+	for field := range of.Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		switch {
+		case field.Anonymous:
+			keys = append(keys, jsonKeys(field.Type, path)...)
+		case path == "":
+			keys = append(keys, jsonKeys(field.Type, name)...)
+		default:
+			keys = append(keys, jsonKeys(field.Type, path+"."+name)...)
+		}
+	}
+	return keys
+}

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package main
+
+import "os"
+
+// peakMemory is not known: other systems count in other units.
+func peakMemory(*os.ProcessState) int64 { return 0 }
