@@ -3,6 +3,7 @@ package dockeragent
 import (
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/outline"
@@ -129,7 +130,12 @@ func (p *part) messageItem(number uint32, agent string, implicit bool, data []by
 		fault(session.UnknownKind, string(m.roleName), "the message has a role that no provider knows", nil)
 	}
 	if m.badTime {
-		fault(session.BadTime, "created_at", "it is not in the form 2026-02-03T09:56:40Z", nil)
+		fault(session.BadTime, "created_at", notRFC3339, nil)
+	} else if m.hasTime {
+		if bad := implausible(m.createdAt); bad != "" {
+			it.Time = time.Time{}
+			fault(session.BadTime, "created_at", bad, nil)
+		}
 	}
 	for _, c := range m.calls {
 		it.Calls = append(it.Calls, session.Call{ID: string(c.id), Name: p.name(c.name), Delegation: c.delegation})

@@ -77,13 +77,27 @@ func parseTime(text string) (time.Time, string) {
 	case err != nil && text == "":
 		return time.Time{}, "it is empty"
 	case err != nil:
-		return time.Time{}, "it is not in the form 2026-02-03T09:56:40Z"
-	case t.Year() <= 1:
-		return time.Time{}, "it is the zero time"
-	case t.Year() < 2000 || t.Year() > 2200:
-		return time.Time{}, fmt.Sprintf("its year is %d", t.Year())
+		return time.Time{}, notRFC3339
+	}
+	if bad := implausible(t); bad != "" {
+		return time.Time{}, bad
 	}
 	return t, ""
+}
+
+const notRFC3339 = "it is not in the form 2026-02-03T09:56:40Z"
+
+// implausible says why a readable time cannot be one of a session, "" when it
+// can: agents did not run before 2000, and milliseconds that are read as seconds
+// end up far in the future.
+func implausible(t time.Time) string {
+	switch {
+	case t.Year() <= 1:
+		return "it is the zero time"
+	case t.Year() < 2000 || t.Year() > 2200:
+		return fmt.Sprintf("its year is %d", t.Year())
+	}
+	return ""
 }
 
 // textOf is a column value as text; the string is the store's own copy.
