@@ -8,6 +8,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/ui"
 )
 
 func newExplainCommand(p *program) *cobra.Command {
@@ -77,7 +78,7 @@ func unknownRule(word string) error {
 	var similar []string
 	for _, r := range rules.All {
 		id, name := strings.ToLower(r.ID), strings.ToLower(r.Name)
-		alike := max(common(low, id), common(low, name))
+		alike := max(ui.CommonStart(low, id), ui.CommonStart(low, name))
 		if low != "" && strings.Contains(name, low) {
 			alike = len(low) + 1
 		}
@@ -93,13 +94,4 @@ func unknownRule(word string) error {
 		next = "Did you mean " + strings.Join(similar[:min(len(similar), most)], ", ") + "? " + next
 	}
 	return problem.New(problem.Usage, next, "there is no rule %q", word)
-}
-
-// common counts the letters that two words begin with alike.
-func common(a, b string) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n
 }

@@ -18,6 +18,7 @@ var update = flag.Bool("update", false, "write what the program prints into the 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"sessctl": func() { os.Exit(cmd.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)) },
+		"holder":  holder,
 	})
 }
 

@@ -16,44 +16,54 @@ import (
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 )
 
-// seeds is how many random programs the tests below write; SESSCTL_LONG=1
-// makes it very many.
-func seeds() uint64 {
+// batches are the seeds of the random programs, a database each; SESSCTL_LONG=1
+// makes them very many.
+func batches() [][]uint64 {
+	const each = 20
+	count := 12
 	if os.Getenv("SESSCTL_LONG") != "" {
-		return 6000
+		count = 300
 	}
-	return 200
+	list := make([][]uint64, count)
+	for i := range uint64(count * each) {
+		list[i/each] = append(list[i/each], i)
+	}
+	return list
 }
 
-// written records a random program and closes the database.
-func written(t *testing.T, seed uint64, generation int, write func(*agenttest.DB, agenttest.Program) (agenttest.Written, error)) (string, agenttest.Written) {
+// written records random programs in one database.
+func written(t *testing.T, seeds []uint64, generation int, write func(*agenttest.DB, agenttest.Program) (agenttest.Written, error)) (string, []agenttest.Leak) {
 	t.Helper()
 	db, err := agenttest.Create(filepath.Join(t.TempDir(), "session.db"), generation)
 	if err != nil {
 		t.Fatal(err)
 	}
-	truth, err := write(db, agenttest.Random(seed, 5+int(seed)%40))
-	if err != nil {
-		t.Fatal(err)
+	var leaks []agenttest.Leak
+	for _, seed := range seeds {
+		truth, err := write(db, agenttest.Random(seed, 5+int(seed)%40))
+		if err != nil {
+			t.Fatal(err)
+		}
+		leaks = append(leaks, truth.Leaks...)
 	}
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return db.Path, truth
+	return db.Path, leaks
 }
 
 // TestLeaksOfRandomProgramsAreNamedExactly: the findings of SC701 to SC703 name
 // the rows that leaked and no other, one finding for each delegation.
 func TestLeaksOfRandomProgramsAreNamedExactly(t *testing.T) {
-	for seed := range seeds() {
-		path, truth := written(t, seed, 18, agenttest.WriteLeaky)
+	for _, seeds := range batches() {
+		path, leaks := written(t, seeds, 18, agenttest.WriteLeaky)
 		want := map[string][]string{} // by the delegation of the root session
-		for _, l := range truth.Leaks {
+		for _, l := range leaks {
 			key := fmt.Sprintf("%d %s", l.Calls[0].Row, l.Calls[0].ID)
 			want[key] = append(want[key], fmt.Sprint(l.Row))
 		}
 		if diff := cmp.Diff(sorted(want), leakedRows(t, path, checkFile(t, path, store.Options{}))); diff != "" {
-			t.Fatalf("seed %d: leaked rows by delegation, want (-), got (+):\n%s", seed, diff)
+			t.Fatalf("seeds %v: leaked rows by delegation, want (-), got (+):\n%s", seeds, diff)
 		}
 	}
 }
@@ -99,11 +109,11 @@ func place(session string, item int) string { return fmt.Sprintf("%s.%d", sessio
 // nothing at warning or error, except what kills and failures leave: calls
 // without results and messages without an end.
 func TestFixedRandomProgramsAreClean(t *testing.T) {
-	for seed := range seeds() {
-		path, _ := written(t, seed, 19, agenttest.WriteFixed)
+	for _, seeds := range batches() {
+		path, _ := written(t, seeds, 19, agenttest.WriteFixed)
 		for _, f := range checkFile(t, path, store.Options{}).Findings {
 			if f.Severity > rules.Info && f.Rule.ID != "SC101" && f.Rule.ID != "SC407" {
-				t.Errorf("seed %d: %s at %s.%d: %s", seed, f.Rule.ID, f.Session, f.Item, f.Message)
+				t.Errorf("seeds %v: %s at %s.%d: %s", seeds, f.Rule.ID, f.Session, f.Item, f.Message)
 			}
 		}
 	}

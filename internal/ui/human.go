@@ -50,3 +50,13 @@ func Ended(text string) string {
 	}
 	return text + "."
 }
+
+// CommonStart counts the bytes that two words begin with alike: how near a
+// mistyped one is.
+func CommonStart(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}

@@ -3,9 +3,9 @@ package view
 import "github.com/sessctl/sessctl/internal/rules"
 
 // Masking is what docker agent's request-time sanitiser makes of a request that
-// a provider would refuse (docker agent 4.1: #2377 in v1.44, #3001 and #3162 in
-// June 2026; 4.2): an error result "No result provided" behind every call that
-// lacks one, and no result that answers no call of the message before it.
+// a provider would refuse: an error result "No result provided" behind every
+// call that lacks one (docker/docker-agent#2377, v1.44), and no result that
+// answers no call of the message before it (#3001, #3162, June 2026).
 type Masking struct {
 	Invented []Masked // calls
 	Dropped  []Masked // results

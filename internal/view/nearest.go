@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/ui"
 )
 
 // elsewhere is what to do about a store without sessions.
@@ -33,7 +34,7 @@ func longestStart(list []Known) int {
 	slices.Sort(ids)
 	longest := 8
 	for i := 1; i < len(ids); i++ {
-		longest = max(longest, commonStart(ids[i-1], ids[i])+1)
+		longest = max(longest, ui.CommonStart(ids[i-1], ids[i])+1)
 	}
 	return longest
 }
@@ -58,15 +59,7 @@ func closeness(k Known, lower string) int {
 	if lower != "" && strings.Contains(strings.ToLower(k.Title), lower) {
 		return len(lower)
 	}
-	return commonStart(strings.ToLower(k.ID), lower)
-}
-
-func commonStart(a, b string) int {
-	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n
+	return ui.CommonStart(strings.ToLower(k.ID), lower)
 }
 
 // nameAll lists sessions in one sentence part, with the first bytes of their ids.

@@ -11,7 +11,7 @@ import (
 
 // otherLabel words an item that no model ever sees: what kind it is, and the
 // text of its record if that has one. Error and termination items of docker
-// agent hold a message or a reason (docker agent 2.2).
+// agent hold a message or a reason.
 func otherLabel(s *session.Session, i int) (label, text string) {
 	for _, f := range s.Faults {
 		if f.Item != i {

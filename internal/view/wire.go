@@ -8,9 +8,9 @@ import (
 )
 
 // wire is what is wrong with a request for a provider that wants every call
-// answered by one result in the message behind it (provider-rules.md 1.1,
-// ANT-01, ANT-02 and ANT-04), by item. Which result is the right one is not
-// asked here: a placeholder answers its call as well as the real result does.
+// answered by one result in the message behind it, as Anthropic's Messages API
+// does, by item. Which result is the right one is not asked here: a placeholder
+// answers its call as well as the real result does.
 type wire struct {
 	unanswered map[int][]int     // calls without a result
 	surplus    map[int][]surplus // results without an open call
