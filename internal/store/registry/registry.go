@@ -73,6 +73,6 @@ func unreadable(path string, err error) error {
 	return &problem.Error{
 		Class: problem.Unreadable, Err: err,
 		What: fmt.Sprintf("%s could not be read: %v", path, err),
-		Next: "Nothing was changed. `sqlite3 FILE .recover` may save what is left into a new file.",
+		Next: "Nothing was changed. Copy the file, with its -wal if there is one, before you try another program on it.",
 	}
 }
