@@ -19,6 +19,8 @@ func (s *Subject) providerError(item int) string {
 	switch {
 	case unanswered != nil:
 		return s.UnansweredError(s.wireIndex(unanswered.Item), s.unansweredWith(*unanswered))
+	case foreign != nil && slices.ContainsFunc(p.Extras, func(e pairing.Extra) bool { return e.Result == *foreign }):
+		return s.RepeatedResultError(s.wireIndex(foreign.Item), 0, s.result(*foreign).CallID)
 	case foreign != nil:
 		return s.ForeignResultError(s.wireIndex(foreign.Item), 0, s.result(*foreign).CallID)
 	}

@@ -33,11 +33,11 @@ type Store struct {
 	ReadOnly string
 	// Incomplete is the reason why not everything could be read, "" if all was.
 	Incomplete string
-	// Advice are sentences about the runtime generation that wrote the store,
-	// printed with a report that has findings.
 	// Runtime says which versions of the runtime leave such a store behind, "" when unknown.
 	Runtime string
-	Advice  []string
+	// Advice are sentences about the runtime generation that wrote the store,
+	// printed with a report that has findings.
+	Advice []string
 	// Faults are defects of the store as a whole, and of records that belong
 	// to no session.
 	Faults []Fault
