@@ -4,9 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/sessctl/sessctl/internal/config"
 	"github.com/sessctl/sessctl/internal/problem"
 )
 
@@ -85,6 +88,12 @@ func withCode(code int) error {
 // finish prints an error that nobody has shown yet and returns the exit code.
 // What goes wrong before the configuration is read is wrong usage.
 func (p *program) finish(ran *cobra.Command, err error) int {
+	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
+		if _, ok := errors.AsType[*strconv.NumError](err); ok { // else the flag says itself what it takes
+			name := wrong.GetFlag().Name
+			err = fmt.Errorf("invalid argument %q for %q flag: use %s", wrong.GetValue(), "--"+name, config.Form(name))
+		}
+	}
 	if err != nil && p.config == nil && problem.ClassOf(err) == 0 && !errors.Is(err, errInterrupted) {
 		err = problem.New(problem.Usage, "See `"+ran.CommandPath()+" --help`.", "%v", err)
 	}

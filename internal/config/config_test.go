@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -138,8 +139,12 @@ func TestWrongSettingsSayWhereTheyStand(t *testing.T) {
 		{"unknown kind of store", "store: oracle\n", nil, `store in .sessctl.yaml is "oracle": use docker-agent`},
 		{"no boolean", "deep: perhaps\n", nil, `deep in .sessctl.yaml is "perhaps": use true or false`},
 		{"no number", "", map[string]string{"SESSCTL_MAX_FINDINGS": "-1"}, `max-findings in SESSCTL_MAX_FINDINGS is "-1": use a whole number`},
+		{"a number below 0", "max-findings: -5\n", nil, `max-findings in .sessctl.yaml is "-5": use a whole number from 0 on`},
+		{"a number beyond all", "", map[string]string{"SESSCTL_MAX_FINDINGS": "18446744073709551615"}, `use a whole number from 0 on`},
+		{"a number that is none", "max-findings: 1.5\n", nil, `max-findings in .sessctl.yaml is "1.5": use a whole number`},
 		{"no list", "select: {a: 1}\n", nil, "select in .sessctl.yaml is"},
 		{"no YAML", "fail-on: [\n", nil, ".sessctl.yaml cannot be read: yaml:"},
+		{"text", "some text\n", nil, ".sessctl.yaml cannot be read: it is no list of settings of the form KEY: VALUE"},
 		{"a format that no command has", "format: xml\n", nil, `format in .sessctl.yaml is "xml": use text or json`},
 	}
 	for _, tt := range tests {
@@ -177,6 +182,28 @@ func TestSettingsOfOtherCommandsArePassedOver(t *testing.T) {
 	}
 	if c.File != ".sessctl.yaml" || c.Sources["redact"] != "" || c.Sources["deep"] != ".sessctl.yaml" {
 		t.Errorf("file %q, sources %v", c.File, c.Sources)
+	}
+}
+
+// A pipe would keep the program waiting; one that the user names is read.
+func TestOnlyRegularFilesAreFound(t *testing.T) {
+	inFolder(t)
+	if err := os.Mkdir(".sessctl.yaml", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := config.Load(flags(t), env(nil), ""); problem.ClassOf(err) != problem.Usage || !strings.Contains(err.Error(), "it is no regular file") {
+		t.Errorf("got %v", err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.WriteString("deep: true\n"); err != nil {
+		t.Fatal(err)
+	}
+	_ = w.Close()
+	if c, err := config.Load(flags(t), env(nil), fmt.Sprintf("/dev/fd/%d", r.Fd())); err != nil || !c.Deep {
+		t.Errorf("got %v, %v", c, err)
 	}
 }
 

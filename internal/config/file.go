@@ -40,13 +40,26 @@ func find(getenv func(string) string, flag string) (path string, data []byte, er
 		return named, data, notReadable(named, err)
 	}
 	for _, path := range Files(getenv) {
-		data, err := os.ReadFile(path)
+		data, err := readRegular(path)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			continue
 		}
 		return path, data, notReadable(path, err)
 	}
 	return "", nil, nil
+}
+
+// readRegular reads a file that nobody has named: another kind, such as a named
+// pipe, may block.
+func readRegular(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, errors.New("it is no regular file")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
 }
 
 // mend is what to do about a configuration file that cannot be read.

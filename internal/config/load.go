@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-viper/mapstructure/v2"
@@ -55,7 +56,11 @@ func (l *loader) readFile(getenv func(string) string, path string) error {
 	}
 	l.v.SetConfigType("yaml")
 	if err := l.v.ReadConfig(bytes.NewReader(data)); err != nil {
-		return problem.New(problem.Usage, mend, "the configuration file %s cannot be read: %v", path, errors.Unwrap(err))
+		reason := errors.Unwrap(err)
+		if reason != nil && strings.HasPrefix(reason.Error(), "yaml: unmarshal errors") { // of another form than a map
+			reason = errors.New("it is no list of settings of the form KEY: VALUE")
+		}
+		return problem.New(problem.Usage, mend, "the configuration file %s cannot be read: %v", path, reason)
 	}
 	l.config.File = path
 	for _, key := range l.keys() {
@@ -104,10 +109,26 @@ func (l *loader) decode() error {
 	if wrong, ok := errors.AsType[*mapstructure.DecodeError](err); ok {
 		key, _, _ := strings.Cut(wrong.Name(), "[") // of a list: the element
 		return problem.New(problem.Usage, "", "%s in %s is %q: use %s",
-			key, l.config.Sources[key], fmt.Sprint(l.v.Get(key)), form(key))
+			key, l.config.Sources[key], fmt.Sprint(l.v.Get(key)), Form(key))
 	}
 	if err != nil {
 		return problem.New(problem.Usage, "", "the settings do not fit: %v", err)
+	}
+	return l.checkNumbers()
+}
+
+// checkNumbers tests what the decoder makes a number of: it takes -5 for a huge
+// one and 1.5 for 1.
+func (l *loader) checkNumbers() error {
+	for field := range reflect.TypeFor[Config]().Fields() {
+		key := field.Tag.Get(tag)
+		if field.Type.Kind() != reflect.Uint || !l.v.IsSet(key) {
+			continue
+		}
+		value := fmt.Sprint(l.v.Get(key))
+		if _, err := strconv.ParseUint(value, 10, 31); err != nil {
+			return problem.New(problem.Usage, "", "%s in %s is %q: use %s", key, l.config.Sources[key], value, Form(key))
+		}
 	}
 	return nil
 }
@@ -144,8 +165,8 @@ func (l *loader) keys() []string {
 	return slices.Compact(keys)
 }
 
-// form says what a setting takes.
-func form(key string) string {
+// Form says what a setting takes.
+func Form(key string) string {
 	for field := range reflect.TypeFor[Config]().Fields() {
 		if field.Tag.Get(tag) != key {
 			continue

@@ -27,8 +27,7 @@ func Locations(home string) []Location {
 			continue
 		}
 		for _, path := range k.Locations(home) {
-			info, err := os.Stat(path)
-			list = append(list, Location{Kind: k, Path: path, Found: err == nil && info.Mode().IsRegular()})
+			list = append(list, Location{Kind: k, Path: path, Found: isRegular(path)})
 		}
 	}
 	return list
@@ -57,6 +56,9 @@ var storeEndings = []string{".db", ".sqlite", ".sqlite3", ".ndjson"}
 // Expand replaces a folder by the stores directly in it; every other path stays
 // as it is.
 func Expand(ctx context.Context, path string) ([]string, error) {
+	if path == "" {
+		return nil, problem.New(problem.Usage, "`sessctl stores` lists what is known and where it is looked for.", "the path of a store is empty")
+	}
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
 		return []string{path}, nil
@@ -68,7 +70,7 @@ func Expand(ctx context.Context, path string) ([]string, error) {
 	var found []string
 	for _, e := range entries {
 		file := filepath.Join(path, e.Name())
-		if e.Type().IsRegular() && slices.Contains(storeEndings, filepath.Ext(e.Name())) && isStore(ctx, file) {
+		if isRegular(file) && slices.Contains(storeEndings, filepath.Ext(e.Name())) && isStore(ctx, file) {
 			found = append(found, file)
 		}
 	}
@@ -77,6 +79,12 @@ func Expand(ctx context.Context, path string) ([]string, error) {
 			"%s is a folder without a session store (looked at its files ending in %s)", path, strings.Join(storeEndings, ", "))
 	}
 	return found, nil
+}
+
+// isRegular reports whether a path leads to a file that can be looked into.
+func isRegular(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // isStore reports whether some adapter knows the file. A file that is locked or

@@ -95,6 +95,9 @@ func spooled(stdin io.Reader) (*source, error) {
 		return nil, errors.Join(err, s.close())
 	}
 	s.Stream = f
+	// Where open files can be deleted, nothing is left even if the process is
+	// killed. Elsewhere close does it.
+	_ = os.RemoveAll(folder)
 	s.Bytes, err = io.Copy(f, stdin)
 	if err == nil {
 		_, err = f.Seek(0, io.SeekStart)
