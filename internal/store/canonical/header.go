@@ -16,7 +16,8 @@ import (
 const (
 	formatName    = "sessctl.canonical"
 	formatVersion = 1
-	// closesChildren is the kind of store for which ChildrenClosed always holds.
+	// closesChildren is the kind of store for which ChildrenClosed and
+	// ChildPrologue always hold.
 	closesChildren = "docker-agent"
 )
 

@@ -93,6 +93,10 @@ func TestFacts(t *testing.T) {
 	if !open(t, `{"type":"header","format":"sessctl.canonical/1","children_closed":true}`).Facts().ChildrenClosed {
 		t.Error("children_closed is not read")
 	}
+	agent := open(t, `{"type":"header","format":"sessctl.canonical/1","kind":"docker-agent"}`).Facts()
+	if !agent.ChildrenClosed || !agent.ChildPrologue {
+		t.Errorf("facts of an export from docker agent %+v", agent)
+	}
 }
 
 func TestLaterVersion(t *testing.T) {

@@ -25,7 +25,7 @@ func newRedactor() *redactor {
 func (r *redactor) header(rec *headerLine) { rec.Rest = mask(rec.Rest) }
 
 func (r *redactor) session(rec *sessionLine) {
-	rec.User, rec.Title = r.fill(rec.User), r.fill(rec.Title)
+	rec.User, rec.Title = r.fill(rec.User), r.title(rec.Title)
 	r.fillAt(rec.Task)
 	r.time(&rec.Created)
 	r.time(&rec.Updated)
@@ -55,6 +55,16 @@ func (r *redactor) item(rec *itemLine) {
 	}
 	rec.Stored.redact()
 	rec.Rest = mask(rec.Rest)
+}
+
+// title fills a title, unless it is one that a runtime gives its sub-sessions:
+// that is no text of a person, and a child is known by it.
+func (r *redactor) title(title string) string {
+	child := session.Session{Title: title, Items: []session.Item{{Role: session.System}, {Role: session.User, Flags: session.Implicit}}}
+	if child.LooksDelegated() {
+		return title
+	}
+	return r.fill(title)
 }
 
 // call writes the delegation out first: its agent is a name that stays, and its

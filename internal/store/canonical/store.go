@@ -92,6 +92,7 @@ func (s *stream) describe(src *store.Source, version int, headerLine int64) sess
 		Generation:     strconv.Itoa(version),
 		Writer:         s.header.Writer,
 		ChildrenClosed: s.header.ChildrenClosed,
+		ChildPrologue:  s.header.Kind == closesChildren,
 		ReadOnly:       "a canonical stream is a copy: repair the store that it was exported from",
 		Faults:         s.index.faults,
 	}
