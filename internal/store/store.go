@@ -28,6 +28,24 @@ type Kind struct {
 
 	// Open reads what is needed to yield trees. The store does not own src.
 	Open func(ctx context.Context, src *Source, opts Options) (Store, error)
+
+	// Edit opens the store at path for repair in place, or for undo. nil where
+	// a repair can only be written into a new file.
+	Edit func(ctx context.Context, path string) (Editor, error)
+
+	// Rewrite writes the trees of a store into a new one, each as it was
+	// yielded or as a repair made it; nil where stores are changed in place.
+	Rewrite func(st Store, to io.Writer) (Rewriter, error)
+
+	// Prologue is what a child starts with that the call creates: its title
+	// and its first items, with bodies.
+	Prologue func(call *session.Call) (title string, items []session.Item)
+}
+
+// Rewriter writes a new store tree by tree.
+type Rewriter interface {
+	Tree(tree *session.Tree) error // whose bodies are loaded
+	Flush() error
 }
 
 // Options are what a caller may ask of every adapter.

@@ -1,0 +1,64 @@
+package store
+
+import (
+	"context"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// Change is what a repair makes of one tree: the tree as it is stored and as it
+// is to be. An adapter finds the difference and writes it; it decides nothing.
+//
+// Items keep their Table and Key wherever they go. An item of After with an
+// empty Table is new; its body is complete. Items may change their session,
+// Position, Agent and KeptFrom, sessions their Parent and the Index of their
+// IndexRefs. Everything else is the same in both, or in Sets.
+type Change struct {
+	Before *session.Tree
+	After  *session.Tree // with the created sessions, whose items are all new or moved there
+	Sets   []session.Edit
+}
+
+// Editor is a store opened for changing. One transaction at a time: everything
+// between Begin and Commit is stored as a whole or not at all.
+//
+// Its errors are problems: Busy when another process holds the store or changes
+// it meanwhile, Unreadable when it cannot be written, RolledBack when a record
+// is not what the Change says it was.
+type Editor interface {
+	// Backup writes a copy of the store as it is now to a new file, complete
+	// or not at all. Begin fails if the store changes between Backup and
+	// Begin. progress may be nil; it hears bytes.
+	Backup(ctx context.Context, path string, progress func(done int64)) error
+	// Begin locks the store for writing. It waits for another writer, for at
+	// most two seconds.
+	Begin(ctx context.Context) error
+	// Read reads these sessions, as the transaction sees them. They must be
+	// whole trees; ids that do not exist are left out.
+	Read(ctx context.Context, sessions []string) (Store, error)
+	// Sums are stable digests of what is stored of sessions, by id.
+	Sums(ctx context.Context, sessions []string) (map[string]Sum, error)
+	// Write makes a change. New items get keys of their own.
+	Write(ctx context.Context, change *Change) error
+	// Journal is what Revert needs to take back what was written since Begin,
+	// as JSON.
+	Journal() ([]byte, error)
+	// Revert takes back what a journal tells, in the transaction that is open.
+	// A record that is no longer what the journal says it became is a problem
+	// of class Busy, and then the transaction must be rolled back.
+	Revert(ctx context.Context, journal []byte) error
+	Commit(ctx context.Context) error
+	Rollback() error
+	// Close ends the work; an open transaction is rolled back.
+	Close() error
+}
+
+// Sum is a stable digest of one session as it is stored.
+type Sum struct {
+	// Record covers the session's own record and all of its items: equal
+	// when nothing of them changed. "" when there is no such session.
+	Record string
+	// Items covers what each item says, by key, wherever it stands: the same
+	// after a move.
+	Items map[string]string
+}
