@@ -67,10 +67,7 @@ func Run(ctx context.Context, st store.Store, opts Options) (*Result, error) {
 		e.collect(e.run(-1, nil, rules.PerStore), nil)
 	}
 	err := e.trees(ctx, st)
-	slices.SortStableFunc(e.result.Findings, func(a, b *Finding) int {
-		return cmp.Or(cmp.Compare(a.tree, b.tree), cmp.Compare(a.order, b.order),
-			cmp.Compare(a.Item, b.Item), cmp.Compare(a.Rule.ID, b.Rule.ID), cmp.Compare(a.nth, b.nth))
-	})
+	slices.SortStableFunc(e.result.Findings, compare)
 	e.result.Incomplete = e.facts.Incomplete
 	for _, f := range e.result.Findings {
 		if f.Rule == rules.RuleCrashed() {
@@ -79,6 +76,20 @@ func Run(ctx context.Context, st store.Store, opts Options) (*Result, error) {
 		}
 	}
 	return e.result, err
+}
+
+// Tree runs rules over one tree, in the order in which Run reports.
+func Tree(facts *session.Store, tree *session.Tree, run []*rules.Rule) []*Finding {
+	e := &engine{opts: Options{Rules: run}, facts: facts}
+	found := e.run(0, tree, rules.PerTree)
+	slices.SortStableFunc(found, compare)
+	return found
+}
+
+// compare orders findings by tree, session, item and rule.
+func compare(a, b *Finding) int {
+	return cmp.Or(cmp.Compare(a.tree, b.tree), cmp.Compare(a.order, b.order),
+		cmp.Compare(a.Item, b.Item), cmp.Compare(a.Rule.ID, b.Rule.ID), cmp.Compare(a.nth, b.nth))
 }
 
 type engine struct {

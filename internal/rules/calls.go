@@ -136,7 +136,8 @@ func (p *Pass) reportCall(s *Subject, f Finding, fix Fix) {
 func (s *Subject) addResult(at pairing.Occurrence, rule string, result session.NewItem) session.Edit {
 	result.Kind, result.Role = session.Message, session.Tool
 	result.Agent, result.CallID, result.Rule = s.Items[at.Item].Agent, s.call(at).ID, rule
-	return session.Edit{Op: session.Insert, To: s.ID, After: s.ItemRef(s.answerPlace(at)), New: &result}
+	call := callRef(s.Session, at.Item, at.Nth)
+	return session.Edit{Op: session.Insert, To: s.ID, After: s.ItemRef(s.answerPlace(at)), New: &result, Call: &call}
 }
 
 // resultRef addresses one result: its item, or its part of an item that holds

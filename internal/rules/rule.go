@@ -89,5 +89,6 @@ type Place struct {
 type Fix struct {
 	Title  string // verb phrase: "move 2 items into a new sub-session"
 	Safety Safety
+	Allow  string // the word of --allow that it needs, "" for a default repair
 	Edits  []session.Edit
 }

@@ -29,8 +29,9 @@ type Edit struct {
 	Field string  `json:"field,omitempty"`
 	Value *string `json:"value,omitempty"` // nil sets NULL
 
-	// Call is the delegation call that a created session or a rebuilt
-	// prologue takes its agent, task and time from.
+	// Call is the call that a new record belongs to: a created session or a
+	// rebuilt prologue takes its agent, task and time from it, a result its
+	// time.
 	Call *CallRef `json:"call,omitempty"`
 }
 
@@ -55,6 +56,5 @@ type NewItem struct {
 	TextFrom Ref    `json:"text_from,omitzero"` // the item whose text is used instead
 	Prologue bool   `json:"prologue,omitempty"` // the task and start messages of a child, rebuilt from Edit.Call
 	Rule     string `json:"rule"`               // the rule that adds it: part of the synthetic marker
-	Implicit bool   `json:"implicit,omitempty"` //
 	Restored bool   `json:"restored,omitempty"` // a real text put back in its place, not a placeholder
 }

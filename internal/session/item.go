@@ -1,6 +1,9 @@
 package session
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Kind says what an item is.
 type Kind uint8
@@ -16,6 +19,20 @@ const (
 
 func (k Kind) String() string { return [...]string{"message", "sub_session", "summary", "other"}[k] }
 
+// MarshalText makes a kind readable in a saved plan.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (k *Kind) UnmarshalText(text []byte) error {
+	for _, known := range []Kind{Message, SubSession, Summary, Other} {
+		if known.String() == string(text) {
+			*k = known
+			return nil
+		}
+	}
+	return fmt.Errorf("%q is no kind of item", text)
+}
+
 // Role is who a message speaks for.
 type Role uint8
 
@@ -30,6 +47,15 @@ const (
 
 func (r Role) String() string {
 	return [...]string{"", "user", "assistant", "tool", "system"}[r]
+}
+
+// MarshalText makes a role readable in a saved plan.
+func (r Role) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (r *Role) UnmarshalText(text []byte) error {
+	*r = ParseRole(string(text))
+	return nil
 }
 
 // ParseRole is the inverse of Role.String; unknown names give NoRole.

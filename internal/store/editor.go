@@ -4,7 +4,12 @@ import (
 	"context"
 
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
+
+// ErrMoved is the cause of a Begin that failed because the store was changed
+// after it was backed up.
+var ErrMoved = sqlite.ErrMoved
 
 // Change is what a repair makes of one tree: the tree as it is stored and as it
 // is to be. An adapter finds the difference and writes it; it decides nothing.
@@ -27,8 +32,8 @@ type Change struct {
 // is not what the Change says it was.
 type Editor interface {
 	// Backup writes a copy of the store as it is now to a new file, complete
-	// or not at all. Begin fails if the store changes between Backup and
-	// Begin. progress may be nil; it hears bytes.
+	// or not at all. Begin fails with ErrMoved if the store changes between
+	// Backup and Begin. progress may be nil; it hears bytes.
 	Backup(ctx context.Context, path string, progress func(done int64)) error
 	// Begin locks the store for writing. It waits for another writer, for at
 	// most two seconds.

@@ -1,0 +1,253 @@
+package repair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+)
+
+// Apply says how a plan is carried out.
+type Apply struct {
+	Backup  string // the path of the backup, "" for none
+	Receipt string // the path of the receipt
+	// Prologue is the store's: see store.Kind.
+	Prologue func(call *session.Call) (string, []session.Item)
+	Progress func(done int64) // hears the bytes of the backup; may be nil
+}
+
+// batchItems bounds the trees that share one transaction, so that a runtime
+// that waits for the lock is not kept longer than a second or two. A tree that
+// is bigger is a batch of its own: it is never split.
+const batchItems = 50_000
+
+// atStep is called before every step that changes something on the disk. A
+// test kills the process there.
+var atStep = func(string) {}
+
+// Run backs the store up, makes the plan's changes tree by tree, verifies them
+// before they are committed, and writes the receipt. On an error the batch that
+// was under way is rolled back; what was committed before it stays and is in
+// the receipt, which is nil when nothing was changed.
+func (a Apply) Run(ctx context.Context, ed store.Editor, plan *Plan) (*Receipt, error) {
+	r := &Receipt{Schema: ReceiptSchema, State: Pending, Store: plan.Store, Backup: a.Backup, path: a.Receipt}
+	run := &application{Apply: a, ctx: ctx, ed: ed, plan: plan, receipt: r}
+	err := run.begin()
+	trees := plan.Trees
+	for err == nil && len(trees) > 0 {
+		n := batchOf(trees)
+		if err = run.batch(trees[:n]); err == nil {
+			if trees = trees[n:]; len(trees) > 0 {
+				err = ed.Begin(ctx)
+			}
+		}
+	}
+	if err == nil {
+		r.State = Done
+		err = r.write()
+	}
+	if len(r.Batches) > 0 {
+		return r, err
+	}
+	return nil, errors.Join(err, run.forget())
+}
+
+// batchOf is how many of the trees make the next batch.
+func batchOf(trees []*Tree) int {
+	items := 0
+	for i, t := range trees {
+		if items += t.Items; items > batchItems && i > 0 {
+			return i
+		}
+	}
+	return len(trees)
+}
+
+// application is one run of Apply.
+type application struct {
+	Apply
+	ctx     context.Context
+	ed      store.Editor
+	plan    *Plan
+	receipt *Receipt
+	backed  bool // the backup is there
+}
+
+// begin backs up and locks. Where somebody changed the store between the two,
+// that is tried once more.
+func (a *application) begin() error {
+	for try := 0; ; try++ {
+		if a.Backup != "" {
+			if a.backed {
+				if err := removeFile(a.Backup); err != nil {
+					return err
+				}
+				a.backed = false
+			}
+			atStep("back up")
+			if err := a.ed.Backup(a.ctx, a.Backup, a.Progress); err != nil {
+				return err
+			}
+			a.backed = true
+		}
+		atStep("lock")
+		err := a.ed.Begin(a.ctx)
+		if try > 0 || !errors.Is(err, store.ErrMoved) {
+			return err
+		}
+	}
+}
+
+// batch makes the changes of some trees in the transaction that is open.
+func (a *application) batch(trees []*Tree) error {
+	b, err := a.change(trees)
+	if err != nil {
+		return errors.Join(err, a.ed.Rollback())
+	}
+	r := a.receipt
+	r.Batches = append(r.Batches, b)
+	r.Ledger.add(b.Ledger)
+	atStep("write the receipt")
+	if err = r.write(); err == nil {
+		atStep("commit")
+		err = a.ed.Commit(a.ctx)
+	}
+	if err != nil {
+		r.Batches = r.Batches[:len(r.Batches)-1]
+		return errors.Join(err, a.ed.Rollback(), r.rewrite())
+	}
+	atStep("committed")
+	b.State = Done
+	return nil
+}
+
+// change writes and verifies the changes of some trees.
+func (a *application) change(trees []*Tree) (*Batch, error) {
+	var ids []string
+	for _, t := range trees {
+		ids = append(ids, sortedKeys(t.Sums)...)
+	}
+	sums, err := a.ed.Sums(a.ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range trees {
+		if err := a.unchanged(t, sums); err != nil {
+			return nil, err
+		}
+	}
+	st, err := a.ed.Read(a.ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = st.Close() }()
+	stored, err := byRoot(a.ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	b := &Batch{State: Pending}
+	all := &carried{}
+	var results []*session.Tree
+	for _, t := range trees {
+		c, err := a.tree(t, st, stored)
+		if err != nil {
+			return nil, err
+		}
+		atStep("change " + t.Root)
+		if err := a.ed.Write(a.ctx, &c.Change); err != nil {
+			return nil, err
+		}
+		results = append(results, c.After)
+		all.gone, all.added = append(all.gone, c.gone...), all.added+c.added
+		b.Kept = append(b.Kept, c.kept...)
+		b.Fixes = append(b.Fixes, t.Fixes...)
+	}
+	atStep("verify")
+	after, err := a.verify(st.Facts(), results)
+	if err != nil {
+		return nil, err
+	}
+	if b.Ledger, err = balance(sums, after, all.gone, all.added); err != nil {
+		return nil, notVerified(a.plan, err)
+	}
+	b.touch(sums, after)
+	b.Journal, err = a.ed.Journal()
+	return b, err
+}
+
+// unchanged makes sure that a tree is what it was when the plan was made.
+func (a *application) unchanged(t *Tree, sums map[string]store.Sum) error {
+	for _, id := range sortedKeys(t.Sums) {
+		if sums[id].Record != t.Sums[id] {
+			return problem.New(problem.Busy, "Nothing of that session was changed. Close the runtime, and run the repair again for a new plan.",
+				"session %s changed after the plan was made", id)
+		}
+	}
+	return nil
+}
+
+// tree carries the plan for one tree out in memory.
+func (a *application) tree(t *Tree, st store.Store, stored map[string]*session.Tree) (*carried, error) {
+	tree := stored[t.Root]
+	if tree == nil {
+		return nil, problem.New(problem.Busy, "Run the repair again for a new plan.", "session %s is no longer the root of its tree", t.Root)
+	}
+	part := t.needed(tree)
+	if err := st.Fill(a.ctx, part); err != nil {
+		return nil, err
+	}
+	adopt(tree, part)
+	c, err := t.carryOut(tree, a.Prologue)
+	if err != nil {
+		return nil, problem.New(problem.Usage, "Nothing was changed. Run the repair again without --plan for a new plan.", "%v", err)
+	}
+	return c, nil
+}
+
+// verify reads back what the trees have become, in the same transaction.
+func (a *application) verify(facts *session.Store, foretold []*session.Tree) (map[string]store.Sum, error) {
+	var ids []string
+	for _, t := range foretold {
+		ids = append(ids, sessionIDs(t)...)
+	}
+	st, err := a.ed.Read(a.ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = st.Close() }()
+	stored, err := byID(a.ctx, st)
+	if err != nil {
+		return nil, err
+	}
+	judged := *facts
+	judged.Writer = parseWriter(a.plan.Store.Writer)
+	for _, want := range foretold {
+		got := stored[want.Root().ID]
+		if got == nil {
+			return nil, notVerified(a.plan, fmt.Errorf("session %s is missing", want.Root().ID))
+		}
+		if err := verify(&judged, want, got, true); err != nil {
+			return nil, notVerified(a.plan, err)
+		}
+	}
+	return a.ed.Sums(a.ctx, ids)
+}
+
+func notVerified(plan *Plan, err error) error {
+	return &problem.Error{
+		Class: problem.RolledBack, Err: err,
+		What: fmt.Sprintf("the repair of %s was rolled back, because the result is not what was planned: %v", plan.Store.Path, err),
+		Next: "Nothing was changed. Please report it, with `sessctl export --redact` of the session.",
+	}
+}
+
+// forget removes the backup of a repair that changed nothing.
+func (a *application) forget() error {
+	if !a.backed {
+		return nil
+	}
+	return removeFile(a.Backup)
+}

@@ -1,0 +1,125 @@
+package repair
+
+import (
+	"fmt"
+
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+)
+
+// carried is a plan carried out on one tree in memory: what a store has to make
+// of it, and what has to be true afterwards.
+type carried struct {
+	store.Change
+	gone  []session.Edit // what left the tree
+	added int            // items that the plan adds
+	kept  []Kept
+}
+
+// Kept is an item that left the store, as the receipt keeps it.
+type Kept struct {
+	Session string `json:"session"`
+	Item    int    `json:"item"` // its index before the repair
+	Row     string `json:"row"`
+	Rule    string `json:"rule"`
+	Twin    string `json:"twin,omitempty"` // the row that holds the same bytes and stays
+	Text    string `json:"text,omitempty"` // the stored record, if it is UTF-8 and has no copy
+	Base64  []byte `json:"base64,omitempty"`
+}
+
+// carryOut makes the fixes of a plan on a tree.
+func (t *Tree) carryOut(tree *session.Tree, prologue func(*session.Call) (string, []session.Item)) (*carried, error) {
+	c := &carried{Change: store.Change{Before: tree, After: tree}}
+	places := newOrigin(tree)
+	for _, fixes := range t.rounds() {
+		d := newDesk(c.After, prologue)
+		for _, f := range fixes {
+			taken := len(d.gone)
+			for _, e := range f.Edits {
+				if e.Op == session.Quarantine || e.Op == session.RemoveTwin {
+					c.kept = append(c.kept, d.keep(e, f.Rule, places))
+				}
+			}
+			if err := d.fix(f.Edits); err != nil {
+				return nil, fmt.Errorf("the plan does not fit session %s: %s: %w", t.Root, f.Rule, err)
+			}
+			c.gone = append(c.gone, d.gone[taken:]...)
+		}
+		c.Sets = append(c.Sets, d.sets...)
+		c.After = d.tree()
+	}
+	for _, s := range c.After.Sessions {
+		for i := range s.Items {
+			if s.Items[i].Table == "" {
+				c.added++
+			}
+		}
+	}
+	return c, nil
+}
+
+// keep notes a record before it leaves.
+func (d *desk) keep(e session.Edit, rule string, places *origin) Kept {
+	at := places.place(e.Ref)
+	k := Kept{Session: at.Session, Item: at.Item, Row: e.Ref.Row(), Rule: rule}
+	if e.Op == session.RemoveTwin {
+		k.Twin = e.Twin.Row()
+		return k
+	}
+	if found := d.find(e.Ref); found != nil {
+		if body := found.Value.(*entry).Body; body != nil {
+			k.Text, k.Base64 = textOrBytes(body)
+		}
+	}
+	return k
+}
+
+// needed are the items whose bodies a plan's edits use, as a tree that shares
+// its items' calls and results with the given one.
+func (t *Tree) needed(tree *session.Tree) *session.Tree {
+	rows := map[string]bool{}
+	for _, f := range t.Fixes {
+		for _, e := range f.Edits {
+			if e.Op == session.Quarantine {
+				rows[whole(e.Ref)] = true
+			}
+			if e.Call != nil {
+				rows[whole(e.Call.Ref)] = true
+			}
+			if e.New != nil {
+				rows[whole(e.New.TextFrom)] = true
+			}
+		}
+	}
+	part := &session.Tree{}
+	for _, s := range tree.Sessions {
+		some := *s
+		some.Items = nil
+		for i := range s.Items {
+			if rows[whole(s.ItemRef(i))] {
+				some.Items = append(some.Items, s.Items[i])
+			}
+		}
+		if len(some.Items) > 0 {
+			part.Sessions = append(part.Sessions, &some)
+		}
+	}
+	return part
+}
+
+// adopt gives the items of a tree the bodies that were loaded of a part of it.
+func adopt(tree, part *session.Tree) {
+	filled := map[string]*session.Item{}
+	for _, s := range part.Sessions {
+		for i := range s.Items {
+			filled[whole(s.ItemRef(i))] = &s.Items[i]
+		}
+	}
+	for _, s := range tree.Sessions {
+		for i := range s.Items {
+			if f := filled[whole(s.ItemRef(i))]; f != nil {
+				s.Items[i] = *f
+			}
+		}
+	}
+}

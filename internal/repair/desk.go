@@ -1,0 +1,196 @@
+package repair
+
+import (
+	"container/list"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// desk is a tree on which fixes are made, edit by edit: "after" means the place
+// at that moment. It gives out a new tree and leaves the one that it began with
+// as it was. Every edit of every store means what it means here.
+type desk struct {
+	before   *session.Tree
+	prologue func(*session.Call) (string, []session.Item)
+
+	sessions []*bench
+	byID     map[string]*bench
+	rows     map[string]*list.Element // of *entry, by session.Ref.Row of the whole record
+	behind   map[string]*list.Element // the result that was inserted last behind a row
+	fresh    int                      // names new records
+	sets     []session.Edit
+	gone     []session.Edit // the edits that took something out of the tree
+}
+
+// bench is a session while it is being worked on.
+type bench struct {
+	session.Session
+	items   *list.List // of *entry
+	touched bool       // its list of items changed
+}
+
+// entry is an item while it is being worked on.
+type entry struct {
+	session.Item
+	home  *bench
+	moved bool // to another place, so that its position is void
+	left  int  // the number of results that it began with
+}
+
+func newDesk(tree *session.Tree, prologue func(*session.Call) (string, []session.Item)) *desk {
+	d := &desk{
+		before: tree, prologue: prologue,
+		byID: map[string]*bench{}, rows: map[string]*list.Element{}, behind: map[string]*list.Element{},
+	}
+	for _, s := range tree.Sessions {
+		b := d.add(*s)
+		for i := range s.Items {
+			e := &entry{Item: s.Items[i], home: b, left: len(s.Items[i].Results)}
+			d.rows[s.ItemRef(i).Row()] = b.items.PushBack(e)
+			if e.Table == "" {
+				d.fresh++
+			}
+		}
+	}
+	return d
+}
+
+func (d *desk) add(s session.Session) *bench {
+	s.Items, s.Children = nil, nil
+	s.IndexRefs = slices.Clone(s.IndexRefs)
+	b := &bench{Session: s, items: list.New()}
+	d.sessions, d.byID[s.ID] = append(d.sessions, b), b
+	return b
+}
+
+// fix makes all edits of a fix. After an error the desk is void.
+func (d *desk) fix(edits []session.Edit) error {
+	for _, e := range edits {
+		if err := d.edit(e); err != nil {
+			return fmt.Errorf("%s %s: %w", e.Op, e.Ref.Row(), err)
+		}
+	}
+	return nil
+}
+
+func (d *desk) edit(e session.Edit) error {
+	switch e.Op {
+	case session.Create:
+		return d.create(e)
+	case session.Insert:
+		return d.insert(e)
+	case session.Move:
+		return d.move(e)
+	case session.RemoveTwin:
+		if d.find(e.Twin) == nil {
+			return fmt.Errorf("its copy %s is not there", e.Twin.Row())
+		}
+		return d.remove(e)
+	case session.Quarantine:
+		return d.remove(e)
+	case session.Set:
+		return d.set(e)
+	}
+	return fmt.Errorf("the edit is not known")
+}
+
+// find is the element of a record, whatever part of it the reference means; nil
+// when there is none.
+func (d *desk) find(r session.Ref) *list.Element {
+	r.Pointer = ""
+	return d.rows[r.Row()]
+}
+
+func (d *desk) remove(e session.Edit) error {
+	d.gone = append(d.gone, e)
+	_, err := d.take(e.Ref)
+	return err
+}
+
+func (d *desk) move(e session.Edit) error {
+	to := d.byID[e.To]
+	if to == nil {
+		return fmt.Errorf("there is no session %s", e.To)
+	}
+	if e.After == e.Ref {
+		return nil
+	}
+	taken, err := d.take(e.Ref)
+	if err != nil {
+		return err
+	}
+	taken.moved = true
+	return d.put(taken, to, e.After)
+}
+
+// take takes a record out, or the one result of it that a reference means.
+func (d *desk) take(r session.Ref) (*entry, error) {
+	at := d.find(r)
+	if at == nil {
+		return nil, fmt.Errorf("the record is not there")
+	}
+	e := at.Value.(*entry)
+	e.home.touched = true
+	if r.Pointer != "" {
+		return e.split(r)
+	}
+	e.home.items.Remove(at)
+	delete(d.rows, r.Row())
+	return e, nil
+}
+
+// split takes one result out of an item that holds several. The number in the
+// pointer is that of the item as it was stored, so results are marked first and
+// dropped when the tree is given out.
+func (e *entry) split(r session.Ref) (*entry, error) {
+	n, err := strconv.Atoi(strings.TrimPrefix(r.Pointer, "/results/"))
+	if err != nil || n < 0 || n >= e.left || n >= len(e.Results) || e.Results[n].CallID == takenResult {
+		return nil, fmt.Errorf("the record has no such part")
+	}
+	part := &entry{Item: e.Item, left: 1}
+	part.Key += "#" + strings.TrimPrefix(r.Pointer, "/")
+	part.Calls, part.Results = nil, []session.Result{e.Results[n]}
+	part.Text = e.Results[n].Digest
+	if e.Body != nil {
+		part.Body = &session.Body{Raw: e.Body.Raw}
+	}
+	e.Results = slices.Clone(e.Results)
+	e.Results[n] = session.Result{CallID: takenResult}
+	return part, nil
+}
+
+// takenResult marks a result that was taken out of its item. No store has such
+// an id.
+const takenResult = "\x00taken"
+
+// put places an entry directly behind a record; without one it goes to the
+// start, behind a prologue that a repair wrote.
+func (d *desk) put(e *entry, to *bench, after session.Ref) error {
+	e.home = to
+	to.touched = true
+	row := session.Ref{Table: e.Table, Key: e.Key}.Row()
+	if after == (session.Ref{}) {
+		d.rows[row] = to.start(e)
+		return nil
+	}
+	place := d.find(after)
+	if place == nil || place.Value.(*entry).home != to {
+		return fmt.Errorf("the place %s is not in session %s", after.Row(), to.ID)
+	}
+	d.rows[row] = to.items.InsertAfter(e, place)
+	return nil
+}
+
+func (b *bench) start(e *entry) *list.Element {
+	for at := b.items.Front(); at != nil; at = at.Next() {
+		it := at.Value.(*entry)
+		if !it.Flags.Has(session.Synthetic) || it.Role == session.Tool {
+			return b.items.InsertBefore(e, at)
+		}
+	}
+	return b.items.PushBack(e)
+}

@@ -1,0 +1,170 @@
+package repair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+)
+
+// Output carries a plan out on a copy of the store, in a new file, and leaves
+// the store as it is. reopen opens a file of the store's kind for reading. The
+// file and the receipt are there when all of it is done, or not at all.
+func (a Apply) Output(ctx context.Context, kind store.Kind, st store.Store, plan *Plan, out string, reopen func(path string) (store.Store, error)) (r *Receipt, err error) {
+	if _, err := os.Lstat(out); err == nil {
+		return nil, problem.New(problem.Usage, "Name a file that does not exist yet.", "%s exists already, and nothing is overwritten", out)
+	}
+	folder, err := os.MkdirTemp(filepath.Dir(out), ".sessctl-*")
+	if err != nil {
+		return nil, problem.New(problem.Unreadable, "Name a file in a folder that you may write to.", "%s cannot be written: %v", out, err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	temp := filepath.Join(folder, filepath.Base(out))
+	made := *plan
+	made.Store.Path = out
+	if kind.Rewrite != nil {
+		r, err = a.rewrite(ctx, kind, st, &made, temp, reopen)
+	} else {
+		r, err = a.editCopy(ctx, kind, st, &made, temp)
+	}
+	if err != nil {
+		return nil, err
+	}
+	atStep("publish")
+	if err := os.Link(temp, out); err != nil { // never over a file that came meanwhile
+		return nil, errors.Join(problem.New(problem.Unreadable, "Nothing else was changed.", "%s cannot be written: %v", out, err), removeFile(r.path))
+	}
+	return r, syncFolder(filepath.Dir(out))
+}
+
+// editCopy repairs a copy in place.
+func (a Apply) editCopy(ctx context.Context, kind store.Kind, st store.Store, plan *Plan, temp string) (*Receipt, error) {
+	copier, ok := st.(store.Copier)
+	if !ok || kind.Edit == nil {
+		return nil, problem.New(problem.Usage, "", "a store of the kind %s cannot be repaired", kind.Name)
+	}
+	if err := copier.Copy(ctx, temp, a.Progress); err != nil {
+		return nil, err
+	}
+	ed, err := kind.Edit(ctx, temp)
+	if err != nil {
+		return nil, err
+	}
+	a.Backup = ""
+	r, err := a.Run(ctx, ed, plan)
+	if err = errors.Join(err, ed.Close()); err != nil && r != nil {
+		return nil, errors.Join(err, removeFile(r.path))
+	}
+	return r, err
+}
+
+// rewrite writes every tree anew, the planned ones as the plan makes them.
+func (a Apply) rewrite(ctx context.Context, kind store.Kind, st store.Store, plan *Plan, temp string, reopen func(path string) (store.Store, error)) (*Receipt, error) {
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	b, foretold, err := a.writeTrees(ctx, kind, st, plan, f)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return nil, err
+	}
+	again, err := reopen(temp)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = again.Close() }()
+	if err := verifyRewrite(ctx, again, plan, foretold, b); err != nil {
+		return nil, err
+	}
+	b.State = Done
+	r := &Receipt{Schema: ReceiptSchema, State: Done, Store: plan.Store, Batches: []*Batch{b}, Ledger: b.Ledger, path: a.Receipt}
+	return r, r.write()
+}
+
+// writeTrees writes the trees and returns what was changed, with the trees that
+// must be read back.
+func (a Apply) writeTrees(ctx context.Context, kind store.Kind, st store.Store, plan *Plan, f *os.File) (*Batch, []*carried, error) {
+	planned := map[string]*Tree{}
+	for _, t := range plan.Trees {
+		planned[t.Root] = t
+	}
+	w, err := kind.Rewrite(st, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	b := &Batch{}
+	var foretold []*carried
+	for tree, err := range st.Trees(ctx) {
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := st.Fill(ctx, tree); err != nil {
+			return nil, nil, err
+		}
+		result := tree
+		if t := planned[tree.Root().ID]; t != nil {
+			if err := fits(ctx, st, t, tree); err != nil {
+				return nil, nil, err
+			}
+			c, err := t.carryOut(tree, a.Prologue)
+			if err != nil {
+				return nil, nil, err
+			}
+			result = c.After
+			b.Fixes, b.Kept = append(b.Fixes, t.Fixes...), append(b.Kept, c.kept...)
+			foretold = append(foretold, c)
+		}
+		if err := w.Tree(result); err != nil {
+			return nil, nil, err
+		}
+	}
+	return b, foretold, w.Flush()
+}
+
+// fits makes sure that a tree is what the plan was made for.
+func fits(ctx context.Context, st store.Store, t *Tree, tree *session.Tree) error {
+	summer, ok := st.(store.Summer)
+	if !ok {
+		return nil
+	}
+	sums, err := summer.Sums(ctx, sessionIDs(tree))
+	if err != nil {
+		return err
+	}
+	return (&application{}).unchanged(t, sums)
+}
+
+// verifyRewrite reads the new file back: the changed trees are what the plan
+// foretold, and every message is there or in the receipt.
+func verifyRewrite(ctx context.Context, again store.Store, plan *Plan, foretold []*carried, b *Batch) error {
+	stored, err := byID(ctx, again)
+	if err != nil {
+		return err
+	}
+	judged := *again.Facts()
+	judged.Writer = parseWriter(plan.Store.Writer)
+	for _, c := range foretold {
+		want := c.After
+		got := stored[want.Root().ID]
+		if got == nil {
+			return notVerified(plan, fmt.Errorf("session %s is missing", want.Root().ID))
+		}
+		if err := verify(&judged, want, got, false); err != nil {
+			return notVerified(plan, err)
+		}
+		if err := again.Fill(ctx, got); err != nil {
+			return err
+		}
+		l, err := weigh(c, got)
+		if err != nil {
+			return notVerified(plan, err)
+		}
+		b.Ledger.add(l)
+	}
+	return nil
+}

@@ -1,0 +1,118 @@
+// Package repair makes a store what a healthy runtime would have left: it plans
+// on the model, writes through an adapter, verifies what was written before it
+// is committed, and can take it back. Nothing is ever lost: what leaves the
+// store is in the receipt.
+package repair
+
+import (
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// PlanSchema names the form of a saved plan.
+const PlanSchema = "sessctl.plan/1"
+
+// Plan is what a repair would do to one store, as data. It holds no text of any
+// message and can be saved, shown and applied later.
+type Plan struct {
+	Schema string   `json:"schema"`
+	Store  Subject  `json:"store"`
+	Trees  []*Tree  `json:"trees"`
+	Left   []string `json:"left,omitempty"` // fingerprints of what the plan does not repair
+
+	Findings []*check.Finding `json:"-"` // what is left, as findings
+	Sessions int              `json:"-"` // of the whole store
+	Items    int              `json:"-"`
+}
+
+// Subject is the store that a plan or a receipt is for.
+type Subject struct {
+	Path       string `json:"path"`
+	Kind       string `json:"kind"`
+	Generation string `json:"generation,omitempty"`
+	Writer     string `json:"writer,omitempty"` // as it was judged: see session.Writer
+}
+
+// Tree is the plan for one session tree: the unit that is repaired as a whole
+// or not at all.
+type Tree struct {
+	Root  string `json:"root"`
+	Title string `json:"-"`
+	Items int    `json:"items"`
+	// Sums are the digests of the tree's sessions as they were when the plan
+	// was made. The plan is for exactly that.
+	Sums  map[string]string `json:"sums"`
+	Fixes []Fix             `json:"fixes"`
+	// First is the first item that changes, of every session whose list of
+	// items does: from there on, prompt caches and signed thinking are void.
+	First []Place `json:"first_changed,omitempty"`
+
+	Before []*check.Finding `json:"-"` // what was found in the tree
+	After  []*check.Finding `json:"-"` // what a check will find when the plan is carried out
+}
+
+// Place is an item of a session by its index.
+type Place struct {
+	Session string `json:"session"`
+	Item    int    `json:"item"`
+}
+
+// Fix is one fix of a plan. Fixes of a later round are made on the result of
+// the earlier ones.
+type Fix struct {
+	Round       int            `json:"round"`
+	Rule        string         `json:"rule"`
+	Fingerprint string         `json:"fingerprint"`
+	Session     string         `json:"session"`
+	Item        int            `json:"item"` // -1 for the session's own record
+	Title       string         `json:"title"`
+	Safety      string         `json:"safety"`
+	Edits       []session.Edit `json:"edits"`
+
+	Steps []Step `json:"-"`
+}
+
+// Step is an edit for people: what it does to which item.
+type Step struct {
+	Op      session.Op
+	Session string // where the item is stored, or will be
+	Item    int    // its index there as it is stored, -1 for a new record
+	Kind    session.Kind
+	Role    session.Role
+	Agent   string
+	Text    string   // of the item or of what is added, whole
+	Calls   []string // names of the tools that it calls
+	Call    string   // id of the call that it answers
+	Twin    *Place   // where the copy stays
+	To      string   // where it goes
+	After   int      // the item that it goes behind, -1 for the start or a new one
+	Field   string   // Set
+	Value   *string  // Set
+	Child   string   // the session that a reference or a creation is for
+}
+
+// Edits counts the edits of the plan.
+func (p *Plan) Edits() int {
+	n := 0
+	for _, t := range p.Trees {
+		for _, f := range t.Fixes {
+			n += len(f.Edits)
+		}
+	}
+	return n
+}
+
+// Empty reports whether there is nothing to do.
+func (p *Plan) Empty() bool { return len(p.Trees) == 0 }
+
+// rounds are the fixes of a tree, round by round.
+func (t *Tree) rounds() [][]Fix {
+	var rounds [][]Fix
+	for _, f := range t.Fixes {
+		for len(rounds) <= f.Round {
+			rounds = append(rounds, nil)
+		}
+		rounds[f.Round] = append(rounds[f.Round], f)
+	}
+	return rounds
+}

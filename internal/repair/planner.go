@@ -1,0 +1,252 @@
+package repair
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+)
+
+// Options say what a plan may hold.
+type Options struct {
+	Rules   []*rules.Rule   // whose fixes are made; nil for all
+	Session string          // only the tree that holds this session, "" for all
+	Allow   map[string]bool // what is allowed besides the default repairs: "lossy", "prune", …
+	// Prologue is the store's: see store.Kind.
+	Prologue func(call *session.Call) (string, []session.Item)
+}
+
+// maxRounds bounds planning; two or three rounds are usual. What is left then is
+// reported like everything that has no repair.
+const maxRounds = 10
+
+// Make plans the repair of a store. Nothing is written. A store that is read
+// incompletely is planned as far as it is known; the result says so, as that of
+// a check.
+func Make(ctx context.Context, st store.Store, opts Options) (*Plan, *check.Result, error) {
+	facts := st.Facts()
+	p := &planner{ctx: ctx, st: st, opts: opts, facts: facts, plan: &Plan{
+		Schema: PlanSchema, Store: Subject{Path: facts.Path, Kind: facts.Kind, Generation: facts.Generation, Writer: facts.Writer.String()},
+	}}
+	p.selected = map[*rules.Rule]bool{}
+	run := opts.Rules
+	if run == nil {
+		run = rules.All
+	}
+	for _, r := range run {
+		p.selected[r] = true
+	}
+	result, err := check.Run(ctx, st, check.Options{Rules: rules.All, Session: opts.Session, EachTree: p.tree})
+	if err == nil {
+		err = p.err
+	}
+	for _, f := range result.Findings { // of the store itself
+		if f.Session == "" && p.selected[f.Rule] {
+			p.leave(f)
+		}
+	}
+	p.plan.Sessions, p.plan.Items = result.Sessions, result.Items
+	return p.plan, result, err
+}
+
+type planner struct {
+	ctx      context.Context
+	st       store.Store
+	facts    *session.Store
+	opts     Options
+	selected map[*rules.Rule]bool
+	plan     *Plan
+	err      error
+}
+
+func (p *planner) leave(f *check.Finding) {
+	p.plan.Findings = append(p.plan.Findings, f)
+	p.plan.Left = append(p.plan.Left, f.Fingerprint)
+}
+
+// tree plans one tree. It is called for one tree at a time.
+func (p *planner) tree(tree *session.Tree, found []*check.Finding) {
+	left := found
+	if p.err == nil && len(p.choose(found, nil)) > 0 {
+		var planned *Tree
+		if planned, p.err = p.planTree(tree, found); planned != nil {
+			p.plan.Trees = append(p.plan.Trees, planned)
+			left = planned.After
+		}
+	}
+	for _, f := range left {
+		if p.selected[f.Rule] {
+			p.leave(f)
+		}
+	}
+}
+
+// planTree plans round by round until no round finds anything to do. It returns
+// nil when there is nothing that can be done.
+func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, error) {
+	if err := p.st.Fill(p.ctx, tree); err != nil {
+		return nil, err
+	}
+	sums, err := p.sums(tree)
+	if err != nil {
+		return nil, err
+	}
+	t := &Tree{Root: tree.Root().ID, Title: tree.Root().Title, Items: tree.Items(), Sums: records(sums), Before: found}
+	stored := rowsOf(sums)
+	now, done, origin := tree, map[string]bool{}, newOrigin(tree)
+	t.After = found
+	for round := range maxRounds {
+		chosen := p.choose(t.After, done)
+		made, next := p.round(now, chosen, stored)
+		if len(made) == 0 {
+			break
+		}
+		for _, f := range made {
+			done[f.Fingerprint] = true
+			f.Round = round
+			f.Steps = origin.steps(now, f.Edits)
+			t.Fixes = append(t.Fixes, f)
+		}
+		now = next
+		t.After = check.Tree(p.facts, now, rules.All)
+	}
+	if worse := introduced(found, t.After); worse != nil {
+		return nil, fmt.Errorf("the plan for session %s would bring a finding of %s that is not there now; please report it, "+
+			"with `sessctl export --redact` of the session", t.Root, worse.Rule.ID)
+	}
+	if len(t.Fixes) == 0 {
+		return nil, nil
+	}
+	t.First = firstChanged(tree, now)
+	return t, nil
+}
+
+func (p *planner) sums(tree *session.Tree) (map[string]store.Sum, error) {
+	summer, ok := p.st.(store.Summer)
+	if !ok {
+		return nil, nil
+	}
+	return summer.Sums(p.ctx, sessionIDs(tree))
+}
+
+func sessionIDs(tree *session.Tree) []string {
+	ids := make([]string, len(tree.Sessions))
+	for i, s := range tree.Sessions {
+		ids[i] = s.ID
+	}
+	return ids
+}
+
+// choose lists the fixes that may be made, in the order of their findings.
+func (p *planner) choose(found []*check.Finding, done map[string]bool) []Fix {
+	var list []Fix
+	for _, f := range found {
+		if done[f.Fingerprint] || !p.selected[f.Rule] {
+			continue
+		}
+		for _, fix := range f.Fixes {
+			if p.allowed(fix) {
+				list = append(list, Fix{
+					Rule: f.Rule.ID, Fingerprint: f.Fingerprint, Session: f.Session, Item: f.Item,
+					Title: fix.Title, Safety: fix.Safety.String(), Edits: fix.Edits,
+				})
+				break
+			}
+		}
+	}
+	return list
+}
+
+func (p *planner) allowed(fix rules.Fix) bool {
+	if len(fix.Edits) == 0 || fix.Allow != "" && !p.opts.Allow[fix.Allow] {
+		return false
+	}
+	switch fix.Safety {
+	case rules.Lossless, rules.Kept:
+		return true
+	case rules.Lossy:
+		return p.opts.Allow["lossy"]
+	}
+	return false
+}
+
+// round makes the fixes that do not get into each other's way, and returns them
+// with the tree that they make.
+func (p *planner) round(tree *session.Tree, chosen []Fix, stored map[string]string) ([]Fix, *session.Tree) {
+	for {
+		d, c := newDesk(tree, p.opts.Prologue), newClaims()
+		var made []Fix
+		failed := -1
+		for i, f := range chosen {
+			if c.overlaps(f.Edits) {
+				continue
+			}
+			f.Edits = keepUnequal(f.Edits, stored)
+			if d.fix(f.Edits) != nil {
+				failed = i // the desk is void: once more, without it
+				break
+			}
+			c.claim(f.Edits)
+			made = append(made, f)
+		}
+		if failed < 0 {
+			return made, d.tree()
+		}
+		chosen = append(append([]Fix{}, chosen[:failed]...), chosen[failed+1:]...)
+	}
+}
+
+// keepUnequal turns the removal of a twin into quarantine where the two records
+// say the same but are not stored as the same bytes: then the receipt keeps what
+// the surviving one lacks.
+func keepUnequal(edits []session.Edit, stored map[string]string) []session.Edit {
+	list := make([]session.Edit, len(edits))
+	for i, e := range edits {
+		if e.Op == session.RemoveTwin && stored[e.Ref.Key] != stored[e.Twin.Key] {
+			e.Op = session.Quarantine
+		}
+		list[i] = e
+	}
+	return list
+}
+
+// introduced is a finding that matters and was not there before, nil for none.
+func introduced(before, after []*check.Finding) *check.Finding {
+	known := map[string]bool{}
+	for _, f := range before {
+		known[f.Fingerprint] = true
+	}
+	for _, f := range after {
+		if f.Severity > rules.Info && !known[f.Fingerprint] {
+			return f
+		}
+	}
+	return nil
+}
+
+// firstChanged is the first item of every stored session that is no longer what
+// stood there.
+func firstChanged(before, after *session.Tree) []Place {
+	now := map[string]*session.Session{}
+	for _, s := range after.Sessions {
+		now[s.ID] = s
+	}
+	var list []Place
+	for _, s := range before.Sessions {
+		t := now[s.ID]
+		if t == nil {
+			continue
+		}
+		for i := 0; i < len(s.Items) || i < len(t.Items); i++ {
+			if i >= len(s.Items) || i >= len(t.Items) || s.ItemRef(i) != t.ItemRef(i) ||
+				len(s.Items[i].Results) != len(t.Items[i].Results) {
+				list = append(list, Place{Session: s.ID, Item: i})
+				break
+			}
+		}
+	}
+	return list
+}

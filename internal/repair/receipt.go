@@ -1,0 +1,154 @@
+package repair
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store"
+)
+
+// ReceiptSchema names the form of a receipt.
+const ReceiptSchema = "sessctl.receipt/1"
+
+// The states of a receipt and of its batches. A pending batch may or may not
+// have been committed: the digests of its sessions tell.
+const (
+	Pending = "pending"
+	Done    = "done"
+	Undone  = "undone"
+)
+
+// Receipt is what a repair did: enough to take it back, and everything that
+// left the store. It is written before the change is committed.
+type Receipt struct {
+	Schema  string   `json:"schema"`
+	State   string   `json:"state"`
+	Store   Subject  `json:"store"`
+	Backup  string   `json:"backup,omitempty"`
+	Ledger  Ledger   `json:"ledger"`
+	Batches []*Batch `json:"batches"`
+
+	path    string
+	written bool
+}
+
+// Batch is what one transaction changed.
+type Batch struct {
+	State    string          `json:"state"`
+	Sessions []Touched       `json:"sessions"`
+	Fixes    []Fix           `json:"fixes"`
+	Kept     []Kept          `json:"kept,omitempty"`
+	Ledger   Ledger          `json:"ledger"`
+	Journal  json.RawMessage `json:"journal"` // the adapter's own: see store.Editor
+}
+
+// Touched is a session that a batch changed, with the digests of what was
+// stored of it before and after. "" means that there was no such session.
+type Touched struct {
+	ID     string `json:"id"`
+	Before string `json:"before"`
+	After  string `json:"after"`
+}
+
+// touch notes the sessions whose digests differ.
+func (b *Batch) touch(before, after map[string]store.Sum) {
+	for _, id := range sortedKeys(after) {
+		if before[id].Record != after[id].Record {
+			b.Sessions = append(b.Sessions, Touched{ID: id, Before: before[id].Record, After: after[id].Record})
+		}
+	}
+}
+
+// Path is where the receipt is.
+func (r *Receipt) Path() string { return r.path }
+
+// write puts the receipt on the disk, complete or not at all, for its owner
+// only. The first time, the file must not exist.
+func (r *Receipt) write() error {
+	data, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return err
+	}
+	if !r.written {
+		if _, err := os.Lstat(r.path); err == nil {
+			return problem.New(problem.Usage, "Move it away and try again.", "%s exists already, and nothing is overwritten", r.path)
+		}
+	}
+	if err := replaceFile(r.path, append(data, '\n')); err != nil {
+		return problem.New(problem.Unreadable, "Nothing was changed. Make room or choose another place.", "the receipt cannot be written: %v", err)
+	}
+	r.written = true
+	return nil
+}
+
+// rewrite writes the receipt again without a batch that failed; one that never
+// had another is removed.
+func (r *Receipt) rewrite() error {
+	if !r.written {
+		return nil
+	}
+	if len(r.Batches) == 0 {
+		return removeFile(r.path)
+	}
+	return r.write()
+}
+
+// replaceFile writes a file under a temporary name and renames it.
+func replaceFile(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".sessctl-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// syncFolder makes a rename last. Not every system can sync a folder, and
+// then there is nothing more to do.
+func syncFolder(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	_ = f.Sync()
+	return f.Close()
+}
+
+func removeFile(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// ReadReceipt reads the receipt of a repair.
+func ReadReceipt(path string) (*Receipt, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, problem.New(problem.Unreadable, "Name the file that the repair printed: it ends in .receipt.json.", "%s cannot be read: %v", path, err)
+	}
+	r := &Receipt{path: path, written: true}
+	if err := json.Unmarshal(data, r); err != nil || r.Schema != ReceiptSchema {
+		return nil, problem.New(problem.Unreadable, "Name the file that the repair printed: it ends in .receipt.json.",
+			"%s is no receipt of a repair%s", path, detailOf(err))
+	}
+	return r, nil
+}
+
+func detailOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return fmt.Sprintf(": %v", err)
+}

@@ -1,0 +1,98 @@
+package repair
+
+import (
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/forest"
+)
+
+// tree is what the edits made of the tree: with positions, and with every index
+// that counts in a changed list of items counted anew.
+func (d *desk) tree() *session.Tree {
+	faults := d.itemFaults()
+	heads := make([]forest.Head, len(d.sessions))
+	exists := func(id string) bool { return d.byID[id] != nil }
+	for i, b := range d.sessions {
+		s := b.finished()
+		s.Faults = nil
+		for _, f := range b.Faults {
+			if f.Item < 0 && f.Kind != session.ParentCycle { // grouping finds loops anew
+				s.Faults = append(s.Faults, f)
+			}
+		}
+		for n := range s.Items {
+			for _, f := range faults[s.ItemRef(n).Row()] {
+				f.Item, f.Ref.Session = n, s.ID
+				s.Faults = append(s.Faults, f)
+			}
+			if it := &s.Items[n]; it.Flags.Has(session.Dangling) && exists(it.Child) {
+				it.Flags &^= session.Dangling | session.Skipped
+			}
+		}
+		if b.touched {
+			d.reindex(s)
+		}
+		heads[i] = forest.HeadOf(s)
+	}
+	whole := &session.Tree{}
+	for _, t := range forest.Group(heads) {
+		whole.Sessions = append(whole.Sessions, t.Sessions...)
+	}
+	return whole
+}
+
+// itemFaults are the faults of items that are still to be mended, by row.
+func (d *desk) itemFaults() map[string][]session.Fault {
+	faults := map[string][]session.Fault{}
+	for _, b := range d.sessions {
+		for _, f := range b.Faults {
+			if f.Item >= 0 {
+				faults[f.Ref.Row()] = append(faults[f.Ref.Row()], f)
+			}
+		}
+	}
+	return faults
+}
+
+// finished is the session with its items in their order and at their positions.
+func (b *bench) finished() *session.Session {
+	s := b.Session
+	s.IndexRefs = slices.Clone(b.IndexRefs)
+	s.Items = make([]session.Item, 0, b.items.Len())
+	last := int64(-1)
+	for at := b.items.Front(); at != nil; at = at.Next() {
+		e := at.Value.(*entry)
+		it := e.Item
+		if len(it.Results) > 0 {
+			it.Results = slices.DeleteFunc(slices.Clone(it.Results), func(r session.Result) bool { return r.CallID == takenResult })
+			if len(it.Results) == 0 && it.Role == session.Tool {
+				continue // all its parts were taken
+			}
+		}
+		// A gap that an item leaves takes in what comes later: as few rows
+		// change as can.
+		if b.touched && (e.moved || it.Position <= last) {
+			it.Position = last + 1
+		}
+		last = it.Position
+		s.Items = append(s.Items, it)
+	}
+	return &s
+}
+
+// reindex counts the indexes anew that mean a place in the session's list.
+func (d *desk) reindex(s *session.Session) {
+	before := d.before.Session(s.ID)
+	if before == nil {
+		return
+	}
+	for i := range s.Items {
+		if it := &s.Items[i]; it.Kind == session.Summary && it.KeptFrom > 0 {
+			it.KeptFrom = session.RemapIndex(before, s, it.KeptFrom)
+		}
+	}
+	for i := range s.IndexRefs {
+		s.IndexRefs[i].Index = session.RemapIndex(before, s, s.IndexRefs[i].Index)
+	}
+}

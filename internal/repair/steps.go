@@ -1,0 +1,98 @@
+package repair
+
+import (
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// origin says where the records of a tree were stored before anything was
+// planned: people see one numbering, that of the store as it is.
+type origin struct{ places map[string]Place }
+
+func newOrigin(tree *session.Tree) *origin {
+	o := &origin{places: map[string]Place{}}
+	for _, s := range tree.Sessions {
+		for i := range s.Items {
+			o.places[whole(s.ItemRef(i))] = Place{Session: s.ID, Item: i}
+		}
+	}
+	return o
+}
+
+func (o *origin) place(r session.Ref) Place {
+	if p, ok := o.places[whole(r)]; ok {
+		return p
+	}
+	return Place{Session: r.Session, Item: -1}
+}
+
+// steps tells what edits do to a tree whose bodies are loaded.
+func (o *origin) steps(tree *session.Tree, edits []session.Edit) []Step {
+	items := map[string]*session.Item{}
+	for _, s := range tree.Sessions {
+		for i := range s.Items {
+			items[whole(s.ItemRef(i))] = &s.Items[i]
+		}
+	}
+	list := make([]Step, 0, len(edits))
+	for _, e := range edits {
+		at := o.place(e.Ref)
+		step := Step{Op: e.Op, Session: at.Session, Item: at.Item, To: e.To, After: o.place(e.After).Item, Field: e.Field, Value: e.Value}
+		if e.Ref.Table == session.TableSessions {
+			step.Session, step.Item = e.Ref.Key, -1
+		}
+		if e.Twin != (session.Ref{}) {
+			twin := o.place(e.Twin)
+			step.Twin = &twin
+		}
+		step.describe(items[whole(e.Ref)])
+		step.announce(e, items)
+		list = append(list, step)
+	}
+	return list
+}
+
+// describe says what a stored item is.
+func (s *Step) describe(it *session.Item) {
+	if it == nil {
+		return
+	}
+	s.Kind, s.Role, s.Agent, s.Child = it.Kind, it.Role, it.Agent, it.Child
+	for i := range it.Calls {
+		s.Calls = append(s.Calls, it.Calls[i].Name)
+	}
+	if it.Body != nil {
+		s.Text = it.Body.Text
+	}
+	if len(it.Results) > 0 {
+		s.Call, s.Text = it.Results[0].CallID, it.Results[0].Text
+	}
+}
+
+// announce says what a new record will be.
+func (s *Step) announce(e session.Edit, items map[string]*session.Item) {
+	if e.Call != nil {
+		if it := items[whole(e.Call.Ref)]; it != nil && e.Call.Nth < len(it.Calls) {
+			if d := it.Calls[e.Call.Nth].Delegation; d != nil {
+				s.Agent = d.Agent
+			}
+		}
+	}
+	if e.Op == session.Create {
+		s.Child = e.NewID
+	}
+	n := e.New
+	if n == nil {
+		return
+	}
+	s.Item, s.Session = -1, e.To
+	s.Kind, s.Role, s.Child, s.Call, s.Text = n.Kind, n.Role, n.Child, n.CallID, n.Text
+	if n.Agent != "" {
+		s.Agent = n.Agent
+	}
+	if from := items[whole(n.TextFrom)]; from != nil && from.Body != nil {
+		s.Text = from.Body.Text
+	}
+	if n.Prologue {
+		s.Role = session.System
+	}
+}
