@@ -123,3 +123,12 @@ func adopt(tree, part *session.Tree) {
 		}
 	}
 }
+
+// Foresee is what the plan makes of its tree, whose bodies are loaded.
+func (t *Tree) Foresee(tree *session.Tree, prologue func(*session.Call) (string, []session.Item)) (*session.Tree, error) {
+	c, err := t.carryOut(tree, prologue)
+	if err != nil {
+		return nil, err
+	}
+	return c.After, nil
+}

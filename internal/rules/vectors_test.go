@@ -61,8 +61,8 @@ func TestVectorsOfConversations(t *testing.T) {
 		}
 		t.Run(v.ID+" "+v.Name, func(t *testing.T) {
 			store := &session.Store{Writer: map[string]session.Writer{"alive": session.WriterLive, "dead": session.WriterDead}[v.Context.Writer]}
-			desk := &desk{sessions: []*session.Session{conversation(v.Messages)}}
-			found := idsOf(findAll(store, []*session.Tree{desk.tree()}))
+			tree := &session.Tree{Sessions: []*session.Session{conversation(v.Messages)}}
+			found := idsOf(findAll(store, []*session.Tree{tree}))
 			for _, id := range found {
 				if !slices.Contains(v.Any, id) {
 					t.Errorf("%s is not expected under any profile (%v)", id, v.Any)
@@ -78,10 +78,8 @@ func TestVectorsOfConversations(t *testing.T) {
 			if slices.ContainsFunc(v.Any, func(id string) bool { return id == "SC202" }) {
 				return // its repair renames
 			}
-			if _, err := desk.repair(store); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(flat(conversation(v.Repaired)), flat(desk.sessions[0])); diff != "" {
+			after, _ := repaired(t, store, tree)
+			if diff := cmp.Diff(flat(conversation(v.Repaired)), flat(after.Root())); diff != "" {
 				t.Errorf("after the repair, want (-), got (+):\n%s", diff)
 			}
 		})
