@@ -28,7 +28,8 @@ var meanings = []struct {
 	{exitFindings, "findings at or above --fail-on"},
 	{int(problem.Usage), "wrong usage or configuration, or an unknown session or rule"},
 	{int(problem.Unreadable), "no store found, not readable, or the result is incomplete"},
-	{int(problem.Busy), "the store is in use, or changed while it was read"},
+	{int(problem.RolledBack), "the repair was rolled back"},
+	{int(problem.Busy), "the store is in use, or changed meanwhile"},
 	{exitInterrupted, "interrupted"},
 }
 
@@ -46,6 +47,9 @@ func exitStatus(success string, codes ...int) string {
 
 // storeCodes are the codes of every command that opens a store.
 var storeCodes = []int{int(problem.Unreadable), int(problem.Busy), exitInterrupted}
+
+// changing are the codes of the commands that change a store.
+var changing = append([]int{int(problem.RolledBack)}, storeCodes...)
 
 // errInterrupted ends a run that a signal stopped.
 var errInterrupted = errors.New("interrupted; nothing was changed")
@@ -96,6 +100,9 @@ func (p *program) finish(ran *cobra.Command, err error) int {
 	}
 	if err != nil && p.config == nil && problem.ClassOf(err) == 0 && !errors.Is(err, errInterrupted) {
 		err = problem.New(problem.Usage, "See `"+ran.CommandPath()+" --help`.", "%v", err)
+	}
+	if errors.Is(err, errInterrupted) {
+		err = interruption(ran)
 	}
 	p.report(err)
 	return exitCode(err)

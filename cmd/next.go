@@ -11,7 +11,8 @@ import (
 )
 
 // nextCommands are what to type after a check: what the worst findings mean,
-// and the first session that has one.
+// the first session that has one, and the plan of a repair where one is made
+// without more ado.
 func nextCommands(args []string, results []*check.Result) []render.Command {
 	result, worst := worstOf(results)
 	if len(worst) == 0 {
@@ -27,7 +28,17 @@ func nextCommands(args []string, results []*check.Result) []render.Command {
 			Line: "sessctl view " + path + shellWord(rules.Short(worst[at].Root.ID)), Why: "the session as it is",
 		})
 	}
+	if slices.ContainsFunc(result.Findings, repairable) && result.Store.Path != "-" {
+		next = append(next, render.Command{Line: "sessctl repair " + path + "--dry-run", Why: "what a repair would do"})
+	}
 	return next
+}
+
+// repairable reports whether a finding has a repair that needs no --allow.
+func repairable(f *check.Finding) bool {
+	return slices.ContainsFunc(f.Fixes, func(fix rules.Fix) bool {
+		return len(fix.Edits) > 0 && fix.Allow == "" && fix.Safety <= rules.Kept
+	})
 }
 
 // explainCommand leads to the page of the rule that found most.

@@ -13,22 +13,25 @@ import (
 
 // The groups of commands in the help.
 const (
-	groupStore = "store"
-	groupOther = "other"
+	groupStore  = "store"
+	groupRepair = "repair"
+	groupOther  = "other"
 )
 
 func newRootCommand(p *program) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "sessctl",
-		Short: "Check the persisted sessions of AI agents",
+		Short: "Check and repair the persisted sessions of AI agents",
 		Long: `sessctl is an fsck for the sessions that AI agents leave behind. It opens the
 store that an agent runtime wrote, finds what would break or mislead the next
-run, and says what to do about it. Reading never changes a store.
+run, and repairs it without losing a message. Only ` + "`repair`" + ` and ` + "`undo`" + ` change a
+store: with a backup, verified, and with a way back.
 
 ` + exitStatus("nothing found at or above --fail-on", append(storeCodes, exitFindings)...),
 		Example: `  sessctl check                     the stores at their usual places
   sessctl check session.db          one store
-  sessctl explain SC701             what a finding means`,
+  sessctl explain SC701             what a finding means
+  sessctl repair session.db         see the plan, then say yes or no`,
 		Args:          p.knownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceErrors: true,
@@ -46,10 +49,10 @@ run, and says what to do about it. Reading never changes a store.
 	completeFlag(root, "color", func(*cobra.Command, []string) []string { return when })
 	root.PersistentFlags().BoolP("quiet", "q", false, "print what was asked for and nothing else")
 
-	root.AddGroup(&cobra.Group{ID: groupStore, Title: "Look at stores:"}, &cobra.Group{ID: groupOther, Title: "Other:"})
+	root.AddGroup(&cobra.Group{ID: groupStore, Title: "Look at stores:"}, &cobra.Group{ID: groupRepair, Title: "Repair stores:"}, &cobra.Group{ID: groupOther, Title: "Other:"})
 	root.AddCommand(
 		newCheckCommand(p), newViewCommand(p), newLsCommand(p), newStoresCommand(p), newExportCommand(p),
-		newExplainCommand(p), newConfigCommand(p), newVersionCommand(p),
+		newRepairCommand(p), newUndoCommand(p), newExplainCommand(p), newConfigCommand(p), newVersionCommand(p),
 	)
 	root.SetHelpCommandGroupID(groupOther)
 	root.SetCompletionCommandGroupID(groupOther)

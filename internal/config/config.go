@@ -35,6 +35,13 @@ type Config struct {
 	Redact     bool   `mapstructure:"redact"`
 	Output     string `mapstructure:"output"`
 
+	DryRun      bool     `mapstructure:"dry-run"`
+	Yes         bool     `mapstructure:"yes"`
+	Allow       []string `mapstructure:"allow"`
+	Plan        string   `mapstructure:"plan"`
+	PlanOut     string   `mapstructure:"plan-out"`
+	ShowContent bool     `mapstructure:"show-content"`
+
 	// File is the configuration file that was read, "" for none.
 	File string `mapstructure:"-"`
 	// Sources says for each key where its value comes from: "--fail-on",

@@ -128,6 +128,9 @@ func (a *application) batch(trees []*Tree) error {
 func (a *application) change(trees []*Tree) (*Batch, error) {
 	var ids []string
 	for _, t := range trees {
+		if len(t.Sums) == 0 {
+			return nil, problem.New(problem.Usage, "Make a new plan.", "the plan does not say what session %s looked like, so it cannot be applied safely", t.Root)
+		}
 		ids = append(ids, sortedKeys(t.Sums)...)
 	}
 	sums, err := a.ed.Sums(a.ctx, ids)
@@ -229,7 +232,11 @@ func (a *application) verify(facts *session.Store, foretold []*session.Tree) (ma
 		if got == nil {
 			return nil, notVerified(a.plan, fmt.Errorf("session %s is missing", want.Root().ID))
 		}
-		if err := verify(&judged, want, got, true); err != nil {
+		err := verify(&judged, want, got, true)
+		if err == nil {
+			err = sameTexts(a.ctx, st, want, got)
+		}
+		if err != nil {
 			return nil, notVerified(a.plan, err)
 		}
 	}

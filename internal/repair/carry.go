@@ -13,6 +13,7 @@ type carried struct {
 	store.Change
 	gone  []session.Edit // what left the tree
 	added int            // items that the plan adds
+	left  []departed
 	kept  []Kept
 }
 
@@ -46,6 +47,7 @@ func (t *Tree) carryOut(tree *session.Tree, prologue func(*session.Call) (string
 			c.gone = append(c.gone, d.gone[taken:]...)
 		}
 		c.Sets = append(c.Sets, d.sets...)
+		c.left = append(c.left, d.left...)
 		c.After = d.tree()
 	}
 	for _, s := range c.After.Sessions {

@@ -19,6 +19,9 @@ type Plan struct {
 	Store  Subject  `json:"store"`
 	Trees  []*Tree  `json:"trees"`
 	Left   []string `json:"left,omitempty"` // fingerprints of what the plan does not repair
+	// Refused are the trees that have repairs which together do not lead to
+	// a better tree.
+	Refused []Refused `json:"refused,omitempty"`
 
 	Findings []*check.Finding `json:"-"` // what is left, as findings
 	Sessions int              `json:"-"` // of the whole store
@@ -49,6 +52,12 @@ type Tree struct {
 
 	Before []*check.Finding `json:"-"` // what was found in the tree
 	After  []*check.Finding `json:"-"` // what a check will find when the plan is carried out
+}
+
+// Refused is a tree that a plan leaves as it is, and why.
+type Refused struct {
+	Root string `json:"root"`
+	Why  string `json:"why"`
 }
 
 // Place is an item of a session by its index.

@@ -105,7 +105,7 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 			break
 		}
 		for _, f := range made {
-			done[f.Fingerprint] = true
+			done[f.key()] = true
 			f.Round = round
 			f.Steps = origin.steps(now, f.Edits)
 			t.Fixes = append(t.Fixes, f)
@@ -113,9 +113,10 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 		now = next
 		t.After = check.Tree(p.facts, now, rules.All)
 	}
-	if worse := introduced(found, t.After); worse != nil {
-		return nil, fmt.Errorf("the plan for session %s would bring a finding of %s that is not there now; please report it, "+
-			"with `sessctl export --redact` of the session", t.Root, worse.Rule.ID)
+	if worse := introduced(tree, found, t.After); worse != nil {
+		p.plan.Refused = append(p.plan.Refused, Refused{Root: t.Root, Why: fmt.Sprintf(
+			"its repair would bring a finding of %s that is not there now, so it is left as it is", worse.Rule.ID)})
+		return nil, nil
 	}
 	if len(t.Fixes) == 0 {
 		return nil, nil
@@ -144,7 +145,7 @@ func sessionIDs(tree *session.Tree) []string {
 func (p *planner) choose(found []*check.Finding, done map[string]bool) []Fix {
 	var list []Fix
 	for _, f := range found {
-		if done[f.Fingerprint] || !p.selected[f.Rule] {
+		if done[f.Fingerprint+f.Session] || !p.selected[f.Rule] {
 			continue
 		}
 		for _, fix := range f.Fixes {
@@ -159,6 +160,11 @@ func (p *planner) choose(found []*check.Finding, done map[string]bool) []Fix {
 	}
 	return list
 }
+
+// key tells when planning goes in a circle: the same finding of the same record
+// in the same session. One that followed its record into a sub-session can go
+// on to a deeper one.
+func (f *Fix) key() string { return f.Fingerprint + f.Session }
 
 func (p *planner) allowed(fix rules.Fix) bool {
 	if len(fix.Edits) == 0 || fix.Allow != "" && !p.opts.Allow[fix.Allow] {
@@ -213,14 +219,21 @@ func keepUnequal(edits []session.Edit, stored map[string]string) []session.Edit 
 	return list
 }
 
-// introduced is a finding that matters and was not there before, nil for none.
-func introduced(before, after []*check.Finding) *check.Finding {
+// introduced is a finding that matters about a record that no finding named
+// before, nil for none.
+func introduced(tree *session.Tree, before, after []*check.Finding) *check.Finding {
 	known := map[string]bool{}
 	for _, f := range before {
-		known[f.Fingerprint] = true
+		known[f.Fingerprint], known[f.Row] = true, true
+		s := tree.Session(f.Session)
+		for _, item := range f.Items {
+			if s != nil && item < len(s.Items) {
+				known[s.ItemRef(item).Row()] = true
+			}
+		}
 	}
 	for _, f := range after {
-		if f.Severity > rules.Info && !known[f.Fingerprint] {
+		if f.Severity > rules.Info && !known[f.Fingerprint] && !known[f.Row] {
 			return f
 		}
 	}

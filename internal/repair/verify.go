@@ -1,12 +1,14 @@
 package repair
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
 )
 
 // verify holds what a store now has of a tree against what the plan foretold:
@@ -62,28 +64,81 @@ func sameSession(want, got *session.Session, rows bool) error {
 		}
 	}
 	for i := range want.Items {
-		if !sameItem(&want.Items[i], &got.Items[i]) || rows && !sameRow(&want.Items[i], &got.Items[i]) {
-			return fmt.Errorf("item %d (%s) is not what the plan has there", i, got.ItemRef(i).Row())
+		if what := difference(&want.Items[i], &got.Items[i], rows); what != "" {
+			return fmt.Errorf("the %s of item %d (%s) is not what the plan has there", what, i, got.ItemRef(i).Row())
 		}
 	}
 	return nil
 }
 
-// sameRow reports whether a record that was there is still the same one. A new
-// item has no row in the plan.
-func sameRow(want, got *session.Item) bool {
-	return want.Position == got.Position &&
-		(want.Table == "" || want.Table == got.Table && want.Key == got.Key && want.Meaning == got.Meaning)
+// sameTexts compares what new items say, which no digest tells: an adapter makes
+// its own of what it stores.
+func sameTexts(ctx context.Context, st store.Store, foretold, stored *session.Tree) error {
+	part, said := &session.Tree{}, []*session.Item{}
+	for _, want := range foretold.Sessions {
+		got := *stored.Session(want.ID)
+		items := got.Items
+		got.Items = nil
+		for i := range want.Items {
+			if want.Items[i].Table == "" {
+				got.Items = append(got.Items, items[i])
+				said = append(said, &want.Items[i])
+			}
+		}
+		part.Sessions = append(part.Sessions, &got)
+	}
+	if err := st.Fill(ctx, part); err != nil {
+		return err
+	}
+	n := 0
+	for _, s := range part.Sessions {
+		for i := range s.Items {
+			if text(&s.Items[i]) != text(said[n]) {
+				return fmt.Errorf("the new item %s does not say what the plan has there", s.ItemRef(i).Row())
+			}
+			n++
+		}
+	}
+	return nil
 }
 
-// sameItem compares what outlines tell.
-func sameItem(want, got *session.Item) bool {
+func text(it *session.Item) string {
+	if len(it.Results) > 0 {
+		return it.Results[0].Text
+	}
+	if it.Body == nil {
+		return ""
+	}
+	return it.Body.Text
+}
+
+// difference names the first thing in which two outlines differ, "" when they
+// are alike. A new item has no row in the plan.
+func difference(want, got *session.Item, rows bool) string {
 	const flags = session.Implicit | session.Archived | session.Blank | session.Skipped | session.Dangling
-	return want.Kind == got.Kind && want.Role == got.Role && want.Flags&flags == got.Flags&flags &&
-		want.Agent == got.Agent && want.Child == got.Child && want.KeptFrom == got.KeptFrom &&
-		(want.Text == got.Text || want.Kind != session.Message) &&
-		slices.EqualFunc(want.Calls, got.Calls, func(a, b session.Call) bool { return a.ID == b.ID && a.Name == b.Name }) &&
-		slices.EqualFunc(want.Results, got.Results, func(a, b session.Result) bool {
-			return a.CallID == b.CallID && a.Digest == b.Digest && a.IsError == b.IsError && a.Synthetic == b.Synthetic
-		})
+	stored := rows && want.Table != ""
+	for _, part := range []struct {
+		name string
+		same bool
+	}{
+		{"row", !stored || want.Table == got.Table && want.Key == got.Key},
+		{"meaning", !stored || want.Meaning == got.Meaning},
+		{"position", !rows || want.Position == got.Position},
+		{"kind", want.Kind == got.Kind},
+		{"role", want.Role == got.Role},
+		{"agent", want.Agent == got.Agent},
+		{"flags", want.Flags&flags == got.Flags&flags},
+		{"sub-session", want.Child == got.Child},
+		{"kept tail", want.KeptFrom == got.KeptFrom},
+		{"text", !stored || want.Text == got.Text},
+		{"calls", slices.EqualFunc(want.Calls, got.Calls, func(a, b session.Call) bool { return a.ID == b.ID && a.Name == b.Name })},
+		{"results", slices.EqualFunc(want.Results, got.Results, func(a, b session.Result) bool {
+			return a.CallID == b.CallID && (!stored || a.Digest == b.Digest) && a.IsError == b.IsError && a.Synthetic == b.Synthetic
+		})},
+	} {
+		if !part.same {
+			return part.name
+		}
+	}
+	return ""
 }

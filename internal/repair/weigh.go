@@ -11,10 +11,9 @@ import (
 // synthetic + quarantined + removed. All bodies must be loaded.
 func weigh(c *carried, stored *session.Tree) (Ledger, error) {
 	var l Ledger
-	balance, records := map[string]int{}, map[string]*session.Item{}
+	balance := map[string]int{}
 	for _, s := range c.Before.Sessions {
 		for i := range s.Items {
-			records[whole(s.ItemRef(i))] = &s.Items[i]
 			l.Before += count(balance, 1, parts(&s.Items[i]))
 		}
 	}
@@ -30,17 +29,13 @@ func weigh(c *carried, stored *session.Tree) (Ledger, error) {
 			}
 		}
 	}
-	for _, e := range c.gone {
-		it := records[whole(e.Ref)]
-		if it == nil {
-			return l, fmt.Errorf("%s was not there to be taken out", e.Ref.Row())
+	for i := range c.left {
+		it := &c.left[i].item
+		if it.Table == "" {
+			continue // an earlier round added it
 		}
-		left := parts(it)
-		if e.Ref.Pointer != "" {
-			left = partOf(it, e.Ref.Pointer)
-		}
-		n := count(balance, -1, left)
-		if e.Op == session.Quarantine {
+		n := count(balance, -1, parts(it))
+		if c.left[i].op == session.Quarantine {
 			l.Quarantined += n
 		} else {
 			l.Removed += n
@@ -87,13 +82,4 @@ func parts(it *session.Item) []string {
 
 func resultPart(r *session.Result) string {
 	return fmt.Sprintf("result %q %t %q", r.CallID, r.IsError, r.Text)
-}
-
-// partOf is what the one result says that a pointer means.
-func partOf(it *session.Item, pointer string) []string {
-	var n int
-	if _, err := fmt.Sscanf(pointer, "/results/%d", &n); err != nil || n < 0 || n >= len(it.Results) {
-		return nil
-	}
-	return []string{resultPart(&it.Results[n])}
 }

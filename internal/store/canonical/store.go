@@ -31,6 +31,8 @@ var Kind = store.Kind{
 	Locations: func(string) []string { return nil },
 	Detect:    detect,
 	Open:      open,
+	Rewrite:   rewrite,
+	Prologue:  prologue,
 }
 
 // tableItems is the table of every item; the key is the item's ordinal among
@@ -44,6 +46,7 @@ type stream struct {
 	header Header
 	facts  session.Store
 	index  index
+	newer  bool // its format is of a later version
 }
 
 func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
@@ -75,6 +78,7 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 	case err != nil:
 		return nil, unreadable(s.path, err)
 	}
+	s.newer = version > formatVersion
 	s.facts = s.describe(src, version, at.number)
 	return s, nil
 }
@@ -93,10 +97,10 @@ func (s *stream) describe(src *store.Source, version int, headerLine int64) sess
 		Writer:         s.header.Writer,
 		ChildrenClosed: s.header.ChildrenClosed,
 		ChildPrologue:  s.header.Kind == closesChildren,
-		ReadOnly:       "a canonical stream is a copy: repair the store that it was exported from",
+		ReadOnly:       "a canonical stream is repaired into a new file: `sessctl repair IN --output OUT`",
 		Faults:         s.index.faults,
 	}
-	if version > formatVersion {
+	if s.newer {
 		newer := fmt.Sprintf("the stream has version %d of the format, and this sessctl knows version %d: "+
 			"what is new in it is not read", version, formatVersion)
 		f.ReadOnly = newer

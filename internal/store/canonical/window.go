@@ -25,7 +25,11 @@ func (s *seekingReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	if _, err := s.r.Seek(off, io.SeekStart); err != nil {
 		return 0, err
 	}
-	return io.ReadFull(s.r, p)
+	n, err := io.ReadFull(s.r, p)
+	if err == io.ErrUnexpectedEOF {
+		err = io.EOF // as io.ReaderAt demands
+	}
+	return n, err
 }
 
 // window reads lines again, by their spans. Lines that follow each other, as

@@ -35,6 +35,9 @@ type columnSession struct {
 	Messages  []json.RawMessage `json:"messages"`
 }
 
+// columnField is the field of faults of the column.
+const columnField = "the messages column"
+
 // nestedMessages leads from an entry of the column to those of its sub-session.
 const nestedMessages = "/sub_session/messages"
 
@@ -71,7 +74,7 @@ func (st *agentStore) readColumn(ctx context.Context, deep bool) error {
 		var list []json.RawMessage
 		if err := json.Unmarshal([]byte(text), &list); err != nil {
 			s.Faults = append(s.Faults, session.Fault{
-				Kind: session.Undecodable, Item: -1, Ref: s.Ref(), Field: "the messages column", Detail: err.Error(),
+				Kind: session.Undecodable, Item: -1, Ref: s.Ref(), Field: columnField, Detail: err.Error(),
 			})
 			continue
 		}
@@ -149,7 +152,7 @@ func (st *agentStore) addColumn(p *part, number uint32, owner, pointer string, l
 		switch {
 		case err != nil && !strings.Contains(string(data), `"role"`):
 			it.Kind = session.Other
-			fault(session.Undecodable, "the messages column", err.Error(), nil)
+			fault(session.Undecodable, columnField, err.Error(), nil)
 		case entry.Message != nil:
 			agent := entry.Message.AgentName
 			if agent == "" {

@@ -15,7 +15,7 @@ type part struct {
 	message    message
 	log        *outline.Log
 	models     map[uint32]lastModel
-	tasks      map[uint32]session.Digest
+	tasks      map[uint32]firstTask
 	costs      map[uint32]float64 // of the messages and summaries, in dollars
 	references map[uint32][]reference
 	faults     map[uint32][]session.Fault // Item is found later, by the key
@@ -28,6 +28,12 @@ type lastModel struct {
 	name     string
 }
 
+// firstTask is the task of the system message that comes first in a session.
+type firstTask struct {
+	position int64
+	task     session.Digest
+}
+
 // reference is a sub-session item.
 type reference struct {
 	position, id int64
@@ -36,7 +42,7 @@ type reference struct {
 
 func newPart() *part {
 	return &part{
-		log: outline.NewLog(), models: map[uint32]lastModel{}, tasks: map[uint32]session.Digest{}, costs: map[uint32]float64{},
+		log: outline.NewLog(), models: map[uint32]lastModel{}, tasks: map[uint32]firstTask{}, costs: map[uint32]float64{},
 		references: map[uint32][]reference{}, faults: map[uint32][]session.Fault{}, names: map[string]string{},
 	}
 }
@@ -122,6 +128,9 @@ func (p *part) messageItem(number uint32, agent string, implicit bool, data []by
 		fault(session.Undecodable, "message_json", err.Error(), nil)
 		return
 	}
+	if m.synthetic {
+		it.Flags |= session.Synthetic
+	}
 	if m.cost > 0 {
 		p.costs[number] += m.cost
 	}
@@ -153,8 +162,8 @@ func (p *part) messageItem(number uint32, agent string, implicit bool, data []by
 			p.models[number] = lastModel{it.Position, p.name(m.model)}
 		}
 	case session.System:
-		if m.task != 0 && p.tasks[number] == 0 {
-			p.tasks[number] = m.task
+		if first, ok := p.tasks[number]; m.task != 0 && (!ok || it.Position < first.position) {
+			p.tasks[number] = firstTask{it.Position, m.task}
 		}
 	}
 	if m.role != session.Tool && !m.hasText && !m.hasMedia && len(m.calls) == 0 {

@@ -29,6 +29,10 @@ type chatMessage struct {
 	Cost              float64            `json:"cost"`
 	CacheControl      bool               `json:"cache_control"`
 	FinishReason      string             `json:"finish_reason"`
+
+	// Marker is sessctl's own (compose.go). docker agent passes over a key that
+	// it does not know, so every value is accepted.
+	Marker json.RawMessage `json:"sessctl"`
 }
 
 type chatMessagePart struct {
@@ -98,6 +102,7 @@ func (d *decoder) exact(data []byte) error {
 	r.createdAt, r.model = []byte(m.CreatedAt), []byte(m.Model)
 	r.content, r.reasoning = quote(m.Content), quote(m.ReasoningContent)
 	r.isError, r.cost = m.IsError, m.Cost
+	r.marked = string(m.Marker) == marker
 	if u := m.Usage; u != nil {
 		r.hasUsage, r.tokensIn, r.tokensOut = true, u.InputTokens, u.OutputTokens
 	}

@@ -7,7 +7,7 @@ type record struct {
 	content, reasoning             literal
 	parts                          []partRecord
 	calls                          []callRecord
-	isError, hasUsage              bool
+	isError, hasUsage, marked      bool
 	tokensIn, tokensOut            int64
 	cost                           float64
 }
@@ -72,11 +72,24 @@ func (d *decoder) fast(data []byte) bool {
 			return seen.add(9) && s.boolean(&r.isError)
 		case "multi_content":
 			return seen.add(10) && d.multiContent()
+		case "sessctl":
+			return seen.add(11) && s.marker(&r.marked)
 		case "tool_definitions":
 			return s.elements(d.definition)
 		}
 		return s.member(messageShape, key, 0)
 	}) && s.atEnd()
+}
+
+// marker consumes the value of sessctl's own key.
+func (s *scanner) marker(marked *bool) bool {
+	s.next()
+	from := s.pos
+	if !s.value(nil, 1) {
+		return false
+	}
+	*marked = string(s.data[from:s.pos]) == marker
+	return true
 }
 
 func (d *decoder) toolCalls() bool {

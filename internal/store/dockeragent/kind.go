@@ -1,5 +1,6 @@
 // Package dockeragent reads the session databases of docker agent (formerly
-// cagent), every schema generation from the first to migration 029. The facts
+// cagent), every schema generation from the first to migration 029, and repairs
+// those from migration 014 on. The facts
 // about the format are from the notes named docker-agent.md in the design; a
 // number like 2.1 in a comment is a section of them.
 package dockeragent
@@ -29,8 +30,10 @@ var Kind = store.Kind{
 		}
 		return list
 	},
-	Detect: detect,
-	Open:   open,
+	Detect:   detect,
+	Open:     open,
+	Edit:     openEdit,
+	Prologue: prologue,
 }
 
 // detect goes by tables and columns: a migrations table with docker agent's

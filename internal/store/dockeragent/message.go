@@ -28,6 +28,7 @@ type message struct {
 	callID      []byte // the call that a tool message answers
 	isError     bool
 	placeholder bool // a stand-in for a result that the writer did not have
+	synthetic   bool // written by a repair
 
 	createdAt time.Time
 	hasTime   bool
@@ -94,6 +95,7 @@ func (d *decoder) describe(agent string, m *message) {
 		m.calls = append(m.calls, d.call(&r.calls[i]))
 	}
 	m.callID, m.isError = r.callID, r.isError
+	m.synthetic = r.marked
 	switch m.role {
 	case session.Tool:
 		m.placeholder = d.isPlaceholder(r.content)
@@ -163,6 +165,9 @@ const maxPlaceholder = 600
 func (d *decoder) isPlaceholder(content literal) bool {
 	if bytes.HasPrefix(content, []byte(`"`+session.SyntheticPrefix)) {
 		return true
+	}
+	if d.record.marked { // a real result that a repair put back, whatever it says
+		return false
 	}
 	return len(content) <= maxPlaceholder && session.IsPlaceholder(view(d.unquote(content)))
 }

@@ -72,7 +72,7 @@ func codingMessages(b testing.TB) [][]byte {
 			return source
 		}
 		start := random.IntN(len(source) - n)
-		return source[start : start+n]
+		return strings.ToValidUTF8(source[start:start+n], "") // the cut may lie within a character
 	}
 	var messages [][]byte
 	for i := range 3000 {

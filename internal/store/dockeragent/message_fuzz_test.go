@@ -33,6 +33,9 @@ var samples = []string{
 	`{"role":"user","content":" ","multi_content":[{"type":"text","text":"look"},{"type":"image_url","image_url":{"url":"data:,x","detail":"low"}},{"type":"file","file":{"path":"p","file_id":"i","mime_type":"m"}}]}`,
 	`{"role":"user","content":"\b\f","multi_content":[{"type":"document","document":{"name":"n","size":1e3}}],"later":[{"a":null}]}`,
 	`{"role":"assistant","content":"x","thinking_signature":"s","thought_signature":"QUJD","function_call":{"name":"f","arguments":"{}"},"cache_control":false,"finish_reason":"stop"}`,
+	`{"role":"tool","content":"[sessctl] no result","tool_call_id":"w1","is_error":true,"sessctl":{"synthetic":true}}`,
+	`{"role":"tool","content":"aborted","tool_call_id":"w1","created_at":"2026-11-20T21:36:45Z","sessctl":{"synthetic":true}}`,
+	`{"role":"tool","content":"aborted","sessctl":{"synthetic": true},"Sessctl":[1e999]}`,
 }
 
 func FuzzMessage(f *testing.F) {
@@ -170,9 +173,10 @@ func expected(u *chatMessage) *message {
 	for _, c := range u.ToolCalls {
 		m.calls = append(m.calls, call{[]byte(c.ID), []byte(c.Function.Name), session.DelegationFor(c.Function.Name, c.Function.Arguments)})
 	}
+	m.synthetic = string(u.Marker) == marker
 	if m.role == session.Tool {
-		m.placeholder = session.IsPlaceholder(u.Content) &&
-			(len(quote(u.Content)) <= maxPlaceholder || strings.HasPrefix(u.Content, session.SyntheticPrefix))
+		prefixed := strings.HasPrefix(u.Content, session.SyntheticPrefix)
+		m.placeholder = prefixed || !m.synthetic && session.IsPlaceholder(u.Content) && len(quote(u.Content)) <= maxPlaceholder
 	}
 	if _, rest, ok := strings.Cut(u.Content, "<task>\n"); ok && m.role == session.System {
 		if end := strings.LastIndex(rest, "\n</task>"); end >= 0 {
@@ -207,13 +211,13 @@ func unlike(got, want *message) string {
 var (
 	keys = []string{"role", "content", "multi_content", "reasoning_content", "thinking_signature", "thought_signature",
 		"function_call", "tool_calls", "tool_definitions", "tool_call_id", "is_error", "created_at", "usage", "model", "cost",
-		"cache_control", "finish_reason", "type", "text", "image_url", "url", "file", "path", "document", "id", "function", "name",
+		"cache_control", "finish_reason", "sessctl", "SESSCTL", "type", "text", "image_url", "url", "file", "path", "document", "id", "function", "name",
 		"arguments", "parameters", "annotations", "outputSchema", "readOnlyHint", "destructiveHint", "input_tokens", "output_tokens",
 		"Role", "CONTENT", "readonlyhint", "later", "", `\u0069d`, "is_\u017frror", "\xff"}
 	scalars = []string{`null`, `true`, `false`, `0`, `-0`, `1`, `12`, `1.5`, `-1e3`, `1e999`, `1E-999`, `123456789012345678`,
 		`1234567890123456789012`, `""`, `" "`, `"x"`, `"user"`, `"assistant"`, `"tool"`, `"system"`, `"text"`, `"QUJD"`, `"QQ="`,
 		`"2026-11-20T21:36:45Z"`, `"transfer_task"`, `"{\"agent\":\"w\",\"task\":\"t\"}"`, `"\u003ctask\u003e\nx\n\u003c/task\u003e"`,
-		`"aborted"`, `[]`, `{}`, `[null]`, `[{}]`, `[1,2]`}
+		`"aborted"`, `[]`, `{}`, `[null]`, `[{}]`, `[1,2]`, marker, `{"synthetic":true }`}
 	fragments = []string{`\u000a`, `\u0008`, `\u000b`, `\u001f`, `\u003c`, `\u003C`, `\/`, `\b`, `\"`, `\\`, `\ud800`, `\ud83d\ude00`, `\ufffd`, `\x`, `\u12`,
 		"\xff", "\xc3", "\xed\xa0\x80", "\u2028", "\ufffd", "é", "<", "&", "\x00", "\x1f", "\x7f", " ", "\n", "\ufeff", `"`, `,`, `:`, `{`, `}`, `[`, `]`,
 		`e5`, `.5`, `01`, `-`, `,"role":"tool"`, `,"Usage":{"input_tokens":3}`, `,"content":"a"`, `"later":{"a":[1]},`}
@@ -246,7 +250,7 @@ func appendObject(b []byte, random *rand.Rand, t reflect.Type, depth int) []byte
 
 func appendValue(b []byte, random *rand.Rand, t reflect.Type, depth int) []byte {
 	switch odd := random.IntN(40) == 0 || depth > 6; {
-	case odd || t.Kind() == reflect.Interface:
+	case odd || t.Kind() == reflect.Interface || t == reflect.TypeFor[json.RawMessage]():
 		return append(b, pick(random, scalars)...)
 	case t.Kind() == reflect.Pointer:
 		return appendValue(b, random, t.Elem(), depth)

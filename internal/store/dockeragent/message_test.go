@@ -33,6 +33,7 @@ func say(m *message) string {
 	add(len(m.callID) > 0, "answers=%s", m.callID)
 	add(m.isError, "error")
 	add(m.placeholder, "placeholder")
+	add(m.synthetic, "synthetic")
 	add(m.hasTime, "at=%s", m.createdAt.Format(time.RFC3339Nano))
 	add(m.badTime, "badtime")
 	add(len(m.model) > 0, "model=%s", m.model)
@@ -68,6 +69,12 @@ func TestDecode(t *testing.T) {
 			`assistant text reasoning call=g1:shell call=g2:read_file at=2026-11-20T21:36:45Z model=test/mock usage in=10 out=5 cost=0.0125`},
 		{"keys in another order", `{"created_at":"2026-11-20T21:36:45Z","tool_call_id":"c1","is_error":true,"content":"aborted","role":"tool"}`, fast,
 			`tool text answers=c1 error placeholder at=2026-11-20T21:36:45Z`},
+		{"result of a repair", `{"role":"tool","content":"[sessctl] lost","tool_call_id":"c1","sessctl":{"synthetic":true}}`, fast,
+			`tool text answers=c1 placeholder synthetic`},
+		{"real result that a repair put back", `{"role":"tool","content":"aborted","tool_call_id":"c1","sessctl":{"synthetic":true}}`, fast,
+			`tool text answers=c1 synthetic`},
+		{"marker of something else", `{"role":"tool","content":"aborted","sessctl":{"synthetic":[1]}}`, fast, `tool text placeholder`},
+		{"marker in another case", `{"role":"tool","content":"aborted","SESSCTL":{"synthetic":true}}`, exact, `tool text synthetic`},
 		{"white space between tokens", " {\n\t\"role\" : \"user\" ,\r\n \"content\" : \"hi\" } ", fast, `user text`},
 		{"empty object", `{}`, fast, ``},
 		{"null", `null`, exact, ``},

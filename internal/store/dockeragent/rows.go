@@ -99,7 +99,7 @@ func (st *agentStore) readItems(ctx context.Context) error {
 		}
 		r.batch.rows, r.batch.json = r.batch.rows[:0], r.batch.json[:0]
 	}
-	lost, err := st.db.ScanTable(ctx, tableItems, r.columns, r.read)
+	lost, err := st.only.scan(ctx, st.db, &st.schema, tableItems, r.columns, r.read)
 	r.flush()
 	close(full)
 	decoders.Wait()

@@ -39,6 +39,24 @@ func (s *schema) name() string { return generationName(s.generation) }
 
 func generationName(g int64) string { return fmt.Sprintf("%03d", g) }
 
+// oldest is the first generation that a repair can write: the one that brought
+// the item table.
+const oldest = 14
+
+// readOnly says why a database of this schema is never written, "" if it is.
+func (s *schema) readOnly() string {
+	switch missing := s.missing(); {
+	case s.generation > newest:
+		return "its schema is newer than sessctl knows"
+	case s.generation < oldest || !s.hasItems():
+		return "its schema is older than docker agent v1.20.0 and keeps each session in one column: start a newer docker agent with it once, " +
+			"which upgrades it, and repair it then"
+	case len(missing) > 0:
+		return "its schema is not whole: " + sentenceList(missing) + " missing"
+	}
+	return ""
+}
+
 // readSchema reads columns and migrations, and reports where they disagree.
 func readSchema(ctx context.Context, db *sqlite.DB) (schema, []session.Fault, error) {
 	columns, err := db.Columns(ctx)

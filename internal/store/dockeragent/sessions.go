@@ -69,10 +69,10 @@ type sessionRow struct {
 	cost  float64 // recorded, in dollars
 }
 
-// readSessions reads the sessions table in row order.
-func readSessions(ctx context.Context, db *sqlite.DB, sc *schema) (list []sessionRow, faults []session.Fault, err error) {
+// readSessions reads the sessions table in row order, or some rows of it.
+func readSessions(ctx context.Context, db *sqlite.DB, sc *schema, only idList) (list []sessionRow, faults []session.Fault, err error) {
 	columns := sc.pick(tableSessions, sessionColumns...)
-	lost, err := db.ScanTable(ctx, tableSessions, columns, func(rowid int64, values []driver.Value) error {
+	lost, err := only.scan(ctx, db, sc, tableSessions, columns, func(rowid int64, values []driver.Value) error {
 		r := sessionRow{Session: &session.Session{}, rowid: rowid}
 		for i, column := range columns {
 			readSessionColumn(r.Session, column, values[i])

@@ -2,6 +2,7 @@ package dockeragent
 
 import (
 	"bytes"
+	"encoding/json"
 	"reflect"
 	"strings"
 
@@ -34,6 +35,9 @@ var (
 )
 
 func shapeOf(t reflect.Type) *shape {
+	if t == reflect.TypeFor[json.RawMessage]() {
+		return nil
+	}
 	switch t.Kind() {
 	case reflect.Interface:
 		return nil

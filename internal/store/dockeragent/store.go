@@ -36,24 +36,32 @@ type agentStore struct {
 	parts    []*part            // what each decoder collected
 	trees    []*session.Tree    // of sessions without items
 	progress func(int64)
+	only     idList // the sessions that are read; nil for all of them
+}
+
+// newStore is a store of which nothing but the schema is read.
+func newStore(ctx context.Context, db *sqlite.DB, path string, bytes int64) (*agentStore, error) {
+	sc, faults, err := readSchema(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	st := &agentStore{db: db, schema: sc, numbers: map[string]uint32{}, rowids: map[string]int64{}, costs: map[string]float64{}}
+	st.facts = session.Store{
+		Path: path, Kind: kindName, Title: kindTitle, Generation: sc.name(), Bytes: bytes,
+		Writer: db.Writer.State, WriterName: db.Writer.Name,
+		Runtime: sc.runtime(), Advice: sc.advice(), ChildrenClosed: true, ChildPrologue: true,
+		ReadOnly: sc.readOnly(), Incomplete: db.Truncated(), Faults: append(db.Faults(), faults...),
+	}
+	return st, nil
 }
 
 // open reads everything but texts.
 func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
-	sc, faults, err := readSchema(ctx, src.DB)
+	st, err := newStore(ctx, src.DB, src.Path, src.Bytes)
 	if err != nil {
 		return nil, err
 	}
-	st := &agentStore{db: src.DB, schema: sc, numbers: map[string]uint32{}, rowids: map[string]int64{}, costs: map[string]float64{}, progress: opts.Progress}
-	st.facts = session.Store{
-		Path: src.Path, Kind: kindName, Title: kindTitle, Generation: sc.name(), Bytes: src.Bytes,
-		Writer: src.DB.Writer.State, WriterName: src.DB.Writer.Name,
-		Runtime: sc.runtime(), Advice: sc.advice(), ChildrenClosed: true, ChildPrologue: true,
-		Incomplete: src.DB.Truncated(), Faults: append(src.DB.Faults(), faults...),
-	}
-	if sc.generation > newest {
-		st.facts.ReadOnly = "its schema is newer than sessctl knows"
-	}
+	st.progress = opts.Progress
 	if err := st.readTables(ctx); err != nil {
 		return nil, err
 	}
@@ -79,9 +87,13 @@ func (st *agentStore) Close() error          { return nil }
 // certainly sees the same: a big messages column makes even the short columns
 // behind it slow to reach.
 func (st *agentStore) readTables(ctx context.Context) error {
-	second, ok, err := st.db.Second(ctx)
-	if err != nil {
-		return err
+	var second *sqlite.DB
+	var ok bool
+	var err error
+	if st.only == nil {
+		if second, ok, err = st.db.Second(ctx); err != nil {
+			return err
+		}
 	}
 	var sessions []sessionRow
 	var faults []session.Fault
@@ -89,11 +101,11 @@ func (st *agentStore) readTables(ctx context.Context) error {
 		done := make(chan error, 1)
 		go func() {
 			var err error
-			sessions, faults, err = readSessions(ctx, second, &st.schema)
+			sessions, faults, err = readSessions(ctx, second, &st.schema, nil)
 			done <- errors.Join(err, second.Close())
 		}()
 		err = errors.Join(st.readItems(ctx), <-done)
-	} else if sessions, faults, err = readSessions(ctx, st.db, &st.schema); err == nil {
+	} else if sessions, faults, err = readSessions(ctx, st.db, &st.schema, st.only); err == nil {
 		err = st.readItems(ctx)
 	}
 	if err != nil {
@@ -104,7 +116,10 @@ func (st *agentStore) readTables(ctx context.Context) error {
 			st.rowids[s.ID] = s.rowid
 		}
 	}
-	st.facts.Faults = append(append(st.facts.Faults, faults...), st.orphans(len(faults) > 0)...)
+	st.facts.Faults = append(st.facts.Faults, faults...)
+	if st.only == nil {
+		st.facts.Faults = append(st.facts.Faults, st.orphans(len(faults) > 0)...)
+	}
 	return nil
 }
 
@@ -207,6 +222,7 @@ func (st *agentStore) addItems(s *session.Session) {
 	number := st.numbers[s.ID]
 	s.Faults = slices.Clone(s.Faults)
 	s.Items = make([]session.Item, 0, st.count(number))
+	var first int64 // the position of the message with the task
 	for _, p := range st.parts {
 		for it := range p.log.Items(number) {
 			s.Items = append(s.Items, it)
@@ -214,8 +230,8 @@ func (st *agentStore) addItems(s *session.Session) {
 		if m := p.models[number]; m.name != "" && s.Model == "" {
 			s.Model = m.name
 		}
-		if t := p.tasks[number]; t != 0 {
-			s.Task = t
+		if t, ok := p.tasks[number]; ok && (s.Task == 0 || t.position < first) {
+			s.Task, first = t.task, t.position
 		}
 	}
 	slices.Reverse(s.Items) // newest first, and mostly in order

@@ -23,4 +23,10 @@
 // and close the same database file or its -shm; so one DB per file at a time,
 // and no Sniff or ProbeWriter on a file that is open. The DB itself opens its
 // descriptor before the driver and closes it after the driver.
+//
+// OpenEdit opens for writing: for a repair in place and for its undo. It
+// refuses what a write could make worse, looks for other processes again once
+// it holds the lock, and records each row that it changes as it is stored, so
+// that Revert can take the changes back exactly. The order of work is OpenEdit,
+// Backup, Begin, changes, Changes, Commit, Close.
 package sqlite

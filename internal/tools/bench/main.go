@@ -73,7 +73,10 @@ func run(out io.Writer, sessctl, database string, rounds int) error {
 			}
 		}
 	}
-	return table(out, database, entries, samples)
+	if err := table(out, database, entries, samples); err != nil {
+		return err
+	}
+	return repairTable(out, database, 3)
 }
 
 // sample is one finished process.

@@ -1,0 +1,131 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/store/registry"
+	"github.com/sessctl/sessctl/internal/ui"
+)
+
+// inPlace repairs the store itself. It is closed before it is opened for
+// writing: closing any other handle of this process would release the locks.
+func (r *repairRun) inPlace(ctx context.Context) error {
+	err := r.read(ctx, r.path, func(opened *registry.Opened) error { return r.planFrom(ctx, opened) })
+	if err != nil {
+		return err
+	}
+	refused := r.refusal()
+	if refused != nil && !r.plan.Empty() && !r.config.DryRun && r.config.PlanOut == "" {
+		return refused
+	}
+	if err := r.writer.Plan(r.plan, r.facts, r.left); err != nil {
+		return err
+	}
+	if r.plan.Empty() {
+		return r.end(render.Outcome{ExitCode: r.code()})
+	}
+	stop, err := r.saves()
+	switch {
+	case err != nil:
+		return err
+	case stop && refused != nil:
+		r.note("%v", refused)
+		return r.stop(r.instead())
+	case stop:
+		return r.stop(r.again("carry this out"))
+	case refused != nil:
+		return refused
+	}
+	return r.confirm(ctx)
+}
+
+// backupTime is the form of the time in the name of a backup, in UTC.
+const backupTime = "20060102T150405Z"
+
+const receiptEnding = ".receipt.json"
+
+// newName is a name that neither a backup nor its receipt has yet.
+func newName(path string) string {
+	name := path
+	for n := 2; exists(name) || exists(name+receiptEnding); n++ {
+		name = fmt.Sprintf("%s-%d", path, n)
+	}
+	return name
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// confirm asks, unless --yes says that nobody need be asked, and applies.
+func (r *repairRun) confirm(ctx context.Context) error {
+	backup := newName(r.plan.Store.Path + ".sessctl-" + time.Now().UTC().Format(backupTime)) //nolint:forbidigo // a name for people
+	if r.config.Yes {
+		return r.apply(ctx, backup)
+	}
+	if !r.canAsk() {
+		r.say("sessctl: ", message{
+			Type: "error", Message: "nothing was changed: there is nobody to ask off a terminal",
+			Next: "Look at the plan, and add --yes to carry it out.", ExitCode: exitFindings,
+		})
+		return r.stop(r.again("carry this out without asking", "--yes"))
+	}
+	if err := r.writer.Ask(backup, r.facts.Bytes); err != nil {
+		return err
+	}
+	yes, err := ui.Ask(r.stdin, r.out, "Apply?")
+	switch {
+	case err != nil:
+		return err
+	case !yes:
+		r.note("declined; nothing was changed")
+		return r.stop()
+	}
+	return r.apply(ctx, backup)
+}
+
+// canAsk reports whether somebody sees the plan and can answer.
+func (r *repairRun) canAsk() bool {
+	in, ok := r.stdin.(*interruptible)
+	return ok && ui.IsTerminal(in.r) && r.out.Terminal && r.config.Format == "text"
+}
+
+// apply changes the store.
+func (r *repairRun) apply(ctx context.Context, backup string) error {
+	ed, err := r.kind.Edit(ctx, r.path)
+	if err != nil {
+		return err
+	}
+	set, clearLine := r.progress("backing up")
+	receipt, err := repair.Apply{
+		Backup: backup, Receipt: backup + receiptEnding, Prologue: r.kind.Prologue, Progress: set,
+	}.Run(ctx, ed, r.plan)
+	clearLine()
+	if err = errors.Join(err, ed.Close()); err != nil {
+		return partly(receipt, err)
+	}
+	return r.end(render.Outcome{
+		Applied: true, Backup: backup, Receipt: receipt.Path(), Ledger: &receipt.Ledger, ExitCode: r.code(),
+		Next: []render.Command{undoCommand(receipt)},
+	})
+}
+
+// progress counts the bytes of a copy.
+func (r *repairRun) progress(what string) (set func(int64), clearLine func()) {
+	if r.config.Quiet {
+		return nil, func() {}
+	}
+	p := r.err.Progress(what+" "+ui.Clean(ui.Tilde(r.path, r.home)), r.facts.Bytes)
+	return p.Set, p.Clear
+}
+
+func undoCommand(receipt *repair.Receipt) render.Command {
+	return render.Command{Line: "sessctl undo " + shellWord(receipt.Path())}
+}

@@ -1,0 +1,92 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/registry"
+	"github.com/sessctl/sessctl/internal/ui"
+)
+
+func newUndoCommand(p *program) *cobra.Command {
+	return &cobra.Command{
+		Use:   "undo RECEIPT",
+		Short: "Take a repair back",
+		Long: `Make a store what it was before a repair: all of it, or nothing. RECEIPT is the
+file whose name the repair printed; it ends in .receipt.json.
+
+It is refused when a session that the repair changed was changed again since.
+Then the backup beside the receipt still holds the whole store as it was.
+
+` + exitStatus("taken back, or there was nothing to take back", changing...),
+		Example: `  sessctl undo ~/.cagent/session.db.sessctl-20261120T214500Z.receipt.json`,
+		GroupID: groupRepair,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return problem.New(problem.Usage, "The repair printed its name; it ends in .receipt.json.",
+					"`sessctl undo` takes one RECEIPT; there are %s", countArguments(len(args)))
+			}
+			return keepChange(cmd, runUndo(cmd.Context(), p, args[0]))
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return []string{"json"}, cobra.ShellCompDirectiveFilterFileExt
+		},
+	}
+}
+
+func runUndo(ctx context.Context, p *program, path string) error {
+	receipt, err := repair.ReadReceipt(path)
+	if err != nil {
+		return err
+	}
+	subject := receipt.Store
+	name := ui.Clean(ui.Tilde(subject.Path, p.home))
+	at := slices.IndexFunc(registry.Kinds, func(k store.Kind) bool { return k.Name == subject.Kind })
+	switch {
+	case receipt.State == repair.Undone:
+		return p.tell("This repair of %s is undone already. Nothing was changed.", name)
+	case at < 0:
+		return problem.New(problem.Usage, "Use the sessctl that wrote the receipt.", "%s is for a store of an unknown kind: %s", path, subject.Kind)
+	case registry.Kinds[at].Rewrite != nil:
+		return p.tell("%s is a repaired copy: what it was made from was never changed. Remove the copy if you do not want it.", name)
+	case registry.Kinds[at].Edit == nil:
+		return problem.New(problem.Usage, "Put the backup that the receipt names in its place.",
+			"a %s cannot be changed in place", registry.Kinds[at].Title)
+	}
+	ed, err := registry.Kinds[at].Edit(ctx, subject.Path)
+	if err != nil {
+		return err
+	}
+	undone, err := repair.Undo(ctx, ed, receipt)
+	err = errors.Join(err, ed.Close())
+	if undone > 0 {
+		if err != nil {
+			err = errors.Join(err, errChanged)
+		}
+		return errors.Join(p.tell("%s as before the repair: %s", areBack(undone), name), err)
+	}
+	if err != nil {
+		return err
+	}
+	return p.tell("There is nothing to take back: %s is as it was before the repair.", name)
+}
+
+func areBack(n int) string {
+	if n == 1 {
+		return "1 session is"
+	}
+	return ui.Number(n) + " sessions are"
+}
+
+// tell prints a sentence for people.
+func (p *program) tell(format string, args ...any) error {
+	_, err := fmt.Fprint(p.out, ui.Hang("", "", fmt.Sprintf(format, args...), p.out.TextWidth()))
+	return err
+}

@@ -1,0 +1,46 @@
+package render
+
+import (
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/ui"
+)
+
+// RepairWriter prints a repair: the plan first, then what became of it.
+type RepairWriter interface {
+	Plan(plan *repair.Plan, store *session.Store, left []*check.Finding) error
+	// Ask prints what is there to be known before a person says yes.
+	Ask(backup string, bytes int64) error
+	Close(outcome Outcome) error
+}
+
+// Outcome is how a repair ended.
+type Outcome struct {
+	Applied  bool
+	Output   string         // the repaired copy, "" for a repair in place
+	Backup   string         // "" for none
+	Receipt  string         // "" for none
+	Ledger   *repair.Ledger // nil when nothing was changed
+	ExitCode int
+	Next     []Command // what to type when nothing was changed
+}
+
+// RepairOptions say how a repair is printed.
+type RepairOptions struct {
+	Screen   *ui.Screen
+	Tool     Tool
+	Home     string // the folder that ~ stands for
+	Quiet    bool   // the steps and the receipt only
+	MaxSteps int    // in text; 0 for no limit
+	Content  bool   // with excerpts of what the items say
+	Check    string // the command that lists what is left
+}
+
+// Repair makes the writer of a format: text or json.
+func Repair(format string, opts RepairOptions) RepairWriter {
+	if format == "json" {
+		return &repairJSON{RepairOptions: opts}
+	}
+	return &repairText{RepairOptions: opts}
+}

@@ -1,0 +1,60 @@
+package render
+
+import (
+	stdjson "encoding/json" // as plans are saved: "" is not left out like nil
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+const repairSchema = "sessctl.repair/1"
+
+type repairDocument struct {
+	Schema   string         `json:"schema"`
+	Tool     Tool           `json:"tool"`
+	Plan     jsontext.Value `json:"plan"`
+	Applied  bool           `json:"applied"`
+	Output   string         `json:"output,omitzero"`
+	Backup   string         `json:"backup,omitzero"`
+	Receipt  string         `json:"receipt,omitzero"`
+	Ledger   *repair.Ledger `json:"ledger,omitzero"`
+	Left     jsonLeft       `json:"left"`
+	ExitCode int            `json:"exit_code"`
+}
+
+// jsonLeft counts what a check finds besides the planned repairs.
+type jsonLeft struct {
+	Errors   int `json:"errors"`
+	Warnings int `json:"warnings"`
+	Infos    int `json:"infos"`
+}
+
+// repairJSON prints one document when all is known.
+type repairJSON struct {
+	RepairOptions
+	plan *repair.Plan
+	left jsonLeft
+}
+
+func (r *repairJSON) Plan(plan *repair.Plan, _ *session.Store, left []*check.Finding) error {
+	count := (&check.Result{Findings: left}).Count
+	r.plan, r.left = plan, jsonLeft{Errors: count(rules.Error), Warnings: count(rules.Warning), Infos: count(rules.Info)}
+	return nil
+}
+
+func (r *repairJSON) Ask(string, int64) error { return nil }
+
+func (r *repairJSON) Close(o Outcome) error {
+	plan, err := stdjson.Marshal(r.plan)
+	if err != nil {
+		return err
+	}
+	return JSON(r.Screen.Plain(), repairDocument{
+		Schema: repairSchema, Tool: r.Tool, Plan: plan, Applied: o.Applied, Output: o.Output,
+		Backup: o.Backup, Receipt: o.Receipt, Ledger: o.Ledger, Left: r.left, ExitCode: o.ExitCode,
+	})
+}

@@ -1,0 +1,55 @@
+package render
+
+import (
+	"io"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/ui"
+)
+
+func (r *repairText) Ask(backup string, bytes int64) error {
+	_, err := io.WriteString(r.Screen, "\nBackup: "+ui.Clean(ui.Tilde(backup, r.Home))+" ("+ui.Bytes(bytes)+")\n")
+	return err
+}
+
+// Close prints what became of the plan. What has to be copied stands on a line
+// of its own, whole.
+func (r *repairText) Close(o Outcome) error {
+	var out strings.Builder
+	switch {
+	case o.Applied:
+		r.applied(&out, o)
+	case len(o.Next) > 0 && !r.Quiet:
+		out.WriteString("Nothing was changed. Next:\n" + nextLines(o.Next, r.Screen.TextWidth()))
+	}
+	_, err := io.WriteString(r.Screen, out.String())
+	return err
+}
+
+func (r *repairText) applied(out *strings.Builder, o Outcome) {
+	var done []string
+	if o.Backup != "" {
+		done = append(done, "backed up")
+	}
+	done = append(done, "applied", "verified: "+accounted(*o.Ledger))
+	out.WriteString(ui.Hang("", "", ui.Green.Render("✓")+" "+strings.Join(done, "  "+ui.Green.Render("✓")+" "), r.Screen.TextWidth()))
+	if o.Output != "" {
+		out.WriteString("Written to: " + ui.Clean(ui.Tilde(o.Output, r.Home)) + "\nWhat left:  " + ui.Clean(ui.Tilde(o.Receipt, r.Home)) +
+			"\nThe store itself was not changed.\n")
+		return
+	}
+	for _, n := range o.Next {
+		out.WriteString("Undo with: " + ui.Clean(n.Line) + "\n")
+	}
+}
+
+// accounted holds the items that there were against those that are stored or
+// left with a reason.
+func accounted(l repair.Ledger) string {
+	text := ui.Number(l.After-l.Synthetic+l.Quarantined+l.Removed) + " of " + ui.Count(l.Before, "item") + " accounted for"
+	if l.Synthetic > 0 {
+		text += ", " + ui.Number(l.Synthetic) + " added"
+	}
+	return text
+}

@@ -1,0 +1,158 @@
+package render
+
+import (
+	"strconv"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+
+	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/ui"
+)
+
+// stepLine is a step in its parts: "− 1f0c9e2a:2  worker message + read_file  same as 43b02aea:2".
+type stepLine struct{ mark, place, what, note string }
+
+// widestExcerpt is how many columns of what an item says a step shows at most.
+const widestExcerpt = 40
+
+// stepLines prints the steps of a fix, one a line, with their notes one below
+// the other.
+func stepLines(steps []repair.Step, content bool, width int) string {
+	const indent, gap = "    ", "  "
+	lines := make([]stepLine, len(steps))
+	places, notes := 0, 0
+	for i := range steps {
+		lines[i] = lineOf(&steps[i], 0)
+		places, notes = max(places, lipgloss.Width(lines[i].place)), max(notes, lipgloss.Width(lines[i].note))
+	}
+	const least = 16 // columns for what an item is: notes give way
+	room := max(least, width-len(indent)-2-places-len(gap)-len(gap)-notes)
+	longest := 0
+	for i := range lines {
+		if free := room - lipgloss.Width(lines[i].what) - len(`: ""`); content && free >= least/2 {
+			lines[i].what = lineOf(&steps[i], min(free, widestExcerpt)).what
+		}
+		lines[i].what = ui.Truncate(lines[i].what, room)
+		longest = max(longest, lipgloss.Width(lines[i].what))
+	}
+	var out strings.Builder
+	for _, l := range lines {
+		text := indent + l.mark + " " + padded(l.place, places) + gap + padded(l.what, longest) + gap + l.note
+		out.WriteString(ui.Truncate(strings.TrimRight(text, " "), width) + "\n")
+	}
+	return out.String()
+}
+
+// lineOf says what a step does, with so many columns of what the item says.
+func lineOf(s *repair.Step, columns int) stepLine {
+	l := stepLine{place: stepPlace(s.Session, s.Item), what: itemWords(s, columns)}
+	switch s.Op {
+	case session.RemoveTwin:
+		l.mark, l.note = "−", "same as "+twinPlace(s.Twin)
+	case session.Quarantine:
+		l.mark, l.note = "−", "to the receipt"
+		if s.Twin != nil {
+			l.note += "; stays in " + twinPlace(s.Twin)
+		}
+	case session.Move:
+		l.mark, l.note = "→", destination(s)
+	case session.Insert:
+		l.mark, l.note = "+", behind(s.After)
+		if s.Role == session.System {
+			l.what, l.note = "task and start message", "at the start"
+		}
+	case session.Create:
+		l.mark, l.place, l.what, l.note = "+", stepPlace(s.Child, -1), "new sub-session", "below "+stepPlace(s.To, -1)
+		if s.Agent != "" {
+			l.what += " for " + ui.Clean(s.Agent)
+		}
+	case session.Set:
+		l.mark, l.what = "~", ui.Clean(s.Field)+" → "+value(s.Value)
+	}
+	return l
+}
+
+func destination(s *repair.Step) string {
+	if s.To != s.Session {
+		return "to " + stepPlace(s.To, -1)
+	}
+	if s.After < 0 {
+		return "moves"
+	}
+	return "to " + behind(s.After)
+}
+
+func behind(item int) string {
+	if item < 0 {
+		return ""
+	}
+	return "after item " + strconv.Itoa(item)
+}
+
+func twinPlace(p *repair.Place) string {
+	if p == nil {
+		return "another item"
+	}
+	return stepPlace(p.Session, p.Item)
+}
+
+// stepPlace is SESSION:ITEM as in a finding, or SESSION for what has no place yet.
+func stepPlace(session string, item int) string {
+	id := ui.Clean(rules.Short(session))
+	if item < 0 {
+		return id
+	}
+	return id + ":" + strconv.Itoa(item)
+}
+
+// itemWords say what an item is, with so many columns of what it says.
+func itemWords(s *repair.Step, columns int) string {
+	said := ""
+	if columns > 0 && s.Text != "" {
+		said = `"` + excerpt(s.Text, columns) + `"`
+	}
+	switch {
+	case s.Kind == session.SubSession:
+		return "reference to sub-session " + stepPlace(s.Child, -1)
+	case s.Kind == session.Summary:
+		return joined("summary", said)
+	case s.Kind == session.Other:
+		return "record"
+	case s.Role == session.Tool:
+		return joined("result of "+ui.Clean(s.Call), said)
+	}
+	who := ui.Clean(s.Agent)
+	if who == "" {
+		who = s.Role.String()
+	}
+	if said == "" {
+		said = "message"
+	}
+	text := joined(who, said)
+	if len(s.Calls) > 0 {
+		text += " + " + ui.Clean(strings.Join(s.Calls, ", "))
+	}
+	return text
+}
+
+// joined is "worker: "It is smaller now."", or "worker message".
+func joined(who, said string) string {
+	switch {
+	case said == "":
+		return who
+	case strings.HasPrefix(said, `"`):
+		return who + ": " + said
+	}
+	return who + " " + said
+}
+
+// value is what a field becomes.
+func value(v *string) string {
+	if v == nil {
+		return "NULL"
+	}
+	return `"` + excerpt(*v, widestExcerpt) + `"`
+}

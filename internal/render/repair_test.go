@@ -1,0 +1,218 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"charm.land/lipgloss/v2"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/ui"
+)
+
+func text(s string) *string { return &s }
+
+// everyStep has one step of each kind.
+var everyStep = []repair.Step{
+	{Op: session.RemoveTwin, Session: "parent00", Item: 2, Role: session.Assistant, Agent: "worker", Text: "I read it first,\nthen I write it again, smaller", Calls: []string{"shell", "read_file"}, Twin: &repair.Place{Session: "child000", Item: 2}},
+	{Op: session.Quarantine, Session: "parent00", Item: 3, Role: session.Tool, Call: "toolu_1", Text: "FROM golang"},
+	{Op: session.Quarantine, Session: "parent00", Item: 4, Role: session.Assistant, Agent: "worker", Text: "Done.", Twin: &repair.Place{Session: "child000", Item: 9}},
+	{Op: session.Move, Session: "parent00", Item: 5, Role: session.User, Text: "go on", To: "child000", After: 4},
+	{Op: session.Move, Session: "parent00", Item: 7, Role: session.Tool, Call: "toolu_2", To: "parent00", After: 5},
+	{Op: session.Move, Session: "parent00", Item: 8, Role: session.Tool, Call: "toolu_3", To: "parent00", After: -1},
+	{Op: session.Create, Item: -1, To: "parent00", Child: "newchild", Agent: "worker"},
+	{Op: session.Insert, Session: "newchild", Item: -1, Role: session.System, After: -1},
+	{Op: session.Insert, Session: "parent00", Item: -1, Kind: session.SubSession, Child: "newchild", After: 1},
+	{Op: session.Insert, Session: "parent00", Item: -1, Role: session.Tool, Call: "toolu_4", Text: "[sessctl] none", After: 9},
+	{Op: session.Set, Session: "parent00", Item: -1, Field: "title", Value: text("")},
+	{Op: session.Set, Session: "parent00", Item: 3, Field: "agent_name", Value: text("root")},
+	{Op: session.Set, Session: "parent00", Item: -1, Field: "parent_id"},
+	{Op: session.Quarantine, Session: "parent00", Item: 11, Kind: session.Other},
+	{Op: session.Quarantine, Session: "parent00", Item: 12, Kind: session.Summary, Text: "so far"},
+}
+
+func TestStepsSayWhatHappensToWhichItem(t *testing.T) {
+	want := `    − parent00:2   worker message + shell, read_file  same as child000:2
+    − parent00:3   result of toolu_1                  to the receipt
+    − parent00:4   worker message                     to the receipt; stays in child000:9
+    → parent00:5   user message                       to child000
+    → parent00:7   result of toolu_2                  to after item 5
+    → parent00:8   result of toolu_3                  moves
+    + newchild     new sub-session for worker         below parent00
+    + newchild     task and start message             at the start
+    + parent00     reference to sub-session newchild  after item 1
+    + parent00     result of toolu_4                  after item 9
+    ~ parent00     title → ""
+    ~ parent00:3   agent_name → "root"
+    ~ parent00     parent_id → NULL
+    − parent00:11  record                             to the receipt
+    − parent00:12  summary                            to the receipt
+`
+	if diff := cmp.Diff(want, stepLines(everyStep, false, 100)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	got := stepLines(everyStep, true, 120)
+	for _, want := range []string{
+		`worker: "I read it first, then I wr…" + shell, read_file `, `result of toolu_1: "FROM golang"`, `user: "go on"`, `summary: "so far"`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is missing in\n%s", want, got)
+		}
+	}
+}
+
+func TestStepsFitTheirWidthAndKeepTheirPlaces(t *testing.T) {
+	long := slices.Clone(everyStep)
+	for i := range long {
+		long[i].Agent = strings.Repeat("漢字", 40)
+		long[i].Text = "\x1b[31m\u202e" + strings.Repeat("long ", 1000)
+	}
+	for _, width := range []int{40, 60, 80, 100} {
+		for line := range strings.Lines(stepLines(long, true, width)) {
+			line = strings.TrimSuffix(line, "\n")
+			if lipgloss.Width(line) > width || strings.ContainsAny(line, "\x1b\u202e") {
+				t.Errorf("width %d: %q", width, line)
+			}
+			if !regexp.MustCompile(`^    [−→+~] (parent00|newchild)(:\d+)?  `).MatchString(line) {
+				t.Errorf("width %d: the place is not whole: %q", width, line)
+			}
+		}
+	}
+}
+
+// aPlan has a tree with as many fixes as asked for, of one step each.
+func aPlan(fixes int, safety string, op session.Op) *repair.Plan {
+	tree := &repair.Tree{Root: "parent00", Title: "A title\x1b[2J", First: []repair.Place{{Session: "parent00", Item: 2}, {Session: "child000", Item: 0}}}
+	for i := range fixes {
+		tree.Fixes = append(tree.Fixes, repair.Fix{
+			Rule: "SC701", Session: "parent00", Item: i, Title: "remove it", Safety: safety,
+			Edits: []session.Edit{{Op: op, Value: text("")}}, Steps: []repair.Step{everyStep[0]},
+		})
+	}
+	return &repair.Plan{Schema: repair.PlanSchema, Trees: []*repair.Tree{tree}}
+}
+
+// printed is what a repair prints for a plan and an outcome.
+func printed(t *testing.T, format string, opts RepairOptions, plan *repair.Plan, left []*check.Finding, o Outcome) string {
+	t.Helper()
+	var out bytes.Buffer
+	opts.Screen = ui.NewScreen(&out, ui.ColorNever, func(string) string { return "" })
+	w := Repair(format, opts)
+	if err := w.Plan(plan, &session.Store{Path: "s.db", Title: "docker agent", Advice: []string{"Upgrade."}}, left); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(o); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestLargePlansStayReadable(t *testing.T) {
+	got := printed(t, "text", RepairOptions{MaxSteps: 3}, aPlan(2000, "kept", session.RemoveTwin), nil, Outcome{})
+	if strings.Count(got, "− parent00:2") != 3 || !strings.Contains(got, "…and 1,997 steps more (--format json lists all)") {
+		t.Errorf("got\n%s", got)
+	}
+	got = printed(t, "text", RepairOptions{}, aPlan(200, "kept", session.RemoveTwin), nil, Outcome{})
+	if strings.Count(got, "− parent00:2") != 200 || strings.Contains(got, "more") {
+		t.Errorf("without a limit: got %d steps", strings.Count(got, "− parent00:2"))
+	}
+}
+
+func TestTheTallySaysWhatLeavesTheStore(t *testing.T) {
+	mixed := aPlan(2, "lossless", session.Move)
+	mixed.Trees = append(mixed.Trees, aPlan(1, "kept", session.Quarantine).Trees[0], aPlan(2, "kept", session.RemoveTwin).Trees[0])
+	for want, plan := range map[string]*repair.Plan{
+		"1 edit in 1 session, lossless: every item stays in the store.":                                                     aPlan(1, "lossless", session.Move),
+		"1 edit in 1 session, kept: 1 item leaves the store for the receipt.":                                               aPlan(1, "kept", session.Quarantine),
+		"2 edits in 1 session, kept: 2 items leave the store for the receipt, with the same said in what stays.":            aPlan(2, "kept", session.RemoveTwin),
+		"1 edit in 1 session, lossy: 1 item leaves the store for the receipt.":                                              aPlan(1, "lossy", session.Quarantine),
+		"5 edits in 3 sessions, kept: 3 items leave the store for the receipt, 2 of them with the same said in what stays.": mixed,
+	} {
+		got := printed(t, "text", RepairOptions{}, plan, nil, Outcome{})
+		if !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+}
+
+func TestARepairSaysWhatItLeaves(t *testing.T) {
+	left := []*check.Finding{{Rule: rules.Find("SC003"), Severity: rules.Error}, {Rule: rules.Find("SC015"), Severity: rules.Info}}
+	opts := RepairOptions{Check: "sessctl check s.db"}
+	got := printed(t, "text", opts, &repair.Plan{}, left, Outcome{})
+	want := "There is nothing to repair.\nLeft as it is: 1 error, 1 info  (sessctl check s.db --deep)\n"
+	if !strings.HasSuffix(got, want) {
+		t.Errorf("got\n%s", got)
+	}
+	got = printed(t, "text", opts, &repair.Plan{Refused: []repair.Refused{{Root: "parent00", Why: "its repair would bring SC101"}}}, nil, Outcome{})
+	if want := "There is nothing to repair.\nNot repaired: session parent00: its repair would bring SC101.\n"; !strings.HasSuffix(got, want) {
+		t.Errorf("got\n%s", got)
+	}
+	opts.Quiet = true
+	if got := printed(t, "text", opts, &repair.Plan{}, left, Outcome{Next: []Command{{Line: "x"}}}); got != "" {
+		t.Errorf("--quiet: got\n%s", got)
+	}
+}
+
+func TestTheLedgerIsShown(t *testing.T) {
+	o := Outcome{
+		Applied: true, Backup: "/b", Receipt: "/b.receipt.json", Next: []Command{{Line: "sessctl undo /b.receipt.json"}},
+		Ledger: &repair.Ledger{Before: 2397, After: 2396, Synthetic: 3, Quarantined: 1, Removed: 3},
+	}
+	got := printed(t, "text", RepairOptions{Quiet: true}, aPlan(1, "kept", session.RemoveTwin), nil, o)
+	want := "✓ backed up ✓ applied ✓ verified: 2,397 of 2,397 items accounted for, 3 added\nUndo with: sessctl undo /b.receipt.json\n"
+	if !strings.HasSuffix(got, want) {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+func TestTheDocumentHoldsThePlanAsItIsSaved(t *testing.T) {
+	plan := aPlan(1, "kept", session.Set)
+	left := []*check.Finding{{Severity: rules.Error}, {Severity: rules.Warning}, {Severity: rules.Warning}}
+	got := printed(t, "json", RepairOptions{Tool: Tool{Name: "sessctl"}}, plan, left, Outcome{ExitCode: 1})
+	var document struct {
+		Schema   string
+		Plan     *repair.Plan
+		Applied  bool
+		Left     struct{ Errors, Warnings, Infos int }
+		ExitCode int `json:"exit_code"`
+	}
+	if err := json.Unmarshal([]byte(got), &document); err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("sessctl.repair/1 false {1 2 0} 1 %q", "")
+	value := document.Plan.Trees[0].Fixes[0].Edits[0].Value
+	if value == nil {
+		t.Fatal(`the value "" has become NULL`)
+	}
+	if line := fmt.Sprintf("%s %v %v %d %q", document.Schema, document.Applied, document.Left, document.ExitCode, *value); line != want {
+		t.Errorf("got %s, want %s", line, want)
+	}
+}
+
+// The list in docs/json.md and the document have the same keys.
+func TestTheDocumentedKeysAreThoseOfARepair(t *testing.T) {
+	page, err := os.ReadFile("../../docs/json.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## repair --format json\n")
+	section, _, _ = strings.Cut(section, "\n### ")
+	var got []string
+	for _, m := range regexp.MustCompile("(?m)^- `([^`]+)`").FindAllStringSubmatch(section, -1) {
+		got = append(got, m[1])
+	}
+	if diff := cmp.Diff(jsonKeys(reflect.TypeFor[repairDocument](), ""), got); diff != "" {
+		t.Errorf("(-program +docs/json.md):\n%s", diff)
+	}
+}

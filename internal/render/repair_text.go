@@ -1,0 +1,143 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/ui"
+)
+
+// repairText prints for people: the same on a terminal and in a pipe, but for
+// colour and the excerpts.
+type repairText struct{ RepairOptions }
+
+func (r *repairText) Plan(plan *repair.Plan, store *session.Store, left []*check.Finding) error {
+	var out strings.Builder
+	if !r.Quiet {
+		r.head(&out, store)
+	}
+	if plan.Empty() {
+		if !r.Quiet {
+			out.WriteString("There is nothing to repair.\n")
+		}
+	} else {
+		r.trees(&out, plan)
+		out.WriteString(ui.Hang("", "", tallyOf(plan), r.Screen.TextWidth()))
+	}
+	if !r.Quiet {
+		r.foot(&out, plan, store, left)
+	}
+	_, err := io.WriteString(r.Screen, out.String())
+	return err
+}
+
+// foot says what stays as it is, and what damages new sessions again.
+func (r *repairText) foot(out *strings.Builder, plan *repair.Plan, store *session.Store, left []*check.Finding) {
+	for _, t := range plan.Refused {
+		why := "Not repaired: session " + ui.Clean(rules.Short(t.Root)) + ": " + ui.Ended(ui.Clean(t.Why))
+		out.WriteString(ui.Hang("", "  ", why, r.Screen.TextWidth()))
+	}
+	if len(left) > 0 {
+		out.WriteString("Left as it is: " + severities(left) + "  (" + ui.Clean(r.listing(left)) + ")\n")
+	}
+	if !plan.Empty() {
+		for _, advice := range store.Advice {
+			out.WriteString(ui.Hang("", "", ui.Clean(advice), r.Screen.TextWidth()))
+		}
+	}
+}
+
+// listing is the command that lists what is left.
+func (r *repairText) listing(left []*check.Finding) string {
+	if slices.ContainsFunc(left, func(f *check.Finding) bool { return f.Rule.Deep }) {
+		return r.Check + " --deep"
+	}
+	return r.Check
+}
+
+// head names the store.
+func (r *repairText) head(out *strings.Builder, s *session.Store) {
+	facts := []string{ui.Clean(s.Title)}
+	if s.Generation != "" {
+		facts = append(facts, "schema "+ui.Clean(s.Generation))
+	}
+	facts = append(facts, ui.Bytes(s.Bytes))
+	out.WriteString(ui.Bold.Render(storeName(s, r.Home)) + "\n")
+	out.WriteString(ui.Hang("  ", "  ", strings.Join(facts, ", "), r.Screen.TextWidth()))
+	if live := writer(s); live != "" {
+		out.WriteString(ui.Hang("  ", "  ", live, r.Screen.TextWidth()))
+	}
+	out.WriteString("\n")
+}
+
+// trees prints the plan, up to the greatest number of steps.
+func (r *repairText) trees(out *strings.Builder, plan *repair.Plan) {
+	room, hidden := r.MaxSteps, 0
+	if room == 0 {
+		room = plan.Edits()
+	}
+	for _, t := range plan.Trees {
+		if room <= 0 {
+			hidden += editsOf(t)
+			continue
+		}
+		id := ui.Clean(rules.Short(t.Root))
+		out.WriteString(ui.Bold.Render(id) + "  " + ui.Truncate(title(t.Title), r.Screen.TextWidth()-lipgloss.Width(id)-2) + "\n")
+		for i := range t.Fixes {
+			shown := min(max(room, 0), len(t.Fixes[i].Edits))
+			if room > 0 {
+				r.fix(out, &t.Fixes[i], shown)
+			}
+			room, hidden = room-shown, hidden+len(t.Fixes[i].Edits)-shown
+		}
+		if len(t.First) > 0 {
+			out.WriteString(ui.Hang("  ", "    ", "First changed item: "+firstOf(t.First), r.Screen.TextWidth()))
+		}
+		out.WriteString("\n")
+	}
+	if hidden > 0 {
+		fmt.Fprintf(out, "…and %s more (--format json lists all)\n\n", ui.Count(hidden, "step"))
+	}
+}
+
+// fix prints one fix: a line that greps, what it does, and its steps. A plan
+// that was read from a file has none.
+func (r *repairText) fix(out *strings.Builder, f *repair.Fix, shown int) {
+	name := ""
+	if rule := rules.Find(f.Rule); rule != nil {
+		name = " " + rule.Name
+	}
+	at := stepPlace(f.Session, f.Item)
+	if at == "" {
+		at = "store"
+	}
+	fmt.Fprintf(out, "  %s%s  %s  %s\n", ui.Bold.Render(ui.Clean(f.Rule)), name, ui.Cyan.Render(at), ui.Clean(f.Safety))
+	out.WriteString(ui.Hang("    ", "    ", ui.Sentence(ui.Clean(f.Title)), r.Screen.TextWidth()))
+	out.WriteString(stepLines(f.Steps[:min(shown, len(f.Steps))], r.Content, r.Screen.TextWidth()))
+}
+
+func editsOf(t *repair.Tree) int {
+	n := 0
+	for i := range t.Fixes {
+		n += len(t.Fixes[i].Edits)
+	}
+	return n
+}
+
+// firstOf is "2 (1f0c9e2a), 0 (43b02aea)".
+func firstOf(places []repair.Place) string {
+	words := make([]string, len(places))
+	for i, p := range places {
+		words[i] = strconv.Itoa(p.Item) + " (" + ui.Clean(rules.Short(p.Session)) + ")"
+	}
+	return strings.Join(words, ", ")
+}

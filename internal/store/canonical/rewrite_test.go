@@ -1,0 +1,261 @@
+package canonical_test
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/canonical"
+)
+
+// rewrite writes a stream anew, with its trees as change leaves them.
+func rewrite(t fataler, st store.Store, change func(*session.Tree)) string {
+	t.Helper()
+	var out strings.Builder
+	w, err := canonical.Kind.Rewrite(st, &out)
+	if err != nil {
+		t.Fatalf("rewrite: %v", err)
+	}
+	for _, tree := range filled(t, st) {
+		change(tree)
+		if err := w.Tree(tree); err != nil {
+			t.Fatalf("tree: %v", err)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		t.Fatalf("flush: %v", err)
+	}
+	return out.String()
+}
+
+func nothing(*session.Tree) {}
+
+// A stream in which nothing changed is written as the same bytes, whatever
+// stands in it: blank lines, line ends, damage, lines of no session, sessions
+// whose lines are interleaved.
+func TestUnchangedStreamIsTheSameBytes(t *testing.T) {
+	tests := map[string]string{
+		"odd":            odd,
+		"no line end":    strings.TrimSuffix(odd, "\n"),
+		"Windows":        "\xef\xbb\xbf" + strings.ReplaceAll(odd, "\n", " \r\n"),
+		"blank lines":    "\n\n" + strings.ReplaceAll(odd, "\n", "\n\t\n"),
+		"of no session":  odd + "oops\n{\"type\":\"item\",\"session\":\"Q\",\"kind\":\"other\"}\n{\"type\":\"new\"}\n" + odd,
+		"broken":         odd + `{"type":"item","session":"P","kind":"message","text":"` + "\n",
+		"not UTF-8":      odd + "{\"type\":\"item\",\"session\":\"P\",\"kind\":\"message\",\"role\":\"user\",\"text\":\"\xff\"}\n",
+		"session behind": header + itemOf("P", "a") + sessionOf("P") + itemOf("P", "b"),
+		"interleaved":    header + sessionOf("P") + sessionOf("Q") + itemOf("Q", "a") + itemOf("P", "b") + itemOf("Q", "c"),
+		"two parents":    header + "{\"type\":\"session\",\"id\":\"A\",\"parent\":\"B\"}\n{\"type\":\"session\",\"id\":\"B\",\"parent\":\"A\"}\n",
+	}
+	for name, text := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := rewrite(t, open(t, text), nothing); got != text {
+				t.Errorf("got\n%q\nwant\n%q", got, text)
+			}
+		})
+	}
+}
+
+func TestUnchangedExportIsTheSameBytes(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := write(t, canonical.Header{Kind: "other"}, group(drawStore(t)), canonical.WriteOptions{})
+		if got := rewrite(t, open(t, text), nothing); got != text {
+			t.Fatalf("got\n%s\nwant\n%s", got, text)
+		}
+	})
+}
+
+// Items in any order and any session of the stream are read back in it.
+func TestItemsGoAnywhere(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := write(t, canonical.Header{Kind: "other"}, group(drawStore(t)), canonical.WriteOptions{})
+		want := map[string][]string{}
+		out := rewrite(t, open(t, text), func(tree *session.Tree) {
+			var items []session.Item
+			for _, s := range tree.Sessions {
+				items = append(items, s.Items...)
+				s.Items = nil
+			}
+			if len(items) > 1 {
+				items = rapid.Permutation(items).Draw(t, "order")
+			}
+			for _, it := range items {
+				s := rapid.SampledFrom(tree.Sessions).Draw(t, "session")
+				s.Items = append(s.Items, it)
+			}
+			for _, s := range tree.Sessions {
+				want[s.ID] = saidIn(s)
+			}
+		})
+		for _, tree := range filled(t, open(t, out)) {
+			for _, s := range tree.Sessions {
+				if got := saidIn(s); strings.Join(got, "\n") != strings.Join(want[s.ID], "\n") {
+					t.Fatalf("session %s says\n%q, not\n%q\n%s", s.ID, got, want[s.ID], out)
+				}
+			}
+		}
+	})
+}
+
+func saidIn(s *session.Session) []string {
+	var list []string
+	for i := range s.Items {
+		list = append(list, showItem(&s.Items[i])+s.Items[i].Body.Reasoning+s.Items[i].Child)
+	}
+	return list
+}
+
+func sessionOf(id string) string { return `{"type":"session","id":"` + id + `"}` + "\n" }
+
+func itemOf(id, text string) string {
+	return `{"type":"item","session":"` + id + `","kind":"message","role":"user","text":"` + text + `"}` + "\n"
+}
+
+// Only what the model has otherwise changes in a line.
+func TestChangedLines(t *testing.T) {
+	const p = `{"type":"session","id":"P","title":"t","x":[1e400]}` + "\n"
+	two := `{"type":"item","session":"P","kind":"message","role":"tool","results":[{"call":"A","text":"a\/","x":1.0}, {"call":"B","text":"b","y":2}],"z":[1.50, "é"]}` + "\n"
+	tests := []struct {
+		name, lines, want string
+		change            func(*session.Session)
+	}{
+		{"agent", p + two, p + strings.Replace(two, "\"]}\n", `"],"agent":"root"}`+"\n", 1), func(s *session.Session) { s.Items[0].Agent = "root" }},
+		{"first result", p + two, p + strings.Replace(two, `{"call":"A","text":"a\/","x":1.0}, `, "", 1), func(s *session.Session) { s.Items[0].Results = s.Items[0].Results[1:] }},
+		{"last result", p + two, p + strings.Replace(two, `, {"call":"B","text":"b","y":2}`, "", 1), func(s *session.Session) { s.Items[0].Results = s.Items[0].Results[:1] }},
+		{"title and parent", p, `{"type":"session","id":"P","title":"new","x":[1e400],"parent":"Q"}` + "\n", func(s *session.Session) { s.Title, s.Parent = "new", "Q" }},
+		{"line that breaks off", p + `{"type":"item","session":"Q","kind`, p + `{"type":"item","session":"Q","kind`, nothingOf},
+		{"kept_from", p + `{"type":"item","session":"P","kind":"summary","text":"s","kept_from":3.0e0}`, p + `{"type":"item","session":"P","kind":"summary","text":"s","kept_from":1}`,
+			func(s *session.Session) { s.Items[0].KeptFrom = 1 }},
+		{"item without its line end goes", p + two + strings.TrimSpace(itemOf("P", "a")), p + two, func(s *session.Session) { s.Items = s.Items[:1] }},
+		{"item behind the last line", p + strings.TrimSpace(two), p + two + `{"type":"item","session":"P","kind":"message","role":"tool","agent":"root","results":[{"call":"C","text":"c","synthetic":true}],"synthetic":true}` + "\n",
+			func(s *session.Session) {
+				s.Items = append(s.Items, session.Item{Role: session.Tool, Agent: "root", Flags: session.Synthetic, Body: &session.Body{},
+					Results: []session.Result{{CallID: "C", Text: "c", Synthetic: true}}})
+			}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := rewrite(t, open(t, header+tt.lines), func(tree *session.Tree) { tt.change(tree.Root()) })
+			if got != header+tt.want {
+				t.Errorf("got\n%swant\n%s", got, header+tt.want)
+			}
+		})
+	}
+}
+
+func nothingOf(*session.Session) {}
+
+// The part of an item that was split off says its result only.
+func TestPartOfALine(t *testing.T) {
+	line := `{"type":"item","session":"P","kind":"message","role":"tool","text":"both","calls":[{"id":"C","name":"n","args":""}],"results":[{"call":"A","text":"a"},{"call":"B","text":"b","y":2.0}],"raw":{"n":1.0}}`
+	got := rewrite(t, open(t, header+sessionOf("P")+line), func(tree *session.Tree) {
+		s := tree.Root()
+		part := s.Items[0]
+		part.Key += "#results/1"
+		part.Calls, part.Body = nil, &session.Body{Raw: part.Body.Raw}
+		part.Results = part.Results[1:]
+		s.Items[0].Results = s.Items[0].Results[:1]
+		s.Items = append(s.Items, part)
+	})
+	want := header + sessionOf("P") + strings.Replace(line, `,{"call":"B","text":"b","y":2.0}`, "", 1) + "\n" +
+		`{"type":"item","session":"P","kind":"message","role":"tool","text":"","calls":[],"results":[{"call":"B","text":"b","y":2.0}],"raw":{"n":1.0}}` + "\n"
+	if got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestRewriteRefusesWhatItDoesNotKnow(t *testing.T) {
+	later := open(t, strings.Replace(header, "/1", "/2", 1)+sessionOf("P"))
+	if _, err := canonical.Kind.Rewrite(later, io.Discard); err == nil || !strings.Contains(err.Error(), "version 2") {
+		t.Errorf("error %v", err)
+	}
+	w, err := canonical.Kind.Rewrite(open(t, odd), fullDisk{})
+	if err == nil {
+		err = w.Flush()
+	}
+	if err == nil || !strings.Contains(err.Error(), "no space left") {
+		t.Errorf("error %v", err)
+	}
+	st := open(t, odd)
+	w, err = canonical.Kind.Rewrite(st, io.Discard)
+	if err == nil {
+		err = w.Tree(outlines(t, st)[0])
+	}
+	if err == nil || !strings.Contains(err.Error(), "was not loaded") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A stream that can only seek is rewritten like a file.
+func TestRewriteOfAStreamThatOnlySeeks(t *testing.T) {
+	src := source(odd)
+	src.Stream = struct{ io.ReadSeeker }{src.Stream}
+	st, err := canonical.Kind.Open(context.Background(), src, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := rewrite(t, st, nothing); got != odd {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+func TestSums(t *testing.T) {
+	twin := `"kind":"message","role":"user","text":"a","x":1}` + "\n"
+	text := header + sessionOf("P") + sessionOf("Q") + `{"type":"item","session":"P",` + twin + `{"type":"item","session":"Q",` + twin + itemOf("Q", "b")
+	sums := sumsOf(t, text, "P", "Q", "R")
+	if sums["P"].Items["0"] != sums["Q"].Items["1"] || sums["Q"].Items["1"] == sums["Q"].Items["2"] || len(sums["Q"].Items) != 2 {
+		t.Errorf("items %v", sums)
+	}
+	if sums["R"].Record != "" || sums["P"].Record == sums["Q"].Record || len(sums["P"].Record) != 64 {
+		t.Errorf("records %v", sums)
+	}
+	later := sumsOf(t, strings.Replace(text, `"b"`, `"c"`, 1), "P", "Q")
+	if later["P"].Record != sums["P"].Record || later["Q"].Record == sums["Q"].Record {
+		t.Errorf("records %v", later)
+	}
+}
+
+func sumsOf(t *testing.T, text string, sessions ...string) map[string]store.Sum {
+	t.Helper()
+	sums, err := open(t, text).(store.Summer).Sums(t.Context(), sessions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sums
+}
+
+func TestPrologue(t *testing.T) {
+	tests := []struct{ name, tool, args, title, task string }{
+		{"transfer", "transfer_task", `{"agent":"w","task":"do","expected_output":"it"}`, "Transferred task", "do\n</task>\n\n<expected_output>\nit\n</expected_output>"},
+		{"another tool", "Task", `{"prompt":"do"}`, "Sub-session of Task", "do\n</task>"},
+		{"no JSON", "transfer_task", `do it`, "Transferred task", "do it\n</task>"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			title, items := canonical.Kind.Prologue(&session.Call{Name: tt.tool, Args: tt.args, Delegation: session.DelegationFor(tt.tool, tt.args)})
+			if title != tt.title || len(items) != 2 || !strings.HasSuffix(items[0].Body.Text, "<task>\n"+tt.task) {
+				t.Errorf("title %q, items %+v", title, items)
+			}
+			if items[0].Role != session.System || items[1].Role != session.User || items[1].Body.Text != "Please proceed." ||
+				!items[1].Flags.Has(session.Implicit|session.Synthetic) || items[0].Flags != session.Synthetic {
+				t.Errorf("items %+v", items)
+			}
+		})
+	}
+}
+
+// The testdata of the command is written as the same bytes.
+func TestRewriteOfFiles(t *testing.T) {
+	text, err := os.ReadFile("../../../testdata/healthy.ndjson")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := rewrite(t, open(t, string(text)), nothing); got != string(text) {
+		t.Errorf("got\n%s", got)
+	}
+}

@@ -1,0 +1,17 @@
+package dockeragent
+
+import (
+	"context"
+
+	"github.com/sessctl/sessctl/internal/store"
+)
+
+// Sums implements store.Summer.
+func (st *agentStore) Sums(ctx context.Context, sessions []string) (map[string]store.Sum, error) {
+	return sums(ctx, st.db, &st.schema, sessions)
+}
+
+// Copy implements store.Copier.
+func (st *agentStore) Copy(ctx context.Context, path string, progress func(done int64)) error {
+	return st.db.Copy(ctx, path, progress)
+}

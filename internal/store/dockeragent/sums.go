@@ -1,0 +1,148 @@
+package dockeragent
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"database/sql/driver"
+	"encoding/binary"
+	"encoding/hex"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/sqlite"
+)
+
+// unsummed are the columns of sessions that no sum covers. messages is a copy
+// that follows the items, and branch_parent_position an index into the list of
+// another session, which a repair of that one moves.
+var unsummed = []string{"messages", "branch_parent_position"}
+
+// contentColumns are the columns of an item that say something by themselves.
+// The others say where it stands.
+var contentColumns = []string{
+	"item_type", "message_json", "subsession_id", "summary_text", "usage_json", "cost", "model", "implicit",
+}
+
+// summer collects what sums are made of.
+type summer struct {
+	rows     map[string]digest     // of a session's own row
+	items    map[string]*[]itemSum // by session
+	children map[string][]string   // ids, by parent
+	buf      []byte
+}
+
+type digest = [sha256.Size]byte
+
+type itemSum struct {
+	id             int64
+	place, content digest
+}
+
+// sums reads the digests of sessions, those that do not exist included.
+func sums(ctx context.Context, db *sqlite.DB, sc *schema, sessions []string) (map[string]store.Sum, error) {
+	s := summer{rows: map[string]digest{}, items: map[string]*[]itemSum{}, children: map[string][]string{}}
+	list := append(idList{}, sessions...)
+	if err := s.readSessions(ctx, db, sc, list); err != nil {
+		return nil, err
+	}
+	if err := s.readItems(ctx, db, sc, list); err != nil {
+		return nil, err
+	}
+	result := make(map[string]store.Sum, len(sessions))
+	for _, id := range sessions {
+		result[id] = s.sum(id)
+	}
+	return result, nil
+}
+
+func (s *summer) readSessions(ctx context.Context, db *sqlite.DB, sc *schema, list idList) error {
+	columns := slices.DeleteFunc(slices.Sorted(slices.Values(sc.columns[tableSessions])), func(c string) bool {
+		return slices.Contains(unsummed, c)
+	})
+	id := slices.Index(columns, "id")
+	_, err := list.scan(ctx, db, sc, tableSessions, quotedAll(columns), func(_ int64, values []driver.Value) error {
+		s.rows[textOf(values[id])] = s.of(columns, values)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return scanRows(ctx, db, sc, tableSessions, "parent_id", []string{"parent_id", "id"}, list.parameter(),
+		func(_ int64, values []driver.Value) error {
+			parent := textOf(values[0])
+			s.children[parent] = append(s.children[parent], textOf(values[1]))
+			return nil
+		})
+}
+
+func (s *summer) readItems(ctx context.Context, db *sqlite.DB, sc *schema, list idList) error {
+	content := sc.pick(tableItems, contentColumns...)
+	place := slices.DeleteFunc(slices.Sorted(slices.Values(sc.columns[tableItems])), func(c string) bool {
+		return slices.Contains(content, c)
+	})
+	owner := slices.Index(place, "session_id")
+	_, err := list.scan(ctx, db, sc, tableItems, quotedAll(slices.Concat(place, content)), func(id int64, values []driver.Value) error {
+		list, ok := s.items[viewOf(values[owner])]
+		if !ok { // a map may take over the bytes of a key that it knows, so a view is only looked up
+			list = new([]itemSum)
+			s.items[strings.Clone(viewOf(values[owner]))] = list
+		}
+		*list = append(*list, itemSum{id, s.of(place, values[:len(place)]), s.of(content, values[len(place):])})
+		return nil
+	})
+	return err
+}
+
+// sum puts together what was read of a session.
+func (s *summer) sum(id string) store.Sum {
+	own, ok := s.rows[id]
+	if !ok {
+		return store.Sum{}
+	}
+	var items []itemSum
+	if list := s.items[id]; list != nil {
+		items = *list
+	}
+	slices.SortFunc(items, func(a, b itemSum) int { return cmp.Compare(a.id, b.id) })
+	sum := store.Sum{Items: make(map[string]string, len(items))}
+	all := slices.Clone(own[:])
+	for _, it := range items {
+		sum.Items[rowKey(it.id)] = hex.EncodeToString(it.content[:])
+		all = append(append(all, it.place[:]...), it.content[:]...)
+	}
+	for _, child := range slices.Sorted(slices.Values(s.children[id])) {
+		all = appendExactly(all, child)
+	}
+	record := sha256.Sum256(all)
+	sum.Record = hex.EncodeToString(record[:])
+	return sum
+}
+
+// of is the digest of columns with their values, each with its exact type.
+func (s *summer) of(columns []string, values []driver.Value) digest {
+	s.buf = s.buf[:0]
+	for i, c := range columns {
+		s.buf = appendExactly(appendExactly(s.buf, c), values[i])
+	}
+	return sha256.Sum256(s.buf)
+}
+
+// appendExactly appends a value so that no two rows of values end up alike: a
+// letter for the type, the length, the bytes.
+func appendExactly(buf []byte, value driver.Value) []byte {
+	switch v := value.(type) {
+	case nil:
+		return append(buf, 'n')
+	case int64:
+		return binary.BigEndian.AppendUint64(append(buf, 'i'), uint64(v))
+	case float64:
+		return binary.BigEndian.AppendUint64(append(buf, 'f'), math.Float64bits(v))
+	case []byte:
+		return append(binary.BigEndian.AppendUint64(append(buf, 'b'), uint64(len(v))), v...)
+	}
+	text := viewOf(value)
+	return append(binary.BigEndian.AppendUint64(append(buf, 't'), uint64(len(text))), text...)
+}

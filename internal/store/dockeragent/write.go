@@ -1,0 +1,176 @@
+package dockeragent
+
+import (
+	"bytes"
+	"context"
+	"database/sql/driver"
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/sqlite"
+)
+
+// writer writes one change.
+type writer struct {
+	*difference
+	edit   *sqlite.Edit
+	schema *schema
+	change *store.Change
+}
+
+// write runs the statements in an order that no foreign key minds.
+func (w *writer) write(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{
+		w.createSessions, w.updateSessions, w.removeItems, w.updateItems, w.insertItems, w.branchPositions, w.rebuildColumns,
+	} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) updateSessions(ctx context.Context) error {
+	ids := slices.Sorted(maps.Keys(w.sessions))
+	rows, err := w.rowsOf(ctx, ids)
+	if err != nil {
+		return err
+	}
+	byRow := make(map[int64]rowEdit, len(rows))
+	for _, id := range ids {
+		row, ok := rows[id]
+		if !ok {
+			return noRecord(tableSessions, id)
+		}
+		byRow[row] = w.sessions[id]
+	}
+	return w.update(ctx, tableSessions, byRow)
+}
+
+// rowsOf are the rows of sessions, by id; those without one are left out.
+func (w *writer) rowsOf(ctx context.Context, ids idList) (map[string]int64, error) {
+	rows := make(map[string]int64, len(ids))
+	if len(ids) == 0 {
+		return rows, nil
+	}
+	return rows, scanRows(ctx, w.edit.DB(), w.schema, tableSessions, "id", []string{"id"}, ids.parameter(),
+		func(rowid int64, values []driver.Value) error {
+			rows[textOf(values[0])] = rowid
+			return nil
+		})
+}
+
+func (w *writer) removeItems(ctx context.Context) error {
+	found := 0
+	err := w.scanByRow(ctx, tableItems, []string{"session_id"}, slices.Collect(maps.Keys(w.removed)),
+		func(row int64, values []driver.Value) error {
+			if textOf(values[0]) != w.removed[row] {
+				return stale(tableItems, row)
+			}
+			found++
+			return nil
+		})
+	if err != nil {
+		return err
+	}
+	for _, row := range slices.Sorted(maps.Keys(w.removed)) {
+		if found != len(w.removed) {
+			return stale(tableItems, row)
+		}
+		if err := w.edit.Delete(ctx, tableItems, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) updateItems(ctx context.Context) error { return w.update(ctx, tableItems, w.items) }
+
+// update changes rows of a table. All of them are read first: what is stored
+// decides what a column becomes.
+func (w *writer) update(ctx context.Context, table string, records map[int64]rowEdit) error {
+	wanted := map[string]bool{}
+	for _, r := range records {
+		for column := range r {
+			wanted[column] = true
+		}
+	}
+	columns := slices.Sorted(maps.Keys(wanted))
+	changes := make(map[int64][]sqlite.FieldChange, len(records))
+	err := w.scanByRow(ctx, table, columns, slices.Collect(maps.Keys(records)), func(row int64, values []driver.Value) error {
+		fields, ok := records[row].fields(columns, values)
+		if !ok {
+			return stale(table, row)
+		}
+		changes[row] = fields
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, row := range slices.Sorted(maps.Keys(records)) {
+		fields, ok := changes[row]
+		if !ok {
+			return stale(table, row)
+		}
+		if len(fields) == 0 {
+			continue
+		}
+		if err := w.edit.Update(ctx, table, row, fields); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fields are the changes of a record with these stored values; ok is false when
+// they are not what was expected.
+func (r rowEdit) fields(columns []string, values []driver.Value) (list []sqlite.FieldChange, ok bool) {
+	for i, column := range columns {
+		rewrite := r[column]
+		if rewrite == nil {
+			continue
+		}
+		value, ok := rewrite(values[i])
+		if !ok {
+			return nil, false
+		}
+		if old := kept(values[i]); !reflect.DeepEqual(old, value) {
+			list = append(list, sqlite.FieldChange{Name: column, Old: old, New: value})
+		}
+	}
+	return list, true
+}
+
+// kept is a scanned value that outlives its row.
+func kept(v driver.Value) any {
+	switch v := v.(type) {
+	case string:
+		return strings.Clone(v)
+	case []byte:
+		return bytes.Clone(v)
+	}
+	return v
+}
+
+// scanByRow hands the rows with these rowids to fn, which must not use the
+// database.
+func (w *writer) scanByRow(ctx context.Context, table string, columns []string, rows []int64,
+	fn func(row int64, values []driver.Value) error,
+) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	list, _ := json.Marshal(rows) // never fails on numbers
+	return scanRows(ctx, w.edit.DB(), w.schema, table, w.schema.rowid[table], columns, string(list), fn)
+}
+
+func stale(table string, row int64) error {
+	return problem.New(problem.RolledBack, "check the store again: another program may have written to it",
+		"row %d of %s is not what it was when the repair was planned", row, table)
+}

@@ -1,0 +1,191 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	modernc "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+)
+
+// backupStep is how much is copied before the context is asked again.
+const backupStep = 16 << 20 // bytes
+
+// Backup writes the database as it is now, with what its -wal holds, to a new
+// file, which is complete once it has its name. An existing file is never
+// overwritten. progress may be nil; it hears the bytes copied so far. Its
+// errors are problems of class Unreadable.
+func (e *Edit) Backup(ctx context.Context, to string, progress func(done int64)) error {
+	if e.open {
+		return errors.New("a backup must come before the transaction")
+	}
+	return writeNew(to, func(file *os.File) error { return e.copySnapshot(ctx, file, progress) })
+}
+
+// Copy writes the database as it is read, with what its -wal holds, to a new
+// file, as Backup does.
+func (db *DB) Copy(ctx context.Context, to string, progress func(done int64)) error {
+	return writeNew(to, func(file *os.File) error { return db.copyPages(ctx, file, progress) })
+}
+
+// writeNew writes a file that appears when it is complete, and never over
+// another one.
+func writeNew(to string, write func(*os.File) error) error {
+	if _, err := os.Lstat(to); err == nil {
+		return exists(to) // before the work; publish makes sure
+	}
+	file, err := os.CreateTemp(filepath.Dir(to), ".sessctl-backup-") // mode 0600
+	if err != nil {
+		return noBackup(to, err)
+	}
+	err = write(file)
+	err = errors.Join(err, file.Close())
+	if err == nil {
+		err = publish(file.Name(), to)
+	}
+	if err != nil {
+		// A journal cannot be left: the copy is written without one.
+		if removed := os.Remove(file.Name()); !errors.Is(removed, fs.ErrNotExist) {
+			err = errors.Join(err, removed)
+		}
+		return noBackup(to, err)
+	}
+	return nil
+}
+
+// copySnapshot copies what one read transaction sees.
+func (e *Edit) copySnapshot(ctx context.Context, file *os.File, progress func(int64)) (err error) {
+	if _, err := e.db.conn.ExecContext(ctx, "begin"); err != nil {
+		e.abandon()
+		return e.explain(err)
+	}
+	defer func() {
+		_, failed := e.db.conn.ExecContext(context.Background(), "rollback")
+		err = errors.Join(err, failed)
+	}()
+	version, err := e.dataVersion(ctx) // a read: the snapshot is taken
+	if err != nil {
+		return e.explain(err)
+	}
+	if err := e.db.copyPages(ctx, file, progress); err != nil {
+		return err
+	}
+	e.backedUp, e.version = true, version
+	return nil
+}
+
+// copyPages copies the database to a file, with its mode (writable at least for its owner), and makes it
+// durable. A transaction that reads must be open.
+func (db *DB) copyPages(ctx context.Context, file *os.File, progress func(int64)) error {
+	if progress == nil {
+		progress = func(int64) {}
+	}
+	err := db.conn.Raw(func(conn any) error {
+		return copyPages(ctx, conn, file.Name(), db.File.Header.PageSize, progress)
+	})
+	if err != nil {
+		return err
+	}
+	info, err := db.handle.Stat()
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Chmod(info.Mode().Perm()|0o200), file.Sync())
+}
+
+// copyPages runs the online backup of a connection. The target needs neither a
+// journal nor a sync of its own, because it has no name yet.
+func copyPages(ctx context.Context, conn any, to string, pageSize int, progress func(int64)) error {
+	to, err := filepath.Abs(to)
+	if err != nil {
+		return err
+	}
+	backup, err := conn.(interface {
+		NewBackup(uri string) (*modernc.Backup, error)
+	}).NewBackup(fileURI(to) + "?mode=rw&_pragma=journal_mode(off)&_pragma=synchronous(off)")
+	if err != nil {
+		return err
+	}
+	more := true
+	for more && err == nil {
+		if err = ctx.Err(); err == nil {
+			more, err = backup.Step(int32(backupStep / pageSize))
+		}
+		if err == nil {
+			progress(int64(backup.PageCount()-backup.Remaining()) * int64(pageSize))
+		}
+	}
+	if finished := backup.Finish(); err == nil {
+		err = finished // else it repeats the error of the step
+	}
+	return err
+}
+
+// publish gives a finished file its name unless that is taken, durably.
+func publish(temporary, to string) error {
+	err := os.Link(temporary, to)
+	if err == nil {
+		err = os.Remove(temporary)
+	} else if !errors.Is(err, fs.ErrExist) { // a file system without hard links
+		err = reserve(temporary, to)
+	}
+	if err != nil {
+		return err
+	}
+	if runtime.GOOS == "windows" { // which cannot sync folders
+		return nil
+	}
+	folder, err := os.Open(filepath.Dir(to))
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
+
+// reserve takes the name with an empty file, which it may then replace.
+func reserve(temporary, to string) error {
+	place, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err = errors.Join(place.Close(), os.Rename(temporary, to)); err != nil {
+		return errors.Join(err, os.Remove(to))
+	}
+	return nil
+}
+
+func exists(to string) error {
+	return problem.New(problem.Unreadable, "name a file that does not exist yet",
+		"%s exists already, so no backup was written and nothing was changed", to)
+}
+
+// noBackup is the problem with a backup that was not written.
+func noBackup(to string, err error) error {
+	if problem.ClassOf(err) != 0 || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return exists(to)
+	}
+	folder := filepath.Dir(to)
+	why, next := reason(err), "check "+folder+", or name another place for the backup"
+	switch code := codeOf(err); {
+	case code == lib.SQLITE_FULL:
+		why, next = "the disk is full", "make room in "+folder+", or name a place for the backup on another disk"
+	case IsCorrupt(err):
+		why, next = "the database is damaged ("+err.Error()+")", "repair a copy with --output"
+	case errors.Is(err, fs.ErrPermission):
+		why = "the folder " + folder + " is not writable (" + reason(err) + ")"
+	}
+	return &problem.Error{
+		Class: problem.Unreadable,
+		What:  "the backup " + to + " cannot be written, so nothing was changed: " + why,
+		Next:  next,
+		Err:   err,
+	}
+}

@@ -1,0 +1,135 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/sessctl/sessctl/internal/problem"
+)
+
+func TestBackup(t *testing.T) {
+	path, dir := filepath.Join(t.TempDir(), "session.db"), t.TempDir()
+	killed(t, path, walRows(500)...) // all rows are in the -wal
+	ok(t, os.Chmod(path, 0o640))
+	want := dump(t, path)
+	e, to, heard := openEdit(t, path), filepath.Join(dir, "backup.db"), int64(0)
+	ok(t, e.Backup(t.Context(), to, func(done int64) { heard = done }))
+	info, err := os.Stat(to)
+	ok(t, err)
+	if info.Mode() != 0o640 || info.Size() != heard {
+		t.Errorf("mode %v, %d bytes, heard of %d", info.Mode(), info.Size(), heard)
+	}
+	hasNoNeighbours(t, to)
+	if got := dump(t, to); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if faults := open(t, to).Faults(); len(faults) > 0 {
+		t.Error(faults)
+	}
+	isProblem(t, e.Backup(t.Context(), to, nil), problem.Unreadable, to+" exists already")
+	isProblem(t, e.Backup(t.Context(), path, nil), problem.Unreadable, "exists already")
+	isProblem(t, e.Backup(t.Context(), filepath.Join(dir, "none", "b.db"), nil), problem.Unreadable, "no such file or directory")
+	ok(t, e.Begin(t.Context())) // failed backups change nothing about the good one
+}
+
+func TestPublishNeverOverwrites(t *testing.T) {
+	dir := t.TempDir()
+	temporary, to := filepath.Join(dir, "temporary"), filepath.Join(dir, "to")
+	for _, give := range []func(string, string) error{publish, reserve} {
+		ok(t, os.WriteFile(temporary, []byte("new"), 0o600))
+		ok(t, os.WriteFile(to, []byte("old"), 0o600))
+		if err := give(temporary, to); !errors.Is(err, os.ErrExist) {
+			t.Errorf("got %v", err)
+		}
+		if b, err := os.ReadFile(to); err != nil || string(b) != "old" {
+			t.Errorf("%q (%v)", b, err)
+		}
+		ok(t, os.Remove(to))
+		ok(t, give(temporary, to))
+		hasNoNeighbours(t, to)
+		ok(t, os.Remove(to))
+	}
+}
+
+// large makes a database of some megabytes.
+func large(t testing.TB, megabytes int) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "session.db")
+	pool, err := openPool(path)
+	if err == nil {
+		_, err = pool.Exec("create table t(id integer primary key, x)")
+	}
+	for range megabytes {
+		if err == nil {
+			_, err = pool.Exec("insert into t(x) values(randomblob(1000000))")
+		}
+	}
+	if err = errors.Join(err, pool.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestBackupCancelled(t *testing.T) {
+	path, dir := large(t, 40), t.TempDir()
+	e := openEdit(t, path)
+	ctx, cancel := context.WithCancel(t.Context())
+	err := e.Backup(ctx, filepath.Join(dir, "backup.db"), func(int64) { cancel() })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	isEmpty(t, dir)
+	ok(t, e.Begin(t.Context()))
+}
+
+func BenchmarkBackup(b *testing.B) {
+	path, dir := large(b, 100), b.TempDir()
+	info, err := os.Stat(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	to := filepath.Join(dir, "backup.db")
+	measure := func(name string, do func() error) {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(info.Size())
+			for b.Loop() {
+				if err := errors.Join(do(), os.Remove(to)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	measure("copy", func() error { return plainCopy(path, to) })
+	e, err := OpenEdit(b.Context(), path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	measure("backup", func() error { return e.Backup(context.Background(), to, nil) })
+	if err := e.Close(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// plainCopy is what a backup is measured against.
+func plainCopy(path, to string) error {
+	from, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = from.Close() }()
+	file, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(file, from)
+	return errors.Join(err, file.Sync(), file.Close())
+}
+
+func openPool(path string) (*sql.DB, error) {
+	return sql.Open("sqlite", fileURI(path)+"?_pragma=synchronous(off)")
+}

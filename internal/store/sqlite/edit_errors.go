@@ -1,0 +1,79 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	lib "modernc.org/sqlite/lib"
+)
+
+// ErrMoved is the cause of a Begin that failed because the database was changed
+// after it was backed up.
+var ErrMoved = errors.New("the database was changed after it was backed up")
+
+func moved(path string) error {
+	return &problem.Error{
+		Class: problem.Busy,
+		What:  path + " changed after it was backed up: another process wrote to it",
+		Next:  "close the program that uses it and try again; nothing was changed",
+		Err:   ErrMoved,
+	}
+}
+
+// held is the problem with a database that another process has open.
+func held(path string, w Writer) error {
+	who := w.Name
+	if who == "" {
+		who = "another process"
+	}
+	return problem.New(problem.Busy, "close "+who+" and try again; nothing was changed",
+		"%s is in use by %s", path, who)
+}
+
+// inCopy is what to do about a database that cannot be changed where it is.
+func inCopy(path string) string {
+	return "repair a copy: sessctl repair " + path + " --output COPY"
+}
+
+// afterRefusal is what to do when changes cannot be taken back.
+const afterRefusal = "nothing was changed; restore the backup if what came since may be lost"
+
+func notWritable(path, part string, err error) error {
+	return &problem.Error{
+		Class: problem.Unreadable,
+		What:  path + " cannot be changed: " + part + " is not writable (" + reason(err) + ")",
+		Next:  inCopy(path),
+		Err:   err,
+	}
+}
+
+// explain turns an error of a write into a problem for people. Nothing that
+// the transaction did remains after any of them.
+func (e *Edit) explain(err error) error {
+	if err == nil || problem.ClassOf(err) != 0 || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	path, p := e.db.File.Path, &problem.Error{Class: problem.Unreadable, Err: err}
+	switch codeOf(err) & 0xff {
+	case lib.SQLITE_INTERRUPT: // only the end of a context interrupts
+		return context.Canceled
+	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED, lib.SQLITE_PROTOCOL:
+		return busy(path, e.probe(), err)
+	case lib.SQLITE_FULL:
+		p.What = path + " was not changed: the disk is full"
+		p.Next = "make room in " + filepath.Dir(e.db.File.real) + " and try again"
+	case lib.SQLITE_READONLY, lib.SQLITE_PERM, lib.SQLITE_CANTOPEN, lib.SQLITE_IOERR:
+		p.What = path + " was not changed: it cannot be written (" + err.Error() + ")"
+		p.Next = "check the disk and the permissions of the file and its folder; or " + inCopy(path)
+	case lib.SQLITE_CONSTRAINT:
+		p.Class = problem.RolledBack
+		p.What = path + " was not changed: the database refuses the change (" + err.Error() + ")"
+	default:
+		return e.db.Explain(err)
+	}
+	return p
+}
+
+func isConstraint(err error) bool { return codeOf(err)&0xff == lib.SQLITE_CONSTRAINT }

@@ -1,0 +1,98 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	modernc "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
+)
+
+// rowKey is a row of a table.
+type rowKey struct {
+	table string
+	row   int64
+}
+
+func (k rowKey) String() string { return fmt.Sprintf("row %d of %s", k.row, k.table) }
+
+// guard hears of every row before it changes, whoever changes it. Each
+// statement may change the one row that is recorded; triggers and foreign key
+// actions change others. What SQLite itself does to sqlite_sequence is not
+// reported.
+type guard struct {
+	expected   *change
+	met        *rowKey // the row of the change that was expected
+	strays     []rowKey
+	leaving    map[rowKey]bool // may change in any case: they are on their way out
+	rolledBack bool
+}
+
+// change is what a statement is to do. An insert does not know its row.
+type change struct {
+	op int32
+	rowKey
+}
+
+func (g *guard) reset() { *g = guard{leaving: map[rowKey]bool{}} }
+
+func (g *guard) notice(d modernc.SQLitePreUpdateData) {
+	if d.DatabaseName != "main" || d.TableName == sequenceTable {
+		return
+	}
+	key := rowKey{d.TableName, d.OldRowID}
+	if d.Op == lib.SQLITE_INSERT {
+		key.row = d.NewRowID
+	}
+	want := g.expected
+	switch {
+	case want != nil && want.op == d.Op && want.table == key.table &&
+		(d.Op == lib.SQLITE_INSERT || want.row == key.row) && (d.Op != lib.SQLITE_UPDATE || d.NewRowID == key.row):
+		g.expected, g.met = nil, &key
+	case !g.leaving[key]:
+		g.strays = append(g.strays, key)
+	}
+}
+
+// errStray is in the error about a row that changed without being recorded.
+var errStray = errors.New("a row changed besides")
+
+// strayed is the problem with rows that changed without being recorded.
+func (e *Edit) strayed() error {
+	if len(e.guard.strays) == 0 {
+		return nil
+	}
+	return &problem.Error{
+		Class: problem.RolledBack,
+		What: fmt.Sprintf("%s was not changed: a trigger or a foreign key of the database would change %s as well",
+			e.db.File.Path, e.guard.strays[0]),
+		Err: errStray,
+	}
+}
+
+// run runs a statement that changes one row, and says which one.
+func (e *Edit) run(ctx context.Context, c change, query string, args ...any) (rowKey, error) {
+	s, err := e.prepare(ctx, query)
+	if err != nil {
+		return rowKey{}, err
+	}
+	before := len(e.guard.strays)
+	e.guard.expected, e.guard.met = &c, nil
+	_, err = s.ExecContext(ctx, args...)
+	e.guard.expected = nil
+	if isConstraint(err) { // the statement took back all of its changes
+		e.guard.strays = e.guard.strays[:before]
+	}
+	if err == nil {
+		err = e.strayed()
+	}
+	if err == nil && e.guard.met == nil {
+		err = problem.New(problem.RolledBack, "", "%s was not changed: the database ignores a change of %s", e.db.File.Path, c.table)
+	}
+	if err != nil {
+		return rowKey{}, err
+	}
+	return *e.guard.met, nil
+}

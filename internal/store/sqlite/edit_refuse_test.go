@@ -1,0 +1,136 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/sessctl/sessctl/internal/problem"
+)
+
+func TestRevertRefuses(t *testing.T) {
+	tests := []struct{ name, since, want string }{
+		{"changed", "update session_items set position = 9 where id = 2", "row 2 of session_items changed since"},
+		{"gone", "delete from session_items where id = 2", "row 2 of session_items is gone since"},
+		{"back", "insert into session_items(id, session_id, position) values(3, 'a', 0)", "row 3 of session_items was added again since"},
+		{"depends", "insert into session_items(session_id, position) values('c', 0)", "row 4 of session_items came since"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			path, ctx := agentStore(t, "wal"), t.Context()
+			e := begun(t, path)
+			_, err := e.Insert(ctx, "sessions", []Field{{"id", "c"}})
+			ok(t, err)
+			ok(t, e.Update(ctx, "session_items", 2, []FieldChange{{"position", int64(1), int64(2)}}))
+			ok(t, e.Delete(ctx, "session_items", 3))
+			changes, err := e.Changes()
+			ok(t, err)
+			ok(t, errors.Join(e.Commit(ctx), e.Close()))
+			create(t, path, "pragma foreign_keys=1", test.since)
+			before := dump(t, path)
+
+			e = begun(t, path)
+			err = e.Revert(ctx, changes)
+			isProblem(t, err, problem.Busy, test.want)
+			isProblem(t, e.Commit(ctx), problem.Busy, test.want)
+			ok(t, e.Close())
+			if after := dump(t, path); after != before {
+				t.Errorf("%s, want %s", after, before)
+			}
+		})
+	}
+}
+
+// What an older row refers to may be gone: SQLite notices at the commit.
+func TestRevertWithoutParent(t *testing.T) {
+	path, ctx := agentStore(t, "wal"), t.Context()
+	e := begun(t, path)
+	ok(t, e.Delete(ctx, "session_items", 3))
+	changes, err := e.Changes()
+	ok(t, err)
+	ok(t, errors.Join(e.Commit(ctx), e.Close()))
+	create(t, path, "delete from sessions where id = 'b'")
+	e = begun(t, path)
+	ok(t, e.Revert(ctx, changes))
+	isProblem(t, e.Commit(ctx), problem.Busy, "is gone since")
+}
+
+func isProblem(t *testing.T, err error, class problem.Class, text string) {
+	t.Helper()
+	if problem.ClassOf(err) != class || !strings.Contains(err.Error(), text) {
+		t.Errorf("got %v (class %d), want %q (class %d)", err, problem.ClassOf(err), text, class)
+	}
+}
+
+func TestEditRefusesWhatIsNotRecorded(t *testing.T) {
+	ctx := context.Background()
+	tests := []struct {
+		name  string
+		setup string
+		do    func(e *Edit) error
+		want  string
+	}{
+		{"cascade", "select 1", func(e *Edit) error { return e.Delete(ctx, "sessions", 2) }, "row 3 of session_items as well"},
+		{"set null", "update session_items set subsession_id = 'b' where id = 1; delete from session_items where id = 3",
+			func(e *Edit) error { return e.Delete(ctx, "sessions", 2) }, "row 1 of session_items as well"},
+		{"trigger", "create trigger r after update on session_items begin update sessions set title = 'x' where id = 'a'; end",
+			func(e *Edit) error {
+				return e.Update(ctx, "session_items", 1, []FieldChange{{"position", int64(0), int64(1)}})
+			}, "row 1 of sessions as well"},
+		{"trigger on the row itself", "create trigger r after insert on sessions begin update sessions set title = 'x' where id = new.id; end",
+			func(e *Edit) error { _, err := e.Insert(ctx, "sessions", []Field{{"id", "z"}}); return err }, "row 3 of sessions as well"},
+		{"statement of another", "select 1", func(e *Edit) error {
+			rows, err := e.DB().Query(ctx, "update sessions set title = 'x' where id = 'b'")
+			if err == nil {
+				err = rows.Close()
+			}
+			return err
+		}, "row 2 of sessions as well"},
+		{"ignored", "create trigger r before delete on session_items begin select raise(ignore); end",
+			func(e *Edit) error { return e.Delete(ctx, "session_items", 1) }, "ignores a change of session_items"},
+		{"another value", "select 1", func(e *Edit) error {
+			return e.Update(ctx, "session_items", 1, []FieldChange{{"message_json", "[]", "x"}})
+		}, "message_json holds another value"},
+		{"another type", "select 1", func(e *Edit) error {
+			return e.Update(ctx, "session_items", 1, []FieldChange{{"position", 0.0, int64(2)}})
+		}, "position holds another value"},
+		{"no row", "select 1", func(e *Edit) error { return e.Delete(ctx, "session_items", 99) }, "row 99 of session_items"},
+		{"no column", "select 1", func(e *Edit) error {
+			return e.Update(ctx, "sessions", 1, []FieldChange{{"nope", "nope", "x"}})
+		}, "no column nope"},
+		{"no table", "select 1", func(e *Edit) error { return e.Delete(ctx, "nope", 1) }, "no table nope"},
+		{"new rowid", "select 1", func(e *Edit) error {
+			return e.Update(ctx, "session_items", 1, []FieldChange{{"id", int64(1), int64(50)}})
+		}, "row 1 of session_items"},
+		{"constraint", "select 1", func(e *Edit) error { _, err := e.Insert(ctx, "sessions", []Field{{"id", "a"}}); return err }, "refuses the change"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			path := agentStore(t, "wal")
+			create(t, path, test.setup)
+			before := dump(t, path)
+			e := begun(t, path)
+			_, err := e.Insert(ctx, "sessions", []Field{{"id", "first"}, {"title", "t"}})
+			if test.name != "trigger on the row itself" {
+				ok(t, err)
+			}
+			if err == nil {
+				err = test.do(e)
+			}
+			isProblemOrNil(t, err, test.want)
+			isProblem(t, e.Commit(ctx), problem.RolledBack, test.want)
+			ok(t, e.Close())
+			if after := dump(t, path); after != before {
+				t.Errorf("%s, want %s", after, before)
+			}
+		})
+	}
+}
+
+func isProblemOrNil(t *testing.T, err error, want string) {
+	t.Helper()
+	if err != nil {
+		isProblem(t, err, problem.RolledBack, want)
+	}
+}

@@ -1,0 +1,167 @@
+package sqlite
+
+import (
+	"context"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	lib "modernc.org/sqlite/lib"
+)
+
+// Field is a value for a column. Values are nil, int64, float64, string and
+// []byte.
+type Field struct {
+	Name  string
+	Value any
+}
+
+// FieldChange is a new value for a column that holds the old one.
+type FieldChange struct {
+	Name     string
+	Old, New any
+}
+
+// Insert adds a row and returns its rowid. Columns without a field get their
+// defaults.
+func (e *Edit) Insert(ctx context.Context, table string, row []Field) (int64, error) {
+	if err := e.ready(); err != nil {
+		return 0, err
+	}
+	rowid, err := e.insert(ctx, table, nil, row)
+	return rowid, e.settle(err)
+}
+
+// Update changes columns of a row. Unless each of them holds exactly its old
+// value, nothing is changed and the error is a problem of class RolledBack.
+func (e *Edit) Update(ctx context.Context, table string, rowid int64, fields []FieldChange) error {
+	if err := e.ready(); err != nil {
+		return err
+	}
+	return e.settle(e.update(ctx, table, rowid, fields))
+}
+
+// Delete removes a row, which must exist. Rows that refer to it must be gone
+// or refer elsewhere before: what SQLite would change besides is refused.
+func (e *Edit) Delete(ctx context.Context, table string, rowid int64) error {
+	if err := e.ready(); err != nil {
+		return err
+	}
+	return e.settle(e.delete(ctx, table, rowid))
+}
+
+// insert adds a row under the given rowid, or under one that SQLite chooses.
+func (e *Edit) insert(ctx context.Context, table string, rowid *int64, row []Field) (int64, error) {
+	t, err := e.shape(ctx, table)
+	if err != nil {
+		return 0, err
+	}
+	var names []string
+	var args []any
+	if rowid != nil {
+		names, args = append(names, t.rowid), append(args, *rowid)
+	}
+	for _, f := range row {
+		if err := t.has(e, f.Name); err != nil {
+			return 0, err
+		}
+		names, args = append(names, quoted(f.Name)), append(args, f.Value)
+	}
+	values := " default values"
+	if len(names) > 0 {
+		values = "(" + strings.Join(names, ", ") + ") values(?" + strings.Repeat(", ?", len(names)-1) + ")"
+	}
+	before, err := e.sequence(ctx, table)
+	if err != nil {
+		return 0, err
+	}
+	key, err := e.run(ctx, change{lib.SQLITE_INSERT, rowKey{table: table}}, "insert into "+quoted(table)+values, args...)
+	if err != nil {
+		return 0, err
+	}
+	if err := e.record(ctx, key, nil, t.columns); err != nil {
+		return 0, err
+	}
+	after, err := e.sequence(ctx, table)
+	if err == nil && !equal(before, after) {
+		e.log.addSequence(table, before, after)
+	}
+	return key.row, err
+}
+
+func (e *Edit) update(ctx context.Context, table string, rowid int64, fields []FieldChange) error {
+	t, err := e.shape(ctx, table)
+	if err != nil || len(fields) == 0 {
+		return err
+	}
+	var names, sets []string
+	var args []any
+	for _, f := range fields {
+		if err := t.has(e, f.Name); err != nil {
+			return err
+		}
+		names, sets, args = append(names, f.Name), append(sets, quoted(f.Name)+" = ?"), append(args, f.New)
+	}
+	key := rowKey{table, rowid}
+	before, err := e.stored(ctx, key, names)
+	if err != nil {
+		return err
+	}
+	if before == nil {
+		return e.notAsPlanned(key, "it does not exist")
+	}
+	for _, f := range fields {
+		if !same(before[f.Name], f.Old) {
+			return e.notAsPlanned(key, f.Name+" holds another value")
+		}
+	}
+	_, err = e.run(ctx, change{lib.SQLITE_UPDATE, key},
+		"update "+quoted(table)+" set "+strings.Join(sets, ", ")+" where "+t.rowid+" = ?", append(args, rowid)...)
+	if err != nil {
+		return err
+	}
+	return e.record(ctx, key, before, names)
+}
+
+// record logs a row as it is stored now. A `returning` clause would not do: it
+// shows the 0 of a REAL column as an integer.
+func (e *Edit) record(ctx context.Context, key rowKey, before Image, columns []string) error {
+	after, err := e.stored(ctx, key, columns)
+	if err == nil {
+		e.log.add(key, before, after)
+	}
+	return err
+}
+
+func (e *Edit) delete(ctx context.Context, table string, rowid int64) error {
+	t, err := e.shape(ctx, table)
+	if err != nil {
+		return err
+	}
+	key := rowKey{table, rowid}
+	before, err := e.stored(ctx, key, t.columns)
+	if err != nil {
+		return err
+	}
+	if before == nil {
+		return e.notAsPlanned(key, "it does not exist")
+	}
+	return e.remove(ctx, key, before)
+}
+
+// remove deletes a row, which the log shall show as it was before.
+func (e *Edit) remove(ctx context.Context, key rowKey, before Image) error {
+	t, err := e.shape(ctx, key.table)
+	if err != nil {
+		return err
+	}
+	_, err = e.run(ctx, change{lib.SQLITE_DELETE, key}, "delete from "+quoted(key.table)+" where "+t.rowid+" = ?", key.row)
+	if err == nil {
+		e.log.add(key, before, nil)
+	}
+	return err
+}
+
+func (e *Edit) notAsPlanned(key rowKey, why string) error {
+	return problem.New(problem.RolledBack, "check the store again",
+		"%s was not changed: %s is not what the change was made for: %s", e.db.File.Path, key, why)
+}

@@ -1,0 +1,198 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/problem"
+)
+
+// Revert takes changes back in the open transaction, so that the rows and the
+// sequences are what they were. Its error is a problem of class Busy when a
+// row is not what the changes made of it, or when rows that came since depend
+// on one that would go.
+//
+// Rows that need each other's unique values in a circle (two that swapped
+// them) cannot be taken back; no known store has a constraint that allows such
+// a swap.
+func (e *Edit) Revert(ctx context.Context, changes []RowChange) error {
+	if err := e.ready(); err != nil {
+		return err
+	}
+	e.reverting = true
+	err := e.revert(ctx, changes)
+	if p, ok := errors.AsType[*problem.Error](err); ok && errors.Is(err, errStray) {
+		p.Class, p.Next = problem.Busy, afterRefusal
+		p.What = fmt.Sprintf("%s was not changed: %s came since, or changed, and depends on a record that would go", e.db.File.Path, e.guard.strays[0])
+	}
+	return e.settle(err)
+}
+
+func (e *Edit) revert(ctx context.Context, changes []RowChange) error {
+	var rows []RowChange
+	sequences := map[string]Image{} // what they are to be, by table
+	for _, c := range changes {
+		if c.Table == sequenceTable {
+			continue
+		}
+		rows = append(rows, c)
+		err := e.asLeft(ctx, c)
+		if err == nil {
+			sequences[c.Table], err = e.sequence(ctx, c.Table)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, c := range changes {
+		if c.Table != sequenceTable {
+			continue
+		}
+		same, err := e.sequenceAsLeft(ctx, c)
+		if err != nil {
+			return err
+		}
+		if same {
+			sequences[sequenceOf(c)] = c.Before
+		}
+	}
+	// Rows come back in an order that foreign keys know nothing of. This ends
+	// with the transaction.
+	if _, err := e.db.conn.ExecContext(ctx, "pragma defer_foreign_keys = on"); err != nil {
+		return err
+	}
+	if err := e.takeBack(ctx, rows); err != nil {
+		return err
+	}
+	for _, table := range slices.Sorted(maps.Keys(sequences)) {
+		if err := e.setSequence(ctx, table, sequences[table]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// asLeft tests that a row is what the change made of it.
+func (e *Edit) asLeft(ctx context.Context, c RowChange) error {
+	key := rowKey{c.Table, c.Row}
+	t, err := e.shape(ctx, c.Table)
+	if err != nil {
+		return err
+	}
+	columns := t.columns
+	if c.After != nil {
+		columns = nil
+		for name := range c.After {
+			if err := t.has(e, name); err != nil {
+				return err
+			}
+			columns = append(columns, name)
+		}
+	}
+	slices.Sort(columns)
+	now, err := e.stored(ctx, key, columns)
+	if err != nil || equal(now, c.After) {
+		return err
+	}
+	how := "changed since"
+	switch {
+	case now == nil:
+		how = "is gone since"
+	case c.After == nil:
+		how = "was added again since"
+	}
+	return problem.New(problem.Busy, afterRefusal,
+		"%s cannot be set back: %s %s", e.db.File.Path, key, how)
+}
+
+// takeBack takes back changes of rows. Rows that were removed come back and
+// values are restored before rows go that were added: what SQLite does to rows
+// that refer to those must find none. A row whose unique value is still taken
+// waits for the next round.
+func (e *Edit) takeBack(ctx context.Context, rows []RowChange) error {
+	pending := slices.Clone(rows)
+	slices.Reverse(pending)
+	slices.SortStableFunc(pending, func(a, b RowChange) int { return phase(a) - phase(b) })
+	for _, c := range pending {
+		if c.Before == nil {
+			e.guard.leaving[rowKey{c.Table, c.Row}] = true
+		}
+	}
+	for len(pending) > 0 {
+		var later []RowChange
+		var cause error
+		for _, c := range pending {
+			err := e.takeBackRow(ctx, c)
+			if isConstraint(err) {
+				later, cause = append(later, c), err
+			} else if err != nil {
+				return err
+			}
+		}
+		if len(later) == len(pending) {
+			return &problem.Error{
+				Class: problem.Busy, Err: cause,
+				What: fmt.Sprintf("%s cannot be set back: the place of %s is taken (%s)", e.db.File.Path,
+					rowKey{later[0].Table, later[0].Row}, cause),
+				Next: afterRefusal,
+			}
+		}
+		pending = later
+	}
+	return nil
+}
+
+// phase orders the ways in which rows are taken back.
+func phase(c RowChange) int {
+	switch {
+	case c.After == nil:
+		return 0
+	case c.Before != nil:
+		return 1
+	}
+	return 2
+}
+
+func (e *Edit) takeBackRow(ctx context.Context, c RowChange) error {
+	switch {
+	case c.After == nil:
+		_, err := e.insert(ctx, c.Table, &c.Row, fieldsOf(c.Before))
+		return err
+	case c.Before != nil:
+		var fields []FieldChange
+		for _, f := range fieldsOf(c.After) {
+			fields = append(fields, FieldChange{Name: f.Name, Old: f.Value, New: c.Before[f.Name]})
+		}
+		return e.update(ctx, c.Table, c.Row, fields)
+	}
+	key := rowKey{c.Table, c.Row}
+	now, err := e.stored(ctx, key, nil)
+	if err != nil {
+		return err
+	}
+	if now == nil { // it went with the row that it belonged to
+		e.log.add(key, c.After, nil)
+		return nil
+	}
+	// The foreign keys of rows that have gone may have changed this one.
+	return e.remove(ctx, key, c.After)
+}
+
+// fieldsOf are the values of an image, ordered by name so that statements
+// repeat.
+func fieldsOf(m Image) []Field {
+	fields := make([]Field, 0, len(m))
+	for name, v := range m {
+		fields = append(fields, Field{name, v})
+	}
+	slices.SortFunc(fields, func(a, b Field) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+	return fields
+}

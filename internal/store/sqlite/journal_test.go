@@ -1,0 +1,182 @@
+package sqlite
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// values are what SQLite can store.
+func values() *rapid.Generator[any] {
+	return rapid.OneOf(
+		rapid.Just[any](nil),
+		rapid.Int64().AsAny(),
+		rapid.Float64().AsAny(),
+		rapid.SampledFrom([]any{math.Inf(1), math.Inf(-1), "", []byte{}, "\x00", "\xff", "a\u2028<&>\ufffd", 1.0, int64(1), "1"}),
+		rapid.String().AsAny(),
+		rapid.Custom(func(t *rapid.T) string { return string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) }).AsAny(),
+		rapid.Custom(func(t *rapid.T) []byte { return append([]byte{}, rapid.SliceOf(rapid.Byte()).Draw(t, "blob")...) }).AsAny(),
+	)
+}
+
+func TestImageJSON(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		image := Image(rapid.MapOf(rapid.String(), values()).Draw(t, "image"))
+		if rapid.Bool().Draw(t, "gone") {
+			image = nil
+		}
+		change := RowChange{Table: "t", Row: rapid.Int64().Draw(t, "row"), After: image}
+		again := throughJSON(t, []RowChange{change})[0]
+		if !equal(again.After, image) || again.Before != nil || again.Row != change.Row {
+			t.Fatalf("%#v came back as %#v", change, again)
+		}
+	})
+}
+
+func TestImageJSONForms(t *testing.T) {
+	image := Image{"a": nil, "b": int64(math.MaxInt64), "c": "x", "d": "\xff", "e": 1.5, "f": []byte{0, 1}, "g": []byte{}}
+	b, err := json.Marshal(image)
+	ok(t, err)
+	want := `{"a":null,"b":9223372036854775807,"c":"x","d":{"text":"/w=="},"e":{"real":"0x1.8p+00"},"f":{"blob":"AAE="},"g":{"blob":""}}`
+	if string(b) != want {
+		t.Errorf("%s, want %s", b, want)
+	}
+	for _, bad := range []string{`{"a":1.5}`, `{"a":true}`, `{"a":[]}`, `{"a":{}}`, `{"a":{"real":"x"}}`, `{"a":9223372036854775808}`, `[]`} {
+		if err := json.Unmarshal([]byte(bad), &image); err == nil {
+			t.Errorf("%s was read", bad)
+		}
+	}
+	if _, err := json.Marshal(Image{"a": 1}); err == nil {
+		t.Error("an int was written")
+	}
+}
+
+// Whatever was changed, undo makes it what it was.
+func TestRevertProperty(t *testing.T) {
+	templates := map[string][]byte{}
+	for _, mode := range modes {
+		b, err := os.ReadFile(agentStore(t, mode))
+		ok(t, err)
+		templates[mode] = b
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		path := filepath.Join(t.TempDir(), "session.db")
+		ok(t, os.WriteFile(path, templates[rapid.SampledFrom(modes).Draw(r, "mode")], 0o600))
+		if rapid.Bool().Draw(r, "sequence deleted by hand") {
+			create(t, path, "delete from sqlite_sequence")
+		}
+		before := dump(t, path)
+		e := begun(t, path)
+		w := editWalk{Edit: e, T: t}
+		for i := range rapid.IntRange(0, 25).Draw(r, "steps") {
+			w.step(r, i)
+		}
+		changes, err := e.Changes()
+		ok(t, err)
+		ok(t, errors.Join(e.Commit(t.Context()), e.Close()))
+		changed := dump(t, path)
+		if (changed == before) != (len(changes) == 0) {
+			r.Fatalf("%d changes from\n%s\nto\n%s", len(changes), before, changed)
+		}
+
+		e = begun(t, path)
+		ok(t, e.Revert(t.Context(), throughJSON(r, changes)))
+		back, err := e.Changes()
+		ok(t, err)
+		ok(t, errors.Join(e.Commit(t.Context()), e.Close()))
+		if after := dump(t, path); after != before {
+			r.Fatalf("after the undo:\n%s\nbefore:\n%s\nchanges: %v", after, before, changes)
+		}
+
+		e = begun(t, path) // the undo of the undo
+		ok(t, e.Revert(t.Context(), throughJSON(r, back)))
+		ok(t, errors.Join(e.Commit(t.Context()), e.Close()))
+		if after := dump(t, path); after != changed {
+			r.Fatalf("after the undo of the undo:\n%s\nchanged:\n%s\nchanges: %v", after, changed, back)
+		}
+	})
+}
+
+// editWalk makes changes that the foreign keys allow.
+type editWalk struct {
+	*Edit
+	*testing.T
+}
+
+func (w editWalk) step(r *rapid.T, n int) {
+	ctx := w.Context()
+	switch rapid.IntRange(0, 5).Draw(r, "step") {
+	case 0:
+		_, err := w.Insert(ctx, "sessions", []Field{{"id", fmt.Sprint("s", n)}, {"title", values().Draw(r, "title")},
+			{"parent_id", w.session(r, true)}})
+		ok(w.T, err)
+	case 1:
+		if session := w.session(r, false); session != nil {
+			_, err := w.Insert(ctx, "session_items", []Field{{"session_id", session}, {"position", int64(n)}, {"subsession_id", w.session(r, true)}})
+			ok(w.T, err)
+		}
+	case 2:
+		w.change(r, "session_items", Field{"session_id", w.session(r, false)}, Field{"subsession_id", w.session(r, true)},
+			Field{"extra", values().Draw(r, "extra")})
+	case 3:
+		w.change(r, "sessions", Field{"parent_id", w.session(r, true)}, Field{"created", values().Draw(r, "created")})
+	case 4:
+		if row, found := w.row(r, "session_items", "true"); found {
+			ok(w.T, w.Delete(ctx, "session_items", row))
+		}
+	case 5:
+		row, found := w.row(r, "sessions", "not exists(select 1 from session_items i where sessions.id in (i.session_id, i.subsession_id)) "+
+			"and not exists(select 1 from sessions c where c.parent_id = sessions.id)")
+		if found {
+			ok(w.T, w.Delete(ctx, "sessions", row))
+		}
+	}
+}
+
+func (w editWalk) change(r *rapid.T, table string, fields ...Field) {
+	row, found := w.row(r, table, "true")
+	if !found {
+		return
+	}
+	var changes []FieldChange
+	for _, f := range fields {
+		old, err := w.stored(w.Context(), rowKey{table, row}, []string{f.Name})
+		ok(w.T, err)
+		changes = append(changes, FieldChange{f.Name, old[f.Name], f.Value})
+	}
+	ok(w.T, w.Update(w.Context(), table, row, changes))
+}
+
+// row draws one of the rows for which a condition holds.
+func (w editWalk) row(r *rapid.T, table, condition string) (int64, bool) {
+	rows, err := w.DB().Query(w.Context(), "select rowid from "+table+" where "+condition+" order by rowid")
+	ok(w.T, err)
+	var ids []int64
+	for rows.Next() {
+		var id int64
+		ok(w.T, rows.Scan(&id))
+		ids = append(ids, id)
+	}
+	ok(w.T, errors.Join(rows.Err(), rows.Close()))
+	if len(ids) == 0 {
+		return 0, false
+	}
+	return rapid.SampledFrom(ids).Draw(r, "row"), true
+}
+
+// session draws the id of a session, or none.
+func (w editWalk) session(r *rapid.T, optional bool) any {
+	row, found := w.row(r, "sessions", "true")
+	if !found || optional && rapid.Bool().Draw(r, "none") {
+		return nil
+	}
+	var id string
+	ok(w.T, w.DB().QueryRow(w.Context(), "select id from sessions where rowid = ?", row).Scan(&id))
+	return id
+}
