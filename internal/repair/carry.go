@@ -11,9 +11,8 @@ import (
 // of it, and what has to be true afterwards.
 type carried struct {
 	store.Change
-	gone  []session.Edit // what left the tree
-	added int            // items that the plan adds
-	left  []departed
+	gone  []departed // what was stored and left the tree
+	added int        // items that the plan adds
 	kept  []Kept
 }
 
@@ -35,19 +34,17 @@ func (t *Tree) carryOut(tree *session.Tree, prologue func(*session.Call) (string
 	for _, fixes := range t.rounds() {
 		d := newDesk(c.After, prologue)
 		for _, f := range fixes {
-			taken := len(d.gone)
-			for _, e := range f.Edits {
-				if e.Op == session.Quarantine || e.Op == session.RemoveTwin {
-					c.kept = append(c.kept, d.keep(e, f.Rule, places))
-				}
-			}
+			already := len(d.gone)
 			if err := d.fix(f.Edits); err != nil {
 				return nil, fmt.Errorf("the plan does not fit session %s: %s: %w", t.Root, f.Rule, err)
 			}
-			c.gone = append(c.gone, d.gone[taken:]...)
+			for _, gone := range d.gone[already:] {
+				if gone.item.Table != "" { // else an earlier round added it
+					c.gone, c.kept = append(c.gone, gone), append(c.kept, gone.keep(f.Rule, places))
+				}
+			}
 		}
 		c.Sets = append(c.Sets, d.sets...)
-		c.left = append(c.left, d.left...)
 		c.After = d.tree()
 	}
 	for _, s := range c.After.Sessions {
@@ -60,18 +57,21 @@ func (t *Tree) carryOut(tree *session.Tree, prologue func(*session.Call) (string
 	return c, nil
 }
 
-// keep notes a record before it leaves.
-func (d *desk) keep(e session.Edit, rule string, places *origin) Kept {
-	at := places.place(e.Ref)
-	k := Kept{Session: at.Session, Item: at.Item, Row: e.Ref.Row(), Rule: rule}
-	if e.Op == session.RemoveTwin {
-		k.Twin = e.Twin.Row()
-		return k
-	}
-	if found := d.find(e.Ref); found != nil {
-		if body := found.Value.(*entry).Body; body != nil {
-			k.Text, k.Base64 = textOrBytes(body)
-		}
+// departed is what left a tree, as it was then: an item, or a part of one.
+type departed struct {
+	edit session.Edit
+	item session.Item
+}
+
+// keep is how the receipt tells of it.
+func (d *departed) keep(rule string, places *origin) Kept {
+	at := places.place(d.edit.Ref)
+	k := Kept{Session: at.Session, Item: at.Item, Row: d.edit.Ref.Row(), Rule: rule}
+	switch {
+	case d.edit.Op == session.RemoveTwin:
+		k.Twin = d.edit.Twin.Row()
+	case d.item.Body != nil:
+		k.Text, k.Base64 = textOrBytes(d.item.Body)
 	}
 	return k
 }

@@ -23,8 +23,7 @@ type desk struct {
 	behind   map[string]*list.Element // the result that was inserted last behind a row
 	fresh    int                      // names new records
 	sets     []session.Edit
-	gone     []session.Edit // the edits that took something out of the tree
-	left     []departed
+	gone     []departed // what was taken out of the tree
 }
 
 // bench is a session while it is being worked on.
@@ -107,18 +106,11 @@ func (d *desk) find(r session.Ref) *list.Element {
 }
 
 func (d *desk) remove(e session.Edit) error {
-	d.gone = append(d.gone, e)
 	taken, err := d.take(e.Ref)
 	if err == nil {
-		d.left = append(d.left, departed{e.Op, taken.Item})
+		d.gone = append(d.gone, departed{e, taken.Item})
 	}
 	return err
-}
-
-// departed is what left the tree, as it was then: an item, or the part of one.
-type departed struct {
-	op   session.Op
-	item session.Item
 }
 
 func (d *desk) move(e session.Edit) error {

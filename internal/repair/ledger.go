@@ -29,10 +29,11 @@ func (l *Ledger) add(m Ledger) {
 // it, item by item: every item is still there with the same bytes, or it left
 // with a reason; what is new is what the plan adds. It trusts nothing but the
 // digests of the stored rows and the plan's list of what leaves.
-func balance(before, after map[string]store.Sum, gone []session.Edit, added int) (Ledger, error) {
+func balance(before, after map[string]store.Sum, gone []departed, added int) (Ledger, error) {
 	was, is := rowsOf(before), rowsOf(after)
 	l := Ledger{Before: len(was), After: len(is)}
-	for _, e := range gone {
+	for i := range gone {
+		e := gone[i].edit
 		if e.Ref.Pointer != "" {
 			continue // a part of a record that stays
 		}

@@ -117,11 +117,12 @@ func (p *Plan) Empty() bool { return len(p.Trees) == 0 }
 // rounds are the fixes of a tree, round by round.
 func (t *Tree) rounds() [][]Fix {
 	var rounds [][]Fix
+	last := -1
 	for _, f := range t.Fixes {
-		for len(rounds) <= f.Round {
-			rounds = append(rounds, nil)
+		if f.Round != last {
+			rounds, last = append(rounds, nil), f.Round
 		}
-		rounds[f.Round] = append(rounds[f.Round], f)
+		rounds[len(rounds)-1] = append(rounds[len(rounds)-1], f)
 	}
 	return rounds
 }

@@ -1,8 +1,10 @@
 package repair
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -31,7 +33,7 @@ func Make(ctx context.Context, st store.Store, opts Options) (*Plan, *check.Resu
 	p := &planner{ctx: ctx, st: st, opts: opts, facts: facts, plan: &Plan{
 		Schema: PlanSchema, Store: Subject{Path: facts.Path, Kind: facts.Kind, Generation: facts.Generation, Writer: facts.Writer.String()},
 	}}
-	p.selected = map[*rules.Rule]bool{}
+	p.selected, p.planned = map[*rules.Rule]bool{}, map[string]*Tree{}
 	run := opts.Rules
 	if run == nil {
 		run = rules.All
@@ -43,11 +45,7 @@ func Make(ctx context.Context, st store.Store, opts Options) (*Plan, *check.Resu
 	if err == nil {
 		err = p.err
 	}
-	for _, f := range result.Findings { // of the store itself
-		if f.Session == "" && p.selected[f.Rule] {
-			p.leave(f)
-		}
-	}
+	p.arrange(result.Findings)
 	p.plan.Sessions, p.plan.Items = result.Sessions, result.Items
 	return p.plan, result, err
 }
@@ -59,29 +57,52 @@ type planner struct {
 	opts     Options
 	selected map[*rules.Rule]bool
 	plan     *Plan
+	planned  map[string]*Tree // by root
 	err      error
 }
 
-func (p *planner) leave(f *check.Finding) {
-	p.plan.Findings = append(p.plan.Findings, f)
-	p.plan.Left = append(p.plan.Left, f.Fingerprint)
+// arrange puts trees and what is left into the order in which a check reports:
+// trees are planned in any order.
+func (p *planner) arrange(found []*check.Finding) {
+	for _, f := range found {
+		left := []*check.Finding{f}
+		if f.Root != nil {
+			if t := p.planned[f.Root.ID]; t != nil {
+				if n := len(p.plan.Trees); n > 0 && p.plan.Trees[n-1] == t {
+					continue
+				}
+				p.plan.Trees = append(p.plan.Trees, t)
+				left = t.After
+			}
+		}
+		for _, f := range left {
+			if p.selected[f.Rule] {
+				p.plan.Findings = append(p.plan.Findings, f)
+				p.plan.Left = append(p.plan.Left, f.Fingerprint)
+			}
+		}
+	}
+	slices.SortFunc(p.plan.Refused, func(a, b Refused) int { return cmp.Compare(a.Root, b.Root) })
 }
 
 // tree plans one tree. It is called for one tree at a time.
 func (p *planner) tree(tree *session.Tree, found []*check.Finding) {
-	left := found
-	if p.err == nil && len(p.choose(found, nil)) > 0 {
-		var planned *Tree
-		if planned, p.err = p.planTree(tree, found); planned != nil {
-			p.plan.Trees = append(p.plan.Trees, planned)
-			left = planned.After
-		}
+	if p.err != nil || len(p.choose(found)) == 0 {
+		return
 	}
-	for _, f := range left {
-		if p.selected[f.Rule] {
-			p.leave(f)
-		}
+	planned, err := p.planTree(tree, found)
+	switch {
+	case p.ctx.Err() != nil:
+		p.err = p.ctx.Err()
+	case err != nil:
+		p.refuse(tree, err.Error())
+	case planned != nil:
+		p.planned[planned.Root] = planned
 	}
+}
+
+func (p *planner) refuse(tree *session.Tree, why string) {
+	p.plan.Refused = append(p.plan.Refused, Refused{Root: tree.Root().ID, Why: why})
 }
 
 // planTree plans round by round until no round finds anything to do. It returns
@@ -96,27 +117,25 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 	}
 	t := &Tree{Root: tree.Root().ID, Title: tree.Root().Title, Items: tree.Items(), Sums: records(sums), Before: found}
 	stored := rowsOf(sums)
-	now, done, origin := tree, map[string]bool{}, newOrigin(tree)
+	now, origin := tree, newOrigin(tree)
+	seen := map[string]bool{stateOf(tree): true}
 	t.After = found
 	for round := range maxRounds {
-		chosen := p.choose(t.After, done)
-		made, next := p.round(now, chosen, stored)
-		if len(made) == 0 {
+		made, next := p.round(now, p.choose(t.After), stored)
+		state := stateOf(next)
+		if len(made) == 0 || seen[state] { // nothing to do, or in a circle
 			break
 		}
 		for _, f := range made {
-			done[f.key()] = true
 			f.Round = round
 			f.Steps = origin.steps(now, f.Edits)
 			t.Fixes = append(t.Fixes, f)
 		}
-		now = next
+		now, seen[state] = next, true
 		t.After = check.Tree(p.facts, now, rules.All)
 	}
 	if worse := introduced(tree, found, t.After); worse != nil {
-		p.plan.Refused = append(p.plan.Refused, Refused{Root: t.Root, Why: fmt.Sprintf(
-			"its repair would bring a finding of %s that is not there now, so it is left as it is", worse.Rule.ID)})
-		return nil, nil
+		return nil, fmt.Errorf("its repair would bring a finding of %s that is not there now", worse.Rule.ID)
 	}
 	if len(t.Fixes) == 0 {
 		return nil, nil
@@ -142,10 +161,10 @@ func sessionIDs(tree *session.Tree) []string {
 }
 
 // choose lists the fixes that may be made, in the order of their findings.
-func (p *planner) choose(found []*check.Finding, done map[string]bool) []Fix {
+func (p *planner) choose(found []*check.Finding) []Fix {
 	var list []Fix
 	for _, f := range found {
-		if done[f.Fingerprint+f.Session] || !p.selected[f.Rule] {
+		if !p.selected[f.Rule] {
 			continue
 		}
 		for _, fix := range f.Fixes {
@@ -160,11 +179,6 @@ func (p *planner) choose(found []*check.Finding, done map[string]bool) []Fix {
 	}
 	return list
 }
-
-// key tells when planning goes in a circle: the same finding of the same record
-// in the same session. One that followed its record into a sub-session can go
-// on to a deeper one.
-func (f *Fix) key() string { return f.Fingerprint + f.Session }
 
 func (p *planner) allowed(fix rules.Fix) bool {
 	if len(fix.Edits) == 0 || fix.Allow != "" && !p.opts.Allow[fix.Allow] {
@@ -211,7 +225,7 @@ func (p *planner) round(tree *session.Tree, chosen []Fix, stored map[string]stri
 func keepUnequal(edits []session.Edit, stored map[string]string) []session.Edit {
 	list := make([]session.Edit, len(edits))
 	for i, e := range edits {
-		if e.Op == session.RemoveTwin && stored[e.Ref.Key] != stored[e.Twin.Key] {
+		if e.Op == session.RemoveTwin && (stored[e.Ref.Key] == "" || stored[e.Ref.Key] != stored[e.Twin.Key]) {
 			e.Op = session.Quarantine
 		}
 		list[i] = e

@@ -66,7 +66,7 @@ func (b *bench) finished() *session.Session {
 		it := e.Item
 		if len(it.Results) > 0 {
 			it.Results = slices.DeleteFunc(slices.Clone(it.Results), func(r session.Result) bool { return r.CallID == takenResult })
-			if len(it.Results) == 0 && it.Role == session.Tool {
+			if len(it.Results) == 0 && saysNothing(&it) {
 				continue // all its parts were taken
 			}
 		}
@@ -79,6 +79,11 @@ func (b *bench) finished() *session.Session {
 		s.Items = append(s.Items, it)
 	}
 	return &s
+}
+
+// saysNothing reports whether an item was there for its results only.
+func saysNothing(it *session.Item) bool {
+	return it.Role == session.Tool || it.Body != nil && it.Body.Text == "" && len(it.Calls) == 0
 }
 
 // reindex counts the indexes anew that mean a place in the session's list.

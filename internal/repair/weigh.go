@@ -29,13 +29,9 @@ func weigh(c *carried, stored *session.Tree) (Ledger, error) {
 			}
 		}
 	}
-	for i := range c.left {
-		it := &c.left[i].item
-		if it.Table == "" {
-			continue // an earlier round added it
-		}
-		n := count(balance, -1, parts(it))
-		if c.left[i].op == session.Quarantine {
+	for i := range c.gone {
+		n := count(balance, -1, parts(&c.gone[i].item))
+		if c.gone[i].edit.Op == session.Quarantine {
 			l.Quarantined += n
 		} else {
 			l.Removed += n
@@ -67,7 +63,7 @@ func parts(it *session.Item) []string {
 	if body == nil {
 		body = &session.Body{}
 	}
-	if it.Role != session.Tool || body.Text != "" || len(it.Results) == 0 {
+	if body.Text != "" || len(it.Calls) > 0 || len(it.Results) == 0 {
 		calls := ""
 		for i := range it.Calls {
 			calls += fmt.Sprintf("%q %q %q ", it.Calls[i].ID, it.Calls[i].Name, it.Calls[i].Args)
