@@ -101,9 +101,6 @@ func (p *program) finish(ran *cobra.Command, err error) int {
 	if err != nil && p.config == nil && problem.ClassOf(err) == 0 && !errors.Is(err, errInterrupted) {
 		err = problem.New(problem.Usage, "See `"+ran.CommandPath()+" --help`.", "%v", err)
 	}
-	if errors.Is(err, errInterrupted) {
-		err = interruption(ran)
-	}
 	p.report(err)
 	return exitCode(err)
 }

@@ -48,7 +48,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 	root.SetErr(stderr)
 	ran, err := root.ExecuteContextC(ctx)
 	if ctx.Err() != nil && err != nil {
-		err = errInterrupted
+		err = interruption(err)
 	}
 	return p.finish(ran, err)
 }

@@ -44,7 +44,7 @@ With 1, findings are left, or a plan was shown and not carried out.`,
 		GroupID: groupRepair,
 		Args:    atMost(1, "one STORE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return keepChange(cmd, runRepair(cmd.Context(), p, args))
+			return runRepair(cmd.Context(), p, args)
 		},
 	}
 	addRepairFlags(cmd, p)

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/spf13/cobra"
-
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/ui"
@@ -39,23 +37,15 @@ func partly(receipt *repair.Receipt, err error) error {
 	}
 }
 
-// changeKey is where the context of a command holds an error with errChanged.
-type changeKey struct{}
-
-// keepChange notes for the end of the program what an interrupted command has
-// changed.
-func keepChange(cmd *cobra.Command, err error) error {
-	if errors.Is(err, errChanged) {
-		cmd.SetContext(context.WithValue(cmd.Context(), changeKey{}, err))
+// interruption is the error of a command that a signal stopped, with what it
+// had changed. One that had done everything before the signal came ends as
+// always.
+func interruption(err error) error {
+	if !errors.Is(err, errChanged) {
+		return errInterrupted
 	}
-	return err
-}
-
-// interruption is the error of an interrupted command: with what it changed, if
-// it did. One that had done everything before the signal came ends as always.
-func interruption(ran *cobra.Command) error {
-	if part, ok := ran.Context().Value(changeKey{}).(error); ok {
-		return errors.Join(errInterrupted, part)
+	if _, done := errors.AsType[shown](err); done {
+		return err
 	}
-	return errInterrupted
+	return errors.Join(errInterrupted, err)
 }

@@ -48,10 +48,7 @@ func TestAnInterruptedCommandDoesNotDenyWhatItChanged(t *testing.T) {
 		{errors.Join(shown(exitFindings), errChanged), "", "interrupted", exitFindings}, // all was done and shown
 	} {
 		p, stderr := testProgram()
-		command := &cobra.Command{}
-		command.SetContext(t.Context())
-		_ = keepChange(command, tt.err)
-		code := p.finish(command, errInterrupted)
+		code := p.finish(&cobra.Command{}, interruption(tt.err))
 		if code != tt.code || !strings.Contains(stderr.String(), tt.says) || strings.Contains(stderr.String(), tt.hush) {
 			t.Errorf("code %d: %s", code, stderr.String())
 		}

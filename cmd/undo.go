@@ -33,7 +33,7 @@ Then the backup beside the receipt still holds the whole store as it was.
 				return problem.New(problem.Usage, "The repair printed its name; it ends in .receipt.json.",
 					"`sessctl undo` takes one RECEIPT; there are %s", countArguments(len(args)))
 			}
-			return keepChange(cmd, runUndo(cmd.Context(), p, args[0]))
+			return runUndo(cmd.Context(), p, args[0])
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return []string{"json"}, cobra.ShellCompDirectiveFilterFileExt

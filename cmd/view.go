@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -127,6 +128,13 @@ func (s *search) next(v *view.View, found view.Known) []render.Command {
 	}
 	if found.Store == "-" {
 		return next
+	}
+	if slices.ContainsFunc(v.Findings, repairable) {
+		repair := "sessctl repair "
+		if s.named {
+			repair += shellWord(found.Store) + " "
+		}
+		next = append(next, render.Command{Line: repair + "--dry-run", Why: "what a repair would do"})
 	}
 	if v.Request == nil && len(v.Findings) > 0 {
 		next = append(next, render.Command{Line: this + s.short(found.ID) + " --model-input", Why: "what the next run would send"})

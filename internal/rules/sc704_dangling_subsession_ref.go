@@ -16,6 +16,11 @@ var danglingReference = Rule{
 				if id := s.Items[i].Child; id != "" {
 					f.Message = "the item refers to sub-session " + Short(id) + ", which does not exist; readers skip it"
 				}
+				f.Fixes = []Fix{{
+					Title:  "take the reference out of the session; it stays in the receipt",
+					Safety: Kept, Allow: "prune",
+					Edits: []session.Edit{{Op: session.Quarantine, Ref: f.Ref}},
+				}}
 				p.Report(f)
 			}
 		}

@@ -12,7 +12,8 @@ P
   sub GONE
   root <T1
   root "fine"`,
-			want: `SC704 warning P.1`,
+			want: `SC704 warning P.1
+				kept with prune: quarantine P.1`,
 			says: "refers to sub-session GONE, which does not exist",
 		},
 		{
@@ -23,7 +24,8 @@ P
   sub -
   root <T1
   root "fine"`,
-			want: `SC704 warning P.1`,
+			want: `SC704 warning P.1
+				kept with prune: quarantine P.1`,
 			says: "refers to a sub-session that was deleted",
 		},
 		{
