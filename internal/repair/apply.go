@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
@@ -19,10 +20,15 @@ type Apply struct {
 	Progress func(done int64) // hears the bytes of the backup; may be nil
 }
 
-// batchItems bounds the trees that share one transaction, so that a runtime
-// that waits for the lock is not kept longer than a second or two. A tree that
-// is bigger is a batch of its own: it is never split.
-const batchItems = 50_000
+// A batch is the trees that share one transaction. It should lock the store for
+// well under a second or two, so that a runtime that waits for the lock is not
+// kept longer than it waits; how many items that is, the batches before tell. A
+// tree is never split.
+const (
+	firstBatch  = 20_000 // items
+	biggestStep = 8      // times as many as before
+	lockFor     = 700 * time.Millisecond
+)
 
 // atStep is called before every step that changes something on the disk. A
 // test kills the process there.
@@ -37,9 +43,12 @@ func (a Apply) Run(ctx context.Context, ed store.Editor, plan *Plan) (*Receipt, 
 	run := &application{Apply: a, ctx: ctx, ed: ed, plan: plan, receipt: r}
 	err := run.begin()
 	trees := plan.Trees
-	for err == nil && len(trees) > 0 {
-		n := batchOf(trees)
-		if err = run.batch(trees[:n]); err == nil {
+	for items := firstBatch; err == nil && len(trees) > 0; {
+		n := batchOf(trees, items)
+		start := time.Now()
+		err = run.batch(trees[:n])
+		items = nextBatch(trees[:n], time.Since(start))
+		if err == nil {
 			if trees = trees[n:]; len(trees) > 0 {
 				err = ed.Begin(ctx)
 			}
@@ -55,15 +64,26 @@ func (a Apply) Run(ctx context.Context, ed store.Editor, plan *Plan) (*Receipt, 
 	return nil, errors.Join(err, run.forget())
 }
 
-// batchOf is how many of the trees make the next batch.
-func batchOf(trees []*Tree) int {
+// batchOf is how many of the trees make a batch of so many items.
+func batchOf(trees []*Tree, most int) int {
 	items := 0
 	for i, t := range trees {
-		if items += t.Items; items > batchItems && i > 0 {
+		if items += t.Items; items > most && i > 0 {
 			return i
 		}
 	}
 	return len(trees)
+}
+
+// nextBatch is how many items the next batch may have, after one that took this
+// long.
+func nextBatch(done []*Tree, took time.Duration) int {
+	items := 0
+	for _, t := range done {
+		items += t.Items
+	}
+	step := min(float64(lockFor)/float64(max(took, time.Millisecond)), biggestStep)
+	return max(int(float64(items)*step), 1)
 }
 
 // application is one run of Apply.

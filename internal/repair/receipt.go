@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -70,7 +71,7 @@ func (r *Receipt) Path() string { return r.path }
 // write puts the receipt on the disk, complete or not at all, for its owner
 // only. The first time, the file must not exist.
 func (r *Receipt) write() error {
-	data, err := json.MarshalIndent(r, "", " ")
+	data, err := r.encode()
 	if err != nil {
 		return err
 	}
@@ -79,12 +80,47 @@ func (r *Receipt) write() error {
 			return problem.New(problem.Usage, "Move it away and try again.", "%s exists already, and nothing is overwritten", r.path)
 		}
 	}
-	if err := replaceFile(r.path, append(data, '\n')); err != nil {
+	if err := replaceFile(r.path, data); err != nil {
 		return problem.New(problem.Unreadable, "Nothing was changed. Make room or choose another place.", "the receipt cannot be written: %v", err)
 	}
 	r.written = true
 	return nil
 }
+
+// encode writes the receipt as JSON, the journals as they are: they can be a
+// hundred times as long as the rest, and the store is locked meanwhile.
+func (r *Receipt) encode() ([]byte, error) {
+	bare := *r
+	bare.Batches = make([]*Batch, len(r.Batches))
+	for i, b := range r.Batches {
+		c := *b
+		c.Journal = json.RawMessage(placeOfJournal)
+		bare.Batches[i] = &c
+	}
+	frame, err := json.MarshalIndent(&bare, "", " ")
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	for i, part := range bytes.Split(frame, []byte(placeOfJournal)) {
+		if i > 0 {
+			out.Write(r.journal(i - 1))
+		}
+		out.Write(part)
+	}
+	return append(out.Bytes(), '\n'), nil
+}
+
+func (r *Receipt) journal(i int) []byte {
+	if j := r.Batches[i].Journal; len(j) > 0 {
+		return j
+	}
+	return []byte("null")
+}
+
+// placeOfJournal stands for a journal until that is put in. Nothing else in a
+// receipt is a number like it.
+const placeOfJournal = "-8646911284551352321"
 
 // rewrite writes the receipt again without a batch that failed; one that never
 // had another is removed.

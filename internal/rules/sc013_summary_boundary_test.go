@@ -84,7 +84,8 @@ P
 			want: `
 				SC013 error P.4
 				lossless: set P.4 first_kept_entry=0
-				SC704 warning P.1`,
+				SC704 warning P.1
+				kept with prune: quarantine P.1`,
 		},
 		{
 			name: "in a child that is never sent again it is an info",

@@ -27,7 +27,8 @@ P
 			want: `
 				SC014 warning P
 				lossless: set P/instruction_context/epoch_start epoch_start=2
-				SC704 warning P.1`,
+				SC704 warning P.1
+				kept with prune: quarantine P.1`,
 			says: "epoch_start is 3, but the session has 2 entries",
 		},
 		{
@@ -35,8 +36,10 @@ P
 			want: `
 				SC014 warning P
 				lossless: set P/instruction_context/epoch_start epoch_start=0
-				SC704 warning P.1`,
+				SC704 warning P.1
+				kept with prune: quarantine P.1`,
 		},
-		{name: "the length of the list is legal: it means the end", tree: two, tweak: indexed(2), want: `SC704 warning P.1`},
+		{name: "the length of the list is legal: it means the end", tree: two, tweak: indexed(2), want: `SC704 warning P.1
+				kept with prune: quarantine P.1`},
 	})
 }

@@ -32,7 +32,8 @@ P
 			want: `
 				SC113 error P.3 see P.2
 				lossless: set P.5 first_kept_entry=1
-				SC704 warning P.1`,
+				SC704 warning P.1
+				kept with prune: quarantine P.1`,
 		},
 		{
 			name: "the summary itself stands between them: the result goes into history too",

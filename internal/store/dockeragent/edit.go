@@ -61,7 +61,7 @@ func (e *editor) Journal() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(changes)
+	return sqlite.EncodeChanges(changes)
 }
 
 // Without an index of it, every session that is deleted costs a look at each

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -85,9 +86,14 @@ func (db *DB) copyPages(ctx context.Context, file *os.File, progress func(int64)
 	if progress == nil {
 		progress = func(int64) {}
 	}
-	err := db.conn.Raw(func(conn any) error {
-		return copyPages(ctx, conn, file.Name(), db.File.Header.PageSize, progress)
-	})
+	var err error
+	if db.plain() {
+		err = db.copyFile(ctx, file, progress)
+	} else {
+		err = db.conn.Raw(func(conn any) error {
+			return copyPages(ctx, conn, file.Name(), db.File.Header.PageSize, progress)
+		})
+	}
 	if err != nil {
 		return err
 	}
@@ -96,6 +102,36 @@ func (db *DB) copyPages(ctx context.Context, file *os.File, progress func(int64)
 		return err
 	}
 	return errors.Join(file.Chmod(info.Mode().Perm()|0o200), file.Sync())
+}
+
+// plain reports whether the file alone is the whole database, so that its bytes
+// can be copied, in half the time. The transaction that reads keeps writers away
+// from it: in rollback mode with its lock, and in WAL mode they write elsewhere
+// until a checkpoint, before which there must be a commit, which Begin notices.
+func (db *DB) plain() bool {
+	if db.folder != "" {
+		return false
+	}
+	info, err := os.Stat(db.File.real + "-wal")
+	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
+}
+
+// copyFile copies the bytes of the database.
+func (db *DB) copyFile(ctx context.Context, to *os.File, progress func(int64)) error {
+	if _, err := db.handle.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	for done := int64(0); ; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := io.Copy(to, io.LimitReader(db.handle, backupStep))
+		if err != nil || n == 0 {
+			return err
+		}
+		done += n
+		progress(done)
+	}
 }
 
 // copyPages runs the online backup of a connection. The target needs neither a

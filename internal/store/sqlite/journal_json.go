@@ -1,15 +1,24 @@
 package sqlite
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// A value of an image is written as JSON like this, so that it comes back
-// exactly as it was stored:
+// EncodeChanges writes changes as JSON, in one pass: a journal can hold a big
+// part of a database, and is written while that is locked. json.Unmarshal reads
+// it.
+//
+// A value of an image is written like this, so that it comes back exactly as it
+// was stored:
 //
 //	null                  NULL
 //	42                    an integer, of up to 64 bits
@@ -17,6 +26,82 @@ import (
 //	{"text": "/w=="}      a text that is not valid UTF-8, base64
 //	{"real": "0x1.8p+01"} a floating point number, hexadecimal, or "+Inf" or "-Inf"
 //	{"blob": "AAE="}      a blob, base64
+func EncodeChanges(changes []RowChange) ([]byte, error) {
+	out := []byte{'['}
+	for i := range changes {
+		if i > 0 {
+			out = append(out, ',', '\n')
+		}
+		var err error
+		if out, err = changes[i].append(out); err != nil {
+			return nil, err
+		}
+	}
+	return append(out, ']'), nil
+}
+
+func (c *RowChange) append(out []byte) ([]byte, error) {
+	out = append(out, `{"table":`...)
+	out, err := jsontext.AppendQuote(out, c.Table)
+	if err != nil {
+		return nil, err
+	}
+	out = strconv.AppendInt(append(out, `,"row":`...), c.Row, 10)
+	if out, err = c.Before.append(append(out, `,"before":`...)); err != nil {
+		return nil, err
+	}
+	if out, err = c.After.append(append(out, `,"after":`...)); err != nil {
+		return nil, err
+	}
+	return append(out, '}'), nil
+}
+
+// append writes null for a row that does not exist.
+func (m Image) append(out []byte) ([]byte, error) {
+	if m == nil {
+		return append(out, "null"...), nil
+	}
+	out = append(out, '{')
+	for i, column := range slices.Sorted(maps.Keys(m)) {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		var err error
+		if out, err = jsontext.AppendQuote(out, column); err != nil {
+			return nil, err
+		}
+		if out, err = appendValue(append(out, ':'), m[column]); err != nil {
+			return nil, err
+		}
+	}
+	return append(out, '}'), nil
+}
+
+func appendValue(out []byte, value any) ([]byte, error) {
+	switch v := value.(type) {
+	case nil:
+		return append(out, "null"...), nil
+	case int64:
+		return strconv.AppendInt(out, v, 10), nil
+	case string:
+		if utf8.ValidString(v) {
+			return jsontext.AppendQuote(out, v)
+		}
+		return append(base64.StdEncoding.AppendEncode(append(out, `{"text":"`...), []byte(v)), `"}`...), nil
+	case float64:
+		if !math.IsNaN(v) { // which SQLite stores as NULL
+			return append(strconv.AppendFloat(append(out, `{"real":"`...), v, 'x', -1, 64), `"}`...), nil
+		}
+	case []byte:
+		return append(base64.StdEncoding.AppendEncode(append(out, `{"blob":"`...), v), `"}`...), nil
+	}
+	return nil, fmt.Errorf("a journal cannot hold a value of type %T (%v)", value, value)
+}
+
+// MarshalJSON writes the image as EncodeChanges does.
+func (m Image) MarshalJSON() ([]byte, error) { return m.append(nil) }
+
+// journalValue is a value that is being read.
 type journalValue struct{ v any }
 
 // encodedValue is the form of the values that JSON has no exact form for.
@@ -24,19 +109,6 @@ type encodedValue struct {
 	Text []byte  `json:"text,omitempty"`
 	Real string  `json:"real,omitempty"`
 	Blob *[]byte `json:"blob,omitempty"` // may be empty
-}
-
-// MarshalJSON writes the values in the form above, and null for a row that
-// does not exist.
-func (m Image) MarshalJSON() ([]byte, error) {
-	if m == nil {
-		return []byte("null"), nil
-	}
-	values := make(map[string]journalValue, len(m))
-	for column, v := range m {
-		values[column] = journalValue{v}
-	}
-	return json.Marshal(values)
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
@@ -54,29 +126,6 @@ func (m *Image) UnmarshalJSON(b []byte) error {
 		(*m)[column] = value.v
 	}
 	return nil
-}
-
-// MarshalJSON writes one value.
-func (j journalValue) MarshalJSON() ([]byte, error) {
-	switch v := j.v.(type) {
-	case nil, int64:
-		return json.Marshal(v)
-	case string:
-		if utf8.ValidString(v) {
-			return json.Marshal(v)
-		}
-		return json.Marshal(encodedValue{Text: []byte(v)})
-	case float64:
-		if !math.IsNaN(v) { // which SQLite stores as NULL
-			return json.Marshal(encodedValue{Real: strconv.FormatFloat(v, 'x', -1, 64)})
-		}
-	case []byte:
-		if v == nil {
-			v = []byte{}
-		}
-		return json.Marshal(encodedValue{Blob: &v})
-	}
-	return nil, fmt.Errorf("a journal cannot hold a value of type %T (%v)", j.v, j.v)
 }
 
 // UnmarshalJSON reads one value.

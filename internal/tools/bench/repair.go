@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/repair"
@@ -87,12 +88,13 @@ func loseResults(path string) error {
 	}
 	db.SetMaxOpenConns(1)
 	for _, statement := range []string{
-		`create temp table lost as select min(i.id) as id, i.session_id from session_items i join sessions s on s.id = i.session_id
+		`create temp table lost as select min(i.id) as id, i.session_id, i.position from session_items i join sessions s on s.id = i.session_id
 			where s.parent_id is null and i.item_type = 'message' and substr(i.message_json, 1, 14) = '{"role":"tool"'
-			group by i.session_id order by i.session_id limit ` + fmt.Sprint(repairs),
-		`update session_items set position = position - 1 where exists (select 1 from lost join session_items gone on gone.id = lost.id
-			where gone.session_id = session_items.session_id and gone.position < session_items.position)`,
+			group by i.session_id order by i.session_id limit ` + strconv.Itoa(repairs),
+		`create unique index temp.lost_sessions on lost(session_id)`,
 		`delete from session_items where id in (select id from lost)`,
+		`update session_items set position = position - 1 where session_id in (select session_id from lost)
+			and position > (select position from lost where lost.session_id = session_items.session_id)`,
 	} {
 		if _, err := db.Exec(statement); err != nil {
 			return errors.Join(err, db.Close())
