@@ -59,6 +59,7 @@ func TestTheCorpusGetsTheShapeOfTheHealthyRuntime(t *testing.T) {
 				}
 			}
 			repeated(t, path)
+			upstreamAgrees(t, path)
 			if n, err := undoFile(path, receipt.Path()); err != nil || n == 0 {
 				t.Fatalf("undo of %d sessions: %v", n, err)
 			}

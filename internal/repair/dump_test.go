@@ -10,6 +10,7 @@ import (
 type tester interface {
 	Helper()
 	Fatal(args ...any)
+	Errorf(format string, args ...any)
 }
 
 // agentDump is the whole content of a database, as `sqlite3 .dump` tells it:

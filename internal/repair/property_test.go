@@ -67,7 +67,7 @@ func damaged(t *rapid.T, path string) {
 	}
 }
 
-func openPlain(t interface{ Fatal(...any) }, path string) *sql.DB {
+func openPlain(t tester, path string) *sql.DB {
 	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=foreign_keys(0)&_pragma=synchronous(off)")
 	if err != nil {
 		t.Fatal(err)
@@ -240,7 +240,7 @@ func orderIsKept(t *rapid.T, before, after []storedRow) {
 
 // upstreamAgrees assembles the next request of every session that is no child as
 // upstream does, and finds that its sanitiser has nothing to do.
-func upstreamAgrees(t *rapid.T, path string) {
+func upstreamAgrees(t tester, path string) {
 	db := openPlain(t, path)
 	defer func() { _ = db.Close() }()
 	for _, r := range rowsOf(t, db, "select id from sessions where parent_id is null") {
@@ -265,7 +265,7 @@ type upstreamMessage struct {
 // starts behind the last summary, leaves blank messages out, answers calls that
 // have no result before the next turn, and drops results that answer none
 // (docker agent #2377, #2516, #3001, #3162).
-func sanitised(t *rapid.T, db *sql.DB, id string) (added, dropped int) {
+func sanitised(t tester, db *sql.DB, id string) (added, dropped int) {
 	kept := "0"
 	if strings.Contains(fmt.Sprint(rowsOf(t, db, "select sql from sqlite_schema where name = 'session_items'")), "first_kept_entry") {
 		kept = "first_kept_entry"

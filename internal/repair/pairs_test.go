@@ -1,0 +1,78 @@
+package repair_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
+)
+
+// TestPairsOfRandomProgramsGetTheSameShape records random programs with both
+// runtimes, many sessions in one database, and repairs what the leaking one
+// stored. Besides what it has to add for children that failed, the result has
+// the shape of what the healthy one stored.
+func TestPairsOfRandomProgramsGetTheSameShape(t *testing.T) {
+	databases, sessions := 8, uint64(25)
+	if os.Getenv("SESSCTL_LONG") != "" {
+		databases, sessions = 40, 250
+	}
+	for n := range databases {
+		generation := 14 + n%6
+		paths := map[bool]string{}
+		for _, leaky := range []bool{true, false} {
+			path := filepath.Join(t.TempDir(), "session.db")
+			db, err := agenttest.Create(path, generation)
+			if err != nil {
+				t.Fatal(err)
+			}
+			write := agenttest.WriteFixed
+			if leaky {
+				write = agenttest.WriteLeaky
+			}
+			for seed := range sessions {
+				seed += uint64(n) * sessions
+				if _, err := write(db, agenttest.Random(seed, 4+int(seed%37))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			paths[leaky] = path
+		}
+		if _, _, err := repairFile(paths[true]); err != nil {
+			t.Fatal(err)
+		}
+		compareShapes(t, splitShape(shapeOf(t, paths[false])), splitShape(shapeOf(t, paths[true])))
+		repeated(t, paths[true])
+	}
+}
+
+// splitShape is a shape session by session.
+func splitShape(shape string) []string {
+	list := strings.Split("\n"+strings.TrimSuffix(shape, "\n"), "\nsession ")
+	return list[1:]
+}
+
+func compareShapes(t *testing.T, want, got []string) {
+	t.Helper()
+	if len(want) != len(got) {
+		t.Fatalf("%d sessions, want %d", len(got), len(want))
+	}
+	skipped := 0
+	for i := range want {
+		if want[i] != got[i] && withoutRebuilt(want[i]+"\n") == withoutRebuilt(got[i]+"\n") {
+			skipped++
+			continue
+		}
+		if diff := cmp.Diff(want[i], got[i]); diff != "" {
+			t.Errorf("session %d: want (-), got (+):\n%s", i, diff)
+			return
+		}
+	}
+	t.Logf("%d sessions, %d of them with rebuilt parts", len(want), skipped)
+}
