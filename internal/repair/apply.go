@@ -55,8 +55,7 @@ func (a Apply) Run(ctx context.Context, ed store.Editor, plan *Plan) (*Receipt, 
 		}
 	}
 	if err == nil {
-		r.State = Done
-		err = r.write()
+		err = r.mark(Done, "the repair of "+plan.Store.Path+" is done and verified", "")
 	}
 	if len(r.Batches) > 0 {
 		return r, err

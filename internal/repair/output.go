@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
@@ -16,12 +17,15 @@ import (
 // the store as it is. reopen opens a file of the store's kind for reading. The
 // file and the receipt are there when all of it is done, or not at all.
 func (a Apply) Output(ctx context.Context, kind store.Kind, st store.Store, plan *Plan, out string, reopen func(path string) (store.Store, error)) (r *Receipt, err error) {
-	if _, err := os.Lstat(out); err == nil {
-		return nil, problem.New(problem.Usage, "Name a file that does not exist yet.", "%s exists already, and nothing is overwritten", out)
+	// A database would take in what another one of its name left behind.
+	for _, path := range []string{out, out + "-wal", out + "-journal"} {
+		if _, err := os.Lstat(path); err == nil {
+			return nil, problem.New(problem.Usage, "Name a file that does not exist yet.", "%s exists already, and nothing is overwritten", path)
+		}
 	}
 	folder, err := os.MkdirTemp(filepath.Dir(out), ".sessctl-*")
 	if err != nil {
-		return nil, problem.New(problem.Unreadable, "Name a file in a folder that you may write to.", "%s cannot be written: %v", out, err)
+		return nil, problem.New(problem.Unreadable, "Name a file in a folder that you may write to.", "%s cannot be written: %s", out, reason(err))
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	temp := filepath.Join(folder, filepath.Base(out))
@@ -33,13 +37,27 @@ func (a Apply) Output(ctx context.Context, kind store.Kind, st store.Store, plan
 		r, err = a.editCopy(ctx, kind, st, &made, temp)
 	}
 	if err != nil {
-		return nil, err
+		return nil, notWritten(temp, out, err)
 	}
 	atStep("publish")
 	if err := os.Link(temp, out); err != nil { // never over a file that came meanwhile
-		return nil, errors.Join(problem.New(problem.Unreadable, "Nothing else was changed.", "%s cannot be written: %v", out, err), removeFile(r.path))
+		return nil, errors.Join(problem.New(problem.Unreadable, "Nothing else was changed.", "%s cannot be written: %s", out, reason(err)), removeFile(r.path))
 	}
 	return r, syncFolder(filepath.Dir(out))
+}
+
+// notWritten is the problem with a copy, under the name that it was to get.
+func notWritten(temp, out string, err error) error {
+	p, ok := errors.AsType[*problem.Error](err)
+	if !ok {
+		return err
+	}
+	told := *p
+	told.What, told.Err = strings.ReplaceAll(p.What, temp, out), err
+	if strings.Contains(p.Next, filepath.Dir(temp)) {
+		told.Next = "Make room in " + filepath.Dir(out) + ", or name a file in another folder."
+	}
+	return &told
 }
 
 // editCopy repairs a copy in place.

@@ -81,7 +81,8 @@ func (r *Receipt) write() error {
 		}
 	}
 	if err := replaceFile(r.path, data); err != nil {
-		return problem.New(problem.Unreadable, "Nothing was changed. Make room or choose another place.", "the receipt cannot be written: %v", err)
+		return problem.New(problem.Unreadable, "Nothing was changed. Make room in "+filepath.Dir(r.path)+", or see that you may write there, and try again.",
+			"the receipt %s cannot be written: %s", r.path, reason(err))
 	}
 	r.written = true
 	return nil
@@ -121,6 +122,19 @@ func (r *Receipt) journal(i int) []byte {
 // placeOfJournal stands for a journal until that is put in. Nothing else in a
 // receipt is a number like it.
 const placeOfJournal = "-8646911284551352321"
+
+// mark notes in the receipt what became of it. Undo tells by the store itself,
+// so nothing is lost where that fails; done says what is done all the same.
+func (r *Receipt) mark(state, done, next string) error {
+	r.State = state
+	if err := r.write(); err != nil {
+		return &problem.Error{
+			Class: problem.Unreadable, Next: next, Err: err,
+			What: fmt.Sprintf("%s; only the note of that could not be written into %s", done, r.path),
+		}
+	}
+	return nil
+}
 
 // rewrite writes the receipt again without a batch that failed; one that never
 // had another is removed.
@@ -172,7 +186,7 @@ func removeFile(path string) error {
 func ReadReceipt(path string) (*Receipt, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, problem.New(problem.Unreadable, "Name the file that the repair printed: it ends in .receipt.json.", "%s cannot be read: %v", path, err)
+		return nil, problem.New(problem.Unreadable, "Name the file that the repair printed: it ends in .receipt.json.", "%s cannot be read: %s", path, reason(err))
 	}
 	r := &Receipt{path: path, written: true}
 	if err := json.Unmarshal(data, r); err != nil || r.Schema != ReceiptSchema {
@@ -180,6 +194,17 @@ func ReadReceipt(path string) (*Receipt, error) {
 			"%s is no receipt of a repair%s", path, detailOf(err))
 	}
 	return r, nil
+}
+
+// reason is the part of an error of a file that does not repeat its name.
+func reason(err error) string {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return p.Err.Error()
+	}
+	if l, ok := errors.AsType[*os.LinkError](err); ok {
+		return l.Err.Error()
+	}
+	return err.Error()
 }
 
 func detailOf(err error) string {

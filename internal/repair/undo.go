@@ -27,11 +27,10 @@ func Undo(ctx context.Context, ed store.Editor, r *Receipt) (undone int, err err
 		return 0, errors.Join(err, ed.Rollback())
 	}
 	atStep("committed")
-	r.State = Undone
 	for _, b := range r.Batches {
 		b.State = Undone
 	}
-	return undone, r.write()
+	return undone, r.mark(Undone, r.Store.Path+" is as before the repair", "That does no harm: to undo it once more would change nothing.")
 }
 
 // revert takes the batches back in the open transaction, the last one first.

@@ -84,11 +84,15 @@ func (w *walker) result(i int) {
 		w.open.leak(w.rs, i, ResultOfLeaked)
 		return
 	}
+	waiting := 0
+	if w.open != nil {
+		waiting = w.open.unanswered()
+	}
 	note(w.batch, &w.rs.Session.Items[i], i)
 	if w.open == nil {
 		return
 	}
-	w.open.complete = 0
+	w.open.complete = max(0, w.open.complete-(waiting-w.open.unanswered()))
 	w.rs.Steps[i].Reason = OwnResult
 	if w.open.unanswered() == 0 {
 		w.shut(i + 1)

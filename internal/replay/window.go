@@ -12,7 +12,7 @@ type window struct {
 	leaked []int         // items inside that the session's agent cannot have produced
 	end    int           // index behind the last item
 
-	complete int // sub-session items since the last own result: a child gets one when it ends
+	complete int // sub-session items beyond those whose calls have a result: a child gets one when it ends
 
 	asked map[string]int // the opener's calls without a result so far, by id
 	made  map[string]int // calls that leaked items made, by id

@@ -14,7 +14,7 @@ var orphanResult = Rule{
 	Run: func(p *Pass) {
 		for _, s := range p.Subjects {
 			for _, at := range s.Pairs.Orphans {
-				if !s.callLeaked(s.result(at).CallID) {
+				if id := s.result(at).CallID; !s.callLeaked(id) && !s.callUndecided(id) {
 					reportOrphan(p, s, at)
 				}
 			}
@@ -55,6 +55,17 @@ func (s *Subject) callLeaked(id string) bool {
 	return slices.ContainsFunc(s.caller.Leaked, func(l replay.Leaked) bool {
 		return slices.ContainsFunc(s.caller.Session.Items[l.Item].Calls, func(c session.Call) bool { return c.ID == id })
 	})
+}
+
+// callUndecided reports whether the call is one of a message of which nobody can
+// tell whose it is: that stays where it is, and so do its results.
+func (s *Subject) callUndecided(id string) bool {
+	for i := range s.Items {
+		if s.undecidable(i) && slices.ContainsFunc(s.Items[i].Calls, func(c session.Call) bool { return c.ID == id }) {
+			return true
+		}
+	}
+	return false
 }
 
 // besideUnnamedCall reports whether the result stands in the answer group of a

@@ -126,5 +126,18 @@ P
 				SC703 error P.1,2
 				lossless: create new1 below P for T1 of P.0; move P.1 to new1 at start; move P.2 to new1 after P.1; insert sub new1 in P after P.0`,
 		},
+		{
+			name: "a result of a message that may be the caller's own stays with it",
+			tree: `
+P
+  root T1>worker(do it)
+  root "mine?" c1()
+  root <T1
+  root <c1 "yes"
+  root "done"`,
+			want: `
+				SC703 error P.1
+				manual:`,
+		},
 	})
 }

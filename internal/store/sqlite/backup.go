@@ -25,24 +25,24 @@ func (e *Edit) Backup(ctx context.Context, to string, progress func(done int64))
 	if e.open {
 		return errors.New("a backup must come before the transaction")
 	}
-	return writeNew(to, func(file *os.File) error { return e.copySnapshot(ctx, file, progress) })
+	return writeNew("the backup "+to, to, func(file *os.File) error { return e.copySnapshot(ctx, file, progress) })
 }
 
 // Copy writes the database as it is read, with what its -wal holds, to a new
 // file, as Backup does.
 func (db *DB) Copy(ctx context.Context, to string, progress func(done int64)) error {
-	return writeNew(to, func(file *os.File) error { return db.copyPages(ctx, file, progress) })
+	return writeNew("the copy "+to, to, func(file *os.File) error { return db.copyPages(ctx, file, progress) })
 }
 
 // writeNew writes a file that appears when it is complete, and never over
-// another one.
-func writeNew(to string, write func(*os.File) error) error {
+// another one. name is what its errors call it.
+func writeNew(name, to string, write func(*os.File) error) error {
 	if _, err := os.Lstat(to); err == nil {
 		return exists(to) // before the work; publish makes sure
 	}
 	file, err := os.CreateTemp(filepath.Dir(to), ".sessctl-backup-") // mode 0600
 	if err != nil {
-		return noBackup(to, err)
+		return noBackup(name, to, err)
 	}
 	err = write(file)
 	err = errors.Join(err, file.Close())
@@ -54,7 +54,7 @@ func writeNew(to string, write func(*os.File) error) error {
 		if removed := os.Remove(file.Name()); !errors.Is(removed, fs.ErrNotExist) {
 			err = errors.Join(err, removed)
 		}
-		return noBackup(to, err)
+		return noBackup(name, to, err)
 	}
 	return nil
 }
@@ -201,7 +201,7 @@ func exists(to string) error {
 }
 
 // noBackup is the problem with a backup that was not written.
-func noBackup(to string, err error) error {
+func noBackup(name, to string, err error) error {
 	if problem.ClassOf(err) != 0 || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
@@ -209,10 +209,10 @@ func noBackup(to string, err error) error {
 		return exists(to)
 	}
 	folder := filepath.Dir(to)
-	why, next := reason(err), "check "+folder+", or name another place for the backup"
+	why, next := reason(err), "check "+folder+", or write a repaired copy elsewhere with --output"
 	switch code := codeOf(err); {
 	case code == lib.SQLITE_FULL:
-		why, next = "the disk is full", "make room in "+folder+", or name a place for the backup on another disk"
+		why, next = "the disk is full", "make room in "+folder+", or write a repaired copy to another disk with --output"
 	case IsCorrupt(err):
 		why, next = "the database is damaged ("+err.Error()+")", "repair a copy with --output"
 	case errors.Is(err, fs.ErrPermission):
@@ -220,7 +220,7 @@ func noBackup(to string, err error) error {
 	}
 	return &problem.Error{
 		Class: problem.Unreadable,
-		What:  "the backup " + to + " cannot be written, so nothing was changed: " + why,
+		What:  name + " cannot be written, so nothing was changed: " + why,
 		Next:  next,
 		Err:   err,
 	}

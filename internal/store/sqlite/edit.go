@@ -116,6 +116,10 @@ func editDSN(real string) string {
 	}, "&")
 }
 
+// beginning is the room that is needed to begin with. Where there is none for
+// the first page of a -shm, SQLite leaves that and an empty -wal behind.
+const beginning = 64 << 10 // bytes
+
 // canWrite tries it: permission bits say nothing of read-only file systems and
 // access lists. It must not be asked while the database is open.
 func canWrite(f File) error {
@@ -131,7 +135,8 @@ func canWrite(f File) error {
 	if err != nil {
 		return notWritable(f.Path, "the folder "+folder, err)
 	}
-	if err := errors.Join(file.Close(), os.Remove(file.Name())); err != nil {
+	_, err = file.Write(make([]byte, beginning))
+	if err = errors.Join(err, file.Close(), os.Remove(file.Name())); err != nil {
 		return notWritable(f.Path, "the folder "+folder, err)
 	}
 	return nil

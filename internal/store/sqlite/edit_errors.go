@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"syscall"
 
 	"github.com/sessctl/sessctl/internal/problem"
 	lib "modernc.org/sqlite/lib"
@@ -41,6 +42,9 @@ func inCopy(path string) string {
 const afterRefusal = "nothing was changed; restore the backup if what came since may be lost"
 
 func notWritable(path, part string, err error) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		return full(path, filepath.Dir(path), err)
+	}
 	return &problem.Error{
 		Class: problem.Unreadable,
 		What:  path + " cannot be changed: " + part + " is not writable (" + reason(err) + ")",
@@ -48,6 +52,17 @@ func notWritable(path, part string, err error) error {
 		Err:   err,
 	}
 }
+
+func full(path, folder string, err error) error {
+	return &problem.Error{
+		Class: problem.Unreadable, Err: err,
+		What: path + " was not changed: the disk is full",
+		Next: "make room in " + folder + " and try again",
+	}
+}
+
+// addedRules is what to do about a database with rules of its own.
+const addedRules = "somebody added a trigger, a foreign key or another rule to it: take that away for the time of the repair"
 
 // explain turns an error of a write into a problem for people. Nothing that
 // the transaction did remains after any of them.
@@ -62,13 +77,12 @@ func (e *Edit) explain(err error) error {
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED, lib.SQLITE_PROTOCOL:
 		return busy(path, e.probe(), err)
 	case lib.SQLITE_FULL:
-		p.What = path + " was not changed: the disk is full"
-		p.Next = "make room in " + filepath.Dir(e.db.File.real) + " and try again"
+		return full(path, filepath.Dir(e.db.File.real), err)
 	case lib.SQLITE_READONLY, lib.SQLITE_PERM, lib.SQLITE_CANTOPEN, lib.SQLITE_IOERR:
 		p.What = path + " was not changed: it cannot be written (" + err.Error() + ")"
 		p.Next = "check the disk and the permissions of the file and its folder; or " + inCopy(path)
 	case lib.SQLITE_CONSTRAINT:
-		p.Class = problem.RolledBack
+		p.Class, p.Next = problem.RolledBack, addedRules
 		p.What = path + " was not changed: the database refuses the change (" + err.Error() + ")"
 	default:
 		return e.db.Explain(err)

@@ -68,7 +68,7 @@ func (e *Edit) strayed() error {
 		Class: problem.RolledBack,
 		What: fmt.Sprintf("%s was not changed: a trigger or a foreign key of the database would change %s as well",
 			e.db.File.Path, e.guard.strays[0]),
-		Err: errStray,
+		Next: addedRules, Err: errStray,
 	}
 }
 
@@ -89,7 +89,7 @@ func (e *Edit) run(ctx context.Context, c change, query string, args ...any) (ro
 		err = e.strayed()
 	}
 	if err == nil && e.guard.met == nil {
-		err = problem.New(problem.RolledBack, "", "%s was not changed: the database ignores a change of %s", e.db.File.Path, c.table)
+		err = problem.New(problem.RolledBack, addedRules, "%s was not changed: the database ignores a change of %s", e.db.File.Path, c.table)
 	}
 	if err != nil {
 		return rowKey{}, err
