@@ -45,9 +45,9 @@ func (a Apply) Run(ctx context.Context, ed store.Editor, plan *Plan) (*Receipt, 
 	trees := plan.Trees
 	for items := firstBatch; err == nil && len(trees) > 0; {
 		n := batchOf(trees, items)
-		start := time.Now()
+		start := time.Now() //nolint:forbidigo // how trees share transactions may depend on the machine, what becomes of them does not
 		err = run.batch(trees[:n])
-		items = nextBatch(trees[:n], time.Since(start))
+		items = nextBatch(trees[:n], time.Since(start)) //nolint:forbidigo // see above
 		if err == nil {
 			if trees = trees[n:]; len(trees) > 0 {
 				err = ed.Begin(ctx)
