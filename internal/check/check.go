@@ -182,6 +182,7 @@ func (e *engine) crashed(what string, p any, tree *session.Tree, seq int) *Findi
 }
 
 func (e *engine) collect(found []*Finding, tree *session.Tree) {
+	slices.SortStableFunc(found, compare)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	r := e.result

@@ -117,6 +117,9 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 	}
 	t := &Tree{Root: tree.Root().ID, Title: tree.Root().Title, Items: tree.Items(), Sums: records(sums), Before: found}
 	stored := rowsOf(sums)
+	if where := outOfReach(tree, stored); sums != nil && where != "" {
+		return nil, fmt.Errorf("its items are in %s only, which a repair does not write", where)
+	}
 	now, origin := tree, newOrigin(tree)
 	seen := map[string]bool{stateOf(tree): true}
 	t.After = found
@@ -142,6 +145,19 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 	}
 	t.First = firstChanged(tree, now)
 	return t, nil
+}
+
+// outOfReach is the place of an item that the store has no record of its own for,
+// "" when every item has one.
+func outOfReach(tree *session.Tree, stored map[string]string) string {
+	for _, s := range tree.Sessions {
+		for i := range s.Items {
+			if it := &s.Items[i]; stored[it.Key] == "" {
+				return it.Table
+			}
+		}
+	}
+	return ""
 }
 
 func (p *planner) sums(tree *session.Tree) (map[string]store.Sum, error) {

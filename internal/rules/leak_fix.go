@@ -157,9 +157,13 @@ func (fix *leakFix) outer(f *replay.Frame) (caller string, call session.CallRef,
 
 // inner says the same of a call inside the child. Where the child is stored, the
 // call and its result are there; else the item that made the call moves to where
-// its own frame belongs, and the reference goes behind it.
+// its own frame belongs, unless nobody can tell whose it is, and the reference
+// goes behind it.
 func (fix *leakFix) inner(f *replay.Frame) (caller string, call session.CallRef, child *session.Session, place session.Ref) {
 	d := f.Copy
+	if d == nil && fix.s.undecidable(f.Item) { // it stays, and so does its call
+		return fix.s.ID, callRef(fix.s.Session, f.Item, f.Nth), nil, fix.s.ItemRef(f.Item)
+	}
 	if d == nil {
 		return fix.home(f.Parent), callRef(fix.s.Session, f.Item, f.Nth), nil, fix.s.ItemRef(f.Item)
 	}

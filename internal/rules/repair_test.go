@@ -39,6 +39,24 @@ func TestFixesMakeWhatAHealthyRuntimeWouldHaveStored(t *testing.T) {
 	})
 }
 
+// A message that may be the caller's own stays; what it asked for leaves with a
+// reference behind it.
+func TestWhatAnUndecidableMessageAskedForIsMoved(t *testing.T) {
+	stored := treetest.Tree(t, `
+P
+  user
+  root T1>worker(do it)
+  worker "one"
+  root "mine?" T2>beta(more)
+  beta "two"
+  user`)
+	after, plan := repaired(t, &session.Store{Writer: session.WriterDead, ChildrenClosed: true}, stored)
+	beta := holder(after, stored.Root().ItemRef(4))
+	if len(plan.Trees) != 1 || beta == nil || beta.ID == "P" || holder(after, stored.Root().ItemRef(3)).ID != "P" {
+		t.Errorf("%d trees planned:\n%s", len(plan.Trees), dump(after.Sessions))
+	}
+}
+
 // checkHomes makes sure that the items without a copy are in sessions that the
 // repair created, in the order in which they were said. What one child said is in
 // one of them; where only a part leaked that cannot always be told.

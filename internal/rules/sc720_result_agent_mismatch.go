@@ -22,7 +22,7 @@ var resultAgentMismatch = Rule{
 func reportResultAgent(p *Pass, s *Subject, d *replay.Delegation) {
 	result := &s.Items[d.Result]
 	foreign := result.Agent != "" && d.Caller() != "" && result.Agent != d.Caller() && !s.handedTo(result.Agent, d)
-	early := d.Reference > d.Result
+	early := d.Reference > d.Result && s.sameGroup(d.Result, d.Reference)
 	if !foreign && !early {
 		return
 	}
@@ -48,6 +48,18 @@ func reportResultAgent(p *Pass, s *Subject, d *replay.Delegation) {
 	}
 	f.Fixes = []Fix{fix}
 	p.Report(f)
+}
+
+// sameGroup reports whether nothing but results and references stands between two
+// items: then they belong to one answer group.
+func (s *Subject) sameGroup(from, to int) bool {
+	for i := from + 1; i < to; i++ {
+		it := &s.Items[i]
+		if it.Kind == session.Summary || it.OnWire() && it.Role != session.Tool && s.Replay.Steps[i].Action == replay.Persist {
+			return false
+		}
+	}
+	return true
 }
 
 // handedTo reports whether the agent goes on in the delegation's own session: a

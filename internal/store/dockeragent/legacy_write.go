@@ -13,7 +13,8 @@ import (
 // docker agent keeps the column of a session that was written to, and of a child
 // whose parent was; deeper ones have none. A session that docker agent could not
 // load keeps its old column, as it does there; one whose items are nowhere else
-// keeps it too, and all that contain such a one.
+// keeps it too, and all that contain such a one; and so does one whose column
+// holds more than its rows (SC005): nothing else has the rest.
 func (w *writer) rebuildColumns(ctx context.Context) error {
 	if !w.schema.hasColumn() {
 		return nil
@@ -51,6 +52,9 @@ func (w *writer) rebuildColumns(ctx context.Context) error {
 		rewrite := func(stored driver.Value) (any, bool) {
 			if stored == nil && !first {
 				return nil, true
+			}
+			if holdsMore(stored, w.change.Before, id) {
+				return stored, true
 			}
 			return string(column), true
 		}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 
 	"github.com/sessctl/sessctl/internal/problem"
 	modernc "modernc.org/sqlite"
@@ -211,7 +212,7 @@ func noBackup(name, to string, err error) error {
 	folder := filepath.Dir(to)
 	why, next := reason(err), "check "+folder+", or write a repaired copy elsewhere with --output"
 	switch code := codeOf(err); {
-	case code == lib.SQLITE_FULL:
+	case code == lib.SQLITE_FULL, errors.Is(err, syscall.ENOSPC):
 		why, next = "the disk is full", "make room in "+folder+", or write a repaired copy to another disk with --output"
 	case IsCorrupt(err):
 		why, next = "the database is damaged ("+err.Error()+")", "repair a copy with --output"
