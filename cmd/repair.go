@@ -29,8 +29,8 @@ store stays as it is and a repaired copy is written, of a canonical stream, too
 
 Repairs that need a decision are made with --allow only: lossy (something is
 gone for good), prune (references and records that lead nowhere), guesses (what
-is likely, not certain), split, import-backup (sessions of a .bak). No rule of
-this version has such a repair yet.
+is likely, not certain), split, import-backup (sessions of a .bak). In this
+version one rule has such a repair: SC704, with prune.
 
 ` + exitStatus("nothing is left at or above --fail-on", append(changing, exitFindings)...) + `
 

@@ -25,6 +25,7 @@ type Kept struct {
 	Twin    string `json:"twin,omitempty"` // the row that holds the same bytes and stays
 	Text    string `json:"text,omitempty"` // the stored record, if it is UTF-8 and has no copy
 	Base64  []byte `json:"base64,omitempty"`
+	Child   string `json:"child,omitempty"` // the sub-session that a reference named
 }
 
 // carryOut makes the fixes of a plan on a tree.
@@ -66,7 +67,7 @@ type departed struct {
 // keep is how the receipt tells of it.
 func (d *departed) keep(rule string, places *origin) Kept {
 	at := places.place(d.edit.Ref)
-	k := Kept{Session: at.Session, Item: at.Item, Row: d.edit.Ref.Row(), Rule: rule}
+	k := Kept{Session: at.Session, Item: at.Item, Row: d.edit.Ref.Row(), Rule: rule, Child: d.item.Child}
 	switch {
 	case d.edit.Op == session.RemoveTwin:
 		k.Twin = d.edit.Twin.Row()
