@@ -9,6 +9,7 @@ import (
 )
 
 func (r *repairText) Ask(backup string, bytes int64) error {
+	r.asked = true
 	_, err := io.WriteString(r.Screen, "\nBackup: "+ui.Clean(ui.Tilde(backup, r.Home))+" ("+ui.Bytes(bytes)+")\n")
 	return err
 }
@@ -38,6 +39,9 @@ func (r *repairText) applied(out *strings.Builder, o Outcome) {
 		out.WriteString("Written to: " + ui.Clean(ui.Tilde(o.Output, r.Home)) + "\nWhat left:  " + ui.Clean(ui.Tilde(o.Receipt, r.Home)) +
 			"\nThe store itself was not changed.\n")
 		return
+	}
+	if o.Backup != "" && !r.asked {
+		out.WriteString("Backup: " + ui.Clean(ui.Tilde(o.Backup, r.Home)) + "\n")
 	}
 	for _, n := range o.Next {
 		out.WriteString("Undo with: " + ui.Clean(n.Line) + "\n")

@@ -30,11 +30,11 @@ func tallyOf(plan *repair.Plan) string {
 	case copies+leave == 0:
 		return text + "every item stays in the store."
 	case leave == 0:
-		return text + itemsLeave(copies) + " the store for the receipt, with the same said in what stays."
+		return text + itemsLeave(copies) + " the store, and a copy of each stays."
 	}
 	text += itemsLeave(copies+leave) + " the store for the receipt"
 	if copies > 0 {
-		text += ", " + ui.Number(copies) + " of them with the same said in what stays"
+		text += ", " + ui.Number(copies) + " of them with a copy that stays"
 	}
 	return text + "."
 }

@@ -135,9 +135,9 @@ func TestTheTallySaysWhatLeavesTheStore(t *testing.T) {
 	for want, plan := range map[string]*repair.Plan{
 		"1 edit in 1 session, lossless: every item stays in the store.":                                                     aPlan(1, "lossless", session.Move),
 		"1 edit in 1 session, kept: 1 item leaves the store for the receipt.":                                               aPlan(1, "kept", session.Quarantine),
-		"2 edits in 1 session, kept: 2 items leave the store for the receipt, with the same said in what stays.":            aPlan(2, "kept", session.RemoveTwin),
+		"2 edits in 1 session, kept: 2 items leave the store, and a copy of each stays.":            aPlan(2, "kept", session.RemoveTwin),
 		"1 edit in 1 session, lossy: 1 item leaves the store for the receipt.":                                              aPlan(1, "lossy", session.Quarantine),
-		"5 edits in 3 sessions, kept: 3 items leave the store for the receipt, 2 of them with the same said in what stays.": mixed,
+		"5 edits in 3 sessions, kept: 3 items leave the store for the receipt, 2 of them with a copy that stays.": mixed,
 	} {
 		got := printed(t, "text", RepairOptions{}, plan, nil, Outcome{})
 		if !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
@@ -170,7 +170,7 @@ func TestTheLedgerIsShown(t *testing.T) {
 		Ledger: &repair.Ledger{Before: 2397, After: 2396, Synthetic: 3, Quarantined: 1, Removed: 3},
 	}
 	got := printed(t, "text", RepairOptions{Quiet: true}, aPlan(1, "kept", session.RemoveTwin), nil, o)
-	want := "✓ backed up ✓ applied ✓ verified: 2,397 of 2,397 items accounted for, 3 added\nUndo with: sessctl undo /b.receipt.json\n"
+	want := "✓ backed up ✓ applied ✓ verified: 2,397 of 2,397 items accounted for, 3 added\nBackup: /b\nUndo with: sessctl undo /b.receipt.json\n"
 	if !strings.HasSuffix(got, want) {
 		t.Errorf("got\n%s", got)
 	}

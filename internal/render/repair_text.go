@@ -18,7 +18,10 @@ import (
 
 // repairText prints for people: the same on a terminal and in a pipe, but for
 // colour and the excerpts.
-type repairText struct{ RepairOptions }
+type repairText struct {
+	RepairOptions
+	asked bool // then the path of the backup was shown
+}
 
 func (r *repairText) Plan(plan *repair.Plan, store *session.Store, left []*check.Finding) error {
 	var out strings.Builder
