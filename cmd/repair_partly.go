@@ -30,6 +30,12 @@ func partly(receipt *repair.Receipt, err error) error {
 	if errors.Is(err, context.Canceled) {
 		what = "interrupted"
 	}
+	if receipt.State == repair.Done {
+		return &problem.Error{
+			Class: class, Err: errors.Join(errChanged, err), What: what,
+			Next: "Nothing else is missing. To take the repair back: `" + undoCommand(receipt).Line + "`.",
+		}
+	}
 	return &problem.Error{
 		Class: class, Err: errors.Join(errChanged, err),
 		What: fmt.Sprintf("%s; %s changed before that, verified, and stay as they are now", what, ui.Count(sessions, "session")),

@@ -62,7 +62,7 @@ func runUndo(ctx context.Context, p *program, path string) error {
 	}
 	ed, err := registry.Kinds[at].Edit(ctx, subject.Path)
 	if err != nil {
-		return err
+		return notOpened(receipt, err)
 	}
 	undone, err := repair.Undo(ctx, ed, receipt)
 	err = errors.Join(err, ed.Close())
@@ -76,6 +76,21 @@ func runUndo(ctx context.Context, p *program, path string) error {
 		return err
 	}
 	return p.tell("There is nothing to take back: %s is as it was before the repair.", name)
+}
+
+// notOpened is the problem with a store that cannot be written. What helps a
+// repair then, a copy, does not help an undo.
+func notOpened(receipt *repair.Receipt, err error) error {
+	p, ok := errors.AsType[*problem.Error](err)
+	if !ok || p.Class != problem.Unreadable {
+		return err
+	}
+	told := *p
+	told.Next, told.Err = "Nothing was changed.", err
+	if receipt.Backup != "" {
+		told.Next += " The backup " + receipt.Backup + " holds the whole store as it was before the repair."
+	}
+	return &told
 }
 
 func areBack(n int) string {

@@ -25,10 +25,12 @@ type Apply struct {
 // kept longer than it waits; how many items that is, the batches before tell. A
 // tree is never split.
 const (
-	firstBatch  = 20_000 // items
-	biggestStep = 8      // times as many as before
+	biggestStep = 8 // times as many items as before
 	lockFor     = 700 * time.Millisecond
 )
+
+// firstBatch is how many items the first batch may have. A test makes it small.
+var firstBatch = 20_000
 
 // atStep is called before every step that changes something on the disk. A
 // test kills the process there.

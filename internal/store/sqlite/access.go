@@ -28,7 +28,9 @@ func decide(f File, w Writer) access {
 	switch {
 	case w.State == session.WriterUnknown || changesOwners(f.seen):
 		return copied
-	case f.WAL >= 0 && f.SHM >= 0 && (w.State == session.WriterLive || f.walUsable):
+	case f.WAL >= 0 && f.SHM >= 0 && w.State == session.WriterLive:
+		// A -shm that nobody holds can belong to an older -wal than the one
+		// that is there; then SQLite would wait for somebody to mend it.
 		return shared
 	case f.walUsable:
 		return unlocked

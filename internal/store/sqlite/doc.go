@@ -5,8 +5,10 @@
 // measured with SQLite 3.53.4 as modernc.org/sqlite v1.60.0 carries it:
 //
 //   - mode=ro creates a missing -shm and -wal. With readonly_shm=1 it uses an
-//     existing -shm without writing to it, beside a live writer as well as for
-//     a -shm that a killed process left behind, and takes shared locks only.
+//     existing -shm without writing to it, and takes shared locks only. That
+//     is for a live writer: a -shm that a killed process left behind can
+//     belong to an older -wal, and then SQLite waits ten seconds for somebody
+//     to mend it and gives up.
 //   - Without a -shm, only the VFS without locks in exclusive mode reads a -wal
 //     and creates nothing. On closing it deletes a -wal in which it found no
 //     commit, so the WAL is always made persistent first.

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"os/exec"
@@ -40,7 +41,20 @@ var states = []struct {
 	}, immutable, session.WriterDead, 500},
 	{"-wal and -shm of a killed process", func(t *testing.T, path string) {
 		killed(t, path, walRows(500)...)
-	}, shared, session.WriterDead, 500},
+	}, unlocked, session.WriterDead, 500},
+	{"-wal that a killed process began anew, and the -shm from before", func(t *testing.T, path string) {
+		create(t, path, walRows(500)...)
+		killed(t, path, "delete from t where id > 400")
+		edit(t, path+"-wal", func(b []byte) []byte {
+			b = b[:walHeaderSize]
+			b[16]++ // the salt
+			var c checksum
+			c.add(b[:24], b[3]&1 == 1)
+			binary.BigEndian.PutUint32(b[24:], c[0])
+			binary.BigEndian.PutUint32(b[28:], c[1])
+			return b
+		})
+	}, unlocked, session.WriterDead, 500},
 	{"-wal without -shm", func(t *testing.T, path string) {
 		killed(t, path, walRows(500)...)
 		ok(t, os.Remove(path+"-shm"))
@@ -98,7 +112,7 @@ var states = []struct {
 		for _, suffix := range suffixes[:3] {
 			ok(t, os.Chmod(path+suffix, 0o400))
 		}
-	}, shared, session.WriterDead, 500},
+	}, unlocked, session.WriterDead, 500},
 }
 
 func TestOpenLeavesNoTrace(t *testing.T) {

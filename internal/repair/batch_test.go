@@ -1,0 +1,78 @@
+package repair_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessctl/sessctl/internal/repair"
+)
+
+// A repair in several transactions has one receipt, and one undo takes all of it
+// back.
+func TestSeveralBatchesAreOneRepair(t *testing.T) {
+	defer repair.SmallBatches()()
+	path := filepath.Join(t.TempDir(), "session.db")
+	leakyStore(t, path)
+	before := agentDump(t, path)
+	plan, receipt, err := repairFile(path)
+	if err != nil || len(plan.Trees) < 3 || len(receipt.Batches) < 2 {
+		t.Fatalf("%d trees, receipt %v, %v", len(plan.Trees), receipt, err)
+	}
+	repeated(t, path)
+	if n, err := undoFile(path, receipt.Path()); err != nil || n == 0 {
+		t.Fatalf("undo of %d sessions: %v", n, err)
+	}
+	if diff := cmp.Diff(before, agentDump(t, path)); diff != "" {
+		t.Errorf("after the undo, before (-), now (+):\n%s", diff)
+	}
+}
+
+// What was committed before an interruption is in the receipt, and can be taken
+// back or gone on with.
+func TestAnInterruptionBetweenBatches(t *testing.T) {
+	defer repair.SmallBatches()()
+	ctx, cancel := context.WithCancel(t.Context())
+	commits := 0
+	repair.AtStep(func(step string) {
+		if strings.HasPrefix(step, "commit") {
+			if commits++; commits == 3 {
+				cancel()
+			}
+		}
+	})
+	defer repair.AtStep(func(string) {})
+	path := filepath.Join(t.TempDir(), "session.db")
+	leakyStore(t, path)
+	before := agentDump(t, path)
+	plan, kind, err := planFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ed, err := kind.Edit(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply := repair.Apply{Backup: path + ".backup", Receipt: path + ".receipt.json", Prologue: kind.Prologue}
+	receipt, err := apply.Run(ctx, ed, plan)
+	if !errors.Is(err, context.Canceled) || receipt == nil || len(receipt.Batches) == 0 {
+		t.Fatalf("receipt %v, error %v", receipt, err)
+	}
+	if err := ed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	repair.AtStep(func(string) {})
+	if diff := cmp.Diff(before, agentDump(t, path)); diff == "" {
+		t.Fatal("nothing was committed")
+	}
+	if n, err := undoFile(path, receipt.Path()); err != nil || n == 0 {
+		t.Fatalf("undo of %d sessions: %v", n, err)
+	}
+	if diff := cmp.Diff(before, agentDump(t, path)); diff != "" {
+		t.Errorf("after the undo, before (-), now (+):\n%s", diff)
+	}
+}
