@@ -133,10 +133,10 @@ func TestTheTallySaysWhatLeavesTheStore(t *testing.T) {
 	mixed := aPlan(2, "lossless", session.Move)
 	mixed.Trees = append(mixed.Trees, aPlan(1, "kept", session.Quarantine).Trees[0], aPlan(2, "kept", session.RemoveTwin).Trees[0])
 	for want, plan := range map[string]*repair.Plan{
-		"1 edit in 1 session, lossless: every item stays in the store.":                                                     aPlan(1, "lossless", session.Move),
-		"1 edit in 1 session, kept: 1 item leaves the store for the receipt.":                                               aPlan(1, "kept", session.Quarantine),
-		"2 edits in 1 session, kept: 2 items leave the store, and a copy of each stays.":            aPlan(2, "kept", session.RemoveTwin),
-		"1 edit in 1 session, lossy: 1 item leaves the store for the receipt.":                                              aPlan(1, "lossy", session.Quarantine),
+		"1 edit in 1 session, lossless: every item stays in the store.":                                           aPlan(1, "lossless", session.Move),
+		"1 edit in 1 session, kept: 1 item leaves the store for the receipt.":                                     aPlan(1, "kept", session.Quarantine),
+		"2 edits in 1 session, kept: 2 items leave the store, and a copy of each stays.":                          aPlan(2, "kept", session.RemoveTwin),
+		"1 edit in 1 session, lossy: 1 item leaves the store for the receipt.":                                    aPlan(1, "lossy", session.Quarantine),
 		"5 edits in 3 sessions, kept: 3 items leave the store for the receipt, 2 of them with a copy that stays.": mixed,
 	} {
 		got := printed(t, "text", RepairOptions{}, plan, nil, Outcome{})
