@@ -18,7 +18,7 @@ import (
 func TestPairsOfRandomProgramsGetTheSameShape(t *testing.T) {
 	databases, sessions := 8, uint64(25)
 	if os.Getenv("SESSCTL_LONG") != "" {
-		databases, sessions = 40, 250
+		databases, sessions = 12, 250
 	}
 	for n := range databases {
 		generation := 14 + n%6
@@ -44,10 +44,11 @@ func TestPairsOfRandomProgramsGetTheSameShape(t *testing.T) {
 			}
 			paths[leaky] = path
 		}
+		leaky := splitShape(shapeOf(t, paths[true]))
 		if _, _, err := repairFile(paths[true]); err != nil {
 			t.Fatal(err)
 		}
-		compareShapes(t, splitShape(shapeOf(t, paths[false])), splitShape(shapeOf(t, paths[true])))
+		compareShapes(t, splitShape(shapeOf(t, paths[false])), splitShape(shapeOf(t, paths[true])), leaky)
 		repeated(t, paths[true])
 	}
 }
@@ -58,7 +59,7 @@ func splitShape(shape string) []string {
 	return list[1:]
 }
 
-func compareShapes(t *testing.T, want, got []string) {
+func compareShapes(t *testing.T, want, got, leaky []string) {
 	t.Helper()
 	if len(want) != len(got) {
 		t.Fatalf("%d sessions, want %d", len(got), len(want))
@@ -70,7 +71,7 @@ func compareShapes(t *testing.T, want, got []string) {
 			continue
 		}
 		if diff := cmp.Diff(want[i], got[i]); diff != "" {
-			t.Errorf("session %d: want (-), got (+):\n%s", i, diff)
+			t.Errorf("session %d: want (-), got (+):\n%s\nas it was stored:\n%s", i, diff, leaky[i])
 			return
 		}
 	}

@@ -20,9 +20,6 @@ type frames struct {
 	asked  map[string]bool         // agents that root and leaked calls asked
 }
 
-// handoffTool changes the agent within one session (docker agent 3.1).
-const handoffTool = "handoff"
-
 // leakedCall is a call that a leaked item made.
 type leakedCall struct {
 	maker *Frame // where it was made
@@ -187,7 +184,7 @@ func (f *frames) call(d *Delegation) *Frame {
 func (f *frames) open(it *session.Item, l *Leaked) {
 	if it.Role == session.Assistant {
 		l.Frame.speaker = it.Agent
-		l.Frame.passed = slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.Name == handoffTool })
+		l.Frame.passed = slices.ContainsFunc(it.Calls, func(c session.Call) bool { return session.IsHandoff(c.Name) })
 	}
 	var first *Frame
 	for n := range slices.Backward(it.Calls) {

@@ -1,6 +1,9 @@
 package rules
 
 import (
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -62,10 +65,18 @@ func (s *Subject) sameGroup(from, to int) bool {
 	return true
 }
 
+// resultsStay reports whether the result of a handoff among the same calls
+// carries the caller's name: then results do not follow a handoff.
+func (s *Subject) resultsStay(d *replay.Delegation) bool {
+	return slices.ContainsFunc(s.Pairs.Pairs, func(pair pairing.Pair) bool {
+		return pair.Call.Item == d.Item && session.IsHandoff(s.call(pair.Call).Name) && s.Items[pair.Result.Item].Agent == d.Caller()
+	})
+}
+
 // handedTo reports whether the agent goes on in the delegation's own session: a
 // handoff among the same calls made it the one that results belong to.
 func (s *Subject) handedTo(agent string, d *replay.Delegation) bool {
-	if len(s.Items[d.Item].Calls) < 2 {
+	if len(s.Items[d.Item].Calls) < 2 || s.resultsStay(d) {
 		return false
 	}
 	for i := d.Result + 1; i < len(s.Items); i++ {

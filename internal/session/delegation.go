@@ -18,6 +18,14 @@ var delegationTools = map[string]struct{ blocking bool }{
 	"Agent":                {blocking: true},
 }
 
+// handoffTools are the tools that change the agent within one session: of docker
+// agent (3.1), and of ADK.
+var handoffTools = map[string]bool{"handoff": true, "transfer_to_agent": true}
+
+// IsHandoff reports whether a tool of this name hands the session to another
+// agent.
+func IsHandoff(tool string) bool { return handoffTools[tool] }
+
 // IsDelegation reports whether a tool of this name starts a child session.
 func IsDelegation(tool string) bool {
 	_, ok := delegationTools[tool]
