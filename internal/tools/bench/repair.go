@@ -23,7 +23,8 @@ import (
 const repairs = 1000
 
 // repairTable measures what a repair costs others: for how long the database is
-// locked, and the backup against a copy of the file.
+// locked, and the backup against a copy of the file. The database has the old
+// messages column, which a repair writes anew; without it there is less to do.
 func repairTable(out io.Writer, database string, rounds int) error {
 	folder, err := os.MkdirTemp(filepath.Dir(database), "repair-")
 	if err != nil {
@@ -34,13 +35,26 @@ func repairTable(out io.Writer, database string, rounds int) error {
 	if err := copyFile(database, damaged); err != nil {
 		return err
 	}
-	if err := loseResults(damaged); err != nil {
+	if err := execute(damaged, loseResults); err != nil {
 		return err
 	}
+	if _, err := fmt.Fprintf(out, "\n%d repairs, %d rounds, medians\n", repairs, rounds); err != nil {
+		return err
+	}
+	if err := measureRepairs(out, "with the old column", damaged, rounds); err != nil {
+		return err
+	}
+	if err := execute(damaged, dropColumn); err != nil {
+		return err
+	}
+	return measureRepairs(out, "without it", damaged, rounds)
+}
+
+func measureRepairs(out io.Writer, name, damaged string, rounds int) error {
 	var locks, longest, copies, backups []time.Duration
 	for range rounds {
 		start := time.Now()
-		path := filepath.Join(folder, "session.db")
+		path := damaged + ".copy"
 		if err := copyFile(damaged, path); err != nil {
 			return err
 		}
@@ -56,8 +70,8 @@ func repairTable(out io.Writer, database string, rounds int) error {
 			}
 		}
 	}
-	_, err = fmt.Fprintf(out, "\n%d repairs, %d rounds, medians\n\n%-40s %8.2f s, the longest transaction %.2f s\n%-40s %8.2f s\n%-40s %8.2f s, ratio %.2f\n",
-		repairs, rounds, "locked for writing", middle(locks).Seconds(), middle(longest).Seconds(),
+	_, err := fmt.Fprintf(out, "\n%-40s %8.2f s, the longest transaction %.2f s\n%-40s %8.2f s\n%-40s %8.2f s, ratio %.2f\n",
+		"locked for writing, "+name, middle(locks).Seconds(), middle(longest).Seconds(),
 		"cp and sync of the database", middle(copies).Seconds(),
 		"backup", middle(backups).Seconds(), middle(backups).Seconds()/middle(copies).Seconds())
 	return err
@@ -81,21 +95,31 @@ func copyFile(from, to string) error {
 
 // loseResults takes the first result out of many root sessions and closes the
 // gap, so that a repair has to move everything behind it.
-func loseResults(path string) error {
+var loseResults = []string{
+	`create temp table lost as select min(i.id) as id, i.session_id, i.position from session_items i join sessions s on s.id = i.session_id
+		where s.parent_id is null and i.item_type = 'message' and substr(i.message_json, 1, 14) = '{"role":"tool"'
+		group by i.session_id order by i.session_id limit ` + strconv.Itoa(repairs),
+	`create unique index temp.lost_sessions on lost(session_id)`,
+	`delete from session_items where id in (select id from lost)`,
+	`update session_items set position = position - 1 where session_id in (select session_id from lost)
+		and position > (select position from lost where lost.session_id = session_items.session_id)`,
+}
+
+// dropColumn is what migrations 019 and 020 do to what a repair reads.
+var dropColumn = []string{
+	`alter table sessions drop column messages`,
+	`insert into migrations (id, name, description, applied_at)
+		select 19, '019_', '', max(applied_at) from migrations union all select 20, '020_', '', max(applied_at) from migrations`,
+	`vacuum`,
+}
+
+func execute(path string, statements []string) error {
 	db, err := sql.Open("sqlite", "file:"+path)
 	if err != nil {
 		return err
 	}
 	db.SetMaxOpenConns(1)
-	for _, statement := range []string{
-		`create temp table lost as select min(i.id) as id, i.session_id, i.position from session_items i join sessions s on s.id = i.session_id
-			where s.parent_id is null and i.item_type = 'message' and substr(i.message_json, 1, 14) = '{"role":"tool"'
-			group by i.session_id order by i.session_id limit ` + strconv.Itoa(repairs),
-		`create unique index temp.lost_sessions on lost(session_id)`,
-		`delete from session_items where id in (select id from lost)`,
-		`update session_items set position = position - 1 where session_id in (select session_id from lost)
-			and position > (select position from lost where lost.session_id = session_items.session_id)`,
-	} {
+	for _, statement := range statements {
 		if _, err := db.Exec(statement); err != nil {
 			return errors.Join(err, db.Close())
 		}
