@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/problem"
@@ -102,6 +103,9 @@ func (e *Edit) update(ctx context.Context, table string, rowid int64, fields []F
 		names, sets, args = append(names, f.Name), append(sets, quoted(f.Name)+" = ?"), append(args, f.New)
 	}
 	key := rowKey{table, rowid}
+	if done, err := e.updateNumbers(ctx, t, key, fields, sets, args); done || err != nil {
+		return err
+	}
 	before, err := e.stored(ctx, key, names)
 	if err != nil {
 		return err
@@ -120,6 +124,35 @@ func (e *Edit) update(ctx context.Context, table string, rowid int64, fields []F
 		return err
 	}
 	return e.record(ctx, key, before, names)
+}
+
+// updateNumbers is update in one statement, for integers that become other
+// integers: positions, of which a repair changes tens of thousands. A column that
+// holds one as an integer keeps the next one as it is, so that nothing need be
+// read back. It is not done when the row holds something else.
+func (e *Edit) updateNumbers(ctx context.Context, t tableShape, key rowKey, fields []FieldChange, sets []string, args []any) (done bool, err error) {
+	before, after := make(Image, len(fields)), make(Image, len(fields))
+	where := " where " + t.rowid + " = ?"
+	args = append(slices.Clip(args), key.row)
+	for _, f := range fields {
+		old, wasInt := f.Old.(int64)
+		now, isInt := f.New.(int64)
+		if !wasInt || !isInt {
+			return false, nil
+		}
+		before[f.Name], after[f.Name] = old, now
+		where += " and typeof(" + quoted(f.Name) + ") = 'integer' and " + quoted(f.Name) + " = ?"
+		args = append(args, old)
+	}
+	_, err = e.run(ctx, change{lib.SQLITE_UPDATE, key}, "update "+quoted(key.table)+" set "+strings.Join(sets, ", ")+where, args...)
+	if err != nil && e.guard.met == nil && problem.ClassOf(err) == problem.RolledBack {
+		return false, nil // no such row: the other way says what is there
+	}
+	if err != nil {
+		return false, err
+	}
+	e.log.add(key, before, after)
+	return true, nil
 }
 
 // record logs a row as it is stored now. A `returning` clause would not do: it
