@@ -75,23 +75,6 @@ func process(t *testing.T, do, path string, killAt int) (steps []string, killed 
 	return strings.Split(strings.TrimSpace(string(out)), "\n"), killed
 }
 
-// leakyStore builds a database with several damaged trees.
-func leakyStore(t *testing.T, path string, options ...agenttest.Option) {
-	t.Helper()
-	db, err := agenttest.Create(path, 18, options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for seed := range uint64(6) {
-		if _, err := agenttest.WriteLeaky(db, agenttest.Random(seed, 12)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // TestKilledAtEveryStep kills a repair, and then an undo, before each of their
 // steps. The store is the old or the new one, and can be brought back.
 func TestKilledAtEveryStep(t *testing.T) {

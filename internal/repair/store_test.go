@@ -10,6 +10,7 @@ import (
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 	"github.com/sessctl/sessctl/internal/store/registry"
 )
 
@@ -84,4 +85,21 @@ func fromCorpus(t *testing.T, name string) string {
 		}
 	}
 	return to
+}
+
+// leakyStore builds a database with several damaged trees.
+func leakyStore(t *testing.T, path string, options ...agenttest.Option) {
+	t.Helper()
+	db, err := agenttest.Create(path, 18, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(6) {
+		if _, err := agenttest.WriteLeaky(db, agenttest.Random(seed, 12)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
 }
