@@ -150,7 +150,7 @@ func TestARepairSaysWhatItLeaves(t *testing.T) {
 	left := []*check.Finding{{Rule: rules.Find("SC003"), Severity: rules.Error}, {Rule: rules.Find("SC015"), Severity: rules.Info}}
 	opts := RepairOptions{Check: "sessctl check s.db"}
 	got := printed(t, "text", opts, &repair.Plan{}, left, Outcome{})
-	want := "There is nothing to repair.\nLeft as it is: 1 error, 1 info  (sessctl check s.db --deep)\n"
+	want := "There is nothing that sessctl can repair.\nLeft as it is: 1 error, 1 info  (sessctl check s.db --deep)\n"
 	if !strings.HasSuffix(got, want) {
 		t.Errorf("got\n%s", got)
 	}

@@ -30,7 +30,7 @@ func (r *repairText) Plan(plan *repair.Plan, store *session.Store, left []*check
 	}
 	if plan.Empty() {
 		if !r.Quiet {
-			out.WriteString("There is nothing to repair.\n")
+			out.WriteString(nothingFor(left))
 		}
 	} else {
 		r.trees(&out, plan)
@@ -41,6 +41,15 @@ func (r *repairText) Plan(plan *repair.Plan, store *session.Store, left []*check
 	}
 	_, err := io.WriteString(r.Screen, out.String())
 	return err
+}
+
+// nothingFor says that there is no plan. Where something is wrong that has no
+// repair, it must not sound as if nothing were.
+func nothingFor(left []*check.Finding) string {
+	if slices.ContainsFunc(left, func(f *check.Finding) bool { return f.Severity > rules.Info }) {
+		return "There is nothing that sessctl can repair.\n"
+	}
+	return "There is nothing to repair.\n"
 }
 
 // foot says what stays as it is, and what damages new sessions again.
