@@ -32,7 +32,7 @@ test: ## Run all tests (a few minutes)
 
 .PHONY: test-race
 test-race: ## Run all tests with the race detector, which needs a C compiler
-	CGO_ENABLED=1 go test -race ./...
+	CGO_ENABLED=1 go test -race -timeout 30m ./...
 
 .PHONY: test-long
 test-long: ## Run the long campaigns: more random sessions, and every fuzz target
