@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -171,6 +172,8 @@ func TestOpenEditUnwritable(t *testing.T) {
 func asOther(t *testing.T, do func() error) error {
 	t.Helper()
 	if os.Getuid() == 0 {
+		runtime.LockOSThread() // the rights are the thread's
+		defer runtime.UnlockOSThread()
 		ok(t, syscall.Setfsuid(65534))
 		defer func() { ok(t, syscall.Setfsuid(0)) }()
 	}

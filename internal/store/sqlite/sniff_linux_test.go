@@ -4,6 +4,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"testing"
 )
@@ -24,6 +25,8 @@ func TestSniffRefusesSpecialFiles(t *testing.T) {
 
 func TestSniffPermission(t *testing.T) {
 	if os.Getuid() == 0 {
+		runtime.LockOSThread() // the rights are the thread's
+		defer runtime.UnlockOSThread()
 		ok(t, syscall.Setfsuid(65534))
 		defer func() { ok(t, syscall.Setfsuid(0)) }()
 	}
