@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -53,22 +52,8 @@ func (r *repairRun) make(ctx context.Context, st store.Store) error {
 	if plan.Store.Path, err = absolute(r.path); err != nil {
 		return err
 	}
-	inOrder(plan.Trees, result.Findings)
 	r.plan, r.left, r.incomplete = plan, plan.Findings, result.Incomplete
 	return nil
-}
-
-// inOrder sorts trees as a check reports them.
-func inOrder(trees []*repair.Tree, found []*check.Finding) {
-	place := map[string]int{}
-	for i, f := range slices.Backward(found) {
-		if f.Root != nil {
-			place[f.Root.ID] = i // in the end, of its first finding
-		}
-	}
-	slices.SortStableFunc(trees, func(a, b *repair.Tree) int {
-		return cmp.Or(cmp.Compare(place[a.Root], place[b.Root]), cmp.Compare(a.Root, b.Root))
-	})
 }
 
 // absolute is the path of a store wherever the plan or the receipt is read.

@@ -159,7 +159,7 @@ func (a *application) change(trees []*Tree) (*Batch, error) {
 		return nil, err
 	}
 	for _, t := range trees {
-		if err := a.unchanged(t, sums); err != nil {
+		if err := t.unchanged(sums); err != nil {
 			return nil, err
 		}
 	}
@@ -203,7 +203,7 @@ func (a *application) change(trees []*Tree) (*Batch, error) {
 }
 
 // unchanged makes sure that a tree is what it was when the plan was made.
-func (a *application) unchanged(t *Tree, sums map[string]store.Sum) error {
+func (t *Tree) unchanged(sums map[string]store.Sum) error {
 	for _, id := range sortedKeys(t.Sums) {
 		if sums[id].Record != t.Sums[id] {
 			return problem.New(problem.Busy, "Nothing of that session was changed. Close the runtime, and run the repair again for a new plan.",

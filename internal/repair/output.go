@@ -154,7 +154,7 @@ func fits(ctx context.Context, st store.Store, t *Tree, tree *session.Tree) erro
 	if err != nil {
 		return err
 	}
-	return (&application{}).unchanged(t, sums)
+	return t.unchanged(sums)
 }
 
 // verifyRewrite reads the new file back: the changed trees are what the plan

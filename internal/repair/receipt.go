@@ -89,39 +89,38 @@ func (r *Receipt) write() error {
 }
 
 // encode writes the receipt as JSON, the journals as they are: they can be a
-// hundred times as long as the rest, and the store is locked meanwhile.
+// hundred times as long as the rest, and the store is locked meanwhile. The
+// batches are the last of a receipt, and the journal is the last of a batch.
 func (r *Receipt) encode() ([]byte, error) {
 	bare := *r
-	bare.Batches = make([]*Batch, len(r.Batches))
-	for i, b := range r.Batches {
-		c := *b
-		c.Journal = json.RawMessage(placeOfJournal)
-		bare.Batches[i] = &c
-	}
-	frame, err := json.MarshalIndent(&bare, "", " ")
+	bare.Batches = []*Batch{}
+	frame, err := json.Marshal(&bare)
 	if err != nil {
 		return nil, err
 	}
-	var out bytes.Buffer
-	for i, part := range bytes.Split(frame, []byte(placeOfJournal)) {
-		if i > 0 {
-			out.Write(r.journal(i - 1))
+	out := bytes.NewBuffer(bytes.TrimSuffix(frame, []byte("]}")))
+	for i, b := range r.Batches {
+		bare := *b
+		bare.Journal = nil
+		frame, err := json.Marshal(&bare)
+		if err != nil {
+			return nil, err
 		}
-		out.Write(part)
+		if i > 0 {
+			out.WriteByte(',')
+		}
+		out.WriteByte('\n')
+		if len(b.Journal) == 0 {
+			out.Write(frame)
+			continue
+		}
+		out.Write(bytes.TrimSuffix(frame, []byte("null}")))
+		out.Write(b.Journal)
+		out.WriteByte('}')
 	}
-	return append(out.Bytes(), '\n'), nil
+	out.WriteString("\n]}\n")
+	return out.Bytes(), nil
 }
-
-func (r *Receipt) journal(i int) []byte {
-	if j := r.Batches[i].Journal; len(j) > 0 {
-		return j
-	}
-	return []byte("null")
-}
-
-// placeOfJournal stands for a journal until that is put in. Nothing else in a
-// receipt is a number like it.
-const placeOfJournal = "-8646911284551352321"
 
 // mark notes in the receipt what became of it. Undo tells by the store itself,
 // so nothing is lost where that fails; done says what is done all the same.
