@@ -16,7 +16,7 @@ type Apply struct {
 	Backup  string // the path of the backup, "" for none
 	Receipt string // the path of the receipt
 	// Prologue is the store's: see store.Kind.
-	Prologue func(call *session.Call) (string, []session.Item)
+	Prologue store.Prologue
 	Progress func(done int64) // hears the bytes of the backup; may be nil
 }
 

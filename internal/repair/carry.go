@@ -29,7 +29,7 @@ type Kept struct {
 }
 
 // carryOut makes the fixes of a plan on a tree.
-func (t *Tree) carryOut(tree *session.Tree, prologue func(*session.Call) (string, []session.Item)) (*carried, error) {
+func (t *Tree) carryOut(tree *session.Tree, prologue store.Prologue) (*carried, error) {
 	c := &carried{Change: store.Change{Before: tree, After: tree}}
 	places := newOrigin(tree)
 	for _, fixes := range t.rounds() {
@@ -128,7 +128,7 @@ func adopt(tree, part *session.Tree) {
 }
 
 // Foresee is what the plan makes of its tree, whose bodies are loaded.
-func (t *Tree) Foresee(tree *session.Tree, prologue func(*session.Call) (string, []session.Item)) (*session.Tree, error) {
+func (t *Tree) Foresee(tree *session.Tree, prologue store.Prologue) (*session.Tree, error) {
 	c, err := t.carryOut(tree, prologue)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
 )
 
 // desk is a tree on which fixes are made, edit by edit: "after" means the place
@@ -15,7 +16,7 @@ import (
 // as it was. Every edit of every store means what it means here.
 type desk struct {
 	before   *session.Tree
-	prologue func(*session.Call) (string, []session.Item)
+	prologue store.Prologue
 
 	sessions []*bench
 	byID     map[string]*bench
@@ -41,7 +42,7 @@ type entry struct {
 	left  int  // the number of results that it began with
 }
 
-func newDesk(tree *session.Tree, prologue func(*session.Call) (string, []session.Item)) *desk {
+func newDesk(tree *session.Tree, prologue store.Prologue) *desk {
 	d := &desk{
 		before: tree, prologue: prologue,
 		byID: map[string]*bench{}, rows: map[string]*list.Element{}, behind: map[string]*list.Element{},

@@ -18,7 +18,7 @@ type Options struct {
 	Session string          // only the tree that holds this session, "" for all
 	Allow   map[string]bool // what is allowed besides the default repairs: "lossy", "prune", …
 	// Prologue is the store's: see store.Kind.
-	Prologue func(call *session.Call) (string, []session.Item)
+	Prologue store.Prologue
 }
 
 // maxRounds bounds planning; two or three rounds are usual. What is left then is

@@ -37,10 +37,12 @@ type Kind struct {
 	// yielded or as a repair made it; nil where stores are changed in place.
 	Rewrite func(st Store, to io.Writer) (Rewriter, error)
 
-	// Prologue is what a child starts with that the call creates: its title
-	// and its first items, with bodies.
-	Prologue func(call *session.Call) (title string, items []session.Item)
+	Prologue Prologue
 }
+
+// Prologue is what a child starts with that a call creates: its title and its
+// first items, with bodies.
+type Prologue func(call *session.Call) (title string, items []session.Item)
 
 // Rewriter writes a new store tree by tree.
 type Rewriter interface {
