@@ -16,6 +16,10 @@ and with the error that the provider would answer. Nothing is changed.
 STORE is a file, a folder with stores in it, or - for a canonical stream on
 standard input. Without one, the stores at their usual places are checked.
 
+Whether the next request would be accepted depends on the provider. Each session
+is judged for the one that its recorded model or its call ids hint at, and else
+for the strictest common form (generic); --profile names others.
+
 The first line of a finding holds its severity, its rule, and its place as
 SESSION:ITEMS, on a terminal and in a pipe alike: ` + "`sessctl check | grep SC701`" + `.
 
@@ -23,6 +27,7 @@ SESSION:ITEMS, on a terminal and in a pipe alike: ` + "`sessctl check | grep SC7
 		Example: `  sessctl check
   sessctl check ~/.cagent/session.db --fail-on warning
   sessctl check --select SC7 --session 1f0c
+  sessctl check --session 1f0c --profile anthropic,gemini --explain-request
   sessctl check --format ndjson --since 7d | jq .message`,
 		GroupID: groupStore,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runCheck(cmd, p, args) },
@@ -41,6 +46,8 @@ func addCheckFlags(cmd *cobra.Command, p *program) {
 	flags.String("session", "", "check only the session with this `ID` (its beginning will do) and what belongs to it")
 	flags.String("since", "", "check only sessions in which something happened since this `TIME`: a date, or an age (7d, 36h)")
 	flags.Bool("deep", false, "also make the tests that take longer than the check itself")
+	addProfileFlags(cmd)
+	flags.Bool("explain-request", false, "of the session of --session, also print what the provider answers to its next request")
 	addAssumeDeadFlag(cmd)
 	flags.Uint("max-findings", 100, "show at most `N` findings of one rule in text and table, 0 for all")
 	completeFlag(cmd, "select", ruleWords)

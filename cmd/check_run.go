@@ -17,6 +17,7 @@ import (
 type checkRun struct {
 	*program
 	rules  []*rules.Rule
+	judge  rules.Judge
 	since  time.Time // zero: no limit
 	writer render.CheckWriter
 
@@ -31,6 +32,12 @@ func newCheckRun(p *program) (*checkRun, error) {
 	var err error
 	if run.rules, err = rules.Select(c.Select, c.Ignore); err != nil {
 		return nil, problem.New(problem.Usage, "`sessctl explain` lists the rules.", "%v", err)
+	}
+	if run.judge, err = p.judge(); err != nil {
+		return nil, err
+	}
+	if c.Explain && c.Session == "" {
+		return nil, problem.New(problem.Usage, "Name one with --session; `sessctl ls` lists them.", "--explain-request is about one session")
 	}
 	if !c.Deep && len(run.rules) > 0 && !slices.ContainsFunc(run.rules, func(r *rules.Rule) bool { return !r.Deep }) {
 		p.note("these rules find nothing without --deep")
@@ -81,7 +88,7 @@ func (run *checkRun) check(ctx context.Context, opened *registry.Opened) (*check
 		return nil, err
 	}
 	var st store.Store = opened
-	opts := check.Options{Rules: run.rules}
+	opts := check.Options{Rules: run.rules, Judge: run.judge, Explain: run.config.Explain}
 	if run.config.Session != "" {
 		one, err := findSession(ctx, opened, run.config.Session)
 		if err != nil {

@@ -70,6 +70,7 @@ func addRepairFlags(cmd *cobra.Command, p *program) {
 	addChoice(cmd, "fail-on", "error", []string{"error", "warning", "info", "never"}, "the lowest severity that makes the exit code 1")
 	flags.Bool("show-content", false, "show the beginning of what items say off a terminal, too")
 	flags.Uint("max-findings", 100, "show at most `N` steps, 0 for all")
+	addProfileFlags(cmd)
 	addAssumeDeadFlag(cmd)
 	completeFlag(cmd, "allow", func(*cobra.Command, []string) []string { return allowed })
 	completeFlag(cmd, "select", ruleWords)
@@ -102,7 +103,7 @@ func (r *repairRun) checkFlags() error {
 	if c.Plan == "" {
 		return nil
 	}
-	for _, other := range []string{"select", "ignore", "session", "allow", "plan-out"} {
+	for _, other := range []string{"select", "ignore", "session", "allow", "profile", "mode", "plan-out"} {
 		if c.Sources[other] == "--"+other {
 			return problem.New(problem.Usage, "Make a new plan with --plan-out.", "--plan carries a plan out as it is, so --%s has no place beside it", other)
 		}

@@ -30,7 +30,11 @@ func (r *repairRun) planFrom(ctx context.Context, opened *registry.Opened) error
 }
 
 func (r *repairRun) make(ctx context.Context, st store.Store) error {
-	opts := repair.Options{Rules: r.rules, Allow: map[string]bool{}, Prologue: r.kind.Prologue}
+	judge, err := r.judge()
+	if err != nil {
+		return err
+	}
+	opts := repair.Options{Rules: r.rules, Judge: judge, Allow: map[string]bool{}, Prologue: r.kind.Prologue}
 	for _, word := range r.config.Allow {
 		opts.Allow[word] = true
 	}
@@ -81,7 +85,7 @@ func (r *repairRun) adopt(ctx context.Context, st store.Store) error {
 	}
 	titles := map[string]string{}
 	result, err := check.Run(ctx, st, check.Options{
-		Rules: rules.All, EachTree: func(tree *session.Tree, _ []*check.Finding) { titles[tree.Root().ID] = tree.Root().Title },
+		Rules: rules.All, Judge: plan.Judge(), EachTree: func(tree *session.Tree, _ []*check.Finding) { titles[tree.Root().ID] = tree.Root().Title },
 	})
 	if err != nil {
 		return err

@@ -31,13 +31,16 @@ for the one before. STORE is a file, a folder with stores in it, or - for a
 canonical stream on standard input; without one, the usual places are searched.
 A store with one session only may stand alone.
 
-With --model-input, show what the next run would send to its model, numbered as
-Anthropic-type providers count messages, and what they would refuse.
+With --model-input, show what the next run would send to its model: the messages
+as the provider counts them, what has to be sent otherwise than it is stored, and
+what would be refused. The provider is the one whose model the session recorded,
+and else the strictest common form (generic); --profile names another.
 
 ` + exitStatus("shown, whatever was found", storeCodes...),
 		Example: `  sessctl view 1f0c
   sessctl view -1 --full
   sessctl view session.db 1f0c --model-input
+  sessctl view 1f0c --model-input --profile gemini
   sessctl view 1f0c --format markdown > session.md`,
 		GroupID: groupStore,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -54,6 +57,7 @@ Anthropic-type providers count messages, and what they would refuse.
 	addStoreFlag(cmd)
 	cmd.Flags().Bool("full", false, "show whole texts, arguments, results and reasoning")
 	cmd.Flags().Bool("model-input", false, "show what the next run would send")
+	addProfileFlags(cmd)
 	addAssumeDeadFlag(cmd)
 	addDigitFlags(cmd.Flags(), &newest)
 	return cmd
@@ -64,12 +68,33 @@ func runView(ctx context.Context, p *program, args []string) error {
 		return problem.New(problem.Usage, "`sessctl ls` lists the sessions.",
 			"`sessctl view` takes a SESSION and before it, if need be, a STORE; there are %s", countArguments(len(args)))
 	}
-	s := &search{program: p, opened: map[string]*registry.Opened{}}
+	judge, err := p.viewJudge()
+	if err != nil {
+		return err
+	}
+	s := &search{program: p, judged: judge, opened: map[string]*registry.Opened{}}
 	found, err := s.find(ctx, args)
 	if err == nil {
 		err = s.show(ctx, found)
 	}
 	return errors.Join(cmp.Or(err, withCode(s.code)), s.close())
+}
+
+// viewJudge is for whom the request is shown: one provider at most. Without
+// --model-input there is no request, so flags that are about it are an error;
+// what the environment and the configuration file say is for check too.
+func (p *program) viewJudge() (rules.Judge, error) {
+	c := p.config
+	for _, flag := range []string{"profile", "mode"} {
+		if source := c.Sources[flag]; !c.ModelInput && source == "--"+flag {
+			return rules.Judge{}, problem.New(problem.Usage, "Add --model-input, or leave it out.", "%s is about what the next run would send", source)
+		}
+	}
+	if c.ModelInput && len(c.Profile) > 1 {
+		return rules.Judge{}, problem.New(problem.Usage, "Name one with --profile.",
+			"a request is shown for one provider; %s names %d", c.Sources["profile"], len(c.Profile))
+	}
+	return p.judge()
 }
 
 func countArguments(n int) string {
@@ -85,9 +110,9 @@ func (s *search) show(ctx context.Context, found view.Known) error {
 	if err := s.assumeDead(opened.Facts()); err != nil {
 		return err
 	}
-	in := view.Input{Store: opened.Facts(), Session: found.ID, Request: s.config.ModelInput}
+	in := view.Input{Store: opened.Facts(), Session: found.ID, Request: s.config.ModelInput, Judge: s.judged}
 	result, err := check.Run(ctx, oneSession{opened, found}, check.Options{
-		Rules: rules.All, Session: found.ID,
+		Rules: rules.All, Judge: in.Judge, Session: found.ID,
 		EachTree: func(tree *session.Tree, _ []*check.Finding) { in.Tree = tree },
 	})
 	if err != nil {

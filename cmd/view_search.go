@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/view"
 )
@@ -15,6 +16,7 @@ import (
 // standard input can be read only once.
 type search struct {
 	*program
+	judged   rules.Judge                 // for whom the request is shown
 	opened   map[string]*registry.Opened // by path
 	sessions view.Search
 	code     int  // of stores that could not be read, or changed meanwhile

@@ -18,9 +18,12 @@ import (
 // Options say what to check.
 type Options struct {
 	Rules []*rules.Rule // in catalogue order
+	Judge rules.Judge   // whom requests are judged for
 	// Session limits the check to the tree that holds this session id, and
 	// leaves out what concerns the store as a whole.
 	Session string
+	// Explain asks what providers answer to the next request of Session.
+	Explain bool
 	// EachTree, when set, is called for every tree in no particular order, from
 	// one goroutine at a time.
 	EachTree func(*session.Tree, []*Finding)
@@ -34,6 +37,9 @@ type Result struct {
 	Items    int
 	Trees    int
 	WithSubs int // trees of more than one session
+	// Profiles are those that sessions were judged for, most sessions first.
+	Profiles []Use
+	Answers  []Answer // to the next request of Options.Session, where they were asked for
 	// Incomplete is the reason why the result does not cover everything, "" if it does.
 	Incomplete string
 }
@@ -62,12 +68,13 @@ func (r *Result) Fails(at rules.Severity) bool {
 // Run checks a store. An error means that the store could not be read to the
 // end; what was found before is in the result, which is never nil.
 func Run(ctx context.Context, st store.Store, opts Options) (*Result, error) {
-	e := &engine{opts: opts, facts: st.Facts(), result: &Result{Store: st.Facts()}}
+	e := &engine{opts: opts, facts: st.Facts(), result: &Result{Store: st.Facts()}, uses: uses{}}
 	if opts.Session == "" {
 		e.collect(e.run(-1, nil, rules.PerStore), nil)
 	}
 	err := e.trees(ctx, st)
 	slices.SortStableFunc(e.result.Findings, compare)
+	e.result.Profiles = e.uses.list()
 	e.result.Incomplete = e.facts.Incomplete
 	for _, f := range e.result.Findings {
 		if f.Rule == rules.RuleCrashed() {
@@ -79,8 +86,8 @@ func Run(ctx context.Context, st store.Store, opts Options) (*Result, error) {
 }
 
 // Tree runs rules over one tree, in the order in which Run reports.
-func Tree(facts *session.Store, tree *session.Tree, run []*rules.Rule) []*Finding {
-	e := &engine{opts: Options{Rules: run}, facts: facts}
+func Tree(facts *session.Store, tree *session.Tree, run []*rules.Rule, judge rules.Judge) []*Finding {
+	e := &engine{opts: Options{Rules: run, Judge: judge}, facts: facts}
 	found := e.run(0, tree, rules.PerTree)
 	slices.SortStableFunc(found, compare)
 	return found
@@ -95,8 +102,9 @@ func compare(a, b *Finding) int {
 type engine struct {
 	opts   Options
 	facts  *session.Store
-	mu     sync.Mutex // guards result and EachTree
+	mu     sync.Mutex // guards what follows, and EachTree
 	result *Result
+	uses   uses
 }
 
 // trees runs the rules over every tree, as many at a time as there are
@@ -150,7 +158,8 @@ func (e *engine) run(seq int, tree *session.Tree, scope rules.Scope) []*Finding 
 		fn()
 	}
 	var pass *rules.Pass
-	guard("the replay", func() { pass = rules.NewPass(e.facts, tree, report) })
+	defer func() { e.note(pass, found) }()
+	guard("the replay", func() { pass = rules.NewPass(e.facts, tree, e.opts.Judge, report) })
 	if pass == nil {
 		return found
 	}

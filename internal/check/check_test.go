@@ -18,12 +18,13 @@ import (
 	"github.com/sessctl/sessctl/internal/treetest"
 )
 
-// many is a store of n damaged trees, each with findings in parent and child.
+// many is a store of n damaged trees, each with findings in parent and child. Its
+// model is one whose provider minds no order of roles.
 func many(t *testing.T, n int) *memory {
 	var notation strings.Builder
 	for i := range n {
 		notation.WriteString(strings.ReplaceAll(`
-P#
+P# model=openai/gpt-4o
   user
   root c1()
   user

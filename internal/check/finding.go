@@ -25,8 +25,11 @@ type Finding struct {
 	Call    string
 
 	Message       string
+	Profile       *rules.Profile // the one that minds it most, nil where no provider is asked
 	ProviderError string
-	Fingerprint   string // stays the same when the record moves
+	Judged        []rules.Judgement // how each profile minds it
+	Sent          string            // what an adapter for the profile sends instead
+	Fingerprint   string            // stays the same when the record moves
 	Related       []rules.Place
 	Twins         []rules.Place
 	Fixes         []rules.Fix
@@ -46,7 +49,7 @@ func flatten(f *rules.Finding, tree *session.Tree, seq, order int) *Finding {
 	flat := &Finding{
 		Rule: f.Rule, Severity: f.Severity,
 		Item: f.Item, Items: f.Items, Row: f.Ref.Row(), Agent: f.Agent, Call: f.Call,
-		Message: f.Message, ProviderError: f.ProviderError,
+		Message: f.Message, Profile: f.Profile, ProviderError: f.ProviderError, Judged: f.Judged, Sent: f.Sent,
 		Fingerprint: fingerprint(f),
 		Related:     f.Related, Twins: f.Twins, Fixes: f.Fixes,
 		tree: seq, order: order, nth: f.Nth,

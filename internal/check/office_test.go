@@ -3,6 +3,7 @@ package check_test
 import (
 	"errors"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/sessctl/sessctl/internal/check"
@@ -15,15 +16,30 @@ import (
 // checkFile opens a store as the command does and runs all rules over it.
 func checkFile(t *testing.T, path string, opts store.Options) *check.Result {
 	t.Helper()
+	return judgeFile(t, path, opts, rules.Judge{})
+}
+
+// judgeFile does so for a judge.
+func judgeFile(t *testing.T, path string, opts store.Options, judge rules.Judge) *check.Result {
+	t.Helper()
 	o, err := registry.Open(t.Context(), path, "", nil, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := check.Run(t.Context(), o, check.Options{Rules: rules.All})
+	result, err := check.Run(t.Context(), o, check.Options{Rules: rules.All, Judge: judge})
 	if err := errors.Join(err, o.Close()); err != nil {
 		t.Fatal(err)
 	}
 	return result
+}
+
+// judge asks the profiles of these names.
+func judge(names string, asIs bool) rules.Judge {
+	j := rules.Judge{AsIs: asIs}
+	for name := range strings.FieldsSeq(names) {
+		j.Profiles = append(j.Profiles, rules.FindProfile(name))
+	}
+	return j
 }
 
 // office is a healthy database: root works alone, then asks a worker, who works
@@ -73,6 +89,41 @@ func (o *office) summarized() *office {
 	o.summary = o.root.Summary(agenttest.Summary{Text: "The build is fixed."})
 	o.root.User("Thanks")
 	o.root.Assistant("root", agenttest.Message{Content: "You are welcome."})
+	return o
+}
+
+// asked adds a question with parts, and its answer.
+func (o *office) asked(parts ...agenttest.Part) *office {
+	o.root.Message("", agenttest.Message{Role: "user", MultiContent: parts}, false)
+	o.root.Assistant("root", agenttest.Message{Content: "I see."})
+	return o
+}
+
+// answers adds a question and this answer.
+func (o *office) answers(m agenttest.Message) *office {
+	o.root.User("Is it fine?")
+	o.root.Assistant("root", m)
+	return o
+}
+
+// works adds a question, a call of root, its result and an answer.
+func (o *office) works(call agenttest.ToolCall) *office {
+	o.root.User("Build it again")
+	o.root.Assistant("root", agenttest.Message{ToolCalls: []agenttest.ToolCall{call}})
+	o.root.Result("root", call.ID, "ok")
+	o.root.Assistant("root", agenttest.Message{Content: "Done."})
+	return o
+}
+
+// talk is a database with a session of root alone.
+func talk(t *testing.T, say func(root *agenttest.Session)) *office {
+	t.Helper()
+	db, err := agenttest.Create(filepath.Join(t.TempDir(), "session.db"), 29)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &office{DB: db, root: db.Root(agenttest.SessionRow{Title: "Fix the build"})}
+	say(o.root)
 	return o
 }
 

@@ -25,6 +25,9 @@ type Config struct {
 	Select      []string `mapstructure:"select"`
 	Ignore      []string `mapstructure:"ignore"`
 	Since       string   `mapstructure:"since"`
+	Profile     []string `mapstructure:"profile"`
+	Mode        string   `mapstructure:"mode"`
+	Explain     bool     `mapstructure:"explain-request"`
 	Deep        bool     `mapstructure:"deep"`
 	AssumeDead  bool     `mapstructure:"assume-dead"`
 	MaxFindings uint     `mapstructure:"max-findings"`

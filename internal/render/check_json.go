@@ -2,6 +2,7 @@ package render
 
 import (
 	"math"
+	"strings"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/check"
@@ -17,41 +18,47 @@ type checkDocument struct {
 	Tool     Tool          `json:"tool"`
 	Stores   []jsonStore   `json:"stores"`
 	Findings []jsonFinding `json:"findings"`
+	Requests []jsonRequest `json:"requests,omitempty"`
 	Summary  jsonSummary   `json:"summary"`
 	ExitCode int           `json:"exit_code"`
 }
 
 type jsonStore struct {
-	Path       string `json:"path"`
-	Kind       string `json:"kind"`
-	Generation string `json:"generation,omitzero"`
-	Bytes      int64  `json:"bytes"`
-	Sessions   int    `json:"sessions"` // sub-sessions included
-	Roots      int    `json:"roots"`
-	Items      int    `json:"items"`
-	Writer     string `json:"writer"`
-	Incomplete string `json:"incomplete,omitzero"`
+	Path       string    `json:"path"`
+	Kind       string    `json:"kind"`
+	Generation string    `json:"generation,omitzero"`
+	Bytes      int64     `json:"bytes"`
+	Sessions   int       `json:"sessions"` // sub-sessions included
+	Roots      int       `json:"roots"`
+	Items      int       `json:"items"`
+	Writer     string    `json:"writer"`
+	Profile    string    `json:"profile,omitzero"`
+	Profiles   []jsonUse `json:"profiles,omitempty"`
+	Incomplete string    `json:"incomplete,omitzero"`
 }
 
 type jsonFinding struct {
-	Type          string      `json:"type,omitzero"` // in ndjson only
-	Rule          string      `json:"rule"`
-	Name          string      `json:"name"`
-	Severity      string      `json:"severity"`
-	Store         string      `json:"store"`
-	Session       string      `json:"session,omitzero"`
-	Root          string      `json:"root,omitzero"`
-	Item          *int        `json:"item,omitzero"`
-	Items         []int       `json:"items,omitempty"`
-	Key           string      `json:"key"`
-	Agent         string      `json:"agent,omitzero"`
-	Call          string      `json:"call,omitzero"`
-	Message       string      `json:"message"`
-	ProviderError string      `json:"provider_error,omitzero"`
-	Fingerprint   string      `json:"fingerprint"`
-	Related       []jsonPlace `json:"related,omitempty"`
-	Twins         []jsonPlace `json:"twins,omitempty"`
-	Fix           *jsonFix    `json:"fix,omitzero"`
+	Type          string          `json:"type,omitzero"` // in ndjson only
+	Rule          string          `json:"rule"`
+	Name          string          `json:"name"`
+	Severity      string          `json:"severity"`
+	Store         string          `json:"store"`
+	Session       string          `json:"session,omitzero"`
+	Root          string          `json:"root,omitzero"`
+	Item          *int            `json:"item,omitzero"`
+	Items         []int           `json:"items,omitempty"`
+	Key           string          `json:"key"`
+	Agent         string          `json:"agent,omitzero"`
+	Call          string          `json:"call,omitzero"`
+	Profile       string          `json:"profile,omitzero"`
+	Message       string          `json:"message"`
+	ProviderError string          `json:"provider_error,omitzero"`
+	Judged        []jsonJudgement `json:"judged,omitempty"`
+	Sent          string          `json:"sent,omitzero"`
+	Fingerprint   string          `json:"fingerprint"`
+	Related       []jsonPlace     `json:"related,omitempty"`
+	Twins         []jsonPlace     `json:"twins,omitempty"`
+	Fix           *jsonFix        `json:"fix,omitzero"`
 }
 
 type jsonPlace struct {
@@ -78,6 +85,7 @@ type checkJSON struct {
 	CheckOptions
 	stores   []jsonStore
 	findings []jsonFinding
+	requests []jsonRequest
 	summary  jsonSummary
 }
 
@@ -91,7 +99,7 @@ func (c *checkJSON) Store(r *check.Result, took time.Duration) error {
 
 func (c *checkJSON) Close(exitCode int, _ []Command) error {
 	return JSON(c.Screen.Plain(), checkDocument{
-		Schema: checkSchema, Tool: c.Tool, Stores: c.stores, Findings: c.findings,
+		Schema: checkSchema, Tool: c.Tool, Stores: c.stores, Findings: c.findings, Requests: c.requests,
 		Summary: c.summary, ExitCode: exitCode,
 	})
 }
@@ -101,7 +109,9 @@ func (c *checkJSON) add(r *check.Result, took time.Duration) {
 	c.stores = append(c.stores, jsonStore{
 		Path: r.Store.Path, Kind: r.Store.Kind, Generation: r.Store.Generation, Bytes: r.Store.Bytes,
 		Sessions: r.Sessions, Roots: r.Trees, Items: r.Items, Writer: r.Store.Writer.String(), Incomplete: r.Incomplete,
+		Profile: strings.Join(profileNames(check.Profiles(r.Profiles)), ","), Profiles: jsonUses(r.Profiles),
 	})
+	c.requests = append(c.requests, jsonRequests(r)...)
 	s := &c.summary
 	s.Sessions += r.Sessions
 	s.Items += r.Items
@@ -117,8 +127,9 @@ type checkSummary struct {
 	Schema string `json:"schema"`
 	Tool   Tool   `json:"tool"`
 	jsonSummary
-	Stores   []jsonStore `json:"stores"`
-	ExitCode int         `json:"exit_code"`
+	Stores   []jsonStore   `json:"stores"`
+	Requests []jsonRequest `json:"requests,omitempty"`
+	ExitCode int           `json:"exit_code"`
 }
 
 // checkLines prints each finding at once, on a line of its own.
@@ -137,18 +148,24 @@ func (c *checkLines) Store(r *check.Result, took time.Duration) error {
 }
 
 func (c *checkLines) Close(exitCode int, _ []Command) error {
-	return jsonLine(c.Screen.Plain(), checkSummary{"summary", checkSchema, c.Tool, c.summary, c.stores, exitCode})
+	return jsonLine(c.Screen.Plain(), checkSummary{"summary", checkSchema, c.Tool, c.summary, c.stores, c.requests, exitCode})
 }
 
 func finding(store string, f *check.Finding) jsonFinding {
 	out := jsonFinding{
 		Rule: f.Rule.ID, Name: f.Rule.Name, Severity: f.Severity.String(),
 		Store: store, Session: f.Session, Item: item(f.Item), Items: f.Items, Key: f.Row,
-		Agent: f.Agent, Call: f.Call, Message: f.Message, ProviderError: f.ProviderError,
+		Agent: f.Agent, Call: f.Call, Message: f.Message, ProviderError: f.ProviderError, Sent: f.Sent,
 		Fingerprint: f.Fingerprint, Related: places(f.Related), Twins: places(f.Twins),
 	}
 	if f.Root != nil {
 		out.Root = f.Root.ID
+	}
+	if f.Profile != nil {
+		out.Profile = f.Profile.Name
+	}
+	if len(f.Judged) > 1 {
+		out.Judged = jsonJudgements(f.Judged)
 	}
 	if len(f.Fixes) > 0 {
 		out.Fix = &jsonFix{f.Fixes[0].Title, f.Fixes[0].Safety.String()}

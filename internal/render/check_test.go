@@ -30,7 +30,10 @@ func TestPlaceIsOneWordThatGreps(t *testing.T) {
 
 func TestProviderErrorTakesTwoLines(t *testing.T) {
 	long := strings.Repeat("word ", 100)
-	got := providerError(long, 80)
+	finding := func(text string) *check.Finding {
+		return &check.Finding{Rule: rules.Find("SC101"), Severity: rules.Error, ProviderError: text}
+	}
+	got := refusal(finding(long), 80)
 	lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
 	if len(lines) != 2 || !strings.HasSuffix(lines[1], "…") || strings.HasSuffix(lines[1], "……") {
 		t.Errorf("got\n%s", got)
@@ -40,7 +43,7 @@ func TestProviderErrorTakesTwoLines(t *testing.T) {
 			t.Errorf("%d columns: %s", n, l)
 		}
 	}
-	if got := providerError("short", 80); got != "    → the next request fails with: short\n" {
+	if got := refusal(finding("short"), 80); got != "    → the next request fails with: short\n" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -40,6 +40,9 @@ func (c *checkText) Store(r *check.Result, took time.Duration) error {
 			out.WriteString(h.sentence(c.Screen.TextWidth()))
 		}
 	}
+	for _, a := range r.Answers {
+		answer(&out, &a, c.Screen.TextWidth())
+	}
 	if !c.Quiet {
 		c.foot(&out, r, took)
 	}
@@ -59,6 +62,9 @@ func (c *checkText) head(out *strings.Builder, r *check.Result) {
 	out.WriteString(ui.Hang("  ", "  ", strings.Join(facts, ", "), width))
 	if s.Runtime != "" {
 		out.WriteString(ui.Hang("  ", "  ", ui.Clean(s.Runtime), width))
+	}
+	if judges := judges(r.Profiles); judges != "" {
+		out.WriteString(ui.Hang("  ", "  ", judges, width))
 	}
 	if live := writer(s); live != "" {
 		out.WriteString(ui.Hang("  ", "  ", live, width))

@@ -23,9 +23,7 @@ func findingsText(out *strings.Builder, o *CheckOptions, findings []*check.Findi
 			out.WriteString(heading(f, width) + "\n")
 		}
 		findingText(out, f, width)
-		if f.ProviderError != "" {
-			out.WriteString(providerError(f.ProviderError, width))
-		}
+		out.WriteString(refusal(f, width))
 	}
 	out.WriteString("\n")
 	return nil
@@ -84,11 +82,34 @@ func itemRanges(items []int) string {
 	return strings.Join(parts, ",")
 }
 
-// providerError is what the next request would be answered with, on two lines
-// at most.
-func providerError(text string, width int) string {
-	const first, rest, most = "    → the next request fails with: ", "      ", 2
-	lines := ui.Wrap(first+ui.Clean(text), width-len(rest))
+// refusal is what the provider answers because of a finding, and what an adapter
+// for it sends instead; "" when it minds nothing.
+func refusal(f *check.Finding, width int) string {
+	who := ""
+	if len(f.Judged) > 1 {
+		who = " to " + f.Profile.Name
+	}
+	text := ""
+	if f.ProviderError != "" {
+		fails := "fails"
+		if f.Severity < rules.Error {
+			fails = "would fail now" // the result may still come
+			if _, doubtful := f.Profile.Levels[f.Rule.ID]; doubtful {
+				fails = "may fail"
+			}
+		}
+		text = pointed("the next request"+who+" "+fails+" with: "+ui.Clean(f.ProviderError), width)
+	}
+	if f.Sent != "" {
+		text += pointed("an adapter sends instead: "+ui.Clean(f.Sent), width)
+	}
+	return text
+}
+
+// pointed is a consequence behind an arrow, on two lines at most.
+func pointed(text string, width int) string {
+	const first, rest, most = "→ ", "      ", 2
+	lines := ui.Wrap(first+text, width-len(rest))
 	lines[0] = "    " + lines[0]
 	if len(lines) > most {
 		lines = lines[:most]

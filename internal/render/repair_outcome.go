@@ -35,6 +35,7 @@ func (r *repairText) applied(out *strings.Builder, o Outcome) {
 	}
 	done = append(done, "applied", "verified: "+accounted(*o.Ledger))
 	out.WriteString(ui.Hang("", "", ui.Green.Render("✓")+" "+strings.Join(done, "  "+ui.Green.Render("✓")+" "), r.Screen.TextWidth()))
+	r.firstOfAll(out)
 	if o.Output != "" {
 		out.WriteString("Written to: " + ui.Clean(ui.Tilde(o.Output, r.Home)) + "\nWhat left:  " + ui.Clean(ui.Tilde(o.Receipt, r.Home)) +
 			"\nThe store itself was not changed.\n")
@@ -54,6 +55,9 @@ func accounted(l repair.Ledger) string {
 	text := ui.Number(l.After-l.Synthetic+l.Quarantined+l.Removed) + " of " + ui.Count(l.Before, "item") + " accounted for"
 	if l.Synthetic > 0 {
 		text += ", " + ui.Number(l.Synthetic) + " added"
+	}
+	if l.Edited > 0 {
+		text += ", " + ui.Number(l.Edited) + " changed"
 	}
 	return text
 }

@@ -19,7 +19,7 @@ type stepLine struct{ mark, place, what, note string }
 const widestExcerpt = 40
 
 // stepLines prints the steps of a fix, one a line, with their notes one below
-// the other.
+// the other. A step without a note has the whole line.
 func stepLines(steps []repair.Step, content bool, width int) string {
 	const indent, gap = "    ", "  "
 	lines := make([]stepLine, len(steps))
@@ -29,18 +29,29 @@ func stepLines(steps []repair.Step, content bool, width int) string {
 		places, notes = max(places, lipgloss.Width(lines[i].place)), max(notes, lipgloss.Width(lines[i].note))
 	}
 	const least = 16 // columns for what an item is: notes give way
-	room := max(least, width-len(indent)-2-places-len(gap)-len(gap)-notes)
+	whole := width - len(indent) - 2 - places - len(gap)
 	longest := 0
 	for i := range lines {
+		room := max(least, whole-len(gap)-notes)
+		if lines[i].note == "" {
+			room = max(least, whole)
+		}
 		if free := room - lipgloss.Width(lines[i].what) - len(`: ""`); content && free >= least/2 {
 			lines[i].what = lineOf(&steps[i], min(free, widestExcerpt)).what
 		}
 		lines[i].what = ui.Truncate(lines[i].what, room)
-		longest = max(longest, lipgloss.Width(lines[i].what))
+		if lines[i].note != "" {
+			longest = max(longest, lipgloss.Width(lines[i].what))
+		}
 	}
 	var out strings.Builder
 	for _, l := range lines {
-		text := indent + l.mark + " " + padded(l.place, places) + gap + padded(l.what, longest) + gap + l.note
+		text := indent + l.mark + " " + padded(l.place, places) + gap
+		if l.note == "" {
+			text += l.what
+		} else {
+			text += padded(l.what, longest) + gap + l.note
+		}
 		out.WriteString(ui.Truncate(strings.TrimRight(text, " "), width) + "\n")
 	}
 	return out.String()
@@ -69,10 +80,36 @@ func lineOf(s *repair.Step, columns int) stepLine {
 		if s.Agent != "" {
 			l.what += " for " + ui.Clean(s.Agent)
 		}
-	case session.Set:
-		l.mark, l.what = "~", ui.Clean(s.Field)+" → "+value(s.Value)
+	case session.Set, session.Wrap, session.Scrub:
+		l.mark, l.what = "~", editWords(s)
 	}
 	return l
+}
+
+// editWords say what a record says from then on.
+func editWords(s *repair.Step) string {
+	part, _, _ := strings.Cut(strings.TrimPrefix(s.Part, "/"), "/")
+	id := ""
+	if s.Value != nil {
+		id = ui.Clean(*s.Value)
+	}
+	switch {
+	case s.Op == session.Wrap:
+		return "the arguments of call " + ui.Clean(s.Call) + " become an object that holds them as text"
+	case s.Op == session.Scrub:
+		return "what is no text becomes U+FFFD"
+	case part == "calls":
+		return "call " + ui.Clean(s.Call) + " gets the id " + id
+	case part == "results":
+		return "the result of " + ui.Clean(s.Call) + " becomes that of " + id
+	case part == "blocks" && s.Value == nil:
+		return "a part loses the provider's id"
+	case part == "blocks":
+		return "a part gets the provider's id " + id
+	case s.Field == session.FieldText && s.Item >= 0:
+		return "the blank text goes"
+	}
+	return ui.Clean(s.Field) + " → " + value(s.Value)
 }
 
 func destination(s *repair.Step) string {

@@ -26,17 +26,33 @@ func tallyOf(plan *repair.Plan) string {
 		}
 	}
 	text := ui.Count(plan.Edits(), "edit") + " in " + ui.Count(len(plan.Trees), "session") + ", " + ui.Bold.Render(safety) + ": "
+	return text + leaving(copies, leave) + changing(plan.Edited())
+}
+
+// leaving says how many items leave the store, and what stays of them.
+func leaving(copies, leave int) string {
 	switch {
 	case copies+leave == 0:
-		return text + "every item stays in the store."
+		return "every item stays in the store."
 	case leave == 0:
-		return text + itemsLeave(copies) + " the store, and a copy of each stays."
+		return itemsLeave(copies) + " the store, and a copy of each stays."
 	}
-	text += itemsLeave(copies+leave) + " the store for the receipt"
+	text := itemsLeave(copies+leave) + " the store for the receipt"
 	if copies > 0 {
 		text += ", " + ui.Number(copies) + " of them with a copy that stays"
 	}
 	return text + "."
+}
+
+// changing says how many items say something else afterwards.
+func changing(edited int) string {
+	switch edited {
+	case 0:
+		return ""
+	case 1:
+		return " 1 item changes, and the receipt keeps it as it was."
+	}
+	return " " + ui.Number(edited) + " items change, and the receipt keeps them as they were."
 }
 
 func itemsLeave(n int) string {

@@ -40,6 +40,13 @@ var everyStep = []repair.Step{
 	{Op: session.Set, Session: "parent00", Item: -1, Field: "parent_id"},
 	{Op: session.Quarantine, Session: "parent00", Item: 11, Kind: session.Other},
 	{Op: session.Quarantine, Session: "parent00", Item: 12, Kind: session.Summary, Text: "so far"},
+	{Op: session.Set, Session: "parent00", Item: 13, Part: "/calls/1", Call: "c1", Field: session.FieldCallID, Value: text("c1_dup1")},
+	{Op: session.Set, Session: "parent00", Item: 14, Role: session.Tool, Part: "/results/0", Call: "c1", Field: session.FieldResultID, Value: text("c1_dup1")},
+	{Op: session.Set, Session: "parent00", Item: 15, Part: "/blocks/2", Field: session.FieldBlockID},
+	{Op: session.Set, Session: "parent00", Item: 16, Part: "/blocks/2", Field: session.FieldBlockID, Value: text("fc_2")},
+	{Op: session.Set, Session: "parent00", Item: 17, Role: session.Assistant, Field: session.FieldText, Value: text("")},
+	{Op: session.Wrap, Session: "parent00", Item: 18, Part: "/calls/0", Call: "c1"},
+	{Op: session.Scrub, Session: "parent00", Item: 19},
 }
 
 func TestStepsSayWhatHappensToWhichItem(t *testing.T) {
@@ -58,6 +65,13 @@ func TestStepsSayWhatHappensToWhichItem(t *testing.T) {
     ~ parent00     parent_id → NULL
     − parent00:11  record                             to the receipt
     − parent00:12  summary                            to the receipt
+    ~ parent00:13  call c1 gets the id c1_dup1
+    ~ parent00:14  the result of c1 becomes that of c1_dup1
+    ~ parent00:15  a part loses the provider's id
+    ~ parent00:16  a part gets the provider's id fc_2
+    ~ parent00:17  the blank text goes
+    ~ parent00:18  the arguments of call c1 become an object that holds them as text
+    ~ parent00:19  what is no text becomes U+FFFD
 `
 	if diff := cmp.Diff(want, stepLines(everyStep, false, 100)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -93,11 +107,11 @@ func TestStepsFitTheirWidthAndKeepTheirPlaces(t *testing.T) {
 
 // aPlan has a tree with as many fixes as asked for, of one step each.
 func aPlan(fixes int, safety string, op session.Op) *repair.Plan {
-	tree := &repair.Tree{Root: "parent00", Title: "A title\x1b[2J", First: []repair.Place{{Session: "parent00", Item: 2}, {Session: "child000", Item: 0}}}
+	tree := &repair.Tree{Root: "parent00", Title: "A title\x1b[2J", First: []repair.FirstChange{{Session: "parent00", Item: 2}, {Session: "child000", Item: 0}}}
 	for i := range fixes {
 		tree.Fixes = append(tree.Fixes, repair.Fix{
 			Rule: "SC701", Session: "parent00", Item: i, Title: "remove it", Safety: safety,
-			Edits: []session.Edit{{Op: op, Value: text("")}}, Steps: []repair.Step{everyStep[0]},
+			Edits: []session.Edit{{Op: op, Ref: session.Ref{Table: "items", Key: "1"}, Value: text("")}}, Steps: []repair.Step{everyStep[0]},
 		})
 	}
 	return &repair.Plan{Schema: repair.PlanSchema, Trees: []*repair.Tree{tree}}
@@ -130,14 +144,22 @@ func TestLargePlansStayReadable(t *testing.T) {
 }
 
 func TestTheTallySaysWhatLeavesTheStore(t *testing.T) {
+	edited := aPlan(2, "lossless", session.Wrap) // two edits of one item
+	edited.Trees = append(edited.Trees, aPlan(2, "lossless", session.Wrap).Trees[0])
+	for i := range edited.Trees[1].Fixes {
+		edited.Trees[1].Fixes[i].Edits[0].Ref.Key = "2"
+	}
 	mixed := aPlan(2, "lossless", session.Move)
 	mixed.Trees = append(mixed.Trees, aPlan(1, "kept", session.Quarantine).Trees[0], aPlan(2, "kept", session.RemoveTwin).Trees[0])
 	for want, plan := range map[string]*repair.Plan{
-		"1 edit in 1 session, lossless: every item stays in the store.":                                           aPlan(1, "lossless", session.Move),
-		"1 edit in 1 session, kept: 1 item leaves the store for the receipt.":                                     aPlan(1, "kept", session.Quarantine),
-		"2 edits in 1 session, kept: 2 items leave the store, and a copy of each stays.":                          aPlan(2, "kept", session.RemoveTwin),
-		"1 edit in 1 session, lossy: 1 item leaves the store for the receipt.":                                    aPlan(1, "lossy", session.Quarantine),
-		"5 edits in 3 sessions, kept: 3 items leave the store for the receipt, 2 of them with a copy that stays.": mixed,
+		"1 edit in 1 session, lossless: every item stays in the store.":                                                            aPlan(1, "lossless", session.Move),
+		"1 edit in 1 session, kept: 1 item leaves the store for the receipt.":                                                      aPlan(1, "kept", session.Quarantine),
+		"2 edits in 1 session, kept: 2 items leave the store, and a copy of each stays.":                                           aPlan(2, "kept", session.RemoveTwin),
+		"1 edit in 1 session, lossy: 1 item leaves the store for the receipt.":                                                     aPlan(1, "lossy", session.Quarantine),
+		"5 edits in 3 sessions, kept: 3 items leave the store for the receipt, 2 of them with a copy that stays.":                  mixed,
+		"1 edit in 1 session, lossless: every item stays in the store. 1 item changes, and the receipt keeps it as it was.":        aPlan(1, "lossless", session.Wrap),
+		"1 edit in 1 session, kept: every item stays in the store. 1 item changes, and the receipt keeps it as it was.":            aPlan(1, "kept", session.Scrub),
+		"4 edits in 2 sessions, lossless: every item stays in the store. 2 items change, and the receipt keeps them as they were.": edited,
 	} {
 		got := printed(t, "text", RepairOptions{}, plan, nil, Outcome{})
 		if !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
@@ -167,12 +189,37 @@ func TestARepairSaysWhatItLeaves(t *testing.T) {
 func TestTheLedgerIsShown(t *testing.T) {
 	o := Outcome{
 		Applied: true, Backup: "/b", Receipt: "/b.receipt.json", Next: []Command{{Line: "sessctl undo /b.receipt.json"}},
-		Ledger: &repair.Ledger{Before: 2397, After: 2396, Synthetic: 3, Quarantined: 1, Removed: 3},
+		Ledger: &repair.Ledger{Before: 2397, After: 2396, Synthetic: 3, Quarantined: 1, Removed: 3, Edited: 2},
 	}
 	got := printed(t, "text", RepairOptions{Quiet: true}, aPlan(1, "kept", session.RemoveTwin), nil, o)
-	want := "✓ backed up ✓ applied ✓ verified: 2,397 of 2,397 items accounted for, 3 added\nBackup: /b\nUndo with: sessctl undo /b.receipt.json\n"
+	want := "✓ backed up ✓ applied ✓ verified: 2,397 of 2,397 items accounted for, 3 added, 2\nchanged\n" +
+		"The prompt cache is void from here on: parent00:2, child000:0.\nBackup: /b\nUndo with: sessctl undo /b.receipt.json\n"
 	if !strings.HasSuffix(got, want) {
 		t.Errorf("got\n%s", got)
+	}
+}
+
+// Where the next request begins to differ is said of every session, with the
+// thinking that stands behind it; in short once more at the end.
+func TestTheFirstChangeIsSaid(t *testing.T) {
+	plan, signed := aPlan(1, "lossless", session.Move), 7
+	plan.Trees[0].First[0].Signed = &signed
+	for range 3 {
+		plan.Trees = append(plan.Trees, aPlan(1, "lossless", session.Move).Trees[0])
+	}
+	got := strings.Join(strings.Fields(printed(t, "text", RepairOptions{MaxSteps: 3}, plan, nil, Outcome{Applied: true, Ledger: &repair.Ledger{}})), " ")
+	for _, want := range []string{
+		"From item 2 of parent00 on, the prompt cache is void. Item 7 holds thinking that its provider signed: " +
+			"the newest Claude models refuse it after a change before it (SC505). From item 0 of child000 on, the prompt cache is void.",
+		"The prompt cache is void from here on: parent00:2, child000:0, parent00:2 and 5 more.",
+		"Signed thinking stands behind that: parent00:7. The newest Claude models refuse it",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+	if got := printed(t, "json", RepairOptions{}, plan, nil, Outcome{}); strings.Count(got, `"signed":7`)+strings.Count(got, `"signed": 7`) != 1 {
+		t.Errorf("signed is not there once:\n%s", got)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -20,11 +19,13 @@ import (
 // colour and the excerpts.
 type repairText struct {
 	RepairOptions
+	plan  *repair.Plan
 	asked bool // then the path of the backup was shown
 }
 
 func (r *repairText) Plan(plan *repair.Plan, store *session.Store, left []*check.Finding) error {
 	var out strings.Builder
+	r.plan = plan
 	if !r.Quiet {
 		r.head(&out, store)
 	}
@@ -111,9 +112,7 @@ func (r *repairText) trees(out *strings.Builder, plan *repair.Plan) {
 			}
 			room, hidden = room-shown, hidden+len(t.Fixes[i].Edits)-shown
 		}
-		if len(t.First) > 0 {
-			out.WriteString(ui.Hang("  ", "    ", "First changed item: "+firstOf(t.First), r.Screen.TextWidth()))
-		}
+		r.first(out, "  ", t.First)
 		out.WriteString("\n")
 	}
 	if hidden > 0 {
@@ -143,13 +142,4 @@ func editsOf(t *repair.Tree) int {
 		n += len(t.Fixes[i].Edits)
 	}
 	return n
-}
-
-// firstOf is "2 (1f0c9e2a), 0 (43b02aea)".
-func firstOf(places []repair.Place) string {
-	words := make([]string, len(places))
-	for i, p := range places {
-		words[i] = strconv.Itoa(p.Item) + " (" + ui.Clean(rules.Short(p.Session)) + ")"
-	}
-	return strings.Join(words, ", ")
 }

@@ -7,14 +7,15 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// viewCase is a tree of the golden files, as docker agent's unless it says
-// otherwise.
+// viewCase is a tree of the golden files, as docker agent's with Anthropic's model
+// unless it says otherwise.
 type viewCase struct {
 	name    string
 	tree    string
 	session string // to show, "" for the root
 	writer  session.Writer
 	other   bool // of another runtime
+	profile string
 	edit    func(*session.Tree)
 }
 
@@ -266,7 +267,25 @@ P "Names of three hundred characters"
   ` + strings.Repeat("agent-", 50) + ` <A1 "ok"
 `},
 	{name: "empty", tree: "P\n"},
+	{name: "adjusted", tree: adjustable, profile: "mistral"},
+	{name: "responses", tree: adjustable, profile: "openai-responses"},
+	{name: "gemini", tree: adjustable, profile: "gemini", other: true},
+	{name: "long_reference", tree: strings.Replace(adjustable, "read.file", strings.Repeat("read.file/", 20), 1), profile: "bedrock"},
 }
+
+// adjustable has ids, names, roles and blank messages that not every provider
+// takes as they are.
+const adjustable = `
+P "What no provider takes as it is"
+  user "go"
+  user "on"
+  root "I look." call.1:shell({"cmd":"ls"}) call.2:read.file({"path":"a"})
+  root <call.1 "a" <call.2! "no such file"
+  user "and now?"
+  root blank
+  system "be brief"
+  root "ok"
+`
 
 func repeated(n int, form string) string {
 	var b strings.Builder

@@ -14,13 +14,13 @@ func (t *viewText) end() {
 	switch {
 	case len(v.Findings) > 0:
 		t.out.WriteString(severities(v.Findings) + "\n")
-	case v.Request == nil || v.Request.Error() == "":
+	case v.Request == nil || v.Request.Refusal() == nil:
 		t.out.WriteString(ui.Green.Render(healthy(v)) + "\n")
 	}
 	for _, f := range v.Findings {
 		findingText(&t.out, f, t.paragraph)
-		if f.ProviderError != "" && v.Request == nil {
-			t.out.WriteString(providerError(f.ProviderError, t.paragraph))
+		if v.Request == nil {
+			t.out.WriteString(refusal(f, t.paragraph))
 		}
 	}
 	if v.Others > 0 {

@@ -13,6 +13,7 @@ type viewDocument struct {
 	Store   viewStore     `json:"store"`
 	Session viewSession   `json:"session"`
 	Events  []viewEvent   `json:"events"`
+	Profile *recipient    `json:"profile,omitzero"`
 	Request []requestPart `json:"request,omitempty"`
 	Verdict *verdict      `json:"verdict,omitzero"`
 }

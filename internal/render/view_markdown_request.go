@@ -12,12 +12,14 @@ import (
 func (m *markdown) request(r *view.Request) {
 	m.line("## What the next run sends")
 	m.line("")
+	m.line(escaped(ui.Sentence(ui.Clean(r.Head()))))
+	m.line("")
 	if words := r.CoverWords(); words != "" {
 		m.line(words)
 		m.line("")
 	}
 	for i := range r.Parts {
-		m.part(&r.Parts[i])
+		m.part(r, &r.Parts[i])
 	}
 	m.line("")
 	for _, text := range r.Verdict() {
@@ -26,26 +28,37 @@ func (m *markdown) request(r *view.Request) {
 	}
 }
 
-func (m *markdown) part(p *view.Part) {
+func (m *markdown) part(r *view.Request, p *view.Part) {
 	head := "–"
-	if p.Message >= 0 {
-		head = "message " + strconv.Itoa(p.Message)
+	switch {
+	case p.Last > p.Message:
+		head = "messages " + messageNumbers(p)
+	case p.Message >= 0:
+		head = "message " + messageNumbers(p)
 	}
-	who := p.Role
+	if p.Role != "" {
+		head += " " + p.Role
+	}
 	if p.Row.Item >= 0 {
-		who = "item " + strconv.Itoa(p.Row.Item) + " " + p.Row.Who
+		head += " **" + escaped(excerpt(strings.TrimSpace("item "+strconv.Itoa(p.Row.Item)+" "+p.Row.Who), 60)) + "**"
 	}
 	flags := p.Row.Flags
 	if p.Unsent {
 		flags = append(flags[:len(flags):len(flags)], "not sent")
 	}
-	m.row(&p.Row, head+" **"+escaped(excerpt(who, 60))+"**", flags)
+	m.row(&p.Row, head, flags)
 	m.below(func() {
 		if p.Why != "" {
 			m.line("- " + p.Why)
 		}
-		for _, f := range p.Rejected {
-			m.line("- ✗ refused: " + code(strings.Join(append(f.Rules[:len(f.Rules):len(f.Rules)], f.Error), " ")))
+		for i := range p.Adjusted {
+			m.line("- ~ adjusted: " + code(p.Adjusted[i].Words(r)))
+		}
+		for _, name := range p.Renamed {
+			m.line("- ~ sent as: " + code(name.From) + " → " + code(name.To))
+		}
+		for i := range p.Rejected {
+			m.line("- ✗ " + code(p.Rejected[i].Words(r.Profile)))
 		}
 	})
 }

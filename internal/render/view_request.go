@@ -1,29 +1,78 @@
 package render
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/sessctl/sessctl/internal/ui"
 	"github.com/sessctl/sessctl/internal/view"
 )
 
+// requestColumns are the columns of a request: in front of the item and its
+// speaker stand the messages that it becomes, and their role.
+type requestColumns struct {
+	viewColumns
+	role int // columns of the role; 0 on a narrow screen, where it gives way
+	item int // columns of the item's position, in front of its speaker
+}
+
+func measureRequest(v *view.View, width int) requestColumns {
+	c := requestColumns{viewColumns: measure(v.Shown, width, 0, "")}
+	c.item = max(c.number, len("item"))
+	c.who = max(c.who, len("system")) + c.item + 1
+	c.number = len("msg")
+	for i := range v.Request.Parts {
+		p := &v.Request.Parts[i]
+		c.number = max(c.number, lipgloss.Width(messageNumbers(p)))
+		c.role = max(c.role, len(p.Role))
+	}
+	messages := c.number
+	if c.number += 1 + c.role; c.text() < leastText {
+		c.number, c.role = messages, 0
+	}
+	return c
+}
+
+// messageNumbers are the messages that a part is: "3", "3–5", "" for none.
+func messageNumbers(p *view.Part) string {
+	switch {
+	case p.Message < 0:
+		return ""
+	case p.Last > p.Message:
+		return fmt.Sprintf("%d–%d", p.Message, p.Last)
+	}
+	return strconv.Itoa(p.Message)
+}
+
+// line is one with the messages, their role, and the item's position with its
+// speaker at its beginning.
+func (c *requestColumns) line(messages, role, position, who string) viewLine {
+	l := viewLine{number: messages}
+	if c.role > 0 {
+		l.number += " " + padded(role, c.role)
+	}
+	l.who = strings.Repeat(" ", max(c.item-len(position), 0)) + position + " " + excerpt(who, c.who-c.item-1)
+	return l
+}
+
 // request prints what the next run sends: a line for each stored item with the
-// message that it becomes, and the places at which a provider refuses it.
+// messages that it becomes, what is sent otherwise, and the places at which the
+// provider refuses it.
 func (t *viewText) request() {
 	r := t.v.Request
 	if words := r.CoverWords(); words != "" {
 		t.out.WriteString(ui.Hang("", "", words, t.paragraph) + "\n")
 	}
-	c := measure(t.v.Shown, t.width, 0, "")
-	item := max(c.number, len("item"))
-	c.number = max(c.number, len("msg"))
-	c.who = max(c.who, len("system")) + item + 1 // the item's position stands before its speaker
-	t.put(c, viewLine{number: "msg", who: "item", style: &ui.Dim})
+	c := measureRequest(t.v, t.width)
+	head := c.line("msg", "role", "item", "")
+	head.style = &ui.Dim
+	t.put(c.viewColumns, head)
 	for i := range r.Parts {
-		t.part(&r.Parts[i], c, item)
+		t.part(&r.Parts[i], c)
 	}
 	t.out.WriteString("\n")
 	for _, text := range r.Verdict() {
@@ -31,37 +80,43 @@ func (t *viewText) request() {
 	}
 }
 
-// part prints one part of the request; item is the width of its position.
-func (t *viewText) part(p *view.Part, c viewColumns, item int) {
+// part prints one part of the request.
+func (t *viewText) part(p *view.Part, c requestColumns) {
 	lines := t.contents(&p.Row, c.text())
 	first := &lines[0]
-	who, position := p.Role, ""
-	if p.Row.Item >= 0 {
-		who, position = p.Row.Who, strconv.Itoa(p.Row.Item)
+	who, position := p.Row.Who, ""
+	switch {
+	case p.Row.Item >= 0:
+		position = strconv.Itoa(p.Row.Item)
+	case c.role == 0:
+		who = p.Role
 	}
-	first.who = strings.Repeat(" ", max(item-len(position), 0)) + position + " " + excerpt(who, c.who-item-1)
-	if p.Message >= 0 {
-		first.number = strconv.Itoa(p.Message)
-	}
+	head := c.line(messageNumbers(p), p.Role, position, who)
+	first.number, first.who = head.number, head.who
 	first.right = strings.TrimSpace(strings.Join(p.Row.Flags, ", ") + "  " + first.right)
 	if p.Unsent {
 		first.right = strings.TrimPrefix(first.right+", not sent", ", ")
 	}
-	if len(p.Rejected) > 0 {
+	switch {
+	case len(p.Rejected) > 0:
 		first.mark = "!"
+	case len(p.Adjusted)+len(p.Renamed) > 0:
+		first.mark = "~"
 	}
 	for _, l := range append(lines, t.remarksOf(p, c.text())...) {
-		t.put(c, l)
+		t.put(c.viewColumns, l)
 	}
 }
 
-// remarksOf are the lines below a part: why it is not sent, that it leaked, and
-// what the provider says to it.
+// remarksOf are the lines below a part: why it is not sent, that it leaked, what
+// is sent instead, and what the provider says to it.
 func (t *viewText) remarksOf(p *view.Part, width int) []viewLine {
 	var lines []viewLine
 	add := func(text string, style *lipgloss.Style) {
 		for _, l := range ui.Wrap(ui.Clean(text), width) {
-			lines = append(lines, viewLine{content: l, style: style})
+			for part := range strings.SplitSeq(ansi.Hardwrap(l, width, false), "\n") {
+				lines = append(lines, viewLine{content: part, style: style})
+			}
 		}
 	}
 	if p.Why != "" {
@@ -71,8 +126,14 @@ func (t *viewText) remarksOf(p *view.Part, width int) []viewLine {
 		text, style := noteWords(n)
 		add(text, style)
 	}
-	for _, r := range p.Rejected {
-		add("refused: "+strings.Join(append(r.Rules, r.Error), " "), &ui.Red)
+	for i := range p.Adjusted {
+		add("adjusted: "+p.Adjusted[i].Words(t.v.Request), &ui.Yellow)
+	}
+	for _, r := range p.Renamed {
+		add("sent as: "+excerpt(r.From, width/2)+" → "+r.To, &ui.Yellow)
+	}
+	for i := range p.Rejected {
+		add(p.Rejected[i].Words(t.v.Request.Profile), &ui.Red)
 	}
 	return lines
 }

@@ -46,7 +46,17 @@ func (c *viewCase) build(t *testing.T, tree *session.Tree, request bool) *view.V
 	st := &memory{session.Store{
 		Path: "session.db", Kind: "docker-agent", Title: "docker agent", Writer: c.writer, ChildrenClosed: !c.other,
 	}, tree}
-	result, err := check.Run(t.Context(), st, check.Options{Rules: rules.All, Session: tree.Root().ID})
+	if !c.other {
+		st.facts.Adapts = map[string]string{"SC401": "leaves blank messages out"}
+	}
+	for _, s := range tree.Sessions {
+		s.Model = "claude-opus-4-1"
+	}
+	var judge rules.Judge
+	if c.profile != "" {
+		judge.Profiles = []*rules.Profile{rules.FindProfile(c.profile)}
+	}
+	result, err := check.Run(t.Context(), st, check.Options{Rules: rules.All, Judge: judge, Session: tree.Root().ID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +64,7 @@ func (c *viewCase) build(t *testing.T, tree *session.Tree, request bool) *view.V
 	if c.session != "" {
 		id = c.session
 	}
-	return view.Build(view.Input{Store: &st.facts, Tree: tree, Findings: result.Findings, Session: id, Request: request})
+	return view.Build(view.Input{Store: &st.facts, Tree: tree, Findings: result.Findings, Session: id, Request: request, Judge: judge})
 }
 
 // printed is a view in a format, without colour.

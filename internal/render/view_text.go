@@ -47,12 +47,15 @@ type viewText struct {
 	out       strings.Builder
 }
 
-// head names the session.
+// head names the session, and whose request is shown.
 func (t *viewText) head() {
 	s := t.v.Shown
 	t.out.WriteString(headLine(s, t.width, ui.Bold) + "\n")
 	if s.Parent != "" {
 		t.out.WriteString(ui.Dim.Render(ui.Truncate("sub-session of "+ui.Clean(s.Parent), t.width)) + "\n")
+	}
+	if r := t.v.Request; r != nil {
+		t.out.WriteString(ui.Hang("", "", ui.Clean(r.Head()), t.paragraph))
 	}
 	t.remarks(s.Mark(), "", s.Notes)
 	t.out.WriteString("\n")

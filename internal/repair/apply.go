@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/problem"
@@ -173,8 +174,8 @@ func (a *application) change(trees []*Tree) (*Batch, error) {
 		return nil, err
 	}
 	b := &Batch{State: Pending}
-	all := &carried{}
-	var results []*session.Tree
+	all := &carried{edited: recordSet{}}
+	var results []*carried
 	for _, t := range trees {
 		c, err := a.tree(t, st, stored)
 		if err != nil {
@@ -184,8 +185,9 @@ func (a *application) change(trees []*Tree) (*Batch, error) {
 		if err := a.ed.Write(a.ctx, &c.Change); err != nil {
 			return nil, err
 		}
-		results = append(results, c.After)
+		results = append(results, c)
 		all.gone, all.added = append(all.gone, c.gone...), all.added+c.added
+		maps.Copy(all.edited, c.edited)
 		b.Kept = append(b.Kept, c.kept...)
 		b.Fixes = append(b.Fixes, t.Fixes...)
 	}
@@ -194,7 +196,7 @@ func (a *application) change(trees []*Tree) (*Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.Ledger, err = balance(sums, after, all.gone, all.added); err != nil {
+	if b.Ledger, err = balance(sums, after, all); err != nil {
 		return nil, notVerified(a.plan, err)
 	}
 	b.touch(sums, after)
@@ -232,10 +234,10 @@ func (a *application) tree(t *Tree, st store.Store, stored map[string]*session.T
 }
 
 // verify reads back what the trees have become, in the same transaction.
-func (a *application) verify(facts *session.Store, foretold []*session.Tree) (map[string]store.Sum, error) {
+func (a *application) verify(facts *session.Store, foretold []*carried) (map[string]store.Sum, error) {
 	var ids []string
-	for _, t := range foretold {
-		ids = append(ids, sessionIDs(t)...)
+	for _, c := range foretold {
+		ids = append(ids, sessionIDs(c.After)...)
 	}
 	st, err := a.ed.Read(a.ctx, ids)
 	if err != nil {
@@ -248,14 +250,15 @@ func (a *application) verify(facts *session.Store, foretold []*session.Tree) (ma
 	}
 	judged := *facts
 	judged.Writer = parseWriter(a.plan.Store.Writer)
-	for _, want := range foretold {
-		got := stored[want.Root().ID]
+	for _, c := range foretold {
+		root := c.After.Root().ID
+		got := stored[root]
 		if got == nil {
-			return nil, notVerified(a.plan, fmt.Errorf("session %s is missing", want.Root().ID))
+			return nil, notVerified(a.plan, fmt.Errorf("session %s is missing", root))
 		}
-		err := verify(&judged, want, got, true)
+		err := verification{&judged, a.plan.Judge(), c, true}.of(got)
 		if err == nil {
-			err = sameTexts(a.ctx, st, want, got)
+			err = sameTexts(a.ctx, st, c, got)
 		}
 		if err != nil {
 			return nil, notVerified(a.plan, err)

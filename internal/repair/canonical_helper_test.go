@@ -9,6 +9,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/canonical"
@@ -52,14 +53,14 @@ func (r *streamRepair) kept() string {
 }
 
 // repairStream plans the repair of a stream and writes the new file.
-func repairStream(t fataler, text string) *streamRepair {
+func repairStream(t fataler, text string, judge rules.Judge) *streamRepair {
 	t.Helper()
-	r, err := tryStream(text)
+	r, err := tryStream(text, judge)
 	must(t, err)
 	return r
 }
 
-func tryStream(text string) (*streamRepair, error) {
+func tryStream(text string, judge rules.Judge) (*streamRepair, error) {
 	folder, err := os.MkdirTemp("", "stream-*")
 	if err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func tryStream(text string) (*streamRepair, error) {
 	defer func() { _ = st.Close() }()
 	ctx := context.Background()
 	r := &streamRepair{out: text}
-	r.plan, r.found, err = repair.Make(ctx, st, repair.Options{Prologue: canonical.Kind.Prologue})
+	r.plan, r.found, err = repair.Make(ctx, st, repair.Options{Prologue: canonical.Kind.Prologue, Judge: judge})
 	if err != nil || r.plan.Empty() {
 		return r, err
 	}
@@ -139,11 +140,17 @@ func exportStream(t fataler, st store.Store) string {
 // do and that the same repair gives the same bytes.
 func repairTwice(t fataler, text string) *streamRepair {
 	t.Helper()
-	r := repairStream(t, text)
-	if again := repairStream(t, text); again.out != r.out {
+	return repairTwiceFor(t, text, rules.Judge{})
+}
+
+// repairTwiceFor does the same as requests are judged.
+func repairTwiceFor(t fataler, text string, judge rules.Judge) *streamRepair {
+	t.Helper()
+	r := repairStream(t, text, judge)
+	if again := repairStream(t, text, judge); again.out != r.out {
 		t.Fatalf("two repairs differ:\n%s\nand\n%s\nof\n%s", r.out, again.out, text)
 	}
-	second := repairStream(t, r.out)
+	second := repairStream(t, r.out, judge)
 	if !second.plan.Empty() {
 		t.Fatalf("a second plan has %s\nafter %s\non\n%s\nof\n%s", fixesOf(second.plan), fixesOf(r.plan), r.out, text)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/canonical"
 	"github.com/sessctl/sessctl/internal/treetest"
@@ -74,13 +75,11 @@ func readableTasks(s *session.Session) {
 	}
 }
 
-// damageLines damages one result.
+// damageLines damages one result, or what one message says.
 func damageLines(t *rapid.T, lines []string) []string {
-	var results []int
-	for i, line := range lines {
-		if strings.Contains(line, `"results":[`) {
-			results = append(results, i)
-		}
+	results := linesWith(lines, `"results":[{`)
+	if calls := linesWith(lines, `"calls":[{`); len(calls) > 0 && rapid.Bool().Draw(t, "of a call") {
+		return damageCall(t, lines, calls)
 	}
 	if len(results) == 0 {
 		return lines
@@ -108,6 +107,65 @@ func damageLines(t *rapid.T, lines []string) []string {
 		return slices.Delete(lines, at, at+1)
 	}
 	return slices.Insert(without, min(to, len(without)), line)
+}
+
+// linesWith lists the lines that hold a text.
+func linesWith(lines []string, text string) []int {
+	var list []int
+	for i, line := range lines {
+		if strings.Contains(line, text) {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// damageCall makes one message with calls say what no provider takes.
+func damageCall(t *rapid.T, lines []string, calls []int) []string {
+	at := rapid.SampledFrom(calls).Draw(t, "call")
+	lines = slices.Clone(lines)
+	set := func(i int, pointer, value string) {
+		line, err := jsonedit.Set([]byte(lines[i]), pointer, []byte(value))
+		must(t, err)
+		lines[i] = string(line)
+	}
+	member := func(i int, pointer string) string {
+		raw, _ := jsonedit.Raw([]byte(lines[i]), pointer)
+		return string(raw)
+	}
+	rename := func(nth, id string) {
+		was := member(at, "/calls/"+nth+"/id")
+		for i := at + 1; i < len(lines); i++ {
+			if member(i, "/session") == member(at, "/session") && member(i, "/results/0/call") == was {
+				set(i, "/results/0/call", id)
+			}
+		}
+		set(at, "/calls/"+nth+"/id", id)
+	}
+	switch rapid.SampledFrom([]string{"reuse", "double", "break", "blank", "empty", "inside", "surrogate"}).Draw(t, "damage of a call") {
+	case "reuse":
+		rename("0", member(rapid.SampledFrom(calls).Draw(t, "id of"), "/calls/0/id"))
+	case "double":
+		if member(at, "/calls/1/id") != "" {
+			rename("1", member(at, "/calls/0/id"))
+		}
+	case "break":
+		set(at, "/calls/0/args", rapid.SampledFrom([]string{`"{\"path\": "`, `"[1]"`, `"{\"a\":1,\"a\":"`}).Draw(t, "arguments"))
+	case "blank":
+		set(at, "/text", `" \n"`)
+	case "surrogate":
+		set(at, "/text", `"half a pair \ud83d"`)
+	case "empty":
+		return slices.Insert(lines, at, `{"type":"item","session":`+member(at, "/session")+`,"kind":"message","role":"assistant","agent":"root","x":[1.0]}`)
+	case "inside": // the result stands within the message of the assistant
+		for i := at + 1; i < len(lines); i++ {
+			if member(i, "/session") == member(at, "/session") && member(i, "/results/0/call") == member(at, "/calls/0/id") {
+				set(at, "/results", member(i, "/results"))
+				return slices.Delete(lines, i, i+1)
+			}
+		}
+	}
+	return lines
 }
 
 // saysAll makes sure that everything that was said is in the new stream or in
@@ -147,21 +205,29 @@ func words(s *session.Session) []string {
 }
 
 // spoken lists what users and assistants say in a session, as far as the other
-// one has it too. Times name items.
+// one has it too. Times name items. What stands there twice does not count: a
+// leaked copy that was damaged says something else than its twin, and so it moves
+// there beside it.
 func spoken(s, other *session.Session) []string {
-	name := func(it *session.Item) string {
-		return fmt.Sprint(it.Time.Unix(), " ", it.Role, " ", it.Body.Text)
-	}
-	there := map[string]bool{}
-	for i := range other.Items {
-		there[name(&other.Items[i])] = true
-	}
+	there, here := names(other), names(s)
 	var list []string
 	for i := range s.Items {
 		it := &s.Items[i]
-		if (it.Role == session.User || it.Role == session.Assistant) && there[name(it)] && !it.Flags.Has(session.Synthetic) {
-			list = append(list, name(it))
+		if name := nameOf(it); (it.Role == session.User || it.Role == session.Assistant) && here[name] == 1 && there[name] == 1 && !it.Flags.Has(session.Synthetic) {
+			list = append(list, name)
 		}
 	}
 	return list
+}
+
+func names(s *session.Session) map[string]int {
+	count := map[string]int{}
+	for i := range s.Items {
+		count[nameOf(&s.Items[i])]++
+	}
+	return count
+}
+
+func nameOf(it *session.Item) string {
+	return fmt.Sprint(it.Time.Unix(), " ", it.Role, " ", it.Body.Text)
 }

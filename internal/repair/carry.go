@@ -11,51 +11,87 @@ import (
 // of it, and what has to be true afterwards.
 type carried struct {
 	store.Change
-	gone  []departed // what was stored and left the tree
-	added int        // items that the plan adds
-	kept  []Kept
+	gone    []departed  // what was stored and left the tree
+	amended []amendment // of what was stored, in the order in which it was made
+	edited  recordSet   // those of amended that are still there: they are to hold other bytes
+	added   int         // items that the plan adds
+	kept    []Kept
 }
 
-// Kept is an item that left the store, as the receipt keeps it.
+// recordSet is a set of stored records, by their rows.
+type recordSet map[string]session.Ref
+
+func (r recordSet) has(ref session.Ref) bool { return r[recordOf(ref).Row()] != session.Ref{} }
+
+func (r recordSet) add(ref session.Ref) {
+	record := recordOf(ref)
+	r[record.Row()] = record
+}
+
+// Kept is an item that left the store or says something else now, as the receipt
+// keeps it.
 type Kept struct {
 	Session string `json:"session"`
 	Item    int    `json:"item"` // its index before the repair
 	Row     string `json:"row"`
 	Rule    string `json:"rule"`
-	Twin    string `json:"twin,omitempty"` // the row that holds the same bytes and stays
-	Text    string `json:"text,omitempty"` // the stored record, if it is UTF-8 and has no copy
+	Edited  bool   `json:"edited,omitempty"` // the record is still stored, and says something else
+	Twin    string `json:"twin,omitempty"`   // the row that holds the same bytes and stays
+	Text    string `json:"text,omitempty"`   // the stored record, if it is UTF-8 and has no copy
 	Base64  []byte `json:"base64,omitempty"`
 	Child   string `json:"child,omitempty"` // the sub-session that a reference named
 }
 
 // carryOut makes the fixes of a plan on a tree.
 func (t *Tree) carryOut(tree *session.Tree, prologue store.Prologue) (*carried, error) {
-	c := &carried{Change: store.Change{Before: tree, After: tree}}
+	c := &carried{Change: store.Change{Before: tree, After: tree}, edited: recordSet{}}
 	places := newOrigin(tree)
+	first := map[string]Kept{} // of every record that is amended, by row
 	for _, fixes := range t.rounds() {
 		d := newDesk(c.After, prologue)
 		for _, f := range fixes {
-			already := len(d.gone)
+			gone, amended := len(d.gone), len(d.amended)
 			if err := d.fix(f.Edits); err != nil {
 				return nil, fmt.Errorf("the plan does not fit session %s: %s: %w", t.Root, f.Rule, err)
 			}
-			for _, gone := range d.gone[already:] {
+			for _, gone := range d.gone[gone:] {
 				if gone.item.Table != "" { // else an earlier round added it
 					c.gone, c.kept = append(c.gone, gone), append(c.kept, gone.keep(f.Rule, places))
+				}
+			}
+			for _, a := range d.amended[amended:] {
+				if a.was.Table == "" {
+					continue // an earlier round added it
+				}
+				c.amended = append(c.amended, a)
+				if row := recordOf(a.edit.Ref).Row(); first[row].Row == "" {
+					first[row] = a.keep(f.Rule, places)
 				}
 			}
 		}
 		c.Sets = append(c.Sets, d.sets...)
 		c.After = d.tree()
 	}
+	c.count(first)
+	return c, nil
+}
+
+// count notes what is new in the tree, and what is still there of what was
+// amended.
+func (c *carried) count(amended map[string]Kept) {
 	for _, s := range c.After.Sessions {
 		for i := range s.Items {
 			if s.Items[i].Table == "" {
 				c.added++
+				continue
+			}
+			ref := s.ItemRef(i)
+			if k, ok := amended[recordOf(ref).Row()]; ok && !c.edited.has(ref) {
+				c.edited.add(ref)
+				c.kept = append(c.kept, k)
 			}
 		}
 	}
-	return c, nil
 }
 
 // departed is what left a tree, as it was then: an item, or a part of one.
@@ -77,14 +113,25 @@ func (d *departed) keep(rule string, places *origin) Kept {
 	return k
 }
 
+// keep is how the receipt tells of a record that says something else now: as it
+// was stored.
+func (a *amendment) keep(rule string, places *origin) Kept {
+	at := places.place(a.edit.Ref)
+	k := Kept{Session: at.Session, Item: at.Item, Row: recordOf(a.edit.Ref).Row(), Rule: rule, Edited: true}
+	if a.was.Body != nil {
+		k.Text, k.Base64 = textOrBytes(a.was.Body)
+	}
+	return k
+}
+
 // needed are the items whose bodies a plan's edits use, as a tree that shares
 // its items' calls and results with the given one.
 func (t *Tree) needed(tree *session.Tree) *session.Tree {
 	rows := map[string]bool{}
 	for _, f := range t.Fixes {
 		for _, e := range f.Edits {
-			if e.Op == session.Quarantine {
-				rows[whole(e.Ref)] = true
+			if e.Op == session.Quarantine || e.Ref.Pointer != "" || rewords(e) {
+				rows[recordOf(e.Ref).Row()] = true
 			}
 			if e.Call != nil {
 				rows[whole(e.Call.Ref)] = true

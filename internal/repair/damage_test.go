@@ -93,6 +93,53 @@ var damages = map[string]func(t *rapid.T, list []storedRow) []string{
 		refs := keep(list, func(r storedRow) bool { return r.child != "" })
 		return one(t, refs, func(r storedRow) []string { return []string{remove(r)} })
 	},
+	// What a message says is not what a provider takes.
+	"use the id of a call again": func(t *rapid.T, list []storedRow) []string {
+		calls := keep(list, func(r storedRow) bool { return len(r.calls) > 0 })
+		return one(t, calls, func(r storedRow) []string {
+			return one(t, keep(calls, func(other storedRow) bool { return other.session == r.session }), func(other storedRow) []string {
+				return renameCall(list, r, 0, other.calls[0])
+			})
+		})
+	},
+	"give two calls of a turn one id": func(t *rapid.T, list []storedRow) []string {
+		batches := keep(list, func(r storedRow) bool { return len(r.calls) > 1 })
+		return one(t, batches, func(r storedRow) []string { return renameCall(list, r, 1, r.calls[0]) })
+	},
+	"break the arguments of a call": func(t *rapid.T, list []storedRow) []string {
+		calls := keep(list, func(r storedRow) bool { return len(r.calls) > 0 })
+		return one(t, calls, func(r storedRow) []string {
+			broken := rapid.SampledFrom([]string{`{"path": `, `[1, "<b>"]`, `"text"`, `\ud83d`, "{\n"}).Draw(t, "arguments")
+			return []string{setMember(r, "$.tool_calls[0].function.arguments", broken)}
+		})
+	},
+	"put a blank text beside calls": func(t *rapid.T, list []storedRow) []string {
+		calls := keep(list, func(r storedRow) bool { return len(r.calls) > 0 })
+		return one(t, calls, func(r storedRow) []string { return []string{setMember(r, "$.content", " \n")} })
+	},
+	"store an empty message": func(t *rapid.T, list []storedRow) []string {
+		return one(t, keep(list, func(r storedRow) bool { return r.kind == "message" }), func(r storedRow) []string {
+			return []string{makeRoom(r.session, r.position), fmt.Sprintf(
+				`insert into session_items(session_id, position, item_type, agent_name, message_json)
+				 select session_id, position + 1, item_type, agent_name, '{"role":"assistant","content":"","x":1}' from session_items where id = %d`, r.id)}
+		})
+	},
+}
+
+// renameCall gives a call of a row another id, and the results of its session
+// behind it that have the old one.
+func renameCall(list []storedRow, r storedRow, nth int, id string) []string {
+	statements := []string{setMember(r, fmt.Sprintf("$.tool_calls[%d].id", nth), id)}
+	for _, result := range keep(list, func(other storedRow) bool {
+		return other.session == r.session && other.position > r.position && other.callID == r.calls[nth]
+	}) {
+		statements = append(statements, setMember(result, "$.tool_call_id", id))
+	}
+	return statements
+}
+
+func setMember(r storedRow, path, text string) string {
+	return fmt.Sprintf("update session_items set message_json = json_set(message_json, '%s', '%s') where id = %d", path, text, r.id)
 }
 
 func one(t *rapid.T, list []storedRow, damage func(storedRow) []string) []string {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -21,10 +20,11 @@ type desk struct {
 	sessions []*bench
 	byID     map[string]*bench
 	rows     map[string]*list.Element // of *entry, by session.Ref.Row of the whole record
-	behind   map[string]*list.Element // the result that was inserted last behind a row
+	behind   map[string]*list.Element // the result that was put last behind a row
 	fresh    int                      // names new records
 	sets     []session.Edit
-	gone     []departed // what was taken out of the tree
+	gone     []departed  // what was taken out of the tree
+	amended  []amendment // what says something else now
 }
 
 // bench is a session while it is being worked on.
@@ -37,9 +37,11 @@ type bench struct {
 // entry is an item while it is being worked on.
 type entry struct {
 	session.Item
-	home  *bench
-	moved bool // to another place, so that its position is void
-	left  int  // the number of results that it began with
+	home    *bench
+	moved   bool // to another place, so that its position is void
+	left    int  // the number of results that it began with
+	parted  bool // results of it were taken out
+	emptied bool // its blank text was taken away
 }
 
 func newDesk(tree *session.Tree, prologue store.Prologue) *desk {
@@ -79,6 +81,9 @@ func (d *desk) fix(edits []session.Edit) error {
 }
 
 func (d *desk) edit(e session.Edit) error {
+	if rewords(e) {
+		return d.amend(e)
+	}
 	switch e.Op {
 	case session.Create:
 		return d.create(e)
@@ -122,12 +127,31 @@ func (d *desk) move(e session.Edit) error {
 	if e.After == e.Ref {
 		return nil
 	}
+	from := d.find(e.Ref)
 	taken, err := d.take(e.Ref)
 	if err != nil {
 		return err
 	}
 	taken.moved = true
-	return d.put(taken, to, e.After)
+	if taken.Role != session.Tool || from.Value.(*entry).home != to {
+		return d.put(taken, to, e.After)
+	}
+	return d.answer(taken, to, e.After)
+}
+
+// answer puts a result behind a record, and behind the results that were put
+// there before: the answers to one turn keep the order in which they come.
+func (d *desk) answer(e *entry, to *bench, after session.Ref) error {
+	place := after
+	if last := d.behind[after.Row()]; last != nil {
+		before := last.Value.(*entry)
+		place = session.Ref{Table: before.Table, Key: before.Key}
+	}
+	if err := d.put(e, to, place); err != nil {
+		return err
+	}
+	d.behind[after.Row()] = d.find(session.Ref{Table: e.Table, Key: e.Key})
+	return nil
 }
 
 // take takes a record out, or the one result of it that a reference means.
@@ -146,23 +170,25 @@ func (d *desk) take(r session.Ref) (*entry, error) {
 	return e, nil
 }
 
-// split takes one result out of an item that holds several. The number in the
+// split takes one result out of an item, as an item of its own. The number in the
 // pointer is that of the item as it was stored, so results are marked first and
 // dropped when the tree is given out.
 func (e *entry) split(r session.Ref) (*entry, error) {
-	n, err := strconv.Atoi(strings.TrimPrefix(r.Pointer, "/results/"))
-	if err != nil || n < 0 || n >= e.left || n >= len(e.Results) || e.Results[n].CallID == takenResult {
+	list, n := partOf(r.Pointer)
+	if list != inResults || n >= e.left || n >= len(e.Results) || e.Results[n].CallID == takenResult {
 		return nil, fmt.Errorf("the record has no such part")
 	}
 	part := &entry{Item: e.Item, left: 1}
-	part.Key += "#" + strings.TrimPrefix(r.Pointer, "/")
-	part.Calls, part.Results = nil, []session.Result{e.Results[n]}
-	part.Text = e.Results[n].Digest
+	part.Role = session.Tool
+	part.Flags &^= session.Blank | session.BlankText | session.TrailingSpace | session.NullText | session.EmptyCalls
+	part.Key += partMark + strconv.Itoa(n)
+	part.Calls, part.Blocks, part.Results = nil, nil, []session.Result{e.Results[n]}
+	part.Text, part.Size = e.Results[n].Digest, int64(len(e.Results[n].Text))
 	if e.Body != nil {
 		part.Body = &session.Body{Raw: e.Body.Raw}
 	}
-	e.Results = slices.Clone(e.Results)
-	e.Results[n] = session.Result{CallID: takenResult}
+	e.Results, e.Size = slices.Clone(e.Results), max(e.Size-part.Size, 0)
+	e.Results[n], e.parted = session.Result{CallID: takenResult}, true
 	return part, nil
 }
 

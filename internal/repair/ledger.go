@@ -8,13 +8,14 @@ import (
 )
 
 // Ledger counts the items of the touched trees: before = after − synthetic +
-// quarantined + removed.
+// quarantined + removed. Edited ones are among those before and after.
 type Ledger struct {
 	Before      int `json:"before"`
 	After       int `json:"after"`
 	Synthetic   int `json:"synthetic"`   // written by the repair
 	Quarantined int `json:"quarantined"` // left the store for the receipt
 	Removed     int `json:"removed"`     // twins: the same bytes are still stored in another place
+	Edited      int `json:"edited"`      // say something else; the receipt keeps them as they were
 }
 
 func (l *Ledger) add(m Ledger) {
@@ -23,50 +24,78 @@ func (l *Ledger) add(m Ledger) {
 	l.Synthetic += m.Synthetic
 	l.Quarantined += m.Quarantined
 	l.Removed += m.Removed
+	l.Edited += m.Edited
 }
 
 // balance holds what is stored after a repair against what was stored before
-// it, item by item: every item is still there with the same bytes, or it left
-// with a reason; what is new is what the plan adds. It trusts nothing but the
-// digests of the stored rows and the plan's list of what leaves.
-func balance(before, after map[string]store.Sum, gone []departed, added int) (Ledger, error) {
+// it, item by item: every item is still there with the same bytes, or with others
+// where the plan changes what it says, or it left with a reason; what is new is
+// what the plan adds. It trusts nothing but the digests of the stored rows and
+// the plan's lists of what leaves and what is edited.
+func balance(before, after map[string]store.Sum, all *carried) (Ledger, error) {
 	was, is := rowsOf(before), rowsOf(after)
 	l := Ledger{Before: len(was), After: len(is)}
-	for i := range gone {
-		e := gone[i].edit
-		if e.Ref.Pointer != "" {
-			continue // a part of a record that stays
+	edited := map[string]bool{}
+	for _, record := range all.edited {
+		edited[record.Key] = true
+	}
+	for i := range all.gone {
+		if err := l.leave(all.gone[i].edit, was, is, edited); err != nil {
+			return l, err
 		}
-		if _, there := is[e.Ref.Key]; there {
-			return l, fmt.Errorf("%s is still there, although the plan takes it out", e.Ref.Row())
-		}
-		if _, there := was[e.Ref.Key]; !there {
-			return l, fmt.Errorf("%s was not there to be taken out", e.Ref.Row())
-		}
-		if e.Op == session.Quarantine {
-			l.Quarantined++
-		} else {
-			if is[e.Twin.Key] != was[e.Ref.Key] {
-				return l, fmt.Errorf("%s was removed, but %s does not hold the same bytes", e.Ref.Row(), e.Twin.Row())
-			}
-			l.Removed++
-		}
-		delete(was, e.Ref.Key)
 	}
 	for key, sum := range was {
-		if is[key] != sum {
-			return l, fmt.Errorf("item %s is missing or holds other bytes than before", key)
+		now, there := is[key]
+		switch {
+		case !there:
+			return l, fmt.Errorf("item %s is missing", key)
+		case edited[key] && now == sum:
+			return l, fmt.Errorf("item %s is as before, although the plan changes what it says", key)
+		case edited[key]:
+			l.Edited++
+		case now != sum:
+			return l, fmt.Errorf("item %s holds other bytes than before", key)
 		}
 	}
+	if l.Edited != len(edited) {
+		return l, fmt.Errorf("%d items were edited where the plan edits %d", l.Edited, len(edited))
+	}
 	l.Synthetic = len(is) - len(was)
-	if l.Synthetic != added {
-		return l, fmt.Errorf("%d new items are stored where the plan adds %d", l.Synthetic, added)
+	if l.Synthetic != all.added {
+		return l, fmt.Errorf("%d new items are stored where the plan adds %d", l.Synthetic, all.added)
 	}
 	if l.Before != l.After-l.Synthetic+l.Quarantined+l.Removed {
 		return l, fmt.Errorf("%d items before, %d after, %d added, %d in the receipt, %d removed twins: that does not add up",
 			l.Before, l.After, l.Synthetic, l.Quarantined, l.Removed)
 	}
 	return l, nil
+}
+
+// leave counts a record that the plan takes out, and takes it out of was.
+func (l *Ledger) leave(e session.Edit, was, is map[string]string, edited map[string]bool) error {
+	if e.Ref.Pointer != "" {
+		return nil // a part of a record that stays
+	}
+	if _, there := is[e.Ref.Key]; there {
+		return fmt.Errorf("%s is still there, although the plan takes it out", e.Ref.Row())
+	}
+	if _, there := was[e.Ref.Key]; !there {
+		return fmt.Errorf("%s was not there to be taken out", e.Ref.Row())
+	}
+	if e.Op == session.Quarantine {
+		l.Quarantined++
+	} else {
+		twin := is[e.Twin.Key]
+		if edited[e.Twin.Key] { // the receipt keeps what it was
+			twin = was[e.Twin.Key]
+		}
+		if twin != was[e.Ref.Key] {
+			return fmt.Errorf("%s was removed, but %s does not hold the same bytes", e.Ref.Row(), e.Twin.Row())
+		}
+		l.Removed++
+	}
+	delete(was, e.Ref.Key)
+	return nil
 }
 
 // rowsOf are the digests of all items, by key.

@@ -89,22 +89,10 @@ func (d *desk) insert(e session.Edit) error {
 	if err != nil {
 		return err
 	}
-	after := e.After
 	if e.New.Role == session.Tool {
-		// Answers to the calls of one turn come in the order of the calls.
-		if last := d.behind[after.Row()]; last != nil {
-			before := last.Value.(*entry)
-			after = session.Ref{Table: before.Table, Key: before.Key}
-		}
+		return d.answer(d.named(it), to, e.After)
 	}
-	fresh := d.named(it)
-	if err := d.put(fresh, to, after); err != nil {
-		return err
-	}
-	if e.New.Role == session.Tool {
-		d.behind[e.After.Row()] = d.rows[session.Ref{Key: fresh.Key}.Row()]
-	}
-	return nil
+	return d.put(d.named(it), to, e.After)
 }
 
 // compose is the item that an edit describes. It has the time of the call that

@@ -167,12 +167,12 @@ func verifyRewrite(ctx context.Context, again store.Store, plan *Plan, foretold 
 	judged := *again.Facts()
 	judged.Writer = parseWriter(plan.Store.Writer)
 	for _, c := range foretold {
-		want := c.After
-		got := stored[want.Root().ID]
+		root := c.After.Root().ID
+		got := stored[root]
 		if got == nil {
-			return notVerified(plan, fmt.Errorf("session %s is missing", want.Root().ID))
+			return notVerified(plan, fmt.Errorf("session %s is missing", root))
 		}
-		if err := verify(&judged, want, got, false); err != nil {
+		if err := (verification{&judged, plan.Judge(), c, false}).of(got); err != nil {
 			return notVerified(plan, err)
 		}
 		if err := again.Fill(ctx, got); err != nil {

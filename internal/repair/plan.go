@@ -6,6 +6,7 @@ package repair
 
 import (
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -15,10 +16,14 @@ const PlanSchema = "sessctl.plan/1"
 // Plan is what a repair would do to one store, as data. It holds no text of any
 // message and can be saved, shown and applied later.
 type Plan struct {
-	Schema string   `json:"schema"`
-	Store  Subject  `json:"store"`
-	Trees  []*Tree  `json:"trees"`
-	Left   []string `json:"left,omitempty"` // fingerprints of what the plan does not repair
+	Schema string  `json:"schema"`
+	Store  Subject `json:"store"`
+	// Profiles and AsIs say for whom requests were judged: see rules.Judge.
+	Profiles []string `json:"profiles,omitempty"`
+	AsIs     bool     `json:"as_is,omitempty"`
+
+	Trees []*Tree  `json:"trees"`
+	Left  []string `json:"left,omitempty"` // fingerprints of what the plan does not repair
 	// Refused are the trees that have repairs which together do not lead to
 	// a better tree.
 	Refused []Refused `json:"refused,omitempty"`
@@ -46,9 +51,8 @@ type Tree struct {
 	// was made. The plan is for exactly that.
 	Sums  map[string]string `json:"sums"`
 	Fixes []Fix             `json:"fixes"`
-	// First is the first item that changes, of every session whose list of
-	// items does: from there on, prompt caches and signed thinking are void.
-	First []Place `json:"first_changed,omitempty"`
+	// First is the first item that changes, of every session in which one does.
+	First []FirstChange `json:"first_changed,omitempty"`
 
 	Before []*check.Finding `json:"-"` // what was found in the tree
 	After  []*check.Finding `json:"-"` // what a check will find when the plan is carried out
@@ -64,6 +68,16 @@ type Refused struct {
 type Place struct {
 	Session string `json:"session"`
 	Item    int    `json:"item"`
+}
+
+// FirstChange is the first item of a session that changes, comes or leaves: from
+// there on, prompt caches are void. Signed is the first item from there on that
+// stays and holds reasoning that its provider signed, nil for none: the newest
+// models of Anthropic refuse it after a change before it (ANT-17).
+type FirstChange struct {
+	Session string `json:"session"`
+	Item    int    `json:"item"`
+	Signed  *int   `json:"signed,omitempty"`
 }
 
 // Fix is one fix of a plan. Fixes of a later round are made on the result of
@@ -91,10 +105,11 @@ type Step struct {
 	Agent   string
 	Text    string   // of the item or of what is added, whole
 	Calls   []string // names of the tools that it calls
-	Call    string   // id of the call that it answers
+	Call    string   // id of the call that it answers, or of the call that Part means
 	Twin    *Place   // where the copy stays
 	To      string   // where it goes
 	After   int      // the item that it goes behind, -1 for the start or a new one
+	Part    string   // the pointer to what is meant of the item, "" for all of it
 	Field   string   // Set
 	Value   *string  // Set
 	Child   string   // the session that a reference or a creation is for
@@ -109,6 +124,33 @@ func (p *Plan) Edits() int {
 		}
 	}
 	return n
+}
+
+// Edited counts the records whose items will say something else.
+func (p *Plan) Edited() int {
+	edited := recordSet{}
+	for _, t := range p.Trees {
+		for _, f := range t.Fixes {
+			for _, e := range f.Edits {
+				if rewords(e) && e.Ref.Table != "" { // else an earlier round adds it
+					edited.add(e.Ref)
+				}
+			}
+		}
+	}
+	return len(edited)
+}
+
+// Judge is for whom requests were judged when the plan was made. Profiles that
+// are no longer known are left out.
+func (p *Plan) Judge() rules.Judge {
+	judge := rules.Judge{AsIs: p.AsIs}
+	for _, name := range p.Profiles {
+		if profile := rules.FindProfile(name); profile != nil {
+			judge.Profiles = append(judge.Profiles, profile)
+		}
+	}
+	return judge
 }
 
 // Empty reports whether there is nothing to do.

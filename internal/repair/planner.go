@@ -15,6 +15,7 @@ import (
 // Options say what a plan may hold.
 type Options struct {
 	Rules   []*rules.Rule   // whose fixes are made; nil for all
+	Judge   rules.Judge     // whom requests are judged for
 	Session string          // only the tree that holds this session, "" for all
 	Allow   map[string]bool // what is allowed besides the default repairs: "lossy", "prune", …
 	// Prologue is the store's: see store.Kind.
@@ -33,6 +34,10 @@ func Make(ctx context.Context, st store.Store, opts Options) (*Plan, *check.Resu
 	p := &planner{ctx: ctx, st: st, opts: opts, facts: facts, plan: &Plan{
 		Schema: PlanSchema, Store: Subject{Path: facts.Path, Kind: facts.Kind, Generation: facts.Generation, Writer: facts.Writer.String()},
 	}}
+	p.plan.AsIs = opts.Judge.AsIs
+	for _, profile := range opts.Judge.Profiles {
+		p.plan.Profiles = append(p.plan.Profiles, profile.Name)
+	}
 	p.selected, p.planned = map[*rules.Rule]bool{}, map[string]*Tree{}
 	run := opts.Rules
 	if run == nil {
@@ -41,7 +46,7 @@ func Make(ctx context.Context, st store.Store, opts Options) (*Plan, *check.Resu
 	for _, r := range run {
 		p.selected[r] = true
 	}
-	result, err := check.Run(ctx, st, check.Options{Rules: rules.All, Session: opts.Session, EachTree: p.tree})
+	result, err := check.Run(ctx, st, check.Options{Rules: rules.All, Judge: opts.Judge, Session: opts.Session, EachTree: p.tree})
 	if err == nil {
 		err = p.err
 	}
@@ -135,7 +140,7 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 			t.Fixes = append(t.Fixes, f)
 		}
 		now, seen[state] = next, true
-		t.After = check.Tree(p.facts, now, rules.All)
+		t.After = check.Tree(p.facts, now, rules.All, p.opts.Judge)
 	}
 	if worse := introduced(tree, found, t.After); worse != nil {
 		return nil, fmt.Errorf("its repair would bring a finding of %s that is not there now", worse.Rule.ID)
@@ -245,51 +250,6 @@ func keepUnequal(edits []session.Edit, stored map[string]string) []session.Edit 
 			e.Op = session.Quarantine
 		}
 		list[i] = e
-	}
-	return list
-}
-
-// introduced is a finding that matters about a record that no finding named
-// before, nil for none.
-func introduced(tree *session.Tree, before, after []*check.Finding) *check.Finding {
-	known := map[string]bool{}
-	for _, f := range before {
-		known[f.Fingerprint], known[f.Row] = true, true
-		s := tree.Session(f.Session)
-		for _, item := range f.Items {
-			if s != nil && item < len(s.Items) {
-				known[s.ItemRef(item).Row()] = true
-			}
-		}
-	}
-	for _, f := range after {
-		if f.Severity > rules.Info && !known[f.Fingerprint] && !known[f.Row] {
-			return f
-		}
-	}
-	return nil
-}
-
-// firstChanged is the first item of every stored session that is no longer what
-// stood there.
-func firstChanged(before, after *session.Tree) []Place {
-	now := map[string]*session.Session{}
-	for _, s := range after.Sessions {
-		now[s.ID] = s
-	}
-	var list []Place
-	for _, s := range before.Sessions {
-		t := now[s.ID]
-		if t == nil {
-			continue
-		}
-		for i := 0; i < len(s.Items) || i < len(t.Items); i++ {
-			if i >= len(s.Items) || i >= len(t.Items) || s.ItemRef(i) != t.ItemRef(i) ||
-				len(s.Items[i].Results) != len(t.Items[i].Results) {
-				list = append(list, Place{Session: s.ID, Item: i})
-				break
-			}
-		}
 	}
 	return list
 }

@@ -161,25 +161,35 @@ func readRows(t *rapid.T, path string) []storedRow {
 }
 
 // everythingIsThere: every row of before is stored with the same bytes, or in
-// the receipt, with its bytes or with the row that holds the same ones. What is
-// new says that it is.
+// the receipt, with its bytes or with the row that holds the same ones. What an
+// edit changed is in the receipt, too. What is new says that it is.
 func everythingIsThere(t *rapid.T, before, after []storedRow, receipt *repair.Receipt) {
 	is := map[int64]storedRow{}
 	for _, r := range after {
 		is[r.id] = r
 	}
-	kept := map[string]repair.Kept{}
+	kept, changed := map[string]repair.Kept{}, map[string]repair.Kept{}
 	for _, b := range receipt.Batches {
 		for _, k := range b.Kept {
-			kept[k.Row] = k
+			if k.Edited {
+				changed[k.Row] = k
+			} else {
+				kept[k.Row] = k
+			}
 		}
 	}
 	was := map[int64]storedRow{}
 	for _, r := range before {
 		was[r.id] = r
 		if now, there := is[r.id]; there {
-			if now.message != r.message || now.kind != r.kind || now.child != r.child {
+			k, edited := changed[fmt.Sprintf("session_items/%d", r.id)]
+			switch {
+			case now.kind != r.kind || now.child != r.child || edited != (now.message != r.message):
 				t.Fatalf("row %d holds something else", r.id)
+			case edited && k.Text != r.message:
+				t.Fatalf("row %d was edited, and the receipt keeps %q of %q", r.id, k.Text, r.message)
+			case edited:
+				saysTheRest(t, r.message, now.message)
 			}
 			continue
 		}
@@ -190,7 +200,7 @@ func everythingIsThere(t *rapid.T, before, after []storedRow, receipt *repair.Re
 		case k.Twin != "":
 			var twin int64
 			_, _ = fmt.Sscanf(k.Twin, "session_items/%d", &twin)
-			if is[twin].message != r.message {
+			if said := changed[k.Twin].Text; is[twin].message != r.message && said != r.message {
 				t.Fatalf("row %d left, and its twin %s says something else", r.id, k.Twin)
 			}
 		case k.Text != r.message:
@@ -208,7 +218,7 @@ func everythingIsThere(t *rapid.T, before, after []storedRow, receipt *repair.Re
 		}
 	}
 	l := receipt.Ledger
-	if l.Synthetic != added || l.Before != l.After-l.Synthetic+l.Quarantined+l.Removed || len(after) != len(before)+added-l.Quarantined-l.Removed {
+	if l.Edited != len(changed) || l.Synthetic != added || l.Before != l.After-l.Synthetic+l.Quarantined+l.Removed || len(after) != len(before)+added-l.Quarantined-l.Removed {
 		t.Fatalf("%d rows before, %d after, %d added: the ledger says %+v", len(before), len(after), added, l)
 	}
 }

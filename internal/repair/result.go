@@ -63,12 +63,9 @@ func (b *bench) finished() *session.Session {
 	last := int64(-1)
 	for at := b.items.Front(); at != nil; at = at.Next() {
 		e := at.Value.(*entry)
-		it := e.Item
-		if len(it.Results) > 0 {
-			it.Results = slices.DeleteFunc(slices.Clone(it.Results), func(r session.Result) bool { return r.CallID == takenResult })
-			if len(it.Results) == 0 && saysNothing(&it) {
-				continue // all its parts were taken
-			}
+		it, says := e.finished()
+		if !says {
+			continue // all its parts were taken
 		}
 		// A gap that an item leaves takes in what comes later: as few rows
 		// change as can.
@@ -81,9 +78,43 @@ func (b *bench) finished() *session.Session {
 	return &s
 }
 
-// saysNothing reports whether an item was there for its results only.
-func saysNothing(it *session.Item) bool {
-	return it.Role == session.Tool || it.Body != nil && it.Body.Text == "" && len(it.Calls) == 0
+// finished is the item without what was taken out of it; says is false when
+// nothing is left.
+func (e *entry) finished() (it session.Item, says bool) {
+	it = e.Item
+	if !e.parted && !e.emptied {
+		return it, true
+	}
+	taken := func(n int) bool { return e.Results[n].CallID == takenResult }
+	before := 0 // results that were taken
+	it.Results, it.Blocks = nil, nil
+	place := make([]int, len(e.Results))
+	for n := range e.Results {
+		if place[n] = n - before; taken(n) {
+			before++
+			continue
+		}
+		it.Results = append(it.Results, e.Results[n])
+	}
+	for _, b := range e.Blocks {
+		switch {
+		case b.Kind == session.TextBlock && b.Blank && e.emptied:
+			continue
+		case b.Kind == session.ResultBlock && b.Nth < len(place):
+			if taken(b.Nth) {
+				continue
+			}
+			b.Nth = place[b.Nth]
+		}
+		it.Blocks = append(it.Blocks, b)
+	}
+	return it, before == 0 || len(it.Results) > 0 || !onlyResults(&it)
+}
+
+// onlyResults reports whether an item was there for its results only.
+func onlyResults(it *session.Item) bool {
+	return it.Role == session.Tool || it.Body != nil && it.Body.Text == "" && it.Body.Reasoning == "" &&
+		len(it.Calls) == 0 && !it.Has(session.ReasoningBlock) && !it.Has(session.MediaBlock)
 }
 
 // reindex counts the indexes anew that mean a place in the session's list.

@@ -2,6 +2,7 @@ package repair_test
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 )
 
 // saboteur is an adapter that does something else than it is told.
@@ -73,29 +75,100 @@ func TestWhatIsNotVerifiedIsRolledBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "session.db")
 			leakyStore(t, path)
-			before := agentDump(t, path)
-			plan, kind, err := planFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			ed, err := kind.Edit(t.Context(), path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			apply := repair.Apply{Backup: path + ".backup", Receipt: path + ".receipt.json", Prologue: kind.Prologue}
-			receipt, err := apply.Run(t.Context(), &saboteur{Editor: ed, spoil: spoil}, plan)
-			if problem.ClassOf(err) != problem.RolledBack || receipt != nil {
-				t.Errorf("receipt %v, error %v", receipt, err)
-			}
-			if err := ed.Close(); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(before, agentDump(t, path)); diff != "" {
-				t.Errorf("something was changed: before (-), now (+):\n%s", diff)
-			}
-			if left, _ := filepath.Glob(path + ".*"); len(left) > 0 {
-				t.Errorf("left behind: %v", left)
-			}
+			rolledBack(t, path, spoil)
 		})
+	}
+}
+
+// rolledBack repairs a store with an adapter that spoils the result.
+func rolledBack(t *testing.T, path string, spoil func(*session.Tree)) {
+	t.Helper()
+	before := agentDump(t, path)
+	plan, kind, err := planFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ed, err := kind.Edit(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	apply := repair.Apply{Backup: path + ".backup", Receipt: path + ".receipt.json", Prologue: kind.Prologue}
+	receipt, err := apply.Run(t.Context(), &saboteur{Editor: ed, spoil: spoil}, plan)
+	if problem.ClassOf(err) != problem.RolledBack || receipt != nil {
+		t.Errorf("receipt %v, error %v", receipt, err)
+	}
+	if err := ed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, agentDump(t, path)); diff != "" {
+		t.Errorf("something was changed: before (-), now (+):\n%s", diff)
+	}
+	if left, _ := filepath.Glob(path + ".*"); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestEditsThatAreNotThePlansAreRolledBack: an adapter that changes what a message
+// says without a plan, or does not where the plan says so, is found out.
+func TestEditsThatAreNotThePlansAreRolledBack(t *testing.T) {
+	renamed := func(it *session.Item, id string) {
+		it.Calls = slices.Clone(it.Calls)
+		it.Calls[0].ID = id
+	}
+	for name, spoil := range map[string]func(*session.Session){
+		"the call keeps its id":      func(s *session.Session) { renamed(&s.Items[3], "A") },
+		"the call gets another id":   func(s *session.Session) { renamed(&s.Items[3], "B") },
+		"another call gets a new id": func(s *session.Session) { renamed(&s.Items[1], "B") },
+		"the result keeps its call": func(s *session.Session) {
+			s.Items[4].Results = slices.Clone(s.Items[4].Results)
+			s.Items[4].Results[0].CallID = "A"
+		},
+		"nothing is edited": func(s *session.Session) {
+			renamed(&s.Items[3], "A")
+			s.Items[4].Results = slices.Clone(s.Items[4].Results)
+			s.Items[4].Results[0].CallID = "A"
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "session.db")
+			reusingStore(t, path)
+			rolledBack(t, path, func(tree *session.Tree) { spoil(tree.Root()) })
+		})
+	}
+	t.Run("the plan itself is carried out", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "session.db")
+		reusingStore(t, path)
+		_, receipt, err := repairFile(path)
+		if err != nil || receipt.Ledger != (repair.Ledger{Before: 6, After: 6, Edited: 2}) {
+			t.Errorf("receipt %+v, error %v", receipt, err)
+		}
+	})
+}
+
+// reusingStore builds a database with a session whose second call has the id of
+// the first.
+func reusingStore(t *testing.T, path string) {
+	t.Helper()
+	db, err := agenttest.Create(path, 18)
+	if err != nil {
+		t.Fatal(err)
+	}
+	statements := []string{"insert into sessions(id, title, messages, created_at) values ('s', 's', '[]', '2026-02-14T09:00:00Z')"}
+	const call = `{"role":"assistant","content":"","tool_calls":[{"id":"A","type":"function","function":{"name":"shell","arguments":"{}"}}]}`
+	for i, m := range []string{
+		`{"role":"user","content":"q"}`, call, `{"role":"tool","content":"one","tool_call_id":"A"}`,
+		call, `{"role":"tool","content":"two","tool_call_id":"A"}`, `{"role":"assistant","content":"done"}`,
+	} {
+		statements = append(statements, fmt.Sprintf("insert into session_items(session_id, position, item_type, agent_name, message_json) values ('s', %d, 'message', 'root', '%s')", i, m))
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	plain := openPlain(t, path)
+	defer func() { _ = plain.Close() }()
+	for _, statement := range statements {
+		if _, err := plain.Exec(statement); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -76,9 +76,11 @@ func (b *bench) set(e session.Edit) (known bool, err error) {
 
 // mend forgets the faults of a value that gets another one.
 func (b *bench) mend(e session.Edit) {
-	b.Faults = slices.DeleteFunc(slices.Clone(b.Faults), func(f session.Fault) bool {
-		return f.Ref.Row() == e.Ref.Row() && f.Field == e.Field
-	})
+	b.forget(func(f session.Fault) bool { return f.Ref.Row() == e.Ref.Row() && f.Field == e.Field })
+}
+
+func (b *bench) forget(mended func(session.Fault) bool) {
+	b.Faults = slices.DeleteFunc(slices.Clone(b.Faults), mended)
 }
 
 func valueOf(e session.Edit) string {

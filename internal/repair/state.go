@@ -11,14 +11,24 @@ import (
 // records stand where, with the values that a repair changes.
 func stateOf(tree *session.Tree) string {
 	h := sha256.New()
+	line := func(format string, values ...any) { _, _ = fmt.Fprintf(h, format+"\n", values...) }
 	for _, s := range tree.Sessions {
-		_, _ = fmt.Fprintf(h, "session %q %q %q %d\n", s.ID, s.Parent, s.Title, len(s.Faults))
+		line("session %q %q %q %d", s.ID, s.Parent, s.Title, len(s.Faults))
 		for _, r := range s.IndexRefs {
-			_, _ = fmt.Fprintf(h, "index %q %d\n", r.Field, r.Index)
+			line("index %q %d", r.Field, r.Index)
 		}
 		for i := range s.Items {
 			it := &s.Items[i]
-			_, _ = fmt.Fprintf(h, "item %q %q %q %d %d %d\n", it.Table, it.Key, it.Agent, it.Position, it.KeptFrom, len(it.Results))
+			line("item %q %q %q %d %d %d %t", it.Table, it.Key, it.Agent, it.Position, it.KeptFrom, len(it.Results), it.Text != 0)
+			for n := range it.Calls {
+				line("call %q %d", it.Calls[n].ID, it.Calls[n].Form)
+			}
+			for n := range it.Results {
+				line("result %q", it.Results[n].CallID)
+			}
+			for n := range it.Blocks {
+				line("block %q", it.Blocks[n].ID)
+			}
 		}
 	}
 	return string(h.Sum(nil))

@@ -19,7 +19,7 @@ func newOrigin(tree *session.Tree) *origin {
 }
 
 func (o *origin) place(r session.Ref) Place {
-	if p, ok := o.places[whole(r)]; ok {
+	if p, ok := o.places[recordOf(r).Row()]; ok {
 		return p
 	}
 	return Place{Session: r.Session, Item: -1}
@@ -36,7 +36,7 @@ func (o *origin) steps(tree *session.Tree, edits []session.Edit) []Step {
 	list := make([]Step, 0, len(edits))
 	for _, e := range edits {
 		at := o.place(e.Ref)
-		step := Step{Op: e.Op, Session: at.Session, Item: at.Item, To: e.To, After: o.place(e.After).Item, Field: e.Field, Value: e.Value}
+		step := Step{Op: e.Op, Session: at.Session, Item: at.Item, To: e.To, After: o.place(e.After).Item, Part: e.Ref.Pointer, Field: e.Field, Value: e.Value}
 		if e.Ref.Table == session.TableSessions {
 			step.Session, step.Item = e.Ref.Key, -1
 		}
@@ -63,8 +63,11 @@ func (s *Step) describe(it *session.Item) {
 	if it.Body != nil {
 		s.Text = it.Body.Text
 	}
-	if len(it.Results) > 0 {
-		s.Call, s.Text = it.Results[0].CallID, it.Results[0].Text
+	list, n := partOf(s.Part)
+	if list == inCalls && n < len(it.Calls) {
+		s.Call = it.Calls[n].ID
+	} else if n < len(it.Results) {
+		s.Call, s.Text = it.Results[n].CallID, it.Results[n].Text
 	}
 }
 

@@ -11,11 +11,18 @@ import (
 	"github.com/sessctl/sessctl/internal/store"
 )
 
-// verify holds what a store now has of a tree against what the plan foretold:
-// the same sessions with the same items, and a check that finds the same. rows
-// says that records keep their keys and have positions; in a rewritten store
-// they are numbered anew.
-func verify(facts *session.Store, foretold, stored *session.Tree, rows bool) error {
+// verification holds what a store now has of a tree against what the plan
+// foretold: the same sessions with the same items, and a check that finds the
+// same.
+type verification struct {
+	facts *session.Store
+	judge rules.Judge
+	*carried
+	rows bool // records keep their keys and have positions; in a rewritten store they are numbered anew
+}
+
+func (v verification) of(stored *session.Tree) error {
+	foretold := v.After
 	if len(foretold.Sessions) != len(stored.Sessions) {
 		return fmt.Errorf("%d sessions are stored where the plan has %d", len(stored.Sessions), len(foretold.Sessions))
 	}
@@ -24,11 +31,11 @@ func verify(facts *session.Store, foretold, stored *session.Tree, rows bool) err
 		if got == nil {
 			return fmt.Errorf("session %s is missing", want.ID)
 		}
-		if err := sameSession(want, got, rows); err != nil {
+		if err := v.session(want, got); err != nil {
 			return fmt.Errorf("session %s: %w", want.ID, err)
 		}
 	}
-	want, got := check.Tree(facts, foretold, rules.All), check.Tree(facts, stored, rules.All)
+	want, got := check.Tree(v.facts, foretold, rules.All, v.judge), check.Tree(v.facts, stored, rules.All, v.judge)
 	if len(want) != len(got) {
 		return fmt.Errorf("a check finds %d things where the plan leaves %d", len(got), len(want))
 	}
@@ -49,7 +56,7 @@ func findingKey(f *check.Finding) string {
 	return fmt.Sprint(f.Rule.ID, " ", f.Severity, " ", f.Session, ":", f.Item, " ", f.Call)
 }
 
-func sameSession(want, got *session.Session, rows bool) error {
+func (v verification) session(want, got *session.Session) error {
 	switch {
 	case want.Parent != got.Parent:
 		return fmt.Errorf("its parent is %q and not %q", got.Parent, want.Parent)
@@ -64,23 +71,23 @@ func sameSession(want, got *session.Session, rows bool) error {
 		}
 	}
 	for i := range want.Items {
-		if what := difference(&want.Items[i], &got.Items[i], rows); what != "" {
+		if what := v.difference(&want.Items[i], &got.Items[i], v.edited.has(want.ItemRef(i))); what != "" {
 			return fmt.Errorf("the %s of item %d (%s) is not what the plan has there", what, i, got.ItemRef(i).Row())
 		}
 	}
 	return nil
 }
 
-// sameTexts compares what new items say, which no digest tells: an adapter makes
-// its own of what it stores.
-func sameTexts(ctx context.Context, st store.Store, foretold, stored *session.Tree) error {
+// sameTexts compares what new and edited items say, which no digest tells: an
+// adapter makes its own of what it stores.
+func sameTexts(ctx context.Context, st store.Store, foretold *carried, stored *session.Tree) error {
 	part, said := &session.Tree{}, []*session.Item{}
-	for _, want := range foretold.Sessions {
+	for _, want := range foretold.After.Sessions {
 		got := *stored.Session(want.ID)
 		items := got.Items
 		got.Items = nil
 		for i := range want.Items {
-			if want.Items[i].Table == "" {
+			if want.Items[i].Table == "" || foretold.edited.has(want.ItemRef(i)) {
 				got.Items = append(got.Items, items[i])
 				said = append(said, &want.Items[i])
 			}
@@ -93,8 +100,8 @@ func sameTexts(ctx context.Context, st store.Store, foretold, stored *session.Tr
 	n := 0
 	for _, s := range part.Sessions {
 		for i := range s.Items {
-			if text(&s.Items[i]) != text(said[n]) {
-				return fmt.Errorf("the new item %s does not say what the plan has there", s.ItemRef(i).Row())
+			if want := said[n]; !slices.Equal(texts(want), texts(&s.Items[i])) {
+				return fmt.Errorf("item %s does not say what the plan has there", s.ItemRef(i).Row())
 			}
 			n++
 		}
@@ -102,43 +109,68 @@ func sameTexts(ctx context.Context, st store.Store, foretold, stored *session.Tr
 	return nil
 }
 
-func text(it *session.Item) string {
-	if len(it.Results) > 0 {
-		return it.Results[0].Text
+// texts are all texts of an item, the arguments of its calls included. That of a
+// tool item with one result is the result's.
+func texts(it *session.Item) []string {
+	var list []string
+	if it.Body != nil && (it.Role != session.Tool || len(it.Results) != 1) {
+		list = append(list, it.Body.Text, it.Body.Reasoning)
 	}
-	if it.Body == nil {
-		return ""
+	for i := range it.Calls {
+		list = append(list, it.Calls[i].Args)
 	}
-	return it.Body.Text
+	for i := range it.Results {
+		list = append(list, it.Results[i].Text)
+	}
+	return list
 }
 
 // difference names the first thing in which two outlines differ, "" when they
-// are alike. A new item has no row in the plan.
-func difference(want, got *session.Item, rows bool) string {
-	const flags = session.Implicit | session.Archived | session.Blank | session.Skipped | session.Dangling
-	stored := rows && want.Table != ""
+// are alike. A new item has no row in the plan; what an edited one says is
+// compared as text.
+func (v verification) difference(want, got *session.Item, edited bool) string {
+	flags := session.Implicit | session.Archived | session.Blank | session.Skipped | session.Dangling
+	if want.Table != "" {
+		flags |= session.BlankText | session.TrailingSpace | session.NullText | session.EmptyCalls
+	}
+	stored := v.rows && want.Table != ""
+	digests := stored && !edited
 	for _, part := range []struct {
 		name string
 		same bool
 	}{
 		{"row", !stored || want.Table == got.Table && want.Key == got.Key},
-		{"meaning", !stored || want.Meaning == got.Meaning},
-		{"position", !rows || want.Position == got.Position},
+		{"meaning", !digests || want.Meaning == got.Meaning},
+		{"position", !v.rows || want.Position == got.Position},
 		{"kind", want.Kind == got.Kind},
 		{"role", want.Role == got.Role},
 		{"agent", want.Agent == got.Agent},
 		{"flags", want.Flags&flags == got.Flags&flags},
 		{"sub-session", want.Child == got.Child},
 		{"kept tail", want.KeptFrom == got.KeptFrom},
-		{"text", !stored || want.Text == got.Text},
-		{"calls", slices.EqualFunc(want.Calls, got.Calls, func(a, b session.Call) bool { return a.ID == b.ID && a.Name == b.Name })},
-		{"results", slices.EqualFunc(want.Results, got.Results, func(a, b session.Result) bool {
-			return a.CallID == b.CallID && (!stored || a.Digest == b.Digest) && a.IsError == b.IsError && a.Synthetic == b.Synthetic
+		{"text", !digests || want.Text == got.Text},
+		{"calls", slices.EqualFunc(want.Calls, got.Calls, func(a, b session.Call) bool {
+			return a.ID == b.ID && a.Name == b.Name && (want.Table == "" || a.Form == b.Form)
 		})},
+		{"results", slices.EqualFunc(want.Results, got.Results, func(a, b session.Result) bool {
+			return a.CallID == b.CallID && (!digests || a.Digest == b.Digest) && a.IsError == b.IsError && a.Synthetic == b.Synthetic
+		})},
+		{"blocks", slices.Equal(blockIDs(want), blockIDs(got))},
 	} {
 		if !part.same {
 			return part.name
 		}
 	}
 	return ""
+}
+
+// blockIDs are the ids that a provider's server gave to parts of an item.
+func blockIDs(it *session.Item) []string {
+	var ids []string
+	for i := range it.Blocks {
+		if id := it.Blocks[i].ID; id != "" {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }

@@ -2,15 +2,17 @@ package repair
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
 )
 
 // weigh is the ledger of a rewritten tree, whose records have other bytes and
 // keys than before. It counts what items say: as multisets, before = after −
-// synthetic + quarantined + removed. All bodies must be loaded.
+// synthetic + quarantined + removed, where what an edit changed counts as what it
+// has become. All bodies must be loaded.
 func weigh(c *carried, stored *session.Tree) (Ledger, error) {
-	var l Ledger
+	l := Ledger{Edited: len(c.edited)}
 	balance := map[string]int{}
 	for _, s := range c.Before.Sessions {
 		for i := range s.Items {
@@ -37,6 +39,10 @@ func weigh(c *carried, stored *session.Tree) (Ledger, error) {
 			l.Removed += n
 		}
 	}
+	for i := range c.amended {
+		count(balance, -1, parts(&c.amended[i].was))
+		count(balance, 1, parts(&c.amended[i].is))
+	}
 	for part, n := range balance {
 		if n > 0 {
 			return l, fmt.Errorf("%d times something is missing that was said: %.40q", n, part)
@@ -56,14 +62,15 @@ func count(balance map[string]int, sign int, parts []string) int {
 }
 
 // parts are what an item says, each as a text of its own: itself, unless it is
-// there for its results only, and every result.
+// there for its results only, and every result. A blank text says nothing beside
+// results.
 func parts(it *session.Item) []string {
 	var list []string
 	body := it.Body
 	if body == nil {
 		body = &session.Body{}
 	}
-	if body.Text != "" || len(it.Calls) > 0 || len(it.Results) == 0 {
+	if strings.TrimSpace(body.Text)+body.Reasoning != "" || len(it.Calls) > 0 || len(it.Results) == 0 {
 		calls := ""
 		for i := range it.Calls {
 			calls += fmt.Sprintf("%q %q %q ", it.Calls[i].ID, it.Calls[i].Name, it.Calls[i].Args)
@@ -71,7 +78,9 @@ func parts(it *session.Item) []string {
 		list = append(list, fmt.Sprintf("%s %s %q %q %q %s%s", it.Kind, it.Role, it.Agent, body.Text, body.Reasoning, calls, it.Child))
 	}
 	for i := range it.Results {
-		list = append(list, resultPart(&it.Results[i]))
+		if it.Results[i].CallID != takenResult {
+			list = append(list, resultPart(&it.Results[i]))
+		}
 	}
 	return list
 }

@@ -33,12 +33,12 @@ func walk(s *session.Session) (*Session, []*window) {
 				w.open.complete++
 			}
 		case it.Kind != session.Message:
-		case it.Role == session.User && !it.Flags.Has(session.Implicit):
+		case it.Role == session.User && !it.Flags.Has(session.Implicit) && !it.Answers():
 			w.shut(i)
 			w.batch = nil
 		case it.Role == session.Assistant:
 			w.answer(i)
-		case it.Role == session.Tool:
+		case it.Answers():
 			w.result(i)
 		}
 	}

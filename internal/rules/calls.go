@@ -87,7 +87,7 @@ func (s *Subject) answerPlaceBefore(end int, at pairing.Occurrence) int {
 		case i == reference:
 			place = i
 		case !it.OnWire() || s.Replay.Steps[i].Action == replay.Skip:
-		case it.Role == session.Tool:
+		case it.Answers() && !pairing.EndsGroup(it):
 			place = i
 		default:
 			return place
@@ -125,9 +125,14 @@ func (s *Subject) because(item int) string {
 // reportCall hands over a finding of findCall with its fix.
 func (p *Pass) reportCall(s *Subject, f Finding, fix Fix) {
 	f.Message += s.because(f.Item)
-	if !s.history(f.Item) {
-		f.Fixes = []Fix{fix}
-		f.ProviderError = s.providerError(f.Item)
+	if s.history(f.Item) {
+		f.failing = nil
+		p.Report(f)
+		return
+	}
+	f.Fixes = []Fix{fix}
+	if f.failing == nil {
+		f.failing = func(p *Profile) string { return s.providerError(p, f.Item) }
 	}
 	p.Report(f)
 }
@@ -141,10 +146,10 @@ func (s *Subject) addResult(at pairing.Occurrence, rule string, result session.N
 }
 
 // resultRef addresses one result: its item, or its part of an item that holds
-// several.
+// more.
 func (s *Subject) resultRef(at pairing.Occurrence) session.Ref {
-	ref := s.ItemRef(at.Item)
-	if len(s.Items[at.Item].Results) > 1 {
+	ref, it := s.ItemRef(at.Item), &s.Items[at.Item]
+	if len(it.Results) > 1 || it.Role != session.Tool {
 		ref.Pointer = "/results/" + strconv.Itoa(at.Nth)
 	}
 	return ref

@@ -116,6 +116,8 @@ func (p *printer) edit(e session.Edit) string {
 			return "clear " + p.ref(e.Ref) + " " + e.Field
 		}
 		return fmt.Sprintf("set %s %s=%s", p.ref(e.Ref), e.Field, *e.Value)
+	case session.Wrap, session.Scrub:
+		return string(e.Op) + " " + p.ref(e.Ref)
 	}
 	return "unknown edit " + string(e.Op)
 }

@@ -67,7 +67,7 @@ func (p *Pass) findLeak(s *Subject, d *replay.Delegation) Finding {
 		count(n, "message"), agents(s, d), agentName(d.Caller()), d.Call().ID, verb(n, "stands", "stand"))
 	f.Message += s.because(f.Item)
 	if !s.history(f.Item) {
-		f.ProviderError = s.providerError(min(d.Item, f.Item))
+		f.failing = func(profile *Profile) string { return s.providerError(profile, min(d.Item, f.Item)) }
 	}
 	if undecidable > 0 {
 		f.Message += fmt.Sprintf("; %d of them %s the caller's own name and %s no copy, so whose %s cannot be decided: %s never moved",

@@ -14,9 +14,21 @@ type Pass struct {
 	Subjects []*Subject // one a session, in tree order
 	Trace    *replay.Trace
 
+	judge     Judge
+	bySession map[*session.Session]*Subject
+
 	rule   *Rule
+	found  []*Finding      // of the rule
+	at     map[place][]int // indexes of found
 	report func(*Finding)
 	links  *links // made by leadsUp
+}
+
+// Judge says for whom a request is judged. The zero value asks the provider
+// that each session hints at, about the session with a next message of the user.
+type Judge struct {
+	Profiles []*Profile // none: each session's own hint
+	AsIs     bool       // the stored messages alone are the request
 }
 
 // Subject is one session of the tree with what was computed of it.
@@ -26,13 +38,19 @@ type Subject struct {
 	Pairs  *pairing.Pairing // of the items that the replay persists
 	Start  int              // index of the first item that the next request sends
 	Closed bool             // a child that is never sent to a model again
-	caller *replay.Delegation
-	raw    *pairing.Pairing
+	// Profiles are those that judge the session, and Hint why, when nobody
+	// named one.
+	Profiles []*Profile
+	Hint     string
+	caller   *replay.Delegation
+	raw      *pairing.Pairing
+	torn     map[bool]*broken // made by broken
+	numbers  [Flat + 1][]int  // made by wireIndex
 }
 
 // NewPass prepares the pass of a tree; report receives what the rules find.
-func NewPass(store *session.Store, tree *session.Tree, report func(*Finding)) *Pass {
-	p := &Pass{Store: store, Tree: tree, report: report}
+func NewPass(store *session.Store, tree *session.Tree, judge Judge, report func(*Finding)) *Pass {
+	p := &Pass{Store: store, Tree: tree, judge: judge, report: report}
 	if tree == nil {
 		return p
 	}
@@ -48,6 +66,15 @@ func NewPass(store *session.Store, tree *session.Tree, report func(*Finding)) *P
 			caller:  p.Trace.Callers[s],
 		})
 	}
+	p.bySession = make(map[*session.Session]*Subject, len(p.Subjects))
+	byID := make(map[string]*Subject, len(p.Subjects))
+	for _, s := range p.Subjects { // parents come first
+		p.bySession[s.Session], byID[s.ID] = s, s
+		if s.Profiles = judge.Profiles; len(s.Profiles) == 0 {
+			own, why := s.hint(byID[s.Parent])
+			s.Profiles, s.Hint = []*Profile{own}, why
+		}
+	}
 	return p
 }
 
@@ -60,21 +87,6 @@ func (p *Pass) closed(s *session.Session) bool {
 	d := p.Trace.Callers[s]
 	running := d != nil && d.Result < 0 && d.End == len(d.Session.Items)
 	return !running || p.Store.Writer == session.WriterDead
-}
-
-// Run runs one rule over the pass.
-func (p *Pass) Run(r *Rule) {
-	p.rule = r
-	r.Run(p)
-}
-
-// Report hands over a finding; what the rule left out is filled in.
-func (p *Pass) Report(f Finding) {
-	f.Rule = p.rule
-	if len(f.Items) == 0 && f.Item >= 0 && f.Session != nil {
-		f.Items = []int{f.Item}
-	}
-	p.report(&f)
 }
 
 // find starts a finding at an item, with the rule's own severity.
@@ -91,14 +103,7 @@ func (p *Pass) findSession(s *session.Session) Finding {
 }
 
 // subject is the subject of a session of the tree.
-func (p *Pass) subject(s *session.Session) *Subject {
-	for _, candidate := range p.Subjects {
-		if candidate.Session == s {
-			return candidate
-		}
-	}
-	return nil
-}
+func (p *Pass) subject(s *session.Session) *Subject { return p.bySession[s] }
 
 // stored is the pairing of the items as they are stored, leaks included: what
 // the next request would really hold.

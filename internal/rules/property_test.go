@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -17,11 +18,16 @@ import (
 // check runs a property many times, and very many with SESSCTL_LONG=1.
 func check(t *testing.T, property func(*rapid.T)) {
 	t.Helper()
-	checks := "500"
+	checkMany(t, 500, 20000, property)
+}
+
+// checkMany runs a property some times, and more often with SESSCTL_LONG=1.
+func checkMany(t *testing.T, some, many int, property func(*rapid.T)) {
+	t.Helper()
 	if os.Getenv("SESSCTL_LONG") != "" {
-		checks = "20000"
+		some = many
 	}
-	if err := flag.Set("rapid.checks", checks); err != nil {
+	if err := flag.Set("rapid.checks", strconv.Itoa(some)); err != nil {
 		t.Fatal(err)
 	}
 	rapid.Check(t, property)

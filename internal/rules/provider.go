@@ -1,167 +1,98 @@
 package rules
 
 import (
-	"fmt"
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/pairing"
-	"github.com/sessctl/sessctl/internal/session"
 )
 
-// providerError is what the provider would answer to a request with the items
-// as they are stored now, if the item takes part in a broken pair: the first
-// one at or behind the item.
-func (s *Subject) providerError(item int) string {
-	p := s.stored()
-	from := pairing.Occurrence{Item: item}
-	unanswered, foreign := firstMissing(p, from), firstOrphan(p, from)
-	switch {
-	case unanswered != nil:
-		return s.UnansweredError(s.wireIndex(unanswered.Item), s.unansweredWith(*unanswered))
-	case foreign != nil && slices.ContainsFunc(p.Extras, func(e pairing.Extra) bool { return e.Result == *foreign }):
-		return s.RepeatedResultError(s.wireIndex(foreign.Item), 0, s.result(*foreign).CallID)
-	case foreign != nil:
-		return s.ForeignResultError(s.wireIndex(foreign.Item), 0, s.result(*foreign).CallID)
+// providerError is what a provider would answer to a request with the items as
+// they are stored now, if the item takes part in a broken pair: the first one at
+// or behind the item.
+func (s *Subject) providerError(profile *Profile, item int) string {
+	b, from := s.broken(profile.positional()), pairing.Occurrence{Item: item}
+	if calls := b.calls[firstFrom(b.calls, from):]; len(calls) > 0 {
+		var ids []string
+		for _, c := range calls {
+			if c.Item != calls[0].Item {
+				break
+			}
+			ids = append(ids, s.call(c).ID)
+		}
+		return s.UnansweredError(profile, s.wireIndex(profile, calls[0].Item), ids)
+	}
+	if results := b.results[firstFrom(b.results, from):]; len(results) > 0 {
+		first := results[0]
+		return s.SurplusError(profile, s.wireIndex(profile, first.Item), 0, s.result(first).CallID, b.repeated[first])
 	}
 	return ""
 }
 
-// The texts are quoted from provider-rules.md 1.1 and 1.3; which provider's
-// they are follows the model that answered last.
-
 // UnansweredError is what the provider answers when no result stands directly
 // behind calls of one message, which it names together.
-func (s *Subject) UnansweredError(message int, calls []string) string {
-	ids := strings.Join(calls, ", ")
-	if s.openAI() {
-		return "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. " +
-			"The following tool_call_ids did not have response messages: " + ids
-	}
-	return fmt.Sprintf("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. "+
-		"Each `tool_use` block must have a corresponding `tool_result` block in the next message.", message, ids)
+func (s *Subject) UnansweredError(profile *Profile, message int, calls []string) string {
+	return profile.Error("SC101", Said{Message: message, ID: strings.Join(calls, ", ")})
 }
 
-// ForeignResultError is what the provider answers to a result of a call that is
-// not in the message before; block is its place among the message's results.
-func (s *Subject) ForeignResultError(message, block int, call string) string {
-	if s.openAI() {
-		return "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'." //nolint:misspell // the provider's own spelling
+// SurplusError is what the provider answers to a result of a call that is not in
+// the message before, or that is repeated; block is its place among the
+// message's results.
+func (s *Subject) SurplusError(profile *Profile, message, block int, call string, repeated bool) string {
+	rule := "SC103"
+	if repeated {
+		rule = "SC106"
 	}
-	return fmt.Sprintf("messages.%d.content.%d: unexpected `tool_use_id` found in `tool_result` blocks: %s. "+
-		"Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", message, block, call)
+	return profile.Error(rule, Said{Message: message, Block: block, ID: call})
 }
 
-// RepeatedResultError is what the provider answers to a second result of a call.
-func (s *Subject) RepeatedResultError(message, block int, call string) string {
-	if s.openAI() {
-		return s.ForeignResultError(message, block, call)
-	}
-	return "each tool_use must have a single result. Found multiple `tool_result` blocks with id: " + call
+// broken are the calls and results that a provider refuses, as they are stored,
+// in their order.
+type broken struct {
+	calls    []pairing.Occurrence // that no result answers where it has to
+	results  []pairing.Occurrence // that answer no call where they stand
+	repeated map[pairing.Occurrence]bool
 }
 
-// unansweredWith lists the ids of all calls of the turn that no result directly
-// behind it answers.
-func (s *Subject) unansweredWith(at pairing.Occurrence) []string {
-	var ids []string
-	for nth := range s.Items[at.Item].Calls {
-		if first := firstMissing(s.stored(), pairing.Occurrence{Item: at.Item, Nth: nth}); first != nil && *first == (pairing.Occurrence{Item: at.Item, Nth: nth}) {
-			ids = append(ids, s.Items[at.Item].Calls[nth].ID)
-		}
+// broken lists the broken pairs for a provider that wants a result directly
+// behind its call's turn, or for one that does not mind how late it comes.
+func (s *Subject) broken(positional bool) *broken {
+	if b := s.torn[positional]; b != nil {
+		return b
 	}
-	return ids
-}
-
-// openAI reports whether the session's last model speaks the Chat Completions
-// dialect of errors; without a known model the ids decide, else Anthropic's
-// words are used, which most gateways repeat.
-func (s *Subject) openAI() bool {
-	if s.Model != "" {
-		return strings.HasPrefix(s.Model, "openai/") || strings.HasPrefix(s.Model, "gpt-")
-	}
-	for i := range s.Items {
-		for _, c := range s.Items[i].Calls {
-			return strings.HasPrefix(c.ID, "call_")
-		}
-	}
-	return false
-}
-
-// firstMissing is the first call, from one on, that no result directly behind
-// its turn answers.
-func firstMissing(p *pairing.Pairing, from pairing.Occurrence) *pairing.Occurrence {
-	var at earliest
+	p, b := s.stored(), &broken{repeated: map[pairing.Occurrence]bool{}}
 	for _, m := range p.Missing {
-		at.take(m.Call, from)
+		b.calls = append(b.calls, m.Call)
 	}
-	for _, pair := range p.Pairs {
-		if pair.Place != pairing.Adjacent {
-			at.take(pair.Call, from)
-		}
-	}
-	return at.found
-}
-
-// firstOrphan is the first result, from one on, that answers no call directly
-// before it.
-func firstOrphan(p *pairing.Pairing, from pairing.Occurrence) *pairing.Occurrence {
-	var at earliest
-	for _, o := range p.Orphans {
-		at.take(o, from)
-	}
+	b.results = append(b.results, p.Orphans...)
 	for _, e := range p.Extras {
-		at.take(e.Result, from)
+		b.results = append(b.results, e.Result)
+		b.repeated[e.Result] = true
 	}
 	for _, pair := range p.Pairs {
-		if pair.Place != pairing.Adjacent {
-			at.take(pair.Result, from)
+		if positional && pair.Place != pairing.Adjacent {
+			b.calls = append(b.calls, pair.Call)
+		}
+		if pair.Place == pairing.Early || positional && pair.Place == pairing.Late {
+			b.results = append(b.results, pair.Result)
 		}
 	}
-	return at.found
+	slices.SortFunc(b.calls, compareOccurrences)
+	slices.SortFunc(b.results, compareOccurrences)
+	if s.torn == nil {
+		s.torn = map[bool]*broken{}
+	}
+	s.torn[positional] = b
+	return b
 }
 
-// earliest keeps the first of several occurrences.
-type earliest struct{ found *pairing.Occurrence }
-
-func (e *earliest) take(at, from pairing.Occurrence) {
-	if !at.Before(from) && (e.found == nil || at.Before(*e.found)) {
-		found := at // a copy, so that only what is kept is allocated
-		e.found = &found
-	}
+func compareOccurrences(a, b pairing.Occurrence) int {
+	return cmp.Or(cmp.Compare(a.Item, b.Item), cmp.Compare(a.Nth, b.Nth))
 }
 
-// MessageNumbers numbers the messages that the items become in the next
-// request, and at last the user's next message: system messages are not
-// counted, tool items that follow each other and the user text behind them are
-// one message, and a summary takes the first place (provider-rules.md 4.1,
-// anthropic). An item that is no numbered message has -1.
-func (s *Subject) MessageNumbers() []int {
-	numbers := make([]int, len(s.Items)+1)
-	n := -1
-	if s.LastSummary() >= 0 {
-		n = 0
-	}
-	var last session.Role
-	for i := range numbers {
-		role := session.User
-		if i < len(s.Items) {
-			it := &s.Items[i]
-			if i < s.Start || !it.OnWire() || it.Role == session.System || it.Flags.Has(session.Blank) {
-				numbers[i] = -1
-				continue
-			}
-			role = it.Role
-		}
-		if last != session.Tool || role != session.Tool && role != session.User {
-			n++
-		}
-		last = role
-		numbers[i] = n
-	}
-	return numbers
-}
-
-// wireIndex is the number of an item's message, or of the last one before it.
-func (s *Subject) wireIndex(item int) int {
-	return max(slices.Max(s.MessageNumbers()[:item+1]), 0)
+// firstFrom is the index of the first occurrence that is not before another.
+func firstFrom(list []pairing.Occurrence, from pairing.Occurrence) int {
+	i, _ := slices.BinarySearchFunc(list, from, compareOccurrences)
+	return i
 }

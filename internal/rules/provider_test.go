@@ -3,6 +3,7 @@ package rules_test
 import (
 	"testing"
 
+	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/treetest"
 )
@@ -86,7 +87,7 @@ P
   user`, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			found := findAll(&session.Store{Writer: session.WriterDead, ChildrenClosed: true}, treetest.Trees(t, tc.tree))
+			found := findFor(&session.Store{Writer: session.WriterDead, ChildrenClosed: true}, treetest.Trees(t, tc.tree), rules.Judge{})
 			if len(found) == 0 || found[0].ProviderError != tc.want {
 				t.Errorf("want %q\n%s", tc.want, messages(found))
 				for _, f := range found {

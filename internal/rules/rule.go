@@ -55,6 +55,8 @@ type Rule struct {
 	Safety   Safety // of the default repair
 	Scope    Scope
 	Deep     bool // needs what is only read with --deep
+	Profiled bool // depends on the provider: only the profiles that list it find anything
+	Wire     bool // only a request for that provider would be made otherwise: what is stored is never changed
 	Since    string
 	Run      func(*Pass) // nil: the engine itself reports it
 }
@@ -72,11 +74,28 @@ type Finding struct {
 	Agent   string
 	Call    string // call id
 
-	Message       string // for people; never message text
-	ProviderError string // what the provider would answer, "" when it would not
-	Related       []Place
-	Twins         []Place // the surviving copies, for leaks
-	Fixes         []Fix
+	Message string // for people; never message text
+	// Profile is the one that minds it most, nil where no provider is asked.
+	Profile *Profile
+	// ProviderError is what that provider would answer, "" when it would not.
+	ProviderError string
+	// Judged is how each profile minds it, where there are several.
+	Judged []Judgement
+	// Sent says what an adapter for the profile sends instead, of wire rules:
+	// "the two messages as one".
+	Sent    string
+	Related []Place
+	Twins   []Place // the surviving copies, for leaks
+	Fixes   []Fix
+
+	failing func(*Profile) string // makes ProviderError for each profile
+}
+
+// Judgement is how one profile minds a finding.
+type Judgement struct {
+	Profile  *Profile
+	Severity Severity
+	Error    string // what the provider would answer, "" when it would not
 }
 
 // Place names an item of another session, or another item of the same.

@@ -20,6 +20,27 @@ type ruleCase struct {
 	tweak func(*session.Tree) // what the notation has no words for
 	want  string              // in the form of describe, "" for nothing
 	says  string              // a part of the first finding's message
+
+	// profile names the profiles that judge, "own" stands for the session's
+	// hint; "" asks for none of the rules that depend on a provider.
+	profile string
+	asIs    bool // no next message of the user
+}
+
+// bare minds nothing that depends on a provider.
+var bare = &rules.Profile{Name: "bare", Shape: rules.Grouped, Errors: rules.FindProfile("anthropic").Errors}
+
+func (tc *ruleCase) judge() rules.Judge {
+	j := rules.Judge{Profiles: []*rules.Profile{bare}, AsIs: tc.asIs}
+	if tc.profile != "" {
+		j.Profiles = nil
+	}
+	for name := range strings.FieldsSeq(tc.profile) {
+		if name != "own" {
+			j.Profiles = append(j.Profiles, rules.FindProfile(name))
+		}
+	}
+	return j
 }
 
 // runCases checks a store like docker agent's: nobody has it open, and children
@@ -36,7 +57,7 @@ func runCases(t *testing.T, cases []ruleCase) {
 			if tc.tweak != nil {
 				tc.tweak(trees[0])
 			}
-			found := findAll(store, trees)
+			found := findFor(store, trees, tc.judge())
 			if diff := cmp.Diff(lines(tc.want), lines(describe(trees, found))); diff != "" {
 				t.Errorf("want (-), got (+):\n%s%s", diff, tc.tree)
 			}
@@ -55,11 +76,16 @@ var (
 	scripts = func(s *session.Store) { s.ChildPrologue = true }
 )
 
-// findAll runs every rule over the store and over every tree.
+// findAll runs every rule that depends on no provider.
 func findAll(store *session.Store, trees []*session.Tree) []*rules.Finding {
+	return findFor(store, trees, (&ruleCase{}).judge())
+}
+
+// findFor runs every rule over the store and over every tree.
+func findFor(store *session.Store, trees []*session.Tree, judge rules.Judge) []*rules.Finding {
 	var found []*rules.Finding
 	run := func(tree *session.Tree, scope rules.Scope) {
-		pass := rules.NewPass(store, tree, func(f *rules.Finding) { found = append(found, f) })
+		pass := rules.NewPass(store, tree, judge, func(f *rules.Finding) { found = append(found, f) })
 		for _, r := range rules.All {
 			if r.Run != nil && r.Scope&scope != 0 {
 				pass.Run(r)

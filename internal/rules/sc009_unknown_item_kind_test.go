@@ -8,7 +8,7 @@ import (
 
 func TestSC009UnknownItemKind(t *testing.T) {
 	fault := session.Fault{Kind: session.UnknownKind, Field: "check\x1b[2Jpoint"}
-	role := session.Fault{Kind: session.UnknownKind, Field: "robot", Detail: "the message has a role that no provider knows"}
+	worded := session.Fault{Kind: session.UnknownKind, Field: "memo", Detail: "the item is a memo, which only newer versions load"}
 	runCases(t, []ruleCase{
 		{
 			name: "a kind outside the table, with control characters escaped", tree: quiet, tweak: ofItem(fault),
@@ -16,9 +16,9 @@ func TestSC009UnknownItemKind(t *testing.T) {
 			says: `of kind "check\x1b[2Jpoint", which no known reader loads`,
 		},
 		{
-			name: "what the adapter words itself", tree: quiet, tweak: ofItem(role),
+			name: "what the adapter words itself", tree: quiet, tweak: ofItem(worded),
 			want: `SC009 warning P.1`,
-			says: "a role that no provider knows",
+			says: "a memo, which only newer versions load",
 		},
 		{
 			name: "kinds that reach no model are no finding by themselves",

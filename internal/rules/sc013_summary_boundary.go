@@ -72,7 +72,7 @@ func (s *Subject) summaryBefore(last int) int {
 // means that the summary keeps no tail.
 func (s *Subject) safeBoundary(summary, from int) int {
 	for n, i := range s.Loaded() {
-		if i >= from && i < summary && s.Items[i].OnWire() && s.Items[i].Role != session.Tool {
+		if i >= from && i < summary && s.Items[i].OnWire() && !s.Items[i].Answers() {
 			return n
 		}
 	}

@@ -51,7 +51,9 @@ P
   user`,
 			want: `
 				SC101 error P.3
-				lossless: insert placeholder c1 by root in P after P.3`,
+				lossless: insert placeholder c1 by root in P after P.3
+				SC202 warning P.3 see P.1
+				lossless: set P.3/calls/0 id=c1_dup1`,
 		},
 		{
 			name: "the first use of an id: the result stays with the second",
@@ -65,7 +67,9 @@ P
   root "done"`,
 			want: `
 				SC101 error P.1
-				lossless: insert placeholder c1 by root in P after P.1`,
+				lossless: insert placeholder c1 by root in P after P.1
+				SC202 warning P.3 see P.1
+				lossless: set P.3/calls/0 id=c1_dup1; set P.4/results/0 call=c1_dup1`,
 		},
 		{
 			name: "a delegation whose child never finished, behind its sub-session",

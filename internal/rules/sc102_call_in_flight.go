@@ -16,10 +16,16 @@ var callInFlight = Rule{
 			switch {
 			case p.Store.Writer == session.WriterUnknown:
 				f.Message += "whether its runtime still runs cannot be told. If it does not, --assume-dead says so"
+				if !s.history(f.Item) {
+					f.Severity = Warning
+				}
 			case p.Store.WriterName != "":
 				f.Message += p.Store.WriterName + " has the store open"
 			default:
 				f.Message += "another process has the store open"
+			}
+			if !s.history(f.Item) { // the result may come, but a request without it is refused now
+				f.failing = func(profile *Profile) string { return s.providerError(profile, f.Item) }
 			}
 			p.Report(f)
 		})
@@ -46,7 +52,7 @@ func reportWaiting(p *Pass, s *Subject) {
 // onlyResultsFollow reports whether the item is the last one but for results.
 func (s *Subject) onlyResultsFollow(item int) bool {
 	for i := item + 1; i < len(s.Items); i++ {
-		if s.Items[i].OnWire() && s.Items[i].Role != session.Tool {
+		if it := &s.Items[i]; it.OnWire() && (!it.Answers() || pairing.EndsGroup(it)) {
 			return false
 		}
 	}

@@ -21,7 +21,7 @@ P
   user
   root c1()`,
 			store: unknown,
-			want:  `SC102 info P.1`,
+			want:  `SC102 warning P.1`,
 			says:  "--assume-dead",
 		},
 		{
@@ -55,6 +55,27 @@ C<P
   worker "done"`,
 			store: alive,
 			want:  `SC102 info P.0`,
+		},
+		{
+			name: "what waits for approval is an info although nobody can tell whether the runtime lives",
+			tree: `
+P
+  user
+  root c1()
+  root <c1?`,
+			store: unknown,
+			want:  `SC102 info P.1`,
+		},
+		{
+			name: "behind a result that stands in a message of the user",
+			tree: `
+P
+  user
+  root c1() c2()
+  root <c1`,
+			store: alive,
+			tweak: inUserItems(2),
+			want:  `SC102 info P.1`,
 		},
 		{
 			name: "a child that runs has its own last call in flight",

@@ -58,20 +58,28 @@ P
 				SC101 error P.4
 				lossless: insert placeholder c1 by root in P after P.4
 				SC103 error P.1
-				kept: quarantine P.1`,
+				kept: quarantine P.1
+				SC202 warning P.4 see P.2
+				lossless: set P.4/calls/0 id=c1_dup1`,
 		},
 		{
-			name: "behind a call without an id it may be the answer",
+			name: "behind two calls without an id it may be an answer",
 			tree: `
 P
   user
-  root ()
+  root () ()
   root <c1
   root "ok"`,
 			want: `
 				SC101 error P.1
 				manual:
+				SC101 error P.1
+				manual:
 				SC103 error P.2
+				manual:
+				SC204 error P.1
+				manual:
+				SC204 error P.1
 				manual:`,
 		},
 		{

@@ -72,7 +72,9 @@ P
 				SC101 error P.1
 				lossless: insert placeholder c1 by root in P after P.1
 				SC104 error P.5 see P.3
-				lossless: move P.5 to P after P.3`,
+				lossless: move P.5 to P after P.3
+				SC202 warning P.3 see P.1
+				lossless: set P.3/calls/0 id=c1_dup1; set P.5/results/0 call=c1_dup1`,
 		},
 		{
 			name: "in a child that is never sent again it is an info without a repair",
@@ -97,6 +99,7 @@ P
   root <c2
   root <c1
   root "ok"`,
+			want: `SC111 info P.1 see P.0`,
 		},
 		{
 			name: "the sub-session item between a delegation and its result is normal",

@@ -52,6 +52,9 @@ P
   root c1()
   root <c1
   root "ok"`,
+			want: `
+				SC202 warning P.2 see P.0
+				lossless: set P.2/calls/0 id=c1_dup1; set P.3/results/0 call=c1_dup1`,
 		},
 		{
 			name: "a result before its sub-session, but behind its call, is SC720",

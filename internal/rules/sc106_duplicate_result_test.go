@@ -77,6 +77,9 @@ P
   root c1()
   root <c1
   root "ok"`,
+			want: `
+				SC202 warning P.2 see P.0
+				lossless: set P.2/calls/0 id=c1_dup1; set P.3/results/0 call=c1_dup1`,
 		},
 		{
 			name: "results of two calls may say the same",

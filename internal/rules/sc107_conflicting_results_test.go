@@ -57,7 +57,9 @@ P
   user`,
 			want: `
 				SC107 error P.0 see P.2
-				manual:`,
+				manual:
+				SC202 warning P.4 see P.1
+				lossless: set P.4/calls/0 id=c1_dup1; set P.5/results/0 call=c1_dup1`,
 			says: "has only a placeholder",
 		},
 		{

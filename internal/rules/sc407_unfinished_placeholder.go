@@ -46,7 +46,7 @@ func (s *Subject) last(item int) bool {
 // never finished: then its calls were lost with the rest of it.
 func (s *Subject) afterUnfinished(item int) bool {
 	for i := item - 1; i >= 0; i-- {
-		if it := &s.Items[i]; it.OnWire() && it.Role != session.Tool {
+		if it := &s.Items[i]; it.OnWire() && !it.Answers() {
 			return it.Flags.Has(session.Unfinished)
 		}
 	}

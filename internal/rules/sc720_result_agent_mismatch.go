@@ -58,7 +58,7 @@ func reportResultAgent(p *Pass, s *Subject, d *replay.Delegation) {
 func (s *Subject) sameGroup(from, to int) bool {
 	for i := from + 1; i < to; i++ {
 		it := &s.Items[i]
-		if it.Kind == session.Summary || it.OnWire() && it.Role != session.Tool && s.Replay.Steps[i].Action == replay.Persist {
+		if it.Kind == session.Summary || it.OnWire() && !it.Answers() && s.Replay.Steps[i].Action == replay.Persist {
 			return false
 		}
 	}
@@ -82,7 +82,7 @@ func (s *Subject) handedTo(agent string, d *replay.Delegation) bool {
 	for i := d.Result + 1; i < len(s.Items); i++ {
 		it := &s.Items[i]
 		switch {
-		case it.Kind != session.Message || s.Replay.Steps[i].Action == replay.Skip || it.Role == session.Tool:
+		case it.Kind != session.Message || s.Replay.Steps[i].Action == replay.Skip || it.Answers():
 		case it.Role == session.Assistant:
 			return it.Agent == agent
 		default:

@@ -22,11 +22,12 @@ import (
 const vectorsFile = "../../../shared/vectors/provider.json"
 
 type vector struct {
-	ID, Name, Encoding string
-	Messages, Repaired []vectorMessage
-	Context            struct{ Writer string }
-	Expect             map[string]struct{ Rule string }
-	Any                []string `json:"findings_any_profile"`
+	ID, Name, Encoding, Mode string
+	Messages, Repaired       []vectorMessage
+	Context                  struct{ Writer string }
+	Expect                   map[string]struct{ Verdict, Rule, Confidence string }
+	Finding                  struct{ Rule, Severity string }
+	Any                      []string `json:"findings_any_profile"`
 }
 
 type vectorMessage struct {
@@ -59,31 +60,63 @@ func TestVectorsOfConversations(t *testing.T) {
 		if v.Encoding != "neutral" {
 			continue
 		}
-		t.Run(v.ID+" "+v.Name, func(t *testing.T) {
-			store := &session.Store{Writer: map[string]session.Writer{"alive": session.WriterLive, "dead": session.WriterDead}[v.Context.Writer]}
-			tree := &session.Tree{Sessions: []*session.Session{conversation(v.Messages)}}
-			found := idsOf(findAll(store, []*session.Tree{tree}))
-			for _, id := range found {
-				if !slices.Contains(v.Any, id) {
-					t.Errorf("%s is not expected under any profile (%v)", id, v.Any)
-				}
-			}
-			want := v.Expect["generic"].Rule
-			if rules.Find(want) == nil {
-				return // not built
-			}
-			if !slices.Contains(found, want) {
-				t.Errorf("found %v, want %s", found, want)
-			}
-			if slices.ContainsFunc(v.Any, func(id string) bool { return id == "SC202" }) {
-				return // its repair renames
-			}
-			after, _ := repaired(t, store, tree)
-			if diff := cmp.Diff(flat(conversation(v.Repaired)), flat(after.Root())); diff != "" {
+		store := &session.Store{Writer: map[string]session.Writer{"alive": session.WriterLive, "dead": session.WriterDead}[v.Context.Writer]}
+		for name := range v.Expect {
+			t.Run(v.ID+" "+v.Name+" for "+name, func(t *testing.T) {
+				judge := rules.Judge{Profiles: []*rules.Profile{rules.FindProfile(name)}, AsIs: v.Mode == "as-is"}
+				v.check(t, name, findFor(store, []*session.Tree{{Sessions: []*session.Session{conversation(v.Messages)}}}, judge))
+			})
+		}
+		t.Run(v.ID+" "+v.Name+" repaired", func(t *testing.T) {
+			after, _ := repaired(t, store, &session.Tree{Sessions: []*session.Session{conversation(v.Messages)}})
+			if diff := cmp.Diff(flat(conversation(v.left())), flat(after.Root())); diff != "" {
 				t.Errorf("after the repair, want (-), got (+):\n%s", diff)
 			}
 		})
 	}
+}
+
+// check holds what one provider is expected to mind against what was found.
+func (v *vector) check(t *testing.T, profile string, found []*rules.Finding) {
+	t.Helper()
+	expect := v.Expect[profile]
+	met := rules.Find(expect.Rule) == nil
+	for _, f := range found {
+		if !slices.Contains(v.Any, f.Rule.ID) {
+			t.Errorf("%s is not expected under any profile (%v)", f.Rule.ID, v.Any)
+		}
+		if expect.Verdict == "accept" && f.Severity > rules.Info && expect.Confidence != "low" {
+			t.Errorf("it is accepted, but there is a %s of %s", f.Severity, f.Rule.ID)
+		}
+		met = met || f.Rule.ID == expect.Rule && f.Severity >= v.least(profile)
+	}
+	if !met && expect.Confidence != "low" {
+		t.Errorf("want %s at %s or above, found:\n%s", expect.Rule, v.least(profile), messages(found))
+	}
+}
+
+// least is how much a profile has to mind the rule that it is expected to. Where
+// the vector names a severity for the finding itself, that holds.
+func (v *vector) least(profile string) rules.Severity {
+	expect := v.Expect[profile]
+	switch {
+	case v.Finding.Rule == expect.Rule && v.Finding.Severity == "info":
+		return rules.Info
+	case expect.Verdict == "reject" && v.Finding.Rule != expect.Rule:
+		return rules.Error
+	}
+	return rules.Warning
+}
+
+// left is what the default repair leaves. What only a request would have
+// otherwise stays as it is stored.
+func (v *vector) left() []vectorMessage {
+	for _, expect := range v.Expect {
+		if r := rules.Find(expect.Rule); r != nil && r.Safety != rules.None && !r.Wire {
+			return v.Repaired
+		}
+	}
+	return v.Messages
 }
 
 // conversation is a session of messages; results of one message are one item
@@ -94,12 +127,13 @@ func conversation(messages []vectorMessage) *session.Session {
 		it.Table, it.Key, it.Position = "items", fmt.Sprint(len(s.Items)), int64(len(s.Items))
 		it.Body = &session.Body{Text: it.Body.Text}
 		it.Text = session.DigestOf(it.Body.Text)
+		it.Flags = flagsOf(&it)
 		s.Items = append(s.Items, it)
 	}
 	for _, m := range messages {
 		it := session.Item{Role: session.ParseRole(m.Role), Body: &session.Body{Text: m.Text}}
 		for _, c := range m.Calls {
-			it.Calls = append(it.Calls, session.Call{ID: c.ID, Name: c.Name, Args: c.Args})
+			it.Calls = append(it.Calls, session.Call{ID: c.ID, Name: c.Name, Args: c.Args, Form: formOf(c.Args)})
 		}
 		for _, r := range m.Results {
 			it.Results = []session.Result{{
@@ -113,6 +147,34 @@ func conversation(messages []vectorMessage) *session.Session {
 		}
 	}
 	return s
+}
+
+// flagsOf are the flags that an adapter sets for what a message says.
+func flagsOf(it *session.Item) session.Flags {
+	var flags session.Flags
+	trimmed := strings.TrimSpace(it.Body.Text)
+	if trimmed == "" && it.Body.Text != "" {
+		flags |= session.BlankText
+	}
+	if trimmed == "" && len(it.Calls)+len(it.Results) == 0 {
+		flags |= session.Blank
+	}
+	if strings.TrimRight(it.Body.Text, " \t\r\n") != it.Body.Text {
+		flags |= session.TrailingSpace
+	}
+	return flags
+}
+
+// formOf is what arguments are.
+func formOf(args string) session.ArgsForm {
+	var value any
+	if err := json.Unmarshal([]byte(args), &value); err != nil {
+		return session.ArgsBroken
+	}
+	if _, object := value.(map[string]any); !object {
+		return session.ArgsValue
+	}
+	return session.ArgsObject
 }
 
 // flat lists what a session says, one line a message; the results that stand

@@ -3,7 +3,8 @@ package session
 // Op is what an edit does to a store.
 type Op string
 
-// The edits. Each moves, adds or removes whole records; only Set changes one.
+// The edits. Most move, add or remove whole records; Set, Wrap and Scrub change
+// what one says, and the receipt keeps the record as it was.
 const (
 	Move       Op = "move"       // the item Ref goes to session To, directly after item After
 	RemoveTwin Op = "remove"     // the item Ref leaves; its surviving copy is Twin
@@ -11,6 +12,17 @@ const (
 	Insert     Op = "insert"     // a new item in session To, directly after item After
 	Create     Op = "create"     // a new session NewID below session To
 	Set        Op = "set"        // Field of Ref becomes Value
+	Wrap       Op = "wrap"       // the arguments of the call Ref become {"INVALID_JSON": "the text that they were"}
+	Scrub      Op = "scrub"      // what is no Unicode text in the record Ref becomes U+FFFD
+)
+
+// The fields of an item that Set changes beside the columns of its store. The
+// pointer of Ref says which call, result or block is meant: "/calls/0".
+const (
+	FieldText     = "text"    // of the item, a blank one only; the value is "" (a plan holds no text)
+	FieldCallID   = "id"      // of a call
+	FieldResultID = "call"    // of a result: the id of the call that it answers
+	FieldBlockID  = "item_id" // of a block: the provider's own id, nil to take it away
 )
 
 // Edit is one change, as data: a plan can be saved, shown and applied later.

@@ -19,6 +19,8 @@ const (
 	BadSummary                          // Field: the column; Detail: what is wrong; Default
 	Housekeeping                        // Detail: what could be tidied and how
 	ParentCycle                         // Detail: the loop of session ids
+	BadUnicode                          // Field: the column or key; Detail: what is wrong with the text
+	UnknownPart                         // Field: the role or type found; Detail: what knows it not
 )
 
 // Fault is one such defect at one place.

@@ -95,6 +95,14 @@ const (
 	Skipped
 	// Dangling sub-session items refer to a session that does not exist.
 	Dangling
+	// BlankText items have a text that is nothing but white space.
+	BlankText
+	// TrailingSpace items have a text that ends in white space.
+	TrailingSpace
+	// NullText items hold null where a text belongs.
+	NullText
+	// EmptyCalls items hold a list of calls that is empty.
+	EmptyCalls
 )
 
 // Has reports whether all flags of g are set.
@@ -112,11 +120,18 @@ type Item struct {
 	Time     time.Time // zero when absent or unreadable
 
 	Agent      string // who produced it, "" for user and system items
+	Model      string // the model that produced it, "" when the store does not say
 	Branch     string // the path label; see package branch for the other forms
 	Invocation string
 
 	Calls   []Call
 	Results []Result
+	// Blocks are the parts of a message in their stored order, all of them. nil
+	// when there is nothing to tell beyond a text, then calls, then results.
+	Blocks []Block
+	// Size is about what the item adds to a request, in bytes: texts,
+	// arguments, results and media. 0 when it is not known.
+	Size int64
 
 	Child    string // the sub-session's id, for SubSession items
 	KeptFrom int64  // for Summary items: index in the loaded list of the first item kept, 0 for none
@@ -144,8 +159,21 @@ type Call struct {
 	ID         string
 	Name       string
 	Args       string // the raw argument text; body level only
+	Form       ArgsForm
+	Server     bool // the provider ran the tool: its result is a part of the same message
 	Delegation *Delegation
 }
+
+// ArgsForm says what the arguments of a call are, at the outline level.
+type ArgsForm uint8
+
+// The forms. No text at all counts as an object without members, as runtimes
+// send it.
+const (
+	ArgsObject ArgsForm = iota // a JSON object
+	ArgsValue                  // JSON, but not an object
+	ArgsBroken                 // not JSON
+)
 
 // Result is one tool_result.
 type Result struct {
@@ -156,6 +184,8 @@ type Result struct {
 	IsError   bool
 	Synthetic bool // a placeholder that some tool wrote for a missing result
 	Pending   bool // recorded as still running or waiting for approval
+	Null      bool // the store holds null where the text belongs
+	Server    bool // of a tool that the provider ran
 }
 
 // Delegation is what a call that starts a child session says about the child.
@@ -164,6 +194,30 @@ type Delegation struct {
 	Task     Digest // of the task text, 0 when the arguments do not say
 	Child    string // the child's id, where the store records it with the call
 	Blocking bool   // the caller waits; its own items cannot come before the result
+}
+
+// Has reports whether one of the item's blocks is of this kind.
+func (it *Item) Has(kind BlockKind) bool {
+	for i := range it.Blocks {
+		if it.Blocks[i].Kind == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// Answers reports whether the item holds results where an API looks for them: a
+// tool item, or a user item with results, as Anthropic has them.
+func (it *Item) Answers() bool {
+	if it.Role != User {
+		return it.Role == Tool
+	}
+	for i := range it.Results {
+		if !it.Results[i].Server {
+			return true
+		}
+	}
+	return false
 }
 
 // OnWire reports whether the item becomes part of a request to a model.

@@ -19,6 +19,9 @@ type Session struct {
 	Agent  string // the agent that the session belongs to, "" when the store does not say
 	Model  string // the model that answered last, "" when unknown: the hint for a provider profile
 
+	Thinking Tristate // whether the session says that its model thinks
+	Unstored bool     // the provider was told to keep nothing: its ids mean nothing to it later
+
 	Created time.Time // zero when absent or unreadable
 	Updated time.Time
 
@@ -39,6 +42,16 @@ type Session struct {
 	// "raw"); loaded with the bodies.
 	Raw []byte
 }
+
+// Tristate is a fact that a store may leave open.
+type Tristate uint8
+
+// The states.
+const (
+	Unsaid Tristate = iota
+	Yes
+	No
+)
 
 // Ref addresses the session's own record.
 func (s *Session) Ref() Ref { return Ref{Session: s.ID, Table: TableSessions, Key: s.ID} }

@@ -29,6 +29,11 @@ type Store struct {
 	// ChildPrologue: every child session starts with a system message that
 	// holds its task and an implicit user message.
 	ChildPrologue bool
+	// Adapts is what the runtime's own request builder does so that a provider
+	// does not mind, by the id of the rule that would ("SC401"), or by id and
+	// profile where only some requests are built so ("SC304 gemini"): "leaves
+	// blank messages out". Only what every version does that may read the store.
+	Adapts map[string]string
 	// ReadOnly is the reason why this store cannot be repaired in place, "" if it can.
 	ReadOnly string
 	// Incomplete is the reason why not everything could be read, "" if all was.

@@ -24,7 +24,7 @@ type place struct {
 }
 
 func newBuilder(in Input) *builder {
-	pass := rules.NewPass(in.Store, in.Tree, nil)
+	pass := rules.NewPass(in.Store, in.Tree, in.Judge, nil)
 	b := &builder{
 		in: in, trace: pass.Trace,
 		subjects: map[*session.Session]*rules.Subject{},

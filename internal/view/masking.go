@@ -1,6 +1,11 @@
 package view
 
-import "github.com/sessctl/sessctl/internal/rules"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/rules"
+)
 
 // Masking is what docker agent's request-time sanitiser makes of a request that
 // a provider would refuse: an error result "No result provided" behind every
@@ -41,4 +46,45 @@ func maskingOf(s *rules.Subject, w *wire) *Masking {
 		return nil
 	}
 	return m
+}
+
+// words say what docker agent does instead of letting the request fail, or with
+// one that would not.
+func (m *Masking) words(fails bool) string {
+	var acts []string
+	if len(m.Invented) > 0 {
+		acts = append(acts, `puts an error result "No result provided" behind `+masked(m.Invented, "%s (item %d)"))
+	}
+	if len(m.Dropped) > 0 {
+		acts = append(acts, "leaves out the result of "+masked(m.Dropped, "%s at item %d"))
+	}
+	text := "docker agent since v1.44 does not let it fail: it "
+	if !fails {
+		text = "docker agent since v1.44 changes it all the same: it "
+	}
+	text += strings.Join(acts, ", and ") + "."
+	if len(m.Invented) > 0 {
+		text += " To the model those calls have failed."
+	}
+	return text
+}
+
+// masked lists calls or results: "shell (item 3) and read_file (item 5)".
+func masked(list []Masked, form string) string {
+	const most = 6
+	var words []string
+	for _, m := range list[:min(len(list), most)] {
+		name := m.Name
+		if name == "" {
+			name = "call " + m.Call
+		}
+		words = append(words, fmt.Sprintf(form, name, m.Item))
+	}
+	if more := len(list) - most; more > 0 {
+		words = append(words, fmt.Sprintf("%d more", more))
+	}
+	if len(words) == 1 {
+		return words[0]
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }

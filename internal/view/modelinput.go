@@ -11,21 +11,34 @@ import (
 // item from session.Start on, leaked ones included, since runtimes do not know
 // better. Messages have the numbers of rules.(*Subject).MessageNumbers.
 type Request struct {
+	Profile *rules.Profile // who gets it
+	Why     string         // why this one, "" when it was asked for
+	AsIs    bool           // the stored messages alone, without a next one of the user
+
 	Covered int      // items at the beginning that are not sent because a summary stands for them
 	Parts   []Part   // in the order in which they are sent
 	Live    bool     // another process has the store open
 	Closed  bool     // a finished sub-session: the runtime never sends this session to a model again
 	Masking *Masking // what docker agent does instead; nil for other runtimes, and when it has nothing to do
+
+	Runtime  string // its name, for people
+	Adjusted int    // defects that an adapter has to send otherwise than they are stored
+	Eased    int    // defects that the runtime sends otherwise by itself
+	Risk     string // what some models or servers of the provider answer, in its words or ours; "" when none does
 }
 
-// Part is a stored item, or something that the runtime adds.
+// Part is a stored item, or something that the runtime adds. What is to be said
+// of the request as a whole stands at the first part.
 type Part struct {
-	Message  int    // number in the request, -1 without one
-	Role     string // on the wire: system, user or assistant; "" when it is not sent
+	Message  int    // number in the request of the first message that it is, -1 without one
+	Last     int    // number of the last one
+	Role     string // on the wire; "" when it is not sent
 	Row      Row    // Item is -1 for what the runtime adds
 	Unsent   bool
 	Why      string // why it is not sent, where its kind does not say so
 	Rejected []Rejection
+	Adjusted []Adjustment
+	Renamed  []Renaming
 }
 
 // Kind says what a part is: the kind of its item, or what the runtime adds.
@@ -41,41 +54,74 @@ func (p *Part) Kind() string {
 	return "input"
 }
 
-// Error is what the provider would answer: at the first place that it refuses,
-// "" when there is none.
-func (r *Request) Error() string {
+// Refusal is the first place that the provider refuses, nil when there is none.
+func (r *Request) Refusal() *Rejection {
 	for i := range r.Parts {
 		if rejected := r.Parts[i].Rejected; len(rejected) > 0 {
-			return rejected[0].Error
+			return &rejected[0]
 		}
 	}
-	return ""
+	return nil
 }
 
-// request builds the request of one session.
+// request builds the request of one session, for the first profile that judges it.
 func (b *builder) request(s *rules.Subject) *Request {
-	r := &Request{Closed: s.Closed, Live: b.in.Store.Writer == session.WriterLive}
-	numbers := s.MessageNumbers()
-	r.Parts = append(r.Parts, Part{Message: -1, Role: "system", Row: Row{Item: -1, Label: "the agent's own instructions (not stored)"}})
+	r := &Request{
+		Profile: s.Profiles[0], Why: s.Hint, AsIs: b.in.Judge.AsIs,
+		Closed: s.Closed, Live: b.in.Store.Writer == session.WriterLive, Runtime: b.in.Store.Title,
+	}
+	roles, numbers := &wireRoles[r.Profile.Shape], s.MessageNumbers(r.Profile)
+	r.Parts = append(r.Parts, Part{Message: -1, Role: roles.system, Row: Row{Item: -1, Label: "the agent's instructions (not stored)"}})
 	if last := s.LastSummary(); last >= 0 {
 		r.Covered = coveredTo(s.Session, last)
-		r.Parts = append(r.Parts, Part{Role: "user", Row: Row{Item: -1, Text: "Session Summary: " + textOf(&s.Items[last])}})
+		r.Parts = append(r.Parts, Part{Role: roles.user, Row: Row{Item: -1, Text: "Session Summary: " + textOf(&s.Items[last])}})
 	}
 	answers := answersOf(s)
 	for i := s.Start; i < len(s.Items); i++ {
 		p := Part{Message: numbers[i], Row: b.bare(s, answers, i)}
 		if p.Unsent, p.Why = b.unsent(&s.Items[i]); !p.Unsent {
-			p.Role = wireRole(s.Items[i].Role)
+			p.Role = roles.of(&s.Items[i])
 		}
 		r.Parts = append(r.Parts, p)
 	}
-	r.Parts = append(r.Parts, Part{Message: numbers[len(s.Items)], Role: "user", Row: Row{Item: -1, Label: "(your next message)"}})
-	w := checkWire(s, numbers)
-	b.reject(s, r, w)
-	if b.in.Store.ChildrenClosed {
-		r.Masking = maskingOf(s, w)
+	r.Parts = append(r.Parts, Part{Message: numbers[len(s.Items)], Role: roles.user, Row: Row{Item: -1, Label: "(your next message)"}})
+	r.measure()
+	if r.AsIs {
+		r.Parts = r.Parts[:len(r.Parts)-1]
 	}
+	b.judge(s, r, numbers)
 	return r
+}
+
+// judge says what the provider refuses, and what has to be sent otherwise.
+func (b *builder) judge(s *rules.Subject, r *Request, numbers []int) {
+	found := b.asked(s)
+	positional := checkWire(s, numbers)
+	w := positional
+	if r.Profile.Shape == rules.Flat {
+		w = checkIDs(s, numbers)
+	}
+	explained := reject(s, r, w, found)
+	b.object(s, r, found, explained)
+	r.rename()
+	if b.in.Store.ChildrenClosed {
+		r.Masking = maskingOf(s, positional) // it does the same for every provider
+	}
+}
+
+// measure finds the last message of every part: the next number stands at the
+// next part that has one.
+func (r *Request) measure() {
+	next := 0
+	for i := len(r.Parts) - 1; i >= 0; i-- {
+		p := &r.Parts[i]
+		p.Last = max(p.Message, next-1)
+		if p.Message >= 0 {
+			next = p.Message
+		} else {
+			p.Last = -1
+		}
+	}
 }
 
 // bare is a row without what became of its calls: in a request only what is
@@ -90,15 +136,6 @@ func (b *builder) bare(s *rules.Subject, answers *answers, i int) Row {
 		row.Label = strings.TrimSpace("sub-session " + rules.Short(row.Stored.Child))
 	}
 	return row
-}
-
-// wireRole is the role that Anthropic-type providers see: results are the
-// user's.
-func wireRole(r session.Role) string {
-	if r == session.Tool {
-		return session.User.String()
-	}
-	return r.String()
 }
 
 // unsent reports whether an item is not part of the request, and why.

@@ -10,11 +10,19 @@ import (
 // Rejection is a place where a provider refuses the request.
 type Rejection struct {
 	Rules []string // of the findings that are about the place
-	Error string   // in the words of the provider
+	Error string   // in the words of the provider, "" when they are not known
 }
 
-// reject puts what is wrong with the request at its parts.
-func (b *builder) reject(s *rules.Subject, r *Request, w *wire) {
+// explained are the findings about pairs that a rejection speaks for, and the
+// texts of these rejections.
+type explained struct {
+	findings map[*check.Finding]bool
+	texts    map[string]bool
+}
+
+// reject puts what is wrong with the calls and results at their parts.
+func reject(s *rules.Subject, r *Request, w *wire, found []*check.Finding) explained {
+	said := explained{map[*check.Finding]bool{}, map[string]bool{}}
 	message, blocks := -1, 0 // blocks counts the results of the message so far
 	for i := range r.Parts {
 		p := &r.Parts[i]
@@ -29,30 +37,33 @@ func (b *builder) reject(s *rules.Subject, r *Request, w *wire) {
 			open = append(open, s.Items[p.Row.Item].Calls[n].ID)
 		}
 		if open != nil {
-			b.refuse(s, p, open, s.UnansweredError(message, open))
+			said.reject(s, p, open, s.UnansweredError(r.Profile, message, open), found)
 		}
-		for _, r := range w.surplus[p.Row.Item] {
-			id := s.Items[p.Row.Item].Results[r.nth].CallID
-			text := s.ForeignResultError(message, blocks+r.nth, id)
-			if r.repeated {
-				text = s.RepeatedResultError(message, blocks+r.nth, id)
-			}
-			b.refuse(s, p, []string{id}, text)
+		for _, extra := range w.surplus[p.Row.Item] {
+			id := s.Items[p.Row.Item].Results[extra.nth].CallID
+			said.texts[s.SurplusError(r.Profile, message, 0, id, extra.repeated)] = true // findings do not count blocks
+			said.reject(s, p, []string{id}, s.SurplusError(r.Profile, message, blocks+extra.nth, id, extra.repeated), found)
 		}
 		blocks += len(p.Row.Results)
 	}
+	return said
 }
 
-// refuse adds a rejection at a part, with the rules of the findings that are
+// reject adds a rejection at a part, with the rules of the findings that are
 // about it.
-func (b *builder) refuse(s *rules.Subject, p *Part, calls []string, text string) {
-	r := Rejection{Error: text}
-	for _, f := range b.in.Findings {
-		if f.Session == s.ID && concerns(f, p.Row.Item, calls) && !slices.Contains(r.Rules, f.Rule.ID) {
-			r.Rules = append(r.Rules, f.Rule.ID)
+func (said *explained) reject(s *rules.Subject, p *Part, calls []string, text string, found []*check.Finding) {
+	rejection := Rejection{Error: text}
+	for _, f := range found {
+		if f.Session != s.ID || f.Rule.Profiled || !concerns(f, p.Row.Item, calls) {
+			continue
+		}
+		said.findings[f] = true
+		if !slices.Contains(rejection.Rules, f.Rule.ID) {
+			rejection.Rules = append(rejection.Rules, f.Rule.ID)
 		}
 	}
-	p.Rejected = append(p.Rejected, r)
+	said.texts[text] = true
+	p.Rejected = append(p.Rejected, rejection)
 }
 
 // concerns reports whether the finding names the item or one of its calls.

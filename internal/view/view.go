@@ -62,6 +62,7 @@ type Input struct {
 	Findings []*check.Finding // of the tree
 	Session  string           // the id of the session to show, which is in the tree
 	Request  bool             // also build the request that the next run sends
+	Judge    rules.Judge      // for whom; the first profile that judges the session gets it
 }
 
 // Build makes the view.

@@ -2,6 +2,7 @@ package view_test
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"strings"
 	"testing"
@@ -32,12 +33,20 @@ func (m *memory) Trees(context.Context) iter.Seq2[*session.Tree, error] {
 // built is the view of a tree's root as docker agent's, with its request.
 func built(t testing.TB, tree *session.Tree) *view.View {
 	t.Helper()
-	st := &memory{session.Store{Kind: "docker-agent", ChildrenClosed: true, Writer: session.WriterDead}, tree}
-	result, err := check.Run(context.Background(), st, check.Options{Rules: rules.All})
+	return builtFor(t, tree, rules.Judge{})
+}
+
+func builtFor(t testing.TB, tree *session.Tree, judge rules.Judge) *view.View {
+	t.Helper()
+	st := &memory{session.Store{
+		Kind: "docker-agent", Title: "docker agent", ChildrenClosed: true, Writer: session.WriterDead,
+		Adapts: map[string]string{"SC401": "leaves blank messages out"},
+	}, tree}
+	result, err := check.Run(context.Background(), st, check.Options{Rules: rules.All, Judge: judge})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return view.Build(view.Input{Store: &st.facts, Tree: tree, Findings: result.Findings, Session: tree.Root().ID, Request: true})
+	return view.Build(view.Input{Store: &st.facts, Tree: tree, Findings: result.Findings, Session: tree.Root().ID, Request: true, Judge: judge})
 }
 
 func TestCalls(t *testing.T) {
@@ -129,11 +138,12 @@ func TestPieces(t *testing.T) {
 	var notation strings.Builder
 	notation.WriteString("P\n  user\n")
 	for i := range 30 {
-		notation.WriteString("  root \"x\" A()\n  root <A\n")
+		fmt.Fprintf(&notation, "  root \"x\" A%d()\n  root <A%[1]d\n", i)
 		if i == 14 {
 			notation.WriteString("  root <nobody\n")
 		}
 	}
+	notation.WriteString("  root \"done\"\n")
 	s := built(t, treetest.Tree(t, notation.String())).Shown
 	var got []int
 	for _, p := range s.Pieces(true) {
@@ -143,13 +153,13 @@ func TestPieces(t *testing.T) {
 			got = append(got, p.Row.Item)
 		}
 	}
-	// 0 to 5 with the results folded into 1, 3 and 5; 31 is the orphan; 60 is
-	// the last call, its result is folded.
-	if diff := cmp.Diff([]int{0, 1, 3, 5, -24, 31, -28, 60}, got); diff != "" {
+	// 0 to 5 with the results folded into 1, 3 and 5; 31 is the orphan; 62 is
+	// the last answer.
+	if diff := cmp.Diff([]int{0, 1, 3, 5, -24, 31, -30, 62}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if whole := s.Pieces(false); len(whole) != 32 {
-		t.Errorf("%d pieces of a whole view, want 32", len(whole))
+	if whole := s.Pieces(false); len(whole) != 33 {
+		t.Errorf("%d pieces of a whole view, want 33", len(whole))
 	}
 }
 
@@ -157,8 +167,12 @@ func TestPieces(t *testing.T) {
 // once at most, and the root's request names every item behind its start once.
 func TestBuildAnything(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
+		judge := rules.Judge{
+			Profiles: []*rules.Profile{rapid.SampledFrom(rules.Profiles).Draw(rt, "profile")},
+			AsIs:     rapid.Bool().Draw(rt, "as it is"),
+		}
 		for _, tree := range treetest.Trees(t, randomNotation(rt)) {
-			checkView(rt, tree, built(t, tree))
+			checkView(rt, tree, builtFor(t, tree, judge))
 		}
 	})
 }
@@ -192,16 +206,22 @@ func checkView(t *rapid.T, tree *session.Tree, v *view.View) {
 	if v.Shown.Below != len(drawn)-1 {
 		t.Fatalf("%d sub-sessions, %d drawn", v.Shown.Below, len(drawn)-1)
 	}
-	accepted := v.Request.Error() == ""
-	if accepted != (v.Request.Masking == nil) {
-		t.Fatalf("accepted %t, masking %+v", accepted, v.Request.Masking)
+	checkRequest(t, tree, v.Request)
+}
+
+func checkRequest(t *rapid.T, tree *session.Tree, r *view.Request) {
+	if r.Masking != nil && r.Refusal() == nil && r.Profile.Shape != rules.Flat {
+		t.Fatalf("accepted, but masked: %+v", r.Masking)
 	}
-	item, message := tree.Root().Start(), -1
-	for _, p := range v.Request.Parts {
-		if p.Message >= 0 && p.Message != message && p.Message != message+1 {
-			t.Fatalf("message %d behind %d", p.Message, message)
+	item, last := tree.Root().Start(), -1
+	for _, p := range r.Parts {
+		if p.Message >= 0 && p.Message != last && p.Message != last+1 {
+			t.Fatalf("message %d behind %d", p.Message, last)
 		}
-		message = max(message, p.Message)
+		if p.Last < p.Message || p.Message < 0 && p.Last >= 0 {
+			t.Fatalf("messages %d to %d", p.Message, p.Last)
+		}
+		last = max(last, p.Last)
 		if p.Row.Item >= 0 {
 			if p.Row.Item != item {
 				t.Fatalf("item %d in the request where %d is expected", p.Row.Item, item)

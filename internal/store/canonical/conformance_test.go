@@ -24,6 +24,8 @@ func TestConformance(t *testing.T) {
 		sample("interleaved sessions", many(3, 4, 10)),
 		sample("damage", private),
 		sample("odd lines", odd),
+		sample("blocks", header+`{"type":"session","id":"P","thinking":true}`+"\n"+
+			`{"type":"item","session":"P","kind":"message","role":"assistant","model":"m","reasoning":"r","signature":"s","calls":[{"id":"A","name":"a","args":"[","item_id":"fc_1"}],"blocks":[{"type":"call"},{"type":"widget"}]}`),
 		sample("parents in a loop", header+`{"type":"session","id":"P","parent":"C"}`+"\n"+`{"type":"session","id":"C","parent":"P"}`),
 	)
 }

@@ -1,6 +1,8 @@
 package canonical
 
 import (
+	"slices"
+
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -10,7 +12,11 @@ func encodeSession(s *session.Session) sessionLine {
 		Type: typeSession, ID: s.ID, Parent: s.Parent, App: s.App, User: s.User,
 		Title: s.Title, Agent: s.Agent, Model: s.Model,
 		Created: formatTime(s.Created), Updated: formatTime(s.Updated),
-		Task: explicitTask(s),
+		Task: explicitTask(s), Unstored: s.Unstored,
+	}
+	if s.Thinking != session.Unsaid {
+		thinking := s.Thinking == session.Yes
+		rec.Thinking = &thinking
 	}
 	rec.Stored.set(s.Raw)
 	return rec
@@ -45,11 +51,11 @@ func explicitTask(s *session.Session) *string {
 }
 
 // encodeItem makes the line of an item of another store.
-func encodeItem(s *session.Session, it *session.Item, body *session.Body) itemLine {
+func encodeItem(s *session.Session, it *session.Item, body *session.Body, names signatureNames) itemLine {
 	rec := itemLine{
 		Type: typeItem, Session: s.ID, Kind: it.Kind.String(), Role: it.Role.String(),
-		Agent: it.Agent, Branch: branchLabel{text: it.Branch}, Invocation: it.Invocation,
-		Time: formatTime(it.Time), Text: body.Text, Reasoning: body.Reasoning,
+		Agent: it.Agent, Model: it.Model, Branch: branchLabel{text: it.Branch}, Invocation: it.Invocation,
+		Time: formatTime(it.Time), Text: textMember{body.Text, it.Flags.Has(session.NullText)}, Reasoning: body.Reasoning,
 		Child: it.Child, KeptFrom: it.KeptFrom,
 	}
 	for _, f := range rec.flags() {
@@ -63,18 +69,47 @@ func encodeItem(s *session.Session, it *session.Item, body *session.Body) itemLi
 	}
 	for _, r := range it.Results {
 		rec.Results = append(rec.Results, resultLine{
-			Call: r.CallID, Name: r.Name, Text: r.Text,
-			Error: r.IsError, Synthetic: r.Synthetic, Pending: r.Pending,
+			Call: r.CallID, Name: r.Name, Text: textMember{r.Text, r.Null},
+			Error: r.IsError, Synthetic: r.Synthetic, Pending: r.Pending, Server: r.Server,
 		})
 	}
-	rec.Media = it.Kind == session.Message && isBlank(&rec) && !it.Flags.Has(session.Blank)
+	if it.Kind == session.Message {
+		if holds := contentFlags(&rec, it); holds.Has(session.Blank) && !it.Flags.Has(session.Blank) {
+			rec.Media = true
+		}
+		if usual, _ := usualBlocks(&rec); len(it.Blocks) > 0 && !slices.Equal(usual, it.Blocks) {
+			rec.Blocks = encodeBlocks(it, body, names)
+		}
+		if it.Size != rec.size() {
+			rec.Size = it.Size
+		}
+	}
 	rec.Stored.set(body.Raw)
 	return rec
 }
 
 func encodeCall(c *session.Call) callLine {
 	return callLine{
-		ID: c.ID, Name: c.Name, Args: looseText(c.Args),
+		ID: c.ID, Name: c.Name, Args: looseText(c.Args), Server: c.Server,
 		Delegation: encodeDelegation(c.Name, c.Args, c.Delegation),
 	}
+}
+
+func encodeBlocks(it *session.Item, body *session.Body, names signatureNames) []blockLine {
+	list := make([]blockLine, len(it.Blocks))
+	for i := range it.Blocks {
+		b := &it.Blocks[i]
+		list[i] = blockLine{
+			Type: b.Kind.String(), Name: b.Name, ID: b.ID, With: b.With, Signature: names.text(b.Signature, body.Raw),
+			Unsigned: b.Unsigned, Blank: b.Blank, Cached: b.Cached, Width: int64(b.Width), Height: int64(b.Height),
+		}
+		switch b.Kind {
+		case session.CallBlock, session.ResultBlock:
+			nth := int64(b.Nth)
+			list[i].Nth = &nth
+		case session.UnknownBlock:
+			list[i].Type, list[i].Name = b.Name, ""
+		}
+	}
+	return list
 }

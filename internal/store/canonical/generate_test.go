@@ -26,7 +26,9 @@ func drawSession(t *rapid.T, i, n int) *session.Session {
 		ID: fmt.Sprint(i), Parent: anID(n).Draw(t, "parent"), App: aText.Draw(t, "app"), User: aText.Draw(t, "user"),
 		Title: aText.Draw(t, "title"), Agent: aName.Draw(t, "agent"), Model: aName.Draw(t, "model"),
 		Created: aTime.Draw(t, "created"), Updated: aTime.Draw(t, "updated"),
-		Raw: []byte(aRecord.Draw(t, "session record")),
+		Thinking: rapid.SampledFrom([]session.Tristate{session.Unsaid, session.Yes, session.No}).Draw(t, "thinking"),
+		Unstored: rapid.Bool().Draw(t, "unstored"),
+		Raw:      []byte(aRecord.Draw(t, "session record")),
 	}
 	count := rapid.IntRange(0, 5).Draw(t, "items")
 	for j := range count {
@@ -60,7 +62,7 @@ func drawItem(t *rapid.T, n int) session.Item {
 		Time:       aTime.Draw(t, "time"),
 		Body:       &session.Body{Raw: []byte(aRecord.Draw(t, "record"))},
 	}
-	for _, f := range []session.Flags{session.Implicit, session.Archived, session.Synthetic, session.Unfinished, session.Skipped} {
+	for _, f := range []session.Flags{session.Implicit, session.Archived, session.Synthetic, session.Unfinished, session.Skipped, session.EmptyCalls} {
 		if rapid.IntRange(0, 4).Draw(t, "flag") == 0 {
 			it.Flags |= f
 		}
@@ -86,26 +88,105 @@ func drawMessage(t *rapid.T, it *session.Item) {
 	if it.Role == session.Assistant || it.Role == session.Tool {
 		it.Agent = aName.Draw(t, "agent")
 	}
+	it.Model = aName.Draw(t, "model")
 	if it.Role == session.Tool {
-		result := session.Result{
-			CallID: aName.Draw(t, "call"), Name: aName.Draw(t, "tool"), Text: aText.Draw(t, "result"),
-			IsError: rapid.Bool().Draw(t, "error"), Pending: rapid.Bool().Draw(t, "pending"),
-		}
-		result.Digest = session.DigestOf(result.Text)
-		result.Synthetic = session.IsPlaceholder(result.Text)
-		it.Results = []session.Result{result}
-		it.Text = result.Digest
-		return
+		drawResult(t, it)
+	} else {
+		it.Body.Text, it.Body.Reasoning = aText.Draw(t, "text"), aText.Draw(t, "reasoning")
+		it.Text = session.DigestOf(it.Body.Text)
+		it.Flags |= session.TextFlags(it.Body.Text)
 	}
-	it.Body.Text, it.Body.Reasoning = aText.Draw(t, "text"), aText.Draw(t, "reasoning")
-	it.Text = session.DigestOf(it.Body.Text)
 	if it.Role == session.Assistant {
 		it.Calls = rapid.SliceOfN(rapid.Custom(drawCall), 0, 2).Draw(t, "calls")
 	}
-	media := rapid.IntRange(0, 3).Draw(t, "media") == 0
-	if strings.TrimSpace(it.Body.Text) == "" && len(it.Calls) == 0 && !media {
-		it.Flags |= session.Blank
+	drawBlocks(t, it)
+	drawSize(t, it)
+	holds := len(it.Calls) > 0 || len(it.Results) > 0 || it.Has(session.MediaBlock) || it.Has(session.UnknownBlock)
+	if holds || strings.TrimSpace(it.Body.Text) != "" {
+		return
 	}
+	it.Flags |= session.Blank
+	if it.Role != session.Assistant && it.Body.Text == "" && rapid.Bool().Draw(t, "null") {
+		it.Flags |= session.NullText
+	}
+}
+
+func drawResult(t *rapid.T, it *session.Item) {
+	result := session.Result{
+		CallID: aName.Draw(t, "call"), Name: aName.Draw(t, "tool"), Text: aText.Draw(t, "result"),
+		IsError: rapid.Bool().Draw(t, "error"), Pending: rapid.Bool().Draw(t, "pending"), Server: rapid.Bool().Draw(t, "server"),
+	}
+	result.Null = result.Text == "" && rapid.Bool().Draw(t, "null")
+	result.Digest = session.DigestOf(result.Text)
+	result.Synthetic = session.IsPlaceholder(result.Text)
+	it.Results = []session.Result{result}
+	it.Text = result.Digest
+}
+
+// drawSize gives the item the size of its texts, or one that counts more.
+func drawSize(t *rapid.T, it *session.Item) {
+	it.Size = int64(len(it.Body.Text) + len(it.Body.Reasoning))
+	for i := range it.Calls {
+		it.Size += int64(len(it.Calls[i].Args))
+	}
+	for i := range it.Results {
+		it.Size += int64(len(it.Results[i].Text))
+	}
+	if it.Has(session.MediaBlock) {
+		it.Size += rapid.Int64Range(0, 1e9).Draw(t, "media bytes")
+	}
+}
+
+// drawBlocks lists all parts of the message in some order, with what blocks
+// tell, or no parts where there is nothing to tell.
+func drawBlocks(t *rapid.T, it *session.Item) {
+	var list []session.Block
+	if it.Body.Text != "" {
+		list = append(list, session.Block{Kind: session.TextBlock, Blank: strings.TrimSpace(it.Body.Text) == ""})
+	}
+	for i := range it.Calls {
+		list = append(list, session.Block{Kind: session.CallBlock, Nth: i, ID: aName.Draw(t, "item id"), With: aName.Draw(t, "with"), Signature: aSignature.Draw(t, "signature")})
+	}
+	for i := range it.Results {
+		list = append(list, session.Block{Kind: session.ResultBlock, Nth: i, Cached: rapid.Bool().Draw(t, "cached")})
+	}
+	reasoning := rapid.IntRange(0, 2).Draw(t, "blocks of reasoning")
+	if it.Body.Reasoning != "" {
+		reasoning = max(reasoning, 1)
+	}
+	for range reasoning {
+		b := session.Block{Kind: session.ReasoningBlock, ID: aName.Draw(t, "reasoning id"), Signature: aSignature.Draw(t, "signature")}
+		b.Unsigned = b.Signature == 0 && rapid.Bool().Draw(t, "unsigned")
+		if reasoning == 1 {
+			b.Text = session.DigestOf(it.Body.Reasoning)
+		}
+		list = append(list, b)
+	}
+	if rapid.IntRange(0, 3).Draw(t, "media") == 0 {
+		list = append(list, session.Block{Kind: session.MediaBlock, Name: rapid.SampledFrom([]string{"", "image", "audio"}).Draw(t, "kind of media"), Width: rapid.IntRange(0, 9000).Draw(t, "width")})
+	}
+	if rapid.IntRange(0, 6).Draw(t, "unknown") == 0 {
+		list = append(list, session.Block{Kind: session.UnknownBlock, Name: rapid.SampledFrom([]string{"", "widget", "unknown"}).Draw(t, "type")})
+	}
+	if len(list) > 1 {
+		list = rapid.Permutation(list).Draw(t, "order")
+	}
+	it.Blocks = list
+	if !tells(it) {
+		it.Blocks = nil
+	}
+}
+
+// tells reports whether the blocks say more than a text, calls and results.
+func tells(it *session.Item) bool {
+	last := session.TextBlock
+	for _, b := range it.Blocks {
+		if b != (session.Block{Kind: b.Kind, Nth: b.Nth, Blank: b.Blank}) || b.Kind < last || b.Kind == session.ReasoningBlock || b.Kind > session.ResultBlock {
+			return true
+		}
+		last = b.Kind
+	}
+	return false
 }
 
 func drawCall(t *rapid.T) session.Call {
@@ -113,8 +194,10 @@ func drawCall(t *rapid.T) session.Call {
 		ID:   aName.Draw(t, "id"),
 		Name: rapid.SampledFrom([]string{"shell", "transfer_task", "task", "run_background_agent"}).Draw(t, "tool"),
 		Args: rapid.SampledFrom([]string{"", "{", `{"agent":"w","task":"do\nit"}`, `{"request":"go","n":12.5e3,"deep":[{"k":"v"}]}`,
-			`{ "prompt": "p\u00e9", "big": 12345678901234567890 }`, `{"a":1,"a":2}`}).Draw(t, "args"),
+			`{ "prompt": "p\u00e9", "big": 12345678901234567890 }`, `{"a":1,"a":2}`, `[1]`, `"{}"`, "{} "}).Draw(t, "args"),
+		Server: rapid.Bool().Draw(t, "server"),
 	}
+	c.Form = session.FormOf(c.Args)
 	switch rapid.IntRange(0, 3).Draw(t, "delegation") {
 	case 0:
 		c.Delegation = session.DelegationFor(c.Name, c.Args)
@@ -134,6 +217,9 @@ var (
 		rapid.SampledFrom([]string{"", " \n", "do\nit", "go", "Team.\n<task>\ndo\nit\n</task>\nend", "No result provided", "aborted", "[sessctl] no result"}),
 		rapid.StringN(0, 12, -1).Filter(func(s string) bool { return strings.ToValidUTF8(s, "") == s }),
 	)
+	aSignature = rapid.Custom(func(t *rapid.T) session.Digest {
+		return session.DigestOf(rapid.SampledFrom([]string{"", "", "sig", "nature"}).Draw(t, "signature text"))
+	})
 	aRecord = rapid.SampledFrom([]string{"", `{}`, `{"a": [1, 12345678901234567890, "\u00e9\/"]}`, `"text"`, "no JSON", "\xff", `{"k":1,"k":2}`, "1,2"})
 	aTime   = rapid.Custom(func(t *rapid.T) time.Time {
 		if rapid.Bool().Draw(t, "no time") {

@@ -54,10 +54,10 @@ func (h *Header) format() headerLine {
 // parseHeader reads the first line of a stream and the version of its format.
 // The error completes the sentence "line 1 …".
 func parseHeader(line []byte) (h Header, version int, err error) {
-	rec, usable, damage := decode[headerLine](line)
+	rec, usable, wrong := decode[headerLine](line)
 	switch {
 	case !usable:
-		return h, 0, fmt.Errorf("is no line of a stream (%s)", explain(damage))
+		return h, 0, fmt.Errorf("is no line of a stream (%s)", explain(wrong.err))
 	case rec.Type != typeHeader:
 		return h, 0, fmt.Errorf("has the type %s", quoted(rec.Type))
 	}

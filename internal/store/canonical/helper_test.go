@@ -99,6 +99,8 @@ var faultNames = map[session.FaultKind]string{
 	session.UnknownKind:   "UnknownKind",
 	session.Undecodable:   "Undecodable",
 	session.ParentCycle:   "ParentCycle",
+	session.BadUnicode:    "BadUnicode",
+	session.UnknownPart:   "UnknownPart",
 }
 
 // showFaults writes faults as "kind field item: detail", one a line.

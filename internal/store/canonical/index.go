@@ -135,15 +135,16 @@ func (e *entry) declare(line []byte) {
 			Kind: kind, Ref: s.Ref(), Item: -1, Field: field, Detail: at(e.line.number, detail),
 		})
 	}
-	rec, usable, damage := decode[sessionLine](line)
-	if damage != nil {
-		fault(session.Undecodable, "line", explain(damage))
+	rec, usable, wrong := decode[sessionLine](line)
+	if wrong != nil {
+		fault(wrong.kind, "line", explain(wrong.err))
 	}
 	if !usable {
 		return
 	}
 	s.Parent, s.App, s.User = rec.Parent, rec.App, rec.User
 	s.Title, s.Agent, s.Model = rec.Title, rec.Agent, rec.Model
+	s.Thinking, s.Unstored = tristate(rec.Thinking), rec.Unstored
 	if rec.Task != nil {
 		task := session.DigestOf(*rec.Task)
 		e.task = &task
@@ -155,6 +156,16 @@ func (e *entry) declare(line []byte) {
 	if s.Updated, ok = parseTime(rec.Updated); !ok {
 		fault(session.BadTime, "updated", notATime(rec.Updated))
 	}
+}
+
+func tristate(said *bool) session.Tristate {
+	switch {
+	case said == nil:
+		return session.Unsaid
+	case *said:
+		return session.Yes
+	}
+	return session.No
 }
 
 // reportUndeclared reports items of sessions that no line declares. They cannot

@@ -1,8 +1,6 @@
 package canonical
 
 import (
-	"strings"
-
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -21,9 +19,9 @@ func newItemReader() *itemReader { return &itemReader{names: make(map[string]str
 // Other.
 func (r *itemReader) read(line []byte, number int64) session.Item {
 	r.faults = r.faults[:0]
-	rec, usable, damage := decodeItem(line)
-	if damage != nil {
-		r.fault(session.Undecodable, "line", at(number, explain(damage)))
+	rec, usable, wrong := decodeItem(line)
+	if wrong != nil {
+		r.fault(wrong.kind, "line", at(number, explain(wrong.err)))
 	}
 	if !usable {
 		return r.undecodable(line)
@@ -33,8 +31,8 @@ func (r *itemReader) read(line []byte, number int64) session.Item {
 		Flags:      flagsOf(&rec),
 		Branch:     r.branch(rec.Branch, number),
 		Invocation: r.intern(rec.Invocation),
-		Text:       session.DigestOf(rec.Text),
-		Body:       &session.Body{Text: rec.Text, Reasoning: rec.Reasoning, Raw: line},
+		Text:       session.DigestOf(rec.Text.string),
+		Body:       &session.Body{Text: rec.Text.string, Reasoning: rec.Reasoning, Raw: line},
 	}
 	var ok bool
 	if it.Time, ok = parseTime(rec.Time); !ok {
@@ -63,25 +61,19 @@ func (r *itemReader) readMessage(it *session.Item, rec *itemLine, number int64) 
 	it.Role = session.ParseRole(rec.Role)
 	switch it.Role {
 	case session.NoRole:
-		r.fault(session.UnknownKind, rec.Role,
+		r.fault(session.UnknownPart, rec.Role,
 			at(number, "the role "+quoted(rec.Role)+" is none of user, assistant, tool and system"))
 		it.Agent = r.intern(rec.Agent)
 	case session.Assistant, session.Tool:
 		it.Agent = r.intern(rec.Agent)
 	}
+	it.Model, it.Size = r.intern(rec.Model), rec.size()
 	it.Calls, it.Results = r.calls(rec.Calls, number), r.results(rec.Results)
-	if it.Role == session.Tool && len(it.Results) == 1 && rec.Text == "" {
+	it.Blocks = r.blocks(rec, number)
+	if it.Role == session.Tool && len(it.Results) == 1 && rec.Text.string == "" {
 		it.Text = it.Results[0].Digest
 	}
-	if isBlank(rec) && !rec.Media {
-		it.Flags |= session.Blank
-	}
-}
-
-// isBlank reports whether a message says nothing, as far as the stream shows
-// what it says.
-func isBlank(rec *itemLine) bool {
-	return len(rec.Calls) == 0 && len(rec.Results) == 0 && strings.TrimSpace(rec.Text) == ""
+	it.Flags |= contentFlags(rec, it)
 }
 
 func (r *itemReader) calls(lines []callLine, number int64) []session.Call {
@@ -98,7 +90,10 @@ func (r *itemReader) calls(lines []callLine, number int64) []session.Call {
 		if d != nil {
 			d.Agent = r.intern(d.Agent)
 		}
-		calls[i] = session.Call{ID: line.ID, Name: r.intern(line.Name), Args: string(line.Args), Delegation: d}
+		calls[i] = session.Call{
+			ID: line.ID, Name: r.intern(line.Name), Args: string(line.Args), Form: session.FormOf(string(line.Args)),
+			Server: line.Server || session.IsServerCall(line.ID), Delegation: d,
+		}
 	}
 	return calls
 }
@@ -111,11 +106,13 @@ func (r *itemReader) results(lines []resultLine) []session.Result {
 	for i := range lines {
 		line := &lines[i]
 		results[i] = session.Result{
-			CallID: line.Call, Name: r.intern(line.Name), Text: line.Text,
-			Digest:    session.DigestOf(line.Text),
+			CallID: line.Call, Name: r.intern(line.Name), Text: line.Text.string,
+			Digest:    session.DigestOf(line.Text.string),
 			IsError:   line.Error,
-			Synthetic: line.Synthetic || session.IsPlaceholder(line.Text),
+			Synthetic: line.Synthetic || session.IsPlaceholder(line.Text.string),
 			Pending:   line.Pending,
+			Null:      line.Text.null,
+			Server:    line.Server || session.IsServerCall(line.Call),
 		}
 	}
 	return results

@@ -1,8 +1,30 @@
 package canonical
 
 import (
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
+
+// textMember is a text that can be null, which says that the store holds null
+// there. Absent, it is the empty text.
+type textMember struct {
+	string
+	null bool
+}
+
+// UnmarshalJSONFrom implements json.UnmarshalerFrom.
+func (t *textMember) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
+	*t = textMember{null: dec.PeekKind() == jsontext.KindNull}
+	return json.UnmarshalDecode(dec, &t.string)
+}
+
+// MarshalJSONTo implements json.MarshalerTo.
+func (t textMember) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if t.null {
+		return enc.WriteToken(jsontext.Null)
+	}
+	return enc.WriteToken(jsontext.String(t.string))
+}
 
 // looseText is a member that should be a JSON string. Anything else is taken as
 // its JSON text, so that arguments given as an object are read, and a time given

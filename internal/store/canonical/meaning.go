@@ -2,7 +2,7 @@ package canonical
 
 import "github.com/sessctl/sessctl/internal/session"
 
-// flagsOf are the flags that a line states; Blank and Dangling follow from more.
+// flagsOf are the flags that a line states; the others follow from more.
 func flagsOf(rec *itemLine) session.Flags {
 	var flags session.Flags
 	for _, f := range rec.flags() {
@@ -19,14 +19,44 @@ type flagMember struct {
 	member *bool
 }
 
-func (rec *itemLine) flags() [5]flagMember {
+func (rec *itemLine) flags() [6]flagMember {
 	return [...]flagMember{
 		{session.Implicit, &rec.Implicit},
 		{session.Archived, &rec.Archived},
 		{session.Synthetic, &rec.Synthetic},
 		{session.Unfinished, &rec.Unfinished},
 		{session.Skipped, &rec.Skipped},
+		{session.EmptyCalls, &rec.EmptyCalls},
 	}
+}
+
+// contentFlags are the flags that follow from what a message holds. What an
+// unknown block holds may be anything, so that such a message is not blank.
+func contentFlags(rec *itemLine, it *session.Item) session.Flags {
+	flags := session.TextFlags(rec.Text.string)
+	holds := len(it.Calls) > 0 || len(it.Results) > 0 || it.Has(session.MediaBlock) || it.Has(session.UnknownBlock)
+	if !holds && isSpace(rec.Text.string) {
+		flags |= session.Blank
+	}
+	if !holds && rec.Text.null && it.Role != session.Assistant && it.Role != session.NoRole {
+		flags |= session.NullText
+	}
+	return flags
+}
+
+// size is about what a message adds to a request, in bytes.
+func (rec *itemLine) size() int64 {
+	if rec.Size > 0 {
+		return rec.Size
+	}
+	n := len(rec.Text.string) + len(rec.Reasoning)
+	for i := range rec.Calls {
+		n += len(rec.Calls[i].Args)
+	}
+	for i := range rec.Results {
+		n += len(rec.Results[i].Text.string)
+	}
+	return int64(n)
 }
 
 // meaningOf is the digest of what an item says. "raw" counts only where there
@@ -36,14 +66,14 @@ func (r *itemReader) meaningOf(it *session.Item, rec *itemLine) session.Digest {
 	m := &r.meaning
 	m.Reset(it.Role, it.Agent)
 	m.Mark(byte(it.Kind))
-	m.Add(session.DigestOf(rec.Text))
+	m.Add(session.DigestOf(rec.Text.string))
 	m.Add(session.DigestOf(rec.Reasoning))
 	switch it.Kind {
 	case session.Message:
 		if it.Role == session.NoRole {
 			m.Add(session.DigestOf(rec.Role))
 		}
-		addMessage(m, it, rec.Media)
+		addMessage(m, it)
 	case session.SubSession:
 		m.Add(session.DigestOf(it.Child))
 	case session.Other:
@@ -53,8 +83,13 @@ func (r *itemReader) meaningOf(it *session.Item, rec *itemLine) session.Digest {
 	return m.Digest()
 }
 
-func addMessage(m *session.Meaning, it *session.Item, media bool) {
-	m.Mark(bit(media))
+func addMessage(m *session.Meaning, it *session.Item) {
+	m.Mark(bit(it.Has(session.MediaBlock)))
+	for i := range it.Blocks {
+		if b := &it.Blocks[i]; b.Kind == session.UnknownBlock {
+			m.Add(session.DigestOf(b.Name))
+		}
+	}
 	m.Mark('c')
 	for i := range it.Calls {
 		c := &it.Calls[i]

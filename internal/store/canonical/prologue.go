@@ -38,10 +38,10 @@ func prologue(call *session.Call) (title string, items []session.Item) {
 // said is a new message without a time, with the digests that it will have when
 // it is read.
 func said(role session.Role, text string, flags session.Flags) session.Item {
-	rec := itemLine{Role: role.String(), Text: text}
+	rec := itemLine{Role: role.String(), Text: textMember{string: text}}
 	it := session.Item{
 		Kind: session.Message, Role: role, Flags: flags | session.Synthetic,
-		Text: session.DigestOf(text), Body: &session.Body{Text: text},
+		Text: session.DigestOf(text), Size: rec.size(), Body: &session.Body{Text: text},
 	}
 	it.Meaning = newItemReader().meaningOf(&it, &rec)
 	return it

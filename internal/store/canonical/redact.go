@@ -2,7 +2,9 @@ package canonical
 
 import (
 	"bytes"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -44,18 +46,37 @@ func (r *redactor) item(rec *itemLine) {
 		rec.Branch = branchLabel{}
 	}
 	r.time(&rec.Time)
-	rec.Text, rec.Reasoning = r.text(rec.Text), r.text(rec.Reasoning)
+	rec.Text.string, rec.Reasoning = r.text(rec.Text.string), r.text(rec.Reasoning)
+	r.fillAt(rec.Signature)
 	for i := range rec.Calls {
 		r.call(&rec.Calls[i])
 	}
 	for i := range rec.Results {
 		res := &rec.Results[i]
-		res.Synthetic = res.Synthetic || session.IsPlaceholder(res.Text)
-		res.Text, res.Rest = r.text(res.Text), mask(res.Rest)
+		res.Synthetic = res.Synthetic || session.IsPlaceholder(res.Text.string)
+		res.Text.string, res.Rest = r.text(res.Text.string), mask(res.Rest)
+	}
+	for i := range rec.Blocks {
+		r.block(&rec.Blocks[i])
 	}
 	rec.Stored.redact()
 	rec.Rest = mask(rec.Rest)
 }
+
+// block keeps the ids of a block, what kind it is of, and whether it is signed.
+func (r *redactor) block(b *blockLine) {
+	if blockKind(b.Type) == session.UnknownBlock {
+		b.Type = r.fill(b.Type)
+	}
+	if !slices.Contains(knownMedia, b.Name) {
+		b.Name = r.fill(b.Name)
+	}
+	r.fillAt(b.Signature)
+	b.Rest = mask(b.Rest)
+}
+
+// knownMedia are the names of media that say nothing of a person.
+var knownMedia = []string{"image", "document", "audio", "video"}
 
 // title fills a title, unless it is one that a runtime gives its sub-sessions:
 // that is no text of a person, and a child is known by it.
@@ -83,6 +104,7 @@ func (r *redactor) call(c *callLine) {
 		c.Delegation = encodeDelegation(c.Name, "", nil)
 	}
 	c.Args = looseText(r.args(string(c.Args)))
+	r.fillAt(c.Signature)
 	c.Rest = mask(c.Rest)
 }
 
@@ -119,12 +141,10 @@ func (r *redactor) fillAt(text *string) {
 	}
 }
 
-// fill replaces a text by letters, and a text of white space by spaces, because
-// readers treat such messages in their own way.
+// fill replaces a text by letters, and a text of white space, or what a text has
+// of it at its end, by spaces, because readers treat such messages in their own
+// way.
 func (r *redactor) fill(text string) string {
-	if strings.TrimSpace(text) == "" {
-		return strings.Repeat(" ", len(text))
-	}
 	return r.number(text, "xabcdeghijklmopqrsuvw") // spells neither true, false nor null
 }
 
@@ -141,10 +161,10 @@ func (r *redactor) number(text, digits string) string {
 		r.next[len(text)]++
 		r.labels[key] = label
 	}
-	filler := bytes.Repeat([]byte(digits[:1]), len(text))
+	filler := bytes.Repeat([]byte(digits[:1]), len(strings.TrimRightFunc(text, unicode.IsSpace)))
 	for i := len(filler) - 1; i >= 0 && label > 0; i-- {
 		filler[i] = digits[label%uint64(len(digits))]
 		label /= uint64(len(digits))
 	}
-	return string(filler)
+	return string(filler) + strings.Repeat(" ", len(text)-len(filler))
 }

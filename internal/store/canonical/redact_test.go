@@ -34,7 +34,7 @@ const redacted = `{"type":"header","format":"sessctl.canonical/1","kind":"k","no
 {"type":"item","session":"P","kind":"message","role":"xxxxxx","time":"xxxxxx","text":"x"}
 {"type":"item","session":"P","kind":"other","raw_base64":"` + "RAW78" + `"}
 {"type":"session","id":"C"}
-{"type":"item","session":"C","kind":"message","role":"system","text":"xxxxxxxxxxxx<task>\nxxxxxxxxxxa\n</task>xxxxxxa"}
+{"type":"item","session":"C","kind":"message","role":"system","text":"xxxxxxxxxxx <task>\nxxxxxxxxxxa\n</task>xxxxxxa"}
 {"type":"item","session":"C","kind":"other","raw_base64":"` + "RAW73" + `"}
 `
 

@@ -19,6 +19,7 @@ type rewriter struct {
 	to    io.Writer
 	skim  *skimmer
 	items *itemReader
+	names signatureNames
 	edits map[int64]*lineEdit // by the offset of the line
 }
 
@@ -39,7 +40,7 @@ func rewrite(st store.Store, to io.Writer) (store.Rewriter, error) {
 	if s.newer {
 		return nil, problem.New(problem.Usage, "Repair it with a later sessctl.", "%s cannot be repaired: %s", s.path, s.facts.ReadOnly)
 	}
-	return &rewriter{s: s, to: to, skim: newSkimmer(), items: newItemReader(), edits: map[int64]*lineEdit{}}, nil
+	return &rewriter{s: s, to: to, skim: newSkimmer(), items: newItemReader(), names: signatureNames{}, edits: map[int64]*lineEdit{}}, nil
 }
 
 // edit is the edit of a line, a new one if there is none.
@@ -96,7 +97,7 @@ func (r *rewriter) created(tree *session.Tree, s *session.Session) ([][]byte, er
 	}
 	lines := [][]byte{line}
 	for i := range s.Items {
-		if line, err = r.itemLine(s, &s.Items[i]); err != nil {
+		if line, err = r.itemLine(s, i); err != nil {
 			return nil, err
 		}
 		lines = append(lines, line)
@@ -122,7 +123,7 @@ func (r *rewriter) session(tree *session.Tree, s *session.Session, e *entry) err
 	add := func(line []byte) { first = append(first, line) }
 	for i := range s.Items {
 		it := &s.Items[i]
-		if line, err = r.itemLine(s, it); err != nil {
+		if line, err = r.itemLine(s, i); err != nil {
 			return err
 		}
 		n, own := rows[it.Key]

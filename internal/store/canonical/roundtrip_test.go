@@ -44,13 +44,35 @@ func TestExportOfAnotherStore(t *testing.T) {
 		if f := showFaults(st.Facts().Faults); f != "" {
 			t.Fatalf("faults: %s in\n%s", f, text)
 		}
-		if diff := cmp.Diff(trees, filled(t, st), sameOutlines); diff != "" {
+		read := filled(t, st)
+		countSignatures(trees)
+		countSignatures(read)
+		if diff := cmp.Diff(trees, read, sameOutlines); diff != "" {
 			t.Fatalf("(-store +export):\n%s\n%s", diff, text)
 		}
 		if again := export(t, st, canonical.WriteOptions{}); again != text {
 			t.Fatalf("exported again:\n%s\nbefore:\n%s", again, text)
 		}
 	})
+}
+
+// countSignatures replaces signatures by numbers: where the record does not have
+// the text of one, the export has another.
+func countSignatures(trees []*session.Tree) {
+	numbers := map[session.Digest]session.Digest{0: 0}
+	for _, tree := range trees {
+		for _, s := range tree.Sessions {
+			for i := range s.Items {
+				for j := range s.Items[i].Blocks {
+					signature := &s.Items[i].Blocks[j].Signature
+					if _, known := numbers[*signature]; !known {
+						numbers[*signature] = session.Digest(len(numbers))
+					}
+					*signature = numbers[*signature]
+				}
+			}
+		}
+	}
 }
 
 // ambiguous reports whether the place of a session in its tree depends on the
@@ -94,7 +116,11 @@ func group(list []*session.Session) []*session.Tree {
 // and the same things are equal to each other.
 func TestRedactedExport(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		trees := group(drawStore(t))
+		list := drawStore(t)
+		trees := group(list)
+		if ambiguous(list) {
+			t.Skip("items are counted in the order of the trees")
+		}
 		plain := open(t, write(t, canonical.Header{}, trees, canonical.WriteOptions{}))
 		direct := write(t, canonical.Header{}, trees, canonical.WriteOptions{Redact: true})
 		viaStream := export(t, plain, canonical.WriteOptions{Redact: true})
@@ -133,8 +159,8 @@ func shape(trees []*session.Tree) (lines []string, sameTask map[[2]string]bool) 
 	}
 	for _, tree := range trees {
 		for _, s := range tree.Sessions {
-			lines = append(lines, fmt.Sprintf("session %q < %q %q %q %q %d %d %v %v %v", s.ID, s.Parent, s.App, s.Agent, s.Model,
-				len(s.User), len(s.Title), s.Created, s.Updated, task(s.Task, s.ID)))
+			lines = append(lines, fmt.Sprintf("session %q < %q %q %q %q %d %d %v %v %v %d %t", s.ID, s.Parent, s.App, s.Agent, s.Model,
+				len(s.User), len(s.Title), s.Created, s.Updated, task(s.Task, s.ID), s.Thinking, s.Unstored))
 			for i := range s.Items {
 				lines = append(lines, shapeItem(&s.Items[i]))
 				for j, c := range s.Items[i].Calls {
@@ -159,14 +185,18 @@ func shape(trees []*session.Tree) (lines []string, sameTask map[[2]string]bool) 
 
 func shapeItem(it *session.Item) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %v %v %b %d %v %q %q %q %q %d", it.Key, it.Kind, it.Role, it.Flags, it.Position, it.Time,
-		it.Agent, it.Branch, it.Invocation, it.Child, it.KeptFrom)
+	fmt.Fprintf(&b, "%s %v %v %b %d %v %q %q %q %q %q %d size %d", it.Key, it.Kind, it.Role, it.Flags, it.Position, it.Time,
+		it.Agent, it.Model, it.Branch, it.Invocation, it.Child, it.KeptFrom, it.Size)
 	fmt.Fprintf(&b, " text %v %d reasoning %d", it.Text != 0, len(it.Body.Text), len(it.Body.Reasoning))
 	for _, c := range it.Calls {
-		fmt.Fprintf(&b, " call %q %q %d", c.ID, c.Name, len(c.Args))
+		fmt.Fprintf(&b, " call %q %q %d %d %t", c.ID, c.Name, len(c.Args), c.Form, c.Server)
 	}
 	for _, r := range it.Results {
-		fmt.Fprintf(&b, " result %q %q %d %v %v %v", r.CallID, r.Name, len(r.Text), r.IsError, r.Synthetic, r.Pending)
+		fmt.Fprintf(&b, " result %q %q %d %v %v %v %v %v", r.CallID, r.Name, len(r.Text), r.IsError, r.Synthetic, r.Pending, r.Null, r.Server)
+	}
+	for _, block := range it.Blocks {
+		fmt.Fprintf(&b, " block %v %d %q %q %d text %t signed %t %t %t %t %dx%d", block.Kind, block.Nth, block.ID, block.With, len(block.Name),
+			block.Text != 0, block.Signature != 0, block.Unsigned, block.Blank, block.Cached, block.Width, block.Height)
 	}
 	return b.String()
 }

@@ -6,8 +6,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/sessctl/sessctl/internal/session"
 )
 
 // The lines of a stream. docs/canonical.md describes every member; members that
@@ -32,19 +30,22 @@ type headerLine struct {
 }
 
 type sessionLine struct {
-	Type    string         `json:"type"`
-	ID      string         `json:"id"`
-	Parent  string         `json:"parent,omitzero"`
-	App     string         `json:"app,omitzero"`
-	User    string         `json:"user,omitzero"`
-	Title   string         `json:"title,omitzero"`
-	Agent   string         `json:"agent,omitzero"`
-	Model   string         `json:"model,omitzero"`
-	Created looseText      `json:"created,omitzero"`
-	Updated looseText      `json:"updated,omitzero"`
-	Task    *string        `json:"task,omitzero"`
-	Stored  storedRecord   `json:",embed"`
-	Rest    jsontext.Value `json:",embed"`
+	Type    string    `json:"type"`
+	ID      string    `json:"id"`
+	Parent  string    `json:"parent,omitzero"`
+	App     string    `json:"app,omitzero"`
+	User    string    `json:"user,omitzero"`
+	Title   string    `json:"title,omitzero"`
+	Agent   string    `json:"agent,omitzero"`
+	Model   string    `json:"model,omitzero"`
+	Created looseText `json:"created,omitzero"`
+	Updated looseText `json:"updated,omitzero"`
+	Task    *string   `json:"task,omitzero"`
+	// Thinking is nil when the store does not say.
+	Thinking *bool          `json:"thinking,omitzero"`
+	Unstored bool           `json:"unstored,omitzero"`
+	Stored   storedRecord   `json:",embed"`
+	Rest     jsontext.Value `json:",embed"`
 }
 
 type itemLine struct {
@@ -53,14 +54,18 @@ type itemLine struct {
 	Kind       string         `json:"kind"`
 	Role       string         `json:"role,omitzero"`
 	Agent      string         `json:"agent,omitzero"`
+	Model      string         `json:"model,omitzero"`
 	Branch     branchLabel    `json:"branch,omitzero"`
 	Invocation string         `json:"invocation,omitzero"`
 	Time       looseText      `json:"time,omitzero"`
-	Text       string         `json:"text,omitzero"`
+	Text       textMember     `json:"text,omitzero"`
 	Reasoning  string         `json:"reasoning,omitzero"`
+	Signature  *string        `json:"signature,omitzero"` // of the reasoning
 	Media      bool           `json:"media,omitzero"`
 	Calls      []callLine     `json:"calls,omitempty"`
 	Results    []resultLine   `json:"results,omitempty"`
+	Blocks     []blockLine    `json:"blocks,omitempty"`
+	Size       int64          `json:"size,omitzero"`
 	Child      string         `json:"child,omitzero"`
 	KeptFrom   int64          `json:"kept_from,omitzero"`
 	Implicit   bool           `json:"implicit,omitzero"`
@@ -68,6 +73,7 @@ type itemLine struct {
 	Synthetic  bool           `json:"synthetic,omitzero"`
 	Unfinished bool           `json:"unfinished,omitzero"`
 	Skipped    bool           `json:"skipped,omitzero"`
+	EmptyCalls bool           `json:"empty_calls,omitzero"`
 	Stored     storedRecord   `json:",embed"`
 	Rest       jsontext.Value `json:",embed"`
 }
@@ -76,6 +82,10 @@ type callLine struct {
 	ID         string           `json:"id"`
 	Name       string           `json:"name"`
 	Args       looseText        `json:"args"`
+	ItemID     string           `json:"item_id,omitzero"`
+	With       string           `json:"with,omitzero"`
+	Signature  *string          `json:"signature,omitzero"`
+	Server     bool             `json:"server,omitzero"`
 	Delegation delegationMember `json:"delegation,omitzero"`
 	Rest       jsontext.Value   `json:",embed"`
 }
@@ -93,10 +103,27 @@ type delegationLine struct {
 type resultLine struct {
 	Call      string         `json:"call"`
 	Name      string         `json:"name,omitzero"`
-	Text      string         `json:"text"`
+	Text      textMember     `json:"text"`
 	Error     bool           `json:"error,omitzero"`
 	Synthetic bool           `json:"synthetic,omitzero"`
 	Pending   bool           `json:"pending,omitzero"`
+	Server    bool           `json:"server,omitzero"`
+	Rest      jsontext.Value `json:",embed"`
+}
+
+// blockLine tells a signature that is absent from one that is empty.
+type blockLine struct {
+	Type      string         `json:"type"`
+	Nth       *int64         `json:"nth,omitzero"`
+	Name      string         `json:"name,omitzero"`
+	ID        string         `json:"id,omitzero"`
+	With      string         `json:"with,omitzero"`
+	Signature *string        `json:"signature,omitzero"`
+	Unsigned  bool           `json:"unsigned,omitzero"`
+	Blank     bool           `json:"blank,omitzero"`
+	Cached    bool           `json:"cached,omitzero"`
+	Width     int64          `json:"width,omitzero"`
+	Height    int64          `json:"height,omitzero"`
 	Rest      jsontext.Value `json:",embed"`
 }
 
@@ -129,27 +156,6 @@ var exact = jsontext.PreserveRawStrings(true)
 // tolerant takes what RFC 8259 leaves open and RFC 7493 forbids: doubled names
 // (the last one counts) and text that is not UTF-8 (U+FFFD in its place).
 var tolerant = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-
-// decode reads a line. A line with doubled names or bad UTF-8 is usable, and
-// damage says what is wrong with it.
-func decode[T any](line []byte) (value T, usable bool, damage error) {
-	damage = json.Unmarshal(line, &value)
-	if damage == nil {
-		return value, true, nil
-	}
-	var again T
-	return again, json.Unmarshal(line, &again, tolerant) == nil, damage
-}
-
-// decodeItem is decode for items. A damaged sub-session item is not usable: a
-// doubled member could make it another link than the index has seen.
-func decodeItem(line []byte) (rec itemLine, usable bool, damage error) {
-	rec, usable, damage = decode[itemLine](line)
-	if damage != nil && rec.Kind == session.SubSession.String() {
-		usable = false
-	}
-	return rec, usable, damage
-}
 
 // parseTime reads an RFC 3339 time; the empty text is no time.
 func parseTime(text looseText) (time.Time, bool) {

@@ -24,12 +24,13 @@ type Writer struct {
 	w        *bufio.Writer
 	stored   bool // bodies are the lines of a stream
 	redact   *redactor
+	names    signatureNames
 	replaced int
 }
 
 // NewWriter writes the header.
 func NewWriter(w io.Writer, h Header, opts WriteOptions) (*Writer, error) {
-	out := &Writer{w: bufio.NewWriterSize(w, 1<<16), stored: h.line != nil}
+	out := &Writer{w: bufio.NewWriterSize(w, 1<<16), stored: h.line != nil, names: signatureNames{}}
 	if opts.Redact {
 		out.redact = newRedactor()
 	}
@@ -98,7 +99,7 @@ func (w *Writer) item(s *session.Session, it *session.Item) error {
 	var rec itemLine
 	switch {
 	case !w.stored:
-		rec = encodeItem(s, it, body)
+		rec = encodeItem(s, it, body, w.names)
 	case w.redact == nil:
 		return w.writeLine(body.Raw)
 	default:

@@ -135,8 +135,15 @@ func (p *part) messageItem(number uint32, agent string, implicit bool, data []by
 		p.costs[number] += m.cost
 	}
 	it.Role, it.Meaning, it.Text, it.Time = m.role, m.meaning, m.text, m.createdAt
+	it.Model, it.Blocks, it.Size = p.name(m.model), m.blocks, m.size
+	it.Flags |= m.flags
 	if m.role == session.NoRole {
-		fault(session.UnknownKind, string(m.roleName), "the message has a role that no provider knows", nil)
+		fault(session.UnknownPart, string(m.roleName), "the role "+idText(string(m.roleName))+" is none that docker agent knows, so no model sees what the message says", nil)
+	}
+	for i := range m.blocks {
+		if b := &m.blocks[i]; b.Kind == session.UnknownBlock {
+			fault(session.UnknownPart, b.Name, "docker agent knows no part of the type "+idText(b.Name)+" and leaves it out of every request", nil)
+		}
 	}
 	if m.badTime {
 		fault(session.BadTime, "created_at", notRFC3339, nil)
@@ -147,7 +154,7 @@ func (p *part) messageItem(number uint32, agent string, implicit bool, data []by
 		}
 	}
 	for _, c := range m.calls {
-		it.Calls = append(it.Calls, session.Call{ID: string(c.id), Name: p.name(c.name), Delegation: c.delegation})
+		it.Calls = append(it.Calls, session.Call{ID: string(c.id), Name: p.name(c.name), Form: c.form, Delegation: c.delegation})
 	}
 	switch m.role {
 	case session.Tool:
@@ -159,7 +166,7 @@ func (p *part) messageItem(number uint32, agent string, implicit bool, data []by
 			it.Flags |= session.Unfinished
 		}
 		if len(m.model) > 0 && p.models[number].position <= it.Position {
-			p.models[number] = lastModel{it.Position, p.name(m.model)}
+			p.models[number] = lastModel{it.Position, it.Model}
 		}
 	case session.System:
 		if first, ok := p.tasks[number]; m.task != 0 && (!ok || it.Position < first.position) {

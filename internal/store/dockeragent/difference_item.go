@@ -32,6 +32,13 @@ func (d *difference) item(from, to placed, sc *schema) (bool, error) {
 		}
 		edits["first_kept_entry"] = becomes(now.KeptFrom, func(v driver.Value) bool { n, _ := v.(int64); return n == was.KeptFrom })
 	}
+	said, err := rewordings(was, now)
+	if err != nil {
+		return false, err
+	}
+	if len(said) > 0 {
+		edits["message_json"] = reword(said, len(was.Calls))
+	}
 	if len(edits) == 0 {
 		return false, nil
 	}

@@ -1,6 +1,7 @@
 package dockeragent
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -101,7 +102,8 @@ func (d *decoder) exact(data []byte) error {
 	r.role, r.callID = []byte(m.Role), []byte(m.ToolCallID)
 	r.createdAt, r.model = []byte(m.CreatedAt), []byte(m.Model)
 	r.content, r.reasoning = quote(m.Content), quote(m.ReasoningContent)
-	r.isError, r.cost = m.IsError, m.Cost
+	r.signature, r.thought = quote(m.ThinkingSignature), inBase64(m.ThoughtSignature)
+	r.isError, r.cached, r.cost = m.IsError, m.CacheControl, m.Cost
 	r.marked = string(m.Marker) == marker
 	if u := m.Usage; u != nil {
 		r.hasUsage, r.tokensIn, r.tokensOut = true, u.InputTokens, u.OutputTokens
@@ -127,9 +129,22 @@ func (p *chatMessagePart) record() partRecord {
 	}
 	if p.Document != nil {
 		r.document, _ = json.Marshal(p.Document) // never fails on decoded JSON
+		r.mimeType, r.data = p.document()
 	}
 	return r
 }
+
+// document is what the part says of its document (v1.55.0 and later).
+func (p *chatMessagePart) document() (mimeType literal, data string) {
+	members, _ := p.Document.(map[string]any)
+	source, _ := members["source"].(map[string]any)
+	kind, _ := members["mime_type"].(string)
+	data, _ = source["inline_data"].(string)
+	return quote(kind), data
+}
+
+// inBase64 is the form of bytes that Go writes into JSON; nil for none.
+func inBase64(b []byte) []byte { return base64.StdEncoding.AppendEncode(nil, b) }
 
 // upstreamNames turns the names of the types above into docker agent's.
 var upstreamNames = strings.NewReplacer("dockeragent.chat", "chat.", "dockeragent.tools", "tools.")

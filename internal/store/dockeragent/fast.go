@@ -3,23 +3,26 @@ package dockeragent
 // record is a stored message before anything is derived from it: what either
 // path found. Names and ids are unescaped, texts are literals.
 type record struct {
-	role, callID, createdAt, model []byte
-	content, reasoning             literal
-	parts                          []partRecord
-	calls                          []callRecord
-	isError, hasUsage, marked      bool
-	tokensIn, tokensOut            int64
-	cost                           float64
+	role, callID, createdAt, model    []byte
+	content, reasoning, signature     literal // signature is that of the reasoning
+	thought                           []byte  // the signature of calls and text, in base64
+	parts                             []partRecord
+	calls                             []callRecord
+	isError, cached, hasUsage, marked bool
+	tokensIn, tokensOut               int64
+	cost                              float64
 }
 
 // partRecord is one part of multi_content. image and file tell an empty
-// attachment from none; document is normalised JSON, nil for none.
+// attachment from none; document is normalised JSON, nil for none. mimeType is
+// that of the file or the document, and data the document's content in base64.
 type partRecord struct {
 	kind, text             literal
 	image, file            bool
 	url, detail            literal
 	path, fileID, mimeType literal
 	document               []byte
+	data                   string
 }
 
 type callRecord struct {
@@ -74,6 +77,12 @@ func (d *decoder) fast(data []byte) bool {
 			return seen.add(10) && d.multiContent()
 		case "sessctl":
 			return seen.add(11) && s.marker(&r.marked)
+		case "thinking_signature":
+			return seen.add(12) && s.text(&r.signature)
+		case "thought_signature":
+			return seen.add(13) && s.base64(&r.thought)
+		case "cache_control":
+			return seen.add(14) && s.boolean(&r.cached)
 		case "tool_definitions":
 			return s.elements(d.definition)
 		}

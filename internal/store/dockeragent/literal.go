@@ -39,6 +39,8 @@ func (l literal) digest() session.Digest { return session.DigestOf(l.inner()) }
 // escapedSpaces are the white space characters that Go's encoder escapes.
 var escapedSpaces = [...]string{`\n`, `\t`, `\r`, `\f`, `\u000b`, `\u2028`, `\u2029`}
 
+func (l literal) empty() bool { return len(l.inner()) == 0 }
+
 // blank reports whether the text has no character beyond white space.
 func (l literal) blank() bool {
 	rest := l.inner()
@@ -60,6 +62,18 @@ next:
 		rest = rest[size:]
 	}
 	return true
+}
+
+// endsInSpace reports whether the last character is white space.
+func (l literal) endsInSpace() bool {
+	rest := l.inner()
+	for _, space := range escapedSpaces {
+		if before, ok := bytes.CutSuffix(rest, []byte(space)); ok {
+			return (len(before)-len(bytes.TrimRight(before, `\`)))%2 == 0 // else the text has a backslash there
+		}
+	}
+	r, _ := utf8.DecodeLastRune(rest)
+	return unicode.IsSpace(r)
 }
 
 // form is what a string contains.

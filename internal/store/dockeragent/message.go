@@ -19,10 +19,13 @@ type message struct {
 
 	text         session.Digest // of the content
 	hasText      bool           // the content or a text part holds more than white space
-	hasMedia     bool           // multi_content has a part
+	hasMedia     bool           // multi_content has a part that is no text
 	hasReasoning bool
-	meaning      session.Digest // the same for every encoding of the same message
-	task         session.Digest // of the task that a system message hands to a child, 0 without
+	flags        session.Flags   // what the text gives the item
+	blocks       []session.Block // nil when there is nothing to tell
+	size         int64           // of what it adds to a request, in bytes
+	meaning      session.Digest  // the same for every encoding of the same message
+	task         session.Digest  // of the task that a system message hands to a child, 0 without
 
 	calls       []call
 	callID      []byte // the call that a tool message answers
@@ -44,6 +47,7 @@ type message struct {
 // call is one tool call. delegation is nil where the tool starts no child.
 type call struct {
 	id, name   []byte
+	form       session.ArgsForm
 	delegation *session.Delegation
 }
 
@@ -64,7 +68,7 @@ type decoder struct {
 // The error says what docker agent's own decoder would say and where, and
 // nothing of what the message says; m is empty then.
 func (d *decoder) decode(data []byte, agent string, m *message) error {
-	*m = message{calls: m.calls[:0]}
+	*m = message{calls: m.calls[:0], blocks: m.blocks[:0]}
 	if !d.fast(data) {
 		if err := d.exact(data); err != nil {
 			return err
@@ -84,12 +88,12 @@ func (d *decoder) describe(agent string, m *message) {
 	}
 	m.text = r.content.digest()
 	m.hasText = !r.content.blank()
-	m.hasMedia = len(r.parts) > 0
 	for i := range r.parts {
 		p := &r.parts[i]
-		m.hasText = m.hasText || string(p.kind) == `"text"` && !p.text.blank()
+		m.hasText = m.hasText || p.isText() && !p.text.blank()
+		m.hasMedia = m.hasMedia || !p.isText()
 	}
-	m.hasReasoning = len(r.reasoning) > len(`""`)
+	m.hasReasoning = !r.reasoning.empty()
 	m.meaning = d.digest(m.role, agent, m.text)
 	for i := range r.calls {
 		m.calls = append(m.calls, d.call(&r.calls[i]))
@@ -108,6 +112,8 @@ func (d *decoder) describe(agent string, m *message) {
 	}
 	m.model, m.hasUsage = r.model, r.hasUsage
 	m.tokensIn, m.tokensOut, m.cost = r.tokensIn, r.tokensOut, r.cost
+	m.flags, m.size = r.textFlags(m.role), r.size(m.role)
+	m.blocks = d.blocks(m.role, m.blocks)
 }
 
 // digest is the meaning of the record. Every part has a fixed length and the
@@ -151,7 +157,7 @@ func flag(b bool) byte {
 
 // call looks into the arguments only where the tool starts a child.
 func (d *decoder) call(c *callRecord) call {
-	out := call{id: c.id, name: c.name}
+	out := call{id: c.id, name: c.name, form: d.form(c.arguments)}
 	if session.IsDelegation(view(c.name)) {
 		out.delegation = session.DelegationFor(string(c.name), string(d.unquote(c.arguments)))
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -153,6 +154,9 @@ func agree(t *testing.T, data []byte) string {
 	if diff := unlike(&got, &want); diff != "" || got.meaning != want.meaning {
 		t.Fatalf("%q\nfast against exact: %s", data, diff)
 	}
+	if got.size != want.size || !slices.Equal(got.blocks, want.blocks) {
+		t.Fatalf("%q\nfast:  %d bytes, %+v\nexact: %d bytes, %+v", data, got.size, got.blocks, want.size, want.blocks)
+	}
 	return "fast"
 }
 
@@ -161,7 +165,7 @@ func agree(t *testing.T, data []byte) string {
 func expected(u *chatMessage) *message {
 	m := &message{
 		role: session.ParseRole(u.Role), text: quote(u.Content).digest(),
-		hasText: strings.TrimSpace(u.Content) != "", hasMedia: len(u.MultiContent) > 0, hasReasoning: u.ReasoningContent != "",
+		hasText: strings.TrimSpace(u.Content) != "", hasReasoning: u.ReasoningContent != "",
 		callID: []byte(u.ToolCallID), isError: u.IsError, model: []byte(u.Model), hasUsage: u.Usage != nil, cost: u.Cost,
 	}
 	if m.role == session.NoRole {
@@ -169,9 +173,18 @@ func expected(u *chatMessage) *message {
 	}
 	for _, p := range u.MultiContent {
 		m.hasText = m.hasText || p.Type == "text" && strings.TrimSpace(p.Text) != ""
+		m.hasMedia = m.hasMedia || p.Type != "text"
+	}
+	if m.role != session.Tool {
+		m.flags = session.TextFlags(u.Content)
+		if n := len(u.MultiContent); n > 0 {
+			m.flags = session.TextFlags(u.MultiContent[n-1].Text) &^ session.BlankText
+		}
 	}
 	for _, c := range u.ToolCalls {
-		m.calls = append(m.calls, call{[]byte(c.ID), []byte(c.Function.Name), session.DelegationFor(c.Function.Name, c.Function.Arguments)})
+		m.calls = append(m.calls, call{
+			[]byte(c.ID), []byte(c.Function.Name), session.FormOf(c.Function.Arguments), session.DelegationFor(c.Function.Name, c.Function.Arguments),
+		})
 	}
 	m.synthetic = string(u.Marker) == marker
 	if m.role == session.Tool {

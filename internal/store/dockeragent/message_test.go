@@ -22,9 +22,13 @@ func say(m *message) string {
 	add(m.hasText, "text")
 	add(m.hasMedia, "media")
 	add(m.hasReasoning, "reasoning")
+	add(m.flags.Has(session.BlankText), "blank")
+	add(m.flags.Has(session.TrailingSpace), "trailing")
 	add(m.task != 0, "task")
 	for _, c := range m.calls {
 		add(true, "call=%s:%s", c.id, c.name)
+		add(c.form == session.ArgsValue, "value")
+		add(c.form == session.ArgsBroken, "broken")
 		if to := c.delegation; to != nil {
 			add(true, "to=%s", to.Agent)
 			add(to.Blocking, "blocking")
@@ -82,18 +86,18 @@ func TestDecode(t *testing.T) {
 		{"developer is system", `{"role":"developer","content":"do"}`, fast, `system text`},
 		{"false is no error", `{"role":"tool","content":"","tool_call_id":"c1","is_error":false}`, fast, `tool answers=c1`},
 
-		{"white space only", `{"role":"user","content":" \n\t\r\f\u000b\u2028\u2029` + "\u0085\u00a0\u3000" + `"}`, fast, `user`},
+		{"white space only", `{"role":"user","content":" \n\t\r\f\u000b\u2028\u2029` + "\u0085\u00a0\u3000" + `"}`, fast, `user blank trailing`},
 		{"text behind white space", `{"role":"user","content":"\n\n  x"}`, fast, `user text`},
 		{"an escaped backslash is text", `{"role":"user","content":"\\n"}`, fast, `user text`},
 
-		{"text part", `{"role":"user","content":"","multi_content":[{"type":"text","text":"look"}]}`, fast, `user text media`},
+		{"text part", `{"role":"user","content":"","multi_content":[{"type":"text","text":"look"}]}`, fast, `user text`},
 		{"image part", `{"role":"user","content":"","multi_content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA","detail":"auto"}}]}`, fast, `user media`},
 		{"file part", `{"role":"user","content":"","multi_content":[{"type":"file","file":{"path":"a/b","file_id":"f","mime_type":"text/plain"}}]}`, fast, `user media`},
 		{"document part", `{"role":"user","content":"","multi_content":[{"type":"document","document":{"name":"x","data":[1,2]}}]}`, exact, `user media`},
 		{"no parts", `{"role":"user","content":"","multi_content":[]}`, fast, `user`},
 
 		{"thought signature", `{"role":"assistant","content":"x","thought_signature":"` + strings.Repeat("QUJD", 700) + `QQ=="}`, fast, `assistant text`},
-		{"minor keys", `{"role":"assistant","content":"x","thinking_signature":"s\/","function_call":{"name":"f","arguments":"{}"},"cache_control":true,"finish_reason":"stop"}`, fast, `assistant text`},
+		{"minor keys", `{"role":"assistant","content":"x","thinking_signature":"s","function_call":{"name":"f","arguments":"{}"},"cache_control":true,"finish_reason":"stop"}`, fast, `assistant text`},
 		{"later keys", `{"role":"user","content":"x","origin":{"a":[1.5e3,{"b":null}],"\u0061":2},"n":-0}`, exact, `user text`},
 		{"later keys without escapes", `{"role":"user","content":"x","origin":{"a":[1.5e3,{"b":null}]},"n":-0}`, fast, `user text`},
 		{"nulls", `{"role":"user","content":null,"tool_calls":null,"usage":null,"cost":null}`, exact, `user`},
@@ -106,8 +110,28 @@ func TestDecode(t *testing.T) {
 			`assistant text call=r1:transfer_task to=worker blocking at=2026-11-20T21:36:45Z model=test/mock`},
 		{"background agent", `{"role":"assistant","content":"","tool_calls":[{"id":"b1","type":"function","function":{"name":"run_background_agent","arguments":"{\"agent\":\"\u003cw\u003e\"}"}}]}`, fast,
 			`assistant call=b1:run_background_agent to=<w>`},
+		{"white space at the end", `{"role":"assistant","content":"x\n"}`, fast, `assistant text trailing`},
+		{"a backslash and an n at the end", `{"role":"assistant","content":"x\\n"}`, fast, `assistant text`},
+		{"a backslash and a line end", `{"role":"assistant","content":"x\\\n"}`, fast, `assistant text trailing`},
+		{"wide white space at the end", `{"role":"assistant","content":"x` + "\u3000" + `"}`, fast, `assistant text trailing`},
+		{"line separator at the end", `{"role":"assistant","content":"x\u2028"}`, fast, `assistant text trailing`},
+		{"white space of a result", `{"role":"tool","content":" \n","tool_call_id":"a"}`, fast, `tool answers=a`},
+		{"last part ends in white space", `{"role":"user","content":" ","multi_content":[{"type":"text","text":"a"},{"type":"text","text":"b "}]}`, fast, `user text trailing`},
+		{"parts without text", `{"role":"user","content":"","multi_content":[{"type":"text","text":" "}]}`, fast, `user trailing`},
+		{"part of an unknown type", `{"role":"user","content":"","multi_content":[{"type":"hologram"}]}`, fast, `user media`},
+		{"no arguments", calling(``), fast, `assistant call=c:f`},
+		{"arguments of an object", calling(`{\"a\":[1,\"\\\"\u003c\"],\"b\":null}\n`), fast, `assistant call=c:f`},
+		{"arguments of a list", calling(` [{}]`), fast, `assistant call=c:f value`},
+		{"arguments of a text", calling(`\"{}\"`), fast, `assistant call=c:f value`},
+		{"arguments that break off", calling(`{\"a\":\"x`), fast, `assistant call=c:f broken`},
+		{"two objects as arguments", calling(`{}{}`), fast, `assistant call=c:f broken`},
+		{"arguments of white space", calling(` `), fast, `assistant call=c:f broken`},
+		{"arguments with an unescaped line end", calling(`{\"a\":\"\n\"}`), fast, `assistant call=c:f broken`},
+		{"arguments with a huge number", calling(`{\"a\":1e999}`), fast, `assistant call=c:f`},
+		{"arguments with an escaped key", calling(`{\"\\u0061\":1}`), fast, `assistant call=c:f`},
+
 		{"transfer with broken arguments", `{"role":"assistant","content":"","tool_calls":[{"id":"r1","type":"function","function":{"name":"transfer_task","arguments":"{"}}]}`, fast,
-			`assistant call=r1:transfer_task to= blocking`},
+			`assistant call=r1:transfer_task broken to= blocking`},
 
 		{"raw <", `{"role":"user","content":"a<b"}`, exact, `user text`},
 		{"raw < in a name", `{"role":"user","content":"a","model":"a<b"}`, fast, `user text model=a<b`},
@@ -134,6 +158,12 @@ func TestDecode(t *testing.T) {
 			agree(t, []byte(tt.data))
 		})
 	}
+}
+
+// calling is a message with one call, whose arguments are a JSON string without
+// its quotes.
+func calling(arguments string) string {
+	return `{"role":"assistant","content":"","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"` + arguments + `"}}]}`
 }
 
 func TestTextIsTheSameInEveryEncoding(t *testing.T) {

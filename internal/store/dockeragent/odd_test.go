@@ -2,6 +2,7 @@ package dockeragent_test
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,6 +44,11 @@ var oddStores = []struct {
 		[]string{"first_kept_entry: expects a whole number"}, 6},
 	{"flag and counter of the other's type", 29, false, "update sessions set starred = 1.5, input_tokens = 'true' where id = 'P'",
 		[]string{"input_tokens: expects a whole number", "starred: expects true or false"}, 6},
+	{"role that nobody knows", 29, false, "update session_items set message_json = replace(message_json, '\"role\":\"user\"', '\"role\":\"critic\"') where position = 0 and session_id = 'P'",
+		[]string{`critic: the role "critic" is none that docker agent knows`}, 6},
+	{"part that nobody knows", 18, false, `update session_items set message_json = json_set(message_json, '$.multi_content', json('[{"type":"hologram"},{"type":"text"}]')) where position = 0 and session_id = 'P'`,
+		[]string{`hologram: docker agent knows no part of the type "hologram"`}, 6},
+	{"text that is no Unicode", 29, false, "update session_items set message_json = replace(message_json, '\"go\"', '\"\\ud800' || cast(x'ff' as text) || '\"') where position = 0 and session_id = 'P'", nil, 6},
 	{"a column called rowid", 29, false, "alter table session_items add column rowid text; alter table sessions add column RowID text", nil, 6},
 
 	{"migrations that are not recorded", 29, false, "delete from migrations where id in (5, 26)",
@@ -189,6 +195,21 @@ func TestTableWithoutRowids(t *testing.T) {
 	_, err = registry.Open(t.Context(), path, "", nil, store.Options{})
 	if err == nil || !strings.Contains(err.Error(), "table session_items has no rowids") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// What docker agent sees to by itself is said of the generations that only such
+// releases write.
+func TestAdapts(t *testing.T) {
+	for generation := range 30 {
+		want := []string{"SC304 anthropic", "SC304 bedrock", "SC304 gemini", "SC502", "SC603 openai-chat"}
+		if generation >= 22 {
+			want = slices.Insert(want, 3, "SC401")
+		}
+		facts := openOdd(t, generation, false, "").Facts()
+		if got := slices.Sorted(maps.Keys(facts.Adapts)); !slices.Equal(got, want) {
+			t.Errorf("generation %d: %q, want %q", generation, got, want)
+		}
 	}
 }
 

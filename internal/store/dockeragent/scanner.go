@@ -74,20 +74,24 @@ func (s *scanner) elements(visit func() bool) bool {
 	}
 }
 
-// base64 consumes a string that decodes as base64, in pieces of 1 KB.
-func (s *scanner) base64() bool {
-	var rest []byte
-	if !s.plain(&rest) {
+// strictBase64 takes each sequence of bytes in one form only.
+var strictBase64 = base64.StdEncoding.Strict()
+
+// base64 consumes a string in the one form of base64 that Go writes. It is tried
+// out in pieces of 1 KB.
+func (s *scanner) base64(to *[]byte) bool {
+	if !s.plain(to) {
 		return false
 	}
+	rest := *to
 	var buf [768]byte
 	for len(rest) > 1024 {
-		if n, err := base64.StdEncoding.Decode(buf[:], rest[:1024]); err != nil || n < len(buf) {
+		if n, err := strictBase64.Decode(buf[:], rest[:1024]); err != nil || n < len(buf) {
 			return false
 		}
 		rest = rest[1024:]
 	}
-	_, err := base64.StdEncoding.Decode(buf[:], rest)
+	_, err := strictBase64.Decode(buf[:], rest)
 	return err == nil
 }
 

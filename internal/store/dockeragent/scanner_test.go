@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/sessctl/sessctl/internal/session"
 )
 
 // Every character goes through the fast path in Go's own form and in no other.
@@ -136,7 +138,7 @@ func TestBase64(t *testing.T) {
 		if err := json.Unmarshal([]byte(data), &upstream); (err == nil) != want {
 			t.Fatalf("%.20s (%d bytes): encoding/json says %v", text, len(text), err)
 		}
-		if got := s.base64(); got != want {
+		if got := s.base64(new([]byte)); got != want {
 			t.Errorf("%.20s (%d bytes): %v, want %v", text, len(text), got, want)
 		}
 	}
@@ -147,6 +149,9 @@ func TestBlank(t *testing.T) {
 		for _, text := range []string{string(c), " " + string(c), string(c) + "\n", string(c) + "x"} {
 			if got, want := quote(text).blank(), strings.TrimSpace(text) == ""; got != want {
 				t.Errorf("%q: blank %v, want %v", text, got, want)
+			}
+			if got, want := quote(text).endsInSpace(), session.TextFlags(text).Has(session.TrailingSpace); got != want {
+				t.Errorf("%q: ends in white space %v, want %v", text, got, want)
 			}
 		}
 	}

@@ -44,11 +44,7 @@ func shapeOf(t reflect.Type) *shape {
 	case reflect.Pointer:
 		return shapeOf(t.Elem())
 	case reflect.Slice:
-		element := shapeOf(t.Elem())
-		if element.kind == reflect.Uint8 { // bytes come as one base64 string
-			return element
-		}
-		return &shape{kind: reflect.Slice, element: element}
+		return &shape{kind: reflect.Slice, element: shapeOf(t.Elem())}
 	case reflect.Struct:
 		sh := &shape{kind: reflect.Struct}
 		for i := range t.NumField() {
@@ -108,8 +104,6 @@ func (s *scanner) value(sh *shape, depth int) bool {
 		return s.boolean(&flag)
 	case reflect.Int64:
 		return s.integer(&number)
-	case reflect.Uint8:
-		return s.base64()
 	case reflect.Slice:
 		return s.elements(func() bool { return s.value(sh.element, depth+1) })
 	case reflect.Struct:

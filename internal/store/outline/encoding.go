@@ -29,6 +29,22 @@ func (n *names) append(b []byte, s string) []byte {
 
 func (n *names) read(r *reader) string { return n.list[r.uint()] }
 
+func appendString(b []byte, s string) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
+}
+
+func appendDigest(b []byte, d session.Digest) []byte {
+	return binary.LittleEndian.AppendUint64(b, uint64(d))
+}
+
+// bit is a mask when it is to be set.
+func bit(on bool, mask byte) byte {
+	if on {
+		return mask
+	}
+	return 0
+}
+
 // reader reads a record that this package wrote: it trusts its form.
 type reader struct{ b []byte }
 

@@ -21,25 +21,63 @@ func drawItem(t *rapid.T) session.Item {
 		Flags: session.Flags(rapid.Uint16().Draw(t, "flags")), Position: rapid.Int64().Draw(t, "position"),
 		Agent: name.Draw(t, "agent"), Branch: name.Draw(t, "branch"), Invocation: text.Draw(t, "invocation"),
 		Meaning: digest(), Text: digest(), Child: text.Draw(t, "child"), KeptFrom: rapid.Int64().Draw(t, "kept"),
+		Model: name.Draw(t, "model"), Size: rapid.Int64().Draw(t, "size"),
 	}
 	if rapid.Bool().Draw(t, "timed") {
 		it.Time = time.Unix(rapid.Int64Range(-1e10, 1e11).Draw(t, "s"), rapid.Int64Range(0, 999999999).Draw(t, "ns")).UTC()
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "calls") {
-		c := session.Call{ID: text.Draw(t, "id"), Name: name.Draw(t, "tool")}
+		c := session.Call{
+			ID: text.Draw(t, "id"), Name: name.Draw(t, "tool"),
+			Form: session.ArgsForm(rapid.IntRange(0, 2).Draw(t, "form")), Server: rapid.Bool().Draw(t, "server"),
+		}
 		if rapid.Bool().Draw(t, "delegates") {
 			c.Delegation = &session.Delegation{Agent: name.Draw(t, "to"), Task: digest(), Child: text.Draw(t, "c"), Blocking: rapid.Bool().Draw(t, "b")}
 		}
 		it.Calls = append(it.Calls, c)
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "results") {
-		r := session.Result{CallID: text.Draw(t, "id"), Name: name.Draw(t, "tool"), Digest: it.Text, IsError: rapid.Bool().Draw(t, "e"), Synthetic: rapid.Bool().Draw(t, "s"), Pending: rapid.Bool().Draw(t, "p")}
+		r := session.Result{
+			CallID: text.Draw(t, "id"), Name: name.Draw(t, "tool"), Digest: it.Text, IsError: rapid.Bool().Draw(t, "e"),
+			Synthetic: rapid.Bool().Draw(t, "s"), Pending: rapid.Bool().Draw(t, "p"),
+			Null: rapid.Bool().Draw(t, "null"), Server: rapid.Bool().Draw(t, "server"),
+		}
 		if rapid.Bool().Draw(t, "own digest") {
 			r.Digest = digest()
 		}
 		it.Results = append(it.Results, r)
 	}
+	for range rapid.IntRange(0, 3).Draw(t, "blocks") {
+		it.Blocks = append(it.Blocks, drawBlock(t))
+	}
 	return it
+}
+
+func drawBlock(t *rapid.T) session.Block {
+	number := rapid.IntRange(-1, 70_000)
+	text := rapid.StringN(0, 12, -1)
+	flag := rapid.Bool()
+	digest := rapid.SampledFrom([]session.Digest{0, 1, 1 << 63})
+	return session.Block{
+		Kind: session.BlockKind(rapid.IntRange(0, 5).Draw(t, "kind")), Nth: number.Draw(t, "nth"), Name: text.Draw(t, "name"),
+		ID: text.Draw(t, "id"), With: text.Draw(t, "with"), Text: digest.Draw(t, "text"), Signature: digest.Draw(t, "signature"),
+		Unsigned: flag.Draw(t, "unsigned"), Blank: flag.Draw(t, "blank"), Cached: flag.Draw(t, "cached"),
+		Width: number.Draw(t, "width"), Height: number.Draw(t, "height"),
+	}
+}
+
+// A common item costs nothing for what only some items have.
+func TestCommonItemsStaySmall(t *testing.T) {
+	log := NewLog()
+	it := session.Item{Table: "session_items", Key: "1", Kind: session.Message, Role: session.User, Time: time.Unix(1770000000, 0)}
+	before := len(log.pack(nil, &it))
+	if before > 32 {
+		t.Errorf("%d bytes", before)
+	}
+	it.Size, it.Model = 1000, "anthropic/claude"
+	if after := len(log.pack(nil, &it)); after != before+3 {
+		t.Errorf("the size and the model take %d bytes, want 2 and 1", after-before)
+	}
 }
 
 // What goes in comes out, by session and newest first.

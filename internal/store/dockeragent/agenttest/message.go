@@ -36,10 +36,11 @@ type Message struct {
 
 // Part is one element of multi_content.
 type Part struct {
-	Type     string    `json:"type,omitempty"` // text, image_url or file
+	Type     string    `json:"type,omitempty"` // text, image_url, file or (v1.55.0) document
 	Text     string    `json:"text,omitempty"`
 	ImageURL *ImageURL `json:"image_url,omitempty"`
 	File     *File     `json:"file,omitempty"`
+	Document *Document `json:"document,omitempty"`
 }
 
 // ImageURL is an image of a message.
@@ -53,6 +54,21 @@ type File struct {
 	Path     string `json:"path,omitempty"`
 	FileID   string `json:"file_id,omitempty"`
 	MimeType string `json:"mime_type,omitempty"`
+}
+
+// Document is an attachment whose content is stored with the message.
+type Document struct {
+	Name     string         `json:"name"`
+	MimeType string         `json:"mime_type"`
+	Size     int64          `json:"size,omitempty"`
+	Source   DocumentSource `json:"source"`
+}
+
+// DocumentSource is the content of a document, in one of three forms.
+type DocumentSource struct {
+	InlineText string `json:"inline_text,omitempty"`
+	InlineData []byte `json:"inline_data,omitempty"`
+	URL        string `json:"url,omitempty"`
 }
 
 // ToolCall is one call of an assistant message.

@@ -1,0 +1,72 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/ui"
+)
+
+// judges says whose requests were judged, and why: "requests judged as by
+// anthropic (the model is claude-opus-4-1) and generic (2 sessions)".
+func judges(uses []check.Use) string {
+	var words []string
+	for _, p := range check.Profiles(uses) {
+		words = append(words, p.Name+because(p, uses))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return "requests judged as by " + strings.Join(words, ", ")
+}
+
+// because is the reason for a profile in parentheses: what the sessions say,
+// with their number where they do not say the same.
+func because(p *rules.Profile, uses []check.Use) string {
+	var why []string
+	sessions := 0
+	for _, use := range uses {
+		if use.Profile == p {
+			sessions += use.Sessions
+			why = append(why, ui.Clean(use.Why))
+		}
+	}
+	switch {
+	case why[0] == "":
+		return " (--profile)"
+	case len(why) == 1:
+		return " (" + why[0] + ")"
+	}
+	return fmt.Sprintf(" (%s: %s, and more)", ui.Count(sessions, "session"), why[0])
+}
+
+// answer prints what a provider says to the next request of the session.
+func answer(out *strings.Builder, a *check.Answer, width int) {
+	why := a.Why
+	if why == "" {
+		why = "--profile"
+	}
+	out.WriteString(ui.Bold.Render("The next request, to "+a.Profile.Name) + " (" + ui.Clean(why) + ")\n")
+	if a.Closed {
+		out.WriteString(ui.Hang("  ", "  ", "There will be none: this sub-session is finished, and its runtime never sends it to a model again.", width))
+	}
+	says := map[check.Verdict]string{
+		check.Accept: "It is accepted, as far as is known.",
+		check.Risk:   "Some models or servers refuse it",
+		check.Reject: "It is refused",
+	}[a.Verdict]
+	if a.Verdict != check.Accept {
+		if a.Item >= 0 {
+			says += fmt.Sprintf(" because of item %d", a.Item)
+		}
+		says += " (" + strings.Join(a.Rules, ", ") + ")"
+		says += map[bool]string{true: "; with which words is not known.", false: ":"}[a.Error == ""]
+	}
+	out.WriteString(ui.Hang("  ", "  ", says, width))
+	if a.Error != "" {
+		out.WriteString(ui.Hang("    ", "    ", ui.Clean(a.Error), width))
+	}
+	out.WriteString("\n")
+}

@@ -1,0 +1,152 @@
+package repair
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// amendment is an edit that changed what an item says, with the item before and
+// after it.
+type amendment struct {
+	edit    session.Edit
+	was, is session.Item
+}
+
+// amend changes what the record of an item says. The stored bytes stay with the
+// body: they are what an adapter changes and what the receipt keeps.
+func (d *desk) amend(e session.Edit) error {
+	at := d.find(e.Ref)
+	if at == nil {
+		return fmt.Errorf("the record is not there")
+	}
+	it := at.Value.(*entry)
+	was := it.Item
+	if err := it.amend(e); err != nil {
+		return err
+	}
+	if e.Op == session.Scrub {
+		for _, b := range d.sessions {
+			b.forget(func(f session.Fault) bool { return f.Kind == session.BadUnicode && whole(f.Ref) == whole(e.Ref) })
+		}
+	}
+	it.Meaning = meaningAfter(was.Meaning, e)
+	d.amended = append(d.amended, amendment{e, was, it.Item})
+	return nil
+}
+
+// meaningAfter is made of the meaning before and the edit, so that two twins that
+// are edited alike stay twins.
+func meaningAfter(was session.Digest, e session.Edit) session.Digest {
+	var m session.Meaning
+	m.Add(was)
+	for _, part := range []string{string(e.Op), e.Ref.Pointer, e.Field, valueOf(e)} {
+		m.Add(session.DigestOf(part))
+	}
+	return m.Digest()
+}
+
+func (it *entry) amend(e session.Edit) error {
+	switch e.Op {
+	case session.Wrap:
+		return it.wrap(e.Ref.Pointer)
+	case session.Scrub:
+		return it.scrub()
+	}
+	if e.Field == session.FieldText && e.Ref.Pointer == "" {
+		return it.empty(valueOf(e))
+	}
+	return it.rename(e)
+}
+
+// rename gives a call, a result or a block another id.
+func (it *entry) rename(e session.Edit) error {
+	list, n := partOf(e.Ref.Pointer)
+	var id *string
+	switch {
+	case list == inCalls && e.Field == session.FieldCallID && n < len(it.Calls):
+		it.Calls = slices.Clone(it.Calls)
+		id = &it.Calls[n].ID
+	case list == inResults && e.Field == session.FieldResultID && n < len(it.Results) && it.Results[n].CallID != takenResult:
+		it.Results = slices.Clone(it.Results)
+		id = &it.Results[n].CallID
+	case list == inBlocks && e.Field == session.FieldBlockID && n < len(it.Blocks):
+		it.Blocks = slices.Clone(it.Blocks)
+		id = &it.Blocks[n].ID
+	default:
+		return fmt.Errorf("the record has no such part with the field %q", e.Field)
+	}
+	if *id == valueOf(e) {
+		return fmt.Errorf("it has that id already")
+	}
+	*id = valueOf(e)
+	return nil
+}
+
+// wrapped is the member of an object that holds arguments that are none.
+const wrapped = "INVALID_JSON"
+
+// wrap makes arguments an object that holds the text that they were.
+func (it *entry) wrap(pointer string) error {
+	list, n := partOf(pointer)
+	switch {
+	case list != inCalls || n >= len(it.Calls):
+		return fmt.Errorf("the record has no such call")
+	case it.Calls[n].Form == session.ArgsObject:
+		return fmt.Errorf("its arguments are an object already")
+	case it.Body == nil:
+		return fmt.Errorf("its arguments were not loaded")
+	}
+	args, err := json.Marshal(map[string]string{wrapped: it.Calls[n].Args})
+	if err != nil {
+		return err
+	}
+	it.Calls = slices.Clone(it.Calls)
+	it.Calls[n].Args, it.Calls[n].Form = string(args), session.ArgsObject
+	return nil
+}
+
+// empty takes a text of white space away.
+func (it *entry) empty(value string) error {
+	switch {
+	case value != "":
+		return fmt.Errorf("a repair writes no text into a message")
+	case it.Body == nil:
+		return fmt.Errorf("its text was not loaded")
+	case it.Body.Text == "" || strings.TrimSpace(it.Body.Text) != "":
+		return fmt.Errorf("its text is not blank")
+	}
+	body := *it.Body
+	body.Text = ""
+	it.Body, it.Text, it.emptied = &body, 0, true
+	if it.Role == session.Tool && len(it.Results) == 1 {
+		it.Text = it.Results[0].Digest
+	}
+	it.Flags &^= session.BlankText | session.TrailingSpace
+	return nil
+}
+
+// scrub makes everything that an item says Unicode.
+func (it *entry) scrub() error {
+	if it.Body == nil {
+		return fmt.Errorf("its text was not loaded")
+	}
+	body := *it.Body
+	body.Text, body.Reasoning = unicoded(body.Text), unicoded(body.Reasoning)
+	it.Body, it.Calls, it.Results = &body, slices.Clone(it.Calls), slices.Clone(it.Results)
+	for i := range it.Calls {
+		c := &it.Calls[i]
+		c.ID, c.Name, c.Args = unicoded(c.ID), unicoded(c.Name), unicoded(c.Args)
+	}
+	for i := range it.Results {
+		r := &it.Results[i]
+		r.CallID, r.Name, r.Text = unicoded(r.CallID), unicoded(r.Name), unicoded(r.Text)
+	}
+	return nil
+}
+
+// unicoded is a text with U+FFFD for every byte that is part of no character.
+func unicoded(text string) string { return string([]rune(text)) }

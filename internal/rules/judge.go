@@ -1,0 +1,152 @@
+package rules
+
+import (
+	"cmp"
+	"iter"
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// Run runs one rule over the pass. What it found before a panic is reported too.
+func (p *Pass) Run(r *Rule) {
+	p.rule, p.found, p.at = r, nil, map[place][]int{}
+	defer func() {
+		for _, f := range p.found {
+			p.report(f)
+		}
+	}()
+	r.Run(p)
+}
+
+// Judged is a session as one provider is asked about it.
+type Judged struct {
+	*Subject
+	Profile *Profile
+	AsIs    bool
+}
+
+// judged yields every session with every profile that minds the rule. What a
+// rule finds of it is reported with report.
+func (p *Pass) judged() iter.Seq[Judged] {
+	return func(yield func(Judged) bool) {
+		for _, s := range p.Subjects {
+			for _, profile := range s.Profiles {
+				if _, minds := profile.Levels[p.rule.ID]; minds && !yield(Judged{s, profile, p.judge.AsIs}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Report hands over a finding; what the rule left out is filled in. Without a
+// profile, all that judge the session are asked how they mind it.
+func (p *Pass) Report(f Finding) {
+	f.Rule = p.rule
+	if len(f.Items) == 0 && f.Item >= 0 && f.Session != nil {
+		f.Items = []int{f.Item}
+	}
+	if f.Profile != nil {
+		p.mind(&f, []*Profile{f.Profile})
+		return
+	}
+	if s := p.subject(f.Session); s != nil && (f.failing != nil || p.concerns(s.Profiles)) {
+		p.mind(&f, s.Profiles)
+		return
+	}
+	p.found = append(p.found, &f)
+}
+
+// concerns reports whether the rule is one that depends on the provider.
+func (p *Pass) concerns(profiles []*Profile) bool {
+	return p.rule.Profiled || slices.ContainsFunc(profiles, func(profile *Profile) bool {
+		_, listed := profile.Levels[p.rule.ID]
+		return listed
+	})
+}
+
+// mind judges a finding for profiles.
+func (p *Pass) mind(f *Finding, profiles []*Profile) {
+	for _, profile := range profiles {
+		level, listed := profile.Levels[p.rule.ID]
+		if !listed && p.rule.Profiled {
+			continue
+		}
+		j := Judgement{Profile: profile, Severity: f.Severity, Error: f.ProviderError}
+		switch {
+		case listed && f.Severity == p.rule.Severity:
+			j.Severity = level
+		case listed: // the rule says of this one that it is less
+			j.Severity = min(f.Severity, level)
+		}
+		if j.Error == "" && f.Profile == nil && f.failing != nil {
+			j.Error = f.failing(profile)
+		}
+		if p.adapted(profile) != "" {
+			if len(p.judge.Profiles) == 0 {
+				continue // nobody asked, and the runtime sees to it
+			}
+			j.Severity, j.Error = Info, ""
+			f.Fixes = nil
+		}
+		p.add(*f, j)
+	}
+}
+
+// adapted is what the runtime does so that the provider does not mind what the
+// rule finds, "" when it does nothing.
+func (p *Pass) adapted(profile *Profile) string {
+	if !p.rule.Profiled {
+		return ""
+	}
+	return cmp.Or(p.Store.Adapts[p.rule.ID+" "+profile.Name], p.Store.Adapts[p.rule.ID])
+}
+
+// add adds a judged finding. What was found for another profile before is the
+// same finding: the one that minds it most speaks.
+func (p *Pass) add(f Finding, j Judgement) {
+	if what := p.adapted(j.Profile); what != "" {
+		f.Message += "; " + p.Store.Title + " " + what
+	}
+	f.Profile, f.Severity, f.ProviderError, f.failing = j.Profile, j.Severity, j.Error, nil
+	at := place{f.Session, f.Ref, f.Nth}
+	for _, i := range p.at[at] {
+		known := p.found[i]
+		if known.heard(j.Profile) {
+			continue
+		}
+		f.Judged = append(known.Judged, j)
+		if known.Severity == f.Severity {
+			known.Items = union(known.Items, f.Items)
+		}
+		if known.Severity >= f.Severity {
+			known.Judged = f.Judged
+			return
+		}
+		p.found[i] = &f
+		return
+	}
+	f.Judged = []Judgement{j}
+	p.at[at] = append(p.at[at], len(p.found))
+	p.found = append(p.found, &f)
+}
+
+// place is what findings for several profiles have in common that are one.
+type place struct {
+	session *session.Session
+	ref     session.Ref
+	nth     int
+}
+
+// heard reports whether a profile has judged the finding.
+func (f *Finding) heard(profile *Profile) bool {
+	return slices.ContainsFunc(f.Judged, func(j Judgement) bool { return j.Profile == profile })
+}
+
+// union are the items that one or the other finding names.
+func union(a, b []int) []int {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -1,0 +1,137 @@
+package rules
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Profile is what one provider's API minds in a request: a row of the table of
+// profiles, without code of its own.
+type Profile struct {
+	Name  string // "anthropic": what --profile takes and machine formats print
+	Title string // "Anthropic Messages"
+
+	// Levels are how the API minds what a rule finds, by the rule's id. A rule
+	// that depends on the provider and is not listed finds nothing here.
+	Levels map[string]Severity
+	// Errors are what the API answers, by the id of the rule; {message},
+	// {block}, {id} and {n} stand for the numbers and names in it. A rule that
+	// is not listed has no known text.
+	Errors map[string]string
+
+	Shape Shape
+
+	// StrictRoles: a user's message behind results is refused wherever it
+	// stands, not only at the end.
+	StrictRoles bool
+
+	CallID   *regexp.Regexp // what an id of a call may be, nil for anything
+	ServerID *regexp.Regexp // what an id of a call of a tool that the provider runs may be
+	LongID   int            // ids that are longer are refused by older models, 0 for none
+	ToolName *regexp.Regexp // what the name of a tool may be, nil for anything
+	MaxBytes int64          // of a request
+
+	// Makers are the names that recorded models begin with before a slash, and
+	// Models the beginnings of models without a maker.
+	Makers []string
+	Models []string
+}
+
+// Shape says what the messages of an API are made of.
+type Shape uint8
+
+// The shapes of a request (provider-rules.md 4.1).
+const (
+	Grouped  Shape = iota // results that follow each other are one message, with the user text behind them
+	Contents              // results that follow each other are one message, user text is another
+	OneEach               // every result is a message
+	Flat                  // every call and every result is an item of its own
+)
+
+// Profiles is the table of profiles, in the order in which they are listed.
+var Profiles = []*Profile{
+	&anthropic, &bedrock, &openAIChat, &openAIResponses, &gemini, &mistral, &deepseek, &kimi, &Generic,
+}
+
+// positional reports whether a result has to stand directly behind its call; else
+// its id alone says what it answers.
+func (p *Profile) positional() bool { return p.Shape != Flat }
+
+// FindProfile looks a profile up by its name, in any case; nil when there is none.
+func FindProfile(name string) *Profile {
+	for _, p := range Profiles {
+		if strings.EqualFold(p.Name, name) {
+			return p
+		}
+	}
+	return nil
+}
+
+// Said are the numbers and names of an error text.
+type Said struct {
+	Message, Block int
+	ID             string
+	N              int
+}
+
+// Error is what the provider answers to what a rule finds, "" when its text is
+// not known.
+func (p *Profile) Error(rule string, at Said) string {
+	return strings.NewReplacer(
+		"{message}", fmt.Sprint(at.Message), "{block}", fmt.Sprint(at.Block), "{id}", at.ID, "{n}", fmt.Sprint(at.N),
+	).Replace(p.Errors[rule])
+}
+
+// hint is the profile of a session that nobody named one for, and why: the
+// model that answered last says whose API it was, else the form of the calls'
+// ids, which tells Anthropic's, and else what the parent session hints at.
+func (s *Subject) hint(parent *Subject) (*Profile, string) {
+	known := profileOf(s.Model)
+	switch {
+	case known != nil:
+		return known, "the model is " + s.Model
+	case strings.HasPrefix(s.firstCallID(), "toolu_"):
+		return &anthropic, "the call ids are Anthropic's"
+	case s.Model != "":
+		return &Generic, "the model " + s.Model + " is of no provider with rules of its own"
+	case parent != nil && parent.Hint != "":
+		return parent.Profiles[0], parent.Hint
+	}
+	return &Generic, "no model is named"
+}
+
+// firstCallID is the id of the first call that the session makes or answers.
+func (s *Subject) firstCallID() string {
+	for i := range s.Items {
+		switch it := &s.Items[i]; {
+		case len(it.Calls) > 0:
+			return it.Calls[0].ID
+		case len(it.Results) > 0:
+			return it.Results[0].CallID
+		}
+	}
+	return ""
+}
+
+// profileOf is the profile of a recorded model, nil when no provider is known
+// that has it. What stands before a slash says whose API it is: a model behind
+// a gateway is the gateway's.
+func profileOf(model string) *Profile {
+	model = strings.ToLower(model)
+	maker, _, named := strings.Cut(model, "/")
+	for _, p := range Profiles {
+		if named && slices.Contains(p.Makers, maker) {
+			return p
+		}
+		if !named && slices.ContainsFunc(p.Models, func(start string) bool { return strings.HasPrefix(model, start) }) {
+			return p
+		}
+	}
+	return nil
+}
+
+// boundThinking are the models whose thinking is bound to all that stands before
+// it (ANT-17).
+var boundThinking = regexp.MustCompile(`(fable|mythos)-5-[12]|(opus|sonnet|haiku)-5-5`)

@@ -1,0 +1,47 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var resultsNotFirst = Rule{
+	ID: "SC110", Name: "results-not-first", Severity: Error, Safety: None, Scope: PerTree, Profiled: true, Wire: true, Since: "0.1.0",
+	Title: "text or media before the results in a message of the user",
+	Run: func(p *Pass) {
+		for j := range p.judged() {
+			for _, group := range j.answerGroups() {
+				for _, i := range group.items {
+					if !j.history(i) && j.Items[i].Role == session.User && resultsBehind(j.Items[i].Blocks) {
+						reportNotFirst(p, j, group.turn, i)
+					}
+				}
+			}
+		}
+	},
+}
+
+// resultsBehind reports whether a result stands behind something else.
+func resultsBehind(blocks []session.Block) bool {
+	other := false
+	for i := range blocks {
+		if other && blocks[i].Kind == session.ResultBlock {
+			return true
+		}
+		other = other || blocks[i].Kind != session.ResultBlock
+	}
+	return false
+}
+
+func reportNotFirst(p *Pass, j Judged, turn, item int) {
+	f := p.find(j.Session, item)
+	f.Profile = j.Profile
+	f.Message = "the message holds something before the results that it brings"
+	f.Related = []Place{{Session: j.ID, Item: turn}}
+	f.Sent = "the results first, then the rest in its order"
+	f.ProviderError = j.Profile.Error("SC110", Said{
+		Message: j.wireIndex(j.Profile, turn), ID: strings.Join(j.openCalls(turn, nil), ", "),
+	})
+	p.Report(f)
+}

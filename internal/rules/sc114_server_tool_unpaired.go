@@ -1,0 +1,68 @@
+package rules
+
+import "github.com/sessctl/sessctl/internal/pairing"
+
+var serverToolUnpaired = Rule{
+	ID: "SC114", Name: "server-tool-unpaired", Severity: Warning, Safety: None, Scope: PerTree, Profiled: true, Wire: true, Since: "0.1.0",
+	Title: "a tool that the provider ran has a call without a result, or a result without a call",
+	Run: func(p *Pass) {
+		for j := range p.judged() {
+			for i := range j.sent() {
+				calls, results := j.serverParts(i)
+				if len(calls) > 0 && !j.onlyResultsFollow(i) {
+					for _, n := range calls {
+						reportServerCall(p, j, pairing.Occurrence{Item: i, Nth: n})
+					}
+				}
+				for _, n := range results {
+					reportServerResult(p, j, pairing.Occurrence{Item: i, Nth: n})
+				}
+			}
+		}
+	},
+}
+
+// serverParts are the calls and results of an item that the provider made and
+// that have no counterpart in it.
+func (s *Subject) serverParts(item int) (calls, results []int) {
+	it := &s.Items[item]
+	open := map[string][]int{}
+	for n := range it.Calls {
+		if c := &it.Calls[n]; c.Server {
+			open[c.ID] = append(open[c.ID], n)
+		}
+	}
+	for n := range it.Results {
+		r := &it.Results[n]
+		switch waiting := open[r.CallID]; {
+		case !r.Server:
+		case len(waiting) == 0:
+			results = append(results, n)
+		default:
+			open[r.CallID] = waiting[1:]
+		}
+	}
+	for n := range it.Calls {
+		if c := &it.Calls[n]; c.Server && len(open[c.ID]) > 0 && open[c.ID][0] <= n {
+			calls = append(calls, n)
+		}
+	}
+	return calls, results
+}
+
+func reportServerCall(p *Pass, j Judged, at pairing.Occurrence) {
+	f := p.findCall(j.Subject, at, j.call(at).ID)
+	f.Profile = j.Profile
+	f.Message = "call " + callName(j.call(at)) + ", which the provider ran itself, has no result in its message"
+	f.Sent = "the message without the call"
+	f.ProviderError = j.Profile.Error("SC114", j.callSaid(j.Profile, at))
+	p.Report(f)
+}
+
+func reportServerResult(p *Pass, j Judged, at pairing.Occurrence) {
+	f := p.findCall(j.Subject, at, j.result(at).CallID)
+	f.Profile = j.Profile
+	f.Message = "the message holds the result " + quoted(f.Call) + " of a tool that the provider ran, without its call"
+	f.Sent = "the message without the result"
+	p.Report(f)
+}

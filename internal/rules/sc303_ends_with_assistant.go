@@ -1,0 +1,35 @@
+package rules
+
+import "github.com/sessctl/sessctl/internal/session"
+
+var endsWithAssistant = Rule{
+	ID: "SC303", Name: "ends-with-assistant", Severity: Warning, Safety: None, Scope: PerTree, Profiled: true, Wire: true, Since: "0.1.0",
+	Title: "a request that ends with an answer",
+	Run: func(p *Pass) {
+		for j := range p.requests() {
+			last, ok := j.lastAnswer()
+			if !ok {
+				continue
+			}
+			f := p.findSent(j, []int{last}, Said{})
+			f.Message = "sent as it is, the request ends with an answer of the assistant, which the model would have to go on with"
+			f.Sent = "a user message behind it"
+			p.Report(f)
+		}
+	},
+}
+
+// lastAnswer is the item of the answer that a request of the stored messages
+// alone ends with. A turn that ends with calls is no answer, and where the user's
+// next message follows, no request ends with one.
+func (j *Judged) lastAnswer() (item int, ok bool) {
+	if !j.AsIs {
+		return -1, false
+	}
+	turns := j.turns()
+	if len(turns) == 0 {
+		return -1, false
+	}
+	last := turns[len(turns)-1]
+	return last.item, last.role == session.Assistant && !last.calls
+}

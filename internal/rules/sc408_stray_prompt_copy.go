@@ -1,0 +1,55 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// shortText is the number of bytes below which people say the same as the
+// assistant by chance: "yes", or the name of a file that it offered.
+const shortText = 80
+
+var strayPromptCopy = Rule{
+	ID: "SC408", Name: "stray-prompt-copy", Severity: Warning, Safety: None, Scope: PerTree, Since: "0.1.0",
+	Title: "a user's message that repeats the message before it",
+	Run: func(p *Pass) {
+		for _, s := range p.Subjects {
+			next, past := s.repeated()
+			for _, items := range [][]int{next, past} {
+				if len(items) == 0 {
+					continue
+				}
+				f := p.find(s.Session, items[0])
+				f.Items = items
+				f.Message = "the user repeats the message before word for word in " + count(len(items), "place") +
+					", as when a run without a new question stored the end of its own prompt" + s.because(items[0])
+				if s.history(items[0]) {
+					f.Severity = Info
+				}
+				p.Report(f)
+			}
+		}
+	},
+}
+
+// repeated lists the messages of users that say what stands before them: those of
+// the next request, and those that are history.
+func (s *Subject) repeated() (next, past []int) {
+	var before *session.Item
+	return s.wireItems(func(i int) bool {
+		it, last := &s.Items[i], before
+		before = it
+		return last != nil && it.Role == session.User && it.Size >= shortText && repeats(it, last)
+	})
+}
+
+// repeats reports whether a user's message says what the assistant or a tool said
+// before.
+func repeats(it, before *session.Item) bool {
+	if it.Text == 0 || len(it.Results) > 0 {
+		return false
+	}
+	said := func(r session.Result) bool { return r.Digest == it.Text }
+	return before.Role == session.Assistant && before.Text == it.Text || slices.ContainsFunc(before.Results, said)
+}

@@ -1,0 +1,82 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var thinkingEdited = Rule{
+	ID: "SC503", Name: "thinking-edited", Severity: Error, Safety: None, Scope: PerTree, Since: "0.1.0",
+	Title: "signed thinking whose text differs from another copy of it", Profiled: true,
+	Run: func(p *Pass) {
+		var known map[session.Digest][]thought
+		for j := range p.judged() {
+			if known == nil {
+				known = p.thoughts()
+			}
+			reportEdited(p, j, known)
+		}
+	},
+}
+
+// thought is one text that stands under a signature.
+type thought struct {
+	Place
+	text session.Digest
+}
+
+// thoughts are the different texts under every signature of the tree, each with
+// the first place where it stands.
+func (p *Pass) thoughts() map[session.Digest][]thought {
+	known := map[session.Digest][]thought{}
+	for _, s := range p.Subjects {
+		for i := range s.Items {
+			for _, b := range s.Items[i].Blocks {
+				same := func(t thought) bool { return t.text == b.Text }
+				if signedThinking(&b) && !slices.ContainsFunc(known[b.Signature], same) {
+					known[b.Signature] = append(known[b.Signature], thought{Place{Session: s.ID, Item: i}, b.Text})
+				}
+			}
+		}
+	}
+	return known
+}
+
+// reportEdited names the thinking of the next request of which there is another
+// text. Where the other one is empty, this one is the original.
+func reportEdited(p *Pass, j Judged, known map[session.Digest][]thought) {
+	var others []Place
+	at := j.spots(func(_ *session.Item, b *session.Block) bool {
+		edited := false
+		for _, t := range known[b.Signature] {
+			if signedThinking(b) && t.text != b.Text && t.text != 0 {
+				others, edited = append(others, t.Place), true
+			}
+		}
+		return edited
+	})
+	if len(at) == 0 {
+		return
+	}
+	f := p.findBlocks(j, at, Said{})
+	if at[0].item != j.latestAnswer() { // the text for the latest one is special
+		f.ProviderError = j.Profile.Error("SC502", Said{Message: j.wireIndex(j.Profile, at[0].item), Block: at[0].block})
+	}
+	f.Related = others
+	f.Message = count(len(at), "block") + " of signed thinking " + verb(len(at), "says", "say") + " something else than another copy with the same signature: " +
+		"one of the two was edited, and only the original is accepted; leave it out of the request"
+	p.Report(f)
+}
+
+// latestAnswer is the last assistant item of the next request, -1 when there is
+// none.
+func (s *Subject) latestAnswer() int {
+	latest := -1
+	for i, it := range s.sent() {
+		if it.Role == session.Assistant {
+			latest = i
+		}
+	}
+	return latest
+}

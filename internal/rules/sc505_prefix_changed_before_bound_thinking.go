@@ -1,0 +1,61 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var prefixChanged = Rule{
+	ID: "SC505", Name: "prefix-changed-before-bound-thinking", Severity: Warning, Safety: None, Scope: PerTree, Since: "0.1.0",
+	Title: "a repair wrote messages before thinking that is bound to what precedes it", Profiled: true,
+	Run: func(p *Pass) {
+		for j := range p.judged() {
+			written := j.written()
+			if len(written) == 0 {
+				continue
+			}
+			at := j.spots(func(it *session.Item, b *session.Block) bool {
+				return signedThinking(b) && !foreign(j.Profile, it.Model)
+			})
+			at = slices.DeleteFunc(at, func(b spot) bool { return b.item < written[0] })
+			if len(at) > 0 {
+				reportPrefix(p, j, written, at)
+			}
+		}
+	},
+}
+
+// written are the items of the next request that a repair wrote.
+func (s *Subject) written() []int {
+	var items []int
+	for i, it := range s.sent() {
+		if it.Flags.Has(session.Synthetic) {
+			items = append(items, i)
+		}
+	}
+	return items
+}
+
+// reportPrefix reports items that a repair wrote before signed thinking. Only a
+// model that binds its thinking refuses it; which one is asked next is not known
+// where the session names none.
+func reportPrefix(p *Pass, j Judged, written []int, at []spot) {
+	f := p.findSent(j, slices.DeleteFunc(written, func(i int) bool { return i > at[len(at)-1].item }), Said{})
+	f.ProviderError = ""
+	bound := boundThinking.MatchString(j.Model) || slices.ContainsFunc(at, func(b spot) bool { return boundThinking.MatchString(j.Items[b.item].Model) })
+	switch {
+	case bound:
+		f.ProviderError = j.Profile.Error(p.rule.ID, Said{Message: j.wireIndex(j.Profile, at[0].item), Block: at[0].block})
+	case profileOf(j.Model) == j.Profile:
+		f.Severity = Info
+	}
+	for _, b := range at {
+		f.Related = append(f.Related, Place{Session: j.ID, Item: b.item})
+	}
+	f.Message = fmt.Sprintf("the history changes at item %d, where a repair wrote a message, and %s of signed thinking %s behind it; "+
+		"a model that binds its thinking refuses such a block unless the request sets prefix_mismatch_behavior to \"drop_block\" "+
+		"or leaves out all thinking behind item %d", f.Item, count(len(at), "block"), verb(len(at), "stands", "stand"), f.Item)
+	p.Report(f)
+}

@@ -1,0 +1,64 @@
+package rules
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var reasoningContentMissing = Rule{
+	ID: "SC509", Name: "reasoning-content-missing", Severity: Error, Safety: None, Scope: PerTree, Since: "0.1.0",
+	Title: "turns that call tools lack the reasoning that the provider wants back", Profiled: true, Wire: true,
+	Run: func(p *Pass) {
+		for j := range p.judged() {
+			thinks := j.thinks()
+			if thinks == session.No {
+				continue
+			}
+			var items []int
+			for i, it := range j.sent() {
+				if it.Role == session.Assistant && len(it.Calls) > 0 && !it.Has(session.ReasoningBlock) {
+					items = append(items, i)
+				}
+			}
+			if len(items) == 0 {
+				continue
+			}
+			f := p.findSent(j, items, Said{})
+			f.Message = count(len(items), "turn") + " with tool calls " + verb(len(items), "has", "have") + " no reasoning, and the provider wants it back"
+			if thinks == session.Unsaid {
+				f.Severity = Warning
+				f.Message += " while its model thinks; the session does not say whether it does"
+			}
+			f.Sent = "an empty reasoning_content in these turns"
+			p.Report(f)
+		}
+	},
+}
+
+// The models that always think, and those that never do, by their names.
+var (
+	thinkingModel = regexp.MustCompile(`deepseek-(reasoner|r1)|-thinking`)
+	plainModel    = regexp.MustCompile(`deepseek-(chat|coder|v2)`)
+)
+
+// thinks says whether the next request is made with thinking: as the session
+// says, else as the name of its model tells, else as its other turns show.
+func (s *Subject) thinks() session.Tristate {
+	model := strings.ToLower(s.Model)
+	switch {
+	case s.Thinking != session.Unsaid:
+		return s.Thinking
+	case thinkingModel.MatchString(model):
+		return session.Yes
+	case plainModel.MatchString(model):
+		return session.No
+	}
+	for i := range s.Items {
+		if s.Items[i].Has(session.ReasoningBlock) {
+			return session.Yes
+		}
+	}
+	return session.Unsaid
+}

@@ -1,0 +1,44 @@
+package rules
+
+import (
+	"fmt"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// The longest side of an image that Anthropic takes, in pixels, alone and in a
+// request with more than manyImages (provider-rules.md ANT-23).
+const (
+	longestSide       = 8000
+	longestSideOfMany = 2000
+	manyImages        = 20
+)
+
+var imageDimensions = Rule{
+	ID: "SC601", Name: "image-dimensions", Severity: Warning, Safety: None, Scope: PerTree, Since: "0.1.0",
+	Title: "an image has more pixels a side than the provider takes", Profiled: true, Wire: true,
+	Run: func(p *Pass) {
+		for j := range p.judged() {
+			limit, among := longestSide, ""
+			if len(j.images()) > manyImages {
+				limit, among = longestSideOfMany, fmt.Sprintf(" in a request with more than %d images", manyImages)
+			}
+			at := j.spots(func(_ *session.Item, b *session.Block) bool { return isImage(b) && max(b.Width, b.Height) > limit })
+			if len(at) == 0 {
+				continue
+			}
+			f := p.findBlocks(j, at, Said{N: limit})
+			f.Message = fmt.Sprintf("%s %s more than the %d pixels a side that the provider takes%s",
+				count(len(at), "image"), verb(len(at), "has", "have"), limit, among)
+			f.Sent = "the images scaled down"
+			p.Report(f)
+		}
+	},
+}
+
+// images are the places of the images in the next request.
+func (s *Subject) images() []spot {
+	return s.spots(func(_ *session.Item, b *session.Block) bool { return isImage(b) })
+}
+
+func isImage(b *session.Block) bool { return b.Kind == session.MediaBlock && b.Name == "image" }

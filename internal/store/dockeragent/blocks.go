@@ -1,0 +1,148 @@
+package dockeragent
+
+import (
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+func (p *partRecord) isText() bool { return string(p.kind) == `"text"` }
+
+// The media by the type of their part. That of a file and of a document is told
+// by the mime type.
+const (
+	image    = "image"
+	document = "document"
+)
+
+// media is what a part holds, "" for a text and for a type outside the table.
+func (p *partRecord) media() string {
+	switch string(p.kind) {
+	case `"image_url"`:
+		return image
+	case `"file"`, `"document"`:
+		for _, kind := range [...]string{image, "audio", "video"} {
+			if strings.HasPrefix(view(p.mimeType.inner()), kind+"/") {
+				return kind
+			}
+		}
+		return document
+	}
+	return ""
+}
+
+// blocks lists the parts of the message in the order in which docker agent sends
+// them: the reasoning, the text or the parts, the calls. It lists none where the
+// outline says all there is. That is so for reasoning alone, too: a signature is
+// missing only where the model gives one.
+//
+// A message has one signature for its reasoning, which Anthropic's models give,
+// and one for its calls or its text, which Gemini's do: docker agent sends that
+// one with each of them, and Gemini looks at the first call's (v1.13.0).
+func (d *decoder) blocks(role session.Role, list []session.Block) []session.Block {
+	r := &d.record
+	unsigned := len(r.thought) == 0 && len(r.calls) > 0 && isGemini(view(r.model))
+	if r.reasoning.empty() && r.signature.empty() && len(r.thought) == 0 && len(r.parts) == 0 && !r.cached && !unsigned {
+		return list
+	}
+	if !r.reasoning.empty() || !r.signature.empty() {
+		list = append(list, session.Block{
+			Kind: session.ReasoningBlock, Text: r.reasoning.digest(), Signature: r.signature.digest(),
+			Unsigned: r.signature.empty() && isClaude(view(r.model)),
+		})
+	}
+	spoken := len(list)
+	switch {
+	case role == session.Tool:
+		list = append(list, session.Block{Kind: session.ResultBlock})
+	case len(r.parts) == 0 && !r.content.empty():
+		list = append(list, session.Block{Kind: session.TextBlock, Blank: r.content.blank()})
+	}
+	for i := range r.parts {
+		if p := &r.parts[i]; role != session.Tool || !p.isText() { // a result's text is its content
+			list = append(list, d.part(p))
+		}
+	}
+	called := len(list)
+	for i := range r.calls {
+		list = append(list, session.Block{Kind: session.CallBlock, Nth: i})
+	}
+	if called < len(list) {
+		list[called].Signature, list[called].Unsigned = session.DigestOf(r.thought), unsigned
+	} else if spoken < len(list) {
+		list[spoken].Signature = session.DigestOf(r.thought)
+	}
+	if len(list) > 0 {
+		list[len(list)-1].Cached = r.cached
+	}
+	return list
+}
+
+// part is the block of a part of multi_content.
+func (d *decoder) part(p *partRecord) session.Block {
+	if p.isText() {
+		return session.Block{Kind: session.TextBlock, Blank: p.text.blank()}
+	}
+	b := session.Block{Kind: session.MediaBlock, Name: p.media()}
+	switch {
+	case b.Name == "":
+		return session.Block{Kind: session.UnknownBlock, Name: string(d.unquote(p.kind))}
+	case b.Name != image:
+	case p.data != "":
+		b.Width, b.Height = pixels(p.data)
+	default:
+		b.Width, b.Height = pixels(inlined(view(p.url.inner())))
+	}
+	return b
+}
+
+// inlined is the content of a data URL in base64, "" for any other URL. base64
+// has no character that JSON escapes.
+func inlined(url string) string {
+	head, data, _ := strings.Cut(url, ",")
+	if !strings.HasPrefix(head, "data:") || !strings.HasSuffix(head, ";base64") {
+		return ""
+	}
+	return data
+}
+
+// isClaude reports whether a model is Anthropic's, whoever runs it. docker agent
+// records models as "anthropic/claude-sonnet-4-5".
+func isClaude(model string) bool { return strings.Contains(model, "claude") }
+
+func isGemini(model string) bool { return strings.Contains(model, "gemini") }
+
+// textFlags are the flags of the text that is sent. Where there are parts, the
+// content is not, but for a result's.
+func (r *record) textFlags(role session.Role) (flags session.Flags) {
+	last := r.content
+	if n := len(r.parts); n > 0 {
+		last = r.parts[n-1].text
+	} else if !last.empty() && last.blank() {
+		flags = session.BlankText
+	}
+	if role == session.Tool || last.empty() {
+		return 0
+	}
+	if last.endsInSpace() {
+		flags |= session.TrailingSpace
+	}
+	return flags
+}
+
+// size is about what the message adds to a request, in bytes.
+func (r *record) size(role session.Role) int64 {
+	n := len(r.reasoning.inner()) + len(r.signature.inner()) + len(r.thought)
+	if role == session.Tool || len(r.parts) == 0 {
+		n += len(r.content.inner())
+	}
+	for i := range r.parts {
+		if p := &r.parts[i]; role != session.Tool || !p.isText() {
+			n += len(p.text.inner()) + len(p.url.inner()) + len(p.document)
+		}
+	}
+	for i := range r.calls {
+		n += len(r.calls[i].arguments.inner())
+	}
+	return int64(n)
+}
