@@ -27,6 +27,9 @@ one. On a terminal you are asked; elsewhere --yes is needed. With --output the
 store stays as it is and a repaired copy is written, of a canonical stream, too
 (STORE may be - then).
 
+What the provider of a session accepts is left as it is, unless --select names
+the rule.
+
 Repairs that need a decision are made with --allow only: lossy (something is
 gone for good), prune (references and records that lead nowhere), guesses (what
 is likely, not certain), split, import-backup (sessions of a .bak). In this

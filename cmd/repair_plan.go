@@ -34,7 +34,9 @@ func (r *repairRun) make(ctx context.Context, st store.Store) error {
 	if err != nil {
 		return err
 	}
-	opts := repair.Options{Rules: r.rules, Judge: judge, Allow: map[string]bool{}, Prologue: r.kind.Prologue}
+	opts := repair.Options{
+		Rules: r.rules, Named: len(r.config.Select) > 0, Judge: judge, Allow: map[string]bool{}, Prologue: r.kind.Prologue,
+	}
 	for _, word := range r.config.Allow {
 		opts.Allow[word] = true
 	}

@@ -1,12 +1,15 @@
 package pairing
 
+import "sort"
+
 func (c *claimer) outcome() *Pairing {
 	p := &Pairing{}
+	tail := c.tail()
 	pairOf := make([]int, len(c.calls))
 	for k := range c.calls {
 		cl := &c.calls[k]
 		if cl.result < 0 {
-			p.Missing = append(p.Missing, Missing{Call: cl.at, Tail: c.atTail(cl)})
+			p.Missing = append(p.Missing, Missing{Call: cl.at, Tail: cl.turn >= tail})
 			continue
 		}
 		pairOf[k] = len(p.Pairs)
@@ -15,9 +18,10 @@ func (c *claimer) outcome() *Pairing {
 	if c.free == 0 {
 		return p
 	}
+	answered := c.answered()
 	for r := range c.results {
 		if res := &c.results[r]; !res.taken {
-			k, known := c.owner(res)
+			k, known := c.owner(answered[res.id], res)
 			if !known {
 				p.Orphans = append(p.Orphans, res.at)
 				continue
@@ -34,18 +38,25 @@ func (c *claimer) outcome() *Pairing {
 	return p
 }
 
-// owner is the answered call that a left-over result repeats: the nearest one
-// before it with its id, else the first behind it.
-func (c *claimer) owner(res *result) (k int, known bool) {
-	for _, n := range c.byID(res.id) {
-		if c.calls[n].result < 0 {
-			continue
-		}
-		if !known || c.precedes(n, res) {
-			k, known = n, true
+// answered lists the answered calls by their id, in order.
+func (c *claimer) answered() map[string][]int {
+	byID := map[string][]int{}
+	for k := range c.calls {
+		if c.calls[k].result >= 0 {
+			byID[c.calls[k].id] = append(byID[c.calls[k].id], k)
 		}
 	}
-	return k, known
+	return byID
+}
+
+// owner is the call that a left-over result repeats, of the answered ones with
+// its id: the nearest one before it, else the first behind it.
+func (c *claimer) owner(answered []int, res *result) (k int, known bool) {
+	if len(answered) == 0 {
+		return 0, false
+	}
+	before := sort.Search(len(answered), func(n int) bool { return !c.precedes(answered[n], res) })
+	return answered[max(before-1, 0)], true
 }
 
 func (c *claimer) same(a, b Occurrence) bool {
@@ -53,12 +64,12 @@ func (c *claimer) same(a, b Occurrence) bool {
 	return ra.Digest == rb.Digest && ra.IsError == rb.IsError
 }
 
-// atTail reports whether nothing but results follows the call's turn.
-func (c *claimer) atTail(cl *call) bool {
-	for t := cl.turn + 1; t < len(c.wire); t++ {
+// tail is the last turn that is more than results: only results follow it.
+func (c *claimer) tail() int {
+	for t := len(c.wire) - 1; t >= 0; t-- {
 		if it := c.item(t); !it.Answers() || EndsGroup(it) {
-			return false
+			return t
 		}
 	}
-	return true
+	return 0
 }

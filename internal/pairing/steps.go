@@ -22,6 +22,9 @@ func (c *claimer) neighbours(w worth) {
 		if c.calls[k].result >= 0 {
 			continue
 		}
+		for first < len(c.results) && !c.wants(first, w) {
+			first++
+		}
 		for r := first; r < len(c.results) && c.results[r].turn <= end; r++ {
 			if c.wants(r, w) && c.results[r].id == c.calls[k].id {
 				c.claim(k, r, Adjacent)
@@ -69,31 +72,48 @@ func (c *claimer) placeOf(k int, r *result) Place {
 // preceding gives each free result to the nearest open call with its id before
 // it; of several in one turn to the first, so that they get theirs in order.
 func (c *claimer) preceding(w worth) {
+	byID := map[string]*waiting{}
 	for r := range c.results {
 		if !c.wants(r, w) {
 			continue
 		}
-		list := c.byID(c.results[r].id)
-		for n := len(list) - 1; n >= 0; n-- {
-			if k := list[n]; c.calls[k].result < 0 && c.precedes(k, &c.results[r]) {
-				k = c.firstOpen(list[:n+1])
-				c.claim(k, r, c.placeOf(k, &c.results[r]))
-				break
-			}
+		res := &c.results[r]
+		calls := byID[res.id]
+		if calls == nil {
+			calls = &waiting{ahead: c.byID(res.id)}
+			byID[res.id] = calls
+		}
+		c.pass(calls, res)
+		if last := len(calls.open) - 1; last >= 0 {
+			k := calls.open[last]
+			calls.open = calls.open[:last]
+			c.claim(k, r, c.placeOf(k, res))
 		}
 	}
 }
 
-// firstOpen is the first open call of the turn of the last one.
-func (c *claimer) firstOpen(calls []int) int {
-	first := calls[len(calls)-1]
-	turn := c.calls[first].turn
-	for n := len(calls) - 1; n >= 0 && c.calls[calls[n]].turn == turn; n-- {
-		if c.calls[calls[n]].result < 0 {
-			first = calls[n]
+// waiting are the calls with one id, seen from a result on its way through the
+// session.
+type waiting struct {
+	open  []int // before it, without a result: the last one is the next to get one
+	ahead []int // not before it
+}
+
+// pass lets the calls that stand before a result wait, turn by turn: the last
+// turn comes first, and its first call before its others.
+func (c *claimer) pass(calls *waiting, r *result) {
+	for len(calls.ahead) > 0 && c.precedes(calls.ahead[0], r) {
+		n, turn := 1, c.calls[calls.ahead[0]].turn
+		for n < len(calls.ahead) && c.calls[calls.ahead[n]].turn == turn {
+			n++
 		}
+		for _, k := range slices.Backward(calls.ahead[:n]) {
+			if c.calls[k].result < 0 {
+				calls.open = append(calls.open, k)
+			}
+		}
+		calls.ahead = calls.ahead[n:]
 	}
-	return first
 }
 
 // following gives each free result to the next open call behind it, if its id

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -14,11 +15,19 @@ func (r *repairText) first(out *strings.Builder, indent string, changes []repair
 	for _, c := range changes {
 		text := "From item " + strconv.Itoa(c.Item) + " of " + stepPlace(c.Session, -1) + " on, the prompt cache is void."
 		if c.Signed != nil {
-			text += " Item " + strconv.Itoa(*c.Signed) + " holds thinking that its provider signed: " +
+			text += " Item " + strconv.Itoa(*c.Signed) + storedIn(c) + " holds thinking that its provider signed: " +
 				"the newest Claude models refuse it after a change before it (SC505)."
 		}
 		out.WriteString(ui.Hang(indent, indent+"  ", text, r.Screen.TextWidth()))
 	}
+}
+
+// storedIn names the session of an item that a repair moves into another one.
+func storedIn(c repair.FirstChange) string {
+	if c.SignedIn == "" {
+		return ""
+	}
+	return " of " + stepPlace(c.SignedIn, -1)
 }
 
 // firstOfAll says the same of all trees in short.
@@ -28,7 +37,7 @@ func (r *repairText) firstOfAll(out *strings.Builder) {
 		for _, c := range t.First {
 			changed = append(changed, stepPlace(c.Session, c.Item))
 			if c.Signed != nil {
-				signed = append(signed, stepPlace(c.Session, *c.Signed))
+				signed = append(signed, stepPlace(cmp.Or(c.SignedIn, c.Session), *c.Signed))
 			}
 		}
 	}

@@ -88,20 +88,19 @@ func lineOf(s *repair.Step, columns int) stepLine {
 
 // editWords say what a record says from then on.
 func editWords(s *repair.Step) string {
-	part, _, _ := strings.Cut(strings.TrimPrefix(s.Part, "/"), "/")
-	id := ""
+	part, id := partWord(s), ""
 	if s.Value != nil {
 		id = ui.Clean(*s.Value)
 	}
 	switch {
 	case s.Op == session.Wrap:
-		return "the arguments of call " + ui.Clean(s.Call) + " become an object that holds them as text"
+		return "the arguments of call " + callID(s) + " become an object that holds them as text"
 	case s.Op == session.Scrub:
 		return "what is no text becomes U+FFFD"
 	case part == "calls":
-		return "call " + ui.Clean(s.Call) + " gets the id " + id
+		return "call " + callID(s) + " gets the id " + id
 	case part == "results":
-		return "the result of " + ui.Clean(s.Call) + " becomes that of " + id
+		return "the result of " + callID(s) + " becomes that of " + id
 	case part == "blocks" && s.Value == nil:
 		return "a part loses the provider's id"
 	case part == "blocks":
@@ -110,6 +109,20 @@ func editWords(s *repair.Step) string {
 		return "the blank text goes"
 	}
 	return ui.Clean(s.Field) + " → " + value(s.Value)
+}
+
+// partWord is the list that the part of a step stands in, "" for a whole item.
+func partWord(s *repair.Step) string {
+	part, _, _ := strings.Cut(strings.TrimPrefix(s.Part, "/"), "/")
+	return part
+}
+
+// callID is the id of the call that a step is about.
+func callID(s *repair.Step) string {
+	if s.Call == "" {
+		return "(no id)"
+	}
+	return ui.Clean(s.Call)
 }
 
 func destination(s *repair.Step) string {
@@ -158,8 +171,10 @@ func itemWords(s *repair.Step, columns int) string {
 		return joined("summary", said)
 	case s.Kind == session.Other:
 		return "record"
-	case s.Role == session.Tool:
-		return joined("result of "+ui.Clean(s.Call), said)
+	case s.Rest:
+		return joined("only the result of "+callID(s), said)
+	case s.Role == session.Tool || partWord(s) == "results":
+		return joined("result of "+callID(s), said)
 	}
 	who := ui.Clean(s.Agent)
 	if who == "" {

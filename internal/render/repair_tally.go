@@ -1,6 +1,8 @@
 package render
 
 import (
+	"strings"
+
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -9,35 +11,49 @@ import (
 
 // tallyOf says how much a plan changes, and what leaves the store.
 func tallyOf(plan *repair.Plan) string {
-	copies, leave, safety := 0, 0, rules.Lossless.String()
+	copies, items, results, safety := 0, 0, 0, rules.Lossless.String()
 	for _, t := range plan.Trees {
 		for _, f := range t.Fixes {
 			if f.Safety == rules.Lossy.String() || f.Safety == rules.Kept.String() && safety == rules.Lossless.String() {
 				safety = f.Safety
 			}
 			for _, e := range f.Edits {
-				switch e.Op {
-				case session.RemoveTwin:
+				switch {
+				case e.Op == session.RemoveTwin:
 					copies++
-				case session.Quarantine:
-					leave++
+				case e.Op == session.Quarantine && e.Ref.Pointer != "":
+					results++
+				case e.Op == session.Quarantine:
+					items++
 				}
 			}
 		}
 	}
 	text := ui.Count(plan.Edits(), "edit") + " in " + ui.Count(len(plan.Trees), "session") + ", " + ui.Bold.Render(safety) + ": "
-	return text + leaving(copies, leave) + changing(plan.Edited())
+	return text + leaving(copies, items, results) + changing(plan.Edited())
 }
 
-// leaving says how many items leave the store, and what stays of them.
-func leaving(copies, leave int) string {
-	switch {
-	case copies+leave == 0:
-		return "every item stays in the store."
-	case leave == 0:
-		return itemsLeave(copies) + " the store, and a copy of each stays."
+// leaving says how many items and how many results of items leave the store, and
+// what stays of them.
+func leaving(copies, items, results int) string {
+	verb := " leave"
+	if copies+items+results == 1 {
+		verb = " leaves"
 	}
-	text := itemsLeave(copies+leave) + " the store for the receipt"
+	var what []string
+	if copies+items > 0 {
+		what = append(what, ui.Count(copies+items, "item"))
+	}
+	if results > 0 {
+		what = append(what, ui.Count(results, "result"))
+	}
+	switch {
+	case len(what) == 0:
+		return "every item stays in the store."
+	case items+results == 0:
+		return what[0] + verb + " the store, and a copy of each stays."
+	}
+	text := strings.Join(what, " and ") + verb + " the store for the receipt"
 	if copies > 0 {
 		text += ", " + ui.Number(copies) + " of them with a copy that stays"
 	}
@@ -53,11 +69,4 @@ func changing(edited int) string {
 		return " 1 item changes, and the receipt keeps it as it was."
 	}
 	return " " + ui.Number(edited) + " items change, and the receipt keeps them as they were."
-}
-
-func itemsLeave(n int) string {
-	if n == 1 {
-		return "1 item leaves"
-	}
-	return ui.Number(n) + " items leave"
 }

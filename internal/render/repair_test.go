@@ -47,6 +47,12 @@ var everyStep = []repair.Step{
 	{Op: session.Set, Session: "parent00", Item: 17, Role: session.Assistant, Field: session.FieldText, Value: text("")},
 	{Op: session.Wrap, Session: "parent00", Item: 18, Part: "/calls/0", Call: "c1"},
 	{Op: session.Scrub, Session: "parent00", Item: 19},
+	{Op: session.Move, Session: "parent00", Item: 20, Role: session.User, Part: "/results/0", Rest: true, Call: "c1", To: "parent00", After: 1},
+	{Op: session.Quarantine, Session: "parent00", Item: 21, Role: session.Assistant, Agent: "worker", Calls: []string{"shell"}, Part: "/results/1", Rest: true, Call: "c2", Text: "old"},
+	{Op: session.Move, Session: "parent00", Item: 22, Role: session.User, Part: "/results/0", Call: "c1", To: "parent00", After: 1},
+	{Op: session.Set, Session: "parent00", Item: 23, Part: "/calls/0", Field: session.FieldCallID, Value: text("call_1_0")},
+	{Op: session.Set, Session: "parent00", Item: 24, Role: session.Tool, Part: "/results/0", Field: session.FieldResultID, Value: text("call_1_0")},
+	{Op: session.Quarantine, Session: "parent00", Item: 25, Role: session.Tool},
 }
 
 func TestStepsSayWhatHappensToWhichItem(t *testing.T) {
@@ -72,13 +78,19 @@ func TestStepsSayWhatHappensToWhichItem(t *testing.T) {
     ~ parent00:17  the blank text goes
     ~ parent00:18  the arguments of call c1 become an object that holds them as text
     ~ parent00:19  what is no text becomes U+FFFD
+    → parent00:20  only the result of c1              to after item 1
+    − parent00:21  only the result of c2              to the receipt
+    → parent00:22  result of c1                       to after item 1
+    ~ parent00:23  call (no id) gets the id call_1_0
+    ~ parent00:24  the result of (no id) becomes that of call_1_0
+    − parent00:25  result of (no id)                  to the receipt
 `
 	if diff := cmp.Diff(want, stepLines(everyStep, false, 100)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	got := stepLines(everyStep, true, 120)
 	for _, want := range []string{
-		`worker: "I read it first, then I wr…" + shell, read_file `, `result of toolu_1: "FROM golang"`, `user: "go on"`, `summary: "so far"`,
+		`worker: "I read it first, then I wr…" + shell, read_file `, `result of toolu_1: "FROM golang"`, `user: "go on"`, `summary: "so far"`, `only the result of c2: "old"`,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s is missing in\n%s", want, got)
@@ -151,7 +163,14 @@ func TestTheTallySaysWhatLeavesTheStore(t *testing.T) {
 	}
 	mixed := aPlan(2, "lossless", session.Move)
 	mixed.Trees = append(mixed.Trees, aPlan(1, "kept", session.Quarantine).Trees[0], aPlan(2, "kept", session.RemoveTwin).Trees[0])
+	results, both := aPlan(2, "kept", session.Quarantine), aPlan(3, "kept", session.Quarantine)
+	for i := range results.Trees[0].Fixes {
+		results.Trees[0].Fixes[i].Edits[0].Ref.Pointer = "/results/0"
+	}
+	both.Trees[0].Fixes[0].Edits[0].Ref.Pointer = "/results/0"
 	for want, plan := range map[string]*repair.Plan{
+		"2 edits in 1 session, kept: 2 results leave the store for the receipt.":                                                   results,
+		"3 edits in 1 session, kept: 2 items and 1 result leave the store for the receipt.":                                        both,
 		"1 edit in 1 session, lossless: every item stays in the store.":                                                            aPlan(1, "lossless", session.Move),
 		"1 edit in 1 session, kept: 1 item leaves the store for the receipt.":                                                      aPlan(1, "kept", session.Quarantine),
 		"2 edits in 1 session, kept: 2 items leave the store, and a copy of each stays.":                                           aPlan(2, "kept", session.RemoveTwin),
@@ -220,6 +239,18 @@ func TestTheFirstChangeIsSaid(t *testing.T) {
 	}
 	if got := printed(t, "json", RepairOptions{}, plan, nil, Outcome{}); strings.Count(got, `"signed":7`)+strings.Count(got, `"signed": 7`) != 1 {
 		t.Errorf("signed is not there once:\n%s", got)
+	}
+}
+
+// Thinking that moves into a session has the number of the place that it leaves.
+func TestThinkingThatMovesIsNamedWhereItIsStored(t *testing.T) {
+	plan, signed := aPlan(1, "lossless", session.Move), 7
+	plan.Trees[0].First = []repair.FirstChange{{Session: "child000", Item: 4, Signed: &signed, SignedIn: "parent00"}}
+	got := strings.Join(strings.Fields(printed(t, "text", RepairOptions{}, plan, nil, Outcome{Applied: true, Ledger: &repair.Ledger{}})), " ")
+	for _, want := range []string{"Item 7 of parent00 holds thinking", "Signed thinking stands behind that: parent00:7."} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
 	}
 }
 

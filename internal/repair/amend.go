@@ -28,6 +28,11 @@ func (d *desk) amend(e session.Edit) error {
 	if err := it.amend(e); err != nil {
 		return err
 	}
+	if e.Op == session.Wrap {
+		if err := d.legible(e.Ref); err != nil {
+			return err
+		}
+	}
 	if e.Op == session.Scrub {
 		for _, b := range d.sessions {
 			b.forget(func(f session.Fault) bool { return f.Kind == session.BadUnicode && whole(f.Ref) == whole(e.Ref) })
@@ -35,6 +40,18 @@ func (d *desk) amend(e session.Edit) error {
 	}
 	it.Meaning = meaningAfter(was.Meaning, e)
 	d.amended = append(d.amended, amendment{e, was, it.Item})
+	return nil
+}
+
+// legible refuses a record that holds what is no text: what is written anew of a
+// part of it would be something else than what is stored, and nobody would keep
+// that. A scrub, which the receipt tells of, has to come first.
+func (d *desk) legible(r session.Ref) error {
+	for _, f := range d.find(r).Value.(*entry).home.Faults {
+		if f.Kind == session.BadUnicode && whole(f.Ref) == whole(r) {
+			return fmt.Errorf("it holds what is no Unicode text, which is to be mended first")
+		}
+	}
 	return nil
 }
 

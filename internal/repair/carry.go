@@ -37,7 +37,7 @@ type Kept struct {
 	Rule    string `json:"rule"`
 	Edited  bool   `json:"edited,omitempty"` // the record is still stored, and says something else
 	Twin    string `json:"twin,omitempty"`   // the row that holds the same bytes and stays
-	Text    string `json:"text,omitempty"`   // the stored record, if it is UTF-8 and has no copy
+	Text    string `json:"text,omitempty"`   // the stored record, if it is UTF-8 and has no copy; of several parts of one, the first has it
 	Base64  []byte `json:"base64,omitempty"`
 	Child   string `json:"child,omitempty"` // the sub-session that a reference named
 }
@@ -47,6 +47,7 @@ func (t *Tree) carryOut(tree *session.Tree, prologue store.Prologue) (*carried, 
 	c := &carried{Change: store.Change{Before: tree, After: tree}, edited: recordSet{}}
 	places := newOrigin(tree)
 	first := map[string]Kept{} // of every record that is amended, by row
+	told := map[string]bool{}  // records of which a part left, by row: each is kept once
 	for _, fixes := range t.rounds() {
 		d := newDesk(c.After, prologue)
 		for _, f := range fixes {
@@ -56,7 +57,14 @@ func (t *Tree) carryOut(tree *session.Tree, prologue store.Prologue) (*carried, 
 			}
 			for _, gone := range d.gone[gone:] {
 				if gone.item.Table != "" { // else an earlier round added it
-					c.gone, c.kept = append(c.gone, gone), append(c.kept, gone.keep(f.Rule, places))
+					k := gone.keep(f.Rule, places)
+					if row := whole(gone.edit.Ref); gone.edit.Ref.Pointer != "" {
+						if told[row] {
+							k.Text, k.Base64 = "", nil
+						}
+						told[row] = true
+					}
+					c.gone, c.kept = append(c.gone, gone), append(c.kept, k)
 				}
 			}
 			for _, a := range d.amended[amended:] {

@@ -161,10 +161,17 @@ func (d *desk) take(r session.Ref) (*entry, error) {
 		return nil, fmt.Errorf("the record is not there")
 	}
 	e := at.Value.(*entry)
-	e.home.touched = true
 	if r.Pointer != "" {
+		if err := d.legible(r); err != nil {
+			return nil, err
+		}
+		if e.Role == session.NoRole {
+			return nil, fmt.Errorf("its role is not known, and its part would lose it")
+		}
+		e.home.touched = true
 		return e.split(r)
 	}
+	e.home.touched = true
 	e.home.items.Remove(at)
 	delete(d.rows, r.Row())
 	return e, nil
@@ -187,7 +194,10 @@ func (e *entry) split(r session.Ref) (*entry, error) {
 	if e.Body != nil {
 		part.Body = &session.Body{Raw: e.Body.Raw}
 	}
-	e.Results, e.Size = slices.Clone(e.Results), max(e.Size-part.Size, 0)
+	if !e.parted {
+		e.Results = slices.Clone(e.Results)
+	}
+	e.Size = max(e.Size-part.Size, 0)
 	e.Results[n], e.parted = session.Result{CallID: takenResult}, true
 	return part, nil
 }

@@ -21,7 +21,8 @@ func (d *desk) create(e session.Edit) error {
 		return err
 	}
 	child := d.add(session.Session{ID: e.NewID, Parent: e.To, Created: made.Time})
-	if call.Delegation != nil {
+	// A store that records whose a session is does so for the parent, too.
+	if call.Delegation != nil && d.byID[e.To].Agent != "" {
 		child.Agent = call.Delegation.Agent
 	}
 	return d.begin(child, call, made)

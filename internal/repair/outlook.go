@@ -1,6 +1,8 @@
 package repair
 
 import (
+	"slices"
+
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -22,7 +24,7 @@ func introduced(tree *session.Tree, before, after []*check.Finding) *check.Findi
 	}
 	for _, f := range after {
 		ofRequest := f.Rule.Profiled && f.Rule.Safety == rules.None // what is stored is right, and one provider minds it
-		if f.Severity > rules.Info && !ofRequest && !known[f.Fingerprint] && !known[f.Row] {
+		if f.Severity > rules.Info && !ofRequest && !known[f.Fingerprint] && !known[recordRow(f.Row)] {
 			return f
 		}
 	}
@@ -31,6 +33,7 @@ func introduced(tree *session.Tree, before, after []*check.Finding) *check.Findi
 
 // firstChanged lists the first change of every stored session that has one.
 func firstChanged(before, after *session.Tree) []FirstChange {
+	stored := newOrigin(before)
 	now := map[string]*session.Session{}
 	for _, s := range after.Sessions {
 		now[s.ID] = s
@@ -39,7 +42,11 @@ func firstChanged(before, after *session.Tree) []FirstChange {
 	for _, s := range before.Sessions {
 		if t := now[s.ID]; t != nil {
 			if i := firstDifference(s, t); i >= 0 {
-				list = append(list, FirstChange{Session: s.ID, Item: i, Signed: firstSigned(s, t, i)})
+				c := FirstChange{Session: s.ID, Item: i}
+				if n := firstSigned(s, t, i); n >= 0 {
+					c.sign(stored.place(t.ItemRef(n)))
+				}
+				list = append(list, c)
 			}
 		}
 	}
@@ -58,26 +65,59 @@ func firstDifference(s, t *session.Session) int {
 	return -1
 }
 
-// firstSigned is the index of the first item of s from one on that a request
-// holds, with signed reasoning, and that t has, too.
-func firstSigned(s, t *session.Session, from int) *int {
-	stays := map[string]bool{}
-	for i := range t.Items {
-		stays[t.ItemRef(i).Row()] = true
+// sign notes where the first signed thinking behind the change is stored.
+func (c *FirstChange) sign(at Place) {
+	if c.Signed = &at.Item; at.Session != c.Session {
+		c.SignedIn = at.Session
 	}
-	for i := from; i < len(s.Items); i++ {
-		if it := &s.Items[i]; it.OnWire() && stays[s.ItemRef(i).Row()] && signed(it) {
-			return &i
+}
+
+// firstSigned is the index of the first item of t from one on that a request
+// holds, with signed reasoning behind the first difference between s and t; -1
+// for none.
+func firstSigned(s, t *session.Session, from int) int {
+	for i := from; i < len(t.Items); i++ {
+		it := &t.Items[i]
+		if !it.OnWire() {
+			continue
+		}
+		parts := it.Blocks
+		if i == from && i < len(s.Items) && s.ItemRef(i) == t.ItemRef(i) {
+			parts = partsFromChange(&s.Items[i], it)
+		}
+		if slices.ContainsFunc(parts, func(b session.Block) bool { return b.SignedThinking() }) {
+			return i
+		}
+	}
+	return -1
+}
+
+// partsFromChange are the parts of an item from the first one on that an edit
+// changed: what an item begins with stays bound to what precedes it.
+func partsFromChange(was, is *session.Item) []session.Block {
+	for n := range was.Blocks {
+		if n >= len(is.Blocks) || !samePart(was, is, n) {
+			return was.Blocks[n:]
 		}
 	}
 	return nil
 }
 
-func signed(it *session.Item) bool {
-	for i := range it.Blocks {
-		if b := &it.Blocks[i]; b.Kind == session.ReasoningBlock && b.Signature != 0 {
-			return true
-		}
+// samePart reports whether part n of an item says what it said.
+func samePart(was, is *session.Item, n int) bool {
+	b := was.Blocks[n]
+	if is.Blocks[n] != b {
+		return false
 	}
-	return false
+	switch b.Kind {
+	case session.TextBlock:
+		return was.Body.Text == is.Body.Text
+	case session.ReasoningBlock:
+		return was.Body.Reasoning == is.Body.Reasoning
+	case session.CallBlock:
+		return was.Calls[b.Nth] == is.Calls[b.Nth]
+	case session.ResultBlock:
+		return was.Results[b.Nth] == is.Results[b.Nth]
+	}
+	return true
 }

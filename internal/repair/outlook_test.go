@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -22,7 +24,8 @@ func TestTheFirstChangeOfASession(t *testing.T) {
 		{"nothing", nil, []int{1}, "[]"},
 		{"an id, and no thinking", []session.Edit{edited(2, "/calls/0 id=x")}, nil, "P:1"},
 		{"thinking before it only", []session.Edit{edited(3, "/results/0 call=x")}, []int{1}, "P:2"},
-		{"thinking in the changed item", []session.Edit{edited(2, "/calls/0 id=x")}, []int{1, 3}, "P:1 signed 1"},
+		{"an item that moves in before thinking", []session.Edit{edited(4, "move 1")}, []int{1}, "P:1 signed 1"},
+		{"thinking that moves", []session.Edit{edited(4, "move 1")}, []int{3}, "P:1 signed 3"},
 		{"thinking behind it", []session.Edit{edited(2, "/calls/0 id=x")}, []int{3}, "P:1 signed 3"},
 		{"thinking that leaves", []session.Edit{edited(4, "quarantine")}, []int{3}, "P:3"},
 		{"thinking behind what leaves", []session.Edit{edited(1, "quarantine")}, []int{3}, "P:0 signed 3"},
@@ -50,6 +53,65 @@ func TestTheFirstChangeOfASession(t *testing.T) {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// A change within an item stands before the signed thinking that follows in it,
+// and not before the one that the item begins with.
+func TestAChangeWithinAnItemWithThinking(t *testing.T) {
+	const text, thinking, call = session.TextBlock, session.ReasoningBlock, session.CallBlock
+	tests := []struct {
+		name   string
+		edit   string // of the item
+		blocks []session.BlockKind
+		signed bool
+	}{
+		{"arguments behind thinking", "/calls/0 wrap", []session.BlockKind{thinking, call}, false},
+		{"an id before thinking", "/calls/0 id=x", []session.BlockKind{thinking, call, thinking}, true},
+		{"a blank text behind thinking", "text=", []session.BlockKind{thinking, text, call}, false},
+		{"a blank text before thinking", "text=", []session.BlockKind{text, thinking, call}, true},
+		{"a blank text between thinking", "text=", []session.BlockKind{thinking, text, thinking, call}, true},
+		{"the id of a part behind thinking", "/blocks/1 item_id=x", []session.BlockKind{thinking, call}, false},
+		{"thinking itself", "scrub", []session.BlockKind{thinking, text, call}, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tree := treetest.Tree(t, "P\n  user\n  root \"  \" think(\xff) c1([1])\n  root <c1")
+			it := &tree.Root().Items[1]
+			it.Calls[0].Form = session.ArgsValue
+			for _, kind := range tt.blocks {
+				b := session.Block{Kind: kind, Blank: kind == text}
+				if kind == thinking {
+					b.Signature = 7
+				}
+				it.Blocks = append(it.Blocks, b)
+			}
+			d := newDesk(tree, nil)
+			if err := d.fix([]session.Edit{edited(2, tt.edit)}); err != nil {
+				t.Fatal(err)
+			}
+			changes := firstChanged(tree, d.tree())
+			if len(changes) != 1 || changes[0].Item != 1 || (changes[0].Signed != nil) != tt.signed {
+				t.Errorf("got %+v, want one of item 1 and signed %t", changes, tt.signed)
+			}
+		})
+	}
+}
+
+// Signed thinking that comes from another session stands behind other items there.
+func TestThinkingThatMovesIntoAnotherSession(t *testing.T) {
+	tree := treetest.Tree(t, "P\n  user\n  sub C\n  worker \"seen\"\nC<P\n  user\n  worker \"done\"")
+	tree.Root().Items[2].Blocks = []session.Block{{Kind: session.ReasoningBlock, Signature: 7}}
+	d := newDesk(tree, nil)
+	move := edited(3, "move 4")
+	move.To, move.After.Session = "C", "C"
+	if err := d.fix([]session.Edit{move}); err != nil {
+		t.Fatal(err)
+	}
+	at := 2
+	want := []FirstChange{{Session: "P", Item: 2}, {Session: "C", Item: 1, Signed: &at, SignedIn: "P"}}
+	if diff := cmp.Diff(want, firstChanged(tree, d.tree())); diff != "" {
+		t.Errorf("want (-), got (+):\n%s", diff)
 	}
 }
 

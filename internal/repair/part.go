@@ -37,9 +37,26 @@ func rewords(e session.Edit) bool {
 	return false
 }
 
+// scrubs counts the edits of a fix that mend what is no text.
+func scrubs(f Fix) int {
+	n := 0
+	for _, e := range f.Edits {
+		if e.Op == session.Scrub {
+			n++
+		}
+	}
+	return n
+}
+
 // partMark stands in the key of a part of an item between the key of the record
 // that it was taken from and the number of the part.
 const partMark = "#" + inResults + "/"
+
+// recordRow is the row of the stored record that a row stands for a part of.
+func recordRow(row string) string {
+	row, _, _ = strings.Cut(row, partMark)
+	return row
+}
 
 // recordOf is the stored record that a reference means something of, be it a part
 // that an earlier edit took out.

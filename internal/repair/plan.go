@@ -71,13 +71,15 @@ type Place struct {
 }
 
 // FirstChange is the first item of a session that changes, comes or leaves: from
-// there on, prompt caches are void. Signed is the first item from there on that
-// stays and holds reasoning that its provider signed, nil for none: the newest
-// models of Anthropic refuse it after a change before it (ANT-17).
+// there on, prompt caches are void. Signed is the first item behind the change
+// that holds reasoning that its provider signed, nil for none: the newest models
+// of Anthropic refuse it after a change before it (ANT-17). SignedIn is the
+// session in which that item is stored, where a repair moves it into this one.
 type FirstChange struct {
-	Session string `json:"session"`
-	Item    int    `json:"item"`
-	Signed  *int   `json:"signed,omitempty"`
+	Session  string `json:"session"`
+	Item     int    `json:"item"`
+	Signed   *int   `json:"signed,omitempty"`
+	SignedIn string `json:"signed_in,omitempty"`
 }
 
 // Fix is one fix of a plan. Fixes of a later round are made on the result of
@@ -110,6 +112,7 @@ type Step struct {
 	To      string   // where it goes
 	After   int      // the item that it goes behind, -1 for the start or a new one
 	Part    string   // the pointer to what is meant of the item, "" for all of it
+	Rest    bool     // Part is a result, and something of its item stays or goes another way
 	Field   string   // Set
 	Value   *string  // Set
 	Child   string   // the session that a reference or a creation is for

@@ -15,6 +15,7 @@ import (
 // Options say what a plan may hold.
 type Options struct {
 	Rules   []*rules.Rule   // whose fixes are made; nil for all
+	Named   bool            // Rules were named one by one: also where a provider accepts what they find
 	Judge   rules.Judge     // whom requests are judged for
 	Session string          // only the tree that holds this session, "" for all
 	Allow   map[string]bool // what is allowed besides the default repairs: "lossy", "prune", …
@@ -134,9 +135,10 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 		if len(made) == 0 || seen[state] { // nothing to do, or in a circle
 			break
 		}
+		items := itemsByRow(now)
 		for _, f := range made {
 			f.Round = round
-			f.Steps = origin.steps(now, f.Edits)
+			f.Steps = origin.steps(items, f.Edits)
 			t.Fixes = append(t.Fixes, f)
 		}
 		now, seen[state] = next, true
@@ -148,6 +150,7 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 	if len(t.Fixes) == 0 {
 		return nil, nil
 	}
+	keepWithoutCopy(t.Fixes)
 	t.First = firstChanged(tree, now)
 	return t, nil
 }
@@ -185,7 +188,7 @@ func sessionIDs(tree *session.Tree) []string {
 func (p *planner) choose(found []*check.Finding) []Fix {
 	var list []Fix
 	for _, f := range found {
-		if !p.selected[f.Rule] {
+		if !p.selected[f.Rule] || accepted(f) && !p.opts.Named {
 			continue
 		}
 		for _, fix := range f.Fixes {
@@ -200,6 +203,9 @@ func (p *planner) choose(found []*check.Finding) []Fix {
 	}
 	return list
 }
+
+// accepted reports whether every provider that was asked takes what was found.
+func accepted(f *check.Finding) bool { return f.Profile != nil && f.Severity == rules.Info }
 
 func (p *planner) allowed(fix rules.Fix) bool {
 	if len(fix.Edits) == 0 || fix.Allow != "" && !p.opts.Allow[fix.Allow] {
@@ -217,6 +223,9 @@ func (p *planner) allowed(fix rules.Fix) bool {
 // round makes the fixes that do not get into each other's way, and returns them
 // with the tree that they make.
 func (p *planner) round(tree *session.Tree, chosen []Fix, stored map[string]string) ([]Fix, *session.Tree) {
+	// What is no text is mended first: until then no part of its record can be
+	// taken out of it.
+	slices.SortStableFunc(chosen, func(a, b Fix) int { return cmp.Compare(scrubs(b), scrubs(a)) })
 	for {
 		d, c := newDesk(tree, p.opts.Prologue), newClaims()
 		var made []Fix

@@ -45,6 +45,12 @@ func damaged(t *rapid.T, path string) {
 		write = agenttest.WriteFixed
 	}
 	program := agenttest.Random(rapid.Uint64().Draw(t, "seed"), rapid.IntRange(3, 30).Draw(t, "size"))
+	program.Models = map[string]string{} // a team of several providers: each session has its own judge
+	for _, agent := range agenttest.Team() {
+		program.Models[agent] = rapid.SampledFrom([]string{
+			"test/mock", "anthropic/claude-sonnet-4-5", "openai/gpt-5", "mistral/mistral-large", "dmr/ai/qwen3",
+		}).Draw(t, "model")
+	}
 	if _, err := write(db, program); err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package repair
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/forest"
@@ -108,13 +109,21 @@ func (e *entry) finished() (it session.Item, says bool) {
 		}
 		it.Blocks = append(it.Blocks, b)
 	}
+	if before > 0 && len(it.Results) == 0 && it.Body != nil { // its results no longer say something for it
+		it.Flags = it.Flags&^(session.BlankText|session.TrailingSpace) | session.TextFlags(it.Body.Text)
+		if strings.TrimSpace(it.Body.Text) == "" && len(it.Calls) == 0 && !it.Has(session.MediaBlock) && !it.Has(session.UnknownBlock) {
+			it.Flags |= session.Blank
+		}
+	}
 	return it, before == 0 || len(it.Results) > 0 || !onlyResults(&it)
 }
 
-// onlyResults reports whether an item was there for its results only.
+// onlyResults reports whether an item is there for its results only.
 func onlyResults(it *session.Item) bool {
-	return it.Role == session.Tool || it.Body != nil && it.Body.Text == "" && it.Body.Reasoning == "" &&
-		len(it.Calls) == 0 && !it.Has(session.ReasoningBlock) && !it.Has(session.MediaBlock)
+	if it.Body == nil {
+		return it.Role == session.Tool
+	}
+	return it.Body.Text+it.Body.Reasoning == "" && len(it.Calls) == 0 && !it.Has(session.ReasoningBlock) && !it.Has(session.MediaBlock)
 }
 
 // reindex counts the indexes anew that mean a place in the session's list.

@@ -25,14 +25,19 @@ func (o *origin) place(r session.Ref) Place {
 	return Place{Session: r.Session, Item: -1}
 }
 
-// steps tells what edits do to a tree whose bodies are loaded.
-func (o *origin) steps(tree *session.Tree, edits []session.Edit) []Step {
-	items := map[string]*session.Item{}
+// itemsByRow are the items of a tree by the rows of their records.
+func itemsByRow(tree *session.Tree) map[string]*session.Item {
+	items := make(map[string]*session.Item, tree.Items())
 	for _, s := range tree.Sessions {
 		for i := range s.Items {
 			items[whole(s.ItemRef(i))] = &s.Items[i]
 		}
 	}
+	return items
+}
+
+// steps tells what edits do to the items of a tree whose bodies are loaded.
+func (o *origin) steps(items map[string]*session.Item, edits []session.Edit) []Step {
 	list := make([]Step, 0, len(edits))
 	for _, e := range edits {
 		at := o.place(e.Ref)
@@ -64,10 +69,12 @@ func (s *Step) describe(it *session.Item) {
 		s.Text = it.Body.Text
 	}
 	list, n := partOf(s.Part)
-	if list == inCalls && n < len(it.Calls) {
+	switch {
+	case list == inCalls && n < len(it.Calls):
 		s.Call = it.Calls[n].ID
-	} else if n < len(it.Results) {
+	case (list == inResults || list == "" && it.Role == session.Tool) && n < len(it.Results):
 		s.Call, s.Text = it.Results[n].CallID, it.Results[n].Text
+		s.Rest = list == inResults && (len(it.Results) > 1 || !onlyResults(it))
 	}
 }
 

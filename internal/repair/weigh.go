@@ -2,7 +2,6 @@ package repair
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -62,15 +61,14 @@ func count(balance map[string]int, sign int, parts []string) int {
 }
 
 // parts are what an item says, each as a text of its own: itself, unless it is
-// there for its results only, and every result. A blank text says nothing beside
-// results.
+// there for its results only, and every result.
 func parts(it *session.Item) []string {
 	var list []string
 	body := it.Body
 	if body == nil {
 		body = &session.Body{}
 	}
-	if strings.TrimSpace(body.Text)+body.Reasoning != "" || len(it.Calls) > 0 || len(it.Results) == 0 {
+	if !onlyResults(it) || len(it.Results) == 0 {
 		calls := ""
 		for i := range it.Calls {
 			calls += fmt.Sprintf("%q %q %q ", it.Calls[i].ID, it.Calls[i].Name, it.Calls[i].Args)

@@ -116,7 +116,7 @@ func TestWhatIsAnsweredAndWhatIsSent(t *testing.T) {
 		},
 		{
 			rule: "SC507", tree: "P\n  user\n  root blank", profile: "openai-responses", tweak: inBlocks(1, rs),
-			answer: "Item 'rs_1' was provided without its required item.",
+			answer: "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
 		},
 		{
 			rule: "SC508", tree: oneStep, profile: "openai-responses",

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"slices"
 	"strconv"
 
 	"github.com/sessctl/sessctl/internal/pairing"
@@ -18,15 +17,14 @@ func (s *Subject) callSaid(profile *Profile, at pairing.Occurrence) Said {
 	case Grouped, Contents:
 		said.Block = partOf(it, at.Nth)
 	case Flat:
-		said.Message += partOf(it, at.Nth)
+		said.Message += flatPlace(it, at.Nth)
 	}
 	return said
 }
 
 // partOf is the place of a call among the parts of its item.
 func partOf(it *session.Item, nth int) int {
-	isCall := func(b session.Block) bool { return b.Kind == session.CallBlock && b.Nth == nth }
-	if at := slices.IndexFunc(it.Blocks, isCall); at >= 0 {
+	if at := callBlock(it, nth); at >= 0 {
 		return at
 	}
 	if it.Text != 0 && !it.Flags.Has(session.BlankText) {

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"cmp"
 	"iter"
 	"slices"
 
@@ -83,14 +82,16 @@ func (p *Pass) mind(f *Finding, profiles []*Profile) {
 		if j.Error == "" && f.Profile == nil && f.failing != nil {
 			j.Error = f.failing(profile)
 		}
-		if p.adapted(profile) != "" {
+		asked := *f
+		if what := p.adapted(profile); what != "" {
 			if len(p.judge.Profiles) == 0 {
 				continue // nobody asked, and the runtime sees to it
 			}
 			j.Severity, j.Error = Info, ""
-			f.Fixes = nil
+			asked.Fixes, asked.Sent = nil, ""
+			asked.Message += "; " + p.Store.Title + " " + what
 		}
-		p.add(*f, j)
+		p.add(asked, j)
 	}
 }
 
@@ -100,15 +101,13 @@ func (p *Pass) adapted(profile *Profile) string {
 	if !p.rule.Profiled {
 		return ""
 	}
-	return cmp.Or(p.Store.Adapts[p.rule.ID+" "+profile.Name], p.Store.Adapts[p.rule.ID])
+	return p.Store.Adaptation(p.rule.ID, profile.Name)
 }
 
 // add adds a judged finding. What was found for another profile before is the
-// same finding: the one that minds it most speaks.
+// same finding: the one that minds it most speaks, of several the first for which
+// the runtime does not see to it.
 func (p *Pass) add(f Finding, j Judgement) {
-	if what := p.adapted(j.Profile); what != "" {
-		f.Message += "; " + p.Store.Title + " " + what
-	}
 	f.Profile, f.Severity, f.ProviderError, f.failing = j.Profile, j.Severity, j.Error, nil
 	at := place{f.Session, f.Ref, f.Nth}
 	for _, i := range p.at[at] {
@@ -119,8 +118,10 @@ func (p *Pass) add(f Finding, j Judgement) {
 		f.Judged = append(known.Judged, j)
 		if known.Severity == f.Severity {
 			known.Items = union(known.Items, f.Items)
+			f.Items = known.Items
 		}
-		if known.Severity >= f.Severity {
+		relieved := p.adapted(known.Profile) != "" && p.adapted(j.Profile) == ""
+		if known.Severity > f.Severity || known.Severity == f.Severity && !relieved {
 			known.Judged = f.Judged
 			return
 		}

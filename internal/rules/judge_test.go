@@ -191,6 +191,33 @@ func TestWhatTheRuntimeSeesTo(t *testing.T) {
 	}
 }
 
+// TestWhatTheRuntimeSeesToForSome: the others keep the fix and what an adapter
+// sends, whoever is asked first and however little they mind.
+func TestWhatTheRuntimeSeesToForSome(t *testing.T) {
+	rule := &rules.Rule{ID: oddRule, Severity: rules.Error, Profiled: true, Scope: rules.PerTree, Run: func(p *rules.Pass) {
+		s := p.Subjects[0]
+		p.Report(rules.Finding{
+			Severity: rules.Error, Session: s.Session, Item: 0, Ref: s.ItemRef(0), Message: "it is odd",
+			Sent: "an even one", Fixes: []rules.Fix{{Title: "make it even"}},
+		})
+	}}
+	store := &session.Store{Title: "docker agent", Adapts: map[string]string{oddRule + " strict": "leaves odd messages out"}}
+	for _, other := range []*rules.Profile{pickyAPI, relaxedAPI} {
+		for _, profiles := range [][]*rules.Profile{{strictAPI, other}, {other, strictAPI}} {
+			found := judgedBy(t, rule, store, profiles...)
+			if len(found) != 1 || len(found[0].Judged) != 2 {
+				t.Fatalf("%q", asJudged(found))
+			}
+			if f := found[0]; f.Profile != other || f.Message != "it is odd" || f.Sent != "an even one" || len(f.Fixes) != 1 {
+				t.Errorf("%s first: %s speaks: %q, sent %q, %d fixes", profiles[0].Name, f.Profile.Name, f.Message, f.Sent, len(f.Fixes))
+			}
+		}
+	}
+	if f := judgedBy(t, rule, store, strictAPI)[0]; f.Sent != "" || len(f.Fixes) > 0 || f.Message != "it is odd; docker agent leaves odd messages out" {
+		t.Errorf("the runtime sees to it: %q, sent %q, %d fixes", f.Message, f.Sent, len(f.Fixes))
+	}
+}
+
 // TestRulesOfTheStoreAskNobody: what concerns no request has no profile.
 func TestRulesOfTheStoreAskNobody(t *testing.T) {
 	for _, id := range []string{"SC019", "SC721"} {

@@ -34,10 +34,10 @@ func (names *newNames) repeated(id string) string {
 }
 
 // suited is the new id of a call in a form that every provider takes that took
-// the old one.
+// the old one; where there was none, that every provider takes.
 func (names *newNames) suited(old, id string) string {
 	for _, p := range names.profiles {
-		if fits(p.CallID, old) && !fits(p.CallID, id) {
+		if (old == "" || fits(p.CallID, old)) && !fits(p.CallID, id) {
 			id = reformed(p.CallID, id, 0)
 		}
 	}

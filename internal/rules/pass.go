@@ -38,14 +38,17 @@ type Subject struct {
 	Pairs  *pairing.Pairing // of the items that the replay persists
 	Start  int              // index of the first item that the next request sends
 	Closed bool             // a child that is never sent to a model again
+	// Model is the one that gave the last answer that the session keeps, "" when
+	// unknown. A leaked answer is another session's, and so is its model.
+	Model string
 	// Profiles are those that judge the session, and Hint why, when nobody
 	// named one.
 	Profiles []*Profile
 	Hint     string
 	caller   *replay.Delegation
 	raw      *pairing.Pairing
-	torn     map[bool]*broken // made by broken
-	numbers  [Flat + 1][]int  // made by wireIndex
+	refused  map[readingBy]*Refused // made by Refused
+	numbers  [Flat + 1][]int        // made by wireIndex
 }
 
 // NewPass prepares the pass of a tree; report receives what the rules find.
@@ -63,6 +66,7 @@ func NewPass(store *session.Store, tree *session.Tree, judge Judge, report func(
 			Pairs:   pairing.Claim(s.Items, func(i int) bool { return rs.Steps[i].Action == replay.Persist }),
 			Start:   s.Start(),
 			Closed:  p.closed(s),
+			Model:   lastModel(s, rs),
 			caller:  p.Trace.Callers[s],
 		})
 	}
@@ -155,4 +159,15 @@ func setDefault(found *Finding, f *session.Fault, safety Safety) {
 		Safety: safety,
 		Edits:  []session.Edit{{Op: session.Set, Ref: f.Ref, Field: f.Field, Value: f.Default}},
 	}}
+}
+
+// lastModel is the model that answered last of those whose answers stay, else
+// the one that the session's own record names.
+func lastModel(s *session.Session, rs *replay.Session) string {
+	for i := len(s.Items) - 1; i >= 0; i-- {
+		if m := s.Items[i].Model; m != "" && rs.Steps[i].Action == replay.Persist {
+			return m
+		}
+	}
+	return s.Model
 }

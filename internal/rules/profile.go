@@ -3,7 +3,6 @@ package rules
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -16,9 +15,9 @@ type Profile struct {
 	// Levels are how the API minds what a rule finds, by the rule's id. A rule
 	// that depends on the provider and is not listed finds nothing here.
 	Levels map[string]Severity
-	// Errors are what the API answers, by the id of the rule; {message},
-	// {block}, {id} and {n} stand for the numbers and names in it. A rule that
-	// is not listed has no known text.
+	// Errors are what the API answers, by the id of the rule, with a word behind
+	// it where a rule has several texts. {message}, {block}, {id}, {name} and {n}
+	// stand for the numbers and names in it. What is not listed has no known text.
 	Errors map[string]string
 
 	Shape Shape
@@ -31,12 +30,13 @@ type Profile struct {
 	ServerID *regexp.Regexp // what an id of a call of a tool that the provider runs may be
 	LongID   int            // ids that are longer are refused by older models, 0 for none
 	ToolName *regexp.Regexp // what the name of a tool may be, nil for anything
+	LongName int            // as LongID
 	MaxBytes int64          // of a request
 
-	// Makers are the names that recorded models begin with before a slash, and
-	// Models the beginnings of models without a maker.
-	Makers []string
-	Models []string
+	// Models matches the recorded names of its models, in lower case. What stands
+	// before a slash says whose API it is: a model behind a gateway is the
+	// gateway's. The first profile of the table that matches has it.
+	Models *regexp.Regexp
 }
 
 // Shape says what the messages of an API are made of.
@@ -72,7 +72,7 @@ func FindProfile(name string) *Profile {
 // Said are the numbers and names of an error text.
 type Said struct {
 	Message, Block int
-	ID             string
+	ID, Name       string
 	N              int
 }
 
@@ -80,7 +80,7 @@ type Said struct {
 // not known.
 func (p *Profile) Error(rule string, at Said) string {
 	return strings.NewReplacer(
-		"{message}", fmt.Sprint(at.Message), "{block}", fmt.Sprint(at.Block), "{id}", at.ID, "{n}", fmt.Sprint(at.N),
+		"{message}", fmt.Sprint(at.Message), "{block}", fmt.Sprint(at.Block), "{id}", at.ID, "{name}", at.Name, "{n}", fmt.Sprint(at.N),
 	).Replace(p.Errors[rule])
 }
 
@@ -92,10 +92,10 @@ func (s *Subject) hint(parent *Subject) (*Profile, string) {
 	switch {
 	case known != nil:
 		return known, "the model is " + s.Model
-	case strings.HasPrefix(s.firstCallID(), "toolu_"):
-		return &anthropic, "the call ids are Anthropic's"
 	case s.Model != "":
 		return &Generic, "the model " + s.Model + " is of no provider with rules of its own"
+	case strings.HasPrefix(s.firstCallID(), "toolu_"):
+		return &anthropic, "the call ids are Anthropic's"
 	case parent != nil && parent.Hint != "":
 		return parent.Profiles[0], parent.Hint
 	}
@@ -116,16 +116,11 @@ func (s *Subject) firstCallID() string {
 }
 
 // profileOf is the profile of a recorded model, nil when no provider is known
-// that has it. What stands before a slash says whose API it is: a model behind
-// a gateway is the gateway's.
+// that has it.
 func profileOf(model string) *Profile {
 	model = strings.ToLower(model)
-	maker, _, named := strings.Cut(model, "/")
 	for _, p := range Profiles {
-		if named && slices.Contains(p.Makers, maker) {
-			return p
-		}
-		if !named && slices.ContainsFunc(p.Models, func(start string) bool { return strings.HasPrefix(model, start) }) {
+		if p.Models != nil && p.Models.MatchString(model) {
 			return p
 		}
 	}

@@ -16,25 +16,29 @@ type reuse struct {
 // reuses lists the calls with an id that was used before, in order. An id that
 // only history has used is free again; calls without an id have none to share.
 func (s *Subject) reuses() []reuse {
+	type use struct {
+		call pairing.Occurrence // that keeps the id
+		turn int                // the last one with a call that has it
+	}
 	var list []reuse
-	first := map[string]pairing.Occurrence{}
+	used := make(map[string]use, len(s.Pairs.Pairs))
 	for i := range s.Items {
 		if !s.onWire(i) {
 			continue
 		}
-		turn := map[string]bool{}
 		for n := range s.Items[i].Calls {
 			c, at := &s.Items[i].Calls[n], pairing.Occurrence{Item: i, Nth: n}
 			if c.ID == "" || c.Server {
 				continue
 			}
-			known, used := first[c.ID]
-			if used && (s.history(i) || !s.history(known.Item)) {
-				list = append(list, reuse{at: at, first: known, sameTurn: turn[c.ID]})
+			known, again := used[c.ID]
+			if again && (s.history(i) || !s.history(known.call.Item)) {
+				list = append(list, reuse{at: at, first: known.call, sameTurn: known.turn == i})
 			} else {
-				first[c.ID] = at
+				known.call = at
 			}
-			turn[c.ID] = true
+			known.turn = i
+			used[c.ID] = known
 		}
 	}
 	s.renameReuses(list)
@@ -47,34 +51,53 @@ func (s *Subject) renameReuses(list []reuse) {
 		return
 	}
 	results, names := s.resultsByCall(), s.newNames()
+	var told map[string]bool
 	for n := range list {
 		u := &list[n]
-		if u.results = results[u.at]; !s.history(u.at.Item) && s.told(u.at, results) {
+		if n == 0 || u.at.Item != list[n-1].at.Item {
+			told = s.told(u.at.Item, results)
+		}
+		if u.results = results[u.at]; !s.history(u.at.Item) && told[s.call(u.at).ID] {
 			u.name = names.repeated(s.call(u.at).ID)
 		}
 	}
 }
 
-// told reports whether it can be told which result answers the call: it can by
-// their order, unless other calls of the turn share the id and one has no result
-// or one of another tool.
-func (s *Subject) told(at pairing.Occurrence, results map[pairing.Occurrence][]pairing.Occurrence) bool {
-	calls := s.Items[at.Item].Calls
-	sharing, unanswered, foreign, tools := 0, 0, 0, map[string]bool{}
-	for n := range calls {
-		if calls[n].ID != s.call(at).ID || calls[n].Server {
+// told says of every id in a turn whether it can be told which result answers
+// which of its calls: it can by their order, unless several calls share the id
+// and one has no result or one of another tool.
+func (s *Subject) told(turn int, results map[pairing.Occurrence][]pairing.Occurrence) map[string]bool {
+	type sharing struct {
+		tool                                    string // of the first call
+		calls, otherTools, unanswered, mistaken int
+	}
+	byID := map[string]sharing{}
+	for n := range s.Items[turn].Calls {
+		c := &s.Items[turn].Calls[n]
+		if c.Server {
 			continue
 		}
-		sharing++
-		tools[calls[n].Name] = true
-		answers := results[pairing.Occurrence{Item: at.Item, Nth: n}]
-		if len(answers) == 0 {
-			unanswered++
-		} else if name := s.result(answers[0]).Name; name != "" && name != calls[n].Name {
-			foreign++
+		sh := byID[c.ID]
+		if sh.calls == 0 {
+			sh.tool = c.Name
 		}
+		sh.calls++
+		if c.Name != sh.tool {
+			sh.otherTools++
+		}
+		answers := results[pairing.Occurrence{Item: turn, Nth: n}]
+		if len(answers) == 0 {
+			sh.unanswered++
+		} else if name := s.result(answers[0]).Name; name != "" && name != c.Name {
+			sh.mistaken++
+		}
+		byID[c.ID] = sh
 	}
-	return sharing == 1 || foreign == 0 && (unanswered == 0 || len(tools) == 1)
+	told := make(map[string]bool, len(byID))
+	for id, sh := range byID {
+		told[id] = sh.calls == 1 || sh.mistaken == 0 && (sh.unanswered == 0 || sh.otherTools == 0)
+	}
+	return told
 }
 
 // rename is the fix that gives a call its own id, and the results that are its.

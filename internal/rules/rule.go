@@ -79,7 +79,7 @@ type Finding struct {
 	Profile *Profile
 	// ProviderError is what that provider would answer, "" when it would not.
 	ProviderError string
-	// Judged is how each profile minds it, where there are several.
+	// Judged is how each profile that minds it does, Profile included.
 	Judged []Judgement
 	// Sent says what an adapter for the profile sends instead, of wire rules:
 	// "the two messages as one".

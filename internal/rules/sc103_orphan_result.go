@@ -1,10 +1,7 @@
 package rules
 
 import (
-	"slices"
-
 	"github.com/sessctl/sessctl/internal/pairing"
-	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -13,65 +10,96 @@ var orphanResult = Rule{
 	Title: "a result for a call that does not exist",
 	Run: func(p *Pass) {
 		for _, s := range p.Subjects {
+			if len(s.Pairs.Orphans) == 0 {
+				continue
+			}
+			about := s.aboutOrphans()
 			for _, at := range s.Pairs.Orphans {
-				if id := s.result(at).CallID; !s.callLeaked(id) && !s.callUndecided(id) {
-					reportOrphan(p, s, at)
+				if !about.explained[s.result(at).CallID] {
+					reportOrphan(p, s, at, about)
 				}
 			}
 		}
 	},
 }
 
-func reportOrphan(p *Pass, s *Subject, at pairing.Occurrence) {
+func reportOrphan(p *Pass, s *Subject, at pairing.Occurrence, about *aboutOrphans) {
 	f := p.findCall(s, at, s.result(at).CallID)
 	f.Message = "the result names call " + quoted(s.result(at).CallID) + ", which this session does not have"
-	if s.calls(s.result(at).CallID) {
+	if about.made[s.result(at).CallID] {
 		f.Message = "the result stands before several calls with its id " + quoted(s.result(at).CallID) + ": whose it is cannot be told"
 	}
-	if s.afterUnfinished(at.Item) {
+	if about.cutOff[at.Item] {
 		f.Message += "; the unfinished message before it probably lost its calls"
 	}
 	fix := s.quarantine(at, "take the result out of the session; it stays in the receipt")
-	if s.besideUnnamedCall(at) {
+	if about.unnamed[at.Item] {
 		f.Message += "; a call in front of it has no id and may be the one"
 		fix = Fix{Title: "decide whether it answers that call", Safety: Manual}
 	}
 	p.reportCall(s, f, fix)
 }
 
-// calls reports whether some item of the session makes a call with the id.
-func (s *Subject) calls(id string) bool {
-	return slices.ContainsFunc(s.Items, func(it session.Item) bool {
-		return slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.ID == id })
-	})
+// aboutOrphans is what the calls of a session say about results without one,
+// gathered once for all of them.
+type aboutOrphans struct {
+	made map[string]bool // ids that calls of the session have
+	// explained are the ids of calls that are part of a leak: of messages that
+	// leaked from this session into its caller's, and of those of which nobody can
+	// tell whose they are, which stay where they are with their results.
+	explained map[string]bool
+	cutOff    []bool       // by item: the message before its results was never finished
+	unnamed   map[int]bool // items in the answer group of a turn with an unanswered call without an id
 }
 
-// callLeaked reports whether the call is one of the messages that leaked from
-// this session into its caller's: then the leak's finding says so.
-func (s *Subject) callLeaked(id string) bool {
-	if s.caller == nil {
-		return false
+func (s *Subject) aboutOrphans() *aboutOrphans {
+	about := &aboutOrphans{
+		made: map[string]bool{}, explained: map[string]bool{}, unnamed: map[int]bool{}, cutOff: make([]bool, len(s.Items)),
 	}
-	return slices.ContainsFunc(s.caller.Leaked, func(l replay.Leaked) bool {
-		return slices.ContainsFunc(s.caller.Session.Items[l.Item].Calls, func(c session.Call) bool { return c.ID == id })
-	})
-}
-
-// callUndecided reports whether the call is one of a message of which nobody can
-// tell whose it is: that stays where it is, and so do its results.
-func (s *Subject) callUndecided(id string) bool {
+	unfinished := false
 	for i := range s.Items {
-		if s.undecidable(i) && slices.ContainsFunc(s.Items[i].Calls, func(c session.Call) bool { return c.ID == id }) {
-			return true
+		it := &s.Items[i]
+		about.cutOff[i] = unfinished
+		if it.OnWire() && !it.Answers() {
+			unfinished = it.Flags.Has(session.Unfinished)
+		}
+		addIDs(about.made, it)
+	}
+	about.explain(s)
+	turn := -1
+	for _, m := range s.Pairs.Missing {
+		if s.call(m.Call).ID != "" || m.Call.Item == turn {
+			continue
+		}
+		turn = m.Call.Item
+		last := s.answerPlace(m.Call)
+		for i := turn + 1; i <= last; i++ {
+			about.unnamed[i] = true
 		}
 	}
-	return false
+	return about
 }
 
-// besideUnnamedCall reports whether the result stands in the answer group of a
-// turn that has an unanswered call without an id.
-func (s *Subject) besideUnnamedCall(at pairing.Occurrence) bool {
-	return slices.ContainsFunc(s.Pairs.Missing, func(m pairing.Missing) bool {
-		return s.call(m.Call).ID == "" && m.Call.Item < at.Item && s.answerPlace(m.Call) >= at.Item
-	})
+// explain gathers the calls that are part of a leak.
+func (about *aboutOrphans) explain(s *Subject) {
+	if s.caller != nil {
+		for _, l := range s.caller.Leaked {
+			addIDs(about.explained, &s.caller.Session.Items[l.Item])
+		}
+	}
+	seen := map[int]bool{}
+	for _, d := range s.Replay.Delegations {
+		for _, l := range d.Leaked {
+			if !seen[l.Item] && l.Undecidable {
+				addIDs(about.explained, &s.Items[l.Item])
+			}
+			seen[l.Item] = true
+		}
+	}
+}
+
+func addIDs(ids map[string]bool, it *session.Item) {
+	for n := range it.Calls {
+		ids[it.Calls[n].ID] = true
+	}
 }

@@ -32,10 +32,11 @@ func eachMisplaced(p *Pass, place pairing.Place, message string) {
 	}
 }
 
-// shadowed reports whether a placeholder stands where the pair's result belongs.
+// shadowed reports whether a placeholder of the next request stands where the
+// pair's result belongs.
 func (s *Subject) shadowed(pair int) bool {
 	for _, e := range s.Pairs.Extras {
-		if e.Pair == pair && e.Placeholder {
+		if e.Pair == pair && e.Placeholder && !s.history(e.Result.Item) {
 			return true
 		}
 	}

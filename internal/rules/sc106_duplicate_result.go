@@ -8,6 +8,6 @@ var duplicateResult = Rule{
 	Run: func(p *Pass) {
 		eachExtra(p, func(e pairing.Extra) bool { return e.Same && !e.Placeholder },
 			"call %s has the same result twice",
-			"take the second copy out of the session; it stays in the receipt")
+			"take the other copy out of the session; it stays in the receipt")
 	},
 }

@@ -12,7 +12,7 @@ var conflictingResults = Rule{
 	Run: func(p *Pass) {
 		eachExtra(p, func(e pairing.Extra) bool { return !e.Same && !e.Placeholder && !e.Real },
 			"call %s has two results that differ; which one is right needs a person",
-			"keep the first and take the other out of the session; it stays in the receipt")
+			"keep the one directly behind the call, or else the first, and take the other out of the session; it stays in the receipt")
 		for _, s := range p.Subjects {
 			for _, e := range s.Pairs.Extras {
 				if e.Real {

@@ -18,6 +18,18 @@ P
 			says: "needs a person",
 		},
 		{
+			name: "the one behind the call stays, although another stands before it",
+			tree: `
+P
+  root <c1 "timeout"
+  root c1()
+  root <c1 "deployed"
+  user`,
+			want: `
+				SC107 error P.0 see P.2
+				kept: quarantine P.0`,
+		},
+		{
 			name: "three of them",
 			tree: `
 P

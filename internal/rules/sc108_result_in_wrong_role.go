@@ -20,8 +20,8 @@ var resultInWrongRole = Rule{
 	},
 }
 
-// reportInside reports a result that stands within an assistant's message. What
-// the provider answers to it is not known.
+// reportInside reports a result that stands within an assistant's message. Where
+// the provider does not look for it, its call is one without a result.
 func reportInside(p *Pass, s *Subject, pair pairing.Pair) {
 	f := p.findCall(s, pair.Result, s.call(pair.Call).ID)
 	f.Message = "the result of call " + callName(s.call(pair.Call)) + " stands within a message of the assistant" + s.because(f.Item)
@@ -32,6 +32,7 @@ func reportInside(p *Pass, s *Subject, pair pairing.Pair) {
 		f.Fixes = []Fix{{Title: "move the result behind the message", Safety: Lossless, Edits: []session.Edit{
 			{Op: session.Move, Ref: s.resultPart(pair.Result), To: s.ID, After: s.ItemRef(s.answerPlace(pair.Call))},
 		}}}
+		f.failing = func(profile *Profile) string { return s.providerError(profile, min(pair.Call.Item, pair.Result.Item)) }
 	}
 	p.Report(f)
 }

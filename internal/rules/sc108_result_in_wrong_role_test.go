@@ -122,3 +122,17 @@ P
 		},
 	})
 }
+
+// TestSC108IsAnsweredLikeACallWithoutAResult: to the provider it is one.
+func TestSC108IsAnsweredLikeACallWithoutAResult(t *testing.T) {
+	for profile, want := range map[string]string{
+		"anthropic": "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: c1. " +
+			"Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
+		"bedrock": "Expected toolResult blocks at messages.1.content for the following Ids: c1",
+	} {
+		found := findings(t, profile, false, "\nP\n  user\n  root c1() <c1\n  user", inAssistant(1))
+		if len(found) != 1 || found[0].ProviderError != want {
+			t.Errorf("%s: want %q\n%s", profile, want, messages(found))
+		}
+	}
+}

@@ -55,7 +55,9 @@ func reportServerCall(p *Pass, j Judged, at pairing.Occurrence) {
 	f.Profile = j.Profile
 	f.Message = "call " + callName(j.call(at)) + ", which the provider ran itself, has no result in its message"
 	f.Sent = "the message without the call"
-	f.ProviderError = j.Profile.Error("SC114", j.callSaid(j.Profile, at))
+	said := j.callSaid(j.Profile, at)
+	said.Name = j.call(at).Name
+	f.ProviderError = j.Profile.Error("SC114", said)
 	p.Report(f)
 }
 

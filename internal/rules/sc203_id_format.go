@@ -85,6 +85,9 @@ func (p *Pass) findNames(j Judged, at []pairing.Occurrence, message string, valu
 	said := j.callSaid(j.Profile, at[0])
 	said.N = len(value(j.call(at[0])))
 	f.ProviderError = j.Profile.Error(p.rule.ID, said)
+	if server := p.rule.ID + " server"; j.call(at[0]).Server && j.Profile.Errors[server] != "" {
+		f.ProviderError = j.Profile.Error(server, said)
+	}
 	return f
 }
 

@@ -42,10 +42,11 @@ func reportNameless(p *Pass, s *Subject) {
 		if !s.onWire(i) {
 			continue
 		}
+		lonely := s.nameless(i) == 1
 		for n := range s.Items[i].Calls {
 			at := pairing.Occurrence{Item: i, Nth: n}
 			if s.call(at).ID == "" && !s.call(at).Server {
-				reportNamelessCall(p, s, at, s.nameFor(at, results, names))
+				reportNamelessCall(p, s, at, s.nameFor(at, lonely, results[at], names))
 			}
 		}
 	}
@@ -71,12 +72,12 @@ func reportNamelessCall(p *Pass, s *Subject, at pairing.Occurrence, fix Fix) {
 	p.Report(f)
 }
 
-// nameFor is the fix that gives a call an id: that of the only result behind it
-// or, where this has none either, a new one for both.
-func (s *Subject) nameFor(at pairing.Occurrence, results map[pairing.Occurrence][]pairing.Occurrence, names *newNames) Fix {
-	answers := results[at]
+// nameFor is the fix that gives a call an id, if it is the only one of its turn
+// without one: that of the only result behind it or, where this has none either,
+// a new one for both.
+func (s *Subject) nameFor(at pairing.Occurrence, lonely bool, answers []pairing.Occurrence, names *newNames) Fix {
 	switch {
-	case len(answers) != 1 || s.nameless(at.Item) > 1:
+	case len(answers) != 1 || !lonely:
 		return Fix{Title: "give the call an id, and the result that answers it", Safety: Manual}
 	case s.result(answers[0]).CallID != "":
 		id := s.result(answers[0]).CallID

@@ -110,6 +110,18 @@ P
 				kept: quarantine P.2`,
 		},
 		{
+			name: "the id has the form of every profile that judges", profile: "anthropic mistral",
+			tree: `
+P
+  user
+  root ()
+  root <
+  root "ok"`,
+			want: `
+				SC204 error P.1
+				lossless: set P.1/calls/0 id=vporOqd5w; set P.2/results/0 call=vporOqd5w`,
+		},
+		{
 			name: "in history that a summary covers it is an info without a repair",
 			tree: `
 P

@@ -1,6 +1,11 @@
 package rules
 
-import "github.com/sessctl/sessctl/internal/session"
+import (
+	"fmt"
+
+	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/session"
+)
 
 var toolNameInvalid = Rule{
 	ID: "SC206", Name: "tool-name-invalid", Severity: Error, Safety: None, Scope: PerTree, Profiled: true, Wire: true, Since: "0.1.0",
@@ -8,17 +13,36 @@ var toolNameInvalid = Rule{
 	Run: func(p *Pass) {
 		for j := range p.judged() {
 			refused := j.sentCalls(func(c *session.Call) bool { return !fits(j.Profile.ToolName, c.Name) })
-			if len(refused) == 0 {
-				continue
+			long := j.sentCalls(func(c *session.Call) bool { return j.Profile.LongName > 0 && len(c.Name) > j.Profile.LongName })
+			switch {
+			case len(refused) > 0:
+				reportNames(p, j, refused, Error, "%s %s a tool's name that "+j.Profile.Title+" does not take: %s")
+			case len(long) > 0:
+				reportNames(p, j, long, Warning, "%s %s a tool's name that "+fmt.Sprintf("older models refuse, of more than %d characters", j.Profile.LongName)+": %s")
 			}
-			f := p.findNames(j, refused, "%s %s a tool's name that "+j.Profile.Title+" does not take: %s", func(c *session.Call) string { return c.Name })
-			var names []string
-			for _, at := range j.sentCalls(func(*session.Call) bool { return true }) {
-				names = append(names, j.call(at).Name)
-			}
-			first := j.call(refused[0]).Name
-			f.Sent = quotedShort(j.Profile.WireNames(names)[first]) + " as the name of the first of these tools, wherever it is named"
-			p.Report(f)
 		}
 	},
+}
+
+func reportNames(p *Pass, j Judged, at []pairing.Occurrence, severity Severity, message string) {
+	f := p.findNames(j, at, message, func(c *session.Call) string { return c.Name })
+	f.Severity = severity
+	if severity != Error {
+		f.ProviderError = "" // the table has the words of the newer models
+	}
+	f.Sent = quotedShort(j.sentName(j.call(at[0]).Name)) + " as the name of the first of these tools, wherever it is named"
+	p.Report(f)
+}
+
+// sentName is the name that an adapter sends for one that the provider does not
+// take, or that it takes although it is long.
+func (j Judged) sentName(name string) string {
+	if fits(j.Profile.ToolName, name) {
+		return reformed(j.Profile.ToolName, name, 0)
+	}
+	var names []string
+	for _, at := range j.sentCalls(func(*session.Call) bool { return true }) {
+		names = append(names, j.call(at).Name)
+	}
+	return j.Profile.WireNames(names)[name]
 }

@@ -1,6 +1,9 @@
 package rules_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestSC206ToolNameInvalid(t *testing.T) {
 	runCases(t, []ruleCase{
@@ -32,6 +35,16 @@ P
 			profile: "gemini",
 			want:    `SC206 error P.1`,
 			says:    "\"2nd\"",
+		},
+		{
+			name:    "newer models of Anthropic take longer names than older ones",
+			tree:    "P\n  user\n  root c1:" + strings.Repeat("n", 90) + "()\n  root <c1\n  root \"ok\"",
+			profile: "anthropic", want: `SC206 warning P.1`, says: "older models refuse, of more than 64 characters",
+		},
+		{
+			name:    "but not of any length",
+			tree:    "P\n  user\n  root c1:" + strings.Repeat("n", 129) + "()\n  root <c1\n  root \"ok\"",
+			profile: "anthropic", want: `SC206 error P.1`,
 		},
 		{
 			name: "a call without a name",

@@ -1,10 +1,6 @@
 package rules
 
-import (
-	"slices"
-
-	"github.com/sessctl/sessctl/internal/session"
-)
+import "github.com/sessctl/sessctl/internal/session"
 
 var unknownBlock = Rule{
 	ID: "SC308", Name: "unknown-block", Severity: Warning, Safety: None, Scope: PerTree | PerStore, Since: "0.1.0",
@@ -26,15 +22,16 @@ var unknownBlock = Rule{
 func (p *Pass) reportUnknownBlocks(s *Subject) {
 	var items []int
 	var names []string
+	told, seen := s.faulty(session.UnknownPart), map[string]bool{}
 	for i := range s.Items {
-		told := func(f session.Fault) bool { return f.Kind == session.UnknownPart && f.Item == i }
-		if !s.Items[i].Has(session.UnknownBlock) || slices.ContainsFunc(s.Faults, told) {
+		if !s.Items[i].Has(session.UnknownBlock) || told[i] {
 			continue
 		}
 		items = append(items, i)
-		for _, b := range s.Items[i].Blocks {
-			if name := quoted(b.Name); b.Kind == session.UnknownBlock && !slices.Contains(names, name) {
-				names = append(names, name)
+		for n := range s.Items[i].Blocks {
+			if b := &s.Items[i].Blocks[n]; b.Kind == session.UnknownBlock && !seen[b.Name] {
+				seen[b.Name] = true
+				names = append(names, quoted(b.Name))
 			}
 		}
 	}

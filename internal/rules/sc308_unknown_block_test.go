@@ -47,6 +47,14 @@ P
 			want: `SC308 warning P.1`,
 		},
 		{
+			name: "every type is named once",
+			tree: quiet,
+			tweak: inBlocks(1, session.Block{Kind: session.UnknownBlock, Name: "b"},
+				session.Block{Kind: session.UnknownBlock, Name: "a"}, session.Block{Kind: session.UnknownBlock, Name: "b"}),
+			want: `SC308 warning P.1`,
+			says: `1 message with parts of a type that is not known ("b" and "a")`,
+		},
+		{
 			name: "the known parts are none",
 			tree: quiet,
 			tweak: func(tree *session.Tree) {

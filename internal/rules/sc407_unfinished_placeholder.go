@@ -41,14 +41,3 @@ func (s *Subject) last(item int) bool {
 	}
 	return true
 }
-
-// afterUnfinished reports whether the message before a tool item's run was
-// never finished: then its calls were lost with the rest of it.
-func (s *Subject) afterUnfinished(item int) bool {
-	for i := item - 1; i >= 0; i-- {
-		if it := &s.Items[i]; it.OnWire() && !it.Answers() {
-			return it.Flags.Has(session.Unfinished)
-		}
-	}
-	return false
-}

@@ -15,7 +15,11 @@ var thinkingMissing = Rule{
 				continue // the user's next message closes the loop
 			}
 			if item := j.unthinking(); item >= 0 {
-				f := p.findSent(j, []int{item}, Said{})
+				begins := "tool_use"
+				if j.Items[item].Text != 0 {
+					begins = "text"
+				}
+				f := p.findSent(j, []int{item}, Said{Name: begins})
 				f.Message = "thinking is on, but the last turn that called tools does not begin with its thinking, which nobody can write anew; " +
 					"go on with thinking off, or with a new message of the user"
 				p.Report(f)

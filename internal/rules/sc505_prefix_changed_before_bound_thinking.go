@@ -2,7 +2,9 @@ package rules
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -38,17 +40,33 @@ func (s *Subject) written() []int {
 	return items
 }
 
+// freeThinking are the models of Claude before those that bind their thinking
+// (ANT-17); a version may stand between a model's number and a date or a tag.
+var freeThinking = regexp.MustCompile(
+	`claude-(instant|v?[123])\b|(opus|sonnet|haiku)-4\b|((opus|sonnet|haiku)-5(-[0-4])?|(fable|mythos)-5(-0)?)($|[@:]|-\d{6}|-[a-z])`)
+
+// mayBind reports whether a model may bind its thinking: every one does that is
+// not known to be too old.
+func mayBind(model string) bool {
+	return !freeThinking.MatchString(strings.ReplaceAll(strings.ToLower(model), ".", "-"))
+}
+
 // reportPrefix reports items that a repair wrote before signed thinking. Only a
 // model that binds its thinking refuses it; which one is asked next is not known
 // where the session names none.
 func reportPrefix(p *Pass, j Judged, written []int, at []spot) {
 	f := p.findSent(j, slices.DeleteFunc(written, func(i int) bool { return i > at[len(at)-1].item }), Said{})
 	f.ProviderError = ""
-	bound := boundThinking.MatchString(j.Model) || slices.ContainsFunc(at, func(b spot) bool { return boundThinking.MatchString(j.Items[b.item].Model) })
+	models := []string{j.Model}
+	for _, b := range at {
+		if model := j.Items[b.item].Model; model != "" {
+			models = append(models, model)
+		}
+	}
 	switch {
-	case bound:
+	case slices.ContainsFunc(models, boundThinking.MatchString):
 		f.ProviderError = j.Profile.Error(p.rule.ID, Said{Message: j.wireIndex(j.Profile, at[0].item), Block: at[0].block})
-	case profileOf(j.Model) == j.Profile:
+	case !slices.ContainsFunc(models, mayBind):
 		f.Severity = Info
 	}
 	for _, b := range at {

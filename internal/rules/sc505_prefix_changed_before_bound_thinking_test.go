@@ -43,6 +43,11 @@ func TestSC505PrefixChangedBeforeBoundThinking(t *testing.T) {
 			tweak: all(of("claude-sonnet-4-5"), madeBy("claude-fable-5-1"), inBlocks(3, thought, sentence)),
 			want:  `SC505 warning P.2 see P.3`,
 		},
+		{
+			name: "one turn was made by a model that nobody knows yet", profile: "anthropic", tree: repairedBefore,
+			tweak: all(of("claude-sonnet-4-5"), madeBy("claude-opus-6"), inBlocks(3, thought, sentence)),
+			want:  `SC505 warning P.2 see P.3`,
+		},
 		{name: "the thinking stands before the change", profile: "anthropic", tree: repairedBefore, tweak: inBlocks(1, thought, aCall)},
 		{name: "unsigned thinking is bound to nothing", profile: "anthropic", tree: repairedBefore, tweak: inBlocks(3, unmarked, sentence)},
 		{
@@ -63,6 +68,36 @@ func TestSC505PrefixChangedBeforeBoundThinking(t *testing.T) {
 			want: `SC505 warning P.2 see P.3`,
 		},
 	})
+}
+
+// TestOldModelsBindNothing: only a Claude of a known older version lowers the
+// finding; every other may bind its thinking.
+func TestOldModelsBindNothing(t *testing.T) {
+	for model, want := range map[string]rules.Severity{
+		"claude-2.1":                          rules.Info,
+		"claude-3-7-sonnet-20250219":          rules.Info,
+		"claude-sonnet-4-20250514":            rules.Info,
+		"anthropic/claude-opus-4.8":           rules.Info,
+		"claude-haiku-5":                      rules.Info,
+		"claude-sonnet-5-20260401":            rules.Info,
+		"claude-opus-5-4@20260601":            rules.Info,
+		"claude-fable-5":                      rules.Info,
+		"claude-opus-5-5":                     rules.Warning,
+		"claude-mythos-5-2-20260901":          rules.Warning,
+		"claude-opus-5-6":                     rules.Warning,
+		"claude-sonnet-5-10":                  rules.Warning,
+		"claude-opus-6":                       rules.Warning,
+		"claude-fable-5-3":                    rules.Warning,
+		"claude-novel-1":                      rules.Warning,
+		"a-name-that-somebody-gave-the-model": rules.Warning,
+	} {
+		trees := treetest.Trees(t, repairedBefore)
+		all(func(tree *session.Tree) { tree.Root().Model = model }, inBlocks(3, thought, sentence))(trees[0])
+		found := findFor(&session.Store{}, trees, rules.Judge{Profiles: []*rules.Profile{rules.FindProfile("anthropic")}})
+		if len(found) != 1 || found[0].Severity != want {
+			t.Errorf("%s: want %s of\n%s", model, want, describe(trees, found))
+		}
+	}
 }
 
 // TestOnlyBoundThinkingIsRefused: the provider's words name the first block

@@ -101,6 +101,7 @@ func reportLoneCall(p *Pass, j Judged, at spot) {
 		f.Call = j.Items[at.item].Calls[b.Nth].ID
 	}
 	f.Message = "call item " + quoted(b.ID) + " was made with reasoning item " + quoted(b.With) + ", which does not stand before it"
+	f.ProviderError = j.Profile.Error("SC507 call", Said{ID: b.ID, Name: b.With})
 	ref := f.Ref
 	ref.Pointer = fmt.Sprintf("/blocks/%d", at.block)
 	f.Fixes = []Fix{{

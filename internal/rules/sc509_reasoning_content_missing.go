@@ -37,10 +37,11 @@ var reasoningContentMissing = Rule{
 	},
 }
 
-// The models that always think, and those that never do, by their names.
+// The models that always think, and those of the others that never do, by their
+// names. Their later versions (v3.1, k2.5) do both.
 var (
-	thinkingModel = regexp.MustCompile(`deepseek-(reasoner|r1)|-thinking`)
-	plainModel    = regexp.MustCompile(`deepseek-(chat|coder|v2)`)
+	thinkingModel = regexp.MustCompile(`deepseek-r1|-reasoner|-thinking`)
+	plainModel    = regexp.MustCompile(`deepseek-(chat|coder|v2)|(deepseek-v3|kimi-k2)($|[^.\d])`)
 )
 
 // thinks says whether the next request is made with thinking: as the session

@@ -36,6 +36,10 @@ P
 		},
 		{name: "thinking is off", profile: "kimi", tree: oneStep, tweak: all(thinking(session.No), of("kimi-k2-thinking"))},
 		{name: "a model that never thinks", profile: "deepseek", tree: twoSteps, tweak: all(of("deepseek-chat"), inBlocks(1, reasons, aCall))},
+		{name: "Kimi K2 does not think by itself", profile: "kimi", tree: oneStep, tweak: of("moonshotai/kimi-k2-0905-preview")},
+		{name: "nor does DeepSeek V3", profile: "deepseek", tree: oneStep, tweak: of("deepseek-v3")},
+		{name: "a later V3 does both", profile: "deepseek", tree: oneStep, tweak: of("deepseek-v3.1"), want: `SC509 warning P.1`},
+		{name: "its reasoner thinks", profile: "deepseek", tree: oneStep, tweak: of("deepseek-v3.2-reasoner"), want: `SC509 error P.1`},
 		{
 			name: "every turn that calls has its reasoning", profile: "deepseek kimi", tree: twoSteps,
 			tweak: all(thinking(session.Yes), inBlocks(1, reasons, aCall), inBlocks(3, reasons, aCall)),

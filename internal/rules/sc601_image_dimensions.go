@@ -28,6 +28,9 @@ var imageDimensions = Rule{
 				continue
 			}
 			f := p.findBlocks(j, at, Said{N: limit})
+			if limit == longestSideOfMany {
+				f.ProviderError = j.Profile.Error("SC601 many", Said{Message: j.wireIndex(j.Profile, at[0].item), Block: at[0].block, N: limit})
+			}
 			f.Message = fmt.Sprintf("%s %s more than the %d pixels a side that the provider takes%s",
 				count(len(at), "image"), verb(len(at), "has", "have"), limit, among)
 			f.Sent = "the images scaled down"

@@ -30,5 +30,5 @@ var mediaInWrongPlace = Rule{
 // (provider-rules.md OAC-08, BDR-03).
 var notInResults = map[*Profile][]string{
 	&openAIChat: {"image", "document", "audio", "video"},
-	&bedrock:    {"document"},
+	&bedrock:    {"document", "video"},
 }

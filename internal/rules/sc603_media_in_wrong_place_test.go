@@ -8,6 +8,8 @@ import (
 
 func TestSC603MediaInWrongPlace(t *testing.T) {
 	document := session.Block{Kind: session.MediaBlock, Name: "document"}
+	video := session.Block{Kind: session.MediaBlock, Name: "video"}
+	audio := session.Block{Kind: session.MediaBlock, Name: "audio"}
 	result := session.Block{Kind: session.ResultBlock}
 	runCases(t, []ruleCase{
 		{
@@ -16,7 +18,8 @@ func TestSC603MediaInWrongPlace(t *testing.T) {
 		},
 		{name: "a document in a tool message", profile: "openai-chat", tree: oneStep, tweak: inBlocks(2, result, document), want: `SC603 error P.2`},
 		{name: "a document in a result for Bedrock", profile: "bedrock", tree: oneStep, tweak: inBlocks(2, result, document), want: `SC603 error P.2`},
-		{name: "Bedrock takes images there", profile: "bedrock", tree: oneStep, tweak: inBlocks(2, result, picture)},
+		{name: "a video in a result for Bedrock", profile: "bedrock", tree: oneStep, tweak: inBlocks(2, result, video), want: `SC603 error P.2`},
+		{name: "Bedrock takes images there, and of sound nothing is known", profile: "bedrock", tree: oneStep, tweak: inBlocks(2, result, picture, audio)},
 		{name: "the user may send both", profile: "openai-chat bedrock", tree: oneStep, tweak: inBlocks(0, sentence, picture, document)},
 		{name: "Anthropic takes both", profile: "anthropic", tree: oneStep, tweak: inBlocks(2, result, picture, document)},
 	})

@@ -15,6 +15,7 @@ var badUnicode = Rule{
 				found.Severity = Info
 				found.Message += s.because(found.Item)
 			default:
+				found.failing = func(profile *Profile) string { return profile.Error("SC606", Said{}) }
 				found.Fixes = []Fix{{
 					Title:  "put U+FFFD in place of what is no Unicode; the record as it was stays in the receipt",
 					Safety: Kept,

@@ -47,15 +47,22 @@ func (s *Subject) turns() []turn {
 
 // spoken yields the turns but for the results, and a summary as the user's message
 // that runtimes make of it. System messages are no turns, and what leaked leaves.
-// A message that says nothing, or of an unknown role, has no role: what stands
-// beside it cannot be judged.
+// A message that says nothing, of an unknown role or that does not decode has no
+// role: what stands beside it cannot be judged.
 func (s *Subject) spoken() iter.Seq[turn] {
 	return func(yield func(turn) bool) {
+		undecoded := s.faulty(session.Undecodable)
 		if last := s.LastSummary(); last >= 0 && !yield(turn{item: last, role: session.User}) {
 			return
 		}
 		for i := s.Start; i < len(s.Items); i++ {
 			it := &s.Items[i]
+			if it.Kind == session.Other && undecoded[i] {
+				if !yield(turn{item: i}) {
+					return
+				}
+				continue
+			}
 			if it.Role == session.System || !s.onWire(i) || answersOnly(it) {
 				continue
 			}
@@ -97,6 +104,17 @@ func (s *Subject) answers() []turn {
 		}
 	}
 	return answers
+}
+
+// faulty are the items of which a fault of one kind is told.
+func (s *Subject) faulty(kind session.FaultKind) map[int]bool {
+	items := map[int]bool{}
+	for i := range s.Faults {
+		if f := &s.Faults[i]; f.Kind == kind {
+			items[f.Item] = true
+		}
+	}
+	return items
 }
 
 // runsTools reports whether the item makes a call that the provider does not run

@@ -40,3 +40,7 @@ type Block struct {
 
 	Width, Height int // of an image, in pixels; 0 when not known
 }
+
+// SignedThinking reports whether the block is reasoning under a provider's
+// signature.
+func (b *Block) SignedThinking() bool { return b.Kind == ReasoningBlock && b.Signature != 0 }

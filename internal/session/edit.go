@@ -26,7 +26,7 @@ const (
 )
 
 // Edit is one change, as data: a plan can be saved, shown and applied later.
-// An adapter turns it into statements.
+// The desk of package repair makes it; an adapter writes the difference.
 type Edit struct {
 	Op    Op  `json:"op"`
 	Ref   Ref `json:"ref,omitzero"`

@@ -17,7 +17,7 @@ type Session struct {
 	User   string
 	Title  string
 	Agent  string // the agent that the session belongs to, "" when the store does not say
-	Model  string // the model that answered last, "" when unknown: the hint for a provider profile
+	Model  string // the model that the session's own record names, "" when it names none
 
 	Thinking Tristate // whether the session says that its model thinks
 	Unstored bool     // the provider was told to keep nothing: its ids mean nothing to it later

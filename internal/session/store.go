@@ -1,5 +1,7 @@
 package session
 
+import "cmp"
+
 // Writer says whether the runtime that owns a store may still be writing.
 type Writer uint8
 
@@ -46,4 +48,10 @@ type Store struct {
 	// Faults are defects of the store as a whole, and of records that belong
 	// to no session.
 	Faults []Fault
+}
+
+// Adaptation is what the runtime's own request builder does so that a profile
+// does not mind what a rule finds, "" when it does nothing.
+func (s *Store) Adaptation(rule, profile string) string {
+	return cmp.Or(s.Adapts[rule+" "+profile], s.Adapts[rule])
 }

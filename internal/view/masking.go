@@ -23,24 +23,27 @@ type Masked struct {
 	Name string // of the tool, "" when no call of the session has that id
 }
 
+// sanitised is the profile that pairs as docker agent's sanitiser does, whoever gets
+// the request: results stand directly behind their calls, and system messages part
+// nothing (docker/docker-agent#2377, #3001).
+var sanitised = rules.FindProfile("anthropic")
+
 // maskingOf is nil when the sanitiser has nothing to do.
-func maskingOf(s *rules.Subject, w *wire) *Masking {
+func maskingOf(s *rules.Subject) *Masking {
 	names := map[string]string{}
 	for i := range s.Items {
 		for _, c := range s.Items[i].Calls {
 			names[c.ID] = c.Name
 		}
 	}
-	m := &Masking{}
-	for i := range s.Items {
-		for _, n := range w.unanswered[i] {
-			c := &s.Items[i].Calls[n]
-			m.Invented = append(m.Invented, Masked{Item: i, Call: c.ID, Name: c.Name})
-		}
-		for _, r := range w.surplus[i] {
-			id := s.Items[i].Results[r.nth].CallID
-			m.Dropped = append(m.Dropped, Masked{Item: i, Call: id, Name: names[id]})
-		}
+	m, refused := &Masking{}, s.Refused(sanitised)
+	for _, at := range refused.Calls {
+		c := &s.Items[at.Item].Calls[at.Nth]
+		m.Invented = append(m.Invented, Masked{Item: at.Item, Call: c.ID, Name: c.Name})
+	}
+	for _, at := range refused.Results {
+		id := s.Items[at.Item].Results[at.Nth].CallID
+		m.Dropped = append(m.Dropped, Masked{Item: at.Item, Call: id, Name: names[id]})
 	}
 	if len(m.Invented)+len(m.Dropped) == 0 {
 		return nil

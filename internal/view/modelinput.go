@@ -89,23 +89,17 @@ func (b *builder) request(s *rules.Subject) *Request {
 	if r.AsIs {
 		r.Parts = r.Parts[:len(r.Parts)-1]
 	}
-	b.judge(s, r, numbers)
+	b.judge(s, r)
 	return r
 }
 
 // judge says what the provider refuses, and what has to be sent otherwise.
-func (b *builder) judge(s *rules.Subject, r *Request, numbers []int) {
+func (b *builder) judge(s *rules.Subject, r *Request) {
 	found := b.asked(s)
-	positional := checkWire(s, numbers)
-	w := positional
-	if r.Profile.Shape == rules.Flat {
-		w = checkIDs(s, numbers)
-	}
-	explained := reject(s, r, w, found)
-	b.object(s, r, found, explained)
+	b.object(s, r, found, reject(s, r, found))
 	r.rename()
 	if b.in.Store.ChildrenClosed {
-		r.Masking = maskingOf(s, positional) // it does the same for every provider
+		r.Masking = maskingOf(s)
 	}
 }
 

@@ -38,9 +38,12 @@ func (b *builder) object(s *rules.Subject, r *Request, found []*check.Finding, s
 		if len(parts) == 0 {
 			continue
 		}
+		// The other findings are about pairs, and whether those are refused was said
+		// before.
+		_, minded := r.Profile.Levels[f.Rule.ID]
 		does := ""
 		if f.Rule.Profiled {
-			does = b.in.Store.Adapts[f.Rule.ID]
+			does = b.in.Store.Adaptation(f.Rule.ID, r.Profile.Name)
 		}
 		switch {
 		case does != "":
@@ -51,25 +54,15 @@ func (b *builder) object(s *rules.Subject, r *Request, found []*check.Finding, s
 				r.Adjusted++
 			}
 			adjust(parts, Adjustment{Rule: f.Rule.ID, Severity: j.Severity, Sent: f.Sent, Error: j.Error})
-		case r.refuses(f, j):
+		case minded && j.Severity == rules.Error:
 			parts[0].refuse(f.Rule.ID, j.Error, r.Profile)
-		case j.Severity == rules.Warning && f.Rule.Profiled && r.Risk == "":
+		case minded && j.Severity == rules.Warning && r.Risk == "":
 			r.Risk = f.Rule.ID + " " + f.Rule.Name
 			if j.Error != "" {
 				r.Risk = j.Error
 			}
 		}
 	}
-}
-
-// refuses reports whether the provider does not take what the finding is about.
-// A finding that has the words of another rule is about a pair, and whether pairs
-// are refused was said before.
-func (r *Request) refuses(f *check.Finding, j *rules.Judgement) bool {
-	if j.Error == "" || f.Rule.Profiled {
-		return j.Severity == rules.Error
-	}
-	return r.Profile.Errors[f.Rule.ID] != ""
 }
 
 // judgement is what a profile makes of a finding, nil when it was not asked.

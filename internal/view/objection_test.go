@@ -74,12 +74,12 @@ func TestObjections(t *testing.T) {
 			mark: " ~", verdict: []string{"The next request would be accepted after 1 adjustment; my runtime makes 1 more by itself."},
 		},
 		{
-			name: "nothing else can be sent", findings: []*check.Finding{finding("SC501", rules.Error, "No thinking", "", 2)},
+			name: "nothing else can be sent", findings: []*check.Finding{finding("SC303", rules.Error, "No thinking", "", 2)},
 			mark: " !", verdict: []string{"The next request would be rejected: No thinking"},
 		},
 		{
-			name: "in words that nobody knows", findings: []*check.Finding{finding("SC501", rules.Error, "", "", 2)},
-			mark: " !", verdict: []string{"The next request would be rejected: SC501, in words of mistral that are not known"},
+			name: "in words that nobody knows", findings: []*check.Finding{finding("SC303", rules.Error, "", "", 2)},
+			mark: " !", verdict: []string{"The next request would be rejected: SC303, in words of mistral that are not known"},
 		},
 		{
 			name: "some would refuse it", findings: []*check.Finding{finding("SC604", rules.Warning, "too large", "")},
@@ -119,7 +119,7 @@ func TestPlacesOfObjections(t *testing.T) {
 	tree := treetest.Tree(t, "P\n  user\n  summary \"s\"\n  user")
 	r := view.Build(view.Input{
 		Store: &session.Store{}, Tree: tree, Session: "P", Request: true, Judge: judgeOf("mistral"),
-		Findings: []*check.Finding{finding("SC501", rules.Error, "No thinking", "", 0)},
+		Findings: []*check.Finding{finding("SC303", rules.Error, "No thinking", "", 0)},
 	}).Request
 	if r.Refusal() != nil {
 		t.Errorf("history is refused: %+v", r.Refusal())
@@ -134,6 +134,51 @@ func TestAskedWithoutAProfile(t *testing.T) {
 	p := &r.Parts[2]
 	if len(p.Adjusted) != 1 || p.Adjusted[0].Words(r) != want || !p.Unsent {
 		t.Errorf("%+v, want %s", p.Adjusted, want)
+	}
+}
+
+// What a runtime sees to for some providers is said of those only.
+func TestAdaptedForSomeProfiles(t *testing.T) {
+	store := session.Store{Adapts: map[string]string{"SC305 mistral": "puts an answer between them"}}
+	found := finding("SC305", rules.Info, "", "", 2)
+	r := objected(t, store, found)
+	if a := r.Parts[3].Adjusted; len(a) != 1 || !a[0].Runtime || r.Eased != 1 {
+		t.Errorf("%+v", a)
+	}
+	store.Adapts = map[string]string{"SC305 kimi": "puts an answer between them"}
+	found.Sent = "a one-word answer between them"
+	if a := objected(t, store, found).Parts[3].Adjusted; len(a) != 1 || a[0].Runtime {
+		t.Errorf("%+v", a)
+	}
+}
+
+// A result within its call's message is refused once, where it is refused at all.
+func TestResultWithinItsCallsMessage(t *testing.T) {
+	for profile, want := range map[string][][]string{
+		"anthropic":        {{"SC108"}},
+		"bedrock":          {{"SC108"}},
+		"generic":          nil,
+		"gemini":           nil,
+		"openai-responses": nil,
+	} {
+		tree := treetest.Tree(t, "P\n  user\n  root A() <A\n  user")
+		tree.Root().Items[1].Role = session.Assistant
+		r := builtFor(t, tree, judgeOf(profile)).Request
+		var got [][]string
+		for i := range r.Parts {
+			for _, refused := range r.Parts[i].Rejected {
+				got = append(got, refused.Rules)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", profile, diff)
+		}
+		if refusal := r.Refusal(); refusal != nil && refusal.Error == "" {
+			t.Errorf("%s: no words", profile)
+		}
+		if r.Masking == nil || len(r.Masking.Invented) != 1 || r.Masking.Dropped != nil {
+			t.Errorf("%s: docker agent sees no result there, whoever gets the request: %+v", profile, r.Masking)
+		}
 	}
 }
 

@@ -140,6 +140,18 @@ func TestRequest(t *testing.T) {
 	}
 }
 
+// A system message parts a call from its result for some providers, but never for
+// the sanitiser.
+func TestSystemMessagesDoNotMask(t *testing.T) {
+	const tree = "P\n  user\n  root A()\n  system\n  root <A\n  user"
+	for profile, refused := range map[string]bool{"anthropic": false, "openai-chat": true} {
+		r := builtFor(t, treetest.Tree(t, tree), judgeOf(profile)).Request
+		if (r.Refusal() != nil) != refused || r.Masking != nil {
+			t.Errorf("%s: %+v, %+v", profile, r.Refusal(), r.Masking)
+		}
+	}
+}
+
 // Only docker agent is known to mask.
 func TestOtherRuntimesDoNotMask(t *testing.T) {
 	tree := treetest.Tree(t, "P\n  user\n  root A()\n  user")

@@ -14,18 +14,12 @@ type part struct {
 	decoder    decoder
 	message    message
 	log        *outline.Log
-	models     map[uint32]lastModel
 	tasks      map[uint32]firstTask
 	costs      map[uint32]float64 // of the messages and summaries, in dollars
 	references map[uint32][]reference
 	faults     map[uint32][]session.Fault // Item is found later, by the key
 	names      map[string]string
 	item       session.Item
-}
-
-type lastModel struct {
-	position int64
-	name     string
 }
 
 // firstTask is the task of the system message that comes first in a session.
@@ -42,7 +36,7 @@ type reference struct {
 
 func newPart() *part {
 	return &part{
-		log: outline.NewLog(), models: map[uint32]lastModel{}, tasks: map[uint32]firstTask{}, costs: map[uint32]float64{},
+		log: outline.NewLog(), tasks: map[uint32]firstTask{}, costs: map[uint32]float64{},
 		references: map[uint32][]reference{}, faults: map[uint32][]session.Fault{}, names: map[string]string{},
 	}
 }
@@ -164,9 +158,6 @@ func (p *part) messageItem(number uint32, agent string, implicit bool, data []by
 	case session.Assistant:
 		if !m.hasTime && !m.badTime && !m.hasUsage && len(m.model) == 0 {
 			it.Flags |= session.Unfinished
-		}
-		if len(m.model) > 0 && p.models[number].position <= it.Position {
-			p.models[number] = lastModel{it.Position, it.Model}
 		}
 	case session.System:
 		if first, ok := p.tasks[number]; m.task != 0 && (!ok || it.Position < first.position) {

@@ -203,8 +203,11 @@ func TestTableWithoutRowids(t *testing.T) {
 func TestAdapts(t *testing.T) {
 	for generation := range 30 {
 		want := []string{"SC304 anthropic", "SC304 bedrock", "SC304 gemini", "SC502", "SC603 openai-chat"}
+		if generation >= 14 {
+			want = append([]string{"SC205 anthropic", "SC205 bedrock"}, want...)
+		}
 		if generation >= 22 {
-			want = slices.Insert(want, 3, "SC401")
+			want = slices.Insert(want, 5, "SC401")
 		}
 		facts := openOdd(t, generation, false, "").Facts()
 		if got := slices.Sorted(maps.Keys(facts.Adapts)); !slices.Equal(got, want) {

@@ -227,9 +227,6 @@ func (st *agentStore) addItems(s *session.Session) {
 		for it := range p.log.Items(number) {
 			s.Items = append(s.Items, it)
 		}
-		if m := p.models[number]; m.name != "" && s.Model == "" {
-			s.Model = m.name
-		}
 		if t, ok := p.tasks[number]; ok && (s.Task == 0 || t.position < first) {
 			s.Task, first = t.task, t.position
 		}

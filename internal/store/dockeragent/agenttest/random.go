@@ -13,6 +13,9 @@ const deepest = 4
 // that waits for a child at the deepest place and some more.
 var team = []string{"root", "worker", "Coding agent", "alpha", "beta", "researcher", "agent_1", "agent_10"}
 
+// Team lists the agents of random programs, to give them models.
+func Team() []string { return slices.Clone(team) }
+
 // Random draws a program of about size answers; the same arguments give the
 // same program. An agent that waits for a child is never asked by that child
 // or below it: what it said there could not be told from what it says itself.

@@ -64,6 +64,9 @@ func (s *source) cut(n int) string {
 	}
 	piece := s.text[s.at : s.at+n]
 	s.at += n
+	if strings.TrimSpace(piece) == "" { // a blank text would be a defect
+		return strings.Repeat("-", n)
+	}
 	return piece
 }
 

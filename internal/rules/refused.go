@@ -1,0 +1,164 @@
+package rules
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/pairing"
+)
+
+// Refused are the calls and results of the next request that a provider refuses,
+// as they are stored and in their order. Which result is the right one is not
+// asked here: a placeholder answers its call as well as the real result does.
+type Refused struct {
+	Calls    []pairing.Occurrence        // that no result answers where the provider looks for one
+	Results  []pairing.Occurrence        // that answer no open call there
+	Repeated map[pairing.Occurrence]bool // those of Results whose call is answered already
+}
+
+// Refused lists what the provider refuses. The calls of a message stay open until
+// the next message that is no result or, where ids alone say what answers what,
+// to the end. What is no message of the request parts nothing, and what the
+// provider's own server ran is answered within its message.
+func (s *Subject) Refused(profile *Profile) *Refused {
+	_, strict := profile.Levels["SC108"]
+	by := readingBy{profile.Shape, strict}
+	if known := s.refused[by]; known != nil {
+		return known
+	}
+	r := s.reading(profile, strict)
+	for item, number := range s.MessageNumbers(profile)[:len(s.Items)] {
+		if number >= 0 {
+			r.read(item)
+		}
+	}
+	r.leave()
+	r.finish()
+	if s.refused == nil {
+		s.refused = map[readingBy]*Refused{}
+	}
+	s.refused[by] = &r.Refused
+	return &r.Refused
+}
+
+// readingBy is what a reading depends on.
+type readingBy struct {
+	shape  Shape
+	strict bool
+}
+
+// reading is a request on its way through a provider's checks.
+type reading struct {
+	*Subject
+	Refused
+	positional bool
+	strict     bool // results within messages of the assistant are refused
+
+	unnamed map[pairing.Occurrence]pairing.Occurrence // pairs that their places alone join, by result
+	inside  map[pairing.Occurrence]pairing.Occurrence // pairs whose result is within an assistant's message
+	settled map[pairing.Occurrence]bool               // calls that need no other answer
+
+	open []pairing.Occurrence // calls that a result may answer here, the nearest message's first
+	seen map[string]bool      // the ids that calls have here, open or not
+}
+
+func (s *Subject) reading(profile *Profile, strict bool) *reading {
+	r := &reading{
+		Subject: s, positional: profile.positional(), strict: strict,
+		Refused: Refused{Repeated: map[pairing.Occurrence]bool{}},
+		unnamed: map[pairing.Occurrence]pairing.Occurrence{},
+		inside:  map[pairing.Occurrence]pairing.Occurrence{},
+		settled: map[pairing.Occurrence]bool{},
+		seen:    map[string]bool{},
+	}
+	for _, pair := range s.stored().Pairs {
+		switch {
+		case pair.Place == pairing.Inside:
+			r.inside[pair.Result] = pair.Call
+			r.settled[pair.Call] = !strict
+		case s.call(pair.Call).ID != s.result(pair.Result).CallID:
+			r.unnamed[pair.Result] = pair.Call
+		}
+	}
+	return r
+}
+
+// read takes in the next message. Results in a user's or a tool's message answer
+// what stands before it; what an assistant's message holds belongs to its calls.
+func (r *reading) read(item int) {
+	it := &r.Items[item]
+	if it.Answers() {
+		r.answers(item)
+	}
+	if r.positional && (!it.Answers() || pairing.EndsGroup(it)) {
+		r.leave()
+	}
+	var calls []pairing.Occurrence
+	for n := range it.Calls {
+		if at := (pairing.Occurrence{Item: item, Nth: n}); !it.Calls[n].Server {
+			r.seen[it.Calls[n].ID] = true
+			if !r.settled[at] {
+				calls = append(calls, at)
+			}
+		}
+	}
+	r.open = slices.Insert(r.open, 0, calls...)
+	if !it.Answers() {
+		r.answers(item)
+	}
+}
+
+// answers gives the results of a message to the open calls.
+func (r *reading) answers(item int) {
+	for n := range r.Items[item].Results {
+		at := pairing.Occurrence{Item: item, Nth: n}
+		if _, inside := r.inside[at]; inside || r.result(at).Server {
+			continue
+		}
+		first := slices.IndexFunc(r.open, func(call pairing.Occurrence) bool { return r.answered(at, call) })
+		if first >= 0 && (!r.positional || r.Items[item].Answers()) {
+			r.open = slices.Delete(r.open, first, first+1)
+			continue
+		}
+		r.Results = append(r.Results, at)
+		r.Repeated[at] = first < 0 && r.seen[r.result(at).CallID]
+	}
+}
+
+// answered reports whether the result is one of the call.
+func (r *reading) answered(result, call pairing.Occurrence) bool {
+	if named, alone := r.unnamed[result]; alone {
+		return named == call
+	}
+	return r.result(result).CallID == r.call(call).ID
+}
+
+// leave ends the run of results: the provider looks no further for those of the
+// open calls.
+func (r *reading) leave() {
+	r.Calls, r.open = append(r.Calls, r.open...), r.open[:0]
+	clear(r.seen)
+}
+
+// finish adds the results within messages of the assistant that are refused
+// although their calls are answered elsewhere: with the others, the refused call
+// says it all.
+func (r *reading) finish() {
+	slices.SortFunc(r.Calls, compareOccurrences)
+	for result, call := range r.inside {
+		if _, said := slices.BinarySearchFunc(r.Calls, call, compareOccurrences); r.strict && !said {
+			r.Results = append(r.Results, result)
+		}
+	}
+	slices.SortFunc(r.Results, compareOccurrences)
+}
+
+func compareOccurrences(a, b pairing.Occurrence) int {
+	return cmp.Or(cmp.Compare(a.Item, b.Item), cmp.Compare(a.Nth, b.Nth))
+}
+
+// behind are the occurrences of a sorted list that are not before another.
+func behind(list []pairing.Occurrence, from pairing.Occurrence) []pairing.Occurrence {
+	i, _ := slices.BinarySearchFunc(list, from, compareOccurrences)
+	return list[i:]
+}
