@@ -34,9 +34,10 @@ func nextCommands(args []string, results []*check.Result) []render.Command {
 	return next
 }
 
-// repairable reports whether a finding has a repair that needs no --allow.
+// repairable reports whether a finding has a repair that needs no --allow and no
+// --select.
 func repairable(f *check.Finding) bool {
-	return slices.ContainsFunc(f.Fixes, func(fix rules.Fix) bool {
+	return !f.Accepted() && slices.ContainsFunc(f.Fixes, func(fix rules.Fix) bool {
 		return len(fix.Edits) > 0 && fix.Allow == "" && fix.Safety <= rules.Kept
 	})
 }

@@ -44,6 +44,10 @@ type Head struct {
 	Created time.Time
 }
 
+// Accepted reports whether every provider that was asked takes what was found:
+// then a repair leaves it, unless its rule is named.
+func (f *Finding) Accepted() bool { return f.Profile != nil && f.Severity == rules.Info }
+
 // flatten makes the reported form of what a rule found.
 func flatten(f *rules.Finding, tree *session.Tree, seq, order int) *Finding {
 	flat := &Finding{

@@ -2,7 +2,6 @@ package repair
 
 import (
 	"fmt"
-	"maps"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -40,9 +39,8 @@ func balance(before, after map[string]store.Sum, all *carried) (Ledger, error) {
 	for _, record := range all.edited {
 		edited[record.Key] = true
 	}
-	holds := all.holder(was, is, edited)
 	for i := range all.gone {
-		if err := l.leave(all.gone[i].edit, was, is, holds); err != nil {
+		if err := l.leave(all.gone[i].edit, was, is, edited); err != nil {
 			return l, err
 		}
 	}
@@ -74,7 +72,7 @@ func balance(before, after map[string]store.Sum, all *carried) (Ledger, error) {
 }
 
 // leave counts a record that the plan takes out, and takes it out of was.
-func (l *Ledger) leave(e session.Edit, was, is map[string]string, holds func(twin, sum string) bool) error {
+func (l *Ledger) leave(e session.Edit, was, is map[string]string, edited map[string]bool) error {
 	if e.Ref.Pointer != "" {
 		return nil // a part of a record that stays
 	}
@@ -87,42 +85,17 @@ func (l *Ledger) leave(e session.Edit, was, is map[string]string, holds func(twi
 	if e.Op == session.Quarantine {
 		l.Quarantined++
 	} else {
-		if !holds(e.Twin.Key, was[e.Ref.Key]) {
+		twin := is[e.Twin.Key]
+		if edited[e.Twin.Key] { // the receipt keeps what it was
+			twin = was[e.Twin.Key]
+		}
+		if twin != was[e.Ref.Key] {
 			return fmt.Errorf("%s was removed, but %s does not hold the same bytes", e.Ref.Row(), e.Twin.Row())
 		}
 		l.Removed++
 	}
 	delete(was, e.Ref.Key)
 	return nil
-}
-
-// holder tells whether the bytes of a removed twin are kept: by the record that
-// stays, by the receipt where that one left or says something else now, or by
-// what that one was a twin of.
-func (c *carried) holder(was, is map[string]string, edited map[string]bool) func(twin, sum string) bool {
-	before := maps.Clone(was)
-	inReceipt, twins := maps.Clone(edited), map[string]string{}
-	for i := range c.gone {
-		switch e := c.gone[i].edit; {
-		case e.Ref.Pointer != "":
-		case e.Op == session.Quarantine:
-			inReceipt[e.Ref.Key] = true
-		default:
-			twins[e.Ref.Key] = e.Twin.Key
-		}
-	}
-	return func(twin, sum string) bool {
-		for range c.gone { // a loop of twins keeps nothing
-			if inReceipt[twin] || twins[twin] == "" {
-				break
-			}
-			twin = twins[twin]
-		}
-		if inReceipt[twin] {
-			return before[twin] == sum
-		}
-		return is[twin] == sum
-	}
 }
 
 // rowsOf are the digests of all items, by key.

@@ -188,7 +188,7 @@ func sessionIDs(tree *session.Tree) []string {
 func (p *planner) choose(found []*check.Finding) []Fix {
 	var list []Fix
 	for _, f := range found {
-		if !p.selected[f.Rule] || accepted(f) && !p.opts.Named {
+		if !p.selected[f.Rule] || f.Accepted() && !p.opts.Named {
 			continue
 		}
 		for _, fix := range f.Fixes {
@@ -203,9 +203,6 @@ func (p *planner) choose(found []*check.Finding) []Fix {
 	}
 	return list
 }
-
-// accepted reports whether every provider that was asked takes what was found.
-func accepted(f *check.Finding) bool { return f.Profile != nil && f.Severity == rules.Info }
 
 func (p *planner) allowed(fix rules.Fix) bool {
 	if len(fix.Edits) == 0 || fix.Allow != "" && !p.opts.Allow[fix.Allow] {

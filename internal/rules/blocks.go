@@ -63,9 +63,6 @@ func (p *Pass) findSent(j Judged, items []int, said Said) Finding {
 	return f
 }
 
-// signedThinking reports whether the block is reasoning under a signature.
-func signedThinking(b *session.Block) bool { return b.SignedThinking() }
-
 // answersOnly reports whether the item is nothing but results: what is said in
 // answer to calls, not by the user.
 func answersOnly(it *session.Item) bool {

@@ -34,7 +34,7 @@ func (p *Pass) thoughts() map[session.Digest][]thought {
 		for i := range s.Items {
 			for _, b := range s.Items[i].Blocks {
 				same := func(t thought) bool { return t.text == b.Text }
-				if signedThinking(&b) && !slices.ContainsFunc(known[b.Signature], same) {
+				if b.SignedThinking() && !slices.ContainsFunc(known[b.Signature], same) {
 					known[b.Signature] = append(known[b.Signature], thought{Place{Session: s.ID, Item: i}, b.Text})
 				}
 			}
@@ -50,7 +50,7 @@ func reportEdited(p *Pass, j Judged, known map[session.Digest][]thought) {
 	at := j.spots(func(_ *session.Item, b *session.Block) bool {
 		edited := false
 		for _, t := range known[b.Signature] {
-			if signedThinking(b) && t.text != b.Text && t.text != 0 {
+			if b.SignedThinking() && t.text != b.Text && t.text != 0 {
 				others, edited = append(others, t.Place), true
 			}
 		}

@@ -19,7 +19,7 @@ var prefixChanged = Rule{
 				continue
 			}
 			at := j.spots(func(it *session.Item, b *session.Block) bool {
-				return signedThinking(b) && !foreign(j.Profile, it.Model)
+				return b.SignedThinking() && !foreign(j.Profile, it.Model)
 			})
 			at = slices.DeleteFunc(at, func(b spot) bool { return b.item < written[0] })
 			if len(at) > 0 {
