@@ -47,12 +47,30 @@ func (d *desk) amend(e session.Edit) error {
 // part of it would be something else than what is stored, and nobody would keep
 // that. A scrub, which the receipt tells of, has to come first.
 func (d *desk) legible(r session.Ref) error {
-	for _, f := range d.find(r).Value.(*entry).home.Faults {
-		if f.Kind == session.BadUnicode && whole(f.Ref) == whole(r) {
-			return fmt.Errorf("it holds what is no Unicode text, which is to be mended first")
-		}
+	if slices.Contains(d.faultsOf(r), session.BadUnicode) {
+		return fmt.Errorf("it holds what is no Unicode text, which is to be mended first")
 	}
 	return nil
+}
+
+// whole refuses to take a part out of a record with a defect of its own: which of
+// the two would have it then, a role that nobody knows among them, cannot be told.
+func (d *desk) whole(r session.Ref) error {
+	if len(d.faultsOf(r)) > 0 || d.find(r).Value.(*entry).Role == session.NoRole {
+		return fmt.Errorf("it has a defect of its own, which is to be mended first")
+	}
+	return nil
+}
+
+// faultsOf are the kinds of the faults that a record has.
+func (d *desk) faultsOf(r session.Ref) []session.FaultKind {
+	var kinds []session.FaultKind
+	for _, f := range d.find(r).Value.(*entry).home.Faults {
+		if whole(f.Ref) == whole(r) {
+			kinds = append(kinds, f.Kind)
+		}
+	}
+	return kinds
 }
 
 // meaningAfter is made of the meaning before and the edit, so that two twins that

@@ -162,11 +162,8 @@ func (d *desk) take(r session.Ref) (*entry, error) {
 	}
 	e := at.Value.(*entry)
 	if r.Pointer != "" {
-		if err := d.legible(r); err != nil {
+		if err := d.whole(r); err != nil {
 			return nil, err
-		}
-		if e.Role == session.NoRole {
-			return nil, fmt.Errorf("its role is not known, and its part would lose it")
 		}
 		e.home.touched = true
 		return e.split(r)

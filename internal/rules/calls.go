@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/sessctl/sessctl/internal/pairing"
@@ -130,11 +131,23 @@ func (p *Pass) reportCall(s *Subject, f Finding, fix Fix) {
 		p.Report(f)
 		return
 	}
-	f.Fixes = []Fix{fix}
+	if s.stuck(f.Item, fix) {
+		f.Message += "; it stays where it is, because its record has a defect of its own that is to be mended first"
+	} else {
+		f.Fixes = []Fix{fix}
+	}
 	if f.failing == nil {
 		f.failing = func(p *Profile) string { return s.providerError(p, f.Item) }
 	}
 	p.Report(f)
+}
+
+// stuck reports whether a fix takes a part out of a record that has a defect of
+// its own: which of the two would have it then cannot be told. Text that is no
+// Unicode is mended by a repair before.
+func (s *Subject) stuck(item int, fix Fix) bool {
+	return slices.ContainsFunc(fix.Edits, func(e session.Edit) bool { return e.Ref.Pointer != "" }) &&
+		slices.ContainsFunc(s.Faults, func(f session.Fault) bool { return f.Item == item && f.Kind != session.BadUnicode })
 }
 
 // addResult is the edit that answers a call.

@@ -121,6 +121,7 @@ func (s *Subject) stored() *pairing.Pairing {
 // faults makes the Run function of a rule that reports every fault of one kind.
 func faults(kind session.FaultKind, word func(*Finding, *session.Fault)) func(*Pass) {
 	return func(p *Pass) {
+		told := map[session.Ref]int{} // several faults of one record are findings of their own
 		report := func(s *session.Session, f *session.Fault) {
 			if f.Kind != kind {
 				return
@@ -130,6 +131,8 @@ func faults(kind session.FaultKind, word func(*Finding, *session.Fault)) func(*P
 				found = p.find(s, f.Item)
 				found.Ref = f.Ref
 			}
+			found.Nth = told[f.Ref]
+			told[f.Ref]++
 			word(&found, f)
 			p.Report(found)
 		}
