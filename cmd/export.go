@@ -24,8 +24,9 @@ func newExportCommand(p *program) *cobra.Command {
 		Short: "Write sessions as a canonical stream",
 		Long: `Write the sessions of a store as newline-delimited JSON, which every command
 reads again. It holds everything that was said; with --redact every text is
-replaced by filler of the same length, and a check finds the same in it. Ids and
-names stay: look at them before you publish a stream.
+replaced by filler of the same length, and a check finds the same in it, but for
+text that is no Unicode. Ids and names stay: look at them before you publish a
+stream.
 
 ` + exitStatus("written", storeCodes...),
 		Example: `  sessctl export session.db > sessions.ndjson
