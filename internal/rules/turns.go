@@ -15,7 +15,6 @@ type turn struct {
 	role    session.Role
 	calls   bool // an assistant's turn that calls tools
 	pending bool // a result is still to come
-	added   bool // nobody has the results: a repair will write them
 }
 
 // requests yields what judged does, without the sessions that no request is made
@@ -100,7 +99,7 @@ func (s *Subject) answers() []turn {
 		case m.Tail:
 			a.pending = true
 		case a.role == session.NoRole:
-			a.role, a.item, a.added = session.Tool, m.Call.Item, true
+			a.role, a.item = session.Tool, m.Call.Item
 		}
 	}
 	return answers
