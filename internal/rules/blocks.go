@@ -73,13 +73,8 @@ func answersOnly(it *session.Item) bool {
 // model that no profile knows may be anybody's, so it is not foreign.
 func foreign(profile *Profile, model string) bool {
 	made := profileOf(model)
-	switch {
-	case made == nil || made == profile:
+	if made == nil || made == profile {
 		return false
-	case profile == &anthropic: // Claude signs alike wherever it runs
-		return !strings.Contains(strings.ToLower(model), "claude")
-	case profile == &openAIResponses: // both APIs of OpenAI have the same models
-		return made != &openAIChat
 	}
-	return true
+	return profile.Signers == nil || !profile.Signers.MatchString(strings.ToLower(model))
 }

@@ -33,6 +33,16 @@ type Profile struct {
 	LongName int            // as LongID
 	MaxBytes int64          // of a request
 
+	// NotInResults are the media that the result of a tool must not hold, by the
+	// names of blocks.
+	NotInResults []string
+	// Signers matches the models whose signatures the API reads besides those of
+	// Models, nil for none.
+	Signers *regexp.Regexp
+	// Sentinel is what stands for the signature of a call that has none, or a
+	// foreign one; "" where calls carry no signatures.
+	Sentinel string
+
 	// Models matches the recorded names of its models, in lower case. What stands
 	// before a slash says whose API it is: a model behind a gateway is the
 	// gateway's. The first profile of the table that matches has it.

@@ -8,11 +8,15 @@ import (
 // The profiles (provider-rules.md 1.1 to 1.10 and the catalogue in 3.3). Where a
 // rule's evidence for a provider is doubtful, it is a warning at most.
 
-// levels lists the rules that a provider minds, each with how much.
+// levels lists the rules that a provider minds, each with how much. A rule in two
+// lists is a mistake of this file, which the first start of the program shows.
 func levels(errors, warnings, infos []string) map[string]Severity {
 	m := map[string]Severity{}
 	for severity, rules := range map[Severity][]string{Error: errors, Warning: warnings, Info: infos} {
 		for _, id := range rules {
+			if _, twice := m[id]; twice {
+				panic(id + " has two levels in one profile")
+			}
 			m[id] = severity
 		}
 	}
@@ -27,6 +31,7 @@ var (
 	upTo64    = regexp.MustCompile(`^(?s:.{1,64})$`)
 	nineID    = regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
 	plainName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+	openAI    = regexp.MustCompile(`^(openai|azure)/|^(gpt-[0-9]|chatgpt-|o[134](-|$))`)
 	longName  = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
 )
 
@@ -73,7 +78,8 @@ var anthropic = Profile{
 		"SC605":      "A maximum of 4 blocks with cache_control may be provided. Found {n}.",
 	},
 	CallID: plainID, ServerID: regexp.MustCompile(`^srvtoolu_[a-zA-Z0-9_]+$`), ToolName: longName, LongName: 64, MaxBytes: 32 << 20,
-	Models: regexp.MustCompile(`^anthropic/|^((google-vertex|google|vertex_ai|vertex|azure_ai)/)?claude`),
+	Signers: regexp.MustCompile(`claude`), // which signs alike wherever it runs
+	Models:  regexp.MustCompile(`^anthropic/|^((google-vertex|google|vertex_ai|vertex|azure_ai)/)?claude`),
 }
 
 var bedrock = Profile{
@@ -94,6 +100,7 @@ var bedrock = Profile{
 		"SC406": "The content field at messages.{message}.content.{block}.toolResult cannot be empty when status value is error.",
 	},
 	CallID: shortID, ToolName: plainName, MaxBytes: 20 << 20,
+	NotInResults: ids{"document", "video"}, // BDR-03
 	Models: regexp.MustCompile(`^(amazon-bedrock|aws-bedrock|bedrock)/|` +
 		`^((us|eu|apac|jp|au|global)\.)?(anthropic|amazon|meta|mistral|deepseek|openai|qwen|cohere|ai21|moonshot)\.`),
 }
@@ -129,7 +136,8 @@ var openAIChat = Profile{
 	),
 	Errors: chatErrors,
 	CallID: upTo64, LongID: 40, ToolName: plainName, MaxBytes: 50 << 20,
-	Models: regexp.MustCompile(`^(openai|azure)/|^(gpt-[0-9]|chatgpt-|o[134](-|$))`),
+	NotInResults: ids{"image", "document", "audio", "video"}, // OAC-08
+	Models:       openAI,
 }
 
 var openAIResponses = Profile{
@@ -150,7 +158,8 @@ var openAIResponses = Profile{
 		"SC507 call": "Item '{id}' of type 'function_call' was provided without its required 'reasoning' item: '{name}'.",
 		"SC508":      "Item with id '{id}' not found. Items are not persisted when `store` is set to false.",
 	},
-	CallID: upTo64, ToolName: plainName, MaxBytes: 50 << 20,
+	Signers: openAI, // both APIs of OpenAI have the same models
+	CallID:  upTo64, ToolName: plainName, MaxBytes: 50 << 20,
 }
 
 var gemini = Profile{
@@ -171,7 +180,8 @@ var gemini = Profile{
 		"SC506": "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly",
 	},
 	ToolName: regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$`), MaxBytes: 20 << 20,
-	Models: regexp.MustCompile(`^(google|gemini|google-vertex|vertex_ai|vertex)/|^gemini`),
+	Sentinel: "skip_thought_signature_validator",
+	Models:   regexp.MustCompile(`^(google|gemini|google-vertex|vertex_ai|vertex)/|^gemini`),
 }
 
 var mistral = Profile{

@@ -17,16 +17,15 @@ var thinkingForeign = Rule{
 			f.Message = count(len(at), "signature") + " " + verb(len(at), "is", "are") + " of a model of another provider (" +
 				quoted(j.Items[at[0].item].Model) + "), which this one cannot verify"
 			f.Sent = "the turns without the foreign thinking"
-			if j.Profile == &gemini {
-				f.Sent = "the sentinel skip_thought_signature_validator in place of the foreign signature"
+			if j.Profile.Sentinel != "" {
+				f.Sent = "the sentinel " + j.Profile.Sentinel + " in place of the foreign signature"
 			}
 			p.Report(f)
 		}
 	},
 }
 
-// readsSignature reports whether the API has signatures on blocks of this kind:
-// Gemini alone signs calls.
+// readsSignature reports whether the API has signatures on blocks of this kind.
 func (p *Profile) readsSignature(kind session.BlockKind) bool {
-	return kind == session.ReasoningBlock || kind == session.CallBlock && p == &gemini
+	return kind == session.ReasoningBlock || kind == session.CallBlock && p.Sentinel != ""
 }

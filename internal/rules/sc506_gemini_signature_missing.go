@@ -22,7 +22,7 @@ var geminiSignatureMissing = Rule{
 			}
 			f := p.findSent(j, steps, Said{})
 			f.Message = "the first call of " + count(len(steps), "step") + " since the user's last message has no thought signature, which Gemini 3 wants back"
-			f.Sent = "the sentinel skip_thought_signature_validator in place of the missing signature"
+			f.Sent = "the sentinel " + j.Profile.Sentinel + " in place of the missing signature"
 			p.Report(f)
 		}
 	},

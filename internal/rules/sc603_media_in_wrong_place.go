@@ -12,7 +12,7 @@ var mediaInWrongPlace = Rule{
 	Run: func(p *Pass) {
 		for j := range p.judged() {
 			at := j.spots(func(it *session.Item, b *session.Block) bool {
-				return it.Role == session.Tool && b.Kind == session.MediaBlock && slices.Contains(notInResults[j.Profile], b.Name)
+				return it.Role == session.Tool && b.Kind == session.MediaBlock && slices.Contains(j.Profile.NotInResults, b.Name)
 			})
 			if len(at) == 0 {
 				continue
@@ -24,11 +24,4 @@ var mediaInWrongPlace = Rule{
 			p.Report(f)
 		}
 	},
-}
-
-// notInResults are the media that an API refuses in the result of a tool
-// (provider-rules.md OAC-08, BDR-03).
-var notInResults = map[*Profile][]string{
-	&openAIChat: {"image", "document", "audio", "video"},
-	&bedrock:    {"document", "video"},
 }
