@@ -38,11 +38,7 @@ func (s *Subject) sentCalls(chosen func(*session.Call) bool) []pairing.Occurrenc
 }
 
 func reportIDs(p *Pass, j Judged, at []pairing.Occurrence, severity Severity, message string) {
-	f := p.findNames(j, at, message, func(c *session.Call) string { return c.ID })
-	f.Severity = severity
-	if severity != Error {
-		f.ProviderError = "" // the table has the words of the newer models
-	}
+	f := p.findNames(j, at, severity, message, func(c *session.Call) string { return c.ID })
 	f.Sent = quotedShort(j.sentID(j.call(at[0]))) + " as the id of the first of these calls and of its result"
 	p.Report(f)
 }
@@ -50,22 +46,19 @@ func reportIDs(p *Pass, j Judged, at []pairing.Occurrence, severity Severity, me
 // sentID is the id that an adapter sends for one that the provider does not take,
 // or that it takes although it is long.
 func (j Judged) sentID(c *session.Call) string {
-	if fits(j.Profile.idForm(c.Server), c.ID) {
-		return reformed(j.Profile.idForm(c.Server), c.ID, 0)
-	}
 	var ids []string
 	for _, at := range j.sentCalls(func(other *session.Call) bool { return other.Server == c.Server }) {
 		ids = append(ids, j.call(at).ID)
 	}
-	return j.Profile.WireIDs(ids, c.Server)[c.ID]
+	return sentFor(j.Profile.idForm(c.Server), c.ID, ids)
 }
 
 // findNames starts the one finding about calls of a session whose ids or names a
-// provider does not take; the message is about the calls, the verb and the
-// values.
-func (p *Pass) findNames(j Judged, at []pairing.Occurrence, message string, value func(*session.Call) string) Finding {
+// provider does not take, or only its newer models do, which is a warning; the
+// message is about the calls, the verb and the values.
+func (p *Pass) findNames(j Judged, at []pairing.Occurrence, severity Severity, message string, value func(*session.Call) string) Finding {
 	f := p.findCall(j.Subject, at[0], j.call(at[0]).ID)
-	f.Profile, f.Items = j.Profile, nil
+	f.Profile, f.Severity, f.Items = j.Profile, severity, nil
 	var values []string
 	seen := map[string]bool{}
 	for _, o := range at {
@@ -82,6 +75,9 @@ func (p *Pass) findNames(j Judged, at []pairing.Occurrence, message string, valu
 		values = append(values[:shown], count(more, "other"))
 	}
 	f.Message = fmt.Sprintf(message, count(len(at), "call"), verb(len(at), "has", "have"), list(values))
+	if severity != Error {
+		return f // the table has the words of the newer models
+	}
 	said := j.callSaid(j.Profile, at[0])
 	said.N = len(value(j.call(at[0])))
 	f.ProviderError = j.Profile.Error(p.rule.ID, said)

@@ -25,24 +25,12 @@ var toolNameInvalid = Rule{
 }
 
 func reportNames(p *Pass, j Judged, at []pairing.Occurrence, severity Severity, message string) {
-	f := p.findNames(j, at, message, func(c *session.Call) string { return c.Name })
-	f.Severity = severity
-	if severity != Error {
-		f.ProviderError = "" // the table has the words of the newer models
-	}
-	f.Sent = quotedShort(j.sentName(j.call(at[0]).Name)) + " as the name of the first of these tools, wherever it is named"
-	p.Report(f)
-}
-
-// sentName is the name that an adapter sends for one that the provider does not
-// take, or that it takes although it is long.
-func (j Judged) sentName(name string) string {
-	if fits(j.Profile.ToolName, name) {
-		return reformed(j.Profile.ToolName, name, 0)
-	}
+	f := p.findNames(j, at, severity, message, func(c *session.Call) string { return c.Name })
 	var names []string
 	for _, at := range j.sentCalls(func(*session.Call) bool { return true }) {
 		names = append(names, j.call(at).Name)
 	}
-	return j.Profile.WireNames(names)[name]
+	sent := sentFor(j.Profile.ToolName, j.call(at[0]).Name, names)
+	f.Sent = quotedShort(sent) + " as the name of the first of these tools, wherever it is named"
+	p.Report(f)
 }

@@ -32,6 +32,15 @@ func (p *Profile) idForm(server bool) *regexp.Regexp {
 // fits reports whether a text has a form; everything has none.
 func fits(form *regexp.Regexp, text string) bool { return form == nil || form.MatchString(text) }
 
+// sentFor is what an adapter sends for one of the texts of a conversation: one
+// that the provider does not take, or that fits and is long.
+func sentFor(form *regexp.Regexp, text string, all []string) string {
+	if fits(form, text) {
+		return reformed(form, text, 0)
+	}
+	return distinct(form, all)[text]
+}
+
 // distinct gives every text one that has the form, and no two the same.
 func distinct(form *regexp.Regexp, texts []string) map[string]string {
 	sent, taken := map[string]string{}, map[string]bool{}
