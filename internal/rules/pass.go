@@ -12,7 +12,10 @@ type Pass struct {
 	Store    *session.Store
 	Tree     *session.Tree
 	Subjects []*Subject // one a session, in tree order
-	Trace    *replay.Trace
+	// Voices are who sends requests: a session's subject, or in its place one for
+	// each agent and branch of a session that several agents share.
+	Voices []*Subject
+	Trace  *replay.Trace
 
 	judge     Judge
 	bySession map[*session.Session]*Subject
@@ -45,10 +48,12 @@ type Subject struct {
 	// named one.
 	Profiles []*Profile
 	Hint     string
-	caller   *replay.Delegation
-	raw      *pairing.Pairing
-	refused  map[readingBy]*Refused // made by Refused
-	numbers  [Flat + 1][]int        // made by wireIndex
+	// Parted are the pairs of which one half is archived and the other is not.
+	Parted  []pairing.Pair
+	caller  *replay.Delegation
+	raw     *pairing.Pairing
+	refused map[readingBy]*Refused // made by Refused
+	numbers [Flat + 1][]int        // made by wireIndex
 }
 
 // NewPass prepares the pass of a tree; report receives what the rules find.
@@ -70,6 +75,7 @@ func NewPass(store *session.Store, tree *session.Tree, judge Judge, report func(
 			caller:  p.Trace.Callers[s],
 		})
 	}
+	p.Voices = p.Subjects
 	p.bySession = make(map[*session.Session]*Subject, len(p.Subjects))
 	byID := make(map[string]*Subject, len(p.Subjects))
 	for _, s := range p.Subjects { // parents come first

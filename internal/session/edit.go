@@ -23,7 +23,12 @@ const (
 	FieldCallID   = "id"      // of a call
 	FieldResultID = "call"    // of a result: the id of the call that it answers
 	FieldBlockID  = "item_id" // of a block: the provider's own id, nil to take it away
+	FieldBranch   = "branch"  // of an item
 )
+
+// FieldArchived is the field of an item that says whether it is still sent; its
+// value is "true" or "false". It is no part of what the item says.
+const FieldArchived = "archived"
 
 // Edit is one change, as data: a plan can be saved, shown and applied later.
 // The desk of package repair makes it; an adapter writes the difference.

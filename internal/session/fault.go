@@ -21,6 +21,9 @@ const (
 	ParentCycle                         // Detail: the loop of session ids
 	BadUnicode                          // Field: the column or key; Detail: what is wrong with the text
 	UnknownPart                         // Field: the role or type found; Detail: what knows it not
+	CopiesDiffer                        // Field: the column; Detail: both values' places, and which one the reader takes
+	MixedDialects                       // Detail: which dialects, and how many records of each
+	OrphanRecord                        // Detail: what has no session, and since when such rows can be
 )
 
 // Fault is one such defect at one place.

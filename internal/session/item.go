@@ -103,6 +103,13 @@ const (
 	NullText
 	// EmptyCalls items hold a list of calls that is empty.
 	EmptyCalls
+	// Rewound items were annulled later: the store keeps them, its reader does not.
+	Rewound
+	// Compacted items are covered by a summary that says so itself, wherever it stands.
+	Compacted
+	// Unshown items are messages that the store's reader keeps from every model:
+	// requests for a person's confirmation and the answers to them.
+	Unshown
 )
 
 // Has reports whether all flags of g are set.
@@ -122,7 +129,9 @@ type Item struct {
 	Agent      string // who produced it, "" for user and system items
 	Model      string // the model that produced it, "" when the store does not say
 	Branch     string // the path label; see package branch for the other forms
-	Invocation string
+	Invocation string // the run of the runtime that made it
+	Scope      string // only agents that run in this scope see it; "" is a scope, too
+	Node       string // of a user's message that is for one node of a workflow only, that node's path
 
 	Calls   []Call
 	Results []Result
@@ -162,6 +171,9 @@ type Call struct {
 	Form       ArgsForm
 	Server     bool // the provider ran the tool: its result is a part of the same message
 	Delegation *Delegation
+	// Waits: a long-running tool. The call may stay without a result until
+	// somebody outside answers, and the last of several results counts.
+	Waits bool
 }
 
 // ArgsForm says what the arguments of a call are, at the outline level.
@@ -222,5 +234,5 @@ func (it *Item) Answers() bool {
 
 // OnWire reports whether the item becomes part of a request to a model.
 func (it *Item) OnWire() bool {
-	return it.Kind == Message && it.Flags&(Skipped|Archived) == 0
+	return it.Kind == Message && it.Flags&(Skipped|Archived|Rewound|Compacted|Unshown) == 0
 }

@@ -30,6 +30,10 @@ type Session struct {
 	// Delegation.Task of the call that created the session.
 	Task Digest
 
+	// Agents are the agents that the session may have, those that never spoke
+	// among them; nil when the store does not say.
+	Agents []string
+
 	Items     []Item
 	IndexRefs []IndexRef
 	Faults    []Fault // of the session's own record; an item's faults name the item

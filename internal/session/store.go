@@ -36,6 +36,31 @@ type Store struct {
 	// profile where only some requests are built so ("SC304 gemini"): "leaves
 	// blank messages out". Only what every version does that may read the store.
 	Adapts map[string]string
+	// BranchModel is how the store's own reader decides what an agent sees: the
+	// name of a model of package branch, "" where every session is one agent's.
+	BranchModel string
+	// ForeignText: what other agents said reaches an agent as a text of the user,
+	// their calls and results with it. So only an agent's own calls need results.
+	ForeignText bool
+	// SilentLabels: a branch label may end in the name of an agent that never
+	// speaks itself, as a sequence of others.
+	SilentLabels bool
+	// HidesToolRuns: the reader keeps what a tool's own run said ("tool@call id"
+	// below the viewer's branch) from everybody above.
+	HidesToolRuns bool
+	// RootSummaries: a summary has no branch, so that every agent sees it. Else it
+	// has the longest one that all it covers have in common.
+	RootSummaries bool
+	// PrefixReaders names the versions of the store's readers that took every
+	// label that begins with another's text for one below it, "" when none did.
+	PrefixReaders string
+	// LikeFilter: a reader filters branches by SQL's LIKE, for which %, _ and case
+	// mean something else than for the others.
+	LikeFilter bool
+	// Renumbers: the store numbers records anew when one is put between others.
+	// Positions tell the order only.
+	Renumbers bool
+
 	// ReadOnly is the reason why this store cannot be repaired in place, "" if it can.
 	ReadOnly string
 	// Incomplete is the reason why not everything could be read, "" if all was.

@@ -1,0 +1,134 @@
+// Package eventlog is what adapters share whose SQLite store has one table of
+// sessions and one of events, with nothing above or below a session: reading in
+// bounded memory, digests, and a repair in place.
+//
+// A first pass over the events keeps their row, owner and place, some 24 bytes
+// each; a session is read whole when its turn comes, by rowid, so that memory
+// follows the number of events and the one session that is looked at.
+package eventlog
+
+import (
+	"context"
+
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/sqlite"
+)
+
+// Layout is how one store is laid out and what its rows mean. It is a value that
+// an adapter makes of the columns that it finds; its functions may be called
+// from several goroutines at once, for different rows.
+type Layout struct {
+	Sessions Table
+	Events   Table
+
+	// Place are the columns of Events that say where an event stands in its
+	// session, and Order makes of their values the place: events are ordered by
+	// At, then by Tie. At is what session.Item.Position becomes, and Tie is for
+	// events of one place what the store's own reader orders them by (the rowid, its
+	// negative, or 0 where only chance does).
+	Place []string
+	Order func(rowid int64, place Row) (at, tie int64)
+
+	// Session makes a session of its row, without items. Its ID is the last column
+	// of Sessions.Key; the package makes it unique where several sessions share it.
+	Session func(row Row) *session.Session
+
+	// Item decodes an event into an empty item that has its Table, Key and Position
+	// already. With body, it also sets Body (never nil then), the arguments of calls
+	// and the texts of results, and nothing else differs. Faults have neither Item nor
+	// Ref.Session, Ref.Table and Ref.Key: the package adds them.
+	Item func(row Row, it *session.Item, body bool) []session.Fault
+
+	// Finish looks at a session when all its items are there, in their order, and
+	// sets what only the others tell of an item: flags, which results are pending,
+	// what a summary keeps. It sees the same with and without bodies. May be nil.
+	Finish func(s *session.Session)
+
+	// Said are the columns of Events that belong to what an event says; all others
+	// say where and when it stands. Content, where it is not nil, is called with the
+	// value of each of them and gives back what counts of it: a document without the
+	// copy of a time that a change of the place changes too.
+	Said    []string
+	Content func(column string, value any) any
+
+	Write Write
+}
+
+// Table names a table and its columns, as they are stored.
+type Table struct {
+	Name    string
+	Columns []string // those that exist, in the order of the table
+	// Key are the columns that tell one row of Sessions from another, the session's
+	// own id last; of Events the same values, in the same order.
+	Key []string
+	ID  string // of Events: the column with the event's id
+}
+
+// Row is a row between reading and decoding. Its values die when the function
+// that got it returns: strings and bytes that are kept have to be cloned.
+type Row struct {
+	ID     int64 // its rowid
+	names  map[string]int
+	values []any
+}
+
+// Value is the value of a column: nil, int64, float64, string or []byte. nil for
+// a column that the table does not have.
+func (r Row) Value(column string) any {
+	if i, ok := r.names[column]; ok {
+		return r.values[i]
+	}
+	return nil
+}
+
+// Has reports whether the table has the column.
+func (r Row) Has(column string) bool { _, ok := r.names[column]; return ok }
+
+// Write is how an adapter changes rows. All are called within a transaction, with
+// rows as they are stored then.
+type Write struct {
+	// Insert makes the row of a new item of the session. beside is the row of the
+	// event before it, or behind it at the start of a session, where there is one:
+	// what the new event has in common with its neighbours comes from it. The id
+	// that the new event gets is id.
+	Insert func(s *session.Session, it *session.Item, beside *Row, id string) ([]sqlite.Field, error)
+
+	// Part makes the row of an item that was a part of an event with several: row is
+	// that event's row, and nth the part's index among its results.
+	Part func(s *session.Session, it *session.Item, row Row, nth int, id string) ([]sqlite.Field, error)
+
+	// Update says how the row of an item changes. taken are the results, by their
+	// index before, that are items of their own now or left for the receipt. A place
+	// that changed is among the differences unless Reorder does it.
+	Update func(row Row, before, after *session.Item, taken []int) ([]sqlite.FieldChange, error)
+
+	// Renumber, where it is not nil, says that places are numbers that the store
+	// gives out in the order of writing: an event that is to stand before a stored one
+	// is written as a new row, and so is every one behind it, as the columns named here
+	// are left to the store. Then Update never changes a place.
+	Renumber []string
+
+	// Session says how the row of a session changes of which an event changed, and
+	// what a plan sets in it. May be nil where nothing does.
+	Session func(row Row, sets []session.Edit) ([]sqlite.FieldChange, error)
+
+	// Set says how an event's row changes for edits that the model does not hold.
+	Set func(row Row, sets []session.Edit) ([]sqlite.FieldChange, error)
+}
+
+// Open is a database that is read, and what is known of the store before its rows
+// are: Facts needs Path, Kind, Title, Generation, Bytes and what the adapter knows.
+type Open struct {
+	DB       *sqlite.DB
+	Facts    session.Store
+	Layout   *Layout
+	Progress func(int64)
+	Deep     bool
+	// Sessions, when it is not nil, are the only ones that are read, by their ids
+	// as the store yields them.
+	Sessions []string
+}
+
+// Reread is how a repair makes the layout again of a database that is open for
+// writing.
+type Reread func(ctx context.Context, db *sqlite.DB, path string) (facts session.Store, layout *Layout, err error)
