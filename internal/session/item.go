@@ -110,6 +110,9 @@ const (
 	// Unshown items are messages that the store's reader keeps from every model:
 	// requests for a person's confirmation and the answers to them.
 	Unshown
+	// SummaryTurn items are messages that a compaction wrote in place of others, and
+	// are sent like these: the request for a summary and the summary (Spring AI Session).
+	SummaryTurn
 )
 
 // Has reports whether all flags of g are set.

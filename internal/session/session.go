@@ -30,6 +30,13 @@ type Session struct {
 	// Delegation.Task of the call that created the session.
 	Task Digest
 
+	// Forked: it says itself that it began as a copy of another session.
+	Forked bool
+
+	// Timed: the positions of its items are their times, in microseconds by the clock
+	// that wrote them. What gets another place gets another time.
+	Timed bool
+
 	// Agents are the agents that the session may have, those that never spoke
 	// among them; nil when the store does not say.
 	Agents []string

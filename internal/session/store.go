@@ -36,12 +36,18 @@ type Store struct {
 	// profile where only some requests are built so ("SC304 gemini"): "leaves
 	// blank messages out". Only what every version does that may read the store.
 	Adapts map[string]string
+	// Model is the one that answers where no session names one, as far as the
+	// runtime's own default tells: a hint for who judges requests. "" when unknown.
+	Model string
 	// BranchModel is how the store's own reader decides what an agent sees: the
 	// name of a model of package branch, "" where every session is one agent's.
 	BranchModel string
 	// ForeignText: what other agents said reaches an agent as a text of the user,
 	// their calls and results with it. So only an agent's own calls need results.
 	ForeignText bool
+	// GathersResults: the reader puts every result behind its call, however late it
+	// was stored.
+	GathersResults bool
 	// SilentLabels: a branch label may end in the name of an agent that never
 	// speaks itself, as a sequence of others.
 	SilentLabels bool
@@ -57,6 +63,9 @@ type Store struct {
 	// LikeFilter: a reader filters branches by SQL's LIKE, for which %, _ and case
 	// mean something else than for the others.
 	LikeFilter bool
+	// TurnsTies: the reader shows events of one place in the reverse of the order in
+	// which they were written.
+	TurnsTies bool
 	// Renumbers: the store numbers records anew when one is put between others.
 	// Positions tell the order only.
 	Renumbers bool

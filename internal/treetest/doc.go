@@ -14,8 +14,8 @@
 //	  worker "done"
 //
 // A line at the margin begins a session: its id, then "<" and the recorded
-// parent, a quoted title, agent=NAME, model=NAME, task(TEXT). The lines below it
-// are its items. Their first word says what they are:
+// parent, a quoted title, agent=NAME, agents=NAME,NAME, model=NAME, task(TEXT).
+// The lines below it are its items. Their first word says what they are:
 //
 //	user, system       messages; system(TEXT) hands a task to the session
 //	sub ID             a sub-session item, "-" for one that lost its reference
@@ -35,7 +35,9 @@
 //	                   <id? one that waits for approval
 //	think(TEXT)        reasoning
 //	at=N pos=N kept=N  seconds since the start, stored position, kept tail
-//	implicit archived synthetic unfinished blank skipped
+//	branch=LABEL run=ID scope=ID
+//	                   the branch, the invocation and the isolation scope
+//	implicit archived synthetic unfinished blank skipped compacted
 //
 // Messages without text get the name of their role as text, unless they hold
 // calls, results or the word blank.

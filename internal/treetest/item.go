@@ -42,6 +42,7 @@ func (r *reader) item(s *session.Session, list []string) {
 var flags = map[string]session.Flags{
 	"implicit": session.Implicit, "archived": session.Archived, "synthetic": session.Synthetic,
 	"unfinished": session.Unfinished, "blank": session.Blank, "skipped": session.Skipped,
+	"compacted": session.Compacted,
 }
 
 func (r *reader) word(it *session.Item, word string) {
@@ -67,6 +68,12 @@ func (r *reader) word(it *session.Item, word string) {
 		it.Position = r.number(value)
 	case key == "kept":
 		it.KeptFrom = r.number(value)
+	case key == "branch":
+		it.Branch = value
+	case key == "run":
+		it.Invocation = value
+	case key == "scope":
+		it.Scope = value
 	case flags[word] != 0:
 		it.Flags |= flags[word]
 	default:

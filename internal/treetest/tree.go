@@ -78,6 +78,8 @@ func (r *reader) session(list []string) {
 			s.Agent = value
 		case key == "model":
 			s.Model = value
+		case key == "agents":
+			s.Agents = strings.Split(value, ",")
 		case strings.HasPrefix(word, "task("):
 			s.Task = session.DigestOf(inside(word))
 		default:

@@ -3,6 +3,8 @@ package canonical
 import (
 	"slices"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -12,11 +14,14 @@ func encodeSession(s *session.Session) sessionLine {
 		Type: typeSession, ID: s.ID, Parent: s.Parent, App: s.App, User: s.User,
 		Title: s.Title, Agent: s.Agent, Model: s.Model,
 		Created: formatTime(s.Created), Updated: formatTime(s.Updated),
-		Task: explicitTask(s), Unstored: s.Unstored,
+		Task: explicitTask(s), Agents: s.Agents, Unstored: s.Unstored,
 	}
 	if s.Thinking != session.Unsaid {
 		thinking := s.Thinking == session.Yes
 		rec.Thinking = &thinking
+	}
+	if s.Forked {
+		rec.ForkOf = jsontext.Value("true")
 	}
 	rec.Stored.set(s.Raw)
 	return rec
@@ -55,6 +60,7 @@ func encodeItem(s *session.Session, it *session.Item, body *session.Body, names 
 	rec := itemLine{
 		Type: typeItem, Session: s.ID, Kind: it.Kind.String(), Role: it.Role.String(),
 		Agent: it.Agent, Model: it.Model, Branch: branchLabel{text: it.Branch}, Invocation: it.Invocation,
+		Scope: it.Scope, Node: it.Node,
 		Time: formatTime(it.Time), Text: textMember{body.Text, it.Flags.Has(session.NullText)}, Reasoning: body.Reasoning,
 		Child: it.Child, KeptFrom: it.KeptFrom,
 	}
@@ -90,7 +96,7 @@ func encodeItem(s *session.Session, it *session.Item, body *session.Body, names 
 
 func encodeCall(c *session.Call) callLine {
 	return callLine{
-		ID: c.ID, Name: c.Name, Args: looseText(c.Args), Server: c.Server,
+		ID: c.ID, Name: c.Name, Args: looseText(c.Args), Server: c.Server, Waits: c.Waits,
 		Delegation: encodeDelegation(c.Name, c.Args, c.Delegation),
 	}
 }

@@ -28,6 +28,7 @@ func drawSession(t *rapid.T, i, n int) *session.Session {
 		Created: aTime.Draw(t, "created"), Updated: aTime.Draw(t, "updated"),
 		Thinking: rapid.SampledFrom([]session.Tristate{session.Unsaid, session.Yes, session.No}).Draw(t, "thinking"),
 		Unstored: rapid.Bool().Draw(t, "unstored"),
+		Forked:   rapid.Bool().Draw(t, "forked"),
 		Raw:      []byte(aRecord.Draw(t, "session record")),
 	}
 	count := rapid.IntRange(0, 5).Draw(t, "items")
@@ -59,10 +60,13 @@ func drawItem(t *rapid.T, n int) session.Item {
 		Kind:       rapid.SampledFrom([]session.Kind{session.Message, session.Message, session.Message, session.SubSession, session.Summary, session.Other}).Draw(t, "kind"),
 		Branch:     rapid.SampledFrom([]string{"", "root.a", `{"tokens":[1,3]}`, `{"active_forks":{"1":[[0],3]}}`, `{"other":1}`, "{"}).Draw(t, "branch"),
 		Invocation: aName.Draw(t, "invocation"),
+		Scope:      aName.Draw(t, "scope"),
+		Node:       aName.Draw(t, "node"),
 		Time:       aTime.Draw(t, "time"),
 		Body:       &session.Body{Raw: []byte(aRecord.Draw(t, "record"))},
 	}
-	for _, f := range []session.Flags{session.Implicit, session.Archived, session.Synthetic, session.Unfinished, session.Skipped, session.EmptyCalls} {
+	for _, f := range []session.Flags{session.Implicit, session.Archived, session.Synthetic, session.Unfinished, session.Skipped, session.EmptyCalls,
+		session.Rewound, session.Compacted, session.Unshown, session.SummaryTurn} {
 		if rapid.IntRange(0, 4).Draw(t, "flag") == 0 {
 			it.Flags |= f
 		}

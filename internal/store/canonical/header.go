@@ -27,7 +27,13 @@ type Header struct {
 	BranchModel    string // session, path, raw-prefix, tokens or forks; "" when unknown
 	Summaries      string // root or scoped: what a summary covers; "" when unknown
 	Model          string // the model that answered, for sessions that do not say
-	ChildrenClosed bool   // see session.Store
+	ChildrenClosed bool   // see session.Store, and so for those that follow
+	ForeignText    bool
+	GathersResults bool
+	SilentLabels   bool
+	HidesToolRuns  bool
+	PrefixReaders  string
+	LikeFilter     bool
 	Writer         session.Writer
 
 	line []byte // as stored, when it was read from a stream: then bodies are lines too
@@ -40,14 +46,33 @@ func HeaderOf(st store.Store) Header {
 		return s.Header()
 	}
 	f := st.Facts()
-	return Header{Kind: f.Kind, Writer: f.Writer, ChildrenClosed: f.ChildrenClosed}
+	h := Header{
+		Kind: f.Kind, Model: f.Model, BranchModel: f.BranchModel, Writer: f.Writer, ChildrenClosed: f.ChildrenClosed,
+		ForeignText: f.ForeignText, GathersResults: f.GathersResults, SilentLabels: f.SilentLabels, HidesToolRuns: f.HidesToolRuns,
+		PrefixReaders: f.PrefixReaders, LikeFilter: f.LikeFilter,
+	}
+	if f.BranchModel != "" {
+		h.Summaries = summariesScoped
+	}
+	if f.RootSummaries {
+		h.Summaries = summariesRoot
+	}
+	return h
 }
+
+// What a summary stands for.
+const (
+	summariesRoot   = "root"
+	summariesScoped = "scoped"
+)
 
 func (h *Header) format() headerLine {
 	return headerLine{
 		Type: typeHeader, Format: fmt.Sprintf("%s/%d", formatName, formatVersion),
 		Kind: h.Kind, BranchModel: h.BranchModel, Summaries: h.Summaries,
 		Writer: h.Writer.String(), Model: h.Model, ChildrenClosed: h.ChildrenClosed,
+		ForeignText: h.ForeignText, GathersResults: h.GathersResults, SilentLabels: h.SilentLabels, HidesToolRuns: h.HidesToolRuns,
+		PrefixReaders: h.PrefixReaders, LikeFilter: h.LikeFilter,
 	}
 }
 
@@ -68,8 +93,10 @@ func parseHeader(line []byte) (h Header, version int, err error) {
 	return Header{
 		Kind: rec.Kind, BranchModel: rec.BranchModel, Summaries: rec.Summaries, Model: rec.Model,
 		ChildrenClosed: rec.ChildrenClosed || rec.Kind == closesChildren,
-		Writer:         parseWriter(rec.Writer),
-		line:           line,
+		ForeignText:    rec.ForeignText, GathersResults: rec.GathersResults, SilentLabels: rec.SilentLabels, HidesToolRuns: rec.HidesToolRuns,
+		PrefixReaders: rec.PrefixReaders, LikeFilter: rec.LikeFilter,
+		Writer: parseWriter(rec.Writer),
+		line:   line,
 	}, version, nil
 }
 

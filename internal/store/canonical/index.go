@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -145,6 +147,7 @@ func (e *entry) declare(line []byte) {
 	s.Parent, s.App, s.User = rec.Parent, rec.App, rec.User
 	s.Title, s.Agent, s.Model = rec.Title, rec.Agent, rec.Model
 	s.Thinking, s.Unstored = tristate(rec.Thinking), rec.Unstored
+	s.Forked = rec.ForkOf != nil && rec.ForkOf.Kind() != jsontext.KindNull
 	if rec.Task != nil {
 		task := session.DigestOf(*rec.Task)
 		e.task = &task

@@ -31,6 +31,8 @@ func (r *itemReader) read(line []byte, number int64) session.Item {
 		Flags:      flagsOf(&rec),
 		Branch:     r.branch(rec.Branch, number),
 		Invocation: r.intern(rec.Invocation),
+		Scope:      r.intern(rec.Scope),
+		Node:       r.intern(rec.Node),
 		Text:       session.DigestOf(rec.Text.string),
 		Body:       &session.Body{Text: rec.Text.string, Reasoning: rec.Reasoning, Raw: line},
 	}
@@ -92,7 +94,7 @@ func (r *itemReader) calls(lines []callLine, number int64) []session.Call {
 		}
 		calls[i] = session.Call{
 			ID: line.ID, Name: r.intern(line.Name), Args: string(line.Args), Form: session.FormOf(string(line.Args)),
-			Server: line.Server || session.IsServerCall(line.ID), Delegation: d,
+			Server: line.Server || session.IsServerCall(line.ID), Waits: line.Waits, Delegation: d,
 		}
 	}
 	return calls

@@ -19,7 +19,7 @@ type flagMember struct {
 	member *bool
 }
 
-func (rec *itemLine) flags() [6]flagMember {
+func (rec *itemLine) flags() [10]flagMember {
 	return [...]flagMember{
 		{session.Implicit, &rec.Implicit},
 		{session.Archived, &rec.Archived},
@@ -27,6 +27,10 @@ func (rec *itemLine) flags() [6]flagMember {
 		{session.Unfinished, &rec.Unfinished},
 		{session.Skipped, &rec.Skipped},
 		{session.EmptyCalls, &rec.EmptyCalls},
+		{session.Rewound, &rec.Rewound},
+		{session.Compacted, &rec.Compacted},
+		{session.Unshown, &rec.Unshown},
+		{session.SummaryTurn, &rec.Summary},
 	}
 }
 

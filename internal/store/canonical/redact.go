@@ -31,6 +31,7 @@ func (r *redactor) session(rec *sessionLine) {
 	r.fillAt(rec.Task)
 	r.time(&rec.Created)
 	r.time(&rec.Updated)
+	rec.ForkOf = mask(rec.ForkOf)
 	rec.Stored.redact()
 	rec.Rest = mask(rec.Rest)
 }

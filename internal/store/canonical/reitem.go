@@ -40,11 +40,26 @@ func (r *rewriter) itemLine(s *session.Session, i int) ([]byte, error) {
 	if it.KeptFrom != was.KeptFrom {
 		line.set("/kept_from", it.KeptFrom)
 	}
+	if it.Branch != was.Branch {
+		line.branch(it.Branch)
+	}
+	if archived := it.Flags.Has(session.Archived); archived != was.Flags.Has(session.Archived) {
+		line.set("/archived", archived)
+	}
 	if was.Flags.Has(session.Skipped) && !it.Flags.Has(session.Skipped) { // its child came back
 		line.set("/skipped", false)
 	}
 	line.parts(it, &was)
 	return line.text, line.err
+}
+
+// branch writes a label in the form that a reader takes it from, or takes it away.
+func (l *lineText) branch(label string) {
+	if label == "" {
+		l.remove("/branch")
+	} else {
+		l.setJSON("/branch", jsonOf(branchLabel{text: label}))
+	}
 }
 
 func isBadUnicode(f session.Fault) bool { return f.Kind == session.BadUnicode }

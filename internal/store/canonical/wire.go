@@ -26,6 +26,12 @@ type headerLine struct {
 	Writer         string         `json:"writer,omitzero"`
 	Model          string         `json:"model,omitzero"`
 	ChildrenClosed bool           `json:"children_closed,omitzero"`
+	ForeignText    bool           `json:"foreign_text,omitzero"`
+	GathersResults bool           `json:"gathers_results,omitzero"`
+	SilentLabels   bool           `json:"silent_labels,omitzero"`
+	HidesToolRuns  bool           `json:"hides_tool_runs,omitzero"`
+	PrefixReaders  string         `json:"prefix_readers,omitzero"`
+	LikeFilter     bool           `json:"like_filter,omitzero"`
 	Rest           jsontext.Value `json:",embed"`
 }
 
@@ -41,9 +47,11 @@ type sessionLine struct {
 	Created looseText `json:"created,omitzero"`
 	Updated looseText `json:"updated,omitzero"`
 	Task    *string   `json:"task,omitzero"`
+	Agents  []string  `json:"agents,omitempty"`
 	// Thinking is nil when the store does not say.
 	Thinking *bool          `json:"thinking,omitzero"`
 	Unstored bool           `json:"unstored,omitzero"`
+	ForkOf   jsontext.Value `json:"fork_of,omitzero"` // anything but null says that it is a fork
 	Stored   storedRecord   `json:",embed"`
 	Rest     jsontext.Value `json:",embed"`
 }
@@ -57,6 +65,8 @@ type itemLine struct {
 	Model      string         `json:"model,omitzero"`
 	Branch     branchLabel    `json:"branch,omitzero"`
 	Invocation string         `json:"invocation,omitzero"`
+	Scope      string         `json:"scope,omitzero"`
+	Node       string         `json:"node,omitzero"`
 	Time       looseText      `json:"time,omitzero"`
 	Text       textMember     `json:"text,omitzero"`
 	Reasoning  string         `json:"reasoning,omitzero"`
@@ -74,6 +84,10 @@ type itemLine struct {
 	Unfinished bool           `json:"unfinished,omitzero"`
 	Skipped    bool           `json:"skipped,omitzero"`
 	EmptyCalls bool           `json:"empty_calls,omitzero"`
+	Rewound    bool           `json:"rewound,omitzero"`
+	Compacted  bool           `json:"compacted,omitzero"`
+	Unshown    bool           `json:"unshown,omitzero"`
+	Summary    bool           `json:"summary_turn,omitzero"`
 	Stored     storedRecord   `json:",embed"`
 	Rest       jsontext.Value `json:",embed"`
 }
@@ -86,6 +100,7 @@ type callLine struct {
 	With       string           `json:"with,omitzero"`
 	Signature  *string          `json:"signature,omitzero"`
 	Server     bool             `json:"server,omitzero"`
+	Waits      bool             `json:"waits,omitzero"`
 	Delegation delegationMember `json:"delegation,omitzero"`
 	Rest       jsontext.Value   `json:",embed"`
 }

@@ -11,6 +11,7 @@ const (
 	delegates = 1 << iota
 	blocks
 	onServer
+	waits
 
 	formShift = 4
 )
@@ -22,7 +23,7 @@ func (l *Log) packCalls(b []byte, calls []session.Call) []byte {
 		b = appendString(b, c.ID)
 		b = l.names.append(b, c.Name)
 		d := c.Delegation
-		b = append(b, bit(d != nil, delegates)|bit(d != nil && d.Blocking, blocks)|bit(c.Server, onServer)|byte(c.Form)<<formShift)
+		b = append(b, bit(d != nil, delegates)|bit(d != nil && d.Blocking, blocks)|bit(c.Server, onServer)|bit(c.Waits, waits)|byte(c.Form)<<formShift)
 		if d == nil {
 			continue
 		}
@@ -39,7 +40,7 @@ func (l *Log) unpackCalls(r *reader) []session.Call {
 		c := &calls[i]
 		c.ID, c.Name = r.string(), l.names.read(r)
 		bits := r.byte()
-		c.Server, c.Form = bits&onServer != 0, session.ArgsForm(bits>>formShift)
+		c.Server, c.Waits, c.Form = bits&onServer != 0, bits&waits != 0, session.ArgsForm(bits>>formShift)
 		if bits&delegates != 0 {
 			c.Delegation = &session.Delegation{Blocking: bits&blocks != 0, Agent: l.names.read(r), Task: r.digest(), Child: r.string()}
 		}

@@ -21,6 +21,7 @@ func drawItem(t *rapid.T) session.Item {
 		Flags: session.Flags(rapid.Uint16().Draw(t, "flags")), Position: rapid.Int64().Draw(t, "position"),
 		Agent: name.Draw(t, "agent"), Branch: name.Draw(t, "branch"), Invocation: text.Draw(t, "invocation"),
 		Meaning: digest(), Text: digest(), Child: text.Draw(t, "child"), KeptFrom: rapid.Int64().Draw(t, "kept"),
+		Scope: name.Draw(t, "scope"), Node: name.Draw(t, "node"),
 		Model: name.Draw(t, "model"), Size: rapid.Int64().Draw(t, "size"),
 	}
 	if rapid.Bool().Draw(t, "timed") {
@@ -29,7 +30,7 @@ func drawItem(t *rapid.T) session.Item {
 	for range rapid.IntRange(0, 3).Draw(t, "calls") {
 		c := session.Call{
 			ID: text.Draw(t, "id"), Name: name.Draw(t, "tool"),
-			Form: session.ArgsForm(rapid.IntRange(0, 2).Draw(t, "form")), Server: rapid.Bool().Draw(t, "server"),
+			Form: session.ArgsForm(rapid.IntRange(0, 2).Draw(t, "form")), Server: rapid.Bool().Draw(t, "server"), Waits: rapid.Bool().Draw(t, "waits"),
 		}
 		if rapid.Bool().Draw(t, "delegates") {
 			c.Delegation = &session.Delegation{Agent: name.Draw(t, "to"), Task: digest(), Child: text.Draw(t, "c"), Blocking: rapid.Bool().Draw(t, "b")}

@@ -21,6 +21,8 @@ const (
 	hasKept
 	hasBranch
 	hasInvocation
+	hasScope
+	hasNode
 )
 
 func partsOf(it *session.Item) (parts int) {
@@ -40,6 +42,8 @@ func partsOf(it *session.Item) (parts int) {
 	set(hasKept, it.KeptFrom != 0)
 	set(hasBranch, it.Branch != "")
 	set(hasInvocation, it.Invocation != "")
+	set(hasScope, it.Scope != "")
+	set(hasNode, it.Node != "")
 	return parts
 }
 
@@ -77,6 +81,12 @@ func (l *Log) pack(b []byte, it *session.Item) []byte {
 	}
 	if parts&hasInvocation != 0 {
 		b = l.names.append(b, it.Invocation)
+	}
+	if parts&hasScope != 0 {
+		b = l.names.append(b, it.Scope)
+	}
+	if parts&hasNode != 0 {
+		b = l.names.append(b, it.Node)
 	}
 	if parts&hasCalls != 0 {
 		b = l.packCalls(b, it.Calls)
@@ -122,6 +132,12 @@ func (l *Log) unpack(r *reader) session.Item {
 	}
 	if parts&hasInvocation != 0 {
 		it.Invocation = l.names.read(r)
+	}
+	if parts&hasScope != 0 {
+		it.Scope = l.names.read(r)
+	}
+	if parts&hasNode != 0 {
+		it.Node = l.names.read(r)
 	}
 	if parts&hasCalls != 0 {
 		it.Calls = l.unpackCalls(r)
