@@ -91,10 +91,23 @@ func (it *entry) amend(e session.Edit) error {
 	case session.Scrub:
 		return it.scrub()
 	}
-	if e.Field == session.FieldText && e.Ref.Pointer == "" {
+	switch {
+	case e.Ref.Pointer != "":
+		return it.rename(e)
+	case e.Field == session.FieldText:
 		return it.empty(valueOf(e))
 	}
-	return it.rename(e)
+	return it.relabel(e)
+}
+
+// relabel puts an item on another branch. One that was no label is none any more.
+func (it *entry) relabel(e session.Edit) error {
+	if it.Branch == valueOf(e) {
+		return fmt.Errorf("it is on that branch already")
+	}
+	it.Branch = valueOf(e)
+	it.home.mend(e)
+	return nil
 }
 
 // rename gives a call, a result or a block another id.

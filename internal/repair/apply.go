@@ -188,6 +188,7 @@ func (a *application) change(trees []*Tree) (*Batch, error) {
 		results = append(results, c)
 		all.gone, all.added = append(all.gone, c.gone...), all.added+c.added
 		maps.Copy(all.edited, c.edited)
+		all.emptied = append(all.emptied, c.emptied...)
 		b.Kept = append(b.Kept, c.kept...)
 		b.Fixes = append(b.Fixes, t.Fixes...)
 	}
@@ -230,6 +231,7 @@ func (a *application) tree(t *Tree, st store.Store, stored map[string]*session.T
 	if err != nil {
 		return nil, problem.New(problem.Usage, "Nothing was changed. Run the repair again without --plan for a new plan.", "%v", err)
 	}
+	c.inRows()
 	return c, nil
 }
 

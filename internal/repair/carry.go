@@ -16,6 +16,8 @@ type carried struct {
 	edited  recordSet   // those of amended that are still there: they are to hold other bytes
 	added   int         // items that the plan adds
 	kept    []Kept
+	emptied []string // keys of records that are gone, as every result of them is a row of its own or left
+	parted  map[string]parting
 }
 
 // recordSet is a set of stored records, by their rows.
@@ -44,14 +46,14 @@ type Kept struct {
 
 // carryOut makes the fixes of a plan on a tree.
 func (t *Tree) carryOut(tree *session.Tree, prologue store.Prologue) (*carried, error) {
-	c := &carried{Change: store.Change{Before: tree, After: tree}, edited: recordSet{}}
+	c := &carried{Change: store.Change{Before: tree, After: tree}, edited: recordSet{}, parted: map[string]parting{}}
 	places := newOrigin(tree)
 	first := map[string]Kept{} // of every record that is amended, by row
 	told := map[string]bool{}  // records of which a part left, by row: each is kept once
 	for _, fixes := range t.rounds() {
 		d := newDesk(c.After, prologue)
 		for _, f := range fixes {
-			gone, amended := len(d.gone), len(d.amended)
+			gone, amended, parted := len(d.gone), len(d.amended), len(d.parted)
 			if err := d.fix(f.Edits); err != nil {
 				return nil, fmt.Errorf("the plan does not fit session %s: %s: %w", t.Root, f.Rule, err)
 			}
@@ -65,6 +67,12 @@ func (t *Tree) carryOut(tree *session.Tree, prologue store.Prologue) (*carried, 
 						told[row] = true
 					}
 					c.gone, c.kept = append(c.gone, gone), append(c.kept, k)
+				}
+			}
+			for _, a := range d.parted[parted:] {
+				row := a.edit.Ref.Row()
+				if _, known := c.parted[row]; a.was.Table != "" && !known {
+					c.parted[row] = parting{a.edit.Ref, a.keep(f.Rule, places)}
 				}
 			}
 			for _, a := range d.amended[amended:] {
@@ -82,6 +90,50 @@ func (t *Tree) carryOut(tree *session.Tree, prologue store.Prologue) (*carried, 
 	}
 	c.count(first)
 	return c, nil
+}
+
+// inRows makes of the plan what it is for a store that keeps its rows: there a
+// result that leaves an item is a row of its own, and the row that it left says
+// something else, or is gone with the last of them.
+func (c *carried) inRows() {
+	there := recordSet{}
+	for _, s := range c.After.Sessions {
+		for i := range s.Items {
+			if ref := s.ItemRef(i); isPart(ref) {
+				c.added++
+			} else {
+				there.add(ref)
+			}
+		}
+	}
+	for i := range c.gone {
+		if ref := c.gone[i].edit.Ref; ref.Pointer == "" {
+			delete(c.parted, ref.Row()) // what was left of it left, too
+		}
+	}
+	for _, row := range sortedKeys(c.parted) {
+		p := c.parted[row]
+		if there.has(p.ref) {
+			if c.edited.has(p.ref) {
+				continue
+			}
+			c.edited.add(p.ref)
+		} else {
+			p.kept.Edited = false
+			c.emptied = append(c.emptied, p.ref.Key)
+			if c.edited.has(p.ref) { // parts of it were changed before they left: the receipt has it
+				delete(c.edited, row)
+				continue
+			}
+		}
+		c.kept = append(c.kept, p.kept)
+	}
+}
+
+// parting is a record that lost results that it had, as the receipt keeps it.
+type parting struct {
+	ref  session.Ref
+	kept Kept
 }
 
 // count notes what is new in the tree, and what is still there of what was

@@ -25,6 +25,7 @@ type desk struct {
 	sets     []session.Edit
 	gone     []departed  // what was taken out of the tree
 	amended  []amendment // what says something else now
+	parted   []amendment // what lost a result that it had, as it was; the edit only names it
 }
 
 // bench is a session while it is being worked on.
@@ -32,6 +33,7 @@ type bench struct {
 	session.Session
 	items   *list.List // of *entry
 	touched bool       // its list of items changed
+	named   bool       // its results name their tools
 }
 
 // entry is an item while it is being worked on.
@@ -54,6 +56,7 @@ func newDesk(tree *session.Tree, prologue store.Prologue) *desk {
 		for i := range s.Items {
 			e := &entry{Item: s.Items[i], home: b, left: len(s.Items[i].Results)}
 			d.rows[s.ItemRef(i).Row()] = b.items.PushBack(e)
+			b.named = b.named || slices.ContainsFunc(e.Results, func(r session.Result) bool { return r.Name != "" })
 			if e.Table == "" {
 				d.fresh++
 			}
@@ -166,7 +169,12 @@ func (d *desk) take(r session.Ref) (*entry, error) {
 			return nil, err
 		}
 		e.home.touched = true
-		return e.split(r)
+		was := e.Item
+		part, err := e.split(r)
+		if err == nil {
+			d.parted = append(d.parted, amendment{edit: session.Edit{Ref: recordOf(r)}, was: was})
+		}
+		return part, err
 	}
 	e.home.touched = true
 	e.home.items.Remove(at)

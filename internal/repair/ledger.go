@@ -44,6 +44,13 @@ func balance(before, after map[string]store.Sum, all *carried) (Ledger, error) {
 			return l, err
 		}
 	}
+	for _, key := range all.emptied { // the receipt keeps the record, and rows of their own its results
+		if _, there := is[key]; there || was[key] == "" {
+			return l, fmt.Errorf("item %s is still there, or was not there before, although all its parts left it", key)
+		}
+		l.Quarantined++
+		delete(was, key)
+	}
 	for key, sum := range was {
 		now, there := is[key]
 		switch {

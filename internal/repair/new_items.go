@@ -97,16 +97,21 @@ func (d *desk) insert(e session.Edit) error {
 }
 
 // compose is the item that an edit describes. It has the time of the call that
-// it belongs to: a repair has no clock.
+// it belongs to, because a repair has no clock, and whoever sees the call sees it.
 func (d *desk) compose(e session.Edit) (session.Item, error) {
 	n := e.New
 	it := session.Item{Kind: n.Kind, Role: n.Role, Flags: session.Synthetic, Agent: n.Agent, Child: n.Child, Body: &session.Body{}}
+	tool := ""
 	if e.Call != nil {
-		_, made, err := d.call(e.Call)
+		call, made, err := d.call(e.Call)
 		if err != nil {
 			return it, err
 		}
-		it.Time = made.Time
+		if d.byID[e.To].named {
+			tool = call.Name
+		}
+		it.Time, it.Position = made.Time, made.Position
+		it.Branch, it.Scope, it.Invocation = made.Branch, made.Scope, made.Invocation
 	}
 	text := n.Text
 	if n.TextFrom != (session.Ref{}) {
@@ -119,7 +124,7 @@ func (d *desk) compose(e session.Edit) (session.Item, error) {
 	it.Text = session.DigestOf(text)
 	if n.Role == session.Tool {
 		it.Results = []session.Result{{
-			CallID: n.CallID, Text: text, Digest: it.Text, IsError: n.IsError, Synthetic: !n.Restored,
+			CallID: n.CallID, Name: tool, Text: text, Digest: it.Text, IsError: n.IsError, Synthetic: !n.Restored,
 		}}
 	} else {
 		it.Body.Text = text

@@ -32,7 +32,8 @@ func rewords(e session.Edit) bool {
 	case session.Wrap, session.Scrub:
 		return true
 	case session.Set:
-		return e.Ref.Table != session.TableSessions && (e.Ref.Pointer != "" || e.Field == session.FieldText)
+		return e.Ref.Table != session.TableSessions &&
+			(e.Ref.Pointer != "" || e.Field == session.FieldText || e.Field == session.FieldBranch)
 	}
 	return false
 }
@@ -51,6 +52,9 @@ func scrubs(f Fix) int {
 // partMark stands in the key of a part of an item between the key of the record
 // that it was taken from and the number of the part.
 const partMark = "#" + inResults + "/"
+
+// isPart reports whether a reference means a part that was taken out of a record.
+func isPart(r session.Ref) bool { return strings.Contains(r.Key, partMark) }
 
 // recordRow is the row of the stored record that a row stands for a part of.
 func recordRow(row string) string {

@@ -3,6 +3,7 @@ package repair
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/forest"
@@ -71,12 +72,20 @@ func (b *bench) finished() *session.Session {
 		// A gap that an item leaves takes in what comes later: as few rows
 		// change as can.
 		if b.touched && (e.moved || it.Position <= last) {
-			it.Position = last + 1
+			b.place(&it, last+1)
 		}
 		last = it.Position
 		s.Items = append(s.Items, it)
 	}
 	return &s
+}
+
+// place gives an item another position, and another time where that is the same.
+func (b *bench) place(it *session.Item, position int64) {
+	if b.Timed && !it.Time.IsZero() {
+		it.Time = it.Time.Add(time.Duration(position-it.Position) * time.Microsecond)
+	}
+	it.Position = position
 }
 
 // finished is the item without what was taken out of it; says is false when

@@ -49,6 +49,9 @@ func setItem(b *bench, it *entry, e session.Edit) (known bool, err error) {
 	case "agent_name":
 		it.Agent = value
 		return true, nil
+	case session.FieldArchived:
+		b.mend(e) // what it held may be neither
+		return true, it.archive(value)
 	case "first_kept_entry":
 		it.KeptFrom, err = strconv.ParseInt(value, 10, 64)
 		b.touched = true
@@ -56,6 +59,19 @@ func setItem(b *bench, it *entry, e session.Edit) (known bool, err error) {
 	}
 	b.mend(e)
 	return false, nil
+}
+
+// archive takes an item out of what is sent, or puts it back.
+func (it *entry) archive(value string) error {
+	switch value {
+	case "true":
+		it.Flags |= session.Archived
+	case "false":
+		it.Flags &^= session.Archived
+	default:
+		return fmt.Errorf("an item is archived or not, true or false, and not %q", value)
+	}
+	return nil
 }
 
 func (b *bench) set(e session.Edit) (known bool, err error) {

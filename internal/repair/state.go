@@ -19,7 +19,8 @@ func stateOf(tree *session.Tree) string {
 		}
 		for i := range s.Items {
 			it := &s.Items[i]
-			line("item %q %q %q %d %d %d %t", it.Table, it.Key, it.Agent, it.Position, it.KeptFrom, len(it.Results), it.Text != 0)
+			line("item %q %q %q %q %d %d %d %t %t", it.Table, it.Key, it.Agent, it.Branch, it.Position, it.KeptFrom, len(it.Results),
+				it.Text != 0, it.Flags.Has(session.Archived))
 			for n := range it.Calls {
 				line("call %q %d", it.Calls[n].ID, it.Calls[n].Form)
 			}

@@ -16,11 +16,12 @@ var ErrMoved = sqlite.ErrMoved
 //
 // Items keep their Table and Key wherever they go. An item of After with an
 // empty Table is new; its body is complete. Items may change their session,
-// Position, Agent and KeptFrom, the ids of their calls, results and blocks, the
-// arguments of their calls, and their text, which becomes empty; a result that
-// leaves an item is a tool item of its own; where a fault BadUnicode is gone, the
-// record becomes Unicode. Sessions may change their Parent and the Index of their
-// IndexRefs. Everything else is the same in both, or in Sets.
+// Position, Agent, Branch and KeptFrom, whether they are Archived, the ids of their
+// calls, results and blocks, the arguments of their calls, and their text, which
+// becomes empty; a result that leaves an item is a tool item of its own; where a
+// fault BadUnicode is gone, the record becomes Unicode. Sessions may change their
+// Parent and the Index of their IndexRefs. Everything else is the same in both, or
+// in Sets.
 type Change struct {
 	Before *session.Tree
 	After  *session.Tree // with the created sessions, whose items are all new or moved there
