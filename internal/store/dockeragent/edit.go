@@ -2,7 +2,6 @@ package dockeragent
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
 	"github.com/sessctl/sessctl/internal/problem"
@@ -56,14 +55,6 @@ func (e *editor) Write(ctx context.Context, change *store.Change) error {
 	return e.DB().Explain(w.write(ctx))
 }
 
-func (e *editor) Journal() ([]byte, error) {
-	changes, err := e.Changes()
-	if err != nil {
-		return nil, err
-	}
-	return sqlite.EncodeChanges(changes)
-}
-
 // Without an index of it, every session that is deleted costs a look at each
 // item whose reference might have to become NULL.
 const (
@@ -74,9 +65,9 @@ const (
 )
 
 func (e *editor) Revert(ctx context.Context, journal []byte) error {
-	var changes []sqlite.RowChange
-	if err := json.Unmarshal(journal, &changes); err != nil {
-		return problem.New(problem.Unreadable, "", "the journal of the repair cannot be read: %v", err)
+	changes, err := sqlite.DecodeChanges(journal)
+	if err != nil {
+		return err
 	}
 	created := 0
 	for _, c := range changes {

@@ -28,7 +28,7 @@ func (st *agentStore) Fill(ctx context.Context, tree *session.Tree) error {
 
 // cannotFill is the problem with a row that was read before.
 func (st *agentStore) cannotFill(row string, err error) error {
-	if _, failed := readable(err); failed != nil {
+	if _, failed := sqlite.Readable(err); failed != nil {
 		return fmt.Errorf("%s cannot be read again: %w", row, err)
 	}
 	return &problem.Error{
@@ -85,7 +85,7 @@ func (f *filler) value(column, key string) (string, error) {
 	var text sql.NullString
 	for _, where := range []string{rowid, "+" + rowid} {
 		err = f.st.db.QueryRow(f.ctx, "select "+column+" from session_items not indexed where "+where+" = ?", row).Scan(&text)
-		if found, failed := readable(err); found || failed != nil {
+		if found, failed := sqlite.Readable(err); found || failed != nil {
 			break
 		}
 	}

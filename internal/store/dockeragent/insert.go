@@ -63,7 +63,7 @@ func (w *writer) childRow(ctx context.Context, s *session.Session) ([]sqlite.Fie
 	err := scanRows(ctx, w.edit.DB(), w.schema, tableSessions, "id", columns, idList{s.Parent}.parameter(),
 		func(_ int64, values []driver.Value) error {
 			for i, c := range columns {
-				parent[c] = kept(values[i])
+				parent[c] = sqlite.Kept(values[i])
 			}
 			return nil
 		})

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
 // itemColumns are read from every row of session_items, as far as they exist.
@@ -106,7 +107,7 @@ func (st *agentStore) readItems(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	lost, err = salvage(lost, func(rowid int64) (bool, error) { return st.salvageItem(ctx, own, rowid) })
+	lost, err = sqlite.Salvage(lost, func(rowid int64) (bool, error) { return st.salvageItem(ctx, own, rowid) })
 	for _, l := range lost {
 		st.facts.Faults = append(st.facts.Faults, l.Fault(tableItems))
 	}

@@ -86,7 +86,7 @@ func readSessions(ctx context.Context, db *sqlite.DB, sc *schema, only idList) (
 	if err != nil {
 		return nil, nil, err
 	}
-	lost, err = salvage(lost, func(rowid int64) (bool, error) {
+	lost, err = sqlite.Salvage(lost, func(rowid int64) (bool, error) {
 		s, err := salvageSession(ctx, db, sc, rowid)
 		if s != nil {
 			list = append(list, sessionRow{Session: s, rowid: rowid})

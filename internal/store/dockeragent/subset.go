@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql/driver"
 	"encoding/json"
-	"strings"
 
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
@@ -43,15 +42,8 @@ func (ids idList) scan(ctx context.Context, db *sqlite.DB, sc *schema, table str
 func scanRows(ctx context.Context, db *sqlite.DB, sc *schema, table, key string, columns []string, list string,
 	fn func(rowid int64, values []driver.Value) error,
 ) error {
-	call := "{scan}(" + sc.rowid[table]
-	for _, c := range columns {
-		call += ", " + c
-	}
-	// An aggregate function sees exactly the rows that the condition leaves,
-	// whatever the order in which conditions are tested.
-	return db.Scan(ctx, "select count("+call+")) from "+table+" where "+key+amongIDs, func(row []driver.Value) error {
-		return fn(row[0].(int64), row[1:])
-	}, list)
+	where := sqlite.Selection{Table: table, RowID: sc.rowid[table], Columns: columns, Where: key + amongIDs}
+	return db.ScanRows(ctx, where, fn, list)
 }
 
 // readSubset reads some sessions, which should be whole trees, and nothing
@@ -70,13 +62,4 @@ func readSubset(ctx context.Context, db *sqlite.DB, path string, bytes int64, se
 	}
 	st.group()
 	return st, nil
-}
-
-// quotedAll are names as SQL spells them.
-func quotedAll(names []string) []string {
-	list := make([]string, len(names))
-	for i, name := range names {
-		list[i] = `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
-	}
-	return list
 }

@@ -5,9 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql/driver"
-	"encoding/binary"
 	"encoding/hex"
-	"math"
 	"slices"
 	"strings"
 
@@ -63,7 +61,7 @@ func (s *summer) readSessions(ctx context.Context, db *sqlite.DB, sc *schema, li
 		return slices.Contains(unsummed, c)
 	})
 	id := slices.Index(columns, "id")
-	_, err := list.scan(ctx, db, sc, tableSessions, quotedAll(columns), func(_ int64, values []driver.Value) error {
+	_, err := list.scan(ctx, db, sc, tableSessions, sqlite.QuotedAll(columns), func(_ int64, values []driver.Value) error {
 		s.rows[textOf(values[id])] = s.of(columns, values)
 		return nil
 	})
@@ -84,7 +82,7 @@ func (s *summer) readItems(ctx context.Context, db *sqlite.DB, sc *schema, list 
 		return slices.Contains(content, c)
 	})
 	owner := slices.Index(place, "session_id")
-	_, err := list.scan(ctx, db, sc, tableItems, quotedAll(slices.Concat(place, content)), func(id int64, values []driver.Value) error {
+	_, err := list.scan(ctx, db, sc, tableItems, sqlite.QuotedAll(slices.Concat(place, content)), func(id int64, values []driver.Value) error {
 		list, ok := s.items[viewOf(values[owner])]
 		if !ok { // a map may take over the bytes of a key that it knows, so a view is only looked up
 			list = new([]itemSum)
@@ -114,7 +112,7 @@ func (s *summer) sum(id string) store.Sum {
 		all = append(append(all, it.place[:]...), it.content[:]...)
 	}
 	for _, child := range slices.Sorted(slices.Values(s.children[id])) {
-		all = appendExactly(all, child)
+		all = sqlite.AppendExactly(all, child)
 	}
 	record := sha256.Sum256(all)
 	sum.Record = hex.EncodeToString(record[:])
@@ -125,24 +123,7 @@ func (s *summer) sum(id string) store.Sum {
 func (s *summer) of(columns []string, values []driver.Value) digest {
 	s.buf = s.buf[:0]
 	for i, c := range columns {
-		s.buf = appendExactly(appendExactly(s.buf, c), values[i])
+		s.buf = sqlite.AppendExactly(sqlite.AppendExactly(s.buf, c), values[i])
 	}
 	return sha256.Sum256(s.buf)
-}
-
-// appendExactly appends a value so that no two rows of values end up alike: a
-// letter for the type, the length, the bytes.
-func appendExactly(buf []byte, value driver.Value) []byte {
-	switch v := value.(type) {
-	case nil:
-		return append(buf, 'n')
-	case int64:
-		return binary.BigEndian.AppendUint64(append(buf, 'i'), uint64(v))
-	case float64:
-		return binary.BigEndian.AppendUint64(append(buf, 'f'), math.Float64bits(v))
-	case []byte:
-		return append(binary.BigEndian.AppendUint64(append(buf, 'b'), uint64(len(v))), v...)
-	}
-	text := viewOf(value)
-	return append(binary.BigEndian.AppendUint64(append(buf, 't'), uint64(len(text))), text...)
 }

@@ -1,14 +1,12 @@
 package dockeragent
 
 import (
-	"bytes"
 	"context"
 	"database/sql/driver"
 	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/store"
@@ -140,22 +138,11 @@ func (r rowEdit) fields(columns []string, values []driver.Value) (list []sqlite.
 		if !ok {
 			return nil, false
 		}
-		if old := kept(values[i]); !reflect.DeepEqual(old, value) {
+		if old := sqlite.Kept(values[i]); !reflect.DeepEqual(old, value) {
 			list = append(list, sqlite.FieldChange{Name: column, Old: old, New: value})
 		}
 	}
 	return list, true
-}
-
-// kept is a scanned value that outlives its row.
-func kept(v driver.Value) any {
-	switch v := v.(type) {
-	case string:
-		return strings.Clone(v)
-	case []byte:
-		return bytes.Clone(v)
-	}
-	return v
 }
 
 // scanByRow hands the rows with these rowids to fn, which must not use the

@@ -9,6 +9,7 @@ package eventlog
 
 import (
 	"context"
+	"database/sql/driver"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
@@ -25,7 +26,7 @@ type Layout struct {
 	// session, and Order makes of their values the place: events are ordered by
 	// At, then by Tie. At is what session.Item.Position becomes, and Tie is for
 	// events of one place what the store's own reader orders them by (the rowid, its
-	// negative, or 0 where only chance does).
+	// negative, or 0 where only chance does). Of a damaged row a value may be nil.
 	Place []string
 	Order func(rowid int64, place Row) (at, tie int64)
 
@@ -34,9 +35,12 @@ type Layout struct {
 	Session func(row Row) *session.Session
 
 	// Item decodes an event into an empty item that has its Table, Key and Position
-	// already. With body, it also sets Body (never nil then), the arguments of calls
-	// and the texts of results, and nothing else differs. Faults have neither Item nor
-	// Ref.Session, Ref.Table and Ref.Key: the package adds them.
+	// already; it is not called for a row that a damaged page hides. With body, it
+	// also sets Body (never nil then), the arguments of calls and the texts of
+	// results, and nothing else differs. Where a fault BadUnicode tells of a text,
+	// that text has the bytes that are none: only so a repair that mends it differs.
+	// Faults have neither Item nor Ref.Session, Ref.Table and Ref.Key: the package
+	// adds them.
 	Item func(row Row, it *session.Item, body bool) []session.Fault
 
 	// Finish looks at a session when all its items are there, in their order, and
@@ -69,11 +73,11 @@ type Table struct {
 type Row struct {
 	ID     int64 // its rowid
 	names  map[string]int
-	values []any
+	values []driver.Value
 }
 
 // Value is the value of a column: nil, int64, float64, string or []byte. nil for
-// a column that the table does not have.
+// a column that was not read.
 func (r Row) Value(column string) any {
 	if i, ok := r.names[column]; ok {
 		return r.values[i]
@@ -81,7 +85,8 @@ func (r Row) Value(column string) any {
 	return nil
 }
 
-// Has reports whether the table has the column.
+// Has reports whether the column was read. Order gets those of Key and Place and
+// the id, all others get the whole row.
 func (r Row) Has(column string) bool { _, ok := r.names[column]; return ok }
 
 // Write is how an adapter changes rows. All are called within a transaction, with
@@ -99,20 +104,23 @@ type Write struct {
 
 	// Update says how the row of an item changes. taken are the results, by their
 	// index before, that are items of their own now or left for the receipt. A place
-	// that changed is among the differences unless Reorder does it.
+	// that changed is among the differences, unless there is Renumber. Where they
+	// come to no change of the row, there is none.
 	Update func(row Row, before, after *session.Item, taken []int) ([]sqlite.FieldChange, error)
 
-	// Renumber, where it is not nil, says that places are numbers that the store
-	// gives out in the order of writing: an event that is to stand before a stored one
-	// is written as a new row, and so is every one behind it, as the columns named here
-	// are left to the store. Then Update never changes a place.
+	// Renumber, where it is not nil, are columns with numbers that the store gives out
+	// in the order of writing, the place among them: where an event is to stand before
+	// a stored one, this and every one behind it get the numbers that come next, as
+	// written anew. Then Update never changes a place, and rows of Insert and Part
+	// come without these columns.
 	Renumber []string
 
 	// Session says how the row of a session changes of which an event changed, and
 	// what a plan sets in it. May be nil where nothing does.
 	Session func(row Row, sets []session.Edit) ([]sqlite.FieldChange, error)
 
-	// Set says how an event's row changes for edits that the model does not hold.
+	// Set says how an event's row changes for edits that the model does not hold. What
+	// Update changes is in the row already. May be nil where there are none.
 	Set func(row Row, sets []session.Edit) ([]sqlite.FieldChange, error)
 }
 

@@ -174,3 +174,12 @@ func (e *Edit) Changes() ([]RowChange, error) {
 	}
 	return e.log.net(), nil
 }
+
+// Journal are the changes since Begin as EncodeChanges writes them.
+func (e *Edit) Journal() ([]byte, error) {
+	changes, err := e.Changes()
+	if err != nil {
+		return nil, err
+	}
+	return EncodeChanges(changes)
+}

@@ -11,10 +11,12 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/problem"
 )
 
 // EncodeChanges writes changes as JSON, in one pass: a journal can hold a big
-// part of a database, and is written while that is locked. json.Unmarshal reads
+// part of a database, and is written while that is locked. DecodeChanges reads
 // it.
 //
 // A value of an image is written like this, so that it comes back exactly as it
@@ -38,6 +40,15 @@ func EncodeChanges(changes []RowChange) ([]byte, error) {
 		}
 	}
 	return append(out, ']'), nil
+}
+
+// DecodeChanges reads what EncodeChanges wrote.
+func DecodeChanges(journal []byte) ([]RowChange, error) {
+	var changes []RowChange
+	if err := json.Unmarshal(journal, &changes); err != nil {
+		return nil, problem.New(problem.Unreadable, "", "the journal of the repair cannot be read: %v", err)
+	}
+	return changes, nil
 }
 
 func (c *RowChange) append(out []byte) ([]byte, error) {

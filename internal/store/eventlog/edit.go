@@ -1,0 +1,68 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/sqlite"
+)
+
+// editor is a database that is opened for changing.
+type editor struct {
+	*sqlite.Edit
+	facts  session.Store
+	layout *Layout
+}
+
+// Edit opens the database at path for repair or undo.
+func Edit(ctx context.Context, path string, reread Reread) (store.Editor, error) {
+	edit, err := sqlite.OpenEdit(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	facts, layout, err := reread(ctx, edit.DB(), path)
+	if why := facts.ReadOnly; err == nil && why != "" {
+		err = problem.New(problem.Unreadable, "Repair what `sessctl export` writes of it.", "%s cannot be repaired in place: %s", path, why)
+	}
+	if err != nil {
+		return nil, errors.Join(edit.DB().Explain(err), edit.Close())
+	}
+	return &editor{edit, facts, layout}, nil
+}
+
+func (e *editor) Read(ctx context.Context, sessions []string) (store.Store, error) {
+	return Open{DB: e.DB(), Facts: e.facts, Layout: e.layout, Sessions: append([]string{}, sessions...)}.Store(ctx)
+}
+
+func (e *editor) Sums(ctx context.Context, sessions []string) (map[string]store.Sum, error) {
+	c, err := newCatalog(ctx, e.DB(), e.layout)
+	if err != nil {
+		return nil, e.DB().Explain(err)
+	}
+	sums, err := c.sums(ctx, sessions)
+	return sums, e.DB().Explain(err)
+}
+
+func (e *editor) Write(ctx context.Context, change *store.Change) error {
+	all, err := compare(change, e.layout.Write.Renumber != nil)
+	if err != nil {
+		return err
+	}
+	c, err := newCatalog(ctx, e.DB(), e.layout)
+	if err != nil {
+		return e.DB().Explain(err)
+	}
+	w := writer{catalog: c, edit: e.Edit, write: &e.layout.Write}
+	return e.DB().Explain(w.all(ctx, all))
+}
+
+func (e *editor) Revert(ctx context.Context, journal []byte) error {
+	changes, err := sqlite.DecodeChanges(journal)
+	if err != nil {
+		return err
+	}
+	return e.Edit.Revert(ctx, changes)
+}

@@ -1,0 +1,101 @@
+package eventlog
+
+import (
+	"context"
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store/sqlite"
+)
+
+// step composes what becomes of one event.
+func (w *writer) step(ctx context.Context, s *script, i int) error {
+	step := &s.steps[i]
+	if !step.stays() {
+		fields, err := w.compose(ctx, s, i)
+		if err == nil {
+			s.inserts = append(s.inserts, w.numbers.give(fields))
+		}
+		return err
+	}
+	if !step.edits && step.sets == nil && i < s.fresh {
+		return nil
+	}
+	row, updates, err := w.edits(s.rows[step.was.Key], step)
+	if err != nil {
+		return err
+	}
+	switch {
+	case i < s.fresh:
+		s.updates = append(s.updates, updates...)
+	case w.numbers.areRows:
+		// A row cannot be numbered anew: it comes again with its new number.
+		s.deletes = append(s.deletes, row.ID)
+		s.inserts = append(s.inserts, w.numbers.give(w.fieldsOf(row)))
+	default:
+		s.updates = append(append(s.updates, updates...), update{row.ID, w.numbers.change(row)})
+	}
+	return nil
+}
+
+// compose makes the row of a new event.
+func (w *writer) compose(ctx context.Context, s *script, i int) ([]sqlite.Field, error) {
+	step := &s.steps[i]
+	id, err := w.newID(ctx, s, step.is)
+	if err != nil {
+		return nil, err
+	}
+	if step.part >= 0 {
+		return w.write.Part(s.Session, step.is, s.rows[step.was.Key], step.part, id)
+	}
+	var row *Row
+	if beside := s.beside(i); beside != nil {
+		r := s.rows[beside.Key]
+		row = &r
+	}
+	return w.write.Insert(s.Session, step.is, row, id)
+}
+
+// edits are the changes of an event that stays, one after another, and the row
+// that comes of them.
+func (w *writer) edits(row Row, step *step) (Row, []update, error) {
+	var updates []update
+	apply := func(fields []sqlite.FieldChange, err error) error {
+		if err != nil || len(fields) == 0 {
+			return err
+		}
+		updates = append(updates, update{row.ID, fields})
+		row.values = slices.Clone(row.values)
+		for _, f := range fields {
+			if !row.Has(f.Name) {
+				return problem.New(problem.RolledBack, "", "%s cannot be set: table %s has no such column", f.Name, w.events.Name)
+			}
+			row.values[row.names[f.Name]] = f.New
+		}
+		return nil
+	}
+	if step.edits {
+		if err := apply(w.write.Update(row, step.was, step.is, step.taken)); err != nil {
+			return row, nil, err
+		}
+	}
+	if step.sets == nil {
+		return row, updates, nil
+	}
+	if w.write.Set == nil {
+		return row, nil, problem.New(problem.RolledBack, "", "%s of an event cannot be set in this store", step.sets[0].Field)
+	}
+	err := apply(w.write.Set(row, step.sets))
+	return row, updates, err
+}
+
+// fieldsOf are all values of a row but its numbers.
+func (w *writer) fieldsOf(row Row) []sqlite.Field {
+	var fields []sqlite.Field
+	for _, column := range w.events.Columns {
+		if !slices.Contains(w.write.Renumber, column) {
+			fields = append(fields, sqlite.Field{Name: column, Value: row.Value(column)})
+		}
+	}
+	return fields
+}

@@ -1,0 +1,152 @@
+package eventlog
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strconv"
+
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/sqlite"
+)
+
+// logStore is an opened store: the sessions without their events, and where these
+// are.
+type logStore struct {
+	*catalog
+	db       *sqlite.DB
+	facts    session.Store
+	only     []int              // the sessions that are read, nil for all
+	heads    []*session.Session // without items; nil for those that are not read
+	entries  [][]entry          // of each session, in order
+	orphaned map[int64]bool     // rows of events without a session
+	progress func(int64)
+}
+
+// Store reads what is needed to yield trees. It is a store.Summer and a
+// store.Copier, too. Every event without a session is in an OrphanRecord fault of
+// the facts, one for each missing session, unless only some sessions are read.
+func (o Open) Store(ctx context.Context) (store.Store, error) {
+	st, err := o.read(ctx)
+	if err != nil {
+		return nil, o.DB.Explain(err)
+	}
+	return st, nil
+}
+
+func (o Open) read(ctx context.Context) (*logStore, error) {
+	c, err := newCatalog(ctx, o.DB, o.Layout)
+	if err != nil {
+		return nil, err
+	}
+	st := &logStore{catalog: c, db: o.DB, facts: o.Facts, orphaned: map[int64]bool{}, progress: o.Progress}
+	st.facts.Writer, st.facts.WriterName, st.facts.Incomplete = o.DB.Writer.State, o.DB.Writer.Name, o.DB.Truncated()
+	st.facts.Faults = slices.Concat(o.DB.Faults(), o.Facts.Faults, c.faults)
+	if o.Sessions != nil {
+		st.only = append([]int{}, c.find(o.Sessions)...)
+	}
+	if err := st.readHeads(ctx); err != nil {
+		return nil, err
+	}
+	if err := st.readEvents(ctx); err != nil {
+		return nil, err
+	}
+	if !o.Deep {
+		return st, nil
+	}
+	deep, err := o.DB.Deep(ctx)
+	for _, f := range deep {
+		if !st.explained(f) {
+			st.facts.Faults = append(st.facts.Faults, f)
+		}
+	}
+	return st, err
+}
+
+// explained reports whether a fault is the foreign key of an event without a
+// session, which another fault tells of.
+func (st *logStore) explained(f session.Fault) bool {
+	row, err := strconv.ParseInt(f.Ref.Key, 10, 64)
+	return err == nil && f.Kind == session.ForeignKey && f.Ref.Table == st.events.Name && st.orphaned[row]
+}
+
+// readHeads reads the sessions' own rows.
+func (st *logStore) readHeads(ctx context.Context) error {
+	st.heads = make([]*session.Session, len(st.list))
+	places := st.only
+	if places == nil {
+		for i := range st.list {
+			places = append(places, i)
+		}
+	}
+	rowids := make([]int64, len(places))
+	for n, i := range places {
+		rowids[n] = st.list[i].row
+	}
+	unread, err := st.sessions.rows(ctx, st.sessions.pick(st.sessions.Columns), rowids, func(n int, row Row) error {
+		s := st.layout.Session(row)
+		s.ID = st.list[places[n]].name
+		for i := range s.Faults {
+			f := &s.Faults[i]
+			pointer := f.Ref.Pointer
+			f.Item, f.Ref = -1, s.Ref()
+			f.Ref.Pointer = pointer
+		}
+		st.heads[places[n]] = s
+		return nil
+	})
+	for _, n := range unread {
+		s := &session.Session{ID: st.list[places[n]].name}
+		s.Faults = []session.Fault{{
+			Kind: session.StoreDamaged, Item: -1, Ref: s.Ref(),
+			Detail: "only the id of the session can be read: the rest of its row lies on a damaged page of the file",
+		}}
+		st.heads[places[n]] = s
+	}
+	return err
+}
+
+// Facts implements store.Store.
+func (st *logStore) Facts() *session.Store { return &st.facts }
+
+// Close implements store.Store.
+func (st *logStore) Close() error { return nil }
+
+// Trees yields a tree for each session, in the order of their rows.
+func (st *logStore) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
+	return func(yield func(*session.Tree, error) bool) {
+		for from := 0; from < len(st.heads); {
+			to, events := from, 0
+			for to < len(st.heads) && events < rowsAtOnce { // small sessions are read together
+				events += len(st.entries[to])
+				to++
+			}
+			sessions, err := st.decode(ctx, from, to)
+			if err != nil {
+				yield(nil, st.db.Explain(err))
+				return
+			}
+			for _, s := range sessions {
+				if err := ctx.Err(); err != nil {
+					yield(nil, err)
+					return
+				}
+				if !yield(&session.Tree{Sessions: []*session.Session{s}}, nil) {
+					return
+				}
+			}
+			from = to
+		}
+	}
+}
+
+// Sums implements store.Summer.
+func (st *logStore) Sums(ctx context.Context, sessions []string) (map[string]store.Sum, error) {
+	return st.sums(ctx, sessions)
+}
+
+// Copy implements store.Copier.
+func (st *logStore) Copy(ctx context.Context, path string, progress func(done int64)) error {
+	return st.db.Copy(ctx, path, progress)
+}

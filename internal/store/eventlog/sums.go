@@ -1,0 +1,91 @@
+package eventlog
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/sqlite"
+)
+
+type digest = [sha256.Size]byte
+
+// eventSum are the digests of an event: of its whole row, and of what it says.
+type eventSum struct {
+	row         int64
+	key         string
+	whole, said digest
+}
+
+// sums reads the digests of sessions, those that do not exist included.
+func (c *catalog) sums(ctx context.Context, sessions []string) (map[string]store.Sum, error) {
+	result := make(map[string]store.Sum, len(sessions))
+	for _, id := range sessions {
+		result[id] = store.Sum{}
+	}
+	list := append([]int{}, c.find(sessions)...)
+	rowids := make([]int64, len(list))
+	for i, n := range list {
+		rowids[i] = c.list[n].row
+	}
+	own := make([]digest, len(list))
+	var buf []byte
+	_, err := c.sessions.rows(ctx, c.sessions.pick(c.sessions.Columns), rowids, func(n int, row Row) error {
+		buf = appendColumns(buf[:0], row, c.sessions.Columns, nil)
+		own[n] = sha256.Sum256(buf)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	events := map[int][]eventSum{}
+	_, err = c.eventsOf(ctx, list, c.events.Columns, func(owner int, row Row) error {
+		sum := eventSum{row: row.ID, key: c.key(&c.list[owner], row)}
+		buf = appendColumns(buf[:0], row, c.events.Columns, nil)
+		sum.whole = sha256.Sum256(buf)
+		buf = appendColumns(buf[:0], row, c.layout.Said, c.layout.Content)
+		sum.said = sha256.Sum256(buf)
+		events[owner] = append(events[owner], sum)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, n := range list {
+		result[c.list[n].name] = sumOf(own[i], events[n])
+	}
+	return result, nil
+}
+
+// sumOf puts together what was read of a session.
+func sumOf(own digest, events []eventSum) store.Sum {
+	slices.SortFunc(events, func(a, b eventSum) int { return cmp.Compare(a.row, b.row) })
+	sum := store.Sum{Items: make(map[string]string, len(events))}
+	all := own[:]
+	for i := range events {
+		sum.Items[events[i].key] = hex.EncodeToString(events[i].said[:])
+		all = append(all, events[i].whole[:]...)
+	}
+	record := sha256.Sum256(all)
+	sum.Record = hex.EncodeToString(record[:])
+	return sum
+}
+
+// appendColumns appends the columns of a row that it has, with their exact types,
+// or what counts of them.
+func appendColumns(buf []byte, row Row, names []string, content func(column string, value any) any) []byte {
+	for _, name := range names {
+		if !row.Has(name) {
+			continue
+		}
+		value := row.Value(name)
+		if content != nil {
+			value = content(name, value)
+		}
+		buf = sqlite.AppendExactly(sqlite.AppendExactly(buf, name), value)
+	}
+	return buf
+}

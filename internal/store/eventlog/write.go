@@ -1,0 +1,201 @@
+package eventlog
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/sqlite"
+)
+
+// writer writes one change.
+type writer struct {
+	*catalog
+	edit    *sqlite.Edit
+	write   *Write
+	byKey   map[string]int64 // rowids of the events of the sessions that change, by session.Item.Key
+	numbers numbers
+}
+
+// all writes the differences of all sessions.
+func (w *writer) all(ctx context.Context, all []*difference) error {
+	if len(all) == 0 {
+		return nil
+	}
+	ids := make([]string, len(all))
+	for i, d := range all {
+		ids[i] = d.ID
+		if _, ok := w.byName[d.ID]; !ok {
+			return problem.New(problem.RolledBack, "", "session %s cannot be changed: it is not in the store under that id", d.ID)
+		}
+	}
+	w.byKey = map[string]int64{}
+	_, err := w.eventsOf(ctx, append([]int{}, w.find(ids)...), []string{w.events.ID}, func(owner int, row Row) error {
+		w.byKey[w.key(&w.list[owner], row)] = row.ID
+		return nil
+	})
+	if err == nil {
+		err = w.numbers.read(ctx, w)
+	}
+	for _, d := range all {
+		if err != nil {
+			return err
+		}
+		err = w.session(ctx, d)
+	}
+	return err
+}
+
+// script are the rows that one session's events become.
+type script struct {
+	*difference
+	owner   *owner
+	rows    map[string]Row // as they are stored, by key
+	given   map[string]bool
+	deletes []int64
+	updates []update
+	inserts [][]sqlite.Field
+}
+
+// update is one change of a row.
+type update struct {
+	row    int64
+	fields []sqlite.FieldChange
+}
+
+// session writes the difference of one session: everything is read and composed
+// before the first row changes.
+func (w *writer) session(ctx context.Context, d *difference) error {
+	s := &script{difference: d, owner: &w.list[w.byName[d.ID]], given: map[string]bool{}}
+	if w.write.Renumber == nil {
+		d.fresh = len(d.steps)
+	}
+	if err := w.load(ctx, s); err != nil {
+		return err
+	}
+	for i := range d.steps {
+		if err := w.step(ctx, s, i); err != nil {
+			return err
+		}
+	}
+	for _, it := range d.removed {
+		s.deletes = append(s.deletes, s.rows[it.Key].ID)
+	}
+	for _, row := range s.deletes {
+		if err := w.edit.Delete(ctx, w.events.Name, row); err != nil {
+			return err
+		}
+	}
+	for _, u := range s.updates {
+		if err := w.edit.Update(ctx, w.events.Name, u.row, u.fields); err != nil {
+			return err
+		}
+	}
+	for _, row := range s.inserts {
+		if _, err := w.edit.Insert(ctx, w.events.Name, row); err != nil {
+			return err
+		}
+	}
+	if len(s.deletes)+len(s.updates)+len(s.inserts)+len(s.sets) == 0 {
+		return nil
+	}
+	return w.own(ctx, s)
+}
+
+// own changes the session's own row.
+func (w *writer) own(ctx context.Context, s *script) error {
+	if w.write.Session == nil {
+		if len(s.sets) == 0 {
+			return nil
+		}
+		return problem.New(problem.RolledBack, "", "%s of session %s cannot be set in this store", s.sets[0].Field, s.ID)
+	}
+	var stored *Row
+	_, err := w.sessions.rows(ctx, w.sessions.pick(w.sessions.Columns), []int64{s.owner.row}, func(_ int, row Row) error {
+		kept := row.kept()
+		stored = &kept
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if stored == nil {
+		return stale(w.sessions.Name, s.ID)
+	}
+	fields, err := w.write.Session(*stored, s.sets)
+	if err != nil || len(fields) == 0 {
+		return err
+	}
+	return w.edit.Update(ctx, w.sessions.Name, stored.ID, fields)
+}
+
+// load reads the rows that decide what is written, and makes sure that those
+// which change say what they said when the change was planned.
+func (w *writer) load(ctx context.Context, s *script) error {
+	planned := map[string]*session.Item{} // to be compared
+	needed := map[string]bool{}
+	for i := range s.steps {
+		step := &s.steps[i]
+		if step.was == nil {
+			if beside := s.beside(i); beside != nil {
+				needed[beside.Key] = true
+			}
+		} else if !step.stays() || step.edits || step.sets != nil || i >= s.fresh {
+			needed[step.was.Key], planned[step.was.Key] = true, step.was
+		}
+	}
+	for _, it := range s.removed {
+		needed[it.Key], planned[it.Key] = true, it
+	}
+	var keys []string
+	var rowids []int64
+	for key := range needed {
+		row, ok := w.byKey[key]
+		if !ok {
+			return stale(w.events.Name, key)
+		}
+		keys, rowids = append(keys, key), append(rowids, row)
+	}
+	s.rows = make(map[string]Row, len(keys))
+	unread, err := w.events.rows(ctx, w.events.pick(w.events.Columns), rowids, func(n int, row Row) error {
+		if it := planned[keys[n]]; it != nil && !w.says(row, it) {
+			return stale(w.events.Name, it.Key)
+		}
+		s.rows[keys[n]] = row.kept()
+		return nil
+	})
+	if err == nil && len(unread) > 0 {
+		err = stale(w.events.Name, keys[unread[0]])
+	}
+	return err
+}
+
+// says reports whether a row is what was read as an item.
+func (w *writer) says(row Row, it *session.Item) bool {
+	at, _ := w.layout.Order(row.ID, row)
+	now := session.Item{Table: it.Table, Key: it.Key, Position: at}
+	w.layout.Item(row, &now, false)
+	return now.Meaning == it.Meaning && now.Position == it.Position
+}
+
+// beside is the stored event before a new one, or else the next behind it; nil
+// where the session has none.
+func (d *difference) beside(i int) *session.Item {
+	for n := i - 1; n >= 0; n-- {
+		if d.steps[n].was != nil {
+			return d.steps[n].was
+		}
+	}
+	for n := i + 1; n < len(d.steps); n++ {
+		if d.steps[n].was != nil {
+			return d.steps[n].was
+		}
+	}
+	return nil
+}
+
+func stale(table, key string) error {
+	return problem.New(problem.RolledBack, "Check the store again. If nobody wrote to it meanwhile, repair the other sessions one by one with --session.",
+		"%s is not what it was when the repair was planned", fmt.Sprintf("%s/%.60s", table, key))
+}

@@ -1,0 +1,110 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/binary"
+	"errors"
+	"math"
+	"strings"
+)
+
+// Selection are some columns (SQL expressions) of the rows of a table for which
+// a condition holds.
+type Selection struct {
+	Table   string // as the schema spells it
+	RowID   string // as DB.RowID gives it
+	Columns []string
+	Where   string
+}
+
+// ScanRows hands the rows of a selection to fn, in the order in which SQLite
+// visits them: that of an index, where the condition has one. Values live as
+// long as those of Scan. Damage ends it.
+func (db *DB) ScanRows(ctx context.Context, s Selection, fn func(rowid int64, row []driver.Value) error, args ...any) error {
+	call := "{scan}(" + strings.Join(append([]string{s.RowID}, s.Columns...), ", ") + ")"
+	// An aggregate function sees exactly the rows that the condition leaves,
+	// whatever the order in which conditions are tested.
+	return db.Scan(ctx, "select count("+call+") from "+quoted(s.Table)+" where "+s.Where, func(row []driver.Value) error {
+		return fn(row[0].(int64), row[1:])
+	}, args...)
+}
+
+// maxSalvage bounds the rows that are tried one by one.
+const maxSalvage = 10_000
+
+// Salvage tries the rows of damaged ranges one by one: of a row whose long
+// value lies on a damaged page, the columns before that can still be read. It
+// returns the ranges in which try found nothing.
+func Salvage(lost []Range, try func(rowid int64) (bool, error)) ([]Range, error) {
+	var rest []Range
+	tried := int64(0)
+	for _, l := range lost {
+		if size := l.To - l.From; size < 0 || size >= maxSalvage-tried { // the first when From is far below 0
+			rest = append(rest, l)
+			continue
+		}
+		tried += l.To - l.From + 1
+		for id := l.From; id <= l.To; id++ {
+			found, err := try(id)
+			if err != nil {
+				return nil, err
+			}
+			if found {
+				continue
+			}
+			if n := len(rest); n > 0 && rest[n-1].To == id-1 {
+				rest[n-1].To = id
+			} else {
+				rest = append(rest, Range{From: id, To: id})
+			}
+		}
+	}
+	return rest, nil
+}
+
+// Readable sorts the errors of a read that a Salvage tries: damage and a missing
+// row are none.
+func Readable(err error) (bool, error) {
+	if IsCorrupt(err) || errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// QuotedAll are names as SQL spells them, whatever characters they have.
+func QuotedAll(names []string) []string {
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = quoted(name)
+	}
+	return list
+}
+
+// Kept is a scanned value that outlives its row.
+func Kept(v driver.Value) any {
+	switch v := v.(type) {
+	case string:
+		return strings.Clone(v)
+	case []byte:
+		return append([]byte{}, v...) // never nil, which would be written as NULL
+	}
+	return v
+}
+
+// AppendExactly appends a value so that no two rows of values end up alike: a
+// letter for the type, the length, the bytes.
+func AppendExactly(buf []byte, value driver.Value) []byte {
+	switch v := value.(type) {
+	case int64:
+		return binary.BigEndian.AppendUint64(append(buf, 'i'), uint64(v))
+	case float64:
+		return binary.BigEndian.AppendUint64(append(buf, 'f'), math.Float64bits(v))
+	case []byte:
+		return append(binary.BigEndian.AppendUint64(append(buf, 'b'), uint64(len(v))), v...)
+	case string:
+		return append(binary.BigEndian.AppendUint64(append(buf, 't'), uint64(len(v))), v...)
+	}
+	return append(buf, 'n')
+}
