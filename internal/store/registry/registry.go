@@ -10,13 +10,17 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/adk"
 	"github.com/sessctl/sessctl/internal/store/canonical"
 	"github.com/sessctl/sessctl/internal/store/dockeragent"
+	"github.com/sessctl/sessctl/internal/store/springai"
 )
 
 // Kinds are all adapters, in the order in which they are asked.
 var Kinds = []store.Kind{
 	dockeragent.Kind,
+	adk.Kind,
+	springai.Kind,
 	canonical.Kind,
 }
 

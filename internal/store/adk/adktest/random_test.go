@@ -1,0 +1,93 @@
+package adktest
+
+import (
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// What a model was shown by the places in the tree of agents is what the branches
+// of the events say.
+func TestLooksFollowTheBranches(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		story := Random(rapid.Uint64().Draw(t, "seed"), rapid.IntRange(1, 30).Draw(t, "size"))
+		looks := map[string]Look{}
+		for _, l := range story.Looks {
+			looks[l.Event] = l
+		}
+		for i, e := range story.Session.Events {
+			look, asked := looks[e.ID]
+			if !asked {
+				continue
+			}
+			var saw []string
+			for _, earlier := range story.Session.Events[:i] {
+				if e.Branch == "" || earlier.Branch == "" || strings.HasPrefix(e.Branch+".", earlier.Branch+".") {
+					saw = append(saw, earlier.ID)
+				}
+			}
+			if look.Branch != e.Branch || strings.Join(saw, " ") != strings.Join(look.Saw, " ") {
+				t.Fatalf("%s of %s on %q saw %v, want %v", e.ID, e.Author, e.Branch, look.Saw, saw)
+			}
+		}
+	})
+}
+
+// Random sessions have what the properties of readers need.
+func TestRandomSessionsDiffer(t *testing.T) {
+	hidden, root, called, nested := 0, 0, 0, 0
+	for seed := range uint64(100) {
+		for i, l := range Random(seed, 12).Looks {
+			if l.Branch == "" {
+				root++
+			} else if len(l.Saw) < i {
+				hidden++
+			}
+			if strings.Count(l.Branch, ".") > 2 {
+				nested++
+			}
+		}
+		for _, e := range Random(seed, 12).Session.Events {
+			if e.asks() {
+				called++
+			}
+		}
+	}
+	if min(hidden, root, called, nested) < 50 {
+		t.Errorf("%d looks did not see everything, %d were of the root, %d nested, %d events call tools", hidden, root, nested, called)
+	}
+}
+
+// Every damage finds its place in some session, and what it leaves can be stored.
+func TestEveryDamageHappens(t *testing.T) {
+	for name, damage := range Damages {
+		t.Run(name, func(t *testing.T) {
+			changed := 0
+			for seed := range uint64(20) {
+				s := Random(seed, 12).Session
+				whole := describe(s)
+				damage(rand.New(rand.NewPCG(seed, 3)), &s)
+				if describe(s) != whole {
+					changed++
+				}
+				if err := Create(t.TempDir()+"/adk.db", G1, s); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if changed == 0 {
+				t.Error("it changes nothing")
+			}
+		})
+	}
+}
+
+func describe(s Session) string {
+	var b strings.Builder
+	for i := range s.Events {
+		e := &s.Events[i]
+		b.WriteString(e.Time.String() + document(e.data(), false) + "\n")
+	}
+	return b.String()
+}

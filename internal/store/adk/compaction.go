@@ -1,0 +1,106 @@
+package adk
+
+import (
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// spanTime is a limit of what a summary covers: seconds since 1970, or the
+// milliseconds of adk-java, which are far outside every year as seconds (3.6).
+func spanTime(v jsontext.Value) stamp {
+	s := jsonStamp(v)
+	if s.bad == "" || v.Kind() != jsontext.KindNumber {
+		return s
+	}
+	if number, err := jsonFloat(v); err == nil {
+		if milliseconds := secondsOf(number / 1000); milliseconds.bad == "" {
+			return milliseconds
+		}
+	}
+	return s
+}
+
+func (c *compaction) start() time.Time { return spanTime(c.StartTimestamp).Time }
+func (c *compaction) end() time.Time   { return spanTime(c.EndTimestamp).Time }
+
+// summaryFault is what keeps the summary in an event from standing for anything, ""
+// for nothing (3.6). When an event of P0 was written, its column does not tell.
+func (g generation) summaryFault(s *stored) string {
+	c := s.Actions.Compaction
+	switch {
+	case c.start().IsZero() || c.end().IsZero():
+		return "a limit of the time that it covers is missing or no time"
+	case c.end().Before(c.start()):
+		return "what it covers ends before it starts"
+	case g != p0 && !s.time.IsZero() && c.end().After(s.time.Time):
+		return "it covers a time behind itself"
+	}
+	return ""
+}
+
+// span are the events that a summary covers.
+type span struct {
+	start, end time.Time
+	open       bool // everything from start up to the summary, whatever its end says
+	local      bool // the items have the times of a clock of some zone
+	except     []excluded
+}
+
+type excluded struct {
+	invocation string
+	time       time.Time
+}
+
+// compact marks what summaries cover, and says of each where the tail starts that
+// is sent beside it: at the first item before it that is.
+func (n *notes) compact(s *session.Session) {
+	for i := range s.Items {
+		it := &s.Items[i]
+		covers := n.of(it).summary
+		if it.Kind != session.Summary || covers == nil {
+			continue
+		}
+		if covers.local {
+			covers = covers.shifted(covers.zone(s.Items, it.Time))
+		}
+		for k := range s.Items {
+			if other := &s.Items[k]; other.Kind == session.Message && covers.has(other, k < i) {
+				other.Flags |= session.Compacted
+			}
+		}
+	}
+	for i := range s.Items {
+		if it := &s.Items[i]; it.Kind == session.Summary {
+			if kept := firstSent(s.Items[:i]); kept > 0 {
+				it.KeptFrom = int64(kept)
+			}
+		}
+	}
+}
+
+// firstSent is the first item behind the very first that is still sent: entry 0 of a
+// summary's tail means that it keeps none.
+func firstSent(items []session.Item) int {
+	for i := 1; i < len(items); i++ {
+		if items[i].OnWire() {
+			return i
+		}
+	}
+	return 0
+}
+
+func (c *span) has(it *session.Item, before bool) bool {
+	switch {
+	case it.Time.Before(c.start):
+		return false
+	case c.open:
+		return before
+	case it.Time.After(c.end):
+		return false
+	}
+	return !slices.ContainsFunc(c.except, func(e excluded) bool { return e.invocation == it.Invocation && e.time.Equal(it.Time) })
+}

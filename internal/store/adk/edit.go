@@ -1,0 +1,55 @@
+package adk
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
+	"github.com/sessctl/sessctl/internal/store/sqlite"
+)
+
+// openEdit opens the database at path for repair or undo.
+func openEdit(ctx context.Context, path string) (store.Editor, error) {
+	return eventlog.Edit(ctx, path, reread)
+}
+
+// writes are how rows change. They are the same for all generations: a row tells by
+// its columns and by what is in them what form it has.
+var writes = eventlog.Write{Insert: insert, Part: partOf, Update: update, Session: setColumns, Set: setColumns}
+
+// setColumns gives columns of a row a value that the model does not hold. A column
+// keeps its type: times are numbers in one generation and texts in the others.
+func setColumns(row eventlog.Row, sets []session.Edit) ([]sqlite.FieldChange, error) {
+	r := revise(row)
+	for _, e := range sets {
+		if e.Op != session.Set || !row.Has(e.Field) {
+			return nil, problem.New(problem.RolledBack, "", "%s cannot be set: table %s of this store has no such column", e.Field, e.Ref.Table)
+		}
+		value, err := typed(row.Value(e.Field), e)
+		if err != nil {
+			return nil, err
+		}
+		r.set(e.Field, value)
+	}
+	return r.changes(), nil
+}
+
+func typed(stored any, e session.Edit) (any, error) {
+	if e.Value == nil {
+		return nil, nil
+	}
+	switch stored.(type) {
+	case []byte:
+		return []byte(*e.Value), nil
+	case int64, float64:
+		value, err := strconv.ParseFloat(*e.Value, 64)
+		if err != nil {
+			return nil, problem.New(problem.RolledBack, "", "%s cannot be set: it holds numbers", e.Field)
+		}
+		return value, nil
+	}
+	return *e.Value, nil
+}

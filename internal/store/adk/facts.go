@@ -1,0 +1,93 @@
+package adk
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/sqlite"
+)
+
+// facts is what is known of a store of this generation.
+func (g generation) facts(ctx context.Context, db *sqlite.DB, s schema) session.Store {
+	facts := session.Store{
+		Kind: kindName, Title: kindTitle, Generation: string(g),
+		Adapts: adaptations, BranchModel: "path", ForeignText: true, GathersResults: true, SilentLabels: true, HidesToolRuns: g.python(),
+		TurnsTies: g != ps, Model: "gemini",
+		PrefixReaders: "adk-go v0.1.0",
+		Runtime:       "written by " + g.runtime(s), Advice: g.advice(s),
+	}
+	if g.python() {
+		facts.PrefixReaders = "adk-python up to 1.4, and later releases until the fix of google/adk-python#2948 of autumn 2025"
+	}
+	if wrong := g.unknownVersion(ctx, db, s); wrong != "" {
+		facts.ReadOnly = wrong
+		facts.Faults = append(facts.Faults, session.Fault{
+			Kind: session.SchemaUnknown, Item: -1, Ref: session.Ref{Table: tableMetadata, Key: "schema_version"}, Detail: wrong,
+		})
+	}
+	return facts
+}
+
+// unknownVersion says what is wrong with the version that the database gives its
+// schema, "" when it is the known one (1.0).
+func (g generation) unknownVersion(ctx context.Context, db *sqlite.DB, s schema) string {
+	if !s.has(tableMetadata, "key", "value") {
+		return ""
+	}
+	var version sql.NullString
+	err := db.QueryRow(ctx, `select value from adk_internal_metadata where key = 'schema_version'`).Scan(&version)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return "its table adk_internal_metadata does not name a version of the schema, and adk-python refuses to open such a database"
+	case err != nil:
+		return "the version of its schema cannot be read"
+	case version.String != "1":
+		return fmt.Sprintf("its schema has the version %q, and this program knows what versions 0 and 1 mean", version.String)
+	}
+	return ""
+}
+
+// columnReleases are the releases of adk-python that brought columns of P0 (1.1).
+// Older tables never get them, so that they tell when a table was made.
+var columnReleases = []struct{ column, release string }{
+	{"input_transcription", "1.19"},
+	{"usage_metadata", "1.17"},
+	{"custom_metadata", "1.14"},
+	{"long_running_tool_ids_json", "0.3.0"},
+}
+
+func (g generation) runtime(s schema) string {
+	switch g {
+	case p1:
+		return "adk-python 1.22.0 or later (DatabaseSessionService)"
+	case ps:
+		return "adk-python (SqliteSessionService)"
+	case g1:
+		return "adk-go v0.1 to v1.6"
+	case g2:
+		return "adk-go v2"
+	}
+	before := ""
+	for _, c := range columnReleases {
+		if s.has(tableEvents, c.column) {
+			return "adk-python (DatabaseSessionService); its tables were made by " + c.release + " or later" + before
+		}
+		before = ", before " + c.release
+	}
+	return "adk-python (DatabaseSessionService); its tables were made by 0.1 or 0.2"
+}
+
+// advice is about what a runtime makes of the store that people should know.
+func (g generation) advice(s schema) []string {
+	switch {
+	case g == p0 && !s.has(tableEvents, "input_transcription"):
+		return []string{"The table events lacks columns that newer releases of adk-python ask for, and they do not add them: they fail with " +
+			"\"column events.… does not exist\". `adk migrate session` writes a database of the newest schema."}
+	case !g.python():
+		return []string{"adk-go sends a call without a result to the model as it is stored, and some models refuse such a request."}
+	}
+	return nil
+}

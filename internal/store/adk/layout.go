@@ -1,0 +1,80 @@
+package adk
+
+import (
+	"context"
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/jsonedit"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
+	"github.com/sessctl/sessctl/internal/store/sqlite"
+)
+
+// newLayout makes the layout of a database, and what is known of the store before
+// its rows are.
+func newLayout(ctx context.Context, db *sqlite.DB) (session.Store, *eventlog.Layout, error) {
+	columns, err := db.Columns(ctx)
+	if err != nil {
+		return session.Store{}, nil, err
+	}
+	s := schema(columns)
+	gen := generationOf(ctx, db, s)
+	notes := &notes{}
+	layout := &eventlog.Layout{
+		Sessions: eventlog.Table{Name: tableSessions, Columns: s[tableSessions], Key: []string{"app_name", "user_id", "id"}},
+		Events:   eventlog.Table{Name: tableEvents, Columns: s[tableEvents], Key: []string{"app_name", "user_id", "session_id"}, ID: "id"},
+		Place:    []string{"timestamp"},
+		Order:    gen.order,
+		Session:  func(row eventlog.Row) *session.Session { return gen.session(row.Value) },
+		Item: func(row eventlog.Row, it *session.Item, body bool) []session.Fault {
+			return gen.item(row.Value, it, body, notes)
+		},
+		Finish:  notes.finish,
+		Said:    slices.DeleteFunc(slices.Clone(s[tableEvents]), saysNothing),
+		Content: withoutTime,
+		Write:   writes,
+	}
+	facts := gen.facts(ctx, db, s)
+	states, err := sharedStateFaults(ctx, db, s)
+	facts.Faults = append(facts.Faults, states...)
+	return facts, layout, err
+}
+
+// order is where an event stands. Of events of one time adk-python's
+// SqliteSessionService reads the one that was written first before the others, since
+// its order goes by the rowid, too; the other readers ask for the newest first, get
+// ties in the order of writing, and turn the list around (0, 1.3, #13 of section 5).
+func (g generation) order(rowid int64, row eventlog.Row) (at, tie int64) {
+	if g != ps {
+		rowid = -rowid
+	}
+	return place(row.Value("timestamp")), rowid
+}
+
+// saysNothing tells the columns that say where and when an event stands.
+func saysNothing(column string) bool {
+	return slices.Contains([]string{"id", "app_name", "user_id", "session_id", "timestamp"}, column)
+}
+
+// withoutTime is a value of a column without the copy of the event's time that its
+// document has.
+func withoutTime(column string, value any) any {
+	if column != "event_data" {
+		return value
+	}
+	data := bytesOf(value)
+	if _, has := jsonedit.Raw(data, "/timestamp"); !has {
+		return value
+	}
+	if data, err := jsonedit.Set(data, "/timestamp", nil); err == nil {
+		return string(data)
+	}
+	return value
+}
+
+// reread makes the layout of a database that is open for writing.
+func reread(ctx context.Context, db *sqlite.DB, path string) (session.Store, *eventlog.Layout, error) {
+	facts, layout, err := newLayout(ctx, db)
+	facts.Path, facts.Bytes = path, db.File.Size
+	return facts, layout, err
+}

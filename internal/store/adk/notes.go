@@ -1,0 +1,48 @@
+package adk
+
+import (
+	"sync"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// note is what an event says about others, which an item has no room for.
+type note struct {
+	rewind  string // the invocation before which the session goes on
+	summary *span
+	dialect string
+}
+
+// notes are kept by the key of the item. Few events have one.
+type notes struct{ byKey sync.Map }
+
+func (n *notes) keep(key string, value note) {
+	if value == (note{}) {
+		n.byKey.Delete(key) // a repair can have changed the event
+		return
+	}
+	n.byKey.Store(key, value)
+}
+
+func (n *notes) of(it *session.Item) note {
+	value, _ := n.byKey.Load(it.Key)
+	v, _ := value.(note)
+	return v
+}
+
+// noteOf is the note of an event. Only adk-python knows rewinds (3.1 step 1).
+func noteOf(g generation, s *stored) note {
+	n := note{dialect: s.dialect}
+	if g.python() {
+		n.rewind = s.Actions.RewindBeforeInvocationID
+	}
+	if c := s.Actions.Compaction; c != nil && g.summaryFault(s) == "" {
+		// adk-python leaves out every event before a summary that is not older than
+		// its start; the others, as adk-java does it, what lies within the span (3.6).
+		n.summary = &span{start: c.start(), end: c.end(), open: g.python(), local: g == p0}
+		for _, e := range c.ExcludedEvents {
+			n.summary.except = append(n.summary.except, excluded{e.InvocationID, spanTime(e.Timestamp).Time})
+		}
+	}
+	return n
+}

@@ -1,0 +1,90 @@
+package adk
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unsafe"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// textOf is a column value as a text of its own.
+func textOf(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return ""
+	case string:
+		return strings.Clone(v)
+	case []byte:
+		return string(v)
+	}
+	return fmt.Sprint(value)
+}
+
+// bytesOf are the bytes of a column value, nil for NULL. They are not copied and die
+// with the row, and must not be changed.
+func bytesOf(value any) []byte {
+	switch v := value.(type) {
+	case nil:
+		return nil
+	case []byte:
+		return v
+	case string:
+		if v == "" {
+			return []byte{}
+		}
+		return unsafe.Slice(unsafe.StringData(v), len(v))
+	}
+	return []byte(textOf(value))
+}
+
+// The names of members are read alike in snake, camel and Pascal case (2): Python
+// takes both spellings of its own, and Go takes every case. Of doubled names the
+// last one counts for both.
+var (
+	pythonJSON = json.JoinOptions(json.MatchCaseInsensitiveNames(true), jsontext.AllowDuplicateNames(true))
+	// Go puts U+FFFD in place of what is no Unicode; Python refuses the record.
+	goJSON = json.JoinOptions(pythonJSON, jsontext.AllowInvalidUTF8(true))
+)
+
+// decode reads a JSON text as the generation's reader does.
+func (g generation) decode(data []byte, into any) error {
+	if g.python() {
+		return json.Unmarshal(data, into, pythonJSON)
+	}
+	return json.Unmarshal(data, into, goJSON)
+}
+
+func unquote(v jsontext.Value) string {
+	text, _ := jsontext.AppendUnquote(nil, v) // never fails on what a decoder accepted
+	return string(text)
+}
+
+func jsonFloat(v jsontext.Value) (f float64, err error) {
+	err = json.Unmarshal(v, &f)
+	return f, err
+}
+
+// isObject reports whether a JSON text is an object.
+func isObject(data []byte) bool {
+	v := jsontext.Value(data)
+	return v.IsValid(pythonJSON) && v.Kind() == jsontext.KindBeginObject
+}
+
+// explain words a decoder's error without what the record says.
+func explain(err error) string {
+	if wrong, ok := errors.AsType[*json.SemanticError](err); ok && wrong.JSONKind != jsontext.KindInvalid {
+		return fmt.Sprintf("%q holds a value of another type than the reader expects", string(wrong.JSONPointer))
+	}
+	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		for _, what := range []string{"invalid surrogate pair", "invalid escape sequence", "invalid UTF-8"} {
+			if syntax.Err != nil && strings.Contains(syntax.Err.Error(), what) {
+				return fmt.Sprintf("%s at byte %d", what, syntax.ByteOffset)
+			}
+		}
+		return fmt.Sprintf("it is no JSON from byte %d on", syntax.ByteOffset)
+	}
+	return "it breaks off"
+}

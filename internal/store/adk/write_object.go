@@ -1,0 +1,146 @@
+package adk
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store/adk/pickle"
+)
+
+// member is a member of an object that is written, by adk-python's name. Without a
+// value there is none.
+type member struct {
+	name  string
+	value []byte
+}
+
+// object is a JSON object, with names in camel case where the writer has these.
+func object(camel bool, members ...member) []byte {
+	out := []byte{'{'}
+	for _, m := range members {
+		if m.value == nil {
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		name := m.name
+		if camel {
+			name = inCamel(name)
+		}
+		out = append(append(append(out, quote(name)...), ':'), m.value...)
+	}
+	return append(out, '}')
+}
+
+func inCamel(name string) string {
+	words := strings.Split(name, "_")
+	for i, word := range words[1:] {
+		words[i+1] = strings.ToUpper(word[:1]) + word[1:]
+	}
+	return strings.Join(words, "")
+}
+
+// camelDocument reports whether the document of an event has names in camel case.
+func (r *revision) camelDocument() bool {
+	at := r.inside(spot{column: "event_data"}, "invocationId")
+	return at.pointer.LastToken() == "invocationId" && r.raw(at) != nil
+}
+
+// camelContent reports whether what an event says is written with names in camel
+// case: as its calls and results are, or else as the whole store is.
+func (r *revision) camelContent() bool {
+	calls, results := r.said(r.parts())
+	for _, at := range append(calls, results...) {
+		return !strings.Contains(at.pointer.LastToken(), "_")
+	}
+	if r.row.Has("event_data") {
+		return r.camelDocument()
+	}
+	return !r.pickled()
+}
+
+// pickled reports whether the actions are a pickle, as adk-python has them in a
+// column.
+func (r *revision) pickled() bool {
+	return bytes.HasPrefix(bytesOf(r.row.Value("actions")), []byte{pickled})
+}
+
+// dictionaries are the members of actions that are always there in adk-python, empty
+// if need be (2).
+var dictionaries = []string{"state_delta", "artifact_delta", "requested_auth_configs", "requested_tool_confirmations"}
+
+// emptyActions are those of an event that did nothing besides, in the form of a
+// neighbour: with the members that its writer knows (1.4), as the next reader is as
+// old or new as that; nil where that has none.
+func (r *revision) emptyActions() ([]byte, error) {
+	if !r.row.Has("event_data") {
+		switch stored := bytesOf(r.row.Value("actions")); {
+		case stored == nil:
+			return nil, nil
+		case r.pickled():
+			return emptyPickle(stored)
+		case bytes.Contains(stored, []byte(`"StateDelta"`)):
+			return []byte(`{"StateDelta":{},"ArtifactDelta":{},"RequestedToolConfirmations":null,"SkipSummarization":false,"TransferToAgent":"","Escalate":false}`), nil
+		}
+		return []byte(`{"stateDelta":{},"artifactDelta":{}}`), nil
+	}
+	var empty []member
+	actions := r.inside(spot{column: "event_data"}, "actions")
+	for _, name := range dictionaries {
+		if r.raw(r.inside(actions, inCamel(name))) != nil {
+			empty = append(empty, member{name, []byte("{}")})
+		}
+	}
+	return object(r.camelDocument(), empty...), nil
+}
+
+// emptyPickle is an object of the same class with the same fields, all as they are
+// when nothing sets them: of these, newer versions of adk-python have more (1.1), and
+// each fails on a pickle that lacks one that it asks for.
+func emptyPickle(like []byte) ([]byte, error) {
+	refused := problem.New(problem.RolledBack, "migrate the database to adk-python's schema v1 (`adk migrate session`), and repair that",
+		"an event cannot be added: the pickled actions of the one beside it are more than plain data")
+	value, err := pickle.Decode(like)
+	stored, isObject := value.(*pickle.Object)
+	if err != nil || !isObject {
+		return nil, refused
+	}
+	state, isDict := stored.State.(*pickle.Dict)
+	if !isDict {
+		return nil, refused
+	}
+	empty := &pickle.Dict{}
+	for _, pair := range state.Pairs {
+		switch pair[0] {
+		case "__dict__":
+			pair[1] = unsetFields(pair[1])
+		case "__pydantic_fields_set__":
+			pair[1] = &pickle.Set{}
+		}
+		empty.Pairs = append(empty.Pairs, pair)
+	}
+	data, err := pickle.Encode(&pickle.Object{Class: stored.Class, Args: stored.Args, State: empty})
+	if err != nil {
+		return nil, refused
+	}
+	return data, nil
+}
+
+func unsetFields(fields any) any {
+	unset := &pickle.Dict{}
+	known, ok := fields.(*pickle.Dict)
+	if !ok {
+		return fields
+	}
+	for _, pair := range known.Pairs {
+		pair[1] = nil
+		if name, _ := pair[0].(string); slices.Contains(dictionaries, name) {
+			pair[1] = &pickle.Dict{}
+		}
+		unset.Pairs = append(unset.Pairs, pair)
+	}
+	return unset
+}

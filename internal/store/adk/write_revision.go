@@ -1,0 +1,62 @@
+package adk
+
+import (
+	"github.com/sessctl/sessctl/internal/jsonedit"
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
+	"github.com/sessctl/sessctl/internal/store/sqlite"
+)
+
+// revision is the row of an event while it is being changed: of a document, single
+// values change and every other byte stays.
+type revision struct {
+	row     eventlog.Row
+	columns []string // that change, in the order in which they were changed first
+	values  map[string]any
+}
+
+func revise(row eventlog.Row) *revision { return &revision{row: row, values: map[string]any{}} }
+
+func (r *revision) value(column string) any {
+	if value, changed := r.values[column]; changed {
+		return value
+	}
+	return r.row.Value(column)
+}
+
+func (r *revision) set(column string, value any) {
+	if _, changed := r.values[column]; !changed {
+		r.columns = append(r.columns, column)
+	}
+	r.values[column] = value
+}
+
+// put gives a value in a document another one; nil takes it away. The column keeps
+// its type.
+func (r *revision) put(at spot, value []byte) error {
+	doc, err := jsonedit.Set(r.document(at.column), string(at.pointer), value)
+	if err != nil {
+		return notAsRead(at.column)
+	}
+	if _, isText := r.row.Value(at.column).(string); isText {
+		r.set(at.column, string(doc))
+	} else {
+		r.set(at.column, doc)
+	}
+	return nil
+}
+
+func (r *revision) document(column string) []byte { return bytesOf(r.value(column)) }
+
+// changes are the columns that hold something else now.
+func (r *revision) changes() []sqlite.FieldChange {
+	var list []sqlite.FieldChange
+	for _, column := range r.columns {
+		list = append(list, sqlite.FieldChange{Name: column, Old: sqlite.Kept(r.row.Value(column)), New: r.values[column]})
+	}
+	return list
+}
+
+func notAsRead(column string) error {
+	return problem.New(problem.RolledBack, "check the store again", "an event was not changed: its %s does not hold what was read of it", column)
+}

@@ -1,0 +1,102 @@
+package adk
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/problem"
+)
+
+// move gives an event another place in its session: its time changes, and the copy
+// of it in its document by as much.
+func (r *revision) move(position int64) error {
+	column := r.row.Value("timestamp")
+	at, err := stampLike(column, position, time.Time{})
+	if err != nil {
+		return err
+	}
+	r.set("timestamp", at)
+	if !r.row.Has("event_data") {
+		return nil
+	}
+	copied := r.inside(spot{column: "event_data"}, "timestamp")
+	value, err := shifted(r.raw(copied), position-place(column))
+	if err != nil || value == nil {
+		return err
+	}
+	return r.put(copied, value)
+}
+
+// stampLike is the time that has a place in the order of a session, in the form of
+// another one: a number of seconds, or a text with the same separators and the same
+// offset, or the one that makes it the given instant. adk-go leaves zeros at the end
+// out, SQLAlchemy writes all six digits.
+func stampLike(like any, position int64, instant time.Time) (any, error) {
+	switch like.(type) {
+	case int64, float64:
+		return float64(position) / 1e6, nil
+	}
+	text, clock := textOf(like), time.UnixMicro(position).UTC()
+	for _, f := range textForms {
+		t, err := time.Parse(f.form, text)
+		if err != nil {
+			continue
+		}
+		seconds, zone, _ := strings.Cut(f.form, "05")
+		digits := ".000000"
+		if f.zoned {
+			digits = ".999999"
+			_, offset := t.Zone()
+			if !instant.IsZero() {
+				offset = int((position - instant.UnixMicro()) / 1e6)
+			}
+			zone = zoneLike(text, zone)
+			clock = time.Date(clock.Year(), clock.Month(), clock.Day(), clock.Hour(), clock.Minute(), clock.Second(), clock.Nanosecond(), time.FixedZone("", offset))
+		}
+		stamp := clock.Format(seconds + "05" + digits + zone)
+		if blob, ok := like.([]byte); ok && blob != nil {
+			return []byte(stamp), nil
+		}
+		return stamp, nil
+	}
+	return nil, problem.New(problem.RolledBack, "", "an event cannot get another place beside one whose timestamp is no time")
+}
+
+// zoneLike is the form of an offset that a text has: adk-go writes +00:00 where RFC
+// 3339 has Z.
+func zoneLike(text, form string) string {
+	if strings.HasSuffix(text, "Z") {
+		return form
+	}
+	return "-07:00"
+}
+
+// shifted is a time in a document, so many microseconds later; nil when there is
+// none.
+func shifted(value jsontext.Value, by int64) (jsontext.Value, error) {
+	stored := jsonStamp(value)
+	switch {
+	case stored.bad != "":
+		return nil, problem.New(problem.RolledBack, "", "an event cannot get another place: the copy of its time in event_data is no time")
+	case stored.IsZero():
+		return nil, nil
+	case value.Kind() == jsontext.KindString:
+		return quote(stored.Add(time.Duration(by) * time.Microsecond).Format(time.RFC3339Nano)), nil
+	}
+	return seconds(stored.UnixMicro() + by), nil
+}
+
+// seconds are microseconds as JSON has them: seconds since 1970, with as few digits
+// as tell them from others, as Python writes a float.
+func seconds(micros int64) jsontext.Value {
+	value := float64(micros) / 1e6
+	text := strconv.FormatFloat(value, 'f', -1, 64)
+	if value == math.Trunc(value) {
+		text += ".0"
+	}
+	return jsontext.Value(text)
+}

@@ -1,0 +1,75 @@
+package springai
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// The generations of the schema, by the first release that has it.
+const (
+	sequenced = "0.6.0"
+	byTime    = "0.1.0"
+)
+
+// facts is what is known of a database with this schema.
+func (sc *schema) facts(path string, bytes int64) session.Store {
+	f := session.Store{
+		Path: path, Kind: kindName, Title: kindTitle, Bytes: bytes,
+		BranchModel: "path", RootSummaries: true, LikeFilter: true, Renumbers: sc.given,
+		// SessionMemoryAdvisor.java, since 0.1.0.
+		Adapts:     map[string]string{"SC304": "moves system messages to the start of the request"},
+		Generation: sequenced, Runtime: "written by Spring AI Session 0.6.0 or later", ReadOnly: sc.readOnly(),
+	}
+	if !sc.sequenced() {
+		f.Generation, f.Runtime = byTime, "written by Spring AI Session before 0.6.0"
+		f.Advice = []string{"Spring AI Session before 0.6.0 orders events by their times, so that a summary comes after what it should stand before, " +
+			"and its compaction deletes what it sums up: upgrade it, with the two columns of its migration guide."}
+	}
+	if what := sc.oddities(); len(what) > 0 {
+		f.Faults = append(f.Faults, session.Fault{
+			Kind: session.SchemaUnknown, Item: -1, Ref: session.Ref{Table: sc.events.name, Key: "*"},
+			Detail: "the tables are not those of a known release: " + strings.Join(what, "; "),
+		})
+	}
+	return f
+}
+
+// oddities are the ways in which the tables differ from those of every known
+// release.
+func (sc *schema) oddities() []string {
+	var list []string
+	newer := newerColumns
+	if len(sc.events.missing(newerColumns)) == len(newerColumns) { // before 0.6.0
+		newer = nil
+	}
+	for _, t := range []struct {
+		table *table
+		known []string
+	}{{&sc.sessions, sessionColumns}, {&sc.events, slices.Concat(eventColumns, newer)}} {
+		if missing := t.table.missing(t.known); len(missing) > 0 {
+			list = append(list, t.table.name+" lacks "+strings.Join(missing, ", "))
+		}
+		if unknown := t.table.unknown(t.known); len(unknown) > 0 {
+			list = append(list, fmt.Sprintf("nothing is known of %s in %s", strings.Join(unknown, ", "), t.table.name))
+		}
+	}
+	return list
+}
+
+// readOnly says why a database of this schema is not repaired in place, "" if it
+// is.
+func (sc *schema) readOnly() string {
+	switch {
+	case !sc.sequenced():
+		return "its events are ordered by their times, so that none could be put in its place without changing when it was said: " +
+			"add the columns seq and archived as the migration guide of Spring AI Session 0.6.0 says, and repair it then"
+	case len(sc.oddities()) > 0:
+		return "its tables are not those of a known release of Spring AI Session"
+	case sc.unique:
+		return "each seq must be unique, but nothing gives out new ones: make seq the table's INTEGER PRIMARY KEY, as a generated column is elsewhere"
+	}
+	return ""
+}

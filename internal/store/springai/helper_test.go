@@ -1,0 +1,201 @@
+package springai_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/registry"
+	"github.com/sessctl/sessctl/internal/store/springai/springtest"
+)
+
+// tester is what testing and rapid have in common.
+type tester interface {
+	Helper()
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+	Logf(format string, args ...any)
+}
+
+// built is the path of a new file with the session of a script.
+func built(t tester, folder, script string, form springtest.Form) string {
+	t.Helper()
+	path := filepath.Join(folder, "sessions.db")
+	if err := springtest.Find(script).Build(path, form); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// change runs statements on a file.
+func change(t tester, path string, statements ...string) {
+	t.Helper()
+	db := plain(t, path)
+	for _, s := range statements {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func plain(t tester, path string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=foreign_keys(0)&_pragma=synchronous(off)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	return db
+}
+
+// lines are the rows of a query, each of whose values is a text.
+func lines(t tester, path, query string) []string {
+	t.Helper()
+	db := plain(t, path)
+	defer func() { _ = db.Close() }()
+	rows, err := db.Query(query)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	columns, _ := rows.Columns()
+	values, targets := make([]sql.NullString, len(columns)), make([]any, len(columns))
+	for i := range values {
+		targets[i] = &values[i]
+	}
+	var list []string
+	for rows.Next() {
+		if err := rows.Scan(targets...); err != nil {
+			t.Fatal(err)
+		}
+		row := make([]string, len(values))
+		for i := range values {
+			row[i] = values[i].String
+		}
+		list = append(list, strings.Join(row, " | "))
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// dump is everything in a file, exactly.
+func dump(t tester, path string) []string {
+	t.Helper()
+	all := lines(t, path, "select sql from sqlite_schema order by 1")
+	for _, table := range lines(t, path, "select name from sqlite_schema where type = 'table' order by 1") {
+		columns := strings.Join(lines(t, path, "select 'quote(\"' || name || '\")' from pragma_table_info('"+table+"')"), " || ', ' || ")
+		all = append(all, lines(t, path, "select '"+table+"', "+columns+` from "`+table+`" order by rowid`)...)
+	}
+	return all
+}
+
+// trees are those of a file, with bodies.
+func trees(t tester, path string) []*session.Tree {
+	t.Helper()
+	opened, err := registry.Open(context.Background(), path, "", nil, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []*session.Tree
+	for tree, err := range opened.Trees(context.Background()) {
+		if err == nil {
+			err = opened.Fill(context.Background(), tree)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, tree)
+	}
+	if err := opened.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// planned is the plan for a file.
+func planned(path string) (*repair.Plan, store.Kind, error) {
+	opened, err := registry.Open(context.Background(), path, "", nil, store.Options{Deep: true})
+	if err != nil {
+		return nil, store.Kind{}, err
+	}
+	if opened.Facts().Writer == session.WriterUnknown {
+		opened.Facts().Writer = session.WriterDead
+	}
+	plan, _, err := repair.Make(context.Background(), opened.Store, repair.Options{Prologue: opened.Kind.Prologue})
+	return plan, opened.Kind, errors.Join(err, opened.Close())
+}
+
+// repaired repairs a file in place; the receipt is nil when there was nothing to
+// do.
+func repaired(path string) (*repair.Plan, *repair.Receipt, error) {
+	plan, kind, err := planned(path)
+	if err != nil || plan.Empty() {
+		return plan, nil, err
+	}
+	editor, err := kind.Edit(context.Background(), path)
+	if err != nil {
+		return plan, nil, err
+	}
+	apply := repair.Apply{Backup: path + ".backup", Receipt: path + ".receipt.json", Prologue: kind.Prologue}
+	receipt, err := apply.Run(context.Background(), editor, plan)
+	return plan, receipt, errors.Join(err, editor.Close())
+}
+
+// undone takes a repair back.
+func undone(t tester, path string, receipt *repair.Receipt) {
+	t.Helper()
+	read, err := repair.ReadReceipt(receipt.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range registry.Kinds {
+		if kind.Name != read.Store.Kind {
+			continue
+		}
+		editor, err := kind.Edit(context.Background(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = repair.Undo(context.Background(), editor, read)
+		if err := errors.Join(err, editor.Close()); err != nil {
+			t.Fatalf("undo: %v", err)
+		}
+		return
+	}
+	t.Fatalf("no kind of store is called %s", read.Store.Kind)
+}
+
+// left are the findings of a plan above info, as rule and item.
+func left(plan *repair.Plan) []string {
+	var list []string
+	for _, f := range plan.Findings {
+		if f.Severity > rules.Info {
+			list = append(list, fmt.Sprint(f.Rule.ID, " ", f.Item))
+		}
+	}
+	return list
+}
+
+// opened are the facts of a file, read with every test that there is.
+func opened(t tester, path string) *session.Store {
+	t.Helper()
+	o, err := registry.Open(context.Background(), path, "", nil, store.Options{Deep: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return o.Facts()
+}

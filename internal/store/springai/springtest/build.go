@@ -1,0 +1,193 @@
+package springtest
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver
+)
+
+// Form is how a file has the tables. The zero Form is the usual one: since 0.6.0,
+// with SQLite giving out seq.
+type Form struct {
+	ByTime  bool // before 0.6.0: no seq, no archived
+	Plain   bool // seq is a column like others, and id the primary key
+	Reused  bool // seq is given out, and numbers that are free at the end are again
+	Upper   bool // names in upper case, as H2 has them
+	Words   bool // booleans are texts
+	ISO     bool // times are texts with T and Z
+	Millis  bool // times are numbers, as the SQLite driver of Java writes them
+	Loose   bool // nothing is NOT NULL, and there is no foreign key
+	Unnamed bool // seq is unique, but nothing gives it out
+}
+
+// Forms are the forms of files to test with, by name.
+var Forms = map[string]Form{
+	"seq given out":    {},
+	"plain seq":        {Plain: true},
+	"reused numbers":   {Reused: true},
+	"upper case":       {Upper: true, Words: true},
+	"ISO times":        {ISO: true},
+	"numbers as times": {Millis: true},
+	"loose":            {Loose: true, Plain: true},
+	"before 0.6.0":     {ByTime: true},
+	"before, numbers":  {ByTime: true, Millis: true, Upper: true},
+}
+
+// DB is a database under construction. Its methods keep the first error, which
+// Close returns.
+type DB struct {
+	SQL  *sql.DB
+	Form Form
+
+	now  time.Time
+	last int
+	seq  int64
+	err  error
+}
+
+// Create makes a file with the tables.
+func Create(path string, form Form) (*DB, error) {
+	plain, err := sql.Open("sqlite", "file:"+path+"?_pragma=synchronous(off)&_pragma=foreign_keys(0)")
+	if err != nil {
+		return nil, err
+	}
+	plain.SetMaxOpenConns(1)
+	db := &DB{SQL: plain, Form: form, now: time.Date(2026, 5, 4, 9, 0, 0, 250_000_000, time.UTC)}
+	for _, statement := range form.schema() {
+		db.Exec(statement)
+	}
+	if db.err != nil {
+		return nil, errors.Join(db.err, plain.Close())
+	}
+	return db, nil
+}
+
+func (f Form) schema() []string {
+	order := "seq INTEGER PRIMARY KEY AUTOINCREMENT, id VARCHAR(255) NOT NULL UNIQUE"
+	archived := "archived BOOLEAN NOT NULL DEFAULT FALSE,"
+	switch {
+	case f.ByTime:
+		order, archived = "id VARCHAR(255) NOT NULL PRIMARY KEY", ""
+	case f.Reused:
+		order = "seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE"
+	case f.Unnamed:
+		order = "seq BIGINT NOT NULL UNIQUE, id VARCHAR(255) NOT NULL PRIMARY KEY"
+	case f.Plain:
+		order = "seq BIGINT NOT NULL, id TEXT PRIMARY KEY"
+	}
+	if f.Words {
+		archived = strings.Replace(archived, "BOOLEAN", "TEXT", 1)
+	}
+	list := []string{
+		`CREATE TABLE ai_session (id VARCHAR(255) NOT NULL PRIMARY KEY, user_id VARCHAR(255) NOT NULL, created_at TIMESTAMP NOT NULL,
+			expires_at TIMESTAMP, metadata TEXT, event_version BIGINT NOT NULL DEFAULT 0)`,
+		`CREATE TABLE ai_session_event (` + order + `, session_id VARCHAR(255) NOT NULL REFERENCES ai_session (id) ON DELETE CASCADE,
+			"timestamp" TIMESTAMP NOT NULL, message_type VARCHAR(20) NOT NULL, message_content TEXT, message_data TEXT,
+			synthetic BOOLEAN NOT NULL DEFAULT FALSE, ` + archived + ` branch VARCHAR(500), metadata TEXT)`,
+		`CREATE INDEX idx_ai_session_event_session ON ai_session_event (session_id)`,
+	}
+	for i, statement := range list {
+		if f.Loose {
+			statement = strings.ReplaceAll(statement, " NOT NULL", "")
+			statement = strings.ReplaceAll(statement, " REFERENCES ai_session (id) ON DELETE CASCADE", "")
+		}
+		if f.Upper {
+			statement = strings.ToUpper(statement)
+		}
+		list[i] = statement
+	}
+	return list
+}
+
+// Exec runs a statement, and returns how many rows it changed.
+func (db *DB) Exec(statement string, args ...any) int64 {
+	if db.err != nil {
+		return 0
+	}
+	result, err := db.SQL.Exec(statement, args...)
+	if err != nil {
+		db.err = fmt.Errorf("%s: %w", statement, err)
+		return 0
+	}
+	n, err := result.RowsAffected()
+	db.err = err
+	return n
+}
+
+// Close closes the file and returns the first error.
+func (db *DB) Close() error { return errors.Join(db.err, db.SQL.Close()) }
+
+// Session adds a session.
+func (db *DB) Session(id string) {
+	db.Exec("INSERT INTO ai_session (id, user_id, created_at, metadata) VALUES (?, 'default-user', ?, '{}')", id, db.stamp(db.now))
+}
+
+// Append writes events as the library does, one after the other: the row, then
+// the number that counts them.
+func (db *DB) Append(session string, events ...Event) {
+	for _, e := range events {
+		db.write(session, db.complete(e))
+		db.Exec("UPDATE ai_session SET event_version = event_version + 1 WHERE id = ?", session)
+	}
+}
+
+// complete gives an event its id and time.
+func (db *DB) complete(e Event) Event {
+	db.last++
+	if e.ID == "" {
+		e.ID = fmt.Sprintf("00000000-0000-4000-8000-%012d", db.last)
+	}
+	if e.Time.IsZero() {
+		db.now = db.now.Add(1003 * time.Millisecond)
+		e.Time = db.now
+	}
+	return e
+}
+
+func (db *DB) write(session string, e Event) {
+	columns := []string{"id", "session_id", "timestamp", "message_type", "message_content", "message_data", "synthetic", "branch", "metadata"}
+	values := []any{e.ID, session, db.stamp(e.Time), e.Type, e.Text, e.data(), db.truth(e.Synthetic), nil, "{}"}
+	if e.NoText {
+		values[4] = nil
+	}
+	if e.Branch != "" {
+		values[7] = e.Branch
+	}
+	if e.Metadata != "" {
+		values[8] = e.Metadata
+	}
+	if !db.Form.ByTime {
+		columns, values = append(columns, "archived"), append(values, db.truth(e.Archived))
+	}
+	if db.Form.Plain || db.Form.Unnamed {
+		db.seq++
+		columns, values = append(columns, "seq"), append(values, db.seq)
+	}
+	for i, c := range columns {
+		columns[i] = strconv.Quote(c)
+	}
+	db.Exec("INSERT INTO ai_session_event ("+strings.Join(columns, ", ")+") VALUES (?"+strings.Repeat(", ?", len(values)-1)+")", values...)
+}
+
+// stamp is a time as the file has it.
+func (db *DB) stamp(t time.Time) any {
+	switch {
+	case db.Form.Millis:
+		return t.UnixMilli()
+	case db.Form.ISO:
+		return t.Format("2006-01-02T15:04:05.000000Z07:00")
+	}
+	return t.Format("2006-01-02 15:04:05.000000")
+}
+
+func (db *DB) truth(is bool) any {
+	if db.Form.Words {
+		return strings.ToUpper(strconv.FormatBool(is))
+	}
+	return is
+}

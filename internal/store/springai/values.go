@@ -1,0 +1,60 @@
+package springai
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Any column of SQLite can hold a value of any type.
+
+// textOf is a value as text, in the same memory where it is one; ok is false for
+// NULL.
+func textOf(value any) (text string, ok bool) {
+	switch v := value.(type) {
+	case nil:
+		return "", false
+	case string:
+		return v, true
+	case []byte:
+		return string(v), true
+	}
+	return fmt.Sprint(value), true
+}
+
+// like is a text with the type that a stored value has.
+func like(stored any, text string) any {
+	if _, blob := stored.([]byte); blob {
+		return []byte(text)
+	}
+	return text
+}
+
+// truthOf reads a boolean, which SQLite has as a number or as a text; ok is false
+// for what is none.
+func truthOf(value any) (is, ok bool) {
+	switch v := value.(type) {
+	case int64:
+		return v != 0, true
+	case string, []byte:
+		text, _ := textOf(v)
+		is, err := strconv.ParseBool(strings.ToLower(text))
+		return is, err == nil
+	}
+	return false, false
+}
+
+// truthLike is a boolean in the form that a stored one has.
+func truthLike(stored any, is bool) any {
+	text, ok := stored.(string)
+	switch {
+	case !ok || text == "0" || text == "1":
+		if is {
+			return int64(1)
+		}
+		return int64(0)
+	case text == strings.ToUpper(text):
+		return strings.ToUpper(strconv.FormatBool(is))
+	}
+	return strconv.FormatBool(is)
+}
