@@ -25,7 +25,7 @@ const (
 
 // eachMissing calls fn for every unanswered call of one fate.
 func eachMissing(p *Pass, want fate, fn func(s *Subject, m pairing.Missing, d *replay.Delegation)) {
-	for _, s := range p.Subjects {
+	for _, s := range p.Voices {
 		for _, m := range s.Pairs.Missing {
 			d := s.delegation(m.Call)
 			if s.fate(p.Store.Writer, m, d) == want {
@@ -36,6 +36,9 @@ func eachMissing(p *Pass, want fate, fn func(s *Subject, m pairing.Missing, d *r
 }
 
 func (s *Subject) fate(writer session.Writer, m pairing.Missing, d *replay.Delegation) fate {
+	if s.call(m.Call).Waits {
+		return running
+	}
 	open := m.Tail && !s.Closed
 	if open && writer == session.WriterLive {
 		return running

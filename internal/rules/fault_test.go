@@ -46,7 +46,7 @@ func text(s string) *string { return &s }
 // TestEveryFaultIsReportedOnce: wherever an adapter puts a fault, one rule
 // reports it.
 func TestEveryFaultIsReportedOnce(t *testing.T) {
-	for kind := session.StoreDamaged; kind <= session.ParentCycle; kind++ {
+	for kind := session.StoreDamaged; kind <= session.OrphanRecord; kind++ {
 		fault := session.Fault{Kind: kind, Field: "title", Detail: "as the adapter words it", Default: text("")}
 		places := map[string]func(*session.Store, *session.Tree){
 			"session": func(_ *session.Store, tree *session.Tree) { ofSession(fault)(tree) },

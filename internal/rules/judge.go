@@ -29,7 +29,7 @@ type Judged struct {
 // rule finds of it is reported with report.
 func (p *Pass) judged() iter.Seq[Judged] {
 	return func(yield func(Judged) bool) {
-		for _, s := range p.Subjects {
+		for _, s := range p.Voices {
 			for _, profile := range s.Profiles {
 				if _, minds := profile.Levels[p.rule.ID]; minds && !yield(Judged{s, profile, p.judge.AsIs}) {
 					return
@@ -46,15 +46,34 @@ func (p *Pass) Report(f Finding) {
 	if len(f.Items) == 0 && f.Item >= 0 && f.Session != nil {
 		f.Items = []int{f.Item}
 	}
+	s := p.subject(f.Session)
+	f.translate(s)
 	if f.Profile != nil {
 		p.mind(&f, []*Profile{f.Profile})
 		return
 	}
-	if s := p.subject(f.Session); s != nil && (f.failing != nil || p.concerns(s.Profiles)) {
+	if s != nil && (f.failing != nil || p.concerns(s.Profiles)) {
 		p.mind(&f, s.Profiles)
 		return
 	}
-	p.found = append(p.found, &f)
+	if !p.told(&f) {
+		p.found = append(p.found, &f)
+	}
+}
+
+// told reports whether another voice of the session has reported the same.
+func (p *Pass) told(f *Finding) bool {
+	if f.voice == nil {
+		return false
+	}
+	at := place{f.Session, f.Ref, f.Nth}
+	for _, i := range p.at[at] {
+		if p.found[i].voice != f.voice {
+			return true
+		}
+	}
+	p.at[at] = append(p.at[at], len(p.found))
+	return false
 }
 
 // concerns reports whether the rule is one that depends on the provider.
@@ -113,6 +132,9 @@ func (p *Pass) add(f Finding, j Judgement) {
 	for _, i := range p.at[at] {
 		known := p.found[i]
 		if known.heard(j.Profile) {
+			if known.voice != f.voice {
+				return // one voice has told of it
+			}
 			continue
 		}
 		f.Judged = append(known.Judged, j)

@@ -49,7 +49,14 @@ type Subject struct {
 	Profiles []*Profile
 	Hint     string
 	// Parted are the pairs of which one half is archived and the other is not.
-	Parted  []pairing.Pair
+	Parted []pairing.Pair
+
+	whole    *Subject        // of which this is one voice, nil for a session's own subject
+	who      voice           // of a voice
+	at       []int           // of a voice: where its items stand in the session
+	strayed  map[string]bool // of a voice: ids of calls whose result only another one is shown
+	sketched bool            // a voice that is not shown everything: numbers of messages are not known
+
 	caller  *replay.Delegation
 	raw     *pairing.Pairing
 	refused map[readingBy]*Refused // made by Refused
@@ -64,28 +71,41 @@ func NewPass(store *session.Store, tree *session.Tree, judge Judge, report func(
 	}
 	p.Trace = replay.Stored(tree)
 	for i, s := range tree.Sessions {
-		rs := p.Trace.Sessions[i]
-		p.Subjects = append(p.Subjects, &Subject{
-			Session: s,
-			Replay:  rs,
-			Pairs:   pairing.Claim(s.Items, func(i int) bool { return rs.Steps[i].Action == replay.Persist }),
-			Start:   s.Start(),
-			Closed:  p.closed(s),
-			Model:   lastModel(s, rs),
-			caller:  p.Trace.Callers[s],
-		})
+		subject := p.newSubject(s, p.Trace.Sessions[i])
+		subject.Closed, subject.caller = p.closed(s), p.Trace.Callers[s]
+		p.Subjects = append(p.Subjects, subject)
 	}
-	p.Voices = p.Subjects
 	p.bySession = make(map[*session.Session]*Subject, len(p.Subjects))
 	byID := make(map[string]*Subject, len(p.Subjects))
 	for _, s := range p.Subjects { // parents come first
-		p.bySession[s.Session], byID[s.ID] = s, s
-		if s.Profiles = judge.Profiles; len(s.Profiles) == 0 {
-			own, why := s.hint(byID[s.Parent])
-			s.Profiles, s.Hint = []*Profile{own}, why
+		byID[s.ID] = s
+		p.judgedBy(s, byID[s.Parent])
+		for _, v := range p.voices(s) {
+			p.judgedBy(v, s)
+			p.Voices = append(p.Voices, v)
 		}
 	}
 	return p
+}
+
+// judgedBy sets who judges a subject: those that were asked, else the one that it
+// hints at, else its parent's.
+func (p *Pass) judgedBy(s, parent *Subject) {
+	p.bySession[s.Session] = s
+	if s.Profiles != nil {
+		return
+	}
+	if s.Profiles = p.judge.Profiles; len(s.Profiles) == 0 {
+		own, why := s.hint(p.Store, parent)
+		s.Profiles, s.Hint = []*Profile{own}, why
+	}
+}
+
+// newSubject computes what a session tells by itself.
+func (p *Pass) newSubject(s *session.Session, rs *replay.Session) *Subject {
+	subject := &Subject{Session: s, Replay: rs, Start: s.Start(), Model: lastModel(s, rs)}
+	p.pair(subject, func(i int) bool { return rs.Steps[i].Action == replay.Persist })
+	return subject
 }
 
 // closed reports whether s is a child that its runtime never sends to a model

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/sessctl/sessctl/internal/session"
 )
 
 // Profile is what one provider's API minds in a request: a row of the table of
@@ -96,8 +98,9 @@ func (p *Profile) Error(rule string, at Said) string {
 
 // hint is the profile of a session that nobody named one for, and why: the
 // model that answered last says whose API it was, else the form of the calls'
-// ids, which tells Anthropic's, and else what the parent session hints at.
-func (s *Subject) hint(parent *Subject) (*Profile, string) {
+// ids, which tells Anthropic's, else what the parent session hints at, and else
+// the runtime's own default.
+func (s *Subject) hint(store *session.Store, parent *Subject) (*Profile, string) {
 	known := profileOf(s.Model)
 	switch {
 	case known != nil:
@@ -108,6 +111,9 @@ func (s *Subject) hint(parent *Subject) (*Profile, string) {
 		return &anthropic, "the call ids are Anthropic's"
 	case parent != nil && parent.Hint != "":
 		return parent.Profiles[0], parent.Hint
+	}
+	if own := profileOf(store.Model); own != nil && store.Model != "" {
+		return own, "no model is named, and " + store.Title + " uses " + store.Model + " by default"
 	}
 	return &Generic, "no model is named"
 }

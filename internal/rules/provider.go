@@ -10,6 +10,9 @@ import (
 // they are stored now, if it refuses a pair: the first one at or behind the item,
 // or where there is none, the first of all. "" when it refuses none.
 func (s *Subject) providerError(profile *Profile, item int) string {
+	if s.sketched {
+		return ""
+	}
 	refused := s.Refused(profile)
 	for _, from := range []pairing.Occurrence{{Item: item}, {}} {
 		if calls := behind(refused.Calls, from); len(calls) > 0 {

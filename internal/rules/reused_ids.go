@@ -118,7 +118,7 @@ func (s *Subject) rename(u reuse) Fix {
 // reportReuses reports the calls whose id is used before, in the same turn or in
 // an earlier one.
 func reportReuses(p *Pass, sameTurn bool, message string) {
-	for _, s := range p.Subjects {
+	for _, s := range p.Voices {
 		for _, u := range s.reuses() {
 			if u.sameTurn != sameTurn {
 				continue

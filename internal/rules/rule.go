@@ -89,6 +89,7 @@ type Finding struct {
 	Fixes   []Fix
 
 	failing func(*Profile) string // makes ProviderError for each profile
+	voice   *Subject              // whose request it is about, nil for the session's
 }
 
 // Judgement is how one profile minds a finding.

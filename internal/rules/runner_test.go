@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,6 +21,7 @@ type ruleCase struct {
 	tweak func(*session.Tree) // what the notation has no words for
 	want  string              // in the form of describe, "" for nothing
 	says  string              // a part of the first finding's message
+	only  string              // the rule that is asked, "" for all
 
 	// profile names the profiles that judge, "own" stands for the session's
 	// hint; "" asks for none of the rules that depend on a provider.
@@ -57,7 +59,9 @@ func runCases(t *testing.T, cases []ruleCase) {
 			if tc.tweak != nil {
 				tc.tweak(trees[0])
 			}
-			found := findFor(store, trees, tc.judge())
+			found := slices.DeleteFunc(findFor(store, trees, tc.judge()), func(f *rules.Finding) bool {
+				return tc.only != "" && f.Rule.ID != tc.only
+			})
 			if diff := cmp.Diff(lines(tc.want), lines(describe(trees, found))); diff != "" {
 				t.Errorf("want (-), got (+):\n%s%s", diff, tc.tree)
 			}

@@ -8,7 +8,7 @@ import (
 
 var positionCollision = Rule{
 	ID: "SC011", Name: "position-collision", Severity: Warning, Safety: Lossless, Scope: PerTree, Since: "0.1.0",
-	Title: "positions that are negative or used twice",
+	Title: "positions or times of the order that are negative or used twice",
 	Run: func(p *Pass) {
 		for _, s := range p.Subjects {
 			reportPositions(p, s)
@@ -36,19 +36,58 @@ func reportPositions(p *Pass, s *Subject) {
 	f.Items = bad
 	var parts []string
 	if negative > 0 {
-		parts = append(parts, count(negative, "item")+" with a negative position")
+		parts = append(parts, count(negative, "item")+" with a negative position or time")
 	}
 	if doubled > 0 {
-		parts = append(parts, count(doubled, "item")+" with the position of the item before: their order is undefined; sessctl reads them in row order")
+		parts = append(parts, count(doubled, "item")+" with the position or time of the item before: "+shownAs(p.Store))
 	}
 	f.Message = list(parts)
-	fix := Fix{Title: "renumber the session's items in the order shown", Safety: Lossless}
-	for i := range s.Items {
-		if s.Items[i].Position != int64(i) {
-			value := strconv.Itoa(i)
-			fix.Edits = append(fix.Edits, session.Edit{Op: session.Set, Ref: s.ItemRef(i), Field: "position", Value: &value})
-		}
+	fix := Fix{Title: "make the positions rise in the order shown", Safety: Lossless, Edits: rising(s.Session)}
+	if p.Store.TurnsTies && doubled > 0 {
+		fix.Title, fix.Edits = "put the events of one time back into the order in which they were written, a microsecond apart", turned(s.Session)
 	}
 	f.Fixes = []Fix{fix}
 	p.Report(f)
+}
+
+// shownAs says what becomes of the order of items with one position.
+func shownAs(store *session.Store) string {
+	if store.TurnsTies {
+		return "the reader shows them in the reverse of the order in which they were written"
+	}
+	return "nothing promises their order; sessctl shows the one that readers have today"
+}
+
+// turned are the edits that turn every run of items with one position round. Where
+// one is moved, the desk makes the positions rise.
+func turned(s *session.Session) []session.Edit {
+	var edits []session.Edit
+	for from := 0; from < len(s.Items); {
+		to := from + 1
+		for to < len(s.Items) && s.Items[to].Position == s.Items[from].Position {
+			to++
+		}
+		for i := to - 2; i >= from; i-- {
+			edits = append(edits, session.Edit{Op: session.Move, Ref: s.ItemRef(i), To: s.ID, After: s.ItemRef(i + 1)})
+		}
+		from = to
+	}
+	return edits
+}
+
+// rising are the edits that make every position greater than the one before it,
+// beginning with 0 at the least. Most items keep theirs: a position can be a time.
+func rising(s *session.Session) []session.Edit {
+	var edits []session.Edit
+	last := int64(-1)
+	for i := range s.Items {
+		at := s.Items[i].Position
+		if at <= last {
+			at = last + 1
+			value := strconv.FormatInt(at, 10)
+			edits = append(edits, session.Edit{Op: session.Set, Ref: s.ItemRef(i), Field: "position", Value: &value})
+		}
+		last = at
+	}
+	return edits
 }

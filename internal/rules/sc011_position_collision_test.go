@@ -1,6 +1,10 @@
 package rules_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
 
 func TestSC011PositionCollision(t *testing.T) {
 	runCases(t, []ruleCase{
@@ -15,7 +19,7 @@ P
 			want: `
 				SC011 warning P.2
 				lossless: set P.2 position=2`,
-			says: "1 item with the position of the item before",
+			says: "1 item with the position or time of the item before",
 		},
 		{
 			name: "a negative position",
@@ -26,7 +30,7 @@ P
 			want: `
 				SC011 warning P.0
 				lossless: set P.0 position=0`,
-			says: "1 item with a negative position",
+			says: "1 item with a negative position or time",
 		},
 		{
 			name: "both",
@@ -37,8 +41,38 @@ P
   user pos=3`,
 			want: `
 				SC011 warning P.0,2
-				lossless: set P.0 position=0; set P.1 position=1; set P.2 position=2`,
-			says: "1 item with a negative position and 1 item with the position of the item before",
+				lossless: set P.0 position=0; set P.2 position=4`,
+			says: "1 item with a negative position or time and 1 item with the position or time of the item before",
+		},
+		{
+			name: "three events of one microsecond, as readers that order by time have it",
+			tree: `
+P
+  user pos=1763674756701560
+  root c1() pos=1763674756701600
+  root <c1 pos=1763674756701600
+  root "ok" pos=1763674756701600
+  user pos=1763674756701602
+  root "more" pos=1763674757000000`,
+			want: `
+				SC011 warning P.2,3
+				lossless: set P.2 position=1763674756701601; set P.3 position=1763674756701602; set P.4 position=1763674756701603`,
+			says: "2 items with the position or time of the item before",
+		},
+		{
+			name:  "the same, where the reader turns them round",
+			store: func(s *session.Store) { s.TurnsTies = true },
+			tree: `
+P
+  user pos=1763674756701560
+  root <c1 pos=1763674756701600
+  root c1() pos=1763674756701600
+  root "ok" pos=1763674756701602`,
+			only: "SC011",
+			want: `
+				SC011 warning P.2
+				lossless: move P.1 to P after P.2`,
+			says: "the reader shows them in the reverse",
 		},
 		{
 			name: "gaps are harmless",

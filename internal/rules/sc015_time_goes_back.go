@@ -3,6 +3,8 @@ package rules
 import (
 	"fmt"
 	"time"
+
+	"github.com/sessctl/sessctl/internal/session"
 )
 
 var timeGoesBack = Rule{
@@ -10,18 +12,7 @@ var timeGoesBack = Rule{
 	Title: "times decrease within a session",
 	Run: func(p *Pass) {
 		for _, s := range p.Subjects {
-			var before time.Time
-			var bad []int
-			for i := range s.Items {
-				t := s.Items[i].Time
-				if t.IsZero() {
-					continue
-				}
-				if t.Before(before) {
-					bad = append(bad, i)
-				}
-				before = t
-			}
+			bad := backInTime(s.Session)
 			if len(bad) == 0 {
 				continue
 			}
@@ -32,4 +23,26 @@ var timeGoesBack = Rule{
 			p.Report(f)
 		}
 	},
+}
+
+// backInTime are the items that are older than the one before them. A compaction
+// writes what it keeps anew, behind its summary and what it archived: so the
+// summary does not count, and what is archived counts by itself.
+func backInTime(s *session.Session) []int {
+	var before struct{ sent, archived time.Time }
+	var bad []int
+	for i := range s.Items {
+		it, last := &s.Items[i], &before.sent
+		if it.Flags.Has(session.Archived) {
+			last = &before.archived
+		}
+		if it.Time.IsZero() || it.Flags.Has(session.SummaryTurn) {
+			continue
+		}
+		if it.Time.Before(*last) {
+			bad = append(bad, i)
+		}
+		*last = it.Time
+	}
+	return bad
 }

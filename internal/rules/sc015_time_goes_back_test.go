@@ -42,6 +42,28 @@ P
   root "ok" at=7`,
 		},
 		{
+			name: "a summary, and what a compaction kept behind what it archived",
+			tree: `
+P
+  user archived at=2
+  root "ok" archived at=3
+  user "Summarize." at=9
+  root "so far" at=9
+  root "Welcome." at=1
+  user at=5`,
+			tweak: summaryTurn(2, 3),
+		},
+		{
+			name: "what is archived, and what is sent, each by itself",
+			tree: `
+P
+  user archived at=3
+  root "ok" archived at=2
+  user at=5
+  root "ok" at=4`,
+			want: `SC015 info P.1,3`,
+		},
+		{
 			name: "children may overlap their parents in time",
 			tree: `
 P

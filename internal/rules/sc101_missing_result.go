@@ -24,6 +24,10 @@ var missingResult = Rule{
 			if f.Call == "" {
 				fix = Fix{Title: "give the call an id: no result can name it", Safety: Manual}
 			}
+			if s.strayed[f.Call] {
+				f.Message += " that it is shown: the result of that name is on another branch, or of another agent"
+				fix = Fix{Title: "decide whose the result is", Safety: Manual}
+			}
 			p.reportCall(s, f, fix)
 		})
 	},

@@ -14,6 +14,8 @@ var callInFlight = Rule{
 			f := p.findCall(s, m.Call, s.call(m.Call).ID)
 			f.Message = "call " + callName(s.call(m.Call)) + " has no result yet; "
 			switch {
+			case s.call(m.Call).Waits:
+				f.Message = "call " + callName(s.call(m.Call)) + " waits for somebody outside to answer: its tool is a long-running one"
 			case p.Store.Writer == session.WriterUnknown:
 				f.Message += "whether its runtime still runs cannot be told. If it does not, --assume-dead says so"
 				if !s.history(f.Item) {
@@ -24,12 +26,12 @@ var callInFlight = Rule{
 			default:
 				f.Message += "another process has the store open"
 			}
-			if !s.history(f.Item) { // the result may come, but a request without it is refused now
+			if !s.history(f.Item) && !s.call(m.Call).Waits { // the result may come, but a request without it is refused now
 				f.failing = func(profile *Profile) string { return s.providerError(profile, f.Item) }
 			}
 			p.Report(f)
 		})
-		for _, s := range p.Subjects {
+		for _, s := range p.Voices {
 			reportWaiting(p, s)
 		}
 	},

@@ -18,7 +18,7 @@ var earlyResult = Rule{
 // that a placeholder keeps from its place is SC112, a pair that a summary parts
 // is SC113.
 func eachMisplaced(p *Pass, place pairing.Place, message string) {
-	for _, s := range p.Subjects {
+	for _, s := range p.Voices {
 		for n, pair := range s.Pairs.Pairs {
 			if pair.Place != place || s.shadowed(n) || s.split(pair) {
 				continue

@@ -9,7 +9,7 @@ var resultInWrongRole = Rule{
 	ID: "SC108", Name: "result-in-wrong-role", Severity: Error, Safety: Lossless, Scope: PerTree, Profiled: true, Since: "0.1.0",
 	Title: "a result within the assistant's message, or a call within the user's",
 	Run: func(p *Pass) {
-		for _, s := range p.Subjects {
+		for _, s := range p.Voices {
 			for n, pair := range s.Pairs.Pairs {
 				if pair.Place == pairing.Inside && !s.shadowed(n) && !s.split(pair) {
 					reportInside(p, s, pair)

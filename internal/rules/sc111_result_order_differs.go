@@ -6,7 +6,7 @@ var resultOrderDiffers = Rule{
 	ID: "SC111", Name: "result-order-differs", Severity: Info, Safety: None, Scope: PerTree, Since: "0.1.0",
 	Title: "the results of a turn stand in another order than its calls",
 	Run: func(p *Pass) {
-		for _, s := range p.Subjects {
+		for _, s := range p.Voices {
 			reported := -1
 			for n, pair := range s.Pairs.Pairs {
 				if n == 0 || pair.Call.Item == reported || s.history(pair.Call.Item) {

@@ -6,7 +6,7 @@ var placeholderShadowsReal = Rule{
 	ID: "SC112", Name: "placeholder-shadows-real", Severity: Error, Safety: Kept, Scope: PerTree, Since: "0.1.0",
 	Title: "a placeholder and the real result for one call",
 	Run: func(p *Pass) {
-		for _, s := range p.Subjects {
+		for _, s := range p.Voices {
 			for _, e := range s.Pairs.Extras {
 				if e.Placeholder {
 					reportShadow(p, s, e)

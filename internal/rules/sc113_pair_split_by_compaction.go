@@ -10,7 +10,7 @@ var pairSplitByCompaction = Rule{
 	ID: "SC113", Name: "pair-split-by-compaction", Severity: Error, Safety: Lossless, Scope: PerTree, Since: "0.1.0",
 	Title: "a summary boundary parts a call from its result",
 	Run: func(p *Pass) {
-		for _, s := range p.Subjects {
+		for _, s := range p.Voices {
 			for _, pair := range s.Pairs.Pairs {
 				if s.split(pair) {
 					reportSplit(p, s, pair)

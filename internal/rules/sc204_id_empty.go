@@ -9,7 +9,7 @@ var idEmpty = Rule{
 	ID: "SC204", Name: "id-empty", Severity: Error, Safety: Lossless, Scope: PerTree, Since: "0.1.0",
 	Title: "a call or a result without an id",
 	Run: func(p *Pass) {
-		for _, s := range p.Subjects {
+		for _, s := range p.Voices {
 			if s.lacksIDs() {
 				reportNameless(p, s)
 			}

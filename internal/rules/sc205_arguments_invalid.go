@@ -9,7 +9,7 @@ var argumentsInvalid = Rule{
 	ID: "SC205", Name: "arguments-invalid", Severity: Error, Safety: Lossless, Scope: PerTree, Profiled: true, Since: "0.1.0",
 	Title: "the arguments of a call are not a JSON object",
 	Run: func(p *Pass) {
-		for _, s := range p.Subjects {
+		for _, s := range p.Voices {
 			for i := range s.Items {
 				if !s.onWire(i) {
 					continue

@@ -9,7 +9,7 @@ var unfinishedPlaceholder = Rule{
 	ID: "SC407", Name: "unfinished-placeholder", Severity: Warning, Safety: None, Scope: PerTree, Since: "0.1.0",
 	Title: "a streaming message that was never finished",
 	Run: func(p *Pass) {
-		for _, s := range p.Subjects {
+		for _, s := range p.Voices {
 			for i := range s.Items {
 				if !s.Items[i].Flags.Has(session.Unfinished) || s.Replay.Steps[i].Action == replay.Skip && !s.last(i) {
 					continue // a leaked one is part of its leak

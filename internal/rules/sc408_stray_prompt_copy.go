@@ -14,7 +14,7 @@ var strayPromptCopy = Rule{
 	ID: "SC408", Name: "stray-prompt-copy", Severity: Warning, Safety: None, Scope: PerTree, Since: "0.1.0",
 	Title: "a user's message that repeats the message before it",
 	Run: func(p *Pass) {
-		for _, s := range p.Subjects {
+		for _, s := range p.Voices {
 			next, past := s.repeated()
 			for _, items := range [][]int{next, past} {
 				if len(items) == 0 {

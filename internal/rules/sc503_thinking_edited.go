@@ -30,7 +30,7 @@ type thought struct {
 // the first place where it stands.
 func (p *Pass) thoughts() map[session.Digest][]thought {
 	known := map[session.Digest][]thought{}
-	for _, s := range p.Subjects {
+	for _, s := range p.Voices {
 		for i := range s.Items {
 			for _, b := range s.Items[i].Blocks {
 				same := func(t thought) bool { return t.text == b.Text }

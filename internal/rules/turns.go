@@ -54,6 +54,9 @@ func (s *Subject) spoken() iter.Seq[turn] {
 		if last := s.LastSummary(); last >= 0 && !yield(turn{item: last, role: session.User}) {
 			return
 		}
+		if s.who.scope != "" && !yield(turn{role: session.User}) { // the task, which is not stored as a message
+			return
+		}
 		for i := s.Start; i < len(s.Items); i++ {
 			it := &s.Items[i]
 			if it.Kind == session.Other && undecoded[i] {

@@ -220,17 +220,21 @@ func idsOf(found []*rules.Finding) []string {
 }
 
 type treeVector struct {
-	ID, Name string
-	Sessions []struct {
-		ID, Agent string
-		Parent    string
-		Items     []struct {
-			K, Role, Text, Agent, Ref string
-			For                       string `json:"result_for"`
-			Calls                     []struct{ ID, Name string }
-		}
+	ID, Name           string
+	Sessions, Repaired []vectorSession
+	Expect             struct{ Rule, Severity string }
+}
+
+type vectorSession struct {
+	ID, Agent string
+	Parent    string
+	Agents    []string
+	ForkOf    json.RawMessage `json:"fork_of"`
+	Items     []struct {
+		K, Role, Text, Agent, Ref, Branch string
+		For                               string `json:"result_for"`
+		Calls                             []struct{ ID, Name string }
 	}
-	Expect struct{ Rule, Severity string }
 }
 
 func TestVectorsOfTrees(t *testing.T) {
@@ -243,14 +247,42 @@ func TestVectorsOfTrees(t *testing.T) {
 			continue // not built
 		}
 		t.Run(v.ID+" "+v.Name, func(t *testing.T) {
-			found := findAll(&session.Store{Writer: session.WriterDead}, treetest.Trees(t, v.notation()))
+			trees := treetest.Trees(t, v.notation())
+			for _, s := range v.Sessions {
+				trees[0].Session(s.ID).Forked = s.ForkOf != nil
+			}
+			found := findAll(&session.Store{Writer: session.WriterDead}, trees)
 			if v.Expect.Rule == "" && len(found) > 0 || v.Expect.Rule != "" && !slices.ContainsFunc(found, func(f *rules.Finding) bool {
 				return f.Rule.ID == v.Expect.Rule && f.Severity.String() == v.Expect.Severity
 			}) {
 				t.Errorf("want %s %s, found:\n%s%s", v.Expect.Rule, v.Expect.Severity, messages(found), v.notation())
 			}
+			if want := branches(v.Repaired); len(want) > 0 {
+				after, _ := repaired(t, &session.Store{}, treetest.Tree(t, v.notation()))
+				var got []string
+				for i := range after.Root().Items {
+					got = append(got, after.Root().Items[i].Branch)
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("after the repair, want the branches (-), got (+):\n%s", diff)
+				}
+			}
 		})
 	}
+}
+
+// branches are those of the items, where any has one.
+func branches(sessions []vectorSession) []string {
+	var list []string
+	for _, s := range sessions {
+		for _, it := range s.Items {
+			list = append(list, it.Branch)
+		}
+	}
+	if slices.ContainsFunc(list, func(branch string) bool { return branch != "" }) {
+		return list
+	}
+	return nil
 }
 
 // notation is the vector in the notation of treetest.
@@ -264,15 +296,23 @@ func (v *treeVector) notation() string {
 		if s.Agent != "" {
 			b.WriteString(" agent=" + s.Agent)
 		}
+		if s.Agents != nil {
+			b.WriteString(" agents=" + strings.Join(s.Agents, ","))
+		}
 		for _, it := range s.Items {
 			agent := it.Agent
 			switch {
 			case it.K == "sub":
 				agent = "sub " + it.Ref
+			case it.K == "summary":
+				agent = "summary"
 			case it.For != "":
 				agent += " <" + it.For
 			case it.Role == "user":
 				agent = "user"
+			}
+			if it.Branch != "" {
+				agent += " branch=" + it.Branch
 			}
 			b.WriteString("\n  " + agent)
 			if it.Text != "" {

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,6 +35,15 @@ func list(words []string) string {
 		return strings.Join(words, "")
 	}
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
+// some lists the first few of many words, and how many more there are.
+func some(words []string) string {
+	const most = 4
+	if more := len(words) - most; more > 1 {
+		words = append(slices.Clone(words[:most]), strconv.Itoa(more)+" more")
+	}
+	return list(words)
 }
 
 // callName is a call for people: "toolu_9aa (shell)".

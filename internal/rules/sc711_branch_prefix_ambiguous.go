@@ -1,0 +1,72 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+)
+
+var branchPrefixAmbiguous = Rule{
+	ID: "SC711", Name: "branch-prefix-ambiguous", Severity: Warning, Safety: None, Scope: PerTree, Since: "0.1.0",
+	Title: "two branch labels, one of which begins with the other's text and is not below it",
+	Run: func(p *Pass) {
+		for _, s := range p.Subjects {
+			p.reportAmbiguous(s)
+		}
+	},
+}
+
+// prefixPair are two labels of which the longer begins with the shorter's text
+// without being below it: "orch" and "orchestra".
+type prefixPair struct{ short, long *label }
+
+// prefixPairs are all such pairs of a session. Two runs of one node or tool
+// ("tr@1", "tr@10") are none: no reader that takes a text for a segment knows
+// labels of that form (they came with adk-python 2 and adk-go 2).
+func prefixPairs(all []label) []prefixPair {
+	byText := make([]*label, 0, len(all))
+	for i := range all {
+		if !all[i].hollow() {
+			byText = append(byText, &all[i])
+		}
+	}
+	slices.SortFunc(byText, func(a, b *label) int { return strings.Compare(a.text, b.text) })
+	var pairs []prefixPair
+	var open []*label // those that the one at hand begins with
+	for _, long := range byText {
+		for len(open) > 0 && !strings.HasPrefix(long.text, open[len(open)-1].text) {
+			open = open[:len(open)-1]
+		}
+		for _, short := range open {
+			above := strings.HasPrefix(long.text, short.text+".")
+			if !above && !counted(long.segments[len(short.segments)-1]) {
+				pairs = append(pairs, prefixPair{short, long})
+			}
+		}
+		open = append(open, long)
+	}
+	return pairs
+}
+
+// reportAmbiguous tells of the pairs where nothing leaked; the others are SC722.
+func (p *Pass) reportAmbiguous(s *Subject) {
+	var words []string
+	var items []int
+	for _, pair := range prefixPairs(s.labels()) {
+		if len(p.leakedByPrefix(s, pair)) == 0 {
+			words = append(words, pair.String())
+			items = union(items, pair.short.items)
+		}
+	}
+	if len(words) == 0 {
+		return
+	}
+	f := p.find(s.Session, items[0])
+	f.Items = items
+	f.Message = count(len(words), "pair") + " of branches where one begins with the other's text and is not below it: " +
+		some(words) + "; a reader that compares texts shows the one's events to the other"
+	p.Report(f)
+}
+
+func (pair prefixPair) String() string {
+	return quoted(pair.short.text) + " and " + quoted(pair.long.text)
+}

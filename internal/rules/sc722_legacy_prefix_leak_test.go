@@ -1,0 +1,63 @@
+package rules_test
+
+import "testing"
+
+func TestSC722LegacyPrefixLeak(t *testing.T) {
+	runCases(t, []ruleCase{
+		{
+			name:  "an agent that ran after one whose name its own begins with",
+			store: raw,
+			tree: `
+P
+  user
+  agent_1 branch=p.agent_1
+  agent_1 branch=p.agent_1 archived
+  agent_10 branch=p.agent_10
+  agent_1 branch=p.agent_1`,
+			want: `SC722 warning P.1 see P.3`,
+			says: `the agent on "p.agent_10" ran after 1 event on "p.agent_1", which it must not see, but did under adk-java up to 1.8.0`,
+		},
+		{
+			name:  "each pair is a finding of its own",
+			store: raw,
+			tree: `
+P
+  user
+  a branch=p.a
+  ab branch=p.ab
+  ac branch=p.ac`,
+			want: `
+				SC722 warning P.1 see P.2
+				SC722 warning P.1 see P.3`,
+		},
+		{
+			name:  "the shorter name never saw the longer one",
+			store: raw,
+			tree: `
+P
+  user
+  agent_10 branch=p.agent_10
+  agent_1 branch=p.agent_1`,
+			want: `SC711 warning P.2`,
+		},
+		{
+			name:  "what the user said on a branch reads nothing",
+			store: raw,
+			tree: `
+P
+  user
+  agent_1 branch=p.agent_1
+  user branch=p.agent_10`,
+			want: `SC711 warning P.1`,
+		},
+		{
+			name: "a store that never had such readers",
+			tree: `
+P
+  user
+  agent_1 branch=p.agent_1
+  agent_10 branch=p.agent_10`,
+			want: `SC711 warning P.1`,
+		},
+	})
+}

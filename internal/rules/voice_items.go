@@ -1,0 +1,145 @@
+package rules
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/branch"
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// shown are the items that a voice is shown, by index: its own, and those that
+// the store's reader lets it see.
+func (p *Pass) shown(s *Subject, who voice, of []int, own int) []int {
+	viewer := branch.Viewer{Label: who.branch, Scope: who.scope, Session: s.ID}
+	model := p.Reader()
+	var at []int
+	for i := range s.Items {
+		it := &s.Items[i]
+		if of[i] != own {
+			if it.Kind == session.Message && !it.OnWire() {
+				continue
+			}
+			if of[i] < 0 && it.Answers() && own > 0 {
+				continue // of nobody's call: the first voice tells of it
+			}
+			seen, _ := model.Visible(viewer, EventOf(s.Session, i))
+			if !seen && it.Kind != session.Summary {
+				continue
+			}
+		}
+		at = append(at, i)
+	}
+	return at
+}
+
+// Reader is the model by which the store's own reader shows events.
+func (p *Pass) Reader() branch.Model {
+	return branch.ReaderOf(p.Store.BranchModel, p.Store.HidesToolRuns)
+}
+
+// EventOf is an item as models of branches see it.
+func EventOf(s *session.Session, i int) branch.Event {
+	it := &s.Items[i]
+	return branch.Event{Label: it.Branch, Invocation: it.Invocation, Session: s.ID, Scope: it.Scope, Node: it.Node}
+}
+
+// unbranched says of each item which message without a branch comes at it or next
+// behind it; len(Items) where none does.
+func unbranched(s *Subject) []int {
+	next := make([]int, len(s.Items)+1)
+	next[len(s.Items)] = len(s.Items)
+	for i := len(s.Items) - 1; i >= 0; i-- {
+		next[i] = next[i+1]
+		if s.Items[i].Branch == "" && s.Items[i].OnWire() {
+			next[i] = i
+		}
+	}
+	return next
+}
+
+// interrupted adds to the items of a voice one of what others said in each gap,
+// and behind the last.
+func interrupted(own, plain []int) []int {
+	var at []int
+	for n, i := range own {
+		if n > 0 && plain[own[n-1]+1] < i {
+			at = append(at, plain[own[n-1]+1])
+		}
+		at = append(at, i)
+	}
+	if last := plain[own[len(own)-1]+1]; last < len(plain)-1 {
+		at = append(at, last)
+	}
+	return at
+}
+
+// listener is the subject of what one voice is shown of a session.
+func (p *Pass) listener(s *Subject, at, of []int, own int) *Subject {
+	heard := *s.Session
+	heard.Children, heard.IndexRefs, heard.Faults = nil, nil, nil
+	heard.Items = make([]session.Item, len(at))
+	for n, i := range at {
+		heard.Items[n] = s.Items[i]
+		if of[i] >= 0 && of[i] != own {
+			p.retell(&heard.Items[n])
+		}
+		if it := &heard.Items[n]; it.Kind == session.Summary && it.KeptFrom > 0 {
+			it.KeptFrom = int64(s.keptIn(at, it.KeptFrom))
+		}
+	}
+	for _, f := range s.Faults {
+		if n, found := slices.BinarySearch(at, f.Item); found && (of[f.Item] == own || of[f.Item] < 0) {
+			f.Item = n
+			heard.Faults = append(heard.Faults, f)
+		}
+	}
+	v := p.newSubject(&heard, &replay.Session{Session: &heard, Steps: make([]replay.Step, len(at))})
+	v.whole, v.at = s, at
+	return v
+}
+
+// keptIn is the index, among the chosen items, of the first one that a summary
+// keeps.
+func (s *Subject) keptIn(at []int, kept int64) int {
+	loaded := s.Loaded()
+	if kept >= int64(len(loaded)) {
+		return len(at)
+	}
+	n, _ := slices.BinarySearch(at, loaded[kept])
+	return n
+}
+
+// retell makes of an item what it is for somebody else: a text. Calls and results
+// in it need nobody's answer any more.
+func (p *Pass) retell(it *session.Item) {
+	if p.Store.ForeignText {
+		if it.Body != nil {
+			it.Body = &session.Body{Text: told(it), Raw: it.Body.Raw}
+		}
+		it.Role, it.Agent, it.Model = session.User, "", ""
+		it.Text = session.Digest(cmp.Or(it.Text, it.Meaning))
+	} else if it.Text == 0 || it.Role == session.Tool {
+		it.Flags |= session.Skipped
+	}
+	it.Calls, it.Results, it.Blocks = nil, nil, nil
+	it.Flags &^= session.EmptyCalls | session.NullText | session.BlankText | session.TrailingSpace
+}
+
+// told is what ADK makes of what another agent said (adk-python contents.py, adk-go
+// contents_processor.go). Thoughts are left out.
+func told(it *session.Item) string {
+	parts := []string{"For context:"}
+	if it.Body.Text != "" {
+		parts = append(parts, "["+it.Agent+"] said: "+it.Body.Text)
+	}
+	for _, c := range it.Calls {
+		parts = append(parts, "["+it.Agent+"] called tool `"+c.Name+"` with parameters: "+c.Args)
+	}
+	for _, r := range it.Results {
+		parts = append(parts, "["+it.Agent+"] `"+r.Name+"` tool returned result: "+r.Text)
+	}
+	return strings.Join(parts, "\n")
+}

@@ -1,0 +1,71 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// Voice is the subject whose request is the next one: that of the voice that goes
+// on, where several agents share the session.
+func (p *Pass) Voice(s *session.Session) *Subject {
+	for _, v := range p.Voices {
+		if v.Session == s || v.whole != nil && v.whole.Session == s {
+			return v
+		}
+	}
+	return p.subject(s)
+}
+
+// Place is where an item stands in the session.
+func (s *Subject) Place(item int) int {
+	if s.whole == nil || item < 0 {
+		return item
+	}
+	return s.at[item]
+}
+
+// Heard is the index that an item of the session has for the voice, -1 when it is
+// not shown it.
+func (s *Subject) Heard(item int) int {
+	if s.whole == nil || item < 0 {
+		return item
+	}
+	if n, found := slices.BinarySearch(s.at, item); found {
+		return n
+	}
+	return -1
+}
+
+// Speaks is who a voice is, in words; "" for the only one of a session.
+func (s *Subject) Speaks() string {
+	switch {
+	case s.whole == nil:
+		return ""
+	case s.who.branch == "" && s.who.agent == "":
+		return "the agent without a branch"
+	case s.who.branch == "":
+		return quoted(s.who.agent)
+	case s.who.agent == "":
+		return "the agent on " + quoted(s.who.branch)
+	}
+	return quoted(s.who.agent) + " on " + quoted(s.who.branch)
+}
+
+// translate gives a finding about a voice the places of the session.
+func (f *Finding) translate(v *Subject) {
+	if v == nil || v.whole == nil {
+		return
+	}
+	f.voice, f.Session, f.Item = v, v.whole.Session, v.Place(f.Item)
+	f.Items = slices.Clone(f.Items)
+	for n, i := range f.Items {
+		f.Items[n] = v.Place(i)
+	}
+	f.Related = slices.Clone(f.Related)
+	for n, r := range f.Related {
+		if r.Session == v.ID {
+			f.Related[n].Item = v.Place(r.Item)
+		}
+	}
+}
