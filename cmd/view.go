@@ -36,11 +36,17 @@ as the provider counts them, what has to be sent otherwise than it is stored, an
 what would be refused. The provider is the one whose model the session recorded,
 and else the strictest common form (generic); --profile names another.
 
+With --branch, --agent or --all, show which events that agent or every agent could
+see when it ran, and why not the others. Branches are compared as the store's own
+reader does; --model takes another model, and --diff compares two.
+
 ` + exitStatus("shown, whatever was found", storeCodes...),
 		Example: `  sessctl view 1f0c
   sessctl view -1 --full
   sessctl view session.db 1f0c --model-input
   sessctl view 1f0c --model-input --profile gemini
+  sessctl view 1f0c --branch orch.researcher
+  sessctl view 1f0c --all --diff path,tokens
   sessctl view 1f0c --format markdown > session.md`,
 		GroupID: groupStore,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -53,10 +59,11 @@ and else the strictest common form (generic); --profile names another.
 			return p.sessionWords(cmd, args), cobra.ShellCompDirectiveDefault
 		},
 	}
-	addFormatFlag(cmd, "text", "json", "markdown")
+	addFormatFlag(cmd, "text", "json", "markdown", "mermaid")
 	addStoreFlag(cmd)
 	cmd.Flags().Bool("full", false, "show whole texts, arguments, results and reasoning")
 	cmd.Flags().Bool("model-input", false, "show what the next run would send")
+	addVisibilityFlags(cmd)
 	addProfileFlags(cmd)
 	addAssumeDeadFlag(cmd)
 	addDigitFlags(cmd.Flags(), &newest)
@@ -72,7 +79,11 @@ func runView(ctx context.Context, p *program, args []string) error {
 	if err != nil {
 		return err
 	}
-	s := &search{program: p, judged: judge, opened: map[string]*registry.Opened{}}
+	question, err := p.question()
+	if err != nil {
+		return err
+	}
+	s := &search{program: p, judged: judge, asked: question, opened: map[string]*registry.Opened{}}
 	found, err := s.find(ctx, args)
 	if err == nil {
 		err = s.show(ctx, found)
@@ -110,19 +121,14 @@ func (s *search) show(ctx context.Context, found view.Known) error {
 	if err := s.assumeDead(opened.Facts()); err != nil {
 		return err
 	}
-	in := view.Input{Store: opened.Facts(), Session: found.ID, Request: s.config.ModelInput, Judge: s.judged}
-	result, err := check.Run(ctx, oneSession{opened, found}, check.Options{
-		Rules: rules.All, Judge: in.Judge, Session: found.ID,
-		EachTree: func(tree *session.Tree, _ []*check.Finding) { in.Tree = tree },
-	})
+	in, incomplete, err := s.examine(ctx, opened, found)
 	if err != nil {
 		return err
 	}
-	in.Findings = result.Findings
-	if err := opened.Fill(ctx, in.Tree); err != nil {
+	v, err := s.build(ctx, opened, in)
+	if err != nil {
 		return err
 	}
-	v := view.Build(in)
 	opts := render.ViewOptions{Screen: s.out, Full: s.config.Full}
 	if !s.config.Quiet {
 		opts.Next = s.next(v, found)
@@ -135,10 +141,46 @@ func (s *search) show(ctx context.Context, found view.Known) error {
 		s.note("%s: view it again", changed)
 		s.code = worse(s.code, int(problem.Busy))
 	}
-	if result.Incomplete != "" {
-		return problem.New(problem.Unreadable, seeCheck, "the view is incomplete: %s", result.Incomplete)
+	if incomplete != "" {
+		return problem.New(problem.Unreadable, seeCheck, "the view is incomplete: %s", incomplete)
 	}
 	return nil
+}
+
+// examine reads the tree of a session and what is wrong with it, unless nothing of
+// that is printed.
+func (s *search) examine(ctx context.Context, opened *registry.Opened, found view.Known) (in view.Input, incomplete string, err error) {
+	in = view.Input{Store: opened.Facts(), Session: found.ID, Request: s.config.ModelInput, Judge: s.judged}
+	one := oneSession{opened, found}
+	if s.asked != nil && s.config.Format != "json" {
+		for tree, err := range one.Trees(ctx) {
+			if err != nil {
+				return in, "", err
+			}
+			in.Tree = tree
+		}
+		return in, in.Store.Incomplete, nil
+	}
+	result, err := check.Run(ctx, one, check.Options{
+		Rules: rules.All, Judge: in.Judge, Session: found.ID,
+		EachTree: func(tree *session.Tree, _ []*check.Finding) { in.Tree = tree },
+	})
+	in.Findings = result.Findings
+	return in, result.Incomplete, err
+}
+
+// build makes the view. Texts are loaded only where they are printed.
+func (s *search) build(ctx context.Context, opened *registry.Opened, in view.Input) (*view.View, error) {
+	textless := s.asked != nil && s.config.Format == "json" && !s.config.Full
+	if !textless {
+		if err := opened.Fill(ctx, in.Tree); err != nil {
+			return nil, err
+		}
+	}
+	if s.asked != nil {
+		return view.Visible(in, *s.asked)
+	}
+	return view.Build(in), nil
 }
 
 // next are the commands that lead on from a view.
@@ -146,6 +188,12 @@ func (s *search) next(v *view.View, found view.Known) []render.Command {
 	this := "sessctl view "
 	if s.named {
 		this += shellWord(found.Store) + " "
+	}
+	if v.Visibility != nil {
+		if found.Store == "-" {
+			return nil
+		}
+		return s.nextVisible(v, this, found)
 	}
 	var next []render.Command
 	if len(v.Findings) > 0 {

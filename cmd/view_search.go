@@ -17,6 +17,7 @@ import (
 type search struct {
 	*program
 	judged   rules.Judge                 // for whom the request is shown
+	asked    *view.Question              // who could see what; nil for the session itself
 	opened   map[string]*registry.Opened // by path
 	sessions view.Search
 	code     int  // of stores that could not be read, or changed meanwhile

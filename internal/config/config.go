@@ -32,11 +32,16 @@ type Config struct {
 	AssumeDead  bool     `mapstructure:"assume-dead"`
 	MaxFindings uint     `mapstructure:"max-findings"`
 
-	All        bool   `mapstructure:"all"`
-	Full       bool   `mapstructure:"full"`
-	ModelInput bool   `mapstructure:"model-input"`
-	Redact     bool   `mapstructure:"redact"`
-	Output     string `mapstructure:"output"`
+	All        bool     `mapstructure:"all"`
+	Full       bool     `mapstructure:"full"`
+	ModelInput bool     `mapstructure:"model-input"`
+	Branch     string   `mapstructure:"branch"`
+	Agent      string   `mapstructure:"agent"`
+	Model      string   `mapstructure:"model"`
+	Diff       []string `mapstructure:"diff"`
+	Tokens     bool     `mapstructure:"tokens"`
+	Redact     bool     `mapstructure:"redact"`
+	Output     string   `mapstructure:"output"`
 
 	DryRun      bool     `mapstructure:"dry-run"`
 	Yes         bool     `mapstructure:"yes"`

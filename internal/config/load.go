@@ -208,4 +208,4 @@ func (l *loader) checkChoices(flags *pflag.FlagSet) error {
 const formatKey = "format"
 
 // formats are those that some command has.
-var formats = []string{"text", "table", "json", "ndjson", "markdown"}
+var formats = []string{"text", "table", "json", "ndjson", "markdown", "mermaid"}

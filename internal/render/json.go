@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"io"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -22,11 +23,11 @@ func JSON(w io.Writer, document any) error {
 func jsonLine(w io.Writer, object any) error { return writeJSON(w, object) }
 
 func writeJSON(w io.Writer, value any, opts ...json.Options) error {
-	text, err := json.Marshal(value, append(opts, tolerant)...)
-	if err != nil {
+	out := EscapeJSON(w)
+	if err := json.MarshalWrite(out, value, append(opts, tolerant)...); err != nil {
 		return err
 	}
-	_, err = EscapeJSON(w).Write(append(text, '\n'))
+	_, err := out.Write([]byte{'\n'})
 	return err
 }
 
@@ -41,6 +42,9 @@ type escaper struct {
 }
 
 func (e *escaper) Write(p []byte) (int, error) {
+	if len(e.part) == 0 && !slices.ContainsFunc(p, func(b byte) bool { return b >= 0x7f }) {
+		return e.w.Write(p)
+	}
 	in := append(e.part, p...)
 	out := make([]byte, 0, len(in))
 	for len(in) > 0 && (utf8.FullRune(in) || len(in) >= utf8.UTFMax) {

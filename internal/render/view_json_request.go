@@ -79,7 +79,7 @@ func (d *viewDocument) addRequest(r *view.Request, full bool) {
 func requestPartOf(p *view.Part, full bool) requestPart {
 	out := requestPart{
 		Message: item(p.Message), Role: p.Role, Item: item(p.Row.Item), Kind: p.Kind(), Sent: !p.Unsent,
-		Calls: callIDs(&p.Row), Results: resultIDs(&p.Row),
+		Calls: callIDs(p.Row.Stored), Results: resultIDs(p.Row.Stored),
 	}
 	if p.Last > p.Message {
 		out.Messages = p.Last - p.Message + 1

@@ -30,13 +30,17 @@ func viewMarkdown(v *view.View, opts ViewOptions) error {
 	}
 	m.line(strings.Join(facts, " · "))
 	m.line("")
-	if v.Request != nil {
+	switch {
+	case v.Visibility != nil:
+		m.visibility(v)
+	case v.Request != nil:
 		m.request(v.Request)
-	} else {
+		m.findings(v)
+	default:
 		m.notes(s.Notes)
 		m.rows(s, false)
+		m.findings(v)
 	}
-	m.findings(v)
 	_, err := io.WriteString(opts.Screen.Plain(), m.out.String())
 	return err
 }

@@ -14,7 +14,7 @@ func (m *markdown) request(r *view.Request) {
 	m.line("")
 	m.line(escaped(ui.Sentence(ui.Clean(r.Head()))))
 	m.line("")
-	if words := r.CoverWords(); words != "" {
+	if words := r.Preface(); words != "" {
 		m.line(words)
 		m.line("")
 	}

@@ -64,7 +64,7 @@ func (c *requestColumns) line(messages, role, position, who string) viewLine {
 // provider refuses it.
 func (t *viewText) request() {
 	r := t.v.Request
-	if words := r.CoverWords(); words != "" {
+	if words := r.Preface(); words != "" {
 		t.out.WriteString(ui.Hang("", "", words, t.paragraph) + "\n")
 	}
 	c := measureRequest(t.v, t.width)

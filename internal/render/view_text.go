@@ -19,22 +19,29 @@ type ViewOptions struct {
 	Next   []Command // what to type after it
 }
 
-// View prints a view in a format: text, json or markdown.
+// View prints a view in a format: text, json or markdown, and who could see what
+// also as mermaid.
 func View(format string, v *view.View, opts ViewOptions) error {
 	switch format {
 	case "json":
 		return JSON(opts.Screen.Plain(), viewDocumentOf(v, opts.Full))
 	case "markdown":
 		return viewMarkdown(v, opts)
+	case "mermaid":
+		return visibilityMermaid(v, opts)
 	}
 	t := &viewText{v: v, opts: opts, width: opts.Screen.Width, paragraph: opts.Screen.TextWidth()}
 	t.head()
-	if v.Request != nil {
+	switch {
+	case v.Visibility != nil:
+		t.visibility()
+	case v.Request != nil:
 		t.request()
-	} else {
+		t.end()
+	default:
 		t.rows(v.Shown, measure(v.Shown, t.width, 0, ""))
+		t.end()
 	}
-	t.end()
 	_, err := opts.Screen.Write([]byte(t.out.String()))
 	return err
 }
@@ -56,6 +63,9 @@ func (t *viewText) head() {
 	}
 	if r := t.v.Request; r != nil {
 		t.out.WriteString(ui.Hang("", "", ui.Clean(r.Head()), t.paragraph))
+	}
+	if t.v.Visibility != nil {
+		t.out.WriteString(ui.Hang("", "", ui.Clean(t.visibilityHead()), t.paragraph))
 	}
 	t.remarks(s.Mark(), "", s.Notes)
 	t.out.WriteString("\n")

@@ -12,6 +12,7 @@ type builder struct {
 	in       Input
 	trace    *replay.Trace
 	subjects map[*session.Session]*rules.Subject
+	voices   map[*session.Session]*rules.Subject // whose request is the next one
 	byID     map[string]*session.Session
 	drawn    map[string]bool
 	notes    map[place][]Note
@@ -28,12 +29,13 @@ func newBuilder(in Input) *builder {
 	b := &builder{
 		in: in, trace: pass.Trace,
 		subjects: map[*session.Session]*rules.Subject{},
+		voices:   map[*session.Session]*rules.Subject{},
 		byID:     map[string]*session.Session{},
 		drawn:    map[string]bool{},
 		notes:    map[place][]Note{},
 	}
 	for _, s := range pass.Subjects {
-		b.subjects[s.Session] = s
+		b.subjects[s.Session], b.voices[s.Session] = s, pass.Voice(s.Session)
 		if b.byID[s.ID] == nil {
 			b.byID[s.ID] = s.Session
 		}
@@ -48,7 +50,7 @@ func (b *builder) session(s *session.Session) *Session {
 	out := &Session{Session: s, Agent: replay.FirstAgent(s), Notes: b.notes[place{s.ID, -1}]}
 	subject := b.subjects[s]
 	answers := answersOf(subject)
-	started := startedBy(subject)
+	started := startedBy(subject.Replay)
 	for i := range s.Items {
 		row := b.row(subject, answers, i)
 		if row.Stored.Kind == session.SubSession {
@@ -96,15 +98,15 @@ func (b *builder) reference(row *Row) {
 	}
 }
 
-// startedBy lists, by the item that made the call, the sub-sessions of s that
-// the replay links to a call although no item refers to them.
-func startedBy(s *rules.Subject) map[int][]*session.Session {
+// startedBy lists, by the item that made the call, the sub-sessions of a session
+// that the replay links to a call although no item refers to them.
+func startedBy(s *replay.Session) map[int][]*session.Session {
 	below := map[*session.Session]bool{}
-	for _, c := range s.Children {
+	for _, c := range s.Session.Children {
 		below[c] = true
 	}
 	list := map[int][]*session.Session{}
-	for _, d := range s.Replay.Delegations {
+	for _, d := range s.Delegations {
 		if below[d.Child] && d.Reference < 0 {
 			list[d.Item] = append(list[d.Item], d.Child)
 		}

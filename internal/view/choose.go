@@ -30,12 +30,13 @@ type Search struct {
 }
 
 // Add takes in the sessions of a tree. It keeps the tree if the name means one
-// of them, and few of those that it may mean: the others are to be forgotten.
+// of them, few of those that it may mean, and without a name the first, which may be
+// the only one: the others are to be forgotten.
 func (s *Search) Add(store string, tree *session.Tree) {
 	const few = 4
 	for _, found := range tree.Sessions {
 		k := Known{Store: store, ID: found.ID, Title: found.Title, Created: found.Created, Root: found.Parent == "" || found == tree.Root()}
-		if k.ID == s.Name || s.Name != "" && strings.HasPrefix(k.ID, s.Name) && s.kept < few {
+		if k.ID == s.Name || s.Name != "" && strings.HasPrefix(k.ID, s.Name) && s.kept < few || s.Name == "" && len(s.Known) == 0 {
 			k.Tree = tree
 			s.kept++
 		}

@@ -3,6 +3,7 @@ package view
 import (
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -13,6 +14,8 @@ import (
 type Request struct {
 	Profile *rules.Profile // who gets it
 	Why     string         // why this one, "" when it was asked for
+	Voice   string         // who sends it, where several agents share the session; "" otherwise
+	Retold  bool           // what other agents said comes as texts of the user
 	AsIs    bool           // the stored messages alone, without a next one of the user
 
 	Covered int      // items at the beginning that are not sent because a summary stands for them
@@ -67,7 +70,7 @@ func (r *Request) Refusal() *Rejection {
 // request builds the request of one session, for the first profile that judges it.
 func (b *builder) request(s *rules.Subject) *Request {
 	r := &Request{
-		Profile: s.Profiles[0], Why: s.Hint, AsIs: b.in.Judge.AsIs,
+		Profile: s.Profiles[0], Why: s.Hint, Voice: s.Speaks(), Retold: b.in.Store.ForeignText, AsIs: b.in.Judge.AsIs,
 		Closed: s.Closed, Live: b.in.Store.Writer == session.WriterLive, Runtime: b.in.Store.Title,
 	}
 	roles, numbers := &wireRoles[r.Profile.Shape], s.MessageNumbers(r.Profile)
@@ -90,17 +93,40 @@ func (b *builder) request(s *rules.Subject) *Request {
 		r.Parts = r.Parts[:len(r.Parts)-1]
 	}
 	b.judge(s, r)
+	for i := range r.Parts {
+		if row := &r.Parts[i].Row; row.Stored != nil {
+			row.Item = s.Place(row.Item)
+		}
+	}
 	return r
 }
 
 // judge says what the provider refuses, and what has to be sent otherwise.
 func (b *builder) judge(s *rules.Subject, r *Request) {
-	found := b.asked(s)
+	found := heard(s, b.asked(s))
 	b.object(s, r, found, reject(s, r, found))
 	r.rename()
 	if b.in.Store.ChildrenClosed {
 		r.Masking = maskingOf(s)
 	}
+}
+
+// heard are the findings with the places that their items have for a voice.
+func heard(s *rules.Subject, found []*check.Finding) []*check.Finding {
+	list := make([]*check.Finding, len(found))
+	for i, f := range found {
+		told := *f
+		if list[i] = &told; f.Session == s.ID {
+			told.Item = s.Heard(f.Item)
+			told.Items = nil
+			for _, item := range f.Items {
+				if n := s.Heard(item); n >= 0 {
+					told.Items = append(told.Items, n)
+				}
+			}
+		}
+	}
+	return list
 }
 
 // measure finds the last message of every part: the next number stands at the

@@ -92,10 +92,12 @@ func markOf(notes []Note) string {
 }
 
 // Rules are the rules that name the row, each once, in the order of the report.
-func (r *Row) Rules() []string {
+func (r *Row) Rules() []string { return rulesOf(r.Notes) }
+
+func rulesOf(notes []Note) []string {
 	var ids []string
 	seen := map[string]bool{}
-	for _, n := range r.Notes {
+	for _, n := range notes {
 		if n.Rule != "" && !seen[n.Rule] {
 			seen[n.Rule] = true
 			ids = append(ids, n.Rule)

@@ -21,12 +21,20 @@ func (r *Request) Head() string {
 	return text
 }
 
-// CoverWords say which items a summary stands for, "" when all are sent.
-func (r *Request) CoverWords() string {
-	if r.Covered == 0 {
-		return ""
+// Preface says whose request it is, where several agents share the session, and
+// which items a summary stands for; "" when there is nothing to say.
+func (r *Request) Preface() string {
+	var said []string
+	if r.Voice != "" {
+		said = append(said, "This is what "+r.Voice+" is sent, which spoke last.")
+		if r.Retold {
+			said = append(said, "What other agents said comes to it as texts of the user.")
+		}
 	}
-	return "Not sent, because the summary stands for it: " + itemWords(r.Covered) + "."
+	if r.Covered > 0 {
+		said = append(said, "Not sent, because the summary stands for it: "+itemWords(r.Covered)+".")
+	}
+	return strings.Join(said, " ")
 }
 
 // Verdict says what becomes of the request, in sentences that may hold stored

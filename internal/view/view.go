@@ -18,6 +18,10 @@ type View struct {
 	Findings []*check.Finding // of the sessions shown, in the order of the report
 	Others   int              // findings of the tree's other sessions
 	Request  *Request         // what the next run sends; nil unless asked for
+
+	// Visibility is who could see what; nil unless it was asked for, and then Shown
+	// has no rows.
+	Visibility *Visibility
 }
 
 // Session is one session of the view.
@@ -70,15 +74,20 @@ func Build(in Input) *View {
 	b := newBuilder(in)
 	shown := in.Tree.Session(in.Session)
 	v := &View{Store: in.Store, Shown: b.session(shown)}
-	for _, f := range in.Findings {
-		if b.drawn[f.Session] {
+	v.assign(in.Findings, b.drawn)
+	if in.Request {
+		v.Request = b.request(b.voices[shown])
+	}
+	return v
+}
+
+// assign takes the findings of the sessions that are shown, and counts the others.
+func (v *View) assign(findings []*check.Finding, drawn map[string]bool) {
+	for _, f := range findings {
+		if drawn[f.Session] {
 			v.Findings = append(v.Findings, f)
 		} else {
 			v.Others++
 		}
 	}
-	if in.Request {
-		v.Request = b.request(b.subjects[shown])
-	}
-	return v
 }

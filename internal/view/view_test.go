@@ -126,8 +126,8 @@ func TestSummaryWords(t *testing.T) {
 	for _, tt := range tests {
 		v := built(t, treetest.Tree(t, tt.tree))
 		last := v.Shown.Rows[len(v.Shown.Rows)-1]
-		if last.Label != tt.label || v.Request.CoverWords() != tt.covered {
-			t.Errorf("%s: %q, %q", tt.tree, last.Label, v.Request.CoverWords())
+		if last.Label != tt.label || v.Request.Preface() != tt.covered {
+			t.Errorf("%s: %q, %q", tt.tree, last.Label, v.Request.Preface())
 		}
 	}
 }

@@ -1,0 +1,135 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/ui"
+	"github.com/sessctl/sessctl/internal/view"
+)
+
+// visibilityTable makes the cells of a table of events: what they are, and what a
+// block of viewers sees of them. Its cells are safe to print.
+type visibilityTable struct {
+	v       *view.Visibility
+	viewers []int // the block: indexes of the viewers
+	sets    bool  // a column of token sets that were computed
+}
+
+func newVisibilityTable(v *view.Visibility) *visibilityTable {
+	t := &visibilityTable{v: v}
+	for i := range v.Viewers {
+		t.viewers = append(t.viewers, i)
+	}
+	t.sets = len(v.Models) == 1 && v.Models[0].Recomputed
+	return t
+}
+
+// names are the headings.
+func (t *visibilityTable) names() []string {
+	list := []string{"#", "author", "branch"}
+	if t.sets {
+		list = append(list, "tokens")
+	}
+	switch {
+	case !t.v.Single:
+		for _, i := range t.viewers {
+			list = append(list, letters(i))
+		}
+		return list
+	case len(t.v.Models) == 1:
+		list = append(list, "sees")
+	default:
+		list = append(list, t.v.Models[0].Name, t.v.Models[1].Name)
+	}
+	return append(list, "why")
+}
+
+// row are the cells of an event.
+func (t *visibilityTable) row(e *view.Event) []string {
+	list := []string{strconv.Itoa(e.Item), ui.Clean(e.Who()), ui.Clean(view.Label(e.Stored().Branch))}
+	if t.sets {
+		list = append(list, ui.Clean(view.Label(e.Set)))
+	}
+	if !t.v.Single {
+		for _, i := range t.viewers {
+			list = append(list, t.sign(e, i))
+		}
+		return list
+	}
+	viewer := &t.v.Viewers[0]
+	var why []string
+	for m := range t.v.Models {
+		cell := t.v.Cell(e, 0, m)
+		list = append(list, yesNo[cell.Visible])
+		why = append(why, cell.Words(viewer, e))
+	}
+	return append(list, strings.Join(slices.Compact(why), "; "))
+}
+
+var yesNo = map[bool]string{true: "yes", false: "no"}
+
+// modelWords name the models with whose readers go by them.
+func modelWords(v *view.View) string {
+	models := v.Visibility.Models
+	if len(models) == 1 {
+		return "model: " + models[0].Head(v.Store)
+	}
+	var names []string
+	for i := range models {
+		name := models[i].Name
+		if models[i].Own {
+			name = models[i].Head(v.Store)
+		}
+		names = append(names, name)
+	}
+	return "models: " + strings.Join(names, " and ")
+}
+
+// sees says how many events a viewer sees: "3 of 5", and of two models
+// "path 3, tokens 4 of 5".
+func sees(v *view.Visibility, viewer *view.Viewer) string {
+	if len(v.Models) == 1 {
+		return fmt.Sprintf("%s of %s", ui.Number(viewer.Sees[0]), ui.Number(v.Total))
+	}
+	return fmt.Sprintf("%s %s, %s %s of %s", v.Models[0].Name, ui.Number(viewer.Sees[0]), v.Models[1].Name, ui.Number(viewer.Sees[1]), ui.Number(v.Total))
+}
+
+// visibilityCount is the count at the end.
+func visibilityCount(v *view.Visibility) string {
+	total := ui.Count(v.Total, "event")
+	switch {
+	case len(v.Models) == 2:
+		return fmt.Sprintf("%s and %s disagree on %s of %s", v.Models[0].Name, v.Models[1].Name, ui.Number(len(v.Events)), total)
+	case v.Single:
+		return fmt.Sprintf("%s of %s visible to %s", ui.Number(v.Viewers[0].Sees[0]), total, ui.Clean(v.Viewers[0].Name()))
+	}
+	return fmt.Sprintf("%s, %s", total, ui.Count(len(v.Viewers), "viewer"))
+}
+
+// holderTable are who held which tokens: headings and rows.
+func holderTable(v *view.Visibility) (names []string, rows [][]string) {
+	runs := map[string]bool{}
+	for i := range v.Holders {
+		runs[v.Holders[i].Invocation] = true
+	}
+	for i := range v.Holders {
+		h := &v.Holders[i]
+		tokens := "none computed"
+		if h.Tokens != nil {
+			tokens = view.SetWords(h.Tokens)
+		}
+		row := []string{ui.Clean(h.Agent), ui.Clean(view.Label(h.Branch)), tokens, ui.Clean(strings.Join(h.Sees, ", "))}
+		if len(runs) > 1 {
+			row = append([]string{ui.Clean(h.Invocation)}, row...)
+		}
+		rows = append(rows, row)
+	}
+	names = []string{"agent", "branch", "tokens", "sees what these said"}
+	if len(runs) > 1 {
+		names = append([]string{"run"}, names...)
+	}
+	return names, rows
+}

@@ -1,0 +1,174 @@
+package render_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"charm.land/lipgloss/v2"
+
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/canonical"
+	"github.com/sessctl/sessctl/internal/view"
+)
+
+// shared is a session of several agents, "author branch text" a line, and what is
+// asked of it.
+type shared struct {
+	name   string
+	events string
+	q      view.Question
+}
+
+func label(text string) *string { return &text }
+
+const news = `
+user||What is new?
+orch|orch|I ask the others.
+researcher|orch.researcher|I found three things.\nThey are long.
+writer|orch.writer|A draft.
+summarizer|orch.researcher.summarizer|In short.`
+
+const groups = `
+user||go
+a|p1.a|A says
+b|p1.b|B says
+d|p2.d|D says
+e|p2.e|E says
+r||R says`
+
+const odd = `
+user||end; of # it
+a|p.\u001b[31m|x | y <b> @here
+b\u202e|p.%_\\\\|two\nlines
+Agent mit einem sehr langen Namen|p.eins.zwei.drei.vier.fuenf.sechs.sieben.acht.neun.zehn|end
+漢字|p.漢字漢字漢字漢字漢字漢字漢字|漢字漢字漢字`
+
+var sharedCases = []shared{
+	{"visible-one", news, view.Question{Branch: label("orch.researcher")}},
+	{"visible-all", news, view.Question{All: true}},
+	{"visible-tokens", groups, view.Question{Tokens: true}},
+	{"visible-sets", groups, view.Question{All: true, Model: "tokens"}},
+	{"visible-diff", groups, view.Question{Agent: "d", Diff: []string{"path", "tokens"}}},
+	{"visible-diff-all", groups, view.Question{Diff: []string{"path", "tokens"}}},
+	{"visible-prefix", "user||x\na|p.a1|x\nb|p.a10|x", view.Question{Agent: "b", Model: "raw-prefix"}},
+	{"visible-odd", odd, view.Question{All: true}},
+	{"visible-odd-one", odd, view.Question{Agent: "漢字"}},
+}
+
+// many are agents side by side.
+func many(n int) string {
+	text := "user||go\n"
+	for i := range n {
+		text += fmt.Sprintf("a%d|p.a%d|I say %d\n", i, i, i)
+	}
+	return text
+}
+
+func (c *shared) view(t *testing.T) *view.View {
+	t.Helper()
+	text := `{"type":"header","format":"sessctl.canonical/1","kind":"my-runtime","branch_model":"path","writer":"dead"}
+{"type":"session","id":"S","title":"Shared","agent":"orch"}
+`
+	for line := range strings.Lines(strings.TrimSpace(c.events)) {
+		part := strings.SplitN(strings.TrimSpace(line), "|", 3)
+		role := "assistant"
+		if part[0] == "user" {
+			role = "user"
+		}
+		text += fmt.Sprintf(`{"type":"item","session":"S","kind":"message","role":"%s","agent":"%s","branch":"%s","invocation":"e-1","text":"%s"}`+"\n", role, part[0], part[1], part[2])
+	}
+	st, err := canonical.Kind.Open(t.Context(), &store.Source{Path: "shared.ndjson", Stream: strings.NewReader(text)}, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = st.Close() }()
+	in := view.Input{Store: st.Facts(), Session: "S"}
+	for tree, err := range st.Trees(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := st.Fill(t.Context(), tree); err != nil {
+			t.Fatal(err)
+		}
+		in.Tree = tree
+	}
+	v, err := view.Visible(in, c.q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestViewOfWhatIsVisible(t *testing.T) {
+	forms := []struct {
+		suffix, format string
+		width          int
+		full           bool
+	}{
+		{".80.txt", "text", 80, false},
+		{".120.txt", "text", 120, false},
+		{".full.txt", "text", 80, true},
+		{".md", "markdown", 80, false},
+		{".json", "json", 80, true},
+		{".mmd", "mermaid", 80, false},
+	}
+	for _, c := range sharedCases {
+		t.Run(c.name, func(t *testing.T) {
+			v := c.view(t)
+			for _, form := range forms {
+				if form.format == "mermaid" && len(c.q.Diff) > 0 {
+					continue
+				}
+				got := printed(t, form.format, v, form.width, form.full)
+				golden(t, c.name+form.suffix, got)
+				if form.format == "text" {
+					fits(t, got, form.width)
+				}
+				safe(t, got)
+			}
+			fits(t, printed(t, "text", v, narrow, false), narrow)
+		})
+	}
+}
+
+func TestEveryBlockOfAMatrixHasAllEvents(t *testing.T) {
+	c := shared{events: many(60), q: view.Question{All: true}}
+	text := printed(t, "text", c.view(t), 60, false)
+	heads, rows := 0, 0
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, "author") {
+			heads++
+		}
+		if strings.Contains(line, " p.a7 ") && !strings.Contains(line, "of") {
+			rows++
+		}
+	}
+	if heads < 2 || rows != heads {
+		t.Errorf("%d blocks, and event 8 in %d of them:\n%s", heads, rows, text)
+	}
+	for line := range strings.Lines(text) {
+		if w := lipgloss.Width(strings.TrimSuffix(line, "\n")); w > 60 {
+			t.Errorf("a line has %d columns: %s", w, line)
+		}
+	}
+}
+
+func TestWhatMermaidWouldReadIsEscaped(t *testing.T) {
+	c := shared{events: odd, q: view.Question{All: true}}
+	text := printed(t, "mermaid", c.view(t), 80, false)
+	for line := range strings.Lines(text) {
+		_, label, isArrow := strings.Cut(line, ": ")
+		if isArrow && strings.ContainsAny(strings.ReplaceAll(label, "#", ""), "<>|@%{}[]:") {
+			t.Errorf("not escaped: %s", line)
+		}
+		for word := range strings.FieldsSeq(label) {
+			if word == "end" {
+				t.Errorf("the word that ends a block: %s", line)
+			}
+		}
+	}
+	if !strings.HasPrefix(text, "sequenceDiagram\n") {
+		t.Errorf("no diagram:\n%s", text)
+	}
+}

@@ -1,0 +1,166 @@
+package render
+
+import (
+	"strings"
+
+	"charm.land/lipgloss/v2"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/ui"
+	"github.com/sessctl/sessctl/internal/view"
+)
+
+// visibility prints who could see what, with the count at the end.
+func (t *viewText) visibility() {
+	v := t.v.Visibility
+	for _, said := range v.Remarks(t.v.Store) {
+		t.out.WriteString(ui.Hang("", "", ui.Clean(said), t.paragraph) + "\n")
+	}
+	table := newVisibilityTable(v)
+	switch {
+	case len(v.Events) == 0: // nothing is stored, or nothing in dispute
+	case len(v.Holders) > 0:
+		t.holders()
+	case v.Single:
+		t.events(table)
+	default:
+		t.matrix(table)
+	}
+	if len(v.Events) > 0 {
+		t.out.WriteString("\n")
+	}
+	t.out.WriteString(visibilityCount(v) + "\n")
+	if len(t.opts.Next) > 0 {
+		t.out.WriteString("\nNext:\n" + nextLines(t.opts.Next, t.width))
+	}
+}
+
+// visibilityHead names the viewer and the model.
+func (t *viewText) visibilityHead() string {
+	v := t.v.Visibility
+	if !v.Single {
+		return modelWords(t.v)
+	}
+	viewer := &v.Viewers[0]
+	name := viewer.Name()
+	if viewer.Agent != "" && viewer.Key != "" && viewer.Key != viewer.Session.ID {
+		name += " (" + viewer.Agent + ")"
+	}
+	return "viewer: " + name + " · " + modelWords(t.v)
+}
+
+// matrix prints a column for each viewer, in as many blocks as the width needs.
+func (t *viewText) matrix(table *visibilityTable) {
+	t.legend(table)
+	all := table.viewers
+	signs := len(letters(len(all) - 1))
+	for len(all) > 0 {
+		table.viewers = nil
+		frame := measureGrid(table, t.width/2)
+		room := t.width - frame.width()
+		n := min(max((room-1)/(signs+1), 1), len(all)) // the first one stands two columns apart
+		table.viewers, all = all[:n], all[n:]
+		t.out.WriteString("\n")
+		t.events(table)
+	}
+	t.out.WriteString("\n" + ui.Hang("", "", strings.Join(table.legend(), ", "), t.paragraph))
+}
+
+// legend says which viewer a column stands for.
+func (t *viewText) legend(table *visibilityTable) {
+	v := table.v
+	columns := []tableColumn{{name: ""}, {name: "viewer"}, {name: "agent"}}
+	if table.sets {
+		columns = append(columns, tableColumn{name: "tokens"})
+	}
+	columns = append(columns, tableColumn{name: "sees", right: true})
+	var rows [][]string
+	for i := range v.Viewers {
+		viewer := &v.Viewers[i]
+		name := view.Label(viewer.Branch)
+		if viewer.Key == viewer.Session.ID {
+			name = "session " + rules.Short(viewer.Key)
+		}
+		if viewer.Scope != "" {
+			name += " (scope " + viewer.Scope + ")"
+		}
+		row := []string{letters(i), ui.Clean(name), excerpt(viewer.Agent, 20)}
+		if table.sets {
+			row = append(row, view.Label(viewer.Set))
+		}
+		rows = append(rows, append(row, sees(v, viewer)))
+	}
+	fit(columns, rows, t.width, 1, tail)
+	_ = writeTable(&t.out, columns, rows) // a builder takes everything
+}
+
+// holders prints the distribution of tokens.
+func (t *viewText) holders() {
+	names, rows := holderTable(t.v.Visibility)
+	widths := make([]int, len(names)-1)
+	for i := range widths {
+		widths[i] = lipgloss.Width(names[i])
+		for _, row := range rows {
+			widths[i] = min(max(widths[i], lipgloss.Width(row[i])), t.width/4)
+		}
+	}
+	print := func(row []string) {
+		first := ""
+		for i, w := range widths {
+			first += padded(tail(row[i], w), w) + columnGap
+		}
+		rest := strings.Repeat(" ", lipgloss.Width(first))
+		for _, l := range strings.Split(strings.TrimSuffix(ui.Hang(first, rest, row[len(widths)], t.width), "\n"), "\n") {
+			t.out.WriteString(strings.TrimRight(l, " ") + "\n")
+		}
+	}
+	print(names)
+	for _, row := range rows {
+		print(row)
+	}
+}
+
+// events prints the table of events, where a sub-session begins and ends, and what
+// events say: whole where that is asked for, else where the width allows.
+func (t *viewText) events(table *visibilityTable) {
+	grid := measureGrid(table, t.width)
+	t.out.WriteString(grid.line(table.names(), false) + "\n")
+	in := t.v.Shown.Session
+	text := t.width - grid.width() - len(columnGap)
+	for i := range table.v.Events {
+		e := &table.v.Events[i]
+		if e.Session != in {
+			in = e.Session
+			t.out.WriteString(ui.Dim.Render(ui.Truncate(sessionWords(in, t.v.Shown.Session), t.width)) + "\n")
+		}
+		line := grid.line(table.row(e), true)
+		switch {
+		case t.opts.Full:
+			t.out.WriteString(line + "\n")
+			t.whole(e, grid.number+len(columnGap))
+			continue
+		case text >= leastText:
+			line = padded(line, grid.width()) + columnGap + excerpt(e.About(), text)
+		}
+		t.out.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+}
+
+func sessionWords(in, shown *session.Session) string {
+	if in == shown {
+		return "in this session again:"
+	}
+	return "in sub-session " + ui.Clean(rules.Short(in.ID)) + ":"
+}
+
+// whole prints what an event says below its line.
+func (t *viewText) whole(e *view.Event, indent int) {
+	text := e.About()
+	if text == "" {
+		return
+	}
+	for _, l := range wrapped(text, max(t.width-indent, leastText)) {
+		t.out.WriteString(strings.TrimRight(strings.Repeat(" ", indent)+l.content, " ") + "\n")
+	}
+}
