@@ -10,7 +10,15 @@ type Set []int
 
 // Contains reports whether all of other is in the set.
 func (s Set) Contains(other Set) bool {
-	return !slices.ContainsFunc(other, func(n int) bool { return !s.has(n) })
+	for _, n := range other {
+		for len(s) > 0 && s[0] < n {
+			s = s[1:]
+		}
+		if len(s) == 0 || s[0] != n {
+			return false
+		}
+	}
+	return true
 }
 
 // Meets reports whether the sets have something in common.

@@ -10,7 +10,11 @@ import "slices"
 // An event whose label is no token set is visible to all, as in that revision. A
 // viewer always has a set there; one whose label is a path or forks cannot be
 // compared with anything, so nothing is hidden from it either.
-type Tokens struct{}
+type Tokens struct {
+	// read are the labels that were read before, nil to read each anew. Sets grow
+	// with every group of a run, and the same few are asked about again and again.
+	read map[string]Label
+}
 
 // Visible reports TokenMissing for what is hidden. Root stands for every event
 // without tokens, Unbranched for every viewer whose label is no set.
@@ -18,11 +22,11 @@ func (t Tokens) Visible(viewer Viewer, event Event) (bool, Reason) {
 	return judge(viewer, event, t.sees)
 }
 
-func (Tokens) sees(viewer Viewer, event Event) (bool, Reason) {
+func (t Tokens) sees(viewer Viewer, event Event) (bool, Reason) {
 	if viewer.Invocation != event.Invocation && viewer.Invocation != "" && event.Invocation != "" {
 		return true, OtherInvocation
 	}
-	v, e := Parse(viewer.Label), Parse(event.Label)
+	v, e := t.parse(viewer.Label), t.parse(event.Label)
 	switch {
 	case event.Label == viewer.Label && !e.Root():
 		return true, Own
@@ -36,6 +40,17 @@ func (Tokens) sees(viewer Viewer, event Event) (bool, Reason) {
 		return true, TokenSubset
 	}
 	return false, TokenMissing
+}
+
+func (t Tokens) parse(label string) Label {
+	known, ok := t.read[label]
+	if !ok {
+		known = Parse(label)
+		if t.read != nil {
+			t.read[label] = known
+		}
+	}
+	return known
 }
 
 // Factory gives out the tokens of one invocation, from 1.

@@ -28,6 +28,7 @@ func drawSession(t *rapid.T, i, n int) *session.Session {
 		Created: aTime.Draw(t, "created"), Updated: aTime.Draw(t, "updated"),
 		Thinking: rapid.SampledFrom([]session.Tristate{session.Unsaid, session.Yes, session.No}).Draw(t, "thinking"),
 		Unstored: rapid.Bool().Draw(t, "unstored"),
+		Agents:   rapid.SliceOfN(aName, 0, 2).Draw(t, "agents"),
 		Forked:   rapid.Bool().Draw(t, "forked"),
 		Raw:      []byte(aRecord.Draw(t, "session record")),
 	}

@@ -146,6 +146,7 @@ func (e *entry) declare(line []byte) {
 	}
 	s.Parent, s.App, s.User = rec.Parent, rec.App, rec.User
 	s.Title, s.Agent, s.Model = rec.Title, rec.Agent, rec.Model
+	s.Agents = rec.Agents
 	s.Thinking, s.Unstored = tristate(rec.Thinking), rec.Unstored
 	s.Forked = rec.ForkOf != nil && rec.ForkOf.Kind() != jsontext.KindNull
 	if rec.Task != nil {

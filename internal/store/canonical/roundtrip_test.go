@@ -159,8 +159,8 @@ func shape(trees []*session.Tree) (lines []string, sameTask map[[2]string]bool) 
 	}
 	for _, tree := range trees {
 		for _, s := range tree.Sessions {
-			lines = append(lines, fmt.Sprintf("session %q < %q %q %q %q %d %d %v %v %v %d %t %t", s.ID, s.Parent, s.App, s.Agent, s.Model,
-				len(s.User), len(s.Title), s.Created, s.Updated, task(s.Task, s.ID), s.Thinking, s.Unstored, s.Forked))
+			lines = append(lines, fmt.Sprintf("session %q < %q %q %q %q %d %d %v %v %v %d %t %t %q", s.ID, s.Parent, s.App, s.Agent, s.Model,
+				len(s.User), len(s.Title), s.Created, s.Updated, task(s.Task, s.ID), s.Thinking, s.Unstored, s.Forked, s.Agents))
 			for i := range s.Items {
 				lines = append(lines, shapeItem(&s.Items[i]))
 				for j, c := range s.Items[i].Calls {
