@@ -182,7 +182,26 @@ func (s *Subject) moveResult(pair pairing.Pair, title string) Fix {
 }
 
 func (s *Subject) moveBehind(pair pairing.Pair, place int, title string) Fix {
+	ref := s.resultRef(pair.Result)
+	if s.answersOne(pair) {
+		ref.Pointer = ""
+	}
 	return Fix{Title: title, Safety: Lossless, Edits: []session.Edit{
-		{Op: session.Move, Ref: s.resultRef(pair.Result), To: s.ID, After: s.ItemRef(place)},
+		{Op: session.Move, Ref: ref, To: s.ID, After: s.ItemRef(place)},
 	}}
+}
+
+// answersOne reports whether the item of a result holds several, all of which answer
+// calls of the pair's turn: then it moves as a whole.
+func (s *Subject) answersOne(pair pairing.Pair) bool {
+	it, mine := &s.Items[pair.Result.Item], 0
+	if it.Role != session.Tool || len(it.Results) < 2 {
+		return false
+	}
+	for _, other := range s.Pairs.Pairs {
+		if other.Result.Item == pair.Result.Item && other.Call.Item == pair.Call.Item {
+			mine++
+		}
+	}
+	return mine == len(it.Results)
 }

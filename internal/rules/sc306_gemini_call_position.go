@@ -10,7 +10,7 @@ var geminiCallPosition = Rule{
 			turns := j.turns()
 			if first, merged := callsOutOfPlace(turns); first || len(merged) > 0 {
 				p.reportCallPosition(j, turns, first, merged)
-			} else if last, ok := j.nextBehindTool(turns); ok {
+			} else if last, ok := j.nextBehindTool(turns); ok && p.Store.Adaptation(ownMessage, j.Profile.Name) == "" {
 				f := p.findSent(j, []int{last}, Said{})
 				f.Severity, f.ProviderError = Warning, "" // what they answer then is not known
 				f.Message = "the user's next message follows function results; some servers refuse both in one message"
@@ -20,6 +20,10 @@ var geminiCallPosition = Rule{
 		}
 	},
 }
+
+// ownMessage is the key of session.Store.Adapts for runtimes that never send a
+// user's text and results in one message.
+const ownMessage = "SC306 next"
 
 // callsOutOfPlace says whether the request starts with calls, and which turns
 // with calls follow another one of the assistant.

@@ -29,6 +29,47 @@ C<P agent=worker
 		},
 		{name: "a child that says that it is a fork", tree: copied, tweak: forked},
 		{
+			name: "behind instructions of its own",
+			tree: `
+P agent=root
+  system "lead the team"
+  user "q"
+  root "secret plan"
+  root T1>worker(do it)
+  sub C
+  root <T1 "done"
+C<P agent=worker
+  system "search"
+  system "be brief"
+  user "q"
+  root "secret plan"
+  user "do it"
+  worker "done"`,
+			want: `SC708 warning C.2,3 see P.1 see P.2`,
+		},
+		{
+			name: "with an earlier delegation, whose sub-session stands in the parent only",
+			tree: `
+P agent=root
+  user "q"
+  root S1>helper(look)
+  sub B
+  root <S1 "seen"
+  root T1>worker(do it)
+  sub C
+  root <T1 "done"
+B<P agent=helper
+  user "look"
+  helper "seen"
+C<P agent=worker
+  user "q"
+  root S1>helper(look)
+  root <S1 "seen"
+  user "do it"
+  worker "done"`,
+			want: `SC708 warning C.0,1,2 see P.0 see P.1 see P.3`,
+		},
+		{
 			name: "the question alone is handed on",
 			tree: `
 P

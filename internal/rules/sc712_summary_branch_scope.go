@@ -26,7 +26,7 @@ var summaryBranchScope = Rule{
 func (p *Pass) reportBranchedSummaries(s *Subject) {
 	for i := range s.Items {
 		it := &s.Items[i]
-		if it.Branch != "" && (it.Kind == session.Summary || it.Flags.Has(session.SummaryTurn)) {
+		if it.Branch != "" && (it.Kind == session.Summary || inSummaryTurn(it)) {
 			p.reportScope(s, i, "", "the summary is of the branch "+quoted(it.Branch)+", so that other agents are shown neither it nor what it stands for; "+
 				p.Store.Title+" gives a summary no branch")
 		}

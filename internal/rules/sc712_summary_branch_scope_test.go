@@ -126,6 +126,19 @@ P
 			says: "Spring AI Session gives a summary no branch",
 		},
 		{
+			name:  "calls and results are no summary, whatever their mark says",
+			store: rooted,
+			tree: `
+P
+  user
+  a c1() branch=root.a
+  a <c1 branch=root.a`,
+			tweak: func(tree *session.Tree) {
+				tree.Root().Items[1].Flags |= session.SummaryTurn
+				tree.Root().Items[2].Flags |= session.SummaryTurn
+			},
+		},
+		{
 			name:  "and has none",
 			store: rooted,
 			tree: `

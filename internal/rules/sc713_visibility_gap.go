@@ -62,6 +62,6 @@ func (p *Pass) reportHidden(s *Subject, g *gaps) {
 		f.Related = append(f.Related, Place{Session: s.ID, Item: g.readers[text]})
 	}
 	f.Message = "agents that ran on " + some(to) + " cannot see " + count(len(items), "earlier event") +
-		" on " + some(slices.Sorted(maps.Keys(from))) + "; `sessctl view " + Short(s.ID) + " --diff path,tokens` shows which"
+		" on " + some(slices.Sorted(maps.Keys(from)))
 	p.Report(f)
 }

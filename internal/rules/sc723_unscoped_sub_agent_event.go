@@ -24,36 +24,44 @@ var unscopedSubAgentEvent = Rule{
 // tool is what a sub-agent is called by, within one run of the runtime.
 type tool struct{ invocation, name string }
 
-// openCall is a call until its result.
-type openCall struct{ item, end int }
+// openCall is a call until its caller goes on behind the result. The results of
+// several calls are one event, which has the time of the first (adk-go v2.2.0), so
+// that what a slower tool's agent said is read behind it.
+type openCall struct{ item, result int }
 
 // reportToolRuns looks for messages of agents without a branch that called sub-agents as
-// tools, of which something on a branch stands between a call and its result.
-// Callers with a branch are not shown what is said below it.
+// tools, of which something on a branch stands behind a call, before the caller
+// went on. Callers with a branch are not shown what is said below it.
 func (p *Pass) reportToolRuns(s *Subject) {
 	open := map[tool][]openCall{}
 	leaked := map[int][]int{} // by the item with the calls
+	spoke := map[voice]int{}  // the last item of who has no branch
 	var callers []int
-	var ends map[pairing.Occurrence]int
+	var results map[pairing.Occurrence]int
 	var handed map[string]bool
 	for i := range s.Items {
 		it := &s.Items[i]
+		if !s.shown(i) {
+			continue
+		}
+		if it.Branch == "" {
+			spoke[voiceOf(it)] = i
+		}
 		switch {
-		case !s.shown(i):
 		case it.Branch == "" && len(it.Calls) > 0:
-			if ends == nil {
-				ends, handed = s.resultsOfCalls(), s.handedOver()
+			if results == nil {
+				results, handed = s.resultsOfCalls(), s.handedOver()
 			}
 			for n := range it.Calls {
-				end, answered := ends[pairing.Occurrence{Item: i, Nth: n}]
+				result, answered := results[pairing.Occurrence{Item: i, Nth: n}]
 				if !answered {
-					end = len(s.Items)
+					result = len(s.Items)
 				}
 				t := tool{it.Invocation, it.Calls[n].Name}
-				open[t] = append(open[t], openCall{i, end})
+				open[t] = append(open[t], openCall{i, result})
 			}
 		case it.Branch != "" && it.Agent != "" && !handed[it.Agent]:
-			if caller := s.callerOf(i, open); caller >= 0 {
+			if caller := s.callerOf(i, open, spoke); caller >= 0 {
 				if leaked[caller] == nil {
 					callers = append(callers, caller)
 				}
@@ -69,7 +77,7 @@ func (p *Pass) reportToolRuns(s *Subject) {
 // callerOf is the latest message with an open call that is named as the item's agent
 // or, where that is a numbered run ("tr@1"), as the first segment of its branch,
 // -1 when there is none. An agent of another scope is not shown the item.
-func (s *Subject) callerOf(i int, open map[tool][]openCall) int {
+func (s *Subject) callerOf(i int, open map[tool][]openCall, spoke map[voice]int) int {
 	it := &s.Items[i]
 	first, _, _ := strings.Cut(it.Branch, ".")
 	names := []string{it.Agent}
@@ -78,7 +86,7 @@ func (s *Subject) callerOf(i int, open map[tool][]openCall) int {
 	}
 	for _, name := range names {
 		t := tool{it.Invocation, name}
-		open[t] = slices.DeleteFunc(open[t], func(c openCall) bool { return c.end < i })
+		open[t] = slices.DeleteFunc(open[t], func(c openCall) bool { return c.result < spoke[voiceOf(&s.Items[c.item])] })
 		for _, c := range slices.Backward(open[t]) {
 			if caller := &s.Items[c.item]; caller.Scope == it.Scope {
 				return c.item
@@ -88,13 +96,16 @@ func (s *Subject) callerOf(i int, open map[tool][]openCall) int {
 	return -1
 }
 
+// voiceOf is who produced an item without a branch.
+func voiceOf(it *session.Item) voice { return voice{agent: it.Agent, scope: it.Scope} }
+
 // resultsOfCalls is where each call that is answered has its result.
 func (s *Subject) resultsOfCalls() map[pairing.Occurrence]int {
-	ends := make(map[pairing.Occurrence]int, len(s.Pairs.Pairs))
+	results := make(map[pairing.Occurrence]int, len(s.Pairs.Pairs))
 	for _, pair := range s.Pairs.Pairs {
-		ends[pair.Call] = pair.Result.Item
+		results[pair.Call] = pair.Result.Item
 	}
-	return ends
+	return results
 }
 
 // handedOver are the agents that took a conversation over: the first ones that

@@ -23,6 +23,20 @@ P
 			says: `"root" is shown 2 events of "tr" besides the result of its call`,
 		},
 		{
+			name: "of two calls the other one took longer, and the results have the time of the first",
+			only: "SC723", store: retells,
+			tree: `
+P
+  user run=1
+  root c1:look() c2:tr() run=1
+  tr c3() branch=tr@1 run=1
+  root <c1 <c2 run=1
+  tr <c3 branch=tr@1 run=1
+  tr branch=tr@1 run=1
+  root run=1`,
+			want: `SC723 warning P.2,4,5 see P.1`,
+		},
+		{
 			name: "the branch names the tool, the author is one of its own agents",
 			only: "SC723", store: retells,
 			tree: `
@@ -106,8 +120,8 @@ P
   root <c2
   root c3:tr()
   root <c3
-  tr branch=tr@1
-  root`,
+  root
+  tr branch=tr@1`,
 		},
 	})
 }

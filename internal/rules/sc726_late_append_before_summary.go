@@ -37,11 +37,17 @@ func reportLate(p *Pass, s *Subject) {
 // -1 when there is none.
 func (s *Subject) lastSummaryTurn() int {
 	for i := len(s.Items) - 1; i >= 0; i-- {
-		if it := &s.Items[i]; it.Flags.Has(session.SummaryTurn) && it.OnWire() {
+		if it := &s.Items[i]; inSummaryTurn(it) && it.OnWire() {
 			return i
 		}
 	}
 	return -1
+}
+
+// inSummaryTurn reports whether a message is marked as one of a summary turn and can
+// be one: a summary neither calls nor answers.
+func inSummaryTurn(it *session.Item) bool {
+	return it.Flags.Has(session.SummaryTurn) && len(it.Calls)+len(it.Results) == 0
 }
 
 // late are the messages, by index, that are sent before a summary and are no part

@@ -25,7 +25,10 @@ func (p *Pass) shown(s *Subject, who voice, of []int, own int) []int {
 			if of[i] < 0 && it.Answers() && own > 0 {
 				continue // of nobody's call: the first voice tells of it
 			}
-			seen, _ := model.Visible(viewer, EventOf(s.Session, i))
+			seen, why := model.Visible(viewer, EventOf(s.Session, i))
+			if why == branch.Unbranched && !p.Store.ForeignText {
+				continue // what runs below an agent is not between its own calls and results
+			}
 			if !seen && it.Kind != session.Summary {
 				continue
 			}

@@ -47,6 +47,26 @@ P
   a <T1 branch=p.a
   b <T2 branch=p.b
 `},
+		{name: "a sub-agent runs between a call and its result", store: filtered, tree: `
+P
+  user
+  root T1()
+  user "task" branch=x
+  x "done" branch=x
+  root <T1
+  root "ok"
+`},
+		{name: "a late row that answers a whole turn moves as one", store: filtered, tree: `
+P
+  user
+  root T1() T2()
+  root "well"
+  root <T1 <T2
+`, want: `
+SC104 error P.3 see P.1
+lossless: move P.3 to P after P.1
+SC104 error P.3 see P.1
+lossless: move P.3 to P after P.1`},
 		{name: "one of them has no result, and the user goes on", store: shared, tree: `
 P
   user
