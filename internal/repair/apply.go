@@ -227,7 +227,7 @@ func (a *application) tree(t *Tree, st store.Store, stored map[string]*session.T
 		return nil, err
 	}
 	adopt(tree, part)
-	c, err := t.carryOut(tree, a.Prologue)
+	c, err := t.carryOut(tree, a.Prologue, st)
 	if err != nil {
 		return nil, problem.New(problem.Usage, "Nothing was changed. Run the repair again without --plan for a new plan.", "%v", err)
 	}

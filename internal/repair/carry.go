@@ -44,8 +44,9 @@ type Kept struct {
 	Child   string `json:"child,omitempty"` // the sub-session that a reference named
 }
 
-// carryOut makes the fixes of a plan on a tree.
-func (t *Tree) carryOut(tree *session.Tree, prologue store.Prologue) (*carried, error) {
+// carryOut makes the fixes of a plan on a tree of a store, which may be nil where no
+// item of it says anything of others.
+func (t *Tree) carryOut(tree *session.Tree, prologue store.Prologue, st store.Store) (*carried, error) {
 	c := &carried{Change: store.Change{Before: tree, After: tree}, edited: recordSet{}, parted: map[string]parting{}}
 	places := newOrigin(tree)
 	first := map[string]Kept{} // of every record that is amended, by row
@@ -86,7 +87,7 @@ func (t *Tree) carryOut(tree *session.Tree, prologue store.Prologue) (*carried, 
 			}
 		}
 		c.Sets = append(c.Sets, d.sets...)
-		c.After = d.tree()
+		c.After = related(st, d.tree())
 	}
 	c.count(first)
 	return c, nil
@@ -236,7 +237,7 @@ func adopt(tree, part *session.Tree) {
 
 // Foresee is what the plan makes of its tree, whose bodies are loaded.
 func (t *Tree) Foresee(tree *session.Tree, prologue store.Prologue) (*session.Tree, error) {
-	c, err := t.carryOut(tree, prologue)
+	c, err := t.carryOut(tree, prologue, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -66,7 +66,7 @@ func TestEditedRecordsAreKeptAsTheyWere(t *testing.T) {
 	} {
 		plan.Fixes = append(plan.Fixes, Fix{Round: round, Rule: "SC202", Edits: edits})
 	}
-	c, err := plan.carryOut(tree, nil)
+	c, err := plan.carryOut(tree, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -129,7 +129,7 @@ func (a Apply) writeTrees(ctx context.Context, kind store.Kind, st store.Store, 
 			if err := fits(ctx, st, t, tree); err != nil {
 				return nil, nil, err
 			}
-			c, err := t.carryOut(tree, a.Prologue)
+			c, err := t.carryOut(tree, a.Prologue, st)
 			if err != nil {
 				return nil, nil, err
 			}

@@ -44,7 +44,7 @@ func TestResultsThatBecomeRows(t *testing.T) {
 			for _, e := range tt.edits {
 				plan.Fixes[0].Edits = append(plan.Fixes[0].Edits, edited(3, e))
 			}
-			c, err := plan.carryOut(tree, nil)
+			c, err := plan.carryOut(tree, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

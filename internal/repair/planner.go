@@ -240,7 +240,7 @@ func (p *planner) round(tree *session.Tree, chosen []Fix, stored map[string]stri
 			made = append(made, f)
 		}
 		if failed < 0 {
-			return made, d.tree()
+			return made, related(p.st, d.tree())
 		}
 		chosen = append(append([]Fix{}, chosen[:failed]...), chosen[failed+1:]...)
 	}

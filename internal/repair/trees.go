@@ -36,6 +36,15 @@ func byID(ctx context.Context, st store.Store) (map[string]*session.Tree, error)
 	return trees, nil
 }
 
+// related is a tree that a repair changed, with what its items say of each other as
+// the store would read it.
+func related(st store.Store, tree *session.Tree) *session.Tree {
+	if r, ok := st.(store.Relater); ok {
+		r.Relate(tree)
+	}
+	return tree
+}
+
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 func parseWriter(name string) session.Writer {

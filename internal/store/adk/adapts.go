@@ -10,5 +10,6 @@ var adaptations = map[string]string{
 	"SC109": "sends the results of one turn in one message",
 	// base_llm.py and google_llm.py of adk-python since 0.1.0, model/gemini of adk-go
 	// since v0.1.0.
+	"SC306 next":   "sends the user's text as a message of its own",
 	"SC303 gemini": "adds a message of the user to a request that would end with an answer",
 }

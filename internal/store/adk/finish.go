@@ -8,10 +8,25 @@ import (
 
 // finish sets what only all items together can tell.
 func (n *notes) finish(s *session.Session) {
+	n.relate(s)
+	n.tellDialects(s)
+}
+
+// relate sets what items tell of each other, anew where it was set before.
+func (n *notes) relate(s *session.Session) {
+	for i := range s.Items {
+		it := &s.Items[i]
+		it.Flags &^= session.Rewound | session.Compacted
+		if it.Kind == session.Other && n.of(it).summary != nil {
+			it.Kind = session.Summary // it was annulled
+		}
+		if it.Kind == session.Summary {
+			it.KeptFrom = 0
+		}
+	}
 	n.rewind(s)
 	n.compact(s)
-	supersede(s)
-	n.tellDialects(s)
+	n.supersede(s)
 }
 
 // rewind marks what was annulled: everything from the first event of an invocation
@@ -41,7 +56,7 @@ func (n *notes) rewind(s *session.Session) {
 // last one counts (3.5). The only one is an answer, whatever it says: that a tool's
 // own words mean that more will come, a reader cannot know, and a call that still
 // waits for it is answered for every provider.
-func supersede(s *session.Session) {
+func (n *notes) supersede(s *session.Session) {
 	type waiting struct{ item, nth int } // of the last result, item -1 without one
 	calls := map[string]waiting{}
 	for i := range s.Items {
@@ -49,21 +64,33 @@ func supersede(s *session.Session) {
 		if !it.OnWire() {
 			continue
 		}
-		for n := range it.Results {
-			last, ok := calls[it.Results[n].CallID]
+		asks := n.of(it).asks
+		for nth := range it.Results {
+			last, ok := calls[it.Results[nth].CallID]
+			if !asks {
+				setPending(it, nth, false)
+			}
 			if !ok {
 				continue
 			}
 			if last.item >= 0 {
-				s.Items[last.item].Results[last.nth].Pending = true
+				setPending(&s.Items[last.item], last.nth, true)
 			}
-			calls[it.Results[n].CallID] = waiting{i, n}
+			calls[it.Results[nth].CallID] = waiting{i, nth}
 		}
-		for n := range it.Calls {
-			delete(calls, it.Calls[n].ID) // used again
-			if it.Calls[n].Waits {
-				calls[it.Calls[n].ID] = waiting{item: -1}
+		for nth := range it.Calls {
+			delete(calls, it.Calls[nth].ID) // used again
+			if it.Calls[nth].Waits {
+				calls[it.Calls[nth].ID] = waiting{item: -1}
 			}
 		}
+	}
+}
+
+// setPending leaves the results of an item that another session shares.
+func setPending(it *session.Item, nth int, pending bool) {
+	if it.Results[nth].Pending != pending {
+		it.Results = slices.Clone(it.Results)
+		it.Results[nth].Pending = pending
 	}
 }

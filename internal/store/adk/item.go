@@ -20,11 +20,11 @@ func (g generation) item(row columns, it *session.Item, body bool, notes *notes)
 	notes.keep(it.Key, noteOf(g, &s))
 	switch said := s.content(g); {
 	case s.broken:
-		other(it, &s)
+		g.other(it, &s)
 	case s.Actions.Compaction != nil:
 		g.summary(&s, it, &list)
 	case said == nil || s.Partial:
-		other(it, &s)
+		g.other(it, &s)
 	default:
 		g.message(said, &s, it, &list)
 	}
@@ -56,13 +56,18 @@ func (e *event) agent(user string) string {
 	return e.Author
 }
 
-// other is an event that no request ever holds: a change of the state, an error.
-func other(it *session.Item, s *stored) {
+// other is an event that no request ever holds: a change of the state, an error. It
+// says the same at another time.
+func (g generation) other(it *session.Item, s *stored) {
 	it.Kind = session.Other
 	var m session.Meaning
 	m.Reset(it.Role, it.Agent)
 	m.Mark(byte(it.Kind))
-	m.Add(session.DigestOf(s.raw))
+	if g.document() {
+		m.Add(session.DigestOf(bytesOf(withoutTime("event_data", s.raw))))
+	} else {
+		m.Add(session.DigestOf(s.raw))
+	}
 	it.Meaning = m.Digest()
 }
 
@@ -127,14 +132,15 @@ func (g generation) message(c *content, s *stored, it *session.Item, list *fault
 	}
 }
 
-// roleOf is the role of a content (2): the results of tools come as the user's.
-func roleOf(name string, it *session.Item) session.Role {
+// roleOf is the role of a content (2): the results of tools come as the user's. A
+// blank text beside them is nothing that the user said.
+func roleOf(name string, it *session.Item, blank bool) session.Role {
 	switch {
 	case name == "model":
 		return session.Assistant
 	case name != "user":
 		return session.NoRole
-	case len(it.Results) > 0 && len(it.Calls) == 0 && it.Text == 0 && !it.Has(session.MediaBlock):
+	case len(it.Results) > 0 && len(it.Calls) == 0 && blank && !it.Has(session.MediaBlock):
 		return session.Tool
 	}
 	return session.User

@@ -19,12 +19,11 @@ const (
 // Kind is ADK's row in the table of adapters. ADK has no default place: every
 // application names its own database.
 var Kind = store.Kind{
-	Name:      kindName,
-	Title:     kindTitle,
-	Locations: func(string) []string { return nil },
-	Detect:    detect,
-	Open:      open,
-	Edit:      openEdit,
+	Name:   kindName,
+	Title:  kindTitle,
+	Detect: detect,
+	Open:   open,
+	Edit:   openEdit,
 }
 
 func detect(ctx context.Context, src *store.Source) store.Detection {

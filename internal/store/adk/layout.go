@@ -30,6 +30,7 @@ func newLayout(ctx context.Context, db *sqlite.DB) (session.Store, *eventlog.Lay
 			return gen.item(row.Value, it, body, notes)
 		},
 		Finish:  notes.finish,
+		Relate:  notes.relate,
 		Said:    slices.DeleteFunc(slices.Clone(s[tableEvents]), saysNothing),
 		Content: withoutTime,
 		Write:   writes,

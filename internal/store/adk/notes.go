@@ -11,6 +11,7 @@ type note struct {
 	rewind  string // the invocation before which the session goes on
 	summary *span
 	dialect string
+	asks    bool // for a person's approval or for credentials: its answers wait
 }
 
 // notes are kept by the key of the item. Few events have one.
@@ -33,10 +34,11 @@ func (n *notes) of(it *session.Item) note {
 // noteOf is the note of an event. Only adk-python knows rewinds (3.1 step 1).
 func noteOf(g generation, s *stored) note {
 	n := note{dialect: s.dialect}
+	n.asks = len(s.Actions.RequestedToolConfirmations)+len(s.Actions.RequestedAuthConfigs) > 0
 	if g.python() {
 		n.rewind = s.Actions.RewindBeforeInvocationID
 	}
-	if c := s.Actions.Compaction; c != nil && g.summaryFault(s) == "" {
+	if c := s.Actions.Compaction; c != nil && !s.broken && g.summaryFault(s) == "" {
 		// adk-python leaves out every event before a summary that is not older than
 		// its start; the others, as adk-java does it, what lies within the span (3.6).
 		n.summary = &span{start: c.start(), end: c.end(), open: g.python(), local: g == p0}

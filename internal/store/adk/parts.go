@@ -28,7 +28,7 @@ func (g generation) say(c *content, s *stored, it *session.Item, list *faults) {
 	}
 	text, reasoning := w.text.String(), w.reasoning.String()
 	it.Text = session.DigestOf(text)
-	it.Role = roleOf(c.Role, it)
+	it.Role = roleOf(c.Role, it, strings.TrimSpace(text) == "")
 	it.Flags |= session.TextFlags(text)
 	if len(it.Calls)+len(it.Results) == 0 && strings.TrimSpace(text) == "" && !it.Has(session.MediaBlock) && !it.Has(session.UnknownBlock) {
 		it.Flags |= session.Blank

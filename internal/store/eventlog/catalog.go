@@ -96,6 +96,9 @@ func (c *catalog) unique(ctx context.Context, columns []string) (bool, error) {
 	return found, err
 }
 
+// reading is a way to find the events of some sessions: see eventsOf.
+type reading func(ctx context.Context, list []int, names []string, fn func(owner int, row Row) error) ([]sqlite.Range, error)
+
 // eventsOf hands the events of some sessions to fn, with the session's index; of
 // all of them for a nil list, and then those of no session as well, with -1. names
 // are the columns that are read besides the key.

@@ -64,11 +64,16 @@ func (st *logStore) item(to *slot, row Row) {
 	it := &to.s.Items[to.item]
 	it.Table, it.Key, it.Position = st.events.Name, st.key(to.owner, row), to.at
 	for _, f := range st.layout.Item(row, it, false) {
-		pointer := f.Ref.Pointer
-		f.Item, f.Ref = to.item, to.s.ItemRef(to.item)
-		f.Ref.Pointer = pointer
-		to.s.Faults = append(to.s.Faults, f)
+		to.s.Faults = append(to.s.Faults, located(f, to.item, to.s.ItemRef(to.item)))
 	}
+}
+
+// located is a fault with the place that it is at. What it points at within the
+// record stays.
+func located(f session.Fault, item int, at session.Ref) session.Fault {
+	at.Pointer = f.Ref.Pointer
+	f.Item, f.Ref = item, at
+	return f
 }
 
 // unreadable keeps the place of an event whose row cannot be read.

@@ -15,6 +15,7 @@ type editor struct {
 	*sqlite.Edit
 	facts  session.Store
 	layout *Layout
+	known  *logStore // what the transaction that is open read last: where its events are
 }
 
 // Edit opens the database at path for repair or undo.
@@ -30,11 +31,16 @@ func Edit(ctx context.Context, path string, reread Reread) (store.Editor, error)
 	if err != nil {
 		return nil, errors.Join(edit.DB().Explain(err), edit.Close())
 	}
-	return &editor{edit, facts, layout}, nil
+	return &editor{Edit: edit, facts: facts, layout: layout}, nil
 }
 
 func (e *editor) Read(ctx context.Context, sessions []string) (store.Store, error) {
-	return Open{DB: e.DB(), Facts: e.facts, Layout: e.layout, Sessions: append([]string{}, sessions...)}.Store(ctx)
+	st, err := Open{DB: e.DB(), Facts: e.facts, Layout: e.layout, Sessions: append([]string{}, sessions...)}.read(ctx)
+	if err != nil {
+		return nil, e.DB().Explain(err)
+	}
+	e.known = st
+	return st, nil
 }
 
 func (e *editor) Sums(ctx context.Context, sessions []string) (map[string]store.Sum, error) {
@@ -42,20 +48,24 @@ func (e *editor) Sums(ctx context.Context, sessions []string) (map[string]store.
 	if err != nil {
 		return nil, e.DB().Explain(err)
 	}
-	sums, err := c.sums(ctx, sessions)
+	sums, err := c.sums(ctx, sessions, c.eventsOf)
 	return sums, e.DB().Explain(err)
 }
 
-func (e *editor) Write(ctx context.Context, change *store.Change) error {
-	all, err := compare(change, e.layout.Write.Renumber != nil)
+func (e *editor) Write(ctx context.Context, c *store.Change) error {
+	all, err := compare(c, e.layout.Write.Renumber != nil)
 	if err != nil {
 		return err
 	}
-	c, err := newCatalog(ctx, e.DB(), e.layout)
-	if err != nil {
-		return e.DB().Explain(err)
+	w := writer{edit: e.Edit, write: &e.layout.Write}
+	if st := e.known; st != nil && st.knows(c.Before) {
+		w.catalog, w.stored = st.catalog, st.knownEvents
+	} else {
+		if w.catalog, err = newCatalog(ctx, e.DB(), e.layout); err != nil {
+			return e.DB().Explain(err)
+		}
+		w.stored = w.eventsOf
 	}
-	w := writer{catalog: c, edit: e.Edit, write: &e.layout.Write}
 	return e.DB().Explain(w.all(ctx, all))
 }
 

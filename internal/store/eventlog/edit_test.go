@@ -16,6 +16,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
 func (f form) reread(_ context.Context, db *sqlite.DB, path string) (session.Store, *eventlog.Layout, error) {
@@ -141,7 +142,7 @@ func different(want, got *session.Session, numbered bool) string {
 // the sums changed, and that undo gives the old dump.
 func (f form) writes(t tester, path string, change func(s *session.Session) *store.Change) {
 	t.Helper()
-	before, ctx := dump(t, path), context.Background()
+	before, ctx := storetest.Dump(t, path), context.Background()
 	e := f.begin(t, path)
 	s := inTransaction(t, e, "s").Root()
 	c := change(s)
@@ -156,7 +157,7 @@ func (f form) writes(t tester, path string, change func(s *session.Session) *sto
 		return slices.DeleteFunc(slices.Clone(dump), func(row string) bool { return !strings.HasPrefix(row, "lines ") })
 	}
 	version := "0" // every change of an event changes the session's own row
-	if !slices.Equal(events(before), events(dump(t, path))) {
+	if !slices.Equal(events(before), events(storetest.Dump(t, path))) {
 		version = "1"
 	}
 	db := openSQL(t, path)
@@ -171,7 +172,7 @@ func (f form) writes(t tester, path string, change func(s *session.Session) *sto
 		t.Fatal(err)
 	}
 	finishEdit(t, e)
-	if diff := cmp.Diff(before, dump(t, path)); diff != "" {
+	if diff := cmp.Diff(before, storetest.Dump(t, path)); diff != "" {
 		t.Errorf("undo leaves %s", diff)
 	}
 }
@@ -371,7 +372,7 @@ func TestWriteIsDeterministic(t *testing.T) {
 			if keys := keysOf(sessionsOf(t, f.reading(t, path, false), false))["s"]; len(keys) != 11 || slices.ContainsFunc(keys, func(k string) bool { return strings.Contains(k, "#") }) {
 				t.Errorf("%s: the keys are %v", f.name, keys)
 			}
-			dumps[i] = dump(t, path)
+			dumps[i] = storetest.Dump(t, path)
 		}
 		if diff := cmp.Diff(dumps[0], dumps[1]); diff != "" {
 			t.Errorf("%s: %s", f.name, diff)
@@ -407,7 +408,7 @@ func TestRefused(t *testing.T) {
 		{"an edit that no column can hold", func(c *store.Change) { c.Sets = []session.Edit{{Op: session.Move}} }, "is not one that this store knows"},
 	}
 	path := timed.session(t, t.TempDir())
-	before := dump(t, path)
+	before := storetest.Dump(t, path)
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			e := timed.begin(t, path)
@@ -421,7 +422,7 @@ func TestRefused(t *testing.T) {
 			if err := e.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(before, dump(t, path)); diff != "" {
+			if diff := cmp.Diff(before, storetest.Dump(t, path)); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -48,6 +48,11 @@ type Layout struct {
 	// what a summary keeps. It sees the same with and without bodies. May be nil.
 	Finish func(s *session.Session)
 
+	// Relate sets what Finish set of items anew in a session that a repair changed in
+	// memory. Results may be shared with the session before, and are left as they are
+	// there. May be nil where the order of items, and which there are, decides nothing.
+	Relate func(s *session.Session)
+
 	// Said are the columns of Events that belong to what an event says; all others
 	// say where and when it stands. Content, where it is not nil, is called with the
 	// value of each of them and gives back what counts of it: a document without the

@@ -42,7 +42,7 @@ func uuid(seed string) string {
 
 // used reports whether an event has this id, where it would be taken for the same.
 func (w *writer) used(ctx context.Context, o *owner, id string) (found bool, _ error) {
-	where, args := sqlite.QuotedAll([]string{w.events.ID})[0]+" = ?", []any{id}
+	where, args := sqlite.Quoted(w.events.ID)+" = ?", []any{id}
 	if w.scoped() {
 		for i, column := range sqlite.QuotedAll(w.events.Key) {
 			where, args = where+" and "+column+" is ?", append(args, o.key[i])

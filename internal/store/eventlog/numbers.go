@@ -27,7 +27,7 @@ func (n *numbers) read(ctx context.Context, w *writer) error {
 			return err
 		}
 		n.next[i] = highest + 1
-		isRow, err := w.isRowID(ctx, column)
+		isRow, err := w.edit.DB().IsRowID(ctx, w.events.Name, column)
 		if err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func (n *numbers) read(ctx context.Context, w *writer) error {
 // highest is the highest number of a column, or the one that an AUTOINCREMENT
 // table remembers.
 func (w *writer) highest(ctx context.Context, column string) (int64, error) {
-	db, name := w.edit.DB(), sqlite.QuotedAll([]string{column})[0]
+	db, name := w.edit.DB(), sqlite.Quoted(column)
 	var stored, remembered sql.NullInt64
 	err := db.QueryRow(ctx, "select cast(max("+name+") as integer) from "+w.events.quotedName()).Scan(&stored)
 	if err != nil {
@@ -51,14 +51,6 @@ func (w *writer) highest(ctx context.Context, column string) (int64, error) {
 		err = db.QueryRow(ctx, "select max(seq) from sqlite_sequence where name = ?", w.events.Name).Scan(&remembered)
 	}
 	return max(stored.Int64, remembered.Int64, 0), err
-}
-
-// isRowID reports whether a column is another name for the rowid: INTEGER PRIMARY
-// KEY.
-func (w *writer) isRowID(ctx context.Context, column string) (is bool, _ error) {
-	err := w.edit.DB().QueryRow(ctx, `select count(*) = 1 and max(name = ? and upper(type) = 'INTEGER')
-		from pragma_table_info(?) where pk > 0`, column, w.events.Name).Scan(&is)
-	return is, err
 }
 
 // give adds the next number to a new row.

@@ -88,10 +88,7 @@ func (st *logStore) readHeads(ctx context.Context) error {
 		s := st.layout.Session(row)
 		s.ID = st.list[places[n]].name
 		for i := range s.Faults {
-			f := &s.Faults[i]
-			pointer := f.Ref.Pointer
-			f.Item, f.Ref = -1, s.Ref()
-			f.Ref.Pointer = pointer
+			s.Faults[i] = located(s.Faults[i], -1, s.Ref())
 		}
 		st.heads[places[n]] = s
 		return nil
@@ -141,9 +138,45 @@ func (st *logStore) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 	}
 }
 
+// Relate implements store.Relater.
+func (st *logStore) Relate(tree *session.Tree) {
+	if st.layout.Relate == nil {
+		return
+	}
+	for _, s := range tree.Sessions {
+		st.layout.Relate(s)
+	}
+}
+
+// knownEvents is a reading by the rows that the first pass found. Few of these stores
+// have an index by session: without one every other reading goes through the whole
+// table, for one session as for all.
+func (st *logStore) knownEvents(ctx context.Context, list []int, names []string, fn func(owner int, row Row) error) ([]sqlite.Range, error) {
+	var rowids []int64
+	var owners []int
+	for _, i := range list {
+		for _, e := range st.entries[i] {
+			rowids, owners = append(rowids, e.row), append(owners, i)
+		}
+	}
+	unread, err := st.events.rows(ctx, st.events.pick(names), rowids, func(n int, row Row) error { return fn(owners[n], row) })
+	if err == nil && len(unread) > 0 {
+		err = stale(st.events.Name, "row "+strconv.FormatInt(rowids[unread[0]], 10))
+	}
+	return nil, err
+}
+
+// knows reports whether all sessions of a tree were read.
+func (st *logStore) knows(tree *session.Tree) bool {
+	return !slices.ContainsFunc(tree.Sessions, func(s *session.Session) bool {
+		i, ok := st.byName[s.ID]
+		return !ok || st.heads[i] == nil
+	})
+}
+
 // Sums implements store.Summer.
 func (st *logStore) Sums(ctx context.Context, sessions []string) (map[string]store.Sum, error) {
-	return st.sums(ctx, sessions)
+	return st.sums(ctx, sessions, st.knownEvents)
 }
 
 // Copy implements store.Copier.

@@ -20,8 +20,9 @@ type eventSum struct {
 	whole, said digest
 }
 
-// sums reads the digests of sessions, those that do not exist included.
-func (c *catalog) sums(ctx context.Context, sessions []string) (map[string]store.Sum, error) {
+// sums reads the digests of sessions, those that do not exist included; events is how
+// their events are found.
+func (c *catalog) sums(ctx context.Context, sessions []string, events reading) (map[string]store.Sum, error) {
 	result := make(map[string]store.Sum, len(sessions))
 	for _, id := range sessions {
 		result[id] = store.Sum{}
@@ -41,21 +42,21 @@ func (c *catalog) sums(ctx context.Context, sessions []string) (map[string]store
 	if err != nil {
 		return nil, err
 	}
-	events := map[int][]eventSum{}
-	_, err = c.eventsOf(ctx, list, c.events.Columns, func(owner int, row Row) error {
+	read := map[int][]eventSum{}
+	_, err = events(ctx, list, c.events.Columns, func(owner int, row Row) error {
 		sum := eventSum{row: row.ID, key: c.key(&c.list[owner], row)}
 		buf = appendColumns(buf[:0], row, c.events.Columns, nil)
 		sum.whole = sha256.Sum256(buf)
 		buf = appendColumns(buf[:0], row, c.layout.Said, c.layout.Content)
 		sum.said = sha256.Sum256(buf)
-		events[owner] = append(events[owner], sum)
+		read[owner] = append(read[owner], sum)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	for i, n := range list {
-		result[c.list[n].name] = sumOf(own[i], events[n])
+		result[c.list[n].name] = sumOf(own[i], read[n])
 	}
 	return result, nil
 }

@@ -130,7 +130,7 @@ func (t *table) rows(ctx context.Context, c columns, rowids []int64, fn func(n i
 	return unread, nil
 }
 
-func (t *table) quotedName() string { return sqlite.QuotedAll([]string{t.Name})[0] }
+func (t *table) quotedName() string { return sqlite.Quoted(t.Name) }
 
 // text is the value of a column as text, valid as long as the value.
 func text(value any) string {

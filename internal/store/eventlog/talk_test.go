@@ -345,18 +345,3 @@ func lines(t tester, db *sql.DB, query string, args ...any) []string {
 	}
 	return list
 }
-
-// dump is everything that a database holds, sequences included.
-func dump(t tester, path string) []string {
-	t.Helper()
-	db := openSQL(t, path)
-	all := lines(t, db, "select type || ' ' || name || ' ' || coalesce(sql, '') from sqlite_schema")
-	for _, table := range lines(t, db, "select name from sqlite_schema where type = 'table'") {
-		columns := lines(t, db, "select 'quote(\"' || name || '\")' from pragma_table_info(?)", table)
-		all = append(all, lines(t, db, "select '"+table+" ' || rowid || ' ' || "+strings.Join(columns, " || ',' || ")+" from "+table+" order by rowid")...)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return all
-}

@@ -14,7 +14,8 @@ type writer struct {
 	*catalog
 	edit    *sqlite.Edit
 	write   *Write
-	byKey   map[string]int64 // rowids of the events of the sessions that change, by session.Item.Key
+	stored  reading
+	rowids  map[string]int64 // of the events of the sessions that change, by session.Item.Key
 	numbers numbers
 }
 
@@ -30,9 +31,9 @@ func (w *writer) all(ctx context.Context, all []*difference) error {
 			return problem.New(problem.RolledBack, "", "session %s cannot be changed: it is not in the store under that id", d.ID)
 		}
 	}
-	w.byKey = map[string]int64{}
-	_, err := w.eventsOf(ctx, append([]int{}, w.find(ids)...), []string{w.events.ID}, func(owner int, row Row) error {
-		w.byKey[w.key(&w.list[owner], row)] = row.ID
+	w.rowids = map[string]int64{}
+	_, err := w.stored(ctx, append([]int{}, w.find(ids)...), []string{w.events.ID}, func(owner int, row Row) error {
+		w.rowids[w.key(&w.list[owner], row)] = row.ID
 		return nil
 	})
 	if err == nil {
@@ -151,7 +152,7 @@ func (w *writer) load(ctx context.Context, s *script) error {
 	var keys []string
 	var rowids []int64
 	for key := range needed {
-		row, ok := w.byKey[key]
+		row, ok := w.rowids[key]
 		if !ok {
 			return stale(w.events.Name, key)
 		}

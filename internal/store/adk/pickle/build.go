@@ -29,26 +29,20 @@ func (m *machine) fill(values []any) error {
 		return err
 	}
 	d, ok := top.(*Dict)
-	if !ok || len(values)%2 != 0 {
+	if _, isObject := top.(*Object); !ok && !isObject || len(values)%2 != 0 {
 		return errKind
 	}
 	for i := 0; i < len(values); i += 2 {
-		if !hashable(values[i]) {
+		switch values[i].(type) {
+		case *List, *Dict: // Python cannot compare them either
 			return errKind
+		case nil, bool, int64, float64, string:
+			if ok {
+				d.Pairs = append(d.Pairs, [2]any{values[i], values[i+1]})
+			}
 		}
-		d.Pairs = append(d.Pairs, [2]any{values[i], values[i+1]})
 	}
 	return nil
-}
-
-// hashable reports whether Go can compare a value as a key; Python can compare some
-// more, which nothing here has a use for.
-func hashable(value any) bool {
-	switch value.(type) {
-	case nil, bool, int64, float64, string:
-		return true
-	}
-	return false
 }
 
 func appendItem(m *machine) error {
@@ -72,11 +66,13 @@ func (m *machine) extend(values []any) error {
 	if err != nil {
 		return err
 	}
-	l, ok := top.(*List)
-	if !ok {
+	switch l := top.(type) {
+	case *List:
+		l.Items = append(l.Items, values...)
+	case *Object:
+	default:
 		return errKind
 	}
-	l.Items = append(l.Items, values...)
 	return nil
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"strings"
-	"unicode/utf8"
 )
 
 // opcodes are those that make plain data; what others do is refused.
@@ -15,7 +14,7 @@ var opcodes = map[byte]func(*machine) error{
 	'K': integer(1), 'M': integer(2), 'J': signed, 'G': float, // BININT1, BININT2, BININT, BINFLOAT
 	0x8a: long(1), 0x8b: long(4),
 	0x8c: text(1), 'X': text(4), 0x8d: text(8), // SHORT_BINUNICODE, BINUNICODE, BINUNICODE8
-	'C': blob(1), 'B': blob(4), 0x8e: blob(8), // SHORT_BINBYTES, BINBYTES, BINBYTES8
+	'C': blob(1), 'B': blob(4), 0x8e: blob(8), 0x96: blob(8), // SHORT_BINBYTES, BINBYTES, BINBYTES8, BYTEARRAY8
 	'}':  func(m *machine) error { return m.push(&Dict{}) },
 	']':  func(m *machine) error { return m.push(&List{}) },
 	0x8f: func(m *machine) error { return m.push(&Set{}) },
@@ -66,7 +65,8 @@ func long(size uint64) func(*machine) error {
 			return err
 		}
 		if n > 8 {
-			return errors.New("a number has more than 64 bits")
+			_, err := m.take(n)
+			return errors.Join(err, m.push(Opaque{}))
 		}
 		value, err := m.number(n)
 		if n == 0 {
@@ -77,6 +77,7 @@ func long(size uint64) func(*machine) error {
 	}
 }
 
+// text is in UTF-8, where Python lets halves of surrogate pairs stand alone.
 func text(size uint64) func(*machine) error {
 	return func(m *machine) error {
 		n, err := m.number(size)
@@ -84,10 +85,7 @@ func text(size uint64) func(*machine) error {
 			return err
 		}
 		b, err := m.take(n)
-		if err == nil && !utf8.Valid(b) {
-			err = errors.New("a text is no Unicode")
-		}
-		return errors.Join(err, m.push(string(b)))
+		return errors.Join(err, m.push(strings.ToValidUTF8(string(b), "\uFFFD")))
 	}
 }
 

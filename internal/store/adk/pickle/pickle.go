@@ -11,26 +11,29 @@ import (
 )
 
 // A value is nil, bool, int64, float64, string, []byte, Tuple, *List, *Dict, *Set,
-// Class or *Object. Values can hold each other in a circle.
+// Class, *Object or Opaque. Values can hold each other in a circle.
 type (
 	// Tuple is a tuple.
 	Tuple []any
 	// List is a list.
 	List struct{ Items []any }
 	// Dict is a dictionary in the order of its insertions; of doubled keys the last
-	// one counts.
+	// one counts. A key that Python can compare and Go cannot (a tuple, say) is left
+	// out with its value.
 	Dict struct{ Pairs [][2]any }
 	// Set is a set or a frozenset.
 	Set struct{ Items []any }
 	// Class is a class or function by its name: nothing is imported.
 	Class struct{ Module, Name string }
 	// Object is what Python would make by calling a class or function. It is not
-	// called.
+	// called. What a dictionary or list of such a class holds is left out.
 	Object struct {
 		Class Class
 		Args  any
 		State any // nil when it was given none
 	}
+	// Opaque is data that Go has no type for: a number of more than 64 bits.
+	Opaque struct{}
 )
 
 // Decode reads a pickle. The error says what in it is no plain data, or where it
