@@ -97,7 +97,8 @@ func TestItems(t *testing.T) {
 		{"no responses", springtest.Event{Type: "TOOL"}, `message tool text="" blank`},
 		{"archived", springtest.Event{Type: "USER", Text: "x", Archived: true}, `message user text="x" archived`},
 		{"summary by its column", springtest.Event{Type: "USER", Text: "x", Synthetic: true}, `message user text="x" summary`},
-		{"summary by its metadata", springtest.Event{Type: "USER", Text: "x", Metadata: `{"synthetic":true}`}, `message user text="x" summary`},
+		{"a summary for its metadata alone", springtest.Event{Type: "USER", Text: "x", Metadata: `{"synthetic":true}`}, `message user text="x"`},
+		{"a summary for both", springtest.Event{Type: "USER", Text: "x", Synthetic: true, Metadata: `{"synthetic":true}`}, `message user text="x" summary`},
 		{"agent and model", springtest.Event{Type: "ASSISTANT", Text: "x", Metadata: `{"agentName":"res\u0065archer","model":"gpt-5","agent":7}`},
 			`message assistant agent=researcher model=gpt-5 text="x"`},
 		{"nobody's agent", springtest.Event{Type: "USER", Text: "x", Metadata: `{"agent":"researcher"}`}, `message user text="x"`},
@@ -143,6 +144,7 @@ func TestFaults(t *testing.T) {
 		{"bad creation", own + "created_at = 'today'",
 			[]string{"-1 BadTime created_at: it is not in the form 2026-02-03 09:56:40 -> 2026-05-04 09:00:01.253000"}},
 		{"bad end", own + "expires_at = '0001-01-01 00:00:00'", []string{"-1 BadTime expires_at: its year is 1"}},
+		{"an end that is an empty text, as NULL is in a CSV file", own + "expires_at = ''", nil},
 		{"seconds", event + "timestamp = 1770000000 where rowid = 2",
 			[]string{"1 BadTime timestamp: read as milliseconds, its year is 1970 -> 2026-05-04 09:00:01.253000"}},
 		{"no time", event + "timestamp = null where rowid = 1",
@@ -208,13 +210,43 @@ func TestOrder(t *testing.T) {
 	}
 }
 
+// TestOrderNumbers reads a session of more than nine events, whatever type its
+// numbers have.
+func TestOrderNumbers(t *testing.T) {
+	for _, kind := range []string{"BIGINT", "TEXT", "REAL", "BLOB"} {
+		path := t.TempDir() + "/sessions.db"
+		db, err := springtest.Create(path, springtest.Form{Plain: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		db.Session("S")
+		for i := range 12 {
+			db.Append("S", springtest.User(fmt.Sprint(i)))
+		}
+		db.Exec("CREATE TABLE other AS SELECT *, cast(seq AS " + kind + ") AS number FROM ai_session_event ORDER BY id DESC")
+		db.Exec("DROP TABLE ai_session_event")
+		db.Exec("ALTER TABLE other DROP COLUMN seq")
+		db.Exec("ALTER TABLE other RENAME COLUMN number TO seq")
+		db.Exec("ALTER TABLE other RENAME TO ai_session_event")
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		s := trees(t, path)[0].Root()
+		for i := range s.Items {
+			if s.Items[i].Body.Text != fmt.Sprint(i) || s.Items[i].Position != int64(i+1) {
+				t.Errorf("%s: at %d stands %q, %d", kind, i, s.Items[i].Body.Text, s.Items[i].Position)
+			}
+		}
+	}
+}
+
 // TestTimes reads the forms in which times are stored.
 func TestTimes(t *testing.T) {
 	const want = "2026-02-03 09:56:40.123"
 	for _, stored := range []any{
 		"2026-02-03 09:56:40.123", "2026-02-03 09:56:40.123000", "2026-02-03T09:56:40.123", "2026-02-03T09:56:40.123Z",
 		"2026-02-03 10:56:40.123+01", "2026-02-03 10:56:40.123+01:00", "2026-02-03T10:56:40.123+0100", "2026-02-03 10:56:40.123 +01:00",
-		int64(1770112600123), []byte("2026-02-03 09:56:40.123"),
+		int64(1770112600123), []byte("2026-02-03 09:56:40.123"), 1770112600123.0, "1770112600123",
 	} {
 		path := built(t, t.TempDir(), "healthy", springtest.Form{})
 		db := plain(t, path)
@@ -273,6 +305,7 @@ func TestGenerations(t *testing.T) {
 		{springtest.Form{Upper: true, Words: true}, "0.6.0", true, ""},
 		{springtest.Form{Plain: true}, "0.6.0", false, ""},
 		{springtest.Form{Unnamed: true}, "0.6.0", false, "each seq must be unique"},
+		{springtest.Form{Copied: true, Loose: true, Plain: true}, "0.6.0", false, ""},
 		{springtest.Form{ByTime: true}, "0.1.0", false, "its events are ordered by their times"},
 	} {
 		facts := opened(t, built(t, t.TempDir(), "healthy", tt.form))

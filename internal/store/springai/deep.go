@@ -19,10 +19,10 @@ func (sc *schema) lowVersions(ctx context.Context, db *sqlite.DB) ([]session.Fau
 	}
 	s, e := &sc.sessions, &sc.events
 	query := fmt.Sprintf(`select count(*), min(s.%[2]s) from %[1]s s join (
-		select %[4]s owner, count(*) messages from %[3]s where lower(%[5]s) in ('0', 'false') group by 1) e on e.owner = s.%[2]s
-		where s.%[6]s < e.messages`,
-		quoted(s.name), quoted(s.stored["id"]), quoted(e.name), quoted(e.stored["session_id"]), quoted(e.stored["synthetic"]),
-		quoted(s.stored["event_version"]))
+		select %[4]s owner, count(*) messages from %[3]s where lower(%[5]s) in ('0', 'false', 'f') group by 1) e on e.owner = s.%[2]s
+		where cast(s.%[6]s as integer) < e.messages`,
+		sqlite.Quoted(s.name), sqlite.Quoted(s.stored["id"]), sqlite.Quoted(e.name), sqlite.Quoted(e.stored["session_id"]), sqlite.Quoted(e.stored["synthetic"]),
+		sqlite.Quoted(s.stored["event_version"]))
 	var sessions int
 	var first *string
 	if err := db.QueryRow(ctx, query).Scan(&sessions, &first); sqlite.IsCorrupt(err) {

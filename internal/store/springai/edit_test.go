@@ -12,6 +12,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/springai"
 	"github.com/sessctl/sessctl/internal/store/springai/springtest"
+	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
 // written makes a change of the session of a file, and gives back the journal.
@@ -94,7 +95,7 @@ func TestChanges(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := built(t, t.TempDir(), "healthy", springtest.Form{})
-			before := dump(t, path)
+			before := storetest.Dump(t, path)
 			journal, err := written(t, path, tt.change)
 			if err != nil {
 				t.Fatal(err)
@@ -103,7 +104,7 @@ func TestChanges(t *testing.T) {
 				t.Error(diff)
 			}
 			reverted(t, path, journal)
-			if diff := cmp.Diff(before, dump(t, path)); diff != "" {
+			if diff := cmp.Diff(before, storetest.Dump(t, path)); diff != "" {
 				t.Errorf("not as before: %s", diff)
 			}
 		})
@@ -124,11 +125,11 @@ func TestRefusals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := built(t, t.TempDir(), "healthy", springtest.Form{})
-			before := dump(t, path)
+			before := storetest.Dump(t, path)
 			if _, err := written(t, path, change); err == nil {
 				t.Error("it was written")
 			}
-			if diff := cmp.Diff(before, dump(t, path)); diff != "" {
+			if diff := cmp.Diff(before, storetest.Dump(t, path)); diff != "" {
 				t.Errorf("something changed: %s", diff)
 			}
 		})
@@ -149,7 +150,7 @@ func TestInterruptedCall(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			path := built(t, t.TempDir(), "G6", tt.form)
 			change(t, path, `update ai_session_event set branch = 'orch.researcher', metadata = '{"agent_name":"researcher","n":1}' where message_data is not null`)
-			before := dump(t, path)
+			before := storetest.Dump(t, path)
 			_, receipt, err := repaired(path)
 			if err != nil {
 				t.Fatal(err)
@@ -168,7 +169,7 @@ func TestInterruptedCall(t *testing.T) {
 				t.Errorf("event_version is %s after four messages and a repair", got[0])
 			}
 			undone(t, path, receipt)
-			if diff := cmp.Diff(before, dump(t, path)); diff != "" {
+			if diff := cmp.Diff(before, storetest.Dump(t, path)); diff != "" {
 				t.Errorf("undo gives something else: %s", diff)
 			}
 		})
@@ -180,7 +181,7 @@ func TestDefaults(t *testing.T) {
 	path := built(t, t.TempDir(), "healthy", springtest.Form{Loose: true})
 	change(t, path, "update ai_session set user_id = null, event_version = null, metadata = '{', created_at = 'x'",
 		"update ai_session_event set metadata = '[', timestamp = null, archived = null, synthetic = null where rowid = 4")
-	before := dump(t, path)
+	before := storetest.Dump(t, path)
 	plan, receipt, err := repaired(path)
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +196,7 @@ func TestDefaults(t *testing.T) {
 		t.Error(diff)
 	}
 	undone(t, path, receipt)
-	if diff := cmp.Diff(before, dump(t, path)); diff != "" {
+	if diff := cmp.Diff(before, storetest.Dump(t, path)); diff != "" {
 		t.Errorf("undo gives something else: %s", diff)
 	}
 }

@@ -89,17 +89,6 @@ func lines(t tester, path, query string) []string {
 	return list
 }
 
-// dump is everything in a file, exactly.
-func dump(t tester, path string) []string {
-	t.Helper()
-	all := lines(t, path, "select sql from sqlite_schema order by 1")
-	for _, table := range lines(t, path, "select name from sqlite_schema where type = 'table' order by 1") {
-		columns := strings.Join(lines(t, path, "select 'quote(\"' || name || '\")' from pragma_table_info('"+table+"')"), " || ', ' || ")
-		all = append(all, lines(t, path, "select '"+table+"', "+columns+` from "`+table+`" order by rowid`)...)
-	}
-	return all
-}
-
 // trees are those of a file, with bodies.
 func trees(t tester, path string) []*session.Tree {
 	t.Helper()

@@ -61,7 +61,7 @@ func (sc *schema) insert(s *session.Session, it *session.Item, beside *eventlog.
 func (sc *schema) placeOf(it *session.Item, like eventlog.Row) []sqlite.Field {
 	row := fields{events: &sc.events}
 	if !sc.given {
-		row.set("seq", it.Position)
+		row.set("seq", numberLike(sc.events.value(like, "seq"), it.Position))
 	}
 	stored := sc.events.value(like, "timestamp")
 	if t, _ := parseTime(stored); !t.Equal(it.Time) || it.Time.IsZero() {

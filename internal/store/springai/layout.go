@@ -42,11 +42,12 @@ const (
 )
 
 func (sc *schema) orderBySequence(_ int64, place eventlog.Row) (at, tie int64) {
-	switch seq := sc.events.value(place, "seq").(type) {
-	case int64:
-		return seq, 0
-	case nil:
+	stored := sc.events.value(place, "seq")
+	if stored == nil {
 		return beforeAll, 0
+	}
+	if seq, ok := numberOf(stored); ok {
+		return seq, 0
 	}
 	return behindAll, 0
 }
@@ -59,7 +60,7 @@ func (sc *schema) orderByTime(_ int64, place eventlog.Row) (at, tie int64) {
 	if stored == nil {
 		return beforeAll, 0
 	}
-	if ms, ok := millis(stored); ok {
+	if ms, ok := numberOf(stored); ok {
 		return ms, 0
 	}
 	t, wrong := parseTime(stored)

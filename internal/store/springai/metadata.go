@@ -54,7 +54,9 @@ func (e *event) metadata() metadata {
 }
 
 // synthetic reads whether a compaction wrote the event. The column and the
-// metadata say so; where either does, the reader takes it for one (G14).
+// metadata say so. Where only the metadata does, the program takes the event for a
+// summary and queries do not (G14): it is no summary here, because a repair moves a
+// conversation behind one and takes its branch away.
 func (e *event) synthetic(m metadata) bool {
 	stored := e.value("synthetic")
 	column, ok := truthOf(stored)
@@ -80,7 +82,7 @@ func (e *event) synthetic(m metadata) bool {
 		e.differ("metadata names a compactionSource, but neither it nor the column says that the event is synthetic: " +
 			"the reader takes it for a message of the conversation")
 	}
-	return column || copied == jsontext.KindTrue
+	return column || copied == jsontext.KindTrue && !e.events.has("synthetic")
 }
 
 func (e *event) differ(detail string) { e.fault(session.CopiesDiffer, "synthetic", detail, nil) }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/store/springai/springtest"
+	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
 // TestNothingIsLost repairs random sessions and holds the result against what was
@@ -47,7 +48,7 @@ func TestNothingIsLost(t *testing.T) {
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
-		before, whole := rowsOf(t, path), dump(t, path)
+		before, whole := rowsOf(t, path), storetest.Dump(t, path)
 		plan, receipt, err := repaired(path)
 		if err != nil {
 			for _, tree := range plan.Trees {
@@ -58,7 +59,7 @@ func TestNothingIsLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		if receipt == nil {
-			if diff := cmp.Diff(whole, dump(t, path)); diff != "" {
+			if diff := cmp.Diff(whole, storetest.Dump(t, path)); diff != "" {
 				t.Fatalf("an empty plan changed something: %s", diff)
 			}
 			return
@@ -68,7 +69,7 @@ func TestNothingIsLost(t *testing.T) {
 			t.Fatalf("a second repair has something to do: %v", err)
 		}
 		undone(t, path, receipt)
-		if diff := cmp.Diff(whole, dump(t, path)); diff != "" {
+		if diff := cmp.Diff(whole, storetest.Dump(t, path)); diff != "" {
 			t.Fatalf("undo gives something else: %s", diff)
 		}
 	})
@@ -81,7 +82,7 @@ type row struct{ id, session, kind, archived, data, said string }
 func rowsOf(t tester, path string) []row {
 	var list []row
 	for _, line := range lines(t, path, `select id, session_id, message_type, archived, message_data, quote(message_content) || quote(message_data) || quote(branch) ||
-		quote(metadata) || quote(synthetic) || quote(timestamp) from ai_session_event order by session_id, seq`) {
+		quote(metadata) || quote(synthetic) || quote(timestamp) from ai_session_event order by session_id, seq + 0`) {
 		parts := strings.SplitN(line, " | ", 6)
 		list = append(list, row{parts[0], parts[1], parts[2], parts[3], parts[4], parts[5]})
 	}

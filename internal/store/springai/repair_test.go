@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sessctl/sessctl/internal/store/springai/springtest"
+	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
 // moving are scripts whose repair writes new rows, or old ones anew.
@@ -26,7 +27,7 @@ func TestEveryScriptIsRepaired(t *testing.T) {
 			}
 			t.Run(name+"/"+script.Name, func(t *testing.T) {
 				path := built(t, t.TempDir(), script.Name, form)
-				before := dump(t, path)
+				before := storetest.Dump(t, path)
 				plan, receipt, err := repaired(path)
 				if err != nil {
 					for _, tree := range plan.Trees {
@@ -47,7 +48,7 @@ func TestEveryScriptIsRepaired(t *testing.T) {
 					t.Errorf("the check after the repair finds something else than the plan left: %s", diff)
 				}
 				undone(t, path, receipt)
-				if diff := cmp.Diff(before, dump(t, path)); diff != "" {
+				if diff := cmp.Diff(before, storetest.Dump(t, path)); diff != "" {
 					t.Errorf("undo gives something else: %s", diff)
 				}
 			})

@@ -105,13 +105,10 @@ func readSchema(ctx context.Context, db *sqlite.DB) (*schema, error) {
 	return sc, db.Explain(err)
 }
 
-// readSequence finds out who gives out seq. A column of type INTEGER that alone is
-// the primary key is the rowid (https://sqlite.org/lang_createtable.html#rowid).
-func (sc *schema) readSequence(ctx context.Context, db *sqlite.DB) error {
+// readSequence finds out who gives out seq.
+func (sc *schema) readSequence(ctx context.Context, db *sqlite.DB) (err error) {
 	seq := sc.events.stored["seq"]
-	err := db.QueryRow(ctx, `select count(*) = 1 and max(upper(type) = 'INTEGER' and name = ?) from pragma_table_info(?) where pk > 0`,
-		seq, sc.events.name).Scan(&sc.given)
-	if err != nil || sc.given {
+	if sc.given, err = db.IsRowID(ctx, sc.events.name, seq); err != nil || sc.given {
 		return err
 	}
 	return db.QueryRow(ctx, `select count(*) > 0 from pragma_index_list(?) l join pragma_index_info(l.name) c where l."unique" and c.name = ?`,
@@ -123,8 +120,8 @@ func (sc *schema) readClock(ctx context.Context, db *sqlite.DB) (timeForm, error
 	if !sc.events.has("timestamp") {
 		return timeForm{}, nil
 	}
-	column := quoted(sc.events.stored["timestamp"])
-	rows, err := db.Query(ctx, fmt.Sprintf("select +%s from %s where %s is not null limit 1", column, quoted(sc.events.name), column))
+	column := sqlite.Quoted(sc.events.stored["timestamp"])
+	rows, err := db.Query(ctx, fmt.Sprintf("select +%s from %s where %s is not null limit 1", column, sqlite.Quoted(sc.events.name), column))
 	if err != nil {
 		return timeForm{}, err
 	}
@@ -138,6 +135,3 @@ func (sc *schema) readClock(ctx context.Context, db *sqlite.DB) (timeForm, error
 	}
 	return formOf(sample), err
 }
-
-// quoted is a name as SQL spells it.
-func quoted(name string) string { return sqlite.QuotedAll([]string{name})[0] }

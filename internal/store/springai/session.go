@@ -43,7 +43,8 @@ func (sc *schema) session(row eventlog.Row) *session.Session {
 			fault(session.BadTime, "created_at", wrong, nil)
 		}
 	}
-	if expires := sc.sessions.value(row, "expires_at"); expires != nil {
+	expires := sc.sessions.value(row, "expires_at")
+	if end, _ := textOf(expires); end != "" { // NULL is an empty text in a CSV file
 		if _, wrong := parseTime(expires); wrong != "" {
 			fault(session.BadTime, "expires_at", wrong, nil)
 		}

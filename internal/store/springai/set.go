@@ -30,8 +30,8 @@ func (sc *schema) updateSession(row eventlog.Row, sets []session.Edit) ([]sqlite
 		stored := sqlite.Kept(sc.sessions.value(row, "event_version"))
 		at, list = len(list), append(list, sqlite.FieldChange{Name: name, Old: stored, New: stored})
 	}
-	if n, ok := list[at].New.(int64); ok {
-		list[at].New = n + 1
+	if n, ok := numberOf(list[at].New); ok {
+		list[at].New = numberLike(list[at].New, n+1)
 	}
 	return list, nil
 }

@@ -29,8 +29,8 @@ var zones = []string{"", "Z07:00", "-07", "-0700", " Z07:00", " -0700"}
 // none.
 func formOf(stored any) timeForm {
 	text, _ := textOf(stored)
-	if _, ok := millis(stored); ok {
-		_, number := stored.(int64)
+	if _, ok := numberOf(stored); ok {
+		_, number := numberLike(stored, 0).(int64)
 		return timeForm{numbers: true, digits: !number}
 	}
 	_, zone, ok := parseText(text)
@@ -59,7 +59,7 @@ func (f timeForm) render(t time.Time) any {
 // time without a zone is taken for UTC: which zone its writer was in is not stored
 // (G17).
 func parseTime(stored any) (t time.Time, wrong string) {
-	if ms, ok := millis(stored); ok {
+	if ms, ok := numberOf(stored); ok {
 		return plausible(time.UnixMilli(ms).UTC(), "read as milliseconds, ")
 	}
 	text, _ := textOf(stored)
@@ -71,16 +71,6 @@ func parseTime(stored any) (t time.Time, wrong string) {
 		return t, "it is not in the form " + timeWords
 	}
 	return plausible(t, "")
-}
-
-// millis is a time that is stored as a number.
-func millis(stored any) (int64, bool) {
-	if n, ok := stored.(int64); ok {
-		return n, true
-	}
-	text, _ := textOf(stored)
-	n, err := strconv.ParseInt(text, 10, 64)
-	return n, err == nil
 }
 
 // parseText reads the forms of a text, and says what its zone looks like.

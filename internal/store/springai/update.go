@@ -46,7 +46,7 @@ func (sc *schema) update(row eventlog.Row, before, after *session.Item, taken []
 		err = change("archived", func(stored any) (any, error) { return truthLike(stored, archived), nil })
 	}
 	if err == nil && before.Position != after.Position && !sc.given {
-		err = change("seq", func(any) (any, error) { return after.Position, nil })
+		err = change("seq", func(stored any) (any, error) { return numberLike(stored, after.Position), nil })
 	}
 	return list, err
 }

@@ -30,6 +30,30 @@ func like(stored any, text string) any {
 	return text
 }
 
+// numberOf is a value as a whole number, be it stored as one, as a fraction or as
+// a text of digits, which a copy by way of CSV makes of it.
+func numberOf(value any) (n int64, ok bool) {
+	switch v := value.(type) {
+	case int64:
+		return v, true
+	case float64:
+		n = int64(v)
+		return n, float64(n) == v
+	}
+	text, _ := textOf(value)
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, err == nil
+}
+
+// numberLike is a whole number with the type that a stored one has.
+func numberLike(stored any, n int64) any {
+	switch stored.(type) {
+	case string, []byte:
+		return like(stored, strconv.FormatInt(n, 10))
+	}
+	return n
+}
+
 // truthOf reads a boolean, which SQLite has as a number or as a text; ok is false
 // for what is none.
 func truthOf(value any) (is, ok bool) {
@@ -53,8 +77,13 @@ func truthLike(stored any, is bool) any {
 			return int64(1)
 		}
 		return int64(0)
-	case text == strings.ToUpper(text):
-		return strings.ToUpper(strconv.FormatBool(is))
 	}
-	return strconv.FormatBool(is)
+	word := strconv.FormatBool(is)
+	if len(text) == 1 {
+		word = word[:1]
+	}
+	if text == strings.ToUpper(text) {
+		word = strings.ToUpper(word)
+	}
+	return word
 }

@@ -23,6 +23,7 @@ type Form struct {
 	Millis  bool // times are numbers, as the SQLite driver of Java writes them
 	Loose   bool // nothing is NOT NULL, and there is no foreign key
 	Unnamed bool // seq is unique, but nothing gives it out
+	Copied  bool // as a copy by way of CSV: everything is a text, and NULL an empty one
 }
 
 // Forms are the forms of files to test with, by name.
@@ -34,6 +35,7 @@ var Forms = map[string]Form{
 	"ISO times":        {ISO: true},
 	"numbers as times": {Millis: true},
 	"loose":            {Loose: true, Plain: true},
+	"copied":           {Loose: true, Plain: true, Copied: true},
 	"before 0.6.0":     {ByTime: true},
 	"before, numbers":  {ByTime: true, Millis: true, Upper: true},
 }
@@ -96,6 +98,9 @@ func (f Form) schema() []string {
 			statement = strings.ReplaceAll(statement, " NOT NULL", "")
 			statement = strings.ReplaceAll(statement, " REFERENCES ai_session (id) ON DELETE CASCADE", "")
 		}
+		if f.Copied {
+			statement = texts.Replace(statement)
+		}
 		if f.Upper {
 			statement = strings.ToUpper(statement)
 		}
@@ -103,6 +108,9 @@ func (f Form) schema() []string {
 	}
 	return list
 }
+
+// texts makes every column one of texts.
+var texts = strings.NewReplacer("TIMESTAMP", "TEXT DEFAULT ''", "BOOLEAN", "TEXT", "BIGINT", "TEXT")
 
 // Exec runs a statement, and returns how many rows it changed.
 func (db *DB) Exec(statement string, args ...any) int64 {
@@ -170,6 +178,9 @@ func (db *DB) write(session string, e Event) {
 	}
 	for i, c := range columns {
 		columns[i] = strconv.Quote(c)
+		if db.Form.Copied && values[i] == nil {
+			values[i] = ""
+		}
 	}
 	db.Exec("INSERT INTO ai_session_event ("+strings.Join(columns, ", ")+") VALUES (?"+strings.Repeat(", ?", len(values)-1)+")", values...)
 }
@@ -186,6 +197,9 @@ func (db *DB) stamp(t time.Time) any {
 }
 
 func (db *DB) truth(is bool) any {
+	if db.Form.Copied { // as PostgreSQL writes them
+		return strconv.FormatBool(is)[:1]
+	}
 	if db.Form.Words {
 		return strings.ToUpper(strconv.FormatBool(is))
 	}
