@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -171,22 +170,6 @@ func lines(t *testing.T, db *sql.DB, query string, args ...any) []string {
 		t.Fatal(err)
 	}
 	return list
-}
-
-// dump is everything that a database holds: the schema in its stored order, and
-// all rows with their rowids and exact values.
-func dump(t *testing.T, path string) []string {
-	t.Helper()
-	db := openSQL(t, path)
-	all := lines(t, db, "select type || ' ' || name || ' ' || coalesce(sql, '') from sqlite_schema")
-	for _, table := range lines(t, db, "select name from sqlite_schema where type = 'table'") {
-		columns := lines(t, db, "select 'quote(\"' || name || '\")' from pragma_table_info(?)", table)
-		all = append(all, lines(t, db, "select '"+table+" ' || rowid || ' ' || "+strings.Join(columns, " || ',' || ")+" from "+table+" order by rowid")...)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return all
 }
 
 // diffTrees compares trees as far as sessions and items go.

@@ -12,6 +12,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/dockeragent"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
+	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
 // What is written is what was asked for, in every generation that can be
@@ -26,7 +27,7 @@ func TestRandomChanges(t *testing.T) {
 					}
 				}
 			})
-			before := dump(t, path)
+			before := storetest.Dump(t, path)
 			var journals [][]byte
 			for n, tree := range stored(t, path) {
 				r := &scrambler{rand.New(rand.NewPCG(uint64(generation), uint64(n))), copied(tree), generation, 0}
@@ -42,14 +43,14 @@ func TestRandomChanges(t *testing.T) {
 				heldContent(t, r.tree, sums, sumsOf(t, e, idsOf(r.tree)))
 				journals = append(journals, finish(t, e))
 			}
-			if slices.Equal(before, dump(t, path)) {
+			if slices.Equal(before, storetest.Dump(t, path)) {
 				t.Fatal("nothing was written")
 			}
 			slices.Reverse(journals)
 			for _, j := range journals {
 				undo(t, path, j)
 			}
-			if diff := cmp.Diff(before, dump(t, path)); diff != "" {
+			if diff := cmp.Diff(before, storetest.Dump(t, path)); diff != "" {
 				t.Errorf("undo left (-before +after):\n%s", diff)
 			}
 		})

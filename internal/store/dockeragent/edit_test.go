@@ -15,6 +15,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/dockeragent"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
+	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
 const taskArgs = `{"agent":"worker","task":"count <it>","expected_output":"a number"}`
@@ -81,7 +82,7 @@ func TestRepairOfAFailedChild(t *testing.T) {
 	for generation := 14; generation <= 29; generation++ {
 		t.Run(fmt.Sprintf("generation %03d", generation), func(t *testing.T) {
 			path := built(t, generation, writeFailed)
-			was := dump(t, path)
+			was := storetest.Dump(t, path)
 			before := treeOf(t, path)
 			after := repaired(before)
 			e := begin(t, path)
@@ -96,7 +97,7 @@ func TestRepairOfAFailedChild(t *testing.T) {
 				}
 			}
 			journal := finish(t, e)
-			if diff := cmp.Diff(elsewhere(was), elsewhere(dump(t, path))); diff != "" {
+			if diff := cmp.Diff(elsewhere(was), elsewhere(storetest.Dump(t, path))); diff != "" {
 				t.Errorf("more than sessions and items changed (-before +after):\n%s", diff)
 			}
 			holdRow(t, path, generation)
@@ -104,7 +105,7 @@ func TestRepairOfAFailedChild(t *testing.T) {
 				holdColumn(t, path, got)
 			}
 			undo(t, path, journal)
-			if diff := cmp.Diff(was, dump(t, path)); diff != "" {
+			if diff := cmp.Diff(was, storetest.Dump(t, path)); diff != "" {
 				t.Errorf("undo left (-before +after):\n%s", diff)
 			}
 		})
@@ -229,7 +230,7 @@ func TestRevertOfManySessions(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	was := dump(t, path)
+	was := storetest.Dump(t, path)
 	before := stored(t, path)[0]
 	after := copied(before)
 	for i := range 20 {
@@ -243,7 +244,7 @@ func TestRevertOfManySessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	undo(t, path, finish(t, e))
-	if diff := cmp.Diff(was, dump(t, path)); diff != "" {
+	if diff := cmp.Diff(was, storetest.Dump(t, path)); diff != "" {
 		t.Errorf("undo left (-before +after):\n%s", diff)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/dockeragent"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 	"github.com/sessctl/sessctl/internal/store/registry"
+	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
 // A change that was planned for other rows, or that the store cannot hold, is
@@ -65,7 +66,7 @@ func TestRefusedChanges(t *testing.T) {
 				change.Before = treeOf(t, path)
 				change.After = repaired(change.Before)
 			}
-			was := dump(t, path)
+			was := storetest.Dump(t, path)
 			e := begin(t, path)
 			err := e.Write(t.Context(), change)
 			if err == nil || !strings.Contains(err.Error(), tt.want) || problem.ClassOf(err) != problem.RolledBack {
@@ -74,7 +75,7 @@ func TestRefusedChanges(t *testing.T) {
 			if err := e.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(was, dump(t, path)); diff != "" {
+			if diff := cmp.Diff(was, storetest.Dump(t, path)); diff != "" {
 				t.Errorf("something was written:\n%s", diff)
 			}
 		})

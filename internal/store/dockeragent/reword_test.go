@@ -13,6 +13,7 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
+	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
 // writeReworded writes session P, whose records say what a repair changes. One of
@@ -55,7 +56,7 @@ func TestRewordedRecords(t *testing.T) {
 	for generation := 14; generation <= 29; generation++ {
 		t.Run(fmt.Sprintf("generation %03d", generation), func(t *testing.T) {
 			path := built(t, generation, writeReworded)
-			was := dump(t, path)
+			was := storetest.Dump(t, path)
 			rows := messagesOf(t, path)
 			before := treeOf(t, path)
 			after := reworded(before)
@@ -80,7 +81,7 @@ func TestRewordedRecords(t *testing.T) {
 				holdColumn(t, path, got)
 			}
 			undo(t, path, journal)
-			if diff := cmp.Diff(was, dump(t, path)); diff != "" {
+			if diff := cmp.Diff(was, storetest.Dump(t, path)); diff != "" {
 				t.Errorf("undo left (-before +after):\n%s", diff)
 			}
 		})
@@ -143,7 +144,7 @@ func TestRewordingIsRefused(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			was := dump(t, path)
+			was := storetest.Dump(t, path)
 			e := begin(t, path)
 			err := e.Write(t.Context(), &store.Change{Before: before, After: after})
 			var refused *problem.Error
@@ -153,7 +154,7 @@ func TestRewordingIsRefused(t *testing.T) {
 			if err := e.Rollback(); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(was, dump(t, path)); diff != "" {
+			if diff := cmp.Diff(was, storetest.Dump(t, path)); diff != "" {
 				t.Errorf("something was written:\n%s", diff)
 			}
 		})

@@ -17,7 +17,7 @@ func (e *Edit) stored(ctx context.Context, key rowKey, columns []string) (Image,
 	if err != nil {
 		return nil, err
 	}
-	s, err := e.prepare(ctx, "select "+t.rowid+exactly(columns)+" from "+quoted(key.table)+" where "+t.rowid+" = ?")
+	s, err := e.prepare(ctx, "select "+t.rowid+exactly(columns)+" from "+Quoted(key.table)+" where "+t.rowid+" = ?")
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (e *Edit) stored(ctx context.Context, key rowKey, columns []string) (Image,
 func exactly(columns []string) string {
 	var b strings.Builder
 	for _, c := range columns {
-		b.WriteString(", +" + quoted(c))
+		b.WriteString(", +" + Quoted(c))
 	}
 	return b.String()
 }

@@ -65,7 +65,7 @@ func (e *Edit) insert(ctx context.Context, table string, rowid *int64, row []Fie
 		if err := t.has(e, f.Name); err != nil {
 			return 0, err
 		}
-		names, args = append(names, quoted(f.Name)), append(args, f.Value)
+		names, args = append(names, Quoted(f.Name)), append(args, f.Value)
 	}
 	values := " default values"
 	if len(names) > 0 {
@@ -75,7 +75,7 @@ func (e *Edit) insert(ctx context.Context, table string, rowid *int64, row []Fie
 	if err != nil {
 		return 0, err
 	}
-	key, err := e.run(ctx, change{lib.SQLITE_INSERT, rowKey{table: table}}, "insert into "+quoted(table)+values, args...)
+	key, err := e.run(ctx, change{lib.SQLITE_INSERT, rowKey{table: table}}, "insert into "+Quoted(table)+values, args...)
 	if err != nil {
 		return 0, err
 	}
@@ -100,7 +100,7 @@ func (e *Edit) update(ctx context.Context, table string, rowid int64, fields []F
 		if err := t.has(e, f.Name); err != nil {
 			return err
 		}
-		names, sets, args = append(names, f.Name), append(sets, quoted(f.Name)+" = ?"), append(args, f.New)
+		names, sets, args = append(names, f.Name), append(sets, Quoted(f.Name)+" = ?"), append(args, f.New)
 	}
 	key := rowKey{table, rowid}
 	if done, err := e.updateNumbers(ctx, t, key, fields, sets, args); done || err != nil {
@@ -119,7 +119,7 @@ func (e *Edit) update(ctx context.Context, table string, rowid int64, fields []F
 		}
 	}
 	_, err = e.run(ctx, change{lib.SQLITE_UPDATE, key},
-		"update "+quoted(table)+" set "+strings.Join(sets, ", ")+" where "+t.rowid+" = ?", append(args, rowid)...)
+		"update "+Quoted(table)+" set "+strings.Join(sets, ", ")+" where "+t.rowid+" = ?", append(args, rowid)...)
 	if err != nil {
 		return err
 	}
@@ -141,10 +141,10 @@ func (e *Edit) updateNumbers(ctx context.Context, t tableShape, key rowKey, fiel
 			return false, nil
 		}
 		before[f.Name], after[f.Name] = old, now
-		where += " and typeof(" + quoted(f.Name) + ") = 'integer' and " + quoted(f.Name) + " = ?"
+		where += " and typeof(" + Quoted(f.Name) + ") = 'integer' and " + Quoted(f.Name) + " = ?"
 		args = append(args, old)
 	}
-	_, err = e.run(ctx, change{lib.SQLITE_UPDATE, key}, "update "+quoted(key.table)+" set "+strings.Join(sets, ", ")+where, args...)
+	_, err = e.run(ctx, change{lib.SQLITE_UPDATE, key}, "update "+Quoted(key.table)+" set "+strings.Join(sets, ", ")+where, args...)
 	if err != nil && e.guard.met == nil && problem.ClassOf(err) == problem.RolledBack {
 		return false, nil // no such row: the other way says what is there
 	}
@@ -187,7 +187,7 @@ func (e *Edit) remove(ctx context.Context, key rowKey, before Image) error {
 	if err != nil {
 		return err
 	}
-	_, err = e.run(ctx, change{lib.SQLITE_DELETE, key}, "delete from "+quoted(key.table)+" where "+t.rowid+" = ?", key.row)
+	_, err = e.run(ctx, change{lib.SQLITE_DELETE, key}, "delete from "+Quoted(key.table)+" where "+t.rowid+" = ?", key.row)
 	if err == nil {
 		e.log.add(key, before, nil)
 	}

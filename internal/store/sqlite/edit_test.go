@@ -61,9 +61,9 @@ func dump(t *testing.T, path string) string {
 	for _, table := range slices.Sorted(mapKeys(columns)) {
 		var parts []string
 		for _, c := range columns[table] {
-			parts = append(parts, "quote("+quoted(c)+")", "hex("+quoted(c)+")", "typeof("+quoted(c)+")")
+			parts = append(parts, "quote("+Quoted(c)+")", "hex("+Quoted(c)+")", "typeof("+Quoted(c)+")")
 		}
-		rows, err := db.Query(t.Context(), "select rowid || ': ' || concat_ws(', ', "+strings.Join(parts, ", ")+") from "+quoted(table)+" order by rowid")
+		rows, err := db.Query(t.Context(), "select rowid || ': ' || concat_ws(', ', "+strings.Join(parts, ", ")+") from "+Quoted(table)+" order by rowid")
 		ok(t, err)
 		for rows.Next() {
 			var line string

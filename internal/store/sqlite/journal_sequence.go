@@ -49,7 +49,7 @@ func (e *Edit) sequenceAsLeft(ctx context.Context, c RowChange) (bool, error) {
 		return false, err
 	}
 	var higher bool
-	err = e.db.QueryRow(ctx, "select exists(select 1 from "+quoted(table)+" where "+t.rowid+" > ?)", now["seq"]).Scan(&higher)
+	err = e.db.QueryRow(ctx, "select exists(select 1 from "+Quoted(table)+" where "+t.rowid+" > ?)", now["seq"]).Scan(&higher)
 	return !higher, err
 }
 

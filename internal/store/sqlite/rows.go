@@ -26,7 +26,7 @@ func (db *DB) ScanRows(ctx context.Context, s Selection, fn func(rowid int64, ro
 	call := "{scan}(" + strings.Join(append([]string{s.RowID}, s.Columns...), ", ") + ")"
 	// An aggregate function sees exactly the rows that the condition leaves,
 	// whatever the order in which conditions are tested.
-	return db.Scan(ctx, "select count("+call+") from "+quoted(s.Table)+" where "+s.Where, func(row []driver.Value) error {
+	return db.Scan(ctx, "select count("+call+") from "+Quoted(s.Table)+" where "+s.Where, func(row []driver.Value) error {
 		return fn(row[0].(int64), row[1:])
 	}, args...)
 }
@@ -77,7 +77,7 @@ func Readable(err error) (bool, error) {
 func QuotedAll(names []string) []string {
 	list := make([]string, len(names))
 	for i, name := range names {
-		list[i] = quoted(name)
+		list[i] = Quoted(name)
 	}
 	return list
 }

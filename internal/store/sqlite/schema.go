@@ -52,7 +52,7 @@ func (db *DB) RowID(ctx context.Context, table string) (string, error) {
 			continue
 		}
 		var none int
-		err := db.QueryRow(ctx, "select "+name+" from "+quoted(table)+" limit 0").Scan(&none)
+		err := db.QueryRow(ctx, "select "+name+" from "+Quoted(table)+" limit 0").Scan(&none)
 		if errors.Is(err, sql.ErrNoRows) {
 			return name, nil
 		}
@@ -64,5 +64,15 @@ func (db *DB) RowID(ctx context.Context, table string) (string, error) {
 		"%s cannot be read: its table %s has no rowids", db.File.Path, table)
 }
 
-// quoted is a name as SQL spells it, whatever characters it has.
-func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+// IsRowID reports whether a column is another name for the rowid: INTEGER PRIMARY
+// KEY, unless an old quirk made it an index of its own, as DESC does
+// (https://sqlite.org/lang_createtable.html#rowid).
+func (db *DB) IsRowID(ctx context.Context, table, column string) (is bool, _ error) {
+	err := db.QueryRow(ctx, `select count(*) = 1 and max(upper(type) = 'INTEGER' and name = ?1)
+		and not exists(select 1 from pragma_index_list(?2) where origin = 'pk') from pragma_table_info(?2) where pk > 0`,
+		column, table).Scan(&is)
+	return is, db.Explain(err)
+}
+
+// Quoted is a name as SQL spells it, whatever characters it has.
+func Quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

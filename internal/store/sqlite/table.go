@@ -45,7 +45,7 @@ func (db *DB) ScanTable(ctx context.Context, table string, columns []string, fn 
 	if err != nil {
 		return nil, err
 	}
-	name := quoted(table)
+	name := Quoted(table)
 	t := tableScan{
 		db: db, fn: fn, next: math.MinInt64,
 		scan: "select 1 from " + name + " not indexed where " + rowid + " >= ? and {scan}(" +

@@ -1,0 +1,62 @@
+package storetest
+
+import (
+	"database/sql"
+	"errors"
+	"net/url"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/store/sqlite"
+)
+
+// Tester is a test, a benchmark or a case of a property.
+type Tester interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// Dump is everything that a SQLite file holds: the schema in its stored order, and
+// all rows of all tables, sequences included, with their rowids and exact values.
+func Dump(t Tester, path string) []string {
+	t.Helper()
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path}).String())
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	all := texts(t, db, "select type || ' ' || name || ' ' || coalesce(sql, '') from sqlite_schema")
+	for _, table := range texts(t, db, "select name from sqlite_schema where type = 'table'") {
+		columns := texts(t, db, "select name from pragma_table_info(?)", table)
+		for i, name := range columns {
+			columns[i] = exactly(sqlite.Quoted(name))
+		}
+		all = append(all, texts(t, db, "select '"+table+" ' || rowid || ' ' || "+strings.Join(columns, " || ',' || ")+" from "+sqlite.Quoted(table)+" order by rowid")...)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatalf("%v", err)
+	}
+	return all
+}
+
+// exactly is a value in SQL, as a text. What quote says of a text ends at a zero byte.
+func exactly(column string) string {
+	return "quote(" + column + ") || case when instr(" + column + ", char(0)) then hex(" + column + ") else '' end"
+}
+
+// texts runs a query of one text column.
+func texts(t Tester, db *sql.DB, query string, args ...any) []string {
+	t.Helper()
+	rows, err := db.Query(query, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	var list []string
+	for rows.Next() && err == nil {
+		var text string
+		err = rows.Scan(&text)
+		list = append(list, text)
+	}
+	if err := errors.Join(err, rows.Err(), rows.Close()); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return list
+}
