@@ -44,7 +44,7 @@ test-long: ## Run the long campaigns: more random sessions, and every fuzz targe
 	done
 
 .PHONY: bench
-bench: build ## Measure check on a 1 GB database against the sqlite3 program, which must be there
+bench: build ## Measure check on 1 GB against the sqlite3 program, which must be there, and views against exports
 	@mkdir -p $(dir $(BENCH_DB))
 	go run ./internal/tools/bench $(BIN) $(BENCH_DB)
 

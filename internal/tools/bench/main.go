@@ -1,7 +1,8 @@
-// Bench measures sessctl against the sqlite3 command line on one large database
-// and prints one table of ratios from one run: rounds of all commands in turn,
-// after one warm-up round, medians of each. Machines are noisy, so only ratios
-// inside the table mean anything.
+// Bench measures sessctl against the sqlite3 command line on one large database,
+// and views of long sessions against exports of them. It prints tables of ratios,
+// each from one run: rounds of all commands in turn, after one warm-up round,
+// medians of each. Machines are noisy, so only ratios inside one table mean
+// anything.
 //
 // Usage: bench [-rounds N] SESSCTL DATABASE
 // The database is made first when it does not exist (seeded: always the same).
@@ -16,6 +17,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -61,19 +63,14 @@ func run(out io.Writer, sessctl, database string, rounds int) error {
 		{"sessctl check --deep", []string{sessctl, "check", "--fail-on", "never", "--deep", database}},
 		{"sessctl ls", []string{sessctl, "ls", database}},
 	}
-	samples := make([][]sample, len(entries))
-	for round := range rounds + 1 {
-		for i, e := range entries {
-			s, err := measure(e.args)
-			if err != nil {
-				return fmt.Errorf("%s: %w", e.name, err)
-			}
-			if round > 0 { // the first round warms the cache
-				samples[i] = append(samples[i], s)
-			}
-		}
+	samples, err := measureAll(entries, rounds)
+	if err != nil {
+		return err
 	}
 	if err := table(out, database, entries, samples); err != nil {
+		return err
+	}
+	if err := viewTables(out, sessctl, filepath.Dir(database), 3); err != nil {
 		return err
 	}
 	return repairTable(out, database, 3)
@@ -83,6 +80,24 @@ func run(out io.Writer, sessctl, database string, rounds int) error {
 type sample struct {
 	wall, cpu time.Duration
 	peak      int64 // bytes, 0 when unknown
+}
+
+// measureAll runs all commands in turn, round by round, after one that warms the
+// cache.
+func measureAll(entries []entry, rounds int) ([][]sample, error) {
+	samples := make([][]sample, len(entries))
+	for round := range rounds + 1 {
+		for i, e := range entries {
+			s, err := measure(e.args)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", e.name, err)
+			}
+			if round > 0 {
+				samples[i] = append(samples[i], s)
+			}
+		}
+	}
+	return samples, nil
 }
 
 func measure(args []string) (sample, error) {
