@@ -33,7 +33,8 @@ func runStores(ctx context.Context, p *program) error {
 	var kinds []render.KnownKind
 	locations := registry.Locations(p.home)
 	for _, k := range registry.Kinds {
-		known := render.KnownKind{Name: k.Name, Title: k.Title}
+		// What is written anew as a whole is read from its start to its end.
+		known := render.KnownKind{Name: k.Name, Title: k.Title, Stream: k.Rewrite != nil}
 		for _, l := range locations {
 			if l.Kind.Name == k.Name {
 				known.Places = append(known.Places, p.look(ctx, l))

@@ -178,7 +178,11 @@ func (s *search) build(ctx context.Context, opened *registry.Opened, in view.Inp
 		}
 	}
 	if s.asked != nil {
-		return view.Visible(in, *s.asked)
+		v, err := view.Visible(in, *s.asked)
+		if err == nil && v.Visibility.Viewers[0].Note != "" {
+			s.note("%s", v.Visibility.Viewers[0].Note)
+		}
+		return v, err
 	}
 	return view.Build(in), nil
 }

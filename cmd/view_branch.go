@@ -1,14 +1,17 @@
 package cmd
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sessctl/sessctl/internal/branch"
+	"github.com/sessctl/sessctl/internal/config"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/view"
 )
 
@@ -41,26 +44,48 @@ func (p *program) question() (*view.Question, error) {
 		q.Branch = &c.Branch
 	}
 	viewer := q.Branch != nil || q.Agent != "" || q.All
-	asked := viewer || len(q.Diff) > 0 || q.Tokens
+	oneModel := len(q.Diff) == 0 && !q.Tokens
+	drawable, asked := viewer && oneModel, viewer || !oneModel
+	p.passOver(q, drawable)
 	switch {
-	case c.Format == "mermaid" && (!viewer || len(q.Diff) > 0 || q.Tokens):
+	case c.Agent == "" && c.Sources["agent"] == "--agent":
+		return nil, problem.New(problem.Usage, "`--all` shows every agent.", "--agent names no agent")
+	case c.Format == "mermaid" && !drawable:
 		return nil, problem.New(problem.Usage, "Add --branch, --agent or --all, without --diff and --tokens.", "a diagram shows what viewers see under one model")
 	case q.Model != "" && !asked:
 		return nil, problem.New(problem.Usage, "Add --branch, --agent or --all.", "--model says how branches are compared, and no viewer is named")
 	case !asked:
-		return nil, nil
+		return nil, checkDiff(c, q)
 	case c.ModelInput:
 		return nil, problem.New(problem.Usage, "Leave one of them out.", "--model-input shows a request, and --branch, --agent, --all, --diff and --tokens who sees what")
-	case q.All && (q.Branch != nil || q.Agent != ""):
-		return nil, problem.New(problem.Usage, "Leave one of them out.", "--all is about every viewer, --branch and --agent are about one")
+	case q.All && q.Branch != nil:
+		return nil, problem.New(problem.Usage, "Leave one of them out.", "--all is about every viewer, %s about one", c.Sources["branch"])
+	case q.All && q.Agent != "":
+		return nil, problem.New(problem.Usage, "Leave one of them out.", "--all is about every viewer, %s about one", c.Sources["agent"])
 	case q.Tokens && (len(q.Diff) > 0 || q.Model != "" && q.Model != "tokens"):
 		return nil, problem.New(problem.Usage, "Leave one of them out.", "--tokens is about the model tokens alone")
 	}
-	return q, checkDiff(q)
+	return q, checkDiff(c, q)
+}
+
+// passOver leaves out what the environment or the configuration file says of a
+// viewer under one model, where the question is another one: a flag that does not
+// fit is an error, a setting is for whatever it fits.
+func (p *program) passOver(q *view.Question, fits bool) {
+	c := p.config
+	if c.Sources["model"] != "--model" && !fits {
+		q.Model = ""
+	}
+	if c.Sources["format"] != "--format" && c.Format == "mermaid" && !fits {
+		c.Format = "text"
+	}
 }
 
 // checkDiff checks that two models are compared.
-func checkDiff(q *view.Question) error {
+func checkDiff(c *config.Config, q *view.Question) error {
+	if len(q.Diff) == 0 && c.Sources["diff"] != "--diff" {
+		return nil
+	}
 	names := modelNames()
 	for _, name := range q.Diff {
 		if !slices.Contains(names, name) {
@@ -68,9 +93,10 @@ func checkDiff(q *view.Question) error {
 		}
 	}
 	switch {
-	case len(q.Diff) > 0 && (len(q.Diff) != 2 || q.Diff[0] == q.Diff[1]):
-		return problem.New(problem.Usage, "Name two, as in --diff path,tokens.", "a comparison takes two different models, and --diff names %s", strings.Join(q.Diff, ", "))
-	case len(q.Diff) > 0 && q.Model != "":
+	case len(q.Diff) != 2 || q.Diff[0] == q.Diff[1]:
+		return problem.New(problem.Usage, "Name two, as in --diff path,tokens.", "a comparison takes two different models, and --diff names %s",
+			cmp.Or(strings.Join(q.Diff, ", "), "none"))
+	case q.Model != "":
 		return problem.New(problem.Usage, "Leave one of them out.", "--diff compares two models, and --model names one")
 	}
 	return nil
@@ -81,11 +107,18 @@ func checkDiff(q *view.Question) error {
 func (s *search) nextVisible(v *view.View, this string, found view.Known) []render.Command {
 	this += s.short(found.ID)
 	var next []render.Command
-	if v.Visibility.Single {
+	if v.Visibility.Single && spoken(v.Visibility) {
 		next = append(next, render.Command{Line: this + " --all", Why: "what every agent sees"})
 	}
 	if models := v.Visibility.Models; len(models) == 1 && models[0].Name == "path" && len(v.Visibility.Viewers) > 1 {
 		next = append(next, render.Command{Line: this + " --diff path,tokens", Why: "what token sets would show besides"})
 	}
 	return append(next, render.Command{Line: this, Why: "the session itself, and what is wrong with it"})
+}
+
+// spoken reports whether there is an agent that `--all` could show.
+func spoken(v *view.Visibility) bool {
+	return v.Viewers[0].Agent != "" || slices.ContainsFunc(v.Events, func(e view.Event) bool {
+		return e.Stored().Role == session.Assistant
+	})
 }

@@ -12,6 +12,7 @@ import (
 // KnownKind is a kind of store with the places where it is looked for.
 type KnownKind struct {
 	Name, Title string
+	Stream      bool // can be read from standard input
 	Places      []KnownPlace
 }
 
@@ -32,7 +33,7 @@ func StoresText(screen *ui.Screen, home string, kinds []KnownKind) error {
 		}
 		fmt.Fprintf(&out, "%s  --store %s\n", ui.Bold.Render(k.Title), k.Name)
 		if len(k.Places) == 0 {
-			out.WriteString("  has no usual place: name the file, or - for standard input\n")
+			out.WriteString("  has no usual place: name the file" + map[bool]string{true: ", or - for standard input"}[k.Stream] + "\n")
 		}
 		for _, p := range k.Places {
 			fmt.Fprintf(&out, "  %s  %s\n", ui.Clean(ui.Tilde(p.Path, home)), p.summary())

@@ -2,7 +2,6 @@ package render
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -66,7 +65,20 @@ func (t *visibilityTable) row(e *view.Event) []string {
 		list = append(list, yesNo[cell.Visible])
 		why = append(why, cell.Words(viewer, e))
 	}
-	return append(list, strings.Join(slices.Compact(why), "; "))
+	return append(list, oneReason(why))
+}
+
+// oneReason says why in the words of every model. Where those of one go on from
+// those of another, they say both.
+func oneReason(why []string) string {
+	last := why[len(why)-1]
+	switch {
+	case strings.HasPrefix(why[0], last):
+		return why[0]
+	case strings.HasPrefix(last, why[0]):
+		return last
+	}
+	return strings.Join(why, "; ")
 }
 
 var yesNo = map[bool]string{true: "yes", false: "no"}

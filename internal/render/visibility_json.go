@@ -12,10 +12,15 @@ type branchLabel string
 
 // MarshalJSONTo implements json.MarshalerTo.
 func (l branchLabel) MarshalJSONTo(enc *jsontext.Encoder) error {
-	if parsed := branch.Parse(string(l)); parsed.Tokens != nil || parsed.Forks != nil {
+	if l.isObject() {
 		return enc.WriteValue(jsontext.Value(l))
 	}
 	return enc.WriteToken(jsontext.String(string(l)))
+}
+
+func (l branchLabel) isObject() bool {
+	parsed := branch.Parse(string(l))
+	return parsed.Tokens != nil || parsed.Forks != nil
 }
 
 type keyedViewer struct {
@@ -45,7 +50,7 @@ func (d *viewDocument) addVisibility(v *view.View, full bool) {
 	asked := v.Visibility
 	keyed := false
 	for i := range asked.Viewers {
-		keyed = keyed || asked.Viewers[i].Key != asked.Viewers[i].Branch
+		keyed = keyed || asked.Viewers[i].Key != asked.Viewers[i].Branch || branchLabel(asked.Viewers[i].Branch).isObject()
 	}
 	var viewers []keyedViewer
 	for i := range asked.Viewers {

@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -43,9 +44,18 @@ type diagram struct {
 func (d *diagram) participant(place, label string) string {
 	if d.names[place] == "" {
 		d.names[place] = fmt.Sprintf("p%d", len(d.names))
-		fmt.Fprintf(&d.head, "    participant %s as %s\n", d.names[place], mermaidText(label))
+		fmt.Fprintf(&d.head, "    participant %s as %s\n", d.names[place], mermaidText(participantName(label)))
 	}
 	return d.names[place]
+}
+
+// participantName is a label as a name in a diagram: the end of a long one, and in
+// quotes what would be no name.
+func participantName(label string) string {
+	if strings.TrimSpace(label) == "" {
+		return strconv.Quote(label)
+	}
+	return tail(ui.Clean(label), 2*diagramColumns)
 }
 
 func viewerPlace(v *view.Viewer) string {

@@ -78,6 +78,12 @@ func (c *shared) view(t *testing.T) *view.View {
 		}
 		text += fmt.Sprintf(`{"type":"item","session":"S","kind":"message","role":"%s","agent":"%s","branch":"%s","invocation":"e-1","text":"%s"}`+"\n", role, part[0], part[1], part[2])
 	}
+	return viewOf(t, text, c.q)
+}
+
+// viewOf is what a canonical stream with one session S answers to a question.
+func viewOf(t *testing.T, text string, q view.Question) *view.View {
+	t.Helper()
 	st, err := canonical.Kind.Open(t.Context(), &store.Source{Path: "shared.ndjson", Stream: strings.NewReader(text)}, store.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +99,7 @@ func (c *shared) view(t *testing.T) *view.View {
 		}
 		in.Tree = tree
 	}
-	v, err := view.Visible(in, c.q)
+	v, err := view.Visible(in, q)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,6 +157,57 @@ func TestEveryBlockOfAMatrixHasAllEvents(t *testing.T) {
 		if w := lipgloss.Width(strings.TrimSuffix(line, "\n")); w > 60 {
 			t.Errorf("a line has %d columns: %s", w, line)
 		}
+	}
+}
+
+func TestReasonsThatAreOneAreToldOnce(t *testing.T) {
+	c := shared{events: "user||x\na|p.a1|x\nb|p.a10|x", q: view.Question{Agent: "b", Diff: []string{"path", "raw-prefix"}}}
+	for _, models := range [][]string{{"path", "raw-prefix"}, {"raw-prefix", "path"}} {
+		c.q.Diff = models
+		text := printed(t, "text", c.view(t), 80, false)
+		if !strings.Contains(text, "  sibling branch, but its text is a prefix\n") {
+			t.Errorf("%v:\n%s", models, text)
+		}
+	}
+}
+
+// Long runs, agents, branches and sets leave room for what was seen.
+func TestWhoHeldWhatFits(t *testing.T) {
+	const many = `{"type":"header","format":"sessctl.canonical/1","branch_model":"path"}
+{"type":"session","id":"S"}
+{"type":"item","session":"S","kind":"message","role":"assistant","agent":"researcher_of_papers","branch":"par.researcher_of_papers","invocation":"e-09a3408e-6c31-4601-9795-6e7a3e667c7a","text":"x"}
+{"type":"item","session":"S","kind":"message","role":"assistant","agent":"writer_of_summaries","branch":"par2.writer_of_summaries","invocation":"e-09a3408e-6c31-4601-9795-6e7a3e667c7a","text":"x"}
+{"type":"item","session":"S","kind":"message","role":"assistant","agent":"writer_of_summaries","branch":"par2.writer_of_summaries","invocation":"e-1abf3003-2853-438d-8385-9920ac356389","text":"x"}
+`
+	text := printed(t, "text", viewOf(t, many, view.Question{Tokens: true}), 80, false)
+	fits(t, text, 80)
+}
+
+// A branch that is an object cannot be the key of one: the viewer names its key.
+func TestViewersWithObjectsForBranchesHaveKeys(t *testing.T) {
+	const sets = `{"type":"header","format":"sessctl.canonical/1"}
+{"type":"session","id":"S"}
+{"type":"item","session":"S","kind":"message","role":"assistant","agent":"a","branch":{"tokens":[1]},"text":"x"}
+{"type":"item","session":"S","kind":"message","role":"assistant","agent":"b","branch":{"tokens":[2]},"text":"x"}
+`
+	text := printed(t, "json", viewOf(t, sets, view.Question{All: true}), 80, false)
+	if !strings.Contains(text, `"key": "{\"tokens\":[1]}"`) {
+		t.Errorf("no key:\n%s", text)
+	}
+}
+
+// A name that Mermaid would find empty, or that fills the whole diagram.
+func TestEveryParticipantHasANameThatFits(t *testing.T) {
+	c := shared{events: "user||x\na| |x\nb|p." + strings.Repeat("long.", 200) + "b|x", q: view.Question{All: true}}
+	text := printed(t, "mermaid", c.view(t), 80, false)
+	for line := range strings.Lines(text) {
+		_, name, isParticipant := strings.Cut(line, " as ")
+		if isParticipant && (strings.TrimSpace(name) == "" || lipgloss.Width(name) > 80) {
+			t.Errorf("the name of a participant: %q", line)
+		}
+	}
+	if !strings.Contains(text, "…") || !strings.Contains(text, "long.b\n") {
+		t.Errorf("the end of a long path is not shown:\n%s", text)
 	}
 }
 

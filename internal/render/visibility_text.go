@@ -98,13 +98,7 @@ func (t *viewText) legend(table *visibilityTable) {
 // holders prints the distribution of tokens.
 func (t *viewText) holders() {
 	names, rows := holderTable(t.v.Visibility)
-	widths := make([]int, len(names)-1)
-	for i := range widths {
-		widths[i] = lipgloss.Width(names[i])
-		for _, row := range rows {
-			widths[i] = min(max(widths[i], lipgloss.Width(row[i])), t.width/4)
-		}
-	}
+	widths := holderWidths(names, rows, t.width)
 	print := func(row []string) {
 		first := ""
 		for i, w := range widths {
@@ -118,6 +112,25 @@ func (t *viewText) holders() {
 	print(names)
 	for _, row := range rows {
 		print(row)
+	}
+}
+
+// holderWidths fit all columns but the last one, which is wrapped into what they
+// leave.
+func holderWidths(names []string, rows [][]string, width int) []int {
+	widths := make([]int, len(names)-1)
+	for most := width / 4; ; most-- {
+		sum := 0
+		for i := range widths {
+			widths[i] = lipgloss.Width(names[i])
+			for _, row := range rows {
+				widths[i] = min(max(widths[i], lipgloss.Width(row[i])), most)
+			}
+			sum += widths[i] + len(columnGap)
+		}
+		if width-sum >= width/4 || most <= len("branch") {
+			return widths
+		}
 	}
 }
 

@@ -103,11 +103,9 @@ func (e *Event) Who() string {
 
 // asked is the event as a model is asked about it.
 func (e *Event) asked() branch.Event {
-	it := e.Stored()
-	return branch.Event{
-		Label: it.Branch, Invocation: it.Invocation, Session: e.Session.ID,
-		Scope: it.Scope, Node: it.Node, Kept: e.kept,
-	}
+	asked := rules.EventOf(e.Session, e.Item)
+	asked.Kept = e.kept
+	return asked
 }
 
 // spoken reports whether an agent produced the event itself, in its own session.

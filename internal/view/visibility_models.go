@@ -54,11 +54,17 @@ var formNames = []struct{ form, name string }{
 	{modelPath, "paths"},
 }
 
-// forms are the forms of the branches that the events have.
-func (s *survey) forms() map[string]bool {
+// forms are the forms of the branches that the events and the viewer have.
+func (s *survey) forms(q Question) map[string]bool {
 	forms, seen := map[string]bool{}, map[string]bool{"": true}
+	var labels []string
+	if q.Branch != nil {
+		labels = append(labels, *q.Branch)
+	}
 	for i := range s.events {
-		label := s.events[i].Stored().Branch
+		labels = append(labels, s.events[i].Stored().Branch)
+	}
+	for _, label := range labels {
 		if seen[label] {
 			continue
 		}
@@ -77,7 +83,7 @@ func (s *survey) forms() map[string]bool {
 
 // models are the models that a question names, ready to be asked.
 func (s *survey) models(q Question) ([]Model, error) {
-	forms := s.forms()
+	forms := s.forms(q)
 	names := q.Diff
 	switch {
 	case len(names) > 0:
@@ -88,7 +94,7 @@ func (s *survey) models(q Question) ([]Model, error) {
 	default:
 		names = []string{s.defaultModel(forms)}
 	}
-	if len(forms) == 0 && (q.Tokens || q.Branch != nil && *q.Branch != "") {
+	if none := len(s.forms(Question{})) == 0; none && (q.Tokens || len(forms) > 0 && s.in.Store.BranchModel == "") {
 		return nil, problem.New(problem.Usage, "`--all` shows what each of its agents sees.",
 			"no event of the session %s has a branch", rules.Short(s.shown.ID))
 	}
@@ -97,10 +103,7 @@ func (s *survey) models(q Question) ([]Model, error) {
 		if !fits(name, forms) {
 			return nil, misfit(name, forms)
 		}
-		m := Model{Name: name, Own: name == s.reader(), rule: branch.Find(name)}
-		if name == modelPath {
-			m.rule = branch.Path{HidesToolRuns: s.in.Store.HidesToolRuns}
-		}
+		m := Model{Name: name, Own: name == s.reader(), rule: branch.ReaderOf(name, s.in.Store.HidesToolRuns)}
 		if name == modelTokens && forms[modelPath] && !forms[modelTokens] {
 			m.Recomputed, m.Unreadable = true, s.recompute()
 		}

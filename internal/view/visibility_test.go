@@ -3,6 +3,7 @@ package view_test
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -362,6 +363,27 @@ func TestAgentsOfSubSessionsAreIsolated(t *testing.T) {
 	}
 }
 
+// An agent that has stored nothing yet sees what its branch lets it see.
+func TestViewersThatStoredNothing(t *testing.T) {
+	tests := []struct {
+		name, stream, branch string
+		sees                 int
+	}{
+		{"below all", stream(byPath, "a orch\nb orch.researcher"), "orch.researcher.sub", 2},
+		{"the root is everybody's", stream(byPath, "user -"), "orch.writer", 1},
+		{"a longer name is no ancestor", stream(byPath, "a orch\nb orchestra"), "orchestra.researcher", 1},
+		{"without branches in a store that has none", stream(byPath, "user -\na -"), "a.b", 2},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			v := look(t, read(t, tt.stream), view.Question{Branch: on(tt.branch)})
+			if one := v.Viewers[0]; one.Sees[0] != tt.sees || !strings.Contains(one.Note, strconv.Quote(tt.branch)) {
+				t.Errorf("%q sees %d, want %d; note %q", tt.branch, one.Sees[0], tt.sees, one.Note)
+			}
+		})
+	}
+}
+
 func TestQuestionsThatHaveNoAnswer(t *testing.T) {
 	paths, none := stream(byPath, documented), stream("", "user -\na -")
 	tests := []struct {
@@ -369,7 +391,7 @@ func TestQuestionsThatHaveNoAnswer(t *testing.T) {
 		q            view.Question
 		what, next   string
 	}{
-		{"unknown branch", paths, view.Question{Branch: on("orch.x")}, `has the branch "orch.x"`, "orch, orch.researcher, orch.researcher.summarizer, orch.writer"},
+		{"unknown branch", paths, view.Question{Branch: on("orch.x"), Model: "tokens"}, `has the branch "orch.x"`, "orch, orch.researcher, orch.researcher.summarizer, orch.writer"},
 		{"unknown agent", paths, view.Question{Agent: "x"}, `is of an agent "x"`, "orch, researcher, summarizer, writer"},
 		{"an agent elsewhere", paths, view.Question{Agent: "writer", Branch: on("orch")}, "never spoke on the branch", "Leave --branch out"},
 		{"no labels", none, view.Question{Branch: on("orch")}, "no event of the session S has a branch", "--all"},

@@ -2,6 +2,7 @@ package view
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/problem"
@@ -10,12 +11,25 @@ import (
 
 // unknownBranch names the branches that there are.
 func (s *survey) unknownBranch(label string) error {
+	return problem.New(problem.Usage, "Its branches: "+s.branches()+".",
+		"no event of the session %s has the branch %q", rules.Short(s.shown.ID), label)
+}
+
+// unused says that a viewer is one that has stored nothing, which may be a slip of
+// the keyboard; "" for all others.
+func (s *survey) unused(one *reading) string {
+	if one.last != nil || one.branch == "" {
+		return ""
+	}
+	return "nothing is stored on the branch " + strconv.Quote(one.branch) + ": this is what an agent would see that runs there. Branches of the session: " + s.branches()
+}
+
+func (s *survey) branches() string {
 	var labels []string
 	for i := range s.events {
 		labels = append(labels, s.events[i].Stored().Branch)
 	}
-	return problem.New(problem.Usage, "Its branches: "+listed(labels)+".",
-		"no event of the session %s has the branch %q", rules.Short(s.shown.ID), label)
+	return listed(labels)
 }
 
 // nobody says that a question names no viewer of the session.

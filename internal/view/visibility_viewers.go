@@ -20,6 +20,7 @@ type Viewer struct {
 	Scope   string
 	Set     string // the token set that was computed for its last event, as a label
 	Sees    [2]int // events, under each model
+	Note    string // that nothing is stored on its branch, "" otherwise
 
 	as [2]branch.Viewer // under each model
 }
@@ -36,11 +37,12 @@ type speaker struct {
 func (s *survey) viewers(q Question, models []Model) ([]Viewer, error) {
 	var list []Viewer
 	if q.Branch != nil && q.Agent == "" {
-		one, err := s.onBranch(*q.Branch)
-		if err != nil {
-			return nil, err
+		one := s.onBranch(*q.Branch)
+		if one.last == nil && one.branch != "" && slices.ContainsFunc(models, knowsOnlyStored) {
+			return nil, s.unknownBranch(one.branch)
 		}
 		list = []Viewer{one.viewer(models)}
+		list[0].Note = s.unused(one)
 	} else {
 		bySession := !slices.ContainsFunc(models, func(m Model) bool { return m.Name != modelSession })
 		for _, one := range s.speakers(q, bySession) {
@@ -98,9 +100,9 @@ func (s *survey) speakers(q Question, bySession bool) []*reading {
 	return list
 }
 
-// onBranch is the viewer on a branch, whoever runs there. The viewer without a
-// branch is always possible.
-func (s *survey) onBranch(label string) (*reading, error) {
+// onBranch is the viewer on a branch, whoever runs there, or would: an agent that
+// has stored nothing yet has no last event.
+func (s *survey) onBranch(label string) *reading {
 	out := &reading{speaker: speaker{session: s.shown, branch: label}}
 	best, unscoped := 0, false
 	agents := map[string]bool{}
@@ -124,10 +126,7 @@ func (s *survey) onBranch(label string) (*reading, error) {
 		unscoped = unscoped || it.Scope == ""
 	}
 	if out.last == nil {
-		if label != "" {
-			return nil, s.unknownBranch(label)
-		}
-		return out, nil
+		return out
 	}
 	out.session, out.branch = out.last.Session, out.last.Stored().Branch
 	if !unscoped {
@@ -137,8 +136,12 @@ func (s *survey) onBranch(label string) (*reading, error) {
 		for out.agent = range agents {
 		}
 	}
-	return out, nil
+	return out
 }
+
+// knowsOnlyStored reports whether a model can say nothing of a branch that no event
+// has: a set of tokens is computed of what ran there, and a session is what it holds.
+func knowsOnlyStored(m Model) bool { return m.Recomputed || m.Name == modelSession }
 
 // sameBranch compares a stored label with one that was typed.
 func sameBranch(stored, typed string) bool {
