@@ -9,8 +9,9 @@ import (
 )
 
 // introduced is a finding that matters about a record that no finding named
-// before, nil for none. What only the requests to some provider have otherwise is
-// said, and is no reason against a repair: the session does not resume without it.
+// before, nil for none. What only the requests to some provider have otherwise, or
+// what is a warning that no repair takes back, is said, and is no reason against a
+// repair: the session does not resume without it.
 func introduced(tree *session.Tree, before, after []*check.Finding) *check.Finding {
 	known := map[string]bool{}
 	for _, f := range before {
@@ -23,8 +24,8 @@ func introduced(tree *session.Tree, before, after []*check.Finding) *check.Findi
 		}
 	}
 	for _, f := range after {
-		ofRequest := f.Rule.Profiled && f.Rule.Safety == rules.None // what is stored is right, and one provider minds it
-		if f.Severity > rules.Info && !ofRequest && !known[f.Fingerprint] && !known[recordRow(f.Row)] {
+		saidOnly := f.Rule.Safety == rules.None && (f.Rule.Profiled || f.Severity < rules.Error)
+		if f.Severity > rules.Info && !saidOnly && !known[f.Fingerprint] && !known[recordRow(f.Row)] {
 			return f
 		}
 	}

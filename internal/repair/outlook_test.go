@@ -115,7 +115,8 @@ func TestThinkingThatMovesIntoAnotherSession(t *testing.T) {
 	}
 }
 
-// What only a request would have otherwise is no reason against a repair.
+// What only a request would have otherwise, or a warning that no repair takes back,
+// is no reason against a repair.
 func TestFindingsThatRefuseATree(t *testing.T) {
 	tree := treetest.Tree(t, "P\n  user\n  root \"done\"")
 	for _, tt := range []struct {
@@ -124,7 +125,8 @@ func TestFindingsThatRefuseATree(t *testing.T) {
 		refused  bool
 	}{
 		{&rules.Rule{ID: "SC999"}, rules.Error, true},
-		{&rules.Rule{ID: "SC999"}, rules.Warning, true},
+		{&rules.Rule{ID: "SC999"}, rules.Warning, false},
+		{&rules.Rule{ID: "SC999", Safety: rules.Manual}, rules.Warning, true},
 		{&rules.Rule{ID: "SC999"}, rules.Info, false},
 		{&rules.Rule{ID: "SC999", Profiled: true}, rules.Error, false},
 		{&rules.Rule{ID: "SC999", Profiled: true, Safety: rules.Kept}, rules.Error, true},

@@ -15,7 +15,7 @@ P
   agent_10 branch=p.agent_10
   agent_1 branch=p.agent_1`,
 			want: `SC722 warning P.1 see P.3`,
-			says: `the agent on "p.agent_10" ran after 1 event on "p.agent_1", which it must not see, but did under adk-java up to 1.8.0`,
+			says: `the agent on "p.agent_10" ran after 1 event on "p.agent_1", which it must not see; adk-java up to 1.8.0 showed it such events`,
 		},
 		{
 			name:  "each pair is a finding of its own",

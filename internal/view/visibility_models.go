@@ -152,7 +152,8 @@ func misfit(model string, forms map[string]bool) error {
 			useful = append(useful, m.Name)
 		}
 	}
-	return problem.New(problem.Usage, "Use "+strings.Join(useful, ", ")+".",
+	last := len(useful) - 1
+	return problem.New(problem.Usage, "Use "+strings.Join(useful[:last], ", ")+" or "+useful[last]+".",
 		"the branches of this session are %s, which the model %s cannot compare", strings.Join(there, " and "), model)
 }
 

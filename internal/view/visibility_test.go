@@ -396,7 +396,7 @@ func TestQuestionsThatHaveNoAnswer(t *testing.T) {
 		{"an agent elsewhere", paths, view.Question{Agent: "writer", Branch: on("orch")}, "never spoke on the branch", "Leave --branch out"},
 		{"no labels", none, view.Question{Branch: on("orch")}, "no event of the session S has a branch", "--all"},
 		{"no labels for tokens", none, view.Question{Tokens: true}, "has a branch", "--all"},
-		{"labels of another form", paths, view.Question{All: true, Model: "forks"}, "cannot compare", "path, raw-prefix, tokens"},
+		{"labels of another form", paths, view.Question{All: true, Model: "forks"}, "cannot compare", "path, raw-prefix, tokens or session"},
 		{"nobody spoke", stream(byPath, "user -"), view.Question{All: true}, "no agent has spoken", "--branch"},
 	}
 	for _, tt := range tests {

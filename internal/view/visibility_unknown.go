@@ -47,7 +47,7 @@ func (s *survey) nobody(q Question) error {
 	case q.Agent != "":
 		return problem.New(problem.Usage, known, "no event of the session %s is of an agent %q", short, q.Agent)
 	}
-	return problem.New(problem.Usage, "Name a viewer with --branch.", "no agent has spoken in the session %s yet", short)
+	return problem.New(problem.Usage, "`--branch ''` shows what an agent without a branch would see.", "no agent has spoken in the session %s yet", short)
 }
 
 // listed are the different words of a list, as many as people read.

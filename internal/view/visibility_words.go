@@ -73,7 +73,7 @@ func (v *Viewer) Name() string {
 	case v.Key == "" && v.Agent != "":
 		return v.Agent + ", without a branch"
 	case v.Key == "":
-		return "the viewer without a branch"
+		return "an agent without a branch"
 	case strings.HasPrefix(v.Branch, "{"):
 		return Label(v.Branch) + strings.TrimPrefix(v.Key, v.Branch)
 	}

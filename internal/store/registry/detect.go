@@ -29,7 +29,7 @@ func detect(ctx context.Context, src *store.Source, name string) (store.Kind, er
 		return kind, nil
 	case name != "":
 		return kind, problem.New(problem.Unreadable, "Leave --store out to let sessctl find out what it is.",
-			"%s is not a %s store", src.Path, name)
+			"%s is no store of the kind %s", src.Path, name)
 	}
 	return kind, unknown(ctx, src)
 }
