@@ -127,12 +127,18 @@ func (e *entry) finished() (it session.Item, says bool) {
 	return it, before == 0 || len(it.Results) > 0 || !onlyResults(&it)
 }
 
-// onlyResults reports whether an item is there for its results only.
+// onlyResults reports whether an item is there for its results only. White space and
+// thoughts in a message of a tool are nothing that anybody said.
 func onlyResults(it *session.Item) bool {
+	tool := it.Role == session.Tool
 	if it.Body == nil {
-		return it.Role == session.Tool
+		return tool
 	}
-	return it.Body.Text+it.Body.Reasoning == "" && len(it.Calls) == 0 && !it.Has(session.ReasoningBlock) && !it.Has(session.MediaBlock)
+	if len(it.Calls) > 0 || it.Has(session.MediaBlock) {
+		return false
+	}
+	return tool && strings.TrimSpace(it.Body.Text) == "" ||
+		it.Body.Text+it.Body.Reasoning == "" && !it.Has(session.ReasoningBlock)
 }
 
 // reindex counts the indexes anew that mean a place in the session's list.

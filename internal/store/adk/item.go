@@ -3,6 +3,7 @@ package adk
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -113,6 +114,9 @@ func (g generation) message(c *content, s *stored, it *session.Item, list *fault
 	if it.Role == session.NoRole {
 		list.add(session.UnknownPart, c.Role, "the role "+quoted(c.Role)+" is neither user nor model, which are all that ADK knows")
 	}
+	if it.Has(session.ReasoningBlock) && g.barely(c) {
+		it.Flags &^= session.BlankText // it cannot be taken away without the thoughts
+	}
 	for i := range it.Calls {
 		it.Calls[i].Waits = slices.Contains(s.LongRunningToolIDs, it.Calls[i].ID)
 		if hidden[it.Calls[i].Name] {
@@ -130,6 +134,16 @@ func (g generation) message(c *content, s *stored, it *session.Item, list *fault
 	if g.python() && s.Author == "user" && len(it.Results) == 0 {
 		it.Node = s.NodeInfo.Path
 	}
+}
+
+// barely reports whether nothing but white space keeps an event in a request.
+func (g generation) barely(c *content) bool {
+	return !slices.ContainsFunc(c.Parts, func(p messagePart) bool {
+		if strings.TrimSpace(p.said()) == "" {
+			p.Text = nil
+		}
+		return g.shows(&p)
+	})
 }
 
 // roleOf is the role of a content (2): the results of tools come as the user's. A

@@ -27,6 +27,21 @@ func TestOddEventsAreRepaired(t *testing.T) {
 			asks, calls, {Author: "root", Role: "user", Parts: []adktest.Part{answer, adktest.Text(" \n")}},
 			{Author: "root", Parts: []adktest.Part{adktest.Text(" "), adktest.Calls("toolu_two", "look", `{}`)}}, asks,
 		},
+		"a blank text beside nothing but results, which all leave": {
+			asks, calls, {Author: "root", Role: "user", Parts: []adktest.Part{answer}},
+			{Author: "root", Role: "user", Parts: []adktest.Part{
+				adktest.Answers("toolu_one", "look", `{"result":"other"}`), adktest.Answers("toolu_one", "look", `{"result":"third"}`), adktest.Text(" \n"),
+			}}, asks,
+		},
+		"a thought beside nothing but results, which all leave": {
+			asks, calls, {Author: "root", Role: "user", Parts: []adktest.Part{answer}},
+			{Author: "root", Role: "user", Parts: []adktest.Part{
+				adktest.Answers("toolu_none", "look", `{"result":"other"}`), adktest.Answers("toolu_none", "look", `{"result":"third"}`), {Text: "hm", Thought: true},
+			}}, asks,
+		},
+		"a blank text that alone lets a thought be sent": {
+			asks, calls, asks, {Author: "root", Parts: []adktest.Part{{Text: "hm", Thought: true}, adktest.Text("\n")}}, asks,
+		},
 		"answers of a call that waits, among events of one time": {
 			at(asks), at(adktest.Event{Author: "root", Parts: []adktest.Part{calls.Parts[0], adktest.Calls("toolu_two", "look", `{}`)}, Waits: []string{"toolu_one"}}),
 			at(adktest.Event{Author: "root", Parts: []adktest.Part{
