@@ -92,7 +92,7 @@ func gap(s *session.Session, x, y int, paired, foreign bool) bool {
 		depth++
 	}
 	if paired {
-		return depth%2 == 0
+		return depth%2 == 0 || again(s, x, y, from[:depth])
 	}
 	if depth == len(from)-1 || depth == len(to)-1 {
 		return false
@@ -111,6 +111,20 @@ func gap(s *session.Session, x, y int, paired, foreign bool) bool {
 		}
 	}
 	return true
+}
+
+// again reports whether a parallel agent ran more than once from one event to
+// another: something of the level on which it stands came between.
+func again(s *session.Session, x, y int, parallel []string) bool {
+	level, inside := strings.Join(parallel[:len(parallel)-1], "."), strings.Join(parallel, ".")+"."
+	for z := x + 1; z < y; z++ {
+		it := &s.Items[z]
+		speaks := told(it) || it.Role == session.Assistant && it.Branch == ""
+		if speaks && it.Invocation == s.Items[x].Invocation && sees(it.Branch, level) && (it.Branch != "" || level == "") && !strings.HasPrefix(it.Branch, inside) {
+			return true
+		}
+	}
+	return false
 }
 
 // TestPrefixPairsAreFoundInAnyOrder compares every two labels.

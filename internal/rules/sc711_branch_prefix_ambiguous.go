@@ -51,15 +51,21 @@ func prefixPairs(all []label) []prefixPair {
 func (p *Pass) reportAmbiguous(s *Subject) {
 	var words []string
 	var items []int
+	told := map[*label]bool{}
 	for _, pair := range prefixPairs(s.labels()) {
-		if len(p.leakedByPrefix(s, pair)) == 0 {
-			words = append(words, pair.String())
-			items = union(items, pair.short.items)
+		if len(p.leakedByPrefix(s, pair)) > 0 {
+			continue
+		}
+		words = append(words, pair.String())
+		if !told[pair.short] {
+			told[pair.short] = true
+			items = append(items, pair.short.items...)
 		}
 	}
 	if len(words) == 0 {
 		return
 	}
+	slices.Sort(items)
 	f := p.find(s.Session, items[0])
 	f.Items = items
 	f.Message = count(len(words), "pair") + " of branches where one begins with the other's text and is not below it: " +

@@ -15,31 +15,38 @@ var visibilityGap = Rule{
 	},
 }
 
+// run are the items that agents said in one invocation.
+type run struct{ root, branched []int }
+
 // reportGaps tells what later agents of a session cannot see although those who
 // said it were done. A gap is one of a single run: what branches of other runs mean
 // to an agent, every model decides in its own way.
 func (p *Pass) reportGaps(s *Subject) {
-	runs := map[string][]int{}
-	var order []string
-	paired := true
+	runs := map[string]*run{}
+	var order []*run
 	for i := range s.Items {
 		it := &s.Items[i]
-		if it.Branch == "" || !s.speaks(i) {
-			continue
+		if !s.speaks(i) || it.Branch == "" && it.Agent == "" {
+			continue // a result without an agent is one that the user posted
 		}
-		if runs[it.Invocation] == nil {
-			order = append(order, it.Invocation)
+		r := runs[it.Invocation]
+		if r == nil {
+			r = &run{}
+			runs[it.Invocation], order = r, append(order, r)
 		}
-		runs[it.Invocation] = append(runs[it.Invocation], i)
+		if it.Branch == "" {
+			r.root = append(r.root, i)
+		} else {
+			r.branched = append(r.branched, i)
+		}
 	}
-	g := gaps{reducers: p.Store.ForeignText, hidden: map[int]bool{}, readers: map[string]int{}}
+	g := gaps{paired: true, reducers: p.Store.ForeignText, hidden: map[int]bool{}, readers: map[string]int{}}
 	var all [][]label
-	for _, run := range order {
-		labels := slices.DeleteFunc(s.labelsOf(runs[run]), func(l label) bool { return l.hollow() || slices.ContainsFunc(l.segments, counted) })
-		paired = paired && !slices.ContainsFunc(labels, func(l label) bool { return len(l.segments)%2 == 1 })
-		all = append(all, labels)
+	for _, r := range order {
+		labels := slices.DeleteFunc(s.labelsOf(r.branched), func(l label) bool { return l.hollow() || slices.ContainsFunc(l.segments, counted) })
+		g.paired = g.paired && !slices.ContainsFunc(labels, func(l label) bool { return len(l.segments)%2 == 1 })
+		all = append(all, append([]label{{items: r.root}}, labels...))
 	}
-	g.paired = paired
 	for _, labels := range all {
 		g.level(labels, 0)
 	}

@@ -48,7 +48,7 @@ P
   r2 branch=fin.g2 run=1
   a branch=fin.g1.abc.a run=1
   r3 run=1`,
-			want: `SC713 info P.1,2,3 see P.4 see P.5`,
+			want: `SC713 info P.1,2,3 see P.4 see P.6 see P.5`,
 		},
 		{
 			name: "reducers in a store where a parent is not meant to see them",
@@ -69,6 +69,47 @@ P
   b branch=p.seq.q2.b
   a branch=p.seq.q1.a`,
 			want: `SC713 info P.1,3 see P.4`,
+		},
+		{
+			name:  "a parallel group that a loop runs again, with something between",
+			store: retells,
+			tree: `
+P
+  user run=1
+  l run=1
+  a branch=p.a run=1
+  b branch=p.b run=1
+  l run=1
+  a branch=p.a run=1
+  b branch=p.b run=1`,
+			want: `SC713 info P.2,3 see P.5 see P.6`,
+			says: `agents that ran on "p.a" and "p.b" cannot see 2 earlier events on "p.a" and "p.b"`,
+		},
+		{
+			name:  "a nested group that runs again behind an agent of its own branch",
+			store: retells,
+			tree: `
+P
+  user run=1
+  l branch=p.l run=1
+  a branch=p.l.q.a run=1
+  x branch=p.x run=1
+  b branch=p.l.q.b run=1
+  l branch=p.l run=1
+  b branch=p.l.q.b run=1`,
+			want: `SC713 info P.2,4 see P.5 see P.6`,
+		},
+		{
+			name:  "a parallel group that goes on behind what the user said and posted",
+			store: retells,
+			tree: `
+P
+  l C1:ask() run=1
+  a branch=p.a run=1
+  user run=1
+  - <C1 run=1
+  b branch=p.b run=1`,
+			only: "SC713",
 		},
 		{
 			name: "branches side by side, whatever the order",
