@@ -30,7 +30,7 @@ type thought struct {
 // the first place where it stands.
 func (p *Pass) thoughts() map[session.Digest][]thought {
 	known := map[session.Digest][]thought{}
-	for _, s := range p.Voices {
+	for _, s := range p.Subjects {
 		for i := range s.Items {
 			for _, b := range s.Items[i].Blocks {
 				same := func(t thought) bool { return t.text == b.Text }
@@ -51,7 +51,10 @@ func reportEdited(p *Pass, j Judged, known map[session.Digest][]thought) {
 		edited := false
 		for _, t := range known[b.Signature] {
 			if b.SignedThinking() && t.text != b.Text && t.text != 0 {
-				others, edited = append(others, t.Place), true
+				edited = true
+				if other, heard := j.placeOf(t.Place); heard {
+					others = append(others, other)
+				}
 			}
 		}
 		return edited

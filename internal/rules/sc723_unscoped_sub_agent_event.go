@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/branch"
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -12,7 +13,7 @@ var unscopedSubAgentEvent = Rule{
 	ID: "SC723", Name: "unscoped-sub-agent-event", Severity: Warning, Safety: None, Scope: PerTree, Since: "0.1.0",
 	Title: "what a sub-agent said while it ran as a tool is shown to the agent that called it",
 	Run: func(p *Pass) {
-		if !p.Store.ForeignText || p.Store.HidesToolRuns {
+		if !p.Store.ForeignText {
 			return
 		}
 		for _, s := range p.Subjects {
@@ -21,8 +22,9 @@ var unscopedSubAgentEvent = Rule{
 	},
 }
 
-// tool is what a sub-agent is called by, within one run of the runtime.
-type tool struct{ invocation, name string }
+// tool is what a sub-agent is called by, within one run of the runtime, and who is
+// shown what it said: agents of its scope.
+type tool struct{ invocation, name, scope string }
 
 // openCall is a call until its caller goes on behind the result. The results of
 // several calls are one event, which has the time of the first (adk-go v2.2.0), so
@@ -39,6 +41,7 @@ func (p *Pass) reportToolRuns(s *Subject) {
 	var callers []int
 	var results map[pairing.Occurrence]int
 	var handed map[string]bool
+	reader := p.Reader()
 	for i := range s.Items {
 		it := &s.Items[i]
 		if !s.shown(i) {
@@ -57,11 +60,11 @@ func (p *Pass) reportToolRuns(s *Subject) {
 				if !answered {
 					result = len(s.Items)
 				}
-				t := tool{it.Invocation, it.Calls[n].Name}
+				t := tool{it.Invocation, it.Calls[n].Name, it.Scope}
 				open[t] = append(open[t], openCall{i, result})
 			}
 		case it.Branch != "" && it.Agent != "" && !handed[it.Agent]:
-			if caller := s.callerOf(i, open, spoke); caller >= 0 {
+			if caller := s.callerOf(i, open, spoke); caller >= 0 && isShownAbove(reader, s.Session, i) {
 				if leaked[caller] == nil {
 					callers = append(callers, caller)
 				}
@@ -76,7 +79,7 @@ func (p *Pass) reportToolRuns(s *Subject) {
 
 // callerOf is the latest message with an open call that is named as the item's agent
 // or, where that is a numbered run ("tr@1"), as the first segment of its branch,
-// -1 when there is none. An agent of another scope is not shown the item.
+// -1 when there is none. Calls whose callers went on are taken out as they are met.
 func (s *Subject) callerOf(i int, open map[tool][]openCall, spoke map[voice]int) int {
 	it := &s.Items[i]
 	first, _, _ := strings.Cut(it.Branch, ".")
@@ -85,15 +88,23 @@ func (s *Subject) callerOf(i int, open map[tool][]openCall, spoke map[voice]int)
 		names = append(names, name)
 	}
 	for _, name := range names {
-		t := tool{it.Invocation, name}
-		open[t] = slices.DeleteFunc(open[t], func(c openCall) bool { return c.result < spoke[voiceOf(&s.Items[c.item])] })
-		for _, c := range slices.Backward(open[t]) {
-			if caller := &s.Items[c.item]; caller.Scope == it.Scope {
-				return c.item
+		t := tool{it.Invocation, name, it.Scope}
+		for calls := open[t]; len(calls) > 0; calls = open[t] {
+			last := calls[len(calls)-1]
+			if last.result >= spoke[voiceOf(&s.Items[last.item])] {
+				return last.item
 			}
+			open[t] = calls[:len(calls)-1]
 		}
 	}
 	return -1
+}
+
+// isShownAbove reports whether an agent without a branch, and of the item's scope, is
+// shown it: readers that hide the runs of tools know them by their labels.
+func isShownAbove(reader branch.Model, of *session.Session, i int) bool {
+	visible, _ := reader.Visible(branch.Viewer{Scope: of.Items[i].Scope, Session: of.ID}, EventOf(of, i))
+	return visible
 }
 
 // voiceOf is who produced an item without a branch.

@@ -83,6 +83,19 @@ P
   root`,
 		},
 		{
+			name: "a run that such a reader does not know for one, beside one that it hides",
+			only: "SC723", store: func(s *session.Store) { s.BranchModel, s.ForeignText, s.HidesToolRuns = "path", true, true },
+			tree: `
+P
+  user
+  root c1:tr()
+  tr branch=tr@c1
+  tr branch=tr@1
+  root <c1
+  root`,
+			want: `SC723 warning P.3 see P.1`,
+		},
+		{
 			name: "a caller with a branch is not shown what is below it",
 			only: "SC723", store: retells,
 			tree: `

@@ -37,6 +37,15 @@ func (s *Subject) Heard(item int) int {
 	return -1
 }
 
+// placeOf is a place of the tree as findings about the subject name it; false for one
+// of its own session that it is not shown.
+func (s *Subject) placeOf(place Place) (Place, bool) {
+	if place.Session == s.ID {
+		place.Item = s.Heard(place.Item)
+	}
+	return place, place.Item >= 0
+}
+
 // Speaks is who a voice is, in words; "" for the only one of a session.
 func (s *Subject) Speaks() string {
 	switch {

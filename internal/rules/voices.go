@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/branch"
@@ -52,7 +53,8 @@ func (p *Pass) voices(s *Subject) []*Subject {
 	return subjects
 }
 
-// strayed finds the results that are not shown to who made their calls.
+// strayed finds the results that are not shown to who made their calls. All voices
+// have the one list.
 func strayed(subjects []*Subject) {
 	orphans, missing := map[string]bool{}, map[string]bool{}
 	for _, v := range subjects {
@@ -63,11 +65,9 @@ func strayed(subjects []*Subject) {
 			missing[v.call(m.Call).ID] = true
 		}
 	}
+	maps.DeleteFunc(missing, func(id string, _ bool) bool { return id == "" || !orphans[id] })
 	for _, v := range subjects {
-		v.strayed = map[string]bool{}
-		for id := range missing {
-			v.strayed[id] = id != "" && orphans[id]
-		}
+		v.strayed = missing
 	}
 }
 

@@ -170,6 +170,30 @@ P
 	})
 }
 
+// The copies of signed thinking stand in the whole session, whoever is shown them.
+func TestThinkingOfSeveralVoices(t *testing.T) {
+	thinks := func(text session.Digest) []session.Block {
+		return []session.Block{{Kind: session.ReasoningBlock, Text: text, Signature: 7}, {Kind: session.TextBlock}}
+	}
+	runCases(t, []ruleCase{{
+		name: "each agent has another text", store: shared, profile: "anthropic", only: "SC503", tree: `
+P
+  user
+  user
+  a "one" branch=p.a
+  b "two" branch=p.b
+  b "three" branch=p.b
+`,
+		tweak: func(tree *session.Tree) {
+			items := tree.Root().Items
+			items[2].Blocks, items[3].Blocks, items[4].Blocks = thinks(1), thinks(2), thinks(3)
+		},
+		want: `
+SC503 error P.2
+SC503 error P.3,4`,
+	}})
+}
+
 // TestManyVoicesFindTheSame: whether voices are shown everything or only where they
 // are interrupted, the same pairs are broken.
 func TestManyVoicesFindTheSame(t *testing.T) {
