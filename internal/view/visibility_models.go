@@ -94,7 +94,8 @@ func (s *survey) models(q Question) ([]Model, error) {
 	default:
 		names = []string{s.defaultModel(forms)}
 	}
-	if none := len(s.forms(Question{})) == 0; none && (q.Tokens || len(forms) > 0 && s.in.Store.BranchModel == "") {
+	unsaid := q.Model == "" && len(q.Diff) == 0 && s.in.Store.BranchModel == ""
+	if none := len(s.forms(Question{})) == 0; none && unsaid && (q.Tokens || len(forms) > 0) {
 		return nil, problem.New(problem.Usage, "`--all` shows what each of its agents sees.",
 			"no event of the session %s has a branch", rules.Short(s.shown.ID))
 	}
@@ -104,7 +105,7 @@ func (s *survey) models(q Question) ([]Model, error) {
 			return nil, misfit(name, forms)
 		}
 		m := Model{Name: name, Own: name == s.reader(), rule: branch.ReaderOf(name, s.in.Store.HidesToolRuns)}
-		if name == modelTokens && forms[modelPath] && !forms[modelTokens] {
+		if name == modelTokens && !forms[modelTokens] {
 			m.Recomputed, m.Unreadable = true, s.recompute()
 		}
 		models = append(models, m)

@@ -366,17 +366,18 @@ func TestAgentsOfSubSessionsAreIsolated(t *testing.T) {
 // An agent that has stored nothing yet sees what its branch lets it see.
 func TestViewersThatStoredNothing(t *testing.T) {
 	tests := []struct {
-		name, stream, branch string
-		sees                 int
+		name, stream, branch, model string
+		sees                        int
 	}{
-		{"below all", stream(byPath, "a orch\nb orch.researcher"), "orch.researcher.sub", 2},
-		{"the root is everybody's", stream(byPath, "user -"), "orch.writer", 1},
-		{"a longer name is no ancestor", stream(byPath, "a orch\nb orchestra"), "orchestra.researcher", 1},
-		{"without branches in a store that has none", stream(byPath, "user -\na -"), "a.b", 2},
+		{"below all", stream(byPath, "a orch\nb orch.researcher"), "orch.researcher.sub", "", 2},
+		{"the root is everybody's", stream(byPath, "user -"), "orch.writer", "", 1},
+		{"a longer name is no ancestor", stream(byPath, "a orch\nb orchestra"), "orchestra.researcher", "", 1},
+		{"without branches in a store that has none", stream(byPath, "user -\na -"), "a.b", "", 2},
+		{"without branches in a store without a model, by one that is named", stream("", "user -\na -"), "a.b", "path", 2},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			v := look(t, read(t, tt.stream), view.Question{Branch: on(tt.branch)})
+			v := look(t, read(t, tt.stream), view.Question{Branch: on(tt.branch), Model: tt.model})
 			if one := v.Viewers[0]; one.Sees[0] != tt.sees || !strings.Contains(one.Note, strconv.Quote(tt.branch)) {
 				t.Errorf("%q sees %d, want %d; note %q", tt.branch, one.Sees[0], tt.sees, one.Note)
 			}

@@ -35,8 +35,10 @@ func (s *survey) branches() string {
 // nobody says that a question names no viewer of the session.
 func (s *survey) nobody(q Question) error {
 	var agents []string
-	for _, r := range s.speakers(Question{}, false) {
-		agents = append(agents, r.agent)
+	for i := range s.events {
+		if e := &s.events[i]; e.spoken() {
+			agents = append(agents, agentOf(e.Stored()))
+		}
 	}
 	known := "Its agents: " + listed(agents) + "."
 	short := rules.Short(s.shown.ID)

@@ -84,10 +84,10 @@ func (s *survey) speakers(q Question, bySession bool) []*reading {
 	for i := range s.events {
 		e := &s.events[i]
 		it := e.Stored()
-		if !e.spoken() || q.Agent != "" && it.Agent != q.Agent || q.Branch != nil && !sameBranch(it.Branch, *q.Branch) {
+		if !e.spoken() || q.Agent != "" && agentOf(it) != q.Agent || q.Branch != nil && !sameBranch(it.Branch, *q.Branch) {
 			continue
 		}
-		who := speaker{e.Session, it.Branch, it.Agent, it.Scope}
+		who := speaker{e.Session, it.Branch, cmp.Or(q.Agent, it.Agent), it.Scope}
 		if bySession {
 			who = speaker{session: e.Session, agent: cmp.Or(q.Agent, replay.FirstAgent(e.Session))}
 		}
@@ -98,6 +98,15 @@ func (s *survey) speakers(q Question, bySession bool) []*reading {
 		known[who].last = e
 	}
 	return list
+}
+
+// agentOf is who produced an item. Where a store keeps no names, the last segment
+// of a path is one.
+func agentOf(it *session.Item) string {
+	if it.Agent != "" || strings.HasPrefix(it.Branch, "{") {
+		return it.Agent
+	}
+	return it.Branch[strings.LastIndexByte(it.Branch, '.')+1:]
 }
 
 // onBranch is the viewer on a branch, whoever runs there, or would: an agent that
