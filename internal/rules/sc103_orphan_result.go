@@ -32,15 +32,13 @@ func reportOrphan(p *Pass, s *Subject, at pairing.Occurrence, about *aboutOrphan
 	if about.cutOff[at.Item] {
 		f.Message += "; the unfinished message before it probably lost its calls"
 	}
-	if s.strayed[f.Call] {
-		f.Message = "the result names call " + quoted(f.Call) + ", which another agent or branch made that is not shown it"
-	}
 	fix := s.quarantine(at, "take the result out of the session; it stays in the receipt")
 	if about.unnamed[at.Item] {
 		f.Message += "; a call in front of it has no id and may be the one"
 		fix = Fix{Title: "decide whether it answers that call", Safety: Manual}
 	}
 	if s.strayed[f.Call] {
+		f.Message = "the result names call " + quoted(f.Call) + ", which another agent or branch made that is not shown it"
 		fix = Fix{Title: "decide whose the result is", Safety: Manual}
 	}
 	p.reportCall(s, f, fix)

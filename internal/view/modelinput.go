@@ -163,10 +163,10 @@ func (b *builder) unsent(it *session.Item) (unsent bool, why string) {
 	switch {
 	case it.Kind != session.Message:
 		return true, ""
-	case it.Flags.Has(session.Archived):
-		return true, ""
 	case it.Flags.Has(session.Skipped):
 		return true, "the reader passes over it"
+	case !it.OnWire():
+		return true, "" // its flags say why
 	case !it.Flags.Has(session.Blank):
 		return false, ""
 	case b.in.Store.ChildrenClosed:

@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -167,5 +168,24 @@ func TestClosedChild(t *testing.T) {
 	in := view.Input{Store: &session.Store{ChildrenClosed: true}, Tree: tree, Session: "C", Request: true}
 	if said := view.Build(in).Request.Verdict(); len(said) != 1 || !strings.Contains(said[0], "never sends it to a model again, so nothing fails") {
 		t.Errorf("%q", said)
+	}
+}
+
+// What the runtime passes over is not sent, and the row says why.
+func TestWhatTheReaderPassesOverIsNotSent(t *testing.T) {
+	for flag, word := range map[session.Flags]string{
+		session.Archived: "archived", session.Rewound: "rewound",
+		session.Compacted: "covered by a summary", session.Unshown: "shown to no model",
+	} {
+		tree := treetest.Tree(t, "P\n  user\n  root \"gone\"\n  user")
+		tree.Root().Items[1].Flags |= flag
+		for _, part := range built(t, tree).Request.Parts {
+			if part.Row.Item != 1 {
+				continue
+			}
+			if !part.Unsent || part.Role != "" || !slices.Contains(part.Row.Flags, word) {
+				t.Errorf("%s: unsent %t, role %q, flags %v", word, part.Unsent, part.Role, part.Row.Flags)
+			}
+		}
 	}
 }

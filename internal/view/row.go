@@ -81,6 +81,9 @@ func flagsOf(it *session.Item) []string {
 		{session.Implicit, "implicit"},
 		{session.Unfinished, "unfinished"},
 		{session.Archived, "archived"},
+		{session.Rewound, "rewound"},
+		{session.Compacted, "covered by a summary"},
+		{session.Unshown, "shown to no model"},
 		{session.Synthetic, "added by a repair"},
 		{session.Blank, "blank"},
 	} {
