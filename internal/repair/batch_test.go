@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
 )
 
 // A repair in several transactions has one receipt, and one undo takes all of it
@@ -19,12 +20,12 @@ func TestSeveralBatchesAreOneRepair(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "session.db")
 	leakyStore(t, path)
 	before := agentDump(t, path)
-	plan, receipt, err := repairFile(path)
+	plan, receipt, err := repairtest.Repair(path)
 	if err != nil || len(plan.Trees) < 3 || len(receipt.Batches) < 2 {
 		t.Fatalf("%d trees, receipt %v, %v", len(plan.Trees), receipt, err)
 	}
 	repeated(t, path)
-	if n, err := undoFile(path, receipt.Path()); err != nil || n == 0 {
+	if n, err := repairtest.Undo(path, receipt.Path()); err != nil || n == 0 {
 		t.Fatalf("undo of %d sessions: %v", n, err)
 	}
 	if diff := cmp.Diff(before, agentDump(t, path)); diff != "" {
@@ -49,7 +50,7 @@ func TestAnInterruptionBetweenBatches(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "session.db")
 	leakyStore(t, path)
 	before := agentDump(t, path)
-	plan, kind, err := planFile(path)
+	plan, kind, err := repairtest.Plan(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +70,7 @@ func TestAnInterruptionBetweenBatches(t *testing.T) {
 	if diff := cmp.Diff(before, agentDump(t, path)); diff == "" {
 		t.Fatal("nothing was committed")
 	}
-	if n, err := undoFile(path, receipt.Path()); err != nil || n == 0 {
+	if n, err := repairtest.Undo(path, receipt.Path()); err != nil || n == 0 {
 		t.Fatalf("undo of %d sessions: %v", n, err)
 	}
 	if diff := cmp.Diff(before, agentDump(t, path)); diff != "" {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 )
 
@@ -40,7 +41,7 @@ func TestAColumnThatHoldsMoreThanTheRowsIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := columnOf(t, path, written.Root.ID)
-	plan, receipt, err := repairFile(path)
+	plan, receipt, err := repairtest.Repair(path)
 	if err != nil || receipt == nil {
 		t.Fatalf("receipt %v, error %v", receipt, err)
 	}
@@ -71,7 +72,7 @@ func TestASessionInTheColumnOnlyDoesNotStopTheOthers(t *testing.T) {
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	plan, receipt, err := repairFile(path)
+	plan, receipt, err := repairtest.Repair(path)
 	if err != nil || receipt == nil {
 		t.Fatalf("receipt %v, error %v", receipt, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/springai/springtest"
 )
@@ -22,17 +23,17 @@ func TestSessionsThatACompactionDamaged(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "sessions.db")
 			must(t, springtest.Find(script).Build(path, springtest.Form{}))
 			before := agentDump(t, path)
-			_, receipt, err := repairFile(path)
+			_, receipt, err := repairtest.Repair(path)
 			must(t, err)
 			if receipt == nil || receipt.Ledger != ledger {
 				t.Fatalf("the receipt is %+v", receipt)
 			}
-			plan, _, err := planFile(path)
+			plan, _, err := repairtest.Plan(path)
 			must(t, err)
 			if !plan.Empty() || len(plan.Findings) > 0 {
 				t.Errorf("a second plan has %sand leaves %d findings", fixesOf(plan), len(plan.Findings))
 			}
-			_, err = undoFile(path, path+".receipt.json")
+			_, err = repairtest.Undo(path, path+".receipt.json")
 			must(t, err)
 			if diff := cmp.Diff(before, agentDump(t, path)); diff != "" {
 				t.Errorf("after undo, before (-), now (+):\n%s", diff)

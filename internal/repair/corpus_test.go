@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 )
@@ -36,7 +37,7 @@ func TestTheCorpusGetsTheShapeOfTheHealthyRuntime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := fromCorpus(t, "leaky/"+name+".db")
 			dump := agentDump(t, path)
-			plan, receipt, err := repairFile(path)
+			plan, receipt, err := repairtest.Repair(path)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,7 +61,7 @@ func TestTheCorpusGetsTheShapeOfTheHealthyRuntime(t *testing.T) {
 			}
 			repeated(t, path)
 			upstreamAgrees(t, path)
-			if n, err := undoFile(path, receipt.Path()); err != nil || n == 0 {
+			if n, err := repairtest.Undo(path, receipt.Path()); err != nil || n == 0 {
 				t.Fatalf("undo of %d sessions: %v", n, err)
 			}
 			if diff := cmp.Diff(dump, agentDump(t, path)); diff != "" {
@@ -101,7 +102,7 @@ func repeated(t testing.TB, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan, receipt, err := repairFile(path)
+	plan, receipt, err := repairtest.Repair(path)
 	if err != nil || !plan.Empty() || receipt != nil {
 		t.Fatalf("a second repair has %d trees to do, %v", len(plan.Trees), err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 )
 
@@ -45,9 +46,9 @@ func act(do, path string) int {
 	})
 	var err error
 	if do == "undo" {
-		_, err = undoFile(path, path+".receipt.json")
+		_, err = repairtest.Undo(path, path+".receipt.json")
 	} else {
-		_, _, err = repairFile(path)
+		_, _, err = repairtest.Repair(path)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -120,7 +121,7 @@ func cleanAfterKill(t *testing.T, path, when, before, after string) {
 	switch now {
 	case before:
 	case after:
-		if n, err := undoFile(path, path+".receipt.json"); err != nil || n == 0 {
+		if n, err := repairtest.Undo(path, path+".receipt.json"); err != nil || n == 0 {
 			t.Fatalf("killed at %s: undo of %d sessions: %v", when, n, err)
 		}
 		if d := cmp.Diff(before, agentDump(t, path)); d != "" {
@@ -131,12 +132,12 @@ func cleanAfterKill(t *testing.T, path, when, before, after string) {
 		t.Fatalf("killed at %s: the store is neither old nor new:\n%s", when, cmp.Diff(before, now))
 	}
 	if _, err := os.Stat(path + ".receipt.json"); err == nil {
-		if n, err := undoFile(path, path+".receipt.json"); err != nil || n != 0 {
+		if n, err := repairtest.Undo(path, path+".receipt.json"); err != nil || n != 0 {
 			t.Fatalf("killed at %s: undo of what was never committed: %d sessions, %v", when, n, err)
 		}
 	}
 	removeLeftovers(path)
-	if _, _, err := repairFile(path); err != nil {
+	if _, _, err := repairtest.Repair(path); err != nil {
 		t.Fatalf("killed at %s: the next repair fails: %v", when, err)
 	}
 	if d := cmp.Diff(after, agentDump(t, path)); d != "" {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 )
 
@@ -46,7 +47,7 @@ func TestPairsOfRandomProgramsGetTheSameShape(t *testing.T) {
 			paths[leaky] = path
 		}
 		leaky := splitShape(shapeOf(t, paths[true]))
-		if _, _, err := repairFile(paths[true]); err != nil {
+		if _, _, err := repairtest.Repair(paths[true]); err != nil {
 			t.Fatal(err)
 		}
 		compareShapes(t, splitShape(shapeOf(t, paths[false])), splitShape(shapeOf(t, paths[true])), leaky)

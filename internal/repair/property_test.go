@@ -17,6 +17,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 )
@@ -95,7 +96,7 @@ func TestNothingIsLost(t *testing.T) {
 		damaged(t, path)
 		before, dump := readRows(t, path), agentDump(t, path)
 
-		plan, receipt, err := repairFile(path)
+		plan, receipt, err := repairtest.Repair(path)
 		if err != nil {
 			t.Logf("stored before:\n%s", describeRows(before))
 			for _, tree := range plan.Trees {
@@ -137,11 +138,11 @@ func TestNothingIsLost(t *testing.T) {
 				t.Errorf("%s is left although it has a repair: %s", f.Rule.ID, f.Message)
 			}
 		}
-		again, second, err := repairFile(path)
+		again, second, err := repairtest.Repair(path)
 		if err != nil || second != nil || !again.Empty() {
 			t.Fatalf("a second repair has something to do: %v", err)
 		}
-		if _, err := undoFile(path, receipt.Path()); err != nil {
+		if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
 			t.Fatalf("undo: %v", err)
 		}
 		if d := cmp.Diff(dump, agentDump(t, path)); d != "" {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
@@ -84,7 +85,7 @@ func TestWhatIsNotVerifiedIsRolledBack(t *testing.T) {
 func rolledBack(t *testing.T, path string, spoil func(*session.Tree)) {
 	t.Helper()
 	before := agentDump(t, path)
-	plan, kind, err := planFile(path)
+	plan, kind, err := repairtest.Plan(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +139,7 @@ func TestEditsThatAreNotThePlansAreRolledBack(t *testing.T) {
 	t.Run("the plan itself is carried out", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "session.db")
 		reusingStore(t, path)
-		_, receipt, err := repairFile(path)
+		_, receipt, err := repairtest.Repair(path)
 		if err != nil || receipt.Ledger != (repair.Ledger{Before: 6, After: 6, Edited: 2}) {
 			t.Errorf("receipt %+v, error %v", receipt, err)
 		}

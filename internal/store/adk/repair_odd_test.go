@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/adk/adktest"
 )
 
@@ -67,7 +68,7 @@ func TestOddEventsAreRepaired(t *testing.T) {
 			t.Run(string(g)+"/"+name, func(t *testing.T) {
 				path := created(t, g, odd)
 				before := dump(t, path)
-				plan, receipt, err := repaired(path)
+				plan, receipt, err := repairtest.Repair(path)
 				if err != nil || receipt == nil {
 					t.Fatalf("%v\n%s", err, told(plan))
 				}

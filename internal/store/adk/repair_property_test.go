@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/store/adk/adktest"
 )
@@ -52,7 +53,7 @@ func TestNothingIsLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		before, said, found := dump(t, path), sayings(t, path), rulesOf(t, path)
-		plan, receipt, err := repaired(path)
+		plan, receipt, err := repairtest.Repair(path)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, told(plan))
 		}
@@ -86,7 +87,7 @@ func distinct(s *adktest.Session) {
 // rulesOf are the rules above info that find something in a database.
 func rulesOf(t tester, path string) map[string]bool {
 	t.Helper()
-	plan, err := planned(path)
+	plan, _, err := repairtest.Plan(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/adk/adktest"
 )
 
@@ -21,7 +22,7 @@ func TestScriptsAreRepaired(t *testing.T) {
 			t.Run(string(g)+"/"+script.ID, func(t *testing.T) {
 				path := created(t, g, script)
 				before := dump(t, path)
-				plan, receipt, err := repaired(path)
+				plan, receipt, err := repairtest.Repair(path)
 				if err != nil {
 					t.Fatalf("%v\n%s", err, told(plan))
 				}

@@ -1,9 +1,7 @@
 package adk_test
 
 import (
-	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -12,68 +10,22 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sessctl/sessctl/internal/repair"
-	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store"
-	"github.com/sessctl/sessctl/internal/store/adk"
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/adk/adktest"
-	"github.com/sessctl/sessctl/internal/store/registry"
 )
-
-// planned is the plan for a database, as the command makes it after the runtime has
-// gone.
-func planned(path string) (*repair.Plan, error) {
-	ctx := context.Background()
-	opened, err := registry.Open(ctx, path, adk.Kind.Name, nil, store.Options{Deep: true})
-	if err != nil {
-		return nil, err
-	}
-	opened.Facts().Writer = session.WriterDead
-	plan, _, err := repair.Make(ctx, opened.Store, repair.Options{})
-	return plan, errors.Join(err, opened.Close())
-}
-
-// repaired repairs a database in place. The receipt is nil when there was nothing to
-// do.
-func repaired(path string) (*repair.Plan, *repair.Receipt, error) {
-	ctx := context.Background()
-	plan, err := planned(path)
-	if err != nil || plan.Empty() {
-		return plan, nil, err
-	}
-	ed, err := adk.Kind.Edit(ctx, path)
-	if err != nil {
-		return plan, nil, err
-	}
-	apply := repair.Apply{Backup: path + ".backup", Receipt: path + ".receipt.json"}
-	receipt, err := apply.Run(ctx, ed, plan)
-	return plan, receipt, errors.Join(err, ed.Close())
-}
-
-func undone(path string, receipt *repair.Receipt) error {
-	ctx := context.Background()
-	ed, err := adk.Kind.Edit(ctx, path)
-	if err != nil {
-		return err
-	}
-	stored, err := repair.ReadReceipt(receipt.Path())
-	if err == nil {
-		_, err = repair.Undo(ctx, ed, stored)
-	}
-	return errors.Join(err, ed.Close())
-}
 
 // stable makes sure that a second repair has nothing to do, and that undo gives back
 // what was stored before.
 func stable(t tester, path, before string, receipt *repair.Receipt) {
 	t.Helper()
 	after := dump(t, path)
-	if plan, again, err := repaired(path); err != nil || again != nil || !plan.Empty() {
+	if plan, again, err := repairtest.Repair(path); err != nil || again != nil || !plan.Empty() {
 		t.Fatalf("a second repair has something to do: %v %s", err, told(plan))
 	}
 	if diff := cmp.Diff(after, dump(t, path)); diff != "" {
 		t.Fatalf("a second repair changes something:\n%s", diff)
 	}
-	if err := undone(path, receipt); err != nil {
+	if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
 		t.Fatalf("undo: %v", err)
 	}
 	if diff := cmp.Diff(before, dump(t, path)); diff != "" {

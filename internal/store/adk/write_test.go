@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/adk/adktest"
 )
 
@@ -50,7 +51,7 @@ func TestAnswerToAnInterruptedCall(t *testing.T) {
 			path := created(t, tt.generation, adktest.Interrupted())
 			stored := column(t, path, "select id from events order by rowid")
 			before := dump(t, path)
-			plan, receipt, err := repaired(path)
+			plan, receipt, err := repairtest.Repair(path)
 			if err != nil || receipt == nil {
 				t.Fatalf("%v\n%s", err, told(plan))
 			}
@@ -80,7 +81,7 @@ func TestPickledActionsOfANewEvent(t *testing.T) {
 	script := adktest.Interrupted()
 	script.Events[1].Actions = adktest.Actions{StateDelta: `{"n":1}`, Confirmations: []string{"adk-slow"}, SkipSummary: true}
 	path := created(t, adktest.P0, script)
-	if plan, receipt, err := repaired(path); err != nil || receipt == nil {
+	if plan, receipt, err := repairtest.Repair(path); err != nil || receipt == nil {
 		t.Fatalf("%v\n%s", err, told(plan))
 	}
 	got := column(t, path, "select cast(actions as blob) from events order by timestamp")[2]
@@ -105,7 +106,7 @@ func TestAnswerOnABranch(t *testing.T) {
 			e := &script.Events[1]
 			e.Branch, e.Scope, e.Node = "par.root", "adk-task", "w/root@1"
 			path := created(t, g, script)
-			if plan, receipt, err := repaired(path); err != nil || receipt == nil {
+			if plan, receipt, err := repairtest.Repair(path); err != nil || receipt == nil {
 				t.Fatalf("%v\n%s", err, told(plan))
 			}
 			columns := "branch || isolation_scope || node_info_json"
@@ -138,7 +139,7 @@ func TestRecordedDatabasesAreRepaired(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			path := recorded(t, tt.name)
 			before := dump(t, path)
-			plan, receipt, err := repaired(path)
+			plan, receipt, err := repairtest.Repair(path)
 			if err != nil {
 				t.Fatalf("%v\n%s", err, told(plan))
 			}

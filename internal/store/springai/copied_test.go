@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/springai/springtest"
 	"github.com/sessctl/sessctl/internal/store/storetest"
 )
@@ -14,7 +15,7 @@ import (
 func TestCopied(t *testing.T) {
 	path := built(t, t.TempDir(), "G6", springtest.Forms["copied"])
 	before := storetest.Dump(t, path)
-	_, receipt, err := repaired(path)
+	_, receipt, err := repairtest.Repair(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +28,9 @@ func TestCopied(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	undone(t, path, receipt)
+	if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
+		t.Fatal(err)
+	}
 	if diff := cmp.Diff(before, storetest.Dump(t, path)); diff != "" {
 		t.Errorf("undo gives something else: %s", diff)
 	}

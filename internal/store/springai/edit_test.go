@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/springai"
@@ -151,7 +152,7 @@ func TestInterruptedCall(t *testing.T) {
 			path := built(t, t.TempDir(), "G6", tt.form)
 			change(t, path, `update ai_session_event set branch = 'orch.researcher', metadata = '{"agent_name":"researcher","n":1}' where message_data is not null`)
 			before := storetest.Dump(t, path)
-			_, receipt, err := repaired(path)
+			_, receipt, err := repairtest.Repair(path)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -168,7 +169,9 @@ func TestInterruptedCall(t *testing.T) {
 			if got := lines(t, path, "select event_version from ai_session"); got[0] != "5" {
 				t.Errorf("event_version is %s after four messages and a repair", got[0])
 			}
-			undone(t, path, receipt)
+			if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
+				t.Fatal(err)
+			}
 			if diff := cmp.Diff(before, storetest.Dump(t, path)); diff != "" {
 				t.Errorf("undo gives something else: %s", diff)
 			}
@@ -182,7 +185,7 @@ func TestDefaults(t *testing.T) {
 	change(t, path, "update ai_session set user_id = null, event_version = null, metadata = '{', created_at = 'x'",
 		"update ai_session_event set metadata = '[', timestamp = null, archived = null, synthetic = null where rowid = 4")
 	before := storetest.Dump(t, path)
-	plan, receipt, err := repaired(path)
+	plan, receipt, err := repairtest.Repair(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +198,9 @@ func TestDefaults(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	undone(t, path, receipt)
+	if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
+		t.Fatal(err)
+	}
 	if diff := cmp.Diff(before, storetest.Dump(t, path)); diff != "" {
 		t.Errorf("undo gives something else: %s", diff)
 	}

@@ -112,59 +112,6 @@ func trees(t tester, path string) []*session.Tree {
 	return list
 }
 
-// planned is the plan for a file.
-func planned(path string) (*repair.Plan, store.Kind, error) {
-	opened, err := registry.Open(context.Background(), path, "", nil, store.Options{Deep: true})
-	if err != nil {
-		return nil, store.Kind{}, err
-	}
-	if opened.Facts().Writer == session.WriterUnknown {
-		opened.Facts().Writer = session.WriterDead
-	}
-	plan, _, err := repair.Make(context.Background(), opened.Store, repair.Options{Prologue: opened.Kind.Prologue})
-	return plan, opened.Kind, errors.Join(err, opened.Close())
-}
-
-// repaired repairs a file in place; the receipt is nil when there was nothing to
-// do.
-func repaired(path string) (*repair.Plan, *repair.Receipt, error) {
-	plan, kind, err := planned(path)
-	if err != nil || plan.Empty() {
-		return plan, nil, err
-	}
-	editor, err := kind.Edit(context.Background(), path)
-	if err != nil {
-		return plan, nil, err
-	}
-	apply := repair.Apply{Backup: path + ".backup", Receipt: path + ".receipt.json", Prologue: kind.Prologue}
-	receipt, err := apply.Run(context.Background(), editor, plan)
-	return plan, receipt, errors.Join(err, editor.Close())
-}
-
-// undone takes a repair back.
-func undone(t tester, path string, receipt *repair.Receipt) {
-	t.Helper()
-	read, err := repair.ReadReceipt(receipt.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, kind := range registry.Kinds {
-		if kind.Name != read.Store.Kind {
-			continue
-		}
-		editor, err := kind.Edit(context.Background(), path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = repair.Undo(context.Background(), editor, read)
-		if err := errors.Join(err, editor.Close()); err != nil {
-			t.Fatalf("undo: %v", err)
-		}
-		return
-	}
-	t.Fatalf("no kind of store is called %s", read.Store.Kind)
-}
-
 // left are the findings of a plan above info, as rule and item.
 func left(plan *repair.Plan) []string {
 	var list []string

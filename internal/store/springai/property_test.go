@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/springai/springtest"
 	"github.com/sessctl/sessctl/internal/store/storetest"
 )
@@ -49,7 +50,7 @@ func TestNothingIsLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		before, whole := rowsOf(t, path), storetest.Dump(t, path)
-		plan, receipt, err := repaired(path)
+		plan, receipt, err := repairtest.Repair(path)
 		if err != nil {
 			for _, tree := range plan.Trees {
 				for _, f := range tree.Fixes {
@@ -65,10 +66,12 @@ func TestNothingIsLost(t *testing.T) {
 			return
 		}
 		everythingIsThere(t, before, rowsOf(t, path), receipt)
-		if _, second, err := repaired(path); err != nil || second != nil {
+		if _, second, err := repairtest.Repair(path); err != nil || second != nil {
 			t.Fatalf("a second repair has something to do: %v", err)
 		}
-		undone(t, path, receipt)
+		if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
+			t.Fatal(err)
+		}
 		if diff := cmp.Diff(whole, storetest.Dump(t, path)); diff != "" {
 			t.Fatalf("undo gives something else: %s", diff)
 		}

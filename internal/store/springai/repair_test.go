@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/springai/springtest"
 	"github.com/sessctl/sessctl/internal/store/storetest"
 )
@@ -28,7 +29,7 @@ func TestEveryScriptIsRepaired(t *testing.T) {
 			t.Run(name+"/"+script.Name, func(t *testing.T) {
 				path := built(t, t.TempDir(), script.Name, form)
 				before := storetest.Dump(t, path)
-				plan, receipt, err := repaired(path)
+				plan, receipt, err := repairtest.Repair(path)
 				if err != nil {
 					for _, tree := range plan.Trees {
 						for _, f := range tree.Fixes {
@@ -40,14 +41,16 @@ func TestEveryScriptIsRepaired(t *testing.T) {
 				if receipt == nil {
 					return
 				}
-				again, second, err := repaired(path)
+				again, second, err := repairtest.Repair(path)
 				if err != nil || second != nil {
 					t.Fatalf("a second repair has something to do: %v", err)
 				}
 				if diff := cmp.Diff(left(plan), left(again)); diff != "" {
 					t.Errorf("the check after the repair finds something else than the plan left: %s", diff)
 				}
-				undone(t, path, receipt)
+				if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
+					t.Fatal(err)
+				}
 				if diff := cmp.Diff(before, storetest.Dump(t, path)); diff != "" {
 					t.Errorf("undo gives something else: %s", diff)
 				}
