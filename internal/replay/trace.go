@@ -1,21 +1,23 @@
 // Package replay is the depth-tracking persistence model: it runs the items of
-// a session tree through a state machine that knows when an agent is blocked by
-// a delegation, and says for every item whether a correct runtime would have
-// stored it there. Replay never fails and decides nothing; it records.
+// a session tree, or the events that a runtime emitted, through a state machine
+// that knows when an agent is blocked by a delegation, and says for each whether
+// a correct runtime would have stored it there. Replay never fails and decides
+// nothing; it records.
 package replay
 
 import "github.com/sessctl/sessctl/internal/session"
 
-// Action is what a correct runtime would have done with an item.
+// Action is what a correct runtime would have done with an item or an event.
 type Action uint8
 
 // The actions.
 const (
 	Persist Action = iota // it belongs into the session that holds it
 	Skip                  // it belongs into a child: a leak
+	None                  // an event that stores nothing
 )
 
-func (a Action) String() string { return [...]string{"persist", "skip"}[a] }
+func (a Action) String() string { return [...]string{"persist", "skip", "none"}[a] }
 
 // Reason says why.
 type Reason uint8
@@ -29,17 +31,52 @@ const (
 	ResultOfLeaked               // a result of a call that a leaked item made
 )
 
-func (r Reason) String() string {
-	return [...]string{
-		"the session's own item",
-		"the parent's own record",
-		"result of the caller's own batch",
-		"the caller is blocked by its delegation",
-		"result of a leaked call",
-	}[r]
+// The reasons of events only.
+const (
+	NothingStored Reason = iota + 100 // it leaves nothing in a store
+	OwnID                             // it carries the id of the run's session
+	ChildID                           // it carries the id of another session
+	OwnStream                         // no id; of the streams that run, the run's own session speaks
+	ChildStream                       // no id; a sub-session's stream speaks
+	OwnCall                           // no id; the call was made in the run's own session
+	ChildCall                         // no id; the call was made in a sub-session
+	AtDepthZero                       // no delegation is open
+	BelowZero                         // a delegation is open
+	NotGuarded                        // the depth model stores such records at any depth
+	ChildRecord                       // the record of a sub-session of a sub-session
+	Opens                             // a delegation begins
+	Closes                            // a delegation ends
+	Clamped                           // the end of a delegation that is not open
+	RunBegins                         // the run's own session begins or goes on: nothing is open
+)
+
+var reasons = map[Reason]string{
+	OwnItem:        "the session's own item",
+	OwnRecord:      "the parent's own record",
+	OwnResult:      "result of the caller's own batch",
+	BehindCall:     "the caller is blocked by its delegation",
+	ResultOfLeaked: "result of a leaked call",
+
+	NothingStored: "stores nothing",
+	OwnID:         "carries the session's id",
+	ChildID:       "carries the sub-session's id",
+	OwnStream:     "no session id, and no sub-session is speaking",
+	ChildStream:   "no session id, and a sub-session is speaking",
+	OwnCall:       "no session id, and the call is the session's own",
+	ChildCall:     "no session id, and the call is a sub-session's",
+	AtDepthZero:   "depth 0",
+	BelowZero:     "a delegation is open",
+	NotGuarded:    "not guarded by depth",
+	ChildRecord:   "a record of the sub-session",
+	Opens:         "a delegation opens",
+	Closes:        "a delegation closes",
+	Clamped:       "no delegation is open: the depth stays 0",
+	RunBegins:     "the run begins or goes on, so nothing is open",
 }
 
-// Step is the verdict on one stored item.
+func (r Reason) String() string { return reasons[r] }
+
+// Step is the verdict on one stored item or one event.
 type Step struct {
 	Depth  int // delegations open at the item: 0 for the session's own
 	Action Action
@@ -47,13 +84,17 @@ type Step struct {
 	Frame  *Frame // the innermost open delegation of a skipped item, else nil
 }
 
-// Frame is one open delegation as seen from the session that holds the items.
+// Frame is one open delegation as seen from the session that holds the items, or
+// from the session of a recorded run.
 type Frame struct {
 	Parent *Frame
-	Item   int    // index of the item that opened it, -1 when that item did not leak
+	Item   int    // index of the item that opened it, -1 when that item did not leak, and of a recorded one
 	Nth    int    // index of the call in that item
 	Caller string // the agent that waits
 	Agent  string // the agent asked, "" when the arguments do not say
+
+	Call  string // of a recorded one: the id of the call, "" when unknown
+	Child string // of a recorded one: the id of the session that it started, "" when unknown
 
 	// Copy is the call in the child that made it, for an inner frame; nil when
 	// that child is not stored.
