@@ -26,7 +26,8 @@ const (
 	TokenUsage
 	TitleSet
 	Summarized
-	Switched // an agent delegates to another one, or is back
+	Switched  // an agent delegates to another one, or is back
+	Restarted // the answer that is streaming was thrown away: another model takes over
 	Failed
 )
 
@@ -41,23 +42,24 @@ const (
 
 // kinds are what the model knows of each kind of event. The depth model holds
 // back messages only: that is how it was designed (docker/docker-agent#1739).
-var kinds = [...]struct{ stores stores }{
-	OtherEvent:     {nothing},
-	UserMessage:    {message},
-	StreamStarted:  {nothing},
-	StreamStopped:  {nothing},
-	Choice:         {message},
-	Reasoning:      {message},
-	PartialCall:    {message},
-	CallStarted:    {nothing},
-	CallAnswered:   {message},
-	MessageAdded:   {message},
-	ChildCompleted: {record},
-	TokenUsage:     {record},
-	TitleSet:       {record},
-	Summarized:     {record},
-	Switched:       {nothing},
-	Failed:         {nothing},
+var kinds = [...]stores{
+	OtherEvent:     nothing,
+	UserMessage:    message,
+	StreamStarted:  nothing,
+	StreamStopped:  nothing,
+	Choice:         message,
+	Reasoning:      message,
+	PartialCall:    message,
+	CallStarted:    nothing,
+	CallAnswered:   message,
+	MessageAdded:   message,
+	ChildCompleted: record,
+	TokenUsage:     record,
+	TitleSet:       record,
+	Summarized:     record,
+	Switched:       nothing,
+	Restarted:      nothing,
+	Failed:         nothing,
 }
 
 // Event is one event of a recorded stream, as far as the model needs it.

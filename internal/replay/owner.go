@@ -1,0 +1,158 @@
+package replay
+
+import "slices"
+
+// owner is the session that an event belongs to, and how that is known. stream
+// is nil when it is neither the run's nor that of an open delegation.
+type owner struct {
+	stream *stream
+	id     string
+	how    evidence
+}
+
+// evidence is what tells whose an event is, from the strongest to the weakest.
+type evidence uint8
+
+const (
+	byID     evidence = iota // it carries a session id
+	byCall                   // it is about a call that one session made
+	byStream                 // the streams that run
+	byDepth                  // the switches alone
+)
+
+// locate finds the owner of an event that neither begins nor ends anything.
+func (r *Recorder) locate(e *Event) owner {
+	if e.Session != "" {
+		return r.named(e)
+	}
+	switch e.Kind {
+	case CallStarted, CallAnswered:
+		if s := r.calling(e.Call.ID, e.Agent); s != nil {
+			return owner{s, s.id, byCall}
+		}
+	}
+	s := r.speaking(e.Agent)
+	switch {
+	case s == nil:
+		return owner{how: byDepth}
+	case s.state == waiting:
+		return owner{s, s.id, byDepth}
+	}
+	return owner{s, s.id, byStream}
+}
+
+// named is the owner of an event that carries a session id. The id may be the
+// first that is heard of the run, or of the delegation that opened last; else it
+// is a session that is not on this stream: that of a background agent.
+func (r *Recorder) named(e *Event) owner {
+	s := r.known(e.Session)
+	if s == nil && r.run == nil {
+		r.run = &stream{id: e.Session, agent: e.Agent, line: e.Line}
+		s = r.run
+	}
+	if s == nil && kinds[e.Kind] == message {
+		if s = r.unnamed(e.Agent); s != nil {
+			s.name(e.Session)
+		}
+	}
+	return owner{s, e.Session, byID}
+}
+
+// known is the open stream of a session, nil when there is none.
+func (r *Recorder) known(id string) *stream {
+	if r.run == nil || id == "" {
+		return nil
+	}
+	if r.run.id == id {
+		return r.run
+	}
+	for _, s := range slices.Backward(r.open) {
+		if s.id == id {
+			return s
+		}
+	}
+	return nil
+}
+
+// unnamed is the latest delegation whose session no event has named yet, one of
+// the agent if there is one; nil for none.
+func (r *Recorder) unnamed(agent string) *stream {
+	var latest *stream
+	for _, s := range slices.Backward(r.open) {
+		if s.id != "" || s.state != waiting {
+			continue
+		}
+		if s.frame.Agent == agent {
+			return s
+		}
+		if latest == nil {
+			latest = s
+		}
+	}
+	return latest
+}
+
+// name says which session a delegation started.
+func (s *stream) name(id string) {
+	s.id, s.frame.Child = id, id
+}
+
+// calling is the innermost session with an open call of the id, one whose agent
+// is named before others: parallel siblings may use the same ids.
+func (r *Recorder) calling(id, agent string) *stream {
+	var found *stream
+	for s := range r.innermost() {
+		if s.callAt(id) < 0 {
+			continue
+		}
+		if s.agent == agent {
+			return s
+		}
+		if found == nil {
+			found = s
+		}
+	}
+	return found
+}
+
+// speaking is the session in which the agent can speak: the innermost that waits
+// for no other and has the agent, else the innermost, where somebody took over.
+func (r *Recorder) speaking(agent string) *stream {
+	var innermost *stream
+	for s := range r.innermost() {
+		if s.state == stopped && s != r.run || r.model == BySession && s != r.run && s.state == waiting || r.blocked(s) {
+			continue
+		}
+		if s.agent == agent {
+			return s
+		}
+		if innermost == nil {
+			innermost = s
+		}
+	}
+	if innermost == nil {
+		return r.run
+	}
+	return innermost
+}
+
+// blocked reports whether the session waits for a delegation that is not over.
+func (r *Recorder) blocked(s *stream) bool {
+	return slices.ContainsFunc(r.open, func(child *stream) bool {
+		return child.parent == s && child.state != stopped && (r.model != BySession || child.state == running)
+	})
+}
+
+// innermost goes from the delegation that opened last to the run's own session.
+func (r *Recorder) innermost() func(func(*stream) bool) {
+	return func(yield func(*stream) bool) {
+		for _, s := range slices.Backward(r.open) {
+			if !yield(s) {
+				return
+			}
+		}
+		if r.run != nil {
+			yield(r.run)
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package replay
+
+// Recorder runs the events of a stream through the model, one at a time. Its
+// memory follows what is open at a time and not what has passed, unless it keeps
+// the sessions.
+type Recorder struct {
+	model    Model
+	assembly *assembly // nil when the sessions are not kept
+	run      *stream   // the session of the run, nil before the first event that names one
+	open     []*stream // the delegations that are open, in the order in which they opened
+	line     int64     // of the last event
+	result   Recording
+}
+
+// NewRecorder makes a recorder that decides by the model. With keep, End gives
+// the sessions as well.
+func NewRecorder(model Model, keep bool) *Recorder {
+	r := &Recorder{model: model}
+	if keep {
+		r.assembly = newAssembly()
+	}
+	return r
+}
+
+// Take is the verdict on the next event.
+func (r *Recorder) Take(e *Event) EventStep {
+	r.line = e.Line
+	step := EventStep{Before: r.depth()}
+	var at owner
+	switch e.Kind {
+	case UserMessage:
+		at = r.userMessage(e, &step)
+	case StreamStarted:
+		at = r.streamStarted(e, &step)
+	case StreamStopped:
+		at = r.streamStopped(e, &step)
+	case Switched:
+		at = r.switched(e, &step)
+	case ChildCompleted:
+		at = r.childCompleted(e, &step)
+	default:
+		at = r.locate(e)
+	}
+	step.Depth = r.depth()
+	if s := at.stream; s != nil {
+		s.follow(e, &step)
+		step.Frame, step.Agent = s.frame, s.agent
+	}
+	if e.Agent != "" {
+		step.Agent = e.Agent
+	}
+	r.judge(e, at, &step)
+	if r.assembly != nil {
+		r.assembly.take(e, at.stream, &step)
+	}
+	return step
+}
+
+// End closes what is still open and gives what the stream amounts to.
+func (r *Recorder) End() *Recording {
+	for _, s := range r.open {
+		r.odd(nil, CutOff, s)
+	}
+	r.open = nil
+	if r.assembly != nil {
+		r.result.Trees = r.assembly.trees()
+	}
+	return &r.result
+}
+
+// depth counts the open delegations that the model sees: switches, and streams
+// that run; between the end of a stream and the end of its switch the delegation
+// is open still.
+func (r *Recorder) depth() int {
+	n := 0
+	for _, s := range r.open {
+		switch {
+		case r.model == ByDepth && !s.switched:
+		case r.model == BySession && s.state != running:
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// userMessage begins a run or goes on with one, unless a sub-session was just
+// opened that repeats its task in this way.
+func (r *Recorder) userMessage(e *Event, step *EventStep) owner {
+	if s := r.known(e.Session); s != nil && s != r.run {
+		return owner{s, e.Session, byID}
+	}
+	if r.run != nil && e.Session != r.run.id && r.unnamed("") != nil {
+		return owner{r.child(e), e.Session, byID}
+	}
+	r.begin(e, step)
+	return owner{r.run, r.run.id, byID}
+}
+
+// streamStarted begins a run, goes on with one, or is the first of a sub-session.
+func (r *Recorder) streamStarted(e *Event, step *EventStep) owner {
+	s := r.known(e.Session)
+	switch {
+	case s != nil && s != r.run:
+	case r.resumes(e.Session):
+		r.begin(e, step)
+		s = r.run
+	default:
+		if s = r.child(e); !s.switched {
+			step.Reason, step.Call = Opens, s.frame.Call
+		}
+	}
+	s.state, s.agent = running, e.Agent
+	return owner{s, s.id, byID}
+}
+
+// streamStopped ends a stream. A delegation that was not opened by a switch ends
+// with it.
+func (r *Recorder) streamStopped(e *Event, step *EventStep) owner {
+	s := r.known(e.Session)
+	if e.Session == "" {
+		s = r.speaking(e.Agent)
+	}
+	if s == nil {
+		return owner{nil, e.Session, byID}
+	}
+	s.state = stopped
+	if s != r.run && !s.switched {
+		step.Reason, step.Call = Closes, s.frame.Call
+		r.close(e, step, s)
+	}
+	return owner{s, s.id, byID}
+}
+
+// switched opens a delegation or closes one.
+func (r *Recorder) switched(e *Event, step *EventStep) owner {
+	if e.Start {
+		s := r.delegate(e.From, e.To)
+		s.switched = true
+		step.Reason, step.Call = Opens, s.frame.Call
+		return owner{s, s.id, byDepth}
+	}
+	s := r.closing(e)
+	if s == nil {
+		step.Reason, step.Anomaly = Clamped, r.odd(e, UnmatchedEnd, nil)
+		return owner{r.speaking(e.To), "", byDepth}
+	}
+	step.Reason, step.Call = Closes, s.frame.Call
+	r.close(e, step, s)
+	return owner{s.parent, s.parent.id, byDepth}
+}
+
+// childCompleted is the record of a sub-session; its place is the parent's.
+func (r *Recorder) childCompleted(e *Event, step *EventStep) owner {
+	if e.Child == nil {
+		return owner{r.known(e.Session), e.Session, byID}
+	}
+	id := e.Child.Root().ID
+	if r.run == nil || r.run.id == id { // recorded from the middle on
+		r.begin(e, step)
+	}
+	if child := r.known(id); child != nil && child != r.run {
+		step.Call = child.frame.Call
+		if !child.switched {
+			r.close(e, step, child)
+		}
+	}
+	return owner{r.known(e.Session), e.Session, byID}
+}
+
+// odd records an anomaly and returns it. e is nil at the end of the recording.
+func (r *Recorder) odd(e *Event, kind AnomalyKind, s *stream) *Anomaly {
+	const most = 1000
+	a := Anomaly{Kind: kind, Line: r.line}
+	if r.run != nil {
+		a.Run = r.run.id
+	}
+	if s != nil {
+		a.Opened, a.Child, a.Caller, a.Agent, a.Call = s.line, s.id, s.frame.Caller, s.frame.Agent, s.frame.Call
+	} else if e != nil {
+		a.Caller, a.Agent = e.To, e.From
+	}
+	if r.result.Odd++; r.result.Odd <= most {
+		r.result.Anomalies = append(r.result.Anomalies, a)
+	}
+	return &a
+}
