@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/lines"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -37,27 +38,27 @@ type itemSpan struct {
 }
 
 // build reads the lines behind the header.
-func (x *index) build(ctx context.Context, lines *lineScanner, progress func(int64)) error {
+func (x *index) build(ctx context.Context, scan lineScanner, progress func(int64)) error {
 	const step = 1 << 20 // bytes between reports
-	next := lines.offset + step
+	next := scan.Offset() + step
 	skim := newSkimmer()
 	for {
-		line, at, err := lines.next()
+		line, at, err := scan.next()
 		switch err {
 		case nil:
 			x.add(skim, line, at)
-		case errLineTooLong:
+		case lines.ErrTooLong:
 			x.faults = append(x.faults, lineFault(session.Undecodable, at.number, "line", err.Error()))
 		case io.EOF:
 			x.reportUndeclared()
 			return nil
 		default:
-			return fmt.Errorf("reading behind line %d: %w", lines.number, err)
+			return fmt.Errorf("reading behind line %d: %w", scan.Number(), err)
 		}
-		if lines.offset >= next {
-			next = lines.offset + step
+		if scan.Offset() >= next {
+			next = scan.Offset() + step
 			if progress != nil {
-				progress(lines.offset)
+				progress(scan.Offset())
 			}
 			if err := ctx.Err(); err != nil {
 				return err

@@ -1,0 +1,95 @@
+// Package lines reads the lines of a stream in bounded memory.
+package lines
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// MaxLength is the longest line that is read, in bytes. It bounds the memory
+// that a file without line ends can ask for.
+const MaxLength = 1 << 28
+
+// ErrTooLong is the error for a line that was passed over.
+var ErrTooLong = fmt.Errorf("the line is longer than %d MiB", MaxLength>>20)
+
+// Line is one line without the white space around it.
+type Line struct {
+	Text   []byte // valid until the next line is read
+	Offset int64  // of the text in the stream
+	Number int64  // from 1, as editors count
+}
+
+// Reader reads lines in order.
+type Reader struct {
+	r      *bufio.Reader
+	offset int64
+	number int64
+	long   []byte
+}
+
+// NewReader reads the lines of r.
+func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 1<<16)} }
+
+// Offset is the offset of the next line in the stream.
+func (r *Reader) Offset() int64 { return r.offset }
+
+// Number is the number of the line read last, 0 before the first.
+func (r *Reader) Number() int64 { return r.number }
+
+// Next reads the next line, which may be blank. The error is io.EOF behind the
+// last line; ErrTooLong comes with the number of the line, and the next one can
+// be read.
+func (r *Reader) Next() (Line, error) {
+	start := r.offset
+	line, err := r.read()
+	if err == io.EOF && len(line) > 0 {
+		err = nil // the last line has no end
+	}
+	if err != nil && err != ErrTooLong {
+		return Line{}, err
+	}
+	r.number++
+	if r.number == 1 {
+		line, start = trimMark(line, start)
+	}
+	text := bytes.TrimLeft(line, " \t\r\n")
+	start += int64(len(line) - len(text))
+	return Line{Text: bytes.TrimRight(text, " \t\r\n"), Offset: start, Number: r.number}, err
+}
+
+// read reads up to and including a line end, or to the end of the stream.
+func (r *Reader) read() ([]byte, error) {
+	const worthKeeping = 1 << 20
+	if r.long = r.long[:0]; cap(r.long) > worthKeeping {
+		r.long = nil
+	}
+	tooLong := false
+	for {
+		part, err := r.r.ReadSlice('\n')
+		r.offset += int64(len(part))
+		full := errors.Is(err, bufio.ErrBufferFull)
+		if !full && len(r.long) == 0 && !tooLong {
+			return part, err
+		}
+		if tooLong = tooLong || len(r.long)+len(part) > MaxLength; !tooLong {
+			r.long = append(r.long, part...)
+		}
+		switch {
+		case full:
+		case tooLong && (err == nil || err == io.EOF):
+			return nil, ErrTooLong
+		default:
+			return r.long, err
+		}
+	}
+}
+
+// trimMark removes the byte order mark that some editors put before UTF-8.
+func trimMark(line []byte, offset int64) ([]byte, int64) {
+	rest := bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+	return rest, offset + int64(len(line)-len(rest))
+}
