@@ -48,7 +48,7 @@ func (st *agentStore) readColumn(ctx context.Context, deep bool) error {
 	if !st.schema.hasColumn() {
 		return nil
 	}
-	p := newPart()
+	p := newPart(tableColumn)
 	st.parts = append(st.parts, p)
 	for _, s := range slices.Clone(st.sessions) { // nested sub-sessions are appended meanwhile
 		number := st.numbers[s.ID]
@@ -142,9 +142,9 @@ func (st *agentStore) columnOf(ctx context.Context, id string) (string, error) {
 func (st *agentStore) addColumn(p *part, number uint32, owner, pointer string, list []json.RawMessage) {
 	for i, data := range list {
 		at := fmt.Sprintf("%s/%d", pointer, i)
-		it := p.reset(tableColumn, owner+"#"+at, int64(i))
+		it := p.reset(owner+"#"+at, int64(i))
 		fault := func(kind session.FaultKind, field, detail string, fallback *string) {
-			ref := session.Ref{Table: tableColumn, Key: owner + "#" + at}
+			ref := session.Ref{Table: p.table, Key: owner + "#" + at}
 			p.faults[number] = append(p.faults[number], session.Fault{Kind: kind, Ref: ref, Field: field, Detail: detail, Default: fallback})
 		}
 		var entry columnItem
@@ -163,7 +163,7 @@ func (st *agentStore) addColumn(p *part, number uint32, owner, pointer string, l
 			it.Kind, it.Child = session.SubSession, entry.SubSession.ID
 			p.references[number] = append(p.references[number], reference{int64(i), int64(i), it.Child})
 			st.addNested(p, number, owner, at, entry.SubSession)
-			it = p.reset(tableColumn, owner+"#"+at, int64(i)) // the nested items used it
+			it = p.reset(owner+"#"+at, int64(i)) // the nested items used it
 			it.Kind, it.Child = session.SubSession, entry.SubSession.ID
 		case entry.Summary != "":
 			it.Kind, it.Text = session.Summary, session.DigestOf(entry.Summary)
@@ -173,7 +173,6 @@ func (st *agentStore) addColumn(p *part, number uint32, owner, pointer string, l
 			it.Kind, it.Flags = session.Other, session.Skipped
 			fault(session.UnknownKind, "entry without message, sub_session and summary", "", nil)
 		}
-		it.Flags &^= session.Unfinished // rows without a time are placeholders only in the item table (2.3)
 		p.log.Add(number, it)
 	}
 }

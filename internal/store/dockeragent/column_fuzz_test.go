@@ -29,7 +29,7 @@ func FuzzColumn(f *testing.F) {
 		if json.Unmarshal([]byte(text), &list) != nil {
 			return
 		}
-		p := newPart()
+		p := newPart(tableColumn)
 		st := &agentStore{numbers: map[string]uint32{}, rowids: map[string]int64{}, costs: map[string]float64{}, parts: []*part{p}}
 		st.add(owner, 0)
 		st.addColumn(p, st.numbers["S"], "S", "", list)

@@ -11,6 +11,7 @@ import (
 
 // part is what one decoder collects; by session number where it concerns one.
 type part struct {
+	table      string // of its items
 	decoder    decoder
 	message    message
 	log        *outline.Log
@@ -34,9 +35,9 @@ type reference struct {
 	child        string
 }
 
-func newPart() *part {
+func newPart(table string) *part {
 	return &part{
-		log: outline.NewLog(), tasks: map[uint32]firstTask{}, costs: map[uint32]float64{},
+		table: table, log: outline.NewLog(), tasks: map[uint32]firstTask{}, costs: map[uint32]float64{},
 		references: map[uint32][]reference{}, faults: map[uint32][]session.Fault{}, names: map[string]string{},
 	}
 }
@@ -50,7 +51,7 @@ func (p *part) decodeAll(b *batch) {
 
 // row adds the outline of one row of session_items.
 func (p *part) row(w *row, data []byte) {
-	it := p.reset(tableItems, rowKey(w.id), w.position)
+	it := p.reset(rowKey(w.id), w.position)
 	ref := session.Ref{Table: tableItems, Key: it.Key}
 	fault := func(kind session.FaultKind, field, detail string, fallback *string) {
 		p.faults[w.session] = append(p.faults[w.session], session.Fault{Kind: kind, Ref: ref, Field: field, Detail: detail, Default: fallback})
@@ -103,8 +104,8 @@ func (u unfit) report(fault func(kind session.FaultKind, field, detail string, f
 }
 
 // reset starts the next item; what it returns is reused.
-func (p *part) reset(table, key string, position int64) *session.Item {
-	p.item = session.Item{Table: table, Key: key, Position: position, Calls: p.item.Calls[:0], Results: p.item.Results[:0]}
+func (p *part) reset(key string, position int64) *session.Item {
+	p.item = session.Item{Table: p.table, Key: key, Position: position, Calls: p.item.Calls[:0], Results: p.item.Results[:0]}
 	return &p.item
 }
 
@@ -156,7 +157,8 @@ func (p *part) messageItem(number uint32, agent string, implicit bool, data []by
 			CallID: string(m.callID), Digest: m.text, IsError: m.isError, Synthetic: m.placeholder,
 		})
 	case session.Assistant:
-		if !m.hasTime && !m.badTime && !m.hasUsage && len(m.model) == 0 {
+		// in a column rows without a time are no placeholders (2.3)
+		if p.table != tableColumn && !m.hasTime && !m.badTime && !m.hasUsage && len(m.model) == 0 {
 			it.Flags |= session.Unfinished
 		}
 	case session.System:

@@ -16,12 +16,8 @@ import (
 // Fill loads the bodies of a tree's items: by row, whatever the indexes say.
 func (st *agentStore) Fill(ctx context.Context, tree *session.Tree) error {
 	f := filler{st: st, ctx: ctx, lists: map[string][]json.RawMessage{}}
-	for _, s := range tree.Sessions {
-		for i := range s.Items {
-			if err := f.fill(&s.Items[i]); err != nil {
-				return st.cannotFill(s.ItemRef(i).Row(), err)
-			}
-		}
+	if row, err := f.fillAll(tree); err != nil {
+		return st.cannotFill(row, err)
 	}
 	return nil
 }
@@ -44,10 +40,22 @@ type filler struct {
 	lists map[string][]json.RawMessage // of legacy columns, by the first part of their keys
 }
 
+// fillAll names the row with which an error came.
+func (f *filler) fillAll(tree *session.Tree) (row string, err error) {
+	for _, s := range tree.Sessions {
+		for i := range s.Items {
+			if err := f.fill(&s.Items[i]); err != nil {
+				return s.ItemRef(i).Row(), err
+			}
+		}
+	}
+	return "", nil
+}
+
 func (f *filler) fill(it *session.Item) error {
 	it.Body = &session.Body{}
 	switch {
-	case it.Table == tableColumn:
+	case it.Table != tableItems:
 		entry, err := f.entry(it.Key)
 		if err != nil {
 			return err

@@ -71,7 +71,7 @@ func (st *agentStore) readItems(ctx context.Context) error {
 	full, free := make(chan *batch, 2), make(chan *batch, 4)
 	var decoders sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) - 1 {
-		p := newPart()
+		p := newPart(tableItems)
 		st.parts = append(st.parts, p)
 		decoders.Go(func() {
 			for b := range full {
@@ -83,7 +83,7 @@ func (st *agentStore) readItems(ctx context.Context) error {
 			}
 		})
 	}
-	own := newPart()
+	own := newPart(tableItems)
 	st.parts = append(st.parts, own)
 	r := &rowReader{st: st, columns: st.schema.pick(tableItems, itemColumns...), names: map[string]string{}}
 	r.batch = &batch{}

@@ -34,7 +34,7 @@ func (st *agentStore) salvageItem(ctx context.Context, p *part, rowid int64) (bo
 		return false, err
 	}
 	number := st.number(id.String)
-	it := p.reset(tableItems, rowKey(rowid), position.Int64)
+	it := p.reset(rowKey(rowid), position.Int64)
 	it.Kind = session.Other
 	p.faults[number] = append(p.faults[number], session.Fault{
 		Kind: session.StoreDamaged, Ref: session.Ref{Table: tableItems, Key: it.Key},

@@ -20,6 +20,7 @@ const (
 	tableSessions = "sessions"
 	tableItems    = "session_items"
 	tableColumn   = "sessions.messages" // items that only the legacy column holds
+	tableNested   = "sub_session"       // items of a sub-session that no database holds
 )
 
 // agentStore is an opened database: sessions as records, items as packed

@@ -16,8 +16,8 @@ func TestImplausibleMessageTimes(t *testing.T) {
 		{"yesterday", notRFC3339},
 	} {
 		var got string
-		p := newPart()
-		p.reset(tableItems, "1", 0)
+		p := newPart(tableItems)
+		p.reset("1", 0)
 		p.messageItem(0, "", false, []byte(`{"role":"user","content":"q","created_at":"`+tc.createdAt+`"}`),
 			func(kind session.FaultKind, field, detail string, _ *string) {
 				if kind != session.BadTime || field != "created_at" {

@@ -11,8 +11,14 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// slab is the size of one piece of memory; a longer record gets its own.
-const slab = 1 << 18
+// Memory comes in slabs. The first is the smallest, so that a log of a few items
+// is small, and each is twice as large as the one before, up to slab bytes; a
+// longer record gets its own.
+const (
+	slab      = smallest << doublings
+	smallest  = 1 << 11
+	doublings = 7
+)
 
 // Log is an append-only list of outlines, linked by session. It is written by
 // one goroutine; several logs of one store are read together by Items.
@@ -49,8 +55,8 @@ func (l *Log) Add(session uint32, it *session.Item) {
 	l.buf = b
 	n := len(l.slabs) - 1
 	if n < 0 || len(l.slabs[n])+len(b) > cap(l.slabs[n]) {
-		l.slabs = append(l.slabs, make([]byte, 0, max(slab, len(b))))
 		n++
+		l.slabs = append(l.slabs, make([]byte, 0, max(smallest<<min(n, doublings), len(b))))
 	}
 	l.last[session] = at(n, len(l.slabs[n]))
 	l.slabs[n] = append(l.slabs[n], b...)
