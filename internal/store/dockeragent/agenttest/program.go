@@ -6,6 +6,10 @@ type Program struct {
 	Agent  string            // the agent that answers first, "" for root
 	Models map[string]string // the model of an agent, where it is not test/mock
 	Turns  []Turn
+
+	// KeepsFailed: a child that failed is told and stored like any other, as
+	// since 2026-06-16 (docker-agent.md 3.3, #3152). Before, nothing was kept.
+	KeepsFailed bool
 }
 
 // Turn is what the user says and how the agents answer.
@@ -29,6 +33,10 @@ type Step struct {
 	End       End
 	Error     string // with Failed: what the model said
 	Summary   string // the session is compacted after the results of this step
+
+	// Parallel: the calls run at the same time, as newer versions do it
+	// (docker-agent.md 3.2). Nothing in them hands off or is killed.
+	Parallel bool
 }
 
 // End is what stops a step while the model answers.
@@ -61,11 +69,23 @@ type Task struct {
 	Text           string
 	ExpectedOutput string
 	Steps          []Step
+
+	// Skill is the name of the skill that the caller's own agent runs in the
+	// child (run_skill, v1.32.5); Agent is not used.
+	Skill string
+	// Background: the child runs beside the session and nobody waits for it.
+	// Its tokens are all that the stream and the store hear of it
+	// (docker-agent.md 4.1, #3173), so its steps do not matter.
+	Background bool
 }
 
 // toolCall is the call as the model wrote it.
 func (c *Call) toolCall() ToolCall {
 	switch {
+	case c.Task != nil && c.Task.Skill != "":
+		return RunSkill(c.ID, c.Task.Skill, c.Task.Text)
+	case c.Task != nil && c.Task.Background:
+		return RunBackground(c.ID, c.Task.Agent, c.Task.Text, c.Task.ExpectedOutput)
 	case c.Task != nil:
 		return Transfer(c.ID, c.Task.Agent, c.Task.Text, c.Task.ExpectedOutput)
 	case c.To != "":

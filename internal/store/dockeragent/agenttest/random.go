@@ -16,13 +16,26 @@ var team = []string{"root", "worker", "Coding agent", "alpha", "beta", "research
 // Team lists the agents of random programs, to give them models.
 func Team() []string { return slices.Clone(team) }
 
+// Shapes are what a random program may hold besides what every version of the
+// runtime does.
+type Shapes struct {
+	Skills     bool
+	Background bool
+	Parallel   bool // call ids never repeat in such programs
+}
+
 // Random draws a program of about size answers; the same arguments give the
 // same program. An agent that waits for a child is never asked by that child
 // or below it: what it said there could not be told from what it says itself.
 // Only the root's session is compacted.
-func Random(seed uint64, size int) Program {
+func Random(seed uint64, size int) Program { return RandomWith(seed, size, Shapes{}) }
+
+// RandomWith draws a program like Random, in which other shapes occur, too. A
+// skill runs under its caller's name. Agents that work at the same time have
+// different names.
+func RandomWith(seed uint64, size int, shapes Shapes) Program {
 	rng := rand.New(rand.NewPCG(seed, 0x5e55))
-	g := &generator{rng: rng, left: size, countIDs: rng.IntN(4) == 0}
+	g := &generator{rng: rng, left: size, shapes: shapes, countIDs: rng.IntN(4) == 0 && !shapes.Parallel}
 	root := &scope{agent: team[0]}
 	p := Program{Title: fmt.Sprintf("random %d", seed), Agent: root.agent}
 	for len(p.Turns) == 0 || g.left > 0 {
@@ -43,7 +56,8 @@ func Random(seed uint64, size int) Program {
 // generator draws the parts of a program.
 type generator struct {
 	rng      *rand.Rand
-	left     int  // answers still to draw
+	left     int // answers still to draw
+	shapes   Shapes
 	countIDs bool // call ids count from 1 in every session, as with some providers
 	lastID   int
 	given    []given
@@ -63,6 +77,8 @@ type scope struct {
 	depth   int
 	agent   string   // who speaks
 	waiting []string // the agents that wait for this session
+	beside  []string // of a parallel batch: the agents of the calls before
+	apart   bool     // a parallel batch is being drawn
 	calls   int
 	seen    []string // everybody who spoke here or below
 	height  int      // of the highest task given here
@@ -92,9 +108,13 @@ func (g *generator) steps(s *scope) []Step {
 func (g *generator) working(s *scope) Step {
 	step := g.answer(65)
 	opener := s.agent
+	dying := g.dying
+	step.Parallel = g.shapes.Parallel && g.chance(60)
+	s.apart, s.beside, g.dying = step.Parallel, nil, g.dying && !step.Parallel
 	for n := 1 + g.rng.IntN(3); n > 0; n-- {
 		step.Calls = append(step.Calls, g.call(s, opener))
 	}
+	s.apart, s.beside, g.dying = false, nil, dying
 	if s.depth == 0 && g.chance(4) {
 		step.Summary = "What was said so far: " + g.text()
 	}
@@ -152,11 +172,13 @@ func (g *generator) call(s *scope, opener string) Call {
 	kind := g.rng.IntN(100)
 	switch {
 	case g.dead: // never run
+	case g.shapes.Background && g.chance(5):
+		return Call{ID: id, Task: &Task{Agent: team[1], Text: g.text(), Background: true}}
 	case kind < 35 && s.depth < deepest && g.left > 0:
 		if task := g.task(s, opener); task != nil {
 			return Call{ID: id, Task: task}
 		}
-	case kind < 45:
+	case kind < 45 && !s.apart:
 		if to := g.someone(s, opener); to != "" {
 			s.agent = to
 			s.seen = append(s.seen, to)
@@ -177,8 +199,11 @@ func (g *generator) call(s *scope, opener string) Call {
 
 // task draws a delegation, sometimes one that was given before.
 func (g *generator) task(s *scope, opener string) *Task {
-	waiting := append(slices.Clone(s.waiting), opener, s.agent)
-	if len(g.given) > 0 && g.chance(30) {
+	waiting := slices.Concat(s.waiting, []string{opener, s.agent}, s.beside)
+	if g.shapes.Skills && g.chance(30) && !slices.Contains(s.beside, s.agent) {
+		return g.skill(s)
+	}
+	if len(g.given) > 0 && !s.apart && g.chance(30) {
 		again := g.given[g.rng.IntN(len(g.given))]
 		if s.depth+again.height <= deepest && !slices.ContainsFunc(again.agents, func(a string) bool { return slices.Contains(waiting, a) }) {
 			s.note(again)
@@ -203,7 +228,20 @@ func (g *generator) task(s *scope, opener string) *Task {
 	return task
 }
 
+// skill draws a delegation to the agent that speaks. Whoever asked it waits for
+// it there, too, but it does not wait for itself.
+func (g *generator) skill(s *scope) *Task {
+	child := &scope{depth: s.depth + 1, agent: s.agent, waiting: slices.Concat(s.waiting, s.beside)}
+	task := &Task{Skill: "commit", Text: g.text()}
+	task.Steps = g.steps(child)
+	s.note(given{task, child.seen, child.height + 1})
+	return task
+}
+
 func (s *scope) note(t given) {
+	if s.apart {
+		s.beside = append(s.beside, t.agents...)
+	}
 	s.seen = append(s.seen, t.agents...)
 	s.height = max(s.height, t.height)
 }
@@ -212,7 +250,7 @@ func (s *scope) note(t given) {
 func (g *generator) someone(s *scope, opener string) string {
 	var free []string
 	for _, agent := range team {
-		if agent != s.agent && agent != opener && !slices.Contains(s.waiting, agent) {
+		if agent != s.agent && agent != opener && !slices.Contains(s.waiting, agent) && !slices.Contains(s.beside, agent) {
 			free = append(free, agent)
 		}
 	}

@@ -5,57 +5,13 @@ import (
 	"strings"
 )
 
-// conversation is a session in the memory of the runtime, where it is always
-// right; what of it reaches the store is up to the recorder.
-type conversation struct {
-	row     SessionRow
-	entries []*entry
-	caller  *conversation // nil for the root
-	opener  *entry        // the caller's message with the call that started this
-	callID  string
-}
-
-// entry is one item of a conversation.
-type entry struct {
-	agent    string
-	implicit bool
-	message  *Message
-	child    *conversation
-	summary  *Summary
-
-	stored *Item // the row in the conversation's own session
-	inRoot *Item // the row in the session of the run: the same for the root, a leaked one for a child
-}
-
-func (c *conversation) add(e *entry) *entry {
-	c.entries = append(c.entries, e)
-	return e
-}
-
-// lastAnswer is the text of the last answer, which may be a grandchild's: the
-// runtime looks through all messages below the session.
-func (c *conversation) lastAnswer() (string, bool) {
-	for i := len(c.entries) - 1; i >= 0; i-- {
-		e := c.entries[i]
-		if e.message != nil && e.message.Role == roleAssistant {
-			return strings.TrimSpace(e.message.Content), true
-		}
-		if e.child != nil {
-			if answer, ok := e.child.lastAnswer(); ok {
-				return answer, true
-			}
-		}
-	}
-	return "", false
-}
-
 // run plays a program as the runtime does.
 type run struct {
 	db      *DB
 	program *Program
 	record  *recorder
+	stream  *stream
 	root    *conversation
-	current string // the agent that answers next
 }
 
 // errKilled ends a run without any further event.
@@ -73,10 +29,12 @@ func (r *run) play() {
 	for i := range r.program.Turns {
 		turn := &r.program.Turns[i]
 		if killed || turn.Resumed {
-			r.current = entryAgent
+			r.root.agent = entryAgent
 		}
+		r.stream.opening(r.root)
 		r.record.user(r.root.add(r.message("", Message{Role: roleUser, Content: turn.User})))
-		killed = errors.Is(r.steps(r.root, turn.Steps), errKilled)
+		r.stream.user(r.root, turn.User)
+		killed = errors.Is(r.converse(r.root, turn.Steps), errKilled)
 		r.record.stop()
 	}
 }
@@ -86,13 +44,35 @@ func (r *run) message(agent string, m Message) *entry {
 	return &entry{agent: agent, message: &m}
 }
 
-// steps lets the current agent answer in a conversation until it has nothing
-// more to say.
+// converse lets the agents of a conversation answer until they have nothing
+// more to say, and tells the stream of its start and its end. Where failed
+// children are not kept, their stream ends with the error (docker-agent.md 4.1,
+// #2255).
+func (r *run) converse(c *conversation, steps []Step) error {
+	r.stream.started(c)
+	err := r.steps(c, steps)
+	var failed modelError
+	switch {
+	case err == nil:
+		r.stream.stopped(c, "normal")
+	case errors.As(err, &failed):
+		r.stream.failed(c, failed)
+		if c == r.root || r.program.KeepsFailed {
+			r.stream.stopped(c, "error")
+		}
+	}
+	return err
+}
+
+// steps lets the current agent answer until the conversation has nothing more
+// to say.
 func (r *run) steps(c *conversation, steps []Step) error {
 	for i := range steps {
 		s := &steps[i]
+		r.stream.tools(c)
 		if s.Text != "" || s.Reasoning != "" {
-			r.record.streamed(c, r.current, s.Text, s.Reasoning)
+			r.record.streamed(c, c.agent, s.Text, s.Reasoning)
+			r.stream.answering(c, s)
 		}
 		switch {
 		case s.End == Killed:
@@ -100,6 +80,7 @@ func (r *run) steps(c *conversation, steps []Step) error {
 		case s.End == Failed:
 			return modelError(s.Error)
 		case strings.TrimSpace(s.Text) == "" && len(s.Calls) == 0:
+			r.stream.tokens(c, nil)
 			return nil
 		}
 		if err := r.calls(c, s, r.answer(c, s)); err != nil {
@@ -113,49 +94,79 @@ func (r *run) steps(c *conversation, steps []Step) error {
 func (r *run) answer(c *conversation, s *Step) *entry {
 	m := Message{
 		Role: roleAssistant, Content: s.Text, ReasoningContent: s.Reasoning,
-		Usage: s.Usage, Model: or(r.program.Models[r.current], modelDefault),
+		Usage: s.Usage, Model: or(r.program.Models[c.agent], modelDefault),
 	}
 	for i := range s.Calls {
 		m.ToolCalls = append(m.ToolCalls, s.Calls[i].toolCall())
 	}
 	m.ToolDefinitions = Define(m.ToolCalls)
-	e := c.add(r.message(r.current, m))
+	r.stream.calling(c, m.ToolCalls)
+	e := c.add(r.message(c.agent, m))
 	r.record.added(c, e)
+	r.stream.added(c, e)
 	if s.Usage != nil {
 		c.row.InputTokens, c.row.OutputTokens = s.Usage.prompt(), s.Usage.OutputTokens
 		r.record.tokens(c, s.Usage)
 	}
+	r.stream.tokens(c, s.Usage)
 	return e
 }
 
-// calls runs the calls of an answer one after another. Their results are the
-// caller's, even when one of them handed the conversation to somebody else.
+// calls runs the calls of an answer. Their results are the caller's, even when
+// one of them handed the conversation to somebody else.
 func (r *run) calls(c *conversation, s *Step, opener *entry) error {
-	for i := range s.Calls {
-		call := &s.Calls[i]
-		m, err := r.dispatch(c, call, opener)
-		if err != nil {
+	inTurn := r.oneByOne
+	if s.Parallel {
+		inTurn = r.together
+	}
+	err := inTurn(len(s.Calls), func(i int) error { return r.call(c, s, i, opener) })
+	if err == nil && s.Summary != "" {
+		r.record.summarized(c, c.add(&entry{summary: &Summary{Text: s.Summary}}))
+		r.stream.summarized(c, s.Summary)
+	}
+	return err
+}
+
+// oneByOne runs calls one after another.
+func (r *run) oneByOne(n int, call func(int) error) error {
+	for i := range n {
+		if err := call(i); err != nil {
 			return err
 		}
-		if s.Summary != "" && i == len(s.Calls)-1 {
-			// The compaction stores the session's row while the last result
-			// is still on its way to the store (docker-agent.md 4.2 C).
-			r.record.compacting(c)
-		}
-		r.record.added(c, c.add(r.message(opener.agent, m)))
-	}
-	if s.Summary != "" {
-		r.record.summarized(c, c.add(&entry{summary: &Summary{Text: s.Summary}}))
 	}
 	return nil
 }
 
+// call runs one call of an answer. The error is errKilled.
+func (r *run) call(c *conversation, s *Step, i int, opener *entry) error {
+	call := &s.Calls[i]
+	wire := &opener.message.ToolCalls[i]
+	r.stream.call(opener.agent, wire)
+	m, err := r.dispatch(c, call, opener, s.siblings())
+	if err != nil {
+		return err
+	}
+	r.stream.response(opener.agent, wire, &m)
+	if s.Summary != "" && i == len(s.Calls)-1 {
+		// The compaction stores the session's row while the last result
+		// is still on its way to the store (docker-agent.md 4.2 C).
+		r.record.compacting(c)
+	}
+	e := c.add(r.message(opener.agent, m))
+	r.record.added(c, e)
+	r.stream.added(c, e)
+	return nil
+}
+
 // dispatch runs one call and returns its result. The error is errKilled.
-func (r *run) dispatch(c *conversation, call *Call, opener *entry) (Message, error) {
+func (r *run) dispatch(c *conversation, call *Call, opener *entry, siblings bool) (Message, error) {
 	m := Message{Role: roleTool, ToolCallID: call.ID, IsError: call.IsError}
 	switch {
+	case call.Task != nil && call.Task.Background:
+		r.stream.background(r.db.newID(), call.Task.Agent)
+		m.Content = inBackground
 	case call.Task != nil:
-		answer, err := r.delegate(c, call, opener)
+		answer, err := r.delegate(c, call, opener, siblings)
 		var failed modelError
 		if errors.As(err, &failed) {
 			answer, m.IsError = callFailed+failed.Error(), true
@@ -167,7 +178,7 @@ func (r *run) dispatch(c *conversation, call *Call, opener *entry) (Message, err
 		return m, errKilled
 	case call.To != "":
 		m.Content = handoffText(opener.agent)
-		r.current = call.To
+		c.agent = call.To
 	default:
 		m.Content = call.Output
 	}
@@ -178,20 +189,43 @@ func (r *run) dispatch(c *conversation, call *Call, opener *entry) (Message, err
 }
 
 // delegate runs a child and returns its last answer.
-func (r *run) delegate(c *conversation, call *Call, opener *entry) (string, error) {
-	caller := r.current
-	defer func() { r.current = caller }()
-	r.current = call.Task.Agent
-	child := &conversation{caller: c, opener: opener, callID: call.ID, row: SessionRow{
-		ID: r.db.newID(), CreatedAt: r.db.now, Title: childTitle, ToolsApproved: c.row.ToolsApproved, Parent: c.row.ID,
-	}}
-	child.add(r.message("", Message{Role: roleSystem, Content: taskText(call.Task.Text, call.Task.ExpectedOutput)}))
-	child.add(r.message("", Message{Role: roleUser, Content: childStart})).implicit = true
-	if err := r.steps(child, call.Task.Steps); err != nil {
+func (r *run) delegate(c *conversation, call *Call, opener *entry, siblings bool) (string, error) {
+	child := r.child(c, call, opener)
+	child.pinned = c.pinned || siblings
+	switches := call.Task.Skill == "" && !child.pinned
+	if switches {
+		r.stream.switched(true, c.agent, child.agent)
+	}
+	r.stream.opening(child)
+	err := r.converse(child, call.Task.Steps)
+	if errors.Is(err, errKilled) {
 		return "", err
 	}
-	c.add(&entry{child: child})
-	r.record.completed(c, child)
+	if err == nil || r.program.KeepsFailed {
+		c.add(&entry{child: child})
+		r.record.completed(c, child)
+		r.stream.completed(c, child)
+	}
+	if switches {
+		r.stream.switched(false, call.Task.Agent, c.agent)
+	}
 	answer, _ := child.lastAnswer()
-	return answer, nil
+	return answer, err
+}
+
+// child is the conversation that a delegation starts, with the two messages
+// that the runtime begins it with (docker-agent.md 3.1).
+func (r *run) child(c *conversation, call *Call, opener *entry) *conversation {
+	task := call.Task
+	child := &conversation{caller: c, opener: opener, callID: call.ID, agent: task.Agent, row: SessionRow{
+		ID: r.db.newID(), CreatedAt: r.db.now, Title: childTitle, ToolsApproved: c.row.ToolsApproved, Parent: c.row.ID,
+	}}
+	system, user := taskText(task.Text, task.ExpectedOutput), childStart
+	if task.Skill != "" {
+		child.agent, child.row.Title = c.agent, skillTitle+task.Skill
+		system, user = "This is how to do it.", task.Text
+	}
+	child.add(r.message("", Message{Role: roleSystem, Content: system}))
+	child.add(r.message("", Message{Role: roleUser, Content: user})).implicit = true
+	return child
 }

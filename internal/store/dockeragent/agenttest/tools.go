@@ -4,8 +4,10 @@ import "encoding/json"
 
 // The tools of the runtime that change who speaks.
 const (
-	transferTask = "transfer_task"
-	handoffTool  = "handoff"
+	transferTask   = "transfer_task"
+	handoffTool    = "handoff"
+	runSkill       = "run_skill"
+	backgroundTool = "run_background_agent"
 )
 
 // CallTool is a call of any tool; args is the JSON text of the arguments.
@@ -18,6 +20,18 @@ func Transfer(id, agent, task, expectedOutput string) ToolCall {
 	return CallTool(id, transferTask, string(encode(map[string]string{
 		"agent": agent, "task": task, "expected_output": expectedOutput,
 	})))
+}
+
+// RunSkill is a call that runs a skill in a child, under the caller's own name.
+func RunSkill(id, skill, task string) ToolCall {
+	return CallTool(id, runSkill, string(encode(map[string]string{"name": skill, "task": task})))
+}
+
+// RunBackground is a call that delegates a task without waiting for it.
+func RunBackground(id, agent, task, expectedOutput string) ToolCall {
+	call := Transfer(id, agent, task, expectedOutput)
+	call.Function.Name = backgroundTool
+	return call
 }
 
 // HandOff is a call after which another agent speaks in the same session.
@@ -66,9 +80,11 @@ func Define(calls []ToolCall) []ToolDefinition {
 // (docker-agent.md 3.1 and 2.3).
 const (
 	childTitle   = "Transferred task"
+	skillTitle   = "Skill: "
 	childStart   = "Please proceed."
 	noOutput     = "(no output)"
 	callFailed   = "Error calling tool: "
+	inBackground = "The task runs in the background."
 	modelDefault = "test/mock"
 )
 

@@ -11,6 +11,8 @@ type Written struct {
 	// stream (docker-agent.md 4.2 G): the row carries the child's agent name
 	// and stands before the reference to the child.
 	Taken []Taken
+
+	events []event // what the runtime emitted meanwhile
 }
 
 // Leak is the truth about one leaked row.
@@ -41,28 +43,52 @@ type Taken struct {
 // not. The child is stored when it is complete. One that fails or is killed
 // leaves nothing but the leaked rows.
 //
-// It needs a generation with session_items.
+// It needs a generation with session_items, and a program without skills and
+// parallel calls, which came later.
 func WriteLeaky(db *DB, p Program) (Written, error) {
 	if db.Generation < withItems {
 		return Written{}, fmt.Errorf("generation %d has no item rows that could leak: create the database with generation %d or later", db.Generation, withItems)
 	}
+	for i := range p.Turns {
+		if newer(p.Turns[i].Steps) {
+			return Written{}, fmt.Errorf("%q runs a skill or several calls at the same time: no version that leaked could do that", p.Title)
+		}
+	}
 	r := write(db, &p, false)
-	written := Written{Root: r.stored[r.root]}
-	for _, l := range r.leaks {
+	written := Written{Root: r.record.stored[r.root], events: r.stream.events}
+	for _, l := range r.record.leaks {
 		written.Leaks = append(written.Leaks, l.truth())
 	}
-	for _, t := range r.taken {
+	for _, t := range r.record.taken {
 		written.Taken = append(written.Taken, Taken{t.item.Row, t.entry.agent})
 	}
 	return written, db.Err()
 }
 
 // write plays a program into the database.
-func write(db *DB, p *Program, scoped bool) *recorder {
+func write(db *DB, p *Program, scoped bool) *run {
 	root := &conversation{row: SessionRow{Title: p.Title, ToolsApproved: true}}
-	record := newRecorder(db, root, scoped)
-	db.Batch((&run{db: db, program: p, record: record, root: root}).play)
-	return record
+	r := &run{
+		db: db, program: p, root: root,
+		record: newRecorder(db, root, scoped), stream: &stream{db: db, models: p.Models},
+	}
+	db.Batch(r.play)
+	return r
+}
+
+// newer reports whether steps need a version that leaks no more.
+func newer(steps []Step) bool {
+	for i := range steps {
+		for _, call := range steps[i].Calls {
+			if task := call.Task; task != nil && (task.Skill != "" || newer(task.Steps)) {
+				return true
+			}
+		}
+		if steps[i].Parallel {
+			return true
+		}
+	}
+	return false
 }
 
 func (l *leak) truth() Leak {
