@@ -25,9 +25,17 @@ type assembly struct {
 type node struct {
 	draft
 	session   *session.Session
+	parent    *session.Session   // nil for a run's own
+	caller    callAt             // the call that started it, in the parent
 	below     []*node            // sub-sessions that have not completed
 	completed []*session.Session // those that have, with all below them
 	results   []session.Item     // which no message holds yet
+}
+
+// callAt is a call of an item of a session; the zero value is none.
+type callAt struct {
+	item, nth int
+	known     bool
 }
 
 func newAssembly() *assembly {
@@ -55,7 +63,7 @@ func (a *assembly) take(e *Event, s *stream, step *EventStep) {
 	case MessageAdded:
 		n.complete(e, step)
 	case ChildCompleted:
-		a.completed(n, e)
+		a.completed(n, e, step.Call)
 	case TokenUsage:
 		if last := n.last(); last != nil && last.Role == session.Assistant && last.Model == "" {
 			last.Model = e.Model
@@ -80,7 +88,8 @@ func (a *assembly) node(s *stream) *node {
 			a.roots = append(a.roots, n)
 		} else {
 			parent := a.node(s.parent)
-			parent.below = append(parent.below, n)
+			n.parent, parent.below = parent.session, append(parent.below, n)
+			n.caller = calling(parent.session, s.frame.Call)
 		}
 	}
 	a.byStream[s] = n
@@ -92,29 +101,53 @@ func (a *assembly) node(s *stream) *node {
 	return n
 }
 
-// completed puts a sub-session in the place of what was streamed of it.
-func (a *assembly) completed(parent *node, e *Event) {
+// completed puts a sub-session in the place of what was streamed of it. One that
+// is told again, because a client connected anew, stays as it is.
+func (a *assembly) completed(n *node, e *Event, call string) {
 	if e.Child == nil {
 		return
 	}
+	child := e.Child.Root()
+	if slices.ContainsFunc(n.completed, func(s *session.Session) bool { return s.ID == child.ID }) {
+		return
+	}
+	told := map[string]*session.Session{}
 	for _, s := range e.Child.Sessions {
-		parent.forget(s.ID)
-		if root := a.byID[s.ID]; root != nil && root != parent { // recorded from the middle on
+		told[s.ID] = s
+		if root := a.byID[s.ID]; root != nil && root != n { // recorded from the middle on
 			a.roots = slices.DeleteFunc(a.roots, func(n *node) bool { return n == root })
 			delete(a.byID, s.ID)
 		}
 	}
-	parent.completed = append(parent.completed, e.Child.Sessions...)
-	e.Child.Root().Parent = parent.session.ID
-	parent.add(e, session.Item{Kind: session.SubSession, Child: e.Child.Root().ID, Body: &session.Body{}})
+	n.below = without(n.below, told)
+	n.completed = append(n.completed, e.Child.Sessions...)
+	child.Parent = n.session.ID
+	calling(n.session, call).starts(child.ID, n.session)
+	n.add(e, session.Item{Kind: session.SubSession, Child: child.ID, Body: &session.Body{}})
 }
 
-// forget drops what was streamed of a session.
-func (n *node) forget(id string) {
-	n.below = slices.DeleteFunc(n.below, func(c *node) bool { return c.session.ID == id })
-	for _, c := range n.below {
-		c.forget(id)
+// without leaves out what was streamed of the sessions that were told whole, and
+// keeps what is below them and was not told with them: it failed.
+func without(list []*node, told map[string]*session.Session) []*node {
+	var kept []*node
+	for _, n := range list {
+		n.below = without(n.below, told)
+		whole := told[n.session.ID]
+		if whole == nil {
+			kept = append(kept, n)
+			continue
+		}
+		for _, c := range n.below {
+			if c.parent == n.session && c.caller.known {
+				c.caller = calling(whole, n.session.Items[c.caller.item].Calls[c.caller.nth].ID)
+			}
+			if c.parent == n.session {
+				c.parent = whole
+			}
+		}
+		kept = append(kept, n.below...)
 	}
+	return kept
 }
 
 // trees are the sessions as a correct runtime would have stored them.
@@ -147,8 +180,30 @@ func (n *node) collect(tree *session.Tree, lost bool) {
 	}
 	for _, c := range n.below {
 		if c.interrupt(); len(c.session.Items) > 0 || len(c.below) > 0 {
-			c.session.Parent = n.session.ID
+			c.session.Parent = c.parent.ID
+			c.caller.starts(c.session.ID, c.parent)
 			c.collect(tree, true)
+		}
+	}
+}
+
+// calling is the latest call of an id.
+func calling(s *session.Session, id string) callAt {
+	for i, it := range slices.Backward(s.Items) {
+		for nth := range it.Calls {
+			if id != "" && it.Calls[nth].ID == id {
+				return callAt{i, nth, true}
+			}
+		}
+	}
+	return callAt{}
+}
+
+// starts records which session a call started.
+func (c callAt) starts(id string, caller *session.Session) {
+	if c.known && c.item < len(caller.Items) && c.nth < len(caller.Items[c.item].Calls) {
+		if d := caller.Items[c.item].Calls[c.nth].Delegation; d != nil {
+			d.Child = id
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/session"
@@ -10,12 +11,13 @@ import (
 // strongest evidence to the weakest: the id that the store recorded with the
 // call, the sub-session item in the call's own stretch of the window, equal
 // task texts, the child's last answer, and for children that no item refers to
-// whatever fits exactly one call. Where several fit, nobody is linked.
-func link(tree *session.Tree, trace *Trace, windows [][]*window) {
+// whatever fits exactly one call. Where several fit, nobody is linked. known has
+// the ids of children that are sure besides, whether the tree has them or not.
+func link(tree *session.Tree, trace *Trace, windows [][]*window, known map[*Delegation]string) {
 	if len(tree.Sessions) == 1 {
 		return
 	}
-	l := &linker{byID: map[string]*session.Session{}, referenced: map[string]bool{}, taken: map[*session.Session]bool{}}
+	l := &linker{known: known, byID: map[string]*session.Session{}, referenced: map[string]bool{}, taken: map[*session.Session]bool{}}
 	for _, s := range tree.Sessions {
 		l.byID[s.ID] = s
 		for i := range s.Items {
@@ -24,9 +26,7 @@ func link(tree *session.Tree, trace *Trace, windows [][]*window) {
 			}
 		}
 	}
-	trace.bySession = make(map[*session.Session]*Session, len(trace.Sessions))
 	for i, rs := range trace.Sessions {
-		trace.bySession[rs.Session] = rs
 		refs := l.references(rs.Session)
 		l.recorded(rs, refs)
 		for _, w := range windows[i] {
@@ -50,6 +50,7 @@ func link(tree *session.Tree, trace *Trace, windows [][]*window) {
 }
 
 type linker struct {
+	known      map[*Delegation]string
 	byID       map[string]*session.Session
 	referenced map[string]bool // ids that some sub-session item names
 	taken      map[*session.Session]bool
@@ -74,6 +75,9 @@ func (l *linker) references(s *session.Session) []reference {
 	return list
 }
 
+// settled reports whether the child of a call is known, stored or not.
+func (l *linker) settled(d *Delegation) bool { return d.Child != nil || l.known[d] != "" }
+
 func (l *linker) take(d *Delegation, child *session.Session, item int) {
 	d.Child, d.Reference = child, item
 	l.taken[child] = true
@@ -82,7 +86,7 @@ func (l *linker) take(d *Delegation, child *session.Session, item int) {
 // recorded links the children whose id the store keeps with the call.
 func (l *linker) recorded(rs *Session, refs []reference) {
 	for _, d := range rs.Delegations {
-		id := d.Call().Delegation.Child
+		id := cmp.Or(l.known[d], d.Call().Delegation.Child)
 		if id == "" {
 			continue
 		}
@@ -101,7 +105,7 @@ func (l *linker) recorded(rs *Session, refs []reference) {
 // agent say that it is another call's.
 func (l *linker) byPosition(rs *Session, w *window, refs []reference) {
 	for n, d := range w.calls {
-		if d.Child != nil {
+		if l.settled(d) {
 			continue
 		}
 		from, to := w.stretch(n)
@@ -157,7 +161,7 @@ func (l *linker) byContent(rs *Session, refs []reference) {
 			}
 			var fits []*Delegation
 			for _, d := range rs.Delegations {
-				if d.Child == nil && d.Item < r.item && (r.item < d.End || !d.Call().Delegation.Blocking) && same(d, r.child) {
+				if !l.settled(d) && d.Item < r.item && (r.item < d.End || !d.Call().Delegation.Blocking) && same(d, r.child) {
 					fits = append(fits, d)
 				}
 			}
@@ -174,7 +178,7 @@ func (l *linker) byContent(rs *Session, refs []reference) {
 func (l *linker) behindResult(rs *Session, w *window, refs []reference) {
 	s := rs.Session
 	for _, d := range w.calls {
-		if d.Child != nil || d.Result < 0 {
+		if l.settled(d) || d.Result < 0 {
 			continue
 		}
 		for i := d.Result + 1; i < len(s.Items) && (!s.Items[i].OnWire() || s.Items[i].Role == session.Tool); i++ {
@@ -205,7 +209,7 @@ func (l *linker) unreferenced(rs *Session) {
 		if c.Parent != rs.Session.ID || l.referenced[c.ID] || l.taken[c] {
 			continue
 		}
-		if d := onlyFit(rs.Delegations, c); d != nil {
+		if d := l.onlyFit(rs.Delegations, c); d != nil {
 			l.take(d, c, -1)
 		}
 	}
@@ -214,11 +218,11 @@ func (l *linker) unreferenced(rs *Session) {
 // onlyFit is the one call without a child that could have started c: one whose
 // task or answer is the child's, else one whose agent and time do not
 // contradict it.
-func onlyFit(list []*Delegation, c *session.Session) *Delegation {
+func (l *linker) onlyFit(list []*Delegation, c *session.Session) *Delegation {
 	var strong, weak []*Delegation
 	for _, d := range list {
 		switch {
-		case d.Child != nil || contradicts(d, c):
+		case l.settled(d) || contradicts(d, c):
 		case sameTask(d, c) || sameAnswer(d, c):
 			strong = append(strong, d)
 		default:

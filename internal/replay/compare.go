@@ -5,6 +5,7 @@ import "github.com/sessctl/sessctl/internal/session"
 // Comparison is how a stored tree differs from what the events of its run amount
 // to.
 type Comparison struct {
+	Recorded *session.Tree // what the events amount to
 	// Trace is the replay of the stored tree with the recording as its witness:
 	// leaked are exactly the stored items that the events put into a child, each
 	// with its frame and its twin, and none is undecidable.
@@ -37,4 +38,23 @@ type Difference struct {
 	// What names the parts that differ, of an Altered item: "text", "reasoning",
 	// "agent", "arguments", "calls", "error mark", "sub-session".
 	What []string
+}
+
+// Compare holds a stored tree against what the events of its run amount to. Both
+// have their bodies loaded, and the same root by id. Sessions are the same if
+// their ids are: a child that the store has under another id counts as lost. The
+// recording may be of a part of a run only, and the session may hold others.
+func Compare(recorded, stored *session.Tree) *Comparison {
+	c := newComparer(recorded, stored)
+	for _, p := range c.pairs {
+		if p.stored != nil {
+			c.findLeaks(p)
+		}
+	}
+	for _, p := range c.pairs {
+		p.explain()
+	}
+	c.findElsewhere()
+	trace := c.trace(stored)
+	return &Comparison{Recorded: recorded, Trace: trace, Differences: c.differences(trace)}
 }

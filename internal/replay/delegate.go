@@ -7,11 +7,11 @@ import (
 
 // resumes reports whether the start of a stream is that of a run: of the run's
 // own session, or of another one when the run is over.
-func (r *Recorder) resumes(id string) bool {
+func (r *Recorder) resumes(e *Event) bool {
 	switch {
-	case r.run == nil || id != "" && id == r.run.id:
+	case r.run == nil || e.Session != "" && e.Session == r.run.id:
 		return true
-	case r.unnamed("") != nil:
+	case r.unnamed(e.Agent) != nil:
 		return false
 	}
 	return r.run.state != running
@@ -50,32 +50,34 @@ func (r *Recorder) delegate(from, to string) *stream {
 	if r.run == nil {
 		r.run = &stream{agent: from, line: r.line}
 	}
-	parent := r.caller(from, to)
+	parent, call := r.caller(from, to)
 	frame := &Frame{Parent: parent.frame, Item: -1, Caller: cmp.Or(from, parent.agent), Agent: to}
-	if c := parent.delegates(to); c != nil {
-		c.claimed, frame.Call = true, c.id
+	if call != nil {
+		call.claimed, frame.Call = true, call.id
 	}
 	s := &stream{frame: frame, parent: parent, agent: to, line: r.line}
 	r.open = append(r.open, s)
 	return s
 }
 
-// caller is the session with the call that asks the agent: the innermost one
-// where from speaks, else the innermost one, else whoever can speak.
-func (r *Recorder) caller(from, to string) *stream {
-	var found *stream
+// caller is the session with the call that asks the agent, and the call: of
+// those that fit best the one of the agent who asks, else the innermost. Where no
+// call fits it is whoever can speak. An agent that opens a session without a switch
+// runs a skill for itself.
+func (r *Recorder) caller(from, to string) (*stream, *openCall) {
+	parent, best, score := r.speaking(from), (*openCall)(nil), 0
 	for s := range r.innermost() {
-		if s.delegates(to) == nil {
-			continue
-		}
-		if from == "" || s.agent == from {
-			return s
-		}
-		if found == nil {
-			found = s
+		for i := range s.calls {
+			fits := 2 * s.calls[i].asks(to)
+			if fits > 0 && s.agent == cmp.Or(from, to) {
+				fits++
+			}
+			if fits > score {
+				parent, best, score = s, &s.calls[i], fits
+			}
 		}
 	}
-	return cmp.Or(found, r.speaking(from))
+	return parent, best
 }
 
 // closing is the innermost delegation that the end of a switch closes, nil when
@@ -103,6 +105,17 @@ func (r *Recorder) close(e *Event, step *EventStep, s *stream) {
 		}
 		return below
 	})
+}
+
+// over closes the delegation without a switch that a call of the session opened:
+// the call has its result. Of a sub-session that failed there is no other end.
+func (r *Recorder) over(e *Event, caller *stream, step *EventStep) {
+	for _, s := range r.open {
+		if !s.switched && s.parent == caller && s.frame.Call == e.Call.ID && e.Call.ID != "" {
+			r.close(e, step, s)
+			return
+		}
+	}
 }
 
 // within reports whether the stream is below another one.

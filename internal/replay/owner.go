@@ -1,6 +1,9 @@
 package replay
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // owner is the session that an event belongs to, and how that is known. stream
 // is nil when it is neither the run's nor that of an open delegation.
@@ -51,7 +54,7 @@ func (r *Recorder) named(e *Event) owner {
 		s = r.run
 	}
 	if s == nil && kinds[e.Kind] == message {
-		if s = r.unnamed(e.Agent); s != nil {
+		if s = cmp.Or(r.unnamed(e.Agent), r.unnamed("")); s != nil {
 			s.name(e.Session)
 		}
 	}
@@ -74,22 +77,15 @@ func (r *Recorder) known(id string) *stream {
 	return nil
 }
 
-// unnamed is the latest delegation whose session no event has named yet, one of
-// the agent if there is one; nil for none.
+// unnamed is the latest delegation to the agent whose session no event has named
+// yet; nil for none. Without an agent it is one to whomever.
 func (r *Recorder) unnamed(agent string) *stream {
-	var latest *stream
 	for _, s := range slices.Backward(r.open) {
-		if s.id != "" || s.state != waiting {
-			continue
-		}
-		if s.frame.Agent == agent {
+		if s.id == "" && s.state == waiting && (agent == "" || s.frame.Agent == agent) {
 			return s
 		}
-		if latest == nil {
-			latest = s
-		}
 	}
-	return latest
+	return nil
 }
 
 // name says which session a delegation started.

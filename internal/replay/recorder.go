@@ -40,6 +40,9 @@ func (r *Recorder) Take(e *Event) EventStep {
 		at = r.childCompleted(e, &step)
 	default:
 		at = r.locate(e)
+		if e.Kind == CallAnswered {
+			r.over(e, at.stream, &step)
+		}
 	}
 	step.Depth = r.depth()
 	if s := at.stream; s != nil {
@@ -90,7 +93,7 @@ func (r *Recorder) userMessage(e *Event, step *EventStep) owner {
 	if s := r.known(e.Session); s != nil && s != r.run {
 		return owner{s, e.Session, byID}
 	}
-	if r.run != nil && e.Session != r.run.id && r.unnamed("") != nil {
+	if r.run != nil && e.Session != r.run.id && r.unnamed(e.Agent) != nil {
 		return owner{r.child(e), e.Session, byID}
 	}
 	r.begin(e, step)
@@ -102,11 +105,11 @@ func (r *Recorder) streamStarted(e *Event, step *EventStep) owner {
 	s := r.known(e.Session)
 	switch {
 	case s != nil && s != r.run:
-	case r.resumes(e.Session):
+	case r.resumes(e):
 		r.begin(e, step)
 		s = r.run
 	default:
-		if s = r.child(e); !s.switched {
+		if s = r.child(e); r.byStream(s) {
 			step.Reason, step.Call = Opens, s.frame.Call
 		}
 	}
@@ -125,8 +128,10 @@ func (r *Recorder) streamStopped(e *Event, step *EventStep) owner {
 		return owner{nil, e.Session, byID}
 	}
 	s.state = stopped
-	if s != r.run && !s.switched {
+	if s != r.run && r.byStream(s) {
 		step.Reason, step.Call = Closes, s.frame.Call
+	}
+	if s != r.run && !s.switched {
 		r.close(e, step, s)
 	}
 	return owner{s, s.id, byID}
@@ -137,7 +142,9 @@ func (r *Recorder) switched(e *Event, step *EventStep) owner {
 	if e.Start {
 		s := r.delegate(e.From, e.To)
 		s.switched = true
-		step.Reason, step.Call = Opens, s.frame.Call
+		if step.Call = s.frame.Call; !r.byStream(s) {
+			step.Reason = Opens
+		}
 		return owner{s, s.id, byDepth}
 	}
 	s := r.closing(e)
@@ -145,7 +152,9 @@ func (r *Recorder) switched(e *Event, step *EventStep) owner {
 		step.Reason, step.Anomaly = Clamped, r.odd(e, UnmatchedEnd, nil)
 		return owner{r.speaking(e.To), "", byDepth}
 	}
-	step.Reason, step.Call = Closes, s.frame.Call
+	if step.Call = s.frame.Call; !r.byStream(s) {
+		step.Reason = Closes
+	}
 	r.close(e, step, s)
 	return owner{s.parent, s.parent.id, byDepth}
 }
@@ -159,7 +168,12 @@ func (r *Recorder) childCompleted(e *Event, step *EventStep) owner {
 	if r.run == nil || r.run.id == id { // recorded from the middle on
 		r.begin(e, step)
 	}
-	if child := r.known(id); child != nil && child != r.run {
+	child := r.known(id)
+	if s := r.unnamed(""); child == nil && s != nil && s.parent.id == e.Session {
+		s.name(id)
+		child = s
+	}
+	if child != nil && child != r.run {
 		step.Call = child.frame.Call
 		if !child.switched {
 			r.close(e, step, child)
@@ -167,6 +181,10 @@ func (r *Recorder) childCompleted(e *Event, step *EventStep) owner {
 	}
 	return owner{r.known(e.Session), e.Session, byID}
 }
+
+// byStream reports whether the model sees a delegation by its stream and not by
+// its switch.
+func (r *Recorder) byStream(s *stream) bool { return !s.switched || r.model == BySession }
 
 // odd records an anomaly and returns it. e is nil at the end of the recording.
 func (r *Recorder) odd(e *Event, kind AnomalyKind, s *stream) *Anomaly {

@@ -90,3 +90,9 @@ type Recording struct {
 	Anomalies []Anomaly // the first ones
 	Odd       int       // how many there are
 }
+
+// Skipped is a line of a recording that is no event, and why.
+type Skipped struct {
+	Line int64
+	Why  string // for people; never message text
+}

@@ -4,14 +4,8 @@ import "github.com/sessctl/sessctl/internal/session"
 
 // Stored replays the stored items of every session of a tree.
 func Stored(tree *session.Tree) *Trace {
-	trace := &Trace{Callers: map[*session.Session]*Delegation{}}
-	var windows [][]*window
-	for _, s := range tree.Sessions {
-		rs, ws := walk(s)
-		trace.Sessions = append(trace.Sessions, rs)
-		windows = append(windows, ws)
-	}
-	link(tree, trace, windows)
+	trace, windows := walkAll(tree, nil)
+	link(tree, trace, windows, nil)
 	for i, rs := range trace.Sessions {
 		for _, w := range windows[i] {
 			attribute(trace, rs, w)
@@ -20,13 +14,37 @@ func Stored(tree *session.Tree) *Trace {
 	return trace
 }
 
+// witness knows which items of a tree leaked; all others are their session's own.
+// nil knows nothing: then the items themselves have to tell.
+type witness map[Place]bool
+
+// walkAll walks every session of a tree.
+func walkAll(tree *session.Tree, known witness) (*Trace, [][]*window) {
+	trace := &Trace{Callers: map[*session.Session]*Delegation{}}
+	if len(tree.Sessions) > 1 {
+		trace.bySession = make(map[*session.Session]*Session, len(tree.Sessions))
+	}
+	var windows [][]*window
+	for _, s := range tree.Sessions {
+		rs, ws := walk(s, known)
+		trace.Sessions = append(trace.Sessions, rs)
+		windows = append(windows, ws)
+		if trace.bySession != nil {
+			trace.bySession[s] = rs
+		}
+	}
+	return trace, windows
+}
+
 // walk finds the windows of one session and gives every item its step; which
 // child is meant and where a leaked item belongs is decided later.
-func walk(s *session.Session) (*Session, []*window) {
-	w := &walker{rs: &Session{Session: s, Steps: make([]Step, len(s.Items))}}
+func walk(s *session.Session, known witness) (*Session, []*window) {
+	w := &walker{rs: &Session{Session: s, Steps: make([]Step, len(s.Items))}, told: known != nil}
 	for i := range s.Items {
 		it := &s.Items[i]
 		switch {
+		case known[Place{s, i}]:
+			w.rs.Steps[i] = Step{Action: Skip, Reason: reasonOf(it)}
 		case it.Kind == session.SubSession:
 			w.rs.Steps[i].Reason = OwnRecord
 			if w.open != nil {
@@ -49,9 +67,18 @@ func walk(s *session.Session) (*Session, []*window) {
 // walker is the state between two items.
 type walker struct {
 	rs      *Session
+	told    bool // by a witness: what comes to the walker is the session's own
 	windows []*window
 	open    *window       // the window that is open, nil for none
 	batch   []*Delegation // those of the last own assistant item
+}
+
+// reasonOf says why a leaked item is one.
+func reasonOf(it *session.Item) Reason {
+	if it.Answers() {
+		return ResultOfLeaked
+	}
+	return BehindCall
 }
 
 // answer takes the assistant item at index i.
@@ -75,12 +102,12 @@ func (w *walker) answer(i int) {
 // complete, and a repair gives a rebuilt session nothing but its own items.
 func (w *walker) speaksAgain(i int) bool {
 	s := w.rs.Session
-	return rebuilt(s) || w.open.over() && s.Items[i].Agent == s.Items[w.open.opener].Agent
+	return w.told || rebuilt(s) || w.open.over() && s.Items[i].Agent == s.Items[w.open.opener].Agent
 }
 
 // result takes the tool item at index i.
 func (w *walker) result(i int) {
-	if w.open != nil && w.open.fromLeaked(w.rs, i) {
+	if w.open != nil && !w.told && w.open.fromLeaked(w.rs, i) {
 		w.open.leak(w.rs, i, ResultOfLeaked)
 		return
 	}

@@ -35,7 +35,30 @@ const (
 type openCall struct {
 	id, name   string
 	delegation *session.Delegation
+	started    bool // it runs
 	claimed    bool // a delegation that opened already
+}
+
+// asks says how well a call fits the start of a delegation to an agent: one that
+// runs before one that is still streaming, one that names the agent before one
+// that names nobody, as that of a skill does. 0 is not at all.
+func (c *openCall) asks(agent string) int {
+	const fits, named, runs = 1, 2, 4
+	d := c.delegation
+	if d == nil { // the arguments are not known yet
+		d = session.DelegationFor(c.name, "")
+	}
+	if d == nil || !d.Blocking || c.claimed || d.Agent != "" && d.Agent != agent {
+		return 0
+	}
+	score := fits
+	if d.Agent != "" {
+		score += named
+	}
+	if c.started {
+		score += runs
+	}
+	return score
 }
 
 // pending is what was said in a session since its last message was complete.
@@ -61,6 +84,7 @@ func (s *stream) follow(e *Event, step *EventStep) {
 		step.Call = e.Call.ID
 	case CallStarted:
 		s.call(&e.Call)
+		s.calls[s.callAt(e.Call.ID)].started = true
 		step.Call = e.Call.ID
 	case CallAnswered:
 		s.answered(e)
@@ -123,21 +147,4 @@ func (s *stream) completed() (session.Role, string) {
 		return session.Tool, id
 	}
 	return session.NoRole, ""
-}
-
-// delegates is the first call of the stream that asks the agent and has opened
-// nothing yet: one that names it, else one that names nobody.
-func (s *stream) delegates(agent string) *openCall {
-	var unnamed *openCall
-	for i := range s.calls {
-		c := &s.calls[i]
-		switch d := c.delegation; {
-		case c.claimed || !session.IsDelegation(c.name) || d != nil && !d.Blocking:
-		case d != nil && d.Agent != "" && d.Agent == agent:
-			return c
-		case unnamed == nil && (d == nil || d.Agent == ""):
-			unnamed = c
-		}
-	}
-	return unnamed
 }

@@ -1,0 +1,149 @@
+package replay
+
+import (
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// spot is a place that two items can share: behind the same stored item, with
+// something that both say.
+type spot struct {
+	behind int
+	what   any
+}
+
+// claim finds partners for the recorded items that have none, among the stored
+// items of the run at the same place, in order. keys are what two items can
+// share: one of them is enough. The same place is behind the same item of those
+// that count. It returns the indexes of the recorded items.
+func (p *pair) claim(keys func(said) []any, counts func(said) bool) (found []int) {
+	waiting := map[spot][]int{}
+	for j, behind := range p.behindRows(counts) {
+		if !p.free(j) {
+			continue
+		}
+		for _, key := range keys(p.rows[j]) {
+			at := spot{behind, key}
+			waiting[at] = append(waiting[at], j)
+		}
+	}
+	if len(waiting) == 0 {
+		return nil
+	}
+	for i, behind := range p.behindEvents(counts) {
+		if p.match[i] >= 0 {
+			continue
+		}
+		for _, key := range keys(p.events[i]) {
+			at := spot{behind, key}
+			n := slices.IndexFunc(waiting[at], p.free)
+			if n < 0 {
+				delete(waiting, at)
+				continue
+			}
+			j := waiting[at][n]
+			waiting[at] = waiting[at][n+1:]
+			p.match[i], p.back[j] = j, i
+			found = append(found, i)
+			break
+		}
+	}
+	return found
+}
+
+// free reports whether a stored item of the run is still to be explained.
+func (p *pair) free(j int) bool {
+	return p.within(j) && p.back[j] < 0 && p.leaks[j] == nil && p.rows[j].key != 0
+}
+
+// behindEvents is, for each recorded item, the stored partner of the last item
+// before it that counts and stands where it should, -1 for none.
+func (p *pair) behindEvents(counts func(said) bool) []int {
+	list, last := make([]int, len(p.events)), -1
+	for i := range p.events {
+		list[i] = last
+		if p.match[i] >= 0 && !p.moved[i] && counts(p.events[i]) {
+			last = p.match[i]
+		}
+	}
+	return list
+}
+
+// behindRows is the same for each stored item.
+func (p *pair) behindRows(counts func(said) bool) []int {
+	list, last := make([]int, len(p.rows)), -1
+	for j := range p.rows {
+		list[j] = last
+		if i := p.back[j]; i >= 0 && !p.moved[i] && counts(p.events[i]) {
+			last = j
+		}
+	}
+	return list
+}
+
+// of are the keys of some items only.
+func of(some func(said) bool, keys func(said) []any) func(said) []any {
+	return func(it said) []any {
+		if !some(it) {
+			return nil
+		}
+		return keys(it)
+	}
+}
+
+// What two items can share:
+
+// same is all that an item says.
+func (it said) same() []any { return []any{it.key} }
+
+// shared is a call or result of a message of a role.
+type shared struct {
+	role  session.Role
+	agent string
+	id    string
+}
+
+// ids are the calls that a message makes or answers.
+func (it said) ids() []any {
+	var keys []any
+	for i := range it.Calls {
+		keys = append(keys, shared{role: it.Role, id: it.Calls[i].ID})
+	}
+	for i := range it.Results {
+		keys = append(keys, shared{role: it.Role, id: it.Results[i].CallID})
+	}
+	return keys
+}
+
+// ownIDs are the calls of an agent: providers give those of two agents the same
+// ids.
+func (it said) ownIDs() []any {
+	var keys []any
+	for i := range it.Calls {
+		keys = append(keys, shared{it.Role, it.Agent, it.Calls[i].ID})
+	}
+	return keys
+}
+
+// voice is who says something, without calls and results or besides them.
+type voice struct {
+	kind  session.Kind
+	role  session.Role
+	agent string
+	plain bool
+	text  string
+}
+
+// voices are the speaker and the text, the text alone, and the speaker alone where
+// the text is all.
+func (it said) voices() []any {
+	var keys []any
+	if it.Body.Text != "" {
+		keys = append(keys, voice{it.Kind, it.Role, it.Agent, false, it.Body.Text}, voice{it.Kind, it.Role, "", false, it.Body.Text})
+	}
+	if len(it.Calls)+len(it.Results) == 0 {
+		keys = append(keys, voice{it.Kind, it.Role, it.Agent, true, ""})
+	}
+	return keys
+}

@@ -1,0 +1,117 @@
+package replay
+
+import (
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// comparer holds two trees against each other.
+type comparer struct {
+	recorded *Trace  // of the recording, in which nothing leaked
+	pairs    []*pair // by session of the recording, in its order
+	of       map[*session.Session]*pair
+
+	leaked    map[Place]bool  // recorded items that stand in the session of a caller
+	elsewhere map[Place]Place // lost recorded items by where they stand
+}
+
+func newComparer(recorded, stored *session.Tree) *comparer {
+	c := &comparer{
+		of: map[*session.Session]*pair{}, leaked: map[Place]bool{}, elsewhere: map[Place]Place{},
+	}
+	trace, windows := walkAll(recorded, witness{})
+	link(recorded, trace, windows, nil)
+	linkInOrder(recorded, trace)
+	c.recorded = trace
+	byID, complete := map[string]*session.Session{}, map[string]bool{}
+	for _, s := range stored.Sessions {
+		byID[s.ID] = s
+	}
+	for _, s := range recorded.Sessions {
+		for i := range s.Items {
+			if s.Items[i].Kind == session.SubSession {
+				complete[s.Items[i].Child] = true
+			}
+		}
+	}
+	for _, s := range recorded.Sessions {
+		p := newPair(s, byID[s.ID], !complete[s.ID])
+		delete(byID, s.ID)
+		c.pairs = append(c.pairs, p)
+		c.of[s] = p
+	}
+	return c
+}
+
+// linkInOrder links the children that link left because several calls fit: those
+// of a caller stand in the recording in the order of its calls. Of one that never
+// completed there is no other evidence, and an agent that failed is often asked
+// again in the same words.
+func linkInOrder(recorded *session.Tree, trace *Trace) {
+	for _, rs := range trace.Sessions {
+		calls := rs.Delegations
+		for _, child := range recorded.Sessions {
+			if child.Parent != rs.Session.ID || trace.Callers[child] != nil {
+				continue
+			}
+			n := slices.IndexFunc(calls, func(d *Delegation) bool {
+				return d.Child == nil && d.Call().Delegation.Blocking && !contradicts(d, child)
+			})
+			if n >= 0 {
+				calls[n].Child, trace.Callers[child] = child, calls[n]
+				calls = calls[n+1:]
+			}
+		}
+	}
+}
+
+// explain finds partners for what neither stands at its place nor leaked: first
+// the same at another place, then something else at the same place.
+func (p *pair) explain() {
+	anywhere := func(said) bool { return false }
+	for _, i := range p.claim(said.same, anywhere) {
+		p.moved[i] = true
+	}
+	p.claim(of(isReply, said.ids), isTurn)
+	p.claim(said.ids, isAny)
+	p.claim(said.voices, isAny)
+	p.extent()
+}
+
+// foreign reports whether no event of the recording explains a stored item that
+// stands among those of the run.
+func (p *pair) foreign(j int) bool {
+	return p.free(j) && (!p.part || p.first <= j && j <= p.last)
+}
+
+// findElsewhere looks for lost items in sessions that are not their own.
+func (c *comparer) findElsewhere() {
+	for _, p := range c.pairs {
+		for j := range p.rows {
+			if l := p.leaks[j]; l != nil {
+				c.leaked[l.of.Place] = true
+			}
+		}
+	}
+	foreign := map[session.Digest][]Place{}
+	for _, p := range c.pairs {
+		for j := range p.rows {
+			if p.foreign(j) {
+				foreign[p.rows[j].key] = append(foreign[p.rows[j].key], Place{p.stored, j})
+			}
+		}
+	}
+	for _, p := range c.pairs {
+		for i := range p.events {
+			key := p.events[i].key
+			if p.lost(i) && !c.leaked[Place{p.recorded, i}] && len(foreign[key]) > 0 {
+				c.elsewhere[Place{p.recorded, i}] = foreign[key][0]
+				foreign[key] = foreign[key][1:]
+			}
+		}
+	}
+}
+
+// lost reports whether the session lacks a recorded item.
+func (p *pair) lost(i int) bool { return p.match[i] < 0 && p.events[i].key != 0 }

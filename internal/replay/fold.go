@@ -1,0 +1,129 @@
+package replay
+
+import (
+	"slices"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// Row is an event as it is shown, with those that are folded into it. It holds
+// nothing of what was said.
+type Row struct {
+	EventStep
+
+	Line, Last int64 // of the first event and of the last one
+	Count      int   // events of the kind
+	Kind       EventKind
+	Name       string
+	Time       time.Time
+	From, To   string   // Switched
+	Child      string   // ChildCompleted: the id of the sub-session
+	Calls      []string // MessageAdded: ids of the calls that it makes, as far as they were streamed
+}
+
+// Fold makes rows of events: one of each event that matters, and one of several
+// in a row that do not differ. Its memory does not grow with their number.
+type Fold struct {
+	all      bool
+	emit     func(*Row) error
+	row      Row // has a Count while it waits for more of its kind
+	next     Row // that of the event that was taken last
+	streamed []streamedCall
+}
+
+// streamedCall is a call of an answer that is not complete yet.
+type streamedCall struct {
+	frame  *Frame
+	target string
+	id     string
+}
+
+// NewFold makes a Fold that hands on its rows, which are good until emit returns.
+// With all, every event is a row of its own.
+func NewFold(all bool, emit func(*Row) error) *Fold { return &Fold{all: all, emit: emit} }
+
+// shown are the kinds of events that are rows by themselves. The pieces of calls
+// and their results are told with the message that they become part of.
+var shown = [...]bool{
+	UserMessage: true, Choice: true, Reasoning: true, MessageAdded: true, ChildCompleted: true, TokenUsage: true,
+	TitleSet: true, Summarized: true, Switched: true, Restarted: true, Failed: true,
+}
+
+// matters reports whether the event is a row by itself, because of what it is or
+// of what the model says about it.
+func matters(e *Event, s *EventStep) bool {
+	return shown[e.Kind] || s.Before != s.Depth || s.Anomaly != nil || s.Disagree()
+}
+
+// Take adds an event with its verdict. It keeps neither.
+func (f *Fold) Take(e *Event, s *EventStep) error {
+	calls := f.follow(e, s)
+	if !f.all && !matters(e, s) {
+		return nil
+	}
+	f.next = Row{
+		EventStep: *s, Line: e.Line, Last: e.Line, Count: 1,
+		Kind: e.Kind, Name: e.Name, Time: e.Time, From: e.From, To: e.To, Calls: calls,
+	}
+	if e.Child != nil {
+		f.next.Child = e.Child.Root().ID
+	}
+	if f.all {
+		return f.emit(&f.next)
+	}
+	if f.row.same(&f.next) {
+		f.row.Last = f.next.Line
+		f.row.Count++
+		return nil
+	}
+	err := f.End()
+	f.row = f.next
+	return err
+}
+
+// End hands on the row that waits for more of its kind.
+func (f *Fold) End() error {
+	if f.row.Count == 0 {
+		return nil
+	}
+	row := f.row
+	f.row = Row{}
+	return f.emit(&row)
+}
+
+// same reports whether two rows say the same of equal events. What moves the
+// depth, is odd or makes calls is like nothing else.
+func (r *Row) same(next *Row) bool {
+	if r.Count == 0 || r.Kind != next.Kind || r.Name != next.Name || r.Child != next.Child {
+		return false
+	}
+	for _, one := range []*Row{r, next} {
+		if one.Before != one.Depth || one.Anomaly != nil || len(one.Calls) > 0 {
+			return false
+		}
+	}
+	return r.EventStep == next.EventStep
+}
+
+// follow collects the calls of answers, by the session that speaks, and gives
+// those of a message that is complete.
+func (f *Fold) follow(e *Event, s *EventStep) (calls []string) {
+	const most = 256 // of answers that never are complete, the oldest are forgotten
+	at := streamedCall{s.Frame, s.Target, e.Call.ID}
+	switch {
+	case e.Kind == PartialCall && at.id != "" && !slices.Contains(f.streamed, at):
+		if f.streamed = append(f.streamed, at); len(f.streamed) > most {
+			f.streamed = slices.Delete(f.streamed, 0, 1)
+		}
+	case e.Kind == MessageAdded && s.Row == session.Assistant, e.Kind == UserMessage, e.Kind == Restarted:
+		f.streamed = slices.DeleteFunc(f.streamed, func(c streamedCall) bool {
+			theirs := c.frame == at.frame && (c.target == at.target || e.Kind == Restarted)
+			if theirs && e.Kind == MessageAdded {
+				calls = append(calls, c.id)
+			}
+			return theirs
+		})
+	}
+	return calls
+}

@@ -1,0 +1,334 @@
+package replay_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// words are the first words of a line of events, by kind.
+var words = map[string]replay.EventKind{
+	"user": replay.UserMessage, "start": replay.StreamStarted, "stop": replay.StreamStopped,
+	"text": replay.Choice, "think": replay.Reasoning, "part": replay.PartialCall, "call": replay.CallStarted,
+	"answer": replay.CallAnswered, "added": replay.MessageAdded, "done": replay.ChildCompleted,
+	"tokens": replay.TokenUsage, "title": replay.TitleSet, "summary": replay.Summarized,
+	"switch": replay.Switched, "back": replay.Switched, "again": replay.Restarted, "info": replay.OtherEvent,
+}
+
+// parseEvents reads events from lines like
+//
+//	switch root>worker
+//	call transfer_task:r1>worker @root
+//	text @worker #C "on it"
+//
+// in which @ is the agent, # the session id, > the agent asked, and of "done"
+// the first word is the child.
+func parseEvents(t *testing.T, text string) []*replay.Event {
+	t.Helper()
+	var list []*replay.Event
+	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
+		e := &replay.Event{Line: int64(len(list) + 1)}
+		line, said, _ := strings.Cut(strings.TrimSpace(line), ` "`)
+		e.Text = strings.TrimSuffix(said, `"`)
+		for i, word := range strings.Fields(line) {
+			switch {
+			case i == 0:
+				kind, ok := words[word]
+				if !ok {
+					t.Fatalf("there is no event %q", word)
+				}
+				e.Kind, e.Name, e.Start = kind, word, word == "switch"
+			case word[0] == '@':
+				e.Agent = word[1:]
+			case word[0] == '#':
+				e.Session = word[1:]
+			case e.Kind == replay.Switched:
+				e.From, e.To, _ = strings.Cut(word, ">")
+			case e.Kind == replay.ChildCompleted:
+				e.Child = &session.Tree{Sessions: []*session.Session{{ID: word}}}
+			default:
+				setCall(e, word)
+			}
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// setCall reads NAME:ID>AGENT.
+func setCall(e *replay.Event, word string) {
+	name, rest, _ := strings.Cut(word, ":")
+	id, agent, delegates := strings.Cut(rest, ">")
+	e.Call = session.Call{ID: id, Name: name, Args: "{}"}
+	if delegates {
+		e.Call.Args = fmt.Sprintf(`{"agent":%q}`, agent)
+	}
+	e.Call.Delegation = session.DelegationFor(name, e.Call.Args)
+}
+
+// describeStep prints a step: the depth, the frame, and what becomes of the event.
+//
+//	1 root/worker skip C: a delegation is open (persist: not guarded by depth)
+func describeStep(s *replay.EventStep) string {
+	var b strings.Builder
+	if s.Before != s.Depth {
+		fmt.Fprintf(&b, "%d→", s.Before)
+	}
+	fmt.Fprintf(&b, "%d", s.Depth)
+	var path []string
+	for f := s.Frame; f != nil; f = f.Parent {
+		path = append([]string{f.Agent}, path...)
+	}
+	fmt.Fprintf(&b, " /%s", strings.Join(path, "/"))
+	if s.Action != replay.None {
+		fmt.Fprintf(&b, " %s %s", s.Action, s.Target)
+	}
+	if s.Row != session.NoRole {
+		fmt.Fprintf(&b, " [%s]", s.Row)
+	}
+	if s.Call != "" {
+		fmt.Fprintf(&b, " %s", s.Call)
+	}
+	if s.Reason != replay.NothingStored {
+		fmt.Fprintf(&b, ": %s", s.Reason)
+	}
+	if s.Disagree() {
+		fmt.Fprintf(&b, " (%s: %s)", s.Other, s.OtherReason)
+	}
+	if s.Anomaly != nil {
+		b.WriteString(" " + describeAnomaly(s.Anomaly))
+	}
+	return b.String()
+}
+
+func describeAnomaly(a *replay.Anomaly) string {
+	kind := [...]string{"unmatched end", "unmatched start", "cut off"}[a.Kind]
+	return fmt.Sprintf("! %s at %d of %s>%s %s opened %d", kind, a.Line, a.Caller, a.Agent, a.Call, a.Opened)
+}
+
+// eventCase is a stream, with the verdict behind each event, and what is odd at
+// its end.
+type eventCase struct{ name, events, odd string }
+
+func runEvents(t *testing.T, model replay.Model, cases []eventCase) {
+	t.Helper()
+	for _, tc := range cases {
+		t.Run(tc.name, func(t *testing.T) {
+			var events, want []string
+			for line := range strings.SplitSeq(strings.TrimSpace(tc.events), "\n") {
+				event, verdict, _ := strings.Cut(line, "|")
+				events, want = append(events, event), append(want, strings.TrimSpace(verdict))
+			}
+			r := replay.NewRecorder(model, true)
+			var got []string
+			for _, e := range parseEvents(t, strings.Join(events, "\n")) {
+				step := r.Take(e)
+				got = append(got, describeStep(&step))
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("want (-), got (+):\n%s", diff)
+			}
+			var odd []string
+			for _, a := range r.End().Anomalies {
+				odd = append(odd, describeAnomaly(&a))
+			}
+			if diff := cmp.Diff(strings.TrimSpace(tc.odd), strings.Join(odd, "\n")); diff != "" {
+				t.Errorf("anomalies, want (-), got (+):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestATransferBeforeAnswersCarriedIDs(t *testing.T) {
+	runEvents(t, replay.Auto, []eventCase{{"", `
+		user #P                              | 0 / persist P [user]: carries the session's id
+		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
+		text @root                           | 0 / persist P: no session id, and no sub-session is speaking
+		part transfer_task:r1>worker @root   | 0 / persist P r1: no session id, and no sub-session is speaking
+		added #P @root                       | 0 / persist P [assistant]: carries the session's id
+		call transfer_task:r1>worker @root   | 0 / r1
+		switch root>worker                   | 0→1 /worker r1: a delegation opens
+		start #C @worker                     | 1 /worker
+		text @worker                         | 1 /worker skip C: no session id, and a sub-session is speaking
+		added #C @worker                     | 1 /worker skip C [assistant]: carries the sub-session's id
+		tokens #C @worker                    | 1 /worker skip C: carries the sub-session's id (persist: not guarded by depth)
+		stop #C @worker                      | 1 /worker
+		done C #P @root                      | 1 / persist P r1: the parent's own record
+		back worker>root                     | 1→0 / r1: a delegation closes
+		answer transfer_task:r1 @root        | 0 / persist P r1: no session id, and the call is the session's own
+		added #P @root                       | 0 / persist P [tool] r1: carries the session's id
+		title #P                             | 0 / persist P: carries the session's id
+		stop #P @root                        | 0 /
+	`, ""}})
+}
+
+func TestParallelDelegationsOfOneMessage(t *testing.T) {
+	runEvents(t, replay.Auto, []eventCase{
+		{"no switch: docker-agent#4156", `
+		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
+		part transfer_task:r1>a @root        | 0 / persist P r1: no session id, and no sub-session is speaking
+		part transfer_task:r2>b @root        | 0 / persist P r2: no session id, and no sub-session is speaking
+		part shell:r3 @root                  | 0 / persist P r3: no session id, and no sub-session is speaking
+		added #P @root                       | 0 / persist P [assistant]: carries the session's id
+		start #A @a                          | 0→1 /a r1: a delegation opens
+		start #B @b                          | 1→2 /b r2: a delegation opens
+		text #B @b                           | 2 /b skip B: carries the sub-session's id (persist: depth 0)
+		part shell:x @a                      | 2 /a skip A x: no session id, and a sub-session is speaking (persist: depth 0)
+		answer shell:r3 @root                | 2 / persist P r3: no session id, and the call is the session's own
+		added #P @root                       | 2 / persist P [tool] r3: carries the session's id
+		added #A @a                          | 2 /a skip A [assistant]: carries the sub-session's id (persist: depth 0)
+		stop #B @b                           | 2→1 /b r2: a delegation closes
+		done B #P @root                      | 1 / persist P: the parent's own record
+		answer transfer_task:r2 @root        | 1 / persist P r2: no session id, and the call is the session's own
+		answer shell:x @a                    | 1 /a skip A x: no session id, and the call is a sub-session's (persist: depth 0)
+		added #P @root                       | 1 / persist P [tool] r2: carries the session's id
+		stop #A @a                           | 1→0 /a r1: a delegation closes
+	`, ""},
+		{"one of them switches", `
+		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
+		part transfer_task:r1>a @root        | 0 / persist P r1: no session id, and no sub-session is speaking
+		part transfer_task:r2>a @root        | 0 / persist P r2: no session id, and no sub-session is speaking
+		added #P @root                       | 0 / persist P [assistant]: carries the session's id
+		switch root>a                        | 0→1 /a r1: a delegation opens
+		start #A @a                          | 1 /a
+		start #B @a                          | 1→2 /a r2: a delegation opens
+		stop #B @a                           | 2→1 /a r2: a delegation closes
+		answer transfer_task:r2 @root        | 1 / persist P r2: no session id, and the call is the session's own (skip: a delegation is open)
+		added #P @root                       | 1 / persist P [tool] r2: carries the session's id (skip: a delegation is open)
+		stop #A @a                           | 1 /a
+		back a>root                          | 1→0 / r1: a delegation closes
+	`, ""},
+	})
+}
+
+func TestASkillHasNoSwitch(t *testing.T) {
+	runEvents(t, replay.Auto, []eventCase{{"", `
+		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
+		part run_skill:s1 @root              | 0 / persist P s1: no session id, and no sub-session is speaking
+		added #P @root                       | 0 / persist P [assistant]: carries the session's id
+		start #S @root                       | 0→1 /root s1: a delegation opens
+		text @root                           | 1 /root skip S: no session id, and a sub-session is speaking (persist: depth 0)
+		added #S @root                       | 1 /root skip S [assistant]: carries the sub-session's id (persist: depth 0)
+		stop #S @root                        | 1→0 /root s1: a delegation closes
+		done S #P @root                      | 0 / persist P: the parent's own record
+		answer run_skill:s1 @root            | 0 / persist P s1: no session id, and the call is the session's own
+		added #P @root                       | 0 / persist P [tool] s1: carries the session's id
+	`, ""}})
+}
+
+func TestAHandoffOpensNothing(t *testing.T) {
+	runEvents(t, replay.Auto, []eventCase{{"also to an agent that waits outside", `
+		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
+		part transfer_task:r1>a @root        | 0 / persist P r1: no session id, and no sub-session is speaking
+		added #P @root                       | 0 / persist P [assistant]: carries the session's id
+		switch root>a                        | 0→1 /a r1: a delegation opens
+		start #A @a                          | 1 /a
+		part handoff:h1>root @a              | 1 /a skip A h1: no session id, and a sub-session is speaking
+		added #A @a                          | 1 /a skip A [assistant]: carries the sub-session's id
+		answer handoff:h1 @a                 | 1 /a skip A h1: no session id, and the call is a sub-session's
+		added #A @a                          | 1 /a skip A [tool] h1: carries the sub-session's id
+		text @root                           | 1 /a skip A: no session id, and a sub-session is speaking
+		back a>root                          | 1→0 / r1: a delegation closes
+	`, ""}})
+}
+
+func TestStartsAndEndsThatDoNotMatch(t *testing.T) {
+	runEvents(t, replay.Auto, []eventCase{
+		{"an end too many is clamped", `
+		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
+		back a>root                          | 0 /: no delegation is open: the depth stays 0 ! unmatched end at 2 of root>a  opened 0
+		switch root>a                        | 0→1 /a: a delegation opens
+		text @a                              | 1 /a skip : a delegation is open
+		back a>root                          | 1→0 /: a delegation closes
+	`, "! unmatched end at 2 of root>a  opened 0"},
+		{"an end of another delegation closes nothing", `
+		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
+		switch root>a                        | 0→1 /a: a delegation opens
+		back b>root                          | 1 /a: no delegation is open: the depth stays 0 ! unmatched end at 3 of root>b  opened 0
+		back a>root                          | 1→0 /: a delegation closes
+	`, "! unmatched end at 3 of root>b  opened 0"},
+		{"an end closes what is open below", `
+		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
+		switch root>a                        | 0→1 /a: a delegation opens
+		switch a>b                           | 1→2 /a/b: a delegation opens
+		back a>root                          | 2→0 /: a delegation closes ! unmatched start at 4 of a>b  opened 3
+	`, "! unmatched start at 4 of a>b  opened 3"},
+		{"the next message of the user closes everything", `
+		user #P                              | 0 / persist P [user]: carries the session's id
+		switch root>a                        | 0→1 /a: a delegation opens
+		start #A @a                          | 1 /a
+		user #P                              | 1→0 / persist P [user]: carries the session's id ! unmatched start at 4 of root>a  opened 2
+	`, "! unmatched start at 4 of root>a  opened 2"},
+		{"so does the next recording in the same file", `
+		user #P                              | 0 / persist P [user]: carries the session's id
+		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
+		switch root>a                        | 0→1 /a: a delegation opens
+		start #A @a                          | 1 /a
+		user #Q                              | 1→0 / persist Q [user]: carries the session's id ! unmatched start at 5 of root>a  opened 3
+		start #Q @root                       | 0 /: the run begins or goes on, so nothing is open
+	`, "! unmatched start at 5 of root>a  opened 3"},
+		{"the recording ends inside", `
+		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
+		switch root>a                        | 0→1 /a: a delegation opens
+		start #A @a                          | 1 /a
+	`, "! cut off at 3 of root>a  opened 2"},
+		{"the recording begins inside", `
+		start #C @worker                     | 0 /: the run begins or goes on, so nothing is open
+		text #C @worker                      | 0 / persist C: carries the session's id
+		stop #C @worker                      | 0 /
+		done C #P @root                      | 0 / persist P: the parent's own record
+		back worker>root                     | 0 /: no delegation is open: the depth stays 0 ! unmatched end at 5 of root>worker  opened 0
+		added #P @root                       | 0 / persist P: carries the session's id
+	`, "! unmatched end at 5 of root>worker  opened 0"},
+	})
+}
+
+func TestModels(t *testing.T) {
+	const nested = `
+		start #P @root | %s
+		part transfer_task:r1>a @root | %s
+		added #P @root | %s
+		switch root>a | %s
+		start #A @a | %s
+		part transfer_task:a1>b @a | %s
+		added #A @a | %s
+		switch a>b | %s
+		text @b | %s
+		done B #A @a | %s
+		back b>a | %s
+		tokens #OUT @c | %s`
+	fill := func(verdicts ...any) string { return fmt.Sprintf(nested, verdicts...) }
+	runEvents(t, replay.ByDepth, []eventCase{{"depth", fill(
+		"0 /: the run begins or goes on, so nothing is open",
+		"0 / persist P r1: depth 0",
+		"0 / persist P [assistant]: depth 0",
+		"0→1 /a r1: a delegation opens",
+		"1 /a",
+		"1 /a skip A a1: a delegation is open",
+		"1 /a skip A [assistant]: a delegation is open",
+		"1→2 /a/b a1: a delegation opens",
+		"2 /a/b skip : a delegation is open",
+		"2 /a persist A a1: not guarded by depth (skip: a record of the sub-session)",
+		"2→1 /a a1: a delegation closes",
+		"1 / persist OUT: not guarded by depth (skip: carries the sub-session's id)",
+	), "! cut off at 12 of root>a r1 opened 4"}})
+	runEvents(t, replay.BySession, []eventCase{{"session-id", fill(
+		"0 /: the run begins or goes on, so nothing is open",
+		"0 / persist P r1: no session id, and no sub-session is speaking",
+		"0 / persist P [assistant]: carries the session's id",
+		"0 /a r1",
+		"0→1 /a r1: a delegation opens",
+		"1 /a skip A a1: no session id, and a sub-session is speaking",
+		"1 /a skip A [assistant]: carries the sub-session's id",
+		"1 /a/b a1",
+		"1 /a skip A: no session id, and a sub-session is speaking",
+		"1 /a skip A a1: a record of the sub-session (persist: not guarded by depth)",
+		"1 /a a1",
+		"1 / skip OUT: carries the sub-session's id (persist: not guarded by depth)",
+	), "! cut off at 12 of root>a r1 opened 4"}})
+}

@@ -1,0 +1,192 @@
+package replay
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// said is an item with the digest of what it says. Item.Meaning is none that two
+// kinds of stores share.
+type said struct {
+	*session.Item
+	key session.Digest // 0 of what no event makes: errors and unknown records
+}
+
+func allSaid(s *session.Session) []said {
+	if s == nil {
+		return nil
+	}
+	list := make([]said, len(s.Items))
+	for i := range s.Items {
+		list[i] = said{&s.Items[i], keyOf(&s.Items[i])}
+	}
+	return list
+}
+
+func keysOf(list []said) []session.Digest {
+	keys := make([]session.Digest, len(list))
+	for i := range list {
+		keys[i] = list[i].key
+	}
+	return keys
+}
+
+func keyOf(it *session.Item) session.Digest {
+	if it.Kind == session.Other {
+		return 0
+	}
+	var m session.Meaning
+	m.Reset(it.Role, it.Agent)
+	m.Mark(byte(it.Kind))
+	m.Mark(mark(it.Flags.Has(session.Implicit)))
+	for _, part := range []string{it.Agent, it.Child, it.Body.Text, it.Body.Reasoning} {
+		m.Add(session.DigestOf(part))
+	}
+	for i := range it.Calls {
+		c := &it.Calls[i]
+		m.Mark('c')
+		for _, part := range []string{c.ID, c.Name, arguments(c.Args)} {
+			m.Add(session.DigestOf(part))
+		}
+	}
+	for i := range it.Results {
+		r := &it.Results[i]
+		m.Mark('r')
+		m.Mark(mark(r.IsError))
+		m.Add(session.DigestOf(r.CallID))
+		m.Add(session.DigestOf(output(r.Text)))
+	}
+	return m.Digest()
+}
+
+func mark(set bool) byte {
+	if set {
+		return 1
+	}
+	return 0
+}
+
+// arguments is the text of a call's arguments in one form for equal values. No
+// text counts as an object without members, as runtimes send it.
+func arguments(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return "{}"
+	}
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	if !json.Valid([]byte(text)) || decoder.Decode(&value) != nil {
+		return text
+	}
+	same, err := json.Marshal(value)
+	if err != nil {
+		return text
+	}
+	return string(same)
+}
+
+// output is the text of a result, "" where a tool had nothing to say: docker
+// agent stores words for that (runtime/tool_dispatch.go).
+func output(text string) string {
+	if blank(text) || text == "(no output)" {
+		return ""
+	}
+	return text
+}
+
+// standsFor reports whether a stored item can be the recorded one although it
+// says something else: because one of them was not finished, because the
+// stream did not tell what the message says, or because a result took over the
+// row that a child had begun, with its name (docker agent 4.2 G).
+func standsFor(stored, recorded *session.Item) bool {
+	switch {
+	case stored.Kind != session.Message || recorded.Kind != session.Message || stored.Role != recorded.Role:
+		return false
+	case stored.Role != session.Tool && stored.Agent != recorded.Agent:
+		return false
+	case recorded.Flags.Has(session.Blank):
+		return true
+	}
+	return begins(recorded, stored) || begins(stored, recorded) || len(recorded.Results) > 0 && sameResults(recorded, stored)
+}
+
+// begins reports whether an unfinished item is the beginning of another one: it
+// says no more, and what it says the other says first.
+func begins(part, whole *session.Item) bool {
+	if !part.Flags.Has(session.Unfinished) || !strings.HasPrefix(whole.Body.Text, part.Body.Text) || !strings.HasPrefix(whole.Body.Reasoning, part.Body.Reasoning) {
+		return false
+	}
+	if len(part.Calls) > len(whole.Calls) || len(part.Results) != len(whole.Results) {
+		return false
+	}
+	for i := range part.Calls {
+		if part.Calls[i].ID != whole.Calls[i].ID {
+			return false
+		}
+	}
+	for i := range part.Results {
+		whole, part := whole.Results[i], part.Results[i]
+		if whole.CallID != part.CallID || !strings.HasPrefix(output(whole.Text), output(part.Text)) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameResults(a, b *session.Item) bool {
+	return slices.EqualFunc(a.Results, b.Results, func(x, y session.Result) bool {
+		return x.CallID == y.CallID && output(x.Text) == output(y.Text)
+	})
+}
+
+// callsAnswered are the ids of the calls that an item answers.
+func callsAnswered(it *session.Item) []string {
+	ids := make([]string, len(it.Results))
+	for i := range it.Results {
+		ids[i] = it.Results[i].CallID
+	}
+	return ids
+}
+
+// differing names the parts in which a stored item differs from the recorded one.
+func differing(recorded, stored *session.Item) []string {
+	part := begins(recorded, stored) || begins(stored, recorded) || recorded.Flags.Has(session.Blank)
+	parts := []struct {
+		name string
+		same bool
+	}{
+		{"agent", recorded.Agent == stored.Agent},
+		{"implicit mark", recorded.Flags&session.Implicit == stored.Flags&session.Implicit},
+		{"text", part || recorded.Body.Text == stored.Body.Text && agree(recorded.Results, stored.Results, sameText)},
+		{"reasoning", part || recorded.Body.Reasoning == stored.Body.Reasoning},
+		{"calls", part || slices.EqualFunc(recorded.Calls, stored.Calls, sameCall) && slices.Equal(callsAnswered(recorded), callsAnswered(stored))},
+		{"arguments", part || agree(recorded.Calls, stored.Calls, sameArguments)},
+		{"error mark", part || agree(recorded.Results, stored.Results, sameMark)},
+		{"sub-session", recorded.Child == stored.Child},
+	}
+	var names []string
+	for _, p := range parts {
+		if !p.same {
+			names = append(names, p.name)
+		}
+	}
+	return names
+}
+
+// agree reports whether what both lists have is the same.
+func agree[T any](a, b []T, same func(T, T) bool) bool {
+	n := min(len(a), len(b))
+	return slices.EqualFunc(a[:n], b[:n], same)
+}
+
+func sameText(a, b session.Result) bool {
+	return a.CallID != b.CallID || output(a.Text) == output(b.Text)
+}
+func sameMark(a, b session.Result) bool { return a.CallID != b.CallID || a.IsError == b.IsError }
+func sameCall(a, b session.Call) bool   { return a.ID == b.ID && a.Name == b.Name }
+func sameArguments(a, b session.Call) bool {
+	return a.ID != b.ID || arguments(a.Args) == arguments(b.Args)
+}
