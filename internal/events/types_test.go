@@ -1,0 +1,151 @@
+package events_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+const definition = `"tool_definition":{"name":"shell","category":"","parameters":{"name":"inner"},"annotations":{},"outputSchema":null}`
+
+// What the model needs of each type of event, in the forms of all versions.
+func TestTypes(t *testing.T) {
+	transfer := session.DelegationFor("transfer_task", `{"agent":"worker","task":"do it"}`)
+	for _, tc := range []struct {
+		name, line string
+		want       replay.Event // without Line and Name
+	}{
+		{"user_message", `"message":"hi","session_id":"S","session_position":5`,
+			replay.Event{Kind: replay.UserMessage, Session: "S", Text: "hi", Position: 5}},
+		{"user_message without ids, before v1.20.0", `"message":"hi"`,
+			replay.Event{Kind: replay.UserMessage, Text: "hi", Position: -1}},
+		{"user_message in parts", `"message":"","multi_content":[{"type":"text","text":"a"},{"type":"image_url","image_url":{"url":"x"}},7,` +
+			`{"type":"text","text":"b"}],"session_id":"S","session_position":-1`,
+			replay.Event{Kind: replay.UserMessage, Session: "S", Text: "a\nb", Position: -1}},
+		{"stream_started", `"session_id":"S","agent_name":"root"`,
+			replay.Event{Kind: replay.StreamStarted, Session: "S", Agent: "root"}},
+		{"stream_stopped", `"session_id":"S","agent_name":"root","reason":"normal"`,
+			replay.Event{Kind: replay.StreamStopped, Session: "S", Agent: "root"}},
+		{"agent_choice until v1.32.0", `"content":"a \u00e9\n","agent_name":"root"`,
+			replay.Event{Kind: replay.Choice, Agent: "root", Text: "a é\n"}},
+		{"agent_choice", `"content":"a","session_id":"S","agent_name":"root"`,
+			replay.Event{Kind: replay.Choice, Session: "S", Agent: "root", Text: "a"}},
+		{"agent_choice_reasoning", `"content":"hm","session_id":"S","agent_name":"root"`,
+			replay.Event{Kind: replay.Reasoning, Session: "S", Agent: "root", Text: "hm"}},
+		{"partial_tool_call with its name", `"tool_call":{"id":"r1","type":"function","function":{"name":"transfer_task"}},` + definition,
+			replay.Event{Kind: replay.PartialCall, Call: session.Call{ID: "r1", Name: "transfer_task"}}},
+		{"partial_tool_call in the middle", `"tool_call":{"id":"r1","type":"function","function":{"name":"transfer_task","arguments":"{\"agent\":\"wor"}}`,
+			replay.Event{Kind: replay.PartialCall, Call: session.Call{
+				ID: "r1", Name: "transfer_task", Args: `{"agent":"wor`, Form: session.ArgsBroken,
+			}}},
+		{"partial_tool_call that is whole", `"tool_call":{"id":"r1","type":"function","function":{"name":"transfer_task",` +
+			`"arguments":"{\"agent\":\"worker\",\"task\":\"do it\"}"}},` + definition,
+			replay.Event{Kind: replay.PartialCall, Call: session.Call{
+				ID: "r1", Name: "transfer_task", Args: `{"agent":"worker","task":"do it"}`, Delegation: transfer,
+			}}},
+		{"partial_tool_call piece from v1.34.0", `"tool_call":{"id":"r1","type":"function","function":{"arguments":"wor"}}`,
+			replay.Event{Kind: replay.PartialCall, Call: session.Call{ID: "r1", Args: "wor", Form: session.ArgsBroken}}},
+		{"tool_call", `"tool_call":{"id":"r1","type":"function","function":{"name":"transfer_task",` +
+			`"arguments":"{\"agent\":\"worker\",\"task\":\"do it\"}"}},` + definition + `,"agent_name":"root"`,
+			replay.Event{Kind: replay.CallStarted, Agent: "root", Call: session.Call{
+				ID: "r1", Name: "transfer_task", Args: `{"agent":"worker","task":"do it"}`, Delegation: transfer,
+			}}},
+		{"tool_call with broken arguments", `"tool_call":{"id":"r1","type":"function","function":{"name":"transfer_task","arguments":"{"}}`,
+			replay.Event{Kind: replay.CallStarted, Call: session.Call{
+				ID: "r1", Name: "transfer_task", Args: "{", Form: session.ArgsBroken, Delegation: session.DelegationFor("transfer_task", "{"),
+			}}},
+		{"tool_call_confirmation", `"tool_call":{"id":"w1","type":"function","function":{"name":"shell","arguments":"[]"}},` + definition,
+			replay.Event{Kind: replay.CallStarted, Call: session.Call{ID: "w1", Name: "shell", Args: "[]", Form: session.ArgsValue}}},
+		{"hook_blocked", `"tool_call":{"id":"w1","type":"function","function":{"name":"shell","arguments":"{}"}},"message":"no"`,
+			replay.Event{Kind: replay.CallStarted, Call: session.Call{ID: "w1", Name: "shell", Args: "{}"}}},
+		{"tool_call_response until v1.33", `"tool_call":{"id":"w1","type":"function","function":{"name":"shell","arguments":"{}"}},` + definition +
+			`,"response":"boom","result":{"output":"boom","isError":true},"agent_name":"root"`,
+			replay.Event{Kind: replay.CallAnswered, Agent: "root", Text: "boom", IsError: true, Call: session.Call{ID: "w1", Name: "shell", Args: "{}"}}},
+		{"tool_call_response from v1.34.0", `"tool_call_id":"w1",` + definition + `,"response":"ok","result":{"output":"ok"},"agent_name":"root"`,
+			replay.Event{Kind: replay.CallAnswered, Agent: "root", Text: "ok", Call: session.Call{ID: "w1", Name: "shell"}}},
+		{"tool_call_response without a result", `"tool_call_id":"w1","response":"ok","isError":true`,
+			replay.Event{Kind: replay.CallAnswered, Text: "ok", IsError: true, Call: session.Call{ID: "w1"}}},
+		{"message_added", `"session_id":"S","agent_name":"root"`,
+			replay.Event{Kind: replay.MessageAdded, Session: "S", Agent: "root"}},
+		{"token_usage", `"session_id":"S","usage":{"input_tokens":1,"cost":0.5,"last_message":{"input_tokens":1,"Cost":0.5,"Model":"test/mock"}}`,
+			replay.Event{Kind: replay.TokenUsage, Session: "S", Model: "test/mock"}},
+		{"token_usage of no message", `"session_id":"S","usage":null`, replay.Event{Kind: replay.TokenUsage, Session: "S"}},
+		{"session_title", `"session_id":"S","title":"T"`, replay.Event{Kind: replay.TitleSet, Session: "S", Text: "T"}},
+		{"session_summary", `"session_id":"S","summary":"so far","agent_name":"root"`,
+			replay.Event{Kind: replay.Summarized, Session: "S", Agent: "root", Text: "so far"}},
+		{"session_summary from v1.41.0", `"session_id":"S","summary":"so far","first_kept_entry":3`,
+			replay.Event{Kind: replay.Summarized, Session: "S", Text: "so far", KeptFrom: 3}},
+		{"agent_switching", `"switching":true,"from_agent":"root","to_agent":"worker","agent_name":"worker"`,
+			replay.Event{Kind: replay.Switched, Agent: "worker", Start: true, From: "root", To: "worker"}},
+		{"agent_switching back", `"switching":false,"from_agent":"worker","to_agent":"root","agent_name":"root"`,
+			replay.Event{Kind: replay.Switched, Agent: "root", From: "worker", To: "root"}},
+		{"error", `"error":"boom 400","code":"model_error","session_id":"S"`, replay.Event{Kind: replay.Failed, Session: "S", Text: "boom 400"}},
+		{"session_compaction", `"session_id":"S","status":"started"`, replay.Event{Session: "S"}},
+		{"tool_call_output", `"tool_call_id":"w1","output":"piece"`, replay.Event{}},
+		{"agent_info", `"agent_name":"root","model":"test/mock","description":""`, replay.Event{Agent: "root"}},
+		{"max_iterations_reached", `"max_iterations":3`, replay.Event{}},
+		{"of_the_future", `"session_id":"S","agent_name":"root","text":"x"`, replay.Event{Session: "S", Agent: "root"}},
+		{"agent_choice whose members have odd types", `"content":7,"session_id":null,"agent_name":{"content":"x"},"timestamp":[]`,
+			replay.Event{Kind: replay.Choice}},
+		{"agent_choice with doubled members", `"content":"a","content":"b","agent_name":"x","agent_name":"y"`,
+			replay.Event{Kind: replay.Choice, Agent: "y", Text: "b"}},
+		{"agent_choice with an escaped name", `"c\u006fntent":"a"`, replay.Event{Kind: replay.Choice, Text: "a"}},
+		{"agent_choice that is not UTF-8", `"content":"a` + "\xff" + `b"`, replay.Event{Kind: replay.Choice, Text: "a\uFFFDb"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			tc.want.Name, _, _ = strings.Cut(tc.name, " ")
+			tc.want.Line = 1
+			line := `{"type":"` + tc.want.Name + `",` + tc.line + "}"
+			list, skipped := readAll(t, strings.NewReader(line))
+			if len(list) != 1 || len(skipped) > 0 {
+				t.Fatalf("%d events, skipped %v", len(list), skipped)
+			}
+			if diff := cmp.Diff(tc.want, list[0]); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestTimes(t *testing.T) {
+	for _, tc := range []struct {
+		timestamp string
+		want      time.Time
+	}{
+		{`"2026-11-20T21:36:45.346973962Z"`, time.Date(2026, 11, 20, 21, 36, 45, 346973962, time.UTC)},
+		{`"2026-11-20T21:36:45+01:00"`, time.Date(2026, 11, 20, 20, 36, 45, 0, time.UTC)},
+		{`"0001-01-01T00:00:00Z"`, time.Time{}},
+		{`"yesterday"`, time.Time{}},
+		{`7`, time.Time{}},
+	} {
+		list, _ := readAll(t, strings.NewReader(`{"timestamp":`+tc.timestamp+`,"type":"error"}`))
+		if len(list) != 1 || !list[0].Time.Equal(tc.want) {
+			t.Errorf("%s: got %v, want %v", tc.timestamp, list, tc.want)
+		}
+	}
+}
+
+func TestSubSession(t *testing.T) {
+	const head = `{"type":"sub_session_completed","parent_session_id":"P","agent_name":"worker","sub_session":`
+	list, skipped := readAll(t, strings.NewReader(head+`{"id":"C","title":"Transferred task","messages":[{"sub_session":{"id":"G"}}]}}`))
+	if len(list) != 1 || len(skipped) > 0 || list[0].Child == nil {
+		t.Fatalf("%+v, skipped %v", list, skipped)
+	}
+	if e := list[0]; e.Kind != replay.ChildCompleted || e.Session != "P" || e.Child.Root().ID != "C" || len(e.Child.Sessions) != 2 {
+		t.Errorf("%+v", e)
+	}
+	for _, broken := range []string{`null`, `{"title":"x"}`, `{"id":"C","messages":7}`, `[]`} {
+		list, skipped := readAll(t, strings.NewReader(head+broken+"}"))
+		if len(list) != 1 || list[0].Child != nil || list[0].Kind != replay.ChildCompleted {
+			t.Errorf("%s: %+v", broken, list)
+		}
+		if len(skipped) != 1 || !strings.HasPrefix(skipped[0].Why, "its sub-session cannot be read: ") {
+			t.Errorf("%s: skipped %v", broken, skipped)
+		}
+	}
+}
