@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -24,6 +25,9 @@ type Options struct {
 	Session string
 	// Explain asks what providers answer to the next request of Session.
 	Explain bool
+	// Compare, when set, is called for every tree, for several at once. Only rules
+	// about comparisons run then, and only on the trees for which it returns one.
+	Compare func(context.Context, *session.Tree) (*replay.Comparison, error)
 	// EachTree, when set, is called for every tree in no particular order, from
 	// one goroutine at a time.
 	EachTree func(*session.Tree, []*Finding)
@@ -69,8 +73,8 @@ func (r *Result) Fails(at rules.Severity) bool {
 // end; what was found before is in the result, which is never nil.
 func Run(ctx context.Context, st store.Store, opts Options) (*Result, error) {
 	e := &engine{opts: opts, facts: st.Facts(), result: &Result{Store: st.Facts()}, uses: uses{}}
-	if opts.Session == "" {
-		e.collect(e.run(-1, nil, rules.PerStore), nil)
+	if opts.Session == "" && opts.Compare == nil {
+		e.collect(e.run(-1, nil, rules.PerStore, e.pass(nil)), nil)
 	}
 	err := e.trees(ctx, st)
 	slices.SortStableFunc(e.result.Findings, compare)
@@ -88,7 +92,7 @@ func Run(ctx context.Context, st store.Store, opts Options) (*Result, error) {
 // Tree runs rules over one tree, in the order in which Run reports.
 func Tree(facts *session.Store, tree *session.Tree, run []*rules.Rule, judge rules.Judge) []*Finding {
 	e := &engine{opts: Options{Rules: run, Judge: judge}, facts: facts}
-	found := e.run(0, tree, rules.PerTree)
+	found := e.run(0, tree, rules.PerTree, e.pass(tree))
 	slices.SortStableFunc(found, compare)
 	return found
 }
@@ -105,6 +109,7 @@ type engine struct {
 	mu     sync.Mutex // guards what follows, and EachTree
 	result *Result
 	uses   uses
+	failed error // of the first comparison that could not be made
 }
 
 // trees runs the rules over every tree, as many at a time as there are
@@ -119,7 +124,11 @@ func (e *engine) trees(ctx context.Context, st store.Store) error {
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for j := range jobs {
-				e.collect(e.run(j.seq, j.tree, rules.PerTree), j.tree)
+				if e.opts.Compare != nil {
+					e.compare(ctx, j.seq, j.tree)
+				} else {
+					e.collect(e.run(j.seq, j.tree, rules.PerTree, e.pass(j.tree)), j.tree)
+				}
 			}
 		})
 	}
@@ -138,11 +147,22 @@ func (e *engine) trees(ctx context.Context, st store.Store) error {
 	}
 	close(jobs)
 	workers.Wait()
-	return failed
+	return cmp.Or(failed, e.failed)
 }
 
-// run runs every rule of the scope over one tree, or over the store alone.
-func (e *engine) run(seq int, tree *session.Tree, scope rules.Scope) []*Finding {
+// opener makes the pass that rules run on, nil when there is nothing to look at.
+type opener func(report func(*rules.Finding)) *rules.Pass
+
+// pass opens a tree, or the store alone.
+func (e *engine) pass(tree *session.Tree) opener {
+	return func(report func(*rules.Finding)) *rules.Pass {
+		return rules.NewPass(e.facts, tree, e.opts.Judge, report)
+	}
+}
+
+// run runs every rule of the scope over one tree, or over the store or a recording
+// alone.
+func (e *engine) run(seq int, tree *session.Tree, scope rules.Scope, open opener) []*Finding {
 	var found []*Finding
 	order := map[*session.Session]int{}
 	var current *rules.Rule
@@ -159,7 +179,7 @@ func (e *engine) run(seq int, tree *session.Tree, scope rules.Scope) []*Finding 
 	}
 	var pass *rules.Pass
 	defer func() { e.note(pass, found) }()
-	guard("the replay", func() { pass = rules.NewPass(e.facts, tree, e.opts.Judge, report) })
+	guard("the replay", func() { pass = open(report) })
 	if pass == nil {
 		return found
 	}

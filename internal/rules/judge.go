@@ -11,7 +11,7 @@ import (
 func (p *Pass) Run(r *Rule) {
 	p.rule, p.found, p.at = r, nil, map[place][]int{}
 	defer func() {
-		for _, f := range p.found {
+		for _, f := range p.telling(p.found) {
 			p.report(f)
 		}
 	}()

@@ -6,8 +6,8 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// Pass is what a rule may look at: one tree with its replay and pairing, or the
-// store alone (Subjects is empty then).
+// Pass is what a rule may look at: one tree with its replay and pairing, the
+// store alone, or a recording alone (Subjects is empty then).
 type Pass struct {
 	Store    *session.Store
 	Tree     *session.Tree
@@ -17,14 +17,21 @@ type Pass struct {
 	Voices []*Subject
 	Trace  *replay.Trace
 
+	Compared *replay.Comparison // with the recording of the tree's run, nil without one
+
+	Recording *replay.Recording // what the pass is about, nil for a store
+	Skipped   []replay.Skipped  // the first lines of the recording that are no events
+	Unread    int               // how many such lines there are
+
 	judge     Judge
 	bySession map[*session.Session]*Subject
 
-	rule   *Rule
-	found  []*Finding      // of the rule
-	at     map[place][]int // indexes of found
-	report func(*Finding)
-	links  *links // made by leadsUp
+	rule      *Rule
+	found     []*Finding      // of the rule
+	at        map[place][]int // indexes of found
+	report    func(*Finding)
+	links     *links     // made by leadsUp
+	differing *differing // made by differences
 }
 
 // Judge says for whom a request is judged. The zero value asks the provider
@@ -66,11 +73,30 @@ type Subject struct {
 // NewPass prepares the pass of a tree; report receives what the rules find.
 func NewPass(store *session.Store, tree *session.Tree, judge Judge, report func(*Finding)) *Pass {
 	p := &Pass{Store: store, Tree: tree, judge: judge, report: report}
-	if tree == nil {
-		return p
+	if tree != nil {
+		p.Trace = replay.Stored(tree)
+		p.prepare()
 	}
-	p.Trace = replay.Stored(tree)
-	for i, s := range tree.Sessions {
+	return p
+}
+
+// NewComparisonPass prepares the pass of a stored tree beside the recording of its
+// run, which knows what leaked.
+func NewComparisonPass(store *session.Store, tree *session.Tree, compared *replay.Comparison, judge Judge, report func(*Finding)) *Pass {
+	p := &Pass{Store: store, Tree: tree, Trace: compared.Trace, Compared: compared, judge: judge, report: report}
+	p.prepare()
+	return p
+}
+
+// NewRecordingPass prepares the pass of a recorded stream: source is where it was
+// read, and skipped are the first of its lines that are no events, of unread.
+func NewRecordingPass(source *session.Store, recording *replay.Recording, skipped []replay.Skipped, unread int, report func(*Finding)) *Pass {
+	return &Pass{Store: source, Recording: recording, Skipped: skipped, Unread: unread, report: report}
+}
+
+// prepare makes the subjects and voices of the tree.
+func (p *Pass) prepare() {
+	for i, s := range p.Tree.Sessions {
 		subject := p.newSubject(s, p.Trace.Sessions[i])
 		subject.Closed, subject.caller = p.closed(s), p.Trace.Callers[s]
 		p.Subjects = append(p.Subjects, subject)
@@ -85,7 +111,6 @@ func NewPass(store *session.Store, tree *session.Tree, judge Judge, report func(
 			p.Voices = append(p.Voices, v)
 		}
 	}
-	return p
 }
 
 // judgedBy sets who judges a subject: those that were asked, else the one that it

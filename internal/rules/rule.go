@@ -40,10 +40,12 @@ func (s Safety) String() string {
 // Scope says what a rule looks at in one pass.
 type Scope uint8
 
-// The scopes; a rule may have both.
+// The scopes; a rule may have several.
 const (
-	PerTree Scope = 1 << iota
-	PerStore
+	PerTree       Scope = 1 << iota
+	PerStore            // what concerns the store as a whole
+	PerRecording        // a recorded stream of events
+	PerComparison       // a stored tree beside the recording of its run
 )
 
 // Rule is one rule. Its long text is docs/rules/ID.md.

@@ -1,18 +1,47 @@
 package rules
 
-import "github.com/sessctl/sessctl/internal/session"
+import (
+	"fmt"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
 
 var undecodableRecord = Rule{
-	ID: "SC010", Name: "undecodable-record", Severity: Error, Safety: Kept, Scope: PerTree | PerStore, Since: "0.1.0",
+	ID: "SC010", Name: "undecodable-record", Severity: Error, Safety: Kept, Scope: PerTree | PerStore | PerRecording, Since: "0.1.0",
 	Title: "a record does not parse, so that the whole session fails to load",
-	Run: faults(session.Undecodable, func(found *Finding, f *session.Fault) {
-		found.Message = f.Field + " does not decode, so that the session fails to load: " + f.Detail
-		if found.Item >= 0 {
-			found.Fixes = []Fix{{
-				Title:  "take the record out of the session; its bytes stay in the receipt",
-				Safety: Kept,
-				Edits:  []session.Edit{{Op: session.Quarantine, Ref: found.Ref}},
-			}}
+	Run: func(p *Pass) {
+		if p.Recording != nil {
+			reportSkipped(p)
+			return
 		}
-	}),
+		undecodable(p)
+	},
+}
+
+var undecodable = faults(session.Undecodable, func(found *Finding, f *session.Fault) {
+	found.Message = f.Field + " does not decode, so that the session fails to load: " + f.Detail
+	if found.Item >= 0 {
+		found.Fixes = []Fix{{
+			Title:  "take the record out of the session; its bytes stay in the receipt",
+			Safety: Kept,
+			Edits:  []session.Edit{{Op: session.Quarantine, Ref: found.Ref}},
+		}}
+	}
+})
+
+// reportSkipped is one finding about all lines of the recording that are no events:
+// nothing fails because of them, but what they may have said is missing.
+func reportSkipped(p *Pass) {
+	if len(p.Skipped) == 0 {
+		return
+	}
+	lines := make([]string, max(p.Unread, len(p.Skipped))) // some names the first ones only
+	for i, s := range p.Skipped {
+		lines[i] = fmt.Sprintf("line %d (%s)", s.Line, s.Why)
+	}
+	f := p.findLine(p.Skipped[0].Line)
+	f.Severity = Warning
+	f.Message = fmt.Sprintf("%s of the recording %s not read, or not in full: %s",
+		count(len(lines), "line"), verb(len(lines), "is", "are"), some(lines))
+	p.Report(f)
 }

@@ -5,7 +5,7 @@ import (
 )
 
 var leakDuplicate = Rule{
-	ID: "SC701", Name: "leak-duplicate", Severity: Error, Safety: Kept, Scope: PerTree, Since: "0.1.0",
+	ID: "SC701", Name: "leak-duplicate", Severity: Error, Safety: Kept, Scope: PerTree | PerComparison, Since: "0.1.0",
 	Title: "a sub-agent's messages stand in the parent and again in its sub-session",
 	Run: func(p *Pass) {
 		eachLeak(p, childComplete, func(s *Subject, d *replay.Delegation) {

@@ -7,7 +7,7 @@ import (
 )
 
 var leakSoleCopy = Rule{
-	ID: "SC702", Name: "leak-sole-copy", Severity: Error, Safety: Kept, Scope: PerTree, Since: "0.1.0",
+	ID: "SC702", Name: "leak-sole-copy", Severity: Error, Safety: Kept, Scope: PerTree | PerComparison, Since: "0.1.0",
 	Title: "a sub-agent's messages stand in the parent, and its sub-session lacks some of them",
 	Run: func(p *Pass) {
 		eachLeak(p, childLacks, func(s *Subject, d *replay.Delegation) {

@@ -1,14 +1,26 @@
 package rules
 
-import "github.com/sessctl/sessctl/internal/replay"
+import (
+	"fmt"
+
+	"github.com/sessctl/sessctl/internal/replay"
+)
 
 var childTranscriptLost = Rule{
-	ID: "SC717", Name: "child-transcript-lost", Severity: Warning, Safety: None, Scope: PerTree, Since: "0.1.0",
+	ID: "SC717", Name: "child-transcript-lost", Severity: Warning, Safety: None, Scope: PerTree | PerComparison, Since: "0.1.0",
 	Title: "a delegation was answered, but its sub-session holds no message",
 	Run: func(p *Pass) {
+		if p.Compared != nil {
+			for _, c := range p.differences().children {
+				if !c.leaked && !c.uncalled {
+					p.reportLostChild(c)
+				}
+			}
+			return
+		}
 		for _, s := range p.Subjects {
 			for _, d := range s.Replay.Delegations {
-				if d.Result < 0 || d.Child == nil || !d.Call().Delegation.Blocking || len(d.Leaked) > 0 || messages(d) > 0 {
+				if d.Result < 0 || d.Child == nil || !d.Call().Delegation.Blocking || len(d.Leaked) > 0 || !speechless(d.Child) {
 					continue
 				}
 				f := p.findSession(d.Child)
@@ -21,12 +33,35 @@ var childTranscriptLost = Rule{
 	},
 }
 
-func messages(d *replay.Delegation) int {
-	n := 0
-	for i := range d.Child.Items {
-		if d.Child.Items[i].OnWire() {
-			n++
-		}
+// reportLostChild is the finding about a sub-session that only the recording has:
+// at the empty session, else at the call that started it.
+func (p *Pass) reportLostChild(c *lostChild) {
+	lost := c.sessions[0]
+	f := p.findSession(p.Tree.Root())
+	switch {
+	case c.stored != nil:
+		f = p.findSession(c.stored)
+	case c.asked != nil:
+		f = p.find(c.asked.Session, c.asked.Item)
+		f.Nth = c.asked.Nth
 	}
-	return n
+	if c.stored != nil && c.asked != nil {
+		f.Related = []Place{{Session: c.asked.Session.ID, Item: c.asked.Item}}
+	}
+	f.Agent = replay.FirstAgent(lost)
+	who := ""
+	if c.call != nil {
+		f.Call = c.call.Call().ID
+		who = fmt.Sprintf(", started by %s with call %s%s", agentName(c.call.Caller()), callName(c.call.Call()), atLine(&c.call.Session.Items[c.call.Item]))
+	}
+	f.Message = fmt.Sprintf("the recording has %s of sub-session %s of %s%s, and the store has none of them",
+		count(len(lost.Items), "item"), Short(lost.ID), agentName(f.Agent), who)
+	if below := len(c.sessions) - 1; below > 0 {
+		f.Message += fmt.Sprintf(", nor of the %s below it", count(below, "sub-session"))
+	}
+	if !c.completed {
+		f.Severity = Info
+		f.Message += "; it never completed, so that a runtime may have had nothing to store, and the recording is all that is left of it"
+	}
+	p.Report(f)
 }

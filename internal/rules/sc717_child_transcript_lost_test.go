@@ -1,6 +1,9 @@
 package rules_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestSC717ChildTranscriptLost(t *testing.T) {
 	runCases(t, []ruleCase{
@@ -73,5 +76,50 @@ P
   root "fine"
 C<P agent=worker`,
 		},
+	})
+}
+
+func TestSC717SubSessionsThatOnlyARecordingHas(t *testing.T) {
+	nested := strings.Replace(delegated, "worker \"looking\" c1()\n  worker <c1", "worker \"looking\" W1>grand(sub)\n  sub G\n  worker <W1", 1) + `
+G<C
+  system(sub)
+  user implicit
+  grand "found"`
+	parent := func(run string) string { return lacking(run[:strings.Index(run, "C<P")], "sub C") }
+	unfinished := `
+P
+  user
+  root T1>worker(do it)
+  root <T1! "it failed"
+C<P
+  worker "looking" unfinished`
+	runCompared(t, []comparedCase{
+		{
+			name: "it completed, and the store has nothing of it", recorded: delegated, stored: parent(delegated),
+			want: "SC717 warning P.1",
+			says: `the recording has 5 items of sub-session C of "worker", started by "root" with call T1 (transfer_task) (line 2), and the store has none of them`,
+		},
+		{
+			name: "what is below it is lost with it", recorded: nested, stored: parent(nested),
+			want: "SC717 warning P.1", says: "nor of the 1 sub-session below it",
+		},
+		{
+			name: "the reference is left", recorded: delegated, stored: strings.Replace(parent(delegated), "  root <T1", "  sub -\n  root <T1", 1),
+			want: "SC717 warning P.1",
+		},
+		{
+			name: "the session is left", recorded: delegated, stored: delegated[:strings.Index(delegated, "C<P")] + "C<P",
+			want: "SC717 warning C see P.1",
+		},
+		{
+			name: "the call is lost as well, and the reference is left", recorded: delegated,
+			stored: strings.Replace(lacking(parent(delegated), "root T1>"), "  root <T1", "  sub -\n  root <T1", 1),
+			want:   "SC717 warning P\nSC728 error P.0",
+		},
+		{
+			name: "one that never completed", recorded: unfinished, stored: unfinished[:strings.Index(unfinished, "C<P")],
+			want: "SC717 info P.1", says: "it never completed",
+		},
+		{name: "one that never completed and is stored", recorded: unfinished, stored: unfinished},
 	})
 }

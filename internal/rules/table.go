@@ -94,6 +94,7 @@ var All = []*Rule{
 	&branchPrefixAmbiguous,
 	&summaryBranchScope,
 	&visibilityGap,
+	&switchDepth,
 	&ambiguousParent,
 	&resultInChild,
 	&childTranscriptLost,
@@ -105,6 +106,10 @@ var All = []*Rule{
 	&branchWildcard,
 	&activeViewUnpaired,
 	&lateAppendBeforeSummary,
+	&lostItem,
+	&foreignItem,
+	&alteredItem,
+	&misplacedItem,
 }
 
 // Find looks a rule up by id or name, in any case; nil when there is none.

@@ -1,0 +1,174 @@
+package check_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/events"
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/registry"
+	"github.com/sessctl/sessctl/internal/treetest"
+)
+
+func TestARecordingIsCheckedByItsOwnRulesOnly(t *testing.T) {
+	recording := &replay.Recording{
+		Trees:     treetest.Trees(t, "P\n  user\n  root c1()\n  user"), // SC101 in a store
+		Anomalies: []replay.Anomaly{{Kind: replay.UnmatchedEnd, Line: 7}, {Kind: replay.CutOff, Opened: 3, Line: 9}},
+		Odd:       2,
+	}
+	skipped := []replay.Skipped{{Line: 2, Why: "it is no JSON"}}
+	var got []string
+	for _, f := range check.Recording("run.jsonl", recording, skipped, 1, rules.All) {
+		got = append(got, f.Rule.ID+" "+f.Severity.String()+" "+f.Row)
+		if f.Session != "" || f.Root != nil || f.Fingerprint == "" {
+			t.Errorf("%s is about session %q", f.Row, f.Session)
+		}
+	}
+	want := []string{"SC010 warning events/2", "SC714 warning events/7", "SC714 warning events/3"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if found := check.Recording("run.jsonl", recording, skipped, 1, []*rules.Rule{rules.Find("SC101")}); len(found) > 0 {
+		t.Errorf("found %v", places(found))
+	}
+}
+
+// compared lets every tree be compared with one that is as the store has it, but
+// for those that the recording lacks, and those that more is recorded of.
+func compared(lacks, lost string) func(context.Context, *session.Tree) (*replay.Comparison, error) {
+	return func(_ context.Context, tree *session.Tree) (*replay.Comparison, error) {
+		c := &replay.Comparison{Recorded: tree, Trace: replay.Stored(tree)}
+		switch tree.Root().ID {
+		case lacks:
+			return nil, nil
+		case lost:
+			c.Differences = []replay.Difference{{Kind: replay.Lost, Recorded: tree.Root(), RecordedItem: 0, Stored: tree.Root(), StoredItem: -1}}
+		}
+		return c, nil
+	}
+}
+
+func TestAComparisonAsksOnlyRulesAboutComparisons(t *testing.T) {
+	st := many(t, 3)
+	st.facts.Faults = []session.Fault{{Kind: session.StoreDamaged, Item: -1}}
+	r := run(t, st, check.Options{Compare: compared("P1", "P2")})
+	if diff := cmp.Diff([]string{"SC701 P0.5", "SC728 P2.-1", "SC701 P2.5"}, places(r.Findings)); diff != "" {
+		t.Error(diff)
+	}
+	if r.Trees != 2 {
+		t.Errorf("%d trees count; one of the three is not recorded", r.Trees)
+	}
+}
+
+func TestAComparisonThatCannotBeMadeIsAnError(t *testing.T) {
+	failed := errors.New("disk I/O error")
+	r, err := check.Run(t.Context(), many(t, 3), check.Options{
+		Rules: rules.All, Compare: func(ctx context.Context, tree *session.Tree) (*replay.Comparison, error) {
+			if tree.Root().ID == "P1" {
+				return nil, failed
+			}
+			return compared("", "")(ctx, tree)
+		},
+	})
+	if !errors.Is(err, failed) || r.Trees != 2 {
+		t.Errorf("error %v, %d trees", err, r.Trees)
+	}
+}
+
+func TestAComparisonThatPanicsBecomesAFinding(t *testing.T) {
+	r := run(t, many(t, 2), check.Options{Compare: func(_ context.Context, tree *session.Tree) (*replay.Comparison, error) {
+		panic("no luck with " + tree.Root().ID)
+	}})
+	if diff := cmp.Diff([]string{"SC000 P0.-1", "SC000 P1.-1"}, places(r.Findings)); diff != "" || !strings.Contains(r.Incomplete, "no luck with") {
+		t.Errorf("%s: %s", r.Incomplete, diff)
+	}
+}
+
+// TestTheCorpusBesideItsRecordings: what the runtime's own events say of the
+// databases that it wrote. A leaky one differs in the leaked rows; a fixed one only
+// in the sub-sessions that never completed.
+func TestTheCorpusBesideItsRecordings(t *testing.T) {
+	needCorpus(t)
+	for _, name := range scripts {
+		for _, writer := range []string{"leaky", "fixed"} {
+			t.Run(writer+"/"+name, func(t *testing.T) {
+				path, want := fromCorpus(t, writer+"/"+name+".db"), ""
+				if writer == "fixed" && (name == "err-child" || name == "kill-child") {
+					want = "SC717"
+				}
+				var leaked, leakedAlone []int
+				for _, f := range checkFile(t, path, store.Options{}).Findings {
+					if isLeak(f.Rule) {
+						leakedAlone = append(leakedAlone, f.Items...)
+					}
+				}
+				var others []string
+				for _, f := range besideRecording(t, path, writer+"/"+name+".events.jsonl").Findings {
+					if isLeak(f.Rule) {
+						leaked = append(leaked, f.Items...)
+						continue
+					}
+					others = append(others, f.Rule.ID)
+					if f.Severity != rules.Info {
+						t.Errorf("%s %s: %s", f.Severity, f.Rule.ID, f.Message)
+					}
+				}
+				slices.Sort(leaked)
+				slices.Sort(leakedAlone)
+				if diff := cmp.Diff(leakedAlone, leaked); diff != "" {
+					t.Errorf("leaked by the items alone (-), by the events (+):\n%s", diff)
+				}
+				if got := strings.Join(others, " "); got != want {
+					t.Errorf("besides leaks found %q, want %q", got, want)
+				}
+			})
+		}
+	}
+}
+
+// besideRecording checks a database beside a recording of the corpus.
+func besideRecording(t *testing.T, path, recording string) *check.Result {
+	t.Helper()
+	file, err := os.Open(filepath.Join(corpus, recording))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = file.Close() }()
+	reader, recorder := events.NewReader(file), replay.NewRecorder(replay.Auto, true)
+	for {
+		var e replay.Event
+		if err := reader.Next(&e); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		recorder.Take(&e)
+	}
+	trees := recorder.End().Trees
+	if len(trees) != 1 {
+		t.Fatalf("%d recorded trees", len(trees))
+	}
+	o, err := registry.Open(t.Context(), path, "", nil, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = o.Close() }()
+	return run(t, o, check.Options{Compare: func(ctx context.Context, tree *session.Tree) (*replay.Comparison, error) {
+		if err := o.Fill(ctx, tree); err != nil {
+			return nil, err
+		}
+		return replay.Compare(trees[0], tree), nil
+	}})
+}

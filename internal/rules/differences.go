@@ -1,0 +1,148 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// retold are the rules of check that may have the same finding for a difference
+// between a store and the recording of its run, and which finding of theirs that
+// is. The leak rules are none of them: they read the comparison's trace.
+var retold = map[*Rule]func(*Finding, *replay.Difference) bool{
+	&missingResult:       lacksResult,
+	&resultInChild:       lacksResult,
+	&subsessionOrphan:    lacksReference,
+	&resultAgentMismatch: hasOtherAgent,
+}
+
+// lacksResult: the lost item answers the call that the finding is about.
+func lacksResult(f *Finding, d *replay.Difference) bool {
+	if d.Kind != replay.Lost || d.Stored != f.Session || f.Item > d.StoredItem || !answers(recordedItem(d), f.Call) {
+		return false
+	}
+	return !slices.ContainsFunc(f.Session.Items[f.Item+1:d.StoredItem+1], func(it session.Item) bool { return makes(&it, f.Call) })
+}
+
+func answers(it *session.Item, call string) bool {
+	return slices.ContainsFunc(it.Results, func(r session.Result) bool { return r.CallID == call })
+}
+
+func makes(it *session.Item, call string) bool {
+	return slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.ID == call })
+}
+
+// lacksReference: the lost item refers to the sub-session of the finding.
+func lacksReference(f *Finding, d *replay.Difference) bool {
+	return d.Kind == replay.Lost && recordedItem(d).Child == f.Session.ID
+}
+
+// hasOtherAgent: nothing but the agent of the finding's item is another one.
+func hasOtherAgent(f *Finding, d *replay.Difference) bool {
+	return d.Kind == replay.Altered && d.Stored == f.Session && d.StoredItem == f.Item && slices.Equal(d.What, []string{"agent"})
+}
+
+// tells is the difference that a finding of a retold rule tells, nil for none.
+func (p *Pass) tells(f *Finding) *replay.Difference {
+	for i := range p.Compared.Differences {
+		if d := &p.Compared.Differences[i]; retold[f.Rule](f, d) {
+			return d
+		}
+	}
+	return nil
+}
+
+// telling are the findings of the pass's rule that count: beside a recording, of a
+// retold rule only those that tell a difference. Nothing is in doubt then, so they
+// have the severity of the rule.
+func (p *Pass) telling(found []*Finding) []*Finding {
+	if p.Compared == nil || retold[p.rule] == nil {
+		return found
+	}
+	return slices.DeleteFunc(found, func(f *Finding) bool {
+		d := p.tells(f)
+		if d != nil {
+			f.Severity = max(f.Severity, f.Rule.Severity)
+			f.Message += "; the recording has " + itemName(d.Recorded, d.RecordedItem)
+		}
+		return d == nil
+	})
+}
+
+// differing is what there is to tell of a comparison beside what leaked.
+type differing struct {
+	children []*lostChild
+	others   []replay.Difference // that neither these nor retold rules tell
+}
+
+// differences sorts what differs by who tells it, whichever rules were chosen to
+// run: one cause is one finding, under the same rule every time.
+func (p *Pass) differences() *differing {
+	if p.differing != nil {
+		return p.differing
+	}
+	told := map[*replay.Difference]bool{}
+	quiet := *p
+	quiet.report = func(f *Finding) { told[p.tells(f)] = true }
+	for r := range retold {
+		quiet.Run(r)
+	}
+	p.differing = &differing{children: p.lostChildren()}
+	for i := range p.Compared.Differences {
+		d := &p.Compared.Differences[i]
+		if !told[d] && !unrecorded(d) && !slices.ContainsFunc(p.differing.children, func(c *lostChild) bool { return c.explains(d) }) {
+			p.differing.others = append(p.differing.others, *d)
+		}
+	}
+	return p.differing
+}
+
+// unrecorded reports whether the stored item is of a kind that recordings lack:
+// records for people, as that of an error (docker agent's `--exec --json` stops
+// before the first one).
+func unrecorded(d *replay.Difference) bool {
+	return d.Kind == replay.Foreign && d.Stored.Items[d.StoredItem].Kind == session.Other
+}
+
+// runs are the differences of a kind that no other finding tells: what is lost in
+// one gap of a session together, and other items that follow each other.
+func (p *Pass) runs(kind replay.DifferenceKind) [][]replay.Difference {
+	var list [][]replay.Difference
+	for _, d := range p.differences().others {
+		switch n := len(list) - 1; {
+		case d.Kind != kind:
+		case n >= 0 && follows(&list[n][len(list[n])-1], &d):
+			list[n] = append(list[n], d)
+		default:
+			list = append(list, []replay.Difference{d})
+		}
+	}
+	return list
+}
+
+// follows reports whether a difference goes on with another one of its kind.
+func follows(a, b *replay.Difference) bool {
+	if a.Stored != b.Stored || a.Recorded != b.Recorded {
+		return false
+	}
+	switch a.Kind {
+	case replay.Lost:
+		return b.StoredItem == a.StoredItem
+	case replay.Misplaced:
+		return b.StoredItem == a.StoredItem+1 && b.RecordedItem == a.RecordedItem+1
+	case replay.Foreign:
+		return b.StoredItem == a.StoredItem+1
+	}
+	return false
+}
+
+// findRun starts the finding about a run of stored items.
+func (p *Pass) findRun(run []replay.Difference) Finding {
+	f := p.find(run[0].Stored, run[0].StoredItem)
+	for _, d := range run {
+		f.Items = append(f.Items, d.StoredItem)
+	}
+	f.Call = soleCall(&run[0].Stored.Items[run[0].StoredItem])
+	return f
+}

@@ -1,0 +1,87 @@
+package rules
+
+import (
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// recordedItem is the item of the recording that the difference is about.
+func recordedItem(d *replay.Difference) *session.Item { return &d.Recorded.Items[d.RecordedItem] }
+
+// itemName is an item for people, without what it says, and where it is recorded:
+// `a message of "root" with call r1 (shell) (line 12)`.
+func itemName(s *session.Session, item int) string {
+	it := &s.Items[item]
+	var name string
+	switch {
+	case it.Kind == session.SubSession:
+		name = "the reference to sub-session " + Short(it.Child)
+	case it.Kind == session.Summary:
+		name = "a summary"
+	case it.Kind == session.Other:
+		name = "a record that no model sees"
+	case it.Role == session.Tool && len(it.Results) > 0:
+		name = "the result of " + list(resultIDs(it))
+	case it.Agent != "":
+		name = "a message of " + quoted(it.Agent)
+	case it.Role == session.User:
+		name = "a message of the user"
+	case it.Role == session.System:
+		name = "a system message"
+	default:
+		name = "a message"
+	}
+	if len(it.Calls) > 0 {
+		name += " with " + callNames(it)
+	}
+	return name + atLine(it)
+}
+
+func resultIDs(it *session.Item) []string {
+	var ids []string
+	for i := range it.Results {
+		ids = append(ids, "call "+it.Results[i].CallID)
+	}
+	return ids
+}
+
+func callNames(it *session.Item) string {
+	var names []string
+	for i := range it.Calls {
+		names = append(names, "call "+callName(&it.Calls[i]))
+	}
+	return some(names)
+}
+
+// itemNames are the items of a run, the first few by name.
+func itemNames(run []replay.Difference, name func(*replay.Difference) string) string {
+	var names []string
+	for i := range run {
+		names = append(names, name(&run[i]))
+	}
+	return some(names)
+}
+
+// tableEvents is the table of recorded items; their keys are lines.
+const tableEvents = "events"
+
+// atLine is where the item stands in the recording, "" for a stored one and for one
+// that came as a part of its sub-session.
+func atLine(it *session.Item) string {
+	if it.Table != tableEvents {
+		return ""
+	}
+	return " (line " + it.Key + ")"
+}
+
+// soleCall is the id of the only call that an item makes or answers, "" when there
+// are several or none.
+func soleCall(it *session.Item) string {
+	switch {
+	case len(it.Calls) == 1 && len(it.Results) == 0:
+		return it.Calls[0].ID
+	case len(it.Results) == 1 && len(it.Calls) == 0:
+		return it.Results[0].CallID
+	}
+	return ""
+}

@@ -1,0 +1,29 @@
+package rules_test
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestSC730AlteredItem(t *testing.T) {
+	const run = `
+P
+  user "a"
+  root "b" c1(x)
+  root <c1 "r"
+  root "d" think(hm)`
+	change := func(from, to string) string { return strings.Replace(run, from, to, 1) }
+	runCompared(t, []comparedCase{
+		{
+			name: "another text", recorded: run, stored: change(`root "d"`, `root "e"`),
+			want: "SC730 error P.3", says: `the recording has a message of "root" (line 4), and the stored item differs in text`,
+		},
+		{name: "another result", recorded: run, stored: change(`"r"`, `"q"`), want: "SC730 error P.2", says: "the result of call c1 (line 3)"},
+		{name: "other reasoning", recorded: run, stored: change("hm", "oh"), want: "SC730 warning P.3"},
+		{
+			name: "another agent than a delegation's", recorded: run, stored: change("root <c1", "worker <c1"),
+			want: "SC730 warning P.2", says: `differs in agent: "worker" is stored, "root" is recorded`,
+		},
+		{name: "another time", recorded: run, stored: change(`root "d"`, `root "d" at=99`)},
+	})
+}
