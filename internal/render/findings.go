@@ -20,9 +20,9 @@ func findingsText(out *strings.Builder, o *CheckOptions, findings []*check.Findi
 			if i > 0 {
 				out.WriteString("\n")
 			}
-			out.WriteString(heading(f, width) + "\n")
+			out.WriteString(o.heading(f, width) + "\n")
 		}
-		findingText(out, f, width)
+		findingText(out, f, o.place(f), width)
 		out.WriteString(refusal(f, width))
 	}
 	out.WriteString("\n")
@@ -30,9 +30,9 @@ func findingsText(out *strings.Builder, o *CheckOptions, findings []*check.Findi
 }
 
 // findingText prints one finding: a line that greps, and what it says.
-func findingText(out *strings.Builder, f *check.Finding, width int) {
+func findingText(out *strings.Builder, f *check.Finding, place string, width int) {
 	fmt.Fprintf(out, "  %s %s %s  %s\n", styleOf(f.Severity).Render(f.Severity.String()),
-		ui.Bold.Render(f.Rule.ID), f.Rule.Name, ui.Cyan.Render(place(f)))
+		ui.Bold.Render(f.Rule.ID), f.Rule.Name, ui.Cyan.Render(place))
 	out.WriteString(ui.Hang("    ", "    ", ui.Ended(ui.Clean(f.Message)), width))
 }
 
@@ -41,8 +41,11 @@ func sameSession(a, b *check.Finding) bool {
 }
 
 // heading is the line of a root session: id, title, date.
-func heading(f *check.Finding, width int) string {
-	if f.Root == nil {
+func (o *CheckOptions) heading(f *check.Finding, width int) string {
+	switch {
+	case f.Root == nil && o.recording:
+		return ui.Bold.Render("The recording itself")
+	case f.Root == nil:
 		return ui.Bold.Render("The store itself")
 	}
 	id, day := ui.Clean(rules.Short(f.Root.ID)), date(f.Root.Created)
@@ -50,6 +53,14 @@ func heading(f *check.Finding, width int) string {
 	text := ui.Truncate(title(f.Root.Title), room)
 	gap := strings.Repeat(" ", max(0, room-lipgloss.Width(text)))
 	return strings.TrimRight(ui.Bold.Render(id)+"  "+text+gap+"  "+day, " ")
+}
+
+// place is where the finding is: in a recording, a line.
+func (o *CheckOptions) place(f *check.Finding) string {
+	if _, line, ok := strings.Cut(f.Row, "/"); ok && o.recording {
+		return "line:" + ui.Clean(line)
+	}
+	return place(f)
 }
 
 // place is SESSION:ITEMS, or "store" with the record for a finding of the store.

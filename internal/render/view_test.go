@@ -82,7 +82,12 @@ func printed(t *testing.T, format string, v *view.View, width int, full bool) st
 
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", "view", name)
+	goldenIn(t, "view", name, got)
+}
+
+func goldenIn(t *testing.T, folder, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", folder, name)
 	if *update {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)

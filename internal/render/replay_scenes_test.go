@@ -1,0 +1,198 @@
+package render_test
+
+import (
+	"strings"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// scene is a recording as the model takes it.
+type scene struct {
+	name     string
+	model    replay.Model
+	all      bool
+	quiet    bool
+	events   []taken
+	findings []*check.Finding
+	next     []render.Command
+}
+
+// taken is an event with its verdict.
+type taken struct {
+	event replay.Event
+	step  replay.EventStep
+}
+
+// secret is what nobody may see in an output.
+const secret = "what was said"
+
+const (
+	runID   = "05ddae92-55f8-4f2d-9b69-1e41b6763f76"
+	childID = "9480da5c-f65e-43bb-be3b-9b06bbf7bedb"
+	belowID = "1da8ba40-0000-4000-8000-000000000000"
+)
+
+var (
+	worker = &replay.Frame{Item: -1, Caller: "root", Agent: "worker", Call: "r1", Child: childID}
+	grand  = &replay.Frame{Item: -1, Parent: worker, Caller: "worker", Agent: "grand", Call: "w1", Child: belowID}
+	lost   = &replay.Frame{Item: -1, Caller: "root", Agent: "beta"}
+)
+
+var eventTypes = map[replay.EventKind]string{
+	replay.OtherEvent: "toolset_info", replay.UserMessage: "user_message", replay.StreamStarted: "stream_started",
+	replay.StreamStopped: "stream_stopped", replay.Choice: "agent_choice", replay.Reasoning: "agent_choice_reasoning",
+	replay.PartialCall: "partial_tool_call", replay.CallStarted: "tool_call", replay.CallAnswered: "tool_call_response",
+	replay.MessageAdded: "message_added", replay.ChildCompleted: "sub_session_completed", replay.TokenUsage: "token_usage",
+	replay.TitleSet: "session_title", replay.Summarized: "session_summary", replay.Switched: "agent_switching",
+	replay.Restarted: "model_fallback", replay.Failed: "error",
+}
+
+// heard is an event of the run's own session (no frame), or of a sub-session.
+func heard(line int64, kind replay.EventKind, frame *replay.Frame, reason replay.Reason, edits ...func(*taken)) taken {
+	x := taken{
+		event: replay.Event{
+			Line: line, Kind: kind, Name: eventTypes[kind], Text: secret, Call: session.Call{Args: secret},
+			Time: time.Date(2026, 11, 20, 21, 36, 45, int(line)*1000, time.UTC),
+		},
+		step: replay.EventStep{Target: runID, Agent: "root"},
+	}
+	x.step.Reason, x.step.Frame = reason, frame
+	if frame != nil {
+		x.step.Target, x.step.Agent = frame.Child, frame.Agent
+		x.step.Action, x.step.Other = replay.Skip, replay.Skip
+		x.step.Before, x.step.Depth = frame.Depth(), frame.Depth()
+	}
+	switch kind {
+	case replay.OtherEvent, replay.StreamStarted, replay.StreamStopped, replay.CallStarted, replay.Switched, replay.Restarted, replay.Failed:
+		x.step.Action, x.step.Other, x.step.Target = replay.None, replay.None, ""
+	}
+	for _, edit := range edits {
+		edit(&x)
+	}
+	return x
+}
+
+func about(call string) func(*taken) {
+	return func(x *taken) { x.event.Call.ID, x.step.Call = call, call }
+}
+
+func completes(role session.Role, call string) func(*taken) {
+	return func(x *taken) { x.step.Row, x.step.Call = role, call }
+}
+
+func moves(before, depth int) func(*taken) {
+	return func(x *taken) { x.step.Before, x.step.Depth = before, depth }
+}
+
+func switches(from, to string) func(*taken) {
+	return func(x *taken) { x.event.From, x.event.To, x.step.Agent = from, to, to }
+}
+
+func of(agent string) func(*taken) { return func(x *taken) { x.step.Agent = agent } }
+
+func otherwise(action replay.Action, reason replay.Reason) func(*taken) {
+	return func(x *taken) { x.step.Other, x.step.OtherReason = action, reason }
+}
+
+func completed(id string) func(*taken) {
+	return func(x *taken) {
+		x.event.Child = &session.Tree{Sessions: []*session.Session{{ID: id, Title: secret}}}
+	}
+}
+
+func anomaly(kind replay.AnomalyKind, opened int64, call string) func(*taken) {
+	return func(x *taken) { x.step.Anomaly = &replay.Anomaly{Kind: kind, Opened: opened, Call: call} }
+}
+
+// delegation is a run in which root asks worker, who asks grand.
+var delegation = []taken{
+	heard(6, replay.UserMessage, nil, replay.OwnID, of("")),
+	heard(7, replay.StreamStarted, nil, replay.RunBegins),
+	heard(11, replay.PartialCall, nil, replay.OwnStream, about("r1")),
+	heard(13, replay.MessageAdded, nil, replay.OwnID, completes(session.Assistant, "")),
+	heard(14, replay.TokenUsage, nil, replay.OwnID),
+	heard(16, replay.Switched, worker, replay.Opens, switches("root", "worker"), moves(0, 1), about("r1")),
+	heard(23, replay.StreamStarted, worker, replay.NothingStored),
+	heard(27, replay.Choice, worker, replay.ChildStream),
+	heard(28, replay.Choice, worker, replay.ChildStream),
+	heard(29, replay.PartialCall, worker, replay.ChildStream, about("w1")),
+	heard(30, replay.PartialCall, worker, replay.ChildStream, about("w2")),
+	heard(31, replay.MessageAdded, worker, replay.ChildID, completes(session.Assistant, "")),
+	heard(32, replay.TokenUsage, worker, replay.ChildID, otherwise(replay.Persist, replay.NotGuarded)),
+	heard(33, replay.Switched, grand, replay.Opens, switches("worker", "grand"), moves(1, 2), about("w1")),
+	heard(34, replay.Reasoning, grand, replay.ChildID),
+	heard(35, replay.MessageAdded, grand, replay.ChildID, completes(session.Assistant, "")),
+	heard(36, replay.ChildCompleted, worker, replay.ChildRecord, completed(belowID), otherwise(replay.Persist, replay.NotGuarded)),
+	heard(37, replay.Switched, worker, replay.Closes, switches("grand", "worker"), moves(2, 1), about("w1")),
+	heard(38, replay.CallAnswered, worker, replay.ChildCall, about("w1")),
+	heard(39, replay.MessageAdded, worker, replay.ChildID, completes(session.Tool, "w1")),
+	heard(43, replay.ChildCompleted, nil, replay.OwnRecord, completed(childID), moves(1, 1)),
+	heard(44, replay.Switched, nil, replay.Closes, switches("worker", "root"), moves(1, 0), about("r1")),
+	heard(46, replay.CallAnswered, nil, replay.OwnCall, about("r1")),
+	heard(47, replay.MessageAdded, nil, replay.OwnID, completes(session.Tool, "r1")),
+	heard(51, replay.Choice, nil, replay.OwnStream),
+	heard(52, replay.MessageAdded, nil, replay.OwnID, completes(session.Assistant, "")),
+	heard(53, replay.TitleSet, nil, replay.OwnID),
+	heard(54, replay.Summarized, nil, replay.OwnID),
+	heard(55, replay.StreamStopped, nil, replay.NothingStored),
+}
+
+const longCall = "toolu_01BrXnn4hZ8UVZbHh7q3nPzT"
+
+// oddities are what a clean run has not: a stream cut in the middle, skills, a
+// handoff, background agents, names that are long or drive terminals.
+var oddities = []taken{
+	heard(1, replay.Choice, nil, replay.AtDepthZero, of(""), func(x *taken) { x.step.Target = "" }),
+	heard(2, replay.Switched, nil, replay.Clamped, switches("worker", "root"), anomaly(replay.UnmatchedEnd, 0, "")),
+	heard(3, replay.Switched, lost, replay.Opens, switches("root", "beta"), moves(0, 1)),
+	heard(4, replay.Choice, lost, replay.BelowZero),
+	heard(5, replay.Restarted, lost, replay.NothingStored),
+	heard(6, replay.Reasoning, lost, replay.BelowZero, of("gamma")),
+	heard(7, replay.TokenUsage, lost, replay.NotGuarded, otherwise(replay.Skip, replay.ChildStream), func(x *taken) { x.step.Action = replay.Persist }),
+	heard(8, replay.Failed, lost, replay.NothingStored),
+	heard(9, replay.UserMessage, nil, replay.AtDepthZero, moves(1, 0), anomaly(replay.UnmatchedStart, 3, "")),
+	heard(10, replay.PartialCall, nil, replay.AtDepthZero, about(longCall)),
+	heard(11, replay.PartialCall, nil, replay.AtDepthZero, about("c;2 #end\x1b[31m")),
+	heard(12, replay.MessageAdded, nil, replay.AtDepthZero, completes(session.Assistant, "")),
+	heard(13, replay.StreamStarted, worker, replay.Opens, moves(0, 1), about(longCall)),
+	heard(14, replay.Choice, worker, replay.ChildStream, otherwise(replay.Persist, replay.AtDepthZero)),
+	heard(15, replay.CallAnswered, worker, replay.ChildCall, about("w9"), otherwise(replay.Persist, replay.AtDepthZero)),
+	heard(16, replay.CallStarted, worker, replay.NothingStored, about("w10"), moves(1, 2)),
+	heard(17, replay.StreamStopped, worker, replay.Closes, moves(2, 0), anomaly(replay.UnmatchedStart, 13, longCall), about(longCall)),
+	heard(18, replay.TokenUsage, nil, replay.ChildID, func(x *taken) {
+		x.step.Action, x.step.Other, x.step.Target, x.step.Agent = replay.Skip, replay.Skip, belowID, "background"
+	}),
+	heard(19, replay.Switched, strange, replay.Opens, switches("root", strange.Agent), moves(0, 1)),
+	heard(20, replay.MessageAdded, strange, replay.ChildID),
+}
+
+var strange = &replay.Frame{
+	Item: -1, Caller: "Agent mit einem sehr langen Namen", Agent: "end\u202e 漢字 <b>;#\n" + strings.Repeat("x", 40), Child: "s\x1b[m",
+}
+
+// lineFinding is a finding about a line of the recording.
+func lineFinding(id string, line, message string) *check.Finding {
+	rule := rules.Find(id)
+	return &check.Finding{Rule: rule, Severity: rule.Severity, Item: -1, Row: "events/" + line, Message: message, Fingerprint: "f" + line}
+}
+
+var sceneFindings = []*check.Finding{
+	lineFinding("SC714", "2", `line 2 ends the delegation from "root" to "worker", which is not open; the depth stays 0`),
+	lineFinding("SC714", "3", `the delegation from "root" to "beta" begins at line 3 and has no end; it is over at line 9`),
+}
+
+var scenes = []scene{
+	{name: "delegation", events: delegation, next: []render.Command{
+		{Line: "sessctl replay run.jsonl --against STORE", Why: "whether a store holds what it should"},
+		{Line: "sessctl replay run.jsonl --model depth", Why: "the same run as the depth model stores it"},
+	}},
+	{name: "all", events: delegation, all: true},
+	{name: "odd", model: replay.ByDepth, events: oddities, findings: sceneFindings},
+	{name: "quiet", model: replay.BySession, events: oddities[:3], findings: sceneFindings[:1], quiet: true},
+	{name: "empty"},
+}

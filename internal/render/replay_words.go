@@ -1,0 +1,193 @@
+package render
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/ui"
+)
+
+// replayReasons are the reasons for machines and for people. Of the words,
+// {session} is the session that the event belongs to, {call} the delegation.
+var replayReasons = map[replay.Reason]struct{ name, words string }{
+	replay.NothingStored: {"stores-nothing", "stores nothing"},
+	replay.OwnID:         {"own-id", "id of {session}"},
+	replay.ChildID:       {"child-id", "id of {session}"},
+	replay.OwnStream:     {"own-stream", "stream of {session}"},
+	replay.ChildStream:   {"child-stream", "stream of {session}"},
+	replay.OwnCall:       {"own-call", "call of {session}"},
+	replay.ChildCall:     {"child-call", "call of {session}"},
+	replay.AtDepthZero:   {"depth-zero", "depth 0"},
+	replay.BelowZero:     {"delegation-open", "a delegation is open"},
+	replay.NotGuarded:    {"not-guarded", "not guarded by depth"},
+	replay.OwnRecord:     {"own-record", "own record of {session}"},
+	replay.ChildRecord:   {"child-record", "record of {session}"},
+	replay.Opens:         {"opens", "{call} opens"},
+	replay.Closes:        {"closes", "{call} closes"},
+	replay.Clamped:       {"clamped", "no such delegation is open"},
+	replay.RunBegins:     {"run-begins", "the run begins or goes on"},
+}
+
+// replayAnomalies are the names of what is odd.
+var replayAnomalies = [...]string{
+	replay.UnmatchedEnd: "unmatched-end", replay.UnmatchedStart: "unmatched-start", replay.CutOff: "cut-off",
+}
+
+// replayModels say how a model decides.
+var replayModels = [...]string{
+	replay.Auto:      "Session ids decide; where there are none, the streams that run, and without these the depth (--model auto).",
+	replay.ByDepth:   "The depth decides: messages are held back while an agent switch is open (--model depth).",
+	replay.BySession: "Session ids decide; where there are none, the streams that run (--model session-id).",
+}
+
+// compared are the deciding model and the one that it is compared with. Session
+// ids and streams decide in the automatic one, where the depth helps out.
+func compared(m replay.Model) (decides, other replay.Model) {
+	if m == replay.ByDepth {
+		return replay.ByDepth, replay.BySession
+	}
+	return replay.BySession, replay.ByDepth
+}
+
+// replayEventWords names the event of a row: "agent_switching root→worker",
+// "message_added tool", "agent_choice ×2". The agent stands there when the frame
+// does not say it.
+func replayEventWords(r *replay.Row) string {
+	words := ui.Clean(r.Name)
+	if r.Count > 1 {
+		words += " ×" + strconv.Itoa(r.Count)
+	}
+	switch {
+	case r.Kind == replay.Switched:
+		return words + " " + ui.Clean(r.From) + "→" + ui.Clean(r.To)
+	case r.Kind == replay.MessageAdded && r.Row != 0:
+		words += " " + r.Row.String()
+	}
+	if r.Frame != nil && r.Agent != "" && r.Agent != r.Frame.Agent {
+		words += " (" + ui.Clean(r.Agent) + ")"
+	}
+	return words
+}
+
+// replayDepth is "1", or "0 → 1" where it changes.
+func replayDepth(r *replay.Row) string {
+	depth := strconv.Itoa(r.Depth)
+	if r.Before != r.Depth {
+		depth = strconv.Itoa(r.Before) + " → " + depth
+	}
+	return depth
+}
+
+// replayFrame are the agents of a row's frame from the run's own, which is alone
+// outside of all delegations; nil when no event named it.
+func replayFrame(r *replay.Row) []string {
+	if r.Frame == nil {
+		if r.Agent == "" {
+			return nil
+		}
+		return []string{r.Agent}
+	}
+	return replayPath(r.Frame)
+}
+
+func replayPath(f *replay.Frame) []string {
+	if f.Parent == nil {
+		return []string{f.Caller, f.Agent}
+	}
+	return append(replayPath(f.Parent), f.Agent)
+}
+
+// replayWhy says why a row is persisted or skipped, what it is about, and what is
+// odd. Ids of calls are at most idWidth wide.
+func replayWhy(r *replay.Row, idWidth int) string {
+	parts := replaySubject(r, idWidth)
+	if r.Reason != replay.NothingStored || len(parts) == 0 {
+		parts = append(parts, reasonWords(r, r.Reason, idWidth))
+	}
+	if a := r.Anomaly; a != nil && a.Kind != replay.UnmatchedEnd { // which its reason tells
+		parts = append(parts, anomalyWords(a, idWidth))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// replayOther says what the other model would do with a row.
+func replayOther(r *replay.Row, model replay.Model, idWidth int) string {
+	_, other := compared(model)
+	return other.String() + " model: " + r.Other.String() + ", " + reasonWords(r, r.OtherReason, idWidth)
+}
+
+func replayWhyAndOther(r *replay.Row, model replay.Model, idWidth int) string {
+	if !r.Disagree() {
+		return replayWhy(r, idWidth)
+	}
+	return replayWhy(r, idWidth) + "; " + replayOther(r, model, idWidth)
+}
+
+// replaySubject is what an event is about, beside the reason.
+func replaySubject(r *replay.Row, idWidth int) []string {
+	switch {
+	case len(r.Calls) > 0:
+		ids := make([]string, len(r.Calls))
+		for i, id := range r.Calls {
+			ids[i] = callWords(id, idWidth)
+		}
+		return []string{"calls " + strings.Join(ids, ", ")}
+	case r.Kind == replay.MessageAdded && r.Call != "", r.Kind == replay.CallAnswered:
+		return []string{"result of " + callWords(r.Call, idWidth)}
+	case r.Kind == replay.PartialCall, r.Kind == replay.CallStarted:
+		return []string{"call " + callWords(r.Call, idWidth)}
+	case r.Kind == replay.ChildCompleted && r.Child != "":
+		return []string{"sub-session " + shortID(r.Child)}
+	case r.Kind == replay.StreamStarted && r.Reason == replay.NothingStored:
+		return []string{streamWords(r.Frame) + " begins"}
+	case r.Kind == replay.StreamStopped && r.Reason == replay.NothingStored:
+		return []string{streamWords(r.Frame) + " ends"}
+	case r.Kind == replay.Restarted:
+		return []string{"the answer so far is thrown away"}
+	}
+	return nil
+}
+
+func reasonWords(r *replay.Row, reason replay.Reason, idWidth int) string {
+	target := "a sub-session"
+	if r.Target != "" {
+		target = shortID(r.Target)
+	}
+	words := strings.Replace(replayReasons[reason].words, "{session}", target, 1)
+	return strings.Replace(words, "{call}", delegationWords(r.Call, idWidth), 1)
+}
+
+// streamWords name the stream of a frame's session; of the run for nil.
+func streamWords(f *replay.Frame) string {
+	switch {
+	case f == nil:
+		return "own stream"
+	case f.Child == "":
+		return "stream of a sub-session"
+	}
+	return "stream of " + shortID(f.Child)
+}
+
+func delegationWords(call string, idWidth int) string {
+	if call == "" {
+		return "a delegation"
+	}
+	return "delegation " + callWords(call, idWidth)
+}
+
+func anomalyWords(a *replay.Anomaly, idWidth int) string {
+	return delegationWords(a.Call, idWidth) + " of line " + strconv.FormatInt(a.Opened, 10) + " was never closed"
+}
+
+// callWords is the id of a call. Of a long one the end is kept: providers begin
+// all of them alike.
+func callWords(id string, width int) string {
+	if id == "" {
+		return "an unknown call"
+	}
+	return tail(ui.Clean(id), width)
+}
+
+func shortID(id string) string { return ui.Clean(rules.Short(id)) }
