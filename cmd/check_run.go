@@ -9,6 +9,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/registry"
 )
@@ -20,6 +21,8 @@ type checkRun struct {
 	judge  rules.Judge
 	since  time.Time // zero: no limit
 	writer render.CheckWriter
+	// recorded are the sessions that the store is compared with; nil for a check.
+	recorded []*session.Tree
 
 	code    int
 	missed  error           // why a store has no session that --session means
@@ -30,8 +33,8 @@ func newCheckRun(p *program) (*checkRun, error) {
 	c := p.config
 	run := &checkRun{program: p}
 	var err error
-	if run.rules, err = rules.Select(c.Select, c.Ignore); err != nil {
-		return nil, problem.New(problem.Usage, "`sessctl explain` lists the rules.", "%v", err)
+	if run.rules, err = p.selectedRules(); err != nil {
+		return nil, err
 	}
 	if run.judge, err = p.judge(); err != nil {
 		return nil, err
@@ -39,7 +42,11 @@ func newCheckRun(p *program) (*checkRun, error) {
 	if c.Explain && c.Session == "" {
 		return nil, problem.New(problem.Usage, "Name one with --session; `sessctl ls` lists them.", "--explain-request is about one session")
 	}
-	if !c.Deep && len(run.rules) > 0 && !slices.ContainsFunc(run.rules, func(r *rules.Rule) bool { return !r.Deep }) {
+	switch {
+	case len(run.rules) == 0:
+	case !slices.ContainsFunc(run.rules, func(r *rules.Rule) bool { return r.Scope&(rules.PerTree|rules.PerStore) != 0 }):
+		p.note("these rules are about recordings of a run: `sessctl replay` asks them")
+	case !c.Deep && !slices.ContainsFunc(run.rules, func(r *rules.Rule) bool { return !r.Deep }):
 		p.note("these rules find nothing without --deep")
 	}
 	if c.Since != "" {
@@ -99,6 +106,12 @@ func (run *checkRun) check(ctx context.Context, opened *registry.Opened) (*check
 	if !run.since.IsZero() {
 		st = recentStore{st, run.since}
 	}
+	if run.recorded != nil {
+		var err error
+		if st, err = run.compare(ctx, opened, &opts); err != nil {
+			return nil, err
+		}
+	}
 	result, err := check.Run(ctx, st, opts)
 	if err != nil && result.Incomplete == "" {
 		result.Incomplete = "the store could not be read to its end"
@@ -112,9 +125,5 @@ func (run *checkRun) count(result *check.Result) {
 	if result.Incomplete != "" {
 		run.code = worse(run.code, int(problem.Unreadable))
 	}
-	for _, severity := range []rules.Severity{rules.Info, rules.Warning, rules.Error} {
-		if severity.String() == run.config.FailOn && result.Fails(severity) {
-			run.code = worse(run.code, exitFindings)
-		}
-	}
+	run.code = worse(run.code, run.failing(result.Findings))
 }

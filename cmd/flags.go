@@ -4,6 +4,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sessctl/sessctl/internal/config"
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/rules"
 )
 
 // addChoice declares a flag that takes one of a few words and completes them.
@@ -15,4 +17,24 @@ func addChoice(cmd *cobra.Command, name, standard string, values []string, usage
 // addFormatFlag declares --format; the first format is the default.
 func addFormatFlag(cmd *cobra.Command, formats ...string) {
 	addChoice(cmd, "format", formats[0], formats, "how to print it")
+}
+
+// addFindingFlags declares which findings count and are printed.
+func addFindingFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	addChoice(cmd, "fail-on", "error", []string{"error", "warning", "info", "never"}, "the lowest severity that makes the exit code 1")
+	flags.StringSlice("select", nil, "run only these `RULES`: ids, names, or beginnings of ids (SC7)")
+	flags.StringSlice("ignore", nil, "leave these `RULES` out")
+	flags.Uint("max-findings", 100, "show at most `N` findings of one rule in text and table, 0 for all")
+	completeFlag(cmd, "select", ruleWords)
+	completeFlag(cmd, "ignore", ruleWords)
+}
+
+// selectedRules are those that --select and --ignore leave.
+func (p *program) selectedRules() ([]*rules.Rule, error) {
+	selected, err := rules.Select(p.config.Select, p.config.Ignore)
+	if err != nil {
+		return nil, problem.New(problem.Usage, "`sessctl explain` lists the rules.", "%v", err)
+	}
+	return selected, nil
 }

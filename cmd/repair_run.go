@@ -38,8 +38,8 @@ func newRepairRun(p *program) (*repairRun, error) {
 		return nil, err
 	}
 	var err error
-	if r.rules, err = rules.Select(c.Select, c.Ignore); err != nil {
-		return nil, problem.New(problem.Usage, "`sessctl explain` lists the rules.", "%v", err)
+	if r.rules, err = p.selectedRules(); err != nil {
+		return nil, err
 	}
 	if c.Plan != "" {
 		if r.saved, err = readPlan(c.Plan); err != nil {

@@ -102,7 +102,7 @@ func TestRepairAsksAtATerminal(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			home := t.TempDir()
-			buildDB(t, filepath.Join(home, "session.db"), stores["leaky"])
+			buildDB(t, filepath.Join(home, "session.db"), storing("leaky"))
 			before := storetest.Snapshot(t, home)
 			shown, code := atTerminal(t, home, tt.typed, "repair", "session.db")
 			if code != tt.code || !strings.Contains(shown, tt.says) {
@@ -121,7 +121,7 @@ func TestRepairAsksAtATerminal(t *testing.T) {
 
 func TestRepairDoesNotAskWithYesOrForMachines(t *testing.T) {
 	home := t.TempDir()
-	buildDB(t, filepath.Join(home, "session.db"), stores["leaky"])
+	buildDB(t, filepath.Join(home, "session.db"), storing("leaky"))
 	if shown, code := atTerminal(t, home, "", "repair", "session.db", "--format", "json"); code != 1 || strings.Contains(shown, "[y/N]") {
 		t.Errorf("--format json: code %d\n%s", code, shown)
 	}

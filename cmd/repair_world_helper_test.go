@@ -102,7 +102,7 @@ func leakyHome(t *testing.T) (home, path string) {
 	t.Helper()
 	home = t.TempDir()
 	path = filepath.Join(home, "session.db")
-	buildDB(t, path, stores["leaky"])
+	buildDB(t, path, storing("leaky"))
 	return home, path
 }
 

@@ -163,7 +163,7 @@ func TestAnIdleProcessIsNamed(t *testing.T) {
 			t.Parallel()
 			home := t.TempDir()
 			path := filepath.Join(home, "session.db")
-			buildDB(t, path, stores["leaky"], mode.options...)
+			buildDB(t, path, storing("leaky"), mode.options...)
 			refused := func(args ...string) {
 				t.Helper()
 				stop := held(t, path, mode.statements...)

@@ -27,7 +27,8 @@ func TestMain(m *testing.M) {
 //
 //	exits CODE PROGRAM ARGS…  runs a program that must end with exactly this code
 //	steady FILE               writes the last stdout to FILE without times and versions
-//	store NAME FILE           builds a docker agent database (stores_test.go)
+//	store NAME FILE [EVENTS]  builds a docker agent database (stores_test.go), and the
+//	                          recording of its last run: server-sent events in a .sse
 //	lock FILE, hold FILE      keeps a database locked, or just open
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{

@@ -3,6 +3,7 @@ package cmd_test
 import (
 	"database/sql"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -13,25 +14,26 @@ import (
 
 // stores are the databases that scripts can ask for. All are of the generation
 // that still leaked.
-var stores = map[string]func(db *agenttest.DB) error{
+var stores = map[string]func(db *agenttest.DB) (agenttest.Written, error){
 	// empty has no sessions.
-	"empty": func(*agenttest.DB) error { return nil },
+	"empty": func(*agenttest.DB) (agenttest.Written, error) { return agenttest.Written{}, nil },
 	// clean has one session that a worker helped with, as it should be.
-	"clean": func(db *agenttest.DB) error {
-		_, err := agenttest.WriteFixed(db, delegation("Optimize my Dockerfile"))
-		return err
+	"clean": func(db *agenttest.DB) (agenttest.Written, error) {
+		return agenttest.WriteFixed(db, delegation("Optimize my Dockerfile"))
 	},
 	// leaky has the same session with the worker's messages in the parent.
-	"leaky": func(db *agenttest.DB) error {
-		_, err := agenttest.WriteLeaky(db, delegation("Optimize my Dockerfile"))
-		return err
+	"leaky": func(db *agenttest.DB) (agenttest.Written, error) {
+		return agenttest.WriteLeaky(db, delegation("Optimize my Dockerfile"))
 	},
+	// nested has a worker that asked another one, and leaked.
+	"nested": func(db *agenttest.DB) (agenttest.Written, error) { return agenttest.WriteLeaky(db, nestedRun()) },
+	// killed was killed while the worker answered: nothing is stored of it but what leaked.
+	"killed": func(db *agenttest.DB) (agenttest.Written, error) { return agenttest.WriteLeaky(db, killedRun()) },
 	// several has three sessions: a clean one, one with four messages whose
 	// time goes back, and a leaky one without a title.
-	"several": func(db *agenttest.DB) error {
-		_, err := agenttest.WriteFixed(db, delegation("Optimize my Dockerfile"))
-		if err != nil {
-			return err
+	"several": func(db *agenttest.DB) (agenttest.Written, error) {
+		if written, err := agenttest.WriteFixed(db, delegation("Optimize my Dockerfile")); err != nil {
+			return written, err
 		}
 		s := db.Root(agenttest.SessionRow{Title: "Clocks"})
 		for range 4 {
@@ -39,11 +41,10 @@ var stores = map[string]func(db *agenttest.DB) error{
 			earlier := s.Assistant("root", agenttest.Message{Content: "and before"})
 			_ = later
 			if err := db.Damage(agenttest.TimeGoesBack(earlier.Row)); err != nil {
-				return err
+				return agenttest.Written{}, err
 			}
 		}
-		_, err = agenttest.WriteLeaky(db, delegation(""))
-		return err
+		return agenttest.WriteLeaky(db, delegation(""))
 	},
 }
 
@@ -63,15 +64,59 @@ func delegation(title string) agenttest.Program {
 	}}}
 }
 
+// nestedRun is a program in which the worker asks another one, and the user goes on.
+func nestedRun() agenttest.Program {
+	usage := &agenttest.Usage{InputTokens: 10, OutputTokens: 5}
+	shell := agenttest.Call{ID: "toolu_g1", Tool: "shell", Args: `{"cmd":"pwd"}`, Output: "/src"}
+	below := agenttest.Task{Agent: "grand", Text: "Where?", Steps: []agenttest.Step{
+		{Text: "I look.", Reasoning: "Hm.", Calls: []agenttest.Call{shell}},
+		{Text: "In /src.", Usage: usage},
+	}}
+	task := agenttest.Task{Agent: "worker", Text: "Find it.", Steps: []agenttest.Step{
+		{Text: "I ask.", Calls: []agenttest.Call{{ID: "toolu_w1", Tool: "transfer_task", Task: &below}}},
+		{Text: "It is in /src.", Usage: usage},
+	}}
+	return agenttest.Program{Title: "Where is it?", Turns: []agenttest.Turn{
+		{User: "Where is it?", Steps: []agenttest.Step{
+			{Calls: []agenttest.Call{{ID: "toolu_r1", Tool: "transfer_task", Task: &task}}},
+			{Text: "Found.", Usage: usage},
+		}},
+		{User: "Thanks", Steps: []agenttest.Step{{Text: "You are welcome."}}},
+	}}
+}
+
+// killedRun is a program that ends while the worker answers.
+func killedRun() agenttest.Program {
+	p := delegation("Optimize my Dockerfile")
+	p.Turns[0].Steps[0].Calls[0].Task.Steps[1].End = agenttest.Killed
+	return p
+}
+
+// storing writes one of the stores, for tests that need no events.
+func storing(name string) func(*agenttest.DB) error {
+	return func(db *agenttest.DB) error {
+		_, err := stores[name](db)
+		return err
+	}
+}
+
 func buildStore(ts *testscript.TestScript, _ bool, args []string) {
 	const generation = 18
-	if len(args) != 2 || stores[args[0]] == nil {
-		ts.Fatalf("usage: store NAME FILE, NAME one of %s", strings.Join(slices.Sorted(maps.Keys(stores)), ", "))
+	if len(args) < 2 || len(args) > 3 || stores[args[0]] == nil {
+		ts.Fatalf("usage: store NAME FILE [EVENTS], NAME one of %s", strings.Join(slices.Sorted(maps.Keys(stores)), ", "))
 	}
 	db, err := agenttest.Create(ts.MkAbs(args[1]), generation)
 	ts.Check(err)
-	ts.Check(stores[args[0]](db))
+	written, err := stores[args[0]](db)
+	ts.Check(err)
 	ts.Check(db.Close())
+	if len(args) == 3 {
+		style := agenttest.EventStyle{Form: agenttest.WithoutIDs, Title: "A title"}
+		if strings.HasSuffix(args[2], ".sse") {
+			style = agenttest.EventStyle{Form: agenttest.WithReasons, SSE: true}
+		}
+		ts.Check(os.WriteFile(ts.MkAbs(args[2]), written.Events(style), 0o600))
+	}
 }
 
 // lock holds a database against every reader, from this process, until the

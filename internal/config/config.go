@@ -40,6 +40,7 @@ type Config struct {
 	Model      string   `mapstructure:"model"`
 	Diff       []string `mapstructure:"diff"`
 	Tokens     bool     `mapstructure:"tokens"`
+	Against    string   `mapstructure:"against"`
 	Redact     bool     `mapstructure:"redact"`
 	Output     string   `mapstructure:"output"`
 

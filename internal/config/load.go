@@ -184,8 +184,8 @@ func Form(key string) string {
 }
 
 // checkChoices tests values of file and environment that must be one of a few;
-// flags were tested when they were parsed. A format that only other commands
-// have is passed over, so that one setting can serve all commands.
+// flags were tested when they were parsed. A word that only other commands have
+// is passed over, so that one setting can serve all commands.
 func (l *loader) checkChoices(flags *pflag.FlagSet) error {
 	var failed error
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -196,8 +196,8 @@ func (l *loader) checkChoices(flags *pflag.FlagSet) error {
 		value := l.v.GetString(f.Name)
 		switch source := l.config.Sources[f.Name]; {
 		case c.has(value):
-		case f.Name == formatKey && slices.Contains(formats, value):
-			l.config.Format, l.config.Sources[f.Name] = f.DefValue, "default"
+		case slices.Contains(shared[f.Name], value):
+			l.set(f.Name, f.DefValue)
 		default:
 			failed = problem.New(problem.Usage, "", "%s in %s is %q: %v", f.Name, source, value, c.wrong())
 		}
@@ -205,7 +205,19 @@ func (l *loader) checkChoices(flags *pflag.FlagSet) error {
 	return failed
 }
 
-const formatKey = "format"
+// set gives a setting its default back.
+func (l *loader) set(key, standard string) {
+	l.config.Sources[key] = "default"
+	for field, value := range reflect.ValueOf(l.config).Elem().Fields() {
+		if field.Tag.Get(tag) == key {
+			value.SetString(standard)
+		}
+	}
+}
 
-// formats are those that some command has.
-var formats = []string{"text", "table", "json", "ndjson", "markdown", "mermaid"}
+// shared are the words that some command takes for a setting that means something
+// else, or has other words, for another one.
+var shared = map[string][]string{
+	"format": {"text", "table", "json", "ndjson", "markdown", "mermaid"},
+	"model":  {"path", "raw-prefix", "tokens", "forks", "session", "auto", "depth", "session-id"},
+}
