@@ -1,5 +1,6 @@
 // Bench measures sessctl against the sqlite3 command line on one large database,
-// and views of long sessions against exports of them. It prints tables of ratios,
+// views of long sessions against exports of them, and the replay of a long
+// recording against a scan of it. It prints tables of ratios,
 // each from one run: rounds of all commands in turn, after one warm-up round,
 // medians of each. Machines are noisy, so only ratios inside one table mean
 // anything.
@@ -27,7 +28,15 @@ import (
 
 func main() {
 	rounds := flag.Int("rounds", 7, "counted rounds")
+	scanned := flag.String("scan", "", "only scan the lines of this file for valid JSON, which replay is measured against")
 	flag.Parse()
+	if *scanned != "" {
+		if err := scan(*scanned); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if flag.NArg() != 2 {
 		flag.Usage()
 		os.Exit(2)
@@ -71,6 +80,9 @@ func run(out io.Writer, sessctl, database string, rounds int) error {
 		return err
 	}
 	if err := viewTables(out, sessctl, filepath.Dir(database), 3); err != nil {
+		return err
+	}
+	if err := replayTable(out, sessctl, filepath.Dir(database), 3); err != nil {
 		return err
 	}
 	return repairTable(out, database, 3)

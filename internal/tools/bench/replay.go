@@ -1,0 +1,75 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/events/eventstest"
+	"github.com/sessctl/sessctl/internal/lines"
+)
+
+// recorded is how many events the replayed recording has.
+const recorded = 1_000_000
+
+// replayTable measures what it costs to replay a long recording, against a scan
+// of it for valid JSON, which is this program itself.
+func replayTable(out io.Writer, sessctl, folder string, rounds int) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	folder, err = os.MkdirTemp(folder, "replay-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	path := filepath.Join(folder, "events.jsonl")
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(eventstest.Long(f, recorded), f.Close()); err != nil {
+		return err
+	}
+	replay := []string{sessctl, "replay", "--fail-on", "never", path}
+	entries := []entry{
+		{"scan for valid JSON", []string{self, "-scan", path}},
+		{"sessctl replay", replay},
+		{"sessctl replay --format ndjson", append(replay[:len(replay):len(replay)], "--format", "ndjson")},
+		{"sessctl replay --all", append(replay[:len(replay):len(replay)], "--all")},
+	}
+	samples, err := measureAll(entries, rounds)
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(out, "\na recording of %d events: ", recorded); err != nil {
+		return err
+	}
+	return table(out, path, entries, samples)
+}
+
+// scan reports a line of a file that is not valid JSON.
+func scan(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	r := lines.NewReader(f)
+	for {
+		line, err := r.Next()
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		case !jsontext.Value(line.Text).IsValid():
+			return fmt.Errorf("line %d of %s is not valid JSON", line.Number, path)
+		}
+	}
+}
