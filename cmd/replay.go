@@ -95,6 +95,7 @@ func runReplay(ctx context.Context, p *program, path string) error {
 		return err
 	}
 	run.events = events.NewReader(file)
+	run.events.Shallow = c.Against == "" && c.Output == ""
 	if c.Against != "" {
 		err = run.against(ctx)
 	} else {

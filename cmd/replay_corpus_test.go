@@ -3,6 +3,7 @@ package cmd_test
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -46,6 +47,35 @@ func TestReplayNamesExactlyWhatLeaked(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestDepthTablesOfTheCorpus: the tables of the depth model are golden files.
+func TestDepthTablesOfTheCorpus(t *testing.T) {
+	for _, name := range []string{"single", "nested"} {
+		t.Run(name, func(t *testing.T) {
+			events := filepath.Join("..", "..", "shared", "corpus", "docker-agent", "leaky", name+".events.jsonl")
+			if found, err := filepath.Glob(events); err != nil || len(found) == 0 {
+				t.Skip("the shared corpus is not beside this checkout (../shared/corpus)")
+			}
+			code, got, stderr := run(t, "replay", events, "--model", "depth", "--quiet")
+			if code != 0 {
+				t.Fatalf("exit code %d\n%s", code, stderr)
+			}
+			golden := filepath.Join("..", "testdata", "replay", name+".depth.txt")
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("want (-), got (+):\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -100,6 +100,14 @@ func (r *Reader) answer(o *object, e *replay.Event) {
 
 func (r *Reader) child(o *object, e *replay.Event) {
 	e.Session = r.name(o[keyParentSession])
+	if r.Shallow {
+		var child object
+		r.parse.inner(o[keySubSession], &child)
+		if id := r.name(child[keyID]); id != "" {
+			e.Child = &session.Tree{Sessions: []*session.Session{{ID: id}}}
+		}
+		return
+	}
 	tree, err := dockeragent.Nested(o[keySubSession])
 	if err != nil {
 		r.skip(e.Line, "its sub-session cannot be read: "+err.Error())

@@ -14,6 +14,10 @@ import (
 
 // Reader reads events in order, in memory that does not grow with their number.
 type Reader struct {
+	// Shallow reads of a completed sub-session nothing but its id, for whom does not
+	// put sessions together.
+	Shallow bool
+
 	lines   *lines.Reader
 	last    int64 // the line at which the last event, or what should be one, begins
 	begun   begun

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/events"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -138,6 +139,12 @@ func TestSubSession(t *testing.T) {
 	}
 	if e := list[0]; e.Kind != replay.ChildCompleted || e.Session != "P" || e.Child.Root().ID != "C" || len(e.Child.Sessions) != 2 {
 		t.Errorf("%+v", e)
+	}
+	shallow := events.NewReader(strings.NewReader(head + `{"id":"C","messages":[{"sub_session":{"id":"G"}}]}}`))
+	shallow.Shallow = true
+	var e replay.Event
+	if err := shallow.Next(&e); err != nil || len(e.Child.Sessions) != 1 || e.Child.Root().ID != "C" || e.Child.Root().Items != nil {
+		t.Errorf("shallow: %+v, %v", e, err)
 	}
 	for _, broken := range []string{`null`, `{"title":"x"}`, `{"id":"C","messages":7}`, `[]`} {
 		list, skipped := readAll(t, strings.NewReader(head+broken+"}"))
