@@ -12,6 +12,7 @@ import (
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/events"
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -52,7 +53,7 @@ reads.
 		RunE:    func(cmd *cobra.Command, args []string) error { return runReplay(cmd.Context(), p, args[0]) },
 	}
 	addFormatFlag(cmd, "text", "table", "json", "ndjson", "mermaid")
-	addChoice(cmd, "model", replay.Auto.String(), replay.Models[:], "decide by this persistence model")
+	addChoice(cmd, "model", recording.Auto.String(), recording.Models[:], "decide by this persistence model")
 	cmd.Flags().Bool("all", false, "show every event, each piece of an answer too")
 	cmd.Flags().String("against", "", "compare with the sessions in this `STORE`")
 	cmd.Flags().StringP("output", "o", "", "write the sessions as a canonical stream into this new `FILE`")
@@ -131,8 +132,8 @@ func (run *replayRun) show(ctx context.Context) error {
 		Screen: run.out, Tool: tool(), Home: run.home, Path: run.path, Model: model, All: c.All, Quiet: c.Quiet, MaxFindings: int(c.MaxFindings),
 	})
 	var tally replayTally
-	recorder := replay.NewRecorder(model, c.Output != "")
-	err := run.each(ctx, func(e *replay.Event) error {
+	recorder := recording.NewRecorder(model, c.Output != "")
+	err := run.each(ctx, func(e *recording.Event) error {
 		step := recorder.Take(e)
 		tally.count(e, &step)
 		return writer.Event(e, &step)
@@ -155,18 +156,18 @@ func (run *replayRun) show(ctx context.Context) error {
 }
 
 // model is the persistence model that decides.
-func (p *program) model() replay.Model {
-	for m, name := range replay.Models {
+func (p *program) model() recording.Model {
+	for m, name := range recording.Models {
 		if name == p.config.Model {
-			return replay.Model(m)
+			return recording.Model(m)
 		}
 	}
-	return replay.Auto
+	return recording.Auto
 }
 
 // each hands the events to fn. A file without any is no recording.
-func (run *replayRun) each(ctx context.Context, fn func(*replay.Event) error) error {
-	var e replay.Event
+func (run *replayRun) each(ctx context.Context, fn func(*recording.Event) error) error {
+	var e recording.Event
 	for {
 		err := run.events.Next(&e)
 		if errors.Is(err, io.EOF) {
@@ -176,7 +177,7 @@ func (run *replayRun) each(ctx context.Context, fn func(*replay.Event) error) er
 			err = ctx.Err()
 		}
 		if err == nil {
-			run.heard = run.heard || e.Kind != replay.OtherEvent
+			run.heard = run.heard || e.Kind != recording.OtherEvent
 			err = fn(&e)
 		}
 		if err != nil {
@@ -200,7 +201,7 @@ func (run *replayRun) noRecording() error {
 }
 
 // write writes the sessions that the recording amounts to.
-func (run *replayRun) write(recording *replay.Recording) error {
+func (run *replayRun) write(recording *recording.Result) error {
 	sessions := 0
 	err := writeNew(run.config.Output, func(to io.Writer) error {
 		w, err := canonical.NewWriter(to, canonical.Header{Kind: "docker-agent", ChildrenClosed: true}, canonical.WriteOptions{})
@@ -226,7 +227,7 @@ func (run *replayRun) write(recording *replay.Recording) error {
 // replayTally is what of a replay decides what to type next.
 type replayTally struct{ disagree, skipped bool }
 
-func (t *replayTally) count(_ *replay.Event, step *replay.EventStep) {
+func (t *replayTally) count(_ *recording.Event, step *recording.Step) {
 	t.disagree = t.disagree || step.Disagree()
 	t.skipped = t.skipped || step.Action == replay.Skip
 }
@@ -242,7 +243,7 @@ func (run *replayRun) next(t *replayTally, found []*check.Finding) []render.Comm
 		next = append(next, explainCommand(found))
 	}
 	next = append(next, render.Command{Line: this + " --against STORE", Why: "whether a store holds what it should"})
-	if t.disagree && run.model() != replay.ByDepth {
+	if t.disagree && run.model() != recording.ByDepth {
 		next = append(next, render.Command{Line: this + " --model depth", Why: "the same run as the depth model stores it"})
 	}
 	return next

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -21,8 +22,8 @@ import (
 // prints what differs as a check prints its findings.
 func (run *replayRun) against(ctx context.Context) error {
 	c := run.config
-	recorder := replay.NewRecorder(run.model(), true)
-	err := run.each(ctx, func(e *replay.Event) error {
+	recorder := recording.NewRecorder(run.model(), true)
+	err := run.each(ctx, func(e *recording.Event) error {
 		recorder.Take(e)
 		return nil
 	})

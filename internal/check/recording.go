@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -12,7 +13,7 @@ import (
 
 // Recording runs rules over a recorded stream of events that was read from path.
 // skipped are the first of its lines that are no events, of unread.
-func Recording(path string, recording *replay.Recording, skipped []replay.Skipped, unread int, run []*rules.Rule) []*Finding {
+func Recording(path string, recording *recording.Result, skipped []recording.Skipped, unread int, run []*rules.Rule) []*Finding {
 	e := &engine{opts: Options{Rules: run}, facts: &session.Store{Path: path}}
 	found := e.run(-1, nil, rules.PerRecording, func(report func(*rules.Finding)) *rules.Pass {
 		return rules.NewRecordingPass(e.facts, recording, skipped, unread, report)

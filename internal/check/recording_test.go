@@ -3,34 +3,28 @@ package check_test
 import (
 	"context"
 	"errors"
-	"io"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sessctl/sessctl/internal/check"
-	"github.com/sessctl/sessctl/internal/events"
+	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store"
-	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/treetest"
 )
 
 func TestARecordingIsCheckedByItsOwnRulesOnly(t *testing.T) {
-	recording := &replay.Recording{
+	result := &recording.Result{
 		Trees:     treetest.Trees(t, "P\n  user\n  root c1()\n  user"), // SC101 in a store
-		Anomalies: []replay.Anomaly{{Kind: replay.UnmatchedEnd, Line: 7}, {Kind: replay.CutOff, Opened: 3, Line: 9}},
+		Anomalies: []recording.Anomaly{{Kind: recording.UnmatchedEnd, Line: 7}, {Kind: recording.CutOff, Opened: 3, Line: 9}},
 		Odd:       2,
 	}
-	skipped := []replay.Skipped{{Line: 2, Why: "it is no JSON"}}
+	skipped := []recording.Skipped{{Line: 2, Why: "it is no JSON"}}
 	var got []string
-	for _, f := range check.Recording("run.jsonl", recording, skipped, 1, rules.All) {
+	for _, f := range check.Recording("run.jsonl", result, skipped, 1, rules.All) {
 		got = append(got, f.Rule.ID+" "+f.Severity.String()+" "+f.Row)
 		if f.Session != "" || f.Root != nil || f.Fingerprint == "" {
 			t.Errorf("%s is about session %q", f.Row, f.Session)
@@ -40,7 +34,7 @@ func TestARecordingIsCheckedByItsOwnRulesOnly(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if found := check.Recording("run.jsonl", recording, skipped, 1, []*rules.Rule{rules.Find("SC101")}); len(found) > 0 {
+	if found := check.Recording("run.jsonl", result, skipped, 1, []*rules.Rule{rules.Find("SC101")}); len(found) > 0 {
 		t.Errorf("found %v", places(found))
 	}
 }
@@ -94,81 +88,4 @@ func TestAComparisonThatPanicsBecomesAFinding(t *testing.T) {
 	if diff := cmp.Diff([]string{"SC000 P0.-1", "SC000 P1.-1"}, places(r.Findings)); diff != "" || !strings.Contains(r.Incomplete, "no luck with") {
 		t.Errorf("%s: %s", r.Incomplete, diff)
 	}
-}
-
-// TestTheCorpusBesideItsRecordings: what the runtime's own events say of the
-// databases that it wrote. A leaky one differs in the leaked rows; a fixed one only
-// in the sub-sessions that never completed.
-func TestTheCorpusBesideItsRecordings(t *testing.T) {
-	needCorpus(t)
-	for _, name := range scripts {
-		for _, writer := range []string{"leaky", "fixed"} {
-			t.Run(writer+"/"+name, func(t *testing.T) {
-				path, want := fromCorpus(t, writer+"/"+name+".db"), ""
-				if writer == "fixed" && (name == "err-child" || name == "kill-child") {
-					want = "SC717"
-				}
-				var leaked, leakedAlone []int
-				for _, f := range checkFile(t, path, store.Options{}).Findings {
-					if isLeak(f.Rule) {
-						leakedAlone = append(leakedAlone, f.Items...)
-					}
-				}
-				var others []string
-				for _, f := range besideRecording(t, path, writer+"/"+name+".events.jsonl").Findings {
-					if isLeak(f.Rule) {
-						leaked = append(leaked, f.Items...)
-						continue
-					}
-					others = append(others, f.Rule.ID)
-					if f.Severity != rules.Info {
-						t.Errorf("%s %s: %s", f.Severity, f.Rule.ID, f.Message)
-					}
-				}
-				slices.Sort(leaked)
-				slices.Sort(leakedAlone)
-				if diff := cmp.Diff(leakedAlone, leaked); diff != "" {
-					t.Errorf("leaked by the items alone (-), by the events (+):\n%s", diff)
-				}
-				if got := strings.Join(others, " "); got != want {
-					t.Errorf("besides leaks found %q, want %q", got, want)
-				}
-			})
-		}
-	}
-}
-
-// besideRecording checks a database beside a recording of the corpus.
-func besideRecording(t *testing.T, path, recording string) *check.Result {
-	t.Helper()
-	file, err := os.Open(filepath.Join(corpus, recording))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = file.Close() }()
-	reader, recorder := events.NewReader(file), replay.NewRecorder(replay.Auto, true)
-	for {
-		var e replay.Event
-		if err := reader.Next(&e); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		recorder.Take(&e)
-	}
-	trees := recorder.End().Trees
-	if len(trees) != 1 {
-		t.Fatalf("%d recorded trees", len(trees))
-	}
-	o, err := registry.Open(t.Context(), path, "", nil, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = o.Close() }()
-	return run(t, o, check.Options{Compare: func(ctx context.Context, tree *session.Tree) (*replay.Comparison, error) {
-		if err := o.Fill(ctx, tree); err != nil {
-			return nil, err
-		}
-		return replay.Compare(trees[0], tree), nil
-	}})
 }

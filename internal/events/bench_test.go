@@ -13,7 +13,7 @@ import (
 	"github.com/sessctl/sessctl/internal/events"
 	"github.com/sessctl/sessctl/internal/events/eventstest"
 	"github.com/sessctl/sessctl/internal/lines"
-	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/recording"
 )
 
 // BenchmarkRead reads a million events, and scans the same lines for whether they
@@ -73,7 +73,7 @@ func validate(f io.Reader) (int, error) {
 
 func readEvents(f io.Reader) (int, error) {
 	r := events.NewReader(f)
-	var e replay.Event
+	var e recording.Event
 	for n := 0; ; n++ {
 		if err := r.Next(&e); err == io.EOF {
 			return n, nil

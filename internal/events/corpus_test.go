@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/sessctl/sessctl/internal/events"
-	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/registry"
@@ -43,7 +43,7 @@ func TestChildrenAreAsStored(t *testing.T) {
 		t.Run(filepath.Base(filepath.Dir(path))+"/"+filepath.Base(path), func(t *testing.T) {
 			stored := storedSessions(t, strings.TrimSuffix(path, ".events.jsonl")+".db")
 			for _, e := range recorded(t, path) {
-				if e.Kind != replay.ChildCompleted {
+				if e.Kind != recording.ChildCompleted {
 					continue
 				}
 				if e.Child == nil {
@@ -71,7 +71,7 @@ func TestChildrenAreAsStored(t *testing.T) {
 }
 
 // recorded are the events of a stream in which no line is skipped.
-func recorded(t *testing.T, path string) []replay.Event {
+func recorded(t *testing.T, path string) []recording.Event {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -85,11 +85,11 @@ func recorded(t *testing.T, path string) []replay.Event {
 	return list
 }
 
-func readAll(t testing.TB, stream io.Reader) (list []replay.Event, skipped []events.Skipped) {
+func readAll(t testing.TB, stream io.Reader) (list []recording.Event, skipped []events.Skipped) {
 	t.Helper()
 	r := events.NewReader(stream)
 	for {
-		var e replay.Event
+		var e recording.Event
 		switch err := r.Next(&e); err {
 		case nil:
 			list = append(list, e)

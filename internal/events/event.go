@@ -6,30 +6,30 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/dockeragent"
 )
 
 // fills take what an event of a kind says besides what all have.
-var fills = [...]func(*Reader, *object, *replay.Event){
-	replay.UserMessage:    (*Reader).userMessage,
-	replay.Choice:         textIn(keyContent),
-	replay.Reasoning:      textIn(keyContent),
-	replay.PartialCall:    (*Reader).call,
-	replay.CallStarted:    (*Reader).call,
-	replay.CallAnswered:   (*Reader).answer,
-	replay.ChildCompleted: (*Reader).child,
-	replay.TokenUsage:     (*Reader).usage,
-	replay.TitleSet:       textIn(keyTitle),
-	replay.Summarized:     (*Reader).summary,
-	replay.Switched:       (*Reader).switched,
-	replay.Failed:         textIn(keyError),
+var fills = [...]func(*Reader, *object, *recording.Event){
+	recording.UserMessage:    (*Reader).userMessage,
+	recording.Choice:         textIn(keyContent),
+	recording.Reasoning:      textIn(keyContent),
+	recording.PartialCall:    (*Reader).call,
+	recording.CallStarted:    (*Reader).call,
+	recording.CallAnswered:   (*Reader).answer,
+	recording.ChildCompleted: (*Reader).child,
+	recording.TokenUsage:     (*Reader).usage,
+	recording.TitleSet:       textIn(keyTitle),
+	recording.Summarized:     (*Reader).summary,
+	recording.Switched:       (*Reader).switched,
+	recording.Failed:         textIn(keyError),
 }
 
 // fill makes an event of its members.
-func (r *Reader) fill(o *object, line int64, e *replay.Event) {
-	*e = replay.Event{
+func (r *Reader) fill(o *object, line int64, e *recording.Event) {
+	*e = recording.Event{
 		Line: line, Name: r.name(o[keyType]), Agent: r.name(o[keyAgent]), Session: r.name(o[keySession]),
 	}
 	e.Kind = kinds[e.Name]
@@ -41,13 +41,13 @@ func (r *Reader) fill(o *object, line int64, e *replay.Event) {
 	}
 }
 
-func textIn(k key) func(*Reader, *object, *replay.Event) {
-	return func(_ *Reader, o *object, e *replay.Event) { e.Text = textOf(o[k]) }
+func textIn(k key) func(*Reader, *object, *recording.Event) {
+	return func(_ *Reader, o *object, e *recording.Event) { e.Text = textOf(o[k]) }
 }
 
 // userMessage takes the text parts where there is no text, as docker agent's
 // adapter does with stored messages.
-func (r *Reader) userMessage(o *object, e *replay.Event) {
+func (r *Reader) userMessage(o *object, e *recording.Event) {
 	e.Text, e.Position = textOf(o[keyMessage]), numberOf(o[keyPosition], -1)
 	if e.Text != "" {
 		return
@@ -66,11 +66,11 @@ func (r *Reader) userMessage(o *object, e *replay.Event) {
 // call takes a call. In a stream the arguments of a call come in pieces (from
 // v1.34.0, #2163) or grow, so they say whom a partial one asks only once they are
 // whole.
-func (r *Reader) call(o *object, e *replay.Event) {
+func (r *Reader) call(o *object, e *recording.Event) {
 	e.Call = r.callOf(o)
 	c := &e.Call
 	c.Form = session.FormOf(c.Args)
-	if e.Kind == replay.CallStarted || c.Args != "" && c.Form != session.ArgsBroken {
+	if e.Kind == recording.CallStarted || c.Args != "" && c.Form != session.ArgsBroken {
 		c.Delegation = session.DelegationFor(c.Name, c.Args)
 	}
 }
@@ -84,7 +84,7 @@ func (r *Reader) callOf(o *object) session.Call {
 
 // answer takes a result. Until v1.33 it holds its call, from v1.34.0 (#2163) the
 // call's id and the tool's definition.
-func (r *Reader) answer(o *object, e *replay.Event) {
+func (r *Reader) answer(o *object, e *recording.Event) {
 	e.Call, e.Text = r.callOf(o), textOf(o[keyResponse])
 	if o[keyCallID] != nil {
 		e.Call.ID = textOf(o[keyCallID])
@@ -98,7 +98,7 @@ func (r *Reader) answer(o *object, e *replay.Event) {
 	e.IsError = result[keyIsError].Kind() == 't' || o[keyIsError].Kind() == 't'
 }
 
-func (r *Reader) child(o *object, e *replay.Event) {
+func (r *Reader) child(o *object, e *recording.Event) {
 	e.Session = r.name(o[keyParentSession])
 	if r.Shallow {
 		var child object
@@ -116,18 +116,18 @@ func (r *Reader) child(o *object, e *replay.Event) {
 	e.Child = tree
 }
 
-func (r *Reader) usage(o *object, e *replay.Event) {
+func (r *Reader) usage(o *object, e *recording.Event) {
 	var usage, last object
 	r.parse.inner(o[keyUsage], &usage)
 	r.parse.inner(usage[keyLastMessage], &last)
 	e.Model = r.name(last[keyModel])
 }
 
-func (r *Reader) summary(o *object, e *replay.Event) {
+func (r *Reader) summary(o *object, e *recording.Event) {
 	e.Text, e.KeptFrom = textOf(o[keySummary]), numberOf(o[keyFirstKept], 0)
 }
 
-func (r *Reader) switched(o *object, e *replay.Event) {
+func (r *Reader) switched(o *object, e *recording.Event) {
 	e.Start, e.From, e.To = o[keySwitching].Kind() == 't', r.name(o[keyFrom]), r.name(o[keyTo])
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/lines"
-	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/recording"
 )
 
 // Reader reads events in order, in memory that does not grow with their number.
@@ -34,7 +34,7 @@ func NewReader(r io.Reader) *Reader {
 }
 
 // Next reads the next event. The error is io.EOF behind the last one.
-func (r *Reader) Next(e *replay.Event) error {
+func (r *Reader) Next(e *recording.Event) error {
 	for {
 		line, err := r.lines.Next()
 		switch err {
@@ -58,12 +58,12 @@ func (r *Reader) Next(e *replay.Event) error {
 }
 
 // take makes an event of what should be one JSON object.
-func (r *Reader) take(data []byte, line int64, e *replay.Event) bool {
+func (r *Reader) take(data []byte, line int64, e *recording.Event) bool {
 	return r.accept(r.parse.object(data, &r.event), line, e)
 }
 
 // accept makes an event of the object that was read last.
-func (r *Reader) accept(err error, line int64, e *replay.Event) bool {
+func (r *Reader) accept(err error, line int64, e *recording.Event) bool {
 	r.last = line
 	switch {
 	case err != nil:

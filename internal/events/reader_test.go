@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sessctl/sessctl/internal/events"
-	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/recording"
 )
 
 const (
@@ -79,7 +79,7 @@ func TestForms(t *testing.T) {
 // Of very many skipped lines the first are told, and all are counted.
 func TestManySkipped(t *testing.T) {
 	r := events.NewReader(strings.NewReader(strings.Repeat("log\n", 250)))
-	if err := r.Next(&replay.Event{}); err != io.EOF {
+	if err := r.Next(&recording.Event{}); err != io.EOF {
 		t.Fatal(err)
 	}
 	if list := r.Skipped(); len(list) != 100 || list[99].Line != 100 || r.SkippedCount() != 250 {
@@ -91,7 +91,7 @@ func TestManySkipped(t *testing.T) {
 func TestUnreadable(t *testing.T) {
 	broken := errors.New("broken")
 	r := events.NewReader(io.MultiReader(strings.NewReader(choiceA+"\n{"), iotest.ErrReader(broken)))
-	var e replay.Event
+	var e recording.Event
 	if err := r.Next(&e); err != nil || e.Text != "a" {
 		t.Errorf("event %+v, error %v", e, err)
 	}
@@ -108,7 +108,7 @@ func TestEventsStay(t *testing.T) {
 	}
 	list, _ := readAll(t, strings.NewReader(b.String()))
 	for i, e := range list {
-		want := replay.Event{Line: int64(i + 1), Name: fmt.Sprint("kind ", i), Agent: fmt.Sprint("agent ", i), Session: fmt.Sprint("session ", i)}
+		want := recording.Event{Line: int64(i + 1), Name: fmt.Sprint("kind ", i), Agent: fmt.Sprint("agent ", i), Session: fmt.Sprint("session ", i)}
 		if diff := cmp.Diff(want, e); diff != "" {
 			t.Fatalf("(-want +got):\n%s", diff)
 		}
@@ -134,7 +134,7 @@ func TestServerSentIsTheSame(t *testing.T) {
 		sent.WriteString("data: [DONE]\n\n")
 		want, skippedLines := drain(lines.String())
 		got, skippedSent := drain(sent.String())
-		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(replay.Event{}, "Line")); diff != "" {
+		if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(recording.Event{}, "Line")); diff != "" {
 			t.Errorf("(-lines +sent):\n%s\n%s", diff, sent.String())
 		}
 		if skippedLines+skippedSent > 0 {
@@ -143,9 +143,9 @@ func TestServerSentIsTheSame(t *testing.T) {
 	})
 }
 
-func drain(stream string) (list []replay.Event, skipped int) {
+func drain(stream string) (list []recording.Event, skipped int) {
 	r := events.NewReader(strings.NewReader(stream))
-	var e replay.Event
+	var e recording.Event
 	for r.Next(&e) == nil {
 		list = append(list, e)
 	}
@@ -168,7 +168,7 @@ func FuzzReader(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, stream string) {
 		r := events.NewReader(strings.NewReader(stream))
-		var e replay.Event
+		var e recording.Event
 		var last int64
 		var unread int // events that are also told, because their sub-session is lost
 		list := 0
@@ -184,7 +184,7 @@ func FuzzReader(f *testing.F) {
 				t.Fatalf("line %d behind line %d, type %q", e.Line, last, e.Name)
 			}
 			last = e.Line
-			if e.Kind == replay.ChildCompleted && e.Child == nil {
+			if e.Kind == recording.ChildCompleted && e.Child == nil {
 				unread++
 			}
 		}

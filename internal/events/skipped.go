@@ -7,12 +7,12 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/recording"
 )
 
 // Skipped is a line that is no event, or an event without what it should hold.
 // Logs stand between events in many recordings: this is no error.
-type Skipped = replay.Skipped
+type Skipped = recording.Skipped
 
 // most is how many skipped lines are told one by one.
 const most = 100

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/sessctl/sessctl/internal/lines"
-	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/recording"
 )
 
 // The lines of server-sent events: https://html.spec.whatwg.org/multipage/server-sent-events.html
@@ -24,7 +24,7 @@ type begun struct {
 
 // line takes a line and reports whether it makes an event complete. An event of
 // one line of data is complete without the blank line that should follow.
-func (r *Reader) line(line lines.Line, e *replay.Event) bool {
+func (r *Reader) line(line lines.Line, e *recording.Event) bool {
 	data, isData := bytes.CutPrefix(line.Text, dataField)
 	data = bytes.TrimLeft(data, " \t")
 	switch {
@@ -51,7 +51,7 @@ func isField(text []byte) bool {
 	return false
 }
 
-func (r *Reader) begin(data []byte, line int64, e *replay.Event) bool {
+func (r *Reader) begin(data []byte, line int64, e *recording.Event) bool {
 	if len(data) == 0 || bytes.Equal(data, done) {
 		return false
 	}
@@ -73,7 +73,7 @@ func (r *Reader) goOn(data []byte) {
 }
 
 // complete takes the event that was begun, if one was.
-func (r *Reader) complete(e *replay.Event) bool {
+func (r *Reader) complete(e *recording.Event) bool {
 	b := r.begun
 	r.begun = begun{}
 	return b.data != nil && r.take(b.data, b.line, e)

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -15,7 +16,7 @@ import (
 // with their number.
 type ReplayWriter interface {
 	// Event takes the next event with its verdict and keeps neither.
-	Event(e *replay.Event, step *replay.EventStep) error
+	Event(e *recording.Event, step *recording.Step) error
 	// Close prints what is left and how it ended. Rows may be held back until then.
 	Close(end ReplayEnd) error
 }
@@ -26,7 +27,7 @@ type ReplayOptions struct {
 	Tool   Tool
 	Home   string // the folder that ~ stands for
 	Path   string // of the recording; "-" is standard input
-	Model  replay.Model
+	Model  recording.Model
 	All    bool // every event is a row; a diagram folds them nevertheless
 	Quiet  bool // rows and findings only
 
@@ -70,14 +71,14 @@ type replaySummary struct {
 // through a buffer. A terminal gets each row at once.
 type replayRows struct {
 	ReplayOptions
-	fold    *replay.Fold
+	fold    *recording.Fold
 	summary replaySummary
 	out     *bufio.Writer
 }
 
-func newReplayRows(opts ReplayOptions, w io.Writer, print func(*replay.Row) error) *replayRows {
+func newReplayRows(opts ReplayOptions, w io.Writer, print func(*recording.Row) error) *replayRows {
 	r := &replayRows{ReplayOptions: opts, out: bufio.NewWriterSize(w, 1<<16)}
-	r.fold = replay.NewFold(opts.All, func(row *replay.Row) error {
+	r.fold = recording.NewFold(opts.All, func(row *recording.Row) error {
 		r.count(row)
 		if err := print(row); err != nil || !opts.Screen.Terminal {
 			return err
@@ -87,12 +88,12 @@ func newReplayRows(opts ReplayOptions, w io.Writer, print func(*replay.Row) erro
 	return r
 }
 
-func (r *replayRows) Event(e *replay.Event, step *replay.EventStep) error {
+func (r *replayRows) Event(e *recording.Event, step *recording.Step) error {
 	r.summary.Events++
 	return r.fold.Take(e, step)
 }
 
-func (r *replayRows) count(row *replay.Row) {
+func (r *replayRows) count(row *recording.Row) {
 	r.summary.Rows++
 	r.summary.Delegations += max(0, row.Depth-row.Before)
 	switch row.Action {

@@ -6,6 +6,7 @@ import (
 
 	"charm.land/lipgloss/v2"
 
+	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -15,8 +16,8 @@ import (
 type replayColumn struct {
 	name  string
 	width int
-	cell  func(r *replay.Row, o *ReplayOptions, width int) string // clean, and not wider but for a reason
-	style func(r *replay.Row) lipgloss.Style                      // nil for none
+	cell  func(r *recording.Row, o *ReplayOptions, width int) string // clean, and not wider but for a reason
+	style func(r *recording.Row) lipgloss.Style                      // nil for none
 }
 
 // The signs in front of a row, in columns of their own.
@@ -26,7 +27,7 @@ const (
 	signColumns  = 2
 )
 
-func replaySign(r *replay.Row) (string, lipgloss.Style) {
+func replaySign(r *recording.Row) (string, lipgloss.Style) {
 	switch {
 	case r.Anomaly != nil:
 		return oddSign, ui.Red
@@ -42,7 +43,7 @@ func replayColumns(width int, table bool) []replayColumn {
 	const narrowest = 60 // of a screen: on a narrower one lines are broken by the terminal
 	columns := []replayColumn{
 		{name: "event", cell: eventCell},
-		{name: "depth", width: 5, cell: func(r *replay.Row, _ *ReplayOptions, _ int) string { return replayDepth(r) }},
+		{name: "depth", width: 5, cell: func(r *recording.Row, _ *ReplayOptions, _ int) string { return replayDepth(r) }},
 		{name: "frame", cell: frameCell},
 		{name: "action", width: 7, cell: actionCell, style: actionStyle},
 		{name: "why", cell: whyCell},
@@ -66,18 +67,18 @@ func replayColumns(width int, table bool) []replayColumn {
 }
 
 // lineCell is the line of the first event, as a number.
-func lineCell(r *replay.Row, _ *ReplayOptions, width int) string {
+func lineCell(r *recording.Row, _ *ReplayOptions, width int) string {
 	number := strconv.FormatInt(r.Line, 10)
 	return strings.Repeat(" ", max(0, width-len(number))) + number
 }
 
-func eventCell(r *replay.Row, _ *ReplayOptions, width int) string {
+func eventCell(r *recording.Row, _ *ReplayOptions, width int) string {
 	return ui.Truncate(replayEventWords(r), width)
 }
 
 // frameCell is the path of agents; of a long one the end, which tells it from
 // others.
-func frameCell(r *replay.Row, _ *ReplayOptions, width int) string {
+func frameCell(r *recording.Row, _ *ReplayOptions, width int) string {
 	path := strings.Join(replayFrame(r), "/")
 	if path == "" {
 		return nothingSign
@@ -87,21 +88,21 @@ func frameCell(r *replay.Row, _ *ReplayOptions, width int) string {
 
 const nothingSign = "–"
 
-func actionCell(r *replay.Row, _ *ReplayOptions, _ int) string {
+func actionCell(r *recording.Row, _ *ReplayOptions, _ int) string {
 	if r.Action == replay.None {
 		return nothingSign
 	}
 	return r.Action.String()
 }
 
-func actionStyle(r *replay.Row) lipgloss.Style {
+func actionStyle(r *recording.Row) lipgloss.Style {
 	return [...]lipgloss.Style{replay.Persist: ui.Green, replay.Skip: ui.Yellow, replay.None: ui.Dim}[r.Action]
 }
 
-func whyCell(r *replay.Row, _ *ReplayOptions, width int) string { return replayWhy(r, width) }
+func whyCell(r *recording.Row, _ *ReplayOptions, width int) string { return replayWhy(r, width) }
 
 // whyAndOtherCell says besides what the other model would do, for want of a line
 // of its own.
-func whyAndOtherCell(r *replay.Row, o *ReplayOptions, width int) string {
+func whyAndOtherCell(r *recording.Row, o *ReplayOptions, width int) string {
 	return replayWhyAndOther(r, o.Model, width)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/replay"
 )
 
@@ -76,7 +77,7 @@ func (o *ReplayOptions) head() replayHead {
 }
 
 // rowObject is a row for machines.
-func rowObject(r *replay.Row, model replay.Model) replayEvent {
+func rowObject(r *recording.Row, model recording.Model) replayEvent {
 	e := replayEvent{
 		Line: r.Line, Event: r.Name, Agent: r.Agent, Time: r.Time, From: r.From, To: r.To,
 		DepthBefore: r.Before, Depth: r.Depth, Frame: replayFrame(r), Target: r.Target,
@@ -93,7 +94,7 @@ func rowObject(r *replay.Row, model replay.Model) replayEvent {
 	}
 	if r.Disagree() {
 		e.Models = &replayActions{Depth: r.Other.String(), SessionID: r.Action.String()}
-		if model == replay.ByDepth {
+		if model == recording.ByDepth {
 			e.Models = &replayActions{Depth: r.Action.String(), SessionID: r.Other.String()}
 		}
 	}
@@ -112,7 +113,7 @@ type replayJSON struct {
 
 func newReplayJSON(opts ReplayOptions) *replayJSON {
 	j := &replayJSON{}
-	j.replayRows = newReplayRows(opts, opts.Screen.Plain(), func(r *replay.Row) error {
+	j.replayRows = newReplayRows(opts, opts.Screen.Plain(), func(r *recording.Row) error {
 		if err := j.begin(); err != nil {
 			return err
 		}
@@ -190,7 +191,7 @@ type replayLines struct{ *replayRows }
 
 func newReplayLines(opts ReplayOptions) *replayLines {
 	l := &replayLines{}
-	l.replayRows = newReplayRows(opts, opts.Screen.Plain(), func(r *replay.Row) error {
+	l.replayRows = newReplayRows(opts, opts.Screen.Plain(), func(r *recording.Row) error {
 		object := rowObject(r, l.Model)
 		object.Type = "event"
 		return jsonLine(l.out, object)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -20,7 +21,7 @@ type replayDiagram struct {
 	names map[string]string        // of participants, by session
 	alias map[*replay.Frame]string // of delegations that are open
 	run   string                   // the run's own participant
-	held  *replay.Row              // a user's message to a session whose agent has not spoken
+	held  *recording.Row           // a user's message to a session whose agent has not spoken
 	open  []openArrow
 	notes []string // that wait for more of their kind
 	over  string   // their participant
@@ -73,11 +74,11 @@ func (d *replayDiagram) line(format string, args ...any) error {
 }
 
 // row prints the arrows and the notes of a row.
-func (d *replayDiagram) row(r *replay.Row) error {
+func (d *replayDiagram) row(r *recording.Row) error {
 	if err := d.begin(); err != nil {
 		return err
 	}
-	if r.Kind == replay.UserMessage && r.Agent == "" && d.held == nil && d.names[r.Target] == "" {
+	if r.Kind == recording.UserMessage && r.Agent == "" && d.held == nil && d.names[r.Target] == "" {
 		held := *r
 		d.held = &held
 		return nil
@@ -98,14 +99,14 @@ func (d *replayDiagram) row(r *replay.Row) error {
 			return err
 		}
 	}
-	if r.Action == replay.Skip || r.Anomaly != nil || r.Disagree() || r.Kind == replay.Failed || r.Kind == replay.Restarted {
+	if r.Action == replay.Skip || r.Anomaly != nil || r.Disagree() || r.Kind == recording.Failed || r.Kind == recording.Restarted {
 		return d.note(r)
 	}
 	return nil
 }
 
 // runAgent is the agent of the run's own session, "" when the row does not name it.
-func runAgent(r *replay.Row) string {
+func runAgent(r *recording.Row) string {
 	if path := replayFrame(r); len(path) > 0 {
 		return path[0]
 	}
@@ -125,13 +126,13 @@ func (d *replayDiagram) release(agent string) error {
 
 // arrow shows what is stored in the session: as said to or by the user, or by the
 // session to itself. Pieces of a message are told with the message.
-func (d *replayDiagram) arrow(r *replay.Row) error {
-	if r.Kind == replay.Choice || r.Kind == replay.Reasoning || r.Kind == replay.PartialCall {
+func (d *replayDiagram) arrow(r *recording.Row) error {
+	if r.Kind == recording.Choice || r.Kind == recording.Reasoning || r.Kind == recording.PartialCall {
 		return nil
 	}
-	answer := r.Kind == replay.MessageAdded && len(r.Calls) == 0 && r.Call == ""
+	answer := r.Kind == recording.MessageAdded && len(r.Calls) == 0 && r.Call == ""
 	user := ""
-	if r.Kind == replay.UserMessage || answer {
+	if r.Kind == recording.UserMessage || answer {
 		var err error
 		if user, err = d.participant("\x00user", "user"); err != nil {
 			return err
@@ -157,7 +158,7 @@ func (d *replayDiagram) send(from, arrow, to, words string) error {
 }
 
 // delegate draws the arrow to a sub-session.
-func (d *replayDiagram) delegate(r *replay.Row) error {
+func (d *replayDiagram) delegate(r *recording.Row) error {
 	var caller *replay.Frame
 	if r.Frame != nil {
 		caller = r.Frame.Parent
@@ -180,14 +181,14 @@ func (d *replayDiagram) delegate(r *replay.Row) error {
 
 // returns draws an arrow back for every delegation that a row closes: the one that
 // it names, else the last ones.
-func (d *replayDiagram) returns(r *replay.Row) error {
+func (d *replayDiagram) returns(r *recording.Row) error {
 	for range r.Before - r.Depth {
 		at := len(d.open) - 1
 		if at < 0 {
 			return nil
 		}
 		named := slices.IndexFunc(d.open, func(o openArrow) bool {
-			return r.Call != "" && o.call == r.Call || r.Kind == replay.StreamStopped && o.frame == r.Frame
+			return r.Call != "" && o.call == r.Call || r.Kind == recording.StreamStopped && o.frame == r.Frame
 		})
 		if named >= 0 {
 			at = named
@@ -203,7 +204,7 @@ func (d *replayDiagram) returns(r *replay.Row) error {
 }
 
 // note collects what is said about one session in a row, a few lines at a time.
-func (d *replayDiagram) note(r *replay.Row) error {
+func (d *replayDiagram) note(r *recording.Row) error {
 	const most = 6
 	at, err := d.session(r)
 	if err != nil {
@@ -229,7 +230,7 @@ func (d *replayDiagram) flushNotes() error {
 
 // skipWords say what is not stored here, and why where that is not told by the
 // session that the note is over.
-func skipWords(r *replay.Row, model replay.Model) string {
+func skipWords(r *recording.Row, model recording.Model) string {
 	sign, _ := replaySign(r)
 	words := strings.TrimSpace(sign + " " + replayEventWords(r))
 	if r.Action != replay.None {
@@ -246,7 +247,7 @@ func skipWords(r *replay.Row, model replay.Model) string {
 }
 
 // arrowWords say what is stored, and in which line it stands.
-func arrowWords(r *replay.Row) string {
+func arrowWords(r *recording.Row) string {
 	words := replayEventWords(r)
 	if about := replaySubject(r, diagramColumns); len(about) > 0 {
 		words += ", " + about[0]

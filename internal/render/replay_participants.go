@@ -5,12 +5,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/replay"
 )
 
 // session is the participant that a row belongs to: that of its frame, else of the
 // session that it would be stored in, else of the run.
-func (d *replayDiagram) session(r *replay.Row) (string, error) {
+func (d *replayDiagram) session(r *recording.Row) (string, error) {
 	switch {
 	case r.Frame != nil && (r.Target == "" || r.Target == r.Frame.Child):
 		return d.frame(r.Frame, r.Agent)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -14,7 +15,7 @@ import (
 // scene is a recording as the model takes it.
 type scene struct {
 	name     string
-	model    replay.Model
+	model    recording.Model
 	all      bool
 	quiet    bool
 	events   []taken
@@ -24,8 +25,8 @@ type scene struct {
 
 // taken is an event with its verdict.
 type taken struct {
-	event replay.Event
-	step  replay.EventStep
+	event recording.Event
+	step  recording.Step
 }
 
 // secret is what nobody may see in an output.
@@ -43,23 +44,23 @@ var (
 	lost   = &replay.Frame{Item: -1, Caller: "root", Agent: "beta"}
 )
 
-var eventTypes = map[replay.EventKind]string{
-	replay.OtherEvent: "toolset_info", replay.UserMessage: "user_message", replay.StreamStarted: "stream_started",
-	replay.StreamStopped: "stream_stopped", replay.Choice: "agent_choice", replay.Reasoning: "agent_choice_reasoning",
-	replay.PartialCall: "partial_tool_call", replay.CallStarted: "tool_call", replay.CallAnswered: "tool_call_response",
-	replay.MessageAdded: "message_added", replay.ChildCompleted: "sub_session_completed", replay.TokenUsage: "token_usage",
-	replay.TitleSet: "session_title", replay.Summarized: "session_summary", replay.Switched: "agent_switching",
-	replay.Restarted: "model_fallback", replay.Failed: "error",
+var eventTypes = map[recording.EventKind]string{
+	recording.OtherEvent: "toolset_info", recording.UserMessage: "user_message", recording.StreamStarted: "stream_started",
+	recording.StreamStopped: "stream_stopped", recording.Choice: "agent_choice", recording.Reasoning: "agent_choice_reasoning",
+	recording.PartialCall: "partial_tool_call", recording.CallStarted: "tool_call", recording.CallAnswered: "tool_call_response",
+	recording.MessageAdded: "message_added", recording.ChildCompleted: "sub_session_completed", recording.TokenUsage: "token_usage",
+	recording.TitleSet: "session_title", recording.Summarized: "session_summary", recording.Switched: "agent_switching",
+	recording.Restarted: "model_fallback", recording.Failed: "error",
 }
 
 // heard is an event of the run's own session (no frame), or of a sub-session.
-func heard(line int64, kind replay.EventKind, frame *replay.Frame, reason replay.Reason, edits ...func(*taken)) taken {
+func heard(line int64, kind recording.EventKind, frame *replay.Frame, reason replay.Reason, edits ...func(*taken)) taken {
 	x := taken{
-		event: replay.Event{
+		event: recording.Event{
 			Line: line, Kind: kind, Name: eventTypes[kind], Text: secret, Call: session.Call{Args: secret},
 			Time: time.Date(2026, 11, 20, 21, 36, 45, int(line)*1000, time.UTC),
 		},
-		step: replay.EventStep{Target: runID, Agent: "root"},
+		step: recording.Step{Target: runID, Agent: "root"},
 	}
 	x.step.Reason, x.step.Frame = reason, frame
 	if frame != nil {
@@ -68,7 +69,7 @@ func heard(line int64, kind replay.EventKind, frame *replay.Frame, reason replay
 		x.step.Before, x.step.Depth = frame.Depth(), frame.Depth()
 	}
 	switch kind {
-	case replay.OtherEvent, replay.StreamStarted, replay.StreamStopped, replay.CallStarted, replay.Switched, replay.Restarted, replay.Failed:
+	case recording.OtherEvent, recording.StreamStarted, recording.StreamStopped, recording.CallStarted, recording.Switched, recording.Restarted, recording.Failed:
 		x.step.Action, x.step.Other, x.step.Target = replay.None, replay.None, ""
 	}
 	for _, edit := range edits {
@@ -81,8 +82,10 @@ func about(call string) func(*taken) {
 	return func(x *taken) { x.event.Call.ID, x.step.Call = call, call }
 }
 
-func completes(role session.Role, call string) func(*taken) {
-	return func(x *taken) { x.step.Row, x.step.Call = role, call }
+// completes makes it the end of a message: of a result with the call that it
+// answers, of an answer with those that it makes.
+func completes(role session.Role, call string, calls ...string) func(*taken) {
+	return func(x *taken) { x.step.Row, x.step.Call, x.step.Calls = role, call, calls }
 }
 
 func moves(before, depth int) func(*taken) {
@@ -105,41 +108,41 @@ func completed(id string) func(*taken) {
 	}
 }
 
-func anomaly(kind replay.AnomalyKind, opened int64, call string) func(*taken) {
-	return func(x *taken) { x.step.Anomaly = &replay.Anomaly{Kind: kind, Opened: opened, Call: call} }
+func anomaly(kind recording.AnomalyKind, opened int64, call string) func(*taken) {
+	return func(x *taken) { x.step.Anomaly = &recording.Anomaly{Kind: kind, Opened: opened, Call: call} }
 }
 
 // delegation is a run in which root asks worker, who asks grand.
 var delegation = []taken{
-	heard(6, replay.UserMessage, nil, replay.OwnID, of("")),
-	heard(7, replay.StreamStarted, nil, replay.RunBegins),
-	heard(11, replay.PartialCall, nil, replay.OwnStream, about("r1")),
-	heard(13, replay.MessageAdded, nil, replay.OwnID, completes(session.Assistant, "")),
-	heard(14, replay.TokenUsage, nil, replay.OwnID),
-	heard(16, replay.Switched, worker, replay.Opens, switches("root", "worker"), moves(0, 1), about("r1")),
-	heard(23, replay.StreamStarted, worker, replay.NothingStored),
-	heard(27, replay.Choice, worker, replay.ChildStream),
-	heard(28, replay.Choice, worker, replay.ChildStream),
-	heard(29, replay.PartialCall, worker, replay.ChildStream, about("w1")),
-	heard(30, replay.PartialCall, worker, replay.ChildStream, about("w2")),
-	heard(31, replay.MessageAdded, worker, replay.ChildID, completes(session.Assistant, "")),
-	heard(32, replay.TokenUsage, worker, replay.ChildID, otherwise(replay.Persist, replay.NotGuarded)),
-	heard(33, replay.Switched, grand, replay.Opens, switches("worker", "grand"), moves(1, 2), about("w1")),
-	heard(34, replay.Reasoning, grand, replay.ChildID),
-	heard(35, replay.MessageAdded, grand, replay.ChildID, completes(session.Assistant, "")),
-	heard(36, replay.ChildCompleted, worker, replay.ChildRecord, completed(belowID), otherwise(replay.Persist, replay.NotGuarded)),
-	heard(37, replay.Switched, worker, replay.Closes, switches("grand", "worker"), moves(2, 1), about("w1")),
-	heard(38, replay.CallAnswered, worker, replay.ChildCall, about("w1")),
-	heard(39, replay.MessageAdded, worker, replay.ChildID, completes(session.Tool, "w1")),
-	heard(43, replay.ChildCompleted, nil, replay.OwnRecord, completed(childID), moves(1, 1)),
-	heard(44, replay.Switched, nil, replay.Closes, switches("worker", "root"), moves(1, 0), about("r1")),
-	heard(46, replay.CallAnswered, nil, replay.OwnCall, about("r1")),
-	heard(47, replay.MessageAdded, nil, replay.OwnID, completes(session.Tool, "r1")),
-	heard(51, replay.Choice, nil, replay.OwnStream),
-	heard(52, replay.MessageAdded, nil, replay.OwnID, completes(session.Assistant, "")),
-	heard(53, replay.TitleSet, nil, replay.OwnID),
-	heard(54, replay.Summarized, nil, replay.OwnID),
-	heard(55, replay.StreamStopped, nil, replay.NothingStored),
+	heard(6, recording.UserMessage, nil, replay.OwnID, of("")),
+	heard(7, recording.StreamStarted, nil, replay.RunBegins),
+	heard(11, recording.PartialCall, nil, replay.OwnStream, about("r1")),
+	heard(13, recording.MessageAdded, nil, replay.OwnID, completes(session.Assistant, "", "r1")),
+	heard(14, recording.TokenUsage, nil, replay.OwnID),
+	heard(16, recording.Switched, worker, replay.Opens, switches("root", "worker"), moves(0, 1), about("r1")),
+	heard(23, recording.StreamStarted, worker, replay.NothingStored),
+	heard(27, recording.Choice, worker, replay.ChildStream),
+	heard(28, recording.Choice, worker, replay.ChildStream),
+	heard(29, recording.PartialCall, worker, replay.ChildStream, about("w1")),
+	heard(30, recording.PartialCall, worker, replay.ChildStream, about("w2")),
+	heard(31, recording.MessageAdded, worker, replay.ChildID, completes(session.Assistant, "", "w1", "w2")),
+	heard(32, recording.TokenUsage, worker, replay.ChildID, otherwise(replay.Persist, replay.NotGuarded)),
+	heard(33, recording.Switched, grand, replay.Opens, switches("worker", "grand"), moves(1, 2), about("w1")),
+	heard(34, recording.Reasoning, grand, replay.ChildID),
+	heard(35, recording.MessageAdded, grand, replay.ChildID, completes(session.Assistant, "")),
+	heard(36, recording.ChildCompleted, worker, replay.ChildRecord, completed(belowID), otherwise(replay.Persist, replay.NotGuarded)),
+	heard(37, recording.Switched, worker, replay.Closes, switches("grand", "worker"), moves(2, 1), about("w1")),
+	heard(38, recording.CallAnswered, worker, replay.ChildCall, about("w1")),
+	heard(39, recording.MessageAdded, worker, replay.ChildID, completes(session.Tool, "w1")),
+	heard(43, recording.ChildCompleted, nil, replay.OwnRecord, completed(childID), moves(1, 1)),
+	heard(44, recording.Switched, nil, replay.Closes, switches("worker", "root"), moves(1, 0), about("r1")),
+	heard(46, recording.CallAnswered, nil, replay.OwnCall, about("r1")),
+	heard(47, recording.MessageAdded, nil, replay.OwnID, completes(session.Tool, "r1")),
+	heard(51, recording.Choice, nil, replay.OwnStream),
+	heard(52, recording.MessageAdded, nil, replay.OwnID, completes(session.Assistant, "")),
+	heard(53, recording.TitleSet, nil, replay.OwnID),
+	heard(54, recording.Summarized, nil, replay.OwnID),
+	heard(55, recording.StreamStopped, nil, replay.NothingStored),
 }
 
 const longCall = "toolu_01BrXnn4hZ8UVZbHh7q3nPzT"
@@ -147,28 +150,28 @@ const longCall = "toolu_01BrXnn4hZ8UVZbHh7q3nPzT"
 // oddities are what a clean run has not: a stream cut in the middle, skills, a
 // handoff, background agents, names that are long or drive terminals.
 var oddities = []taken{
-	heard(1, replay.Choice, nil, replay.AtDepthZero, of(""), func(x *taken) { x.step.Target = "" }),
-	heard(2, replay.Switched, nil, replay.Clamped, switches("worker", "root"), anomaly(replay.UnmatchedEnd, 0, "")),
-	heard(3, replay.Switched, lost, replay.Opens, switches("root", "beta"), moves(0, 1)),
-	heard(4, replay.Choice, lost, replay.BelowZero),
-	heard(5, replay.Restarted, lost, replay.NothingStored),
-	heard(6, replay.Reasoning, lost, replay.BelowZero, of("gamma")),
-	heard(7, replay.TokenUsage, lost, replay.NotGuarded, otherwise(replay.Skip, replay.ChildStream), func(x *taken) { x.step.Action = replay.Persist }),
-	heard(8, replay.Failed, lost, replay.NothingStored),
-	heard(9, replay.UserMessage, nil, replay.AtDepthZero, moves(1, 0), anomaly(replay.UnmatchedStart, 3, "")),
-	heard(10, replay.PartialCall, nil, replay.AtDepthZero, about(longCall)),
-	heard(11, replay.PartialCall, nil, replay.AtDepthZero, about("c;2 #end\x1b[31m")),
-	heard(12, replay.MessageAdded, nil, replay.AtDepthZero, completes(session.Assistant, "")),
-	heard(13, replay.StreamStarted, worker, replay.Opens, moves(0, 1), about(longCall)),
-	heard(14, replay.Choice, worker, replay.ChildStream, otherwise(replay.Persist, replay.AtDepthZero)),
-	heard(15, replay.CallAnswered, worker, replay.ChildCall, about("w9"), otherwise(replay.Persist, replay.AtDepthZero)),
-	heard(16, replay.CallStarted, worker, replay.NothingStored, about("w10"), moves(1, 2)),
-	heard(17, replay.StreamStopped, worker, replay.Closes, moves(2, 0), anomaly(replay.UnmatchedStart, 13, longCall), about(longCall)),
-	heard(18, replay.TokenUsage, nil, replay.ChildID, func(x *taken) {
+	heard(1, recording.Choice, nil, replay.AtDepthZero, of(""), func(x *taken) { x.step.Target = "" }),
+	heard(2, recording.Switched, nil, replay.Clamped, switches("worker", "root"), anomaly(recording.UnmatchedEnd, 0, "")),
+	heard(3, recording.Switched, lost, replay.Opens, switches("root", "beta"), moves(0, 1)),
+	heard(4, recording.Choice, lost, replay.BelowZero),
+	heard(5, recording.Restarted, lost, replay.NothingStored),
+	heard(6, recording.Reasoning, lost, replay.BelowZero, of("gamma")),
+	heard(7, recording.TokenUsage, lost, replay.NotGuarded, otherwise(replay.Skip, replay.ChildStream), func(x *taken) { x.step.Action = replay.Persist }),
+	heard(8, recording.Failed, lost, replay.NothingStored),
+	heard(9, recording.UserMessage, nil, replay.AtDepthZero, moves(1, 0), anomaly(recording.UnmatchedStart, 3, "")),
+	heard(10, recording.PartialCall, nil, replay.AtDepthZero, about(longCall)),
+	heard(11, recording.PartialCall, nil, replay.AtDepthZero, about("c;2 #end\x1b[31m")),
+	heard(12, recording.MessageAdded, nil, replay.AtDepthZero, completes(session.Assistant, "", longCall, "c;2 #end\x1b[31m")),
+	heard(13, recording.StreamStarted, worker, replay.Opens, moves(0, 1), about(longCall)),
+	heard(14, recording.Choice, worker, replay.ChildStream, otherwise(replay.Persist, replay.AtDepthZero)),
+	heard(15, recording.CallAnswered, worker, replay.ChildCall, about("w9"), otherwise(replay.Persist, replay.AtDepthZero)),
+	heard(16, recording.CallStarted, worker, replay.NothingStored, about("w10"), moves(1, 2)),
+	heard(17, recording.StreamStopped, worker, replay.Closes, moves(2, 0), anomaly(recording.UnmatchedStart, 13, longCall), about(longCall)),
+	heard(18, recording.TokenUsage, nil, replay.ChildID, func(x *taken) {
 		x.step.Action, x.step.Other, x.step.Target, x.step.Agent = replay.Skip, replay.Skip, belowID, "background"
 	}),
-	heard(19, replay.Switched, strange, replay.Opens, switches("root", strange.Agent), moves(0, 1)),
-	heard(20, replay.MessageAdded, strange, replay.ChildID),
+	heard(19, recording.Switched, strange, replay.Opens, switches("root", strange.Agent), moves(0, 1)),
+	heard(20, recording.MessageAdded, strange, replay.ChildID),
 }
 
 var strange = &replay.Frame{
@@ -192,7 +195,7 @@ var scenes = []scene{
 		{Line: "sessctl replay run.jsonl --model depth", Why: "the same run as the depth model stores it"},
 	}},
 	{name: "all", events: delegation, all: true},
-	{name: "odd", model: replay.ByDepth, events: oddities, findings: sceneFindings},
-	{name: "quiet", model: replay.BySession, events: oddities[:3], findings: sceneFindings[:1], quiet: true},
+	{name: "odd", model: recording.ByDepth, events: oddities, findings: sceneFindings},
+	{name: "quiet", model: recording.BySession, events: oddities[:3], findings: sceneFindings[:1], quiet: true},
 	{name: "empty"},
 }

@@ -10,6 +10,7 @@ import (
 
 	"charm.land/lipgloss/v2"
 
+	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/ui"
@@ -172,7 +173,7 @@ func TestRowsAreNotHeldBack(t *testing.T) {
 		var s scene
 		w, _ := s.writer(&out, format, 80, ui.ColorNever)
 		for i := range events {
-			x := heard(int64(i+1), replay.MessageAdded, nil, replay.OwnID, about(fmt.Sprint(i)))
+			x := heard(int64(i+1), recording.MessageAdded, nil, replay.OwnID, about(fmt.Sprint(i)))
 			if err := w.Event(&x.event, &x.step); err != nil {
 				t.Fatal(err)
 			}

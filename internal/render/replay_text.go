@@ -7,7 +7,7 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"github.com/sessctl/sessctl/internal/check"
-	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
@@ -26,7 +26,7 @@ func newReplayText(opts ReplayOptions, table bool) *replayText {
 	return t
 }
 
-func (t *replayText) row(r *replay.Row) error {
+func (t *replayText) row(r *recording.Row) error {
 	if err := t.begin(); err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (t *replayText) row(r *replay.Row) error {
 
 // line puts cells into their columns. Styles cost time, so they are left out
 // where the screen would take them out.
-func (t *replayText) line(sign string, signStyle lipgloss.Style, cells []string, r *replay.Row) string {
+func (t *replayText) line(sign string, signStyle lipgloss.Style, cells []string, r *recording.Row) string {
 	var b strings.Builder
 	paint := func(style lipgloss.Style, text string) {
 		if t.Screen.Color && strings.TrimSpace(text) != "" {

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/ui"
@@ -32,37 +33,37 @@ var replayReasons = map[replay.Reason]struct{ name, words string }{
 
 // replayAnomalies are the names of what is odd.
 var replayAnomalies = [...]string{
-	replay.UnmatchedEnd: "unmatched-end", replay.UnmatchedStart: "unmatched-start", replay.CutOff: "cut-off",
+	recording.UnmatchedEnd: "unmatched-end", recording.UnmatchedStart: "unmatched-start", recording.CutOff: "cut-off",
 }
 
 // replayModels say how a model decides.
 var replayModels = [...]string{
-	replay.Auto:      "Session ids decide; where there are none, the streams that run, and without these the depth (--model auto).",
-	replay.ByDepth:   "The depth decides: messages are held back while an agent switch is open (--model depth).",
-	replay.BySession: "Session ids decide; where there are none, the streams that run (--model session-id).",
+	recording.Auto:      "Session ids decide; where there are none, the streams that run, and without these the depth (--model auto).",
+	recording.ByDepth:   "The depth decides: messages are held back while an agent switch is open (--model depth).",
+	recording.BySession: "Session ids decide; where there are none, the streams that run (--model session-id).",
 }
 
 // compared are the deciding model and the one that it is compared with. Session
 // ids and streams decide in the automatic one, where the depth helps out.
-func compared(m replay.Model) (decides, other replay.Model) {
-	if m == replay.ByDepth {
-		return replay.ByDepth, replay.BySession
+func compared(m recording.Model) (decides, other recording.Model) {
+	if m == recording.ByDepth {
+		return recording.ByDepth, recording.BySession
 	}
-	return replay.BySession, replay.ByDepth
+	return recording.BySession, recording.ByDepth
 }
 
 // replayEventWords names the event of a row: "agent_switching root→worker",
 // "message_added tool", "agent_choice ×2". The agent stands there when the frame
 // does not say it.
-func replayEventWords(r *replay.Row) string {
+func replayEventWords(r *recording.Row) string {
 	words := ui.Clean(r.Name)
 	if r.Count > 1 {
 		words += " ×" + strconv.Itoa(r.Count)
 	}
 	switch {
-	case r.Kind == replay.Switched:
+	case r.Kind == recording.Switched:
 		return words + " " + ui.Clean(r.From) + "→" + ui.Clean(r.To)
-	case r.Kind == replay.MessageAdded && r.Row != 0:
+	case r.Kind == recording.MessageAdded && r.Row != 0:
 		words += " " + r.Row.String()
 	}
 	if r.Frame != nil && r.Agent != "" && r.Agent != r.Frame.Agent {
@@ -72,7 +73,7 @@ func replayEventWords(r *replay.Row) string {
 }
 
 // replayDepth is "1", or "0 → 1" where it changes.
-func replayDepth(r *replay.Row) string {
+func replayDepth(r *recording.Row) string {
 	depth := strconv.Itoa(r.Depth)
 	if r.Before != r.Depth {
 		depth = strconv.Itoa(r.Before) + " → " + depth
@@ -82,7 +83,7 @@ func replayDepth(r *replay.Row) string {
 
 // replayFrame are the agents of a row's frame from the run's own, which is alone
 // outside of all delegations; nil when no event named it.
-func replayFrame(r *replay.Row) []string {
+func replayFrame(r *recording.Row) []string {
 	if r.Frame == nil {
 		if r.Agent == "" {
 			return nil
@@ -101,24 +102,24 @@ func replayPath(f *replay.Frame) []string {
 
 // replayWhy says why a row is persisted or skipped, what it is about, and what is
 // odd. Ids of calls are at most idWidth wide.
-func replayWhy(r *replay.Row, idWidth int) string {
+func replayWhy(r *recording.Row, idWidth int) string {
 	parts := replaySubject(r, idWidth)
 	if r.Reason != replay.NothingStored || len(parts) == 0 {
 		parts = append(parts, reasonWords(r, r.Reason, idWidth))
 	}
-	if a := r.Anomaly; a != nil && a.Kind != replay.UnmatchedEnd { // which its reason tells
+	if a := r.Anomaly; a != nil && a.Kind != recording.UnmatchedEnd { // which its reason tells
 		parts = append(parts, anomalyWords(a, idWidth))
 	}
 	return strings.Join(parts, "; ")
 }
 
 // replayOther says what the other model would do with a row.
-func replayOther(r *replay.Row, model replay.Model, idWidth int) string {
+func replayOther(r *recording.Row, model recording.Model, idWidth int) string {
 	_, other := compared(model)
 	return other.String() + " model: " + r.Other.String() + ", " + reasonWords(r, r.OtherReason, idWidth)
 }
 
-func replayWhyAndOther(r *replay.Row, model replay.Model, idWidth int) string {
+func replayWhyAndOther(r *recording.Row, model recording.Model, idWidth int) string {
 	if !r.Disagree() {
 		return replayWhy(r, idWidth)
 	}
@@ -126,7 +127,7 @@ func replayWhyAndOther(r *replay.Row, model replay.Model, idWidth int) string {
 }
 
 // replaySubject is what an event is about, beside the reason.
-func replaySubject(r *replay.Row, idWidth int) []string {
+func replaySubject(r *recording.Row, idWidth int) []string {
 	switch {
 	case len(r.Calls) > 0:
 		ids := make([]string, len(r.Calls))
@@ -134,23 +135,23 @@ func replaySubject(r *replay.Row, idWidth int) []string {
 			ids[i] = callWords(id, idWidth)
 		}
 		return []string{"calls " + strings.Join(ids, ", ")}
-	case r.Kind == replay.MessageAdded && r.Call != "", r.Kind == replay.CallAnswered:
+	case r.Kind == recording.MessageAdded && r.Call != "", r.Kind == recording.CallAnswered:
 		return []string{"result of " + callWords(r.Call, idWidth)}
-	case r.Kind == replay.PartialCall, r.Kind == replay.CallStarted:
+	case r.Kind == recording.PartialCall, r.Kind == recording.CallStarted:
 		return []string{"call " + callWords(r.Call, idWidth)}
-	case r.Kind == replay.ChildCompleted && r.Child != "":
+	case r.Kind == recording.ChildCompleted && r.Child != "":
 		return []string{"sub-session " + shortID(r.Child)}
-	case r.Kind == replay.StreamStarted && r.Reason == replay.NothingStored:
+	case r.Kind == recording.StreamStarted && r.Reason == replay.NothingStored:
 		return []string{streamWords(r.Frame) + " begins"}
-	case r.Kind == replay.StreamStopped && r.Reason == replay.NothingStored:
+	case r.Kind == recording.StreamStopped && r.Reason == replay.NothingStored:
 		return []string{streamWords(r.Frame) + " ends"}
-	case r.Kind == replay.Restarted:
+	case r.Kind == recording.Restarted:
 		return []string{"the answer so far is thrown away"}
 	}
 	return nil
 }
 
-func reasonWords(r *replay.Row, reason replay.Reason, idWidth int) string {
+func reasonWords(r *recording.Row, reason replay.Reason, idWidth int) string {
 	target := "a sub-session"
 	if r.Target != "" {
 		target = shortID(r.Target)
@@ -177,7 +178,7 @@ func delegationWords(call string, idWidth int) string {
 	return "delegation " + callWords(call, idWidth)
 }
 
-func anomalyWords(a *replay.Anomaly, idWidth int) string {
+func anomalyWords(a *recording.Anomaly, idWidth int) string {
 	return delegationWords(a.Call, idWidth) + " of line " + strconv.FormatInt(a.Opened, 10) + " was never closed"
 }
 

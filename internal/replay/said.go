@@ -190,3 +190,5 @@ func sameCall(a, b session.Call) bool   { return a.ID == b.ID && a.Name == b.Nam
 func sameArguments(a, b session.Call) bool {
 	return a.ID != b.ID || arguments(a.Args) == arguments(b.Args)
 }
+
+func blank(text string) bool { return strings.TrimSpace(text) == "" }

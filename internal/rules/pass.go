@@ -2,6 +2,7 @@ package rules
 
 import (
 	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -19,9 +20,9 @@ type Pass struct {
 
 	Compared *replay.Comparison // with the recording of the tree's run, nil without one
 
-	Recording *replay.Recording // what the pass is about, nil for a store
-	Skipped   []replay.Skipped  // the first lines of the recording that are no events
-	Unread    int               // how many such lines there are
+	Recording *recording.Result   // what the pass is about, nil for a store
+	Skipped   []recording.Skipped // the first lines of the recording that are no events
+	Unread    int                 // how many such lines there are
 
 	judge     Judge
 	bySession map[*session.Session]*Subject
@@ -90,7 +91,7 @@ func NewComparisonPass(store *session.Store, tree *session.Tree, compared *repla
 
 // NewRecordingPass prepares the pass of a recorded stream: source is where it was
 // read, and skipped are the first of its lines that are no events, of unread.
-func NewRecordingPass(source *session.Store, recording *replay.Recording, skipped []replay.Skipped, unread int, report func(*Finding)) *Pass {
+func NewRecordingPass(source *session.Store, recording *recording.Result, skipped []recording.Skipped, unread int, report func(*Finding)) *Pass {
 	return &Pass{Store: source, Recording: recording, Skipped: skipped, Unread: unread, report: report}
 }
 

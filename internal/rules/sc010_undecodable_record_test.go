@@ -5,7 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -24,24 +24,24 @@ func TestSC010UndecodableRecord(t *testing.T) {
 }
 
 func TestSC010LinesOfARecordingThatAreNoEvents(t *testing.T) {
-	log, cut := replay.Skipped{Line: 3, Why: "it is no JSON"}, replay.Skipped{Line: 9, Why: "the line ends in the middle"}
+	log, cut := recording.Skipped{Line: 3, Why: "it is no JSON"}, recording.Skipped{Line: 9, Why: "the line ends in the middle"}
 	for _, tc := range []struct {
 		name    string
-		skipped []replay.Skipped
+		skipped []recording.Skipped
 		unread  int
 		want    []string
 	}{
 		{"none", nil, 0, []string{}},
-		{"one", []replay.Skipped{log}, 1, []string{
+		{"one", []recording.Skipped{log}, 1, []string{
 			"SC010 warning events/3 : 1 line of the recording is not read, or not in full: line 3 (it is no JSON)",
 		}},
-		{"more than are named", []replay.Skipped{log, cut, log, cut, log}, 12, []string{
+		{"more than are named", []recording.Skipped{log, cut, log, cut, log}, 12, []string{
 			"SC010 warning events/3 : 12 lines of the recording are not read, or not in full: line 3 (it is no JSON), " +
 				"line 9 (the line ends in the middle), line 3 (it is no JSON), line 9 (the line ends in the middle) and 8 more",
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, findRecorded(&replay.Recording{}, tc.skipped, tc.unread)); diff != "" {
+			if diff := cmp.Diff(tc.want, findRecorded(&recording.Result{}, tc.skipped, tc.unread)); diff != "" {
 				t.Errorf("want (-), got (+):\n%s", diff)
 			}
 		})

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -32,8 +32,8 @@ func (p *Pass) findLine(line int64) Finding {
 }
 
 // oddLine is the line of the switch that has no counterpart.
-func oddLine(a *replay.Anomaly) int64 {
-	if a.Kind == replay.UnmatchedEnd {
+func oddLine(a *recording.Anomaly) int64 {
+	if a.Kind == recording.UnmatchedEnd {
 		return a.Line
 	}
 	return a.Opened
@@ -41,13 +41,13 @@ func oddLine(a *replay.Anomaly) int64 {
 
 // anomalyText says what is odd, and what it means to a runtime that counts the
 // depth (docker/docker-agent#1739).
-func anomalyText(a *replay.Anomaly) string {
+func anomalyText(a *recording.Anomaly) string {
 	asked := delegationName(a)
 	switch a.Kind {
-	case replay.UnmatchedEnd:
+	case recording.UnmatchedEnd:
 		return fmt.Sprintf("line %d ends %s, which is not open; the depth stays 0. A runtime that counts below 0 "+
 			"lets the messages of the next delegation leak", a.Line, asked)
-	case replay.UnmatchedStart:
+	case recording.UnmatchedStart:
 		return fmt.Sprintf("%s begins at line %d and has no end; it is over at line %d, because the stream goes on without it. "+
 			"A runtime that only counts holds back everything behind it", asked, a.Opened, a.Line)
 	default:
@@ -58,7 +58,7 @@ func anomalyText(a *replay.Anomaly) string {
 
 // delegationName is the delegation as far as it is known: `the delegation from
 // "root" to "worker" (call r1, sub-session 0519cf78)`.
-func delegationName(a *replay.Anomaly) string {
+func delegationName(a *recording.Anomaly) string {
 	var known []string
 	if a.Call != "" {
 		known = append(known, "call "+a.Call)

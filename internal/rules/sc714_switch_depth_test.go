@@ -6,13 +6,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
 // findRecorded runs all rules over a recording, in the form "SC714 events/12: …".
-func findRecorded(recording *replay.Recording, skipped []replay.Skipped, unread int) []string {
+func findRecorded(recording *recording.Result, skipped []recording.Skipped, unread int) []string {
 	found := []string{}
 	pass := rules.NewRecordingPass(&session.Store{}, recording, skipped, unread, func(f *rules.Finding) {
 		found = append(found, fmt.Sprintf("%s %s %s %s: %s", f.Rule.ID, f.Severity, f.Ref.Row(), f.Call, f.Message))
@@ -26,30 +26,30 @@ func findRecorded(recording *replay.Recording, skipped []replay.Skipped, unread 
 }
 
 func TestSC714SwitchDepth(t *testing.T) {
-	start := replay.Anomaly{
-		Kind: replay.UnmatchedStart, Line: 14, Opened: 12, Child: "0519cf78-0000-4000-8000-000000000000",
+	start := recording.Anomaly{
+		Kind: recording.UnmatchedStart, Line: 14, Opened: 12, Child: "0519cf78-0000-4000-8000-000000000000",
 		Caller: "root", Agent: "worker", Call: "r1",
 	}
 	cut := start
-	cut.Kind, cut.Line = replay.CutOff, 19
+	cut.Kind, cut.Line = recording.CutOff, 19
 	const named = `the delegation from "root" to "worker" (call r1 and sub-session 0519cf78)`
 	for _, tc := range []struct {
 		name      string
-		recording replay.Recording
+		recording recording.Result
 		want      []string
 	}{
-		{"a balanced recording", replay.Recording{}, []string{}},
-		{"a beginning without an end", replay.Recording{Anomalies: []replay.Anomaly{start}, Odd: 1}, []string{
+		{"a balanced recording", recording.Result{}, []string{}},
+		{"a beginning without an end", recording.Result{Anomalies: []recording.Anomaly{start}, Odd: 1}, []string{
 			"SC714 warning events/12 r1: " + named + " begins at line 12 and has no end; it is over at line 14, because the stream goes on " +
 				"without it. A runtime that only counts holds back everything behind it",
 		}},
-		{"a recording that was cut off", replay.Recording{Anomalies: []replay.Anomaly{cut}, Odd: 1}, []string{
+		{"a recording that was cut off", recording.Result{Anomalies: []recording.Anomaly{cut}, Odd: 1}, []string{
 			"SC714 warning events/12 r1: the recording ends at line 19 inside " + named + ", which begins at line 12: what came next is not " +
 				"recorded. docker agent stops a recording made with `--exec --json` before the first error, so the agent may have failed there",
 		}},
 		{
 			"ends without a beginning, more than are listed",
-			replay.Recording{Anomalies: []replay.Anomaly{{Kind: replay.UnmatchedEnd, Line: 20, Caller: "root"}}, Odd: 3},
+			recording.Result{Anomalies: []recording.Anomaly{{Kind: recording.UnmatchedEnd, Line: 20, Caller: "root"}}, Odd: 3},
 			[]string{
 				`SC714 warning events/20 : line 20 ends the delegation from "root" to an agent without a name, which is not open; ` +
 					"the depth stays 0. A runtime that counts below 0 lets the messages of the next delegation leak",

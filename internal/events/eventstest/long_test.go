@@ -6,7 +6,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/events"
 	"github.com/sessctl/sessctl/internal/events/eventstest"
-	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/recording"
 )
 
 // Every line of a long stream is a whole event, and every delegation has a child.
@@ -17,7 +17,7 @@ func TestLong(t *testing.T) {
 	}
 	lines := bytes.Count(stream.Bytes(), []byte("\n"))
 	r := events.NewReader(&stream)
-	var e replay.Event
+	var e recording.Event
 	read, children, starts := 0, 0, 0
 	for ; r.Next(&e) == nil; read++ {
 		if e.Start {

@@ -1,4 +1,8 @@
-package replay
+// Package recording follows the events that a runtime emitted through the
+// depth-tracking persistence model: what a correct runtime would have stored of
+// each, and where, and what its sessions would be. Package events reads them, and
+// package replay does the same for items that are stored.
+package recording
 
 import (
 	"time"

@@ -1,19 +1,27 @@
-package events_test
+package recording_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
-
-	"pgregory.net/rapid"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/registry"
 )
 
-// stored is the tree of a session, with bodies, as the adapter reads it.
-func stored(t *rapid.T, path, id string) *session.Tree {
+// tester is what *testing.T and *rapid.T share.
+type tester interface {
+	Helper()
+	Context() context.Context
+	Fatal(args ...any)
+	Fatalf(format string, args ...any)
+}
+
+// stored is the tree of a session, with bodies, as the adapter reads it; that of
+// the first session for no id.
+func stored(t tester, path, id string) *session.Tree {
 	t.Helper()
 	st, err := registry.Open(t.Context(), path, "", nil, store.Options{})
 	if err != nil {
@@ -24,7 +32,7 @@ func stored(t *rapid.T, path, id string) *session.Tree {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if tree.Root().ID == id {
+		if id == "" || tree.Root().ID == id {
 			if err := st.Fill(t.Context(), tree); err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package events_test
+package recording_test
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
@@ -18,7 +19,7 @@ import (
 // compared plays a program, and holds what the store has against the stream.
 func compared(t *rapid.T, dir string, write writer, p agenttest.Program, style agenttest.EventStyle) (*replay.Comparison, agenttest.Written) {
 	path, truth := written(t, dir, write, p)
-	trees := record(t, truth.Events(style), replay.Auto).Trees
+	trees := record(t, truth.Events(style), recording.Auto).Trees
 	if len(trees) != 1 {
 		t.Fatalf("%d trees, want one", len(trees))
 	}

@@ -1,67 +1,79 @@
-package replay
+package recording
 
 import (
 	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
 )
-
-// tableEvents is the table of items that were put together from events; their
-// key is the line where they began.
-const tableEvents = "events"
 
 // assembly puts the sessions of a recording together. Message bodies are not on
 // the stream: they are rebuilt from the pieces that were streamed, but for those
 // of completed sub-sessions.
 type assembly struct {
-	roots    []*node
-	byID     map[string]*node // roots
-	byStream map[*stream]*node
+	roots []*node
+	byID  map[string]*node // roots
+	nodes map[*openSession]*node
+	// silent: no event says when a message is complete.
+	silent bool
 }
 
 // node is a session of the recording.
 type node struct {
 	draft
 	session   *session.Session
+	began     int64              // the line where it opened
+	next      int64              // the position of the next item
 	parent    *session.Session   // nil for a run's own
-	caller    callAt             // the call that started it, in the parent
+	caller    callPlace          // the call that started it, in the parent
 	below     []*node            // sub-sessions that have not completed
 	completed []*session.Session // those that have, with all below them
 	results   []session.Item     // which no message holds yet
 }
 
-// callAt is a call of an item of a session; the zero value is none.
-type callAt struct {
+// callPlace is a call of an item of a session; the zero value is none.
+type callPlace struct {
 	item, nth int
 	known     bool
 }
 
 func newAssembly() *assembly {
-	return &assembly{byID: map[string]*node{}, byStream: map[*stream]*node{}}
+	return &assembly{byID: map[string]*node{}, nodes: map[*openSession]*node{}}
 }
 
 // take adds what an event of a session says.
-func (a *assembly) take(e *Event, s *stream, step *EventStep) {
+func (a *assembly) take(e *Event, s *openSession, step *Step) {
 	if s == nil {
 		return
 	}
 	n := a.node(s)
 	switch e.Kind {
 	case UserMessage:
-		n.interrupt()
+		n.interrupt(!a.silent)
+		n.next = max(n.next, e.Position)
 		n.add(e, session.Item{Role: session.User, Text: session.DigestOf(e.Text), Body: &session.Body{Text: e.Text}})
 	case Choice, Reasoning, PartialCall:
+		if n.draft.empty() {
+			n.flush(false) // no event says that these are complete
+		}
 		n.hear(e)
 	case Restarted:
 		n.draft = draft{}
 	case CallStarted:
+		a.imply(n, e)
 		n.started(&e.Call)
 	case CallAnswered:
+		a.imply(n, e)
 		n.results = append(n.results, result(e))
 	case MessageAdded:
+		a.silent = false
 		n.complete(e, step)
+	case StreamStopped:
+		if a.silent {
+			n.interrupt(false)
+		}
 	case ChildCompleted:
 		a.completed(n, e, step.Call)
 	case TokenUsage:
@@ -75,28 +87,37 @@ func (a *assembly) take(e *Event, s *stream, step *EventStep) {
 	}
 }
 
+// imply completes an answer whose call runs.
+func (a *assembly) imply(n *node, e *Event) {
+	if n.makes(e.Call.ID) {
+		n.answered(e)
+		a.silent = true
+	}
+}
+
 // node is the session of a stream. That of a run is known by its id: it may go on
 // later.
-func (a *assembly) node(s *stream) *node {
-	n := a.byStream[s]
-	if n == nil && s.parent == nil {
+func (a *assembly) node(s *openSession) *node {
+	n := a.nodes[s]
+	if n == nil && s.parent == nil && s.id != "" {
 		n = a.byID[s.id]
 	}
 	if n == nil {
-		n = &node{session: &session.Session{Agent: s.agent}}
+		n = &node{session: &session.Session{Agent: s.agent}, began: s.line}
 		if s.parent == nil {
 			a.roots = append(a.roots, n)
 		} else {
 			parent := a.node(s.parent)
 			n.parent, parent.below = parent.session, append(parent.below, n)
-			n.caller = calling(parent.session, s.frame.Call)
+			n.caller = latestCall(parent.session, s.frame.Call)
 		}
 	}
-	a.byStream[s] = n
-	if n.session.ID = s.id; s.parent == nil {
+	a.nodes[s] = n
+	if n.session.ID = s.id; s.id == "" {
+		n.session.ID = unnamedID(s.line)
+	}
+	if s.parent == nil {
 		a.byID[s.id] = n
-	} else if s.id == "" {
-		n.session.ID = tableEvents + ":" + lineKey(s.line)
 	}
 	return n
 }
@@ -122,7 +143,7 @@ func (a *assembly) completed(n *node, e *Event, call string) {
 	n.below = without(n.below, told)
 	n.completed = append(n.completed, e.Child.Sessions...)
 	child.Parent = n.session.ID
-	calling(n.session, call).starts(child.ID, n.session)
+	latestCall(n.session, call).starts(child.ID, n.session)
 	n.add(e, session.Item{Kind: session.SubSession, Child: child.ID, Body: &session.Body{}})
 }
 
@@ -139,7 +160,7 @@ func without(list []*node, told map[string]*session.Session) []*node {
 		}
 		for _, c := range n.below {
 			if c.parent == n.session && c.caller.known {
-				c.caller = calling(whole, n.session.Items[c.caller.item].Calls[c.caller.nth].ID)
+				c.caller = latestCall(whole, n.session.Items[c.caller.item].Calls[c.caller.nth].ID)
 			}
 			if c.parent == n.session {
 				c.parent = whole
@@ -154,12 +175,12 @@ func without(list []*node, told map[string]*session.Session) []*node {
 func (a *assembly) trees() []*session.Tree {
 	var list []*session.Tree
 	for _, root := range a.roots {
-		root.interrupt()
+		root.interrupt(!a.silent)
 		if root.session.Items == nil && root.below == nil {
 			continue
 		}
 		tree := &session.Tree{}
-		root.collect(tree, false)
+		root.collect(tree, false, map[string]bool{})
 		adopt(tree)
 		list = append(list, tree)
 	}
@@ -168,9 +189,17 @@ func (a *assembly) trees() []*session.Tree {
 
 // collect adds the session and all below it to a tree. Of what never completed
 // nothing is finished.
-func (n *node) collect(tree *session.Tree, lost bool) {
+func (n *node) collect(tree *session.Tree, lost bool, ids map[string]bool) {
 	at := len(tree.Sessions)
-	tree.Sessions = append(append(tree.Sessions, n.session), n.completed...)
+	if ids[n.session.ID] { // a damaged stream names two
+		n.session.ID = unnamedID(n.began)
+	}
+	for _, s := range append([]*session.Session{n.session}, n.completed...) {
+		if !ids[s.ID] {
+			ids[s.ID] = true
+			tree.Sessions = append(tree.Sessions, s)
+		}
+	}
 	for _, s := range tree.Sessions[at:] {
 		for i := range s.Items {
 			if lost {
@@ -179,28 +208,28 @@ func (n *node) collect(tree *session.Tree, lost bool) {
 		}
 	}
 	for _, c := range n.below {
-		if c.interrupt(); len(c.session.Items) > 0 || len(c.below) > 0 {
+		if c.interrupt(true); len(c.session.Items) > 0 || len(c.below) > 0 {
 			c.session.Parent = c.parent.ID
 			c.caller.starts(c.session.ID, c.parent)
-			c.collect(tree, true)
+			c.collect(tree, true, ids)
 		}
 	}
 }
 
-// calling is the latest call of an id.
-func calling(s *session.Session, id string) callAt {
+// latestCall is the latest call of an id.
+func latestCall(s *session.Session, id string) callPlace {
 	for i, it := range slices.Backward(s.Items) {
 		for nth := range it.Calls {
 			if id != "" && it.Calls[nth].ID == id {
-				return callAt{i, nth, true}
+				return callPlace{i, nth, true}
 			}
 		}
 	}
-	return callAt{}
+	return callPlace{}
 }
 
 // starts records which session a call started.
-func (c callAt) starts(id string, caller *session.Session) {
+func (c callPlace) starts(id string, caller *session.Session) {
 	if c.known && c.item < len(caller.Items) && c.nth < len(caller.Items[c.item].Calls) {
 		if d := caller.Items[c.item].Calls[c.nth].Delegation; d != nil {
 			d.Child = id
@@ -224,7 +253,8 @@ func adopt(tree *session.Tree) {
 
 // add appends an item.
 func (n *node) add(e *Event, it session.Item) *session.Item {
-	it.Table, it.Position = tableEvents, int64(len(n.session.Items))
+	it.Table, it.Position = Table, n.next
+	n.next++
 	if it.Key == "" {
 		it.Key = lineKey(e.Line)
 	}
@@ -234,6 +264,12 @@ func (n *node) add(e *Event, it session.Item) *session.Item {
 	n.session.Items = append(n.session.Items, it)
 	return n.last()
 }
+
+// unnamedID is what a session is called that no event names.
+func unnamedID(line int64) string { return Table + ":" + lineKey(line) }
+
+// Unnamed reports whether no event of the recording names the session.
+func Unnamed(s *session.Session) bool { return strings.HasPrefix(s.ID, Table+":") }
 
 func lineKey(line int64) string { return strconv.FormatInt(line, 10) }
 
@@ -260,16 +296,21 @@ func result(e *Event) session.Item {
 }
 
 // complete adds the message that is complete now.
-func (n *node) complete(e *Event, step *EventStep) {
+func (n *node) complete(e *Event, step *Step) {
 	switch step.Row {
 	case session.Tool:
 		at := slices.IndexFunc(n.results, func(it session.Item) bool { return it.Results[0].CallID == step.Call })
+		if at < 0 { // it was added already
+			return
+		}
 		it := n.results[at]
 		n.results = slices.Delete(n.results, at, at+1)
 		it.Agent = cmp.Or(e.Agent, it.Agent)
 		n.add(e, it)
 	case session.Assistant:
-		n.answered(e)
+		if !n.draft.empty() {
+			n.answered(e)
+		}
 	default: // it was not streamed
 		n.add(e, session.Item{Role: session.Assistant, Agent: e.Agent, Flags: session.Blank, Body: &session.Body{}})
 	}
@@ -283,19 +324,28 @@ func (n *node) answered(e *Event) {
 	n.draft = draft{}
 }
 
-// interrupt adds what was never complete: an answer, and results that no message
-// holds.
-func (n *node) interrupt() {
-	for _, it := range n.results {
-		it.Flags |= session.Unfinished
-		n.add(&Event{Line: n.line}, it)
-	}
-	n.results = nil
+// interrupt adds what no event said to be complete; unfinished says whether it
+// would have been said.
+func (n *node) interrupt(unfinished bool) {
+	n.flush(unfinished)
 	if n.empty() {
 		return
 	}
 	it := n.message()
-	it.Flags |= session.Unfinished
+	if unfinished {
+		it.Flags |= session.Unfinished
+	}
 	n.add(&Event{Line: n.line}, it)
 	n.draft = draft{}
+}
+
+// flush adds the results that no message holds.
+func (n *node) flush(unfinished bool) {
+	for _, it := range n.results {
+		if unfinished {
+			it.Flags |= session.Unfinished
+		}
+		n.add(&Event{Line: n.line}, it)
+	}
+	n.results = nil
 }

@@ -1,4 +1,4 @@
-package events_test
+package recording_test
 
 import (
 	"bytes"
@@ -15,13 +15,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sessctl/sessctl/internal/events"
+	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 )
 
 var (
-	models = []replay.Model{replay.Auto, replay.ByDepth, replay.BySession}
+	models = []recording.Model{recording.Auto, recording.ByDepth, recording.BySession}
 	every  = agenttest.Shapes{Skills: true, Background: true, Parallel: true}
 )
 
@@ -69,13 +70,13 @@ func styles(forms ...agenttest.EventForm) *rapid.Generator[agenttest.EventStyle]
 var allForms = []agenttest.EventForm{agenttest.WithoutIDs, agenttest.WithIDs, agenttest.WithDeltas, agenttest.WithReasons}
 
 // record reads a stream and runs it through a model.
-func record(t *rapid.T, stream []byte, model replay.Model) *replay.Recording {
+func record(t tester, stream []byte, model recording.Model) *recording.Result {
 	t.Helper()
 	reader := events.NewReader(bytes.NewReader(stream))
-	recorder := replay.NewRecorder(model, true)
+	recorder := recording.NewRecorder(model, true)
 	before := 0
 	for {
-		var e replay.Event
+		var e recording.Event
 		err := reader.Next(&e)
 		if err == io.EOF {
 			return recorder.End()
@@ -158,7 +159,7 @@ func sound(tree *session.Tree) error {
 	for _, s := range tree.Sessions {
 		for i := range s.Items {
 			it := &s.Items[i]
-			if it.Body == nil || it.Key == "" || it.Position != int64(i) {
+			if it.Body == nil || it.Key == "" || it.Position < int64(i) || i > 0 && it.Position <= s.Items[i-1].Position {
 				return fmt.Errorf("item %d of %s: no body, no key, or at position %d", i, s.ID, it.Position)
 			}
 			if it.Kind == session.SubSession && tree.Session(it.Child) == nil {
@@ -197,7 +198,7 @@ func completeStreams(t *testing.T, shapes agenttest.Shapes, forms []agenttest.Ev
 		path, truth := written(t, dir, agenttest.WriteFixed, p)
 		want := said(settle(stored(t, path, truth.Root.ID)))
 		stream := truth.Events(styles(forms...).Draw(t, "style"))
-		trees := record(t, stream, replay.Auto).Trees
+		trees := record(t, stream, recording.Auto).Trees
 		if len(trees) != 1 {
 			t.Fatalf("%d trees, want one", len(trees))
 		}

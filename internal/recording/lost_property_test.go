@@ -1,4 +1,4 @@
-package events_test
+package recording_test
 
 import (
 	"slices"
@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 )
@@ -35,7 +35,7 @@ func failedChildren(t *testing.T, shapes agenttest.Shapes, forms []agenttest.Eve
 		p.KeepsFailed = true
 		path, kept := written(t, dir, agenttest.WriteFixed, p)
 		want := settle(stored(t, path, kept.Root.ID))
-		tree := settle(record(t, truth.Events(styles(forms...).Draw(t, "style")), replay.Auto).Trees[0])
+		tree := settle(record(t, truth.Events(styles(forms...).Draw(t, "style")), recording.Auto).Trees[0])
 		for _, s := range want.Sessions[1:] {
 			lines, got := linesOf(s, tree), tree.Session(s.ID)
 			switch {

@@ -1,8 +1,10 @@
-package replay
+package recording
 
 import (
 	"cmp"
 	"slices"
+
+	"github.com/sessctl/sessctl/internal/replay"
 )
 
 // resumes reports whether the start of a stream is that of a run: of the run's
@@ -18,17 +20,17 @@ func (r *Recorder) resumes(e *Event) bool {
 }
 
 // begin begins a run or goes on with one. What is open then was never closed.
-func (r *Recorder) begin(e *Event, step *EventStep) {
+func (r *Recorder) begin(e *Event, step *Step) {
 	for _, s := range r.open {
 		if a := r.odd(e, UnmatchedStart, s); step.Anomaly == nil {
 			step.Anomaly = a
 		}
 	}
 	r.open = nil
-	step.Reason = RunBegins
+	step.Reason = replay.RunBegins
 	switch {
 	case r.run == nil || e.Session != "" && r.run.id != "" && r.run.id != e.Session:
-		r.run = &stream{id: e.Session, agent: e.Agent, line: e.Line}
+		r.run = &openSession{id: e.Session, agent: e.Agent, line: e.Line}
 	case r.run.id == "":
 		r.run.id = e.Session
 	}
@@ -36,26 +38,27 @@ func (r *Recorder) begin(e *Event, step *EventStep) {
 
 // child is the delegation whose session begins: the one that was opened by a
 // switch and has none yet, else a new one without a switch.
-func (r *Recorder) child(e *Event) *stream {
+func (r *Recorder) child(e *Event) *openSession {
 	s := r.unnamed(e.Agent)
 	if s == nil {
 		s = r.delegate("", e.Agent)
 	}
 	s.name(e.Session)
+	delete(r.closed, s.id)
 	return s
 }
 
 // delegate opens a delegation to an agent; from is who asks, "" when unknown.
-func (r *Recorder) delegate(from, to string) *stream {
+func (r *Recorder) delegate(from, to string) *openSession {
 	if r.run == nil {
-		r.run = &stream{agent: from, line: r.line}
+		r.run = &openSession{agent: from, line: r.line}
 	}
 	parent, call := r.caller(from, to)
-	frame := &Frame{Parent: parent.frame, Item: -1, Caller: cmp.Or(from, parent.agent), Agent: to}
+	frame := &replay.Frame{Parent: parent.frame, Item: -1, Caller: cmp.Or(from, parent.agent), Agent: to}
 	if call != nil {
 		call.claimed, frame.Call = true, call.id
 	}
-	s := &stream{frame: frame, parent: parent, agent: to, line: r.line}
+	s := &openSession{frame: frame, parent: parent, agent: to, line: r.line}
 	r.open = append(r.open, s)
 	return s
 }
@@ -64,7 +67,7 @@ func (r *Recorder) delegate(from, to string) *stream {
 // those that fit best the one of the agent who asks, else the innermost. Where no
 // call fits it is whoever can speak. An agent that opens a session without a switch
 // runs a skill for itself.
-func (r *Recorder) caller(from, to string) (*stream, *openCall) {
+func (r *Recorder) caller(from, to string) (*openSession, *openCall) {
 	parent, best, score := r.speaking(from), (*openCall)(nil), 0
 	for s := range r.innermost() {
 		for i := range s.calls {
@@ -82,7 +85,7 @@ func (r *Recorder) caller(from, to string) (*stream, *openCall) {
 
 // closing is the innermost delegation that the end of a switch closes, nil when
 // none of that name is open.
-func (r *Recorder) closing(e *Event) *stream {
+func (r *Recorder) closing(e *Event) *openSession {
 	for _, s := range slices.Backward(r.open) {
 		if s.switched && s.frame.Agent == e.From && s.frame.Caller == e.To {
 			return s
@@ -92,8 +95,13 @@ func (r *Recorder) closing(e *Event) *stream {
 }
 
 // close closes a delegation. Those below it that are open still have no end.
-func (r *Recorder) close(e *Event, step *EventStep, s *stream) {
-	r.open = slices.DeleteFunc(r.open, func(o *stream) bool {
+func (r *Recorder) close(e *Event, step *Step, s *openSession) {
+	const remembered = 4096
+	if len(r.closed) >= remembered {
+		clear(r.closed)
+	}
+	r.closed[s.id] = s.id != ""
+	r.open = slices.DeleteFunc(r.open, func(o *openSession) bool {
 		if o == s {
 			return true
 		}
@@ -108,18 +116,23 @@ func (r *Recorder) close(e *Event, step *EventStep, s *stream) {
 }
 
 // over closes the delegation without a switch that a call of the session opened:
-// the call has its result. Of a sub-session that failed there is no other end.
-func (r *Recorder) over(e *Event, caller *stream, step *EventStep) {
+// the call has its result. Of a sub-session that failed there is no other end. One
+// with a switch goes on to its end: in a parallel batch the switch may be a
+// sibling's.
+func (r *Recorder) over(e *Event, caller *openSession, step *Step) {
 	for _, s := range r.open {
-		if !s.switched && s.parent == caller && s.frame.Call == e.Call.ID && e.Call.ID != "" {
-			r.close(e, step, s)
-			return
+		if s.parent != caller || s.frame.Call != e.Call.ID || e.Call.ID == "" {
+			continue
 		}
+		if s.resulted = e.Line; !s.switched {
+			r.close(e, step, s)
+		}
+		return
 	}
 }
 
 // within reports whether the stream is below another one.
-func (s *stream) within(other *stream) bool {
+func (s *openSession) within(other *openSession) bool {
 	for s = s.parent; s != nil; s = s.parent {
 		if s == other {
 			return true

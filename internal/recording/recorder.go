@@ -1,21 +1,24 @@
-package replay
+package recording
+
+import "github.com/sessctl/sessctl/internal/replay"
 
 // Recorder runs the events of a stream through the model, one at a time. Its
 // memory follows what is open at a time and not what has passed, unless it keeps
 // the sessions.
 type Recorder struct {
 	model    Model
-	assembly *assembly // nil when the sessions are not kept
-	run      *stream   // the session of the run, nil before the first event that names one
-	open     []*stream // the delegations that are open, in the order in which they opened
-	line     int64     // of the last event
-	result   Recording
+	assembly *assembly       // nil when the sessions are not kept
+	run      *openSession    // the session of the run, nil before the first event that names one
+	open     []*openSession  // the delegations that are open, in the order in which they opened
+	closed   map[string]bool // the sessions of the latest that closed: they name nobody any more
+	line     int64           // of the last event
+	result   Result
 }
 
 // NewRecorder makes a recorder that decides by the model. With keep, End gives
 // the sessions as well.
 func NewRecorder(model Model, keep bool) *Recorder {
-	r := &Recorder{model: model}
+	r := &Recorder{model: model, closed: map[string]bool{}}
 	if keep {
 		r.assembly = newAssembly()
 	}
@@ -23,9 +26,9 @@ func NewRecorder(model Model, keep bool) *Recorder {
 }
 
 // Take is the verdict on the next event.
-func (r *Recorder) Take(e *Event) EventStep {
+func (r *Recorder) Take(e *Event) Step {
 	r.line = e.Line
-	step := EventStep{Before: r.depth()}
+	step := Step{Before: r.depth()}
 	var at owner
 	switch e.Kind {
 	case UserMessage:
@@ -60,9 +63,13 @@ func (r *Recorder) Take(e *Event) EventStep {
 }
 
 // End closes what is still open and gives what the stream amounts to.
-func (r *Recorder) End() *Recording {
+func (r *Recorder) End() *Result {
 	for _, s := range r.open {
-		r.odd(nil, CutOff, s)
+		kind := CutOff
+		if s.resulted > 0 { // the run went on
+			kind, r.line = UnmatchedStart, s.resulted
+		}
+		r.odd(nil, kind, s)
 	}
 	r.open = nil
 	if r.assembly != nil {
@@ -89,7 +96,7 @@ func (r *Recorder) depth() int {
 
 // userMessage begins a run or goes on with one, unless a sub-session was just
 // opened that repeats its task in this way.
-func (r *Recorder) userMessage(e *Event, step *EventStep) owner {
+func (r *Recorder) userMessage(e *Event, step *Step) owner {
 	if s := r.known(e.Session); s != nil && s != r.run {
 		return owner{s, e.Session, byID}
 	}
@@ -101,7 +108,7 @@ func (r *Recorder) userMessage(e *Event, step *EventStep) owner {
 }
 
 // streamStarted begins a run, goes on with one, or is the first of a sub-session.
-func (r *Recorder) streamStarted(e *Event, step *EventStep) owner {
+func (r *Recorder) streamStarted(e *Event, step *Step) owner {
 	s := r.known(e.Session)
 	switch {
 	case s != nil && s != r.run:
@@ -110,7 +117,7 @@ func (r *Recorder) streamStarted(e *Event, step *EventStep) owner {
 		s = r.run
 	default:
 		if s = r.child(e); r.byStream(s) {
-			step.Reason, step.Call = Opens, s.frame.Call
+			step.Reason, step.Call = replay.Opens, s.frame.Call
 		}
 	}
 	s.state, s.agent = running, e.Agent
@@ -119,7 +126,7 @@ func (r *Recorder) streamStarted(e *Event, step *EventStep) owner {
 
 // streamStopped ends a stream. A delegation that was not opened by a switch ends
 // with it.
-func (r *Recorder) streamStopped(e *Event, step *EventStep) owner {
+func (r *Recorder) streamStopped(e *Event, step *Step) owner {
 	s := r.known(e.Session)
 	if e.Session == "" {
 		s = r.speaking(e.Agent)
@@ -129,7 +136,7 @@ func (r *Recorder) streamStopped(e *Event, step *EventStep) owner {
 	}
 	s.state = stopped
 	if s != r.run && r.byStream(s) {
-		step.Reason, step.Call = Closes, s.frame.Call
+		step.Reason, step.Call = replay.Closes, s.frame.Call
 	}
 	if s != r.run && !s.switched {
 		r.close(e, step, s)
@@ -138,29 +145,29 @@ func (r *Recorder) streamStopped(e *Event, step *EventStep) owner {
 }
 
 // switched opens a delegation or closes one.
-func (r *Recorder) switched(e *Event, step *EventStep) owner {
+func (r *Recorder) switched(e *Event, step *Step) owner {
 	if e.Start {
 		s := r.delegate(e.From, e.To)
 		s.switched = true
 		if step.Call = s.frame.Call; !r.byStream(s) {
-			step.Reason = Opens
+			step.Reason = replay.Opens
 		}
 		return owner{s, s.id, byDepth}
 	}
 	s := r.closing(e)
 	if s == nil {
-		step.Reason, step.Anomaly = Clamped, r.odd(e, UnmatchedEnd, nil)
+		step.Reason, step.Anomaly = replay.Clamped, r.odd(e, UnmatchedEnd, nil)
 		return owner{r.speaking(e.To), "", byDepth}
 	}
 	if step.Call = s.frame.Call; !r.byStream(s) {
-		step.Reason = Closes
+		step.Reason = replay.Closes
 	}
 	r.close(e, step, s)
 	return owner{s.parent, s.parent.id, byDepth}
 }
 
 // childCompleted is the record of a sub-session; its place is the parent's.
-func (r *Recorder) childCompleted(e *Event, step *EventStep) owner {
+func (r *Recorder) childCompleted(e *Event, step *Step) owner {
 	if e.Child == nil {
 		return owner{r.known(e.Session), e.Session, byID}
 	}
@@ -184,10 +191,10 @@ func (r *Recorder) childCompleted(e *Event, step *EventStep) owner {
 
 // byStream reports whether the model sees a delegation by its stream and not by
 // its switch.
-func (r *Recorder) byStream(s *stream) bool { return !s.switched || r.model == BySession }
+func (r *Recorder) byStream(s *openSession) bool { return !s.switched || r.model == BySession }
 
 // odd records an anomaly and returns it. e is nil at the end of the recording.
-func (r *Recorder) odd(e *Event, kind AnomalyKind, s *stream) *Anomaly {
+func (r *Recorder) odd(e *Event, kind AnomalyKind, s *openSession) *Anomaly {
 	const most = 1000
 	a := Anomaly{Kind: kind, Line: r.line}
 	if r.run != nil {

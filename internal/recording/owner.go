@@ -1,4 +1,4 @@
-package replay
+package recording
 
 import (
 	"cmp"
@@ -8,7 +8,7 @@ import (
 // owner is the session that an event belongs to, and how that is known. stream
 // is nil when it is neither the run's nor that of an open delegation.
 type owner struct {
-	stream *stream
+	stream *openSession
 	id     string
 	how    evidence
 }
@@ -49,8 +49,11 @@ func (r *Recorder) locate(e *Event) owner {
 // is a session that is not on this stream: that of a background agent.
 func (r *Recorder) named(e *Event) owner {
 	s := r.known(e.Session)
+	if s == nil && r.closed[e.Session] {
+		return owner{nil, e.Session, byID}
+	}
 	if s == nil && r.run == nil {
-		r.run = &stream{id: e.Session, agent: e.Agent, line: e.Line}
+		r.run = &openSession{id: e.Session, agent: e.Agent, line: e.Line}
 		s = r.run
 	}
 	if s == nil && kinds[e.Kind] == message {
@@ -62,7 +65,7 @@ func (r *Recorder) named(e *Event) owner {
 }
 
 // known is the open stream of a session, nil when there is none.
-func (r *Recorder) known(id string) *stream {
+func (r *Recorder) known(id string) *openSession {
 	if r.run == nil || id == "" {
 		return nil
 	}
@@ -79,7 +82,7 @@ func (r *Recorder) known(id string) *stream {
 
 // unnamed is the latest delegation to the agent whose session no event has named
 // yet; nil for none. Without an agent it is one to whomever.
-func (r *Recorder) unnamed(agent string) *stream {
+func (r *Recorder) unnamed(agent string) *openSession {
 	for _, s := range slices.Backward(r.open) {
 		if s.id == "" && s.state == waiting && (agent == "" || s.frame.Agent == agent) {
 			return s
@@ -89,16 +92,16 @@ func (r *Recorder) unnamed(agent string) *stream {
 }
 
 // name says which session a delegation started.
-func (s *stream) name(id string) {
+func (s *openSession) name(id string) {
 	s.id, s.frame.Child = id, id
 }
 
 // calling is the innermost session with an open call of the id, one whose agent
 // is named before others: parallel siblings may use the same ids.
-func (r *Recorder) calling(id, agent string) *stream {
-	var found *stream
+func (r *Recorder) calling(id, agent string) *openSession {
+	var found *openSession
 	for s := range r.innermost() {
-		if s.callAt(id) < 0 {
+		if !s.waitsFor(id) {
 			continue
 		}
 		if s.agent == agent {
@@ -113,8 +116,8 @@ func (r *Recorder) calling(id, agent string) *stream {
 
 // speaking is the session in which the agent can speak: the innermost that waits
 // for no other and has the agent, else the innermost, where somebody took over.
-func (r *Recorder) speaking(agent string) *stream {
-	var innermost *stream
+func (r *Recorder) speaking(agent string) *openSession {
+	var innermost *openSession
 	for s := range r.innermost() {
 		if s.state == stopped && s != r.run || r.model == BySession && s != r.run && s.state == waiting || r.blocked(s) {
 			continue
@@ -133,15 +136,15 @@ func (r *Recorder) speaking(agent string) *stream {
 }
 
 // blocked reports whether the session waits for a delegation that is not over.
-func (r *Recorder) blocked(s *stream) bool {
-	return slices.ContainsFunc(r.open, func(child *stream) bool {
+func (r *Recorder) blocked(s *openSession) bool {
+	return slices.ContainsFunc(r.open, func(child *openSession) bool {
 		return child.parent == s && child.state != stopped && (r.model != BySession || child.state == running)
 	})
 }
 
 // innermost goes from the delegation that opened last to the run's own session.
-func (r *Recorder) innermost() func(func(*stream) bool) {
-	return func(yield func(*stream) bool) {
+func (r *Recorder) innermost() func(func(*openSession) bool) {
+	return func(yield func(*openSession) bool) {
 		for _, s := range slices.Backward(r.open) {
 			if !yield(s) {
 				return

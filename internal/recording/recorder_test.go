@@ -1,4 +1,4 @@
-package replay_test
+package recording_test
 
 import (
 	"fmt"
@@ -7,17 +7,18 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
 // words are the first words of a line of events, by kind.
-var words = map[string]replay.EventKind{
-	"user": replay.UserMessage, "start": replay.StreamStarted, "stop": replay.StreamStopped,
-	"text": replay.Choice, "think": replay.Reasoning, "part": replay.PartialCall, "call": replay.CallStarted,
-	"answer": replay.CallAnswered, "added": replay.MessageAdded, "done": replay.ChildCompleted,
-	"tokens": replay.TokenUsage, "title": replay.TitleSet, "summary": replay.Summarized,
-	"switch": replay.Switched, "back": replay.Switched, "again": replay.Restarted, "info": replay.OtherEvent,
+var words = map[string]recording.EventKind{
+	"user": recording.UserMessage, "start": recording.StreamStarted, "stop": recording.StreamStopped,
+	"text": recording.Choice, "think": recording.Reasoning, "part": recording.PartialCall, "call": recording.CallStarted,
+	"answer": recording.CallAnswered, "added": recording.MessageAdded, "done": recording.ChildCompleted,
+	"tokens": recording.TokenUsage, "title": recording.TitleSet, "summary": recording.Summarized,
+	"switch": recording.Switched, "back": recording.Switched, "again": recording.Restarted, "info": recording.OtherEvent,
 }
 
 // parseEvents reads events from lines like
@@ -28,11 +29,11 @@ var words = map[string]replay.EventKind{
 //
 // in which @ is the agent, # the session id, > the agent asked, and of "done"
 // the first word is the child.
-func parseEvents(t *testing.T, text string) []*replay.Event {
+func parseEvents(t *testing.T, text string) []*recording.Event {
 	t.Helper()
-	var list []*replay.Event
+	var list []*recording.Event
 	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
-		e := &replay.Event{Line: int64(len(list) + 1)}
+		e := &recording.Event{Line: int64(len(list) + 1)}
 		line, said, _ := strings.Cut(strings.TrimSpace(line), ` "`)
 		e.Text = strings.TrimSuffix(said, `"`)
 		for i, word := range strings.Fields(line) {
@@ -47,9 +48,9 @@ func parseEvents(t *testing.T, text string) []*replay.Event {
 				e.Agent = word[1:]
 			case word[0] == '#':
 				e.Session = word[1:]
-			case e.Kind == replay.Switched:
+			case e.Kind == recording.Switched:
 				e.From, e.To, _ = strings.Cut(word, ">")
-			case e.Kind == replay.ChildCompleted:
+			case e.Kind == recording.ChildCompleted:
 				e.Child = &session.Tree{Sessions: []*session.Session{{ID: word}}}
 			default:
 				setCall(e, word)
@@ -61,7 +62,7 @@ func parseEvents(t *testing.T, text string) []*replay.Event {
 }
 
 // setCall reads NAME:ID>AGENT.
-func setCall(e *replay.Event, word string) {
+func setCall(e *recording.Event, word string) {
 	name, rest, _ := strings.Cut(word, ":")
 	id, agent, delegates := strings.Cut(rest, ">")
 	e.Call = session.Call{ID: id, Name: name, Args: "{}"}
@@ -74,7 +75,7 @@ func setCall(e *replay.Event, word string) {
 // describeStep prints a step: the depth, the frame, and what becomes of the event.
 //
 //	1 root/worker skip C: a delegation is open (persist: not guarded by depth)
-func describeStep(s *replay.EventStep) string {
+func describeStep(s *recording.Step) string {
 	var b strings.Builder
 	if s.Before != s.Depth {
 		fmt.Fprintf(&b, "%d→", s.Before)
@@ -106,7 +107,7 @@ func describeStep(s *replay.EventStep) string {
 	return b.String()
 }
 
-func describeAnomaly(a *replay.Anomaly) string {
+func describeAnomaly(a *recording.Anomaly) string {
 	kind := [...]string{"unmatched end", "unmatched start", "cut off"}[a.Kind]
 	return fmt.Sprintf("! %s at %d of %s>%s %s opened %d", kind, a.Line, a.Caller, a.Agent, a.Call, a.Opened)
 }
@@ -115,7 +116,7 @@ func describeAnomaly(a *replay.Anomaly) string {
 // its end.
 type eventCase struct{ name, events, odd string }
 
-func runEvents(t *testing.T, model replay.Model, cases []eventCase) {
+func runEvents(t *testing.T, model recording.Model, cases []eventCase) {
 	t.Helper()
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
@@ -124,7 +125,7 @@ func runEvents(t *testing.T, model replay.Model, cases []eventCase) {
 				event, verdict, _ := strings.Cut(line, "|")
 				events, want = append(events, event), append(want, strings.TrimSpace(verdict))
 			}
-			r := replay.NewRecorder(model, true)
+			r := recording.NewRecorder(model, true)
 			var got []string
 			for _, e := range parseEvents(t, strings.Join(events, "\n")) {
 				step := r.Take(e)
@@ -145,7 +146,7 @@ func runEvents(t *testing.T, model replay.Model, cases []eventCase) {
 }
 
 func TestATransferBeforeAnswersCarriedIDs(t *testing.T) {
-	runEvents(t, replay.Auto, []eventCase{{"", `
+	runEvents(t, recording.Auto, []eventCase{{"", `
 		user #P                              | 0 / persist P [user]: carries the session's id
 		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
 		text @root                           | 0 / persist P: no session id, and no sub-session is speaking
@@ -168,7 +169,7 @@ func TestATransferBeforeAnswersCarriedIDs(t *testing.T) {
 }
 
 func TestParallelDelegationsOfOneMessage(t *testing.T) {
-	runEvents(t, replay.Auto, []eventCase{
+	runEvents(t, recording.Auto, []eventCase{
 		{"no switch: docker-agent#4156", `
 		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
 		part transfer_task:r1>a @root        | 0 / persist P r1: no session id, and no sub-session is speaking
@@ -207,7 +208,7 @@ func TestParallelDelegationsOfOneMessage(t *testing.T) {
 }
 
 func TestASkillHasNoSwitch(t *testing.T) {
-	runEvents(t, replay.Auto, []eventCase{{"", `
+	runEvents(t, recording.Auto, []eventCase{{"", `
 		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
 		part run_skill:s1 @root              | 0 / persist P s1: no session id, and no sub-session is speaking
 		added #P @root                       | 0 / persist P [assistant]: carries the session's id
@@ -222,7 +223,7 @@ func TestASkillHasNoSwitch(t *testing.T) {
 }
 
 func TestAHandoffOpensNothing(t *testing.T) {
-	runEvents(t, replay.Auto, []eventCase{{"also to an agent that waits outside", `
+	runEvents(t, recording.Auto, []eventCase{{"also to an agent that waits outside", `
 		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
 		part transfer_task:r1>a @root        | 0 / persist P r1: no session id, and no sub-session is speaking
 		added #P @root                       | 0 / persist P [assistant]: carries the session's id
@@ -238,7 +239,7 @@ func TestAHandoffOpensNothing(t *testing.T) {
 }
 
 func TestStartsAndEndsThatDoNotMatch(t *testing.T) {
-	runEvents(t, replay.Auto, []eventCase{
+	runEvents(t, recording.Auto, []eventCase{
 		{"an end too many is clamped", `
 		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
 		back a>root                          | 0 /: no delegation is open: the depth stays 0 ! unmatched end at 2 of root>a  opened 0
@@ -303,7 +304,7 @@ func TestModels(t *testing.T) {
 		back b>a | %s
 		tokens #OUT @c | %s`
 	fill := func(verdicts ...any) string { return fmt.Sprintf(nested, verdicts...) }
-	runEvents(t, replay.ByDepth, []eventCase{{"depth", fill(
+	runEvents(t, recording.ByDepth, []eventCase{{"depth", fill(
 		"0 /: the run begins or goes on, so nothing is open",
 		"0 / persist P r1: depth 0",
 		"0 / persist P [assistant]: depth 0",
@@ -317,7 +318,7 @@ func TestModels(t *testing.T) {
 		"2→1 /a a1: a delegation closes",
 		"1 / persist OUT: not guarded by depth (skip: carries the sub-session's id)",
 	), "! cut off at 12 of root>a r1 opened 4"}})
-	runEvents(t, replay.BySession, []eventCase{{"session-id", fill(
+	runEvents(t, recording.BySession, []eventCase{{"session-id", fill(
 		"0 /: the run begins or goes on, so nothing is open",
 		"0 / persist P r1: no session id, and no sub-session is speaking",
 		"0 / persist P [assistant]: carries the session's id",

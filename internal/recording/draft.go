@@ -1,4 +1,4 @@
-package replay
+package recording
 
 import (
 	"encoding/json"
@@ -39,7 +39,7 @@ func (d *draft) hear(e *Event) {
 // call adds a piece of a call. Until v1.33 of docker agent each event holds all
 // arguments so far, from v1.34.0 on what is new (#2163).
 func (d *draft) call(c *session.Call) {
-	n := slices.IndexFunc(d.calls, func(known session.Call) bool { return known.ID == c.ID })
+	n := d.find(c.ID)
 	if n < 0 {
 		d.calls = append(d.calls, session.Call{ID: c.ID, Name: c.Name, Args: c.Args})
 		return
@@ -54,6 +54,18 @@ func (d *draft) call(c *session.Call) {
 		known.Args += c.Args
 	}
 }
+
+// find is the index of a call, -1 for none. Pieces mostly belong to the last one.
+func (d *draft) find(id string) int {
+	n := len(d.calls) - 1
+	for n >= 0 && d.calls[n].ID != id {
+		n--
+	}
+	return n
+}
+
+// makes reports whether the answer makes a call.
+func (d *draft) makes(id string) bool { return d.find(id) >= 0 }
 
 // message is the answer so far.
 func (d *draft) message() session.Item {

@@ -1,42 +1,30 @@
-package replay
+package recording
 
 import (
-	"slices"
 	"time"
-
-	"github.com/sessctl/sessctl/internal/session"
 )
 
 // Row is an event as it is shown, with those that are folded into it. It holds
 // nothing of what was said.
 type Row struct {
-	EventStep
+	Step
 
 	Line, Last int64 // of the first event and of the last one
 	Count      int   // events of the kind
 	Kind       EventKind
 	Name       string
 	Time       time.Time
-	From, To   string   // Switched
-	Child      string   // ChildCompleted: the id of the sub-session
-	Calls      []string // MessageAdded: ids of the calls that it makes, as far as they were streamed
+	From, To   string // Switched
+	Child      string // ChildCompleted: the id of the sub-session
 }
 
 // Fold makes rows of events: one of each event that matters, and one of several
 // in a row that do not differ. Its memory does not grow with their number.
 type Fold struct {
-	all      bool
-	emit     func(*Row) error
-	row      Row // has a Count while it waits for more of its kind
-	next     Row // that of the event that was taken last
-	streamed []streamedCall
-}
-
-// streamedCall is a call of an answer that is not complete yet.
-type streamedCall struct {
-	frame  *Frame
-	target string
-	id     string
+	all  bool
+	emit func(*Row) error
+	row  Row // has a Count while it waits for more of its kind
+	next Row // that of the event that was taken last
 }
 
 // NewFold makes a Fold that hands on its rows, which are good until emit returns.
@@ -52,19 +40,18 @@ var shown = [...]bool{
 
 // matters reports whether the event is a row by itself, because of what it is or
 // of what the model says about it.
-func matters(e *Event, s *EventStep) bool {
+func matters(e *Event, s *Step) bool {
 	return shown[e.Kind] || s.Before != s.Depth || s.Anomaly != nil || s.Disagree()
 }
 
 // Take adds an event with its verdict. It keeps neither.
-func (f *Fold) Take(e *Event, s *EventStep) error {
-	calls := f.follow(e, s)
+func (f *Fold) Take(e *Event, s *Step) error {
 	if !f.all && !matters(e, s) {
 		return nil
 	}
 	f.next = Row{
-		EventStep: *s, Line: e.Line, Last: e.Line, Count: 1,
-		Kind: e.Kind, Name: e.Name, Time: e.Time, From: e.From, To: e.To, Calls: calls,
+		Step: *s, Line: e.Line, Last: e.Line, Count: 1,
+		Kind: e.Kind, Name: e.Name, Time: e.Time, From: e.From, To: e.To,
 	}
 	if e.Child != nil {
 		f.next.Child = e.Child.Root().ID
@@ -103,27 +90,6 @@ func (r *Row) same(next *Row) bool {
 			return false
 		}
 	}
-	return r.EventStep == next.EventStep
-}
-
-// follow collects the calls of answers, by the session that speaks, and gives
-// those of a message that is complete.
-func (f *Fold) follow(e *Event, s *EventStep) (calls []string) {
-	const most = 256 // of answers that never are complete, the oldest are forgotten
-	at := streamedCall{s.Frame, s.Target, e.Call.ID}
-	switch {
-	case e.Kind == PartialCall && at.id != "" && !slices.Contains(f.streamed, at):
-		if f.streamed = append(f.streamed, at); len(f.streamed) > most {
-			f.streamed = slices.Delete(f.streamed, 0, 1)
-		}
-	case e.Kind == MessageAdded && s.Row == session.Assistant, e.Kind == UserMessage, e.Kind == Restarted:
-		f.streamed = slices.DeleteFunc(f.streamed, func(c streamedCall) bool {
-			theirs := c.frame == at.frame && (c.target == at.target || e.Kind == Restarted)
-			if theirs && e.Kind == MessageAdded {
-				calls = append(calls, c.id)
-			}
-			return theirs
-		})
-	}
-	return calls
+	return r.Step.Step == next.Step.Step && r.Target == next.Target && r.Agent == next.Agent && r.Call == next.Call &&
+		r.Row == next.Row && r.Other == next.Other && r.OtherReason == next.OtherReason
 }

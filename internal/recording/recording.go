@@ -1,6 +1,9 @@
-package replay
+package recording
 
-import "github.com/sessctl/sessctl/internal/session"
+import (
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/session"
+)
 
 // Model is a way to say which session an event belongs to.
 type Model uint8
@@ -22,12 +25,12 @@ var Models = [...]string{"auto", "depth", "session-id"}
 
 func (m Model) String() string { return Models[m] }
 
-// EventStep is the verdict on one event: would a correct runtime store it in the
-// session of the run, or does it belong to a sub-session? Step.Depth counts the
-// delegations that are open behind the event, and Step.Frame is the innermost
-// one that the event belongs to, nil for the run's own session.
-type EventStep struct {
-	Step
+// Step is the verdict on one event: would a correct runtime store it in the session
+// of the run, or does it belong to a sub-session? Depth counts the delegations that
+// are open behind the event, and Frame is the innermost one that the event belongs
+// to, nil for the run's own session.
+type Step struct {
+	replay.Step
 	Before int    // delegations open before the event
 	Target string // the session that what it stores belongs to, "" when unknown
 	// Agent is who produced it: the event's own, else that of the frame.
@@ -35,6 +38,8 @@ type EventStep struct {
 	// Call is the call that the event is about: the delegation that opens or
 	// closes, the call that a result answers.
 	Call string
+	// Calls are the calls of the answer that a MessageAdded completes.
+	Calls []string
 	// Row is the role of the message that a MessageAdded completes, NoRole when
 	// nothing told of its content.
 	Row session.Role
@@ -42,8 +47,8 @@ type EventStep struct {
 	// Other is what the other model would do, and OtherReason why: the depth
 	// model's verdict beside ids and streams, and theirs beside the depth
 	// model's. They disagree where the actions differ.
-	Other       Action
-	OtherReason Reason
+	Other       replay.Action
+	OtherReason replay.Reason
 
 	// Anomaly is set where the event does not fit what came before.
 	Anomaly *Anomaly
@@ -51,7 +56,7 @@ type EventStep struct {
 
 // Disagree reports whether the two persistence models would do different things
 // with the event.
-func (s *EventStep) Disagree() bool { return s.Action != s.Other }
+func (s *Step) Disagree() bool { return s.Action != s.Other }
 
 // AnomalyKind says what is odd about a stream.
 type AnomalyKind uint8
@@ -75,12 +80,19 @@ type Anomaly struct {
 	Call   string // "" when unknown
 }
 
-// Recording is what a stream amounts to: the sessions as a correct runtime would
-// have stored them.
-type Recording struct {
+// Table is the table of items that were put together from events; their key is
+// the line where they began.
+const Table = "events"
+
+// Result is what a recording amounts to: the sessions as a correct runtime would
+// have stored them, and what is odd about it.
+type Result struct {
 	// Trees are the sessions of the stream, one tree for each that a user
-	// started, in that order, with bodies. Items have the table "events" and
-	// their line as key.
+	// started, in that order, with bodies; nil where nobody asked for them. Items
+	// have the table Table, those of completed sub-sessions the table of their
+	// reader. A session that no event names is called after Table and its line.
+	// Positions count from what user_message says of its place in the session: a
+	// jump tells of items that were not recorded.
 	//
 	// A child that never completed is there without an item that refers to it:
 	// no runtime stores one. All its items are flagged Unfinished, as is a
@@ -89,6 +101,9 @@ type Recording struct {
 
 	Anomalies []Anomaly // the first ones
 	Odd       int       // how many there are
+
+	Skipped []Skipped // the first lines that are no events; for whom reads them to fill in
+	Unread  int       // how many there are
 }
 
 // Skipped is a line of a recording that is no event, and why.
