@@ -106,12 +106,7 @@ func (run *checkRun) check(ctx context.Context, opened *registry.Opened) (*check
 	if !run.since.IsZero() {
 		st = recentStore{st, run.since}
 	}
-	if run.recorded != nil {
-		var err error
-		if st, err = run.compare(ctx, opened, &opts); err != nil {
-			return nil, err
-		}
-	}
+	opts.Recorded = run.recorded
 	result, err := check.Run(ctx, st, opts)
 	if err != nil && result.Incomplete == "" {
 		result.Incomplete = "the store could not be read to its end"

@@ -9,8 +9,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/config"
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/rules"
 )
 
 // The exit codes that are no class of problem. docs/exit-codes.md lists all.
@@ -59,6 +61,19 @@ var errInterrupted = errors.New("interrupted; nothing was changed")
 type shown int
 
 func (s shown) Error() string { return fmt.Sprintf("exit code %d", int(s)) }
+
+// failing is the exit code for findings.
+func (p *program) failing(found []*check.Finding) int {
+	for _, severity := range []rules.Severity{rules.Info, rules.Warning, rules.Error} {
+		if severity.String() != p.config.FailOn {
+			continue
+		}
+		if slices.ContainsFunc(found, func(f *check.Finding) bool { return f.Severity >= severity }) {
+			return exitFindings
+		}
+	}
+	return exitOK
+}
 
 // exitCode is the one place where errors become exit codes. An error without a
 // class means that the work was not done to its end.

@@ -124,18 +124,33 @@ func (e *exporter) whole() error {
 	return nil
 }
 
-// writeNew writes a file that must not exist yet, for its owner only: it holds
-// what people and agents said. A file that was not finished is removed.
+// writeNew writes a file that must not exist yet.
 func writeNew(path string, write func(io.Writer) error) error {
+	file, err := createNew(path)
+	if err != nil {
+		return err
+	}
+	return finishNew(file, write)
+}
+
+// createNew makes a file that must not exist yet, for its owner only: it holds
+// what people and agents said.
+func createNew(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return problem.New(problem.Usage, "Name a file that does not exist yet.", "%s exists already, and an export overwrites nothing", path)
+		return nil, problem.New(problem.Usage, "Name a file that does not exist yet.", "%s exists already, and nothing is overwritten", path)
 	case err != nil:
-		return problem.New(problem.Usage, "Name a file in a folder that you may write to.", "the output file cannot be created: %v", err)
+		return nil, problem.New(problem.Usage, "Name a file in a folder that you may write to.", "the output file cannot be created: %v", err)
 	}
-	if err = errors.Join(write(file), file.Sync(), file.Close()); err != nil {
-		return errors.Join(err, os.Remove(path))
+	return file, nil
+}
+
+// finishNew writes and closes a file that createNew made. One that was not finished
+// is removed.
+func finishNew(file *os.File, write func(io.Writer) error) error {
+	if err := errors.Join(write(file), file.Sync(), file.Close()); err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
 	}
 	return nil
 }

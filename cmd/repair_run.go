@@ -65,12 +65,7 @@ func (r *repairRun) locate(ctx context.Context, args []string) (err error) {
 
 // code is the exit code of what a repair leaves.
 func (r *repairRun) code() int {
-	code, left := exitOK, &check.Result{Findings: r.left}
-	for _, severity := range []rules.Severity{rules.Info, rules.Warning, rules.Error} {
-		if severity.String() == r.config.FailOn && left.Fails(severity) {
-			code = exitFindings
-		}
-	}
+	code := r.failing(r.left)
 	if r.incomplete != "" {
 		code = worse(code, int(problem.Unreadable))
 	}

@@ -1,11 +1,13 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -14,8 +16,8 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/render"
-	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/canonical"
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -34,13 +36,14 @@ or the events of its API (SSE), in a file or, with -, on standard input.
 
 An event belongs to the session whose id it carries; without an id, to the session
 that is speaking, by the streams that started and stopped; and where those are not
-recorded, by the depth that the agent switches give. --model depth or session-id
-takes one of these alone. Where they disagree, the event is marked.
+recorded, by the depth that the agent switches give. --model depth decides by the
+switches alone, --model session-id without them. Where the two disagree, the event
+is marked.
 
 With --against STORE, compare the sessions that the events amount to with those in
 a store: what is missing, leaked, altered or misplaced are findings, as of ` + "`check`" + `.
 With --output FILE, write these sessions as a canonical stream, which every command
-reads.
+reads. --model and --all are about the list of events only.
 
 ` + exitStatus("replayed, and nothing found at or above --fail-on", append(storeCodes, exitFindings)...),
 		Example: `  sessctl replay run.jsonl
@@ -51,6 +54,12 @@ reads.
 		GroupID: groupStore,
 		Args:    oneRecording,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runReplay(cmd.Context(), p, args[0]) },
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return nil, cobra.ShellCompDirectiveDefault
+		},
 	}
 	addFormatFlag(cmd, "text", "table", "json", "ndjson", "mermaid")
 	addChoice(cmd, "model", recording.Auto.String(), recording.Models[:], "decide by this persistence model")
@@ -75,53 +84,87 @@ type replayRun struct {
 	path   string // of the recording
 	rules  []*rules.Rule
 	events *events.Reader
-	heard  bool // there was an event that means something
+	live   bool     // events may come later
+	output *os.File // of --output, nil without
 }
 
 func runReplay(ctx context.Context, p *program, path string) error {
-	c := p.config
 	run := &replayRun{program: p, path: path}
 	var err error
+	if err = run.checkFlags(); err != nil {
+		return err
+	}
 	if run.rules, err = p.selectedRules(); err != nil {
 		return err
 	}
-	switch {
-	case c.Against != "" && c.Format == "mermaid":
-		return problem.New(problem.Usage, "Leave one of them out.", "a diagram shows events, and --against compares sessions")
-	case c.Against == "-" && path == "-":
-		return problem.New(problem.Usage, "Write one of them into a file.", "standard input cannot be the recording and the store")
-	}
-	file, err := p.recording(path)
+	file, err := run.open(ctx)
 	if err != nil {
 		return err
 	}
-	run.events = events.NewReader(file)
-	run.events.Shallow = c.Against == "" && c.Output == ""
-	if c.Against != "" {
+	run.events = events.NewReader(&interruptible{ctx, file})
+	if p.config.Output != "" { // before anything is read: what comes through a pipe comes once
+		if run.output, err = createNew(p.config.Output); err != nil {
+			return errors.Join(err, file.Close())
+		}
+	}
+	if p.config.Against != "" {
 		err = run.against(ctx)
 	} else {
+		run.events.Shallow = run.output == nil
 		err = run.show(ctx)
+	}
+	if run.output != nil { // it was not written
+		err = errors.Join(err, run.output.Close(), os.Remove(p.config.Output))
 	}
 	return errors.Join(err, file.Close())
 }
 
-// recording opens a recorded stream. A database is none.
-func (p *program) recording(path string) (io.ReadCloser, error) {
-	if path == "-" {
-		return io.NopCloser(p.stdin), nil
+// checkFlags refuses what does not fit together. What file and environment say is
+// for whatever it fits.
+func (run *replayRun) checkFlags() error {
+	c := run.config
+	if c.Against == "" {
+		if c.Sources["against"] == "--against" {
+			return problem.New(problem.Usage, "Name a store, or leave it out.", "--against names no store")
+		}
+		return nil
 	}
-	info, err := os.Stat(path)
+	const leaveOut = "Leave one of them out."
+	for _, flag := range []string{"model", "all"} {
+		if c.Sources[flag] == "--"+flag {
+			return problem.New(problem.Usage, leaveOut, "--%s is about the list of events, and --against compares sessions", flag)
+		}
+	}
+	switch {
+	case c.Format == "mermaid" && c.Sources["format"] != "--format":
+		c.Format = "text"
+	case c.Format == "mermaid":
+		return problem.New(problem.Usage, leaveOut, "a diagram shows events, and --against compares sessions")
+	case c.Against == "-" && run.path == "-":
+		return problem.New(problem.Usage, "Write one of them into a file.", "standard input cannot be the recording and the store")
+	}
+	return nil
+}
+
+// open opens the recorded stream.
+func (run *replayRun) open(ctx context.Context) (io.ReadCloser, error) {
+	if run.path == "-" {
+		run.live = true
+		return io.NopCloser(run.stdin), nil
+	}
+	info, err := os.Stat(run.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, problem.New(problem.Unreadable, "", "there is no file %s", path)
+		return nil, problem.New(problem.Unreadable, "", "there is no file %s", run.path)
 	case err == nil && info.IsDir():
-		return nil, problem.New(problem.Unreadable, "Name the file with the events.", "%s is a folder", path)
+		return nil, problem.New(problem.Unreadable, "Name the file with the events.", "%s is a folder", run.path)
 	}
-	file, err := os.Open(path)
+	file, err := os.Open(run.path)
 	if err != nil {
-		return nil, problem.New(problem.Unreadable, "", "%s cannot be read: %v", path, err)
+		return nil, problem.New(problem.Unreadable, "", "%s cannot be read: %v", run.path, err)
 	}
-	return file, nil
+	run.live = info != nil && !info.Mode().IsRegular()
+	return file, ctx.Err()
 }
 
 // show prints the events.
@@ -129,86 +172,101 @@ func (run *replayRun) show(ctx context.Context) error {
 	c := run.config
 	model := run.model()
 	writer := render.Replay(c.Format, render.ReplayOptions{
-		Screen: run.out, Tool: tool(), Home: run.home, Path: run.path, Model: model, All: c.All, Quiet: c.Quiet, MaxFindings: int(c.MaxFindings),
+		Screen: run.out, Tool: tool(), Home: run.home, Path: run.path, Model: model,
+		All: c.All, Quiet: c.Quiet, Live: run.live, MaxFindings: int(c.MaxFindings),
 	})
-	var tally replayTally
-	recorder := recording.NewRecorder(model, c.Output != "")
+	disagree := false
+	recorder := recording.NewRecorder(model, run.output != nil && model == recording.Auto)
+	keeper := recorder
+	if run.output != nil && model != recording.Auto { // sessions take all the evidence
+		keeper = recording.NewRecorder(recording.Auto, true)
+	}
 	err := run.each(ctx, func(e *recording.Event) error {
 		step := recorder.Take(e)
-		tally.count(e, &step)
+		if keeper != recorder {
+			keeper.Take(e)
+		}
+		disagree = disagree || step.Disagree()
 		return writer.Event(e, &step)
 	})
 	if err != nil {
 		return err
 	}
-	recording := recorder.End()
-	found := check.Recording(run.path, recording, run.events.Skipped(), run.events.SkippedCount(), run.rules)
+	read := run.result(keeper)
+	found := check.Recording(run.source(), read, run.rules)
 	code := run.failing(found)
-	if err := writer.Close(render.ReplayEnd{Findings: found, ExitCode: code, Next: run.next(&tally, found)}); err != nil {
+	if err := writer.Close(render.ReplayEnd{Findings: found, ExitCode: code, Next: run.next(disagree, found)}); err != nil {
 		return err
 	}
-	if c.Output != "" {
-		if err := run.write(recording); err != nil {
-			return err
-		}
+	if err := run.write(read); err != nil {
+		return err
 	}
-	return withCode(code)
+	if c.Format == "mermaid" && len(found) > 0 {
+		run.note("%s about the recording, which a diagram does not show: --format text does", ui.Count(len(found), "finding"))
+	}
+	return cmp.Or(ctx.Err(), withCode(code))
 }
 
 // model is the persistence model that decides.
 func (p *program) model() recording.Model {
-	for m, name := range recording.Models {
-		if name == p.config.Model {
-			return recording.Model(m)
-		}
-	}
-	return recording.Auto
+	return recording.Model(max(0, slices.Index(recording.Models[:], p.config.Model)))
 }
 
-// each hands the events to fn. A file without any is no recording.
+// each hands the events to fn. An interrupt ends a recording that is still being
+// made: what was read counts. A file without any event is no recording.
 func (run *replayRun) each(ctx context.Context, fn func(*recording.Event) error) error {
-	var e recording.Event
-	for {
-		err := run.events.Next(&e)
-		if errors.Is(err, io.EOF) {
+	heard := false
+	for e, err := range run.events.All() {
+		if ctx.Err() != nil && run.live {
 			break
 		}
-		if err == nil {
-			err = ctx.Err()
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return err
 		}
-		if err == nil {
-			run.heard = run.heard || e.Kind != recording.OtherEvent
-			err = fn(&e)
-		}
-		if err != nil {
+		heard = heard || e.Kind != recording.OtherEvent
+		if err := fn(e); err != nil {
 			return err
 		}
 	}
-	if !run.heard {
-		return run.noRecording()
-	}
-	return nil
-}
-
-// noRecording says what the file is instead.
-func (run *replayRun) noRecording() error {
-	what := run.path
-	if what == "-" {
-		what = "standard input"
+	if heard || ctx.Err() != nil {
+		return nil
 	}
 	return problem.New(problem.Unreadable, "A recording holds the lines of `docker agent run --exec --json`; `sessctl check` reads stores and canonical streams.",
-		"%s holds no event that a runtime emits", what)
+		"%s holds no event that a runtime emits", run.name())
 }
 
-// write writes the sessions that the recording amounts to.
-func (run *replayRun) write(recording *recording.Result) error {
+// result is what the recording amounts to.
+func (run *replayRun) result(recorder *recording.Recorder) *recording.Result {
+	read := recorder.End()
+	read.Skipped, read.Unread = run.events.Skipped(), run.events.SkippedCount()
+	return read
+}
+
+// source is the recording as a place of findings.
+func (run *replayRun) source() *session.Store {
+	return &session.Store{Path: run.path, Kind: "recording"}
+}
+
+// name is what people call the recording.
+func (run *replayRun) name() string {
+	if run.path == "-" {
+		return "standard input"
+	}
+	return run.path
+}
+
+// write writes the sessions that the recording amounts to, where that was asked for.
+func (run *replayRun) write(read *recording.Result) error {
+	if run.output == nil {
+		return nil
+	}
 	sessions := 0
-	err := writeNew(run.config.Output, func(to io.Writer) error {
-		w, err := canonical.NewWriter(to, canonical.Header{Kind: "docker-agent", ChildrenClosed: true}, canonical.WriteOptions{})
+	err := finishNew(run.output, func(to io.Writer) error {
+		w, err := canonical.NewWriter(to, canonical.Header{Kind: events.Kind, ChildrenClosed: true}, canonical.WriteOptions{})
 		if err != nil {
 			return err
 		}
-		for _, tree := range recording.Trees {
+		for _, tree := range read.Trees {
 			for _, s := range tree.Sessions {
 				if err := w.Session(s); err != nil {
 					return err
@@ -218,32 +276,25 @@ func (run *replayRun) write(recording *recording.Result) error {
 		}
 		return w.Flush()
 	})
+	run.output = nil
 	if err == nil {
 		run.note("%s written to %s", ui.Count(sessions, "session"), run.config.Output)
 	}
 	return err
 }
 
-// replayTally is what of a replay decides what to type next.
-type replayTally struct{ disagree, skipped bool }
-
-func (t *replayTally) count(_ *recording.Event, step *recording.Step) {
-	t.disagree = t.disagree || step.Disagree()
-	t.skipped = t.skipped || step.Action == replay.Skip
-}
-
 // next are the commands that lead on.
-func (run *replayRun) next(t *replayTally, found []*check.Finding) []render.Command {
-	this := "sessctl replay " + shellWord(run.path)
-	if run.path == "-" {
+func (run *replayRun) next(disagree bool, found []*check.Finding) []render.Command {
+	if run.live {
 		return nil
 	}
+	this := "sessctl replay " + shellWord(run.path)
 	var next []render.Command
 	if len(found) > 0 {
 		next = append(next, explainCommand(found))
 	}
 	next = append(next, render.Command{Line: this + " --against STORE", Why: "whether a store holds what it should"})
-	if t.disagree && run.model() != recording.ByDepth {
+	if disagree && run.model() != recording.ByDepth {
 		next = append(next, render.Command{Line: this + " --model depth", Why: "the same run as the depth model stores it"})
 	}
 	return next

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -25,9 +24,10 @@ type Options struct {
 	Session string
 	// Explain asks what providers answer to the next request of Session.
 	Explain bool
-	// Compare, when set, is called for every tree, for several at once. Only rules
-	// about comparisons run then, and only on the trees for which it returns one.
-	Compare func(context.Context, *session.Tree) (*replay.Comparison, error)
+	// Recorded are the trees of a recording. When there are any, the stored trees
+	// with their roots are compared with them: only rules about comparisons run,
+	// and no other tree is looked at.
+	Recorded []*session.Tree
 	// EachTree, when set, is called for every tree in no particular order, from
 	// one goroutine at a time.
 	EachTree func(*session.Tree, []*Finding)
@@ -44,6 +44,10 @@ type Result struct {
 	// Profiles are those that sessions were judged for, most sessions first.
 	Profiles []Use
 	Answers  []Answer // to the next request of Options.Session, where they were asked for
+	Against  bool     // the store was compared with a recording
+	Compared int      // the items that were
+	// Recording: it is about the recording itself, and no store was looked at.
+	Recording bool
 	// Incomplete is the reason why the result does not cover everything, "" if it does.
 	Incomplete string
 }
@@ -59,21 +63,11 @@ func (r *Result) Count(s rules.Severity) int {
 	return n
 }
 
-// Fails reports whether the result has a finding at or above the severity.
-func (r *Result) Fails(at rules.Severity) bool {
-	for _, f := range r.Findings {
-		if f.Severity >= at {
-			return true
-		}
-	}
-	return false
-}
-
 // Run checks a store. An error means that the store could not be read to the
 // end; what was found before is in the result, which is never nil.
 func Run(ctx context.Context, st store.Store, opts Options) (*Result, error) {
-	e := &engine{opts: opts, facts: st.Facts(), result: &Result{Store: st.Facts()}, uses: uses{}}
-	if opts.Session == "" && opts.Compare == nil {
+	e := &engine{opts: opts, facts: st.Facts(), result: &Result{Store: st.Facts(), Against: opts.Recorded != nil}, uses: uses{}}
+	if opts.Session == "" && opts.Recorded == nil {
 		e.collect(e.run(-1, nil, rules.PerStore, e.pass(nil)), nil)
 	}
 	err := e.trees(ctx, st)
@@ -109,23 +103,23 @@ type engine struct {
 	mu     sync.Mutex // guards what follows, and EachTree
 	result *Result
 	uses   uses
-	failed error // of the first comparison that could not be made
+	failed error // of the first tree that could not be compared
 }
 
 // trees runs the rules over every tree, as many at a time as there are
 // processors: a tree is the unit of parallelism.
 func (e *engine) trees(ctx context.Context, st store.Store) error {
 	type job struct {
-		seq  int
-		tree *session.Tree
+		seq            int
+		tree, recorded *session.Tree
 	}
 	jobs := make(chan job, 2*runtime.GOMAXPROCS(0))
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for j := range jobs {
-				if e.opts.Compare != nil {
-					e.compare(ctx, j.seq, j.tree)
+				if j.recorded != nil {
+					e.compare(ctx, st, j.seq, j.tree, j.recorded)
 				} else {
 					e.collect(e.run(j.seq, j.tree, rules.PerTree, e.pass(j.tree)), j.tree)
 				}
@@ -133,7 +127,7 @@ func (e *engine) trees(ctx context.Context, st store.Store) error {
 		})
 	}
 	var failed error
-	seq := 0
+	seq, runs := 0, newRecordedRuns(e.opts.Recorded)
 	for tree, err := range st.Trees(ctx) {
 		if err != nil {
 			failed = err
@@ -142,11 +136,18 @@ func (e *engine) trees(ctx context.Context, st store.Store) error {
 		if e.opts.Session != "" && tree.Session(e.opts.Session) == nil {
 			continue
 		}
-		jobs <- job{seq, tree}
+		recorded := runs.of(tree)
+		if e.opts.Recorded != nil && recorded == nil {
+			continue
+		}
+		jobs <- job{seq, tree, recorded}
 		seq++
 	}
 	close(jobs)
 	workers.Wait()
+	if failed == nil {
+		e.collect(e.lost(runs), nil)
+	}
 	return cmp.Or(failed, e.failed)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -21,6 +22,7 @@ type Finding struct {
 	Item    int    // position in the session as a person sees it, -1 when none is meant
 	Items   []int  // all positions that the finding names
 	Row     string // "session_items/17"
+	Line    string // of the recording that it is about, "" for a store
 	Agent   string
 	Call    string
 
@@ -57,6 +59,9 @@ func flatten(f *rules.Finding, tree *session.Tree, seq, order int) *Finding {
 		Fingerprint: fingerprint(f),
 		Related:     f.Related, Twins: f.Twins, Fixes: f.Fixes,
 		tree: seq, order: order, nth: f.Nth,
+	}
+	if f.Ref.Table == recording.Table {
+		flat.Line = f.Ref.Key
 	}
 	if f.Session != nil {
 		flat.Session = f.Session.ID

@@ -9,36 +9,73 @@ import (
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
 )
 
-// Recording runs rules over a recorded stream of events that was read from path.
-// skipped are the first of its lines that are no events, of unread.
-func Recording(path string, recording *recording.Result, skipped []recording.Skipped, unread int, run []*rules.Rule) []*Finding {
-	e := &engine{opts: Options{Rules: run}, facts: &session.Store{Path: path}}
+// Recording runs rules over what was read of a recorded stream of events.
+func Recording(source *session.Store, read *recording.Result, run []*rules.Rule) []*Finding {
+	e := &engine{opts: Options{Rules: run}, facts: source}
 	found := e.run(-1, nil, rules.PerRecording, func(report func(*rules.Finding)) *rules.Pass {
-		return rules.NewRecordingPass(e.facts, recording, skipped, unread, report)
+		return rules.NewRecordingPass(source, read, report)
 	})
 	slices.SortStableFunc(found, compare)
 	return found
 }
 
-// compare runs the rules about comparisons over a tree. One that no recording is
-// about is not counted.
-func (e *engine) compare(ctx context.Context, seq int, tree *session.Tree) {
-	var compared *replay.Comparison
-	var err error
-	found := e.run(seq, tree, rules.PerComparison, func(report func(*rules.Finding)) *rules.Pass {
-		if compared, err = e.opts.Compare(ctx, tree); err != nil || compared == nil {
-			return nil
-		}
-		return rules.NewComparisonPass(e.facts, tree, compared, e.opts.Judge, report)
-	})
-	if compared != nil || len(found) > 0 {
-		e.collect(found, tree)
+// recordedRuns are the trees of a recording by the session that a user started.
+type recordedRuns struct {
+	trees  []*session.Tree
+	byID   map[string]*session.Tree
+	stored map[*session.Tree]bool // those that the store has
+}
+
+func newRecordedRuns(trees []*session.Tree) *recordedRuns {
+	r := &recordedRuns{trees: trees, byID: map[string]*session.Tree{}, stored: map[*session.Tree]bool{}}
+	for _, tree := range trees {
+		r.byID[tree.Root().ID] = tree
 	}
-	if err != nil {
+	return r
+}
+
+// of is the recorded tree of a stored one, nil when it was not recorded.
+func (r *recordedRuns) of(stored *session.Tree) (found *session.Tree) {
+	for _, s := range stored.Sessions {
+		if tree := r.byID[s.ID]; tree != nil {
+			r.stored[tree] = true
+			found = cmp.Or(found, tree)
+		}
+	}
+	return found
+}
+
+// lost is what is found about runs that the store lacks.
+func (e *engine) lost(r *recordedRuns) (found []*Finding) {
+	for _, tree := range r.trees {
+		f := rules.LostSession(tree)
+		if !r.stored[tree] && slices.Contains(e.opts.Rules, f.Rule) {
+			found = append(found, flatten(f, nil, -1, 0))
+		}
+	}
+	return found
+}
+
+// compare runs the rules about comparisons over a tree and what was recorded of it.
+func (e *engine) compare(ctx context.Context, st store.Store, seq int, tree, recorded *session.Tree) {
+	if err := st.Fill(ctx, tree); err != nil {
 		e.mu.Lock()
 		e.failed = cmp.Or(e.failed, err)
+		e.mu.Unlock()
+		return
+	}
+	var compared *replay.Comparison
+	found := e.run(seq, tree, rules.PerComparison, func(report func(*rules.Finding)) *rules.Pass {
+		compared = replay.Compare(recorded, tree)
+		return rules.NewComparisonPass(e.facts, tree, compared, e.opts.Judge, report)
+	})
+	e.collect(found, tree)
+	if compared != nil {
+		e.mu.Lock()
+		e.result.Compared += compared.Compared
 		e.mu.Unlock()
 	}
 }

@@ -5,12 +5,16 @@ package events
 import (
 	"fmt"
 	"io"
+	"iter"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/lines"
 	"github.com/sessctl/sessctl/internal/recording"
 )
+
+// Kind is the kind of store that the runtime of these events writes.
+const Kind = "docker-agent"
 
 // Reader reads events in order, in memory that does not grow with their number.
 type Reader struct {
@@ -31,6 +35,20 @@ type Reader struct {
 // NewReader reads the events of r.
 func NewReader(r io.Reader) *Reader {
 	return &Reader{lines: lines.NewReader(r), names: map[string]string{}}
+}
+
+// All are the events in order; each is good until the next one is asked for. An
+// error ends them.
+func (r *Reader) All() iter.Seq2[*recording.Event, error] {
+	return func(yield func(*recording.Event, error) bool) {
+		var e recording.Event
+		for {
+			err := r.Next(&e)
+			if err == io.EOF || !yield(&e, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // Next reads the next event. The error is io.EOF behind the last one.

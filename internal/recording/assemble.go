@@ -30,6 +30,7 @@ type node struct {
 	caller    callPlace          // the call that started it, in the parent
 	below     []*node            // sub-sessions that have not completed
 	completed []*session.Session // those that have, with all below them
+	whole     map[string]bool    // ids of those that have
 	results   []session.Item     // which no message holds yet
 }
 
@@ -113,11 +114,14 @@ func (a *assembly) node(s *openSession) *node {
 		}
 	}
 	a.nodes[s] = n
-	if n.session.ID = s.id; s.id == "" {
+	n.session.ID = s.id
+	switch {
+	case s.parent == nil && s.id == "":
 		n.session.ID = unnamedID(s.line)
-	}
-	if s.parent == nil {
+	case s.parent == nil:
 		a.byID[s.id] = n
+	case s.id == "":
+		n.session.ID = unnamedID(s.line) + "/sub-session"
 	}
 	return n
 }
@@ -129,9 +133,13 @@ func (a *assembly) completed(n *node, e *Event, call string) {
 		return
 	}
 	child := e.Child.Root()
-	if slices.ContainsFunc(n.completed, func(s *session.Session) bool { return s.ID == child.ID }) {
+	if n.whole[child.ID] || child.ID == n.session.ID {
 		return
 	}
+	if n.whole == nil {
+		n.whole = map[string]bool{}
+	}
+	n.whole[child.ID] = true
 	told := map[string]*session.Session{}
 	for _, s := range e.Child.Sessions {
 		told[s.ID] = s
@@ -191,8 +199,8 @@ func (a *assembly) trees() []*session.Tree {
 // nothing is finished.
 func (n *node) collect(tree *session.Tree, lost bool, ids map[string]bool) {
 	at := len(tree.Sessions)
-	if ids[n.session.ID] { // a damaged stream names two
-		n.session.ID = unnamedID(n.began)
+	for ids[n.session.ID] { // a damaged stream names two
+		n.session.ID = unnamedID(n.began) + n.session.ID
 	}
 	for _, s := range append([]*session.Session{n.session}, n.completed...) {
 		if !ids[s.ID] {

@@ -13,7 +13,13 @@ type draft struct {
 	line            int64 // where it began
 	agent           string
 	text, reasoning strings.Builder
-	calls           []session.Call
+	calls           []draftCall
+}
+
+// draftCall is a call whose arguments are coming in.
+type draftCall struct {
+	id, name string
+	args     *strings.Builder
 }
 
 func (d *draft) empty() bool { return d.line == 0 }
@@ -41,24 +47,23 @@ func (d *draft) hear(e *Event) {
 func (d *draft) call(c *session.Call) {
 	n := d.find(c.ID)
 	if n < 0 {
-		d.calls = append(d.calls, session.Call{ID: c.ID, Name: c.Name, Args: c.Args})
-		return
+		n = len(d.calls)
+		d.calls = append(d.calls, draftCall{id: c.ID, args: &strings.Builder{}})
 	}
 	known := &d.calls[n]
 	if c.Name != "" {
-		known.Name = c.Name
+		known.name = c.Name
 	}
-	if len(c.Args) > len(known.Args) && strings.HasPrefix(c.Args, known.Args) {
-		known.Args = c.Args
-	} else {
-		known.Args += c.Args
+	if len(c.Args) > known.args.Len() && strings.HasPrefix(c.Args, known.args.String()) {
+		known.args.Reset()
 	}
+	known.args.WriteString(c.Args)
 }
 
 // find is the index of a call, -1 for none. Pieces mostly belong to the last one.
 func (d *draft) find(id string) int {
 	n := len(d.calls) - 1
-	for n >= 0 && d.calls[n].ID != id {
+	for n >= 0 && d.calls[n].id != id {
 		n--
 	}
 	return n
@@ -71,11 +76,12 @@ func (d *draft) makes(id string) bool { return d.find(id) >= 0 }
 func (d *draft) message() session.Item {
 	text := d.text.String()
 	it := session.Item{
-		Role: session.Assistant, Agent: d.agent, Text: session.DigestOf(text), Calls: d.calls,
+		Role: session.Assistant, Agent: d.agent, Text: session.DigestOf(text),
 		Body: &session.Body{Text: text, Reasoning: d.reasoning.String()},
 	}
-	for i := range it.Calls {
-		settle(&it.Calls[i])
+	for _, c := range d.calls {
+		it.Calls = append(it.Calls, session.Call{ID: c.id, Name: c.name, Args: c.args.String()})
+		settle(&it.Calls[len(it.Calls)-1])
 	}
 	if blank(text) && len(it.Calls) == 0 {
 		it.Flags |= session.Blank

@@ -1,7 +1,6 @@
 package recording
 
 import (
-	"cmp"
 	"slices"
 )
 
@@ -49,19 +48,36 @@ func (r *Recorder) locate(e *Event) owner {
 // is a session that is not on this stream: that of a background agent.
 func (r *Recorder) named(e *Event) owner {
 	s := r.known(e.Session)
-	if s == nil && r.closed[e.Session] {
-		return owner{nil, e.Session, byID}
-	}
-	if s == nil && r.run == nil {
-		r.run = &openSession{id: e.Session, agent: e.Agent, line: e.Line}
-		s = r.run
-	}
-	if s == nil && kinds[e.Kind] == message {
-		if s = cmp.Or(r.unnamed(e.Agent), r.unnamed("")); s != nil {
-			s.name(e.Session)
-		}
+	if s == nil && kinds[e.Kind] != record && !r.closed[e.Session] {
+		s = r.introduced(e)
 	}
 	return owner{s, e.Session, byID}
+}
+
+// introduced is the session that a message is the first to name, nil when it is
+// none of this stream.
+func (r *Recorder) introduced(e *Event) *openSession {
+	var asked *openSession
+	if e.Agent != "" {
+		asked = r.unnamed(e.Agent)
+	}
+	switch {
+	case r.run != nil && kinds[e.Kind] != message:
+		return nil
+	case r.run == nil, r.run.state == stopped && len(r.open) == 0:
+		r.run = &openSession{id: e.Session, agent: e.Agent, line: e.Line}
+		return r.run
+	case asked != nil:
+	case r.run.id == "" && (e.Agent == r.run.agent || r.unnamed("") == nil):
+		r.run.id = e.Session
+		return r.run
+	default:
+		asked = r.unnamed("")
+	}
+	if asked != nil {
+		asked.name(e.Session)
+	}
+	return asked
 }
 
 // known is the open stream of a session, nil when there is none.
@@ -118,8 +134,13 @@ func (r *Recorder) calling(id, agent string) *openSession {
 // for no other and has the agent, else the innermost, where somebody took over.
 func (r *Recorder) speaking(agent string) *openSession {
 	var innermost *openSession
+	r.asked++
 	for s := range r.innermost() {
-		if s.state == stopped && s != r.run || r.model == BySession && s != r.run && s.state == waiting || r.blocked(s) {
+		active := s == r.run || s.state == running || s.state == waiting && r.model != BySession
+		if active && s.parent != nil {
+			s.parent.blocked = r.asked
+		}
+		if !active || s.blocked == r.asked {
 			continue
 		}
 		if s.agent == agent {
@@ -133,13 +154,6 @@ func (r *Recorder) speaking(agent string) *openSession {
 		return r.run
 	}
 	return innermost
-}
-
-// blocked reports whether the session waits for a delegation that is not over.
-func (r *Recorder) blocked(s *openSession) bool {
-	return slices.ContainsFunc(r.open, func(child *openSession) bool {
-		return child.parent == s && child.state != stopped && (r.model != BySession || child.state == running)
-	})
 }
 
 // innermost goes from the delegation that opened last to the run's own session.

@@ -12,6 +12,7 @@ type Recorder struct {
 	open     []*openSession  // the delegations that are open, in the order in which they opened
 	closed   map[string]bool // the sessions of the latest that closed: they name nobody any more
 	line     int64           // of the last event
+	asked    int             // how often it was asked who can speak
 	result   Result
 }
 
@@ -157,6 +158,9 @@ func (r *Recorder) switched(e *Event, step *Step) owner {
 	s := r.closing(e)
 	if s == nil {
 		step.Reason, step.Anomaly = replay.Clamped, r.odd(e, UnmatchedEnd, nil)
+		if r.run != nil && len(r.open) == 0 && r.run.agent == e.From { // recorded from the middle of it on
+			r.run.state = stopped
+		}
 		return owner{r.speaking(e.To), "", byDepth}
 	}
 	if step.Call = s.frame.Call; !r.byStream(s) {
@@ -173,9 +177,15 @@ func (r *Recorder) childCompleted(e *Event, step *Step) owner {
 	}
 	id := e.Child.Root().ID
 	if r.run == nil || r.run.id == id { // recorded from the middle on
+		if r.run != nil {
+			step.Anomaly = r.odd(e, BegunInside, &openSession{id: id, line: r.run.line, frame: &replay.Frame{Caller: e.Agent, Agent: r.run.agent}})
+		}
 		r.begin(e, step)
 	}
 	child := r.known(id)
+	if r.run.id == "" && child != nil && child.parent == r.run {
+		r.run.id = e.Session
+	}
 	if s := r.unnamed(""); child == nil && s != nil && s.parent.id == e.Session {
 		s.name(id)
 		child = s

@@ -108,7 +108,7 @@ func describeStep(s *recording.Step) string {
 }
 
 func describeAnomaly(a *recording.Anomaly) string {
-	kind := [...]string{"unmatched end", "unmatched start", "cut off"}[a.Kind]
+	kind := [...]string{"unmatched end", "unmatched start", "cut off", "begun inside"}[a.Kind]
 	return fmt.Sprintf("! %s at %d of %s>%s %s opened %d", kind, a.Line, a.Caller, a.Agent, a.Call, a.Opened)
 }
 
@@ -282,10 +282,42 @@ func TestStartsAndEndsThatDoNotMatch(t *testing.T) {
 		start #C @worker                     | 0 /: the run begins or goes on, so nothing is open
 		text #C @worker                      | 0 / persist C: carries the session's id
 		stop #C @worker                      | 0 /
-		done C #P @root                      | 0 / persist P: the parent's own record
+		done C #P @root                      | 0 / persist P: the parent's own record ! begun inside at 4 of root>worker  opened 1
 		back worker>root                     | 0 /: no delegation is open: the depth stays 0 ! unmatched end at 5 of root>worker  opened 0
 		added #P @root                       | 0 / persist P: carries the session's id
-	`, "! unmatched end at 5 of root>worker  opened 0"},
+	`, "! begun inside at 4 of root>worker  opened 1\n! unmatched end at 5 of root>worker  opened 0"},
+		{"inside one that fails", `
+		text #C @worker                      | 0 / persist C: carries the session's id
+		tokens #X @worker                    | 0 / skip X: carries the sub-session's id (persist: not guarded by depth)
+		back worker>root                     | 0 /: no delegation is open: the depth stays 0 ! unmatched end at 3 of root>worker  opened 0
+		added #P @root                       | 0 / persist P: carries the session's id
+	`, "! unmatched end at 3 of root>worker  opened 0"},
+		{"at a switch", `
+		switch root>a                        | 0→1 /a: a delegation opens
+		start #A @a                          | 1 /a
+		added #A @a                          | 1 /a skip A: carries the sub-session's id
+		done A #P @root                      | 1 / persist P: the parent's own record
+		back a>root                          | 1→0 /: a delegation closes
+		added #P @root                       | 0 / persist P: carries the session's id
+	`, ""},
+		{"an end that is missing while the run goes on", `
+		user #P                              | 0 / persist P [user]: carries the session's id
+		part transfer_task:r1>a @root        | 0 / persist P r1: depth 0
+		switch root>a                        | 0→1 /a r1: a delegation opens
+		answer transfer_task:r1 @root        | 1 / persist P r1: no session id, and the call is the session's own (skip: a delegation is open)
+		added #P @root                       | 1 / persist P [tool] r1: carries the session's id (skip: a delegation is open)
+		stop #P @root                        | 1 /
+	`, "! unmatched start at 4 of root>a r1 opened 3"},
+		{"a closed session names nobody any more", `
+		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
+		switch root>a                        | 0→1 /a: a delegation opens
+		start #A @a                          | 1 /a
+		back a>root                          | 1→0 /: a delegation closes
+		switch root>b                        | 0→1 /b: a delegation opens
+		text #A @a                           | 1 / skip A: carries the sub-session's id
+		start #B @b                          | 1 /b
+		back b>root                          | 1→0 /: a delegation closes
+	`, ""},
 	})
 }
 

@@ -66,6 +66,7 @@ const (
 	UnmatchedEnd   AnomalyKind = iota // the end of a delegation that is not open: the depth stays 0
 	UnmatchedStart                    // a delegation without an end, closed by what came next
 	CutOff                            // the recording ends inside a delegation
+	BegunInside                       // it begins inside of one, which was taken for the run so far
 )
 
 // Anomaly is a start or an end of a delegation that has no counterpart.

@@ -21,6 +21,7 @@ type openSession struct {
 	at    map[string]int // where in calls one is, by its id
 	pending
 
+	blocked  int   // the number of the question at which it waited for another one
 	resulted int64 // the line where the call that opened it got its result, 0 for none
 }
 

@@ -22,8 +22,6 @@ type CheckOptions struct {
 	Quiet       bool   // findings only
 	MaxFindings int    // of one rule and store, in text and table; 0 for no limit
 	Limited     bool   // not every session of the store was checked
-
-	recording bool // no store was checked, but a recording
 }
 
 // Check makes the writer of a format: text, table, json or ndjson.

@@ -31,6 +31,7 @@ type jsonStore struct {
 	Sessions   int       `json:"sessions"` // sub-sessions included
 	Roots      int       `json:"roots"`
 	Items      int       `json:"items"`
+	Compared   *int      `json:"compared,omitzero"`
 	Writer     string    `json:"writer"`
 	Profile    string    `json:"profile,omitzero"`
 	Profiles   []jsonUse `json:"profiles,omitempty"`
@@ -112,6 +113,9 @@ func (c *checkJSON) add(r *check.Result, took time.Duration) {
 		Profile: strings.Join(profileNames(check.Profiles(r.Profiles)), ","), Profiles: jsonUses(r.Profiles),
 	})
 	c.requests = append(c.requests, jsonRequests(r)...)
+	if r.Against {
+		c.stores[len(c.stores)-1].Compared = &r.Compared
+	}
 	s := &c.summary
 	s.Sessions += r.Sessions
 	s.Items += r.Items

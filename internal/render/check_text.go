@@ -18,15 +18,19 @@ type checkText struct {
 	body func(out *strings.Builder, o *CheckOptions, findings []*check.Finding) error
 
 	stores   int
+	printed  bool // something
 	findings []*check.Finding
 }
 
 func (c *checkText) Store(r *check.Result, took time.Duration) error {
 	var out strings.Builder
-	if c.stores > 0 && !c.Quiet {
+	if c.printed && !c.Quiet {
 		out.WriteString("\n")
 	}
-	c.stores++
+	c.printed = true
+	if !r.Recording {
+		c.stores++
+	}
 	c.findings = append(c.findings, r.Findings...)
 	if !c.Quiet || len(r.Findings) > 0 {
 		c.head(&out, r)
@@ -54,6 +58,9 @@ func (c *checkText) Store(r *check.Result, took time.Duration) error {
 func (c *checkText) head(out *strings.Builder, r *check.Result) {
 	s, width := r.Store, c.Screen.TextWidth()
 	out.WriteString(ui.Bold.Render(storeName(s, c.Home)) + "\n")
+	if r.Recording {
+		return
+	}
 	facts := []string{ui.Clean(s.Title)}
 	if s.Generation != "" {
 		facts = append(facts, "schema "+ui.Clean(s.Generation))
@@ -88,7 +95,7 @@ func (c *checkText) sessions(r *check.Result) string {
 // foot sums up.
 func (c *checkText) foot(out *strings.Builder, r *check.Result, took time.Duration) {
 	width := c.Screen.TextWidth()
-	if r.Trees == 0 && r.Incomplete == "" {
+	if r.Trees == 0 && r.Incomplete == "" && !r.Recording && !r.Against {
 		none := "There are no sessions in this store."
 		if c.Limited {
 			none = "No session of this store is that recent."
@@ -96,7 +103,7 @@ func (c *checkText) foot(out *strings.Builder, r *check.Result, took time.Durati
 		out.WriteString(none + "\n")
 	}
 	if r.Trees > 0 || len(r.Findings) > 0 {
-		out.WriteString(ui.Hang("", "", fmt.Sprintf("%s (%s in %.1f s)", tally(r), ui.Count(r.Items, "item"), took.Seconds()), width))
+		out.WriteString(ui.Hang("", "", tally(r)+counted(r, took), width))
 	}
 	if r.Incomplete != "" {
 		out.WriteString(ui.Hang("", "", ui.Yellow.Render("Incomplete:")+" "+ui.Ended(ui.Clean(r.Incomplete)), width))
@@ -106,6 +113,18 @@ func (c *checkText) foot(out *strings.Builder, r *check.Result, took time.Durati
 			out.WriteString(ui.Hang("", "", ui.Clean(advice), width))
 		}
 	}
+}
+
+// counted is how much was looked at: " (22 items in 0.1 s)". A recording says
+// nothing of items that other runs left.
+func counted(r *check.Result, took time.Duration) string {
+	switch {
+	case r.Recording:
+		return ""
+	case r.Against && r.Compared < r.Items:
+		return fmt.Sprintf(" (%s of %s in the recording, the others were not compared; %.1f s)", ui.Number(r.Compared), ui.Count(r.Items, "item"), took.Seconds())
+	}
+	return fmt.Sprintf(" (%s in %.1f s)", ui.Count(r.Items, "item"), took.Seconds())
 }
 
 // Close sums up several stores and says what to type next.
@@ -139,6 +158,8 @@ func tally(r *check.Result) string {
 	switch {
 	case len(r.Findings) == 0:
 		return "No findings in " + ui.Count(r.Trees, "session")
+	case r.Recording:
+		sessions = "the recording itself"
 	case own && len(roots) == 0:
 		sessions = "the store itself"
 	case own:

@@ -43,7 +43,7 @@ func sameSession(a, b *check.Finding) bool {
 // heading is the line of a root session: id, title, date.
 func (o *CheckOptions) heading(f *check.Finding, width int) string {
 	switch {
-	case f.Root == nil && o.recording:
+	case f.Line != "":
 		return ui.Bold.Render("The recording itself")
 	case f.Root == nil:
 		return ui.Bold.Render("The store itself")
@@ -57,14 +57,15 @@ func (o *CheckOptions) heading(f *check.Finding, width int) string {
 
 // place is where the finding is: in a recording, a line.
 func (o *CheckOptions) place(f *check.Finding) string {
-	if _, line, ok := strings.Cut(f.Row, "/"); ok && o.recording {
-		return "line:" + ui.Clean(line)
-	}
 	return place(f)
 }
 
-// place is SESSION:ITEMS, or "store" with the record for a finding of the store.
+// place is SESSION:ITEMS, "store" with the record for a finding of the store, or the
+// line of a recording.
 func place(f *check.Finding) string {
+	if f.Line != "" {
+		return "line:" + ui.Clean(f.Line)
+	}
 	if f.Session == "" {
 		return "store:" + ui.Clean(f.Row)
 	}

@@ -13,9 +13,12 @@ import (
 )
 
 // ReplayWriter prints a replay while the events come. Its memory does not grow
-// with their number.
+// with their number. A diagram's grows with the number of sessions: it remembers
+// the name of each, for a session may speak again at any time.
 type ReplayWriter interface {
-	// Event takes the next event with its verdict and keeps neither.
+	// Event takes the next event with its verdict and keeps neither. A row in which
+	// events are folded is printed when the next row begins: no earlier is it known
+	// how many they are. So is a note of a diagram.
 	Event(e *recording.Event, step *recording.Step) error
 	// Close prints what is left and how it ended. Rows may be held back until then.
 	Close(end ReplayEnd) error
@@ -30,6 +33,7 @@ type ReplayOptions struct {
 	Model  recording.Model
 	All    bool // every event is a row; a diagram folds them nevertheless
 	Quiet  bool // rows and findings only
+	Live   bool // the events are happening: no row waits for others to fill a buffer
 
 	MaxFindings int // of one rule, in text and table; 0 for no limit
 }
@@ -68,11 +72,13 @@ type replaySummary struct {
 }
 
 // replayRows is what the writers share: events are folded, counted and printed
-// through a buffer. A terminal gets each row at once.
+// through a buffer. A terminal gets each row at once, and so does everybody while
+// the run goes on.
 type replayRows struct {
 	ReplayOptions
 	fold    *recording.Fold
 	summary replaySummary
+	odd     int // rows with an anomaly
 	out     *bufio.Writer
 }
 
@@ -80,7 +86,7 @@ func newReplayRows(opts ReplayOptions, w io.Writer, print func(*recording.Row) e
 	r := &replayRows{ReplayOptions: opts, out: bufio.NewWriterSize(w, 1<<16)}
 	r.fold = recording.NewFold(opts.All, func(row *recording.Row) error {
 		r.count(row)
-		if err := print(row); err != nil || !opts.Screen.Terminal {
+		if err := print(row); err != nil || !opts.Screen.Terminal && !opts.Live {
 			return err
 		}
 		return r.out.Flush()
@@ -104,6 +110,9 @@ func (r *replayRows) count(row *recording.Row) {
 	}
 	if row.Disagree() {
 		r.summary.Disagreements++
+	}
+	if row.Anomaly != nil {
+		r.odd++
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/replay"
 )
 
@@ -62,5 +63,18 @@ func TestEveryReasonOfAnEventHasItsWords(t *testing.T) {
 			t.Errorf("%q: got the name %q and the words %q", r, known.name, known.words)
 		}
 		seen[known.name] = true
+	}
+}
+
+// TestEveryAnomalyHasItsName: one which the page explains, if an event may have it.
+func TestEveryAnomalyHasItsName(t *testing.T) {
+	page, err := os.ReadFile("../../docs/json.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []recording.AnomalyKind{recording.UnmatchedEnd, recording.UnmatchedStart, recording.BegunInside} {
+		if name := replayAnomalies[kind]; name == "" || !strings.Contains(string(page), "`"+name+"`") {
+			t.Errorf("kind %d: got the name %q", kind, name)
+		}
 	}
 }

@@ -4,17 +4,18 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/replay"
-	"github.com/sessctl/sessctl/internal/ui"
 )
 
 // replayDiagram prints a sequence diagram: the user and the sessions are its
-// participants, delegations are arrows with an activation, and what is skipped, is
-// odd or divides the models is a note. Participants stand in the order in which
-// they appear. A diagram has no place for findings.
+// participants, delegations are arrows with an activation, what is stored in the
+// session of the run is an arrow, and what else is skipped, is odd or divides the
+// models is a note. Participants stand in the order in which they appear. A diagram
+// has no place for findings.
 type replayDiagram struct {
 	*replayRows
 	begun bool
@@ -94,10 +95,8 @@ func (d *replayDiagram) row(r *recording.Row) error {
 			return err
 		}
 	}
-	if r.Action == replay.Persist {
-		if err := d.arrow(r); err != nil {
-			return err
-		}
+	if r.Action == replay.Persist && !piece(r) {
+		return d.arrow(r)
 	}
 	if r.Action == replay.Skip || r.Anomaly != nil || r.Disagree() || r.Kind == recording.Failed || r.Kind == recording.Restarted {
 		return d.note(r)
@@ -124,12 +123,14 @@ func (d *replayDiagram) release(agent string) error {
 	return d.row(r)
 }
 
+// piece reports whether a row is told with the message that it becomes part of.
+func piece(r *recording.Row) bool {
+	return r.Kind == recording.Choice || r.Kind == recording.Reasoning || r.Kind == recording.PartialCall
+}
+
 // arrow shows what is stored in the session: as said to or by the user, or by the
-// session to itself. Pieces of a message are told with the message.
+// session to itself.
 func (d *replayDiagram) arrow(r *recording.Row) error {
-	if r.Kind == recording.Choice || r.Kind == recording.Reasoning || r.Kind == recording.PartialCall {
-		return nil
-	}
 	answer := r.Kind == recording.MessageAdded && len(r.Calls) == 0 && r.Call == ""
 	user := ""
 	if r.Kind == recording.UserMessage || answer {
@@ -143,11 +144,11 @@ func (d *replayDiagram) arrow(r *recording.Row) error {
 	case err != nil:
 		return err
 	case answer:
-		return d.send(at, "-->>", user, arrowWords(r))
+		return d.send(at, "-->>", user, arrowWords(r, d.Model))
 	case user != "":
-		return d.send(user, "->>", at, arrowWords(r))
+		return d.send(user, "->>", at, arrowWords(r, d.Model))
 	}
-	return d.send(at, "->>", at, arrowWords(r))
+	return d.send(at, "->>", at, arrowWords(r, d.Model))
 }
 
 func (d *replayDiagram) send(from, arrow, to, words string) error {
@@ -246,11 +247,15 @@ func skipWords(r *recording.Row, model recording.Model) string {
 	return words
 }
 
-// arrowWords say what is stored, and in which line it stands.
-func arrowWords(r *recording.Row) string {
+// arrowWords say what is stored, and in which line it stands. Of a row with a sign
+// they say why.
+func arrowWords(r *recording.Row, model recording.Model) string {
 	words := replayEventWords(r)
-	if about := replaySubject(r, diagramColumns); len(about) > 0 {
+	if r.Anomaly != nil || r.Disagree() {
+		sign, _ := replaySign(r)
+		words = sign + " " + words + " (" + replayWhyAndOther(r, model, diagramColumns) + ")"
+	} else if about := replaySubject(r, diagramColumns); len(about) > 0 {
 		words += ", " + about[0]
 	}
-	return fmt.Sprintf("%d %s", r.Line, ui.Clean(words))
+	return strconv.FormatInt(r.Line, 10) + " " + words
 }

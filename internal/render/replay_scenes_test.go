@@ -18,6 +18,8 @@ type scene struct {
 	model    recording.Model
 	all      bool
 	quiet    bool
+	live     bool
+	terminal bool
 	events   []taken
 	findings []*check.Finding
 	next     []render.Command
@@ -178,10 +180,25 @@ var strange = &replay.Frame{
 	Item: -1, Caller: "Agent mit einem sehr langen Namen", Agent: "end\u202e 漢字 <b>;#\n" + strings.Repeat("x", 40), Child: "s\x1b[m",
 }
 
+// wide are rows that have more to say than columns have room: late lines, a great
+// depth, wide letters, agents without a name, and calls with a blank one.
+var wide = []taken{
+	heard(9_999, recording.MessageAdded, nil, replay.OwnID, completes(session.Assistant, "", longCall)),
+	heard(123_456, recording.MessageAdded, nil, replay.OwnID, completes(session.Tool, " ")),
+	heard(1_234_567, recording.Switched, farBelow, replay.Opens, switches("", farBelow.Agent), moves(9, 10), about(longCall)),
+	heard(1_234_568, recording.StreamStarted, farBelow, replay.Opens, moves(10, 11), about("Rückfrage\u200d👩\u200d💻")),
+	heard(1_234_569, recording.MessageAdded, farBelow, replay.ChildID, completes(session.Tool, longCall), of("審査担当")),
+	heard(1_234_570, recording.ChildCompleted, nil, replay.OwnRecord, completed("{call}-{session}"), anomaly(recording.BegunInside, 1, "")),
+	heard(1_234_571, recording.Switched, nil, replay.Clamped, switches(farBelow.Agent, "  "), anomaly(recording.UnmatchedEnd, 0, "")),
+	heard(1_234_572, recording.TokenUsage, nil, replay.ChildID, func(x *taken) { x.step.Target = "{call}00-" }, otherwise(replay.Skip, replay.ChildStream)),
+}
+
+var farBelow = &replay.Frame{Item: -1, Parent: &replay.Frame{Item: -1, Agent: " "}, Agent: "翻訳担当エージェント", Child: "漢字漢字漢字"}
+
 // lineFinding is a finding about a line of the recording.
 func lineFinding(id string, line, message string) *check.Finding {
 	rule := rules.Find(id)
-	return &check.Finding{Rule: rule, Severity: rule.Severity, Item: -1, Row: "events/" + line, Message: message, Fingerprint: "f" + line}
+	return &check.Finding{Rule: rule, Severity: rule.Severity, Item: -1, Row: "events/" + line, Line: line, Message: message, Fingerprint: "f" + line}
 }
 
 var sceneFindings = []*check.Finding{
@@ -196,6 +213,7 @@ var scenes = []scene{
 	}},
 	{name: "all", events: delegation, all: true},
 	{name: "odd", model: recording.ByDepth, events: oddities, findings: sceneFindings},
+	{name: "wide", events: wide},
 	{name: "quiet", model: recording.BySession, events: oddities[:3], findings: sceneFindings[:1], quiet: true},
 	{name: "empty"},
 }

@@ -11,17 +11,17 @@ import (
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
-// replayText prints for people. text and table differ in the columns, and in what
-// becomes of a reason that is too long.
+// replayText prints for people. A table says everything in whole words, and where no
+// terminal has to show it, all of a row in one line that is never cut.
 type replayText struct {
 	*replayRows
 	columns []replayColumn
-	wrap    bool // a long reason goes on in the next line; else it is cut
+	table   bool
 	begun   bool
 }
 
 func newReplayText(opts ReplayOptions, table bool) *replayText {
-	t := &replayText{columns: replayColumns(opts.Screen.Width, table), wrap: !table}
+	t := &replayText{columns: replayColumns(opts.Screen.Width, table), table: table}
 	t.replayRows = newReplayRows(opts, opts.Screen, t.row)
 	return t
 }
@@ -30,23 +30,37 @@ func (t *replayText) row(r *recording.Row) error {
 	if err := t.begin(); err != nil {
 		return err
 	}
-	why := t.columns[len(t.columns)-1].width
-	cells := make([]string, len(t.columns))
+	const whole = 1 << 16 // of ids
+	oneLine := t.table && !t.Screen.Terminal
+	cells, last := make([]string, len(t.columns)), len(t.columns)-1
+	var left []string
+	over := 0 // what a cell takes more than its column has, the next one has less
 	for i, c := range t.columns {
-		cells[i] = c.cell(r, &t.ReplayOptions, c.width)
+		width := max(c.width-over, 1)
+		if i == last && oneLine {
+			width = whole
+		}
+		cells[i] = c.cell(r, width, &left)
+		if i < last {
+			over = max(0, lipgloss.Width(cells[i])-width)
+		}
 	}
-	lines := []string{ui.Truncate(cells[len(cells)-1], why)}
-	if t.wrap {
-		lines = ui.Wrap(cells[len(cells)-1], why)
+	if r.Disagree() {
+		left = append(left, replayOther(r, t.Model, leftColumns))
 	}
-	cells[len(cells)-1] = lines[0]
+	why := []string{strings.Join(append(cells[last:], left...), "; ")}
+	if !oneLine {
+		why = ui.Wrap(cells[last], t.columns[last].width-over)
+	}
+	cells[last] = why[0]
 	sign, style := replaySign(r)
 	text := t.line(sign, style, cells, r)
-	for _, rest := range lines[1:] {
-		text += strings.Repeat(" ", t.indent()) + rest + "\n"
+	for _, rest := range why[1:] {
+		text += strings.Repeat(" ", t.indent(last)) + rest + "\n"
 	}
-	if t.wrap && r.Disagree() {
-		text += ui.Hang("    ", "    ", ui.Dim.Render(replayOther(r, t.Model, why)), t.Screen.TextWidth())
+	if len(left) > 0 && !oneLine {
+		below := strings.Repeat(" ", t.indent(1))
+		text += ui.Hang(below, below, ui.Dim.Render(strings.Join(left, "; ")), t.Screen.TextWidth())
 	}
 	return t.write(text)
 }
@@ -61,7 +75,8 @@ func (t *replayText) line(sign string, signStyle lipgloss.Style, cells []string,
 		}
 		b.WriteString(text)
 	}
-	paint(signStyle, sign+" ")
+	paint(signStyle, sign)
+	used := signColumns
 	for i, c := range t.columns {
 		style := lipgloss.NewStyle()
 		switch {
@@ -72,17 +87,20 @@ func (t *replayText) line(sign string, signStyle lipgloss.Style, cells []string,
 		}
 		paint(style, cells[i])
 		if i < len(cells)-1 {
-			b.WriteString(strings.Repeat(" ", max(0, c.width-lipgloss.Width(cells[i]))) + columnGap)
+			used += lipgloss.Width(cells[i])
+			gap := max(c.gap, t.indent(i+1)-used)
+			b.WriteString(strings.Repeat(" ", gap))
+			used += gap
 		}
 	}
 	return strings.TrimRight(b.String(), " ") + "\n"
 }
 
-// indent is where the last column begins.
-func (t *replayText) indent() int {
+// indent is where a column begins.
+func (t *replayText) indent(column int) int {
 	n := signColumns
-	for _, c := range t.columns[:len(t.columns)-1] {
-		n += c.width + len(columnGap)
+	for _, c := range t.columns[:column] {
+		n += c.width + c.gap
 	}
 	return n
 }
@@ -138,10 +156,10 @@ func (t *replayText) Close(end ReplayEnd) error {
 
 // findings prints what is wrong with the recording, as check does.
 func (t *replayText) findings(out *strings.Builder, findings []*check.Finding) error {
-	opts := CheckOptions{Screen: t.Screen, recording: true}
-	body := findingsTable
-	if t.wrap {
-		body = findingsText
+	opts := CheckOptions{Screen: t.Screen}
+	body := findingsText
+	if t.table {
+		body = findingsTable
 	}
 	shown, hidden := limit(findings, t.MaxFindings)
 	if err := body(out, &opts, shown); err != nil {
@@ -162,6 +180,10 @@ func (t *replayText) tally(out *strings.Builder, findings []*check.Finding) {
 		decides, other := compared(t.Model)
 		out.WriteString(ui.Hang("", "", ui.Yellow.Render(disagreeSign)+" "+ui.Count(s.Disagreements, "row")+
 			" on which the "+decides.String()+" model and the "+other.String()+" model disagree", width))
+	}
+	if t.odd > 0 {
+		out.WriteString(ui.Hang("", "", ui.Red.Render(oddSign)+" "+ui.Count(t.odd, "row")+
+			" on which an event does not fit what came before", width))
 	}
 	if len(findings) > 0 {
 		out.WriteString(severities(findings) + " in the recording\n")

@@ -11,7 +11,8 @@ import (
 )
 
 // replayReasons are the reasons for machines and for people. Of the words,
-// {session} is the session that the event belongs to, {call} the delegation.
+// {session} is the session that the event belongs to, {call} the delegation, with
+// which they begin.
 var replayReasons = map[replay.Reason]struct{ name, words string }{
 	replay.NothingStored: {"stores-nothing", "stores nothing"},
 	replay.OwnID:         {"own-id", "id of {session}"},
@@ -34,6 +35,7 @@ var replayReasons = map[replay.Reason]struct{ name, words string }{
 // replayAnomalies are the names of what is odd.
 var replayAnomalies = [...]string{
 	recording.UnmatchedEnd: "unmatched-end", recording.UnmatchedStart: "unmatched-start", recording.CutOff: "cut-off",
+	recording.BegunInside: "begun-inside",
 }
 
 // replayModels say how a model decides.
@@ -56,20 +58,39 @@ func compared(m recording.Model) (decides, other recording.Model) {
 // "message_added tool", "agent_choice ×2". The agent stands there when the frame
 // does not say it.
 func replayEventWords(r *recording.Row) string {
+	words := replayEventName(r)
+	switch {
+	case r.Kind == recording.Switched:
+		words += " " + agentWords(r.From) + "→" + agentWords(r.To)
+	case replayStranger(r):
+		words += " (" + agentWords(r.Agent) + ")"
+	}
+	return words
+}
+
+// replayEventName is the event without agents.
+func replayEventName(r *recording.Row) string {
 	words := ui.Clean(r.Name)
 	if r.Count > 1 {
 		words += " ×" + strconv.Itoa(r.Count)
 	}
-	switch {
-	case r.Kind == recording.Switched:
-		return words + " " + ui.Clean(r.From) + "→" + ui.Clean(r.To)
-	case r.Kind == recording.MessageAdded && r.Row != 0:
+	if r.Kind == recording.MessageAdded && r.Row != 0 {
 		words += " " + r.Row.String()
 	}
-	if r.Frame != nil && r.Agent != "" && r.Agent != r.Frame.Agent {
-		words += " (" + ui.Clean(r.Agent) + ")"
-	}
 	return words
+}
+
+// replayStranger reports whether an agent speaks in a frame that is another's.
+func replayStranger(r *recording.Row) bool {
+	return r.Frame != nil && r.Agent != "" && r.Agent != r.Frame.Agent
+}
+
+// agentWords is the name of an agent, which may be missing or blank.
+func agentWords(name string) string {
+	if strings.TrimSpace(name) == "" {
+		return nothingSign
+	}
+	return ui.Clean(name)
 }
 
 // replayDepth is "1", or "0 → 1" where it changes.
@@ -107,8 +128,8 @@ func replayWhy(r *recording.Row, idWidth int) string {
 	if r.Reason != replay.NothingStored || len(parts) == 0 {
 		parts = append(parts, reasonWords(r, r.Reason, idWidth))
 	}
-	if a := r.Anomaly; a != nil && a.Kind != recording.UnmatchedEnd { // which its reason tells
-		parts = append(parts, anomalyWords(a, idWidth))
+	if odd := oddWords(r, idWidth); odd != "" {
+		parts = append(parts, odd)
 	}
 	return strings.Join(parts, "; ")
 }
@@ -156,8 +177,11 @@ func reasonWords(r *recording.Row, reason replay.Reason, idWidth int) string {
 	if r.Target != "" {
 		target = shortID(r.Target)
 	}
-	words := strings.Replace(replayReasons[reason].words, "{session}", target, 1)
-	return strings.Replace(words, "{call}", delegationWords(r.Call, idWidth), 1)
+	words := replayReasons[reason].words
+	if rest, ok := strings.CutPrefix(words, "{call}"); ok {
+		return delegationWords(r.Call, idWidth) + rest
+	}
+	return strings.Replace(words, "{session}", target, 1)
 }
 
 // streamWords name the stream of a frame's session; of the run for nil.
@@ -178,7 +202,15 @@ func delegationWords(call string, idWidth int) string {
 	return "delegation " + callWords(call, idWidth)
 }
 
-func anomalyWords(a *recording.Anomaly, idWidth int) string {
+// oddWords say what is odd, "" where nothing is or the reason tells it.
+func oddWords(r *recording.Row, idWidth int) string {
+	a := r.Anomaly
+	switch {
+	case a == nil || a.Kind == recording.UnmatchedEnd:
+		return ""
+	case a.Kind == recording.BegunInside:
+		return "the recording begins inside a delegation"
+	}
 	return delegationWords(a.Call, idWidth) + " of line " + strconv.FormatInt(a.Opened, 10) + " was never closed"
 }
 
@@ -187,6 +219,9 @@ func anomalyWords(a *recording.Anomaly, idWidth int) string {
 func callWords(id string, width int) string {
 	if id == "" {
 		return "an unknown call"
+	}
+	if strings.TrimSpace(id) == "" {
+		id = strconv.Quote(id)
 	}
 	return tail(ui.Clean(id), width)
 }

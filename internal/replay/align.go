@@ -1,22 +1,20 @@
 package replay
 
-import "github.com/sessctl/sessctl/internal/session"
-
 // likeness reports whether a stored item can be a recorded one although it says
 // something else.
-type likeness func(stored, recorded *session.Item) bool
+type likeness func(stored, recorded said) bool
 
 // align finds the partners of recorded items among stored ones, -1 for none: as
 // many that say the same as there can be, and then between these.
 func align(recorded, stored []said, like likeness) []int {
-	partners := equals(keysOf(recorded), keysOf(stored))
-	fill(partners, recorded, stored, like)
+	partners := equals(keysOf(recorded), keysOf(stored), nil)
+	fill(partners, recorded, stored, 0, like)
 	return partners
 }
 
-// fill finds between partners as many others as there can be that are alike.
-func fill(partners []int, recorded, stored []said, like likeness) {
-	from := 0
+// fill finds between partners as many others as there can be that are alike, from
+// a stored item on.
+func fill(partners []int, recorded, stored []said, from int, like likeness) {
 	for i := 0; i < len(partners); i++ {
 		if partners[i] >= 0 {
 			from = partners[i] + 1
@@ -41,7 +39,7 @@ func loosely(partners []int, recorded, stored []said, from int, like likeness) {
 	c := newCandidates(stored)
 	found := subsequence(len(recorded), len(stored), func(i int, row bitRow) {
 		c.of(recorded[i], func(j int) {
-			if like(stored[j].Item, recorded[i].Item) {
+			if like(stored[j], recorded[i]) {
 				row.set(j)
 			}
 		})

@@ -28,7 +28,7 @@ func newCandidates(stored []said) *candidates {
 		case len(stored[j].Results) > 0:
 			id := stored[j].Results[0].CallID
 			c.answers[id] = append(c.answers[id], j)
-		case stored[j].Flags.Has(session.Unfinished):
+		case stored[j].cut:
 			if c.begun[text] == nil && !slices.Contains(c.lengths, len(text)) {
 				c.lengths = append(c.lengths, len(text))
 			}
@@ -55,7 +55,7 @@ func (c *candidates) of(it said, yield func(j int)) {
 			}
 		}
 	}
-	if it.Flags&(session.Unfinished|session.Blank) == 0 {
+	if !it.cut && !it.Flags.Has(session.Blank) {
 		return
 	}
 	if it.Flags.Has(session.Blank) {

@@ -37,13 +37,13 @@ func (p *pair) claim(keys func(said) []any, counts func(said) bool) (found []int
 		}
 		for _, key := range keys(p.events[i]) {
 			at := spot{behind, key}
-			n := slices.IndexFunc(waiting[at], p.free)
+			waiting[at] = slices.DeleteFunc(waiting[at], func(j int) bool { return !p.free(j) })
+			n := slices.IndexFunc(waiting[at], func(j int) bool { return !strangers(p.rows[j], p.events[i]) })
 			if n < 0 {
-				delete(waiting, at)
 				continue
 			}
 			j := waiting[at][n]
-			waiting[at] = waiting[at][n+1:]
+			waiting[at] = slices.Delete(waiting[at], n, n+1)
 			p.match[i], p.back[j] = j, i
 			found = append(found, i)
 			break
@@ -54,7 +54,7 @@ func (p *pair) claim(keys func(said) []any, counts func(said) bool) (found []int
 
 // free reports whether a stored item of the run is still to be explained.
 func (p *pair) free(j int) bool {
-	return p.within(j) && p.back[j] < 0 && p.leaks[j] == nil && p.rows[j].key != 0
+	return p.near[j] && !p.excused[j] && p.back[j] < 0 && p.leaks[j] == nil && p.rows[j].key != 0
 }
 
 // behindEvents is, for each recorded item, the stored partner of the last item
@@ -92,6 +92,9 @@ func of(some func(said) bool, keys func(said) []any) func(said) []any {
 	}
 }
 
+// strangers reports whether two items refer to different sub-sessions.
+func strangers(a, b said) bool { return a.Child != b.Child && a.Child != "" && b.Child != "" }
+
 // What two items can share:
 
 // same is all that an item says.
@@ -102,13 +105,16 @@ type shared struct {
 	role  session.Role
 	agent string
 	id    string
+	call  string
 }
 
-// ids are the calls that a message makes or answers.
+// ids are the calls that a message makes or answers: those of its agent, and calls
+// that are the same in full whoever makes them.
 func (it said) ids() []any {
-	var keys []any
+	keys := it.ownIDs()
 	for i := range it.Calls {
-		keys = append(keys, shared{role: it.Role, id: it.Calls[i].ID})
+		c := &it.Calls[i]
+		keys = append(keys, shared{role: it.Role, id: c.ID, call: c.Name + arguments(c.Args)})
 	}
 	for i := range it.Results {
 		keys = append(keys, shared{role: it.Role, id: it.Results[i].CallID})
@@ -121,7 +127,7 @@ func (it said) ids() []any {
 func (it said) ownIDs() []any {
 	var keys []any
 	for i := range it.Calls {
-		keys = append(keys, shared{it.Role, it.Agent, it.Calls[i].ID})
+		keys = append(keys, shared{role: it.Role, agent: it.Agent, id: it.Calls[i].ID})
 	}
 	return keys
 }

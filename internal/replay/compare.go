@@ -5,12 +5,17 @@ import "github.com/sessctl/sessctl/internal/session"
 // Comparison is how a stored tree differs from what the events of its run amount
 // to.
 type Comparison struct {
-	Recorded *session.Tree // what the events amount to
+	Recorded      *session.Tree // what the events amount to
+	RecordedTrace *Trace        // its replay, in which nothing leaked
 	// Trace is the replay of the stored tree with the recording as its witness:
 	// leaked are exactly the stored items that the events put into a child, each
 	// with its frame and its twin, and none is undecidable.
 	Trace       *Trace
 	Differences []Difference // by session of the recording, in its order
+	// Compared counts the stored items that stand among those of the recorded
+	// runs. What was not recorded is not compared: other runs of the session, and
+	// children of theirs.
+	Compared int
 }
 
 // DifferenceKind says how a stored session differs from the recorded one.
@@ -42,13 +47,15 @@ type Difference struct {
 
 // Compare holds a stored tree against what the events of its run amount to. Both
 // have their bodies loaded, and the same root by id. Sessions are the same if
-// their ids are: a child that the store has under another id counts as lost. The
-// recording may be of a part of a run only, and the session may hold others.
+// their ids are: a child that the store has under another id counts as lost, but
+// for one that never completed and that a repair rebuilt. The recording may be of
+// a part of a run only, or of several, and the session may hold others.
 func Compare(recorded, stored *session.Tree) *Comparison {
 	c := newComparer(recorded, stored)
 	for _, p := range c.pairs {
 		if p.stored != nil {
 			c.findLeaks(p)
+			c.excuse(p)
 		}
 	}
 	for _, p := range c.pairs {
@@ -56,5 +63,5 @@ func Compare(recorded, stored *session.Tree) *Comparison {
 	}
 	c.findElsewhere()
 	trace := c.trace(stored)
-	return &Comparison{Recorded: recorded, Trace: trace, Differences: c.differences(trace)}
+	return &Comparison{Recorded: recorded, RecordedTrace: c.recorded, Trace: trace, Differences: c.differences(trace), Compared: c.compared()}
 }

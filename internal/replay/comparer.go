@@ -36,12 +36,39 @@ func newComparer(recorded, stored *session.Tree) *comparer {
 		}
 	}
 	for _, s := range recorded.Sessions {
-		p := newPair(s, byID[s.ID], !complete[s.ID])
-		delete(byID, s.ID)
+		same := byID[s.ID]
+		if same == nil && !complete[s.ID] {
+			same = c.rebuilt(s, byID)
+		}
+		p := newPair(s, same, !complete[s.ID])
+		p.mended = same != nil && same.ID != s.ID
+		if same != nil {
+			delete(byID, same.ID)
+		}
 		c.pairs = append(c.pairs, p)
 		c.of[s] = p
 	}
 	return c
+}
+
+// rebuilt is the stored session that a repair made of what had leaked of a recorded
+// one, nil for none: behind the call that started it. The reference to it is known
+// then.
+func (c *comparer) rebuilt(s *session.Session, stored map[string]*session.Session) *session.Session {
+	d := c.recorded.Callers[s]
+	if d == nil || c.of[d.Session] == nil || c.of[d.Session].storedCall(d) == nil {
+		return nil
+	}
+	p := c.of[d.Session]
+	begin := p.match[d.Item] + 1
+	for j := begin; j < p.closes(d, begin, nil); j++ {
+		child := stored[p.rows[j].Child]
+		if p.back[j] < 0 && !p.excused[j] && child != nil && rebuilt(child) && !differs(d, child) {
+			p.excused[j] = true
+			return child
+		}
+	}
+	return nil
 }
 
 // linkInOrder links the children that link left because several calls fit: those
@@ -80,9 +107,23 @@ func (p *pair) explain() {
 }
 
 // foreign reports whether no event of the recording explains a stored item that
-// stands among those of the run.
+// stands among those of the run. What a repair wrote is known.
 func (p *pair) foreign(j int) bool {
-	return p.free(j) && (!p.part || p.first <= j && j <= p.last)
+	return p.free(j) && p.among[j] && !p.rows[j].Flags.Has(session.Synthetic)
+}
+
+// compared counts the stored items among those of the recorded runs, and what
+// leaked behind them.
+func (c *comparer) compared() int {
+	n := 0
+	for _, p := range c.pairs {
+		for j := range p.rows {
+			if p.among[j] || p.back[j] >= 0 || p.leaks[j] != nil {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // findElsewhere looks for lost items in sessions that are not their own.
@@ -113,5 +154,8 @@ func (c *comparer) findElsewhere() {
 	}
 }
 
-// lost reports whether the session lacks a recorded item.
-func (p *pair) lost(i int) bool { return p.match[i] < 0 && p.events[i].key != 0 }
+// lost reports whether the session lacks a recorded item that was there to store.
+// What a repair could not move into a session that it made never was.
+func (p *pair) lost(i int) bool {
+	return p.match[i] < 0 && p.events[i].key != 0 && !p.events[i].unsaid() && !p.mended
+}

@@ -13,6 +13,7 @@ func (c *comparer) differences(trace *Trace) []Difference {
 	for _, at := range c.elsewhere {
 		explained[at] = true
 	}
+	background := background(trace)
 	var list []Difference
 	for _, p := range c.pairs {
 		var own []ranked
@@ -23,7 +24,7 @@ func (c *comparer) differences(trace *Trace) []Difference {
 			}
 		}
 		for j, before := range p.behindRows(isAny) {
-			if !p.foreign(j) || explained[Place{p.stored, j}] || background(trace, &p.rows[j]) {
+			if !p.foreign(j) || explained[Place{p.stored, j}] || p.rows[j].Kind == session.SubSession && background[p.rows[j].Child] {
 				continue
 			}
 			rank := -1
@@ -56,10 +57,7 @@ func (c *comparer) difference(p *pair, i, behind int) (Difference, bool) {
 	case stands:
 		d.Kind, d.Stored, d.StoredItem = Misplaced, elsewhere.Session, elsewhere.Item
 	case p.lost(i):
-		d.Kind, d.StoredItem = Lost, behind
-		if behind < 0 && p.part && p.first > 0 {
-			d.StoredItem = p.first - 1
-		}
+		d.Kind, d.StoredItem = Lost, p.place(i, behind)
 		return d, !c.leaked[place]
 	case p.match[i] < 0:
 		return d, false
@@ -79,19 +77,17 @@ func (p *pair) differing(i int) []string {
 	if recorded.key == stored.key {
 		return nil
 	}
-	return differing(recorded.Item, stored.Item)
+	return differing(recorded, stored)
 }
 
-// background reports whether an item refers to the child of a call whose caller
-// does not wait: what such a child does is not on the stream (docker agent 5).
-func background(trace *Trace, it *said) bool {
-	if it.Kind != session.SubSession {
-		return false
-	}
+// background are the ids of the children of calls whose callers do not wait: what
+// such a child does is not on the stream (docker agent 5).
+func background(trace *Trace) map[string]bool {
+	ids := map[string]bool{}
 	for child, d := range trace.Callers {
-		if child.ID == it.Child {
-			return !d.Call().Delegation.Blocking
+		if !d.Call().Delegation.Blocking {
+			ids[child.ID] = true
 		}
 	}
-	return false
+	return ids
 }

@@ -1,10 +1,6 @@
 package replay
 
-import (
-	"slices"
-
-	"github.com/sessctl/sessctl/internal/session"
-)
+import "github.com/sessctl/sessctl/internal/session"
 
 // heard is a recorded item that a child produced.
 type heard struct {
@@ -23,16 +19,6 @@ type route struct {
 type leak struct {
 	of   *heard
 	call *Delegation // the call of the session that holds it
-}
-
-// interval is the time in which a delegation was open, as a part of the stored
-// items of its caller.
-type interval struct {
-	call  *Delegation // the recorded one
-	below []heard     // what its child and those below it said
-	own   int         // index of the item behind the latest result before its own, or behind the call
-	begin int         // index of the item behind the call
-	end   int         // index of the result, or behind the last item
 }
 
 // findLeaks explains stored items of a session by what the children of its calls
@@ -91,68 +77,12 @@ func saidOf(list []*heard) []said {
 	return items
 }
 
-// intervals are the times of the session's calls whose children are recorded, in
-// the order of their ends.
-func (c *comparer) intervals(p *pair) []interval {
-	var list []interval
-	for _, d := range c.recorded.session(p.recorded).Delegations {
-		if d.Child == nil || p.storedCall(d) == nil {
-			continue
-		}
-		begin := p.match[d.Item] + 1
-		list = append(list, interval{d, c.below(d), begin, begin, p.closes(d)})
-	}
-	slices.SortStableFunc(list, func(a, b interval) int { return a.end - b.end })
-	for n := range list {
-		v := &list[n]
-		for _, other := range c.recorded.session(p.recorded).Delegations {
-			if other.Item != v.call.Item || other.Result < 0 {
-				continue
-			}
-			if at := p.match[other.Result]; at < v.end {
-				v.own = max(v.own, at+1)
-			}
-		}
-	}
-	return list
-}
-
-// storedCall is the stored form of a recorded delegation call, nil when it is
-// lost or delegates nothing.
-func (p *pair) storedCall(d *Delegation) *session.Call {
-	j := p.match[d.Item]
-	if j < 0 || d.Nth >= len(p.rows[j].Calls) {
-		return nil
-	}
-	call := &p.rows[j].Calls[d.Nth]
-	if call.ID != d.Call().ID || call.Delegation == nil {
-		return nil
-	}
-	return call
-}
-
-// closes is the index of the stored item that ends a recorded delegation: its
-// result, or where that is missing the caller's next turn or the user's, or
-// behind the last item.
-func (p *pair) closes(d *Delegation) int {
-	begin := p.match[d.Item] + 1
-	if d.Result >= 0 && p.match[d.Result] >= begin {
-		return p.match[d.Result]
-	}
-	for j := begin; j < len(p.rows); j++ {
-		if i := p.back[j]; i > d.Item && !isReply(p.events[i]) || i < 0 && isPrompt(p.rows[j]) {
-			return j
-		}
-	}
-	return len(p.rows)
-}
-
 // unexplained lists the stored items of an interval that have no partner and that
 // a child can have said.
 func (p *pair) unexplained(begin, end int) []int {
 	var list []int
 	for j := begin; j < end; j++ {
-		if p.back[j] < 0 && p.leaks[j] == nil && canLeak(p.rows[j].Item) {
+		if p.back[j] < 0 && p.leaks[j] == nil && canLeak(p.rows[j].Item) && !p.rows[j].Flags.Has(session.Synthetic) {
 			list = append(list, j)
 		}
 	}
@@ -167,14 +97,13 @@ func canLeak(it *session.Item) bool {
 
 // standsForChild reports whether a stored item can be what a child said. A result
 // under another name can be the caller's own, which it then says in full.
-func (p *pair) standsForChild(stored, recorded *session.Item) bool {
+func (p *pair) standsForChild(stored, recorded said) bool {
 	stands := standsFor(stored, recorded)
 	if !stands || stored.Agent == recorded.Agent {
 		return stands
 	}
-	key := keyOf(stored)
 	for i, own := range p.events {
-		if p.match[i] < 0 && own.key == key {
+		if p.match[i] < 0 && own.key == stored.key {
 			return false
 		}
 	}

@@ -6,31 +6,40 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// pair is a session of the recording with the stored one of the same id.
+// pair is a session of the recording with the stored one that it is.
 type pair struct {
 	recorded, stored *session.Session // stored is nil when the store lacks it
 	events, rows     []said           // their items
 	part             bool             // the recording may hold a part of the session only
+	mended           bool             // a repair made the stored one of what had leaked
+	runs             []*run           // of the recording, in its order
 
 	match []int // the stored item of each recorded one, -1 for none
 	back  []int // the recorded item of each stored one, -1 for none
 	moved []bool
 	leaks []*leak // parallel to rows: what a child produced
 
-	first, last int // the first and the last stored item with a partner, -1 for none
-	from, to    int // the stored items of the run: others are those of other runs
+	// Parallel to rows:
+	near    []bool // a run's item can stand there: others are those of other runs
+	among   []bool // it stands among the items of a run
+	excused []bool // no event made it, and why is known
 }
 
 func newPair(recorded, stored *session.Session, part bool) *pair {
 	p := &pair{recorded: recorded, stored: stored, events: allSaid(recorded), rows: allSaid(stored), part: part}
-	p.match = equals(keysOf(p.events), keysOf(p.rows))
+	p.markCut()
+	p.runs = p.split()
+	p.match = p.anchored()
+	p.fill()
 	if part {
-		tighten(p.match, p.events, p.rows)
+		for _, r := range p.runs {
+			tighten(p.match[r.begin:r.end], p.events[r.begin:r.end], p.rows)
+		}
 	}
-	fill(p.match, p.events, p.rows, standsFor)
 	p.moved = make([]bool, len(p.events))
 	p.back = slices.Repeat([]int{-1}, len(p.rows))
 	p.leaks = make([]*leak, len(p.rows))
+	p.near, p.among, p.excused = make([]bool, len(p.rows)), make([]bool, len(p.rows)), make([]bool, len(p.rows))
 	for i, j := range p.match {
 		if j >= 0 {
 			p.back[j] = i
@@ -42,39 +51,14 @@ func newPair(recorded, stored *session.Session, part bool) *pair {
 	return p
 }
 
-// span finds where the run's items can stand: in all of the session, or from the
-// user item that begins the run to the one that begins the next.
-func (p *pair) span() {
-	p.extent()
-	p.to = len(p.rows)
-	if !p.part || p.first < 0 {
-		return
-	}
-	for p.from = p.first; p.from > 0 && !isPrompt(p.rows[p.from]); {
-		p.from--
-	}
-	for p.to = p.last + 1; p.to < len(p.rows) && !isPrompt(p.rows[p.to]); {
-		p.to++
-	}
-	p.to = min(p.to+1, len(p.rows))
-}
-
-// extent finds the first and the last stored item with a partner at its place.
-func (p *pair) extent() {
-	p.first, p.last = -1, -1
-	for j, i := range p.back {
-		if i < 0 || p.moved[i] {
-			continue
-		}
-		if p.first < 0 {
-			p.first = j
-		}
-		p.last = j
+// markCut marks the recorded items that may go on. All that a child said that
+// never completed is Unfinished, and the stream told the end of all but the last.
+func (p *pair) markCut() {
+	for i := range p.events {
+		it := &p.events[i]
+		it.cut = it.cut && (p.recorded.Parent == "" || p.part && i == len(p.events)-1)
 	}
 }
-
-// within reports whether a stored item stands among those of the run.
-func (p *pair) within(j int) bool { return p.from <= j && j < p.to }
 
 func isPrompt(it said) bool {
 	return it.Kind == session.Message && it.Role == session.User && !it.Flags.Has(session.Implicit) && !it.Answers()

@@ -13,6 +13,7 @@ import (
 type said struct {
 	*session.Item
 	key session.Digest // 0 of what no event makes: errors and unknown records
+	cut bool           // it may go on: what is there is the beginning
 }
 
 func allSaid(s *session.Session) []said {
@@ -21,7 +22,7 @@ func allSaid(s *session.Session) []said {
 	}
 	list := make([]said, len(s.Items))
 	for i := range s.Items {
-		list[i] = said{&s.Items[i], keyOf(&s.Items[i])}
+		list[i] = said{&s.Items[i], keyOf(&s.Items[i]), s.Items[i].Flags.Has(session.Unfinished)}
 	}
 	return list
 }
@@ -101,7 +102,7 @@ func output(text string) string {
 // says something else: because one of them was not finished, because the
 // stream did not tell what the message says, or because a result took over the
 // row that a child had begun, with its name (docker agent 4.2 G).
-func standsFor(stored, recorded *session.Item) bool {
+func standsFor(stored, recorded said) bool {
 	switch {
 	case stored.Kind != session.Message || recorded.Kind != session.Message || stored.Role != recorded.Role:
 		return false
@@ -110,36 +111,44 @@ func standsFor(stored, recorded *session.Item) bool {
 	case recorded.Flags.Has(session.Blank):
 		return true
 	}
-	return begins(recorded, stored) || begins(stored, recorded) || len(recorded.Results) > 0 && sameResults(recorded, stored)
+	return begins(recorded, stored) || begins(stored, recorded) || len(recorded.Results) > 0 && sameResults(recorded.Results, stored.Results)
 }
 
 // begins reports whether an unfinished item is the beginning of another one: it
-// says no more, and what it says the other says first.
-func begins(part, whole *session.Item) bool {
-	if !part.Flags.Has(session.Unfinished) || !strings.HasPrefix(whole.Body.Text, part.Body.Text) || !strings.HasPrefix(whole.Body.Reasoning, part.Body.Reasoning) {
+// says no more, and what it says the other says first. A result comes at once.
+func begins(part, whole said) bool {
+	if !part.cut || !strings.HasPrefix(whole.Body.Text, part.Body.Text) || !strings.HasPrefix(whole.Body.Reasoning, part.Body.Reasoning) {
 		return false
 	}
-	if len(part.Calls) > len(whole.Calls) || len(part.Results) != len(whole.Results) {
+	return beginCalls(part.Calls, whole.Calls) && sameResults(part.Results, whole.Results)
+}
+
+// beginCalls reports whether calls are the first of others; the last of them may
+// lack the end of its arguments.
+func beginCalls(part, whole []session.Call) bool {
+	if len(part) > len(whole) {
 		return false
 	}
-	for i := range part.Calls {
-		if part.Calls[i].ID != whole.Calls[i].ID {
-			return false
-		}
-	}
-	for i := range part.Results {
-		whole, part := whole.Results[i], part.Results[i]
-		if whole.CallID != part.CallID || !strings.HasPrefix(output(whole.Text), output(part.Text)) {
+	for i := range part {
+		p, w := &part[i], &whole[i]
+		cut := i == len(part)-1 && strings.HasPrefix(w.Name, p.Name) && strings.HasPrefix(w.Args, p.Args)
+		if p.ID != w.ID || !cut && (p.Name != w.Name || arguments(p.Args) != arguments(w.Args)) {
 			return false
 		}
 	}
 	return true
 }
 
-func sameResults(a, b *session.Item) bool {
-	return slices.EqualFunc(a.Results, b.Results, func(x, y session.Result) bool {
+func sameResults(a, b []session.Result) bool {
+	return slices.EqualFunc(a, b, func(x, y session.Result) bool {
 		return x.CallID == y.CallID && output(x.Text) == output(y.Text)
 	})
+}
+
+// unsaid reports whether an item was cut off before it said anything: of one that
+// ends in thought runtimes store nothing.
+func (it said) unsaid() bool {
+	return it.cut && it.Kind == session.Message && blank(it.Body.Text) && len(it.Calls)+len(it.Results) == 0
 }
 
 // callsAnswered are the ids of the calls that an item answers.
@@ -152,7 +161,7 @@ func callsAnswered(it *session.Item) []string {
 }
 
 // differing names the parts in which a stored item differs from the recorded one.
-func differing(recorded, stored *session.Item) []string {
+func differing(recorded, stored said) []string {
 	part := begins(recorded, stored) || begins(stored, recorded) || recorded.Flags.Has(session.Blank)
 	parts := []struct {
 		name string
@@ -162,7 +171,7 @@ func differing(recorded, stored *session.Item) []string {
 		{"implicit mark", recorded.Flags&session.Implicit == stored.Flags&session.Implicit},
 		{"text", part || recorded.Body.Text == stored.Body.Text && agree(recorded.Results, stored.Results, sameText)},
 		{"reasoning", part || recorded.Body.Reasoning == stored.Body.Reasoning},
-		{"calls", part || slices.EqualFunc(recorded.Calls, stored.Calls, sameCall) && slices.Equal(callsAnswered(recorded), callsAnswered(stored))},
+		{"calls", part || slices.EqualFunc(recorded.Calls, stored.Calls, sameCall) && slices.Equal(callsAnswered(recorded.Item), callsAnswered(stored.Item))},
 		{"arguments", part || agree(recorded.Calls, stored.Calls, sameArguments)},
 		{"error mark", part || agree(recorded.Results, stored.Results, sameMark)},
 		{"sub-session", recorded.Child == stored.Child},

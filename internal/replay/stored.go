@@ -14,7 +14,8 @@ func Stored(tree *session.Tree) *Trace {
 	return trace
 }
 
-// witness knows which items of a tree leaked; all others are their session's own.
+// witness knows which items of a tree leaked; those that it has as false are
+// strangers, which open and close nothing, and all others are their session's own.
 // nil knows nothing: then the items themselves have to tell.
 type witness map[Place]bool
 
@@ -42,9 +43,11 @@ func walk(s *session.Session, known witness) (*Session, []*window) {
 	w := &walker{rs: &Session{Session: s, Steps: make([]Step, len(s.Items))}, told: known != nil}
 	for i := range s.Items {
 		it := &s.Items[i]
+		leaked, isKnown := known[Place{s, i}]
 		switch {
-		case known[Place{s, i}]:
+		case leaked:
 			w.rs.Steps[i] = Step{Action: Skip, Reason: reasonOf(it)}
+		case isKnown:
 		case it.Kind == session.SubSession:
 			w.rs.Steps[i].Reason = OwnRecord
 			if w.open != nil {

@@ -95,13 +95,14 @@ func (t *lengths) at(i int) bitRow {
 	return t.made[i%t.every]
 }
 
-// equals finds a longest common subsequence of equal keys; key 0 has no equal.
-func equals(a, b []session.Digest) []int {
+// equals finds a longest common subsequence of equal keys within the limits; key 0
+// has no equal.
+func equals(a, b []session.Digest, within *limits) []int {
 	head, tail := 0, 0
-	for head < min(len(a), len(b)) && a[head] == b[head] && a[head] != 0 {
+	for head < min(len(a), len(b)) && a[head] == b[head] && a[head] != 0 && within.allow(head, head) {
 		head++
 	}
-	for tail < min(len(a), len(b))-head && a[len(a)-1-tail] == b[len(b)-1-tail] && a[len(a)-1-tail] != 0 {
+	for tail < min(len(a), len(b))-head && a[len(a)-1-tail] == b[len(b)-1-tail] && a[len(a)-1-tail] != 0 && within.allow(len(a)-1-tail, len(b)-1-tail) {
 		tail++
 	}
 	places := map[session.Digest][]int{}
@@ -112,7 +113,9 @@ func equals(a, b []session.Digest) []int {
 	}
 	middle := subsequence(len(a)-head-tail, len(b)-head-tail, func(i int, row bitRow) {
 		for _, j := range places[a[head+i]] {
-			row.set(j)
+			if within.allow(head+i, head+j) {
+				row.set(j)
+			}
 		}
 	})
 	partners := make([]int, len(a))

@@ -7,8 +7,8 @@ func (c *comparer) trace(stored *session.Tree) *Trace {
 	known := witness{}
 	for _, p := range c.pairs {
 		for j, l := range p.leaks {
-			if l != nil {
-				known[Place{p.stored, j}] = true
+			if l != nil || isTurn(p.rows[j]) && (p.foreign(j) || p.excused[j]) {
+				known[Place{p.stored, j}] = l != nil
 			}
 		}
 	}
@@ -21,7 +21,7 @@ func (c *comparer) trace(stored *session.Tree) *Trace {
 			}
 			calls[d] = trace.delegation(&Place{p.stored, p.match[d.Item]}, d.Nth)
 			if d.Child != nil {
-				children[calls[d]] = d.Child.ID
+				children[calls[d]] = c.storedID(d.Child)
 			}
 		}
 	}
@@ -30,6 +30,14 @@ func (c *comparer) trace(stored *session.Tree) *Trace {
 		c.leak(p, trace, calls)
 	}
 	return trace
+}
+
+// storedID is the id that the store has a recorded session under, or should have.
+func (c *comparer) storedID(s *session.Session) string {
+	if p := c.of[s]; p.stored != nil {
+		return p.stored.ID
+	}
+	return s.ID
 }
 
 // leak enters the leaked items of a session; calls are the stored delegations by

@@ -46,7 +46,7 @@ func (p *Pass) lostChildren() []*lostChild {
 	}
 	var list []*lostChild
 	of := map[string]*lostChild{}
-	recorded := replay.Stored(p.Compared.Recorded)
+	recorded := p.Compared.RecordedTrace
 	for _, s := range p.Compared.Recorded.Sessions { // parents come first
 		stored, isLost := lost[s]
 		switch outer := of[s.Parent]; {

@@ -20,9 +20,7 @@ type Pass struct {
 
 	Compared *replay.Comparison // with the recording of the tree's run, nil without one
 
-	Recording *recording.Result   // what the pass is about, nil for a store
-	Skipped   []recording.Skipped // the first lines of the recording that are no events
-	Unread    int                 // how many such lines there are
+	Recording *recording.Result // what the pass is about, nil for a store
 
 	judge     Judge
 	bySession map[*session.Session]*Subject
@@ -89,10 +87,10 @@ func NewComparisonPass(store *session.Store, tree *session.Tree, compared *repla
 	return p
 }
 
-// NewRecordingPass prepares the pass of a recorded stream: source is where it was
-// read, and skipped are the first of its lines that are no events, of unread.
-func NewRecordingPass(source *session.Store, recording *recording.Result, skipped []recording.Skipped, unread int, report func(*Finding)) *Pass {
-	return &Pass{Store: source, Recording: recording, Skipped: skipped, Unread: unread, report: report}
+// NewRecordingPass prepares the pass of a recorded stream; source is where it was
+// read.
+func NewRecordingPass(source *session.Store, read *recording.Result, report func(*Finding)) *Pass {
+	return &Pass{Store: source, Recording: read, report: report}
 }
 
 // prepare makes the subjects and voices of the tree.

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -62,13 +63,10 @@ func itemNames(run []replay.Difference, name func(*replay.Difference) string) st
 	return some(names)
 }
 
-// tableEvents is the table of recorded items; their keys are lines.
-const tableEvents = "events"
-
 // atLine is where the item stands in the recording, "" for a stored one and for one
 // that came as a part of its sub-session.
 func atLine(it *session.Item) string {
-	if it.Table != tableEvents {
+	if it.Table != recording.Table {
 		return ""
 	}
 	return " (line " + it.Key + ")"

@@ -32,14 +32,15 @@ var undecodable = faults(session.Undecodable, func(found *Finding, f *session.Fa
 // reportSkipped is one finding about all lines of the recording that are no events:
 // nothing fails because of them, but what they may have said is missing.
 func reportSkipped(p *Pass) {
-	if len(p.Skipped) == 0 {
+	skipped := p.Recording.Skipped
+	if len(skipped) == 0 {
 		return
 	}
-	lines := make([]string, max(p.Unread, len(p.Skipped))) // some names the first ones only
-	for i, s := range p.Skipped {
+	lines := make([]string, max(p.Recording.Unread, len(skipped))) // some names the first ones only
+	for i, s := range skipped {
 		lines[i] = fmt.Sprintf("line %d (%s)", s.Line, s.Why)
 	}
-	f := p.findLine(p.Skipped[0].Line)
+	f := p.findLine(skipped[0].Line)
 	f.Severity = Warning
 	f.Message = fmt.Sprintf("%s of the recording %s not read, or not in full: %s",
 		count(len(lines), "line"), verb(len(lines), "is", "are"), some(lines))

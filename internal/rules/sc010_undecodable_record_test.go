@@ -41,7 +41,7 @@ func TestSC010LinesOfARecordingThatAreNoEvents(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, findRecorded(&recording.Result{}, tc.skipped, tc.unread)); diff != "" {
+			if diff := cmp.Diff(tc.want, findRecorded(&recording.Result{Skipped: tc.skipped, Unread: tc.unread})); diff != "" {
 				t.Errorf("want (-), got (+):\n%s", diff)
 			}
 		})

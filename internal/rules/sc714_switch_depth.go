@@ -28,12 +28,12 @@ var switchDepth = Rule{
 
 // findLine starts a finding about a line of the recording.
 func (p *Pass) findLine(line int64) Finding {
-	return Finding{Severity: p.rule.Severity, Item: -1, Ref: session.Ref{Table: tableEvents, Key: strconv.FormatInt(line, 10)}}
+	return Finding{Severity: p.rule.Severity, Item: -1, Ref: session.Ref{Table: recording.Table, Key: strconv.FormatInt(line, 10)}}
 }
 
 // oddLine is the line of the switch that has no counterpart.
 func oddLine(a *recording.Anomaly) int64 {
-	if a.Kind == recording.UnmatchedEnd {
+	if a.Kind == recording.UnmatchedEnd || a.Kind == recording.BegunInside {
 		return a.Line
 	}
 	return a.Opened
@@ -50,6 +50,9 @@ func anomalyText(a *recording.Anomaly) string {
 	case recording.UnmatchedStart:
 		return fmt.Sprintf("%s begins at line %d and has no end; it is over at line %d, because the stream goes on without it. "+
 			"A runtime that only counts holds back everything behind it", asked, a.Opened, a.Line)
+	case recording.BegunInside:
+		return fmt.Sprintf("the recording begins inside %s, as line %d shows: what stands between line %d and there was taken for the run's own",
+			asked, a.Line, a.Opened)
 	default:
 		return fmt.Sprintf("the recording ends at line %d inside %s, which begins at line %d: what came next is not recorded. "+
 			"docker agent stops a recording made with `--exec --json` before the first error, so the agent may have failed there", a.Line, asked, a.Opened)

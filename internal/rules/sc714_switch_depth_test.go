@@ -12,9 +12,9 @@ import (
 )
 
 // findRecorded runs all rules over a recording, in the form "SC714 events/12: …".
-func findRecorded(recording *recording.Result, skipped []recording.Skipped, unread int) []string {
+func findRecorded(read *recording.Result) []string {
 	found := []string{}
-	pass := rules.NewRecordingPass(&session.Store{}, recording, skipped, unread, func(f *rules.Finding) {
+	pass := rules.NewRecordingPass(&session.Store{}, read, func(f *rules.Finding) {
 		found = append(found, fmt.Sprintf("%s %s %s %s: %s", f.Rule.ID, f.Severity, f.Ref.Row(), f.Call, f.Message))
 	})
 	for _, r := range rules.All {
@@ -58,7 +58,7 @@ func TestSC714SwitchDepth(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, findRecorded(&tc.recording, nil, 0)); diff != "" {
+			if diff := cmp.Diff(tc.want, findRecorded(&tc.recording)); diff != "" {
 				t.Errorf("want (-), got (+):\n%s", diff)
 			}
 		})

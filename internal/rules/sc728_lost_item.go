@@ -18,6 +18,17 @@ var lostItem = Rule{
 	},
 }
 
+// LostSession is the finding about a recorded session of which the store has
+// nothing, not even its record.
+func LostSession(tree *session.Tree) *Finding {
+	root := tree.Root()
+	return &Finding{
+		Rule: &lostItem, Severity: lostItem.Severity, Item: -1, Agent: root.Agent, Ref: root.Ref(),
+		Message: fmt.Sprintf("the recording has session %s with %s, and the store does not hold it: it was lost, or the recorded runtime wrote another store",
+			root.ID, count(tree.Items(), "item")),
+	}
+}
+
 // reportLost is the finding about one gap, at the item that stands before it.
 func (p *Pass) reportLost(run []replay.Difference) {
 	first, behind := &run[0], "at the start of the session"
