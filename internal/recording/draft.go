@@ -14,6 +14,7 @@ type draft struct {
 	agent           string
 	text, reasoning strings.Builder
 	calls           []draftCall
+	at              map[string]int // where in calls one is, by its id
 }
 
 // draftCall is a call whose arguments are coming in.
@@ -45,32 +46,30 @@ func (d *draft) hear(e *Event) {
 // call adds a piece of a call. Until v1.33 of docker agent each event holds all
 // arguments so far, from v1.34.0 on what is new (#2163).
 func (d *draft) call(c *session.Call) {
-	n := d.find(c.ID)
-	if n < 0 {
+	n, known := d.at[c.ID]
+	if !known {
+		if d.at == nil {
+			d.at = map[string]int{}
+		}
 		n = len(d.calls)
+		d.at[c.ID] = n
 		d.calls = append(d.calls, draftCall{id: c.ID, args: &strings.Builder{}})
 	}
-	known := &d.calls[n]
+	call := &d.calls[n]
 	if c.Name != "" {
-		known.name = c.Name
+		call.name = c.Name
 	}
-	if len(c.Args) > known.args.Len() && strings.HasPrefix(c.Args, known.args.String()) {
-		known.args.Reset()
+	if len(c.Args) > call.args.Len() && strings.HasPrefix(c.Args, call.args.String()) {
+		call.args.Reset()
 	}
-	known.args.WriteString(c.Args)
-}
-
-// find is the index of a call, -1 for none. Pieces mostly belong to the last one.
-func (d *draft) find(id string) int {
-	n := len(d.calls) - 1
-	for n >= 0 && d.calls[n].id != id {
-		n--
-	}
-	return n
+	call.args.WriteString(c.Args)
 }
 
 // makes reports whether the answer makes a call.
-func (d *draft) makes(id string) bool { return d.find(id) >= 0 }
+func (d *draft) makes(id string) bool {
+	_, known := d.at[id]
+	return known
+}
 
 // message is the answer so far.
 func (d *draft) message() session.Item {

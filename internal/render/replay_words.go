@@ -151,9 +151,13 @@ func replayWhyAndOther(r *recording.Row, model recording.Model, idWidth int) str
 func replaySubject(r *recording.Row, idWidth int) []string {
 	switch {
 	case len(r.Calls) > 0:
-		ids := make([]string, len(r.Calls))
-		for i, id := range r.Calls {
-			ids[i] = callWords(id, idWidth)
+		const most = 8 // machines get all
+		var ids []string
+		for _, id := range r.Calls[:min(len(r.Calls), most)] {
+			ids = append(ids, callWords(id, idWidth))
+		}
+		if more := len(r.Calls) - most; more > 0 {
+			ids = append(ids, ui.Number(more)+" more")
 		}
 		return []string{"calls " + strings.Join(ids, ", ")}
 	case r.Kind == recording.MessageAdded && r.Call != "", r.Kind == recording.CallAnswered:
