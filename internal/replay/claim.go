@@ -37,13 +37,16 @@ func (p *pair) claim(keys func(said) []any, counts func(said) bool) (found []int
 		}
 		for _, key := range keys(p.events[i]) {
 			at := spot{behind, key}
-			waiting[at] = slices.DeleteFunc(waiting[at], func(j int) bool { return !p.free(j) })
-			n := slices.IndexFunc(waiting[at], func(j int) bool { return !strangers(p.rows[j], p.events[i]) })
+			list := waiting[at]
+			for len(list) > 0 && !p.free(list[0]) {
+				list = list[1:]
+			}
+			waiting[at] = list
+			n := slices.IndexFunc(list, func(j int) bool { return p.free(j) && !strangers(p.rows[j], p.events[i]) })
 			if n < 0 {
 				continue
 			}
-			j := waiting[at][n]
-			waiting[at] = slices.Delete(waiting[at], n, n+1)
+			j := list[n]
 			p.match[i], p.back[j] = j, i
 			found = append(found, i)
 			break
@@ -118,6 +121,16 @@ func (it said) ids() []any {
 	}
 	for i := range it.Results {
 		keys = append(keys, shared{role: it.Role, id: it.Results[i].CallID})
+	}
+	return keys
+}
+
+// outcomes are the results of a message, whatever name it has: that of a call that
+// took over a row of its child stands before the reference to it (docker agent 4.2 G).
+func (it said) outcomes() []any {
+	var keys []any
+	for i := range it.Results {
+		keys = append(keys, shared{role: it.Role, id: it.Results[i].CallID, call: output(it.Results[i].Text)})
 	}
 	return keys
 }

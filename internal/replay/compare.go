@@ -56,6 +56,7 @@ func Compare(recorded, stored *session.Tree) *Comparison {
 		if p.stored != nil {
 			c.findLeaks(p)
 			c.excuse(p)
+			p.excuseReplies()
 		}
 	}
 	for _, p := range c.pairs {

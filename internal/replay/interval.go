@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/session"
@@ -113,4 +114,44 @@ func (c *comparer) excuse(p *pair) {
 			}
 		}
 	}
+}
+
+// excuseReplies finds what came back from calls that were open when a run's
+// recording ended: with parallel calls, and results that took over a child's row,
+// it can stand before recorded items.
+func (p *pair) excuseReplies() {
+	if !p.part {
+		return
+	}
+	for _, r := range p.runs {
+		at := r.end - 1
+		for at > r.begin && isReply(p.events[at]) {
+			at--
+		}
+		if at < r.begin || p.match[at] < 0 {
+			continue
+		}
+		open := map[string]bool{}
+		for _, call := range p.events[at].Calls {
+			open[call.ID] = !slices.ContainsFunc(p.events[at+1:r.end], func(it said) bool { return hasResult(it.Item, call.ID) })
+		}
+		for j := p.match[at] + 1; j <= r.last; j++ {
+			if p.free(j) && isReply(p.rows[j]) && p.answersOpen(j, open) {
+				p.excused[j] = true
+			}
+		}
+	}
+}
+
+// answersOpen reports whether a stored item answers nothing but open calls, each
+// for the first time, or refers to the child of one.
+func (p *pair) answersOpen(j int, open map[string]bool) bool {
+	ids := callsAnswered(p.rows[j].Item)
+	if slices.ContainsFunc(ids, func(id string) bool { return !open[id] }) {
+		return false
+	}
+	for _, id := range ids {
+		open[id] = false
+	}
+	return len(ids) > 0 || slices.Contains(slices.Collect(maps.Values(open)), true)
 }

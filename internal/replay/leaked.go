@@ -102,6 +102,9 @@ func (p *pair) standsForChild(stored, recorded said) bool {
 	if !stands || stored.Agent == recorded.Agent {
 		return stands
 	}
+	if recorded.answer {
+		return false
+	}
 	for i, own := range p.events {
 		if p.match[i] < 0 && own.key == stored.key {
 			return false
@@ -131,9 +134,11 @@ func (c *comparer) below(call *Delegation) []heard {
 		}
 		seen[s] = true
 		children := map[int][]*route{} // by the item before which they ended
+		answers := map[int]bool{}      // results of children that spoke last
 		for _, d := range c.recorded.session(s).Delegations {
 			if d.Child != nil {
 				children[ended(d)] = append(children[ended(d)], &route{d, r})
+				answers[d.Result] = LastAnswer(d.Child) >= 0
 			}
 		}
 		for i := range len(s.Items) + 1 {
@@ -141,7 +146,9 @@ func (c *comparer) below(call *Delegation) []heard {
 				add(child)
 			}
 			if i < len(s.Items) && canLeak(&s.Items[i]) {
-				list = append(list, heard{Place{s, i}, c.of[s].events[i], r})
+				said := c.of[s].events[i]
+				said.answer = answers[i]
+				list = append(list, heard{Place{s, i}, said, r})
 			}
 		}
 	}

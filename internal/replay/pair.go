@@ -47,6 +47,7 @@ func newPair(recorded, stored *session.Session, part bool) *pair {
 	}
 	p.span()
 	p.claim(of(isReply, said.same), isTurn)
+	p.claim(said.outcomes, isTurn)
 	p.claim(of(isAnswer, said.ownIDs), isAny)
 	return p
 }

@@ -41,6 +41,11 @@ func (p *pair) split() []*run {
 // so of several ways those go first that part no reference from its own.
 func (p *pair) anchored() []int {
 	a, b := keysOf(p.events), keysOf(p.rows)
+	for _, r := range p.runs {
+		if last := r.end - 1; last >= 0 && p.events[last].cut { // the whole may say more, and stands at its place
+			a[last] = 0
+		}
+	}
 	match := equals(a, b, nil)
 	if !p.part {
 		return match

@@ -14,6 +14,10 @@ type said struct {
 	*session.Item
 	key session.Digest // 0 of what no event makes: errors and unknown records
 	cut bool           // it may go on: what is there is the beginning
+
+	// answer: the result of a child that spoke last. It takes over no row of the
+	// child (docker agent 4.2 G).
+	answer bool
 }
 
 func allSaid(s *session.Session) []said {
@@ -22,7 +26,8 @@ func allSaid(s *session.Session) []said {
 	}
 	list := make([]said, len(s.Items))
 	for i := range s.Items {
-		list[i] = said{&s.Items[i], keyOf(&s.Items[i]), s.Items[i].Flags.Has(session.Unfinished)}
+		it := &s.Items[i]
+		list[i] = said{Item: it, key: keyOf(it), cut: it.Flags.Has(session.Unfinished)}
 	}
 	return list
 }
