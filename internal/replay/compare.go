@@ -41,9 +41,15 @@ type Difference struct {
 	Stored       *session.Session
 	StoredItem   int
 	// What names the parts that differ, of an Altered item: "text", "reasoning",
-	// "agent", "arguments", "calls", "error mark", "sub-session".
+	// "agent", "arguments", "calls", "error mark", "implicit mark", "sub-session",
+	// Retried.
 	What []string
 }
+
+// Retried is the part of an item that differs where the store has the end of an
+// answer only: the beginning may be that of an attempt that failed and was made
+// again, of which docker agent emits no event (runtime/fallback.go).
+const Retried = "the beginning of its text"
 
 // Compare holds a stored tree against what the events of its run amount to. Both
 // have their bodies loaded, and the same root by id. Sessions are the same if

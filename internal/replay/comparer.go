@@ -25,8 +25,10 @@ func newComparer(recorded, stored *session.Tree) *comparer {
 	linkInOrder(recorded, trace)
 	c.recorded = trace
 	byID, complete := map[string]*session.Session{}, map[string]bool{}
+	marks := false
 	for _, s := range stored.Sessions {
 		byID[s.ID] = s
+		marks = marks || slices.ContainsFunc(s.Items, failed)
 	}
 	for _, s := range recorded.Sessions {
 		for i := range s.Items {
@@ -41,7 +43,7 @@ func newComparer(recorded, stored *session.Tree) *comparer {
 			same = c.rebuilt(s, byID)
 		}
 		p := newPair(s, same, !complete[s.ID])
-		p.mended = same != nil && same.ID != s.ID
+		p.marks, p.mended = marks, same != nil && same.ID != s.ID
 		if same != nil {
 			delete(byID, same.ID)
 		}
@@ -49,6 +51,11 @@ func newComparer(recorded, stored *session.Tree) *comparer {
 		c.of[s] = p
 	}
 	return c
+}
+
+// failed reports whether an item is a result that is an error.
+func failed(it session.Item) bool {
+	return slices.ContainsFunc(it.Results, func(r session.Result) bool { return r.IsError })
 }
 
 // rebuilt is the stored session that a repair made of what had leaked of a recorded

@@ -77,7 +77,14 @@ func (p *pair) differing(i int) []string {
 	if recorded.key == stored.key {
 		return nil
 	}
-	return differing(recorded, stored)
+	names := differing(recorded, stored)
+	if !p.marks {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == "error mark" })
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return names
 }
 
 // background are the ids of the children of calls whose callers do not wait: what

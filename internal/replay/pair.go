@@ -11,6 +11,7 @@ type pair struct {
 	recorded, stored *session.Session // stored is nil when the store lacks it
 	events, rows     []said           // their items
 	part             bool             // the recording may hold a part of the session only
+	marks            bool             // the store marks results that are errors: docker agent does since v1.23.0
 	mended           bool             // a repair made the stored one of what had leaked
 	runs             []*run           // of the recording, in its order
 

@@ -168,13 +168,15 @@ func callsAnswered(it *session.Item) []string {
 // differing names the parts in which a stored item differs from the recorded one.
 func differing(recorded, stored said) []string {
 	part := begins(recorded, stored) || begins(stored, recorded) || recorded.Flags.Has(session.Blank)
+	retried := !part && ends(stored, recorded)
 	parts := []struct {
 		name string
 		same bool
 	}{
 		{"agent", recorded.Agent == stored.Agent},
 		{"implicit mark", recorded.Flags&session.Implicit == stored.Flags&session.Implicit},
-		{"text", part || recorded.Body.Text == stored.Body.Text && agree(recorded.Results, stored.Results, sameText)},
+		{"text", part || retried || recorded.Body.Text == stored.Body.Text && agree(recorded.Results, stored.Results, sameText)},
+		{Retried, !retried},
 		{"reasoning", part || recorded.Body.Reasoning == stored.Body.Reasoning},
 		{"calls", part || slices.EqualFunc(recorded.Calls, stored.Calls, sameCall) && slices.Equal(callsAnswered(recorded.Item), callsAnswered(stored.Item))},
 		{"arguments", part || agree(recorded.Calls, stored.Calls, sameArguments)},
@@ -188,6 +190,13 @@ func differing(recorded, stored said) []string {
 		}
 	}
 	return names
+}
+
+// ends reports whether a stored answer says the end of what was streamed: see
+// Retried.
+func ends(stored, recorded said) bool {
+	end, all := stored.Body.Text, recorded.Body.Text
+	return stored.Role == session.Assistant && !blank(end) && end != all && strings.HasSuffix(all, end)
 }
 
 // agree reports whether what both lists have is the same.

@@ -32,6 +32,8 @@ func TestSC714SwitchDepth(t *testing.T) {
 	}
 	cut := start
 	cut.Kind, cut.Line = recording.CutOff, 19
+	inside := start
+	inside.Kind, inside.Line = recording.BegunInside, 19
 	const named = `the delegation from "root" to "worker" (call r1 and sub-session 0519cf78)`
 	for _, tc := range []struct {
 		name      string
@@ -46,6 +48,10 @@ func TestSC714SwitchDepth(t *testing.T) {
 		{"a recording that was cut off", recording.Result{Anomalies: []recording.Anomaly{cut}, Odd: 1}, []string{
 			"SC714 warning events/12 r1: the recording ends at line 19 inside " + named + ", which begins at line 12: what came next is not " +
 				"recorded. docker agent stops a recording made with `--exec --json` before the first error, so the agent may have failed there",
+		}},
+		{"a recording that begins inside", recording.Result{Anomalies: []recording.Anomaly{inside}, Odd: 1}, []string{
+			"SC714 warning events/19 r1: the recording begins inside " + named + ", as line 19 shows: what stands between line 12 and there " +
+				"was taken for the run's own",
 		}},
 		{
 			"ends without a beginning, more than are listed",

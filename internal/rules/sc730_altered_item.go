@@ -21,18 +21,24 @@ var alteredItem = Rule{
 
 // beside are the parts of an item that are not what was said: the store lost no
 // history where only these differ.
-var beside = []string{"agent", "reasoning", "error mark", "implicit mark"}
+var beside = []string{"agent", "reasoning", "error mark", "implicit mark", replay.Retried}
 
 func (p *Pass) reportAltered(d *replay.Difference) {
 	f := p.find(d.Stored, d.StoredItem)
 	f.Call = soleCall(recordedItem(d))
-	if !slices.ContainsFunc(d.What, func(part string) bool { return !slices.Contains(beside, part) }) {
+	switch {
+	case slices.Equal(d.What, []string{replay.Retried}):
+		f.Severity = Info
+	case !slices.ContainsFunc(d.What, func(part string) bool { return !slices.Contains(beside, part) }):
 		f.Severity = Warning
 	}
 	f.Message = fmt.Sprintf("the recording has %s, and the stored item differs in %s",
 		itemName(d.Recorded, d.RecordedItem), list(d.What))
 	if was := recordedItem(d).Agent; slices.Contains(d.What, "agent") {
 		f.Message += fmt.Sprintf(": %s is stored, %s is recorded", agentName(f.Agent), agentName(was))
+	}
+	if slices.Contains(d.What, replay.Retried) {
+		f.Message += "; so it is after a request that failed in the middle and was made again, which leaves no event"
 	}
 	p.Report(f)
 }

@@ -24,6 +24,11 @@ P
 			name: "another agent than a delegation's", recorded: run, stored: change("root <c1", "worker <c1"),
 			want: "SC730 warning P.2", says: `differs in agent: "worker" is stored, "root" is recorded`,
 		},
+		{
+			name: "the end of what was streamed, as after a retry", recorded: change(`"d"`, `"half a whole answer"`), stored: change(`"d"`, `"a whole answer"`),
+			want: "SC730 info P.3", says: "differs in the beginning of its text",
+		},
+		{name: "a mark that a store before docker agent v1.23.0 has not", recorded: change(`<c1`, `<c1!`), stored: run},
 		{name: "another time", recorded: run, stored: change(`root "d"`, `root "d" at=99`)},
 	})
 }
