@@ -1,10 +1,8 @@
 package recording
 
-import (
-	"slices"
-)
+import "slices"
 
-// owner is the session that an event belongs to, and how that is known. stream
+// owner is the session that an event belongs to, and how that is known. The stream
 // is nil when it is neither the run's nor that of an open delegation.
 type owner struct {
 	stream *openSession
@@ -80,7 +78,7 @@ func (r *Recorder) introduced(e *Event) *openSession {
 	return asked
 }
 
-// known is the open stream of a session, nil when there is none.
+// known is the open session of an id, nil when there is none.
 func (r *Recorder) known(id string) *openSession {
 	if r.run == nil || id == "" {
 		return nil
@@ -136,7 +134,7 @@ func (r *Recorder) speaking(agent string) *openSession {
 	var innermost *openSession
 	r.asked++
 	for s := range r.innermost() {
-		active := s == r.run || s.state == running || s.state == waiting && r.model != BySession
+		active := s == r.run || s.resulted == 0 && (s.state == running || s.state == waiting && r.model != BySession)
 		if active && s.parent != nil {
 			s.parent.blocked = r.asked
 		}

@@ -65,12 +65,14 @@ func (r *Recorder) Take(e *Event) Step {
 
 // End closes what is still open and gives what the stream amounts to.
 func (r *Recorder) End() *Result {
+	last := r.line
 	for _, s := range r.open {
-		kind := CutOff
-		if s.resulted > 0 { // the run went on
-			kind, r.line = UnmatchedStart, s.resulted
+		if r.line = last; s.resulted == 0 {
+			r.odd(nil, CutOff, s)
+			continue
 		}
-		r.odd(nil, kind, s)
+		r.line = s.resulted // the run went on
+		r.odd(nil, UnmatchedStart, s)
 	}
 	r.open = nil
 	if r.assembly != nil {

@@ -306,8 +306,9 @@ func TestStartsAndEndsThatDoNotMatch(t *testing.T) {
 		switch root>a                        | 0→1 /a r1: a delegation opens
 		answer transfer_task:r1 @root        | 1 / persist P r1: no session id, and the call is the session's own (skip: a delegation is open)
 		added #P @root                       | 1 / persist P [tool] r1: carries the session's id (skip: a delegation is open)
-		stop #P @root                        | 1 /
-	`, "! unmatched start at 4 of root>a r1 opened 3"},
+		switch root>b                        | 1→2 /b: a delegation opens
+		stop #P @root                        | 2 /
+	`, "! unmatched start at 4 of root>a r1 opened 3\n! cut off at 7 of root>b  opened 6"},
 		{"a closed session names nobody any more", `
 		start #P @root                       | 0 /: the run begins or goes on, so nothing is open
 		switch root>a                        | 0→1 /a: a delegation opens

@@ -34,7 +34,7 @@ const (
 	stopped
 )
 
-// openCall is a call without a result so far.
+// openCall is a call of the last answer.
 type openCall struct {
 	id, name   string
 	delegation *session.Delegation
@@ -98,8 +98,11 @@ func (s *openSession) follow(e *Event, step *Step) {
 		step.Call = e.Call.ID
 	case MessageAdded:
 		step.Row, step.Call = s.takeComplete()
-		if step.Row == session.Assistant {
+		switch step.Row {
+		case session.Assistant:
 			step.Calls = s.calledIDs()
+		case session.NoRole: // an answer that was not streamed
+			s.calls, s.at = nil, nil
 		}
 	case UserMessage:
 		step.Row, s.pending = session.User, pending{}
