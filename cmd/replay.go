@@ -97,7 +97,7 @@ func runReplay(ctx context.Context, p *program, path string) error {
 	if run.rules, err = p.selectedRules(); err != nil {
 		return err
 	}
-	file, err := run.open(ctx)
+	file, err := run.openEvents(ctx)
 	if err != nil {
 		return err
 	}
@@ -146,8 +146,8 @@ func (run *replayRun) checkFlags() error {
 	return nil
 }
 
-// open opens the recorded stream.
-func (run *replayRun) open(ctx context.Context) (io.ReadCloser, error) {
+// openEvents opens the recorded stream.
+func (run *replayRun) openEvents(ctx context.Context) (io.ReadCloser, error) {
 	if run.path == "-" {
 		run.live = true
 		return io.NopCloser(run.stdin), nil
