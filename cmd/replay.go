@@ -97,7 +97,7 @@ func runReplay(ctx context.Context, p *program, path string) error {
 	if run.rules, err = p.selectedRules(); err != nil {
 		return err
 	}
-	file, err := run.openEvents(ctx)
+	file, err := run.openEvents()
 	if err != nil {
 		return err
 	}
@@ -147,7 +147,7 @@ func (run *replayRun) checkFlags() error {
 }
 
 // openEvents opens the recorded stream.
-func (run *replayRun) openEvents(ctx context.Context) (io.ReadCloser, error) {
+func (run *replayRun) openEvents() (io.ReadCloser, error) {
 	if run.path == "-" {
 		run.live = true
 		return io.NopCloser(run.stdin), nil
@@ -164,7 +164,7 @@ func (run *replayRun) openEvents(ctx context.Context) (io.ReadCloser, error) {
 		return nil, problem.New(problem.Unreadable, "", "%s cannot be read: %v", run.path, err)
 	}
 	run.live = info != nil && !info.Mode().IsRegular()
-	return file, ctx.Err()
+	return file, nil
 }
 
 // show prints the events.

@@ -1,7 +1,6 @@
 package recording
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -90,14 +89,7 @@ func (d *draft) message() session.Item {
 
 // settle tells what the arguments of a call mean.
 func settle(c *session.Call) {
-	c.Delegation = session.DelegationFor(c.Name, c.Args)
-	c.Form = session.ArgsBroken
-	switch trimmed := strings.TrimSpace(c.Args); {
-	case trimmed == "" || trimmed[0] == '{' && json.Valid([]byte(trimmed)):
-		c.Form = session.ArgsObject
-	case json.Valid([]byte(trimmed)):
-		c.Form = session.ArgsValue
-	}
+	c.Delegation, c.Form = session.DelegationFor(c.Name, c.Args), session.FormOf(c.Args)
 }
 
 // started notes a call that runs. A hook may have changed its arguments, which the

@@ -209,9 +209,6 @@ func (r *Recorder) byStream(s *openSession) bool { return !s.switched || r.model
 func (r *Recorder) odd(e *Event, kind AnomalyKind, s *openSession) *Anomaly {
 	const most = 1000
 	a := Anomaly{Kind: kind, Line: r.line}
-	if r.run != nil {
-		a.Run = r.run.id
-	}
 	if s != nil {
 		a.Opened, a.Child, a.Caller, a.Agent, a.Call = s.line, s.id, s.frame.Caller, s.frame.Agent, s.frame.Call
 	} else if e != nil {

@@ -74,7 +74,6 @@ type Anomaly struct {
 	Kind   AnomalyKind
 	Line   int64  // of the event that shows it; CutOff: of the last event
 	Opened int64  // the line where the delegation opened, 0 for an UnmatchedEnd
-	Run    string // the session of the run
 	Child  string // the session that the delegation started, "" when unknown
 	Caller string
 	Agent  string
