@@ -69,7 +69,7 @@ func (p *program) list(ctx context.Context, path string) (*render.ListedStore, e
 	err := p.read(ctx, path, func(opened *registry.Opened) error {
 		listed = &render.ListedStore{Store: opened.Facts()}
 		result, err := check.Run(ctx, opened, check.Options{
-			Rules: rules.All,
+			Rules: rules.Usual(),
 			EachTree: func(tree *session.Tree, found []*check.Finding) {
 				listed.Rows = append(listed.Rows, render.RowOf(tree, found))
 			},

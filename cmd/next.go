@@ -38,7 +38,7 @@ func nextCommands(args []string, results []*check.Result) []render.Command {
 // --select.
 func repairable(f *check.Finding) bool {
 	return !f.Accepted() && slices.ContainsFunc(f.Fixes, func(fix rules.Fix) bool {
-		return len(fix.Edits) > 0 && fix.Allow == "" && fix.Safety <= rules.Kept
+		return len(fix.Edits) > 0 && len(fix.Allow) == 0 && fix.Safety <= rules.Kept
 	})
 }
 

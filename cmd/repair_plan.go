@@ -87,7 +87,7 @@ func (r *repairRun) adopt(ctx context.Context, st store.Store) error {
 	}
 	titles := map[string]string{}
 	result, err := check.Run(ctx, st, check.Options{
-		Rules: rules.All, Judge: plan.Judge(), EachTree: func(tree *session.Tree, _ []*check.Finding) { titles[tree.Root().ID] = tree.Root().Title },
+		Rules: rules.Usual(), Judge: plan.Judge(), EachTree: func(tree *session.Tree, _ []*check.Finding) { titles[tree.Root().ID] = tree.Root().Title },
 	})
 	if err != nil {
 		return err

@@ -162,7 +162,7 @@ func (s *search) examine(ctx context.Context, opened *registry.Opened, found vie
 		return in, in.Store.Incomplete, nil
 	}
 	result, err := check.Run(ctx, one, check.Options{
-		Rules: rules.All, Judge: in.Judge, Session: found.ID,
+		Rules: rules.Usual(), Judge: in.Judge, Session: found.ID,
 		EachTree: func(tree *session.Tree, _ []*check.Finding) { in.Tree = tree },
 	})
 	in.Findings = result.Findings

@@ -22,6 +22,8 @@ type Options struct {
 	// Session limits the check to the tree that holds this session id, and
 	// leaves out what concerns the store as a whole.
 	Session string
+	// Bodies loads the texts of every tree for the rules that find more with them.
+	Bodies bool
 	// Explain asks what providers answer to the next request of Session.
 	Explain bool
 	// Recorded are the trees of a recording. When there are any, the stored trees
@@ -103,7 +105,7 @@ type engine struct {
 	mu     sync.Mutex // guards what follows, and EachTree
 	result *Result
 	uses   uses
-	failed error // of the first tree that could not be compared
+	failed error // of the first tree that could not be compared or filled
 }
 
 // trees runs the rules over every tree, as many at a time as there are
@@ -120,7 +122,7 @@ func (e *engine) trees(ctx context.Context, st store.Store) error {
 			for j := range jobs {
 				if j.recorded != nil {
 					e.compare(ctx, st, j.seq, j.tree, j.recorded)
-				} else {
+				} else if e.filled(ctx, st, j.tree) {
 					e.collect(e.run(j.seq, j.tree, rules.PerTree, e.pass(j.tree)), j.tree)
 				}
 			}
@@ -149,6 +151,21 @@ func (e *engine) trees(ctx context.Context, st store.Store) error {
 		e.collect(e.lost(runs), nil)
 	}
 	return cmp.Or(failed, e.failed)
+}
+
+// filled loads the texts of a tree where rules look at them, and reports whether the
+// rules can run.
+func (e *engine) filled(ctx context.Context, st store.Store, tree *session.Tree) bool {
+	if !e.opts.Bodies {
+		return true
+	}
+	err := st.Fill(ctx, tree)
+	if err != nil {
+		e.mu.Lock()
+		e.failed = cmp.Or(e.failed, err)
+		e.mu.Unlock()
+	}
+	return err == nil
 }
 
 // opener makes the pass that rules run on, nil when there is nothing to look at.

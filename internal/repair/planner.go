@@ -42,12 +42,12 @@ func Make(ctx context.Context, st store.Store, opts Options) (*Plan, *check.Resu
 	p.selected, p.planned = map[*rules.Rule]bool{}, map[string]*Tree{}
 	run := opts.Rules
 	if run == nil {
-		run = rules.All
+		run = rules.Usual()
 	}
 	for _, r := range run {
 		p.selected[r] = true
 	}
-	result, err := check.Run(ctx, st, check.Options{Rules: rules.All, Judge: opts.Judge, Session: opts.Session, EachTree: p.tree})
+	result, err := check.Run(ctx, st, check.Options{Rules: rules.Usual(), Judge: opts.Judge, Session: opts.Session, EachTree: p.tree})
 	if err == nil {
 		err = p.err
 	}
@@ -142,7 +142,7 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 			t.Fixes = append(t.Fixes, f)
 		}
 		now, seen[state] = next, true
-		t.After = check.Tree(p.facts, now, rules.All, p.opts.Judge)
+		t.After = check.Tree(p.facts, now, rules.Usual(), p.opts.Judge)
 	}
 	if worse := introduced(tree, found, t.After); worse != nil {
 		return nil, fmt.Errorf("its repair would bring a finding of %s that is not there now", worse.Rule.ID)
@@ -205,7 +205,8 @@ func (p *planner) choose(found []*check.Finding) []Fix {
 }
 
 func (p *planner) allowed(fix rules.Fix) bool {
-	if len(fix.Edits) == 0 || fix.Allow != "" && !p.opts.Allow[fix.Allow] {
+	denied := func(word string) bool { return !p.opts.Allow[word] }
+	if len(fix.Edits) == 0 || slices.ContainsFunc(fix.Allow, denied) {
 		return false
 	}
 	switch fix.Safety {

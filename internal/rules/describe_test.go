@@ -35,7 +35,7 @@ func describe(trees []*session.Tree, found []*rules.Finding) string {
 		}
 		b.WriteByte('\n')
 		for _, fix := range f.Fixes {
-			b.WriteString(strings.TrimSuffix(fix.Safety.String()+" with "+fix.Allow, " with ") + ":")
+			b.WriteString(strings.TrimSuffix(fix.Safety.String()+" with "+strings.Join(fix.Allow, ","), " with ") + ":")
 			for n, edit := range fix.Edits {
 				b.WriteString([]string{" ", "; "}[min(n, 1)] + p.edit(edit))
 			}

@@ -38,6 +38,8 @@ type Pass struct {
 type Judge struct {
 	Profiles []*Profile // none: each session's own hint
 	AsIs     bool       // the stored messages alone are the request
+
+	Isolation *Isolation // nil: the usual limits
 }
 
 // Subject is one session of the tree with what was computed of it.

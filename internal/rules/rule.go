@@ -59,6 +59,8 @@ type Rule struct {
 	Deep     bool // needs what is only read with --deep
 	Profiled bool // depends on the provider: only the profiles that list it find anything
 	Wire     bool // only a request for that provider would be made otherwise: what is stored is never changed
+	Optional bool // runs only where it is named, or where the configuration turns isolation on
+	Bodies   bool // finds more where the texts are loaded, which is done where the rule is named
 	Since    string
 	Run      func(*Pass) // nil: the engine itself reports it
 }
@@ -111,6 +113,6 @@ type Place struct {
 type Fix struct {
 	Title  string // verb phrase: "move 2 items into a new sub-session"
 	Safety Safety
-	Allow  string // the word of --allow that it needs, "" for a default repair
+	Allow  []string // the words of --allow that it needs, nil for a default repair
 	Edits  []session.Edit
 }

@@ -2,7 +2,6 @@ package rules_test
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -21,7 +20,8 @@ type ruleCase struct {
 	tweak func(*session.Tree) // what the notation has no words for
 	want  string              // in the form of describe, "" for nothing
 	says  string              // a part of the first finding's message
-	only  string              // the rule that is asked, "" for all
+	only  string              // the rule that is asked, "" for all that run when nobody names any
+	limit *rules.Isolation    // of isolation rules; nil for the usual ones
 
 	// profile names the profiles that judge, "own" stands for the session's
 	// hint; "" asks for none of the rules that depend on a provider.
@@ -33,7 +33,7 @@ type ruleCase struct {
 var bare = &rules.Profile{Name: "bare", Shape: rules.Grouped, Errors: rules.FindProfile("anthropic").Errors}
 
 func (tc *ruleCase) judge() rules.Judge {
-	j := rules.Judge{Profiles: []*rules.Profile{bare}, AsIs: tc.asIs}
+	j := rules.Judge{Profiles: []*rules.Profile{bare}, AsIs: tc.asIs, Isolation: tc.limit}
 	if tc.profile != "" {
 		j.Profiles = nil
 	}
@@ -59,9 +59,11 @@ func runCases(t *testing.T, cases []ruleCase) {
 			if tc.tweak != nil {
 				tc.tweak(trees[0])
 			}
-			found := slices.DeleteFunc(findFor(store, trees, tc.judge()), func(f *rules.Finding) bool {
-				return tc.only != "" && f.Rule.ID != tc.only
-			})
+			run := rules.Usual()
+			if tc.only != "" {
+				run = []*rules.Rule{rules.Find(tc.only)}
+			}
+			found := findWith(run, store, trees, tc.judge())
 			if diff := cmp.Diff(lines(tc.want), lines(describe(trees, found))); diff != "" {
 				t.Errorf("want (-), got (+):\n%s%s", diff, tc.tree)
 			}
@@ -85,12 +87,16 @@ func findAll(store *session.Store, trees []*session.Tree) []*rules.Finding {
 	return findFor(store, trees, (&ruleCase{}).judge())
 }
 
-// findFor runs every rule over the store and over every tree.
+// findFor runs the usual rules over the store and over every tree.
 func findFor(store *session.Store, trees []*session.Tree, judge rules.Judge) []*rules.Finding {
+	return findWith(rules.Usual(), store, trees, judge)
+}
+
+func findWith(list []*rules.Rule, store *session.Store, trees []*session.Tree, judge rules.Judge) []*rules.Finding {
 	var found []*rules.Finding
 	run := func(tree *session.Tree, scope rules.Scope) {
 		pass := rules.NewPass(store, tree, judge, func(f *rules.Finding) { found = append(found, f) })
-		for _, r := range rules.All {
+		for _, r := range list {
 			if r.Run != nil && r.Scope&scope != 0 {
 				pass.Run(r)
 			}

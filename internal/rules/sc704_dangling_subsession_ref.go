@@ -18,7 +18,7 @@ var danglingReference = Rule{
 				}
 				f.Fixes = []Fix{{
 					Title:  "take the reference out of the session; it stays in the receipt",
-					Safety: Kept, Allow: "prune",
+					Safety: Kept, Allow: []string{"prune"},
 					Edits: []session.Edit{{Op: session.Quarantine, Ref: f.Ref}},
 				}}
 				p.Report(f)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/sessctl/sessctl/docs"
@@ -122,8 +123,13 @@ func Find(word string) *Rule {
 	return nil
 }
 
+// Usual are the rules that run when nobody names any.
+func Usual() []*Rule {
+	return slices.DeleteFunc(slices.Clone(All), func(r *Rule) bool { return r.Optional })
+}
+
 // Select returns the rules that the words choose: ids, names or prefixes of ids
-// ("SC7"), in any case. No words of select means all rules; ignore takes away.
+// ("SC7"), in any case. No words of select means the usual rules; ignore takes away.
 // A word that matches nothing is an error.
 func Select(selected, ignored []string) ([]*Rule, error) {
 	matches := func(words []string, r *Rule) bool {
@@ -141,7 +147,8 @@ func Select(selected, ignored []string) ([]*Rule, error) {
 	}
 	var chosen []*Rule
 	for _, r := range All {
-		if (len(selected) == 0 || matches(selected, r)) && !matches(ignored, r) {
+		wanted := matches(selected, r) || len(selected) == 0 && !r.Optional
+		if wanted && !matches(ignored, r) {
 			chosen = append(chosen, r)
 		}
 	}

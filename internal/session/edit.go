@@ -12,6 +12,7 @@ const (
 	Insert     Op = "insert"     // a new item in session To, directly after item After
 	Create     Op = "create"     // a new session NewID below session To
 	Set        Op = "set"        // Field of Ref becomes Value
+	MoveRun    Op = "move-run"   // the record of the run Ref goes to session To
 	Wrap       Op = "wrap"       // the arguments of the call Ref become {"INVALID_JSON": "the text that they were"}
 	Scrub      Op = "scrub"      // what is no Unicode text in the record Ref becomes U+FFFD
 )
@@ -24,6 +25,7 @@ const (
 	FieldResultID = "call"    // of a result: the id of the call that it answers
 	FieldBlockID  = "item_id" // of a block: the provider's own id, nil to take it away
 	FieldBranch   = "branch"  // of an item
+	FieldChild    = "child"   // of a result: the session that it names as the one that gave it
 )
 
 // FieldArchived is the field of an item that says whether it is still sent; its
@@ -40,6 +42,7 @@ type Edit struct {
 
 	To    string `json:"to,omitempty"`     // session id
 	NewID string `json:"new_id,omitempty"` // Create
+	Like  string `json:"like,omitempty"`   // Create: the session that the new one is split from, and has its owner from; "" for none
 
 	New *NewItem `json:"new,omitempty"` // Insert
 

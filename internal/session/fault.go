@@ -24,6 +24,7 @@ const (
 	CopiesDiffer                        // Field: the column; Detail: both values' places, and which one the reader takes
 	MixedDialects                       // Detail: which dialects, and how many records of each
 	OrphanRecord                        // Detail: what has no session, and since when such rows can be
+	SharedID                            // Detail: who else has a session with this id
 )
 
 // Fault is one such defect at one place.

@@ -145,6 +145,10 @@ type Item struct {
 	// arguments, results and media. 0 when it is not known.
 	Size int64
 
+	// Outputs are the files that the item says it wrote or refers to, where the store
+	// is a folder and its reader looked at them.
+	Outputs []Output
+
 	Child    string // the sub-session's id, for SubSession items
 	KeptFrom int64  // for Summary items: index in the loaded list of the first item kept, 0 for none
 
@@ -201,14 +205,33 @@ type Result struct {
 	Pending   bool // recorded as still running or waiting for approval
 	Null      bool // the store holds null where the text belongs
 	Server    bool // of a tool that the provider ran
+
+	Child       string // the session that the result names as the one that gave it
+	Answer      Digest // of the child's answer alone, where the store wraps it into the text
+	Correlation string // what ties it to its delegation besides the call id, "" when the store has nothing
+}
+
+// Output is a file that an item refers to.
+type Output struct {
+	Path    string // as it is stored
+	Real    string // where it lies below the store's folder, links followed; "" when it does not exist or lies outside
+	Outside bool   // it leads out of the store's folder
+	Bytes   int64
+	Hash    bool // its name holds a digest that its content does not have
 }
 
 // Delegation is what a call that starts a child session says about the child.
 type Delegation struct {
 	Agent    string // the agent asked, "" when the arguments do not say
 	Task     Digest // of the task text, 0 when the arguments do not say
-	Child    string // the child's id, where the store records it with the call
+	Child    string // the child's id, where the store records it with the call or its result
+	Run      string // the id of the child's run that the call started, where the store records it
+	Likely   bool   // Child is told by something weaker than the call's result
 	Blocking bool   // the caller waits; its own items cannot come before the result
+
+	Tools       []string      // the tools that the child was given, nil when the store does not say
+	Timeout     time.Duration // the time that the child was given, 0 when the store does not say
+	Correlation string        // what its result has to have as well, "" when the store has nothing
 }
 
 // Has reports whether one of the item's blocks is of this kind.

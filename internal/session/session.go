@@ -37,6 +37,22 @@ type Session struct {
 	// that wrote them. What gets another place gets another time.
 	Timed bool
 
+	// Delegated: the store says itself that another agent's call started it.
+	Delegated bool
+	// Deleted: its runtime shows it to nobody any more, and kept its records.
+	Deleted bool
+	// Inseparable is the reason why its records cannot be parted into several
+	// sessions, "" when nothing is in the way.
+	Inseparable string
+
+	// Runs are the requests that the session served, in the order in which they
+	// came, where the store keeps a record of each beside the items.
+	Runs []Run
+
+	// Workspace is the folder that the session's agent works in, "" when the store
+	// does not say.
+	Workspace string
+
 	// Agents are the agents that the session may have, those that never spoke
 	// among them; nil when the store does not say.
 	Agents []string

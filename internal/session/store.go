@@ -70,6 +70,10 @@ type Store struct {
 	// Positions tell the order only.
 	Renumbers bool
 
+	// Agents are the agents that this runtime runs itself, by the name that a call
+	// has; nil when the store does not say.
+	Agents map[string]bool
+
 	// ReadOnly is the reason why this store cannot be repaired in place, "" if it can.
 	ReadOnly string
 	// Incomplete is the reason why not everything could be read, "" if all was.

@@ -19,13 +19,17 @@ var ErrMoved = sqlite.ErrMoved
 // Position, Agent, Branch and KeptFrom, whether they are Archived, the ids of their
 // calls, results and blocks, the arguments of their calls, and their text, which
 // becomes empty; a result that leaves an item is a tool item of its own; where a
-// fault BadUnicode is gone, the record becomes Unicode. Sessions may change their
-// Parent and the Index of their IndexRefs. Everything else is the same in both, or
+// fault BadUnicode is gone, the record becomes Unicode. Results may change the Child
+// that they name, wherever a record says so. Runs may go to another session, whole.
+// Sessions may change their Parent and the Index of their IndexRefs. Everything else is the same in both, or
 // in Sets.
 type Change struct {
 	Before *session.Tree
 	After  *session.Tree // with the created sessions, whose items are all new or moved there
 	Sets   []session.Edit
+	// Split are the sessions of After that were split from another one, which says
+	// whose they are: by id, the id of that one.
+	Split map[string]string
 }
 
 // Editor is a store opened for changing. One transaction at a time: everything

@@ -23,7 +23,7 @@ func (b *builder) asked(s *rules.Subject) []*check.Finding {
 	if len(b.in.Judge.Profiles) > 0 {
 		return b.in.Findings
 	}
-	return check.Tree(b.in.Store, b.in.Tree, rules.All, rules.Judge{Profiles: s.Profiles, AsIs: b.in.Judge.AsIs})
+	return check.Tree(b.in.Store, b.in.Tree, rules.Usual(), rules.Judge{Profiles: s.Profiles, AsIs: b.in.Judge.AsIs})
 }
 
 // object puts what the provider minds of the request, beside the pairs that are

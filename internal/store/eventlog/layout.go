@@ -12,6 +12,7 @@ import (
 	"database/sql/driver"
 
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
@@ -59,6 +60,26 @@ type Layout struct {
 	// copy of a time that a change of the place changes too.
 	Said    []string
 	Content func(column string, value any) any
+
+	// Links are the sessions that an event says its own session started, by their ids in
+	// the last column of the key: the other columns are those of its own session. It is
+	// called in the first pass, with the columns of LinkColumns besides. Sessions that
+	// links connect are one tree. nil where sessions know nothing of each other.
+	//
+	// Item gives Result.Child and Delegation.Child such ids; the package makes of them
+	// the ids under which it yields the sessions, before Finish.
+	Links       func(row Row) []string
+	LinkColumns []string
+	// OneID: an event's id tells it from the events of all sessions, so that it may move
+	// to another one.
+	OneID bool
+	// Prepare reads what else has to be known of a store before its sessions are, each
+	// time before these are read. May be nil.
+	Prepare func(ctx context.Context, db *sqlite.DB) error
+	// Beside is what is stored of a session in other tables, by the values of
+	// Sessions.Key, as bytes that are the same as long as nothing of it changes. It is
+	// called after Prepare. May be nil.
+	Beside func(key []driver.Value) []byte
 
 	Write Write
 }
@@ -124,6 +145,12 @@ type Write struct {
 	// what a plan sets in it. May be nil where nothing does.
 	Session func(row Row, sets []session.Edit) ([]sqlite.FieldChange, error)
 
+	// Create makes the row of a session that a repair splits from another one; like is
+	// that one's row. May be nil where sessions are not split.
+	Create func(s *session.Session, like Row) ([]sqlite.Field, error)
+	// Beside writes what a change means for other tables, when everything else of it is
+	// written. May be nil.
+	Beside func(ctx context.Context, edit *sqlite.Edit, change *store.Change) error
 	// Set says how an event's row changes for edits that the model does not hold. What
 	// Update changes is in the row already. May be nil where there are none.
 	Set func(row Row, sets []session.Edit) ([]sqlite.FieldChange, error)

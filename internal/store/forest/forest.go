@@ -11,15 +11,21 @@ import (
 // Head is what grouping needs to know of one session.
 type Head struct {
 	Session *session.Session // its items may still be missing
-	Refs    []string         // the ids that its sub-session items name, in item order
+	Refs    []string         // the ids that its sub-session items and calls name, in item order
 }
 
 // HeadOf is the head of a session whose items are loaded.
 func HeadOf(s *session.Session) Head {
 	h := Head{Session: s}
 	for i := range s.Items {
-		if s.Items[i].Kind == session.SubSession {
-			h.Refs = append(h.Refs, s.Items[i].Child)
+		it := &s.Items[i]
+		if it.Kind == session.SubSession {
+			h.Refs = append(h.Refs, it.Child)
+		}
+		for n := range it.Calls {
+			if d := it.Calls[n].Delegation; d != nil && d.Child != "" {
+				h.Refs = append(h.Refs, d.Child)
+			}
 		}
 	}
 	return h
