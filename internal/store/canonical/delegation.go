@@ -3,6 +3,7 @@ package canonical
 import (
 	"bytes"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -58,7 +59,9 @@ func (c *callLine) delegation() *session.Delegation {
 	case known == nil:
 		known = usualDelegation(string(c.Args))
 	}
-	known.Child = given.Child
+	known.Child, known.Run, known.Likely = given.Child, given.Run, given.Likely
+	known.Tools, known.Correlation = given.Tools, given.Correlation
+	known.Timeout = time.Duration(given.TimeoutMS) * time.Millisecond
 	if given.Agent != nil {
 		known.Agent = *given.Agent
 	}
@@ -82,7 +85,10 @@ func encodeDelegation(tool, args string, d *session.Delegation) delegationMember
 	if d == nil {
 		return delegationMember{null: session.IsDelegation(tool)}
 	}
-	given := delegationLine{Agent: &d.Agent, Child: d.Child, Blocking: &d.Blocking}
+	given := delegationLine{
+		Agent: &d.Agent, Child: d.Child, Blocking: &d.Blocking, Run: d.Run, Likely: d.Likely,
+		Tools: d.Tools, TimeoutMS: d.Timeout.Milliseconds(), Correlation: d.Correlation,
+	}
 	if d.Task != usualDelegation(args).Task {
 		given.Task = stringWithDigest(jsontext.Value(args), d.Task)
 	}

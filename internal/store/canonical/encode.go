@@ -15,6 +15,7 @@ func encodeSession(s *session.Session) sessionLine {
 		Title: s.Title, Agent: s.Agent, Model: s.Model,
 		Created: formatTime(s.Created), Updated: formatTime(s.Updated),
 		Task: explicitTask(s), Agents: s.Agents, Unstored: s.Unstored,
+		Delegated: s.Delegated, Deleted: s.Deleted, Inseparable: s.Inseparable, Workspace: s.Workspace, Runs: encodeRuns(s),
 	}
 	if s.Thinking != session.Unsaid {
 		thinking := s.Thinking == session.Yes
@@ -62,7 +63,7 @@ func encodeItem(s *session.Session, it *session.Item, body *session.Body, names 
 		Agent: it.Agent, Model: it.Model, Branch: branchLabel{text: it.Branch}, Invocation: it.Invocation,
 		Scope: it.Scope, Node: it.Node,
 		Time: formatTime(it.Time), Text: textMember{body.Text, it.Flags.Has(session.NullText)}, Reasoning: body.Reasoning,
-		Child: it.Child, KeptFrom: it.KeptFrom,
+		Outputs: encodeOutputs(it.Outputs), Child: it.Child, KeptFrom: it.KeptFrom,
 	}
 	for _, f := range rec.flags() {
 		*f.member = it.Flags.Has(f.flag)
@@ -73,11 +74,8 @@ func encodeItem(s *session.Session, it *session.Item, body *session.Body, names 
 	for i := range it.Calls {
 		rec.Calls = append(rec.Calls, encodeCall(&it.Calls[i]))
 	}
-	for _, r := range it.Results {
-		rec.Results = append(rec.Results, resultLine{
-			Call: r.CallID, Name: r.Name, Text: textMember{r.Text, r.Null},
-			Error: r.IsError, Synthetic: r.Synthetic, Pending: r.Pending, Server: r.Server,
-		})
+	for i := range it.Results {
+		rec.Results = append(rec.Results, encodeResult(&it.Results[i]))
 	}
 	if it.Kind == session.Message {
 		if holds := contentFlags(&rec, it); holds.Has(session.Blank) && !it.Flags.Has(session.Blank) {
@@ -99,6 +97,18 @@ func encodeCall(c *session.Call) callLine {
 		ID: c.ID, Name: c.Name, Args: looseText(c.Args), Server: c.Server, Waits: c.Waits,
 		Delegation: encodeDelegation(c.Name, c.Args, c.Delegation),
 	}
+}
+
+func encodeResult(r *session.Result) resultLine {
+	line := resultLine{
+		Call: r.CallID, Name: r.Name, Text: textMember{r.Text, r.Null},
+		Error: r.IsError, Synthetic: r.Synthetic, Pending: r.Pending, Server: r.Server,
+		Child: r.Child, Correlation: r.Correlation,
+	}
+	if r.Answer != 0 {
+		line.Answer = stringWithDigest(jsontext.Value(r.Text), r.Answer)
+	}
+	return line
 }
 
 func encodeBlocks(it *session.Item, body *session.Body, names signatureNames) []blockLine {

@@ -30,7 +30,10 @@ func drawSession(t *rapid.T, i, n int) *session.Session {
 		Unstored: rapid.Bool().Draw(t, "unstored"),
 		Agents:   rapid.SliceOfN(aName, 0, 2).Draw(t, "agents"),
 		Forked:   rapid.Bool().Draw(t, "forked"),
-		Raw:      []byte(aRecord.Draw(t, "session record")),
+
+		Delegated: rapid.Bool().Draw(t, "delegated"), Deleted: rapid.Bool().Draw(t, "deleted"),
+		Workspace: aName.Draw(t, "workspace"), Inseparable: aName.Draw(t, "inseparable"),
+		Raw: []byte(aRecord.Draw(t, "session record")),
 	}
 	count := rapid.IntRange(0, 5).Draw(t, "items")
 	for j := range count {
@@ -39,7 +42,21 @@ func drawSession(t *rapid.T, i, n int) *session.Session {
 		s.Items = append(s.Items, it)
 	}
 	drawTask(t, s)
+	drawRuns(t, s)
 	return s
+}
+
+// drawRuns gives the session runs for what some of its items say.
+func drawRuns(t *rapid.T, s *session.Session) {
+	for i := range s.Items {
+		if rapid.IntRange(0, 4).Draw(t, "run") == 0 {
+			s.Runs = append(s.Runs, session.Run{
+				ID: fmt.Sprint(s.ID, "-", i), State: aName.Draw(t, "state"), Open: rapid.Bool().Draw(t, "open"), Invocation: aName.Draw(t, "invocation"),
+				Asked: session.DigestOf(s.Items[i].Body.Text), Answered: session.DigestOf(s.Items[0].Body.Text),
+				Began: aTime.Draw(t, "began"), Ended: aTime.Draw(t, "ended"),
+			})
+		}
+	}
 }
 
 // drawTask gives the session a task that one of its items says, or none.
@@ -65,6 +82,12 @@ func drawItem(t *rapid.T, n int) session.Item {
 		Node:       aName.Draw(t, "node"),
 		Time:       aTime.Draw(t, "time"),
 		Body:       &session.Body{Raw: []byte(aRecord.Draw(t, "record"))},
+	}
+	if rapid.IntRange(0, 4).Draw(t, "output") == 0 {
+		it.Outputs = []session.Output{{
+			Path: aText.Draw(t, "path"), Real: aName.Draw(t, "real"), Outside: rapid.Bool().Draw(t, "outside"),
+			Bytes: rapid.Int64Range(0, 9).Draw(t, "bytes"), Hash: rapid.Bool().Draw(t, "hash"),
+		}}
 	}
 	for _, f := range []session.Flags{session.Implicit, session.Archived, session.Synthetic, session.Unfinished, session.Skipped, session.EmptyCalls,
 		session.Rewound, session.Compacted, session.Unshown, session.SummaryTurn} {
@@ -119,6 +142,7 @@ func drawMessage(t *rapid.T, it *session.Item) {
 func drawResult(t *rapid.T, it *session.Item) {
 	result := session.Result{
 		CallID: aName.Draw(t, "call"), Name: aName.Draw(t, "tool"), Text: aText.Draw(t, "result"),
+		Child: aName.Draw(t, "child of the result"), Correlation: aName.Draw(t, "correlation"),
 		IsError: rapid.Bool().Draw(t, "error"), Pending: rapid.Bool().Draw(t, "pending"), Server: rapid.Bool().Draw(t, "server"),
 	}
 	result.Null = result.Text == "" && rapid.Bool().Draw(t, "null")
@@ -207,7 +231,9 @@ func drawCall(t *rapid.T) session.Call {
 	case 0:
 		c.Delegation = session.DelegationFor(c.Name, c.Args)
 	case 1:
-		c.Delegation = &session.Delegation{Agent: aName.Draw(t, "agent"), Child: aName.Draw(t, "child"), Blocking: rapid.Bool().Draw(t, "blocking")}
+		c.Delegation = &session.Delegation{Agent: aName.Draw(t, "agent"), Child: aName.Draw(t, "child"), Blocking: rapid.Bool().Draw(t, "blocking"),
+			Run: aName.Draw(t, "run"), Likely: rapid.Bool().Draw(t, "likely"), Correlation: aName.Draw(t, "correlation"),
+			Tools: rapid.SampledFrom([][]string{nil, {"shell"}}).Draw(t, "tools"), Timeout: time.Duration(rapid.IntRange(0, 2).Draw(t, "timeout")) * time.Second}
 	case 2:
 		if strings.Contains(c.Args, `"go"`) {
 			c.Delegation = &session.Delegation{Task: session.DigestOf("go")}

@@ -1,6 +1,7 @@
 package canonical
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -100,13 +101,26 @@ func (x *index) addItem(g *glance, line []byte, at span) {
 	e := x.entry(g.session)
 	e.items = append(e.items, itemSpan{span: at, ordinal: x.items})
 	x.items++
-	if g.itemKind != session.SubSession.String() {
+	refers := g.itemKind == session.SubSession.String()
+	if !refers && !bytes.Contains(line, childMember) {
 		return
 	}
-	if rec, usable, _ := decodeItem(line); usable && rec.Kind == g.itemKind {
+	rec, usable, _ := decodeItem(line)
+	switch {
+	case !usable || rec.Kind != g.itemKind:
+	case refers:
 		e.refs = append(e.refs, rec.Child)
+	default:
+		for i := range rec.Calls {
+			if d := rec.Calls[i].delegation(); d != nil && d.Child != "" {
+				e.refs = append(e.refs, d.Child)
+			}
+		}
 	}
 }
+
+// childMember stands in every line whose calls name their children.
+var childMember = []byte(`"child"`)
 
 func (x *index) addSession(id string, line []byte, at span) {
 	if id == "" {
@@ -148,6 +162,10 @@ func (e *entry) declare(line []byte) {
 	s.Parent, s.App, s.User = rec.Parent, rec.App, rec.User
 	s.Title, s.Agent, s.Model = rec.Title, rec.Agent, rec.Model
 	s.Agents = rec.Agents
+	s.Delegated, s.Deleted, s.Inseparable, s.Workspace = rec.Delegated, rec.Deleted, rec.Inseparable, rec.Workspace
+	for i := range rec.Runs {
+		s.Runs = append(s.Runs, rec.Runs[i].run())
+	}
 	s.Thinking, s.Unstored = tristate(rec.Thinking), rec.Unstored
 	s.Forked = rec.ForkOf != nil && rec.ForkOf.Kind() != jsontext.KindNull
 	if rec.Task != nil {

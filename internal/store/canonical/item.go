@@ -34,6 +34,7 @@ func (r *itemReader) read(line []byte, number int64) session.Item {
 		Scope:      r.intern(rec.Scope),
 		Node:       r.intern(rec.Node),
 		Text:       session.DigestOf(rec.Text.string),
+		Outputs:    outputs(rec.Outputs),
 		Body:       &session.Body{Text: rec.Text.string, Reasoning: rec.Reasoning, Raw: line},
 	}
 	var ok bool
@@ -115,6 +116,11 @@ func (r *itemReader) results(lines []resultLine) []session.Result {
 			Pending:   line.Pending,
 			Null:      line.Text.null,
 			Server:    line.Server || session.IsServerCall(line.Call),
+
+			Child: line.Child, Correlation: line.Correlation,
+		}
+		if line.Answer != nil {
+			results[i].Answer = session.DigestOf(*line.Answer)
 		}
 	}
 	return results

@@ -32,6 +32,11 @@ func (r *redactor) session(rec *sessionLine) {
 	r.time(&rec.Created)
 	r.time(&rec.Updated)
 	rec.ForkOf = mask(rec.ForkOf)
+	rec.Workspace, rec.Inseparable = r.fill(rec.Workspace), r.fill(rec.Inseparable)
+	for i := range rec.Runs {
+		run := &rec.Runs[i]
+		run.Asked, run.Answered, run.Rest = r.text(run.Asked), r.text(run.Answered), mask(run.Rest)
+	}
 	rec.Stored.redact()
 	rec.Rest = mask(rec.Rest)
 }
@@ -56,9 +61,14 @@ func (r *redactor) item(rec *itemLine) {
 		res := &rec.Results[i]
 		res.Synthetic = res.Synthetic || session.IsPlaceholder(res.Text.string)
 		res.Text.string, res.Rest = r.text(res.Text.string), mask(res.Rest)
+		r.fillAt(res.Answer)
 	}
 	for i := range rec.Blocks {
 		r.block(&rec.Blocks[i])
+	}
+	for i := range rec.Outputs {
+		out := &rec.Outputs[i]
+		out.Path, out.Real, out.Rest = r.fill(out.Path), r.fill(out.Real), mask(out.Rest)
 	}
 	rec.Stored.redact()
 	rec.Rest = mask(rec.Rest)

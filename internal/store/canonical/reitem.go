@@ -108,6 +108,9 @@ func (l *lineText) calls(it, was *session.Item) {
 		if c.ID != old.ID {
 			l.set(at+"/id", c.ID)
 		}
+		if d := c.Delegation; d != nil && old.Delegation != nil && d.Child != old.Delegation.Child {
+			l.set(at+"/delegation/child", d.Child)
+		}
 		if c.Args == old.Args {
 			continue
 		}
@@ -133,6 +136,9 @@ func (l *lineText) results(it, was *session.Item, kept []int) {
 	for i, n := range kept {
 		if id := it.Results[i].CallID; id != was.Results[n].CallID {
 			l.set("/results/"+strconv.Itoa(i)+"/call", id)
+		}
+		if child := it.Results[i].Child; child != was.Results[n].Child {
+			l.set("/results/"+strconv.Itoa(i)+"/child", child)
 		}
 	}
 }

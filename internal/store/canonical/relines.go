@@ -27,6 +27,9 @@ func (r *rewriter) sessionLine(tree *session.Tree, s *session.Session) ([]byte, 
 	if s.Title != rec.Title {
 		line.set("/title", s.Title)
 	}
+	if !sameRuns(s, &rec) {
+		line.setJSON("/runs", runsOf(tree, s))
+	}
 	if s.Task != taskAgain(s, rec.Task) {
 		if task := findTask(tree, s); task != nil {
 			line.set("/task", *task)
@@ -52,7 +55,14 @@ func (r *rewriter) newSessionLine(tree *session.Tree, s *session.Session) ([]byt
 	if s.Task != taskAgain(s, rec.Task) {
 		rec.Task = findTask(tree, s)
 	}
-	return r.encode(&rec)
+	rec.Runs = nil
+	text, err := r.encode(&rec)
+	if err != nil || len(s.Runs) == 0 {
+		return text, err
+	}
+	line := lineText{text: text}
+	line.setJSON("/runs", runsOf(tree, s))
+	return line.text, line.err
 }
 
 // findTask finds the text of a session's task: in what the session says, or in

@@ -52,8 +52,15 @@ type sessionLine struct {
 	Thinking *bool          `json:"thinking,omitzero"`
 	Unstored bool           `json:"unstored,omitzero"`
 	ForkOf   jsontext.Value `json:"fork_of,omitzero"` // anything but null says that it is a fork
-	Stored   storedRecord   `json:",embed"`
-	Rest     jsontext.Value `json:",embed"`
+
+	Delegated   bool      `json:"delegated,omitzero"`
+	Deleted     bool      `json:"deleted,omitzero"`
+	Inseparable string    `json:"inseparable,omitzero"`
+	Workspace   string    `json:"workspace,omitzero"`
+	Runs        []runLine `json:"runs,omitempty"`
+
+	Stored storedRecord   `json:",embed"`
+	Rest   jsontext.Value `json:",embed"`
 }
 
 type itemLine struct {
@@ -76,6 +83,7 @@ type itemLine struct {
 	Results    []resultLine   `json:"results,omitempty"`
 	Blocks     []blockLine    `json:"blocks,omitempty"`
 	Size       int64          `json:"size,omitzero"`
+	Outputs    []outputLine   `json:"outputs,omitempty"`
 	Child      string         `json:"child,omitzero"`
 	KeptFrom   int64          `json:"kept_from,omitzero"`
 	Implicit   bool           `json:"implicit,omitzero"`
@@ -108,22 +116,32 @@ type callLine struct {
 // delegationLine tells an absent member from an empty one: absent ones are read
 // from the call.
 type delegationLine struct {
-	Agent    *string        `json:"agent,omitzero"`
-	Child    string         `json:"child,omitzero"`
-	Blocking *bool          `json:"blocking,omitzero"`
-	Task     *string        `json:"task,omitzero"`
-	Rest     jsontext.Value `json:",embed"`
+	Agent    *string `json:"agent,omitzero"`
+	Child    string  `json:"child,omitzero"`
+	Blocking *bool   `json:"blocking,omitzero"`
+	Task     *string `json:"task,omitzero"`
+
+	Run         string         `json:"run,omitzero"`
+	Likely      bool           `json:"likely,omitzero"`
+	Tools       []string       `json:"tools,omitzero"` // an empty list grants none
+	TimeoutMS   int64          `json:"timeout_ms,omitzero"`
+	Correlation string         `json:"correlation,omitzero"`
+	Rest        jsontext.Value `json:",embed"`
 }
 
 type resultLine struct {
-	Call      string         `json:"call"`
-	Name      string         `json:"name,omitzero"`
-	Text      textMember     `json:"text"`
-	Error     bool           `json:"error,omitzero"`
-	Synthetic bool           `json:"synthetic,omitzero"`
-	Pending   bool           `json:"pending,omitzero"`
-	Server    bool           `json:"server,omitzero"`
-	Rest      jsontext.Value `json:",embed"`
+	Call      string     `json:"call"`
+	Name      string     `json:"name,omitzero"`
+	Text      textMember `json:"text"`
+	Error     bool       `json:"error,omitzero"`
+	Synthetic bool       `json:"synthetic,omitzero"`
+	Pending   bool       `json:"pending,omitzero"`
+	Server    bool       `json:"server,omitzero"`
+
+	Child       string         `json:"child,omitzero"`
+	Answer      *string        `json:"answer,omitzero"`
+	Correlation string         `json:"correlation,omitzero"`
+	Rest        jsontext.Value `json:",embed"`
 }
 
 // blockLine tells a signature that is absent from one that is empty.
