@@ -95,7 +95,7 @@ func (run *checkRun) check(ctx context.Context, opened *registry.Opened) (*check
 		return nil, err
 	}
 	var st store.Store = opened
-	opts := check.Options{Rules: run.rules, Judge: run.judge, Explain: run.config.Explain}
+	opts := check.Options{Rules: run.rules, Judge: run.judge, Explain: run.config.Explain, Bodies: run.withTexts(run.rules)}
 	if run.config.Session != "" {
 		one, err := findSession(ctx, opened, run.config.Session)
 		if err != nil {

@@ -19,7 +19,8 @@ file (the key fail-on), which wins over the default.
 The file is the one of --config, of SESSCTL_CONFIG, ./.sessctl.yaml, or
 $XDG_CONFIG_HOME/sessctl/config.yaml: the first that there is. A setting serves
 all commands that have a flag of its name. A format that a command does not have
-is passed over.
+is passed over. The limits of the isolation rules have no flags: they stand in the
+file below isolation, or in the environment (SESSCTL_ISOLATION_MAX_STEPS).
 
 ` + exitStatus("shown"),
 		Example: `  sessctl config
@@ -41,10 +42,11 @@ func runConfig(cmd *cobra.Command, p *program) error {
 	if err != nil {
 		return err
 	}
+	settings := append(all.Settings(), settingsOfIsolation(all)...)
 	if p.config.Format == "json" {
-		return render.ConfigJSON(p.out.Plain(), tool(), all.File, all.Settings())
+		return render.ConfigJSON(p.out.Plain(), tool(), all.File, settings)
 	}
-	return render.ConfigText(p.out, all.File, config.Files(p.getenv), all.Settings())
+	return render.ConfigText(p.out, all.File, config.Files(p.getenv), settings)
 }
 
 // allFlags are the flags of this command, and those that other commands have

@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/sessctl/sessctl/internal/config"
@@ -32,9 +34,20 @@ func addFindingFlags(cmd *cobra.Command) {
 
 // selectedRules are those that --select and --ignore leave.
 func (p *program) selectedRules() ([]*rules.Rule, error) {
-	selected, err := rules.Select(p.config.Select, p.config.Ignore)
+	wanted := p.config.Select
+	if len(wanted) == 0 && p.config.Isolation.Enabled {
+		wanted = []string{"SC"} // the isolation rules with all others
+	}
+	selected, err := rules.Select(wanted, p.config.Ignore)
 	if err != nil {
 		return nil, problem.New(problem.Usage, "`sessctl explain` lists the rules.", "%v", err)
 	}
 	return selected, nil
+}
+
+// withTexts reports whether texts are loaded for the rules that find more with them:
+// where they were chosen, by name or by the configuration.
+func (p *program) withTexts(selected []*rules.Rule) bool {
+	chosen := len(p.config.Select) > 0 || p.config.Isolation.Enabled
+	return chosen && slices.ContainsFunc(selected, func(r *rules.Rule) bool { return r.Bodies })
 }

@@ -33,7 +33,7 @@ func profileNames() []string {
 
 // judge is what the flags of addProfileFlags say.
 func (p *program) judge() (rules.Judge, error) {
-	judge := rules.Judge{AsIs: p.config.Mode == modeAsIs}
+	judge := rules.Judge{AsIs: p.config.Mode == modeAsIs, Isolation: isolation(p.config)}
 	for _, name := range p.config.Profile {
 		profile := rules.FindProfile(name)
 		if profile == nil {

@@ -5,8 +5,11 @@
 package config
 
 import (
+	"iter"
 	"reflect"
+	"slices"
 	"strings"
+	"time"
 )
 
 // Config is every setting with its effective value. The tags are the names of
@@ -51,11 +54,27 @@ type Config struct {
 	PlanOut     string   `mapstructure:"plan-out"`
 	ShowContent bool     `mapstructure:"show-content"`
 
+	// Isolation has no flags: a team says once what its agents may share.
+	Isolation Isolation `mapstructure:"isolation"`
+
 	// File is the configuration file that was read, "" for none.
 	File string `mapstructure:"-"`
 	// Sources says for each key where its value comes from: "--fail-on",
 	// "SESSCTL_FAIL_ON", the path of the file, or "default".
 	Sources map[string]string `mapstructure:"-"`
+}
+
+// Isolation are the settings of the rules about isolation. What is not given has no
+// source and is 0.
+type Isolation struct {
+	Enabled          bool          `mapstructure:"enabled"` // run all of these rules when none are selected
+	Passage          uint          `mapstructure:"passage"`
+	MaxSteps         uint          `mapstructure:"max-steps"`
+	MaxTokensPerStep uint          `mapstructure:"max-tokens-per-step"`
+	MaxOutputFiles   uint          `mapstructure:"max-output-files"`
+	MaxOutputBytes   uint          `mapstructure:"max-output-bytes"`
+	Timeout          time.Duration `mapstructure:"timeout"`
+	SharedPaths      []string      `mapstructure:"shared-paths"`
 }
 
 // The key of a setting is in its tag; a field of Config that is no setting has
@@ -65,20 +84,47 @@ const (
 	notASetting = "-"
 )
 
-// Keys are the names of all settings.
+// Keys are the names of all settings that have a flag.
 func Keys() []string {
+	return slices.DeleteFunc(allKeys(), func(key string) bool { return strings.Contains(key, level) })
+}
+
+// level parts the names of a section and of a setting in it: "isolation.max-steps".
+const level = "."
+
+// allKeys are the names of all settings, those of sections among them.
+func allKeys() []string {
 	var keys []string
-	for field := range reflect.TypeFor[Config]().Fields() {
-		if key := field.Tag.Get(tag); key != notASetting {
-			keys = append(keys, key)
-		}
+	for key := range fields() {
+		keys = append(keys, key)
 	}
 	return keys
 }
 
+// fields yields every setting with its field.
+func fields() iter.Seq2[string, reflect.StructField] {
+	return func(yield func(string, reflect.StructField) bool) { fieldsOf(reflect.TypeFor[Config](), "", yield) }
+}
+
+func fieldsOf(t reflect.Type, section string, yield func(string, reflect.StructField) bool) bool {
+	for field := range t.Fields() {
+		key := section + field.Tag.Get(tag)
+		switch {
+		case key == notASetting || field.Tag.Get(tag) == "":
+		case field.Type.Kind() == reflect.Struct:
+			if !fieldsOf(field.Type, key+level, yield) {
+				return false
+			}
+		case !yield(key, field):
+			return false
+		}
+	}
+	return true
+}
+
 // EnvName is the environment variable of a setting.
 func EnvName(key string) string {
-	return "SESSCTL_" + strings.ToUpper(strings.ReplaceAll(key, "-", "_"))
+	return "SESSCTL_" + strings.ToUpper(strings.NewReplacer("-", "_", level, "_").Replace(key))
 }
 
 // Setting is one setting for people.

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -144,6 +145,11 @@ func TestWrongSettingsSayWhereTheyStand(t *testing.T) {
 		{"a number that is none", "max-findings: 1.5\n", nil, `max-findings in .sessctl.yaml is "1.5": use a whole number`},
 		{"no list", "select: {a: 1}\n", nil, "select in .sessctl.yaml is"},
 		{"no YAML", "fail-on: [\n", nil, ".sessctl.yaml cannot be read: yaml:"},
+		{"unknown key of a section", "isolation: {max-step: 3}\n", nil, ".sessctl.yaml has what is no setting: isolation.max-step"},
+		{"no number in a section", "isolation: {max-steps: few}\n", nil, `isolation.max-steps in .sessctl.yaml is "few": use a whole number`},
+		{"a time without a unit", "isolation: {timeout: 60}\n", nil, `isolation.timeout in .sessctl.yaml is "60": use a time with its unit`},
+		{"a time in the environment", "", map[string]string{"SESSCTL_ISOLATION_TIMEOUT": "soon"}, `isolation.timeout in SESSCTL_ISOLATION_TIMEOUT is "soon"`},
+		{"a section that is none", "isolation: true\n", nil, ".sessctl.yaml has what is no setting: isolation"},
 		{"text", "some text\n", nil, ".sessctl.yaml cannot be read: it is no list of settings of the form KEY: VALUE"},
 		{"a format that no command has", "format: xml\n", nil, `format in .sessctl.yaml is "xml": use text or json`},
 	}
@@ -160,6 +166,23 @@ func TestWrongSettingsSayWhereTheyStand(t *testing.T) {
 	for _, path := range []string{"missing.yaml", "."} {
 		if _, err := config.Load(flags(t), env(nil), path); problem.ClassOf(err) != problem.Usage {
 			t.Errorf("--config %s: got %v, want a usage problem", path, err)
+		}
+	}
+}
+
+func TestSettingsOfASection(t *testing.T) {
+	inFolder(t, ".sessctl.yaml", "isolation:\n  enabled: true\n  max-steps: 40\n  timeout: 5m\n  shared-paths: [docs, vendor]\n")
+	c := load(t, map[string]string{"SESSCTL_ISOLATION_MAX_STEPS": "7", "SESSCTL_ISOLATION_PASSAGE": "0"})
+	want := config.Isolation{Enabled: true, MaxSteps: 7, Timeout: 5 * time.Minute, SharedPaths: []string{"docs", "vendor"}}
+	if !reflect.DeepEqual(c.Isolation, want) {
+		t.Errorf("got %+v", c.Isolation)
+	}
+	for key, source := range map[string]string{
+		"isolation.enabled": ".sessctl.yaml", "isolation.max-steps": "SESSCTL_ISOLATION_MAX_STEPS",
+		"isolation.passage": "SESSCTL_ISOLATION_PASSAGE", "isolation.max-output-files": "",
+	} {
+		if c.Sources[key] != source {
+			t.Errorf("%s comes from %q", key, c.Sources[key])
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/spf13/pflag"
@@ -73,11 +74,21 @@ func (l *loader) readFile(getenv func(string) string, path string) error {
 // process's own environment; this way a run depends only on what it is given.
 func (l *loader) readEnvironment(getenv func(string) string) error {
 	values := map[string]any{}
-	for _, key := range Keys() {
-		if value := getenv(EnvName(key)); value != "" {
-			values[key] = value
-			l.config.Sources[key] = EnvName(key)
+	for _, key := range allKeys() {
+		value := getenv(EnvName(key))
+		if value == "" {
+			continue
 		}
+		l.config.Sources[key] = EnvName(key)
+		section, name, inside := strings.Cut(key, level)
+		if !inside {
+			values[key] = value
+			continue
+		}
+		if values[section] == nil {
+			values[section] = map[string]any{}
+		}
+		values[section].(map[string]any)[name] = value
 	}
 	return l.v.MergeConfigMap(values)
 }
@@ -109,7 +120,7 @@ func (l *loader) decode() error {
 	if wrong, ok := errors.AsType[*mapstructure.DecodeError](err); ok {
 		key, _, _ := strings.Cut(wrong.Name(), "[") // of a list: the element
 		return problem.New(problem.Usage, "", "%s in %s is %q: use %s",
-			key, l.config.Sources[key], fmt.Sprint(l.v.Get(key)), Form(key))
+			key, l.config.Sources[key], fmt.Sprint(l.value(key)), Form(key))
 	}
 	if err != nil {
 		return problem.New(problem.Usage, "", "the settings do not fit: %v", err)
@@ -118,15 +129,20 @@ func (l *loader) decode() error {
 }
 
 // checkNumbers tests what the decoder makes a number of: it takes -5 for a huge
-// one and 1.5 for 1.
+// one, 1.5 for 1, and a time without a unit for nanoseconds.
 func (l *loader) checkNumbers() error {
-	for field := range reflect.TypeFor[Config]().Fields() {
-		key := field.Tag.Get(tag)
-		if field.Type.Kind() != reflect.Uint || !l.v.IsSet(key) {
+	for key, field := range fields() {
+		if l.value(key) == nil {
 			continue
 		}
-		value := fmt.Sprint(l.v.Get(key))
-		if _, err := strconv.ParseUint(value, 10, 31); err != nil {
+		value, err := fmt.Sprint(l.value(key)), error(nil)
+		switch {
+		case field.Type == reflect.TypeFor[time.Duration]():
+			_, err = time.ParseDuration(value)
+		case field.Type.Kind() == reflect.Uint:
+			_, err = strconv.ParseUint(value, 10, 31)
+		}
+		if err != nil {
 			return problem.New(problem.Usage, "", "%s in %s is %q: use %s", key, l.config.Sources[key], value, Form(key))
 		}
 	}
@@ -137,7 +153,7 @@ func (l *loader) checkNumbers() error {
 // environment are for all commands.
 func (l *loader) clearOthers(flags *pflag.FlagSet) {
 	for field, value := range reflect.ValueOf(l.config).Elem().Fields() {
-		if key := field.Tag.Get(tag); key != notASetting && flags.Lookup(key) == nil {
+		if key := field.Tag.Get(tag); key != notASetting && field.Type.Kind() != reflect.Struct && flags.Lookup(key) == nil {
 			value.SetZero()
 			delete(l.config.Sources, key)
 		}
@@ -146,7 +162,7 @@ func (l *loader) clearOthers(flags *pflag.FlagSet) {
 
 // knownKeys names keys of the file that are no settings.
 func (l *loader) knownKeys() error {
-	known := Keys()
+	known := allKeys()
 	unknown := slices.DeleteFunc(l.keys(), func(key string) bool { return slices.Contains(known, key) })
 	if len(unknown) == 0 {
 		return nil
@@ -155,21 +171,32 @@ func (l *loader) knownKeys() error {
 		"the configuration file %s has what is no setting: %s", l.config.File, strings.Join(unknown, ", "))
 }
 
-// keys are the keys of the top level that were given, in alphabetical order.
+// keys are the keys that were given, in alphabetical order: those of the top level,
+// and below a section those in it.
 func (l *loader) keys() []string {
 	keys := l.v.AllKeys()
 	for i := range keys {
-		keys[i], _, _ = strings.Cut(keys[i], delimiter)
+		first, rest, nested := strings.Cut(keys[i], delimiter)
+		keys[i] = first
+		if nested && slices.ContainsFunc(allKeys(), func(key string) bool { return strings.HasPrefix(key, first+level) }) {
+			keys[i] += level + strings.ReplaceAll(rest, delimiter, level)
+		}
 	}
 	slices.Sort(keys)
 	return slices.Compact(keys)
 }
 
+// value is what was given for a setting, nil for nothing.
+func (l *loader) value(key string) any { return l.v.Get(strings.ReplaceAll(key, level, delimiter)) }
+
 // Form says what a setting takes.
 func Form(key string) string {
-	for field := range reflect.TypeFor[Config]().Fields() {
-		if field.Tag.Get(tag) != key {
+	for name, field := range fields() {
+		if name != key {
 			continue
+		}
+		if field.Type == reflect.TypeFor[time.Duration]() {
+			return "a time with its unit (60s, 5m)"
 		}
 		switch field.Type.Kind() {
 		case reflect.Bool:
