@@ -70,6 +70,11 @@ type Store struct {
 	// Positions tell the order only.
 	Renumbers bool
 
+	// SharedChildren says what would have given every call a session of its own, and
+	// in which versions of the runtime: a clause that a finding ends with, "" when
+	// there is no such setting.
+	SharedChildren string
+
 	// Agents are the agents that this runtime runs itself, by the name that a call
 	// has; nil when the store does not say.
 	Agents map[string]bool

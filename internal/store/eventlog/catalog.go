@@ -25,6 +25,11 @@ type catalog struct {
 func newCatalog(ctx context.Context, db *sqlite.DB, layout *Layout) (*catalog, error) {
 	c := &catalog{layout: layout}
 	var err error
+	if layout.Prepare != nil {
+		if err = layout.Prepare(ctx, db); err != nil {
+			return nil, err
+		}
+	}
 	if c.sessions, err = newTable(ctx, db, &layout.Sessions); err != nil {
 		return nil, err
 	}
@@ -38,7 +43,7 @@ func newCatalog(ctx context.Context, db *sqlite.DB, layout *Layout) (*catalog, e
 }
 
 // scoped reports whether ids of events mean something within a session only.
-func (c *catalog) scoped() bool { return len(c.events.Key) > 1 }
+func (c *catalog) scoped() bool { return len(c.events.Key) > 1 && !c.layout.OneID }
 
 // key is the key of an event: session.Item.Key.
 func (c *catalog) key(o *owner, row Row) string {

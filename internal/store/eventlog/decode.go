@@ -18,21 +18,21 @@ type slot struct {
 	at    int64
 }
 
-// decode reads the sessions with the indexes from to to, without bodies.
-func (st *logStore) decode(ctx context.Context, from, to int) ([]*session.Session, error) {
+// decode reads the trees of some heads, without bodies.
+func (st *logStore) decode(ctx context.Context, heads []*session.Tree) ([]*session.Tree, error) {
+	trees := make([]*session.Tree, len(heads))
 	var sessions []*session.Session
 	var slots []slot
 	var rowids []int64
-	for i := from; i < to; i++ {
-		if st.heads[i] == nil {
-			continue
-		}
-		s := *st.heads[i]
-		s.Faults = slices.Clone(s.Faults)
+	for i := range heads {
+		trees[i] = copied(heads[i])
+		sessions = append(sessions, trees[i].Sessions...)
+	}
+	for _, s := range sessions {
+		i := st.byName[s.ID]
 		s.Items = make([]session.Item, len(st.entries[i]))
-		sessions = append(sessions, &s)
 		for n, e := range st.entries[i] {
-			slots, rowids = append(slots, slot{&s, &st.list[i], n, e.at}), append(rowids, e.row)
+			slots, rowids = append(slots, slot{s, &st.list[i], n, e.at}), append(rowids, e.row)
 		}
 	}
 	unread, err := st.events.rows(ctx, st.events.pick(st.events.Columns), rowids, func(n int, row Row) error {
@@ -56,7 +56,7 @@ func (st *logStore) decode(ctx context.Context, from, to int) ([]*session.Sessio
 			st.layout.Finish(s)
 		}
 	}
-	return sessions, nil
+	return trees, nil
 }
 
 // item decodes an event into its place.
@@ -66,6 +66,7 @@ func (st *logStore) item(to *slot, row Row) {
 	for _, f := range st.layout.Item(row, it, false) {
 		to.s.Faults = append(to.s.Faults, located(f, to.item, to.s.ItemRef(to.item)))
 	}
+	st.nameChildren(to.owner, it)
 }
 
 // located is a fault with the place that it is at. What it points at within the

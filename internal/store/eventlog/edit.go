@@ -53,11 +53,11 @@ func (e *editor) Sums(ctx context.Context, sessions []string) (map[string]store.
 }
 
 func (e *editor) Write(ctx context.Context, c *store.Change) error {
-	all, err := compare(c, e.layout.Write.Renumber != nil)
+	all, err := compare(c, e.layout)
 	if err != nil {
 		return err
 	}
-	w := writer{edit: e.Edit, write: &e.layout.Write}
+	w := writer{edit: e.Edit, write: &e.layout.Write, change: c, created: map[string]*owner{}}
 	if st := e.known; st != nil && st.knows(c.Before) {
 		w.catalog, w.stored = st.catalog, st.knownEvents
 	} else {

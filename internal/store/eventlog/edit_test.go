@@ -262,7 +262,7 @@ func TestWrite(t *testing.T) {
 					f.writes(t, path, func(s *session.Session) *store.Change {
 						sets := slices.Clone(c.sets)
 						for i := range sets {
-							if r := &sets[i].Ref; f.scoped && r.Table == "lines" {
+							if r := &sets[i].Ref; f.scoped && f.extend == nil && r.Table == "lines" {
 								r.Key = "s/" + r.Key
 							}
 						}
@@ -398,10 +398,15 @@ func TestRefused(t *testing.T) {
 			c.After.Root().Items[3].Branch = "p"
 		}, "is not what it was"},
 		{"an event of nowhere", func(c *store.Change) { c.After.Root().Items[3].Key += "?" }, "was not in it before"},
-		{"a session that goes", func(c *store.Change) { c.After.Sessions = nil }, "neither creates nor deletes"},
+		{"a session that goes", func(c *store.Change) { c.After.Sessions = nil }, "which deletes none"},
 		{"a session that comes", func(c *store.Change) {
 			c.After.Sessions = append(c.After.Sessions, &session.Session{ID: "more"})
-		}, "neither creates nor deletes"},
+			c.Split = map[string]string{"more": "s"}
+		}, "cannot be made"},
+		{"an event that stands twice", func(c *store.Change) {
+			c.After.Root().Items = append(c.After.Root().Items, c.After.Root().Items[3])
+		}, "twice"},
+		{"runs in a store that has none", func(c *store.Change) { c.After.Root().Runs = []session.Run{{ID: "r"}} }, "holds none"},
 		{"results that were not there", func(c *store.Change) {
 			c.After.Root().Items[0].Results = []session.Result{{CallID: "c"}}
 		}, "did not have before"},

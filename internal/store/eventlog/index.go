@@ -23,10 +23,10 @@ type orphans struct {
 
 // readEvents finds the events of every session, in their order.
 func (st *logStore) readEvents(ctx context.Context) error {
-	st.entries = make([][]entry, len(st.list))
+	st.entries, st.links = make([][]entry, len(st.list)), make([][]int, len(st.list))
 	strays := map[string]*orphans{}
 	read, bytes := 0, 0
-	columns := append(slices.Clone(st.layout.Place), st.events.ID)
+	columns := slices.Concat(st.layout.Place, []string{st.events.ID}, st.layout.LinkColumns)
 	lost, err := st.eventsOf(ctx, st.only, columns, func(owner int, row Row) error {
 		for _, value := range row.values {
 			bytes += len(text(value))
@@ -40,6 +40,9 @@ func (st *logStore) readEvents(ctx context.Context) error {
 		}
 		at, tie := st.layout.Order(row.ID, row)
 		st.entries[owner] = append(st.entries[owner], entry{row.ID, at, tie})
+		if st.layout.Links != nil {
+			st.link(owner, row)
+		}
 		return nil
 	})
 	if err != nil {

@@ -1,10 +1,10 @@
 // Package eventlog is what adapters share whose SQLite store has one table of
-// sessions and one of events, with nothing above or below a session: reading in
-// bounded memory, digests, and a repair in place.
+// sessions and one of events: reading in bounded memory, digests, and a repair in
+// place. Sessions that events name are read with theirs, as one tree.
 //
 // A first pass over the events keeps their row, owner and place, some 24 bytes
-// each; a session is read whole when its turn comes, by rowid, so that memory
-// follows the number of events and the one session that is looked at.
+// each; a tree is read whole when its turn comes, by rowid, so that memory
+// follows the number of events and the one tree that is looked at.
 package eventlog
 
 import (
@@ -63,22 +63,26 @@ type Layout struct {
 
 	// Links are the sessions that an event says its own session started, by their ids in
 	// the last column of the key: the other columns are those of its own session. It is
-	// called in the first pass, with the columns of LinkColumns besides. Sessions that
-	// links connect are one tree. nil where sessions know nothing of each other.
+	// called in the first pass, with the columns of LinkColumns besides; of a damaged row
+	// a value may be nil. Sessions that links connect are one tree. nil where sessions
+	// know nothing of each other.
 	//
-	// Item gives Result.Child and Delegation.Child such ids; the package makes of them
-	// the ids under which it yields the sessions, before Finish.
+	// Item gives Result.Child and Delegation.Child such ids, none that Links leaves out;
+	// the package makes of them the ids under which it yields the sessions, before
+	// Finish. An id that the owner has no session of stays, unless another owner's
+	// session is called so: then it becomes all of the key, "user/id".
 	Links       func(row Row) []string
 	LinkColumns []string
 	// OneID: an event's id tells it from the events of all sessions, so that it may move
-	// to another one.
+	// to another one: then it gets that one's key before Write.Update is called, which it
+	// is for every event that moves.
 	OneID bool
 	// Prepare reads what else has to be known of a store before its sessions are, each
 	// time before these are read. May be nil.
 	Prepare func(ctx context.Context, db *sqlite.DB) error
 	// Beside is what is stored of a session in other tables, by the values of
 	// Sessions.Key, as bytes that are the same as long as nothing of it changes. It is
-	// called after Prepare. May be nil.
+	// called after Prepare, and belongs to store.Sum.Record. May be nil.
 	Beside func(key []driver.Value) []byte
 
 	Write Write
@@ -141,15 +145,17 @@ type Write struct {
 	// come without these columns.
 	Renumber []string
 
-	// Session says how the row of a session changes of which an event changed, and
-	// what a plan sets in it. May be nil where nothing does.
+	// Session says how the row of a session changes of which an event or a run changed,
+	// came or went, and what a plan sets in it. May be nil where nothing does.
 	Session func(row Row, sets []session.Edit) ([]sqlite.FieldChange, error)
 
 	// Create makes the row of a session that a repair splits from another one; like is
-	// that one's row. May be nil where sessions are not split.
+	// that one's row. It is stored before anything else changes. May be nil where
+	// sessions are not split.
 	Create func(s *session.Session, like Row) ([]sqlite.Field, error)
 	// Beside writes what a change means for other tables, when everything else of it is
-	// written. May be nil.
+	// written: runs, and results that name another child. May be nil where runs never
+	// change.
 	Beside func(ctx context.Context, edit *sqlite.Edit, change *store.Change) error
 	// Set says how an event's row changes for edits that the model does not hold. What
 	// Update changes is in the row already. May be nil where there are none.

@@ -12,7 +12,7 @@ import (
 func (w *writer) step(ctx context.Context, s *script, i int) error {
 	step := &s.steps[i]
 	if !step.stays() {
-		fields, err := w.compose(ctx, s, i)
+		fields, err := w.newRow(ctx, s, i)
 		if err == nil {
 			s.inserts = append(s.inserts, w.numbers.give(fields))
 		}
@@ -21,7 +21,7 @@ func (w *writer) step(ctx context.Context, s *script, i int) error {
 	if !step.edits && step.sets == nil && i < s.fresh {
 		return nil
 	}
-	row, updates, err := w.edits(s.rows[step.was.Key], step)
+	row, updates, err := w.edits(s, step)
 	if err != nil {
 		return err
 	}
@@ -38,44 +38,80 @@ func (w *writer) step(ctx context.Context, s *script, i int) error {
 	return nil
 }
 
-// compose makes the row of a new event.
-func (w *writer) compose(ctx context.Context, s *script, i int) ([]sqlite.Field, error) {
+// newRow makes the row of a new event.
+func (w *writer) newRow(ctx context.Context, s *script, i int) ([]sqlite.Field, error) {
 	step := &s.steps[i]
 	id, err := w.newID(ctx, s, step.is)
 	if err != nil {
 		return nil, err
 	}
 	if step.part >= 0 {
-		return w.write.Part(s.Session, step.is, s.rows[step.was.Key], step.part, id)
+		row, _, err := w.within(s, step.was.Key)
+		if err != nil {
+			return nil, err
+		}
+		return w.write.Part(s.Session, step.is, row, step.part, id)
 	}
-	var row *Row
-	if beside := s.beside(i); beside != nil {
-		r := s.rows[beside.Key]
-		row = &r
+	beside := s.neighbour(i)
+	if beside == nil {
+		return w.write.Insert(s.Session, step.is, nil, id)
 	}
-	return w.write.Insert(s.Session, step.is, row, id)
+	row, _, err := w.within(s, beside.Key)
+	if err != nil {
+		return nil, err
+	}
+	return w.write.Insert(s.Session, step.is, &row, id)
+}
+
+// within is the row of an event with the key of the session that it goes to, and what
+// of it that changes.
+func (w *writer) within(s *script, key string) (Row, []sqlite.FieldChange, error) {
+	row := s.rows[key]
+	var fields []sqlite.FieldChange
+	for i, column := range w.events.Key {
+		if old := row.Value(column); text(old) != text(s.owner.key[i]) {
+			fields = append(fields, sqlite.FieldChange{Name: column, Old: old, New: s.owner.key[i]})
+		}
+	}
+	row, err := w.with(row, fields)
+	return row, fields, err
+}
+
+// with is a row of an event after a change.
+func (w *writer) with(row Row, fields []sqlite.FieldChange) (Row, error) {
+	if len(fields) > 0 {
+		row.values = slices.Clone(row.values)
+	}
+	for _, f := range fields {
+		if !row.Has(f.Name) {
+			return row, problem.New(problem.RolledBack, "", "%s cannot be set: table %s has no such column", f.Name, w.events.Name)
+		}
+		row.values[row.names[f.Name]] = f.New
+	}
+	return row, nil
 }
 
 // edits are the changes of an event that stays, one after another, and the row
 // that comes of them.
-func (w *writer) edits(row Row, step *step) (Row, []update, error) {
+func (w *writer) edits(s *script, step *step) (Row, []update, error) {
+	row, key, err := w.within(s, step.was.Key)
+	if err != nil {
+		return row, nil, err
+	}
 	var updates []update
+	if len(key) > 0 {
+		updates = append(updates, update{row.ID, key})
+	}
 	apply := func(fields []sqlite.FieldChange, err error) error {
 		if err != nil || len(fields) == 0 {
 			return err
 		}
 		updates = append(updates, update{row.ID, fields})
-		row.values = slices.Clone(row.values)
-		for _, f := range fields {
-			if !row.Has(f.Name) {
-				return problem.New(problem.RolledBack, "", "%s cannot be set: table %s has no such column", f.Name, w.events.Name)
-			}
-			row.values[row.names[f.Name]] = f.New
-		}
-		return nil
+		row, err = w.with(row, fields)
+		return err
 	}
 	if step.edits {
-		if err := apply(w.write.Update(row, step.was, step.is, step.taken)); err != nil {
+		if err := apply(w.write.Update(row, step.was.Item, step.is, step.taken)); err != nil {
 			return row, nil, err
 		}
 	}
@@ -85,7 +121,7 @@ func (w *writer) edits(row Row, step *step) (Row, []update, error) {
 	if w.write.Set == nil {
 		return row, nil, problem.New(problem.RolledBack, "", "%s of an event cannot be set in this store", step.sets[0].Field)
 	}
-	err := apply(w.write.Set(row, step.sets))
+	err = apply(w.write.Set(row, step.sets))
 	return row, updates, err
 }
 

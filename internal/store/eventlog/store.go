@@ -20,6 +20,8 @@ type logStore struct {
 	only     []int              // the sessions that are read, nil for all
 	heads    []*session.Session // without items; nil for those that are not read
 	entries  [][]entry          // of each session, in order
+	links    [][]int            // of each session, those that its events name
+	trees    []*session.Tree    // of heads
 	orphaned map[int64]bool     // rows of events without a session
 	progress func(int64)
 }
@@ -52,6 +54,7 @@ func (o Open) read(ctx context.Context) (*logStore, error) {
 	if err := st.readEvents(ctx); err != nil {
 		return nil, err
 	}
+	st.group()
 	if !o.Deep {
 		return st, nil
 	}
@@ -110,26 +113,29 @@ func (st *logStore) Facts() *session.Store { return &st.facts }
 // Close implements store.Store.
 func (st *logStore) Close() error { return nil }
 
-// Trees yields a tree for each session, in the order of their rows.
+// Trees yields the sessions that links connect together, in the order of the rows of
+// their roots.
 func (st *logStore) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 	return func(yield func(*session.Tree, error) bool) {
-		for from := 0; from < len(st.heads); {
+		for from := 0; from < len(st.trees); {
 			to, events := from, 0
-			for to < len(st.heads) && events < rowsAtOnce { // small sessions are read together
-				events += len(st.entries[to])
+			for to < len(st.trees) && events < rowsAtOnce { // small trees are read together
+				for _, s := range st.trees[to].Sessions {
+					events += len(st.entries[st.byName[s.ID]])
+				}
 				to++
 			}
-			sessions, err := st.decode(ctx, from, to)
+			trees, err := st.decode(ctx, st.trees[from:to])
 			if err != nil {
 				yield(nil, st.db.Explain(err))
 				return
 			}
-			for _, s := range sessions {
+			for _, tree := range trees {
 				if err := ctx.Err(); err != nil {
 					yield(nil, err)
 					return
 				}
-				if !yield(&session.Tree{Sessions: []*session.Session{s}}, nil) {
+				if !yield(tree, nil) {
 					return
 				}
 			}

@@ -56,21 +56,26 @@ func (c *catalog) sums(ctx context.Context, sessions []string, events reading) (
 		return nil, err
 	}
 	for i, n := range list {
-		result[c.list[n].name] = sumOf(own[i], read[n])
+		all := own[i][:]
+		if c.layout.Beside != nil {
+			beside := sha256.Sum256(c.layout.Beside(c.list[n].key))
+			all = append(all, beside[:]...)
+		}
+		result[c.list[n].name] = sumOf(all, read[n])
 	}
 	return result, nil
 }
 
-// sumOf puts together what was read of a session.
-func sumOf(own digest, events []eventSum) store.Sum {
+// sumOf puts together what was read of a session. own are the digests of what is
+// stored of it besides its events.
+func sumOf(own []byte, events []eventSum) store.Sum {
 	slices.SortFunc(events, func(a, b eventSum) int { return cmp.Compare(a.row, b.row) })
 	sum := store.Sum{Items: make(map[string]string, len(events))}
-	all := own[:]
 	for i := range events {
 		sum.Items[events[i].key] = hex.EncodeToString(events[i].said[:])
-		all = append(all, events[i].whole[:]...)
+		own = append(own, events[i].whole[:]...)
 	}
-	record := sha256.Sum256(all)
+	record := sha256.Sum256(own)
 	sum.Record = hex.EncodeToString(record[:])
 	return sum
 }

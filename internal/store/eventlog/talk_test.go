@@ -1,17 +1,13 @@
 package eventlog_test
 
 import (
-	"context"
-	"database/sql"
 	"encoding/json"
 	"fmt"
-	"net/url"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
@@ -22,36 +18,39 @@ type form struct {
 	scoped bool // a talk has an app and a user, too, and lines have their ids within it
 	number bool // lines are numbered; else they have times
 	schema string
+	extend func(*eventlog.Layout) // nil for none
 }
 
 var (
-	timed = form{"times", true, false, `
+	timed = form{name: "times", scoped: true, schema: `
 		create table talks(app text, user text, id text, note text, version integer not null default 0, primary key(app, user, id));
 		create table lines(id text, app text, user text, talk text, at integer, role text, branch text, archived integer, extra, said text,
 			primary key(id, app, user, talk), foreign key(app, user, talk) references talks(app, user, id) on delete cascade)`}
-	counted = form{"autoincrement", false, true, `
+	counted = form{name: "autoincrement", number: true, schema: `
 		create table talks(id text primary key, note text, version integer not null default 0);
 		create table lines(at integer primary key autoincrement, id text unique, talk text references talks(id) on delete cascade,
 			role text, branch text, archived integer, extra, said text)`}
-	rowNumbered = form{"integer primary key", false, true, strings.Replace(counted.schema, "autoincrement", "", 1)}
-	free        = form{"numbers without a key", false, true, strings.NewReplacer("at integer primary key autoincrement", "at integer not null",
+	rowNumbered = form{name: "integer primary key", number: true, schema: strings.Replace(counted.schema, "autoincrement", "", 1)}
+	free        = form{name: "numbers without a key", number: true, schema: strings.NewReplacer("at integer primary key autoincrement", "at integer not null",
 		"id text unique", "id text primary key").Replace(counted.schema)}
-	loose = form{"no keys at all", true, false, `
+	loose = form{name: "no keys at all", scoped: true, schema: `
 		create table talks(app, user, id, note, version default 0);
 		create table lines(id, app, user, talk, at, role, branch, archived, extra, said)`}
-	forms = []form{timed, counted, rowNumbered, free, loose}
+	forms = []form{timed, counted, rowNumbered, free, loose, linked}
 )
 
 // said is what a line says, as JSON.
 type said struct {
-	Text    string   `json:"text,omitempty"`
-	Calls   []string `json:"calls,omitempty"`
-	Results []answer `json:"results,omitempty"`
+	Text    string            `json:"text,omitempty"`
+	Calls   []string          `json:"calls,omitempty"`
+	Asks    map[string]string `json:"asks,omitempty"` // the talk that a call started
+	Results []answer          `json:"results,omitempty"`
 }
 
 type answer struct {
 	Call string `json:"call"`
 	Text string `json:"text"`
+	From string `json:"from,omitempty"` // the talk that gave it
 }
 
 func (f form) layout() *eventlog.Layout {
@@ -93,6 +92,9 @@ func (f form) layout() *eventlog.Layout {
 	if f.number {
 		l.Write.Renumber = []string{"at"}
 	}
+	if f.extend != nil {
+		f.extend(l)
+	}
 	return l
 }
 
@@ -117,12 +119,16 @@ func decodeLine(row eventlog.Row, it *session.Item, body bool) []session.Fault {
 	it.Text = session.DigestOf(doc.Text)
 	m.Add(it.Text)
 	for _, id := range doc.Calls {
-		it.Calls = append(it.Calls, session.Call{ID: id})
+		call := session.Call{ID: id}
+		if child := doc.Asks[id]; child != "" {
+			call.Delegation = &session.Delegation{Child: child}
+		}
+		it.Calls = append(it.Calls, call)
 		m.Add(session.DigestOf(id))
 	}
 	m.Mark(1)
 	for _, r := range doc.Results {
-		result := session.Result{CallID: r.Call, Digest: session.DigestOf(r.Text)}
+		result := session.Result{CallID: r.Call, Digest: session.DigestOf(r.Text), Child: r.From}
 		if body {
 			result.Text = r.Text
 		}
@@ -158,9 +164,19 @@ func encodeLine(it *session.Item) string {
 	doc := said{Text: it.Body.Text}
 	for i := range it.Calls {
 		doc.Calls = append(doc.Calls, it.Calls[i].ID)
+		if d := it.Calls[i].Delegation; d != nil {
+			if doc.Asks == nil {
+				doc.Asks = map[string]string{}
+			}
+			doc.Asks[it.Calls[i].ID] = path.Base(d.Child)
+		}
 	}
 	for i := range it.Results {
-		doc.Results = append(doc.Results, answer{it.Results[i].CallID, it.Results[i].Text})
+		r := answer{Call: it.Results[i].CallID, Text: it.Results[i].Text}
+		if child := it.Results[i].Child; child != "" {
+			r.From = path.Base(child)
+		}
+		doc.Results = append(doc.Results, r)
 	}
 	text, _ := json.Marshal(doc)
 	return string(text)
@@ -215,6 +231,12 @@ func (f form) update(row eventlog.Row, before, after *session.Item, taken []int)
 	ids := func(it *session.Item) (ids []string) {
 		for i := range it.Calls {
 			ids = append(ids, it.Calls[i].ID)
+			if d := it.Calls[i].Delegation; d != nil {
+				ids = append(ids, d.Child)
+			}
+		}
+		for i := range it.Results {
+			ids = append(ids, it.Results[i].Child)
 		}
 		return ids
 	}
@@ -238,110 +260,4 @@ func setLine(row eventlog.Row, sets []session.Edit) ([]sqlite.FieldChange, error
 		list = append(list, sqlite.FieldChange{Name: e.Field, Old: row.Value(e.Field), New: *e.Value})
 	}
 	return list, nil
-}
-
-// tester is what a test and a check of rapid have in common.
-type tester interface {
-	Helper()
-	Error(args ...any)
-	Errorf(format string, args ...any)
-	Fatal(args ...any)
-	Fatalf(format string, args ...any)
-	Cleanup(func())
-}
-
-// make writes a database with statements.
-func (f form) make(t tester, folder string, statements ...string) string {
-	t.Helper()
-	path := filepath.Join(folder, "talks.db")
-	db := openSQL(t, path)
-	for _, s := range append([]string{f.schema}, statements...) {
-		if _, err := db.Exec(s); err != nil {
-			t.Fatalf("%s: %v", s, err)
-		}
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
-func openSQL(t tester, path string) *sql.DB {
-	t.Helper()
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: "_pragma=synchronous(0)"}).String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	return db
-}
-
-func run(t tester, path string, statements ...string) {
-	t.Helper()
-	db := openSQL(t, path)
-	for _, s := range statements {
-		if _, err := db.Exec(s); err != nil {
-			t.Fatalf("%s: %v", s, err)
-		}
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// reading opens a database, for the sessions named or for all.
-func (f form) reading(t tester, path string, deep bool, sessions ...string) store.Store {
-	t.Helper()
-	db, err := sqlite.Open(context.Background(), path, sqlite.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = db.Close() })
-	o := eventlog.Open{DB: db, Facts: session.Store{Path: path}, Layout: f.layout(), Deep: deep, Sessions: sessions}
-	st, err := o.Store(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return st
-}
-
-// sessionsOf reads all sessions of a store.
-func sessionsOf(t tester, st store.Store, bodies bool) []*session.Session {
-	t.Helper()
-	var list []*session.Session
-	for tree, err := range st.Trees(context.Background()) {
-		if err == nil && bodies {
-			err = st.Fill(context.Background(), tree)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(tree.Sessions) != 1 {
-			t.Fatalf("a tree has %d sessions", len(tree.Sessions))
-		}
-		list = append(list, tree.Root())
-	}
-	return list
-}
-
-// lines runs a query of one text column.
-func lines(t tester, db *sql.DB, query string, args ...any) []string {
-	t.Helper()
-	rows, err := db.Query(query, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = rows.Close() }()
-	var list []string
-	for rows.Next() {
-		var text string
-		if err := rows.Scan(&text); err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, text)
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return list
 }

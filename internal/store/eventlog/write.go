@@ -6,6 +6,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
@@ -14,19 +15,55 @@ type writer struct {
 	*catalog
 	edit    *sqlite.Edit
 	write   *Write
+	change  *store.Change
 	stored  reading
 	rowids  map[string]int64 // of the events of the sessions that change, by session.Item.Key
+	created map[string]*owner
 	numbers numbers
 }
 
-// all writes the differences of all sessions.
+// all writes the differences of all sessions: everything is read and composed before
+// the first event changes.
 func (w *writer) all(ctx context.Context, all []*difference) error {
-	if len(all) == 0 {
+	if err := w.locate(ctx, all); err != nil {
+		return err
+	}
+	if err := w.numbers.read(ctx, w); err != nil {
+		return err
+	}
+	scripts := make([]*script, len(all))
+	for i, d := range all {
+		if d.like != "" {
+			if err := w.create(ctx, d); err != nil {
+				return err
+			}
+		}
+		scripts[i] = &script{difference: d, owner: w.ownerOf(d.ID), given: map[string]bool{}}
+	}
+	for _, s := range scripts {
+		if err := w.compose(ctx, s); err != nil {
+			return err
+		}
+	}
+	for _, s := range scripts {
+		if err := w.carryOut(ctx, s); err != nil {
+			return err
+		}
+	}
+	if w.write.Beside == nil {
 		return nil
 	}
-	ids := make([]string, len(all))
-	for i, d := range all {
-		ids[i] = d.ID
+	return w.write.Beside(ctx, w.edit, w.change)
+}
+
+// locate finds the rows of the events of sessions that change.
+func (w *writer) locate(ctx context.Context, all []*difference) error {
+	var ids []string
+	for _, d := range all {
+		if d.like != "" {
+			continue
+		}
+		ids = append(ids, d.ID)
 		if _, ok := w.byName[d.ID]; !ok {
 			return problem.New(problem.RolledBack, "", "session %s cannot be changed: it is not in the store under that id", d.ID)
 		}
@@ -36,16 +73,15 @@ func (w *writer) all(ctx context.Context, all []*difference) error {
 		w.rowids[w.key(&w.list[owner], row)] = row.ID
 		return nil
 	})
-	if err == nil {
-		err = w.numbers.read(ctx, w)
-	}
-	for _, d := range all {
-		if err != nil {
-			return err
-		}
-		err = w.session(ctx, d)
-	}
 	return err
+}
+
+// ownerOf is the row of a session, one that was created included; nil when there is none.
+func (w *writer) ownerOf(id string) *owner {
+	if i, ok := w.byName[id]; ok {
+		return &w.list[i]
+	}
+	return w.created[id]
 }
 
 // script are the rows that one session's events become.
@@ -65,24 +101,27 @@ type update struct {
 	fields []sqlite.FieldChange
 }
 
-// session writes the difference of one session: everything is read and composed
-// before the first row changes.
-func (w *writer) session(ctx context.Context, d *difference) error {
-	s := &script{difference: d, owner: &w.list[w.byName[d.ID]], given: map[string]bool{}}
+// compose makes the rows of one session.
+func (w *writer) compose(ctx context.Context, s *script) error {
 	if w.write.Renumber == nil {
-		d.fresh = len(d.steps)
+		s.fresh = len(s.steps)
 	}
 	if err := w.load(ctx, s); err != nil {
 		return err
 	}
-	for i := range d.steps {
+	for i := range s.steps {
 		if err := w.step(ctx, s, i); err != nil {
 			return err
 		}
 	}
-	for _, it := range d.removed {
+	for _, it := range s.removed {
 		s.deletes = append(s.deletes, s.rows[it.Key].ID)
 	}
+	return nil
+}
+
+// carryOut writes the rows of one session.
+func (w *writer) carryOut(ctx context.Context, s *script) error {
 	for _, row := range s.deletes {
 		if err := w.edit.Delete(ctx, w.events.Name, row); err != nil {
 			return err
@@ -98,37 +137,11 @@ func (w *writer) session(ctx context.Context, d *difference) error {
 			return err
 		}
 	}
-	if len(s.deletes)+len(s.updates)+len(s.inserts)+len(s.sets) == 0 {
+	changes := s.like == "" && (s.parted || len(s.deletes)+len(s.updates)+len(s.inserts) > 0)
+	if !changes && len(s.sets) == 0 {
 		return nil
 	}
 	return w.own(ctx, s)
-}
-
-// own changes the session's own row.
-func (w *writer) own(ctx context.Context, s *script) error {
-	if w.write.Session == nil {
-		if len(s.sets) == 0 {
-			return nil
-		}
-		return problem.New(problem.RolledBack, "", "%s of session %s cannot be set in this store", s.sets[0].Field, s.ID)
-	}
-	var stored *Row
-	_, err := w.sessions.rows(ctx, w.sessions.pick(w.sessions.Columns), []int64{s.owner.row}, func(_ int, row Row) error {
-		kept := row.kept()
-		stored = &kept
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	if stored == nil {
-		return stale(w.sessions.Name, s.ID)
-	}
-	fields, err := w.write.Session(*stored, s.sets)
-	if err != nil || len(fields) == 0 {
-		return err
-	}
-	return w.edit.Update(ctx, w.sessions.Name, stored.ID, fields)
 }
 
 // load reads the rows that decide what is written, and makes sure that those
@@ -139,11 +152,11 @@ func (w *writer) load(ctx context.Context, s *script) error {
 	for i := range s.steps {
 		step := &s.steps[i]
 		if step.was == nil {
-			if beside := s.beside(i); beside != nil {
+			if beside := s.neighbour(i); beside != nil {
 				needed[beside.Key] = true
 			}
 		} else if !step.stays() || step.edits || step.sets != nil || i >= s.fresh {
-			needed[step.was.Key], planned[step.was.Key] = true, step.was
+			needed[step.was.Key], planned[step.was.Key] = true, step.was.Item
 		}
 	}
 	for _, it := range s.removed {
@@ -180,17 +193,17 @@ func (w *writer) says(row Row, it *session.Item) bool {
 	return now.Meaning == it.Meaning && now.Position == it.Position
 }
 
-// beside is the stored event before a new one, or else the next behind it; nil
+// neighbour is the stored event before a new one, or else the next behind it; nil
 // where the session has none.
-func (d *difference) beside(i int) *session.Item {
+func (d *difference) neighbour(i int) *session.Item {
 	for n := i - 1; n >= 0; n-- {
 		if d.steps[n].was != nil {
-			return d.steps[n].was
+			return d.steps[n].was.Item
 		}
 	}
 	for n := i + 1; n < len(d.steps); n++ {
 		if d.steps[n].was != nil {
-			return d.steps[n].was
+			return d.steps[n].was.Item
 		}
 	}
 	return nil

@@ -1,0 +1,90 @@
+package eventlog
+
+import (
+	"database/sql/driver"
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/forest"
+)
+
+// linked is the session that a row of the owner means by an id: the other columns of
+// its key are the owner's.
+func (o *owners) linked(from *owner, id string) (n int, ok bool) {
+	others := from.key[:len(from.key)-1]
+	n, ok = o.byKey[string(joinedKey(joinedKey(nil, others), []driver.Value{id}))]
+	return n, ok
+}
+
+// nameOf is what the session is called that a row of the owner means by an id. One
+// that does not exist keeps its id; where the session of another owner is called
+// that, it goes by all of its key, so that nothing is taken for a reference to it.
+func (o *owners) nameOf(from *owner, id string) string {
+	if n, ok := o.linked(from, id); ok {
+		return o.list[n].name
+	}
+	if _, taken := o.byName[id]; !taken {
+		return id
+	}
+	missing := owner{key: append(slices.Clone(from.key[:len(from.key)-1]), id)}
+	return missing.path()
+}
+
+// nameChildren makes of the stored ids of an item's children those under which they
+// are yielded.
+func (o *owners) nameChildren(from *owner, it *session.Item) {
+	for i := range it.Results {
+		if r := &it.Results[i]; r.Child != "" {
+			r.Child = o.nameOf(from, r.Child)
+		}
+	}
+	for i := range it.Calls {
+		if d := it.Calls[i].Delegation; d != nil && d.Child != "" {
+			d.Child = o.nameOf(from, d.Child)
+		}
+	}
+}
+
+// link notes the sessions that an event names.
+func (st *logStore) link(from int, row Row) {
+	for _, id := range st.layout.Links(row) {
+		to, ok := st.linked(&st.list[from], id)
+		if known := st.links[from]; ok && (len(known) == 0 || known[len(known)-1] != to) { // the results of a batch often name one session
+			st.links[from] = append(known, to)
+		}
+	}
+}
+
+// group makes trees of the heads.
+func (st *logStore) group() {
+	heads := make([]forest.Head, 0, len(st.heads))
+	for i, s := range st.heads {
+		if s == nil {
+			continue
+		}
+		head := forest.Head{Session: s}
+		for _, to := range st.links[i] {
+			head.Refs = append(head.Refs, st.list[to].name) // forest passes over those that are not read
+		}
+		heads = append(heads, head)
+	}
+	st.trees, st.links = forest.Group(heads), nil
+}
+
+// copied is a tree of heads for a reader to fill and to keep.
+func copied(heads *session.Tree) *session.Tree {
+	tree := &session.Tree{Sessions: make([]*session.Session, len(heads.Sessions))}
+	copies := make(map[*session.Session]*session.Session, len(heads.Sessions))
+	for i, head := range heads.Sessions {
+		s := *head
+		s.Faults = slices.Clone(s.Faults)
+		tree.Sessions[i], copies[head] = &s, &s
+	}
+	for _, s := range tree.Sessions {
+		s.Children = slices.Clone(s.Children)
+		for i, head := range s.Children {
+			s.Children[i] = copies[head]
+		}
+	}
+	return tree
+}
