@@ -14,7 +14,7 @@ import (
 func (g generation) facts(ctx context.Context, db *sqlite.DB, s schema) session.Store {
 	facts := session.Store{
 		Kind: kindName, Title: kindTitle, Generation: string(g),
-		Adapts: adaptations, BranchModel: "path", ForeignText: true, GathersResults: true, SilentLabels: true, HidesToolRuns: g.python(),
+		Adapts: Adaptations, BranchModel: "path", ForeignText: true, GathersResults: true, SilentLabels: true, HidesToolRuns: g.python(),
 		TurnsTies: g != ps, Model: "gemini",
 		PrefixReaders: "adk-go v0.1.0",
 		Runtime:       "written by " + g.runtime(s), Advice: g.advice(s),

@@ -12,27 +12,32 @@ import (
 // Finish, and what Finish has to know goes into notes.
 func (g generation) item(row columns, it *session.Item, body bool, notes *notes) []session.Fault {
 	s, list := g.read(row)
+	g.fill(&s, textOf(row("user_id")), it, body, &list)
+	notes.keep(it.Key, noteOf(g, &s))
+	return list
+}
+
+// fill makes an item of an event of a user's session.
+func (g generation) fill(s *stored, user string, it *session.Item, body bool, list *faults) {
 	it.Time, it.Invocation = s.time.Time, s.InvocationID
 	it.Branch, it.Scope, it.Model = s.Branch.text, s.IsolationScope, s.ModelVersion
-	it.Agent = s.agent(textOf(row("user_id")))
+	it.Agent = s.agent(user)
 	if body {
 		it.Body = &session.Body{Raw: bytes.Clone(s.raw)}
 	}
-	notes.keep(it.Key, noteOf(g, &s))
 	switch said := s.content(g); {
 	case s.broken:
-		g.other(it, &s)
+		other(it, s)
 	case s.Actions.Compaction != nil:
-		g.summary(&s, it, &list)
+		g.summary(s, it, list)
 	case said == nil || s.Partial:
-		g.other(it, &s)
+		other(it, s)
 	default:
-		g.message(said, &s, it, &list)
+		g.message(said, s, it, list)
 	}
 	if !body {
 		forgetTexts(it)
 	}
-	return list
 }
 
 // summary makes a summary of a compaction: of what its content says, the text.
@@ -59,16 +64,12 @@ func (e *event) agent(user string) string {
 
 // other is an event that no request ever holds: a change of the state, an error. It
 // says the same at another time.
-func (g generation) other(it *session.Item, s *stored) {
+func other(it *session.Item, s *stored) {
 	it.Kind = session.Other
 	var m session.Meaning
 	m.Reset(it.Role, it.Agent)
 	m.Mark(byte(it.Kind))
-	if g.document() {
-		m.Add(session.DigestOf(bytesOf(withoutTime("event_data", s.raw))))
-	} else {
-		m.Add(session.DigestOf(s.raw))
-	}
+	m.Add(session.DigestOf(WithoutTime(s.raw)))
 	it.Meaning = m.Digest()
 }
 

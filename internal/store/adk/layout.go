@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
@@ -64,11 +63,8 @@ func withoutTime(column string, value any) any {
 		return value
 	}
 	data := bytesOf(value)
-	if _, has := jsonedit.Raw(data, "/timestamp"); !has {
-		return value
-	}
-	if data, err := jsonedit.Set(data, "/timestamp", nil); err == nil {
-		return string(data)
+	if rest := WithoutTime(data); len(rest) != len(data) {
+		return string(rest)
 	}
 	return value
 }

@@ -42,10 +42,12 @@ func (g generation) read(row columns) (s stored, list faults) {
 		g.readColumns(row, &s, &list)
 	}
 	if s.Branch.wrong {
-		list.add(session.Undecodable, "branch", `it is neither a text nor {"tokens":[…]} nor {"active_forks":{…}}`)
+		list.add(session.Undecodable, "branch", wrongBranch)
 	}
 	return s, list
 }
+
+const wrongBranch = `it is neither a text nor {"tokens":[…]} nor {"active_forks":{…}}`
 
 func (g generation) readDocument(row columns, s *stored, list *faults) {
 	s.InvocationID = textOf(row("invocation_id"))

@@ -2,6 +2,7 @@ package adk
 
 import (
 	"bytes"
+	"iter"
 	"strconv"
 	"strings"
 
@@ -37,23 +38,34 @@ func (r *revision) text(at spot) string {
 	return unquote(value)
 }
 
+// members are those of an object, as far as it can be read.
+func (r *revision) members(at spot) iter.Seq2[string, jsontext.Value] {
+	return func(yield func(name string, value jsontext.Value) bool) {
+		dec := jsontext.NewDecoder(bytes.NewReader(r.raw(at)), goJSON)
+		if begin, err := dec.ReadToken(); err != nil || begin.Kind() != jsontext.KindBeginObject {
+			return
+		}
+		for dec.PeekKind() == jsontext.KindString {
+			key, err := dec.ReadValue()
+			if err != nil {
+				return
+			}
+			name := unquote(key)
+			value, err := dec.ReadValue()
+			if err != nil || !yield(name, value) {
+				return
+			}
+		}
+	}
+}
+
 // inside is a member of an object, by its name in camel case. It may be stored in
 // any spelling that a reader takes for that name; one that is missing gets this one.
 func (r *revision) inside(at spot, name string) spot {
 	spelled := name
-	dec := jsontext.NewDecoder(bytes.NewReader(r.raw(at)), goJSON)
-	if begin, err := dec.ReadToken(); err == nil && begin.Kind() == jsontext.KindBeginObject {
-		for dec.PeekKind() == jsontext.KindString {
-			key, err := dec.ReadValue()
-			if err != nil {
-				break
-			}
-			if stored := unquote(key); sameName(stored, name) {
-				spelled = stored
-			}
-			if dec.SkipValue() != nil {
-				break
-			}
+	for stored := range r.members(at) {
+		if sameName(stored, name) {
+			spelled = stored
 		}
 	}
 	return spot{at.column, at.pointer.AppendToken(spelled)}

@@ -14,30 +14,48 @@ func insert(s *session.Session, it *session.Item, beside *eventlog.Row, id strin
 		return nil, problem.New(problem.RolledBack, "", "a repair adds nothing to an ADK store but the result of a call")
 	}
 	near := revise(*beside)
+	return near.event(it, id, near.response(s, it))
+}
+
+// response is the part with the result that a new event has.
+func (r *revision) response(s *session.Session, it *session.Item) []byte {
 	result := &it.Results[0]
 	answer := "result"
 	if result.IsError {
 		answer = "error"
 	}
-	camel := near.camelContent()
-	part := object(camel, member{"function_response", object(camel,
-		member{"id", quote(result.CallID)}, member{"name", quote(toolOf(s, it))}, member{"response", object(camel, member{answer, quote(result.Text)})})})
-	return near.event(it, id, part)
+	var part, said spot // of the neighbour
+	if calls, results := r.said(r.parts()); len(results) > 0 {
+		part, said = results[0].holder(), results[0]
+	} else if len(calls) > 0 {
+		part = calls[0].holder()
+	}
+	spelled := r.contentSpelling()
+	return r.object(spelled, part, member{"function_response", r.object(spelled, said,
+		member{"id", quote(result.CallID)}, member{"name", quote(toolOf(s, it))},
+		member{"response", r.object(spelled, spot{}, member{answer, quote(result.Text)})})})
 }
 
 // partOf makes the row of a result that was one of several in an event: its part stays
 // as it is, but for an id that changes.
 func partOf(_ *session.Session, it *session.Item, row eventlog.Row, nth int, id string) ([]sqlite.Field, error) {
 	near := revise(row)
-	_, results := near.said(near.parts())
+	part, err := near.part(it, nth)
+	if err != nil {
+		return nil, err
+	}
+	return near.event(it, id, part)
+}
+
+// part is the part with one of the results of an event, for the item that it becomes.
+func (r *revision) part(it *session.Item, nth int) ([]byte, error) {
+	_, results := r.said(r.parts())
 	if nth >= len(results) || len(it.Results) != 1 {
 		return nil, notAsRead("content")
 	}
 	at := results[nth]
-	if err := near.identify(at, near.text(near.inside(at, "id")), it.Results[0].CallID); err != nil {
-		return nil, err
-	}
-	return near.event(it, id, near.raw(at.holder()))
+	err := r.identify(at, r.text(r.inside(at, "id")), it.Results[0].CallID)
+	return r.raw(at.holder()), err
 }
 
 // toolOf is the name of the tool whose result an item is: that of the call with its
@@ -66,10 +84,6 @@ func (r *revision) event(it *session.Item, id string, part []byte) ([]sqlite.Fie
 	if err != nil {
 		return nil, err
 	}
-	author := it.Agent
-	if author == "" {
-		author = "user"
-	}
 	row := fields{row: r.row}
 	for _, name := range []string{"app_name", "user_id", "session_id"} {
 		row.add(name, sqlite.Kept(r.row.Value(name)))
@@ -77,27 +91,20 @@ func (r *revision) event(it *session.Item, id string, part []byte) ([]sqlite.Fie
 	row.add("id", id)
 	row.add("invocation_id", it.Invocation)
 	row.add("timestamp", at)
-	content := object(false, member{"parts", append(append([]byte("["), part...), ']')}, member{"role", quote("user")})
+	if r.row.Has("event_data") {
+		document, err := r.eventDocument(it, id, part, it.Position-place(column))
+		row.add("event_data", string(document))
+		return row.list, err
+	}
 	actions, err := r.emptyActions()
 	if err != nil {
 		return nil, err
 	}
-	if r.row.Has("event_data") {
-		copied, err := shifted(r.raw(r.inside(spot{column: "event_data"}, "timestamp")), it.Position-place(column))
-		if err != nil {
-			return nil, err
-		}
-		row.add("event_data", string(object(r.camelDocument(),
-			member{"content", content}, member{"invocation_id", quote(it.Invocation)}, member{"author", quote(author)}, member{"actions", actions},
-			member{"branch", labelValue(it.Branch)}, member{"node_info", r.node(it)}, member{"isolation_scope", orNone(it.Scope)},
-			member{"id", quote(id)}, member{"timestamp", copied})))
-		return row.list, nil
-	}
-	row.add("author", author)
+	row.add("author", authorOf(it))
 	row.add("branch", orNull(it.Branch))
 	row.add("isolation_scope", orNull(it.Scope))
 	row.add("node_info_json", orNull(string(r.node(it))))
-	row.add("content", string(content))
+	row.add("content", string(r.contentOf(part)))
 	if actions != nil {
 		row.add("actions", actions)
 	}
@@ -107,6 +114,33 @@ func (r *revision) event(it *session.Item, id string, part []byte) ([]sqlite.Fie
 		}
 	}
 	return row.list, nil
+}
+
+// eventDocument is the document of a new event that has one part, so many
+// microseconds later.
+func (r *revision) eventDocument(it *session.Item, id string, part []byte, later int64) ([]byte, error) {
+	document := spot{column: "event_data"}
+	actions, err := r.emptyActions()
+	if err != nil {
+		return nil, err
+	}
+	copied, err := shifted(r.raw(r.inside(document, "timestamp")), later)
+	return r.object(r.documentSpelling(), document,
+		member{"content", r.contentOf(part)}, member{"invocation_id", quote(it.Invocation)}, member{"author", quote(authorOf(it))}, member{"actions", actions},
+		member{"branch", labelValue(it.Branch)}, member{"node_info", r.node(it)}, member{"isolation_scope", orNone(it.Scope)},
+		member{"id", quote(id)}, member{"timestamp", copied}), err
+}
+
+// contentOf is a content with one part, in the role of the user.
+func (r *revision) contentOf(part []byte) []byte {
+	return r.object(inSnake, spot{}, member{"parts", append(append([]byte("["), part...), ']')}, member{"role", quote("user")})
+}
+
+func authorOf(it *session.Item) string {
+	if it.Agent == "" {
+		return "user"
+	}
+	return it.Agent
 }
 
 // node is what an event of the same agent in the same invocation says of its node.
@@ -120,12 +154,12 @@ func (r *revision) node(it *session.Item) []byte {
 	if path == nil || author != it.Agent || invocation != it.Invocation {
 		return nil
 	}
-	return object(false, member{"path", path})
+	return r.object(inSnake, spot{}, member{"path", path})
 }
 
 // fields are the columns of a new row that its table has.
 type fields struct {
-	row  eventlog.Row
+	row  record
 	list []sqlite.Field
 }
 

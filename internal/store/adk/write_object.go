@@ -16,24 +16,40 @@ type member struct {
 	value []byte
 }
 
-// object is a JSON object, with names in camel case where the writer has these.
-func object(camel bool, members ...member) []byte {
+// object is a JSON object, with the names of the writer of a neighbour: at is an
+// object of that which is like it. Members of that which say nothing are said so again,
+// as writers that leave none out do.
+func (r *revision) object(spelled spelling, at spot, members ...member) []byte {
+	var given []string
 	out := []byte{'{'}
-	for _, m := range members {
-		if m.value == nil {
-			continue
-		}
+	add := func(name string, value []byte) {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		name := m.name
-		if camel {
-			name = inCamel(name)
+		out = append(append(append(out, quote(name)...), ':'), value...)
+	}
+	for _, m := range members {
+		if m.value != nil {
+			given = append(given, spelled(m.name))
+			add(spelled(m.name), m.value)
 		}
-		out = append(append(append(out, quote(name)...), ':'), m.value...)
+	}
+	for name, value := range r.members(at) {
+		switch string(value) {
+		case "null", "false", `""`, "0", "[]", "{}":
+			if !slices.ContainsFunc(given, func(known string) bool { return sameName(known, name) }) {
+				add(name, value)
+			}
+		}
 	}
 	return append(out, '}')
 }
+
+// spelling is how a writer spells the names of members, which are given as
+// adk-python's.
+type spelling func(name string) string
+
+func inSnake(name string) string { return name }
 
 func inCamel(name string) string {
 	words := strings.Split(name, "_")
@@ -43,23 +59,48 @@ func inCamel(name string) string {
 	return strings.Join(words, "")
 }
 
-// camelDocument reports whether the document of an event has names in camel case.
-func (r *revision) camelDocument() bool {
-	at := r.inside(spot{column: "event_data"}, "invocationId")
-	return at.pointer.LastToken() == "invocationId" && r.raw(at) != nil
+// inPascal is the spelling of adk-go before 2.2, whose structs have no names of their
+// own for JSON.
+func inPascal(name string) string {
+	words := strings.Split(name, "_")
+	for i, word := range words {
+		if words[i] = strings.ToUpper(word[:1]) + word[1:]; word == "id" || word == "ids" {
+			words[i] = "ID" + word[2:]
+		}
+	}
+	return strings.Join(words, "")
 }
 
-// camelContent reports whether what an event says is written with names in camel
-// case: as its calls and results are, or else as the whole store is.
-func (r *revision) camelContent() bool {
+// documentSpelling is that of the document of an event.
+func (r *revision) documentSpelling() spelling {
+	at := r.inside(spot{column: "event_data"}, "invocationId")
+	switch {
+	case r.raw(at) == nil:
+		return inSnake
+	case at.pointer.LastToken() == inPascal("invocation_id"):
+		return inPascal
+	case at.pointer.LastToken() == "invocationId":
+		return inCamel
+	}
+	return inSnake
+}
+
+// contentSpelling is that of what an event says: of its calls and results, or else of
+// the whole store. Within a content nothing is in Pascal case.
+func (r *revision) contentSpelling() spelling {
 	calls, results := r.said(r.parts())
-	for _, at := range append(calls, results...) {
-		return !strings.Contains(at.pointer.LastToken(), "_")
-	}
+	snake := r.pickled()
 	if r.row.Has("event_data") {
-		return r.camelDocument()
+		snake = r.documentSpelling()("invocation_id") == "invocation_id"
 	}
-	return !r.pickled()
+	for _, at := range append(calls, results...) {
+		snake = strings.Contains(at.pointer.LastToken(), "_")
+		break
+	}
+	if snake {
+		return inSnake
+	}
+	return inCamel
 }
 
 // pickled reports whether the actions are a pickle, as adk-python has them in a
@@ -94,7 +135,7 @@ func (r *revision) emptyActions() ([]byte, error) {
 			empty = append(empty, member{name, []byte("{}")})
 		}
 	}
-	return object(r.camelDocument(), empty...), nil
+	return r.object(r.documentSpelling(), actions, empty...), nil
 }
 
 // emptyPickle is an object of the same class with the same fields, all as they are

@@ -3,19 +3,24 @@ package adk
 import (
 	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/problem"
-	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
 // revision is the row of an event while it is being changed: of a document, single
 // values change and every other byte stays.
 type revision struct {
-	row     eventlog.Row
+	row     record
 	columns []string // that change, in the order in which they were changed first
 	values  map[string]any
 }
 
-func revise(row eventlog.Row) *revision { return &revision{row: row, values: map[string]any{}} }
+// record is the row of an event, or the one document that another store has of it.
+type record interface {
+	Value(column string) any
+	Has(column string) bool
+}
+
+func revise(row record) *revision { return &revision{row: row, values: map[string]any{}} }
 
 func (r *revision) value(column string) any {
 	if value, changed := r.values[column]; changed {

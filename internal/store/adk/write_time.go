@@ -23,8 +23,13 @@ func (r *revision) move(position int64) error {
 	if !r.row.Has("event_data") {
 		return nil
 	}
+	return r.shift(position - place(column))
+}
+
+// shift makes the time in a document so many microseconds later.
+func (r *revision) shift(by int64) error {
 	copied := r.inside(spot{column: "event_data"}, "timestamp")
-	value, err := shifted(r.raw(copied), position-place(column))
+	value, err := shifted(r.raw(copied), by)
 	if err != nil || value == nil {
 		return err
 	}

@@ -14,26 +14,8 @@ import (
 // update says how the row of an event changes.
 func update(row eventlog.Row, before, after *session.Item, taken []int) ([]sqlite.FieldChange, error) {
 	r := revise(row)
-	parts := r.parts()
-	calls, results := r.said(parts)
-	if err := r.reword(calls, before.Calls, after.Calls); err != nil {
+	if err := r.change(before, after, taken); err != nil {
 		return nil, err
-	}
-	if err := r.rename(results, before, after, taken); err != nil {
-		return nil, err
-	}
-	if before.Body != nil && after.Body != nil && before.Body.Text != after.Body.Text {
-		if err := r.blank(parts); err != nil {
-			return nil, err
-		}
-	}
-	if err := r.take(results, taken); err != nil {
-		return nil, err
-	}
-	if before.Branch != after.Branch {
-		if err := r.relabel(after.Branch); err != nil {
-			return nil, err
-		}
 	}
 	if before.Position != after.Position {
 		if err := r.move(after.Position); err != nil {
@@ -41,6 +23,30 @@ func update(row eventlog.Row, before, after *session.Item, taken []int) ([]sqlit
 		}
 	}
 	return r.changes(), nil
+}
+
+// change makes an event say what the item after says, wherever it stands.
+func (r *revision) change(before, after *session.Item, taken []int) error {
+	parts := r.parts()
+	calls, results := r.said(parts)
+	if err := r.reword(calls, before.Calls, after.Calls); err != nil {
+		return err
+	}
+	if err := r.rename(results, before, after, taken); err != nil {
+		return err
+	}
+	if before.Body != nil && after.Body != nil && before.Body.Text != after.Body.Text {
+		if err := r.blank(parts); err != nil {
+			return err
+		}
+	}
+	if err := r.take(results, taken); err != nil {
+		return err
+	}
+	if before.Branch != after.Branch {
+		return r.relabel(after.Branch)
+	}
+	return nil
 }
 
 // reword changes the ids and arguments of calls.
