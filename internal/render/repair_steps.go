@@ -70,6 +70,8 @@ func lineOf(s *repair.Step, columns int) stepLine {
 		}
 	case session.Move:
 		l.mark, l.note = "→", destination(s)
+	case session.MoveRun:
+		l.mark, l.what, l.note = "→", "run "+ui.Clean(rules.Short(s.Run)), destination(s)
 	case session.Insert:
 		l.mark, l.note = "+", behind(s.After)
 		if s.Role == session.System {
@@ -77,6 +79,9 @@ func lineOf(s *repair.Step, columns int) stepLine {
 		}
 	case session.Create:
 		l.mark, l.place, l.what, l.note = "+", stepPlace(s.Child, -1), "new sub-session", "below "+stepPlace(s.To, -1)
+		if s.Like != "" {
+			l.note = "split from " + stepPlace(s.Like, -1)
+		}
 		if s.Agent != "" {
 			l.what += " for " + ui.Clean(s.Agent)
 		}
@@ -99,6 +104,8 @@ func editWords(s *repair.Step) string {
 		return "what is no text becomes U+FFFD"
 	case part == "calls":
 		return "call " + callID(s) + " gets the id " + id
+	case s.Field == session.FieldChild:
+		return "the result of " + callID(s) + " names session " + rules.Short(id)
 	case part == "results":
 		return "the result of " + callID(s) + " becomes that of " + id
 	case part == "blocks" && s.Value == nil:

@@ -38,6 +38,9 @@ func (d *desk) amend(e session.Edit) error {
 			b.forget(func(f session.Fault) bool { return f.Kind == session.BadUnicode && whole(f.Ref) == whole(e.Ref) })
 		}
 	}
+	if e.Field == session.FieldChild {
+		it.callFollows(e, was)
+	}
 	it.Meaning = meaningAfter(was.Meaning, e)
 	d.amended = append(d.amended, amendment{e, was, it.Item})
 	return nil
@@ -110,7 +113,7 @@ func (it *entry) relabel(e session.Edit) error {
 	return nil
 }
 
-// rename gives a call, a result or a block another id.
+// rename gives a call, a result or a block another id, or a result another child.
 func (it *entry) rename(e session.Edit) error {
 	list, n := partOf(e.Ref.Pointer)
 	var id *string
@@ -121,6 +124,9 @@ func (it *entry) rename(e session.Edit) error {
 	case list == inResults && e.Field == session.FieldResultID && n < len(it.Results) && it.Results[n].CallID != takenResult:
 		it.Results = slices.Clone(it.Results)
 		id = &it.Results[n].CallID
+	case list == inResults && e.Field == session.FieldChild && n < len(it.Results) && it.Results[n].CallID != takenResult:
+		it.Results = slices.Clone(it.Results)
+		id = &it.Results[n].Child
 	case list == inBlocks && e.Field == session.FieldBlockID && n < len(it.Blocks):
 		it.Blocks = slices.Clone(it.Blocks)
 		id = &it.Blocks[n].ID
@@ -128,7 +134,7 @@ func (it *entry) rename(e session.Edit) error {
 		return fmt.Errorf("the record has no such part with the field %q", e.Field)
 	}
 	if *id == valueOf(e) {
-		return fmt.Errorf("it has that id already")
+		return fmt.Errorf("it names that already")
 	}
 	*id = valueOf(e)
 	return nil

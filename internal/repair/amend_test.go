@@ -137,7 +137,7 @@ func TestEditsThatDoNotFitAreErrors(t *testing.T) {
 		"2 /calls/2 id=x":     "no such part",
 		"2 /calls/-1 id=x":    "no such part",
 		"2 /calls/0 call=x":   "no such part", // the field of a result
-		"2 /calls/0 id=c1":    "that id already",
+		"2 /calls/0 id=c1":    "names that already",
 		"3 /results/3 call=x": "no such part",
 		"2 /blocks/4 item_id": "no such part",
 		"2 text=more":         "writes no text",

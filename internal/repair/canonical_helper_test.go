@@ -61,6 +61,10 @@ func repairStream(t fataler, text string, judge rules.Judge) *streamRepair {
 }
 
 func tryStream(text string, judge rules.Judge) (*streamRepair, error) {
+	return tryStreamWith(text, repair.Options{Judge: judge})
+}
+
+func tryStreamWith(text string, opts repair.Options) (*streamRepair, error) {
 	folder, err := os.MkdirTemp("", "stream-*")
 	if err != nil {
 		return nil, err
@@ -77,7 +81,8 @@ func tryStream(text string, judge rules.Judge) (*streamRepair, error) {
 	defer func() { _ = st.Close() }()
 	ctx := context.Background()
 	r := &streamRepair{out: text}
-	r.plan, r.found, err = repair.Make(ctx, st, repair.Options{Prologue: canonical.Kind.Prologue, Judge: judge})
+	opts.Prologue = canonical.Kind.Prologue
+	r.plan, r.found, err = repair.Make(ctx, st, opts)
 	if err != nil || r.plan.Empty() {
 		return r, err
 	}

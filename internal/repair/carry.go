@@ -2,6 +2,7 @@ package repair
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -47,7 +48,7 @@ type Kept struct {
 // carryOut makes the fixes of a plan on a tree of a store, which may be nil where no
 // item of it says anything of others.
 func (t *Tree) carryOut(tree *session.Tree, prologue store.Prologue, st store.Store) (*carried, error) {
-	c := &carried{Change: store.Change{Before: tree, After: tree}, edited: recordSet{}, parted: map[string]parting{}}
+	c := &carried{Change: store.Change{Before: tree, After: tree, Split: map[string]string{}}, edited: recordSet{}, parted: map[string]parting{}}
 	places := newOrigin(tree)
 	first := map[string]Kept{} // of every record that is amended, by row
 	told := map[string]bool{}  // records of which a part left, by row: each is kept once
@@ -87,6 +88,7 @@ func (t *Tree) carryOut(tree *session.Tree, prologue store.Prologue, st store.St
 			}
 		}
 		c.Sets = append(c.Sets, d.sets...)
+		maps.Copy(c.Split, d.split)
 		c.After = related(st, d.tree())
 	}
 	c.count(first)

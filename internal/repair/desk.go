@@ -23,9 +23,10 @@ type desk struct {
 	behind   map[string]*list.Element // the result that was put last behind a row
 	fresh    int                      // names new records
 	sets     []session.Edit
-	gone     []departed  // what was taken out of the tree
-	amended  []amendment // what says something else now
-	parted   []amendment // what lost a result that it had, as it was; the edit only names it
+	gone     []departed        // what was taken out of the tree
+	amended  []amendment       // what says something else now
+	parted   []amendment       // what lost a result that it had, as it was; the edit only names it
+	split    map[string]string // sessions that were split from another one: by id, the id of that one
 }
 
 // bench is a session while it is being worked on.
@@ -34,6 +35,7 @@ type bench struct {
 	items   *list.List // of *entry
 	touched bool       // its list of items changed
 	named   bool       // its results name their tools
+	split   bool       // from another session: it begins with its first item
 }
 
 // entry is an item while it is being worked on.
@@ -41,6 +43,7 @@ type entry struct {
 	session.Item
 	home    *bench
 	moved   bool // to another place, so that its position is void
+	came    bool // from another session, where its position was its time
 	left    int  // the number of results that it began with
 	parted  bool // results of it were taken out
 	emptied bool // its blank text was taken away
@@ -50,6 +53,7 @@ func newDesk(tree *session.Tree, prologue store.Prologue) *desk {
 	d := &desk{
 		before: tree, prologue: prologue,
 		byID: map[string]*bench{}, rows: map[string]*list.Element{}, behind: map[string]*list.Element{},
+		split: map[string]string{},
 	}
 	for _, s := range tree.Sessions {
 		b := d.add(*s)
@@ -89,7 +93,12 @@ func (d *desk) edit(e session.Edit) error {
 	}
 	switch e.Op {
 	case session.Create:
+		if e.Like != "" {
+			return d.splitOff(e)
+		}
 		return d.create(e)
+	case session.MoveRun:
+		return d.moveRun(e)
 	case session.Insert:
 		return d.insert(e)
 	case session.Move:
@@ -136,7 +145,9 @@ func (d *desk) move(e session.Edit) error {
 		return err
 	}
 	taken.moved = true
-	if taken.Role != session.Tool || from.Value.(*entry).home != to {
+	home := from.Value.(*entry).home
+	taken.came = taken.came || home != to && home.Timed
+	if taken.Role != session.Tool || home != to {
 		return d.put(taken, to, e.After)
 	}
 	return d.answer(taken, to, e.After)

@@ -65,7 +65,7 @@ func (c *claims) rewording(e session.Edit) bool {
 func (c *claims) claim(edits []session.Edit) {
 	for _, e := range edits {
 		switch e.Op {
-		case session.Move, session.RemoveTwin, session.Quarantine:
+		case session.Move, session.MoveRun, session.RemoveTwin, session.Quarantine:
 			c.moved[e.Ref.Row()], c.parted[whole(e.Ref)] = true, true
 		case session.Set, session.Wrap:
 			c.set[fieldOf(e)] = true

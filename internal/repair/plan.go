@@ -116,6 +116,8 @@ type Step struct {
 	Field   string   // Set
 	Value   *string  // Set
 	Child   string   // the session that a reference or a creation is for
+	Like    string   // the session that a new one is split from
+	Run     string   // the run whose record it is about
 }
 
 // Edits counts the edits of the plan.

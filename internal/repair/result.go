@@ -62,6 +62,10 @@ func (b *bench) finished() *session.Session {
 	s := b.Session
 	s.IndexRefs = slices.Clone(b.IndexRefs)
 	s.Items = make([]session.Item, 0, b.items.Len())
+	if at := b.items.Front(); b.split && at != nil {
+		s.Created = at.Value.(*entry).Time
+		s.Updated = s.Created
+	}
 	last := int64(-1)
 	for at := b.items.Front(); at != nil; at = at.Next() {
 		e := at.Value.(*entry)
@@ -71,7 +75,8 @@ func (b *bench) finished() *session.Session {
 		}
 		// A gap that an item leaves takes in what comes later: as few rows
 		// change as can.
-		if b.touched && (e.moved || it.Position <= last) {
+		stays := !e.moved || e.came && b.Timed
+		if b.touched && (!stays || it.Position <= last) {
 			b.place(&it, last+1)
 		}
 		last = it.Position

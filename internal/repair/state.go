@@ -17,6 +17,9 @@ func stateOf(tree *session.Tree) string {
 		for _, r := range s.IndexRefs {
 			line("index %q %d", r.Field, r.Index)
 		}
+		for i := range s.Runs {
+			line("run %q", s.Runs[i].ID)
+		}
 		for i := range s.Items {
 			it := &s.Items[i]
 			line("item %q %q %q %q %d %d %d %t %t", it.Table, it.Key, it.Agent, it.Branch, it.Position, it.KeptFrom, len(it.Results),
@@ -25,7 +28,7 @@ func stateOf(tree *session.Tree) string {
 				line("call %q %d", it.Calls[n].ID, it.Calls[n].Form)
 			}
 			for n := range it.Results {
-				line("result %q", it.Results[n].CallID)
+				line("result %q %q", it.Results[n].CallID, it.Results[n].Child)
 			}
 			for n := range it.Blocks {
 				line("block %q", it.Blocks[n].ID)

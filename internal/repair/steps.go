@@ -45,6 +45,9 @@ func (o *origin) steps(items map[string]*session.Item, edits []session.Edit) []S
 		if e.Ref.Table == session.TableSessions {
 			step.Session, step.Item = e.Ref.Key, -1
 		}
+		if e.Ref.Table == session.TableRuns {
+			step.Run = e.Ref.Key
+		}
 		if e.Twin != (session.Ref{}) {
 			twin := o.place(e.Twin)
 			step.Twin = &twin
@@ -88,7 +91,7 @@ func (s *Step) announce(e session.Edit, items map[string]*session.Item) {
 		}
 	}
 	if e.Op == session.Create {
-		s.Child = e.NewID
+		s.Child, s.Like = e.NewID, e.Like
 	}
 	n := e.New
 	if n == nil {

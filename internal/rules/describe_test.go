@@ -108,6 +108,9 @@ func (p *printer) edit(e session.Edit) string {
 		return "quarantine " + p.ref(e.Ref)
 	case session.Create:
 		p.created[e.NewID] = fmt.Sprint("new", len(p.created)+1)
+		if e.Like != "" {
+			return "split " + p.session(e.NewID) + " from " + e.Like + " for " + e.Call.ID + " of " + p.ref(e.Call.Ref)
+		}
 		return "create " + p.session(e.NewID) + " below " + p.session(e.To) + " for " + e.Call.ID + " of " + p.ref(e.Call.Ref)
 	case session.Insert:
 		return "insert " + p.added(e) + " in " + p.session(e.To) + p.after(e)
@@ -115,7 +118,9 @@ func (p *printer) edit(e session.Edit) string {
 		if e.Value == nil {
 			return "clear " + p.ref(e.Ref) + " " + e.Field
 		}
-		return fmt.Sprintf("set %s %s=%s", p.ref(e.Ref), e.Field, *e.Value)
+		return fmt.Sprintf("set %s %s=%s", p.ref(e.Ref), e.Field, p.session(*e.Value))
+	case session.MoveRun:
+		return "run " + e.Ref.Key + " of " + e.Ref.Session + " to " + p.session(e.To)
 	case session.Wrap, session.Scrub:
 		return string(e.Op) + " " + p.ref(e.Ref)
 	}

@@ -40,16 +40,22 @@ func newLinks(tree *session.Tree) *links {
 	return l
 }
 
-// leadsUp reports whether id is that of the session or of one that it lies below.
-func (p *Pass) leadsUp(s *session.Session, id string) bool {
+// linked is how the tree hangs together, made when a rule first asks.
+func (p *Pass) linked() *links {
 	if p.links == nil {
 		p.links = newLinks(p.Tree)
 	}
-	target := p.links.byID[id]
-	if target == nil || p.links.above[target] == s {
+	return p.links
+}
+
+// leadsUp reports whether id is that of the session or of one that it lies below.
+func (p *Pass) leadsUp(s *session.Session, id string) bool {
+	links := p.linked()
+	target := links.byID[id]
+	if target == nil || links.above[target] == s {
 		return false
 	}
-	for ; s != nil; s = p.links.above[s] {
+	for ; s != nil; s = links.above[s] {
 		if s == target {
 			return true
 		}

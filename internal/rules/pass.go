@@ -29,7 +29,7 @@ type Pass struct {
 	found     []*Finding      // of the rule
 	at        map[place][]int // indexes of found
 	report    func(*Finding)
-	links     *links     // made by leadsUp
+	links     *links     // made by linked
 	differing *differing // made by differences
 }
 
@@ -69,6 +69,7 @@ type Subject struct {
 	raw     *pairing.Pairing
 	refused map[readingBy]*Refused // made by Refused
 	numbers [Flat + 1][]int        // made by wireIndex
+	past    *past                  // made by pastOf
 }
 
 // NewPass prepares the pass of a tree; report receives what the rules find.

@@ -13,7 +13,7 @@ var timeGoesBack = Rule{
 	Run: func(p *Pass) {
 		for _, s := range p.Subjects {
 			bad := backInTime(s.Session)
-			if len(bad) == 0 {
+			if len(bad) == 0 || s.interleaved() != nil { // SC718 tells why
 				continue
 			}
 			f := p.find(s.Session, bad[0])

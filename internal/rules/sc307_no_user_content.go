@@ -12,7 +12,7 @@ var noUserContent = Rule{
 	Run: func(p *Pass) {
 		for j := range p.requests() {
 			empty := !slices.ContainsFunc(j.Items, func(it session.Item) bool { return it.OnWire() })
-			if !empty && (!j.AsIs || j.asks()) {
+			if !empty && (!j.AsIs || j.asks()) || keptElsewhere(j.Session) {
 				continue // the user's next message makes it whole
 			}
 			f := p.findSession(j.Session)

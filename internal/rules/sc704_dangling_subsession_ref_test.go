@@ -1,6 +1,10 @@
 package rules_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
 
 func TestSC704DanglingSubsessionRef(t *testing.T) {
 	runCases(t, []ruleCase{
@@ -27,6 +31,72 @@ P
 			want: `SC704 warning P.1
 				kept with prune: quarantine P.1`,
 			says: "refers to a sub-session that was deleted",
+		},
+		{
+			name: "calls name a session that is gone: one finding",
+			tree: `
+P
+  root T1>worker(do it)=GONE T2>worker(that too)=GONE
+  root <T1=GONE <T2=GONE
+  root T3>worker(and that)=GONE
+  root <T3=GONE
+  root "fine"`,
+			want: `SC704 warning P.0,2`,
+			says: "call T1 (transfer_task) has its answer from session GONE, which does not exist in this store",
+		},
+		{
+			name: "one of an agent that runs elsewhere",
+			tree: `
+P
+  root T1>worker(do it)=FAR
+  root <T1=FAR
+  root "fine"`,
+			store: func(s *session.Store) { s.Agents = map[string]bool{"root": true} },
+			want:  `SC704 info P.0`,
+			says:  "which is kept elsewhere",
+		},
+		{
+			name: "one of an agent that the store knows",
+			tree: `
+P
+  root T1>worker(do it)=GONE
+  root <T1=GONE
+  root "fine"`,
+			store: func(s *session.Store) { s.Agents = map[string]bool{"root": true, "worker": true} },
+			want:  `SC704 warning P.0`,
+		},
+		{
+			name: "one that was deleted, with its records",
+			tree: `
+P
+  root T1>worker(do it)=C
+  root <T1=C
+  root "fine"
+C deleted
+  user "do it"
+  worker "done"`,
+			want: `SC704 info P.0`,
+			says: "which was deleted; its records are still stored",
+		},
+		{
+			name: "an id that was given out for a call which never came to it",
+			tree: `
+P
+  root T1>worker(do it)=NEVER
+  root <T1!
+  root "fine"`,
+			tweak: func(tree *session.Tree) { tree.Root().Items[0].Calls[0].Delegation.Likely = true },
+		},
+		{
+			name: "the call and an item name it",
+			tree: `
+P
+  root T1>worker(do it)=GONE
+  sub GONE
+  root <T1
+  root "fine"`,
+			want: `SC704 warning P.1
+				kept with prune: quarantine P.1`,
 		},
 		{
 			name: "a child that exists",

@@ -82,7 +82,7 @@ C<P
   worker "done"`,
 		},
 		{
-			name: "the same messages, but not at the start",
+			name: "the same messages, but not at the start: SC801",
 			tree: `
 P
   user "q"
@@ -95,6 +95,7 @@ C<P
   user "q"
   root "secret plan"
   worker "done"`,
+			want: `SC801 warning C.0,1,2 see P.1 see P.2`,
 		},
 		{
 			name: "a worker that asks another one for the same: both begin as all children do",
@@ -117,7 +118,7 @@ D<C
   helper "done"`,
 		},
 		{
-			name: "what the runtime wrote for the user does not count",
+			name: "what the runtime wrote for the user does not count; the answer is SC801",
 			tree: `
 P
   system "rules"
@@ -132,6 +133,7 @@ C<P
   root "ok"
   worker "done"`,
 			tweak: implicit,
+			want:  `SC801 warning C.2 see P.2 see P.3`,
 		},
 		{
 			name: "two children of one parent begin alike",

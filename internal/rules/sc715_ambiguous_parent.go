@@ -16,6 +16,9 @@ var ambiguousParent = Rule{
 			if len(places) == 0 || len(places) == 1 && places[0].Session == s.Parent {
 				continue
 			}
+			if len(places) > 1 && p.toldBySharing(s.ID, places) {
+				continue
+			}
 			f := p.findSession(s.Session)
 			f.Related = places
 			switch {

@@ -22,18 +22,19 @@ C<P
 			says: "2 items refer to this sub-session",
 		},
 		{
-			name: "two items of one session refer to it",
+			name: "two items of one session refer to it, of two turns",
 			tree: `
 P
-  root T1>worker(do it) T2>worker(do it)
+  root T1>worker(do it)
   sub C
   root <T1
+  root T2>worker(do it)
   sub C
   root <T2
 C<P
   system(do it)
   worker "done"`,
-			want: `SC715 warning C see P.1 see P.3`,
+			want: `SC715 warning C see P.1 see P.4`,
 		},
 		{
 			name: "the child records another parent than the one that refers to it",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/session"
 )
 
 var childTranscriptLost = Rule{
@@ -20,7 +21,7 @@ var childTranscriptLost = Rule{
 		}
 		for _, s := range p.Subjects {
 			for _, d := range s.Replay.Delegations {
-				if d.Result < 0 || d.Child == nil || !d.Call().Delegation.Blocking || len(d.Leaked) > 0 || !speechless(d.Child) {
+				if d.Result < 0 || d.Child == nil || !d.Call().Delegation.Blocking || len(d.Leaked) > 0 || !speechless(d.Child) || keptElsewhere(d.Child) {
 					continue
 				}
 				f := p.findSession(d.Child)
@@ -32,6 +33,10 @@ var childTranscriptLost = Rule{
 		}
 	},
 }
+
+// keptElsewhere reports whether the store holds no item of a session because its
+// runtime keeps them in a place of its own, which says so.
+func keptElsewhere(s *session.Session) bool { return s.Inseparable != "" && len(s.Items) == 0 }
 
 // reportLostChild is the finding about a sub-session that only the recording has:
 // at the empty session, else at the call that started it.

@@ -6,12 +6,21 @@ var strayChildRoot = Rule{
 	Run: func(p *Pass) {
 		refs := p.referrers()
 		for _, s := range p.Subjects {
-			if s.Parent != "" || len(refs[s.ID]) > 0 || !s.LooksDelegated() {
+			if s.Parent != "" || len(refs[s.ID]) > 0 || s.caller != nil {
 				continue
 			}
 			f := p.findSession(s.Session)
-			f.Message = "the session is titled " + quoted(s.Title) + " and begins as a sub-session does, but has no parent: " +
-				"its parent was deleted, or an old version stored it twice"
+			switch {
+			case s.LooksDelegated():
+				f.Message = "the session is titled " + quoted(s.Title) + " and begins as a sub-session does, but has no parent: " +
+					"its parent was deleted, or an old version stored it twice"
+			case s.Delegated:
+				f.Severity = Info
+				f.Message = "another agent's call started this session, and no stored session has that call: " +
+					"its conversation was deleted, or is kept elsewhere"
+			default:
+				continue
+			}
 			p.Report(f)
 		}
 	},

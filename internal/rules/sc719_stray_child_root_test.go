@@ -48,6 +48,26 @@ C "Transferred task"
 				lossless: set C parent_id=P`,
 		},
 		{
+			name: "the store says that an agent's call started it, and no session has the call",
+			tree: `
+C delegated
+  user "do it"
+  worker "done"`,
+			want: `SC719 info C`,
+			says: "another agent's call started this session",
+		},
+		{
+			name: "a session has the call",
+			tree: `
+P
+  root T1>worker(do it)=C
+  root <T1=C
+  root "fine"
+C delegated
+  user "do it"
+  worker "done"`,
+		},
+		{
 			name: "a session of that title which a person began",
 			tree: `
 C "Transferred task"

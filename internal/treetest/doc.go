@@ -14,12 +14,15 @@
 //	  worker "done"
 //
 // A line at the margin begins a session: its id, then "<" and the recorded
-// parent, a quoted title, agent=NAME, agents=NAME,NAME, model=NAME, task(TEXT).
+// parent, a quoted title, agent=NAME, agents=NAME,NAME, model=NAME, user=NAME,
+// task(TEXT), delegated, deleted, timed (the positions of its items are their times).
 // The lines below it are its items. Their first word says what they are:
 //
 //	user, system       messages; system(TEXT) hands a task to the session
 //	sub ID             a sub-session item, "-" for one that lost its reference
 //	summary, other     the kinds of these names
+//	run ID             no item, but the record of a run: run=INVOCATION
+//	                   asked(TEXT) answered(TEXT) at=N until=N open
 //	?                  a message of an unknown role
 //	any other word     a message of the agent of that name, "-" for one without
 //	                   a name: of role tool if it holds a result, else assistant
@@ -33,6 +36,7 @@
 //	id>agent(task)=C   one with which the store keeps the child's id
 //	<id                the result of a call, <id! an error, <id~ a placeholder,
 //	                   <id? one that waits for approval
+//	<id=C              one that names the session that gave it
 //	think(TEXT)        reasoning
 //	at=N pos=N kept=N  seconds since the start, stored position, kept tail
 //	branch=LABEL run=ID scope=ID

@@ -10,6 +10,10 @@ import (
 
 // item adds the item that the words describe.
 func (r *reader) item(s *session.Session, list []string) {
+	if list[0] == "run" && len(list) > 1 {
+		s.Runs = append(s.Runs, r.run(list[1:]))
+		return
+	}
 	r.rows++
 	it := session.Item{Table: "items", Key: strconv.Itoa(r.rows), Position: int64(len(s.Items)), Body: &session.Body{}}
 	first, rest := list[0], list[1:]
@@ -36,6 +40,9 @@ func (r *reader) item(s *session.Session, list []string) {
 		r.word(&it, word)
 	}
 	finish(&it)
+	if s.Timed {
+		it.Position = it.Time.UnixMicro()
+	}
 	s.Items = append(s.Items, it)
 }
 
@@ -82,10 +89,11 @@ func (r *reader) word(it *session.Item, word string) {
 }
 
 func resultOf(word string) session.Result {
+	word, child, _ := strings.Cut(word, "=")
 	id := strings.TrimRight(word, "!~?")
 	mark := word[len(id):]
 	return session.Result{
-		CallID: id, Text: "result of " + id,
+		CallID: id, Text: "result of " + id, Child: child,
 		IsError:   strings.Contains(mark, "!"),
 		Synthetic: strings.Contains(mark, "~"),
 		Pending:   strings.Contains(mark, "?"),
@@ -131,6 +139,9 @@ func finish(it *session.Item) {
 	for i := range it.Results {
 		res := &it.Results[i]
 		res.Digest = session.DigestOf(res.Text)
+		if res.Child != "" && !res.Pending {
+			res.Answer = res.Digest
+		}
 		m.Mark('r')
 		m.Add(session.DigestOf(res.CallID))
 		m.Add(res.Digest)

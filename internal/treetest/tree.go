@@ -78,6 +78,14 @@ func (r *reader) session(list []string) {
 			s.Agent = value
 		case key == "model":
 			s.Model = value
+		case key == "user":
+			s.User = value
+		case word == "delegated":
+			s.Delegated = true
+		case word == "deleted":
+			s.Deleted = true
+		case word == "timed":
+			s.Timed = true
 		case key == "agents":
 			s.Agents = strings.Split(value, ",")
 		case strings.HasPrefix(word, "task("):

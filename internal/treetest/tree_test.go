@@ -56,6 +56,34 @@ C<P agent=worker
 	}
 }
 
+func TestTheNotationHasRunsAndChildrenOfResults(t *testing.T) {
+	tree := Tree(t, `
+P user=ann
+  root T1>worker(do it)=C at=1
+  root <T1=C "done" <T2?=C
+C delegated deleted timed
+  run R run=i1 asked(do it) answered(done) at=2 until=4
+  run Q open
+  user "do it" run=i1 at=2
+  worker "done" run=i1 at=3`)
+	p, c := tree.Sessions[0], tree.Sessions[1]
+	at := func(n int) time.Time { return Start.Add(time.Duration(n) * time.Second) }
+	want := []session.Run{
+		{ID: "R", State: "completed", Invocation: "i1", Asked: session.DigestOf("do it"), Answered: session.DigestOf("done"), Began: at(2), Ended: at(4)},
+		{ID: "Q", State: "working", Open: true},
+	}
+	if diff := cmp.Diff(want, c.Runs); diff != "" {
+		t.Error(diff)
+	}
+	if p.User != "ann" || !c.Delegated || !c.Deleted || c.Items[1].Position != at(3).UnixMicro() || p.Children[0] != c {
+		t.Errorf("sessions %+v and %+v", p, c)
+	}
+	done, waits := p.Items[1].Results[0], p.Items[1].Results[1]
+	if done.Child != "C" || done.Answer != done.Digest || waits.Child != "C" || !waits.Pending || waits.Answer != 0 {
+		t.Errorf("results %+v and %+v", done, waits)
+	}
+}
+
 func TestEqualItemsAreTwins(t *testing.T) {
 	items := Tree(t, `
 P

@@ -13,9 +13,9 @@ import (
 	"github.com/sessctl/sessctl/internal/store/registry"
 )
 
-// Plan makes the plan for a store file. A writer that cannot be probed is taken for
-// dead.
-func Plan(path string) (*repair.Plan, store.Kind, error) {
+// Plan makes the plan for a store file, with the repairs besides that the words of
+// --allow name. A writer that cannot be probed is taken for dead.
+func Plan(path string, allow ...string) (*repair.Plan, store.Kind, error) {
 	ctx := context.Background()
 	opened, err := registry.Open(ctx, path, "", nil, store.Options{Deep: true})
 	if err != nil {
@@ -24,14 +24,18 @@ func Plan(path string) (*repair.Plan, store.Kind, error) {
 	if opened.Facts().Writer == session.WriterUnknown {
 		opened.Facts().Writer = session.WriterDead
 	}
-	plan, _, err := repair.Make(ctx, opened.Store, repair.Options{Prologue: opened.Kind.Prologue})
+	allowed := map[string]bool{}
+	for _, word := range allow {
+		allowed[word] = true
+	}
+	plan, _, err := repair.Make(ctx, opened.Store, repair.Options{Prologue: opened.Kind.Prologue, Allow: allowed})
 	return plan, opened.Kind, errors.Join(err, opened.Close())
 }
 
-// Repair repairs a store file in place, with its backup and its receipt beside it.
-// The receipt is nil when there was nothing to do.
-func Repair(path string) (*repair.Plan, *repair.Receipt, error) {
-	plan, kind, err := Plan(path)
+// Repair carries out the plan of a store file in place, with its backup and its
+// receipt beside it. The receipt is nil when there was nothing to do.
+func Repair(path string, allow ...string) (*repair.Plan, *repair.Receipt, error) {
+	plan, kind, err := Plan(path, allow...)
 	if err != nil || plan.Empty() {
 		return plan, nil, err
 	}

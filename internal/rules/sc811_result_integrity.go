@@ -1,0 +1,102 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var resultIntegrity = Rule{
+	ID: "SC811", Name: "result-integrity", Severity: Warning, Safety: None, Scope: PerTree, Optional: true, Bodies: true, Since: "0.1.0",
+	Title: "the result of a delegation says something else than its child",
+	Run: func(p *Pass) {
+		for _, s := range p.ownSpawns() {
+			if r := s.result(); r != nil && !r.Pending && !r.Synthetic {
+				p.reportIntegrity(&s, r)
+			}
+		}
+	},
+}
+
+// reportIntegrity compares a result with the child that it is of. That a child which
+// said nothing brings nothing back is no breach.
+func (p *Pass) reportIntegrity(s *spawn, r *session.Result) {
+	last := replay.LastAnswer(s.Child)
+	var wrong string
+	at := last
+	switch {
+	case r.Digest == 0 && r.IsError:
+		wrong = "says that it failed, and not why"
+	case r.Digest == 0 && last >= 0:
+		wrong = "is empty, but sub-session " + Short(s.Child.ID) + " ended with an answer"
+	case !r.IsError && isSuccess(r) && s.Call().Delegation.Blocking && s.child.stopped() >= 0:
+		at = s.child.stopped()
+		wrong = "is a success, but sub-session " + Short(s.Child.ID) + " never finished: its last message " + s.child.howStopped(at)
+	default:
+		return
+	}
+	f := p.find(s.parent.Session, s.Result)
+	f.Call = s.Call().ID
+	for n := range s.parent.Items[s.Result].Results {
+		if &s.parent.Items[s.Result].Results[n] == r {
+			f.Nth = n
+		}
+	}
+	f.Message = "the result of " + callName(s.Call()) + " " + wrong
+	if at >= 0 {
+		f.Related = []Place{{Session: s.Child.ID, Item: at}}
+	}
+	p.Report(f)
+}
+
+// failures begin the texts of results that say so in words only.
+var failures = []string{"error", "failed", "failure", "cancel", "timeout", "timed out", "interrupted", "aborted", "(no output)"}
+
+// isSuccess reports whether a result is known to tell of no failure: its text, which
+// has to be loaded, does not begin as those do that tell of one.
+func isSuccess(r *session.Result) bool {
+	text := strings.ToLower(strings.TrimSpace(r.Text))
+	for _, word := range failures {
+		if strings.HasPrefix(text, word) {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// stopped is the index of a session's last message, where it shows that its agent
+// did not come to an end: it is unfinished, or one of its calls has no result. -1
+// where it does not.
+func (s *Subject) stopped() int {
+	for i := len(s.Items) - 1; i >= 0; i-- {
+		it := &s.Items[i]
+		if !it.OnWire() || s.Replay.Steps[i].Action != replay.Persist {
+			continue
+		}
+		if it.Role == session.Assistant && (it.Flags.Has(session.Unfinished) || s.lacksResult(i)) {
+			return i
+		}
+		return -1
+	}
+	return -1
+}
+
+// lacksResult reports whether a call of the item at index i was never answered, and
+// nobody has to answer it later.
+func (s *Subject) lacksResult(i int) bool {
+	for _, m := range s.Pairs.Missing {
+		if c := s.call(m.Call); m.Call.Item == i && !c.Waits && !session.IsHandoff(c.Name) {
+			return true
+		}
+	}
+	return false
+}
+
+// howStopped words what stopped found.
+func (s *Subject) howStopped(i int) string {
+	if s.Items[i].Flags.Has(session.Unfinished) {
+		return "was cut off"
+	}
+	return "calls a tool that never answered"
+}

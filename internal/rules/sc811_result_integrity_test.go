@@ -1,0 +1,61 @@
+package rules_test
+
+import "testing"
+
+func TestSC811ResultIntegrity(t *testing.T) {
+	const begin = `
+P agent=root
+  user
+  root T1>worker(do it)
+  sub C
+`
+	const child = `
+  root "thanks"
+C<P agent=worker
+  system(do it)
+`
+	runCases(t, []ruleCase{
+		{name: "the child's answer came back", only: "SC811", tree: begin + `  root <T1 "done"` + child + `  worker "done"`},
+		{
+			name: "an empty result of a child with an answer", only: "SC811", tree: begin + `  root <T1 ""` + child + `  worker "done"`,
+			want: "SC811 warning P.3 see C.1", says: "the result of T1 (transfer_task) is empty, but sub-session C ended with an answer",
+		},
+		{name: "an empty result of a child that said nothing", only: "SC811", tree: begin + `  root <T1 ""` + child + `  worker blank`},
+		{name: "no output", only: "SC811", tree: begin + `  root <T1 "(no output)"` + child + `  worker w1()`},
+		{
+			name: "a failure without a reason", only: "SC811", tree: begin + `  root <T1! ""` + child + `  worker w1()`,
+			want: "SC811 warning P.3", says: "says that it failed, and not why",
+		},
+		{name: "a failure with one", only: "SC811", tree: begin + `  root <T1! "no such model"` + child + `  worker w1()`},
+		{
+			name: "a success of a child whose call was never answered", only: "SC811", tree: begin + `  root <T1 "all is well"` + child + `  worker w1()`,
+			want: "SC811 warning P.3 see C.1", says: "is a success, but sub-session C never finished: its last message calls a tool",
+		},
+		{
+			name: "a success of a child that was cut off", only: "SC811", tree: begin + `  root <T1 "all is well"` + child + `  worker "al" unfinished`,
+			want: "SC811 warning P.3 see C.1", says: "was cut off",
+		},
+		{name: "an error in words only", only: "SC811", tree: begin + `  root <T1 "Error: no such model"` + child + `  worker w1()`},
+		{name: "a child that ends with a result", only: "SC811", tree: begin + `  root <T1 "all is well"` + child + "  worker w1()\n  worker <w1"},
+		{name: "a placeholder", only: "SC811", tree: begin + `  root <T1~ "all is well"` + child + `  worker w1()`},
+		{name: "one that still waits", only: "SC811", tree: begin + `  root <T1? ""` + child + `  worker "done"`},
+		{
+			name: "a background delegation is answered before its child ends", only: "SC811",
+			tree: `
+P agent=root
+  user
+  root T1>>worker(do it)
+  root <T1 "started"
+  sub C` + child + `  worker w1()`,
+		},
+		{
+			name: "a child of two calls: SC707", only: "SC811",
+			tree: `
+P agent=root
+  user
+  root T1>worker(do it)=C T2>worker(and this)=C
+  root <T1 ""
+  root <T2 "done"` + child + `  worker "done"`,
+		},
+	})
+}

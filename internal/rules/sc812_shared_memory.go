@@ -1,0 +1,101 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/branch"
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var sharedMemory = Rule{
+	ID: "SC812", Name: "shared-memory", Severity: Warning, Safety: None, Scope: PerTree, Optional: true, Since: "0.1.0",
+	Title: "several agents speak in one session, and neither a branch nor a handoff stands between them",
+	Run: func(p *Pass) {
+		if branch.ByLabel(p.Store.BranchModel) {
+			return // its reader shows an agent what its branch lets it see
+		}
+		for _, s := range p.Subjects {
+			p.reportSharedMemory(s)
+		}
+	},
+}
+
+// memory is what agents share unless their items say otherwise.
+type memory struct{ branch, scope string }
+
+// speaker is who spoke last in a memory.
+type speaker struct {
+	agent  string
+	handed bool            // it handed over, or the user came since
+	asked  map[string]bool // agents that it asked: what they say in its place is SC831's
+}
+
+// reportSharedMemory looks for agents that begin to speak in the middle of a turn of
+// another one.
+func (p *Pass) reportSharedMemory(s *Subject) {
+	last := map[memory]*speaker{}
+	var items []int
+	var agents []string
+	name := func(agent string) {
+		if !slices.Contains(agents, quoted(agent)) {
+			agents = append(agents, quoted(agent))
+		}
+	}
+	for i := range s.Items {
+		it := &s.Items[i]
+		if !it.OnWire() || s.Replay.Steps[i].Action != replay.Persist {
+			continue
+		}
+		if s.opensTurn(i) {
+			for _, who := range last {
+				who.handed = true
+			}
+		}
+		if it.Role != session.Assistant || it.Agent == "" {
+			continue
+		}
+		at := memory{it.Branch, it.Scope}
+		before := last[at]
+		if before != nil && before.agent != it.Agent && !before.handed && !before.asked[it.Agent] {
+			items = append(items, i)
+			name(before.agent)
+			name(it.Agent)
+		}
+		last[at] = s.speakerAt(i)
+	}
+	if len(items) == 0 {
+		return
+	}
+	f := p.find(s.Session, items[0])
+	f.Items = items
+	f.Message = some(agents) + " speak in one session, and nothing says that one handed over to the other: each reads what the other did"
+	p.Report(f)
+}
+
+// opensTurn reports whether the item at index i is the user's next message.
+func (s *Subject) opensTurn(i int) bool {
+	it := &s.Items[i]
+	return it.Role == session.User && !it.Flags.Has(session.Implicit) && !it.Answers()
+}
+
+func (s *Subject) speakerAt(i int) *speaker {
+	it := &s.Items[i]
+	who := &speaker{agent: it.Agent, asked: map[string]bool{}}
+	for n := range it.Calls {
+		who.handed = who.handed || handsOver(it.Calls[n].Name)
+		if d := it.Calls[n].Delegation; d != nil {
+			who.asked[d.Agent] = true
+		}
+	}
+	return who
+}
+
+// handsOver reports whether a tool of this name lets another agent go on: that of a
+// runtime, or one that is named after the agent, as OpenAI's Agents SDK
+// (transfer_to_billing) and LangGraph (transfer_back_to_supervisor) have them.
+func handsOver(tool string) bool {
+	return session.IsHandoff(tool) || strings.HasPrefix(tool, "transfer_to_") || strings.HasPrefix(tool, "transfer_back_to_") ||
+		strings.HasPrefix(tool, "handoff_to_")
+}

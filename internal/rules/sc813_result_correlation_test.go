@@ -1,0 +1,72 @@
+package rules_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+func TestSC813ResultCorrelation(t *testing.T) {
+	const tree = `
+P agent=root
+  user at=0
+  root T1>worker(do it) at=1
+  sub C
+  root <T1 "done" at=100
+C<P agent=worker
+  worker "done"`
+	delegation := func(tree *session.Tree) *session.Delegation { return tree.Root().Items[1].Calls[0].Delegation }
+	result := func(tree *session.Tree) *session.Result { return &tree.Root().Items[3].Results[0] }
+	tied := func(call, answer string) func(*session.Tree) {
+		return func(tree *session.Tree) {
+			delegation(tree).Correlation, result(tree).Correlation = call, answer
+		}
+	}
+	given := func(d time.Duration) func(*session.Tree) {
+		return func(tree *session.Tree) { delegation(tree).Timeout = d }
+	}
+	const two = `
+P agent=root
+  user at=0
+  root T1>worker(do it) at=1
+  root <T1 "done" at=100
+  root T2>worker(do that) at=101
+  root <T2 "done" at=102`
+	runCases(t, []ruleCase{
+		{
+			name: "another correlation", only: "SC813", tree: tree, tweak: tied("k1", "k2"),
+			want: "SC813 warning P.3 see P.1", says: `carries the correlation "k2", and the call "k1"`,
+		},
+		{name: "the same", only: "SC813", tree: tree, tweak: tied("k1", "k1")},
+		{name: "one that only the call has", only: "SC813", tree: tree, tweak: tied("k1", "")},
+		{
+			name: "another child", only: "SC813", tree: tree,
+			tweak: func(tree *session.Tree) {
+				delegation(tree).Child, result(tree).Child = "C", "D"
+			},
+			want: "SC813 warning P.3 see P.1", says: "is said to come from D, and the call started C",
+		},
+		{
+			name: "too late", only: "SC813", tree: tree, tweak: given(time.Minute),
+			want: "SC813 warning P.3 see P.1", says: "came after 1m39s, and not within the 1m0s that the call gave",
+		},
+		{name: "in time", only: "SC813", tree: tree, tweak: given(2 * time.Minute)},
+		{name: "by less than stored times tell", only: "SC813", tree: tree, tweak: given(98500 * time.Millisecond)},
+		{name: "a store without time limits", only: "SC813", tree: tree},
+		{name: "an error may say that the time was over", only: "SC813", tree: tree, tweak: func(tree *session.Tree) {
+			given(time.Minute)(tree)
+			result(tree).IsError = true
+		}},
+		{
+			name: "the usual limit, where other calls name theirs", only: "SC813", tree: two,
+			tweak: func(tree *session.Tree) { tree.Root().Items[3].Calls[0].Delegation.Timeout = time.Minute },
+			want:  "SC813 warning P.2 see P.1", says: "the limit (isolation: timeout in .sessctl.yaml)",
+		},
+		{
+			name: "no usual limit", only: "SC813", tree: two, limit: &rules.Isolation{},
+			tweak: func(tree *session.Tree) { tree.Root().Items[3].Calls[0].Delegation.Timeout = time.Minute },
+		},
+	})
+}

@@ -1,0 +1,179 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var limitsExceeded = Rule{
+	ID: "SC821", Name: "limits", Severity: Info, Safety: None, Scope: PerTree, Optional: true, Bodies: true, Since: "0.1.0",
+	Title: "a child goes beyond a limit of steps, size, files or time",
+	Run: func(p *Pass) {
+		for _, s := range p.ownSpawns() {
+			for n, limit := range limits {
+				if items, what := limit.exceeded(p.isolation(), &s); what != "" {
+					p.reportLimit(&s, n, limit.key, items, what)
+				}
+			}
+		}
+	},
+}
+
+// limits are what a child is held against. Of one that goes beyond, exceeded gives the
+// items of the child that tell it and says by how much.
+var limits = []struct {
+	key      string // below isolation: in .sessctl.yaml
+	exceeded func(*Isolation, *spawn) ([]int, string)
+}{
+	{"max-steps", (*Isolation).steps},
+	{"max-tokens-per-step", (*Isolation).tokens},
+	{"max-output-files", (*Isolation).outputFiles},
+	{"max-output-bytes", (*Isolation).outputBytes},
+	{"timeout", (*Isolation).time},
+}
+
+func (p *Pass) reportLimit(s *spawn, n int, key string, items []int, what string) {
+	f := p.findSession(s.Child)
+	if len(items) > 0 {
+		f = p.find(s.Child, items[0])
+		f.Items = items
+	}
+	f.Nth = n
+	f.Related = []Place{{Session: s.parent.ID, Item: s.Item}}
+	f.Message = s.child.whoseName() + " " + what + " (isolation: " + key + " in .sessctl.yaml)"
+	p.Report(f)
+}
+
+// steps counts the messages with calls.
+func (l *Isolation) steps(s *spawn) ([]int, string) {
+	var items []int
+	for i := range s.child.Items {
+		if s.child.Replay.Steps[i].Action == replay.Persist && len(s.child.Items[i].Calls) > 0 {
+			items = append(items, i)
+		}
+	}
+	if l.MaxSteps == 0 || len(items) <= l.MaxSteps {
+		return nil, ""
+	}
+	return items[l.MaxSteps:], fmt.Sprintf("takes %s, and the limit is %d", count(len(items), "step"), l.MaxSteps)
+}
+
+// bytesPerToken is how many bytes make a token, about: a rule of thumb for English text
+// and code. No tokenizer is asked.
+const bytesPerToken = 4
+
+// estimate is about how many tokens the texts of an item are, calls and results with
+// them. Images are no text; where texts are not loaded, items with such are left out.
+func estimate(it *session.Item) int {
+	if it.Body == nil {
+		if it.Has(session.MediaBlock) {
+			return 0
+		}
+		return int(it.Size / bytesPerToken)
+	}
+	bytes := len(it.Body.Text) + len(it.Body.Reasoning)
+	for i := range it.Calls {
+		bytes += len(it.Calls[i].Args)
+	}
+	for i := range it.Results {
+		bytes += len(it.Results[i].Text)
+	}
+	return bytes / bytesPerToken
+}
+
+// tokens estimates what each message of the agent and each result of a tool adds to a
+// request.
+func (l *Isolation) tokens(s *spawn) ([]int, string) {
+	var items []int
+	most := 0
+	for i := range s.child.Items {
+		it := &s.child.Items[i]
+		if s.child.Replay.Steps[i].Action != replay.Persist || it.Role != session.Assistant && !it.Answers() {
+			continue
+		}
+		if n := estimate(it); n > l.MaxTokensPerStep {
+			items, most = append(items, i), max(most, n)
+		}
+	}
+	if l.MaxTokensPerStep == 0 || len(items) == 0 {
+		return nil, ""
+	}
+	return items, fmt.Sprintf("has %s of more than %d tokens, the largest of about %d", count(len(items), "message"), l.MaxTokensPerStep, most)
+}
+
+// outputFiles counts the files that a child wrote.
+func (l *Isolation) outputFiles(s *spawn) ([]int, string) {
+	files := s.child.filesWritten()
+	if l.MaxOutputFiles == 0 || len(files) <= l.MaxOutputFiles {
+		return nil, ""
+	}
+	return itemsOf(files[l.MaxOutputFiles:]), fmt.Sprintf("writes %s, and the limit is %d", count(len(files), "file"), l.MaxOutputFiles)
+}
+
+// outputBytes adds up their sizes, where the reader of the store knows them.
+func (l *Isolation) outputBytes(s *spawn) ([]int, string) {
+	files := s.child.filesWritten()
+	var sum int64
+	for _, use := range files {
+		sum += use.bytes
+	}
+	if l.MaxOutputBytes == 0 || sum <= l.MaxOutputBytes {
+		return nil, ""
+	}
+	return itemsOf(files), fmt.Sprintf("writes %d bytes of files, and the limit is %d", sum, l.MaxOutputBytes)
+}
+
+// time compares how long a delegation took that names no time itself; of one that nobody
+// waits for, or that has no result, how long the child did.
+func (l *Isolation) time(s *spawn) ([]int, string) {
+	d := s.Call().Delegation
+	took, known := s.took()
+	if !known || !d.Blocking {
+		took = s.child.lasted()
+	}
+	if l.Timeout == 0 || d.Timeout > 0 || took <= l.Timeout+timeResolution {
+		return nil, ""
+	}
+	return nil, "takes " + seconds(took) + ", and the limit is " + seconds(l.Timeout)
+}
+
+// lasted is the time from a session's first item to its last, as far as items have
+// times.
+func (s *Subject) lasted() time.Duration {
+	var first, last time.Time
+	for i := range s.Items {
+		at := s.Items[i].Time
+		if at.IsZero() || s.Replay.Steps[i].Action != replay.Persist {
+			continue
+		}
+		if first.IsZero() || at.Before(first) {
+			first = at
+		}
+		if at.After(last) {
+			last = at
+		}
+	}
+	return last.Sub(first)
+}
+
+// filesWritten are the files that a session wrote, each once.
+func (s *Subject) filesWritten() []fileUse {
+	known := map[string]bool{}
+	return slices.DeleteFunc(s.files(), func(use fileUse) bool {
+		again := !use.writes || known[use.path]
+		known[use.path] = known[use.path] || use.writes
+		return again
+	})
+}
+
+func itemsOf(files []fileUse) []int {
+	var items []int
+	for _, use := range files {
+		items = append(items, use.item)
+	}
+	return unique(items)
+}

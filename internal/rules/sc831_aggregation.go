@@ -1,0 +1,199 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var aggregation = Rule{
+	ID: "SC831", Name: "aggregation", Severity: Warning, Safety: None, Scope: PerTree, Optional: true, Bodies: true, Since: "0.1.0",
+	Title: "the results of several delegations are put together too early, twice, or by the wrong agent",
+	Run: func(p *Pass) {
+		for _, s := range p.Subjects {
+			for _, b := range s.batches() {
+				for n, check := range []func(*Pass, *batch){(*Pass).reportEarly, (*Pass).reportRepeated, (*Pass).reportUnattributed, (*Pass).reportOthersSynthesis} {
+					b.nth = n
+					check(p, &b)
+				}
+			}
+		}
+	},
+}
+
+// batch are the delegations of one message that its agent waits for.
+type batch struct {
+	*Subject
+	item  int // with the calls
+	calls []*replay.Delegation
+	nth   int // which of the checks looks at it
+}
+
+func (s *Subject) batches() []batch {
+	var list []batch
+	for _, d := range s.Replay.Delegations {
+		if !d.Call().Delegation.Blocking {
+			continue
+		}
+		if n := len(list); n > 0 && list[n-1].item == d.Item {
+			list[n-1].calls = append(list[n-1].calls, d)
+			continue
+		}
+		list = append(list, batch{Subject: s, item: d.Item, calls: []*replay.Delegation{d}})
+	}
+	return list
+}
+
+// findBatch starts a finding at an item that follows from a batch.
+func (p *Pass) findBatch(b *batch, item int) Finding {
+	f := p.find(b.Session, item)
+	f.Nth = b.nth
+	f.Related = []Place{{Session: b.ID, Item: b.item}}
+	return f
+}
+
+// result is that of one of the calls, nil where there is none that says what came of it.
+func (b *batch) result(d *replay.Delegation) *session.Result {
+	r := (&spawn{Delegation: d, parent: b.Subject}).result()
+	if r == nil || r.Pending {
+		return nil
+	}
+	return r
+}
+
+// reportEarly looks for an answer of the caller behind the first result of a batch,
+// when others are still missing. The caller's message behind results that lack one is
+// its own although the window is still open, which the replay cannot decide.
+func (p *Pass) reportEarly(b *batch) {
+	first := -1
+	for _, d := range b.calls {
+		if b.result(d) != nil && (first < 0 || d.Result < first) {
+			first = d.Result
+		}
+	}
+	at := b.speaksBehind(first, func(it *session.Item) bool { return it.Agent == b.Items[b.item].Agent })
+	if at < 0 {
+		return
+	}
+	var open []string
+	for _, d := range b.calls {
+		if b.result(d) == nil || d.Result > at {
+			open = append(open, callName(d.Call()))
+		}
+	}
+	if len(open) == 0 {
+		return
+	}
+	f := p.findBatch(b, at)
+	f.Message = quoted(b.Items[b.item].Agent) + " answers although " + some(open) + " of the same message had neither a result nor an error: it puts together a part of what it asked for"
+	p.Report(f)
+}
+
+// speaksBehind is the index of the first answer (text without calls) behind a result
+// that some agent gave before the user spoke again, -1 for none.
+func (b *batch) speaksBehind(result int, by func(*session.Item) bool) int {
+	if result < 0 {
+		return -1
+	}
+	for i := result + 1; i < len(b.Items) && !b.opensTurn(i); i++ {
+		it := &b.Items[i]
+		answer := it.OnWire() && it.Role == session.Assistant && it.Text != 0 && len(it.Calls) == 0
+		if answer && by(it) && (b.Replay.Steps[i].Action == replay.Persist || b.isUndecided(i)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// isUndecided reports whether the replay cannot tell whose the item is.
+func (b *batch) isUndecided(i int) bool {
+	return slices.ContainsFunc(b.calls, func(d *replay.Delegation) bool {
+		return slices.ContainsFunc(d.Leaked, func(l replay.Leaked) bool { return l.Item == i && l.Undecidable })
+	})
+}
+
+// leastRepeated is how long a text is that two children do not say by chance, in
+// characters: "done" is no duplicate.
+const leastRepeated = 40
+
+// reportRepeated looks for results that say the same, of calls that asked for
+// different things. It needs texts.
+func (p *Pass) reportRepeated(b *batch) {
+	known := map[string]*replay.Delegation{}
+	for _, d := range b.calls {
+		r := b.result(d)
+		if r == nil || r.IsError || r.Synthetic || !isSuccess(r) {
+			continue
+		}
+		text := strings.ToLower(strings.Join(strings.Fields(r.Text), " "))
+		if utf8.RuneCountInString(text) < leastRepeated {
+			continue
+		}
+		other := known[text]
+		if other == nil {
+			known[text] = d
+			continue
+		}
+		if task := d.Call().Delegation.Task; task != 0 && task == other.Call().Delegation.Task {
+			continue
+		}
+		f := p.findBatch(b, d.Result)
+		f.Severity, f.Call = Info, d.Call().ID
+		f.Related = append(f.Related, Place{Session: b.ID, Item: other.Result})
+		f.Message = "the results of " + callName(other.Call()) + " and " + callName(d.Call()) + " say the same, although the calls asked for different things: count it once"
+		p.Report(f)
+	}
+}
+
+// reportUnattributed looks for results behind a batch of several that name neither
+// their call nor the child that gave them.
+func (p *Pass) reportUnattributed(b *batch) {
+	if len(b.calls) < 2 {
+		return
+	}
+	var items []int
+	for i := b.item + 1; i < len(b.Items) && !b.opensTurn(i) && b.Items[i].Role != session.Assistant; i++ {
+		if slices.ContainsFunc(b.Items[i].Results, func(r session.Result) bool {
+			return r.CallID == "" && r.Child == "" && r.Correlation == ""
+		}) {
+			items = append(items, i)
+		}
+	}
+	if len(items) == 0 {
+		return
+	}
+	f := p.findBatch(b, items[0])
+	f.Items = items
+	f.Message = count(len(items), "result") + " behind " + count(len(b.calls), "delegation") + " name neither a call nor a child: nobody can say who found what"
+	p.Report(f)
+}
+
+// reportOthersSynthesis looks for an answer that an agent of the batch gives in its
+// caller's place, although the caller handed over to nobody.
+func (p *Pass) reportOthersSynthesis(b *batch) {
+	last := -1
+	asked := map[string]bool{}
+	for _, d := range b.calls {
+		if b.result(d) == nil {
+			return
+		}
+		last = max(last, d.Result)
+		asked[d.Call().Delegation.Agent] = true
+	}
+	caller := b.Items[b.item].Agent
+	at := b.speaksBehind(last, func(*session.Item) bool { return true })
+	if at < 0 || b.Items[at].Agent == "" || b.Items[at].Agent == caller || !asked[b.Items[at].Agent] {
+		return
+	}
+	for i := b.item; i < at; i++ {
+		if slices.ContainsFunc(b.Items[i].Calls, func(c session.Call) bool { return handsOver(c.Name) }) {
+			return
+		}
+	}
+	f := p.findBatch(b, at)
+	f.Message = quoted(b.Items[at].Agent) + ", which " + quoted(caller) + " had asked, answers in its place: what came back should be put together by who asked"
+	p.Report(f)
+}

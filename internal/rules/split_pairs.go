@@ -1,0 +1,175 @@
+package rules
+
+import (
+	"slices"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// asker is a call with the part of the shared session that it started.
+type asker struct {
+	spawn
+	result  pairing.Occurrence // the last one; its item is -1 when there is none
+	answer  session.Digest     // what came back, 0 when unknown
+	part    *part
+	guessed bool
+}
+
+// answers are the results of a call, to the next one that has its id: a call that
+// waited for an approval has several.
+func (s *spawn) answers() []pairing.Occurrence {
+	var list []pairing.Occurrence
+	id := s.Call().ID
+	for i := s.Item + 1; i < len(s.parent.Items); i++ {
+		it := &s.parent.Items[i]
+		if slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.ID == id }) {
+			break
+		}
+		for n := range it.Results {
+			if it.Results[n].CallID == id {
+				list = append(list, pairing.Occurrence{Item: i, Nth: n})
+			}
+		}
+	}
+	return list
+}
+
+// naming are those that name the child.
+func (s *spawn) naming(child *Subject) []pairing.Occurrence {
+	return slices.DeleteFunc(s.answers(), func(at pairing.Occurrence) bool { return s.parent.result(at).Child != child.ID })
+}
+
+// match pairs the calls with the parts of the session that they share.
+type match struct {
+	child *session.Session
+	calls []*asker
+	parts []*part
+}
+
+func newMatch(s *share, parts []*part) *match {
+	m := &match{child: s.child.Session, parts: parts}
+	for _, sp := range s.spawns {
+		c := &asker{spawn: sp, result: pairing.Occurrence{Item: -1}}
+		if at := sp.answers(); len(at) > 0 {
+			c.result = at[len(at)-1]
+			r := sp.parent.result(c.result)
+			if c.answer = r.Answer; c.answer == 0 {
+				c.answer = r.Digest
+			}
+		}
+		m.calls = append(m.calls, c)
+	}
+	slices.SortStableFunc(m.calls, func(a, b *asker) int { return a.made().Compare(b.made()) })
+	return m
+}
+
+// made is when the call was made.
+func (c *asker) made() time.Time { return c.parent.Items[c.Item].Time }
+
+// evidence is what ties a call to a part, from the strongest to the weakest.
+var evidence = []func(m *match, c *asker, a *part) bool{
+	(*match).sameRun,
+	func(m *match, c *asker, a *part) bool { return m.sameRequest(c, a) && m.sameAnswer(c, a) },
+	func(m *match, c *asker, a *part) bool { return m.sameRequest(c, a) && m.meanwhile(c, a) },
+	(*match).sameRequest,
+	func(m *match, c *asker, a *part) bool { return c.Call().Delegation.Task == 0 && m.sameAnswer(c, a) },
+}
+
+func (m *match) sameRun(c *asker, a *part) bool {
+	id := c.Call().Delegation.Run
+	return id != "" && a.run >= 0 && m.child.Runs[a.run].ID == id
+}
+
+func (m *match) sameRequest(c *asker, a *part) bool { return a.asks(m.child, c.Call().Delegation.Task) }
+
+func (m *match) sameAnswer(c *asker, a *part) bool { return a.answers(m.child, c.answer) }
+
+// meanwhile reports whether the part began after the call and before its result.
+func (m *match) meanwhile(c *asker, a *part) bool {
+	began, called := m.child.Items[a.first()].Time, c.made()
+	if began.IsZero() || called.IsZero() || c.result.Item < 0 {
+		return false
+	}
+	return !began.Before(called) && !began.After(c.parent.Items[c.result.Item].Time)
+}
+
+// pair gives every call its part: the only one that a kind of evidence ties it to, if
+// that ties no other call to it; then, of equal ones, the next in order, which is a
+// guess. What is left is no pair unless it is one of each.
+func (m *match) pair() (why string) {
+	for _, tied := range evidence {
+		for m.pairOnly(tied) {
+		}
+	}
+	for _, tied := range evidence {
+		for _, c := range m.calls {
+			if c.part != nil {
+				continue
+			}
+			if a := m.candidates(c, tied); len(a) > 0 {
+				c.take(a[0], true)
+			}
+		}
+	}
+	calls := slices.DeleteFunc(slices.Clone(m.calls), func(c *asker) bool { return c.part != nil })
+	parts := slices.DeleteFunc(slices.Clone(m.parts), func(a *part) bool { return a.taken })
+	switch {
+	case len(calls) == 1 && len(parts) == 1:
+		calls[0].take(parts[0], calls[0].Call().Delegation.Task != 0)
+	case len(calls) > 0:
+		return "nobody can tell what call " + calls[0].Call().ID + " started there"
+	case len(parts) > 0:
+		return "it holds what none of these calls started"
+	}
+	return ""
+}
+
+// pairOnly pairs what one kind of evidence leaves no choice for, and reports whether
+// there was any.
+func (m *match) pairOnly(tied func(*match, *asker, *part) bool) bool {
+	found := false
+	for _, c := range m.calls {
+		if c.part != nil {
+			continue
+		}
+		a := m.candidates(c, tied)
+		if len(a) != 1 {
+			continue
+		}
+		if !slices.ContainsFunc(m.calls, func(other *asker) bool {
+			return other != c && other.part == nil && tied(m, other, a[0])
+		}) {
+			c.take(a[0], false)
+			found = true
+		}
+	}
+	return found
+}
+
+// candidates are the parts without a call that the evidence ties one to.
+func (m *match) candidates(c *asker, tied func(*match, *asker, *part) bool) []*part {
+	var list []*part
+	for _, a := range m.parts {
+		if !a.taken && tied(m, c, a) {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+func (c *asker) take(a *part, guessed bool) {
+	c.part, c.guessed, a.taken = a, guessed, true
+}
+
+// guessed counts the calls whose part, or whose run, is only the likely one.
+func (m *match) guessed() int {
+	n := 0
+	for _, c := range m.calls {
+		if c.guessed || c.part.guessed {
+			n++
+		}
+	}
+	return n
+}
