@@ -51,7 +51,7 @@ func (p *program) onePath(ctx context.Context, args []string) (string, error) {
 // open opens a store, with a progress counter while it is read.
 func (p *program) open(ctx context.Context, path string) (*registry.Opened, error) {
 	var size int64
-	if info, err := os.Stat(path); err == nil {
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 		size = info.Size()
 	}
 	opts := store.Options{Deep: p.config.Deep}

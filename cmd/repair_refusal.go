@@ -36,7 +36,7 @@ func (r *repairRun) refusal() error {
 func (r *repairRun) instead() render.Command {
 	switch {
 	case !r.copyable():
-		line := "sessctl export " + shellWord(r.path) + " --output " + shellWord(strings.TrimSuffix(r.path, filepath.Ext(r.path))+".ndjson")
+		line := "sessctl export " + shellWord(r.path) + " --output " + shellWord(r.streamName())
 		return render.Command{Line: line, Why: "write a stream, which can be repaired"}
 	case r.kind.Edit != nil && r.facts.Writer == session.WriterLive:
 		return r.again("carry this out when the store is closed")
@@ -47,6 +47,20 @@ func (r *repairRun) instead() render.Command {
 // copyable reports whether a copy of the store can be repaired.
 func (r *repairRun) copyable() bool {
 	return r.kind.Rewrite != nil || r.kind.Edit != nil && r.facts.ReadOnly == ""
+}
+
+// streamName is a name for a stream of the store, beside it.
+func (r *repairRun) streamName() string {
+	if !r.kind.Folder {
+		return strings.TrimSuffix(r.path, filepath.Ext(r.path)) + ".ndjson"
+	}
+	path := filepath.Clean(r.path)
+	if base := filepath.Base(path); base == "." || base == ".." {
+		if full, err := filepath.Abs(path); err == nil {
+			path = full
+		}
+	}
+	return path + ".ndjson"
 }
 
 // copyName is a name for a repaired copy.

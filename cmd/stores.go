@@ -34,7 +34,7 @@ func runStores(ctx context.Context, p *program) error {
 	locations := registry.Locations(p.home)
 	for _, k := range registry.Kinds {
 		// What is written anew as a whole is read from its start to its end.
-		known := render.KnownKind{Name: k.Name, Title: k.Title, Stream: k.Rewrite != nil}
+		known := render.KnownKind{Name: k.Name, Title: k.Title, Stream: k.Rewrite != nil, Folder: k.Folder}
 		for _, l := range locations {
 			if l.Kind.Name == k.Name {
 				known.Places = append(known.Places, p.look(ctx, l))

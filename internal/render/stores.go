@@ -13,6 +13,7 @@ import (
 type KnownKind struct {
 	Name, Title string
 	Stream      bool // can be read from standard input
+	Folder      bool // a store is a folder
 	Places      []KnownPlace
 }
 
@@ -33,7 +34,8 @@ func StoresText(screen *ui.Screen, home string, kinds []KnownKind) error {
 		}
 		fmt.Fprintf(&out, "%s  --store %s\n", ui.Bold.Render(k.Title), k.Name)
 		if len(k.Places) == 0 {
-			out.WriteString("  has no usual place: name the file" + map[bool]string{true: ", or - for standard input"}[k.Stream] + "\n")
+			what := map[bool]string{true: "folder", false: "file"}[k.Folder]
+			out.WriteString("  has no usual place: name the " + what + map[bool]string{true: ", or - for standard input"}[k.Stream] + "\n")
 		}
 		for _, p := range k.Places {
 			fmt.Fprintf(&out, "  %s  %s\n", ui.Clean(ui.Tilde(p.Path, home)), p.summary())

@@ -7,6 +7,7 @@ import (
 	"context"
 	"io"
 	"iter"
+	"os"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
@@ -17,13 +18,15 @@ type Kind struct {
 	Name  string // "docker-agent": what --store takes and machine formats print
 	Title string // "docker agent": for people
 
+	Folder bool // a store is a folder, not a file
+
 	// Locations are the paths where a runtime of this kind keeps its store
 	// when nobody says otherwise, most likely first. home may be "".
 	Locations func(home string) []string
 
 	// Detect looks at the source and says whether it is a store of this kind,
-	// from its tables and columns or first lines, never from its name. It
-	// changes nothing.
+	// from its tables and columns or first lines, never from its name; a folder
+	// from the files in it. It changes nothing.
 	Detect func(ctx context.Context, src *Source) Detection
 
 	// Open reads what is needed to yield trees. The store does not own src.
@@ -78,7 +81,8 @@ type Source struct {
 	Path   string        // as given; "-" for standard input
 	DB     *sqlite.DB    // an opened database, nil when the source is none
 	Stream io.ReadSeeker // the bytes of a file that is no database (spooled when it was a pipe), else nil
-	Bytes  int64
+	Folder *os.Root      // an opened folder, which nothing that is read through it can leave; nil when the source is none
+	Bytes  int64         // of a file
 }
 
 // Store is an opened store.

@@ -41,6 +41,9 @@ func unknown(ctx context.Context, src *store.Source) error {
 		titles = append(titles, k.Title)
 	}
 	next := "sessctl reads these kinds of stores: " + strings.Join(titles, ", ") + ". See `sessctl stores`."
+	if src.Folder != nil {
+		return problem.New(problem.Unreadable, next, "%s is a folder, and not one that a runtime keeps its sessions in", src.Path)
+	}
 	if src.DB == nil {
 		return problem.New(problem.Unreadable, next, "%s is not a session store: its first line is no canonical header", src.Path)
 	}

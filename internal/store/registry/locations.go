@@ -2,6 +2,7 @@ package registry
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,7 +28,7 @@ func Locations(home string) []Location {
 			continue
 		}
 		for _, path := range k.Locations(home) {
-			list = append(list, Location{Kind: k, Path: path, Found: isRegular(path)})
+			list = append(list, Location{Kind: k, Path: path, Found: isRegular(path) || isFolder(path)})
 		}
 	}
 	return list
@@ -53,19 +54,18 @@ func Default(home string) ([]string, error) {
 // named.
 var storeEndings = []string{".db", ".sqlite", ".sqlite3", ".ndjson"}
 
-// Expand replaces a folder by the stores directly in it; every other path stays
-// as it is.
+// Expand replaces a folder that is no store itself by the stores directly in it;
+// every other path stays as it is.
 func Expand(ctx context.Context, path string) ([]string, error) {
 	if path == "" {
 		return nil, problem.New(problem.Usage, "`sessctl stores` lists what is known and where it is looked for.", "the path of a store is empty")
 	}
-	info, err := os.Stat(path)
-	if err != nil || !info.IsDir() {
+	if !isFolder(path) || isStore(ctx, path) {
 		return []string{path}, nil
 	}
 	entries, err := os.ReadDir(path)
 	if err != nil {
-		return nil, problem.New(problem.Unreadable, "Name the file in it.", "%s cannot be listed: %v", path, err)
+		return nil, unlisted(path, err)
 	}
 	var found []string
 	for _, e := range entries {
@@ -76,7 +76,7 @@ func Expand(ctx context.Context, path string) ([]string, error) {
 	}
 	if len(found) == 0 {
 		return nil, problem.New(problem.Unreadable, "Name the file itself if it has another ending; `sessctl stores` lists what is known.",
-			"%s is a folder without a session store (looked at its files ending in %s)", path, strings.Join(storeEndings, ", "))
+			"%s is a folder without a session store, and is none itself (looked at its files ending in %s)", path, strings.Join(storeEndings, ", "))
 	}
 	return found, nil
 }
@@ -87,8 +87,23 @@ func isRegular(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// isStore reports whether some adapter knows the file. A file that is locked or
-// damaged counts: leaving it out would pass it over in silence.
+// isFolder reports whether a path leads to a folder.
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// unlisted is the problem with a folder that cannot be looked into.
+func unlisted(path string, err error) error {
+	return &problem.Error{
+		Class: problem.Unreadable, Err: err,
+		What: fmt.Sprintf("%s cannot be listed: %v", path, err),
+		Next: "Name the file in it, or look at the permissions of the folder.",
+	}
+}
+
+// isStore reports whether some adapter knows the file or folder. A file that is
+// locked or damaged counts: leaving it out would pass it over in silence.
 func isStore(ctx context.Context, path string) bool {
 	src, err := openSource(ctx, path, nil)
 	if err != nil {

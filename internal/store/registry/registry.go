@@ -13,6 +13,8 @@ import (
 	"github.com/sessctl/sessctl/internal/store/adk"
 	"github.com/sessctl/sessctl/internal/store/canonical"
 	"github.com/sessctl/sessctl/internal/store/dockeragent"
+	"github.com/sessctl/sessctl/internal/store/kagent"
+	"github.com/sessctl/sessctl/internal/store/loom"
 	"github.com/sessctl/sessctl/internal/store/springai"
 )
 
@@ -21,6 +23,8 @@ var Kinds = []store.Kind{
 	dockeragent.Kind,
 	adk.Kind,
 	springai.Kind,
+	kagent.Kind,
+	loom.Kind,
 	canonical.Kind,
 }
 

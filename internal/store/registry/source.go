@@ -24,6 +24,9 @@ func (s *source) close() error {
 	if s.DB != nil {
 		err = s.DB.Close()
 	}
+	if s.Folder != nil {
+		err = errors.Join(err, s.Folder.Close())
+	}
 	if c, ok := s.Stream.(io.Closer); ok {
 		err = errors.Join(err, c.Close())
 	}
@@ -36,6 +39,13 @@ func (s *source) close() error {
 func openSource(ctx context.Context, path string, stdin io.Reader) (*source, error) {
 	if path == "-" {
 		return spooled(stdin)
+	}
+	if isFolder(path) {
+		folder, err := os.OpenRoot(path)
+		if err != nil {
+			return nil, unlisted(path, err)
+		}
+		return &source{Source: store.Source{Path: path, Folder: folder}}, nil
 	}
 	if f := stream(path); f != nil {
 		info, err := f.Stat()

@@ -1,0 +1,107 @@
+package kagent
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/adk"
+	"github.com/sessctl/sessctl/internal/store/sqlite"
+)
+
+// facts is what is known of a store before its sessions are read. What reads its
+// events is ADK, in Python or Go, for nearly all agents. An open task is no sign of a
+// writer: it stays open where a client went away (K2).
+func (r *reader) facts(ctx context.Context, db *sqlite.DB) (session.Store, error) {
+	release, all := r.release()
+	facts := session.Store{
+		Kind: kindName, Title: kindTitle, Generation: release, Runtime: "with the tables of " + all,
+		Adapts: adk.Adaptations, BranchModel: "path", ForeignText: true, GathersResults: true, SilentLabels: true,
+		Agents: r.agents, SharedChildren: sharedChildren,
+	}
+	if odd := r.oddities(); len(odd) > 0 {
+		facts.ReadOnly = "its tables are not those of a known release of kagent"
+		facts.Faults = append(facts.Faults, session.Fault{
+			Kind: session.SchemaUnknown, Item: -1, Ref: session.Ref{Table: tableSessions, Key: "*"},
+			Detail: "the tables are not those of a known release: " + strings.Join(odd, "; "),
+		})
+	}
+	for _, l := range r.lost {
+		facts.Faults = append(facts.Faults, l.Fault(tableTasks))
+	}
+	stray, err := r.strayTasks(ctx, db)
+	facts.Faults = append(facts.Faults, stray...)
+	facts.Faults = append(facts.Faults, r.unowned()...)
+	return facts, err
+}
+
+// sharedChildren is what keeps calls apart, and from when on (c1: kagent-dev/kagent
+// PR #2153, and commit c9d6f88 for Python).
+const sharedChildren = "`isolateSessions: true` on the tool gives each call a session of its own (Go runtime from v0.10.0-rc2 on; " +
+	"Python on main since 2026-08-21 only, earlier releases take the setting and ignore it)"
+
+// strayTasks are the tasks of sessions that do not exist (K8): one fault for each of
+// these.
+func (r *reader) strayTasks(ctx context.Context, db *sqlite.DB) (faults []session.Fault, err error) {
+	if !r.has(tableTasks, "id", "session_id", "data") {
+		return nil, nil
+	}
+	missing := map[string]bool{}
+	err = pairs(ctx, db, `select distinct session_id, '' from task where session_id is null or session_id not in (select id from session)`,
+		func(id, _ string) { missing[id] = true })
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range sorted(missing) {
+		list := r.tasks[id]
+		if len(list) == 0 {
+			continue
+		}
+		of := fmt.Sprintf("of session %.60q, which does not exist", id)
+		if id == "" {
+			of = "of no session"
+		}
+		faults = append(faults, session.Fault{
+			Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Table: tableTasks, Key: list[0].run.ID},
+			Detail: fmt.Sprintf("%s has %s, from task %.60q on, %s", tableTasks, counted(len(list), "row"), list[0].run.ID, of),
+		})
+	}
+	return faults, nil
+}
+
+// unowned tells of tasks that nobody is shown: those without a user, where tasks have
+// one (K7), and those in A2A's older shape, where the newer is written already (K11).
+func (r *reader) unowned() []session.Fault {
+	var nobodys, older, newer []string
+	for _, id := range sorted(r.tasks) {
+		for i := range r.tasks[id] {
+			t := &r.tasks[id][i]
+			switch {
+			case t.deleted:
+			case t.version == "":
+				older = append(older, t.run.ID)
+			default:
+				newer = append(newer, t.run.ID)
+			}
+			if !t.deleted && t.owner == "" {
+				nobodys = append(nobodys, t.run.ID)
+			}
+		}
+	}
+	var faults []session.Fault
+	if r.has(tableTasks, "user_id") && len(nobodys) > 0 {
+		faults = append(faults, session.Fault{
+			Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Table: tableTasks, Key: nobodys[0]}, Field: "user_id",
+			Detail: fmt.Sprintf("%s, the first of them %.60q, have no user: kagent shows them to nobody since 0.10", counted(len(nobodys), "task"), nobodys[0]),
+		})
+	}
+	if len(older) > 0 && len(newer) > 0 {
+		faults = append(faults, session.Fault{
+			Kind: session.MixedDialects, Item: -1, Ref: session.Ref{Table: tableTasks, Key: older[0]}, Field: "protocol_version",
+			Detail: fmt.Sprintf("%d of %d tasks are in the shape that A2A had before 1.0; what wrote the others does not read these",
+				len(older), len(older)+len(newer)),
+		})
+	}
+	return faults
+}

@@ -1,0 +1,146 @@
+package loom
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"net/url"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// looked is what was found in a file.
+type looked struct {
+	bytes int64
+	wrong bool // its name has a digest that its content does not have
+}
+
+// fileMembers are the arguments that name a file (loom-py context offloader, which
+// names what it offloads by them).
+var fileMembers = []string{"path", "file_path", "file", "url"}
+
+// arguments are the files that the arguments of a step name. One that does not exist
+// is left out: whether there ought to be one depends on the tool. So is one outside,
+// unless the tool is one for files or a URL says that it is a file.
+func (b *builder) arguments(s *step) []session.Output {
+	var list []session.Output
+	given := s.members()
+	for _, member := range fileMembers {
+		name, isFile := given[member], strings.HasPrefix(s.Tool, "fs:")
+		if member == "url" {
+			name, isFile = fileURL(name), true
+		}
+		if name == "" {
+			continue
+		}
+		if o := b.output(name); o.Real != "" || o.Outside && isFile {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// outcome is the file that a step's result was put into.
+func (b *builder) outcome(s *step) []session.Output {
+	name := s.OutcomeRef
+	if of := fileURL(name); of != "" {
+		name = of
+	}
+	if name == "" {
+		return nil
+	}
+	o := b.output(name)
+	o.Path = s.OutcomeRef
+	return []session.Output{o}
+}
+
+// fileURL is the path of a URL of a file, "" for any other text.
+func fileURL(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "file" {
+		return ""
+	}
+	return u.Path
+}
+
+// output finds a file that an agent names. The design's examples name files from the
+// agent's folder ("outputs/a.json"), from the workspace ("main/outputs/a.json",
+// ".loom/cache/web/a.txt") and from above it ("workspace/main/outputs/a.json"): the
+// first that exists is meant, and else the agent's own.
+func (b *builder) output(name string) session.Output {
+	o := session.Output{Path: name}
+	tried := []string{name}
+	if !path.IsAbs(name) {
+		tried = []string{b.dir + "/" + name, name}
+		if workspace, rest, ok := strings.Cut(name, "/"); ok && b.resolver.isCalled(workspace) {
+			tried = append(tried, rest, b.dir+"/"+rest)
+		}
+	}
+	for i, name := range tried {
+		t := b.resolver.follow(name)
+		if i == 0 {
+			o.Outside = t.outside
+		}
+		if t.real == "" || !t.info.Mode().IsRegular() {
+			continue
+		}
+		found := b.look(t)
+		return session.Output{Path: o.Path, Real: shown(t.real), Bytes: found.bytes, Hash: found.wrong}
+	}
+	return o
+}
+
+// isCalled reports whether this is the name of the workspace's folder.
+func (r *resolver) isCalled(name string) bool {
+	for _, above := range r.above {
+		if path.Base(above) == name {
+			return true
+		}
+	}
+	return false
+}
+
+// hashedName is the form of a name that ends in a digest (loom-py DataOffloader):
+// identifier_<first 16 hex digits of SHA-256>.ending.
+var hashedName = regexp.MustCompile(`_([0-9a-f]{16})\.[^.]+$`)
+
+// longestOutput is the size up to which an output is read, in bytes.
+const longestOutput = 64 << 20
+
+// look is what a file holds, looked at once for a tree.
+func (b *builder) look(t target) looked {
+	found, known := b.looked[t.real]
+	if known {
+		return found
+	}
+	found.bytes = t.info.Size()
+	if digest := hashedName.FindStringSubmatch(path.Base(t.real)); digest != nil && isOffloaded(t.real) && found.bytes <= longestOutput {
+		sum, err := b.sum(t.real)
+		found.wrong = err == nil && !strings.HasPrefix(sum, digest[1])
+	}
+	b.looked[t.real] = found
+	return found
+}
+
+// isOffloaded reports whether a file is where Loom puts outputs. A name elsewhere may
+// end in a digest of anything.
+func isOffloaded(real string) bool {
+	return strings.Contains("/"+real, "/.loom/cache/") || strings.Contains(real, "/"+outputsFolder+"/")
+}
+
+// sum is the SHA-256 of a file in hex.
+func (b *builder) sum(name string) (string, error) {
+	f, _, err := b.open(name)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = f.Close() }()
+	h := sha256.New()
+	if _, err := io.Copy(h, io.LimitReader(f, longestOutput)); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(h.Sum(nil)), nil
+}

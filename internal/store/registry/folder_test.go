@@ -1,0 +1,89 @@
+package registry_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/loom/loomtest"
+	"github.com/sessctl/sessctl/internal/store/registry"
+)
+
+const stream = `{"type":"header","format":"sessctl.canonical/1"}` + "\n"
+
+// A folder is a store itself, holds stores, or is neither.
+func TestExpand(t *testing.T) {
+	tests := []struct {
+		name  string
+		write func(w *loomtest.Workspace)
+		want  []string // below the folder
+		err   string
+	}{
+		{"a store itself", func(w *loomtest.Workspace) { w.Step("main", loomtest.Step{}) }, []string{"."}, ""},
+		{"that holds another", func(w *loomtest.Workspace) { w.Step("main", loomtest.Step{}); w.File("main.ndjson", stream) }, []string{"."}, ""},
+		{"stores in it", func(w *loomtest.Workspace) {
+			w.File("b.ndjson", stream)
+			w.File("a.ndjson", stream)
+			w.File("c.ndjson", "{}")
+			w.File("main/history/notes.json", "{}")
+		}, []string{"a.ndjson", "b.ndjson"}, ""},
+		{"nothing", func(*loomtest.Workspace) {}, nil, "is a folder without a session store, and is none itself"},
+		{"a store one level deeper", func(w *loomtest.Workspace) { w.Step("workspace/main", loomtest.Step{}) }, nil, "is a folder without a session store"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := loomtest.Create(t.TempDir())
+			tt.write(w)
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			got, err := registry.Expand(t.Context(), w.Folder)
+			if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+				t.Errorf("error %v, want %q", err, tt.err)
+			}
+			var want []string
+			for _, name := range tt.want {
+				want = append(want, filepath.Join(w.Folder, name))
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// A folder that no adapter knows is said to be one.
+func TestFoldersOfNothing(t *testing.T) {
+	folder := t.TempDir()
+	for kind, want := range map[string]string{
+		"": "is a folder, and not one that a runtime keeps its sessions in", "loom": "is no store of the kind loom", "canonical": "is no store of the kind canonical",
+	} {
+		if _, err := registry.Open(t.Context(), folder, kind, nil, store.Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", kind, err)
+		}
+	}
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) > 0 {
+		t.Errorf("%v is in the folder now (%v)", entries, err)
+	}
+}
+
+// Files with the names of steps and other content are likely ones, so that what is
+// wrong with all of them can be told.
+func TestDamagedFoldersAreKnown(t *testing.T) {
+	w := loomtest.Create(t.TempDir())
+	w.File("main/history/step_001.json", "{")
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	o, err := registry.Open(t.Context(), w.Folder, "", nil, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Close(); err != nil || o.Kind.Name != "loom" || o.Changed() != "" {
+		t.Errorf("a store of the kind %s, %v", o.Kind.Name, err)
+	}
+}
