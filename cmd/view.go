@@ -36,6 +36,9 @@ as the provider counts them, what has to be sent otherwise than it is stored, an
 what would be refused. The provider is the one whose model the session recorded,
 and else the strictest common form (generic); --profile names another.
 
+With --isolation, show for each child that the session and those below it started
+what went in, what came out, and what crossed the border besides.
+
 With --branch, --agent or --all, show which events that agent or every agent could
 see when it ran, and why not the others. Branches are compared as the store's own
 reader does; --model takes another model, and --diff compares two.
@@ -45,6 +48,7 @@ reader does; --model takes another model, and --diff compares two.
   sessctl view -1 --full
   sessctl view session.db 1f0c --model-input
   sessctl view 1f0c --model-input --profile gemini
+  sessctl view 1f0c --isolation
   sessctl view 1f0c --branch orch.researcher
   sessctl view 1f0c --all --diff path,tokens
   sessctl view 1f0c --format markdown > session.md`,
@@ -53,7 +57,11 @@ reader does; --model takes another model, and --diff compares two.
 			if newest != "" {
 				args = append(args, "-"+newest)
 			}
-			return runView(cmd.Context(), p, args)
+			borders, err := cmd.Flags().GetBool("isolation")
+			if err != nil {
+				return err
+			}
+			return runView(cmd.Context(), p, args, borders)
 		},
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return p.sessionWords(cmd, args), cobra.ShellCompDirectiveDefault
@@ -63,6 +71,7 @@ reader does; --model takes another model, and --diff compares two.
 	addStoreFlag(cmd)
 	cmd.Flags().Bool("full", false, "show whole texts, arguments, results and reasoning")
 	cmd.Flags().Bool("model-input", false, "show what the next run would send")
+	cmd.Flags().Bool("isolation", false, "show what passed between the session and its children")
 	addVisibilityFlags(cmd)
 	addProfileFlags(cmd)
 	addAssumeDeadFlag(cmd)
@@ -70,7 +79,7 @@ reader does; --model takes another model, and --diff compares two.
 	return cmd
 }
 
-func runView(ctx context.Context, p *program, args []string) error {
+func runView(ctx context.Context, p *program, args []string, borders bool) error {
 	if len(args) < 1 || len(args) > 2 {
 		return problem.New(problem.Usage, "`sessctl ls` lists the sessions.",
 			"`sessctl view` takes a SESSION and before it, if need be, a STORE; there are %s", countArguments(len(args)))
@@ -83,7 +92,12 @@ func runView(ctx context.Context, p *program, args []string) error {
 	if err != nil {
 		return err
 	}
-	s := &search{program: p, judged: judge, asked: question, opened: map[string]*registry.Opened{}}
+	if borders {
+		if err := p.onlyBorders(question); err != nil {
+			return err
+		}
+	}
+	s := &search{program: p, judged: judge, asked: question, borders: borders, opened: map[string]*registry.Opened{}}
 	found, err := s.find(ctx, args)
 	if err == nil {
 		err = s.show(ctx, found)
@@ -161,8 +175,14 @@ func (s *search) examine(ctx context.Context, opened *registry.Opened, found vie
 		}
 		return in, in.Store.Incomplete, nil
 	}
+	run := rules.Usual()
+	if s.borders {
+		if run, err = rules.Select(aboutAgents, nil); err != nil {
+			return in, "", err
+		}
+	}
 	result, err := check.Run(ctx, one, check.Options{
-		Rules: rules.Usual(), Judge: in.Judge, Session: found.ID,
+		Rules: run, Judge: in.Judge, Session: found.ID, Bodies: s.borders,
 		EachTree: func(tree *session.Tree, _ []*check.Finding) { in.Tree = tree },
 	})
 	in.Findings = result.Findings
@@ -183,6 +203,9 @@ func (s *search) build(ctx context.Context, opened *registry.Opened, in view.Inp
 			s.note("%s", v.Visibility.Viewers[0].Note)
 		}
 		return v, err
+	}
+	if s.borders {
+		return view.Borders(in), nil
 	}
 	return view.Build(in), nil
 }

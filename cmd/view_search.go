@@ -18,6 +18,7 @@ type search struct {
 	*program
 	judged   rules.Judge                 // for whom the request is shown
 	asked    *view.Question              // who could see what; nil for the session itself
+	borders  bool                        // what passed between sessions and their children
 	opened   map[string]*registry.Opened // by path
 	sessions view.Search
 	code     int  // of stores that could not be read, or changed meanwhile

@@ -21,6 +21,7 @@ type viewDocument struct {
 	Unreadable int           `json:"unreadable,omitzero"` // events for which that was not possible
 	Tokens     []tokenHolder `json:"tokens,omitempty"`    // with --tokens
 	Events     []viewEvent   `json:"events"`
+	Borders    []viewBorder  `json:"borders,omitzero"` // with --isolation
 	Profile    *recipient    `json:"profile,omitzero"`
 	Request    []requestPart `json:"request,omitempty"`
 	Verdict    *verdict      `json:"verdict,omitzero"`
@@ -68,6 +69,9 @@ func viewDocumentOf(v *view.View, full bool) *viewDocument {
 	}
 	if v.Visibility != nil {
 		d.addVisibility(v, full)
+	}
+	if v.Borders != nil {
+		d.addBorders(v, full)
 	}
 	if v.Request != nil {
 		d.addRequest(v.Request, full)

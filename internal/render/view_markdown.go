@@ -33,6 +33,8 @@ func viewMarkdown(v *view.View, opts ViewOptions) error {
 	switch {
 	case v.Visibility != nil:
 		m.visibility(v)
+	case v.Borders != nil:
+		m.borders(v)
 	case v.Request != nil:
 		m.request(v.Request)
 		m.findings(v)
@@ -98,7 +100,7 @@ func (m *markdown) child(r *view.Row) {
 		words = strconv.Itoa(r.Item) + " sub-session"
 	}
 	text := fmt.Sprintf("- **%s** %s %s, %s", words, code(c.ID), escaped(excerpt(title(c.Title), 60)), sizeWords(c))
-	if r.Item < 0 {
+	if r.Item < 0 && !r.Named {
 		text += ", no item refers to it"
 	}
 	m.line(text)

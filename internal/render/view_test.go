@@ -56,7 +56,7 @@ func (c *viewCase) build(t *testing.T, tree *session.Tree, request bool) *view.V
 	if c.profile != "" {
 		judge.Profiles = []*rules.Profile{rules.FindProfile(c.profile)}
 	}
-	result, err := check.Run(t.Context(), st, check.Options{Rules: rules.All, Judge: judge, Session: tree.Root().ID})
+	result, err := check.Run(t.Context(), st, check.Options{Rules: rules.Usual(), Judge: judge, Session: tree.Root().ID})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,6 +35,8 @@ func View(format string, v *view.View, opts ViewOptions) error {
 	switch {
 	case v.Visibility != nil:
 		t.visibility()
+	case v.Borders != nil:
+		t.borders()
 	case v.Request != nil:
 		t.request()
 		t.end()
@@ -122,7 +124,7 @@ func (t *viewText) frame(r *view.Row, c viewColumns) {
 		head += "level " + strconv.Itoa(inner.level) + ": "
 	}
 	t.print(mark, head+headLine(r.Child, t.width-markColumns-lipgloss.Width(head), lipgloss.NewStyle()))
-	if r.Item < 0 {
+	if r.Item < 0 && !r.Named {
 		t.print("", inner.frames+ui.Dim.Render("no item refers to it"))
 	}
 	t.remarks("", inner.frames, slices.Concat(r.Notes, r.Child.Notes))

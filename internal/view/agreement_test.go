@@ -62,7 +62,7 @@ var adaptations = []map[string]string{
 
 // agree asks both about the next request of a session.
 func agree(rt *rapid.T, st *memory, s *session.Session, judge rules.Judge) {
-	result, err := check.Run(rt.Context(), st, check.Options{Rules: rules.All, Judge: judge, Session: s.ID, Explain: true})
+	result, err := check.Run(rt.Context(), st, check.Options{Rules: rules.Usual(), Judge: judge, Session: s.ID, Explain: true})
 	if err != nil {
 		rt.Fatal(err)
 	}

@@ -119,8 +119,14 @@ func (b *builder) unreferenced(children []*session.Session) []Row {
 	var rows []Row
 	for _, c := range children {
 		if !b.drawn[c.ID] {
-			rows = append(rows, Row{Item: -1, Child: b.session(c)})
+			rows = append(rows, Row{Item: -1, Child: b.session(c), Named: b.named(c)})
 		}
 	}
 	return rows
+}
+
+// named reports whether a call or its result names a session.
+func (b *builder) named(c *session.Session) bool {
+	caller := b.trace.Callers[c]
+	return caller != nil && caller.Call().Delegation.Child == c.ID
 }

@@ -22,6 +22,10 @@ type View struct {
 	// Visibility is who could see what; nil unless it was asked for, and then Shown
 	// has no rows.
 	Visibility *Visibility
+
+	// Borders are what passed between sessions and their children; nil unless they
+	// were asked for, and then Shown has no rows.
+	Borders []Border
 }
 
 // Session is one session of the view.
@@ -50,6 +54,7 @@ type Row struct {
 	Flags   []string // implicit, unfinished, archived, added by a repair, blank
 	Notes   []Note   // what findings and the replay say
 	Child   *Session // drawn at this row; nil when it has none or was drawn before
+	Named   bool     // the call or its result names Child, although no item does
 }
 
 // Note is what a finding or the replay says about a row or a session.

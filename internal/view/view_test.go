@@ -42,7 +42,7 @@ func builtFor(t testing.TB, tree *session.Tree, judge rules.Judge) *view.View {
 		Kind: "docker-agent", Title: "docker agent", ChildrenClosed: true, Writer: session.WriterDead,
 		Adapts: map[string]string{"SC401": "leaves blank messages out"},
 	}, tree}
-	result, err := check.Run(context.Background(), st, check.Options{Rules: rules.All, Judge: judge})
+	result, err := check.Run(context.Background(), st, check.Options{Rules: rules.Usual(), Judge: judge})
 	if err != nil {
 		t.Fatal(err)
 	}

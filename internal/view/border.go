@@ -1,0 +1,158 @@
+package view
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// Border is what passed between a session and the child that one call of it started:
+// what went in, what came out, and what crossed it besides.
+type Border struct {
+	Caller *session.Session
+	Item   int // of the call
+	Call   *session.Call
+	Agent  string           // who was asked, "" when nothing says so
+	Child  *session.Session // nil when it is not known or not stored
+	Shared int              // the calls that have this child, 1 as a rule; 0 without one
+
+	Goal    string // the task as the call words it, "" when it does not
+	Given   []int  // the child's items before its agent first spoke
+	Out     *Outcome
+	Crossed []*check.Finding
+}
+
+// Outcome is the result of the call.
+type Outcome struct {
+	Item   int // in the caller's session
+	Result *session.Result
+	Answer bool // it is the last answer of the child
+}
+
+// Borders makes the view of all borders of a session and of those below it. Findings
+// are those of the rules about several agents, and bodies are loaded.
+func Borders(in Input) *View {
+	b := newBuilder(in)
+	shown := b.session(in.Tree.Session(in.Session))
+	shown.Rows = nil
+	v := &View{Store: in.Store, Shown: shown, Borders: []Border{}}
+	v.assign(in.Findings, b.drawn)
+	count := map[*session.Session]int{}
+	for _, rs := range b.trace.Sessions {
+		for _, d := range rs.Delegations {
+			count[d.Child]++
+		}
+	}
+	for _, rs := range b.trace.Sessions {
+		if !b.drawn[rs.Session.ID] {
+			continue
+		}
+		for _, d := range rs.Delegations {
+			border := borderOf(d)
+			if d.Child != nil {
+				border.Shared = count[d.Child]
+			}
+			border.Crossed = crossing(d, in.Findings)
+			v.Borders = append(v.Borders, border)
+		}
+	}
+	return v
+}
+
+func borderOf(d *replay.Delegation) Border {
+	call := d.Call()
+	b := Border{Caller: d.Session, Item: d.Item, Call: call, Agent: call.Delegation.Agent, Child: d.Child, Goal: goalOf(call)}
+	if d.Child != nil {
+		if b.Agent == "" {
+			b.Agent = replay.FirstAgent(d.Child)
+		}
+		b.Given = givenTo(d.Child)
+	}
+	if d.Result >= 0 {
+		it := &d.Session.Items[d.Result]
+		for n := range it.Results {
+			if r := &it.Results[n]; r.CallID == call.ID {
+				b.Out = &Outcome{Item: d.Result, Result: r, Answer: d.Child != nil && isAnswer(r, d.Child)}
+				break
+			}
+		}
+	}
+	return b
+}
+
+// givenTo are the items that a child starts with, up to the first of a model. A child
+// that several calls share has those of the first.
+func givenTo(child *session.Session) []int {
+	var list []int
+	for i := range child.Items {
+		it := &child.Items[i]
+		if it.Kind == session.Message && (it.Role == session.Assistant || it.Role == session.Tool) {
+			break
+		}
+		if it.OnWire() {
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// isAnswer reports whether a result is what the child said last.
+func isAnswer(r *session.Result, child *session.Session) bool {
+	last := replay.LastAnswer(child)
+	if last < 0 {
+		return false
+	}
+	said := &child.Items[last]
+	return said.Text == r.Digest || said.Text == r.Answer || said.Body != nil && strings.TrimSpace(said.Body.Text) == strings.TrimSpace(r.Text)
+}
+
+// goalOf is the text in the arguments of a call that is the task; the model has only
+// its digest.
+func goalOf(call *session.Call) string {
+	var args map[string]jsontext.Value
+	if call.Delegation.Task == 0 || json.Unmarshal([]byte(call.Args), &args, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
+		return ""
+	}
+	for _, value := range args {
+		var text string
+		if json.Unmarshal(value, &text, jsontext.AllowInvalidUTF8(true)) == nil && session.DigestOf(text) == call.Delegation.Task {
+			return text
+		}
+	}
+	return ""
+}
+
+// crossing are the findings about a border: about something between the call and the
+// end of its window, or about the child.
+func crossing(d *replay.Delegation, found []*check.Finding) []*check.Finding {
+	var list []*check.Finding
+	for _, f := range found {
+		switch {
+		case d.Child != nil && (f.Session == d.Child.ID || refersTo(f, d.Child.ID)):
+		case f.Session != d.Session.ID || f.Call != "" && f.Call != d.Call().ID:
+			continue
+		case !slices.ContainsFunc(f.Items, func(i int) bool { return d.Item <= i && i < max(d.End, d.Item+1) }):
+			continue
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+func refersTo(f *check.Finding, id string) bool {
+	for _, list := range [][]rules.Place{f.Related, f.Twins} {
+		for _, p := range list {
+			if p.Session == id {
+				return true
+			}
+		}
+	}
+	return false
+}
