@@ -10,6 +10,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/adk/adktest"
+	"github.com/sessctl/sessctl/internal/store/kagent/kagenttest"
 	"github.com/sessctl/sessctl/internal/store/springai/springtest"
 )
 
@@ -41,8 +42,33 @@ var damagedLogs = []damagedLog{
 		err := adktest.Create(path, adktest.PS, adktest.AgentTool())
 		return errors.Join(err, execute(path, `DELETE FROM sessions`))
 	}},
+	{rule: "SC707", name: "eleven calls of one turn in one session", build: ofProgram(kagenttest.Collapsed11()), also: "SC301"},
+	{rule: "SC727", name: "one session id under two users", build: ofProgram(kagenttest.MixedUsers())},
+	{rule: "SC718", name: "two terminals in one session", build: func(path string) error {
+		return adktest.Create(path, adktest.G1, twoTerminals())
+	}},
 	{rule: "SC725", name: "a response that came behind the summary", build: ofScript("G3", nothing), also: "SC301"},
 	{rule: "SC726", name: "a message that came while a compaction ran", build: ofScript("G5", nothing), also: "SC015 SC301"},
+}
+
+// twoTerminals are two runs of one session that write by turns.
+func twoTerminals() adktest.Session {
+	said := func(run, author, text string) adktest.Event {
+		return adktest.Event{Invocation: run, Author: author, Parts: []adktest.Part{{Text: text}}}
+	}
+	return adktest.Session{ID: "two", Events: []adktest.Event{
+		said("e-1", "user", "Are all pods up?"), said("e-1", "root", "I look."),
+		said("e-2", "user", "Which nodes are full?"), said("e-1", "root", "All are up."),
+		said("e-2", "root", "None is."), said("e-1", "root", "Anything else?"),
+	}}
+}
+
+// ofProgram builds what kagent stores of a program.
+func ofProgram(p kagenttest.Program) func(path string) error {
+	return func(path string) error {
+		_, err := p.Build(path, kagenttest.Forms["python"])
+		return err
+	}
 }
 
 // ofScript builds a script's session, and damages the database.
