@@ -31,6 +31,11 @@ func nextCommands(args []string, results []*check.Result) []render.Command {
 	if slices.ContainsFunc(result.Findings, repairable) && result.Store.Path != "-" {
 		next = append(next, render.Command{Line: "sessctl repair " + path + "--dry-run", Why: "what a repair would do"})
 	}
+	if words := worst[0].Allow(); words != nil && result.Store.Path != "-" {
+		next = append(next, render.Command{
+			Line: "sessctl repair " + path + "--allow " + strings.Join(words, ",") + " --dry-run", Why: "what a repair would do that has to be allowed",
+		})
+	}
 	return next
 }
 

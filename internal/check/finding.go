@@ -46,6 +46,17 @@ type Head struct {
 	Created time.Time
 }
 
+// Allow are the words of --allow that a repair of it needs, nil where there is no
+// repair, or one that needs none.
+func (f *Finding) Allow() []string {
+	for _, fix := range f.Fixes {
+		if len(fix.Edits) > 0 {
+			return fix.Allow
+		}
+	}
+	return nil
+}
+
 // Accepted reports whether every provider that was asked takes what was found:
 // then a repair leaves it, unless its rule is named.
 func (f *Finding) Accepted() bool { return f.Profile != nil && f.Severity == rules.Info }

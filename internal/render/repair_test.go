@@ -195,6 +195,10 @@ func TestARepairSaysWhatItLeaves(t *testing.T) {
 	if !strings.HasSuffix(got, want) {
 		t.Errorf("got\n%s", got)
 	}
+	left[0].Fixes = []rules.Fix{{Allow: []string{"split", "guesses"}, Edits: []session.Edit{{}}}}
+	if got := printed(t, "text", opts, &repair.Plan{}, left, Outcome{}); !strings.HasSuffix(got, "--allow split,guesses would repair 1 of these (SC003).\n") {
+		t.Errorf("got\n%s", got)
+	}
 	got = printed(t, "text", opts, &repair.Plan{Refused: []repair.Refused{{Root: "parent00", Why: "its repair would bring SC101"}}}, nil, Outcome{})
 	if want := "There is nothing to repair.\nNot repaired: session parent00: its repair would bring SC101.\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("got\n%s", got)

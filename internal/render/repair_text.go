@@ -61,12 +61,38 @@ func (r *repairText) foot(out *strings.Builder, plan *repair.Plan, store *sessio
 	}
 	if len(left) > 0 {
 		out.WriteString("Left as it is: " + severities(left) + "  (" + ui.Clean(r.listing(left)) + ")\n")
+		out.WriteString(allowable(left, r.Screen.TextWidth()))
 	}
 	if !plan.Empty() {
 		for _, advice := range store.Advice {
 			out.WriteString(ui.Hang("", "", ui.Clean(advice), r.Screen.TextWidth()))
 		}
 	}
+}
+
+// allowable says which repairs are made where somebody allows them: those that are
+// likely and not certain, or that cost something.
+func allowable(left []*check.Finding, width int) string {
+	var words []string // in the order of the findings
+	of := map[string][]string{}
+	for _, f := range left {
+		key := strings.Join(f.Allow(), ",")
+		if key == "" {
+			continue
+		}
+		if of[key] == nil {
+			words = append(words, key)
+		}
+		of[key] = append(of[key], f.Rule.ID)
+	}
+	text := ""
+	for _, key := range words {
+		count := len(of[key])
+		slices.Sort(of[key])
+		said := fmt.Sprintf("--allow %s would repair %d of these (%s).", key, count, strings.Join(slices.Compact(of[key]), ", "))
+		text += ui.Hang("", "  ", said, width)
+	}
+	return text
 }
 
 // listing is the command that lists what is left.
