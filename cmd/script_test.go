@@ -28,7 +28,8 @@ func TestMain(m *testing.M) {
 //	exits CODE PROGRAM ARGS…  runs a program that must end with exactly this code
 //	steady FILE               writes the last stdout to FILE without times and versions
 //	store NAME FILE [EVENTS]  builds a docker agent database (stores_test.go), and the
-//	                          recording of its last run: server-sent events in a .sse
+//	                          recording of its last run: server-sent events in a .sse;
+//	                          kagent/NAME builds one of kagent
 //	lock FILE, hold FILE      keeps a database locked, or just open
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{

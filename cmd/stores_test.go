@@ -10,6 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
+	"github.com/sessctl/sessctl/internal/store/kagent/kagenttest"
 )
 
 // stores are the databases that scripts can ask for. All are of the generation
@@ -102,6 +103,9 @@ func storing(name string) func(*agenttest.DB) error {
 
 func buildStore(ts *testscript.TestScript, _ bool, args []string) {
 	const generation = 18
+	if len(args) == 2 && buildKagent(ts, args[0], args[1]) {
+		return
+	}
 	if len(args) < 2 || len(args) > 3 || stores[args[0]] == nil {
 		ts.Fatalf("usage: store NAME FILE [EVENTS], NAME one of %s", strings.Join(slices.Sorted(maps.Keys(stores)), ", "))
 	}
@@ -117,6 +121,19 @@ func buildStore(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		ts.Check(os.WriteFile(ts.MkAbs(args[2]), written.Events(style), 0o600))
 	}
+}
+
+// buildKagent builds the database of a program of package kagenttest, called
+// "kagent/" and its name, and reports whether there is one.
+func buildKagent(ts *testscript.TestScript, name, file string) bool {
+	for _, p := range kagenttest.Scripts() {
+		if "kagent/"+p.Name == name {
+			_, err := p.Build(ts.MkAbs(file), kagenttest.Forms["python"])
+			ts.Check(err)
+			return true
+		}
+	}
+	return false
 }
 
 // lock holds a database against every reader, from this process, until the

@@ -12,6 +12,7 @@ import (
 func (m *markdown) borders(v *view.View) {
 	if len(v.Borders) == 0 {
 		m.line(noBorders)
+		return
 	}
 	told := map[*check.Finding]bool{}
 	for i := range v.Borders {

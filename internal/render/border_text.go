@@ -30,7 +30,9 @@ func (t *viewText) borders() {
 		}
 		t.out.WriteString("\n")
 	}
-	t.out.WriteString(ui.Hang("", "", borderCount(t.v), t.paragraph))
+	if len(list) > 0 {
+		t.out.WriteString(ui.Hang("", "", borderCount(t.v), t.paragraph))
+	}
 	if len(t.opts.Next) > 0 {
 		t.out.WriteString("\nNext:\n" + nextLines(t.opts.Next, t.width))
 	}

@@ -102,6 +102,8 @@ func editWords(s *repair.Step) string {
 		return "the arguments of call " + callID(s) + " become an object that holds them as text"
 	case s.Op == session.Scrub:
 		return "what is no text becomes U+FFFD"
+	case part == "calls" && s.Field == session.FieldChild:
+		return "the question of " + callID(s) + " names session " + rules.Short(id)
 	case part == "calls":
 		return "call " + callID(s) + " gets the id " + id
 	case s.Field == session.FieldChild:

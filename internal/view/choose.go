@@ -16,7 +16,7 @@ type Known struct {
 	ID      string
 	Title   string
 	Created time.Time
-	Root    bool // it names no parent, or none that leads to a root
+	Root    bool // it names no parent, or none that leads to a root, and no call names it
 
 	// Tree holds the session, where Search kept it; else it has to be read again.
 	Tree *session.Tree
@@ -34,14 +34,31 @@ type Search struct {
 // the only one: the others are to be forgotten.
 func (s *Search) Add(store string, tree *session.Tree) {
 	const few = 4
+	called := calledIn(tree)
 	for _, found := range tree.Sessions {
-		k := Known{Store: store, ID: found.ID, Title: found.Title, Created: found.Created, Root: found.Parent == "" || found == tree.Root()}
+		root := found == tree.Root() || found.Parent == "" && !called[found.ID]
+		k := Known{Store: store, ID: found.ID, Title: found.Title, Created: found.Created, Root: root}
 		if k.ID == s.Name || s.Name != "" && strings.HasPrefix(k.ID, s.Name) && s.kept < few || s.Name == "" && len(s.Known) == 0 {
 			k.Tree = tree
 			s.kept++
 		}
 		s.Known = append(s.Known, k)
 	}
+}
+
+// calledIn are the sessions that calls of a tree name as their children.
+func calledIn(tree *session.Tree) map[string]bool {
+	called := map[string]bool{}
+	for _, s := range tree.Sessions {
+		for i := range s.Items {
+			for n := range s.Items[i].Calls {
+				if d := s.Items[i].Calls[n].Delegation; d != nil && d.Child != "" && d.Child != s.ID {
+					called[d.Child] = true
+				}
+			}
+		}
+	}
+	return called
 }
 
 // newestRoots are the root sessions, the newest first; of equally
