@@ -149,7 +149,8 @@ func TestWrongSettingsSayWhereTheyStand(t *testing.T) {
 		{"no number in a section", "isolation: {max-steps: few}\n", nil, `isolation.max-steps in .sessctl.yaml is "few": use a whole number`},
 		{"a time without a unit", "isolation: {timeout: 60}\n", nil, `isolation.timeout in .sessctl.yaml is "60": use a time with its unit`},
 		{"a time in the environment", "", map[string]string{"SESSCTL_ISOLATION_TIMEOUT": "soon"}, `isolation.timeout in SESSCTL_ISOLATION_TIMEOUT is "soon"`},
-		{"a section that is none", "isolation: true\n", nil, ".sessctl.yaml has what is no setting: isolation"},
+		{"a section that is none", "isolation: true\n", nil, `isolation in the configuration file .sessctl.yaml is "true": it is a section`},
+		{"a time below 0", "isolation: {timeout: -5s}\n", nil, `isolation.timeout in .sessctl.yaml is "-5s": use a time with its unit (60s, 5m), from 0 on`},
 		{"text", "some text\n", nil, ".sessctl.yaml cannot be read: it is no list of settings of the form KEY: VALUE"},
 		{"a format that no command has", "format: xml\n", nil, `format in .sessctl.yaml is "xml": use text or json`},
 	}
@@ -184,6 +185,13 @@ func TestSettingsOfASection(t *testing.T) {
 		if c.Sources[key] != source {
 			t.Errorf("%s comes from %q", key, c.Sources[key])
 		}
+	}
+}
+
+func TestASectionWithoutSettings(t *testing.T) {
+	inFolder(t, ".sessctl.yaml", "isolation:\n  # enabled: true\n")
+	if c := load(t, nil); !reflect.DeepEqual(c.Isolation, config.Isolation{}) {
+		t.Errorf("got %+v", c.Isolation)
 	}
 }
 

@@ -138,9 +138,12 @@ func (l *loader) checkNumbers() error {
 		value, err := fmt.Sprint(l.value(key)), error(nil)
 		switch {
 		case field.Type == reflect.TypeFor[time.Duration]():
-			_, err = time.ParseDuration(value)
+			var d time.Duration
+			if d, err = time.ParseDuration(value); d < 0 {
+				err = strconv.ErrRange
+			}
 		case field.Type.Kind() == reflect.Uint:
-			_, err = strconv.ParseUint(value, 10, 31)
+			_, err = strconv.ParseUint(value, 10, strconv.IntSize-1)
 		}
 		if err != nil {
 			return problem.New(problem.Usage, "", "%s in %s is %q: use %s", key, l.config.Sources[key], value, Form(key))
@@ -164,6 +167,13 @@ func (l *loader) clearOthers(flags *pflag.FlagSet) {
 func (l *loader) knownKeys() error {
 	known := allKeys()
 	unknown := slices.DeleteFunc(l.keys(), func(key string) bool { return slices.Contains(known, key) })
+	unknown = slices.DeleteFunc(unknown, func(key string) bool { return isSection(key) && l.value(key) == nil })
+	for _, key := range unknown {
+		if isSection(key) {
+			return problem.New(problem.Usage, "`sessctl config` lists what can stand in it.",
+				"%s in the configuration file %s is %q: it is a section, with settings below it", key, l.config.File, fmt.Sprint(l.value(key)))
+		}
+	}
 	if len(unknown) == 0 {
 		return nil
 	}
@@ -178,12 +188,17 @@ func (l *loader) keys() []string {
 	for i := range keys {
 		first, rest, nested := strings.Cut(keys[i], delimiter)
 		keys[i] = first
-		if nested && slices.ContainsFunc(allKeys(), func(key string) bool { return strings.HasPrefix(key, first+level) }) {
+		if nested && isSection(first) {
 			keys[i] += level + strings.ReplaceAll(rest, delimiter, level)
 		}
 	}
 	slices.Sort(keys)
 	return slices.Compact(keys)
+}
+
+// isSection reports whether settings have this name in front of theirs.
+func isSection(name string) bool {
+	return slices.ContainsFunc(allKeys(), func(key string) bool { return strings.HasPrefix(key, name+level) })
 }
 
 // value is what was given for a setting, nil for nothing.
@@ -196,7 +211,7 @@ func Form(key string) string {
 			continue
 		}
 		if field.Type == reflect.TypeFor[time.Duration]() {
-			return "a time with its unit (60s, 5m)"
+			return "a time with its unit (60s, 5m), from 0 on"
 		}
 		switch field.Type.Kind() {
 		case reflect.Bool:
