@@ -28,11 +28,18 @@ type Reader struct {
 	r      *bufio.Reader
 	offset int64
 	number int64
+	max    int
 	long   []byte
 }
 
-// NewReader reads the lines of r.
-func NewReader(r io.Reader) *Reader { return &Reader{r: bufio.NewReaderSize(r, 1<<16)} }
+// NewReader reads the lines of r, up to MaxLength bytes of each.
+func NewReader(r io.Reader) *Reader { return NewBounded(r, MaxLength) }
+
+// NewBounded reads the lines of r. One that is longer than longest, in bytes, is passed
+// over with ErrTooLong, whose text speaks of MaxLength.
+func NewBounded(r io.Reader, longest int) *Reader {
+	return &Reader{r: bufio.NewReaderSize(r, 1<<16), max: longest}
+}
 
 // Offset is the offset of the next line in the stream.
 func (r *Reader) Offset() int64 { return r.offset }
@@ -75,7 +82,7 @@ func (r *Reader) read() ([]byte, error) {
 		if !full && len(r.long) == 0 && !tooLong {
 			return part, err
 		}
-		if tooLong = tooLong || len(r.long)+len(part) > MaxLength; !tooLong {
+		if tooLong = tooLong || len(r.long)+len(part) > r.max; !tooLong {
 			r.long = append(r.long, part...)
 		}
 		switch {

@@ -55,6 +55,20 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
+// A reader may have a bound of its own.
+func TestBounded(t *testing.T) {
+	const longest = 100_000
+	for size, want := range map[int]error{longest: lines.ErrTooLong, longest - 1: nil} {
+		r := lines.NewBounded(strings.NewReader(strings.Repeat("x", size)+"\nb"), longest)
+		if line, err := r.Next(); err != want || line.Number != 1 {
+			t.Errorf("%d bytes: line %d, error %v, want %v", size, line.Number, err, want)
+		}
+		if line, err := r.Next(); err != nil || string(line.Text) != "b" {
+			t.Errorf("%d bytes: then %q, error %v", size, line.Text, err)
+		}
+	}
+}
+
 // What breaks inside a line is no line.
 func TestBroken(t *testing.T) {
 	broken := errors.New("broken")

@@ -36,7 +36,7 @@ func runCases(t *testing.T, cases []replayCase) {
 //
 //	P.1 T1 → C at 4, answered 5, leaked 2=C.2 3 4? 5/3=D.2
 //
-// An open one has "until" and the end of its window instead of "answered". A
+// One that waited has the item with the result that counts behind "and". An open one has "until" and the end of its window instead of "answered". A
 // leaked item has its twin behind "=" and a mark when it is undecidable. Behind
 // "/" stands what opened its frame, when that is not the delegation itself: an
 // item of the session, or one of the child if it did not leak; "+1" means the
@@ -56,6 +56,9 @@ func describe(trace *replay.Trace) string {
 			}
 			if d.Result >= 0 {
 				fmt.Fprintf(&b, ", answered %d", d.Result)
+				if d.Final != d.Result {
+					fmt.Fprintf(&b, " and %d", d.Final)
+				}
 			} else {
 				fmt.Fprintf(&b, ", until %d", d.End)
 			}

@@ -43,16 +43,8 @@ func sameTask(d *Delegation, c *session.Session) bool {
 }
 
 func sameAnswer(d *Delegation, c *session.Session) bool {
-	last := LastAnswer(c)
-	if d.Result < 0 || last < 0 {
-		return false
-	}
-	for _, r := range d.Session.Items[d.Result].Results {
-		if r.CallID == d.Call().ID {
-			return r.Digest != 0 && r.Digest == c.Items[last].Text
-		}
-	}
-	return false
+	last, r := LastAnswer(c), d.Outcome()
+	return last >= 0 && r != nil && r.Digest != 0 && r.Digest == c.Items[last].Text
 }
 
 // LastAnswer is the index of the item that a delegation's result is made of:

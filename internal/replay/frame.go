@@ -45,16 +45,16 @@ func (d *Delegation) covers(it *session.Item) bool {
 	if it.Time.Before(d.Session.Items[d.Item].Time) {
 		return false
 	}
-	if d.Result < 0 {
+	if d.Final < 0 {
 		return true
 	}
-	answered := d.Session.Items[d.Result].Time
+	answered := d.Session.Items[d.Final].Time
 	return answered.IsZero() || !it.Time.After(answered)
 }
 
 // timed reports whether it is known when the call was made and answered.
 func (d *Delegation) timed() bool {
-	return d.Result >= 0 && !d.Session.Items[d.Item].Time.IsZero() && !d.Session.Items[d.Result].Time.IsZero()
+	return d.Final >= 0 && !d.Session.Items[d.Item].Time.IsZero() && !d.Session.Items[d.Final].Time.IsZero()
 }
 
 // session is the replay of a session of the tree.

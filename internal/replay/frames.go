@@ -131,7 +131,7 @@ func (f *frames) lost(it *session.Item) (asked, around *Delegation) {
 		for _, d := range rs.Delegations {
 			what := d.Call().Delegation
 			switch {
-			case d == f.root || d.Child != nil || !what.Blocking || !d.covers(it) || !lies(rs.Session, f.root.Child):
+			case d == f.root || d.Child != nil || !leaks(what) || !d.covers(it) || !lies(rs.Session, f.root.Child):
 			case asked == nil && what.Agent == it.Agent:
 				asked = d
 			case d.timed() && !it.Time.IsZero():
@@ -158,7 +158,7 @@ func (f *frames) call(d *Delegation) *Frame {
 	}
 	var next *Frame
 	for _, other := range slices.Backward(f.trace.session(d.Session).Delegations) {
-		if other.Item != d.Item || !other.Call().Delegation.Blocking || f.stored[other] != nil {
+		if other.Item != d.Item || !leaks(other.Call().Delegation) || f.stored[other] != nil {
 			continue
 		}
 		next = &Frame{
@@ -168,7 +168,7 @@ func (f *frames) call(d *Delegation) *Frame {
 		f.stored[other] = next
 	}
 	frame := f.stored[d]
-	if frame == nil { // not blocking: no runtime leaks from it
+	if frame == nil { // no runtime leaks from it
 		return f.base
 	}
 	if parent := f.of(d.Session); !parent.within(frame) {
@@ -189,7 +189,7 @@ func (f *frames) open(it *session.Item, l *Leaked) {
 	var first *Frame
 	for n := range slices.Backward(it.Calls) {
 		call := leakedCall{maker: l.Frame}
-		if d := it.Calls[n].Delegation; d != nil && d.Blocking {
+		if d := it.Calls[n].Delegation; d != nil && leaks(d) {
 			call.opens = &Frame{Parent: l.Frame, Item: l.Item, Nth: n, Caller: it.Agent, Agent: d.Agent, next: first}
 			if stored := f.trace.delegation(l.Twin, n); stored != nil {
 				call.opens = f.call(stored)

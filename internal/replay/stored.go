@@ -1,6 +1,10 @@
 package replay
 
-import "github.com/sessctl/sessctl/internal/session"
+import (
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
 
 // Stored replays the stored items of every session of a tree.
 func Stored(tree *session.Tree) *Trace {
@@ -64,6 +68,11 @@ func walk(s *session.Session, known witness) (*Session, []*window) {
 		}
 	}
 	w.shut(len(s.Items))
+	for _, d := range w.rs.Delegations {
+		if d.Call().Delegation.Apart && d.Final >= 0 {
+			d.End = d.Final + 1
+		}
+	}
 	return w.rs, w.windows
 }
 
@@ -74,6 +83,9 @@ type walker struct {
 	windows []*window
 	open    *window       // the window that is open, nil for none
 	batch   []*Delegation // those of the last own assistant item
+
+	// asked are the own delegations by the ids of their calls, until an id is used again.
+	asked map[string][]*Delegation
 }
 
 // reasonOf says why a leaked item is one.
@@ -95,6 +107,7 @@ func (w *walker) answer(i int) {
 	}
 	w.batch = delegations(w.rs.Session, i)
 	w.rs.Delegations = append(w.rs.Delegations, w.batch...)
+	w.await(i)
 	if opened := openWindow(i, w.batch); opened != nil {
 		w.windows, w.open = append(w.windows, opened), opened
 	}
@@ -119,6 +132,7 @@ func (w *walker) result(i int) {
 		waiting = w.open.unanswered()
 	}
 	note(w.batch, &w.rs.Session.Items[i], i)
+	w.settle(i)
 	if w.open == nil {
 		return
 	}
@@ -127,6 +141,49 @@ func (w *walker) result(i int) {
 	if w.open.unanswered() == 0 {
 		w.shut(i + 1)
 	}
+}
+
+// await takes up the delegations of the own item at index i.
+func (w *walker) await(i int) {
+	for n := range w.rs.Session.Items[i].Calls {
+		delete(w.asked, w.rs.Session.Items[i].Calls[n].ID)
+	}
+	if len(w.batch) > 0 && w.asked == nil {
+		w.asked = map[string][]*Delegation{}
+	}
+	for _, d := range w.batch {
+		w.asked[d.Call().ID] = append(w.asked[d.Call().ID], d)
+	}
+}
+
+// settle gives the tool item at index i to delegations that it answers late. The first
+// result of a call that has a window comes with its batch (see note); others come at any
+// time: of a child in the background or in another process, and of one that a person had
+// to let go on.
+func (w *walker) settle(i int) {
+	it := &w.rs.Session.Items[i]
+	for n := range it.Results {
+		r := &it.Results[n]
+		list := w.asked[r.CallID]
+		at := slices.IndexFunc(list, (*Delegation).awaits)
+		if at < 0 || slices.ContainsFunc(list, func(d *Delegation) bool { return d.Final == i }) {
+			continue
+		}
+		switch d := list[at]; {
+		case d.Result < 0:
+			d.Result, d.Final = i, i
+		case !r.Synthetic:
+			d.Final = i
+		}
+	}
+}
+
+// awaits reports whether a result can still come behind the caller's next items.
+func (d *Delegation) awaits() bool {
+	if r := d.Outcome(); r != nil {
+		return r.Pending
+	}
+	return !leaks(d.Call().Delegation)
 }
 
 // shut closes the open window before the item at index end.

@@ -122,8 +122,9 @@ type Delegation struct {
 	Session *session.Session
 	Item    int // index of the item that made the call
 	Nth     int // index of the call in that item
-	Result  int // index of the item with its result, -1 when there is none
-	End     int // index behind the last item of its window
+	Result  int // index of the item with its result, the first of several; -1 when there is none
+	Final   int // index of the item with the result that counts (see Outcome), -1 when there is none
+	End     int // index behind the last item of its window, and of a child apart behind its result
 
 	Child     *session.Session // the session that it started, nil when unknown
 	Reference int              // index of the sub-session item for Child, -1 when there is none
@@ -133,6 +134,23 @@ type Delegation struct {
 
 // Call is the call itself.
 func (d *Delegation) Call() *session.Call { return &d.Session.Items[d.Item].Calls[d.Nth] }
+
+// Outcome is the result that counts, nil when there is none: the first that does not say
+// that the child waits for a person or still runs, and without such a one the last.
+// A call that needs an approval has two results (kagent).
+func (d *Delegation) Outcome() *session.Result {
+	if d.Final < 0 {
+		return nil
+	}
+	var found *session.Result
+	results := d.Session.Items[d.Final].Results
+	for n := range results {
+		if r := &results[n]; r.CallID == d.Call().ID && (found == nil || found.Pending) {
+			found = r
+		}
+	}
+	return found
+}
 
 // Caller is the agent that made the call.
 func (d *Delegation) Caller() string { return d.Session.Items[d.Item].Agent }

@@ -2,13 +2,13 @@ package replay
 
 import "github.com/sessctl/sessctl/internal/session"
 
-// window is the time in which an own item's delegations block its agent: from
-// the item to the last of their results, to a user item that is not implicit,
-// to the agent's next answer once all its children are complete, or to the end of
-// the session.
+// window is the time in which an own item's delegations block its agent and their
+// children may speak in its session: from the item to the last of their results, to a
+// user item that is not implicit, to the agent's next answer once all its children are
+// complete, or to the end of the session. Children that run elsewhere have none.
 type window struct {
 	opener int
-	calls  []*Delegation // the blocking ones of the opener
+	calls  []*Delegation // those of the opener that leak
 	leaked []int         // items inside that the session's agent cannot have produced
 	end    int           // index behind the last item
 
@@ -28,18 +28,22 @@ func delegations(s *session.Session, i int) []*Delegation {
 	var list []*Delegation
 	for n := range s.Items[i].Calls {
 		if s.Items[i].Calls[n].Delegation != nil {
-			list = append(list, &Delegation{Session: s, Item: i, Nth: n, Result: -1, Reference: -1, End: len(s.Items)})
+			list = append(list, &Delegation{Session: s, Item: i, Nth: n, Result: -1, Final: -1, Reference: -1, End: len(s.Items)})
 		}
 	}
 	return list
 }
 
-// openWindow opens a window for the blocking ones of an item's delegations, nil
-// when none blocks.
+// leaks reports whether items of the child can stand in its caller's session, where
+// they take the place of the caller's own.
+func leaks(d *session.Delegation) bool { return d.Blocking && !d.Apart }
+
+// openWindow opens a window for those of an item's delegations that leak, nil when
+// none does.
 func openWindow(opener int, list []*Delegation) *window {
 	w := &window{opener: opener}
 	for _, d := range list {
-		if d.Call().Delegation.Blocking {
+		if leaks(d.Call().Delegation) {
 			w.calls = append(w.calls, d)
 		}
 	}
@@ -69,7 +73,7 @@ func (w *window) leak(rs *Session, i int, why Reason) {
 func note(batch []*Delegation, it *session.Item, i int) {
 	for _, d := range batch {
 		if d.Result < 0 && hasResult(it, d.Call().ID) && !claimedBefore(batch, d, i) {
-			d.Result = i
+			d.Result, d.Final = i, i
 		}
 	}
 }

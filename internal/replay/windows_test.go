@@ -1,7 +1,10 @@
 package replay_test
 
 import (
+	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/treetest"
@@ -119,6 +122,53 @@ P
   root <T1`, `
 			P.0 B1 → none, answered 1
 			P.0 T1 → none, answered 3, leaked 2`},
+		{"a background delegation is answered at any time", `
+P
+  root B1>>ann() s1()
+  root <s1
+  root B2>>bob()
+  root "meanwhile"
+  user
+  root T1>cat()
+  root <B2
+  cat "c"
+  root <T1
+  root <B1`, `
+			P.0 B1 → none, answered 9
+			P.2 B2 → none, answered 6
+			P.5 T1 → none, answered 8, leaked 7`},
+		{"but not by a result of a later call with its id", `
+P
+  root B1>>ann()
+  root "meanwhile" B1()
+  root <B1`,
+			`P.0 B1 → none, until 3`},
+		{"two of one id are answered one after the other", `
+P
+  root B1>>ann() B1>>bob()
+  root <B1
+  root "meanwhile"
+  root <B1`, `
+			P.0 B1 → none, answered 1
+			P.0 B1 → none, answered 3`},
+		{"a call that waited for a person has two results", `
+P
+  root T1>ann() T2>bob()
+  root <T1? <T2?
+  root a1:ask()
+  user
+  root <T1? <T2
+  root <T1
+  root <T1`, `
+			P.0 T1 → none, answered 1 and 5
+			P.0 T2 → none, answered 1 and 4`},
+		{"a placeholder is no answer of one that waits", `
+P
+  root T1>ann()
+  root <T1?
+  root <T1~
+  root <T1`,
+			`P.0 T1 → none, answered 1 and 3`},
 		{"a leaked delegation opens no window of its own", `
 P
   root T1>worker()
@@ -243,5 +293,38 @@ C<P
 		if step.Reason != want[i] || (step.Action == replay.Skip) != (i == 2 || i == 3) {
 			t.Errorf("item %d: %v because %v, want %v", i, step.Action, step.Reason, want[i])
 		}
+	}
+}
+
+// TestChildrenApart: what stands behind the call of a child in another process is the
+// caller's own, and the result comes at any time.
+func TestChildrenApart(t *testing.T) {
+	tree := treetest.Tree(t, `
+P
+  root T1>ann()=C T2>bob()
+  root a1:ask()
+  user
+  root "meanwhile"
+  root <T1? <T2
+  root <T1
+  root "done"
+C
+  ann "it"`)
+	calls := tree.Root().Items[0].Calls
+	for n := range calls {
+		calls[n].Delegation.Apart = true
+	}
+	trace := replay.Stored(tree)
+	for i, step := range trace.Sessions[0].Steps {
+		if step.Action != replay.Persist || step.Depth != 0 {
+			t.Errorf("item %d is at depth %d", i, step.Depth)
+		}
+	}
+	want := "P.0 T1 → C, answered 4 and 5\nP.0 T2 → none, answered 4"
+	if diff := cmp.Diff(want, strings.TrimSpace(describe(trace))); diff != "" {
+		t.Error(diff)
+	}
+	if d := trace.Sessions[0].Delegations; d[0].End != 6 || d[1].End != 5 {
+		t.Errorf("they end at %d and %d", d[0].End, d[1].End)
 	}
 }

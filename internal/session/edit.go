@@ -25,7 +25,7 @@ const (
 	FieldResultID = "call"    // of a result: the id of the call that it answers
 	FieldBlockID  = "item_id" // of a block: the provider's own id, nil to take it away
 	FieldBranch   = "branch"  // of an item
-	FieldChild    = "child"   // of a result: the session that it names as the one that gave it
+	FieldChild    = "child"   // of a result: the session that it names as the one that gave it; of a call or a result: the session of its Question
 )
 
 // FieldArchived is the field of an item that says whether it is still sent; its

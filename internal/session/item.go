@@ -180,7 +180,16 @@ type Call struct {
 	Delegation *Delegation
 	// Waits: a long-running tool. The call may stay without a result until
 	// somebody outside answers, and the last of several results counts.
-	Waits bool
+	Waits    bool
+	Question Question
+}
+
+// Question is what a question to a person says about the run of a worker that waits
+// for the answer. It stands with the call that asks, with the result of the call that
+// started the run, and with the answer. The zero value is none.
+type Question struct {
+	Child string // the session of the run
+	Run   string // its id
 }
 
 // ArgsForm says what the arguments of a call are, at the outline level.
@@ -209,6 +218,7 @@ type Result struct {
 	Child       string // the session that the result names as the one that gave it
 	Answer      Digest // of the child's answer alone, where the store wraps it into the text
 	Correlation string // what ties it to its delegation besides the call id, "" when the store has nothing
+	Question    Question
 }
 
 // Output is a file that an item refers to.
@@ -228,6 +238,7 @@ type Delegation struct {
 	Run      string // the id of the child's run that the call started, where the store records it
 	Likely   bool   // Child is told by something weaker than the call's result
 	Blocking bool   // the caller waits; its own items cannot come before the result
+	Apart    bool   // the child runs elsewhere: nothing of it can be stored in the caller's session
 
 	Tools       []string      // the tools that the child was given, nil when the store does not say
 	Timeout     time.Duration // the time that the child was given, 0 when the store does not say

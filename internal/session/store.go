@@ -70,6 +70,9 @@ type Store struct {
 	// Positions tell the order only.
 	Renumbers bool
 
+	// ReusesChildren: the runtime documents that a session goes on where another call
+	// of its agent comes later, so that one session serves several calls.
+	ReusesChildren bool
 	// SharedChildren says what would have given every call a session of its own, and
 	// in which versions of the runtime: a clause that a finding ends with, "" when
 	// there is no such setting.

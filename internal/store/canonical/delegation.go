@@ -60,7 +60,7 @@ func (c *callLine) delegation() *session.Delegation {
 		known = usualDelegation(string(c.Args))
 	}
 	known.Child, known.Run, known.Likely = given.Child, given.Run, given.Likely
-	known.Tools, known.Correlation = given.Tools, given.Correlation
+	known.Apart, known.Tools, known.Correlation = given.Apart, given.Tools, given.Correlation
 	known.Timeout = time.Duration(given.TimeoutMS) * time.Millisecond
 	if given.Agent != nil {
 		known.Agent = *given.Agent
@@ -86,7 +86,7 @@ func encodeDelegation(tool, args string, d *session.Delegation) delegationMember
 		return delegationMember{null: session.IsDelegation(tool)}
 	}
 	given := delegationLine{
-		Agent: &d.Agent, Child: d.Child, Blocking: &d.Blocking, Run: d.Run, Likely: d.Likely,
+		Agent: &d.Agent, Child: d.Child, Blocking: &d.Blocking, Apart: d.Apart, Run: d.Run, Likely: d.Likely,
 		Tools: d.Tools, TimeoutMS: d.Timeout.Milliseconds(), Correlation: d.Correlation,
 	}
 	if d.Task != usualDelegation(args).Task {

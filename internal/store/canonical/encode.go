@@ -95,7 +95,7 @@ func encodeItem(s *session.Session, it *session.Item, body *session.Body, names 
 func encodeCall(c *session.Call) callLine {
 	return callLine{
 		ID: c.ID, Name: c.Name, Args: looseText(c.Args), Server: c.Server, Waits: c.Waits,
-		Delegation: encodeDelegation(c.Name, c.Args, c.Delegation),
+		Delegation: encodeDelegation(c.Name, c.Args, c.Delegation), Question: questionLine{Child: c.Question.Child, Run: c.Question.Run},
 	}
 }
 
@@ -103,7 +103,7 @@ func encodeResult(r *session.Result) resultLine {
 	line := resultLine{
 		Call: r.CallID, Name: r.Name, Text: textMember{r.Text, r.Null},
 		Error: r.IsError, Synthetic: r.Synthetic, Pending: r.Pending, Server: r.Server,
-		Child: r.Child, Correlation: r.Correlation,
+		Child: r.Child, Correlation: r.Correlation, Question: questionLine{Child: r.Question.Child, Run: r.Question.Run},
 	}
 	if r.Answer != 0 {
 		line.Answer = stringWithDigest(jsontext.Value(r.Text), r.Answer)

@@ -142,7 +142,7 @@ func drawMessage(t *rapid.T, it *session.Item) {
 func drawResult(t *rapid.T, it *session.Item) {
 	result := session.Result{
 		CallID: aName.Draw(t, "call"), Name: aName.Draw(t, "tool"), Text: aText.Draw(t, "result"),
-		Child: aName.Draw(t, "child of the result"), Correlation: aName.Draw(t, "correlation"),
+		Child: aName.Draw(t, "child of the result"), Correlation: aName.Draw(t, "correlation"), Question: drawQuestion(t),
 		IsError: rapid.Bool().Draw(t, "error"), Pending: rapid.Bool().Draw(t, "pending"), Server: rapid.Bool().Draw(t, "server"),
 	}
 	result.Null = result.Text == "" && rapid.Bool().Draw(t, "null")
@@ -218,20 +218,24 @@ func tells(it *session.Item) bool {
 	return false
 }
 
+func drawQuestion(t *rapid.T) session.Question {
+	return session.Question{Child: aName.Draw(t, "child of the question"), Run: aName.Draw(t, "run of the question")}
+}
+
 func drawCall(t *rapid.T) session.Call {
 	c := session.Call{
 		ID:   aName.Draw(t, "id"),
 		Name: rapid.SampledFrom([]string{"shell", "transfer_task", "task", "run_background_agent"}).Draw(t, "tool"),
 		Args: rapid.SampledFrom([]string{"", "{", `{"agent":"w","task":"do\nit"}`, `{"request":"go","n":12.5e3,"deep":[{"k":"v"}]}`,
 			`{ "prompt": "p\u00e9", "big": 12345678901234567890 }`, `{"a":1,"a":2}`, `[1]`, `"{}"`, "{} "}).Draw(t, "args"),
-		Server: rapid.Bool().Draw(t, "server"),
+		Server: rapid.Bool().Draw(t, "server"), Question: drawQuestion(t),
 	}
 	c.Form = session.FormOf(c.Args)
 	switch rapid.IntRange(0, 3).Draw(t, "delegation") {
 	case 0:
 		c.Delegation = session.DelegationFor(c.Name, c.Args)
 	case 1:
-		c.Delegation = &session.Delegation{Agent: aName.Draw(t, "agent"), Child: aName.Draw(t, "child"), Blocking: rapid.Bool().Draw(t, "blocking"),
+		c.Delegation = &session.Delegation{Agent: aName.Draw(t, "agent"), Child: aName.Draw(t, "child"), Blocking: rapid.Bool().Draw(t, "blocking"), Apart: rapid.Bool().Draw(t, "apart"),
 			Run: aName.Draw(t, "run"), Likely: rapid.Bool().Draw(t, "likely"), Correlation: aName.Draw(t, "correlation"),
 			Tools: rapid.SampledFrom([][]string{nil, {"shell"}}).Draw(t, "tools"), Timeout: time.Duration(rapid.IntRange(0, 2).Draw(t, "timeout")) * time.Second}
 	case 2:

@@ -34,6 +34,7 @@ type Header struct {
 	HidesToolRuns  bool
 	PrefixReaders  string
 	LikeFilter     bool
+	ReusesChildren bool
 	Writer         session.Writer
 
 	line []byte // as stored, when it was read from a stream: then bodies are lines too
@@ -49,7 +50,7 @@ func HeaderOf(st store.Store) Header {
 	h := Header{
 		Kind: f.Kind, Model: f.Model, BranchModel: f.BranchModel, Writer: f.Writer, ChildrenClosed: f.ChildrenClosed,
 		ForeignText: f.ForeignText, GathersResults: f.GathersResults, SilentLabels: f.SilentLabels, HidesToolRuns: f.HidesToolRuns,
-		PrefixReaders: f.PrefixReaders, LikeFilter: f.LikeFilter,
+		PrefixReaders: f.PrefixReaders, LikeFilter: f.LikeFilter, ReusesChildren: f.ReusesChildren,
 	}
 	if f.BranchModel != "" {
 		h.Summaries = summariesScoped
@@ -72,7 +73,7 @@ func (h *Header) format() headerLine {
 		Kind: h.Kind, BranchModel: h.BranchModel, Summaries: h.Summaries,
 		Writer: h.Writer.String(), Model: h.Model, ChildrenClosed: h.ChildrenClosed,
 		ForeignText: h.ForeignText, GathersResults: h.GathersResults, SilentLabels: h.SilentLabels, HidesToolRuns: h.HidesToolRuns,
-		PrefixReaders: h.PrefixReaders, LikeFilter: h.LikeFilter,
+		PrefixReaders: h.PrefixReaders, LikeFilter: h.LikeFilter, ReusesChildren: h.ReusesChildren,
 	}
 }
 
@@ -94,7 +95,7 @@ func parseHeader(line []byte) (h Header, version int, err error) {
 		Kind: rec.Kind, BranchModel: rec.BranchModel, Summaries: rec.Summaries, Model: rec.Model,
 		ChildrenClosed: rec.ChildrenClosed || rec.Kind == closesChildren,
 		ForeignText:    rec.ForeignText, GathersResults: rec.GathersResults, SilentLabels: rec.SilentLabels, HidesToolRuns: rec.HidesToolRuns,
-		PrefixReaders: rec.PrefixReaders, LikeFilter: rec.LikeFilter,
+		PrefixReaders: rec.PrefixReaders, LikeFilter: rec.LikeFilter, ReusesChildren: rec.ReusesChildren,
 		Writer: parseWriter(rec.Writer),
 		line:   line,
 	}, version, nil

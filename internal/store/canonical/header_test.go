@@ -93,6 +93,10 @@ func TestFacts(t *testing.T) {
 	if !open(t, `{"type":"header","format":"sessctl.canonical/1","children_closed":true}`).Facts().ChildrenClosed {
 		t.Error("children_closed is not read")
 	}
+	reusing := open(t, `{"type":"header","format":"sessctl.canonical/1","reuses_children":true}`)
+	if plain.ReusesChildren || !reusing.Facts().ReusesChildren || !canonical.HeaderOf(reusing).ReusesChildren {
+		t.Error("reuses_children is not read as it is")
+	}
 	agent := open(t, `{"type":"header","format":"sessctl.canonical/1","kind":"docker-agent"}`).Facts()
 	if !agent.ChildrenClosed || !agent.ChildPrologue {
 		t.Errorf("facts of an export from docker agent %+v", agent)

@@ -96,6 +96,7 @@ func (r *itemReader) calls(lines []callLine, number int64) []session.Call {
 		calls[i] = session.Call{
 			ID: line.ID, Name: r.intern(line.Name), Args: string(line.Args), Form: session.FormOf(string(line.Args)),
 			Server: line.Server || session.IsServerCall(line.ID), Waits: line.Waits, Delegation: d,
+			Question: line.Question.question(),
 		}
 	}
 	return calls
@@ -117,13 +118,17 @@ func (r *itemReader) results(lines []resultLine) []session.Result {
 			Null:      line.Text.null,
 			Server:    line.Server || session.IsServerCall(line.Call),
 
-			Child: line.Child, Correlation: line.Correlation,
+			Child: line.Child, Correlation: line.Correlation, Question: line.Question.question(),
 		}
 		if line.Answer != nil {
 			results[i].Answer = session.DigestOf(*line.Answer)
 		}
 	}
 	return results
+}
+
+func (l *questionLine) question() session.Question {
+	return session.Question{Child: l.Child, Run: l.Run}
 }
 
 func (r *itemReader) kind(name string, number int64) session.Kind {

@@ -61,6 +61,7 @@ func (r *redactor) item(rec *itemLine) {
 		res := &rec.Results[i]
 		res.Synthetic = res.Synthetic || session.IsPlaceholder(res.Text.string)
 		res.Text.string, res.Rest = r.text(res.Text.string), mask(res.Rest)
+		res.Question.Rest = mask(res.Question.Rest)
 		r.fillAt(res.Answer)
 	}
 	for i := range rec.Blocks {
@@ -114,6 +115,7 @@ func (r *redactor) call(c *callLine) {
 	} else {
 		c.Delegation = encodeDelegation(c.Name, "", nil)
 	}
+	c.Question.Rest = mask(c.Question.Rest)
 	c.Args = looseText(r.args(string(c.Args)))
 	r.fillAt(c.Signature)
 	c.Rest = mask(c.Rest)

@@ -111,6 +111,9 @@ func (l *lineText) calls(it, was *session.Item) {
 		if d := c.Delegation; d != nil && old.Delegation != nil && d.Child != old.Delegation.Child {
 			l.set(at+"/delegation/child", d.Child)
 		}
+		if child := c.Question.Child; child != old.Question.Child {
+			l.set(at+"/question/child", child)
+		}
 		if c.Args == old.Args {
 			continue
 		}
@@ -139,6 +142,9 @@ func (l *lineText) results(it, was *session.Item, kept []int) {
 		}
 		if child := it.Results[i].Child; child != was.Results[n].Child {
 			l.set("/results/"+strconv.Itoa(i)+"/child", child)
+		}
+		if child := it.Results[i].Question.Child; child != was.Results[n].Question.Child {
+			l.set("/results/"+strconv.Itoa(i)+"/question/child", child)
 		}
 	}
 }

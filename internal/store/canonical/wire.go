@@ -32,6 +32,7 @@ type headerLine struct {
 	HidesToolRuns  bool           `json:"hides_tool_runs,omitzero"`
 	PrefixReaders  string         `json:"prefix_readers,omitzero"`
 	LikeFilter     bool           `json:"like_filter,omitzero"`
+	ReusesChildren bool           `json:"reuses_children,omitzero"`
 	Rest           jsontext.Value `json:",embed"`
 }
 
@@ -110,6 +111,7 @@ type callLine struct {
 	Server     bool             `json:"server,omitzero"`
 	Waits      bool             `json:"waits,omitzero"`
 	Delegation delegationMember `json:"delegation,omitzero"`
+	Question   questionLine     `json:"question,omitzero"`
 	Rest       jsontext.Value   `json:",embed"`
 }
 
@@ -119,6 +121,7 @@ type delegationLine struct {
 	Agent    *string `json:"agent,omitzero"`
 	Child    string  `json:"child,omitzero"`
 	Blocking *bool   `json:"blocking,omitzero"`
+	Apart    bool    `json:"apart,omitzero"`
 	Task     *string `json:"task,omitzero"`
 
 	Run         string         `json:"run,omitzero"`
@@ -141,7 +144,14 @@ type resultLine struct {
 	Child       string         `json:"child,omitzero"`
 	Answer      *string        `json:"answer,omitzero"`
 	Correlation string         `json:"correlation,omitzero"`
+	Question    questionLine   `json:"question,omitzero"`
 	Rest        jsontext.Value `json:",embed"`
+}
+
+type questionLine struct {
+	Child string         `json:"child,omitzero"`
+	Run   string         `json:"run,omitzero"`
+	Rest  jsontext.Value `json:",embed"`
 }
 
 // blockLine tells a signature that is absent from one that is empty.
