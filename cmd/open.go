@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,7 +28,7 @@ func (p *program) storePaths(ctx context.Context, args []string) ([]string, erro
 	}
 	var paths []string
 	for _, arg := range args {
-		expanded, err := registry.Expand(ctx, arg)
+		expanded, err := registry.Expand(ctx, arg, p.config.Store)
 		if err != nil {
 			return nil, err
 		}
@@ -36,13 +37,14 @@ func (p *program) storePaths(ctx context.Context, args []string) ([]string, erro
 	return paths, nil
 }
 
-// onePath is the store for a command that takes one only.
+// onePath is the store for a command that takes one only. A folder that is a store
+// means itself there, not the stores in it.
 func (p *program) onePath(ctx context.Context, args []string) (string, error) {
 	paths, err := p.storePaths(ctx, args)
 	if err != nil {
 		return "", err
 	}
-	if len(paths) > 1 {
+	if len(paths) > 1 && !slices.Contains(args, paths[0]) {
 		return "", problem.New(problem.Usage, "Name one of them on the command line.", "there are several stores: %s", strings.Join(paths, ", "))
 	}
 	return paths[0], nil

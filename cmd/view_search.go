@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/rules"
@@ -69,6 +70,9 @@ func (s *search) read(ctx context.Context, args []string) error {
 	paths, err := s.storePaths(ctx, args)
 	if err != nil {
 		return err
+	}
+	if slices.Contains(args, paths[0]) {
+		paths = paths[:1] // a folder that is a store means itself
 	}
 	for _, path := range paths {
 		err := s.readOne(ctx, path)

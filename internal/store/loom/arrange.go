@@ -27,9 +27,13 @@ func (b *builder) addEvents() {
 			b.calls[d] = callPlace{d.request.callID(), r.step, d.request.time}
 			b.addEvent(r, d.request, tableSpawns)
 		}
-		if call, made := b.calls[d]; made && d.answer != nil {
-			r := row{step: max(call.step, when.before(d.answer.time)), answer: d, notBefore: call.time}
-			b.addEvent(r, d.answer, tableResults)
+		call, made := b.calls[d]
+		if !made || d.answer == nil {
+			continue
+		}
+		for _, ev := range append([]*event{d.answer}, d.again...) {
+			r := row{step: max(call.step, when.before(ev.time)), answer: d, notBefore: call.time}
+			b.addEvent(r, ev, tableResults)
 		}
 	}
 	for _, ev := range b.strays {

@@ -42,7 +42,7 @@ type callPlace struct {
 
 func (b *builder) build(ctx context.Context) error {
 	s := b.session
-	s.Agent, s.Delegated, s.Workspace = b.id, b.named, b.resolver.folder(b.dir)
+	s.Agent, s.Delegated, s.Workspace = b.id, b.named, b.folder(b.dir)
 	b.calls = map[*delegation]callPlace{}
 	if err := b.readSteps(ctx); err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/sessctl/sessctl/internal/lines"
 	"github.com/sessctl/sessctl/internal/session"
@@ -17,6 +18,10 @@ type capture struct {
 	owner string // the agent in whose folder it is, "" for the workspace's own
 }
 
+// longestEvent is the length up to which a line is read, in bytes. An event says a goal
+// or an answer; what is longer was offloaded, or is somebody's data.
+const longestEvent = 16 << 20
+
 // tableEvents is the table of a Ref to a line of a capture that belongs to no session.
 const tableEvents = "events"
 
@@ -27,7 +32,7 @@ func (w workspace) events(ctx context.Context, c capture) (list []*event, faults
 	if err != nil {
 		return nil, nil, err
 	}
-	r, broken := lines.NewReader(f), brokenLines{}
+	r, broken := lines.NewBounded(f, longestEvent), brokenLines{}
 	for ctx.Err() == nil {
 		line, err := r.Next()
 		switch {
@@ -37,7 +42,7 @@ func (w workspace) events(ctx context.Context, c capture) (list []*event, faults
 			}
 			return list, faults, f.Close()
 		case errors.Is(err, lines.ErrTooLong):
-			broken.add(line.Number, err.Error())
+			broken.add(line.Number, fmt.Sprintf("it is longer than %d MiB", longestEvent>>20))
 			continue
 		case err != nil:
 			return list, nil, errors.Join(err, f.Close())
@@ -71,15 +76,20 @@ func (ev event) of(owner string) *event {
 	return &ev
 }
 
-// brokenLines counts the lines of a file that could not be read.
+// brokenLines are the lines of a file that could not be read.
 type brokenLines struct {
-	count, first int64
-	why          string
+	count int
+	first []int64 // their numbers
+	why   string  // of the first one
 }
 
 func (b *brokenLines) add(number int64, why string) {
+	const told = 10
 	if b.count++; b.count == 1 {
-		b.first, b.why = number, why
+		b.why = why
+	}
+	if len(b.first) < told {
+		b.first = append(b.first, number)
 	}
 }
 
@@ -87,13 +97,20 @@ func (b *brokenLines) fault(c capture) []session.Fault {
 	if b.count == 0 {
 		return nil
 	}
-	detail := fmt.Sprintf("line %d: %s", b.first, b.why)
-	if b.count > 1 {
-		detail += fmt.Sprintf(" (and %d more such lines)", b.count-1)
+	var numbers []string
+	for _, n := range b.first {
+		numbers = append(numbers, strconv.FormatInt(n, 10))
+	}
+	detail := "line " + numbers[0] + ": " + b.why
+	if also := strings.Join(numbers[1:], ", "); also != "" {
+		if more := b.count - len(numbers); more > 0 {
+			also += fmt.Sprintf(" and %d more", more)
+		}
+		detail += "; nor can these lines be read: " + also
 	}
 	return []session.Fault{{
 		Kind: session.Undecodable, Item: -1, Field: "a line of " + shown(c.path), Detail: detail,
-		Ref: session.Ref{Table: tableEvents, Key: shown(c.path) + ":" + strconv.FormatInt(b.first, 10)},
+		Ref: session.Ref{Table: tableEvents, Key: shown(c.path) + ":" + numbers[0]},
 	}}
 }
 

@@ -2,7 +2,6 @@ package loom
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -11,10 +10,11 @@ import (
 // what came back.
 type delegation struct {
 	parent  string
-	child   string // "" when nothing says
-	step    string // the path of the step, "" when only the event tells
-	request *event // nil without a capture of it
-	answer  *event // nil without one
+	child   string   // "" when nothing says
+	step    string   // the path of the step, "" when only the event tells
+	request *event   // nil without a capture of it
+	answer  *event   // nil without one
+	again   []*event // further results of it
 }
 
 // correlation is what the result has to carry: what the spawn says, or else the
@@ -32,19 +32,17 @@ func (d *delegation) answered() bool { return d.request == nil && d.answer == ni
 
 // matcher brings the spawn steps and the captured events together.
 type matcher struct {
-	agents  map[string]*history
-	byChild map[string][]*delegation // those that still lack what is sought
-	unnamed map[string][]*delegation // by parent: steps that name no child
-	tied    map[string]string        // the child by the correlation of its spawn
+	agents map[string]*history
+	queues queues
+	tied   map[string]string // the child by the correlation of its spawn
 }
 
 // match gives every event to a delegation, in the order of time: the first of the
 // child that has none yet. A spawn without a step is a delegation of its own. What
 // belongs to no agent of the workspace is left.
 func match(agents map[string]*history, steps []*delegation, events []*event) (all []*delegation, left []*event) {
-	m := matcher{agents: agents}
 	all = steps
-	m.wanting(all, func(*delegation) bool { return true })
+	m := matcher{agents: agents, queues: queued(all, func(*delegation) bool { return true }), tied: map[string]string{}}
 	for _, ev := range events {
 		if ev.result {
 			continue
@@ -60,37 +58,44 @@ func match(agents map[string]*history, steps []*delegation, events []*event) (al
 		}
 		d.request, d.child = ev, cmp.Or(d.child, ev.child)
 	}
-	m.wanting(all, func(d *delegation) bool { return d.child != "" })
-	m.tied = map[string]string{}
+	m.queues = queued(all, func(d *delegation) bool { return d.child != "" })
 	for _, d := range all {
 		m.tied[d.correlation()] = d.child
 	}
 	var later []*event
 	for _, ev := range events {
-		if ev.result && !m.returned(ev, func(d *delegation) bool { return d.correlation() == ev.correlation }) {
+		if ev.result && (ev.correlation == "" || !m.returned(ev, ev.correlation)) {
 			later = append(later, ev)
 		}
 	}
+	var extra []*event
 	for _, ev := range later {
-		if !m.returned(ev, func(*delegation) bool { return true }) {
-			left = append(left, ev)
+		if !m.returned(ev, "") {
+			extra = append(extra, ev)
 		}
 	}
-	return all, left
+	return all, append(left, again(all, extra)...)
 }
 
-// wanting starts a new search among the delegations that count.
-func (m *matcher) wanting(list []*delegation, counts func(*delegation) bool) {
-	m.byChild, m.unnamed = map[string][]*delegation{}, map[string][]*delegation{}
-	for _, d := range list {
-		switch {
-		case !counts(d):
-		case d.child != "":
-			m.byChild[d.child] = append(m.byChild[d.child], d)
-		default:
-			m.unnamed[d.parent] = append(m.unnamed[d.parent], d)
+// again gives results of children that all have theirs to the delegation with their
+// correlation, else to the last one of the child, and returns those that fit none.
+func again(all []*delegation, events []*event) (left []*event) {
+	answered := queued(all, func(d *delegation) bool { return d.answer != nil })
+	for _, ev := range events {
+		var found *delegation
+		if of := answered[wanted{ev.child, ev.parent, ""}]; len(of) > 0 {
+			found = of[len(of)-1]
 		}
+		if tied := answered[wanted{ev.child, ev.parent, ev.correlation}]; ev.correlation != "" && len(tied) > 0 {
+			found = tied[0]
+		}
+		if found == nil {
+			left = append(left, ev)
+			continue
+		}
+		found.again, ev.parent = append(found.again, ev), found.parent
 	}
+	return left
 }
 
 // parent is the agent that an event of a spawn is from, or a result for; "" when it
@@ -112,40 +117,28 @@ func (m *matcher) childOf(ev *event) string {
 
 // spawned is the step that an event of a spawn belongs to, nil for none.
 func (m *matcher) spawned(ev *event) *delegation {
-	parent := m.parent(ev)
-	if d := take(m.byChild, ev.child, func(d *delegation) bool { return parent == "" || d.parent == parent }); d != nil {
-		return d
+	parent, lacks := m.parent(ev), func(d *delegation) bool { return d.request == nil }
+	if ev.child != "" {
+		if d := m.queues.next(wanted{ev.child, parent, ""}, lacks); d != nil {
+			return d
+		}
 	}
-	return take(m.unnamed, parent, func(*delegation) bool { return true })
+	if parent == "" {
+		return nil
+	}
+	return m.queues.next(wanted{"", parent, ""}, lacks)
 }
 
-// returned gives a result to a delegation that fits, and reports whether there was one.
-func (m *matcher) returned(ev *event, fits func(*delegation) bool) bool {
+// returned gives a result to a delegation with a correlation, "" for any, and reports
+// whether there was one.
+func (m *matcher) returned(ev *event, correlation string) bool {
 	ev.child = m.childOf(ev)
-	d := take(m.byChild, ev.child, func(d *delegation) bool {
-		return (ev.parent == "" || d.parent == ev.parent) && fits(d)
-	})
+	d := m.queues.next(wanted{ev.child, ev.parent, correlation}, func(d *delegation) bool { return d.answer == nil })
 	if d != nil {
 		d.answer = ev
 		ev.parent = d.parent
 	}
 	return d != nil
-}
-
-// take takes the first that fits out of a list.
-func take(lists map[string][]*delegation, key string, fits func(*delegation) bool) *delegation {
-	list := lists[key]
-	i := slices.IndexFunc(list, fits)
-	if i < 0 {
-		return nil
-	}
-	d := list[i]
-	if i == 0 {
-		lists[key] = list[1:]
-	} else {
-		lists[key] = slices.Delete(list, i, i+1)
-	}
-	return d
 }
 
 // model is what the model has of it.

@@ -3,6 +3,7 @@ package loom
 import (
 	"cmp"
 	"encoding/base64"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -88,7 +89,7 @@ func decodeEvent(line []byte) (ev event, text string, known bool, wrong *damage)
 	if wrong = first(wrong, damaged); wrong != nil {
 		ev.faults = append(ev.faults, session.Fault{Kind: wrong.kind, Field: "line", Detail: wrong.why})
 	}
-	ev.id, ev.source, ev.parent, ev.child, ev.tools = rec.ID, rec.Source, p.Parent, p.Child, p.Tools
+	ev.id, ev.source, ev.parent, ev.child, ev.tools = rec.ID, shown(rec.Source), shown(p.Parent), shown(p.Child), p.Tools
 	ev.correlation = rec.correlation()
 	ev.failed = ev.result && (p.Success == nil && p.Error != "" || p.Success != nil && !*p.Success)
 	text = p.Goal
@@ -121,17 +122,21 @@ func (ev *event) times(rec *eventLine, p *payload) {
 	}
 }
 
+// anyBase64 makes either alphabet of base64 the common one.
+var anyBase64 = strings.NewReplacer("-", "+", "_", "/")
+
 // payload is the JSON object of the payload: as it is, as a text, or as the base64
-// that Protobuf's JSON form has for bytes. Without one, the line is the payload.
+// that Protobuf's JSON form has for bytes, which is read in both alphabets, padded or
+// not. Without one, the line is the payload.
 func (rec *eventLine) payload(line []byte) []byte {
-	if len(rec.Payload) == 0 {
+	if len(rec.Payload) == 0 || rec.Payload.Kind() == 'n' {
 		return line
 	}
 	var text string
 	if rec.Payload.Kind() != '"' || json.Unmarshal(rec.Payload, &text, tolerant) != nil {
 		return rec.Payload
 	}
-	if data, err := base64.StdEncoding.DecodeString(text); err == nil {
+	if data, err := base64.RawStdEncoding.DecodeString(anyBase64.Replace(strings.TrimRight(text, "="))); err == nil {
 		return data
 	}
 	return []byte(text)

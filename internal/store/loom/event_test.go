@@ -40,6 +40,10 @@ func TestEvents(t *testing.T) {
 		{"as text and as base64", `{"type":"agent.spawn","payload":"{\"child_id\":\"child\",\"goal\":\"g\"}"}
 			{"type":"agent.result","timestampMs":"4000","payload":"` + base64.StdEncoding.EncodeToString([]byte(`{"child_id":"child","result":"r"}`)) + `"}`,
 			spawned + "false\n" + goneOn + back, goal + work + answer, ""},
+		{"in other forms of base64", `{"type":"agent.spawn","payload":"` + base64.RawURLEncoding.EncodeToString([]byte(`{"child_id":"child","goal":"g","x":"??>>~~"}`)) + `"}
+			{"type":"agent.result","timestamp_ms":2500,"payload":"` + base64.RawStdEncoding.EncodeToString([]byte(`{"child_id":"child","result":"r","x":"??>>~~"}`)) + `"}`,
+			spawned + "true\n" + back + goneOn, goal + work + answer, ""},
+		{"beside a payload of null", `{"type":"agent.spawn","payload":null,"child_id":"child","goal":"g"}`, spawned + "false\n" + goneOn, goal + work, ""},
 		{"without a payload", `{"type":"agent.result","child_id":"child","result":"r","timestamp_ms":2500}`, spawned + "true\n" + back + goneOn, work + answer, ""},
 		{"twice", `{"id":"1","type":"agent.spawn","child_id":"child","goal":"g"}
 			{"id":"1","type":"agent.spawn","child_id":"child","goal":"g"}`, spawned + "false\n" + goneOn, goal + work, ""},
@@ -53,6 +57,9 @@ func TestEvents(t *testing.T) {
 			spawned + "true\n" + observed + "goals: user \"g\"\n" + goneOn, work + `spawns: 9 agent:spawn({"child_id":"main","goal":"g"}) of main waits=true` + "\n", ""},
 		{"a result without a spawn", `{"type":"agent.result","parent_id":"child","child_id":"main","result":"r","timestamp_ms":5000}`,
 			spawned + "true\n" + observed + goneOn + "answers: assistant \"r\"\n", work + "results: <main \"r\"\n", ""},
+		{"a second result", `{"type":"agent.result","child_id":"child","result":"r","timestamp_ms":2500}
+			{"type":"agent.result","parent_id":"main","child_id":"child","result":"r","timestamp_ms":2600}`,
+			spawned + "true\n" + back + back + goneOn, work + answer + answer, ""},
 		{"of strangers", `{"type":"agent.spawn","parent_id":"x","child_id":"y","goal":"g"}
 			{"type":"agent.result","child_id":"y","result":"r"}`, spawned + "true\n" + observed + goneOn, work,
 			fault(session.OrphanRecord, `: an event of the bus is about a child of "x", which has no folder with a history in the workspace`) +
@@ -62,7 +69,11 @@ func TestEvents(t *testing.T) {
 		{"broken lines", `{"type":"agent.spawn","child_id":"child","goal":"g"}
 			{"type":"agent.res
 			{"type":"agent.result","payload":7}`, spawned + "false\n" + goneOn, goal + work,
-			fault(session.Undecodable, "a line of events.jsonl: line 2: it is no JSON, or cut off (and 1 more such lines)")},
+			fault(session.Undecodable, "a line of events.jsonl: line 2: it is no JSON, or cut off; nor can these lines be read: 3")},
+		{"many broken lines", `{"type":"agent.spawn","child_id":"child","goal":"g"}` + strings.Repeat("\n{", 14), spawned + "false\n" + goneOn, goal + work,
+			fault(session.Undecodable, "a line of events.jsonl: line 2: it is no JSON, or cut off; nor can these lines be read: 3, 4, 5, 6, 7, 8, 9, 10, 11 and 4 more")},
+		{"a line that is too long", `{"type":"agent.spawn","child_id":"child","goal":"g"}` + "\n" + strings.Repeat("x", 16<<20+1), spawned + "false\n" + goneOn, goal + work,
+			fault(session.Undecodable, "a line of events.jsonl: line 2: it is longer than 16 MiB")},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -3,9 +3,9 @@ package loom
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/session"
@@ -20,7 +20,8 @@ type index struct {
 	events map[string]*event // by key
 	bytes  int64
 	faults []session.Fault
-	unread []string // what could not be read, with the reason
+	unread []unread
+	missed map[string]bool // the paths of these
 }
 
 // history is what is known of one agent.
@@ -36,11 +37,12 @@ type history struct {
 
 // readIndex reads every step and every event once.
 func readIndex(ctx context.Context, w workspace, progress func(int64)) (*index, error) {
-	agents, err := w.agents()
+	agents, missed, err := w.agents()
 	if err != nil {
 		return nil, err
 	}
-	x := &index{workspace: w, byID: map[string]*history{}, events: map[string]*event{}}
+	x := &index{workspace: w, byID: map[string]*history{}, events: map[string]*event{}, missed: map[string]bool{}}
+	x.miss(missed...)
 	var steps []*delegation
 	for _, a := range agents {
 		h := &history{agent: a, steps: map[string]*delegation{}}
@@ -57,7 +59,6 @@ func readIndex(ctx context.Context, w workspace, progress func(int64)) (*index, 
 	}
 	all, left := match(x.byID, steps, events)
 	x.attach(all, left, events)
-	x.outsiders(all)
 	return x, nil
 }
 
@@ -65,7 +66,7 @@ func readIndex(ctx context.Context, w workspace, progress func(int64)) (*index, 
 func (x *index) spawnSteps(ctx context.Context, h *history, progress func(int64)) ([]*delegation, error) {
 	files, err := x.history(h.agent)
 	if err != nil {
-		x.miss(h.dir+"/"+historyFolder, err)
+		x.miss(unread{path.Join(h.dir, historyFolder), err})
 	}
 	var list []*delegation
 	for _, file := range files {
@@ -74,14 +75,14 @@ func (x *index) spawnSteps(ctx context.Context, h *history, progress func(int64)
 		}
 		data, err := x.read(file.path)
 		if err != nil {
-			x.miss(file.path, err)
+			x.miss(unread{file.path, err})
 			continue
 		}
 		if x.bytes += int64(len(data)); progress != nil {
 			progress(x.bytes)
 		}
 		if s, usable, _ := decodeStep(data); usable && s.Tool == spawnTool {
-			d := &delegation{parent: h.id, child: s.members()["child_id"], step: file.path}
+			d := &delegation{parent: h.id, child: shown(s.members()["child_id"]), step: file.path}
 			h.steps[file.path] = d
 			list = append(list, d)
 		}
@@ -92,10 +93,8 @@ func (x *index) spawnSteps(ctx context.Context, h *history, progress func(int64)
 // readCaptures are the events of all captures by time, each once: two captures may
 // have heard the same one.
 func (x *index) readCaptures(ctx context.Context, agents []agent) ([]*event, error) {
-	captures, err := x.captures(agents)
-	if err != nil {
-		x.miss("a folder of events", err)
-	}
+	captures, missed := x.captures(agents)
+	x.miss(missed...)
 	type identity struct {
 		id, child string
 		result    bool
@@ -110,7 +109,7 @@ func (x *index) readCaptures(ctx context.Context, agents []agent) ([]*event, err
 			return nil, ctx.Err()
 		}
 		if err != nil {
-			x.miss(c.path, err)
+			x.miss(unread{c.path, err})
 		}
 		x.faults = append(x.faults, faults...)
 		for _, ev := range events {
@@ -166,33 +165,27 @@ func orphaned(ev *event) string {
 	return "an event of the bus is about a child of " + strconv.Quote(ev.parent) + ", which has no folder with a history in the workspace"
 }
 
-// outsiders notes the children whose folder is a link out of the workspace: they are
-// not read.
-func (x *index) outsiders(all []*delegation) {
-	seen := map[string]bool{}
-	for _, d := range all {
-		if d.child == "" || x.byID[d.child] != nil || seen[d.child] || strings.ContainsAny(d.child, `/\`) {
-			continue
+// miss notes what could not be read. What is in a folder that could not be read is
+// that folder's, and told with it.
+func (x *index) miss(list ...unread) {
+	for _, u := range list {
+		told := false
+		for at := u.path; at != "." && !told; at = path.Dir(at) {
+			told = x.missed[at]
 		}
-		seen[d.child] = true
-		if _, err := x.root.Lstat(d.child); err != nil {
-			continue
-		}
-		if _, err := x.root.Stat(d.child); err != nil {
-			x.miss(d.child, err)
+		if !told {
+			x.missed[u.path] = true
+			x.unread = append(x.unread, u)
 		}
 	}
 }
 
-// miss notes what could not be read.
-func (x *index) miss(path string, err error) {
-	x.unread = append(x.unread, shown(path)+": "+reason(err))
-}
+func (u unread) String() string { return shown(u.path) + ": " + reason(u.err) }
 
 // facts is what is known of the workspace as a whole.
-func (x *index) facts(path string) session.Store {
+func (x *index) facts(folder string) session.Store {
 	f := session.Store{
-		Path: path, Kind: kindName, Title: kindTitle, Generation: "design", Bytes: x.bytes, Faults: x.faults,
+		Path: folder, Kind: kindName, Title: kindTitle, Generation: "design", Bytes: x.bytes, Faults: x.faults,
 		Runtime:        "the layout of Loom's design document; no released Loom writes it",
 		ReadOnly:       "the files of a workspace belong to its agents, and no Loom is known that would read changed ones",
 		Adapts:         adaptations,
@@ -201,7 +194,7 @@ func (x *index) facts(path string) session.Store {
 	switch n := len(x.unread); n {
 	case 0:
 	case 1:
-		f.Incomplete = "not everything could be read: " + x.unread[0]
+		f.Incomplete = "not everything could be read: " + x.unread[0].String()
 	default:
 		f.Incomplete = fmt.Sprintf("%d files or folders could not be read; the first is %s", n, x.unread[0])
 	}

@@ -31,8 +31,8 @@ func detect(ctx context.Context, src *store.Source) store.Detection {
 	if src.Folder == nil {
 		return store.Detection{}
 	}
-	w := workspace{src.Folder}
-	agents, err := w.agents()
+	w := newWorkspace(src.Folder)
+	agents, _, err := w.agents()
 	if err != nil {
 		return store.Detection{}
 	}
@@ -62,11 +62,11 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 	if src.Folder == nil {
 		return nil, problem.New(problem.Unreadable, "Name the folder that holds the folders of the agents.", "%s is no folder", src.Path)
 	}
-	x, err := readIndex(ctx, workspace{src.Folder}, opts.Progress)
+	x, err := readIndex(ctx, newWorkspace(src.Folder), opts.Progress)
 	if err != nil {
 		return nil, err
 	}
-	return &loom{index: x, facts: x.facts(src.Path), resolver: newResolver(src.Folder)}, nil
+	return &loom{index: x, facts: x.facts(src.Path)}, nil
 }
 
 // reason is why a file of the folder could not be read, without its path.

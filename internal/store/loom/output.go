@@ -75,12 +75,12 @@ func (b *builder) output(name string) session.Output {
 	tried := []string{name}
 	if !path.IsAbs(name) {
 		tried = []string{b.dir + "/" + name, name}
-		if workspace, rest, ok := strings.Cut(name, "/"); ok && b.resolver.isCalled(workspace) {
+		if workspace, rest, ok := strings.Cut(name, "/"); ok && b.isCalled(workspace) {
 			tried = append(tried, rest, b.dir+"/"+rest)
 		}
 	}
 	for i, name := range tried {
-		t := b.resolver.follow(name)
+		t := b.follow(name)
 		if i == 0 {
 			o.Outside = t.outside
 		}

@@ -104,6 +104,61 @@ func TestAbsolutePathsIntoTheFolder(t *testing.T) {
 	}
 }
 
+// Agents, histories, steps and captures may be absolute links, as outputs may.
+func TestAbsoluteLinksInTheFolder(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "workspace")
+	w := loomtest.Create(folder)
+	w.Spawn("main", "child", "g")
+	w.File("elsewhere/steps/step_001.json", `{"id":"step_001","tool_name":"a"}`)
+	w.File("elsewhere/bus", `{"type":"agent.result","parent_id":"main","child_id":"child","result":"r"}`)
+	w.Link(filepath.Join(folder, "elsewhere/steps"), "elsewhere/all")
+	w.Link(filepath.Join(folder, "elsewhere/all/step_001.json"), "main/history/step_002.json")
+	w.Link(filepath.Join(folder, "elsewhere/all"), "elsewhere/agent/history")
+	w.Link(filepath.Join(folder, "elsewhere/agent"), "child")
+	w.Link(filepath.Join(folder, "elsewhere/bus"), "bus.jsonl")
+	w.Link(filepath.Join(folder, "gone"), "gone-too")
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	o := open(t, folder)
+	all := sessions(t, o)
+	if got, want := show(all["child"]), "steps: step_001 a()\nobservations: <step_001 \"\"\nanswers: assistant \"r\"\n"; got != want {
+		t.Errorf("child\n%swant\n%s", got, want)
+	}
+	want := "steps: step_001 agent:spawn({\"child_id\":\"child\"}) of child waits=true\nresults: <step_001 \"r\"\nsteps: step_001 a()\nobservations: <step_001 \"\"\n"
+	if got := show(all["main"]); got != want || o.Facts().Incomplete != "" {
+		t.Errorf("main\n%swant\n%sincomplete: %q", got, want, o.Facts().Incomplete)
+	}
+	if got := all["child"].Workspace; got != "elsewhere/agent" {
+		t.Errorf("the child's folder is %s", got)
+	}
+}
+
+// Two names are two agents, whatever is in them, and one of text is called so by others.
+func TestNamesThatLookAlike(t *testing.T) {
+	w := loomtest.Create(t.TempDir())
+	for _, name := range []string{"a\xff", `"a\xff"`, `"\"a\\xff\""`, `"x"`, "`x`", "\"", "a\ufffd"} {
+		w.Step(name, loomtest.Step{Observation: name})
+	}
+	w.Spawn("main", `"x"`, "g")
+	if err := w.Close(); err != nil {
+		t.Skipf("this file system has no such names: %v", err)
+	}
+	all := sessions(t, open(t, w.Folder))
+	if len(all) != 8 {
+		t.Errorf("%d agents", len(all))
+	}
+	d := all["main"].Items[0].Calls[0].Delegation
+	if child := all[d.Child]; child == nil || child.Items[1].Results[0].Text != `"x"` {
+		t.Errorf("the child is %q", d.Child)
+	}
+	for _, id := range []string{"`x`", "\"", "a\ufffd", `"a\xff"`} {
+		if all[id] == nil {
+			t.Errorf("no agent is called %s", id)
+		}
+	}
+}
+
 func TestArguments(t *testing.T) {
 	own := []session.Output{{Path: "a", Real: "main/a", Bytes: 5}}
 	out := []session.Output{{Path: "/etc/passwd", Outside: true}}

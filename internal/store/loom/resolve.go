@@ -1,6 +1,8 @@
 package loom
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -30,6 +32,25 @@ type target struct {
 	real    string // below the folder without links; "" when there is nothing, or it is outside
 	outside bool
 	info    os.FileInfo // of real
+	err     error       // why there is nothing
+}
+
+var (
+	errOutside = errors.New("it is a link that leads out of the workspace")
+	errLoop    = errors.New("its links lead in a circle")
+)
+
+// find is the name to open a file or folder by, and what is there. An os.Root follows
+// relative links itself, but takes every absolute one for one that leads out.
+func (r *resolver) find(name string) (string, fs.FileInfo, error) {
+	if info, err := r.root.Stat(name); err == nil {
+		return name, info, nil
+	}
+	t := r.follow(name)
+	if t.outside {
+		t.err = errOutside
+	}
+	return t.real, t.info, t.err
 }
 
 // mostLinks is how many links one path may go through, as on Linux. More are a loop.
@@ -59,15 +80,18 @@ func (r *resolver) follow(name string) target {
 		at := path.Join(append(real[:len(real):len(real)], part)...)
 		info, err := r.root.Lstat(at)
 		if err != nil {
-			return target{outside: leaves(len(real)+1, parts)}
+			return target{outside: leaves(len(real)+1, parts), err: err}
 		}
 		if info.Mode()&os.ModeSymlink == 0 {
 			real = append(real, part)
 			continue
 		}
 		link, err := r.root.Readlink(at)
-		if links++; err != nil || links > mostLinks {
-			return target{}
+		if links++; links > mostLinks {
+			err = errLoop
+		}
+		if err != nil {
+			return target{err: err}
 		}
 		if link = filepath.ToSlash(link); path.IsAbs(link) {
 			if link, ok = r.below(link); !ok {
@@ -83,7 +107,7 @@ func (r *resolver) follow(name string) target {
 	}
 	info, err := r.root.Lstat(at)
 	if err != nil {
-		return target{}
+		return target{err: err}
 	}
 	return target{real: at, info: info}
 }

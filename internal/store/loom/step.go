@@ -1,6 +1,7 @@
 package loom
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 	"strings"
@@ -41,7 +42,7 @@ var tolerant = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowD
 // decode reads a JSON object. One with doubled names or text that is not Unicode is
 // usable, and damage says what is wrong with it; nil means nothing.
 func decode[T any](data []byte) (value T, usable bool, wrong *damage) {
-	if !strings.HasPrefix(strings.TrimLeft(string(data[:min(len(data), 64)]), " \t\r\n"), "{") {
+	if !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
 		return value, false, &damage{session.Undecodable, "it is no JSON object"}
 	}
 	if json.Unmarshal(data, &value) == nil {

@@ -17,6 +17,7 @@ func TestSteps(t *testing.T) {
 		{"as Loom makes it", `{"id":"step_001","tool_name":"web:search","minimal_args":{ "query": "x" },"observation":"Found 2","success":true,"timestamp_ms":1,"outcome_ref":null,"error":null,"metadata":{"n":1}}`,
 			"steps: step_001 web:search({\"query\":\"x\"})\nobservations: <step_001 \"Found 2\"\n", ""},
 		{"the least", `{"id":"step_001","tool_name":"a"}`, "steps: step_001 a()\nobservations: <step_001 \"\"\n", ""},
+		{"behind white space", strings.Repeat(" \n", 100) + `{"id":"step_001","tool_name":"a"}`, "steps: step_001 a()\nobservations: <step_001 \"\"\n", ""},
 		{"nulls", `{"id":"step_001","tool_name":"a","minimal_args":null,"observation":null,"success":null,"timestamp_ms":null}`, "steps: step_001 a()\nobservations: <step_001 \"\"\n", ""},
 		{"a failure has its error", `{"id":"step_001","tool_name":"a","observation":"o","success":false,"error":"e"}`, "steps: step_001 a()\nobservations: <step_001 \"e\"!\n", ""},
 		{"a failure without one", `{"id":"step_001","tool_name":"a","observation":"o","success":false}`, "steps: step_001 a()\nobservations: <step_001 \"o\"!\n", ""},

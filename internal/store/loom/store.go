@@ -11,8 +11,7 @@ import (
 // loom is an opened workspace.
 type loom struct {
 	*index
-	facts    session.Store
-	resolver *resolver
+	facts session.Store
 }
 
 // textPrompt is what every prompt builder of Loom does: what was called and what came

@@ -16,9 +16,10 @@ import (
 	"unicode/utf8"
 )
 
-// workspace is the folder of all agents. An os.Root follows links inside the folder
-// and refuses those that leave it.
-type workspace struct{ root *os.Root }
+// workspace is the folder of all agents. Links in it are followed, and none out of it.
+type workspace struct{ *resolver }
+
+func newWorkspace(root *os.Root) workspace { return workspace{newResolver(root)} }
 
 // agent is a folder with a history.
 type agent struct {
@@ -31,7 +32,6 @@ type stepFile struct {
 	path   string // below the workspace
 	name   string // "step_003.json"
 	number int64
-	size   int64
 }
 
 // The names of the layout (ISOLATION.md, Workspace Structure).
@@ -43,27 +43,53 @@ const (
 
 var stepName = regexp.MustCompile(`^step_([0-9]{1,9})\.json$`)
 
+// unread is a file or folder that could not be read.
+type unread struct {
+	path string // below the workspace
+	err  error
+}
+
 // agents are the folders with a history, by name. A history that cannot be read
-// counts: leaving it out would pass it over in silence.
-func (w workspace) agents() ([]agent, error) {
+// counts: leaving it out would pass it over in silence. So would a folder that cannot
+// be looked into, and a link out of the workspace, behind which an agent may be.
+func (w workspace) agents() (list []agent, missed []unread, err error) {
 	entries, err := w.list(".")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var list []agent
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
-		if info, err := w.root.Stat(e.Name()); err != nil || !info.IsDir() {
-			continue
-		}
-		_, err := w.root.Lstat(path.Join(e.Name(), historyFolder))
-		if err == nil || errors.Is(err, fs.ErrPermission) {
+		is, err := w.isAgent(e.Name())
+		if is {
 			list = append(list, agent{dir: e.Name(), id: shown(e.Name())})
 		}
+		if err != nil {
+			missed = append(missed, unread{e.Name(), err})
+		}
 	}
-	return list, nil
+	return list, missed, nil
+}
+
+// isAgent reports whether a folder has a history. The error says that nobody can tell.
+func (w workspace) isAgent(folder string) (bool, error) {
+	at, info, err := w.find(folder)
+	switch {
+	case errors.Is(err, errOutside) || errors.Is(err, fs.ErrPermission):
+		return false, err
+	case err != nil || !info.IsDir():
+		return false, nil
+	}
+	at = path.Join(at, historyFolder)
+	switch _, err = w.root.Lstat(at); {
+	case errors.Is(err, fs.ErrPermission):
+		return true, err
+	case err != nil:
+		return false, nil
+	}
+	_, info, err = w.find(at)
+	return err != nil || info.IsDir(), nil
 }
 
 // history are the files of an agent's steps, by number.
@@ -83,9 +109,6 @@ func (w workspace) history(a agent) ([]stepFile, error) {
 		if file.number, err = strconv.ParseInt(parts[1], 10, 64); err != nil {
 			return nil, err
 		}
-		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
-			file.size = info.Size()
-		}
 		files = append(files, file)
 	}
 	slices.SortStableFunc(files, func(a, b stepFile) int { return cmp.Compare(a.number, b.number) })
@@ -93,26 +116,32 @@ func (w workspace) history(a agent) ([]stepFile, error) {
 }
 
 // captures are the files of events beside the agents, and of each agent's own.
-func (w workspace) captures(agents []agent) (list []capture, err error) {
+func (w workspace) captures(agents []agent) (list []capture, missed []unread) {
 	for _, a := range append([]agent{{dir: "."}}, agents...) {
-		entries, listErr := w.list(a.dir)
-		if listErr != nil {
-			err = cmp.Or(err, listErr)
+		entries, err := w.list(a.dir)
+		if err != nil {
+			missed = append(missed, unread{a.dir, err})
 			continue
 		}
 		for _, e := range entries {
 			name := path.Join(a.dir, e.Name())
-			if info, err := w.root.Stat(name); strings.HasSuffix(name, captureEnding) && err == nil && info.Mode().IsRegular() {
+			if !strings.HasSuffix(name, captureEnding) {
+				continue
+			}
+			switch _, info, err := w.find(name); {
+			case errors.Is(err, errOutside) || errors.Is(err, fs.ErrPermission):
+				missed = append(missed, unread{name, err})
+			case err == nil && info.Mode().IsRegular():
 				list = append(list, capture{path: name, owner: a.id})
 			}
 		}
 	}
-	return list, err
+	return list, missed
 }
 
 // list are the entries of a folder, by name.
 func (w workspace) list(folder string) ([]fs.DirEntry, error) {
-	f, err := w.root.Open(folder)
+	f, _, err := w.openAs(folder, fs.FileMode.IsDir, "it is no folder")
 	if err != nil {
 		return nil, err
 	}
@@ -138,22 +167,27 @@ func (w workspace) read(name string) ([]byte, error) {
 	return data, errors.Join(err, f.Close())
 }
 
-// open opens a regular file. Others may block, or do something when they are opened.
+// open opens a regular file.
 func (w workspace) open(name string) (*os.File, int64, error) {
-	irregular := errors.New("it is no regular file")
-	info, err := w.root.Stat(name)
+	return w.openAs(name, fs.FileMode.IsRegular, "it is no regular file")
+}
+
+// openAs opens what has the right mode. Pipes and devices may block, or do something
+// when they are opened; one that takes the name's place meanwhile does not block.
+func (w workspace) openAs(name string, right func(fs.FileMode) bool, otherwise string) (*os.File, int64, error) {
+	real, info, err := w.find(name)
 	switch {
 	case err != nil:
 		return nil, 0, err
-	case !info.Mode().IsRegular():
-		return nil, 0, irregular
+	case !right(info.Mode()):
+		return nil, 0, errors.New(otherwise)
 	}
-	f, err := w.root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := w.root.OpenFile(real, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, 0, err
 	}
-	if info, err = f.Stat(); err == nil && !info.Mode().IsRegular() {
-		err = irregular
+	if info, err = f.Stat(); err == nil && !right(info.Mode()) {
+		err = errors.New(otherwise)
 	}
 	if err != nil {
 		return nil, 0, errors.Join(err, f.Close())
@@ -161,10 +195,10 @@ func (w workspace) open(name string) (*os.File, int64, error) {
 	return f, info.Size(), nil
 }
 
-// shown is a name of a file as an id. Bytes that are no UTF-8 are written out, so
-// that two names stay two.
+// shown is a name of a file as an id. Bytes that are no UTF-8 are written out, in
+// quotes, and a name that looks like that is put in quotes itself: two names stay two.
 func shown(name string) string {
-	if utf8.ValidString(name) {
+	if _, err := strconv.Unquote(name); utf8.ValidString(name) && (err != nil || name[0] != '"') {
 		return name
 	}
 	return strconv.Quote(name)

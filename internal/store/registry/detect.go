@@ -11,11 +11,9 @@ import (
 	"github.com/sessctl/sessctl/internal/store"
 )
 
-// detect picks the adapter that is surest about a source; name leaves only one
-// to ask, "" all. The error says what the source is instead.
-func detect(ctx context.Context, src *store.Source, name string) (store.Kind, error) {
-	var kind store.Kind
-	best := store.No
+// surest is the adapter that is surest about a source; name leaves only one to ask,
+// "" all.
+func surest(ctx context.Context, src *store.Source, name string) (kind store.Kind, best store.Confidence) {
 	for _, k := range Kinds {
 		if name != "" && k.Name != name {
 			continue
@@ -24,6 +22,13 @@ func detect(ctx context.Context, src *store.Source, name string) (store.Kind, er
 			kind, best = k, d.Sure
 		}
 	}
+	return kind, best
+}
+
+// detect is the adapter to use; name leaves only one to ask, "" all. The error says
+// what the source is instead.
+func detect(ctx context.Context, src *store.Source, name string) (store.Kind, error) {
+	kind, best := surest(ctx, src, name)
 	switch {
 	case best != store.No:
 		return kind, nil

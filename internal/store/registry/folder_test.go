@@ -19,20 +19,26 @@ const stream = `{"type":"header","format":"sessctl.canonical/1"}` + "\n"
 func TestExpand(t *testing.T) {
 	tests := []struct {
 		name  string
+		kind  string
 		write func(w *loomtest.Workspace)
 		want  []string // below the folder
 		err   string
 	}{
-		{"a store itself", func(w *loomtest.Workspace) { w.Step("main", loomtest.Step{}) }, []string{"."}, ""},
-		{"that holds another", func(w *loomtest.Workspace) { w.Step("main", loomtest.Step{}); w.File("main.ndjson", stream) }, []string{"."}, ""},
-		{"stores in it", func(w *loomtest.Workspace) {
+		{"a store itself", "", func(w *loomtest.Workspace) { w.Step("main", loomtest.Step{}) }, []string{"."}, ""},
+		{"that holds another", "", func(w *loomtest.Workspace) { w.Step("main", loomtest.Step{}); w.File("main.ndjson", stream) }, []string{".", "main.ndjson"}, ""},
+		{"of a named kind", "loom", func(w *loomtest.Workspace) { w.Step("main", loomtest.Step{}); w.File("main.ndjson", stream) }, []string{"."}, ""},
+		{"of another kind", "canonical", func(w *loomtest.Workspace) { w.Step("main", loomtest.Step{}); w.File("main.ndjson", stream) }, []string{".", "main.ndjson"}, ""},
+		{"likely one", "", func(w *loomtest.Workspace) { w.File("main/history/step_001.json", "{") }, []string{"."}, ""},
+		{"likely one that holds another", "", func(w *loomtest.Workspace) { w.File("main/history/step_001.json", "{"); w.File("main.ndjson", stream) }, []string{"main.ndjson"}, ""},
+		{"likely one of a named kind", "loom", func(w *loomtest.Workspace) { w.File("main/history/step_001.json", "{"); w.File("main.ndjson", stream) }, []string{"."}, ""},
+		{"stores in it", "", func(w *loomtest.Workspace) {
 			w.File("b.ndjson", stream)
 			w.File("a.ndjson", stream)
 			w.File("c.ndjson", "{}")
 			w.File("main/history/notes.json", "{}")
 		}, []string{"a.ndjson", "b.ndjson"}, ""},
-		{"nothing", func(*loomtest.Workspace) {}, nil, "is a folder without a session store, and is none itself"},
-		{"a store one level deeper", func(w *loomtest.Workspace) { w.Step("workspace/main", loomtest.Step{}) }, nil, "is a folder without a session store"},
+		{"nothing", "", func(*loomtest.Workspace) {}, nil, "is a folder without a session store, and is none itself"},
+		{"a store one level deeper", "", func(w *loomtest.Workspace) { w.Step("workspace/main", loomtest.Step{}) }, nil, "is a folder without a session store"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -41,7 +47,7 @@ func TestExpand(t *testing.T) {
 			if err := w.Close(); err != nil {
 				t.Fatal(err)
 			}
-			got, err := registry.Expand(t.Context(), w.Folder)
+			got, err := registry.Expand(t.Context(), w.Folder, tt.kind)
 			if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
 				t.Errorf("error %v, want %q", err, tt.err)
 			}

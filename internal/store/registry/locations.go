@@ -54,29 +54,44 @@ func Default(home string) ([]string, error) {
 // named.
 var storeEndings = []string{".db", ".sqlite", ".sqlite3", ".ndjson"}
 
-// Expand replaces a folder that is no store itself by the stores directly in it;
-// every other path stays as it is.
-func Expand(ctx context.Context, path string) ([]string, error) {
+// Expand replaces a folder by the stores that it stands for: itself, where it is one,
+// and those directly in it. One that only may be a store stands for itself where there
+// are no others, or where kind names what it is; "" names none. Every other path stays
+// as it is.
+func Expand(ctx context.Context, path, kind string) ([]string, error) {
 	if path == "" {
 		return nil, problem.New(problem.Usage, "`sessctl stores` lists what is known and where it is looked for.", "the path of a store is empty")
 	}
-	if !isFolder(path) || isStore(ctx, path) {
+	if !isFolder(path) || kind != "" && sureOf(ctx, path, kind) != store.No {
 		return []string{path}, nil
 	}
+	itself := sureOf(ctx, path, "")
+	found, err := storesIn(ctx, path)
+	switch {
+	case err != nil:
+		return nil, err
+	case itself == store.Certain:
+		return append([]string{path}, found...), nil
+	case len(found) > 0:
+		return found, nil
+	case itself == store.Maybe:
+		return []string{path}, nil
+	}
+	return nil, problem.New(problem.Unreadable, "Name the file itself if it has another ending; `sessctl stores` lists what is known.",
+		"%s is a folder without a session store, and is none itself (looked at its files ending in %s)", path, strings.Join(storeEndings, ", "))
+}
+
+// storesIn are the stores directly in a folder.
+func storesIn(ctx context.Context, path string) (found []string, err error) {
 	entries, err := os.ReadDir(path)
 	if err != nil {
 		return nil, unlisted(path, err)
 	}
-	var found []string
 	for _, e := range entries {
 		file := filepath.Join(path, e.Name())
 		if isRegular(file) && slices.Contains(storeEndings, filepath.Ext(e.Name())) && isStore(ctx, file) {
 			found = append(found, file)
 		}
-	}
-	if len(found) == 0 {
-		return nil, problem.New(problem.Unreadable, "Name the file itself if it has another ending; `sessctl stores` lists what is known.",
-			"%s is a folder without a session store, and is none itself (looked at its files ending in %s)", path, strings.Join(storeEndings, ", "))
 	}
 	return found, nil
 }
@@ -102,8 +117,19 @@ func unlisted(path string, err error) error {
 	}
 }
 
-// isStore reports whether some adapter knows the file or folder. A file that is
-// locked or damaged counts: leaving it out would pass it over in silence.
+// sureOf is how sure the adapter of a kind, "" for any, is about a folder.
+func sureOf(ctx context.Context, path, kind string) store.Confidence {
+	src, err := openSource(ctx, path, nil)
+	if err != nil {
+		return store.No
+	}
+	_, sure := surest(ctx, &src.Source, kind)
+	_ = src.close()
+	return sure
+}
+
+// isStore reports whether some adapter knows the file. One that is locked or damaged
+// counts: leaving it out would pass it over in silence.
 func isStore(ctx context.Context, path string) bool {
 	src, err := openSource(ctx, path, nil)
 	if err != nil {
