@@ -8,8 +8,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/sessctl/sessctl/internal/jsonedit"
 )
 
 // spot is a value in a document of a row.
@@ -22,7 +20,7 @@ func (s spot) element(n int) spot { return spot{s.column, s.pointer.AppendToken(
 
 // raw is the text of a value, nil when there is none, null included.
 func (r *revision) raw(at spot) []byte {
-	value, ok := jsonedit.Raw(r.document(at.column), string(at.pointer))
+	value, ok := r.index(at.column).Raw(string(at.pointer))
 	if !ok || string(value) == "null" {
 		return nil
 	}
@@ -71,11 +69,10 @@ func (r *revision) inside(at spot, name string) spot {
 	return spot{at.column, at.pointer.AppendToken(spelled)}
 }
 
+var plainly = strings.NewReplacer("_", "", "-", "")
+
 // sameName compares names as the reader of this package does.
-func sameName(a, b string) bool {
-	plain := strings.NewReplacer("_", "", "-", "")
-	return strings.EqualFold(plain.Replace(a), plain.Replace(b))
-}
+func sameName(a, b string) bool { return strings.EqualFold(plainly.Replace(a), plainly.Replace(b)) }
 
 // elements are the values of a list.
 func (r *revision) elements(at spot) []spot {

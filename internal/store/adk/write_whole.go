@@ -1,6 +1,7 @@
 package adk
 
 import (
+	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -35,23 +36,30 @@ func (r *Revision) Update(before, after *session.Item, taken []int) error {
 	return r.shift(after.Position - before.Position)
 }
 
-// Answered is the text that one of the results answers as a member of an object, "" for
-// none. The member is named as it is stored.
-func (r *Revision) Answered(nth int, member string) string {
+// Answers are the texts that the results answer as a member of an object, "" for those
+// that have none. The member is named as it is stored.
+func (r *Revision) Answers(member string) []string {
 	_, results := r.said(r.parts())
-	if nth >= len(results) {
-		return ""
+	texts := make([]string, len(results))
+	for i, result := range results {
+		texts[i] = r.text(r.answer(result, member))
 	}
-	return r.text(r.answer(results[nth], member))
+	return texts
 }
 
-// SetAnswered gives such a text another value.
-func (r *Revision) SetAnswered(nth int, member, value string) error {
+// SetAnswers gives such texts other values, by the indexes of the results.
+func (r *Revision) SetAnswers(member string, values map[int]string) error {
+	const column = "event_data"
 	_, results := r.said(r.parts())
-	if nth >= len(results) {
-		return notAsRead("content")
+	places := map[string][]byte{}
+	for nth, value := range values {
+		if nth >= len(results) {
+			return notAsRead(column)
+		}
+		places[string(r.answer(results[nth], member).pointer)] = quote(value)
 	}
-	return r.put(r.answer(results[nth], member), quote(value))
+	doc, err := jsonedit.Replace(r.document(column), places)
+	return r.become(column, doc, err)
 }
 
 func (r *Revision) answer(result spot, member string) spot {

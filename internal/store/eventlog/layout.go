@@ -67,9 +67,9 @@ type Layout struct {
 	// a value may be nil. Sessions that links connect are one tree. nil where sessions
 	// know nothing of each other.
 	//
-	// Item gives Result.Child and Delegation.Child such ids, none that Links leaves out;
-	// the package makes of them the ids under which it yields the sessions, before
-	// Finish. An id that the owner has no session of stays, unless another owner's
+	// Item gives Result.Child, Delegation.Child and Question.Child such ids, none that
+	// Links leaves out; the package makes of them the ids under which it yields the
+	// sessions, before Finish. An id that the owner has no session of stays, unless another owner's
 	// session is called so: then it becomes all of the key, "user/id".
 	Links       func(row Row) []string
 	LinkColumns []string

@@ -34,14 +34,22 @@ func (o *owners) nameOf(from *owner, id string) string {
 // are yielded.
 func (o *owners) nameChildren(from *owner, it *session.Item) {
 	for i := range it.Results {
-		if r := &it.Results[i]; r.Child != "" {
-			r.Child = o.nameOf(from, r.Child)
-		}
+		r := &it.Results[i]
+		o.nameChild(from, &r.Child)
+		o.nameChild(from, &r.Question.Child)
 	}
 	for i := range it.Calls {
-		if d := it.Calls[i].Delegation; d != nil && d.Child != "" {
-			d.Child = o.nameOf(from, d.Child)
+		c := &it.Calls[i]
+		if c.Delegation != nil {
+			o.nameChild(from, &c.Delegation.Child)
 		}
+		o.nameChild(from, &c.Question.Child)
+	}
+}
+
+func (o *owners) nameChild(from *owner, id *string) {
+	if *id != "" {
+		*id = o.nameOf(from, *id)
 	}
 }
 

@@ -2,6 +2,7 @@ package eventlog_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -247,5 +248,47 @@ func TestSumsCoverWhatIsBeside(t *testing.T) {
 	}
 	if diff := cmp.Diff(was["w"].Items, now["w"].Items); diff != "" {
 		t.Errorf("of events: %s", diff)
+	}
+}
+
+// TestWriteStops ends a change while its first event is composed: no other one is.
+func TestWriteStops(t *testing.T) {
+	f := timed
+	path := f.session(t, t.TempDir())
+	stored := storetest.Dump(t, path)
+	ctx, cancel := context.WithCancel(t.Context())
+	composed := 0
+	e, err := eventlog.Edit(t.Context(), path, func(_ context.Context, db *sqlite.DB, path string) (session.Store, *eventlog.Layout, error) {
+		facts, layout, err := f.reread(t.Context(), db, path)
+		update := layout.Write.Update
+		layout.Write.Update = func(row eventlog.Row, before, after *session.Item, taken []int) ([]sqlite.FieldChange, error) {
+			composed++
+			cancel()
+			return update(row, before, after, taken)
+		}
+		return facts, layout, err
+	})
+	if err == nil {
+		err = e.Begin(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := inTransaction(t, e, "s")
+	after := edited(before.Sessions[0], func(items []session.Item) []session.Item {
+		for i := range items {
+			items[i].Branch += ".elsewhere"
+		}
+		return items
+	})
+	err = e.Write(ctx, &store.Change{Before: before, After: &session.Tree{Sessions: []*session.Session{after}}})
+	if !errors.Is(err, context.Canceled) || composed != 1 || len(after.Items) < 2 {
+		t.Errorf("%d of %d events were composed: %v", composed, len(after.Items), err)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(stored, storetest.Dump(t, path)); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -29,8 +29,13 @@ func (w *writer) own(ctx context.Context, s *script) error {
 
 // create adds the row of a session that is split from another one.
 func (w *writer) create(ctx context.Context, d *difference) error {
-	called := func(o owner) bool { return names[0](&o) == d.ID }
-	if w.ownerOf(d.ID) != nil || slices.ContainsFunc(w.list, called) {
+	if w.ids == nil {
+		w.ids = make(map[string]bool, len(w.list))
+		for i := range w.list {
+			w.ids[names[0](&w.list[i])] = true
+		}
+	}
+	if w.ownerOf(d.ID) != nil || w.ids[d.ID] {
 		return problem.New(problem.RolledBack, "", "session %s cannot be created: the store has one with that id", d.ID)
 	}
 	like, err := w.ownRow(ctx, w.ownerOf(d.like))

@@ -19,6 +19,7 @@ type writer struct {
 	stored  reading
 	rowids  map[string]int64 // of the events of the sessions that change, by session.Item.Key
 	created map[string]*owner
+	ids     map[string]bool // the sessions' own ids, when one is created
 	numbers numbers
 }
 
@@ -110,6 +111,9 @@ func (w *writer) compose(ctx context.Context, s *script) error {
 		return err
 	}
 	for i := range s.steps {
+		if err := ctx.Err(); err != nil { // a document can be large
+			return err
+		}
 		if err := w.step(ctx, s, i); err != nil {
 			return err
 		}

@@ -5,12 +5,14 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/session"
 )
 
 // confirmation is the tool by which ADK asks a person for approval.
 const confirmation = "adk_request_confirmation"
 
-// approval is a request for it, with what the tool that asks wants back.
+// approval is a request for it, or the answer, with what the tool that asks wants back.
 type approval struct {
 	Payload struct {
 		Task    string `json:"task_id"`
@@ -23,13 +25,38 @@ func (n *note) ask(call string, a approval) {
 		return
 	}
 	if n.asks == nil {
-		n.asks = map[string]asks{}
+		n.asks = map[string]session.Question{}
 	}
-	n.asks[call] = asks{a.Payload.Context, a.Payload.Task}
+	n.asks[call] = session.Question{Child: a.Payload.Context, Run: a.Payload.Task}
 }
 
-// confirm reads the arguments of a call of that tool.
-func (n *note) confirm(args []byte) {
+// question is whose run the request is about. The payload of a tool that is no worker
+// names none.
+func (a *approval) question() session.Question {
+	if a.Payload.Task == "" || a.Payload.Context == "" {
+		return session.Question{}
+	}
+	return session.Question{Child: a.Payload.Context, Run: a.Payload.Task}
+}
+
+// answered reads what a person answered: kagent gives it back as JSON in a text, with
+// what the question handed on (_hitl.py of kagent-adk since v0.8).
+func answered(response []byte) session.Question {
+	var r struct {
+		Text jsontext.Value `json:"response"`
+	}
+	if json.Unmarshal(response, &r, lenient) == nil && stringOf(r.Text) != "" {
+		response = []byte(stringOf(r.Text))
+	}
+	var a approval
+	if json.Unmarshal(response, &a, lenient) != nil {
+		return session.Question{}
+	}
+	return a.question()
+}
+
+// confirm reads the arguments of a call of that tool with an id.
+func (n *note) confirm(id string, args []byte) session.Question {
 	var c struct {
 		Original struct {
 			ID string `json:"id"`
@@ -38,7 +65,12 @@ func (n *note) confirm(args []byte) {
 	}
 	if json.Unmarshal(args, &c, lenient) == nil {
 		n.ask(c.Original.ID, c.Confirmation)
+		if n.about == nil {
+			n.about = map[string]string{}
+		}
+		n.about[id] = c.Original.ID
 	}
+	return c.Confirmation.question()
 }
 
 // read looks at what an event of ADK did besides saying something.

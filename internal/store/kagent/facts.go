@@ -18,7 +18,7 @@ func (r *reader) facts(ctx context.Context, db *sqlite.DB) (session.Store, error
 	facts := session.Store{
 		Kind: kindName, Title: kindTitle, Generation: release, Runtime: "with the tables of " + all,
 		Adapts: adk.Adaptations, BranchModel: "path", ForeignText: true, GathersResults: true, SilentLabels: true,
-		Agents: r.agents, SharedChildren: sharedChildren,
+		Agents: r.agents, ReusesChildren: true, SharedChildren: sharedChildren, // the documented default (c1)
 	}
 	if odd := r.oddities(); len(odd) > 0 {
 		facts.ReadOnly = "its tables are not those of a known release of kagent"

@@ -42,12 +42,14 @@ func (r *reader) links(row columns) []string {
 		if d := it.Calls[i].Delegation; d != nil {
 			add(d.Child)
 		}
+		add(it.Calls[i].Question.Child)
 	}
 	for i := range it.Results {
 		add(it.Results[i].Child)
+		add(it.Results[i].Question.Child)
 	}
-	for _, a := range n.asks {
-		add(a.child)
+	for _, q := range n.asks {
+		add(q.Child)
 	}
 	return ids
 }
@@ -74,21 +76,29 @@ func (r *reader) tie(row columns, form dialect, doc []byte, it *session.Item) no
 	if contains(doc, [][]byte{[]byte("eaders"), []byte("onfirmation")}) {
 		n.read(doc)
 	}
+	for i := range it.Results {
+		if q := n.asks[it.Results[i].CallID]; q.Run != "" {
+			it.Results[i].Question = q
+		}
+	}
 	return n
 }
 
 // tieCall makes a delegation of every call that asks somebody for something; those
 // that turn out to be none lose it in relate.
 func (r *reader) tieCall(in string, c *session.Call, n *note) {
+	if c.Waits {
+		n.long = append(n.long, c.ID)
+	}
 	if c.Name == confirmation {
-		n.confirm([]byte(c.Args))
+		c.Question = n.confirm(c.ID, []byte(c.Args))
 		return
 	}
 	request := requestOf([]byte(c.Args))
 	if request == "" && !r.isDelegation(c.Name) {
 		return
 	}
-	c.Delegation = &session.Delegation{Agent: c.Name, Task: session.DigestOf(request), Blocking: true}
+	c.Delegation = &session.Delegation{Agent: c.Name, Task: session.DigestOf(request), Blocking: true, Apart: true}
 	if child := r.stamps[stamp{in, c.ID}]; child != "" {
 		c.Delegation.Child, c.Delegation.Likely = child, true
 	}
@@ -118,6 +128,9 @@ func (r *reader) tieResult(res *session.Result, n *note) {
 	var a response
 	if !strings.HasPrefix(res.Text, "{") || json.Unmarshal([]byte(res.Text), &a, lenient) != nil {
 		return
+	}
+	if res.Name == confirmation {
+		res.Question = answered([]byte(res.Text))
 	}
 	res.Child = stringOf(a.Child)
 	if res.Child == "" && !r.isDelegation(res.Name) {

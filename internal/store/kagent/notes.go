@@ -10,13 +10,16 @@ import (
 // note is what an event says that an item has no room for.
 type note struct {
 	form     dialect
-	parented bool            // the headers of its request say that another agent made it
-	pending  []string        // the ids of calls whose results only say that a worker waits for approval
-	asks     map[string]asks // by the id of the call: which run of a worker waits
+	parented bool     // the headers of its request say that another agent made it
+	pending  []string // the ids of calls whose results only say that a worker waits for approval
+	// asks are what requests for approval hand on for workers (b3, link 3), by the ids
+	// of the calls that started the runs.
+	asks map[string]session.Question
+	// about are the calls that requests for approval are about, by the ids of the
+	// requests; long are the ids of the long-running calls.
+	about map[string]string
+	long  []string
 }
-
-// asks is what a request for approval hands on for a worker (b3, link 3).
-type asks struct{ child, run string }
 
 // notes are kept by the key of the item, the form of an event only until its session
 // is complete: every event has one.
@@ -34,7 +37,7 @@ func (n *notes) of(it *session.Item) note {
 func (n *notes) thin(s *session.Session) {
 	for i := range s.Items {
 		v := n.of(&s.Items[i])
-		if v.form = unknown; v.parented || v.pending != nil || v.asks != nil {
+		if v.form = unknown; v.parented || v.pending != nil || v.asks != nil || v.about != nil || v.long != nil {
 			n.keep(s.Items[i].Key, v)
 		} else {
 			n.byKey.Delete(s.Items[i].Key)

@@ -1,7 +1,11 @@
 package kagent
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -13,20 +17,13 @@ import (
 // are but in what tools were told and answered.
 var contextMembers = map[string]bool{"contextId": true, "adk_session_id": true, "kagent_session_id": true}
 
-// The members that name the session of a worker (b3): in the answer to a call, and
-// beside the call.
-const (
-	childMember = "subagent_session_id"
-	childStamp  = "kagent_subagent_session_id"
-)
-
 // rewrite is what the data of a task has to name from now on. Both shapes of tasks
 // have their messages and parts in the same members.
 type rewrite struct {
 	move                  // of the task itself; empty when it stays where it is
 	moved map[string]move // all tasks that move, by id
-	// child is the session that a call and its answer name from now on.
-	child func(call, was string) (string, error)
+	// child is the session that a call or its answer names from now on.
+	child func(m *mention) (string, error)
 }
 
 // move is the session where a task was, and the one where it is.
@@ -34,75 +31,119 @@ type move struct{ from, to string }
 
 // apply changes single texts of a task's data and no other byte.
 func (r *rewrite) apply(doc []byte) ([]byte, error) {
-	var task any
-	if err := json.Unmarshal(doc, &task, lenient); err != nil {
-		return nil, err
-	}
-	places := map[string][]byte{}
-	if err := r.walk("", task, false, places); err != nil {
-		return nil, err
-	}
-	return jsonedit.Replace(doc, places)
+	return r.changed(doc, false)
 }
 
-// walk collects the texts that change, by their pointers. Within said is what a tool
-// was told or answered: there only a question to a person names a session, together
-// with its task (c2).
-func (r *rewrite) walk(at jsontext.Pointer, value any, said bool, places map[string][]byte) error {
+// within does that in a document which is all that tools were told and answered.
+func (r *rewrite) within(doc []byte) ([]byte, error) { return r.changed(doc, true) }
+
+func (r *rewrite) changed(doc []byte, said bool) ([]byte, error) {
+	var value any
+	if err := json.Unmarshal(doc, &value, lenient); err != nil {
+		return nil, err
+	}
+	w := walk{rewrite: r, doc: doc, places: map[string][]byte{}, mentions: mentions{calls: map[turns]int{}}}
+	if err := w.visit("", value, scope{said: said}); err != nil {
+		return nil, err
+	}
+	err := w.mentions.each(func(m *mention) error {
+		is, err := r.child(m)
+		if err == nil && is != m.was {
+			w.places[string(m.at)] = quote(is)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return jsonedit.Replace(doc, w.places)
+}
+
+// walk is a way through a document.
+type walk struct {
+	*rewrite
+	doc      []byte
+	places   map[string][]byte // the texts that change, by their pointers
+	mentions mentions
+}
+
+// scope is what a value is in.
+type scope struct {
+	// said is what a tool was told or answered: there only a question to a person, or the
+	// answer to it, names a session, together with its task (c2).
+	said       bool
+	artifacts  bool   // of the task
+	invocation string // that the message or artifact around it says it is of
+}
+
+// visit goes through a value, the members of an object in the order of their names:
+// the history comes before the status, as its messages do.
+func (w *walk) visit(at jsontext.Pointer, value any, in scope) error {
 	switch v := value.(type) {
+	case string:
+		if in.said && at.LastToken() == "response" {
+			return w.text(at, v)
+		}
 	case []any:
 		for i, element := range v {
-			if err := r.walk(at.AppendToken(strconv.Itoa(i)), element, said, places); err != nil {
+			if err := w.visit(at.AppendToken(strconv.Itoa(i)), element, in); err != nil {
 				return err
 			}
 		}
 	case map[string]any:
-		if data, ok := v["data"].(map[string]any); ok && !said {
-			if err := r.part(at, v, data, places); err != nil {
-				return err
-			}
+		return w.object(at, v, in)
+	}
+	return nil
+}
+
+func (w *walk) object(at jsontext.Pointer, v map[string]any, in scope) error {
+	if data, ok := v["data"].(map[string]any); ok && !in.said {
+		w.mentions.part(at, in, v, data)
+	}
+	task, _ := v["task_id"].(string)
+	home, _ := v["context_id"].(string)
+	if m, ok := w.moved[task]; ok && home != "" && isCalled(m.from, home) {
+		w.places[string(at.AppendToken("context_id"))] = quote(m.to)
+	}
+	if details, ok := v["metadata"].(map[string]any); ok && at != "" {
+		in.invocation = cmp.Or(detail(details, "invocation_id"), in.invocation)
+	}
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		inner, inside := at.AppendToken(name), in
+		if !in.said && contextMembers[name] && w.move != (move{}) && v[name] == w.from {
+			w.places[string(inner)] = quote(w.to)
 		}
-		task, _ := v["task_id"].(string)
-		if m, ok := r.moved[task]; ok && v["context_id"] == m.from {
-			places[string(at.AppendToken("context_id"))] = quote(m.to)
-		}
-		for name, member := range v {
-			inner := at.AppendToken(name)
-			if !said && contextMembers[name] && r.move != (move{}) && member == r.from {
-				places[string(inner)] = quote(r.to)
-			}
-			if err := r.walk(inner, member, said || name == "data", places); err != nil {
-				return err
-			}
+		inside.said = in.said || name == "data"
+		inside.artifacts = in.artifacts || at == "" && name == "artifacts"
+		if err := w.visit(inner, v[name], inside); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// part looks for the session of a worker in a part with data: a call or the answer to
-// one.
-func (r *rewrite) part(at jsontext.Pointer, part, data map[string]any, places map[string][]byte) error {
-	call, _ := data["id"].(string)
-	for _, place := range []struct {
-		holder any
-		at     jsontext.Pointer
-		name   string
-	}{
-		{data["response"], at.AppendToken("data").AppendToken("response"), childMember},
-		{part["metadata"], at.AppendToken("metadata"), childStamp},
-	} {
-		members, _ := place.holder.(map[string]any)
-		was, named := members[place.name].(string)
-		if !named {
-			continue
-		}
-		is, err := r.child(call, was)
-		if err != nil {
-			return err
-		}
-		if is != was {
-			places[string(place.at.AppendToken(place.name))] = quote(is)
-		}
+// detail is a member of metadata by the names that kagent gives it: see a2aDetails.
+func detail(metadata map[string]any, name string) string {
+	first, _ := metadata["adk_"+name].(string)
+	second, _ := metadata["kagent_"+name].(string)
+	return cmp.Or(first, second)
+}
+
+// text looks into a text that is JSON itself: ADK has what a person answered so.
+func (w *walk) text(at jsontext.Pointer, text string) error {
+	if !strings.HasPrefix(text, "{") {
+		return nil
+	}
+	stored, _ := jsonedit.Raw(w.doc, string(at))
+	doc, err := openDocument(stored)
+	if err != nil {
+		return nil //nolint:nilerr // it only looks like JSON
+	}
+	if err := doc.edit((&rewrite{moved: w.moved}).within); err != nil {
+		return err
+	}
+	for _, change := range doc.change() {
+		w.places[string(at)] = bytesOf(change.New)
 	}
 	return nil
 }

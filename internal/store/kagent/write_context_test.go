@@ -13,16 +13,16 @@ import (
 )
 
 // renames lets calls c1 and c2 name other sessions, and refuses to tell of c3.
-func renames(call, was string) (string, error) {
+func renames(m *mention) (string, error) {
 	switch {
-	case call == "c3":
+	case m.call == "c3":
 		return "", errors.New("nobody knows")
-	case call == "c1" && was == "old":
+	case m.call == "c1" && m.was == "old":
 		return "new-1", nil
-	case call == "c2" && was == "old":
+	case m.call == "c2" && m.was == "old":
 		return "new-2", nil
 	}
-	return was, nil
+	return m.was, nil
 }
 
 func TestRewrite(t *testing.T) {
@@ -159,8 +159,8 @@ func FuzzRewrite(f *testing.F) {
 		there := rewrite{move: move{"S", "\x00X"}, moved: map[string]move{"T": {"S", "\x00X"}}, child: renames}
 		back := rewrite{
 			move: move{"\x00X", "S"}, moved: map[string]move{"T": {"\x00X", "S"}},
-			child: func(_, was string) (string, error) {
-				return strings.NewReplacer("new-1", "old", "new-2", "old").Replace(was), nil
+			child: func(m *mention) (string, error) {
+				return strings.NewReplacer("new-1", "old", "new-2", "old").Replace(m.was), nil
 			},
 		}
 		if strings.Contains(stored, "new-") || strings.Contains(stored, "X") {

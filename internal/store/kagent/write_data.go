@@ -50,9 +50,8 @@ func (d *document) edit(change func(doc []byte) ([]byte, error)) error {
 func (d *document) column() any {
 	data := d.is
 	if d.quoted {
-		// Neither fails: both texts were read, and what is put into them is Unicode.
-		text, _ := jsontext.AppendQuote(nil, d.is)
-		data, _ = jsonedit.Set(bytesOf(d.stored), "", text)
+		text, _ := jsonedit.Raw(bytesOf(d.stored), "")
+		data, _ = jsonedit.Set(bytesOf(d.stored), "", requoted(text, d.was, d.is)) // both were read
 	}
 	if _, blob := d.stored.([]byte); blob {
 		return data

@@ -2,6 +2,7 @@ package kagent
 
 import (
 	"errors"
+	"iter"
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/problem"
@@ -31,6 +32,13 @@ func update(row eventlog.Row, before, after *session.Item, taken []int) ([]sqlit
 	doc, err := openDocument(row.Value("data"))
 	if err == nil {
 		err = doc.edit(func(json []byte) ([]byte, error) {
+			if moved := renamedQuestions(before, after, taken); len(moved) > 0 {
+				changed, err := (&rewrite{moved: moved}).within(json)
+				if err != nil {
+					return nil, err
+				}
+				json = changed
+			}
 			switch dialectOf(json) {
 			case responses:
 				changed, err := updateResponses(json, before, after, taken)
@@ -60,18 +68,24 @@ func alike(before, after *session.Item) bool {
 	}
 	return before.Branch == after.Branch && slices.Equal(before.Blocks, after.Blocks) &&
 		(before.Body == nil || after.Body == nil || text(before) == text(after)) &&
-		slices.EqualFunc(before.Calls, after.Calls, func(a, b session.Call) bool { return a.ID == b.ID && a.Args == b.Args }) &&
-		slices.EqualFunc(before.Results, after.Results, func(a, b session.Result) bool { return a.CallID == b.CallID && a.Child == b.Child })
+		slices.EqualFunc(before.Calls, after.Calls, func(a, b session.Call) bool { return a.ID == b.ID && a.Args == b.Args && a.Question == b.Question }) &&
+		slices.EqualFunc(before.Results, after.Results, func(a, b session.Result) bool {
+			return a.CallID == b.CallID && a.Child == b.Child && a.Question == b.Question
+		})
 }
 
 // updateADK changes an event of ADK in any of its spellings.
 func updateADK(doc []byte, before, after *session.Item, taken []int) ([]byte, error) {
 	r := adk.Revise(doc)
-	for n, change := range renamedChildren(before, after, taken) {
-		if !isCalled(change.was, r.Answered(n, childMember)) {
-			return nil, errChanged
+	if renamed := renamedChildren(before, after, taken); len(renamed) > 0 {
+		answers, names := r.Answers(childMember), map[int]string{}
+		for n, change := range renamed {
+			if n >= len(answers) || !isCalled(change.was, answers[n]) {
+				return nil, errChanged
+			}
+			names[n] = change.is
 		}
-		if err := r.SetAnswered(n, childMember, change.is); err != nil {
+		if err := r.SetAnswers(childMember, names); err != nil {
 			return nil, err
 		}
 	}
@@ -83,15 +97,45 @@ func updateADK(doc []byte, before, after *session.Item, taken []int) ([]byte, er
 
 // renamedChildren are the results that name another session, by their index before.
 func renamedChildren(before, after *session.Item, taken []int) map[int]child {
-	list, next := map[int]child{}, 0
-	for n := range before.Results {
-		if slices.Contains(taken, n) || next >= len(after.Results) {
-			continue
+	list := map[int]child{}
+	for n, is := range kept(before, after, taken) {
+		if was := &before.Results[n]; was.Child != is.Child {
+			list[n] = child{was: was.Child, is: is.Child}
 		}
-		if was, is := &before.Results[n], &after.Results[next]; was.Child != is.Child {
-			list[n] = child{call: was.CallID, was: was.Child, is: is.Child}
-		}
-		next++
 	}
 	return list
+}
+
+// renamedQuestions are the tasks that questions and their answers put into another
+// session than before, by id.
+func renamedQuestions(before, after *session.Item, taken []int) map[string]move {
+	moved := map[string]move{}
+	add := func(was, is session.Question) {
+		if was != is {
+			moved[was.Run] = move{was.Child, is.Child}
+		}
+	}
+	for n := range min(len(before.Calls), len(after.Calls)) {
+		add(before.Calls[n].Question, after.Calls[n].Question)
+	}
+	for n, is := range kept(before, after, taken) {
+		add(before.Results[n].Question, is.Question)
+	}
+	return moved
+}
+
+// kept are the results that an item still has, by their index before.
+func kept(before, after *session.Item, taken []int) iter.Seq2[int, *session.Result] {
+	return func(yield func(int, *session.Result) bool) {
+		next := 0
+		for n := range before.Results {
+			if slices.Contains(taken, n) || next >= len(after.Results) {
+				continue
+			}
+			if !yield(n, &after.Results[next]) {
+				return
+			}
+			next++
+		}
+	}
 }

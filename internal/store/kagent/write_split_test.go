@@ -119,9 +119,7 @@ func (s *splitter) split(c *store.Change) {
 		s.move(c, call, worker, id)
 		for _, parent := range c.After.Sessions {
 			for i := range parent.Items {
-				if it := &parent.Items[i]; slices.Contains(call.Responses, it.Key) {
-					relink(it, call, id)
-				}
+				relink(&parent.Items[i], call, id)
 			}
 		}
 	}
@@ -155,11 +153,22 @@ func (s *splitter) move(c *store.Change, call kagenttest.Worked, worker *session
 	c.Split[id] = call.Child
 }
 
+// relink lets an item of the caller name the session that a call has now.
 func relink(it *session.Item, call kagenttest.Worked, id string) {
-	it.Results = slices.Clone(it.Results)
+	about := session.Question{Child: call.Child, Run: call.Task}
+	it.Calls, it.Results = slices.Clone(it.Calls), slices.Clone(it.Results)
+	for n := range it.Calls {
+		if q := &it.Calls[n].Question; *q == about {
+			q.Child = id
+		}
+	}
 	for n := range it.Results {
-		if r := &it.Results[n]; r.CallID == call.Call && r.Child == call.Child {
+		r := &it.Results[n]
+		if r.CallID == call.Call && r.Child == call.Child && slices.Contains(call.Responses, it.Key) {
 			r.Child = id
+		}
+		if r.Question == about {
+			r.Question.Child = id
 		}
 	}
 }
@@ -204,7 +213,7 @@ func TestSplits(t *testing.T) {
 // TestSplitScripts does it with scripts, so that all forms come.
 func TestSplitScripts(t *testing.T) {
 	scripts := []kagenttest.Program{
-		kagenttest.Collapsed11(), kagenttest.Nested(), kagenttest.PodShared(), kagenttest.Sequential(), kagenttest.EqualRequests(),
+		kagenttest.Collapsed11(), kagenttest.Nested(), kagenttest.PodShared(), kagenttest.Sequential(), kagenttest.EqualRequests(), kagenttest.ApprovalsGiven(),
 	}
 	for i, form := range sortedForms() {
 		program := scripts[i%len(scripts)]

@@ -19,12 +19,13 @@ func rewriteTasks(ctx context.Context, edit *sqlite.Edit, change *store.Change) 
 	if err != nil {
 		return err
 	}
+	stored := itemsOf(change.Before)
 	for _, s := range change.After.Sessions {
-		children, differ := childrenOf(change.Before, s)
+		children := childrenOf(stored, s)
 		for i := range s.Runs {
 			run := &s.Runs[i]
 			m, moved := moves[run.ID]
-			if !moved && !differ {
+			if !moved && !children.differ {
 				continue
 			}
 			if err := tasks.rewrite(ctx, run.ID, rewrite{move: m, moved: moves, child: children.of(run)}); err != nil {
@@ -36,10 +37,13 @@ func rewriteTasks(ctx context.Context, edit *sqlite.Edit, change *store.Change) 
 }
 
 // taskTable is the table of tasks while it is being changed.
-type taskTable struct{ edit *sqlite.Edit }
+type taskTable struct {
+	edit  *sqlite.Edit
+	rowid string // the name that the rowid has in it, once a row was read
+}
 
 // moves are the tasks that another session has now, by id.
-func (t taskTable) moves(ctx context.Context, change *store.Change) (map[string]move, error) {
+func (t *taskTable) moves(ctx context.Context, change *store.Change) (map[string]move, error) {
 	homes := map[string][]string{}
 	for _, s := range change.Before.Sessions {
 		for i := range s.Runs {
@@ -74,13 +78,14 @@ type taskRow struct {
 	home, data any
 }
 
-func (t taskTable) read(ctx context.Context, id string) (row taskRow, _ error) {
-	db := t.edit.DB()
-	rowid, err := db.RowID(ctx, tableTasks)
-	if err == nil {
-		err = db.QueryRow(ctx, "select "+rowid+", session_id, data from "+sqlite.Quoted(tableTasks)+" where id = ?", id).
-			Scan(&row.rowid, &row.home, &row.data)
+func (t *taskTable) read(ctx context.Context, id string) (row taskRow, err error) {
+	if t.rowid == "" {
+		if t.rowid, err = t.edit.DB().RowID(ctx, tableTasks); err != nil {
+			return row, err
+		}
 	}
+	err = t.edit.DB().QueryRow(ctx, "select "+t.rowid+", session_id, data from "+sqlite.Quoted(tableTasks)+" where id = ?", id).
+		Scan(&row.rowid, &row.home, &row.data)
 	if errors.Is(err, sql.ErrNoRows) {
 		err = problem.New(problem.RolledBack, "Check the store again.", "task %s is not there any more", id)
 	}
@@ -88,7 +93,7 @@ func (t taskTable) read(ctx context.Context, id string) (row taskRow, _ error) {
 }
 
 // rewrite changes the row of a task where it has to name another session.
-func (t taskTable) rewrite(ctx context.Context, id string, r rewrite) error {
+func (t *taskTable) rewrite(ctx context.Context, id string, r rewrite) error {
 	row, err := t.read(ctx, id)
 	if err != nil {
 		return err
@@ -105,7 +110,7 @@ func (t taskTable) rewrite(ctx context.Context, id string, r rewrite) error {
 		err = doc.edit(r.apply)
 	}
 	if err != nil {
-		return problem.New(problem.RolledBack, "Leave its session out of the repair.", "task %s cannot be changed: %v", id, err)
+		return problem.New(problem.RolledBack, "Repair the other conversations one by one with --session.", "task %s cannot be changed: %v", id, err)
 	}
 	fields = append(fields, doc.change()...)
 	return t.edit.Update(ctx, tableTasks, row.rowid, fields)

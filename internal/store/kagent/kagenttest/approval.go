@@ -1,6 +1,9 @@
 package kagenttest
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // gated is the tool of which a person is asked.
 const gated = "k8s_apply_manifest"
@@ -12,8 +15,9 @@ func (w *world) ask(v *visit) {
 	questions := []question{*v.gate}
 	w.emit(v, event{author: v.session.agent, parts: []part{{call: made}}})
 	refused := object{{"error", "This tool call requires confirmation, please approve or reject."}}
-	w.emit(v, event{author: v.session.agent, parts: []part{{response: &response{made.id, gated, refused}}}, asked: questions})
-	w.confirm(v, questions)
+	w.pause(v, questions, func() {
+		w.emit(v, event{author: v.session.agent, parts: []part{{response: &response{made.id, gated, refused}}}, asked: questions})
+	})
 	v.state = inputRequired
 	w.flush(v)
 }
@@ -32,6 +36,17 @@ func (w *world) passOn(e *errand) question {
 		about: e.made, callID: w.callID(),
 		hint:    "Remote agent '" + e.Agent + "' requires approval.",
 		payload: object{{"task_id", e.child.task}, {"context_id", e.child.session.id}, {"subagent_name", e.Agent}, {"hitl_request", object{{"tool", gated}}}},
+	}
+}
+
+// pause asks a person, and writes the responses where the runtime does.
+func (w *world) pause(v *visit, questions []question, respond func()) {
+	if w.program.Pauses == AtResponses {
+		respond()
+	}
+	w.confirm(v, questions)
+	if w.program.Pauses == BehindQuestion {
+		respond()
 	}
 }
 
@@ -58,7 +73,21 @@ func (w *world) resume(v *visit, questions []question, at time.Time) {
 	}
 	e := event{author: "user"}
 	for _, q := range questions {
-		e.parts = append(e.parts, part{response: &response{q.callID, confirmation, object{{"confirmed", true}}}})
+		e.parts = append(e.parts, part{response: &response{q.callID, confirmation, q.answer(v.dialect)}})
 	}
 	w.emit(v, e)
+}
+
+// answer is what a runtime makes of a person's agreement: with what the question
+// handed on, in Python as JSON in a text (_hitl.py of kagent-adk).
+func (q question) answer(d Dialect) object {
+	given := object{{"confirmed", true}}
+	if q.payload != nil {
+		said := object{{"approved", true}}
+		given = append(given, member{"payload", append(slices.Clone(q.payload), member{"hitl_response", said})})
+	}
+	if d == Python {
+		return object{{"response", style{}.text(given)}}
+	}
+	return given
 }

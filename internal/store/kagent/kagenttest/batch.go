@@ -40,14 +40,19 @@ func (w *world) batch(v *visit, calls []Call) string {
 			open = open || e.Approval != Approved
 		}
 	}
-	w.respond(v, answers, questions)
-	if lost {
+	respond := func() { w.respond(v, answers, questions) }
+	switch {
+	case lost:
+		respond()
 		return canceled
-	}
-	if len(questions) == 0 {
+	case len(questions) == 0:
+		respond()
 		return completed
 	}
-	w.confirm(v, questions)
+	w.pause(v, questions, respond)
+	if w.program.Pauses == AtQuestion {
+		unnamed(answers)
+	}
 	if open {
 		return inputRequired
 	}
@@ -58,6 +63,15 @@ func (w *world) batch(v *visit, calls []Call) string {
 	}
 	w.respond(v, waited, nil)
 	return completed
+}
+
+// unnamed says of calls that no response names their sessions.
+func unnamed(batch []*errand) {
+	for _, e := range batch {
+		if e.truth != nil {
+			e.truth.Named = false
+		}
+	}
 }
 
 // call writes the event that makes the calls.
@@ -129,7 +143,7 @@ func (w *world) work(v *visit, e *errand, at time.Time) {
 func (w *world) finish(v *visit, e *errand) {
 	w.approve(e.child, v.now)
 	e.truth.told(e.child)
-	e.answer = object{{"result", e.Answer}, {"subagent_session_id", e.truth.Child}}
+	e.answer, e.truth.Named = object{{"result", e.Answer}, {"subagent_session_id", e.truth.Child}}, true
 	v.now = e.child.now
 }
 

@@ -4,6 +4,7 @@ package kagenttest
 type Program struct {
 	Name          string
 	Sharing       Sharing
+	Pauses        Pauses
 	Conversations []Conversation
 	Writers       map[string]Dialect // of agents that do not write as the form says
 	Elsewhere     []string           // agents that another installation runs: nothing of them is stored
@@ -21,6 +22,20 @@ const (
 	PerRequest Sharing = ""
 	PerPod     Sharing = "per pod"
 	PerCall    Sharing = "per call"
+)
+
+// Pauses says what becomes of the responses that stand for the answer of a person, and
+// of those beside them, when a person is asked.
+type Pauses string
+
+// AtResponses is what adk-go does since 1.4: it asks behind the responses. adk-python and
+// adk-go before 1.4 ask first. AtQuestion is these under kagent's executors that stop
+// where the question comes (Python since 0.8.0, Go since 0.8.6), so that the responses
+// are never stored; BehindQuestion is these under earlier ones.
+const (
+	AtResponses    Pauses = ""
+	AtQuestion     Pauses = "at the question"
+	BehindQuestion Pauses = "behind the question"
 )
 
 // Conversation is a session that a user has with an agent.

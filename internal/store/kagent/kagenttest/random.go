@@ -24,6 +24,7 @@ func Random(seed uint64) Program {
 		}
 		p.Conversations = append(p.Conversations, c)
 	}
+	p.Pauses = [...]Pauses{AtResponses, AtQuestion, BehindQuestion}[g.IntN(3)]
 	return p
 }
 

@@ -9,7 +9,7 @@ import (
 func Scripts() []Program {
 	return []Program{
 		Collapsed11(), Isolated(), Sequential(), WithinRequest(), MixedUsers(), PodShared(), EqualRequests(), CrossIDs(),
-		PendingApproval(), ApprovalGiven(), LangGraphWorker(), CrewAIWorker(), OpenAIWorker(), Nested(),
+		PendingApproval(), ApprovalGiven(), ApprovalsGiven(), LangGraphWorker(), CrewAIWorker(), OpenAIWorker(), Nested(),
 		Interrupted(), PartlyAnswered(), PlainResponses(), Failed(), External(), MissingWorker(), DeletedWorker(),
 		Orphans(), OtherUser(), MixedDialect(), StuckTask(), Ties(),
 	}

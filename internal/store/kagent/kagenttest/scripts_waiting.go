@@ -19,6 +19,18 @@ func ApprovalGiven() Program {
 	return p
 }
 
+// ApprovalsGiven is a collapse of which several runs waited, not the first one among
+// them: their callers' questions name a session that a split gives them no longer.
+func ApprovalsGiven() Program {
+	batch := []Call{asks(Worker, "List the pods")}
+	for _, what := range []string{"Apply the manifest", "Delete the volume"} {
+		waits := asks(Worker, what)
+		waits.Approval = Approved
+		batch = append(batch, waits)
+	}
+	return Program{Name: "approvals-given", Conversations: []Conversation{{Turns: []Turn{delegating("Apply, delete and list", batch...)}}}}
+}
+
 // LangGraphWorker is a collapse in a worker whose state is in checkpoints.
 func LangGraphWorker() Program { return collapsedIn("langgraph-worker", LangGraph) }
 
