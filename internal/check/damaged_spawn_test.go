@@ -16,7 +16,7 @@ var damagedSpawns = []damagedDatabase{
 			child.Prologue("Add the rule.", "")
 			child.Assistant("root", agenttest.Message{Content: "I plan."})
 		})
-	}, also: "SC812"},
+	}},
 	{rule: "SC802", name: "a child that gets another task", build: func(t *testing.T) *office {
 		return asking(t, func(child *agenttest.Session) { child.Prologue("Remove the rule.", "") })
 	}},
@@ -38,7 +38,7 @@ var damagedSpawns = []damagedDatabase{
 			child.Prologue("Add the rule.", "")
 			looks(child, "root", "r1")
 		})
-	}, also: "SC812"},
+	}},
 	{rule: "SC805", name: "a background agent that speaks in its caller's session", build: func(t *testing.T) *office {
 		return talk(t, func(root *agenttest.Session) {
 			root.User("Build it")
@@ -52,7 +52,7 @@ var damagedSpawns = []damagedDatabase{
 			looks(root, "worker", "w1")
 			root.Assistant("root", agenttest.Message{Content: "It runs."})
 		})
-	}, also: "SC812"},
+	}},
 	{rule: "SC806", name: "a child that no call started", build: func(t *testing.T) *office {
 		return talk(t, func(root *agenttest.Session) {
 			root.User("Build it")

@@ -66,11 +66,11 @@ type team struct {
 // answer that came back.
 func (d *team) asks(id, agent, task, answer string, say func(*agenttest.Session)) {
 	d.root.Assistant("root", agenttest.Message{ToolCalls: []agenttest.ToolCall{agenttest.Transfer(id, agent, task, "")}})
-	d.runs(id, agent, task, answer, say)
+	d.runs(id, task, answer, say)
 }
 
 // runs adds the child of a call, and the answer.
-func (d *team) runs(id, agent, task, answer string, say func(*agenttest.Session)) {
+func (d *team) runs(id, task, answer string, say func(*agenttest.Session)) {
 	child := d.root.Child(agenttest.SessionRow{Title: "Transferred task"})
 	child.Prologue(task, "")
 	say(child)
@@ -123,15 +123,15 @@ func TestIsolationInDockerAgentDatabases(t *testing.T) {
 			d.root.Assistant("root", agenttest.Message{ToolCalls: []agenttest.ToolCall{
 				agenttest.Transfer("t1", "ann", "search", ""), agenttest.Transfer("t2", "bob", "collect", ""),
 			}})
-			d.runs("t1", "ann", "search", "found", says("ann", "s1", "seen", "found"))
+			d.runs("t1", "search", "found", says("ann", "s1", "seen", "found"))
 			d.root.Assistant("root", agenttest.Message{Content: "Here it is."})
 		}, "SC831"},
 		"one answer came twice": {func(d *team) {
 			d.root.Assistant("root", agenttest.Message{ToolCalls: []agenttest.ToolCall{
 				agenttest.Transfer("t1", "ann", "search", ""), agenttest.Transfer("t2", "bob", "collect", ""),
 			}})
-			d.runs("t1", "ann", "search", report, says("ann", "s1", "seen", report))
-			d.runs("t2", "bob", "collect", report, says("bob", "s2", "seen", report))
+			d.runs("t1", "search", report, says("ann", "s1", "seen", report))
+			d.runs("t2", "collect", report, says("bob", "s2", "seen", report))
 			d.root.Assistant("root", agenttest.Message{Content: "Here it is."})
 		}, "SC831 info"},
 	} {

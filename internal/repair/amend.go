@@ -24,7 +24,11 @@ func (d *desk) amend(e session.Edit) error {
 		return fmt.Errorf("the record is not there")
 	}
 	it := at.Value.(*entry)
-	was := it.Item
+	names := e.Field == session.FieldChild
+	if own := it.ownIn(d.fixes); !names || own.amendment < 0 {
+		*own = ownParts{fix: d.fixes, amendment: -1}
+	}
+	was, told := it.Item, it.resultAt(e.Ref.Pointer)
 	if err := it.amend(e); err != nil {
 		return err
 	}
@@ -38,12 +42,44 @@ func (d *desk) amend(e session.Edit) error {
 			b.forget(func(f session.Fault) bool { return f.Kind == session.BadUnicode && whole(f.Ref) == whole(e.Ref) })
 		}
 	}
-	if e.Field == session.FieldChild {
-		it.callFollows(e, was)
+	if names && told.CallID != "" {
+		it.callFollows(told, valueOf(e), d.fixes)
 	}
 	it.Meaning = meaningAfter(was.Meaning, e)
+	if at := it.own.amendment; at >= 0 {
+		d.amended[at].is = it.Item
+		return nil
+	}
+	if names {
+		it.own.amendment = len(d.amended)
+	}
 	d.amended = append(d.amended, amendment{e, was, it.Item})
 	return nil
+}
+
+// ownParts are the parts of an item of which one fix made copies, as it lets them name
+// other sessions: a split does that to thousands of results of one item, which is then
+// one amendment.
+type ownParts struct {
+	fix            int // by its number on the desk
+	calls, results bool
+	amendment      int // its index on the desk, -1 for none
+}
+
+// ownIn are those of a fix.
+func (it *entry) ownIn(fix int) *ownParts {
+	if it.own.fix != fix {
+		it.own = ownParts{fix: fix, amendment: -1}
+	}
+	return &it.own
+}
+
+// resultAt is the result that a pointer means, the zero value for none.
+func (it *entry) resultAt(pointer string) session.Result {
+	if list, n := partOf(pointer); list == inResults && n < len(it.Results) {
+		return it.Results[n]
+	}
+	return session.Result{}
 }
 
 // legible refuses a record that holds what is no text: what is written anew of a
@@ -113,9 +149,12 @@ func (it *entry) relabel(e session.Edit) error {
 	return nil
 }
 
-// rename gives a call, a result or a block another id, or a result another child.
+// rename gives a call, a result or a block another id, or another child.
 func (it *entry) rename(e session.Edit) error {
 	list, n := partOf(e.Ref.Pointer)
+	if e.Field == session.FieldChild {
+		return it.nameChild(e, list, n)
+	}
 	var id *string
 	switch {
 	case list == inCalls && e.Field == session.FieldCallID && n < len(it.Calls):
@@ -124,9 +163,6 @@ func (it *entry) rename(e session.Edit) error {
 	case list == inResults && e.Field == session.FieldResultID && n < len(it.Results) && it.Results[n].CallID != takenResult:
 		it.Results = slices.Clone(it.Results)
 		id = &it.Results[n].CallID
-	case list == inResults && e.Field == session.FieldChild && n < len(it.Results) && it.Results[n].CallID != takenResult:
-		it.Results = slices.Clone(it.Results)
-		id = &it.Results[n].Child
 	case list == inBlocks && e.Field == session.FieldBlockID && n < len(it.Blocks):
 		it.Blocks = slices.Clone(it.Blocks)
 		id = &it.Blocks[n].ID
@@ -138,6 +174,46 @@ func (it *entry) rename(e session.Edit) error {
 	}
 	*id = valueOf(e)
 	return nil
+}
+
+// nameChild lets a result, or the question in a result or a call, name another session.
+func (it *entry) nameChild(e session.Edit, list string, n int) error {
+	var named []*string
+	switch {
+	case list == inCalls && n < len(it.Calls):
+		it.copyCalls()
+		named = []*string{&it.Calls[n].Question.Child}
+	case list == inResults && n < len(it.Results) && it.Results[n].CallID != takenResult:
+		if !it.own.results {
+			it.Results, it.own.results = slices.Clone(it.Results), true
+		}
+		named = []*string{&it.Results[n].Child, &it.Results[n].Question.Child}
+	default:
+		return fmt.Errorf("the record has no such part with the field %q", e.Field)
+	}
+	old := ""
+	for _, id := range named {
+		if old == "" {
+			old = *id
+		}
+		if *id != "" && *id == old {
+			*id = valueOf(e)
+		}
+	}
+	switch old {
+	case "":
+		return fmt.Errorf("it names no session")
+	case valueOf(e):
+		return fmt.Errorf("it names that already")
+	}
+	return nil
+}
+
+// copyCalls makes the calls of an item ones that a fix can change.
+func (it *entry) copyCalls() {
+	if !it.own.calls {
+		it.Calls, it.own.calls = slices.Clone(it.Calls), true
+	}
 }
 
 // wrapped is the member of an object that holds arguments that are none.

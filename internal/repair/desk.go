@@ -27,6 +27,7 @@ type desk struct {
 	amended  []amendment       // what says something else now
 	parted   []amendment       // what lost a result that it had, as it was; the edit only names it
 	split    map[string]string // sessions that were split from another one: by id, the id of that one
+	fixes    int               // how many there were, with that which is being made
 }
 
 // bench is a session while it is being worked on.
@@ -47,13 +48,14 @@ type entry struct {
 	left    int  // the number of results that it began with
 	parted  bool // results of it were taken out
 	emptied bool // its blank text was taken away
+	own     ownParts
 }
 
 func newDesk(tree *session.Tree, prologue store.Prologue) *desk {
 	d := &desk{
 		before: tree, prologue: prologue,
 		byID: map[string]*bench{}, rows: map[string]*list.Element{}, behind: map[string]*list.Element{},
-		split: map[string]string{},
+		split: map[string]string{}, fixes: 1,
 	}
 	for _, s := range tree.Sessions {
 		b := d.add(*s)
@@ -79,6 +81,7 @@ func (d *desk) add(s session.Session) *bench {
 
 // fix makes all edits of a fix. After an error the desk is void.
 func (d *desk) fix(edits []session.Edit) error {
+	d.fixes++
 	for _, e := range edits {
 		if err := d.edit(e); err != nil {
 			return fmt.Errorf("%s %s: %w", e.Op, e.Ref.Row(), err)
@@ -181,6 +184,7 @@ func (d *desk) take(r session.Ref) (*entry, error) {
 		}
 		e.home.touched = true
 		was := e.Item
+		e.own = ownParts{}
 		part, err := e.split(r)
 		if err == nil {
 			d.parted = append(d.parted, amendment{edit: session.Edit{Ref: recordOf(r)}, was: was})

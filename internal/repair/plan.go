@@ -107,7 +107,7 @@ type Step struct {
 	Agent   string
 	Text    string   // of the item or of what is added, whole
 	Calls   []string // names of the tools that it calls
-	Call    string   // id of the call that it answers, or of the call that Part means
+	Call    string   // id of the call that it answers, that Part means, or that a creation is for
 	Twin    *Place   // where the copy stays
 	To      string   // where it goes
 	After   int      // the item that it goes behind, -1 for the start or a new one

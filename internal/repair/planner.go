@@ -129,6 +129,7 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 	now, origin := tree, newOrigin(tree)
 	seen := map[string]bool{stateOf(tree): true}
 	t.After = found
+	without := withoutFix(found)
 	for round := range maxRounds {
 		made, next := p.round(now, p.choose(t.After), stored)
 		state := stateOf(next)
@@ -142,7 +143,7 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 			t.Fixes = append(t.Fixes, f)
 		}
 		now, seen[state] = next, true
-		t.After = check.Tree(p.facts, now, rules.Usual(), p.opts.Judge)
+		t.After = withhold(check.Tree(p.facts, now, rules.Usual(), p.opts.Judge), without)
 	}
 	if worse := introduced(tree, found, t.After); worse != nil {
 		return nil, fmt.Errorf("its repair would bring a finding of %s that is not there now", worse.Rule.ID)
@@ -182,6 +183,29 @@ func sessionIDs(tree *session.Tree) []string {
 		ids[i] = s.ID
 	}
 	return ids
+}
+
+// withoutFix are the fingerprints of the findings that have no fix.
+func withoutFix(found []*check.Finding) map[string]bool {
+	without := map[string]bool{}
+	for _, f := range found {
+		if len(f.Fixes) == 0 {
+			without[f.Fingerprint] = true
+		}
+	}
+	return without
+}
+
+// withhold takes the fixes that have to be allowed from findings that had no fix in what
+// is stored: where other repairs clear what was in the way of such a fix, they may have
+// cleared the evidence against it, too, and so a person looks at it first.
+func withhold(found []*check.Finding, without map[string]bool) []*check.Finding {
+	for _, f := range found {
+		if without[f.Fingerprint] {
+			f.Fixes = slices.DeleteFunc(f.Fixes, func(fix rules.Fix) bool { return len(fix.Allow) > 0 })
+		}
+	}
+	return found
 }
 
 // choose lists the fixes that may be made, in the order of their findings.

@@ -61,23 +61,22 @@ func (d *desk) moveRun(e session.Edit) error {
 
 // callFollows lets the call of a result name the child that the result names from
 // now on: a store keeps it with the result only. It is the last call of that id
-// before the result.
-func (it *entry) callFollows(e session.Edit, was session.Item) {
-	_, n := partOf(e.Ref.Pointer)
-	id, old := was.Results[n].CallID, was.Results[n].Child
+// before the result, which is given as it was.
+func (it *entry) callFollows(was session.Result, child string, fix int) {
 	var caller *entry
 	var nth int
 	for at := it.home.items.Front(); at != nil && at.Value.(*entry) != it; at = at.Next() {
 		made := at.Value.(*entry)
-		if i := slices.IndexFunc(made.Calls, func(c session.Call) bool { return c.ID == id && c.Delegation != nil }); i >= 0 {
+		if i := slices.IndexFunc(made.Calls, func(c session.Call) bool { return c.ID == was.CallID && c.Delegation != nil }); i >= 0 {
 			caller, nth = made, i
 		}
 	}
-	if caller == nil || caller.Calls[nth].Delegation.Child != old {
+	if caller == nil || caller.Calls[nth].Delegation.Child != was.Child {
 		return
 	}
 	told := *caller.Calls[nth].Delegation
-	told.Child = it.Results[n].Child
-	caller.Calls = slices.Clone(caller.Calls)
+	told.Child = child
+	caller.ownIn(fix)
+	caller.copyCalls()
 	caller.Calls[nth].Delegation = &told
 }

@@ -86,6 +86,30 @@ func TestASplitOnTheDesk(t *testing.T) {
 	}
 }
 
+// What a person was asked about a run and answered names the session that the run is in.
+func TestASplitTakesQuestionsAlong(t *testing.T) {
+	about := func(run string) session.Question { return session.Question{Child: "W", Run: run} }
+	tree := sharing(t)
+	items := tree.Root().Items
+	items[2].Results[0].Question, items[2].Results[1].Question = about("R1"), about("R2")
+	items[3].Calls = []session.Call{{ID: "q1", Question: about("R1")}, {ID: "q2", Question: about("R2")}}
+	items[3].Results = []session.Result{{CallID: "q2", Question: about("R2")}, {CallID: "q3", Question: session.Question{Child: "V", Run: "R2"}}}
+	fix := splitting(t, tree)
+	after, err := (&Tree{Root: "P", Fixes: []Fix{fix}}).Foresee(tree, titled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := fix.Edits[0].NewID
+	items = after.Root().Items
+	got := []string{
+		items[2].Results[0].Question.Child, items[2].Results[1].Question.Child, items[3].Calls[0].Question.Child, items[3].Calls[1].Question.Child,
+		items[3].Results[0].Question.Child, items[3].Results[0].Child, items[3].Results[1].Question.Child,
+	}
+	if diff := cmp.Diff([]string{"W", id, "W", id, id, "", "V"}, got); diff != "" {
+		t.Errorf("the questions name: %s", diff)
+	}
+}
+
 // A new session has a parent where the one that it is split from has.
 func TestASplitSessionHasAParentWhereTheOtherOneHas(t *testing.T) {
 	tree := sharing(t)

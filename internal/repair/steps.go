@@ -85,6 +85,7 @@ func (s *Step) describe(it *session.Item) {
 func (s *Step) announce(e session.Edit, items map[string]*session.Item) {
 	if e.Call != nil {
 		if it := items[whole(e.Call.Ref)]; it != nil && e.Call.Nth < len(it.Calls) {
+			s.Call = it.Calls[e.Call.Nth].ID
 			if d := it.Calls[e.Call.Nth].Delegation; d != nil {
 				s.Agent = d.Agent
 			}

@@ -118,13 +118,21 @@ func sameTexts(ctx context.Context, st store.Store, foretold *carried, stored *s
 }
 
 // together takes back in a text what a split changes there: some stores have the
-// session that a result names within the result's text, as a value of JSON.
+// session that a result or a question names within its text, as a value of JSON, and a
+// person's answer as one of JSON within a text.
 func (c *carried) together() *strings.Replacer {
 	var pairs []string
 	for _, id := range sortedKeys(c.Split) {
-		pairs = append(pairs, strconv.Quote(id), strconv.Quote(c.Split[id]))
+		is, was := strconv.Quote(id), strconv.Quote(c.Split[id])
+		pairs = append(pairs, is, was, inText(is), inText(was))
 	}
 	return strings.NewReplacer(pairs...)
+}
+
+// inText is a quoted text within another one.
+func inText(quoted string) string {
+	text := strconv.Quote(quoted)
+	return text[1 : len(text)-1]
 }
 
 // unwrapped is a stored item whose new results have the child's answer alone for a text,
@@ -186,11 +194,11 @@ func (v verification) difference(want, got *session.Item, edited bool) string {
 		{"kept tail", want.KeptFrom == got.KeptFrom},
 		{"text", !digests || want.Text == got.Text},
 		{"calls", slices.EqualFunc(want.Calls, got.Calls, func(a, b session.Call) bool {
-			return a.ID == b.ID && a.Name == b.Name && (want.Table == "" || a.Form == b.Form)
+			return a.ID == b.ID && a.Name == b.Name && a.Question == b.Question && (want.Table == "" || a.Form == b.Form)
 		})},
 		{"results", slices.EqualFunc(want.Results, got.Results, func(a, b session.Result) bool {
 			return a.CallID == b.CallID && (!digests || a.Digest == b.Digest) && a.IsError == b.IsError && a.Synthetic == b.Synthetic &&
-				a.Child == b.Child
+				a.Child == b.Child && a.Question == b.Question
 		})},
 		{"blocks", slices.Equal(blockIDs(want), blockIDs(got))},
 	} {

@@ -49,7 +49,7 @@ func TestEveryRuleHasAPageThatAgreesWithIt(t *testing.T) {
 			if want := "# " + r.ID + " " + r.Name; lines[0] != want {
 				t.Errorf("the first line is %q, not %q", lines[0], want)
 			}
-			for _, want := range []string{"- Severity: " + r.Severity.String(), "- Repair: " + r.Safety.String(), "- Since: " + r.Since} {
+			for _, want := range []string{"- Severity: " + r.Severity.String(), "- Repair: " + r.Repair(), "- Since: " + r.Since} {
 				if !slices.Contains(lines, want) {
 					t.Errorf("the head lacks the line %q", want)
 				}
@@ -106,7 +106,7 @@ func TestTheIndexListsAllRules(t *testing.T) {
 			t.Fatal(err)
 		}
 		summary := strings.ReplaceAll(strings.Split(page, "\n\n")[1], "\n", " ")
-		want = append(want, "| ["+r.ID+"]("+r.ID+".md) | "+r.Name+" | "+r.Severity.String()+" | "+r.Safety.String()+" | "+summary+" |")
+		want = append(want, "| ["+r.ID+"]("+r.ID+".md) | "+r.Name+" | "+r.Severity.String()+" | "+r.Repair()+" | "+summary+" |")
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the table should be (-), is (+):\n%s", diff)

@@ -31,9 +31,9 @@ func (p *Pass) toldFrom(s *Subject, file string) int {
 		}
 	}
 	for _, d := range s.Replay.Delegations {
-		r := (&spawn{Delegation: d, parent: s}).result()
-		if r != nil && d.Result < first && strings.Contains(r.Text, name) {
-			first = d.Result
+		r := d.Outcome()
+		if r != nil && d.Final < first && strings.Contains(r.Text, name) {
+			first = d.Final
 		}
 	}
 	return first

@@ -17,6 +17,7 @@ type fileUse struct {
 	item   int
 	path   string // below the store's folder, or as the tool was given it
 	writes bool
+	put    bool  // a result was put there
 	bytes  int64 // 0 when nobody looked at the file
 }
 
@@ -33,7 +34,10 @@ func (s *Subject) files() []fileUse {
 		}
 		for n := range it.Outputs {
 			if o := &it.Outputs[n]; o.Real != "" {
-				list = append(list, fileUse{item: i, path: path.Clean(o.Real), writes: writesOutputs(it) && !digested.MatchString(o.Real), bytes: o.Bytes})
+				list = append(list, fileUse{
+					item: i, path: path.Clean(o.Real), bytes: o.Bytes,
+					writes: writesOutputs(it) && !digested.MatchString(o.Real), put: len(it.Calls) == 0,
+				})
 			}
 		}
 		for n := range it.Calls {

@@ -64,12 +64,12 @@ func (p *Pass) inherited(s spawn) []copiedPair {
 }
 
 // strange are the assistant items of the child that it can hardly have said itself:
-// they are older than the delegation, or another agent's to which nothing in the
-// child handed over.
+// they are older than the delegation, by more than times can be wrong, or another
+// agent's to which nothing in the child handed over.
 func (s *spawn) strange() []int {
 	var list []int
 	own, handedOver := s.ownAgents(), false
-	called := s.parent.Items[s.Item].Time
+	called := s.parent.Items[s.Item].Time.Add(-timeResolution)
 	for i := range s.child.Items {
 		it := &s.child.Items[i]
 		if it.Role != session.Assistant || !it.OnWire() || s.child.Replay.Steps[i].Action != replay.Persist {
@@ -81,17 +81,18 @@ func (s *spawn) strange() []int {
 			list = append(list, i)
 			continue
 		}
-		handedOver = handedOver || hasHandoff(it)
+		handedOver = handedOver || passesOn(it)
 	}
 	return list
 }
 
 // ownAgents are the names that the child's own agent goes by: the one that was asked.
 // A store may call it otherwise in its messages (kagent: by its name without the
-// namespace); then it is the one that spoke last.
+// namespace), and some delegations name nobody (a skill is the caller's own); then it
+// is the one that spoke last before somebody handed over.
 func (s *spawn) ownAgents() []string {
 	asked := slices.DeleteFunc([]string{s.Call().Delegation.Agent, s.child.Agent}, func(name string) bool { return name == "" })
-	last := ""
+	last, handedOver := "", false
 	for i := range s.child.Items {
 		it := &s.child.Items[i]
 		if it.Role != session.Assistant || it.Agent == "" || s.child.Replay.Steps[i].Action != replay.Persist {
@@ -100,7 +101,10 @@ func (s *spawn) ownAgents() []string {
 		if slices.Contains(asked, it.Agent) {
 			return asked
 		}
-		last = it.Agent
+		if !handedOver {
+			last = it.Agent
+		}
+		handedOver = handedOver || passesOn(it)
 	}
 	if last == "" {
 		return asked

@@ -27,10 +27,12 @@ func (p *Pass) referrers() map[string][]Place {
 type links struct {
 	byID  map[string]*session.Session
 	above map[*session.Session]*session.Session
+	loops []loop
+	up    map[link]bool // of loops
 }
 
 func newLinks(tree *session.Tree) *links {
-	l := &links{byID: map[string]*session.Session{}, above: map[*session.Session]*session.Session{}}
+	l := &links{byID: map[string]*session.Session{}, above: map[*session.Session]*session.Session{}, up: map[link]bool{}}
 	for _, s := range tree.Sessions {
 		l.byID[s.ID] = s
 		for _, child := range s.Children {
@@ -44,23 +46,18 @@ func newLinks(tree *session.Tree) *links {
 func (p *Pass) linked() *links {
 	if p.links == nil {
 		p.links = newLinks(p.Tree)
+		p.links.loops = p.findLoops()
+		for _, l := range p.links.loops {
+			p.links.up[link{l.from.Session, l.to}] = true
+		}
 	}
 	return p.links
 }
 
-// leadsUp reports whether id is that of the session or of one that it lies below.
+// leadsUp reports whether a reference of the session to id closes a loop: SC706.
 func (p *Pass) leadsUp(s *session.Session, id string) bool {
 	links := p.linked()
-	target := links.byID[id]
-	if target == nil || links.above[target] == s {
-		return false
-	}
-	for ; s != nil; s = links.above[s] {
-		if s == target {
-			return true
-		}
-	}
-	return false
+	return links.up[link{s, links.byID[id]}]
 }
 
 // inLoop reports whether following the recorded parents leads from the session

@@ -30,6 +30,7 @@ type Pass struct {
 	at        map[place][]int // indexes of found
 	report    func(*Finding)
 	links     *links     // made by linked
+	sharing   *sharing   // made by shared
 	differing *differing // made by differences
 }
 
@@ -70,6 +71,7 @@ type Subject struct {
 	refused map[readingBy]*Refused // made by Refused
 	numbers [Flat + 1][]int        // made by wireIndex
 	past    *past                  // made by pastOf
+	replies *replies               // made by repliesOf
 }
 
 // NewPass prepares the pass of a tree; report receives what the rules find.

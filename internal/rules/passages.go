@@ -7,26 +7,28 @@ import (
 
 // passages looks for texts of a length that prompts and other texts have in common.
 // It keeps every stretch of that length of the prompts by a rolling hash, and rolls
-// over each other text once: the time is linear in what is looked at, and the memory
-// in the prompts.
+// over each other text once. A stretch is found once and then forgotten, so the time
+// is linear in what is looked at, and the memory in the prompts.
 type passages struct {
 	length  int // in characters, with white space as single spaces
-	windows map[uint64][]window
+	windows map[uint64]window
+	size    int    // how many stretches the prompts had, equal ones of several prompts counted for each
 	leading uint64 // factor to the power of length-1
 }
 
-// window is a stretch of a prompt.
+// window is a stretch that prompts have.
 type window struct {
-	text  []rune
-	owner int // whose prompt it is
+	text   []rune
+	owners []int // whose prompts
 }
 
 // factor is odd, so that no character is lost on the way through the window. Equal
-// hashes are only candidates: the texts are compared.
+// hashes are only candidates: the texts are compared. Of two stretches with one hash
+// the first counts.
 const factor = 0x9E3779B97F4A7C15
 
 func newPassages(length int) *passages {
-	s := &passages{length: length, windows: map[uint64][]window{}, leading: 1}
+	s := &passages{length: length, windows: map[uint64]window{}, leading: 1}
 	for range length - 1 {
 		s.leading *= factor
 	}
@@ -58,10 +60,16 @@ func (s *passages) add(owner int, prompt, goal string) {
 	}
 	for _, piece := range pieces {
 		s.roll(piece, func(hash uint64, stretch []rune) {
-			list := s.windows[hash]
-			if n := len(list); n == 0 || list[n-1].owner != owner { // owners come one after another
-				s.windows[hash] = append(list, window{stretch, owner})
+			w, known := s.windows[hash]
+			switch n := len(w.owners); {
+			case !known:
+				w.text = stretch
+			case w.owners[n-1] == owner || !slices.Equal(w.text, stretch): // owners come one after another
+				return
 			}
+			w.owners = append(w.owners, owner)
+			s.windows[hash] = w
+			s.size++
 		})
 	}
 }
@@ -75,16 +83,19 @@ func (s *passages) allow(text string) {
 }
 
 // owners calls found for every owner whose prompt has a stretch of the text, maybe
-// several times.
+// several times. The stretch is forgotten then.
 func (s *passages) owners(text string, found func(owner int)) {
 	if len(s.windows) == 0 {
 		return
 	}
 	s.roll(text, func(hash uint64, stretch []rune) {
-		for _, w := range s.windows[hash] {
-			if slices.Equal(w.text, stretch) {
-				found(w.owner)
-			}
+		w, known := s.windows[hash]
+		if !known || !slices.Equal(w.text, stretch) {
+			return
+		}
+		delete(s.windows, hash)
+		for _, owner := range w.owners {
+			found(owner)
 		}
 	})
 }

@@ -2,6 +2,10 @@ package rules
 
 import "github.com/sessctl/sessctl/internal/session"
 
+// mostStretches bounds the memory of a search: about how many stretches of prompts are
+// looked for at a time.
+const mostStretches = 500_000
+
 // passedOn finds the children whose prompts hold a passage of their parent's history
 // in one piece, besides what the delegation itself says: the message of the child, and
 // the parent's item that its first passage is from. It needs the texts.
@@ -16,15 +20,21 @@ func (p *Pass) passedOn(list []spawn) map[*Subject]copiedPair {
 		for n < len(list) && list[n].parent == list[0].parent {
 			n++
 		}
-		newPrompts(length, list[:n]).search(found)
+		for siblings, from := list[:n], 0; from < n; {
+			s := newPrompts(length, list[0].parent)
+			from += s.add(siblings[from:])
+			s.allow(siblings)
+			s.search(found)
+		}
 		list = list[n:]
 	}
 	return found
 }
 
-// prompts are the messages that the children of one parent begin with.
+// prompts are the messages that children of one parent begin with.
 type prompts struct {
 	parent *Subject
+	last   int       // index of the last item of the parent that asks one of them
 	list   []prompt  // the owners of passages
 	asked  *passages // of messages for each child: no word of agents and tools belongs there
 	begun  *passages // of what every child begins with. It may quote files that the parent's tools read, too
@@ -36,9 +46,17 @@ type prompt struct {
 	item  int
 }
 
-func newPrompts(length int, spawns []spawn) *prompts {
-	s := &prompts{parent: spawns[0].parent, asked: newPassages(length), begun: newPassages(length)}
-	for _, of := range spawns {
+func newPrompts(length int, parent *Subject) *prompts {
+	return &prompts{parent: parent, asked: newPassages(length), begun: newPassages(length)}
+}
+
+// add adds the prompts of as many of the children as there is room for, and returns how
+// many these are.
+func (s *prompts) add(list []spawn) int {
+	for n, of := range list {
+		if s.asked.size+s.begun.size >= mostStretches {
+			return n
+		}
 		goal := of.goal()
 		for _, i := range of.lead(nil) {
 			it := &of.child.Items[i]
@@ -52,29 +70,35 @@ func newPrompts(length int, spawns []spawn) *prompts {
 			in.add(len(s.list), it.Body.Text, goal)
 			s.list = append(s.list, prompt{of, i})
 		}
+		s.last = max(s.last, of.Item)
+	}
+	return len(list)
+}
+
+// allow drops what the delegations say themselves, and what the user and the system say
+// to the parent: that may be passed on.
+func (s *prompts) allow(spawns []spawn) {
+	drop := func(text string) {
+		s.asked.allow(text)
+		s.begun.allow(text)
 	}
 	for _, of := range spawns {
 		for _, text := range of.given() {
-			s.allow(text)
+			drop(text)
 		}
 	}
-	for i := range s.parent.Items { // what the user says to the parent may be passed on
+	for i := range s.parent.Items {
 		if it := &s.parent.Items[i]; it.Body != nil && (it.Role == session.User || it.Role == session.System) {
-			s.allow(it.Body.Text)
+			drop(it.Body.Text)
 		}
 	}
-	return s
-}
-
-func (s *prompts) allow(text string) {
-	s.asked.allow(text)
-	s.begun.allow(text)
 }
 
 // search notes for each child the first item of the parent, before the delegation,
-// that a prompt has a passage of.
+// that a prompt has a passage of. A passage of an item behind the delegation tells
+// nothing, nor does it in later items: these are behind the delegation, too.
 func (s *prompts) search(found map[*Subject]copiedPair) {
-	for i := range s.parent.Items {
+	for i := range s.parent.Items[:s.last] {
 		it := &s.parent.Items[i]
 		if it.Body == nil || !it.OnWire() {
 			continue

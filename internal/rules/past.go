@@ -5,12 +5,13 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// past is what the agents of a session said and what their tools answered: the first
-// item of each, by what it says.
+// past is what the agents of a session said, what their tools answered and what the
+// user asked: the first item of each, by what it says.
 type past struct {
 	said    map[session.Digest]int
 	calls   map[called]int // where the texts are loaded
 	answers map[answered]int
+	asked   map[session.Digest]int
 }
 
 // called is a call with all that it says.
@@ -28,7 +29,7 @@ func (s *Subject) pastOf() *past {
 	if s.past != nil {
 		return s.past
 	}
-	s.past = &past{map[session.Digest]int{}, map[called]int{}, map[answered]int{}}
+	s.past = &past{map[session.Digest]int{}, map[called]int{}, map[answered]int{}, map[session.Digest]int{}}
 	for i := range s.Items {
 		it := &s.Items[i]
 		if !it.OnWire() || s.Replay.Steps[i].Action != replay.Persist {
@@ -36,6 +37,9 @@ func (s *Subject) pastOf() *past {
 		}
 		if it.Role == session.Assistant && it.Meaning != 0 {
 			first(s.past.said, it.Meaning, i)
+		}
+		if it.Role == session.User && it.Meaning != 0 {
+			first(s.past.asked, it.Meaning, i)
 		}
 		for n := range it.Calls {
 			if c := &it.Calls[n]; c.ID != "" && c.Args != "" {

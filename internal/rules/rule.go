@@ -55,6 +55,7 @@ type Rule struct {
 	Title    string // one line for lists
 	Severity Severity
 	Safety   Safety // of the default repair
+	Allow    string // the word of --allow with which there is a repair, "" without one
 	Scope    Scope
 	Deep     bool // needs what is only read with --deep
 	Profiled bool // depends on the provider: only the profiles that list it find anything
@@ -63,6 +64,14 @@ type Rule struct {
 	Bodies   bool // finds more where the texts are loaded, which is done where the rule is named
 	Since    string
 	Run      func(*Pass) // nil: the engine itself reports it
+}
+
+// Repair says in words whether the rule has a repair.
+func (r *Rule) Repair() string {
+	if r.Allow == "" {
+		return r.Safety.String()
+	}
+	return r.Safety.String() + "; --allow " + r.Allow
 }
 
 // Finding is one defect with its cause, at one place.

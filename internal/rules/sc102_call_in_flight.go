@@ -15,7 +15,7 @@ var callInFlight = Rule{
 			f.Message = "call " + callName(s.call(m.Call)) + " has no result yet; "
 			switch {
 			case s.call(m.Call).Waits:
-				f.Message = "call " + callName(s.call(m.Call)) + " waits for somebody outside to answer: its tool is a long-running one"
+				f.Message = "call " + callName(s.call(m.Call)) + " waits for somebody outside to answer: its tool is a long-running one, or needs an approval"
 			case p.Store.Writer == session.WriterUnknown:
 				f.Message += "whether its runtime still runs cannot be told. If it does not, --assume-dead says so"
 				if !s.history(f.Item) {

@@ -7,7 +7,7 @@ import (
 )
 
 var danglingReference = Rule{
-	ID: "SC704", Name: "dangling-subsession-ref", Severity: Warning, Safety: None, Scope: PerTree, Since: "0.1.0",
+	ID: "SC704", Name: "dangling-subsession-ref", Severity: Warning, Safety: None, Allow: "prune", Scope: PerTree, Since: "0.1.0",
 	Title: "a reference to a sub-session that is gone",
 	Run: func(p *Pass) {
 		for _, s := range p.Subjects {

@@ -7,12 +7,8 @@ var parentCycle = Rule{
 	Title: "sessions that are each other's parents or refer to each other",
 	Run: func(p *Pass) {
 		faults(session.ParentCycle, parentLoop)(p)
-		for _, s := range p.Subjects {
-			for i := range s.Items {
-				if s.Items[i].Kind == session.SubSession && p.leadsUp(s.Session, s.Items[i].Child) {
-					p.Report(p.referenceLoop(s, i))
-				}
-			}
+		for _, l := range p.linked().loops {
+			p.Report(p.referenceLoop(&l))
 		}
 	},
 }
@@ -31,13 +27,19 @@ func parentLoop(found *Finding, f *session.Fault) {
 	}
 }
 
-// referenceLoop words an item whose reference leads back up.
-func (p *Pass) referenceLoop(s *Subject, item int) Finding {
-	f := p.find(s.Session, item)
-	f.Message = "the item refers to session " + Short(s.Items[item].Child) + ", which this one belongs to: readers that load it never end"
-	if s.Items[item].Child == s.ID {
-		f.Message = "the item refers to its own session: readers that load it never end"
+// referenceLoop words items or calls of a session that lead back up.
+func (p *Pass) referenceLoop(l *loop) Finding {
+	f := p.find(l.from.Session, l.items[0])
+	f.Items = unique(l.items)
+	who, what, fix := "the item refers", "load it", "decide which reference is wrong"
+	if l.call != nil {
+		who, what, fix = "call "+callName(l.call)+" leads", "follow it", "decide which call names the wrong session"
+		f.Call = l.call.ID
 	}
-	f.Fixes = []Fix{{Title: "decide which reference is wrong", Safety: Manual}}
+	f.Message = who + " to session " + Short(l.to.ID) + ", which this one belongs to (" + l.text() + "): readers that " + what + " never end"
+	if l.to == l.from.Session {
+		f.Message = who + " to its own session: readers that " + what + " never end"
+	}
+	f.Fixes = []Fix{{Title: fix, Safety: Manual}}
 	return f
 }

@@ -1,6 +1,10 @@
 package rules_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
 
 func TestSC706ParentCycle(t *testing.T) {
 	runCases(t, []ruleCase{
@@ -69,6 +73,109 @@ Q
 				manual:
 				SC715 warning Q see P.1
 				lossless: set Q parent_id=P`,
+		},
+		{
+			name: "a call that leads to its own session",
+			tree: `
+P agent=main delegated
+  main step_001()
+  main <step_001
+  main step_002>main(do it)=P
+  main <step_002`,
+			want: `
+				SC706 error P.2
+				manual:`,
+			says: "call step_002 (transfer_task) leads to its own session",
+		},
+		{
+			name: "calls of a child that lead to its root, and no stray root",
+			tree: `
+P agent=main delegated
+  main T1>worker(do it)=C
+  main <T1=C "done"
+C delegated
+  worker U1>main(cycle)=P
+  worker <U1=P
+  worker U2>main(again)=P
+  worker <U2=P "ok"`,
+			want: `
+				SC706 error C.0,2
+				manual:`,
+			says: "call U1 (transfer_task) leads to session P, which this one belongs to (P → C → P): readers that follow it never end",
+		},
+		{
+			name: "a ring of three calls",
+			tree: `
+P
+  root T1>a(1)=A
+  root <T1=A
+A delegated
+  a T2>b(2)=B
+  a <T2=B
+B delegated
+  b T3>root(3)=P
+  b <T3=P`,
+			want: `
+				SC706 error B.0
+				manual:`,
+			says: "(P → A → B → P)",
+		},
+		{
+			name: "a ring beside the root, of which the tree knows one link at most",
+			tree: `
+P
+  root T1>a(1)=A T2>b(2)=B
+  root <T1=A <T2=B
+A delegated
+  a T3>b(3)=B
+  a <T3=B
+B delegated
+  b T4>a(4)=A
+  b <T4=A`,
+			only: "SC706",
+			want: `
+				SC706 error B.0
+				manual:`,
+			says: "(A → B → A)",
+		},
+		{
+			name: "two calls of one child, and a child of its sibling, are no ring",
+			tree: `
+P
+  root T1>a(1)=A T2>b(2)=B
+  root <T1=A <T2=B
+A delegated
+  a T3>b(3)=B
+  a <T3=B
+B delegated
+  b "done"`,
+			only: "SC706",
+		},
+		{
+			name: "a child that begins with a copy of the call that started it",
+			tree: `
+P
+  user "q"
+  root T1>worker(do it)=C
+  root <T1=C "done"
+C delegated
+  user "q"
+  root T1>worker(do it)=C
+  root <T1 "you are the worker"
+  worker "done"`,
+			only: "SC706",
+		},
+		{
+			name: "a child that is only likely",
+			tree: `
+P
+  root T1>worker(do it)=C
+  root <T1=C "done"
+C delegated
+  worker U1>main(cycle)=P
+  worker <U1`,
+			only:  "SC706",
+			tweak: func(tree *session.Tree) { tree.Session("C").Items[0].Calls[0].Delegation.Likely = true },
 		},
 		{
 			name: "a deep chain is no ring",

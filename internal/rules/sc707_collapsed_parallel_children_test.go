@@ -22,6 +22,8 @@ W user=ann delegated timed
   worker "second" run=i2 at=4
   worker "first" run=i1 at=5`
 
+func reuses(s *session.Store) { s.ReusesChildren = true }
+
 func TestSC707CollapsedParallelChildren(t *testing.T) {
 	setting := func(s *session.Store) {
 		s.SharedChildren = "the setting X gives every call a session of its own (version 2 on)"
@@ -50,11 +52,49 @@ W delegated
   worker "first" run=i1
   user "two" run=i2
   worker "second" run=i2`,
-			want: `SC707 info P.1,3 see W.0 see W.2`,
-			says: `2 calls of one conversation share session W of agent "worker" one after another`,
+			want: `SC707 error P.1,3 see W.0 see W.2`,
+			says: `2 calls of one conversation share session W of agent "worker" one after another, each with what was said there before in view: T1 and T2; ` +
+				"a repair does not split it, because a later call may build on what was said before",
 		},
 		{
-			name: "of two turns, and what they started ran at the same time",
+			name: "of two turns, one after another, as the runtime documents it", store: reuses,
+			tree: `
+P
+  user
+  root T1>worker(one)=W
+  root <T1=W "first"
+  root T2>worker(two)=W
+  root <T2=W "second"
+  root "fine"
+W delegated
+  user "one" run=i1
+  worker "first" run=i1
+  user "two" run=i2
+  worker "second" run=i2`,
+			want: `SC707 info P.1,3 see W.0 see W.2`,
+		},
+		{
+			name: "of two parents, whose calls have one id",
+			tree: `
+main
+  user
+  main step_002>w(one)=W
+  main <step_002=W "first"
+  main step_003>r(go on)=R
+  main <step_003=R "fine"
+R delegated
+  r step_002>w(two)=W
+  r <step_002=W "second"
+  r "fine"
+W delegated
+  w "first"
+  w "second"`,
+			want: `SC707 error main.1 see R.0`,
+			says: `2 calls of one conversation share session W of agent "w" one after another, each with what was said there before in view: ` +
+				"step_002 of main and step_002 of R",
+		},
+		{
+			name: "of two turns, and what they started ran at the same time", store: reuses,
 			tree: `
 P
   user
@@ -71,6 +111,47 @@ W delegated
 			want: `
 				SC707 error P.1,3 see W.0 see W.1
 				lossless with split: split new1 from W for T2 of P.3; move W.1 to new1 at start; move W.3 to new1 after W.1; set P.4/results/0 child=new1`,
+		},
+		{
+			name: "two of one turn, and a third one alone", store: reuses,
+			tree: `
+P
+  user
+  root T1>worker(one)=W T2>worker(two)=W
+  root <T1=W "first" <T2=W "second"
+  root T3>worker(three)=W
+  root <T3=W "third"
+  root "fine"
+W delegated
+  user "one" run=i1
+  user "two" run=i2
+  worker "first" run=i1
+  worker "second" run=i2
+  user "three" run=i3
+  worker "third" run=i3`,
+			want: `
+				SC707 error P.1,3 see W.0 see W.1 see W.4
+				lossless with split: split new1 from W for T2 of P.1; move W.1 to new1 at start; move W.3 to new1 after W.1; set P.2/results/1 child=new1`,
+			says: `3 calls of one conversation share session W of agent "worker": T1 and T2 ran there at the same time, ` +
+				"each with what the others said in view; it also served T3, while no other call ran",
+		},
+		{
+			name: "two of one turn and two of another, and nobody can tell what they started",
+			tree: `
+P
+  user
+  root T1>worker(one)=W T2>worker(two)=W
+  root <T1=W "first" <T2=W "second"
+  root T3>worker(three)=W T4>worker(four)=W
+  root <T3=W "third" <T4=W "fourth"
+  root T5>worker(five)=W
+  root <T5=W "fifth"
+  root "fine"
+W delegated
+  worker "first"`,
+			want: `SC707 error P.1,3,5`,
+			says: "T1 and T2 ran there at the same time, and so did T3 and T4, each with what the others said in view; it also served T5; " +
+				"a repair cannot split it, because its messages do not say which request they belong to",
 		},
 		{
 			name: "two items of one batch refer to one session",
@@ -113,7 +194,8 @@ W delegated
 			want: `
 				SC707 error W.0,1
 				SC719 info W`,
-			says: "2 requests ran in this session at the same time",
+			says: "2 requests ran in this session at the same time, each with what the others said in view, " +
+				"and no stored conversation has the calls behind them; a repair cannot split it, because a new session needs a call that can name it",
 		},
 		{
 			name: "no call is stored, and the worker's runs follow each other",
@@ -145,6 +227,21 @@ func TestSC707Refuses(t *testing.T) {
 `
 	runCases(t, []ruleCase{
 		refused("a run that has not ended", "  run R1 run=i1\n  run R2 run=i2 open\n", whole, "its run R2 has not ended (working)", nil),
+		refused("a run of which nobody knows the state", "  run R1 run=i1\n  run R2 run=i2 open\n", whole, "nothing tells whether its run R2 has ended", func(tree *session.Tree) {
+			tree.Session("W").Runs[1].State = ""
+		}),
+		refused("a session that was deleted", "", whole, "it was deleted", func(tree *session.Tree) {
+			tree.Session("W").Deleted = true
+		}),
+		refused("a record that does not decode", "", whole, "a record in it does not decode", func(tree *session.Tree) {
+			s := tree.Session("W")
+			s.Faults = []session.Fault{{Kind: session.Undecodable, Ref: s.ItemRef(1), Item: 1}}
+		}),
+		refused("a record of an unknown kind", "", whole, "a record in it is of a kind that is not known", func(tree *session.Tree) {
+			s := tree.Session("W")
+			s.Faults = []session.Fault{{Kind: session.UnknownKind, Ref: s.ItemRef(1), Item: 1}}
+		}),
+		refused("a record that says nothing of its request", "", whole+"  other\n", "a record in it does not say which request", nil),
 		refused("a call that waits for an approval", "", whole, "call T2 still waits", func(tree *session.Tree) {
 			tree.Root().Items[2].Results[1].Pending = true
 		}),

@@ -58,8 +58,8 @@ func (s *Subject) interleaved() []turnBack {
 }
 
 // turnsBack are the messages at which a run goes on behind another one. A run that was
-// resumed begins anew with what the user said or approved, and is none. Two runs whose
-// messages are mixed have at least two of these.
+// resumed begins anew with what the user said or approved, and is none; nor is what a
+// repair wrote. Two runs whose messages are mixed have at least two of these.
 func (s *Subject) turnsBack() []turnBack {
 	var turns []turnBack
 	seen, writer := map[string]bool{}, s.writers()
@@ -67,7 +67,7 @@ func (s *Subject) turnsBack() []turnBack {
 	for i := range s.Items {
 		it := &s.Items[i]
 		run := writer(it)
-		if run == "" || !it.OnWire() || s.Replay.Steps[i].Action == replay.Skip {
+		if run == "" || !it.OnWire() || it.Flags.Has(session.Synthetic) || s.Replay.Steps[i].Action == replay.Skip {
 			continue
 		}
 		if before >= 0 && run != last && seen[run] {

@@ -1,5 +1,11 @@
 package rules
 
+import (
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
 var strayChildRoot = Rule{
 	ID: "SC719", Name: "stray-child-root", Severity: Warning, Safety: Manual, Scope: PerTree, Since: "0.1.0",
 	Title: "a session of its own that looks like a sub-session",
@@ -14,7 +20,7 @@ var strayChildRoot = Rule{
 			case s.LooksDelegated():
 				f.Message = "the session is titled " + quoted(s.Title) + " and begins as a sub-session does, but has no parent: " +
 					"its parent was deleted, or an old version stored it twice"
-			case s.Delegated:
+			case s.Delegated && !p.named(s.ID):
 				f.Severity = Info
 				f.Message = "another agent's call started this session, and no stored session has that call: " +
 					"its conversation was deleted, or is kept elsewhere"
@@ -24,4 +30,14 @@ var strayChildRoot = Rule{
 			p.Report(f)
 		}
 	},
+}
+
+// named reports whether any call of the tree leads to a session, whether it can have
+// started it or not: one that leads back up is SC706.
+func (p *Pass) named(id string) bool {
+	return slices.ContainsFunc(p.Subjects, func(s *Subject) bool {
+		return slices.ContainsFunc(s.Items, func(it session.Item) bool {
+			return slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.Delegation != nil && c.Delegation.Child == id })
+		})
+	})
 }

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -10,42 +11,54 @@ var crossOwnerSession = Rule{
 	ID: "SC727", Name: "cross-owner-session", Severity: Error, Safety: None, Scope: PerTree, Since: "0.1.0",
 	Title: "one session belongs to several users or conversations",
 	Run: func(p *Pass) {
-		faults(session.SharedID, detail)(p)
-		reportShared(p)
+		shared := p.sharedOut()
+		told := map[*session.Session]bool{}
+		faults(session.SharedID, func(f *Finding, fault *session.Fault) {
+			f.Message = fault.Detail
+			if o := shared[f.Session]; o != nil && !told[f.Session] {
+				f.Related, f.Message = o.places, f.Message+"; "+o.tell(p)
+			}
+			told[f.Session] = true
+		})(p)
+		for _, s := range p.Subjects {
+			if o := shared[s.Session]; o != nil && !told[s.Session] {
+				f := p.findSession(s.Session)
+				f.Related, f.Message = o.places, o.tell(p)
+				p.Report(f)
+			}
+		}
 	},
 }
 
-// reportShared tells of sessions that calls of several conversations have as their
-// child.
-func reportShared(p *Pass) {
-	type owners struct {
-		roots  map[*session.Session]bool
-		places []Place
-	}
-	of := map[*Subject]*owners{}
+// owners are the conversations whose calls have one session as their child.
+type owners struct {
+	roots  map[*session.Session]bool
+	places []Place // of the calls
+}
+
+// sharedOut are the sessions that several conversations have.
+func (p *Pass) sharedOut() map[*session.Session]*owners {
+	of := map[*session.Session]*owners{}
 	for _, sp := range p.callers() {
-		o := of[sp.child]
+		o := of[sp.child.Session]
 		if o == nil {
 			o = &owners{roots: map[*session.Session]bool{}}
-			of[sp.child] = o
+			of[sp.child.Session] = o
 		}
 		o.roots[p.conversation(sp.parent.Session)] = true
 		if at := (Place{Session: sp.parent.ID, Item: sp.Item}); len(o.places) == 0 || o.places[len(o.places)-1] != at {
 			o.places = append(o.places, at)
 		}
 	}
-	for _, s := range p.Subjects {
-		o := of[s]
-		if o == nil || len(o.roots) < 2 {
-			continue
-		}
-		f := p.findSession(s.Session)
-		f.Related = o.places
-		f.Message = fmt.Sprintf("calls of %s have this session as their sub-session: what one of them was told, the others could see",
-			count(len(o.roots), "conversation"))
-		if p.Store.SharedChildren != "" {
-			f.Message += "; " + p.Store.SharedChildren
-		}
-		p.Report(f)
+	maps.DeleteFunc(of, func(_ *session.Session, o *owners) bool { return len(o.roots) < 2 })
+	return of
+}
+
+func (o *owners) tell(p *Pass) string {
+	text := fmt.Sprintf("calls of %s have this session as their sub-session: what one of them was told, the others could see",
+		count(len(o.roots), "conversation"))
+	if p.Store.SharedChildren != "" {
+		text += "; " + p.Store.SharedChildren
 	}
+	return text
 }

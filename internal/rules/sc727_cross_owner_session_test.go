@@ -43,6 +43,29 @@ W delegated
 			says: "calls of 2 conversations have this session as their sub-session",
 		},
 		{
+			name: "both of one session are one finding",
+			tree: `
+P
+  user
+  root T1>worker(one)=W
+  root <T1=W "first"
+Q
+  user
+  root T1>worker(two)=W
+  root <T1=W "second"
+W delegated
+  user "one" run=i1
+  worker "first" run=i1
+  user "two" run=i2
+  worker "second" run=i2`,
+			tweak: func(tree *session.Tree) {
+				s := tree.Session("W")
+				s.Faults = []session.Fault{{Kind: session.SharedID, Ref: s.Ref(), Item: -1, Detail: "user bob has a session with the id W, too"}}
+			},
+			want: `SC727 error W see P.1 see Q.1`,
+			says: "user bob has a session with the id W, too; calls of 2 conversations",
+		},
+		{
 			name: "one of them asks twice in one turn: two things to tell",
 			tree: `
 P
@@ -68,7 +91,7 @@ W delegated
 			says: "calls of another conversation use it, too",
 		},
 		{
-			name: "two workers of one conversation ask the same third one",
+			name: "two workers of one conversation ask the same third one", store: reuses,
 			tree: `
 P
   user

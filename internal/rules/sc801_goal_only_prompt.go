@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
@@ -63,15 +64,22 @@ func (p *Pass) reportPrompt(s *spawn, copied []copiedPair, passed map[*Subject]c
 	p.Report(f)
 }
 
-// asked are the prompts among the messages that the child begins with, those that
-// are said twice once.
+// asked are the prompts among the messages that the child begins with, those that are
+// said twice once. What the user had told the parent, too (a runtime gives the rules of
+// a project to every agent), and an image beside the goal are no second goal.
 func (s *spawn) asked(copied []copiedPair) []int {
 	var list []int
 	told := map[session.Digest]bool{}
 	for _, i := range s.lead(copied) {
-		if it := &s.child.Items[i]; isPrompt(it) && !told[it.Meaning] {
+		if it := &s.child.Items[i]; isPrompt(it) && it.Text != 0 && !told[it.Meaning] {
 			list, told[it.Meaning] = append(list, i), true
 		}
 	}
-	return list
+	if len(list) < 2 || len(copied) > 0 { // with what agents said there, it is a copied history
+		return list
+	}
+	return slices.DeleteFunc(list, func(i int) bool {
+		before, known := s.parent.pastOf().asked[s.child.Items[i].Meaning]
+		return known && before < s.Item
+	})
 }

@@ -149,6 +149,66 @@ C<P
   worker "done"`,
 		},
 		{
+			name: "the reminder that the user gave the parent, too",
+			tree: `
+P
+  user "use tabs"
+  user "review"
+  root T1>worker(do it)
+  sub C
+  root <T1 "done"
+C<P
+  user "use tabs"
+  user "do it"
+  worker "done"`,
+		},
+		{
+			name: "what the user says to the parent later explains nothing",
+			tree: `
+P
+  user "review"
+  root T1>worker(do it)
+  sub C
+  root <T1 "done"
+  user "use tabs"
+C<P
+  user "use tabs"
+  user "do it"
+  worker "done"`,
+			want: `SC801 warning C.0,1 see P.1`,
+		},
+		{
+			name: "an image beside the goal",
+			tree: `
+P
+  user "q"
+  root T1>worker(do it)
+  sub C
+  root <T1 "done"
+C<P
+  user "do it"
+  user
+  worker "done"`,
+			tweak: func(tree *session.Tree) {
+				it := &tree.Session("C").Items[1]
+				it.Text, it.Body.Text, it.Blocks = 0, "", []session.Block{{Kind: session.MediaBlock, Name: "image"}}
+			},
+		},
+		{
+			name: "an answer that clocks put a moment before the call",
+			tree: `
+P
+  user "q"
+  root "ok" at=1
+  root T1>root(do it) at=5
+  sub C
+  root <T1 "done" at=9
+C<P
+  user "do it" at=4
+  root "ok" at=4
+  root "done" at=8`,
+		},
+		{
 			name: "a question after the first answer",
 			tree: `
 P

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -13,11 +14,12 @@ var emptyStart = Rule{
 	ID: "SC803", Name: "empty-start", Severity: Warning, Safety: None, Scope: PerTree, Optional: true, Since: "0.1.0",
 	Title: "a sub-session begins with steps that are older than its delegation",
 	Run: func(p *Pass) {
+		copies := p.siblingCopies()
 		for _, s := range p.isolated() {
 			if len(p.inherited(s)) > 0 {
 				continue // SC801, SC804
 			}
-			items, why := s.firstSteps(p.Store.ChildPrologue && !s.child.begins())
+			items, why := s.firstSteps(p.Store.ChildPrologue && !s.child.begins(), copies[s.child])
 			if len(items) == 0 {
 				continue
 			}
@@ -31,9 +33,14 @@ var emptyStart = Rule{
 }
 
 // firstSteps are the items that say that the child did not begin empty, and why. Of a
-// child whose beginning was lost, or leaked, only older ones do.
-func (s *spawn) firstSteps(lost bool) (items []int, why string) {
-	if items = s.older(); len(items) > 0 {
+// child whose beginning was lost, or leaked, only older ones do. Copies of what a
+// sibling did are SC810.
+func (s *spawn) firstSteps(lost bool, copies []siblingCopy) (items []int, why string) {
+	copied := func(i int) bool {
+		_, is := slices.BinarySearchFunc(copies, i, func(c siblingCopy, i int) int { return cmp.Compare(c.item, i) })
+		return is
+	}
+	if items = slices.DeleteFunc(s.older(), copied); len(items) > 0 {
 		return items, "has " + count(len(items), "item") + " older than the call"
 	}
 	if lost || len(s.Leaked) > 0 {
@@ -42,7 +49,7 @@ func (s *spawn) firstSteps(lost bool) (items []int, why string) {
 	first := slices.IndexFunc(s.child.Items, func(it session.Item) bool {
 		return it.Kind == session.Summary || it.OnWire() && it.Role != session.System && it.Role != session.User || it.Answers()
 	})
-	if first < 0 || s.child.Items[first].Kind == session.Summary {
+	if first < 0 || s.child.Items[first].Kind == session.Summary || copied(first) {
 		return nil, ""
 	}
 	it := &s.child.Items[first]

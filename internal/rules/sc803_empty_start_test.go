@@ -173,6 +173,28 @@ C<P
 			only: "SC803",
 		},
 		{
+			name: "steps of a sibling are SC810",
+			tree: siblings + `
+  system(search) at=2
+  ann "I look" s1() at=3
+  ann <s1 "seen" at=4
+  system(collect) at=12
+  bob "got it" at=19`,
+			only: "SC803",
+		},
+		{
+			name: "other steps beside those of a sibling",
+			tree: siblings + `
+  system(search) at=2
+  ann "I look" s1() at=3
+  ann <s1 "seen" at=4
+  bob "well" at=5
+  system(collect) at=12
+  bob "got it" at=19`,
+			only: "SC803",
+			want: "SC803 warning B.3 see P.4",
+		},
+		{
 			name: "a worker that several calls share is SC707",
 			tree: `
 P

@@ -130,6 +130,63 @@ C<P
   root "done"`,
 		},
 		{
+			name: "a skill of the parent's agent hands over at its end",
+			tree: `
+P
+  user "q"
+  root "I look" c1(ls)
+  root <c1 "a.txt"
+  root T1>(do it)
+  sub C
+  root <T1 "done"
+C<P
+  user "do it"
+  root "I look" c1(ls)
+  root <c1 "a.txt"
+  root h1:handoff(beta)
+  root <h1
+  beta "done"`,
+		},
+		{
+			name: "a skill whose agent hands over by a tool that is named after the other",
+			tree: `
+P
+  user "q"
+  root "I look" c1(ls)
+  root <c1 "a.txt"
+  root T1>(do it)
+  sub C
+  root <T1 "done"
+C<P
+  user "do it"
+  root "I look" c1(ls)
+  root <c1 "a.txt"
+  root h1:transfer_to_beta()
+  root <h1
+  beta "done"`,
+		},
+		{
+			name: "a copied handoff does not hide whose the child is",
+			tree: `
+P
+  user "q"
+  root "I look" c1(ls)
+  root <c1 "a.txt"
+  root "go on" h1:handoff(root)
+  root <h1
+  root T1>worker(do it)
+  sub C
+  root <T1 "done"
+C<P
+  user "do it"
+  root "I look" c1(ls)
+  root <c1 "a.txt"
+  root "go on" h1:handoff(root)
+  worker "done"`,
+			only: "SC804",
+			want: `SC804 warning C.1,2,3 see P.1 see P.2 see P.3 see P.5`,
+		},
+		{
 			name: "an error without its call",
 			tree: `
 P

@@ -30,6 +30,28 @@ C<P
 			says: `2 items of "worker", which call B1 (run_background_agent) asked, in the session of "root"`,
 		},
 		{
+			name: "two calls that asked the agent: its steps are told once",
+			tree: `
+P
+  user "q"
+  root B1>>worker(do it) B2>>worker(do that)
+  root <B1 "started"
+  root <B2 "started"
+  sub C
+  sub D
+  worker "I look" c1(ls)
+  worker <c1 "a.txt"
+  root "both run"
+C<P
+  system(do it)
+  worker "done"
+D<P
+  system(do that)
+  worker "done"`,
+			only: "SC805",
+			want: `SC805 warning P.6,7 see P.1`,
+		},
+		{
 			name: "what leaked while the caller waited is SC701",
 			tree: `
 P

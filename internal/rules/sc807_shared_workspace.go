@@ -8,10 +8,11 @@ var sharedWorkspace = Rule{
 	Run: func(p *Pass) {
 		owners := p.workspaces()
 		p.reportSharedFolders(owners)
-		writes := newFileWrites()
+		writes, results := newFileWrites(), p.fileResults(owners)
 		for _, s := range p.Subjects {
 			p.reportOutside(s)
 			p.reportForeignFiles(s, owners, writes)
+			p.reportForeignResults(s, results)
 		}
 		for _, name := range writes.order {
 			p.reportSharedFile(name, writes)

@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -202,6 +203,18 @@ func bothPut(file string) func(*session.Tree) {
 	}
 }
 
+// reads lets a further call of B name a file that results of the sessions were put into.
+func reads(file string, sessions ...string) func(*session.Tree) {
+	return func(tree *session.Tree) {
+		for _, id := range sessions {
+			output(tree, id, 2, session.Output{Path: file, Real: file})
+		}
+		output(tree, "B", 3, session.Output{Path: file, Real: file})
+		it := &tree.Session("B").Items[3]
+		it.Calls = []session.Call{{ID: "b9", Name: "fs:read_file"}}
+	}
+}
+
 func TestSC807Workspaces(t *testing.T) {
 	own := workspaces(map[string]string{"P": "main", "A": "ann", "B": "bob"})
 	with := func(tweaks ...func(*session.Tree)) func(*session.Tree) {
@@ -288,6 +301,22 @@ B<P agent=ann
 			want: "SC807 warning B.2 see A.2",
 		},
 		{name: "outputs that are named after their content", only: "SC807", tree: atWork, tweak: with(bothPut("cache/page_0123456789abcdef.txt"))},
+		{
+			name: "a result of another agent outside of both", only: "SC807", tree: atWork, tweak: with(reads("cache/page_0123456789abcdef.txt", "A")),
+			want: "SC807 warning B.3 see A.-1",
+			says: `"bob" (B) uses "page_0123456789abcdef.txt", which holds a result of "ann" (A), and nothing that it was told names it`,
+		},
+		{name: "one that it has itself, too", only: "SC807", tree: atWork, tweak: with(reads("cache/page_0123456789abcdef.txt", "A", "B"))},
+		{name: "one that its task names", only: "SC807", tree: atWork, tweak: with(reads("cache/page_0123456789abcdef.txt", "A"), func(tree *session.Tree) {
+			tree.Session("B").Items[0].Body.Text = "summarize page_0123456789abcdef.txt"
+		})},
+		{name: "one that came later", only: "SC807", tree: atWork, tweak: with(reads("cache/page_0123456789abcdef.txt", "A"), func(tree *session.Tree) {
+			tree.Session("A").Items[2].Time = tree.Session("B").Items[3].Time.Add(time.Second)
+		})},
+		{
+			name: "one in a shared folder", only: "SC807", tree: atWork, limit: &rules.Isolation{Shared: []string{"cache"}},
+			tweak: with(reads("cache/page_0123456789abcdef.txt", "A")),
+		},
 		{
 			name: "out of the folder of all", only: "SC807", tree: atWork, tweak: with(func(tree *session.Tree) {
 				output(tree, "A", 3, session.Output{Path: "../../etc/passwd", Outside: true})

@@ -12,18 +12,38 @@ var siblingIsolation = Rule{
 	ID: "SC810", Name: "sibling-isolation", Severity: Warning, Safety: None, Scope: PerTree, Optional: true, Since: "0.1.0",
 	Title: "a sub-session holds what only its sibling can have produced",
 	Run: func(p *Pass) {
-		siblings := map[*Subject][]spawn{}
-		var parents []*Subject
+		copies := p.siblingCopies()
 		for _, s := range p.ownSpawns() {
-			if siblings[s.parent] == nil {
-				parents = append(parents, s.parent)
-			}
-			siblings[s.parent] = append(siblings[s.parent], s)
-		}
-		for _, parent := range parents {
-			p.reportSiblings(siblings[parent])
+			p.reportSiblings(s.child, copies[s.child])
 		}
 	},
+}
+
+// siblingCopy is an item of a child that only a sibling can have produced.
+type siblingCopy struct {
+	item int
+	from *produced
+}
+
+// reportSiblings reports the copies of a child, those of one sibling together.
+func (p *Pass) reportSiblings(child *Subject, copies []siblingCopy) {
+	found := map[*Subject][]int{}
+	var from []*Subject
+	see := map[*Subject][]Place{}
+	for _, c := range copies {
+		by := c.from.by
+		if found[by] == nil {
+			from = append(from, by)
+		}
+		found[by] = append(found[by], c.item)
+		see[by] = append(see[by], Place{Session: by.ID, Item: c.from.item})
+	}
+	for _, sibling := range from {
+		f := p.find(child.Session, found[sibling][0])
+		f.Items, f.Related = found[sibling], see[sibling]
+		f.Message = count(len(f.Items), "item") + " of " + child.whoseName() + " can only come from its sibling " + sibling.whoseName()
+		p.Report(f)
+	}
 }
 
 // produced is something that one of several siblings produced.
@@ -38,57 +58,54 @@ type siblingResult struct {
 	text session.Digest
 }
 
+// spoken is a message by what it says, and the agent of its session.
+type spoken struct {
+	meaning session.Digest
+	agent   string
+}
+
 // family is what the children of one parent produced.
 type family struct {
 	said    map[session.Digest][]produced // by meaning
+	own     map[spoken][]produced         // by meaning and whose session it is
 	results map[siblingResult][]produced
 }
 
-// reportSiblings looks in each child for what its siblings produced. That both hold
+// siblingCopies looks in each child for what its siblings produced. That both hold
 // equal records tells nothing: they may have had the same task. What tells is that a
 // child cannot have produced its own.
-func (p *Pass) reportSiblings(list []spawn) {
-	if len(list) < 2 {
-		return
-	}
-	all := family{map[session.Digest][]produced{}, map[siblingResult][]produced{}}
+func (p *Pass) siblingCopies() map[*Subject][]siblingCopy {
+	families := map[*Subject]*family{}
+	list := p.ownSpawns()
 	for _, s := range list {
-		all.add(s.child)
+		if families[s.parent] == nil {
+			families[s.parent] = &family{map[session.Digest][]produced{}, map[spoken][]produced{}, map[siblingResult][]produced{}}
+		}
+		families[s.parent].add(s.child)
 	}
+	found := map[*Subject][]siblingCopy{}
 	for _, s := range list {
 		if s.child.Forked {
 			continue
 		}
-		found := map[*Subject][]int{}
-		var from []*Subject
-		see := map[*Subject][]Place{}
 		for i := range s.child.Items {
 			if s.child.Replay.Steps[i].Action != replay.Persist {
 				continue // a leak is told as one
 			}
-			origin := all.origin(&s, i)
-			if origin == nil {
-				continue
+			if from := families[s.parent].origin(&s, i); from != nil {
+				found[s.child] = append(found[s.child], siblingCopy{i, from})
 			}
-			if found[origin.by] == nil {
-				from = append(from, origin.by)
-			}
-			found[origin.by] = append(found[origin.by], i)
-			see[origin.by] = append(see[origin.by], Place{Session: origin.by.ID, Item: origin.item})
-		}
-		for _, sibling := range from {
-			f := p.find(s.child.Session, found[sibling][0])
-			f.Items, f.Related = found[sibling], see[sibling]
-			f.Message = count(len(f.Items), "item") + " of " + s.child.whoseName() + " can only come from its sibling " + sibling.whoseName()
-			p.Report(f)
 		}
 	}
+	return found
 }
 
 func (f *family) add(s *Subject) {
 	for i := range s.Items {
 		if it := &s.Items[i]; it.OnWire() && it.Meaning != 0 && s.Replay.Steps[i].Action == replay.Persist {
 			f.said[it.Meaning] = append(f.said[it.Meaning], produced{s, i})
+			by := spoken{it.Meaning, s.agentName()}
+			f.own[by] = append(f.own[by], produced{s, i})
 		}
 	}
 	for _, pair := range s.Pairs.Pairs {
@@ -115,12 +132,12 @@ func (f *family) origin(s *spawn, i int) *produced {
 				from = append(from, f.results[key]...)
 			}
 		}
-	case it.OnWire() && (s.isBefore(i) || s.isStranger(i)):
+	case it.OnWire() && s.isBefore(i):
 		from = f.said[it.Meaning]
+	case it.OnWire() && s.isStranger(i):
+		from = f.own[spoken{it.Meaning, it.Agent}]
 	}
-	n := slices.IndexFunc(from, func(o produced) bool {
-		return o.by != s.child && (s.isBefore(i) || it.Role != session.Assistant || o.by.agentName() == it.Agent)
-	})
+	n := slices.IndexFunc(from, func(o produced) bool { return o.by != s.child })
 	if n < 0 {
 		return nil
 	}
@@ -149,6 +166,6 @@ func (s *spawn) isStranger(i int) bool {
 		return false
 	}
 	return !slices.ContainsFunc(s.child.Items[:i], func(earlier session.Item) bool {
-		return earlier.Agent == s.child.agentName() && slices.ContainsFunc(earlier.Calls, func(c session.Call) bool { return handsOver(c.Name) })
+		return earlier.Agent == s.child.agentName() && passesOn(&earlier)
 	})
 }

@@ -12,7 +12,7 @@ var resultIntegrity = Rule{
 	Title: "the result of a delegation says something else than its child",
 	Run: func(p *Pass) {
 		for _, s := range p.ownSpawns() {
-			if r := s.result(); r != nil && !r.Pending && !r.Synthetic {
+			if r := s.Outcome(); r != nil && !r.Pending && !r.Synthetic {
 				p.reportIntegrity(&s, r)
 			}
 		}
@@ -36,10 +36,10 @@ func (p *Pass) reportIntegrity(s *spawn, r *session.Result) {
 	default:
 		return
 	}
-	f := p.find(s.parent.Session, s.Result)
+	f := p.find(s.parent.Session, s.Final)
 	f.Call = s.Call().ID
-	for n := range s.parent.Items[s.Result].Results {
-		if &s.parent.Items[s.Result].Results[n] == r {
+	for n := range s.parent.Items[s.Final].Results {
+		if &s.parent.Items[s.Final].Results[n] == r {
 			f.Nth = n
 		}
 	}
@@ -50,13 +50,14 @@ func (p *Pass) reportIntegrity(s *spawn, r *session.Result) {
 	p.Report(f)
 }
 
-// failures begin the texts of results that say so in words only.
-var failures = []string{"error", "failed", "failure", "cancel", "timeout", "timed out", "interrupted", "aborted", "(no output)"}
+// failures begin the texts of results that say so in words only. Claude Code puts
+// brackets around the interruption.
+var failures = []string{"error", "failed", "failure", "cancel", "timeout", "timed out", "interrupted", "[request interrupted", "aborted", "(no output)"}
 
 // isSuccess reports whether a result is known to tell of no failure: its text, which
 // has to be loaded, does not begin as those do that tell of one.
 func isSuccess(r *session.Result) bool {
-	text := strings.ToLower(strings.TrimSpace(r.Text))
+	text := strings.ToLower(strings.TrimSpace(unwrapped(r.Text)))
 	for _, word := range failures {
 		if strings.HasPrefix(text, word) {
 			return false

@@ -1,6 +1,10 @@
 package rules_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
 
 func TestSC811ResultIntegrity(t *testing.T) {
 	const begin = `
@@ -36,9 +40,22 @@ C<P agent=worker
 			want: "SC811 warning P.3 see C.1", says: "was cut off",
 		},
 		{name: "an error in words only", only: "SC811", tree: begin + `  root <T1 "Error: no such model"` + child + `  worker w1()`},
+		{name: "the user interrupted the child", only: "SC811", tree: begin + `  root <T1 "[Request interrupted by user for tool use]"` + child + `  worker w1()`},
+		{
+			name: "an error in words only, in an object", only: "SC811", tree: begin + `  root <T1 "TEXT"` + child + `  worker w1()`,
+			tweak: func(tree *session.Tree) {
+				tree.Root().Items[3].Results[0].Text = `{"result":"Error: no such model"}`
+			},
+		},
 		{name: "a child that ends with a result", only: "SC811", tree: begin + `  root <T1 "all is well"` + child + "  worker w1()\n  worker <w1"},
 		{name: "a placeholder", only: "SC811", tree: begin + `  root <T1~ "all is well"` + child + `  worker w1()`},
 		{name: "one that still waits", only: "SC811", tree: begin + `  root <T1? ""` + child + `  worker "done"`},
+		{
+			name: "what a person let go on brings nothing back", only: "SC811", tree: begin + `  root <T1? "waiting"
+  root a1:ask()
+  root <T1 ""` + child + `  worker "done"`,
+			want: "SC811 warning P.5 see C.1",
+		},
 		{
 			name: "a background delegation is answered before its child ends", only: "SC811",
 			tree: `

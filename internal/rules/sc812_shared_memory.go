@@ -16,10 +16,34 @@ var sharedMemory = Rule{
 		if branch.ByLabel(p.Store.BranchModel) {
 			return // its reader shows an agent what its branch lets it see
 		}
+		foreign := p.foreign()
 		for _, s := range p.Subjects {
-			p.reportSharedMemory(s)
+			p.reportSharedMemory(s, foreign)
 		}
 	},
+}
+
+// foreign are the items of sessions that another one of its agents should have, as other
+// rules tell: what a child has of its parent (SC801, SC804) or of a sibling (SC810), and
+// a parent of its child (SC805).
+func (p *Pass) foreign() map[Place]bool {
+	list := map[Place]bool{}
+	for _, s := range p.isolated() {
+		for _, pair := range p.inherited(s) {
+			list[Place{s.child.ID, pair.child}] = true
+		}
+	}
+	for _, s := range p.strays() {
+		for _, i := range s.items {
+			list[Place{s.parent.ID, i}] = true
+		}
+	}
+	for child, copies := range p.siblingCopies() {
+		for _, c := range copies {
+			list[Place{child.ID, c.item}] = true
+		}
+	}
+	return list
 }
 
 // memory is what agents share unless their items say otherwise.
@@ -34,13 +58,14 @@ type speaker struct {
 
 // reportSharedMemory looks for agents that begin to speak in the middle of a turn of
 // another one.
-func (p *Pass) reportSharedMemory(s *Subject) {
+func (p *Pass) reportSharedMemory(s *Subject, foreign map[Place]bool) {
 	last := map[memory]*speaker{}
 	var items []int
 	var agents []string
+	named := map[string]bool{}
 	name := func(agent string) {
-		if !slices.Contains(agents, quoted(agent)) {
-			agents = append(agents, quoted(agent))
+		if !named[agent] {
+			agents, named[agent] = append(agents, quoted(agent)), true
 		}
 	}
 	for i := range s.Items {
@@ -53,7 +78,7 @@ func (p *Pass) reportSharedMemory(s *Subject) {
 				who.handed = true
 			}
 		}
-		if it.Role != session.Assistant || it.Agent == "" {
+		if it.Role != session.Assistant || it.Agent == "" || foreign[Place{s.ID, i}] {
 			continue
 		}
 		at := memory{it.Branch, it.Scope}
@@ -90,6 +115,11 @@ func (s *Subject) speakerAt(i int) *speaker {
 		}
 	}
 	return who
+}
+
+// passesOn reports whether an item calls for another agent within its session.
+func passesOn(it *session.Item) bool {
+	return slices.ContainsFunc(it.Calls, func(c session.Call) bool { return handsOver(c.Name) })
 }
 
 // handsOver reports whether a tool of this name lets another agent go on: that of a

@@ -89,6 +89,43 @@ A<P agent=ann
   ann "found it"`,
 		},
 		{
+			name: "steps of the parent are SC804", only: "SC812",
+			tree: `
+P
+  user "q"
+  root "I look" c1(ls)
+  root <c1 "a.txt"
+  root T1>worker(do it)
+  sub C
+  root <T1 "done"
+C<P
+  system(do it)
+  root "I look" c1(ls)
+  root <c1 "a.txt"
+  worker "done"`,
+		},
+		{
+			name: "steps of the child are SC805", only: "SC812",
+			tree: `
+P agent=root
+  user
+  root T1>>ann(search)
+  root <T1 "started"
+  ann "found it"
+  sub A
+  root "here it is"
+A<P agent=ann
+  system(search)
+  ann "found it at last"`,
+		},
+		{
+			name: "steps of a sibling are SC810", only: "SC812",
+			tree: siblings + `
+  system(collect) at=12
+  ann "I look" s1() at=13
+  bob "got it" at=19`,
+		},
+		{
 			name: "leaks are told as such", only: "SC812",
 			tree: `
 P agent=root

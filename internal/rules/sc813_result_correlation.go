@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/session"
@@ -14,7 +15,7 @@ var resultCorrelation = Rule{
 		for _, s := range p.Subjects {
 			for _, d := range s.Replay.Delegations {
 				at := spawn{Delegation: d, parent: s}
-				if r := at.result(); r != nil {
+				if r := at.Outcome(); r != nil {
 					p.reportCorrelation(&at, r)
 					if timed {
 						p.reportLate(&at, r)
@@ -54,7 +55,7 @@ func (p *Pass) reportCorrelation(s *spawn, r *session.Result) {
 	default:
 		return
 	}
-	f := p.find(s.parent.Session, s.Result)
+	f := p.find(s.parent.Session, s.Final)
 	f.Call = s.Call().ID
 	f.Message = "the result of " + callName(s.Call()) + " " + wrong + ": it may be another delegation's"
 	f.Related = []Place{{Session: s.parent.ID, Item: s.Item}}
@@ -73,20 +74,37 @@ func (p *Pass) reportLate(s *spawn, r *session.Result) {
 	if r.IsError || r.Synthetic || given == 0 || !known || took <= given+timeResolution {
 		return
 	}
-	f := p.find(s.parent.Session, s.Result)
+	f := p.find(s.parent.Session, s.Final)
 	f.Call, f.Nth = s.Call().ID, 1
 	f.Message = "the result of " + callName(s.Call()) + " came after " + seconds(took) + ", and not within the " + seconds(given) + " " + whose
 	f.Related = []Place{{Session: s.parent.ID, Item: s.Item}}
 	p.Report(f)
 }
 
-// took is the time from call to result, where the store has both.
+// took is the time from call to result, where the store has both. How long a person
+// took to approve is not the child's time.
 func (s *spawn) took() (time.Duration, bool) {
-	if s.Result < 0 {
+	if s.Final < 0 || s.waited() {
 		return 0, false
 	}
-	called, answered := s.parent.Items[s.Item].Time, s.parent.Items[s.Result].Time
+	called, answered := s.parent.Items[s.Item].Time, s.parent.Items[s.Final].Time
 	return answered.Sub(called), !called.IsZero() && !answered.IsZero()
+}
+
+// waited reports whether the child waited for a person: the first result says so, or the
+// question to the person does, where no such result is stored.
+func (s *spawn) waited() bool {
+	return s.Result >= 0 && slices.ContainsFunc(s.parent.Items[s.Result].Results, func(r session.Result) bool {
+		return r.CallID == s.Call().ID && r.Pending
+	}) || s.questioned()
+}
+
+// questioned reports whether a person was asked about the child's run before the result.
+func (s *spawn) questioned() bool {
+	run := s.Call().Delegation.Run
+	return run != "" && s.Final > s.Item && slices.ContainsFunc(s.parent.Items[s.Item:s.Final], func(it session.Item) bool {
+		return slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.Question.Run == run })
+	})
 }
 
 // seconds is a time for people.

@@ -65,6 +65,22 @@ P agent=root
 			want:  "SC813 warning P.2 see P.1", says: "the limit (isolation: timeout in .sessctl.yaml)",
 		},
 		{
+			name: "the result behind an approval is looked at, and not the time of the person", only: "SC813",
+			tree: `
+P agent=root
+  user at=0
+  root T1>worker(do it) at=1
+  root <T1? "waiting" at=2
+  root a1:ask() at=3
+  root <T1 "done" at=1000`,
+			tweak: func(tree *session.Tree) {
+				d := tree.Root().Items[1].Calls[0].Delegation
+				d.Timeout, d.Correlation = time.Minute, "k1"
+				tree.Root().Items[4].Results[0].Correlation = "k2"
+			},
+			want: "SC813 warning P.4 see P.1", says: `carries the correlation "k2"`,
+		},
+		{
 			name: "no usual limit", only: "SC813", tree: two, limit: &rules.Isolation{},
 			tweak: func(tree *session.Tree) { tree.Root().Items[3].Calls[0].Delegation.Timeout = time.Minute },
 		},

@@ -72,10 +72,10 @@ func TestSC821Limits(t *testing.T) {
 			want: "SC821 info C.21 see P.1", says: "writes 11 files, and the limit is 10 (isolation: max-output-files",
 		},
 		{name: "many files that are read", only: "SC821", tree: busy(11, "read_file")},
-		{name: "a large file, twice", only: "SC821", tree: busy(1, "write_file"), tweak: file(1_000_000)},
+		{name: "a large file, twice", only: "SC821", tree: busy(1, "write_file"), tweak: file(999_999)},
 		{
-			name: "a file that is too large", only: "SC821", tree: busy(1, "write_file"), tweak: file(1_000_001),
-			want: "SC821 info C.1 see P.1", says: "writes 1000001 bytes of files, and the limit is 1000000 (isolation: max-output-bytes",
+			name: "a file that is too large", only: "SC821", tree: busy(1, "write_file"), tweak: file(1_000_000),
+			want: "SC821 info C.1 see P.1", says: "writes 1000000 bytes of files, and they have to stay below 1000000 (isolation: max-output-bytes",
 		},
 		{
 			name: "a long delegation", only: "SC821", tree: busy(1, "shell"), tweak: late,
@@ -84,6 +84,33 @@ func TestSC821Limits(t *testing.T) {
 		{name: "one that names its own time: SC813", only: "SC821", tree: busy(1, "shell"), tweak: func(tree *session.Tree) {
 			late(tree)
 			tree.Root().Items[1].Calls[0].Delegation.Timeout = time.Second
+		}},
+		{name: "one that waited for a person", only: "SC821", tree: `
+P agent=root
+  user at=0
+  root T1>worker(do it)=C at=1
+  root <T1? "waiting" at=2
+  root a1:ask() at=3
+  root <T1 "done" at=1000
+C agent=worker
+  user "do it" at=1
+  worker w1() at=1
+  worker <w1 at=999
+  worker "done" at=999`},
+		{name: "one that waited for a person, of which no result is stored", only: "SC821", tree: `
+P agent=root
+  user at=0
+  root T1>worker(do it)=C at=1
+  root a1:ask() at=3
+  root <T1 "done" at=1000
+C agent=worker
+  user "do it" at=1
+  worker w1() at=1
+  worker <w1 at=999
+  worker "done" at=999`, tweak: func(tree *session.Tree) {
+			items := tree.Root().Items
+			items[1].Calls[0].Delegation.Apart, items[1].Calls[0].Delegation.Run = true, "r"
+			items[2].Calls[0].Question = session.Question{Child: "C", Run: "r"}
 		}},
 		{
 			name: "one that nobody waits for, by its own times", only: "SC821",

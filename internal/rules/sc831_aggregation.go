@@ -55,9 +55,9 @@ func (p *Pass) findBatch(b *batch, item int) Finding {
 	return f
 }
 
-// result is that of one of the calls, nil where there is none that says what came of it.
-func (b *batch) result(d *replay.Delegation) *session.Result {
-	r := (&spawn{Delegation: d, parent: b.Subject}).result()
+// outcome is what came of one of the calls, nil where no result says it.
+func outcome(d *replay.Delegation) *session.Result {
+	r := d.Outcome()
 	if r == nil || r.Pending {
 		return nil
 	}
@@ -70,8 +70,8 @@ func (b *batch) result(d *replay.Delegation) *session.Result {
 func (p *Pass) reportEarly(b *batch) {
 	first := -1
 	for _, d := range b.calls {
-		if b.result(d) != nil && (first < 0 || d.Result < first) {
-			first = d.Result
+		if outcome(d) != nil && (first < 0 || d.Final < first) {
+			first = d.Final
 		}
 	}
 	at := b.speaksBehind(first, func(it *session.Item) bool { return it.Agent == b.Items[b.item].Agent })
@@ -80,7 +80,7 @@ func (p *Pass) reportEarly(b *batch) {
 	}
 	var open []string
 	for _, d := range b.calls {
-		if b.result(d) == nil || d.Result > at {
+		if outcome(d) == nil || d.Final > at {
 			open = append(open, callName(d.Call()))
 		}
 	}
@@ -124,11 +124,11 @@ const leastRepeated = 40
 func (p *Pass) reportRepeated(b *batch) {
 	known := map[string]*replay.Delegation{}
 	for _, d := range b.calls {
-		r := b.result(d)
+		r := outcome(d)
 		if r == nil || r.IsError || r.Synthetic || !isSuccess(r) {
 			continue
 		}
-		text := strings.ToLower(strings.Join(strings.Fields(r.Text), " "))
+		text := strings.ToLower(spaced(said(d, r)))
 		if utf8.RuneCountInString(text) < leastRepeated {
 			continue
 		}
@@ -140,12 +140,23 @@ func (p *Pass) reportRepeated(b *batch) {
 		if task := d.Call().Delegation.Task; task != 0 && task == other.Call().Delegation.Task {
 			continue
 		}
-		f := p.findBatch(b, d.Result)
+		f := p.findBatch(b, d.Final)
 		f.Severity, f.Call = Info, d.Call().ID
-		f.Related = append(f.Related, Place{Session: b.ID, Item: other.Result})
+		f.Related = append(f.Related, Place{Session: b.ID, Item: other.Final})
 		f.Message = "the results of " + callName(other.Call()) + " and " + callName(d.Call()) + " say the same, although the calls asked for different things: count it once"
 		p.Report(f)
 	}
+}
+
+// said is what the child of a call says with its result, without what its store or its
+// runtime puts around it.
+func said(d *replay.Delegation, r *session.Result) string {
+	if r.Answer != 0 && d.Child != nil {
+		if last := replay.LastAnswer(d.Child); last >= 0 && d.Child.Items[last].Text == r.Answer && d.Child.Items[last].Body != nil {
+			return d.Child.Items[last].Body.Text
+		}
+	}
+	return unwrapped(r.Text)
 }
 
 // reportUnattributed looks for results behind a batch of several that name neither
@@ -177,10 +188,10 @@ func (p *Pass) reportOthersSynthesis(b *batch) {
 	last := -1
 	asked := map[string]bool{}
 	for _, d := range b.calls {
-		if b.result(d) == nil {
+		if outcome(d) == nil {
 			return
 		}
-		last = max(last, d.Result)
+		last = max(last, d.Final)
 		asked[d.Call().Delegation.Agent] = true
 	}
 	caller := b.Items[b.item].Agent
@@ -189,7 +200,7 @@ func (p *Pass) reportOthersSynthesis(b *batch) {
 		return
 	}
 	for i := b.item; i < at; i++ {
-		if slices.ContainsFunc(b.Items[i].Calls, func(c session.Call) bool { return handsOver(c.Name) }) {
+		if passesOn(&b.Items[i]) {
 			return
 		}
 	}

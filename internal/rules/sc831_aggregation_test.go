@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/sessctl/sessctl/internal/session"
@@ -35,6 +36,19 @@ P agent=root
   root <T1 "found it"
   root <T2? "waiting"
   root "here it is"`,
+			want: "SC831 warning P.4 see P.1",
+		},
+		{name: "one waited for a person, who let it go on", only: "SC831", tree: begin + `
+  root <T1? "waiting" <T2 "got it"
+  root a1:ask()
+  root <T1 "found it"
+  root "here it is"`},
+		{
+			name: "one was let go on behind the answer", only: "SC831", tree: begin + `
+  root <T1? "waiting" <T2 "got it"
+  root a1:ask()
+  root "here it is"
+  root <T1 "found it"`,
 			want: "SC831 warning P.4 see P.1",
 		},
 		{name: "one failed", only: "SC831", tree: begin + `
@@ -86,6 +100,18 @@ P agent=root
 			name: "two children say the same", only: "SC831", tree: tree,
 			want: "SC831 info P.3 see P.1 see P.2", says: "the results of T1 (transfer_task) and T2 (transfer_task) say the same",
 		},
+		{
+			name: "in objects with different ids", only: "SC831", tree: tree,
+			tweak: func(tree *session.Tree) {
+				text(2, `{"id":"A","result":"`+report+`"}`)(tree)
+				text(3, `{"id":"B","result":"`+report+`"}`)(tree)
+			},
+			want: "SC831 info P.3 see P.1 see P.2",
+		},
+		{name: "objects that are equal for what is around the answer", only: "SC831", tree: tree, tweak: func(tree *session.Tree) {
+			text(2, `{"model":"the one that everybody uses nowadays","result":"done"}`)(tree)
+			text(3, `{"model":"the one that everybody uses nowadays","result":"done"}`)(tree)
+		}},
 		{name: "something else", only: "SC831", tree: tree, tweak: text(3, report+" So I say.")},
 		{name: "they had one task", only: "SC831", tree: tree, tweak: func(tree *session.Tree) {
 			calls := tree.Root().Items[1].Calls
@@ -99,6 +125,39 @@ P agent=root
 			text(2, "Error: the model of this agent is not known to the provider")(tree)
 			text(3, "Error: the model of this agent is not known to the provider")(tree)
 		}},
+	})
+}
+
+// TestSC831WrappedAnswers: a store may put an answer into a text of its own.
+func TestSC831WrappedAnswers(t *testing.T) {
+	const tree = `
+P agent=root
+  user
+  root T1>ann(search) T2>bob(collect)
+  sub A
+  sub B
+  root <T1 "answer of A: REPORT"
+  root <T2 "answer of B: REPORT"
+  root "here it is"
+A<P
+  system(search)
+  ann "REPORT"
+B<P
+  system(collect)
+  bob "REPORT"`
+	wrapped := func(tree *session.Tree) {
+		for i, child := range []string{"A", "B"} {
+			tree.Root().Items[4+i].Results[0].Answer = tree.Session(child).Items[1].Text
+		}
+	}
+	named := func(report string) string { return strings.ReplaceAll(tree, "REPORT", report) }
+	runCases(t, []ruleCase{
+		{
+			name: "the children say the same", only: "SC831", tweak: wrapped,
+			tree: named("The library has forty modules, and nine of them are tested."),
+			want: "SC831 info P.5 see P.1 see P.4",
+		},
+		{name: "too little to be no chance", only: "SC831", tweak: wrapped, tree: named("That is done.")},
 	})
 }
 

@@ -15,16 +15,40 @@ type share struct {
 	spawns []spawn          // two or more, in the order of the sessions and items
 }
 
+// sharing is who shares what in a tree.
+type sharing struct {
+	callers []spawn // the calls whose child some other call may have as well
+	calls   map[*Subject]int
+	shares  []share
+	of      map[string][]int // the shares of a child, by its id
+}
+
+// shared is who shares what, made when a rule first asks.
+func (p *Pass) shared() *sharing {
+	if p.sharing == nil {
+		p.sharing = p.findSharing()
+	}
+	return p.sharing
+}
+
 // shares are the sessions that several calls share, once for each conversation
 // that has more than one of the calls.
-func (p *Pass) shares() []share {
+func (p *Pass) shares() []share { return p.shared().shares }
+
+// callers are the calls whose child some other call may have as well: those that
+// name it, and those of a batch behind which several items refer to one session.
+func (p *Pass) callers() []spawn { return p.shared().callers }
+
+func (p *Pass) findSharing() *sharing {
+	sh := &sharing{callers: p.findCallers(), calls: map[*Subject]int{}, of: map[string][]int{}}
 	type key struct {
 		child *Subject
 		root  *session.Session
 	}
 	var list []share
 	at := map[key]int{}
-	for _, sp := range p.callers() {
+	for _, sp := range sh.callers {
+		sh.calls[sp.child]++
 		k := key{sp.child, p.conversation(sp.parent.Session)}
 		n, known := at[k]
 		if !known {
@@ -33,23 +57,31 @@ func (p *Pass) shares() []share {
 		}
 		list[n].spawns = append(list[n].spawns, sp)
 	}
-	return slices.DeleteFunc(list, func(s share) bool { return len(s.spawns) < 2 })
+	sh.shares = slices.DeleteFunc(list, func(s share) bool { return len(s.spawns) < 2 })
+	for i, s := range sh.shares {
+		sh.of[s.child.ID] = append(sh.of[s.child.ID], i)
+	}
+	return sh
 }
 
-// callers are the calls whose child some other call may have as well: those that
-// name it, and those of a batch behind which several items refer to one session.
-func (p *Pass) callers() []spawn {
+func (p *Pass) findCallers() []spawn {
 	if len(p.Subjects) < 2 {
 		return nil
 	}
 	var list []spawn
 	for _, s := range p.Subjects {
+		batch, referred := -1, []*session.Session(nil)
 		for _, d := range s.Replay.Delegations {
 			child := d.Child
 			if child == nil {
-				child = p.sharedByBatch(s, d)
+				if d.Item != batch {
+					batch, referred = d.Item, p.sharedByBatch(s, d.Item)
+				}
+				if i := slices.IndexFunc(referred, func(c *session.Session) bool { return asksFor(d, c) }); i >= 0 {
+					child = referred[i]
+				}
 			}
-			if child != nil {
+			if child != nil && !p.leadsUp(s.Session, child.ID) {
 				list = append(list, spawn{d, s, p.subject(child)})
 			}
 		}
@@ -57,22 +89,23 @@ func (p *Pass) callers() []spawn {
 	return list
 }
 
-// sharedByBatch is the session that at least two items behind the batch of a call
-// refer to, nil when there is none: then it is the child of every call of the batch
-// that asks its agent and has no child of its own.
-func (p *Pass) sharedByBatch(s *Subject, d *replay.Delegation) *session.Session {
-	seen := map[string]bool{}
-	for i := d.Item + 1; i < s.endOfBatch(d.Item); i++ {
+// sharedByBatch are the sessions that at least two items behind a batch of calls refer
+// to: each is the child of every call of the batch that asks its agent and has no child
+// of its own.
+func (p *Pass) sharedByBatch(s *Subject, item int) []*session.Session {
+	var list []*session.Session
+	seen := map[string]int{}
+	for i, end := item+1, s.endOfBatch(item); i < end; i++ {
 		it := &s.Items[i]
 		if it.Kind != session.SubSession || it.Child == "" || p.leadsUp(s.Session, it.Child) {
 			continue
 		}
-		if child := p.Tree.Session(it.Child); seen[it.Child] && child != nil && asksFor(d, child) {
-			return child
+		seen[it.Child]++
+		if child := p.linked().byID[it.Child]; child != nil && seen[it.Child] == 2 {
+			list = append(list, child)
 		}
-		seen[it.Child] = true
 	}
-	return nil
+	return list
 }
 
 // asksFor reports whether a call may have started a session, by the agent that it asks.
@@ -101,17 +134,6 @@ func (p *Pass) conversation(s *session.Session) *session.Session {
 	return s
 }
 
-// batched reports whether two of the calls were made in one turn: then they ran at
-// the same time.
-func (s *share) batched() bool {
-	for i, sp := range s.spawns[1:] {
-		if before := s.spawns[i]; sp.parent == before.parent && sp.Item == before.Item {
-			return true
-		}
-	}
-	return false
-}
-
 // agent is who was asked.
 func (s *share) agent() string {
 	return cmp.Or(s.spawns[0].Call().Delegation.Agent, s.child.Agent, replay.FirstAgent(s.child.Session))
@@ -120,9 +142,9 @@ func (s *share) agent() string {
 // toldBySharing reports whether SC707 tells that these items refer to one session:
 // all stand in one session, and calls of it share that one.
 func (p *Pass) toldBySharing(id string, places []Place) bool {
-	return slices.ContainsFunc(p.shares(), func(s share) bool {
-		return s.child.ID == id && !slices.ContainsFunc(places, func(at Place) bool {
-			return !slices.ContainsFunc(s.spawns, func(sp spawn) bool { return sp.parent.ID == at.Session })
+	return slices.ContainsFunc(p.shared().of[id], func(n int) bool {
+		return !slices.ContainsFunc(places, func(at Place) bool {
+			return !slices.ContainsFunc(p.shares()[n].spawns, func(sp spawn) bool { return sp.parent.ID == at.Session })
 		})
 	})
 }

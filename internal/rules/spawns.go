@@ -1,9 +1,6 @@
 package rules
 
-import (
-	"github.com/sessctl/sessctl/internal/replay"
-	"github.com/sessctl/sessctl/internal/session"
-)
+import "github.com/sessctl/sessctl/internal/replay"
 
 // spawn is a delegation with the child that it started.
 type spawn struct {
@@ -11,28 +8,14 @@ type spawn struct {
 	parent, child *Subject
 }
 
-// result is what came back, nil as long as nothing did.
-func (s *spawn) result() *session.Result {
-	if s.Result < 0 {
-		return nil
-	}
-	it := &s.parent.Items[s.Result]
-	for n := range it.Results {
-		if it.Results[n].CallID == s.Call().ID {
-			return &it.Results[n]
-		}
-	}
-	return nil
-}
-
 // spawns are the delegations of the tree whose child is stored, in the order of the
 // sessions and items. A child that several of them share comes with each: SC707 is
-// about those.
+// about those. A call that leads back up starts no child: SC706.
 func (p *Pass) spawns() []spawn {
 	var list []spawn
 	for _, s := range p.Subjects {
 		for _, d := range s.Replay.Delegations {
-			if d.Child != nil {
+			if d.Child != nil && !p.leadsUp(s.Session, d.Child.ID) {
 				list = append(list, spawn{d, s, p.subject(d.Child)})
 			}
 		}

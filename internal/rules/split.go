@@ -6,40 +6,34 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// split is the fix that parts a session which several calls share: the call that came
-// first keeps it, and every other one gets a session of its own with what it started
-// there. why says what is in the way, "" when nothing is.
+// split is the fix that parts a session which several calls share. Of calls that ran at
+// the same time the one that came first keeps it, and every other one gets a session of
+// its own with what it started there; calls that ran one after another keep it, too.
+// why says what is in the way, "" when nothing is.
 //
 // It repairs where things stand. What the agent said, it said with the others' messages
 // in view.
-func (p *Pass) split(s *share) (fixes []Fix, why string) {
-	if why = p.unsplittable(s); why != "" {
+func (p *Pass) split(s *share, m *match, untold string) (fixes []Fix, why string) {
+	if why = cmp.Or(p.unsplittable(s), untold); why != "" {
 		return nil, why
 	}
-	parts, why := partsOf(s.child.Session)
-	if why != "" {
-		return nil, why
-	}
-	m := newMatch(s, parts)
-	if why = m.pair(); why != "" {
-		return nil, why
-	}
-	slices.SortFunc(m.calls, func(a, b *asker) int { return cmp.Compare(a.part.first(), b.part.first()) })
-	if why = unnamed(m.calls[1:], s.child); why != "" {
+	leaving := m.leaving()
+	if why = unnamed(leaving, s.child); why != "" {
 		return nil, why
 	}
 	fix := Fix{
-		Title:  fmt.Sprintf("split session %s: %d calls into %d sessions", Short(s.child.ID), len(m.calls), len(m.calls)),
+		Title:  fmt.Sprintf("split session %s: %d calls into %d sessions", Short(s.child.ID), len(m.calls), len(leaving)+1),
 		Safety: Lossless, Allow: []string{"split"},
 	}
 	if guessed := m.guessed(); guessed > 0 {
 		fix.Title += fmt.Sprintf(", %d of them paired by their order only", guessed)
 		fix.Allow = append(fix.Allow, "guesses")
 	}
-	for _, c := range m.calls[1:] {
+	for _, c := range leaving {
 		fix.Edits = append(fix.Edits, p.partEdits(s.child.Session, c)...)
 	}
 	return []Fix{fix}, ""
@@ -47,28 +41,44 @@ func (p *Pass) split(s *share) (fixes []Fix, why string) {
 
 // unsplittable says why nothing can be split, whatever belongs to what.
 func (p *Pass) unsplittable(s *share) string {
-	callers := 0
-	for _, sp := range p.callers() {
-		if sp.child == s.child {
-			callers++
-		}
+	if why := inTheWay(s.child.Session); why != "" {
+		return why
 	}
-	switch {
-	case s.child.Inseparable != "":
-		return s.child.Inseparable
-	case slices.ContainsFunc(s.child.Faults, func(f session.Fault) bool { return f.Kind == session.SharedID }):
-		return "another user has a session with this id, and its runs go by the id alone"
-	case callers > len(s.spawns):
+	if p.shared().calls[s.child] > len(s.spawns) {
 		return "calls of another conversation use it, too"
-	}
-	for _, r := range s.child.Runs {
-		if r.Open {
-			return "its run " + Short(r.ID) + " has not ended (" + r.State + ")"
-		}
 	}
 	for _, sp := range s.spawns {
 		if at := sp.answers(); len(at) > 0 && sp.parent.result(at[len(at)-1]).Pending {
 			return "call " + sp.Call().ID + " still waits"
+		}
+	}
+	return ""
+}
+
+// inTheWay says what of a session itself is in the way of splitting it.
+func inTheWay(s *session.Session) string {
+	switch {
+	case s.Inseparable != "":
+		return s.Inseparable
+	case s.Deleted:
+		return "it was deleted, and its runtime shows it to nobody"
+	}
+	for _, f := range s.Faults {
+		switch f.Kind {
+		case session.SharedID:
+			return "another user has a session with this id, and its runs go by the id alone"
+		case session.Undecodable:
+			return "a record in it does not decode"
+		case session.UnknownKind:
+			return "a record in it is of a kind that is not known"
+		}
+	}
+	for _, r := range s.Runs {
+		switch {
+		case r.Open && r.State == "":
+			return "nothing tells whether its run " + Short(r.ID) + " has ended"
+		case r.Open:
+			return "its run " + Short(r.ID) + " has not ended (" + r.State + ")"
 		}
 	}
 	return ""
@@ -91,19 +101,50 @@ func (p *Pass) partEdits(child *session.Session, c *asker) []session.Edit {
 	id := p.partID(child, call)
 	edits := []session.Edit{{Op: session.Create, To: c.parent.ID, NewID: id, Like: child.ID, Call: &call}}
 	after := session.Ref{}
-	for _, i := range c.part.items {
+	for _, i := range slices.Concat(c.part.marks, c.part.items) {
 		edits = append(edits, session.Edit{Op: session.Move, Ref: child.ItemRef(i), To: id, After: after})
 		after = child.ItemRef(i)
 	}
 	if c.part.run >= 0 {
 		edits = append(edits, session.Edit{Op: session.MoveRun, Ref: child.RunRef(c.part.run), To: id})
 	}
-	for _, at := range c.naming(p.subject(child)) {
-		ref := c.parent.ItemRef(at.Item)
-		ref.Pointer = "/results/" + strconv.Itoa(at.Nth)
+	for _, ref := range c.places(p.subject(child)) {
 		edits = append(edits, session.Edit{Op: session.Set, Ref: ref, Field: session.FieldChild, Value: &id})
 	}
 	return edits
+}
+
+// places are where the caller names the child for this call: the results of the call,
+// and the questions about its run with their answers.
+func (c *asker) places(child *Subject) []session.Ref {
+	var refs []session.Ref
+	add := func(at pairing.Occurrence, list string) {
+		ref := c.parent.ItemRef(at.Item)
+		ref.Pointer = list + strconv.Itoa(at.Nth)
+		refs = append(refs, ref)
+	}
+	naming := c.naming(child)
+	for _, at := range naming {
+		add(at, "/results/")
+	}
+	if c.part.run < 0 {
+		return refs
+	}
+	about := session.Question{Child: child.ID, Run: child.Runs[c.part.run].ID}
+	for i := range c.parent.Items {
+		it := &c.parent.Items[i]
+		for n := range it.Calls {
+			if it.Calls[n].Question == about {
+				add(pairing.Occurrence{Item: i, Nth: n}, "/calls/")
+			}
+		}
+		for n := range it.Results {
+			if at := (pairing.Occurrence{Item: i, Nth: n}); it.Results[n].Question == about && !slices.Contains(naming, at) {
+				add(at, "/results/")
+			}
+		}
+	}
+	return refs
 }
 
 // partID is an id for a session that is split off, made of the session and the call,

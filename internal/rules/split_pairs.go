@@ -17,20 +17,44 @@ type asker struct {
 	guessed bool
 }
 
+// replies is where a session has calls and results, by the ids of the calls.
+type replies struct {
+	calls   map[string][]int
+	results map[string][]pairing.Occurrence
+}
+
+// repliesOf is where a session has calls and results, made when it is first asked for.
+func repliesOf(s *Subject) *replies {
+	if s.replies != nil {
+		return s.replies
+	}
+	s.replies = &replies{map[string][]int{}, map[string][]pairing.Occurrence{}}
+	for i := range s.Items {
+		it := &s.Items[i]
+		for n := range it.Calls {
+			id := it.Calls[n].ID
+			s.replies.calls[id] = append(s.replies.calls[id], i)
+		}
+		for n := range it.Results {
+			id := it.Results[n].CallID
+			s.replies.results[id] = append(s.replies.results[id], pairing.Occurrence{Item: i, Nth: n})
+		}
+	}
+	return s.replies
+}
+
 // answers are the results of a call, to the next one that has its id: a call that
 // waited for an approval has several.
 func (s *spawn) answers() []pairing.Occurrence {
+	id, known := s.Call().ID, repliesOf(s.parent)
+	end := len(s.parent.Items)
+	if calls := known.calls[id]; calls[len(calls)-1] > s.Item {
+		end = calls[slices.IndexFunc(calls, func(i int) bool { return i > s.Item })]
+	}
 	var list []pairing.Occurrence
-	id := s.Call().ID
-	for i := s.Item + 1; i < len(s.parent.Items); i++ {
-		it := &s.parent.Items[i]
-		if slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.ID == id }) {
-			break
-		}
-		for n := range it.Results {
-			if it.Results[n].CallID == id {
-				list = append(list, pairing.Occurrence{Item: i, Nth: n})
-			}
+	for _, at := range known.results[id] {
+		if at.Item > s.Item && at.Item < end {
+			list = append(list, at)
 		}
 	}
 	return list
@@ -46,6 +70,17 @@ type match struct {
 	child *session.Session
 	calls []*asker
 	parts []*part
+}
+
+// matched pairs the calls that share a session with what they started there, as far as
+// anybody can tell. why says what is in the way of telling it all, "" when nothing is.
+func matched(s *share) (m *match, why string) {
+	parts, why := partsOf(s.child.Session)
+	m = newMatch(s, parts)
+	if why == "" {
+		why = m.pair()
+	}
+	return m, why
 }
 
 func newMatch(s *share, parts []*part) *match {

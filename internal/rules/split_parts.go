@@ -2,6 +2,7 @@ package rules
 
 import (
 	"slices"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -10,9 +11,10 @@ import (
 // the record of the run, where the store keeps one.
 type part struct {
 	*invocation
-	run     int  // index of the run, -1 when there is none
-	guessed bool // the run is only the likely one
-	taken   bool // by a call
+	marks   []int // before it
+	run     int   // index of the run, -1 when there is none
+	guessed bool  // the run is only the likely one
+	taken   bool  // by a call
 }
 
 // asks reports whether the part began with a request.
@@ -23,6 +25,15 @@ func (a *part) asks(s *session.Session, request session.Digest) bool {
 // answers reports whether the part ended with an answer.
 func (a *part) answers(s *session.Session, answer session.Digest) bool {
 	return answer != 0 && (answer == a.answered || a.run >= 0 && answer == s.Runs[a.run].Answered)
+}
+
+// began is when the request came: as the record of the run says, else as its first
+// message does. It is zero when neither does.
+func (a *part) began(s *session.Session) time.Time {
+	if a.run >= 0 && !s.Runs[a.run].Began.IsZero() {
+		return s.Runs[a.run].Began
+	}
+	return s.Items[a.first()].Time
 }
 
 // partsOf parts a session by its invocations. why says what cannot be told apart.
@@ -61,6 +72,8 @@ func notClosed(s *session.Session, runs []*invocation) string {
 			return "a summary in it covers what several calls started"
 		case of[i] == nil && it.OnWire():
 			return "its messages do not say which request they belong to"
+		case of[i] == nil && it.Invocation == "":
+			return "a record in it does not say which request it belongs to"
 		}
 		for _, r := range it.Results {
 			if made := makers[r.CallID]; len(made) > 0 && of[i] != nil && !slices.Contains(made, of[i]) {
@@ -117,8 +130,9 @@ func fitting(r *session.Run, parts []*part) []*part {
 	return asked
 }
 
-// giveMarks gives the records that a runtime puts before a request to that request,
-// where only one can be meant: they have an invocation that no message has.
+// giveMarks gives the records that a runtime puts before a request to that request:
+// they have an invocation that no message has. Where several wait for their requests
+// at one time nobody can tell whose they are, and they stay.
 func giveMarks(s *session.Session, parts []*part) {
 	begins := map[int]*part{}
 	spoken := map[string]bool{}
@@ -132,13 +146,22 @@ func giveMarks(s *session.Session, parts []*part) {
 		it := &s.Items[i]
 		return it.Kind == session.Other && it.Invocation != "" && !spoken[it.Invocation]
 	}
+	var waiting []int // the marks of which some have no request yet
+	open := 0         // and how many these are
 	for i := range s.Items {
-		a := (*part)(nil)
-		if i+1 < len(s.Items) {
-			a = begins[i+1]
+		if mark(i) {
+			waiting, open = append(waiting, i), open+1
+			continue
 		}
-		if a != nil && mark(i) && (i == 0 || !mark(i-1)) {
-			a.items = slices.Insert(a.items, 0, i)
+		a := begins[i]
+		if a == nil || open == 0 {
+			continue
+		}
+		if len(waiting) == 1 {
+			a.marks = waiting
+		}
+		if open--; open == 0 {
+			waiting = nil
 		}
 	}
 }

@@ -48,7 +48,27 @@ func TestASplitGivesEveryCallWhatItStarted(t *testing.T) {
 			calls: "root T1>w(one)=W T2>w(two)=W at=1\n  root <T1=W \"a\" <T2=W \"b\" at=5\n" +
 				"  root T3>w(one)=W at=6\n  root <T3=W \"a\" at=9",
 			child: "user \"one\" run=i1 at=2\n  user \"two\" run=i2 at=3\n  w \"a\" run=i1 at=4\n  w \"b\" run=i2 at=4\n  user \"one\" run=i3 at=7\n  w \"a\" run=i3 at=8",
-			want:  "T2 W.1; T3 W.4", allow: allowSure,
+			want:  "T2 W.1", allow: allowSure,
+		},
+		{
+			name: "the call that ran alone stays, and one of each that ran together",
+			calls: "root T1>w(one)=W T2>w(two)=W\n  root <T1=W <T2=W\n  root T3>w(three)=W\n  root <T3=W\n" +
+				"  root T4>w(four)=W T5>w(five)=W\n  root <T4=W <T5=W",
+			child: "user \"one\" run=i1\n  user \"two\" run=i2\n  w \"a\" run=i1\n  w \"b\" run=i2\n  user \"three\" run=i3\n  w \"c\" run=i3\n" +
+				"  user \"five\" run=i5\n  w \"e\" run=i5\n  user \"four\" run=i4\n  w \"d\" run=i4",
+			want: "T2 W.1; T4 W.8", allow: allowSure,
+		},
+		{
+			name:  "calls of several turns that only overlap one by one",
+			calls: "root T1>w(one)=W\n  root <T1=W\n  root T2>w(two)=W\n  root <T2=W\n  root T3>w(three)=W\n  root <T3=W",
+			child: "user \"one\" run=i1\n  user \"two\" run=i2\n  w \"a\" run=i1\n  user \"three\" run=i3\n  w \"b\" run=i2\n  w \"c\" run=i3",
+			want:  "T2 W.1; T3 W.3", allow: allowSure,
+		},
+		{
+			name:  "the run that began first stays, whichever message came first",
+			calls: "root T1>w(one)=W T2>w(two)=W\n  root <T1=W <T2=W",
+			child: "run R1 run=i1 at=2\n  run R2 run=i2 at=1\n  user \"one\" run=i1 at=3\n  user \"two\" run=i2 at=4\n  w \"a\" run=i1 at=5\n  w \"b\" run=i2 at=6",
+			want:  "T1 W.0 R1", allow: allowSure,
 		},
 		{
 			name:  "the run that the store has with the call",
@@ -96,6 +116,13 @@ func TestASplitGivesEveryCallWhatItStarted(t *testing.T) {
 			child: "other run=m\n  user \"one\" run=i1\n  other run=m\n  user \"two\" run=i2\n  other run=m\n  other run=m\n  user \"three\" run=i3\n" +
 				"  w \"a\" run=i1\n  w \"b\" run=i2\n  w \"c\" run=i3",
 			want: "T2 W.2; T3 W.6", allow: allowSure,
+		},
+		{
+			name:  "a mark goes with its request over what others say, and stays where several waited at one time",
+			calls: "root T1>w(one)=W T2>w(two)=W T3>w(three)=W T4>w(four)=W\n  root <T1=W <T2=W <T3=W <T4=W",
+			child: "other run=m\n  user \"one\" run=i1\n  other run=m\n  w \"a\" run=i1\n  user \"two\" run=i2\n" +
+				"  other run=m\n  other run=m\n  user \"three\" run=i3\n  user \"four\" run=i4\n  w \"b\" run=i2\n  w \"c\" run=i3\n  w \"d\" run=i4",
+			want: "T2 W.2; T3 W.7; T4 W.8", allow: allowSure,
 		},
 		{
 			name:  "what was resumed under another invocation",

@@ -21,10 +21,12 @@ func count(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// Short is an id as people read it in lists: its first eight characters.
+// Short is an id as people read it in lists, and as commands take it: its first eight
+// characters, behind the last slash where it has any, as "user/id" (see eventlog).
 func Short(id string) string {
-	if len(id) > 12 {
-		return id[:8]
+	own := id[strings.LastIndexByte(id, '/')+1:]
+	if runes := []rune(own); len(runes) > 12 {
+		return strings.TrimSuffix(id, own) + string(runes[:8])
 	}
 	return id
 }

@@ -1,0 +1,30 @@
+package rules_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sessctl/sessctl/internal/rules"
+)
+
+func TestShort(t *testing.T) {
+	for id, want := range map[string]string{
+		"":                                     "",
+		"root":                                 "root",
+		"twelve-chars":                         "twelve-chars",
+		"c0003aaa-4bbb-8ccc-000000000003":      "c0003aaa",
+		"alice@x/c0003aaa-4bbb-8ccc-00000000":  "alice@x/c0003aaa",
+		"anna@example.com/root":                "anna@example.com/root",
+		"app/anna/c0003aaa-4bbb-8ccc-00000000": "app/anna/c0003aaa",
+		"ü€🙂ü€🙂ü€🙂ü€🙂":                         "ü€🙂ü€🙂ü€🙂ü€🙂",
+		"ü€🙂ü€🙂ü€🙂ü€🙂ü":                        "ü€🙂ü€🙂ü€",
+	} {
+		got := rules.Short(id)
+		if got != want {
+			t.Errorf("%q is short %q, want %q", id, got, want)
+		}
+		if !strings.HasPrefix(id, got) {
+			t.Errorf("%q does not begin %q: no command finds it by that", got, id)
+		}
+	}
+}
