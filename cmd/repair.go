@@ -32,8 +32,10 @@ the rule.
 
 Repairs that need a decision are made with --allow only: lossy (something is
 gone for good), prune (references and records that lead nowhere), guesses (what
-is likely, not certain), split, import-backup (sessions of a .bak). In this
-version one rule has such a repair: SC704, with prune.
+is likely, not certain), split (one session into several), import-backup
+(sessions of a .bak). In this version two rules have such a repair: SC704 with
+prune, and SC707 with split, and with guesses where only the order of equal
+requests tells which is which.
 
 ` + exitStatus("nothing is left at or above --fail-on", append(changing, exitFindings)...) + `
 

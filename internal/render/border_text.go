@@ -21,7 +21,7 @@ func (t *viewText) borders() {
 	for i := range list {
 		b := &list[i]
 		fresh, besides := crossed(b, told)
-		t.out.WriteString(ui.Hang("", "  ", ui.Bold.Render(ui.Clean(borderHead(b, t.v.Shown.Session))), t.paragraph))
+		t.out.WriteString(ui.Hang("", "  ", ui.Bold.Render(ui.Clean(borderHead(b, t.v.Shown.Session))), t.paragraph-2))
 		for _, line := range append(borderLines(b), besides) {
 			t.borderLine(line)
 		}
@@ -53,7 +53,8 @@ func (t *viewText) borderLine(l borderLine) {
 			t.out.WriteString(strings.TrimRight(strings.Repeat(" ", len(head))+part.content, " ") + "\n")
 		}
 	default:
-		t.out.WriteString(head + withText(ui.Clean(l.what)+":", l.text, t.width-len(head)) + "\n")
+		room := max(t.width-len(head), leastText)
+		t.out.WriteString(head + ui.Truncate(withText(ui.Clean(l.what)+":", l.text, room), room) + "\n")
 	}
 }
 
@@ -85,11 +86,14 @@ func borderHead(b *view.Border, shown *session.Session) string {
 
 // borderLines are what passed a border, but for what no rule would let pass.
 func borderLines(b *view.Border) []borderLine {
-	goal := borderLine{way: "went in", what: "a task that the call does not word"}
+	goal := borderLine{way: "went in", what: "a task that is not known"}
 	if b.Goal != "" {
 		goal.what, goal.text = "the goal, "+ui.Bytes(int64(len(b.Goal))), b.Goal
 	}
 	lines := []borderLine{goal}
+	if b.Shared > 1 && len(b.Given) == 0 {
+		lines = append(lines, borderLine{what: "nothing tells this call's request from those of the others"})
+	}
 	for _, i := range b.Given {
 		it := &b.Child.Items[i]
 		line := borderLine{what: fmt.Sprintf("item %d of the child, %s", i, givenWords(it))}

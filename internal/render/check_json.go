@@ -70,6 +70,8 @@ type jsonPlace struct {
 type jsonFix struct {
 	Title  string `json:"title"`
 	Safety string `json:"safety"`
+	// Allow are the words of --allow that it needs.
+	Allow []string `json:"allow,omitempty"`
 }
 
 type jsonSummary struct {
@@ -172,7 +174,7 @@ func finding(store string, f *check.Finding) jsonFinding {
 		out.Judged = jsonJudgements(f.Judged)
 	}
 	if len(f.Fixes) > 0 {
-		out.Fix = &jsonFix{f.Fixes[0].Title, f.Fixes[0].Safety.String()}
+		out.Fix = &jsonFix{f.Fixes[0].Title, f.Fixes[0].Safety.String(), f.Fixes[0].Allow}
 	}
 	return out
 }

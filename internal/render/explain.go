@@ -76,7 +76,7 @@ func RulesText(screen *ui.Screen, list []*rules.Rule) error {
 	columns := []tableColumn{{name: "RULE"}, {name: "SEVERITY"}, {name: "REPAIR"}, {name: "WHAT IT FINDS"}}
 	rows := make([][]string, len(list))
 	for i, r := range list {
-		rows[i] = []string{r.ID, styleOf(r.Severity).Render(r.Severity.String()), r.Safety.String(), r.Title}
+		rows[i] = []string{r.ID, styleOf(r.Severity).Render(r.Severity.String()), r.Repair(), r.Title}
 	}
 	fit(columns, rows, screen.Width, len(columns)-1, func(text string, width int) string {
 		return strings.Join(ui.Wrap(text, width), "\n")
@@ -89,7 +89,7 @@ func RulesMarkdown(w io.Writer, list []*rules.Rule) error {
 	var out strings.Builder
 	out.WriteString("| Id | Name | Severity | Repair | What it finds |\n|---|---|---|---|---|\n")
 	for _, r := range list {
-		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s |\n", r.ID, r.Name, r.Severity, r.Safety, r.Title)
+		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s |\n", r.ID, r.Name, r.Severity, r.Repair(), r.Title)
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
@@ -107,6 +107,7 @@ type jsonRule struct {
 	Title    string `json:"title"`
 	Severity string `json:"severity"`
 	Safety   string `json:"safety"`
+	Allow    string `json:"allow,omitzero"`
 	Deep     bool   `json:"deep"`
 	Since    string `json:"since,omitzero"`
 	Page     string `json:"page,omitzero"`
@@ -118,7 +119,7 @@ func ExplainJSON(w io.Writer, tool Tool, pages []Page) error {
 	for i, p := range pages {
 		r := p.Rule
 		list[i] = jsonRule{
-			ID: r.ID, Name: r.Name, Title: r.Title, Severity: r.Severity.String(), Safety: r.Safety.String(),
+			ID: r.ID, Name: r.Name, Title: r.Title, Severity: r.Severity.String(), Safety: r.Safety.String(), Allow: r.Allow,
 			Deep: r.Deep, Since: r.Since, Page: p.Markdown,
 		}
 	}

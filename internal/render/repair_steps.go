@@ -79,10 +79,10 @@ func lineOf(s *repair.Step, columns int) stepLine {
 		}
 	case session.Create:
 		l.mark, l.place, l.what, l.note = "+", stepPlace(s.Child, -1), "new sub-session", "below "+stepPlace(s.To, -1)
-		if s.Like != "" {
-			l.note = "split from " + stepPlace(s.Like, -1)
-		}
-		if s.Agent != "" {
+		switch {
+		case s.Like != "": // all of one agent, so that only the calls tell them apart
+			l.what, l.note = "new sub-session for "+callID(s), "split from "+stepPlace(s.Like, -1)
+		case s.Agent != "":
 			l.what += " for " + ui.Clean(s.Agent)
 		}
 	case session.Set, session.Wrap, session.Scrub:

@@ -47,7 +47,10 @@ func (r *repairText) Plan(plan *repair.Plan, store *session.Store, left []*check
 // nothingFor says that there is no plan. Where something is wrong that has no
 // repair, it must not sound as if nothing were.
 func nothingFor(left []*check.Finding) string {
-	if slices.ContainsFunc(left, func(f *check.Finding) bool { return f.Severity > rules.Info }) {
+	switch {
+	case slices.ContainsFunc(left, func(f *check.Finding) bool { return f.Allow() != nil }):
+		return "Nothing is repaired without your leave.\n"
+	case slices.ContainsFunc(left, func(f *check.Finding) bool { return f.Severity > rules.Info }):
 		return "There is nothing that sessctl can repair.\n"
 	}
 	return "There is nothing to repair.\n"

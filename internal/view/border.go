@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -23,8 +24,8 @@ type Border struct {
 	Child  *session.Session // nil when it is not known or not stored
 	Shared int              // the calls that have this child, 1 as a rule; 0 without one
 
-	Goal    string // the task as the call words it, "" when it does not
-	Given   []int  // the child's items before its agent first spoke
+	Goal    string // the task as the call words it, else as the child was told it; "" when neither is known
+	Given   []int  // what the call gave the child: its items before its agent spoke; of a shared one none where nothing tells
 	Out     *Outcome
 	Crossed []*check.Finding
 }
@@ -47,7 +48,9 @@ func Borders(in Input) *View {
 	count := map[*session.Session]int{}
 	for _, rs := range b.trace.Sessions {
 		for _, d := range rs.Delegations {
-			count[d.Child]++
+			if d.Child != nil {
+				count[d.Child]++
+			}
 		}
 	}
 	for _, rs := range b.trace.Sessions {
@@ -55,10 +58,7 @@ func Borders(in Input) *View {
 			continue
 		}
 		for _, d := range rs.Delegations {
-			border := borderOf(d)
-			if d.Child != nil {
-				border.Shared = count[d.Child]
-			}
+			border := borderOf(d, count[d.Child])
 			border.Crossed = crossing(d, in.Findings)
 			v.Borders = append(v.Borders, border)
 		}
@@ -66,41 +66,22 @@ func Borders(in Input) *View {
 	return v
 }
 
-func borderOf(d *replay.Delegation) Border {
+func borderOf(d *replay.Delegation, shared int) Border {
 	call := d.Call()
-	b := Border{Caller: d.Session, Item: d.Item, Call: call, Agent: call.Delegation.Agent, Child: d.Child, Goal: goalOf(call)}
+	b := Border{Caller: d.Session, Item: d.Item, Call: call, Agent: call.Delegation.Agent, Child: d.Child, Shared: shared, Goal: goalOf(call)}
 	if d.Child != nil {
 		if b.Agent == "" {
 			b.Agent = replay.FirstAgent(d.Child)
 		}
-		b.Given = givenTo(d.Child)
-	}
-	if d.Result >= 0 {
-		it := &d.Session.Items[d.Result]
-		for n := range it.Results {
-			if r := &it.Results[n]; r.CallID == call.ID {
-				b.Out = &Outcome{Item: d.Result, Result: r, Answer: d.Child != nil && isAnswer(r, d.Child)}
-				break
-			}
+		b.Given = givenTo(d, shared > 1)
+		if b.Goal == "" {
+			b.Goal = goalToldTo(d.Child, b.Given, cmp.Or(call.Delegation.Task, d.Child.Task))
 		}
+	}
+	if r := d.Outcome(); r != nil {
+		b.Out = &Outcome{Item: d.Final, Result: r, Answer: d.Child != nil && isAnswer(r, d.Child)}
 	}
 	return b
-}
-
-// givenTo are the items that a child starts with, up to the first of a model. A child
-// that several calls share has those of the first.
-func givenTo(child *session.Session) []int {
-	var list []int
-	for i := range child.Items {
-		it := &child.Items[i]
-		if it.Kind == session.Message && (it.Role == session.Assistant || it.Role == session.Tool) {
-			break
-		}
-		if it.OnWire() {
-			list = append(list, i)
-		}
-	}
-	return list
 }
 
 // isAnswer reports whether a result is what the child said last.

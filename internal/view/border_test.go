@@ -17,6 +17,7 @@ import (
 func TestBorders(t *testing.T) {
 	tests := []struct {
 		name, tree, want string
+		tweak            func(*session.Tree)
 	}{
 		{
 			name: "a goal, an answer, and nothing besides",
@@ -76,6 +77,43 @@ D<C
 				C.1 W1 asks grand in D: given 0, came back 3 as answer`,
 		},
 		{
+			name: "a result that waited, and the one behind the approval",
+			tree: `
+P
+  user
+  root T1>worker(do it)=C
+  root <T1? "waiting"
+  root a1:ask()
+  root <T1 "done"
+C<P
+  user "do it"
+  worker "done"`,
+			want: `P.1 T1 asks worker in C: given 0, came back 4 as answer`,
+		},
+		{
+			name: "a child that calls share: by run, by the only request, not to be told",
+			tree: `
+P
+  user
+  root T1>worker(one)=C T2>worker(two)=C T3>worker(two)=C T4>worker(four)=C
+  root <T1 <T2 <T3 <T4 "done"
+C<P
+  user "four" run=r4
+  user "two" run=r2
+  user "two" run=r3
+  user "one"
+  worker "done" run=r4`,
+			tweak: func(tree *session.Tree) {
+				tree.Session("C").Runs = []session.Run{{ID: "task-2", Invocation: "r2"}}
+				tree.Root().Items[1].Calls[1].Delegation.Run = "task-2"
+			},
+			want: `
+				P.1 T1 asks worker in C: given 3, came back 2
+				P.1 T2 asks worker in C: given 1, came back 2
+				P.1 T3 asks worker in C: given , came back 2
+				P.1 T4 asks worker in C: given 0, came back 2 as answer`,
+		},
+		{
 			name: "a session without delegations",
 			tree: `
 P
@@ -87,6 +125,9 @@ P
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tree := treetest.Tree(t, tt.tree)
+			if tt.tweak != nil {
+				tt.tweak(tree)
+			}
 			store := &session.Store{Writer: session.WriterDead, ChildrenClosed: true}
 			chosen, err := rules.Select([]string{"SC101", "SC701", "SC702"}, nil)
 			if err != nil {
@@ -97,6 +138,44 @@ P
 			want := strings.Join(strings.FieldsFunc(strings.ReplaceAll(tt.want, "\t", ""), func(r rune) bool { return r == '\n' }), "\n")
 			if diff := cmp.Diff(want, bordersText(v)); diff != "" {
 				t.Errorf("want (-), got (+):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Of a call that does not word its task, the child's request is the goal, where a digest
+// says so.
+func TestGoalOfBorders(t *testing.T) {
+	for name, tc := range map[string]struct {
+		tweak func(call *session.Call, child *session.Session)
+		want  string
+	}{
+		"the call words it": {func(*session.Call, *session.Session) {}, "do it"},
+		"the call has its digest": {func(c *session.Call, _ *session.Session) {
+			c.Args, c.Delegation.Task = `{"child_id":"C"}`, session.DigestOf("Do it, please.")
+		}, "Do it, please."},
+		"the child has it": {func(c *session.Call, child *session.Session) {
+			c.Args, c.Delegation.Task, child.Task = "{}", 0, session.DigestOf("Do it, please.")
+		}, "Do it, please."},
+		"another one": {func(c *session.Call, _ *session.Session) {
+			c.Args, c.Delegation.Task = "{}", session.DigestOf("Do that.")
+		}, ""},
+		"nobody has one": {func(c *session.Call, child *session.Session) { c.Args, c.Delegation.Task, child.Task = "{}", 0, 0 }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tree := treetest.Tree(t, `
+P
+  user
+  root T1>worker(do it)=C
+C<P
+  system "be kind"
+  user "Do it, please."`)
+			call := &tree.Root().Items[1].Calls[0]
+			call.Args = `{"task":"do it"}`
+			tc.tweak(call, tree.Session("C"))
+			v := view.Borders(view.Input{Store: &session.Store{}, Tree: tree, Session: "P"})
+			if got := v.Borders[0].Goal; got != tc.want {
+				t.Errorf("goal %q, want %q", got, tc.want)
 			}
 		})
 	}
