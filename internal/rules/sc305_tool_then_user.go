@@ -1,6 +1,10 @@
 package rules
 
-import "github.com/sessctl/sessctl/internal/session"
+import (
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
 
 var toolThenUser = Rule{
 	ID: "SC305", Name: "tool-then-user", Severity: Warning, Safety: None, Scope: PerTree, Profiled: true, Wire: true, Since: "0.1.0",
@@ -34,6 +38,7 @@ func (j *Judged) usersBehindTools() []int {
 	if item, ok := j.nextBehindTool(turns); ok {
 		items = append(items, item)
 	}
+	slices.Sort(items) // turns are in the order of the request
 	return items
 }
 
