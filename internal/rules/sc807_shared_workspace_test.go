@@ -78,8 +78,8 @@ func TestSC807FilesThatToolsWrite(t *testing.T) {
 			args(tree, "B", 1, `{"url":"https://example.org/a"}`)
 		}},
 		{name: "the same name in folders that the calls name as their own", only: "SC807", tree: atWork, tweak: func(tree *session.Tree) {
-			args(tree, "A", 1, `{"path":"notes.md","cwd":"/work/a"}`)
-			args(tree, "B", 1, `{"path":"notes.md","cwd":"/work/b"}`)
+			args(tree, "A", 1, `{"path":"notes.md","cwd":"/srv/a"}`)
+			args(tree, "B", 1, `{"path":"notes.md","cwd":"/srv/b"}`)
 		}},
 		{name: "arguments that do not parse", only: "SC807", tree: atWork, tweak: rename("B", 1, `{"path":`)},
 		{name: "a file that both read", only: "SC807", tree: atWork, tweak: func(tree *session.Tree) {
