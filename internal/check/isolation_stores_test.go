@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/sessctl/sessctl/internal/store/adk/adktest"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 	"github.com/sessctl/sessctl/internal/store/registry"
-	"github.com/sessctl/sessctl/internal/store/springai/springtest"
 )
 
 // teamwork are the rules about agents that work beside each other.
@@ -238,49 +236,7 @@ func TestHealthyStoresKeepTheirAgentsApart(t *testing.T) {
 			}
 		}
 	}
-	t.Run("docker agent", func(t *testing.T) {
-		for _, seeds := range batches()[:6] {
-			path, _ := written(t, seeds, 19, agenttest.WriteFixed)
-			healthy(t, path)
-		}
-	})
-	t.Run("docker agent with parallel calls", func(t *testing.T) {
-		db, err := agenttest.Create(filepath.Join(t.TempDir(), "session.db"), 29)
-		for seed := uint64(0); err == nil && seed < 60; seed++ {
-			shapes := agenttest.Shapes{Skills: true, Background: true, Parallel: true}
-			_, err = agenttest.WriteFixed(db, agenttest.RandomWith(seed, 25, shapes))
-		}
-		if err := errors.Join(err, db.Close()); err != nil {
-			t.Fatal(err)
-		}
-		healthy(t, db.Path)
-	})
-	t.Run("ADK", func(t *testing.T) {
-		sessions := adktest.Scripts()
-		for seed := range uint64(40) {
-			sessions = append(sessions, adktest.Random(seed, 12).Session)
-		}
-		sessions = slices.DeleteFunc(sessions, func(s adktest.Session) bool { return adktest.PS.Lacks(s) != "" })
-		path := filepath.Join(t.TempDir(), "adk.db")
-		if err := adktest.Create(path, adktest.PS, sessions...); err != nil {
-			t.Fatal(err)
-		}
-		healthy(t, path)
-	})
-	t.Run("Spring AI Session", func(t *testing.T) {
-		path := filepath.Join(t.TempDir(), "spring.db")
-		db, err := springtest.Create(path, springtest.Form{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for seed := range uint64(40) {
-			springtest.Random(db, fmt.Sprint("s", seed), seed, 4)
-		}
-		if err := db.Close(); err != nil {
-			t.Fatal(err)
-		}
-		healthy(t, path)
-	})
+	eachHealthyStore(t, healthy)
 	t.Run("recorded databases", func(t *testing.T) {
 		needCorpus(t)
 		for _, name := range scripts {

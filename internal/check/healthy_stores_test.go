@@ -1,0 +1,73 @@
+package check_test
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/sessctl/sessctl/internal/store/adk/adktest"
+	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
+	"github.com/sessctl/sessctl/internal/store/kagent/kagenttest"
+	"github.com/sessctl/sessctl/internal/store/springai/springtest"
+)
+
+// eachHealthyStore hands to fn what runtimes store of random programs and of scripts, in
+// which no child gets more than its goal, whatever else is wrong with kagent's.
+func eachHealthyStore(t *testing.T, fn func(t *testing.T, path string)) {
+	t.Run("docker agent", func(t *testing.T) {
+		for _, seeds := range batches()[:6] {
+			path, _ := written(t, seeds, 19, agenttest.WriteFixed)
+			fn(t, path)
+		}
+	})
+	t.Run("docker agent with skills, background and parallel calls", func(t *testing.T) {
+		db, err := agenttest.Create(filepath.Join(t.TempDir(), "session.db"), 29)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for seed := uint64(0); err == nil && seed < 60; seed++ {
+			_, err = agenttest.WriteFixed(db, agenttest.RandomWith(seed, 25, agenttest.Shapes{Skills: true, Background: true, Parallel: true}))
+		}
+		if err := errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		fn(t, db.Path)
+	})
+	t.Run("ADK", func(t *testing.T) {
+		sessions := adktest.Scripts()
+		for seed := range uint64(40) {
+			sessions = append(sessions, adktest.Random(seed, 12).Session)
+		}
+		sessions = slices.DeleteFunc(sessions, func(s adktest.Session) bool { return adktest.PS.Lacks(s) != "" })
+		path := filepath.Join(t.TempDir(), "adk.db")
+		if err := adktest.Create(path, adktest.PS, sessions...); err != nil {
+			t.Fatal(err)
+		}
+		fn(t, path)
+	})
+	t.Run("kagent", func(t *testing.T) {
+		for _, p := range append(kagenttest.Scripts(), kagenttest.Random(1), kagenttest.Random(2), kagenttest.Random(3)) {
+			path := filepath.Join(t.TempDir(), "kagent.db")
+			if _, err := p.Build(path, kagenttest.Forms["go 2"]); err != nil {
+				t.Fatal(err)
+			}
+			fn(t, path)
+		}
+	})
+	t.Run("Spring AI Session", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "spring.db")
+		db, err := springtest.Create(path, springtest.Form{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for seed := range uint64(40) {
+			springtest.Random(db, fmt.Sprint("s", seed), seed, 4)
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		fn(t, path)
+	})
+}
