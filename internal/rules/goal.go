@@ -38,11 +38,14 @@ func isPrompt(it *session.Item) bool {
 	return it.Role == session.User && !it.Flags.Has(session.Implicit) && !it.Answers()
 }
 
-// goal is the text of the task in the delegation's arguments, "" where they do not
-// have it or were not loaded.
-func (s *spawn) goal() string {
-	want := s.Call().Delegation.Task
-	for _, text := range s.given() {
+// goal is the text of the task that the delegation hands to the child: see Goal.
+func (s *spawn) goal() string { return Goal(s.Call()) }
+
+// Goal is the text of the task in the arguments of a call that delegates, "" where they
+// do not have it or were not loaded. The model has only its digest.
+func Goal(call *session.Call) string {
+	want := call.Delegation.Task
+	for _, text := range given(call.Args) {
 		if want != 0 && session.DigestOf(text) == want {
 			return text
 		}
@@ -50,10 +53,11 @@ func (s *spawn) goal() string {
 	return ""
 }
 
-// given are all the texts that the delegation hands to the child: its arguments, and
-// the strings in them.
-func (s *spawn) given() []string {
-	args := s.Call().Args
+// given are all the texts that the delegation hands to the child.
+func (s *spawn) given() []string { return given(s.Call().Args) }
+
+// given are arguments, and the strings in them.
+func given(args string) []string {
 	if args == "" {
 		return nil
 	}

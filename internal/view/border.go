@@ -5,9 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -68,7 +65,7 @@ func Borders(in Input) *View {
 
 func borderOf(d *replay.Delegation, shared int) Border {
 	call := d.Call()
-	b := Border{Caller: d.Session, Item: d.Item, Call: call, Agent: call.Delegation.Agent, Child: d.Child, Shared: shared, Goal: goalOf(call)}
+	b := Border{Caller: d.Session, Item: d.Item, Call: call, Agent: call.Delegation.Agent, Child: d.Child, Shared: shared, Goal: rules.Goal(call)}
 	if d.Child != nil {
 		if b.Agent == "" {
 			b.Agent = replay.FirstAgent(d.Child)
@@ -92,22 +89,6 @@ func isAnswer(r *session.Result, child *session.Session) bool {
 	}
 	said := &child.Items[last]
 	return said.Text == r.Digest || said.Text == r.Answer || said.Body != nil && strings.TrimSpace(said.Body.Text) == strings.TrimSpace(r.Text)
-}
-
-// goalOf is the text in the arguments of a call that is the task; the model has only
-// its digest.
-func goalOf(call *session.Call) string {
-	var args map[string]jsontext.Value
-	if call.Delegation.Task == 0 || json.Unmarshal([]byte(call.Args), &args, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) != nil {
-		return ""
-	}
-	for _, value := range args {
-		var text string
-		if json.Unmarshal(value, &text, jsontext.AllowInvalidUTF8(true)) == nil && session.DigestOf(text) == call.Delegation.Task {
-			return text
-		}
-	}
-	return ""
 }
 
 // crossing are the findings about a border: about something between the call and the
