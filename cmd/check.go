@@ -4,6 +4,8 @@ import (
 	"cmp"
 
 	"github.com/spf13/cobra"
+
+	"github.com/sessctl/sessctl/internal/render"
 )
 
 func newCheckCommand(p *program) *cobra.Command {
@@ -38,7 +40,8 @@ SESSION:ITEMS, on a terminal and in a pipe alike: ` + "`sessctl check | grep SC7
 
 func addCheckFlags(cmd *cobra.Command, p *program) {
 	flags := cmd.Flags()
-	addFormatFlag(cmd, "text", "table", "json", "ndjson")
+	addFormatFlag(cmd, render.CheckFormatNames()...)
+	addReportFlag(cmd)
 	addStoreFlag(cmd)
 	addFindingFlags(cmd)
 	flags.String("session", "", "check only the session with this `ID` (its beginning will do) and what belongs to it")
@@ -51,12 +54,17 @@ func addCheckFlags(cmd *cobra.Command, p *program) {
 }
 
 func runCheck(cmd *cobra.Command, p *program, args []string) error {
-	run, err := newCheckRun(p)
+	ctx := cmd.Context()
+	paths, err := p.storePaths(ctx, args)
 	if err != nil {
 		return err
 	}
-	ctx := cmd.Context()
-	paths, err := p.storePaths(ctx, args)
+	reports, err := p.openReports(paths)
+	if err != nil {
+		return err
+	}
+	defer reports.discard()
+	run, err := newCheckRun(p, reports)
 	if err != nil {
 		return err
 	}
@@ -65,10 +73,11 @@ func runCheck(cmd *cobra.Command, p *program, args []string) error {
 			return err
 		}
 	}
-	if len(run.results) == 0 {
-		return cmp.Or(run.missed, withCode(run.code))
+	if len(run.results) == 0 && run.missed != nil {
+		return run.missed
 	}
-	if err := run.writer.Close(run.code, nextCommands(args, run.results)); err != nil {
+	end := render.Ending{ExitCode: run.code, Next: nextCommands(args, run.results)}
+	if err := cmp.Or(run.writer.Close(end), reports.commit()); err != nil {
 		return err
 	}
 	return withCode(run.code)

@@ -21,6 +21,7 @@ type checkRun struct {
 	judge  rules.Judge
 	since  time.Time // zero: no limit
 	writer render.CheckWriter
+	roots  bool // the writer names every session
 	// recorded are the sessions that the store is compared with; nil for a check.
 	recorded []*session.Tree
 
@@ -29,7 +30,7 @@ type checkRun struct {
 	results []*check.Result // of the stores that were read
 }
 
-func newCheckRun(p *program) (*checkRun, error) {
+func newCheckRun(p *program, reports reportFiles) (*checkRun, error) {
 	c := p.config
 	run := &checkRun{program: p}
 	var err error
@@ -54,11 +55,7 @@ func newCheckRun(p *program) (*checkRun, error) {
 			return nil, err
 		}
 	}
-	run.writer = render.Check(c.Format, render.CheckOptions{
-		Screen: p.out, Tool: tool(), Home: p.home,
-		Quiet: c.Quiet, MaxFindings: int(c.MaxFindings),
-		Limited: c.Session != "" || c.Since != "",
-	})
+	run.writer, run.roots = p.checkWriters(reports)
 	return run, nil
 }
 
@@ -79,6 +76,7 @@ func (run *checkRun) store(ctx context.Context, path string) error {
 		return nil
 	case err != nil:
 		run.report(err)
+		run.writer.Unread(path, err)
 		run.code = worse(run.code, exitCode(err))
 	}
 	if result == nil {
@@ -95,7 +93,9 @@ func (run *checkRun) check(ctx context.Context, opened *registry.Opened) (*check
 		return nil, err
 	}
 	var st store.Store = opened
-	opts := check.Options{Rules: run.rules, Judge: run.judge, Explain: run.config.Explain, Bodies: run.withTexts(run.rules)}
+	opts := check.Options{
+		Rules: run.rules, Judge: run.judge, Explain: run.config.Explain, Bodies: run.withTexts(run.rules), Roots: run.roots,
+	}
 	if run.config.Session != "" {
 		one, err := findSession(ctx, opened, run.config.Session)
 		if err != nil {

@@ -37,7 +37,7 @@ func (run *replayRun) against(ctx context.Context) error {
 		return err
 	}
 	checked := &checkRun{program: run.program, rules: run.rules, recorded: trees}
-	checked.writer = render.Check(c.Format, render.CheckOptions{
+	checked.writer = render.FindCheckFormat(c.Format).Check(render.CheckOptions{
 		Screen: run.out, Tool: tool(), Home: run.home, Quiet: c.Quiet, MaxFindings: int(c.MaxFindings), Limited: true,
 	})
 	if found := check.Recording(run.source(), read, run.rules); len(found) > 0 {
@@ -60,7 +60,7 @@ func (run *replayRun) against(ctx context.Context) error {
 	if c.Output == "" && slices.ContainsFunc(trees, unfinished) && run.path != "-" {
 		next = append(next, render.Command{Line: "sessctl replay " + shellWord(run.path) + " --output FILE", Why: "keep what only the events hold"})
 	}
-	if err := checked.writer.Close(checked.code, next); err != nil {
+	if err := checked.writer.Close(render.Ending{ExitCode: checked.code, Next: next}); err != nil {
 		return err
 	}
 	return withCode(checked.code)

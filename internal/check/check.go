@@ -22,6 +22,10 @@ type Options struct {
 	// Session limits the check to the tree that holds this session id, and
 	// leaves out what concerns the store as a whole.
 	Session string
+	// OmitStore leaves out what concerns the store as a whole.
+	OmitStore bool
+	// Roots keeps the heads of all trees for the result.
+	Roots bool
 	// Bodies loads the texts of every tree for the rules that find more with them.
 	Bodies bool
 	// Explain asks what providers answer to the next request of Session.
@@ -43,6 +47,9 @@ type Result struct {
 	Items    int
 	Trees    int
 	WithSubs int // trees of more than one session
+	// Roots are the roots of all trees that were looked at, in no particular order;
+	// nil unless Options asks for them.
+	Roots []*Head
 	// Profiles are those that sessions were judged for, most sessions first.
 	Profiles []Use
 	Answers  []Answer // to the next request of Options.Session, where they were asked for
@@ -69,7 +76,7 @@ func (r *Result) Count(s rules.Severity) int {
 // end; what was found before is in the result, which is never nil.
 func Run(ctx context.Context, st store.Store, opts Options) (*Result, error) {
 	e := &engine{opts: opts, facts: st.Facts(), result: &Result{Store: st.Facts(), Against: opts.Recorded != nil}, uses: uses{}}
-	if opts.Session == "" && opts.Recorded == nil {
+	if opts.Session == "" && opts.Recorded == nil && !opts.OmitStore {
 		e.collect(e.run(-1, nil, rules.PerStore, e.pass(nil)), nil)
 	}
 	err := e.trees(ctx, st)
@@ -242,6 +249,9 @@ func (e *engine) collect(found []*Finding, tree *session.Tree) {
 	r.Items += tree.Items()
 	if len(tree.Sessions) > 1 {
 		r.WithSubs++
+	}
+	if e.opts.Roots {
+		r.Roots = append(r.Roots, headOf(tree))
 	}
 	if e.opts.EachTree != nil {
 		e.opts.EachTree(tree, found)

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/recording"
@@ -35,6 +36,9 @@ type Finding struct {
 	Related       []rules.Place
 	Twins         []rules.Place
 	Fixes         []rules.Fix
+	// Known: it stands in the baseline of the run, so that it fails nothing. Check
+	// itself never says so.
+	Known bool
 
 	tree, order, nth int
 }
@@ -44,6 +48,11 @@ type Head struct {
 	ID      string
 	Title   string
 	Created time.Time
+}
+
+func headOf(tree *session.Tree) *Head {
+	root := tree.Root()
+	return &Head{ID: root.ID, Title: root.Title, Created: root.Created}
 }
 
 // Allow are the words of --allow that a repair of it needs, nil where there is no
@@ -57,6 +66,11 @@ func (f *Finding) Allow() []string {
 	return nil
 }
 
+// Fresh are the findings that no baseline knows.
+func Fresh(findings []*Finding) []*Finding {
+	return slices.DeleteFunc(slices.Clone(findings), func(f *Finding) bool { return f.Known })
+}
+
 // Accepted reports whether every provider that was asked takes what was found:
 // then a repair leaves it, unless its rule is named.
 func (f *Finding) Accepted() bool { return f.Profile != nil && f.Severity == rules.Info }
@@ -67,7 +81,7 @@ func flatten(f *rules.Finding, tree *session.Tree, seq, order int) *Finding {
 		Rule: f.Rule, Severity: f.Severity,
 		Item: f.Item, Items: f.Items, Row: f.Ref.Row(), Agent: f.Agent, Call: f.Call,
 		Message: f.Message, Profile: f.Profile, ProviderError: f.ProviderError, Judged: f.Judged, Sent: f.Sent,
-		Fingerprint: fingerprint(f),
+		Fingerprint: fingerprint(f, tree),
 		Related:     f.Related, Twins: f.Twins, Fixes: f.Fixes,
 		tree: seq, order: order, nth: f.Nth,
 	}
@@ -76,15 +90,20 @@ func flatten(f *rules.Finding, tree *session.Tree, seq, order int) *Finding {
 	}
 	if f.Session != nil {
 		flat.Session = f.Session.ID
-		root := tree.Root()
-		flat.Root = &Head{ID: root.ID, Title: root.Title, Created: root.Created}
+		flat.Root = headOf(tree)
 	}
 	return flat
 }
 
-// fingerprint is made of the rule, the row and the call's place in it, never of
-// a session or a position: moving a record does not make its finding look new.
-func fingerprint(f *rules.Finding) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d", f.Rule.ID, f.Ref.Row(), f.Nth))
+// fingerprint is made of the rule, the root of the tree, the row and the call's
+// place in it, never of another session or a position: moving a record within its
+// tree does not make its finding look new, and the same row of another store is
+// another one.
+func fingerprint(f *rules.Finding, tree *session.Tree) string {
+	root := ""
+	if f.Session != nil {
+		root = tree.Root().ID
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%d", f.Rule.ID, root, f.Ref.Row(), f.Nth))
 	return hex.EncodeToString(sum[:8])
 }

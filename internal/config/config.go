@@ -20,9 +20,10 @@ type Config struct {
 	Color string `mapstructure:"color"`
 	Quiet bool   `mapstructure:"quiet"`
 
-	Format  string `mapstructure:"format"`
-	Store   string `mapstructure:"store"`
-	Session string `mapstructure:"session"`
+	Format  string   `mapstructure:"format"`
+	Report  []string `mapstructure:"report"`
+	Store   string   `mapstructure:"store"`
+	Session string   `mapstructure:"session"`
 
 	FailOn      string   `mapstructure:"fail-on"`
 	Select      []string `mapstructure:"select"`

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"errors"
+	"io"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/check"
@@ -9,9 +11,27 @@ import (
 
 // CheckWriter prints the results of a check, store by store.
 type CheckWriter interface {
+	// Store prints what was found in a store.
 	Store(result *check.Result, took time.Duration) error
-	// Close prints what concerns all stores: the exit code, and what to type next.
-	Close(exitCode int, next []Command) error
+	// Unread takes note of a store that could not be read, or not to its end: then
+	// its result follows. People have read the error already.
+	Unread(path string, err error)
+	// Close prints what concerns all stores.
+	Close(end Ending) error
+}
+
+// Ending is what is known when all stores were looked at.
+type Ending struct {
+	ExitCode int
+	Next     []Command // what to type next
+	Baseline *Baseline // nil without one
+}
+
+// Baseline is what a run has to do with the findings of an earlier one.
+type Baseline struct {
+	Path  string
+	Known int // findings of this run that stand in it
+	Gone  int // entries whose finding is no longer there, where this run looked
 }
 
 // CheckOptions say how a check is printed.
@@ -20,19 +40,80 @@ type CheckOptions struct {
 	Tool        Tool
 	Home        string // the folder that ~ stands for
 	Quiet       bool   // findings only
-	MaxFindings int    // of one rule and store, in text and table; 0 for no limit
+	MaxFindings int    // of one rule and store, in the formats that people read; 0 for no limit
 	Limited     bool   // not every session of the store was checked
+
+	// Fails reports whether the run fails because of a finding.
+	Fails func(*check.Finding) bool
+	// Folder is the one that the run was started in, for paths that others resolve.
+	Folder string
+	// Started is when the run began.
+	Started time.Time
+	// StepSummary is where GitHub takes Markdown from, nil when it does not.
+	StepSummary io.Writer
 }
 
-// Check makes the writer of a format: text, table, json or ndjson.
-func Check(format string, opts CheckOptions) CheckWriter {
-	switch format {
-	case "json":
-		return &checkJSON{CheckOptions: opts}
-	case "ndjson":
-		return &checkLines{checkJSON{CheckOptions: opts}}
-	case "table":
-		return &checkText{CheckOptions: opts, body: findingsTable}
+// CheckFormat is a format of a check.
+type CheckFormat struct {
+	Name  string
+	Roots bool // it names every session, also those without findings: see check.Options.Roots
+	new   func(CheckOptions) CheckWriter
+}
+
+// CheckFormats are all of them; the first is for people at a terminal.
+var CheckFormats = []CheckFormat{
+	{Name: "text", new: func(o CheckOptions) CheckWriter { return &checkText{CheckOptions: o, body: findingsText} }},
+	{Name: "table", new: func(o CheckOptions) CheckWriter { return &checkText{CheckOptions: o, body: findingsTable} }},
+	{Name: "json", new: func(o CheckOptions) CheckWriter { return &checkJSON{CheckOptions: o} }},
+	{Name: "ndjson", new: func(o CheckOptions) CheckWriter { return &checkLines{checkJSON{CheckOptions: o}} }},
+}
+
+// FindCheckFormat is the format with a name, nil where there is none.
+func FindCheckFormat(name string) *CheckFormat {
+	for i := range CheckFormats {
+		if CheckFormats[i].Name == name {
+			return &CheckFormats[i]
+		}
 	}
-	return &checkText{CheckOptions: opts, body: findingsText}
+	return nil
+}
+
+// CheckFormatNames are the names of all formats of a check.
+func CheckFormatNames() []string {
+	names := make([]string, len(CheckFormats))
+	for i, f := range CheckFormats {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// Check makes the writer of a format.
+func (f *CheckFormat) Check(opts CheckOptions) CheckWriter { return f.new(opts) }
+
+// CheckWriters print the same results in several formats.
+type CheckWriters []CheckWriter
+
+// Store implements CheckWriter.
+func (all CheckWriters) Store(result *check.Result, took time.Duration) error {
+	var failed error
+	for _, w := range all {
+		failed = errors.Join(failed, w.Store(result, took))
+	}
+	return failed
+}
+
+// Unread implements CheckWriter.
+func (all CheckWriters) Unread(path string, err error) {
+	for _, w := range all {
+		w.Unread(path, err)
+	}
+}
+
+// Close implements CheckWriter.
+func (all CheckWriters) Close(end Ending) error {
+	var failed error
+	for _, w := range all {
+		failed = errors.Join(failed, w.Close(end))
+	}
+	return failed
 }

@@ -1,12 +1,15 @@
 package render
 
 import (
+	"errors"
 	"math"
 	"strings"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/ui"
 )
 
 // The keys of every document stand in docs/json.md; a test compares them.
@@ -19,8 +22,24 @@ type checkDocument struct {
 	Stores   []jsonStore   `json:"stores"`
 	Findings []jsonFinding `json:"findings"`
 	Requests []jsonRequest `json:"requests,omitempty"`
+	Errors   []jsonError   `json:"errors,omitempty"`
+	Baseline *jsonBaseline `json:"baseline,omitzero"`
 	Summary  jsonSummary   `json:"summary"`
 	ExitCode int           `json:"exit_code"`
+}
+
+// jsonError is a store that could not be read, or not to its end.
+type jsonError struct {
+	Store    string `json:"store"`
+	Message  string `json:"message"`
+	Next     string `json:"next,omitzero"`
+	ExitCode int    `json:"exit_code,omitzero"`
+}
+
+type jsonBaseline struct {
+	Path  string `json:"path"`
+	Known int    `json:"known"`
+	Gone  int    `json:"gone"`
 }
 
 type jsonStore struct {
@@ -57,6 +76,7 @@ type jsonFinding struct {
 	Judged        []jsonJudgement `json:"judged,omitempty"`
 	Sent          string          `json:"sent,omitzero"`
 	Fingerprint   string          `json:"fingerprint"`
+	Known         bool            `json:"known,omitzero"`
 	Related       []jsonPlace     `json:"related,omitempty"`
 	Twins         []jsonPlace     `json:"twins,omitempty"`
 	Fix           *jsonFix        `json:"fix,omitzero"`
@@ -89,6 +109,7 @@ type checkJSON struct {
 	stores   []jsonStore
 	findings []jsonFinding
 	requests []jsonRequest
+	errors   []jsonError
 	summary  jsonSummary
 }
 
@@ -100,11 +121,27 @@ func (c *checkJSON) Store(r *check.Result, took time.Duration) error {
 	return nil
 }
 
-func (c *checkJSON) Close(exitCode int, _ []Command) error {
+func (c *checkJSON) Unread(path string, err error) {
+	e := jsonError{Store: path, Message: err.Error()}
+	if known, ok := errors.AsType[*problem.Error](err); ok {
+		e.Next, e.ExitCode = ui.Sentence(known.Next), int(known.Class)
+	}
+	c.errors = append(c.errors, e)
+}
+
+func (c *checkJSON) Close(end Ending) error {
 	return JSON(c.Screen.Plain(), checkDocument{
 		Schema: checkSchema, Tool: c.Tool, Stores: c.stores, Findings: c.findings, Requests: c.requests,
-		Summary: c.summary, ExitCode: exitCode,
+		Errors: c.errors, Baseline: baselineOf(end), Summary: c.summary, ExitCode: end.ExitCode,
 	})
+}
+
+func baselineOf(end Ending) *jsonBaseline {
+	if end.Baseline == nil {
+		return nil
+	}
+	b := jsonBaseline(*end.Baseline)
+	return &b
 }
 
 // add counts a store.
@@ -135,6 +172,8 @@ type checkSummary struct {
 	jsonSummary
 	Stores   []jsonStore   `json:"stores"`
 	Requests []jsonRequest `json:"requests,omitempty"`
+	Errors   []jsonError   `json:"errors,omitempty"`
+	Baseline *jsonBaseline `json:"baseline,omitzero"`
 	ExitCode int           `json:"exit_code"`
 }
 
@@ -153,8 +192,11 @@ func (c *checkLines) Store(r *check.Result, took time.Duration) error {
 	return nil
 }
 
-func (c *checkLines) Close(exitCode int, _ []Command) error {
-	return jsonLine(c.Screen.Plain(), checkSummary{"summary", checkSchema, c.Tool, c.summary, c.stores, c.requests, exitCode})
+func (c *checkLines) Close(end Ending) error {
+	return jsonLine(c.Screen.Plain(), checkSummary{
+		Type: "summary", Schema: checkSchema, Tool: c.Tool, jsonSummary: c.summary, Stores: c.stores, Requests: c.requests,
+		Errors: c.errors, Baseline: baselineOf(end), ExitCode: end.ExitCode,
+	})
 }
 
 func finding(store string, f *check.Finding) jsonFinding {
@@ -162,7 +204,7 @@ func finding(store string, f *check.Finding) jsonFinding {
 		Rule: f.Rule.ID, Name: f.Rule.Name, Severity: f.Severity.String(),
 		Store: store, Session: f.Session, Item: item(f.Item), Items: f.Items, Key: f.Row,
 		Agent: f.Agent, Call: f.Call, Message: f.Message, ProviderError: f.ProviderError, Sent: f.Sent,
-		Fingerprint: f.Fingerprint, Related: places(f.Related), Twins: places(f.Twins),
+		Fingerprint: f.Fingerprint, Known: f.Known, Related: places(f.Related), Twins: places(f.Twins),
 	}
 	if f.Root != nil {
 		out.Root = f.Root.ID

@@ -127,8 +127,11 @@ func counted(r *check.Result, took time.Duration) string {
 	return fmt.Sprintf(" (%s in %.1f s)", ui.Count(r.Items, "item"), took.Seconds())
 }
 
+// Unread says nothing: standard error has it.
+func (c *checkText) Unread(string, error) {}
+
 // Close sums up several stores and says what to type next.
-func (c *checkText) Close(_ int, next []Command) error {
+func (c *checkText) Close(end Ending) error {
 	if c.Quiet {
 		return nil
 	}
@@ -136,9 +139,9 @@ func (c *checkText) Close(_ int, next []Command) error {
 	if c.stores > 1 {
 		fmt.Fprintf(&out, "\n%s in %s\n", severities(c.findings), ui.Count(c.stores, "store"))
 	}
-	if len(next) > 0 {
+	if len(end.Next) > 0 {
 		out.WriteString("Nothing was changed. Next:\n")
-		out.WriteString(nextLines(next, c.Screen.TextWidth()))
+		out.WriteString(nextLines(end.Next, c.Screen.TextWidth()))
 	}
 	_, err := io.WriteString(c.Screen, out.String())
 	return err

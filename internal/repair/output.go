@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -43,7 +44,7 @@ func (a Apply) Output(ctx context.Context, kind store.Kind, st store.Store, plan
 	if err := os.Link(temp, out); err != nil { // never over a file that came meanwhile
 		return nil, errors.Join(problem.New(problem.Unreadable, "Nothing else was changed.", "%s cannot be written: %s", out, reason(err)), removeFile(r.path))
 	}
-	return r, syncFolder(filepath.Dir(out))
+	return r, atomicfile.SyncFolder(filepath.Dir(out))
 }
 
 // notWritten is the problem with a copy, under the name that it was to get.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/store"
 )
@@ -80,7 +81,7 @@ func (r *Receipt) write() error {
 			return problem.New(problem.Usage, "Move it away and try again.", "%s exists already, and nothing is overwritten", r.path)
 		}
 	}
-	if err := replaceFile(r.path, data); err != nil {
+	if err := atomicfile.Replace(r.path, data, 0o600); err != nil {
 		return problem.New(problem.Unreadable, "Nothing was changed. Make room in "+filepath.Dir(r.path)+", or see that you may write there, and try again.",
 			"the receipt %s cannot be written: %s", r.path, reason(err))
 	}
@@ -145,33 +146,6 @@ func (r *Receipt) rewrite() error {
 		return removeFile(r.path)
 	}
 	return r.write()
-}
-
-// replaceFile writes a file under a temporary name and renames it.
-func replaceFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".sessctl-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return syncFolder(filepath.Dir(path))
-}
-
-// syncFolder makes a rename last. Not every system can sync a folder, and
-// then there is nothing more to do.
-func syncFolder(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	_ = f.Sync()
-	return f.Close()
 }
 
 func removeFile(path string) error {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/store"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
 // Location is a place where a store may be.
@@ -133,7 +132,7 @@ func sureOf(ctx context.Context, path, kind string) store.Confidence {
 func isStore(ctx context.Context, path string) bool {
 	src, err := openSource(ctx, path, nil)
 	if err != nil {
-		return problem.ClassOf(err) == problem.Busy || sqlite.IsSQLite(head(path))
+		return problem.ClassOf(err) == problem.Busy || IsDatabase(path)
 	}
 	_, err = detect(ctx, &src.Source, "")
 	_ = src.close()

@@ -75,6 +75,9 @@ func stream(path string) *os.File {
 	return f
 }
 
+// IsDatabase reports whether the file at path begins as a SQLite database does.
+func IsDatabase(path string) bool { return sqlite.IsSQLite(head(path)) }
+
 // head is the beginning of a regular file; shorter or empty when it cannot be
 // read. Others, such as a named pipe, may block.
 func head(path string) []byte {

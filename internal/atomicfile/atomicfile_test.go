@@ -1,0 +1,52 @@
+package atomicfile_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/sessctl/sessctl/internal/atomicfile"
+)
+
+func TestAFileIsThereWholeOrNotAtAll(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "report.json")
+	if err := atomicfile.Replace(path, []byte("old"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f, err := atomicfile.Create(path, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteString("half"); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, path, "old")
+	if err := f.Discard(); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, path, "old")
+	if err := atomicfile.Replace(path, []byte("new"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, path, "new")
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 1 {
+		t.Errorf("%v is left (%v)", entries, err)
+	}
+}
+
+func TestWhatIsNoRegularFileIsWrittenTo(t *testing.T) {
+	if err := atomicfile.Replace(os.DevNull, []byte("gone"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(os.DevNull); err != nil || info.Mode().IsRegular() {
+		t.Errorf("%s is a file now (%v)", os.DevNull, err)
+	}
+}
+
+func holds(t *testing.T, path, want string) {
+	t.Helper()
+	if got, err := os.ReadFile(path); err != nil || string(got) != want {
+		t.Errorf("%s holds %q (%v), want %q", path, got, err, want)
+	}
+}
