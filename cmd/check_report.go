@@ -105,16 +105,22 @@ func (all reportFiles) discard() {
 	}
 }
 
+// unread is an error of a store for the reports.
+func unread(path string, err error) render.Unread {
+	m := messageOf(err)
+	return render.Unread{Store: path, Message: m.Message, Next: m.Next, ExitCode: m.ExitCode}
+}
+
 // checkWriters are the writers of the format and of the reports, and whether one of
 // them names every session.
-func (p *program) checkWriters(reports reportFiles) (writers render.CheckWriters, roots bool) {
+func (p *program) checkWriters(reports reportFiles, started time.Time) (writers render.CheckWriters, roots bool) {
 	c := p.config
 	opts := render.CheckOptions{
 		Screen: p.out, Tool: tool(), Home: p.home,
 		Quiet: c.Quiet, MaxFindings: int(c.MaxFindings),
 		Limited: c.Session != "" || c.Since != "",
 		Fails:   func(f *check.Finding) bool { return p.failing([]*check.Finding{f}) != exitOK },
-		Started: time.Now(),
+		Started: started,
 	}
 	opts.Folder, _ = os.Getwd() // without it, paths stay as they were named
 	add := func(format *render.CheckFormat, opts render.CheckOptions) {

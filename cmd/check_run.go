@@ -55,7 +55,7 @@ func newCheckRun(p *program, reports reportFiles) (*checkRun, error) {
 			return nil, err
 		}
 	}
-	run.writer, run.roots = p.checkWriters(reports)
+	run.writer, run.roots = p.checkWriters(reports, time.Now())
 	return run, nil
 }
 
@@ -76,7 +76,7 @@ func (run *checkRun) store(ctx context.Context, path string) error {
 		return nil
 	case err != nil:
 		run.report(err)
-		run.writer.Unread(path, err)
+		run.writer.Unread(unread(path, err))
 		run.code = worse(run.code, exitCode(err))
 	}
 	if result == nil {

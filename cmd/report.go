@@ -28,11 +28,15 @@ func (p *program) report(err error) {
 	if _, done := errors.AsType[shown](err); done || err == nil {
 		return
 	}
+	p.say("sessctl: ", messageOf(err))
+}
+
+func messageOf(err error) message {
 	m := message{Type: "error", Message: err.Error(), ExitCode: exitCode(err)}
 	if known, ok := errors.AsType[*problem.Error](err); ok {
 		m.Message, m.Next = known.What, ui.Sentence(known.Next)
 	}
-	p.say("sessctl: ", m)
+	return m
 }
 
 // note tells the user something that is neither a finding nor an error.

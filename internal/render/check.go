@@ -14,10 +14,18 @@ type CheckWriter interface {
 	// Store prints what was found in a store.
 	Store(result *check.Result, took time.Duration) error
 	// Unread takes note of a store that could not be read, or not to its end: then
-	// its result follows. People have read the error already.
-	Unread(path string, err error)
+	// its result follows. People have read it already.
+	Unread(u Unread)
 	// Close prints what concerns all stores.
 	Close(end Ending) error
+}
+
+// Unread is a store that could not be read, or not to its end.
+type Unread struct {
+	Store    string `json:"store"`
+	Message  string `json:"message"`
+	Next     string `json:"next,omitzero"` // what to do now
+	ExitCode int    `json:"exit_code"`
 }
 
 // Ending is what is known when all stores were looked at.
@@ -29,9 +37,9 @@ type Ending struct {
 
 // Baseline is what a run has to do with the findings of an earlier one.
 type Baseline struct {
-	Path  string
-	Known int // findings of this run that stand in it
-	Gone  int // entries whose finding is no longer there, where this run looked
+	Path  string `json:"path"`
+	Known int    `json:"known"` // findings of this run that stand in it
+	Gone  int    `json:"gone"`  // entries whose finding is no longer there, where this run looked
 }
 
 // CheckOptions say how a check is printed.
@@ -103,9 +111,9 @@ func (all CheckWriters) Store(result *check.Result, took time.Duration) error {
 }
 
 // Unread implements CheckWriter.
-func (all CheckWriters) Unread(path string, err error) {
+func (all CheckWriters) Unread(u Unread) {
 	for _, w := range all {
-		w.Unread(path, err)
+		w.Unread(u)
 	}
 }
 

@@ -1,15 +1,12 @@
 package render
 
 import (
-	"errors"
 	"math"
 	"strings"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/check"
-	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/rules"
-	"github.com/sessctl/sessctl/internal/ui"
 )
 
 // The keys of every document stand in docs/json.md; a test compares them.
@@ -22,24 +19,10 @@ type checkDocument struct {
 	Stores   []jsonStore   `json:"stores"`
 	Findings []jsonFinding `json:"findings"`
 	Requests []jsonRequest `json:"requests,omitempty"`
-	Errors   []jsonError   `json:"errors,omitempty"`
-	Baseline *jsonBaseline `json:"baseline,omitzero"`
+	Errors   []Unread      `json:"errors,omitempty"`
+	Baseline *Baseline     `json:"baseline,omitzero"`
 	Summary  jsonSummary   `json:"summary"`
 	ExitCode int           `json:"exit_code"`
-}
-
-// jsonError is a store that could not be read, or not to its end.
-type jsonError struct {
-	Store    string `json:"store"`
-	Message  string `json:"message"`
-	Next     string `json:"next,omitzero"`
-	ExitCode int    `json:"exit_code,omitzero"`
-}
-
-type jsonBaseline struct {
-	Path  string `json:"path"`
-	Known int    `json:"known"`
-	Gone  int    `json:"gone"`
 }
 
 type jsonStore struct {
@@ -109,7 +92,7 @@ type checkJSON struct {
 	stores   []jsonStore
 	findings []jsonFinding
 	requests []jsonRequest
-	errors   []jsonError
+	errors   []Unread
 	summary  jsonSummary
 }
 
@@ -121,27 +104,13 @@ func (c *checkJSON) Store(r *check.Result, took time.Duration) error {
 	return nil
 }
 
-func (c *checkJSON) Unread(path string, err error) {
-	e := jsonError{Store: path, Message: err.Error()}
-	if known, ok := errors.AsType[*problem.Error](err); ok {
-		e.Next, e.ExitCode = ui.Sentence(known.Next), int(known.Class)
-	}
-	c.errors = append(c.errors, e)
-}
+func (c *checkJSON) Unread(u Unread) { c.errors = append(c.errors, u) }
 
 func (c *checkJSON) Close(end Ending) error {
 	return JSON(c.Screen.Plain(), checkDocument{
 		Schema: checkSchema, Tool: c.Tool, Stores: c.stores, Findings: c.findings, Requests: c.requests,
-		Errors: c.errors, Baseline: baselineOf(end), Summary: c.summary, ExitCode: end.ExitCode,
+		Errors: c.errors, Baseline: end.Baseline, Summary: c.summary, ExitCode: end.ExitCode,
 	})
-}
-
-func baselineOf(end Ending) *jsonBaseline {
-	if end.Baseline == nil {
-		return nil
-	}
-	b := jsonBaseline(*end.Baseline)
-	return &b
 }
 
 // add counts a store.
@@ -172,8 +141,8 @@ type checkSummary struct {
 	jsonSummary
 	Stores   []jsonStore   `json:"stores"`
 	Requests []jsonRequest `json:"requests,omitempty"`
-	Errors   []jsonError   `json:"errors,omitempty"`
-	Baseline *jsonBaseline `json:"baseline,omitzero"`
+	Errors   []Unread      `json:"errors,omitempty"`
+	Baseline *Baseline     `json:"baseline,omitzero"`
 	ExitCode int           `json:"exit_code"`
 }
 
@@ -195,7 +164,7 @@ func (c *checkLines) Store(r *check.Result, took time.Duration) error {
 func (c *checkLines) Close(end Ending) error {
 	return jsonLine(c.Screen.Plain(), checkSummary{
 		Type: "summary", Schema: checkSchema, Tool: c.Tool, jsonSummary: c.summary, Stores: c.stores, Requests: c.requests,
-		Errors: c.errors, Baseline: baselineOf(end), ExitCode: end.ExitCode,
+		Errors: c.errors, Baseline: end.Baseline, ExitCode: end.ExitCode,
 	})
 }
 

@@ -128,7 +128,7 @@ func counted(r *check.Result, took time.Duration) string {
 }
 
 // Unread says nothing: standard error has it.
-func (c *checkText) Unread(string, error) {}
+func (c *checkText) Unread(Unread) {}
 
 // Close sums up several stores and says what to type next.
 func (c *checkText) Close(end Ending) error {
