@@ -16,12 +16,16 @@ type File struct {
 	temporary bool // else the file itself is written: a terminal, a pipe
 }
 
-// Create begins a file that will replace the one at path, if there is one. What is
-// no regular file (/dev/stdout, a named pipe) is written to at once.
+// Create begins a file that will replace the one at path, if there is one: of a
+// symbolic link, the one that it leads to. What is no regular file (/dev/stdout, a
+// named pipe) is written to at once.
 func Create(path string, mode fs.FileMode) (*File, error) {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		file, err := os.OpenFile(path, os.O_WRONLY, 0)
 		return &File{File: file, path: path}, err
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), ".sessctl-*") // mode 0600
 	if err != nil {
@@ -68,15 +72,4 @@ func Replace(path string, data []byte, mode fs.FileMode) error {
 		return errors.Join(err, f.Discard())
 	}
 	return f.Commit()
-}
-
-// SyncFolder makes a rename last. Not every system can sync a folder, and
-// then there is nothing more to do.
-func SyncFolder(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	_ = f.Sync()
-	return f.Close()
 }

@@ -35,6 +35,24 @@ func TestAFileIsThereWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
+func TestALinkStaysOne(t *testing.T) {
+	folder := t.TempDir()
+	path, link := filepath.Join(folder, "report.json"), filepath.Join(folder, "latest.json")
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(path, link); err != nil {
+		t.Skip(err) // Windows asks for a right
+	}
+	if err := atomicfile.Replace(link, []byte("new"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	holds(t, path, "new")
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is gone (%v)", err)
+	}
+}
+
 func TestWhatIsNoRegularFileIsWrittenTo(t *testing.T) {
 	if err := atomicfile.Replace(os.DevNull, []byte("gone"), 0o644); err != nil {
 		t.Fatal(err)

@@ -41,10 +41,10 @@ func (a Apply) Output(ctx context.Context, kind store.Kind, st store.Store, plan
 		return nil, notWritten(temp, out, err)
 	}
 	atStep("publish")
-	if err := os.Link(temp, out); err != nil { // never over a file that came meanwhile
+	if err := atomicfile.Publish(temp, out); err != nil { // never over a file that came meanwhile
 		return nil, errors.Join(problem.New(problem.Unreadable, "Nothing else was changed.", "%s cannot be written: %s", out, reason(err)), removeFile(r.path))
 	}
-	return r, atomicfile.SyncFolder(filepath.Dir(out))
+	return r, nil
 }
 
 // notWritten is the problem with a copy, under the name that it was to get.

@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"syscall"
 
+	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/problem"
 	modernc "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
@@ -39,7 +39,7 @@ func (db *DB) Copy(ctx context.Context, to string, progress func(done int64)) er
 // another one. name is what its errors call it.
 func writeNew(name, to string, write func(*os.File) error) error {
 	if _, err := os.Lstat(to); err == nil {
-		return exists(to) // before the work; publish makes sure
+		return exists(to) // before the work; Publish makes sure
 	}
 	file, err := os.CreateTemp(filepath.Dir(to), ".sessctl-backup-") // mode 0600
 	if err != nil {
@@ -48,7 +48,7 @@ func writeNew(name, to string, write func(*os.File) error) error {
 	err = write(file)
 	err = errors.Join(err, file.Close())
 	if err == nil {
-		err = publish(file.Name(), to)
+		err = atomicfile.Publish(file.Name(), to)
 	}
 	if err != nil {
 		// A journal cannot be left: the copy is written without one.
@@ -161,39 +161,6 @@ func copyPages(ctx context.Context, conn any, to string, pageSize int, progress 
 		err = finished // else it repeats the error of the step
 	}
 	return err
-}
-
-// publish gives a finished file its name unless that is taken, durably.
-func publish(temporary, to string) error {
-	err := os.Link(temporary, to)
-	if err == nil {
-		err = os.Remove(temporary)
-	} else if !errors.Is(err, fs.ErrExist) { // a file system without hard links
-		err = reserve(temporary, to)
-	}
-	if err != nil {
-		return err
-	}
-	if runtime.GOOS == "windows" { // which cannot sync folders
-		return nil
-	}
-	folder, err := os.Open(filepath.Dir(to))
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
-}
-
-// reserve takes the name with an empty file, which it may then replace.
-func reserve(temporary, to string) error {
-	place, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	if err = errors.Join(place.Close(), os.Rename(temporary, to)); err != nil {
-		return errors.Join(err, os.Remove(to))
-	}
-	return nil
 }
 
 func exists(to string) error {

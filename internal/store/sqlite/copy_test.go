@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -21,6 +22,13 @@ func copyOf(t *testing.T, path string, change func()) (string, error) {
 	return privateCopy(t.Context(), handle, f)
 }
 
+// setTemp names the folder for temporary files: TMPDIR, on Windows TMP.
+func setTemp(t *testing.T, folder string) {
+	t.Helper()
+	t.Setenv("TMPDIR", folder)
+	t.Setenv("TMP", folder)
+}
+
 func TestPrivateCopy(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "session.db")
 	killed(t, path, walRows(100)...)
@@ -28,7 +36,8 @@ func TestPrivateCopy(t *testing.T) {
 	dir, err := copyOf(t, path, func() {})
 	ok(t, err)
 	defer func() { _ = os.RemoveAll(dir) }()
-	if info, err := os.Stat(dir); err != nil || info.Mode().Perm()&0o077 != 0 {
+	// On Windows the folder is private because the one for temporary files is.
+	if info, err := os.Stat(dir); err != nil || runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
 		t.Errorf("%v (%v)", info.Mode(), err)
 	}
 	for _, suffix := range []string{"", "-wal", "-journal"} {
@@ -64,14 +73,15 @@ func TestPrivateCopyTorn(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			t.Setenv("TMPDIR", t.TempDir())
+			temp := t.TempDir()
+			setTemp(t, temp)
 			reset()
 			dir, err := copyOf(t, path, test.change)
 			if torn := problem.ClassOf(err) == problem.Busy; torn != test.torn {
 				t.Errorf("torn %t (%v)", torn, err)
 			}
 			_ = os.RemoveAll(dir)
-			isEmpty(t, os.Getenv("TMPDIR"))
+			isEmpty(t, temp)
 		})
 	}
 }
@@ -80,13 +90,13 @@ func TestPrivateCopyFails(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "session.db")
 	create(t, path, rows(10)...)
 	temp := t.TempDir()
-	t.Setenv("TMPDIR", filepath.Join(temp, "missing"))
+	setTemp(t, filepath.Join(temp, "missing"))
 	_, err := copyOf(t, path, func() {})
 	if problem.ClassOf(err) != problem.Unreadable || !strings.Contains(err.Error(), "must be copied to be read without changing it") {
 		t.Error(err)
 	}
 
-	t.Setenv("TMPDIR", temp)
+	setTemp(t, temp)
 	handle, f, err := sniff(path)
 	ok(t, err)
 	defer func() { ok(t, handle.Close()) }()

@@ -16,10 +16,3 @@ func probe(*os.File, File) Writer {
 		Why:   "sessctl cannot see other processes' file locks on " + runtime.GOOS,
 	}
 }
-
-// changesOwners: SQLite does so on Unix only, and every read here works on a
-// copy.
-func changesOwners(look) bool { return false }
-
-// availableMemory is not known on this platform.
-func availableMemory() int64 { return 0 }
