@@ -18,14 +18,21 @@ type stepLine struct{ mark, place, what, note string }
 // widestExcerpt is how many columns of what an item says a step shows at most.
 const widestExcerpt = 40
 
-// stepLines prints the steps of a fix, one a line, with their notes one below
-// the other. A step without a note has the whole line.
+// stepLines prints the steps of a fix, one a line.
 func stepLines(steps []repair.Step, content bool, width int) string {
+	lines := alignedLines(len(steps), content, width, func(i, columns int) stepLine { return lineOf(&steps[i], columns) })
+	return strings.Join(lines, "")
+}
+
+// alignedLines are n lines with their notes one below the other. A line without a note
+// has the whole width. line makes one, with so many columns of what an item says, of which
+// there are none without content.
+func alignedLines(n int, content bool, width int, line func(i, columns int) stepLine) []string {
 	const indent, gap = "    ", "  "
-	lines := make([]stepLine, len(steps))
+	lines := make([]stepLine, n)
 	places, notes := 0, 0
-	for i := range steps {
-		lines[i] = lineOf(&steps[i], 0)
+	for i := range lines {
+		lines[i] = line(i, 0)
 		places, notes = max(places, lipgloss.Width(lines[i].place)), max(notes, lipgloss.Width(lines[i].note))
 	}
 	const least = 16 // columns for what an item is: notes give way
@@ -37,24 +44,24 @@ func stepLines(steps []repair.Step, content bool, width int) string {
 			room = max(least, whole)
 		}
 		if free := room - lipgloss.Width(lines[i].what) - len(`: ""`); content && free >= least/2 {
-			lines[i].what = lineOf(&steps[i], min(free, widestExcerpt)).what
+			lines[i].what = line(i, min(free, widestExcerpt)).what
 		}
 		lines[i].what = ui.Truncate(lines[i].what, room)
 		if lines[i].note != "" {
 			longest = max(longest, lipgloss.Width(lines[i].what))
 		}
 	}
-	var out strings.Builder
-	for _, l := range lines {
+	texts := make([]string, n)
+	for i, l := range lines {
 		text := indent + l.mark + " " + padded(l.place, places) + gap
 		if l.note == "" {
 			text += l.what
 		} else {
 			text += padded(l.what, longest) + gap + l.note
 		}
-		out.WriteString(ui.Truncate(strings.TrimRight(text, " "), width) + "\n")
+		texts[i] = ui.Truncate(strings.TrimRight(text, " "), width) + "\n"
 	}
-	return out.String()
+	return texts
 }
 
 // lineOf says what a step does, with so many columns of what the item says.

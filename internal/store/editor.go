@@ -71,6 +71,8 @@ type Sum struct {
 	// Record covers the session's own record and all of its items: equal
 	// when nothing of them changed. "" when there is no such session.
 	Record string
+	// Own covers the session's own record alone.
+	Own string
 	// Items covers what each item says, by key, wherever it stands: the same
 	// after a move.
 	Items map[string]string

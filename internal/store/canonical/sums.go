@@ -41,7 +41,7 @@ func (r *reader) sum(e *entry) (store.Sum, error) {
 		return store.Sum{}, err
 	}
 	write(all, line)
-	sum := store.Sum{Items: make(map[string]string, len(e.items))}
+	sum := store.Sum{Own: hex.EncodeToString(all.Sum(nil)), Items: make(map[string]string, len(e.items))}
 	for _, at := range e.items {
 		if line, err = r.lines.line(at.span); err != nil {
 			return store.Sum{}, err

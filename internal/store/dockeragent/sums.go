@@ -105,7 +105,7 @@ func (s *summer) sum(id string) store.Sum {
 		items = *list
 	}
 	slices.SortFunc(items, func(a, b itemSum) int { return cmp.Compare(a.id, b.id) })
-	sum := store.Sum{Items: make(map[string]string, len(items))}
+	sum := store.Sum{Own: hex.EncodeToString(own[:]), Items: make(map[string]string, len(items))}
 	all := slices.Clone(own[:])
 	for _, it := range items {
 		sum.Items[rowKey(it.id)] = hex.EncodeToString(it.content[:])

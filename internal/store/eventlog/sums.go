@@ -70,12 +70,13 @@ func (c *catalog) sums(ctx context.Context, sessions []string, events reading) (
 // stored of it besides its events.
 func sumOf(own []byte, events []eventSum) store.Sum {
 	slices.SortFunc(events, func(a, b eventSum) int { return cmp.Compare(a.row, b.row) })
-	sum := store.Sum{Items: make(map[string]string, len(events))}
+	record := sha256.Sum256(own)
+	sum := store.Sum{Own: hex.EncodeToString(record[:]), Items: make(map[string]string, len(events))}
 	for i := range events {
 		sum.Items[events[i].key] = hex.EncodeToString(events[i].said[:])
 		own = append(own, events[i].whole[:]...)
 	}
-	record := sha256.Sum256(own)
+	record = sha256.Sum256(own)
 	sum.Record = hex.EncodeToString(record[:])
 	return sum
 }

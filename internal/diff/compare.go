@@ -1,0 +1,248 @@
+package diff
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+)
+
+// Form says how near to each other two stores are.
+type Form struct {
+	Keyed bool // a record keeps its key in both as long as it is stored
+	Alike bool // both are of one kind
+	// Exact: of one schema too, so that what is stored can be compared byte by byte.
+	Exact bool
+}
+
+// Sums are the digests of the sessions that are compared, by id. Without one only what
+// the model holds is compared.
+type Sums struct{ A, B map[string]store.Sum }
+
+// Trees compares the trees of two stores that belong together, and counts what they hold.
+// Their bodies are loaded. There is no tree when nothing differs.
+func Trees(a, b []*session.Tree, form Form, sums Sums) (*Tree, Tally) {
+	c := &comparing{a: newSide(a, form.Alike), b: newSide(b, form.Alike), form: form, sums: sums, twins: map[session.Digest][]*entry{}, told: map[session.Digest]int{}}
+	for _, e := range c.b.entries {
+		if e.item().Kind == session.Message {
+			c.twins[e.said] = append(c.twins[e.said], e)
+		}
+	}
+	match(c.a, c.b, form.Keyed)
+	tree := &Tree{Change: Changed}
+	switch {
+	case len(b) == 0:
+		tree.Root, tree.Change = a[0].Root(), Gone
+	case len(a) == 0:
+		tree.Root, tree.Change = b[0].Root(), Added
+	default:
+		tree.Root = b[0].Root()
+	}
+	for _, s := range c.b.sessions {
+		tree.Sessions = c.session(tree.Sessions, c.a.byID[s.ID], s)
+	}
+	for _, s := range c.a.sessions {
+		if c.b.byID[s.ID] == nil {
+			tree.Sessions = c.session(tree.Sessions, s, nil)
+		}
+	}
+	if len(tree.Sessions) == 0 {
+		tree = nil
+		c.tally.Trees.add(equal)
+	} else {
+		c.tally.Trees.add(tree.Change)
+	}
+	return tree, c.tally
+}
+
+type comparing struct {
+	a, b  *side
+	form  Form
+	sums  Sums
+	twins map[session.Digest][]*entry // messages of b by what they say
+	told  map[session.Digest]int      // how many of them were named
+	tally Tally
+}
+
+// session appends a session if it differs. One of the two may be nil.
+func (c *comparing) session(list []Session, a, b *session.Session) []Session {
+	s := Session{Change: Changed, A: a, B: b}
+	switch {
+	case a == nil:
+		s.Change, s.From = Added, c.from(b)
+	case b == nil:
+		s.Change = Gone
+	default:
+		s.Fields = c.fields(a, b)
+	}
+	if b != nil {
+		for _, e := range c.b.of[b.ID] {
+			s.Items = c.stored(s.Items, e)
+		}
+	}
+	if a != nil {
+		for _, e := range c.a.of[a.ID] {
+			switch {
+			case e.pair == nil:
+				s.Items = append(s.Items, Item{Change: Gone, A: e.place(), Was: e.item(), Twin: c.twin(e)})
+			case e.pair.home.ID != a.ID:
+				s.Left++
+			}
+		}
+	}
+	if s.Change == Changed && len(s.Fields)+len(s.Items)+s.Left == 0 {
+		c.tally.Sessions.add(equal)
+		return list
+	}
+	c.tally.Sessions.add(s.Change)
+	for i := range s.Items {
+		c.tally.Items.add(s.Items[i].Change)
+	}
+	return append(list, s)
+}
+
+// stored appends an item of the second store if it differs.
+func (c *comparing) stored(list []Item, e *entry) []Item {
+	if e.pair == nil {
+		return append(list, Item{Change: Added, B: e.place(), Is: e.item(), Twin: c.copied(e)})
+	}
+	it := Item{Change: Moved, A: e.pair.place(), B: e.place(), Was: e.pair.item(), Is: e.item(), Differences: c.differences(e.pair, e)}
+	if e.stays {
+		if it.Change = Changed; len(it.Differences) == 0 {
+			c.tally.Items.add(equal)
+			return list
+		}
+	}
+	return append(list, it)
+}
+
+// twin is where another message of the second store says the same: the first for the
+// first that asks, and so on.
+func (c *comparing) twin(e *entry) *Place {
+	others := c.twins[e.said]
+	if len(others) == 0 {
+		return nil
+	}
+	n := min(c.told[e.said], len(others)-1)
+	c.told[e.said]++
+	return others[n].place()
+}
+
+// copied is where another session of the second store has what an added message says.
+// People say the same things again and again, so what they say is no copy.
+func (c *comparing) copied(e *entry) *Place {
+	if role := e.item().Role; role != session.Assistant && role != session.Tool {
+		return nil
+	}
+	for _, other := range c.twins[e.said] {
+		if other.home != e.home {
+			return other.place()
+		}
+	}
+	return nil
+}
+
+// from is the session that most of the moved items of a new one were in.
+func (c *comparing) from(b *session.Session) string {
+	counts, most := map[string]int{}, ""
+	for _, e := range c.b.of[b.ID] {
+		if e.pair == nil {
+			continue
+		}
+		id := e.pair.home.ID
+		if counts[id]++; most == "" || counts[id] > counts[most] {
+			most = id
+		}
+	}
+	return most
+}
+
+// differences name what an item has otherwise than before. The members of its record are
+// looked at where its words are the same: else they only say it again.
+func (c *comparing) differences(a, b *entry) []string {
+	was, is := a.item(), b.item()
+	says := differing(itemSays, was, is)
+	names := slices.Concat(says, differing(itemIs, was, is))
+	if c.kept(c.a, a) != c.kept(c.b, b) {
+		names = append(names, "kept_from")
+	}
+	switch {
+	case len(says) > 0:
+	case c.form.Exact && c.sums.content(a, b):
+		found := members(rawOf(was), rawOf(is))
+		if len(names)+len(found) == 0 {
+			found = []string{recordName}
+		}
+		names = append(names, found...)
+	case !c.form.Exact && c.form.Alike && was.Meaning != is.Meaning && len(names) == 0:
+		names = append(names, recordName)
+	}
+	return names
+}
+
+// recordName stands for a difference in a stored record that has no other name.
+const recordName = "record"
+
+func rawOf(it *session.Item) []byte {
+	if it.Body == nil {
+		return nil
+	}
+	return it.Body.Raw
+}
+
+// content reports whether the stored content of two items differs. One without a digest
+// is compared by its bytes.
+func (s *Sums) content(a, b *entry) bool {
+	was, is := s.A[a.home.ID].Items[a.item().Key], s.B[b.home.ID].Items[b.item().Key]
+	if was == "" || is == "" {
+		return string(rawOf(a.item())) != string(rawOf(b.item()))
+	}
+	return was != is
+}
+
+// kept is what the item says at which the tail begins that a summary keeps: the number
+// that is stored changes with every item before it.
+func (c *comparing) kept(s *side, e *entry) session.Digest {
+	if e.item().Kind != session.Summary {
+		return 0
+	}
+	return s.loaded(e.home, e.item().KeptFrom)
+}
+
+// loaded is what the item says that an index into the loaded list of a session means, 0
+// where it means none.
+func (s *side) loaded(in *session.Session, index int64) session.Digest {
+	list := in.Loaded()
+	if index <= 0 || index >= int64(len(list)) {
+		return 0
+	}
+	return s.of[in.ID][list[index]].said
+}
+
+// fields are the properties in which a session differs.
+func (c *comparing) fields(a, b *session.Session) []Field {
+	list := fieldsOf(a, b)
+	if c.form.Alike {
+		list = append(list, c.indexes(a, b)...)
+	}
+	if c.form.Exact && len(list) == 0 && c.sums.A[a.ID].Own != c.sums.B[b.ID].Own {
+		list = append(list, Field{Name: recordName})
+	}
+	return list
+}
+
+// indexes are the numbers stored elsewhere that mean other places of the session than before.
+func (c *comparing) indexes(a, b *session.Session) []Field {
+	before := map[string]int64{}
+	for _, r := range a.IndexRefs {
+		before[r.Field] = r.Index
+	}
+	var list []Field
+	for _, r := range b.IndexRefs {
+		if was, there := before[r.Field]; there && c.a.loaded(a, was) != c.b.loaded(b, r.Index) {
+			list = append(list, Field{r.Field, fmt.Sprint(was), fmt.Sprint(r.Index)})
+		}
+	}
+	return list
+}

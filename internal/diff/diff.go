@@ -1,0 +1,130 @@
+// Package diff compares two stores: which sessions and items the second has that the
+// first lacks, which it lacks, which stand in another place and which changed. The first
+// store is the one before, the second the one after.
+//
+// Two items are the same one if they have the same record, where both stores are databases
+// of one kind; else if they say the same. What an item says can be compared between all
+// kinds of stores. Between two of one kind and schema the stored bytes count too: a record
+// that says the same and holds another time or cost has changed. Numbers that tell nothing
+// but an order are not compared, the order is.
+package diff
+
+import "github.com/sessctl/sessctl/internal/session"
+
+// Change is what became of a session or an item.
+type Change string
+
+// The changes. Moved is for items only: they stand in another session, or behind another
+// item of their session; a moved item may have changed besides.
+const (
+	Added   Change = "added"
+	Gone    Change = "gone"
+	Moved   Change = "moved"
+	Changed Change = "changed"
+	equal   Change = ""
+)
+
+// Tree is a session tree that differs. Bodies are loaded until the next one is compared.
+type Tree struct {
+	Root     *session.Session // as the second store has it, else as the first
+	Change   Change           // Added or Gone where one store has nothing of it, else Changed
+	Sessions []Session        // that differ: in the order of the second store, then those that are gone
+}
+
+// Session is a session that differs.
+type Session struct {
+	Change Change
+	A, B   *session.Session // before and after; nil where it is not
+	From   string           // of an added one: the session that most of its moved items were in, "" when it has none
+	Left   int              // items of it that stand in another session now
+	Fields []Field
+	Items  []Item // in the order of the second store, then those that are gone
+}
+
+// ID is the id of the session.
+func (s *Session) ID() string { return s.now().ID }
+
+// now is the session after, else before.
+func (s *Session) now() *session.Session {
+	if s.B != nil {
+		return s.B
+	}
+	return s.A
+}
+
+// Stored is how many items the session has, or had where it is gone.
+func (s *Session) Stored() int { return len(s.now().Items) }
+
+// Field is a property of a session with its values, "" for none.
+type Field struct{ Name, A, B string }
+
+// Item is an item that differs.
+type Item struct {
+	Change Change
+	A, B   *Place        // before and after; nil where it is not
+	Was    *session.Item // nil for an added one
+	Is     *session.Item // nil for one that is gone
+
+	// Twin is where the second store has another message that says the same: of one that
+	// is gone the copy that stayed, of an added one of an agent what another session of the
+	// tree has too. nil without one.
+	Twin *Place
+	// Differences name what changed: members of the canonical stream ("text", "time"),
+	// pointers to members of the stored record ("/cost"), or "record" for something else
+	// in it.
+	Differences []string
+}
+
+// Now is the item after, else before.
+func (i *Item) Now() *session.Item {
+	if i.Is != nil {
+		return i.Is
+	}
+	return i.Was
+}
+
+// Place is where an item stands.
+type Place struct {
+	Session string
+	Item    int    // from 0 in stored order
+	Key     string // the record: "session_items/17"
+}
+
+// Counts are numbers of one sort of thing.
+type Counts struct{ Added, Gone, Moved, Changed, Equal int }
+
+// Differ is how many are not equal.
+func (c *Counts) Differ() int { return c.Added + c.Gone + c.Moved + c.Changed }
+
+func (c *Counts) add(change Change) {
+	switch change {
+	case Added:
+		c.Added++
+	case Gone:
+		c.Gone++
+	case Moved:
+		c.Moved++
+	case Changed:
+		c.Changed++
+	default:
+		c.Equal++
+	}
+}
+
+func (c *Counts) plus(other Counts) {
+	c.Added += other.Added
+	c.Gone += other.Gone
+	c.Moved += other.Moved
+	c.Changed += other.Changed
+	c.Equal += other.Equal
+}
+
+// Tally counts what was compared. An item that moved and changed is a moved one.
+type Tally struct{ Trees, Sessions, Items Counts }
+
+// Add takes in what was counted elsewhere.
+func (t *Tally) Add(other Tally) {
+	t.Trees.plus(other.Trees)
+	t.Sessions.plus(other.Sessions)
+	t.Items.plus(other.Items)
+}

@@ -1,0 +1,178 @@
+package diff
+
+import (
+	"context"
+
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+)
+
+// Source is a store that is compared.
+type Source struct {
+	store.Store
+	Keyed bool // its records keep their keys as long as they are stored
+}
+
+// Comparison is two stores whose sessions were looked through.
+type Comparison struct {
+	a, b    *survey
+	form    Form
+	groups  *groups
+	differs map[int]bool // the groups that are compared item by item
+	limited bool         // to the group of one session
+}
+
+// Look goes through both stores and finds out which trees may differ. only names a
+// session to whose tree the comparison is limited, "" for all. Between stores of one form
+// that needs no texts; else they are loaded, those of one tree at a time.
+func Look(ctx context.Context, a, b Source, only string) (*Comparison, error) {
+	form := formOf(a, b)
+	c := &Comparison{groups: newGroups(), form: form, differs: map[int]bool{}, limited: only != ""}
+	c.a, c.b = &survey{Source: a, states: map[string]state{}}, &survey{Source: b, states: map[string]state{}}
+	for _, s := range []*survey{c.a, c.b} {
+		if err := s.look(ctx, c.groups, form, c.limited); err != nil {
+			return nil, err
+		}
+	}
+	if c.limited {
+		c.differs[c.groups.of(only)] = true
+		return c, nil
+	}
+	for _, pair := range [][2]*survey{{c.a, c.b}, {c.b, c.a}} {
+		for id, was := range pair[0].states {
+			if is, there := pair[1].states[id]; !there || !was.known || was != is {
+				c.differs[c.groups.of(id)] = true
+			}
+		}
+	}
+	return c, nil
+}
+
+func formOf(a, b Source) Form {
+	was, is := a.Facts(), b.Facts()
+	_, first := a.Store.(store.Summer)
+	_, second := b.Store.(store.Summer)
+	alike := was.Kind == is.Kind
+	return Form{
+		Keyed: alike && a.Keyed && b.Keyed, Alike: alike,
+		Exact: alike && was.Generation == is.Generation && first && second,
+	}
+}
+
+// Sizes are the numbers of trees in the first and in the second store.
+func (c *Comparison) Sizes() (a, b int) { return c.a.trees, c.b.trees }
+
+// Each hands every tree that differs to fn: in the order of the second store, then those
+// that only the first has. Of the first store the outlines of these trees are held, bodies
+// of one tree at a time.
+func (c *Comparison) Each(ctx context.Context, fn func(*Tree) error) (Tally, error) {
+	var tally Tally
+	before, order, err := c.collect(ctx, c.a)
+	if err != nil {
+		return tally, err
+	}
+	c.count(&tally)
+	parts := c.groups.parts(c.b)
+	after := map[int][]*session.Tree{}
+	for tree, err := range c.b.Trees(ctx) {
+		if err != nil {
+			return tally, err
+		}
+		group := c.groups.of(tree.Root().ID)
+		if !c.differs[group] {
+			continue
+		}
+		if after[group] = append(after[group], tree); len(after[group]) < parts[group] {
+			continue
+		}
+		if err := c.group(ctx, before[group], after[group], &tally, fn); err != nil {
+			return tally, err
+		}
+		delete(before, group)
+		delete(after, group)
+	}
+	for _, group := range order {
+		if trees := before[group]; trees != nil {
+			if err := c.group(ctx, trees, nil, &tally, fn); err != nil {
+				return tally, err
+			}
+			delete(before, group)
+		}
+	}
+	return tally, nil
+}
+
+// collect reads the outlines of the trees that may differ, by group.
+func (c *Comparison) collect(ctx context.Context, s *survey) (trees map[int][]*session.Tree, order []int, err error) {
+	trees = map[int][]*session.Tree{}
+	for tree, err := range s.Trees(ctx) {
+		if err != nil {
+			return nil, nil, err
+		}
+		if group := c.groups.of(tree.Root().ID); c.differs[group] {
+			if trees[group] == nil {
+				order = append(order, group)
+			}
+			trees[group] = append(trees[group], tree)
+		}
+	}
+	return trees, order, nil
+}
+
+// group compares the trees of a group.
+func (c *Comparison) group(ctx context.Context, a, b []*session.Tree, tally *Tally, fn func(*Tree) error) error {
+	var sums Sums
+	var err error
+	for _, part := range []struct {
+		from  *survey
+		trees []*session.Tree
+		sums  *map[string]store.Sum
+	}{{c.a, a, &sums.A}, {c.b, b, &sums.B}} {
+		var ids []string
+		for _, tree := range part.trees {
+			if err := part.from.Fill(ctx, tree); err != nil {
+				return err
+			}
+			ids = append(ids, idsOf(tree)...)
+		}
+		if c.form.Exact {
+			if *part.sums, err = part.from.Store.(store.Summer).Sums(ctx, ids); err != nil {
+				return err
+			}
+		}
+	}
+	tree, counted := Trees(a, b, c.form, sums)
+	tally.Add(counted)
+	if tree == nil {
+		return nil
+	}
+	return fn(tree)
+}
+
+// count takes in the trees that are equal.
+func (c *Comparison) count(tally *Tally) {
+	if c.limited {
+		return
+	}
+	seen := map[int]bool{}
+	for id, s := range c.b.states {
+		group := c.groups.of(id)
+		if c.differs[group] {
+			continue
+		}
+		tally.Sessions.Equal++
+		tally.Items.Equal += s.items
+		if !seen[group] {
+			seen[group] = true
+			tally.Trees.Equal++
+		}
+	}
+}
+
+func idsOf(tree *session.Tree) []string {
+	ids := make([]string, len(tree.Sessions))
+	for i, s := range tree.Sessions {
+		ids[i] = s.ID
+	}
+	return ids
+}
