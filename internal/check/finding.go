@@ -39,6 +39,9 @@ type Finding struct {
 	// Known: it stands in the baseline of the run, so that it fails nothing. Check
 	// itself never says so.
 	Known bool
+	// Was is how bad the baseline knows it to be, where it got worse since: then it is
+	// not Known.
+	Was *Extent
 
 	tree, order, nth int
 }

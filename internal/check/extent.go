@@ -1,0 +1,17 @@
+package check
+
+import "github.com/sessctl/sessctl/internal/rules"
+
+// Extent is how bad a finding is.
+type Extent struct {
+	Severity rules.Severity
+	Items    int // that it names
+}
+
+// Extent is how bad the finding is.
+func (f *Finding) Extent() Extent { return Extent{f.Severity, len(f.Items)} }
+
+// Covers reports whether the other is no worse.
+func (e Extent) Covers(other Extent) bool {
+	return other.Severity <= e.Severity && other.Items <= e.Items
+}
