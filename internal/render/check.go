@@ -40,6 +40,8 @@ type Baseline struct {
 	Path  string `json:"path"`
 	Known int    `json:"known"` // findings of this run that stand in it
 	Gone  int    `json:"gone"`  // entries whose finding is no longer there, where this run looked
+	// Written: this run wrote it, with all that it found; nothing was compared.
+	Written bool `json:"written,omitzero"`
 }
 
 // CheckOptions say how a check is printed.
@@ -50,6 +52,7 @@ type CheckOptions struct {
 	Quiet       bool   // findings only
 	MaxFindings int    // of one rule and store, in the formats that people read; 0 for no limit
 	Limited     bool   // not every session of the store was checked
+	Several     bool   // more than one store was asked for
 
 	// Fails reports whether the run fails because of a finding.
 	Fails func(*check.Finding) bool
@@ -74,6 +77,10 @@ var CheckFormats = []CheckFormat{
 	{Name: "table", new: func(o CheckOptions) CheckWriter { return &checkText{CheckOptions: o, body: findingsTable} }},
 	{Name: "json", new: func(o CheckOptions) CheckWriter { return &checkJSON{CheckOptions: o} }},
 	{Name: "ndjson", new: func(o CheckOptions) CheckWriter { return &checkLines{checkJSON{CheckOptions: o}} }},
+	{Name: "sarif", new: func(o CheckOptions) CheckWriter { return &checkSARIF{collected{CheckOptions: o}} }},
+	{Name: "junit", Roots: true, new: func(o CheckOptions) CheckWriter { return &checkJUnit{collected{CheckOptions: o}} }},
+	{Name: "github", new: func(o CheckOptions) CheckWriter { return &checkGitHub{collected{CheckOptions: o}} }},
+	{Name: "markdown", new: func(o CheckOptions) CheckWriter { return &checkMarkdown{collected{CheckOptions: o}} }},
 }
 
 // FindCheckFormat is the format with a name, nil where there is none.

@@ -19,7 +19,7 @@ type checkDocument struct {
 	Stores   []jsonStore   `json:"stores"`
 	Findings []jsonFinding `json:"findings"`
 	Requests []jsonRequest `json:"requests,omitempty"`
-	Errors   []Unread      `json:"errors,omitempty"`
+	Unread   []Unread      `json:"unread,omitempty"`
 	Baseline *Baseline     `json:"baseline,omitzero"`
 	Summary  jsonSummary   `json:"summary"`
 	ExitCode int           `json:"exit_code"`
@@ -92,7 +92,7 @@ type checkJSON struct {
 	stores   []jsonStore
 	findings []jsonFinding
 	requests []jsonRequest
-	errors   []Unread
+	unread   []Unread
 	summary  jsonSummary
 }
 
@@ -104,12 +104,12 @@ func (c *checkJSON) Store(r *check.Result, took time.Duration) error {
 	return nil
 }
 
-func (c *checkJSON) Unread(u Unread) { c.errors = append(c.errors, u) }
+func (c *checkJSON) Unread(u Unread) { c.unread = append(c.unread, u) }
 
 func (c *checkJSON) Close(end Ending) error {
 	return JSON(c.Screen.Plain(), checkDocument{
 		Schema: checkSchema, Tool: c.Tool, Stores: c.stores, Findings: c.findings, Requests: c.requests,
-		Errors: c.errors, Baseline: end.Baseline, Summary: c.summary, ExitCode: end.ExitCode,
+		Unread: c.unread, Baseline: end.Baseline, Summary: c.summary, ExitCode: end.ExitCode,
 	})
 }
 
@@ -141,7 +141,7 @@ type checkSummary struct {
 	jsonSummary
 	Stores   []jsonStore   `json:"stores"`
 	Requests []jsonRequest `json:"requests,omitempty"`
-	Errors   []Unread      `json:"errors,omitempty"`
+	Unread   []Unread      `json:"unread,omitempty"`
 	Baseline *Baseline     `json:"baseline,omitzero"`
 	ExitCode int           `json:"exit_code"`
 }
@@ -164,7 +164,7 @@ func (c *checkLines) Store(r *check.Result, took time.Duration) error {
 func (c *checkLines) Close(end Ending) error {
 	return jsonLine(c.Screen.Plain(), checkSummary{
 		Type: "summary", Schema: checkSchema, Tool: c.Tool, jsonSummary: c.summary, Stores: c.stores, Requests: c.requests,
-		Errors: c.errors, Baseline: end.Baseline, ExitCode: end.ExitCode,
+		Unread: c.unread, Baseline: end.Baseline, ExitCode: end.ExitCode,
 	})
 }
 

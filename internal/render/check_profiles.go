@@ -49,8 +49,21 @@ func answer(out *strings.Builder, a *check.Answer, width int) {
 		why = "--profile"
 	}
 	out.WriteString(ui.Bold.Render("The next request, to "+a.Profile.Name) + " (" + ui.Clean(why) + ")\n")
+	for _, sentence := range answerSentences(a) {
+		out.WriteString(ui.Hang("  ", "  ", sentence, width))
+	}
+	if a.Error != "" {
+		out.WriteString(ui.Hang("    ", "    ", ui.Clean(a.Error), width))
+	}
+	out.WriteString("\n")
+}
+
+// answerSentences say what becomes of the request. The provider's own words follow
+// where they are known.
+func answerSentences(a *check.Answer) []string {
+	var sentences []string
 	if a.Closed {
-		out.WriteString(ui.Hang("  ", "  ", "There will be none: this sub-session is finished, and its runtime never sends it to a model again.", width))
+		sentences = append(sentences, "There will be none: this sub-session is finished, and its runtime never sends it to a model again.")
 	}
 	says := map[check.Verdict]string{
 		check.Accept: "It is accepted, as far as is known.",
@@ -64,9 +77,5 @@ func answer(out *strings.Builder, a *check.Answer, width int) {
 		says += " (" + strings.Join(a.Rules, ", ") + ")"
 		says += map[bool]string{true: "; with which words is not known.", false: ":"}[a.Error == ""]
 	}
-	out.WriteString(ui.Hang("  ", "  ", says, width))
-	if a.Error != "" {
-		out.WriteString(ui.Hang("    ", "    ", ui.Clean(a.Error), width))
-	}
-	out.WriteString("\n")
+	return append(sentences, says)
 }

@@ -19,25 +19,44 @@ type checkText struct {
 
 	stores   int
 	printed  bool // something
+	short    bool // the last store got one line
 	findings []*check.Finding
+	sums     []storeSum
 }
 
 func (c *checkText) Store(r *check.Result, took time.Duration) error {
 	var out strings.Builder
-	if c.printed && !c.Quiet {
+	short := c.unremarkable(r)
+	if c.printed && !c.Quiet && (!short || !c.short) {
 		out.WriteString("\n")
 	}
-	c.printed = true
+	c.printed, c.short = true, short
 	if !r.Recording {
 		c.stores++
+		c.sumUp(r)
 	}
 	c.findings = append(c.findings, r.Findings...)
-	if !c.Quiet || len(r.Findings) > 0 {
-		c.head(&out, r)
+	switch {
+	case !short:
+		if err := c.whole(&out, r, took); err != nil {
+			return err
+		}
+	case !c.Quiet:
+		out.WriteString(ui.Hang("", "  ", ui.Bold.Render(storeName(r.Store, c.Home))+": "+c.verdict(r, took), c.Screen.TextWidth()))
 	}
-	shown, hidden := limit(r.Findings, c.MaxFindings)
+	_, err := io.WriteString(c.Screen, out.String())
+	return err
+}
+
+// whole prints all that is known of a store.
+func (c *checkText) whole(out *strings.Builder, r *check.Result, took time.Duration) error {
+	fresh := check.Fresh(r.Findings)
+	if !c.Quiet || len(fresh) > 0 {
+		c.head(out, r)
+	}
+	shown, hidden := limit(fresh, c.MaxFindings)
 	if len(shown) > 0 {
-		if err := c.body(&out, &c.CheckOptions, shown); err != nil {
+		if err := c.body(out, &c.CheckOptions, shown); err != nil {
 			return err
 		}
 		for _, h := range hidden {
@@ -45,13 +64,12 @@ func (c *checkText) Store(r *check.Result, took time.Duration) error {
 		}
 	}
 	for _, a := range r.Answers {
-		answer(&out, &a, c.Screen.TextWidth())
+		answer(out, &a, c.Screen.TextWidth())
 	}
 	if !c.Quiet {
-		c.foot(&out, r, took)
+		c.foot(out, r, took)
 	}
-	_, err := io.WriteString(c.Screen, out.String())
-	return err
+	return nil
 }
 
 // head names the store.
@@ -61,12 +79,7 @@ func (c *checkText) head(out *strings.Builder, r *check.Result) {
 	if r.Recording {
 		return
 	}
-	facts := []string{ui.Clean(s.Title)}
-	if s.Generation != "" {
-		facts = append(facts, "schema "+ui.Clean(s.Generation))
-	}
-	facts = append(facts, ui.Bytes(s.Bytes), c.sessions(r))
-	out.WriteString(ui.Hang("  ", "  ", strings.Join(facts, ", "), width))
+	out.WriteString(ui.Hang("  ", "  ", c.facts(r), width))
 	if s.Runtime != "" {
 		out.WriteString(ui.Hang("  ", "  ", ui.Clean(s.Runtime), width))
 	}
@@ -79,9 +92,18 @@ func (c *checkText) head(out *strings.Builder, r *check.Result) {
 	out.WriteString("\n")
 }
 
+// facts are what a store is and how much of it was checked, on one line.
+func (c *CheckOptions) facts(r *check.Result) string {
+	facts := []string{ui.Clean(r.Store.Title)}
+	if r.Store.Generation != "" {
+		facts = append(facts, "schema "+ui.Clean(r.Store.Generation))
+	}
+	return strings.Join(append(facts, ui.Bytes(r.Store.Bytes), c.sessions(r)), ", ")
+}
+
 // sessions counts what was checked, as people count: a conversation with its
 // sub-sessions is one.
-func (c *checkText) sessions(r *check.Result) string {
+func (c *CheckOptions) sessions(r *check.Result) string {
 	text := ui.Count(r.Trees, "session")
 	if c.Limited {
 		text += " of it"
@@ -95,24 +117,30 @@ func (c *checkText) sessions(r *check.Result) string {
 // foot sums up.
 func (c *checkText) foot(out *strings.Builder, r *check.Result, took time.Duration) {
 	width := c.Screen.TextWidth()
-	if r.Trees == 0 && r.Incomplete == "" && !r.Recording && !r.Against {
-		none := "There are no sessions in this store."
-		if c.Limited {
-			none = "No session of this store is that recent."
-		}
-		out.WriteString(none + "\n")
-	}
-	if r.Trees > 0 || len(r.Findings) > 0 {
-		out.WriteString(ui.Hang("", "", tally(r)+counted(r, took), width))
+	if verdict := c.verdict(r, took); verdict != "" {
+		out.WriteString(ui.Hang("", "", verdict, width))
 	}
 	if r.Incomplete != "" {
 		out.WriteString(ui.Hang("", "", ui.Yellow.Render("Incomplete:")+" "+ui.Ended(ui.Clean(r.Incomplete)), width))
 	}
-	if len(r.Findings) > 0 {
+	if len(check.Fresh(r.Findings)) > 0 {
 		for _, advice := range r.Store.Advice {
 			out.WriteString(ui.Hang("", "", ui.Clean(advice), width))
 		}
 	}
+}
+
+// verdict counts what was found, "" where nothing was looked at.
+func (c *checkText) verdict(r *check.Result, took time.Duration) string {
+	switch {
+	case r.Trees > 0 || len(r.Findings) > 0:
+		return tally(r) + counted(r, took)
+	case r.Incomplete != "" || r.Recording || r.Against:
+		return ""
+	case c.Limited:
+		return "No session of this store is among those to check."
+	}
+	return "There are no sessions in this store."
 }
 
 // counted is how much was looked at: " (22 items in 0.1 s)". A recording says
@@ -127,9 +155,6 @@ func counted(r *check.Result, took time.Duration) string {
 	return fmt.Sprintf(" (%s in %.1f s)", ui.Count(r.Items, "item"), took.Seconds())
 }
 
-// Unread says nothing: standard error has it.
-func (c *checkText) Unread(Unread) {}
-
 // Close sums up several stores and says what to type next.
 func (c *checkText) Close(end Ending) error {
 	if c.Quiet {
@@ -137,20 +162,24 @@ func (c *checkText) Close(end Ending) error {
 	}
 	var out strings.Builder
 	if c.stores > 1 {
-		fmt.Fprintf(&out, "\n%s in %s\n", severities(c.findings), ui.Count(c.stores, "store"))
+		c.summary(&out)
+	}
+	if end.Baseline != nil {
+		out.WriteString(ui.Hang("", "", end.Baseline.sentence(), c.Screen.TextWidth()))
 	}
 	if len(end.Next) > 0 {
-		out.WriteString("Nothing was changed. Next:\n")
+		out.WriteString(nothing(end.Baseline) + " was changed. Next:\n")
 		out.WriteString(nextLines(end.Next, c.Screen.TextWidth()))
 	}
 	_, err := io.WriteString(c.Screen, out.String())
 	return err
 }
 
-// tally is "1 error, 2 infos in 2 of 212 sessions".
+// tally is "1 error, 2 infos in 2 of 212 sessions, 3 known findings left out".
 func tally(r *check.Result) string {
+	fresh, rest := check.Fresh(r.Findings), leftOut(r.Findings)
 	roots, own := map[string]bool{}, false
-	for _, f := range r.Findings {
+	for _, f := range fresh {
 		if f.Root == nil {
 			own = true
 		} else {
@@ -159,8 +188,8 @@ func tally(r *check.Result) string {
 	}
 	sessions := ui.Number(len(roots)) + " of " + ui.Count(r.Trees, "session")
 	switch {
-	case len(r.Findings) == 0:
-		return "No findings in " + ui.Count(r.Trees, "session")
+	case len(fresh) == 0:
+		return news(r.Findings) + " in " + ui.Count(r.Trees, "session") + rest
 	case r.Recording:
 		sessions = "the recording itself"
 	case own && len(roots) == 0:
@@ -168,7 +197,7 @@ func tally(r *check.Result) string {
 	case own:
 		sessions = "the store itself and " + sessions
 	}
-	return severities(r.Findings) + " in " + sessions
+	return news(r.Findings) + " in " + sessions + rest
 }
 
 // severities is "1 error, 2 infos".

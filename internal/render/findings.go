@@ -33,7 +33,7 @@ func findingsText(out *strings.Builder, o *CheckOptions, findings []*check.Findi
 func findingText(out *strings.Builder, f *check.Finding, place string, width int) {
 	fmt.Fprintf(out, "  %s %s %s  %s\n", styleOf(f.Severity).Render(f.Severity.String()),
 		ui.Bold.Render(f.Rule.ID), f.Rule.Name, ui.Cyan.Render(place))
-	out.WriteString(ui.Hang("    ", "    ", ui.Ended(ui.Clean(f.Message)), width))
+	out.WriteString(ui.Hang("    ", "    ", ui.Ended(ui.Clean(said(f))), width))
 }
 
 func sameSession(a, b *check.Finding) bool {
@@ -94,14 +94,23 @@ func itemRanges(items []int) string {
 	return strings.Join(parts, ",")
 }
 
-// refusal is what the provider answers because of a finding, and what an adapter
-// for it sends instead; "" when it minds nothing.
+// refusal is what a finding leads to, each behind an arrow.
 func refusal(f *check.Finding, width int) string {
+	text := ""
+	for _, c := range consequences(f) {
+		text += pointed(c, width)
+	}
+	return text
+}
+
+// consequences are what the provider answers because of a finding, and what an
+// adapter for it sends instead; none when it minds nothing.
+func consequences(f *check.Finding) []string {
+	var all []string
 	who := ""
 	if len(f.Judged) > 1 {
 		who = " to " + f.Profile.Name
 	}
-	text := ""
 	if f.ProviderError != "" {
 		fails := "fails"
 		if f.Severity < rules.Error {
@@ -110,12 +119,12 @@ func refusal(f *check.Finding, width int) string {
 				fails = "may fail"
 			}
 		}
-		text = pointed("the next request"+who+" "+fails+" with: "+ui.Clean(f.ProviderError), width)
+		all = append(all, "the next request"+who+" "+fails+" with: "+ui.Clean(f.ProviderError))
 	}
 	if f.Sent != "" {
-		text += pointed("an adapter sends instead: "+ui.Clean(f.Sent), width)
+		all = append(all, "an adapter sends instead: "+ui.Clean(f.Sent))
 	}
-	return text
+	return all
 }
 
 // pointed is a consequence behind an arrow, on two lines at most.

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessctl/sessctl/internal/baseline"
 )
 
 // TestTheDocumentedKeysAreThoseOfTheDocuments compares the tables of
@@ -29,11 +31,14 @@ func TestTheDocumentedKeysAreThoseOfTheDocuments(t *testing.T) {
 		"ls --format json":       lsDocument{},
 		"ls --format ndjson":     lsSummary{},
 		"stores --format json":   storesDocument{},
+		"diff --format json":     diffDocument{},
 		"explain --format json":  explainDocument{},
 		"config --format json":   configDocument{},
 		"version --format json":  Build{},
+		"The baseline file":      baseline.File{},
 	} {
 		keys := jsonKeys(reflect.TypeOf(document), "")
+		oneMeaning(t, heading, keys)
 		if slices.Contains(documented[heading], "findings[]") { // explained under another heading
 			keys = collapse(keys, "findings[]")
 		}
@@ -60,6 +65,20 @@ func keysByHeading(page string) map[string][]string {
 		}
 	}
 	return keys
+}
+
+// oneMeaning fails for a key that stands for two things in a document: of two fields
+// with one name, the encoder writes the outer one.
+func oneMeaning(t *testing.T, heading string, keys []string) {
+	t.Helper()
+	for _, key := range keys {
+		twice := func(other string) bool {
+			return strings.HasPrefix(other, key+"[]") || strings.HasPrefix(other, key+".")
+		}
+		if slices.ContainsFunc(keys, twice) {
+			t.Errorf("%s: %s is a value and a list or an object", heading, key)
+		}
+	}
 }
 
 // collapse makes one key of those of a list's objects.

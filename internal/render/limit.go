@@ -15,13 +15,14 @@ type hidden struct {
 	sessions map[string]bool
 }
 
-func (h *hidden) sentence(width int) string {
+func (h *hidden) sentence(width int) string { return ui.Hang("", "  ", h.words(), width) }
+
+func (h *hidden) words() string {
 	where := ""
 	if len(h.sessions) > 0 {
 		where = " in " + ui.Count(len(h.sessions), "session")
 	}
-	return ui.Hang("", "  ", fmt.Sprintf("…and %s more of %s %s%s (all of them: --max-findings 0)",
-		ui.Number(h.findings), h.rule.ID, h.rule.Name, where), width)
+	return fmt.Sprintf("…and %s more of %s %s%s (all of them: --max-findings 0)", ui.Number(h.findings), h.rule.ID, h.rule.Name, where)
 }
 
 // limit keeps up to n findings of each rule.

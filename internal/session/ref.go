@@ -4,6 +4,10 @@ package session
 // own record, whatever the store calls that table.
 const TableSessions = "sessions"
 
+// TableLines is the table of a Ref to a line of a stream that is no item and no
+// session; its key is the line number, from 1.
+const TableLines = "lines"
+
 // Ref addresses one record of a store: what a finding points at and what an
 // edit changes. The store itself is known from the context.
 type Ref struct {

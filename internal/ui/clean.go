@@ -9,7 +9,8 @@ import (
 
 // Clean makes stored text safe to print on one line: every control character
 // (C1 included), every character that changes the direction of text, every
-// line separator and every byte that is no UTF-8 becomes a visible escape.
+// line separator, every byte that is no UTF-8 and the two code points that no XML
+// can hold become a visible escape.
 func Clean(text string) string {
 	if isClean(text) {
 		return text
@@ -41,5 +42,5 @@ func isClean(text string) bool {
 }
 
 func isUnsafe(r rune) bool {
-	return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp)
+	return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control, unicode.Zl, unicode.Zp) || r == '\ufffe' || r == '\uffff'
 }

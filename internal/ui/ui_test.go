@@ -2,6 +2,7 @@ package ui
 
 import (
 	"bytes"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -148,7 +149,7 @@ func TestWordsForPeople(t *testing.T) {
 	tests := []struct{ got, want string }{
 		{Bytes(0), "0 B"}, {Bytes(1100), "1.1 kB"}, {Bytes(4_100_000), "4.1 MB"}, {Bytes(-1), "0 B"},
 		{Count(0, "item"), "0 items"}, {Count(1, "item"), "1 item"}, {Count(2397, "item"), "2,397 items"},
-		{Tilde("/home/ann/.cagent/session.db", "/home/ann"), "~/.cagent/session.db"},
+		{Tilde(filepath.FromSlash("/home/ann/.cagent/session.db"), filepath.FromSlash("/home/ann")), filepath.FromSlash("~/.cagent/session.db")},
 		{Tilde("/home/anna/x", "/home/ann"), "/home/anna/x"}, {Tilde("/x", ""), "/x"}, {Tilde("/x", "/"), "/x"},
 		{Sentence("check the path"), "Check the path."}, {Sentence("sessctl reads files"), "sessctl reads files."},
 		{Sentence("`sessctl ls` lists them"), "`sessctl ls` lists them."}, {Sentence("./a.db is it?"), "./a.db is it?"}, {Sentence(""), ""},

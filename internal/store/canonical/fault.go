@@ -13,15 +13,11 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// tableLines is the table of a Ref to a line that is no item and no session;
-// its key is the line number, from 1.
-const tableLines = "lines"
-
 // lineFault is a fault of the stream itself.
 func lineFault(kind session.FaultKind, line int64, field, detail string) session.Fault {
 	return session.Fault{
 		Kind: kind, Item: -1, Field: field,
-		Ref:    session.Ref{Table: tableLines, Key: strconv.FormatInt(line, 10)},
+		Ref:    session.Ref{Table: session.TableLines, Key: strconv.FormatInt(line, 10)},
 		Detail: at(line, detail),
 	}
 }

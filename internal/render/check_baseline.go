@@ -1,0 +1,68 @@
+package render
+
+import (
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/ui"
+)
+
+// news is "1 error, 2 infos", of the findings that no baseline knows.
+func news(findings []*check.Finding) string {
+	fresh := check.Fresh(findings)
+	if len(fresh) == 0 && len(findings) > 0 {
+		return "No new findings"
+	}
+	return severities(fresh)
+}
+
+// leftOut counts the findings that people are not shown, because they stand in the
+// baseline: ", 2 known findings left out".
+func leftOut(findings []*check.Finding) string {
+	known := len(findings) - len(check.Fresh(findings))
+	if known == 0 {
+		return ""
+	}
+	return ", " + ui.Count(known, "known finding") + " left out"
+}
+
+// said is the message of a finding for people. One that got worse than the baseline
+// knows it says so.
+func said(f *check.Finding) string {
+	if f.Was == nil {
+		return f.Message
+	}
+	was := f.Was.Severity.String()
+	if f.Was.Items > 0 {
+		was += ", " + ui.Count(f.Was.Items, "item")
+	}
+	return "worse than in the baseline (" + was + "): " + f.Message
+}
+
+// nothing is what a run with a baseline changed, as the beginning of a sentence.
+func nothing(b *Baseline) string {
+	if b != nil && b.Written {
+		return "No store"
+	}
+	return "Nothing"
+}
+
+// sentence says what a run had to do with the baseline.
+func (b *Baseline) sentence() string {
+	name := "the baseline " + ui.Clean(b.Path)
+	if b.Written {
+		return "Wrote " + ui.Count(b.Known, "finding") + " into " + name + "."
+	}
+	text := "No known finding is in " + name
+	switch {
+	case b.Known == 1:
+		text = "1 known finding is in " + name
+	case b.Known > 1:
+		text = ui.Count(b.Known, "known finding") + " are in " + name
+	}
+	switch {
+	case b.Gone == 1:
+		text += ", and 1 entry of it is gone"
+	case b.Gone > 1:
+		text += ", and " + ui.Number(b.Gone) + " entries of it are gone"
+	}
+	return text + "."
+}

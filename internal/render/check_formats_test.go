@@ -1,0 +1,218 @@
+package render_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/ui"
+)
+
+// checked is a run over several stores, for the formats that are written as a whole.
+type checked struct {
+	results []any // *check.Result or render.Unread, in the order in which a run tells them
+	end     render.Ending
+	max     int // findings of one rule
+}
+
+// print runs the writer of a format, and gives what went to the summary of a step.
+func (c *checked) print(t *testing.T, format string) (out, summary string) {
+	t.Helper()
+	local := time.Local
+	time.Local = time.UTC
+	t.Cleanup(func() { time.Local = local })
+	var text, step bytes.Buffer
+	w := render.FindCheckFormat(format).Check(render.CheckOptions{
+		Screen: ui.NewScreen(&text, ui.ColorNever, func(string) string { return "" }), Tool: render.Tool{Name: "sessctl", Version: "test"},
+		MaxFindings: c.max, Folder: filepath.FromSlash("/work/project"), StepSummary: &step,
+		Fails:   func(f *check.Finding) bool { return !f.Known && f.Severity == rules.Error },
+		Started: time.Date(2026, 3, 4, 5, 6, 7, 0, time.FixedZone("CET", 3600)),
+	})
+	for _, r := range c.results {
+		switch r := r.(type) {
+		case *check.Result:
+			if err := w.Store(r, 1234*time.Millisecond); err != nil {
+				t.Fatal(err)
+			}
+		case render.Unread:
+			w.Unread(r)
+		}
+	}
+	if err := w.Close(c.end); err != nil {
+		t.Fatal(err)
+	}
+	return text.String(), step.String()
+}
+
+func found(rule string, severity rules.Severity, root *check.Head, items []int, message string) *check.Finding {
+	f := &check.Finding{Rule: rules.Find(rule), Severity: severity, Root: root, Item: -1, Items: items, Row: "session_items/17", Message: message, Fingerprint: "f"}
+	if root != nil {
+		f.Session = root.ID
+	}
+	return f
+}
+
+// someStores are findings of every severity, one of the store itself, a store that
+// could not be read, one that was not read to its end, and a baseline.
+func someStores() *checked {
+	day := time.Date(2026, 2, 4, 10, 0, 0, 0, time.UTC)
+	leaky := &check.Head{ID: "9bd7326a-0001-4000-8000-000000000000", Title: "Review a|b <i>now</i> ]]> & more", Created: day}
+	clean := &check.Head{ID: "0c0ffee0-0002-4000-8000-000000000000", Title: "", Created: day}
+	alike := &check.Head{ID: "9bd7326a-0003-4000-8000-000000000000", Title: leaky.Title, Created: day}
+	refused := found("SC101", rules.Error, leaky, []int{3}, "the call toolu_2 (shell) has no result")
+	refused.Profile, refused.ProviderError = rules.FindProfile("anthropic"), "messages.2: `tool_use` ids were found without `tool_result` blocks"
+	known := found("SC701", rules.Error, leaky, []int{4, 5}, "2 messages of worker stand in this session")
+	known.Known = true
+	worse := found("SC701", rules.Error, alike, []int{1, 2, 3, 7}, "4 messages of worker stand in this session")
+	worse.Was = &check.Extent{Severity: rules.Error, Items: 2}
+	onlyKnown := found("SC104", rules.Warning, &check.Head{ID: "trace", Title: "A trace", Created: day}, []int{2}, "the result of toolu_7 comes late")
+	onlyKnown.Known = true
+	return &checked{max: 2, results: []any{
+		&check.Result{
+			Store: &session.Store{
+				Path: filepath.FromSlash("/work/project/stores/a,b: 100%.db"), Kind: "docker-agent", Title: "docker agent", Generation: "018",
+				Bytes: 123456, Writer: session.WriterDead, Advice: []string{"Versions before 1.9 leak; a newer one does not."},
+			},
+			Trees: 3, Sessions: 4, Items: 212, WithSubs: 1, Roots: []*check.Head{leaky, clean, alike},
+			Profiles: []check.Use{{Profile: rules.FindProfile("anthropic"), Sessions: 3, Why: "the model is claude-opus-4-1"}},
+			Findings: []*check.Finding{
+				found("SC003", rules.Error, nil, nil, "1 row of session_items names a session that is not there"),
+				refused, known,
+				found("SC015", rules.Info, leaky, []int{1}, "item 1 is older than the one before it"),
+				worse,
+				found("SC015", rules.Info, alike, []int{2}, "item 2 is older than the one before it"),
+				found("SC015", rules.Info, alike, []int{4}, "item 4 is older than the one before it"),
+				found("SC104", rules.Warning, alike, []int{6}, "the result of toolu_9 comes late"),
+			},
+		},
+		render.Unread{Store: "missing.db", Message: "there is no file missing.db", Next: "Check the path.", ExitCode: 3},
+		render.Unread{Store: "trace.ndjson", Message: "trace.ndjson ends in the middle of a line", Next: "Export it again.", ExitCode: 3},
+		&check.Result{
+			Store: &session.Store{Path: "trace.ndjson", Kind: "canonical", Title: "canonical stream", Bytes: 99},
+			Trees: 1, Sessions: 1, Items: 3, Roots: []*check.Head{onlyKnown.Root}, Findings: []*check.Finding{onlyKnown},
+			Incomplete: "the store could not be read to its end",
+		},
+		&check.Result{Store: &session.Store{Path: "-", Kind: "canonical", Title: "canonical stream"}},
+	}, end: render.Ending{
+		ExitCode: 3, Baseline: &render.Baseline{Path: "baseline.json", Known: 2, Gone: 1},
+		Next: []render.Command{{Line: "sessctl explain SC003", Why: "what it means and what a repair costs"}},
+	}}
+}
+
+// manyFindings are 10,000 findings of two rules, in one session or in one each.
+func manyFindings(sessions int) *checked {
+	r := &check.Result{
+		Store: &session.Store{Path: "many.db", Kind: "docker-agent", Title: "docker agent"}, Trees: sessions, Sessions: sessions, Items: 20000,
+	}
+	for i := range sessions {
+		r.Roots = append(r.Roots, &check.Head{ID: fmt.Sprintf("%08d-0000-4000-8000-000000000000", i), Title: "A session"})
+	}
+	for i := range 10000 {
+		root := r.Roots[i*sessions/10000]
+		f := found("SC015", rules.Error, root, []int{i}, fmt.Sprintf("item %d is older than the one before it", i))
+		if i == 9999 {
+			f = found("SC701", rules.Error, root, []int{i}, "a message of worker stands in this session")
+		}
+		r.Findings = append(r.Findings, f)
+	}
+	return &checked{results: []any{r}, max: 100}
+}
+
+func TestFormatsForCI(t *testing.T) {
+	for format, name := range map[string]string{"junit": "stores.xml", "github": "stores.github", "markdown": "stores.md"} {
+		out, summary := someStores().print(t, format)
+		goldenIn(t, "check", name, out)
+		safe(t, out)
+		if format == "github" {
+			goldenIn(t, "check", "stores.md", summary)
+		} else if summary != "" {
+			t.Errorf("%s wrote a summary of the step:\n%s", format, summary)
+		}
+	}
+}
+
+func TestTenThousandFindingsStayReadable(t *testing.T) {
+	for _, format := range []string{"junit", "github", "markdown"} {
+		out, _ := manyFindings(1).print(t, format)
+		if len(out) > 50_000 {
+			t.Errorf("%s has %d bytes", format, len(out))
+		}
+		for _, want := range []string{"…and 9,899 more of SC015 time-goes-back in 1 session", "a message of worker stands"} {
+			if !strings.Contains(out, want) && !strings.Contains(out, strings.ReplaceAll(want, " time-goes-back", ` time\-goes\-back`)) {
+				t.Errorf("%s does not say %q", format, want)
+			}
+		}
+	}
+	out, _ := manyFindings(1).print(t, "github")
+	if first := strings.SplitN(out, "\n", 3); !strings.Contains(first[0], "SC015") || !strings.Contains(first[1], "SC701") {
+		t.Errorf("the first annotations are of one rule:\n%s\n%s", first[0], first[1])
+	}
+	out, _ = manyFindings(10000).print(t, "junit")
+	if cases, failures := strings.Count(out, "<testcase "), strings.Count(out, "<failure "); cases != 10000 || failures != 10000 {
+		t.Errorf("got %d cases and %d failures for as many sessions", cases, failures)
+	}
+}
+
+// TestTheSummaryOfAStepFits: what is cut off is counted.
+func TestTheSummaryOfAStepFits(t *testing.T) {
+	all := manyFindings(1)
+	all.max = 0
+	one := all.results[0].(*check.Result)
+	stores := &checked{max: 100}
+	for i := range 10000 {
+		stores.results = append(stores.results, &check.Result{
+			Store: &session.Store{Path: fmt.Sprintf("%d.db", i), Title: "docker agent"}, Findings: one.Findings[:1], Trees: 1,
+		})
+		if i == 0 {
+			stores.results = append(stores.results, render.Unread{Store: "missing.db", Message: "there is no file missing.db"})
+		}
+	}
+	for name, c := range map[string]*checked{"findings": all, "stores": stores} {
+		_, summary := c.print(t, "github")
+		if len(summary) > 1<<20/4 || len(summary) < 1<<18-2000 {
+			t.Errorf("%s: %d bytes", name, len(summary))
+		}
+		rows, heads := strings.Count(summary, " item "), strings.Count(summary, "\n### ")
+		words := fmt.Sprintf("%s findings left out", ui.Number(10000-rows))
+		if name == "stores" {
+			words = fmt.Sprintf("%s findings and %s stores left out", ui.Number(10000-rows), ui.Number(10001-heads))
+		}
+		if !strings.Contains(summary, "**Cut here:** "+words) {
+			t.Errorf("%s: the end does not say %q:\n%s", name, words, summary[len(summary)-600:])
+		}
+	}
+}
+
+// TestJUnitIsValid asks the schemas, which are no part of the repository.
+func TestJUnitIsValid(t *testing.T) {
+	program, err := exec.LookPath("xmllint")
+	if err != nil {
+		t.Skip("there is no xmllint, which Debian has in libxml2-utils")
+	}
+	none := &checked{results: []any{&check.Result{Store: &session.Store{Path: "empty.db"}}}}
+	for name, c := range map[string]*checked{"stores": someStores(), "empty": none, "nothing": {}} {
+		out, _ := c.print(t, "junit")
+		file := filepath.Join(t.TempDir(), name+".xml")
+		if err := os.WriteFile(file, []byte(out), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, schema := range []string{"JUnit.xsd", "jenkins-junit.xsd"} {
+			path := filepath.Join("..", "..", "bin", "schemas", schema)
+			if _, err := os.Stat(path); err != nil {
+				t.Skipf("there is no bin/schemas/%s; `make schemas` fetches it", schema)
+			}
+			if said, err := exec.Command(program, "--noout", "--nonet", "--schema", path, file).CombinedOutput(); err != nil {
+				t.Errorf("%s is not valid by %s: %v\n%s", name, schema, err, said)
+			}
+		}
+	}
+}
