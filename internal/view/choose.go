@@ -83,7 +83,7 @@ func Choose(known []Known, name string) (Known, error) {
 	if n, err := strconv.Atoi(name); err == nil && n < 0 {
 		roots := newestRoots(known)
 		if -n > len(roots) {
-			return Known{}, problem.New(problem.Usage, "Count from -1, the newest.", "there is no session %s: only %d are there", name, len(roots))
+			return Known{}, noSession("Count from -1, the newest.", "there is no session %s: only %d are there", name, len(roots))
 		}
 		return roots[-n-1], nil
 	}

@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,6 +12,16 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/ui"
 )
+
+// ErrNoSession is the cause where no session has the name.
+var ErrNoSession = errors.New("no session has this name")
+
+// noSession is a usage problem of that cause.
+func noSession(next, format string, args ...any) error {
+	err := problem.New(problem.Usage, next, format, args...)
+	err.Err = ErrNoSession
+	return err
+}
 
 // elsewhere is what to do about a store without sessions.
 const elsewhere = "`sessctl stores` shows where else there are stores."
@@ -42,7 +53,7 @@ func longestStart(list []Known) int {
 // unknown names the sessions whose id or title comes nearest.
 func unknown(known []Known, name string) error {
 	if len(known) == 0 {
-		return problem.New(problem.Usage, elsewhere, "there is no session %q: the store has none", name)
+		return noSession(elsewhere, "there is no session %q: the store has none", name)
 	}
 	near := slices.Clone(known)
 	lower := strings.ToLower(name)
@@ -50,7 +61,7 @@ func unknown(known []Known, name string) error {
 		return cmp.Or(cmp.Compare(closeness(b, lower), closeness(a, lower)), newer(a, b))
 	})
 	near = near[:min(len(near), 3)]
-	return problem.New(problem.Usage, "The nearest: "+nameAll(near, longestStart(near)), "there is no session %q", name)
+	return noSession("The nearest: "+nameAll(near, longestStart(near)), "there is no session %q", name)
 }
 
 // closeness is how much of a name a session shares: the length of the common

@@ -49,19 +49,35 @@ func Default(home string) ([]string, error) {
 	return found, nil
 }
 
-// storeEndings are the names of files that are looked into when a folder is
+// Endings are those of the names of files that are looked into when a folder is
 // named.
-var storeEndings = []string{".db", ".sqlite", ".sqlite3", ".ndjson"}
+var Endings = []string{".db", ".sqlite", ".sqlite3", ".ndjson"}
 
-// Expand replaces a folder by the stores that it stands for: itself, where it is one,
-// and those directly in it. One that only may be a store stands for itself where there
-// are no others, or where kind names what it is; "" names none. Every other path stays
-// as it is.
+// Expand replaces a pattern by the stores that it matches, and a folder by those that it
+// stands for. Every other path stays as it is. kind names what a folder is taken for, ""
+// anything.
 func Expand(ctx context.Context, path, kind string) ([]string, error) {
-	if path == "" {
+	switch {
+	case path == "":
 		return nil, problem.New(problem.Usage, "`sessctl stores` lists what is known and where it is looked for.", "the path of a store is empty")
+	case IsPattern(path):
+		return matching(ctx, path, kind)
+	case !isFolder(path):
+		return []string{path}, nil
 	}
-	if !isFolder(path) || kind != "" && sureOf(ctx, path, kind) != store.No {
+	found, err := folderMeans(ctx, path, kind)
+	if err == nil && len(found) == 0 {
+		err = problem.New(problem.Unreadable, "Name the file itself if it has another ending; `sessctl stores` lists what is known.",
+			"%s is a folder without a session store, and is none itself (looked at its files ending in %s)", path, strings.Join(Endings, ", "))
+	}
+	return found, err
+}
+
+// folderMeans are the stores that a folder stands for: itself, where it is one, and those
+// directly in it. One that only may be a store stands for itself where there are no
+// others, or where kind names what it is.
+func folderMeans(ctx context.Context, path, kind string) ([]string, error) {
+	if kind != "" && sureOf(ctx, path, kind) != store.No {
 		return []string{path}, nil
 	}
 	itself := sureOf(ctx, path, "")
@@ -71,13 +87,10 @@ func Expand(ctx context.Context, path, kind string) ([]string, error) {
 		return nil, err
 	case itself == store.Certain:
 		return append([]string{path}, found...), nil
-	case len(found) > 0:
-		return found, nil
-	case itself == store.Maybe:
+	case len(found) == 0 && itself == store.Maybe:
 		return []string{path}, nil
 	}
-	return nil, problem.New(problem.Unreadable, "Name the file itself if it has another ending; `sessctl stores` lists what is known.",
-		"%s is a folder without a session store, and is none itself (looked at its files ending in %s)", path, strings.Join(storeEndings, ", "))
+	return found, nil
 }
 
 // storesIn are the stores directly in a folder.
@@ -88,7 +101,7 @@ func storesIn(ctx context.Context, path string) (found []string, err error) {
 	}
 	for _, e := range entries {
 		file := filepath.Join(path, e.Name())
-		if isRegular(file) && slices.Contains(storeEndings, filepath.Ext(e.Name())) && isStore(ctx, file) {
+		if isRegular(file) && slices.Contains(Endings, filepath.Ext(e.Name())) && isStore(ctx, file) {
 			found = append(found, file)
 		}
 	}
