@@ -15,8 +15,12 @@ func newCheckCommand(p *program) *cobra.Command {
 		Long: `Check stores and print what is wrong with their sessions, each with its cause
 and with the error that the provider would answer. Nothing is changed.
 
-STORE is a file, a folder with stores in it, or - for a canonical stream on
+STORE is a file, a folder with stores in it, a pattern that stands for several
+('stores/**/*.db'; ** is any number of folders), or - for a canonical stream on
 standard input. Without one, the stores at their usual places are checked.
+
+A project that has findings already writes them into a baseline; runs with it
+fail on new ones only, and on known ones that got worse.
 
 Whether the next request would be accepted depends on the provider. Each session
 is judged for the one that its recorded model or its call ids hint at, and else
@@ -30,7 +34,10 @@ SESSION:ITEMS, on a terminal and in a pipe alike: ` + "`sessctl check | grep SC7
   sessctl check ~/.cagent/session.db --fail-on warning
   sessctl check --select SC7 --session 1f0c
   sessctl check --session 1f0c --profile anthropic,gemini --explain-request
-  sessctl check --format ndjson --since 7d | jq .message`,
+  sessctl check 'stores/**/*.db' --shard 1/4
+  sessctl check --format ndjson --since 7d | jq .message
+  sessctl check --write-baseline baseline.json
+  sessctl check --baseline baseline.json`,
 		GroupID: groupStore,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runCheck(cmd, p, args) },
 	}
@@ -44,13 +51,18 @@ func addCheckFlags(cmd *cobra.Command, p *program) {
 	addReportFlag(cmd)
 	addStoreFlag(cmd)
 	addFindingFlags(cmd)
+	addBaselineFlags(cmd)
 	flags.String("session", "", "check only the session with this `ID` (its beginning will do) and what belongs to it")
 	flags.String("since", "", "check only sessions in which something happened since this `TIME`: a date, or an age (7d, 36h)")
+	flags.String("shard", "", "check only the `I/N`th part of the sessions: 1/3, 2/3 and 3/3 are all of them")
 	flags.Bool("deep", false, "also make the tests that take longer than the check itself")
 	addProfileFlags(cmd)
 	flags.Bool("explain-request", false, "of the session of --session, also print what the provider answers to its next request")
 	addAssumeDeadFlag(cmd)
 	completeFlag(cmd, "session", p.sessionWords)
+	completeFlag(cmd, "since", oneOf())
+	completeFlag(cmd, "shard", oneOf())
+	cmd.ValidArgsFunction = completeStores(0)
 }
 
 func runCheck(cmd *cobra.Command, p *program, args []string) error {
@@ -59,12 +71,19 @@ func runCheck(cmd *cobra.Command, p *program, args []string) error {
 	if err != nil {
 		return err
 	}
+	file, err := p.newBaseline()
+	if err != nil {
+		return err
+	}
+	if file != nil {
+		defer func() { _ = file.Discard() }() // nothing is left of it after a commit
+	}
 	reports, err := p.openReports(paths)
 	if err != nil {
 		return err
 	}
 	defer reports.discard()
-	run, err := newCheckRun(p, reports)
+	run, err := newCheckRun(p, reports, len(paths) > 1)
 	if err != nil {
 		return err
 	}
@@ -74,10 +93,10 @@ func runCheck(cmd *cobra.Command, p *program, args []string) error {
 		}
 	}
 	if len(run.results) == 0 && run.missed != nil {
-		return run.missed
+		return run.nowhere()
 	}
-	end := render.Ending{ExitCode: run.code, Next: nextCommands(args, run.results)}
-	if err := cmp.Or(run.writer.Close(end), reports.commit()); err != nil {
+	end, failed := run.ending(args, file)
+	if err := cmp.Or(run.writer.Close(end), reports.commit(), failed); err != nil {
 		return err
 	}
 	return withCode(run.code)

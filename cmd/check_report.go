@@ -22,6 +22,7 @@ import (
 // addReportFlag declares the formats that are written into files besides.
 func addReportFlag(cmd *cobra.Command) {
 	cmd.Flags().StringArray("report", nil, "also write a report, given as `FORMAT=FILE`, in any format of --format;\nmay be given several times")
+	completeFlag(cmd, "report", completeReport)
 }
 
 // reportFiles are the reports of a run besides what it prints.
@@ -36,7 +37,7 @@ type reportFile struct {
 // they are committed. None may be a store: that would be lost.
 func (p *program) openReports(stores []string) (reportFiles, error) {
 	var all reportFiles
-	var paths []string
+	paths := p.baselinePaths()
 	for _, word := range p.config.Report {
 		r, path, err := openReport(word, slices.Concat(stores, paths))
 		if err != nil {
@@ -57,7 +58,7 @@ func openReport(word string, taken []string) (reportFile, string, error) {
 	case format == nil:
 		return reportFile{}, "", problem.New(problem.Usage, "Use one of these: "+strings.Join(render.CheckFormatNames(), ", ")+".", "--report: there is no format %q", name)
 	case slices.ContainsFunc(taken, func(other string) bool { return sameFile(path, other) }), registry.IsDatabase(path):
-		return reportFile{}, "", problem.New(problem.Usage, "Name another file.", "--report %s would overwrite a store or another report, %s", word, path)
+		return reportFile{}, "", problem.New(problem.Usage, "Name another file.", "--report %s would overwrite a store, a baseline or another report, %s", word, path)
 	}
 	file, err := atomicfile.Create(path, 0o644)
 	if err != nil {
@@ -113,14 +114,14 @@ func unread(path string, err error) render.Unread {
 
 // checkWriters are the writers of the format and of the reports, and whether one of
 // them names every session.
-func (p *program) checkWriters(reports reportFiles, started time.Time) (writers render.CheckWriters, roots bool) {
+func (p *program) checkWriters(reports reportFiles, several bool, started time.Time) (writers render.CheckWriters, roots bool) {
 	c := p.config
 	opts := render.CheckOptions{
 		Screen: p.out, Tool: tool(), Home: p.home,
 		Quiet: c.Quiet, MaxFindings: int(c.MaxFindings),
-		Limited: c.Session != "" || c.Since != "",
+		Limited: c.Session != "" || c.Since != "" || c.Shard != "", Several: several,
 		Fails:   func(f *check.Finding) bool { return p.failing([]*check.Finding{f}) != exitOK },
-		Started: started,
+		Started: started, StepSummary: p.newStepSummary(),
 	}
 	opts.Folder, _ = os.Getwd() // without it, paths stay as they were named
 	add := func(format *render.CheckFormat, opts render.CheckOptions) {

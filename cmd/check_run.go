@@ -1,10 +1,13 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/baseline"
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
@@ -12,6 +15,8 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/registry"
+	"github.com/sessctl/sessctl/internal/ui"
+	"github.com/sessctl/sessctl/internal/view"
 )
 
 // checkRun is one run of check over several stores.
@@ -20,17 +25,19 @@ type checkRun struct {
 	rules  []*rules.Rule
 	judge  rules.Judge
 	since  time.Time // zero: no limit
+	shard  shard
 	writer render.CheckWriter
-	roots  bool // the writer names every session
+	roots  bool                 // the writer names every session
+	known  *baseline.Comparison // with the baseline, nil without one
 	// recorded are the sessions that the store is compared with; nil for a check.
 	recorded []*session.Tree
 
 	code    int
-	missed  error           // why a store has no session that --session means
+	missed  []error         // why stores have no session that --session means
 	results []*check.Result // of the stores that were read
 }
 
-func newCheckRun(p *program, reports reportFiles) (*checkRun, error) {
+func newCheckRun(p *program, reports reportFiles, several bool) (*checkRun, error) {
 	c := p.config
 	run := &checkRun{program: p}
 	var err error
@@ -55,7 +62,15 @@ func newCheckRun(p *program, reports reportFiles) (*checkRun, error) {
 			return nil, err
 		}
 	}
-	run.writer, run.roots = p.checkWriters(reports, time.Now())
+	if c.Shard != "" {
+		if run.shard, err = parseShard(c.Shard); err != nil {
+			return nil, err
+		}
+	}
+	if run.known, err = p.comparison(); err != nil {
+		return nil, err
+	}
+	run.writer, run.roots = p.checkWriters(reports, several, time.Now())
 	return run, nil
 }
 
@@ -71,9 +86,11 @@ func (run *checkRun) store(ctx context.Context, path string) error {
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case run.config.Session != "" && problem.ClassOf(err) == problem.Usage:
-		run.missed = err
+	case errors.Is(err, view.ErrNoSession):
+		run.missed = append(run.missed, err)
 		return nil
+	case run.config.Session != "" && problem.ClassOf(err) == problem.Usage:
+		return err
 	case err != nil:
 		run.report(err)
 		run.writer.Unread(unread(path, err))
@@ -82,6 +99,7 @@ func (run *checkRun) store(ctx context.Context, path string) error {
 	if result == nil {
 		return nil
 	}
+	run.compare(result, err != nil)
 	run.count(result)
 	return run.writer.Store(result, time.Since(start))
 }
@@ -94,17 +112,24 @@ func (run *checkRun) check(ctx context.Context, opened *registry.Opened) (*check
 	}
 	var st store.Store = opened
 	opts := check.Options{
-		Rules: run.rules, Judge: run.judge, Explain: run.config.Explain, Bodies: run.withTexts(run.rules), Roots: run.roots,
+		Rules: run.rules, Judge: run.judge, Explain: run.config.Explain, Bodies: run.withTexts(run.rules), Roots: run.roots || run.known != nil,
+		OmitStore: !run.shard.first(),
 	}
 	if run.config.Session != "" {
 		one, err := findSession(ctx, opened, run.config.Session)
 		if err != nil {
 			return nil, err
 		}
+		if err := run.inShard(ctx, one); err != nil {
+			return nil, err
+		}
 		st, opts.Session = one, one.found.ID
 	}
 	if !run.since.IsZero() {
-		st = recentStore{st, run.since}
+		st = part{st, touchedSince(run.since)}
+	}
+	if !run.shard.isWhole() {
+		st = part{st, run.shard.holds}
 	}
 	opts.Recorded = run.recorded
 	result, err := check.Run(ctx, st, opts)
@@ -121,4 +146,23 @@ func (run *checkRun) count(result *check.Result) {
 		run.code = worse(run.code, int(problem.Unreadable))
 	}
 	run.code = worse(run.code, run.failing(result.Findings))
+}
+
+// inShard refuses a session that belongs to another shard.
+func (run *checkRun) inShard(ctx context.Context, one oneSession) error {
+	for tree, err := range one.Trees(ctx) {
+		if err := cmp.Or(err, run.shard.check(one.found.ID, tree)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nowhere is the problem with a session that no store has.
+func (run *checkRun) nowhere() error {
+	if len(run.missed) == 1 {
+		return run.missed[0]
+	}
+	return problem.New(problem.Usage, "`sessctl ls` lists the sessions of a store.", "none of the %s has a session %q",
+		ui.Count(len(run.missed), "store"), run.config.Session)
 }

@@ -114,6 +114,9 @@ func TestNextCommandsLeadToTheWorstFindings(t *testing.T) {
 		{Rule: rules.Find("SC701"), Severity: rules.Error, Session: "child", Root: &check.Head{ID: "parent"}},
 		{Rule: rules.Find("SC701"), Severity: rules.Error, Session: "child", Root: &check.Head{ID: "parent"}},
 	}}
+	known := &check.Result{Store: &session.Store{Path: "known.db"}, Findings: []*check.Finding{
+		{Rule: rules.Find("SC701"), Severity: rules.Error, Session: "parent", Root: &check.Head{ID: "parent"}, Known: true},
+	}}
 	lines := func(args []string, results ...*check.Result) string {
 		var text []string
 		for _, c := range nextCommands(args, results) {
@@ -126,6 +129,8 @@ func TestNextCommandsLeadToTheWorstFindings(t *testing.T) {
 		{lines([]string{"my file.db"}, result), "sessctl explain SC701; sessctl view 'my file.db' parent"},
 		{lines(nil, &check.Result{}, result), "sessctl explain SC701; sessctl view 'my file.db' parent"},
 		{lines(nil, &check.Result{}), ""},
+		{lines(nil, known), ""},
+		{lines([]string{"."}, known, result), "sessctl explain SC701; sessctl view 'my file.db' parent"},
 	}
 	for _, tt := range tests {
 		if tt.got != tt.want {

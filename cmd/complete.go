@@ -1,58 +1,145 @@
 package cmd
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
 	"github.com/spf13/cobra"
 
+	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
-	"github.com/sessctl/sessctl/internal/ui"
+	"github.com/sessctl/sessctl/internal/store/registry"
 )
 
-// completeFlag offers words for a flag; the shell keeps those that fit.
-func completeFlag(cmd *cobra.Command, flag string, words func(*cobra.Command, []string) []string) {
-	err := cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		return words(cmd, args), cobra.ShellCompDirectiveNoFileComp
-	})
-	if err != nil {
+// completeFlag offers words for the value of a flag; the shell keeps those that fit.
+func completeFlag(cmd *cobra.Command, flag string, words cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, words); err != nil {
 		panic(err) // the flag was not declared
 	}
 }
 
-// ruleWords are the ids of all rules with their names.
-func ruleWords(*cobra.Command, []string) []string {
+// oneOf offers words, and none where nobody can say which: files never fit.
+func oneOf(words ...string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
+}
+
+// listOf offers words for the last place of a list with commas, but those that stand
+// in it already.
+func listOf(words func(last string) []string) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		at := strings.LastIndexByte(typed, ',') + 1
+		before, last := typed[:at], typed[at:]
+		var list []string
+		for _, w := range without(words(last), strings.Split(before, ",")) {
+			if before != "" { // bash compares a word that has a description with its comma quoted: none fits then
+				w, _, _ = strings.Cut(w, "\t")
+			}
+			list = append(list, before+w)
+		}
+		return list, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// always offers the same words whatever was typed.
+func always(words []string) func(string) []string {
+	return func(string) []string { return words }
+}
+
+// without leaves out words that were typed already.
+func without(words, typed []string) []string {
+	return slices.DeleteFunc(slices.Clone(words), func(w string) bool {
+		bare, _, _ := strings.Cut(w, "\t")
+		return slices.Contains(typed, bare)
+	})
+}
+
+// ruleWords are the ids of all rules with their names, or, where a name was begun,
+// their names.
+func ruleWords(begun string) []string {
 	var words []string
 	for _, r := range rules.All {
-		words = append(words, cobra.CompletionWithDesc(r.ID, r.Name))
+		if begun != "" && unicode.IsLower(rune(begun[0])) {
+			words = append(words, cobra.CompletionWithDesc(r.Name, r.ID))
+		} else {
+			words = append(words, cobra.CompletionWithDesc(r.ID, r.Name))
+		}
 	}
 	return words
 }
 
-// sessionWords are the ids of the sessions in the stores that the arguments
-// name. A store that cannot be read offers none.
-func (p *program) sessionWords(cmd *cobra.Command, args []string) []string {
-	ctx := cmd.Context()
-	if p.configure(cmd) != nil {
-		return nil
+// ruleListWords are the words of --select and --ignore: besides rules, the beginnings
+// that stand for several, as long as none is typed.
+func ruleListWords(begun string) []string {
+	const beginning = len("SC7")
+	words := ruleWords(begun)
+	if len(begun) >= beginning {
+		return words
 	}
-	paths, err := p.storePaths(ctx, args)
-	if err != nil {
-		return nil
+	counts := map[string]int{}
+	for _, r := range rules.All {
+		counts[r.ID[:beginning]]++
 	}
-	var words []string
-	for _, path := range paths {
-		if path == "-" {
-			continue // a shell that completes has nothing to pipe
+	for id, n := range counts {
+		words = append(words, cobra.CompletionWithDesc(id, fmt.Sprintf("%d rules", n)))
+	}
+	slices.Sort(words)
+	return words
+}
+
+// completeRules offers rules that are no arguments yet.
+func completeRules(_ *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return without(ruleWords(typed), args), cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeStores offers the files that may be stores, and folders, for up to n
+// arguments; n is 0 for any number.
+func completeStores(n int) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if n > 0 && len(args) >= n {
+			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		opened, err := p.open(ctx, path)
-		if err != nil {
+		return fileEndings(registry.Endings...)
+	}
+}
+
+// fileEndings lets the shell offer files with these endings.
+func fileEndings(endings ...string) ([]string, cobra.ShellCompDirective) {
+	words := make([]string, len(endings))
+	for i, e := range endings {
+		words[i] = strings.TrimPrefix(e, ".")
+	}
+	return words, cobra.ShellCompDirectiveFilterFileExt
+}
+
+// completeReport offers formats and then files. Shells take FORMAT=FILE for one word,
+// so that the files are looked up here.
+func completeReport(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	format, path, named := strings.Cut(typed, "=")
+	if !named {
+		var words []string
+		for _, name := range render.CheckFormatNames() {
+			words = append(words, name+"=")
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	}
+	folder, begun := filepath.Split(path)
+	entries, _ := os.ReadDir(filepath.Clean(folder)) // without it, nothing is offered
+	directive := cobra.ShellCompDirectiveNoFileComp
+	var words []string
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), begun) || begun == "" && strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
-		for tree, err := range opened.Trees(ctx) {
-			if err != nil {
-				break
-			}
-			words = append(words, cobra.CompletionWithDesc(ui.Clean(tree.Root().ID), ui.Clean(tree.Root().Title)))
+		word := format + "=" + folder + e.Name()
+		if e.IsDir() {
+			word += string(filepath.Separator)
+			directive |= cobra.ShellCompDirectiveNoSpace
 		}
-		_ = opened.Close()
+		words = append(words, word)
 	}
-	return words
+	return words, directive
 }

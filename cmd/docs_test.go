@@ -53,7 +53,8 @@ func TestPagesNameOnlyCommandsAndFlagsThatThereAre(t *testing.T) {
 	}
 	command := regexp.MustCompile(`(?:^|[|$] ?)sessctl ([a-z]+)`)
 	option := regexp.MustCompile(`(?:^| )--([a-z][a-z-]+)`)
-	other := regexp.MustCompile(`docker agent [^|]*`)
+	// What another program is called with is its own matter, up to the next pipe.
+	other := regexp.MustCompile(`(?:docker agent|(?:^|[|$] ?)(?:sudo )?(?:apk|apt|brew|cosign|curl|dnf|docker|git|go|pre-commit)) [^|]*`)
 	for path, text := range pages(t) {
 		for _, typed := range whatToType(text) {
 			for _, m := range command.FindAllStringSubmatch(typed, -1) {
@@ -92,7 +93,7 @@ func whatToType(text string) []string {
 }
 
 func TestLinksBetweenPagesLeadSomewhere(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([^):#]+)`)
+	link := regexp.MustCompile(`\]\(([^):#]+)[)#]`) // and not https:
 	for path, text := range pages(t) {
 		for _, m := range link.FindAllStringSubmatch(text, -1) {
 			target := filepath.Join(filepath.Dir(path), filepath.FromSlash(m[1]))
@@ -103,10 +104,59 @@ func TestLinksBetweenPagesLeadSomewhere(t *testing.T) {
 	}
 }
 
+func exitCodesPage(t *testing.T) string {
+	t.Helper()
+	return pages(t)[filepath.Join("..", "docs", "exit-codes.md")]
+}
+
+// The codes of each command are those that its help lists.
+func TestExitCodesOfEachCommandAreThoseOfThePage(t *testing.T) {
+	p, _ := testProgram()
+	help, page := map[string]string{}, map[string]string{}
+	for _, c := range commands(newRootCommand(p)) {
+		_, status, _ := strings.Cut(c.Long, "EXIT STATUS\n")
+		var codes []string
+		for _, m := range regexp.MustCompile(`(?m)^ +(\d+)  `).FindAllStringSubmatch(status, -1) {
+			codes = append(codes, m[1])
+		}
+		help[c.Name()] = strings.Join(codes, ", ")
+	}
+	for _, m := range regexp.MustCompile("(?m)^\\| `(.+)` \\| ([0-9, ]+) \\|$").FindAllStringSubmatch(exitCodesPage(t), -1) {
+		page[m[1]] = m[2]
+	}
+	if diff := cmp.Diff(help, page); diff != "" {
+		t.Errorf("(-help +docs/exit-codes.md):\n%s", diff)
+	}
+}
+
+// Every format of a command that is JSON has a section, and every section a command.
+func TestJSONPageHasASectionForEachFormat(t *testing.T) {
+	var formats, sections []string
+	p, _ := testProgram()
+	for _, c := range commands(newRootCommand(p)) {
+		flag := c.Flags().Lookup("format")
+		if flag == nil {
+			continue
+		}
+		for _, word := range regexp.MustCompile(`\b(json|ndjson)\b`).FindAllString(flag.Usage, -1) {
+			formats = append(formats, c.Name()+" --format "+word)
+		}
+	}
+	page := pages(t)[filepath.Join("..", "docs", "json.md")]
+	for _, m := range regexp.MustCompile(`(?m)^## (\w+ --format \w+)$`).FindAllStringSubmatch(page, -1) {
+		sections = append(sections, m[1])
+	}
+	slices.Sort(formats)
+	slices.Sort(sections)
+	if diff := cmp.Diff(formats, sections); diff != "" {
+		t.Errorf("(-program +docs/json.md):\n%s", diff)
+	}
+}
+
 func TestExitCodesAreThoseOfTheirPage(t *testing.T) {
 	var got, want []string
 	row := regexp.MustCompile(`(?m)^\| (\d+) \|`)
-	text := pages(t)[filepath.Join("..", "docs", "exit-codes.md")]
+	text := exitCodesPage(t)
 	for _, m := range row.FindAllStringSubmatch(text, -1) {
 		got = append(got, m[1])
 	}

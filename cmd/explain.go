@@ -24,7 +24,7 @@ them with their severity and with what a repair costs.
   sessctl explain leak-duplicate --format markdown`,
 		GroupID:           groupOther,
 		RunE:              func(_ *cobra.Command, args []string) error { return runExplain(p, args) },
-		ValidArgsFunction: cobra.FixedCompletions(ruleWords(nil, nil), cobra.ShellCompDirectiveNoFileComp),
+		ValidArgsFunction: completeRules,
 	}
 	addFormatFlag(cmd, "text", "json", "markdown")
 	return cmd

@@ -41,6 +41,7 @@ stream.
 	cmd.Flags().Bool("redact", false, "replace every text, for bug reports")
 	cmd.Flags().String("session", "", "only the session with this `ID` (its beginning will do) and what belongs to it")
 	completeFlag(cmd, "session", p.sessionWords)
+	cmd.ValidArgsFunction = completeStores(1)
 	return cmd
 }
 

@@ -13,7 +13,7 @@ import (
 // addChoice declares a flag that takes one of a few words and completes them.
 func addChoice(cmd *cobra.Command, name, standard string, values []string, usage string) {
 	config.AddChoice(cmd.Flags(), name, standard, values, usage)
-	completeFlag(cmd, name, func(*cobra.Command, []string) []string { return values })
+	completeFlag(cmd, name, oneOf(values...))
 }
 
 // addFormatFlag declares --format; the first format is the default.
@@ -27,9 +27,10 @@ func addFindingFlags(cmd *cobra.Command) {
 	addChoice(cmd, "fail-on", "error", []string{"error", "warning", "info", "never"}, "the lowest severity that makes the exit code 1")
 	flags.StringSlice("select", nil, "run only these `RULES`: ids, names, or beginnings of ids (SC7)")
 	flags.StringSlice("ignore", nil, "leave these `RULES` out")
-	flags.Uint("max-findings", 100, "show at most `N` findings of one rule in text and table, 0 for all")
-	completeFlag(cmd, "select", ruleWords)
-	completeFlag(cmd, "ignore", ruleWords)
+	flags.Uint("max-findings", 100, "where people read them, show at most `N` findings of one rule, 0 for all")
+	completeFlag(cmd, "select", listOf(ruleListWords))
+	completeFlag(cmd, "ignore", listOf(ruleListWords))
+	completeFlag(cmd, "max-findings", oneOf())
 }
 
 // selectedRules are those that --select and --ignore leave.

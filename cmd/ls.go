@@ -15,9 +15,9 @@ import (
 
 func newLsCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "ls [STORE]",
+		Use:   "ls [STORE...]",
 		Short: "List sessions with their health",
-		Long: `List the sessions of a store, newest first: how many items and sub-sessions
+		Long: `List the sessions of stores, newest first: how many items and sub-sessions
 each has, which agents spoke, and what a check finds in it at worst. Findings do
 not change the exit code.
 
@@ -26,9 +26,9 @@ not change the exit code.
   sessctl ls session.db --all
   sessctl ls --format ndjson | jq -r 'select(.health.errors > 0).id'`,
 		GroupID: groupStore,
-		Args:    atMost(1, "one STORE"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runLs(cmd.Context(), p, args) },
 	}
+	cmd.ValidArgsFunction = completeStores(0)
 	addFormatFlag(cmd, "text", "json", "ndjson")
 	addStoreFlag(cmd)
 	cmd.Flags().BoolP("all", "a", false, "list sub-sessions too, below their root")

@@ -28,7 +28,7 @@ func nextCommands(args []string, results []*check.Result) []render.Command {
 			Line: "sessctl view " + path + shellWord(rules.Short(worst[at].Root.ID)), Why: "the session as it is",
 		})
 	}
-	if slices.ContainsFunc(result.Findings, repairable) && result.Store.Path != "-" {
+	if slices.ContainsFunc(check.Fresh(result.Findings), repairable) && result.Store.Path != "-" {
 		next = append(next, render.Command{Line: "sessctl repair " + path + "--dry-run", Why: "what a repair would do"})
 	}
 	if words := worst[0].Allow(); words != nil && result.Store.Path != "-" {
@@ -52,12 +52,12 @@ func explainCommand(findings []*check.Finding) render.Command {
 	return render.Command{Line: "sessctl explain " + mostFrequent(findings).ID, Why: "what it means and what a repair costs"}
 }
 
-// worstOf are the findings of the highest severity, and the first result that
-// has one.
+// worstOf are the findings of the highest severity that no baseline knows, and the
+// first result that has one.
 func worstOf(results []*check.Result) (*check.Result, []*check.Finding) {
 	for _, severity := range []rules.Severity{rules.Error, rules.Warning, rules.Info} {
 		for _, r := range results {
-			worst := slices.DeleteFunc(slices.Clone(r.Findings), func(f *check.Finding) bool { return f.Severity != severity })
+			worst := slices.DeleteFunc(check.Fresh(r.Findings), func(f *check.Finding) bool { return f.Severity != severity })
 			if len(worst) > 0 {
 				return r, worst
 			}

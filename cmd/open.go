@@ -20,8 +20,9 @@ func addStoreFlag(cmd *cobra.Command) {
 	addChoice(cmd, "store", "", registry.Names(), "take the store for one of this kind")
 }
 
-// storePaths are the stores that the arguments mean: a folder stands for the
-// stores in it, and no argument for those at the usual places.
+// storePaths are the stores that the arguments mean, each once: a folder stands for the
+// stores in it, a pattern for those that it matches, and no argument for those at the
+// usual places.
 func (p *program) storePaths(ctx context.Context, args []string) ([]string, error) {
 	if len(args) == 0 {
 		return registry.Default(p.home)
@@ -34,7 +35,7 @@ func (p *program) storePaths(ctx context.Context, args []string) ([]string, erro
 		}
 		paths = append(paths, expanded...)
 	}
-	return paths, nil
+	return registry.Distinct(paths), nil
 }
 
 // onePath is the store for a command that takes one only. A folder that is a store
@@ -45,9 +46,18 @@ func (p *program) onePath(ctx context.Context, args []string) (string, error) {
 		return "", err
 	}
 	if len(paths) > 1 && !slices.Contains(args, paths[0]) {
-		return "", problem.New(problem.Usage, "Name one of them on the command line.", "there are several stores: %s", strings.Join(paths, ", "))
+		return "", problem.New(problem.Usage, "Name one of them on the command line.", "there are several stores: %s", firstFew(paths))
 	}
 	return paths[0], nil
+}
+
+// firstFew names the first paths of a list, and how many there are besides.
+func firstFew(paths []string) string {
+	const most = 5
+	if more := len(paths) - most; more > 0 {
+		return strings.Join(paths[:most], ", ") + " and " + ui.Number(more) + " more"
+	}
+	return strings.Join(paths, ", ")
 }
 
 // open opens a store, with a progress counter while it is read.

@@ -20,7 +20,7 @@ const (
 func addProfileFlags(cmd *cobra.Command) {
 	cmd.Flags().StringSlice("profile", nil, "judge requests for these `PROVIDERS` instead of the one that each session\nhints at: "+strings.Join(profileNames(), ", "))
 	addChoice(cmd, "mode", modeResume, []string{modeResume, modeAsIs}, "the request: the session with your next message, or the session as it is")
-	completeFlag(cmd, "profile", func(*cobra.Command, []string) []string { return profileNames() })
+	completeFlag(cmd, "profile", listOf(always(profileNames())))
 }
 
 func profileNames() []string {

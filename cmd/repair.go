@@ -52,6 +52,7 @@ With 1, findings are left, or a plan was shown and not carried out.`,
 			return runRepair(cmd.Context(), p, args)
 		},
 	}
+	cmd.ValidArgsFunction = completeStores(1)
 	addRepairFlags(cmd, p)
 	return cmd
 }
@@ -77,10 +78,11 @@ func addRepairFlags(cmd *cobra.Command, p *program) {
 	flags.Uint("max-findings", 100, "show at most `N` steps, 0 for all")
 	addProfileFlags(cmd)
 	addAssumeDeadFlag(cmd)
-	completeFlag(cmd, "allow", func(*cobra.Command, []string) []string { return allowed })
-	completeFlag(cmd, "select", ruleWords)
-	completeFlag(cmd, "ignore", ruleWords)
+	completeFlag(cmd, "allow", listOf(always(allowed)))
+	completeFlag(cmd, "select", listOf(ruleListWords))
+	completeFlag(cmd, "ignore", listOf(ruleListWords))
 	completeFlag(cmd, "session", p.sessionWords)
+	completeFlag(cmd, "max-findings", oneOf())
 }
 
 func runRepair(ctx context.Context, p *program, args []string) error {

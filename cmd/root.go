@@ -46,12 +46,12 @@ store: with a backup, verified, and with a way back.
 	root.PersistentFlags().String("config", "", "read this configuration `FILE`")
 	when := []string{"auto", "always", "never"}
 	config.AddChoice(root.PersistentFlags(), "color", when[0], when, "when to use colour")
-	completeFlag(root, "color", func(*cobra.Command, []string) []string { return when })
+	completeFlag(root, "color", oneOf(when...))
 	root.PersistentFlags().BoolP("quiet", "q", false, "print what was asked for and nothing else")
 
 	root.AddGroup(&cobra.Group{ID: groupStore, Title: "Look at stores:"}, &cobra.Group{ID: groupRepair, Title: "Repair stores:"}, &cobra.Group{ID: groupOther, Title: "Other:"})
 	root.AddCommand(
-		newCheckCommand(p), newViewCommand(p), newLsCommand(p), newStoresCommand(p), newExportCommand(p), newReplayCommand(p),
+		newCheckCommand(p), newViewCommand(p), newLsCommand(p), newStoresCommand(p), newExportCommand(p), newReplayCommand(p), newDiffCommand(p),
 		newRepairCommand(p), newUndoCommand(p), newExplainCommand(p), newConfigCommand(p), newVersionCommand(p),
 	)
 	root.SetHelpCommandGroupID(groupOther)

@@ -30,6 +30,7 @@ func TestMain(m *testing.M) {
 //	store NAME FILE [EVENTS]  builds a docker agent database (stores_test.go), and the
 //	                          recording of its last run: server-sent events in a .sse;
 //	                          kagent/NAME builds one of kagent
+//	sql FILE STATEMENT        changes a database as another program would
 //	lock FILE, hold FILE      keeps a database locked, or just open
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -44,7 +45,7 @@ func TestScripts(t *testing.T) {
 			return os.Mkdir(env.WorkDir+"/home", 0o700)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "steady": steady, "store": buildStore, "lock": lock, "hold": hold,
+			"exits": exits, "steady": steady, "store": buildStore, "sql": runSQL, "lock": lock, "hold": hold,
 		},
 	})
 }

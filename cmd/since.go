@@ -1,15 +1,12 @@
 package cmd
 
 import (
-	"context"
-	"iter"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store"
 )
 
 // parseSince reads a date, a time, or how long ago: "2026-02-03",
@@ -34,36 +31,19 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 		"--since %q is no point in time", text)
 }
 
-// recentStore is a store whose older trees are left out.
-type recentStore struct {
-	store.Store
-	since time.Time
-}
-
-// Trees yields the trees in which something happened since.
-func (r recentStore) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
-	return func(yield func(*session.Tree, error) bool) {
-		for tree, err := range r.Store.Trees(ctx) {
-			if err == nil && !r.touches(tree) {
-				continue
-			}
-			if !yield(tree, err) {
-				return
-			}
-		}
-	}
-}
-
-func (r recentStore) touches(tree *session.Tree) bool {
-	for _, s := range tree.Sessions {
-		if !s.Created.Before(r.since) || !s.Updated.Before(r.since) {
-			return true
-		}
-		for i := range s.Items {
-			if !s.Items[i].Time.Before(r.since) {
+// touchedSince tells the trees in which something happened since.
+func touchedSince(since time.Time) func(*session.Tree) bool {
+	return func(tree *session.Tree) bool {
+		for _, s := range tree.Sessions {
+			if !s.Created.Before(since) || !s.Updated.Before(since) {
 				return true
 			}
+			for i := range s.Items {
+				if !s.Items[i].Time.Before(since) {
+					return true
+				}
+			}
 		}
+		return false
 	}
-	return false
 }

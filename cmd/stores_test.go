@@ -136,6 +136,21 @@ func buildKagent(ts *testscript.TestScript, name, file string) bool {
 	return false
 }
 
+// runSQL changes a database.
+func runSQL(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: sql FILE STATEMENT")
+	}
+	db, err := sql.Open("sqlite", "file:"+ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer func() { ts.Check(db.Close()) }()
+	result, err := db.Exec(args[1])
+	ts.Check(err)
+	if rows, err := result.RowsAffected(); err != nil || rows == 0 {
+		ts.Fatalf("nothing is changed by %s (%v)", args[1], err)
+	}
+}
+
 // lock holds a database against every reader, from this process, until the
 // script ends.
 func lock(ts *testscript.TestScript, _ bool, args []string) {

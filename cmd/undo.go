@@ -35,8 +35,11 @@ Then the backup beside the receipt still holds the whole store as it was.
 			}
 			return runUndo(cmd.Context(), p, args[0])
 		},
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return []string{"json"}, cobra.ShellCompDirectiveFilterFileExt
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return fileEndings(receiptEnding)
 		},
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,12 +16,18 @@ import (
 // -X github.com/sessctl/sessctl/cmd.buildVersion=1.2.3, and so on.
 var buildVersion, buildCommit, buildDate string
 
-// build is how this program was built. Without the linker's help it holds what
-// the go command recorded.
+// build is how this program was built.
 func build() render.Build {
-	b := render.Build{Commit: buildCommit, Date: buildDate, Platform: runtime.GOOS + "/" + runtime.GOARCH}
-	b.Name, b.Version = "sessctl", buildVersion
-	if info, ok := debug.ReadBuildInfo(); ok {
+	info, _ := debug.ReadBuildInfo() // nil in a program without modules
+	return describe(render.Build{Tool: render.Tool{Version: buildVersion}, Commit: buildCommit, Date: buildDate}, info)
+}
+
+// describe completes what the linker was told by what the go command recorded: of
+// a checkout its version, commit and the time of that; of a module that was
+// installed by its version, this version alone.
+func describe(b render.Build, info *debug.BuildInfo) render.Build {
+	b.Name, b.Platform = "sessctl", runtime.GOOS+"/"+runtime.GOARCH
+	if info != nil {
 		b.Go = info.GoVersion
 		b.Version = cmp.Or(b.Version, info.Main.Version)
 		for _, s := range info.Settings {
@@ -32,7 +39,7 @@ func build() render.Build {
 			}
 		}
 	}
-	b.Version = cmp.Or(b.Version, "(devel)")
+	b.Version = strings.TrimPrefix(cmp.Or(b.Version, "(devel)"), "v") // a tag has the v, a release has not
 	return b
 }
 
@@ -41,9 +48,13 @@ func tool() render.Tool { return build().Tool }
 
 func newVersionCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version",
-		Long:    "Print the version with its commit, its date and how it was built.\n\n" + exitStatus("printed"),
+		Use:   "version",
+		Short: "Print the version",
+		Long: `Print the version, the commit that it was built from with its date, and what it
+was built by and for. A program of "go install" with a version knows no commit:
+the tag of that version has it.
+
+` + exitStatus("printed"),
 		GroupID: groupOther,
 		Args:    atMost(0, ""),
 		RunE: func(*cobra.Command, []string) error {

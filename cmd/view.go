@@ -63,9 +63,7 @@ reader does; --model takes another model, and --diff compares two.
 			}
 			return runView(cmd.Context(), p, args, borders)
 		},
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			return p.sessionWords(cmd, args), cobra.ShellCompDirectiveDefault
-		},
+		ValidArgsFunction: p.completeView,
 	}
 	addFormatFlag(cmd, "text", "json", "markdown", "mermaid")
 	addStoreFlag(cmd)
@@ -76,6 +74,8 @@ reader does; --model takes another model, and --diff compares two.
 	addProfileFlags(cmd)
 	addAssumeDeadFlag(cmd)
 	addDigitFlags(cmd.Flags(), &newest)
+	completeFlag(cmd, "branch", p.viewerWords(&newest, func(v view.Viewer) string { return v.Branch }))
+	completeFlag(cmd, "agent", p.viewerWords(&newest, func(v view.Viewer) string { return v.Agent }))
 	return cmd
 }
 

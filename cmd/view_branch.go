@@ -23,7 +23,7 @@ func addVisibilityFlags(cmd *cobra.Command) {
 	addChoice(cmd, "model", "", modelNames(), "decide by this model instead of the one of the store's own reader")
 	cmd.Flags().StringSlice("diff", nil, "show where two `MODELS` disagree: path,tokens")
 	cmd.Flags().Bool("tokens", false, "show who held which tokens, and what they let it see")
-	completeFlag(cmd, "diff", func(*cobra.Command, []string) []string { return modelNames() })
+	completeFlag(cmd, "diff", listOf(always(modelNames())))
 }
 
 func modelNames() []string {

@@ -46,7 +46,7 @@ func (s *search) find(ctx context.Context, args []string) (view.Known, error) {
 	}
 	s.sessions.Name = args[0]
 	_, missing := os.Stat(args[0])
-	isPath := missing == nil || args[0] == "-" || strings.ContainsRune(args[0], filepath.Separator)
+	isPath := missing == nil || args[0] == "-" || registry.IsPattern(args[0]) || strings.ContainsRune(args[0], filepath.Separator)
 	err := s.read(ctx, nil)
 	if err == nil {
 		var found view.Known

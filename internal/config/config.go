@@ -29,12 +29,16 @@ type Config struct {
 	Select      []string `mapstructure:"select"`
 	Ignore      []string `mapstructure:"ignore"`
 	Since       string   `mapstructure:"since"`
+	Shard       string   `mapstructure:"shard"`
 	Profile     []string `mapstructure:"profile"`
 	Mode        string   `mapstructure:"mode"`
 	Explain     bool     `mapstructure:"explain-request"`
 	Deep        bool     `mapstructure:"deep"`
 	AssumeDead  bool     `mapstructure:"assume-dead"`
 	MaxFindings uint     `mapstructure:"max-findings"`
+
+	Baseline      string `mapstructure:"baseline"`
+	WriteBaseline string `mapstructure:"write-baseline"`
 
 	All        bool     `mapstructure:"all"`
 	Full       bool     `mapstructure:"full"`

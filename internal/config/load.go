@@ -260,6 +260,6 @@ func (l *loader) set(key, standard string) {
 // shared are the words that some command takes for a setting that means something
 // else, or has other words, for another one.
 var shared = map[string][]string{
-	"format": {"text", "table", "json", "ndjson", "markdown", "mermaid"},
+	"format": {"text", "table", "json", "ndjson", "sarif", "markdown", "mermaid", "junit", "github"},
 	"model":  {"path", "raw-prefix", "tokens", "forks", "session", "auto", "depth", "session-id"},
 }

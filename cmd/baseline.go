@@ -1,0 +1,168 @@
+package cmd
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sessctl/sessctl/internal/atomicfile"
+	"github.com/sessctl/sessctl/internal/baseline"
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/rules"
+)
+
+const (
+	baselineFlag      = "baseline"
+	writeBaselineFlag = "write-baseline"
+)
+
+// addBaselineFlags declares the file of the findings that are known.
+func addBaselineFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.String(baselineFlag, "", "fail only on what is not in this `FILE` of --write-baseline, and leave the rest out")
+	flags.String(writeBaselineFlag, "", "write everything that is found into this `FILE`, and fail on none of it")
+}
+
+// comparison begins the comparison with the baseline, nil without one. A run that
+// writes a baseline compares nothing.
+func (p *program) comparison() (*baseline.Comparison, error) {
+	if p.config.Baseline == "" || p.config.WriteBaseline != "" {
+		return nil, nil
+	}
+	file, err := baseline.Read(p.config.Baseline)
+	if err != nil {
+		return nil, err
+	}
+	return baseline.NewComparison(file), nil
+}
+
+// compare marks the findings of a store that are known; broken says that the store
+// could not be read as it should.
+func (run *checkRun) compare(result *check.Result, broken bool) {
+	if run.known == nil {
+		return
+	}
+	run.known.Take(result, baseline.Looked{
+		Rules: run.rules, Deep: run.config.Deep, Texts: run.withTexts(run.rules), Itself: run.asksItself(),
+		Part: run.partOf() != "", Broken: broken,
+	})
+}
+
+// asksItself reports whether the run asks the rules about a store as a whole.
+func (run *checkRun) asksItself() bool {
+	return run.config.Session == "" && run.shard.first() && slices.ContainsFunc(run.rules, func(r *rules.Rule) bool { return r.Scope&rules.PerStore != 0 })
+}
+
+// ending is what is known when all stores were looked at; file is that of a baseline
+// to write, nil without one. With an error the baseline was not written, and the
+// exit code says so.
+func (run *checkRun) ending(args []string, file *atomicfile.File) (end render.Ending, err error) {
+	end.Next = nextCommands(args, run.results)
+	switch {
+	case file != nil:
+		if end.Baseline, err = run.writeBaseline(file); err == nil {
+			end.Next = []render.Command{run.again(writeBaselineFlag, baselineFlag, run.config.WriteBaseline, "fail on new findings only")}
+		}
+		run.code = worse(run.code, exitCode(err))
+	case run.known != nil:
+		end.Baseline = &render.Baseline{Path: run.config.Baseline, Known: run.known.Known, Gone: run.known.Gone()}
+		if run.onlyGone(end.Baseline) {
+			end.Next = append(end.Next, run.again(baselineFlag, writeBaselineFlag, run.config.Baseline, "drop what is gone"))
+		}
+	}
+	end.ExitCode = run.code
+	return end, err
+}
+
+// onlyGone reports whether to write the baseline anew would drop what is gone and do
+// nothing else.
+func (run *checkRun) onlyGone(b *render.Baseline) bool {
+	isNew := func(r *check.Result) bool { return len(check.Fresh(r.Findings)) > 0 }
+	return b.Gone > 0 && run.known.Open() == 0 && run.code == exitOK && run.partOf() == "" && !slices.ContainsFunc(run.results, isNew)
+}
+
+// newBaseline begins the file of --write-baseline, nil without one. Nothing stands
+// under its name before it is committed. Only a baseline is replaced.
+func (p *program) newBaseline() (*atomicfile.File, error) {
+	path := p.config.WriteBaseline
+	if path == "" {
+		return nil, nil
+	}
+	if part := p.partOf(); part != "" {
+		return nil, problem.New(problem.Usage, "Leave one of them out.",
+			"a baseline holds what is found in all sessions, and %s leaves some out", part)
+	}
+	if _, err := os.Lstat(path); err == nil {
+		if _, err := baseline.Read(path); err != nil {
+			return nil, problem.New(problem.Usage, "Name another file, or move this one away.", "%v; it is not replaced", err)
+		}
+	}
+	file, err := atomicfile.Create(path, 0o644)
+	if err != nil {
+		var reason *fs.PathError
+		if errors.As(err, &reason) {
+			err = reason.Err
+		}
+		return nil, problem.New(problem.Usage, "Name a file in a folder that you may write to.", "the baseline %s cannot be written: %v", path, err)
+	}
+	return file, nil
+}
+
+// partOf is the setting that limits the run to some of the sessions, "" without one.
+func (p *program) partOf() string {
+	for _, limit := range []struct{ key, value string }{
+		{"session", p.config.Session}, {"since", p.config.Since}, {"shard", p.config.Shard},
+	} {
+		switch source := p.config.Sources[limit.key]; {
+		case limit.value == "":
+		case source == "--"+limit.key:
+			return source
+		default:
+			return limit.key + " in " + source
+		}
+	}
+	return ""
+}
+
+// baselinePaths are the files of baselines that the run reads or writes.
+func (p *program) baselinePaths() []string {
+	return slices.DeleteFunc([]string{p.config.Baseline, p.config.WriteBaseline}, func(path string) bool { return path == "" })
+}
+
+// writeBaseline writes everything that was found, if that is everything there is.
+func (run *checkRun) writeBaseline(file *atomicfile.File) (*render.Baseline, error) {
+	path := run.config.WriteBaseline
+	if run.code != exitOK {
+		return nil, problem.New(problem.Class(run.code), "See above why.",
+			"the baseline %s was not written: not everything could be read, and what is missing would be new in the next run", path)
+	}
+	made := baseline.New(baseline.Tool(tool()), run.results)
+	if err := errors.Join(made.Write(render.EscapeJSON(file)), file.Commit()); err != nil {
+		return nil, problem.New(problem.Unreadable, "The findings above are complete.", "the baseline %s could not be written: %v", path, err)
+	}
+	return &render.Baseline{Path: path, Known: len(made.Findings), Written: true}, nil
+}
+
+// again is the command of this run with one flag in the place of another, or behind
+// all others.
+func (p *program) again(flag, other, value, why string) render.Command {
+	words, found := slices.Clone(p.args), false
+	for i, word := range words {
+		if rest, ok := strings.CutPrefix(word, "--"+flag); ok && (rest == "" || rest[0] == '=') {
+			words[i], found = "--"+other+rest, true
+		}
+	}
+	if !found {
+		words = append(words, "--"+other, value)
+	}
+	for i := range words {
+		words[i] = shellWord(words[i])
+	}
+	return render.Command{Line: "sessctl " + strings.Join(words, " "), Why: why}
+}

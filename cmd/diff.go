@@ -1,0 +1,191 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sessctl/sessctl/internal/diff"
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/store/registry"
+	"github.com/sessctl/sessctl/internal/ui"
+	"github.com/sessctl/sessctl/internal/view"
+)
+
+// exitDiffers is the code of a comparison that found a difference.
+const exitDiffers = 1
+
+func newDiffCommand(p *program) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "diff A B",
+		Short: "Show in what two stores differ, or a store and its backup",
+		Long: `Compare two stores: which sessions and items B has that A lacks, which it lacks,
+which stand in another place, and which changed. A is the store before, B the one
+after. Nothing is changed.
+
+A and B may be of different kinds, a database and its export for example: then what
+is said is compared. Between two databases of one kind the records are, to the
+last byte: a message that says the same and has another time or cost has changed.
+
+With --quiet, one line says whether they differ.
+
+` + exitStatus("nothing differs\n    1  something does", storeCodes...),
+		Example: `  sessctl diff session.db.sessctl-20261120T214500Z session.db
+  sessctl diff session.db sessions.ndjson
+  sessctl diff before.db after.db --session 1f0c --full
+  sessctl diff before.db after.db --quiet && echo equal`,
+		GroupID: groupStore,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 2 {
+				return nil
+			}
+			return problem.New(problem.Usage, "Name the store before and the store after.", "`sessctl diff` takes two stores, and got %s", ui.Count(len(args), "argument"))
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return runDiff(cmd.Context(), p, args) },
+	}
+	addFormatFlag(cmd, "text", "json", "markdown")
+	cmd.Flags().Bool("full", false, "show whole texts, and every item of added and gone sessions")
+	cmd.Flags().String("session", "", "only the session with this `ID` (its beginning will do) and what belongs to it")
+	completeFlag(cmd, "session", p.sessionWords)
+	return cmd
+}
+
+// diffRun is one comparison.
+type diffRun struct {
+	*program
+	a, b *registry.Opened
+	only string // the id of the session to which it is limited, "" for all
+}
+
+func runDiff(ctx context.Context, p *program, args []string) error {
+	if args[0] == "-" && args[1] == "-" {
+		return problem.New(problem.Usage, "Write one of them into a file.", "standard input cannot be both stores")
+	}
+	run := &diffRun{program: p}
+	var paths [2]string
+	for i, arg := range args {
+		var err error
+		if paths[i], err = p.onePath(ctx, []string{arg}); err != nil {
+			return err
+		}
+	}
+	if sameFile(paths[0], paths[1]) {
+		p.note("both names are of the same store")
+	}
+	var err error
+	if run.a, err = p.open(ctx, paths[0]); err != nil {
+		return err
+	}
+	if run.b, err = p.open(ctx, paths[1]); err != nil {
+		return errors.Join(err, run.a.Close())
+	}
+	return errors.Join(run.compare(ctx), run.b.Close(), run.a.Close())
+}
+
+// compare prints what differs.
+func (run *diffRun) compare(ctx context.Context) error {
+	c := run.config
+	if err := run.find(ctx); err != nil {
+		return err
+	}
+	found, err := diff.Look(ctx, sourceOf(run.a), sourceOf(run.b), run.only)
+	if err != nil {
+		return err
+	}
+	before, after := found.Sizes()
+	writer := render.Diff(c.Format, render.DiffOptions{
+		Screen: run.out, Tool: tool(), Home: run.home, Quiet: c.Quiet, Full: c.Full,
+		A: render.DiffStore{Store: run.a.Facts(), Trees: before}, B: render.DiffStore{Store: run.b.Facts(), Trees: after},
+	})
+	var first *diff.Tree
+	tally, err := found.Each(ctx, func(tree *diff.Tree) error {
+		if first == nil {
+			first = tree
+		}
+		return writer.Tree(tree)
+	})
+	if err != nil {
+		return err
+	}
+	incomplete := run.incomplete()
+	code := exitOK
+	if first != nil {
+		code = exitDiffers
+	}
+	code = worse(code, int(problem.ClassOf(incomplete)))
+	if err := writer.Close(render.DiffEnd{Tally: tally, ExitCode: code, Next: run.next(first)}); err != nil {
+		return err
+	}
+	if incomplete != nil {
+		return incomplete
+	}
+	return withCode(code)
+}
+
+func sourceOf(o *registry.Opened) diff.Source {
+	return diff.Source{Store: o.Store, Keyed: o.Kind.Edit != nil}
+}
+
+// find finds the session that --session means, in one store or both.
+func (run *diffRun) find(ctx context.Context) error {
+	word := run.config.Session
+	if word == "" {
+		return nil
+	}
+	search, known := view.Search{}, map[string]bool{}
+	for _, opened := range []*registry.Opened{run.b, run.a} {
+		for tree, err := range opened.Trees(ctx) {
+			if err != nil {
+				return err
+			}
+			search.Add(opened.Facts().Path, tree)
+		}
+	}
+	search.Known = slices.DeleteFunc(search.Known, func(k view.Known) bool {
+		again := known[k.ID]
+		known[k.ID] = true
+		return again
+	})
+	found, err := view.Choose(search.Known, word)
+	run.only = found.ID
+	return err
+}
+
+// incomplete is the problem with a comparison that does not cover everything.
+func (run *diffRun) incomplete() error {
+	for _, opened := range []*registry.Opened{run.a, run.b} {
+		if changed := opened.Changed(); changed != "" {
+			return problem.New(problem.Busy, "Close the runtime and compare again.", "%s, so the comparison may mix two states", changed)
+		}
+	}
+	for _, opened := range []*registry.Opened{run.a, run.b} {
+		if facts := opened.Facts(); facts.Incomplete != "" {
+			return problem.New(problem.Unreadable, seeCheck, "the comparison does not cover all of %s: %s", facts.Path, facts.Incomplete)
+		}
+		run.noteDamage(opened.Facts())
+	}
+	return nil
+}
+
+// next are the commands that lead on: the whole texts of the first tree that differs, and
+// that tree as it is now.
+func (run *diffRun) next(tree *diff.Tree) []render.Command {
+	a, b := run.a.Facts().Path, run.b.Facts().Path
+	if tree == nil || a == "-" || b == "-" {
+		return nil
+	}
+	var next []render.Command
+	id := shellWord(rules.Short(tree.Root.ID))
+	if !run.config.Full && tree.Change == diff.Changed {
+		next = append(next, render.Command{Line: "sessctl diff " + shellWord(a) + " " + shellWord(b) + " --session " + id + " --full", Why: "whole texts"})
+	}
+	in := b
+	if tree.Change == diff.Gone {
+		in = a
+	}
+	return append(next, render.Command{Line: "sessctl view " + shellWord(in) + " " + id, Why: "the session as it is"})
+}
