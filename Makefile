@@ -1,10 +1,16 @@
 # Targets for people; `make help` lists them.
 
 GOLANGCI_LINT_VERSION := v2.15.0
+ACTIONLINT_VERSION := v1.7.12
+GORELEASER_VERSION := v2.16.0
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-LDFLAGS := -s -w -X github.com/sessctl/sessctl/cmd.buildVersion=$(VERSION)
+COMMIT = $(shell git rev-parse HEAD 2>/dev/null)
+DATE = $(shell TZ=UTC0 git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null)
+BUILD := github.com/sessctl/sessctl/cmd.build
+LDFLAGS = -s -w -X $(BUILD)Version=$(VERSION) -X $(BUILD)Commit=$(COMMIT) -X $(BUILD)Date=$(DATE)
 BIN := bin/sessctl
 LINTER := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
+RELEASER := bin/goreleaser-$(GORELEASER_VERSION)
 BENCH_DB ?= bench/sessions.db
 
 .DEFAULT_GOAL := help
@@ -29,6 +35,17 @@ demo: build ## Build, make a damaged sample database, check it and view it
 .PHONY: test
 test: ## Run all tests (a few minutes)
 	go test ./...
+
+.PHONY: schemas
+schemas: ## Fetch the schemas that tests of report formats validate against, into bin/schemas
+	go run ./internal/tools/schemas bin/schemas
+
+.PHONY: actionlint
+actionlint: bin/actionlint-$(ACTIONLINT_VERSION) ## Install actionlint, with which the tests read the workflows of docs/ci.md
+
+bin/actionlint-$(ACTIONLINT_VERSION):
+	GOBIN=$(CURDIR)/bin go install github.com/rhysd/actionlint/cmd/actionlint@$(ACTIONLINT_VERSION)
+	mv bin/actionlint $@
 
 .PHONY: test-race
 test-race: ## Run all tests with the race detector, which needs a C compiler
@@ -62,9 +79,49 @@ tidy: ## Check that go.mod and go.sum are tidy
 
 .PHONY: platforms
 platforms: ## Check that the program and its tests compile for other systems
-	@set -e; for target in linux/arm64 darwin/arm64 windows/amd64; do \
+	@set -e; for target in linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64 freebsd/amd64; do \
 	  echo "== $$target"; CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} go vet ./...; \
 	done
+
+# Wine 8 is too old, and a display or a setting is needed: docs/platforms.md.
+WINE ?= wine
+WINDOWS_TESTS := ./internal/atomicfile ./internal/config ./internal/ui ./internal/store/sqlite
+
+.PHONY: test-windows
+test-windows: ## Run the tests of what differs between systems as Windows programs, where wine is
+	CGO_ENABLED=0 GOOS=windows WINEDEBUG=-all go test -p 1 -exec $(WINE) $(WINDOWS_TESTS)
+
+.PHONY: share
+share: export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct)
+share: ## Write the man pages and completions into share
+	go run ./internal/tools/share share $(patsubst v%,%,$(VERSION))
+
+# What a snapshot leaves out needs accounts or programs that a release has: syft,
+# cosign, a registry.
+SNAPSHOT := release --snapshot --clean --skip=sbom,sign,ko
+
+# goreleaser asks git for the address of the project, which a clone without a remote
+# does not know.
+snapshot package-test: export GIT_CONFIG_COUNT = 1
+snapshot package-test: export GIT_CONFIG_KEY_0 = remote.origin.url
+snapshot package-test: export GIT_CONFIG_VALUE_0 = https://github.com/sessctl/sessctl
+
+.PHONY: snapshot
+snapshot: $(RELEASER) ## Build what a release has, for all systems, into dist; nothing is published
+	$(RELEASER) check
+	$(RELEASER) $(SNAPSHOT)
+
+.PHONY: package-test
+package-test: $(RELEASER) ## Build the packages for this machine, install the deb where that is possible, and use it
+	$(RELEASER) check
+	@mkdir -p bin && sed -e 's/^    goos: .*/    goos: [linux]/' -e 's/^    goarch: .*/    goarch: [$(shell go env GOARCH)]/' .goreleaser.yaml > bin/goreleaser.yaml
+	$(RELEASER) $(SNAPSHOT),homebrew --config bin/goreleaser.yaml
+	.ci/packages dist
+	rm -rf dist share bin/goreleaser.yaml
+
+$(RELEASER):
+	GOBIN=$(CURDIR)/bin go install github.com/goreleaser/goreleaser/v2@$(GORELEASER_VERSION)
+	mv bin/goreleaser $@
 
 .PHONY: ci
 ci: ## Everything that guards a change

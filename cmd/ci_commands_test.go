@@ -1,0 +1,218 @@
+package cmd
+
+import (
+	"errors"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+
+	"github.com/sessctl/sessctl/internal/render"
+)
+
+// codeBlock is a fenced block of a page.
+type codeBlock struct{ language, text string }
+
+func codeBlocks(page string) (blocks []codeBlock) {
+	for i, part := range strings.Split("\n"+page, "\n```") {
+		if i%2 == 1 {
+			language, text, _ := strings.Cut(part, "\n")
+			blocks = append(blocks, codeBlock{language, text + "\n"})
+		}
+	}
+	return blocks
+}
+
+// TestCommandLinesOfTheCIPage reads every command line of docs/ci.md and of the README
+// as the program would.
+func TestCommandLinesOfTheCIPage(t *testing.T) {
+	all := pages(t)
+	for _, name := range []string{"docs/ci.md", "README.md"} {
+		page := all[filepath.Join("..", filepath.FromSlash(name))]
+		var lines []string
+		for _, b := range codeBlocks(page) {
+			if b.language != "yaml" {
+				lines = append(lines, b.text)
+			}
+		}
+		for _, document := range yamlOf(t, page) {
+			lines = append(lines, textsOf(document)...)
+		}
+		parsed := 0
+		for _, line := range lines {
+			for _, args := range calls(line) {
+				parseCommand(t, args)
+				parsed++
+			}
+		}
+		if parsed == 0 {
+			t.Errorf("%s calls sessctl nowhere", name)
+		}
+	}
+	for _, m := range regexp.MustCompile("`(--[^`]+ [^`]+)`").FindAllStringSubmatch(ciPage(t), -1) {
+		for _, words := range shellCommands(m[1]) {
+			parseCommand(t, append([]string{"check"}, words...))
+		}
+	}
+}
+
+// textsOf are all texts of a YAML document.
+func textsOf(document any) (texts []string) {
+	switch v := document.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		for _, one := range v {
+			texts = append(texts, textsOf(one)...)
+		}
+	case map[string]any:
+		for _, one := range v {
+			texts = append(texts, textsOf(one)...)
+		}
+	}
+	return texts
+}
+
+// calls are the arguments of every call of the program in a script: by its name or
+// path, as a container, and in the sh step of a pipeline of Jenkins.
+func calls(script string) (all [][]string) {
+	assignment := regexp.MustCompile(`^\w+=`)
+	for _, words := range shellCommands(script) {
+		words = slices.DeleteFunc(words, func(w string) bool { return w == "$" })
+		for len(words) > 0 && assignment.MatchString(words[0]) {
+			words = words[1:]
+		}
+		image := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, "ghcr.io/sessctl/sessctl") })
+		switch {
+		case len(words) == 0:
+		case path.Base(words[0]) == "sessctl":
+			all = append(all, words[1:])
+		case words[0] == "docker" && image > 0:
+			all = append(all, words[image+1:])
+		case words[0] == "sh" && len(words) == 2:
+			all = append(all, calls(words[1])...)
+		}
+	}
+	return all
+}
+
+// shellCommands splits a script into its simple commands and their words, without
+// redirections and comments. What a $ stands for stays as it is.
+func shellCommands(script string) (commands [][]string) {
+	script = strings.ReplaceAll(script, "\\\n", "")
+	var words []string
+	var word strings.Builder
+	inWord, redirected, quote := false, false, rune(0)
+	endWord := func() {
+		if inWord && !redirected {
+			words = append(words, word.String())
+		}
+		if inWord {
+			inWord, redirected = false, false
+			word.Reset()
+		}
+	}
+	comment := false
+	for _, r := range script + "\n" {
+		switch {
+		case comment && r != '\n':
+		case quote != 0 && r == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteRune(r)
+		case r == '\'' || r == '"':
+			quote, inWord = r, true
+		case r == '#' && !inWord:
+			comment = true
+		case r == '<' || r == '>':
+			if word.String() == "2" {
+				word.Reset()
+				inWord = false
+			}
+			endWord()
+			redirected = true
+		case r == '&' && redirected && !inWord:
+			word.WriteRune(r)
+			inWord = true
+		case strings.ContainsRune("\n;|&", r):
+			endWord()
+			if len(words) > 0 {
+				commands = append(commands, words)
+			}
+			words, redirected, comment = nil, false, false
+		case r == ' ' || r == '\t':
+			endWord()
+		default:
+			word.WriteRune(r)
+			inWord = true
+		}
+	}
+	return commands
+}
+
+// parseCommand reads the arguments of the program as it does itself, to just before it
+// opens something.
+func parseCommand(t *testing.T, args []string) {
+	t.Helper()
+	p, _ := testProgram()
+	c, rest, err := newRootCommand(p).Find(args)
+	if err == nil {
+		err = c.ParseFlags(rest)
+	}
+	if errors.Is(err, pflag.ErrHelp) {
+		return
+	}
+	if err == nil {
+		err = c.ValidateArgs(c.Flags().Args())
+	}
+	if err == nil {
+		err = p.configure(c)
+	}
+	if err == nil && c.Name() == "check" {
+		_, err = p.selectedRules()
+	}
+	if err == nil && c.Name() == "check" {
+		_, err = p.judge()
+	}
+	if err != nil {
+		t.Errorf("sessctl %s: %v", strings.Join(args, " "), err)
+		return
+	}
+	for _, report := range p.config.Report {
+		format, file, _ := strings.Cut(report, "=")
+		if file == "" || render.FindCheckFormat(format) == nil && format != "FORMAT" {
+			t.Errorf("sessctl %s: the report %s", strings.Join(args, " "), report)
+		}
+	}
+}
+
+func TestShellCommands(t *testing.T) {
+	tests := []struct {
+		script string
+		want   [][]string
+	}{
+		{"a b  c\n\td", [][]string{{"a", "b", "c"}, {"d"}}},
+		{`a 'b c' "d 'e'"f`, [][]string{{"a", "b c", "d 'e'f"}}},
+		{"a | b && c || d; e", [][]string{{"a"}, {"b"}, {"c"}, {"d"}, {"e"}}},
+		{"a >out 2>&1 b < in # c\nd", [][]string{{"a", "b"}, {"d"}}},
+		{"a \\\n  b", [][]string{{"a", "b"}}},
+		{`a "$((X + 1))/$Y"`, [][]string{{"a", "$((X + 1))/$Y"}}},
+		{"a ''", [][]string{{"a", ""}}},
+		{"# only this", nil},
+	}
+	for _, tt := range tests {
+		if diff := cmp.Diff(tt.want, shellCommands(tt.script)); diff != "" {
+			t.Errorf("%q: %s", tt.script, diff)
+		}
+	}
+	const jenkins = `sh '"$X/sessctl" check a --report junit=b.xml'` + "\nA=1 ./sessctl ls\ndocker run x ghcr.io/sessctl/sessctl:1 check b\n"
+	want := [][]string{{"check", "a", "--report", "junit=b.xml"}, {"ls"}, {"check", "b"}}
+	if diff := cmp.Diff(want, calls(jenkins)); diff != "" {
+		t.Error(diff)
+	}
+}
