@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/sessctl/sessctl/internal/campaign"
 )
 
 // action is action.yml as a runner of GitHub reads it.
@@ -81,7 +83,7 @@ func (r *runner) run(t *testing.T, inputs map[string]string) ran {
 		added, _ := os.ReadFile(path)
 		folders := slices.Concat(strings.Fields(string(added)), r.path, []string{os.Getenv("PATH")})
 		env := []string{
-			"PATH=" + strings.Join(folders, string(filepath.ListSeparator)), "HOME=" + filepath.Join(r.work, "home"),
+			"PATH=" + strings.Join(folders, string(filepath.ListSeparator)), "HOME=" + filepath.Join(r.work, "h&m"),
 			"RUNNER_TEMP=" + r.temp, "RUNNER_TOOL_CACHE=" + r.cache, "RUNNER_OS=Linux", "RUNNER_ARCH=X64", "GITHUB_ACTIONS=true", "CI=true",
 			"GITHUB_ACTION_PATH=" + here, "GITHUB_WORKSPACE=" + r.work,
 			"GITHUB_OUTPUT=" + outputs, "GITHUB_PATH=" + path, "GITHUB_STEP_SUMMARY=" + summary, "RELEASES_URL=" + r.release.url,
@@ -143,6 +145,7 @@ func readOutputs(t *testing.T, path string) map[string]string {
 }
 
 func TestActionChecksStores(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	tests := []struct {
 		name   string
 		inputs map[string]string
@@ -165,10 +168,10 @@ func TestActionChecksStores(t *testing.T) {
 	r := newRunner(t)
 	buildDB(t, filepath.Join(r.work, "torn.db"), storing("leaky"))
 	buildDB(t, filepath.Join(r.work, "clean.db"), storing("clean"))
-	if err := os.Mkdir(filepath.Join(r.work, "home"), 0o700); err != nil {
+	if err := os.Mkdir(filepath.Join(r.work, "h&m"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	buildDB(t, filepath.Join(r.work, "home", "session.db"), storing("leaky"))
+	buildDB(t, filepath.Join(r.work, "h&m", "session.db"), storing("leaky"))
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.inputs["version"] = releaseVersion // downloaded once
@@ -193,6 +196,7 @@ func TestActionChecksStores(t *testing.T) {
 
 // What an input says is never run, whatever it is.
 func TestActionRunsNoInput(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	r := newRunner(t)
 	nasty := "$(touch run)`touch run`;touch run\n\"; touch run #\n' || touch run '\n${{ github.token }}\n*"
 	for name := range readAction(t).Inputs {
@@ -204,6 +208,7 @@ func TestActionRunsNoInput(t *testing.T) {
 }
 
 func TestActionWritesReportsAndTakesABaseline(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	r := newRunner(t)
 	buildDB(t, filepath.Join(r.work, "torn.db"), storing("leaky"))
 	if got := r.run(t, map[string]string{"stores": "torn.db", "args": "--write-baseline\nknown.json"}); got.code != 0 {
@@ -225,6 +230,7 @@ func TestActionWritesReportsAndTakesABaseline(t *testing.T) {
 }
 
 func TestActionInstallsOnce(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	r := newRunner(t)
 	buildDB(t, filepath.Join(r.work, "clean.db"), storing("clean"))
 	installed := t.TempDir()
@@ -242,6 +248,7 @@ func TestActionInstallsOnce(t *testing.T) {
 		{"a version that is installed", releaseVersion, []string{installed}, 0},
 		{"the latest, which may be another by now", "latest", nil, whole},
 		{"the latest again", "latest", []string{installed}, whole},
+		{"no version, which is the latest", "", nil, whole},
 	} {
 		before := r.release.requests.Load()
 		r.path = job.path
@@ -253,9 +260,17 @@ func TestActionInstallsOnce(t *testing.T) {
 }
 
 func TestActionInstallsNothingThatIsNotARelease(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	r := newRunner(t)
-	if got := r.run(t, map[string]string{"version": "9.9.9"}); got.code != 1 || !strings.Contains(got.log, "Set VERSION to one of those at") {
+	if got := r.run(t, map[string]string{"version": "9.9.9"}); got.code != 1 || !strings.Contains(got.log, "set VERSION to one of those at") {
 		t.Errorf("a version that is none: %d, %s", got.code, got.log)
+	}
+	before := r.release.requests.Load()
+	for _, version := range []string{"main", "1.2", "../1.2.3", "1.2.3/..", "1.2.3\n", "1.2.3 "} {
+		got := r.run(t, map[string]string{"version": version})
+		if got.code != 2 || !strings.Contains(got.log, "use a release such as 1.2.3, or latest") || r.release.requests.Load() > before {
+			t.Errorf("the version %q: %d, %s", version, got.code, got.log)
+		}
 	}
 	r.release.spoil()
 	if got := r.run(t, nil); got.code != 1 || !strings.Contains(got.log, "is not what checksums.txt of the release says") || got.outputs["exit-code"] != "" {
@@ -296,6 +311,7 @@ func TestActionIsWired(t *testing.T) {
 
 // The scripts of the action and of the installation are free of what shellcheck knows.
 func TestShellScripts(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	shellcheck, err := exec.LookPath("shellcheck")
 	if err != nil {
 		t.Skip("shellcheck is not installed")

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/render"
 )
 
@@ -56,6 +57,7 @@ func TestCIPageExplainsTheAction(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := ciPage(t)
+	steps := 0
 	for heading, keys := range map[string]map[string]any{"input": action.Inputs, "output": action.Outputs} {
 		if diff := cmp.Diff(slices.Sorted(maps.Keys(keys)), tableNames(page, heading)); diff != "" {
 			t.Errorf("%ss (-action.yml +docs/ci.md):\n%s", heading, diff)
@@ -63,15 +65,42 @@ func TestCIPageExplainsTheAction(t *testing.T) {
 	}
 	for _, document := range yamlOf(t, page) {
 		for _, step := range stepsOf(document) {
-			if uses, _ := step["uses"].(string); strings.HasPrefix(uses, "sessctl/sessctl@") {
-				for input := range step["with"].(map[string]any) {
-					if _, ok := action.Inputs[input]; !ok {
-						t.Errorf("an example gives the action the input %s, which it does not have", input)
-					}
+			if uses, _ := step["uses"].(string); !strings.HasPrefix(uses, "sessctl/sessctl@") {
+				continue
+			}
+			steps++
+			with := step["with"].(map[string]any)
+			for input := range with {
+				if _, ok := action.Inputs[input]; !ok {
+					t.Errorf("an example gives the action the input %s, which it does not have", input)
 				}
+			}
+			parseCommand(t, argumentsOf(with))
+		}
+	}
+	if steps == 0 {
+		t.Error("no step of the page uses the action")
+	}
+}
+
+// argumentsOf are those that action.yml calls the program with, for the inputs of a step.
+func argumentsOf(inputs map[string]any) []string {
+	args := []string{"check", "--format", "github"}
+	add := func(input string, flag ...string) {
+		text, _ := inputs[input].(string)
+		for line := range strings.Lines(text) {
+			if line = strings.TrimSuffix(line, "\n"); line != "" {
+				args = append(append(args, flag...), line)
 			}
 		}
 	}
+	add("fail-on", "--fail-on")
+	add("baseline", "--baseline")
+	add("report", "--report")
+	add("args")
+	args = append(args, "--")
+	add("stores")
+	return args
 }
 
 // stepsOf are the steps of all jobs of a workflow.
@@ -126,13 +155,17 @@ func yamlOf(t *testing.T, page string) (documents []any) {
 }
 
 // actionlint knows GitHub's workflows; `make actionlint` installs it.
-func TestWorkflowsOfTheCIPage(t *testing.T) {
+func TestWorkflows(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	program, err := exec.LookPath("actionlint")
 	if found, _ := filepath.Glob(filepath.Join("..", "bin", "actionlint-*")); len(found) > 0 {
 		program, err = filepath.Abs(found[len(found)-1])
 	}
 	if err != nil {
 		t.Skip("actionlint is not installed: run `make actionlint`")
+	}
+	if out, err := exec.Command(program, "-no-color", releaseWorkflow).CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
 	}
 	workflows := 0
 	for _, b := range codeBlocks(ciPage(t)) {
@@ -151,9 +184,28 @@ func TestWorkflowsOfTheCIPage(t *testing.T) {
 	}
 }
 
+var releaseWorkflow = filepath.Join("..", ".github", "workflows", "release.yml")
+
+// A release is built by the goreleaser that the tests of the packages ran.
+func TestReleaseWorkflowRunsTheGoreleaserOfTheMakefile(t *testing.T) {
+	makefile, err := os.ReadFile(filepath.Join("..", "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	workflow, err := os.ReadFile(releaseWorkflow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	version := regexp.MustCompile(`(?m)^GORELEASER_VERSION := (\S+)$`).FindSubmatch(makefile)
+	if version == nil || !strings.Contains(string(workflow), "\n          version: "+string(version[1])+"\n") {
+		t.Errorf("the Makefile has goreleaser %s, and the workflow another one:\n%s", version, workflow)
+	}
+}
+
 // TestPreCommitHook holds the hook against the command line and the page.
 func TestPreCommitHook(t *testing.T) {
-	var hooks []struct{ ID, Entry, Language, Files string }
+	campaign.ShowsNoRace(t)
+	var hooks []struct{ ID, Entry, Language, Files, Exclude string }
 	text, err := os.ReadFile(filepath.Join("..", ".pre-commit-hooks.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -166,12 +218,12 @@ func TestPreCommitHook(t *testing.T) {
 		t.Errorf("docs/ci.md does not name the hook %s", hook.ID)
 	}
 	parseCommand(t, append(strings.Fields(hook.Entry)[1:], "--fail-on=warning", "fixtures/a.db"))
-	files := regexp.MustCompile(hook.Files)
+	files, not := regexp.MustCompile(hook.Files), regexp.MustCompile(hook.Exclude)
 	for path, want := range map[string]bool{
 		"session.db": true, "fixtures/leaky.sqlite": true, "a/b.sqlite3": true, "fixtures/sessions.ndjson": true, "my-session-1.jsonl": true,
-		"session.db-wal": false, "data.ndjson": false, "sessions/run.jsonl": false, "db.go": false, "session.json": false,
+		"session.db-wal": false, "data.ndjson": false, "sessions/run.jsonl": false, "db.go": false, "session.json": false, "-q.db": false, "a/-q.db": true,
 	} {
-		if files.MatchString(path) != want {
+		if (files.MatchString(path) && !not.MatchString(path)) != want {
 			t.Errorf("%s: the hook looks at it: %v", path, !want)
 		}
 	}

@@ -11,8 +11,11 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/sessctl/sessctl/internal/campaign"
 )
 
 // installation is one run of install.sh.
@@ -67,6 +70,7 @@ func (i installation) run(t *testing.T, r *release) (folder, output string, err 
 }
 
 func TestInstallScript(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	r := serveRelease(t)
 	tests := []struct {
 		name   string
@@ -118,12 +122,19 @@ func TestInstallScript(t *testing.T) {
 }
 
 func TestInstallScriptRefuses(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	whole, spoiled := serveRelease(t), serveRelease(t)
 	spoiled.spoil()
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	folder := t.TempDir()
+	if err := os.Mkdir(filepath.Join(folder, "sessctl"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	half := serveRelease(t)
+	half.files["checksums.txt"] = []byte("0123  sessctl_1.2.3_plan9_amd64.tar.gz\n4567  sessctl_1.2.3_lin")
 	sums := []string{"sha256sum", "shasum"}
 	tests := []struct {
 		name string
@@ -132,9 +143,12 @@ func TestInstallScriptRefuses(t *testing.T) {
 		want string
 	}{
 		{"another archive", spoiled, installation{}, `is not what checksums.txt of the release says. It was not installed`},
-		{"a version that is none", whole, installation{env: []string{"VERSION=9.9.9"}}, `the release 9.9.9 was not found.\n  Set VERSION to one of those at http`},
+		{"a version that is none", whole, installation{env: []string{"VERSION=9.9.9"}}, `/v9.9.9/checksums.txt could not be fetched.\n  If the message above says 404, .* set VERSION to one of those at http`},
 		{"another system", whole, installation{system: "SunOS i86pc"}, `there is no release for SunOS on i86pc.\n  With Go: go install`},
 		{"a folder that is none", whole, installation{env: []string{"BIN_DIR=" + file + "/bin"}}, `cannot be written to.\n  Set BIN_DIR`},
+		{"a folder in the place of the program", whole, installation{env: []string{"BIN_DIR=" + folder}}, `/sessctl is a folder, so the program cannot be put there`},
+		{"half of the checksums", half, installation{}, `checksums.txt of the release latest lists no archive for \w+.\n  Try again`},
+		{"no network", &release{url: "http://127.0.0.1:1"}, installation{}, `(?s)curl: \(7\).* could not be fetched.\n .* see whether the network is there`},
 		{"nothing to verify with", whole, installation{without: sums}, `so a download cannot be verified`},
 		{"nothing to download with", whole, installation{without: []string{"curl"}}, `neither curl nor wget is there`},
 	}
@@ -154,6 +168,7 @@ func TestInstallScriptRefuses(t *testing.T) {
 
 // A program that is replaced stays as it was when the new one is refused.
 func TestInstallScriptLeavesTheOldProgramWhenItRefuses(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	r := serveRelease(t)
 	folder := t.TempDir()
 	installed := filepath.Join(folder, "sessctl")
@@ -178,5 +193,28 @@ func TestInstallScriptLeavesTheOldProgramWhenItRefuses(t *testing.T) {
 	}
 	if info, err := os.Stat(installed); err != nil || info.Mode().Perm() != fs.FileMode(0o755) {
 		t.Errorf("%v, %v on %s", info.Mode(), err, runtime.GOOS)
+	}
+}
+
+// Jobs of one machine install at the same time, and none finds the file of another.
+func TestInstallScriptRunsBesideItself(t *testing.T) {
+	campaign.ShowsNoRace(t)
+	r := serveRelease(t)
+	folder := t.TempDir()
+	t.Run("at once", func(t *testing.T) {
+		for i := range 4 {
+			t.Run(strconv.Itoa(i), func(t *testing.T) {
+				t.Parallel()
+				if _, output, err := (installation{download: "curl", env: []string{"BIN_DIR=" + folder}}).run(t, r); err != nil {
+					t.Errorf("%v: %s", err, output)
+				}
+			})
+		}
+	})
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) != 1 {
+		t.Errorf("%v, %v", entries, err)
+	}
+	if data, err := os.ReadFile(filepath.Join(folder, "sessctl")); !bytes.Equal(data, builtProgram(t)) {
+		t.Errorf("%d bytes are installed, %v", len(data), err)
 	}
 }

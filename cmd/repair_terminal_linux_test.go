@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
@@ -86,6 +87,7 @@ func atTerminal(t *testing.T, home, typed string, args ...string) (shown string,
 }
 
 func TestRepairAsksAtATerminal(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	const ctrlC, ctrlD = "\x03", "\x04"
 	tests := []struct {
 		name, typed string
@@ -120,6 +122,7 @@ func TestRepairAsksAtATerminal(t *testing.T) {
 }
 
 func TestRepairDoesNotAskWithYesOrForMachines(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	home := t.TempDir()
 	buildDB(t, filepath.Join(home, "session.db"), storing("leaky"))
 	if shown, code := atTerminal(t, home, "", "repair", "session.db", "--format", "json"); code != 1 || strings.Contains(shown, "[y/N]") {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 	"github.com/sessctl/sessctl/internal/store/storetest"
 )
@@ -22,6 +23,7 @@ import (
 // A repair that has nothing to do, or only shows its plan, leaves no trace,
 // whatever state the store is in.
 func TestARepairOfNothingChangesNothing(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	for _, state := range states {
 		t.Run(state.name, func(t *testing.T) {
 			t.Parallel()
@@ -47,6 +49,7 @@ func TestARepairOfNothingChangesNothing(t *testing.T) {
 // a receipt that takes it back. The signal comes as soon as anything new is in
 // the folder, wherever the repair is then.
 func TestAnInterruptedRepairLeavesTheOldStateOrTheNewOne(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	home := t.TempDir()
 	path := filepath.Join(home, "session.db")
 	buildDB(t, path, func(db *agenttest.DB) error {

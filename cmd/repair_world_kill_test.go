@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 )
 
@@ -17,6 +18,7 @@ import (
 // repair. It is killed when a file appears, and somewhat later; what is tested
 // holds wherever that falls.
 func TestAKilledRepairLeavesTheOldStateOrTheNewOne(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	source := filepath.Join(t.TempDir(), "session.db")
 	buildDB(t, source, func(db *agenttest.DB) error {
 		for range 60 {

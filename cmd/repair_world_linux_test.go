@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 )
 
@@ -30,6 +31,7 @@ func sizedDisk(t *testing.T, kilobytes int) (folder string) {
 
 // On a disk that is too small nothing is changed, and nothing is left behind.
 func TestRepairOnAFullDisk(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	_, source := leakyHome(t) // 13 pages
 	tests := []struct {
 		name      string
@@ -68,6 +70,7 @@ func TestRepairOnAFullDisk(t *testing.T) {
 // The room for the note that all is done may be missing at the very end. Then
 // the message does not deny what was done, and the undo works.
 func TestTheLastNoteFindsNoRoom(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	const pad = 600 << 10 // bytes of the leaked message: what else is written is small beside it
 	source := filepath.Join(t.TempDir(), "session.db")
 	buildDB(t, source, func(db *agenttest.DB) error {
@@ -116,6 +119,7 @@ func TestTheLastNoteFindsNoRoom(t *testing.T) {
 
 // Without the right to write, nothing is changed, and --output helps.
 func TestRepairOfWhatCannotBeWritten(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	if os.Getuid() != 0 {
 		t.Skip("only root can mount a folder for reading only")
 	}
@@ -148,6 +152,7 @@ func TestRepairOfWhatCannotBeWritten(t *testing.T) {
 // Who has the database open is named by pid, in either journal mode, doing
 // nothing at all; for an undo as well.
 func TestAnIdleProcessIsNamed(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	modes := []struct {
 		name       string
 		options    []agenttest.Option
@@ -183,6 +188,7 @@ func TestAnIdleProcessIsNamed(t *testing.T) {
 
 // Between the plan and the answer at the prompt, the world goes on.
 func TestTheStoreChangesAtThePrompt(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	const says1 = "update session_items set message_json = replace(message_json, 'Done.', 'done.')"
 	tests := []struct {
 		name   string

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessctl/sessctl/internal/campaign"
 )
 
 // foreign are databases that somebody else than the runtime has had in hand.
@@ -53,6 +55,7 @@ func renamed(prefix string) []string {
 }
 
 func TestForeignDatabasesAreRepairedAndSetBack(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	for _, tt := range foreign {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -84,6 +87,7 @@ func TestForeignDatabasesAreRepairedAndSetBack(t *testing.T) {
 // A database that would do more than it is told, or less, is left as it is,
 // and so is a copy of it.
 func TestDatabasesThatInterfereAreRefused(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	tests := map[string]string{
 		"a trigger that writes":            "create trigger t after delete on session_items begin insert into migrations(id, name) values (99, 'x'); end",
 		"a trigger that changes a session": "create trigger t after delete on session_items begin update sessions set title = 'x'; end",

@@ -9,12 +9,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
 // An undo would lose what was done with a session since, so it is refused; what
 // was done with another session is none of its business.
 func TestUndoIsRefusedAfterAnyLaterChange(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	const (
 		touched = "(select id from sessions where parent_id is null or parent_id = '' order by rowid limit 1)"
 		session = "insert into sessions(id, title, messages, created_at, parent_id) select "
@@ -62,6 +64,7 @@ func TestUndoIsRefusedAfterAnyLaterChange(t *testing.T) {
 // The bytes that a repair and its undo leave are those of the store, and a
 // second repair leaves no trace.
 func TestARepairedStoreIsLeftAlone(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	home, path := leakyHome(t)
 	old := dump(t, path)
 	receipt := repaired(t, home, path)
@@ -87,6 +90,7 @@ func TestARepairedStoreIsLeftAlone(t *testing.T) {
 
 // A receipt whose store is gone or cannot be written leads to the backup.
 func TestUndoNamesTheBackup(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	home, path := leakyHome(t)
 	receipt := repaired(t, home, path)
 	if err := os.Rename(path, path+".gone"); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/sessctl/sessctl/cmd"
+	"github.com/sessctl/sessctl/internal/campaign"
 )
 
 var update = flag.Bool("update", false, "write what the program prints into the scripts")
@@ -33,6 +34,7 @@ func TestMain(m *testing.M) {
 //	sql FILE STATEMENT        changes a database as another program would
 //	lock FILE, hold FILE      keeps a database locked, or just open
 func TestScripts(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "../testdata/script",
 		UpdateScripts:       *update,

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessctl/sessctl/internal/campaign"
 )
 
 // completions are what a person types, and what the shell then runs, argument by
@@ -30,8 +32,10 @@ var completions = []struct {
 	{"check --shard 1/", "[check] [--shard] [1/]", false},
 	{"check case.ndjson --session ab", "[check] [case.ndjson] [--session] [abc]", false},
 	{"check 'c*.ndjson' --session ab", "[check] [c*.ndjson] [--session] [abc]", false},
-	{"check case.ndjson --session tw", "[check] [case.ndjson] [--session] [two words]", false},
-	{"check case.ndjson --session ev", "[check] [case.ndjson] [--session] [evil$(touch pwned)]", false},
+	{"check case.ndjson --session tw", "[check] [case.ndjson] [--session] [tw]", false},
+	{"check case.ndjson --session ev", "[check] [case.ndjson] [--session] [ev]", false},
+	{"check --report sarif=ev", "[check] [--report] [sarif=ev]", false},
+	{"view case.ndjson abc --agent ev", "[view] [case.ndjson] [abc] [--agent] [ev]", false},
 	{"check broken.db --session ab", "[check] [broken.db] [--session] [ab]", false},
 	{"repair --allow prune,sp", "[repair] [--allow] [prune,split]", false},
 	{"view case.ndjson ab", "[view] [case.ndjson] [abc]", false},
@@ -55,13 +59,17 @@ func shellHome(t *testing.T) (home, path string) {
 {"type":"session","id":"abc","title":"A: \"title\" $(touch pwned) ` + "`touch pwned`" + `"}
 {"type":"item","session":"abc","kind":"message","role":"user","text":"x"}
 {"type":"item","session":"abc","kind":"message","role":"assistant","agent":"root","branch":"root.worker","text":"x"}
+{"type":"item","session":"abc","kind":"message","role":"assistant","agent":"evil$(touch pwned)-1","text":"x"}
+{"type":"item","session":"abc","kind":"message","role":"assistant","agent":"evil$(touch pwned)-2","text":"x"}
 {"type":"session","id":"two words"}
-{"type":"session","id":"evil$(touch pwned)","title":"x"}
+{"type":"session","id":"evil$(touch pwned)-1","title":"x"}
+{"type":"session","id":"evil$(touch pwned)-2","title":"x"}
 `,
 		"case.txt": "", "broken.db": "SQLite format 3\x00",
 		"case.db.sessctl-20261120T214500Z.receipt.json": "{}",
-		"folder/out.json": "{}",
-		"bin/sessctl":     fmt.Sprintf("#!/bin/sh\ncase $1 in __complete|completion) exec '%s' \"$@\";; esac\nprintf RAN\nfor a; do printf ' [%%s]' \"$a\"; done\necho .\n", program),
+		"folder/out.json":        "{}",
+		"evil$(touch pwned)-1.x": "", "evil$(touch pwned)-2.x": "",
+		"bin/sessctl": fmt.Sprintf("#!/bin/sh\ncase $1 in __complete|completion) exec '%s' \"$@\";; esac\nprintf RAN\nfor a; do printf ' [%%s]' \"$a\"; done\necho .\n", program),
 	} {
 		file := filepath.Join(home, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -164,6 +172,7 @@ func needs(t *testing.T, programs ...string) {
 }
 
 func TestBashCompletes(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	needs(t, "bash")
 	const library = "/usr/share/bash-completion/bash_completion"
 	if _, err := os.Stat(library); err != nil {
@@ -178,6 +187,7 @@ func TestBashCompletes(t *testing.T) {
 }
 
 func TestZshCompletes(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	needs(t, "zsh")
 	home, ran := interactive(t, "zsh", "-f", "-i", "-c", "print -r -- 'PS1=\"$ \"; autoload -Uz compinit; compinit -u -D; source <(sessctl completion zsh)' > .zshrc; exec zsh -d -i")
 	same(t, home, ran)
@@ -185,6 +195,7 @@ func TestZshCompletes(t *testing.T) {
 
 // Fish tells what it would offer without a terminal.
 func TestFishCompletes(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	needs(t, "fish")
 	home, path := shellHome(t)
 	var ran, want []string
@@ -217,6 +228,7 @@ func TestFishCompletes(t *testing.T) {
 // No PowerShell is at hand where this was written: what is tested is that its script
 // registers itself and asks the program.
 func TestPowerShellScriptAsksTheProgram(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	out, err := exec.Command("sessctl", "completion", "powershell").Output()
 	if err != nil {
 		t.Fatal(err)

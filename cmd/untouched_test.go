@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 	"github.com/sessctl/sessctl/internal/store/storetest"
 )
@@ -99,6 +100,7 @@ func reading(path string) [][]string {
 // No command leaves a trace: not in the folder of the store, whatever state it
 // is in, and not where private copies are made.
 func TestReadingChangesNothing(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	for _, state := range states {
 		t.Run(state.name, func(t *testing.T) {
 			t.Parallel()
@@ -129,6 +131,7 @@ func TestReadingChangesNothing(t *testing.T) {
 
 // Another user who may only read sees the same, and changes nothing either.
 func TestReadingAsAnotherUser(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	if os.Getuid() != 0 {
 		t.Skip("only root can become another user")
 	}

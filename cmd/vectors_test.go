@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/rules"
 )
 
@@ -74,6 +75,7 @@ func (v *vector) check(t *testing.T, stream, profile string) *checked {
 // TestVectorsThroughTheProgram holds every conversation against what the program
 // says of it for each provider, and its repair against what is expected.
 func TestVectorsThroughTheProgram(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	held := 0
 	for _, v := range readVectors(t) {
 		t.Run(v.ID+" "+v.Name, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/render"
 )
 
@@ -51,6 +52,7 @@ func built(version, commit, date string) render.Build {
 // TestBuiltProgramKnowsItsCommit builds the program as people do. Where no version
 // control is, as in a release's source archive, there is no commit to be known.
 func TestBuiltProgramKnowsItsCommit(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	git := exec.Command("git", "log", "-1", "--format=%H")
 	git.Dir = ".."
 	head, err := git.Output()

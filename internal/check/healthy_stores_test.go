@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/store/adk/adktest"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 	"github.com/sessctl/sessctl/internal/store/kagent/kagenttest"
@@ -17,7 +18,7 @@ import (
 // which no child gets more than its goal, whatever else is wrong with kagent's.
 func eachHealthyStore(t *testing.T, fn func(t *testing.T, path string)) {
 	t.Run("docker agent", func(t *testing.T) {
-		for _, seeds := range batches()[:6] {
+		for _, seeds := range batches()[:campaign.Rounds(6, 6)] {
 			path, _ := written(t, seeds, 19, agenttest.WriteFixed)
 			fn(t, path)
 		}
@@ -27,7 +28,7 @@ func eachHealthyStore(t *testing.T, fn func(t *testing.T, path string)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for seed := uint64(0); err == nil && seed < 60; seed++ {
+		for seed := uint64(0); err == nil && seed < uint64(campaign.Rounds(60, 60)); seed++ {
 			_, err = agenttest.WriteFixed(db, agenttest.RandomWith(seed, 25, agenttest.Shapes{Skills: true, Background: true, Parallel: true}))
 		}
 		if err := errors.Join(err, db.Close()); err != nil {
@@ -37,7 +38,7 @@ func eachHealthyStore(t *testing.T, fn func(t *testing.T, path string)) {
 	})
 	t.Run("ADK", func(t *testing.T) {
 		sessions := adktest.Scripts()
-		for seed := range uint64(40) {
+		for seed := range uint64(campaign.Rounds(40, 40)) {
 			sessions = append(sessions, adktest.Random(seed, 12).Session)
 		}
 		sessions = slices.DeleteFunc(sessions, func(s adktest.Session) bool { return adktest.PS.Lacks(s) != "" })
@@ -62,7 +63,7 @@ func eachHealthyStore(t *testing.T, fn func(t *testing.T, path string)) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for seed := range uint64(40) {
+		for seed := range uint64(campaign.Rounds(40, 40)) {
 			springtest.Random(db, fmt.Sprint("s", seed), seed, 4)
 		}
 		if err := db.Close(); err != nil {

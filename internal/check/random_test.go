@@ -2,7 +2,6 @@ package check_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/store"
@@ -20,10 +20,7 @@ import (
 // makes them very many.
 func batches() [][]uint64 {
 	const each = 20
-	count := 12
-	if os.Getenv("SESSCTL_LONG") != "" {
-		count = 300
-	}
+	count := campaign.Rounds(12, 300)
 	list := make([][]uint64, count)
 	for i := range uint64(count * each) {
 		list[i/each] = append(list[i/each], i)

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/session"
@@ -31,7 +32,7 @@ func compared(t *rapid.T, dir string, write writer, p agenttest.Program, style a
 // where there is one; which of several that say the same nobody can tell. Besides,
 // only what the leak cost differs.
 func TestTheStreamNamesExactlyWhatLeaked(t *testing.T) {
-	checks(t, 60, 2000)
+	campaign.Checks(t, 60, 2000)
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		p := agenttest.Random(rapid.Uint64().Draw(t, "seed"), rapid.IntRange(3, 30).Draw(t, "size"))
@@ -74,7 +75,7 @@ func TestAHealthyStoreAgreesWithItsStream(t *testing.T) {
 }
 
 func healthyStores(t *testing.T, shapes agenttest.Shapes, forms []agenttest.EventForm) {
-	checks(t, 40, 2000)
+	campaign.Checks(t, 40, 2000)
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		p := agenttest.RandomWith(rapid.Uint64().Draw(t, "seed"), rapid.IntRange(1, 25).Draw(t, "size"), shapes)

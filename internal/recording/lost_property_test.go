@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
@@ -27,7 +28,7 @@ func TestTheStreamKeepsWhatFailedChildrenSaid(t *testing.T) {
 }
 
 func failedChildren(t *testing.T, shapes agenttest.Shapes, forms []agenttest.EventForm) {
-	checks(t, 40, 2000)
+	campaign.Checks(t, 40, 2000)
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		p := agenttest.RandomWith(rapid.Uint64().Draw(t, "seed"), rapid.IntRange(3, 30).Draw(t, "size"), shapes)

@@ -3,7 +3,6 @@ package recording_test
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/events"
 	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/replay"
@@ -25,17 +25,6 @@ var (
 	models = []recording.Model{recording.Auto, recording.ByDepth, recording.BySession}
 	every  = agenttest.Shapes{Skills: true, Background: true, Parallel: true}
 )
-
-// checks sets how many cases a property gets; SESSCTL_LONG=1 makes them many.
-func checks(t *testing.T, few, many int) {
-	t.Helper()
-	if os.Getenv("SESSCTL_LONG") != "" {
-		few = many
-	}
-	if err := flag.Set("rapid.checks", fmt.Sprint(few)); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // writer is agenttest.WriteLeaky or agenttest.WriteFixed.
 type writer func(*agenttest.DB, agenttest.Program) (agenttest.Written, error)
@@ -99,7 +88,7 @@ func record(t tester, stream []byte, model recording.Model) *recording.Result {
 // drops lines: replay takes what comes, the depth never goes below zero, and
 // what it puts together are trees.
 func TestAnyStreamIsReplayed(t *testing.T) {
-	checks(t, 60, 4000)
+	campaign.Checks(t, 60, 4000)
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		p := agenttest.RandomWith(rapid.Uint64().Draw(t, "seed"), rapid.IntRange(1, 25).Draw(t, "size"), every)
@@ -190,7 +179,7 @@ func TestACompleteStreamGivesTheStoredTree(t *testing.T) {
 }
 
 func completeStreams(t *testing.T, shapes agenttest.Shapes, forms []agenttest.EventForm) {
-	checks(t, 60, 2000)
+	campaign.Checks(t, 60, 2000)
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		p := agenttest.RandomWith(rapid.Uint64().Draw(t, "seed"), rapid.IntRange(1, 25).Draw(t, "size"), shapes)

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/canonical"
@@ -18,7 +19,7 @@ import (
 // TestNothingOfAStreamIsLost repairs streams of random teams of agents, of a
 // runtime that leaks or a healthy one, whose results were damaged further.
 func TestNothingOfAStreamIsLost(t *testing.T) {
-	checks(t, 300, 20000)
+	campaign.Checks(t, 300, 20000)
 	repaired := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		text := damagedStream(t, rt)

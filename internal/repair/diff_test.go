@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/diff"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
@@ -90,7 +91,7 @@ func onlyPlace(names []string) bool {
 // TestDifferencesFromTheBackupAreThoseOfTheLedger repairs random damaged trees, and
 // compares the backup with the repaired store.
 func TestDifferencesFromTheBackupAreThoseOfTheLedger(t *testing.T) {
-	checks(t, 60, 5_000)
+	campaign.Checks(t, 60, 5_000)
 	folder := t.TempDir()
 	n := 0
 	rapid.Check(t, func(t *rapid.T) {

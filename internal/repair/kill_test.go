@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
@@ -153,10 +154,7 @@ func removeLeftovers(path string) {
 
 // TestKilledAtAnyMoment kills repairs after random times.
 func TestKilledAtAnyMoment(t *testing.T) {
-	rounds := 12
-	if os.Getenv("SESSCTL_LONG") != "" {
-		rounds = 400
-	}
+	rounds := campaign.Rounds(12, 400)
 	model := filepath.Join(t.TempDir(), "model.db")
 	leakyStore(t, model)
 	before := agentDump(t, model)

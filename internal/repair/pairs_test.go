@@ -1,7 +1,6 @@
 package repair_test
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 )
@@ -18,10 +18,7 @@ import (
 // stored. Besides what it has to add for children that failed, the result has
 // the shape of what the healthy one stored.
 func TestPairsOfRandomProgramsGetTheSameShape(t *testing.T) {
-	databases, sessions := 8, uint64(25)
-	if os.Getenv("SESSCTL_LONG") != "" {
-		databases, sessions = 12, 250
-	}
+	databases, sessions := campaign.Rounds(8, 12), uint64(campaign.Rounds(25, 250))
 	for n := range databases {
 		generation := 14 + n%6
 		paths := map[bool]string{}

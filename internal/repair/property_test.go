@@ -3,7 +3,6 @@ package repair_test
 import (
 	"database/sql"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -15,23 +14,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 )
-
-// checks sets how many cases a property gets; SESSCTL_LONG=1 makes them many.
-func checks(t *testing.T, few, many int) {
-	t.Helper()
-	if os.Getenv("SESSCTL_LONG") != "" {
-		few = many
-	}
-	if err := flag.Set("rapid.checks", fmt.Sprint(few)); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // damaged builds a database with one random session tree, as a runtime that
 // leaks stores it, and damages it further.
@@ -86,7 +75,7 @@ func openPlain(t tester, path string) *sql.DB {
 // TestNothingIsLost repairs random damaged trees and holds the result against
 // what was stored before, with plain SQL and without the adapter.
 func TestNothingIsLost(t *testing.T) {
-	checks(t, 200, 10_000)
+	campaign.Checks(t, 200, 10_000)
 	folder := t.TempDir()
 	n := 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/session"
@@ -73,7 +74,7 @@ func streamOf(t fataler, tree *session.Tree) string {
 // TestASplitStreamHasASessionForEveryCall makes the split of random turns whose calls
 // share one session, and looks at what is in the new stream.
 func TestASplitStreamHasASessionForEveryCall(t *testing.T) {
-	checks(t, 200, 5000)
+	campaign.Checks(t, 200, 5000)
 	allowed := repair.Options{Allow: map[string]bool{"split": true, "guesses": true}}
 	rapid.Check(t, func(rt *rapid.T) {
 		c := drawCollapsed(rt)

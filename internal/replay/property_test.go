@@ -1,14 +1,13 @@
 package replay_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"regexp"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/treetest"
@@ -17,13 +16,7 @@ import (
 // check runs a property many times, and very many with SESSCTL_LONG=1.
 func check(t *testing.T, property func(*rapid.T)) {
 	t.Helper()
-	checks := "1000"
-	if os.Getenv("SESSCTL_LONG") != "" {
-		checks = "50000"
-	}
-	if err := flag.Set("rapid.checks", checks); err != nil {
-		t.Fatal(err)
-	}
+	campaign.Checks(t, 1000, 50000)
 	rapid.Check(t, property)
 }
 

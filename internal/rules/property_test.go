@@ -2,14 +2,12 @@ package rules_test
 
 import (
 	"encoding/json"
-	"flag"
-	"os"
-	"strconv"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/treetest"
@@ -24,12 +22,7 @@ func check(t *testing.T, property func(*rapid.T)) {
 // checkMany runs a property some times, and more often with SESSCTL_LONG=1.
 func checkMany(t *testing.T, some, many int, property func(*rapid.T)) {
 	t.Helper()
-	if os.Getenv("SESSCTL_LONG") != "" {
-		some = many
-	}
-	if err := flag.Set("rapid.checks", strconv.Itoa(some)); err != nil {
-		t.Fatal(err)
-	}
+	campaign.Checks(t, some, many)
 	rapid.Check(t, property)
 }
 

@@ -1,15 +1,14 @@
 package view_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -44,14 +43,7 @@ func TestViewAgreesWithCheck(t *testing.T) {
 // SESSCTL_LONG=1: the sessions on which the two could differ are rare.
 func often(t *testing.T) {
 	t.Helper()
-	before, checks := flag.Lookup("rapid.checks").Value.String(), "2000"
-	if os.Getenv("SESSCTL_LONG") != "" {
-		checks = "100000"
-	}
-	t.Cleanup(func() { _ = flag.Set("rapid.checks", before) })
-	if err := flag.Set("rapid.checks", checks); err != nil {
-		t.Fatal(err)
-	}
+	campaign.Checks(t, 2000, 100000)
 }
 
 var adaptations = []map[string]string{

@@ -2,11 +2,9 @@ package adk_test
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -23,12 +22,7 @@ import (
 // TestNothingIsLost repairs random sessions of random agents with random damage, and
 // holds what is stored then against what was stored before, with plain SQL.
 func TestNothingIsLost(t *testing.T) {
-	checks := flag.Lookup("rapid.checks").Value
-	usual := checks.String()
-	t.Cleanup(func() { _ = checks.Set(usual) })
-	if os.Getenv("SESSCTL_LONG") == "" {
-		_ = checks.Set("40") // what a default of 100 would take is half a minute
-	}
+	campaign.Checks(t, 40, 500)
 	folder, n := t.TempDir(), 0
 	damages := slices.Sorted(maps.Keys(adktest.Damages))
 	rapid.Check(t, func(t *rapid.T) {

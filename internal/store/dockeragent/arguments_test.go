@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -16,6 +17,7 @@ var argumentParts = []string{
 
 // The form is what session.FormOf says of the text, whatever path it takes.
 func TestForm(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	random := rand.New(rand.NewPCG(5, 6))
 	var d decoder
 	forms := map[session.ArgsForm]int{}

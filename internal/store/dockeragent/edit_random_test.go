@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/dockeragent"
@@ -18,6 +19,7 @@ import (
 // What is written is what was asked for, in every generation that can be
 // repaired, and undo gives back the very same database.
 func TestRandomChanges(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	for generation := 14; generation <= 29; generation++ {
 		t.Run(fmt.Sprintf("generation %03d", generation), func(t *testing.T) {
 			path := built(t, generation, func(db *agenttest.DB) {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
@@ -15,6 +16,7 @@ import (
 
 // A column that is rebuilt is the one that docker agent wrote, byte by byte.
 func TestRebuiltColumnIsTheStoredOne(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	paths, _ := filepath.Glob("../../../../shared/corpus/docker-agent/*/*.db")
 	for _, path := range paths {
 		t.Run(filepath.Base(filepath.Dir(path))+"/"+filepath.Base(path), func(t *testing.T) {

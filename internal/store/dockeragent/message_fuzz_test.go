@@ -16,6 +16,7 @@ import (
 
 	_ "modernc.org/sqlite"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -49,6 +50,7 @@ func FuzzMessage(f *testing.F) {
 // Both paths agree with encoding/json and with each other on messages that are
 // put together and taken apart at random.
 func TestPathsAgree(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	random := rand.New(rand.NewPCG(3, 4))
 	var fast, exact, refused int
 	for range 60_000 {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 )
@@ -87,6 +88,7 @@ func differences(before, after map[string]store.Sum) []string {
 
 // What is read of some trees is what is read of the whole store.
 func TestReadOfSomeTrees(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	for generation := 14; generation <= 29; generation++ {
 		path := built(t, generation, func(db *agenttest.DB) {
 			for seed := range uint64(6) {

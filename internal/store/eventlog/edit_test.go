@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -277,6 +278,7 @@ func TestWrite(t *testing.T) {
 
 // Any change of any session reads as meant, and can be undone.
 func TestWriteProperty(t *testing.T) {
+	campaign.Checks(t, 50, 2000)
 	rapid.Check(t, func(rt *rapid.T) {
 		f := rapid.SampledFrom(forms).Draw(rt, "form")
 		folder, err := os.MkdirTemp(t.TempDir(), "")

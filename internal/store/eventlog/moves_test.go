@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -111,6 +112,7 @@ func readAll(t tester, e store.Editor, ids ...string) *session.Tree {
 
 // Wherever events go, they read as meant, keep their keys, and come back.
 func TestMovesProperty(t *testing.T) {
+	campaign.Checks(t, 50, 2000)
 	rapid.Check(t, func(rt *rapid.T) {
 		f := rapid.SampledFrom(moving()).Draw(rt, "form")
 		folder, err := os.MkdirTemp(t.TempDir(), "")

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
@@ -123,6 +124,7 @@ func TestChildNames(t *testing.T) {
 
 // Whatever the links are, a tree is what they connect.
 func TestTreesProperty(t *testing.T) {
+	campaign.Checks(t, 50, 2000)
 	rapid.Check(t, func(rt *rapid.T) {
 		folder, err := os.MkdirTemp(t.TempDir(), "")
 		if err != nil {

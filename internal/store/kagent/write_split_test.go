@@ -3,9 +3,7 @@ package kagent_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -15,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/kagent"
@@ -195,13 +194,7 @@ func (s *splitter) origin() *strings.Replacer {
 // TestSplits gives each call of random programs a session of its own: every place names
 // it, nothing else differs, and the journal gives back what was stored.
 func TestSplits(t *testing.T) {
-	checks := "30"
-	if os.Getenv("SESSCTL_LONG") != "" {
-		checks = "500"
-	}
-	if err := flag.Set("rapid.checks", checks); err != nil {
-		t.Fatal(err)
-	}
+	campaign.Checks(t, 30, 500)
 	forms := sortedForms()
 	rapid.Check(t, func(r *rapid.T) {
 		form := kagenttest.Forms[rapid.SampledFrom(forms).Draw(r, "form")]

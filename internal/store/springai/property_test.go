@@ -1,7 +1,6 @@
 package springai_test
 
 import (
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/springai/springtest"
@@ -22,13 +22,7 @@ import (
 // TestNothingIsLost repairs random sessions and holds the result against what was
 // stored before, with plain SQL.
 func TestNothingIsLost(t *testing.T) {
-	checks := "40"
-	if os.Getenv("SESSCTL_LONG") != "" {
-		checks = "2000"
-	}
-	if err := flag.Set("rapid.checks", checks); err != nil {
-		t.Fatal(err)
-	}
+	campaign.Checks(t, 40, 2000)
 	forms := slices.DeleteFunc(slices.Sorted(maps.Keys(springtest.Forms)), func(name string) bool { return springtest.Forms[name].ByTime })
 	folder := t.TempDir()
 	n := 0

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/problem"
 )
 
@@ -57,6 +58,7 @@ func large(t testing.TB, megabytes int) string {
 }
 
 func TestBackupCancelled(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	path, dir := large(t, 40), t.TempDir()
 	e := openEdit(t, path)
 	ctx, cancel := context.WithCancel(t.Context())

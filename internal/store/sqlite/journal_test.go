@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/sessctl/sessctl/internal/campaign"
 )
 
 // values are what SQLite can store.
@@ -65,6 +67,7 @@ func TestRevertProperty(t *testing.T) {
 		ok(t, err)
 		templates[mode] = b
 	}
+	campaign.Checks(t, 50, 2000)
 	rapid.Check(t, func(r *rapid.T) {
 		path := filepath.Join(t.TempDir(), "session.db")
 		ok(t, os.WriteFile(path, templates[rapid.SampledFrom(modes).Draw(r, "mode")], 0o600))

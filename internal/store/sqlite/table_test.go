@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessctl/sessctl/internal/campaign"
 )
 
 // sample is a database for damaging pages: 1,000 rows in table t.
@@ -177,7 +179,7 @@ func TestScanTableRandomDamage(t *testing.T) {
 	s := newSample(t)
 	sound := slices.Clone(s.content)
 	random := rand.New(rand.NewPCG(1, 2))
-	for range 150 {
+	for range campaign.Rounds(150, 3000) {
 		copy(s.content, sound)
 		for range 1 + random.IntN(20) {
 			s.content[100+random.IntN(len(sound)-100)] = byte(random.Uint32())
