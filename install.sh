@@ -19,8 +19,11 @@ main() {
   find_target
   has sha256sum || has shasum ||
     fail "neither sha256sum nor shasum is there, so a download cannot be verified." "Install one of them."
+  [ ! -d "$bin_dir/$program" ] ||
+    fail "$bin_dir/$program is a folder, so the program cannot be put there." "Set BIN_DIR to another folder."
   work=$(mktemp -d)
-  trap 'rm -rf "$work" "$bin_dir/$program.new"' EXIT
+  new= # the program beside its place
+  trap 'rm -rf "$work" ${new:+"$new"}' EXIT
   trap 'exit 130' HUP INT TERM
 
   fetch_checksums
@@ -58,22 +61,24 @@ fetch_checksums() {
   from=$releases/latest/download
   [ "$version" = latest ] || from=$releases/download/v${version#v}
   download "$from/checksums.txt" "$work/checksums.txt" ||
-    fail "the release $version was not found." "Set VERSION to one of those at $releases (1.2.3), or leave it out for the latest; behind a proxy set https_proxy."
-  while read -r sum archive; do
-    case $archive in
-      sessctl_*_"$target$ending") break ;;
+    fail "$from/checksums.txt could not be fetched." "If the message above says 404, there is no such release: set VERSION to one of those at $releases (1.2.3), or leave it out for the latest. Else see whether the network is there; behind a proxy set https_proxy."
+  archive=
+  while read -r listed name; do
+    case $name in
+      sessctl_*_"$target$ending") sum=$listed archive=$name ;;
     esac
   done <"$work/checksums.txt"
-  [ -n "$archive" ] || fail "the release $version has no archive for $target." "See $releases for what there is."
+  [ -n "$archive" ] ||
+    fail "checksums.txt of the release $version lists no archive for $target." "Try again, in case it came only in part, or see $releases for what there is."
   version=${archive#sessctl_}
   version=${version%_"$target$ending"}
 }
 
 download() {
   if has curl; then
-    curl -fsSL --proto-redir =https --retry 3 -o "$2" "$1"
+    curl -fsSL --proto-redir =https --connect-timeout 30 --retry 3 -o "$2" "$1"
   elif has wget; then
-    wget -q -O "$2" "$1"
+    wget -nv -T 30 -t 3 -O "$2" "$1"
   else
     fail "neither curl nor wget is there." "Install one of them."
   fi
@@ -97,10 +102,10 @@ unpack() {
 
 # put_in_place replaces the program in one step: one that is running stays whole.
 put_in_place() {
-  { mkdir -p "$bin_dir" && cp "$work/$program" "$bin_dir/$program.new"; } ||
+  { mkdir -p "$bin_dir" && new=$(mktemp "$bin_dir/.sessctl.XXXXXX") && cp "$work/$program" "$new"; } ||
     fail "$bin_dir cannot be written to." "Set BIN_DIR to a folder of yours, or run this as a user who may."
-  chmod 755 "$bin_dir/$program.new"
-  mv -f "$bin_dir/$program.new" "$bin_dir/$program"
+  chmod 755 "$new"
+  mv -f "$new" "$bin_dir/$program"
   echo "sessctl $version is installed: $bin_dir/$program"
   case :$PATH: in
     *:"$bin_dir":*) ;;

@@ -1,8 +1,7 @@
 package cmd
 
 import (
-	"errors"
-	"io/fs"
+	"context"
 	"os"
 	"slices"
 	"strings"
@@ -29,9 +28,9 @@ func addBaselineFlags(cmd *cobra.Command) {
 	flags.String(writeBaselineFlag, "", "write everything that is found into this `FILE`, and fail on none of it")
 }
 
-// comparison begins the comparison with the baseline, nil without one. A run that
+// comparison begins the comparison of stores with the baseline, nil without one. A run that
 // writes a baseline compares nothing.
-func (p *program) comparison() (*baseline.Comparison, error) {
+func (p *program) comparison(stores []string) (*baseline.Comparison, error) {
 	if p.config.Baseline == "" || p.config.WriteBaseline != "" {
 		return nil, nil
 	}
@@ -39,7 +38,7 @@ func (p *program) comparison() (*baseline.Comparison, error) {
 	if err != nil {
 		return nil, err
 	}
-	return baseline.NewComparison(file), nil
+	return baseline.NewComparison(file, stores), nil
 }
 
 // compare marks the findings of a store that are known; broken says that the store
@@ -62,11 +61,11 @@ func (run *checkRun) asksItself() bool {
 // ending is what is known when all stores were looked at; file is that of a baseline
 // to write, nil without one. With an error the baseline was not written, and the
 // exit code says so.
-func (run *checkRun) ending(args []string, file *atomicfile.File) (end render.Ending, err error) {
+func (run *checkRun) ending(ctx context.Context, args []string, file *atomicfile.File) (end render.Ending, err error) {
 	end.Next = nextCommands(args, run.results)
 	switch {
 	case file != nil:
-		if end.Baseline, err = run.writeBaseline(file); err == nil {
+		if end.Baseline, err = run.writeBaseline(ctx, file); err == nil {
 			end.Next = []render.Command{run.again(writeBaselineFlag, baselineFlag, run.config.WriteBaseline, "fail on new findings only")}
 		}
 		run.code = worse(run.code, exitCode(err))
@@ -89,7 +88,7 @@ func (run *checkRun) onlyGone(b *render.Baseline) bool {
 
 // newBaseline begins the file of --write-baseline, nil without one. Nothing stands
 // under its name before it is committed. Only a baseline is replaced.
-func (p *program) newBaseline() (*atomicfile.File, error) {
+func (p *program) newBaseline(ctx context.Context, stores []string) (*atomicfile.File, error) {
 	path := p.config.WriteBaseline
 	if path == "" {
 		return nil, nil
@@ -103,13 +102,15 @@ func (p *program) newBaseline() (*atomicfile.File, error) {
 			return nil, problem.New(problem.Usage, "Name another file, or move this one away.", "%v; it is not replaced", err)
 		}
 	}
-	file, err := atomicfile.Create(path, 0o644)
-	if err != nil {
-		var reason *fs.PathError
-		if errors.As(err, &reason) {
-			err = reason.Err
-		}
-		return nil, problem.New(problem.Usage, "Name a file in a folder that you may write to.", "the baseline %s cannot be written: %v", path, err)
+	if p.isTaken(ctx, path, p.taken(stores)) {
+		return nil, problem.New(problem.Usage, "Name another file.", "the baseline %s would overwrite a store, the configuration or standard input", path)
+	}
+	file, err := atomicfile.Create(ctx, path, 0o666) // less the umask
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, problem.New(problem.Usage, "Name a file in a folder that you may write to.", "the baseline %s cannot be written: %v", path, reasonOf(err))
 	}
 	return file, nil
 }
@@ -130,39 +131,53 @@ func (p *program) partOf() string {
 	return ""
 }
 
-// baselinePaths are the files of baselines that the run reads or writes.
-func (p *program) baselinePaths() []string {
-	return slices.DeleteFunc([]string{p.config.Baseline, p.config.WriteBaseline}, func(path string) bool { return path == "" })
-}
-
 // writeBaseline writes everything that was found, if that is everything there is.
-func (run *checkRun) writeBaseline(file *atomicfile.File) (*render.Baseline, error) {
+func (run *checkRun) writeBaseline(ctx context.Context, file *atomicfile.File) (*render.Baseline, error) {
 	path := run.config.WriteBaseline
 	if run.code != exitOK {
 		return nil, problem.New(problem.Class(run.code), "See above why.",
 			"the baseline %s was not written: not everything could be read, and what is missing would be new in the next run", path)
 	}
 	made := baseline.New(baseline.Tool(tool()), run.results)
-	if err := errors.Join(made.Write(render.EscapeJSON(file)), file.Commit()); err != nil {
-		return nil, problem.New(problem.Unreadable, "The findings above are complete.", "the baseline %s could not be written: %v", path, err)
+	err := made.Write(render.EscapeJSON(file))
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err == nil {
+		err = file.Commit()
+	}
+	if err != nil {
+		return nil, problem.New(problem.Unreadable, "The findings above are complete.", "the baseline %s could not be written: %v", path, reasonOf(err))
 	}
 	return &render.Baseline{Path: path, Known: len(made.Findings), Written: true}, nil
 }
 
 // again is the command of this run with one flag in the place of another, or behind
-// all others.
+// all others. A value that was given besides goes. What stands behind -- are stores.
 func (p *program) again(flag, other, value, why string) render.Command {
-	words, found := slices.Clone(p.args), false
-	for i, word := range words {
-		if rest, ok := strings.CutPrefix(word, "--"+flag); ok && (rest == "" || rest[0] == '=') {
-			words[i], found = "--"+other+rest, true
+	flags, stores := p.args, []string(nil)
+	if at := slices.Index(p.args, "--"); at >= 0 {
+		flags, stores = p.args[:at], p.args[at:]
+	}
+	words, found := []string{"sessctl"}, false
+	for i := 0; i < len(flags); i++ {
+		word := flags[i]
+		switch name, _, joined := strings.Cut(word, "="); {
+		case name == "--"+flag:
+			word, found = "--"+other+strings.TrimPrefix(word, name), true
+		case name == "--"+other && !joined:
+			i++ // its value
+			continue
+		case name == "--"+other:
+			continue
 		}
+		words = append(words, shellWord(word))
 	}
 	if !found {
-		words = append(words, "--"+other, value)
+		words = append(words, "--"+other, shellWord(value))
 	}
-	for i := range words {
-		words[i] = shellWord(words[i])
+	for _, word := range stores {
+		words = append(words, shellWord(word))
 	}
-	return render.Command{Line: "sessctl " + strings.Join(words, " "), Why: why}
+	return render.Command{Line: strings.Join(words, " "), Why: why}
 }

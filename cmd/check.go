@@ -1,8 +1,6 @@
 package cmd
 
 import (
-	"cmp"
-
 	"github.com/spf13/cobra"
 
 	"github.com/sessctl/sessctl/internal/render"
@@ -33,7 +31,7 @@ SESSION:ITEMS, on a terminal and in a pipe alike: ` + "`sessctl check | grep SC7
 		Example: `  sessctl check
   sessctl check ~/.cagent/session.db --fail-on warning
   sessctl check --select SC7 --session 1f0c
-  sessctl check --session 1f0c --profile anthropic,gemini --explain-request
+  sessctl check --session 1f0c --profile gemini --explain-request
   sessctl check 'stores/**/*.db' --shard 1/4
   sessctl check --format ndjson --since 7d | jq .message
   sessctl check --write-baseline baseline.json
@@ -53,7 +51,7 @@ func addCheckFlags(cmd *cobra.Command, p *program) {
 	addFindingFlags(cmd)
 	addBaselineFlags(cmd)
 	flags.String("session", "", "check only the session with this `ID` (its beginning will do) and what belongs to it")
-	flags.String("since", "", "check only sessions in which something happened since this `TIME`: a date, or an age (7d, 36h)")
+	flags.String("since", "", "check only sessions in which something happened since this `TIME`: a date, or an age (7d, 36h); those whose times are missing or unreadable, too")
 	flags.String("shard", "", "check only the `I/N`th part of the sessions: 1/3, 2/3 and 3/3 are all of them")
 	flags.Bool("deep", false, "also make the tests that take longer than the check itself")
 	addProfileFlags(cmd)
@@ -67,25 +65,31 @@ func addCheckFlags(cmd *cobra.Command, p *program) {
 
 func runCheck(cmd *cobra.Command, p *program, args []string) error {
 	ctx := cmd.Context()
-	paths, err := p.storePaths(ctx, args)
+	paths, empty, err := p.expand(ctx, args)
 	if err != nil {
 		return err
 	}
-	file, err := p.newBaseline()
+	file, err := p.newBaseline(ctx, paths)
 	if err != nil {
 		return err
 	}
 	if file != nil {
 		defer func() { _ = file.Discard() }() // nothing is left of it after a commit
 	}
-	reports, err := p.openReports(paths)
+	reports, err := p.openReports(ctx, paths)
 	if err != nil {
 		return err
 	}
 	defer reports.discard()
-	run, err := newCheckRun(p, reports, len(paths) > 1)
+	if file != nil || len(reports) > 0 {
+		defer surviveClosedPipes()()
+	}
+	run, err := newCheckRun(p, reports, paths, len(paths)+len(empty) > 1)
 	if err != nil {
 		return err
+	}
+	for _, e := range empty {
+		run.unread(e.word, e.reason)
 	}
 	for _, path := range paths {
 		if err := run.store(ctx, path); err != nil {
@@ -95,9 +99,5 @@ func runCheck(cmd *cobra.Command, p *program, args []string) error {
 	if len(run.results) == 0 && run.missed != nil {
 		return run.nowhere()
 	}
-	end, failed := run.ending(args, file)
-	if err := cmp.Or(run.writer.Close(end), reports.commit(), failed); err != nil {
-		return err
-	}
-	return withCode(run.code)
+	return run.end(ctx, args, file, reports)
 }

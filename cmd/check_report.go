@@ -1,11 +1,10 @@
 package cmd
 
 import (
+	"context"
 	"errors"
-	"io/fs"
+	"io"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +14,6 @@ import (
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
-	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
@@ -30,66 +28,75 @@ type reportFiles []reportFile
 
 type reportFile struct {
 	format *render.CheckFormat
+	path   string
 	file   *atomicfile.File
+	stream io.Writer // instead of file: the path is where a stream of the program goes
 }
 
 // openReports begins the files of --report. Nothing stands under their names before
-// they are committed. None may be a store: that would be lost.
-func (p *program) openReports(stores []string) (reportFiles, error) {
+// they are committed. None may be a file that the run reads or writes otherwise.
+func (p *program) openReports(ctx context.Context, stores []string) (reportFiles, error) {
 	var all reportFiles
-	paths := p.baselinePaths()
+	taken := p.taken(stores, p.config.Baseline, p.config.WriteBaseline)
 	for _, word := range p.config.Report {
-		r, path, err := openReport(word, slices.Concat(stores, paths))
+		r, err := p.openReport(ctx, word, taken)
 		if err != nil {
 			all.discard()
 			return nil, err
 		}
-		all, paths = append(all, r), append(paths, path)
+		all, taken = append(all, r), append(taken, r.path)
 	}
 	return all, nil
 }
 
-func openReport(word string, taken []string) (reportFile, string, error) {
+func (p *program) openReport(ctx context.Context, word string, taken []string) (reportFile, error) {
 	name, path, _ := strings.Cut(word, "=")
 	format := render.FindCheckFormat(name)
 	switch {
 	case path == "":
-		return reportFile{}, "", problem.New(problem.Usage, "Write it as FORMAT=FILE: --report json=findings.json.", "--report %q names no file", word)
+		return reportFile{}, problem.New(problem.Usage, "Write it as FORMAT=FILE: --report json=findings.json.", "--report %q names no file", word)
 	case format == nil:
-		return reportFile{}, "", problem.New(problem.Usage, "Use one of these: "+strings.Join(render.CheckFormatNames(), ", ")+".", "--report: there is no format %q", name)
-	case slices.ContainsFunc(taken, func(other string) bool { return sameFile(path, other) }), registry.IsDatabase(path):
-		return reportFile{}, "", problem.New(problem.Usage, "Name another file.", "--report %s would overwrite a store, a baseline or another report, %s", word, path)
+		return reportFile{}, problem.New(problem.Usage, "Use one of these: "+strings.Join(render.CheckFormatNames(), ", ")+".", "--report: there is no format %q", name)
+	case path == "-":
+		return reportFile{}, problem.New(problem.Usage, "Use --format "+name+" to print it, or ./- for a file that is called so.", "--report %s names no file", word)
 	}
-	file, err := atomicfile.Create(path, 0o644)
-	if err != nil {
-		var reason *fs.PathError
-		if errors.As(err, &reason) {
-			err = reason.Err
-		}
-		return reportFile{}, "", problem.New(problem.Usage, "Name a file in a folder that you may write to.", "the report %s cannot be written: %v", path, err)
+	if stream := p.streamAt(path); stream != nil {
+		return reportFile{format: format, path: path, stream: stream}, nil
 	}
-	return reportFile{format, file}, path, nil
+	if p.isTaken(ctx, path, taken) {
+		return reportFile{}, problem.New(problem.Usage, "Name another file.",
+			"--report %s would overwrite a store, a baseline, another report, the configuration or standard input", word)
+	}
+	file, err := atomicfile.Create(ctx, path, 0o666) // less the umask
+	switch {
+	case ctx.Err() != nil:
+		return reportFile{}, ctx.Err()
+	case err != nil:
+		return reportFile{}, problem.New(problem.Usage, "Name a file in a folder that you may write to.", "the report %s cannot be written: %v", path, reasonOf(err))
+	}
+	return reportFile{format: format, path: path, file: file}, nil
 }
 
-// sameFile reports whether two paths lead to one file, or would.
-func sameFile(a, b string) bool {
-	if filepath.Clean(a) == filepath.Clean(b) {
-		return true
+// Write implements io.Writer. What goes wrong with a file ends neither the run nor
+// the other reports: the file remembers it, and is not committed.
+func (r reportFile) Write(text []byte) (int, error) {
+	if r.stream != nil {
+		return r.stream.Write(text)
 	}
-	first, err1 := os.Stat(a)
-	second, err2 := os.Stat(b)
-	return err1 == nil && err2 == nil && os.SameFile(first, second) && first.Mode().IsRegular()
+	_, _ = r.file.Write(text)
+	return len(text), nil
 }
 
-// commit gives the reports their names.
+// commit gives the reports their names, each that is whole.
 func (all reportFiles) commit() error {
 	var failed error
-	for i := range all {
-		if all[i].file == nil {
+	for i, r := range all {
+		if r.file == nil {
 			continue
 		}
-		if err := all[i].file.Commit(); err != nil {
-			failed = errors.Join(failed, problem.New(problem.Unreadable, "The findings above are complete.", "a report could not be written: %v", err))
+		if err := r.file.Commit(); err != nil {
+			failed = errors.Join(failed, problem.New(problem.Unreadable, "The findings above are complete.",
+				"the report %s could not be written: %v", r.path, reasonOf(err)))
 		}
 		all[i].file = nil
 	}
@@ -120,6 +127,7 @@ func (p *program) checkWriters(reports reportFiles, several bool, started time.T
 		Screen: p.out, Tool: tool(), Home: p.home,
 		Quiet: c.Quiet, MaxFindings: int(c.MaxFindings),
 		Limited: c.Session != "" || c.Since != "" || c.Shard != "", Several: several,
+		Adopts:  c.WriteBaseline != "",
 		Fails:   func(f *check.Finding) bool { return p.failing([]*check.Finding{f}) != exitOK },
 		Started: started, StepSummary: p.newStepSummary(),
 	}
@@ -129,7 +137,7 @@ func (p *program) checkWriters(reports reportFiles, several bool, started time.T
 	}
 	add(render.FindCheckFormat(c.Format), opts)
 	for _, r := range reports {
-		opts.Screen, opts.Quiet = ui.NewScreen(r.file, ui.ColorNever, p.getenv), false
+		opts.Screen, opts.Quiet = ui.NewScreen(r, ui.ColorNever, p.getenv), false
 		add(r.format, opts)
 	}
 	return writers, roots

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/baseline"
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/problem"
@@ -37,7 +38,7 @@ type checkRun struct {
 	results []*check.Result // of the stores that were read
 }
 
-func newCheckRun(p *program, reports reportFiles, several bool) (*checkRun, error) {
+func newCheckRun(p *program, reports reportFiles, paths []string, several bool) (*checkRun, error) {
 	c := p.config
 	run := &checkRun{program: p}
 	var err error
@@ -67,7 +68,7 @@ func newCheckRun(p *program, reports reportFiles, several bool) (*checkRun, erro
 			return nil, err
 		}
 	}
-	if run.known, err = p.comparison(); err != nil {
+	if run.known, err = p.comparison(paths); err != nil {
 		return nil, err
 	}
 	run.writer, run.roots = p.checkWriters(reports, several, time.Now())
@@ -92,9 +93,7 @@ func (run *checkRun) store(ctx context.Context, path string) error {
 	case run.config.Session != "" && problem.ClassOf(err) == problem.Usage:
 		return err
 	case err != nil:
-		run.report(err)
-		run.writer.Unread(unread(path, err))
-		run.code = worse(run.code, exitCode(err))
+		run.unread(path, err)
 	}
 	if result == nil {
 		return nil
@@ -102,6 +101,31 @@ func (run *checkRun) store(ctx context.Context, path string) error {
 	run.compare(result, err != nil)
 	run.count(result)
 	return run.writer.Store(result, time.Since(start))
+}
+
+// unread shows and counts that a store could not be read, or not to its end, or that
+// an argument means none.
+func (run *checkRun) unread(path string, err error) {
+	run.report(err)
+	run.writer.Unread(unread(path, err))
+	run.code = worse(run.code, exitCode(err))
+}
+
+// end prints what concerns all stores and gives the files of the run their names. A
+// signal that comes before leaves all of them as they were; behind the first name all
+// get theirs, and the run ends as if none had come.
+func (run *checkRun) end(ctx context.Context, args []string, file *atomicfile.File, reports reportFiles) error {
+	end, failed := run.ending(ctx, args, file)
+	if err := run.writer.Close(end); err != nil {
+		return err
+	}
+	if begun := end.Baseline != nil && end.Baseline.Written; !begun && ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err := cmp.Or(reports.commit(), failed); err != nil {
+		return err
+	}
+	return ended(run.code)
 }
 
 // check checks an opened store. With an error the result, if any, holds what

@@ -57,6 +57,16 @@ func without(words, typed []string) []string {
 	})
 }
 
+// isPlain reports whether a word from data may be offered: bash puts what several words
+// begin with on the command line as it stands, so that none may hold what a shell reads
+// as more than a part of one word, or sessctl as a flag.
+func isPlain(word string) bool {
+	const signs = "._-/:@+,=%"
+	return word != "" && word[0] != '-' && !strings.ContainsFunc(word, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(signs, r)
+	})
+}
+
 // ruleWords are the ids of all rules with their names, or, where a name was begun,
 // their names.
 func ruleWords(begun string) []string {
@@ -131,7 +141,7 @@ func completeReport(_ *cobra.Command, _ []string, typed string) ([]string, cobra
 	directive := cobra.ShellCompDirectiveNoFileComp
 	var words []string
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), begun) || begun == "" && strings.HasPrefix(e.Name(), ".") {
+		if !strings.HasPrefix(e.Name(), begun) || !isPlain(e.Name()) || begun == "" && strings.HasPrefix(e.Name(), ".") {
 			continue
 		}
 		word := format + "=" + folder + e.Name()

@@ -71,16 +71,23 @@ func (p *program) addSessions(ctx context.Context, found *view.Search, path stri
 }
 
 // sessionsAsWords are the ids that begin as typed: those of root sessions, or, where
-// there is none, of sub-sessions. An id that no terminal should get is left out.
+// there is none, of sub-sessions. Each is offered once: bash would put on the command
+// line what the titles of two equal ids begin with.
 func sessionsAsWords(known []view.Known, typed string) []string {
 	known = slices.DeleteFunc(known, func(k view.Known) bool {
-		return !strings.HasPrefix(k.ID, typed) || ui.Clean(k.ID) != k.ID
+		return !strings.HasPrefix(k.ID, typed) || !isPlain(k.ID)
 	})
 	roots := slices.DeleteFunc(slices.Clone(known), func(k view.Known) bool { return !k.Root })
 	if len(roots) == 0 {
 		roots = known
 	}
 	slices.SortStableFunc(roots, func(a, b view.Known) int { return b.Created.Compare(a.Created) })
+	seen := map[string]bool{}
+	roots = slices.DeleteFunc(roots, func(k view.Known) bool {
+		again := seen[k.ID]
+		seen[k.ID] = true
+		return again
+	})
 	var words []string
 	for _, k := range roots[:min(len(roots), mostWords)] {
 		words = append(words, cobra.CompletionWithDesc(k.ID, ui.Clean(k.Title)))
@@ -126,7 +133,7 @@ func (p *program) viewerWords(newest *string, called func(view.Viewer) string) c
 		var words []string
 		for _, viewer := range v.Visibility.Viewers {
 			word := called(viewer)
-			if word != "" && ui.Clean(word) == word && !slices.Contains(words, word) {
+			if isPlain(word) && !slices.Contains(words, word) {
 				words = append(words, word)
 			}
 		}

@@ -91,6 +91,18 @@ func TestDamagedPagesAreNamed(t *testing.T) {
 	}
 }
 
+// Of a damaged store everything that can be read is compared, and where the rest is, is told.
+func TestDamagedStoresAreCompared(t *testing.T) {
+	path := damagedDB(t)
+	for _, args := range [][]string{{"diff", path, path}, {"diff", path, path, "--session", "-1"}} {
+		code, out, stderr := run(t, args...)
+		said := strings.Join(strings.Fields(stderr), " ")
+		if code != 3 || !strings.Contains(out, "Nothing differs") || !strings.Contains(said, "the comparison is incomplete: "+path+" is damaged") {
+			t.Errorf("%v: code %d\n%s%s", args, code, out, stderr)
+		}
+	}
+}
+
 // What an export could save stays, wherever it was written to.
 func TestAnIncompleteExportIsKept(t *testing.T) {
 	path := damagedDB(t)

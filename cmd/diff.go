@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/diff"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
@@ -73,7 +75,7 @@ func runDiff(ctx context.Context, p *program, args []string) error {
 			return err
 		}
 	}
-	if sameFile(paths[0], paths[1]) {
+	if atomicfile.Same(paths[0], paths[1]) {
 		p.note("both names are of the same store")
 	}
 	var err error
@@ -97,9 +99,10 @@ func (run *diffRun) compare(ctx context.Context) error {
 		return err
 	}
 	before, after := found.Sizes()
+	lostBefore, lostAfter := found.Orphans()
 	writer := render.Diff(c.Format, render.DiffOptions{
 		Screen: run.out, Tool: tool(), Home: run.home, Quiet: c.Quiet, Full: c.Full,
-		A: render.DiffStore{Store: run.a.Facts(), Trees: before}, B: render.DiffStore{Store: run.b.Facts(), Trees: after},
+		A: render.DiffStore{Store: run.a.Facts(), Trees: before, Orphans: lostBefore}, B: render.DiffStore{Store: run.b.Facts(), Trees: after, Orphans: lostAfter},
 	})
 	var first *diff.Tree
 	tally, err := found.Each(ctx, func(tree *diff.Tree) error {
@@ -111,9 +114,9 @@ func (run *diffRun) compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	incomplete := run.incomplete()
+	incomplete := run.incomplete(found.Damage())
 	code := exitOK
-	if first != nil {
+	if first != nil || lostBefore != lostAfter {
 		code = exitDiffers
 	}
 	code = worse(code, int(problem.ClassOf(incomplete)))
@@ -155,18 +158,35 @@ func (run *diffRun) find(ctx context.Context) error {
 	return err
 }
 
-// incomplete is the problem with a comparison that does not cover everything.
-func (run *diffRun) incomplete() error {
+// incomplete is the problem with a comparison that does not cover everything; damage is
+// what kept records from being compared.
+func (run *diffRun) incomplete(damage error) error {
 	for _, opened := range []*registry.Opened{run.a, run.b} {
 		if changed := opened.Changed(); changed != "" {
 			return problem.New(problem.Busy, "Close the runtime and compare again.", "%s, so the comparison may mix two states", changed)
 		}
 	}
+	var damaged []string
 	for _, opened := range []*registry.Opened{run.a, run.b} {
-		if facts := opened.Facts(); facts.Incomplete != "" {
+		facts := opened.Facts()
+		if facts.Incomplete != "" {
 			return problem.New(problem.Unreadable, seeCheck, "the comparison does not cover all of %s: %s", facts.Path, facts.Incomplete)
 		}
-		run.noteDamage(opened.Facts())
+		if text := damageText(damages(nil, facts.Faults)); text != "" {
+			damaged = append(damaged, facts.Path+" is damaged ("+text+")")
+		}
+	}
+	switch {
+	case len(damaged) > 0:
+		return &problem.Error{
+			Class: problem.Unreadable, Err: damage, Next: seeCheck,
+			What: "the comparison is incomplete: " + strings.Join(damaged, ", and ") + "; only what can be read was compared",
+		}
+	case damage != nil:
+		return &problem.Error{
+			Class: problem.Unreadable, Err: damage, Next: seeCheck,
+			What: "the comparison is incomplete: " + damage.Error() + "; only what sessions and items say was compared, not their records",
+		}
 	}
 	return nil
 }

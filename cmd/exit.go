@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -20,6 +21,7 @@ const (
 	exitOK          = 0
 	exitFindings    = 1
 	exitInterrupted = 130
+	exitClosedPipe  = 141 // as a shell says it of a program that SIGPIPE ended
 )
 
 // meanings are what the help of the commands says of each code.
@@ -108,6 +110,15 @@ func withCode(code int) error {
 	return shown(code)
 }
 
+// ended is withCode for a run that has done everything: a signal that came meanwhile
+// does not change how it ends.
+func ended(code int) error {
+	if code == exitOK {
+		return nil
+	}
+	return errors.Join(shown(code), errChanged)
+}
+
 // finish prints an error that nobody has shown yet and returns the exit code.
 // What goes wrong before the configuration is read is wrong usage.
 func (p *program) finish(ran *cobra.Command, err error) int {
@@ -119,6 +130,9 @@ func (p *program) finish(ran *cobra.Command, err error) int {
 	}
 	if err != nil && p.config == nil && problem.ClassOf(err) == 0 && !errors.Is(err, errInterrupted) {
 		err = problem.New(problem.Usage, "See `"+ran.CommandPath()+" --help`.", "%v", err)
+	}
+	if errors.Is(err, syscall.EPIPE) {
+		return exitClosedPipe // and nobody is there to read why
 	}
 	p.report(err)
 	return exitCode(err)

@@ -36,11 +36,15 @@ not change the exit code.
 }
 
 func runLs(ctx context.Context, p *program, args []string) error {
-	paths, err := p.storePaths(ctx, args)
+	paths, empty, err := p.expand(ctx, args)
 	if err != nil {
 		return err
 	}
 	list := render.Listing{Tool: tool(), Home: p.home, All: p.config.All, Quiet: p.config.Quiet}
+	for _, e := range empty {
+		p.report(e.reason)
+		list.ExitCode = worse(list.ExitCode, exitCode(e.reason))
+	}
 	for _, path := range paths {
 		listed, err := p.list(ctx, path)
 		if ctx.Err() != nil {

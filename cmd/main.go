@@ -3,9 +3,9 @@
 package cmd
 
 import (
-	"cmp"
 	"context"
 	"io"
+	"os"
 	"os/signal"
 	"syscall"
 
@@ -32,13 +32,17 @@ type program struct {
 // code. It depends on nothing but what it is given and the files that the
 // arguments name.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(string) string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ends := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as it is under nohup
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 
 	p := &program{
 		args: args, stdin: &interruptible{ctx, stdin}, stdout: stdout, stderr: stderr,
-		getenv: getenv, home: cmp.Or(getenv("HOME"), getenv("USERPROFILE")),
+		getenv: getenv, home: config.Home(getenv),
 	}
 	p.setScreens(ui.ColorAuto)
 	root := newRootCommand(p)
@@ -51,6 +55,15 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 		err = interruption(err)
 	}
 	return p.finish(ran, err)
+}
+
+// surviveClosedPipes makes writes to a closed pipe fail until the returned function is
+// called. Without it the first one to standard output ends the process, and what it has
+// begun to write stays behind (os/signal, SIGPIPE).
+func surviveClosedPipes() func() {
+	ignored := make(chan os.Signal, 1)
+	signal.Notify(ignored, syscall.SIGPIPE)
+	return func() { signal.Stop(ignored) }
 }
 
 func (p *program) setScreens(mode ui.ColorMode) {

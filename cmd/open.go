@@ -22,20 +22,54 @@ func addStoreFlag(cmd *cobra.Command) {
 
 // storePaths are the stores that the arguments mean, each once: a folder stands for the
 // stores in it, a pattern for those that it matches, and no argument for those at the
-// usual places.
+// usual places. Files in folders that are other programs' are left out, and told.
 func (p *program) storePaths(ctx context.Context, args []string) ([]string, error) {
-	if len(args) == 0 {
-		return registry.Default(p.home)
+	paths, empty, err := p.expand(ctx, args)
+	if err == nil && len(empty) > 0 {
+		err = empty[0].reason
 	}
-	var paths []string
+	return paths, err
+}
+
+// emptyArgument is an argument that means no store: a folder without one, a pattern that
+// matches none.
+type emptyArgument struct {
+	word   string
+	reason error
+}
+
+// expand are the stores that the arguments mean, and the arguments that mean none. An
+// error is wrong usage, or that there is no argument and nothing at the usual places.
+func (p *program) expand(ctx context.Context, args []string) (paths []string, empty []emptyArgument, err error) {
+	if len(args) == 0 {
+		paths, err = registry.Default(p.home)
+		return paths, nil, err
+	}
+	var others []string
+	defer func() {
+		p.noteOthers(slices.DeleteFunc(registry.Distinct(others), func(path string) bool { return slices.Contains(paths, path) }))
+	}()
 	for _, arg := range args {
 		expanded, err := registry.Expand(ctx, arg, p.config.Store)
-		if err != nil {
-			return nil, err
+		others = append(others, expanded.Others...)
+		switch {
+		case ctx.Err() != nil:
+			return nil, nil, ctx.Err()
+		case problem.ClassOf(err) == problem.Usage:
+			return nil, nil, err
+		case err != nil:
+			empty = append(empty, emptyArgument{arg, err})
 		}
-		paths = append(paths, expanded...)
+		paths = append(paths, expanded.Stores...)
 	}
-	return registry.Distinct(paths), nil
+	return registry.Distinct(paths), empty, nil
+}
+
+// noteOthers says which files were left out, because nobody named them.
+func (p *program) noteOthers(paths []string) {
+	if len(paths) > 0 {
+		p.note("left out as files of other programs: %s", firstFew(paths))
+	}
 }
 
 // onePath is the store for a command that takes one only. A folder that is a store

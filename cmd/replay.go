@@ -50,7 +50,8 @@ reads. --model and --all are about the list of events only.
   sessctl replay run.jsonl --against ~/.cagent/session.db
   sessctl replay run.jsonl --model depth --all
   docker agent run --exec --json agent.yaml "hello" | sessctl replay -
-  sessctl replay run.jsonl --output run.ndjson && sessctl view run.ndjson -1`,
+  sessctl replay run.jsonl --output run.ndjson
+  sessctl view run.ndjson -1`,
 		GroupID: groupStore,
 		Args:    oneRecording,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runReplay(cmd.Context(), p, args[0]) },

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -50,7 +51,7 @@ func (p *program) say(prefix string, m message) {
 	if p.printsJSON() {
 		line, err := json.Marshal(m, jsontext.AllowInvalidUTF8(true))
 		if err == nil {
-			_, _ = fmt.Fprintf(p.err, "%s\n", line)
+			_, _ = fmt.Fprintf(p.err, "%s\n", p.harmless(string(line), `\u005b`))
 		}
 		return
 	}
@@ -59,23 +60,44 @@ func (p *program) say(prefix string, m message) {
 	if m.Next != "" {
 		text += ui.Hang("  ", "  ", ui.Clean(m.Next), width)
 	}
-	_, _ = fmt.Fprint(p.err, text)
+	_, _ = fmt.Fprint(p.err, p.harmless(text, `\x5b`))
 }
 
-// printsJSON reports whether the output is JSON. Before the configuration was
-// read, the arguments and the environment have to tell.
-func (p *program) printsJSON() bool {
-	format := p.getenv(config.EnvName("format"))
-	if p.config != nil {
-		format = p.config.Format
-	} else {
-		for i, arg := range p.args {
-			if value, ok := strings.CutPrefix(arg, "--format="); ok {
-				format = value
-			} else if arg == "--format" && i+1 < len(p.args) {
-				format = p.args[i+1]
-			}
+// harmless takes from text what GitHub Actions would carry out, where it may read it:
+// a line that begins with "::", and "##[" anywhere (actions/runner, ActionCommand.cs:
+// TryParseV2 trims a line first, TryParse searches it). bracket stands for the bracket.
+func (p *program) harmless(text, bracket string) string {
+	if p.format() != "github" && p.getenv("GITHUB_ACTIONS") == "" {
+		return text
+	}
+	text = strings.ReplaceAll(text, "##[", "##"+bracket)
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if command := strings.TrimLeftFunc(line, unicode.IsSpace); strings.HasPrefix(command, "::") {
+			lines[i] = line[:len(line)-len(command)] + `\x3a` + command[1:]
 		}
 	}
-	return slices.Contains([]string{"json", "ndjson"}, format)
+	return strings.Join(lines, "\n")
+}
+
+// printsJSON reports whether the output is JSON.
+func (p *program) printsJSON() bool {
+	return slices.Contains([]string{"json", "ndjson"}, p.format())
+}
+
+// format is the format of the output. Before the configuration was read, the arguments
+// and the environment have to tell.
+func (p *program) format() string {
+	if p.config != nil {
+		return p.config.Format
+	}
+	format := p.getenv(config.EnvName("format"))
+	for i, arg := range p.args {
+		if value, ok := strings.CutPrefix(arg, "--format="); ok {
+			format = value
+		} else if arg == "--format" && i+1 < len(p.args) {
+			format = p.args[i+1]
+		}
+	}
+	return format
 }

@@ -27,7 +27,7 @@ store that an agent runtime wrote, finds what would break or mislead the next
 run, and repairs it without losing a message. Only ` + "`repair`" + ` and ` + "`undo`" + ` change a
 store: with a backup, verified, and with a way back.
 
-` + exitStatus("nothing found at or above --fail-on", append(storeCodes, exitFindings)...),
+` + exitStatus("nothing found at or above --fail-on", append(changing, exitFindings)...),
 		Example: `  sessctl check                     the stores at their usual places
   sessctl check session.db          one store
   sessctl explain SC701             what a finding means

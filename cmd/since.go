@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,19 +32,31 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 		"--since %q is no point in time", text)
 }
 
-// touchedSince tells the trees in which something happened since.
+// touchedSince tells the trees in which something happened since, or may have happened:
+// where a session says nothing usable of when, nobody knows that it is old.
 func touchedSince(since time.Time) func(*session.Tree) bool {
 	return func(tree *session.Tree) bool {
-		for _, s := range tree.Sessions {
-			if !s.Created.Before(since) || !s.Updated.Before(since) {
-				return true
-			}
-			for i := range s.Items {
-				if !s.Items[i].Time.Before(since) {
-					return true
-				}
-			}
-		}
-		return false
+		return slices.ContainsFunc(tree.Sessions, func(s *session.Session) bool {
+			last, known := lastTouched(s)
+			return !known || !last.Before(since)
+		})
 	}
+}
+
+// lastTouched is the newest time in a session; known is false where there is none, or one
+// of its times cannot be read.
+func lastTouched(s *session.Session) (last time.Time, known bool) {
+	last = later(s.Created, s.Updated)
+	for i := range s.Items {
+		last = later(last, s.Items[i].Time)
+	}
+	unread := slices.ContainsFunc(s.Faults, func(f session.Fault) bool { return f.Kind == session.BadTime })
+	return last, !last.IsZero() && !unread
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }

@@ -3,6 +3,8 @@
 package atomicfile
 
 import (
+	"context"
+	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
@@ -11,45 +13,87 @@ import (
 
 // File is a file that is being written. Nothing stands under its name before Commit.
 type File struct {
-	*os.File
+	file      *os.File
 	path      string
-	temporary bool // else the file itself is written: a terminal, a pipe
+	temporary bool  // else the file itself is written: a terminal, a pipe
+	failed    error // the first write that failed
 }
 
 // Create begins a file that will replace the one at path, if there is one: of a
-// symbolic link, the one that it leads to. What is no regular file (/dev/stdout, a
-// named pipe) is written to at once.
-func Create(path string, mode fs.FileMode) (*File, error) {
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		file, err := os.OpenFile(path, os.O_WRONLY, 0)
-		return &File{File: file, path: path}, err
+// symbolic link, the one that it leads to. It keeps the mode of the file that stands
+// there; a new one gets mode, less what the umask takes. What is no regular file
+// (/dev/stdout, a named pipe) is written to at once; a pipe opens when somebody reads
+// it, or the context ends.
+func Create(ctx context.Context, path string, mode fs.FileMode) (*File, error) {
+	standing, err := os.Stat(path)
+	if err == nil && !standing.Mode().IsRegular() {
+		return open(ctx, path)
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".sessctl-*") // mode 0600
+	path, err = Destination(path)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{File: file, path: path, temporary: true}
-	if err := file.Chmod(mode); err != nil {
-		return nil, errors.Join(err, f.Discard())
+	if standing != nil {
+		mode = standing.Mode().Perm()
+	}
+	temporary := filepath.Join(filepath.Dir(path), ".sessctl-"+rand.Text())
+	file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{file: file, path: path, temporary: true}
+	if standing != nil {
+		if err := file.Chmod(mode); err != nil {
+			return nil, errors.Join(err, f.Discard())
+		}
 	}
 	return f, nil
 }
 
+// open opens what is no regular file for writing.
+func open(ctx context.Context, path string) (*File, error) {
+	type result struct {
+		file *os.File
+		err  error
+	}
+	opened := make(chan result, 1)
+	go func() {
+		file, err := os.OpenFile(path, os.O_WRONLY, 0)
+		opened <- result{file, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case r := <-opened:
+		return &File{file: r.file, path: path}, r.err
+	}
+}
+
+// Write implements io.Writer. After a write that failed all others fail, too.
+func (f *File) Write(p []byte) (int, error) {
+	if f.failed != nil {
+		return 0, f.failed
+	}
+	n, err := f.file.Write(p)
+	f.failed = err
+	return n, err
+}
+
 // Commit gives the file its name, and makes that last. A file that cannot be
-// finished is removed.
+// finished, or that lacks something because a write failed, is removed.
 func (f *File) Commit() error {
 	if !f.temporary {
-		return f.Close()
+		return errors.Join(f.failed, f.file.Close())
 	}
-	err := errors.Join(f.Sync(), f.Close())
+	if f.failed != nil {
+		return errors.Join(f.failed, f.Discard())
+	}
+	err := errors.Join(f.file.Sync(), f.file.Close())
 	if err == nil {
-		err = os.Rename(f.Name(), f.path)
+		err = os.Rename(f.file.Name(), f.path)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
+		return errors.Join(err, os.Remove(f.file.Name()))
 	}
 	return SyncFolder(filepath.Dir(f.path))
 }
@@ -57,19 +101,17 @@ func (f *File) Commit() error {
 // Discard ends the writing and leaves what stood under the name before.
 func (f *File) Discard() error {
 	if !f.temporary {
-		return f.Close()
+		return f.file.Close()
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	return errors.Join(f.file.Close(), os.Remove(f.file.Name()))
 }
 
 // Replace writes a file as a whole.
 func Replace(path string, data []byte, mode fs.FileMode) error {
-	f, err := Create(path, mode)
+	f, err := Create(context.Background(), path, mode)
 	if err != nil {
 		return err
 	}
-	if _, err := f.Write(data); err != nil {
-		return errors.Join(err, f.Discard())
-	}
+	_, _ = f.Write(data) // what fails, Commit says
 	return f.Commit()
 }

@@ -14,11 +14,11 @@ func TestAFileIsThereWholeOrNotAtAll(t *testing.T) {
 	if err := atomicfile.Replace(path, []byte("old"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	f, err := atomicfile.Create(path, 0o644)
+	f, err := atomicfile.Create(t.Context(), path, 0o644)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.WriteString("half"); err != nil {
+	if _, err := f.Write([]byte("half")); err != nil {
 		t.Fatal(err)
 	}
 	holds(t, path, "old")

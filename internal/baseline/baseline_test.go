@@ -35,6 +35,7 @@ func TestTheFileHasOneFindingALine(t *testing.T) {
 	var out bytes.Buffer
 	err := baseline.New(tool, []*check.Result{
 		result("b.db", ofStore("f3", "SC001")),
+		result("c.db"),
 		result("a.db", inSession("f2", "SC701", "R2"), inSession("f1", "SC701", "R1"), inSession("f0", "SC101", "R1")),
 	}).Write(&out)
 	if err != nil {
@@ -43,6 +44,11 @@ func TestTheFileHasOneFindingALine(t *testing.T) {
 	want := `{
   "schema": "sessctl.baseline/1",
   "tool": {"name":"sessctl","version":"1.2.3"},
+  "stores": [
+    "a.db",
+    "b.db",
+    "c.db"
+  ],
   "findings": [
     {"fingerprint":"f0","rule":"SC101","severity":"warning","store":"a.db","root":"R1","session":"R1","items":2,"message":""},
     {"fingerprint":"f1","rule":"SC701","severity":"warning","store":"a.db","root":"R1","session":"R1","items":2,"message":""},
@@ -70,11 +76,58 @@ func TestWhereAFindingIsKnown(t *testing.T) {
 			[]*check.Result{result("x/a.db", ofStore("f", "SC001")), result("y/a.db", ofStore("g", "SC002"))}, result("/srv/x/a.db", ofStore("f", "SC001")), true},
 	}
 	for _, tt := range tests {
-		c := baseline.NewComparison(baseline.New(tool, tt.written))
+		c := baseline.NewComparison(baseline.New(tool, tt.written), []string{tt.now.Store.Path})
 		c.Take(tt.now, everything)
 		if got := tt.now.Findings[0].Known; got != tt.known {
 			t.Errorf("%s: known is %v", tt.name, got)
 		}
+	}
+}
+
+// TestEachStoreHasItsOwnEntries: an entry stands for one finding of one store.
+func TestEachStoreHasItsOwnEntries(t *testing.T) {
+	f := func(rule string) *check.Finding { return inSession("f", rule, "R") }
+	tests := []struct {
+		name    string
+		written []*check.Result
+		now     []*check.Result
+		known   []int // findings of each store
+	}{
+		{"the other store is damaged", []*check.Result{result("one.db", f("SC701")), result("two.db")}, []*check.Result{result("one.db"), result("two.db", f("SC701"))}, []int{0, 0}},
+		{"the other store of one name", []*check.Result{result("x/s.db", ofStore("f", "SC003")), result("y/s.db")},
+			[]*check.Result{result("x/s.db", ofStore("f", "SC003")), result("y/s.db", ofStore("f", "SC003"))}, []int{1, 0}},
+		{"the other store, alone and elsewhere", []*check.Result{result("x/s.db", f("SC701")), result("y/s.db")}, []*check.Result{result("/ci/y/s.db", f("SC701"))}, []int{0}},
+		{"a copy", []*check.Result{result("one.db", f("SC701"))}, []*check.Result{result("one.db", f("SC701")), result("copy.db", f("SC701"))}, []int{1, 0}},
+		{"a copy, and the store has another name", []*check.Result{result("one.db", f("SC701"))}, []*check.Result{result("new.db", f("SC701")), result("copy.db", f("SC701"))}, []int{1, 0}},
+		{"one of several has another name", []*check.Result{result("one.db"), result("two.db", f("SC701"))}, []*check.Result{result("one.db"), result("new.db", f("SC701"))}, []int{0, 1}},
+		{"a finding more with the same fingerprint", []*check.Result{result("one.db", f("SC701"))}, []*check.Result{result("one.db", f("SC701"), f("SC701"))}, []int{1}},
+		{"the store itself, with another name", []*check.Result{result("one.db", ofStore("f", "SC001"), f("SC701"))}, []*check.Result{result("new.db", ofStore("f", "SC001"), f("SC701"))}, []int{1}},
+	}
+	for _, tt := range tests {
+		var paths []string
+		for _, r := range tt.now {
+			paths = append(paths, r.Store.Path)
+		}
+		c := baseline.NewComparison(baseline.New(tool, tt.written), paths)
+		for i, r := range tt.now {
+			c.Take(r, everything)
+			if got := len(r.Findings) - len(check.Fresh(r.Findings)); got != tt.known[i] {
+				t.Errorf("%s: %d findings of %s are known, want %d", tt.name, got, r.Store.Path, tt.known[i])
+			}
+		}
+	}
+}
+
+// TestAFindingThatCountsMoreIsNew: what a finding counts and does not name counts, too.
+func TestAFindingThatCountsMoreIsNew(t *testing.T) {
+	was, is := ofStore("f", "SC003"), ofStore("f", "SC003")
+	was.Count, is.Count = 2, 3
+	file := baseline.New(tool, []*check.Result{result("a.db", was)})
+	for _, f := range []*check.Finding{was, is} {
+		baseline.NewComparison(file, []string{"a.db"}).Take(result("a.db", f), everything)
+	}
+	if !was.Known || is.Known || is.Was == nil || is.Was.Items != 2 {
+		t.Errorf("of 2: known is %v; of 3: known is %v, and the baseline knows %v", was.Known, is.Known, is.Was)
 	}
 }
 
@@ -107,7 +160,7 @@ func TestWhatIsGone(t *testing.T) {
 		{"no session", "a.db", nil, with(func(l *baseline.Looked) { l.Part = true }), 1},
 	}
 	for _, tt := range tests {
-		c := baseline.NewComparison(baseline.New(tool, written))
+		c := baseline.NewComparison(baseline.New(tool, written), []string{tt.store})
 		now := result(tt.store)
 		now.Roots = tt.roots
 		c.Take(now, tt.looked)
@@ -115,7 +168,7 @@ func TestWhatIsGone(t *testing.T) {
 			t.Errorf("%s: %d are gone and %d are open, want %d gone of 5", tt.name, c.Gone(), c.Open(), tt.gone)
 		}
 	}
-	c := baseline.NewComparison(baseline.New(tool, written))
+	c := baseline.NewComparison(baseline.New(tool, written), []string{"a.db"})
 	incomplete := result("a.db")
 	incomplete.Incomplete = "a page is damaged"
 	if c.Take(incomplete, everything); c.Gone() != 0 {
@@ -165,7 +218,7 @@ func TestUnknownKeysArePassedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	now := result("any.db", inSession("f", "SC701", "R"))
-	baseline.NewComparison(file).Take(now, everything)
+	baseline.NewComparison(file, []string{"any.db"}).Take(now, everything)
 	if !now.Findings[0].Known {
 		t.Error("the finding is not known")
 	}
@@ -174,7 +227,7 @@ func TestUnknownKeysArePassedOver(t *testing.T) {
 // FuzzDecode: whatever is in a file, it is refused with a sentence or can be used and
 // written again.
 func FuzzDecode(f *testing.F) {
-	f.Add([]byte(`{"schema":"sessctl.baseline/1","findings":[{"fingerprint":"f","rule":"SC701","severity":"info","store":"a\\b/c.db","items":-1}]}`))
+	f.Add([]byte(`{"schema":"sessctl.baseline/1","stores":["c.db",""],"findings":[{"fingerprint":"f","rule":"SC701","severity":"info","store":"a\\b/c.db","items":-1}]}`))
 	f.Add([]byte(`{"schema":"sessctl.baseline/99999999999999999999"}`))
 	f.Add([]byte("{\"schema\":\"sessctl.baseline/1\",\"findings\":[{\"fingerprint\":\"\xff\",\"severity\":\"error\"}]}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -185,7 +238,7 @@ func FuzzDecode(f *testing.F) {
 			}
 			return
 		}
-		baseline.NewComparison(file).Take(result("c.db", inSession("f", "SC701", "R")), everything)
+		baseline.NewComparison(file, []string{"c.db"}).Take(result("c.db", inSession("f", "SC701", "R")), everything)
 		var out bytes.Buffer
 		if err := file.Write(&out); err != nil {
 			t.Fatal(err)
@@ -193,6 +246,9 @@ func FuzzDecode(f *testing.F) {
 		again, err := baseline.Decode(out.Bytes())
 		if err != nil {
 			t.Fatal(err)
+		}
+		if len(again.Stores) != len(file.Stores) {
+			t.Errorf("%d stores, and %d when written again", len(file.Stores), len(again.Stores))
 		}
 		if len(again.Findings) != len(file.Findings) {
 			t.Errorf("%d entries, and %d when written again", len(file.Findings), len(again.Findings))

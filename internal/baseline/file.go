@@ -20,9 +20,10 @@ const Schema = "sessctl.baseline/1"
 
 // File is a baseline. Its keys stand in docs/json.md; a test compares them.
 type File struct {
-	Schema   string  `json:"schema"`
-	Tool     Tool    `json:"tool"`
-	Findings []Entry `json:"findings"`
+	Schema   string   `json:"schema"`
+	Tool     Tool     `json:"tool"`
+	Stores   []string `json:"stores"` // that were checked, those without findings too; as they were named, with slashes
+	Findings []Entry  `json:"findings"`
 }
 
 // Tool is the program that wrote a file.
@@ -37,22 +38,24 @@ type Entry struct {
 	Fingerprint string `json:"fingerprint"`
 	Rule        string `json:"rule"`
 	Severity    string `json:"severity"`
-	Store       string `json:"store"`            // as it was named, with slashes
+	Store       string `json:"store"`            // one of the stores
 	Root        string `json:"root,omitzero"`    // "" when it is the store's own
 	Session     string `json:"session,omitzero"` // likewise
-	Items       int    `json:"items"`            // how many it names
+	Items       int    `json:"items"`            // how many it is about: see check.Extent
 	Message     string `json:"message"`
 }
 
 // New makes a baseline of all findings of a run. The same findings make the same
 // file, in whatever order they come.
 func New(tool Tool, results []*check.Result) *File {
-	file := &File{Schema: Schema, Tool: tool, Findings: []Entry{}}
+	file := &File{Schema: Schema, Tool: tool, Stores: []string{}, Findings: []Entry{}}
 	for _, r := range results {
+		file.Stores = append(file.Stores, filepath.ToSlash(r.Store.Path))
 		for _, f := range r.Findings {
 			file.Findings = append(file.Findings, entry(r.Store.Path, f))
 		}
 	}
+	slices.Sort(file.Stores)
 	slices.SortFunc(file.Findings, compare)
 	return file
 }
@@ -60,7 +63,7 @@ func New(tool Tool, results []*check.Result) *File {
 func entry(store string, f *check.Finding) Entry {
 	e := Entry{
 		Fingerprint: f.Fingerprint, Rule: f.Rule.ID, Severity: f.Severity.String(),
-		Store: filepath.ToSlash(store), Session: f.Session, Items: len(f.Items), Message: f.Message,
+		Store: filepath.ToSlash(store), Session: f.Session, Items: f.Extent().Items, Message: f.Message,
 	}
 	if f.Root != nil {
 		e.Root = f.Root.ID
@@ -77,29 +80,43 @@ func compare(a, b Entry) int {
 		cmp.Compare(a.Items, b.Items), cmp.Compare(a.Message, b.Message))
 }
 
-// Write writes the file with one finding a line, so that it reviews well.
+// Write writes the file with one store and one finding a line, so that it reviews well.
 func (f *File) Write(w io.Writer) error {
-	tolerant := jsontext.AllowInvalidUTF8(true) // as in reports: it becomes U+FFFD
-	tool, err := json.Marshal(f.Tool, tolerant)
+	tool, err := encoded(f.Tool)
 	if err != nil {
 		return err
 	}
-	out := bytes.NewBufferString("{\n  \"schema\": \"" + f.Schema + "\",\n  \"tool\": " + string(tool) + ",\n  \"findings\": [")
-	for i, e := range f.Findings {
-		line, err := json.Marshal(e, tolerant)
+	out := bytes.NewBufferString("{\n  \"schema\": \"" + f.Schema + "\",\n  \"tool\": " + tool)
+	if err := cmp.Or(writeList(out, "stores", f.Stores), writeList(out, "findings", f.Findings)); err != nil {
+		return err
+	}
+	out.WriteString("\n}\n")
+	_, err = w.Write(out.Bytes())
+	return err
+}
+
+// writeList writes a list behind another key, with one value a line.
+func writeList[T any](out *bytes.Buffer, key string, list []T) error {
+	out.WriteString(",\n  \"" + key + "\": [")
+	for i, value := range list {
+		line, err := encoded(value)
 		if err != nil {
 			return err
 		}
 		if i > 0 {
 			out.WriteByte(',')
 		}
-		out.WriteString("\n    ")
-		out.Write(line)
+		out.WriteString("\n    " + line)
 	}
-	if len(f.Findings) > 0 {
+	if len(list) > 0 {
 		out.WriteString("\n  ")
 	}
-	out.WriteString("]\n}\n")
-	_, err = w.Write(out.Bytes())
-	return err
+	out.WriteByte(']')
+	return nil
+}
+
+// encoded is a value as JSON. What is no UTF-8 becomes U+FFFD, as in reports.
+func encoded(value any) (string, error) {
+	text, err := json.Marshal(value, jsontext.AllowInvalidUTF8(true))
+	return string(text), err
 }

@@ -103,7 +103,7 @@ func Tree(facts *session.Store, tree *session.Tree, run []*rules.Rule, judge rul
 // compare orders findings by tree, session, item and rule.
 func compare(a, b *Finding) int {
 	return cmp.Or(cmp.Compare(a.tree, b.tree), cmp.Compare(a.order, b.order),
-		cmp.Compare(a.Item, b.Item), cmp.Compare(a.Rule.ID, b.Rule.ID), cmp.Compare(a.nth, b.nth))
+		cmp.Compare(a.Item, b.Item), cmp.Compare(a.Rule.ID, b.Rule.ID), cmp.Compare(a.id.Nth, b.id.Nth))
 }
 
 type engine struct {
@@ -192,7 +192,7 @@ func (e *engine) run(seq int, tree *session.Tree, scope rules.Scope, open opener
 	order := map[*session.Session]int{}
 	var current *rules.Rule
 	report := func(f *rules.Finding) {
-		found = append(found, flatten(f, tree, seq, order[f.Session]))
+		found = append(found, flatten(f, e.facts, tree, seq, order[f.Session]))
 	}
 	guard := func(what string, fn func()) {
 		defer func() {
@@ -232,7 +232,7 @@ func (e *engine) crashed(what string, p any, tree *session.Tree, seq int) *Findi
 		f.Session = tree.Root()
 		f.Ref.Session = f.Session.ID
 	}
-	return flatten(f, tree, seq, 0)
+	return flatten(f, e.facts, tree, seq, 0)
 }
 
 func (e *engine) collect(found []*Finding, tree *session.Tree) {

@@ -1,9 +1,6 @@
 package check
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"slices"
 	"time"
 
@@ -22,6 +19,7 @@ type Finding struct {
 	Root    *Head  // the tree's root, nil when it is the store's own
 	Item    int    // position in the session as a person sees it, -1 when none is meant
 	Items   []int  // all positions that the finding names
+	Count   int    // how many records, parts or the like it is about, 0 where it is one
 	Row     string // "session_items/17"
 	Line    string // of the recording that it is about, "" for a store
 	Agent   string
@@ -43,7 +41,8 @@ type Finding struct {
 	// not Known.
 	Was *Extent
 
-	tree, order, nth int
+	tree, order int
+	id          Identity
 }
 
 // Head is what a report says of a session.
@@ -79,15 +78,15 @@ func Fresh(findings []*Finding) []*Finding {
 func (f *Finding) Accepted() bool { return f.Profile != nil && f.Severity == rules.Info }
 
 // flatten makes the reported form of what a rule found.
-func flatten(f *rules.Finding, tree *session.Tree, seq, order int) *Finding {
+func flatten(f *rules.Finding, facts *session.Store, tree *session.Tree, seq, order int) *Finding {
 	flat := &Finding{
 		Rule: f.Rule, Severity: f.Severity,
-		Item: f.Item, Items: f.Items, Row: f.Ref.Row(), Agent: f.Agent, Call: f.Call,
+		Item: f.Item, Items: f.Items, Count: f.Count, Row: f.Ref.Row(), Agent: f.Agent, Call: f.Call,
 		Message: f.Message, Profile: f.Profile, ProviderError: f.ProviderError, Judged: f.Judged, Sent: f.Sent,
-		Fingerprint: fingerprint(f, tree),
-		Related:     f.Related, Twins: f.Twins, Fixes: f.Fixes,
-		tree: seq, order: order, nth: f.Nth,
+		Related: f.Related, Twins: f.Twins, Fixes: f.Fixes,
+		tree: seq, order: order, id: identity(f, tree),
 	}
+	flat.Fingerprint = flat.id.fingerprint(lasting(f, facts))
 	if f.Ref.Table == recording.Table {
 		flat.Line = f.Ref.Key
 	}
@@ -96,17 +95,4 @@ func flatten(f *rules.Finding, tree *session.Tree, seq, order int) *Finding {
 		flat.Root = headOf(tree)
 	}
 	return flat
-}
-
-// fingerprint is made of the rule, the root of the tree, the row and the call's
-// place in it, never of another session or a position: moving a record within its
-// tree does not make its finding look new, and the same row of another store is
-// another one.
-func fingerprint(f *rules.Finding, tree *session.Tree) string {
-	root := ""
-	if f.Session != nil {
-		root = tree.Root().ID
-	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%d", f.Rule.ID, root, f.Ref.Row(), f.Nth))
-	return hex.EncodeToString(sum[:8])
 }

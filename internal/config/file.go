@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"errors"
 	"io/fs"
 	"os"
@@ -19,7 +18,7 @@ const localFile = ".sessctl.yaml"
 func Files(getenv func(string) string) []string {
 	files := []string{localFile}
 	folder := getenv("XDG_CONFIG_HOME")
-	if home := cmp.Or(getenv("HOME"), getenv("USERPROFILE")); folder == "" && home != "" {
+	if home := Home(getenv); folder == "" && home != "" {
 		folder = filepath.Join(home, ".config")
 	}
 	if folder != "" {

@@ -14,6 +14,9 @@ type Form struct {
 	Alike bool // both are of one kind
 	// Exact: of one schema too, so that what is stored can be compared byte by byte.
 	Exact bool
+	// Assumed are the models that the stores assume where a session names none, "" where
+	// they do not say.
+	Assumed [2]string
 }
 
 // Sums are the digests of the sessions that are compared, by id. Without one only what
@@ -23,10 +26,16 @@ type Sums struct{ A, B map[string]store.Sum }
 // Trees compares the trees of two stores that belong together, and counts what they hold.
 // Their bodies are loaded. There is no tree when nothing differs.
 func Trees(a, b []*session.Tree, form Form, sums Sums) (*Tree, Tally) {
-	c := &comparing{a: newSide(a, form.Alike), b: newSide(b, form.Alike), form: form, sums: sums, twins: map[session.Digest][]*entry{}, told: map[session.Digest]int{}}
+	c := &comparing{
+		a: newSide(a, form.Alike), b: newSide(b, form.Alike), form: form, sums: sums,
+		twins: map[session.Digest][]*entry{}, told: map[session.Digest]int{}, elsewhere: map[session.Digest]*entry{},
+	}
 	for _, e := range c.b.entries {
 		if e.item().Kind == session.Message {
 			c.twins[e.said] = append(c.twins[e.said], e)
+			if c.elsewhere[e.said] == nil && c.twins[e.said][0].home != e.home {
+				c.elsewhere[e.said] = e
+			}
 		}
 	}
 	match(c.a, c.b, form.Keyed)
@@ -62,7 +71,9 @@ type comparing struct {
 	sums  Sums
 	twins map[session.Digest][]*entry // messages of b by what they say
 	told  map[session.Digest]int      // how many of them were named
-	tally Tally
+	// elsewhere is the first of them that is in another session than the very first.
+	elsewhere map[session.Digest]*entry
+	tally     Tally
 }
 
 // session appends a session if it differs. One of the two may be nil.
@@ -70,7 +81,7 @@ func (c *comparing) session(list []Session, a, b *session.Session) []Session {
 	s := Session{Change: Changed, A: a, B: b}
 	switch {
 	case a == nil:
-		s.Change, s.From = Added, c.from(b)
+		s.Change, s.From = Added, mostly(c.b.of[b.ID])
 	case b == nil:
 		s.Change = Gone
 	default:
@@ -90,6 +101,12 @@ func (c *comparing) session(list []Session, a, b *session.Session) []Session {
 				s.Left++
 			}
 		}
+	}
+	if s.Change == Gone && s.Left > 0 && s.Left == len(a.Items) {
+		s.Into = mostly(c.a.of[a.ID])
+	}
+	if s.Change == Changed && len(s.Fields)+len(s.Items)+s.Left == 0 && c.renumbered(a, b) {
+		s.Fields = []Field{{Name: positionsName}}
 	}
 	if s.Change == Changed && len(s.Fields)+len(s.Items)+s.Left == 0 {
 		c.tally.Sessions.add(equal)
@@ -135,18 +152,21 @@ func (c *comparing) copied(e *entry) *Place {
 	if role := e.item().Role; role != session.Assistant && role != session.Tool {
 		return nil
 	}
-	for _, other := range c.twins[e.said] {
-		if other.home != e.home {
-			return other.place()
-		}
+	others := c.twins[e.said]
+	if len(others) > 0 && others[0].home != e.home {
+		return others[0].place()
+	}
+	if elsewhere := c.elsewhere[e.said]; elsewhere != nil {
+		return elsewhere.place()
 	}
 	return nil
 }
 
-// from is the session that most of the moved items of a new one were in.
-func (c *comparing) from(b *session.Session) string {
+// mostly is the session of the other store in which most of a session's items are, "" where
+// none is.
+func mostly(list []*entry) string {
 	counts, most := map[string]int{}, ""
-	for _, e := range c.b.of[b.ID] {
+	for _, e := range list {
 		if e.pair == nil {
 			continue
 		}
@@ -183,6 +203,25 @@ func (c *comparing) differences(a, b *entry) []string {
 
 // recordName stands for a difference in a stored record that has no other name.
 const recordName = "record"
+
+// positionsName stands for what else the records of the items of a session tell: their
+// numbers, where the order is the same.
+const positionsName = "positions"
+
+// renumbered reports whether the records of two sessions differ of which nothing else does.
+// The record of a session covers which children it has, and these are told by themselves.
+func (c *comparing) renumbered(a, b *session.Session) bool {
+	return c.form.Exact && c.sums.A[a.ID].Record != c.sums.B[b.ID].Record && slices.Equal(childIDs(a), childIDs(b))
+}
+
+func childIDs(s *session.Session) []string {
+	ids := make([]string, len(s.Children))
+	for i, child := range s.Children {
+		ids[i] = child.ID
+	}
+	slices.Sort(ids)
+	return ids
+}
 
 func rawOf(it *session.Item) []byte {
 	if it.Body == nil {
@@ -222,7 +261,7 @@ func (s *side) loaded(in *session.Session, index int64) session.Digest {
 
 // fields are the properties in which a session differs.
 func (c *comparing) fields(a, b *session.Session) []Field {
-	list := fieldsOf(a, b)
+	list := c.form.fieldsOf(a, b)
 	if c.form.Alike {
 		list = append(list, c.indexes(a, b)...)
 	}

@@ -36,6 +36,7 @@ type Session struct {
 	Change Change
 	A, B   *session.Session // before and after; nil where it is not
 	From   string           // of an added one: the session that most of its moved items were in, "" when it has none
+	Into   string           // of one that is gone and whose items all moved: the session that most are in now, else ""
 	Left   int              // items of it that stand in another session now
 	Fields []Field
 	Items  []Item // in the order of the second store, then those that are gone

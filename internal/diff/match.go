@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"strconv"
 
 	"github.com/sessctl/sessctl/internal/replay"
@@ -74,25 +75,36 @@ func match(a, b *side, keyed bool) {
 }
 
 // trusted reports whether records with the same key are the same ones: at least half of
-// them say the same or have the same time. Otherwise one of the stores was written anew,
-// and the keys mean nothing.
+// them agree, and no more items say the same as agree by key. Otherwise one of the stores
+// was written anew, and the keys mean nothing.
 func trusted(a, b *side) bool {
-	rows := map[string]*entry{}
+	rows, said := map[string]*entry{}, map[session.Digest]int{}
 	for _, e := range b.entries {
 		rows[e.row()] = e
+		said[e.said]++
 	}
-	shared, agree := 0, 0
+	shared, agreed, same := 0, 0, 0
 	for _, e := range a.entries {
-		f := rows[e.row()]
-		if f == nil {
-			continue
+		if said[e.said] > 0 {
+			said[e.said]--
+			same++
 		}
-		shared++
-		if was, is := e.item().Time, f.item().Time; e.said == f.said || !was.IsZero() && was.Equal(is) {
-			agree++
+		if f := rows[e.row()]; f != nil {
+			shared++
+			if agree(e, f) {
+				agreed++
+			}
 		}
 	}
-	return shared > 0 && 2*agree >= shared
+	return shared > 0 && 2*agreed >= shared && agreed >= same
+}
+
+// agree reports whether two items with one key are the same one: they say the same, or the
+// same voice spoke at the same time.
+func agree(e, f *entry) bool {
+	was, is := e.item(), f.item()
+	return e.said == f.said ||
+		was.Kind == is.Kind && was.Role == is.Role && was.Agent == is.Agent && !was.Time.IsZero() && was.Time.Equal(is.Time)
 }
 
 // pairByKey pairs what has no pair yet and the same key: the first with the first, and so on.
@@ -137,30 +149,34 @@ func single(list []*entry, token func(*entry) session.Digest) ([]*entry, []sessi
 	return left, tokens
 }
 
-// settle finds the pairs that stay: of each session a longest subsequence in the same
-// order. The others have moved.
+// settle finds the pairs that stay: of each session as many as can be in the same order
+// in both stores. The others have moved.
 func settle(a, b *side) {
 	for _, s := range a.sessions {
-		number := map[*entry]session.Digest{} // of pairs within the session, from 1
-		var before, after []*entry
-		var was, is []session.Digest
+		rank := map[*entry]int{}
+		for _, e := range b.of[s.ID] {
+			if e.pair != nil && e.pair.home.ID == s.ID {
+				rank[e] = len(rank)
+			}
+		}
+		var list []*entry
+		var ranks []int
 		for _, e := range a.of[s.ID] {
 			if e.pair != nil && e.pair.home.ID == s.ID {
-				number[e.pair] = session.Digest(len(before) + 1)
-				before, was = append(before, e), append(was, number[e.pair])
+				list, ranks = append(list, e), append(ranks, rank[e.pair])
+				e.stays, e.pair.stays = false, false
 			}
 		}
-		for _, e := range b.of[s.ID] {
-			if number[e] != 0 {
-				after, is = append(after, e), append(is, number[e])
-			}
-		}
-		for i, j := range common(was, is) {
-			if before[i].stays = j >= 0; j >= 0 {
-				after[j].stays = true
-			}
+		stay := increasing(ranks, func(i, j int) int { return order(list[i], list[j]) })
+		for _, i := range stay {
+			list[i].stays, list[i].pair.stays = true, true
 		}
 	}
+}
+
+// order compares two pairs by what they are, whichever store comes first.
+func order(e, f *entry) int {
+	return cmp.Or(cmp.Compare(min(e.said, e.pair.said), min(f.said, f.pair.said)), cmp.Compare(min(e.row(), e.pair.row()), min(f.row(), f.pair.row())))
 }
 
 // gaps are tokens for the entries of a session: equal where kind, role and agent are, and

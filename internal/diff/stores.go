@@ -2,7 +2,9 @@ package diff
 
 import (
 	"context"
+	"slices"
 
+	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 )
@@ -20,19 +22,24 @@ type Comparison struct {
 	groups  *groups
 	differs map[int]bool // the groups that are compared item by item
 	limited bool         // to the group of one session
+	damage  error        // why no records are compared, nil where they are
 }
 
 // Look goes through both stores and finds out which trees may differ. only names a
 // session to whose tree the comparison is limited, "" for all. Between stores of one form
-// that needs no texts; else they are loaded, those of one tree at a time.
+// that needs no texts; else they are loaded, those of one tree at a time. Where the records
+// of a store cannot be read, only what can be is compared: see Damage.
 func Look(ctx context.Context, a, b Source, only string) (*Comparison, error) {
-	form := formOf(a, b)
-	c := &Comparison{groups: newGroups(), form: form, differs: map[int]bool{}, limited: only != ""}
-	c.a, c.b = &survey{Source: a, states: map[string]state{}}, &survey{Source: b, states: map[string]state{}}
-	for _, s := range []*survey{c.a, c.b} {
-		if err := s.look(ctx, c.groups, form, c.limited); err != nil {
-			return nil, err
-		}
+	c := &Comparison{form: formOf(a, b), differs: map[int]bool{}, limited: only != ""}
+	err := c.survey(ctx, a, b)
+	if c.unreadable(err) {
+		err = c.survey(ctx, a, b)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := c.joinRenamed(ctx); err != nil {
+		return nil, err
 	}
 	if c.limited {
 		c.differs[c.groups.of(only)] = true
@@ -48,6 +55,31 @@ func Look(ctx context.Context, a, b Source, only string) (*Comparison, error) {
 	return c, nil
 }
 
+func (c *Comparison) survey(ctx context.Context, a, b Source) error {
+	c.groups = newGroups()
+	c.a, c.b = &survey{Source: a, states: map[string]state{}}, &survey{Source: b, states: map[string]state{}}
+	for _, s := range []*survey{c.a, c.b} {
+		if err := s.look(ctx, c.groups, c.form, c.limited); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unreadable reports whether an error kept records from being compared. From then on none
+// are.
+func (c *Comparison) unreadable(err error) bool {
+	if !c.form.Exact || problem.ClassOf(err) != problem.Unreadable {
+		return false
+	}
+	c.form.Exact, c.damage = false, err
+	return true
+}
+
+// Damage is why the stored records were not compared although both stores are of one form,
+// but only what sessions and items say: a part of one cannot be read. nil where they were.
+func (c *Comparison) Damage() error { return c.damage }
+
 func formOf(a, b Source) Form {
 	was, is := a.Facts(), b.Facts()
 	_, first := a.Store.(store.Summer)
@@ -55,12 +87,22 @@ func formOf(a, b Source) Form {
 	alike := was.Kind == is.Kind
 	return Form{
 		Keyed: alike && a.Keyed && b.Keyed, Alike: alike,
-		Exact: alike && was.Generation == is.Generation && first && second,
+		Exact:   alike && was.Generation == is.Generation && first && second,
+		Assumed: [2]string{was.Model, is.Model},
 	}
 }
 
 // Sizes are the numbers of trees in the first and in the second store.
 func (c *Comparison) Sizes() (a, b int) { return c.a.trees, c.b.trees }
+
+// Orphans are the numbers of records in the first and in the second store that belong to no
+// session, as far as their adapters tell them one by one.
+func (c *Comparison) Orphans() (a, b int) {
+	if c.limited {
+		return 0, 0
+	}
+	return c.a.orphans(), c.b.orphans()
+}
 
 // Each hands every tree that differs to fn: in the order of the second store, then those
 // that only the first has. Of the first store the outlines of these trees are held, bodies
@@ -121,25 +163,19 @@ func (c *Comparison) collect(ctx context.Context, s *survey) (trees map[int][]*s
 
 // group compares the trees of a group.
 func (c *Comparison) group(ctx context.Context, a, b []*session.Tree, tally *Tally, fn func(*Tree) error) error {
-	var sums Sums
-	var err error
 	for _, part := range []struct {
 		from  *survey
 		trees []*session.Tree
-		sums  *map[string]store.Sum
-	}{{c.a, a, &sums.A}, {c.b, b, &sums.B}} {
-		var ids []string
+	}{{c.a, a}, {c.b, b}} {
 		for _, tree := range part.trees {
 			if err := part.from.Fill(ctx, tree); err != nil {
 				return err
 			}
-			ids = append(ids, idsOf(tree)...)
 		}
-		if c.form.Exact {
-			if *part.sums, err = part.from.Store.(store.Summer).Sums(ctx, ids); err != nil {
-				return err
-			}
-		}
+	}
+	sums, err := c.sums(ctx, a, b)
+	if err != nil && !c.unreadable(err) {
+		return err
 	}
 	tree, counted := Trees(a, b, c.form, sums)
 	tally.Add(counted)
@@ -147,6 +183,20 @@ func (c *Comparison) group(ctx context.Context, a, b []*session.Tree, tally *Tal
 		return nil
 	}
 	return fn(tree)
+}
+
+// sums reads the digests of trees, where records are compared.
+func (c *Comparison) sums(ctx context.Context, a, b []*session.Tree) (sums Sums, err error) {
+	if !c.form.Exact {
+		return sums, nil
+	}
+	if sums.A, err = c.a.Store.(store.Summer).Sums(ctx, slices.Concat(idsIn(a)...)); err != nil {
+		return Sums{}, err
+	}
+	if sums.B, err = c.b.Store.(store.Summer).Sums(ctx, slices.Concat(idsIn(b)...)); err != nil {
+		return Sums{}, err
+	}
+	return sums, nil
 }
 
 // count takes in the trees that are equal.
@@ -175,4 +225,12 @@ func idsOf(tree *session.Tree) []string {
 		ids[i] = s.ID
 	}
 	return ids
+}
+
+func idsIn(trees []*session.Tree) [][]string {
+	lists := make([][]string, len(trees))
+	for i, tree := range trees {
+		lists[i] = idsOf(tree)
+	}
+	return lists
 }

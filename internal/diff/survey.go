@@ -43,7 +43,7 @@ func (s *survey) look(ctx context.Context, connect *groups, form Form, idsOnly b
 		for _, one := range tree.Sessions {
 			now := state{items: len(one.Items), known: !form.Exact}
 			if !idsOnly {
-				now.outline = outline(one)
+				now.outline = form.outline(one)
 			}
 			s.states[one.ID] = now
 		}
@@ -70,6 +70,17 @@ func (s *survey) sum(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// orphans counts the records that belong to no session.
+func (s *survey) orphans() int {
+	n := 0
+	for _, f := range s.Facts().Faults {
+		if f.Kind == session.OrphanRecord || f.Kind == session.ForeignKey {
+			n += max(f.Count, 1)
+		}
+	}
+	return n
 }
 
 // groups connects the sessions that belong together in either store: a tree of one may be

@@ -60,23 +60,34 @@ var itemIs = []trait[session.Item]{
 }
 
 // fields are the traits of a session. Their values are shown.
-var fields = []trait[session.Session]{
-	{"parent", func(s *session.Session) string { return s.Parent }},
-	{"app", func(s *session.Session) string { return s.App }},
-	{"user", func(s *session.Session) string { return s.User }},
-	{"title", func(s *session.Session) string { return readable(s.Title) }},
-	{"agent", func(s *session.Session) string { return s.Agent }},
-	{"model", func(s *session.Session) string { return s.Model }},
-	{"thinking", func(s *session.Session) string { return [...]string{"", "true", "false"}[s.Thinking] }},
-	{"unstored", func(s *session.Session) string { return set(s.Unstored) }},
-	{"created", func(s *session.Session) string { return instant(s.Created) }},
-	{"updated", func(s *session.Session) string { return instant(s.Updated) }},
-	{"fork_of", func(s *session.Session) string { return set(s.Forked) }},
-	{"delegated", func(s *session.Session) string { return set(s.Delegated) }},
-	{"deleted", func(s *session.Session) string { return set(s.Deleted) }},
-	{"workspace", func(s *session.Session) string { return s.Workspace }},
-	{"agents", func(s *session.Session) string { return strings.Join(s.Agents, ", ") }},
-	{"runs", runsOf},
+func (f *Form) fields() []trait[session.Session] {
+	return []trait[session.Session]{
+		{"parent", func(s *session.Session) string { return s.Parent }},
+		{"app", func(s *session.Session) string { return s.App }},
+		{"user", func(s *session.Session) string { return s.User }},
+		{"title", func(s *session.Session) string { return readable(s.Title) }},
+		{"agent", func(s *session.Session) string { return s.Agent }},
+		{"model", f.model},
+		{"thinking", func(s *session.Session) string { return [...]string{"", "true", "false"}[s.Thinking] }},
+		{"unstored", func(s *session.Session) string { return set(s.Unstored) }},
+		{"created", func(s *session.Session) string { return instant(s.Created) }},
+		{"updated", func(s *session.Session) string { return instant(s.Updated) }},
+		{"fork_of", func(s *session.Session) string { return set(s.Forked) }},
+		{"delegated", func(s *session.Session) string { return set(s.Delegated) }},
+		{"deleted", func(s *session.Session) string { return set(s.Deleted) }},
+		{"workspace", func(s *session.Session) string { return s.Workspace }},
+		{"agents", func(s *session.Session) string { return strings.Join(s.Agents, ", ") }},
+		{"runs", runsOf},
+	}
+}
+
+// model is the model that a session names. One that a store assumes where none is named
+// says nothing: an export names it once for all sessions.
+func (f *Form) model(s *session.Session) string {
+	if slices.Contains(f.Assumed[:], s.Model) {
+		return ""
+	}
+	return s.Model
 }
 
 func flag(name string, f session.Flags) trait[session.Item] {
@@ -161,9 +172,9 @@ func differing[T any](traits []trait[T], a, b *T) []string {
 }
 
 // fieldsOf lists the traits in which two sessions differ, with their values.
-func fieldsOf(a, b *session.Session) []Field {
+func (f *Form) fieldsOf(a, b *session.Session) []Field {
 	var list []Field
-	for _, t := range fields {
+	for _, t := range f.fields() {
 		if was, is := t.of(a), t.of(b); was != is {
 			list = append(list, Field{t.name, was, is})
 		}
@@ -173,10 +184,10 @@ func fieldsOf(a, b *session.Session) []Field {
 
 // outline is a digest of all that the outline of a session tells, or its bodies where
 // they are loaded. Equal ones are equal; sessions that differ in numbers only may have
-// other ones.
-func outline(s *session.Session) session.Digest {
+// other ones. Between stores of one kind what only their adapter tells counts too.
+func (f *Form) outline(s *session.Session) session.Digest {
 	var m session.Meaning
-	for _, t := range fields {
+	for _, t := range f.fields() {
 		m.Add(session.DigestOf(t.of(s)))
 	}
 	for i := range s.IndexRefs {
@@ -185,6 +196,9 @@ func outline(s *session.Session) session.Digest {
 	for i := range s.Items {
 		it := &s.Items[i]
 		m.Add(session.Digest(it.KeptFrom))
+		if f.Alike {
+			m.Add(it.Meaning)
+		}
 		for _, t := range slices.Concat(itemSays, itemIs) {
 			m.Add(session.DigestOf(t.of(it)))
 		}

@@ -154,6 +154,29 @@ func TestKeysThatMeanOtherRecordsAreNotTrusted(t *testing.T) {
 	}
 }
 
+// One time for all, as a copying program writes it, says nothing of which record is which.
+func TestATimeAloneDoesNotMakeKeysTrusted(t *testing.T) {
+	const a = "P\n  user \"a\" at=5\n  user \"b\" at=5\n  user \"c\" at=5\n  root \"d\" at=5\n"
+	const b = "P\n  user \"new\" at=5\n  user \"a\" at=5\n  user \"b\" at=5\n  user \"c\" at=5\n  root \"d\" at=5\n"
+	tree, _ := diff.Trees(treetest.Trees(t, a), treetest.Trees(t, b), diff.Form{Keyed: true, Alike: true}, diff.Sums{})
+	if d := cmp.Diff("changed P\n  added P.0", describe(tree)); d != "" {
+		t.Error(d)
+	}
+}
+
+// Two items that changed places: the same one has moved, whichever store comes first.
+func TestTiesAreBrokenWhicheverStoreComesFirst(t *testing.T) {
+	const a, b = "P\n  user \"a\"\n  user \"b\"\n", "P\n  user \"b\"\n  user \"a\"\n"
+	for _, keyed := range []bool{false, true} {
+		form := diff.Form{Keyed: keyed, Alike: true}
+		there, _ := diff.Trees(treetest.Trees(t, a), treetest.Trees(t, b), form, diff.Sums{})
+		back, _ := diff.Trees(treetest.Trees(t, b), treetest.Trees(t, a), form, diff.Sums{})
+		if d := cmp.Diff(pairs(there, false), pairs(back, true)); d != "" {
+			t.Error(d)
+		}
+	}
+}
+
 func forms(t *rapid.T) diff.Form {
 	return diff.Form{Keyed: rapid.Bool().Draw(t, "keyed"), Alike: rapid.Bool().Draw(t, "alike")}
 }

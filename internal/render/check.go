@@ -53,6 +53,7 @@ type CheckOptions struct {
 	MaxFindings int    // of one rule and store, in the formats that people read; 0 for no limit
 	Limited     bool   // not every session of the store was checked
 	Several     bool   // more than one store was asked for
+	Adopts      bool   // the run writes a baseline, so that everything is known behind it
 
 	// Fails reports whether the run fails because of a finding.
 	Fails func(*check.Finding) bool

@@ -24,17 +24,41 @@ func leftOut(findings []*check.Finding) string {
 	return ", " + ui.Count(known, "known finding") + " left out"
 }
 
+// longestMessage is how much of a message people are shown, in characters: runtimes take
+// names of any length, and a message may hold several. The JSON formats hold all of it.
+const longestMessage = 2000
+
+// bounded is a text of at most longestMessage characters.
+func bounded(text string) string {
+	characters := 0
+	for i := range text {
+		if characters == longestMessage {
+			return text[:i] + "…"
+		}
+		characters++
+	}
+	return text
+}
+
 // said is the message of a finding for people. One that got worse than the baseline
 // knows it says so.
 func said(f *check.Finding) string {
 	if f.Was == nil {
-		return f.Message
+		return bounded(f.Message)
 	}
 	was := f.Was.Severity.String()
 	if f.Was.Items > 0 {
 		was += ", " + ui.Count(f.Was.Items, "item")
 	}
-	return "worse than in the baseline (" + was + "): " + f.Message
+	return "worse than in the baseline (" + was + "): " + bounded(f.Message)
+}
+
+// shown are the findings that people are shown: those that no baseline knows.
+func (o *CheckOptions) shown(findings []*check.Finding) []*check.Finding {
+	if o.Quiet && o.Adopts {
+		return nil
+	}
+	return check.Fresh(findings)
 }
 
 // nothing is what a run with a baseline changed, as the beginning of a sentence.

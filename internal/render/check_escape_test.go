@@ -112,6 +112,27 @@ func TestAnyTextIsACommandOrTheSummary(t *testing.T) {
 	})
 }
 
+// TestTheFileOfAnAnnotationIsClean: GitHub shows it as it is.
+func TestTheFileOfAnAnnotationIsClean(t *testing.T) {
+	var out bytes.Buffer
+	w := FindCheckFormat("github").Check(CheckOptions{Screen: ui.NewScreen(&out, ui.ColorNever, func(string) string { return "" })})
+	w.Unread(Unread{Store: "a\u202eb\xff.db", Message: "reason"})
+	if err := w.Close(Ending{}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(out.String(), `::error file=a\u202eb\xff.db,`) {
+		t.Errorf("got %q", out.String())
+	}
+}
+
+func TestAReferenceOfGitHubIsText(t *testing.T) {
+	for in, want := range map[string]string{"see GH-26": `see GH-<!-- -->26`, "gh-1": "gh-<!-- -->1", "GH-x a-1": "GH-x a-1"} {
+		if got := escaped(in); got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
 // TestAnyTextKeepsItsCellOfATable counts the bars that end cells.
 func TestAnyTextKeepsItsCellOfATable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -27,17 +27,18 @@ func (c *checkGitHub) Close(end Ending) error {
 	var annotations []annotation
 	var more []string
 	for _, s := range c.stores {
+		file := ui.Clean(c.located(s.path))
 		if s.trouble != "" {
-			out.WriteString(workflowCommand("error", c.located(s.path), "not read completely", s.troubleWords()+"\nin "+ui.Clean(c.located(s.path))))
+			out.WriteString(workflowCommand("error", file, "not read completely", s.troubleWords()+"\nin "+file))
 		}
-		shown, hidden := limit(check.Fresh(s.findings()), c.MaxFindings)
+		shown, hidden := limit(c.shown(s.findings()), c.MaxFindings)
 		nth := map[*rules.Rule]int{}
 		for _, f := range shown {
 			annotations = append(annotations, annotation{s, f, nth[f.Rule]})
 			nth[f.Rule]++
 		}
 		for _, h := range hidden {
-			more = append(more, workflowCommand("notice", c.located(s.path), h.rule.ID+" "+h.rule.Name, h.words()+"\nin "+ui.Clean(c.located(s.path))))
+			more = append(more, workflowCommand("notice", file, h.rule.ID+" "+h.rule.Name, h.words()+"\nin "+file))
 		}
 	}
 	// GitHub shows the first ten of each level: they are of as many rules as there are.
@@ -63,15 +64,15 @@ func (c *checkGitHub) Close(end Ending) error {
 // 4096 characters of it (actions/runner, _maxIssueMessageLength in ExecutionContext.cs): what
 // matters most stands in front.
 func (c *checkGitHub) command(a annotation) string {
-	f := a.finding
+	f, file := a.finding, ui.Clean(c.located(a.store.path))
 	lines := []string{
 		ui.Ended(ui.Clean(said(f))),
-		"in " + ui.Clean(c.located(a.store.path)) + ", " + ui.Truncate(place(f), widestPlace),
+		"in " + file + ", " + ui.Truncate(place(f), widestPlace),
 	}
 	lines = append(lines, consequences(f)...)
 	lines = append(lines, "what it means: sessctl explain "+f.Rule.ID)
 	level := [...]string{rules.Info: "notice", rules.Warning: "warning", rules.Error: "error"}[f.Severity]
-	return workflowCommand(level, c.located(a.store.path), f.Rule.ID+" "+f.Rule.Name, strings.Join(lines, "\n"))
+	return workflowCommand(level, file, f.Rule.ID+" "+f.Rule.Name, strings.Join(lines, "\n"))
 }
 
 // workflowCommand is a line that GitHub takes for an annotation. The escapes are those

@@ -50,6 +50,7 @@ type jsonFinding struct {
 	Root          string          `json:"root,omitzero"`
 	Item          *int            `json:"item,omitzero"`
 	Items         []int           `json:"items,omitempty"`
+	Count         int             `json:"count,omitzero"`
 	Key           string          `json:"key"`
 	Agent         string          `json:"agent,omitzero"`
 	Call          string          `json:"call,omitzero"`
@@ -171,7 +172,7 @@ func (c *checkLines) Close(end Ending) error {
 func finding(store string, f *check.Finding) jsonFinding {
 	out := jsonFinding{
 		Rule: f.Rule.ID, Name: f.Rule.Name, Severity: f.Severity.String(),
-		Store: store, Session: f.Session, Item: item(f.Item), Items: f.Items, Key: f.Row,
+		Store: store, Session: f.Session, Item: item(f.Item), Items: f.Items, Count: f.Count, Key: f.Row,
 		Agent: f.Agent, Call: f.Call, Message: f.Message, ProviderError: f.ProviderError, Sent: f.Sent,
 		Fingerprint: f.Fingerprint, Known: f.Known, Related: places(f.Related), Twins: places(f.Twins),
 	}

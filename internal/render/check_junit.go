@@ -96,12 +96,12 @@ func (suite *junitSuite) add(c junitCase) {
 func caseNames(roots []*check.Head) []string {
 	names, times := make([]string, len(roots)), map[string]int{}
 	for i, root := range roots {
-		names[i] = ui.Clean(rules.Short(root.ID)) + " " + title(root.Title)
+		names[i] = ui.Clean(rules.Short(root.ID)) + " " + bounded(title(root.Title))
 		times[names[i]]++
 	}
 	for i, root := range roots {
 		if times[names[i]] > 1 {
-			names[i] = ui.Clean(root.ID) + " " + title(root.Title)
+			names[i] = ui.Clean(root.ID) + " " + bounded(title(root.Title))
 		}
 	}
 	return names

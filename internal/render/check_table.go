@@ -14,7 +14,7 @@ func findingsTable(out *strings.Builder, o *CheckOptions, findings []*check.Find
 	rows := make([][]string, len(findings))
 	for i, f := range findings {
 		rows[i] = []string{
-			styleOf(f.Severity).Render(f.Severity.String()), f.Rule.ID, f.Rule.Name, o.place(f), ui.Clean(said(f)),
+			styleOf(f.Severity).Render(f.Severity.String()), f.Rule.ID, f.Rule.Name, ui.Truncate(place(f), widestPlace), ui.Clean(said(f)),
 		}
 	}
 	const message = 4

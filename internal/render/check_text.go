@@ -50,7 +50,7 @@ func (c *checkText) Store(r *check.Result, took time.Duration) error {
 
 // whole prints all that is known of a store.
 func (c *checkText) whole(out *strings.Builder, r *check.Result, took time.Duration) error {
-	fresh := check.Fresh(r.Findings)
+	fresh := c.shown(r.Findings)
 	if !c.Quiet || len(fresh) > 0 {
 		c.head(out, r)
 	}

@@ -23,7 +23,8 @@ type DiffEnd struct {
 // DiffStore is one of the stores.
 type DiffStore struct {
 	*session.Store
-	Trees int // session trees in it
+	Trees   int // session trees in it
+	Orphans int // records of no session, where these are compared
 }
 
 // DiffOptions say how a comparison is printed.

@@ -29,6 +29,7 @@ type diffStore struct {
 	Generation string `json:"generation,omitzero"`
 	Bytes      int64  `json:"bytes"`
 	Roots      int    `json:"roots"`
+	Orphans    int    `json:"orphans,omitzero"`
 	Incomplete string `json:"incomplete,omitzero"`
 }
 
@@ -37,6 +38,7 @@ type diffSession struct {
 	Root     string      `json:"root"`
 	Change   diff.Change `json:"change"`
 	From     string      `json:"from,omitzero"`
+	Into     string      `json:"into,omitzero"`
 	MovedOut int         `json:"moved_out,omitzero"`
 	Fields   []diffField `json:"fields,omitempty"`
 	Items    []diffItem  `json:"items,omitempty"`
@@ -97,7 +99,7 @@ type diffJSON struct {
 func (d *diffJSON) Tree(tree *diff.Tree) error {
 	for i := range tree.Sessions {
 		s := &tree.Sessions[i]
-		out := diffSession{ID: s.ID(), Root: tree.Root.ID, Change: s.Change, From: s.From, MovedOut: s.Left}
+		out := diffSession{ID: s.ID(), Root: tree.Root.ID, Change: s.Change, From: s.From, Into: s.Into, MovedOut: s.Left}
 		for _, f := range s.Fields {
 			out.Fields = append(out.Fields, diffField(f))
 		}
@@ -150,7 +152,7 @@ func (d *diffJSON) Close(end DiffEnd) error {
 }
 
 func diffStoreOf(s *DiffStore) diffStore {
-	return diffStore{s.Path, s.Kind, s.Generation, s.Bytes, s.Trees, s.Incomplete}
+	return diffStore{s.Path, s.Kind, s.Generation, s.Bytes, s.Trees, s.Orphans, s.Incomplete}
 }
 
 func countsOf(c diff.Counts) diffCounts { return diffCounts{c.Added, c.Gone, c.Changed, c.Equal} }

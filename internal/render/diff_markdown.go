@@ -44,9 +44,9 @@ func (d *diffMarkdown) Tree(tree *diff.Tree) error {
 			text += ", " + escaped(p.note)
 		}
 		m.line(text)
-		if d.Full && l.item != nil {
+		if blocks := l.blocks(); d.Full && len(blocks) > 0 {
 			m.below(func() {
-				for _, b := range saidBlocks(l.item) {
+				for _, b := range blocks {
 					m.block(escaped(b.what), b.text)
 				}
 			})
@@ -71,7 +71,7 @@ func changeWord(l *diffLine) string {
 func (d *diffMarkdown) Close(end DiffEnd) error {
 	m := &markdown{}
 	d.head(m)
-	m.line(diffTally(&end.Tally))
+	m.line(d.tally(&end.Tally))
 	_, err := io.WriteString(d.Screen.Plain(), m.out.String())
 	return err
 }

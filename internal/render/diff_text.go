@@ -44,8 +44,8 @@ func (d *diffText) Tree(tree *diff.Tree) error {
 	lines := diffLines(tree, d.Full)
 	for i, text := range alignedLines(len(lines), !d.Full, width, func(i, columns int) stepLine { return lines[i].parts(columns) }) {
 		out.WriteString(marked(text, &lines[i]))
-		if d.Full && lines[i].item != nil {
-			d.texts(&out, lines[i].item)
+		if d.Full {
+			d.texts(&out, lines[i].blocks())
 		}
 	}
 	out.WriteString("\n")
@@ -66,9 +66,9 @@ func marked(text string, l *diffLine) string {
 	return style.Render(strings.TrimSuffix(text, "\n")) + "\n"
 }
 
-// texts prints whole texts below their item.
-func (d *diffText) texts(out *strings.Builder, it *diff.Item) {
-	for _, b := range saidBlocks(it) {
+// texts prints whole texts below their line.
+func (d *diffText) texts(out *strings.Builder, blocks []saidBlock) {
+	for _, b := range blocks {
 		out.WriteString("        " + ui.Dim.Render(ui.Truncate(ui.Clean(b.what), d.Screen.Width-8)) + "\n")
 		for _, l := range wrapped(b.text, d.Screen.Width-10) {
 			out.WriteString(strings.TrimRight("          "+l.content, " ") + "\n")
@@ -79,7 +79,7 @@ func (d *diffText) texts(out *strings.Builder, it *diff.Item) {
 func (d *diffText) Close(end DiffEnd) error {
 	var out strings.Builder
 	d.head(&out)
-	out.WriteString(ui.Hang("", "", diffTally(&end.Tally), d.Screen.TextWidth()))
+	out.WriteString(ui.Hang("", "", d.tally(&end.Tally), d.Screen.TextWidth()))
 	if !d.Quiet {
 		out.WriteString(nextLines(end.Next, d.Screen.TextWidth()))
 	}

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/diff"
@@ -52,8 +53,12 @@ func (l *diffLine) parts(columns int) stepLine {
 	default:
 		p.mark, p.what = "−", wholeWords(l.session)
 	}
-	if l.field == nil && l.session.From != "" {
+	switch {
+	case l.field != nil:
+	case l.session.From != "":
 		p.note = "from " + stepPlace(l.session.From, -1)
+	case l.session.Into != "":
+		p.note = "all items moved, to " + stepPlace(l.session.Into, -1)
 	}
 	return p
 }
@@ -85,16 +90,22 @@ func twinWords(it *diff.Item) string {
 	return "the same stands in " + itemPlace(it.Twin)
 }
 
-// differenceWords name what changed in an item: "other time, /cost".
+// differenceWords name what changed in an item: "other time, /cost". Of very many names the
+// first are shown: a record may have as many members as somebody gave it.
 func differenceWords(it *diff.Item) string {
-	names := make([]string, len(it.Differences))
-	for i, name := range it.Differences {
-		names[i] = name
+	const most = 8
+	var names []string
+	for _, name := range it.Differences[:min(most, len(it.Differences))] {
 		if !strings.HasPrefix(name, "/") { // else a member of the stored record, as it is called there
-			names[i] = strings.ReplaceAll(name, "_", " ")
+			name = strings.ReplaceAll(name, "_", " ")
 		}
+		names = append(names, ui.Truncate(ui.Clean(name), widestExcerpt))
 	}
-	return "other " + ui.Clean(strings.Join(names, ", "))
+	words := "other " + strings.Join(names, ", ")
+	if more := len(it.Differences) - most; more > 0 {
+		words += ", and " + ui.Number(more) + " more"
+	}
+	return words
 }
 
 // stepOf is an item as a step of a repair names it.
@@ -124,24 +135,81 @@ func wholeWords(s *diff.Session) string {
 // fieldWords say what a field was and is.
 func fieldWords(f *diff.Field) string {
 	name := strings.ReplaceAll(ui.Clean(f.Name), "_", " ")
-	switch {
-	case f.A == "" && f.B == "":
-		return "something else in its record"
-	case f.A == "":
-		return name + " " + quotedValue(f.B) + ", none before"
-	case f.B == "":
-		return "no " + name + ", " + quotedValue(f.A) + " before"
+	a, b := f.A, f.B
+	if !fitsLine(f) {
+		a, b = aroundDifference(a, b)
 	}
-	return name + " " + quotedValue(f.A) + " → " + quotedValue(f.B)
+	switch {
+	case f.Name == "positions":
+		return "the same order in other position numbers"
+	case a == "" && b == "":
+		return "something else in its record"
+	case a == "":
+		return name + " " + quotedValue(b) + ", none before"
+	case b == "":
+		return "no " + name + ", " + quotedValue(a) + " before"
+	case f.Name == "agents" || f.Name == "runs":
+		if words := listWords(f); words != "" {
+			return name + ": " + words
+		}
+	}
+	return name + " " + quotedValue(a) + " → " + quotedValue(b)
 }
 
 func quotedValue(v string) string { return `"` + excerpt(v, widestExcerpt) + `"` }
 
-// diffTally sums a comparison up: "2 sessions differ: 1 item added, 3 gone; 210 sessions
+// fieldColumns are so many columns of each of two values as fit into a line.
+const fieldColumns = 22
+
+// fitsLine reports whether both values of a field can stand in one line.
+func fitsLine(f *diff.Field) bool { return len(f.A)+len(f.B) <= 2*fieldColumns }
+
+// aroundDifference cuts two values so that the place where they begin to differ stays.
+func aroundDifference(a, b string) (string, string) {
+	was, is := []rune(a), []rune(b)
+	same := 0
+	for same < min(len(was), len(is)) && was[same] == is[same] {
+		same++
+	}
+	const context = 6
+	cut := func(value []rune) string {
+		if same <= context || len(value) <= fieldColumns {
+			return excerpt(string(value), fieldColumns)
+		}
+		return excerpt("…"+string(value[same-context:]), fieldColumns)
+	}
+	return cut(was), cut(is)
+}
+
+// listWords say what was added to a list and what is gone from it, "" where only the order
+// is another one.
+func listWords(f *diff.Field) string {
+	was, is := strings.Split(f.A, ", "), strings.Split(f.B, ", ")
+	var words []string
+	for _, part := range []struct {
+		list, other []string
+		word        string
+	}{{is, was, "added"}, {was, is, "gone"}} {
+		only := slices.DeleteFunc(slices.Clone(part.list), func(one string) bool { return slices.Contains(part.other, one) })
+		if len(only) > 0 {
+			words = append(words, quotedValue(strings.Join(only, ", "))+" "+part.word)
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// tally sums a comparison up: "2 sessions differ: 1 item added, 3 gone; 210 sessions
 // are equal." A session counts with its sub-sessions, as in a check.
-func diffTally(t *diff.Tally) string {
+func (d *DiffOptions) tally(t *diff.Tally) string {
+	lost := ""
+	if d.A.Orphans != d.B.Orphans {
+		lost = "; records of no session: " + ui.Number(d.A.Orphans) + " before, " + ui.Number(d.B.Orphans) + " after"
+	}
 	trees, items := &t.Trees, &t.Items
 	if trees.Differ() == 0 {
+		if lost != "" {
+			return areEqual(trees.Equal) + lost + "."
+		}
 		if trees.Equal == 0 {
 			return "Nothing differs: there are no sessions."
 		}
@@ -171,7 +239,7 @@ func diffTally(t *diff.Tally) string {
 	if trees.Equal > 0 {
 		text += "; " + areEqual(trees.Equal)
 	}
-	return text + "."
+	return text + lost + "."
 }
 
 func areEqual(n int) string {
@@ -210,6 +278,17 @@ func diffStoreFacts(s *DiffStore) string {
 
 // saidBlock is one whole text of an item with a word for what it is.
 type saidBlock struct{ what, text string }
+
+// blocks are the whole texts of a line: of an item, or of a field that has no room in one.
+func (l *diffLine) blocks() []saidBlock {
+	switch {
+	case l.item != nil:
+		return saidBlocks(l.item)
+	case l.field != nil && !fitsLine(l.field):
+		return []saidBlock{{"before", l.field.A}, {"after", l.field.B}}
+	}
+	return nil
+}
 
 // saidBlocks are the whole texts that an item has now, and those it had where they differ.
 func saidBlocks(it *diff.Item) []saidBlock {

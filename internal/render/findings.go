@@ -119,10 +119,10 @@ func consequences(f *check.Finding) []string {
 				fails = "may fail"
 			}
 		}
-		all = append(all, "the next request"+who+" "+fails+" with: "+ui.Clean(f.ProviderError))
+		all = append(all, "the next request"+who+" "+fails+" with: "+ui.Clean(bounded(f.ProviderError)))
 	}
 	if f.Sent != "" {
-		all = append(all, "an adapter sends instead: "+ui.Clean(f.Sent))
+		all = append(all, "an adapter sends instead: "+ui.Clean(bounded(f.Sent)))
 	}
 	return all
 }

@@ -16,13 +16,13 @@ func escaped(text string) string {
 	for i, r := range text {
 		before, after := text[:i], text[i+utf8.RuneLen(r):]
 		switch {
-		case joins(r, after):
+		case joins(r, before, after):
 			b.WriteString(string(r) + "<!-- -->")
 			continue
 		case strings.ContainsRune("\\`*_[]<&~$|#", r),
 			strings.ContainsRune("-+=.)>", r) && strings.Trim(before, "0123456789 ") == "", // a list, a quotation, an underline
 			r == ':' && strings.HasPrefix(after, "/"),
-			r == '.' && strings.HasSuffix(strings.ToLower(before), "www"):
+			r == '.' && endsIn(before, "www"):
 			b.WriteByte('\\')
 		}
 		b.WriteRune(r)
@@ -33,7 +33,7 @@ func escaped(text string) string {
 // joins reports whether GitHub would take the character with what follows it
 // for a mention, a reference or an emoji. A backslash does not keep it from
 // that, an empty comment between the two does.
-func joins(r rune, after string) bool {
+func joins(r rune, before, after string) bool {
 	if after == "" {
 		return false
 	}
@@ -43,10 +43,17 @@ func joins(r rune, after string) bool {
 		return true
 	case '#':
 		return unicode.IsDigit(next)
+	case '-': // GH-26
+		return unicode.IsDigit(next) && endsIn(before, "gh")
 	case ':':
 		return unicode.IsLetter(next) || next == '+' || next == '-'
 	}
 	return false
+}
+
+// endsIn reports whether a text ends in a word, in letters of either case.
+func endsIn(text, word string) bool {
+	return len(text) >= len(word) && strings.EqualFold(text[len(text)-len(word):], word)
 }
 
 // code is text on one line as a code span, which no run of backticks in the

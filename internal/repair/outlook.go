@@ -13,9 +13,9 @@ import (
 // what is a warning that no repair takes back, is said, and is no reason against a
 // repair: the session does not resume without it.
 func introduced(tree *session.Tree, before, after []*check.Finding) *check.Finding {
-	known := map[string]bool{}
+	known, was := map[string]bool{}, map[check.Identity]bool{}
 	for _, f := range before {
-		known[f.Fingerprint], known[f.Row] = true, true
+		known[f.Row], was[f.Identity()] = true, true
 		s := tree.Session(f.Session)
 		for _, item := range f.Items {
 			if s != nil && item < len(s.Items) {
@@ -25,7 +25,7 @@ func introduced(tree *session.Tree, before, after []*check.Finding) *check.Findi
 	}
 	for _, f := range after {
 		saidOnly := f.Rule.Safety == rules.None && (f.Rule.Profiled || f.Severity < rules.Error)
-		if f.Severity > rules.Info && !saidOnly && !known[f.Fingerprint] && !known[recordRow(f.Row)] {
+		if f.Severity > rules.Info && !saidOnly && !was[f.Identity()] && !known[recordRow(f.Row)] {
 			return f
 		}
 	}

@@ -143,7 +143,7 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 			t.Fixes = append(t.Fixes, f)
 		}
 		now, seen[state] = next, true
-		t.After = withhold(check.Tree(p.facts, now, rules.Usual(), p.opts.Judge), without)
+		t.After = named(found, withhold(check.Tree(p.facts, now, rules.Usual(), p.opts.Judge), without))
 	}
 	if worse := introduced(tree, found, t.After); worse != nil {
 		return nil, fmt.Errorf("its repair would bring a finding of %s that is not there now", worse.Rule.ID)
@@ -185,12 +185,12 @@ func sessionIDs(tree *session.Tree) []string {
 	return ids
 }
 
-// withoutFix are the fingerprints of the findings that have no fix.
-func withoutFix(found []*check.Finding) map[string]bool {
-	without := map[string]bool{}
+// withoutFix are the findings that have no fix.
+func withoutFix(found []*check.Finding) map[check.Identity]bool {
+	without := map[check.Identity]bool{}
 	for _, f := range found {
 		if len(f.Fixes) == 0 {
-			without[f.Fingerprint] = true
+			without[f.Identity()] = true
 		}
 	}
 	return without
@@ -199,13 +199,26 @@ func withoutFix(found []*check.Finding) map[string]bool {
 // withhold takes the fixes that have to be allowed from findings that had no fix in what
 // is stored: where other repairs clear what was in the way of such a fix, they may have
 // cleared the evidence against it, too, and so a person looks at it first.
-func withhold(found []*check.Finding, without map[string]bool) []*check.Finding {
+func withhold(found []*check.Finding, without map[check.Identity]bool) []*check.Finding {
 	for _, f := range found {
-		if without[f.Fingerprint] {
+		if without[f.Identity()] {
 			f.Fixes = slices.DeleteFunc(f.Fixes, func(fix rules.Fix) bool { return len(fix.Allow) > 0 })
 		}
 	}
 	return found
+}
+
+// named gives findings about an edited tree the fingerprints that they had in what is
+// stored: an edit moves the places by which a stream names its records.
+func named(stored, after []*check.Finding) []*check.Finding {
+	fingerprints := map[check.Identity]string{}
+	for _, f := range stored {
+		fingerprints[f.Identity()] = f.Fingerprint
+	}
+	for _, f := range after {
+		f.Fingerprint = cmp.Or(fingerprints[f.Identity()], f.Fingerprint)
+	}
+	return after
 }
 
 // choose lists the fixes that may be made, in the order of their findings.

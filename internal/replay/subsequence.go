@@ -14,6 +14,20 @@ type bitRow []uint64
 func (r bitRow) set(i int)      { r[i/64] |= 1 << (i % 64) }
 func (r bitRow) has(i int) bool { return r[i/64]>>(i%64)&1 == 1 }
 
+// add sets the bits of another row from one index on and before another.
+func (r bitRow) add(other bitRow, from, to int) {
+	for w := from / 64; w*64 < to; w++ {
+		word := other[w]
+		if w == from/64 {
+			word &= math.MaxUint64 << (from % 64)
+		}
+		if end := to - w*64; end < 64 {
+			word &= 1<<end - 1
+		}
+		r[w] |= word
+	}
+}
+
 // subsequence finds a longest common subsequence of two sequences: for each of
 // the n items of the first its partner among the m of the second, -1 for none.
 // Of several it is the one that comes first in both. mark sets in an empty row
@@ -105,18 +119,14 @@ func equals(a, b []session.Digest, within *limits) []int {
 	for tail < min(len(a), len(b))-head && a[len(a)-1-tail] == b[len(b)-1-tail] && a[len(a)-1-tail] != 0 && within.allow(len(a)-1-tail, len(b)-1-tail) {
 		tail++
 	}
-	places := map[session.Digest][]int{}
-	for j, key := range b[head : len(b)-tail] {
-		if key != 0 {
-			places[key] = append(places[key], j)
+	others := b[head : len(b)-tail]
+	in := newPlaces(others)
+	middle := subsequence(len(a)-head-tail, len(others), func(i int, row bitRow) {
+		from, to := 0, len(others)
+		if within != nil {
+			from, to = max(within.from[head+i]-head, 0), min(within.to[head+i]-head, to)
 		}
-	}
-	middle := subsequence(len(a)-head-tail, len(b)-head-tail, func(i int, row bitRow) {
-		for _, j := range places[a[head+i]] {
-			if within.allow(head+i, head+j) {
-				row.set(j)
-			}
-		}
+		in.mark(row, a[head+i], from, to)
 	})
 	partners := make([]int, len(a))
 	for i := range partners {
@@ -132,4 +142,45 @@ func equals(a, b []session.Digest, within *limits) []int {
 		}
 	}
 	return partners
+}
+
+// places are where each key stands in a sequence. Of a frequent key they are a row too,
+// which costs a word for 64 items instead of a step for each: there are at most 64 such
+// keys, and their rows have a word for each item.
+type places struct {
+	lists map[session.Digest][]int
+	rows  map[session.Digest]bitRow
+}
+
+func newPlaces(keys []session.Digest) *places {
+	p := &places{lists: map[session.Digest][]int{}, rows: map[session.Digest]bitRow{}}
+	for j, key := range keys {
+		if key != 0 {
+			p.lists[key] = append(p.lists[key], j)
+		}
+	}
+	words := (len(keys) + 63) / 64
+	for key, list := range p.lists {
+		if len(list) > words {
+			row := make(bitRow, words)
+			for _, j := range list {
+				row.set(j)
+			}
+			p.rows[key] = row
+		}
+	}
+	return p
+}
+
+// mark sets in a row the places of a key from one index on and before another.
+func (p *places) mark(row bitRow, key session.Digest, from, to int) {
+	if all := p.rows[key]; all != nil {
+		row.add(all, from, to)
+		return
+	}
+	for _, j := range p.lists[key] {
+		if from <= j && j < to {
+			row.set(j)
+		}
+	}
 }

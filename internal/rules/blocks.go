@@ -50,7 +50,9 @@ func (p *Pass) findBlocks(j Judged, at []spot, said Said) Finding {
 		items[n] = at[n].item
 	}
 	said.Block = at[0].block
-	return p.findSent(j, slices.Compact(items), said)
+	f := p.findSent(j, slices.Compact(items), said)
+	f.Count = len(at)
+	return f
 }
 
 // findSent starts the one finding about items of a session, of which there is at

@@ -176,7 +176,11 @@ func (s *Subject) stored() *pairing.Pairing {
 // faults makes the Run function of a rule that reports every fault of one kind.
 func faults(kind session.FaultKind, word func(*Finding, *session.Fault)) func(*Pass) {
 	return func(p *Pass) {
-		told := map[session.Ref]int{} // several faults of one record are findings of their own
+		type field struct {
+			session.Ref
+			name string
+		}
+		told := map[field]int{} // several faults of one field are findings of their own
 		report := func(s *session.Session, f *session.Fault) {
 			if f.Kind != kind {
 				return
@@ -186,8 +190,9 @@ func faults(kind session.FaultKind, word func(*Finding, *session.Fault)) func(*P
 				found = p.find(s, f.Item)
 				found.Ref = f.Ref
 			}
-			found.Nth = told[f.Ref]
-			told[f.Ref]++
+			at := field{f.Ref, f.Field}
+			found.Field, found.Count, found.Nth = f.Field, f.Count, told[at]
+			told[at]++
 			word(&found, f)
 			p.Report(found)
 		}

@@ -83,7 +83,10 @@ type Finding struct {
 	Item    int              // index of the first item named, -1 when none is
 	Items   []int            // all items of Session that the finding names, first to last
 	Ref     session.Ref      // the record
-	Nth     int              // which call or result of the record
+	Field   string           // the column or key of the record that a fault is about, "" where none is
+	Nth     int              // which call, result or fault of the record, or of its field
+	Whole   bool             // it stands for all that its rule finds in the session, of which Ref is the first
+	Count   int              // how many records, parts or the like it is about, 0 where it is one
 	Agent   string
 	Call    string // call id
 

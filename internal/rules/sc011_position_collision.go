@@ -33,7 +33,7 @@ func reportPositions(p *Pass, s *Subject) {
 		return
 	}
 	f := p.find(s.Session, bad[0])
-	f.Items = bad
+	f.Items, f.Whole = bad, true
 	var parts []string
 	if negative > 0 {
 		parts = append(parts, count(negative, "item")+" with a negative position or time")

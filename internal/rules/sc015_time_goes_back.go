@@ -17,7 +17,7 @@ var timeGoesBack = Rule{
 				continue
 			}
 			f := p.find(s.Session, bad[0])
-			f.Items = bad
+			f.Items, f.Whole = bad, true
 			f.Message = fmt.Sprintf("%s older than the item before it: evidence for a second writer, a changed clock or moved records",
 				count(len(bad), "item"))
 			p.Report(f)

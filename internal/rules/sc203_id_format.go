@@ -59,6 +59,7 @@ func (j Judged) sentID(c *session.Call) string {
 func (p *Pass) findNames(j Judged, at []pairing.Occurrence, severity Severity, message string, value func(*session.Call) string) Finding {
 	f := p.findCall(j.Subject, at[0], j.call(at[0]).ID)
 	f.Profile, f.Severity, f.Items = j.Profile, severity, nil
+	f.Count = len(at)
 	var values []string
 	seen := map[string]bool{}
 	for _, o := range at {

@@ -41,6 +41,7 @@ func reportWithoutName(p *Pass, j Judged, pairs []pairing.Pair) {
 	first := pairs[0]
 	f := p.findCall(j.Subject, first.Result, j.call(first.Call).ID)
 	f.Profile, f.Items = j.Profile, nil
+	f.Count = len(pairs)
 	for _, pair := range pairs {
 		f.Items = append(f.Items, pair.Result.Item)
 	}

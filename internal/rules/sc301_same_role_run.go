@@ -12,6 +12,7 @@ var sameRoleRun = Rule{
 				continue
 			}
 			f := p.findSent(j, items, Said{N: j.wireIndex(j.Profile, items[1])})
+			f.Count = places
 			f.Message = "messages of the same role follow each other in " + count(places, "place") + ", with no answer between them"
 			f.Sent = "the messages of each run as one, parted by an empty line"
 			p.Report(f)

@@ -25,7 +25,7 @@ var collapsedChildren = Rule{
 func reportShare(p *Pass, s *share) {
 	first := s.spawns[0]
 	f := p.find(first.parent.Session, first.Item)
-	f.Nth, f.Call = first.Nth, first.Call().ID
+	f.Nth, f.Call, f.Count = first.Nth, first.Call().ID, len(s.spawns)
 	for _, sp := range s.spawns {
 		if sp.parent == first.parent {
 			f.Items = append(f.Items, sp.Item)

@@ -68,6 +68,7 @@ func (p *Pass) reportAmbiguous(s *Subject) {
 	slices.Sort(items)
 	f := p.find(s.Session, items[0])
 	f.Items = items
+	f.Count = len(words)
 	f.Message = count(len(words), "pair") + " of branches where one begins with the other's text and is not below it: " +
 		some(words) + "; a reader that compares texts shows the one's events to the other"
 	p.Report(f)

@@ -53,7 +53,7 @@ func (p *Pass) reportLostChild(c *lostChild) {
 	if c.stored != nil && c.asked != nil {
 		f.Related = []Place{{Session: c.asked.Session.ID, Item: c.asked.Item}}
 	}
-	f.Agent = replay.FirstAgent(lost)
+	f.Agent, f.Count = replay.FirstAgent(lost), len(lost.Items)
 	who := ""
 	if c.call != nil {
 		f.Call = c.call.Call().ID

@@ -16,14 +16,14 @@ var crossOwnerSession = Rule{
 		faults(session.SharedID, func(f *Finding, fault *session.Fault) {
 			f.Message = fault.Detail
 			if o := shared[f.Session]; o != nil && !told[f.Session] {
-				f.Related, f.Message = o.places, f.Message+"; "+o.tell(p)
+				f.Related, f.Count, f.Message = o.places, len(o.roots), f.Message+"; "+o.tell(p)
 			}
 			told[f.Session] = true
 		})(p)
 		for _, s := range p.Subjects {
 			if o := shared[s.Session]; o != nil && !told[s.Session] {
 				f := p.findSession(s.Session)
-				f.Related, f.Message = o.places, o.tell(p)
+				f.Related, f.Count, f.Message = o.places, len(o.roots), o.tell(p)
 				p.Report(f)
 			}
 		}

@@ -32,7 +32,7 @@ func (p *Pass) reportUncalled(parent *Subject, refs map[string][]Place) {
 		return
 	}
 	f := p.find(parent.Session, at[0])
-	f.Items = at
+	f.Items, f.Count = at, len(uncalled)
 	names := make([]string, len(uncalled))
 	for n, child := range uncalled {
 		names[n] = Short(child.ID)

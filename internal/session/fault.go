@@ -29,10 +29,14 @@ const (
 
 // Fault is one such defect at one place.
 type Fault struct {
-	Kind    FaultKind
+	Kind FaultKind
+	// Ref is the record. A fault of the store names the session that its records are
+	// said to belong to, where one is known: it is told by that, and not by the first
+	// of them.
 	Ref     Ref
 	Item    int     // index into Session.Items, -1 when it is the session's or store's own
 	Field   string  // column or key
+	Count   int     // how many records it is about, 0 where it is one
 	Detail  string  // for people; never message text
 	Default *string // the value that a repair may set, nil when there is none
 }

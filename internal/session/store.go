@@ -66,6 +66,9 @@ type Store struct {
 	// TurnsTies: the reader shows events of one place in the reverse of the order in
 	// which they were written.
 	TurnsTies bool
+	// CountsKeys: the key of an item is its place among all items of the store, so that
+	// it changes with what is put before it, in whatever session.
+	CountsKeys bool
 	// Renumbers: the store numbers records anew when one is put between others.
 	// Positions tell the order only.
 	Renumbers bool

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -10,8 +11,31 @@ import (
 // Clean makes stored text safe to print on one line: every control character
 // (C1 included), every character that changes the direction of text, every
 // line separator, every byte that is no UTF-8 and the two code points that no XML
-// can hold become a visible escape.
+// can hold become a visible escape, and so does a character of what a CI system that
+// reads its logs would carry out.
 func Clean(text string) string {
+	return withoutCommands(withoutUnsafe(text))
+}
+
+// The commands in logs: ##vso[ and ##[ of Azure Pipelines, ##teamcity[ and GitHub's
+// older ##[ anywhere in a line; GitHub's :: where a line begins, which may be at any
+// word (actions/runner, ActionCommand.cs: TryParse and TryParseV2).
+var (
+	logCommand  = regexp.MustCompile(`(##[A-Za-z]*)\[`)
+	lineCommand = regexp.MustCompile(`(^|[\s\pZ]):(:[A-Za-z])`)
+)
+
+func withoutCommands(text string) string {
+	if strings.Contains(text, "##") {
+		text = logCommand.ReplaceAllString(text, `$1\x5b`)
+	}
+	if strings.Contains(text, "::") {
+		text = lineCommand.ReplaceAllString(text, `$1\x3a$2`)
+	}
+	return text
+}
+
+func withoutUnsafe(text string) string {
 	if isClean(text) {
 		return text
 	}

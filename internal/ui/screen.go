@@ -44,9 +44,9 @@ func NewScreen(w io.Writer, mode ColorMode, getenv func(string) string) *Screen 
 	s.styled = &colorprofile.Writer{Forward: w, Profile: colorprofile.NoTTY}
 	if s.Color {
 		s.styled.Profile = colorprofile.ANSI
-		if file != nil {
-			lipgloss.EnableLegacyWindowsANSI(file)
-		}
+	}
+	if file != nil {
+		lipgloss.EnableLegacyWindowsANSI(file) // the progress line needs it without colour, too
 	}
 	return s
 }

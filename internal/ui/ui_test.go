@@ -95,6 +95,12 @@ func TestCleanEscapesWhatDrivesATerminal(t *testing.T) {
 		{"invalid UTF-8", "a\xff\xc3b", `a\xff\xc3b`},
 		{"a real replacement character", "\ufffd", "\ufffd"},
 		{"a surrogate half", "\xed\xa0\x80", `\xed\xa0\x80`},
+		{"a command of Azure", "a ##vso[task.setvariable variable=PATH]x", `a ##vso\x5btask.setvariable variable=PATH]x`},
+		{"a command of TeamCity", "##teamcity[buildStop]", `##teamcity\x5bbuildStop]`},
+		{"old commands of GitHub", "##[error]x###[debug]", `##\x5berror]x###\x5bdebug]`},
+		{"a command behind a control character", "\a##VSO[x", `\x07##VSO\x5bx`},
+		{"commands of GitHub", "::error::a ::stop-commands::b", `\x3a:error::a \x3a:stop-commands::b`},
+		{"no command", "## [x] #[x] a::b ::1 a##", "## [x] #[x] a::b ::1 a##"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -107,9 +113,10 @@ func TestCleanEscapesWhatDrivesATerminal(t *testing.T) {
 
 func FuzzCleanLeavesNothingUnsafe(f *testing.F) {
 	f.Add("a\x1b]0;title\a\xff\u202e")
+	f.Add("##vso[a]##[b] ::c::d ::::e")
 	f.Fuzz(func(t *testing.T, text string) {
 		got := Clean(text)
-		if !utf8.ValidString(got) || strings.ContainsFunc(got, isUnsafe) {
+		if !utf8.ValidString(got) || strings.ContainsFunc(got, isUnsafe) || Clean(got) != got {
 			t.Errorf("Clean(%q) = %q", text, got)
 		}
 	})

@@ -91,6 +91,6 @@ func (n *notes) tellDialects(s *session.Session) {
 		parts = append(parts, fmt.Sprintf("%d of %d events have %s", of[d], len(s.Items), d))
 	}
 	s.Faults = append(s.Faults, session.Fault{
-		Kind: session.MixedDialects, Ref: s.Ref(), Item: -1, Field: tableEvents, Detail: strings.Join(parts, "; "),
+		Kind: session.MixedDialects, Ref: s.Ref(), Item: -1, Field: tableEvents, Count: count, Detail: strings.Join(parts, "; "),
 	})
 }

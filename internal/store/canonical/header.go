@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json"
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
@@ -110,17 +113,38 @@ func parseWriter(name string) session.Writer {
 	return session.WriterUnknown
 }
 
+// firstLine is the first line of a stream that is not blank, as far as it is within the
+// first megabyte.
+func firstLine(src *store.Source) ([]byte, error) {
+	const longest = 1 << 20
+	if src.Stream == nil {
+		return nil, io.EOF
+	}
+	if _, err := src.Stream.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	line, _, err := newLineScanner(io.LimitReader(src.Stream, longest)).next()
+	return line, err
+}
+
+// Foreign reports whether a stream is another program's: its first line is sound JSON
+// and neither a header of this format with something wrong in it, nor the session or
+// item that stands first where the header is gone.
+func Foreign(src *store.Source) bool {
+	line, err := firstLine(src)
+	var says struct{ Type, Format any }
+	if err != nil || json.Unmarshal(line, &says, tolerant, json.MatchCaseInsensitiveNames(true)) != nil {
+		return false
+	}
+	kind, _ := says.Type.(string)
+	format, _ := says.Format.(string)
+	return !slices.Contains([]string{typeHeader, typeSession, typeItem}, kind) && !strings.HasPrefix(format, formatName)
+}
+
 // detect looks at the first line. A header that is longer than a megabyte is
 // none.
 func detect(_ context.Context, src *store.Source) store.Detection {
-	const longest = 1 << 20
-	if src.Stream == nil {
-		return store.Detection{}
-	}
-	if _, err := src.Stream.Seek(0, io.SeekStart); err != nil {
-		return store.Detection{}
-	}
-	line, _, err := newLineScanner(io.LimitReader(src.Stream, longest)).next()
+	line, err := firstLine(src)
 	if err != nil {
 		return store.Detection{}
 	}

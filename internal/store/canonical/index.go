@@ -202,6 +202,7 @@ func (x *index) reportUndeclared() {
 		f := lineFault(session.Undecodable, first.number, "session", fmt.Sprintf(
 			"an item of the session %s, which no line declares (items of it: %d)", quoted(e.head.ID), len(e.items)))
 		f.Ref = session.Ref{Session: e.head.ID, Table: tableItems, Key: strconv.FormatInt(first.ordinal, 10)}
+		f.Count = len(e.items)
 		x.faults = append(x.faults, f)
 		delete(x.byID, e.head.ID)
 		return true

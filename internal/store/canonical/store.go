@@ -100,9 +100,9 @@ func (s *stream) describe(src *store.Source, version int, headerLine int64) sess
 		BranchModel:    s.header.BranchModel,
 		ForeignText:    s.header.ForeignText, GathersResults: s.header.GathersResults, SilentLabels: s.header.SilentLabels, HidesToolRuns: s.header.HidesToolRuns,
 		PrefixReaders: s.header.PrefixReaders, LikeFilter: s.header.LikeFilter, ReusesChildren: s.header.ReusesChildren,
-		RootSummaries: s.header.Summaries == summariesRoot,
-		ReadOnly:      "a canonical stream is repaired into a new file: `sessctl repair IN --output OUT`",
-		Faults:        s.index.faults,
+		RootSummaries: s.header.Summaries == summariesRoot, CountsKeys: true,
+		ReadOnly: "a canonical stream is repaired into a new file: `sessctl repair IN --output OUT`",
+		Faults:   s.index.faults,
 	}
 	if s.newer {
 		newer := fmt.Sprintf("the stream has version %d of the format, and this sessctl knows version %d: "+

@@ -98,7 +98,7 @@ func compareColumn(s *session.Session, text string, items int) {
 	}
 	if entries > items {
 		s.Faults = append(s.Faults, session.Fault{
-			Kind: session.LegacyFuller, Item: -1, Ref: s.Ref(), Field: "messages",
+			Kind: session.LegacyFuller, Item: -1, Ref: s.Ref(), Field: "messages", Count: entries - items,
 			Detail: fmt.Sprintf("the messages column holds %d items, the item table only %d: the next upgrade would delete the fuller copy",
 				entries, items),
 		})

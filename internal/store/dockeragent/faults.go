@@ -29,7 +29,7 @@ func (st *agentStore) orphans(lost bool) []session.Fault {
 			why = "whose own row is damaged or does not exist"
 		}
 		list = append(list, session.Fault{
-			Kind: session.ForeignKey, Item: -1, Ref: session.Ref{Table: tableItems, Key: first},
+			Kind: session.ForeignKey, Item: -1, Ref: session.Ref{Session: id, Table: tableItems, Key: first}, Count: st.count(number),
 			Detail: fmt.Sprintf("%s has %s, from row %s on, of session %s, %s", tableItems, count(st.count(number), "row"), first, idText(id), why),
 		})
 	}
@@ -101,7 +101,7 @@ func (st *agentStore) setAside(ctx context.Context) []session.Fault {
 		return nil
 	}
 	return []session.Fault{{
-		Kind: session.SetAsideBackup, Item: -1, Ref: session.Ref{Table: "backup", Key: filepath.Base(path)},
+		Kind: session.SetAsideBackup, Item: -1, Ref: session.Ref{Table: "backup", Key: filepath.Base(path)}, Count: lacking,
 		Detail: fmt.Sprintf("%s holds %s that this store lacks: docker agent set it aside when it could not open it", path, count(lacking, "session")),
 	}}
 }
@@ -118,7 +118,7 @@ func (st *agentStore) strayMedia(ctx context.Context) []session.Fault {
 		return nil
 	}
 	return []session.Fault{{
-		Kind: session.Housekeeping, Item: -1, Ref: session.Ref{Table: "generated_media_manifest", Key: "*"},
+		Kind: session.Housekeeping, Item: -1, Ref: session.Ref{Table: "generated_media_manifest", Key: "*"}, Count: stray,
 		Detail: fmt.Sprintf("generated_media_manifest has %s of deleted sessions, which may still be in the data folder", count(stray, "file")),
 	}}
 }

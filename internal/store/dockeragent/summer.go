@@ -8,7 +8,8 @@ import (
 
 // Sums implements store.Summer.
 func (st *agentStore) Sums(ctx context.Context, sessions []string) (map[string]store.Sum, error) {
-	return sums(ctx, st.db, &st.schema, sessions)
+	found, err := sums(ctx, st.db, &st.schema, sessions)
+	return found, st.db.Explain(err)
 }
 
 // Copy implements store.Copier.

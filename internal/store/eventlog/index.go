@@ -87,7 +87,7 @@ func (st *logStore) report(strays []*orphans) {
 			count = fmt.Sprint(len(o.rows), " rows")
 		}
 		st.facts.Faults = append(st.facts.Faults, session.Fault{
-			Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Table: st.events.Name, Key: o.key},
+			Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Session: o.id, Table: st.events.Name, Key: o.key}, Count: len(o.rows),
 			Detail: fmt.Sprintf("%s has %s, from row %d on, of session %.60q, %s", st.events.Name, count, o.rows[0], o.id, why),
 		})
 		for _, row := range o.rows {

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -106,8 +107,8 @@ func TestOrphans(t *testing.T) {
 		"insert into lines(id, app, user, talk, at) values('5', 'a', 'u', x'73', 2)") // of s for a reader, and not for a foreign key
 	st := timed.reading(t, path, true)
 	want := []session.Fault{
-		{Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Table: "lines", Key: "a/v/s/2"}, Detail: `lines has 2 rows, from row 2 on, of session "a/v/s", which does not exist`},
-		{Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Table: "lines", Key: "b/u/t/4"}, Detail: `lines has 1 row, from row 4 on, of session "b/u/t", which does not exist`},
+		{Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Session: "a/v/s", Table: "lines", Key: "a/v/s/2"}, Count: 2, Detail: `lines has 2 rows, from row 2 on, of session "a/v/s", which does not exist`},
+		{Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Session: "b/u/t", Table: "lines", Key: "b/u/t/4"}, Count: 1, Detail: `lines has 1 row, from row 4 on, of session "b/u/t", which does not exist`},
 		{Kind: session.ForeignKey, Item: -1, Ref: session.Ref{Table: "lines", Key: "5"}, Detail: "points to a row of talks that does not exist"},
 	}
 	if diff := cmp.Diff(want, st.Facts().Faults); diff != "" {
@@ -255,6 +256,7 @@ func randomTalks(t *rapid.T, f form, folder string) string {
 }
 
 func TestReadProperties(t *testing.T) {
+	campaign.Checks(t, 50, 2000)
 	rapid.Check(t, func(rt *rapid.T) {
 		f := rapid.SampledFrom(forms).Draw(rt, "form")
 		folder, err := os.MkdirTemp(t.TempDir(), "")

@@ -182,7 +182,8 @@ func (st *logStore) knows(tree *session.Tree) bool {
 
 // Sums implements store.Summer.
 func (st *logStore) Sums(ctx context.Context, sessions []string) (map[string]store.Sum, error) {
-	return st.sums(ctx, sessions, st.knownEvents)
+	found, err := st.sums(ctx, sessions, st.knownEvents)
+	return found, st.db.Explain(err)
 }
 
 // Copy implements store.Copier.

@@ -63,7 +63,7 @@ func (r *reader) strayTasks(ctx context.Context, db *sqlite.DB) (faults []sessio
 			of = "of no session"
 		}
 		faults = append(faults, session.Fault{
-			Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Table: tableTasks, Key: list[0].run.ID},
+			Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Session: id, Table: tableTasks, Key: list[0].run.ID}, Count: len(list),
 			Detail: fmt.Sprintf("%s has %s, from task %.60q on, %s", tableTasks, counted(len(list), "row"), list[0].run.ID, of),
 		})
 	}
@@ -92,13 +92,13 @@ func (r *reader) unowned() []session.Fault {
 	var faults []session.Fault
 	if r.has(tableTasks, "user_id") && len(nobodys) > 0 {
 		faults = append(faults, session.Fault{
-			Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Table: tableTasks, Key: nobodys[0]}, Field: "user_id",
+			Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Table: tableTasks, Key: nobodys[0]}, Field: "user_id", Count: len(nobodys),
 			Detail: fmt.Sprintf("%s, the first of them %.60q, have no user: kagent shows them to nobody since 0.10", counted(len(nobodys), "task"), nobodys[0]),
 		})
 	}
 	if len(older) > 0 && len(newer) > 0 {
 		faults = append(faults, session.Fault{
-			Kind: session.MixedDialects, Item: -1, Ref: session.Ref{Table: tableTasks, Key: older[0]}, Field: "protocol_version",
+			Kind: session.MixedDialects, Item: -1, Ref: session.Ref{Table: tableTasks, Key: older[0]}, Field: "protocol_version", Count: len(older),
 			Detail: fmt.Sprintf("%d of %d tasks are in the shape that A2A had before 1.0; what wrote the others does not read these",
 				len(older), len(older)+len(newer)),
 		})

@@ -91,11 +91,16 @@ func (r *reader) tellDialects(s *session.Session) {
 		return
 	}
 	var parts []string
+	most := slices.Max(slices.Collect(maps.Values(count)))
+	others := -most
+	for _, n := range count {
+		others += n
+	}
 	for _, form := range slices.Sorted(maps.Keys(count)) {
 		parts = append(parts, fmt.Sprintf("%d of %d are %s", count[form], len(s.Items), words[form]))
 	}
 	s.Faults = append(s.Faults, session.Fault{
-		Kind: session.MixedDialects, Ref: s.Ref(), Item: -1, Field: "data", Detail: "of the events " + strings.Join(parts, ", "),
+		Kind: session.MixedDialects, Ref: s.Ref(), Item: -1, Field: "data", Count: others, Detail: "of the events " + strings.Join(parts, ", "),
 	})
 }
 
@@ -105,7 +110,7 @@ func tellDeleted(s *session.Session) {
 		return
 	}
 	s.Faults = append(s.Faults, session.Fault{
-		Kind: session.OrphanRecord, Ref: s.Ref(), Item: -1, Field: "deleted_at",
+		Kind: session.OrphanRecord, Ref: s.Ref(), Item: -1, Field: "deleted_at", Count: len(s.Items) + len(s.Runs),
 		Detail: fmt.Sprintf("the session was deleted, and %s and %s of it are left: kagent shows them to nobody, and makes no new session with this id",
 			counted(len(s.Items), "event"), counted(len(s.Runs), "task")),
 	})

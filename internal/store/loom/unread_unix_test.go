@@ -102,7 +102,7 @@ func TestPipesThatAreCalledAsFolders(t *testing.T) {
 			if err := w.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if got, err := registry.Expand(t.Context(), w.Folder, ""); err != nil || len(got) != 1 {
+			if got, err := registry.Expand(t.Context(), w.Folder, ""); err != nil || len(got.Stores) != 1 {
 				t.Errorf("expands to %v, %v", got, err)
 			}
 			o := open(t, w.Folder)

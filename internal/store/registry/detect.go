@@ -9,6 +9,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/canonical"
 )
 
 // surest is the adapter that is surest about a source; name leaves only one to ask,
@@ -37,6 +38,47 @@ func detect(ctx context.Context, src *store.Source, name string) (store.Kind, er
 			"%s is no store of the kind %s", src.Path, name)
 	}
 	return kind, unknown(ctx, src)
+}
+
+// sureOf is how sure the adapter of a kind, "" for any, is about a path.
+func sureOf(ctx context.Context, path, kind string) store.Confidence {
+	src, err := openSource(ctx, path, nil)
+	if err != nil {
+		return store.No
+	}
+	_, sure := surest(ctx, &src.Source, kind)
+	_ = src.close()
+	return sure
+}
+
+// isStore reports whether some adapter knows the file. One that is locked or damaged
+// counts: leaving it out would pass it over in silence.
+func isStore(ctx context.Context, path string) bool {
+	src, err := openSource(ctx, path, nil)
+	if err != nil {
+		return problem.ClassOf(err) == problem.Busy || IsDatabase(path)
+	}
+	_, sure := surest(ctx, &src.Source, "")
+	_ = src.close()
+	return sure != store.No
+}
+
+// isOther reports whether a file is sound and another program's: a database with tables
+// that no adapter knows, or lines of JSON that were never meant for a stream.
+func isOther(ctx context.Context, path string) bool {
+	src, err := openSource(ctx, path, nil)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = src.close() }()
+	if _, sure := surest(ctx, &src.Source, ""); sure != store.No {
+		return false
+	}
+	if src.DB == nil {
+		return canonical.Foreign(&src.Source)
+	}
+	columns, err := src.DB.Columns(ctx)
+	return err == nil && len(columns) > 0 && src.DB.Damaged() == nil
 }
 
 // unknown says what a source is that no adapter knows.

@@ -35,8 +35,9 @@ func TestExpand(t *testing.T) {
 			w.File("b.ndjson", stream)
 			w.File("a.ndjson", stream)
 			w.File("c.ndjson", "{}")
+			w.File("D.NDJSON", stream)
 			w.File("main/history/notes.json", "{}")
-		}, []string{"a.ndjson", "b.ndjson"}, ""},
+		}, []string{"D.NDJSON", "a.ndjson", "b.ndjson"}, ""},
 		{"nothing", "", func(*loomtest.Workspace) {}, nil, "is a folder without a session store, and is none itself"},
 		{"a store one level deeper", "", func(w *loomtest.Workspace) { w.Step("workspace/main", loomtest.Step{}) }, nil, "is a folder without a session store"},
 	}
@@ -55,7 +56,7 @@ func TestExpand(t *testing.T) {
 			for _, name := range tt.want {
 				want = append(want, filepath.Join(w.Folder, name))
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
+			if diff := cmp.Diff(want, got.Stores); diff != "" {
 				t.Error(diff)
 			}
 		})

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,52 +29,51 @@ func IsPattern(path string) bool {
 // ownCopy is the name of a backup that a repair made, and of its receipt.
 var ownCopy = regexp.MustCompile(`\.sessctl-\d{8}T\d{6}Z(-\d+)?(\.receipt\.json)?$`)
 
-// matching are the stores that a pattern matches, in the order of their paths. Names
-// that begin with a dot are matched as all others: runtimes keep stores below such
-// folders. A link to a folder is followed where the pattern names it, and nowhere else,
-// so that no circle is walked.
-func matching(ctx context.Context, pattern, kind string) (found []string, err error) {
-	paths, err := doublestar.FilepathGlob(pattern, doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
+// matching are the stores that a pattern matches, in the order of their paths.
+func matching(ctx context.Context, pattern, kind string) (found Expansion, err error) {
+	if alternatives(pattern) > mostAlternatives {
+		return found, problem.New(problem.Usage, "Use * or ** for what differs, or several patterns.",
+			"the pattern %s stands for more than %d words", pattern, mostAlternatives)
+	}
+	paths, err := glob(ctx, pattern)
 	switch {
+	case ctx.Err() != nil:
+		return found, ctx.Err()
 	case errors.Is(err, doublestar.ErrBadPattern):
-		return nil, problem.New(problem.Usage, "* and ? stand for letters, ** for folders, [ab] for one of these letters, {a,b} for one of these words.",
+		return found, problem.New(problem.Usage, "* and ? stand for letters, ** for folders, [ab] for one of these letters, {a,b} for one of these words.",
 			"the pattern %s is not well formed", pattern)
 	case err != nil:
-		return nil, &problem.Error{
+		return found, &problem.Error{
 			Class: problem.Unreadable, Err: err, What: fmt.Sprintf("not all that %s matches can be looked at: %v", pattern, err),
 			Next: "Use a pattern that leaves this out, or look at the permissions.",
 		}
 	}
-	slices.Sort(paths)
 	for _, path := range paths {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
 		stores, err := matched(ctx, path, kind)
-		if err != nil {
-			return nil, err
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return found, err
 		}
-		found = append(found, stores...)
+		found.add(stores)
 	}
-	if len(found) == 0 {
-		return nil, problem.New(problem.Unreadable, "`sessctl stores` lists what is known and where it is looked for.", "no store matches %s", pattern)
+	if len(found.Stores) == 0 {
+		err = problem.New(problem.Unreadable, "`sessctl stores` lists what is known and where it is looked for.", "no store matches %s", pattern)
 	}
-	return found, nil
+	return found, err
 }
 
 // matched are the stores that one match of a pattern stands for. What has the ending of
 // a store is taken for one, so that one that is damaged is not passed over; of other
 // files and of folders those that are or hold stores.
-func matched(ctx context.Context, path, kind string) ([]string, error) {
+func matched(ctx context.Context, path, kind string) (Expansion, error) {
 	switch {
 	case isFolder(path):
 		return folderMeans(ctx, path, kind)
 	case ownCopy.MatchString(path):
-		return nil, nil
-	case slices.Contains(Endings, filepath.Ext(path)), isRegular(path) && isStore(ctx, path):
-		return []string{path}, nil
+		return Expansion{}, nil
+	case hasEnding(path), isRegular(path) && isStore(ctx, path):
+		return Expansion{Stores: []string{path}}, nil
 	}
-	return nil, nil
+	return Expansion{}, nil
 }
 
 // Distinct leaves out the paths that lead to a store that another one led to before.

@@ -1,6 +1,8 @@
 package registry_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,7 +25,7 @@ func inPatternFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, text := range map[string]string{
-		"a.ndjson": stream, "b.ndjson": stream, "c[1].ndjson": stream, "empty.db": "",
+		"a.ndjson": stream, "b.ndjson": stream, "c[1].ndjson": stream, "empty.db": "", "big/S.DB": "",
 		"a.ndjson-wal": "\x37\x7f\x06\x82", "a.ndjson-shm": "", "a.ndjson-journal": "",
 		"a.ndjson.sessctl-20261120T214500Z":                stream,
 		"a.ndjson.sessctl-20261120T214500Z-2":              stream,
@@ -58,9 +60,10 @@ func TestPatterns(t *testing.T) {
 		{"?.ndjson", "a.ndjson b.ndjson", "", 0},
 		{"{b,a}.ndjson", "a.ndjson b.ndjson", "", 0},
 		{"[ab].ndjson", "a.ndjson b.ndjson", "", 0},
-		{"c[1].ndjson", "c[1].ndjson", "", 0},                            // a file of that name
-		{"a.ndjson*", "a.ndjson", "", 0},                                 // neither companions nor backups
-		{"*.db", "empty.db", "", 0},                                      // taken for a store, and said to be none when it is opened
+		{"c[1].ndjson", "c[1].ndjson", "", 0}, // a file of that name
+		{"a.ndjson*", "a.ndjson", "", 0},      // neither companions nor backups
+		{"*.db", "empty.db", "", 0},           // taken for a store, and said to be none when it is opened
+		{"big/*", "big/S.DB", "", 0},
 		{"loo[m]/*", "loom/workspace", "", 0},                            // a folder that is a store
 		{"deep/*", "deep/one/x.ndjson deep/store without ending", "", 0}, // a folder that holds one, a store by what it holds
 		{"**/x.ndjson", "deep/one/x.ndjson", "", 0},                      // and no circles
@@ -69,6 +72,7 @@ func TestPatterns(t *testing.T) {
 		{"*.sqlite", "", "no store matches *.sqlite", problem.Unreadable},
 		{"deep/*.txt", "", "no store matches deep/*.txt", problem.Unreadable},
 		{"missing/**", "", "no store matches missing/**", problem.Unreadable},
+		{strings.Repeat("{a,b}", 20), "", "the pattern " + strings.Repeat("{a,b}", 20) + " stands for more than 10000 words", problem.Usage},
 		{"[a.ndjson", "", "the pattern [a.ndjson is not well formed", problem.Usage},
 	}
 	for _, tt := range tests {
@@ -77,7 +81,7 @@ func TestPatterns(t *testing.T) {
 			if problem.ClassOf(err) != tt.class || err != nil && filepath.ToSlash(err.Error()) != tt.err {
 				t.Errorf("error %v, want %q", err, tt.err)
 			}
-			if diff := cmp.Diff(tt.want, filepath.ToSlash(strings.Join(got, " "))); diff != "" {
+			if diff := cmp.Diff(tt.want, filepath.ToSlash(strings.Join(got.Stores, " "))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -95,6 +99,18 @@ func TestPatternsTellOfFoldersThatCannotBeListed(t *testing.T) {
 	}
 	for _, pattern := range []string{"*", "**/*.db"} {
 		if _, err := registry.Expand(t.Context(), pattern, ""); problem.ClassOf(err) != problem.Unreadable || !strings.Contains(err.Error(), "closed") {
+			t.Errorf("%s: %v", pattern, err)
+		}
+	}
+}
+
+// A pattern that takes long ends when the user does not want to wait.
+func TestPatternsEndWithTheContext(t *testing.T) {
+	inPatternFolder(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, pattern := range []string{"**/x.ndjson", "{a,b}{a,b}", "*"} {
+		if _, err := registry.Expand(ctx, pattern, ""); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", pattern, err)
 		}
 	}

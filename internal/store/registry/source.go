@@ -64,8 +64,7 @@ func openSource(ctx context.Context, path string, stdin io.Reader) (*source, err
 // stream opens a regular file that begins like a JSON object; nil for all
 // others, which package sqlite opens or explains.
 func stream(path string) *os.File {
-	text := strings.TrimLeft(strings.TrimPrefix(string(head(path)), "\ufeff"), " \t\r\n")
-	if !strings.HasPrefix(text, "{") {
+	if !isJSON(head(path)) {
 		return nil
 	}
 	f, err := os.Open(path)
@@ -75,8 +74,26 @@ func stream(path string) *os.File {
 	return f
 }
 
+// isJSON reports whether a file that begins with head begins like a JSON object.
+func isJSON(head []byte) bool {
+	text := strings.TrimLeft(strings.TrimPrefix(string(head), "\ufeff"), " \t\r\n")
+	return strings.HasPrefix(text, "{")
+}
+
 // IsDatabase reports whether the file at path begins as a SQLite database does.
 func IsDatabase(path string) bool { return sqlite.IsSQLite(head(path)) }
+
+// OfAStore reports whether the file at path is a stream of sessions, a database, or
+// the log of one: what must not be replaced by something else.
+func OfAStore(ctx context.Context, path string) bool {
+	begins := head(path)
+	return sqlite.IsSQLite(begins) || sqlite.IsLog(begins) || isJSON(begins) && isStore(ctx, path)
+}
+
+// WithLogs are a store file and the files that SQLite keeps beside it.
+func WithLogs(path string) []string {
+	return []string{path, path + "-wal", path + "-shm", path + "-journal"}
+}
 
 // head is the beginning of a regular file; shorter or empty when it cannot be
 // read. Others, such as a named pipe, may block.

@@ -34,7 +34,7 @@ func (sc *schema) lowVersions(ctx context.Context, db *sqlite.DB) ([]session.Fau
 		return nil, nil
 	}
 	return []session.Fault{{
-		Kind: session.Housekeeping, Item: -1, Ref: session.Ref{Table: s.name, Key: *first}, Field: "event_version",
+		Kind: session.Housekeeping, Item: -1, Ref: session.Ref{Table: s.name, Key: *first}, Field: "event_version", Count: sessions,
 		Detail: fmt.Sprintf("event_version is lower than the number of messages in %d of the sessions: messages were written past the library, "+
 			"or the number was set back, and a compaction that reads it may overwrite what it has not seen", sessions),
 	}}, nil

@@ -3,8 +3,8 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -51,6 +51,7 @@ func (db *DB) readAhead(ctx context.Context) error {
 
 func (db *DB) quickCheck(ctx context.Context) ([]session.Fault, error) {
 	var faults []session.Fault
+	structures := db.structures(ctx)
 	rows, err := db.Query(ctx, "pragma quick_check")
 	if err == nil {
 		defer func() { _ = rows.Close() }()
@@ -59,7 +60,7 @@ func (db *DB) quickCheck(ctx context.Context) ([]session.Fault, error) {
 			if err := rows.Scan(&text); err != nil {
 				return nil, err
 			}
-			faults = append(faults, structureFaults(text, len(faults))...)
+			faults = append(faults, structureFaults(text, structures)...)
 		}
 		err = rows.Err()
 	}
@@ -69,18 +70,54 @@ func (db *DB) quickCheck(ctx context.Context) ([]session.Fault, error) {
 	return faults, err
 }
 
-// structureFaults makes faults of one row of quick_check, which may hold
-// several lines; so many came before.
-func structureFaults(text string, before int) []session.Fault {
+// structureFaults makes faults of one row of quick_check, which may hold several
+// lines. What is wrong is found at another place of the same structure after the next
+// write, so that the structure names the fault.
+func structureFaults(text string, structures map[string]string) []session.Fault {
 	var faults []session.Fault
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if line != "" && line != "ok" && !strings.HasPrefix(line, "***") {
-			part := fmt.Sprintf("structure-%d", before+len(faults)+1)
-			faults = append(faults, fault(session.StoreDamaged, part, "%s", line))
+			faults = append(faults, fault(session.StoreDamaged, "structure-"+structureOf(line, structures), "%s", line))
 		}
 	}
 	return faults
+}
+
+// structures are the names of tables and indexes by the number of their root page,
+// as far as they can be read.
+func (db *DB) structures(ctx context.Context) map[string]string {
+	names := map[string]string{}
+	rows, err := db.Query(ctx, "select rootpage, name from sqlite_schema where rootpage > 0")
+	if err != nil {
+		return names
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var root, name string
+		if rows.Scan(&root, &name) == nil {
+			names[root] = name
+		}
+	}
+	return names
+}
+
+var (
+	treeRoot = regexp.MustCompile(`^Tree (\d+) `)
+	digits   = regexp.MustCompile(`\d+`)
+)
+
+// structureOf is the table or index that a line of quick_check is about, else the
+// line without its numbers. The forms of lines are those of checkTreePage and
+// sqlite3Pragma in SQLite 3.53.
+func structureOf(line string, structures map[string]string) string {
+	if _, index, found := strings.Cut(line, " index "); found {
+		return index
+	}
+	if tree := treeRoot.FindStringSubmatch(line); tree != nil && structures[tree[1]] != "" {
+		return structures[tree[1]]
+	}
+	return strings.Join(strings.Fields(digits.ReplaceAllString(line, "")), " ")
 }
 
 func (db *DB) foreignKeys(ctx context.Context) ([]session.Fault, error) {

@@ -35,6 +35,23 @@ func TestDeepStructure(t *testing.T) {
 	}
 }
 
+// TestTheStructureNamesTheFault: the lines are those of quick_check.
+func TestTheStructureNamesTheFault(t *testing.T) {
+	structures := map[string]string{"5": "session_items"}
+	for line, want := range map[string]string{
+		"wrong # of entries in index idx_2":                    "idx_2",
+		"row 17 missing from index idx_2":                      "idx_2",
+		"Tree 5 page 7: btreeInitPage() returns error code 11": "session_items",
+		"Tree 6 page 7 cell 0: Rowid 3 out of order":           "Tree page cell : Rowid out of order",
+		"Page 9: never used":                                   "Page : never used",
+		"NULL value in session_items.position":                 "NULL value in session_items.position",
+	} {
+		if got := structureOf(line, structures); got != want {
+			t.Errorf("%s: got %q, want %q", line, got, want)
+		}
+	}
+}
+
 func TestDeepForeignKeys(t *testing.T) {
 	db := opened(t, "create table parent(id integer primary key)", "create table child(id integer primary key, p references parent)",
 		"create table keyed(k text primary key, p references parent) without rowid",

@@ -44,8 +44,12 @@ func fault(kind session.FaultKind, part, format string, args ...any) session.Fau
 	}
 }
 
-func (db *DB) damaged(part, format string, args ...any) {
-	db.faults = append(db.faults, fault(session.StoreDamaged, part, format, args...))
+// damaged reports that so many pages or commits are damaged or lost, 0 where they
+// cannot be counted.
+func (db *DB) damaged(part string, count int, format string, args ...any) {
+	f := fault(session.StoreDamaged, part, format, args...)
+	f.Count = count
+	db.faults = append(db.faults, f)
 }
 
 // inspect runs the cheap tests. The read transaction is open.
@@ -84,7 +88,7 @@ func (db *DB) inspectLength(filePages uint32, wal walWalk) error {
 	case want == 0:
 	case missing > 0:
 		db.truncated = true
-		db.damaged("length", "the file is truncated: %d of its %d pages (%s) are missing, with the messages that stood there",
+		db.damaged("length", int(missing), "the file is truncated: %d of its %d pages (%s) are missing, with the messages that stood there",
 			missing, want, bytesText(missing*pageSize))
 	case filePages > want && wal.committed == 0:
 		tail := make([]byte, pageSize)
@@ -92,11 +96,11 @@ func (db *DB) inspectLength(filePages uint32, wal walWalk) error {
 			return err
 		}
 		if !bytes.Equal(tail, make([]byte, pageSize)) { // else room that a file system extension reserved
-			db.damaged("length", "the file is longer than its header says (%d instead of %d pages): it was copied while "+
+			db.damaged("length", int(filePages-want), "the file is longer than its header says (%d instead of %d pages): it was copied while "+
 				"a program used it, without its -wal; the newest messages are missing", filePages, want)
 		}
 	case rest != 0:
-		db.damaged("length", "the file does not end with a whole page: %d bytes are missing", pageSize-rest)
+		db.damaged("length", 0, "the file does not end with a whole page: %d bytes are missing", pageSize-rest)
 	}
 	return nil
 }

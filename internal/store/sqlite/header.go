@@ -16,6 +16,13 @@ var magic = []byte("SQLite format 3\x00")
 // IsSQLite reports whether a file that begins with head is a SQLite database.
 func IsSQLite(head []byte) bool { return bytes.HasPrefix(head, magic) }
 
+// IsLog reports whether a file that begins with head is the write-ahead log or the
+// rollback journal of a database (file format 4.1 and 3).
+func IsLog(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("\x37\x7f\x06\x82")) || bytes.HasPrefix(head, []byte("\x37\x7f\x06\x83")) ||
+		bytes.HasPrefix(head, []byte("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"))
+}
+
 // Header is what the first 100 bytes of a database say.
 type Header struct {
 	PageSize int

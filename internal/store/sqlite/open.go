@@ -83,7 +83,7 @@ func (db *DB) salvage(ctx context.Context, cause error) error {
 		return err
 	}
 	if !db.truncated {
-		db.damaged("schema", "SQLite takes the file for damaged (%s); only a part of it can be read", cause)
+		db.damaged("schema", 0, "SQLite takes the file for damaged (%s); only a part of it can be read", cause)
 	}
 	if tables, err := db.columns(ctx); err != nil || len(tables) == 0 {
 		return db.Damaged()

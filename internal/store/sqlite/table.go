@@ -28,6 +28,11 @@ func (r Range) Fault(table string) session.Fault {
 	}
 	f := fault(session.StoreDamaged, "", "%s of %s cannot be read: a page of the file is damaged", rows, table)
 	f.Ref = session.Ref{Table: table, Key: strconv.FormatInt(r.From, 10)}
+	if r.To == math.MaxInt64 {
+		f.Ref.Key += "-" // nobody knows how many there are
+	} else {
+		f.Count = int(r.To - r.From + 1)
+	}
 	return f
 }
 

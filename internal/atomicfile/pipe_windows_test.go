@@ -1,0 +1,5 @@
+package atomicfile
+
+import "errors"
+
+func makePipe(string) error { return errors.ErrUnsupported }
