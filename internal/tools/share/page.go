@@ -122,6 +122,7 @@ func (p *page) seeAlso(c *cobra.Command) {
 		}
 	}
 	p.heading("SH", "SEE ALSO")
+	p.WriteString(".nh\n") // a heading of groff's turns hyphens on again
 	if len(pages) > 0 {
 		p.line(strings.Join(pages, ",\n"))
 	}

@@ -200,6 +200,7 @@ tool \-\-do NAME | jq .x
 .EE
 .RE
 .SH "SEE ALSO"
+.nh
 https://github.com/sessctl/sessctl
 `
 	b := book{version: "1.2.3", date: time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)}
