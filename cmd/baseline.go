@@ -97,7 +97,7 @@ func (p *program) newBaseline(ctx context.Context, stores []string) (*atomicfile
 		return nil, problem.New(problem.Usage, "Leave one of them out.",
 			"a baseline holds what is found in all sessions, and %s leaves some out", part)
 	}
-	if _, err := os.Lstat(path); err == nil {
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() { // another kind, such as a pipe, may block
 		if _, err := baseline.Read(path); err != nil {
 			return nil, problem.New(problem.Usage, "Name another file, or move this one away.", "%v; it is not replaced", err)
 		}

@@ -75,18 +75,20 @@ func (b *Baseline) sentence() string {
 	if b.Written {
 		return "Wrote " + ui.Count(b.Known, "finding") + " into " + name + "."
 	}
-	text := "No known finding is in " + name
+	text, gone := ui.Count(b.Known, "known finding")+" are in "+name, ""
 	switch {
+	case b.Known == 0 && b.Gone > 0:
+		return "Gone: " + ui.Count(b.Gone, "finding") + " of " + name + "."
+	case b.Known == 0:
+		return "Nothing of " + name + " was found."
 	case b.Known == 1:
 		text = "1 known finding is in " + name
-	case b.Known > 1:
-		text = ui.Count(b.Known, "known finding") + " are in " + name
 	}
 	switch {
 	case b.Gone == 1:
-		text += ", and 1 entry of it is gone"
+		gone = ", and 1 entry of it is gone"
 	case b.Gone > 1:
-		text += ", and " + ui.Number(b.Gone) + " entries of it are gone"
+		gone = ", and " + ui.Number(b.Gone) + " entries of it are gone"
 	}
-	return text + "."
+	return text + gone + "."
 }
