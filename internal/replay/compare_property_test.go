@@ -130,6 +130,9 @@ func TestOneChangeIsOneDifference(t *testing.T) {
 		},
 		"move": func(rt *rapid.T, s *session.Session, i int) string {
 			it := s.Items[i]
+			if slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.Delegation != nil }) {
+				rt.Skip("where a delegation stands decides what was said in it, so its order is not all that would change")
+			}
 			s.Items = slices.Delete(s.Items, i, i+1)
 			// what stands before a run's first message is another run's
 			to := rapid.IntRange(min(1, len(s.Items)), len(s.Items)).Filter(func(to int) bool { return to != i }).Draw(rt, "to")
