@@ -26,7 +26,8 @@ func TestFixesMakeWhatAHealthyRuntimeWouldHaveStored(t *testing.T) {
 		leaked := rowsOf(stored.Session("C0"), leaky.Leaks)
 		after, plan := repaired(rt, store, stored)
 		for _, f := range plan.Findings {
-			if f.Severity > rules.Info && !f.Rule.Wire {
+			alike := f.Rule.ID == "SC708" // answers of a program are alike, so two sessions may begin alike
+			if f.Severity > rules.Info && !f.Rule.Wire && !alike {
 				rt.Errorf("%s is left: %s\n%s\n%s", f.Rule.ID, f.Message, leaky.Notation, dump(after.Sessions))
 			}
 		}
