@@ -33,7 +33,7 @@ func (c *checked) print(t *testing.T, format string) (out, summary string) {
 	var text, step bytes.Buffer
 	w := render.FindCheckFormat(format).Check(render.CheckOptions{
 		Screen: ui.NewScreen(&text, ui.ColorNever, func(string) string { return "" }), Tool: render.Tool{Name: "sessctl", Version: "test"},
-		MaxFindings: c.max, Folder: filepath.FromSlash("/work/project"), StepSummary: &step,
+		MaxFindings: c.max, Folder: filepath.FromSlash("/src/project"), StepSummary: &step,
 		Fails:   func(f *check.Finding) bool { return !f.Known && f.Severity == rules.Error },
 		Started: time.Date(2026, 3, 4, 5, 6, 7, 0, time.FixedZone("CET", 3600)),
 	})
@@ -79,7 +79,7 @@ func someStores() *checked {
 	return &checked{max: 2, results: []any{
 		&check.Result{
 			Store: &session.Store{
-				Path: filepath.FromSlash("/work/project/stores/a,b: 100%.db"), Kind: "docker-agent", Title: "docker agent", Generation: "018",
+				Path: filepath.FromSlash("/src/project/stores/a,b: 100%.db"), Kind: "docker-agent", Title: "docker agent", Generation: "018",
 				Bytes: 123456, Writer: session.WriterDead, Advice: []string{"Versions before 1.9 leak; a newer one does not."},
 			},
 			Trees: 3, Sessions: 4, Items: 212, WithSubs: 1, Roots: []*check.Head{leaky, clean, alike},

@@ -10,24 +10,24 @@ func TestArtifactLocation(t *testing.T) {
 		path, folder string
 		want         sarifArtifactLocation
 	}{
-		{"session.db", "/work", sarifArtifactLocation{URI: "session.db", Base: sourceRoot}},
-		{"./data/../session.db", "/work", sarifArtifactLocation{URI: "session.db", Base: sourceRoot}},
-		{"/work/data/a b.db", "/work", sarifArtifactLocation{URI: "data/a%20b.db", Base: sourceRoot}},
-		{"/work/data", "/", sarifArtifactLocation{URI: "work/data", Base: sourceRoot}},
-		{"a:b?c#d%e\x1b\xff[é].db", "/work", sarifArtifactLocation{URI: "./a:b%3Fc%23d%25e%1B%FF%5B%C3%A9%5D.db", Base: sourceRoot}},
-		{".", "/work", sarifArtifactLocation{URI: ".", Base: sourceRoot}},
-		{"../session.db", "/work", sarifArtifactLocation{URI: "file:///session.db"}},
-		{"/home/me/session.db", "/work", sarifArtifactLocation{URI: "file:///home/me/session.db"}},
-		{"/workshop/session.db", "/work", sarifArtifactLocation{URI: "file:///workshop/session.db"}},
+		{"session.db", "/src", sarifArtifactLocation{URI: "session.db", Base: sourceRoot}},
+		{"./data/../session.db", "/src", sarifArtifactLocation{URI: "session.db", Base: sourceRoot}},
+		{"/src/data/a b.db", "/src", sarifArtifactLocation{URI: "data/a%20b.db", Base: sourceRoot}},
+		{"/src/data", "/", sarifArtifactLocation{URI: "src/data", Base: sourceRoot}},
+		{"a:b?c#d%e\x1b\xff[é].db", "/src", sarifArtifactLocation{URI: "./a:b%3Fc%23d%25e%1B%FF%5B%C3%A9%5D.db", Base: sourceRoot}},
+		{".", "/src", sarifArtifactLocation{URI: ".", Base: sourceRoot}},
+		{"../session.db", "/src", sarifArtifactLocation{URI: "file:///session.db"}},
+		{"/home/me/session.db", "/src", sarifArtifactLocation{URI: "file:///home/me/session.db"}},
+		{"/workshop/session.db", "/src", sarifArtifactLocation{URI: "file:///workshop/session.db"}},
 		{"/home/me/session.db", "", sarifArtifactLocation{URI: "file:///home/me/session.db"}},
 		{"data/session.db", "", sarifArtifactLocation{URI: "data/session.db"}},
-		{"-", "/work", sarifArtifactLocation{URI: "stdin"}},
+		{"-", "/src", sarifArtifactLocation{URI: "stdin"}},
 	} {
 		if got := artifactLocation(filepath.FromSlash(tc.path), filepath.FromSlash(tc.folder)); got != tc.want {
 			t.Errorf("%q in %q: got %+v, want %+v", tc.path, tc.folder, got, tc.want)
 		}
 	}
-	for path, want := range map[string]string{"/": "file:///", "/work": "file:///work/", "C:/a b": "file:///C:/a%20b/"} {
+	for path, want := range map[string]string{"/": "file:///", "/src": "file:///src/", "C:/a b": "file:///C:/a%20b/"} {
 		if got := folderURI(path); got != want {
 			t.Errorf("%q: got %q, want %q", path, got, want)
 		}
