@@ -110,7 +110,7 @@ func (p *program) newBaseline(ctx context.Context, stores []string) (*atomicfile
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case err != nil:
-		return nil, problem.New(problem.Usage, "Name a file in a folder that you may write to.", "the baseline %s cannot be written: %v", path, reasonOf(err))
+		return nil, problem.New(problem.Usage, "Name a file in a folder that you may write to.", "the baseline %s cannot be written: %v", path, problem.Reason(err))
 	}
 	return file, nil
 }
@@ -147,7 +147,7 @@ func (run *checkRun) writeBaseline(ctx context.Context, file *atomicfile.File) (
 		err = file.Commit()
 	}
 	if err != nil {
-		return nil, problem.New(problem.Unreadable, "The findings above are complete.", "the baseline %s could not be written: %v", path, reasonOf(err))
+		return nil, problem.New(problem.Unreadable, "The findings above are complete.", "the baseline %s could not be written: %v", path, problem.Reason(err))
 	}
 	return &render.Baseline{Path: path, Known: len(made.Findings), Written: true}, nil
 }

@@ -72,7 +72,7 @@ func (p *program) openReport(ctx context.Context, word string, taken []string) (
 	case ctx.Err() != nil:
 		return reportFile{}, ctx.Err()
 	case err != nil:
-		return reportFile{}, problem.New(problem.Usage, "Name a file in a folder that you may write to.", "the report %s cannot be written: %v", path, reasonOf(err))
+		return reportFile{}, problem.New(problem.Usage, "Name a file in a folder that you may write to.", "the report %s cannot be written: %v", path, problem.Reason(err))
 	}
 	return reportFile{format: format, path: path, file: file}, nil
 }
@@ -96,7 +96,7 @@ func (all reportFiles) commit() error {
 		}
 		if err := r.file.Commit(); err != nil {
 			failed = errors.Join(failed, problem.New(problem.Unreadable, "The findings above are complete.",
-				"the report %s could not be written: %v", r.path, reasonOf(err)))
+				"the report %s could not be written: %v", r.path, problem.Reason(err)))
 		}
 		all[i].file = nil
 	}

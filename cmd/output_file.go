@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -69,15 +68,4 @@ func fileOf(stream any) fs.FileInfo {
 		return nil
 	}
 	return info
-}
-
-// reasonOf is why a file could not be written, without the name that it had meanwhile.
-func reasonOf(err error) error {
-	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		return failed.Err
-	}
-	if failed, ok := errors.AsType[*os.LinkError](err); ok {
-		return failed.Err
-	}
-	return err
 }

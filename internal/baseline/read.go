@@ -34,10 +34,7 @@ func unreadable(path string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return problem.New(problem.Usage, next, "there is no baseline %s", path)
 	}
-	if reason, ok := errors.AsType[*fs.PathError](err); ok {
-		err = reason.Err
-	}
-	return problem.New(problem.Usage, next, "the baseline %s cannot be read: %v", path, err)
+	return problem.New(problem.Usage, next, "the baseline %s cannot be read: %s", path, problem.Reason(err))
 }
 
 // wrongFile is an error about the contents of a file.

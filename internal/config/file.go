@@ -68,9 +68,5 @@ func notReadable(path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	reason := err
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		reason = p.Err
-	}
-	return problem.New(problem.Usage, mend, "the configuration file %s cannot be read: %v", path, reason)
+	return problem.New(problem.Usage, mend, "the configuration file %s cannot be read: %s", path, problem.Reason(err))
 }

@@ -26,7 +26,7 @@ func (a Apply) Output(ctx context.Context, kind store.Kind, st store.Store, plan
 	}
 	folder, err := os.MkdirTemp(filepath.Dir(out), ".sessctl-*")
 	if err != nil {
-		return nil, problem.New(problem.Unreadable, "Name a file in a folder that you may write to.", "%s cannot be written: %s", out, reason(err))
+		return nil, problem.New(problem.Unreadable, "Name a file in a folder that you may write to.", "%s cannot be written: %s", out, problem.Reason(err))
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	temp := filepath.Join(folder, filepath.Base(out))
@@ -42,7 +42,7 @@ func (a Apply) Output(ctx context.Context, kind store.Kind, st store.Store, plan
 	}
 	atStep("publish")
 	if err := atomicfile.Publish(temp, out); err != nil { // never over a file that came meanwhile
-		return nil, errors.Join(problem.New(problem.Unreadable, "Nothing else was changed.", "%s cannot be written: %s", out, reason(err)), removeFile(r.path))
+		return nil, errors.Join(problem.New(problem.Unreadable, "Nothing else was changed.", "%s cannot be written: %s", out, problem.Reason(err)), removeFile(r.path))
 	}
 	return r, nil
 }

@@ -83,7 +83,7 @@ func (r *Receipt) write() error {
 	}
 	if err := atomicfile.Replace(r.path, data, 0o600); err != nil {
 		return problem.New(problem.Unreadable, "Nothing was changed. Make room in "+filepath.Dir(r.path)+", or see that you may write there, and try again.",
-			"the receipt %s cannot be written: %s", r.path, reason(err))
+			"the receipt %s cannot be written: %s", r.path, problem.Reason(err))
 	}
 	r.written = true
 	return nil
@@ -159,7 +159,7 @@ func removeFile(path string) error {
 func ReadReceipt(path string) (*Receipt, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, problem.New(problem.Unreadable, "Name the file that the repair printed: it ends in .receipt.json.", "%s cannot be read: %s", path, reason(err))
+		return nil, problem.New(problem.Unreadable, "Name the file that the repair printed: it ends in .receipt.json.", "%s cannot be read: %s", path, problem.Reason(err))
 	}
 	r := &Receipt{path: path, written: true}
 	if err := json.Unmarshal(data, r); err != nil || r.Schema != ReceiptSchema {
@@ -167,17 +167,6 @@ func ReadReceipt(path string) (*Receipt, error) {
 			"%s is no receipt of a repair%s", path, detailOf(err))
 	}
 	return r, nil
-}
-
-// reason is the part of an error of a file that does not repeat its name.
-func reason(err error) string {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		return p.Err.Error()
-	}
-	if l, ok := errors.AsType[*os.LinkError](err); ok {
-		return l.Err.Error()
-	}
-	return err.Error()
 }
 
 func detailOf(err error) string {

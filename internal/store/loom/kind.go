@@ -8,7 +8,6 @@ package loom
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
 
 	"github.com/sessctl/sessctl/internal/problem"
@@ -71,14 +70,11 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 
 // reason is why a file of the folder could not be read, without its path.
 func reason(err error) string {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		err = p.Err
-	}
 	switch {
 	case errors.Is(err, os.ErrPermission):
 		return "permission denied"
 	case errors.Is(err, os.ErrNotExist):
 		return "it does not exist, or is a link that leads nowhere"
 	}
-	return err.Error()
+	return problem.Reason(err)
 }

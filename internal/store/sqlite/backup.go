@@ -9,10 +9,11 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/sessctl/sessctl/internal/atomicfile"
-	"github.com/sessctl/sessctl/internal/problem"
 	modernc "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
+
+	"github.com/sessctl/sessctl/internal/atomicfile"
+	"github.com/sessctl/sessctl/internal/problem"
 )
 
 // backupStep is how much is copied before the context is asked again.
@@ -177,14 +178,14 @@ func noBackup(name, to string, err error) error {
 		return exists(to)
 	}
 	folder := filepath.Dir(to)
-	why, next := reason(err), "check "+folder+", or write a repaired copy elsewhere with --output"
+	why, next := problem.Reason(err), "check "+folder+", or write a repaired copy elsewhere with --output"
 	switch code := codeOf(err); {
 	case code == lib.SQLITE_FULL, errors.Is(err, syscall.ENOSPC):
 		why, next = "the disk is full", "make room in "+folder+", or write a repaired copy to another disk with --output"
 	case IsCorrupt(err):
 		why, next = "the database is damaged ("+err.Error()+")", "repair a copy with --output"
 	case errors.Is(err, fs.ErrPermission):
-		why = "the folder " + folder + " is not writable (" + reason(err) + ")"
+		why = "the folder " + folder + " is not writable (" + problem.Reason(err) + ")"
 	}
 	return &problem.Error{
 		Class: problem.Unreadable,

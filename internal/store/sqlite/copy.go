@@ -103,7 +103,7 @@ func copyFailed(path string, err error) error {
 	}
 	return &problem.Error{
 		Class: problem.Unreadable,
-		What:  path + " must be copied to be read without changing it, and that failed: " + reason(err),
+		What:  path + " must be copied to be read without changing it, and that failed: " + problem.Reason(err),
 		Next:  "make room in " + os.TempDir() + ", or set TMPDIR (on Windows: TMP) to a folder that has room",
 		Err:   err,
 	}

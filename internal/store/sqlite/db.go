@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 
+	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -69,7 +70,7 @@ func (db *DB) Changed() string {
 	}
 	now, err := lookAt(db.File.real)
 	if err != nil {
-		return db.File.Path + " could not be looked at again after the read: " + reason(err)
+		return db.File.Path + " could not be looked at again after the read: " + problem.Reason(err)
 	}
 	if change := db.File.seen.difference(now); change != "" {
 		return db.File.Path + " changed while it was read: " + change

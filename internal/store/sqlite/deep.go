@@ -8,8 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sessctl/sessctl/internal/session"
 	lib "modernc.org/sqlite/lib"
+
+	"github.com/sessctl/sessctl/internal/session"
 )
 
 // Deep runs the tests of SQLite that read the whole file: its structure and

@@ -8,9 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	modernc "modernc.org/sqlite"
+
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
-	modernc "modernc.org/sqlite"
 )
 
 // Edit is a database opened for writing: one connection, at most one

@@ -6,8 +6,9 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/sessctl/sessctl/internal/problem"
 	lib "modernc.org/sqlite/lib"
+
+	"github.com/sessctl/sessctl/internal/problem"
 )
 
 // ErrMoved is the cause of a Begin that failed because the database was changed
@@ -47,7 +48,7 @@ func notWritable(path, part string, err error) error {
 	}
 	return &problem.Error{
 		Class: problem.Unreadable,
-		What:  path + " cannot be changed: " + part + " is not writable (" + reason(err) + ")",
+		What:  path + " cannot be changed: " + part + " is not writable (" + problem.Reason(err) + ")",
 		Next:  inCopy(path),
 		Err:   err,
 	}

@@ -5,9 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/sessctl/sessctl/internal/problem"
 	modernc "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
+
+	"github.com/sessctl/sessctl/internal/problem"
 )
 
 // rowKey is a row of a table.

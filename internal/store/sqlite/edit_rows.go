@@ -5,8 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sessctl/sessctl/internal/problem"
 	lib "modernc.org/sqlite/lib"
+
+	"github.com/sessctl/sessctl/internal/problem"
 )
 
 // Field is a value for a column. Values are nil, int64, float64, string and

@@ -11,8 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sessctl/sessctl/internal/problem"
 	_ "modernc.org/sqlite"
+
+	"github.com/sessctl/sessctl/internal/problem"
 )
 
 // agentTables are the tables of docker agent that matter for writing: rowids

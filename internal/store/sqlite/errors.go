@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 
-	"github.com/sessctl/sessctl/internal/problem"
 	modernc "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
+
+	"github.com/sessctl/sessctl/internal/problem"
 )
 
 // codeOf is the extended result code of a driver's error, 0 for other errors.

@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/sessctl/sessctl/internal/problem"
 	modernc "modernc.org/sqlite"
+
+	"github.com/sessctl/sessctl/internal/problem"
 )
 
 // Options are what a caller may choose about opening.

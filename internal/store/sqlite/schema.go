@@ -7,8 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sessctl/sessctl/internal/problem"
 	lib "modernc.org/sqlite/lib"
+
+	"github.com/sessctl/sessctl/internal/problem"
 )
 
 // Columns are the tables of the database with their columns, both as the

@@ -131,15 +131,7 @@ func cannotRead(path string, err error) error {
 		p.What = path + " cannot be read: permission denied"
 		p.Next = "run sessctl as the user who owns the file"
 	default:
-		p.What = path + " cannot be read: " + reason(err)
+		p.What = path + " cannot be read: " + problem.Reason(err)
 	}
 	return p
-}
-
-// reason is the part of an error that does not repeat the path.
-func reason(err error) string {
-	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		return p.Err.Error()
-	}
-	return err.Error()
 }

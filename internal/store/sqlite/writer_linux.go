@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -37,7 +38,7 @@ func probe(handle *os.File, f File) Writer {
 		w, err = probeIndex(f.real + "-shm")
 	}
 	if err != nil {
-		return Writer{State: session.WriterUnknown, Why: "the locks on " + f.Path + " cannot be seen: " + reason(err)}
+		return Writer{State: session.WriterUnknown, Why: "the locks on " + f.Path + " cannot be seen: " + problem.Reason(err)}
 	}
 	if w.State == session.WriterDead && !f.Header.WAL {
 		if pid := openForWriting(f.real); pid != 0 {
