@@ -2,6 +2,8 @@ package cmd
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -109,8 +111,10 @@ func (p *program) newBaseline(ctx context.Context, stores []string) (*atomicfile
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, problem.New(problem.Usage, "Name a file in a folder that exists.", "the baseline %s cannot be written: %v", path, problem.Reason(err))
 	case err != nil:
-		return nil, problem.New(problem.Usage, "Name a file in a folder that you may write to.", "the baseline %s cannot be written: %v", path, problem.Reason(err))
+		return nil, problem.New(problem.Unreadable, "Name a file in a folder that you may write to.", "the baseline %s cannot be written: %v", path, problem.Reason(err))
 	}
 	return file, nil
 }

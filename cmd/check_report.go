@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -31,6 +32,7 @@ type reportFile struct {
 	path   string
 	file   *atomicfile.File
 	stream io.Writer // instead of file: the path is where a stream of the program goes
+	failed error     // instead of file: why there is none
 }
 
 // openReports begins the files of --report. Nothing stands under their names before
@@ -71,19 +73,21 @@ func (p *program) openReport(ctx context.Context, word string, taken []string) (
 	switch {
 	case ctx.Err() != nil:
 		return reportFile{}, ctx.Err()
-	case err != nil:
-		return reportFile{}, problem.New(problem.Usage, "Name a file in a folder that you may write to.", "the report %s cannot be written: %v", path, problem.Reason(err))
+	case errors.Is(err, fs.ErrNotExist):
+		return reportFile{}, problem.New(problem.Usage, "Name a file in a folder that exists.", "the report %s cannot be written: %v", path, problem.Reason(err))
 	}
-	return reportFile{format: format, path: path, file: file}, nil
+	return reportFile{format: format, path: path, file: file, failed: err}, nil
 }
 
 // Write implements io.Writer. What goes wrong with a file ends neither the run nor
 // the other reports: the file remembers it, and is not committed.
 func (r reportFile) Write(text []byte) (int, error) {
-	if r.stream != nil {
+	switch {
+	case r.stream != nil:
 		return r.stream.Write(text)
+	case r.file != nil:
+		_, _ = r.file.Write(text)
 	}
-	_, _ = r.file.Write(text)
 	return len(text), nil
 }
 
@@ -91,14 +95,15 @@ func (r reportFile) Write(text []byte) (int, error) {
 func (all reportFiles) commit() error {
 	var failed error
 	for i, r := range all {
-		if r.file == nil {
-			continue
+		err := r.failed
+		if r.file != nil {
+			err = r.file.Commit()
+			all[i].file = nil
 		}
-		if err := r.file.Commit(); err != nil {
+		if err != nil {
 			failed = errors.Join(failed, problem.New(problem.Unreadable, "The findings above are complete.",
 				"the report %s could not be written: %v", r.path, problem.Reason(err)))
 		}
-		all[i].file = nil
 	}
 	return failed
 }

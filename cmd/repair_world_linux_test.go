@@ -117,21 +117,46 @@ func TestTheLastNoteFindsNoRoom(t *testing.T) {
 	t.Error("the note found room on every disk that the rest found room on")
 }
 
-// Without the right to write, nothing is changed, and --output helps.
-func TestRepairOfWhatCannotBeWritten(t *testing.T) {
-	campaign.ShowsNoRace(t)
+// mountReadOnly makes a file system for reading only of a folder.
+func mountReadOnly(t *testing.T, folder string) {
+	t.Helper()
 	if os.Getuid() != 0 {
 		t.Skip("only root can mount a folder for reading only")
 	}
-	home, path := leakyHome(t)
 	for _, flags := range []uintptr{syscall.MS_BIND, syscall.MS_BIND | syscall.MS_REMOUNT | syscall.MS_RDONLY} {
-		if err := syscall.Mount(home, home, "", flags, ""); err != nil {
+		if err := syscall.Mount(folder, folder, "", flags, ""); err != nil {
 			t.Skip("nothing can be mounted here: ", err)
 		}
 		if flags == syscall.MS_BIND {
-			t.Cleanup(func() { _ = syscall.Unmount(home, syscall.MNT_DETACH) })
+			t.Cleanup(func() { _ = syscall.Unmount(folder, syscall.MNT_DETACH) })
 		}
 	}
+}
+
+// A report that cannot be written takes nothing from the run but its exit code.
+func TestReportsWhereNothingCanBeWritten(t *testing.T) {
+	campaign.ShowsNoRace(t)
+	home, path := leakyHome(t)
+	mountReadOnly(t, home)
+	elsewhere := t.TempDir()
+	code, stdout, stderr := sessctl(t, elsewhere, "check", path, "--report", "json="+filepath.Join(home, "lost.json"), "--report", "json=kept.json")
+	if code != 3 || !says(stderr, "lost.json could not be written: read-only file system. The findings above are complete.") || !says(stdout, "error SC701") {
+		t.Errorf("a report: code %d, %s%s", code, stdout, stderr)
+	}
+	if got := listing(t, elsewhere); !slices.Equal(got, []string{"kept.json"}) {
+		t.Errorf("the other report: %v", got)
+	}
+	code, _, stderr = sessctl(t, elsewhere, "check", path, "--write-baseline", filepath.Join(home, "known.json"))
+	if code != 3 || !says(stderr, "known.json cannot be written: read-only file system. Name a file in a folder that you may write to.") {
+		t.Errorf("a baseline: code %d, %s", code, stderr)
+	}
+}
+
+// Without the right to write, nothing is changed, and --output helps.
+func TestRepairOfWhatCannotBeWritten(t *testing.T) {
+	campaign.ShowsNoRace(t)
+	home, path := leakyHome(t)
+	mountReadOnly(t, home)
 	before := contents(t, home)
 	elsewhere := t.TempDir()
 	if code, _, stderr := sessctl(t, elsewhere, "repair", path, "--yes"); code != 3 || !says(stderr, "the file is not writable (read-only file system). Repair a copy: sessctl repair ") {
