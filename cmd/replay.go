@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/events"
 	"github.com/sessctl/sessctl/internal/problem"
@@ -99,7 +100,7 @@ func runReplay(ctx context.Context, p *program, path string) error {
 	if run.rules, err = p.selectedRules(); err != nil {
 		return err
 	}
-	file, err := run.openEvents()
+	file, err := run.openEvents(ctx)
 	if err != nil {
 		return err
 	}
@@ -149,7 +150,7 @@ func (run *replayRun) checkFlags() error {
 }
 
 // openEvents opens the recorded stream.
-func (run *replayRun) openEvents() (io.ReadCloser, error) {
+func (run *replayRun) openEvents(ctx context.Context) (io.ReadCloser, error) {
 	if run.path == "-" {
 		run.live = true
 		return io.NopCloser(run.stdin), nil
@@ -161,9 +162,12 @@ func (run *replayRun) openEvents() (io.ReadCloser, error) {
 	case err == nil && info.IsDir():
 		return nil, problem.New(problem.Unreadable, "Name the file with the events.", "%s is a folder", run.path)
 	}
-	file, err := os.Open(run.path)
+	file, err := atomicfile.OpenStream(ctx, run.path)
+	if err != nil && ctx.Err() == nil {
+		err = problem.New(problem.Unreadable, "", "%s cannot be read: %v", run.path, problem.Reason(err))
+	}
 	if err != nil {
-		return nil, problem.New(problem.Unreadable, "", "%s cannot be read: %v", run.path, err)
+		return nil, err
 	}
 	run.live = info != nil && !info.Mode().IsRegular()
 	return file, nil

@@ -27,7 +27,11 @@ type File struct {
 func Create(ctx context.Context, path string, mode fs.FileMode) (*File, error) {
 	standing, err := os.Stat(path)
 	if err == nil && !standing.Mode().IsRegular() {
-		return open(ctx, path)
+		file, err := openStream(ctx, path, os.O_WRONLY)
+		if err != nil {
+			return nil, err
+		}
+		return &File{file: file, path: path}, nil
 	}
 	path, err = Destination(path)
 	if err != nil {
@@ -48,25 +52,6 @@ func Create(ctx context.Context, path string, mode fs.FileMode) (*File, error) {
 		}
 	}
 	return f, nil
-}
-
-// open opens what is no regular file for writing.
-func open(ctx context.Context, path string) (*File, error) {
-	type result struct {
-		file *os.File
-		err  error
-	}
-	opened := make(chan result, 1)
-	go func() {
-		file, err := os.OpenFile(path, os.O_WRONLY, 0)
-		opened <- result{file, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case r := <-opened:
-		return &File{file: r.file, path: path}, r.err
-	}
 }
 
 // Write implements io.Writer. After a write that failed all others fail, too.

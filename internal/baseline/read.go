@@ -5,20 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/rules"
 )
 
+// largest bounds the memory that a baseline takes, in bytes: an entry has about 250.
+const largest = 1 << 30
+
 // Read reads a baseline. Its errors are usage problems that name the file.
 func Read(path string) (*File, error) {
-	data, err := os.ReadFile(path)
+	data, err := atomicfile.ReadRegular(path, largest)
 	if err != nil {
 		return nil, unreadable(path, err)
 	}

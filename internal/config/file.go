@@ -3,12 +3,15 @@ package config
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"syscall"
 
+	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/problem"
 )
+
+// largest is more than any configuration file has, in bytes.
+const largest = 1 << 20
 
 // localFile is looked for in the current folder.
 const localFile = ".sessctl.yaml"
@@ -35,30 +38,17 @@ func find(getenv func(string) string, flag string) (path string, data []byte, er
 		named = getenv(EnvName("config"))
 	}
 	if named != "" {
-		data, err = os.ReadFile(named)
+		data, err = atomicfile.ReadRegular(named, largest)
 		return named, data, notReadable(named, err)
 	}
 	for _, path := range Files(getenv) {
-		data, err := readRegular(path)
+		data, err := atomicfile.ReadRegular(path, largest)
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			continue
 		}
 		return path, data, notReadable(path, err)
 	}
 	return "", nil, nil
-}
-
-// readRegular reads a file that nobody has named: another kind, such as a named
-// pipe, may block.
-func readRegular(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		return nil, errors.New("it is no regular file")
-	}
-	if err != nil {
-		return nil, err
-	}
-	return os.ReadFile(path)
 }
 
 // mend is what to do about a configuration file that cannot be read.
