@@ -2,6 +2,7 @@ package cmd_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,16 +77,16 @@ func damagedDB(t *testing.T) string {
 func TestDamagedPagesAreNamed(t *testing.T) {
 	path := damagedDB(t)
 	code, out, _ := run(t, "check", path)
-	if code != 1 || !strings.Contains(out, "error SC001") || !strings.Contains(out, "of session_items cannot be read") {
+	if code != 3 || !strings.Contains(out, "error SC001") || !strings.Contains(out, "of session_items cannot be read") {
 		t.Errorf("check: code %d\n%s", code, out)
 	}
 	code, out, stderr := run(t, "export", path)
 	if code != 3 || !strings.Contains(out, `"type":"item"`) || !strings.Contains(stderr, "the stream lacks a part") {
 		t.Errorf("export: code %d, %d bytes, %s", code, len(out), stderr)
 	}
-	for _, args := range [][]string{{"ls", path}, {"view", path, "-1"}} {
+	for _, args := range [][]string{{"ls", path}, {"view", path, "-1"}, {"view", path, "-1", "--model-input"}, {"view", path, "-1", "--all"}} {
 		code, out, stderr := run(t, args...)
-		if code != 0 || out == "" || !strings.Contains(strings.Join(strings.Fields(stderr), " "), "something may be missing here: row") {
+		if code != 3 || out == "" || !strings.Contains(strings.Join(strings.Fields(stderr), " "), "is incomplete: row 339 and all behind it of session_items cannot be read") {
 			t.Errorf("%v: code %d, %d bytes, %s", args, code, len(out), stderr)
 		}
 	}
@@ -97,8 +98,37 @@ func TestDamagedStoresAreCompared(t *testing.T) {
 	for _, args := range [][]string{{"diff", path, path}, {"diff", path, path, "--session", "-1"}} {
 		code, out, stderr := run(t, args...)
 		said := strings.Join(strings.Fields(stderr), " ")
-		if code != 3 || !strings.Contains(out, "Nothing differs") || !strings.Contains(said, "the comparison is incomplete: "+path+" is damaged") {
+		if code != 3 || !strings.Contains(out, "Nothing differs") || !strings.Contains(said, "the comparison is incomplete: a part of "+path+" cannot be read") {
 			t.Errorf("%v: code %d\n%s%s", args, code, out, stderr)
+		}
+	}
+}
+
+// The export of a damaged store, its redacted export and the export of these say
+// what is missing as the store itself does.
+func TestAnIncompleteExportSaysSo(t *testing.T) {
+	path, folder := damagedDB(t), t.TempDir()
+	for i, redact := range []string{"--redact=false", "--redact"} {
+		first, second := filepath.Join(folder, fmt.Sprint(i, "a.ndjson")), filepath.Join(folder, fmt.Sprint(i, "b.ndjson"))
+		run(t, "export", path, redact, "--output", first)
+		if code, _, stderr := run(t, "export", first, redact, "--output", second); code != 3 {
+			t.Errorf("export of the export: code %d, %s", code, stderr)
+		}
+		for _, file := range []string{first, second} {
+			content, err := os.ReadFile(file)
+			const want = `{"type":"fault","table":"session_items","key":"339-","detail":"row 339 and all behind it of session_items cannot be read: a page of the file is damaged"}`
+			if err != nil || strings.Count(string(content), want) != 1 {
+				t.Errorf("%s has %d such lines, %v", file, strings.Count(string(content), want), err)
+			}
+			for _, args := range [][]string{{"check", file}, {"ls", file}, {"view", file, "-1"}, {"diff", file, path}} {
+				code, out, stderr := run(t, args...)
+				if said := strings.Join(strings.Fields(out+stderr), " "); code != 3 || !strings.Contains(said, "row 339 and all behind it of session_items cannot be read") {
+					t.Errorf("%v: code %d, %s", args, code, said)
+				}
+			}
+			if _, out, _ := run(t, "check", file); !strings.Contains(out, "error SC001 store-damaged  store:session_items/339-") {
+				t.Errorf("check %s: %s", file, out)
+			}
 		}
 	}
 }

@@ -100,9 +100,10 @@ func (run *diffRun) compare(ctx context.Context) error {
 	}
 	before, after := found.Sizes()
 	lostBefore, lostAfter := found.Orphans()
+	partBefore, partAfter := found.Incomplete()
 	writer := render.Diff(c.Format, render.DiffOptions{
 		Screen: run.out, Tool: tool(), Home: run.home, Quiet: c.Quiet, Full: c.Full,
-		A: render.DiffStore{Store: run.a.Facts(), Trees: before, Orphans: lostBefore}, B: render.DiffStore{Store: run.b.Facts(), Trees: after, Orphans: lostAfter},
+		A: render.DiffStore{Store: run.a.Facts(), Trees: before, Orphans: lostBefore, Incomplete: partBefore}, B: render.DiffStore{Store: run.b.Facts(), Trees: after, Orphans: lostAfter, Incomplete: partAfter},
 	})
 	var first *diff.Tree
 	tally, err := found.Each(ctx, func(tree *diff.Tree) error {
@@ -114,7 +115,7 @@ func (run *diffRun) compare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	incomplete := run.incomplete(found.Damage())
+	incomplete := run.incomplete(found)
 	code := exitOK
 	if first != nil || lostBefore != lostAfter {
 		code = exitDiffers
@@ -158,29 +159,26 @@ func (run *diffRun) find(ctx context.Context) error {
 	return err
 }
 
-// incomplete is the problem with a comparison that does not cover everything; damage is
-// what kept records from being compared.
-func (run *diffRun) incomplete(damage error) error {
+// incomplete is the problem with a comparison that does not cover everything.
+func (run *diffRun) incomplete(found *diff.Comparison) error {
 	for _, opened := range []*registry.Opened{run.a, run.b} {
 		if changed := opened.Changed(); changed != "" {
 			return problem.New(problem.Busy, "Close the runtime and compare again.", "%s, so the comparison may mix two states", changed)
 		}
 	}
-	var damaged []string
-	for _, opened := range []*registry.Opened{run.a, run.b} {
-		facts := opened.Facts()
-		if facts.Incomplete != "" {
-			return problem.New(problem.Unreadable, seeCheck, "the comparison does not cover all of %s: %s", facts.Path, facts.Incomplete)
-		}
-		if text := damageText(damages(nil, facts.Faults)); text != "" {
-			damaged = append(damaged, facts.Path+" is damaged ("+text+")")
+	var lacking []string
+	partA, partB := found.Incomplete()
+	for _, part := range []struct{ path, why string }{{run.a.Facts().Path, partA}, {run.b.Facts().Path, partB}} {
+		if part.why != "" {
+			lacking = append(lacking, "a part of "+part.path+" cannot be read ("+part.why+")")
 		}
 	}
+	damage := found.Damage()
 	switch {
-	case len(damaged) > 0:
+	case len(lacking) > 0:
 		return &problem.Error{
 			Class: problem.Unreadable, Err: damage, Next: seeCheck,
-			What: "the comparison is incomplete: " + strings.Join(damaged, ", and ") + "; only what can be read was compared",
+			What: "the comparison is incomplete: " + strings.Join(lacking, ", and ") + "; only what can be read was compared",
 		}
 	case damage != nil:
 		return &problem.Error{

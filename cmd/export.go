@@ -12,6 +12,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/canonical"
 	"github.com/sessctl/sessctl/internal/store/registry"
@@ -54,7 +55,8 @@ func runExport(ctx context.Context, p *program, args []string) error {
 	if err != nil {
 		return err
 	}
-	e := exporter{program: p, opened: opened, lost: damages(nil, opened.Facts().Faults)}
+	e := exporter{program: p, opened: opened}
+	e.lost.Add(opened.Facts().Faults)
 	switch {
 	case p.config.Output != "":
 		err = writeNew(p.config.Output, func(w io.Writer) error { return e.write(ctx, w) })
@@ -73,8 +75,8 @@ func runExport(ctx context.Context, p *program, args []string) error {
 type exporter struct {
 	*program
 	opened   *registry.Opened
-	replaced int      // lines with bytes that are no UTF-8
-	lost     []string // what damage took from the stream
+	replaced int            // lines with bytes that are no UTF-8
+	lost     session.Damage // what the stream lacks
 }
 
 // write writes the stream, holding the texts of one tree at a time.
@@ -92,6 +94,9 @@ func (e *exporter) write(ctx context.Context, to io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := w.Faults(opened.Facts().Faults); err != nil {
+		return err
+	}
 	for tree, err := range st.Trees(ctx) {
 		if err != nil {
 			return err
@@ -100,10 +105,10 @@ func (e *exporter) write(ctx context.Context, to io.Writer) error {
 			return err
 		}
 		for _, s := range tree.Sessions {
-			if err := w.Session(s); err != nil {
+			if err := errors.Join(w.Session(s), w.Faults(s.Faults)); err != nil {
 				return err
 			}
-			e.lost = damages(e.lost, s.Faults)
+			e.lost.Add(s.Faults)
 		}
 	}
 	e.replaced = w.Replaced()
@@ -119,7 +124,7 @@ func (e *exporter) whole() error {
 	if changed := e.opened.Changed(); changed != "" {
 		return problem.New(problem.Busy, "Close the runtime and export again.", "%s, so the stream may mix two states", changed)
 	}
-	if why := cmp.Or(facts.Incomplete, damageText(e.lost)); why != "" {
+	if why := cmp.Or(facts.Incomplete, e.lost.String()); why != "" {
 		return problem.New(problem.Unreadable, seeCheck, "the stream lacks a part of %s: %s", facts.Path, why)
 	}
 	return nil

@@ -84,8 +84,5 @@ func (p *program) list(ctx context.Context, path string) (*render.ListedStore, e
 		}
 		return err
 	})
-	if listed != nil {
-		p.noteDamage(listed.Store)
-	}
 	return listed, err
 }

@@ -17,7 +17,6 @@ func (r *repairRun) refusal() error {
 		instead := r.instead()
 		return problem.New(problem.Unreadable, "Use `"+instead.Line+"` to "+instead.Why+".", "%s cannot be repaired in place: %s", name, why)
 	}
-	damage := cmp.Or(r.incomplete, damageText(damages(nil, r.facts.Faults)))
 	switch {
 	case r.facts.ReadOnly != "":
 		return refuse(r.facts.ReadOnly)
@@ -26,8 +25,8 @@ func (r *repairRun) refusal() error {
 	case r.facts.Writer == session.WriterLive:
 		return problem.New(problem.Busy, "Nothing was changed. Close it and try again.",
 			"%s is in use: %s has it open", name, cmp.Or(r.facts.WriterName, "another process"))
-	case damage != "":
-		return refuse("it is damaged, and writing to it could destroy what can still be saved (" + damage + ")")
+	case r.incomplete != "":
+		return refuse("it is damaged, and writing to it could destroy what can still be saved (" + r.incomplete + ")")
 	}
 	return nil
 }

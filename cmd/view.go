@@ -150,7 +150,6 @@ func (s *search) show(ctx context.Context, found view.Known) error {
 	if err := render.View(s.config.Format, v, opts); err != nil {
 		return err
 	}
-	s.noteDamage(opened.Facts())
 	if changed := opened.Changed(); changed != "" {
 		s.note("%s: view it again", changed)
 		s.code = worse(s.code, int(problem.Busy))
@@ -173,7 +172,7 @@ func (s *search) examine(ctx context.Context, opened *registry.Opened, found vie
 			}
 			in.Tree = tree
 		}
-		return in, in.Store.Incomplete, nil
+		return in, session.Incomplete(in.Store, in.Tree), nil
 	}
 	run := rules.Usual()
 	if s.borders {

@@ -57,7 +57,8 @@ type Result struct {
 	Compared int      // the items that were
 	// Recording: it is about the recording itself, and no store was looked at.
 	Recording bool
-	// Incomplete is the reason why the result does not cover everything, "" if it does.
+	// Incomplete is the reason why the result does not cover everything, "" if it does:
+	// whatever rules and sessions are asked for, damage of the store is one.
 	Incomplete string
 }
 
@@ -82,7 +83,11 @@ func Run(ctx context.Context, st store.Store, opts Options) (*Result, error) {
 	err := e.trees(ctx, st)
 	slices.SortStableFunc(e.result.Findings, compare)
 	e.result.Profiles = e.uses.list()
-	e.result.Incomplete = e.facts.Incomplete
+	e.damage.Add(e.facts.Faults)
+	e.result.Incomplete = cmp.Or(e.facts.Incomplete, e.damage.String())
+	if e.result.Incomplete != "" {
+		return e.result, err
+	}
 	for _, f := range e.result.Findings {
 		if f.Rule == rules.RuleCrashed() {
 			e.result.Incomplete = f.Message
@@ -113,6 +118,7 @@ type engine struct {
 	result *Result
 	uses   uses
 	failed error // of the first tree that could not be compared or filled
+	damage session.Damage
 }
 
 // trees runs the rules over every tree, as many at a time as there are
@@ -144,6 +150,9 @@ func (e *engine) trees(ctx context.Context, st store.Store) error {
 		}
 		if e.opts.Session != "" && tree.Session(e.opts.Session) == nil {
 			continue
+		}
+		for _, s := range tree.Sessions {
+			e.damage.Add(s.Faults)
 		}
 		recorded := runs.of(tree)
 		if e.opts.Recorded != nil && recorded == nil {

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -94,6 +95,12 @@ func formOf(a, b Source) Form {
 
 // Sizes are the numbers of trees in the first and in the second store.
 func (c *Comparison) Sizes() (a, b int) { return c.a.trees, c.b.trees }
+
+// Incomplete are the reasons why the first and the second store are not compared whole,
+// "" where all of one was read.
+func (c *Comparison) Incomplete() (a, b string) {
+	return cmp.Or(c.a.Facts().Incomplete, c.a.lost.String()), cmp.Or(c.b.Facts().Incomplete, c.b.lost.String())
+}
 
 // Orphans are the numbers of records in the first and in the second store that belong to no
 // session, as far as their adapters tell them one by one.

@@ -15,6 +15,7 @@ type survey struct {
 	trees  int
 	roots  []string // the first session of each tree
 	states map[string]state
+	lost   session.Damage
 }
 
 // state is a session in short. Those of two stores are equal only if the sessions are.
@@ -28,6 +29,7 @@ type state struct {
 // look reads the ids of all sessions, connects those of one tree, and unless no states are
 // wanted makes these.
 func (s *survey) look(ctx context.Context, connect *groups, form Form, idsOnly bool) error {
+	s.lost.Add(s.Facts().Faults)
 	for tree, err := range s.Trees(ctx) {
 		if err != nil {
 			return err
@@ -41,6 +43,7 @@ func (s *survey) look(ctx context.Context, connect *groups, form Form, idsOnly b
 			}
 		}
 		for _, one := range tree.Sessions {
+			s.lost.Add(one.Faults)
 			now := state{items: len(one.Items), known: !form.Exact}
 			if !idsOnly {
 				now.outline = form.outline(one)

@@ -25,6 +25,8 @@ type DiffStore struct {
 	*session.Store
 	Trees   int // session trees in it
 	Orphans int // records of no session, where these are compared
+	// Incomplete is the reason why not all of it was compared, "" if it was.
+	Incomplete string
 }
 
 // DiffOptions say how a comparison is printed.

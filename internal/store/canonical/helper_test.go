@@ -94,6 +94,7 @@ func readOne(t *testing.T, lines ...string) *session.Session {
 }
 
 var faultNames = map[session.FaultKind]string{
+	session.StoreDamaged:  "StoreDamaged",
 	session.SchemaUnknown: "SchemaUnknown",
 	session.BadTime:       "BadTime",
 	session.UnknownKind:   "UnknownKind",

@@ -77,12 +77,14 @@ func (x *index) add(skim *skimmer, line []byte, at span) {
 		x.faults = append(x.faults, lineFault(session.Undecodable, at.number, "line", explain(err)))
 	case g.kind == typeSession:
 		x.addSession(g.id, line, at)
+	case g.kind == typeFault:
+		x.addFault(line, at)
 	case g.kind == typeHeader:
 		x.faults = append(x.faults, lineFault(session.Undecodable, at.number, "type",
 			"a second header, which is ignored: one stream has one header"))
 	default:
 		x.faults = append(x.faults, lineFault(session.UnknownKind, at.number, g.kind,
-			"the type "+quoted(g.kind)+" is none of session and item"))
+			"the type "+quoted(g.kind)+" is none of session, item and fault"))
 	}
 }
 
@@ -138,6 +140,24 @@ func (x *index) addSession(id string, line []byte, at span) {
 	if e.head.Model == "" {
 		e.head.Model = x.model
 	}
+}
+
+// addFault takes in what the writer of the stream could not read. A line that does not
+// say what is lost still says that something is.
+func (x *index) addFault(line []byte, at span) {
+	rec, usable, wrong := decode[faultLine](line)
+	if wrong != nil {
+		x.faults = append(x.faults, lineFault(wrong.kind, at.number, "line", explain(wrong.err)))
+	}
+	f := lineFault(session.StoreDamaged, at.number, "", "the stream lacks something, and does not say what")
+	if usable && rec.Detail != "" {
+		f.Detail = rec.Detail
+	}
+	if usable && rec.Table != "" {
+		f.Ref = session.Ref{Session: rec.Session, Table: rec.Table, Key: rec.Key}
+	}
+	f.Count = int(max(rec.Count, 0))
+	x.faults = append(x.faults, f)
 }
 
 // has reports whether a line declares the session.

@@ -15,6 +15,7 @@ const (
 	typeHeader  = "header"
 	typeSession = "session"
 	typeItem    = "item"
+	typeFault   = "fault"
 )
 
 type headerLine struct {
@@ -168,6 +169,16 @@ type blockLine struct {
 	Width     int64          `json:"width,omitzero"`
 	Height    int64          `json:"height,omitzero"`
 	Rest      jsontext.Value `json:",embed"`
+}
+
+// faultLine tells of what is stored and is not in the stream.
+type faultLine struct {
+	Type    string `json:"type"`
+	Session string `json:"session,omitzero"`
+	Table   string `json:"table,omitzero"`
+	Key     string `json:"key,omitzero"`
+	Count   int64  `json:"count,omitzero"`
+	Detail  string `json:"detail"`
 }
 
 // storedRecord is a record in the form of the store that it comes from.

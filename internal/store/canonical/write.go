@@ -58,6 +58,24 @@ func (w *Writer) Session(s *session.Session) error {
 	return nil
 }
 
+// Faults writes a line for each of these faults that tells of damage: what is stored and
+// is not in the stream. A reader of the stream finds the same faults.
+func (w *Writer) Faults(faults []session.Fault) error {
+	for i := range faults {
+		f := &faults[i]
+		if f.Kind != session.StoreDamaged {
+			continue
+		}
+		rec := faultLine{
+			Type: typeFault, Session: f.Ref.Session, Table: f.Ref.Table, Key: f.Ref.Key, Count: int64(f.Count), Detail: f.Detail,
+		}
+		if err := w.encode(&rec, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Replaced counts the lines in which bytes that are not UTF-8 had to be written
 // as U+FFFD. What was stored is in their "raw_base64".
 func (w *Writer) Replaced() int { return w.replaced }
