@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"io"
 	"os"
 
 	"github.com/sessctl/sessctl/internal/problem"
@@ -22,6 +23,10 @@ type DB struct {
 	folder string   // of the private copy, "" when there is none
 	pool   *sql.DB
 	conn   *sql.Conn
+
+	// raw is the file where that alone is what is read, so that its pages can be read past
+	// SQLite; else nil.
+	raw io.ReaderAt
 
 	faults    []session.Fault
 	truncated bool

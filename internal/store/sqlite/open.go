@@ -63,7 +63,9 @@ func (db *DB) open(ctx context.Context) error {
 	if db.Writer.exclusive {
 		return busy(db.File.Path, db.Writer, nil)
 	}
-	db.access = decide(db.File, db.Writer)
+	if db.access = decide(db.File, db.Writer); db.access == immutable {
+		db.raw = db.handle
+	}
 	err := db.connect(ctx, false)
 	if IsCorrupt(err) {
 		return db.salvage(ctx, err)

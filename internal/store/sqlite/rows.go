@@ -41,7 +41,7 @@ func Salvage(lost []Range, try func(rowid int64) (bool, error)) ([]Range, error)
 	var rest []Range
 	tried := int64(0)
 	for _, l := range lost {
-		if size := l.To - l.From; size < 0 || size >= maxSalvage-tried { // the first when From is far below 0
+		if size := l.To - l.From; l.Torn || size < 0 || size >= maxSalvage-tried { // the first when From is far below 0
 			rest = append(rest, l)
 			continue
 		}
@@ -54,10 +54,10 @@ func Salvage(lost []Range, try func(rowid int64) (bool, error)) ([]Range, error)
 			if found {
 				continue
 			}
-			if n := len(rest); n > 0 && rest[n-1].To == id-1 {
-				rest[n-1].To = id
+			if n := len(rest); n > 0 && rest[n-1].To == id-1 && !rest[n-1].Torn {
+				rest[n-1].To, rest[n-1].Most = id, rest[n-1].Most+1
 			} else {
-				rest = append(rest, Range{From: id, To: id})
+				rest = append(rest, Range{From: id, To: id, Most: 1})
 			}
 		}
 	}

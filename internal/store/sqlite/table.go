@@ -1,12 +1,14 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,188 +17,219 @@ import (
 
 // Range are rows that could not be read, by rowid, both ends included. To is
 // math.MaxInt64 when nothing behind From could be read.
-type Range struct{ From, To int64 }
+type Range struct {
+	From, To int64
+	Most     int64 // at most so many rows, 0 when nobody knows
+	Torn     bool  // the rows can be read, but not to their end
+}
 
 // Fault is the fault that tells of the lost rows of a table.
 func (r Range) Fault(table string) session.Fault {
-	rows := fmt.Sprintf("rows %d to %d", r.From, r.To)
-	switch r.To {
-	case r.From:
+	rows, many := fmt.Sprintf("rows %d to %d", r.From, r.To), ""
+	switch {
+	case r.From == r.To:
 		rows = fmt.Sprintf("row %d", r.From)
-	case math.MaxInt64:
+	case r.To == math.MaxInt64:
 		rows = fmt.Sprintf("row %d and all behind it", r.From)
+	case r.Most > 0 && r.Most <= r.To-r.From:
+		many = fmt.Sprintf(" (at most %d of them)", r.Most)
 	}
-	f := fault(session.StoreDamaged, "", "%s of %s cannot be read: a page of the file is damaged", rows, table)
-	f.Ref = session.Ref{Table: table, Key: strconv.FormatInt(r.From, 10)}
+	format := "%s of %s%s cannot be read: a page of the file is damaged"
+	switch {
+	case r.To < r.From:
+		rows, format = fmt.Sprintf("around row %d", r.From), "a page of the file %s of %s%s is damaged, and no row of it is known to be lost"
+	case r.Torn:
+		format = "%s of %s%s cannot be read to the end: a page of the file is damaged"
+	}
+	f := fault(session.StoreDamaged, "", format, rows, table, many)
+	f.Ref, f.Count = session.Ref{Table: table, Key: strconv.FormatInt(r.From, 10)}, int(r.Most)
 	if r.To == math.MaxInt64 {
 		f.Ref.Key += "-" // nobody knows how many there are
-	} else {
-		f.Count = int(r.To - r.From + 1)
 	}
 	return f
 }
 
-// maxSeeks bounds the search for readable rows in a table, so that a file full
-// of damage ends. One seek takes some 20 µs.
-const maxSeeks = 100_000
-
 // ScanTable hands all rows of a table to fn in the order of their rowids, with
 // the columns (SQL expressions) that are asked for, as Scan does. Damaged
 // pages do not end it: it goes on with the next row that can be read and
-// returns the rowids that lay between, of which some may not have existed.
-// Only rowids from 1 are sought behind damage at the start of the table.
+// returns the rowids that lay between, of which some may not have existed. Rows
+// that cannot be where SQLite finds them are not handed over. The whole table is
+// tested for that, whatever columns are asked for.
 func (db *DB) ScanTable(ctx context.Context, table string, columns []string, fn func(rowid int64, row []driver.Value) error) ([]Range, error) {
 	rowid, err := db.RowID(ctx, table)
 	if err != nil {
 		return nil, err
 	}
-	name := Quoted(table)
 	t := tableScan{
 		db: db, fn: fn, next: math.MinInt64,
-		scan: "select 1 from " + name + " not indexed where " + rowid + " >= ? and {scan}(" +
+		scan: "select 1 from " + Quoted(table) + " not indexed where " + rowid + " >= ? and {scan}(" +
 			strings.Join(append([]string{rowid}, columns...), ", ") + ")",
-		seek: "select " + rowid + " from " + name + " not indexed where " + rowid + " >= ? order by " + rowid + " limit 1",
 	}
-	for !t.done {
-		start := t.next
-		err := t.run(ctx)
-		if !errors.Is(err, errOrder) && !IsCorrupt(err) {
-			return t.lost, err
-		}
-		if err := t.skip(ctx, start, err); err != nil {
-			return t.lost, err
+	s, err := db.survey(ctx, table, false)
+	if err == nil && !s.damaged {
+		if err = t.whole(ctx); err == nil {
+			return nil, nil
 		}
 	}
-	return t.lost, nil
+	if !isDamage(err) {
+		return nil, err
+	}
+	s, err = db.survey(ctx, table, true)
+	if isDamage(err) && err != nil { // nobody knows which rows there should be
+		if err = t.whole(ctx); !isDamage(err) {
+			return nil, err
+		}
+		return []Range{{From: max(t.next, 1), To: math.MaxInt64}}, nil
+	}
+	if err == nil {
+		err = t.pieces(ctx, s)
+	}
+	return s.ranges(t.refused, db.highest(ctx, table)), err
 }
 
 // errOrder is damage that SQLite follows without noticing: a page that lies in
 // two places of the tree.
 var errOrder = errors.New("rowids out of order")
 
-type tableScan struct {
-	db         *DB
-	fn         func(rowid int64, row []driver.Value) error
-	scan, seek string
-
-	next  int64 // the lowest rowid not yet delivered or lost
-	seeks int
-	lost  []Range
-	done  bool
+// isDamage reports whether damage is all that kept a table from being read.
+func isDamage(err error) bool {
+	return err == nil || errors.Is(err, errOrder) || errors.Is(err, sql.ErrNoRows) || IsCorrupt(err)
 }
 
-// run delivers rows from next on until the end or an error.
-func (t *tableScan) run(ctx context.Context) error {
+type tableScan struct {
+	db   *DB
+	fn   func(rowid int64, row []driver.Value) error
+	scan string
+
+	next    int64 // the lowest rowid not yet delivered
+	refused []int64
+}
+
+// whole delivers rows until the end or an error.
+func (t *tableScan) whole(ctx context.Context) error {
+	last := int64(math.MinInt64)
 	return t.db.Scan(ctx, t.scan, func(row []driver.Value) error {
 		rowid := row[0].(int64)
-		if rowid < t.next {
+		if rowid < t.next || rowid == last {
 			return errOrder
 		}
-		t.advance(rowid)
+		if last = rowid; rowid < math.MaxInt64 {
+			t.next = rowid + 1
+		}
 		return t.fn(rowid, row[1:])
 	}, t.next)
 }
 
-// advance goes on behind a rowid.
-func (t *tableScan) advance(rowid int64) {
-	if rowid == math.MaxInt64 {
-		t.done = true
-		return
-	}
-	t.next = rowid + 1
-}
+// maxSeeks bounds the rows that are sought one by one, so that a file full of damage ends.
+// One seek takes some 20 µs.
+const maxSeeks = 100_000
 
-// lose gives up the rows up to a rowid.
-func (t *tableScan) lose(from, to int64) {
-	if n := len(t.lost); n > 0 && t.lost[n-1].To == from-1 {
-		t.lost[n-1].To = to
-	} else {
-		t.lost = append(t.lost, Range{from, to})
-	}
-	t.advance(to)
-}
-
-// skip moves next to where the scan can go on that began at start and failed.
-func (t *tableScan) skip(ctx context.Context, start int64, failure error) error {
-	id, state, err := t.find(ctx, t.next)
-	switch {
-	case err != nil:
-		return err
-	case state == nothing || t.seeks > maxSeeks:
-		t.lose(t.next, math.MaxInt64)
-	case state == unreadable:
-		return t.leap(ctx, max(t.next, 1))
-	case id > t.next && errors.Is(failure, errOrder): // another page stood in the place of these
-		t.lose(t.next, id-1)
-	case id > t.next:
-		t.next = id
-	case t.next == start: // the key of the row can be read, but not the rest
-		t.lose(id, id)
-	}
-	return nil
-}
-
-// leap loses the unreadable rows from low on: it looks for a readable place
-// behind, in steps that grow with the distance, and then for the first.
-func (t *tableScan) leap(ctx context.Context, low int64) error {
-	first, step := low, int64(1)
-	for n := 1; low <= math.MaxInt64-step && t.seeks < maxSeeks; n++ {
-		_, state, err := t.find(ctx, low+step)
-		if err != nil {
+// pieces delivers the rows that a survey found, and no others.
+func (t *tableScan) pieces(ctx context.Context, s *survey) error {
+	at, _ := slices.BinarySearch(s.rows, t.next)
+	rows := s.rows[at:]
+	for seeks := 0; len(rows) > 0; {
+		done, err := t.piece(ctx, rows)
+		switch {
+		case !isDamage(err):
 			return err
+		case err == nil, seeks > maxSeeks:
+			t.refused = append(t.refused, rows[done:]...)
+			return nil
+		case done == 0 && t.next < rows[0]: // what failed was before it
+			t.next = rows[0]
+			continue
+		case done == 0:
+			t.refused = append(t.refused, rows[0])
+			done, seeks = 1, seeks+1
 		}
-		if state != unreadable {
-			return t.land(ctx, first, low, low+step)
-		}
-		low += step
-		if n%64 == 0 {
-			step *= 2
+		if rows = rows[done:]; len(rows) > 0 {
+			t.next = rows[0]
 		}
 	}
-	t.lose(first, math.MaxInt64)
 	return nil
 }
 
-// land finds the first readable place between low, which is not, and high,
-// which is, and loses what is before.
-func (t *tableScan) land(ctx context.Context, first, low, high int64) error {
-	for high-low > 1 {
-		middle := low + (high-low)/2
-		_, state, err := t.find(ctx, middle)
-		if err != nil {
-			return err
+// piece delivers rows until one cannot be read, and says how many came or were passed over.
+func (t *tableScan) piece(ctx context.Context, rows []int64) (done int, _ error) {
+	err := t.db.Scan(ctx, t.scan, func(row []driver.Value) error {
+		rowid := row[0].(int64)
+		n, expected := slices.BinarySearch(rows[done:], rowid)
+		if !expected {
+			return nil
 		}
-		if state == unreadable {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	t.lose(first, high-1)
-	return nil
+		t.refused = append(t.refused, rows[done:done+n]...)
+		done += n + 1
+		return t.fn(rowid, row[1:])
+	}, t.next)
+	return done, err
 }
 
-// place is what a seek finds.
-type place uint8
-
-const (
-	nothing place = iota // no row from there on
-	readable
-	unreadable
-)
-
-// find seeks the first rowid that is not below low.
-func (t *tableScan) find(ctx context.Context, low int64) (int64, place, error) {
-	t.seeks++
-	var id int64
-	err := t.db.QueryRow(ctx, t.seek, low).Scan(&id)
-	switch {
-	case err == nil:
-		return id, readable, nil
-	case errors.Is(err, sql.ErrNoRows):
-		return 0, nothing, nil
-	case IsCorrupt(err):
-		return 0, unreadable, nil
+// highest is the highest rowid that a table ever had, as far as the database says so.
+func (db *DB) highest(ctx context.Context, table string) int64 {
+	var highest sql.NullInt64
+	err := db.QueryRow(ctx, "select seq from sqlite_sequence where name = ?", table).Scan(&highest)
+	if err != nil || !highest.Valid {
+		return math.MaxInt64
 	}
-	return 0, unreadable, err
+	return highest.Int64
+}
+
+// ranges are what is lost: what the survey found, and the rows that were refused, with those
+// as one that have no row between them.
+func (s *survey) ranges(refused []int64, highest int64) []Range {
+	all := slices.Clone(s.lost)
+	for _, id := range refused {
+		all = append(all, Range{From: id, To: id, Most: 1})
+	}
+	slices.SortStableFunc(all, func(a, b Range) int { return cmp.Or(cmp.Compare(a.From, b.From), -cmp.Compare(a.To, b.To)) })
+	var lost, torn []Range
+	for _, r := range all {
+		if r = r.clipped(s.rows, highest); r.Torn {
+			torn = append(torn, r)
+			continue
+		}
+		if n := len(lost) - 1; n >= 0 && s.none(lost[n].To, r.From) {
+			last := &lost[n]
+			if last.Most += r.Most; r.Most == 0 {
+				last.Most = 0
+			}
+			last.To = max(last.To, r.To)
+			last.Most = min(last.Most, max(0, last.To-last.From)+1)
+			continue
+		}
+		lost = append(lost, r)
+	}
+	for _, r := range torn {
+		if !slices.ContainsFunc(lost, func(l Range) bool { return l.From <= r.From && r.To <= l.To }) {
+			lost = append(lost, r)
+		}
+	}
+	if len(lost) == 0 && s.damaged { // of an inner page, of which every child was found
+		lost = append(lost, Range{From: 1, To: 0})
+	}
+	return lost
+}
+
+// clipped leaves out the rowids that no runtime gives.
+func (r Range) clipped(rows []int64, highest int64) Range {
+	if r.From < 1 && r.To > 0 {
+		r.From = 1
+	}
+	if r.To == math.MaxInt64 && highest < r.To && (len(rows) == 0 || rows[len(rows)-1] <= highest) {
+		r.To = max(highest, r.From-1)
+	}
+	if size := r.To - r.From + 1; r.To < math.MaxInt64 && size > 0 && (r.Most == 0 || r.Most > size) {
+		r.Most = size
+	}
+	return r
+}
+
+// none reports whether the survey found no row between two.
+func (s *survey) none(after, before int64) bool {
+	if after >= before-1 {
+		return true
+	}
+	i, _ := slices.BinarySearch(s.rows, after+1)
+	return i == len(s.rows) || s.rows[i] >= before
 }

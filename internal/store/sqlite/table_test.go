@@ -130,7 +130,7 @@ func TestScanTableDamagedLeaves(t *testing.T) {
 		s := newSample(t)
 		p := s.pages["leaf"][last]
 		clear(s.page(p.number))
-		want := []Range{{int64(1001 - p.cells), math.MaxInt64}}
+		want := []Range{{From: int64(1001 - p.cells), To: math.MaxInt64}}
 		if diff := cmp.Diff(want, s.read(t)); diff != "" {
 			t.Error(diff)
 		}
@@ -236,9 +236,9 @@ func TestScanTableNames(t *testing.T) {
 
 func TestRangeFault(t *testing.T) {
 	for want, r := range map[string]Range{
-		"row 3 of t cannot be read: a page of the file is damaged":                   {3, 3},
-		"rows 3 to 5 of t cannot be read: a page of the file is damaged":             {3, 5},
-		"row 3 and all behind it of t cannot be read: a page of the file is damaged": {3, math.MaxInt64},
+		"row 3 of t cannot be read: a page of the file is damaged":                   {From: 3, To: 3},
+		"rows 3 to 5 of t cannot be read: a page of the file is damaged":             {From: 3, To: 5},
+		"row 3 and all behind it of t cannot be read: a page of the file is damaged": {From: 3, To: math.MaxInt64},
 	} {
 		if f := r.Fault("t"); f.Detail != want || f.Ref.Table != "t" || f.Item != -1 {
 			t.Errorf("%+v", f)
