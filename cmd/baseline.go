@@ -16,6 +16,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/shell"
 )
 
 const (
@@ -159,10 +160,7 @@ func (run *checkRun) writeBaseline(ctx context.Context, file *atomicfile.File) (
 // again is the command of this run with one flag in the place of another, or behind
 // all others. A value that was given besides goes. What stands behind -- are stores.
 func (p *program) again(flag, other, value, why string) render.Command {
-	flags, stores := p.args, []string(nil)
-	if at := slices.Index(p.args, "--"); at >= 0 {
-		flags, stores = p.args[:at], p.args[at:]
-	}
+	flags, stores := beforeDashes(p.args)
 	words, found := []string{"sessctl"}, false
 	for i := 0; i < len(flags); i++ {
 		word := flags[i]
@@ -175,13 +173,10 @@ func (p *program) again(flag, other, value, why string) render.Command {
 		case name == "--"+other:
 			continue
 		}
-		words = append(words, shellWord(word))
+		words = append(words, shell.Word(word))
 	}
 	if !found {
-		words = append(words, "--"+other, shellWord(value))
+		words = append(words, "--"+other, shell.Word(value))
 	}
-	for _, word := range stores {
-		words = append(words, shellWord(word))
-	}
-	return render.Command{Line: strings.Join(words, " "), Why: why}
+	return render.Command{Line: strings.Join(append(words, shell.Words(stores)...), " "), Why: why}
 }

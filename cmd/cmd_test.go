@@ -139,16 +139,6 @@ func TestNextCommandsLeadToTheWorstFindings(t *testing.T) {
 	}
 }
 
-func TestShellWord(t *testing.T) {
-	for in, want := range map[string]string{
-		"a/b-c.db": "a/b-c.db", "a b": "'a b'", "it's": `'it'\''s'`, "": "''", "$HOME": "'$HOME'", "~x": "'~x'",
-	} {
-		if got := shellWord(in); got != want {
-			t.Errorf("%q: got %s, want %s", in, got, want)
-		}
-	}
-}
-
 func TestInputThatStaysSilentDoesNotKeepAnInterruptedRun(t *testing.T) {
 	r, w := io.Pipe()
 	defer func() { _ = w.Close() }()

@@ -13,6 +13,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/shell"
 	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/ui"
 	"github.com/sessctl/sessctl/internal/view"
@@ -197,13 +198,14 @@ func (run *diffRun) next(tree *diff.Tree) []render.Command {
 		return nil
 	}
 	var next []render.Command
-	id := shellWord(rules.Short(tree.Root.ID))
+	id := rules.Short(tree.Root.ID)
 	if !run.config.Full && tree.Change == diff.Changed {
-		next = append(next, render.Command{Line: "sessctl diff " + shellWord(a) + " " + shellWord(b) + " --session " + id + " --full", Why: "whole texts"})
+		line := "sessctl diff " + shell.Path(a) + " " + shell.Path(b) + " --session " + shell.Word(id) + " --full"
+		next = append(next, render.Command{Line: line, Why: "whole texts"})
 	}
 	in := b
 	if tree.Change == diff.Gone {
 		in = a
 	}
-	return append(next, render.Command{Line: "sessctl view " + shellWord(in) + " " + id, Why: "the session as it is"})
+	return append(next, render.Command{Line: shell.View(in, id), Why: "the session as it is"})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/shell"
 )
 
 // nextCommands are what to type after a check: what the worst findings mean,
@@ -19,21 +20,19 @@ func nextCommands(args []string, results []*check.Result) []render.Command {
 		return nil
 	}
 	next := []render.Command{explainCommand(worst)}
-	path := shellWord(result.Store.Path) + " "
+	path := result.Store.Path
 	if len(args) == 0 && len(results) == 1 {
-		path = ""
+		path = "" // it is found at its usual place
 	}
 	if at := slices.IndexFunc(worst, func(f *check.Finding) bool { return f.Session != "" }); at >= 0 && result.Store.Path != "-" {
-		next = append(next, render.Command{
-			Line: "sessctl view " + path + shellWord(rules.Short(worst[at].Root.ID)), Why: "the session as it is",
-		})
+		next = append(next, render.Command{Line: shell.View(path, rules.Short(worst[at].Root.ID)), Why: "the session as it is"})
 	}
 	if slices.ContainsFunc(check.Fresh(result.Findings), repairable) && result.Store.Path != "-" {
-		next = append(next, render.Command{Line: "sessctl repair " + path + "--dry-run", Why: "what a repair would do"})
+		next = append(next, render.Command{Line: repairCommand(path, "--dry-run"), Why: "what a repair would do"})
 	}
 	if words := worst[0].Allow(); words != nil && result.Store.Path != "-" {
 		next = append(next, render.Command{
-			Line: "sessctl repair " + path + "--allow " + strings.Join(words, ",") + " --dry-run", Why: "what a repair would do that has to be allowed",
+			Line: repairCommand(path, "--allow", strings.Join(words, ","), "--dry-run"), Why: "what a repair would do that has to be allowed",
 		})
 	}
 	return next
@@ -75,11 +74,19 @@ func mostFrequent(findings []*check.Finding) *rules.Rule {
 	return slices.MaxFunc(findings, func(a, b *check.Finding) int { return cmp.Compare(counts[a.Rule], counts[b.Rule]) }).Rule
 }
 
-// shellWord quotes a path for a shell if it needs that.
-func shellWord(path string) string {
-	const plain = "/._-+:@%,=0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	if path != "" && strings.Trim(path, plain) == "" {
-		return path
+// beforeDashes parts a command line at --, behind which nothing is a flag.
+func beforeDashes(args []string) (flags, rest []string) {
+	if at := slices.Index(args, "--"); at >= 0 {
+		return args[:at], args[at:]
 	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	return args, nil
+}
+
+// repairCommand repairs a store, "" for the one at its usual place.
+func repairCommand(store string, flags ...string) string {
+	words := []string{"sessctl repair"}
+	if store != "" {
+		words = append(words, shell.Path(store))
+	}
+	return strings.Join(append(words, flags...), " ")
 }

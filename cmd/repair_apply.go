@@ -9,6 +9,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/shell"
 	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -127,5 +128,5 @@ func (r *repairRun) progress(what string) (set func(int64), clearLine func()) {
 }
 
 func undoCommand(receipt *repair.Receipt) render.Command {
-	return render.Command{Line: "sessctl undo " + shellWord(receipt.Path())}
+	return render.Command{Line: "sessctl undo " + shell.Path(receipt.Path())}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/shell"
 )
 
 // refusal is why the store cannot be repaired in place, nil if it can.
@@ -35,7 +36,7 @@ func (r *repairRun) refusal() error {
 func (r *repairRun) instead() render.Command {
 	switch {
 	case !r.copyable():
-		line := "sessctl export " + shellWord(r.path) + " --output " + shellWord(r.streamName())
+		line := "sessctl export " + shell.Path(r.path) + " --output " + shell.Path(r.streamName())
 		return render.Command{Line: line, Why: "write a stream, which can be repaired"}
 	case r.kind.Edit != nil && r.facts.Writer == session.WriterLive:
 		return r.again("carry this out when the store is closed")

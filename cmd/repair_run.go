@@ -12,6 +12,7 @@ import (
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/shell"
 	"github.com/sessctl/sessctl/internal/store"
 )
 
@@ -58,7 +59,7 @@ func (r *repairRun) locate(ctx context.Context, args []string) (err error) {
 	}
 	r.writer = render.Repair(r.config.Format, render.RepairOptions{
 		Screen: r.out, Tool: tool(), Home: r.home, Quiet: r.config.Quiet, MaxSteps: int(r.config.MaxFindings),
-		Content: r.out.Terminal || r.config.ShowContent, Check: "sessctl check " + shellWord(r.path),
+		Content: r.out.Terminal || r.config.ShowContent, Check: "sessctl check " + shell.Path(r.path),
 	})
 	return nil
 }
@@ -103,16 +104,12 @@ func (r *repairRun) stop(next ...render.Command) error {
 // again is this command line without what kept it from changing anything, and
 // with more words.
 func (r *repairRun) again(why string, words ...string) render.Command {
+	flags, stores := beforeDashes(r.args)
 	if r.config.PlanOut != "" {
-		words = append([]string{"repair", r.path, "--plan", r.config.PlanOut}, words...)
-	} else {
-		kept := slices.DeleteFunc(slices.Clone(r.args), func(arg string) bool {
-			return slices.Contains([]string{"--dry-run", "--dry-run=true", "-n"}, arg)
-		})
-		words = append(kept, words...)
+		return render.Command{Line: repairCommand(r.path, shell.Words(append([]string{"--plan", r.config.PlanOut}, words...))...), Why: why}
 	}
-	for i := range words {
-		words[i] = shellWord(words[i])
-	}
-	return render.Command{Line: "sessctl " + strings.Join(words, " "), Why: why}
+	flags = slices.DeleteFunc(slices.Clone(flags), func(arg string) bool {
+		return slices.Contains([]string{"--dry-run", "--dry-run=true", "-n"}, arg)
+	})
+	return render.Command{Line: "sessctl " + strings.Join(shell.Words(slices.Concat(flags, words, stores)), " "), Why: why}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/shell"
 	"github.com/sessctl/sessctl/internal/store/canonical"
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -294,7 +295,7 @@ func (run *replayRun) next(disagree bool, found []*check.Finding) []render.Comma
 	if run.live {
 		return nil
 	}
-	this := "sessctl replay " + shellWord(run.path)
+	this := "sessctl replay " + shell.Path(run.path)
 	var next []render.Command
 	if len(found) > 0 {
 		next = append(next, explainCommand(found))

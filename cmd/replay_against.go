@@ -9,6 +9,7 @@ import (
 	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/shell"
 )
 
 // against compares the sessions of the recording with those in a store, and
@@ -54,10 +55,10 @@ func (run *replayRun) against(ctx context.Context) error {
 	}
 	next := nextCommands([]string{path}, checked.results)
 	if len(next) == 0 {
-		next = append(next, render.Command{Line: "sessctl check " + shellWord(path), Why: "what is wrong with its sessions by themselves"})
+		next = append(next, render.Command{Line: "sessctl check " + shell.Path(path), Why: "what is wrong with its sessions by themselves"})
 	}
 	if c.Output == "" && slices.ContainsFunc(trees, unfinished) && run.path != "-" {
-		next = append(next, render.Command{Line: "sessctl replay " + shellWord(run.path) + " --output FILE", Why: "keep what only the events hold"})
+		next = append(next, render.Command{Line: "sessctl replay " + shell.Path(run.path) + " --output FILE", Why: "keep what only the events hold"})
 	}
 	if err := checked.writer.Close(render.Ending{ExitCode: checked.code, Next: next}); err != nil {
 		return err

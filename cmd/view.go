@@ -14,6 +14,7 @@ import (
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/shell"
 	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/view"
 )
@@ -211,15 +212,15 @@ func (s *search) build(ctx context.Context, opened *registry.Opened, in view.Inp
 
 // next are the commands that lead on from a view.
 func (s *search) next(v *view.View, found view.Known) []render.Command {
-	this := "sessctl view "
+	named := ""
 	if s.named {
-		this += shellWord(found.Store) + " "
+		named = found.Store
 	}
 	if v.Visibility != nil {
 		if found.Store == "-" {
 			return nil
 		}
-		return s.nextVisible(v, this, found)
+		return s.nextVisible(v, named, found)
 	}
 	var next []render.Command
 	if len(v.Findings) > 0 {
@@ -229,17 +230,13 @@ func (s *search) next(v *view.View, found view.Known) []render.Command {
 		return next
 	}
 	if slices.ContainsFunc(v.Findings, repairable) {
-		repair := "sessctl repair "
-		if s.named {
-			repair += shellWord(found.Store) + " "
-		}
-		next = append(next, render.Command{Line: repair + "--dry-run", Why: "what a repair would do"})
+		next = append(next, render.Command{Line: repairCommand(named, "--dry-run"), Why: "what a repair would do"})
 	}
 	if v.Request == nil && len(v.Findings) > 0 {
-		next = append(next, render.Command{Line: this + s.short(found.ID) + " --model-input", Why: "what the next run would send"})
+		next = append(next, render.Command{Line: shell.View(named, s.short(found.ID), "--model-input"), Why: "what the next run would send"})
 	}
 	if v.Others > 0 && v.Shown.Parent != "" {
-		next = append(next, render.Command{Line: this + s.short(v.Shown.Parent), Why: "the session around this one"})
+		next = append(next, render.Command{Line: shell.View(named, s.short(v.Shown.Parent)), Why: "the session around this one"})
 	}
 	return next
 }
@@ -249,5 +246,5 @@ func (s *search) short(id string) string {
 	if found, err := view.Choose(s.sessions.Known, rules.Short(id)); err == nil && found.ID == id {
 		id = rules.Short(id)
 	}
-	return shellWord(id)
+	return id
 }

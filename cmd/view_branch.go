@@ -12,6 +12,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/shell"
 	"github.com/sessctl/sessctl/internal/view"
 )
 
@@ -102,18 +103,18 @@ func checkDiff(c *config.Config, q *view.Question) error {
 	return nil
 }
 
-// nextVisible are the commands that lead on from what viewers see. this is the
-// command so far.
-func (s *search) nextVisible(v *view.View, this string, found view.Known) []render.Command {
-	this += s.short(found.ID)
+// nextVisible are the commands that lead on from what viewers see. named is the store,
+// where somebody named it.
+func (s *search) nextVisible(v *view.View, named string, found view.Known) []render.Command {
+	id := s.short(found.ID)
 	var next []render.Command
 	if v.Visibility.Single && spoken(v.Visibility) {
-		next = append(next, render.Command{Line: this + " --all", Why: "what every agent sees"})
+		next = append(next, render.Command{Line: shell.View(named, id, "--all"), Why: "what every agent sees"})
 	}
 	if models := v.Visibility.Models; len(models) == 1 && models[0].Name == "path" && len(v.Visibility.Viewers) > 1 {
-		next = append(next, render.Command{Line: this + " --diff path,tokens", Why: "what token sets would show besides"})
+		next = append(next, render.Command{Line: shell.View(named, id, "--diff", "path,tokens"), Why: "what token sets would show besides"})
 	}
-	return append(next, render.Command{Line: this, Why: "the session itself, and what is wrong with it"})
+	return append(next, render.Command{Line: shell.View(named, id), Why: "the session itself, and what is wrong with it"})
 }
 
 // spoken reports whether there is an agent that `--all` could show.

@@ -3,6 +3,7 @@ package ui
 import (
 	"bytes"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -203,5 +204,19 @@ func TestProgressOfUnknownSize(t *testing.T) {
 	p := &Progress{}
 	if got := p.amount(1100); got != "1.1 kB" {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestWrapKeepsACommandWhole(t *testing.T) {
+	for text, want := range map[string][]string{
+		"Use `sessctl check 'a  b.db' --deep` to see it": {"Use", "`sessctl check 'a  b.db' --deep`", "to see it"},
+		"(`sessctl check 'a  b.db'`) shows it":           {"(`sessctl check 'a  b.db'`)", "shows it"},
+		"a ` that is  never closed":                      {"a ` that", "is never", "closed"},
+		"`one two three` `four five six`, and  so on":    {"`one two three`", "`four five six`,", "and so on"},
+		"`": {"`"}, "": {""}, "``` four five": {"``` four", "five"},
+	} {
+		if got := Wrap(text, 10); !slices.Equal(got, want) {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
 	}
 }

@@ -2,16 +2,17 @@ package ui
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Wrap breaks text into lines of at most width columns, at spaces only: an id
-// or a path that is longer stays whole, so that it can be copied.
+// Wrap breaks text into lines of at most width columns, at spaces only: an id,
+// a path or a `command` that is longer stays whole, so that it can be copied.
 func Wrap(text string, width int) []string {
 	var lines []string
 	line, used := "", 0
-	for word := range strings.FieldsSeq(text) {
+	for _, word := range words(text) {
 		w := ansi.StringWidth(word)
 		switch {
 		case line == "":
@@ -24,6 +25,26 @@ func Wrap(text string, width int) []string {
 		}
 	}
 	return append(lines, line)
+}
+
+// words parts text at its spaces, but for those of a command between backquotes.
+func words(text string) (list []string) {
+	for {
+		text = strings.TrimLeftFunc(text, unicode.IsSpace)
+		if text == "" {
+			return list
+		}
+		from := 0
+		if command := strings.TrimLeft(text, "("); strings.HasPrefix(command, "`") {
+			from = len(text) - len(command) + 1
+			from += strings.IndexByte(text[from:], '`') + 1 // 0 where it is never closed
+		}
+		end := strings.IndexFunc(text[from:], unicode.IsSpace)
+		if end < 0 {
+			return append(list, text)
+		}
+		list, text = append(list, text[:from+end]), text[from+end:]
+	}
 }
 
 // Hang wraps text behind a first prefix, with further lines behind another one.

@@ -76,11 +76,12 @@ func newestRoots(known []Known) []Known {
 
 func newer(a, b Known) int { return b.Created.Compare(a.Created) }
 
-// Choose finds the session that a name means: an id, the unique beginning of
-// one, or -1 for the newest root session, -2 for the one before, as docker
-// agent counts them. The error is a usage problem that names what comes near.
+// Choose finds the session that a name means: an id, -1 for the newest root
+// session, -2 for the one before, as docker agent counts them, or the unique
+// beginning of an id. The error is a usage problem that names what comes near.
 func Choose(known []Known, name string) (Known, error) {
-	if n, err := strconv.Atoi(name); err == nil && n < 0 {
+	isID := slices.ContainsFunc(known, func(k Known) bool { return k.ID == name })
+	if n, err := strconv.Atoi(name); err == nil && n < 0 && !isID {
 		roots := newestRoots(known)
 		if -n > len(roots) {
 			return Known{}, noSession("Count from -1, the newest.", "there is no session %s: only %d are there", name, len(roots))

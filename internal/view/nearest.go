@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/shell"
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
@@ -29,7 +30,7 @@ const elsewhere = "`sessctl stores` shows where else there are stores."
 // ambiguous says which sessions a name may mean.
 func ambiguous(found []Known, name string) error {
 	if found[0].ID == found[1].ID {
-		return problem.New(problem.Usage, "Name the store before the session: sessctl view "+found[0].Store+" "+name,
+		return problem.New(problem.Usage, "Name the store before the session: "+shell.View(found[0].Store, name),
 			"session %q is in %s and in %s", name, found[0].Store, found[1].Store)
 	}
 	slices.SortStableFunc(found, newer)

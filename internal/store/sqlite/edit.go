@@ -66,7 +66,7 @@ func examine(ctx context.Context, path string) error {
 	}
 	for _, f := range db.Faults() {
 		if f.Kind == session.StoreDamaged {
-			return problem.New(problem.Unreadable, inCopy(path),
+			return problem.New(problem.Unreadable, inCopy,
 				"%s is not repaired in place, because opening it for writing would destroy evidence: %s", path, f.Detail)
 		}
 	}

@@ -34,10 +34,9 @@ func held(path string, w Writer) error {
 		"%s is in use by %s", path, who)
 }
 
-// inCopy is what to do about a database that cannot be changed where it is.
-func inCopy(path string) string {
-	return "repair a copy: sessctl repair " + path + " --output COPY"
-}
+// inCopy is what to do about a database that cannot be changed where it is. The command
+// does not name it: a path with spaces would break where the message does.
+const inCopy = "repair a copy: `sessctl repair STORE --output COPY`"
 
 // afterRefusal is what to do when changes cannot be taken back.
 const afterRefusal = "nothing was changed; restore the backup if what came since may be lost"
@@ -49,7 +48,7 @@ func notWritable(path, part string, err error) error {
 	return &problem.Error{
 		Class: problem.Unreadable,
 		What:  path + " cannot be changed: " + part + " is not writable (" + problem.Reason(err) + ")",
-		Next:  inCopy(path),
+		Next:  inCopy,
 		Err:   err,
 	}
 }
@@ -81,7 +80,7 @@ func (e *Edit) explain(err error) error {
 		return full(path, filepath.Dir(e.db.File.real), err)
 	case lib.SQLITE_READONLY, lib.SQLITE_PERM, lib.SQLITE_CANTOPEN, lib.SQLITE_IOERR:
 		p.What = path + " was not changed: it cannot be written (" + err.Error() + ")"
-		p.Next = "check the disk and the permissions of the file and its folder; or " + inCopy(path)
+		p.Next = "check the disk and the permissions of the file and its folder; or " + inCopy
 	case lib.SQLITE_CONSTRAINT:
 		p.Class, p.Next = problem.RolledBack, addedRules
 		p.What = path + " was not changed: the database refuses the change (" + err.Error() + ")"

@@ -115,7 +115,7 @@ func (db *DB) inspectRoom(ctx context.Context) error {
 	if free*4 > pages && free*size > 1<<20 {
 		db.faults = append(db.faults, fault(session.Housekeeping, "free",
 			"%s of the %s in the file are free: close the runtime and write a compact copy with "+
-				"sqlite3 %s \"VACUUM INTO 'compact.db'\"", bytesText(free*size), bytesText(pages*size), db.File.Path))
+				"`sqlite3 STORE \"VACUUM INTO 'compact.db'\"`", bytesText(free*size), bytesText(pages*size)))
 	}
 	if db.File.WAL > max(64<<20, db.File.Size) {
 		db.faults = append(db.faults, fault(session.Housekeeping, "wal",

@@ -1,0 +1,72 @@
+// Package shell writes words of command lines that people paste. A word is read back
+// as the same text by every POSIX shell and by fish, whatever a store holds, and it
+// prints as it is: on one line, without a character that ui.Clean would change, and
+// without a backquote, between which a message has its commands.
+package shell
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/ui"
+)
+
+const letters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+// Word is text as one word. What quotes alone cannot carry over a terminal (a line
+// break, an escape sequence, an invisible character) is written as octal numbers,
+// which printf makes text of again. Line breaks at the end are lost in that form, and
+// NUL, which no program can be given, is too.
+func Word(text string) string {
+	if ui.Clean(text) == text && !strings.Contains(text, "`") {
+		if text != "" && text[0] != '=' && strings.Trim(text, letters+"/._-+:@%,=") == "" { // zsh looks for a program called as what follows =
+			return text
+		}
+		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	}
+	var octal strings.Builder
+	for i := range len(text) {
+		if c := text[i]; strings.IndexByte(letters+"/._-", c) >= 0 {
+			octal.WriteByte(c)
+		} else if c != 0 {
+			fmt.Fprintf(&octal, `\0%03o`, c)
+		}
+	}
+	return `"$(printf %b '` + octal.String() + `')"`
+}
+
+// Words are texts as words.
+func Words(texts []string) []string {
+	words := make([]string, len(texts))
+	for i, text := range texts {
+		words[i] = Word(text)
+	}
+	return words
+}
+
+// Path is the path of a file as one word that no command takes for a flag. "-" stays:
+// it is standard input.
+func Path(path string) string {
+	if strings.HasPrefix(path, "-") && path != "-" {
+		path = "./" + path
+	}
+	return Word(path)
+}
+
+// View is the command that shows a session of a store, "" for the one at its usual place.
+// An id that begins as flags do stands behind --, where nothing is a flag. Of one with a
+// NUL, which no program can be given, the beginning has to do.
+func View(store, id string, flags ...string) string {
+	var operands []string
+	if store != "" {
+		operands = append(operands, Path(store))
+	}
+	id, _, _ = strings.Cut(id, "\x00")
+	operands = append(operands, Word(id))
+	words := slices.Concat(operands, flags)
+	if strings.HasPrefix(id, "-") {
+		words = slices.Concat(flags, []string{"--"}, operands)
+	}
+	return "sessctl view " + strings.Join(words, " ")
+}
