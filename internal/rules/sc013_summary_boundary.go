@@ -20,27 +20,34 @@ var summaryBoundary = Rule{
 }
 
 // reportBoundary judges the kept-tail boundary of the session's last summary. A
-// boundary that parts a call from its result is SC113.
+// boundary that parts a call from its result is SC113. One that is the summary's
+// own place is how docker agent since v1.41.0 writes that nothing is kept.
 func reportBoundary(p *Pass, s *Subject, last int) {
-	kept, entry := s.Items[last].KeptFrom, 0
+	kept, own := s.Items[last].KeptFrom, int64(s.entryOf(last))
+	f := p.find(s.Session, last)
+	entry := 0
 	var why string
 	switch covered := s.covered(last); {
 	case kept < 0:
-		why = "is negative"
-	case s.Start > last:
-		why = "is not before the summary"
-	case s.sends(s.Start, covered):
+		f.Severity = Warning
+		why = "is negative: readers keep no tail, as for 0"
+	case kept > own:
+		// The writer's list in memory was longer than what it stored: a hook's
+		// context, results of a cancelled run.
+		f.Severity = Info
+		why = fmt.Sprintf("is behind the summary itself (entry %d): readers keep no tail, as for 0", own)
+	case s.Start < last && s.sends(s.Start, covered):
 		why = fmt.Sprintf("lies in history that the summary at item %d already covers, which the next request would send again", s.summaryBefore(last))
 		entry = s.safeBoundary(last, covered)
 	default:
 		return
 	}
-	f := p.find(s.Session, last)
 	f.Message = fmt.Sprintf("the summary keeps its tail from entry %d, which %s", kept, why)
-	if s.Closed {
+	switch {
+	case s.Closed:
 		f.Severity = Info
 		f.Message += s.because(last)
-	} else {
+	case f.Severity > Info:
 		f.Fixes = []Fix{moveBoundary(s, last, entry)}
 	}
 	p.Report(f)

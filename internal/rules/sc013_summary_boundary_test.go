@@ -42,12 +42,31 @@ P
   user
   summary "second" kept=-1`,
 			want: `
-				SC013 error P.3
+				SC013 warning P.3
 				lossless: set P.3 first_kept_entry=0`,
-			says: "keeps its tail from entry -1, which is negative",
+			says: "keeps its tail from entry -1, which is negative: readers keep no tail, as for 0",
 		},
 		{
-			name: "a number behind the summary",
+			name: "the summary's own place means that nothing is kept",
+			tree: `
+P
+  user
+  root "ok"
+  summary "so far" kept=2
+  user
+  root "ok"`,
+		},
+		{
+			name: "its own place behind an earlier summary, too",
+			tree: `
+P
+  user
+  summary "first" kept=1
+  user
+  summary "second" kept=3`,
+		},
+		{
+			name: "a number behind the summary, where the writer's list was longer",
 			tree: `
 P
   user
@@ -55,10 +74,8 @@ P
   summary "so far" kept=3
   user
   root "ok"`,
-			want: `
-				SC013 error P.2
-				lossless: set P.2 first_kept_entry=0`,
-			says: "is not before the summary",
+			want: `SC013 info P.2`,
+			says: "keeps its tail from entry 3, which is behind the summary itself (entry 2): readers keep no tail, as for 0",
 		},
 		{
 			name: "a number behind the end",
@@ -68,9 +85,7 @@ P
   summary "first"
   user
   summary "second" kept=40`,
-			want: `
-				SC013 error P.3
-				lossless: set P.3 first_kept_entry=0`,
+			want: `SC013 info P.3`,
 		},
 		{
 			name: "only the items that the reader loads count",
@@ -82,8 +97,6 @@ P
   root "two"
   summary "so far" kept=3`,
 			want: `
-				SC013 error P.4
-				lossless: set P.4 first_kept_entry=0
 				SC704 warning P.1
 				kept with prune: quarantine P.1`,
 		},
