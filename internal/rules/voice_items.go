@@ -11,7 +11,8 @@ import (
 )
 
 // shown are the items that a voice is shown, by index: its own, and those that
-// the store's reader lets it see.
+// the store's reader lets it see. Without a branch that is everything, also what
+// runs below an agent between its call and the result.
 func (p *Pass) shown(s *Subject, who voice, of []int, own int) []int {
 	viewer := branch.Viewer{Label: who.branch, Scope: who.scope, Session: s.ID}
 	model := p.Reader()
@@ -19,17 +20,13 @@ func (p *Pass) shown(s *Subject, who voice, of []int, own int) []int {
 	for i := range s.Items {
 		it := &s.Items[i]
 		if of[i] != own {
-			if it.Kind == session.Message && !it.OnWire() {
+			if p.Store.ForeignText && it.Kind == session.Message && !it.OnWire() {
 				continue
 			}
 			if of[i] < 0 && it.Answers() && own > 0 {
 				continue // of nobody's call: the first voice tells of it
 			}
-			seen, why := model.Visible(viewer, EventOf(s.Session, i))
-			if why == branch.Unbranched && !p.Store.ForeignText {
-				continue // what runs below an agent is not between its own calls and results
-			}
-			if !seen && it.Kind != session.Summary {
+			if seen, _ := model.Visible(viewer, EventOf(s.Session, i)); !seen && it.Kind != session.Summary {
 				continue
 			}
 		}
@@ -49,45 +46,50 @@ func EventOf(s *session.Session, i int) branch.Event {
 	return branch.Event{Label: it.Branch, Invocation: it.Invocation, Session: s.ID, Scope: it.Scope, Node: it.Node}
 }
 
-// unbranched says of each item which message without a branch comes at it or next
-// behind it; len(Items) where none does.
-func unbranched(s *Subject) []int {
-	next := make([]int, len(s.Items)+1)
-	next[len(s.Items)] = len(s.Items)
+// next says of each item which one of those that is comes at it or next behind it;
+// len(Items) where none does.
+func next(s *Subject, is func(*session.Item) bool) []int {
+	list := make([]int, len(s.Items)+1)
+	list[len(s.Items)] = len(s.Items)
 	for i := len(s.Items) - 1; i >= 0; i-- {
-		next[i] = next[i+1]
-		if s.Items[i].Branch == "" && s.Items[i].OnWire() {
-			next[i] = i
+		list[i] = list[i+1]
+		if is(&s.Items[i]) {
+			list[i] = i
 		}
 	}
-	return next
+	return list
 }
+
+// inRoot reports whether an item is a message without a branch.
+func inRoot(it *session.Item) bool { return it.Branch == "" && it.OnWire() }
 
 // interrupted adds to the items of a voice one of what others said in each gap,
 // and behind the last.
-func interrupted(own, plain []int) []int {
+func interrupted(own, others []int) []int {
 	var at []int
 	for n, i := range own {
-		if n > 0 && plain[own[n-1]+1] < i {
-			at = append(at, plain[own[n-1]+1])
+		if n > 0 && others[own[n-1]+1] < i {
+			at = append(at, others[own[n-1]+1])
 		}
 		at = append(at, i)
 	}
-	if last := plain[own[len(own)-1]+1]; last < len(plain)-1 {
+	if last := others[own[len(own)-1]+1]; last < len(others)-1 {
 		at = append(at, last)
 	}
 	return at
 }
 
-// listener is the subject of what one voice is shown of a session.
-func (p *Pass) listener(s *Subject, at, of []int, own int) *Subject {
+// listener is the subject of what one voice is shown of a session. Of others it
+// hears texts where the runtime makes such of what they said, and where only the
+// interruption counts.
+func (p *Pass) listener(s *Subject, at, of []int, own int, sketched bool) *Subject {
 	heard := *s.Session
 	heard.Children, heard.IndexRefs, heard.Faults = nil, nil, nil
 	heard.Items = make([]session.Item, len(at))
 	for n, i := range at {
 		heard.Items[n] = s.Items[i]
-		if of[i] >= 0 && of[i] != own {
-			p.retell(&heard.Items[n])
+		if (p.Store.ForeignText || sketched) && of[i] >= 0 && of[i] != own {
+			retell(&heard.Items[n])
 		}
 		if it := &heard.Items[n]; it.Kind == session.Summary && it.KeptFrom > 0 {
 			it.KeptFrom = int64(s.keptIn(at, it.KeptFrom))
@@ -100,7 +102,7 @@ func (p *Pass) listener(s *Subject, at, of []int, own int) *Subject {
 		}
 	}
 	v := p.newSubject(&heard, &replay.Session{Session: &heard, Steps: make([]replay.Step, len(at))})
-	v.whole, v.at = s, at
+	v.whole, v.at, v.sketched = s, at, sketched
 	return v
 }
 
@@ -115,18 +117,14 @@ func (s *Subject) keptIn(at []int, kept int64) int {
 	return n
 }
 
-// retell makes of an item what it is for somebody else: a text. Calls and results
-// in it need nobody's answer any more.
-func (p *Pass) retell(it *session.Item) {
-	if p.Store.ForeignText {
-		if it.Body != nil {
-			it.Body = &session.Body{Text: told(it), Raw: it.Body.Raw}
-		}
-		it.Role, it.Agent, it.Model = session.User, "", ""
-		it.Text = session.Digest(cmp.Or(it.Text, it.Meaning))
-	} else if it.Text == 0 || it.Role == session.Tool {
-		it.Flags |= session.Skipped
+// retell makes of an item what it is for somebody else: a text of the user. Calls
+// and results in it need nobody's answer any more.
+func retell(it *session.Item) {
+	if it.Body != nil {
+		it.Body = &session.Body{Text: told(it), Raw: it.Body.Raw}
 	}
+	it.Role, it.Agent, it.Model = session.User, "", ""
+	it.Text = session.Digest(cmp.Or(it.Text, it.Meaning))
 	it.Calls, it.Results, it.Blocks = nil, nil, nil
 	it.Flags &^= session.EmptyCalls | session.NullText | session.BlankText | session.TrailingSpace
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/branch"
+	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -38,26 +39,34 @@ func (p *Pass) voices(s *Subject) []*Subject {
 			own[v] = append(own[v], i)
 		}
 	}
-	plain := unbranched(s)
+	plain, all := next(s, inRoot), next(s, (*session.Item).OnWire)
 	for v := range list {
 		at := own[v]
-		if whole || v == 0 {
+		switch {
+		case whole || v == 0:
 			at = p.shown(s, list[v], of, v)
-		} else {
+		case !p.Store.ForeignText && list[v].branch == "":
+			at = interrupted(at, all)
+		default:
 			at = interrupted(at, plain)
 		}
-		subjects[v] = p.listener(s, at, of, v)
-		subjects[v].who, subjects[v].sketched = list[v], !whole && v > 0
+		subjects[v] = p.listener(s, at, of, v, !whole && v > 0)
+		subjects[v].who = list[v]
 	}
 	strayed(subjects)
 	return subjects
 }
 
-// strayed finds the results that are not shown to who made their calls. All voices
-// have the one list.
+// strayed finds the results that are not shown to who is shown their calls, and the
+// other way round: those that another voice pairs, by their places, and those that
+// nobody does, by their ids.
 func strayed(subjects []*Subject) {
 	orphans, missing := map[string]bool{}, map[string]bool{}
+	paired := map[pairing.Occurrence]bool{}
 	for _, v := range subjects {
+		for _, pair := range v.Pairs.Pairs {
+			paired[v.placed(pair.Call)], paired[v.placed(pair.Result)] = true, true
+		}
 		for _, at := range v.Pairs.Orphans {
 			orphans[v.result(at).CallID] = true
 		}
@@ -67,8 +76,24 @@ func strayed(subjects []*Subject) {
 	}
 	maps.DeleteFunc(missing, func(id string, _ bool) bool { return id == "" || !orphans[id] })
 	for _, v := range subjects {
-		v.strayed = missing
+		v.strayed = maps.Clone(missing)
+		for _, at := range v.Pairs.Orphans {
+			if paired[v.placed(at)] {
+				v.strayed[v.result(at).CallID] = true
+			}
+		}
+		for _, m := range v.Pairs.Missing {
+			if paired[v.placed(m.Call)] {
+				v.strayed[v.call(m.Call).ID] = true
+			}
+		}
 	}
+}
+
+// placed is a call or result of a voice by its place in the session.
+func (s *Subject) placed(at pairing.Occurrence) pairing.Occurrence {
+	at.Item = s.Place(at.Item)
+	return at
 }
 
 // owners say whose voice each item is of, -1 for those of everybody: what the user

@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,7 +48,7 @@ P
   a <T1 branch=p.a
   b <T2 branch=p.b
 `},
-		{name: "a sub-agent runs between a call and its result", store: filtered, tree: `
+		{name: "a sub-agent runs between a call and its result, and its caller is shown all", store: filtered, tree: `
 P
   user
   root T1()
@@ -55,7 +56,69 @@ P
   x "done" branch=x
   root <T1
   root "ok"
+`, want: `
+SC104 error P.4 see P.1
+lossless: move P.4 to P after P.1`},
+		{name: "a sub-agent's open call is in its caller's request, too, and is told of once", store: filtered, tree: `
+P
+  user
+  root "one moment"
+  x T1() branch=x
+  root "ok"
+`, want: `
+SC101 error P.2
+lossless: insert placeholder T1 by x in P after P.2`},
+		{name: "two sub-agents at the same time, whose calls the root is shown as they came", store: filtered, tree: `
+P
+  user
+  a T1() branch=a
+  b T2() branch=b
+  a <T1 branch=a
+  b <T2 branch=b
+  root "ok"
+`, want: `
+SC104 error P.3 see P.1
+lossless: move P.3 to P after P.1`},
+		{name: "the same where every agent has a branch", store: filtered, tree: `
+P
+  user
+  a T1() branch=p.a
+  b T2() branch=p.b
+  a <T1 branch=p.a
+  b <T2 branch=p.b
+  a "done" branch=p.a
+  b "done" branch=p.b
 `},
+		{name: "an agent is shown the calls of the one above it as they are", store: filtered, tree: `
+P
+  user
+  orch T1() branch=orch
+  res "looking" branch=orch.res
+  orch <T1 branch=orch
+  orch "ok" branch=orch
+`, want: `
+SC104 error P.3 see P.1
+lossless: move P.3 to P after P.1`},
+		{name: "a result on another branch than its call is nobody's to make up or take out", store: filtered, tree: `
+P
+  user
+  root T1()
+  a <T1 branch=a
+  b "hm" branch=b
+  root "ok"
+`, want: `
+SC101 error P.1
+manual:`, says: "no result that it is shown"},
+		{name: "a result that one branch is shown without its call", store: filtered, tree: `
+P
+  user
+  a T1() branch=a
+  - <T1
+  b "hm" branch=b
+  root "ok"
+`, want: `
+SC103 error P.2
+manual:`, says: "which another agent or branch made that is not shown it"},
 		{name: "a late row that answers a whole turn moves as one", store: filtered, tree: `
 P
   user
@@ -195,11 +258,14 @@ SC503 error P.3,4`,
 }
 
 // TestManyVoicesFindTheSame: whether voices are shown everything or only where they
-// are interrupted, the same pairs are broken.
+// are interrupted, the same pairs are broken. Left out are results on other branches
+// than their calls where others are shown the calls as such.
 func TestManyVoicesFindTheSame(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var b strings.Builder
 		b.WriteString("P\n  user\n")
+		filters := rapid.Bool().Draw(rt, "filters")
+		made := map[int]string{}
 		for n := range rapid.IntRange(2, 30).Draw(rt, "items") {
 			agent := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(rt, "agent")
 			label := rapid.SampledFrom([]string{"", " branch=p." + agent, " branch=q." + agent}).Draw(rt, "label")
@@ -207,7 +273,11 @@ func TestManyVoicesFindTheSame(t *testing.T) {
 			switch rapid.IntRange(0, 3).Draw(rt, "kind") {
 			case 0:
 				fmt.Fprintf(&b, "  %s T%d()%s\n", agent, n, label)
+				made[n] = label
 			case 1:
+				if of, known := made[id]; known && filters {
+					label = of
+				}
 				fmt.Fprintf(&b, "  %s <T%d%s\n", agent, id, label)
 			case 2:
 				fmt.Fprintf(&b, "  %s \"said\"%s\n", agent, label)
@@ -217,13 +287,18 @@ func TestManyVoicesFindTheSame(t *testing.T) {
 		}
 		trees := treetest.Trees(t, b.String())
 		store := &session.Store{Writer: session.WriterDead}
-		shared(store)
+		if shared(store); filters {
+			store.ForeignText = false
+			filtered(store)
+		}
 		find := func() string {
 			found := findFor(store, trees, rules.Judge{Profiles: []*rules.Profile{bare}})
 			for _, f := range found {
 				f.Fixes = nil // where a result goes depends on what stands between
 			}
-			return describe(trees, found)
+			told := lines(describe(trees, found))
+			slices.Sort(told) // which voice tells of a finding first does not matter
+			return strings.Join(told, "\n")
 		}
 		whole := find()
 		defer rules.ShowAtMost(0)()
