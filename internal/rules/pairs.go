@@ -14,13 +14,11 @@ import (
 func (p *Pass) pair(s *Subject, keep func(i int) bool) {
 	s.Pairs = pairing.Claim(s.Items, keep)
 	for i := range s.Pairs.Pairs {
-		if pair := &s.Pairs.Pairs[i]; p.Store.GathersResults && pair.Place == pairing.Late {
+		if pair := &s.Pairs.Pairs[i]; s.gathers && pair.Place == pairing.Late {
 			pair.Place = pairing.Adjacent
 		}
 	}
-	s.Pairs.Extras = slices.DeleteFunc(s.Pairs.Extras, func(e pairing.Extra) bool {
-		return s.call(s.Pairs.Pairs[e.Pair].Call).Waits || p.Store.GathersResults && s.result(e.Result).Pending
-	})
+	s.Pairs.Extras = slices.DeleteFunc(s.Pairs.Extras, func(e pairing.Extra) bool { return s.replaced(s.Pairs, e) })
 	archived := func(i int) bool { return s.Items[i].Flags.Has(session.Archived) }
 	if len(s.Pairs.Missing)+len(s.Pairs.Orphans) == 0 || !slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Flags.Has(session.Archived) }) {
 		return
@@ -38,4 +36,11 @@ func (p *Pass) pair(s *Subject, keep func(i int) bool) {
 	}
 	s.Pairs.Missing = slices.DeleteFunc(s.Pairs.Missing, func(m pairing.Missing) bool { return halves[m.Call] })
 	s.Pairs.Orphans = slices.DeleteFunc(s.Pairs.Orphans, func(at pairing.Occurrence) bool { return halves[at] })
+}
+
+// replaced reports whether a second result is no second one in a request: that of a
+// call which waits is answered by whatever comes last, and where the runtime gathers
+// results, an interim one gives way.
+func (s *Subject) replaced(by *pairing.Pairing, e pairing.Extra) bool {
+	return s.call(by.Pairs[e.Pair].Call).Waits || s.gathers && s.result(e.Result).Pending
 }

@@ -66,6 +66,7 @@ type Subject struct {
 	strayed  map[string]bool // of a voice: ids of calls whose result only another one is shown
 	sketched bool            // a voice that is not shown everything: numbers of messages are not known
 
+	gathers bool // the runtime puts late results behind their calls
 	caller  *replay.Delegation
 	raw     *pairing.Pairing
 	refused map[readingBy]*Refused // made by Refused
@@ -132,7 +133,7 @@ func (p *Pass) judgedBy(s, parent *Subject) {
 
 // newSubject computes what a session tells by itself.
 func (p *Pass) newSubject(s *session.Session, rs *replay.Session) *Subject {
-	subject := &Subject{Session: s, Replay: rs, Start: s.Start(), Model: lastModel(s, rs)}
+	subject := &Subject{Session: s, Replay: rs, Start: s.Start(), Model: lastModel(s, rs), gathers: p.Store.GathersResults}
 	p.pair(subject, func(i int) bool { return rs.Steps[i].Action == replay.Persist })
 	return subject
 }

@@ -57,6 +57,7 @@ type reading struct {
 	unnamed map[pairing.Occurrence]pairing.Occurrence // pairs that their places alone join, by result
 	inside  map[pairing.Occurrence]pairing.Occurrence // pairs whose result is within an assistant's message
 	settled map[pairing.Occurrence]bool               // calls that need no other answer
+	moved   map[pairing.Occurrence]bool               // results that the runtime puts behind their calls, or leaves out
 
 	open []pairing.Occurrence // calls that a result may answer here, the nearest message's first
 	seen map[string]bool      // the ids that calls have here, open or not
@@ -69,16 +70,22 @@ func (s *Subject) reading(profile *Profile, strict bool) *reading {
 		unnamed: map[pairing.Occurrence]pairing.Occurrence{},
 		inside:  map[pairing.Occurrence]pairing.Occurrence{},
 		settled: map[pairing.Occurrence]bool{},
+		moved:   map[pairing.Occurrence]bool{},
 		seen:    map[string]bool{},
 	}
 	for _, pair := range s.stored().Pairs {
 		switch {
+		case pair.Place == pairing.Late && s.gathers:
+			r.moved[pair.Result], r.settled[pair.Call] = true, true
 		case pair.Place == pairing.Inside:
 			r.inside[pair.Result] = pair.Call
 			r.settled[pair.Call] = !strict
 		case s.call(pair.Call).ID != s.result(pair.Result).CallID:
 			r.unnamed[pair.Result] = pair.Call
 		}
+	}
+	for _, e := range s.stored().Extras {
+		r.moved[e.Result] = s.replaced(s.stored(), e)
 	}
 	return r
 }
@@ -112,7 +119,7 @@ func (r *reading) read(item int) {
 func (r *reading) answers(item int) {
 	for n := range r.Items[item].Results {
 		at := pairing.Occurrence{Item: item, Nth: n}
-		if _, inside := r.inside[at]; inside || r.result(at).Server {
+		if _, inside := r.inside[at]; inside || r.moved[at] || r.result(at).Server {
 			continue
 		}
 		first := slices.IndexFunc(r.open, func(call pairing.Occurrence) bool { return r.answered(at, call) })
