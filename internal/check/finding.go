@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -82,14 +81,11 @@ func flatten(f *rules.Finding, facts *session.Store, tree *session.Tree, seq, or
 	flat := &Finding{
 		Rule: f.Rule, Severity: f.Severity,
 		Item: f.Item, Items: f.Items, Count: f.Count, Row: f.Ref.Row(), Agent: f.Agent, Call: f.Call,
-		Message: f.Message, Profile: f.Profile, ProviderError: f.ProviderError, Judged: f.Judged, Sent: f.Sent,
+		Line: f.Line, Message: f.Message, Profile: f.Profile, ProviderError: f.ProviderError, Judged: f.Judged, Sent: f.Sent,
 		Related: f.Related, Twins: f.Twins, Fixes: f.Fixes,
 		tree: seq, order: order, id: identity(f, tree),
 	}
 	flat.Fingerprint = flat.id.fingerprint(lasting(f, facts))
-	if f.Ref.Table == recording.Table {
-		flat.Line = f.Ref.Key
-	}
 	if f.Session != nil {
 		flat.Session = f.Session.ID
 		flat.Root = headOf(tree)

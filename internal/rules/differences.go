@@ -64,7 +64,7 @@ func (p *Pass) telling(found []*Finding) []*Finding {
 		d := p.tells(f)
 		if d != nil {
 			f.Severity = max(f.Severity, f.Rule.Severity)
-			f.Message += "; the recording has " + itemName(d.Recorded, d.RecordedItem)
+			f.Message += "; the recording has " + recordedName(d.Recorded, d.RecordedItem)
 		}
 		return d == nil
 	})

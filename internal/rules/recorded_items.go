@@ -9,8 +9,13 @@ import (
 // recordedItem is the item of the recording that the difference is about.
 func recordedItem(d *replay.Difference) *session.Item { return &d.Recorded.Items[d.RecordedItem] }
 
-// itemName is an item for people, without what it says, and where it is recorded:
+// recordedName is an item of the recording for people, and where it stands there:
 // `a message of "root" with call r1 (shell) (line 12)`.
+func recordedName(s *session.Session, item int) string {
+	return itemName(s, item) + atLine(&s.Items[item])
+}
+
+// itemName is an item for people, without what it says.
 func itemName(s *session.Session, item int) string {
 	it := &s.Items[item]
 	var name string
@@ -35,7 +40,7 @@ func itemName(s *session.Session, item int) string {
 	if len(it.Calls) > 0 {
 		name += " with " + callNames(it)
 	}
-	return name + atLine(it)
+	return name
 }
 
 func resultIDs(it *session.Item) []string {
@@ -63,8 +68,9 @@ func itemNames(run []replay.Difference, name func(*replay.Difference) string) st
 	return some(names)
 }
 
-// atLine is where the item stands in the recording, "" for a stored one and for one
-// that came as a part of its sub-session.
+// atLine is where an item of the recording stands in it, "" for one that came as a
+// part of its sub-session. Of a stored item it must not be asked: a store's table may
+// have any name, also that of a recording's items.
 func atLine(it *session.Item) string {
 	if it.Table != recording.Table {
 		return ""

@@ -83,6 +83,7 @@ type Finding struct {
 	Item    int              // index of the first item named, -1 when none is
 	Items   []int            // all items of Session that the finding names, first to last
 	Ref     session.Ref      // the record
+	Line    string           // of the recording that it is about, "" for a store
 	Field   string           // the column or key of the record that a fault is about, "" where none is
 	Nth     int              // which call, result or fault of the record, or of its field
 	Whole   bool             // it stands for all that its rule finds in the session, of which Ref is the first

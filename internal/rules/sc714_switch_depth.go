@@ -28,7 +28,8 @@ var switchDepth = Rule{
 
 // findLine starts a finding about a line of the recording.
 func (p *Pass) findLine(line int64) Finding {
-	return Finding{Severity: p.rule.Severity, Item: -1, Ref: session.Ref{Table: recording.Table, Key: strconv.FormatInt(line, 10)}}
+	key := strconv.FormatInt(line, 10)
+	return Finding{Severity: p.rule.Severity, Item: -1, Line: key, Ref: session.Ref{Table: recording.Table, Key: key}}
 }
 
 // oddLine is the line of the switch that has no counterpart.

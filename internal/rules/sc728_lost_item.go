@@ -56,5 +56,5 @@ func (p *Pass) lostName(d *replay.Difference) string {
 			return fmt.Sprintf("sub-session %s with its %s%s", Short(lost.ID), count(len(lost.Items), "item"), atLine(it))
 		}
 	}
-	return itemName(d.Recorded, d.RecordedItem)
+	return recordedName(d.Recorded, d.RecordedItem)
 }

@@ -1,6 +1,13 @@
 package rules_test
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
 
 func TestSC729ForeignItem(t *testing.T) {
 	const run = `
@@ -32,4 +39,14 @@ P
 			stored: lacking(background, "%", "user \"c\"", "root \"d\"") + "\n  sub C\n  user \"c\"\n  root \"d\"\nC<P\n  system(do it)\n  user implicit\n  worker \"done\"",
 		},
 	})
+}
+
+// TestAStoredItemHasNoLine: a store's table may have the name of a recording's items.
+func TestAStoredItemHasNoLine(t *testing.T) {
+	stored := recordedTree(t, "P\n  user \"a\"\n  user \"x\"\n  root \"b\"")
+	compared := replay.Compare(recordedTree(t, "P\n  user \"a\"\n  root \"b\""), stored)
+	found := compare(&session.Store{Writer: session.WriterDead}, stored, compared, rules.All)
+	if len(found) != 1 || found[0].Rule.ID != "SC729" || strings.Contains(found[0].Message, "line") {
+		t.Errorf("found %s", messages(found))
+	}
 }

@@ -33,7 +33,7 @@ func (p *Pass) reportAltered(d *replay.Difference) {
 		f.Severity = Warning
 	}
 	f.Message = fmt.Sprintf("the recording has %s, and the stored item differs in %s",
-		itemName(d.Recorded, d.RecordedItem), list(d.What))
+		recordedName(d.Recorded, d.RecordedItem), list(d.What))
 	if was := recordedItem(d).Agent; slices.Contains(d.What, "agent") {
 		f.Message += fmt.Sprintf(": %s is stored, %s is recorded", agentName(f.Agent), agentName(was))
 	}

@@ -15,7 +15,7 @@ var misplacedItem = Rule{
 			f.Message = fmt.Sprintf("%s at another place than in the recording, where %s %s: %s",
 				verb(len(run), "this item stands", "these items stand"), verb(len(run), "it comes", "they come"),
 				recordedPlace(&run[0]),
-				itemNames(run, func(d *replay.Difference) string { return itemName(d.Recorded, d.RecordedItem) }))
+				itemNames(run, func(d *replay.Difference) string { return recordedName(d.Recorded, d.RecordedItem) }))
 			p.Report(f)
 		}
 	},
@@ -25,7 +25,7 @@ var misplacedItem = Rule{
 func recordedPlace(d *replay.Difference) string {
 	place := "first"
 	if d.RecordedItem > 0 {
-		place = "behind " + itemName(d.Recorded, d.RecordedItem-1)
+		place = "behind " + recordedName(d.Recorded, d.RecordedItem-1)
 	}
 	if d.Recorded.ID != d.Stored.ID {
 		place += " in session " + Short(d.Recorded.ID)
