@@ -3,6 +3,8 @@ package rules
 import (
 	"slices"
 	"strings"
+
+	"github.com/sessctl/sessctl/internal/session"
 )
 
 var branchPrefixAmbiguous = Rule{
@@ -52,11 +54,12 @@ func (p *Pass) reportAmbiguous(s *Subject) {
 	var words []string
 	var items []int
 	told := map[*label]bool{}
+	later := true // every record is one of a version that compares segments
 	for _, pair := range prefixPairs(s.labels()) {
 		if len(p.leakedByPrefix(s, pair)) > 0 {
 			continue
 		}
-		words = append(words, pair.String())
+		words, later = append(words, pair.String()), later && s.bySegments(pair)
 		if !told[pair.short] {
 			told[pair.short] = true
 			items = append(items, pair.short.items...)
@@ -69,9 +72,19 @@ func (p *Pass) reportAmbiguous(s *Subject) {
 	f := p.find(s.Session, items[0])
 	f.Items = items
 	f.Count = len(words)
+	if later {
+		f.Severity = Info
+	}
 	f.Message = count(len(words), "pair") + " of branches where one begins with the other's text and is not below it: " +
 		some(words) + "; a reader that compares texts shows the one's events to the other"
 	p.Report(f)
+}
+
+// bySegments reports whether all items on two branches were written by versions of the
+// runtime that compare segments.
+func (s *Subject) bySegments(pair prefixPair) bool {
+	older := func(i int) bool { return !s.Items[i].Flags.Has(session.BySegments) }
+	return !slices.ContainsFunc(pair.short.items, older) && !slices.ContainsFunc(pair.long.items, older)
 }
 
 func (pair prefixPair) String() string {

@@ -48,6 +48,12 @@ func (p *Pass) reportPrefixLeak(s *Subject, pair prefixPair, leaked []int, nth i
 	f.Items, f.Nth = leaked, nth
 	f.Related = []Place{{Session: s.ID, Item: s.lastSaid(pair.long)}}
 	f.Message = "the agent on " + quoted(pair.long.text) + " ran after " + count(len(leaked), "event") + " on " + quoted(pair.short.text) +
-		", which it must not see; " + p.Store.PrefixReaders + " showed it such events, because another name begins with that one"
+		", which it must not see; " + p.Store.PrefixReaders
+	if s.bySegments(pair) {
+		f.Severity = Info
+		f.Message += " would have shown it such events, because another name begins with that one, but later versions wrote what stands on these branches"
+	} else {
+		f.Message += " showed it such events, because another name begins with that one"
+	}
 	p.Report(f)
 }

@@ -1,6 +1,10 @@
 package rules_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
 
 func TestSC722LegacyPrefixLeak(t *testing.T) {
 	runCases(t, []ruleCase{
@@ -59,5 +63,37 @@ P
   agent_10 branch=p.agent_10`,
 			want: `SC711 warning P.1`,
 		},
+	})
+}
+
+// bySegments are trees whose items on branches were written by versions that compare
+// segments, but for some of one branch.
+func bySegments(but string) func(*session.Tree) {
+	return func(tree *session.Tree) {
+		for i := range tree.Root().Items {
+			if it := &tree.Root().Items[i]; it.Branch != "" && it.Branch != but {
+				it.Flags |= session.BySegments
+			}
+		}
+	}
+}
+
+func TestLaterVersionsHideWhatOlderOnesShowed(t *testing.T) {
+	const tree = `
+P
+  user
+  agent_1 branch=p.agent_1
+  agent_10 branch=p.agent_10
+  a branch=p`
+	runCases(t, []ruleCase{
+		{
+			name: "every record by such a version", store: raw, tree: tree, tweak: bySegments("-"),
+			want: `SC722 info P.1 see P.2`, says: "adk-java up to 1.8.0 would have shown it such events",
+		},
+		{name: "what was shown by an older one", store: raw, tree: tree, tweak: bySegments("p.agent_1"), want: `SC722 warning P.1 see P.2`},
+		{name: "who was shown it by an older one", store: raw, tree: tree, tweak: bySegments("p.agent_10"), want: `SC722 warning P.1 see P.2`},
+		{name: "a third branch", store: raw, tree: tree, tweak: bySegments("p"), want: `SC722 info P.1 see P.2`},
+		{name: "labels that nobody was shown wrongly", tree: tree, tweak: bySegments("-"), want: `SC711 info P.1`},
+		{name: "and one by an older version", tree: tree, tweak: bySegments("p.agent_10"), want: `SC711 warning P.1`},
 	})
 }

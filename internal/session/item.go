@@ -113,6 +113,9 @@ const (
 	// SummaryTurn items are messages that a compaction wrote in place of others, and
 	// are sent like these: the request for a summary and the summary (Spring AI Session).
 	SummaryTurn
+	// BySegments items have a branch, and were written by a version of the runtime that
+	// compares labels by whole segments. Where nobody can tell, they have not the flag.
+	BySegments
 )
 
 // Has reports whether all flags of g are set.

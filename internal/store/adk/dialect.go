@@ -62,15 +62,31 @@ func (g generation) actionsDialect(data []byte) string {
 	case isPickle:
 		return pickles
 	}
-	_, key, _ := bytes.Cut(data, []byte{'"'})
-	isPascal := len(key) > 0 && key[0] >= 'A' && key[0] <= 'Z'
-	switch {
-	case g == g2 && isPascal:
+	switch keys := keyCase(data); {
+	case g == g2 && keys == upperCase:
 		return pascalCase
-	case g == g1 && !isPascal && len(key) > 0:
+	case g == g1 && keys == lowerCase:
 		return camelCase
 	}
 	return ""
+}
+
+// How the first key of a JSON object begins.
+const (
+	noKey = iota
+	upperCase
+	lowerCase
+)
+
+func keyCase(data []byte) int {
+	_, key, _ := bytes.Cut(data, []byte{'"'})
+	switch {
+	case len(key) == 0:
+		return noKey
+	case key[0] >= 'A' && key[0] <= 'Z':
+		return upperCase
+	}
+	return lowerCase
 }
 
 // tellDialects reports a session of which some events, and not all, are those of

@@ -19,6 +19,7 @@ func newLayout(ctx context.Context, db *sqlite.DB) (session.Store, *eventlog.Lay
 	s := schema(columns)
 	gen := generationOf(ctx, db, s)
 	notes := &notes{}
+	bySegments := gen.comparesSegments(s)
 	layout := &eventlog.Layout{
 		Sessions: eventlog.Table{Name: tableSessions, Columns: s[tableSessions], Key: []string{"app_name", "user_id", "id"}},
 		Events:   eventlog.Table{Name: tableEvents, Columns: s[tableEvents], Key: []string{"app_name", "user_id", "session_id"}, ID: "id"},
@@ -26,7 +27,11 @@ func newLayout(ctx context.Context, db *sqlite.DB) (session.Store, *eventlog.Lay
 		Order:    gen.order,
 		Session:  func(row eventlog.Row) *session.Session { return gen.session(row.Value) },
 		Item: func(row eventlog.Row, it *session.Item, body bool) []session.Fault {
-			return gen.item(row.Value, it, body, notes)
+			faults := gen.item(row.Value, it, body, notes)
+			if it.Branch != "" && bySegments(row.Value, it.Time) {
+				it.Flags |= session.BySegments
+			}
+			return faults
 		},
 		Finish:  notes.finish,
 		Relate:  notes.relate,

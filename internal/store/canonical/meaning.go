@@ -19,7 +19,7 @@ type flagMember struct {
 	member *bool
 }
 
-func (rec *itemLine) flags() [10]flagMember {
+func (rec *itemLine) flags() [11]flagMember {
 	return [...]flagMember{
 		{session.Implicit, &rec.Implicit},
 		{session.Archived, &rec.Archived},
@@ -31,6 +31,7 @@ func (rec *itemLine) flags() [10]flagMember {
 		{session.Compacted, &rec.Compacted},
 		{session.Unshown, &rec.Unshown},
 		{session.SummaryTurn, &rec.Summary},
+		{session.BySegments, &rec.BySegments},
 	}
 }
 

@@ -98,6 +98,7 @@ type itemLine struct {
 	Compacted  bool           `json:"compacted,omitzero"`
 	Unshown    bool           `json:"unshown,omitzero"`
 	Summary    bool           `json:"summary_turn,omitzero"`
+	BySegments bool           `json:"by_segments,omitzero"`
 	Stored     storedRecord   `json:",embed"`
 	Rest       jsontext.Value `json:",embed"`
 }
