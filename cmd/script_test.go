@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 //	steady FILE               writes the last stdout to FILE without times and versions
 //	store NAME FILE [EVENTS]  builds a docker agent database (stores_test.go), and the
 //	                          recording of its last run: server-sent events in a .sse;
-//	                          kagent/NAME builds one of kagent
+//	                          kagent/NAME builds one of kagent, adk/NAME one of ADK
 //	sql FILE STATEMENT        changes a database as another program would
 //	lock FILE, hold FILE      keeps a database locked, or just open
 func TestScripts(t *testing.T) {

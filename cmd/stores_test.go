@@ -9,6 +9,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/sessctl/sessctl/internal/store/adk/adktest"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 	"github.com/sessctl/sessctl/internal/store/kagent/kagenttest"
 )
@@ -103,7 +104,7 @@ func storing(name string) func(*agenttest.DB) error {
 
 func buildStore(ts *testscript.TestScript, _ bool, args []string) {
 	const generation = 18
-	if len(args) == 2 && buildKagent(ts, args[0], args[1]) {
+	if len(args) == 2 && (buildKagent(ts, args[0], args[1]) || buildADK(ts, args[0], args[1])) {
 		return
 	}
 	if len(args) < 2 || len(args) > 3 || stores[args[0]] == nil {
@@ -121,6 +122,18 @@ func buildStore(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		ts.Check(os.WriteFile(ts.MkAbs(args[2]), written.Events(style), 0o600))
 	}
+}
+
+// buildADK builds a database of adk-go 2 with the script of package adktest that is
+// called "adk/" and its id, and reports whether there is one.
+func buildADK(ts *testscript.TestScript, name, file string) bool {
+	for _, s := range adktest.Scripts() {
+		if "adk/"+s.ID == name {
+			ts.Check(adktest.Create(ts.MkAbs(file), adktest.G2, s))
+			return true
+		}
+	}
+	return false
 }
 
 // buildKagent builds the database of a program of package kagenttest, called

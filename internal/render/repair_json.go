@@ -31,6 +31,7 @@ type jsonLeft struct {
 	Errors   int `json:"errors"`
 	Warnings int `json:"warnings"`
 	Infos    int `json:"infos"`
+	Refused  int `json:"refused"` // sessions
 }
 
 // repairJSON prints one document when all is known.
@@ -42,7 +43,7 @@ type repairJSON struct {
 
 func (r *repairJSON) Plan(plan *repair.Plan, _ *session.Store, left []*check.Finding) error {
 	count := (&check.Result{Findings: left}).Count
-	r.plan, r.left = plan, jsonLeft{Errors: count(rules.Error), Warnings: count(rules.Warning), Infos: count(rules.Info)}
+	r.plan, r.left = plan, jsonLeft{Errors: count(rules.Error), Warnings: count(rules.Warning), Infos: count(rules.Info), Refused: len(refusedSessions(left))}
 	return nil
 }
 

@@ -209,6 +209,30 @@ func TestARepairSaysWhatItLeaves(t *testing.T) {
 	}
 }
 
+// TestARepairSaysWhoseRequestIsStillRefused: what is left may be a warning, and the exit
+// code 0.
+func TestARepairSaysWhoseRequestIsStillRefused(t *testing.T) {
+	gemini := rules.FindProfile("gemini")
+	refused := func(session string) *check.Finding {
+		return &check.Finding{
+			Rule: rules.Find("SC102"), Severity: rules.Warning, Session: session, Profile: gemini, ProviderError: "no",
+			Judged: []rules.Judgement{{Profile: gemini, Severity: rules.Warning, Error: "no"}},
+		}
+	}
+	left := []*check.Finding{refused("a"), refused("a"), {Rule: rules.Find("SC015"), Session: "b"}, refused("c")}
+	opts := RepairOptions{Check: "sessctl check s.db"}
+	if got := printed(t, "text", opts, &repair.Plan{}, left, Outcome{}); !strings.HasSuffix(got, "The next request of a, c would still be refused because of what is left.\n") {
+		t.Errorf("got\n%s", got)
+	}
+	left = append(left, refused("d"), refused("e"), refused("f"))
+	if got := printed(t, "text", opts, &repair.Plan{}, left, Outcome{}); !strings.Contains(got, "The next request of a, c, d and 2 other sessions would still be") {
+		t.Errorf("got\n%s", got)
+	}
+	if got := printed(t, "json", opts, &repair.Plan{}, left, Outcome{}); !strings.Contains(got, `"refused": 5`) {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 func TestTheLedgerIsShown(t *testing.T) {
 	o := Outcome{
 		Applied: true, Backup: "/b", Receipt: "/b.receipt.json", Next: []Command{{Line: "sessctl undo /b.receipt.json"}},

@@ -65,12 +65,44 @@ func (r *repairText) foot(out *strings.Builder, plan *repair.Plan, store *sessio
 	if len(left) > 0 {
 		out.WriteString("Left as it is: " + severities(left) + "  (" + ui.Clean(r.listing(left)) + ")\n")
 		out.WriteString(allowable(left, r.Screen.TextWidth()))
+		out.WriteString(refusedStill(left, r.Screen.TextWidth()))
 	}
 	if !plan.Empty() {
 		for _, advice := range store.Advice {
 			out.WriteString(ui.Hang("", "", ui.Clean(advice), r.Screen.TextWidth()))
 		}
 	}
+}
+
+// refusedSessions are the sessions whose next request a provider refuses because of what
+// is left, in the order of the findings.
+func refusedSessions(left []*check.Finding) []string {
+	var ids []string
+	for _, f := range left {
+		if f.Refused() && f.Session != "" && !slices.Contains(ids, f.Session) {
+			ids = append(ids, f.Session)
+		}
+	}
+	return ids
+}
+
+// refusedStill says that a repair which does all it may does not make every session
+// resume.
+func refusedStill(left []*check.Finding, width int) string {
+	ids := refusedSessions(left)
+	if len(ids) == 0 {
+		return ""
+	}
+	const most = 3
+	named := make([]string, 0, most)
+	for _, id := range ids[:min(len(ids), most)] {
+		named = append(named, ui.Clean(rules.Short(id)))
+	}
+	text := "The next request of " + strings.Join(named, ", ")
+	if more := len(ids) - len(named); more > 0 {
+		text += " and " + ui.Count(more, "other session")
+	}
+	return ui.Hang("", "  ", text+" would still be refused because of what is left.", width)
 }
 
 // allowable says which repairs are made where somebody allows them: those that are

@@ -14,6 +14,10 @@ import (
 const syntheticText = session.SyntheticPrefix +
 	"No result was recorded for this call. It may or may not have run; check the state before repeating it."
 
+// unansweredText stands for the answer that somebody outside was to give.
+const unansweredText = session.SyntheticPrefix +
+	"The run ended before this call was answered. It may or may not have been carried out; check the state before repeating it."
+
 // fate says what became of a call without a result.
 type fate uint8
 
@@ -36,7 +40,7 @@ func eachMissing(p *Pass, want fate, fn func(s *Subject, m pairing.Missing, d *r
 }
 
 func (s *Subject) fate(writer session.Writer, m pairing.Missing, d *replay.Delegation) fate {
-	if s.call(m.Call).Waits {
+	if c := s.call(m.Call); c.Waits || c.Asked {
 		return running
 	}
 	open := m.Tail && !s.Closed

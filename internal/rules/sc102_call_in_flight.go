@@ -7,26 +7,20 @@ import (
 )
 
 var callInFlight = Rule{
-	ID: "SC102", Name: "call-in-flight", Severity: Info, Safety: None, Scope: PerTree, Since: "0.1.0",
-	Title: "a call at the end of the session that may still be running",
+	ID: "SC102", Name: "call-in-flight", Severity: Info, Safety: None, Allow: "waiting", Scope: PerTree, Since: "0.1.0",
+	Title: "a call whose result may still come",
 	Run: func(p *Pass) {
 		eachMissing(p, running, func(s *Subject, m pairing.Missing, _ *replay.Delegation) {
 			f := p.findCall(s, m.Call, s.call(m.Call).ID)
-			f.Message = "call " + callName(s.call(m.Call)) + " has no result yet; "
-			switch {
-			case s.call(m.Call).Waits:
-				f.Message = "call " + callName(s.call(m.Call)) + " waits for somebody outside to answer: its tool is a long-running one, or needs an approval"
-			case p.Store.Writer == session.WriterUnknown:
-				f.Message += "whether its runtime still runs cannot be told. If it does not, --assume-dead says so"
-				if !s.history(f.Item) {
-					f.Severity = Warning
-				}
-			case p.Store.WriterName != "":
-				f.Message += p.Store.WriterName + " has the store open"
-			default:
-				f.Message += "another process has the store open"
+			if c := s.call(m.Call); c.Waits || c.Asked {
+				p.reportOpen(s, m, f)
+				return
 			}
-			if !s.history(f.Item) && !s.call(m.Call).Waits { // the result may come, but a request without it is refused now
+			f.Message = "call " + callName(s.call(m.Call)) + " has no result yet; " + p.whoWrites()
+			if p.Store.Writer == session.WriterUnknown && !s.history(f.Item) {
+				f.Severity = Warning
+			}
+			if !s.history(f.Item) { // the result may come, but a request without it is refused now
 				f.failing = func(profile *Profile) string { return s.providerError(profile, f.Item) }
 			}
 			p.Report(f)
@@ -35,6 +29,53 @@ var callInFlight = Rule{
 			reportWaiting(p, s)
 		}
 	},
+}
+
+// whoWrites says in a clause who may still write the result of a call.
+func (p *Pass) whoWrites() string {
+	switch {
+	case p.Store.Writer == session.WriterUnknown:
+		return "whether its runtime still runs cannot be told. If it does not, --assume-dead says so"
+	case p.Store.Writer == session.WriterDead:
+		return "its runtime is gone"
+	case p.Store.WriterName != "":
+		return p.Store.WriterName + " has the store open"
+	}
+	return "another process has the store open"
+}
+
+// reportOpen reports a call that somebody outside may still answer, however long ago it
+// was made. Until then it is sent without a result, unless a person was asked and the
+// answer is what comes next. What says that there was none has to be allowed: nobody
+// can tell whether the answer is on its way.
+func (p *Pass) reportOpen(s *Subject, m pairing.Missing, f Finding) {
+	c := s.call(m.Call)
+	asked := c.Asked && m.Tail
+	f.Message = "call " + callName(c) + " waits for somebody outside to answer: "
+	switch {
+	case asked:
+		f.Message += "a person was asked to approve of it, and has not answered"
+	case s.history(f.Item):
+		f.Message += "its tool is a long-running one" + s.because(f.Item)
+	default:
+		f.Message += "its tool is a long-running one, or needs an approval. A message that comes before the answer is sent without a result; " + p.whoWrites()
+		f.failing = func(profile *Profile) string { return s.providerError(profile, f.Item) }
+		if p.Store.Writer != session.WriterLive {
+			f.Severity = Warning
+		}
+	}
+	switch {
+	case s.history(f.Item):
+	case s.strayed[f.Call]:
+		f.Fixes = []Fix{{Title: "decide whose the result is", Safety: Manual}}
+	case p.Store.Writer == session.WriterDead && f.Call != "":
+		f.Fixes = []Fix{{
+			Title:  "add a result that says that the run ended before an answer",
+			Safety: Lossless, Allow: []string{"waiting"},
+			Edits: []session.Edit{s.addResult(m.Call, "SC102", session.NewItem{Text: unansweredText, IsError: true})},
+		}}
+	}
+	p.Report(f)
 }
 
 // reportWaiting reports the calls at the end of a session whose result is

@@ -1,6 +1,10 @@
 package rules_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
 
 func TestSC102CallInFlight(t *testing.T) {
 	runCases(t, []ruleCase{
@@ -113,5 +117,48 @@ P
   user
   root "ok"`,
 		},
+	})
+}
+
+// waits makes the calls of an item long-running ones, and asked calls that a person was
+// asked about.
+func waits(item int) func(*session.Tree) {
+	return eachCall(item, func(c *session.Call) { c.Waits = true })
+}
+
+func asked(item int) func(*session.Tree) {
+	return eachCall(item, func(c *session.Call) { c.Asked = true })
+}
+
+func eachCall(item int, fn func(*session.Call)) func(*session.Tree) {
+	return func(tree *session.Tree) {
+		for n := range tree.Root().Items[item].Calls {
+			fn(&tree.Root().Items[item].Calls[n])
+		}
+	}
+}
+
+// TestSC102CallsThatSomebodyOutsideAnswers: a call that is sent without a result is
+// refused, whoever may still answer it; what says that nobody will has to be allowed.
+func TestSC102CallsThatSomebodyOutsideAnswers(t *testing.T) {
+	const (
+		last  = "P\n  user\n  root c1()"
+		fixed = "\nlossless with waiting: insert placeholder c1 by root in P after P.1"
+	)
+	runCases(t, []ruleCase{
+		{name: "the runtime is gone", tree: last, tweak: waits(1), want: "SC102 warning P.1" + fixed, says: "is sent without a result; its runtime is gone"},
+		{name: "nobody can tell", tree: last, tweak: waits(1), store: unknown, want: "SC102 warning P.1", says: "--assume-dead"},
+		{name: "the runtime is alive", tree: last, tweak: waits(1), store: alive, want: "SC102 info P.1", says: "docker-agent (pid 4711)"},
+		{name: "turns ago", tree: last + "\n  user\n  root \"ok\"\n  user", tweak: waits(1), want: "SC102 warning P.1" + fixed},
+		{
+			name: "one of two, beside the other's result", tree: "P\n  user\n  root c1() c2()\n  root <c2\n  user", tweak: waits(1),
+			want: "SC102 warning P.1\nlossless with waiting: insert placeholder c1 by root in P after P.2",
+		},
+		{name: "a response for now is an answer", tree: "P\n  user\n  root c1()\n  root <c1\n  user", tweak: waits(1)},
+		{name: "an answer much later", tree: "P\n  user\n  root c1()\n  root \"hm\"\n  root <c1\n  user", tweak: waits(1), store: shared},
+		{name: "a person was asked", tree: last, tweak: asked(1), want: "SC102 info P.1" + fixed, says: "a person was asked to approve of it"},
+		{name: "a person was asked, and the user went on", tree: last + "\n  user", tweak: asked(1), want: "SC102 warning P.1" + fixed},
+		{name: "a call without an id has no result that could name it", tree: last, tweak: eachCall(1, func(c *session.Call) { c.Waits, c.ID = true, "" }), want: "SC102 warning P.1\nSC204 error P.1\nmanual:"},
+		{name: "what a summary covers", tree: "P\n  user\n  root c1()\n  user\n  summary \"so far\"\n  user", tweak: waits(1), want: "SC102 info P.1"},
 	})
 }

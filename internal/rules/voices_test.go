@@ -205,7 +205,9 @@ C<P
 func TestCallsThatWait(t *testing.T) {
 	waits := func(tree *session.Tree) { tree.Root().Items[1].Calls[0].Waits = true }
 	runCases(t, []ruleCase{
-		{name: "no answer yet", tweak: waits, store: shared, tree: "P\n  user\n  a T1()\n  user\n  a \"later\"\n", want: "SC102 info P.1", says: "waits for somebody outside"},
+		{name: "no answer yet", tweak: waits, store: shared, tree: "P\n  user\n  a T1()\n  user\n  a \"later\"\n", want: `
+			SC102 warning P.1
+			lossless with waiting: insert placeholder T1 by a in P after P.1`, says: "waits for somebody outside"},
 		{name: "a first answer and the final one", tweak: waits, store: shared, tree: "P\n  user\n  a T1()\n  a <T1? \"pending\"\n  user\n  - <T1 \"yes\"\n"},
 		{name: "two final answers", tweak: waits, store: shared, tree: "P\n  user\n  a T1()\n  a <T1 \"no\"\n  - <T1 \"yes\"\n"},
 	})

@@ -183,7 +183,10 @@ type Call struct {
 	Delegation *Delegation
 	// Waits: a long-running tool. The call may stay without a result until
 	// somebody outside answers, and the last of several results counts.
-	Waits    bool
+	Waits bool
+	// Asked: the store holds a question to a person about the call, and the answer can
+	// still come.
+	Asked    bool
 	Question Question
 }
 

@@ -27,6 +27,7 @@ func (n *notes) relate(s *session.Session) {
 	n.rewind(s)
 	n.compact(s)
 	n.supersede(s)
+	n.ask(s)
 }
 
 // rewind marks what was annulled: everything from the first event of an invocation

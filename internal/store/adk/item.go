@@ -106,7 +106,10 @@ func (g generation) shows(p *messagePart) bool {
 
 // hidden are the tools whose calls and answers are between the runtime and a person;
 // an event with one of them is kept from every model (3.1 step 6, 2).
-var hidden = map[string]bool{"adk_request_credential": true, "adk_request_confirmation": true, "adk_framework": true}
+// adk-go makes texts of the two others for other agents, as of every call that is not
+// their own; who asks so is a workflow and no model's agent, so that no model is sent them
+// as calls.
+var hidden = map[string]bool{credential: true, confirmation: true, "adk_request_input": true, "adk_framework": true}
 
 // message makes a message of what an event says.
 func (g generation) message(c *content, s *stored, it *session.Item, list *faults) {

@@ -12,6 +12,9 @@ type note struct {
 	summary *span
 	dialect string
 	asks    bool // for a person's approval or for credentials: its answers wait
+	// about are the calls that its questions to a person are about, by the ids of the
+	// questions.
+	about *map[string]string
 }
 
 // notes are kept by the key of the item. Few events have one.
@@ -35,6 +38,7 @@ func (n *notes) of(it *session.Item) note {
 func noteOf(g generation, s *stored) note {
 	n := note{dialect: s.dialect}
 	n.asks = len(s.Actions.RequestedToolConfirmations)+len(s.Actions.RequestedAuthConfigs) > 0
+	n.about = questions(g, s)
 	if g.python() {
 		n.rewind = s.Actions.RewindBeforeInvocationID
 	}

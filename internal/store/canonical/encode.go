@@ -94,7 +94,7 @@ func encodeItem(s *session.Session, it *session.Item, body *session.Body, names 
 
 func encodeCall(c *session.Call) callLine {
 	return callLine{
-		ID: c.ID, Name: c.Name, Args: looseText(c.Args), Server: c.Server, Waits: c.Waits,
+		ID: c.ID, Name: c.Name, Args: looseText(c.Args), Server: c.Server, Waits: c.Waits, Asked: c.Asked,
 		Delegation: encodeDelegation(c.Name, c.Args, c.Delegation), Question: questionLine{Child: c.Question.Child, Run: c.Question.Run},
 	}
 }

@@ -95,7 +95,7 @@ func (r *itemReader) calls(lines []callLine, number int64) []session.Call {
 		}
 		calls[i] = session.Call{
 			ID: line.ID, Name: r.intern(line.Name), Args: string(line.Args), Form: session.FormOf(string(line.Args)),
-			Server: line.Server || session.IsServerCall(line.ID), Waits: line.Waits, Delegation: d,
+			Server: line.Server || session.IsServerCall(line.ID), Waits: line.Waits, Asked: line.Asked, Delegation: d,
 			Question: line.Question.question(),
 		}
 	}

@@ -112,6 +112,7 @@ type callLine struct {
 	Signature  *string          `json:"signature,omitzero"`
 	Server     bool             `json:"server,omitzero"`
 	Waits      bool             `json:"waits,omitzero"`
+	Asked      bool             `json:"asked,omitzero"`
 	Delegation delegationMember `json:"delegation,omitzero"`
 	Question   questionLine     `json:"question,omitzero"`
 	Rest       jsontext.Value   `json:",embed"`

@@ -19,10 +19,11 @@ func (r *reader) wait(s *session.Session) {
 		it := &s.Items[i]
 		long := r.notes.of(it).long
 		for nth := range it.Calls {
-			want := waiting[callPlace{i, nth}] || slices.Contains(long, it.Calls[nth].ID)
-			if it.Calls[nth].Waits != want {
+			asked := waiting[callPlace{i, nth}]
+			waits := asked || slices.Contains(long, it.Calls[nth].ID)
+			if it.Calls[nth].Waits != waits || it.Calls[nth].Asked != asked {
 				it.Calls = slices.Clone(it.Calls) // another session may share them
-				it.Calls[nth].Waits = want
+				it.Calls[nth].Waits, it.Calls[nth].Asked = waits, asked
 			}
 		}
 	}

@@ -6,14 +6,16 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// The bits of a call. Its form is a number of two bits from formShift on.
+// The bits of a call. Its form is a number of formBits bits from formShift on.
 const (
 	delegates = 1 << iota
 	blocks
 	onServer
 	waits
 
-	formShift = 4
+	formShift = iota
+	formBits  = 2
+	asked     = 1 << (formShift + formBits)
 )
 
 func (l *Log) packCalls(b []byte, calls []session.Call) []byte {
@@ -23,7 +25,7 @@ func (l *Log) packCalls(b []byte, calls []session.Call) []byte {
 		b = appendString(b, c.ID)
 		b = l.names.append(b, c.Name)
 		d := c.Delegation
-		b = append(b, bit(d != nil, delegates)|bit(d != nil && d.Blocking, blocks)|bit(c.Server, onServer)|bit(c.Waits, waits)|byte(c.Form)<<formShift)
+		b = append(b, bit(d != nil, delegates)|bit(d != nil && d.Blocking, blocks)|bit(c.Server, onServer)|bit(c.Waits, waits)|bit(c.Asked, asked)|byte(c.Form)<<formShift)
 		if d == nil {
 			continue
 		}
@@ -40,7 +42,8 @@ func (l *Log) unpackCalls(r *reader) []session.Call {
 		c := &calls[i]
 		c.ID, c.Name = r.string(), l.names.read(r)
 		bits := r.byte()
-		c.Server, c.Waits, c.Form = bits&onServer != 0, bits&waits != 0, session.ArgsForm(bits>>formShift)
+		c.Server, c.Waits, c.Asked = bits&onServer != 0, bits&waits != 0, bits&asked != 0
+		c.Form = session.ArgsForm(bits >> formShift & (1<<formBits - 1))
 		if bits&delegates != 0 {
 			c.Delegation = &session.Delegation{Blocking: bits&blocks != 0, Agent: l.names.read(r), Task: r.digest(), Child: r.string()}
 		}

@@ -30,7 +30,7 @@ func drawItem(t *rapid.T) session.Item {
 	for range rapid.IntRange(0, 3).Draw(t, "calls") {
 		c := session.Call{
 			ID: text.Draw(t, "id"), Name: name.Draw(t, "tool"),
-			Form: session.ArgsForm(rapid.IntRange(0, 2).Draw(t, "form")), Server: rapid.Bool().Draw(t, "server"), Waits: rapid.Bool().Draw(t, "waits"),
+			Form: session.ArgsForm(rapid.IntRange(0, 2).Draw(t, "form")), Server: rapid.Bool().Draw(t, "server"), Waits: rapid.Bool().Draw(t, "waits"), Asked: rapid.Bool().Draw(t, "asked"),
 		}
 		if rapid.Bool().Draw(t, "delegates") {
 			c.Delegation = &session.Delegation{Agent: name.Draw(t, "to"), Task: digest(), Child: text.Draw(t, "c"), Blocking: rapid.Bool().Draw(t, "b")}

@@ -5,7 +5,7 @@ package adktest
 func Scripts() []Session {
 	return []Session{
 		SequenceOfGroups(), NestedGroups(), PrefixNames(),
-		Interrupted(), PartlyAnswered(), OrphanResponse(), LongRunning(), Pending(), Confirmed(), AnsweredTogether(),
+		Interrupted(), PartlyAnswered(), OrphanResponse(), LongRunning(), Pending(), Confirmed(), Asked(), AskedAndLeft(), Requested(), AnsweredTogether(),
 		Transfer(), AgentTool(), SingleTurn(), SingleTurnOfCall(), TaskMode(),
 		Compacted(), Rewound(), Ties(), MixedOffsets(),
 	}

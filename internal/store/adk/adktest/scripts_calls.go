@@ -61,6 +61,28 @@ func Confirmed() Session {
 	}}, 4)
 }
 
+// Asked is a call that a person was asked about, where the consumer stopped at the
+// question: the response for now is not stored.
+func Asked() Session {
+	s := Confirmed()
+	s.ID, s.Events = "asked", []Event{s.Events[0], s.Events[1], s.Events[3]}
+	return s
+}
+
+// AskedAndLeft is the same, and the user went on without an answer.
+func AskedAndLeft() Session {
+	s := Asked()
+	s.ID, s.Events = "asked-and-left", append(s.Events, asks("never mind"), says("root", ""))
+	return turns(s, 3)
+}
+
+// Requested is a workflow that asks a person for something: a call of no model.
+func Requested() Session {
+	call := calls("flow", Calls("ask-1", "adk_request_input", `{"interruptId":"ask-1","message":"which?"}`))
+	call.Waits = []string{"ask-1"}
+	return turns(Session{ID: "requested", Events: []Event{asks("first"), says("a", ""), call, asks("second"), says("a", "")}}, 3)
+}
+
 // AnsweredTogether are two calls of different events, answered in one.
 func AnsweredTogether() Session {
 	return turns(Session{ID: "answered-together", Events: []Event{
