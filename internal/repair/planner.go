@@ -225,11 +225,12 @@ func named(stored, after []*check.Finding) []*check.Finding {
 func (p *planner) choose(found []*check.Finding) []Fix {
 	var list []Fix
 	for _, f := range found {
-		if !p.selected[f.Rule] || f.Accepted() && !p.opts.Named {
+		if !p.selected[f.Rule] {
 			continue
 		}
+		left := f.Accepted() && !p.opts.Named // but for what was allowed by its word
 		for _, fix := range f.Fixes {
-			if p.allowed(fix) {
+			if p.allowed(fix) && (!left || len(fix.Allow) > 0) {
 				list = append(list, Fix{
 					Rule: f.Rule.ID, Fingerprint: f.Fingerprint, Session: f.Session, Item: f.Item,
 					Title: fix.Title, Safety: fix.Safety.String(), Edits: fix.Edits,

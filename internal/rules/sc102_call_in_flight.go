@@ -45,27 +45,27 @@ func (p *Pass) whoWrites() string {
 }
 
 // reportOpen reports a call that somebody outside may still answer, however long ago it
-// was made. Until then it is sent without a result, unless a person was asked and the
-// answer is what comes next. What says that there was none has to be allowed: nobody
-// can tell whether the answer is on its way.
+// was made. Until then it is sent without a result; where a person was asked, the answer
+// is what comes next, and nothing is wrong. What says that there was none has to be
+// allowed: nobody can tell whether the answer is on its way.
 func (p *Pass) reportOpen(s *Subject, m pairing.Missing, f Finding) {
 	c := s.call(m.Call)
-	asked := c.Asked && m.Tail
-	f.Message = "call " + callName(c) + " waits for somebody outside to answer: "
-	switch {
-	case asked:
-		f.Message += "a person was asked to approve of it, and has not answered"
-	case s.history(f.Item):
-		f.Message += "its tool is a long-running one" + s.because(f.Item)
-	default:
-		f.Message += "its tool is a long-running one, or needs an approval. A message that comes before the answer is sent without a result; " + p.whoWrites()
-		f.failing = func(profile *Profile) string { return s.providerError(profile, f.Item) }
+	f.Message = "call " + callName(c) + " waits for somebody outside to answer"
+	if s.history(f.Item) {
+		f.Message += s.because(f.Item)
+		p.Report(f)
+		return
+	}
+	if c.Asked && m.Tail {
+		f.Message += ": a person was asked to approve of it. A message that comes before the answer is sent without a result"
+	} else {
+		f.Message += ": its tool is a long-running one, or needs an approval. A message that comes before the answer is sent without a result; " + p.whoWrites()
 		if p.Store.Writer != session.WriterLive {
 			f.Severity = Warning
 		}
 	}
+	f.failing = func(profile *Profile) string { return s.providerError(profile, f.Item) }
 	switch {
-	case s.history(f.Item):
 	case s.strayed[f.Call]:
 		f.Fixes = []Fix{{Title: "decide whose the result is", Safety: Manual}}
 	case p.Store.Writer == session.WriterDead && f.Call != "":
