@@ -67,9 +67,13 @@ func (db *DB) QueryRow(ctx context.Context, query string, args ...any) *sql.Row 
 }
 
 // Changed is a sentence that says how the files changed since they were looked
-// at, "" when they did not or when a lock or a copy protected the read. After
-// a change the result may mix two states, so it must be read again.
+// at, "" when they did not. After a change the result may mix two states, or be about
+// a file that is no longer there, so it must be read again. What a lock or a copy
+// protects can only be replaced.
 func (db *DB) Changed() string {
+	if what := db.File.standing(); what != "" {
+		return db.File.Path + " " + what + " while it was read"
+	}
 	if db.access == shared || db.access == copied {
 		return ""
 	}

@@ -6,6 +6,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
+
+	"github.com/sessctl/sessctl/internal/problem"
 )
 
 // suffixes are the files that make up a database: itself, the write-ahead log,
@@ -18,7 +21,7 @@ type look [len(suffixes)]fs.FileInfo
 func lookAt(real string) (look, error) {
 	var l look
 	for i, suffix := range suffixes {
-		info, err := os.Stat(real + suffix)
+		info, err := os.Lstat(real + suffix)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -78,6 +81,12 @@ func (f *File) meetNeighbours() error {
 	var err error
 	if f.seen, err = lookAt(f.real); err != nil {
 		return cannotRead(f.Path, err)
+	}
+	for i, suffix := range suffixes {
+		if info := f.seen[i]; info != nil && !info.Mode().IsRegular() {
+			return problem.New(problem.Unreadable, "find out who put it there, and move it away",
+				"%s cannot be read: %s%s beside it is %s, which SQLite does not follow", f.Path, filepath.Base(f.real), suffix, kindOf(info.Mode()))
+		}
 	}
 	f.WAL, f.SHM, f.Journal = f.seen.size(1), f.seen.size(2), f.seen.size(3)
 	if f.WAL > 0 {

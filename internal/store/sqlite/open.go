@@ -49,7 +49,12 @@ func attempt(ctx context.Context, path string) (*DB, error) {
 		return nil, err
 	}
 	db := &DB{File: f, handle: handle, Writer: probe(handle, f)}
-	if err := db.open(ctx); err != nil {
+	err = db.open(ctx)
+	if moved := f.replaced(); moved != nil { // SQLite may have opened either file
+		_ = db.Close()
+		return nil, moved
+	}
+	if err != nil {
 		_ = db.Close()
 		if now, lookErr := lookAt(f.real); lookErr == nil && codeOf(err) != 0 && !f.seen.sameFiles(now) {
 			return nil, busy(path, db.Writer, err) // what was decided no longer fits

@@ -318,11 +318,11 @@ func TestChanged(t *testing.T) {
 		{"nothing", func(string) {}, ""},
 		{"-wal", func(path string) { process(t, path, "insert into t(x) values('new')") }, "its -wal file appeared"},
 		{"rows", func(path string) { create(t, path, "delete from t") }, "the database was written to"},
-		{"gone", func(path string) { ok(t, os.Remove(path)) }, "the database vanished"},
+		{"gone", func(path string) { ok(t, os.Remove(path)) }, "was moved away or deleted while it was read"},
 		{"replaced", func(path string) {
 			ok(t, os.Remove(path))
 			create(t, path, walRows(500)...)
-		}, "the database was replaced"},
+		}, "was replaced by another file while it was read"},
 		{"longer", func(path string) { ok(t, os.Truncate(path, 1<<20)) }, "the database went from"},
 	}
 	for _, test := range tests {

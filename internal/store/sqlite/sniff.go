@@ -19,7 +19,8 @@ type File struct {
 	// Sizes of the neighbours in bytes, -1 where there is none.
 	WAL, SHM, Journal int64
 
-	real       string // symbolic links resolved: the neighbours stand beside this one
+	real       string      // symbolic links resolved: the neighbours stand beside this one
+	opened     fs.FileInfo // the identity of the file that is open
 	seen       look
 	walUsable  bool // the -wal begins with a header that SQLite accepts
 	journalHot bool // the -journal begins with a header: a transaction was not finished
@@ -60,6 +61,9 @@ func sniff(path string) (*os.File, File, error) {
 	if err = f.read(handle); err == nil {
 		err = f.meetNeighbours()
 	}
+	if err == nil {
+		err = f.replaced()
+	}
 	if err != nil {
 		_ = handle.Close()
 		return nil, f, err
@@ -69,20 +73,29 @@ func sniff(path string) (*os.File, File, error) {
 
 // regular is the problem with anything but a regular file.
 func regular(path string, info fs.FileInfo) error {
-	kind, next := "", "name a database file"
-	switch mode := info.Mode(); {
-	case mode.IsRegular():
+	next := "name a database file"
+	switch {
+	case info.Mode().IsRegular():
 		return nil
-	case mode.IsDir():
-		kind, next = "a directory", "name the database file in it"
-	case mode&fs.ModeNamedPipe != 0:
-		kind = "a named pipe"
-	case mode&fs.ModeSocket != 0:
-		kind = "a socket"
-	default:
-		kind = "a device"
+	case info.IsDir():
+		next = "name the database file in it"
 	}
-	return problem.New(problem.Unreadable, next, "%s is not a session store: it is %s", path, kind)
+	return problem.New(problem.Unreadable, next, "%s is not a session store: it is %s", path, kindOf(info.Mode()))
+}
+
+// kindOf names what is no regular file.
+func kindOf(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "a directory"
+	case mode&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	}
+	return "a device"
 }
 
 // read takes the size and the header from the file.
@@ -91,7 +104,7 @@ func (f *File) read(handle *os.File) error {
 	if err != nil {
 		return cannotRead(f.Path, err)
 	}
-	f.Size = info.Size()
+	f.Size, f.opened = info.Size(), info
 	head := make([]byte, 4096)
 	n, err := handle.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
