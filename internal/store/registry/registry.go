@@ -44,14 +44,9 @@ type Opened struct {
 	source *source
 }
 
-// Changed says what changed in the files while they were read without a lock,
-// "" when nothing did.
-func (o *Opened) Changed() string {
-	if o.source.DB == nil {
-		return ""
-	}
-	return o.source.DB.Changed()
-}
+// Changed says what changed in the files while they were read without a lock, or
+// that the path leads to another store now, "" when nothing did.
+func (o *Opened) Changed() string { return o.source.changed() }
 
 // Close ends the read and removes what it left in temporary folders.
 func (o *Opened) Close() error { return errors.Join(o.Store.Close(), o.source.close()) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,7 +17,30 @@ import (
 // source is what a path names, opened as far as every adapter needs it.
 type source struct {
 	store.Source
-	spool string // the folder of a private copy of standard input, "" without
+	spool string      // the folder of a private copy of standard input, "" without
+	seen  fs.FileInfo // the stream or the folder when it was opened; nil for a database, which looks itself, and for standard input
+}
+
+// changed says what became of the source since it was opened, "" when nothing did.
+func (s *source) changed() string {
+	if s.DB != nil {
+		return s.DB.Changed()
+	}
+	if s.seen == nil {
+		return ""
+	}
+	now, err := os.Stat(s.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return s.Path + " was moved away or deleted while it was read"
+	case err != nil:
+		return s.Path + " could not be looked at again after the read: " + problem.Reason(err)
+	case !os.SameFile(s.seen, now):
+		return s.Path + " was replaced while it was read"
+	case s.Stream != nil && (now.Size() != s.seen.Size() || !now.ModTime().Equal(s.seen.ModTime())):
+		return s.Path + " was written to while it was read"
+	}
+	return ""
 }
 
 func (s *source) close() error {
@@ -45,14 +69,18 @@ func openSource(ctx context.Context, path string, stdin io.Reader) (*source, err
 		if err != nil {
 			return nil, unlisted(path, err)
 		}
-		return &source{Source: store.Source{Path: path, Folder: folder}}, nil
+		seen, err := folder.Stat(".")
+		if err != nil {
+			return nil, errors.Join(unlisted(path, err), folder.Close())
+		}
+		return &source{Source: store.Source{Path: path, Folder: folder}, seen: seen}, nil
 	}
 	if f := stream(path); f != nil {
 		info, err := f.Stat()
 		if err != nil {
 			return nil, errors.Join(err, f.Close())
 		}
-		return &source{Source: store.Source{Path: path, Stream: f, Bytes: info.Size()}}, nil
+		return &source{Source: store.Source{Path: path, Stream: f, Bytes: info.Size()}, seen: info}, nil
 	}
 	db, err := sqlite.Open(ctx, path, sqlite.Options{})
 	if err != nil {
