@@ -10,6 +10,7 @@ import (
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/shell"
+	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -109,13 +110,22 @@ func (r *repairRun) apply(ctx context.Context, backup string) error {
 		Backup: backup, Receipt: backup + receiptEnding, Prologue: r.kind.Prologue, Progress: set,
 	}.Run(ctx, ed, r.plan)
 	clearLine()
-	if err = errors.Join(err, ed.Close()); err != nil {
+	err = errors.Join(err, ed.Close())
+	r.noteLeft(ed)
+	if err != nil {
 		return partly(receipt, err)
 	}
 	return r.end(render.Outcome{
 		Applied: true, Backup: backup, Receipt: receipt.Path(), Ledger: &receipt.Ledger, ExitCode: r.code(),
 		Next: []render.Command{undoCommand(receipt)},
 	})
+}
+
+// noteLeft names what stays beside a store.
+func (p *program) noteLeft(ed store.Editor) {
+	if left := ed.Left(); left != "" {
+		p.note("%s", left)
+	}
 }
 
 // progress counts the bytes of a copy.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
@@ -18,6 +19,9 @@ var errChanged = errors.New("the store was changed")
 func partly(receipt *repair.Receipt, err error) error {
 	if receipt == nil {
 		return err
+	}
+	if errors.Is(err, store.ErrReplaced) { // which says where they are
+		return errors.Join(err, errChanged)
 	}
 	sessions := 0
 	for _, b := range receipt.Batches {

@@ -69,6 +69,10 @@ func runUndo(ctx context.Context, p *program, path string) error {
 	}
 	undone, err := repair.Undo(ctx, ed, receipt)
 	err = errors.Join(err, ed.Close())
+	p.noteLeft(ed)
+	if undone > 0 && errors.Is(err, store.ErrReplaced) {
+		return errors.Join(err, errChanged)
+	}
 	if undone > 0 {
 		if err != nil {
 			err = errors.Join(err, errChanged)

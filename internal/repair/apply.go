@@ -40,7 +40,7 @@ var atStep = func(string) {}
 // Run backs the store up, makes the plan's changes tree by tree, verifies them
 // before they are committed, and writes the receipt. On an error the batch that
 // was under way is rolled back; what was committed before it stays and is in
-// the receipt, which is nil when nothing was changed.
+// the receipt, which is nil when nothing was changed. The editor is closed then.
 func (a Apply) Run(ctx context.Context, ed store.Editor, plan *Plan) (*Receipt, error) {
 	r := &Receipt{Schema: ReceiptSchema, State: Pending, Store: plan.Store, Backup: a.Backup, path: a.Receipt}
 	run := &application{Apply: a, ctx: ctx, ed: ed, plan: plan, receipt: r}
@@ -57,9 +57,20 @@ func (a Apply) Run(ctx context.Context, ed store.Editor, plan *Plan) (*Receipt, 
 			}
 		}
 	}
+	if moved := ed.Replaced(); err != nil && moved != nil {
+		err = errors.Join(moved, err) // which may well be why it failed
+	}
+	atStep("close")
+	closed := ed.Close() // which folds the log in, and looks once more
+	for _, moved := range []error{err, closed} {
+		if errors.Is(moved, store.ErrReplaced) {
+			return run.replaced(moved, err == nil)
+		}
+	}
 	if err == nil {
 		err = r.mark(Done, "the repair of "+plan.Store.Path+" is done and verified", "")
 	}
+	err = errors.Join(err, closed)
 	if len(r.Batches) > 0 {
 		return r, err
 	}

@@ -12,11 +12,11 @@ import (
 // a session that the repair touched changed since. A batch that was never
 // committed, because the repair was killed, is passed over. undone is the
 // number of sessions that are as they were before; it is 0 when there was
-// nothing to take back.
+// nothing to take back. After a change the editor is closed.
 func Undo(ctx context.Context, ed store.Editor, r *Receipt) (undone int, err error) {
 	atStep("lock")
 	if err := ed.Begin(ctx); err != nil {
-		return 0, err
+		return 0, r.notUndone(err)
 	}
 	undone, err = r.revert(ctx, ed)
 	if err == nil && undone > 0 {
@@ -24,13 +24,26 @@ func Undo(ctx context.Context, ed store.Editor, r *Receipt) (undone int, err err
 		err = ed.Commit(ctx)
 	}
 	if err != nil || undone == 0 {
-		return 0, errors.Join(err, ed.Rollback())
+		return 0, r.notUndone(errors.Join(err, ed.Rollback()))
 	}
 	atStep("committed")
+	atStep("close")
+	closed := ed.Close()
+	if errors.Is(closed, store.ErrReplaced) {
+		return undone, displaced{err: closed, path: r.Store.Path, verb: "set back", sessions: undone, backup: r.Backup}.problem()
+	}
 	for _, b := range r.Batches {
 		b.State = Undone
 	}
-	return undone, r.mark(Undone, r.Store.Path+" is as before the repair", "That does no harm: to undo it once more would change nothing.")
+	return undone, errors.Join(r.mark(Undone, r.Store.Path+" is as before the repair", "That does no harm: to undo it once more would change nothing."), closed)
+}
+
+// notUndone tells the error of an undo that was rolled back.
+func (r *Receipt) notUndone(err error) error {
+	if !errors.Is(err, store.ErrReplaced) {
+		return err
+	}
+	return displaced{err: err, path: r.Store.Path, verb: "set back", backup: r.Backup}.problem()
 }
 
 // revert takes the batches back in the open transaction, the last one first.

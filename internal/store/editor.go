@@ -11,6 +11,15 @@ import (
 // after it was backed up.
 var ErrMoved = sqlite.ErrMoved
 
+// ErrReplaced is the cause of an error about a store whose path leads to another file
+// than the one that was opened. Of a store that is where it was it is ErrBeside, when a
+// file that belongs to it is another one, and ErrForeignLog, when that is its log.
+var (
+	ErrReplaced   = sqlite.ErrReplaced
+	ErrBeside     = sqlite.ErrBeside
+	ErrForeignLog = sqlite.ErrForeignLog
+)
+
 // Change is what a repair makes of one tree: the tree as it is stored and as it
 // is to be. An adapter finds the difference and writes it; it decides nothing.
 //
@@ -60,10 +69,20 @@ type Editor interface {
 	// A record that is no longer what the journal says it became is a problem
 	// of class Busy, and then the transaction must be rolled back.
 	Revert(ctx context.Context, journal []byte) error
+	// Commit fails with ErrReplaced, and rolls back, if the path of the store no longer
+	// leads to it.
 	Commit(ctx context.Context) error
 	Rollback() error
-	// Close ends the work; an open transaction is rolled back.
+	// Replaced is the problem with a store that its path no longer leads to
+	// (ErrReplaced), nil while it does.
+	Replaced() error
+	// Close ends the work; an open transaction is rolled back. If one was committed, it
+	// fails with ErrReplaced where the path does not lead to the store at the end.
+	// Closing again does nothing.
 	Close() error
+	// Left is a sentence about files of the adapter that stay beside a closed store,
+	// "" when none does.
+	Left() string
 }
 
 // Sum is a stable digest of one session as it is stored.

@@ -114,6 +114,10 @@ func (db *DB) plain() bool {
 	if db.folder != "" {
 		return false
 	}
+	if db.beside != nil {
+		info, err := db.beside.at(1)
+		return err == nil && (info == nil || info.Size() == 0) && db.beside.standing() == ""
+	}
 	info, err := os.Stat(db.File.real + "-wal")
 	return errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0
 }

@@ -28,6 +28,7 @@ type DB struct {
 	// SQLite; else nil.
 	raw io.ReaderAt
 
+	beside    *beside // of one that is written to
 	faults    []session.Fault
 	truncated bool
 }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
 	"errors"
 	"os"
@@ -19,6 +20,7 @@ import (
 // back. An Edit must not be used by several goroutines at once.
 type Edit struct {
 	db         *DB
+	beside     beside
 	statements map[string]*sql.Stmt // by their text
 
 	open      bool // a transaction
@@ -29,6 +31,7 @@ type Edit struct {
 	tables    map[string]tableShape // as the transaction sees them
 	log       changeLog
 
+	left     string
 	backedUp bool
 	version  int64 // the data version that the backup holds
 }
@@ -39,12 +42,16 @@ type Edit struct {
 // changed then; a transaction that a process left behind unfinished may be
 // rolled back, and a -wal folded in, as by every program that opens it.
 func OpenEdit(ctx context.Context, path string) (*Edit, error) {
-	if err := examine(ctx, path); err != nil {
+	examined, err := examine(ctx, path)
+	if err != nil {
 		return nil, err
 	}
 	handle, f, err := sniff(path)
 	if err != nil {
 		return nil, err
+	}
+	if !os.SameFile(examined.opened, f.opened) {
+		return nil, errors.Join(gone(path, wasReplaced), handle.Close())
 	}
 	e := &Edit{db: &DB{File: f, handle: handle, Writer: probe(handle, f)}, statements: map[string]*sql.Stmt{}}
 	if err = e.connect(ctx); err != nil {
@@ -55,22 +62,22 @@ func OpenEdit(ctx context.Context, path string) (*Edit, error) {
 
 // examine refuses a database that is in use or damaged, by reading it in the
 // way that changes nothing.
-func examine(ctx context.Context, path string) error {
+func examine(ctx context.Context, path string) (File, error) {
 	db, err := Open(ctx, path, Options{})
 	if err != nil {
-		return err
+		return File{}, err
 	}
 	defer func() { _ = db.Close() }()
 	if db.Writer.State == session.WriterLive {
-		return held(path, db.Writer)
+		return db.File, held(path, db.Writer)
 	}
 	for _, f := range db.Faults() {
 		if f.Kind == session.StoreDamaged {
-			return problem.New(problem.Unreadable, inCopy,
+			return db.File, problem.New(problem.Unreadable, inCopy,
 				"%s is not repaired in place, because opening it for writing would destroy evidence: %s", path, f.Detail)
 		}
 	}
-	return nil
+	return db.File, nil
 }
 
 func (e *Edit) connect(ctx context.Context) error {
@@ -78,10 +85,17 @@ func (e *Edit) connect(ctx context.Context) error {
 	if db.Writer.State == session.WriterLive {
 		return held(db.File.Path, db.Writer)
 	}
-	if err := errors.Join(registerScan(), canWrite(db.File)); err != nil {
+	db.beside = &e.beside
+	err := errors.Join(registerScan(), e.beside.openFolder(db.File))
+	if err == nil {
+		err = canWrite(db.File, e.beside.folder)
+	}
+	if err == nil {
+		err = e.beside.make(db.File)
+	}
+	if err != nil {
 		return err
 	}
-	var err error
 	if db.pool, err = sql.Open("sqlite", editDSN(db.File.real)); err != nil {
 		return err
 	}
@@ -94,7 +108,10 @@ func (e *Edit) connect(ctx context.Context) error {
 	if err = db.QueryRow(ctx, "select count(*) from sqlite_schema").Scan(&n); err != nil {
 		return err
 	}
-	if err = db.File.read(db.handle); err != nil {
+	if err = errors.Join(db.File.read(db.handle), e.beside.meet()); err != nil {
+		return err
+	}
+	if err = e.Replaced(); err != nil { // SQLite may have opened either file
 		return err
 	}
 	return e.hook(e.guard.notice, func() { e.guard.rolledBack = true })
@@ -123,8 +140,8 @@ const beginning = 64 << 10 // bytes
 
 // canWrite tries it: permission bits say nothing of read-only file systems and
 // access lists. It must not be asked while the database is open.
-func canWrite(f File) error {
-	file, err := os.OpenFile(f.real, os.O_RDWR, 0)
+func canWrite(f File, in *os.Root) error {
+	file, err := in.OpenFile(filepath.Base(f.real), os.O_RDWR, 0)
 	if err != nil {
 		return notWritable(f.Path, "the file", err)
 	}
@@ -132,12 +149,13 @@ func canWrite(f File) error {
 		return notWritable(f.Path, "the file", err)
 	}
 	folder := filepath.Dir(f.real)
-	file, err = os.CreateTemp(folder, ".sessctl-")
+	name := ".sessctl-" + rand.Text()
+	file, err = in.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return notWritable(f.Path, "the folder "+folder, err)
 	}
 	_, err = file.Write(make([]byte, beginning))
-	if err = errors.Join(err, file.Close(), os.Remove(file.Name())); err != nil {
+	if err = errors.Join(err, file.Close(), in.Remove(name)); err != nil {
 		return notWritable(f.Path, "the folder "+folder, err)
 	}
 	return nil
@@ -148,15 +166,50 @@ func canWrite(f File) error {
 func (e *Edit) DB() *DB { return e.db }
 
 // Close rolls an open transaction back and closes the database. What was
-// committed is folded into the database file first.
+// committed is folded into the database file first. Where something was, a path that
+// leads to another file at the end is an error, too (ErrReplaced).
 func (e *Edit) Close() error {
+	if e.db.handle == nil {
+		return nil
+	}
 	var err error
 	if e.db.conn != nil {
 		err = e.finish()
 	}
-	err = errors.Join(err, e.db.Close())
+	err = errors.Join(err, e.db.disconnect())
+	if e.beside.folder != nil {
+		e.beside.clear(e.db.handle, e.db.File.real)
+		e.left = e.beside.left(e.db.File.standing() == "")
+	}
+	if e.committed {
+		err = errors.Join(err, e.db.File.replaced())
+	}
+	err = errors.Join(err, e.beside.close(), e.db.handle.Close())
 	e.db.handle = nil // so that closing again does nothing
 	return err
+}
+
+// Left is a sentence about a -wal and a -shm that stay beside the database that is
+// closed, "" when none does.
+func (e *Edit) Left() string { return e.left }
+
+// Replaced is the problem with a database that is not at its path any more, or whose
+// -wal or -shm is not the one that is open here: nil while all are.
+func (e *Edit) Replaced() error {
+	if err := e.db.File.replaced(); err != nil {
+		return err
+	}
+	if what := e.beside.standing(); what != "" {
+		cause := ErrBeside
+		if e.beside.foreign() {
+			cause = ErrForeignLog
+		}
+		return &problem.Error{
+			Class: problem.Busy, Err: cause, Next: afterReplacement,
+			What: "beside " + e.db.File.Path + ", " + what,
+		}
+	}
+	return nil
 }
 
 // finish ends what the connection does.
@@ -165,7 +218,11 @@ func (e *Edit) finish() error {
 	if e.committed {
 		_, failed := e.db.conn.ExecContext(context.Background(), "pragma wal_checkpoint(truncate)")
 		err = errors.Join(err, e.explain(failed))
+		if e.beside.foreign() {
+			err = errors.Join(err, e.Replaced())
+		}
 	}
+	err = errors.Join(err, e.beside.settle(e.db))
 	for _, s := range e.statements {
 		err = errors.Join(err, s.Close())
 	}

@@ -79,6 +79,9 @@ func (e *Edit) explain(err error) error {
 	case lib.SQLITE_FULL:
 		return full(path, filepath.Dir(e.db.File.real), err)
 	case lib.SQLITE_READONLY, lib.SQLITE_PERM, lib.SQLITE_CANTOPEN, lib.SQLITE_IOERR:
+		if moved := e.Replaced(); moved != nil {
+			return moved
+		}
 		p.What = path + " was not changed: it cannot be written (" + err.Error() + ")"
 		p.Next = "check the disk and the permissions of the file and its folder; or " + inCopy
 	case lib.SQLITE_CONSTRAINT:

@@ -31,6 +31,9 @@ func (e *Edit) Begin(ctx context.Context) error {
 
 // undisturbed looks for other processes once more: from here on none can write.
 func (e *Edit) undisturbed(ctx context.Context) error {
+	if err := e.Replaced(); err != nil {
+		return err
+	}
 	if w := e.probe(); w.State == session.WriterLive {
 		return held(e.db.File.Path, w)
 	}
@@ -84,11 +87,15 @@ func (e *Edit) settle(err error) error {
 }
 
 // Commit stores the transaction, or rolls it back and says why: RolledBack when
-// a row changed that no Insert, Update, Delete or Revert changed.
+// a row changed that no Insert, Update, Delete or Revert changed, Busy when the path of
+// the database no longer leads to it (ErrReplaced).
 func (e *Edit) Commit(ctx context.Context) error {
 	err := errors.Join(e.ready(), ctx.Err())
 	if err == nil {
 		err = e.strayed()
+	}
+	if err == nil {
+		err = e.Replaced()
 	}
 	if err == nil {
 		// An interrupted commit would leave open what became of it.

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 
@@ -11,6 +12,13 @@ import (
 // ErrReplaced is the cause of errors about a database whose path no longer leads to the
 // file that was opened: what was read or written is not what the next program finds.
 var ErrReplaced = errors.New("the path leads to another file")
+
+// ErrBeside is the ErrReplaced of a database that is where it was, but not its -wal or
+// its -shm, and ErrForeignLog that of one with another -wal than its own.
+var (
+	ErrBeside     = fmt.Errorf("a file beside it is another one: %w", ErrReplaced)
+	ErrForeignLog = fmt.Errorf("it is the log: %w", ErrBeside)
+)
 
 // standing says what became of the file since it was opened, "" while its path leads to
 // it. A file is the same if its device and inode are, on Windows the volume and the file
@@ -34,7 +42,7 @@ func became(was fs.FileInfo, look func(string) (fs.FileInfo, error), path string
 	case err != nil:
 		return "cannot be looked at any more (" + problem.Reason(err) + ")"
 	case !os.SameFile(was, is):
-		return "was replaced by another file"
+		return wasReplaced
 	}
 	return ""
 }
@@ -53,6 +61,11 @@ func gone(path, what string) error {
 	return &problem.Error{
 		Class: problem.Busy, Err: ErrReplaced,
 		What: path + " " + what,
-		Next: "nothing was changed; see what put another file there, and try again",
+		Next: afterReplacement,
 	}
 }
+
+const (
+	wasReplaced      = "was replaced by another file"
+	afterReplacement = "nothing was changed; find out which program does that, and try again"
+)

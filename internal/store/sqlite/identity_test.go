@@ -93,4 +93,3 @@ func TestNeighboursThatAreNoFilesAreRefused(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
-

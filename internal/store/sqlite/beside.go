@@ -1,0 +1,185 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	modernc "modernc.org/sqlite"
+
+	"github.com/sessctl/sessctl/internal/atomicfile"
+)
+
+// beside is what this process knows of the -wal and the -shm of a database that it
+// writes to. SQLite opens and deletes both by their names, whatever stands there. So they
+// are made here where they are missing, which nobody else can have done then, and what is
+// deleted at the end is what was made here and is still there.
+type beside struct {
+	folder *os.Root // where the database was opened, wherever that goes
+	name   string
+	known  look // as they were when SQLite had opened them
+	made   look // those that this process made
+}
+
+// openFolder opens the folder of the database.
+func (b *beside) openFolder(f File) (err error) {
+	b.name = filepath.Base(f.real)
+	b.folder, err = os.OpenRoot(filepath.Dir(f.real))
+	return err
+}
+
+func (b *beside) close() error {
+	if b.folder == nil {
+		return nil
+	}
+	err := b.folder.Close()
+	b.folder = nil
+	return err
+}
+
+// logs are the numbers of the -wal and the -shm among the suffixes.
+var logs = [...]int{1, 2}
+
+// make makes the files that a database in WAL mode is going to need, empty and with its
+// mode and owner, as SQLite does.
+func (b *beside) make(f File) error {
+	if !f.Header.WAL {
+		return nil
+	}
+	for _, i := range logs {
+		file, err := b.folder.OpenFile(b.name+suffixes[i], os.O_RDWR|os.O_CREATE|os.O_EXCL, f.opened.Mode().Perm())
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err != nil {
+			return notWritable(f.Path, "the folder "+filepath.Dir(f.real), err)
+		}
+		err = errors.Join(atomicfile.GiveTo(file, f.opened), file.Chmod(f.opened.Mode().Perm()))
+		info, statErr := file.Stat()
+		b.made[i] = info
+		if err = errors.Join(err, statErr, file.Close()); err != nil {
+			return notWritable(f.Path, "the folder "+filepath.Dir(f.real), err)
+		}
+	}
+	return nil
+}
+
+// meet notes what SQLite has opened.
+func (b *beside) meet() error {
+	for _, i := range logs {
+		info, err := b.at(i)
+		if err != nil {
+			return err
+		}
+		b.known[i] = info
+	}
+	return nil
+}
+
+// at is the file that stands there now, nil for none.
+func (b *beside) at(i int) (fs.FileInfo, error) {
+	info, err := b.folder.Lstat(b.name + suffixes[i])
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil {
+		os.SameFile(info, info) // Windows asks for the id only now
+	}
+	return info, err
+}
+
+// standing says which file is another one than SQLite has open, "" if none is.
+func (b *beside) standing() string {
+	for _, i := range logs {
+		now, err := b.at(i)
+		was := b.known[i]
+		switch {
+		case err != nil || was == nil && now == nil:
+		case was == nil:
+			return b.name + suffixes[i] + " was put beside it"
+		case now == nil:
+			return b.name + suffixes[i] + " was moved away or deleted"
+		case !os.SameFile(was, now):
+			return b.name + suffixes[i] + " was replaced by another file"
+		}
+	}
+	return ""
+}
+
+// ours reports whether the i-th file is still the one that this process made.
+func (b *beside) ours(i int) bool {
+	now, err := b.at(i)
+	return err == nil && now != nil && b.made[i] != nil && os.SameFile(now, b.made[i])
+}
+
+// foreign reports whether another -wal than SQLite has open stands beside the database,
+// which the next program that opens it would take for its log.
+func (b *beside) foreign() bool {
+	now, err := b.at(1)
+	return err == nil && now != nil && (b.known[1] == nil || !os.SameFile(now, b.known[1]))
+}
+
+// settle tells SQLite what to do with both files when it closes the database, which it
+// does under its lock: to delete them where both were made here. Else they stay, and the
+// log is emptied when all of it is in the database.
+func (b *beside) settle(db *DB) error {
+	if b.known[1] == nil {
+		return nil
+	}
+	stay := 0
+	if !b.ours(1) || !b.ours(2) {
+		stay = 1
+		if _, err := db.conn.ExecContext(context.Background(), "pragma journal_size_limit=0"); err != nil {
+			return err
+		}
+	}
+	return db.conn.Raw(func(conn any) error {
+		_, err := conn.(modernc.FileControl).FileControlPersistWAL("main", stay)
+		return err
+	})
+}
+
+// clear deletes what this process made and SQLite did not delete, because a file is
+// another one by now. Another process could have taken a log for its own: it stays where
+// somebody has either database open, or nobody can tell.
+func (b *beside) clear(handle *os.File, real string) {
+	if !b.ours(1) && !b.ours(2) {
+		return
+	}
+	release, alone := aloneWith(handle, real)
+	if !alone {
+		return
+	}
+	defer release()
+	for _, i := range logs {
+		if b.ours(i) {
+			_ = b.folder.Remove(b.name + suffixes[i])
+		}
+	}
+}
+
+// left is a sentence about the files that stay, "" when none does. standing says that
+// the database is still the one that they were opened for.
+func (b *beside) left(standing bool) string {
+	var names []string
+	for _, i := range logs {
+		if now, err := b.at(i); err == nil && now != nil {
+			names = append(names, b.name+suffixes[i])
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	them, was := "it", " was"
+	if len(names) > 1 {
+		them, was = "them", " were"
+	}
+	text := strings.Join(names, " and ") + was + " left, because another process made " + them + " or uses " + them
+	if now, err := b.at(1); err == nil && now != nil && now.Size() > 0 && !standing {
+		text += "; the log is of the file that was there before, so keep it away from another one"
+	}
+	return text
+}
