@@ -3,10 +3,8 @@ package cmd
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 
-	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/store"
@@ -53,18 +51,13 @@ func (r *repairRun) write(ctx context.Context, opened *registry.Opened) error {
 		return err
 	}
 	set, clearLine := r.progress("copying")
-	receipt, err := repair.Apply{Receipt: out + receiptEnding, Prologue: r.kind.Prologue, Progress: set}.
+	receipt, err := repair.Apply{Receipt: out + receiptEnding, Prologue: r.kind.Prologue, Progress: set, Changed: opened.Changed}.
 		Output(ctx, r.kind, opened.Store, r.plan, out, func(path string) (store.Store, error) {
 			return registry.Open(ctx, path, r.kind.Name, nil, store.Options{Deep: true})
 		})
 	clearLine()
 	if err != nil {
 		return err
-	}
-	if changed := opened.Changed(); changed != "" {
-		return errors.Join(
-			problem.New(problem.Busy, "Nothing was written. Close the runtime and try again.", "%s, so the copy may mix two states", changed),
-			os.Remove(out), os.Remove(receipt.Path()))
 	}
 	return r.end(render.Outcome{Applied: true, Output: out, Receipt: receipt.Path(), Ledger: &receipt.Ledger, ExitCode: r.code()})
 }

@@ -4,7 +4,6 @@ package atomicfile
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
@@ -15,8 +14,9 @@ import (
 type File struct {
 	file      *os.File
 	path      string
-	temporary bool  // else the file itself is written: a terminal, a pipe
-	failed    error // the first write that failed
+	temporary bool   // else the file itself is written: a terminal, a pipe
+	release   func() // its lock; nil where it is not temporary
+	failed    error  // the first write that failed
 }
 
 // Create begins a file that will replace the one at path, if there is one: of a
@@ -40,12 +40,11 @@ func Create(ctx context.Context, path string, mode fs.FileMode) (*File, error) {
 	if standing != nil {
 		mode = standing.Mode().Perm()
 	}
-	temporary := filepath.Join(filepath.Dir(path), ".sessctl-"+rand.Text())
-	file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	file, release, err := Temporary(filepath.Dir(path), mode)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{file: file, path: path, temporary: true}
+	f := &File{file: file, path: path, temporary: true, release: release}
 	if standing != nil {
 		if err := file.Chmod(mode); err != nil {
 			return nil, errors.Join(err, f.Discard())
@@ -73,6 +72,7 @@ func (f *File) Commit() error {
 	if f.failed != nil {
 		return errors.Join(f.failed, f.Discard())
 	}
+	defer f.release()
 	err := errors.Join(f.file.Sync(), f.file.Close())
 	if err == nil {
 		err = os.Rename(f.file.Name(), f.path)
@@ -88,6 +88,7 @@ func (f *File) Discard() error {
 	if !f.temporary {
 		return f.file.Close()
 	}
+	defer f.release()
 	return errors.Join(f.file.Close(), os.Remove(f.file.Name()))
 }
 

@@ -19,6 +19,8 @@ type Apply struct {
 	// Prologue is the store's: see store.Kind.
 	Prologue store.Prologue
 	Progress func(done int64) // hears the bytes of the backup; may be nil
+	// Changed says what became of the store that Output reads, "" when nothing did.
+	Changed func() string
 }
 
 // A batch is the trees that share one transaction. It should lock the store for

@@ -24,11 +24,11 @@ func (a Apply) Output(ctx context.Context, kind store.Kind, st store.Store, plan
 			return nil, problem.New(problem.Usage, "Name a file that does not exist yet.", "%s exists already, and nothing is overwritten", path)
 		}
 	}
-	folder, err := os.MkdirTemp(filepath.Dir(out), ".sessctl-*")
+	folder, release, err := atomicfile.TemporaryFolder(filepath.Dir(out))
 	if err != nil {
 		return nil, problem.New(problem.Unreadable, "Name a file in a folder that you may write to.", "%s cannot be written: %s", out, problem.Reason(err))
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)); release() }()
 	temp := filepath.Join(folder, filepath.Base(out))
 	made := *plan
 	made.Store.Path = out
@@ -40,11 +40,46 @@ func (a Apply) Output(ctx context.Context, kind store.Kind, st store.Store, plan
 	if err != nil {
 		return nil, notWritten(temp, out, err)
 	}
-	atStep("publish")
-	if err := atomicfile.Publish(temp, out); err != nil { // never over a file that came meanwhile
-		return nil, errors.Join(problem.New(problem.Unreadable, "Nothing else was changed.", "%s cannot be written: %s", out, problem.Reason(err)), removeFile(r.path))
+	if err := a.publish(temp, out); err != nil {
+		return nil, errors.Join(err, removeFile(r.path))
 	}
 	return r, nil
+}
+
+// publish gives the copy its name, if the store is still the one that it was made of, and
+// makes sure that it has it.
+func (a Apply) publish(temp, out string) error {
+	written, err := os.Lstat(temp)
+	if err != nil {
+		return err
+	}
+	atStep("publish")
+	if err := a.unread(); err != nil {
+		return err
+	}
+	if err := atomicfile.Publish(temp, out); err != nil { // never over a file that came meanwhile
+		return problem.New(problem.Unreadable, "Nothing else was changed.", "%s cannot be written: %s", out, problem.Reason(err))
+	}
+	atStep("published")
+	if there, err := os.Lstat(out); err != nil || !os.SameFile(written, there) {
+		return problem.New(problem.Busy, "Nothing else was changed. Find out which program moves these files.",
+			"%s is not the repaired copy: that was moved away or replaced by another file as soon as it was there", out)
+	}
+	if err := a.unread(); err != nil {
+		return errors.Join(err, removeFile(out))
+	}
+	return nil
+}
+
+// unread is the problem with a copy of a store that changed while it was read.
+func (a Apply) unread() error {
+	if a.Changed == nil {
+		return nil
+	}
+	if changed := a.Changed(); changed != "" {
+		return problem.New(problem.Busy, "Nothing was written. Close the runtime and try again.", "%s, so the copy may mix two states", changed)
+	}
+	return nil
 }
 
 // notWritten is the problem with a copy, under the name that it was to get.
@@ -87,6 +122,11 @@ func (a Apply) rewrite(ctx context.Context, kind store.Kind, st store.Store, pla
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
+	}
+	if owner, err := os.Stat(st.Facts().Path); err == nil && st.Facts().Path != "-" {
+		if err := atomicfile.GiveTo(f, owner); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
 	}
 	b, foretold, err := a.writeTrees(ctx, kind, st, plan, f)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {

@@ -1,7 +1,9 @@
 package sqlite
 
 import (
+	"bufio"
 	"context"
+	"database/sql"
 	"errors"
 	"io"
 	"io/fs"
@@ -9,7 +11,6 @@ import (
 	"path/filepath"
 	"syscall"
 
-	modernc "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/sessctl/sessctl/internal/atomicfile"
@@ -27,32 +28,45 @@ func (e *Edit) Backup(ctx context.Context, to string, progress func(done int64))
 	if e.open {
 		return errors.New("a backup must come before the transaction")
 	}
-	return writeNew("the backup "+to, to, func(file *os.File) error { return e.copySnapshot(ctx, file, progress) })
+	return e.db.writeNew("the backup "+to, to, func(file *os.File) error { return e.copySnapshot(ctx, file, progress) })
 }
 
 // Copy writes the database as it is read, with what its -wal holds, to a new
 // file, as Backup does.
 func (db *DB) Copy(ctx context.Context, to string, progress func(done int64)) error {
-	return writeNew("the copy "+to, to, func(file *os.File) error { return db.copyPages(ctx, file, progress) })
+	return db.writeNew("the copy "+to, to, func(file *os.File) error { return db.copyPages(ctx, file, progress) })
 }
 
 // writeNew writes a file that appears when it is complete, and never over
-// another one. name is what its errors call it.
-func writeNew(name, to string, write func(*os.File) error) error {
+// another one, and belongs to the owner of the database. name is what its errors call it.
+// All goes through the handle: in a folder that others may write to, its name can lead
+// to another file at any time.
+func (db *DB) writeNew(name, to string, write func(*os.File) error) error {
 	if _, err := os.Lstat(to); err == nil {
 		return exists(to) // before the work; Publish makes sure
 	}
-	file, err := os.CreateTemp(filepath.Dir(to), ".sessctl-backup-") // mode 0600
+	file, release, err := atomicfile.Temporary(filepath.Dir(to), 0o600)
 	if err != nil {
 		return noBackup(name, to, err)
 	}
-	err = write(file)
-	err = errors.Join(err, file.Close())
+	defer release()
+	if err = atomicfile.GiveTo(file, db.File.opened); err == nil {
+		err = write(file)
+	}
+	if err == nil {
+		err = file.Sync() // when the database is no longer locked: it takes long
+	}
+	written, failed := file.Stat()
+	err = errors.Join(err, failed, file.Close())
 	if err == nil {
 		err = atomicfile.Publish(file.Name(), to)
 	}
+	if err == nil {
+		if what := became(written, os.Lstat, to); what != "" {
+			return problem.New(problem.Busy, "nothing was changed; see who may write to "+filepath.Dir(to), "%s %s", name, what)
+		}
+	}
 	if err != nil {
-		// A journal cannot be left: the copy is written without one.
 		if removed := os.Remove(file.Name()); !errors.Is(removed, fs.ErrNotExist) {
 			err = errors.Join(err, removed)
 		}
@@ -82,8 +96,8 @@ func (e *Edit) copySnapshot(ctx context.Context, file *os.File, progress func(in
 	return nil
 }
 
-// copyPages copies the database to a file, with its mode (writable at least for its owner), and makes it
-// durable. A transaction that reads must be open.
+// copyPages copies the database to a file, with its mode (writable at least for its owner).
+// A transaction that reads must be open.
 func (db *DB) copyPages(ctx context.Context, file *os.File, progress func(int64)) error {
 	if progress == nil {
 		progress = func(int64) {}
@@ -92,9 +106,7 @@ func (db *DB) copyPages(ctx context.Context, file *os.File, progress func(int64)
 	if db.plain() {
 		err = db.copyFile(ctx, file, progress)
 	} else {
-		err = db.conn.Raw(func(conn any) error {
-			return copyPages(ctx, conn, file.Name(), db.File.Header.PageSize, progress)
-		})
+		err = db.copySeen(ctx, file, progress)
 	}
 	if err != nil {
 		return err
@@ -103,7 +115,7 @@ func (db *DB) copyPages(ctx context.Context, file *os.File, progress func(int64)
 	if err != nil {
 		return err
 	}
-	return errors.Join(file.Chmod(info.Mode().Perm()|0o200), file.Sync())
+	return file.Chmod(info.Mode().Perm() | 0o200)
 }
 
 // plain reports whether the file alone is the whole database, so that its bytes
@@ -140,32 +152,29 @@ func (db *DB) copyFile(ctx context.Context, to *os.File, progress func(int64)) e
 	}
 }
 
-// copyPages runs the online backup of a connection. The target needs neither a
-// journal nor a sync of its own, because it has no name yet.
-func copyPages(ctx context.Context, conn any, to string, pageSize int, progress func(int64)) error {
-	to, err := filepath.Abs(to)
+// copySeen copies the pages that the transaction sees, wherever they are stored.
+func (db *DB) copySeen(ctx context.Context, to *os.File, progress func(int64)) error {
+	rows, err := db.Query(ctx, "select data from sqlite_dbpage order by pgno")
 	if err != nil {
 		return err
 	}
-	backup, err := conn.(interface {
-		NewBackup(uri string) (*modernc.Backup, error)
-	}).NewBackup(fileURI(to) + "?mode=rw&_pragma=journal_mode(off)&_pragma=synchronous(off)")
-	if err != nil {
-		return err
-	}
-	more := true
-	for more && err == nil {
-		if err = ctx.Err(); err == nil {
-			more, err = backup.Step(int32(backupStep / pageSize))
+	defer func() { _ = rows.Close() }()
+	out, done := bufio.NewWriterSize(to, 1<<20), int64(0)
+	for rows.Next() {
+		var page sql.RawBytes
+		if err := rows.Scan(&page); err != nil {
+			return err
 		}
-		if err == nil {
-			progress(int64(backup.PageCount()-backup.Remaining()) * int64(pageSize))
+		n, err := out.Write(page)
+		if err != nil {
+			return err
+		}
+		if done += int64(n); done%backupStep == 0 {
+			progress(done)
 		}
 	}
-	if finished := backup.Finish(); err == nil {
-		err = finished // else it repeats the error of the step
-	}
-	return err
+	progress(done)
+	return errors.Join(rows.Err(), out.Flush())
 }
 
 func exists(to string) error {

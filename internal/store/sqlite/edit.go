@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"os"
@@ -11,6 +10,7 @@ import (
 
 	modernc "modernc.org/sqlite"
 
+	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -88,7 +88,7 @@ func (e *Edit) connect(ctx context.Context) error {
 	db.beside = &e.beside
 	err := errors.Join(registerScan(), e.beside.openFolder(db.File))
 	if err == nil {
-		err = canWrite(db.File, e.beside.folder)
+		err = canWrite(db.File)
 	}
 	if err == nil {
 		err = e.beside.make(db.File)
@@ -140,8 +140,8 @@ const beginning = 64 << 10 // bytes
 
 // canWrite tries it: permission bits say nothing of read-only file systems and
 // access lists. It must not be asked while the database is open.
-func canWrite(f File, in *os.Root) error {
-	file, err := in.OpenFile(filepath.Base(f.real), os.O_RDWR, 0)
+func canWrite(f File) error {
+	file, err := os.OpenFile(f.real, os.O_RDWR, 0)
 	if err != nil {
 		return notWritable(f.Path, "the file", err)
 	}
@@ -149,13 +149,13 @@ func canWrite(f File, in *os.Root) error {
 		return notWritable(f.Path, "the file", err)
 	}
 	folder := filepath.Dir(f.real)
-	name := ".sessctl-" + rand.Text()
-	file, err = in.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	file, release, err := atomicfile.Temporary(folder, 0o600)
 	if err != nil {
 		return notWritable(f.Path, "the folder "+folder, err)
 	}
+	defer release()
 	_, err = file.Write(make([]byte, beginning))
-	if err = errors.Join(err, file.Close(), in.Remove(name)); err != nil {
+	if err = errors.Join(err, file.Close(), os.Remove(file.Name())); err != nil {
 		return notWritable(f.Path, "the folder "+folder, err)
 	}
 	return nil
