@@ -50,7 +50,10 @@ func (r *repairRun) inPlace(ctx context.Context) error {
 // backupTime is the form of the time in the name of a backup, in UTC.
 const backupTime = "20060102T150405Z"
 
-const receiptEnding = ".receipt.json"
+// backupMark stands between the name of a store and that time.
+const backupMark = ".sessctl-"
+
+const receiptEnding = repair.ReceiptEnding
 
 // newName is a name that neither a backup nor its receipt has yet.
 func newName(path string) string {
@@ -68,7 +71,7 @@ func exists(path string) bool {
 
 // confirm asks, unless --yes says that nobody need be asked, and applies.
 func (r *repairRun) confirm(ctx context.Context) error {
-	backup := newName(r.plan.Store.Path + ".sessctl-" + time.Now().UTC().Format(backupTime)) //nolint:forbidigo // a name for people
+	backup := newName(r.plan.Store.Path + backupMark + time.Now().UTC().Format(backupTime)) //nolint:forbidigo // a name for people
 	if r.config.Yes {
 		return r.apply(ctx, backup)
 	}
@@ -107,7 +110,7 @@ func (r *repairRun) apply(ctx context.Context, backup string) error {
 	}
 	set, clearLine := r.progress("backing up")
 	receipt, err := repair.Apply{
-		Backup: backup, Receipt: backup + receiptEnding, Prologue: r.kind.Prologue, Progress: set,
+		Backup: backup, Receipt: backup + receiptEnding, Tool: toolName(), Prologue: r.kind.Prologue, Progress: set,
 	}.Run(ctx, ed, r.plan)
 	clearLine()
 	err = errors.Join(err, ed.Close())
@@ -136,6 +139,9 @@ func (r *repairRun) progress(what string) (set func(int64), clearLine func()) {
 	p := r.err.Progress(what+" "+ui.Clean(ui.Tilde(r.path, r.home)), r.facts.Bytes)
 	return p.Set, p.Clear
 }
+
+// toolName is this program as a receipt names it.
+func toolName() string { return tool().Name + " " + tool().Version }
 
 func undoCommand(receipt *repair.Receipt) render.Command {
 	return render.Command{Line: "sessctl undo " + shell.Path(receipt.Path())}

@@ -51,7 +51,7 @@ func (r *repairRun) write(ctx context.Context, opened *registry.Opened) error {
 		return err
 	}
 	set, clearLine := r.progress("copying")
-	receipt, err := repair.Apply{Receipt: out + receiptEnding, Prologue: r.kind.Prologue, Progress: set, Changed: opened.Changed}.
+	receipt, err := repair.Apply{Receipt: out + receiptEnding, Tool: toolName(), Prologue: r.kind.Prologue, Progress: set, Changed: opened.Changed}.
 		Output(ctx, r.kind, opened.Store, r.plan, out, func(path string) (store.Store, error) {
 			return registry.Open(ctx, path, r.kind.Name, nil, store.Options{Deep: true})
 		})

@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/repair"
@@ -104,12 +104,16 @@ func (r *repairRun) adopt(ctx context.Context, st store.Store) error {
 	return nil
 }
 
+// biggestPlan is how long a plan may be. It holds no texts: an edit takes some
+// 300 bytes, so this is for millions of them.
+const biggestPlan = 1 << 30 // bytes
+
 // readPlan reads a plan that --plan-out wrote.
 func readPlan(path string) (*repair.Plan, error) {
 	const next = "Name a file that --plan-out wrote."
-	data, err := os.ReadFile(path)
+	data, err := atomicfile.ReadRegular(path, biggestPlan)
 	if err != nil {
-		return nil, problem.New(problem.Usage, next, "the plan cannot be read: %v", err)
+		return nil, problem.New(problem.Usage, next, "the plan %s cannot be read: %s", path, problem.Reason(err))
 	}
 	plan := &repair.Plan{}
 	if err := json.Unmarshal(data, plan); err != nil || plan.Schema != repair.PlanSchema || slices.Contains(plan.Trees, nil) {

@@ -22,8 +22,9 @@ func newUndoCommand(p *program) *cobra.Command {
 		Long: `Make a store what it was before a repair: all of it, or nothing. RECEIPT is the
 file whose name the repair printed; it ends in .receipt.json.
 
-It is refused when a session that the repair changed was changed again since.
-Then the backup beside the receipt still holds the whole store as it was.
+It is refused when a session that the repair changed was changed again since,
+and when the receipt is not what the repair wrote. Then the backup beside the
+receipt still holds the whole store as it was.
 
 ` + exitStatus("taken back, or there was nothing to take back", changing...),
 		Example: `  sessctl undo ~/.cagent/session.db.sessctl-20261120T214500Z.receipt.json`,
@@ -46,10 +47,17 @@ Then the backup beside the receipt still holds the whole store as it was.
 
 func runUndo(ctx context.Context, p *program, path string) error {
 	receipt, err := repair.ReadReceipt(path)
+	if errors.Is(err, repair.ErrNoReceipt) {
+		return notAReceipt(path, err)
+	}
 	if err != nil {
 		return err
 	}
-	subject := receipt.Store
+	return errors.Join(undo(ctx, p, receipt, path), receipt.Close())
+}
+
+func undo(ctx context.Context, p *program, receipt *repair.Receipt, path string) error {
+	subject, was := receipt.Store, receipt.State
 	name := ui.Clean(ui.Tilde(subject.Path, p.home))
 	at := slices.IndexFunc(registry.Kinds, func(k store.Kind) bool { return k.Name == subject.Kind })
 	switch {
@@ -82,6 +90,9 @@ func runUndo(ctx context.Context, p *program, path string) error {
 	if err != nil {
 		return err
 	}
+	if was == repair.Undoing {
+		return p.tell("This repair of %s is undone already, by an undo that was stopped before it could note that. Now the receipt says so.", name)
+	}
 	return p.tell("There is nothing to take back: %s is as it was before the repair.", name)
 }
 
@@ -93,10 +104,7 @@ func notOpened(receipt *repair.Receipt, err error) error {
 		return err
 	}
 	told := *p
-	told.Next, told.Err = "Nothing was changed.", err
-	if receipt.Backup != "" {
-		told.Next += " The backup " + receipt.Backup + " holds the whole store as it was before the repair."
-	}
+	told.Next, told.Err = "Nothing was changed. "+receipt.Restore(), err
 	return &told
 }
 

@@ -16,6 +16,7 @@ import (
 type Apply struct {
 	Backup  string // the path of the backup, "" for none
 	Receipt string // the path of the receipt
+	Tool    string // name and version of the program, for the receipt
 	// Prologue is the store's: see store.Kind.
 	Prologue store.Prologue
 	Progress func(done int64) // hears the bytes of the backup; may be nil
@@ -44,7 +45,8 @@ var atStep = func(string) {}
 // was under way is rolled back; what was committed before it stays and is in
 // the receipt, which is nil when nothing was changed. The editor is closed then.
 func (a Apply) Run(ctx context.Context, ed store.Editor, plan *Plan) (*Receipt, error) {
-	r := &Receipt{Schema: ReceiptSchema, State: Pending, Store: plan.Store, Backup: a.Backup, path: a.Receipt}
+	r := newReceipt(plan, a)
+	defer func() { _ = r.Close() }() // all of it is on the disk
 	run := &application{Apply: a, ctx: ctx, ed: ed, plan: plan, receipt: r}
 	err := run.begin()
 	trees := plan.Trees
@@ -69,14 +71,14 @@ func (a Apply) Run(ctx context.Context, ed store.Editor, plan *Plan) (*Receipt, 
 			return run.replaced(moved, err == nil)
 		}
 	}
-	if err == nil {
-		err = r.mark(Done, "the repair of "+plan.Store.Path+" is done and verified", "")
+	if len(r.Batches) == 0 {
+		return nil, errors.Join(err, closed, run.forget())
 	}
-	err = errors.Join(err, closed)
-	if len(r.Batches) > 0 {
-		return r, err
+	if err != nil {
+		_ = r.finish(Stopped) // else the digests of the sessions tell
+		return r, errors.Join(err, closed)
 	}
-	return nil, errors.Join(err, run.forget())
+	return r, errors.Join(r.noted(r.finish(Done), "the repair of "+plan.Store.Path+" is done and verified", ""), closed)
 }
 
 // batchOf is how many of the trees make a batch of so many items.
@@ -143,19 +145,19 @@ func (a *application) batch(trees []*Tree) error {
 		return errors.Join(err, a.ed.Rollback())
 	}
 	r := a.receipt
-	r.Batches = append(r.Batches, b)
-	r.Ledger.add(b.Ledger)
+	before := r.tail
 	atStep("write the receipt")
-	if err = r.write(); err == nil {
+	if err = r.add(b); err == nil {
 		atStep("commit")
-		err = a.ed.Commit(a.ctx)
+		if err = r.stands(); err == nil {
+			err = a.ed.Commit(a.ctx)
+		}
 	}
 	if err != nil {
-		r.Batches = r.Batches[:len(r.Batches)-1]
-		return errors.Join(err, a.ed.Rollback(), r.rewrite())
+		return errors.Join(err, a.ed.Rollback(), r.cut(before))
 	}
 	atStep("committed")
-	b.State = Done
+	r.keep(b)
 	return nil
 }
 
@@ -186,7 +188,7 @@ func (a *application) change(trees []*Tree) (*Batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &Batch{State: Pending}
+	b := &Batch{}
 	all := &carried{edited: recordSet{}}
 	var results []*carried
 	for _, t := range trees {
@@ -213,7 +215,9 @@ func (a *application) change(trees []*Tree) (*Batch, error) {
 	if b.Ledger, err = balance(sums, after, all); err != nil {
 		return nil, notVerified(a.plan, err)
 	}
-	b.touch(sums, after)
+	if err := b.touch(sums, after); err != nil {
+		return nil, notVerified(a.plan, err)
+	}
 	b.Journal, err = a.ed.Journal()
 	return b, err
 }

@@ -140,9 +140,16 @@ func (a Apply) rewrite(ctx context.Context, kind store.Kind, st store.Store, pla
 	if err := verifyRewrite(ctx, again, plan, foretold, b); err != nil {
 		return nil, err
 	}
-	b.State = Done
-	r := &Receipt{Schema: ReceiptSchema, State: Done, Store: plan.Store, Batches: []*Batch{b}, Ledger: b.Ledger, path: a.Receipt}
-	return r, r.write()
+	r := newReceipt(plan, a)
+	defer func() { _ = r.Close() }()
+	if err := r.add(b); err != nil {
+		return nil, errors.Join(err, r.cut(tail{}))
+	}
+	r.keep(b)
+	if err := r.finish(Done); err != nil {
+		return nil, errors.Join(err, r.cut(tail{}))
+	}
+	return r, nil
 }
 
 // writeTrees writes the trees and returns what was changed, with the trees that

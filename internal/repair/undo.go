@@ -3,6 +3,7 @@ package repair
 import (
 	"context"
 	"errors"
+	"maps"
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/store"
@@ -12,19 +13,26 @@ import (
 // a session that the repair touched changed since. A batch that was never
 // committed, because the repair was killed, is passed over. undone is the
 // number of sessions that are as they were before; it is 0 when there was
-// nothing to take back. After a change the editor is closed.
+// nothing to take back: then an undo that was killed may have done it, which is
+// noted. After a change the editor is closed.
 func Undo(ctx context.Context, ed store.Editor, r *Receipt) (undone int, err error) {
 	atStep("lock")
 	if err := ed.Begin(ctx); err != nil {
 		return 0, r.notUndone(err)
 	}
+	before := r.tail
 	undone, err = r.revert(ctx, ed)
 	if err == nil && undone > 0 {
-		atStep("commit")
-		err = ed.Commit(ctx)
+		err = r.commitUndo(ctx, ed)
 	}
 	if err != nil || undone == 0 {
-		return 0, r.notUndone(errors.Join(err, ed.Rollback()))
+		if err = errors.Join(err, ed.Rollback()); err != nil {
+			return 0, errors.Join(r.notUndone(err), r.cut(before))
+		}
+		if r.State == Undoing {
+			err = r.undone()
+		}
+		return 0, err
 	}
 	atStep("committed")
 	atStep("close")
@@ -32,10 +40,7 @@ func Undo(ctx context.Context, ed store.Editor, r *Receipt) (undone int, err err
 	if errors.Is(closed, store.ErrReplaced) {
 		return undone, displaced{err: closed, path: r.Store.Path, verb: "set back", sessions: undone, backup: r.Backup}.problem()
 	}
-	for _, b := range r.Batches {
-		b.State = Undone
-	}
-	return undone, errors.Join(r.mark(Undone, r.Store.Path+" is as before the repair", "That does no harm: to undo it once more would change nothing."), closed)
+	return undone, errors.Join(r.undone(), closed)
 }
 
 // notUndone tells the error of an undo that was rolled back.
@@ -46,25 +51,51 @@ func (r *Receipt) notUndone(err error) error {
 	return displaced{err: err, path: r.Store.Path, verb: "set back", backup: r.Backup}.problem()
 }
 
+// commitUndo notes that an undo is about to be committed, and commits it.
+func (r *Receipt) commitUndo(ctx context.Context, ed store.Editor) error {
+	atStep("note the undo")
+	if err := r.note(recordUndo); err != nil {
+		return err
+	}
+	atStep("commit")
+	if err := r.stands(); err != nil {
+		return err
+	}
+	return ed.Commit(ctx)
+}
+
+// undone notes that the undo is done.
+func (r *Receipt) undone() error {
+	r.State = Undone
+	return r.noted(r.note(recordUndone), r.Store.Path+" is as before the repair", "That does no harm: to undo it once more would change nothing.")
+}
+
 // revert takes the batches back in the open transaction, the last one first.
 func (r *Receipt) revert(ctx context.Context, ed store.Editor) (int, error) {
+	if err := r.lacksNone(ctx, ed); err != nil {
+		return 0, err
+	}
 	sessions := map[string]bool{}
 	for n := len(r.Batches) - 1; n >= 0; n-- {
 		b := r.Batches[n]
-		state, err := b.compare(ctx, ed)
+		committed, err := r.committed(ctx, ed, b)
 		if err != nil {
 			return 0, err
 		}
-		if state == Pending {
+		if !committed {
 			continue
 		}
-		atStep("change")
-		if err := ed.Revert(ctx, b.Journal); err != nil {
+		journal, err := r.journal(n)
+		if err != nil {
 			return 0, err
 		}
-		if state, err = b.compare(ctx, ed); err != nil || state != Pending {
-			return 0, errors.Join(err, problem.New(problem.RolledBack, "Nothing was changed. The backup "+r.Backup+" holds the old state.",
-				"the undo of %s was rolled back: the result is not what was there before the repair", r.Store.Path))
+		atStep("change")
+		if err := ed.Revert(ctx, journal); err != nil {
+			return 0, err
+		}
+		if still, err := r.committed(ctx, ed, b); err != nil || still {
+			return 0, errors.Join(problem.New(problem.RolledBack, "Nothing was changed. "+r.Restore(),
+				"the undo of %s was rolled back: the result is not what was there before the repair", r.Store.Path), err)
 		}
 		for _, s := range b.Sessions {
 			sessions[s.ID] = true
@@ -73,21 +104,48 @@ func (r *Receipt) revert(ctx context.Context, ed store.Editor) (int, error) {
 	return len(sessions), nil
 }
 
-// compare says whether the sessions of a batch are as they were after the
-// repair (Done) or as they were before it (Pending).
-func (b *Batch) compare(ctx context.Context, ed store.Editor) (string, error) {
+// lacksNone makes sure that a receipt without an end, which a killed repair leaves,
+// has all that was committed: sessions of the plan that are in none of its batches
+// must be what they were when the plan was made.
+func (r *Receipt) lacksNone(ctx context.Context, ed store.Editor) error {
+	if r.closed {
+		return nil
+	}
+	rest := maps.Clone(r.Sessions)
+	for _, b := range r.Batches {
+		for _, s := range b.Sessions {
+			delete(rest, s.ID)
+		}
+	}
+	ids := sortedKeys(rest)
+	sums, err := ed.Sums(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if sums[id].Record != rest[id] {
+			return r.refused("session %s is not what it was before the repair, and %s does not say how: its end is missing. "+
+				"Either the session was continued since, or a part of the repair is not in the receipt", id, r.path)
+		}
+	}
+	return nil
+}
+
+// committed says whether the sessions of a batch are as they were after the
+// repair, or else as they were before it. Anything in between is a problem.
+func (r *Receipt) committed(ctx context.Context, ed store.Editor, b *Batch) (bool, error) {
 	ids := make([]string, len(b.Sessions))
 	for i, s := range b.Sessions {
 		ids[i] = s.ID
 	}
 	sums, err := ed.Sums(ctx, ids)
 	if err != nil {
-		return "", err
+		return false, err
 	}
 	before, after := true, true
 	changed := ""
 	for _, s := range b.Sessions {
-		now := sums[s.ID].Record
+		now := sums[s.ID].Exact
 		before = before && now == s.Before
 		after = after && now == s.After
 		if now != s.After && now != s.Before && changed == "" {
@@ -96,12 +154,11 @@ func (b *Batch) compare(ctx context.Context, ed store.Editor) (string, error) {
 	}
 	switch {
 	case before:
-		return Pending, nil
+		return false, nil
 	case after:
-		return Done, nil
+		return true, nil
 	case changed == "":
 		changed = b.Sessions[0].ID
 	}
-	return "", problem.New(problem.Busy, "Nothing was changed. The backup that the receipt names holds the whole store as it was before the repair.",
-		"session %s changed after the repair, so the repair cannot be taken back without losing that", changed)
+	return false, r.refused("session %s changed after the repair, so the repair cannot be taken back without losing that", changed)
 }

@@ -90,6 +90,10 @@ type Sum struct {
 	// Record covers the session's own record and all of its items: equal
 	// when nothing of them changed. "" when there is no such session.
 	Record string
+	// Exact covers Record and besides what a repair of another tree may change: of
+	// what an Editor reads, every column of every record that it may write. An
+	// undo goes by it. "" when there is no such session, or it was not an Editor that read.
+	Exact string
 	// Own covers the session's own record alone.
 	Own string
 	// Items covers what each item says, by key, wherever it stands: the same

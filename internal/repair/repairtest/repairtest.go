@@ -55,6 +55,7 @@ func Undo(path, receipt string) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	defer func() { _ = r.Close() }()
 	for _, kind := range registry.Kinds {
 		if kind.Name != r.Store.Kind {
 			continue

@@ -42,7 +42,7 @@ func (e *editor) Read(ctx context.Context, sessions []string) (store.Store, erro
 }
 
 func (e *editor) Sums(ctx context.Context, sessions []string) (map[string]store.Sum, error) {
-	result, err := sums(ctx, e.DB(), &e.schema, sessions)
+	result, err := sums(ctx, e.DB(), &e.schema, sessions, true)
 	return result, e.DB().Explain(err)
 }
 
@@ -66,6 +66,9 @@ const (
 
 func (e *editor) Revert(ctx context.Context, journal []byte) error {
 	changes, err := sqlite.DecodeChanges(journal)
+	if err == nil {
+		err = sqlite.Within(changes, tableSessions, tableItems)
+	}
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 
 // Sums implements store.Summer.
 func (st *agentStore) Sums(ctx context.Context, sessions []string) (map[string]store.Sum, error) {
-	found, err := sums(ctx, st.db, &st.schema, sessions)
+	found, err := sums(ctx, st.db, &st.schema, sessions, false)
 	return found, st.db.Explain(err)
 }
 

@@ -13,10 +13,10 @@ import (
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
-// unsummed are the columns of sessions that no sum covers. messages is a copy
-// that follows the items, and branch_parent_position an index into the list of
-// another session, which a repair of that one moves.
-var unsummed = []string{"messages", "branch_parent_position"}
+// following are the columns of sessions that only store.Sum.Exact covers. messages
+// is a copy that follows the items, and branch_parent_position an index into the list
+// of another session, which a repair of that one moves.
+var following = []string{"messages", "branch_parent_position"}
 
 // contentColumns are the columns of an item that say something by themselves.
 // The others say where it stands.
@@ -27,6 +27,7 @@ var contentColumns = []string{
 // summer collects what sums are made of.
 type summer struct {
 	rows     map[string]digest     // of a session's own row
+	follow   map[string]digest     // of the columns that follow others, nil where they are not read
 	items    map[string]*[]itemSum // by session
 	children map[string][]string   // ids, by parent
 	buf      []byte
@@ -39,9 +40,13 @@ type itemSum struct {
 	place, content digest
 }
 
-// sums reads the digests of sessions, those that do not exist included.
-func sums(ctx context.Context, db *sqlite.DB, sc *schema, sessions []string) (map[string]store.Sum, error) {
+// sums reads the digests of sessions, those that do not exist included; with exact,
+// those of every column.
+func sums(ctx context.Context, db *sqlite.DB, sc *schema, sessions []string, exact bool) (map[string]store.Sum, error) {
 	s := summer{rows: map[string]digest{}, items: map[string]*[]itemSum{}, children: map[string][]string{}}
+	if exact {
+		s.follow = map[string]digest{}
+	}
 	list := append(idList{}, sessions...)
 	if err := s.readSessions(ctx, db, sc, list); err != nil {
 		return nil, err
@@ -58,11 +63,19 @@ func sums(ctx context.Context, db *sqlite.DB, sc *schema, sessions []string) (ma
 
 func (s *summer) readSessions(ctx context.Context, db *sqlite.DB, sc *schema, list idList) error {
 	columns := slices.DeleteFunc(slices.Sorted(slices.Values(sc.columns[tableSessions])), func(c string) bool {
-		return slices.Contains(unsummed, c)
+		return slices.Contains(following, c)
 	})
-	id := slices.Index(columns, "id")
-	_, err := list.scan(ctx, db, sc, tableSessions, sqlite.QuotedAll(columns), func(_ int64, values []driver.Value) error {
-		s.rows[textOf(values[id])] = s.of(columns, values)
+	var others []string
+	if s.follow != nil {
+		others = sc.pick(tableSessions, following...)
+	}
+	id, own := slices.Index(columns, "id"), len(columns)
+	_, err := list.scan(ctx, db, sc, tableSessions, sqlite.QuotedAll(slices.Concat(columns, others)), func(_ int64, values []driver.Value) error {
+		session := textOf(values[id])
+		s.rows[session] = s.of(columns, values[:own])
+		if s.follow != nil {
+			s.follow[session] = s.of(others, values[own:])
+		}
 		return nil
 	})
 	if err != nil {
@@ -116,6 +129,11 @@ func (s *summer) sum(id string) store.Sum {
 	}
 	record := sha256.Sum256(all)
 	sum.Record = hex.EncodeToString(record[:])
+	if s.follow != nil {
+		follow := s.follow[id]
+		exact := sha256.Sum256(append(record[:], follow[:]...))
+		sum.Exact = hex.EncodeToString(exact[:])
+	}
 	return sum
 }
 

@@ -71,6 +71,10 @@ func (e *editor) Write(ctx context.Context, c *store.Change) error {
 
 func (e *editor) Revert(ctx context.Context, journal []byte) error {
 	changes, err := sqlite.DecodeChanges(journal)
+	if err == nil {
+		l := e.layout
+		err = sqlite.Within(changes, append([]string{l.Sessions.Name, l.Events.Name}, l.Write.Others...)...)
+	}
 	if err != nil {
 		return err
 	}

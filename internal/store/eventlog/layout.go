@@ -157,6 +157,7 @@ type Write struct {
 	// written: runs, and results that name another child. May be nil where runs never
 	// change.
 	Beside func(ctx context.Context, edit *sqlite.Edit, change *store.Change) error
+	Others []string // the tables that Beside writes; Layout.Beside covers their rows
 	// Set says how an event's row changes for edits that the model does not hold. What
 	// Update changes is in the row already. May be nil where there are none.
 	Set func(row Row, sets []session.Edit) ([]sqlite.FieldChange, error)

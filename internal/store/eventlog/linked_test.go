@@ -51,7 +51,7 @@ func link(l *eventlog.Layout) {
 		finished(s)
 	}
 	l.Write.Create = create
-	l.Write.Beside = known.write
+	l.Write.Beside, l.Write.Others = known.write, []string{"errands"}
 }
 
 func of(user, talk any) string { return fmt.Sprintf("%s/%s", user, talk) }

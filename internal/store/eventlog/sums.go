@@ -78,6 +78,7 @@ func sumOf(own []byte, events []eventSum) store.Sum {
 	}
 	record = sha256.Sum256(own)
 	sum.Record = hex.EncodeToString(record[:])
+	sum.Exact = sum.Record // all columns are in it
 	return sum
 }
 

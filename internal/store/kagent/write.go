@@ -8,5 +8,5 @@ import "github.com/sessctl/sessctl/internal/store/eventlog"
 // clock.
 var writes = eventlog.Write{
 	Insert: insert, Part: part, Update: update, Session: setColumns, Set: setColumns,
-	Create: createSession, Beside: rewriteTasks,
+	Create: createSession, Beside: rewriteTasks, Others: []string{tableTasks},
 }

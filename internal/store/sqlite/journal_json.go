@@ -15,7 +15,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 )
 
-// EncodeChanges writes changes as JSON, in one pass: a journal can hold a big
+// EncodeChanges writes changes as JSON on one line, in one pass: a journal can hold a big
 // part of a database, and is written while that is locked. DecodeChanges reads
 // it.
 //
@@ -32,7 +32,7 @@ func EncodeChanges(changes []RowChange) ([]byte, error) {
 	out := []byte{'['}
 	for i := range changes {
 		if i > 0 {
-			out = append(out, ',', '\n')
+			out = append(out, ',')
 		}
 		var err error
 		if out, err = changes[i].append(out); err != nil {

@@ -72,6 +72,45 @@ func (e *Edit) revert(ctx context.Context, changes []RowChange) error {
 			return err
 		}
 	}
+	return e.asBefore(ctx, rows)
+}
+
+// asBefore reads the rows again, and makes sure that they are what they were before
+// the changes: rows that came back in all of their columns.
+func (e *Edit) asBefore(ctx context.Context, rows []RowChange) error {
+	for _, c := range rows {
+		key := rowKey{c.Table, c.Row}
+		t, err := e.shape(ctx, c.Table)
+		if err != nil {
+			return err
+		}
+		columns := t.columns
+		if c.Before != nil && c.After != nil {
+			columns = slices.Sorted(maps.Keys(c.Before))
+		}
+		now, err := e.stored(ctx, key, columns)
+		if err != nil {
+			return err
+		}
+		if !equal(now, c.Before) {
+			return problem.New(problem.RolledBack, afterRefusal, "%s was not set back: %s did not become what it was", e.db.File.Path, key)
+		}
+	}
+	return nil
+}
+
+// Within makes sure that changes are of these tables only: a journal comes from a
+// file, and must not reach anything that no repair writes.
+func Within(changes []RowChange, tables ...string) error {
+	for _, c := range changes {
+		table := c.Table
+		if table == sequenceTable {
+			table = sequenceOf(c)
+		}
+		if !slices.Contains(tables, table) {
+			return problem.New(problem.Busy, afterRefusal, "nothing was set back: the journal of the repair is about the table %q, which no repair of such a store changes", table)
+		}
+	}
 	return nil
 }
 

@@ -1,0 +1,232 @@
+package repair
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/sessctl/sessctl/internal/atomicfile"
+	"github.com/sessctl/sessctl/internal/problem"
+)
+
+// add puts a batch into the receipt and onto the disk, before it is committed. The
+// first one makes the file.
+func (r *Receipt) add(b *Batch) error {
+	var objects [][]byte
+	if r.file == nil {
+		head, err := json.Marshal(&r.header)
+		if err != nil {
+			return err
+		}
+		objects = append(objects, head)
+	}
+	object, err := b.encode()
+	if err != nil {
+		return err
+	}
+	return r.write(append(objects, object)...)
+}
+
+// keep counts a batch that was committed, and lets go of what only an undo needs.
+func (r *Receipt) keep(b *Batch) {
+	b.Journal = nil
+	r.Batches = append(r.Batches, b)
+	r.Ledger.add(b.Ledger)
+}
+
+// finish closes the receipt. Where that fails nothing is lost: the digests of the
+// sessions tell what was committed.
+func (r *Receipt) finish(state string) error {
+	r.State = state
+	object, err := json.Marshal(end{Record: recordEnd, State: state, Batches: len(r.Batches), Ledger: r.Ledger})
+	return r.last(object, err)
+}
+
+// note appends a record without anything else.
+func (r *Receipt) note(kind string) error {
+	object, err := json.Marshal(note{Record: kind})
+	return r.last(object, err)
+}
+
+// last appends a record behind the batches.
+func (r *Receipt) last(object []byte, err error) error {
+	if err == nil {
+		err = r.write(object)
+	}
+	if err == nil {
+		err = r.stands()
+	}
+	return err
+}
+
+// encode writes the batch as JSON, the journal as it is: it can be a hundred times
+// as long as the rest, and the store is locked meanwhile. It is the last member.
+func (b *Batch) encode() ([]byte, error) {
+	bare := *b
+	bare.Record, bare.Journal = recordBatch, nil
+	frame, err := json.Marshal(&bare)
+	if err != nil || len(b.Journal) == 0 {
+		return frame, err
+	}
+	const seals = len(beforePrev) + len(beforeSum) + 2*lengthSum + 8
+	frame = bytes.TrimSuffix(frame, []byte("null}"))
+	out := append(make([]byte, 0, len(frame)+len(b.Journal)+seals), frame...)
+	return append(append(out, b.Journal...), '}'), nil
+}
+
+// write seals records, writes them behind the last whole one, and makes them last.
+func (r *Receipt) write(objects ...[]byte) error {
+	sum := r.tail.sum
+	var lines []byte
+	for _, object := range objects {
+		var sealed []byte
+		if sealed, sum = seal(object, sum); lines == nil {
+			lines = sealed
+		} else {
+			lines = append(lines, sealed...)
+		}
+	}
+	if err := r.opened(); err != nil {
+		return err
+	}
+	n, err := r.file.Write(lines)
+	if err == nil {
+		err = r.file.Sync()
+	}
+	if err != nil {
+		return r.notWritten(err)
+	}
+	r.tail = tail{r.tail.size + int64(n), sum}
+	return nil
+}
+
+// opened makes sure that the file can be written to: it is made, or opened again,
+// and a record that was cut off is taken away.
+func (r *Receipt) opened() error {
+	if r.writes {
+		return nil
+	}
+	if r.file == nil {
+		return r.create()
+	}
+	file, err := atomicfile.OpenOwn(r.path, os.O_WRONLY|os.O_APPEND)
+	if err != nil {
+		return r.notWritten(err)
+	}
+	read := r.file
+	if !sameFile(read, file) {
+		return errors.Join(r.replaced(), file.Close())
+	}
+	r.file, r.writes = file, true
+	if err := errors.Join(read.Close(), truncate(file, r.tail.size)); err != nil {
+		return r.notWritten(err)
+	}
+	return nil
+}
+
+// create makes the file, for the owner of the store only. Nothing may stand there,
+// not even a symbolic link.
+func (r *Receipt) create() error {
+	file, err := os.OpenFile(r.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return problem.New(problem.Usage, "Move it away and try again.", "%s exists already, and nothing is overwritten", r.path)
+	}
+	if err != nil {
+		return r.notWritten(err)
+	}
+	r.file, r.writes = file, true
+	if owner, err := os.Stat(r.Store.Path); err == nil {
+		if err := atomicfile.GiveTo(file, owner); err != nil {
+			return r.notWritten(err)
+		}
+	}
+	if err := atomicfile.SyncFolder(filepath.Dir(r.path)); err != nil {
+		return r.notWritten(err)
+	}
+	return nil
+}
+
+// stands makes sure that what stands at the path is what was written: somebody who
+// may write to the folder can have put another file there, or a link.
+func (r *Receipt) stands() error {
+	there, err := os.Lstat(r.path)
+	if err != nil {
+		return r.replaced()
+	}
+	own, err := r.file.Stat()
+	if err != nil || !os.SameFile(own, there) || own.Size() != r.tail.size {
+		return r.replaced()
+	}
+	return nil
+}
+
+// cut takes away what stands behind a record, with the file if that leaves none.
+// What somebody put in its place is let be.
+func (r *Receipt) cut(to tail) error {
+	if r.file == nil || !r.writes {
+		return nil
+	}
+	r.tail = to
+	if to.size > 0 {
+		return truncate(r.file, to.size)
+	}
+	there, err := os.Lstat(r.path)
+	own, failed := r.file.Stat()
+	r.writes = false
+	if err = errors.Join(failed, r.Close()); err != nil || there == nil || !os.SameFile(own, there) {
+		return err
+	}
+	return removeFile(r.path)
+}
+
+// truncate shortens a file that is open for appending, which Windows allows by its
+// name only.
+func truncate(file *os.File, size int64) error {
+	if runtime.GOOS == "windows" {
+		return os.Truncate(file.Name(), size)
+	}
+	return file.Truncate(size)
+}
+
+func sameFile(a, b *os.File) bool {
+	first, err1 := a.Stat()
+	second, err2 := b.Stat()
+	return err1 == nil && err2 == nil && os.SameFile(first, second)
+}
+
+func (r *Receipt) notWritten(err error) error {
+	return problem.New(problem.Unreadable, "Nothing was changed. Make room in "+filepath.Dir(r.path)+", or see that you may write there, and try again.",
+		"the receipt %s cannot be written: %s", r.path, problem.Reason(err))
+}
+
+func (r *Receipt) replaced() error {
+	return problem.New(problem.Busy, "Nothing was changed. See who may write to "+filepath.Dir(r.path)+", and try again.",
+		"somebody replaced or changed the receipt %s while sessctl was writing it", r.path)
+}
+
+// noted says of a note that could not be written that what it is about is done.
+// Undo tells by the store itself, so nothing is lost.
+func (r *Receipt) noted(err error, done, next string) error {
+	if err == nil {
+		return nil
+	}
+	if problem.ClassOf(err) == problem.Busy { // it is not there any more
+		return &problem.Error{Class: problem.Busy, Err: err, What: done + "; but " + err.Error(), Next: r.Restore()}
+	}
+	return &problem.Error{
+		Class: problem.Unreadable, Next: next, Err: err,
+		What: fmt.Sprintf("%s; only the note of that could not be written into %s", done, r.path),
+	}
+}
+
+func removeFile(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
