@@ -5,6 +5,7 @@ package cmd_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -35,6 +36,8 @@ func TestUndoIsRefusedAfterAnyLaterChange(t *testing.T) {
 		{"another agent", "update session_items set agent_name = 'x' where session_id = " + touched, 5},
 		{"a changed title", "update sessions set title = title || '!' where id = " + touched, 5},
 		{"a new child session", session + "'new-child', 'child', '[]', created_at, id from sessions where id = " + touched, 5},
+		{"the old column, which only older releases read", "update sessions set messages = '[]' where id = " + touched, 5},
+		{"the place of a branch", "update sessions set branch_parent_position = 7 where id = " + touched, 5},
 		{"a deleted session", "delete from sessions where id = " + touched, 5},
 		{"another session", session + "'other', 'other', '[]', created_at, null from sessions limit 1", 0},
 		{"a row of another session", item + "'other', 0, 'message', null", 0},
@@ -54,7 +57,7 @@ func TestUndoIsRefusedAfterAnyLaterChange(t *testing.T) {
 				return
 			}
 			unchanged(t, before, home)
-			if !says(stderr, "changed after the repair", "Nothing was changed.", "The backup that the receipt names") {
+			if !says(stderr, "changed after the repair", "Nothing was changed.", "The backup "+strings.TrimSuffix(receipt, ".receipt.json")) {
 				t.Errorf("got %s", stderr)
 			}
 		})

@@ -35,6 +35,8 @@ type Receipt struct {
 	file   *os.File
 	writes bool // to file
 	tail   tail // of the records that are whole
+
+	unnamed bool // the file has a name of its own until its first records are on the disk
 }
 
 // The kinds of records, in their order.

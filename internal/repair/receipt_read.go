@@ -190,5 +190,5 @@ func (r *Receipt) Restore() string {
 		return "If the repair made a backup, that holds the whole store as it was before: its name is that of the receipt without " + ReceiptEnding + "."
 	}
 	return "The backup " + backup + " holds the whole store as it was before the repair: look at it with `sessctl view`. To go back to it, " +
-		"close the runtime, remove what ends in -wal and -shm beside the store, and copy the backup over the store."
+		"close the runtime, remove what ends in -wal and -shm beside the store, and copy the backup over the store; what came since is lost with that."
 }

@@ -2,6 +2,7 @@ package repair
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -98,6 +99,9 @@ func (r *Receipt) write(objects ...[]byte) error {
 	if err == nil {
 		err = r.file.Sync()
 	}
+	if err == nil && r.unnamed {
+		err = r.name()
+	}
 	if err != nil {
 		return r.notWritten(err)
 	}
@@ -123,32 +127,39 @@ func (r *Receipt) opened() error {
 		return errors.Join(r.replaced(), file.Close())
 	}
 	r.file, r.writes = file, true
-	if err := errors.Join(read.Close(), truncate(file, r.tail.size)); err != nil {
+	if err := errors.Join(read.Close(), truncate(file, r.path, r.tail.size)); err != nil {
 		return r.notWritten(err)
 	}
 	return nil
 }
 
-// create makes the file, for the owner of the store only. Nothing may stand there,
-// not even a symbolic link.
+// create makes the file, for the owner of the store only, under a name of its own:
+// a receipt has a header from the moment on that it has its name. Windows gives no
+// file another name that is open.
 func (r *Receipt) create() error {
-	file, err := os.OpenFile(r.path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return problem.New(problem.Usage, "Move it away and try again.", "%s exists already, and nothing is overwritten", r.path)
+	path, unnamed := r.path, runtime.GOOS != "windows"
+	if unnamed {
+		path = filepath.Join(filepath.Dir(path), ".sessctl-receipt-"+rand.Text())
 	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return r.notWritten(err)
 	}
-	r.file, r.writes = file, true
+	r.file, r.writes, r.unnamed = file, true, unnamed
 	if owner, err := os.Stat(r.Store.Path); err == nil {
 		if err := atomicfile.GiveTo(file, owner); err != nil {
 			return r.notWritten(err)
 		}
 	}
-	if err := atomicfile.SyncFolder(filepath.Dir(r.path)); err != nil {
-		return r.notWritten(err)
-	}
 	return nil
+}
+
+// name gives the file its name. Nothing may stand there, not even a symbolic link.
+func (r *Receipt) name() error {
+	atStep("name the receipt")
+	err := atomicfile.Publish(r.file.Name(), r.path)
+	r.unnamed = err != nil
+	return err
 }
 
 // stands makes sure that what stands at the path is what was written: somebody who
@@ -173,22 +184,26 @@ func (r *Receipt) cut(to tail) error {
 	}
 	r.tail = to
 	if to.size > 0 {
-		return truncate(r.file, to.size)
+		return truncate(r.file, r.path, to.size)
 	}
-	there, err := os.Lstat(r.path)
-	own, failed := r.file.Stat()
-	r.writes = false
-	if err = errors.Join(failed, r.Close()); err != nil || there == nil || !os.SameFile(own, there) {
+	path := r.path
+	if r.unnamed {
+		path = r.file.Name()
+	}
+	there, _ := os.Lstat(path) // nil where it is gone
+	own, err := r.file.Stat()
+	r.writes, r.unnamed = false, false
+	if err = errors.Join(err, r.Close()); err != nil || there == nil || !os.SameFile(own, there) {
 		return err
 	}
-	return removeFile(r.path)
+	return removeFile(path)
 }
 
 // truncate shortens a file that is open for appending, which Windows allows by its
 // name only.
-func truncate(file *os.File, size int64) error {
+func truncate(file *os.File, path string, size int64) error {
 	if runtime.GOOS == "windows" {
-		return os.Truncate(file.Name(), size)
+		return os.Truncate(path, size)
 	}
 	return file.Truncate(size)
 }
@@ -200,6 +215,9 @@ func sameFile(a, b *os.File) bool {
 }
 
 func (r *Receipt) notWritten(err error) error {
+	if errors.Is(err, fs.ErrExist) {
+		return problem.New(problem.Usage, "Move it away and try again.", "%s exists already, and nothing is overwritten", r.path)
+	}
 	return problem.New(problem.Unreadable, "Nothing was changed. Make room in "+filepath.Dir(r.path)+", or see that you may write there, and try again.",
 		"the receipt %s cannot be written: %s", r.path, problem.Reason(err))
 }
