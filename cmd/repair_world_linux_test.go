@@ -67,56 +67,6 @@ func TestRepairOnAFullDisk(t *testing.T) {
 	}
 }
 
-// The room for the note that all is done may be missing at the very end. Then
-// the message does not deny what was done, and the undo works.
-func TestTheLastNoteFindsNoRoom(t *testing.T) {
-	campaign.ShowsNoRace(t)
-	const pad = 600 << 10 // bytes of the leaked message: what else is written is small beside it
-	source := filepath.Join(t.TempDir(), "session.db")
-	buildDB(t, source, func(db *agenttest.DB) error {
-		program := delegation("Optimize my Dockerfile")
-		program.Turns[0].Steps[0].Calls[0].Task.Steps[0].Text = strings.Repeat("words ", pad/6)
-		_, err := agenttest.WriteLeaky(db, program)
-		return err
-	})
-	done := func(kilobytes int) bool {
-		home := sizedDisk(t, kilobytes)
-		path := filepath.Join(home, "session.db")
-		copyStore(t, source, path)
-		old := dump(t, path)
-		code, _, stderr := sessctl(t, home, "repair", path, "--yes")
-		if code == 0 || len(receipts(t, path)) == 0 {
-			return false
-		}
-		if code != 3 || !says(stderr, "is done and verified; only the note of that could not be written", "To take the repair back: `sessctl undo") || says(stderr, "Nothing was changed") {
-			t.Errorf("code %d, %s", code, stderr)
-		}
-		code, stdout, stderr := sessctl(t, home, "undo", receipts(t, path)[0])
-		switch {
-		case code == 0:
-		case says(stderr, "the disk is full"): // no room for that either
-			return true
-		case code != 3 || !says(stdout, "1 session is as before the repair") || !says(stderr, "only the note of that could not be written", "That does no harm"):
-			t.Errorf("undo: code %d, %s%s", code, stdout, stderr)
-		}
-		if dump(t, path) != old {
-			t.Error("the undo left a difference")
-		}
-		return true
-	}
-	info, err := os.Stat(source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	size := int(info.Size() >> 10)
-	for room := 2 * size; room < 6*size; room += size / 3 {
-		if done(room) {
-			return
-		}
-	}
-	t.Error("the note found room on every disk that the rest found room on")
-}
-
 // mountReadOnly makes a file system for reading only of a folder.
 func mountReadOnly(t *testing.T, folder string) {
 	t.Helper()

@@ -3,6 +3,8 @@
 package repair_test
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sessctl/sessctl/internal/campaign"
+	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
@@ -109,9 +112,106 @@ func TestKilledAtEveryStep(t *testing.T) {
 				if _, killed := process(t, "undo", path, n+1); !killed {
 					t.Fatalf("not killed at %s of the undo", step)
 				}
+				notesTheUndo(t, path, step)
 				cleanAfterKill(t, path, "undo, "+step, before, after)
 			}
 		})
+	}
+}
+
+// notesTheUndo makes sure that the receipt says what became of an undo that was
+// killed: that it may be done from its commit on, and that it is at the next use.
+func notesTheUndo(t *testing.T, path, step string) {
+	t.Helper()
+	state := func() string {
+		r, err := repair.ReadReceipt(path + ".receipt.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return r.State
+	}
+	want := repair.Done
+	if step == "commit" || step == "committed" {
+		want = repair.Undoing
+	}
+	if got := state(); got != want {
+		t.Errorf("killed at %s of the undo, the receipt is %s, want %s", step, got, want)
+	}
+	if step != "committed" {
+		return
+	}
+	if n, err := repairtest.Undo(path, path+".receipt.json"); err != nil || n != 0 || state() != repair.Undone {
+		t.Errorf("killed at %s of the undo, the next one: %d sessions, %v, the receipt is %s", step, n, err, state())
+	}
+}
+
+// TestKilledWhileTheReceiptIsWritten cuts the last record of a receipt off at every
+// place: whether its batch was committed or not, an undo leads to the old state or
+// is refused, and it is never refused where the batch was not committed.
+func TestKilledWhileTheReceiptIsWritten(t *testing.T) {
+	defer repair.SmallBatches()()
+	path := filepath.Join(t.TempDir(), "session.db")
+	leakyStore(t, path)
+	before := agentDump(t, path)
+	ctx, cancel := context.WithCancel(t.Context())
+	var written []byte
+	commits := 0
+	repair.AtStep(func(step string) {
+		if step == "commit" {
+			if commits++; commits == 3 {
+				written, _ = os.ReadFile(path + ".receipt.json")
+				cancel()
+			}
+		}
+	})
+	defer repair.AtStep(func(string) {})
+	plan, kind, err := repairtest.Plan(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ed, err := kind.Edit(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := (repair.Apply{Receipt: path + ".receipt.json", Prologue: kind.Prologue}).Run(ctx, ed, plan); err == nil || len(r.Batches) != 2 {
+		t.Fatalf("receipt %+v, error %v", r, err)
+	}
+	if err := ed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	repair.AtStep(func(string) {})
+	store, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	committed := written[:bytes.LastIndexByte(written[:len(written)-1], '\n')+1] // two batches
+	undo := func(receipt []byte) (int, error) {
+		for name, data := range map[string][]byte{path: store, path + ".receipt.json": receipt} {
+			if err := os.WriteFile(name, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return repairtest.Undo(path, path+".receipt.json")
+	}
+	step := max(1, (len(written)-len(committed))/campaign.Rounds(30, 100_000))
+	for size := len(committed); size <= len(written); size += step {
+		if n, err := undo(written[:size]); err != nil || n == 0 || agentDump(t, path) != before {
+			t.Fatalf("cut off at %d of %d: undo of %d sessions: %v", size-len(committed), len(written)-len(committed), n, err)
+		}
+	}
+	after := ""
+	header := bytes.IndexByte(written, '\n') + 1
+	for size := header; size < len(committed); size += step { // something else cut it off
+		n, err := undo(written[:size])
+		if after == "" {
+			after = agentDump(t, path)
+		}
+		if problem.ClassOf(err) != problem.Busy || n != 0 || agentDump(t, path) != after || !strings.Contains(err.Error(), "its end is missing") {
+			t.Fatalf("cut off at %d of %d: undo of %d sessions: %v", size, len(written), n, err)
+		}
 	}
 }
 
