@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/atomicfile"
@@ -33,7 +34,7 @@ func ReadReceipt(path string) (*Receipt, error) {
 	}
 	r := &Receipt{State: Pending, path: path, file: f}
 	in := bufio.NewReaderSize(f, 1<<20)
-	start, _ := in.Peek(64)
+	start, _ := in.Peek(4096)
 	if err = r.begins(start); err == nil {
 		err = r.read(in)
 	}
@@ -46,14 +47,20 @@ func ReadReceipt(path string) (*Receipt, error) {
 	return r, nil
 }
 
+// olderBackup finds the backup in a receipt without checksums.
+var olderBackup = regexp.MustCompile(`,"backup":("(?:[^"\\]|\\.)*")`)
+
 // begins tells by its first bytes what is no receipt, before more of it is read.
 func (r *Receipt) begins(start []byte) error {
 	switch {
 	case len(start) == 0:
 		return r.refused("%s is empty: the repair was killed before it changed anything, or the file was damaged since", r.path)
-	case bytes.Contains(start, []byte(`"sessctl.receipt/1"`)):
+	case bytes.Contains(start[:min(64, len(start))], []byte(`"sessctl.receipt/1"`)):
+		if named := olderBackup.FindSubmatch(start); named != nil {
+			_ = json.Unmarshal(named[1], &r.Backup) // else it has the name that it always has
+		}
 		return r.refused("%s was written by an older sessctl, without checksums, so nothing tells whether it is still what was written", r.path)
-	case bytes.Contains(start, []byte(`"record":"`)) || bytes.Contains(start, []byte(`sessctl.receipt/`)):
+	case bytes.Contains(start[:min(256, len(start))], []byte(`"record":"`)), bytes.Contains(start[:min(256, len(start))], []byte(`sessctl.receipt/`)):
 		return nil
 	}
 	return &problem.Error{Class: problem.Unreadable, Next: nameAReceipt, What: r.path + " is no receipt of a repair", Err: ErrNoReceipt}
