@@ -58,7 +58,7 @@ func (r *repairRun) make(ctx context.Context, st store.Store) error {
 	if plan.Store.Path, err = absolute(r.path); err != nil {
 		return err
 	}
-	r.plan, r.left, r.incomplete = plan, plan.Findings, result.Incomplete
+	r.plan, r.left, r.incomplete, r.recovery = plan, plan.Findings, result.Incomplete, result.Recovery
 	return nil
 }
 
@@ -100,7 +100,7 @@ func (r *repairRun) adopt(ctx context.Context, st store.Store) error {
 			r.left = append(r.left, f)
 		}
 	}
-	r.plan, r.incomplete = plan, result.Incomplete
+	r.plan, r.incomplete, r.recovery = plan, result.Incomplete, result.Recovery
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/shell"
+	"github.com/sessctl/sessctl/internal/ui"
 )
 
 // refusal is why the store cannot be repaired in place, nil if it can.
@@ -27,7 +28,11 @@ func (r *repairRun) refusal() error {
 		return problem.New(problem.Busy, "Nothing was changed. Close it and try again.",
 			"%s is in use: %s has it open", name, cmp.Or(r.facts.WriterName, "another process"))
 	case r.incomplete != "":
-		return refuse("it is damaged, and writing to it could destroy what can still be saved (" + r.incomplete + ")")
+		if r.recovery == "" {
+			return refuse(r.incomplete)
+		}
+		return problem.New(problem.Unreadable, ui.Sentence(r.recovery),
+			"%s is not repaired, because it is damaged, and writing to it could destroy what can still be saved: %s", name, r.incomplete)
 	}
 	return nil
 }

@@ -29,6 +29,7 @@ type repairRun struct {
 	plan       *repair.Plan
 	left       []*check.Finding // what the plan does not repair
 	incomplete string           // why not everything is known, "" if it is
+	recovery   string           // what to do about that where it is damage
 }
 
 func newRepairRun(p *program) (*repairRun, error) {

@@ -60,6 +60,9 @@ type Result struct {
 	// Incomplete is the reason why the result does not cover everything, "" if it does:
 	// whatever rules and sessions are asked for, damage of the store is one.
 	Incomplete string
+	// Recovery is what to do about the damage that makes it incomplete, "" where nothing is
+	// known or it is no damage.
+	Recovery string
 }
 
 // Count is the number of findings of one severity.
@@ -85,6 +88,9 @@ func Run(ctx context.Context, st store.Store, opts Options) (*Result, error) {
 	e.result.Profiles = e.uses.list()
 	e.damage.Add(e.facts.Faults)
 	e.result.Incomplete = cmp.Or(e.facts.Incomplete, e.damage.String())
+	if e.result.Incomplete != "" && e.damage.Count > 0 {
+		e.result.Recovery = cmp.Or(e.damage.Remedy, e.facts.Recovery)
+	}
 	if e.result.Incomplete != "" {
 		return e.result, err
 	}

@@ -37,6 +37,9 @@ func (c *collected) Store(r *check.Result, took time.Duration) error {
 		c.stores = append(c.stores, s)
 	}
 	s.result, s.took, s.trouble = r, took, cmp.Or(s.trouble, r.Incomplete)
+	if r.Recovery != "" {
+		s.next = cmp.Or(s.next, ui.Sentence(r.Recovery))
+	}
 	return nil
 }
 

@@ -89,6 +89,11 @@ func (c *checkText) head(out *strings.Builder, r *check.Result) {
 	if live := writer(s); live != "" {
 		out.WriteString(ui.Hang("  ", "  ", live, width))
 	}
+	if r.Recovery != "" {
+		out.WriteString(ui.Hang("  ", "  ", ui.Red.Render("Damaged:")+" a part of this store cannot be read, so that something is missing below: "+
+			ui.Ended(ui.Clean(r.Incomplete)), width))
+		out.WriteString(ui.Hang("  ", "  ", ui.Sentence(ui.Clean(r.Recovery)), width))
+	}
 	out.WriteString("\n")
 }
 
@@ -120,7 +125,7 @@ func (c *checkText) foot(out *strings.Builder, r *check.Result, took time.Durati
 	if verdict := c.verdict(r, took); verdict != "" {
 		out.WriteString(ui.Hang("", "", verdict, width))
 	}
-	if r.Incomplete != "" {
+	if r.Incomplete != "" && r.Recovery == "" {
 		out.WriteString(ui.Hang("", "", ui.Yellow.Render("Incomplete:")+" "+ui.Ended(ui.Clean(r.Incomplete)), width))
 	}
 	if len(check.Fresh(r.Findings)) > 0 {

@@ -8,8 +8,9 @@ import (
 // Damage is what faults say of a store that cannot be read, so that no result
 // covers all of it.
 type Damage struct {
-	First string // "" where everything was read
-	Count int
+	First  string // "" where everything was read
+	Remedy string // of the first, "" where it is Store.Recovery
+	Count  int
 }
 
 // Add takes in the faults that tell of damage.
@@ -19,7 +20,7 @@ func (d *Damage) Add(faults []Fault) {
 			continue
 		}
 		if d.Count++; d.Count == 1 {
-			d.First = faults[i].Detail
+			d.First, d.Remedy = faults[i].Detail, faults[i].Remedy
 		}
 	}
 }

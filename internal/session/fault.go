@@ -38,5 +38,6 @@ type Fault struct {
 	Field   string  // column or key
 	Count   int     // how many records it is about, 0 where it is one
 	Detail  string  // for people; never message text
+	Remedy  string  // what puts it right, where that is something else than Store.Recovery
 	Default *string // the value that a repair may set, nil when there is none
 }

@@ -87,6 +87,9 @@ type Store struct {
 
 	// ReadOnly is the reason why this store cannot be repaired in place, "" if it can.
 	ReadOnly string
+	// Recovery is what to do about damage of the store: verb phrases, "" where nothing is
+	// known.
+	Recovery string
 	// Incomplete is the reason why not everything could be read, "" if all was.
 	Incomplete string
 	// Runtime says which versions of the runtime leave such a store behind, "" when unknown.

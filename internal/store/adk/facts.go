@@ -38,7 +38,7 @@ func (g generation) unknownVersion(ctx context.Context, db *sqlite.DB, s schema)
 		return ""
 	}
 	var version sql.NullString
-	err := db.QueryRow(ctx, `select value from adk_internal_metadata where key = 'schema_version'`).Scan(&version)
+	err := db.QueryRow(ctx, `select value from adk_internal_metadata not indexed where key = 'schema_version'`).Scan(&version)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return "its table adk_internal_metadata does not name a version of the schema, and adk-python refuses to open such a database"

@@ -12,8 +12,8 @@ import (
 // object. Each is merged with the state of every session of its application or user
 // (1.6), so that none of them loads.
 var sharedStates = []struct{ table, query string }{
-	{"app_states", `select app_name from app_states where `},
-	{"user_states", `select app_name || '/' || user_id from user_states where `},
+	{"app_states", `select app_name from app_states not indexed where `},
+	{"user_states", `select app_name || '/' || user_id from user_states not indexed where `},
 }
 
 // sharedStateFaults reports such states. A table that is missing or has other columns
@@ -38,10 +38,12 @@ func sharedStateFaults(ctx context.Context, db *sqlite.DB, s schema) (faults []s
 	return faults, nil
 }
 
-// texts are the values of a query for one column, without those that are NULL.
+// texts are the values of a query for one column, without those that are NULL. A damaged page
+// ends them, which is told in any case.
 func texts(ctx context.Context, db *sqlite.DB, query string) (list []string, err error) {
 	rows, err := db.Query(ctx, query)
 	if err != nil {
+		_, err = sqlite.Readable(err)
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
@@ -54,5 +56,6 @@ func texts(ctx context.Context, db *sqlite.DB, query string) (list []string, err
 			list = append(list, *text)
 		}
 	}
-	return list, rows.Err()
+	_, err = sqlite.Readable(rows.Err())
+	return list, err
 }

@@ -113,7 +113,7 @@ func (st *agentStore) strayMedia(ctx context.Context) []session.Fault {
 		return nil
 	}
 	var stray int
-	err := st.db.QueryRow(ctx, "select count(*) from generated_media_manifest where session_id not in (select id from sessions)").Scan(&stray)
+	err := st.db.QueryRow(ctx, "select count(*) from generated_media_manifest where session_id not in (select id from sessions not indexed)").Scan(&stray)
 	if err != nil || stray == 0 {
 		return nil
 	}

@@ -51,7 +51,7 @@ func newStore(ctx context.Context, db *sqlite.DB, path string, bytes int64) (*ag
 		Path: path, Kind: kindName, Title: kindTitle, Generation: sc.name(), Bytes: bytes,
 		Writer: db.Writer.State, WriterName: db.Writer.Name,
 		Runtime: sc.runtime(), Advice: sc.advice(), ChildrenClosed: true, ChildPrologue: true, Adapts: sc.adapts(),
-		ReadOnly: sc.readOnly(), Incomplete: db.Truncated(), Faults: append(db.Faults(), faults...),
+		ReadOnly: sc.readOnly(), Recovery: db.Recovery(), Incomplete: db.Truncated(), Faults: append(db.Faults(), faults...),
 	}
 	return st, nil
 }
@@ -76,7 +76,11 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 		}
 		st.facts.Faults = append(st.facts.Faults, st.unexplained(ctx, deep)...)
 	}
-	st.facts.Faults = append(append(st.facts.Faults, st.setAside(ctx)...), st.strayMedia(ctx)...)
+	rest, err := src.DB.Unscanned(ctx)
+	if err != nil {
+		return nil, err
+	}
+	st.facts.Faults = slices.Concat(st.facts.Faults, rest, st.setAside(ctx), st.strayMedia(ctx))
 	st.group()
 	return st, nil
 }

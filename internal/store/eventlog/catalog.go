@@ -70,7 +70,7 @@ func (c *catalog) findDoubled(ctx context.Context) error {
 		return err
 	}
 	err = c.rowids(ctx, "select r from (select "+c.events.rowid+" as r, count(*) over (partition by "+
-		strings.Join(sqlite.QuotedAll(same), ", ")+") as n from "+c.events.quotedName()+") where n > 1")
+		strings.Join(sqlite.QuotedAll(same), ", ")+") as n from "+c.events.quotedName()+" not indexed) where n > 1")
 	_, err = sqlite.Readable(err) // damage is told of when the rows are read
 	return err
 }

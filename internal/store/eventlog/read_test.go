@@ -173,6 +173,9 @@ func TestDamagedPages(t *testing.T) {
 	read := func(t *testing.T, table, kind string) (st []session.Fault, s, other *session.Session) {
 		return readForm(t, timed, table, kind)
 	}
+	torn := func(faults []session.Fault) bool { // the row as a whole is told, besides the event or the session
+		return len(faults) == 1 && faults[0].Kind == session.StoreDamaged && strings.Contains(faults[0].Detail, "cannot be read to the end")
+	}
 	t.Run("the text of an event and its place", func(t *testing.T) {
 		faults, s, _ := readForm(t, late, "lines", "overflow")
 		if len(faults) > 0 || len(s.Items) != events {
@@ -185,7 +188,7 @@ func TestDamagedPages(t *testing.T) {
 	})
 	t.Run("the text of an event", func(t *testing.T) {
 		faults, s, other := read(t, "lines", "overflow")
-		if len(faults) > 0 || len(s.Items) != events || len(other.Items) != 1 {
+		if !torn(faults) || len(s.Items) != events || len(other.Items) != 1 {
 			t.Fatalf("%d and %d events, faults %v", len(s.Items), len(other.Items), faults)
 		}
 		it := s.Items[100]
@@ -204,7 +207,7 @@ func TestDamagedPages(t *testing.T) {
 	})
 	t.Run("the row of a session", func(t *testing.T) {
 		faults, s, other := read(t, "talks", "overflow")
-		if len(faults) > 0 || len(s.Items) != events || len(other.Items) != 1 || s.ID != "s" {
+		if !torn(faults) || len(s.Items) != events || len(other.Items) != 1 || s.ID != "s" {
 			t.Fatalf("session %s, %d and %d events, faults %v", s.ID, len(s.Items), len(other.Items), faults)
 		}
 		if len(s.Faults) != 1 || s.Faults[0].Kind != session.StoreDamaged || s.Faults[0].Item != -1 {

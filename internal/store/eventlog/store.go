@@ -44,6 +44,7 @@ func (o Open) read(ctx context.Context) (*logStore, error) {
 	}
 	st := &logStore{catalog: c, db: o.DB, facts: o.Facts, orphaned: map[int64]bool{}, progress: o.Progress}
 	st.facts.Writer, st.facts.WriterName, st.facts.Incomplete = o.DB.Writer.State, o.DB.Writer.Name, o.DB.Truncated()
+	st.facts.Recovery = o.DB.Recovery()
 	st.facts.Faults = slices.Concat(o.DB.Faults(), o.Facts.Faults, c.faults)
 	if o.Sessions != nil {
 		st.only = append([]int{}, c.find(o.Sessions)...)
@@ -55,6 +56,13 @@ func (o Open) read(ctx context.Context) (*logStore, error) {
 		return nil, err
 	}
 	st.group()
+	if o.Sessions == nil {
+		rest, err := o.DB.Unscanned(ctx)
+		if err != nil {
+			return nil, err
+		}
+		st.facts.Faults = append(st.facts.Faults, rest...)
+	}
 	if !o.Deep {
 		return st, nil
 	}

@@ -37,7 +37,7 @@ func (r *reader) prepare(ctx context.Context, db *sqlite.DB) error {
 // used makes a session for each (c1).
 func (r *reader) readShared(ctx context.Context, db *sqlite.DB) error {
 	r.shared = map[string][]string{}
-	return pairs(ctx, db, `select id, user_id from session where id in (select id from session group by id having count(*) > 1) order by 1, 2`,
+	return pairs(ctx, db, `select id, user_id from session not indexed where id in (select id from session not indexed group by id having count(*) > 1) order by 1, 2`,
 		func(id, user string) { r.shared[id] = append(r.shared[id], user) })
 }
 
@@ -71,7 +71,7 @@ func (r *reader) readThreads(ctx context.Context, db *sqlite.DB) error {
 			user = "user_id"
 		}
 		why := m.framework + " keeps the state of its agent for the session as a whole (table " + m.table + ")"
-		err := pairs(ctx, db, "select distinct thread_id, "+user+" from "+sqlite.Quoted(m.table), func(id, user string) {
+		err := pairs(ctx, db, "select distinct thread_id, "+user+" from "+sqlite.Quoted(m.table)+" not indexed", func(id, user string) {
 			r.threads[sessionKey{user, id}] = why
 		})
 		if err != nil {
@@ -103,14 +103,15 @@ func (r *reader) readAgents(ctx context.Context, db *sqlite.DB) error {
 		}
 		r.agents[asIdentifier.Replace(id)] = true
 	}
-	if err := pairs(ctx, db, "select distinct agent_id, '' from session", add); err != nil || !r.has("agent", "id") {
+	if err := pairs(ctx, db, "select distinct agent_id, '' from session not indexed", add); err != nil || !r.has("agent", "id") {
 		return err
 	}
-	return pairs(ctx, db, "select id, '' from agent", add)
+	return pairs(ctx, db, "select id, '' from agent not indexed", add)
 }
 
-// pairs hands the rows of a query for two texts to fn, NULL as "". A damaged page
-// ends them, which the tables' own readers tell of.
+// pairs hands the rows of a query for two texts to fn, NULL as "". A damaged page of a
+// table ends them, which is told in any case; indexes are left aside, because damage of
+// one is told with --deep only.
 func pairs(ctx context.Context, db *sqlite.DB, query string, fn func(a, b string)) (err error) {
 	rows, err := db.Query(ctx, query)
 	if err != nil {

@@ -48,7 +48,8 @@ func (r *reader) strayTasks(ctx context.Context, db *sqlite.DB) (faults []sessio
 		return nil, nil
 	}
 	missing := map[string]bool{}
-	err = pairs(ctx, db, `select distinct session_id, '' from task where session_id is null or session_id not in (select id from session)`,
+	err = pairs(ctx, db, `select distinct session_id, '' from task not indexed
+		where session_id is null or session_id not in (select id from session not indexed)`,
 		func(id, _ string) { missing[id] = true })
 	if err != nil {
 		return nil, err

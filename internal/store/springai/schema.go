@@ -121,8 +121,9 @@ func (sc *schema) readClock(ctx context.Context, db *sqlite.DB) (timeForm, error
 		return timeForm{}, nil
 	}
 	column := sqlite.Quoted(sc.events.stored["timestamp"])
-	rows, err := db.Query(ctx, fmt.Sprintf("select +%s from %s where %s is not null limit 1", column, sqlite.Quoted(sc.events.name), column))
+	rows, err := db.Query(ctx, fmt.Sprintf("select +%s from %s not indexed where %s is not null limit 1", column, sqlite.Quoted(sc.events.name), column))
 	if err != nil {
+		_, err = sqlite.Readable(err) // damage is told of when the rows are read
 		return timeForm{}, err
 	}
 	defer func() { _ = rows.Close() }()
@@ -131,7 +132,7 @@ func (sc *schema) readClock(ctx context.Context, db *sqlite.DB) (timeForm, error
 		err = rows.Scan(&sample)
 	}
 	if err == nil {
-		err = rows.Err()
+		_, err = sqlite.Readable(rows.Err())
 	}
 	return formOf(sample), err
 }

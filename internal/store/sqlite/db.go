@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"sync"
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
@@ -29,6 +30,8 @@ type DB struct {
 	raw io.ReaderAt
 
 	beside    *beside // of one that is written to
+	scanned *sync.Map // the names of the tables that ScanTable went over, in lower case
+
 	faults    []session.Fault
 	truncated bool
 }

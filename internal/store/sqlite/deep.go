@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"io"
 	"regexp"
 	"strconv"
@@ -13,14 +14,14 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// Deep runs the tests of SQLite that read the whole file: its structure and
-// its foreign keys. Damage is a fault; an error is something else, such as the
+// Deep runs the tests of SQLite that read the whole file: its structure, its
+// indexes and its foreign keys. Damage is a fault; an error is something else, such as the
 // end of the context.
 func (db *DB) Deep(ctx context.Context) ([]session.Fault, error) {
 	if err := db.readAhead(ctx); err != nil {
 		return nil, err
 	}
-	structure, err := db.quickCheck(ctx)
+	structure, err := db.integrity(ctx)
 	if err != nil {
 		return nil, db.Explain(err)
 	}
@@ -50,10 +51,14 @@ func (db *DB) readAhead(ctx context.Context) error {
 	return nil
 }
 
-func (db *DB) quickCheck(ctx context.Context) ([]session.Fault, error) {
-	var faults []session.Fault
-	structures := db.structures(ctx)
-	rows, err := db.Query(ctx, "pragma quick_check")
+// maxLines bounds the lines of a test of the structure. Those that are about rows alone
+// count, too.
+const maxLines = 100_000
+
+// integrity runs SQLite's test of all pages, and of the indexes beside their tables.
+func (db *DB) integrity(ctx context.Context) ([]session.Fault, error) {
+	found := structureFaults{structures: db.structures(ctx)}
+	rows, err := db.Query(ctx, "pragma integrity_check("+strconv.Itoa(maxLines)+")")
 	if err == nil {
 		defer func() { _ = rows.Close() }()
 		for rows.Next() {
@@ -61,46 +66,103 @@ func (db *DB) quickCheck(ctx context.Context) ([]session.Fault, error) {
 			if err := rows.Scan(&text); err != nil {
 				return nil, err
 			}
-			faults = append(faults, structureFaults(text, structures)...)
+			for line := range strings.Lines(text) {
+				found.add(strings.TrimSpace(line))
+			}
 		}
 		err = rows.Err()
 	}
+	faults := found.list()
 	if IsCorrupt(err) {
 		return append(faults, fault(session.StoreDamaged, "structure-end", "the test of the structure ended early: %s", err)), nil
 	}
 	return faults, err
 }
 
-// structureFaults makes faults of one row of quick_check, which may hold several
-// lines. What is wrong is found at another place of the same structure after the next
-// write, so that the structure names the fault.
-func structureFaults(text string, structures map[string]string) []session.Fault {
-	var faults []session.Fault
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if line != "" && line != "ok" && !strings.HasPrefix(line, "***") {
-			faults = append(faults, fault(session.StoreDamaged, "structure-"+structureOf(line, structures), "%s", line))
-		}
-	}
-	return faults
+// structure is a table or an index.
+type structure struct {
+	name         string
+	table, index bool // neither: a line about something else
 }
 
-// structures are the names of tables and indexes by the number of their root page,
-// as far as they can be read.
-func (db *DB) structures(ctx context.Context) map[string]string {
-	names := map[string]string{}
-	rows, err := db.Query(ctx, "select rootpage, name from sqlite_schema where rootpage > 0")
+// structureFaults makes one fault of all lines of integrity_check about one table or index.
+// What is wrong is found at another place of it after the next write, so that the structure
+// names the fault.
+type structureFaults struct {
+	structures map[string]structure // by the number of the root page
+	order      []string
+	faults     map[string]*session.Fault
+}
+
+func (s *structureFaults) add(line string) {
+	if line == "" || line == "ok" || strings.HasPrefix(line, "***") {
+		return
+	}
+	of := s.structureOf(line)
+	key := "structure-" + of.name
+	f, known := s.faults[key]
+	if !known {
+		f = new(s.fault(key, of, line))
+		if s.faults == nil {
+			s.faults = map[string]*session.Fault{}
+		}
+		s.faults[key], s.order = f, append(s.order, key)
+	}
+	f.Count++
+}
+
+// aboutRow are lines that say what a row holds: SQLite stored it, and can read it.
+var aboutRow = regexp.MustCompile(`^(\S+ value in|CHECK constraint failed in) `)
+
+func (s *structureFaults) fault(key string, of structure, line string) session.Fault {
+	switch {
+	case aboutRow.MatchString(line):
+		return fault(session.Housekeeping, key, "what rows hold does not fit the definition of their table: %s", line)
+	case of.index:
+		f := fault(session.StoreDamaged, key, "the index %s does not hold what its table does (%s): queries that use it miss rows, which sessctl itself reads without it",
+			of.name, line)
+		f.Remedy = "if nothing else is damaged, rebuild the index in a copy: copy the file with its -wal to another folder; sqlite3 COPY \"REINDEX\"; " +
+			"then sessctl check --deep COPY"
+		return f
+	}
+	if of.table {
+		return fault(session.StoreDamaged, key, "the pages of %s are damaged: %s", of.name, line)
+	}
+	return fault(session.StoreDamaged, key, "the structure of the file is damaged: %s", line)
+}
+
+func (s *structureFaults) list() []session.Fault {
+	var list []session.Fault
+	for _, key := range s.order {
+		f := *s.faults[key]
+		switch {
+		case f.Count == 2:
+			f.Detail += ", and 1 more line of integrity_check"
+		case f.Count > 2:
+			f.Detail += fmt.Sprintf(", and %d more lines of integrity_check", f.Count-1)
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+// structures are the tables and indexes by the number of their root page, as far as
+// they can be read.
+func (db *DB) structures(ctx context.Context) map[string]structure {
+	found := map[string]structure{}
+	rows, err := db.Query(ctx, "select rootpage, name, type = 'table', type = 'index' from sqlite_schema where rootpage > 0")
 	if err != nil {
-		return names
+		return found
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		var root, name string
-		if rows.Scan(&root, &name) == nil {
-			names[root] = name
+		var root string
+		var s structure
+		if rows.Scan(&root, &s.name, &s.table, &s.index) == nil {
+			found[root] = s
 		}
 	}
-	return names
+	return found
 }
 
 var (
@@ -108,17 +170,17 @@ var (
 	digits   = regexp.MustCompile(`\d+`)
 )
 
-// structureOf is the table or index that a line of quick_check is about, else the
-// line without its numbers. The forms of lines are those of checkTreePage and
-// sqlite3Pragma in SQLite 3.53.
-func structureOf(line string, structures map[string]string) string {
+// structureOf is the table or index that a line of integrity_check is about, else one that
+// is called as the line without its numbers. The forms of lines are those of checkTreePage
+// and sqlite3Pragma in SQLite 3.53.
+func (s *structureFaults) structureOf(line string) structure {
 	if _, index, found := strings.Cut(line, " index "); found {
-		return index
+		return structure{name: index, index: true}
 	}
-	if tree := treeRoot.FindStringSubmatch(line); tree != nil && structures[tree[1]] != "" {
-		return structures[tree[1]]
+	if tree := treeRoot.FindStringSubmatch(line); tree != nil && s.structures[tree[1]].name != "" {
+		return s.structures[tree[1]]
 	}
-	return strings.Join(strings.Fields(digits.ReplaceAllString(line, "")), " ")
+	return structure{name: strings.Join(strings.Fields(digits.ReplaceAllString(line, "")), " ")}
 }
 
 func (db *DB) foreignKeys(ctx context.Context) ([]session.Fault, error) {

@@ -3,7 +3,9 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -36,9 +38,9 @@ func TestDeepStructure(t *testing.T) {
 	}
 }
 
-// TestTheStructureNamesTheFault: the lines are those of quick_check.
+// TestTheStructureNamesTheFault: the lines are those of integrity_check.
 func TestTheStructureNamesTheFault(t *testing.T) {
-	structures := map[string]string{"5": "session_items"}
+	found := structureFaults{structures: map[string]structure{"5": {name: "session_items", table: true}}}
 	for line, want := range map[string]string{
 		"wrong # of entries in index idx_2":                    "idx_2",
 		"row 17 missing from index idx_2":                      "idx_2",
@@ -47,9 +49,64 @@ func TestTheStructureNamesTheFault(t *testing.T) {
 		"Page 9: never used":                                   "Page : never used",
 		"NULL value in session_items.position":                 "NULL value in session_items.position",
 	} {
-		if got := structureOf(line, structures); got != want {
+		if got := found.structureOf(line).name; got != want {
 			t.Errorf("%s: got %q, want %q", line, got, want)
 		}
+	}
+}
+
+// What is damaged, and what can be done about it, depends on the lines; those of one structure
+// are one fault.
+func TestDeepWords(t *testing.T) {
+	found := structureFaults{structures: map[string]structure{"5": {name: "session_items", table: true}, "6": {name: "idx_1", index: true}}}
+	for _, line := range []string{
+		"*** in database main ***", "Tree 5 page 7 cell 3: Rowid 3 out of order", "Tree 5 page 9: btreeInitPage() returns error code 11",
+		"Tree 6 page 8 cell 0: Offset 9 out of range", "wrong # of entries in index idx_2", "Page 9: never used",
+		"NULL value in session_items.position", "CHECK constraint failed in t", "ok",
+	} {
+		found.add(line)
+	}
+	var got strings.Builder
+	for _, f := range found.list() {
+		fmt.Fprintf(&got, "%t %d %s %t\n", f.Kind == session.StoreDamaged, f.Count, f.Detail, strings.Contains(f.Remedy, "REINDEX"))
+	}
+	want := `true 2 the pages of session_items are damaged: Tree 5 page 7 cell 3: Rowid 3 out of order, and 1 more line of integrity_check false
+true 1 the index idx_1 does not hold what its table does (Tree 6 page 8 cell 0: Offset 9 out of range): queries that use it miss rows, which sessctl itself reads without it true
+true 1 the index idx_2 does not hold what its table does (wrong # of entries in index idx_2): queries that use it miss rows, which sessctl itself reads without it true
+true 1 the structure of the file is damaged: Page 9: never used false
+false 1 what rows hold does not fit the definition of their table: NULL value in session_items.position false
+false 1 what rows hold does not fit the definition of their table: CHECK constraint failed in t false
+`
+	if diff := cmp.Diff(want, got.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Rows that lack in an index are damage that quick_check does not see; a value that
+// should not be NULL is none.
+func TestDeepIndexesAndNulls(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "session.db")
+	redefine := func(name, sql string) []string {
+		return []string{"pragma writable_schema = 1", "update sqlite_schema set sql = '" + sql + "' where name = '" + name + "'"}
+	}
+	create(t, path, append([]string{
+		"create table t(id integer primary key, x)", "create index i on t(x)", "create table other(y, z)",
+		"insert into t values(1, 'a'), (2, 'b')", "insert into other values(null, 1)",
+	}, redefine("i", "CREATE INDEX i on t(x) WHERE x IS NULL")...)...)
+	create(t, path, append(append([]string{"insert into t values(3, 'c')"}, redefine("i", "CREATE INDEX i on t(x)")...),
+		redefine("other", "CREATE TABLE other(y not null, z)")...)...)
+	faults, err := open(t, path).Deep(t.Context())
+	ok(t, err)
+	var damage, rest []string
+	for _, f := range faults {
+		if f.Kind == session.StoreDamaged {
+			damage = append(damage, f.Detail)
+		} else {
+			rest = append(rest, f.Detail)
+		}
+	}
+	if len(damage) != 1 || !strings.Contains(damage[0], "index i does not hold") || len(rest) != 1 {
+		t.Errorf("damage %q, rest %q", damage, rest)
 	}
 }
 

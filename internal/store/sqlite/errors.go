@@ -26,11 +26,14 @@ func IsCorrupt(err error) bool {
 	return code&0xff == lib.SQLITE_CORRUPT || code == lib.SQLITE_IOERR_SHORT_READ
 }
 
+// Recovery is what to do about damage of the database: see session.Store.
+func (db *DB) Recovery() string { return recovery(db.File.Path) }
+
 // recovery is what to do about a database that is damaged. The copy matters:
 // the sqlite3 program opens for writing and would fold the -wal into the file.
 func recovery(path string) string {
 	return "restore a backup; or copy " + path + " with its -wal to another folder and recover the copy: " +
-		"sqlite3 COPY .recover | sqlite3 NEW; then check NEW"
+		"sqlite3 COPY .recover | sqlite3 NEW; then sessctl check NEW"
 }
 
 // Explain turns an error of a read into a problem for people. Errors that are

@@ -10,7 +10,7 @@ func (db *DB) Second(ctx context.Context) (second *DB, ok bool, err error) {
 	if db.access != immutable {
 		return nil, false, nil
 	}
-	second = &DB{File: db.File, Writer: db.Writer, access: db.access, raw: db.raw}
+	second = &DB{File: db.File, Writer: db.Writer, access: db.access, raw: db.raw, scanned: db.scanned}
 	if err := second.connect(ctx, false); err != nil {
 		return nil, false, second.disconnect()
 	}
