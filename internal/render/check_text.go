@@ -90,7 +90,7 @@ func (c *checkText) head(out *strings.Builder, r *check.Result) {
 		out.WriteString(ui.Hang("  ", "  ", live, width))
 	}
 	if r.Recovery != "" {
-		out.WriteString(ui.Hang("  ", "  ", ui.Red.Render("Damaged:")+" a part of this store cannot be read, so that something is missing below: "+
+		out.WriteString(ui.Hang("  ", "  ", ui.Red.Render("Damaged:")+" this result does not cover all of the store: "+
 			ui.Ended(ui.Clean(r.Incomplete)), width))
 		out.WriteString(ui.Hang("  ", "  ", ui.Sentence(ui.Clean(r.Recovery)), width))
 	}
