@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/atomicfile"
+	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/shell"
@@ -18,7 +21,13 @@ import (
 // inPlace repairs the store itself. It is closed before it is opened for
 // writing: closing any other handle of this process would release the locks.
 func (r *repairRun) inPlace(ctx context.Context) error {
-	err := r.read(ctx, r.path, func(opened *registry.Opened) error { return r.planFrom(ctx, opened) })
+	err := r.read(ctx, r.path, func(opened *registry.Opened) (err error) {
+		if r.planned, err = os.Stat(r.path); err == nil {
+			os.SameFile(r.planned, r.planned) // Windows asks which file it is only now
+			err = r.planFrom(ctx, opened)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -104,6 +113,11 @@ func (r *repairRun) canAsk() bool {
 
 // apply changes the store.
 func (r *repairRun) apply(ctx context.Context, backup string) error {
+	if now, err := os.Stat(r.path); err != nil || !os.SameFile(r.planned, now) {
+		return problem.New(problem.Busy, "Nothing was changed. Run the repair again for a new plan.",
+			"%s was moved away or replaced by another file after the plan was made", r.path)
+	}
+	r.noteLeftovers(backup)
 	ed, err := r.kind.Edit(ctx, r.path)
 	if err != nil {
 		return err
@@ -122,6 +136,16 @@ func (r *repairRun) apply(ctx context.Context, backup string) error {
 		Applied: true, Backup: backup, Receipt: receipt.Path(), Ledger: &receipt.Ledger, ExitCode: r.code(),
 		Next: []render.Command{undoCommand(receipt)},
 	})
+}
+
+// noteLeftovers names what may be the remains of a killed process in the folder of a
+// store. What certainly is is deleted without a word.
+func (p *program) noteLeftovers(path string) {
+	folder := filepath.Dir(path)
+	if left := atomicfile.Leftovers(folder); len(left) > 0 {
+		p.note("a killed sessctl may have left %s in %s, with a copy of a store: if no other sessctl is at work there, delete it",
+			firstFew(left), folder)
+	}
 }
 
 // noteLeft names what stays beside a store.

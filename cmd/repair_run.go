@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -26,6 +27,7 @@ type repairRun struct {
 
 	kind       store.Kind
 	facts      *session.Store
+	planned    fs.FileInfo // the file that the plan was made for
 	plan       *repair.Plan
 	left       []*check.Finding // what the plan does not repair
 	incomplete string           // why not everything is known, "" if it is

@@ -78,7 +78,11 @@ func (a Apply) Run(ctx context.Context, ed store.Editor, plan *Plan) (*Receipt, 
 		_ = r.finish(Stopped) // else the digests of the sessions tell
 		return r, errors.Join(err, closed)
 	}
-	return r, errors.Join(r.noted(r.finish(Done), "the repair of "+plan.Store.Path+" is done and verified", ""), closed)
+	err = r.noted(r.finish(Done), "the repair of "+plan.Store.Path+" is done and verified", "")
+	if moved := ed.Replaced(); moved != nil {
+		return run.replaced(moved, true)
+	}
+	return r, errors.Join(err, closed)
 }
 
 // batchOf is how many of the trees make a batch of so many items.

@@ -36,11 +36,14 @@ func Undo(ctx context.Context, ed store.Editor, r *Receipt) (undone int, err err
 	}
 	atStep("committed")
 	atStep("close")
-	closed := ed.Close()
-	if errors.Is(closed, store.ErrReplaced) {
-		return undone, displaced{err: closed, path: r.Store.Path, verb: "set back", sessions: undone, backup: r.Backup}.problem()
+	if err = ed.Close(); errors.Is(err, store.ErrReplaced) {
+		return undone, r.displaced(err, undone)
 	}
-	return undone, errors.Join(r.undone(), closed)
+	err = errors.Join(r.undone(), err)
+	if moved := ed.Replaced(); moved != nil {
+		return undone, r.displaced(moved, undone)
+	}
+	return undone, err
 }
 
 // notUndone tells the error of an undo that was rolled back.
@@ -48,7 +51,12 @@ func (r *Receipt) notUndone(err error) error {
 	if !errors.Is(err, store.ErrReplaced) {
 		return err
 	}
-	return displaced{err: err, path: r.Store.Path, verb: "set back", backup: r.Backup}.problem()
+	return r.displaced(err, 0)
+}
+
+// displaced says what became of an undo whose store is not at its path any more.
+func (r *Receipt) displaced(err error, undone int) error {
+	return displaced{err: err, path: r.Store.Path, verb: "set back", sessions: undone, backup: r.Backup}.problem()
 }
 
 // commitUndo notes that an undo is about to be committed, and commits it.

@@ -74,7 +74,7 @@ type Editor interface {
 	Commit(ctx context.Context) error
 	Rollback() error
 	// Replaced is the problem with a store that its path no longer leads to
-	// (ErrReplaced), nil while it does.
+	// (ErrReplaced), nil while it does. It can be asked after Close.
 	Replaced() error
 	// Close ends the work; an open transaction is rolled back. If one was committed, it
 	// fails with ErrReplaced where the path does not lead to the store at the end.

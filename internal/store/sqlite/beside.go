@@ -36,7 +36,7 @@ func (b *beside) close() error {
 		return nil
 	}
 	err := b.folder.Close()
-	b.folder = nil
+	b.folder, b.known = nil, look{}
 	return err
 }
 
@@ -81,6 +81,9 @@ func (b *beside) meet() error {
 
 // at is the file that stands there now, nil for none.
 func (b *beside) at(i int) (fs.FileInfo, error) {
+	if b.folder == nil {
+		return nil, nil
+	}
 	info, err := b.folder.Lstat(b.name + suffixes[i])
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

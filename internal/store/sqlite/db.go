@@ -29,7 +29,7 @@ type DB struct {
 	// SQLite; else nil.
 	raw io.ReaderAt
 
-	beside    *beside // of one that is written to
+	beside  *beside   // of one that is written to
 	scanned *sync.Map // the names of the tables that ScanTable went over, in lower case
 
 	faults    []session.Fault
