@@ -63,6 +63,11 @@ func TestAKilledRepairLeavesTheOldStateOrTheNewOne(t *testing.T) {
 				if dump(t, path) != whole {
 					t.Error("the next repair does not give the new state")
 				}
+				for _, name := range listing(t, home) {
+					if strings.HasPrefix(name, ".sessctl-") {
+						t.Errorf("%s, with a copy of the store, is left after the next repair", name)
+					}
+				}
 			})
 		}
 	}
