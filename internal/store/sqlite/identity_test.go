@@ -93,3 +93,59 @@ func TestNeighboursThatAreNoFilesAreRefused(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
+
+// Of the -wal and the -shm only those go that the edit made. A log that was there before
+// is folded in and stays, empty, as the same file.
+func TestOnlyWhatAnEditMadeIsDeleted(t *testing.T) {
+	tests := []struct {
+		name   string
+		before func(t *testing.T, path string)
+		during func(t *testing.T, path string)
+		left   string
+	}{
+		{"nothing beside it", nil, nil, ""},
+		{"a log of a killed process", func(t *testing.T, path string) { killed(t, path, "insert into t(x) values('new')") }, nil,
+			"session.db-wal and session.db-shm were left"},
+		{"an index alone", func(t *testing.T, path string) { ok(t, os.WriteFile(path+"-shm", nil, 0o600)) }, nil, "session.db-shm was left"},
+		{"another index", nil, func(t *testing.T, path string) {
+			ok(t, os.WriteFile(path+".new", []byte("foreign"), 0o600))
+			ok(t, os.Rename(path+".new", path+"-shm"))
+		}, "session.db-shm was left"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "session.db")
+			create(t, path, walRows(9)...)
+			if tt.before != nil {
+				tt.before(t, path)
+			}
+			was, err := lookAt(path)
+			ok(t, err)
+			e, err := OpenEdit(t.Context(), path)
+			ok(t, err)
+			ok(t, e.Begin(t.Context()))
+			ok(t, second(e.Insert(t.Context(), "t", []Field{{"x", "ours"}})))
+			ok(t, e.Commit(t.Context()))
+			if tt.during != nil {
+				tt.during(t, path)
+				was, err = lookAt(path)
+				ok(t, err)
+				was[1] = nil // this one the edit made
+			}
+			ok(t, e.Close())
+			is, err := lookAt(path)
+			ok(t, err)
+			for _, i := range logs {
+				if (was[i] == nil) != (is[i] == nil) || was[i] != nil && !os.SameFile(was[i], is[i]) {
+					t.Errorf("%s: before %v, after %v", suffixes[i], was[i], is[i])
+				}
+			}
+			if is.size(1) > 0 {
+				t.Errorf("%d bytes are left in the log", is.size(1))
+			}
+			if left := e.Left(); !strings.HasPrefix(left, tt.left) || (left == "") != (tt.left == "") {
+				t.Errorf("left: %q", left)
+			}
+		})
+	}
+}
