@@ -1,9 +1,11 @@
 package check
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
 )
 
 // Verdict is what becomes of a request.
@@ -23,22 +25,33 @@ func (v Verdict) String() string { return [...]string{"accept", "risk", "reject"
 type Answer struct {
 	Profile *rules.Profile
 	Why     string // why this profile: "" when it was asked for
+	Voice   string // whose request it refuses, where that is not the agent that goes on; else ""
 	Closed  bool   // a sub-session that its runtime never sends to a model again
 	Verdict Verdict
 	Error   string // in the provider's words; "" when it accepts, or when no words are known
 	Item    int    // where it refuses: position in the session, -1 when the request as a whole is meant
 	Rules   []string
+
+	other bool // the request is not that of the agent that goes on
 }
 
-// answers asks every profile of a session. A provider names the first thing that
-// it refuses, and only that.
-func answers(s *rules.Subject, found []*Finding) []Answer {
+// Answers asks every profile about the next request of a session. This is the one
+// place that decides: check and view say what it says. Where several agents share the
+// session, it is the request of the one that goes on, and where that is taken, those
+// of the others count. A provider names the first thing that it refuses, and only
+// that. The findings are those of the usual rules in the pass's tree.
+func Answers(pass *rules.Pass, s *session.Session, found []*Finding) []Answer {
 	var list []Answer
-	for _, profile := range s.Profiles {
-		a := Answer{Profile: profile, Why: s.Hint, Closed: s.Closed, Item: -1}
+	voices := pass.VoicesOf(s)
+	for _, profile := range voices[0].Profiles {
+		a := Answer{Profile: profile, Why: voices[0].Hint, Closed: voices[0].Closed, Item: -1}
+		said := map[*Finding]bool{}
+		for n, v := range voices {
+			a.refused(v, n > 0, found, said)
+		}
 		for _, f := range found {
-			if f.Session == s.ID {
-				a.hear(f)
+			if f.Session == s.ID && !said[f] {
+				a.judged(f, voices)
 			}
 		}
 		slices.Sort(a.Rules)
@@ -48,20 +61,87 @@ func answers(s *rules.Subject, found []*Finding) []Answer {
 	return list
 }
 
-// hear lets a finding change the answer, if it is worse than what was heard, or
-// as bad and earlier in the session.
-func (a *Answer) hear(f *Finding) {
-	verdict, text := f.verdict(a.Profile)
-	switch {
-	case verdict == Accept || verdict < a.Verdict || verdict == a.Verdict && f.Item > a.Item:
-	case verdict == a.Verdict && f.Item == a.Item:
-		a.Rules = append(a.Rules, f.Rule.ID)
-		if a.Error == "" {
-			a.Error = text
-		}
-	default:
-		a.Verdict, a.Error, a.Item, a.Rules = verdict, text, f.Item, []string{f.Rule.ID}
+// asked is the profile that is asked about the request of a voice: the one that was
+// named, or the voice's own.
+func (a *Answer) asked(v *rules.Subject) *rules.Profile {
+	if a.Why == "" {
+		return a.Profile
 	}
+	return v.Profiles[0]
+}
+
+// refused lets the answer hear of the calls and results of a voice that are refused,
+// and notes the findings that are about them.
+func (a *Answer) refused(v *rules.Subject, other bool, found []*Finding, said map[*Finding]bool) {
+	profile := a.asked(v)
+	for _, o := range v.Objections(profile) {
+		heard := Answer{Verdict: Reject, Error: o.Error, Item: v.Place(o.Item), other: other}
+		if other {
+			heard.Voice = v.Speaks()
+		}
+		for _, f := range found {
+			if f.Session == v.ID && f.IsAbout(profile, &o, heard.Item) {
+				said[f] = true
+				heard.Rules = append(heard.Rules, f.Rule.ID)
+			}
+		}
+		a.hear(&heard)
+	}
+}
+
+// IsAbout reports whether a finding about an item, or about one of the calls, is one
+// about what a profile objects to there. About a call that reaches no further request
+// no profile was asked.
+func (f *Finding) IsAbout(profile *rules.Profile, o *rules.Objection, item int) bool {
+	if !slices.Contains(f.Items, item) && (f.Call == "" || !slices.Contains(o.IDs, f.Call)) {
+		return false
+	}
+	for _, j := range f.Judged {
+		if j.Profile == profile {
+			return !f.Rule.Profiled || j.Error == o.Error || j.Error == o.Told
+		}
+	}
+	return len(f.Judged) == 0 && !f.Rule.Profiled && slices.Contains(o.IDs, f.Call)
+}
+
+// judged lets the answer hear of a finding.
+func (a *Answer) judged(f *Finding, voices []*rules.Subject) {
+	for n, v := range voices {
+		if n > 0 && a.asked(v) == a.Profile {
+			continue // asked already
+		}
+		heard := Answer{Item: f.Item, Rules: []string{f.Rule.ID}, other: n > 0 || f.Voice != "" && f.Voice != voices[0].Speaks()}
+		if heard.other {
+			heard.Voice = f.Voice
+		}
+		heard.Verdict, heard.Error = f.verdict(a.asked(v))
+		a.hear(&heard)
+	}
+}
+
+// hear lets something change the answer, if it is worse than what was heard, or as
+// bad and earlier in the request.
+func (a *Answer) hear(b *Answer) {
+	order := cmp.Or(cmp.Compare(b.Verdict, a.Verdict), later(a.other, b.other), cmp.Compare(a.Item, b.Item))
+	switch {
+	case b.Verdict == Accept || order < 0:
+	case order == 0:
+		a.Rules = append(a.Rules, b.Rules...)
+		a.Error = cmp.Or(a.Error, b.Error)
+	default:
+		a.Verdict, a.Error, a.Item, a.Rules, a.Voice, a.other = b.Verdict, b.Error, b.Item, b.Rules, b.Voice, b.other
+	}
+}
+
+// later compares whether two are about another request.
+func later(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
 }
 
 // Refused reports whether a provider that was asked refuses the next request because of

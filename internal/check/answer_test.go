@@ -140,7 +140,7 @@ P
   root <c1
   root "ok"`,
 			profiles: "anthropic openai-responses",
-			want:     []string{"anthropic: reject at 3 for SC104: messages.", "openai-responses: accept"},
+			want:     []string{"anthropic: reject at 1 for SC104: " + unanswered + "c1", "openai-responses: accept"},
 		},
 		{
 			name: "a call that may still be answered is refused now", tree: "P\n  user\n  root c1()",
@@ -166,13 +166,13 @@ P
 		},
 		{
 			name: "a damaged child that is over", tree: delegated, profiles: "anthropic", session: "C",
-			want: []string{"anthropic: accept, closed"},
+			want: []string{"anthropic: reject at 2 for SC101: messages.1: `tool_use` ids"},
 		},
 		{
 			name: "a leak parts the call from its result", tree: leaked, profiles: "anthropic generic",
 			want: []string{
-				"anthropic: reject at 2 for SC701: " + unanswered + "T1",
-				"generic: reject at 2 for SC701: An assistant message with 'tool_calls' must be followed",
+				"anthropic: reject at 1 for SC701: " + unanswered + "T1",
+				"generic: reject at 1 for SC701: An assistant message with 'tool_calls' must be followed",
 			},
 		},
 	} {

@@ -218,7 +218,7 @@ func (e *engine) run(seq int, tree *session.Tree, scope rules.Scope, open opener
 		fn()
 	}
 	var pass *rules.Pass
-	defer func() { e.note(pass, found) }()
+	defer func() { e.note(pass) }()
 	guard("the replay", func() { pass = open(report) })
 	if pass == nil {
 		return found

@@ -23,6 +23,7 @@ type Finding struct {
 	Line    string // of the recording that it is about, "" for a store
 	Agent   string
 	Call    string
+	Voice   string // whose request it is about, where several agents share the session; else ""
 
 	Message       string
 	Profile       *rules.Profile // the one that minds it most, nil where no provider is asked
@@ -80,7 +81,7 @@ func (f *Finding) Accepted() bool { return f.Profile != nil && f.Severity == rul
 func flatten(f *rules.Finding, facts *session.Store, tree *session.Tree, seq, order int) *Finding {
 	flat := &Finding{
 		Rule: f.Rule, Severity: f.Severity,
-		Item: f.Item, Items: f.Items, Count: f.Count, Row: f.Ref.Row(), Agent: f.Agent, Call: f.Call,
+		Item: f.Item, Items: f.Items, Count: f.Count, Row: f.Ref.Row(), Agent: f.Agent, Call: f.Call, Voice: f.Speaker(),
 		Line: f.Line, Message: f.Message, Profile: f.Profile, ProviderError: f.ProviderError, Judged: f.Judged, Sent: f.Sent,
 		Related: f.Related, Twins: f.Twins, Fixes: f.Fixes,
 		tree: seq, order: order, id: identity(f, tree),

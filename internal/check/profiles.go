@@ -43,7 +43,7 @@ func Profiles(list []Use) []*rules.Profile {
 
 // note counts who judged the sessions of a tree. Sessions that are never sent
 // to a model again have no next request.
-func (e *engine) note(pass *rules.Pass, found []*Finding) {
+func (e *engine) note(pass *rules.Pass) {
 	if pass == nil || e.result == nil {
 		return
 	}
@@ -66,7 +66,7 @@ func (e *engine) note(pass *rules.Pass, found []*Finding) {
 	}
 	for _, s := range pass.Subjects {
 		if s.ID == e.opts.Session {
-			e.result.Answers = answers(s, found)
+			e.result.Answers = Answers(pass, s.Session, Tree(e.facts, pass.Tree, rules.Usual(), e.opts.Judge))
 		}
 	}
 }

@@ -41,6 +41,7 @@ type jsonRequest struct {
 	Profile string   `json:"profile"`
 	Why     string   `json:"why,omitzero"`
 	Verdict string   `json:"verdict"`
+	Voice   string   `json:"voice,omitzero"`
 	Error   string   `json:"error,omitzero"`
 	Item    *int     `json:"item,omitzero"`
 	Rules   []string `json:"rules,omitempty"`
@@ -52,7 +53,7 @@ func jsonRequests(r *check.Result) []jsonRequest {
 	for _, a := range r.Answers {
 		out = append(out, jsonRequest{
 			Store: r.Store.Path, Profile: a.Profile.Name, Why: a.Why, Verdict: a.Verdict.String(),
-			Error: a.Error, Item: item(a.Item), Rules: a.Rules, Closed: a.Closed,
+			Voice: a.Voice, Error: a.Error, Item: item(a.Item), Rules: a.Rules, Closed: a.Closed,
 		})
 	}
 	return out

@@ -65,17 +65,28 @@ func answerSentences(a *check.Answer) []string {
 	if a.Closed {
 		sentences = append(sentences, "There will be none: this sub-session is finished, and its runtime never sends it to a model again.")
 	}
-	says := map[check.Verdict]string{
-		check.Accept: "It is accepted, as far as is known.",
-		check.Risk:   "Some models or servers refuse it",
-		check.Reject: "It is refused",
-	}[a.Verdict]
-	if a.Verdict != check.Accept {
-		if a.Item >= 0 {
-			says += fmt.Sprintf(" because of item %d", a.Item)
-		}
-		says += " (" + strings.Join(a.Rules, ", ") + ")"
-		says += map[bool]string{true: "; with which words is not known.", false: ":"}[a.Error == ""]
+	if a.Verdict == check.Accept {
+		return append(sentences, "It is accepted, as far as is known.")
 	}
-	return append(sentences, says)
+	says, whose := "It is refused", "it"
+	if a.Voice != "" {
+		whose = "that of " + ui.Clean(a.Voice)
+		says = "That of " + ui.Clean(a.Voice) + " is refused"
+	}
+	switch {
+	case a.Verdict == check.Risk:
+		says = "Some models or servers refuse " + whose
+	case a.Closed:
+		says = "As it is stored it would be refused"
+	}
+	if a.Item >= 0 {
+		says += fmt.Sprintf(" because of item %d", a.Item)
+	}
+	if len(a.Rules) > 0 {
+		says += " (" + strings.Join(a.Rules, ", ") + ")"
+	}
+	if a.Error == "" {
+		return append(sentences, says+"; with which words is not known.")
+	}
+	return append(sentences, says+":")
 }

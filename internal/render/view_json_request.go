@@ -1,6 +1,9 @@
 package render
 
-import "github.com/sessctl/sessctl/internal/view"
+import (
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/view"
+)
 
 // requestPart is one part of what the next run sends.
 type requestPart struct {
@@ -43,7 +46,9 @@ type recipient struct {
 }
 
 type verdict struct {
+	Verdict  string       `json:"verdict"`
 	Accepted bool         `json:"accepted"`
+	Voice    string       `json:"voice,omitzero"`
 	Adjusted int          `json:"adjusted,omitzero"`
 	Eased    int          `json:"eased,omitzero"`
 	Error    string       `json:"error,omitzero"`
@@ -66,10 +71,12 @@ func (d *viewDocument) addRequest(r *view.Request, full bool) {
 	for i := range r.Parts {
 		d.Request = append(d.Request, requestPartOf(&r.Parts[i], full))
 	}
-	refusal := r.Refusal()
-	d.Verdict = &verdict{Accepted: refusal == nil, Adjusted: r.Adjusted, Eased: r.Eased, Risk: r.Risk, Closed: r.Closed}
-	if refusal != nil {
-		d.Verdict.Error = refusal.Error
+	d.Verdict = &verdict{
+		Verdict: r.Answer.Verdict.String(), Accepted: r.Answer.Verdict != check.Reject, Voice: r.Answer.Voice,
+		Adjusted: r.Adjusted, Eased: r.Eased, Risk: r.Risk(), Closed: r.Closed,
+	}
+	if r.Answer.Verdict == check.Reject {
+		d.Verdict.Error = r.Answer.Error
 	}
 	if r.Masking != nil {
 		d.Verdict.Invented, d.Verdict.Dropped = masked(r.Masking.Invented), masked(r.Masking.Dropped)

@@ -17,6 +17,25 @@ func (p *Pass) Voice(s *session.Session) *Subject {
 	return p.subject(s)
 }
 
+// VoicesOf are all who send requests from a session, the one that goes on first.
+func (p *Pass) VoicesOf(s *session.Session) []*Subject {
+	var list []*Subject
+	for _, v := range p.Voices {
+		if v.Session == s || v.whole != nil && v.whole.Session == s {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+// Speaker is the voice that a finding is about, in words; "" for the only one.
+func (f *Finding) Speaker() string {
+	if f.voice == nil {
+		return ""
+	}
+	return f.voice.Speaks()
+}
+
 // Place is where an item stands in the session.
 func (s *Subject) Place(item int) int {
 	if s.whole == nil || item < 0 {

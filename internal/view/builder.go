@@ -10,6 +10,7 @@ import (
 // of references can trap it.
 type builder struct {
 	in       Input
+	pass     *rules.Pass
 	trace    *replay.Trace
 	subjects map[*session.Session]*rules.Subject
 	voices   map[*session.Session]*rules.Subject // whose request is the next one
@@ -27,7 +28,7 @@ type place struct {
 func newBuilder(in Input) *builder {
 	pass := rules.NewPass(in.Store, in.Tree, in.Judge, nil)
 	b := &builder{
-		in: in, trace: pass.Trace,
+		in: in, pass: pass, trace: pass.Trace,
 		subjects: map[*session.Session]*rules.Subject{},
 		voices:   map[*session.Session]*rules.Subject{},
 		byID:     map[string]*session.Session{},

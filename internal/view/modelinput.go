@@ -27,7 +27,8 @@ type Request struct {
 	Runtime  string // its name, for people
 	Adjusted int    // defects that an adapter has to send otherwise than they are stored
 	Eased    int    // defects that the runtime sends otherwise by itself
-	Risk     string // what some models or servers of the provider answer, in its words or ours; "" when none does
+
+	Answer check.Answer // what becomes of it
 }
 
 // Part is a stored item, or something that the runtime adds. What is to be said
@@ -93,12 +94,21 @@ func (b *builder) request(s *rules.Subject) *Request {
 		r.Parts = r.Parts[:len(r.Parts)-1]
 	}
 	b.judge(s, r)
+	r.Answer = check.Answers(b.pass, b.in.Tree.Session(b.in.Session), b.found())[0]
 	for i := range r.Parts {
 		if row := &r.Parts[i].Row; row.Stored != nil {
 			row.Item = s.Place(row.Item)
 		}
 	}
 	return r
+}
+
+// found are the findings of the tree.
+func (b *builder) found() []*check.Finding {
+	if b.in.Findings != nil {
+		return b.in.Findings
+	}
+	return check.Tree(b.in.Store, b.in.Tree, rules.Usual(), b.in.Judge)
 }
 
 // judge says what the provider refuses, and what has to be sent otherwise.

@@ -56,11 +56,6 @@ func (b *builder) object(s *rules.Subject, r *Request, found []*check.Finding, s
 			adjust(parts, Adjustment{Rule: f.Rule.ID, Severity: j.Severity, Sent: f.Sent, Error: j.Error})
 		case minded && j.Severity == rules.Error:
 			parts[0].refuse(f.Rule.ID, j.Error, r.Profile)
-		case minded && j.Severity == rules.Warning && r.Risk == "":
-			r.Risk = f.Rule.ID + " " + f.Rule.Name
-			if j.Error != "" {
-				r.Risk = j.Error
-			}
 		}
 	}
 }

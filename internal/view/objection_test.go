@@ -29,11 +29,11 @@ func objected(t *testing.T, store session.Store, findings ...*check.Finding) *vi
 	tree := treetest.Tree(t, "P\n  user\n  root abcdefgh1()\n  root <abcdefgh1")
 	store.Title = "my runtime"
 	return view.Build(view.Input{
-		Store: &store, Tree: tree, Findings: findings, Session: "P", Request: true, Judge: judgeOf("mistral"),
+		Store: &store, Tree: tree, Findings: append([]*check.Finding{}, findings...), Session: "P", Request: true, Judge: judgeOf("mistral"),
 	}).Request
 }
 
-// An adjustment is no rejection; a defect that nobody can send otherwise is one.
+// The verdict is on what is stored: an adapter's adjustment is said besides.
 func TestObjections(t *testing.T) {
 	const refused = "Unexpected role 'user' after role 'tool'"
 	adapts := session.Store{Adapts: map[string]string{"SC305": "puts an answer between them"}}
@@ -48,12 +48,16 @@ func TestObjections(t *testing.T) {
 		{name: "nothing", verdict: []string{"The next request would be accepted."}},
 		{
 			name: "an adapter has to see to it", findings: []*check.Finding{finding("SC305", rules.Error, refused, "a one-word answer between them", 2)},
-			mark: " ~", verdict: []string{"The next request would be accepted after 1 adjustment."},
+			mark: " ~", verdict: []string{"The next request would be rejected as it is stored: " + refused, "An adapter for mistral can send it with 1 adjustment (marked ~)."},
 			words: "SC305 an adapter for mistral has to send a one-word answer between them; as stored it is refused with: " + refused,
 		},
 		{
 			name: "an adapter should", findings: []*check.Finding{finding("SC305", rules.Warning, "", "a one-word answer between them", 2)},
-			mark: " ~", verdict: []string{"The next request would be accepted after 1 adjustment."},
+			mark: " ~", verdict: []string{
+				"The next request would be accepted.",
+				"Some models or servers of mistral may refuse it: SC305",
+				"An adapter for mistral can send it with 1 adjustment (marked ~).",
+			},
 			words: "SC305 an adapter for mistral should send a one-word answer between them; as stored some models or servers refuse it",
 		},
 		{
@@ -71,7 +75,10 @@ func TestObjections(t *testing.T) {
 			findings: []*check.Finding{
 				finding("SC305", rules.Info, "", "a one-word answer between them", 2), finding("SC203", rules.Error, "", "another id", 1, 2),
 			},
-			mark: " ~", verdict: []string{"The next request would be accepted after 1 adjustment; my runtime makes 1 more by itself."},
+			mark: " ~", verdict: []string{
+				"The next request would be rejected as it is stored: SC203, in words of mistral that are not known",
+				"An adapter for mistral can send it with 1 adjustment (marked ~); my runtime makes 1 more by itself.",
+			},
 		},
 		{
 			name: "nothing else can be sent", findings: []*check.Finding{finding("SC303", rules.Error, "No thinking", "", 2)},
@@ -203,7 +210,7 @@ func TestRenamings(t *testing.T) {
 	if got := call.Renamed[0]; got.From != "read.0" || len(got.To) != 9 || call.Row.Calls[0].ID != "read.0" {
 		t.Errorf("%+v", got)
 	}
-	if said := strings.Join(r.Verdict(), " "); !strings.Contains(said, "accepted after") {
+	if said := strings.Join(r.Verdict(), " "); !strings.Contains(said, "rejected as it is stored") || !strings.Contains(said, "can send it with 2 adjustments") {
 		t.Errorf("%q", said)
 	}
 }

@@ -1,9 +1,11 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -40,48 +42,97 @@ func (r *Request) Preface() string {
 // Verdict says what becomes of the request, in sentences that may hold stored
 // names and ids.
 func (r *Request) Verdict() []string {
-	refusal := r.Refusal()
-	var said []string
+	said := []string{r.name() + " would be accepted" + r.eased() + "."}
 	switch {
-	case r.Closed && refusal == nil:
-		said = []string{"This sub-session is finished: docker agent never sends it to a model again. The request would be " + r.accepted()}
-	case r.Closed:
-		return []string{"This sub-session is finished: docker agent never sends it to a model again, so nothing fails. The request would be rejected: " + refusal.words(r.Profile)}
-	case refusal == nil:
-		said = []string{r.name() + " would be " + r.accepted()}
-	default:
-		said = []string{r.name() + " would be rejected: " + refusal.words(r.Profile)}
-		if r.Live {
-			said = append(said, "Another process has the store open: it may still add what is missing.")
-		}
+	case r.Answer.Verdict == check.Reject:
+		said = []string{r.name() + " would be rejected" + r.stored() + ": " + r.words()}
+	case r.Answer.Verdict == check.Risk:
+		said = append(said, "Some models or servers of "+r.Profile.Name+" may refuse "+r.whose()+": "+r.Risk())
 	}
-	if refusal == nil && r.Risk != "" {
-		said = append(said, "Some models or servers of "+r.Profile.Name+" may refuse it: "+r.Risk)
+	if r.Closed {
+		said[0] = r.closed() + said[0]
+		return said
 	}
-	if r.Masking != nil && !r.Closed {
-		said = append(said, r.Masking.words(refusal != nil))
+	if r.Adjusted > 0 && r.Answer.Verdict != check.Accept && r.Refusal() == nil && r.Answer.Voice == "" {
+		said = append(said, r.adjusting())
+	}
+	if r.Live && r.Refusal() != nil {
+		said = append(said, "Another process has the store open: it may still add what is missing.")
+	}
+	if r.Masking != nil {
+		said = append(said, r.Masking.words(r.Answer.Verdict == check.Reject))
 	}
 	return said
 }
 
+// closed says that nothing comes of the verdict.
+func (r *Request) closed() string {
+	text := "This sub-session is finished: docker agent never sends it to a model again"
+	if r.Answer.Verdict == check.Reject {
+		text += ", so nothing fails"
+	}
+	return text + ". "
+}
+
+// name says which request the verdict is about.
 func (r *Request) name() string {
-	if r.AsIs {
+	switch {
+	case r.Answer.Voice != "" && r.Answer.Verdict == check.Reject:
+		return "What is shown here is not refused. The next request of " + r.Answer.Voice
+	case r.Closed:
+		return "The request"
+	case r.AsIs:
 		return "The request as it is stored"
 	}
 	return "The next request"
 }
 
-// accepted says what has to be done before the provider accepts the request.
-func (r *Request) accepted() string {
-	switch {
-	case r.Adjusted+r.Eased == 0:
-		return "accepted."
-	case r.Adjusted == 0:
-		return fmt.Sprintf("accepted after %s, which %s makes by itself.", ui.Count(r.Eased, "adjustment"), r.Runtime)
-	case r.Eased == 0:
-		return fmt.Sprintf("accepted after %s.", ui.Count(r.Adjusted, "adjustment"))
+// whose request may be refused.
+func (r *Request) whose() string {
+	if r.Answer.Voice != "" {
+		return "that of " + r.Answer.Voice
 	}
-	return fmt.Sprintf("accepted after %s; %s makes %d more by itself.", ui.Count(r.Adjusted, "adjustment"), r.Runtime, r.Eased)
+	return "it"
+}
+
+// stored says that something else can be sent than what is refused.
+func (r *Request) stored() string {
+	if r.Adjusted > 0 && r.Refusal() == nil && !r.AsIs && r.Answer.Voice == "" {
+		return " as it is stored"
+	}
+	return ""
+}
+
+// words are the provider's, or the rules where those are not known.
+func (r *Request) words() string {
+	rejection := Rejection{Rules: r.Answer.Rules, Error: r.Answer.Error}
+	return rejection.words(r.Profile)
+}
+
+// Risk is what some models or servers of the provider answer, in its words, or the
+// rules where those are not known; "" when none does.
+func (r *Request) Risk() string {
+	if r.Answer.Verdict != check.Risk {
+		return ""
+	}
+	return cmp.Or(r.Answer.Error, strings.Join(r.Answer.Rules, ", "))
+}
+
+// adjusting says what an adapter, and the runtime, can send otherwise.
+func (r *Request) adjusting() string {
+	text := "An adapter for " + r.Profile.Name + " can send it with " + ui.Count(r.Adjusted, "adjustment") + " (marked ~)"
+	if r.Eased > 0 {
+		text += fmt.Sprintf("; %s makes %d more by itself", r.Runtime, r.Eased)
+	}
+	return text + "."
+}
+
+// eased says what the runtime does so that the provider accepts the request.
+func (r *Request) eased() string {
+	if r.Eased == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" after %s, which %s makes by itself", ui.Count(r.Eased, "adjustment"), r.Runtime)
 }
 
 // Words say why the place is refused, with its rules.
