@@ -1,5 +1,5 @@
 // Package dockeragent reads the session databases of docker agent (formerly
-// cagent), every schema generation from the first to migration 029, and repairs
+// cagent), every schema generation from the first to migration 030, and repairs
 // those from migration 014 on. The facts
 // about the format are from the notes named docker-agent.md in the design; a
 // number like 2.1 in a comment is a section of them.

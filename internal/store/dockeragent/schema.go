@@ -11,14 +11,14 @@ import (
 )
 
 // newest is the last migration that this adapter knows (2.1).
-const newest = 29
+const newest = 30
 
 // schema is what a database has, and the generation that it is of: that of its
 // last recorded migration, or of its newest column if that came later.
 type schema struct {
 	columns    map[string][]string
 	rowid      map[string]string // what SQL calls the rowids of a table
-	recorded   []int64           // the migrations that the database has on record
+	recorded   map[int64]string  // the migrations that the database has on record, with their names
 	generation int64             // 0 for the bootstrap schema
 }
 
@@ -46,7 +46,7 @@ const oldest = 14
 // readOnly says why a database of this schema is never written, "" if it is.
 func (s *schema) readOnly() string {
 	switch missing := s.missing(); {
-	case s.generation > newest:
+	case s.unknown() > 0:
 		return "its schema is newer than sessctl knows"
 	case s.generation < oldest || !s.hasItems():
 		return "its schema is older than docker agent v1.20.0 and keeps each session in one column: start a newer docker agent with it once, " +
@@ -84,10 +84,14 @@ func readSchema(ctx context.Context, db *sqlite.DB) (schema, []session.Fault, er
 // the table that cannot be read.
 func (s *schema) readMigrations(ctx context.Context, db *sqlite.DB) ([]session.Fault, error) {
 	var faults []session.Fault
+	s.recorded = map[int64]string{}
 	if s.has("migrations", "id") {
-		lost, err := db.ScanTable(ctx, "migrations", []string{"id"}, func(_ int64, values []driver.Value) error {
+		lost, err := db.ScanTable(ctx, "migrations", s.pick("migrations", "id", "name"), func(_ int64, values []driver.Value) error {
 			if id, ok := values[0].(int64); ok && id > 0 {
-				s.recorded = append(s.recorded, id)
+				s.recorded[id] = ""
+				if len(values) > 1 {
+					s.recorded[id] = textOf(values[1])
+				}
 			}
 			return nil
 		})
@@ -98,7 +102,10 @@ func (s *schema) readMigrations(ctx context.Context, db *sqlite.DB) ([]session.F
 			faults = append(faults, l.Fault("migrations"))
 		}
 	}
-	s.generation = max(slices.Max(append(s.recorded, 0)), s.newestColumn())
+	s.generation = s.newestColumn()
+	for id := range s.recorded {
+		s.generation = max(s.generation, id)
+	}
 	return faults, nil
 }
 
@@ -112,9 +119,13 @@ func (s *schema) disagreements(whole bool) []session.Fault {
 			Detail: fmt.Sprintf(format, args...),
 		})
 	}
-	if s.generation > newest {
+	switch unknown := s.unknown(); {
+	case unknown > newest:
 		fault("the database has migration %s, newer than the %s that sessctl knows: it is read as far as it is known and never written",
-			s.name(), generationName(newest))
+			generationName(unknown), generationName(newest))
+	case unknown > 0:
+		fault("the database has a migration %s of a name that sessctl does not know: it is read as far as it is known and never written",
+			generationName(unknown))
 	}
 	if missing := s.missing(); len(missing) > 0 {
 		fault("migrations up to %s are recorded, but %s missing: the runtime fails on the first query that needs what is not there",

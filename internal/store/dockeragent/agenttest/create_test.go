@@ -109,7 +109,7 @@ func TestCreateRefuses(t *testing.T) {
 		generation       int
 	}{
 		{"a file that exists", taken, "exists already", 18},
-		{"a generation nobody knows", filepath.Join(t.TempDir(), "x.db"), "between 0 and 29", 30},
+		{"a generation nobody knows", filepath.Join(t.TempDir(), "x.db"), "between 0 and 30", 31},
 		{"a folder that does not exist", filepath.Join(t.TempDir(), "none", "x.db"), "unable to open database file", 18},
 	}
 	for _, tt := range tests {

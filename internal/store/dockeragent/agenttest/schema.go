@@ -38,6 +38,13 @@ const mediaManifestTable = `CREATE TABLE generated_media_manifest (
 					PRIMARY KEY (session_id, rel_path)
 				)`
 
+const mediaBlobTable = `CREATE TABLE generated_media_blobs (
+					session_id TEXT NOT NULL,
+					rel_path TEXT NOT NULL,
+					data BLOB NOT NULL,
+					PRIMARY KEY (session_id, rel_path)
+				)`
+
 // migration is one step of the schema; its number is its place in migrations,
 // counted from 1.
 type migration struct {
@@ -52,7 +59,7 @@ const (
 	withoutLegacy = 20 // the messages column is gone
 
 	// Latest is the last generation that this package knows.
-	Latest = 29
+	Latest = 30
 )
 
 // migrations are the steps of docker agent's schema. Names and descriptions
@@ -102,7 +109,8 @@ var migrations = [Latest]migration{
 	{"026_add_session_attributes_column", "Add generic attributes to sessions", addToSessions("attributes TEXT DEFAULT '{}'")},
 	{"027_add_session_origin_column", "Record the protocol surface that created each session", addToSessions("origin TEXT NOT NULL DEFAULT 'run'")},
 	{"028_add_generated_media_manifest_table", "Record which workspace files generated-media materialization wrote, keyed by owning session and workspace-relative path", []string{mediaManifestTable}},
-	{"029_add_root_kind_to_generated_media_manifest", "Add root_kind to generated_media_manifest so user-confirmed out-of-workspace generated files stay manifest-gated alongside workspace-relative ones", []string{
+	{"029_add_generated_media_blob_table", "Store generated-media payloads beside the manifest", []string{mediaBlobTable}},
+	{"030_add_root_kind_to_generated_media_manifest", "Add root_kind to generated_media_manifest so user-confirmed out-of-workspace generated files stay manifest-gated alongside workspace-relative ones", []string{
 		"ALTER TABLE generated_media_manifest ADD COLUMN root_kind TEXT NOT NULL DEFAULT 'workspace'",
 	}},
 }

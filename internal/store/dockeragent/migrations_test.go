@@ -1,0 +1,70 @@
+package dockeragent_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/dockeragent"
+	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
+	"github.com/sessctl/sessctl/internal/store/registry"
+)
+
+// The last two migrations came in either order, so their names count: a database with
+// one of them, or with both, is one that is known, if it has what they brought.
+func TestMigrationsToldByName(t *testing.T) {
+	const (
+		recordBlobs = "insert into migrations values (?, ? || '_add_generated_media_blob_table', '', '2026-09-01T00:00:00Z');"
+		recordRoot  = "insert into migrations values (?, ? || '_add_root_kind_to_generated_media_manifest', '', '2026-09-01T00:00:00Z');"
+		blobs       = "create table generated_media_blobs (session_id text not null, rel_path text not null, data blob not null, primary key (session_id, rel_path));"
+		rootKind    = "alter table generated_media_manifest add column root_kind text not null default 'workspace';"
+	)
+	at := func(sql, number string) string {
+		return strings.Replace(strings.Replace(sql, "?", strings.TrimPrefix(number, "0"), 1), "?", "'"+number+"'", 1)
+	}
+	for _, tt := range []struct {
+		name, sql, fault string
+	}{
+		{"blobs", at(recordBlobs, "029") + blobs, ""},
+		{"blobs, then the kind of root", at(recordBlobs, "029") + blobs + at(recordRoot, "030") + rootKind, ""},
+		{"the kind of root", at(recordRoot, "029") + rootKind, ""},
+		{"the kind of root, then blobs", at(recordRoot, "029") + rootKind + at(recordBlobs, "030") + blobs, ""},
+		{"blobs that are on record only", at(recordBlobs, "029"), "generated_media_blobs.data is missing"},
+		{"a kind of root that is on record only", at(recordBlobs, "029") + blobs + at(recordRoot, "030"), "generated_media_manifest.root_kind is missing"},
+		{"a 029 that nobody knows", "insert into migrations values (29, '029_add_more', '', '2026-09-01T00:00:00Z')", "029 of a name that sessctl does not know"},
+		{"a known name under a later number", at(recordBlobs, "031") + blobs, "031, newer than the 030 that sessctl knows"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := built(t, 28, func(db *agenttest.DB) {
+				writeDelegation(db)
+				if _, err := db.SQL.Exec(tt.sql); err != nil {
+					t.Fatal(err)
+				}
+			})
+			o, err := registry.Open(t.Context(), path, "", nil, store.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			faults, root := faultsOf(t, o)
+			if root == nil || len(root.Items) != 6 {
+				t.Errorf("root session %+v", root)
+			}
+			if err := o.Close(); err != nil {
+				t.Fatal(err)
+			}
+			said := strings.Join(faults, "; ")
+			if !strings.Contains(said, tt.fault) || tt.fault == "" && said != "" {
+				t.Errorf("faults %q, want %q", said, tt.fault)
+			}
+			e, err := dockeragent.Kind.Edit(t.Context(), path)
+			if (err == nil) != (tt.fault == "") {
+				t.Errorf("edit: %v", err)
+			}
+			if err == nil {
+				if err := e.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
