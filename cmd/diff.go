@@ -175,12 +175,16 @@ func (run *diffRun) incomplete(found *diff.Comparison) error {
 		}
 	}
 	damage := found.Damage()
+	orphansA, orphansB := found.Orphans()
 	switch {
 	case len(lacking) > 0:
 		return &problem.Error{
 			Class: problem.Unreadable, Err: damage, Next: seeCheck,
 			What: "the comparison is incomplete: " + strings.Join(lacking, ", and ") + "; only what can be read was compared",
 		}
+	case orphansA > 0 && orphansA == orphansB: // where they differ in number, that is the answer
+		return problem.New(problem.Unreadable, seeCheck,
+			"the comparison is incomplete: %s of no session in each store were counted and not compared", ui.Count(orphansA, "record"))
 	case damage != nil:
 		return &problem.Error{
 			Class: problem.Unreadable, Err: damage, Next: seeCheck,

@@ -56,7 +56,7 @@ func runExport(ctx context.Context, p *program, args []string) error {
 		return err
 	}
 	e := exporter{program: p, opened: opened}
-	e.lost.Add(opened.Facts().Faults)
+	e.lost.AddUnread(opened.Facts().Faults, nil)
 	switch {
 	case p.config.Output != "":
 		err = writeNew(p.config.Output, func(w io.Writer) error { return e.write(ctx, w) })
@@ -105,10 +105,10 @@ func (e *exporter) write(ctx context.Context, to io.Writer) error {
 			return err
 		}
 		for _, s := range tree.Sessions {
-			if err := errors.Join(w.Session(s), w.Faults(s.Faults)); err != nil {
+			if err := errors.Join(w.Session(s), w.Unread(s)); err != nil {
 				return err
 			}
-			e.lost.Add(s.Faults)
+			e.lost.AddUnread(s.Faults, s.Items)
 		}
 	}
 	e.replaced = w.Replaced()

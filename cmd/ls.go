@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -79,8 +80,8 @@ func (p *program) list(ctx context.Context, path string) (*render.ListedStore, e
 			},
 		})
 		render.SortRows(listed.Rows)
-		if err == nil && result.Incomplete != "" {
-			err = problem.New(problem.Unreadable, seeCheck, "the list of %s is incomplete: %s", path, result.Incomplete)
+		if why := cmp.Or(result.Incomplete, result.Unread); err == nil && why != "" {
+			err = problem.New(problem.Unreadable, seeCheck, "the list of %s is incomplete: %s", path, why)
 		}
 		return err
 	})

@@ -186,7 +186,10 @@ func (s *search) examine(ctx context.Context, opened *registry.Opened, found vie
 		EachTree: func(tree *session.Tree, _ []*check.Finding) { in.Tree = tree },
 	})
 	in.Findings = result.Findings
-	return in, result.Incomplete, err
+	if err == nil && in.Tree != nil {
+		incomplete = session.Incomplete(in.Store, in.Tree)
+	}
+	return in, cmp.Or(result.Incomplete, incomplete), err
 }
 
 // build makes the view. Texts are loaded only where they are printed.

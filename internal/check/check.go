@@ -63,6 +63,9 @@ type Result struct {
 	// Recovery is what to do about the damage that makes it incomplete, "" where nothing is
 	// known or it is no damage.
 	Recovery string
+	// Unread is the reason why a list of what was looked at lacks something that is stored,
+	// "" if it does not. Findings tell of it, so that it does not make a check incomplete.
+	Unread string
 }
 
 // Count is the number of findings of one severity.
@@ -87,6 +90,8 @@ func Run(ctx context.Context, st store.Store, opts Options) (*Result, error) {
 	slices.SortStableFunc(e.result.Findings, compare)
 	e.result.Profiles = e.uses.list()
 	e.damage.Add(e.facts.Faults)
+	e.unread.AddUnread(e.facts.Faults, nil)
+	e.result.Unread = e.unread.String()
 	e.result.Incomplete = cmp.Or(e.facts.Incomplete, e.damage.String())
 	if e.result.Incomplete != "" && e.damage.Count > 0 {
 		e.result.Recovery = cmp.Or(e.damage.Remedy, e.facts.Recovery)
@@ -125,6 +130,7 @@ type engine struct {
 	uses   uses
 	failed error // of the first tree that could not be compared or filled
 	damage session.Damage
+	unread session.Damage
 }
 
 // trees runs the rules over every tree, as many at a time as there are
@@ -159,6 +165,7 @@ func (e *engine) trees(ctx context.Context, st store.Store) error {
 		}
 		for _, s := range tree.Sessions {
 			e.damage.Add(s.Faults)
+			e.unread.AddUnread(s.Faults, s.Items)
 		}
 		recorded := runs.of(tree)
 		if e.opts.Recorded != nil && recorded == nil {

@@ -29,7 +29,7 @@ type state struct {
 // look reads the ids of all sessions, connects those of one tree, and unless no states are
 // wanted makes these.
 func (s *survey) look(ctx context.Context, connect *groups, form Form, idsOnly bool) error {
-	s.lost.Add(s.Facts().Faults)
+	s.lost.AddUnread(slices.DeleteFunc(slices.Clone(s.Facts().Faults), ofNoSession), nil)
 	for tree, err := range s.Trees(ctx) {
 		if err != nil {
 			return err
@@ -43,7 +43,7 @@ func (s *survey) look(ctx context.Context, connect *groups, form Form, idsOnly b
 			}
 		}
 		for _, one := range tree.Sessions {
-			s.lost.Add(one.Faults)
+			s.lost.AddUnread(one.Faults, one.Items)
 			now := state{items: len(one.Items), known: !form.Exact}
 			if !idsOnly {
 				now.outline = form.outline(one)
@@ -79,11 +79,17 @@ func (s *survey) sum(ctx context.Context) error {
 func (s *survey) orphans() int {
 	n := 0
 	for _, f := range s.Facts().Faults {
-		if f.Kind == session.OrphanRecord || f.Kind == session.ForeignKey {
+		if ofNoSession(f) {
 			n += max(f.Count, 1)
 		}
 	}
 	return n
+}
+
+// ofNoSession reports whether a fault is about records that belong to no session: these
+// are counted.
+func ofNoSession(f session.Fault) bool {
+	return f.Kind == session.OrphanRecord || f.Kind == session.ForeignKey
 }
 
 // groups connects the sessions that belong together in either store: a tree of one may be

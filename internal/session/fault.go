@@ -40,4 +40,31 @@ type Fault struct {
 	Detail  string  // for people; never message text
 	Remedy  string  // what puts it right, where that is something else than Store.Recovery
 	Default *string // the value that a repair may set, nil when there is none
+	// Lost: what it is about is stored, and not among the sessions and items that the
+	// store yields. Damage and orphans always are.
+	Lost bool
+	// Gone: what is damaged is not stored any more, so that everything there is was read.
+	Gone bool
+}
+
+// Loss says what was not read, and why.
+func (f *Fault) Loss() string {
+	if f.Kind == Undecodable && (f.Item >= 0 || f.Ref.Session != "" && f.Ref.Table == TableSessions) {
+		return f.Ref.Row() + " does not decode: " + f.Detail
+	}
+	return f.Detail
+}
+
+// Unread reports whether something that is stored was not read: it is lost, or there is
+// an item for it that says nothing. items are those of the session that has the fault.
+func (f *Fault) Unread(items []Item) bool {
+	switch f.Kind {
+	case StoreDamaged:
+		return f.damage()
+	case OrphanRecord: // one that is about a column only was read
+		return f.Field == ""
+	case Undecodable:
+		return f.Lost || f.Item >= 0 && f.Item < len(items) && items[f.Item].Kind == Other
+	}
+	return f.Lost
 }

@@ -13,12 +13,14 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// lineFault is a fault of the stream itself.
+// lineFault is a fault of the stream itself. A line that is no header, session, item or
+// fault, or cannot be told to be one, is in nothing that is made of the stream.
 func lineFault(kind session.FaultKind, line int64, field, detail string) session.Fault {
 	return session.Fault{
 		Kind: kind, Item: -1, Field: field,
 		Ref:    session.Ref{Table: session.TableLines, Key: strconv.FormatInt(line, 10)},
 		Detail: at(line, detail),
+		Lost:   kind == session.Undecodable || kind == session.UnknownKind,
 	}
 }
 

@@ -177,6 +177,7 @@ func (e *entry) declare(line []byte) {
 		fault(wrong.kind, "line", explain(wrong.err))
 	}
 	if !usable {
+		s.Faults[len(s.Faults)-1].Lost = true
 		return
 	}
 	s.Parent, s.App, s.User = rec.Parent, rec.App, rec.User

@@ -39,6 +39,10 @@ var Kind = store.Kind{
 // the items of the stream, from 0.
 const tableItems = "items"
 
+// tableSource is the table of what the stream that this one was exported from could not
+// be read of; the key is the place there.
+const tableSource = "source"
+
 // stream is an opened stream.
 type stream struct {
 	path   string // for people

@@ -58,16 +58,30 @@ func (w *Writer) Session(s *session.Session) error {
 	return nil
 }
 
-// Faults writes a line for each of these faults that tells of damage: what is stored and
-// is not in the stream. A reader of the stream finds the same faults.
-func (w *Writer) Faults(faults []session.Fault) error {
+// Faults writes a line for each fault of the store that tells of what is stored and was
+// not read: a reader of the stream finds damage there.
+func (w *Writer) Faults(faults []session.Fault) error { return w.faults(faults, nil) }
+
+// Unread is Faults for those of a session, behind its items. Lines of a stream that are
+// written as they were tell it themselves.
+func (w *Writer) Unread(s *session.Session) error {
+	if w.stored && w.redact == nil {
+		return nil
+	}
+	return w.faults(s.Faults, s.Items)
+}
+
+func (w *Writer) faults(faults []session.Fault, items []session.Item) error {
 	for i := range faults {
 		f := &faults[i]
-		if f.Kind != session.StoreDamaged {
+		if !f.Unread(items) {
 			continue
 		}
 		rec := faultLine{
-			Type: typeFault, Session: f.Ref.Session, Table: f.Ref.Table, Key: f.Ref.Key, Count: int64(f.Count), Detail: f.Detail,
+			Type: typeFault, Session: f.Ref.Session, Table: f.Ref.Table, Key: f.Ref.Key, Count: int64(f.Count), Detail: f.Loss(),
+		}
+		if w.stored && (f.Ref.Table == session.TableLines || f.Ref.Table == tableItems) { // their numbers are not those of this stream
+			rec.Table, rec.Key = tableSource, f.Ref.Row()
 		}
 		if err := w.encode(&rec, nil); err != nil {
 			return err

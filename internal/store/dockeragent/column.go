@@ -74,7 +74,7 @@ func (st *agentStore) readColumn(ctx context.Context, deep bool) error {
 		var list []json.RawMessage
 		if err := json.Unmarshal([]byte(text), &list); err != nil {
 			s.Faults = append(s.Faults, session.Fault{
-				Kind: session.Undecodable, Item: -1, Ref: s.Ref(), Field: columnField, Detail: err.Error(),
+				Kind: session.Undecodable, Item: -1, Ref: s.Ref(), Field: columnField, Detail: err.Error(), Lost: true,
 			})
 			continue
 		}

@@ -29,7 +29,7 @@ func (st *agentStore) orphans(lost bool) []session.Fault {
 			why = "whose own row is damaged or does not exist"
 		}
 		list = append(list, session.Fault{
-			Kind: session.ForeignKey, Item: -1, Ref: session.Ref{Session: id, Table: tableItems, Key: first}, Count: st.count(number),
+			Kind: session.ForeignKey, Item: -1, Ref: session.Ref{Session: id, Table: tableItems, Key: first}, Count: st.count(number), Lost: true,
 			Detail: fmt.Sprintf("%s has %s, from row %s on, of session %s, %s", tableItems, count(st.count(number), "row"), first, idText(id), why),
 		})
 	}

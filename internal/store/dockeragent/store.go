@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"strconv"
@@ -119,7 +120,12 @@ func (st *agentStore) readTables(ctx context.Context) error {
 	for _, s := range sessions {
 		if st.add(s.Session, s.cost) {
 			st.rowids[s.ID] = s.rowid
+			continue
 		}
+		st.facts.Faults = append(st.facts.Faults, session.Fault{
+			Kind: session.Undecodable, Item: -1, Ref: session.Ref{Table: tableSessions, Key: "row " + rowKey(s.rowid)}, Field: "id", Lost: true,
+			Detail: fmt.Sprintf("row %d of sessions has the id of an earlier one, to which the items are counted: what else the row holds is not read", s.rowid),
+		})
 	}
 	st.facts.Faults = append(st.facts.Faults, faults...)
 	if st.only == nil {

@@ -122,7 +122,7 @@ func (r *reader) tellTasks(s *session.Session, key sessionKey) {
 	ref := func(id string) session.Ref { return session.Ref{Session: s.ID, Table: session.TableRuns, Key: id} }
 	for i := range r.tasks[key.id] {
 		if t := &r.tasks[key.id][i]; t.wrong != "" && !t.deleted && r.ownerOf(t, key) == key.user {
-			s.Faults = append(s.Faults, session.Fault{Kind: session.Undecodable, Ref: ref(t.run.ID), Item: -1, Field: "task data", Detail: t.wrong})
+			s.Faults = append(s.Faults, session.Fault{Kind: session.Undecodable, Ref: ref(t.run.ID), Item: -1, Field: "task data", Detail: t.wrong, Lost: true})
 		}
 	}
 	for i := range s.Runs {

@@ -25,8 +25,8 @@ const longestEvent = 16 << 20
 // tableEvents is the table of a Ref to a line of a capture that belongs to no session.
 const tableEvents = "events"
 
-// events reads the spawns and results of a capture. A file without any is somebody's
-// data, and nothing in it is a fault.
+// events reads the spawns and results of a capture. A file without any, and without a
+// broken line that names one, is somebody's data, and nothing in it is a fault.
 func (w workspace) events(ctx context.Context, c capture) (list []*event, faults []session.Fault, err error) {
 	f, _, err := w.open(c.path)
 	if err != nil {
@@ -37,7 +37,7 @@ func (w workspace) events(ctx context.Context, c capture) (list []*event, faults
 		line, err := r.Next()
 		switch {
 		case err == io.EOF:
-			if len(list) > 0 {
+			if len(list) > 0 || broken.named {
 				faults = broken.fault(c)
 			}
 			return list, faults, f.Close()
@@ -52,6 +52,7 @@ func (w workspace) events(ctx context.Context, c capture) (list []*event, faults
 		ev, _, known, wrong := decodeEvent(line.Text)
 		if wrong != nil {
 			broken.add(line.Number, wrong.why)
+			broken.named = broken.named || namesEvent(line.Text)
 		}
 		if known {
 			ev.key = shown(c.path) + ":" + strconv.FormatInt(line.Number, 10)
@@ -81,6 +82,7 @@ type brokenLines struct {
 	count int
 	first []int64 // their numbers
 	why   string  // of the first one
+	named bool    // one names a spawn or a result
 }
 
 func (b *brokenLines) add(number int64, why string) {
@@ -109,7 +111,7 @@ func (b *brokenLines) fault(c capture) []session.Fault {
 		detail += "; nor can these lines be read: " + also
 	}
 	return []session.Fault{{
-		Kind: session.Undecodable, Item: -1, Field: "a line of " + shown(c.path), Detail: detail,
+		Kind: session.Undecodable, Item: -1, Field: "a line of " + shown(c.path), Detail: detail, Count: b.count, Lost: true,
 		Ref: session.Ref{Table: tableEvents, Key: shown(c.path) + ":" + numbers[0]},
 	}}
 }

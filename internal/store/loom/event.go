@@ -1,6 +1,7 @@
 package loom
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/base64"
 	"strings"
@@ -70,6 +71,18 @@ var (
 	spawnWords  = map[string]bool{"agent.spawn": true, "spawn_request": true}
 	resultWords = map[string]bool{"agent.result": true, "spawn_result": true}
 )
+
+// namesEvent reports whether a line has the word for a spawn or a result as a text.
+func namesEvent(line []byte) bool {
+	for _, words := range []map[string]bool{spawnWords, resultWords} {
+		for word := range words {
+			if bytes.Contains(line, []byte(`"`+word+`"`)) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // decodeEvent reads a line of a capture: its event, and what that said. known is
 // false for events of other kinds.

@@ -73,7 +73,7 @@ func examine(ctx context.Context, path string) (File, error) {
 	}
 	for _, f := range db.Faults() {
 		if f.Kind == session.StoreDamaged {
-			return db.File, problem.New(problem.Unreadable, inCopy,
+			return db.File, problem.New(problem.Unreadable, inCopy(path),
 				"%s is not repaired in place, because opening it for writing would destroy evidence: %s", path, f.Detail)
 		}
 	}

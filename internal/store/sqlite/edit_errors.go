@@ -9,6 +9,7 @@ import (
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/shell"
 )
 
 // ErrMoved is the cause of a Begin that failed because the database was changed
@@ -34,9 +35,10 @@ func held(path string, w Writer) error {
 		"%s is in use by %s", path, who)
 }
 
-// inCopy is what to do about a database that cannot be changed where it is. The command
-// does not name it: a path with spaces would break where the message does.
-const inCopy = "repair a copy: `sessctl repair STORE --output COPY`"
+// inCopy is what to do about a database that cannot be changed where it is.
+func inCopy(path string) string {
+	return "repair a copy: sessctl repair " + shell.Path(path) + " --output COPY"
+}
 
 // afterRefusal is what to do when changes cannot be taken back.
 const afterRefusal = "nothing was changed; restore the backup if what came since may be lost"
@@ -48,7 +50,7 @@ func notWritable(path, part string, err error) error {
 	return &problem.Error{
 		Class: problem.Unreadable,
 		What:  path + " cannot be changed: " + part + " is not writable (" + problem.Reason(err) + ")",
-		Next:  inCopy,
+		Next:  inCopy(path),
 		Err:   err,
 	}
 }
@@ -83,7 +85,7 @@ func (e *Edit) explain(err error) error {
 			return moved
 		}
 		p.What = path + " was not changed: it cannot be written (" + err.Error() + ")"
-		p.Next = "check the disk and the permissions of the file and its folder; or " + inCopy
+		p.Next = "check the disk and the permissions of the file and its folder; or " + inCopy(path)
 	case lib.SQLITE_CONSTRAINT:
 		p.Class, p.Next = problem.RolledBack, addedRules
 		p.What = path + " was not changed: the database refuses the change (" + err.Error() + ")"
