@@ -2,8 +2,11 @@ package render
 
 import (
 	"bytes"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -45,6 +48,27 @@ func TestProviderErrorTakesTwoLines(t *testing.T) {
 	}
 	if got := refusal(finding("short"), 80); got != "    → the next request fails with: short\n" {
 		t.Errorf("got %q", got)
+	}
+}
+
+func TestLimitHidesTheOldestSessions(t *testing.T) {
+	rule := &rules.Rule{ID: "SC701"}
+	var all []*check.Finding
+	for day := range 5 { // as a store has them: the oldest first
+		root := &check.Head{ID: strconv.Itoa(day), Created: time.Date(2026, 3, day+1, 0, 0, 0, 0, time.UTC)}
+		for item := range 2 {
+			all = append(all, &check.Finding{Rule: rule, Session: root.ID, Root: root, Item: item})
+		}
+	}
+	all = append(all, &check.Finding{Rule: rule, Session: "undated", Root: &check.Head{ID: "undated"}}, &check.Finding{Rule: rule})
+	shown, left := limit(all, 4)
+	var got []string
+	for _, f := range shown {
+		got = append(got, f.Session+":"+strconv.Itoa(f.Item))
+	}
+	want := []string{"3:0", "4:0", "4:1", ":0"}
+	if !slices.Equal(got, want) || left[0].findings != 8 || len(left[0].sessions) != 5 {
+		t.Errorf("shown %q, want %q; hidden %v", got, want, left[0])
 	}
 }
 

@@ -2,6 +2,8 @@ package render
 
 import (
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -25,14 +27,22 @@ func (h *hidden) words() string {
 	return fmt.Sprintf("…and %s more of %s %s%s (all of them: --max-findings 0)", ui.Number(h.findings), h.rule.ID, h.rule.Name, where)
 }
 
-// limit keeps up to n findings of each rule.
+// limit keeps up to n findings of each rule: those of the newest sessions, and of one
+// session the first. They keep their order.
 func limit(findings []*check.Finding, n int) (shown []*check.Finding, left []*hidden) {
 	if n == 0 {
 		return findings, nil
 	}
-	counts, byRule := map[*rules.Rule]int{}, map[*rules.Rule]*hidden{}
+	byRule := map[*rules.Rule]*hidden{}
+	newest := slices.Clone(findings)
+	slices.SortStableFunc(newest, func(a, b *check.Finding) int { return made(b).Compare(made(a)) })
+	counts, kept := map[*rules.Rule]int{}, map[*check.Finding]bool{}
+	for _, f := range newest {
+		counts[f.Rule]++
+		kept[f] = counts[f.Rule] <= n
+	}
 	for _, f := range findings {
-		if counts[f.Rule]++; counts[f.Rule] <= n {
+		if kept[f] {
 			shown = append(shown, f)
 			continue
 		}
@@ -48,4 +58,13 @@ func limit(findings []*check.Finding, n int) (shown []*check.Finding, left []*hi
 		}
 	}
 	return shown, left
+}
+
+// made is when the conversation of a finding began. What concerns the store as a whole
+// comes before all sessions.
+func made(f *check.Finding) time.Time {
+	if f.Root == nil {
+		return time.Unix(1<<60, 0)
+	}
+	return f.Root.Created
 }
