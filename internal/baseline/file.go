@@ -63,7 +63,7 @@ func New(tool Tool, results []*check.Result) *File {
 func entry(store string, f *check.Finding) Entry {
 	e := Entry{
 		Fingerprint: f.Fingerprint, Rule: f.Rule.ID, Severity: f.Severity.String(),
-		Store: filepath.ToSlash(store), Session: f.Session, Items: f.Extent().Items, Message: f.Message,
+		Store: filepath.ToSlash(store), Session: f.Session, Items: f.Extent().Items, Message: f.Reported(),
 	}
 	if f.Root != nil {
 		e.Root = f.Root.ID

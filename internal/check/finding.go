@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -26,6 +27,7 @@ type Finding struct {
 	Voice   string // whose request it is about, where several agents share the session; else ""
 
 	Message       string
+	Discreet      string         // Message without stored values, "" where it quotes none
 	Profile       *rules.Profile // the one that minds it most, nil where no provider is asked
 	ProviderError string
 	Judged        []rules.Judgement // how each profile minds it
@@ -73,6 +75,9 @@ func Fresh(findings []*Finding) []*Finding {
 	return slices.DeleteFunc(slices.Clone(findings), func(f *Finding) bool { return f.Known })
 }
 
+// Reported is the message for what is kept and passed on.
+func (f *Finding) Reported() string { return cmp.Or(f.Discreet, f.Message) }
+
 // Accepted reports whether every provider that was asked takes what was found:
 // then a repair leaves it, unless its rule is named.
 func (f *Finding) Accepted() bool { return f.Profile != nil && f.Severity == rules.Info }
@@ -82,7 +87,7 @@ func flatten(f *rules.Finding, facts *session.Store, tree *session.Tree, seq, or
 	flat := &Finding{
 		Rule: f.Rule, Severity: f.Severity,
 		Item: f.Item, Items: f.Items, Count: f.Count, Row: f.Ref.Row(), Agent: f.Agent, Call: f.Call, Voice: f.Speaker(),
-		Line: f.Line, Message: f.Message, Profile: f.Profile, ProviderError: f.ProviderError, Judged: f.Judged, Sent: f.Sent,
+		Line: f.Line, Message: f.Message, Discreet: f.Discreet, Profile: f.Profile, ProviderError: f.ProviderError, Judged: f.Judged, Sent: f.Sent,
 		Related: f.Related, Twins: f.Twins, Fixes: f.Fixes,
 		tree: seq, order: order, id: identity(f, tree),
 	}

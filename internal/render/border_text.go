@@ -26,7 +26,7 @@ func (t *viewText) borders() {
 			t.borderLine(line)
 		}
 		for _, f := range fresh {
-			findingText(&t.out, f, place(f), t.paragraph)
+			findingText(&t.out, f, place(f), said(f), t.paragraph)
 		}
 		t.out.WriteString("\n")
 	}

@@ -42,15 +42,20 @@ func bounded(text string) string {
 
 // said is the message of a finding for people. One that got worse than the baseline
 // knows it says so.
-func said(f *check.Finding) string {
+func said(f *check.Finding) string { return besideBaseline(f, f.Message) }
+
+// reported is said for what is kept and passed on.
+func reported(f *check.Finding) string { return besideBaseline(f, f.Reported()) }
+
+func besideBaseline(f *check.Finding, message string) string {
 	if f.Was == nil {
-		return bounded(f.Message)
+		return bounded(message)
 	}
 	was := f.Was.Severity.String()
 	if f.Was.Items > 0 {
 		was += ", " + ui.Count(f.Was.Items, "item")
 	}
-	return "worse than in the baseline (" + was + "): " + bounded(f.Message)
+	return "worse than in the baseline (" + was + "): " + bounded(message)
 }
 
 // shown are the findings that people are shown: those that no baseline knows.

@@ -66,7 +66,7 @@ func (c *checkGitHub) Close(end Ending) error {
 func (c *checkGitHub) command(a annotation) string {
 	f, file := a.finding, ui.Clean(c.located(a.store.path))
 	lines := []string{
-		ui.Ended(ui.Clean(said(f))),
+		ui.Ended(ui.Clean(reported(f))),
 		"in " + file + ", " + ui.Truncate(place(f), widestPlace),
 	}
 	lines = append(lines, consequences(f)...)

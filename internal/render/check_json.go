@@ -173,7 +173,7 @@ func finding(store string, f *check.Finding) jsonFinding {
 	out := jsonFinding{
 		Rule: f.Rule.ID, Name: f.Rule.Name, Severity: f.Severity.String(),
 		Store: store, Session: f.Session, Item: item(f.Item), Items: f.Items, Count: f.Count, Key: f.Row,
-		Agent: f.Agent, Call: f.Call, Message: f.Message, ProviderError: f.ProviderError, Sent: f.Sent,
+		Agent: f.Agent, Call: f.Call, Message: f.Reported(), ProviderError: f.ProviderError, Sent: f.Sent,
 		Fingerprint: f.Fingerprint, Known: f.Known, Related: places(f.Related), Twins: places(f.Twins),
 	}
 	if f.Root != nil {

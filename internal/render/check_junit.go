@@ -115,7 +115,7 @@ func (c *checkJUnit) testCase(name string, findings []*check.Finding) junitCase 
 	}
 	worst := slices.MaxFunc(failing, func(a, b *check.Finding) int { return cmp.Compare(a.Severity, b.Severity) })
 	return junitCase{Name: name, Failure: &junitFault{
-		Type: worst.Rule.ID, Message: ui.Ended(ui.Clean(said(worst))), Text: c.listing(slices.Concat(failing, others)),
+		Type: worst.Rule.ID, Message: ui.Ended(ui.Clean(reported(worst))), Text: c.listing(slices.Concat(failing, others)),
 	}}
 }
 

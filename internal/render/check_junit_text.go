@@ -52,7 +52,7 @@ func (c *checkJUnit) listing(findings []*check.Finding) string {
 }
 
 func junitFinding(out *strings.Builder, f *check.Finding) {
-	findingText(out, f, place(f), junitWidth)
+	findingText(out, f, place(f), reported(f), junitWidth)
 	out.WriteString(refusal(f, junitWidth))
 	if f.Known {
 		out.WriteString("    (known: it stands in the baseline)\n")

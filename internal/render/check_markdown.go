@@ -129,7 +129,7 @@ func (p *checkPage) findings(findings []*check.Finding) {
 	p.line("|---|---|---|---|")
 	for _, f := range shown {
 		p.rows = append(p.rows, p.out.Len())
-		words := escaped(ui.Ended(ui.Clean(said(f))))
+		words := escaped(ui.Ended(ui.Clean(reported(f))))
 		for _, c := range consequences(f) {
 			words += "<br>→ " + escaped(c)
 		}

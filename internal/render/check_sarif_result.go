@@ -16,7 +16,7 @@ import (
 const relatedMax = 100
 
 func sarifResultOf(f *check.Finding, at sarifArtifactLocation) sarifResult {
-	text := []string{ui.Ended(bounded(f.Message))}
+	text := []string{ui.Ended(bounded(f.Reported()))}
 	for _, c := range consequences(f) {
 		text = append(text, ui.Sentence(c))
 	}

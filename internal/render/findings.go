@@ -22,7 +22,7 @@ func findingsText(out *strings.Builder, o *CheckOptions, findings []*check.Findi
 			}
 			out.WriteString(o.heading(f, width) + "\n")
 		}
-		findingText(out, f, o.place(f), width)
+		findingText(out, f, o.place(f), said(f), width)
 		out.WriteString(refusal(f, width))
 	}
 	out.WriteString("\n")
@@ -30,10 +30,10 @@ func findingsText(out *strings.Builder, o *CheckOptions, findings []*check.Findi
 }
 
 // findingText prints one finding: a line that greps, and what it says.
-func findingText(out *strings.Builder, f *check.Finding, place string, width int) {
+func findingText(out *strings.Builder, f *check.Finding, place, message string, width int) {
 	fmt.Fprintf(out, "  %s %s %s  %s\n", styleOf(f.Severity).Render(f.Severity.String()),
 		ui.Bold.Render(f.Rule.ID), f.Rule.Name, ui.Cyan.Render(place))
-	out.WriteString(ui.Hang("    ", "    ", ui.Ended(ui.Clean(said(f))), width))
+	out.WriteString(ui.Hang("    ", "    ", ui.Ended(ui.Clean(message)), width))
 }
 
 func sameSession(a, b *check.Finding) bool {

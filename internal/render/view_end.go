@@ -18,7 +18,7 @@ func (t *viewText) end() {
 		t.out.WriteString(ui.Green.Render(healthy(v)) + "\n")
 	}
 	for _, f := range v.Findings {
-		findingText(&t.out, f, place(f), t.paragraph)
+		findingText(&t.out, f, place(f), said(f), t.paragraph)
 		if v.Request == nil {
 			t.out.WriteString(refusal(f, t.paragraph))
 		}

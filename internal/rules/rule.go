@@ -92,6 +92,9 @@ type Finding struct {
 	Call    string // call id
 
 	Message string // for people; never message text
+	// Discreet is Message without the values of a wrong form that it quotes, for what is
+	// kept and passed on: nobody knows what such a value is. "" where there are none.
+	Discreet string
 	// Profile is the one that minds it most, nil where no provider is asked.
 	Profile *Profile
 	// ProviderError is what that provider would answer, "" when it would not.

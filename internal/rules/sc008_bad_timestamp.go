@@ -7,6 +7,7 @@ var badTimestamp = Rule{
 	Title: "a time that is unreadable, out of range or zero",
 	Run: faults(session.BadTime, func(found *Finding, f *session.Fault) {
 		found.Message = f.Field + " is not a usable time: " + f.Detail
+		found.Discreet = withoutValues(found.Message)
 		setDefault(found, f, Kept)
 	}),
 }

@@ -10,5 +10,6 @@ var unknownItemKind = Rule{
 		if f.Detail != "" {
 			found.Message = f.Detail
 		}
+		found.Discreet = withoutValues(found.Message)
 	}),
 }

@@ -11,6 +11,7 @@ var unknownBlock = Rule{
 			if f.Detail != "" {
 				found.Message = f.Detail
 			}
+			found.Discreet = withoutValues(found.Message)
 		})(p)
 		for _, s := range p.Subjects {
 			p.reportUnknownBlocks(s)
@@ -41,5 +42,6 @@ func (p *Pass) reportUnknownBlocks(s *Subject) {
 	f := p.find(s.Session, items[0])
 	f.Items = items
 	f.Message = count(len(items), "message") + " with parts of a type that is not known (" + list(names) + "), so the model may never see what they say"
+	f.Discreet = withoutValues(f.Message)
 	p.Report(f)
 }

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,6 +13,12 @@ import (
 // quoted puts stored text into quotes with control characters escaped, so that
 // nothing in a database can drive a terminal.
 func quoted(s string) string { return strconv.Quote(s) }
+
+// quotation is a text in quotes, as quoted makes it, also one that was cut off.
+var quotation = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+
+// withoutValues is a message with … in the place of what it quotes.
+func withoutValues(message string) string { return quotation.ReplaceAllString(message, "…") }
 
 // count is "1 message" or "2 messages".
 func count(n int, noun string) string {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/base64"
+	"fmt"
 	"strings"
 	"time"
 
@@ -179,11 +180,18 @@ func (p *payload) answer() string {
 }
 
 func badTime(stored jsontext.Value) session.Fault {
-	const longest = 40
-	return session.Fault{
-		Kind: session.BadTime, Field: "timestamp_ms",
-		Detail: string(stored[:min(len(stored), longest)]) + " is no number of milliseconds since 1970",
+	shown := string(stored)
+	var text string
+	switch stored.Kind() {
+	case '"':
+		_ = json.Unmarshal(stored, &text, tolerant) // it was decoded before
+		shown = fmt.Sprintf("%.40q", text)
+	case '{':
+		shown = "an object"
+	case '[':
+		shown = "a list"
 	}
+	return session.Fault{Kind: session.BadTime, Field: "timestamp_ms", Detail: shown + " is no number of milliseconds since 1970"}
 }
 
 // callID names the call of a spawn that no step tells of, and the one that a result
