@@ -39,6 +39,29 @@ func (st *agentStore) orphans(lost bool) []session.Fault {
 	return list
 }
 
+// lostOrphans are the damaged rows of the item table that belong to no session: no session
+// can tell of them.
+func (st *agentStore) lostOrphans() []session.Fault {
+	var list []session.Fault
+	for id, number := range st.numbers {
+		if st.find(id) != nil {
+			continue
+		}
+		for _, p := range st.parts {
+			for _, f := range p.faults[number] {
+				if f.Kind == session.StoreDamaged {
+					f.Item = -1
+					list = append(list, f)
+				}
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b session.Fault) int {
+		return cmp.Or(cmp.Compare(len(a.Ref.Key), len(b.Ref.Key)), cmp.Compare(a.Ref.Key, b.Ref.Key))
+	})
+	return list
+}
+
 // first is the key of the first row that the item table has for a session.
 func (st *agentStore) first(number uint32) string {
 	first := int64(math.MaxInt64)

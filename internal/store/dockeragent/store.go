@@ -129,7 +129,7 @@ func (st *agentStore) readTables(ctx context.Context) error {
 	}
 	st.facts.Faults = append(st.facts.Faults, faults...)
 	if st.only == nil {
-		st.facts.Faults = append(st.facts.Faults, st.orphans(len(faults) > 0)...)
+		st.facts.Faults = append(append(st.facts.Faults, st.orphans(len(faults) > 0)...), st.lostOrphans()...)
 	}
 	return nil
 }

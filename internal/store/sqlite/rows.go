@@ -34,14 +34,14 @@ func (db *DB) ScanRows(ctx context.Context, s Selection, fn func(rowid int64, ro
 // maxSalvage bounds the rows that are tried one by one.
 const maxSalvage = 10_000
 
-// Salvage tries the rows of damaged ranges one by one: of a row whose long
+// Salvage tries the rows that SQLite refused one by one: of a row whose long
 // value lies on a damaged page, the columns before that can still be read. It
-// returns the ranges in which try found nothing.
+// returns the ranges in which try found nothing, and all others.
 func Salvage(lost []Range, try func(rowid int64) (bool, error)) ([]Range, error) {
 	var rest []Range
 	tried := int64(0)
 	for _, l := range lost {
-		if size := l.To - l.From; l.Torn || size < 0 || size >= maxSalvage-tried { // the first when From is far below 0
+		if size := l.To - l.From; !l.Refused || size < 0 || size >= maxSalvage-tried { // the first when From is far below 0
 			rest = append(rest, l)
 			continue
 		}
@@ -54,10 +54,10 @@ func Salvage(lost []Range, try func(rowid int64) (bool, error)) ([]Range, error)
 			if found {
 				continue
 			}
-			if n := len(rest); n > 0 && rest[n-1].To == id-1 && !rest[n-1].Torn {
+			if n := len(rest); n > 0 && rest[n-1].To == id-1 && rest[n-1].Refused {
 				rest[n-1].To, rest[n-1].Most = id, rest[n-1].Most+1
 			} else {
-				rest = append(rest, Range{From: id, To: id, Most: 1})
+				rest = append(rest, Range{From: id, To: id, Most: 1, Refused: true})
 			}
 		}
 	}

@@ -21,6 +21,7 @@ type Range struct {
 	From, To int64
 	Most     int64 // at most so many rows, 0 when nobody knows
 	Torn     bool  // the rows can be read, but not to their end
+	Refused  bool  // the rows are where they should be, and SQLite refuses them: some columns may be readable
 }
 
 // Fault is the fault that tells of the lost rows of a table.
@@ -224,11 +225,11 @@ func (db *DB) highest(ctx context.Context, table string) int64 {
 }
 
 // ranges are what is lost: what the survey found, and the rows that were refused, with those
-// as one that have no row between them.
+// of one kind as one that have no row between them.
 func (s *survey) ranges(refused []int64, highest int64) []Range {
 	all := slices.Clone(s.lost)
 	for _, id := range refused {
-		all = append(all, Range{From: id, To: id, Most: 1})
+		all = append(all, Range{From: id, To: id, Most: 1, Refused: true})
 	}
 	slices.SortStableFunc(all, func(a, b Range) int { return cmp.Or(cmp.Compare(a.From, b.From), -cmp.Compare(a.To, b.To)) })
 	var lost, torn []Range
@@ -237,7 +238,7 @@ func (s *survey) ranges(refused []int64, highest int64) []Range {
 			torn = append(torn, r)
 			continue
 		}
-		if n := len(lost) - 1; n >= 0 && s.none(lost[n].To, r.From) {
+		if n := len(lost) - 1; n >= 0 && lost[n].Refused == r.Refused && s.none(lost[n].To, r.From) {
 			last := &lost[n]
 			if last.Most += r.Most; r.Most == 0 {
 				last.Most = 0
