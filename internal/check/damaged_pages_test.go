@@ -165,7 +165,7 @@ func plainly(t *testing.T, path string, tables []string) (content map[string]str
 				if err := rows.Scan(into...); err != nil {
 					return err
 				}
-				fmt.Fprintf(sum, "%q\n", values)
+				_, _ = fmt.Fprintf(sum, "%q\n", values)
 			}
 			return rows.Err()
 		}()
