@@ -14,17 +14,6 @@ import (
 
 const aStream = `{"type":"header","format":"sessctl.canonical/1"}` + "\n" + `{"type":"session","id":"S"}` + "\n"
 
-// writeTo writes a file with its folders.
-func writeTo(t *testing.T, path, content string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // A stream or a folder that is replaced while it is read is told, as a database is.
 func TestChangedSaysWhatBecameOfStreamsAndFolders(t *testing.T) {
 	const step = "{"

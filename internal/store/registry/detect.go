@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -102,6 +103,12 @@ func unknown(ctx context.Context, src *store.Source) error {
 		return err
 	}
 	tables := slices.Sorted(maps.Keys(columns))
+	file := src.DB.File
+	withoutLog := file.Header.WAL && file.WAL <= 0
+	if len(tables) == 0 && withoutLog {
+		return problem.New(problem.Unreadable, copyBoth,
+			"%s has no table: most of it is in the log that was left behind (%s-wal), or nothing was ever written to it", src.Path, filepath.Base(src.Path))
+	}
 	if len(tables) == 0 {
 		return problem.New(problem.Unreadable, next, "%s is a SQLite database without any table", src.Path)
 	}
@@ -110,5 +117,12 @@ func unknown(ctx context.Context, src *store.Source) error {
 	if more := len(tables) - most; more > 0 {
 		what += fmt.Sprintf(" and %d more", more)
 	}
+	if withoutLog {
+		next += " If it was copied without its -wal, tables may be missing: " + copyBoth
+	}
 	return problem.New(problem.Unreadable, next, "%s is a SQLite database of another program (tables %s)", src.Path, what)
 }
+
+// copyBoth is what to do about a copy without its log. That it is one shows only where
+// nothing was folded into the database yet; a sound database without a log looks the same.
+const copyBoth = "Copy the database once more together with its -wal, or let `sqlite3 ORIGINAL \".backup COPY\"` write the copy."

@@ -1,9 +1,11 @@
 package sqlite
 
 import (
+	"fmt"
 	"net/url"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -26,7 +28,7 @@ const (
 // another process locks readers out.
 func decide(f File, w Writer) access {
 	switch {
-	case w.State == session.WriterUnknown || changesOwners(f.seen):
+	case w.State == session.WriterUnknown || changesOwners(f.seen) || lent(f, w):
 		return copied
 	case f.WAL >= 0 && f.SHM >= 0 && w.State == session.WriterLive:
 		// A -shm that nobody holds can belong to an older -wal than the one
@@ -44,9 +46,15 @@ func decide(f File, w Writer) access {
 	return immutable
 }
 
+// lent reports whether a process that runs writes to the database without a log. Every
+// reader keeps it from committing, so that the lock is only held for the time of a copy.
+func lent(f File, w Writer) bool {
+	return w.State == session.WriterLive && f.WAL < 0 && !f.Header.WAL
+}
+
 // dsn is the driver's name for the database. The pragmas keep functions that
 // the schema names from running and test each page's cells before use.
-func dsn(path string, a access, salvage bool) string {
+func dsn(path string, a access, salvage bool, wait time.Duration) string {
 	params := []string{"_pragma=query_only(1)", "_pragma=trusted_schema(0)", "_pragma=cell_size_check(1)"}
 	switch a {
 	case shared:
@@ -57,6 +65,9 @@ func dsn(path string, a access, salvage bool) string {
 		params = append(params, "mode=ro", "immutable=1")
 	case copied:
 		params = append(params, "mode=rw")
+	}
+	if wait > 0 {
+		params = append(params, fmt.Sprintf("_pragma=busy_timeout(%d)", wait.Milliseconds()))
 	}
 	if salvage {
 		params = append(params, "_pragma=writable_schema(1)")

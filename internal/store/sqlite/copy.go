@@ -8,12 +8,44 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/problem"
 )
 
 // copyName is the name of the database in the folder of a private copy.
 const copyName = "copy.db"
+
+// aMoment is how long a reader waits between two commits of a writer that is at work.
+const aMoment = 200 * time.Millisecond
+
+// copyPrivately copies the database into a folder of its own: of one that somebody is
+// writing to without a log under SQLite's own lock, which keeps a commit out meanwhile.
+func (db *DB) copyPrivately(ctx context.Context) (folder string, err error) {
+	if !lent(db.File, db.Writer) {
+		return privateCopy(ctx, db.handle, db.File)
+	}
+	lock := &DB{File: db.File, Writer: db.Writer, access: shared, wait: aMoment}
+	if err := lock.connect(ctx, false); err != nil {
+		return "", errors.Join(err, lock.disconnect())
+	}
+	defer func() { err = errors.Join(err, lock.disconnect()) }()
+	if err := db.File.read(db.handle); err != nil { // the lock is newer than the first look
+		return "", err
+	}
+	folder, err = os.MkdirTemp("", "sessctl-")
+	if err != nil {
+		return "", copyFailed(db.File.Path, err)
+	}
+	if _, err = db.handle.Seek(0, io.SeekStart); err == nil {
+		err = copyFile(ctx, filepath.Join(folder, copyName), db.handle)
+	}
+	if err != nil {
+		_ = os.RemoveAll(folder)
+		return "", copyFailed(db.File.Path, err)
+	}
+	return folder, nil
+}
 
 // privateCopy copies the database, its -wal and its -journal into a new folder
 // that only this user can read. The copy is consistent: if the originals changed

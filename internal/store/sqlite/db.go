@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
@@ -20,6 +21,7 @@ type DB struct {
 	Writer Writer // as it was before opening
 
 	access access
+	wait   time.Duration // for a lock, in one attempt to get it
 	handle *os.File // opened before the driver, closed after it: see the package comment
 	folder string   // of the private copy, "" when there is none
 	pool   *sql.DB

@@ -4,9 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	modernc "modernc.org/sqlite"
 
@@ -42,6 +44,7 @@ type Edit struct {
 // changed then; a transaction that a process left behind unfinished may be
 // rolled back, and a -wal folded in, as by every program that opens it.
 func OpenEdit(ctx context.Context, path string) (*Edit, error) {
+	start := time.Now()
 	examined, err := examine(ctx, path)
 	if err != nil {
 		return nil, err
@@ -54,7 +57,7 @@ func OpenEdit(ctx context.Context, path string) (*Edit, error) {
 		return nil, errors.Join(gone(path, wasReplaced), handle.Close())
 	}
 	e := &Edit{db: &DB{File: f, handle: handle, Writer: probe(handle, f)}, statements: map[string]*sql.Stmt{}}
-	if err = e.connect(ctx); err != nil {
+	if err = e.connect(ctx, max(patience-time.Since(start), aMoment)); err != nil {
 		return nil, errors.Join(e.explain(err), e.Close())
 	}
 	return e, nil
@@ -80,7 +83,11 @@ func examine(ctx context.Context, path string) (File, error) {
 	return db.File, nil
 }
 
-func (e *Edit) connect(ctx context.Context) error {
+// patience is how long an edit waits for other processes until it is open, and once
+// more for each transaction.
+const patience = 2 * time.Second
+
+func (e *Edit) connect(ctx context.Context, wait time.Duration) error {
 	db := e.db
 	if db.Writer.State == session.WriterLive {
 		return held(db.File.Path, db.Writer)
@@ -96,7 +103,7 @@ func (e *Edit) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if db.pool, err = sql.Open("sqlite", editDSN(db.File.real)); err != nil {
+	if db.pool, err = sql.Open("sqlite", editDSN(db.File.real, wait)); err != nil {
 		return err
 	}
 	db.pool.SetMaxOpenConns(1)
@@ -114,6 +121,9 @@ func (e *Edit) connect(ctx context.Context) error {
 	if err = e.Replaced(); err != nil { // SQLite may have opened either file
 		return err
 	}
+	if _, err = db.conn.ExecContext(ctx, fmt.Sprintf("pragma busy_timeout=%d", patience.Milliseconds())); err != nil {
+		return err
+	}
 	return e.hook(e.guard.notice, func() { e.guard.rolledBack = true })
 }
 
@@ -127,9 +137,9 @@ func (e *Edit) hook(change modernc.PreUpdateHookFn, rollback modernc.RollbackHoo
 	})
 }
 
-func editDSN(real string) string {
+func editDSN(real string, wait time.Duration) string {
 	return fileURI(real) + "?" + strings.Join([]string{
-		"mode=rw", "_pragma=busy_timeout(2000)", "_pragma=foreign_keys(1)", "_pragma=trusted_schema(0)",
+		"mode=rw", fmt.Sprintf("_pragma=busy_timeout(%d)", wait.Milliseconds()), "_pragma=foreign_keys(1)", "_pragma=trusted_schema(0)",
 		"_pragma=cell_size_check(1)", "_pragma=synchronous(full)",
 	}, "&")
 }

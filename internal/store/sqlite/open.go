@@ -107,13 +107,13 @@ func (db *DB) connect(ctx context.Context, salvage bool) error {
 	err := errors.Join(registerScan(), db.disconnect())
 	path := db.File.real
 	if err == nil && db.access == copied {
-		db.folder, err = privateCopy(ctx, db.handle, db.File)
+		db.folder, err = db.copyPrivately(ctx)
 		path = filepath.Join(db.folder, copyName)
 	}
 	if err != nil {
 		return err
 	}
-	if db.pool, err = sql.Open("sqlite", dsn(path, db.access, salvage)); err != nil {
+	if db.pool, err = sql.Open("sqlite", dsn(path, db.access, salvage, db.wait)); err != nil {
 		return err
 	}
 	db.pool.SetMaxOpenConns(1)

@@ -93,13 +93,13 @@ var states = []struct {
 	}, shared, session.WriterDead, 500},
 	{"rollback mode, idle writer", func(t *testing.T, path string) {
 		process(t, path, rows(500)...)
-	}, shared, session.WriterLive, 500},
+	}, copied, session.WriterLive, 500},
 	{"rollback mode, writer in a transaction", func(t *testing.T, path string) {
 		process(t, path, append(rows(500), "begin immediate", "delete from t where id > 400")...)
-	}, shared, session.WriterLive, 500},
+	}, copied, session.WriterLive, 500},
 	{"rollback mode, writer in a transaction, journal not held back", func(t *testing.T, path string) {
 		process(t, path, append(rows(500), "pragma synchronous=off", "begin immediate", "delete from t where id > 400")...)
-	}, shared, session.WriterLive, 500},
+	}, copied, session.WriterLive, 500},
 	{"rollback mode, journal kept after its transaction", func(t *testing.T, path string) {
 		create(t, path, append([]string{"pragma journal_mode=persist"}, rows(500)...)...)
 	}, shared, session.WriterDead, 500},
@@ -335,5 +335,34 @@ func TestChanged(t *testing.T) {
 				t.Errorf("%q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// A writer without a log commits while its database is being read, however long that
+// takes, and the read sees one state.
+func TestReadingKeepsNoWriterWaiting(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "session.db")
+	create(t, path, append(rows(2000), "create table u(id integer primary key)", "insert into u select id from t")...)
+	const think = "; with recursive c(i) as (select 1 union all select i+1 from c where i < 50000) select count(*) from c"
+	process(t, path, "pragma busy_timeout=10000", forever+"begin immediate; insert into t(x) values('new'); insert into u default values; commit"+think)
+	counter := func() string {
+		head, err := headOf(path, 28)
+		ok(t, err)
+		return string(head[24:]) // changes with every commit
+	}
+	for range 5 {
+		db := open(t, path)
+		rows, before := count(t, db), counter()
+		for deadline := time.Now().Add(5 * time.Second); counter() == before; {
+			if time.Now().After(deadline) {
+				t.Fatal("no commit while the database is open for reading")
+			}
+		}
+		others := 0
+		ok(t, db.QueryRow(t.Context(), "select count(*) from u").Scan(&others))
+		if rows != others || len(db.Faults()) > 0 || db.Changed() != "" {
+			t.Errorf("%d rows, %d of the other table, faults %v, %s", rows, others, db.Faults(), db.Changed())
+		}
+		ok(t, db.Close())
 	}
 }
