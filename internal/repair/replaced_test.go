@@ -158,8 +158,8 @@ func copyOfFile(t *testing.T, from, to string) {
 }
 
 // untold says in what an outcome is not what it says it is, "" where it is true. before and
-// after are what the store says without and with the change.
-func (s *scene) untold(t *testing.T, before, after string, outcome error, placed map[string]string) string {
+// after are what the store says without and with the change, backup what the backup does.
+func (s *scene) untold(t *testing.T, before, after, backup string, outcome error, placed map[string]string) string {
 	t.Helper()
 	own := contentOf(t, s.keep, s.keep+"-wal")
 	here := contentOf(t, s.path, s.path+"-wal")
@@ -176,7 +176,7 @@ func (s *scene) untold(t *testing.T, before, after string, outcome error, placed
 	}
 	if outcome != nil && strings.Contains(text, ".backup ") {
 		for _, folder := range []string{s.folder, s.folder + ".moved"} {
-			if got := contentOf(t, filepath.Join(folder, "session.db.backup"), ""); got != "nothing" && got != before {
+			if got := contentOf(t, filepath.Join(folder, "session.db.backup"), ""); got != "nothing" && got != backup {
 				return "the backup that is named holds something else"
 			}
 		}
@@ -233,7 +233,7 @@ func TestReplacedAtAnyStep(t *testing.T) {
 	done(t, errors.Join(err, db.Close()))
 	leaveLog(t, other)
 
-	type told struct{ model, repaired, receipt, before, after string }
+	type told struct{ model, before, after string }
 	models := map[string]*told{}
 	var rounds []round
 	for name, build := range variants {
@@ -243,15 +243,18 @@ func TestReplacedAtAnyStep(t *testing.T) {
 		restore := inParts(name)
 		s := stage(t, m.model, other)
 		m.before = contentOf(t, s.path, s.path+"-wal")
-		steps := 0
-		repair.AtStep(func(string) { steps++ })
-		_, _, err := repairtest.Repair(s.path)
-		done(t, err)
-		m.after = contentOf(t, s.path, s.path+"-wal")
-		for step := range steps {
-			for mischief, of := range mischiefs {
-				if !of.log || strings.HasPrefix(name, "WAL") {
-					rounds = append(rounds, round{name, "repair", step, mischief})
+		for _, do := range []string{"repair", "undo"} {
+			steps := 0
+			repair.AtStep(func(string) { steps++ })
+			done(t, work(do, s.path))
+			if do == "repair" {
+				m.after = contentOf(t, s.path, s.path+"-wal")
+			}
+			for step := range steps {
+				for mischief, of := range mischiefs {
+					if !of.log || strings.HasPrefix(name, "WAL") {
+						rounds = append(rounds, round{name, do, step, mischief})
+					}
 				}
 			}
 		}
@@ -260,12 +263,18 @@ func TestReplacedAtAnyStep(t *testing.T) {
 	repair.AtStep(func(string) {})
 	source := rand.New(rand.NewPCG(1, 2))
 	source.Shuffle(len(rounds), func(i, j int) { rounds[i], rounds[j] = rounds[j], rounds[i] })
-	rounds = rounds[:min(len(rounds), campaign.Rounds(150, len(rounds)))]
+	rounds = rounds[:min(len(rounds), campaign.Rounds(100, 1000))]
 	untrue := 0
 	for _, r := range rounds {
 		m := models[r.variant]
 		s := stage(t, m.model, other)
 		restore := inParts(r.variant)
+		before, after := m.before, m.after
+		if r.do == "undo" {
+			repair.AtStep(func(string) {})
+			done(t, work("repair", s.path))
+			before, after = after, before
+		}
 		placed, n, at := map[string]string{}, 0, ""
 		repair.AtStep(func(step string) {
 			if n++; n != r.step+1 {
@@ -279,15 +288,25 @@ func TestReplacedAtAnyStep(t *testing.T) {
 				placed[path] = string(content)
 			}
 		})
-		_, _, err := repairtest.Repair(s.path)
+		err := work(r.do, s.path)
 		repair.AtStep(func(string) {})
 		restore()
-		if wrong := s.untold(t, m.before, m.after, err, placed); wrong != "" {
+		if wrong := s.untold(t, before, after, m.before, err, placed); wrong != "" {
 			untrue++
-			t.Errorf("%s, %s at step %d (%s): %s", r.variant, mischiefs[r.mischief].name, r.step, at, wrong)
+			t.Errorf("%s of %s, %s at step %d (%s): %s", r.do, r.variant, mischiefs[r.mischief].name, r.step, at, wrong)
 		}
 	}
 	t.Logf("%d of %d told truthfully", len(rounds)-untrue, len(rounds))
+}
+
+// work repairs a store, or takes that back.
+func work(do, path string) error {
+	if do == "undo" {
+		_, err := repairtest.Undo(path, path+".receipt.json")
+		return err
+	}
+	_, _, err := repairtest.Repair(path)
+	return err
 }
 
 // inParts makes small transactions where the name of a variant says so.

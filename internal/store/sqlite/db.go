@@ -22,8 +22,8 @@ type DB struct {
 
 	access access
 	wait   time.Duration // for a lock, in one attempt to get it
-	handle *os.File // opened before the driver, closed after it: see the package comment
-	folder string   // of the private copy, "" when there is none
+	handle *os.File      // opened before the driver, closed after it: see the package comment
+	folder string        // of the private copy, "" when there is none
 	pool   *sql.DB
 	conn   *sql.Conn
 

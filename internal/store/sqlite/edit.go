@@ -44,7 +44,7 @@ type Edit struct {
 // changed then; a transaction that a process left behind unfinished may be
 // rolled back, and a -wal folded in, as by every program that opens it.
 func OpenEdit(ctx context.Context, path string) (*Edit, error) {
-	start := time.Now()
+	start := time.Now() //nolint:forbidigo // for how long to wait
 	examined, err := examine(ctx, path)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,8 @@ func OpenEdit(ctx context.Context, path string) (*Edit, error) {
 		return nil, errors.Join(gone(path, wasReplaced), handle.Close())
 	}
 	e := &Edit{db: &DB{File: f, handle: handle, Writer: probe(handle, f)}, statements: map[string]*sql.Stmt{}}
-	if err = e.connect(ctx, max(patience-time.Since(start), aMoment)); err != nil {
+	rest := patience - time.Since(start) //nolint:forbidigo // see above
+	if err = e.connect(ctx, max(rest, aMoment)); err != nil {
 		return nil, errors.Join(e.explain(err), e.Close())
 	}
 	return e, nil
