@@ -13,7 +13,7 @@ import (
 
 // nextCommands are what to type after a check: what the worst findings mean,
 // the first session that has one, and the plan of a repair where one is made
-// without more ado.
+// without more ado, or of something wrong with what has to be allowed.
 func nextCommands(args []string, results []*check.Result) []render.Command {
 	result, worst := worstOf(results)
 	if len(worst) == 0 {
@@ -30,7 +30,7 @@ func nextCommands(args []string, results []*check.Result) []render.Command {
 	if slices.ContainsFunc(check.Fresh(result.Findings), repairable) && result.Store.Path != "-" {
 		next = append(next, render.Command{Line: repairCommand(path, "--dry-run"), Why: "what a repair would do"})
 	}
-	if words := worst[0].Allow(); words != nil && result.Store.Path != "-" {
+	if words := worst[0].Allow(); words != nil && worst[0].Severity > rules.Info && result.Store.Path != "-" {
 		next = append(next, render.Command{
 			Line: repairCommand(path, "--allow", strings.Join(words, ","), "--dry-run"), Why: "what a repair would do that has to be allowed",
 		})

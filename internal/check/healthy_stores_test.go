@@ -39,7 +39,7 @@ func eachHealthyStore(t *testing.T, fn func(t *testing.T, path string)) {
 	t.Run("ADK", func(t *testing.T) {
 		sessions := adktest.Scripts()
 		for seed := range uint64(campaign.Rounds(40, 40)) {
-			sessions = append(sessions, adktest.Random(seed, 12).Session)
+			sessions = append(sessions, adktest.PS.Random(seed, 12))
 		}
 		sessions = slices.DeleteFunc(sessions, func(s adktest.Session) bool { return adktest.PS.Lacks(s) != "" })
 		path := filepath.Join(t.TempDir(), "adk.db")

@@ -48,7 +48,7 @@ func (r *repairText) Plan(plan *repair.Plan, store *session.Store, left []*check
 // repair, it must not sound as if nothing were.
 func nothingFor(left []*check.Finding) string {
 	switch {
-	case slices.ContainsFunc(left, func(f *check.Finding) bool { return f.Allow() != nil }):
+	case slices.ContainsFunc(left, func(f *check.Finding) bool { return f.Allow() != nil && f.Severity > rules.Info }):
 		return "Nothing is repaired without your leave.\n"
 	case slices.ContainsFunc(left, func(f *check.Finding) bool { return f.Severity > rules.Info }):
 		return "There is nothing that sessctl can repair.\n"

@@ -20,7 +20,7 @@ func TestConformance(t *testing.T) {
 				}
 			}
 			for seed := range uint64(4) {
-				if s := adktest.Random(seed, 12).Session; g.Lacks(s) == "" {
+				if s := g.Random(seed, 12); g.Lacks(s) == "" {
 					sessions = append(sessions, s)
 				}
 			}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"time"
 )
 
 // Story is a session of random agents, and what each of them was to see.
@@ -82,13 +81,21 @@ func Random(seed uint64, size int) Story {
 	r := run{rng: rand.New(rand.NewPCG(seed, 2)), agents: max(size, 1)}
 	root := r.tree(nil, 0)
 	events := []draft{}
-	for turn := range 1 + r.rng.IntN(3) {
-		r.invocation = fmt.Sprintf("e-00000000-0000-4000-8000-%012d", turn+1)
-		events = append(events, draft{Event: Event{Author: "user", Invocation: r.invocation, Parts: []Part{Text(fmt.Sprint("question ", turn))}}})
-		events = append(events, r.events(root)...)
+	for range 1 + r.rng.IntN(3) {
+		events = append(events, r.turn(root)...)
 	}
 	return story(fmt.Sprintf("random-%d", seed), events)
 }
+
+// turn is what a question of the user leads to.
+func (r *run) turn(root *agent) []draft {
+	r.turns++
+	r.invocation = invocation(r.turns)
+	asks := draft{Event: Event{Author: "user", Invocation: r.invocation, Parts: []Part{Text(fmt.Sprint("question ", r.turns-1))}}}
+	return append([]draft{asks}, r.events(root)...)
+}
+
+func invocation(n int) string { return fmt.Sprintf("e-00000000-0000-4000-8000-%012d", n) }
 
 type run struct {
 	rng        *rand.Rand
@@ -96,6 +103,8 @@ type run struct {
 	named      int
 	calls      int
 	invocation string
+	turns      int
+	later      *later // what the generation can hold besides, nil for nothing
 }
 
 // draft is an event, and where the agent stands that stored it.
@@ -161,7 +170,8 @@ func (r *run) speak(a *agent) []draft {
 	say := func(asked bool, parts ...Part) {
 		list = append(list, draft{Event{Author: a.name, Invocation: r.invocation, Branch: a.lane.label(), Parts: parts}, a.lane, asked})
 	}
-	if r.rng.IntN(3) == 0 {
+	switch r.rng.IntN(3) {
+	case 0:
 		var questions, answers []Part
 		for range 1 + r.rng.IntN(2) {
 			r.calls++
@@ -171,6 +181,10 @@ func (r *run) speak(a *agent) []draft {
 		}
 		say(true, questions...)
 		say(false, answers...)
+	case 1:
+		if r.later != nil {
+			return r.speakLater(a)
+		}
 	}
 	say(true, Text(a.name+" says"))
 	return list
@@ -199,7 +213,7 @@ func (r *run) interleave(lists [][]draft) []draft {
 func story(id string, events []draft) Story {
 	s := Story{Session: Session{ID: id}}
 	for i, d := range events {
-		d.ID, d.Time = fmt.Sprintf("%s-%04d", id, i), Start.Add(time.Duration(i)*time.Millisecond)
+		d.ID, d.Time = fmt.Sprintf("%s-%04d", id, i), momentOf(i)
 		s.Session.Events = append(s.Session.Events, d.Event)
 		if !d.asked {
 			continue

@@ -1,0 +1,244 @@
+package adktest
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/store/adk/pickle"
+)
+
+// told is an event as the runtime reads it, whatever it is stored as.
+type told struct {
+	author, branch, scope, role, invocation, rewind string
+	at                                              float64 // seconds
+	calls, answers, hidden                          []string
+	text                                            bool
+	from, to                                        float64 // of a summary, 0 without one
+}
+
+// Unanswered are the calls that the next request of some agent of a session would carry
+// without a response, if the user sent a message now: the contents are built from the
+// rows as the runtime builds them (adk-go 2.2 contents_processor.go, adk-python
+// contents.py before it left such calls out), and nothing of this program has a part in
+// it. An agent's requests are those of every branch on which it ran.
+func Unanswered(path string, g Generation, session string) ([]string, error) {
+	events, err := readTold(path, g, session)
+	if err != nil {
+		return nil, err
+	}
+	type runner struct{ agent, branch string }
+	var ran []runner
+	var open []string
+	for _, e := range events {
+		by := runner{e.author, e.branch}
+		if e.author == "user" || e.role != "model" || slices.Contains(ran, by) {
+			continue
+		}
+		ran = append(ran, by)
+		for _, id := range unanswered(shownTo(by.agent, by.branch, g, events)) {
+			if !slices.Contains(open, id) {
+				open = append(open, id)
+			}
+		}
+	}
+	return open, nil
+}
+
+// shownTo are the events that the agent's request is made of; what others said has no
+// calls and answers any more.
+func shownTo(agent, branch string, g Generation, events []told) []told {
+	if !g.isGo() {
+		events = summarised(annulled(events))
+	}
+	var list []told
+	for _, e := range events {
+		above := branch == "" || e.branch == "" || branch == e.branch || strings.HasPrefix(branch, e.branch+".")
+		empty := len(e.calls)+len(e.answers) == 0 && !e.text
+		if !above || empty || e.scope != "" || len(e.hidden) > 0 {
+			continue
+		}
+		if e.author != agent && e.author != "user" {
+			e.calls, e.answers, e.text = nil, nil, true
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+// unanswered are the calls whose event is not followed by a response: responses leave
+// their places and go behind the event with their call, the last for each.
+func unanswered(events []told) []string {
+	last := map[string]bool{}
+	for _, e := range events {
+		for _, id := range e.answers {
+			last[id] = true
+		}
+	}
+	var open []string
+	for _, e := range events {
+		if len(e.answers) > 0 {
+			continue
+		}
+		for _, id := range e.calls {
+			if !last[id] {
+				open = append(open, id)
+			}
+		}
+	}
+	return open
+}
+
+// annulled leaves out what a rewind takes back.
+func annulled(events []told) []told {
+	var list []told
+	for i := len(events) - 1; i >= 0; i-- {
+		if to := events[i].rewind; to != "" {
+			if first := slices.IndexFunc(events[:i], func(e told) bool { return e.invocation == to }); first >= 0 {
+				i = first
+			}
+			continue
+		}
+		list = append(list, events[i])
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// summarised leaves out what a later summary stands for: everything from its start on.
+func summarised(events []told) []told {
+	var list []told
+	since := 1e18
+	for i := len(events) - 1; i >= 0; i-- {
+		switch e := events[i]; {
+		case e.from > 0:
+			since = min(since, e.from)
+			list = append(list, told{author: "user", role: "user", text: true})
+		case e.at < since:
+			list = append(list, e)
+		}
+	}
+	slices.Reverse(list)
+	return list
+}
+
+// readTold reads the rows in the order in which the runtime does.
+func readTold(path string, g Generation, session string) ([]told, error) {
+	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro&_texttotime=0")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = db.Close() }()
+	columns, order := "invocation_id, unixepoch(timestamp, 'subsec'), author, branch, content, actions, null", "timestamp DESC"
+	switch {
+	case g == PS:
+		columns, order = "invocation_id, timestamp, '', '', null, null, event_data", "timestamp DESC, rowid DESC"
+	case g.inJSON():
+		columns = "invocation_id, 0, '', '', null, null, event_data"
+	}
+	rows, err := db.Query("SELECT "+columns+" FROM events WHERE session_id = ? ORDER BY "+order, session)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	var events []told
+	for rows.Next() {
+		var e told
+		var branch sql.NullString
+		var content, actions, document []byte
+		if err := rows.Scan(&e.invocation, &e.at, &e.author, &branch, &content, &actions, &document); err != nil {
+			return nil, err
+		}
+		e.branch = branch.String
+		if err := errors.Join(e.readContent(content), e.readActions(actions), e.readDocument(document)); err != nil {
+			return nil, err
+		}
+		events = append(events, e)
+	}
+	slices.Reverse(events)
+	return events, rows.Err()
+}
+
+func (e *told) readDocument(data []byte) error {
+	if len(data) == 0 {
+		return nil
+	}
+	var doc struct {
+		Author  string          `json:"author"`
+		Branch  string          `json:"branch"`
+		Scope   string          `json:"isolation_scope"`
+		At      float64         `json:"timestamp"`
+		Content json.RawMessage `json:"content"`
+		Actions struct {
+			Rewind     string `json:"rewind_before_invocation_id"`
+			Compaction struct {
+				From float64 `json:"start_timestamp"`
+				To   float64 `json:"end_timestamp"`
+			} `json:"compaction"`
+		} `json:"actions"`
+	}
+	if err := json.Unmarshal(data, &doc); err != nil {
+		return err
+	}
+	e.author, e.branch, e.scope, e.at = doc.Author, doc.Branch, doc.Scope, doc.At
+	e.rewind, e.from, e.to = doc.Actions.Rewind, doc.Actions.Compaction.From, doc.Actions.Compaction.To
+	return e.readContent(doc.Content)
+}
+
+// readActions reads what adk-python pickled; adk-go stores nothing there that matters.
+func (e *told) readActions(data []byte) error {
+	if len(data) == 0 || data[0] != 0x80 {
+		return nil
+	}
+	value, err := pickle.Decode(data)
+	if err != nil {
+		return err
+	}
+	e.rewind, _ = pickle.Field(value, "rewind_before_invocation_id").(string)
+	if c := pickle.Field(value, "compaction"); c != nil {
+		e.from, _ = pickle.Field(c, "start_timestamp").(float64)
+		e.to, _ = pickle.Field(c, "end_timestamp").(float64)
+	}
+	return nil
+}
+
+// readContent reads a content with keys in snake or in camel case.
+func (e *told) readContent(data []byte) error {
+	if len(data) == 0 {
+		return nil
+	}
+	type named struct{ ID, Name string }
+	var content struct {
+		Role  string
+		Parts []struct {
+			Text             string
+			FunctionCall     *named
+			FunctionResponse *named
+		}
+	}
+	data = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte(`"function_call"`), []byte(`"functionCall"`)), []byte(`"function_response"`), []byte(`"functionResponse"`))
+	if err := json.Unmarshal(data, &content); err != nil {
+		return err
+	}
+	e.role = content.Role
+	hides := []string{"adk_request_credential", "adk_request_confirmation"}
+	for _, p := range content.Parts {
+		e.text = e.text || p.Text != ""
+		if c := p.FunctionCall; c != nil {
+			e.calls = append(e.calls, c.ID)
+			if slices.Contains(hides, c.Name) {
+				e.hidden = append(e.hidden, c.Name)
+			}
+		}
+		if r := p.FunctionResponse; r != nil {
+			e.answers = append(e.answers, r.ID)
+			if slices.Contains(hides, r.Name) {
+				e.hidden = append(e.hidden, r.Name)
+			}
+		}
+	}
+	return nil
+}
