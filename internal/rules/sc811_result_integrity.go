@@ -87,7 +87,7 @@ func (s *Subject) stopped() int {
 // nobody has to answer it later.
 func (s *Subject) lacksResult(i int) bool {
 	for _, m := range s.Pairs.Missing {
-		if c := s.call(m.Call); m.Call.Item == i && !c.Waits && !session.IsHandoff(c.Name) {
+		if c := s.call(m.Call); m.Call.Item == i && !c.Waits && !c.Asked && !session.IsHandoff(c.Name) {
 			return true
 		}
 	}
