@@ -144,15 +144,6 @@ func later(a, b bool) int {
 	return -1
 }
 
-// Refused reports whether a provider that was asked refuses the next request because of
-// what was found.
-func (f *Finding) Refused() bool {
-	return slices.ContainsFunc(f.Judged, func(j rules.Judgement) bool {
-		verdict, _ := f.verdict(j.Profile)
-		return verdict == Reject
-	})
-}
-
 // verdict is what a profile makes of a finding, and its words. Where the profile
 // has no level of its own, a broken pair is refused whatever the severity: a
 // result that may still come is missing now.

@@ -82,6 +82,15 @@ func (f *Finding) Reported() string { return cmp.Or(f.Discreet, f.Message) }
 // then a repair leaves it, unless its rule is named.
 func (f *Finding) Accepted() bool { return f.Profile != nil && f.Severity == rules.Info }
 
+// Refused reports whether a provider that was asked refuses the next request because of
+// what was found: in words of its own, and not only some of its models or servers.
+func (f *Finding) Refused() bool {
+	return slices.ContainsFunc(f.Judged, func(j rules.Judgement) bool {
+		_, listed := j.Profile.Levels[f.Rule.ID]
+		return j.Error != "" && (!listed || j.Severity == rules.Error)
+	})
+}
+
 // flatten makes the reported form of what a rule found.
 func flatten(f *rules.Finding, facts *session.Store, tree *session.Tree, seq, order int) *Finding {
 	flat := &Finding{

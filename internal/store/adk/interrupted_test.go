@@ -94,7 +94,7 @@ func TestInterruptedSessionsAreNamedAndAnswered(t *testing.T) {
 			if len(allowed) > 0 {
 				t.Errorf("with --allow waiting these calls have no response: %v\n%s", allowed, told(plan))
 			}
-			if len(before) == len(sessions) || len(before) == 0 || len(after) == 0 && g != adktest.P0First && g != adktest.G1 {
+			if len(before) == 0 || len(after) == 0 && g != adktest.P0First && g != adktest.G1 {
 				t.Error("the sessions do not have what this is to test")
 			}
 			t.Logf("of %d interrupted sessions %d were refused, %d after a repair, %d after one with --allow waiting",
