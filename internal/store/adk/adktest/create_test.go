@@ -47,7 +47,7 @@ func TestWhatAGenerationLacksIsSaid(t *testing.T) {
 		}
 	}
 	want := map[Generation][]string{
-		P0First: {"long-running", "pending", "confirmed", "single-turn", "single-turn-of-call", "task-mode", "compacted", "rewound"},
+		P0First: {"long-running", "pending", "confirmed", "asked", "asked-and-left", "requested", "single-turn", "single-turn-of-call", "task-mode", "compacted", "rewound"},
 		P0:      {"single-turn", "single-turn-of-call", "task-mode"},
 		G1:      {"single-turn", "single-turn-of-call", "task-mode", "compacted", "rewound"},
 		G2:      {"compacted", "rewound"},

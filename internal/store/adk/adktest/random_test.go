@@ -91,3 +91,31 @@ func describe(s Session) string {
 	}
 	return b.String()
 }
+
+// Random sessions of a generation hold all that it can: calls that wait, answered and
+// not, confirmations and summaries.
+func TestRandomSessionsHoldWhatTheirGenerationCan(t *testing.T) {
+	for _, g := range Generations {
+		waiting, answered, asked, summaries := 0, 0, 0, 0
+		for seed := range uint64(60) {
+			s := g.Random(seed, 12)
+			if lacks := g.Lacks(s); lacks != "" {
+				t.Fatalf("%s has no place for %s", g, lacks)
+			}
+			for _, e := range s.Events {
+				waiting += len(e.Waits)
+				asked += len(e.Actions.Confirmations)
+				if e.Author == "user" && e.answers() {
+					answered++
+				}
+				if e.Actions.Compaction != nil {
+					summaries++
+				}
+			}
+		}
+		calls, compacts := g != P0First, g != P0First && !g.isGo()
+		if calls != (min(waiting, answered, asked) > 10) || compacts != (summaries > 10) {
+			t.Errorf("%s: %d waiting calls, %d answers of the user, %d confirmations, %d summaries", g, waiting, answered, asked, summaries)
+		}
+	}
+}
