@@ -61,6 +61,7 @@ func (a *assembly) take(e *Event, s *openSession, step *Step) {
 	case TitleSet:
 		n.session.Title = e.Text
 	case Summarized:
+		n.interrupt(!a.silent) // a summary stands for what was said before it
 		n.add(e, session.Item{Kind: session.Summary, KeptFrom: e.KeptFrom, Text: session.DigestOf(e.Text), Body: &session.Body{Text: e.Text}})
 	}
 }

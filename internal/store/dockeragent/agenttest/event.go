@@ -28,6 +28,7 @@ type event struct {
 	SessionPosition *int        `json:"session_position,omitempty"`
 	Title           string      `json:"title,omitempty"`
 	Summary         string      `json:"summary,omitempty"`
+	FirstKept       int64       `json:"first_kept_entry,omitempty"`
 	Status          string      `json:"status,omitempty"`
 	Usage           *tokenUsage `json:"usage,omitempty"`
 

@@ -7,6 +7,11 @@ type Program struct {
 	Models map[string]string // the model of an agent, where it is not test/mock
 	Turns  []Turn
 
+	// Unstored is how many messages the runtime's list in memory has in front that it
+	// does not store (v1.41 to v1.52: the context of a session_start hook): so much
+	// higher is what a summary that keeps nothing records.
+	Unstored int
+
 	// KeepsFailed: a child that failed is told and stored like any other, as
 	// since 2026-06-16 (docker-agent.md 3.3, #3152). Before, nothing was kept.
 	KeepsFailed bool
@@ -20,6 +25,10 @@ type Turn struct {
 	// kill is always resumed.
 	Resumed bool
 	Steps   []Step
+	// Compact is the summary of a /compact behind the turn, "" for none; Keep is how
+	// many messages it keeps, as a step's.
+	Compact string
+	Keep    int
 }
 
 // Step is one answer of a model, and what came of its calls. An answer with
@@ -33,6 +42,7 @@ type Step struct {
 	End       End
 	Error     string // with Failed: what the model said
 	Summary   string // the session is compacted after the results of this step
+	Keep      int    // with Summary: at least so many of the last messages stay in the prompt, 0 for none
 
 	// Parallel: the calls run at the same time, as newer versions do it
 	// (docker-agent.md 3.2). Nothing in them hands off or is killed.

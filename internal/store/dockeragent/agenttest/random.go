@@ -22,6 +22,8 @@ type Shapes struct {
 	Skills     bool
 	Background bool
 	Parallel   bool // call ids never repeat in such programs
+	// Whole: nobody dies, fails or ends without an answer.
+	Whole bool
 }
 
 // Random draws a program of about size answers; the same arguments give the
@@ -43,8 +45,11 @@ func RandomWith(seed uint64, size int, shapes Shapes) Program {
 		if turn.Resumed {
 			root.agent = p.Agent
 		}
-		g.dying, g.dead = g.chance(12), false
+		g.dying, g.dead = !shapes.Whole && g.chance(12), false
 		turn.Steps = g.steps(root)
+		if !g.dead && g.chance(6) {
+			turn.Compact, turn.Keep = g.summary()
+		}
 		p.Turns = append(p.Turns, turn)
 		if g.dead && g.chance(60) {
 			break
@@ -116,15 +121,28 @@ func (g *generator) working(s *scope) Step {
 	}
 	s.apart, s.beside, g.dying = false, nil, dying
 	if s.depth == 0 && g.chance(4) {
-		step.Summary = "What was said so far: " + g.text()
+		step.Summary, step.Keep = g.summary()
 	}
 	return step
+}
+
+// summary draws the text of a compaction, and how many messages it keeps: mostly
+// none, as where all of them fit into what it could keep.
+func (g *generator) summary() (text string, keep int) {
+	text = "What was said so far: " + g.text()
+	if g.chance(40) {
+		keep = 1 + g.rng.IntN(6)
+	}
+	return text, keep
 }
 
 // ending draws the last answer of a session.
 func (g *generator) ending(s *scope) Step {
 	failed, silent := 12, 10
-	if s.depth == 0 {
+	switch {
+	case g.shapes.Whole:
+		failed, silent = 0, 0
+	case s.depth == 0:
 		failed, silent = 3, 3
 	}
 	switch {

@@ -36,6 +36,9 @@ func (r *run) play() {
 		r.stream.user(r.root, turn.User)
 		killed = errors.Is(r.converse(r.root, turn.Steps), errKilled)
 		r.record.stop()
+		if turn.Compact != "" && !killed {
+			r.compact(r.root, turn.Compact, turn.Keep)
+		}
 	}
 }
 
@@ -121,8 +124,7 @@ func (r *run) calls(c *conversation, s *Step, opener *entry) error {
 	}
 	err := inTurn(len(s.Calls), func(i int) error { return r.call(c, s, i, opener) })
 	if err == nil && s.Summary != "" {
-		r.record.summarized(c, c.add(&entry{summary: &Summary{Text: s.Summary}}))
-		r.stream.summarized(c, s.Summary)
+		r.compact(c, s.Summary, s.Keep)
 	}
 	return err
 }

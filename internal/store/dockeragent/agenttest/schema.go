@@ -57,6 +57,7 @@ type migration struct {
 const (
 	withItems     = 14 // session_items exists; before it the messages column is the only copy
 	withoutLegacy = 20 // the messages column is gone
+	withKept      = 21 // a summary says which items it keeps
 
 	// Latest is the last generation that this package knows.
 	Latest = 30

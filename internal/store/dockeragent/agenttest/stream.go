@@ -156,8 +156,8 @@ func (st *stream) completed(c, child *conversation) {
 	st.emit(event{Type: "sub_session_completed", ParentSession: c.row.ID, SubSession: st.db.subSession(child), AgentName: c.agent})
 }
 
-func (st *stream) summarized(c *conversation, text string) {
+func (st *stream) summarized(c *conversation, s *Summary) {
 	st.emit(event{Type: "session_compaction", SessionID: c.row.ID, Status: "started", AgentName: c.agent})
-	st.emit(event{Type: "session_summary", SessionID: c.row.ID, Summary: text, AgentName: c.agent})
+	st.emit(event{Type: "session_summary", SessionID: c.row.ID, Summary: s.Text, FirstKept: s.FirstKept, AgentName: c.agent})
 	st.emit(event{Type: "session_compaction", SessionID: c.row.ID, Status: "completed", AgentName: c.agent})
 }
