@@ -1,6 +1,7 @@
 package check_test
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -108,11 +109,117 @@ func place(session string, item int) string { return fmt.Sprintf("%s.%d", sessio
 func TestFixedRandomProgramsAreClean(t *testing.T) {
 	cutOff := []string{"SC101", "SC305", "SC407"}
 	for _, seeds := range batches() {
-		path, _ := written(t, seeds, 19, agenttest.WriteFixed)
+		path, _ := written(t, seeds, []int{19, 21, agenttest.Latest}[seeds[0]/20%3], agenttest.WriteFixed)
 		for _, f := range checkFile(t, path, store.Options{}).Findings {
 			if f.Severity > rules.Info && !slices.Contains(cutOff, f.Rule.ID) {
 				t.Errorf("seeds %v: %s at %s.%d: %s", seeds, f.Rule.ID, f.Session, f.Item, f.Message)
 			}
 		}
 	}
+}
+
+// TestWholeProgramsHaveNothing: what the runtime stores of programs in which nobody
+// dies or fails, however it compacts, has nothing at warning or error. Where its list
+// in memory is longer than what it stores, summaries that keep nothing record more than
+// their place.
+func TestWholeProgramsHaveNothing(t *testing.T) {
+	whole := agenttest.Shapes{Skills: true, Background: true, Whole: true}
+	compacted, tails := 0, 0
+	for _, seeds := range batches() {
+		generation := []int{21, 28, 29, agenttest.Latest}[seeds[0]/20%4]
+		db, err := agenttest.Create(filepath.Join(t.TempDir(), "session.db"), generation)
+		for _, seed := range seeds {
+			p := agenttest.RandomWith(seed, 5+int(seed)%40, whole)
+			if seed%4 == 0 {
+				p = keepingNothing(p)
+			}
+			if err == nil {
+				_, err = agenttest.WriteFixed(db, p)
+			}
+		}
+		compacted += len(db.Rows(agenttest.Summaries))
+		tails += len(db.Rows(agenttest.Summaries + " AND first_kept_entry BETWEEN 1 AND position - 1"))
+		if err := errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range checkFile(t, db.Path, store.Options{}).Findings {
+			if f.Severity > rules.Info {
+				t.Errorf("seeds %v, generation %d: %s at %s.%d: %s", seeds, generation, f.Rule.ID, f.Session, f.Item, f.Message)
+			}
+		}
+	}
+	t.Logf("%d programs, %d summaries, %d of them with a tail", len(batches())*20, compacted, tails)
+	if tails == 0 || compacted == tails {
+		t.Error("not every form of compaction occurred")
+	}
+}
+
+// keepingNothing is a program whose compactions keep nothing, of a runtime with a hook's
+// context in its list.
+func keepingNothing(p agenttest.Program) agenttest.Program {
+	p.Unstored = 1
+	for i := range p.Turns {
+		p.Turns[i].Keep = 0
+		for n := range p.Turns[i].Steps {
+			p.Turns[i].Steps[n].Keep = 0
+		}
+	}
+	return p
+}
+
+// TestInterruptedProgramsAreNamed: where the process died while a tool or a child ran,
+// the session has a finding at warning or error, unless a later summary covers it.
+func TestInterruptedProgramsAreNamed(t *testing.T) {
+	died := 0
+	for _, seeds := range batches() {
+		db, err := agenttest.Create(filepath.Join(t.TempDir(), "session.db"), agenttest.Latest)
+		open := map[string]uint64{} // the seed, by session
+		for _, seed := range seeds {
+			p := agenttest.Random(seed, 5+int(seed)%40)
+			var w agenttest.Written
+			if err == nil {
+				w, err = agenttest.WriteFixed(db, p)
+			}
+			if err == nil && diesInCall(p.Turns) {
+				open[w.Root.ID] = seed
+			}
+		}
+		if err := errors.Join(err, db.Close()); err != nil {
+			t.Fatal(err)
+		}
+		died += len(open)
+		for _, f := range checkFile(t, db.Path, store.Options{}).Findings {
+			if f.Severity > rules.Info && slices.Contains([]string{"SC101", "SC102", "SC716"}, f.Rule.ID) {
+				delete(open, f.Session)
+			}
+		}
+		for session, seed := range open {
+			t.Errorf("seed %d: session %s ends in a call without a result, and nothing says so", seed, session)
+		}
+	}
+	t.Logf("%d programs, %d died in a call", len(batches())*20, died)
+	if died == 0 {
+		t.Error("nobody died")
+	}
+}
+
+// diesInCall reports whether the process dies in a call of the root, or below one, and
+// no compaction follows.
+func diesInCall(turns []agenttest.Turn) bool {
+	open := false
+	for _, turn := range turns {
+		for _, step := range turn.Steps {
+			dies := slices.ContainsFunc(step.Calls, dies)
+			open = dies || open && step.Summary == ""
+		}
+		open = open && turn.Compact == ""
+	}
+	return open
+}
+
+// dies reports whether the process dies in a call, or in what a child does.
+func dies(c agenttest.Call) bool {
+	return c.Killed || c.Task != nil && slices.ContainsFunc(c.Task.Steps, func(s agenttest.Step) bool {
+		return s.End == agenttest.Killed || slices.ContainsFunc(s.Calls, dies)
+	})
 }
