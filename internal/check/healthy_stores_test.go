@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/sessctl/sessctl/internal/campaign"
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/adk/adktest"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 	"github.com/sessctl/sessctl/internal/store/kagent/kagenttest"
@@ -71,4 +74,51 @@ func eachHealthyStore(t *testing.T, fn func(t *testing.T, path string)) {
 		}
 		fn(t, path)
 	})
+}
+
+// TestWholeSessionsOfSpringHaveNothing: what the library stores where nothing goes
+// wrong, however it compacts, has nothing at warning or error.
+func TestWholeSessionsOfSpringHaveNothing(t *testing.T) {
+	r, n := springSessions(t, springtest.Whole)
+	for _, f := range r.Findings {
+		if f.Severity > rules.Info {
+			t.Errorf("%s at %s.%d: %s", f.Rule.ID, f.Session, f.Item, f.Message)
+		}
+	}
+	t.Logf("%d sessions", n)
+}
+
+// TestInterruptedSessionsOfSpringAreNamed: where the process died while a tool ran, the
+// session has a finding at warning or error.
+func TestInterruptedSessionsOfSpringAreNamed(t *testing.T) {
+	r, n := springSessions(t, springtest.Interrupted)
+	named := map[string]bool{}
+	for _, f := range r.Findings {
+		if f.Severity > rules.Info && (f.Rule.ID == "SC101" || f.Rule.ID == "SC102") {
+			named[f.Session] = true
+		}
+	}
+	if len(named) != n {
+		t.Errorf("%d of %d sessions are named", len(named), n)
+	}
+	t.Logf("%d sessions", n)
+}
+
+func springSessions(t *testing.T, write func(db *springtest.DB, session string, seed uint64, turns int)) (*check.Result, int) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "spring.db")
+	db, err := springtest.Create(path, springtest.Form{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := campaign.Rounds(300, 3000)
+	db.Exec("BEGIN")
+	for seed := range uint64(n) {
+		write(db, fmt.Sprint("s", seed), seed, 2+int(seed)%9)
+	}
+	db.Exec("COMMIT")
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return checkFile(t, path, store.Options{}), n
 }

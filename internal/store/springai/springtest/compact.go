@@ -50,3 +50,23 @@ func (l *log) compact(cut int, text string) {
 	l.db.Compact(l.session, ids, summary, kept)
 	l.active = append(summary, kept...)
 }
+
+// window archives what stands before the event with an index in the active window, as
+// the strategies do that write no summary: those before stay.
+func (l *log) window(cut int) {
+	var ids []string
+	var summaries []Event
+	for _, e := range l.active[:cut] {
+		if e.Synthetic {
+			summaries = append(summaries, e)
+		} else {
+			ids = append(ids, e.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return // nothing to archive, and nothing is written
+	}
+	kept := append([]Event{}, l.active[cut:]...)
+	l.db.Compact(l.session, ids, summaries, kept)
+	l.active = append(summaries, kept...)
+}
