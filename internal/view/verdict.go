@@ -43,10 +43,10 @@ func (r *Request) Preface() string {
 // names and ids.
 func (r *Request) Verdict() []string {
 	said := []string{r.name() + " would be accepted" + r.eased() + "."}
-	switch {
-	case r.Answer.Verdict == check.Reject:
+	switch r.Answer.Verdict {
+	case check.Reject:
 		said = []string{r.name() + " would be rejected" + r.stored() + ": " + r.words()}
-	case r.Answer.Verdict == check.Risk:
+	case check.Risk:
 		said = append(said, "Some models or servers of "+r.Profile.Name+" may refuse "+r.whose()+": "+r.Risk())
 	}
 	if r.Closed {
