@@ -33,10 +33,13 @@ type Receipt struct {
 	path   string
 	closed bool // its end is there: no batch is missing
 	file   *os.File
-	writes bool // to file
-	tail   tail // of the records that are whole
+	writes bool  // to file
+	seen   int64 // bytes when it was read
+	tail   tail  // of the records that are whole
 
-	unnamed bool // the file has a name of its own until its first records are on the disk
+	// unnamed lets go of the name that the file has until its first records are on
+	// the disk. nil when it has its own.
+	unnamed func()
 }
 
 // The kinds of records, in their order.

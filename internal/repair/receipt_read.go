@@ -150,6 +150,7 @@ func (r *Receipt) own() error {
 	if err != nil {
 		return problem.New(problem.Unreadable, "", "%s cannot be read: %s", r.path, problem.Reason(err))
 	}
+	r.seen = info.Size()
 	subject, _ := os.Stat(r.Store.Path) // nil where there is none
 	if user, foreign := atomicfile.Foreign(info, subject); foreign {
 		return r.refused("%s belongs to another user (id %d), who can have written anything into it", r.path, user)

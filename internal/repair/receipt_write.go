@@ -2,7 +2,6 @@ package repair
 
 import (
 	"bytes"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -95,11 +94,11 @@ func (r *Receipt) write(objects ...[]byte) error {
 	if err := r.opened(); err != nil {
 		return err
 	}
-	n, err := r.file.Write(lines)
+	n, err := r.file.WriteAt(lines, r.tail.size)
 	if err == nil {
 		err = r.file.Sync()
 	}
-	if err == nil && r.unnamed {
+	if err == nil && r.unnamed != nil {
 		err = r.name()
 	}
 	if err != nil {
@@ -118,36 +117,35 @@ func (r *Receipt) opened() error {
 	if r.file == nil {
 		return r.create()
 	}
-	file, err := atomicfile.OpenOwn(r.path, os.O_WRONLY|os.O_APPEND)
+	file, err := atomicfile.OpenOwn(r.path, os.O_RDWR)
 	if err != nil {
 		return r.notWritten(err)
 	}
 	read := r.file
-	if !sameFile(read, file) {
+	if info, err := file.Stat(); err != nil || info.Size() != r.seen || !sameFile(read, file) {
 		return errors.Join(r.replaced(), file.Close())
 	}
 	r.file, r.writes = file, true
-	if err := errors.Join(read.Close(), truncate(file, r.path, r.tail.size)); err != nil {
+	if err := errors.Join(read.Close(), file.Truncate(r.tail.size)); err != nil {
 		return r.notWritten(err)
 	}
 	return nil
 }
 
-// create makes the file, for the owner of the store only, under a name of its own:
-// a receipt has a header from the moment on that it has its name. Windows gives no
-// file another name that is open.
-func (r *Receipt) create() error {
-	path, unnamed := r.path, runtime.GOOS != "windows"
-	if unnamed {
-		path = filepath.Join(filepath.Dir(path), ".sessctl-receipt-"+rand.Text())
+// create makes the file, for the owner of the store only. It gets its name when it
+// has a header, but on Windows, which gives no other name to a file that is open.
+func (r *Receipt) create() (err error) {
+	if runtime.GOOS == "windows" {
+		r.file, err = os.OpenFile(r.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	} else {
+		r.file, r.unnamed, err = atomicfile.Temporary(filepath.Dir(r.path), 0o600)
 	}
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return r.notWritten(err)
 	}
-	r.file, r.writes, r.unnamed = file, true, unnamed
-	if owner, err := os.Stat(r.Store.Path); err == nil {
-		if err := atomicfile.GiveTo(file, owner); err != nil {
+	r.writes = true
+	if owner, err := os.Stat(r.Store.Path); err == nil { // a copy is not there yet
+		if err := atomicfile.GiveTo(r.file, owner); err != nil {
 			return r.notWritten(err)
 		}
 	}
@@ -157,9 +155,12 @@ func (r *Receipt) create() error {
 // name gives the file its name. Nothing may stand there, not even a symbolic link.
 func (r *Receipt) name() error {
 	atStep("name the receipt")
-	err := atomicfile.Publish(r.file.Name(), r.path)
-	r.unnamed = err != nil
-	return err
+	if err := atomicfile.Publish(r.file.Name(), r.path); err != nil {
+		return err
+	}
+	r.unnamed()
+	r.unnamed = nil
+	return nil
 }
 
 // stands makes sure that what stands at the path is what was written: somebody who
@@ -184,28 +185,20 @@ func (r *Receipt) cut(to tail) error {
 	}
 	r.tail = to
 	if to.size > 0 {
-		return truncate(r.file, r.path, to.size)
+		return r.file.Truncate(to.size)
 	}
 	path := r.path
-	if r.unnamed {
+	if r.unnamed != nil {
 		path = r.file.Name()
+		defer r.unnamed()
 	}
 	there, _ := os.Lstat(path) // nil where it is gone
 	own, err := r.file.Stat()
-	r.writes, r.unnamed = false, false
+	r.writes, r.unnamed = false, nil
 	if err = errors.Join(err, r.Close()); err != nil || there == nil || !os.SameFile(own, there) {
 		return err
 	}
 	return removeFile(path)
-}
-
-// truncate shortens a file that is open for appending, which Windows allows by its
-// name only.
-func truncate(file *os.File, path string, size int64) error {
-	if runtime.GOOS == "windows" {
-		return os.Truncate(path, size)
-	}
-	return file.Truncate(size)
 }
 
 func sameFile(a, b *os.File) bool {
