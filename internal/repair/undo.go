@@ -86,11 +86,11 @@ func (r *Receipt) revert(ctx context.Context, ed store.Editor) (int, error) {
 	sessions := map[string]bool{}
 	for n := len(r.Batches) - 1; n >= 0; n-- {
 		b := r.Batches[n]
-		committed, err := r.committed(ctx, ed, b)
+		state, err := b.compare(ctx, ed)
 		if err != nil {
-			return 0, err
+			return 0, r.leadBack(err)
 		}
-		if !committed {
+		if state == Pending {
 			continue
 		}
 		journal, err := r.journal(n)
@@ -99,9 +99,9 @@ func (r *Receipt) revert(ctx context.Context, ed store.Editor) (int, error) {
 		}
 		atStep("change")
 		if err := ed.Revert(ctx, journal); err != nil {
-			return 0, err
+			return 0, r.leadBack(err)
 		}
-		if still, err := r.committed(ctx, ed, b); err != nil || still {
+		if state, err = b.compare(ctx, ed); err != nil || state != Pending {
 			return 0, errors.Join(problem.New(problem.RolledBack, "Nothing was changed. "+r.Restore(),
 				"the undo of %s was rolled back: the result is not what was there before the repair", r.Store.Path), err)
 		}
@@ -139,16 +139,16 @@ func (r *Receipt) lacksNone(ctx context.Context, ed store.Editor) error {
 	return nil
 }
 
-// committed says whether the sessions of a batch are as they were after the
-// repair, or else as they were before it. Anything in between is a problem.
-func (r *Receipt) committed(ctx context.Context, ed store.Editor, b *Batch) (bool, error) {
+// compare says whether the sessions of a batch are as they were after the
+// repair (Done) or as they were before it (Pending).
+func (b *Batch) compare(ctx context.Context, ed store.Editor) (string, error) {
 	ids := make([]string, len(b.Sessions))
 	for i, s := range b.Sessions {
 		ids[i] = s.ID
 	}
 	sums, err := ed.Sums(ctx, ids)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	before, after := true, true
 	changed := ""
@@ -162,11 +162,22 @@ func (r *Receipt) committed(ctx context.Context, ed store.Editor, b *Batch) (boo
 	}
 	switch {
 	case before:
-		return false, nil
+		return Pending, nil
 	case after:
-		return true, nil
+		return Done, nil
 	case changed == "":
 		changed = b.Sessions[0].ID
 	}
-	return false, r.refused("session %s changed after the repair, so the repair cannot be taken back without losing that", changed)
+	return "", problem.New(problem.Busy, "", "session %s changed after the repair, so the repair cannot be taken back without losing that", changed)
+}
+
+// leadBack adds what helps instead to the problem with a store that changed.
+func (r *Receipt) leadBack(err error) error {
+	p, ok := errors.AsType[*problem.Error](err)
+	if !ok || p.Class != problem.Busy {
+		return err
+	}
+	told := *p
+	told.Next, told.Err = "Nothing was changed. "+r.Restore(), err
+	return &told
 }

@@ -33,8 +33,8 @@ func TestSums(t *testing.T) {
 		{"session that goes", "delete from session_items where session_id = 'C'; delete from sessions where id = 'C'", "record C, record P, item 3, item 4, item 5, item 6"},
 		{"child that comes", "insert into sessions(id, parent_id) values ('D', 'C')", "record C"},
 		{"other session", "insert into sessions(id) values ('D')", ""},
-		{"old column", "update sessions set messages = '[]'", ""},
-		{"place of a branch", "update sessions set branch_parent_position = 4", ""},
+		{"old column", "update sessions set messages = '[]'", "exactly C, exactly P"},
+		{"place of a branch", "update sessions set branch_parent_position = 4", "exactly C, exactly P"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -74,6 +74,11 @@ func differences(before, after map[string]store.Sum) []string {
 	for _, id := range slices.Sorted(maps.Keys(before)) {
 		if before[id].Record != after[id].Record {
 			list = append(list, "record "+id)
+		} else if before[id].Exact != after[id].Exact {
+			list = append(list, "exactly "+id)
+		}
+		if before[id].Record != after[id].Record && before[id].Exact == after[id].Exact {
+			list = append(list, "record alone "+id)
 		}
 		maps.Copy(items[0], before[id].Items)
 		maps.Copy(items[1], after[id].Items)
