@@ -196,7 +196,7 @@ func TestKilledWhileTheReceiptIsWritten(t *testing.T) {
 		}
 		return repairtest.Undo(path, path+".receipt.json")
 	}
-	step := max(1, (len(written)-len(committed))/campaign.Rounds(30, 100_000))
+	step := max(1, (len(written)-len(committed))/campaign.Rounds(30, 300))
 	for size := len(committed); size <= len(written); size += step {
 		if n, err := undo(written[:size]); err != nil || n == 0 || agentDump(t, path) != before {
 			t.Fatalf("cut off at %d of %d: undo of %d sessions: %v", size-len(committed), len(written)-len(committed), n, err)

@@ -23,6 +23,13 @@ func (a *application) replaced(err error, whole bool) (*Receipt, error) {
 	if len(r.Batches) == 0 {
 		return nil, d.problem()
 	}
+	if r.State == Pending { // else it was closed before this came out
+		state := Stopped
+		if whole {
+			state = Done
+		}
+		_ = r.finish(state) // else the digests of the sessions tell
+	}
 	if !whole {
 		d.rest = "run the repair again for the rest"
 	}
