@@ -60,7 +60,7 @@ func (d displaced) problem() error {
 		told.What += ", so that was rolled back"
 		told.Next = "Nothing was changed."
 	case !errors.Is(d.err, store.ErrBeside):
-		told.Next = fmt.Sprintf("%s in the file that was there before, and not in what %s leads to now.", d.done(), d.path)
+		told.Next = fmt.Sprintf("%s in the file that was there before; %s does not lead to it any more.", d.done(), d.path)
 	default:
 		told.Next = fmt.Sprintf("%s in %s before that.", d.done(), d.path)
 		if errors.Is(d.err, store.ErrForeignLog) {
