@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -53,5 +54,34 @@ func TestProbeWriterIgnoresReaders(t *testing.T) {
 	processWith(t, fileURI(path)+"?mode=ro", "select 1 from t")
 	if w, err := ProbeWriter(path); err != nil || w.State != session.WriterDead {
 		t.Errorf("%+v (%v)", w, err)
+	}
+}
+
+// A writer without a log commits while its database is being read, however long that
+// takes, and the read sees one state.
+func TestReadingKeepsNoWriterWaiting(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "session.db")
+	create(t, path, append(rows(2000), "create table u(id integer primary key)", "insert into u select id from t")...)
+	const think = "; with recursive c(i) as (select 1 union all select i+1 from c where i < 50000) select count(*) from c"
+	process(t, path, "pragma busy_timeout=10000", forever+"begin immediate; insert into t(x) values('new'); insert into u default values; commit"+think)
+	written := func() time.Time { // to open the file and close it would drop this process's locks
+		info, err := os.Stat(path)
+		ok(t, err)
+		return info.ModTime()
+	}
+	for range 5 {
+		db := open(t, path)
+		rows, before := count(t, db), written()
+		for deadline := time.Now().Add(5 * time.Second); written().Equal(before); {
+			if time.Now().After(deadline) {
+				t.Fatal("no commit while the database is open for reading")
+			}
+		}
+		others := 0
+		ok(t, db.QueryRow(t.Context(), "select count(*) from u").Scan(&others))
+		if rows != others || len(db.Faults()) > 0 || db.Changed() != "" {
+			t.Errorf("%d rows, %d of the other table, faults %v, %s", rows, others, db.Faults(), db.Changed())
+		}
+		ok(t, db.Close())
 	}
 }
