@@ -21,12 +21,12 @@ import (
 // inPlace repairs the store itself. It is closed before it is opened for
 // writing: closing any other handle of this process would release the locks.
 func (r *repairRun) inPlace(ctx context.Context) error {
-	err := r.read(ctx, r.path, func(opened *registry.Opened) (err error) {
-		if r.planned, err = os.Stat(r.path); err == nil {
-			os.SameFile(r.planned, r.planned) // Windows asks which file it is only now
-			err = r.planFrom(ctx, opened)
+	err := r.read(ctx, r.path, func(opened *registry.Opened) error {
+		if seen, err := os.Stat(r.path); err == nil { // else it is standard input, or gone by now
+			os.SameFile(seen, seen) // Windows asks which file it is only now
+			r.planned = seen
 		}
-		return err
+		return r.planFrom(ctx, opened)
 	})
 	if err != nil {
 		return err
