@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -101,38 +99,16 @@ func sameTexts(ctx context.Context, st store.Store, foretold *carried, stored *s
 	if err := st.Fill(ctx, part); err != nil {
 		return err
 	}
-	n, together := 0, foretold.together()
+	n := 0
 	for _, s := range part.Sessions {
 		for i := range s.Items {
-			got := texts(unwrapped(&s.Items[i], said[n]))
-			for t := range got {
-				got[t] = together.Replace(got[t])
-			}
-			if want := said[n]; !slices.Equal(texts(want), got) {
+			if got := texts(unwrapped(&s.Items[i], said[n])); !slices.EqualFunc(texts(said[n]), got, foretold.sameText) {
 				return fmt.Errorf("item %s does not say what the plan has there", s.ItemRef(i).Row())
 			}
 			n++
 		}
 	}
 	return nil
-}
-
-// together takes back in a text what a split changes there: some stores have the
-// session that a result or a question names within its text, as a value of JSON, and a
-// person's answer as one of JSON within a text.
-func (c *carried) together() *strings.Replacer {
-	var pairs []string
-	for _, id := range sortedKeys(c.Split) {
-		is, was := strconv.Quote(id), strconv.Quote(c.Split[id])
-		pairs = append(pairs, is, was, inText(is), inText(was))
-	}
-	return strings.NewReplacer(pairs...)
-}
-
-// inText is a quoted text within another one.
-func inText(quoted string) string {
-	text := strconv.Quote(quoted)
-	return text[1 : len(text)-1]
 }
 
 // unwrapped is a stored item whose new results have the child's answer alone for a text,
