@@ -60,7 +60,15 @@ func nothingFor(left []*check.Finding) string {
 func (r *repairText) foot(out *strings.Builder, plan *repair.Plan, store *session.Store, left []*check.Finding) {
 	for _, t := range plan.Refused {
 		why := "Not repaired: session " + ui.Clean(rules.Short(t.Root)) + ": " + ui.Ended(ui.Clean(t.Why))
+		if t.Rule != "" {
+			why = "Left out: " + repairsOf(t.Count, t.Rule) + " in session " + ui.Clean(rules.Short(t.Root)) + ": " + ui.Ended(ui.Clean(t.Why))
+		}
 		out.WriteString(ui.Hang("", "  ", why, r.Screen.TextWidth()))
+	}
+	for _, l := range plan.Later {
+		again := fmt.Sprintf("After this repair, look at session %s and run the repair again: it will have %s to make.",
+			ui.Clean(rules.Short(l.Root)), repairsOf(l.Count, l.Rule))
+		out.WriteString(ui.Hang("", "  ", again, r.Screen.TextWidth()))
 	}
 	if len(left) > 0 {
 		out.WriteString("Left as it is: " + severities(left) + "  (" + ui.Clean(r.listing(left)) + ")\n")
@@ -103,6 +111,14 @@ func refusedStill(left []*check.Finding, width int) string {
 		text += " and " + ui.Count(more, "other session")
 	}
 	return ui.Hang("", "  ", text+" would still be refused because of what is left.", width)
+}
+
+// repairsOf counts the repairs of a rule.
+func repairsOf(n int, rule string) string {
+	if n == 1 {
+		return "1 repair of " + rule
+	}
+	return fmt.Sprintf("%d repairs of %s", n, rule)
 }
 
 // allowable says which repairs are made where somebody allows them: those that are

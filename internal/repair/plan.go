@@ -25,8 +25,11 @@ type Plan struct {
 	Trees []*Tree  `json:"trees"`
 	Left  []string `json:"left,omitempty"` // fingerprints of what the plan does not repair
 	// Refused are the trees that have repairs which together do not lead to
-	// a better tree.
+	// a better tree, and the repairs that the store cannot write.
 	Refused []Refused `json:"refused,omitempty"`
+
+	// Later are repairs that only another plan can hold, when this one is carried out.
+	Later []Later `json:"later,omitempty"`
 
 	Findings []*check.Finding `json:"-"` // what is left, as findings
 	Sessions int              `json:"-"` // of the whole store
@@ -58,10 +61,21 @@ type Tree struct {
 	After  []*check.Finding `json:"-"` // what a check will find when the plan is carried out
 }
 
-// Refused is a tree that a plan leaves as it is, and why.
+// Refused is a tree that a plan leaves as it is, and why; or, where it names a rule, the
+// repairs of this rule in the tree that are left out, while the others are made.
 type Refused struct {
-	Root string `json:"root"`
-	Why  string `json:"why"`
+	Root  string `json:"root"`
+	Rule  string `json:"rule,omitempty"`
+	Count int    `json:"count,omitempty"` // of the repairs; Why is the reason for the first
+	Why   string `json:"why"`
+}
+
+// Later are the repairs of a rule in a tree that this plan makes possible and does not
+// hold: other repairs took away what was against them, and it may have been right.
+type Later struct {
+	Root  string `json:"root"`
+	Rule  string `json:"rule"`
+	Count int    `json:"count"`
 }
 
 // Place is an item of a session by its index.

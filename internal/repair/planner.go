@@ -88,7 +88,8 @@ func (p *planner) arrange(found []*check.Finding) {
 			}
 		}
 	}
-	slices.SortFunc(p.plan.Refused, func(a, b Refused) int { return cmp.Compare(a.Root, b.Root) })
+	slices.SortStableFunc(p.plan.Refused, func(a, b Refused) int { return cmp.Compare(a.Root, b.Root) })
+	slices.SortStableFunc(p.plan.Later, func(a, b Later) int { return cmp.Compare(a.Root, b.Root) })
 }
 
 // tree plans one tree. It is called for one tree at a time.
@@ -130,26 +131,39 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 	seen := map[string]bool{stateOf(tree): true}
 	t.After = found
 	without := withoutFix(found)
+	r := rehearsal{p, tree, map[string]bool{}}
+	var later map[string]int // what another repair will have to do, by rule
 	for round := range maxRounds {
-		made, next := p.round(now, p.choose(t.After), stored)
+		made, next := p.round(now, r.without(p.choose(t.After)), stored)
+		for i := range made {
+			made[i].Round = round
+		}
+		if fit := r.writable(t.Fixes, made); len(fit) < len(made) {
+			if made, next = p.round(now, fit, stored); len(made) == 0 {
+				continue // others may have been left out for these
+			}
+		}
 		state := stateOf(next)
 		if len(made) == 0 || seen[state] { // nothing to do, or in a circle
 			break
 		}
 		items := itemsByRow(now)
 		for _, f := range made {
-			f.Round = round
 			f.Steps = origin.steps(items, f.Edits)
 			t.Fixes = append(t.Fixes, f)
 		}
 		now, seen[state] = next, true
-		t.After = named(found, withhold(check.Tree(p.facts, now, rules.Usual(), p.opts.Judge), without))
+		t.After = named(found, check.Tree(p.facts, now, rules.Usual(), p.opts.Judge))
+		later = p.withhold(t.After, without)
 	}
 	if worse := introduced(tree, found, t.After); worse != nil {
 		return nil, fmt.Errorf("its repair would bring a finding of %s that is not there now", worse.Rule.ID)
 	}
 	if len(t.Fixes) == 0 {
 		return nil, nil
+	}
+	for _, rule := range sortedKeys(later) {
+		p.plan.Later = append(p.plan.Later, Later{Root: t.Root, Rule: rule, Count: later[rule]})
 	}
 	keepWithoutCopy(t.Fixes)
 	t.First = firstChanged(tree, now)
@@ -198,14 +212,21 @@ func withoutFix(found []*check.Finding) map[check.Identity]bool {
 
 // withhold takes the fixes that have to be allowed from findings that had no fix in what
 // is stored: where other repairs clear what was in the way of such a fix, they may have
-// cleared the evidence against it, too, and so a person looks at it first.
-func withhold(found []*check.Finding, without map[check.Identity]bool) []*check.Finding {
+// cleared the evidence against it, too, and so a person looks at it first. It counts those
+// that another repair would make, by rule.
+func (p *planner) withhold(found []*check.Finding, without map[check.Identity]bool) map[string]int {
+	later := map[string]int{}
 	for _, f := range found {
-		if without[f.Identity()] {
-			f.Fixes = slices.DeleteFunc(f.Fixes, func(fix rules.Fix) bool { return len(fix.Allow) > 0 })
+		if !without[f.Identity()] {
+			continue
 		}
+		waits := func(fix rules.Fix) bool { return len(fix.Allow) > 0 }
+		if slices.ContainsFunc(f.Fixes, func(fix rules.Fix) bool { return waits(fix) && p.allowed(fix) }) && p.selected[f.Rule] {
+			later[f.Rule.ID]++
+		}
+		f.Fixes = slices.DeleteFunc(f.Fixes, waits)
 	}
-	return found
+	return later
 }
 
 // named gives findings about an edited tree the fingerprints that they had in what is

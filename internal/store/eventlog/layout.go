@@ -156,11 +156,21 @@ type Write struct {
 	// Beside writes what a change means for other tables, when everything else of it is
 	// written: runs, and results that name another child. May be nil where runs never
 	// change.
-	Beside func(ctx context.Context, edit *sqlite.Edit, change *store.Change) error
+	Beside func(ctx context.Context, to Target, change *store.Change) error
 	Others []string // the tables that Beside writes; Layout.Beside covers their rows
 	// Set says how an event's row changes for edits that the model does not hold. What
 	// Update changes is in the row already. May be nil where there are none.
 	Set func(row Row, sets []session.Edit) ([]sqlite.FieldChange, error)
+}
+
+// Target is where rows are written: a transaction, or nowhere while a change is only
+// rehearsed.
+type Target interface {
+	// DB reads what there is. While a change is rehearsed, that is what was stored before.
+	DB() *sqlite.DB
+	Insert(ctx context.Context, table string, row []sqlite.Field) (rowid int64, err error)
+	Update(ctx context.Context, table string, rowid int64, fields []sqlite.FieldChange) error
+	Delete(ctx context.Context, table string, rowid int64) error
 }
 
 // Open is a database that is read, and what is known of the store before its rows

@@ -75,7 +75,7 @@ func (known errands) read(ctx context.Context, db *sqlite.DB) error {
 }
 
 // write gives the errands of a change their talks.
-func (known errands) write(ctx context.Context, edit *sqlite.Edit, change *store.Change) error {
+func (known errands) write(ctx context.Context, edit eventlog.Target, change *store.Change) error {
 	now := map[string]string{}
 	for _, s := range change.After.Sessions {
 		for _, r := range s.Runs {

@@ -2,9 +2,11 @@ package eventlog
 
 import (
 	"context"
+	"database/sql/driver"
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
@@ -14,6 +16,9 @@ func (w *writer) step(ctx context.Context, s *script, i int) error {
 	if !step.stays() {
 		fields, err := w.newRow(ctx, s, i)
 		if err == nil {
+			err = w.inPlace(rowOf(fields), step.is)
+		}
+		if err == nil {
 			s.inserts = append(s.inserts, w.numbers.give(fields))
 		}
 		return err
@@ -22,6 +27,9 @@ func (w *writer) step(ctx context.Context, s *script, i int) error {
 		return nil
 	}
 	row, updates, err := w.edits(s, step)
+	if err == nil {
+		err = w.inPlace(row, step.is)
+	}
 	if err != nil {
 		return err
 	}
@@ -36,6 +44,26 @@ func (w *writer) step(ctx context.Context, s *script, i int) error {
 		s.updates = append(append(s.updates, updates...), update{row.ID, w.numbers.change(row)})
 	}
 	return nil
+}
+
+// inPlace makes sure that an event is read where it is to be: not every place is a time
+// that the form of its neighbours can say.
+func (w *writer) inPlace(row Row, it *session.Item) error {
+	if w.write.Renumber != nil {
+		return nil
+	}
+	if at, _ := w.layout.Order(row.ID, row); at != it.Position {
+		return problem.New(problem.RolledBack, "", "an event cannot get its place: the ones beside it have no times that leave room for it")
+	}
+	return nil
+}
+
+func rowOf(fields []sqlite.Field) Row {
+	row := Row{names: make(map[string]int, len(fields)), values: make([]driver.Value, len(fields))}
+	for i, f := range fields {
+		row.names[f.Name], row.values[i] = i, f.Value
+	}
+	return row
 }
 
 // newRow makes the row of a new event.

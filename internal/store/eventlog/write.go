@@ -13,7 +13,7 @@ import (
 // writer writes one change.
 type writer struct {
 	*catalog
-	edit    *sqlite.Edit
+	edit    Target
 	write   *Write
 	change  *store.Change
 	stored  reading

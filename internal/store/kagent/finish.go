@@ -26,10 +26,20 @@ func (r *reader) finish(s *session.Session) {
 	if s.Inseparable == "" && slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Invocation == "" && it.OnWire() }) {
 		s.Inseparable = "some of its events do not say which run they belong to"
 	}
-	r.tellDialects(s)
 	tellDeleted(s)
 	r.tellTasks(s, key)
 	r.notes.thin(s)
+}
+
+// retell reports anew what only the items of a session tell together: a repair can change
+// it. It leaves the list of faults as it is where another session shares it.
+func (r *reader) retell(s *session.Session) {
+	retold := func(f session.Fault) bool {
+		return f.Kind == session.MixedDialects || f.Kind == session.CopiesDiffer && f.Ref.Table == session.TableRuns
+	}
+	s.Faults = slices.DeleteFunc(slices.Clone(s.Faults), retold)
+	r.tellDialects(s)
+	tellStuck(s)
 }
 
 // stored is the id of a session in its row.
@@ -116,8 +126,7 @@ func tellDeleted(s *session.Session) {
 	})
 }
 
-// tellTasks reports tasks that do not decode, and those that are at work for ever:
-// the last change of their state was lost (K2).
+// tellTasks reports tasks that do not decode.
 func (r *reader) tellTasks(s *session.Session, key sessionKey) {
 	ref := func(id string) session.Ref { return session.Ref{Session: s.ID, Table: session.TableRuns, Key: id} }
 	for i := range r.tasks[key.id] {
@@ -125,6 +134,12 @@ func (r *reader) tellTasks(s *session.Session, key sessionKey) {
 			s.Faults = append(s.Faults, session.Fault{Kind: session.Undecodable, Ref: ref(t.run.ID), Item: -1, Field: "task data", Detail: t.wrong, Lost: true})
 		}
 	}
+}
+
+// tellStuck reports tasks that are at work for ever: the last change of their state was
+// lost (K2).
+func tellStuck(s *session.Session) {
+	ref := func(id string) session.Ref { return session.Ref{Session: s.ID, Table: session.TableRuns, Key: id} }
 	for i := range s.Runs {
 		run := &s.Runs[i]
 		if worksOn(run.State) && run.Invocation != "" && hasEnded(s, run.Invocation) {

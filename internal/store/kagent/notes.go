@@ -33,11 +33,16 @@ func (n *notes) of(it *session.Item) note {
 	return v
 }
 
-// thin drops what is not needed any more.
+// thin drops what is not needed any more: a repair can change how the forms of a session
+// are mixed only where they are.
 func (n *notes) thin(s *session.Session) {
+	mixed := slices.ContainsFunc(s.Faults, func(f session.Fault) bool { return f.Kind == session.MixedDialects })
 	for i := range s.Items {
 		v := n.of(&s.Items[i])
-		if v.form = unknown; v.parented || v.pending != nil || v.asks != nil || v.about != nil || v.long != nil {
+		if !mixed {
+			v.form = unknown
+		}
+		if v.form != unknown || v.parented || v.pending != nil || v.asks != nil || v.about != nil || v.long != nil {
 			n.keep(s.Items[i].Key, v)
 		} else {
 			n.byKey.Delete(s.Items[i].Key)

@@ -36,6 +36,7 @@ func (r *reader) relate(s *session.Session) {
 		}
 		it.Calls[d.nth].Delegation = settled
 	}
+	r.retell(s)
 }
 
 // setPending leaves the results of an item that another session shares.
@@ -79,7 +80,10 @@ func (r *reader) settled(s *session.Session, d *delegated, approvals map[string]
 	var want session.Delegation
 	switch {
 	case c.Delegation != nil:
-		want = *c.Delegation
+		if want = *c.Delegation; want.Child != "" && !want.Likely && d.child == "" { // the result that said so is gone
+			stamped := r.stamps[stamp{r.stored(s), c.ID}]
+			want.Child, want.Likely = r.named(s.User, stamped), stamped != ""
+		}
 	case d.child != "":
 		want = session.Delegation{Agent: c.Name, Blocking: true, Apart: true}
 	default:

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/jsonedit"
@@ -38,15 +37,15 @@ func (r *rewrite) apply(doc []byte) ([]byte, error) {
 func (r *rewrite) within(doc []byte) ([]byte, error) { return r.changed(doc, true) }
 
 func (r *rewrite) changed(doc []byte, said bool) ([]byte, error) {
-	var value any
-	if err := json.Unmarshal(doc, &value, lenient); err != nil {
+	value, err := treeOf(doc)
+	if err != nil {
 		return nil, err
 	}
 	w := walk{rewrite: r, doc: doc, places: map[string][]byte{}, mentions: mentions{calls: map[turns]int{}}}
 	if err := w.visit("", value, scope{said: said}); err != nil {
 		return nil, err
 	}
-	err := w.mentions.each(func(m *mention) error {
+	err = w.mentions.each(func(m *mention) error {
 		is, err := r.child(m)
 		if err == nil && is != m.was {
 			w.places[string(m.at)] = quote(is)

@@ -8,13 +8,14 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
 // rewriteTasks writes what a change means for tasks: those that moved belong to another
 // session, and those of a session in which results name other children name these, too.
-func rewriteTasks(ctx context.Context, edit *sqlite.Edit, change *store.Change) error {
-	tasks := taskTable{edit: edit}
+func rewriteTasks(ctx context.Context, to eventlog.Target, change *store.Change) error {
+	tasks := taskTable{edit: to}
 	moves, err := tasks.moves(ctx, change)
 	if err != nil {
 		return err
@@ -38,7 +39,7 @@ func rewriteTasks(ctx context.Context, edit *sqlite.Edit, change *store.Change) 
 
 // taskTable is the table of tasks while it is being changed.
 type taskTable struct {
-	edit  *sqlite.Edit
+	edit  eventlog.Target
 	rowid string // the name that the rowid has in it, once a row was read
 }
 

@@ -1,0 +1,126 @@
+package eventlog
+
+import (
+	"context"
+	"errors"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/sqlite"
+)
+
+// Rehearse implements store.Rehearser.
+func (st *logStore) Rehearse(ctx context.Context, change *store.Change) error {
+	w := writer{
+		catalog: st.catalog, stored: st.knownEvents, edit: nowhere{st.db},
+		write: &st.layout.Write, change: change, created: map[string]*owner{},
+	}
+	all, err := compare(change, st.layout)
+	if err == nil {
+		err = w.all(ctx, all)
+	}
+	if err == nil && st.layout.Links != nil {
+		err = w.keepsTogether(ctx, all)
+	}
+	if p, ok := errors.AsType[*problem.Error](err); ok && p.Class == problem.RolledBack {
+		return errors.New(p.What) // nothing was begun that could be rolled back
+	}
+	return st.db.Explain(err)
+}
+
+// nowhere is a Target that writes nothing.
+type nowhere struct{ db *sqlite.DB }
+
+func (n nowhere) DB() *sqlite.DB { return n.db }
+
+func (nowhere) Insert(context.Context, string, []sqlite.Field) (int64, error) { return 0, nil }
+
+func (nowhere) Update(context.Context, string, int64, []sqlite.FieldChange) error { return nil }
+
+func (nowhere) Delete(context.Context, string, int64) error { return nil }
+
+// keepsTogether refuses a change after which nothing leads to a session to which a record
+// led before it: it would be a tree of its own, and whose it is would be forgotten.
+func (w *writer) keepsTogether(ctx context.Context, all []*difference) error {
+	before, after := reached(w.change.Before), reached(w.change.After)
+	if err := w.namedByRemoved(ctx, all, before); err != nil {
+		return err
+	}
+	for _, s := range w.change.After.Sessions {
+		if !after[s.ID] && (before[s.ID] || w.change.Split[s.ID] != "") {
+			return problem.New(problem.RolledBack, "", "it would take away the only record that says who started session %.60s", s.ID)
+		}
+	}
+	return nil
+}
+
+// namedByRemoved adds the sessions that rows name which are removed: a row that does not
+// decode can name one that its item does not.
+func (w *writer) namedByRemoved(ctx context.Context, all []*difference, named map[string]bool) error {
+	for _, d := range all {
+		if len(d.removed) == 0 {
+			continue
+		}
+		rowids := make([]int64, len(d.removed))
+		for i, it := range d.removed {
+			rowids[i] = w.rowids[it.Key]
+		}
+		_, err := w.events.rows(ctx, w.events.pick(w.events.Columns), rowids, func(_ int, row Row) error {
+			for _, id := range w.layout.Links(row) {
+				named[w.nameOf(w.ownerOf(d.ID), id)] = true
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reached are the sessions of a tree that links connect with its first one.
+func reached(tree *session.Tree) map[string]bool {
+	linked, stored := map[string][]string{}, map[string]bool{}
+	for _, s := range tree.Sessions {
+		stored[s.ID] = true
+	}
+	for _, s := range tree.Sessions {
+		for i := range s.Items {
+			for id := range namedBy(&s.Items[i]) {
+				if stored[id] {
+					linked[s.ID], linked[id] = append(linked[s.ID], id), append(linked[id], s.ID)
+				}
+			}
+		}
+	}
+	root := tree.Root().ID
+	found, next := map[string]bool{root: true}, []string{root}
+	for len(next) > 0 {
+		from := next[0]
+		next = next[1:]
+		for _, id := range linked[from] {
+			if !found[id] {
+				found[id] = true
+				next = append(next, id)
+			}
+		}
+	}
+	return found
+}
+
+// namedBy are the sessions that an item names.
+func namedBy(it *session.Item) map[string]bool {
+	ids := map[string]bool{}
+	for i := range it.Calls {
+		if d := it.Calls[i].Delegation; d != nil {
+			ids[d.Child] = true
+		}
+		ids[it.Calls[i].Question.Child] = true
+	}
+	for i := range it.Results {
+		ids[it.Results[i].Child], ids[it.Results[i].Question.Child] = true, true
+	}
+	delete(ids, "")
+	return ids
+}
