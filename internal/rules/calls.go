@@ -47,13 +47,41 @@ func (s *Subject) fate(writer session.Writer, m pairing.Missing, d *replay.Deleg
 	if open && writer == session.WriterLive {
 		return running
 	}
-	if d != nil && d.Call().Delegation.Blocking && d.Child != nil && replay.LastAnswer(d.Child) >= 0 {
-		return restorable
+	if d != nil && d.Call().Delegation.Blocking && d.Child != nil {
+		if answer, _ := answerIn(d); answer >= 0 {
+			return restorable
+		}
 	}
 	if open && writer != session.WriterDead {
 		return running
 	}
 	return lost
+}
+
+// answerIn is the item of its child with which a delegation was answered, -1 for none. A
+// child that several requests share has the answers of all of them: sure is false where
+// nothing tells which request was this call's.
+func answerIn(d *replay.Delegation) (item int, sure bool) {
+	last := replay.LastAnswer(d.Child)
+	if last < 0 {
+		return -1, true
+	}
+	runs := invocations(d.Child)
+	own := slices.DeleteFunc(slices.Clone(runs), func(v *invocation) bool { return v.asked == 0 || v.asked != d.Call().Delegation.Task })
+	switch {
+	case len(runs) < 2:
+		return last, true
+	case len(own) != 1:
+		return last, false
+	}
+	part := session.Session{}
+	for _, i := range own[0].items {
+		part.Items = append(part.Items, d.Child.Items[i])
+	}
+	if n := replay.LastAnswer(&part); n >= 0 {
+		return own[0].items[n], true
+	}
+	return -1, true
 }
 
 // delegation is the delegation that an occurrence is the call of, nil for any

@@ -73,6 +73,8 @@ type Subject struct {
 	numbers [Flat + 1][]int        // made by wireIndex
 	past    *past                  // made by pastOf
 	replies *replies               // made by repliesOf
+
+	wrongNames *misnamed // made by misnamed
 }
 
 // NewPass prepares the pass of a tree; report receives what the rules find.

@@ -7,7 +7,7 @@ import (
 )
 
 var missingResult = Rule{
-	ID: "SC101", Name: "missing-result", Severity: Error, Safety: Lossless, Scope: PerTree | PerComparison, Since: "0.1.0",
+	ID: "SC101", Name: "missing-result", Severity: Error, Safety: Lossless, Allow: "guesses", Scope: PerTree | PerComparison, Since: "0.1.0",
 	Title: "a call was never answered, and it is over",
 	Run: func(p *Pass) {
 		eachMissing(p, lost, func(s *Subject, m pairing.Missing, _ *replay.Delegation) {
@@ -20,6 +20,10 @@ var missingResult = Rule{
 				Title:  "add a result that says none was recorded",
 				Safety: Lossless,
 				Edits:  []session.Edit{s.addResult(m.Call, "SC101", session.NewItem{Text: syntheticText, IsError: true})},
+			}
+			if len(s.misnamed().calls[m.Call]) > 0 {
+				f.Message += "; a result of the same tool in the same run names another call, and may be its own"
+				fix = s.ownResult(m.Call)
 			}
 			if f.Call == "" {
 				fix = Fix{Title: "give the call an id: no result can name it", Safety: Manual}

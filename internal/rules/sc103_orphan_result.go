@@ -33,6 +33,7 @@ func reportOrphan(p *Pass, s *Subject, at pairing.Occurrence, about *aboutOrphan
 		f.Message += "; the unfinished message before it probably lost its calls"
 	}
 	fix := s.quarantine(at, "take the result out of the session; it stays in the receipt")
+	fix = s.orOwner(&f, at, fix)
 	if about.unnamed[at.Item] {
 		f.Message += "; a call in front of it has no id and may be the one"
 		fix = Fix{Title: "decide whether it answers that call", Safety: Manual}

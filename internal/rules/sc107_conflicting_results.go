@@ -44,7 +44,8 @@ func eachExtra(p *Pass, match func(pairing.Extra) bool, message, title string) {
 			f := p.findCall(s, e.Result, s.call(pair.Call).ID)
 			f.Message = fmt.Sprintf(message, callName(s.call(pair.Call)))
 			f.Related = []Place{{Session: s.ID, Item: pair.Result.Item}}
-			p.reportCall(s, f, s.quarantine(e.Result, title))
+			fix := s.orOwner(&f, e.Result, s.quarantine(e.Result, title))
+			p.reportCall(s, f, fix)
 		}
 	}
 }

@@ -22,6 +22,44 @@ C<P
 			says: "sub-session C finished; its last message is the answer",
 		},
 		{
+			name: "a child that several calls share: the answer is that of the call's own request",
+			tree: `
+P
+  user
+  root T1>worker(one)=C T2>worker(two)=C
+  root <T2=C
+  user
+C
+  user "one" run=i1
+  user "two" run=i2
+  worker "first" run=i1
+  worker "second" run=i2`,
+			want: `
+				SC707 error P.1 see C.0 see C.1
+				lossless with split: split new1 from C for T2 of P.1; move C.1 to new1 at start; move C.3 to new1 after C.1; set P.2/results/0 child=new1
+				SC716 error P.1 see C.2
+				lossless: insert result T1 from C.2 in P after P.2`,
+		},
+		{
+			name: "a child that several calls with one request share: whose answer it is, nothing tells",
+			tree: `
+P
+  user
+  root T1>worker(one)=C T2>worker(one)=C
+  root <T2=C
+  user
+C
+  user "one" run=i1
+  user "one" run=i2
+  worker "first" run=i1
+  worker "second" run=i2`,
+			want: `
+				SC707 error P.1 see C.0 see C.1
+				lossless with split,guesses: split new1 from C for T2 of P.1; move C.1 to new1 at start; move C.3 to new1 after C.1; set P.2/results/0 child=new1
+				SC716 error P.1 see C.3
+				manual:`,
+		},
+		{
 			name: "at the end of the session, when the writer is dead",
 			tree: `
 P
