@@ -263,9 +263,6 @@ func TestSC707Refuses(t *testing.T) {
 		refused("a summary of both", "", whole+"  summary \"so\"\n", "a summary in it covers", nil),
 		refused("a run without messages", "  run R3 asked(three)\n", whole, "its run R3 has no messages", nil),
 		refused("two runs that are one invocation", "  run R1 run=i1\n  run R2 run=i1\n", whole, "several runs say that they are one invocation", nil),
-		refused("a call without a result", "", whole, "call T2 has no result that names the session", func(tree *session.Tree) {
-			tree.Root().Items[2].Results = tree.Root().Items[2].Results[:1]
-		}),
 		func() ruleCase {
 			c := refused("what a third call asked", "", whole+"  user \"three\" run=i3\n  worker \"third\" run=i3\n", "it holds what none of these calls started", nil)
 			c.want += " see W.4"

@@ -18,12 +18,12 @@ import (
 // It repairs where things stand. What the agent said, it said with the others' messages
 // in view.
 func (p *Pass) split(s *share, m *match, untold string) (fixes []Fix, why string) {
-	if why = cmp.Or(p.unsplittable(s), untold); why != "" {
+	if why = cmp.Or(p.unsplittable(s), m.stillRuns(untold == ""), untold); why != "" {
 		return nil, why
 	}
 	leaving := m.leaving()
-	if why = unnamed(leaving, s.child); why != "" {
-		return nil, why
+	if len(leaving) == 0 {
+		return nil, cmp.Or(unnamed(m.calls), "of the calls that ran there at the same time only one names it")
 	}
 	fix := Fix{
 		Title:  fmt.Sprintf("split session %s: %d calls into %d sessions", Short(s.child.ID), len(m.calls), len(leaving)+1),
@@ -73,22 +73,34 @@ func inTheWay(s *session.Session) string {
 			return "a record in it is of a kind that is not known"
 		}
 	}
-	for _, r := range s.Runs {
+	return ""
+}
+
+// stillRuns says which run may not have ended. That of a call which stays, where it is
+// known, can be open for ever: the caller gave up, and the run stays where it is.
+func (m *match) stillRuns(whole bool) string {
+	stays := map[int]bool{}
+	for _, c := range slices.Concat(m.calls, m.silent) {
+		if whole && c.stays && c.part != nil && !c.guessed && !c.part.guessed {
+			stays[c.part.run] = true
+		}
+	}
+	for n, r := range m.child.Runs {
 		switch {
-		case r.Open && r.State == "":
+		case !r.Open || stays[n]:
+		case r.State == "":
 			return "nothing tells whether its run " + Short(r.ID) + " has ended"
-		case r.Open:
+		default:
 			return "its run " + Short(r.ID) + " has not ended (" + r.State + ")"
 		}
 	}
 	return ""
 }
 
-// unnamed says which of the calls has no result that names the session: there is no
-// place then that could name another one.
-func unnamed(calls []*asker, child *Subject) string {
+// unnamed says which of the calls has no result that names the session.
+func unnamed(calls []*asker) string {
 	for _, c := range calls {
-		if len(c.naming(child)) == 0 {
+		if c.stays {
 			return "call " + c.Call().ID + " has no result that names the session"
 		}
 	}

@@ -15,6 +15,9 @@ type asker struct {
 	answer  session.Digest     // what came back, 0 when unknown
 	part    *part
 	guessed bool
+	// stays: no result of the call names the session, because the call failed or its caller
+	// ended. What it started stays there: nothing of the call could name another one.
+	stays bool
 }
 
 // replies is where a session has calls and results, by the ids of the calls.
@@ -69,7 +72,10 @@ func (s *spawn) naming(child *Subject) []pairing.Occurrence {
 type match struct {
 	child *session.Session
 	calls []*asker
-	parts []*part
+	// silent are calls of the same agent of which nothing says which session they started.
+	// All of them stay.
+	silent []*asker
+	parts  []*part
 }
 
 // matched pairs the calls that share a session with what they started there, as far as
@@ -86,18 +92,52 @@ func matched(s *share) (m *match, why string) {
 func newMatch(s *share, parts []*part) *match {
 	m := &match{child: s.child.Session, parts: parts}
 	for _, sp := range s.spawns {
-		c := &asker{spawn: sp, result: pairing.Occurrence{Item: -1}}
-		if at := sp.answers(); len(at) > 0 {
-			c.result = at[len(at)-1]
-			r := sp.parent.result(c.result)
-			if c.answer = r.Answer; c.answer == 0 {
-				c.answer = r.Digest
-			}
-		}
+		c := newAsker(sp)
+		c.stays = len(c.naming(s.child)) == 0
 		m.calls = append(m.calls, c)
 	}
-	slices.SortStableFunc(m.calls, func(a, b *asker) int { return a.made().Compare(b.made()) })
+	for _, sp := range s.silent() {
+		c := newAsker(sp)
+		c.stays = true
+		if slices.ContainsFunc(parts, func(a *part) bool { return m.sameRun(c, a) || m.sameRequest(c, a) }) {
+			m.silent = append(m.silent, c)
+		}
+	}
+	for _, calls := range [][]*asker{m.calls, m.silent} {
+		slices.SortStableFunc(calls, func(a, b *asker) int { return a.made().Compare(b.made()) })
+	}
 	return m
+}
+
+func newAsker(sp spawn) *asker {
+	c := &asker{spawn: sp, result: pairing.Occurrence{Item: -1}}
+	if at := sp.answers(); len(at) > 0 {
+		c.result = at[len(at)-1]
+		r := sp.parent.result(c.result)
+		if c.answer = r.Answer; c.answer == 0 {
+			c.answer = r.Digest
+		}
+	}
+	return c
+}
+
+// silent are the calls of the sessions with the sharing calls that ask the same agent and
+// of which nothing says which session they started.
+func (s *share) silent() []spawn {
+	var list []spawn
+	seen := map[*Subject]bool{}
+	for _, sp := range s.spawns {
+		if seen[sp.parent] {
+			continue
+		}
+		seen[sp.parent] = true
+		for _, d := range sp.parent.Replay.Delegations {
+			if to := d.Call().Delegation; d.Child == nil && to.Child == "" && to.Agent == sp.Call().Delegation.Agent {
+				list = append(list, spawn{d, sp.parent, s.child})
+			}
+		}
+	}
+	return list
 }
 
 // made is when the call was made.
@@ -132,14 +172,16 @@ func (m *match) meanwhile(c *asker, a *part) bool {
 
 // pair gives every call its part: the only one that a kind of evidence ties it to, if
 // that ties no other call to it; then, of equal ones, the next in order, which is a
-// guess. What is left is no pair unless it is one of each.
+// guess. What is left is no pair unless it is one of each; a silent call may never have
+// reached the agent.
 func (m *match) pair() (why string) {
+	all := slices.Concat(m.calls, m.silent)
 	for _, tied := range evidence {
-		for m.pairOnly(tied) {
+		for m.pairOnly(all, tied) {
 		}
 	}
 	for _, tied := range evidence {
-		for _, c := range m.calls {
+		for _, c := range all {
 			if c.part != nil {
 				continue
 			}
@@ -163,9 +205,9 @@ func (m *match) pair() (why string) {
 
 // pairOnly pairs what one kind of evidence leaves no choice for, and reports whether
 // there was any.
-func (m *match) pairOnly(tied func(*match, *asker, *part) bool) bool {
+func (m *match) pairOnly(all []*asker, tied func(*match, *asker, *part) bool) bool {
 	found := false
-	for _, c := range m.calls {
+	for _, c := range all {
 		if c.part != nil {
 			continue
 		}
@@ -173,7 +215,7 @@ func (m *match) pairOnly(tied func(*match, *asker, *part) bool) bool {
 		if len(a) != 1 {
 			continue
 		}
-		if !slices.ContainsFunc(m.calls, func(other *asker) bool {
+		if !slices.ContainsFunc(all, func(other *asker) bool {
 			return other != c && other.part == nil && tied(m, other, a[0])
 		}) {
 			c.take(a[0], false)
@@ -201,8 +243,8 @@ func (c *asker) take(a *part, guessed bool) {
 // guessed counts the calls whose part, or whose run, is only the likely one.
 func (m *match) guessed() int {
 	n := 0
-	for _, c := range m.calls {
-		if c.guessed || c.part.guessed {
+	for _, c := range slices.Concat(m.calls, m.silent) {
+		if c.part != nil && (c.guessed || c.part.guessed) {
 			n++
 		}
 	}

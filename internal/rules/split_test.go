@@ -131,6 +131,36 @@ func TestASplitGivesEveryCallWhatItStarted(t *testing.T) {
 			want:  "T2 W.1", allow: allowSure,
 		},
 		{
+			name:  "what a call started whose result names no session stays",
+			calls: "root T1>w(one)=W T2>w(two) T3>w(three)=W\n  root <T1=W <T2! <T3=W",
+			child: "user \"one\" run=i1\n  user \"two\" run=i2\n  user \"three\" run=i3\n  w \"a\" run=i1\n  w \"c\" run=i3",
+			want:  "T3 W.2", allow: allowSure,
+		},
+		{
+			name:  "so does what a call without a result started, whose run is open for ever",
+			calls: "root T1>w(one)=W T2>w(two) T3>w(three)=W\n  root <T1=W <T3=W",
+			child: "run R1 run=i1\n  run R2 run=i2 open\n  run R3 run=i3\n  user \"two\" run=i2\n  user \"one\" run=i1\n  user \"three\" run=i3\n  w \"a\" run=i1\n  w \"c\" run=i3",
+			want:  "T3 W.2 R3", allow: allowSure,
+		},
+		{
+			name:  "calls without a result of which the store says what they started keep the session alone",
+			calls: "root T1>w(one)=W T2>w(two)=W T3>w(three)=W\n  root <T1=W <T3=W",
+			child: "user \"one\" run=i1\n  user \"two\" run=i2\n  user \"three\" run=i3\n  w \"a\" run=i1\n  w \"c\" run=i3",
+			want:  "T1 W.0; T3 W.2", allow: allowSure,
+		},
+		{
+			name:  "a call that never reached the agent has no part of it",
+			calls: "root T1>w(one)=W T2>w(two) T3>w(three)=W\n  root <T1=W <T2! <T3=W",
+			child: "user \"one\" run=i1\n  user \"three\" run=i3\n  w \"a\" run=i1\n  w \"c\" run=i3",
+			want:  "T3 W.1", allow: allowSure,
+		},
+		{
+			name:  "equal requests, of which one names no session: which is which is a guess",
+			calls: "root T1>w(one)=W T2>w(one) T3>w(three)=W\n  root <T1=W \"a\" <T2! <T3=W \"c\"",
+			child: "user \"one\" run=i1\n  user \"one\" run=i2\n  user \"three\" run=i3\n  w \"c\" run=i3",
+			want:  "T3 W.2", allow: allowGuessed,
+		},
+		{
 			name:  "a call that waited for an approval has two results that name it",
 			calls: "root T1>w(one)=W T2>w(two)=W\n  root <T1=W <T2?=W\n  root <T2=W",
 			child: "user \"one\" run=i1\n  user \"two\" run=i2\n  w \"a\" run=i1\n  w \"b\" run=i2",

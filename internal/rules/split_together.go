@@ -77,10 +77,15 @@ func (m *match) overlaps() (pairs [][2]int) {
 }
 
 // leaving are the calls that get a session of their own: of those that ran together all
-// but the one whose request came first. The others stay, one after another.
+// but the one whose request came first, or all but those that have to stay. The others
+// stay, one after another.
 func (m *match) leaving() []*asker {
 	var list []*asker
 	for _, group := range m.together() {
+		if can := slices.DeleteFunc(slices.Clone(group), func(c *asker) bool { return c.stays }); len(can) < len(group) {
+			list = append(list, can...)
+			continue
+		}
 		timeless := slices.ContainsFunc(group, func(c *asker) bool { return c.part.began(m.child).IsZero() })
 		slices.SortFunc(group, func(a, b *asker) int {
 			order := cmp.Compare(a.part.first(), b.part.first())
