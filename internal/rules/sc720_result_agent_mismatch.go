@@ -42,14 +42,18 @@ func reportResultAgent(p *Pass, s *Subject, d *replay.Delegation) {
 	default:
 		f.Message = "the result of call " + callName(d.Call()) + " stands before its sub-session item"
 	}
-	if foreign {
+	if foreign && p.Store.ForeignText {
+		f.Message += "; a repair leaves the name as it is, because it decides what each agent is shown"
+	} else if foreign {
 		caller := d.Caller()
 		fix.Edits = append(fix.Edits, session.Edit{Op: session.Set, Ref: f.Ref, Field: "agent_name", Value: &caller})
 	}
 	if early {
 		fix.Edits = append(fix.Edits, session.Edit{Op: session.Move, Ref: f.Ref, To: s.ID, After: s.ItemRef(d.Reference)})
 	}
-	f.Fixes = []Fix{fix}
+	if len(fix.Edits) > 0 {
+		f.Fixes = []Fix{fix}
+	}
 	p.Report(f)
 }
 
