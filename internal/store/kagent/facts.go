@@ -3,6 +3,7 @@ package kagent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
@@ -30,10 +31,15 @@ func (r *reader) facts(ctx context.Context, db *sqlite.DB) (session.Store, error
 	for _, l := range r.lost {
 		facts.Faults = append(facts.Faults, l.Fault(tableTasks))
 	}
-	stray, err := r.strayTasks(ctx, db)
-	facts.Faults = append(facts.Faults, stray...)
+	for _, stray := range []func(context.Context, *sqlite.DB) ([]session.Fault, error){r.strayTasks, r.tasksOfOthers} {
+		faults, err := stray(ctx, db)
+		if err != nil {
+			return facts, err
+		}
+		facts.Faults = append(facts.Faults, faults...)
+	}
 	facts.Faults = append(facts.Faults, r.unowned()...)
-	return facts, err
+	return facts, nil
 }
 
 // sharedChildren is what keeps calls apart, and from when on (c1: kagent-dev/kagent
@@ -69,6 +75,27 @@ func (r *reader) strayTasks(ctx context.Context, db *sqlite.DB) (faults []sessio
 		})
 	}
 	return faults, nil
+}
+
+// tasksOfOthers are the tasks of a user who has no session with their id, though others
+// have one (K4): one fault for each user and id.
+func (r *reader) tasksOfOthers(ctx context.Context, db *sqlite.DB) (faults []session.Fault, err error) {
+	if !r.has(tableTasks, "id", "session_id", "data", "user_id") {
+		return nil, nil
+	}
+	err = pairs(ctx, db, `select distinct session_id, user_id from task t where user_id <> '' and session_id in (select id from session)
+		and not exists (select 1 from session s where s.id = t.session_id and s.user_id = t.user_id) order by 1, 2`,
+		func(id, user string) {
+			list := slices.DeleteFunc(slices.Clone(r.tasks[id]), func(t task) bool { return t.owner != user })
+			if len(list) == 0 {
+				return
+			}
+			faults = append(faults, session.Fault{
+				Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Session: user + "/" + id, Table: tableTasks, Key: list[0].run.ID}, Count: len(list),
+				Detail: fmt.Sprintf("%s has %s, from task %.60q on, of user %.60q, who has no session %.60q", tableTasks, counted(len(list), "row"), list[0].run.ID, user, id),
+			})
+		})
+	return faults, err
 }
 
 // unowned tells of tasks that nobody is shown: those without a user, where tasks have

@@ -35,6 +35,7 @@ func TestFaults(t *testing.T) {
 		{"an event of no session", []string{storing("e", said)}, []session.FaultKind{session.OrphanRecord}},
 		{"a task of a session that is not there", []string{taskOf("t", mine, ", 'x', 'u'", completed)}, []session.FaultKind{session.OrphanRecord}},
 		{"a task of no session", []string{taskOf("t", ", user_id", ", 'u'", completed)}, []session.FaultKind{session.OrphanRecord}},
+		{"a task of a user who has no session with its id", []string{ofSession, taskOf("t", mine, ", 's', 'somebody'", completed)}, []session.FaultKind{session.OrphanRecord}},
 		{"a task of nobody", []string{ofSession, taskOf("t", ", session_id", ", 's'", completed)}, []session.FaultKind{session.OrphanRecord}},
 		{
 			"tasks in both shapes",
