@@ -113,6 +113,30 @@ func TestWhatCannotBeWrittenIsLeftOut(t *testing.T) {
 	}
 }
 
+// TestSplitOfEventsWithoutATime splits a session of which the events of one run have times
+// that are none.
+func TestSplitOfEventsWithoutATime(t *testing.T) {
+	for _, time := range []string{"'none'", "''", "NULL", "x'626c6f62'"} {
+		path, truth := build(t, kagenttest.Program{Conversations: []kagenttest.Conversation{
+			{Turns: turnOf(ask(kagenttest.Worker, "look left"), ask(kagenttest.Worker, "look right"))},
+		}}, kagenttest.Forms["python"])
+		for _, call := range truth.Calls {
+			run(t, path, fmt.Sprintf("update event set created_at = %s where id = '%s'", time, call.Events[len(call.Events)-1]))
+		}
+		before := storetest.Dump(t, path)
+		_, receipt, err := repairtest.Repair(path, "split")
+		if err != nil {
+			t.Fatal(time, err)
+		}
+		if receipt != nil {
+			if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		unchangedIn(t, path, before)
+	}
+}
+
 // TestSplitLeavesWhatAFailedCallStarted parts the calls whose results name their session
 // from one whose result does not: what that one started stays.
 func TestSplitLeavesWhatAFailedCallStarted(t *testing.T) {

@@ -26,9 +26,12 @@ func createSession(s *session.Session, like eventlog.Row) ([]sqlite.Field, error
 	} {
 		value := sqlite.Kept(like.Value(t.column))
 		if len(s.Items) > 0 && value != nil {
-			var err error
-			if value, err = timeLike(value, t.of(s.Items).Position); err != nil {
+			at, err := timeLike(value, t.of(s.Items).Position)
+			if _, wrong := parseTime(value); err != nil && wrong != "" {
 				return nil, err
+			}
+			if err == nil { // else the event has no time, and the session keeps that of the other one
+				value = at
 			}
 		}
 		row.set(t.column, value)

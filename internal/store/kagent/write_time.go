@@ -24,7 +24,11 @@ func timeLike(like any, position int64) (any, error) {
 			zone = strings.Replace(zone, "Z07", "-07", 1)
 		}
 		at := time.Date(clock.Year(), clock.Month(), clock.Day(), clock.Hour(), clock.Minute(), clock.Second(), clock.Nanosecond(), t.Location())
-		return at.Format(seconds + "05" + fractionLike(text) + zone), nil
+		formed := at.Format(seconds + "05" + fractionLike(text) + zone)
+		if _, wrong := parseTime(formed); wrong != "" {
+			break // the place of a time that is none
+		}
+		return formed, nil
 	}
 	return nil, problem.New(problem.RolledBack, "", "a record cannot get a place beside one whose time is none in a text")
 }
