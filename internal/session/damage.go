@@ -18,7 +18,7 @@ type Damage struct {
 // Add takes in the faults that tell of damage.
 func (d *Damage) Add(faults []Fault) {
 	for i := range faults {
-		if faults[i].damage() {
+		if faults[i].Kind == StoreDamaged {
 			d.add(&faults[i])
 		}
 	}
@@ -39,11 +39,8 @@ func (d *Damage) add(f *Fault) {
 		d.First, d.Remedy = f.Loss(), f.Remedy
 	}
 	d.records += max(f.Count, 1)
-	d.pages = d.pages || f.damage()
+	d.pages = d.pages || f.Kind == StoreDamaged
 }
-
-// damage reports whether a part of the store could not be read.
-func (f *Fault) damage() bool { return f.Kind == StoreDamaged && !f.Gone }
 
 // String is the first damage and how many there are besides, "" for none.
 func (d *Damage) String() string {
@@ -62,7 +59,7 @@ func Incomplete(facts *Store, tree *Tree) string {
 	var d Damage
 	for i := range facts.Faults {
 		f := &facts.Faults[i]
-		if f.damage() || f.Unread(nil) && (f.Ref.Session == "" || tree.Session(f.Ref.Session) != nil) {
+		if f.Kind == StoreDamaged || f.Unread(nil) && (f.Ref.Session == "" || tree.Session(f.Ref.Session) != nil) {
 			d.add(f)
 		}
 	}

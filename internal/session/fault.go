@@ -43,8 +43,6 @@ type Fault struct {
 	// Lost: what it is about is stored, and not among the sessions and items that the
 	// store yields. Damage and orphans always are.
 	Lost bool
-	// Gone: what is damaged is not stored any more, so that everything there is was read.
-	Gone bool
 }
 
 // Loss says what was not read, and why.
@@ -60,7 +58,7 @@ func (f *Fault) Loss() string {
 func (f *Fault) Unread(items []Item) bool {
 	switch f.Kind {
 	case StoreDamaged:
-		return f.damage()
+		return true
 	case OrphanRecord: // one that is about a column only was read
 		return f.Field == ""
 	case Undecodable:

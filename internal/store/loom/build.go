@@ -67,7 +67,6 @@ func (b *builder) readSteps(ctx context.Context) error {
 	}
 	if gaps := missing(files); gaps != "" {
 		b.fault(session.StoreDamaged, historyFolder, "the history of "+b.id+" lacks "+gaps+": what these steps did is lost")
-		b.session.Faults[len(b.session.Faults)-1].Gone = true
 	}
 	return nil
 }
