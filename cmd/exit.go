@@ -131,7 +131,7 @@ func (p *program) finish(ran *cobra.Command, err error) int {
 	if err != nil && p.config == nil && problem.ClassOf(err) == 0 && !errors.Is(err, errInterrupted) {
 		err = problem.New(problem.Usage, "See `"+ran.CommandPath()+" --help`.", "%v", err)
 	}
-	if errors.Is(err, syscall.EPIPE) {
+	if errors.Is(err, syscall.EPIPE) && !errors.Is(err, errChanged) {
 		return exitClosedPipe // and nobody is there to read why
 	}
 	p.report(err)

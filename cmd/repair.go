@@ -88,6 +88,7 @@ func addRepairFlags(cmd *cobra.Command, p *program) {
 }
 
 func runRepair(ctx context.Context, p *program, args []string) error {
+	defer surviveClosedPipes()()
 	r, err := newRepairRun(p)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/atomicfile"
@@ -35,7 +36,7 @@ func (r *repairRun) inPlace(ctx context.Context) error {
 	if refused != nil && !r.plan.Empty() && !r.config.DryRun && r.config.PlanOut == "" {
 		return refused
 	}
-	if err := r.writer.Plan(r.plan, r.facts, r.left); err != nil {
+	if err := r.show(); err != nil {
 		return err
 	}
 	if r.plan.Empty() {
@@ -54,6 +55,15 @@ func (r *repairRun) inPlace(ctx context.Context) error {
 		return refused
 	}
 	return r.confirm(ctx)
+}
+
+// show prints the plan.
+func (r *repairRun) show() error {
+	err := r.writer.Plan(r.plan, r.facts, r.left)
+	if err == nil || errors.Is(err, syscall.EPIPE) {
+		return err
+	}
+	return &problem.Error{Class: problem.Unreadable, Err: err, What: "nothing was changed: the plan could not be printed: " + problem.Reason(err)}
 }
 
 // backupTime is the form of the time in the name of a backup, in UTC.
@@ -132,10 +142,7 @@ func (r *repairRun) apply(ctx context.Context, backup string) error {
 	if err != nil {
 		return partly(receipt, err)
 	}
-	return r.end(render.Outcome{
-		Applied: true, Backup: backup, Receipt: receipt.Path(), Ledger: &receipt.Ledger, ExitCode: r.code(),
-		Next: []render.Command{undoCommand(receipt)},
-	})
+	return r.applied(receipt, render.Outcome{Backup: backup, Next: []render.Command{undoCommand(receipt)}})
 }
 
 // noteLeftovers names what may be the remains of a killed process in the folder of a

@@ -25,7 +25,7 @@ func (r *repairRun) toFile(ctx context.Context) (err error) {
 	if !r.copyable() && !r.plan.Empty() && !r.config.DryRun {
 		return r.refusal()
 	}
-	if err := r.writer.Plan(r.plan, r.facts, r.left); err != nil {
+	if err := r.show(); err != nil {
 		return err
 	}
 	if r.plan.Empty() {
@@ -59,5 +59,5 @@ func (r *repairRun) write(ctx context.Context, opened *registry.Opened) error {
 	if err != nil {
 		return err
 	}
-	return r.end(render.Outcome{Applied: true, Output: out, Receipt: receipt.Path(), Ledger: &receipt.Ledger, ExitCode: r.code()})
+	return r.applied(receipt, render.Outcome{Output: out})
 }

@@ -85,15 +85,18 @@ func (r *repairRun) adopt(ctx context.Context, st store.Store) error {
 		return problem.New(problem.Usage, next, "the plan in %s is for a store of the kind %s, schema %s; %s is of the kind %s, schema %s",
 			r.config.Plan, plan.Store.Kind, plan.Store.Generation, r.path, r.facts.Kind, r.facts.Generation)
 	}
-	titles := map[string]string{}
+	titles, found := map[string]string{}, map[string][]*check.Finding{}
 	result, err := check.Run(ctx, st, check.Options{
-		Rules: rules.Usual(), Judge: plan.Judge(), EachTree: func(tree *session.Tree, _ []*check.Finding) { titles[tree.Root().ID] = tree.Root().Title },
+		Rules: rules.Usual(), Judge: plan.Judge(), EachTree: func(tree *session.Tree, list []*check.Finding) {
+			root := tree.Root()
+			titles[root.ID], found[root.ID] = root.Title, list
+		},
 	})
 	if err != nil {
 		return err
 	}
 	for _, t := range plan.Trees {
-		t.Title = titles[t.Root]
+		t.Title, t.Before = titles[t.Root], found[t.Root]
 	}
 	for _, f := range result.Findings {
 		if slices.Contains(plan.Left, f.Fingerprint) {

@@ -46,6 +46,7 @@ receipt still holds the whole store as it was.
 }
 
 func runUndo(ctx context.Context, p *program, path string) error {
+	defer surviveClosedPipes()()
 	receipt, err := repair.ReadReceipt(path)
 	if errors.Is(err, repair.ErrNoReceipt) {
 		return notAReceipt(path, err)
@@ -82,10 +83,14 @@ func undo(ctx context.Context, p *program, receipt *repair.Receipt, path string)
 		return errors.Join(err, errChanged)
 	}
 	if undone > 0 {
-		if err != nil {
-			err = errors.Join(err, errChanged)
+		told := p.tell("%s as before the repair: %s", areBack(undone), name)
+		switch {
+		case err != nil:
+			return errors.Join(err, errChanged, told)
+		case told != nil:
+			return untold(told, areBack(undone)+" as before the repair: "+subject.Path, "Nothing else is missing.")
 		}
-		return errors.Join(p.tell("%s as before the repair: %s", areBack(undone), name), err)
+		return nil
 	}
 	if err != nil {
 		return err

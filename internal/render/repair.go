@@ -24,6 +24,9 @@ type Outcome struct {
 	Ledger   *repair.Ledger // nil when nothing was changed
 	ExitCode int
 	Next     []Command // what to type when nothing was changed
+
+	LeftOut []repair.LeftOut // trees of the plan that could not be repaired
+	Left    []*check.Finding // what is left after a plan that was carried out
 }
 
 // RepairOptions say how a repair is printed.

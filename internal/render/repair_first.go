@@ -2,6 +2,7 @@ package render
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,10 +31,13 @@ func storedIn(c repair.FirstChange) string {
 	return " of " + stepPlace(c.SignedIn, -1)
 }
 
-// firstOfAll says the same of all trees in short.
-func (r *repairText) firstOfAll(out *strings.Builder) {
+// firstOfAll says the same of all trees that were changed in short.
+func (r *repairText) firstOfAll(out *strings.Builder, leftOut []repair.LeftOut) {
 	var changed, signed []string
 	for _, t := range r.plan.Trees {
+		if slices.ContainsFunc(leftOut, func(l repair.LeftOut) bool { return l.Root == t.Root }) {
+			continue
+		}
 		for _, c := range t.First {
 			changed = append(changed, stepPlace(c.Session, c.Item))
 			if c.Signed != nil {

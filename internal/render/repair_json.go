@@ -22,6 +22,7 @@ type repairDocument struct {
 	Backup   string         `json:"backup,omitzero"`
 	Receipt  string         `json:"receipt,omitzero"`
 	Ledger   *repair.Ledger `json:"ledger,omitzero"`
+	LeftOut  []jsonLeftOut  `json:"left_out,omitempty"`
 	Left     jsonLeft       `json:"left"`
 	ExitCode int            `json:"exit_code"`
 }
@@ -34,6 +35,18 @@ type jsonLeft struct {
 	Refused  int `json:"refused"` // sessions
 }
 
+// jsonLeftOut is a tree of the plan that could not be repaired.
+type jsonLeftOut struct {
+	Root string `json:"root"`
+	Why  string `json:"why"`
+	Next string `json:"next,omitzero"`
+}
+
+func leftOf(found []*check.Finding) jsonLeft {
+	count := (&check.Result{Findings: found}).Count
+	return jsonLeft{Errors: count(rules.Error), Warnings: count(rules.Warning), Infos: count(rules.Info), Refused: len(refusedSessions(found))}
+}
+
 // repairJSON prints one document when all is known.
 type repairJSON struct {
 	RepairOptions
@@ -42,8 +55,7 @@ type repairJSON struct {
 }
 
 func (r *repairJSON) Plan(plan *repair.Plan, _ *session.Store, left []*check.Finding) error {
-	count := (&check.Result{Findings: left}).Count
-	r.plan, r.left = plan, jsonLeft{Errors: count(rules.Error), Warnings: count(rules.Warning), Infos: count(rules.Info), Refused: len(refusedSessions(left))}
+	r.plan, r.left = plan, leftOf(left)
 	return nil
 }
 
@@ -54,8 +66,15 @@ func (r *repairJSON) Close(o Outcome) error {
 	if err != nil {
 		return err
 	}
+	var out []jsonLeftOut
+	for _, l := range o.LeftOut {
+		out = append(out, jsonLeftOut(l))
+	}
+	if o.Applied {
+		r.left = leftOf(o.Left)
+	}
 	return JSON(r.Screen.Plain(), repairDocument{
 		Schema: repairSchema, Tool: r.Tool, Plan: plan, Applied: o.Applied, Output: o.Output,
-		Backup: o.Backup, Receipt: o.Receipt, Ledger: o.Ledger, Left: r.left, ExitCode: o.ExitCode,
+		Backup: o.Backup, Receipt: o.Receipt, Ledger: o.Ledger, LeftOut: out, Left: r.left, ExitCode: o.ExitCode,
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
@@ -35,7 +36,8 @@ func (r *repairText) applied(out *strings.Builder, o Outcome) {
 	}
 	done = append(done, "applied", "verified: "+accounted(*o.Ledger))
 	out.WriteString(ui.Hang("", "", ui.Green.Render("✓")+" "+strings.Join(done, "  "+ui.Green.Render("✓")+" "), r.Screen.TextWidth()))
-	r.firstOfAll(out)
+	r.leftOut(out, o.LeftOut)
+	r.firstOfAll(out, o.LeftOut)
 	if o.Output != "" {
 		out.WriteString("Written to: " + ui.Clean(ui.Tilde(o.Output, r.Home)) + "\nWhat left:  " + ui.Clean(ui.Tilde(o.Receipt, r.Home)) +
 			"\nThe store itself was not changed.\n")
@@ -46,6 +48,21 @@ func (r *repairText) applied(out *strings.Builder, o Outcome) {
 	}
 	for _, n := range o.Next {
 		out.WriteString("Undo with: " + ui.Clean(n.Line) + "\n")
+	}
+}
+
+// leftOut names the sessions that could not be repaired.
+func (r *repairText) leftOut(out *strings.Builder, list []repair.LeftOut) {
+	for i, l := range list {
+		if i == r.MaxSteps && r.MaxSteps > 0 {
+			out.WriteString("…and " + ui.Count(len(list)-i, "session") + " more left out (--format json lists all)\n")
+			return
+		}
+		text := "Left out: session " + ui.Clean(rules.Short(l.Root)) + " is as before: " + ui.Ended(ui.Clean(l.Why))
+		if l.Next != "" {
+			text += " " + ui.Sentence(ui.Clean(l.Next))
+		}
+		out.WriteString(ui.Hang("", "  ", text, r.Screen.TextWidth()))
 	}
 }
 

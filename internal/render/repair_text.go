@@ -71,7 +71,11 @@ func (r *repairText) foot(out *strings.Builder, plan *repair.Plan, store *sessio
 		out.WriteString(ui.Hang("", "  ", again, r.Screen.TextWidth()))
 	}
 	if len(left) > 0 {
-		out.WriteString("Left as it is: " + severities(left) + "  (" + ui.Clean(r.listing(left)) + ")\n")
+		what, where := "Left as it is: "+severities(left), r.listing(left)
+		if !plan.Empty() { // some of these are found only when the repair is done
+			what, where = "After this repair, "+severities(left)+" will remain", "then: "+where
+		}
+		out.WriteString(what + "  (" + ui.Clean(where) + ")\n")
 		out.WriteString(allowable(left, r.Screen.TextWidth()))
 		out.WriteString(refusedStill(left, r.Screen.TextWidth()))
 	}

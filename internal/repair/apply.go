@@ -41,9 +41,11 @@ var firstBatch = 20_000
 var atStep = func(string) {}
 
 // Run backs the store up, makes the plan's changes tree by tree, verifies them
-// before they are committed, and writes the receipt. On an error the batch that
-// was under way is rolled back; what was committed before it stays and is in
-// the receipt, which is nil when nothing was changed. The editor is closed then.
+// before they are committed, and writes the receipt. Trees that fail are left out,
+// and named in Receipt.LeftOut; when all do, that is an error of class RolledBack. On
+// any other error the batch that was under way is rolled back; what was committed
+// before it stays and is in the receipt, which is nil when nothing was changed. The
+// editor is closed then.
 func (a Apply) Run(ctx context.Context, ed store.Editor, plan *Plan) (*Receipt, error) {
 	r := newReceipt(plan, a)
 	defer func() { _ = r.Close() }() // all of it is on the disk
@@ -53,13 +55,16 @@ func (a Apply) Run(ctx context.Context, ed store.Editor, plan *Plan) (*Receipt, 
 	for items := firstBatch; err == nil && len(trees) > 0; {
 		n := batchOf(trees, items)
 		start := time.Now() //nolint:forbidigo // how trees share transactions may depend on the machine, what becomes of them does not
-		err = run.batch(trees[:n])
+		err = run.parts(trees[:n])
 		items = nextBatch(trees[:n], time.Since(start)) //nolint:forbidigo // see above
 		if err == nil {
 			if trees = trees[n:]; len(trees) > 0 {
 				err = ed.Begin(ctx)
 			}
 		}
+	}
+	if err == nil && len(r.Batches) == 0 {
+		err = run.nothing
 	}
 	if moved := ed.Replaced(); err != nil && moved != nil {
 		err = errors.Join(moved, err) // which may well be why it failed
@@ -114,7 +119,8 @@ type application struct {
 	ed      store.Editor
 	plan    *Plan
 	receipt *Receipt
-	backed  bool // the backup is there
+	backed  bool  // the backup is there
+	nothing error // why nothing could be changed, as long as nothing was
 }
 
 // begin backs up and locks. Where somebody changed the store between the two,
@@ -146,7 +152,7 @@ func (a *application) begin() error {
 func (a *application) batch(trees []*Tree) error {
 	b, err := a.change(trees)
 	if err != nil {
-		return errors.Join(err, a.ed.Rollback())
+		return unclean(err, a.ed.Rollback())
 	}
 	r := a.receipt
 	before := r.tail
@@ -158,7 +164,7 @@ func (a *application) batch(trees []*Tree) error {
 		}
 	}
 	if err != nil {
-		return errors.Join(err, a.ed.Rollback(), r.cut(before))
+		return unclean(err, errors.Join(a.ed.Rollback(), r.cut(before)))
 	}
 	atStep("committed")
 	r.keep(b)
@@ -290,13 +296,22 @@ func (a *application) verify(facts *session.Store, foretold []*carried) (map[str
 	return a.ed.Sums(a.ctx, ids)
 }
 
+// mismatch is how a result differs from what was planned.
+type mismatch struct{ error }
+
 func notVerified(plan *Plan, err error) error {
 	return &problem.Error{
-		Class: problem.RolledBack, Err: err,
+		Class: problem.RolledBack, Err: mismatch{err},
 		What: fmt.Sprintf("the repair of %s was rolled back, because the result is not what was planned: %v", plan.Store.Path, err),
-		Next: "Nothing was changed. Please report it, with `sessctl export --redact` of the session.",
+		Next: nothingChanged + reportIt,
 	}
 }
+
+// What to do about a repair of which sessctl itself has to be mended.
+const (
+	nothingChanged = "Nothing was changed. "
+	reportIt       = "Please report it, with `sessctl export --redact` of the session."
+)
 
 // forget removes the backup of a repair that changed nothing.
 func (a *application) forget() error {

@@ -30,6 +30,9 @@ type Receipt struct {
 	Ledger  Ledger
 	Batches []*Batch
 
+	// LeftOut are the trees of the plan that stayed as they were.
+	LeftOut []LeftOut
+
 	path   string
 	closed bool // its end is there: no batch is missing
 	file   *os.File

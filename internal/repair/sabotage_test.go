@@ -2,9 +2,11 @@ package repair_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,12 +23,17 @@ import (
 type saboteur struct {
 	store.Editor
 	spoil func(tree *session.Tree)
-	done  bool
+	roots []string // of the trees that it spoils; nil for all
+	fail  error    // what it says when it has spoilt one
+	tried int
 }
 
 func (s *saboteur) Write(ctx context.Context, change *store.Change) error {
-	if !s.done {
-		s.done = true
+	if s.roots == nil || slices.Contains(s.roots, change.After.Root().ID) {
+		s.tried++
+		if s.fail != nil {
+			return errors.Join(s.Editor.Write(ctx, change), s.fail)
+		}
 		wrong := *change
 		wrong.After = copyOf(change.After)
 		s.spoil(wrong.After)
@@ -171,5 +178,94 @@ func reusingStore(t *testing.T, path string) {
 		if _, err := plain.Exec(statement); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestATreeThatFailsIsLeftOut: a session whose repair fails, whatever the reason, stays
+// as it was, and all others are repaired; one undo takes that back.
+func TestATreeThatFailsIsLeftOut(t *testing.T) {
+	for name, tt := range map[string]struct {
+		fail error
+		why  string
+	}{
+		"what is stored is not what was planned": {nil, "the result would not be what was planned: session "},
+		"the adapter refuses":                    {problem.New(problem.RolledBack, "do this", "no place for that"), "no place for that"},
+		"an error of a library":                  {errors.New("odd value"), "odd value"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "session.db")
+			leakyStore(t, path)
+			before := agentDump(t, path)
+			plan, kind, err := repairtest.Plan(path)
+			if err != nil || len(plan.Trees) < 3 {
+				t.Fatalf("%d trees, %v", len(plan.Trees), err)
+			}
+			var roots []string
+			for _, tree := range []*repair.Tree{plan.Trees[0], plan.Trees[len(plan.Trees)-1]} {
+				roots = append(roots, tree.Root)
+			}
+			ed, err := kind.Edit(t.Context(), path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lose := func(tree *session.Tree) { s := tree.Sessions[len(tree.Sessions)-1]; s.Items = s.Items[:len(s.Items)-1] }
+			bad := &saboteur{Editor: ed, spoil: lose, roots: roots, fail: tt.fail}
+			apply := repair.Apply{Backup: path + ".backup", Receipt: path + ".receipt.json", Prologue: kind.Prologue}
+			receipt, err := apply.Run(t.Context(), bad, plan)
+			if err = errors.Join(err, ed.Close()); err != nil || receipt.State != repair.Done {
+				t.Fatalf("receipt %v, error %v", receipt, err)
+			}
+			var left []string
+			for _, out := range receipt.LeftOut {
+				left = append(left, out.Root)
+				if !strings.HasPrefix(out.Why, tt.why) {
+					t.Errorf("why: %q", out.Why)
+				}
+			}
+			if !slices.Equal(left, roots) {
+				t.Errorf("left out: %v, want %v", left, roots)
+			}
+			again, _, err := repairtest.Plan(path)
+			if err != nil || len(again.Trees) != len(roots) {
+				t.Errorf("%d trees have something to do, want the %d that were left out (%v)", len(again.Trees), len(roots), err)
+			}
+			if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(before, agentDump(t, path)); diff != "" {
+				t.Errorf("after the undo, before (-), now (+):\n%s", diff)
+			}
+		})
+	}
+}
+
+// An error that is about the store or the disk, and not about a tree, ends the repair at
+// once.
+func TestWhatIsAboutNoTreeIsNotTriedAgain(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "session.db")
+	leakyStore(t, path)
+	before := agentDump(t, path)
+	for _, fail := range []error{
+		problem.New(problem.Busy, "", "in use"), problem.New(problem.Unreadable, "", "the disk is full"), context.Canceled,
+	} {
+		plan, kind, err := repairtest.Plan(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ed, err := kind.Edit(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bad := &saboteur{Editor: ed, fail: fail}
+		receipt, err := repair.Apply{Backup: path + ".backup", Receipt: path + ".receipt.json", Prologue: kind.Prologue}.Run(t.Context(), bad, plan)
+		if !errors.Is(err, fail) || receipt != nil || bad.tried != 1 {
+			t.Errorf("receipt %v, error %v after %d trees", receipt, err, bad.tried)
+		}
+		if err := ed.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(before, agentDump(t, path)); diff != "" {
+		t.Errorf("something was changed: before (-), now (+):\n%s", diff)
 	}
 }
