@@ -199,7 +199,7 @@ func (a *application) change(trees []*Tree) (*Batch, error) {
 		return nil, err
 	}
 	b := &Batch{}
-	all := &carried{edited: recordSet{}}
+	all := &carried{edited: recordSet{}, set: recordSet{}}
 	var results []*carried
 	for _, t := range trees {
 		c, err := a.tree(t, st, stored)
@@ -213,6 +213,7 @@ func (a *application) change(trees []*Tree) (*Batch, error) {
 		results = append(results, c)
 		all.gone, all.added = append(all.gone, c.gone...), all.added+c.added
 		maps.Copy(all.edited, c.edited)
+		maps.Copy(all.set, c.set)
 		all.emptied = append(all.emptied, c.emptied...)
 		b.Kept = append(b.Kept, c.kept...)
 		b.Fixes = append(b.Fixes, t.Fixes...)
@@ -228,8 +229,33 @@ func (a *application) change(trees []*Tree) (*Batch, error) {
 	if err := b.touch(sums, after); err != nil {
 		return nil, notVerified(a.plan, err)
 	}
-	b.Journal, err = a.ed.Journal()
+	if b.Journal, err = a.ed.Journal(); err == nil {
+		err = a.undoable(b)
+	}
 	return b, err
+}
+
+// undoable makes sure that undo could take a batch back: it is tried.
+func (a *application) undoable(b *Batch) error {
+	atStep("try the undo")
+	err := a.ed.Trial(a.ctx, func() error {
+		if err := a.ed.Revert(a.ctx, b.Journal); err != nil {
+			return err
+		}
+		state, err := b.compare(a.ctx, a.ed)
+		if err == nil && state != Pending {
+			err = errors.New("it would not be what it was before")
+		}
+		return err
+	})
+	if err == nil || a.ctx.Err() != nil || problem.ClassOf(err) == problem.Unreadable {
+		return err
+	}
+	return &problem.Error{
+		Class: problem.RolledBack, Err: err,
+		What: a.plan.Store.Path + " was not changed: undo could not take the repair back: " + reason(err),
+		Next: nothingChanged + "If somebody added a trigger or another rule to the database, take it away for the time of the repair.",
+	}
 }
 
 // unchanged makes sure that a tree is what it was when the plan was made.

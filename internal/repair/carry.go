@@ -15,6 +15,7 @@ type carried struct {
 	gone    []departed  // what was stored and left the tree
 	amended []amendment // of what was stored, in the order in which it was made
 	edited  recordSet   // those of amended that are still there: they are to hold other bytes
+	set     recordSet   // items with a value beside what they say that the plan sets: they may hold other bytes
 	added   int         // items that the plan adds
 	kept    []Kept
 	emptied []string // keys of records that are gone, as every result of them is a row of its own or left
@@ -48,7 +49,7 @@ type Kept struct {
 // carryOut makes the fixes of a plan on a tree of a store, which may be nil where no
 // item of it says anything of others.
 func (t *Tree) carryOut(tree *session.Tree, prologue store.Prologue, st store.Store) (*carried, error) {
-	c := &carried{Change: store.Change{Before: tree, After: tree, Split: map[string]string{}}, edited: recordSet{}, parted: map[string]parting{}}
+	c := &carried{Change: store.Change{Before: tree, After: tree, Split: map[string]string{}}, edited: recordSet{}, set: recordSet{}, parted: map[string]parting{}}
 	places := newOrigin(tree)
 	first := map[string]Kept{} // of every record that is amended, by row
 	told := map[string]bool{}  // records of which a part left, by row: each is kept once
@@ -88,6 +89,9 @@ func (t *Tree) carryOut(tree *session.Tree, prologue store.Prologue, st store.St
 			}
 		}
 		c.Sets = append(c.Sets, d.sets...)
+		for _, e := range d.sets {
+			c.set.add(e.Ref)
+		}
 		maps.Copy(c.Split, d.split)
 		c.After = related(st, d.tree())
 	}

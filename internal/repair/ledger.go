@@ -29,18 +29,21 @@ func (l *Ledger) add(m Ledger) {
 
 // balance holds what is stored after a repair against what was stored before
 // it, item by item: every item is still there with the same bytes, or with others
-// where the plan changes what it says, or it left with a reason; what is new is
+// where the plan changes it, or it left with a reason; what is new is
 // what the plan adds. It trusts nothing but the digests of the stored rows and
 // the plan's lists of what leaves and what is edited.
 func balance(before, after map[string]store.Sum, all *carried) (Ledger, error) {
 	was, is := rowsOf(before), rowsOf(after)
 	l := Ledger{Before: len(was), After: len(is)}
-	edited := map[string]bool{}
+	edited, other := map[string]bool{}, map[string]bool{} // that have to hold other bytes, that may
 	for _, record := range all.edited {
-		edited[record.Key] = true
+		edited[record.Key], other[record.Key] = true, true
+	}
+	for _, record := range all.set { // the journal has what was there
+		other[record.Key] = true
 	}
 	for i := range all.gone {
-		if err := l.leave(all.gone[i].edit, was, is, edited); err != nil {
+		if err := l.leave(all.gone[i].edit, was, is, other); err != nil {
 			return l, err
 		}
 	}
@@ -60,7 +63,7 @@ func balance(before, after map[string]store.Sum, all *carried) (Ledger, error) {
 			return l, fmt.Errorf("item %s is as before, although the plan changes what it says", key)
 		case edited[key]:
 			l.Edited++
-		case now != sum:
+		case now != sum && !other[key]:
 			return l, fmt.Errorf("item %s holds other bytes than before", key)
 		}
 	}
@@ -79,7 +82,7 @@ func balance(before, after map[string]store.Sum, all *carried) (Ledger, error) {
 }
 
 // leave counts a record that the plan takes out, and takes it out of was.
-func (l *Ledger) leave(e session.Edit, was, is map[string]string, edited map[string]bool) error {
+func (l *Ledger) leave(e session.Edit, was, is map[string]string, other map[string]bool) error {
 	if e.Ref.Pointer != "" {
 		return nil // a part of a record that stays
 	}
@@ -93,7 +96,7 @@ func (l *Ledger) leave(e session.Edit, was, is map[string]string, edited map[str
 		l.Quarantined++
 	} else {
 		twin := is[e.Twin.Key]
-		if edited[e.Twin.Key] { // the receipt keeps what it was
+		if other[e.Twin.Key] { // the receipt keeps what it was
 			twin = was[e.Twin.Key]
 		}
 		if twin != was[e.Ref.Key] {

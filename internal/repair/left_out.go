@@ -88,11 +88,23 @@ func (a *application) leaveOut(t *Tree, err error) {
 func (a *application) leftOut(t *Tree, err error) LeftOut {
 	out := LeftOut{Root: t.Root, Why: err.Error(), Next: reportIt}
 	if p, ok := errors.AsType[*problem.Error](err); ok {
-		out.Why = strings.TrimPrefix(p.What, a.plan.Store.Path+" was not changed: ")
+		out.Why = reason(err)
 		out.Next = strings.TrimPrefix(p.Next, nothingChanged)
 	}
 	if m, ok := errors.AsType[mismatch](err); ok {
 		out.Why = "the result would not be what was planned: " + m.Error()
 	}
 	return out
+}
+
+// reason is what an error says of a store without that nothing was changed.
+func reason(err error) string {
+	text := err.Error()
+	if p, ok := errors.AsType[*problem.Error](err); ok {
+		text = p.What
+	}
+	if _, why, ok := strings.Cut(text, " was not changed: "); ok {
+		return why
+	}
+	return text
 }

@@ -3,6 +3,7 @@ package repair
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -124,8 +125,8 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 	}
 	t := &Tree{Root: tree.Root().ID, Title: tree.Root().Title, Items: tree.Items(), Sums: records(sums), Before: found}
 	stored := rowsOf(sums)
-	if where := outOfReach(tree, stored); sums != nil && where != "" {
-		return nil, fmt.Errorf("its items are in %s only, which a repair does not write", where)
+	if why := outOfReach(tree, sums, stored); sums != nil && why != "" {
+		return nil, errors.New(why)
 	}
 	now, origin := tree, newOrigin(tree)
 	seen := map[string]bool{stateOf(tree): true}
@@ -170,14 +171,17 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 	return t, nil
 }
 
-// outOfReach is the place of an item that the store has no record of its own for,
-// "" when every item has one.
-func outOfReach(tree *session.Tree, stored map[string]string) string {
+// outOfReach says which record of a tree the store does not find by its key, so that no
+// repair can write it; "" when all are found.
+func outOfReach(tree *session.Tree, sums map[string]store.Sum, stored map[string]string) string {
 	for _, s := range tree.Sessions {
 		for i := range s.Items {
 			if it := &s.Items[i]; stored[it.Key] == "" {
-				return it.Table
+				return "its items are in " + it.Table + " only, under a key that a repair cannot use"
 			}
+		}
+		if sums[s.ID].Record == "" {
+			return fmt.Sprintf("the id of session %q is not stored as a text, or there is no such session", s.ID)
 		}
 	}
 	return ""

@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +17,7 @@ func (d *desk) tree() *session.Tree {
 	heads := make([]forest.Head, len(d.sessions))
 	exists := func(id string) bool { return d.byID[id] != nil }
 	for i, b := range d.sessions {
-		s := b.finished()
+		s := b.finished(faults)
 		s.Faults = nil
 		for _, f := range b.Faults {
 			if f.Item < 0 && f.Kind != session.ParentCycle { // grouping finds loops anew
@@ -57,8 +58,9 @@ func (d *desk) itemFaults() map[string][]session.Fault {
 	return faults
 }
 
-// finished is the session with its items in their order and at their positions.
-func (b *bench) finished() *session.Session {
+// finished is the session with its items in their order and at their positions. Where
+// positions change at all, one that is stored as no number becomes one, which mends it.
+func (b *bench) finished(faults map[string][]session.Fault) *session.Session {
 	s := b.Session
 	s.IndexRefs = slices.Clone(b.IndexRefs)
 	s.Items = make([]session.Item, 0, b.items.Len())
@@ -75,15 +77,22 @@ func (b *bench) finished() *session.Session {
 		}
 		// A gap that an item leaves takes in what comes later: as few rows
 		// change as can.
-		stays := !e.moved || e.came && b.Timed
+		row := session.Ref{Table: it.Table, Key: it.Key}.Row()
+		odd := slices.ContainsFunc(faults[row], ofPosition) || it.Position == math.MaxInt64
+		stays := (!e.moved || e.came && b.Timed) && !odd
 		if b.touched && (!stays || it.Position <= last) {
 			b.place(&it, last+1)
+			if odd {
+				faults[row] = slices.DeleteFunc(faults[row], ofPosition)
+			}
 		}
 		last = it.Position
 		s.Items = append(s.Items, it)
 	}
 	return &s
 }
+
+func ofPosition(f session.Fault) bool { return f.Field == session.FieldPosition }
 
 // place gives an item another position, and another time where that is the same.
 func (b *bench) place(it *session.Item, position int64) {

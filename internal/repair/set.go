@@ -43,7 +43,7 @@ func (d *desk) record(r session.Ref) (*bench, *entry, error) {
 func setItem(b *bench, it *entry, e session.Edit) (known bool, err error) {
 	value := valueOf(e)
 	switch e.Field {
-	case "position":
+	case session.FieldPosition:
 		b.touched = true // every position of the session is made anew
 		return true, nil
 	case "agent_name":

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/sessctl/sessctl/internal/session"
@@ -82,10 +83,10 @@ func rising(s *session.Session) []session.Edit {
 	last := int64(-1)
 	for i := range s.Items {
 		at := s.Items[i].Position
-		if at <= last {
+		if at <= last || at == math.MaxInt64 { // where a value stands that is no number
 			at = last + 1
 			value := strconv.FormatInt(at, 10)
-			edits = append(edits, session.Edit{Op: session.Set, Ref: s.ItemRef(i), Field: "position", Value: &value})
+			edits = append(edits, session.Edit{Op: session.Set, Ref: s.ItemRef(i), Field: session.FieldPosition, Value: &value})
 		}
 		last = at
 	}

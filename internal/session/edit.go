@@ -28,6 +28,10 @@ const (
 	FieldChild    = "child"   // of a result: the session that it names as the one that gave it; of a call or a result: the session of its Question
 )
 
+// FieldPosition is the field of an item that says where it stands. Where it is set, all
+// positions of the session are made to rise.
+const FieldPosition = "position"
+
 // FieldArchived is the field of an item that says whether it is still sent; its
 // value is "true" or "false". It is no part of what the item says.
 const FieldArchived = "archived"

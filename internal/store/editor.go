@@ -69,6 +69,9 @@ type Editor interface {
 	// A record that is no longer what the journal says it became is a problem
 	// of class Busy, and then the transaction must be rolled back.
 	Revert(ctx context.Context, journal []byte) error
+	// Trial does something within the transaction that is open and takes all of it back
+	// again; its error is that of what was done.
+	Trial(ctx context.Context, do func() error) error
 	// Commit fails with ErrReplaced, and rolls back, if the path of the store no longer
 	// leads to it.
 	Commit(ctx context.Context) error

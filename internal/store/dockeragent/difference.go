@@ -2,6 +2,7 @@ package dockeragent
 
 import (
 	"database/sql/driver"
+	"slices"
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
@@ -23,6 +24,7 @@ type difference struct {
 type placed struct {
 	session string
 	item    *session.Item
+	odd     bool // its stored position is no whole number, whatever place that gives it
 }
 
 // rowEdit is what becomes of some columns of a record.
@@ -53,7 +55,7 @@ func compare(c *store.Change, sc *schema) (*difference, error) {
 			return nil, problem.New(problem.RolledBack, "", "a repair of a docker agent store deletes no session, and session %s is missing after it", s.ID)
 		}
 		for i := range s.Items {
-			homes[s.ItemRef(i).Row()] = placed{s.ID, &s.Items[i]}
+			homes[s.ItemRef(i).Row()] = placed{session: s.ID, item: &s.Items[i], odd: oddPosition(s, i)}
 		}
 	}
 	for _, e := range c.Sets {
@@ -73,6 +75,11 @@ func compare(c *store.Change, sc *schema) (*difference, error) {
 		}
 	}
 	return d, d.remove(homes)
+}
+
+// oddPosition reports whether the stored position of an item is no whole number.
+func oddPosition(s *session.Session, item int) bool {
+	return slices.ContainsFunc(s.Faults, func(f session.Fault) bool { return f.Item == item && f.Field == session.FieldPosition })
 }
 
 // create notes a new session, behind its parent.
@@ -114,7 +121,7 @@ func (d *difference) list(before, after *session.Session, homes map[string]place
 	for i := range after.Items {
 		it := &after.Items[i]
 		if it.Table == "" {
-			d.inserted = append(d.inserted, placed{after.ID, it})
+			d.inserted = append(d.inserted, placed{session: after.ID, item: it, odd: oddPosition(after, i)})
 			changed = true
 			continue
 		}
@@ -124,7 +131,7 @@ func (d *difference) list(before, after *session.Session, homes map[string]place
 			return problem.New(problem.RolledBack, "", "%s stands twice in the repaired tree, or was not in it before", row)
 		}
 		delete(homes, row)
-		moved, err := d.item(home, placed{after.ID, it}, sc)
+		moved, err := d.item(home, placed{session: after.ID, item: it, odd: oddPosition(after, i)}, sc)
 		if err != nil {
 			return err
 		}

@@ -20,7 +20,7 @@ func (d *difference) item(from, to placed, sc *schema) (bool, error) {
 	if from.session != to.session {
 		edits["session_id"] = becomes(to.session, inSession)
 	}
-	if now.Position != was.Position {
+	if now.Position != was.Position || from.odd && !to.odd {
 		edits["position"] = becomes(now.Position, atPosition)
 	}
 	if now.Agent != was.Agent {

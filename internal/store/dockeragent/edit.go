@@ -81,6 +81,9 @@ func (e *editor) Revert(ctx context.Context, journal []byte) error {
 	if created <= fewCreated {
 		return e.Edit.Revert(ctx, changes)
 	}
+	if err := e.Unbind(ctx); err != nil {
+		return err
+	}
 	if err := e.run(ctx, createReferences); err != nil {
 		return err
 	}

@@ -71,7 +71,11 @@ func (s *summer) readSessions(ctx context.Context, db *sqlite.DB, sc *schema, li
 	}
 	id, own := slices.Index(columns, "id"), len(columns)
 	_, err := list.scan(ctx, db, sc, tableSessions, sqlite.QuotedAll(slices.Concat(columns, others)), func(_ int64, values []driver.Value) error {
-		session := textOf(values[id])
+		text, ok := values[id].(string)
+		if !ok {
+			return nil // of another type, nothing refers to it
+		}
+		session := strings.Clone(text)
 		s.rows[session] = s.of(columns, values[:own])
 		if s.follow != nil {
 			s.follow[session] = s.of(others, values[own:])

@@ -28,9 +28,11 @@ type Edit struct {
 	open      bool // a transaction
 	failed    error
 	reverting bool // the transaction takes something back
+	trying    bool // in a Trial
 	committed bool // some transaction was
 	guard     guard
 	tables    map[string]tableShape // as the transaction sees them
+	keys      []foreignKey          // of all tables; nil before they were read
 	log       changeLog
 
 	left     string

@@ -42,7 +42,7 @@ func TestRevertRefuses(t *testing.T) {
 	}
 }
 
-// What an older row refers to may be gone: SQLite notices at the commit.
+// What an older row refers to may be gone since.
 func TestRevertWithoutParent(t *testing.T) {
 	path, ctx := agentStore(t, "wal"), t.Context()
 	e := begun(t, path)
@@ -52,8 +52,33 @@ func TestRevertWithoutParent(t *testing.T) {
 	ok(t, errors.Join(e.Commit(ctx), e.Close()))
 	create(t, path, "delete from sessions where id = 'b'")
 	e = begun(t, path)
-	ok(t, e.Revert(ctx, changes))
+	isProblem(t, e.Revert(ctx, changes), problem.Busy, "is gone since")
 	isProblem(t, e.Commit(ctx), problem.Busy, "is gone since")
+}
+
+// A row whose foreign key led nowhere before it changed comes back as it was.
+func TestRevertOfALooseRow(t *testing.T) {
+	for _, change := range []func(e *Edit) error{
+		func(e *Edit) error { return e.Delete(t.Context(), "session_items", 3) },
+		func(e *Edit) error {
+			return e.Update(t.Context(), "session_items", 3, []FieldChange{{"position", int64(0), int64(1)}, {"subsession_id", "gone", nil}})
+		},
+	} {
+		path, ctx := agentStore(t, "wal"), t.Context()
+		create(t, path, "pragma foreign_keys=0", "update session_items set subsession_id = 'gone' where id = 3")
+		before := dump(t, path)
+		e := begun(t, path)
+		ok(t, change(e))
+		changes, err := e.Changes()
+		ok(t, err)
+		ok(t, errors.Join(e.Commit(ctx), e.Close()))
+		e = begun(t, path)
+		ok(t, e.Revert(ctx, throughJSON(t, changes)))
+		ok(t, errors.Join(e.Commit(ctx), e.Close()))
+		if after := dump(t, path); after != before {
+			t.Errorf("%s, want %s", after, before)
+		}
+	}
 }
 
 func isProblem(t *testing.T, err error, class problem.Class, text string) {

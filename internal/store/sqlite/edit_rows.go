@@ -119,12 +119,19 @@ func (e *Edit) update(ctx context.Context, table string, rowid int64, fields []F
 			return e.notAsPlanned(key, f.Name+" holds another value")
 		}
 	}
-	_, err = e.run(ctx, change{lib.SQLITE_UPDATE, key},
-		"update "+Quoted(table)+" set "+strings.Join(sets, ", ")+" where "+t.rowid+" = ?", append(args, rowid)...)
+	loose, err := e.loose(ctx, key, names)
 	if err != nil {
 		return err
 	}
-	return e.record(ctx, key, before, names)
+	_, err = e.run(ctx, change{lib.SQLITE_UPDATE, key},
+		"update "+Quoted(table)+" set "+strings.Join(sets, ", ")+" where "+t.rowid+" = ?", append(args, rowid)...)
+	if err == nil {
+		err = e.record(ctx, key, before, names)
+	}
+	if loose {
+		e.log.loosen(key)
+	}
+	return err
 }
 
 // updateNumbers is update in one statement, for integers that become other
@@ -188,9 +195,16 @@ func (e *Edit) remove(ctx context.Context, key rowKey, before Image) error {
 	if err != nil {
 		return err
 	}
+	loose, err := e.loose(ctx, key, nil)
+	if err != nil {
+		return err
+	}
 	_, err = e.run(ctx, change{lib.SQLITE_DELETE, key}, "delete from "+Quoted(key.table)+" where "+t.rowid+" = ?", key.row)
 	if err == nil {
 		e.log.add(key, before, nil)
+	}
+	if loose {
+		e.log.loosen(key)
 	}
 	return err
 }

@@ -16,13 +16,21 @@ func (e *Edit) Begin(ctx context.Context) error {
 	if e.open {
 		return errors.New("a transaction is open already")
 	}
+	if _, err := e.db.conn.ExecContext(ctx, "pragma foreign_keys = on"); err != nil {
+		return e.explain(err)
+	}
+	return e.begin(ctx)
+}
+
+// begin locks the database, with foreign keys or without, as they are.
+func (e *Edit) begin(ctx context.Context) error {
 	if _, err := e.db.conn.ExecContext(ctx, "begin immediate"); err != nil {
 		e.abandon()
 		return e.explain(err)
 	}
-	e.open, e.failed, e.reverting = true, nil, false
+	e.open, e.failed, e.reverting, e.trying = true, nil, false, false
 	e.guard.reset()
-	e.tables, e.log = map[string]tableShape{}, newChangeLog()
+	e.tables, e.keys, e.log = map[string]tableShape{}, nil, newChangeLog()
 	if err := e.undisturbed(ctx); err != nil {
 		return errors.Join(err, e.Rollback())
 	}
@@ -113,10 +121,7 @@ func (e *Edit) Commit(ctx context.Context) error {
 // broken only then belongs to a row that came back.
 func (e *Edit) explainCommit(err error) error {
 	if e.reverting && isConstraint(err) {
-		return &problem.Error{
-			Class: problem.Busy, Next: afterRefusal, Err: err,
-			What: e.db.File.Path + " cannot be set back: a record that one of the old ones belongs to is gone since",
-		}
+		return e.parentGone(err)
 	}
 	return e.explain(err)
 }

@@ -15,6 +15,8 @@ type RowChange struct {
 	Row    int64  `json:"row"` // its rowid
 	Before Image  `json:"before"`
 	After  Image  `json:"after"`
+	// Loose: a foreign key of the row led nowhere already before it changed.
+	Loose bool `json:"loose,omitempty"`
 }
 
 // Image are columns of a row, by name.
@@ -93,6 +95,13 @@ func (l *changeLog) add(key rowKey, before, after Image) {
 		c.After = merged(c.After, after)
 	default:
 		c.Before, c.After = merged(before, c.Before), merged(c.After, after)
+	}
+}
+
+// loosen notes that a foreign key of a row led nowhere before it changed.
+func (l *changeLog) loosen(key rowKey) {
+	if c := l.rows[key]; c != nil && c.Before != nil {
+		c.Loose = true
 	}
 }
 

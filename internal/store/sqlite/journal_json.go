@@ -64,6 +64,9 @@ func (c *RowChange) append(out []byte) ([]byte, error) {
 	if out, err = c.After.append(append(out, `,"after":`...)); err != nil {
 		return nil, err
 	}
+	if c.Loose {
+		out = append(out, `,"loose":true`...)
+	}
 	return append(out, '}'), nil
 }
 

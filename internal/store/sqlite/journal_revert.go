@@ -22,11 +22,13 @@ func (e *Edit) Revert(ctx context.Context, changes []RowChange) error {
 	if err := e.ready(); err != nil {
 		return err
 	}
+	if err := e.Unbind(ctx); err != nil {
+		return e.settle(err)
+	}
 	e.reverting = true
 	err := e.revert(ctx, changes)
-	if p, ok := errors.AsType[*problem.Error](err); ok && errors.Is(err, errStray) {
-		p.Class, p.Next = problem.Busy, afterRefusal
-		p.What = fmt.Sprintf("%s was not changed: %s came since, or changed, and depends on a record that would go", e.db.File.Path, e.guard.strays[0])
+	if errors.Is(err, errStray) && !e.trying { // else a trigger or the like did it
+		err = e.depends(e.guard.strays[0])
 	}
 	return e.settle(err)
 }
@@ -65,6 +67,9 @@ func (e *Edit) revert(ctx context.Context, changes []RowChange) error {
 		return err
 	}
 	if err := e.takeBack(ctx, rows); err != nil {
+		return err
+	}
+	if err := e.bound(ctx, rows); err != nil {
 		return err
 	}
 	for _, table := range slices.Sorted(maps.Keys(sequences)) {
