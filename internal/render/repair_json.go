@@ -17,6 +17,7 @@ type repairDocument struct {
 	Schema   string         `json:"schema"`
 	Tool     Tool           `json:"tool"`
 	Plan     jsontext.Value `json:"plan"`
+	Triggers []jsonTrigger  `json:"triggers,omitempty"`
 	Applied  bool           `json:"applied"`
 	Output   string         `json:"output,omitzero"`
 	Backup   string         `json:"backup,omitzero"`
@@ -25,6 +26,13 @@ type repairDocument struct {
 	LeftOut  []jsonLeftOut  `json:"left_out,omitempty"`
 	Left     jsonLeft       `json:"left"`
 	ExitCode int            `json:"exit_code"`
+}
+
+// jsonTrigger is a trigger of the database that its runtime does not make.
+type jsonTrigger struct {
+	Name  string `json:"name"`
+	Table string `json:"table"`
+	When  string `json:"when,omitzero"`
 }
 
 // jsonLeft counts what a check finds besides the planned repairs.
@@ -50,11 +58,15 @@ func leftOf(found []*check.Finding) jsonLeft {
 // repairJSON prints one document when all is known.
 type repairJSON struct {
 	RepairOptions
-	plan *repair.Plan
-	left jsonLeft
+	plan     *repair.Plan
+	left     jsonLeft
+	triggers []jsonTrigger
 }
 
-func (r *repairJSON) Plan(plan *repair.Plan, _ *session.Store, left []*check.Finding) error {
+func (r *repairJSON) Plan(plan *repair.Plan, store *session.Store, left []*check.Finding) error {
+	for _, t := range store.Triggers {
+		r.triggers = append(r.triggers, jsonTrigger{t.Name, t.Table, t.When})
+	}
 	r.plan, r.left = plan, leftOf(left)
 	return nil
 }
@@ -74,7 +86,7 @@ func (r *repairJSON) Close(o Outcome) error {
 		r.left = leftOf(o.Left)
 	}
 	return JSON(r.Screen.Plain(), repairDocument{
-		Schema: repairSchema, Tool: r.Tool, Plan: plan, Applied: o.Applied, Output: o.Output,
+		Schema: repairSchema, Tool: r.Tool, Plan: plan, Triggers: r.triggers, Applied: o.Applied, Output: o.Output,
 		Backup: o.Backup, Receipt: o.Receipt, Ledger: o.Ledger, LeftOut: out, Left: r.left, ExitCode: o.ExitCode,
 	})
 }

@@ -80,6 +80,7 @@ func (r *repairText) foot(out *strings.Builder, plan *repair.Plan, store *sessio
 		out.WriteString(refusedStill(left, r.Screen.TextWidth()))
 	}
 	if !plan.Empty() {
+		out.WriteString(triggered(store.Triggers, r.Screen.TextWidth()))
 		for _, advice := range store.Advice {
 			out.WriteString(ui.Hang("", "", ui.Clean(advice), r.Screen.TextWidth()))
 		}
@@ -123,6 +124,20 @@ func repairsOf(n int, rule string) string {
 		return "1 repair of " + rule
 	}
 	return fmt.Sprintf("%d repairs of %s", n, rule)
+}
+
+// triggered says which triggers the database has that its runtime does not make.
+func triggered(list []session.Trigger, width int) string {
+	if len(list) == 0 {
+		return ""
+	}
+	var names []string
+	for _, t := range list {
+		names = append(names, ui.Clean(t.Name)+" ("+strings.TrimSpace(ui.Clean(t.When)+" on "+ui.Clean(t.Table))+")")
+	}
+	text := "The database has " + ui.Count(len(list), "trigger") + " that its runtime does not make: " + strings.Join(names, ", ") +
+		". A session whose repair would set one off, or could not be undone because of one, is left out."
+	return ui.Hang("", "  ", text, width)
 }
 
 // allowable says which repairs are made where somebody allows them: those that are

@@ -90,6 +90,9 @@ type Store struct {
 	// Recovery is what to do about damage of the store: verb phrases, "" where nothing is
 	// known.
 	Recovery string
+	// Triggers are those of the database that its runtime does not make: what they do
+	// to a repair, and to taking it back, nobody can foretell.
+	Triggers []Trigger
 	// Incomplete is the reason why not everything could be read, "" if all was.
 	Incomplete string
 	// Runtime says which versions of the runtime leave such a store behind, "" when unknown.
@@ -106,4 +109,10 @@ type Store struct {
 // does not mind what a rule finds, "" when it does nothing.
 func (s *Store) Adaptation(rule, profile string) string {
 	return cmp.Or(s.Adapts[rule+" "+profile], s.Adapts[rule])
+}
+
+// Trigger is a rule of a database that changes something besides.
+type Trigger struct {
+	Name, Table string
+	When        string // "after insert", "" where it is not known
 }

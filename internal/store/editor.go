@@ -70,7 +70,8 @@ type Editor interface {
 	// of class Busy, and then the transaction must be rolled back.
 	Revert(ctx context.Context, journal []byte) error
 	// Trial does something within the transaction that is open and takes all of it back
-	// again; its error is that of what was done.
+	// again; its error is that of what was done. A store in which an undo of what was
+	// just written cannot fail need not do it.
 	Trial(ctx context.Context, do func() error) error
 	// Commit fails with ErrReplaced, and rolls back, if the path of the store no longer
 	// leads to it.

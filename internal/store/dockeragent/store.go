@@ -54,8 +54,12 @@ func newStore(ctx context.Context, db *sqlite.DB, path string, bytes int64) (*ag
 		Runtime: sc.runtime(), Advice: sc.advice(), ChildrenClosed: true, ChildPrologue: true, Adapts: sc.adapts(),
 		ReadOnly: sc.readOnly(), Recovery: db.Recovery(), Incomplete: db.Truncated(), Faults: append(db.Faults(), faults...),
 	}
-	return st, nil
+	st.facts.Triggers, err = db.Triggers(ctx, ownTriggers...)
+	return st, err
 }
+
+// ownTriggers are the triggers that docker agent makes: no migration makes any.
+var ownTriggers []string
 
 // open reads everything but texts.
 func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {

@@ -77,6 +77,9 @@ type Layout struct {
 	// to another one: then it gets that one's key before Write.Update is called, which it
 	// is for every event that moves.
 	OneID bool
+	// Triggers are the names of those that the runtime makes in its database. A repair
+	// says of all others that they are there.
+	Triggers []string
 	// Prepare reads what else has to be known of a store before its sessions are, each
 	// time before these are read. May be nil.
 	Prepare func(ctx context.Context, db *sqlite.DB) error

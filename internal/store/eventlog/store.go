@@ -63,8 +63,8 @@ func (o Open) read(ctx context.Context) (*logStore, error) {
 		}
 		st.facts.Faults = append(st.facts.Faults, rest...)
 	}
-	if !o.Deep {
-		return st, nil
+	if st.facts.Triggers, err = o.DB.Triggers(ctx, o.Layout.Triggers...); err != nil || !o.Deep {
+		return st, err
 	}
 	deep, err := o.DB.Deep(ctx)
 	for _, f := range deep {

@@ -21,13 +21,14 @@ func (k rowKey) String() string { return fmt.Sprintf("row %d of %s", k.row, k.ta
 
 // guard hears of every row before it changes, whoever changes it. Each
 // statement may change the one row that is recorded; triggers and foreign key
-// actions change others. What SQLite itself does to sqlite_sequence is not
-// reported.
+// actions change others. SQLite does not report what it does to sqlite_sequence
+// itself, so that every change of that is setSequence's, or a stray.
 type guard struct {
 	expected   *change
 	met        *rowKey // the row of the change that was expected
 	strays     []rowKey
 	leaving    map[rowKey]bool // may change in any case: they are on their way out
+	sequences  bool            // setSequence is at work
 	rolledBack bool
 }
 
@@ -40,7 +41,7 @@ type change struct {
 func (g *guard) reset() { *g = guard{leaving: map[rowKey]bool{}} }
 
 func (g *guard) notice(d modernc.SQLitePreUpdateData) {
-	if d.DatabaseName != "main" || d.TableName == sequenceTable {
+	if d.DatabaseName != "main" || d.TableName == sequenceTable && g.sequences {
 		return
 	}
 	key := rowKey{d.TableName, d.OldRowID}

@@ -105,6 +105,8 @@ func TestEditRefusesWhatIsNotRecorded(t *testing.T) {
 			}, "row 1 of sessions as well"},
 		{"trigger on the row itself", "create trigger r after insert on sessions begin update sessions set title = 'x' where id = new.id; end",
 			func(e *Edit) error { _, err := e.Insert(ctx, "sessions", []Field{{"id", "z"}}); return err }, "row 3 of sessions as well"},
+		{"trigger on the sequences", "create trigger r after delete on session_items begin update sqlite_sequence set seq = 99; end",
+			func(e *Edit) error { return e.Delete(ctx, "session_items", 1) }, "of sqlite_sequence as well"},
 		{"statement of another", "select 1", func(e *Edit) error {
 			rows, err := e.DB().Query(ctx, "update sessions set title = 'x' where id = 'b'")
 			if err == nil {

@@ -6,10 +6,14 @@ import (
 )
 
 // Trial makes changes, and takes all of them back again. What was changed before stays,
-// and is what Changes tells.
+// and is what Changes tells. It does nothing where the database has no rules that could
+// make undo fail where a repair did not: to try it costs as much as the repair.
 func (e *Edit) Trial(ctx context.Context, do func() error) error {
 	if err := e.ready(); err != nil {
 		return err
+	}
+	if has, err := e.db.rules(ctx); err != nil || !has {
+		return e.settle(err)
 	}
 	if _, err := e.db.conn.ExecContext(ctx, "savepoint trial"); err != nil {
 		return e.settle(err)

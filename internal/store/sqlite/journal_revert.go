@@ -27,8 +27,8 @@ func (e *Edit) Revert(ctx context.Context, changes []RowChange) error {
 	}
 	e.reverting = true
 	err := e.revert(ctx, changes)
-	if errors.Is(err, errStray) && !e.trying { // else a trigger or the like did it
-		err = e.depends(e.guard.strays[0])
+	if p, ok := errors.AsType[*problem.Error](err); ok && errors.Is(err, errStray) && !e.trying { // a trigger that came since
+		p.Class, p.Next = problem.Busy, "nothing was changed; take the trigger away for the time of the undo"
 	}
 	return e.settle(err)
 }

@@ -59,6 +59,8 @@ func (e *Edit) setSequence(ctx context.Context, table string, target Image) erro
 	if err != nil || equal(now, target) {
 		return err
 	}
+	e.guard.sequences = true
+	defer func() { e.guard.sequences = false }()
 	switch {
 	case target == nil:
 		_, err = e.db.conn.ExecContext(ctx, "delete from "+sequenceTable+" where name = ?", table)
