@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/rules"
 )
 
 func newRepairCommand(p *program) *cobra.Command {
@@ -33,11 +34,10 @@ the rule.
 Repairs that need a decision are made with --allow only: lossy (something is
 gone for good), prune (references and records that lead nowhere), guesses (what
 is likely, not certain), split (one session into several), waiting (an answer in
-place of one that somebody outside may still give), import-backup (sessions of a
-.bak). In this version three rules have such a repair: SC704 with prune, SC707
-with split, and with guesses where only the order of equal requests tells which
-is which, and SC102 with waiting, where the runtime is gone or --assume-dead
-says so.
+place of one that somebody outside may still give; only where the runtime is gone,
+or --assume-dead says so), import-backup (sessions of a .bak), unknown-form
+(records that a newer or another program wrote go to the receipt). A finding names
+the word that its repair needs; ` + "`sessctl explain RULE`" + ` says what that costs.
 
 ` + exitStatus("nothing is left at or above --fail-on", append(changing, exitFindings)...) + `
 
@@ -60,7 +60,7 @@ With 1, findings are left, or a plan was shown and not carried out.`,
 }
 
 // allowed are the words of --allow.
-var allowed = []string{"lossy", "prune", "guesses", "split", "waiting", "import-backup"}
+var allowed = []string{"lossy", "prune", "guesses", "split", "waiting", "import-backup", rules.UnknownForm}
 
 func addRepairFlags(cmd *cobra.Command, p *program) {
 	flags := cmd.Flags()

@@ -31,9 +31,29 @@ const maxRounds = 10
 // Make plans the repair of a store. Nothing is written. A store that is read
 // incompletely is planned as far as it is known; the result says so, as that of
 // a check.
+//
+// Where many records do not decode, another program wrote them, or a newer one: then
+// they are not taken out either without the word that allows it for those of which that
+// is plain, and the plan is made anew.
 func Make(ctx context.Context, st store.Store, opts Options) (*Plan, *check.Result, error) {
+	p, result, err := plan(ctx, st, opts, false)
+	if err == nil && p.unread > fewUnread && p.unread > result.Items/unreadShare && !opts.Allow[rules.UnknownForm] {
+		p, result, err = plan(ctx, st, opts, true)
+	}
+	return p.plan, result, err
+}
+
+// More records that do not decode than these, and a greater share of all items than one
+// in so many, are not taken for damaged.
+const (
+	fewUnread   = 9
+	unreadShare = 10
+)
+
+// plan makes a plan; foreign says that records which do not decode are not damaged ones.
+func plan(ctx context.Context, st store.Store, opts Options, foreign bool) (*planner, *check.Result, error) {
 	facts := st.Facts()
-	p := &planner{ctx: ctx, st: st, opts: opts, facts: facts, plan: &Plan{
+	p := &planner{ctx: ctx, st: st, opts: opts, foreign: foreign, facts: facts, plan: &Plan{
 		Schema: PlanSchema, Store: Subject{Path: facts.Path, Kind: facts.Kind, Generation: facts.Generation, Writer: facts.Writer.String()},
 	}}
 	p.plan.AsIs = opts.Judge.AsIs
@@ -54,7 +74,7 @@ func Make(ctx context.Context, st store.Store, opts Options) (*Plan, *check.Resu
 	}
 	p.arrange(result.Findings)
 	p.plan.Sessions, p.plan.Items = result.Sessions, result.Items
-	return p.plan, result, err
+	return p, result, err
 }
 
 type planner struct {
@@ -65,6 +85,8 @@ type planner struct {
 	selected map[*rules.Rule]bool
 	plan     *Plan
 	planned  map[string]*Tree // by root
+	unread   int              // records that do not decode
+	foreign  bool             // as another program wrote them
 	err      error
 }
 
@@ -95,6 +117,10 @@ func (p *planner) arrange(found []*check.Finding) {
 
 // tree plans one tree. It is called for one tree at a time.
 func (p *planner) tree(tree *session.Tree, found []*check.Finding) {
+	if n := p.unknown(found); n > 0 {
+		p.refuse(tree, fmt.Sprintf("it holds records in a form that sessctl does not know (%d), so that nothing beside them can be judged", n))
+		return
+	}
 	if p.err != nil || len(p.choose(found)) == 0 {
 		return
 	}
@@ -107,6 +133,28 @@ func (p *planner) tree(tree *session.Tree, found []*check.Finding) {
 	case planned != nil:
 		p.planned[planned.Root] = planned
 	}
+}
+
+// unknown counts the records that are in a form which is not known and may not be taken
+// out.
+func (p *planner) unknown(found []*check.Finding) int {
+	n := 0
+	for _, f := range found {
+		for i := range f.Fixes {
+			fix := &f.Fixes[i]
+			if !fix.Unread {
+				continue
+			}
+			p.unread++
+			if p.foreign && fix.Allow == nil {
+				fix.Allow = []string{rules.UnknownForm}
+			}
+			if fix.Allow != nil && !p.opts.Allow[rules.UnknownForm] {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 func (p *planner) refuse(tree *session.Tree, why string) {

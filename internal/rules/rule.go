@@ -125,10 +125,17 @@ type Place struct {
 	Item    int
 }
 
+// UnknownForm is the word of --allow for taking out records that are in a form that this
+// version does not know.
+const UnknownForm = "unknown-form"
+
 // Fix is one way to repair a finding, as data.
 type Fix struct {
 	Title  string // verb phrase: "move 2 items into a new sub-session"
 	Safety Safety
 	Allow  []string // the words of --allow that it needs, nil for a default repair
+	// Unread: it takes out a record of which nobody knows what it says. As long as it
+	// stands, nothing that is missing beside it is known to be missing.
+	Unread bool
 	Edits  []session.Edit
 }

@@ -20,12 +20,17 @@ var undecodableRecord = Rule{
 
 var undecodable = faults(session.Undecodable, func(found *Finding, f *session.Fault) {
 	found.Message = f.Field + " does not decode, so that the session fails to load: " + f.Detail
+	fix := Fix{
+		Title:  "take the record out of the session; its bytes stay in the receipt",
+		Safety: Kept, Unread: true,
+		Edits: []session.Edit{{Op: session.Quarantine, Ref: found.Ref}},
+	}
+	if f.Whole {
+		found.Message = f.Field + " is in a form that sessctl does not know, as a newer or another program may write it: " + f.Detail
+		fix.Allow = []string{UnknownForm}
+	}
 	if found.Item >= 0 {
-		found.Fixes = []Fix{{
-			Title:  "take the record out of the session; its bytes stay in the receipt",
-			Safety: Kept,
-			Edits:  []session.Edit{{Op: session.Quarantine, Ref: found.Ref}},
-		}}
+		found.Fixes = []Fix{fix}
 	}
 })
 

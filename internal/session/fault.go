@@ -33,12 +33,15 @@ type Fault struct {
 	// Ref is the record. A fault of the store names the session that its records are
 	// said to belong to, where one is known: it is told by that, and not by the first
 	// of them.
-	Ref     Ref
-	Item    int     // index into Session.Items, -1 when it is the session's or store's own
-	Field   string  // column or key
-	Count   int     // how many records it is about, 0 where it is one
-	Detail  string  // for people; never message text
-	Remedy  string  // what puts it right, where that is something else than Store.Recovery
+	Ref    Ref
+	Item   int    // index into Session.Items, -1 when it is the session's or store's own
+	Field  string // column or key
+	Count  int    // how many records it is about, 0 where it is one
+	Detail string // for people; never message text
+	Remedy string // what puts it right, where that is something else than Store.Recovery
+	// Whole: an Undecodable record is not damaged: it is a whole document in a form that
+	// the adapter does not know. A newer program or another one may have written it.
+	Whole   bool
 	Default *string // the value that a repair may set, nil when there is none
 	// Lost: what it is about is stored, and not among the sessions and items that the
 	// store yields. Damage and orphans always are.

@@ -4,6 +4,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/adk/pickle"
 )
@@ -21,16 +22,17 @@ func (g generation) readActions(row columns, s *stored, list *faults) {
 		list.add(session.RequiredNull, "actions", "The session cannot be loaded.")
 	case g == p0 && !isPickle:
 		s.broken = true
-		list.add(session.Undecodable, "actions", "it is no pickle, which adk-python expects there")
+		list.unknown("actions", "it is no pickle, which adk-python expects there", jsonedit.Whole(data))
 	case isPickle && g != p0:
 		s.broken = true
-		list.add(session.Undecodable, "actions", "it is a pickle of adk-python, and adk-go expects JSON there")
+		_, err := pickle.Decode(data)
+		list.unknown("actions", "it is a pickle of adk-python, and adk-go expects JSON there", err == nil)
 	case isPickle:
 		s.Actions = pickledActions(data)
 	case len(data) > 0:
 		if err := g.decode(data, &s.Actions); err != nil {
 			s.broken = true
-			list.add(session.Undecodable, "actions", explain(err))
+			list.unknown("actions", explain(err), jsonedit.Whole(data))
 		}
 	}
 }

@@ -32,7 +32,7 @@ func (d *Documents) Item(doc Document, it *session.Item, body bool) []session.Fa
 	s, list := stored{raw: doc.Data}, faults(nil)
 	if err := g.decode(doc.Data, &s.event); err != nil {
 		s.event, s.broken = event{}, true
-		list.add(session.Undecodable, doc.Column, explain(err))
+		list.unknown(doc.Column, explain(err), jsonedit.Whole(doc.Data))
 	}
 	if s.time = jsonStamp(s.Timestamp); s.time.bad != "" {
 		list.add(session.BadTime, doc.Column+" timestamp", s.time.bad)
@@ -41,7 +41,7 @@ func (d *Documents) Item(doc Document, it *session.Item, body bool) []session.Fa
 		s.time.Time = doc.Stored
 	}
 	if s.Branch.wrong {
-		list.add(session.Undecodable, doc.Column+" branch", wrongBranch)
+		list.unknown(doc.Column+" branch", wrongBranch, true)
 	}
 	g.fill(&s, doc.User, it, body, &list)
 	d.notes.keep(it.Key, noteOf(g, &s))

@@ -3,6 +3,7 @@ package adk
 import (
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -15,6 +16,11 @@ type faults []session.Fault
 
 func (f *faults) add(kind session.FaultKind, field, detail string) {
 	*f = append(*f, session.Fault{Kind: kind, Field: field, Detail: detail})
+}
+
+// unknown notes what does not decode; whole says that it is not damaged.
+func (f *faults) unknown(field, detail string, whole bool) {
+	*f = append(*f, session.Fault{Kind: session.Undecodable, Field: field, Detail: detail, Whole: whole})
 }
 
 // stored is an event as it is stored.
@@ -42,7 +48,7 @@ func (g generation) read(row columns) (s stored, list faults) {
 		g.readColumns(row, &s, &list)
 	}
 	if s.Branch.wrong {
-		list.add(session.Undecodable, "branch", wrongBranch)
+		list.unknown("branch", wrongBranch, true)
 	}
 	return s, list
 }
@@ -60,7 +66,7 @@ func (g generation) readDocument(row columns, s *stored, list *faults) {
 	var document event
 	if err := g.decode(s.raw, &document); err != nil {
 		s.broken = true
-		list.add(session.Undecodable, "event_data", explain(err))
+		list.unknown("event_data", explain(err), jsonedit.Whole(s.raw))
 		return
 	}
 	s.event = document
@@ -96,7 +102,7 @@ func (g generation) readColumns(row columns, s *stored, list *faults) {
 		if data := bytesOf(row(c.name)); len(data) > 0 {
 			if err := g.decode(data, c.into(&s.event)); err != nil {
 				s.broken = true
-				list.add(session.Undecodable, c.name, explain(err))
+				list.unknown(c.name, explain(err), jsonedit.Whole(data))
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package canonical
 
 import (
+	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -22,6 +23,7 @@ func (r *itemReader) read(line []byte, number int64) session.Item {
 	rec, usable, wrong := decodeItem(line)
 	if wrong != nil {
 		r.fault(wrong.kind, "line", at(number, explain(wrong.err)))
+		r.whole(jsonedit.Whole(line))
 	}
 	if !usable {
 		return r.undecodable(line)
@@ -52,6 +54,9 @@ func (r *itemReader) read(line []byte, number int64) session.Item {
 	it.Meaning = r.meaningOf(&it, &rec)
 	return it
 }
+
+// whole notes of the fault that was reported last whether its record is a whole document.
+func (r *itemReader) whole(is bool) { r.faults[len(r.faults)-1].Whole = is }
 
 func (r *itemReader) undecodable(line []byte) session.Item {
 	r.meaning.Reset(session.NoRole, "")
@@ -88,6 +93,7 @@ func (r *itemReader) calls(lines []callLine, number int64) []session.Call {
 		line := &lines[i]
 		if err := line.Delegation.err; err != nil {
 			r.fault(session.Undecodable, "delegation", at(number, "delegation: "+explain(err)))
+			r.whole(true)
 		}
 		d := line.delegation()
 		if d != nil {
@@ -154,6 +160,7 @@ func (r *itemReader) branch(b branchLabel, number int64) string {
 	if b.wrong {
 		r.fault(session.Undecodable, "branch",
 			at(number, `branch: neither a string nor {"tokens":[…]} nor {"active_forks":{…}}`))
+		r.whole(true)
 	}
 	return r.intern(b.text)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/outline"
 )
@@ -81,6 +82,7 @@ func (p *part) row(w *row, data []byte) {
 		it.Kind = session.Other
 		if err := validObject(data); err != nil {
 			fault(session.Undecodable, "message_json of the "+w.kind+" item", err.Error(), nil)
+			p.whole(w.session, data)
 		}
 	default:
 		it.Kind, it.Flags = session.Other, session.Skipped
@@ -121,6 +123,7 @@ func (p *part) messageItem(number uint32, agent string, implicit bool, data []by
 	if err := p.decoder.decode(data, agent, m); err != nil {
 		it.Kind = session.Other
 		fault(session.Undecodable, "message_json", err.Error(), nil)
+		p.whole(number, data)
 		return
 	}
 	if m.synthetic {
@@ -169,6 +172,12 @@ func (p *part) messageItem(number uint32, agent string, implicit bool, data []by
 	if m.role != session.Tool && !m.hasText && !m.hasMedia && len(m.calls) == 0 {
 		it.Flags |= session.Blank
 	}
+}
+
+// whole notes of the fault that was reported last whether its record is a whole document.
+func (p *part) whole(number uint32, data []byte) {
+	list := p.faults[number]
+	list[len(list)-1].Whole = jsonedit.Whole(data)
 }
 
 // name is a copy of a short string that repeats.

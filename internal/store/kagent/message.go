@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -82,7 +83,7 @@ func decodeMessage(doc []byte, it *session.Item) []session.Fault {
 	var m a2aMessage
 	if err := json.Unmarshal(doc, &m, lenient); err != nil {
 		other(it, doc)
-		return []session.Fault{{Kind: session.Undecodable, Field: "data", Detail: explain(err)}}
+		return []session.Fault{{Kind: session.Undecodable, Field: "data", Detail: explain(err), Whole: jsonedit.Whole(doc)}}
 	}
 	var faults []session.Fault
 	role := m.speaker()

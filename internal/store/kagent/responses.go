@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -35,7 +36,7 @@ func decodeResponses(doc []byte, it *session.Item) []session.Fault {
 	var w wrapper
 	if err := json.Unmarshal(doc, &w, lenient); err != nil {
 		other(it, doc)
-		return []session.Fault{{Kind: session.Undecodable, Field: "data", Detail: explain(err)}}
+		return []session.Fault{{Kind: session.Undecodable, Field: "data", Detail: explain(err), Whole: jsonedit.Whole(doc)}}
 	}
 	var faults []session.Fault
 	s := speech{it: it}

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -78,7 +79,7 @@ func (e *event) data(role session.Role) data {
 	text, _ := textOf(e.value("message_data"))
 	d, wrong := parseData(text)
 	if wrong != "" {
-		e.fault(session.Undecodable, "message_data", wrong, nil)
+		e.unknown("message_data", wrong, jsonedit.Whole([]byte(text)))
 	}
 	for _, p := range d.parts {
 		if p.ID.bad || p.Name.bad || p.Arguments.bad || p.Response.bad {

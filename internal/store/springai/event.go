@@ -2,6 +2,7 @@ package springai
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
@@ -26,6 +27,16 @@ func (e *event) value(column string) any { return e.events.value(e.row, column) 
 
 func (e *event) fault(kind session.FaultKind, field, detail string, fallback *string) {
 	e.faults = append(e.faults, session.Fault{Kind: kind, Field: field, Detail: detail, Default: fallback})
+}
+
+// unknown reports a value that does not decode; whole says that it is not damaged.
+func (e *event) unknown(field, detail string, whole bool) {
+	e.faults = append(e.faults, session.Fault{Kind: session.Undecodable, Field: field, Detail: detail, Whole: whole})
+}
+
+// isName reports whether a text can be the name of a message type: a word.
+func isName(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool { return r != '_' && (r > unicode.MaxASCII || !unicode.IsLetter(r)) })
 }
 
 // item decodes an event.
@@ -92,7 +103,7 @@ func (e *event) message() said {
 	role, known := roles[kind]
 	if it.Role = role; !known {
 		it.Kind = session.Other
-		e.fault(session.Undecodable, "message_type", "it is none of USER, ASSISTANT, SYSTEM and TOOL, in capital letters", nil)
+		e.unknown("message_type", "it is none of USER, ASSISTANT, SYSTEM and TOOL, in capital letters", isName(kind))
 	}
 	if role == session.Assistant || role == session.Tool {
 		it.Agent = meta.first(agentKeys...)
