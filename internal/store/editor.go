@@ -92,7 +92,8 @@ type Editor interface {
 // Sum is a stable digest of one session as it is stored.
 type Sum struct {
 	// Record covers the session's own record and all of its items: equal
-	// when nothing of them changed. "" when there is no such session.
+	// when nothing of them changed. "" when there is no such session, or when no
+	// statement finds all of it by its id: such a one cannot be changed.
 	Record string
 	// Exact covers Record and besides what a repair of another tree may change: of
 	// what an Editor reads, every column of every record that it may write. An

@@ -42,7 +42,7 @@ func (c *catalog) sums(ctx context.Context, sessions []string, events reading) (
 	if err != nil {
 		return nil, err
 	}
-	read := map[int][]eventSum{}
+	read, apart := map[int][]eventSum{}, map[int]bool{}
 	_, err = events(ctx, list, c.events.Columns, func(owner int, row Row) error {
 		sum := eventSum{row: row.ID, key: c.key(&c.list[owner], row)}
 		buf = appendColumns(buf[:0], row, c.events.Columns, nil)
@@ -50,6 +50,7 @@ func (c *catalog) sums(ctx context.Context, sessions []string, events reading) (
 		buf = appendColumns(buf[:0], row, c.layout.Said, c.layout.Content)
 		sum.said = sha256.Sum256(buf)
 		read[owner] = append(read[owner], sum)
+		apart[owner] = apart[owner] || c.isApart(owner, row)
 		return nil
 	})
 	if err != nil {
@@ -61,9 +62,25 @@ func (c *catalog) sums(ctx context.Context, sessions []string, events reading) (
 			beside := sha256.Sum256(c.layout.Beside(c.list[n].key))
 			all = append(all, beside[:]...)
 		}
-		result[c.list[n].name] = sumOf(all, read[n])
+		sum := sumOf(all, read[n])
+		if apart[n] {
+			sum.Record = ""
+		}
+		result[c.list[n].name] = sum
 	}
 	return result, nil
+}
+
+// isApart reports whether an event names its session by values of another type, so that
+// no statement finds it as one of the session's.
+func (c *catalog) isApart(owner int, row Row) bool {
+	for i, column := range c.events.Key {
+		_, blob := row.Value(column).([]byte)
+		if _, named := c.list[owner].key[i].([]byte); blob != named {
+			return true
+		}
+	}
+	return false
 }
 
 // sumOf puts together what was read of a session. own are the digests of what is
