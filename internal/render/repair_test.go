@@ -203,6 +203,10 @@ func TestARepairSaysWhatItLeaves(t *testing.T) {
 	if want := "There is nothing to repair.\nNot repaired: session parent00: its repair would bring SC101.\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("got\n%s", got)
 	}
+	got = strings.Join(strings.Fields(printed(t, "text", opts, aPlan(1, "kept", session.Set), left, Outcome{})), " ")
+	if want := "After this repair, 1 error, 1 info will remain (then: sessctl check s.db --deep)"; !strings.Contains(got, want) {
+		t.Errorf("%q is missing in\n%s", want, got)
+	}
 	opts.Quiet = true
 	if got := printed(t, "text", opts, &repair.Plan{}, left, Outcome{Next: []Command{{Line: "x"}}}); got != "" {
 		t.Errorf("--quiet: got\n%s", got)
@@ -230,6 +234,42 @@ func TestARepairSaysWhoseRequestIsStillRefused(t *testing.T) {
 	}
 	if got := printed(t, "json", opts, &repair.Plan{}, left, Outcome{}); !strings.Contains(got, `"refused": 5`) {
 		t.Errorf("got\n%s", got)
+	}
+}
+
+func TestWhatWasLeftOutIsSaid(t *testing.T) {
+	plan := aPlan(1, "kept", session.RemoveTwin)
+	o := Outcome{
+		Applied: true, Backup: "/b", Ledger: &repair.Ledger{},
+		LeftOut: []repair.LeftOut{{Root: plan.Trees[0].Root, Why: "no place for it", Next: "report it"}, {Root: "other000", Why: "why"}},
+	}
+	got := strings.Join(strings.Fields(printed(t, "text", RepairOptions{MaxSteps: 1}, plan, nil, o)), " ")
+	for _, want := range []string{
+		"Left out: session parent00 is as before: no place for it. Report it.", "…and 1 session more left out (--format json lists all)",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "void from here on") {
+		t.Errorf("a session that was left out is said to be changed:\n%s", got)
+	}
+	o.Left = []*check.Finding{{Severity: rules.Error}}
+	got = strings.Join(strings.Fields(printed(t, "json", RepairOptions{}, plan, nil, o)), "")
+	if !strings.Contains(got, `"left_out":[{"root":"`+plan.Trees[0].Root+`","why":"noplaceforit","next":"reportit"},{"root":"other000","why":"why"}],"left":{"errors":1,`) {
+		t.Errorf("got %s", got)
+	}
+}
+
+// Triggers that the runtime does not make are named before anything is changed.
+func TestTriggersAreSaid(t *testing.T) {
+	text := triggered([]session.Trigger{{Name: "tr7", Table: "items", When: "after insert"}, {Name: "a\x1b", Table: "b"}}, 500)
+	want := `The database has 2 triggers that its runtime does not make: tr7 (after insert on items), a\x1b (on b). A session whose repair`
+	if !strings.HasPrefix(text, want) {
+		t.Errorf("got %s", text)
+	}
+	if text := triggered(nil, 80); text != "" {
+		t.Errorf("got %s", text)
 	}
 }
 

@@ -11,7 +11,16 @@ import (
 
 func TestSC010UndecodableRecord(t *testing.T) {
 	fault := session.Fault{Kind: session.Undecodable, Field: "message_json", Detail: "unexpected end of JSON input"}
+	whole := fault
+	whole.Whole, whole.Detail = true, "it is no list of calls"
 	runCases(t, []ruleCase{
+		{
+			name: "an item in a form that is not known", tree: quiet, tweak: ofItem(whole),
+			want: `
+				SC010 error P.1
+				kept with unknown-form: quarantine P.1`,
+			says: "message_json is in a form that sessctl does not know, as a newer or another program may write it: it is no list of calls",
+		},
 		{
 			name: "an item that does not decode", tree: quiet, tweak: ofItem(fault),
 			want: `
