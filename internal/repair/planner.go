@@ -43,13 +43,6 @@ func Make(ctx context.Context, st store.Store, opts Options) (*Plan, *check.Resu
 	return p.plan, result, err
 }
 
-// More records that do not decode than these, and a greater share of all items than one
-// in so many, are not taken for damaged.
-const (
-	fewUnread   = 9
-	unreadShare = 10
-)
-
 // plan makes a plan; foreign says that records which do not decode are not damaged ones.
 func plan(ctx context.Context, st store.Store, opts Options, foreign bool) (*planner, *check.Result, error) {
 	facts := st.Facts()
@@ -133,28 +126,6 @@ func (p *planner) tree(tree *session.Tree, found []*check.Finding) {
 	case planned != nil:
 		p.planned[planned.Root] = planned
 	}
-}
-
-// unknown counts the records that are in a form which is not known and may not be taken
-// out.
-func (p *planner) unknown(found []*check.Finding) int {
-	n := 0
-	for _, f := range found {
-		for i := range f.Fixes {
-			fix := &f.Fixes[i]
-			if !fix.Unread {
-				continue
-			}
-			p.unread++
-			if p.foreign && fix.Allow == nil {
-				fix.Allow = []string{rules.UnknownForm}
-			}
-			if fix.Allow != nil && !p.opts.Allow[rules.UnknownForm] {
-				n++
-			}
-		}
-	}
-	return n
 }
 
 func (p *planner) refuse(tree *session.Tree, why string) {
