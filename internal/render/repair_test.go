@@ -264,7 +264,7 @@ func TestWhatWasLeftOutIsSaid(t *testing.T) {
 // Triggers that the runtime does not make are named before anything is changed.
 func TestTriggersAreSaid(t *testing.T) {
 	text := triggered([]session.Trigger{{Name: "tr7", Table: "items", When: "after insert"}, {Name: "a\x1b", Table: "b"}}, 500)
-	want := `The database has 2 triggers that its runtime does not make: tr7 (after insert on items), a\x1b (on b). A session whose repair`
+	want := `The database has 2 triggers that its runtime does not make: tr7 (after insert on items), a\x1b (on b). A session is left out where`
 	if !strings.HasPrefix(text, want) {
 		t.Errorf("got %s", text)
 	}

@@ -136,7 +136,7 @@ func triggered(list []session.Trigger, width int) string {
 		names = append(names, ui.Clean(t.Name)+" ("+strings.TrimSpace(ui.Clean(t.When)+" on "+ui.Clean(t.Table))+")")
 	}
 	text := "The database has " + ui.Count(len(list), "trigger") + " that its runtime does not make: " + strings.Join(names, ", ") +
-		". A session whose repair would set one off, or could not be undone because of one, is left out."
+		". A session is left out where one would change something besides, or keep undo from working."
 	return ui.Hang("", "  ", text, width)
 }
 
