@@ -62,7 +62,7 @@ func (r *repairRun) locate(ctx context.Context, args []string) (err error) {
 	}
 	r.writer = render.Repair(r.config.Format, render.RepairOptions{
 		Screen: r.out, Tool: tool(), Home: r.home, Quiet: r.config.Quiet, MaxSteps: int(r.config.MaxFindings),
-		Content: r.out.Terminal || r.config.ShowContent, Check: "sessctl check " + shell.Path(r.path),
+		Content: r.out.Terminal || r.config.ShowContent, Check: "sessctl check " + shell.Path(r.path), Allowed: r.config.Allow,
 	})
 	return nil
 }

@@ -33,11 +33,12 @@ type Outcome struct {
 type RepairOptions struct {
 	Screen   *ui.Screen
 	Tool     Tool
-	Home     string // the folder that ~ stands for
-	Quiet    bool   // the steps and the receipt only
-	MaxSteps int    // in text; 0 for no limit
-	Content  bool   // with excerpts of what the items say
-	Check    string // the command that lists what is left
+	Home     string   // the folder that ~ stands for
+	Quiet    bool     // the steps and the receipt only
+	MaxSteps int      // in text; 0 for no limit
+	Content  bool     // with excerpts of what the items say
+	Check    string   // the command that lists what is left
+	Allowed  []string // the words of --allow that were given
 }
 
 // Repair makes the writer of a format: text or json.

@@ -362,3 +362,27 @@ func TestTheDocumentedKeysAreThoseOfARepair(t *testing.T) {
 		t.Errorf("(-program +docs/json.md):\n%s", diff)
 	}
 }
+
+// What was allowed and is left all the same is not offered once more.
+func TestARepairOffersNoWordThatWasGiven(t *testing.T) {
+	needs := func(words ...string) *check.Finding {
+		f := &check.Finding{Rule: rules.Find("SC707"), Severity: rules.Error}
+		f.Fixes = []rules.Fix{{Title: "Split it.", Allow: words, Edits: []session.Edit{{}}}}
+		return f
+	}
+	left := []*check.Finding{needs("split"), needs("guesses", "split")}
+	for _, tt := range []struct {
+		given []string
+		want  string
+	}{
+		{nil, "--allow split would repair 1 of these (SC707).\n--allow guesses,split would repair 1 of these (SC707).\n"},
+		{[]string{"split"}, "--allow guesses,split would repair 1 of these (SC707).\n"},
+		{[]string{"split", "guesses"}, ""},
+	} {
+		got := printed(t, "text", RepairOptions{Check: "sessctl check s.db", Allowed: tt.given}, &repair.Plan{}, left, Outcome{})
+		offers := got[strings.Index(got, "check s.db)\n")+len("check s.db)\n"):]
+		if offers != tt.want || strings.Contains(got, "without your leave") != (tt.want != "") {
+			t.Errorf("given %v:\n%s", tt.given, got)
+		}
+	}
+}

@@ -31,7 +31,7 @@ func (r *repairText) Plan(plan *repair.Plan, store *session.Store, left []*check
 	}
 	if plan.Empty() {
 		if !r.Quiet {
-			out.WriteString(nothingFor(left))
+			out.WriteString(r.nothingFor(left))
 		}
 	} else {
 		r.trees(&out, plan)
@@ -46,9 +46,9 @@ func (r *repairText) Plan(plan *repair.Plan, store *session.Store, left []*check
 
 // nothingFor says that there is no plan. Where something is wrong that has no
 // repair, it must not sound as if nothing were.
-func nothingFor(left []*check.Finding) string {
+func (r *repairText) nothingFor(left []*check.Finding) string {
 	switch {
-	case slices.ContainsFunc(left, func(f *check.Finding) bool { return f.Allow() != nil && f.Severity > rules.Info }):
+	case slices.ContainsFunc(left, func(f *check.Finding) bool { return r.needs(f) != nil && f.Severity > rules.Info }):
 		return "Nothing is repaired without your leave.\n"
 	case slices.ContainsFunc(left, func(f *check.Finding) bool { return f.Severity > rules.Info }):
 		return "There is nothing that sessctl can repair.\n"
@@ -76,7 +76,7 @@ func (r *repairText) foot(out *strings.Builder, plan *repair.Plan, store *sessio
 			what, where = "After this repair, "+severities(left)+" will remain", "then: "+where
 		}
 		out.WriteString(what + "  (" + ui.Clean(where) + ")\n")
-		out.WriteString(allowable(left, r.Screen.TextWidth()))
+		out.WriteString(r.allowable(left))
 		out.WriteString(refusedStill(left, r.Screen.TextWidth()))
 	}
 	if !plan.Empty() {
@@ -142,11 +142,11 @@ func triggered(list []session.Trigger, width int) string {
 
 // allowable says which repairs are made where somebody allows them: those that are
 // likely and not certain, or that cost something.
-func allowable(left []*check.Finding, width int) string {
+func (r *repairText) allowable(left []*check.Finding) string {
 	var words []string // in the order of the findings
 	of := map[string][]string{}
 	for _, f := range left {
-		key := strings.Join(f.Allow(), ",")
+		key := strings.Join(r.needs(f), ",")
 		if key == "" {
 			continue
 		}
@@ -160,9 +160,18 @@ func allowable(left []*check.Finding, width int) string {
 		count := len(of[key])
 		slices.Sort(of[key])
 		said := fmt.Sprintf("--allow %s would repair %d of these (%s).", key, count, strings.Join(slices.Compact(of[key]), ", "))
-		text += ui.Hang("", "  ", said, width)
+		text += ui.Hang("", "  ", said, r.Screen.TextWidth())
 	}
 	return text
+}
+
+// needs are the words of --allow with which a finding would be repaired: nil where all of
+// them were given, and something else is in the way.
+func (r *repairText) needs(f *check.Finding) []string {
+	if slices.ContainsFunc(f.Allow(), func(word string) bool { return !slices.Contains(r.Allowed, word) }) {
+		return f.Allow()
+	}
+	return nil
 }
 
 // listing is the command that lists what is left.
