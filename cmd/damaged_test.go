@@ -106,6 +106,24 @@ func TestDamagedPagesAreNamed(t *testing.T) {
 	}
 }
 
+// Damage comes before a repair: nobody is led to one, and who asks for it is told the way
+// out.
+func TestADamagedStoreIsRecoveredFirst(t *testing.T) {
+	path := damagedDB(t)
+	if code, out, _ := run(t, "check", path); code != 3 || strings.Contains(out, "sessctl repair") || !strings.Contains(out, ".recover") {
+		t.Errorf("check: code %d\n%s", code, out)
+	}
+	for _, flag := range []string{"--dry-run", "--yes"} {
+		code, out, stderr := run(t, "repair", path, flag)
+		if code != 3 || !strings.Contains(stderr, ".recover") || strings.Contains(out+stderr, "malformed") {
+			t.Errorf("repair %s: code %d\n%s%s", flag, code, out, stderr)
+		}
+	}
+	if left, err := filepath.Glob(path + ".*"); err != nil || len(left) > 0 {
+		t.Errorf("beside the store: %v %v", left, err)
+	}
+}
+
 // Of a damaged store everything that can be read is compared, and where the rest is, is told.
 func TestDamagedStoresAreCompared(t *testing.T) {
 	path := damagedDB(t)

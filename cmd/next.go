@@ -27,10 +27,13 @@ func nextCommands(args []string, results []*check.Result) []render.Command {
 	if at := slices.IndexFunc(worst, func(f *check.Finding) bool { return f.Session != "" }); at >= 0 && result.Store.Path != "-" {
 		next = append(next, render.Command{Line: shell.View(path, rules.Short(worst[at].Root.ID)), Why: "the session as it is"})
 	}
-	if slices.ContainsFunc(check.Fresh(result.Findings), repairable) && result.Store.Path != "-" {
+	if result.Store.Path == "-" || result.Recovery != "" { // which goes before a repair
+		return next
+	}
+	if slices.ContainsFunc(check.Fresh(result.Findings), repairable) {
 		next = append(next, render.Command{Line: repairCommand(path, "--dry-run"), Why: "what a repair would do"})
 	}
-	if words := worst[0].Allow(); words != nil && worst[0].Severity > rules.Info && result.Store.Path != "-" {
+	if words := worst[0].Allow(); words != nil && worst[0].Severity > rules.Info {
 		next = append(next, render.Command{
 			Line: repairCommand(path, "--allow", strings.Join(words, ","), "--dry-run"), Why: "what a repair would do that has to be allowed",
 		})

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -15,6 +16,7 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/shell"
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/ui"
 )
 
 // repairRun is one run of repair over one store.
@@ -82,7 +84,7 @@ func (r *repairRun) end(o render.Outcome) error {
 		return err
 	}
 	if r.incomplete != "" {
-		return problem.New(problem.Unreadable, seeCheck, "the plan does not cover all of %s: %s", r.facts.Path, r.incomplete)
+		return problem.New(problem.Unreadable, cmp.Or(ui.Sentence(r.recovery), seeCheck), "the plan does not cover all of %s: %s", r.facts.Path, r.incomplete)
 	}
 	if o.Applied && o.ExitCode != exitOK {
 		return errors.Join(withCode(o.ExitCode), errChanged)

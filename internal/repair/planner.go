@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -121,6 +122,8 @@ func (p *planner) tree(tree *session.Tree, found []*check.Finding) {
 	switch {
 	case p.ctx.Err() != nil:
 		p.err = p.ctx.Err()
+	case problem.ClassOf(err) == problem.Unreadable: // the finding about the damage says more
+		p.refuse(tree, "some of its records cannot be read")
 	case err != nil:
 		p.refuse(tree, err.Error())
 	case planned != nil:
