@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/problem"
@@ -211,10 +210,7 @@ func (a *application) change(trees []*Tree) (*Batch, error) {
 			return nil, err
 		}
 		results = append(results, c)
-		all.gone, all.added = append(all.gone, c.gone...), all.added+c.added
-		maps.Copy(all.edited, c.edited)
-		maps.Copy(all.set, c.set)
-		all.emptied = append(all.emptied, c.emptied...)
+		all.join(c)
 		b.Kept = append(b.Kept, c.kept...)
 		b.Fixes = append(b.Fixes, t.Fixes...)
 	}

@@ -22,6 +22,14 @@ type carried struct {
 	parted  map[string]parting
 }
 
+// join adds what the ledger of a batch needs to know of another tree.
+func (c *carried) join(other *carried) {
+	c.gone, c.added = append(c.gone, other.gone...), c.added+other.added
+	maps.Copy(c.edited, other.edited)
+	maps.Copy(c.set, other.set)
+	c.emptied = append(c.emptied, other.emptied...)
+}
+
 // recordSet is a set of stored records, by their rows.
 type recordSet map[string]session.Ref
 

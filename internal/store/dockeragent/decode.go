@@ -82,7 +82,7 @@ func (p *part) row(w *row, data []byte) {
 		it.Kind = session.Other
 		if err := validObject(data); err != nil {
 			fault(session.Undecodable, "message_json of the "+w.kind+" item", err.Error(), nil)
-			p.whole(w.session, data)
+			it.Kind = p.undecoded(w.session, data)
 		}
 	default:
 		it.Kind, it.Flags = session.Other, session.Skipped
@@ -121,9 +121,8 @@ func (p *part) messageItem(number uint32, agent string, implicit bool, data []by
 		it.Flags |= session.Implicit
 	}
 	if err := p.decoder.decode(data, agent, m); err != nil {
-		it.Kind = session.Other
 		fault(session.Undecodable, "message_json", err.Error(), nil)
-		p.whole(number, data)
+		it.Kind = p.undecoded(number, data)
 		return
 	}
 	if m.synthetic {
@@ -174,10 +173,12 @@ func (p *part) messageItem(number uint32, agent string, implicit bool, data []by
 	}
 }
 
-// whole notes of the fault that was reported last whether its record is a whole document.
-func (p *part) whole(number uint32, data []byte) {
+// undecoded notes of the fault that was reported last whether its record is a whole
+// document, and gives the kind of an item that cannot be decoded.
+func (p *part) undecoded(number uint32, data []byte) session.Kind {
 	list := p.faults[number]
 	list[len(list)-1].Whole = jsonedit.Whole(data)
+	return session.Other
 }
 
 // name is a copy of a short string that repeats.
