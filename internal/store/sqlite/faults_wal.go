@@ -41,8 +41,10 @@ func (db *DB) inspectWAL(filePages uint32) (walWalk, error) {
 	return w, nil
 }
 
-// walk walks the log. Beside a live writer the end is a moving target, so a
-// break counts only if it is still there when looked at again.
+// walk walks the log. Beside a live writer the end is a moving target: a frame may be
+// half written when it is read, and whole, with others behind it, a moment later. So a break
+// counts only if it is still there when looked at again, and the log was not begun anew
+// meanwhile, which can give another break at the same frame.
 func (db *DB) walk(log *os.File, filePages uint32) (walWalk, error) {
 	info, err := log.Stat()
 	if err != nil {
@@ -53,7 +55,7 @@ func (db *DB) walk(log *os.File, filePages uint32) (walWalk, error) {
 		return w, err
 	}
 	again, err := walkWAL(log, info.Size(), filePages)
-	if again.valid != w.valid {
+	if again.valid != w.valid || again.salt != w.salt {
 		again.lost = 0
 	}
 	return again, err

@@ -59,6 +59,7 @@ func (c *checksum) is(stored []byte) bool {
 // walWalk is what reading a log from its start finds, independently of SQLite.
 type walWalk struct {
 	headerOK bool
+	salt     [8]byte // of the header
 	frames   int // whole frames that the file has room for
 	valid    int // frames from the start whose salt and checksum are right
 	// committed is how many of the valid frames belong to commits, and pages
@@ -85,7 +86,7 @@ func walkWAL(r io.ReaderAt, size int64, above uint32) (walWalk, error) {
 	if !ok {
 		return w, nil
 	}
-	w.headerOK = true
+	w.headerOK, w.salt = true, h.salt
 	stride := int64(frameHeaderSize + h.pageSize)
 	w.frames = int(max(size-walHeaderSize, 0) / stride)
 	if err := w.follow(io.NewSectionReader(r, walHeaderSize, int64(w.frames)*stride), h, above); err != nil {
