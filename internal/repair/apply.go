@@ -21,6 +21,8 @@ type Apply struct {
 	Progress func(done int64) // hears the bytes of the backup; may be nil
 	// Changed says what became of the store that Output reads, "" when nothing did.
 	Changed func() string
+
+	source string // of a copy: the store that it is made of, whose owner gets the receipt
 }
 
 // A batch is the trees that share one transaction. It should lock the store for

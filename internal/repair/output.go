@@ -31,7 +31,7 @@ func (a Apply) Output(ctx context.Context, kind store.Kind, st store.Store, plan
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)); release() }()
 	temp := filepath.Join(folder, filepath.Base(out))
 	made := *plan
-	made.Store.Path = out
+	made.Store.Path, a.source = out, plan.Store.Path
 	if kind.Rewrite != nil {
 		r, err = a.rewrite(ctx, kind, st, &made, temp, reopen)
 	} else {

@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"os"
@@ -34,7 +35,8 @@ type Receipt struct {
 	LeftOut []LeftOut
 
 	path   string
-	closed bool // its end is there: no batch is missing
+	owner  string // the path of the file to whose owner it belongs
+	closed bool   // its end is there: no batch is missing
 	file   *os.File
 	writes bool  // to file
 	seen   int64 // bytes when it was read
@@ -101,7 +103,7 @@ type Touched struct {
 
 // newReceipt is a receipt that is not on the disk yet.
 func newReceipt(plan *Plan, a Apply) *Receipt {
-	r := &Receipt{State: Pending, path: a.Receipt, header: header{
+	r := &Receipt{State: Pending, path: a.Receipt, owner: cmp.Or(a.source, plan.Store.Path), header: header{
 		Record: recordRepair, Schema: ReceiptSchema, Tool: a.Tool, Store: plan.Store, Backup: a.Backup, Sessions: map[string]string{},
 	}}
 	for _, t := range plan.Trees {

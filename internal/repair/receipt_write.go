@@ -144,7 +144,7 @@ func (r *Receipt) create() (err error) {
 		return r.notWritten(err)
 	}
 	r.writes = true
-	if owner, err := os.Stat(r.Store.Path); err == nil { // a copy is not there yet
+	if owner, err := os.Stat(r.owner); err == nil { // standard input is no file
 		if err := atomicfile.GiveTo(r.file, owner); err != nil {
 			return r.notWritten(err)
 		}

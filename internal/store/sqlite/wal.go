@@ -60,8 +60,8 @@ func (c *checksum) is(stored []byte) bool {
 type walWalk struct {
 	headerOK bool
 	salt     [8]byte // of the header
-	frames   int // whole frames that the file has room for
-	valid    int // frames from the start whose salt and checksum are right
+	frames   int     // whole frames that the file has room for
+	valid    int     // frames from the start whose salt and checksum are right
 	// committed is how many of the valid frames belong to commits, and pages
 	// the size of the database after the last of them.
 	committed int
