@@ -25,6 +25,9 @@ func Undo(ctx context.Context, ed store.Editor, r *Receipt) (undone int, err err
 	if err == nil && undone > 0 {
 		err = r.commitUndo(ctx, ed)
 	}
+	if moved := ed.Replaced(); err != nil && moved != nil {
+		err = errors.Join(moved, err) // which may well be why it failed
+	}
 	if err != nil || undone == 0 {
 		if err = errors.Join(err, ed.Rollback()); err != nil {
 			return 0, errors.Join(r.notUndone(err), r.cut(before))
