@@ -3,6 +3,7 @@ package check_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -121,4 +122,26 @@ func springSessions(t *testing.T, write func(db *springtest.DB, session string, 
 		t.Fatal(err)
 	}
 	return checkFile(t, path, store.Options{}), n
+}
+
+// TestWholeProgramsOfKagentHaveNothing: what kagent stores where each call gets a session
+// of its own and nothing goes wrong has nothing at warning or error, in every form.
+func TestWholeProgramsOfKagentHaveNothing(t *testing.T) {
+	sessions := 0
+	for _, form := range slices.Sorted(maps.Keys(kagenttest.Forms)) {
+		for seed := range uint64(campaign.Rounds(8, 60)) {
+			path := filepath.Join(t.TempDir(), "kagent.db")
+			if _, err := kagenttest.Whole(seed).Build(path, kagenttest.Forms[form]); err != nil {
+				t.Fatal(err)
+			}
+			r := checkFile(t, path, store.Options{})
+			sessions += r.Sessions
+			for _, f := range r.Findings {
+				if f.Severity > rules.Info {
+					t.Errorf("%s, seed %d: %s at %s.%d: %s", form, seed, f.Rule.ID, f.Session, f.Item, f.Message)
+				}
+			}
+		}
+	}
+	t.Logf("%d sessions", sessions)
 }

@@ -86,3 +86,28 @@ func (g generator) call(caller string) Call {
 	}
 	return c
 }
+
+// Whole draws a program in which nothing is lost or fails, nobody is asked, and each call
+// gets a session of its own.
+func Whole(seed uint64) Program {
+	p := Random(seed)
+	p.Name, p.Sharing, p.Writers, p.Elsewhere = fmt.Sprint("whole ", seed), PerCall, nil, nil
+	for i := range p.Conversations {
+		turns := p.Conversations[i].Turns
+		for j := range turns {
+			turns[j].Approval, turns[j].Writer = NotAsked, ""
+			wholeCalls(turns[j].Work)
+		}
+	}
+	return p
+}
+
+func wholeCalls(work [][]Call) {
+	for _, batch := range work {
+		for i := range batch {
+			c := &batch[i]
+			c.Approval, c.Error, c.Plain, c.Lost = NotAsked, "", false, false
+			wholeCalls(c.Work)
+		}
+	}
+}
