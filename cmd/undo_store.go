@@ -18,7 +18,7 @@ import (
 // file it is err.
 func notAReceipt(path string, err error) error {
 	receipts := receiptsOf(path)
-	next := "Undo takes the receipt of a repair, and there is none beside the store."
+	next := "Name the receipt of a repair; no receipt was found beside the store."
 	switch last := undoable(receipts); {
 	case last != "":
 		next = "Its last receipt is " + last + ": `sessctl undo " + shell.Path(last) + "`."
