@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -126,9 +127,9 @@ func TestOddValuesStopNoRepair(t *testing.T) {
 
 // foreseeable makes sure that a tree was left out because of what the adapter saw, and
 // not because something else came out than was planned: so far this holds for docker
-// agent's stores only, where none is left out at all.
+// agent's stores only, where only one that has no place for a new row is left out.
 func foreseeable(t *rapid.T, kind, why string) {
-	if kind == "docker-agent" || why == "" {
+	if kind == "docker-agent" && !strings.Contains(why, "the largest number that there is") || why == "" {
 		t.Fatalf("left out: %s", why)
 	}
 }

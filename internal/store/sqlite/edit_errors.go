@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"math"
 	"path/filepath"
 	"syscall"
 
@@ -79,6 +80,11 @@ func (e *Edit) explain(err error) error {
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED, lib.SQLITE_PROTOCOL:
 		return busy(path, e.probe(), err)
 	case lib.SQLITE_FULL:
+		if table := e.exhausted(); table != "" {
+			p.Class, p.Next = problem.RolledBack, "give that row a smaller number in a copy, and repair the copy"
+			p.What = path + " was not changed: a row of " + table + " has the largest number that there is, so none can be added"
+			return p
+		}
 		return full(path, filepath.Dir(e.db.File.real), err)
 	case lib.SQLITE_READONLY, lib.SQLITE_PERM, lib.SQLITE_CANTOPEN, lib.SQLITE_IOERR:
 		if moved := e.Replaced(); moved != nil {
@@ -93,6 +99,33 @@ func (e *Edit) explain(err error) error {
 		return e.db.Explain(err)
 	}
 	return p
+}
+
+// exhausted is a table that counts its rows (AUTOINCREMENT) and has come to the last number,
+// which SQLite tells as it tells of a full disk; "" when there is none.
+func (e *Edit) exhausted() string {
+	ctx := context.Background() // of the write that failed nothing is known but its error
+	rows, err := e.db.Query(ctx, "select name from sqlite_sequence")
+	if err != nil {
+		return ""
+	}
+	var tables []string
+	for rows.Next() {
+		var name string
+		if rows.Scan(&name) == nil {
+			tables = append(tables, name)
+		}
+	}
+	if errors.Join(rows.Err(), rows.Close()) != nil {
+		return ""
+	}
+	for _, table := range tables {
+		var last int64
+		if e.db.QueryRow(ctx, "select max(rowid) from "+Quoted(table)).Scan(&last) == nil && last == math.MaxInt64 {
+			return table
+		}
+	}
+	return ""
 }
 
 func isConstraint(err error) bool { return codeOf(err)&0xff == lib.SQLITE_CONSTRAINT }

@@ -130,6 +130,10 @@ func TestEditRefusesWhatIsNotRecorded(t *testing.T) {
 		{"new rowid", "select 1", func(e *Edit) error {
 			return e.Update(ctx, "session_items", 1, []FieldChange{{"id", int64(1), int64(50)}})
 		}, "row 1 of session_items"},
+		{"no number left", "update session_items set id = 9223372036854775807 where id = 1", func(e *Edit) error {
+			_, err := e.Insert(ctx, "session_items", []Field{{"session_id", "a"}, {"position", int64(9)}})
+			return err
+		}, "a row of session_items has the largest number that there is"},
 		{"constraint", "select 1", func(e *Edit) error { _, err := e.Insert(ctx, "sessions", []Field{{"id", "a"}}); return err }, "refuses the change"},
 	}
 	for _, test := range tests {
