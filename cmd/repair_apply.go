@@ -96,7 +96,7 @@ func (r *repairRun) confirm(ctx context.Context) error {
 	}
 	if !r.canAsk() {
 		r.say("sessctl: ", message{
-			Type: "error", Message: "nothing was changed: there is nobody to ask off a terminal",
+			Type: "error", Message: "nothing was changed: this is not a terminal, so sessctl cannot ask",
 			Next: "Look at the plan, and add --yes to carry it out.", ExitCode: exitFindings,
 		})
 		return r.stop(r.again("carry this out without asking", "--yes"))

@@ -135,8 +135,8 @@ func TestWrongSettingsSayWhereTheyStand(t *testing.T) {
 		env        map[string]string
 		want       string
 	}{
-		{"unknown key", "fial-on: error\n", nil, ".sessctl.yaml has what is no setting: fial-on"},
-		{"unknown keys, nested", "rules:\n  SC701: error\nx.y: 1\n", nil, ".sessctl.yaml has what is no setting: rules, x.y"},
+		{"unknown key", "fial-on: error\n", nil, ".sessctl.yaml has unknown settings: fial-on"},
+		{"unknown keys, nested", "rules:\n  SC701: error\nx.y: 1\n", nil, ".sessctl.yaml has unknown settings: rules, x.y"},
 		{"word outside the choice", "fail-on: eror\n", nil, `fail-on in .sessctl.yaml is "eror": use error, warning, info or never`},
 		{"in the environment", "", map[string]string{"SESSCTL_FAIL_ON": "all"}, `fail-on in SESSCTL_FAIL_ON is "all"`},
 		{"unknown kind of store", "store: oracle\n", nil, `store in .sessctl.yaml is "oracle": use docker-agent`},
@@ -147,7 +147,7 @@ func TestWrongSettingsSayWhereTheyStand(t *testing.T) {
 		{"a number that is none", "max-findings: 1.5\n", nil, `max-findings in .sessctl.yaml is "1.5": use a whole number`},
 		{"no list", "select: {a: 1}\n", nil, "select in .sessctl.yaml is"},
 		{"no YAML", "fail-on: [\n", nil, ".sessctl.yaml cannot be read: yaml:"},
-		{"unknown key of a section", "isolation: {max-step: 3}\n", nil, ".sessctl.yaml has what is no setting: isolation.max-step"},
+		{"unknown key of a section", "isolation: {max-step: 3}\n", nil, ".sessctl.yaml has unknown settings: isolation.max-step"},
 		{"no number in a section", "isolation: {max-steps: few}\n", nil, `isolation.max-steps in .sessctl.yaml is "few": use a whole number`},
 		{"a time without a unit", "isolation: {timeout: 60}\n", nil, `isolation.timeout in .sessctl.yaml is "60": use a time with its unit`},
 		{"a time in the environment", "", map[string]string{"SESSCTL_ISOLATION_TIMEOUT": "soon"}, `isolation.timeout in SESSCTL_ISOLATION_TIMEOUT is "soon"`},

@@ -170,7 +170,7 @@ func (l *loader) knownKeys() error {
 	unknown = slices.DeleteFunc(unknown, func(key string) bool { return isSection(key) && l.value(key) == nil })
 	for _, key := range unknown {
 		if isSection(key) {
-			return problem.New(problem.Usage, "`sessctl config` lists what can stand in it.",
+			return problem.New(problem.Usage, "`sessctl config` lists its settings.",
 				"%s in the configuration file %s is %q: it is a section, with settings below it", key, l.config.File, fmt.Sprint(l.value(key)))
 		}
 	}
@@ -178,7 +178,7 @@ func (l *loader) knownKeys() error {
 		return nil
 	}
 	return problem.New(problem.Usage, "`sessctl config` lists the keys that there are.",
-		"the configuration file %s has what is no setting: %s", l.config.File, strings.Join(unknown, ", "))
+		"the configuration file %s has unknown settings: %s", l.config.File, strings.Join(unknown, ", "))
 }
 
 // keys are the keys that were given, in alphabetical order: those of the top level,

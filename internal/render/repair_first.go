@@ -51,7 +51,7 @@ func (r *repairText) firstOfAll(out *strings.Builder, leftOut []repair.LeftOut) 
 		}
 	}
 	say("The prompt cache is void from here on: ", changed, ".")
-	say("Signed thinking stands behind that: ", signed, ". The newest Claude models refuse it after a change before it (SC505).")
+	say("Signed thinking follows: ", signed, ". The newest Claude models refuse it after a change before it (SC505).")
 }
 
 // some lists words, no more than steps may be shown.

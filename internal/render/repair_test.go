@@ -299,7 +299,7 @@ func TestTheFirstChangeIsSaid(t *testing.T) {
 		"From item 2 of parent00 on, the prompt cache is void. Item 7 holds thinking that its provider signed: " +
 			"the newest Claude models refuse it after a change before it (SC505). From item 0 of child000 on, the prompt cache is void.",
 		"The prompt cache is void from here on: parent00:2, child000:0, parent00:2 and 5 more.",
-		"Signed thinking stands behind that: parent00:7. The newest Claude models refuse it",
+		"Signed thinking follows: parent00:7. The newest Claude models refuse it",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
@@ -315,7 +315,7 @@ func TestThinkingThatMovesIsNamedWhereItIsStored(t *testing.T) {
 	plan, signed := aPlan(1, "lossless", session.Move), 7
 	plan.Trees[0].First = []repair.FirstChange{{Session: "child000", Item: 4, Signed: &signed, SignedIn: "parent00"}}
 	got := strings.Join(strings.Fields(printed(t, "text", RepairOptions{}, plan, nil, Outcome{Applied: true, Ledger: &repair.Ledger{}})), " ")
-	for _, want := range []string{"Item 7 of parent00 holds thinking", "Signed thinking stands behind that: parent00:7."} {
+	for _, want := range []string{"Item 7 of parent00 holds thinking", "Signed thinking follows: parent00:7."} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}

@@ -77,10 +77,10 @@ func TestAReceiptIsReadAsItWasWritten(t *testing.T) {
 	_ = r.Close()
 }
 
-// Whatever happens to a line, it is noticed: only what the end lacks may be
-// missing.
-func TestWhatIsNotAsItWasWrittenIsRefused(t *testing.T) {
-	r := written(t, "one", "two")
+// closed is a receipt with an end, and what is on the disk.
+func closed(t *testing.T, sessions ...string) (*Receipt, []byte) {
+	t.Helper()
+	r := written(t, sessions...)
 	if err := r.finish(Done); err != nil {
 		t.Fatal(err)
 	}
@@ -89,6 +89,13 @@ func TestWhatIsNotAsItWasWrittenIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return r, data
+}
+
+// Whatever happens to a line, it is noticed: only what the end lacks may be
+// missing.
+func TestWhatIsNotAsItWasWrittenIsRefused(t *testing.T) {
+	r, data := closed(t, "one", "two")
 	refused := func(t *testing.T, changed string) {
 		t.Helper()
 		if err := os.WriteFile(r.path, []byte(changed), 0o600); err != nil {
@@ -136,15 +143,7 @@ func TestWhatIsNotAsItWasWrittenIsRefused(t *testing.T) {
 
 // What was cut off at the end was never committed, whatever of it is there.
 func TestATornTailIsReadable(t *testing.T) {
-	r := written(t, "one", "two")
-	if err := r.finish(Done); err != nil {
-		t.Fatal(err)
-	}
-	_ = r.Close()
-	data, err := os.ReadFile(r.path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, data := closed(t, "one", "two")
 	header := strings.Index(string(data), "\n") + 1
 	for size := header; size <= len(data); size++ {
 		if err := os.WriteFile(r.path, data[:size], 0o600); err != nil {
