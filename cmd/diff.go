@@ -149,13 +149,14 @@ func (run *diffRun) find(ctx context.Context) error {
 			}
 			search.Add(opened.Facts().Path, tree)
 		}
+		search.End(opened.Facts())
 	}
 	search.Known = slices.DeleteFunc(search.Known, func(k view.Known) bool {
 		again := known[k.ID]
 		known[k.ID] = true
 		return again
 	})
-	found, err := view.Choose(search.Known, word)
+	found, err := search.Choose(word)
 	run.only = found.ID
 	return err
 }

@@ -25,7 +25,8 @@ func findSession(ctx context.Context, st store.Store, word string) (oneSession, 
 		}
 		search.Add(st.Facts().Path, tree)
 	}
-	found, err := view.Choose(search.Known, word)
+	search.End(st.Facts())
+	found, err := search.Choose(word)
 	return oneSession{st, found}, err
 }
 

@@ -116,3 +116,41 @@ func everyCommandSaysSo(t *testing.T, path, healthy string, at int) {
 		t.Error(err)
 	}
 }
+
+// A session that is not found may be one that is lost: the store is damaged, and the name
+// is not called wrong.
+func TestNoSessionIsFoundInADamagedStore(t *testing.T) {
+	for kind, healthy := range healthyStores(t) {
+		t.Run(kind, func(t *testing.T) {
+			sound, err := os.ReadFile(healthy)
+			if err != nil {
+				t.Fatal(err)
+			}
+			size, damaged := int(sound[16])<<8|int(sound[17]), 0
+			for at := size; at < len(sound) && at < 12*size; at += size {
+				path := filepath.Join(t.TempDir(), "s.db")
+				content := slices.Clone(sound)
+				content[at] = 75 // no kind of page
+				if err := os.WriteFile(path, content, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if code, _, _ := run(t, "check", path); code != 3 {
+					continue
+				}
+				damaged++
+				for _, args := range [][]string{
+					{"view", path, "-1"}, {"view", path, "-99"}, {"view", path, "nosuch"}, {"view", path},
+					{"check", path, "--session", "nosuch"}, {"repair", path, "--session", "nosuch", "--dry-run"}, {"diff", path, healthy, "--session", "nosuch"},
+				} {
+					code, _, stderr := run(t, args...)
+					if code != 3 && !(len(args) == 2 && strings.Contains(stderr, "Name one behind the store")) {
+						t.Errorf("byte %d, %v: code %d, %s", at, args[:1], code, stderr)
+					}
+				}
+			}
+			if damaged == 0 {
+				t.Error("no file was damaged")
+			}
+		})
+	}
+}

@@ -42,7 +42,7 @@ func (s *search) find(ctx context.Context, args []string) (view.Known, error) {
 		if err := s.read(ctx, args[:1]); err != nil {
 			return view.Known{}, err
 		}
-		return view.Choose(s.sessions.Known, args[1])
+		return s.sessions.Choose(args[1])
 	}
 	s.sessions.Name = args[0]
 	_, missing := os.Stat(args[0])
@@ -50,7 +50,7 @@ func (s *search) find(ctx context.Context, args []string) (view.Known, error) {
 	err := s.read(ctx, nil)
 	if err == nil {
 		var found view.Known
-		if found, err = view.Choose(s.sessions.Known, args[0]); err == nil {
+		if found, err = s.sessions.Choose(args[0]); err == nil {
 			return found, nil
 		}
 	}
@@ -61,7 +61,7 @@ func (s *search) find(ctx context.Context, args []string) (view.Known, error) {
 	if err := s.read(ctx, args); err != nil {
 		return view.Known{}, err
 	}
-	return view.OnlyRoot(s.sessions.Known, args[0])
+	return s.sessions.OnlyRoot(args[0])
 }
 
 // read opens the stores that the arguments mean and lists their sessions. A
@@ -101,5 +101,6 @@ func (s *search) readOne(ctx context.Context, path string) error {
 		}
 		s.sessions.Add(path, tree)
 	}
+	s.sessions.End(s.opened[path].Facts())
 	return nil
 }

@@ -1,6 +1,8 @@
 package view
 
 import (
+	"cmp"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -8,6 +10,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/ui"
 )
 
 // Known is one session that a name may mean.
@@ -27,6 +30,9 @@ type Search struct {
 	Name  string // what is looked for, "" for nothing yet
 	Known []Known
 	kept  int
+
+	lost session.Damage // what could not be read, and may be what is looked for
+	cut  string         // why the rest was not read, "" where it was
 }
 
 // Add takes in the sessions of a tree. It keeps the tree if the name means one
@@ -36,6 +42,7 @@ func (s *Search) Add(store string, tree *session.Tree) {
 	const few = 4
 	called := calledIn(tree)
 	for _, found := range tree.Sessions {
+		s.lost.AddUnread(found.Faults, found.Items)
 		root := found == tree.Root() || found.Parent == "" && !called[found.ID]
 		k := Known{Store: store, ID: found.ID, Title: found.Title, Created: found.Created, Root: root}
 		if k.ID == s.Name || s.Name != "" && strings.HasPrefix(k.ID, s.Name) && s.kept < few || s.Name == "" && len(s.Known) == 0 {
@@ -76,6 +83,37 @@ func newestRoots(known []Known) []Known {
 
 func newer(a, b Known) int { return b.Created.Compare(a.Created) }
 
+// End takes in what is known of a store when all of its trees have been added.
+func (s *Search) End(facts *session.Store) {
+	s.lost.AddUnread(facts.Faults, nil)
+	s.cut = cmp.Or(s.cut, facts.Incomplete)
+}
+
+// Choose finds the session that a name means among those that were added: see Choose. One
+// that is not there may be in what could not be read, and then the name is not wrong.
+func (s *Search) Choose(name string) (Known, error) {
+	found, err := Choose(s.Known, name)
+	return found, s.orLost(err)
+}
+
+// OnlyRoot is the one root session of a store: see OnlyRoot.
+func (s *Search) OnlyRoot(store string) (Known, error) {
+	found, err := OnlyRoot(s.Known, store)
+	return found, s.orLost(err)
+}
+
+// orLost is the error about a session that was not found.
+func (s *Search) orLost(err error) error {
+	lost := cmp.Or(s.cut, s.lost.String())
+	if !errors.Is(err, ErrNoSession) || lost == "" {
+		return err
+	}
+	var known *problem.Error
+	errors.As(err, &known)
+	return &problem.Error{Class: problem.Unreadable, Err: ErrNoSession, Next: "`sessctl check` says what is damaged and how to recover it.",
+		What: known.What + ", but not all of the store could be read: " + lost}
+}
+
 // Choose finds the session that a name means: an id, -1 for the newest root
 // session, -2 for the one before, as docker agent counts them, or the unique
 // beginning of an id. The error is a usage problem that names what comes near.
@@ -84,7 +122,7 @@ func Choose(known []Known, name string) (Known, error) {
 	if n, err := strconv.Atoi(name); err == nil && n < 0 && !isID {
 		roots := newestRoots(known)
 		if -n > len(roots) {
-			return Known{}, noSession("Count from -1, the newest.", "there is no session %s: only %d are there", name, len(roots))
+			return Known{}, noSession("Count from -1, the newest.", "there is no session %s: the store has %s", name, ui.Count(len(roots), "root session"))
 		}
 		return roots[-n-1], nil
 	}
@@ -116,7 +154,7 @@ func OnlyRoot(known []Known, store string) (Known, error) {
 	case 1:
 		return roots[0], nil
 	case 0:
-		return Known{}, problem.New(problem.Usage, elsewhere, "%s holds no session to view", store)
+		return Known{}, noSession(elsewhere, "%s holds no session to view", store)
 	}
 	return Known{}, problem.New(problem.Usage, "Name one behind the store. The newest: "+nameAll(roots, longestStart(roots)),
 		"%s holds %d sessions", store, len(roots))

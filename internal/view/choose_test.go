@@ -38,7 +38,7 @@ func TestChoose(t *testing.T) {
 		{name: "-1", want: "1f0c9e2a-3333"}, // the newest without a parent
 		{name: "-3", want: "77aa0000-6666"},
 		{name: "-4", want: "9bd7326a-4444-5"}, // of equally old ones the later stored
-		{name: "-6", problem: []string{"no session -6", "only 5", "-1"}},
+		{name: "-6", problem: []string{"no session -6", "the store has 5 root sessions", "-1"}},
 		{name: "1f", problem: []string{`2 sessions begin with "1f"`, "1f0c9e2a-3 (2026-02-05 \"The same start\"), 1f0c9e2a-1 (2026-02-03"}},
 		{name: "1f0d", problem: []string{`no session "1f0d"`, "nearest: 1f0c9e2a-3 "}},
 		{name: "readme", problem: []string{`no session "readme"`, "nearest: 9bd7326a"}},

@@ -106,7 +106,10 @@ func (k *Known) words() string {
 	if len(title) > longest {
 		title = append(title[:longest], '…')
 	}
-	text := strconv.Quote(string(title))
+	text := "no title"
+	if len(title) > 0 {
+		text = strconv.Quote(string(title))
+	}
 	if !k.Created.IsZero() {
 		text = k.Created.Format(time.DateOnly) + " " + text
 	}
