@@ -69,6 +69,9 @@ func TestBuiltProgramKnowsItsCommit(t *testing.T) {
 			if _, err := exec.LookPath(build[0]); err != nil {
 				t.Skipf("no %s: %v", build[0], err)
 			}
+			if info, err := os.Stat("../.git"); name == "go build" && (err != nil || !info.IsDir()) {
+				t.Skip("Go tells no commit in a worktree that git made beside a checkout")
+			}
 			run := exec.Command(build[0], build[1:]...)
 			run.Dir = ".."
 			run.Env = append(os.Environ(), "MAKEFLAGS=")
