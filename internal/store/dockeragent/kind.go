@@ -1,13 +1,15 @@
 // Package dockeragent reads the session databases of docker agent (formerly
-// cagent), every schema generation from the first to migration 030, and repairs
-// those from migration 014 on. The facts
+// cagent), every schema generation from the first to migration 030 and later ones as far as
+// they are known, and repairs those from migration 014 on. The facts
 // about the format are from the notes named docker-agent.md in the design; a
 // number like 2.1 in a comment is a section of them.
 package dockeragent
 
 import (
 	"context"
+	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/sessctl/sessctl/internal/store"
 )
@@ -19,21 +21,28 @@ const (
 
 // Kind is docker agent's row in the table of adapters.
 var Kind = store.Kind{
-	Name:  kindName,
-	Title: kindTitle,
-	// `docker agent run` keeps its database in the home folder, `serve api` in
-	// the current one (1.1).
-	Locations: func(home string) []string {
-		list := []string{"session.db"}
-		if home != "" {
-			list = append([]string{filepath.Join(home, ".cagent", "session.db")}, list...)
-		}
-		return list
-	},
-	Detect:   detect,
-	Open:     open,
-	Edit:     openEdit,
-	Prologue: prologue,
+	Name:      kindName,
+	Title:     kindTitle,
+	Locations: locations,
+	Detect:    detect,
+	Open:      open,
+	Edit:      openEdit,
+	Prologue:  prologue,
+}
+
+// locations are where `docker agent run` keeps its database: the data folder, which
+// DOCKER_AGENT_DATA_DIR names since v1.147.0, and the home folder, which was the only one
+// before v1.101.0, so that old sessions may still be there. `serve api` has it in the
+// current folder (1.1).
+func locations(home string) []string {
+	var list []string
+	if data := os.Getenv("DOCKER_AGENT_DATA_DIR"); data != "" {
+		list = append(list, filepath.Join(data, "session.db"))
+	}
+	if home != "" {
+		list = append(list, filepath.Join(home, ".cagent", "session.db"))
+	}
+	return slices.Compact(append(list, "session.db"))
 }
 
 // detect goes by tables and columns: a migrations table with docker agent's
