@@ -3,6 +3,10 @@ package replay_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/treetest"
 )
 
 // edited is a notation with one of its parts replaced.
@@ -123,6 +127,9 @@ B<P
 		{
 			name: "a result of no words", recorded: "P\n  user\n  root s1()\n  root <s1 \" \"",
 			stored: "P\n  user\n  root s1()\n  root <s1 \"(no output)\"",
+		},
+		{
+			name: "an error on record", recorded: delegated + "\n  other", stored: delegated + "\n  other",
 		},
 		{
 			name: "results of a batch in another order", recorded: parallel,
@@ -295,4 +302,25 @@ A<P
   alpha "done"`
 	runComparisons(t, []compareCase{{name: "own items", recorded: tree, stored: tree}})
 	runCases(t, []replayCase{{name: "alone", tree: tree, want: "P.1 A1 → A at 2, until 4, leaked 3"}})
+}
+
+// A result that docker agent cut when it stored it says what its event says, if its ends do.
+func TestCompareTakesACutResultAsEqual(t *testing.T) {
+	const call = "P\n  user\n  root s1()\n  root <s1"
+	whole := "head" + strings.Repeat(" and a long middle", 20) + "tail"
+	for stored, want := range map[string]string{
+		"head\n[...tool result truncated: middle omitted...]\ntail": "",
+		whole: "",
+		"head\n[...tool result truncated: middle omitted...]\nend":                      "altered R:P.2 as P.2 text",
+		whole[:180] + "\n[...tool result truncated: middle omitted...]\n" + whole[181:]: "altered R:P.2 as P.2 text",
+		"head [...tool result truncated: middle omitted...] tail":                       "altered R:P.2 as P.2 text",
+	} {
+		trees := [2]*session.Tree{treetest.Tree(t, call), treetest.Tree(t, call)}
+		for i, text := range []string{whole, stored} {
+			trees[i].Sessions[0].Items[2].Results[0].Text = text
+		}
+		if got := strings.Join(describeComparison(replay.Compare(trees[0], trees[1])), "; "); got != want {
+			t.Errorf("%q: %q, want %q", stored, got, want)
+		}
+	}
 }

@@ -103,6 +103,21 @@ func output(text string) string {
 	return text
 }
 
+// omitted is what docker agent stores in place of the middle of a result that is longer
+// than its limit (max_tool_result_tokens, since 2026-07-10); its events have all of it.
+const omitted = "\n[...tool result truncated: middle omitted...]\n"
+
+// sameOutput reports whether two results say the same, as far as both go.
+func sameOutput(a, b string) bool {
+	return output(a) == output(b) || isCut(a, b) || isCut(b, a)
+}
+
+// isCut reports whether a text is another one without its middle.
+func isCut(part, whole string) bool {
+	head, tail, ok := strings.Cut(part, omitted)
+	return ok && len(part) < len(whole) && strings.HasPrefix(whole, head) && strings.HasSuffix(whole, tail)
+}
+
 // standsFor reports whether a stored item can be the recorded one although it
 // says something else: because one of them was not finished, because the
 // stream did not tell what the message says, or because a result took over the
@@ -146,7 +161,7 @@ func beginCalls(part, whole []session.Call) bool {
 
 func sameResults(a, b []session.Result) bool {
 	return slices.EqualFunc(a, b, func(x, y session.Result) bool {
-		return x.CallID == y.CallID && output(x.Text) == output(y.Text)
+		return x.CallID == y.CallID && sameOutput(x.Text, y.Text)
 	})
 }
 
@@ -206,7 +221,7 @@ func agree[T any](a, b []T, same func(T, T) bool) bool {
 }
 
 func sameText(a, b session.Result) bool {
-	return a.CallID != b.CallID || output(a.Text) == output(b.Text)
+	return a.CallID != b.CallID || sameOutput(a.Text, b.Text)
 }
 func sameMark(a, b session.Result) bool { return a.CallID != b.CallID || a.IsError == b.IsError }
 func sameCall(a, b session.Call) bool   { return a.ID == b.ID && a.Name == b.Name }

@@ -23,9 +23,11 @@ type columnItem struct {
 		Message    json.RawMessage `json:"message"`
 		Implicit   bool            `json:"implicit"`
 	} `json:"message"`
-	SubSession *columnSession `json:"sub_session"`
-	Summary    string         `json:"summary"`
-	Role       string         `json:"role"` // only of a bare message
+	SubSession  *columnSession  `json:"sub_session"`
+	Summary     string          `json:"summary"`
+	Error       json.RawMessage `json:"error"` // of an agent, in exports and events since 2026-06-26
+	Termination json.RawMessage `json:"termination"`
+	Role        string          `json:"role"` // only of a bare message
 }
 
 type columnSession struct {
@@ -167,6 +169,8 @@ func (st *agentStore) addColumn(p *part, number uint32, owner, pointer string, l
 			it.Kind, it.Child = session.SubSession, entry.SubSession.ID
 		case entry.Summary != "":
 			it.Kind, it.Text = session.Summary, session.DigestOf(entry.Summary)
+		case len(entry.Error)+len(entry.Termination) > 0:
+			it.Kind = session.Other
 		case entry.Role != "":
 			p.messageItem(number, "", false, data, fault)
 		default:

@@ -52,6 +52,24 @@ func TestNested(t *testing.T) {
 	}
 }
 
+// The failure of an agent is an entry of its own since 2026-06-26, as its row is.
+func TestNestedError(t *testing.T) {
+	for entry, faults := range map[string]int{
+		`{"error":{"message":"no model","code":"model_error","agent_name":"worker","created_at":"2026-07-01T09:00:00Z"}}`: 0,
+		`{"termination":{"reason":"budget_exceeded"}}`:                                                                    0,
+		`{"mistake":{"message":"no model"}}`:                                                                              1,
+	} {
+		tree, err := dockeragent.Nested([]byte(`{"id":"C","messages":[` + entry + `]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		root := tree.Root()
+		if len(root.Items) != 1 || root.Items[0].Kind != session.Other || root.Items[0].Flags.Has(session.Skipped) != (faults > 0) || len(root.Faults) != faults {
+			t.Errorf("%s: %+v, faults %+v", entry, root.Items, root.Faults)
+		}
+	}
+}
+
 // outlined writes down what a tree says, a line for each session.
 func outlined(tree *session.Tree) string {
 	var list []string
