@@ -41,8 +41,9 @@ type Fault struct {
 	Remedy string // what puts it right, where that is something else than Store.Recovery
 	// Whole: an Undecodable record is not damaged: it is a whole document in a form that
 	// the adapter does not know. A newer program or another one may have written it.
-	Whole   bool
-	Default *string // the value that a repair may set, nil when there is none
+	Whole    bool
+	Harmless bool    // a SchemaUnknown that keeps nothing known from being read and repaired
+	Default  *string // the value that a repair may set, nil when there is none
 	// Lost: what it is about is stored, and not among the sessions and items that the
 	// store yields. Damage and orphans always are.
 	Lost bool

@@ -26,9 +26,9 @@ var adaptations = []struct {
 	// pkg/model/provider/oaistream/messages.go and openai/client.go: the images of
 	// a result go into a user's message behind it, before v1.28.1 nowhere.
 	{0, "SC603 openai-chat", "sends the images of a result in a user's message"},
-	// normalizeMessageContent in pkg/session/session.go: v1.52.0 (#2516). v1.59.0
-	// is the last release that is known to write an older generation than 022.
-	{lastDated + 1, "SC401", "leaves blank messages out of the request"},
+	// normalizeMessageContent in pkg/session/session.go: v1.52.0 (#2516). Generation
+	// 022 came with v1.110.0.
+	{22, "SC401", "leaves blank messages out of the request"},
 }
 
 // adapts are the adaptations of all releases that can have a store of this

@@ -15,6 +15,7 @@ type difference struct {
 	created  []*session.Session // parents first
 	inserted []placed           // items that are new
 	removed  map[int64]string   // rows of the item table that leave, and the sessions that hold them
+	moved    []int64            // rows of it that go to another session
 	sessions map[string]rowEdit // by id
 	items    map[int64]rowEdit  // by row
 	listed   map[string]bool    // sessions whose items changed, moved, came or left

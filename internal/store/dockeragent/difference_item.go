@@ -49,6 +49,9 @@ func (d *difference) item(from, to placed, sc *schema) (bool, error) {
 	all := rowEdit{"session_id": stays(inSession), "position": stays(atPosition)}
 	maps.Copy(all, d.items[row]) // values of their own
 	maps.Copy(all, edits)
+	if from.session != to.session {
+		d.moved = append(d.moved, row)
+	}
 	d.items[row] = all
 	return true, nil
 }

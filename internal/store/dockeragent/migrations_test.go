@@ -10,8 +10,9 @@ import (
 	"github.com/sessctl/sessctl/internal/store/registry"
 )
 
-// The last two migrations came in either order, so their names count: a database with
-// one of them, or with both, is one that is known, if it has what they brought.
+// Migrations are told by their names, as docker agent tells them: the last two came in
+// either order. A database with one of them, or with both, is one that is known, if it has
+// what they brought.
 func TestMigrationsToldByName(t *testing.T) {
 	const (
 		recordBlobs = "insert into migrations values (?, ? || '_add_generated_media_blob_table', '', '2026-09-01T00:00:00Z');"
@@ -23,16 +24,22 @@ func TestMigrationsToldByName(t *testing.T) {
 		return strings.Replace(strings.Replace(sql, "?", strings.TrimPrefix(number, "0"), 1), "?", "'"+number+"'", 1)
 	}
 	for _, tt := range []struct {
-		name, sql, fault string
+		name, sql, fault string // what is told, "" for nothing
+		editable         bool
 	}{
-		{"blobs", at(recordBlobs, "029") + blobs, ""},
-		{"blobs, then the kind of root", at(recordBlobs, "029") + blobs + at(recordRoot, "030") + rootKind, ""},
-		{"the kind of root", at(recordRoot, "029") + rootKind, ""},
-		{"the kind of root, then blobs", at(recordRoot, "029") + rootKind + at(recordBlobs, "030") + blobs, ""},
-		{"blobs that are on record only", at(recordBlobs, "029"), "generated_media_blobs.data is missing"},
-		{"a kind of root that is on record only", at(recordBlobs, "029") + blobs + at(recordRoot, "030"), "generated_media_manifest.root_kind is missing"},
-		{"a 029 that nobody knows", "insert into migrations values (29, '029_add_more', '', '2026-09-01T00:00:00Z')", "029 of a name that sessctl does not know"},
-		{"a known name under a later number", at(recordBlobs, "031") + blobs, "031, newer than the 030 that sessctl knows"},
+		{"blobs", at(recordBlobs, "029") + blobs, "", true},
+		{"blobs, then the kind of root", at(recordBlobs, "029") + blobs + at(recordRoot, "030") + rootKind, "", true},
+		{"the kind of root", at(recordRoot, "029") + rootKind, "", true},
+		{"the kind of root, then blobs", at(recordRoot, "029") + rootKind + at(recordBlobs, "030") + blobs, "", true},
+		{"blobs that are on record only", at(recordBlobs, "029"), "generated_media_blobs.data is missing", false},
+		{"a kind of root that is on record only", at(recordBlobs, "029") + blobs + at(recordRoot, "030"), "generated_media_manifest.root_kind is missing", false},
+		{"a 029 that nobody knows", "insert into migrations values (29, '029_add_more', '', '2026-09-01T00:00:00Z')", "The database has migration 029_add_more, which sessctl does not know", true},
+		{"a number that somebody else used", "update migrations set name = '026_add_more' where id = 26", "The database has migration 026_add_more", true},
+		{"names behind other numbers", "update migrations set id = id + 100", "", true},
+		{"names that stand twice", at(recordRoot, "029") + rootKind + at(recordRoot, "030"), "", true},
+		{"no name", "insert into migrations values (29, '', '', ''), (30, '30', '', '');" + blobs + rootKind, "The database has migration 30, which", true},
+		{"nothing on record of what is there", blobs + rootKind, "migrations 029 to 030 are not recorded", true},
+		{"a known name under a later number", at(recordBlobs, "031") + blobs, "", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path := built(t, 28, func(db *agenttest.DB) {
@@ -57,7 +64,7 @@ func TestMigrationsToldByName(t *testing.T) {
 				t.Errorf("faults %q, want %q", said, tt.fault)
 			}
 			e, err := dockeragent.Kind.Edit(t.Context(), path)
-			if (err == nil) != (tt.fault == "") {
+			if (err == nil) != tt.editable {
 				t.Errorf("edit: %v", err)
 			}
 			if err == nil {

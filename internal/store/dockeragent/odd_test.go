@@ -57,7 +57,7 @@ var oddStores = []struct {
 		[]string{"schema: migrations 001 to 029 are not recorded"}, 6},
 	{"columns that are newer than the last migration", 29, false, "delete from migrations where id > 20",
 		[]string{"schema: migrations 021 to 029 are not recorded"}, 6},
-	{"migrations without their columns", 18, false, "insert into migrations select id + 4, name || 'x', '', '' from migrations where id > 14",
+	{"migrations without their columns", 20, false, "insert into migrations values (21, '021_add_first_kept_entry_column', '', ''), (22, '022_add_instruction_context_column', '', '')",
 		[]string{"schema: session_items.first_kept_entry and sessions.instruction_context are missing"}, 6},
 }
 
@@ -222,9 +222,11 @@ func TestRuntimeAndAdvice(t *testing.T) {
 		0:  "written by docker agent v0.5.0 or later, before v1.3.0",
 		18: "written by docker agent v1.27.1 or later, before v1.32.4",
 		20: "written by docker agent v1.36.0 or later, before v1.41.0",
-		21: "written by docker agent v1.41.0 or later",
-		22: "written by a docker agent later than v1.59.0",
-		29: "written by a docker agent later than v1.59.0",
+		21: "written by docker agent v1.41.0 or later, before v1.110.0",
+		23: "written by docker agent v1.110.0 or later, before v1.111.0",
+		24: "written by docker agent v1.111.0 or later",
+		26: "written by a docker agent later than v1.111.0",
+		29: "written by a docker agent later than v1.115.0",
 	}
 	for generation := range 30 {
 		facts := openOdd(t, generation, false, "").Facts()

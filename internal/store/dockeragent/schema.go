@@ -4,22 +4,26 @@ import (
 	"context"
 	"database/sql/driver"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
-// newest is the last migration that this adapter knows (2.1).
-const newest = 30
-
-// schema is what a database has, and the generation that it is of: that of its
-// last recorded migration, or of its newest column if that came later.
+// schema is what a database has, and the generation that it is of: that of its last known
+// migration on record, or of its newest known column if that came later.
 type schema struct {
 	columns    map[string][]string
 	rowid      map[string]string // what SQL calls the rowids of a table
 	recorded   map[int64]string  // the migrations that the database has on record, with their names
+	ran        map[int64]bool    // the known ones of them, by number
+	later      []string          // the others
 	generation int64             // 0 for the bootstrap schema
+	triggers   []session.Trigger
+	doubts     []string // what a repair would have to understand of the tables that it writes, and does not
+	ties       []tie    // what a repair of single rows has to leave alone
 }
 
 func newSchema(columns map[string][]string) schema { return schema{columns: columns} }
@@ -34,8 +38,10 @@ func (s *schema) pick(table string, wanted ...string) []string {
 func (s *schema) hasItems() bool  { return s.has("session_items", "message_json") }
 func (s *schema) hasColumn() bool { return s.has("sessions", "messages") }
 
-// Generation is the name of the schema generation: "018".
-func (s *schema) name() string { return generationName(s.generation) }
+// name is that of the schema generation: "018", or the number of a later migration.
+func (s *schema) name() string {
+	return generationName(slices.Max(append(slices.Collect(maps.Keys(s.recorded)), s.generation)))
+}
 
 func generationName(g int64) string { return fmt.Sprintf("%03d", g) }
 
@@ -46,13 +52,13 @@ const oldest = 14
 // readOnly says why a database of this schema is never written, "" if it is.
 func (s *schema) readOnly() string {
 	switch missing := s.missing(); {
-	case s.unknown() > 0:
-		return "its schema is newer than sessctl knows"
-	case s.generation < oldest || !s.hasItems():
+	case s.generation < oldest:
 		return "its schema is older than docker agent v1.20.0 and keeps each session in one column: start a newer docker agent with it once, " +
 			"which upgrades it, and repair it then"
 	case len(missing) > 0:
 		return "its schema is not whole: " + sentenceList(missing) + " missing"
+	case len(s.doubts) > 0:
+		return "its tables have something that sessctl does not know, and a repair could do harm: " + strings.Join(s.doubts, "; ")
 	}
 	return ""
 }
@@ -74,6 +80,12 @@ func readSchema(ctx context.Context, db *sqlite.DB) (schema, []session.Fault, er
 		}
 	}
 	faults, err := s.readMigrations(ctx, db)
+	if err == nil {
+		s.triggers, err = db.Triggers(ctx)
+	}
+	if err == nil {
+		err = s.examine(ctx, db)
+	}
 	if err != nil {
 		return schema{}, nil, err
 	}
@@ -84,14 +96,16 @@ func readSchema(ctx context.Context, db *sqlite.DB) (schema, []session.Fault, er
 // the table that cannot be read.
 func (s *schema) readMigrations(ctx context.Context, db *sqlite.DB) ([]session.Fault, error) {
 	var faults []session.Fault
-	s.recorded = map[int64]string{}
+	s.recorded, s.ran = map[int64]string{}, map[int64]bool{}
+	for _, m := range migrations {
+		if s.brought(m) {
+			s.generation = max(s.generation, from(m.number))
+		}
+	}
 	if s.has("migrations", "id") {
 		lost, err := db.ScanTable(ctx, "migrations", s.pick("migrations", "id", "name"), func(_ int64, values []driver.Value) error {
 			if id, ok := values[0].(int64); ok && id > 0 {
-				s.recorded[id] = ""
-				if len(values) > 1 {
-					s.recorded[id] = textOf(values[1])
-				}
+				s.learn(id, strings.Clone(textOf(append(values, nil)[1])))
 			}
 			return nil
 		})
@@ -101,10 +115,6 @@ func (s *schema) readMigrations(ctx context.Context, db *sqlite.DB) ([]session.F
 		for _, l := range lost {
 			faults = append(faults, l.Fault("migrations"))
 		}
-	}
-	s.generation = s.newestColumn()
-	for id := range s.recorded {
-		s.generation = max(s.generation, id)
 	}
 	return faults, nil
 }
@@ -119,17 +129,16 @@ func (s *schema) disagreements(whole bool) []session.Fault {
 			Detail: fmt.Sprintf(format, args...),
 		})
 	}
-	switch unknown := s.unknown(); {
-	case unknown > newest:
-		fault("the database has migration %s, newer than the %s that sessctl knows: it is read as far as it is known and never written",
-			generationName(unknown), generationName(newest))
-	case unknown > 0:
-		fault("the database has a migration %s of a name that sessctl does not know: it is read as far as it is known and never written",
-			generationName(unknown))
+	switch {
+	case len(s.doubts) > 0:
+		fault("%s. %s It is read as far as sessctl knows it, and not repaired: %s", s.differs(), s.unread(), strings.Join(s.doubts, "; "))
+	case len(s.later) > 0:
+		fault("%s. %s What a repair writes is as sessctl knows it, so the store can be repaired", s.differs(), s.unread())
+		faults[len(faults)-1].Harmless = len(s.missing()) == 0
 	}
 	if missing := s.missing(); len(missing) > 0 {
-		fault("migrations up to %s are recorded, but %s missing: the runtime fails on the first query that needs what is not there",
-			s.name(), sentenceList(missing))
+		fault("the schema is that of migration %s, but %s missing: the runtime fails on the first query that needs what is not there",
+			generationName(s.generation), sentenceList(missing))
 	}
 	if gaps := s.unrecorded(); whole && len(gaps) > 0 {
 		fault("%s not recorded, although later changes of the schema are there: the runtime runs what is not recorded when it "+

@@ -52,14 +52,10 @@ func newStore(ctx context.Context, db *sqlite.DB, path string, bytes int64) (*ag
 		Path: path, Kind: kindName, Title: kindTitle, Generation: sc.name(), Bytes: bytes,
 		Writer: db.Writer.State, WriterName: db.Writer.Name,
 		Runtime: sc.runtime(), Advice: sc.advice(), ChildrenClosed: true, ChildPrologue: true, Adapts: sc.adapts(),
-		ReadOnly: sc.readOnly(), Recovery: db.Recovery(), Incomplete: db.Truncated(), Faults: append(db.Faults(), faults...),
+		ReadOnly: sc.readOnly(), Triggers: sc.triggers, Recovery: db.Recovery(), Incomplete: db.Truncated(), Faults: append(db.Faults(), faults...),
 	}
-	st.facts.Triggers, err = db.Triggers(ctx, ownTriggers...)
-	return st, err
+	return st, nil
 }
-
-// ownTriggers are the triggers that docker agent makes: no migration makes any.
-var ownTriggers []string
 
 // open reads everything but texts.
 func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
@@ -87,6 +83,9 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 	}
 	st.facts.Faults = slices.Concat(st.facts.Faults, rest, st.setAside(ctx), st.strayMedia(ctx))
 	st.group()
+	if len(st.schema.ties) > 0 {
+		return tiedStore{st}, nil
+	}
 	return st, nil
 }
 

@@ -18,8 +18,8 @@ import (
 // of another session, which a repair of that one moves.
 var following = []string{"messages", "branch_parent_position"}
 
-// contentColumns are the columns of an item that say something by themselves.
-// The others say where it stands.
+// contentColumns are the columns of an item that say something by themselves, as may
+// those that are not known. The others say where it stands.
 var contentColumns = []string{
 	"item_type", "message_json", "subsession_id", "summary_text", "usage_json", "cost", "model", "implicit",
 }
@@ -94,7 +94,7 @@ func (s *summer) readSessions(ctx context.Context, db *sqlite.DB, sc *schema, li
 }
 
 func (s *summer) readItems(ctx context.Context, db *sqlite.DB, sc *schema, list idList) error {
-	content := sc.pick(tableItems, contentColumns...)
+	content := append(sc.pick(tableItems, contentColumns...), sc.unknownColumns(tableItems)...)
 	place := slices.DeleteFunc(slices.Sorted(slices.Values(sc.columns[tableItems])), func(c string) bool {
 		return slices.Contains(content, c)
 	})

@@ -32,7 +32,7 @@ type Edit struct {
 	committed bool // some transaction was
 	guard     guard
 	tables    map[string]tableShape // as the transaction sees them
-	keys      []foreignKey          // of all tables; nil before they were read
+	keys      []ForeignKey          // of all tables; nil before they were read
 	log       changeLog
 
 	left     string

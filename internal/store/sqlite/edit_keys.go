@@ -2,8 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -11,15 +9,9 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 )
 
-// foreignKey is a foreign key of a table: columns of it that name columns of another.
-type foreignKey struct {
-	from, parent string
-	columns, to  []string
-}
-
 // foreignKeys reads the foreign keys of all tables. One whose parent table is missing,
 // or has other columns, binds nothing.
-func (e *Edit) foreignKeys(ctx context.Context) (_ []foreignKey, err error) {
+func (e *Edit) foreignKeys(ctx context.Context) ([]ForeignKey, error) {
 	if e.keys != nil {
 		return e.keys, nil
 	}
@@ -27,31 +19,15 @@ func (e *Edit) foreignKeys(ctx context.Context) (_ []foreignKey, err error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := e.db.Query(ctx, `select t.name, k.id, k."table", k."from", coalesce(k."to", (
-			select p.name from pragma_table_info(k."table") p where p.pk = k.seq + 1), '')
-		from sqlite_schema t, pragma_foreign_key_list(t.name) k where t.type = 'table' and t.rootpage > 0 order by t.name, k.id, k.seq`)
+	keys, err := e.db.ForeignKeys(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	keys, last := []foreignKey{}, ""
-	for rows.Next() {
-		var from, parent, column, to string
-		var id int
-		if err := rows.Scan(&from, &id, &parent, &column, &to); err != nil {
-			return nil, err
-		}
-		if this := fmt.Sprint(from, "\x00", id); this != last {
-			keys, last = append(keys, foreignKey{from: from, parent: parent}), this
-		}
-		k := &keys[len(keys)-1]
-		k.columns, k.to = append(k.columns, column), append(k.to, to)
-	}
-	e.keys = slices.DeleteFunc(keys, func(k foreignKey) bool {
-		known := slices.ContainsFunc(slices.Collect(maps.Keys(tables)), func(t string) bool { return strings.EqualFold(t, k.parent) })
-		return !known || slices.Contains(k.to, "")
+	e.keys = slices.DeleteFunc(append([]ForeignKey{}, keys...), func(k ForeignKey) bool {
+		known := slices.ContainsFunc(slices.Collect(maps.Keys(tables)), func(t string) bool { return strings.EqualFold(t, k.Parent) })
+		return !known || slices.Contains(k.To, "")
 	})
-	return e.keys, rows.Err()
+	return e.keys, nil
 }
 
 // loose reports whether a foreign key of a row leads nowhere, of those that have one of
@@ -63,15 +39,15 @@ func (e *Edit) loose(ctx context.Context, key rowKey, columns []string) (bool, e
 	}
 	var where []string
 	for _, k := range keys {
-		if k.from != key.table || columns != nil && !slices.ContainsFunc(k.columns, func(c string) bool { return slices.Contains(columns, c) }) {
+		if k.From != key.table || columns != nil && !slices.ContainsFunc(k.Columns, func(c string) bool { return slices.Contains(columns, c) }) {
 			continue
 		}
 		var set, same []string
-		for i := range k.columns {
-			set = append(set, "c."+Quoted(k.columns[i])+" is not null")
-			same = append(same, "p."+Quoted(k.to[i])+" = c."+Quoted(k.columns[i]))
+		for i := range k.Columns {
+			set = append(set, "c."+Quoted(k.Columns[i])+" is not null")
+			same = append(same, "p."+Quoted(k.To[i])+" = c."+Quoted(k.Columns[i]))
 		}
-		where = append(where, strings.Join(set, " and ")+" and not exists(select 1 from "+Quoted(k.parent)+" p where "+strings.Join(same, " and ")+")")
+		where = append(where, strings.Join(set, " and ")+" and not exists(select 1 from "+Quoted(k.Parent)+" p where "+strings.Join(same, " and ")+")")
 	}
 	if where == nil {
 		return false, nil
@@ -151,24 +127,24 @@ func (e *Edit) bound(ctx context.Context, rows []RowChange) error {
 }
 
 // unnamed makes sure that no row names by a key one that has gone.
-func (e *Edit) unnamed(ctx context.Context, k foreignKey, gone RowChange) error {
-	if !strings.EqualFold(k.parent, gone.Table) {
+func (e *Edit) unnamed(ctx context.Context, k ForeignKey, gone RowChange) error {
+	if !strings.EqualFold(k.Parent, gone.Table) {
 		return nil
 	}
 	var where []string
 	var args []any
-	for i := range k.columns {
-		value, known := gone.After[k.to[i]]
+	for i := range k.Columns {
+		value, known := gone.After[k.To[i]]
 		if !known || value == nil {
 			return nil
 		}
-		where, args = append(where, Quoted(k.columns[i])+" = ?"), append(args, value)
+		where, args = append(where, Quoted(k.Columns[i])+" = ?"), append(args, value)
 	}
-	t, err := e.shape(ctx, k.from)
+	t, err := e.shape(ctx, k.From)
 	if err != nil {
 		return err
 	}
-	s, err := e.prepare(ctx, "select "+t.rowid+" from "+Quoted(k.from)+" where "+strings.Join(where, " and ")+" limit 1")
+	s, err := e.prepare(ctx, "select "+t.rowid+" from "+Quoted(k.From)+" where "+strings.Join(where, " and ")+" limit 1")
 	if err != nil {
 		return err
 	}
@@ -176,7 +152,7 @@ func (e *Edit) unnamed(ctx context.Context, k foreignKey, gone RowChange) error 
 	if err != nil || found == nil {
 		return err
 	}
-	return e.depends(rowKey{k.from, found[0].(int64)})
+	return e.depends(rowKey{k.From, found[0].(int64)})
 }
 
 // depends is the problem with a row that needs one that would go.
