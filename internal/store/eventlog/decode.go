@@ -55,6 +55,9 @@ func (st *logStore) decode(ctx context.Context, heads []*session.Tree) ([]*sessi
 		if st.layout.Finish != nil {
 			st.layout.Finish(s)
 		}
+		if st.layout.Links != nil {
+			st.keepUnsaid(s)
+		}
 	}
 	return trees, nil
 }

@@ -23,7 +23,7 @@ type orphans struct {
 
 // readEvents finds the events of every session, in their order.
 func (st *logStore) readEvents(ctx context.Context) error {
-	st.entries, st.links = make([][]entry, len(st.list)), make([][]int, len(st.list))
+	st.entries, st.links, st.unsaid = make([][]entry, len(st.list)), make([][]int, len(st.list)), make([][]string, len(st.list))
 	strays := map[string]*orphans{}
 	read, bytes := 0, 0
 	columns := slices.Concat(st.layout.Place, []string{st.events.ID}, st.layout.LinkColumns)

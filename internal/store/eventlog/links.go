@@ -1,7 +1,9 @@
 package eventlog
 
 import (
+	"cmp"
 	"database/sql/driver"
+	"maps"
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/session"
@@ -76,7 +78,57 @@ func (st *logStore) group() {
 		}
 		heads = append(heads, head)
 	}
-	st.trees, st.links = forest.Group(heads), nil
+	st.trees = forest.Group(heads)
+}
+
+// regroup puts the sessions of a tree that a repair changed in memory into the order, and
+// below the sessions, in which they would be read if it were stored so: its new sessions
+// are then behind all others.
+func (st *logStore) regroup(tree *session.Tree) {
+	row := func(s *session.Session) int {
+		if i, ok := st.byName[s.ID]; ok {
+			return i
+		}
+		return len(st.list)
+	}
+	slices.SortStableFunc(tree.Sessions, func(a, b *session.Session) int { return cmp.Compare(row(a), row(b)) })
+	heads := make([]forest.Head, len(tree.Sessions))
+	for n, s := range tree.Sessions {
+		s.Children = nil
+		heads[n] = forest.Head{Session: s, Refs: slices.Collect(maps.Keys(namedIn(s)))}
+		if i := row(s); i < len(st.list) {
+			heads[n].Refs = append(heads[n].Refs, st.unsaid[i]...)
+		}
+	}
+	tree.Sessions = nil
+	for _, t := range forest.Group(heads) {
+		tree.Sessions = append(tree.Sessions, t.Sessions...)
+	}
+}
+
+// keepUnsaid notes which of the sessions that the rows of one name none of its items does:
+// an approval names them beside what is said, and so does a row that does not decode.
+func (st *logStore) keepUnsaid(s *session.Session) {
+	i := st.byName[s.ID]
+	if len(st.links[i]) == 0 {
+		return
+	}
+	said := namedIn(s)
+	st.unsaid[i] = nil
+	for _, to := range st.links[i] {
+		if name := st.list[to].name; !said[name] {
+			said[name], st.unsaid[i] = true, append(st.unsaid[i], name)
+		}
+	}
+}
+
+// namedIn are the sessions that the items of one name.
+func namedIn(s *session.Session) map[string]bool {
+	ids := map[string]bool{}
+	for i := range s.Items {
+		maps.Copy(ids, namedBy(&s.Items[i]))
+	}
+	return ids
 }
 
 // copied is a tree of heads for a reader to fill and to keep.

@@ -41,18 +41,34 @@ func (nowhere) Update(context.Context, string, int64, []sqlite.FieldChange) erro
 func (nowhere) Delete(context.Context, string, int64) error { return nil }
 
 // keepsTogether refuses a change after which nothing leads to a session to which a record
-// led before it: it would be a tree of its own, and whose it is would be forgotten.
+// led before it: it would be a tree of its own, or look like a conversation, and whose it
+// is would be forgotten.
 func (w *writer) keepsTogether(ctx context.Context, all []*difference) error {
 	before, after := reached(w.change.Before), reached(w.change.After)
+	called, calledNow := called(w.change.Before), called(w.change.After)
+	for id := range w.change.Split {
+		before[id], called[id] = true, true
+	}
 	if err := w.namedByRemoved(ctx, all, before); err != nil {
 		return err
 	}
 	for _, s := range w.change.After.Sessions {
-		if !after[s.ID] && (before[s.ID] || w.change.Split[s.ID] != "") {
+		if before[s.ID] && !after[s.ID] || called[s.ID] && !calledNow[s.ID] {
 			return problem.New(problem.RolledBack, "", "it would take away the only record that says who started session %.60s", s.ID)
 		}
 	}
 	return nil
+}
+
+// called are the sessions of a tree that others of it name.
+func called(tree *session.Tree) map[string]bool {
+	ids := map[string]bool{}
+	for _, s := range tree.Sessions {
+		for id := range namedIn(s) {
+			ids[id] = ids[id] || id != s.ID
+		}
+	}
+	return ids
 }
 
 // namedByRemoved adds the sessions that rows name which are removed: a row that does not

@@ -21,6 +21,7 @@ type logStore struct {
 	heads    []*session.Session // without items; nil for those that are not read
 	entries  [][]entry          // of each session, in order
 	links    [][]int            // of each session, those that its events name
+	unsaid   [][]string         // of each session, those of them that no item names
 	trees    []*session.Tree    // of heads
 	orphaned map[int64]bool     // rows of events without a session
 	progress func(int64)
@@ -154,11 +155,13 @@ func (st *logStore) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 
 // Relate implements store.Relater.
 func (st *logStore) Relate(tree *session.Tree) {
-	if st.layout.Relate == nil {
-		return
+	if st.layout.Relate != nil {
+		for _, s := range tree.Sessions {
+			st.layout.Relate(s)
+		}
 	}
-	for _, s := range tree.Sessions {
-		st.layout.Relate(s)
+	if st.layout.Links != nil {
+		st.regroup(tree)
 	}
 }
 

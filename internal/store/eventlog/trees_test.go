@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -235,5 +236,70 @@ func TestPrepare(t *testing.T) {
 	none := &session.Tree{}
 	if err := e.Write(t.Context(), &store.Change{Before: none, After: none}); !errors.Is(err, broken) {
 		t.Errorf("writing: %v", err)
+	}
+}
+
+// A tree that lost a line in memory hangs together as it does when it is read without.
+func TestRelatedTreesProperty(t *testing.T) {
+	campaign.Checks(t, 50, 2000)
+	rapid.Check(t, func(rt *rapid.T) {
+		folder := func() string {
+			path, err := os.MkdirTemp(t.TempDir(), "")
+			if err != nil {
+				rt.Fatal(err)
+			}
+			return path
+		}
+		count := rapid.IntRange(2, 7).Draw(rt, "talks")
+		var statements []string
+		for n := range count {
+			statements = append(statements, talk("a", "u", fmt.Sprint("s", n)))
+		}
+		links := rapid.IntRange(1, 10).Draw(rt, "links")
+		for i := range links {
+			from, to := rapid.IntRange(0, count-1).Draw(rt, "from"), rapid.IntRange(0, count-1).Draw(rt, "to")
+			statements = append(statements, asked("u", fmt.Sprint("s", from), fmt.Sprint("l", i), i, fmt.Sprint("s", to)))
+		}
+		at := rapid.IntRange(0, links-1).Draw(rt, "gone")
+		gone := fmt.Sprint("l", at)
+		st := linked.reading(rt, linked.make(rt, folder(), statements...), false)
+		without := linked.make(rt, folder(), slices.Delete(slices.Clone(statements), count+at, count+at+1)...)
+		now := treesOf(rt, linked.reading(rt, without, false), false)
+		for _, tree := range treesOf(rt, st, false) {
+			after, want := copyTree(tree), &session.Tree{}
+			for _, s := range after.Sessions {
+				s.Items = slices.DeleteFunc(s.Items, func(it session.Item) bool { return filepath.Base(it.Key) == gone })
+			}
+			slices.Reverse(after.Sessions)
+			st.(store.Relater).Relate(after)
+			for _, part := range now {
+				if tree.Session(part.Root().ID) != nil {
+					want.Sessions = append(want.Sessions, part.Sessions...)
+				}
+			}
+			if got, want := shown([]*session.Tree{after}), shown([]*session.Tree{want}); got != want {
+				rt.Errorf("without %s %q becomes %q, and is read as %q", gone, shown([]*session.Tree{tree}), got, want)
+			}
+		}
+	})
+}
+
+// A change that leaves nobody who names a talk is refused while it is planned, also where
+// what the talk names holds the tree together.
+func TestTheLastNamingStays(t *testing.T) {
+	path := linked.make(t, t.TempDir(),
+		talk("a", "u", "p"), talk("a", "u", "b"), talk("a", "u", "c"),
+		asked("u", "p", "p1", 1, "b"), asked("u", "p", "p2", 2, "c"), asked("u", "b", "b1", 1, "c"))
+	st := linked.reading(t, path, false)
+	before := treesOf(t, st, true)[0]
+	for gone, refused := range map[string]bool{"p1": true, "p2": false, "b1": false} {
+		after := copyTree(before)
+		for _, s := range after.Sessions {
+			s.Items = slices.DeleteFunc(s.Items, func(it session.Item) bool { return filepath.Base(it.Key) == gone })
+		}
+		err := st.(store.Rehearser).Rehearse(t.Context(), &store.Change{Before: before, After: after})
+		if (err != nil) != refused {
+			t.Errorf("without %s: %v", gone, err)
+		}
 	}
 }
