@@ -26,7 +26,7 @@ func (g generation) compare(row columns, s *stored, list *faults) {
 			*c.copied = column
 		}
 	}
-	copied := jsonStamp(s.Timestamp)
+	copied := g.documentStamp(s)
 	switch {
 	case copied.bad != "":
 		list.add(session.BadTime, "event_data timestamp", copied.bad)

@@ -15,6 +15,7 @@ import (
 const (
 	nakedTimes   = "times without an offset from UTC, as adk-python writes them"
 	zonedTimes   = "times with an offset from UTC, as adk-go writes them"
+	awareTimes   = "times with an offset from UTC, as adk-python since 1.24.0 stores them in PostgreSQL"
 	textTimes    = "times as texts, as adk-python's DatabaseSessionService writes them"
 	pickles      = "pickled actions, as adk-python writes them"
 	jsonActions  = "actions in JSON, as adk-go writes them"
@@ -30,7 +31,7 @@ func (g generation) dialectOf(row columns, time stamp) string {
 	switch {
 	case g == ps && isText:
 		return textTimes
-	case g.python() && time.zoned:
+	case g.python() && g != p1 && time.zoned:
 		return zonedTimes
 	case !g.python() && isText && !time.zoned:
 		return nakedTimes
@@ -92,12 +93,19 @@ func keyCase(data []byte) int {
 // tellDialects reports a session of which some events, and not all, are those of
 // another writer.
 func (n *notes) tellDialects(s *session.Session) {
-	count, of := 0, map[string]int{}
+	count, of, aware := 0, map[string]int{}, 0
 	for i := range s.Items {
-		if d := n.of(&s.Items[i]).dialect; d != "" {
+		note := n.of(&s.Items[i])
+		if note.dialect != "" {
 			count++
-			of[d]++
+			of[note.dialect]++
 		}
+		if note.aware {
+			aware++
+		}
+	}
+	if aware > 0 && aware < len(s.Items) {
+		of[awareTimes], count = aware, max(count, aware)
 	}
 	if count == 0 || count == len(s.Items) && len(of) == 1 {
 		return

@@ -18,7 +18,17 @@ func openEdit(ctx context.Context, path string) (store.Editor, error) {
 
 // writes are how rows change. They are the same for all generations: a row tells by
 // its columns and by what is in them what form it has.
-var writes = eventlog.Write{Insert: insert, Part: partOf, Update: update, Session: setColumns, Set: setColumns}
+var writes = eventlog.Write{Insert: insert, Part: partOf, Update: update, Session: setSession, Set: setColumns}
+
+// setSession changes the row of a session. A table may have event_sequence, by which a
+// writer that read the session before sees that others wrote since (google/adk-python#4752).
+func setSession(row eventlog.Row, sets []session.Edit) ([]sqlite.FieldChange, error) {
+	list, err := setColumns(row, sets)
+	if n, counts := row.Value("event_sequence").(int64); counts {
+		list = append(list, sqlite.FieldChange{Name: "event_sequence", Old: n, New: n + 1})
+	}
+	return list, err
+}
 
 // setColumns gives columns of a row a value that the model does not hold. A column
 // keeps its type: times are numbers in one generation and texts in the others.

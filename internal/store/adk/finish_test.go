@@ -191,6 +191,13 @@ func TestMixedDialects(t *testing.T) {
 		{"JSON among pickles", p0, []row{event(naked, "\x80\x05N."), event(naked, camel)}, "1 of 2 events have " + jsonActions},
 		{"times of Go", p0, []row{event(naked, "\x80\x05N."), event(zoned, "\x80\x05N.")}, "1 of 2 events have " + zonedTimes},
 		{"camel among snakes", p1, []row{document(naked, `{"invocation_id":"1"}`), document(naked, `{"invocationId":"1"}`)}, "1 of 2 events have " + camelMembers},
+		{"adk-js among adk-python", p1, []row{document(naked, `{"invocation_id":"1","timestamp":1795210800.000001}`), document(naked, `{"invocation_id":"1","timestamp":1795210800000}`)},
+			"1 of 2 events have " + wholeTime},
+		{"adk-js alone", p1, []row{document(zoned, `{"invocation_id":"1","timestamp":1795210800000}`), document(zoned, `{"invocation_id":"1","timestamp":1795210800000}`)}, ""},
+		{"both in PostgreSQL", p1, []row{document(zoned, `{"invocation_id":"1","timestamp":1795210800.000001}`), document(zoned, `{"invocation_id":"1","timestamp":1795210800000}`)},
+			"1 of 2 events have " + wholeTime},
+		{"PostgreSQL's times throughout", p1, []row{document(zoned, `{"invocation_id":"1"}`), document(naked+"+00", `{"invocation_id":"1"}`)}, ""},
+		{"PostgreSQL's times among others", p1, []row{document(zoned, `{"invocation_id":"1"}`), document(naked, `{"invocation_id":"1"}`)}, "1 of 2 events have " + awareTimes},
 		{"texts among numbers", ps, []row{document(1.5, `{"invocation_id":"1"}`), document(naked, `{"invocation_id":"1"}`)}, "1 of 2 events have " + textTimes},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -198,3 +198,24 @@ func TestOutlineHasNoTexts(t *testing.T) {
 		t.Error("the digests differ")
 	}
 }
+
+// TestHiddenRequests holds that what the runtime asks a person is shown to no model, in
+// every generation, and neither is the answer.
+func TestHiddenRequests(t *testing.T) {
+	call := `{"role":"model","parts":[{"functionCall":{"id":"2","name":"%s","args":{}}}]}`
+	answer := `{"role":"user","parts":[{"functionResponse":{"id":"2","name":"%s","response":{"answer":"blue"}}}]}`
+	for _, g := range []generation{p0, p1, ps, g1, g2} {
+		for tool, hides := range map[string]bool{"adk_request_confirmation": true, "adk_request_credential": true, "adk_request_input": true, "adk_request_other": false} {
+			for author, form := range map[string]string{"a": call, "user": answer} {
+				content := fmt.Sprintf(form, tool)
+				r := row{"author": author, "content": content}
+				if g.document() {
+					r = row{"event_data": fmt.Sprintf(`{"author":%q,"content":%s}`, author, content)}
+				}
+				if it, list := decoded(g, r); it.Flags.Has(session.Unshown) != hides || len(list) > 0 {
+					t.Errorf("%s: %s of %s: %s", g, tool, author, outline(it, list))
+				}
+			}
+		}
+	}
+}

@@ -11,6 +11,7 @@ type note struct {
 	rewind  string // the invocation before which the session goes on
 	summary *span
 	dialect string
+	aware   bool // its time has an offset, as all of P1's have in PostgreSQL
 	asks    bool // for a person's approval or for credentials: its answers wait
 	// about are the calls that its questions to a person are about, by the ids of the
 	// questions.
@@ -36,7 +37,7 @@ func (n *notes) of(it *session.Item) note {
 
 // noteOf is the note of an event. Only adk-python knows rewinds (3.1 step 1).
 func noteOf(g generation, s *stored) note {
-	n := note{dialect: s.dialect}
+	n := note{dialect: s.dialect, aware: g == p1 && s.time.zoned}
 	n.asks = len(s.Actions.RequestedToolConfirmations)+len(s.Actions.RequestedAuthConfigs) > 0
 	n.about = questions(g, s)
 	if g.python() {

@@ -23,6 +23,7 @@ var textForms = []struct {
 	zoned bool
 }{
 	{"2006-01-02 15:04:05Z07:00", true},
+	{"2006-01-02 15:04:05Z07", true}, // PostgreSQL's own, which a copy of its tables has
 	{time.RFC3339, true},
 	{"2006-01-02 15:04:05", false},
 	{"2006-01-02T15:04:05", false},

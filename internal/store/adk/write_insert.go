@@ -124,7 +124,7 @@ func (r *revision) eventDocument(it *session.Item, id string, part []byte, later
 	if err != nil {
 		return nil, err
 	}
-	copied, err := shifted(r.raw(r.inside(document, "timestamp")), later)
+	copied, err := r.timeLike(r.raw(r.inside(document, "timestamp")), it, later)
 	return r.object(r.documentSpelling(), document,
 		member{"content", r.contentOf(part)}, member{"invocation_id", quote(it.Invocation)}, member{"author", quote(authorOf(it))}, member{"actions", actions},
 		member{"branch", labelValue(it.Branch)}, member{"node_info", r.node(it)}, member{"isolation_scope", orNone(it.Scope)},

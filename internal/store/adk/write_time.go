@@ -29,6 +29,9 @@ func (r *revision) move(position int64) error {
 // shift makes the time in a document so many microseconds later.
 func (r *revision) shift(by int64) error {
 	copied := r.inside(spot{column: "event_data"}, "timestamp")
+	if value := r.wholeLater(r.raw(copied), by); value != nil {
+		return r.put(copied, value)
+	}
 	value, err := shifted(r.raw(copied), by)
 	if err != nil || value == nil {
 		return err
@@ -59,6 +62,9 @@ func stampLike(like any, position int64, instant time.Time) (any, error) {
 			if !instant.IsZero() {
 				offset = int((position - instant.UnixMicro()) / 1e6)
 			}
+			if offset%3600 != 0 {
+				zone = "Z07:00"
+			}
 			zone = zoneLike(text, zone)
 			clock = time.Date(clock.Year(), clock.Month(), clock.Day(), clock.Hour(), clock.Minute(), clock.Second(), clock.Nanosecond(), time.FixedZone("", offset))
 		}
@@ -77,7 +83,7 @@ func zoneLike(text, form string) string {
 	if strings.HasSuffix(text, "Z") {
 		return form
 	}
-	return "-07:00"
+	return strings.Replace(form, "Z", "-", 1)
 }
 
 // shifted is a time in a document, so many microseconds later; nil when there is
