@@ -11,7 +11,7 @@ import (
 )
 
 // facts is what is known of a store of this generation.
-func (g generation) facts(ctx context.Context, db *sqlite.DB, s schema) session.Store {
+func (g generation) facts(s schema) session.Store {
 	facts := session.Store{
 		Kind: kindName, Title: kindTitle, Generation: string(g),
 		Adapts: Adaptations, BranchModel: "path", ForeignText: true, GathersResults: true, SilentLabels: true, HidesToolRuns: g.python(),
@@ -21,12 +21,6 @@ func (g generation) facts(ctx context.Context, db *sqlite.DB, s schema) session.
 	}
 	if g.python() {
 		facts.PrefixReaders = "adk-python up to 1.4, and later releases until the fix of google/adk-python#2948 of autumn 2025"
-	}
-	if wrong := g.unknownVersion(ctx, db, s); wrong != "" {
-		facts.ReadOnly = wrong
-		facts.Faults = append(facts.Faults, session.Fault{
-			Kind: session.SchemaUnknown, Item: -1, Ref: session.Ref{Table: tableMetadata, Key: "schema_version"}, Detail: wrong,
-		})
 	}
 	return facts
 }

@@ -39,7 +39,10 @@ func newLayout(ctx context.Context, db *sqlite.DB) (session.Store, *eventlog.Lay
 		Content: withoutTime,
 		Write:   writes,
 	}
-	facts := gen.facts(ctx, db, s)
+	facts := gen.facts(s)
+	if err := gen.examine(ctx, db, s, &facts); err != nil {
+		return session.Store{}, nil, db.Explain(err)
+	}
 	states, err := sharedStateFaults(ctx, db, s)
 	facts.Faults = append(facts.Faults, states...)
 	return facts, layout, err

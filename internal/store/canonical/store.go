@@ -110,10 +110,14 @@ func (s *stream) describe(src *store.Source, version int, headerLine int64) sess
 		Faults:   s.index.faults,
 	}
 	if s.newer {
-		newer := fmt.Sprintf("the stream has version %d of the format, and this sessctl knows version %d: "+
-			"what is new in it is not read", version, formatVersion)
-		f.ReadOnly = newer
-		f.Faults = append(f.Faults, lineFault(session.SchemaUnknown, headerLine, "format", newer))
+		newer := store.Later{
+			Found: fmt.Sprintf("the stream has version %d of the format, and this sessctl knows version %d", version, formatVersion),
+			Read:  fmt.Sprintf("The lines and members of version %d", formatVersion), Unread: []string{"what is new"},
+			Doubts: []string{"what is new can change what other lines mean"},
+		}
+		fault := newer.Fault(session.Ref{})
+		f.ReadOnly = newer.ReadOnly()
+		f.Faults = append(f.Faults, lineFault(fault.Kind, headerLine, "format", fault.Detail))
 	}
 	return f
 }

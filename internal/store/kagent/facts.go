@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/adk"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
@@ -21,12 +21,12 @@ func (r *reader) facts(ctx context.Context, db *sqlite.DB) (session.Store, error
 		Adapts: adk.Adaptations, BranchModel: "path", ForeignText: true, GathersResults: true, SilentLabels: true,
 		Agents: r.agents, ReusesChildren: true, SharedChildren: sharedChildren, // the documented default (c1)
 	}
-	if odd := r.oddities(); len(odd) > 0 {
-		facts.ReadOnly = "its tables are not those of a known release of kagent"
-		facts.Faults = append(facts.Faults, session.Fault{
-			Kind: session.SchemaUnknown, Item: -1, Ref: session.Ref{Table: tableSessions, Key: "*"},
-			Detail: "the tables are not those of a known release: " + strings.Join(odd, "; "),
-		})
+	later, err := eventlog.Examine(ctx, db, known, tableEvents)
+	if err != nil {
+		return facts, err
+	}
+	if later.Found != "" {
+		facts.Faults, facts.ReadOnly = append(facts.Faults, later.Fault(session.Ref{Table: tableSessions, Key: "*"})), later.ReadOnly()
 	}
 	for _, l := range r.lost {
 		facts.Faults = append(facts.Faults, l.Fault(tableTasks))

@@ -45,6 +45,8 @@ func detect(ctx context.Context, src *store.Source) store.Detection {
 	}
 	s := schema(columns)
 	switch {
+	case s.isBaseline():
+		return store.Detection{Sure: store.Certain, Generation: "1.0", Why: "table " + tableHistory}
 	case !s.has(tableSessions, "id", "user_id", "agent_id") || !s.has(tableEvents, "id", "user_id", "session_id", "data"):
 		return store.Detection{}
 	case s.has(tableTasks, "id", "session_id", "data"):

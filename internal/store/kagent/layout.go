@@ -3,6 +3,7 @@ package kagent
 import (
 	"context"
 
+	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/adk"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
@@ -26,6 +27,11 @@ func newReader(ctx context.Context, db *sqlite.DB) (session.Store, *reader, erro
 		return session.Store{}, nil, err
 	}
 	r := &reader{schema: columns}
+	if r.isBaseline() {
+		return session.Store{}, nil, problem.New(problem.Unreadable,
+			"sessctl reads the tables of kagent 0.5 to 0.10. Ask for 1.0 with the release of kagent that made this database; the file was not changed.",
+			"%s has the tables of kagent 1.0 (%s), which keep conversations in another form: nothing of it was read, older tables beside them neither", db.File.Path, tableHistory)
+	}
 	if err := r.prepare(ctx, db); err != nil {
 		return session.Store{}, nil, db.Explain(err)
 	}

@@ -1,9 +1,9 @@
 package kagent
 
 import (
-	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/sessctl/sessctl/internal/store/eventlog"
 )
 
 // The tables, as GORM and the migrations name them (a2, a3).
@@ -22,13 +22,10 @@ func (s schema) has(table string, columns ...string) bool {
 
 // known are the columns of the tables: those of every release that is read, and
 // those that later ones brought.
-var known = []struct {
-	table         string
-	always, later []string
-}{
-	{tableSessions, []string{"id", "name", "user_id", "created_at", "updated_at", "deleted_at", "agent_id"}, []string{"source"}},
-	{tableEvents, []string{"id", "session_id", "user_id", "created_at", "updated_at", "deleted_at", "data"}, nil},
-	{tableTasks, []string{"id", "created_at", "updated_at", "deleted_at", "data", "session_id"}, []string{"protocol_version", "user_id"}},
+var known = []eventlog.Known{
+	{Table: tableSessions, Needed: []string{"id", "name", "user_id", "created_at", "updated_at", "deleted_at", "agent_id"}, Further: []string{"source"}},
+	{Table: tableEvents, Needed: []string{"id", "session_id", "user_id", "created_at", "updated_at", "deleted_at", "data"}},
+	{Table: tableTasks, Needed: []string{"id", "created_at", "updated_at", "deleted_at", "data", "session_id"}, Further: []string{"protocol_version", "user_id"}},
 }
 
 // generations are the forms of the tables by the column that came last, the newest
@@ -38,6 +35,16 @@ var generations = []struct{ table, column, release, runtime string }{
 	{tableTasks, "protocol_version", "0.9.7", "kagent 0.9.7 to 0.10.0-beta10"},
 	{tableSessions, "source", "0.8.0", "kagent 0.8.0-beta9 to 0.9.6"},
 	{tableSessions, "id", "0.5.0", "kagent 0.5.0 to 0.8.0-beta8"},
+}
+
+// tableHistory is the mark of the baseline with which kagent begins anew for 1.0, headed
+// "development databases must be recreated": conversations are in tables of histories,
+// tasks and their events, in Protobuf, and branches of a conversation share their start.
+const tableHistory = "agent_history"
+
+// isBaseline reports whether the tables are those of 1.0, also beside older ones.
+func (s schema) isBaseline() bool {
+	return s.has(tableHistory, "id", "context_id", "parent_history_id")
 }
 
 func (s schema) generation() string { release, _ := s.release(); return release }
@@ -50,23 +57,4 @@ func (s schema) release() (first, all string) {
 		}
 	}
 	return "", ""
-}
-
-// oddities are the ways in which the tables differ from those of every known
-// release.
-func (s schema) oddities() []string {
-	var list []string
-	for _, t := range known {
-		missing := slices.DeleteFunc(slices.Clone(t.always), func(c string) bool { return s.has(t.table, c) })
-		if len(missing) > 0 {
-			list = append(list, t.table+" lacks "+strings.Join(missing, ", "))
-		}
-		odd := slices.DeleteFunc(slices.Clone(s[t.table]), func(c string) bool {
-			return slices.Contains(t.always, c) || slices.Contains(t.later, c)
-		})
-		if len(odd) > 0 {
-			list = append(list, fmt.Sprintf("nothing is known of %s in %s", strings.Join(odd, ", "), t.table))
-		}
-	}
-	return list
 }

@@ -76,7 +76,10 @@ func TestFaults(t *testing.T) {
 			[]session.FaultKind{session.BadTime, session.BadTime},
 		},
 		{"a time that is missing", []string{ofSession, storing("e", said), "update event set created_at = null"}, []session.FaultKind{session.BadTime}},
-		{"a column that nobody knows", []string{"alter table event add column sequence integer"}, []session.FaultKind{session.SchemaUnknown}},
+		{
+			"a column that nobody knows", []string{ofSession, storing("e", said), "alter table event add column sequence integer", "update event set sequence = 7"},
+			[]session.FaultKind{session.SchemaUnknown},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			facts, trees := read(t, changed(t, c.statements...))

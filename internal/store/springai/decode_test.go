@@ -270,7 +270,11 @@ func TestStoreFaults(t *testing.T) {
 		readOnly              bool
 	}{
 		{"as a release has it", "", "", false},
-		{"a column too many", "alter table ai_session_event add column color text", "nothing is known of color in ai_session_event", true},
+		{"a column too many", "alter table ai_session_event add column color text", `not read: column "color" of ai_session_event. A repair is safe`, false},
+		{
+			"a column too many that counts", "alter table ai_session_event add column turn integer; update ai_session_event set turn = 1",
+			`nobody knows what the values of column "turn" of ai_session_event say of its rows`, true,
+		},
 		{"a column too few", "alter table ai_session drop column expires_at", "ai_session lacks expires_at", true},
 		{"half migrated", "alter table ai_session_event drop column archived", "ai_session_event lacks archived", true},
 		{"G18", "delete from ai_session", `of session "S", which does not exist`, false},

@@ -1,11 +1,10 @@
 package springai
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
 )
 
 // The generations of the schema, by the first release that has it.
@@ -28,35 +27,19 @@ func (sc *schema) facts(path string, bytes int64) session.Store {
 		f.Advice = []string{"Spring AI Session before 0.6.0 orders events by their times, so that a summary comes after what it should stand before, " +
 			"and its compaction deletes what it sums up: upgrade it, with the two columns of its migration guide."}
 	}
-	if what := sc.oddities(); len(what) > 0 {
-		f.Faults = append(f.Faults, session.Fault{
-			Kind: session.SchemaUnknown, Item: -1, Ref: session.Ref{Table: sc.events.name, Key: "*"},
-			Detail: "the tables are not those of a known release: " + strings.Join(what, "; "),
-		})
+	if sc.later.Found != "" {
+		f.Faults = append(f.Faults, sc.later.Fault(session.Ref{Table: sc.events.name, Key: "*"}))
 	}
 	return f
 }
 
-// oddities are the ways in which the tables differ from those of every known
-// release.
-func (sc *schema) oddities() []string {
-	var list []string
-	newer := newerColumns
+// known are the columns of the tables.
+func (sc *schema) known() []eventlog.Known {
+	needed := slices.Concat(eventColumns, newerColumns)
 	if len(sc.events.missing(newerColumns)) == len(newerColumns) { // before 0.6.0
-		newer = nil
+		needed = eventColumns
 	}
-	for _, t := range []struct {
-		table *table
-		known []string
-	}{{&sc.sessions, sessionColumns}, {&sc.events, slices.Concat(eventColumns, newer)}} {
-		if missing := t.table.missing(t.known); len(missing) > 0 {
-			list = append(list, t.table.name+" lacks "+strings.Join(missing, ", "))
-		}
-		if unknown := t.table.unknown(t.known); len(unknown) > 0 {
-			list = append(list, fmt.Sprintf("nothing is known of %s in %s", strings.Join(unknown, ", "), t.table.name))
-		}
-	}
-	return list
+	return []eventlog.Known{{Table: sc.sessions.name, Needed: sessionColumns}, {Table: sc.events.name, Needed: needed}}
 }
 
 // readOnly says why a database of this schema is not repaired in place, "" if it
@@ -66,8 +49,8 @@ func (sc *schema) readOnly() string {
 	case !sc.sequenced():
 		return "its events are ordered by their times, so that none could be put in its place without changing when it was said: " +
 			"add the columns seq and archived as the migration guide of Spring AI Session 0.6.0 says, and repair it then"
-	case len(sc.oddities()) > 0:
-		return "its tables are not those of a known release of Spring AI Session"
+	case sc.later.ReadOnly() != "":
+		return sc.later.ReadOnly()
 	case sc.unique:
 		return "each seq must be unique, but nothing gives out new ones: make seq the table's INTEGER PRIMARY KEY, as a generated column is elsewhere"
 	}

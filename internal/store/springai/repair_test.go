@@ -2,6 +2,7 @@ package springai_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -56,5 +57,62 @@ func TestEveryScriptIsRepaired(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestLaterVersions repairs databases as releases may write them that do not exist yet:
+// where what a repair writes is known.
+func TestLaterVersions(t *testing.T) {
+	for name, tc := range map[string]struct {
+		statements []string
+		says       string // SC002; "" where it has nothing to say
+		repaired   bool
+	}{
+		"a table of another program": {[]string{"create table ai_session_note(session_id text)"}, "", true},
+		"columns that nothing uses": {
+			[]string{"alter table ai_session_event add column tokens integer not null default 0", "alter table ai_session add column title varchar(80)"},
+			`info The tables are not those of a release that sessctl knows. Sessions and events were read; not read: ` +
+				`column "title" of ai_session, column "tokens" of ai_session_event. A repair is safe`, true,
+		},
+		"a second order": {
+			[]string{"alter table ai_session_event add column turn integer", "update ai_session_event set turn = seq"},
+			`warning The tables are not those of a release that sessctl knows. Sessions and events were read; not read: column "turn" of ai_session_event. ` +
+				"To check, view and export it is safe. It is not repaired: nobody knows what the values of column", false,
+		},
+		"a second version": {
+			[]string{"alter table ai_session add column revision integer", "update ai_session set revision = 4"},
+			`nobody knows what the values of column "revision" of ai_session say of its rows`, false,
+		},
+		"rows of another table for each event": {
+			[]string{"create table ai_event_vector(event_id varchar(36) references ai_session_event(id) on delete cascade)"},
+			`table "ai_event_vector" refers to rows of ai_session_event`, false,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := built(t, t.TempDir(), "G6", springtest.Form{})
+			change(t, path, tc.statements...)
+			before := storetest.Dump(t, path)
+			plan, receipt, err := repairtest.Repair(path)
+			if (receipt != nil) != tc.repaired || (err == nil) != tc.repaired {
+				t.Fatalf("repaired: %t (%v)", receipt != nil, err)
+			}
+			said := ""
+			for _, f := range plan.Findings {
+				if f.Rule.ID == "SC002" {
+					said += f.Severity.String() + " " + f.Message
+				}
+			}
+			if !strings.Contains(said, tc.says) || (said == "") != (tc.says == "") {
+				t.Errorf("SC002: %s\nwant %s", said, tc.says)
+			}
+			if receipt != nil {
+				if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if diff := cmp.Diff(before, storetest.Dump(t, path)); diff != "" {
+				t.Errorf("the store is not as it was: %s", diff)
+			}
+		})
 	}
 }

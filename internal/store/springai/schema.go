@@ -3,10 +3,10 @@ package springai
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
@@ -58,11 +58,6 @@ func (t *table) missing(columns []string) []string {
 	return slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return t.has(c) })
 }
 
-// unknown are the columns that no script has.
-func (t *table) unknown(columns []string) []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(t.stored)), func(c string) bool { return slices.Contains(columns, c) })
-}
-
 // pick are the stored names of those of the columns that the table has.
 func (t *table) pick(columns ...string) []string {
 	var names []string
@@ -84,6 +79,7 @@ type schema struct {
 	given  bool     // SQLite itself gives out seq: it is the rowid by another name
 	unique bool     // no two rows may have one seq, although it has to be written
 	clock  timeForm // of the stored times
+	later  store.Later
 }
 
 // sequenced reports whether events are ordered by seq, as since 0.6.0. Before,
@@ -101,7 +97,9 @@ func readSchema(ctx context.Context, db *sqlite.DB) (*schema, error) {
 			return nil, db.Explain(err)
 		}
 	}
-	sc.clock, err = sc.readClock(ctx, db)
+	if sc.later, err = eventlog.Examine(ctx, db, sc.known(), sc.events.name); err == nil {
+		sc.clock, err = sc.readClock(ctx, db)
+	}
 	return sc, db.Explain(err)
 }
 
