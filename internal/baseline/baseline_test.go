@@ -18,11 +18,11 @@ import (
 
 // inSession is a finding of a session, ofStore one of a store itself.
 func inSession(fingerprint, rule, root string) *check.Finding {
-	return &check.Finding{Fingerprint: fingerprint, Rule: rules.Find(rule), Severity: rules.Warning, Items: []int{1, 2}, Session: root, Root: &check.Head{ID: root}}
+	return &check.Finding{Defect: rules.Defect{Rule: rules.Find(rule), Severity: rules.Warning, Items: []int{1, 2}, Place: session.Place{Session: root}}, Fingerprint: fingerprint, Root: &check.Head{ID: root}}
 }
 
 func ofStore(fingerprint, rule string) *check.Finding {
-	return &check.Finding{Fingerprint: fingerprint, Rule: rules.Find(rule), Severity: rules.Error, Message: "it is damaged"}
+	return &check.Finding{Defect: rules.Defect{Rule: rules.Find(rule), Severity: rules.Error, Message: "it is damaged"}, Fingerprint: fingerprint}
 }
 
 func result(path string, findings ...*check.Finding) *check.Result {

@@ -33,12 +33,14 @@ func run(t *rapid.T) []*check.Result {
 
 func finding(t *rapid.T, fingerprint string) *check.Finding {
 	f := &check.Finding{
+		Defect: rules.Defect{
+			Rule:     rapid.SampledFrom(rules.All).Draw(t, "rule"),
+			Severity: rapid.SampledFrom(severities).Draw(t, "severity"),
+			Count:    rapid.IntRange(0, 3).Draw(t, "count"),
+			Items:    make([]int, rapid.IntRange(0, 3).Draw(t, "items")),
+			Message:  rapid.String().Draw(t, "message"),
+		},
 		Fingerprint: fingerprint,
-		Rule:        rapid.SampledFrom(rules.All).Draw(t, "rule"),
-		Severity:    rapid.SampledFrom(severities).Draw(t, "severity"),
-		Count:       rapid.IntRange(0, 3).Draw(t, "count"),
-		Items:       make([]int, rapid.IntRange(0, 3).Draw(t, "items")),
-		Message:     rapid.String().Draw(t, "message"),
 	}
 	if rapid.Bool().Draw(t, "in a session") {
 		f.Session, f.Root = "child", &check.Head{ID: "root"}

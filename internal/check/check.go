@@ -214,7 +214,7 @@ func (e *engine) run(seq int, tree *session.Tree, scope rules.Scope, open opener
 	order := map[*session.Session]int{}
 	var current *rules.Rule
 	report := func(f *rules.Finding) {
-		found = append(found, flatten(f, e.facts, tree, seq, order[f.Session]))
+		found = append(found, keep(f, e.facts, tree, seq, order[f.Session]))
 	}
 	guard := func(what string, fn func()) {
 		defer func() {
@@ -246,15 +246,17 @@ func (e *engine) run(seq int, tree *session.Tree, scope rules.Scope, open opener
 // crashed is the finding that stands for a panic.
 func (e *engine) crashed(what string, p any, tree *session.Tree, seq int) *Finding {
 	f := &rules.Finding{
-		Rule: rules.RuleCrashed(), Severity: rules.Error, Item: -1,
-		Ref:     session.Ref{Table: "rules", Key: what},
-		Message: fmt.Sprintf("%s crashed (%v); please report it, with `sessctl export --redact` of this session", what, p),
+		Defect: rules.Defect{
+			Rule: rules.RuleCrashed(), Severity: rules.Error, Place: session.Place{Item: -1},
+			Message: fmt.Sprintf("%s crashed (%v); please report it, with `sessctl export --redact` of this session", what, p),
+		},
+		Ref: session.Ref{Table: "rules", Key: what},
 	}
 	if tree != nil {
-		f.Session = tree.Root()
+		f.Session, f.Place = tree.Root(), tree.Root().At(-1)
 		f.Ref.Session = f.Session.ID
 	}
-	return flatten(f, e.facts, tree, seq, 0)
+	return keep(f, e.facts, tree, seq, 0)
 }
 
 func (e *engine) collect(found []*Finding, tree *session.Tree) {

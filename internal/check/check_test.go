@@ -148,7 +148,7 @@ func TestOnlyTheGivenRulesRun(t *testing.T) {
 
 func TestARuleThatPanicsBecomesAFindingAndTheRunGoesOn(t *testing.T) {
 	bad := &rules.Rule{ID: "SC999", Name: "bad", Scope: rules.PerTree, Run: func(p *rules.Pass) {
-		p.Report(rules.Finding{Session: p.Tree.Root(), Item: -1, Ref: p.Tree.Root().Ref(), Message: "before the panic"})
+		p.Report(rules.Finding{Defect: rules.Defect{Message: "before the panic", Place: session.Place{Item: -1}}, Session: p.Tree.Root(), Ref: p.Tree.Root().Ref()})
 		if id := p.Tree.Root().ID; id != "P0" {
 			panic("no luck with " + id)
 		}

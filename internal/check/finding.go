@@ -9,33 +9,13 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// Finding is a finding as it is reported: without pointers into the tree, so
+// Finding is what a rule found as it is reported: without pointers into the tree, so
 // that a tree can be forgotten when its rules have run.
 type Finding struct {
-	Rule     *rules.Rule
-	Severity rules.Severity
-
-	Session string // "" when it is the store's own
-	Root    *Head  // the tree's root, nil when it is the store's own
-	Item    int    // position in the session as a person sees it, -1 when none is meant
-	Items   []int  // all positions that the finding names
-	Count   int    // how many records, parts or the like it is about, 0 where it is one
-	Row     string // "session_items/17"
-	Line    string // of the recording that it is about, "" for a store
-	Agent   string
-	Call    string
-	Voice   string // whose request it is about, where several agents share the session; else ""
-
-	Message       string
-	Discreet      string         // Message without stored values, "" where it quotes none
-	Profile       *rules.Profile // the one that minds it most, nil where no provider is asked
-	ProviderError string
-	Judged        []rules.Judgement // how each profile minds it
-	Sent          string            // what an adapter for the profile sends instead
-	Fingerprint   string            // stays the same when the record moves
-	Related       []rules.Place
-	Twins         []rules.Place
-	Fixes         []rules.Fix
+	rules.Defect
+	Root        *Head  // the tree's root, nil when it is the store's own
+	Row         string // of the record: "session_items/17"
+	Fingerprint string // stays the same when the record moves
 	// Known: it stands in the baseline of the run, so that it fails nothing. Check
 	// itself never says so.
 	Known bool
@@ -91,18 +71,11 @@ func (f *Finding) Refused() bool {
 	})
 }
 
-// flatten makes the reported form of what a rule found.
-func flatten(f *rules.Finding, facts *session.Store, tree *session.Tree, seq, order int) *Finding {
-	flat := &Finding{
-		Rule: f.Rule, Severity: f.Severity,
-		Item: f.Item, Items: f.Items, Count: f.Count, Row: f.Ref.Row(), Agent: f.Agent, Call: f.Call, Voice: f.Speaker(),
-		Line: f.Line, Message: f.Message, Discreet: f.Discreet, Profile: f.Profile, ProviderError: f.ProviderError, Judged: f.Judged, Sent: f.Sent,
-		Related: f.Related, Twins: f.Twins, Fixes: f.Fixes,
-		tree: seq, order: order, id: identity(f, tree),
-	}
+// keep makes the reported form of what a rule found, which needs no tree.
+func keep(f *rules.Finding, facts *session.Store, tree *session.Tree, seq, order int) *Finding {
+	flat := &Finding{Defect: f.Defect, Row: f.Ref.Row(), tree: seq, order: order, id: identity(f, tree)}
 	flat.Fingerprint = flat.id.fingerprint(lasting(f, facts))
 	if f.Session != nil {
-		flat.Session = f.Session.ID
 		flat.Root = headOf(tree)
 	}
 	return flat

@@ -53,7 +53,7 @@ func (e *engine) lost(r *recordedRuns) (found []*Finding) {
 	for _, tree := range r.trees {
 		f := rules.LostSession(tree)
 		if !r.stored[tree] && slices.Contains(e.opts.Rules, f.Rule) {
-			found = append(found, flatten(f, e.facts, nil, -1, 0))
+			found = append(found, keep(f, e.facts, nil, -1, 0))
 		}
 	}
 	return found

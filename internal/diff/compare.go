@@ -96,7 +96,7 @@ func (c *comparing) session(list []Session, a, b *session.Session) []Session {
 		for _, e := range c.a.of[a.ID] {
 			switch {
 			case e.pair == nil:
-				s.Items = append(s.Items, Item{Change: Gone, A: e.place(), Was: e.item(), Twin: c.twin(e)})
+				s.Items = append(s.Items, Item{Change: Gone, A: e.record(), Was: e.item(), Twin: c.twin(e)})
 			case e.pair.home.ID != a.ID:
 				s.Left++
 			}
@@ -122,9 +122,9 @@ func (c *comparing) session(list []Session, a, b *session.Session) []Session {
 // stored appends an item of the second store if it differs.
 func (c *comparing) stored(list []Item, e *entry) []Item {
 	if e.pair == nil {
-		return append(list, Item{Change: Added, B: e.place(), Is: e.item(), Twin: c.copied(e)})
+		return append(list, Item{Change: Added, B: e.record(), Is: e.item(), Twin: c.copied(e)})
 	}
-	it := Item{Change: Moved, A: e.pair.place(), B: e.place(), Was: e.pair.item(), Is: e.item(), Differences: c.differences(e.pair, e)}
+	it := Item{Change: Moved, A: e.pair.record(), B: e.record(), Was: e.pair.item(), Is: e.item(), Differences: c.differences(e.pair, e)}
 	if e.stays {
 		if it.Change = Changed; len(it.Differences) == 0 {
 			c.tally.Items.add(equal)
@@ -136,28 +136,28 @@ func (c *comparing) stored(list []Item, e *entry) []Item {
 
 // twin is where another message of the second store says the same: the first for the
 // first that asks, and so on.
-func (c *comparing) twin(e *entry) *Place {
+func (c *comparing) twin(e *entry) *Record {
 	others := c.twins[e.said]
 	if len(others) == 0 {
 		return nil
 	}
 	n := min(c.told[e.said], len(others)-1)
 	c.told[e.said]++
-	return others[n].place()
+	return others[n].record()
 }
 
 // copied is where another session of the second store has what an added message says.
 // People say the same things again and again, so what they say is no copy.
-func (c *comparing) copied(e *entry) *Place {
+func (c *comparing) copied(e *entry) *Record {
 	if role := e.item().Role; role != session.Assistant && role != session.Tool {
 		return nil
 	}
 	others := c.twins[e.said]
 	if len(others) > 0 && others[0].home != e.home {
-		return others[0].place()
+		return others[0].record()
 	}
 	if elsewhere := c.elsewhere[e.said]; elsewhere != nil {
-		return elsewhere.place()
+		return elsewhere.record()
 	}
 	return nil
 }

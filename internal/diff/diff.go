@@ -62,14 +62,14 @@ type Field struct{ Name, A, B string }
 // Item is an item that differs.
 type Item struct {
 	Change Change
-	A, B   *Place        // before and after; nil where it is not
+	A, B   *Record       // before and after; nil where it is not
 	Was    *session.Item // nil for an added one
 	Is     *session.Item // nil for one that is gone
 
 	// Twin is where the second store has another message that says the same: of one that
 	// is gone the copy that stayed, of an added one of an agent what another session of the
 	// tree has too. nil without one.
-	Twin *Place
+	Twin *Record
 	// Differences name what changed: members of the canonical stream ("text", "time"),
 	// pointers to members of the stored record ("/cost"), or "record" for something else
 	// in it.
@@ -84,11 +84,10 @@ func (i *Item) Now() *session.Item {
 	return i.Was
 }
 
-// Place is where an item stands.
-type Place struct {
-	Session string
-	Item    int    // from 0 in stored order
-	Key     string // the record: "session_items/17"
+// Record is where an item stands, and its record.
+type Record struct {
+	session.Place
+	Key string // "session_items/17"
 }
 
 // Counts are numbers of one sort of thing.

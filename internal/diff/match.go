@@ -21,8 +21,8 @@ func (e *entry) item() *session.Item { return &e.home.Items[e.index] }
 
 func (e *entry) row() string { return e.home.ItemRef(e.index).Row() }
 
-func (e *entry) place() *Place {
-	return &Place{Session: e.home.ID, Item: e.index, Key: e.row()}
+func (e *entry) record() *Record {
+	return &Record{e.home.At(e.index), e.row()}
 }
 
 // side is one of the two trees, which may be several that the other store connects.

@@ -34,7 +34,7 @@ func describe(tree *diff.Tree) string {
 		}
 		for _, it := range s.Items {
 			line := "  " + string(it.Change)
-			for _, p := range []*diff.Place{it.A, it.B} {
+			for _, p := range []*diff.Record{it.A, it.B} {
 				if p != nil {
 					line += fmt.Sprintf(" %s.%d", p.Session, p.Item)
 				}

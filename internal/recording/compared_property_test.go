@@ -146,7 +146,7 @@ func hasTwin(c *replay.Comparison, row string, has bool) string {
 // are the steps that are skipped, and none is undecidable.
 func leakedRows(c *replay.Comparison) []string {
 	rows := []string{}
-	twins := map[replay.Place]bool{}
+	twins := map[replay.TreeItem]bool{}
 	for _, rs := range c.Trace.Sessions {
 		skipped := 0
 		for i := range rs.Steps {

@@ -62,8 +62,17 @@ func drawn(t *rapid.T, format string) string {
 	text := func(name string) string { return nasty.Draw(t, name) }
 	root := &check.Head{ID: text("id"), Title: text("title")}
 	f := &check.Finding{
-		Rule: rules.Find("SC101"), Severity: rules.Error, Root: root, Session: root.ID, Item: 1, Items: []int{1},
-		Message: text("message"), Profile: rules.FindProfile("anthropic"), ProviderError: text("error"), Sent: text("sent"),
+		Defect: rules.Defect{
+			Rule:          rules.Find("SC101"),
+			Severity:      rules.Error,
+			Items:         []int{1},
+			Message:       text("message"),
+			Profile:       rules.FindProfile("anthropic"),
+			ProviderError: text("error"),
+			Sent:          text("sent"),
+			Place:         session.Place{Session: root.ID, Item: 1},
+		},
+		Root: root,
 	}
 	quiet := *f
 	quiet.Severity, quiet.Session, quiet.Root, quiet.Row = rules.Info, "", nil, text("row")

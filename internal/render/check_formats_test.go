@@ -54,7 +54,7 @@ func (c *checked) print(t *testing.T, format string) (out, summary string) {
 }
 
 func found(rule string, severity rules.Severity, root *check.Head, items []int, message string) *check.Finding {
-	f := &check.Finding{Rule: rules.Find(rule), Severity: severity, Root: root, Item: -1, Items: items, Row: "session_items/17", Message: message, Fingerprint: "f"}
+	f := &check.Finding{Defect: rules.Defect{Rule: rules.Find(rule), Severity: severity, Items: items, Message: message, Place: session.Place{Item: -1}}, Root: root, Row: "session_items/17", Fingerprint: "f"}
 	if root != nil {
 		f.Session = root.ID
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
 )
 
 // The keys of every document stand in docs/json.md; a test compares them.
@@ -199,7 +200,7 @@ func item(index int) *int {
 	return &index
 }
 
-func places(list []rules.Place) []jsonPlace {
+func places(list []session.Place) []jsonPlace {
 	out := make([]jsonPlace, len(list))
 	for i, p := range list {
 		out[i] = jsonPlace{p.Session, item(p.Item)}

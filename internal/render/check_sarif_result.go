@@ -57,10 +57,10 @@ func logicalLocation(f *check.Finding) sarifLogicalLocation {
 	if f.Root == nil {
 		return sarifLogicalLocation{f.Row, f.Row, "record"}
 	}
-	return logicalPlace(rules.Place{Session: f.Session, Item: f.Item})
+	return logicalPlace(f.Place)
 }
 
-func logicalPlace(p rules.Place) sarifLogicalLocation {
+func logicalPlace(p session.Place) sarifLogicalLocation {
 	if p.Item < 0 {
 		return sarifLogicalLocation{p.Session, p.Session, "session"}
 	}
@@ -71,7 +71,7 @@ func logicalPlace(p rules.Place) sarifLogicalLocation {
 // relatedLocations are the twins of a finding and what else it refers to.
 func relatedLocations(f *check.Finding, at sarifArtifactLocation) []sarifLocation {
 	var list []sarifLocation
-	add := func(places []rules.Place, what string) {
+	add := func(places []session.Place, what string) {
 		for _, p := range places[:min(len(places), relatedMax-len(list))] {
 			id := len(list)
 			list = append(list, sarifLocation{

@@ -51,8 +51,8 @@ func twins() *checked {
 	root := &check.Head{ID: "9bd7326a-0001-4000-8000-000000000000"}
 	leak := found("SC701", rules.Error, root, []int{4, 5}, "2 messages of [worker](https://example.com) stand in this session")
 	leak.Item, leak.Agent, leak.Call = 4, "[worker](https://example.com)", "toolu_01"
-	leak.Related = []rules.Place{{Session: root.ID, Item: 6}}
-	leak.Twins = []rules.Place{{Session: "5d082e72", Item: 2}, {Session: "5d082e72", Item: -1}}
+	leak.Related = []session.Place{{Session: root.ID, Item: 6}}
+	leak.Twins = []session.Place{{Session: "5d082e72", Item: 2}, {Session: "5d082e72", Item: -1}}
 	leak.Fixes = []rules.Fix{{Title: "remove the copies", Safety: rules.Kept, Allow: []string{"drop-copies"}}}
 	line := found("SC010", rules.Error, nil, nil, "line 12: {0} is no \x9b31m \u202e record \xff")
 	line.Row = "lines/12"
@@ -136,7 +136,7 @@ func TestSARIFTellsEveryFinding(t *testing.T) {
 func TestSARIFKeepsTheLimitsOfGitHub(t *testing.T) {
 	c := twins()
 	leak := c.results[0].(*check.Result).Findings[1]
-	leak.Twins = make([]rules.Place, 5000)
+	leak.Twins = make([]session.Place, 5000)
 	every := &check.Result{Store: &session.Store{Path: "every.db"}}
 	for _, r := range rules.All {
 		every.Findings = append(every.Findings, found(r.ID, r.Severity, nil, nil, "found"))
@@ -176,16 +176,24 @@ func TestAnyTextIsValidSARIF(t *testing.T) {
 		rapid.String(), rapid.StringMatching(`[/.:%?#&\[\](){}\\"* a-]*`), rapid.Just("-"),
 		rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }),
 	)
-	place := rapid.Custom(func(t *rapid.T) rules.Place {
-		return rules.Place{Session: text.Draw(t, "session"), Item: rapid.IntRange(-1, 5).Draw(t, "item")}
+	place := rapid.Custom(func(t *rapid.T) session.Place {
+		return session.Place{Session: text.Draw(t, "session"), Item: rapid.IntRange(-1, 5).Draw(t, "item")}
 	})
 	finding := rapid.Custom(func(t *rapid.T) *check.Finding {
 		f := &check.Finding{
-			Rule: rapid.SampledFrom(rules.All).Draw(t, "rule"), Severity: rapid.SampledFrom([]rules.Severity{rules.Info, rules.Warning, rules.Error}).Draw(t, "severity"),
-			Item: rapid.IntRange(-1, 9).Draw(t, "first"), Items: rapid.SliceOf(rapid.IntRange(0, 9)).Draw(t, "items"),
-			Row: rapid.OneOf(text, rapid.StringMatching(`lines/-?[0-9]{1,25}`)).Draw(t, "row"), Agent: text.Draw(t, "agent"), Call: text.Draw(t, "call"),
-			Message: text.Draw(t, "message"), Sent: text.Draw(t, "sent"), Fingerprint: text.Draw(t, "fingerprint"), Known: rapid.Bool().Draw(t, "known"),
-			Related: rapid.SliceOf(place).Draw(t, "related"), Twins: rapid.SliceOf(place).Draw(t, "twins"),
+			Defect: rules.Defect{
+				Rule:     rapid.SampledFrom(rules.All).Draw(t, "rule"),
+				Severity: rapid.SampledFrom([]rules.Severity{rules.Info, rules.Warning, rules.Error}).Draw(t, "severity"),
+				Items:    rapid.SliceOf(rapid.IntRange(0, 9)).Draw(t, "items"),
+				Agent:    text.Draw(t, "agent"),
+				Call:     text.Draw(t, "call"),
+				Message:  text.Draw(t, "message"),
+				Sent:     text.Draw(t, "sent"),
+				Related:  rapid.SliceOf(place).Draw(t, "related"),
+				Twins:    rapid.SliceOf(place).Draw(t, "twins"),
+				Place:    session.Place{Item: rapid.IntRange(-1, 9).Draw(t, "first")},
+			},
+			Row: rapid.OneOf(text, rapid.StringMatching(`lines/-?[0-9]{1,25}`)).Draw(t, "row"), Fingerprint: text.Draw(t, "fingerprint"), Known: rapid.Bool().Draw(t, "known"),
 		}
 		if rapid.Bool().Draw(t, "in a session") {
 			f.Session, f.Root = text.Draw(t, "session"), &check.Head{ID: text.Draw(t, "root")}

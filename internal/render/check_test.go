@@ -18,11 +18,11 @@ func TestPlaceIsOneWordThatGreps(t *testing.T) {
 		finding check.Finding
 		want    string
 	}{
-		{check.Finding{Session: "1f0c9e2a-0000-4000-8000-000000000000", Items: []int{2, 3, 6, 8, 9, 10}}, "1f0c9e2a:2-3,6,8-10"},
-		{check.Finding{Session: "short", Items: []int{0}}, "short:0"},
-		{check.Finding{Session: "short"}, "short"},
+		{check.Finding{Defect: rules.Defect{Items: []int{2, 3, 6, 8, 9, 10}, Place: session.Place{Session: "1f0c9e2a-0000-4000-8000-000000000000"}}}, "1f0c9e2a:2-3,6,8-10"},
+		{check.Finding{Defect: rules.Defect{Items: []int{0}, Place: session.Place{Session: "short"}}}, "short:0"},
+		{check.Finding{Defect: rules.Defect{Place: session.Place{Session: "short"}}}, "short"},
 		{check.Finding{Row: "lines/5"}, "store:lines/5"},
-		{check.Finding{Session: "a\x1b[m", Items: []int{1}}, `a\x1b[m:1`},
+		{check.Finding{Defect: rules.Defect{Items: []int{1}, Place: session.Place{Session: "a\x1b[m"}}}, `a\x1b[m:1`},
 	}
 	for _, tt := range tests {
 		if got := place(&tt.finding); got != tt.want {
@@ -34,7 +34,7 @@ func TestPlaceIsOneWordThatGreps(t *testing.T) {
 func TestProviderErrorTakesTwoLines(t *testing.T) {
 	long := strings.Repeat("word ", 100)
 	finding := func(text string) *check.Finding {
-		return &check.Finding{Rule: rules.Find("SC101"), Severity: rules.Error, ProviderError: text}
+		return &check.Finding{Defect: rules.Defect{Rule: rules.Find("SC101"), Severity: rules.Error, ProviderError: text}}
 	}
 	got := refusal(finding(long), 80)
 	lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
@@ -57,10 +57,10 @@ func TestLimitHidesTheOldestSessions(t *testing.T) {
 	for day := range 5 { // as a store has them: the oldest first
 		root := &check.Head{ID: strconv.Itoa(day), Created: time.Date(2026, 3, day+1, 0, 0, 0, 0, time.UTC)}
 		for item := range 2 {
-			all = append(all, &check.Finding{Rule: rule, Session: root.ID, Root: root, Item: item})
+			all = append(all, &check.Finding{Defect: rules.Defect{Rule: rule, Place: session.Place{Session: root.ID, Item: item}}, Root: root})
 		}
 	}
-	all = append(all, &check.Finding{Rule: rule, Session: "undated", Root: &check.Head{ID: "undated"}}, &check.Finding{Rule: rule})
+	all = append(all, &check.Finding{Defect: rules.Defect{Rule: rule, Place: session.Place{Session: "undated"}}, Root: &check.Head{ID: "undated"}}, &check.Finding{Defect: rules.Defect{Rule: rule}})
 	shown, left := limit(all, 4)
 	var got []string
 	for _, f := range shown {
@@ -76,7 +76,7 @@ func TestLimitCountsWhatItHides(t *testing.T) {
 	a, b := rules.Find("SC015"), rules.Find("SC701")
 	var all []*check.Finding
 	for _, s := range []string{"1", "2", "2", "3", ""} {
-		all = append(all, &check.Finding{Rule: a, Session: s}, &check.Finding{Rule: b, Session: s})
+		all = append(all, &check.Finding{Defect: rules.Defect{Rule: a, Place: session.Place{Session: s}}}, &check.Finding{Defect: rules.Defect{Rule: b, Place: session.Place{Session: s}}})
 	}
 	shown, left := limit(all[:9], 2) // five of a, four of b
 	if len(shown) != 4 || len(left) != 2 || left[0].findings != 3 || left[1].findings != 2 {
@@ -111,8 +111,8 @@ func TestARowCountsEachSessionOfALoopOnce(t *testing.T) {
 	a, b := &session.Session{ID: "a"}, &session.Session{ID: "b", Agent: "worker"}
 	a.Children, b.Children = []*session.Session{b}, []*session.Session{a}
 	row := RowOf(&session.Tree{Sessions: []*session.Session{a, b}}, []*check.Finding{
-		{Rule: rules.Find("SC706"), Severity: rules.Error, Session: "b"},
-		{Rule: rules.Find("SC015"), Severity: rules.Info, Session: "a"},
+		{Defect: rules.Defect{Rule: rules.Find("SC706"), Severity: rules.Error, Place: session.Place{Session: "b"}}},
+		{Defect: rules.Defect{Rule: rules.Find("SC015"), Severity: rules.Info, Place: session.Place{Session: "a"}}},
 	})
 	if row.Subs != 1 || row.Children[0].Subs != 1 || row.Agents[0] != "worker" {
 		t.Errorf("got %+v", row)

@@ -67,9 +67,8 @@ type diffItem struct {
 }
 
 type diffPlace struct {
-	Session string `json:"session"`
-	Item    int    `json:"item"`
-	Key     string `json:"key"`
+	session.Place
+	Key string `json:"key"`
 }
 
 type diffSummary struct {

@@ -81,7 +81,7 @@ func itemParts(it *diff.Item, columns int) stepLine {
 	return p
 }
 
-func itemPlace(p *diff.Place) string { return stepPlace(p.Session, p.Item) }
+func itemPlace(p *diff.Record) string { return stepPlace(p.Session, p.Item) }
 
 func twinWords(it *diff.Item) string {
 	if it.Twin == nil {

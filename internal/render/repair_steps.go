@@ -158,7 +158,7 @@ func behind(item int) string {
 	return "after item " + strconv.Itoa(item)
 }
 
-func twinPlace(p *repair.Place) string {
+func twinPlace(p *session.Place) string {
 	if p == nil {
 		return "another item"
 	}

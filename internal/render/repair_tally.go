@@ -11,11 +11,11 @@ import (
 
 // tallyOf says how much a plan changes, and what leaves the store.
 func tallyOf(plan *repair.Plan) string {
-	copies, items, results, safety := 0, 0, 0, rules.Lossless.String()
+	copies, items, results, safety := 0, 0, 0, rules.Lossless
 	for _, t := range plan.Trees {
 		for _, f := range t.Fixes {
-			if f.Safety == rules.Lossy.String() || f.Safety == rules.Kept.String() && safety == rules.Lossless.String() {
-				safety = f.Safety
+			if f.Safety <= rules.Lossy {
+				safety = max(safety, f.Safety)
 			}
 			for _, e := range f.Edits {
 				switch {
@@ -29,7 +29,7 @@ func tallyOf(plan *repair.Plan) string {
 			}
 		}
 	}
-	text := ui.Count(plan.Edits(), "edit") + " in " + ui.Count(len(plan.Trees), "session") + ", " + ui.Bold.Render(safety) + ": "
+	text := ui.Count(plan.Edits(), "edit") + " in " + ui.Count(len(plan.Trees), "session") + ", " + ui.Bold.Render(safety.String()) + ": "
 	return text + leaving(copies, items, results) + changing(plan.Edited())
 }
 

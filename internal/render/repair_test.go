@@ -25,9 +25,9 @@ func text(s string) *string { return &s }
 
 // everyStep has one step of each kind.
 var everyStep = []repair.Step{
-	{Op: session.RemoveTwin, Session: "parent00", Item: 2, Role: session.Assistant, Agent: "worker", Text: "I read it first,\nthen I write it again, smaller", Calls: []string{"shell", "read_file"}, Twin: &repair.Place{Session: "child000", Item: 2}},
+	{Op: session.RemoveTwin, Session: "parent00", Item: 2, Role: session.Assistant, Agent: "worker", Text: "I read it first,\nthen I write it again, smaller", Calls: []string{"shell", "read_file"}, Twin: &session.Place{Session: "child000", Item: 2}},
 	{Op: session.Quarantine, Session: "parent00", Item: 3, Role: session.Tool, Call: "toolu_1", Text: "FROM golang"},
-	{Op: session.Quarantine, Session: "parent00", Item: 4, Role: session.Assistant, Agent: "worker", Text: "Done.", Twin: &repair.Place{Session: "child000", Item: 9}},
+	{Op: session.Quarantine, Session: "parent00", Item: 4, Role: session.Assistant, Agent: "worker", Text: "Done.", Twin: &session.Place{Session: "child000", Item: 9}},
 	{Op: session.Move, Session: "parent00", Item: 5, Role: session.User, Text: "go on", To: "child000", After: 4},
 	{Op: session.Move, Session: "parent00", Item: 7, Role: session.Tool, Call: "toolu_2", To: "parent00", After: 5},
 	{Op: session.Move, Session: "parent00", Item: 8, Role: session.Tool, Call: "toolu_3", To: "parent00", After: -1},
@@ -118,12 +118,14 @@ func TestStepsFitTheirWidthAndKeepTheirPlaces(t *testing.T) {
 }
 
 // aPlan has a tree with as many fixes as asked for, of one step each.
-func aPlan(fixes int, safety string, op session.Op) *repair.Plan {
-	tree := &repair.Tree{Root: "parent00", Title: "A title\x1b[2J", First: []repair.FirstChange{{Session: "parent00", Item: 2}, {Session: "child000", Item: 0}}}
+func aPlan(fixes int, safety rules.Safety, op session.Op) *repair.Plan {
+	tree := &repair.Tree{Root: "parent00", Title: "A title\x1b[2J", First: []repair.FirstChange{{Place: session.Place{Session: "parent00", Item: 2}}, {Place: session.Place{Session: "child000"}}}}
 	for i := range fixes {
 		tree.Fixes = append(tree.Fixes, repair.Fix{
-			Rule: "SC701", Session: "parent00", Item: i, Title: "remove it", Safety: safety,
-			Edits: []session.Edit{{Op: op, Ref: session.Ref{Table: "items", Key: "1"}, Value: text("")}}, Steps: []repair.Step{everyStep[0]},
+			Rule: "SC701", Place: session.Place{Session: "parent00", Item: i}, Fix: rules.Fix{
+				Title: "remove it", Safety: safety,
+				Edits: []session.Edit{{Op: op, Ref: session.Ref{Table: "items", Key: "1"}, Value: text("")}},
+			}, Steps: []repair.Step{everyStep[0]},
 		})
 	}
 	return &repair.Plan{Schema: repair.PlanSchema, Trees: []*repair.Tree{tree}}
@@ -145,25 +147,25 @@ func printed(t *testing.T, format string, opts RepairOptions, plan *repair.Plan,
 }
 
 func TestLargePlansStayReadable(t *testing.T) {
-	got := printed(t, "text", RepairOptions{MaxSteps: 3}, aPlan(2000, "kept", session.RemoveTwin), nil, Outcome{})
+	got := printed(t, "text", RepairOptions{MaxSteps: 3}, aPlan(2000, rules.Kept, session.RemoveTwin), nil, Outcome{})
 	if strings.Count(got, "− parent00:2") != 3 || !strings.Contains(got, "…and 1,997 steps more (--format json lists all)") {
 		t.Errorf("got\n%s", got)
 	}
-	got = printed(t, "text", RepairOptions{}, aPlan(200, "kept", session.RemoveTwin), nil, Outcome{})
+	got = printed(t, "text", RepairOptions{}, aPlan(200, rules.Kept, session.RemoveTwin), nil, Outcome{})
 	if strings.Count(got, "− parent00:2") != 200 || strings.Contains(got, "more") {
 		t.Errorf("without a limit: got %d steps", strings.Count(got, "− parent00:2"))
 	}
 }
 
 func TestTheTallySaysWhatLeavesTheStore(t *testing.T) {
-	edited := aPlan(2, "lossless", session.Wrap) // two edits of one item
-	edited.Trees = append(edited.Trees, aPlan(2, "lossless", session.Wrap).Trees[0])
+	edited := aPlan(2, rules.Lossless, session.Wrap) // two edits of one item
+	edited.Trees = append(edited.Trees, aPlan(2, rules.Lossless, session.Wrap).Trees[0])
 	for i := range edited.Trees[1].Fixes {
 		edited.Trees[1].Fixes[i].Edits[0].Ref.Key = "2"
 	}
-	mixed := aPlan(2, "lossless", session.Move)
-	mixed.Trees = append(mixed.Trees, aPlan(1, "kept", session.Quarantine).Trees[0], aPlan(2, "kept", session.RemoveTwin).Trees[0])
-	results, both := aPlan(2, "kept", session.Quarantine), aPlan(3, "kept", session.Quarantine)
+	mixed := aPlan(2, rules.Lossless, session.Move)
+	mixed.Trees = append(mixed.Trees, aPlan(1, rules.Kept, session.Quarantine).Trees[0], aPlan(2, rules.Kept, session.RemoveTwin).Trees[0])
+	results, both := aPlan(2, rules.Kept, session.Quarantine), aPlan(3, rules.Kept, session.Quarantine)
 	for i := range results.Trees[0].Fixes {
 		results.Trees[0].Fixes[i].Edits[0].Ref.Pointer = "/results/0"
 	}
@@ -171,13 +173,13 @@ func TestTheTallySaysWhatLeavesTheStore(t *testing.T) {
 	for want, plan := range map[string]*repair.Plan{
 		"2 edits in 1 session, kept: 2 results leave the store for the receipt.":                                                   results,
 		"3 edits in 1 session, kept: 2 items and 1 result leave the store for the receipt.":                                        both,
-		"1 edit in 1 session, lossless: every item stays in the store.":                                                            aPlan(1, "lossless", session.Move),
-		"1 edit in 1 session, kept: 1 item leaves the store for the receipt.":                                                      aPlan(1, "kept", session.Quarantine),
-		"2 edits in 1 session, kept: 2 items leave the store, and a copy of each stays.":                                           aPlan(2, "kept", session.RemoveTwin),
-		"1 edit in 1 session, lossy: 1 item leaves the store for the receipt.":                                                     aPlan(1, "lossy", session.Quarantine),
+		"1 edit in 1 session, lossless: every item stays in the store.":                                                            aPlan(1, rules.Lossless, session.Move),
+		"1 edit in 1 session, kept: 1 item leaves the store for the receipt.":                                                      aPlan(1, rules.Kept, session.Quarantine),
+		"2 edits in 1 session, kept: 2 items leave the store, and a copy of each stays.":                                           aPlan(2, rules.Kept, session.RemoveTwin),
+		"1 edit in 1 session, lossy: 1 item leaves the store for the receipt.":                                                     aPlan(1, rules.Lossy, session.Quarantine),
 		"5 edits in 3 sessions, kept: 3 items leave the store for the receipt, 2 of them with a copy that stays.":                  mixed,
-		"1 edit in 1 session, lossless: every item stays in the store. 1 item changes, and the receipt keeps it as it was.":        aPlan(1, "lossless", session.Wrap),
-		"1 edit in 1 session, kept: every item stays in the store. 1 item changes, and the receipt keeps it as it was.":            aPlan(1, "kept", session.Scrub),
+		"1 edit in 1 session, lossless: every item stays in the store. 1 item changes, and the receipt keeps it as it was.":        aPlan(1, rules.Lossless, session.Wrap),
+		"1 edit in 1 session, kept: every item stays in the store. 1 item changes, and the receipt keeps it as it was.":            aPlan(1, rules.Kept, session.Scrub),
 		"4 edits in 2 sessions, lossless: every item stays in the store. 2 items change, and the receipt keeps them as they were.": edited,
 	} {
 		got := printed(t, "text", RepairOptions{}, plan, nil, Outcome{})
@@ -188,7 +190,7 @@ func TestTheTallySaysWhatLeavesTheStore(t *testing.T) {
 }
 
 func TestARepairSaysWhatItLeaves(t *testing.T) {
-	left := []*check.Finding{{Rule: rules.Find("SC003"), Severity: rules.Error}, {Rule: rules.Find("SC015"), Severity: rules.Info}}
+	left := []*check.Finding{{Defect: rules.Defect{Rule: rules.Find("SC003"), Severity: rules.Error}}, {Defect: rules.Defect{Rule: rules.Find("SC015"), Severity: rules.Info}}}
 	opts := RepairOptions{Check: "sessctl check s.db"}
 	got := printed(t, "text", opts, &repair.Plan{}, left, Outcome{})
 	want := "There is nothing that sessctl can repair.\nLeft as it is: 1 error, 1 info  (sessctl check s.db --deep)\n"
@@ -203,7 +205,7 @@ func TestARepairSaysWhatItLeaves(t *testing.T) {
 	if want := "There is nothing to repair.\nNot repaired: session parent00: its repair would bring SC101.\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("got\n%s", got)
 	}
-	got = strings.Join(strings.Fields(printed(t, "text", opts, aPlan(1, "kept", session.Set), left, Outcome{})), " ")
+	got = strings.Join(strings.Fields(printed(t, "text", opts, aPlan(1, rules.Kept, session.Set), left, Outcome{})), " ")
 	if want := "After this repair, 1 error, 1 info will remain (then: sessctl check s.db --deep)"; !strings.Contains(got, want) {
 		t.Errorf("%q is missing in\n%s", want, got)
 	}
@@ -217,13 +219,19 @@ func TestARepairSaysWhatItLeaves(t *testing.T) {
 // code 0.
 func TestARepairSaysWhoseRequestIsStillRefused(t *testing.T) {
 	gemini := rules.FindProfile("gemini")
-	refused := func(session string) *check.Finding {
+	refused := func(id string) *check.Finding {
 		return &check.Finding{
-			Rule: rules.Find("SC102"), Severity: rules.Warning, Session: session, Profile: gemini, ProviderError: "no",
-			Judged: []rules.Judgement{{Profile: gemini, Severity: rules.Warning, Error: "no"}},
+			Defect: rules.Defect{
+				Rule:          rules.Find("SC102"),
+				Severity:      rules.Warning,
+				Profile:       gemini,
+				ProviderError: "no",
+				Judged:        []rules.Judgement{{Profile: gemini, Severity: rules.Warning, Error: "no"}},
+				Place:         session.Place{Session: id},
+			},
 		}
 	}
-	left := []*check.Finding{refused("a"), refused("a"), {Rule: rules.Find("SC015"), Session: "b"}, refused("c")}
+	left := []*check.Finding{refused("a"), refused("a"), {Defect: rules.Defect{Rule: rules.Find("SC015"), Place: session.Place{Session: "b"}}}, refused("c")}
 	opts := RepairOptions{Check: "sessctl check s.db"}
 	if got := printed(t, "text", opts, &repair.Plan{}, left, Outcome{}); !strings.HasSuffix(got, "The next request of a, c would still be refused because of what is left.\n") {
 		t.Errorf("got\n%s", got)
@@ -238,7 +246,7 @@ func TestARepairSaysWhoseRequestIsStillRefused(t *testing.T) {
 }
 
 func TestWhatWasLeftOutIsSaid(t *testing.T) {
-	plan := aPlan(1, "kept", session.RemoveTwin)
+	plan := aPlan(1, rules.Kept, session.RemoveTwin)
 	o := Outcome{
 		Applied: true, Backup: "/b", Ledger: &repair.Ledger{},
 		LeftOut: []repair.LeftOut{{Root: plan.Trees[0].Root, Why: "no place for it", Next: "report it"}, {Root: "other000", Why: "why"}},
@@ -254,7 +262,7 @@ func TestWhatWasLeftOutIsSaid(t *testing.T) {
 	if strings.Contains(got, "void from here on") {
 		t.Errorf("a session that was left out is said to be changed:\n%s", got)
 	}
-	o.Left = []*check.Finding{{Severity: rules.Error}}
+	o.Left = []*check.Finding{{Defect: rules.Defect{Severity: rules.Error}}}
 	got = strings.Join(strings.Fields(printed(t, "json", RepairOptions{}, plan, nil, o)), "")
 	if !strings.Contains(got, `"left_out":[{"root":"`+plan.Trees[0].Root+`","why":"noplaceforit","next":"reportit"},{"root":"other000","why":"why"}],"left":{"errors":1,`) {
 		t.Errorf("got %s", got)
@@ -278,7 +286,7 @@ func TestTheLedgerIsShown(t *testing.T) {
 		Applied: true, Backup: "/b", Receipt: "/b.receipt.json", Next: []Command{{Line: "sessctl undo /b.receipt.json"}},
 		Ledger: &repair.Ledger{Before: 2397, After: 2396, Synthetic: 3, Quarantined: 1, Removed: 3, Edited: 2},
 	}
-	got := printed(t, "text", RepairOptions{Quiet: true}, aPlan(1, "kept", session.RemoveTwin), nil, o)
+	got := printed(t, "text", RepairOptions{Quiet: true}, aPlan(1, rules.Kept, session.RemoveTwin), nil, o)
 	want := "✓ backed up ✓ applied ✓ verified: 2,397 of 2,397 items accounted for, 3 added, 2\nchanged\n" +
 		"The prompt cache is void from here on: parent00:2, child000:0.\nBackup: /b\nUndo with: sessctl undo /b.receipt.json\n"
 	if !strings.HasSuffix(got, want) {
@@ -289,10 +297,10 @@ func TestTheLedgerIsShown(t *testing.T) {
 // Where the next request begins to differ is said of every session, with the
 // thinking that stands behind it; in short once more at the end.
 func TestTheFirstChangeIsSaid(t *testing.T) {
-	plan, signed := aPlan(1, "lossless", session.Move), 7
+	plan, signed := aPlan(1, rules.Lossless, session.Move), 7
 	plan.Trees[0].First[0].Signed = &signed
 	for range 3 {
-		plan.Trees = append(plan.Trees, aPlan(1, "lossless", session.Move).Trees[0])
+		plan.Trees = append(plan.Trees, aPlan(1, rules.Lossless, session.Move).Trees[0])
 	}
 	got := strings.Join(strings.Fields(printed(t, "text", RepairOptions{MaxSteps: 3}, plan, nil, Outcome{Applied: true, Ledger: &repair.Ledger{}})), " ")
 	for _, want := range []string{
@@ -312,8 +320,8 @@ func TestTheFirstChangeIsSaid(t *testing.T) {
 
 // Thinking that moves into a session has the number of the place that it leaves.
 func TestThinkingThatMovesIsNamedWhereItIsStored(t *testing.T) {
-	plan, signed := aPlan(1, "lossless", session.Move), 7
-	plan.Trees[0].First = []repair.FirstChange{{Session: "child000", Item: 4, Signed: &signed, SignedIn: "parent00"}}
+	plan, signed := aPlan(1, rules.Lossless, session.Move), 7
+	plan.Trees[0].First = []repair.FirstChange{{Place: session.Place{Session: "child000", Item: 4}, Signed: &signed, SignedIn: "parent00"}}
 	got := strings.Join(strings.Fields(printed(t, "text", RepairOptions{}, plan, nil, Outcome{Applied: true, Ledger: &repair.Ledger{}})), " ")
 	for _, want := range []string{"Item 7 of parent00 holds thinking", "Signed thinking follows: parent00:7."} {
 		if !strings.Contains(got, want) {
@@ -323,8 +331,8 @@ func TestThinkingThatMovesIsNamedWhereItIsStored(t *testing.T) {
 }
 
 func TestTheDocumentHoldsThePlanAsItIsSaved(t *testing.T) {
-	plan := aPlan(1, "kept", session.Set)
-	left := []*check.Finding{{Severity: rules.Error}, {Severity: rules.Warning}, {Severity: rules.Warning}}
+	plan := aPlan(1, rules.Kept, session.Set)
+	left := []*check.Finding{{Defect: rules.Defect{Severity: rules.Error}}, {Defect: rules.Defect{Severity: rules.Warning}}, {Defect: rules.Defect{Severity: rules.Warning}}}
 	got := printed(t, "json", RepairOptions{Tool: Tool{Name: "sessctl"}}, plan, left, Outcome{ExitCode: 1})
 	var document struct {
 		Schema   string
@@ -366,7 +374,7 @@ func TestTheDocumentedKeysAreThoseOfARepair(t *testing.T) {
 // What was allowed and is left all the same is not offered once more.
 func TestARepairOffersNoWordThatWasGiven(t *testing.T) {
 	needs := func(words ...string) *check.Finding {
-		f := &check.Finding{Rule: rules.Find("SC707"), Severity: rules.Error}
+		f := &check.Finding{Defect: rules.Defect{Rule: rules.Find("SC707"), Severity: rules.Error}}
 		f.Fixes = []rules.Fix{{Title: "Split it.", Allow: words, Edits: []session.Edit{{}}}}
 		return f
 	}

@@ -236,7 +236,7 @@ func (r *repairText) fix(out *strings.Builder, f *repair.Fix, shown int) {
 	if at == "" {
 		at = "store"
 	}
-	fmt.Fprintf(out, "  %s%s  %s  %s\n", ui.Bold.Render(ui.Clean(f.Rule)), name, ui.Cyan.Render(at), ui.Clean(f.Safety))
+	fmt.Fprintf(out, "  %s%s  %s  %s\n", ui.Bold.Render(ui.Clean(f.Rule)), name, ui.Cyan.Render(at), f.Safety.String())
 	out.WriteString(ui.Hang("    ", "    ", ui.Sentence(ui.Clean(f.Title)), r.Screen.TextWidth()))
 	out.WriteString(stepLines(f.Steps[:min(shown, len(f.Steps))], r.Content, r.Screen.TextWidth()))
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/treetest"
@@ -64,7 +65,7 @@ func TestEditedRecordsAreKeptAsTheyWere(t *testing.T) {
 		{edited(2, "/calls/0 id=y"), {Op: session.Set, Ref: session.Ref{Session: "P", Table: "items", Key: "3#results/1", Pointer: "/results/0"}, Field: "call", Value: new("x")}},
 		{edited(4, "quarantine")},
 	} {
-		plan.Fixes = append(plan.Fixes, Fix{Round: round, Rule: "SC202", Edits: edits})
+		plan.Fixes = append(plan.Fixes, Fix{Round: round, Rule: "SC202", Fix: rules.Fix{Edits: edits}})
 	}
 	c, err := plan.carryOut(tree, nil, nil)
 	if err != nil {

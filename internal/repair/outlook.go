@@ -43,7 +43,7 @@ func firstChanged(before, after *session.Tree) []FirstChange {
 	for _, s := range before.Sessions {
 		if t := now[s.ID]; t != nil {
 			if i := firstDifference(s, t); i >= 0 {
-				c := FirstChange{Session: s.ID, Item: i}
+				c := FirstChange{Place: s.At(i)}
 				if n := firstSigned(s, t, i); n >= 0 {
 					c.sign(stored.place(t.ItemRef(n)))
 				}
@@ -67,7 +67,7 @@ func firstDifference(s, t *session.Session) int {
 }
 
 // sign notes where the first signed thinking behind the change is stored.
-func (c *FirstChange) sign(at Place) {
+func (c *FirstChange) sign(at session.Place) {
 	if c.Signed = &at.Item; at.Session != c.Session {
 		c.SignedIn = at.Session
 	}

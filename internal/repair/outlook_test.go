@@ -109,7 +109,7 @@ func TestThinkingThatMovesIntoAnotherSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	at := 2
-	want := []FirstChange{{Session: "P", Item: 2}, {Session: "C", Item: 1, Signed: &at, SignedIn: "P"}}
+	want := []FirstChange{{Place: session.Place{Session: "P", Item: 2}}, {Place: session.Place{Session: "C", Item: 1}, Signed: &at, SignedIn: "P"}}
 	if diff := cmp.Diff(want, firstChanged(tree, d.tree())); diff != "" {
 		t.Errorf("want (-), got (+):\n%s", diff)
 	}
@@ -131,7 +131,7 @@ func TestFindingsThatRefuseATree(t *testing.T) {
 		{&rules.Rule{ID: "SC999", Profiled: true}, rules.Error, false},
 		{&rules.Rule{ID: "SC999", Profiled: true, Safety: rules.Kept}, rules.Error, true},
 	} {
-		f := &check.Finding{Rule: tt.rule, Severity: tt.severity, Fingerprint: "new", Row: "items/2"}
+		f := &check.Finding{Defect: rules.Defect{Rule: tt.rule, Severity: tt.severity}, Fingerprint: "new", Row: "items/2"}
 		if got := introduced(tree, nil, []*check.Finding{f}); (got != nil) != tt.refused {
 			t.Errorf("%s, %s: got %v", tt.rule.ID, tt.severity, got)
 		}

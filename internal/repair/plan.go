@@ -78,20 +78,13 @@ type Later struct {
 	Count int    `json:"count"`
 }
 
-// Place is an item of a session by its index.
-type Place struct {
-	Session string `json:"session"`
-	Item    int    `json:"item"`
-}
-
 // FirstChange is the first item of a session that changes, comes or leaves: from
 // there on, prompt caches are void. Signed is the first item behind the change
 // that holds reasoning that its provider signed, nil for none: the newest models
 // of Anthropic refuse it after a change before it (ANT-17). SignedIn is the
 // session in which that item is stored, where a repair moves it into this one.
 type FirstChange struct {
-	Session  string `json:"session"`
-	Item     int    `json:"item"`
+	session.Place
 	Signed   *int   `json:"signed,omitempty"`
 	SignedIn string `json:"signed_in,omitempty"`
 }
@@ -99,14 +92,11 @@ type FirstChange struct {
 // Fix is one fix of a plan. Fixes of a later round are made on the result of
 // the earlier ones.
 type Fix struct {
-	Round       int            `json:"round"`
-	Rule        string         `json:"rule"`
-	Fingerprint string         `json:"fingerprint"`
-	Session     string         `json:"session"`
-	Item        int            `json:"item"` // -1 for the session's own record
-	Title       string         `json:"title"`
-	Safety      string         `json:"safety"`
-	Edits       []session.Edit `json:"edits"`
+	Round       int    `json:"round"`
+	Rule        string `json:"rule"`
+	Fingerprint string `json:"fingerprint"`
+	session.Place
+	rules.Fix
 
 	Steps []Step `json:"-"`
 }
@@ -119,19 +109,19 @@ type Step struct {
 	Kind    session.Kind
 	Role    session.Role
 	Agent   string
-	Text    string   // of the item or of what is added, whole
-	Calls   []string // names of the tools that it calls
-	Call    string   // id of the call that it answers, that Part means, or that a creation is for
-	Twin    *Place   // where the copy stays
-	To      string   // where it goes
-	After   int      // the item that it goes behind, -1 for the start or a new one
-	Part    string   // the pointer to what is meant of the item, "" for all of it
-	Rest    bool     // Part is a result, and something of its item stays or goes another way
-	Field   string   // Set
-	Value   *string  // Set
-	Child   string   // the session that a reference or a creation is for
-	Like    string   // the session that a new one is split from
-	Run     string   // the run whose record it is about
+	Text    string         // of the item or of what is added, whole
+	Calls   []string       // names of the tools that it calls
+	Call    string         // id of the call that it answers, that Part means, or that a creation is for
+	Twin    *session.Place // where the copy stays
+	To      string         // where it goes
+	After   int            // the item that it goes behind, -1 for the start or a new one
+	Part    string         // the pointer to what is meant of the item, "" for all of it
+	Rest    bool           // Part is a result, and something of its item stays or goes another way
+	Field   string         // Set
+	Value   *string        // Set
+	Child   string         // the session that a reference or a creation is for
+	Like    string         // the session that a new one is split from
+	Run     string         // the run whose record it is about
 }
 
 // Edits counts the edits of the plan.

@@ -278,10 +278,7 @@ func (p *planner) choose(found []*check.Finding) []Fix {
 		left := f.Accepted() && !p.opts.Named // but for what was allowed by its word
 		for _, fix := range f.Fixes {
 			if p.allowed(fix) && (!left || len(fix.Allow) > 0) {
-				list = append(list, Fix{
-					Rule: f.Rule.ID, Fingerprint: f.Fingerprint, Session: f.Session, Item: f.Item,
-					Title: fix.Title, Safety: fix.Safety.String(), Edits: fix.Edits,
-				})
+				list = append(list, Fix{Rule: f.Rule.ID, Fingerprint: f.Fingerprint, Place: f.Place, Fix: fix})
 				break
 			}
 		}

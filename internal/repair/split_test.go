@@ -34,7 +34,7 @@ func splitting(t *testing.T, tree *session.Tree) Fix {
 	t.Helper()
 	for _, f := range check.Tree(&session.Store{}, tree, []*rules.Rule{rules.Find("SC707")}, rules.Judge{}) {
 		if len(f.Fixes) == 1 {
-			return Fix{Rule: f.Rule.ID, Title: f.Fixes[0].Title, Edits: f.Fixes[0].Edits}
+			return Fix{Rule: f.Rule.ID, Fix: f.Fixes[0]}
 		}
 	}
 	t.Fatal("no split is offered")

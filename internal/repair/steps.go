@@ -6,23 +6,23 @@ import (
 
 // origin says where the records of a tree were stored before anything was
 // planned: people see one numbering, that of the store as it is.
-type origin struct{ places map[string]Place }
+type origin struct{ places map[string]session.Place }
 
 func newOrigin(tree *session.Tree) *origin {
-	o := &origin{places: map[string]Place{}}
+	o := &origin{places: map[string]session.Place{}}
 	for _, s := range tree.Sessions {
 		for i := range s.Items {
-			o.places[whole(s.ItemRef(i))] = Place{Session: s.ID, Item: i}
+			o.places[whole(s.ItemRef(i))] = session.Place{Session: s.ID, Item: i}
 		}
 	}
 	return o
 }
 
-func (o *origin) place(r session.Ref) Place {
+func (o *origin) place(r session.Ref) session.Place {
 	if p, ok := o.places[recordOf(r).Row()]; ok {
 		return p
 	}
-	return Place{Session: r.Session, Item: -1}
+	return session.Place{Session: r.Session, Item: -1}
 }
 
 // itemsByRow are the items of a tree by the rows of their records.

@@ -5,7 +5,7 @@ import "github.com/sessctl/sessctl/internal/session"
 // keepWithoutCopy turns the removal of a twin into quarantine where its copy
 // leaves in a later round: then nothing that stays has the same bytes.
 func keepWithoutCopy(fixes []Fix) {
-	left := map[string]*Place{} // where a copy of what left stays, by the record that left
+	left := map[string]*session.Place{} // where a copy of what left stays, by the record that left
 	for i := len(fixes) - 1; i >= 0; i-- {
 		edits, steps := fixes[i].Edits, fixes[i].Steps
 		for n := len(edits) - 1; n >= 0; n-- {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -31,9 +32,9 @@ func TestATwinWhoseCopyLeavesIsKept(t *testing.T) {
 				e := session.Edit{Op: session.Op(f[0]), Ref: session.Ref{Table: "items", Key: f[1]}}
 				step := Step{Op: e.Op}
 				if f[2] != "" {
-					e.Twin, step.Twin = session.Ref{Table: "items", Key: f[2]}, &Place{Session: f[2]}
+					e.Twin, step.Twin = session.Ref{Table: "items", Key: f[2]}, &session.Place{Session: f[2]}
 				}
-				fixes = append(fixes, Fix{Edits: []session.Edit{e}, Steps: []Step{step}})
+				fixes = append(fixes, Fix{Fix: rules.Fix{Edits: []session.Edit{e}}, Steps: []Step{step}})
 			}
 			keepWithoutCopy(fixes)
 			var got []string

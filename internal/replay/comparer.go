@@ -12,13 +12,13 @@ type comparer struct {
 	pairs    []*pair // by session of the recording, in its order
 	of       map[*session.Session]*pair
 
-	leaked    map[Place]bool  // recorded items that stand in the session of a caller
-	elsewhere map[Place]Place // lost recorded items by where they stand
+	leaked    map[TreeItem]bool     // recorded items that stand in the session of a caller
+	elsewhere map[TreeItem]TreeItem // lost recorded items by where they stand
 }
 
 func newComparer(recorded, stored *session.Tree) *comparer {
 	c := &comparer{
-		of: map[*session.Session]*pair{}, leaked: map[Place]bool{}, elsewhere: map[Place]Place{},
+		of: map[*session.Session]*pair{}, leaked: map[TreeItem]bool{}, elsewhere: map[TreeItem]TreeItem{},
 	}
 	trace, windows := walkAll(recorded, witness{})
 	link(recorded, trace, windows, nil)
@@ -138,23 +138,23 @@ func (c *comparer) findElsewhere() {
 	for _, p := range c.pairs {
 		for j := range p.rows {
 			if l := p.leaks[j]; l != nil {
-				c.leaked[l.of.Place] = true
+				c.leaked[l.of.TreeItem] = true
 			}
 		}
 	}
-	foreign := map[session.Digest][]Place{}
+	foreign := map[session.Digest][]TreeItem{}
 	for _, p := range c.pairs {
 		for j := range p.rows {
 			if p.foreign(j) {
-				foreign[p.rows[j].key] = append(foreign[p.rows[j].key], Place{p.stored, j})
+				foreign[p.rows[j].key] = append(foreign[p.rows[j].key], TreeItem{p.stored, j})
 			}
 		}
 	}
 	for _, p := range c.pairs {
 		for i := range p.events {
 			key := p.events[i].key
-			if p.lost(i) && !c.leaked[Place{p.recorded, i}] && len(foreign[key]) > 0 {
-				c.elsewhere[Place{p.recorded, i}] = foreign[key][0]
+			if p.lost(i) && !c.leaked[TreeItem{p.recorded, i}] && len(foreign[key]) > 0 {
+				c.elsewhere[TreeItem{p.recorded, i}] = foreign[key][0]
 				foreign[key] = foreign[key][1:]
 			}
 		}

@@ -9,7 +9,7 @@ import (
 
 // differences lists what the trace does not tell.
 func (c *comparer) differences(trace *Trace) []Difference {
-	explained := map[Place]bool{}
+	explained := map[TreeItem]bool{}
 	for _, at := range c.elsewhere {
 		explained[at] = true
 	}
@@ -24,7 +24,7 @@ func (c *comparer) differences(trace *Trace) []Difference {
 			}
 		}
 		for j, before := range p.behindRows(isAny) {
-			if !p.foreign(j) || explained[Place{p.stored, j}] || p.rows[j].Kind == session.SubSession && background[p.rows[j].Child] {
+			if !p.foreign(j) || explained[TreeItem{p.stored, j}] || p.rows[j].Kind == session.SubSession && background[p.rows[j].Child] {
 				continue
 			}
 			rank := -1
@@ -51,7 +51,7 @@ type ranked struct {
 // stored item that it should stand behind.
 func (c *comparer) difference(p *pair, i, behind int) (Difference, bool) {
 	d := Difference{Recorded: p.recorded, RecordedItem: i, Stored: p.stored, StoredItem: p.match[i]}
-	place := Place{p.recorded, i}
+	place := TreeItem{p.recorded, i}
 	elsewhere, stands := c.elsewhere[place]
 	switch {
 	case stands:

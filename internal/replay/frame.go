@@ -67,7 +67,7 @@ func (t *Trace) session(s *session.Session) *Session {
 
 // delegation is the nth call of an item as a delegation, nil when there is no
 // item or it is no own delegation of its session.
-func (t *Trace) delegation(at *Place, nth int) *Delegation {
+func (t *Trace) delegation(at *TreeItem, nth int) *Delegation {
 	if at == nil {
 		return nil
 	}

@@ -37,7 +37,7 @@ func newFrames(trace *Trace, d *Delegation) *frames {
 
 // enter is the frame that a leaked item belongs to. It is in force from there
 // on, except behind a result: other calls of the same batch may still run.
-func (f *frames) enter(it *session.Item, twin *Place) *Frame {
+func (f *frames) enter(it *session.Item, twin *TreeItem) *Frame {
 	maker := f.answer(it)
 	switch {
 	case twin != nil:

@@ -4,7 +4,7 @@ import "github.com/sessctl/sessctl/internal/session"
 
 // heard is a recorded item that a child produced.
 type heard struct {
-	Place
+	TreeItem
 	said  said
 	route *route
 }
@@ -26,9 +26,9 @@ type leak struct {
 // one after another, so a child comes first in its own stretch.
 func (c *comparer) findLeaks(p *pair) {
 	intervals := c.intervals(p)
-	used := map[Place]bool{}
+	used := map[TreeItem]bool{}
 	explain := func(j int, h *heard, v *interval) {
-		p.leaks[j], used[h.Place] = &leak{h, v.call}, true
+		p.leaks[j], used[h.TreeItem] = &leak{h, v.call}, true
 	}
 	for n := range intervals {
 		v := &intervals[n]
@@ -59,10 +59,10 @@ func (c *comparer) findLeaks(p *pair) {
 }
 
 // left lists what no stored item of the caller's session is yet.
-func (v *interval) left(used map[Place]bool) []*heard {
+func (v *interval) left(used map[TreeItem]bool) []*heard {
 	var list []*heard
 	for i := range v.below {
-		if !used[v.below[i].Place] {
+		if !used[v.below[i].TreeItem] {
 			list = append(list, &v.below[i])
 		}
 	}
@@ -148,7 +148,7 @@ func (c *comparer) below(call *Delegation) []heard {
 			if i < len(s.Items) && canLeak(&s.Items[i]) {
 				said := c.of[s].events[i]
 				said.answer = answers[i]
-				list = append(list, heard{Place{s, i}, said, r})
+				list = append(list, heard{TreeItem{s, i}, said, r})
 			}
 		}
 	}

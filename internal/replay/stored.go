@@ -21,7 +21,7 @@ func Stored(tree *session.Tree) *Trace {
 // witness knows which items of a tree leaked; those that it has as false are
 // strangers, which open and close nothing, and all others are their session's own.
 // nil knows nothing: then the items themselves have to tell.
-type witness map[Place]bool
+type witness map[TreeItem]bool
 
 // walkAll walks every session of a tree.
 func walkAll(tree *session.Tree, known witness) (*Trace, [][]*window) {
@@ -47,7 +47,7 @@ func walk(s *session.Session, known witness) (*Session, []*window) {
 	w := &walker{rs: &Session{Session: s, Steps: make([]Step, len(s.Items))}, told: known != nil}
 	for i := range s.Items {
 		it := &s.Items[i]
-		leaked, isKnown := known[Place{s, i}]
+		leaked, isKnown := known[TreeItem{s, i}]
 		switch {
 		case leaked:
 			w.rs.Steps[i] = Step{Action: Skip, Reason: reasonOf(it)}

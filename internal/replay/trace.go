@@ -157,17 +157,17 @@ func (d *Delegation) Caller() string { return d.Session.Items[d.Item].Agent }
 
 // Leaked is one item that stands in a session although a child produced it.
 type Leaked struct {
-	Item  int    // index in the session that holds it
-	Frame *Frame // where it belongs when no copy exists
-	Twin  *Place // its copy in the child's subtree, nil when there is none
+	Item  int       // index in the session that holds it
+	Frame *Frame    // where it belongs when no copy exists
+	Twin  *TreeItem // its copy in the child's subtree, nil when there is none
 
 	// Undecidable: no twin, and the caller's own agent name. It may be the
 	// caller's; it is reported and never moved.
 	Undecidable bool
 }
 
-// Place is an item of a session of the tree.
-type Place struct {
+// TreeItem is an item of a session of the tree.
+type TreeItem struct {
 	Session *session.Session
 	Item    int
 }

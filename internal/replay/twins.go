@@ -9,11 +9,11 @@ import (
 // copies are the items of a child and of everything below it, to look for
 // twins: each vouches for one leaked item only.
 type copies struct {
-	places map[session.Digest][]Place
+	places map[session.Digest][]TreeItem
 }
 
 func copiesBelow(child *session.Session) *copies {
-	c := &copies{places: map[session.Digest][]Place{}}
+	c := &copies{places: map[session.Digest][]TreeItem{}}
 	c.add(child, map[*session.Session]bool{})
 	return c
 }
@@ -25,7 +25,7 @@ func (c *copies) add(s *session.Session, seen map[*session.Session]bool) {
 	seen[s] = true
 	for i := range s.Items {
 		if m := s.Items[i].Meaning; m != 0 {
-			c.places[m] = append(c.places[m], Place{s, i})
+			c.places[m] = append(c.places[m], TreeItem{s, i})
 		}
 	}
 	for _, child := range s.Children {
@@ -39,7 +39,7 @@ func (c *copies) has(it *session.Item) bool { return c.find(it) >= 0 }
 // take takes the copy of the item that has its time, else the first one whose
 // time is not known. An agent may say the same thing several times, and not
 // every time need be stored.
-func (c *copies) take(it *session.Item) *Place {
+func (c *copies) take(it *session.Item) *TreeItem {
 	n := c.find(it)
 	if n < 0 {
 		return nil
@@ -54,10 +54,10 @@ func (c *copies) find(it *session.Item) int {
 			return n
 		}
 	}
-	return slices.IndexFunc(list, func(p Place) bool { return it.Time.IsZero() || p.item().Time.IsZero() })
+	return slices.IndexFunc(list, func(p TreeItem) bool { return it.Time.IsZero() || p.item().Time.IsZero() })
 }
 
-func (c *copies) remove(m session.Digest, n int) *Place {
+func (c *copies) remove(m session.Digest, n int) *TreeItem {
 	taken := c.places[m][n]
 	c.places[m] = slices.Delete(c.places[m], n, n+1)
 	return &taken
@@ -74,4 +74,4 @@ func (c *copies) takeLeftOver(d *Delegation) {
 	}
 }
 
-func (p Place) item() *session.Item { return &p.Session.Items[p.Item] }
+func (p TreeItem) item() *session.Item { return &p.Session.Items[p.Item] }

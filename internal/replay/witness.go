@@ -8,7 +8,7 @@ func (c *comparer) trace(stored *session.Tree) *Trace {
 	for _, p := range c.pairs {
 		for j, l := range p.leaks {
 			if l != nil || isTurn(p.rows[j]) && (p.foreign(j) || p.excused[j]) {
-				known[Place{p.stored, j}] = l != nil
+				known[TreeItem{p.stored, j}] = l != nil
 			}
 		}
 	}
@@ -19,7 +19,7 @@ func (c *comparer) trace(stored *session.Tree) *Trace {
 			if p.storedCall(d) == nil {
 				continue
 			}
-			calls[d] = trace.delegation(&Place{p.stored, p.match[d.Item]}, d.Nth)
+			calls[d] = trace.delegation(&TreeItem{p.stored, p.match[d.Item]}, d.Nth)
 			if d.Child != nil {
 				children[calls[d]] = c.storedID(d.Child)
 			}
@@ -43,10 +43,10 @@ func (c *comparer) storedID(s *session.Session) string {
 // leak enters the leaked items of a session; calls are the stored delegations by
 // the recorded ones.
 func (c *comparer) leak(p *pair, trace *Trace, calls map[*Delegation]*Delegation) {
-	f := &recordedFrames{p: p, calls: calls, frames: map[*route]*Frame{}, openers: map[Place]int{}}
+	f := &recordedFrames{p: p, calls: calls, frames: map[*route]*Frame{}, openers: map[TreeItem]int{}}
 	for j, l := range p.leaks {
 		if l != nil {
-			f.openers[l.of.Place] = j
+			f.openers[l.of.TreeItem] = j
 		}
 	}
 	for j, l := range p.leaks {
@@ -54,7 +54,7 @@ func (c *comparer) leak(p *pair, trace *Trace, calls map[*Delegation]*Delegation
 			continue
 		}
 		frame, d := f.at(l.of.route), calls[l.call]
-		d.Leaked = append(d.Leaked, Leaked{Item: j, Frame: frame, Twin: c.twin(l.of.Place)})
+		d.Leaked = append(d.Leaked, Leaked{Item: j, Frame: frame, Twin: c.twin(l.of.TreeItem)})
 		step := &trace.session(p.stored).Steps[j]
 		step.Frame, step.Depth = frame, frame.Depth()
 	}
@@ -62,20 +62,20 @@ func (c *comparer) leak(p *pair, trace *Trace, calls map[*Delegation]*Delegation
 
 // twin is the stored item of a child that says the same as the recorded one, nil
 // when there is none.
-func (c *comparer) twin(recorded Place) *Place {
+func (c *comparer) twin(recorded TreeItem) *TreeItem {
 	home := c.of[recorded.Session]
 	j := home.match[recorded.Item]
 	if j < 0 || home.differing(recorded.Item) != nil {
 		return nil
 	}
-	return &Place{home.stored, j}
+	return &TreeItem{home.stored, j}
 }
 
 // recordedFrames are the frames of the leaked items of a session.
 type recordedFrames struct {
 	p       *pair
 	calls   map[*Delegation]*Delegation // stored delegations by the recorded ones
-	openers map[Place]int               // leaked items by the recorded ones
+	openers map[TreeItem]int            // leaked items by the recorded ones
 	frames  map[*route]*Frame
 }
 
@@ -92,7 +92,7 @@ func (f *recordedFrames) at(r *route) *Frame {
 		frame.Item = stored.Item
 	} else {
 		frame.Parent, frame.Copy = f.at(r.outer), stored
-		if j, leaked := f.openers[Place{d.Session, d.Item}]; leaked && d.Nth < len(f.p.rows[j].Calls) {
+		if j, leaked := f.openers[TreeItem{d.Session, d.Item}]; leaked && d.Nth < len(f.p.rows[j].Calls) {
 			frame.Item = j
 		}
 		if frame.Item < 0 && stored == nil {

@@ -42,7 +42,7 @@ func (p *Pass) reportForeignResults(s *Subject, results map[string][]fileResult)
 		told[use.path] = true
 		f := p.find(s.Session, use.item)
 		f.Nth = 3
-		f.Related = []Place{{Session: from.ID, Item: -1}}
+		f.Related = []session.Place{from.At(-1)}
 		f.Message = s.whoseName() + " uses " + quoted(path.Base(use.path)) + ", which holds a result of " + from.whoseName() +
 			", and nothing that it was told names it"
 		p.Report(f)

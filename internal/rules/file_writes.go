@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/session"
 )
 
 // party is an agent at work: in a session of its own, or on a branch of one that
@@ -87,7 +88,7 @@ func (p *Pass) reportSharedFile(name string, w *fileWrites) {
 			}
 			f := p.find(write.by.of.Session, write.item)
 			f.Nth = 2
-			f.Related = []Place{{Session: earlier.by.of.ID, Item: earlier.item}}
+			f.Related = []session.Place{earlier.by.of.At(earlier.item)}
 			f.Message = write.by.name() + " writes " + quoted(name) + ", which " + earlier.by.name() +
 				" writes as well, and both were running: the last one wins"
 			p.Report(f)

@@ -43,8 +43,11 @@ func (p *Pass) judged() iter.Seq[Judged] {
 // profile, all that judge the session are asked how they mind it.
 func (p *Pass) Report(f Finding) {
 	f.Rule = p.rule
-	if len(f.Items) == 0 && f.Item >= 0 && f.Session != nil {
-		f.Items = []int{f.Item}
+	if f.Session != nil {
+		f.Place.Session = f.Session.ID
+		if len(f.Items) == 0 && f.Item >= 0 {
+			f.Items = []int{f.Item}
+		}
 	}
 	s := p.subject(f.Session)
 	f.translate(s)

@@ -40,8 +40,14 @@ func oneByOne(severity rules.Severity) *rules.Rule {
 			for i := range s.Items {
 				for _, profile := range s.Profiles {
 					p.Report(rules.Finding{
-						Severity: severity, Session: s.Session, Item: i, Ref: s.ItemRef(i),
-						Message: "it is odd", Profile: profile, ProviderError: profile.Error(oddRule, rules.Said{Message: i}),
+						Defect: rules.Defect{
+							Severity:      severity,
+							Message:       "it is odd",
+							Profile:       profile,
+							ProviderError: profile.Error(oddRule, rules.Said{Message: i}),
+							Place:         session.Place{Item: i},
+						},
+						Session: s.Session, Ref: s.ItemRef(i),
 					})
 				}
 			}
@@ -54,7 +60,7 @@ func forAll(severity rules.Severity, profiled bool) *rules.Rule {
 	return &rules.Rule{ID: oddRule, Severity: severity, Profiled: profiled, Scope: rules.PerTree, Run: func(p *rules.Pass) {
 		for _, s := range p.Subjects {
 			for i := range s.Items {
-				p.Report(rules.Finding{Severity: severity, Session: s.Session, Item: i, Ref: s.ItemRef(i), Message: "it is odd"})
+				p.Report(rules.Finding{Defect: rules.Defect{Severity: severity, Message: "it is odd", Place: session.Place{Item: i}}, Session: s.Session, Ref: s.ItemRef(i)})
 			}
 		}
 	}}
@@ -197,8 +203,14 @@ func TestWhatTheRuntimeSeesToForSome(t *testing.T) {
 	rule := &rules.Rule{ID: oddRule, Severity: rules.Error, Profiled: true, Scope: rules.PerTree, Run: func(p *rules.Pass) {
 		s := p.Subjects[0]
 		p.Report(rules.Finding{
-			Severity: rules.Error, Session: s.Session, Item: 0, Ref: s.ItemRef(0), Message: "it is odd",
-			Sent: "an even one", Fixes: []rules.Fix{{Title: "make it even"}},
+			Defect: rules.Defect{
+				Severity: rules.Error,
+				Message:  "it is odd",
+				Sent:     "an even one",
+				Fixes:    []rules.Fix{{Title: "make it even"}},
+				Place:    session.Place{Item: 0},
+			},
+			Session: s.Session, Ref: s.ItemRef(0),
 		})
 	}}
 	store := &session.Store{Title: "docker agent", Adapts: map[string]string{oddRule + " strict": "leaves odd messages out"}}

@@ -50,10 +50,10 @@ func (p *Pass) findLeak(s *Subject, d *replay.Delegation) Finding {
 	for _, l := range d.Leaked {
 		f.Items = append(f.Items, l.Item)
 		if l.Item != f.Item {
-			f.Related = append(f.Related, Place{Session: s.ID, Item: l.Item})
+			f.Related = append(f.Related, s.At(l.Item))
 		}
 		if l.Twin != nil {
-			f.Twins = append(f.Twins, Place{Session: l.Twin.Session.ID, Item: l.Twin.Item})
+			f.Twins = append(f.Twins, l.Twin.Session.At(l.Twin.Item))
 		}
 		if l.Undecidable {
 			undecidable++

@@ -8,15 +8,15 @@ import (
 
 // referrers lists the items that refer to each session of the tree. References
 // that lead back up are left out: they are SC706.
-func (p *Pass) referrers() map[string][]Place {
+func (p *Pass) referrers() map[string][]session.Place {
 	if len(p.Subjects) < 2 {
 		return nil
 	}
-	refs := map[string][]Place{}
+	refs := map[string][]session.Place{}
 	for _, s := range p.Subjects {
 		for i := range s.Items {
 			if it := &s.Items[i]; it.Kind == session.SubSession && it.Child != "" && !p.leadsUp(s.Session, it.Child) {
-				refs[it.Child] = append(refs[it.Child], Place{Session: s.ID, Item: i})
+				refs[it.Child] = append(refs[it.Child], s.At(i))
 			}
 		}
 	}

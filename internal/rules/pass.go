@@ -153,15 +153,12 @@ func (p *Pass) closed(s *session.Session) bool {
 
 // find starts a finding at an item, with the rule's own severity.
 func (p *Pass) find(s *session.Session, item int) Finding {
-	return Finding{
-		Severity: p.rule.Severity, Session: s, Item: item,
-		Ref: s.ItemRef(item), Agent: s.Items[item].Agent,
-	}
+	return Finding{Defect: Defect{Severity: p.rule.Severity, Place: s.At(item), Agent: s.Items[item].Agent}, Session: s, Ref: s.ItemRef(item)}
 }
 
 // findSession starts a finding at a session's own record.
 func (p *Pass) findSession(s *session.Session) Finding {
-	return Finding{Severity: p.rule.Severity, Session: s, Item: -1, Ref: s.Ref()}
+	return Finding{Defect: Defect{Severity: p.rule.Severity, Place: s.At(-1)}, Session: s, Ref: s.Ref()}
 }
 
 // subject is the subject of a session of the tree.
@@ -188,11 +185,11 @@ func faults(kind session.FaultKind, word func(*Finding, *session.Fault)) func(*P
 			if f.Kind != kind {
 				return
 			}
-			found := Finding{Severity: p.rule.Severity, Session: s, Item: -1, Ref: f.Ref}
+			found := Finding{Defect: Defect{Severity: p.rule.Severity, Place: session.Place{Item: -1}}, Session: s}
 			if s != nil && f.Item >= 0 {
 				found = p.find(s, f.Item)
-				found.Ref = f.Ref
 			}
+			found.Ref = f.Ref
 			at := field{f.Ref, f.Field}
 			found.Field, found.Count, found.Nth = f.Field, f.Count, told[at]
 			told[at]++

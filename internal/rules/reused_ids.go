@@ -125,7 +125,7 @@ func reportReuses(p *Pass, sameTurn bool, message string) {
 			}
 			f := p.findCall(s, u.at, s.call(u.at).ID)
 			f.Message = "call " + callName(s.call(u.at)) + message + s.because(u.at.Item)
-			f.Related = []Place{{Session: s.ID, Item: u.first.Item}}
+			f.Related = []session.Place{s.At(u.first.Item)}
 			if !s.history(u.at.Item) {
 				f.Fixes, f.failing = []Fix{s.rename(u)}, p.callError(s, u.at)
 			}

@@ -37,6 +37,17 @@ func (s Safety) String() string {
 	return [...]string{"none", "lossless", "kept", "lossy", "manual"}[s]
 }
 
+// MarshalText makes a safety readable in a saved plan.
+func (s Safety) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText. A word of another version is Manual:
+// nobody knows what such a repair costs, and it can be undone nevertheless.
+func (s *Safety) UnmarshalText(text []byte) error {
+	for *s = None; *s < Manual && s.String() != string(text); *s++ {
+	}
+	return nil
+}
+
 // Scope says what a rule looks at in one pass.
 type Scope uint8
 
@@ -74,22 +85,21 @@ func (r *Rule) Repair() string {
 	return r.Safety.String() + "; --allow " + r.Allow
 }
 
-// Finding is one defect with its cause, at one place.
-type Finding struct {
+// Defect is what a finding says: one defect with its cause, at one place. It holds
+// nothing of the tree, so that a report can keep it when the tree is forgotten. A new
+// fact of a finding is a field here, and, where machines shall read it, one of render's
+// jsonFinding.
+type Defect struct {
 	Rule     *Rule
 	Severity Severity
 
-	Session *session.Session // nil when it is the store's own
-	Item    int              // index of the first item named, -1 when none is
-	Items   []int            // all items of Session that the finding names, first to last
-	Ref     session.Ref      // the record
-	Line    string           // of the recording that it is about, "" for a store
-	Field   string           // the column or key of the record that a fault is about, "" where none is
-	Nth     int              // which call, result or fault of the record, or of its field
-	Whole   bool             // it stands for all that its rule finds in the session, of which Ref is the first
-	Count   int              // how many records, parts or the like it is about, 0 where it is one
-	Agent   string
-	Call    string // call id
+	session.Place        // of the first item named: Item is -1 where none is, Session "" where it is the store's own
+	Items         []int  // all items of the session that it names, first to last
+	Count         int    // how many records, parts or the like it is about, 0 where it is one
+	Line          string // of the recording that it is about, "" for a store
+	Agent         string
+	Call          string // call id
+	Voice         string // whose request it is about, where several agents share the session; else ""
 
 	Message string // for people; never message text
 	// Discreet is Message without the values of a wrong form that it quotes, for what is
@@ -104,9 +114,21 @@ type Finding struct {
 	// Sent says what an adapter for the profile sends instead, of wire rules:
 	// "the two messages as one".
 	Sent    string
-	Related []Place
-	Twins   []Place // the surviving copies, for leaks
+	Related []session.Place
+	Twins   []session.Place // the surviving copies, for leaks
 	Fixes   []Fix
+}
+
+// Finding is a defect as its rule reports it: with the session itself, and with what
+// tells it apart from others.
+type Finding struct {
+	Defect
+	Session *session.Session // nil when it is the store's own
+
+	Ref   session.Ref // the record
+	Field string      // the column or key of the record that a fault is about, "" where none is
+	Nth   int         // which call, result or fault of the record, or of its field
+	Whole bool        // it stands for all that its rule finds in the session, of which Ref is the first
 
 	failing func(*Profile) string // makes ProviderError for each profile
 	voice   *Subject              // whose request it is about, nil for the session's
@@ -119,23 +141,17 @@ type Judgement struct {
 	Error    string // what the provider would answer, "" when it would not
 }
 
-// Place names an item of another session, or another item of the same.
-type Place struct {
-	Session string
-	Item    int
-}
-
 // UnknownForm is the word of --allow for taking out records that are in a form that this
 // version does not know.
 const UnknownForm = "unknown-form"
 
 // Fix is one way to repair a finding, as data.
 type Fix struct {
-	Title  string // verb phrase: "move 2 items into a new sub-session"
-	Safety Safety
-	Allow  []string // the words of --allow that it needs, nil for a default repair
+	Title  string   `json:"title"` // verb phrase: "move 2 items into a new sub-session"
+	Safety Safety   `json:"safety"`
+	Allow  []string `json:"-"` // the words of --allow that it needs, nil for a default repair
 	// Unread: it takes out a record of which nobody knows what it says. As long as it
 	// stands, nothing that is missing beside it is known to be missing.
-	Unread bool
-	Edits  []session.Edit
+	Unread bool           `json:"-"`
+	Edits  []session.Edit `json:"edits"`
 }

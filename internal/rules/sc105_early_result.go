@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/session"
 )
 
 var earlyResult = Rule{
@@ -25,7 +26,7 @@ func eachMisplaced(p *Pass, place pairing.Place, message string) {
 			}
 			f := p.findCall(s, pair.Result, s.call(pair.Call).ID)
 			f.Message = fmt.Sprintf(message, callName(s.call(pair.Call)))
-			f.Related = []Place{{Session: s.ID, Item: pair.Call.Item}}
+			f.Related = []session.Place{s.At(pair.Call.Item)}
 			f.failing = func(p *Profile) string { return s.providerError(p, min(pair.Call.Item, pair.Result.Item)) }
 			p.reportCall(s, f, s.moveResult(pair, "move the result next to its call"))
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/session"
 )
 
 var conflictingResults = Rule{
@@ -29,7 +30,7 @@ func reportUnplaced(p *Pass, s *Subject, e pairing.Extra) {
 	pair := s.Pairs.Pairs[e.Pair]
 	f := p.findCall(s, e.Result, s.call(pair.Call).ID)
 	f.Message = "call " + callName(s.call(pair.Call)) + " has only a placeholder, and this real result stands before several calls with its id"
-	f.Related = []Place{{Session: s.ID, Item: pair.Result.Item}}
+	f.Related = []session.Place{s.At(pair.Result.Item)}
 	p.reportCall(s, f, Fix{Title: "decide which call the result belongs to", Safety: Manual})
 }
 
@@ -43,7 +44,7 @@ func eachExtra(p *Pass, match func(pairing.Extra) bool, message, title string) {
 			pair := s.Pairs.Pairs[e.Pair]
 			f := p.findCall(s, e.Result, s.call(pair.Call).ID)
 			f.Message = fmt.Sprintf(message, callName(s.call(pair.Call)))
-			f.Related = []Place{{Session: s.ID, Item: pair.Result.Item}}
+			f.Related = []session.Place{s.At(pair.Result.Item)}
 			fix := s.orOwner(&f, e.Result, s.quarantine(e.Result, title))
 			p.reportCall(s, f, fix)
 		}

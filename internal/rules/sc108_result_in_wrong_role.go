@@ -26,7 +26,7 @@ func reportInside(p *Pass, s *Subject, pair pairing.Pair) {
 	f := p.findCall(s, pair.Result, s.call(pair.Call).ID)
 	f.Message = "the result of call " + callName(s.call(pair.Call)) + " stands within a message of the assistant" + s.because(f.Item)
 	if pair.Call.Item != f.Item {
-		f.Related = []Place{{Session: s.ID, Item: pair.Call.Item}}
+		f.Related = []session.Place{s.At(pair.Call.Item)}
 	}
 	if !s.history(f.Item) {
 		f.Fixes = []Fix{{Title: "move the result behind the message", Safety: Lossless, Edits: []session.Edit{

@@ -36,7 +36,7 @@ func reportSpread(p *Pass, j Judged, turn int, parts []int) {
 	f := p.find(j.Session, parts[0])
 	f.Items, f.Profile = parts, j.Profile
 	f.Message = "the results of one turn are spread over " + count(len(parts), "message") + " of the user"
-	f.Related = []Place{{Session: j.ID, Item: turn}}
+	f.Related = []session.Place{j.At(turn)}
 	f.Sent = "the results in one message"
 	answered := map[string]bool{}
 	for i := range j.Items[parts[0]].Results {

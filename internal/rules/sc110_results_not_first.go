@@ -38,7 +38,7 @@ func reportNotFirst(p *Pass, j Judged, turn, item int) {
 	f := p.find(j.Session, item)
 	f.Profile = j.Profile
 	f.Message = "the message holds something before the results that it brings"
-	f.Related = []Place{{Session: j.ID, Item: turn}}
+	f.Related = []session.Place{j.At(turn)}
 	f.Sent = "the results first, then the rest in its order"
 	f.ProviderError = j.Profile.Error("SC110", Said{
 		Message: j.wireIndex(j.Profile, turn), ID: strings.Join(j.openCalls(turn, nil), ", "),

@@ -1,5 +1,7 @@
 package rules
 
+import "github.com/sessctl/sessctl/internal/session"
+
 import "github.com/sessctl/sessctl/internal/pairing"
 
 var resultOrderDiffers = Rule{
@@ -32,6 +34,6 @@ func reportOrder(p *Pass, s *Subject, first, second pairing.Pair) {
 	f.Nth, f.Call = second.Result.Nth, s.call(second.Call).ID
 	f.Message = "the result of call " + callName(s.call(second.Call)) + " stands before that of " + callName(s.call(first.Call)) +
 		", which was called first; no provider minds"
-	f.Related = []Place{{Session: s.ID, Item: second.Call.Item}}
+	f.Related = []session.Place{s.At(second.Call.Item)}
 	p.Report(f)
 }

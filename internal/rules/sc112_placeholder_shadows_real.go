@@ -1,5 +1,7 @@
 package rules
 
+import "github.com/sessctl/sessctl/internal/session"
+
 import "github.com/sessctl/sessctl/internal/pairing"
 
 var placeholderShadowsReal = Rule{
@@ -22,7 +24,7 @@ func reportShadow(p *Pass, s *Subject, e pairing.Extra) {
 	pair := s.Pairs.Pairs[e.Pair]
 	f := p.findCall(s, e.Result, s.call(pair.Call).ID)
 	f.Message = "call " + callName(s.call(pair.Call)) + " has a stand-in besides its real result"
-	f.Related = []Place{{Session: s.ID, Item: pair.Result.Item}}
+	f.Related = []session.Place{s.At(pair.Result.Item)}
 	fix := s.quarantine(e.Result, "keep the real result; the stand-in goes to the receipt")
 	if pair.Place != pairing.Adjacent {
 		f.Message += ", which stands elsewhere"

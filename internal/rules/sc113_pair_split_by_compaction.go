@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/session"
 )
 
 var pairSplitByCompaction = Rule{
@@ -31,7 +32,7 @@ func reportSplit(p *Pass, s *Subject, pair pairing.Pair) {
 		kept, gone = pair.Call, "result"
 	}
 	f := p.findCall(s, kept, s.call(pair.Call).ID)
-	f.Related = []Place{{Session: s.ID, Item: min(pair.Call.Item, pair.Result.Item)}}
+	f.Related = []session.Place{s.At(min(pair.Call.Item, pair.Result.Item))}
 	f.Message = fmt.Sprintf("the summary at item %d parts call %s from its result: the next request holds one without its %s",
 		s.LastSummary(), callName(s.call(pair.Call)), gone)
 	p.reportCall(s, f, s.unsplit(pair))

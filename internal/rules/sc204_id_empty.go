@@ -54,7 +54,7 @@ func reportNameless(p *Pass, s *Subject) {
 		if id := s.call(pair.Call).ID; id != "" && s.result(pair.Result).CallID == "" {
 			f := p.findCall(s, pair.Result, id)
 			f.Message = "the result has no id; it is the only one behind call " + callName(s.call(pair.Call)) + s.because(f.Item)
-			f.Related = []Place{{Session: s.ID, Item: pair.Call.Item}}
+			f.Related = []session.Place{s.At(pair.Call.Item)}
 			if !s.history(f.Item) {
 				f.Fixes = []Fix{{Title: "give it the id of that call", Safety: Lossless, Edits: []session.Edit{s.nameResult(pair.Result, id)}}}
 			}

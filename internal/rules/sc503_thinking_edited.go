@@ -22,7 +22,7 @@ var thinkingEdited = Rule{
 
 // thought is one text that stands under a signature.
 type thought struct {
-	Place
+	session.Place
 	text session.Digest
 }
 
@@ -35,7 +35,7 @@ func (p *Pass) thoughts() map[session.Digest][]thought {
 			for _, b := range s.Items[i].Blocks {
 				same := func(t thought) bool { return t.text == b.Text }
 				if b.SignedThinking() && !slices.ContainsFunc(known[b.Signature], same) {
-					known[b.Signature] = append(known[b.Signature], thought{Place{Session: s.ID, Item: i}, b.Text})
+					known[b.Signature] = append(known[b.Signature], thought{s.At(i), b.Text})
 				}
 			}
 		}
@@ -46,7 +46,7 @@ func (p *Pass) thoughts() map[session.Digest][]thought {
 // reportEdited names the thinking of the next request of which there is another
 // text. Where the other one is empty, this one is the original.
 func reportEdited(p *Pass, j Judged, known map[session.Digest][]thought) {
-	var others []Place
+	var others []session.Place
 	at := j.spots(func(_ *session.Item, b *session.Block) bool {
 		edited := false
 		for _, t := range known[b.Signature] {

@@ -70,7 +70,7 @@ func reportPrefix(p *Pass, j Judged, written []int, at []spot) {
 		f.Severity = Info
 	}
 	for _, b := range at {
-		f.Related = append(f.Related, Place{Session: j.ID, Item: b.item})
+		f.Related = append(f.Related, j.At(b.item))
 	}
 	f.Message = fmt.Sprintf("the history changes at item %d, where a repair wrote a message, and %s of signed thinking %s behind it; "+
 		"a model that binds its thinking refuses such a block unless the request sets prefix_mismatch_behavior to \"drop_block\" "+

@@ -38,7 +38,7 @@ func reportOrphanSession(p *Pass, s *Subject) {
 		f.Message = "parent session " + Short(s.Parent) + " has no item for this sub-session; it fits call " +
 			callName(d.Call()) + " at item " + strconv.Itoa(d.Item)
 		f.Agent, f.Call = replay.FirstAgent(s.Session), d.Call().ID
-		f.Related = []Place{{Session: d.Session.ID, Item: d.Item}}
+		f.Related = []session.Place{d.Session.At(d.Item)}
 		f.Fixes = []Fix{attach(p.subject(d.Session), s, d)}
 		if p.Store.Writer == session.WriterLive && (d.Result < 0 || !d.Call().Delegation.Blocking) {
 			f.Severity, f.Fixes = Info, nil

@@ -30,13 +30,13 @@ func reportShare(p *Pass, s *share) {
 		if sp.parent == first.parent {
 			f.Items = append(f.Items, sp.Item)
 		} else {
-			f.Related = append(f.Related, Place{Session: sp.parent.ID, Item: sp.Item})
+			f.Related = append(f.Related, sp.parent.At(sp.Item))
 		}
 	}
 	f.Items = slices.Compact(f.Items)
 	runs := invocations(s.child.Session)
 	for _, v := range runs {
-		f.Related = append(f.Related, Place{Session: s.child.ID, Item: v.first()})
+		f.Related = append(f.Related, s.child.At(v.first()))
 	}
 	m, untold := matched(s)
 	f.Message = fmt.Sprintf("%s share session %s of agent %s", s.calls(), Short(s.child.ID), quoted(s.agent()))

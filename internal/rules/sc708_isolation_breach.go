@@ -62,7 +62,7 @@ func reportBreach(p *Pass, parent, child *session.Session, pairs []copiedPair) {
 	f := p.find(child, pairs[0].child)
 	for _, pair := range pairs {
 		f.Items = append(f.Items, pair.child)
-		f.Related = append(f.Related, Place{Session: parent.ID, Item: pair.parent})
+		f.Related = append(f.Related, parent.At(pair.parent))
 	}
 	f.Message = fmt.Sprintf("the sub-session begins with %s of its parent, %s, and nothing says that it is a copy on purpose",
 		count(len(pairs), "message"), Short(parent.ID))

@@ -66,7 +66,7 @@ func (p *Pass) reportHidden(s *Subject, g *gaps) {
 	var to []string
 	for _, text := range slices.Sorted(maps.Keys(g.readers)) {
 		to = append(to, quoted(text))
-		f.Related = append(f.Related, Place{Session: s.ID, Item: g.readers[text]})
+		f.Related = append(f.Related, s.At(g.readers[text]))
 	}
 	f.Message = "agents that ran on " + some(to) + " cannot see " + count(len(items), "earlier event") +
 		" on " + some(slices.Sorted(maps.Keys(from)))

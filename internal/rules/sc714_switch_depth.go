@@ -29,7 +29,7 @@ var switchDepth = Rule{
 // findLine starts a finding about a line of the recording.
 func (p *Pass) findLine(line int64) Finding {
 	key := strconv.FormatInt(line, 10)
-	return Finding{Severity: p.rule.Severity, Item: -1, Line: key, Ref: session.Ref{Table: recording.Table, Key: key}}
+	return Finding{Defect: Defect{Severity: p.rule.Severity, Line: key, Place: session.Place{Item: -1}}, Ref: session.Ref{Table: recording.Table, Key: key}}
 }
 
 // oddLine is the line of the switch that has no counterpart.

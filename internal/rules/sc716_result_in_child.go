@@ -15,7 +15,7 @@ var resultInChild = Rule{
 			f := p.findCall(s, m.Call, s.call(m.Call).ID)
 			f.Message = "call " + callName(s.call(m.Call)) + " has no result, but sub-session " + Short(d.Child.ID) +
 				" finished; its last message is the answer"
-			f.Related = []Place{{Session: d.Child.ID, Item: last}}
+			f.Related = []session.Place{d.Child.At(last)}
 			fix := Fix{
 				Title:  "use the sub-session's last message as the result",
 				Safety: Lossless,

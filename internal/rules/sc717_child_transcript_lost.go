@@ -26,7 +26,7 @@ var childTranscriptLost = Rule{
 				}
 				f := p.findSession(d.Child)
 				f.Agent, f.Call = d.Call().Delegation.Agent, d.Call().ID
-				f.Related = []Place{{Session: s.ID, Item: d.Item}}
+				f.Related = []session.Place{s.At(d.Item)}
 				f.Message = "call " + callName(d.Call()) + " was answered, but the sub-session holds none of the messages that led to it"
 				p.Report(f)
 			}
@@ -51,7 +51,7 @@ func (p *Pass) reportLostChild(c *lostChild) {
 		f.Nth = c.asked.Nth
 	}
 	if c.stored != nil && c.asked != nil {
-		f.Related = []Place{{Session: c.asked.Session.ID, Item: c.asked.Item}}
+		f.Related = []session.Place{c.asked.Session.At(c.asked.Item)}
 	}
 	f.Agent, f.Count = replay.FirstAgent(lost), len(lost.Items)
 	who := ""

@@ -22,7 +22,7 @@ var childPrologueMissing = Rule{
 			if d := s.caller; d != nil {
 				call := callRef(d.Session, d.Item, d.Nth)
 				f.Call = d.Call().ID
-				f.Related = []Place{{Session: d.Session.ID, Item: d.Item}}
+				f.Related = []session.Place{d.Session.At(d.Item)}
 				if d.Call().Delegation.Task != 0 {
 					f.Fixes = []Fix{{
 						Title: "rebuild them from the call, marked as rebuilt", Safety: Lossless,

@@ -1,5 +1,7 @@
 package rules
 
+import "github.com/sessctl/sessctl/internal/session"
+
 var legacyPrefixLeak = Rule{
 	ID: "SC722", Name: "legacy-prefix-leak", Severity: Warning, Safety: None, Scope: PerTree, Since: "0.1.0",
 	Title: "an event that older readers showed to an agent of another branch, whose name begins alike",
@@ -46,7 +48,7 @@ func (s *Subject) lastSaid(l *label) int {
 func (p *Pass) reportPrefixLeak(s *Subject, pair prefixPair, leaked []int, nth int) {
 	f := p.find(s.Session, leaked[0])
 	f.Items, f.Nth = leaked, nth
-	f.Related = []Place{{Session: s.ID, Item: s.lastSaid(pair.long)}}
+	f.Related = []session.Place{s.At(s.lastSaid(pair.long))}
 	f.Message = "the agent on " + quoted(pair.long.text) + " ran after " + count(len(leaked), "event") + " on " + quoted(pair.short.text) +
 		", which it must not see; " + p.Store.PrefixReaders
 	if s.bySegments(pair) {

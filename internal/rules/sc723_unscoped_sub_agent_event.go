@@ -142,7 +142,7 @@ func (s *Subject) handedOver() map[string]bool {
 func (p *Pass) reportToolRun(s *Subject, caller int, leaked []int) {
 	f := p.find(s.Session, leaked[0])
 	f.Items = leaked
-	f.Related = []Place{{Session: s.ID, Item: caller}}
+	f.Related = []session.Place{s.At(caller)}
 	var agents []string
 	for _, i := range leaked {
 		if name := quoted(s.Items[i].Agent); !slices.Contains(agents, name) {

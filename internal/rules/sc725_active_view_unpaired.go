@@ -54,7 +54,7 @@ func (s *Subject) halves(pair pairing.Pair) (sent, gone pairing.Occurrence) {
 func reportParted(p *Pass, s *Subject, pair pairing.Pair, fix Fix) {
 	sent, gone := s.halves(pair)
 	f := p.findCall(s, sent, s.call(pair.Call).ID)
-	f.Related = []Place{{Session: s.ID, Item: gone.Item}}
+	f.Related = []session.Place{s.At(gone.Item)}
 	call := "call " + callName(s.call(pair.Call))
 	f.Message = "the result of " + call + " is archived and the call is not: the next request holds a call without its result"
 	if gone == pair.Call {

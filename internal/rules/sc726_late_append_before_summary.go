@@ -20,7 +20,7 @@ func reportLate(p *Pass, s *Subject) {
 	}
 	f := p.find(s.Session, late[0])
 	f.Items = late
-	f.Related = []Place{{Session: s.ID, Item: summary}}
+	f.Related = []session.Place{s.At(summary)}
 	stands := " that is no part of the summary stands before it"
 	if len(late) > 1 {
 		stands = " that are no part of the summary stand before it"

@@ -33,7 +33,7 @@ var crossOwnerSession = Rule{
 // owners are the conversations whose calls have one session as their child.
 type owners struct {
 	roots  map[*session.Session]bool
-	places []Place // of the calls
+	places []session.Place // of the calls
 }
 
 // sharedOut are the sessions that several conversations have.
@@ -46,7 +46,7 @@ func (p *Pass) sharedOut() map[*session.Session]*owners {
 			of[sp.child.Session] = o
 		}
 		o.roots[p.conversation(sp.parent.Session)] = true
-		if at := (Place{Session: sp.parent.ID, Item: sp.Item}); len(o.places) == 0 || o.places[len(o.places)-1] != at {
+		if at := sp.parent.At(sp.Item); len(o.places) == 0 || o.places[len(o.places)-1] != at {
 			o.places = append(o.places, at)
 		}
 	}

@@ -23,9 +23,15 @@ var lostItem = Rule{
 func LostSession(tree *session.Tree) *Finding {
 	root := tree.Root()
 	return &Finding{
-		Rule: &lostItem, Severity: lostItem.Severity, Item: -1, Agent: root.Agent, Ref: root.Ref(),
-		Message: fmt.Sprintf("the recording has session %s with %s, and the store does not hold it: it was lost, or the recorded runtime wrote another store",
-			root.ID, count(tree.Items(), "item")),
+		Defect: Defect{
+			Rule:     &lostItem,
+			Severity: lostItem.Severity,
+			Agent:    root.Agent,
+			Message: fmt.Sprintf("the recording has session %s with %s, and the store does not hold it: it was lost, or the recorded runtime wrote another store",
+				root.ID, count(tree.Items(), "item")),
+			Place: session.Place{Item: -1},
+		},
+		Ref: root.Ref(),
 	}
 }
 

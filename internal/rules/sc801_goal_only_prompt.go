@@ -39,11 +39,11 @@ func (s *Subject) hasSteps(copied []copiedPair) bool {
 func (p *Pass) reportPrompt(s *spawn, copied []copiedPair, passed map[*Subject]copiedPair) {
 	var why []string
 	var items []int
-	var related []Place
+	var related []session.Place
 	if len(copied) > 0 {
 		why = append(why, "has "+count(len(copied), "message")+" that agents said in "+Short(s.parent.ID)+" before the delegation")
 		for _, pair := range copied {
-			items, related = append(items, pair.child), append(related, Place{s.parent.ID, pair.parent})
+			items, related = append(items, pair.child), append(related, s.parent.At(pair.parent))
 		}
 	}
 	if asked := s.asked(copied); len(asked) > 1 {
@@ -53,13 +53,13 @@ func (p *Pass) reportPrompt(s *spawn, copied []copiedPair, passed map[*Subject]c
 	if pair, known := passed[s.child]; known {
 		why = append(why, fmt.Sprintf("begins with a message that has a passage of at least %d characters of what was said in %s before the delegation, and that is no part of the goal",
 			p.isolation().Passage, Short(s.parent.ID)))
-		items, related = union(items, []int{pair.child}), append(related, Place{s.parent.ID, pair.parent})
+		items, related = union(items, []int{pair.child}), append(related, s.parent.At(pair.parent))
 	}
 	if len(why) == 0 {
 		return
 	}
 	f := p.find(s.child.Session, items[0])
-	f.Items, f.Related, f.Call = items, append(related, Place{s.parent.ID, s.Item}), s.Call().ID
+	f.Items, f.Related, f.Call = items, append(related, s.parent.At(s.Item)), s.Call().ID
 	f.Message = "the sub-session of call " + callName(s.Call()) + " " + strings.Join(why, ", and ")
 	p.Report(f)
 }

@@ -18,7 +18,7 @@ var goalEquality = Rule{
 			}
 			f := p.find(s.child.Session, at)
 			f.Call = s.Call().ID
-			f.Related = []Place{{s.parent.ID, s.Item}}
+			f.Related = []session.Place{s.parent.At(s.Item)}
 			f.Message = "the goal that the sub-session begins with is not the one that call " + callName(s.Call()) + " gave it"
 			p.Report(f)
 		}

@@ -25,7 +25,7 @@ var emptyStart = Rule{
 			}
 			f := p.find(s.child.Session, items[0])
 			f.Items, f.Call = items, s.Call().ID
-			f.Related = []Place{{s.parent.ID, s.Item}}
+			f.Related = []session.Place{s.parent.At(s.Item)}
 			f.Message = "the sub-session of call " + callName(s.Call()) + " " + why
 			p.Report(f)
 		}

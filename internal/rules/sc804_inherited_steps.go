@@ -13,9 +13,9 @@ var inheritedSteps = Rule{
 			f.Items, f.Call = nil, s.Call().ID
 			for _, pair := range copied {
 				f.Items = append(f.Items, pair.child)
-				f.Related = append(f.Related, Place{s.parent.ID, pair.parent})
+				f.Related = append(f.Related, s.parent.At(pair.parent))
 			}
-			f.Related = append(f.Related, Place{s.parent.ID, s.Item})
+			f.Related = append(f.Related, s.parent.At(s.Item))
 			f.Message = "the sub-session of call " + callName(s.Call()) + " holds " + count(len(copied), "item") + " with steps of session " +
 				Short(s.parent.ID) + " from before the delegation, which it did not take itself"
 			p.Report(f)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/session"
 )
 
 var resultOnlyReturn = Rule{
@@ -23,7 +24,7 @@ var resultOnlyReturn = Rule{
 func (p *Pass) reportStrays(s *stray) {
 	f := p.find(s.parent.Session, s.items[0])
 	f.Items, f.Call = s.items, s.Call().ID
-	f.Related = []Place{{s.parent.ID, s.Item}}
+	f.Related = []session.Place{s.parent.At(s.Item)}
 	f.Message = fmt.Sprintf("%s of %s, which call %s asked, in the session of %s: it should get the result alone",
 		count(len(s.items), "item"), agentName(s.Call().Delegation.Agent), callName(s.Call()), agentName(s.Caller()))
 	p.Report(f)
@@ -49,9 +50,9 @@ func (p *Pass) reportResult(s *spawn) {
 	}
 	f := p.find(s.parent.Session, s.Final)
 	f.Call = s.Call().ID
-	f.Related = []Place{{s.parent.ID, s.Item}}
+	f.Related = []session.Place{s.parent.At(s.Item)}
 	if last >= 0 {
-		f.Related = append(f.Related, Place{s.child.ID, last})
+		f.Related = append(f.Related, s.child.At(last))
 	}
 	f.Message = "the result of call " + callName(s.Call()) + " " + more
 	p.Report(f)

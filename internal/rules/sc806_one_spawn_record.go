@@ -20,7 +20,7 @@ var oneSpawnRecord = Rule{
 // reportUncalled reports the sub-sessions of a parent that are more than the calls
 // that could have started them. Which call started which may well be unknown; that a
 // call is missing is not.
-func (p *Pass) reportUncalled(parent *Subject, refs map[string][]Place) {
+func (p *Pass) reportUncalled(parent *Subject, refs map[string][]session.Place) {
 	uncalled, at := p.uncalled(parent, refs)
 	waiting := 0
 	for _, d := range parent.Replay.Delegations {
@@ -45,7 +45,7 @@ func (p *Pass) reportUncalled(parent *Subject, refs map[string][]Place) {
 // uncalled are the sub-sessions that the parent alone refers to and that no call is
 // known for, with the items that refer to them. A sub-session without such an item is
 // SC705, one with several SC707 or SC715.
-func (p *Pass) uncalled(parent *Subject, refs map[string][]Place) (children []*session.Session, at []int) {
+func (p *Pass) uncalled(parent *Subject, refs map[string][]session.Place) (children []*session.Session, at []int) {
 	for _, child := range parent.Children {
 		places := refs[child.ID]
 		if len(places) == 1 && places[0].Session == parent.ID && p.Trace.Callers[child] == nil && !child.Forked {

@@ -1,5 +1,7 @@
 package rules
 
+import "github.com/sessctl/sessctl/internal/session"
+
 import "path"
 
 var sharedWorkspace = Rule{
@@ -107,7 +109,7 @@ func (p *Pass) reportSharedFolders(owners map[string]*Subject) {
 			continue
 		}
 		f := p.findSession(s.Session)
-		f.Related = []Place{{Session: owner.ID, Item: -1}}
+		f.Related = []session.Place{owner.At(-1)}
 		f.Message = "the workspace " + quoted(folder) + " of " + s.whoseName() + " " + how + " " + owner.whoseName() + ": each can read and overwrite what the other keeps there"
 		p.Report(f)
 	}
@@ -145,7 +147,7 @@ func (p *Pass) reportCrossing(s, owner *Subject, uses []fileUse) {
 		names = append(names, quoted(use.path))
 	}
 	f.Items = unique(f.Items)
-	f.Related = []Place{{Session: owner.ID, Item: -1}}
+	f.Related = []session.Place{owner.At(-1)}
 	f.Message = s.whoseName() + " uses " + some(unique(names)) + " in the workspace of " + owner.whoseName() +
 		", and nothing that it was told names them"
 	p.Report(f)

@@ -63,7 +63,7 @@ func (p *Pass) reportToolScope(child *Subject, by []spawn) {
 	}
 	f := p.find(child.Session, items[0])
 	f.Items = slices.Compact(items)
-	f.Related = []Place{{Session: by[0].parent.ID, Item: by[0].Item}}
+	f.Related = []session.Place{by[0].parent.At(by[0].Item)}
 	f.Message = quoted(child.Items[items[0]].Agent) + " calls " + some(tools) + ", which " + callName(by[0].Call()) + " did not grant to it"
 	p.Report(f)
 }

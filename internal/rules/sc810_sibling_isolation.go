@@ -29,14 +29,14 @@ type siblingCopy struct {
 func (p *Pass) reportSiblings(child *Subject, copies []siblingCopy) {
 	found := map[*Subject][]int{}
 	var from []*Subject
-	see := map[*Subject][]Place{}
+	see := map[*Subject][]session.Place{}
 	for _, c := range copies {
 		by := c.from.by
 		if found[by] == nil {
 			from = append(from, by)
 		}
 		found[by] = append(found[by], c.item)
-		see[by] = append(see[by], Place{Session: by.ID, Item: c.from.item})
+		see[by] = append(see[by], by.At(c.from.item))
 	}
 	for _, sibling := range from {
 		f := p.find(child.Session, found[sibling][0])

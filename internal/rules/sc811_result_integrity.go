@@ -45,7 +45,7 @@ func (p *Pass) reportIntegrity(s *spawn, r *session.Result) {
 	}
 	f.Message = "the result of " + callName(s.Call()) + " " + wrong
 	if at >= 0 {
-		f.Related = []Place{{Session: s.Child.ID, Item: at}}
+		f.Related = []session.Place{s.Child.At(at)}
 	}
 	p.Report(f)
 }

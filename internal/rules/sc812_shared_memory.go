@@ -26,21 +26,21 @@ var sharedMemory = Rule{
 // foreign are the items of sessions that another one of its agents should have, as other
 // rules tell: what a child has of its parent (SC801, SC804) or of a sibling (SC810), and
 // a parent of its child (SC805).
-func (p *Pass) foreign() map[Place]bool {
-	list := map[Place]bool{}
+func (p *Pass) foreign() map[session.Place]bool {
+	list := map[session.Place]bool{}
 	for _, s := range p.isolated() {
 		for _, pair := range p.inherited(s) {
-			list[Place{s.child.ID, pair.child}] = true
+			list[s.child.At(pair.child)] = true
 		}
 	}
 	for _, s := range p.strays() {
 		for _, i := range s.items {
-			list[Place{s.parent.ID, i}] = true
+			list[s.parent.At(i)] = true
 		}
 	}
 	for child, copies := range p.siblingCopies() {
 		for _, c := range copies {
-			list[Place{child.ID, c.item}] = true
+			list[child.At(c.item)] = true
 		}
 	}
 	return list
@@ -58,7 +58,7 @@ type speaker struct {
 
 // reportSharedMemory looks for agents that begin to speak in the middle of a turn of
 // another one.
-func (p *Pass) reportSharedMemory(s *Subject, foreign map[Place]bool) {
+func (p *Pass) reportSharedMemory(s *Subject, foreign map[session.Place]bool) {
 	last := map[memory]*speaker{}
 	var items []int
 	var agents []string
@@ -78,7 +78,7 @@ func (p *Pass) reportSharedMemory(s *Subject, foreign map[Place]bool) {
 				who.handed = true
 			}
 		}
-		if it.Role != session.Assistant || it.Agent == "" || foreign[Place{s.ID, i}] {
+		if it.Role != session.Assistant || it.Agent == "" || foreign[s.At(i)] {
 			continue
 		}
 		at := memory{it.Branch, it.Scope}

@@ -58,7 +58,7 @@ func (p *Pass) reportCorrelation(s *spawn, r *session.Result) {
 	f := p.find(s.parent.Session, s.Final)
 	f.Call = s.Call().ID
 	f.Message = "the result of " + callName(s.Call()) + " " + wrong + ": it may be another delegation's"
-	f.Related = []Place{{Session: s.parent.ID, Item: s.Item}}
+	f.Related = []session.Place{s.parent.At(s.Item)}
 	p.Report(f)
 }
 
@@ -77,7 +77,7 @@ func (p *Pass) reportLate(s *spawn, r *session.Result) {
 	f := p.find(s.parent.Session, s.Final)
 	f.Call, f.Nth = s.Call().ID, 1
 	f.Message = "the result of " + callName(s.Call()) + " came after " + seconds(took) + ", and not within the " + seconds(given) + " " + whose
-	f.Related = []Place{{Session: s.parent.ID, Item: s.Item}}
+	f.Related = []session.Place{s.parent.At(s.Item)}
 	p.Report(f)
 }
 

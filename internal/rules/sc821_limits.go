@@ -43,7 +43,7 @@ func (p *Pass) reportLimit(s *spawn, n int, key string, items []int, what string
 		f.Items = items
 	}
 	f.Nth = n
-	f.Related = []Place{{Session: s.parent.ID, Item: s.Item}}
+	f.Related = []session.Place{s.parent.At(s.Item)}
 	f.Message = s.child.whoseName() + " " + what + " (isolation: " + key + " in .sessctl.yaml)"
 	p.Report(f)
 }

@@ -51,7 +51,7 @@ func (s *Subject) batches() []batch {
 func (p *Pass) findBatch(b *batch, item int) Finding {
 	f := p.find(b.Session, item)
 	f.Nth = b.nth
-	f.Related = []Place{{Session: b.ID, Item: b.item}}
+	f.Related = []session.Place{b.At(b.item)}
 	return f
 }
 
@@ -142,7 +142,7 @@ func (p *Pass) reportRepeated(b *batch) {
 		}
 		f := p.findBatch(b, d.Final)
 		f.Severity, f.Call = Info, d.Call().ID
-		f.Related = append(f.Related, Place{Session: b.ID, Item: other.Final})
+		f.Related = append(f.Related, b.At(other.Final))
 		f.Message = "the results of " + callName(other.Call()) + " and " + callName(d.Call()) + " say the same, although the calls asked for different things: count it once"
 		p.Report(f)
 	}

@@ -141,9 +141,9 @@ func (s *share) agent() string {
 
 // toldBySharing reports whether SC707 tells that these items refer to one session:
 // all stand in one session, and calls of it share that one.
-func (p *Pass) toldBySharing(id string, places []Place) bool {
+func (p *Pass) toldBySharing(id string, places []session.Place) bool {
 	return slices.ContainsFunc(p.shared().of[id], func(n int) bool {
-		return !slices.ContainsFunc(places, func(at Place) bool {
+		return !slices.ContainsFunc(places, func(at session.Place) bool {
 			return !slices.ContainsFunc(p.shares()[n].spawns, func(sp spawn) bool { return sp.parent.ID == at.Session })
 		})
 	})

@@ -19,14 +19,14 @@ type stray struct {
 // the replay takes for a leak is none of them.
 func (p *Pass) strays() []stray {
 	var list []stray
-	talks, told := map[*Subject]*talk{}, map[Place]bool{}
+	talks, told := map[*Subject]*talk{}, map[session.Place]bool{}
 	for _, s := range p.spawns() {
 		if talks[s.parent] == nil {
 			talks[s.parent] = s.parent.talk()
 		}
-		items := slices.DeleteFunc(s.strays(talks[s.parent]), func(i int) bool { return told[Place{s.parent.ID, i}] })
+		items := slices.DeleteFunc(s.strays(talks[s.parent]), func(i int) bool { return told[s.parent.At(i)] })
 		for _, i := range items {
-			told[Place{s.parent.ID, i}] = true
+			told[s.parent.At(i)] = true
 		}
 		if len(items) > 0 {
 			list = append(list, stray{s, items})

@@ -28,14 +28,6 @@ func (p *Pass) VoicesOf(s *session.Session) []*Subject {
 	return list
 }
 
-// Speaker is the voice that a finding is about, in words; "" for the only one.
-func (f *Finding) Speaker() string {
-	if f.voice == nil {
-		return ""
-	}
-	return f.voice.Speaks()
-}
-
 // Place is where an item stands in the session.
 func (s *Subject) Place(item int) int {
 	if s.whole == nil || item < 0 {
@@ -58,7 +50,7 @@ func (s *Subject) Heard(item int) int {
 
 // placeOf is a place of the tree as findings about the subject name it; false for one
 // of its own session that it is not shown.
-func (s *Subject) placeOf(place Place) (Place, bool) {
+func (s *Subject) placeOf(place session.Place) (session.Place, bool) {
 	if place.Session == s.ID {
 		place.Item = s.Heard(place.Item)
 	}
@@ -85,7 +77,7 @@ func (f *Finding) translate(v *Subject) {
 	if v == nil || v.whole == nil {
 		return
 	}
-	f.voice, f.Session, f.Item = v, v.whole.Session, v.Place(f.Item)
+	f.voice, f.Voice, f.Session, f.Item = v, v.Speaks(), v.whole.Session, v.Place(f.Item)
 	f.Items = slices.Clone(f.Items)
 	for n, i := range f.Items {
 		f.Items[n] = v.Place(i)

@@ -109,7 +109,7 @@ func crossing(d *replay.Delegation, found []*check.Finding) []*check.Finding {
 }
 
 func refersTo(f *check.Finding, id string) bool {
-	for _, list := range [][]rules.Place{f.Related, f.Twins} {
+	for _, list := range [][]session.Place{f.Related, f.Twins} {
 		for _, p := range list {
 			if p.Session == id {
 				return true

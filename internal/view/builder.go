@@ -16,13 +16,7 @@ type builder struct {
 	voices   map[*session.Session]*rules.Subject // whose request is the next one
 	byID     map[string]*session.Session
 	drawn    map[string]bool
-	notes    map[place][]Note
-}
-
-// place is an item of a session; item -1 is the session itself.
-type place struct {
-	session string
-	item    int
+	notes    map[session.Place][]Note
 }
 
 func newBuilder(in Input) *builder {
@@ -33,7 +27,7 @@ func newBuilder(in Input) *builder {
 		voices:   map[*session.Session]*rules.Subject{},
 		byID:     map[string]*session.Session{},
 		drawn:    map[string]bool{},
-		notes:    map[place][]Note{},
+		notes:    map[session.Place][]Note{},
 	}
 	for _, s := range pass.Subjects {
 		b.subjects[s.Session], b.voices[s.Session] = s, pass.Voice(s.Session)
@@ -48,7 +42,7 @@ func newBuilder(in Input) *builder {
 // session makes a session with everything below it.
 func (b *builder) session(s *session.Session) *Session {
 	b.drawn[s.ID] = true
-	out := &Session{Session: s, Agent: replay.FirstAgent(s), Notes: b.notes[place{s.ID, -1}]}
+	out := &Session{Session: s, Agent: replay.FirstAgent(s), Notes: b.notes[s.At(-1)]}
 	subject := b.subjects[s]
 	answers := answersOf(subject)
 	started := startedBy(subject.Replay)

@@ -7,16 +7,17 @@ import (
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
 )
 
 // noteFindings puts a note at every item that a finding names, and at every
 // leaked one.
 func (b *builder) noteFindings() {
-	leaks := map[place]*replay.Delegation{}
+	leaks := map[session.Place]*replay.Delegation{}
 	for _, rs := range b.trace.Sessions {
 		for _, d := range rs.Delegations {
 			for _, l := range d.Leaked {
-				at := place{rs.Session.ID, l.Item}
+				at := rs.Session.At(l.Item)
 				leaks[at] = d
 				b.notes[at] = []Note{{Text: leakText(l)}}
 			}
@@ -27,10 +28,10 @@ func (b *builder) noteFindings() {
 			continue
 		}
 		if len(f.Items) == 0 {
-			b.note(place{f.Session, -1}, f)
+			b.note(session.Place{Session: f.Session, Item: -1}, f)
 		}
 		for _, i := range f.Items {
-			at := place{f.Session, i}
+			at := session.Place{Session: f.Session, Item: i}
 			if d := leaks[at]; d != nil && isLeak(f, d) {
 				b.notes[at][0].Rule, b.notes[at][0].Severity = f.Rule.ID, f.Severity
 				continue
@@ -42,7 +43,7 @@ func (b *builder) noteFindings() {
 
 // note adds a finding's note; a rule that names a place for several calls is
 // noted once.
-func (b *builder) note(at place, f *check.Finding) {
+func (b *builder) note(at session.Place, f *check.Finding) {
 	n := Note{Rule: f.Rule.ID, Severity: f.Severity, Text: f.Rule.Name}
 	if !slices.Contains(b.notes[at], n) {
 		b.notes[at] = append(b.notes[at], n)

@@ -17,8 +17,13 @@ import (
 // finding is one of a rule that depends on the provider, as Mistral judges it.
 func finding(rule string, severity rules.Severity, err, sent string, items ...int) *check.Finding {
 	return &check.Finding{
-		Rule: &rules.Rule{ID: rule, Name: "name", Profiled: true}, Session: "P", Items: items, Sent: sent,
-		Judged: []rules.Judgement{{Profile: rules.FindProfile("mistral"), Severity: severity, Error: err}},
+		Defect: rules.Defect{
+			Rule:   &rules.Rule{ID: rule, Name: "name", Profiled: true},
+			Items:  items,
+			Sent:   sent,
+			Judged: []rules.Judgement{{Profile: rules.FindProfile("mistral"), Severity: severity, Error: err}},
+			Place:  session.Place{Session: "P"},
+		},
 	}
 }
 

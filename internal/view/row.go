@@ -24,7 +24,7 @@ func (b *builder) row(s *rules.Subject, answers *answers, i int) Row {
 	case session.Other:
 		row.Label, row.Text = otherLabel(s.Session, i)
 	}
-	row.Notes = b.notes[place{s.ID, s.Place(i)}]
+	row.Notes = b.notes[s.At(s.Place(i))]
 	row.Flags = flagsOf(it)
 	row.Folded = len(row.Results) > 0 && len(row.Notes) == 0 && it.Flags&^session.Synthetic == 0 && row.Text == "" && answers.folds(i)
 	return row

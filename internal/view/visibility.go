@@ -53,7 +53,7 @@ func (v *Visibility) Cell(e *Event, viewer, model int) Cell {
 // Visible makes the view that answers a question. Bodies need to be loaded only
 // where texts are shown. Its errors are usage problems.
 func Visible(in Input, q Question) (*View, error) {
-	b := &builder{in: in, trace: replay.Stored(in.Tree), drawn: map[string]bool{}, notes: map[place][]Note{}}
+	b := &builder{in: in, trace: replay.Stored(in.Tree), drawn: map[string]bool{}, notes: map[session.Place][]Note{}}
 	b.noteFindings()
 	shown := in.Tree.Session(in.Session)
 	s := newSurvey(b, shown)

@@ -39,7 +39,7 @@ func newSurvey(b *builder, shown *session.Session) *survey {
 		kept := keptIn(of)
 		for i := range of.Items {
 			e := Event{Session: of, Item: i, Depth: depths[of](i), kept: kept(i)}
-			if notes := b.notes[place{of.ID, i}]; len(notes) > 0 {
+			if notes := b.notes[of.At(i)]; len(notes) > 0 {
 				e.Rules = rulesOf(notes)
 			}
 			s.events = append(s.events, e)
