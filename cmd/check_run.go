@@ -10,6 +10,7 @@ import (
 	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/baseline"
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/events"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -155,7 +156,7 @@ func (run *checkRun) check(ctx context.Context, opened *registry.Opened) (*check
 	if !run.shard.isWhole() {
 		st = part{st, run.shard.holds}
 	}
-	opts.Recorded = run.recorded
+	opts.Recorded, opts.Runtime = run.recorded, events.Runtime
 	result, err := check.Run(ctx, st, opts)
 	if err != nil && result.Incomplete == "" {
 		result.Incomplete = "the store could not be read to its end"

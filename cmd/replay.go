@@ -183,10 +183,10 @@ func (run *replayRun) show(ctx context.Context) error {
 		All: c.All, Quiet: c.Quiet, Live: run.live, MaxFindings: int(c.MaxFindings),
 	})
 	disagree := false
-	recorder := recording.NewRecorder(model, run.output != nil && model == recording.Auto)
+	recorder := recording.NewRecorder(model, run.output != nil && model == recording.Auto, events.Runtime.NoOutput)
 	keeper := recorder
 	if run.output != nil && model != recording.Auto { // sessions take all the evidence
-		keeper = recording.NewRecorder(recording.Auto, true)
+		keeper = recording.NewRecorder(recording.Auto, true, events.Runtime.NoOutput)
 	}
 	err := run.each(ctx, func(e *recording.Event) error {
 		step := recorder.Take(e)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/events"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/render"
@@ -20,7 +21,7 @@ func (run *replayRun) against(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	recorder := recording.NewRecorder(recording.Auto, true)
+	recorder := recording.NewRecorder(recording.Auto, true, events.Runtime.NoOutput)
 	err = run.each(ctx, func(e *recording.Event) error {
 		recorder.Take(e)
 		return nil

@@ -34,6 +34,8 @@ type Options struct {
 	// with their roots are compared with them: only rules about comparisons run,
 	// and no other tree is looked at.
 	Recorded []*session.Tree
+	// Runtime is the recorded one; nil without a recording.
+	Runtime *session.Runtime
 	// EachTree, when set, is called for every tree in no particular order, from
 	// one goroutine at a time.
 	EachTree func(*session.Tree, []*Finding)

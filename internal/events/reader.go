@@ -11,10 +11,15 @@ import (
 
 	"github.com/sessctl/sessctl/internal/lines"
 	"github.com/sessctl/sessctl/internal/recording"
+	"github.com/sessctl/sessctl/internal/store/dockeragent"
 )
 
-// Kind is the kind of store that the runtime of these events writes.
-const Kind = "docker-agent"
+// Kind is the kind of store that the runtime of these events writes, and Runtime what it
+// does.
+var (
+	Kind    = dockeragent.Kind.Name
+	Runtime = &dockeragent.Runtime
+)
 
 // Reader reads events in order, in memory that does not grow with their number.
 type Reader struct {

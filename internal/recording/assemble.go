@@ -10,15 +10,16 @@ import (
 // the stream: they are rebuilt from the pieces that were streamed, but for those
 // of completed sub-sessions.
 type assembly struct {
-	roots []*node
-	byID  map[string]*node // roots
-	nodes map[*openSession]*node
+	roots    []*node
+	byID     map[string]*node // roots
+	nodes    map[*openSession]*node
+	noOutput string // see NewRecorder
 	// silent: no event says when a message is complete.
 	silent bool
 }
 
-func newAssembly() *assembly {
-	return &assembly{byID: map[string]*node{}, nodes: map[*openSession]*node{}}
+func newAssembly(noOutput string) *assembly {
+	return &assembly{noOutput: noOutput, byID: map[string]*node{}, nodes: map[*openSession]*node{}}
 }
 
 // take adds what an event of a session says.
@@ -44,7 +45,7 @@ func (a *assembly) take(e *Event, s *openSession, step *Step) {
 		n.started(&e.Call)
 	case CallAnswered:
 		a.imply(n, e)
-		n.results = append(n.results, result(e))
+		n.results = append(n.results, result(e, a.noOutput))
 	case MessageAdded:
 		a.silent = false
 		n.complete(e, step)

@@ -69,7 +69,7 @@ func TestAssembly(t *testing.T) {
 			B assistant "b" "no" unfinished`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			r := recording.NewRecorder(recording.Auto, true)
+			r := recording.NewRecorder(recording.Auto, true, "(no output)")
 			for _, e := range parseEvents(t, tc.events) {
 				r.Take(e)
 			}

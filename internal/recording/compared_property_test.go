@@ -24,7 +24,7 @@ func compared(t *rapid.T, dir string, write writer, p agenttest.Program, style a
 	if len(trees) != 1 {
 		t.Fatalf("%d trees, want one", len(trees))
 	}
-	return replay.Compare(trees[0], stored(t, path, truth.Root.ID)), truth
+	return replay.Compare(trees[0], stored(t, path, truth.Root.ID), &session.Runtime{NoOutput: "(no output)"}), truth
 }
 
 // TestTheStreamNamesExactlyWhatLeaked: of a leaky database, the leaked rows are

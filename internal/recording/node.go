@@ -58,12 +58,11 @@ func (n *node) last() *session.Item {
 	return &n.session.Items[len(n.session.Items)-1]
 }
 
-// result is the message that a result will be. Runtimes do not store nothing
-// (docker agent, runtime/tool_dispatch.go).
-func result(e *Event) session.Item {
-	const noOutput = "(no output)"
+// result is the message that a result will be. Runtimes may have a text for one that is
+// blank.
+func result(e *Event, noOutput string) session.Item {
 	text := e.Text
-	if blank(text) {
+	if blank(text) && noOutput != "" {
 		text = noOutput
 	}
 	digest := session.DigestOf(text)

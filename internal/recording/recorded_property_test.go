@@ -62,7 +62,7 @@ var allForms = []agenttest.EventForm{agenttest.WithoutIDs, agenttest.WithIDs, ag
 func record(t tester, stream []byte, model recording.Model) *recording.Result {
 	t.Helper()
 	reader := events.NewReader(bytes.NewReader(stream))
-	recorder := recording.NewRecorder(model, true)
+	recorder := recording.NewRecorder(model, true, "(no output)")
 	before := 0
 	for {
 		var e recording.Event

@@ -17,11 +17,12 @@ type Recorder struct {
 }
 
 // NewRecorder makes a recorder that decides by the model. With keep, End gives
-// the sessions as well.
-func NewRecorder(model Model, keep bool) *Recorder {
+// the sessions as well, as the runtime stores them: noOutput is its text for a result
+// without one (session.Runtime).
+func NewRecorder(model Model, keep bool, noOutput string) *Recorder {
 	r := &Recorder{model: model, closed: map[string]bool{}}
 	if keep {
-		r.assembly = newAssembly()
+		r.assembly = newAssembly(noOutput)
 	}
 	return r
 }

@@ -125,7 +125,7 @@ func runEvents(t *testing.T, model recording.Model, cases []eventCase) {
 				event, verdict, _ := strings.Cut(line, "|")
 				events, want = append(events, event), append(want, strings.TrimSpace(verdict))
 			}
-			r := recording.NewRecorder(model, true)
+			r := recording.NewRecorder(model, true, "(no output)")
 			var got []string
 			for _, e := range parseEvents(t, strings.Join(events, "\n")) {
 				step := r.Take(e)

@@ -80,8 +80,8 @@ func (c *checkText) head(out *strings.Builder, r *check.Result) {
 		return
 	}
 	out.WriteString(ui.Hang("  ", "  ", c.facts(r), width))
-	if s.Runtime != "" {
-		out.WriteString(ui.Hang("  ", "  ", ui.Clean(s.Runtime), width))
+	if s.Versions != "" {
+		out.WriteString(ui.Hang("  ", "  ", ui.Clean(s.Versions), width))
 	}
 	if judges := judges(r.Profiles); judges != "" {
 		out.WriteString(ui.Hang("  ", "  ", judges, width))

@@ -42,8 +42,8 @@ func StoresText(screen *ui.Screen, home string, kinds []KnownKind) error {
 			if p.Error != "" {
 				out.WriteString(ui.Hang("    ", "    ", ui.Ended(ui.Clean(p.Error)), screen.TextWidth()))
 			}
-			if p.Store != nil && p.Store.Runtime != "" {
-				out.WriteString(ui.Hang("    ", "    ", ui.Clean(p.Store.Runtime), screen.TextWidth()))
+			if p.Store != nil && p.Store.Versions != "" {
+				out.WriteString(ui.Hang("    ", "    ", ui.Clean(p.Store.Versions), screen.TextWidth()))
 			}
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/dockeragent"
 	"github.com/sessctl/sessctl/internal/treetest"
 	"github.com/sessctl/sessctl/internal/ui"
 	"github.com/sessctl/sessctl/internal/view"
@@ -47,6 +48,7 @@ func (c *viewCase) build(t *testing.T, tree *session.Tree, request bool) *view.V
 		Path: "session.db", Kind: "docker-agent", Title: "docker agent", Writer: c.writer, ChildrenClosed: !c.other,
 	}, tree}
 	if !c.other {
+		st.facts.Runtime = dockeragent.Runtime
 		st.facts.Adapts = map[string]string{"SC401": "leaves blank messages out"}
 	}
 	for _, s := range tree.Sessions {

@@ -130,7 +130,7 @@ func (it said) ids() []any {
 func (it said) outcomes() []any {
 	var keys []any
 	for i := range it.Results {
-		keys = append(keys, shared{role: it.Role, id: it.Results[i].CallID, call: output(it.Results[i].Text)})
+		keys = append(keys, shared{role: it.Role, id: it.Results[i].CallID, call: it.outputs[i]})
 	}
 	return keys
 }

@@ -55,9 +55,10 @@ const Retried = "the beginning of its text"
 // have their bodies loaded, and the same root by id. Sessions are the same if
 // their ids are: a child that the store has under another id counts as lost, but
 // for one that never completed and that a repair rebuilt. The recording may be of
-// a part of a run only, or of several, and the session may hold others.
-func Compare(recorded, stored *session.Tree) *Comparison {
-	c := newComparer(recorded, stored)
+// a part of a run only, or of several, and the session may hold others. What results
+// say is told in the form in which the runtime stores them.
+func Compare(recorded, stored *session.Tree, runtime *session.Runtime) *Comparison {
+	c := newComparer(recorded, stored, runtime)
 	for _, p := range c.pairs {
 		if p.stored != nil {
 			c.findLeaks(p)

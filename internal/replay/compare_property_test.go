@@ -16,7 +16,7 @@ import (
 func TestATreeIsItself(t *testing.T) {
 	check(t, func(rt *rapid.T) {
 		notation := treetest.Programs().Draw(rt, "program").Render(false).Notation
-		mustDiffer(rt, notation, replay.Compare(treetest.Tree(t, notation), treetest.Tree(t, notation)), "")
+		mustDiffer(rt, notation, replay.Compare(treetest.Tree(t, notation), treetest.Tree(t, notation), dockerAgent), "")
 	})
 }
 
@@ -24,7 +24,7 @@ func TestATreeIsItself(t *testing.T) {
 func TestCompareNeverFails(t *testing.T) {
 	check(t, func(rt *rapid.T) {
 		recorded, stored := treetest.Wild().Draw(rt, "recorded"), treetest.Wild().Draw(rt, "stored")
-		c := replay.Compare(recorded, stored)
+		c := replay.Compare(recorded, stored, dockerAgent)
 		checkSteps(t, c.Trace)
 		known := map[string]int{}
 		for _, d := range c.Differences {
@@ -52,7 +52,7 @@ func TestWhatLeakedIsFound(t *testing.T) {
 				leakInto(rt, recorded, s, &want)
 			}
 		}
-		c := replay.Compare(recorded, stored)
+		c := replay.Compare(recorded, stored, dockerAgent)
 		checkSteps(t, c.Trace)
 		for _, rs := range c.Trace.Sessions {
 			leaked := map[int]*replay.Leaked{}
@@ -159,7 +159,7 @@ func TestOneChangeIsOneDifference(t *testing.T) {
 					tree.Sessions[n].Items[i].Body.Text = "said once"
 				}
 				want := change(rt, stored.Sessions[n], i)
-				mustDiffer(rt, notation, replay.Compare(recorded, stored), want)
+				mustDiffer(rt, notation, replay.Compare(recorded, stored, dockerAgent), want)
 			})
 		})
 	}

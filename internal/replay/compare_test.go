@@ -21,7 +21,7 @@ func runComparisons(t *testing.T, cases []compareCase) {
 	t.Helper()
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
-			c := replay.Compare(treetest.Tree(t, tc.recorded), treetest.Tree(t, tc.stored))
+			c := replay.Compare(treetest.Tree(t, tc.recorded), treetest.Tree(t, tc.stored), dockerAgent)
 			checkSteps(t, c.Trace)
 			var want []string
 			for line := range strings.SplitSeq(tc.want, "\n") {
@@ -240,7 +240,7 @@ func BenchmarkCompare(b *testing.B) {
 			recorded, stored := flat(size, flags, text[0]), flat(size, flags, text[1])
 			b.Run(fmt.Sprintf("%s/unfinished=%t", name, flags != 0), func(b *testing.B) {
 				for b.Loop() {
-					replay.Compare(recorded, stored)
+					replay.Compare(recorded, stored, dockerAgent)
 				}
 			})
 		}
@@ -255,3 +255,6 @@ func flat(size int, flags session.Flags, text func(i int) int) *session.Tree {
 	}
 	return &session.Tree{Sessions: []*session.Session{s}}
 }
+
+// dockerAgent is how docker agent stores results.
+var dockerAgent = &session.Runtime{NoOutput: "(no output)", OmittedOutput: "\n[...tool result truncated: middle omitted...]\n"}

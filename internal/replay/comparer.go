@@ -16,7 +16,7 @@ type comparer struct {
 	elsewhere map[TreeItem]TreeItem // lost recorded items by where they stand
 }
 
-func newComparer(recorded, stored *session.Tree) *comparer {
+func newComparer(recorded, stored *session.Tree, runtime *session.Runtime) *comparer {
 	c := &comparer{
 		of: map[*session.Session]*pair{}, leaked: map[TreeItem]bool{}, elsewhere: map[TreeItem]TreeItem{},
 	}
@@ -42,7 +42,7 @@ func newComparer(recorded, stored *session.Tree) *comparer {
 		if same == nil && !complete[s.ID] {
 			same = c.rebuilt(s, byID)
 		}
-		p := newPair(s, same, !complete[s.ID])
+		p := newPair(s, same, !complete[s.ID], runtime)
 		p.marks, p.mended = marks, same != nil && same.ID != s.ID
 		if same != nil {
 			delete(byID, same.ID)

@@ -319,7 +319,7 @@ func TestCompareTakesACutResultAsEqual(t *testing.T) {
 		for i, text := range []string{whole, stored} {
 			trees[i].Sessions[0].Items[2].Results[0].Text = text
 		}
-		if got := strings.Join(describeComparison(replay.Compare(trees[0], trees[1])), "; "); got != want {
+		if got := strings.Join(describeComparison(replay.Compare(trees[0], trees[1], dockerAgent)), "; "); got != want {
 			t.Errorf("%q: %q, want %q", stored, got, want)
 		}
 	}

@@ -26,8 +26,8 @@ type pair struct {
 	excused []bool // no event made it, and why is known
 }
 
-func newPair(recorded, stored *session.Session, part bool) *pair {
-	p := &pair{recorded: recorded, stored: stored, events: allSaid(recorded), rows: allSaid(stored), part: part}
+func newPair(recorded, stored *session.Session, part bool, runtime *session.Runtime) *pair {
+	p := &pair{recorded: recorded, stored: stored, events: allSaid(recorded, runtime), rows: allSaid(stored, runtime), part: part}
 	p.markCut()
 	p.runs = p.split()
 	p.match = p.anchored()

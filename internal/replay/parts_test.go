@@ -294,7 +294,7 @@ func TestCompareCountsWhatItCompared(t *testing.T) {
 		{"and what leaked behind them", "P\n  user\n  root T1>worker(a)\nC<P\n  worker \"half\" unfinished", "P\n  user\n  root T1>worker(a)\n  worker \"half\" unfinished", 3},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c := replay.Compare(treetest.Tree(t, tc.recorded), treetest.Tree(t, tc.stored))
+			c := replay.Compare(treetest.Tree(t, tc.recorded), treetest.Tree(t, tc.stored), dockerAgent)
 			if c.Compared != tc.want {
 				t.Errorf("%d items compared, want %d", c.Compared, tc.want)
 			}

@@ -12,22 +12,33 @@ import (
 // kinds of stores share.
 type said struct {
 	*session.Item
-	key session.Digest // 0 of what no event makes: errors and unknown records
-	cut bool           // it may go on: what is there is the beginning
+	key     session.Digest // 0 of what no event makes: errors and unknown records
+	cut     bool           // it may go on: what is there is the beginning
+	outputs []string       // the texts of its results, "" where a tool had nothing to say
+	omitted string         // session.Runtime.OmittedOutput
 
 	// answer: the result of a child that spoke last. It takes over no row of the
 	// child (docker agent 4.2 G).
 	answer bool
 }
 
-func allSaid(s *session.Session) []said {
+// allSaid are the items of a session, as its runtime writes results.
+func allSaid(s *session.Session, runtime *session.Runtime) []said {
 	if s == nil {
 		return nil
 	}
 	list := make([]said, len(s.Items))
 	for i := range s.Items {
-		it := &s.Items[i]
-		list[i] = said{Item: it, key: keyOf(it), cut: it.Flags.Has(session.Unfinished)}
+		it := said{Item: &s.Items[i], cut: s.Items[i].Flags.Has(session.Unfinished), omitted: runtime.OmittedOutput}
+		for n := range it.Results {
+			text := it.Results[n].Text
+			if blank(text) || text == runtime.NoOutput {
+				text = ""
+			}
+			it.outputs = append(it.outputs, text)
+		}
+		it.key = it.digest()
+		list[i] = it
 	}
 	return list
 }
@@ -40,7 +51,7 @@ func keysOf(list []said) []session.Digest {
 	return keys
 }
 
-func keyOf(it *session.Item) session.Digest {
+func (it said) digest() session.Digest {
 	if it.Kind == session.Other {
 		return 0
 	}
@@ -63,7 +74,7 @@ func keyOf(it *session.Item) session.Digest {
 		m.Mark('r')
 		m.Mark(mark(r.IsError))
 		m.Add(session.DigestOf(r.CallID))
-		m.Add(session.DigestOf(output(r.Text)))
+		m.Add(session.DigestOf(it.outputs[i]))
 	}
 	return m.Digest()
 }
@@ -94,30 +105,6 @@ func arguments(text string) string {
 	return string(same)
 }
 
-// output is the text of a result, "" where a tool had nothing to say: docker
-// agent stores words for that (runtime/tool_dispatch.go).
-func output(text string) string {
-	if blank(text) || text == "(no output)" {
-		return ""
-	}
-	return text
-}
-
-// omitted is what docker agent stores in place of the middle of a result that is longer
-// than its limit (max_tool_result_tokens, since 2026-07-10); its events have all of it.
-const omitted = "\n[...tool result truncated: middle omitted...]\n"
-
-// sameOutput reports whether two results say the same, as far as both go.
-func sameOutput(a, b string) bool {
-	return output(a) == output(b) || isCut(a, b) || isCut(b, a)
-}
-
-// isCut reports whether a text is another one without its middle.
-func isCut(part, whole string) bool {
-	head, tail, ok := strings.Cut(part, omitted)
-	return ok && len(part) < len(whole) && strings.HasPrefix(whole, head) && strings.HasSuffix(whole, tail)
-}
-
 // standsFor reports whether a stored item can be the recorded one although it
 // says something else: because one of them was not finished, because the
 // stream did not tell what the message says, or because a result took over the
@@ -131,7 +118,7 @@ func standsFor(stored, recorded said) bool {
 	case recorded.Flags.Has(session.Blank):
 		return true
 	}
-	return begins(recorded, stored) || begins(stored, recorded) || len(recorded.Results) > 0 && sameResults(recorded.Results, stored.Results)
+	return begins(recorded, stored) || begins(stored, recorded) || len(recorded.Results) > 0 && sameResults(recorded, stored)
 }
 
 // begins reports whether an unfinished item is the beginning of another one: it
@@ -140,7 +127,7 @@ func begins(part, whole said) bool {
 	if !part.cut || !strings.HasPrefix(whole.Body.Text, part.Body.Text) || !strings.HasPrefix(whole.Body.Reasoning, part.Body.Reasoning) {
 		return false
 	}
-	return beginCalls(part.Calls, whole.Calls) && sameResults(part.Results, whole.Results)
+	return beginCalls(part.Calls, whole.Calls) && sameResults(part, whole)
 }
 
 // beginCalls reports whether calls are the first of others; the last of them may
@@ -159,10 +146,8 @@ func beginCalls(part, whole []session.Call) bool {
 	return true
 }
 
-func sameResults(a, b []session.Result) bool {
-	return slices.EqualFunc(a, b, func(x, y session.Result) bool {
-		return x.CallID == y.CallID && sameOutput(x.Text, y.Text)
-	})
+func sameResults(a, b said) bool {
+	return slices.EqualFunc(a.Results, b.Results, sameAnswered) && slices.EqualFunc(a.outputs, b.outputs, a.sameOutput)
 }
 
 // unsaid reports whether an item was cut off before it said anything: of one that
@@ -190,7 +175,7 @@ func differing(recorded, stored said) []string {
 	}{
 		{"agent", recorded.Agent == stored.Agent},
 		{"implicit mark", recorded.Flags&session.Implicit == stored.Flags&session.Implicit},
-		{"text", part || retried || recorded.Body.Text == stored.Body.Text && agree(recorded.Results, stored.Results, sameText)},
+		{"text", part || retried || recorded.Body.Text == stored.Body.Text && sameTexts(recorded, stored)},
 		{Retried, !retried},
 		{"reasoning", part || recorded.Body.Reasoning == stored.Body.Reasoning},
 		{"calls", part || slices.EqualFunc(recorded.Calls, stored.Calls, sameCall) && slices.Equal(callsAnswered(recorded.Item), callsAnswered(stored.Item))},
@@ -220,9 +205,29 @@ func agree[T any](a, b []T, same func(T, T) bool) bool {
 	return slices.EqualFunc(a[:n], b[:n], same)
 }
 
-func sameText(a, b session.Result) bool {
-	return a.CallID != b.CallID || sameOutput(a.Text, b.Text)
+// sameOutput reports whether two results say the same, as far as both go.
+func (it said) sameOutput(a, b string) bool {
+	return a == b || it.omitted != "" && (isCut(a, b, it.omitted) || isCut(b, a, it.omitted))
 }
+
+// isCut reports whether a text is another one without its middle.
+func isCut(part, whole, omitted string) bool {
+	head, tail, ok := strings.Cut(part, omitted)
+	return ok && len(part) < len(whole) && strings.HasPrefix(whole, head) && strings.HasSuffix(whole, tail)
+}
+
+func sameAnswered(a, b session.Result) bool { return a.CallID == b.CallID }
+
+// sameTexts reports whether the results that both have say the same.
+func sameTexts(a, b said) bool {
+	for i := range min(len(a.Results), len(b.Results)) {
+		if a.Results[i].CallID == b.Results[i].CallID && !a.sameOutput(a.outputs[i], b.outputs[i]) {
+			return false
+		}
+	}
+	return true
+}
+
 func sameMark(a, b session.Result) bool { return a.CallID != b.CallID || a.IsError == b.IsError }
 func sameCall(a, b session.Call) bool   { return a.ID == b.ID && a.Name == b.Name }
 func sameArguments(a, b session.Call) bool {

@@ -29,7 +29,7 @@ func runCompared(t *testing.T, cases []comparedCase) {
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
 			stored := treetest.Tree(t, tc.stored)
-			compared := replay.Compare(recordedTree(t, tc.recorded), stored)
+			compared := replay.Compare(recordedTree(t, tc.recorded), stored, &session.Runtime{NoOutput: "(no output)"})
 			if tc.differ != nil {
 				tc.differ(compared)
 			}
@@ -181,7 +181,7 @@ P
 // findings to nobody.
 func TestWhoTellsDoesNotDependOnTheRulesThatRun(t *testing.T) {
 	stored := treetest.Tree(t, lacking(delegated, "worker <c1"))
-	compared := replay.Compare(recordedTree(t, delegated), stored)
+	compared := replay.Compare(recordedTree(t, delegated), stored, &session.Runtime{NoOutput: "(no output)"})
 	if found := compare(&session.Store{Writer: session.WriterDead}, stored, compared, []*rules.Rule{rules.Find("SC728")}); len(found) > 0 {
 		t.Errorf("SC101 has this one:\n%s", messages(found))
 	}
@@ -203,7 +203,7 @@ P
   user "secret D"
 C<P
   worker "secret J"`)
-	found := compare(&session.Store{Writer: session.WriterDead}, stored, replay.Compare(recorded, stored), rules.All)
+	found := compare(&session.Store{Writer: session.WriterDead}, stored, replay.Compare(recorded, stored, &session.Runtime{NoOutput: "(no output)"}), rules.All)
 	if len(found) < 2 || strings.Contains(messages(found), "secret") {
 		t.Errorf("%d findings:\n%s", len(found), messages(found))
 	}

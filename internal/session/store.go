@@ -25,6 +25,8 @@ type Store struct {
 	Writer     Writer
 	WriterName string // "docker-agent (pid 4711)", "" when nobody is known
 
+	Runtime
+
 	// ChildrenClosed: the runtime never sends a child session to a model again
 	// once its delegation is answered or closed.
 	ChildrenClosed bool
@@ -95,14 +97,37 @@ type Store struct {
 	Triggers []Trigger
 	// Incomplete is the reason why not everything could be read, "" if all was.
 	Incomplete string
-	// Runtime says which versions of the runtime leave such a store behind, "" when unknown.
-	Runtime string
+	// Versions says which versions of the runtime leave such a store behind, "" when unknown.
+	Versions string
 	// Advice are sentences about the runtime generation that wrote the store,
 	// printed with a report that has findings.
 	Advice []string
 	// Faults are defects of the store as a whole, and of records that belong
 	// to no session.
 	Faults []Fault
+}
+
+// Runtime is what is known of a runtime, whatever its sessions are read from: its store,
+// a stream that was exported from it, or the events that it emitted.
+type Runtime struct {
+	Name string // "docker agent", "" when nobody knows which one it is
+	// NoOutput is the text that it stores for a result without one, "" when it stores none.
+	NoOutput string
+	// OmittedOutput stands in a stored result in place of the middle of one that is longer
+	// than the runtime's limit; its events have all of it. "" when it cuts none.
+	OmittedOutput string
+	// BlankMessages says what becomes of a message without any content on the way to a
+	// provider, "" when that is not known.
+	BlankMessages string
+	Sanitiser     *Sanitiser // nil where a request is sent with the pairs that it has
+}
+
+// Sanitiser is what a runtime makes of the calls and results of a request before it sends
+// it: a result behind every call, and none without a call.
+type Sanitiser struct {
+	By     string // who does it: "docker agent since v1.44"
+	Pairs  string // the profile of the provider as whose pairs it takes them, whoever gets the request
+	Result string // the text of the error result that it puts behind a call that has none
 }
 
 // Adaptation is what the runtime's own request builder does so that a profile

@@ -2,15 +2,16 @@ package view
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
 )
 
-// Masking is what docker agent's request-time sanitiser makes of a request that
-// a provider would refuse: an error result "No result provided" behind every
-// call that lacks one (docker/docker-agent#2377, v1.44), and no result that
-// answers no call of the message before it (#3001, #3162, June 2026).
+// Masking is what the runtime's sanitiser makes of a request that a provider would
+// refuse: an error result behind every call that lacks one, and no result that answers
+// no call of the message before it.
 type Masking struct {
 	Invented []Masked // calls
 	Dropped  []Masked // results
@@ -23,20 +24,18 @@ type Masked struct {
 	Name string // of the tool, "" when no call of the session has that id
 }
 
-// sanitised is the profile that pairs as docker agent's sanitiser does, whoever gets
-// the request: results stand directly behind their calls, and system messages part
-// nothing (docker/docker-agent#2377, #3001).
-var sanitised = rules.FindProfile("anthropic")
-
-// maskingOf is nil when the sanitiser has nothing to do.
-func maskingOf(s *rules.Subject) *Masking {
+// maskingOf is nil when there is no sanitiser, or nothing for it to do.
+func maskingOf(s *rules.Subject, by *session.Sanitiser) *Masking {
+	if by == nil {
+		return nil
+	}
 	names := map[string]string{}
 	for i := range s.Items {
 		for _, c := range s.Items[i].Calls {
 			names[c.ID] = c.Name
 		}
 	}
-	m, refused := &Masking{}, s.Refused(sanitised)
+	m, refused := &Masking{}, s.Refused(rules.FindProfile(by.Pairs))
 	for _, at := range refused.Calls {
 		c := &s.Items[at.Item].Calls[at.Nth]
 		m.Invented = append(m.Invented, Masked{Item: at.Item, Call: c.ID, Name: c.Name})
@@ -51,19 +50,19 @@ func maskingOf(s *rules.Subject) *Masking {
 	return m
 }
 
-// words say what docker agent does instead of letting the request fail, or with
+// words say what the sanitiser does instead of letting the request fail, or with
 // one that would not.
-func (m *Masking) words(fails bool) string {
+func (m *Masking) words(by *session.Sanitiser, fails bool) string {
 	var acts []string
 	if len(m.Invented) > 0 {
-		acts = append(acts, `puts an error result "No result provided" behind `+masked(m.Invented, "%s (item %d)"))
+		acts = append(acts, "puts an error result "+strconv.Quote(by.Result)+" behind "+masked(m.Invented, "%s (item %d)"))
 	}
 	if len(m.Dropped) > 0 {
 		acts = append(acts, "leaves out the result of "+masked(m.Dropped, "%s at item %d"))
 	}
-	text := "docker agent since v1.44 does not let it fail: it "
+	text := by.By + " does not let it fail: it "
 	if !fails {
-		text = "docker agent since v1.44 changes it all the same: it "
+		text = by.By + " changes it all the same: it "
 	}
 	text += strings.Join(acts, ", and ") + "."
 	if len(m.Invented) > 0 {

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/check"
@@ -22,13 +23,15 @@ type Request struct {
 	Parts   []Part   // in the order in which they are sent
 	Live    bool     // another process has the store open
 	Closed  bool     // a finished sub-session: the runtime never sends this session to a model again
-	Masking *Masking // what docker agent does instead; nil for other runtimes, and when it has nothing to do
+	Masking *Masking // what the runtime's sanitiser does instead; nil without one, and when it has nothing to do
 
 	Runtime  string // its name, for people
 	Adjusted int    // defects that an adapter has to send otherwise than they are stored
 	Eased    int    // defects that the runtime sends otherwise by itself
 
 	Answer check.Answer // what becomes of it
+
+	sentBy *session.Runtime
 }
 
 // Part is a stored item, or something that the runtime adds. What is to be said
@@ -73,6 +76,7 @@ func (b *builder) request(s *rules.Subject) *Request {
 	r := &Request{
 		Profile: s.Profiles[0], Why: s.Hint, Voice: s.Speaks(), Retold: b.in.Store.ForeignText, AsIs: b.in.Judge.AsIs,
 		Closed: s.Closed, Live: b.in.Store.Writer == session.WriterLive, Runtime: b.in.Store.Title,
+		sentBy: &b.in.Store.Runtime,
 	}
 	roles, numbers := &wireRoles[r.Profile.Shape], s.MessageNumbers(r.Profile)
 	r.Parts = append(r.Parts, Part{Message: -1, Role: roles.system, Row: Row{Item: -1, Label: "the agent's instructions (not stored)"}})
@@ -116,9 +120,7 @@ func (b *builder) judge(s *rules.Subject, r *Request) {
 	found := heard(s, b.asked(s))
 	b.object(s, r, found, reject(s, r, found))
 	r.rename()
-	if b.in.Store.ChildrenClosed {
-		r.Masking = maskingOf(s)
-	}
+	r.Masking = maskingOf(s, b.in.Store.Sanitiser)
 }
 
 // heard are the findings with the places that their items have for a voice.
@@ -179,10 +181,8 @@ func (b *builder) unsent(it *session.Item) (unsent bool, why string) {
 		return true, "" // its flags say why
 	case !it.Flags.Has(session.Blank):
 		return false, ""
-	case b.in.Store.ChildrenClosed:
-		return true, "docker agent drops blank messages since v1.52; before that, providers refuse them"
 	}
-	return true, "runtimes drop blank messages, or providers refuse them"
+	return true, cmp.Or(b.in.Store.BlankMessages, "runtimes drop blank messages, or providers refuse them")
 }
 
 func textOf(it *session.Item) string {

@@ -153,9 +153,23 @@ func TestSystemMessagesDoNotMask(t *testing.T) {
 	}
 }
 
-// Only docker agent is known to mask.
+// Only docker agent is known to mask, and no other runtime is spoken of by its name:
+// neither one that never sends a child again.
 func TestOtherRuntimesDoNotMask(t *testing.T) {
-	tree := treetest.Tree(t, "P\n  user\n  root A()\n  user")
+	const child = "\nC<P\n  system(do)\n  user implicit\n  worker blank\n  worker W()"
+	tree := treetest.Tree(t, "P\n  user\n  root A() T>worker(do)\n  sub C\n  root <T\n  user"+child)
+	for _, name := range []string{"P", "C"} {
+		in := view.Input{Store: &session.Store{Kind: "my-runtime", Title: "my runtime", ChildrenClosed: true}, Tree: tree, Session: name, Request: true}
+		r := view.Build(in).Request
+		said := strings.Join(r.Verdict(), " ")
+		for i := range r.Parts {
+			said += " " + r.Parts[i].Why
+		}
+		if r.Masking != nil || strings.Contains(said, "docker") || !strings.Contains(said, "reject") {
+			t.Errorf("%s: %q, %+v", name, said, r.Masking)
+		}
+	}
+	tree = treetest.Tree(t, "P\n  user\n  root A()\n  user")
 	v := view.Build(view.Input{Store: &session.Store{Kind: "my-runtime"}, Tree: tree, Session: "P", Request: true})
 	if said := v.Request.Verdict(); v.Request.Masking != nil || len(said) != 1 || !strings.Contains(said[0], "rejected") {
 		t.Errorf("%q, %+v", said, v.Request.Masking)

@@ -60,14 +60,14 @@ func (r *Request) Verdict() []string {
 		said = append(said, "Another process has the store open: it may still add what is missing.")
 	}
 	if r.Masking != nil {
-		said = append(said, r.Masking.words(r.Answer.Verdict == check.Reject))
+		said = append(said, r.Masking.words(r.sentBy.Sanitiser, r.Answer.Verdict == check.Reject))
 	}
 	return said
 }
 
 // closed says that nothing comes of the verdict.
 func (r *Request) closed() string {
-	text := "This sub-session is finished: docker agent never sends it to a model again"
+	text := "This sub-session is finished: " + cmp.Or(r.sentBy.Name, "its runtime") + " never sends it to a model again"
 	if r.Answer.Verdict == check.Reject {
 		text += ", so nothing fails"
 	}

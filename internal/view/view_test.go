@@ -13,6 +13,7 @@ import (
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/dockeragent"
 	"github.com/sessctl/sessctl/internal/treetest"
 	"github.com/sessctl/sessctl/internal/view"
 )
@@ -39,7 +40,7 @@ func built(t testing.TB, tree *session.Tree) *view.View {
 func builtFor(t testing.TB, tree *session.Tree, judge rules.Judge) *view.View {
 	t.Helper()
 	st := &memory{session.Store{
-		Kind: "docker-agent", Title: "docker agent", ChildrenClosed: true, Writer: session.WriterDead,
+		Kind: "docker-agent", Title: "docker agent", ChildrenClosed: true, Writer: session.WriterDead, Runtime: dockeragent.Runtime,
 		Adapts: map[string]string{"SC401": "leaves blank messages out"},
 	}, tree}
 	result, err := check.Run(context.Background(), st, check.Options{Rules: rules.Usual(), Judge: judge})

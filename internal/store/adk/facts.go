@@ -17,7 +17,7 @@ func (g generation) facts(s schema) session.Store {
 		Adapts: Adaptations, BranchModel: "path", ForeignText: true, GathersResults: true, SilentLabels: true, HidesToolRuns: g.python(),
 		TurnsTies: g != ps, Model: "gemini",
 		PrefixReaders: "adk-go v0.1.0",
-		Runtime:       "written by " + g.runtime(s), Advice: g.advice(s),
+		Versions:      "written by " + g.runtime(s), Advice: g.advice(s),
 	}
 	if g.python() {
 		facts.PrefixReaders = "adk-python up to 1.4, and later releases until the fix of google/adk-python#2948 of autumn 2025"

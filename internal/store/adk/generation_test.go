@@ -75,8 +75,8 @@ func TestFactsOfASchema(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			facts, _ := read(t, database(t, tc.schema))
-			if (facts.ReadOnly != "") != tc.readOnly || len(facts.Faults) > 0 != tc.readOnly || facts.Runtime != tc.runtime {
-				t.Errorf("read-only %q, faults %v, runtime %q", facts.ReadOnly, facts.Faults, facts.Runtime)
+			if (facts.ReadOnly != "") != tc.readOnly || len(facts.Faults) > 0 != tc.readOnly || facts.Versions != tc.runtime {
+				t.Errorf("read-only %q, faults %v, runtime %q", facts.ReadOnly, facts.Faults, facts.Versions)
 			}
 		})
 	}

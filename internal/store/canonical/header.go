@@ -13,6 +13,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/dockeragent"
 )
 
 // The format that this package reads and writes.
@@ -23,6 +24,10 @@ const (
 	// ChildPrologue always hold.
 	closesChildren = "docker-agent"
 )
+
+// runtimes are what is known of those whose stores a stream may come from, by the kind of
+// store. Of all others the header says what there is to know.
+var runtimes = map[string]session.Runtime{dockeragent.Kind.Name: dockeragent.Runtime}
 
 // Header is what a stream says of the store that its sessions come from.
 type Header struct {

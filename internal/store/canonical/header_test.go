@@ -98,7 +98,7 @@ func TestFacts(t *testing.T) {
 		t.Error("reuses_children is not read as it is")
 	}
 	agent := open(t, `{"type":"header","format":"sessctl.canonical/1","kind":"docker-agent"}`).Facts()
-	if !agent.ChildrenClosed || !agent.ChildPrologue {
+	if !agent.ChildrenClosed || !agent.ChildPrologue || agent.Name != "docker agent" || agent.Sanitiser == nil || agent.NoOutput == "" {
 		t.Errorf("facts of an export from docker agent %+v", agent)
 	}
 }

@@ -99,6 +99,7 @@ func (s *stream) describe(src *store.Source, version int, headerLine int64) sess
 		Path: src.Path, Kind: kindName, Title: kindTitle, Bytes: src.Bytes,
 		Generation:     strconv.Itoa(version),
 		Writer:         s.header.Writer,
+		Runtime:        runtimes[s.header.Kind],
 		ChildrenClosed: s.header.ChildrenClosed,
 		ChildPrologue:  s.header.Kind == closesChildren,
 		BranchModel:    s.header.BranchModel,

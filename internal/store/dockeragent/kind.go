@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 )
 
@@ -18,6 +19,19 @@ const (
 	kindName  = "docker-agent"
 	kindTitle = "docker agent"
 )
+
+// Runtime is what docker agent does, whatever its sessions are read from.
+var Runtime = session.Runtime{
+	Name:          kindTitle,
+	NoOutput:      "(no output)",                                       // pkg/runtime/tool_dispatch.go
+	OmittedOutput: "\n[...tool result truncated: middle omitted...]\n", // max_tool_result_tokens, since 2026-07-10
+	BlankMessages: "docker agent drops blank messages since v1.52; before that, providers refuse them",
+	// An error result goes behind every call that lacks one (docker/docker-agent#2377,
+	// v1.44), and no result stays that answers no call of the message before it (#3001,
+	// #3162, June 2026). Results stand directly behind their calls, and system messages
+	// part nothing.
+	Sanitiser: &session.Sanitiser{By: "docker agent since v1.44", Pairs: "anthropic", Result: "No result provided"},
+}
 
 // Kind is docker agent's row in the table of adapters.
 var Kind = store.Kind{

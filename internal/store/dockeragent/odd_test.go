@@ -230,8 +230,8 @@ func TestRuntimeAndAdvice(t *testing.T) {
 	}
 	for generation := range 30 {
 		facts := openOdd(t, generation, false, "").Facts()
-		if text, ok := want[generation]; ok && facts.Runtime != text {
-			t.Errorf("generation %d: %q, want %q", generation, facts.Runtime, text)
+		if text, ok := want[generation]; ok && facts.Versions != text {
+			t.Errorf("generation %d: %q, want %q", generation, facts.Versions, text)
 		}
 		if leaks, advice := generation >= 14, len(facts.Advice) > 0; leaks != advice {
 			t.Errorf("generation %d: advice %q", generation, facts.Advice)

@@ -51,7 +51,7 @@ func newStore(ctx context.Context, db *sqlite.DB, path string, bytes int64) (*ag
 	st.facts = session.Store{
 		Path: path, Kind: kindName, Title: kindTitle, Generation: sc.name(), Bytes: bytes,
 		Writer: db.Writer.State, WriterName: db.Writer.Name,
-		Runtime: sc.runtime(), Advice: sc.advice(), ChildrenClosed: true, ChildPrologue: true, Adapts: sc.adapts(),
+		Runtime: Runtime, Versions: sc.runtime(), Advice: sc.advice(), ChildrenClosed: true, ChildPrologue: true, Adapts: sc.adapts(),
 		ReadOnly: sc.readOnly(), Triggers: sc.triggers, Recovery: db.Recovery(), Incomplete: db.Truncated(), Faults: append(db.Faults(), faults...),
 	}
 	return st, nil

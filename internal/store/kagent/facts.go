@@ -17,7 +17,7 @@ import (
 func (r *reader) facts(ctx context.Context, db *sqlite.DB) (session.Store, error) {
 	release, all := r.release()
 	facts := session.Store{
-		Kind: kindName, Title: kindTitle, Generation: release, Runtime: "with the tables of " + all,
+		Kind: kindName, Title: kindTitle, Generation: release, Versions: "with the tables of " + all,
 		Adapts: adk.Adaptations, BranchModel: "path", ForeignText: true, GathersResults: true, SilentLabels: true,
 		Agents: r.agents, ReusesChildren: true, SharedChildren: sharedChildren, // the documented default (c1)
 	}

@@ -186,7 +186,7 @@ func (u unread) String() string { return shown(u.path) + ": " + reason(u.err) }
 func (x *index) facts(folder string) session.Store {
 	f := session.Store{
 		Path: folder, Kind: kindName, Title: kindTitle, Generation: "design", Bytes: x.bytes, Faults: x.faults,
-		Runtime:        "the layout of Loom's design document; no released Loom writes it",
+		Versions:       "the layout of Loom's design document; no released Loom writes it",
 		ReadOnly:       "the files of a workspace belong to its agents, and no Loom is known that would read changed ones",
 		Adapts:         adaptations,
 		GathersResults: true,

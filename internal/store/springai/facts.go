@@ -20,10 +20,10 @@ func (sc *schema) facts(path string, bytes int64) session.Store {
 		BranchModel: "path", RootSummaries: true, LikeFilter: true, Renumbers: sc.given,
 		// SessionMemoryAdvisor.java, since 0.1.0.
 		Adapts:     map[string]string{"SC304": "moves system messages to the start of the request"},
-		Generation: sequenced, Runtime: "written by Spring AI Session 0.6.0 or later", ReadOnly: sc.readOnly(),
+		Generation: sequenced, Versions: "written by Spring AI Session 0.6.0 or later", ReadOnly: sc.readOnly(),
 	}
 	if !sc.sequenced() {
-		f.Generation, f.Runtime = byTime, "written by Spring AI Session before 0.6.0"
+		f.Generation, f.Versions = byTime, "written by Spring AI Session before 0.6.0"
 		f.Advice = []string{"Spring AI Session before 0.6.0 orders events by their times, so that a summary comes after what it should stand before, " +
 			"and its compaction deletes what it sums up: upgrade it, with the two columns of its migration guide."}
 	}
