@@ -1,7 +1,8 @@
 // Package outline keeps the outlines of a whole store in memory: packed to
 // about sixty bytes each, in slabs without pointers, so that a million items
 // cost the garbage collector nothing. It serves adapters whose store is read
-// fastest in row order and has to be grouped by session afterwards.
+// fastest in row order and has to be grouped by session afterwards. It keeps every field
+// of the model but texts; fields_test.go holds that.
 package outline
 
 import (

@@ -34,6 +34,15 @@ func drawItem(t *rapid.T) session.Item {
 		}
 		if rapid.Bool().Draw(t, "delegates") {
 			c.Delegation = &session.Delegation{Agent: name.Draw(t, "to"), Task: digest(), Child: text.Draw(t, "c"), Blocking: rapid.Bool().Draw(t, "b")}
+			if rapid.Bool().Draw(t, "rare") {
+				c.Delegation.Run, c.Delegation.Correlation = text.Draw(t, "run"), text.Draw(t, "tie")
+				c.Delegation.Likely, c.Delegation.Apart = rapid.Bool().Draw(t, "likely"), rapid.Bool().Draw(t, "apart")
+				c.Delegation.Tools = rapid.SampledFrom([][]string{nil, {}, {"shell", ""}}).Draw(t, "tools")
+				c.Delegation.Timeout = time.Duration(rapid.Int64().Draw(t, "timeout"))
+			}
+		}
+		if rapid.Bool().Draw(t, "asks") {
+			c.Question = session.Question{Child: text.Draw(t, "asked of"), Run: text.Draw(t, "its run")}
 		}
 		it.Calls = append(it.Calls, c)
 	}
@@ -46,7 +55,17 @@ func drawItem(t *rapid.T) session.Item {
 		if rapid.Bool().Draw(t, "own digest") {
 			r.Digest = digest()
 		}
+		if rapid.Bool().Draw(t, "rare") {
+			r.Child, r.Correlation, r.Answer = text.Draw(t, "child"), text.Draw(t, "tie"), session.Digest(rapid.Uint64Range(0, 1).Draw(t, "answer"))
+			r.Question = session.Question{Child: text.Draw(t, "asked of"), Run: text.Draw(t, "its run")}
+		}
 		it.Results = append(it.Results, r)
+	}
+	for range rapid.IntRange(0, 2).Draw(t, "outputs") {
+		it.Outputs = append(it.Outputs, session.Output{
+			Path: text.Draw(t, "path"), Real: text.Draw(t, "real"), Bytes: rapid.Int64().Draw(t, "bytes"),
+			Outside: rapid.Bool().Draw(t, "outside"), Hash: rapid.Bool().Draw(t, "hash"),
+		})
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "blocks") {
 		it.Blocks = append(it.Blocks, drawBlock(t))

@@ -23,6 +23,7 @@ const (
 	hasInvocation
 	hasScope
 	hasNode
+	hasOutputs
 )
 
 func partsOf(it *session.Item) (parts int) {
@@ -44,6 +45,7 @@ func partsOf(it *session.Item) (parts int) {
 	set(hasInvocation, it.Invocation != "")
 	set(hasScope, it.Scope != "")
 	set(hasNode, it.Node != "")
+	set(hasOutputs, len(it.Outputs) > 0)
 	return parts
 }
 
@@ -97,6 +99,9 @@ func (l *Log) pack(b []byte, it *session.Item) []byte {
 	if parts&hasBlocks != 0 {
 		b = l.packBlocks(b, it.Blocks)
 	}
+	if parts&hasOutputs != 0 {
+		b = packOutputs(b, it.Outputs)
+	}
 	return b
 }
 
@@ -147,6 +152,9 @@ func (l *Log) unpack(r *reader) session.Item {
 	}
 	if parts&hasBlocks != 0 {
 		it.Blocks = l.unpackBlocks(r)
+	}
+	if parts&hasOutputs != 0 {
+		it.Outputs = unpackOutputs(r)
 	}
 	return it
 }
