@@ -39,7 +39,7 @@ func (m *markdown) borders(v *view.View) {
 func (m *markdown) borderLine(way string, l borderLine) {
 	text := "- **" + way + "** " + escaped(ui.Clean(l.what))
 	if l.text != "" && !m.full {
-		text += ": " + escaped(excerpt(l.text, excerptColumns))
+		text += ": " + escaped(ui.Excerpt(l.text, excerptColumns))
 	}
 	m.line(text)
 	if m.full {

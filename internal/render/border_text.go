@@ -43,7 +43,7 @@ const noBorders = "No call of this session started another one."
 // borderLine prints what went in, came out or crossed, with its text: whole where that
 // is asked for, else as much as the line holds.
 func (t *viewText) borderLine(l borderLine) {
-	head := "  " + padded(l.way, len("came out")) + "  "
+	head := "  " + ui.Pad(l.way, len("came out")) + "  "
 	switch {
 	case l.text == "":
 		t.out.WriteString(ui.Hang(head, strings.Repeat(" ", len(head)), ui.Clean(l.what), t.paragraph))
@@ -54,7 +54,7 @@ func (t *viewText) borderLine(l borderLine) {
 		}
 	default:
 		room := max(t.width-len(head), leastText)
-		t.out.WriteString(head + ui.Truncate(withText(ui.Clean(l.what)+":", l.text, room), room) + "\n")
+		t.out.WriteString(head + ui.Truncate(ui.WithExcerpt(ui.Clean(l.what)+":", l.text, room), room) + "\n")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/sessctl/sessctl/internal/diff"
+	"github.com/sessctl/sessctl/internal/ui"
 )
 
 // diffMarkdown prints a comparison as lists, to be pasted into an issue.
@@ -30,7 +31,7 @@ func (d *diffMarkdown) Tree(tree *diff.Tree) error {
 	}
 	m := &markdown{full: d.Full}
 	d.head(m)
-	m.line("## " + escaped(excerpt(title(tree.Root.Title), excerptColumns)))
+	m.line("## " + escaped(ui.Excerpt(title(tree.Root.Title), excerptColumns)))
 	m.line("")
 	m.line(code(tree.Root.ID))
 	m.line("")

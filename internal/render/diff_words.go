@@ -156,7 +156,7 @@ func fieldWords(f *diff.Field) string {
 	return name + " " + quotedValue(a) + " → " + quotedValue(b)
 }
 
-func quotedValue(v string) string { return `"` + excerpt(v, widestExcerpt) + `"` }
+func quotedValue(v string) string { return `"` + ui.Excerpt(v, widestExcerpt) + `"` }
 
 // fieldColumns are so many columns of each of two values as fit into a line.
 const fieldColumns = 22
@@ -174,9 +174,9 @@ func aroundDifference(a, b string) (string, string) {
 	const context = 6
 	cut := func(value []rune) string {
 		if same <= context || len(value) <= fieldColumns {
-			return excerpt(string(value), fieldColumns)
+			return ui.Excerpt(string(value), fieldColumns)
 		}
-		return excerpt("…"+string(value[same-context:]), fieldColumns)
+		return ui.Excerpt("…"+string(value[same-context:]), fieldColumns)
 	}
 	return cut(was), cut(is)
 }

@@ -53,11 +53,11 @@ func alignedLines(n int, content bool, width int, line func(i, columns int) step
 	}
 	texts := make([]string, n)
 	for i, l := range lines {
-		text := indent + l.mark + " " + padded(l.place, places) + gap
+		text := indent + l.mark + " " + ui.Pad(l.place, places) + gap
 		if l.note == "" {
 			text += l.what
 		} else {
-			text += padded(l.what, longest) + gap + l.note
+			text += ui.Pad(l.what, longest) + gap + l.note
 		}
 		texts[i] = ui.Truncate(strings.TrimRight(text, " "), width) + "\n"
 	}
@@ -178,7 +178,7 @@ func stepPlace(session string, item int) string {
 func itemWords(s *repair.Step, columns int) string {
 	said := ""
 	if columns > 0 && s.Text != "" {
-		said = `"` + excerpt(s.Text, columns) + `"`
+		said = `"` + ui.Excerpt(s.Text, columns) + `"`
 	}
 	switch {
 	case s.Kind == session.SubSession:
@@ -222,5 +222,5 @@ func value(v *string) string {
 	if v == nil {
 		return "NULL"
 	}
-	return `"` + excerpt(*v, widestExcerpt) + `"`
+	return `"` + ui.Excerpt(*v, widestExcerpt) + `"`
 }

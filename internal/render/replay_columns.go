@@ -100,7 +100,7 @@ func frameCell(r *recording.Row, width int, _ *[]string) string {
 	for i, agent := range path {
 		names[i] = agentWords(agent)
 	}
-	return tail(strings.Join(names, "/"), width)
+	return ui.Tail(strings.Join(names, "/"), width)
 }
 
 const nothingSign = "–"

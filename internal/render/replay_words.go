@@ -227,7 +227,7 @@ func callWords(id string, width int) string {
 	if strings.TrimSpace(id) == "" {
 		id = strconv.Quote(id)
 	}
-	return tail(ui.Clean(id), width)
+	return ui.Tail(ui.Clean(id), width)
 }
 
 func shortID(id string) string { return ui.Clean(rules.Short(id)) }

@@ -37,7 +37,7 @@ func measure(s *view.Session, width, level int, frames string) viewColumns {
 		if c.who == widest {
 			break
 		}
-		c.who = max(c.who, lipgloss.Width(excerpt(s.Rows[i].Who, widest)))
+		c.who = max(c.who, lipgloss.Width(ui.Excerpt(s.Rows[i].Who, widest)))
 	}
 	return c
 }
@@ -77,7 +77,7 @@ func (t *viewText) put(c viewColumns, l viewLine) {
 	if l.style != nil && content != "" {
 		content = l.style.Render(content)
 	}
-	text := c.frames + strings.Repeat(" ", max(c.number-len(l.number), 0)) + l.number + " " + padded(l.who, c.who) + "  " + content
+	text := c.frames + strings.Repeat(" ", max(c.number-len(l.number), 0)) + l.number + " " + ui.Pad(l.who, c.who) + "  " + content
 	if l.right != "" {
 		text += strings.Repeat(" ", gap) + coloured(l.right)
 	}
@@ -93,12 +93,6 @@ func (t *viewText) print(mark, text string) {
 		mark = " "
 	}
 	t.out.WriteString(strings.TrimRight(mark+" "+text, " ") + "\n")
-}
-
-// padded is a text cut or filled to a number of columns.
-func padded(text string, width int) string {
-	text = ui.Truncate(text, width)
-	return text + strings.Repeat(" ", max(width-lipgloss.Width(text), 0))
 }
 
 // coloured gives bad ends of calls a colour.

@@ -90,7 +90,7 @@ func position(r *view.Row) string {
 	if r.Item >= 0 {
 		words = strings.TrimSpace(strconv.Itoa(r.Item) + " " + r.Who)
 	}
-	return "**" + escaped(excerpt(words, 40)) + "**"
+	return "**" + escaped(ui.Excerpt(words, 40)) + "**"
 }
 
 func (m *markdown) child(r *view.Row) {
@@ -99,7 +99,7 @@ func (m *markdown) child(r *view.Row) {
 	if r.Item >= 0 {
 		words = strconv.Itoa(r.Item) + " sub-session"
 	}
-	text := fmt.Sprintf("- **%s** %s %s, %s", words, code(c.ID), escaped(excerpt(title(c.Title), 60)), sizeWords(c))
+	text := fmt.Sprintf("- **%s** %s %s, %s", words, code(c.ID), escaped(ui.Excerpt(title(c.Title), 60)), sizeWords(c))
 	if r.Item < 0 && !r.Named {
 		text += ", no item refers to it"
 	}
@@ -116,11 +116,11 @@ func (m *markdown) row(r *view.Row, head string, flags []string) {
 	text := "- " + head
 	switch words := substance(r); {
 	case words != "" && r.Text != "" && r.Stored != nil && !m.full:
-		text += " " + escaped(withText(words+":", r.Text, excerptColumns))
+		text += " " + escaped(ui.WithExcerpt(words+":", r.Text, excerptColumns))
 	case words != "":
 		text += " " + escaped(ui.Clean(words))
 	case r.Text != "" && !m.full:
-		text += " " + escaped(excerpt(r.Text, excerptColumns))
+		text += " " + escaped(ui.Excerpt(r.Text, excerptColumns))
 	}
 	if len(flags) > 0 {
 		text += " *(" + strings.Join(flags, ", ") + ")*"
@@ -146,7 +146,7 @@ func (m *markdown) call(c *view.Call) {
 	if m.full {
 		about = ""
 	}
-	m.line("- " + code(withText(callLabel(c), about, excerptColumns)) + state(c.Answer))
+	m.line("- " + code(ui.WithExcerpt(callLabel(c), about, excerptColumns)) + state(c.Answer))
 	m.below(func() {
 		if m.full {
 			m.block("arguments", c.Args)
@@ -158,9 +158,9 @@ func (m *markdown) call(c *view.Call) {
 }
 
 func (m *markdown) result(r *view.Result) {
-	text := escaped(excerpt(r.Label, excerptColumns)) + state(r.Answer)
+	text := escaped(ui.Excerpt(r.Label, excerptColumns)) + state(r.Answer)
 	if !m.full && r.Answer.Text != "" {
-		text += ": " + escaped(excerpt(r.Answer.Text, excerptColumns))
+		text += ": " + escaped(ui.Excerpt(r.Answer.Text, excerptColumns))
 	}
 	m.line("- " + text)
 	if m.full {
@@ -196,7 +196,7 @@ func (m *markdown) block(what, text string) {
 	fence := strings.Repeat("`", max(longestRun(text, '`')+1, 3))
 	m.line("")
 	m.line(fence + "text")
-	for _, l := range paragraphs(text) {
+	for _, l := range ui.Paragraphs(text) {
 		m.line(l)
 	}
 	m.line(fence)

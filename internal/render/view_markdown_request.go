@@ -40,7 +40,7 @@ func (m *markdown) part(r *view.Request, p *view.Part) {
 		head += " " + p.Role
 	}
 	if p.Row.Item >= 0 {
-		head += " **" + escaped(excerpt(strings.TrimSpace("item "+strconv.Itoa(p.Row.Item)+" "+p.Row.Who), 60)) + "**"
+		head += " **" + escaped(ui.Excerpt(strings.TrimSpace("item "+strconv.Itoa(p.Row.Item)+" "+p.Row.Who), 60)) + "**"
 	}
 	flags := p.Row.Flags
 	if p.Unsent {

@@ -53,9 +53,9 @@ func messageNumbers(p *view.Part) string {
 func (c *requestColumns) line(messages, role, position, who string) viewLine {
 	l := viewLine{number: messages}
 	if c.role > 0 {
-		l.number += " " + padded(role, c.role)
+		l.number += " " + ui.Pad(role, c.role)
 	}
-	l.who = strings.Repeat(" ", max(c.item-len(position), 0)) + position + " " + excerpt(who, c.who-c.item-1)
+	l.who = strings.Repeat(" ", max(c.item-len(position), 0)) + position + " " + ui.Excerpt(who, c.who-c.item-1)
 	return l
 }
 
@@ -130,7 +130,7 @@ func (t *viewText) remarksOf(p *view.Part, width int) []viewLine {
 		add("adjusted: "+p.Adjusted[i].Words(t.v.Request), &ui.Yellow)
 	}
 	for _, r := range p.Renamed {
-		add("sent as: "+excerpt(r.From, width/2)+" → "+r.To, &ui.Yellow)
+		add("sent as: "+ui.Excerpt(r.From, width/2)+" → "+r.To, &ui.Yellow)
 	}
 	for i := range p.Rejected {
 		add(p.Rejected[i].Words(t.v.Request.Profile), &ui.Red)

@@ -16,7 +16,7 @@ import (
 func (t *viewText) row(r *view.Row, c viewColumns) {
 	lines := t.contents(r, c.text())
 	first := &lines[0]
-	first.mark, first.who = r.Mark(), excerpt(r.Who, c.who)
+	first.mark, first.who = r.Mark(), ui.Excerpt(r.Who, c.who)
 	if r.Item >= 0 {
 		first.number = strconv.Itoa(r.Item)
 	}
@@ -37,7 +37,7 @@ func (t *viewText) contents(r *view.Row, width int) []viewLine {
 	var lines []viewLine
 	if words := substance(r); words != "" {
 		if r.Text != "" && !t.opts.Full && r.Stored != nil {
-			words = withText(words+":", r.Text, width)
+			words = ui.WithExcerpt(words+":", r.Text, width)
 		}
 		lines = append(lines, viewLine{content: ui.Clean(words), style: &ui.Dim})
 	}
@@ -50,11 +50,11 @@ func (t *viewText) contents(r *view.Row, width int) []viewLine {
 			lines = append(lines, wrapped(r.Text, width)...)
 		}
 	case r.Text != "" && r.Label == "":
-		lines = append(lines, viewLine{content: excerpt(r.Text, width)})
+		lines = append(lines, viewLine{content: ui.Excerpt(r.Text, width)})
 	}
 	for i := range r.Calls {
 		call := &r.Calls[i]
-		lines = append(lines, viewLine{content: withText(callLabel(call), call.About, width), right: answerWords(call.Answer), style: &ui.Cyan})
+		lines = append(lines, viewLine{content: ui.WithExcerpt(callLabel(call), call.About, width), right: answerWords(call.Answer), style: &ui.Cyan})
 		if t.opts.Full {
 			lines = append(lines, t.block("arguments", call.Args, width)...)
 		}
@@ -68,7 +68,7 @@ func (t *viewText) contents(r *view.Row, width int) []viewLine {
 		if t.opts.Full {
 			about = ""
 		}
-		lines = append(lines, viewLine{content: withText(result.Label+":", about, width), right: answerWords(result.Answer)})
+		lines = append(lines, viewLine{content: ui.WithExcerpt(result.Label+":", about, width), right: answerWords(result.Answer)})
 		if t.opts.Full {
 			lines = append(lines, t.block("result", result.Answer.Text, width)...)
 		}
@@ -89,27 +89,6 @@ func (t *viewText) block(what, text string, width int) []viewLine {
 	return lines
 }
 
-// wrapped is a whole text in lines of at most width columns; words that are
-// longer are broken.
-func wrapped(text string, width int) []viewLine {
-	var lines []viewLine
-	for _, p := range paragraphs(text) {
-		for l := range strings.SplitSeq(lipgloss.Wrap(p, max(width, 8), ""), "\n") {
-			lines = append(lines, viewLine{content: l})
-		}
-	}
-	return lines
-}
-
-// withText is words with an excerpt of stored text behind them.
-func withText(words, text string, width int) string {
-	words = excerpt(words, width)
-	if text = excerpt(text, width); text == "" {
-		return strings.TrimSuffix(words, ":")
-	}
-	return words + " " + text
-}
-
 // callLabel is the call in front of its argument.
 func callLabel(c *view.Call) string {
 	if c.Target != "" {
@@ -127,4 +106,13 @@ func noteWords(n view.Note) (string, *lipgloss.Style) {
 		return n.Rule + " " + ui.Clean(n.Text), &ui.Dim
 	}
 	return n.Rule + " " + ui.Clean(n.Text), &ui.Yellow
+}
+
+// wrapped is a whole text in lines of at most width columns.
+func wrapped(text string, width int) []viewLine {
+	var lines []viewLine
+	for _, l := range ui.Wrapped(text, width) {
+		lines = append(lines, viewLine{content: l})
+	}
+	return lines
 }

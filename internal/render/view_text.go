@@ -79,14 +79,14 @@ func headLine(s *view.Session, width int, style lipgloss.Style) string {
 	id := ui.Clean(rules.Short(s.ID))
 	rest := ""
 	if s.Agent != "" {
-		rest = "   " + excerpt(s.Agent, 20)
+		rest = "   " + ui.Excerpt(s.Agent, 20)
 	}
 	rest += "   " + sizeWords(s)
 	if day := date(s.Created); day != "" {
 		rest += "   " + day
 	}
 	room := width - lipgloss.Width(id) - 2
-	name := excerpt(title(s.Title), max(room-lipgloss.Width(rest), 12))
+	name := ui.Excerpt(title(s.Title), max(room-lipgloss.Width(rest), 12))
 	if room -= lipgloss.Width(name); room < 5 {
 		rest = ""
 	}

@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"charm.land/lipgloss/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -94,9 +93,9 @@ func (g *grid) cell(i int, text string, colour bool) string {
 	}
 	out := text
 	if i == 2 || i == 3 && i < g.marks {
-		out = tail(out, g.widths[i])
+		out = ui.Tail(out, g.widths[i])
 	}
-	out = padded(out, g.widths[i])
+	out = ui.Pad(out, g.widths[i])
 	if style, marked := verdictStyles[text]; marked && colour && i >= g.marks {
 		out = style.Render(out)
 	}
@@ -113,12 +112,4 @@ type gridCell struct {
 
 var verdictStyles = map[string]lipgloss.Style{
 	"yes": ui.Green, seenSign: ui.Green, ownSign: ui.Green, "no": ui.Yellow, sameSign: ui.Dim,
-}
-
-// tail shortens a path to its end, which tells it from others.
-func tail(text string, width int) string {
-	if over := lipgloss.Width(text) - width; over > 0 {
-		return ansi.TruncateLeft(text, over+1, "…")
-	}
-	return text
 }

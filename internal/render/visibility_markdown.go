@@ -48,7 +48,7 @@ func (m *markdown) events(table *visibilityTable) {
 	m.rule(len(names))
 	for i := range table.v.Events {
 		e := &table.v.Events[i]
-		about := excerpt(e.About(), excerptColumns)
+		about := ui.Excerpt(e.About(), excerptColumns)
 		if m.full {
 			about = e.About()
 		}
@@ -61,7 +61,7 @@ func (m *markdown) tableRow(cells []string) {
 	var b strings.Builder
 	for _, cell := range cells {
 		var lines []string
-		for _, l := range paragraphs(cell) {
+		for _, l := range ui.Paragraphs(cell) {
 			lines = append(lines, escaped(l))
 		}
 		b.WriteString("| " + strings.Join(lines, "<br>") + " ")

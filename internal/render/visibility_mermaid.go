@@ -55,7 +55,7 @@ func participantName(label string) string {
 	if strings.TrimSpace(label) == "" {
 		return strconv.Quote(label)
 	}
-	return tail(ui.Clean(label), 2*diagramColumns)
+	return ui.Tail(ui.Clean(label), 2*diagramColumns)
 }
 
 func viewerPlace(v *view.Viewer) string {
@@ -92,7 +92,7 @@ func (d *diagram) event(e *view.Event) {
 	if d.full {
 		width = 4 * diagramColumns
 	}
-	text := fmt.Sprintf("%d %s", e.Item, strings.TrimSpace(e.Who()+" "+excerpt(e.About(), width)))
+	text := fmt.Sprintf("%d %s", e.Item, strings.TrimSpace(e.Who()+" "+ui.Excerpt(e.About(), width)))
 	for i := range d.v.Viewers {
 		viewer := &d.v.Viewers[i]
 		cell, arrow, words := d.v.Cell(e, i, 0), "->>", text

@@ -85,13 +85,13 @@ func (t *viewText) legend(table *visibilityTable) {
 		if viewer.Scope != "" {
 			name += " (scope " + viewer.Scope + ")"
 		}
-		row := []string{letters(i), ui.Clean(name), excerpt(viewer.Agent, 20)}
+		row := []string{letters(i), ui.Clean(name), ui.Excerpt(viewer.Agent, 20)}
 		if table.sets {
 			row = append(row, view.Label(viewer.Set))
 		}
 		rows = append(rows, append(row, sees(v, viewer)))
 	}
-	fit(columns, rows, t.width, 1, tail)
+	fit(columns, rows, t.width, 1, ui.Tail)
 	_ = writeTable(&t.out, columns, rows) // a builder takes everything
 }
 
@@ -102,7 +102,7 @@ func (t *viewText) holders() {
 	print := func(row []string) {
 		first := ""
 		for i, w := range widths {
-			first += padded(tail(row[i], w), w) + columnGap
+			first += ui.Pad(ui.Tail(row[i], w), w) + columnGap
 		}
 		rest := strings.Repeat(" ", lipgloss.Width(first))
 		for _, l := range strings.Split(strings.TrimSuffix(ui.Hang(first, rest, row[len(widths)], t.width), "\n"), "\n") {
@@ -154,7 +154,7 @@ func (t *viewText) events(table *visibilityTable) {
 			t.whole(e, grid.number+len(columnGap))
 			continue
 		case text >= leastText:
-			line = padded(line, grid.width()) + columnGap + excerpt(e.About(), text)
+			line = ui.Pad(line, grid.width()) + columnGap + ui.Excerpt(e.About(), text)
 		}
 		t.out.WriteString(strings.TrimRight(line, " ") + "\n")
 	}

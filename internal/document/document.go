@@ -1,0 +1,233 @@
+// Package document is what a command has to say to people, as plain values, and the
+// printers that say it: on a screen, in Markdown, as a Mermaid diagram. A command builds
+// its document once; what only one form has room for is the printer's to leave out.
+// Texts are held as they were stored: a printer makes them safe for its form.
+package document
+
+import (
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/ui"
+)
+
+// Document is a list of blocks.
+type Document []Block
+
+// Block is one of the types below.
+type Block interface{ block() }
+
+// Text is running text: pieces, one behind the other.
+type Text []Span
+
+// Span is a piece of text that is one thing.
+type Span struct {
+	Role Role
+	Text string
+	URL  string // of a Link
+}
+
+// Role is what a piece of text is. A printer decides how that looks.
+type Role uint8
+
+// The roles.
+const (
+	Plain    Role = iota
+	Strong        // what a reader looks for
+	Emphasis      // a remark in passing
+	Name          // what a store or a session is called
+	Code          // what is typed, or stands in a store, letter for letter
+	Place         // where something is
+	Quiet         // what a reader may pass over
+	Good
+	Info
+	Notice
+	Bad
+	Link
+	Marked // words of this program that are Markdown already
+)
+
+// Words is a text of plain words.
+func Words(words string) Text { return Text{{Text: words}} }
+
+// String is a text without its roles.
+func (t Text) String() string {
+	var b strings.Builder
+	for _, s := range t {
+		b.WriteString(s.Text)
+	}
+	return b.String()
+}
+
+// Gap begins something else: a screen shows an empty line. Pages have one between
+// all their parts anyway.
+type Gap struct{}
+
+// Heading begins a part. One of level 1 is the title of a page, which a screen does not
+// show: there it stands below the command that was typed.
+type Heading struct {
+	Level int
+	ID    string // of a session, "" for none: on a screen in front of the title
+	Text  Text
+}
+
+// Facts are lines about what the heading before them names.
+type Facts []Text
+
+// Paragraph is running text.
+type Paragraph Text
+
+// List is a list of items. A label stands in front of its item.
+type List []Item
+
+// Item is one of a list.
+type Item struct {
+	Label string
+	Text  Text
+	More  Text   // on a screen, a line of its own
+	Said  string // stored text behind the words
+	Whole bool   // all of it is shown, not what one line holds
+	Below []Block
+}
+
+// Table has a row of names and rows of cells. A cell of several lines is broken where
+// they end.
+type Table struct {
+	Columns []Column
+	Rows    [][]Text
+}
+
+// Column is one of a table.
+type Column struct {
+	Name  string
+	Right bool // numbers
+	Give  Give // on a screen that is too narrow
+}
+
+// Give says what a column does for the width of a screen.
+type Give uint8
+
+// A column keeps its width, or gives way.
+const (
+	Keep  Give = iota
+	Cut        // its cells lose their ends
+	Tail       // its cells lose their beginnings
+	Break      // its cells are wrapped
+)
+
+// Finding is what a rule found.
+type Finding struct {
+	Severity     Span
+	Rule, Name   string
+	Place        string
+	Message      Text
+	Consequences []Text
+	Known        bool // it stands in the baseline
+}
+
+// Changes are what becomes of records, one a line.
+type Changes []Change
+
+// Change is one of them.
+type Change struct {
+	Kind  Kind
+	Place string
+	What  Quote
+	Note  string
+	Below []Block
+}
+
+// Kind is what becomes of a record.
+type Kind uint8
+
+// The kinds.
+const (
+	Altered Kind = iota
+	Added
+	Gone
+	Moved
+)
+
+// Quote names a record with what it says, `worker: "It is smaller now." + shell`, or
+// without, "worker message + shell".
+type Quote struct {
+	Who  string
+	Said string
+	Bare string // instead of what it says
+	More string
+}
+
+// In is the quote with so many columns of what the record says; none for 0.
+func (q Quote) In(columns int) string {
+	words := q.Who
+	switch {
+	case q.Said != "" && columns > 0:
+		words += `: "` + ui.Excerpt(q.Said, columns) + `"`
+	case q.Bare != "":
+		words += " " + q.Bare
+	}
+	return words + q.More
+}
+
+// Source is a whole stored text, line by line.
+type Source struct{ What, Text string }
+
+// Commands are what to type next. Markdown, which is read elsewhere, leaves them out.
+type Commands struct {
+	Lead string
+	List []Command
+}
+
+// Command is a command to type, with the reason.
+type Command struct{ Line, Why string }
+
+// Diagram is a part of a sequence diagram: what happens between participants. A diagram
+// may come in several parts.
+type Diagram []Step
+
+// Step is one thing in a diagram.
+type Step struct {
+	Kind     StepKind
+	From, To string   // names of participants, in letters and digits
+	Lines    []string // what it says
+}
+
+// StepKind is how a step is drawn.
+type StepKind uint8
+
+// The kinds of steps.
+const (
+	Enter   StepKind = iota // From takes part from here on
+	Send                    // an arrow
+	Open                    // an arrow, and To works from here on
+	Answer                  // an arrow that answers
+	Close                   // it answers, and From no longer works
+	Lost                    // an arrow that does not reach To
+	Note                    // words over From
+	Release                 // From no longer works, and nobody is told
+)
+
+func (Gap) block()       {}
+func (Heading) block()   {}
+func (Facts) block()     {}
+func (Paragraph) block() {}
+func (List) block()      {}
+func (Table) block()     {}
+func (Finding) block()   {}
+func (Changes) block()   {}
+func (Source) block()    {}
+func (Commands) block()  {}
+func (Diagram) block()   {}
+
+// Printer prints documents one behind the other, as parts of a greater one.
+type Printer func(Document) error
+
+// New makes the printer of a format: markdown, mermaid, else text.
+func New(format string, screen *ui.Screen) Printer {
+	switch format {
+	case "markdown":
+		return Markdown(screen.Plain())
+	case "mermaid":
+		return Mermaid(screen.Plain())
+	}
+	return Lines(screen)
+}

@@ -1,0 +1,113 @@
+package document
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/sessctl/sessctl/internal/ui"
+)
+
+// Escaped is text on one line that a Markdown renderer shows as it is: no emphasis, link,
+// image, formula or HTML.
+func Escaped(text string) string {
+	text = ui.Clean(text)
+	var b strings.Builder
+	for i, r := range text {
+		before, after := text[:i], text[i+utf8.RuneLen(r):]
+		switch {
+		case joins(r, before, after):
+			b.WriteString(string(r) + "<!-- -->")
+			continue
+		case strings.ContainsRune("\\`*_[]<&~$|#", r),
+			strings.ContainsRune("-+=.)>", r) && strings.Trim(before, "0123456789 ") == "", // a list, a quotation, an underline
+			r == ':' && strings.HasPrefix(after, "/"),
+			r == '.' && endsIn(before, "www"):
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// joins reports whether GitHub would take the character with what follows it for a
+// mention, a reference or an emoji. A backslash does not keep it from that, an empty
+// comment between the two does.
+func joins(r rune, before, after string) bool {
+	if after == "" {
+		return false
+	}
+	next := rune(after[0])
+	switch r {
+	case '@':
+		return true
+	case '#':
+		return unicode.IsDigit(next)
+	case '-': // GH-26
+		return unicode.IsDigit(next) && endsIn(before, "gh")
+	case ':':
+		return unicode.IsLetter(next) || next == '+' || next == '-'
+	}
+	return false
+}
+
+// endsIn reports whether a text ends in a word, in letters of either case.
+func endsIn(text, word string) bool {
+	return len(text) >= len(word) && strings.EqualFold(text[len(text)-len(word):], word)
+}
+
+// span is text on one line as a code span, which no run of backticks in the text can end.
+func span(text string) string {
+	text = ui.Clean(text)
+	fence := strings.Repeat("`", longestRun(text, '`')+1)
+	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") || strings.TrimSpace(text) == "" {
+		text = " " + text + " "
+	}
+	return fence + text + fence
+}
+
+// longestRun is the length of the longest row of a byte.
+func longestRun(text string, of byte) int {
+	longest, run := 0, 0
+	for i := range len(text) {
+		if text[i] != of {
+			run = 0
+			continue
+		}
+		run++
+		longest = max(longest, run)
+	}
+	return longest
+}
+
+// mermaidText is text that a diagram shows as it is: what may mean something to Mermaid
+// becomes the number of its character, as does the word that ends a block.
+func mermaidText(text string) string {
+	var b strings.Builder
+	for i, word := range strings.Split(ui.Clean(text), " ") {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		for n, r := range word {
+			plain := unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(".,_/()…–", r)
+			if !plain || n == 0 && strings.EqualFold(word, "end") {
+				fmt.Fprintf(&b, "#%d;", r)
+				continue
+			}
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// participantName is a label as a name in a diagram: the end of a long one, and in quotes
+// what would be no name.
+func participantName(label string) string {
+	const widest = 80
+	if strings.TrimSpace(label) == "" {
+		return strconv.Quote(label)
+	}
+	return ui.Tail(ui.Clean(label), widest)
+}

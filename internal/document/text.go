@@ -1,0 +1,204 @@
+package document
+
+import (
+	"io"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/sessctl/sessctl/internal/ui"
+)
+
+// Lines prints on a screen. What reads as sentences is wrapped earlier than a wide screen
+// ends.
+func Lines(screen *ui.Screen) Printer {
+	return func(doc Document) error {
+		_, err := io.WriteString(screen, layout(doc, screen.Width, screen.TextWidth()))
+		return err
+	}
+}
+
+// Unstyled is a document in lines without colour.
+func Unstyled(doc Document, width int) string { return ansi.Strip(layout(doc, width, width)) }
+
+// Styled is a text on one line of a screen.
+func (t Text) Styled() string {
+	var b strings.Builder
+	for _, s := range t {
+		if text := ui.Clean(s.Text); styles[s.Role] == nil || text == "" {
+			b.WriteString(text)
+		} else {
+			b.WriteString(styles[s.Role].Render(text))
+		}
+	}
+	return b.String()
+}
+
+var styles = [...]*lipgloss.Style{
+	Strong: &ui.Bold, Name: &ui.Bold, Place: &ui.Cyan, Quiet: &ui.Dim, Good: &ui.Green, Info: &ui.Blue, Notice: &ui.Yellow, Bad: &ui.Red,
+	Marked: nil,
+}
+
+func layout(doc Document, width, wrap int) string {
+	l := lines{width: width, wrap: wrap}
+	l.blocks(doc, "")
+	return l.out.String()
+}
+
+type lines struct {
+	out         strings.Builder
+	width, wrap int // columns of the screen, and of sentences
+}
+
+const step = "  " // of what belongs to something
+
+func (l *lines) blocks(list []Block, indent string) {
+	for _, b := range list {
+		switch b := b.(type) {
+		case Gap:
+			l.out.WriteString("\n")
+		case Heading:
+			l.heading(b, indent)
+		case Facts:
+			for _, fact := range b {
+				l.paragraph(fact, indent+step)
+			}
+		case Paragraph:
+			l.paragraph(Text(b), indent)
+		case List:
+			l.list(b, indent)
+		case Table:
+			l.table(b)
+		case Finding:
+			l.finding(b, indent+step)
+		case Changes:
+			l.changes(b, indent+step+step)
+		case Source:
+			l.source(b, indent)
+		case Commands:
+			l.commands(b)
+		case Diagram: // a screen has no room for it
+		}
+	}
+}
+
+func (l *lines) paragraph(t Text, indent string) {
+	l.out.WriteString(ui.Hang(indent, indent, t.Styled(), l.wrap))
+}
+
+func (l *lines) heading(h Heading, indent string) {
+	switch {
+	case h.Level == 1:
+		return
+	case h.ID == "":
+		l.out.WriteString(indent + h.Text.Styled() + "\n")
+		return
+	}
+	id := ui.Clean(h.ID)
+	l.out.WriteString(indent + ui.Bold.Render(id) + step + ui.Truncate(h.Text.Styled(), l.width-lipgloss.Width(indent+id)-len(step)) + "\n")
+}
+
+// list prints items with their labels in a column of their own. A label is not said
+// again.
+func (l *lines) list(items List, indent string) {
+	labels, before := 0, ""
+	for _, it := range items {
+		labels = max(labels, lipgloss.Width(ui.Clean(it.Label)))
+	}
+	for _, it := range items {
+		first, rest := indent, indent+step
+		if labels > 0 {
+			label := ui.Clean(it.Label)
+			if it.Label == before {
+				label = ""
+			}
+			before = it.Label
+			rest = indent + strings.Repeat(" ", labels) + step
+			first = indent + ui.Pad(label, labels) + step
+		}
+		l.item(&it, first, rest)
+	}
+}
+
+func (l *lines) item(it *Item, first, rest string) {
+	words := it.Text.Styled()
+	const least = 30 // columns of stored text
+	room := max(l.width-lipgloss.Width(first), least)
+	switch {
+	case it.Said == "":
+		l.out.WriteString(ui.Hang(first, rest, words, l.wrap))
+	case it.Whole:
+		l.out.WriteString(first + words + ":\n")
+		l.whole(it.Said, rest)
+	default:
+		l.out.WriteString(first + ui.Truncate(ui.WithExcerpt(it.Text.String()+":", it.Said, room), room) + "\n")
+	}
+	if len(it.More) > 0 {
+		l.paragraph(it.More, rest)
+	}
+	l.blocks(it.Below, rest)
+}
+
+// whole prints stored text line by line.
+func (l *lines) whole(text, indent string) {
+	const least = 30
+	for _, line := range ui.Wrapped(text, max(l.width-len(indent), least)) {
+		l.out.WriteString(strings.TrimRight(indent+line, " ") + "\n")
+	}
+}
+
+func (l *lines) source(s Source, indent string) {
+	if s.What != "" {
+		l.out.WriteString(indent + ui.Dim.Render(ui.Truncate(ui.Clean(s.What), l.width-len(indent))) + "\n")
+		indent += step
+	}
+	l.whole(s.Text, indent)
+}
+
+// finding prints a line that greps, and what it says.
+func (l *lines) finding(f Finding, indent string) {
+	head := Text{f.Severity, {Text: " "}, {Strong, f.Rule, ""}, {Text: " " + f.Name + "  "}, {Place, f.Place, ""}}
+	l.out.WriteString(indent + head.Styled() + "\n")
+	l.paragraph(f.Message, indent+step)
+	for _, c := range f.Consequences {
+		l.out.WriteString(pointed(c.Styled(), indent+step, l.wrap))
+	}
+	if f.Known {
+		l.out.WriteString(indent + step + "(known: it stands in the baseline)\n")
+	}
+}
+
+// pointed is a consequence behind an arrow, on two lines at most.
+func pointed(text, indent string, width int) string {
+	const first, most = "→ ", 2
+	rest := indent + step
+	lines := ui.Wrap(first+text, width-len(rest))
+	lines[0] = indent + lines[0]
+	if len(lines) > most {
+		lines = lines[:most]
+		lines[most-1] = ui.Truncate(lines[most-1]+" …", width-len(rest))
+	}
+	return strings.Join(lines, "\n"+rest) + "\n"
+}
+
+// commands prints commands one below the other, whole, so that they can be copied. The
+// reasons stand behind them, or below where that is too wide.
+func (l *lines) commands(c Commands) {
+	if c.Lead != "" {
+		l.out.WriteString(c.Lead + "\n")
+	}
+	lines := make([]string, len(c.List))
+	longest, widest := 0, 0
+	for i, n := range c.List {
+		lines[i] = ui.Clean(n.Line)
+		longest, widest = max(longest, lipgloss.Width(lines[i])), max(widest, lipgloss.Width(n.Why))
+	}
+	for i, n := range c.List {
+		gap := strings.Repeat(" ", longest-lipgloss.Width(lines[i])+2)
+		if 2+longest+2+widest > l.wrap {
+			gap = "\n    "
+		}
+		l.out.WriteString("  " + lines[i] + gap + ui.Dim.Render(n.Why) + "\n")
+	}
+}
