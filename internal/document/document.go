@@ -65,9 +65,9 @@ type Gap struct{}
 // Heading begins a part. One of level 1 is the title of a page, which a screen does not
 // show: there it stands below the command that was typed.
 type Heading struct {
-	Level int
-	ID    string // of a session, "" for none: on a screen in front of the title
-	Text  Text
+	Level     int
+	ID, Short string // of a session, "" for none: on a screen the short one, in front of the title
+	Text      Text
 }
 
 // Facts are lines about what the heading before them names.
@@ -75,6 +75,9 @@ type Facts []Text
 
 // Paragraph is running text.
 type Paragraph Text
+
+// Line is text that is not broken, because it holds what is copied.
+type Line Text
 
 // List is a list of items. A label stands in front of its item.
 type List []Item
@@ -114,11 +117,11 @@ const (
 	Break      // its cells are wrapped
 )
 
-// Finding is what a rule found.
+// Finding is what a rule found, or what would put it right.
 type Finding struct {
-	Severity     Span
+	Severity     Span // "" for what would put it right
 	Rule, Name   string
-	Place        string
+	Place, Note  string
 	Message      Text
 	Consequences []Text
 	Known        bool // it stands in the baseline
@@ -210,6 +213,7 @@ func (Gap) block()       {}
 func (Heading) block()   {}
 func (Facts) block()     {}
 func (Paragraph) block() {}
+func (Line) block()      {}
 func (List) block()      {}
 func (Table) block()     {}
 func (Finding) block()   {}

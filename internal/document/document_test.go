@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -21,10 +22,11 @@ func everything(said string) document.Document {
 	words := document.Text{{Text: "plain "}, {Role: document.Code, Text: said}, {Text: " "}, {Role: document.Bad, Text: said}}
 	return document.Document{
 		document.Heading{Level: 1, Text: document.Words(said)},
-		document.Heading{Level: 2, ID: "abc", Text: document.Words(said)},
+		document.Heading{Level: 2, ID: "abcdef", Short: "abc", Text: document.Words(said)},
 		document.Facts{words, words},
 		document.Gap{},
 		document.Paragraph(words),
+		document.Line(words),
 		document.List{
 			{Label: "went in", Text: document.Words("the goal"), Said: said},
 			{Label: "went in", Text: document.Words("item 2"), Said: said, Whole: true, Below: []document.Block{document.List{{Text: words}}}},
@@ -72,6 +74,7 @@ func TestEveryBlockHasAForm(t *testing.T) {
   plain a_b a_b
 
 plain a_b a_b
+plain a_b a_b
 went in  the goal: a_b
          item 2:
          a_b
@@ -91,7 +94,7 @@ ID  WHAT           COUNT
 Next:
   sessctl check  look
 `,
-		"markdown": "# a\\_b\n\n## a\\_b\n\n`abc`\n\nplain `a_b` a\\_b; plain `a_b` a\\_b\n\nplain `a_b` a\\_b\n\n" +
+		"markdown": "# a\\_b\n\n## a\\_b\n\n`abcdef`\n\nplain `a_b` a\\_b; plain `a_b` a\\_b\n\nplain `a_b` a\\_b\n\nplain `a_b` a\\_b\n\n" +
 			"- **went in** the goal: a\\_b\n- **went in** item 2\n\n  ```text\n  a_b\n  ```\n\n  - plain `a_b` a\\_b\n- **out** plain `a_b` a\\_b, plain `a_b` a\\_b\n\n" +
 			"| ID | WHAT | COUNT |\n|---|---|--:|\n| 1 | plain `a_b` a\\_b | 12 |\n\n" +
 			"- error **SC701** leak-duplicate `P:1-2` plain `a_b` a\\_b\n  - plain `a_b` a\\_b\n" +
@@ -107,7 +110,7 @@ Next:
 	for _, b := range everything("") {
 		kinds[reflect.TypeOf(b)] = true
 	}
-	if len(kinds) != 10 {
+	if len(kinds) != 11 {
 		t.Errorf("%d types of blocks are looked at here", len(kinds))
 	}
 }
@@ -158,9 +161,13 @@ func TestAnyTextKeepsItsPlace(t *testing.T) {
 func TestALineEndsWithTheScreen(t *testing.T) {
 	long := strings.Repeat("漢字 word ", 100)
 	for _, width := range []int{40, 80, 120} {
-		for line := range strings.Lines(printed(t, "text", width, everything(long))) {
+		doc := slices.DeleteFunc(everything(long), func(b document.Block) bool {
+			_, whole := b.(document.Line)
+			return whole
+		})
+		for line := range strings.Lines(printed(t, "text", width, doc)) {
 			if got := lipgloss.Width(strings.TrimSuffix(line, "\n")); got > width {
-				t.Errorf("a line of %d columns on a screen of %d: %s", got, width, line)
+				t.Errorf("a line of %d columns on a screen of %d: %.200s", got, width, line)
 			}
 		}
 	}

@@ -71,6 +71,8 @@ func (p *Page) block(b Block) {
 		p.line(strings.Join(facts, "; "))
 	case Paragraph:
 		p.line(inline(Text(b)))
+	case Line:
+		p.line(inline(Text(b)))
 	case List:
 		for i := range b {
 			p.item(&b[i])
@@ -78,10 +80,11 @@ func (p *Page) block(b Block) {
 	case Table:
 		p.table(b)
 	case Finding:
-		p.item(&Item{
-			Text:  Text{b.Severity, {Text: " "}, {Strong, b.Rule, ""}, {Text: " " + b.Name + " "}, {Code, b.Place, ""}, {Text: " "}}.And(b.Message...),
-			Below: []Block{texts(b.Consequences)},
-		})
+		head := Text{{Strong, b.Rule, ""}, {Text: " " + b.Name + " "}, {Code, b.Place, ""}, {Text: " "}}
+		if b.Severity.Text != "" {
+			head = append(Text{b.Severity, {Text: " "}}, head...)
+		}
+		p.item(&Item{Text: head.And(b.Message...), Below: []Block{texts(b.Consequences)}})
 	case Changes:
 		for i := range b {
 			p.change(&b[i])

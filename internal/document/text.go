@@ -66,6 +66,8 @@ func (l *lines) blocks(list []Block, indent string) {
 			}
 		case Paragraph:
 			l.paragraph(Text(b), indent)
+		case Line:
+			l.out.WriteString(indent + Text(b).Styled() + "\n")
 		case List:
 			l.list(b, indent)
 		case Table:
@@ -91,11 +93,11 @@ func (l *lines) heading(h Heading, indent string) {
 	switch {
 	case h.Level == 1:
 		return
-	case h.ID == "":
+	case h.Short == "":
 		l.out.WriteString(indent + h.Text.Styled() + "\n")
 		return
 	}
-	id := ui.Clean(h.ID)
+	id := ui.Clean(h.Short)
 	l.out.WriteString(indent + ui.Bold.Render(id) + step + ui.Truncate(h.Text.Styled(), l.width-lipgloss.Width(indent+id)-len(step)) + "\n")
 }
 
@@ -158,7 +160,13 @@ func (l *lines) source(s Source, indent string) {
 
 // finding prints a line that greps, and what it says.
 func (l *lines) finding(f Finding, indent string) {
-	head := Text{f.Severity, {Text: " "}, {Strong, f.Rule, ""}, {Text: " " + f.Name + "  "}, {Place, f.Place, ""}}
+	head := Text{{Strong, f.Rule, ""}, {Text: " " + f.Name + step}, {Place, f.Place, ""}}
+	if f.Severity.Text != "" {
+		head = append(Text{f.Severity, {Text: " "}}, head...)
+	}
+	if f.Note != "" {
+		head = append(head, Span{Text: step + f.Note})
+	}
 	l.out.WriteString(indent + head.Styled() + "\n")
 	l.paragraph(f.Message, indent+step)
 	for _, c := range f.Consequences {

@@ -11,7 +11,7 @@ func news(findings []*check.Finding) string {
 	if len(fresh) == 0 && len(findings) > 0 {
 		return "No new findings"
 	}
-	return severities(fresh)
+	return severities(fresh).Styled()
 }
 
 // leftOut counts the findings that people are not shown, because they stand in the

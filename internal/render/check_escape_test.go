@@ -87,7 +87,7 @@ func drawn(t *rapid.T, format string) string {
 	if err := w.Store(result, 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(Ending{Next: []Command{{text("command"), "why"}}, Baseline: &Baseline{Path: text("baseline")}}); err != nil {
+	if err := w.Close(Ending{Next: []Command{{Line: text("command"), Why: "why"}}, Baseline: &Baseline{Path: text("baseline")}}); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

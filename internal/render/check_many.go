@@ -74,7 +74,7 @@ func (c *checkText) summary(out *strings.Builder) {
 func (s *storeSum) words() string {
 	var words []string
 	if len(s.findings) > 0 {
-		words = append(words, severities(s.findings))
+		words = append(words, severities(s.findings).Styled())
 	}
 	if s.trouble != "" {
 		words = append(words, ui.Yellow.Render(s.trouble))

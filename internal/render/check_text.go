@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -99,11 +100,7 @@ func (c *checkText) head(out *strings.Builder, r *check.Result) {
 
 // facts are what a store is and how much of it was checked, on one line.
 func (c *CheckOptions) facts(r *check.Result) string {
-	facts := []string{ui.Clean(r.Store.Title)}
-	if r.Store.Generation != "" {
-		facts = append(facts, "schema "+ui.Clean(r.Store.Generation))
-	}
-	return strings.Join(append(facts, ui.Bytes(r.Store.Bytes), c.sessions(r)), ", ")
+	return strings.Join(append(storeFacts(r.Store), c.sessions(r)), ", ")
 }
 
 // sessions counts what was checked, as people count: a conversation with its
@@ -206,8 +203,8 @@ func tally(r *check.Result) string {
 }
 
 // severities is "1 error, 2 infos".
-func severities(findings []*check.Finding) string {
-	var parts []string
+func severities(findings []*check.Finding) document.Text {
+	var parts document.Text
 	for _, severity := range []rules.Severity{rules.Error, rules.Warning, rules.Info} {
 		n := 0
 		for _, f := range findings {
@@ -215,12 +212,15 @@ func severities(findings []*check.Finding) string {
 				n++
 			}
 		}
+		if n > 0 && parts != nil {
+			parts = append(parts, document.Span{Text: ", "})
+		}
 		if n > 0 {
-			parts = append(parts, styleOf(severity).Render(ui.Count(n, severity.String())))
+			parts = append(parts, span(roleOf(severity), ui.Count(n, severity.String())))
 		}
 	}
-	if len(parts) == 0 {
-		return "No findings"
+	if parts == nil {
+		return words("No findings")
 	}
-	return strings.Join(parts, ", ")
+	return parts
 }

@@ -6,79 +6,74 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/diff"
+	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
-// diffLine is one line about a tree: a session, one of its fields, or an item.
-type diffLine struct {
-	session *diff.Session
-	field   *diff.Field // nil for the session itself and for an item
-	item    *diff.Item  // nil for the session itself and for a field
-}
-
-// diffLines lists what is to be said about a tree. Of a session that is new or gone as a
+// diffChanges are what is to be said about a tree. Of a session that is new or gone as a
 // whole, the items that came and went with it are counted, unless all are asked for.
-func diffLines(tree *diff.Tree, full bool) []diffLine {
-	var lines []diffLine
+func diffChanges(tree *diff.Tree, full bool) document.Changes {
+	var list document.Changes
 	for i := range tree.Sessions {
 		s := &tree.Sessions[i]
 		if s.Change != diff.Changed {
-			lines = append(lines, diffLine{session: s})
+			list = append(list, sessionChange(s))
 		}
 		for n := range s.Fields {
-			lines = append(lines, diffLine{session: s, field: &s.Fields[n]})
+			list = append(list, fieldChange(s, &s.Fields[n], full))
 		}
 		for n := range s.Items {
 			if it := &s.Items[n]; full || s.Change == diff.Changed || it.Change != s.Change {
-				lines = append(lines, diffLine{session: s, item: it})
+				list = append(list, itemChange(it, full))
 			}
 		}
 	}
-	return lines
+	return list
 }
 
-// parts are a line in the words of a repair's steps.
-func (l *diffLine) parts(columns int) stepLine {
-	if l.item != nil {
-		return itemParts(l.item, columns)
-	}
-	p := stepLine{place: stepPlace(l.session.ID(), -1)}
-	switch {
-	case l.field != nil:
-		p.mark, p.what = "~", fieldWords(l.field)
-	case l.session.Change == diff.Added:
-		p.mark, p.what = "+", "new "+wholeWords(l.session)
-	default:
-		p.mark, p.what = "−", wholeWords(l.session)
+func sessionChange(s *diff.Session) document.Change {
+	c := document.Change{Kind: document.Gone, Place: stepPlace(s.ID(), -1), What: document.Quote{Who: wholeWords(s)}}
+	if s.Change == diff.Added {
+		c.Kind, c.What.Who = document.Added, "new "+c.What.Who
 	}
 	switch {
-	case l.field != nil:
-	case l.session.From != "":
-		p.note = "from " + stepPlace(l.session.From, -1)
-	case l.session.Into != "":
-		p.note = "all items moved, to " + stepPlace(l.session.Into, -1)
+	case s.From != "":
+		c.Note = "from " + stepPlace(s.From, -1)
+	case s.Into != "":
+		c.Note = "all items moved, to " + stepPlace(s.Into, -1)
 	}
-	return p
+	return c
 }
 
-func itemParts(it *diff.Item, columns int) stepLine {
-	p := stepLine{what: itemWords(stepOf(it.Now()), columns)}
+func fieldChange(s *diff.Session, f *diff.Field, full bool) document.Change {
+	c := document.Change{Place: stepPlace(s.ID(), -1), What: document.Quote{Who: fieldWords(f)}}
+	if full && !fitsLine(f) {
+		c.Below = sources("before", f.A, "after", f.B)
+	}
+	return c
+}
+
+func itemChange(it *diff.Item, full bool) document.Change {
+	c := document.Change{What: itemWords(stepOf(it.Now()), !full)}
 	switch it.Change {
 	case diff.Added:
-		p.mark, p.place, p.note = "+", itemPlace(it.B), twinWords(it)
+		c.Kind, c.Place, c.Note = document.Added, itemPlace(it.B), twinWords(it)
 	case diff.Gone:
-		p.mark, p.place, p.note = "−", itemPlace(it.A), twinWords(it)
+		c.Kind, c.Place, c.Note = document.Gone, itemPlace(it.A), twinWords(it)
 	case diff.Moved:
-		p.mark, p.place, p.note = "→", itemPlace(it.A), "to "+itemPlace(it.B)
+		c.Kind, c.Place, c.Note = document.Moved, itemPlace(it.A), "to "+itemPlace(it.B)
 		if len(it.Differences) > 0 {
-			p.note += "; " + differenceWords(it)
+			c.Note += "; " + differenceWords(it)
 		}
 	case diff.Changed:
-		p.mark, p.place, p.note = "~", itemPlace(it.B), differenceWords(it)
+		c.Place, c.Note = itemPlace(it.B), differenceWords(it)
 	}
-	return p
+	if full {
+		c.Below = wholeTexts(it)
+	}
+	return c
 }
 
 func itemPlace(p *diff.Record) string { return stepPlace(p.Session, p.Item) }
@@ -266,55 +261,33 @@ func wholes(trees *diff.Counts) string {
 
 // diffStoreFacts are what a head line says of a store besides its name.
 func diffStoreFacts(s *DiffStore) string {
-	facts := []string{ui.Clean(s.Title)}
-	if s.Generation != "" {
-		facts = append(facts, "schema "+ui.Clean(s.Generation))
-	}
-	if s.Bytes > 0 {
-		facts = append(facts, ui.Bytes(s.Bytes))
-	}
-	return strings.Join(append(facts, ui.Count(s.Trees, "session")), ", ")
+	return strings.Join(append(storeFacts(s.Store), ui.Count(s.Trees, "session")), ", ")
 }
 
-// saidBlock is one whole text of an item with a word for what it is.
-type saidBlock struct{ what, text string }
-
-// blocks are the whole texts of a line: of an item, or of a field that has no room in one.
-func (l *diffLine) blocks() []saidBlock {
-	switch {
-	case l.item != nil:
-		return saidBlocks(l.item)
-	case l.field != nil && !fitsLine(l.field):
-		return []saidBlock{{"before", l.field.A}, {"after", l.field.B}}
-	}
-	return nil
-}
-
-// saidBlocks are the whole texts that an item has now, and those it had where they differ.
-func saidBlocks(it *diff.Item) []saidBlock {
-	now := blocksOf(it.Now())
-	if it.Was == nil || it.Is == nil {
-		return now
-	}
-	before := blocksOf(it.Was)
-	if fmt.Sprint(before) == fmt.Sprint(now) {
-		return now
-	}
-	var list []saidBlock
-	for _, b := range before {
-		list = append(list, saidBlock{b.what + " before", b.text})
-	}
-	for _, b := range now {
-		list = append(list, saidBlock{b.what + " after", b.text})
+// sources are whole texts behind what they are.
+func sources(pairs ...string) []document.Block {
+	var list []document.Block
+	for i := 0; i < len(pairs); i += 2 {
+		list = append(list, document.Source{What: pairs[i], Text: pairs[i+1]})
 	}
 	return list
 }
 
-func blocksOf(it *session.Item) []saidBlock {
-	var list []saidBlock
+// wholeTexts are those that an item has now, and those it had where they differ.
+func wholeTexts(it *diff.Item) []document.Block {
+	now := textsOf(it.Now(), "")
+	if it.Was == nil || it.Is == nil || slices.Equal(textsOf(it.Was, ""), now) {
+		return sources(now...)
+	}
+	return sources(slices.Concat(textsOf(it.Was, " before"), textsOf(it.Is, " after"))...)
+}
+
+// textsOf are the texts of an item, each behind what it is.
+func textsOf(it *session.Item, when string) []string {
+	var list []string
 	add := func(what, text string) {
 		if text != "" {
-			list = append(list, saidBlock{what, text})
+			list = append(list, what+when, text)
 		}
 	}
 	if it.Body != nil {

@@ -5,11 +5,12 @@ import (
 
 	"charm.land/lipgloss/v2"
 
+	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
 // Command is a command to type, with the reason.
-type Command struct{ Line, Why string }
+type Command = document.Command
 
 // nextLines prints commands one below the other, whole, so that they can be
 // copied. The reasons stand behind them, or below where that is too wide.

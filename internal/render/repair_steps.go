@@ -4,98 +4,54 @@ import (
 	"strconv"
 	"strings"
 
-	"charm.land/lipgloss/v2"
-
+	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
-// stepLine is a step in its parts: "− 1f0c9e2a:2  worker message + read_file  same as 43b02aea:2".
-type stepLine struct{ mark, place, what, note string }
+// widestExcerpt is how many columns of a value are shown at most.
+const widestExcerpt = document.WidestQuote
 
-// widestExcerpt is how many columns of what an item says a step shows at most.
-const widestExcerpt = 40
-
-// stepLines prints the steps of a fix, one a line.
-func stepLines(steps []repair.Step, content bool, width int) string {
-	lines := alignedLines(len(steps), content, width, func(i, columns int) stepLine { return lineOf(&steps[i], columns) })
-	return strings.Join(lines, "")
-}
-
-// alignedLines are n lines with their notes one below the other. A line without a note
-// has the whole width. line makes one, with so many columns of what an item says, of which
-// there are none without content.
-func alignedLines(n int, content bool, width int, line func(i, columns int) stepLine) []string {
-	const indent, gap = "    ", "  "
-	lines := make([]stepLine, n)
-	places, notes := 0, 0
-	for i := range lines {
-		lines[i] = line(i, 0)
-		places, notes = max(places, lipgloss.Width(lines[i].place)), max(notes, lipgloss.Width(lines[i].note))
-	}
-	const least = 16 // columns for what an item is: notes give way
-	whole := width - len(indent) - 2 - places - len(gap)
-	longest := 0
-	for i := range lines {
-		room := max(least, whole-len(gap)-notes)
-		if lines[i].note == "" {
-			room = max(least, whole)
-		}
-		if free := room - lipgloss.Width(lines[i].what) - len(`: ""`); content && free >= least/2 {
-			lines[i].what = line(i, min(free, widestExcerpt)).what
-		}
-		lines[i].what = ui.Truncate(lines[i].what, room)
-		if lines[i].note != "" {
-			longest = max(longest, lipgloss.Width(lines[i].what))
-		}
-	}
-	texts := make([]string, n)
-	for i, l := range lines {
-		text := indent + l.mark + " " + ui.Pad(l.place, places) + gap
-		if l.note == "" {
-			text += l.what
-		} else {
-			text += ui.Pad(l.what, longest) + gap + l.note
-		}
-		texts[i] = ui.Truncate(strings.TrimRight(text, " "), width) + "\n"
-	}
-	return texts
-}
-
-// lineOf says what a step does, with so many columns of what the item says.
-func lineOf(s *repair.Step, columns int) stepLine {
-	l := stepLine{place: stepPlace(s.Session, s.Item), what: itemWords(s, columns)}
+// stepChange says what a step does, with what the item says where that is shown.
+func stepChange(s *repair.Step, content bool) document.Change {
+	c := document.Change{Place: stepPlace(s.Session, s.Item), What: itemWords(s, content)}
+	say := func(what string) { c.What = document.Quote{Who: what} }
 	switch s.Op {
 	case session.RemoveTwin:
-		l.mark, l.note = "−", "same as "+twinPlace(s.Twin)
+		c.Kind, c.Note = document.Gone, "same as "+twinPlace(s.Twin)
 	case session.Quarantine:
-		l.mark, l.note = "−", "to the receipt"
+		c.Kind, c.Note = document.Gone, "to the receipt"
 		if s.Twin != nil {
-			l.note += "; stays in " + twinPlace(s.Twin)
+			c.Note += "; stays in " + twinPlace(s.Twin)
 		}
 	case session.Move:
-		l.mark, l.note = "→", destination(s)
+		c.Kind, c.Note = document.Moved, destination(s)
 	case session.MoveRun:
-		l.mark, l.what, l.note = "→", "run "+ui.Clean(rules.Short(s.Run)), destination(s)
+		c.Kind, c.Note = document.Moved, destination(s)
+		say("run " + ui.Clean(rules.Short(s.Run)))
 	case session.Insert:
-		l.mark, l.note = "+", behind(s.After)
+		c.Kind, c.Note = document.Added, behind(s.After)
 		if s.Role == session.System {
-			l.what, l.note = "task and start message", "at the start"
+			c.Note = "at the start"
+			say("task and start message")
 		}
 	case session.Create:
-		l.mark, l.place, l.what, l.note = "+", stepPlace(s.Child, -1), "new sub-session", "below "+stepPlace(s.To, -1)
+		c.Kind, c.Place, c.Note = document.Added, stepPlace(s.Child, -1), "below "+stepPlace(s.To, -1)
 		switch {
 		case s.Like != "": // all of one agent, so that only the calls tell them apart
-			l.what, l.note = "new sub-session for "+callID(s), "split from "+stepPlace(s.Like, -1)
+			c.Note = "split from " + stepPlace(s.Like, -1)
+			say("new sub-session for " + callID(s))
 		case s.Agent != "":
-			l.what += " for " + ui.Clean(s.Agent)
+			say("new sub-session for " + ui.Clean(s.Agent))
+		default:
+			say("new sub-session")
 		}
 	case session.Set, session.Wrap, session.Scrub:
-		l.mark, l.what = "~", editWords(s)
+		say(editWords(s))
 	}
-	return l
+	return c
 }
 
 // editWords say what a record says from then on.
@@ -174,47 +130,32 @@ func stepPlace(session string, item int) string {
 	return id + ":" + strconv.Itoa(item)
 }
 
-// itemWords say what an item is, with so many columns of what it says.
-func itemWords(s *repair.Step, columns int) string {
+// itemWords say what an item is, with what it says where that is wanted.
+func itemWords(s *repair.Step, content bool) document.Quote {
 	said := ""
-	if columns > 0 && s.Text != "" {
-		said = `"` + ui.Excerpt(s.Text, columns) + `"`
+	if content {
+		said = s.Text
 	}
 	switch {
 	case s.Kind == session.SubSession:
-		return "reference to sub-session " + stepPlace(s.Child, -1)
+		return document.Quote{Who: "reference to sub-session " + stepPlace(s.Child, -1)}
 	case s.Kind == session.Summary:
-		return joined("summary", said)
+		return document.Quote{Who: "summary", Said: said}
 	case s.Kind == session.Other:
-		return "record"
+		return document.Quote{Who: "record"}
 	case s.Rest:
-		return joined("only the result of "+callID(s), said)
+		return document.Quote{Who: "only the result of " + callID(s), Said: said}
 	case s.Role == session.Tool || partWord(s) == "results":
-		return joined("result of "+callID(s), said)
+		return document.Quote{Who: "result of " + callID(s), Said: said}
 	}
-	who := ui.Clean(s.Agent)
-	if who == "" {
-		who = s.Role.String()
+	q := document.Quote{Who: ui.Clean(s.Agent), Said: said, Bare: "message"}
+	if q.Who == "" {
+		q.Who = s.Role.String()
 	}
-	if said == "" {
-		said = "message"
-	}
-	text := joined(who, said)
 	if len(s.Calls) > 0 {
-		text += " + " + ui.Clean(strings.Join(s.Calls, ", "))
+		q.More = " + " + ui.Clean(strings.Join(s.Calls, ", "))
 	}
-	return text
-}
-
-// joined is "worker: "It is smaller now."", or "worker message".
-func joined(who, said string) string {
-	switch {
-	case said == "":
-		return who
-	case strings.HasPrefix(said, `"`):
-		return who + ": " + said
-	}
-	return who + " " + said
+	return q
 }
 
 // value is what a field becomes.

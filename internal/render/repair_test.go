@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -53,6 +54,15 @@ var everyStep = []repair.Step{
 	{Op: session.Set, Session: "parent00", Item: 23, Part: "/calls/0", Field: session.FieldCallID, Value: text("call_1_0")},
 	{Op: session.Set, Session: "parent00", Item: 24, Role: session.Tool, Part: "/results/0", Field: session.FieldResultID, Value: text("call_1_0")},
 	{Op: session.Quarantine, Session: "parent00", Item: 25, Role: session.Tool},
+}
+
+// stepLines are steps on a screen.
+func stepLines(steps []repair.Step, content bool, width int) string {
+	var list document.Changes
+	for i := range steps {
+		list = append(list, stepChange(&steps[i], content))
+	}
+	return document.Unstyled(document.Document{list}, width)
 }
 
 func TestStepsSayWhatHappensToWhichItem(t *testing.T) {
@@ -271,12 +281,12 @@ func TestWhatWasLeftOutIsSaid(t *testing.T) {
 
 // Triggers that the runtime does not make are named before anything is changed.
 func TestTriggersAreSaid(t *testing.T) {
-	text := triggered([]session.Trigger{{Name: "tr7", Table: "items", When: "after insert"}, {Name: "a\x1b", Table: "b"}}, 500)
+	text := document.Unstyled(document.Document{triggered([]session.Trigger{{Name: "tr7", Table: "items", When: "after insert"}, {Name: "a\x1b", Table: "b"}})}, 500)
 	want := `The database has 2 triggers that its runtime does not make: tr7 (after insert on items), a\x1b (on b). A session is left out where`
 	if !strings.HasPrefix(text, want) {
 		t.Errorf("got %s", text)
 	}
-	if text := triggered(nil, 80); text != "" {
+	if text := document.Unstyled(document.Document{triggered(nil)}, 80); text != "" {
 		t.Errorf("got %s", text)
 	}
 }

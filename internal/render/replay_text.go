@@ -186,6 +186,6 @@ func (t *replayText) tally(out *strings.Builder, findings []*check.Finding) {
 			" on which an event does not fit what came before", width))
 	}
 	if len(findings) > 0 {
-		out.WriteString(severities(findings) + " in the recording\n")
+		out.WriteString(severities(findings).Styled() + " in the recording\n")
 	}
 }

@@ -13,7 +13,7 @@ func (t *viewText) end() {
 	}
 	switch {
 	case len(v.Findings) > 0:
-		t.out.WriteString(severities(v.Findings) + "\n")
+		t.out.WriteString(severities(v.Findings).Styled() + "\n")
 	case v.Request == nil || v.Request.Refusal() == nil:
 		t.out.WriteString(ui.Green.Render(healthy(v)) + "\n")
 	}

@@ -6,6 +6,7 @@ import (
 
 	"charm.land/lipgloss/v2"
 
+	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/ui"
@@ -48,4 +49,57 @@ func writer(s *session.Store) string {
 		return "in use by another process"
 	}
 	return "in use by " + ui.Clean(s.WriterName)
+}
+
+// sessionHeading begins what is said about a session.
+func sessionHeading(id, name string) document.Heading {
+	return document.Heading{Level: 2, ID: id, Short: rules.Short(id), Text: document.Words(title(name))}
+}
+
+// say makes a paragraph of pieces: strings, texts and spans.
+func say(pieces ...any) document.Paragraph { return document.Paragraph(words(pieces...)) }
+
+// words makes a text of pieces: strings, texts and spans.
+func words(pieces ...any) document.Text {
+	var t document.Text
+	for _, piece := range pieces {
+		switch piece := piece.(type) {
+		case string:
+			t = append(t, document.Span{Text: piece})
+		case document.Span:
+			t = append(t, piece)
+		case document.Text:
+			t = append(t, piece...)
+		}
+	}
+	return t
+}
+
+func span(role document.Role, text string) document.Span {
+	return document.Span{Role: role, Text: text}
+}
+
+// entry is an item of a list, of pieces as words takes them.
+func entry(pieces ...any) document.Item { return document.Item{Text: words(pieces...)} }
+
+// roleOf is how a severity stands out.
+func roleOf(severity rules.Severity) document.Role {
+	return [...]document.Role{rules.Info: document.Info, rules.Warning: document.Notice, rules.Error: document.Bad}[severity]
+}
+
+// nameOf is what people call a store, as what it is.
+func nameOf(s *session.Store, home string) document.Text {
+	return document.Text{span(document.Name, storeName(s, home))}
+}
+
+// storeFacts are what a store is.
+func storeFacts(s *session.Store) []string {
+	facts := []string{ui.Clean(s.Title)}
+	if s.Generation != "" {
+		facts = append(facts, "schema "+ui.Clean(s.Generation))
+	}
+	if s.Bytes > 0 {
+		facts = append(facts, ui.Bytes(s.Bytes))
+	}
+	return facts
 }
