@@ -14,9 +14,14 @@ import (
 // ends.
 func Lines(screen *ui.Screen) Printer {
 	return func(doc Document) error {
-		_, err := io.WriteString(screen, layout(doc, screen.Width, screen.TextWidth()))
+		_, err := io.WriteString(screen, OnScreen(screen, doc...))
 		return err
 	}
+}
+
+// OnScreen is a document in the lines of a screen.
+func OnScreen(screen *ui.Screen, doc ...Block) string {
+	return layout(doc, screen.Width, screen.TextWidth())
 }
 
 // Unstyled is a document in lines without colour.
@@ -128,6 +133,8 @@ func (l *lines) item(it *Item, first, rest string) {
 	const least = 30 // columns of stored text
 	room := max(l.width-lipgloss.Width(first), least)
 	switch {
+	case it.Said == "" && lipgloss.Width(first+words) <= l.wrap:
+		l.out.WriteString(first + words + "\n")
 	case it.Said == "":
 		l.out.WriteString(ui.Hang(first, rest, words, l.wrap))
 	case it.Whole:

@@ -117,7 +117,7 @@ func TestARowCountsEachSessionOfALoopOnce(t *testing.T) {
 	if row.Subs != 1 || row.Children[0].Subs != 1 || row.Agents[0] != "worker" {
 		t.Errorf("got %+v", row)
 	}
-	if !strings.Contains(row.health(), "1 error") || !strings.Contains(row.Children[0].health(), "1 error") {
-		t.Errorf("health: got %q and %q", row.health(), row.Children[0].health())
+	if !strings.Contains(row.health().Text, "1 error") || !strings.Contains(row.Children[0].health().Text, "1 error") {
+		t.Errorf("health: got %q and %q", row.health().Text, row.Children[0].health())
 	}
 }

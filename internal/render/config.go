@@ -6,29 +6,22 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/config"
+	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
 // ConfigText prints settings with their sources. file is the configuration
 // file, "" if none of places exists.
 func ConfigText(screen *ui.Screen, file string, places []string, settings []config.Setting) error {
-	var out strings.Builder
+	var from document.Block = document.Line(words("Configuration file: " + file))
 	if file == "" {
-		out.WriteString(ui.Hang("", "  ", "No configuration file (looked for "+strings.Join(places, " and ")+").", screen.TextWidth()))
-	} else {
-		fmt.Fprintf(&out, "Configuration file: %s\n", file)
+		from = document.List{entry("No configuration file (looked for " + strings.Join(places, " and ") + ").")}
 	}
-	out.WriteString("\n")
-	columns := []tableColumn{{name: "SETTING"}, {name: "VALUE"}, {name: "SOURCE"}}
-	var rows [][]string
+	table := document.Table{Columns: []document.Column{{Name: "SETTING"}, {Name: "VALUE"}, {Name: "SOURCE"}}}
 	for _, s := range settings {
-		rows = append(rows, []string{s.Key, ui.Clean(settingText(s.Value)), ui.Clean(s.Source)})
+		table.Rows = append(table.Rows, cells(s.Key, settingText(s.Value), s.Source))
 	}
-	if err := writeTable(&out, columns, rows); err != nil {
-		return err
-	}
-	_, err := io.WriteString(screen, out.String())
-	return err
+	return document.Lines(screen)(document.Document{from, document.Gap{}, table})
 }
 
 func settingText(value any) string {

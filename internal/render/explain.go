@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -73,15 +74,11 @@ func inlineCode(text string) string {
 
 // RulesText lists rules. Titles are wrapped where the screen ends.
 func RulesText(screen *ui.Screen, list []*rules.Rule) error {
-	columns := []tableColumn{{name: "RULE"}, {name: "SEVERITY"}, {name: "REPAIR"}, {name: "WHAT IT FINDS"}}
-	rows := make([][]string, len(list))
-	for i, r := range list {
-		rows[i] = []string{r.ID, styleOf(r.Severity).Render(r.Severity.String()), r.Repair(), r.Title}
+	table := document.Table{Columns: []document.Column{{Name: "RULE"}, {Name: "SEVERITY"}, {Name: "REPAIR"}, {Name: "WHAT IT FINDS", Give: document.Break}}}
+	for _, r := range list {
+		table.Rows = append(table.Rows, cells(r.ID, severityOf(r.Severity), r.Repair(), r.Title))
 	}
-	fit(columns, rows, screen.Width, len(columns)-1, func(text string, width int) string {
-		return strings.Join(ui.Wrap(text, width), "\n")
-	})
-	return writeTable(screen, columns, rows)
+	return document.Lines(screen)(document.Document{table})
 }
 
 // RulesMarkdown lists rules as a table.

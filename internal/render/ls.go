@@ -2,14 +2,13 @@ package render
 
 import (
 	"cmp"
-	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/ui"
@@ -116,68 +115,53 @@ func Ls(format string, screen *ui.Screen, l *Listing) error {
 	case "ndjson":
 		return lsLines(screen.Plain(), l)
 	}
-	var out strings.Builder
+	var doc document.Document
 	for i, s := range l.Stores {
 		if i > 0 {
-			out.WriteString("\n")
+			doc = append(doc, document.Gap{})
 		}
 		if !l.Quiet {
-			fmt.Fprintf(&out, "%s  %s, %s\n", ui.Bold.Render(storeName(s.Store, l.Home)), ui.Clean(s.Title), ui.Count(len(s.Rows), "session"))
+			doc = append(doc, document.Heading{Level: 2, Text: words(nameOf(s.Store, l.Home), "  "+s.Title+", "+ui.Count(len(s.Rows), "session"))})
 		}
-		if len(s.Rows) == 0 {
-			continue
-		}
-		if err := lsTable(&out, s.Rows, l.All, screen.Width); err != nil {
-			return err
+		if len(s.Rows) > 0 {
+			doc = append(doc, lsTable(s.Rows, l.All, screen.Width))
 		}
 	}
-	_, err := io.WriteString(screen, out.String())
-	return err
+	return document.New(format, screen)(doc)
 }
 
-func lsTable(out *strings.Builder, rows []*Row, all bool, width int) error {
-	columns := []tableColumn{
-		{name: "ID"}, {name: "DATE"}, {name: "TITLE"}, {name: "ITEMS", right: true},
-		{name: "SUBS", right: true}, {name: "AGENTS"}, {name: "HEALTH"},
-	}
-	var cells [][]string
+func lsTable(rows []*Row, all bool, width int) document.Table {
+	table := document.Table{Columns: []document.Column{
+		{Name: "ID"}, {Name: "DATE"}, {Name: "TITLE", Give: document.Cut}, {Name: "ITEMS", Right: true},
+		{Name: "SUBS", Right: true}, {Name: "AGENTS"}, {Name: "HEALTH"},
+	}}
 	for _, r := range rows {
-		cells = append(cells, r.cells(""))
+		table.Rows = append(table.Rows, r.cells("", width))
 		if all {
 			for _, c := range r.Children {
-				cells = append(cells, c.cells("  "))
+				table.Rows = append(table.Rows, c.cells("  ", width))
 			}
 		}
 	}
-	const titles, agents, mostAgents = 2, 5, 5 // a fifth of the screen
-	for _, row := range cells {
-		row[agents] = ui.Truncate(row[agents], width/mostAgents)
-	}
-	fit(columns, cells, width, titles, ui.Truncate)
-	return writeTable(out, columns, cells)
+	return table
 }
 
-func (r *Row) cells(indent string) []string {
-	agents := make([]string, len(r.Agents))
-	for i, a := range r.Agents {
-		agents[i] = ui.Clean(a)
-	}
+func (r *Row) cells(indent string, width int) []document.Text {
+	const mostAgents = 5 // a fifth of the screen
 	subs := ""
 	if r.Subs > 0 {
 		subs = strconv.Itoa(r.Subs)
 	}
-	return []string{
-		ui.Clean(rules.Short(r.ID)), date(r.Created), indent + title(r.Title),
-		strconv.Itoa(r.Items), subs, strings.Join(agents, ", "), r.health(),
-	}
+	return cells(rules.Short(r.ID), date(r.Created), indent+title(r.Title), strconv.Itoa(r.Items), subs,
+		ui.Truncate(ui.Clean(strings.Join(r.Agents, ", ")), width/mostAgents), r.health())
 }
 
 // health is the worst severity with the number of its findings.
-func (r *Row) health() string {
+func (r *Row) health() document.Span {
 	for _, s := range []rules.Severity{rules.Error, rules.Warning, rules.Info} {
 		if n := r.Health[s]; n > 0 {
-			return styleOf(s).Render(ui.Count(n, s.String()))
+			return span(roleOf(s), ui.Count(n, s.String()))
 		}
 	}
-	return ui.Green.Render("ok")
+	return span(document.Good, "ok")
 }

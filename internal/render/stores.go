@@ -1,10 +1,10 @@
 package render
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -27,42 +27,43 @@ type KnownPlace struct {
 
 // StoresText prints the kinds and what was found.
 func StoresText(screen *ui.Screen, home string, kinds []KnownKind) error {
-	var out strings.Builder
+	var doc document.Document
 	for i, k := range kinds {
 		if i > 0 {
-			out.WriteString("\n")
+			doc = append(doc, document.Gap{})
 		}
-		fmt.Fprintf(&out, "%s  --store %s\n", ui.Bold.Render(k.Title), k.Name)
+		kind := entry(span(document.Strong, k.Title), "  --store "+k.Name)
 		if len(k.Places) == 0 {
 			what := map[bool]string{true: "folder", false: "file"}[k.Folder]
-			out.WriteString("  has no usual place: name the " + what + map[bool]string{true: ", or - for standard input"}[k.Stream] + "\n")
+			kind.Below = []document.Block{say("has no usual place: name the " + what + map[bool]string{true: ", or - for standard input"}[k.Stream])}
 		}
 		for _, p := range k.Places {
-			fmt.Fprintf(&out, "  %s  %s\n", ui.Clean(ui.Tilde(p.Path, home)), p.summary())
+			var facts document.Facts
 			if p.Error != "" {
-				out.WriteString(ui.Hang("    ", "    ", ui.Ended(ui.Clean(p.Error)), screen.TextWidth()))
+				facts = append(facts, words(ui.Ended(p.Error)))
 			}
 			if p.Store != nil && p.Store.Versions != "" {
-				out.WriteString(ui.Hang("    ", "    ", ui.Clean(p.Store.Versions), screen.TextWidth()))
+				facts = append(facts, words(p.Store.Versions))
 			}
+			kind.Below = append(kind.Below, document.Line(words(ui.Tilde(p.Path, home)+"  ", p.summary())), facts)
 		}
+		doc = append(doc, document.List{kind})
 	}
-	_, err := io.WriteString(screen, out.String())
-	return err
+	return document.Lines(screen)(doc)
 }
 
-func (p *KnownPlace) summary() string {
+func (p *KnownPlace) summary() document.Text {
 	switch {
 	case p.Store != nil:
-		facts := []string{"schema " + ui.Clean(p.Store.Generation), ui.Bytes(p.Store.Bytes)}
+		facts := []string{"schema " + p.Store.Generation, ui.Bytes(p.Store.Bytes)}
 		if live := writer(p.Store); live != "" {
 			facts = append(facts, live)
 		}
-		return ui.Green.Render("found") + ", " + strings.Join(facts, ", ")
+		return words(span(document.Good, "found"), ", "+strings.Join(facts, ", "))
 	case p.Found:
-		return ui.Yellow.Render("a file, but it cannot be read as a store")
+		return words(span(document.Notice, "a file, but it cannot be read as a store"))
 	}
-	return ui.Dim.Render("nothing there")
+	return words(span(document.Quiet, "nothing there"))
 }
 
 type storesDocument struct {

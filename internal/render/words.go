@@ -87,6 +87,8 @@ func roleOf(severity rules.Severity) document.Role {
 	return [...]document.Role{rules.Info: document.Info, rules.Warning: document.Notice, rules.Error: document.Bad}[severity]
 }
 
+func severityOf(s rules.Severity) document.Span { return span(roleOf(s), s.String()) }
+
 // nameOf is what people call a store, as what it is.
 func nameOf(s *session.Store, home string) document.Text {
 	return document.Text{span(document.Name, storeName(s, home))}
@@ -102,4 +104,13 @@ func storeFacts(s *session.Store) []string {
 		facts = append(facts, ui.Bytes(s.Bytes))
 	}
 	return facts
+}
+
+// cells are a row of a table.
+func cells(pieces ...any) []document.Text {
+	row := make([]document.Text, len(pieces))
+	for i, piece := range pieces {
+		row[i] = words(piece)
+	}
+	return row
 }
