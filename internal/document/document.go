@@ -79,6 +79,9 @@ type Paragraph Text
 // Line is text that is not broken, because it holds what is copied.
 type Line Text
 
+// Quotation is what somebody else says.
+type Quotation Text
+
 // List is a list of items. A label stands in front of its item.
 type List []Item
 
@@ -214,6 +217,7 @@ func (Heading) block()   {}
 func (Facts) block()     {}
 func (Paragraph) block() {}
 func (Line) block()      {}
+func (Quotation) block() {}
 func (List) block()      {}
 func (Table) block()     {}
 func (Finding) block()   {}

@@ -27,6 +27,7 @@ func everything(said string) document.Document {
 		document.Gap{},
 		document.Paragraph(words),
 		document.Line(words),
+		document.Quotation(words),
 		document.List{
 			{Label: "went in", Text: document.Words("the goal"), Said: said},
 			{Label: "went in", Text: document.Words("item 2"), Said: said, Whole: true, Below: []document.Block{document.List{{Text: words}}}},
@@ -75,6 +76,7 @@ func TestEveryBlockHasAForm(t *testing.T) {
 
 plain a_b a_b
 plain a_b a_b
+    plain a_b a_b
 went in  the goal: a_b
          item 2:
          a_b
@@ -94,7 +96,7 @@ ID  WHAT           COUNT
 Next:
   sessctl check  look
 `,
-		"markdown": "# a\\_b\n\n## a\\_b\n\n`abcdef`\n\nplain `a_b` a\\_b; plain `a_b` a\\_b\n\nplain `a_b` a\\_b\n\nplain `a_b` a\\_b\n\n" +
+		"markdown": "# a\\_b\n\n## a\\_b\n\n`abcdef`\n\nplain `a_b` a\\_b; plain `a_b` a\\_b\n\nplain `a_b` a\\_b\n\nplain `a_b` a\\_b\n\n> plain `a_b` a\\_b\n\n" +
 			"- **went in** the goal: a\\_b\n- **went in** item 2\n\n  ```text\n  a_b\n  ```\n\n  - plain `a_b` a\\_b\n- **out** plain `a_b` a\\_b, plain `a_b` a\\_b\n\n" +
 			"| ID | WHAT | COUNT |\n|---|---|--:|\n| 1 | plain `a_b` a\\_b | 12 |\n\n" +
 			"- error **SC701** leak-duplicate `P:1-2` plain `a_b` a\\_b\n  - plain `a_b` a\\_b\n" +
@@ -110,7 +112,7 @@ Next:
 	for _, b := range everything("") {
 		kinds[reflect.TypeOf(b)] = true
 	}
-	if len(kinds) != 11 {
+	if len(kinds) != 12 {
 		t.Errorf("%d types of blocks are looked at here", len(kinds))
 	}
 }

@@ -73,6 +73,8 @@ func (p *Page) block(b Block) {
 		p.line(inline(Text(b)))
 	case Line:
 		p.line(inline(Text(b)))
+	case Quotation:
+		p.line("> " + inline(Text(b)))
 	case List:
 		for i := range b {
 			p.item(&b[i])

@@ -73,6 +73,8 @@ func (l *lines) blocks(list []Block, indent string) {
 			l.paragraph(Text(b), indent)
 		case Line:
 			l.out.WriteString(indent + Text(b).Styled() + "\n")
+		case Quotation:
+			l.paragraph(Text(b), indent+step+step)
 		case List:
 			l.list(b, indent)
 		case Table:

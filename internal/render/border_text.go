@@ -26,16 +26,14 @@ func (t *viewText) borders() {
 			t.borderLine(line)
 		}
 		for _, f := range fresh {
-			findingText(&t.out, f, place(f), said(f), t.paragraph)
+			t.add(findingOf(f, said(f), false))
 		}
 		t.out.WriteString("\n")
 	}
 	if len(list) > 0 {
 		t.out.WriteString(ui.Hang("", "", borderCount(t.v), t.paragraph))
 	}
-	if len(t.opts.Next) > 0 {
-		t.out.WriteString("\nNext:\n" + nextLines(t.opts.Next, t.width))
-	}
+	t.add(t.next()...)
 }
 
 const noBorders = "No call of this session started another one."

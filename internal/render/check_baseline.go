@@ -2,16 +2,17 @@ package render
 
 import (
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
 // news is "1 error, 2 infos", of the findings that no baseline knows.
-func news(findings []*check.Finding) string {
+func news(findings []*check.Finding) document.Text {
 	fresh := check.Fresh(findings)
 	if len(fresh) == 0 && len(findings) > 0 {
-		return "No new findings"
+		return words("No new findings")
 	}
-	return severities(fresh).Styled()
+	return severities(fresh)
 }
 
 // leftOut counts the findings that people are not shown, because they stand in the

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -74,7 +72,7 @@ func (c *collected) summary() string {
 			troubled++
 		}
 	}
-	text := ansi.Strip(news(findings)) + " in " + ui.Count(sessions, "session") + " of " + ui.Count(len(c.stores), "store")
+	text := news(findings).String() + " in " + ui.Count(sessions, "session") + " of " + ui.Count(len(c.stores), "store")
 	switch {
 	case troubled > 0 && len(c.stores) == 1:
 		text += ", which could not be read completely"

@@ -69,7 +69,9 @@ func (c *checkGitHub) command(a annotation) string {
 		ui.Ended(ui.Clean(reported(f))),
 		"in " + file + ", " + ui.Truncate(place(f), widestPlace),
 	}
-	lines = append(lines, consequences(f)...)
+	for _, c := range consequences(f) {
+		lines = append(lines, ui.Clean(c.String()))
+	}
 	lines = append(lines, "what it means: sessctl explain "+f.Rule.ID)
 	level := [...]string{rules.Info: "notice", rules.Warning: "warning", rules.Error: "error"}[f.Severity]
 	return workflowCommand(level, file, f.Rule.ID+" "+f.Rule.Name, strings.Join(lines, "\n"))

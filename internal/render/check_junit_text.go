@@ -1,11 +1,8 @@
 package render
 
 import (
-	"strings"
-
-	"github.com/charmbracelet/x/ansi"
-
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/document"
 )
 
 // output are the findings that fail nothing, below their sessions, and what
@@ -14,23 +11,20 @@ func (c *checkJUnit) output(s *collectedStore) string {
 	if s.result == nil {
 		return ""
 	}
-	var out strings.Builder
+	var doc document.Document
 	_, others := c.parted(s.result.Findings)
 	shown, hidden := limit(others, c.MaxFindings)
 	for i, f := range shown {
 		if i == 0 || !sameSession(shown[i-1], f) {
-			out.WriteString("\n" + c.heading(f, junitWidth) + "\n")
+			doc = append(doc, document.Gap{}, heading(f, junitWidth))
 		}
-		junitFinding(&out, f)
+		doc = append(doc, junitFinding(f))
 	}
-	for _, h := range hidden {
-		out.WriteString(h.sentence(junitWidth))
-	}
+	doc = append(doc, hiddenLines(hidden))
 	for i := range s.result.Answers {
-		out.WriteString("\n")
-		answer(&out, &s.result.Answers[i], junitWidth)
+		doc = append(append(doc, document.Gap{}), answer(&s.result.Answers[i])...)
 	}
-	return ansi.Strip(out.String())
+	return document.Unstyled(doc, junitWidth)
 }
 
 // junitWidth is the column at which texts are wrapped: the columns of a report in a
@@ -39,22 +33,16 @@ const junitWidth = 100
 
 // listing are findings as the text format prints them.
 func (c *checkJUnit) listing(findings []*check.Finding) string {
-	var out strings.Builder
-	out.WriteString("\n")
+	doc := document.Document{document.Gap{}}
 	shown, hidden := limit(findings, c.MaxFindings)
 	for _, f := range shown {
-		junitFinding(&out, f)
+		doc = append(doc, junitFinding(f))
 	}
-	for _, h := range hidden {
-		out.WriteString(h.sentence(junitWidth))
-	}
-	return ansi.Strip(out.String())
+	return document.Unstyled(append(doc, hiddenLines(hidden)), junitWidth)
 }
 
-func junitFinding(out *strings.Builder, f *check.Finding) {
-	findingText(out, f, place(f), reported(f), junitWidth)
-	out.WriteString(refusal(f, junitWidth))
-	if f.Known {
-		out.WriteString("    (known: it stands in the baseline)\n")
-	}
+func junitFinding(f *check.Finding) document.Finding {
+	found := findingOf(f, reported(f), true)
+	found.Known = f.Known
+	return found
 }

@@ -1,13 +1,13 @@
 package render
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
@@ -46,7 +46,7 @@ func (c *checkText) Unread(u Unread) {
 
 // summary is what was found in all stores together: with more than a few, also in
 // which of them, so that nobody has to look for it between the others.
-func (c *checkText) summary(out *strings.Builder) {
+func (c *checkText) summary() document.Document {
 	const few = 3
 	remarkable := slices.DeleteFunc(slices.Clone(c.sums), func(s storeSum) bool { return len(s.findings) == 0 && s.trouble == "" })
 	if len(c.sums) <= few {
@@ -63,21 +63,21 @@ func (c *checkText) summary(out *strings.Builder) {
 	if found > 0 {
 		where = ui.Number(found) + " of " + ui.Count(len(c.sums), "store")
 	}
-	fmt.Fprintf(out, "\n%s in %s%s\n", news(c.findings), where, leftOut(c.findings))
+	doc := document.Document{document.Gap{}, document.Line(words(news(c.findings), " in "+where+leftOut(c.findings)))}
 	for _, s := range remarkable {
-		gap := strings.Repeat(" ", widest-lipgloss.Width(s.name))
-		fmt.Fprintf(out, "  %s%s  %s\n", s.name, gap, s.words())
+		doc = append(doc, document.Line(words("  "+s.name+strings.Repeat(" ", widest-lipgloss.Width(s.name))+"  ", s.words())))
 	}
+	return doc
 }
 
 // words are the findings of a store and what keeps it from being checked.
-func (s *storeSum) words() string {
-	var words []string
+func (s *storeSum) words() document.Text {
+	var all document.Text
 	if len(s.findings) > 0 {
-		words = append(words, severities(s.findings).Styled())
+		all = severities(s.findings)
 	}
-	if s.trouble != "" {
-		words = append(words, ui.Yellow.Render(s.trouble))
+	if s.trouble != "" && all != nil {
+		all = words(all, ", ")
 	}
-	return strings.Join(words, ", ")
+	return words(all, span(document.Notice, s.trouble))
 }

@@ -75,7 +75,7 @@ func (p *checkPage) store(s *collectedStore) {
 	p.line("")
 	fresh := check.Fresh(s.result.Findings)
 	if len(fresh) == 0 {
-		p.line(news(s.result.Findings) + leftOut(s.result.Findings) + ".")
+		p.line(news(s.result.Findings).String() + leftOut(s.result.Findings) + ".")
 	} else {
 		p.counts(fresh)
 		p.findings(fresh)
@@ -131,7 +131,7 @@ func (p *checkPage) findings(findings []*check.Finding) {
 		p.rows = append(p.rows, p.out.Len())
 		words := escaped(ui.Ended(ui.Clean(reported(f))))
 		for _, c := range consequences(f) {
-			words += "<br>→ " + escaped(c)
+			words += "<br>→ " + escaped(c.String())
 		}
 		p.line(fmt.Sprintf("| %s | %s | %s | %s |", f.Severity, ruleLink(f.Rule), cell(ui.Truncate(place(f), widestPlace)), words))
 	}

@@ -1,10 +1,12 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -42,20 +44,18 @@ func because(p *rules.Profile, uses []check.Use) string {
 	return fmt.Sprintf(" (%s: %s, and more)", ui.Count(sessions, "session"), why[0])
 }
 
-// answer prints what a provider says to the next request of the session.
-func answer(out *strings.Builder, a *check.Answer, width int) {
-	why := a.Why
-	if why == "" {
-		why = "--profile"
-	}
-	out.WriteString(ui.Bold.Render("The next request, to "+a.Profile.Name) + " (" + ui.Clean(why) + ")\n")
+// answer is what a provider says to the next request of the session.
+func answer(a *check.Answer) document.Document {
+	head := words(span(document.Strong, "The next request, to "+a.Profile.Name), " ("+cmp.Or(a.Why, "--profile")+")")
+	var facts document.Facts
 	for _, sentence := range answerSentences(a) {
-		out.WriteString(ui.Hang("  ", "  ", sentence, width))
+		facts = append(facts, words(sentence))
 	}
+	doc := document.Document{document.Line(head), facts}
 	if a.Error != "" {
-		out.WriteString(ui.Hang("    ", "    ", ui.Clean(a.Error), width))
+		doc = append(doc, document.Quotation(words(a.Error)))
 	}
-	out.WriteString("\n")
+	return append(doc, document.Gap{})
 }
 
 // answerSentences say what becomes of the request. The provider's own words follow

@@ -18,7 +18,7 @@ const relatedMax = 100
 func sarifResultOf(f *check.Finding, at sarifArtifactLocation) sarifResult {
 	text := []string{ui.Ended(bounded(f.Reported()))}
 	for _, c := range consequences(f) {
-		text = append(text, ui.Sentence(c))
+		text = append(text, ui.Sentence(ui.Clean(c.String())))
 	}
 	out := sarifResult{
 		RuleID: f.Rule.ID, Level: sarifLevel(f.Severity), Message: plainMessage(text...),

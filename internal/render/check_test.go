@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -36,7 +37,11 @@ func TestProviderErrorTakesTwoLines(t *testing.T) {
 	finding := func(text string) *check.Finding {
 		return &check.Finding{Defect: rules.Defect{Rule: rules.Find("SC101"), Severity: rules.Error, ProviderError: text}}
 	}
-	got := refusal(finding(long), 80)
+	leads := func(f *check.Finding) string {
+		_, leads, _ := strings.Cut(document.Unstyled(document.Document{findingOf(f, "It is.", true)}, 80), "It is.\n")
+		return leads
+	}
+	got := leads(finding(long))
 	lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
 	if len(lines) != 2 || !strings.HasSuffix(lines[1], "…") || strings.HasSuffix(lines[1], "……") {
 		t.Errorf("got\n%s", got)
@@ -46,7 +51,7 @@ func TestProviderErrorTakesTwoLines(t *testing.T) {
 			t.Errorf("%d columns: %s", n, l)
 		}
 	}
-	if got := refusal(finding("short"), 80); got != "    → the next request fails with: short\n" {
+	if got := leads(finding("short")); got != "    → the next request fails with: short\n" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -82,7 +87,7 @@ func TestLimitCountsWhatItHides(t *testing.T) {
 	if len(shown) != 4 || len(left) != 2 || left[0].findings != 3 || left[1].findings != 2 {
 		t.Fatalf("got %d shown, %d rules hidden", len(shown), len(left))
 	}
-	if got, want := left[0].sentence(100), "…and 3 more of SC015 time-goes-back in 2 sessions (all of them: --max-findings 0)\n"; got != want {
+	if got, want := left[0].words(), "…and 3 more of SC015 time-goes-back in 2 sessions (all of them: --max-findings 0)"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if shown, left := limit(all, 0); len(shown) != len(all) || left != nil {

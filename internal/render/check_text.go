@@ -2,7 +2,6 @@ package render
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -16,7 +15,7 @@ import (
 // colour. text and table differ in the body only.
 type checkText struct {
 	CheckOptions
-	body func(out *strings.Builder, o *CheckOptions, findings []*check.Finding) error
+	body func(findings []*check.Finding, width int) document.Document
 
 	stores   int
 	printed  bool // something
@@ -26,10 +25,10 @@ type checkText struct {
 }
 
 func (c *checkText) Store(r *check.Result, took time.Duration) error {
-	var out strings.Builder
+	var doc document.Document
 	short := c.unremarkable(r)
 	if c.printed && !c.Quiet && (!short || !c.short) {
-		out.WriteString("\n")
+		doc = append(doc, document.Gap{})
 	}
 	c.printed, c.short = true, short
 	if !r.Recording {
@@ -39,63 +38,50 @@ func (c *checkText) Store(r *check.Result, took time.Duration) error {
 	c.findings = append(c.findings, r.Findings...)
 	switch {
 	case !short:
-		if err := c.whole(&out, r, took); err != nil {
-			return err
-		}
+		doc = append(doc, c.whole(r, took)...)
 	case !c.Quiet:
-		out.WriteString(ui.Hang("", "  ", ui.Bold.Render(storeName(r.Store, c.Home))+": "+c.verdict(r, took), c.Screen.TextWidth()))
+		doc = append(doc, document.List{entry(nameOf(r.Store, c.Home), ": ", c.verdict(r, took))})
 	}
-	_, err := io.WriteString(c.Screen, out.String())
-	return err
+	return document.Lines(c.Screen)(doc)
 }
 
-// whole prints all that is known of a store.
-func (c *checkText) whole(out *strings.Builder, r *check.Result, took time.Duration) error {
+// whole is all that is known of a store.
+func (c *checkText) whole(r *check.Result, took time.Duration) document.Document {
+	var doc document.Document
 	fresh := c.shown(r.Findings)
 	if !c.Quiet || len(fresh) > 0 {
-		c.head(out, r)
+		doc = c.head(r)
 	}
 	shown, hidden := limit(fresh, c.MaxFindings)
 	if len(shown) > 0 {
-		if err := c.body(out, &c.CheckOptions, shown); err != nil {
-			return err
-		}
-		for _, h := range hidden {
-			out.WriteString(h.sentence(c.Screen.TextWidth()))
-		}
+		doc = append(append(doc, c.body(shown, c.Screen.TextWidth())...), hiddenLines(hidden))
 	}
-	for _, a := range r.Answers {
-		answer(out, &a, c.Screen.TextWidth())
+	for i := range r.Answers {
+		doc = append(doc, answer(&r.Answers[i])...)
 	}
 	if !c.Quiet {
-		c.foot(out, r, took)
+		doc = append(doc, c.foot(r, took)...)
 	}
-	return nil
+	return doc
 }
 
 // head names the store.
-func (c *checkText) head(out *strings.Builder, r *check.Result) {
-	s, width := r.Store, c.Screen.TextWidth()
-	out.WriteString(ui.Bold.Render(storeName(s, c.Home)) + "\n")
+func (c *checkText) head(r *check.Result) document.Document {
+	name := document.Line(nameOf(r.Store, c.Home))
 	if r.Recording {
-		return
+		return document.Document{name}
 	}
-	out.WriteString(ui.Hang("  ", "  ", c.facts(r), width))
-	if s.Versions != "" {
-		out.WriteString(ui.Hang("  ", "  ", ui.Clean(s.Versions), width))
-	}
-	if judges := judges(r.Profiles); judges != "" {
-		out.WriteString(ui.Hang("  ", "  ", judges, width))
-	}
-	if live := writer(s); live != "" {
-		out.WriteString(ui.Hang("  ", "  ", live, width))
+	facts := document.Facts{words(c.facts(r))}
+	for _, fact := range []string{r.Store.Versions, judges(r.Profiles), writer(r.Store)} {
+		if fact != "" {
+			facts = append(facts, words(fact))
+		}
 	}
 	if r.Recovery != "" {
-		out.WriteString(ui.Hang("  ", "  ", ui.Red.Render("Damaged:")+" this result does not cover all of the store: "+
-			ui.Ended(ui.Clean(r.Incomplete)), width))
-		out.WriteString(ui.Hang("  ", "  ", ui.Sentence(ui.Clean(r.Recovery)), width))
+		facts = append(facts, words(span(document.Bad, "Damaged:"), " this result does not cover all of the store: "+ui.Ended(ui.Clean(r.Incomplete))),
+			words(ui.Sentence(ui.Clean(r.Recovery))))
 	}
-	out.WriteString("\n")
+	return document.Document{name, facts, document.Gap{}}
 }
 
 // facts are what a store is and how much of it was checked, on one line.
@@ -117,32 +103,33 @@ func (c *CheckOptions) sessions(r *check.Result) string {
 }
 
 // foot sums up.
-func (c *checkText) foot(out *strings.Builder, r *check.Result, took time.Duration) {
-	width := c.Screen.TextWidth()
-	if verdict := c.verdict(r, took); verdict != "" {
-		out.WriteString(ui.Hang("", "", verdict, width))
+func (c *checkText) foot(r *check.Result, took time.Duration) document.Document {
+	var doc document.Document
+	if verdict := c.verdict(r, took); verdict != nil {
+		doc = append(doc, document.Paragraph(verdict))
 	}
 	if r.Incomplete != "" && r.Recovery == "" {
-		out.WriteString(ui.Hang("", "", ui.Yellow.Render("Incomplete:")+" "+ui.Ended(ui.Clean(r.Incomplete)), width))
+		doc = append(doc, say(span(document.Notice, "Incomplete:"), " "+ui.Ended(ui.Clean(r.Incomplete))))
 	}
 	if len(check.Fresh(r.Findings)) > 0 {
 		for _, advice := range r.Store.Advice {
-			out.WriteString(ui.Hang("", "", ui.Clean(advice), width))
+			doc = append(doc, say(advice))
 		}
 	}
+	return doc
 }
 
-// verdict counts what was found, "" where nothing was looked at.
-func (c *checkText) verdict(r *check.Result, took time.Duration) string {
+// verdict counts what was found, nil where nothing was looked at.
+func (c *checkText) verdict(r *check.Result, took time.Duration) document.Text {
 	switch {
 	case r.Trees > 0 || len(r.Findings) > 0:
-		return tally(r) + counted(r, took)
+		return words(tally(r), counted(r, took))
 	case r.Incomplete != "" || r.Recording || r.Against:
-		return ""
+		return nil
 	case c.Limited:
-		return "No session of this store is among those to check."
+		return words("No session of this store is among those to check.")
 	}
-	return "There are no sessions in this store."
+	return words("There are no sessions in this store.")
 }
 
 // counted is how much was looked at: " (22 items in 0.1 s)". A recording says
@@ -162,23 +149,21 @@ func (c *checkText) Close(end Ending) error {
 	if c.Quiet {
 		return nil
 	}
-	var out strings.Builder
+	var doc document.Document
 	if c.stores > 1 {
-		c.summary(&out)
+		doc = c.summary()
 	}
 	if end.Baseline != nil {
-		out.WriteString(ui.Hang("", "", end.Baseline.sentence(), c.Screen.TextWidth()))
+		doc = append(doc, say(end.Baseline.sentence()))
 	}
 	if len(end.Next) > 0 {
-		out.WriteString(nothing(end.Baseline) + " was changed. Next:\n")
-		out.WriteString(nextLines(end.Next, c.Screen.TextWidth()))
+		doc = append(doc, document.Commands{Lead: nothing(end.Baseline) + " was changed. Next:", List: end.Next})
 	}
-	_, err := io.WriteString(c.Screen, out.String())
-	return err
+	return document.Lines(c.Screen)(doc)
 }
 
 // tally is "1 error, 2 infos in 2 of 212 sessions, 3 known findings left out".
-func tally(r *check.Result) string {
+func tally(r *check.Result) document.Text {
 	fresh, rest := check.Fresh(r.Findings), leftOut(r.Findings)
 	roots, own := map[string]bool{}, false
 	for _, f := range fresh {
@@ -191,7 +176,7 @@ func tally(r *check.Result) string {
 	sessions := ui.Number(len(roots)) + " of " + ui.Count(r.Trees, "session")
 	switch {
 	case len(fresh) == 0:
-		return news(r.Findings) + " in " + ui.Count(r.Trees, "session") + rest
+		return words(news(r.Findings), " in "+ui.Count(r.Trees, "session")+rest)
 	case r.Recording:
 		sessions = "the recording itself"
 	case own && len(roots) == 0:
@@ -199,7 +184,7 @@ func tally(r *check.Result) string {
 	case own:
 		sessions = "the store itself and " + sessions
 	}
-	return news(r.Findings) + " in " + sessions + rest
+	return words(news(r.Findings), " in "+sessions+rest)
 }
 
 // severities is "1 error, 2 infos".

@@ -1,39 +1,50 @@
 package render
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
 	"charm.land/lipgloss/v2"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
-// findingsText prints findings as blocks below a line for their session.
-func findingsText(out *strings.Builder, o *CheckOptions, findings []*check.Finding) error {
-	width := o.Screen.TextWidth()
+// findingBlocks are findings below a line for their session.
+func findingBlocks(findings []*check.Finding, width int, message func(*check.Finding) string) document.Document {
+	var doc document.Document
 	for i, f := range findings {
 		if i == 0 || !sameSession(findings[i-1], f) {
 			if i > 0 {
-				out.WriteString("\n")
+				doc = append(doc, document.Gap{})
 			}
-			out.WriteString(o.heading(f, width) + "\n")
+			doc = append(doc, heading(f, width))
 		}
-		findingText(out, f, o.place(f), said(f), width)
-		out.WriteString(refusal(f, width))
+		doc = append(doc, findingOf(f, message(f), true))
 	}
-	out.WriteString("\n")
-	return nil
+	return doc
 }
 
-// findingText prints one finding: a line that greps, and what it says.
-func findingText(out *strings.Builder, f *check.Finding, place, message string, width int) {
-	fmt.Fprintf(out, "  %s %s %s  %s\n", styleOf(f.Severity).Render(f.Severity.String()),
-		ui.Bold.Render(f.Rule.ID), f.Rule.Name, ui.Cyan.Render(place))
-	out.WriteString(ui.Hang("    ", "    ", ui.Ended(ui.Clean(message)), width))
+// findingOf is a finding, with what it leads to where that is wanted.
+func findingOf(f *check.Finding, message string, leads bool) document.Finding {
+	found := document.Finding{
+		Severity: severityOf(f.Severity), Rule: f.Rule.ID, Name: f.Rule.Name, Place: place(f), Message: words(ui.Ended(ui.Clean(message))),
+	}
+	if leads {
+		found.Consequences = consequences(f)
+	}
+	return found
+}
+
+// hiddenLines say what --max-findings left out.
+func hiddenLines(list []*hidden) document.List {
+	var items document.List
+	for _, h := range list {
+		items = append(items, entry(h.words()))
+	}
+	return items
 }
 
 func sameSession(a, b *check.Finding) bool {
@@ -41,23 +52,18 @@ func sameSession(a, b *check.Finding) bool {
 }
 
 // heading is the line of a root session: id, title, date.
-func (o *CheckOptions) heading(f *check.Finding, width int) string {
+func heading(f *check.Finding, width int) document.Line {
 	switch {
 	case f.Line != "":
-		return ui.Bold.Render("The recording itself")
+		return document.Line{span(document.Strong, "The recording itself")}
 	case f.Root == nil:
-		return ui.Bold.Render("The store itself")
+		return document.Line{span(document.Strong, "The store itself")}
 	}
 	id, day := ui.Clean(rules.Short(f.Root.ID)), date(f.Root.Created)
 	room := width - lipgloss.Width(id) - len(day) - 4
 	text := ui.Truncate(title(f.Root.Title), room)
 	gap := strings.Repeat(" ", max(0, room-lipgloss.Width(text)))
-	return strings.TrimRight(ui.Bold.Render(id)+"  "+text+gap+"  "+day, " ")
-}
-
-// place is where the finding is: in a recording, a line.
-func (o *CheckOptions) place(f *check.Finding) string {
-	return place(f)
+	return document.Line(words(span(document.Strong, id), strings.TrimRight("  "+text+gap+"  "+day, " ")))
 }
 
 // place is SESSION:ITEMS, "store" with the record for a finding of the store, or the
@@ -94,19 +100,10 @@ func itemRanges(items []int) string {
 	return strings.Join(parts, ",")
 }
 
-// refusal is what a finding leads to, each behind an arrow.
-func refusal(f *check.Finding, width int) string {
-	text := ""
-	for _, c := range consequences(f) {
-		text += pointed(c, width)
-	}
-	return text
-}
-
 // consequences are what the provider answers because of a finding, and what an
 // adapter for it sends instead; none when it minds nothing.
-func consequences(f *check.Finding) []string {
-	var all []string
+func consequences(f *check.Finding) []document.Text {
+	var all []document.Text
 	who := ""
 	if len(f.Judged) > 1 {
 		who = " to " + f.Profile.Name
@@ -119,22 +116,25 @@ func consequences(f *check.Finding) []string {
 				fails = "may fail"
 			}
 		}
-		all = append(all, "the next request"+who+" "+fails+" with: "+ui.Clean(bounded(f.ProviderError)))
+		all = append(all, words("the next request"+who+" "+fails+" with: ", span(document.Code, bounded(f.ProviderError))))
 	}
 	if f.Sent != "" {
-		all = append(all, "an adapter sends instead: "+ui.Clean(bounded(f.Sent)))
+		all = append(all, words("an adapter sends instead: "+bounded(f.Sent)))
 	}
 	return all
 }
 
-// pointed is a consequence behind an arrow, on two lines at most.
-func pointed(text string, width int) string {
-	const first, rest, most = "→ ", "      ", 2
-	lines := ui.Wrap(first+text, width-len(rest))
-	lines[0] = "    " + lines[0]
-	if len(lines) > most {
-		lines = lines[:most]
-		lines[most-1] = ui.Truncate(lines[most-1]+" …", width-len(rest))
+// findingsTable has a line a finding. The message is cut where the screen ends: text and
+// json have all of it.
+func findingsTable(findings []*check.Finding, _ int) document.Document {
+	table := document.Table{Columns: []document.Column{{Name: "SEVERITY"}, {Name: "RULE"}, {Name: "NAME"}, {Name: "PLACE"}, {Name: "MESSAGE", Give: document.Cut}}}
+	for _, f := range findings {
+		table.Rows = append(table.Rows, cells(severityOf(f.Severity), f.Rule.ID, f.Rule.Name, ui.Truncate(place(f), widestPlace), said(f)))
 	}
-	return strings.Join(lines, "\n"+rest) + "\n"
+	return document.Document{table, document.Gap{}}
+}
+
+// findingsText has them as blocks.
+func findingsText(findings []*check.Finding, width int) document.Document {
+	return append(findingBlocks(findings, width, said), document.Gap{})
 }

@@ -17,8 +17,6 @@ type hidden struct {
 	sessions map[string]bool
 }
 
-func (h *hidden) sentence(width int) string { return ui.Hang("", "  ", h.words(), width) }
-
 func (h *hidden) words() string {
 	where := ""
 	if len(h.sessions) > 0 {

@@ -7,6 +7,7 @@ import (
 	"charm.land/lipgloss/v2"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -133,59 +134,45 @@ func (t *replayText) Close(end ReplayEnd) error {
 	if err := t.begin(); err != nil {
 		return err
 	}
-	var out strings.Builder
+	var doc document.Document
 	if len(end.Findings) > 0 || !t.Quiet {
-		out.WriteString("\n")
+		doc = append(doc, document.Gap{})
 	}
-	if len(end.Findings) > 0 {
-		if err := t.findings(&out, end.Findings); err != nil {
-			return err
+	if len(end.Findings) > 0 { // as check says them
+		body := findingsText
+		if t.table {
+			body = findingsTable
 		}
+		shown, hidden := limit(end.Findings, t.MaxFindings)
+		doc = append(append(doc, body(shown, t.Screen.TextWidth())...), hiddenLines(hidden))
 	}
 	if !t.Quiet {
-		t.tally(&out, end.Findings)
+		doc = append(doc, t.tally(end.Findings)...)
 		if len(end.Next) > 0 {
-			out.WriteString("\nNext:\n" + nextLines(end.Next, t.Screen.TextWidth()))
+			doc = append(doc, document.Gap{}, document.Commands{Lead: "Next:", List: end.Next})
 		}
 	}
-	if err := t.write(out.String()); err != nil {
+	if err := t.write(document.OnScreen(t.Screen, doc...)); err != nil {
 		return err
 	}
 	return t.out.Flush()
 }
 
-// findings prints what is wrong with the recording, as check does.
-func (t *replayText) findings(out *strings.Builder, findings []*check.Finding) error {
-	opts := CheckOptions{Screen: t.Screen}
-	body := findingsText
-	if t.table {
-		body = findingsTable
-	}
-	shown, hidden := limit(findings, t.MaxFindings)
-	if err := body(out, &opts, shown); err != nil {
-		return err
-	}
-	for _, h := range hidden {
-		out.WriteString(h.sentence(t.Screen.TextWidth()))
-	}
-	return nil
-}
-
 // tally counts: "54 events in 19 rows (9 persist, 6 skip), 1 delegation".
-func (t *replayText) tally(out *strings.Builder, findings []*check.Finding) {
-	s, width := t.summary, t.Screen.TextWidth()
-	out.WriteString(ui.Hang("", "", fmt.Sprintf("%s in %s (%s persist, %s skip), %s", ui.Count(s.Events, "event"),
-		ui.Count(s.Rows, "row"), ui.Number(s.Persist), ui.Number(s.Skip), ui.Count(s.Delegations, "delegation")), width))
+func (t *replayText) tally(findings []*check.Finding) document.Document {
+	s := t.summary
+	doc := document.Document{say(fmt.Sprintf("%s in %s (%s persist, %s skip), %s", ui.Count(s.Events, "event"),
+		ui.Count(s.Rows, "row"), ui.Number(s.Persist), ui.Number(s.Skip), ui.Count(s.Delegations, "delegation")))}
 	if s.Disagreements > 0 {
 		decides, other := compared(t.Model)
-		out.WriteString(ui.Hang("", "", ui.Yellow.Render(disagreeSign)+" "+ui.Count(s.Disagreements, "row")+
-			" on which the "+decides.String()+" model and the "+other.String()+" model disagree", width))
+		doc = append(doc, say(span(document.Notice, disagreeSign), " "+ui.Count(s.Disagreements, "row")+
+			" on which the "+decides.String()+" model and the "+other.String()+" model disagree"))
 	}
 	if t.odd > 0 {
-		out.WriteString(ui.Hang("", "", ui.Red.Render(oddSign)+" "+ui.Count(t.odd, "row")+
-			" on which an event does not fit what came before", width))
+		doc = append(doc, say(span(document.Bad, oddSign), " "+ui.Count(t.odd, "row")+" on which an event does not fit what came before"))
 	}
 	if len(findings) > 0 {
-		out.WriteString(severities(findings).Styled() + " in the recording\n")
+		doc = append(doc, document.Line(words(severities(findings), " in the recording")))
 	}
+	return doc
 }

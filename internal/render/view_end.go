@@ -1,6 +1,7 @@
 package render
 
 import (
+	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/ui"
 	"github.com/sessctl/sessctl/internal/view"
 )
@@ -8,27 +9,36 @@ import (
 // end prints what is wrong with the sessions shown, and what to type next.
 func (t *viewText) end() {
 	v := t.v
+	var doc document.Document
 	if len(v.Shown.Rows) > 0 || v.Request != nil {
-		t.out.WriteString("\n")
+		doc = append(doc, document.Gap{})
 	}
 	switch {
 	case len(v.Findings) > 0:
-		t.out.WriteString(severities(v.Findings).Styled() + "\n")
+		doc = append(doc, document.Line(severities(v.Findings)))
 	case v.Request == nil || v.Request.Refusal() == nil:
-		t.out.WriteString(ui.Green.Render(healthy(v)) + "\n")
+		doc = append(doc, document.Line{span(document.Good, healthy(v))})
 	}
 	for _, f := range v.Findings {
-		findingText(&t.out, f, place(f), said(f), t.paragraph)
-		if v.Request == nil {
-			t.out.WriteString(refusal(f, t.paragraph))
-		}
+		doc = append(doc, findingOf(f, said(f), v.Request == nil))
 	}
 	if v.Others > 0 {
-		t.out.WriteString(others(v) + "\n")
+		doc = append(doc, document.Line(words(others(v))))
 	}
-	if len(t.opts.Next) > 0 {
-		t.out.WriteString("\nNext:\n" + nextLines(t.opts.Next, t.width))
+	t.add(append(doc, t.next()...)...)
+}
+
+// next are the commands to type.
+func (t *viewText) next() document.Document {
+	if len(t.opts.Next) == 0 {
+		return nil
 	}
+	return document.Document{document.Gap{}, document.Commands{Lead: "Next:", List: t.opts.Next}}
+}
+
+// add prints blocks.
+func (t *viewText) add(doc ...document.Block) {
+	t.out.WriteString(document.OnScreen(t.opts.Screen, doc...))
 }
 
 // healthy is what is said where nothing is wrong.

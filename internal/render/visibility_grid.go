@@ -113,3 +113,6 @@ type gridCell struct {
 var verdictStyles = map[string]lipgloss.Style{
 	"yes": ui.Green, seenSign: ui.Green, ownSign: ui.Green, "no": ui.Yellow, sameSign: ui.Dim,
 }
+
+// columnGap stands between the columns of a table.
+const columnGap = "  "

@@ -5,6 +5,7 @@ import (
 
 	"charm.land/lipgloss/v2"
 
+	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/ui"
@@ -31,9 +32,7 @@ func (t *viewText) visibility() {
 		t.out.WriteString("\n")
 	}
 	t.out.WriteString(visibilityCount(v) + "\n")
-	if len(t.opts.Next) > 0 {
-		t.out.WriteString("\nNext:\n" + nextLines(t.opts.Next, t.width))
-	}
+	t.add(t.next()...)
 }
 
 // visibilityHead names the viewer and the model.
@@ -70,12 +69,11 @@ func (t *viewText) matrix(table *visibilityTable) {
 // legend says which viewer a column stands for.
 func (t *viewText) legend(table *visibilityTable) {
 	v := table.v
-	columns := []tableColumn{{name: ""}, {name: "viewer"}, {name: "agent"}}
+	list := document.Table{Columns: []document.Column{{Name: ""}, {Name: "viewer", Give: document.Tail}, {Name: "agent"}}}
 	if table.sets {
-		columns = append(columns, tableColumn{name: "tokens"})
+		list.Columns = append(list.Columns, document.Column{Name: "tokens"})
 	}
-	columns = append(columns, tableColumn{name: "sees", right: true})
-	var rows [][]string
+	list.Columns = append(list.Columns, document.Column{Name: "sees", Right: true})
 	for i := range v.Viewers {
 		viewer := &v.Viewers[i]
 		name := view.Label(viewer.Branch)
@@ -85,14 +83,13 @@ func (t *viewText) legend(table *visibilityTable) {
 		if viewer.Scope != "" {
 			name += " (scope " + viewer.Scope + ")"
 		}
-		row := []string{letters(i), ui.Clean(name), ui.Excerpt(viewer.Agent, 20)}
+		row := cells(letters(i), name, ui.Excerpt(viewer.Agent, 20))
 		if table.sets {
-			row = append(row, view.Label(viewer.Set))
+			row = append(row, words(view.Label(viewer.Set)))
 		}
-		rows = append(rows, append(row, sees(v, viewer)))
+		list.Rows = append(list.Rows, append(row, words(sees(v, viewer))))
 	}
-	fit(columns, rows, t.width, 1, ui.Tail)
-	_ = writeTable(&t.out, columns, rows) // a builder takes everything
+	t.add(list)
 }
 
 // holders prints the distribution of tokens.

@@ -4,17 +4,11 @@ import (
 	"strings"
 	"time"
 
-	"charm.land/lipgloss/v2"
-
 	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/ui"
 )
-
-func styleOf(severity rules.Severity) lipgloss.Style {
-	return [...]lipgloss.Style{rules.Info: ui.Blue, rules.Warning: ui.Yellow, rules.Error: ui.Red}[severity]
-}
 
 // title is a session's title for people.
 func title(text string) string {
