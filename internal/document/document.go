@@ -33,6 +33,7 @@ type Role uint8
 const (
 	Plain    Role = iota
 	Strong        // what a reader looks for
+	Lead          // what an item is about, in front of it
 	Emphasis      // a remark in passing
 	Name          // what a store or a session is called
 	Code          // what is typed, or stands in a store, letter for letter

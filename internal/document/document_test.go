@@ -174,3 +174,11 @@ func TestALineEndsWithTheScreen(t *testing.T) {
 		}
 	}
 }
+
+func TestAReferenceOfGitHubIsText(t *testing.T) {
+	for in, want := range map[string]string{"see GH-26": `see GH-<!-- -->26`, "gh-1": "gh-<!-- -->1", "GH-x a-1": "GH-x a-1"} {
+		if got := printed(t, "markdown", 80, document.Document{document.Paragraph(document.Words(in))}); got != want+"\n" {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}

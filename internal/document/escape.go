@@ -10,9 +10,9 @@ import (
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
-// Escaped is text on one line that a Markdown renderer shows as it is: no emphasis, link,
+// escaped is text on one line that a Markdown renderer shows as it is: no emphasis, link,
 // image, formula or HTML.
-func Escaped(text string) string {
+func escaped(text string) string {
 	text = ui.Clean(text)
 	var b strings.Builder
 	for i, r := range text {

@@ -35,8 +35,7 @@ type Page struct {
 // Add prints blocks. An empty line stands between two that are no lists.
 func (p *Page) Add(list ...Block) {
 	for _, b := range list {
-		switch b.(type) {
-		case Gap, Commands:
+		if isNothing(b) {
 			continue
 		}
 		if p.depth == 0 && p.last != nil && (!isList(p.last) || !isList(b)) {
@@ -45,6 +44,21 @@ func (p *Page) Add(list ...Block) {
 		p.last = b
 		p.block(b)
 	}
+}
+
+// isNothing reports whether a page has nothing of a block.
+func isNothing(b Block) bool {
+	switch b := b.(type) {
+	case Gap, Commands:
+		return true
+	case List:
+		return len(b) == 0
+	case Changes:
+		return len(b) == 0
+	case Facts:
+		return len(b) == 0
+	}
+	return false
 }
 
 func isList(b Block) bool {
@@ -133,14 +147,14 @@ func (p *Page) below(list ...Block) {
 func (p *Page) item(it *Item) {
 	text := "- "
 	if it.Label != "" {
-		text += "**" + Escaped(it.Label) + "** "
+		text += "**" + escaped(it.Label) + "** "
 	}
 	text += inline(it.Text)
 	if len(it.More) > 0 {
 		text += ", " + inline(it.More)
 	}
 	if it.Said != "" && !it.Whole {
-		text += ": " + Escaped(ui.Excerpt(it.Said, Columns))
+		text += ": " + escaped(ui.Excerpt(it.Said, Columns))
 	}
 	p.line(text)
 	if it.Whole {
@@ -160,7 +174,7 @@ func (p *Page) change(c *Change) {
 func (p *Page) table(t Table) {
 	names, rule := "", ""
 	for _, c := range t.Columns {
-		names += "| " + Escaped(c.Name) + " "
+		names += "| " + escaped(c.Name) + " "
 		rule += "|---"
 		if c.Right {
 			rule = strings.TrimSuffix(rule, "---") + "--:"
@@ -184,7 +198,7 @@ func (p *Page) source(s Source) {
 		return
 	}
 	if s.What != "" {
-		p.line("- " + Escaped(s.What))
+		p.line("- " + escaped(s.What))
 		p.below(Source{Text: s.Text})
 		return
 	}
@@ -210,17 +224,17 @@ func inline(t Text) string {
 func (s *Span) markdown() string {
 	switch s.Role {
 	case Strong:
-		return "**" + Escaped(s.Text) + "**"
+		return "**" + escaped(s.Text) + "**"
 	case Emphasis:
-		return "*" + Escaped(s.Text) + "*"
+		return "*" + escaped(s.Text) + "*"
 	case Name, Code, Place:
 		return span(s.Text)
 	case Link:
-		return "[" + Escaped(s.Text) + "](" + s.URL + ")"
+		return "[" + escaped(s.Text) + "](" + s.URL + ")"
 	case Marked:
 		return s.Text
 	}
-	return Escaped(s.Text)
+	return escaped(s.Text)
 }
 
 // inCell is text in a cell of a table, where the ends of lines become breaks. A vertical
@@ -229,7 +243,7 @@ func inCell(t Text) string {
 	var b strings.Builder
 	for _, s := range t {
 		if s.Role == Code && strings.Contains(s.Text, "|") {
-			b.WriteString("<code>" + Escaped(s.Text) + "</code>")
+			b.WriteString("<code>" + escaped(s.Text) + "</code>")
 			continue
 		}
 		lines := []string{s.Text}

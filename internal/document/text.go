@@ -1,6 +1,7 @@
 package document
 
 import (
+	"cmp"
 	"io"
 	"strings"
 
@@ -41,7 +42,7 @@ func (t Text) Styled() string {
 }
 
 var styles = [...]*lipgloss.Style{
-	Strong: &ui.Bold, Name: &ui.Bold, Place: &ui.Cyan, Quiet: &ui.Dim, Good: &ui.Green, Info: &ui.Blue, Notice: &ui.Yellow, Bad: &ui.Red,
+	Strong: &ui.Bold, Lead: &ui.Bold, Name: &ui.Bold, Place: &ui.Cyan, Quiet: &ui.Dim, Good: &ui.Green, Info: &ui.Blue, Notice: &ui.Yellow, Bad: &ui.Red,
 	Marked: nil,
 }
 
@@ -80,7 +81,7 @@ func (l *lines) blocks(list []Block, indent string) {
 		case Table:
 			l.table(b)
 		case Finding:
-			l.finding(b, indent+step)
+			l.finding(b, cmp.Or(indent, step))
 		case Changes:
 			l.changes(b, indent+step+step)
 		case Source:

@@ -134,14 +134,6 @@ func TestTheFileOfAnAnnotationIsClean(t *testing.T) {
 	}
 }
 
-func TestAReferenceOfGitHubIsText(t *testing.T) {
-	for in, want := range map[string]string{"see GH-26": `see GH-<!-- -->26`, "gh-1": "gh-<!-- -->1", "GH-x a-1": "GH-x a-1"} {
-		if got := escaped(in); got != want {
-			t.Errorf("%q: got %q, want %q", in, got, want)
-		}
-	}
-}
-
 // TestAnyTextKeepsItsCellOfATable counts the bars that end cells.
 func TestAnyTextKeepsItsCellOfATable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

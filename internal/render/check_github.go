@@ -55,7 +55,7 @@ func (c *checkGitHub) Close(end Ending) error {
 	if _, err := io.WriteString(c.Screen.Plain(), out.String()); err != nil || c.StepSummary == nil {
 		return err
 	}
-	_, err := io.WriteString(c.StepSummary, c.page(end).upTo(stepSummarySize))
+	_, err := io.WriteString(c.StepSummary, summaryPage(c.page(end), stepSummarySize))
 	return err
 }
 

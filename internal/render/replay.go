@@ -141,6 +141,9 @@ func (r *replayRows) write(text string) error {
 	return err
 }
 
+// Write is write for printers.
+func (r *replayRows) Write(p []byte) (int, error) { return len(p), r.write(string(p)) }
+
 // recording is what people call the recording.
 func (o *ReplayOptions) recording() string {
 	return storeName(&session.Store{Path: o.Path}, o.Home)

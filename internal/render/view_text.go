@@ -7,6 +7,7 @@ import (
 
 	"charm.land/lipgloss/v2"
 
+	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/ui"
 	"github.com/sessctl/sessctl/internal/view"
@@ -26,9 +27,9 @@ func View(format string, v *view.View, opts ViewOptions) error {
 	case "json":
 		return JSON(opts.Screen.Plain(), viewDocumentOf(v, opts.Full))
 	case "markdown":
-		return viewMarkdown(v, opts)
+		return document.New(format, opts.Screen)(viewPage{opts.Full}.document(v))
 	case "mermaid":
-		return visibilityMermaid(v, opts)
+		return document.New(format, opts.Screen)(document.Document{visibilityDiagram(v, opts.Full)})
 	}
 	t := &viewText{v: v, opts: opts, width: opts.Screen.Width, paragraph: opts.Screen.TextWidth()}
 	t.head()
@@ -36,7 +37,7 @@ func View(format string, v *view.View, opts ViewOptions) error {
 	case v.Visibility != nil:
 		t.visibility()
 	case v.Borders != nil:
-		t.borders()
+		t.add(append(borders(v, opts.Full), t.next()...)...)
 	case v.Request != nil:
 		t.request()
 		t.end()

@@ -2,11 +2,11 @@ package render
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/replay"
 )
@@ -18,7 +18,6 @@ import (
 // has no place for findings.
 type replayDiagram struct {
 	*replayRows
-	begun bool
 	names map[string]string        // of participants, by session
 	alias map[*replay.Frame]string // of delegations that are open
 	run   string                   // the run's own participant
@@ -26,6 +25,8 @@ type replayDiagram struct {
 	open  []openArrow
 	notes []string // that wait for more of their kind
 	over  string   // their participant
+	print document.Printer
+	steps document.Diagram // that are not printed yet
 }
 
 // openArrow is a delegation that is open: the return arrow goes the other way.
@@ -37,71 +38,56 @@ type openArrow struct {
 func newReplayDiagram(opts ReplayOptions) *replayDiagram {
 	opts.All = false
 	d := &replayDiagram{names: map[string]string{}, alias: map[*replay.Frame]string{}}
-	d.replayRows = newReplayRows(opts, opts.Screen.Plain(), d.row)
+	d.replayRows = newReplayRows(opts, opts.Screen.Plain(), func(r *recording.Row) error {
+		d.row(r)
+		return d.flush()
+	})
+	d.print = document.Mermaid(d.replayRows)
 	return d
+}
+
+func (d *replayDiagram) flush() error {
+	steps := d.steps
+	d.steps = nil
+	return d.print(document.Document{steps})
 }
 
 func (d *replayDiagram) Close(end ReplayEnd) error {
 	if err := d.end(&end); err != nil {
 		return err
 	}
-	if err := d.begin(); err != nil {
-		return err
-	}
-	if err := d.release(""); err != nil {
-		return err
-	}
-	if err := d.flushNotes(); err != nil {
-		return err
-	}
+	d.release("")
+	d.flushNotes()
 	for _, o := range slices.Backward(d.open) {
-		if err := d.line("deactivate %s", o.to); err != nil {
-			return err
-		}
+		d.steps = append(d.steps, document.Step{Kind: document.Release, From: o.to})
+	}
+	if err := d.flush(); err != nil {
+		return err
 	}
 	return d.out.Flush()
 }
 
-func (d *replayDiagram) begin() error {
-	if d.begun {
-		return nil
-	}
-	d.begun = true
-	return d.write("sequenceDiagram\n")
-}
-
-func (d *replayDiagram) line(format string, args ...any) error {
-	return d.write("    " + fmt.Sprintf(format, args...) + "\n")
-}
-
-// row prints the arrows and the notes of a row.
-func (d *replayDiagram) row(r *recording.Row) error {
-	if err := d.begin(); err != nil {
-		return err
-	}
+// row draws the arrows and the notes of a row.
+func (d *replayDiagram) row(r *recording.Row) {
 	if r.Kind == recording.UserMessage && r.Agent == "" && d.held == nil && d.names[r.Target] == "" {
 		held := *r
 		d.held = &held
-		return nil
+		return
 	}
-	if err := d.release(runAgent(r)); err != nil {
-		return err
-	}
+	d.release(runAgent(r))
 	if r.Depth > r.Before {
-		return d.delegate(r)
+		d.delegate(r)
+		return
 	}
 	if r.Depth < r.Before {
-		if err := d.returns(r); err != nil {
-			return err
-		}
+		d.returns(r)
 	}
-	if r.Action == replay.Persist && !piece(r) {
-		return d.arrow(r)
+	switch {
+	case r.Action == replay.Persist && !piece(r):
+		d.arrow(r)
+	case r.Action == replay.Skip || r.Anomaly != nil || r.Disagree() || r.Kind == recording.Failed || r.Kind == recording.Restarted:
+		d.note(r)
 	}
-	if r.Action == replay.Skip || r.Anomaly != nil || r.Disagree() || r.Kind == recording.Failed || r.Kind == recording.Restarted {
-		return d.note(r)
-	}
-	return nil
 }
 
 // runAgent is the agent of the run's own session, "" when the row does not name it.
@@ -113,14 +99,14 @@ func runAgent(r *recording.Row) string {
 }
 
 // release prints the message that is held: now it is known whom it is for.
-func (d *replayDiagram) release(agent string) error {
+func (d *replayDiagram) release(agent string) {
 	r := d.held
 	if r == nil {
-		return nil
+		return
 	}
 	d.held = nil
 	r.Agent = cmp.Or(agent, "session")
-	return d.row(r)
+	d.row(r)
 }
 
 // piece reports whether a row is told with the message that it becomes part of.
@@ -130,63 +116,51 @@ func piece(r *recording.Row) bool {
 
 // arrow shows what is stored in the session: as said to or by the user, or by the
 // session to itself.
-func (d *replayDiagram) arrow(r *recording.Row) error {
+func (d *replayDiagram) arrow(r *recording.Row) {
 	answer := r.Kind == recording.MessageAdded && len(r.Calls) == 0 && r.Call == ""
 	user := ""
 	if r.Kind == recording.UserMessage || answer {
-		var err error
-		if user, err = d.participant("\x00user", "user"); err != nil {
-			return err
-		}
+		user = d.participant("\x00user", "user")
 	}
-	at, err := d.session(r)
+	at := d.session(r)
 	switch {
-	case err != nil:
-		return err
 	case answer:
-		return d.send(at, "-->>", user, arrowWords(r, d.Model))
+		d.send(document.Answer, at, user, arrowWords(r, d.Model))
 	case user != "":
-		return d.send(user, "->>", at, arrowWords(r, d.Model))
+		d.send(document.Send, user, at, arrowWords(r, d.Model))
+	default:
+		d.send(document.Send, at, at, arrowWords(r, d.Model))
 	}
-	return d.send(at, "->>", at, arrowWords(r, d.Model))
 }
 
-func (d *replayDiagram) send(from, arrow, to, words string) error {
-	if err := d.flushNotes(); err != nil {
-		return err
-	}
-	return d.line("%s%s%s: %s", from, arrow, to, mermaidText(words))
+func (d *replayDiagram) send(kind document.StepKind, from, to, words string) {
+	d.flushNotes()
+	d.steps = append(d.steps, document.Step{Kind: kind, From: from, To: to, Lines: []string{words}})
 }
 
 // delegate draws the arrow to a sub-session.
-func (d *replayDiagram) delegate(r *recording.Row) error {
+func (d *replayDiagram) delegate(r *recording.Row) {
 	var caller *replay.Frame
 	if r.Frame != nil {
 		caller = r.Frame.Parent
 	}
-	from, err := d.frame(caller, "")
-	if err != nil {
-		return err
-	}
-	to, err := d.frame(r.Frame, r.Agent)
-	if err != nil {
-		return err
-	}
+	from := d.frame(caller, "")
+	to := d.frame(r.Frame, r.Agent)
 	call := r.Call
 	if call == "" && r.Frame != nil {
 		call = r.Frame.Call
 	}
 	d.open = append(d.open, openArrow{r.Frame, call, from, to})
-	return d.send(from, "->>+", to, delegationWords(call, diagramColumns)+" opens")
+	d.send(document.Open, from, to, delegationWords(call, diagramColumns)+" opens")
 }
 
 // returns draws an arrow back for every delegation that a row closes: the one that
 // it names, else the last ones.
-func (d *replayDiagram) returns(r *recording.Row) error {
+func (d *replayDiagram) returns(r *recording.Row) {
 	for range r.Before - r.Depth {
 		at := len(d.open) - 1
 		if at < 0 {
-			return nil
+			return
 		}
 		named := slices.IndexFunc(d.open, func(o openArrow) bool {
 			return r.Call != "" && o.call == r.Call || r.Kind == recording.StreamStopped && o.frame == r.Frame
@@ -197,36 +171,25 @@ func (d *replayDiagram) returns(r *recording.Row) error {
 		o := d.open[at]
 		d.open = slices.Delete(d.open, at, at+1)
 		delete(d.alias, o.frame)
-		if err := d.send(o.to, "-->>-", o.from, delegationWords(o.call, diagramColumns)+" closes"); err != nil {
-			return err
-		}
+		d.send(document.Close, o.to, o.from, delegationWords(o.call, diagramColumns)+" closes")
 	}
-	return nil
 }
 
 // note collects what is said about one session in a row, a few lines at a time.
-func (d *replayDiagram) note(r *recording.Row) error {
+func (d *replayDiagram) note(r *recording.Row) {
 	const most = 6
-	at, err := d.session(r)
-	if err != nil {
-		return err
-	}
+	at := d.session(r)
 	if at != d.over || len(d.notes) == most {
-		if err := d.flushNotes(); err != nil {
-			return err
-		}
+		d.flushNotes()
 	}
-	d.over, d.notes = at, append(d.notes, mermaidText(skipWords(r, d.Model)))
-	return nil
+	d.over, d.notes = at, append(d.notes, skipWords(r, d.Model))
 }
 
-func (d *replayDiagram) flushNotes() error {
-	if len(d.notes) == 0 {
-		return nil
+func (d *replayDiagram) flushNotes() {
+	if len(d.notes) > 0 {
+		d.steps = append(d.steps, document.Step{Kind: document.Note, From: d.over, Lines: d.notes})
+		d.notes = nil
 	}
-	text := strings.Join(d.notes, "<br/>")
-	d.notes = nil
-	return d.line("Note over %s: %s", d.over, text)
 }
 
 // skipWords say what is not stored here, and why where that is not told by the
@@ -258,4 +221,62 @@ func arrowWords(r *recording.Row, model recording.Model) string {
 		words += ", " + about[0]
 	}
 	return strconv.FormatInt(r.Line, 10) + " " + words
+}
+
+// session is the participant that a row belongs to: that of its frame, else of the
+// session that it would be stored in, else of the run.
+func (d *replayDiagram) session(r *recording.Row) string {
+	switch {
+	case r.Frame != nil && (r.Target == "" || r.Target == r.Frame.Child):
+		return d.frame(r.Frame, r.Agent)
+	case r.Target == "":
+		return d.frame(nil, r.Agent)
+	}
+	name := d.participant(r.Target, participantWords(r.Agent, r.Target))
+	if r.Frame == nil && r.Action == replay.Persist {
+		d.run = name
+	}
+	return name
+}
+
+// frame is the participant of an open delegation, or of the run for nil. Where its
+// session is not known it has none but its agent's name.
+func (d *replayDiagram) frame(f *replay.Frame, agent string) string {
+	switch {
+	case f == nil && d.run != "":
+		return d.run
+	case f == nil:
+		d.run = d.participant("", participantWords(agent, ""))
+		return d.run
+	case d.alias[f] != "":
+		return d.alias[f]
+	}
+	place := f.Child
+	if place == "" {
+		place = "\x00" + strconv.Itoa(len(d.names))
+	}
+	d.alias[f] = d.participant(place, participantWords(f.Agent, f.Child))
+	return d.alias[f]
+}
+
+// participant is the short name of a place in the diagram, which appears when it
+// is named first.
+func (d *replayDiagram) participant(place, label string) string {
+	if name := d.names[place]; name != "" {
+		return name
+	}
+	d.flushNotes()
+	name := "p" + strconv.Itoa(len(d.names))
+	d.names[place] = name
+	d.steps = append(d.steps, document.Step{Kind: document.Enter, From: name, Lines: []string{label}})
+	return name
+}
+
+// participantWords name a session by its agent and its id.
+func participantWords(agent, id string) string {
+	words := cmp.Or(strings.TrimSpace(agent), "session")
+	if id != "" {
+		words += " " + shortID(id)
+	}
+	return words
 }

@@ -5,63 +5,40 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/ui"
 	"github.com/sessctl/sessctl/internal/view"
 )
 
-// borders print what passed between sessions and their children.
-func (t *viewText) borders() {
-	list := t.v.Borders
-	if len(list) == 0 {
-		t.out.WriteString(ui.Hang("", "", noBorders, t.paragraph))
+// borders are what passed between sessions and their children.
+func borders(v *view.View, full bool) document.Document {
+	if len(v.Borders) == 0 {
+		return document.Document{say(noBorders)}
 	}
+	var doc document.Document
 	told := map[*check.Finding]bool{}
-	for i := range list {
-		b := &list[i]
+	for i := range v.Borders {
+		b := &v.Borders[i]
 		fresh, besides := crossed(b, told)
-		t.out.WriteString(ui.Hang("", "  ", ui.Bold.Render(ui.Clean(borderHead(b, t.v.Shown.Session))), t.paragraph-2))
-		for _, line := range append(borderLines(b), besides) {
-			t.borderLine(line)
+		lines := append(borderLines(b), besides)
+		for n := range lines {
+			lines[n].Whole = full
+			if lines[n].Label == "" {
+				lines[n].Label = lines[n-1].Label
+			}
 		}
+		it := document.Item{Text: words(span(document.Lead, borderHead(b, v.Shown.Session))), Below: []document.Block{lines}}
 		for _, f := range fresh {
-			t.add(findingOf(f, said(f), false))
+			it.Below = append(it.Below, findingOf(f, said(f), false))
 		}
-		t.out.WriteString("\n")
+		doc = append(doc, document.List{it}, document.Gap{})
 	}
-	if len(list) > 0 {
-		t.out.WriteString(ui.Hang("", "", borderCount(t.v), t.paragraph))
-	}
-	t.add(t.next()...)
+	return append(doc, say(borderCount(v)))
 }
 
 const noBorders = "No call of this session started another one."
-
-// borderLine prints what went in, came out or crossed, with its text: whole where that
-// is asked for, else as much as the line holds.
-func (t *viewText) borderLine(l borderLine) {
-	head := "  " + ui.Pad(l.way, len("came out")) + "  "
-	switch {
-	case l.text == "":
-		t.out.WriteString(ui.Hang(head, strings.Repeat(" ", len(head)), ui.Clean(l.what), t.paragraph))
-	case t.opts.Full:
-		t.out.WriteString(head + ui.Clean(l.what) + ":\n")
-		for _, part := range wrapped(l.text, max(t.width-len(head), leastText)) {
-			t.out.WriteString(strings.TrimRight(strings.Repeat(" ", len(head))+part.content, " ") + "\n")
-		}
-	default:
-		room := max(t.width-len(head), leastText)
-		t.out.WriteString(head + ui.Truncate(ui.WithExcerpt(ui.Clean(l.what)+":", l.text, room), room) + "\n")
-	}
-}
-
-// borderLine is one thing that passed, in words, with its text.
-type borderLine struct {
-	way  string // "went in"; "" goes on with the one before
-	what string
-	text string // stored, whole; "" for none
-}
 
 // borderHead names a call and the child that it started.
 func borderHead(b *view.Border, shown *session.Session) string {
@@ -83,20 +60,20 @@ func borderHead(b *view.Border, shown *session.Session) string {
 }
 
 // borderLines are what passed a border, but for what no rule would let pass.
-func borderLines(b *view.Border) []borderLine {
-	goal := borderLine{way: "went in", what: "a task that is not known"}
+func borderLines(b *view.Border) document.List {
+	goal := "a task that is not known"
 	if b.Goal != "" {
-		goal.what, goal.text = "the goal, "+ui.Bytes(int64(len(b.Goal))), b.Goal
+		goal = "the goal, " + ui.Bytes(int64(len(b.Goal)))
 	}
-	lines := []borderLine{goal}
+	lines := document.List{{Label: "went in", Text: words(goal), Said: b.Goal}}
 	if b.Shared > 1 && len(b.Given) == 0 {
-		lines = append(lines, borderLine{what: "nothing tells this call's request from those of the others"})
+		lines = append(lines, entry("nothing tells this call's request from those of the others"))
 	}
 	for _, i := range b.Given {
 		it := &b.Child.Items[i]
-		line := borderLine{what: fmt.Sprintf("item %d of the child, %s", i, givenWords(it))}
+		line := entry(fmt.Sprintf("item %d of the child, %s", i, givenWords(it)))
 		if it.Body != nil && it.Body.Text != b.Goal {
-			line.text = it.Body.Text
+			line.Said = it.Body.Text
 		}
 		lines = append(lines, line)
 	}
@@ -105,7 +82,7 @@ func borderLines(b *view.Border) []borderLine {
 
 // crossed are the findings about a border that no border before has told, and how many
 // there are in words.
-func crossed(b *view.Border, told map[*check.Finding]bool) (fresh []*check.Finding, line borderLine) {
+func crossed(b *view.Border, told map[*check.Finding]bool) (fresh []*check.Finding, line document.Item) {
 	var again []string
 	for _, f := range b.Crossed {
 		if told[f] {
@@ -115,17 +92,17 @@ func crossed(b *view.Border, told map[*check.Finding]bool) (fresh []*check.Findi
 		}
 		told[f] = true
 	}
-	var words []string
+	var parts []string
 	if len(fresh) > 0 {
-		words = append(words, ui.Count(len(fresh), "finding"))
+		parts = append(parts, ui.Count(len(fresh), "finding"))
 	}
 	if len(again) > 0 {
-		words = append(words, "what "+strings.Join(again, ", ")+" tells above")
+		parts = append(parts, "what "+strings.Join(again, ", ")+" tells above")
 	}
-	if len(words) == 0 {
-		words = []string{"nothing that a rule minds"}
+	if len(parts) == 0 {
+		parts = []string{"nothing that a rule minds"}
 	}
-	return fresh, borderLine{way: "besides", what: strings.Join(words, ", and ")}
+	return fresh, document.Item{Label: "besides", Text: words(strings.Join(parts, ", and "))}
 }
 
 // givenWords say what a child was given before its agent spoke.
@@ -143,11 +120,11 @@ func givenWords(it *session.Item) string {
 	return words
 }
 
-func outcomeLine(out *view.Outcome) borderLine {
+func outcomeLine(out *view.Outcome) document.Item {
 	if out == nil {
-		return borderLine{way: "came out", what: "nothing: the call has no result"}
+		return document.Item{Label: "came out", Text: words("nothing: the call has no result")}
 	}
-	words := fmt.Sprintf("item %d, %s", out.Item, ui.Bytes(int64(len(out.Result.Text))))
+	what := fmt.Sprintf("item %d, %s", out.Item, ui.Bytes(int64(len(out.Result.Text))))
 	for _, state := range []struct {
 		is   bool
 		word string
@@ -156,10 +133,10 @@ func outcomeLine(out *view.Outcome) borderLine {
 		{out.Result.Pending, "waiting for approval"}, {out.Result.Synthetic, "a placeholder"},
 	} {
 		if state.is {
-			words += ", " + state.word
+			what += ", " + state.word
 		}
 	}
-	return borderLine{way: "came out", what: words, text: out.Result.Text}
+	return document.Item{Label: "came out", Text: words(what), Said: out.Result.Text}
 }
 
 // borderCount is the count at the end.
