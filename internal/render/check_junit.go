@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -148,3 +149,98 @@ func (c *checkJUnit) parted(findings []*check.Finding) (failing, others []*check
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.3f", d.Seconds()) }
+
+// output are the findings that fail nothing, below their sessions, and what
+// providers answer.
+func (c *checkJUnit) output(s *collectedStore) string {
+	if s.result == nil {
+		return ""
+	}
+	var doc document.Document
+	_, others := c.parted(s.result.Findings)
+	shown, hidden := limit(others, c.MaxFindings)
+	for i, f := range shown {
+		if i == 0 || !sameSession(shown[i-1], f) {
+			doc = append(doc, document.Gap{}, heading(f, junitWidth))
+		}
+		doc = append(doc, junitFinding(f))
+	}
+	doc = append(doc, hiddenLines(hidden))
+	for i := range s.result.Answers {
+		doc = append(append(doc, document.Gap{}), answer(&s.result.Answers[i])...)
+	}
+	return document.Unstyled(doc, junitWidth)
+}
+
+// junitWidth is the column at which texts are wrapped: the columns of a report in a
+// browser are not known.
+const junitWidth = 100
+
+// listing are findings as the text format prints them.
+func (c *checkJUnit) listing(findings []*check.Finding) string {
+	doc := document.Document{document.Gap{}}
+	shown, hidden := limit(findings, c.MaxFindings)
+	for _, f := range shown {
+		doc = append(doc, junitFinding(f))
+	}
+	return document.Unstyled(append(doc, hiddenLines(hidden)), junitWidth)
+}
+
+func junitFinding(f *check.Finding) document.Finding {
+	found := findingOf(f, reported(f), true)
+	found.Known = f.Known
+	return found
+}
+
+// The document is valid by both schemas that people test with: that of Windy Road
+// for Ant, which wants timestamp, hostname, properties and both outputs and knows
+// neither attributes of testsuites nor outputs of a case, and that of Jenkins, which
+// wants one property at least. Texts went through ui.Clean before, so a CDATA section
+// can hold them.
+
+type junitSuites struct {
+	XMLName xml.Name     `xml:"testsuites"`
+	Suites  []junitSuite `xml:"testsuite"`
+}
+
+type junitSuite struct {
+	Package    string          `xml:"package,attr"`
+	ID         int             `xml:"id,attr"`
+	Name       string          `xml:"name,attr"`
+	Timestamp  string          `xml:"timestamp,attr"` // in UTC, without a zone
+	Hostname   string          `xml:"hostname,attr"`
+	Tests      int             `xml:"tests,attr"`
+	Failures   int             `xml:"failures,attr"`
+	Errors     int             `xml:"errors,attr"`
+	Time       string          `xml:"time,attr"` // in seconds
+	Properties []junitProperty `xml:"properties>property"`
+	Cases      []junitCase     `xml:"testcase"`
+	SystemOut  junitText       `xml:"system-out"`
+	SystemErr  junitText       `xml:"system-err"`
+}
+
+type junitProperty struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
+}
+
+// junitCase is a test. GitLab and others show its class as the suite.
+type junitCase struct {
+	ClassName string      `xml:"classname,attr"`
+	Name      string      `xml:"name,attr"`
+	Time      string      `xml:"time,attr"` // in seconds
+	Failure   *junitFault `xml:"failure"`
+	Error     *junitFault `xml:"error"`
+}
+
+// junitFault is a failure or an error. Jenkins shows the message above the text,
+// GitLab the text alone.
+type junitFault struct {
+	Type    string `xml:"type,attr"`
+	Message string `xml:"message,attr"`
+	Text    string `xml:",cdata"`
+}
+
+type junitText struct {
+	Text string `xml:",cdata"`
+}

@@ -1,11 +1,16 @@
 package render
 
 import (
+	"net/url"
+	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
@@ -107,3 +112,176 @@ func plainMessage(sentences ...string) sarifMessage {
 	text := ui.Clean(strings.TrimSpace(strings.Join(sentences, " ")))
 	return sarifMessage{Text: strings.ReplaceAll(text, "](", "] (")}
 }
+
+// relatedMax bounds the related locations of a result: GitHub shows 100 of them, and
+// rejects a file with 1,000 at one result.
+const relatedMax = 100
+
+func sarifResultOf(f *check.Finding, at sarifArtifactLocation) sarifResult {
+	text := []string{ui.Ended(bounded(f.Reported()))}
+	for _, c := range consequences(f) {
+		text = append(text, ui.Sentence(ui.Clean(c.String())))
+	}
+	out := sarifResult{
+		RuleID: f.Rule.ID, Level: sarifLevel(f.Severity), Message: plainMessage(text...),
+		Locations:    []sarifLocation{{Physical: physical(at, f.Row), Logical: []sarifLogicalLocation{logicalLocation(f)}}},
+		Related:      relatedLocations(f, at),
+		Fingerprints: sarifFingerprints{f.Fingerprint, f.Fingerprint},
+		Bag:          sarifFinding{Session: f.Session, Items: f.Items, Key: f.Row, Agent: f.Agent, Call: f.Call},
+	}
+	if f.Root != nil {
+		out.Bag.Root = f.Root.ID
+	}
+	if f.Profile != nil {
+		out.Bag.Profile = f.Profile.Name
+	}
+	if len(f.Fixes) > 0 {
+		out.Bag.Fix = &jsonFix{f.Fixes[0].Title, f.Fixes[0].Safety.String(), f.Fixes[0].Allow}
+	}
+	return out
+}
+
+// physical is a record in the file of a store. Only a stream has lines; what is no
+// line of one stands at the first, because GitHub shows no result without a line.
+func physical(at sarifArtifactLocation, row string) sarifPhysical {
+	line := int64(1)
+	if key, ok := strings.CutPrefix(row, session.TableLines+"/"); ok {
+		if n, err := strconv.ParseInt(key, 10, 64); err == nil {
+			line = max(n, 1)
+		}
+	}
+	return sarifPhysical{at, &sarifRegion{line}}
+}
+
+// logicalLocation names what a finding is about: an item, a session, or, where it is
+// the store's own, a record.
+func logicalLocation(f *check.Finding) sarifLogicalLocation {
+	if f.Root == nil {
+		return sarifLogicalLocation{f.Row, f.Row, "record"}
+	}
+	return logicalPlace(f.Place)
+}
+
+func logicalPlace(p session.Place) sarifLogicalLocation {
+	if p.Item < 0 {
+		return sarifLogicalLocation{p.Session, p.Session, "session"}
+	}
+	item := strconv.Itoa(p.Item)
+	return sarifLogicalLocation{item, p.Session + "/" + item, "item"}
+}
+
+// relatedLocations are the twins of a finding and what else it refers to.
+func relatedLocations(f *check.Finding, at sarifArtifactLocation) []sarifLocation {
+	var list []sarifLocation
+	add := func(places []session.Place, what string) {
+		for _, p := range places[:min(len(places), relatedMax-len(list))] {
+			id := len(list)
+			list = append(list, sarifLocation{
+				ID: &id, Physical: physical(at, ""), Logical: []sarifLogicalLocation{logicalPlace(p)},
+				Message: &sarifMessage{Text: what},
+			})
+		}
+	}
+	add(f.Related, "Related.")
+	add(f.Twins, "The copy that stays.")
+	return list
+}
+
+// sarifRules describes the rules that have findings, in the order of their ids, and
+// says where each stands.
+func sarifRules(stores []*collectedStore) ([]sarifRule, map[*rules.Rule]int, error) {
+	indexes := map[*rules.Rule]int{}
+	var list []*rules.Rule
+	for _, s := range stores {
+		for _, f := range s.findings() {
+			if _, seen := indexes[f.Rule]; !seen {
+				indexes[f.Rule] = 0
+				list = append(list, f.Rule)
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b *rules.Rule) int { return strings.Compare(a.ID, b.ID) })
+	described := make([]sarifRule, len(list))
+	for i, r := range list {
+		page, err := r.Page()
+		if err != nil {
+			return nil, nil, err
+		}
+		indexes[r], described[i] = i, describedRule(r, page)
+	}
+	return described, indexes, nil
+}
+
+func describedRule(r *rules.Rule, page string) sarifRule {
+	tags := []string{"repair-" + r.Safety.String()}
+	if r.Profiled {
+		tags = append(tags, "provider")
+	}
+	return sarifRule{
+		ID: r.ID, Name: pascal(r.Name), Short: sarifMessage{Text: ui.Sentence(r.Title)}, Full: sarifMessage{Text: firstParagraph(page)},
+		Help: sarifMessage{
+			Text:     "`sessctl explain " + r.ID + "` prints the page of this rule: what it finds, why it matters, and what a repair does and costs.",
+			Markdown: page,
+		},
+		HelpURI: projectURI + "/blob/main/docs/rules/" + r.ID + ".md", Defaults: sarifDefaults{sarifLevel(r.Severity)},
+		Bag: sarifRuleExtra{tags},
+	}
+}
+
+// pascal writes "leak-duplicate" as LeakDuplicate, the form that SARIF 2.1.0 shows for
+// names of rules (3.49.7) and that viewers expect.
+func pascal(name string) string {
+	var out strings.Builder
+	for word := range strings.SplitSeq(name, "-") {
+		out.WriteString(strings.ToUpper(word[:min(1, len(word))]) + word[min(1, len(word)):])
+	}
+	return out.String()
+}
+
+// firstParagraph is the text below the heading of a rule's page, on one line.
+func firstParagraph(page string) string {
+	_, below, _ := strings.Cut(page, "\n\n")
+	text, _, _ := strings.Cut(below, "\n\n")
+	return strings.ReplaceAll(text, "\n", " ")
+}
+
+// sourceRoot is the name that readers of SARIF expect for the folder that relative
+// paths begin at.
+const sourceRoot = "%SRCROOT%"
+
+// artifactLocation is where the store at a path stands: below the folder a relative
+// reference, because GitHub finds nothing else in a repository; elsewhere a file URI.
+// Standard input is no file and has only a name.
+func artifactLocation(path, folder string) sarifArtifactLocation {
+	if path == "-" {
+		return sarifArtifactLocation{URI: "stdin"}
+	}
+	if folder != "" {
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(folder, path)
+		}
+		if below, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(below) {
+			return sarifArtifactLocation{URI: relativeURI(below), Base: sourceRoot}
+		}
+	}
+	if !filepath.IsAbs(path) {
+		return sarifArtifactLocation{URI: relativeURI(path)}
+	}
+	return sarifArtifactLocation{URI: fileURI(path)}
+}
+
+// relativeURI escapes a path; the bytes of a name that are no UTF-8 too.
+func relativeURI(path string) string {
+	return (&url.URL{Path: filepath.ToSlash(path)}).String()
+}
+
+func fileURI(path string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") { // C:/data
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
+}
+
+// folderURI ends in a slash, as a base has to.
+func folderURI(path string) string { return strings.TrimSuffix(fileURI(path), "/") + "/" }

@@ -1,9 +1,13 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"charm.land/lipgloss/v2"
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/document"
@@ -208,4 +212,155 @@ func severities(findings []*check.Finding) document.Text {
 		return words("No findings")
 	}
 	return parts
+}
+
+// storeSum is what the summary of several stores says of one.
+type storeSum struct {
+	name     string
+	findings []*check.Finding
+	trouble  string // why not everything was checked, "" if it was
+}
+
+// unremarkable reports whether one line says all about a store: it is one of several,
+// and nothing is there that a person has to look at.
+func (c *checkText) unremarkable(r *check.Result) bool {
+	return c.Several && len(check.Fresh(r.Findings)) == 0 && r.Incomplete == "" && len(r.Answers) == 0 && !r.Recording
+}
+
+// sumUp takes note of a store for the summary.
+func (c *checkText) sumUp(r *check.Result) {
+	name := storeName(r.Store, c.Home)
+	at := slices.IndexFunc(c.sums, func(s storeSum) bool { return s.name == name })
+	if at < 0 {
+		at = len(c.sums)
+		c.sums = append(c.sums, storeSum{name: name})
+	}
+	c.sums[at].findings = check.Fresh(r.Findings)
+	if r.Incomplete != "" {
+		c.sums[at].trouble = "incomplete"
+	}
+}
+
+// Unread takes note of a store for the summary; what is wrong with it is on standard
+// error.
+func (c *checkText) Unread(u Unread) {
+	c.sums = append(c.sums, storeSum{name: ui.Clean(ui.Tilde(u.Store, c.Home)), trouble: "could not be read"})
+}
+
+// summary is what was found in all stores together: with more than a few, also in
+// which of them, so that nobody has to look for it between the others.
+func (c *checkText) summary() document.Document {
+	const few = 3
+	remarkable := slices.DeleteFunc(slices.Clone(c.sums), func(s storeSum) bool { return len(s.findings) == 0 && s.trouble == "" })
+	if len(c.sums) <= few {
+		remarkable = nil
+	}
+	found, widest := 0, 0
+	for _, s := range remarkable {
+		if len(s.findings) > 0 {
+			found++
+		}
+		widest = max(widest, lipgloss.Width(s.name))
+	}
+	where := ui.Count(c.stores, "store")
+	if found > 0 {
+		where = ui.Number(found) + " of " + ui.Count(len(c.sums), "store")
+	}
+	doc := document.Document{document.Gap{}, document.Line(words(news(c.findings), " in "+where+leftOut(c.findings)))}
+	for _, s := range remarkable {
+		doc = append(doc, document.Line(words("  "+s.name+strings.Repeat(" ", widest-lipgloss.Width(s.name))+"  ", s.words())))
+	}
+	return doc
+}
+
+// words are the findings of a store and what keeps it from being checked.
+func (s *storeSum) words() document.Text {
+	var all document.Text
+	if len(s.findings) > 0 {
+		all = severities(s.findings)
+	}
+	if s.trouble != "" && all != nil {
+		all = words(all, ", ")
+	}
+	return words(all, span(document.Notice, s.trouble))
+}
+
+// judges says whose requests were judged, and why: "requests judged as by
+// anthropic (the model is claude-opus-4-1) and generic (2 sessions)".
+func judges(uses []check.Use) string {
+	var words []string
+	for _, p := range check.Profiles(uses) {
+		words = append(words, p.Name+because(p, uses))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return "requests judged as by " + strings.Join(words, ", ")
+}
+
+// because is the reason for a profile in parentheses: what the sessions say,
+// with their number where they do not say the same.
+func because(p *rules.Profile, uses []check.Use) string {
+	var why []string
+	sessions := 0
+	for _, use := range uses {
+		if use.Profile == p {
+			sessions += use.Sessions
+			why = append(why, ui.Clean(use.Why))
+		}
+	}
+	switch {
+	case why[0] == "":
+		return " (--profile)"
+	case len(why) == 1:
+		return " (" + why[0] + ")"
+	}
+	return fmt.Sprintf(" (%s: %s, and more)", ui.Count(sessions, "session"), why[0])
+}
+
+// answer is what a provider says to the next request of the session.
+func answer(a *check.Answer) document.Document {
+	head := words(span(document.Strong, "The next request, to "+a.Profile.Name), " ("+cmp.Or(a.Why, "--profile")+")")
+	var facts document.Facts
+	for _, sentence := range answerSentences(a) {
+		facts = append(facts, words(sentence))
+	}
+	doc := document.Document{document.Line(head), facts}
+	if a.Error != "" {
+		doc = append(doc, document.Quotation(words(a.Error)))
+	}
+	return append(doc, document.Gap{})
+}
+
+// answerSentences say what becomes of the request. The provider's own words follow
+// where they are known.
+func answerSentences(a *check.Answer) []string {
+	var sentences []string
+	if a.Closed {
+		sentences = append(sentences, "There will be none: this sub-session is finished, and its runtime never sends it to a model again.")
+	}
+	if a.Verdict == check.Accept {
+		return append(sentences, "It is accepted, as far as is known.")
+	}
+	says, whose := "It is refused", "it"
+	if a.Voice != "" {
+		whose = "that of " + ui.Clean(a.Voice)
+		says = "That of " + ui.Clean(a.Voice) + " is refused"
+	}
+	switch {
+	case a.Verdict == check.Risk:
+		says = "Some models or servers refuse " + whose
+	case a.Closed:
+		says = "As it is stored it would be refused"
+	}
+	if a.Item >= 0 {
+		says += fmt.Sprintf(" because of item %d", a.Item)
+	}
+	if len(a.Rules) > 0 {
+		says += " (" + strings.Join(a.Rules, ", ") + ")"
+	}
+	if a.Error == "" {
+		return append(sentences, says+"; with which words is not known.")
+	}
+	return append(sentences, says+":")
 }

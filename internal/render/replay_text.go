@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -9,6 +10,7 @@ import (
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/recording"
+	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
@@ -176,3 +178,172 @@ func (t *replayText) tally(findings []*check.Finding) document.Document {
 	}
 	return doc
 }
+
+// leftColumns is how wide an id may be that is told below its row.
+const leftColumns = 40
+
+// briefEvent names the event of a row in so many columns. A switch goes without the
+// agent that it comes from, which other rows tell unless it is odd; what else has no
+// room is left.
+func briefEvent(r *recording.Row, width int, left *[]string) string {
+	words := replayEventWords(r)
+	if lipgloss.Width(words) <= width {
+		return words
+	}
+	if r.Kind != recording.Switched {
+		if replayStranger(r) {
+			words = replayEventName(r)
+			*left = append(*left, "agent "+agentWords(r.Agent))
+		}
+		return ui.Truncate(words, width)
+	}
+	words = replayEventName(r) + " →" + agentWords(r.To)
+	if lipgloss.Width(words) > width || r.Anomaly != nil {
+		*left = append(*left, agentWords(r.From)+"→"+agentWords(r.To))
+	}
+	return ui.Truncate(words, width)
+}
+
+// briefWhy says why in so many columns. Where there is no room for everything, the
+// reason is left out of a row that is about something, unless the row has a sign:
+// then it is left, as is what is odd.
+func briefWhy(r *recording.Row, width int, left *[]string) string {
+	if why := replayWhy(r, width); lipgloss.Width(why) <= width {
+		return why
+	}
+	why := briefReason(r, width)
+	if about := replaySubject(r, max(width-len("result of "), leastID)); len(about) > 0 {
+		why = about[0]
+		if r.Reason != replay.NothingStored && (r.Anomaly != nil || r.Disagree()) {
+			*left = append(*left, reasonWords(r, r.Reason, leftColumns))
+		}
+	}
+	if a := oddWords(r, leftColumns); a != "" {
+		*left = append(*left, a)
+	}
+	return why
+}
+
+// leastID is what of an id is told at the least.
+const leastID = 8
+
+// briefReason is "r1 opens" for "delegation r1 opens", and "stream ID" for "stream
+// of ID".
+func briefReason(r *recording.Row, width int) string {
+	words := replayReasons[r.Reason].words
+	if verb, ok := strings.CutPrefix(words, "{call} "); ok && r.Call != "" {
+		return callWords(r.Call, max(width-len(verb)-1, leastID)) + " " + verb
+	}
+	words = reasonWords(r, r.Reason, width)
+	if lipgloss.Width(words) > width {
+		words = strings.Replace(words, " of ", " ", 1)
+	}
+	return words
+}
+
+// replayColumn is a column of a width that follows from the screen: rows are
+// printed before the next ones are known.
+type replayColumn struct {
+	name  string
+	width int
+	gap   int                                                      // to the next column
+	cell  func(r *recording.Row, width int, left *[]string) string // clean; what has no room goes to left
+	style func(r *recording.Row) lipgloss.Style                    // nil for none
+}
+
+// The signs in front of a row, in a column of their own.
+const (
+	disagreeSign = "≠"
+	oddSign      = "!"
+	signColumns  = 1
+)
+
+func replaySign(r *recording.Row) (string, lipgloss.Style) {
+	switch {
+	case r.Anomaly != nil:
+		return oddSign, ui.Red
+	case r.Disagree():
+		return disagreeSign, ui.Yellow
+	}
+	return " ", ui.Dim
+}
+
+// replayColumns shares the width out: what is left beside the columns that are as
+// wide as they are goes to the event, the frame and the reason.
+func replayColumns(width int, table bool) []replayColumn {
+	const narrowest, tight, roomy = 60, 72, 100 // of a screen: on a narrower one lines are broken by the terminal
+	digits, gap := 4, len(columnGap)
+	switch {
+	case width < tight:
+		gap = 1
+	case width >= roomy:
+		digits = 6
+	}
+	columns := []replayColumn{
+		{name: "line", width: digits, gap: 1, style: func(*recording.Row) lipgloss.Style { return ui.Dim }},
+		{name: "event", cell: briefEvent},
+		{name: "depth", width: 5, cell: func(r *recording.Row, _ int, _ *[]string) string { return replayDepth(r) }},
+		{name: "frame", cell: frameCell},
+		{name: "action", width: 7, cell: actionCell, style: actionStyle},
+		{name: "why", cell: briefWhy},
+	}
+	columns[0].cell = func(r *recording.Row, width int, _ *[]string) string {
+		return padLeft(strconv.FormatInt(r.Line, 10), width)
+	}
+	if table {
+		columns[len(columns)-1].cell = whyCell
+	}
+	room := max(width, narrowest) - signColumns
+	last := len(columns) - 1
+	for i := range columns {
+		c := &columns[i]
+		if c.gap == 0 && i < last {
+			c.gap = gap
+		}
+		if i == 0 {
+			c.name = padLeft(c.name, c.width)
+		}
+		if table {
+			c.name = strings.ToUpper(c.name)
+		}
+		room -= c.width + c.gap
+	}
+	// Of 80 columns the event gets what "message_added assistant" takes, the frame
+	// "root/worker", and the reason "sub-session" with its id.
+	event, frame := min(room*43/100, 36), min(room*21/100, 28)
+	columns[last-4].width, columns[last-2].width, columns[last].width = event, frame, room-event-frame
+	return columns
+}
+
+func padLeft(text string, width int) string {
+	return strings.Repeat(" ", max(0, width-len(text))) + text
+}
+
+// frameCell is the path of agents; of a long one the end, which tells it from
+// others.
+func frameCell(r *recording.Row, width int, _ *[]string) string {
+	path := replayFrame(r)
+	if len(path) == 0 {
+		return nothingSign
+	}
+	names := make([]string, len(path))
+	for i, agent := range path {
+		names[i] = agentWords(agent)
+	}
+	return ui.Tail(strings.Join(names, "/"), width)
+}
+
+const nothingSign = "–"
+
+func actionCell(r *recording.Row, _ int, _ *[]string) string {
+	if r.Action == replay.None {
+		return nothingSign
+	}
+	return r.Action.String()
+}
+
+func actionStyle(r *recording.Row) lipgloss.Style {
+	return [...]lipgloss.Style{replay.Persist: ui.Green, replay.Skip: ui.Yellow, replay.None: ui.Dim}[r.Action]
+}
+
+func whyCell(r *recording.Row, width int, _ *[]string) string { return replayWhy(r, width) }

@@ -1,6 +1,12 @@
+// Package render prints results: as text for people, as tables, and in the
+// machine formats. It decides nothing; what it is given is what it shows.
 package render
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/document"
+)
 
 // Tool is the program, as machine formats name it.
 type Tool struct {
@@ -30,3 +36,6 @@ func (b Build) String() string {
 	}
 	return b.Name + " " + b.Version + " (" + strings.Join(facts, ", ") + ")"
 }
+
+// Command is a command to type, with the reason.
+type Command = document.Command
