@@ -13,7 +13,7 @@ import (
 func TestConformance(t *testing.T) {
 	const withItems = 14 // older generations have no rows that could leak
 	var samples []storetest.Sample
-	for generation := range 30 {
+	for generation := range agenttest.Latest + 1 {
 		samples = append(samples, storetest.Sample{
 			Name: fmt.Sprintf("generation %03d", generation),
 			Make: func(t *testing.T, folder string) string {

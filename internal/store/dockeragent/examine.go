@@ -43,7 +43,7 @@ func (s *schema) examine(ctx context.Context, db *sqlite.DB) error {
 			continue
 		}
 		for _, i := range d.Unique {
-			s.doubt("index %s of %s lets no two rows have the same values of %s", shown(i.Name), table, i.Columns)
+			s.doubt("index %s of %s lets no two rows have the same values of %s", shown(i.Name), table, named(i.Columns))
 		}
 		for _, t := range s.triggers {
 			if strings.EqualFold(t.Table, table) {
@@ -98,7 +98,7 @@ func (s *schema) examineKey(table string, k sqlite.ForeignKey) {
 	known := []string{"sessions.parent_id", "sessions.branch_parent_session_id", "session_items.session_id", "session_items.subsession_id"}
 	switch {
 	case k.From == table && (k.Parent != tableSessions || !slices.Contains(known, table+"."+strings.Join(k.Columns, ","))):
-		s.doubt("column %s of %s refers to table %s", shown(strings.Join(k.Columns, ", ")), table, shown(k.Parent))
+		s.doubt("column %s of %s refers to table %s", named(k.Columns), table, shown(k.Parent))
 	case k.From != table && table == tableItems && strings.EqualFold(k.Parent, table) && !slices.Contains(k.To, ""):
 		var same []string
 		for n := range k.Columns {

@@ -229,11 +229,11 @@ func TestLaterMigrationsThatMayDoHarm(t *testing.T) {
 		{rebuilt("agent_name TEXT", "agent_name TEXT NOT NULL", ""), "column agent_name of session_items needs a value",
 			"update session_items set agent_name = '' where agent_name is null"},
 		{[]string{"alter table sessions add column state text not null default 'x'", "create unique index one on sessions(working_dir, title)"},
-			"index one of sessions lets no two rows have the same values of working_dir, title", ""},
+			"index one of sessions lets no two rows have the same values of working_dir and title", ""},
 		{[]string{"create unique index once on session_items(session_id, position) where position >= 0"},
-			"index once of session_items lets no two rows have the same values of session_id, position", ""},
-		{[]string{"create unique index odd on session_items(abs(id))"}, "the same values of an expression", ""},
-		{rebuilt("position INTEGER NOT NULL", "position INTEGER NOT NULL", "UNIQUE (session_id, position)"), "the same values of session_id, position", ""},
+			"index once of session_items lets no two rows have the same values of session_id and position", ""},
+		{[]string{"create unique index odd on session_items(abs(id))"}, "the same values of \"an expression\"", ""},
+		{rebuilt("position INTEGER NOT NULL", "position INTEGER NOT NULL", "UNIQUE (session_id, position)"), "the same values of session_id and position", ""},
 		{[]string{"create trigger counts after insert on session_items begin update sessions set cost = cost where id = new.session_id; end"},
 			"trigger counts acts on changes of session_items", ""},
 		{[]string{"create trigger sees before update of title on sessions begin select 1; end"}, "trigger sees acts on changes of sessions", ""},
@@ -285,6 +285,15 @@ func TestLaterMigrationsThatMayDoHarm(t *testing.T) {
 	}
 }
 
+// An old store does not become one that can be repaired by what is new in it.
+func TestLaterMigrationOfAnOldStore(t *testing.T) {
+	found := told(t, migrated(t, 13, writeDelegation, step{"add_notes", []string{"create table notes(x)"}}))
+	if len(found) == 0 || !strings.HasPrefix(found[0], "SC002 warning: The database has migration 014_add_notes") ||
+		!strings.Contains(found[0], "is not repaired: its schema is older than docker agent v1.20.0") {
+		t.Errorf("told %q", found)
+	}
+}
+
 // asynchronous are the steps of a fork of docker agent for sub-agents that run beside their
 // caller (news of the formats, part 3), in the order of their numbers from 031 on.
 var asynchronous = []step{
@@ -305,7 +314,7 @@ func TestAsynchronousSubAgents(t *testing.T) {
 	}
 	path = migrated(t, agenttest.Latest, writeDamaged, asynchronous...)
 	_, _, err := repairtest.Repair(path)
-	if err == nil || !strings.Contains(err.Error(), "index idx_write of session_items lets no two rows have the same values of session_id, write_id") {
+	if err == nil || !strings.Contains(err.Error(), "index idx_write of session_items lets no two rows have the same values of session_id and write_id") {
 		t.Errorf("with the index: %v", err)
 	}
 	found := told(t, path)

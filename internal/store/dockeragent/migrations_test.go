@@ -36,6 +36,7 @@ func TestMigrationsToldByName(t *testing.T) {
 		{"a 029 that nobody knows", "insert into migrations values (29, '029_add_more', '', '2026-09-01T00:00:00Z')", "The database has migration 029_add_more, which sessctl does not know", true},
 		{"a number that somebody else used", "update migrations set name = '026_add_more' where id = 26", "The database has migration 026_add_more", true},
 		{"names behind other numbers", "update migrations set id = id + 100", "", true},
+		{"both under the number 029", at(recordBlobs, "029") + blobs + "insert into migrations values (30, '029_add_root_kind_to_generated_media_manifest', '', '');" + rootKind, "", true},
 		{"names that stand twice", at(recordRoot, "029") + rootKind + at(recordRoot, "030"), "", true},
 		{"no name", "insert into migrations values (29, '', '', ''), (30, '30', '', '');" + blobs + rootKind, "The database has migration 30, which", true},
 		{"nothing on record of what is there", blobs + rootKind, "migrations 029 to 030 are not recorded", true},

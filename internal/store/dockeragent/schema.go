@@ -129,12 +129,11 @@ func (s *schema) disagreements(whole bool) []session.Fault {
 			Detail: fmt.Sprintf(format, args...),
 		})
 	}
-	switch {
-	case len(s.doubts) > 0:
-		fault("%s. %s It is read as far as sessctl knows it, and not repaired: %s", s.differs(), s.unread(), strings.Join(s.doubts, "; "))
-	case len(s.later) > 0:
+	if why := s.readOnly(); len(s.later) > 0 && why == "" {
 		fault("%s. %s What a repair writes is as sessctl knows it, so the store can be repaired", s.differs(), s.unread())
-		faults[len(faults)-1].Harmless = len(s.missing()) == 0
+		faults[0].Harmless = true
+	} else if len(s.later)+len(s.doubts) > 0 {
+		fault("%s. %s It can be checked, viewed and exported, and is not repaired: %s", s.differs(), s.unread(), why)
 	}
 	if missing := s.missing(); len(missing) > 0 {
 		fault("the schema is that of migration %s, but %s missing: the runtime fails on the first query that needs what is not there",

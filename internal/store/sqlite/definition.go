@@ -22,8 +22,11 @@ type Column struct {
 	Key        bool // it is of the primary key
 }
 
-// Index is an index with the names of its columns in a list.
-type Index struct{ Name, Columns string }
+// Index is an index with the names of its columns.
+type Index struct {
+	Name    string
+	Columns []string
+}
 
 // ForeignKey is a foreign key of a table: columns of it that name columns of another.
 // To has "" for a column that is not there.
@@ -44,12 +47,16 @@ func (db *DB) Definition(ctx context.Context, table string) (d Definition, err e
 		return d, err
 	}
 	err = db.each(ctx, func(scan func(...any) error) error {
-		var i Index
-		err := scan(&i.Name, &i.Columns)
-		d.Unique = append(d.Unique, i)
+		var name, column string
+		err := scan(&name, &column)
+		if n := len(d.Unique); n == 0 || d.Unique[n-1].Name != name {
+			d.Unique = append(d.Unique, Index{Name: name})
+		}
+		i := &d.Unique[len(d.Unique)-1]
+		i.Columns = append(i.Columns, column)
 		return err
-	}, `select l.name, group_concat(coalesce(i.name, 'an expression'), ', ') from pragma_index_list(?) l, pragma_index_info(l.name) i
-		where l."unique" and l.origin <> 'pk' group by l.name order by l.name`, table)
+	}, `select l.name, coalesce(i.name, 'an expression') from pragma_index_list(?) l, pragma_index_info(l.name) i
+		where l."unique" and l.origin <> 'pk' order by l.name, i.seqno`, table)
 	if err != nil {
 		return d, err
 	}
