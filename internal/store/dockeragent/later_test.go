@@ -323,6 +323,33 @@ func TestAsynchronousSubAgents(t *testing.T) {
 	}
 }
 
+// TestDefaultsOfUnknownColumns: a row whose columns have their defaults, however these are
+// written, says nothing that keeps it in its session.
+func TestDefaultsOfUnknownColumns(t *testing.T) {
+	for _, tt := range []struct {
+		column string
+		tied   bool // no value is known to be the default
+	}{
+		{"text", false}, {"text default null", false}, {"text not null default ''", false}, {"text default 'it''s'", false}, {`text default "in quotes"`, false},
+		{"text default waiting", false}, {"text default session_id", false}, {"integer default -1", false}, {"real default +2.5e3", false},
+		{"text default 7", false}, {"integer default '7'", false}, {"blob default x'00ff'", false}, {"boolean not null default TRUE", false},
+		{"integer default (1 + 1)", false}, {"text default (lower('A') || 'b')", false}, {"text default current_timestamp", true},
+		{"text default (hex(randomblob(4)))", true},
+	} {
+		path := built(t, agenttest.Latest, func(db *agenttest.DB) {
+			db.Migrate("add_one", `alter table session_items add column "is ""odd" `+tt.column)
+			writeDamaged(db)
+		})
+		plan, receipt, err := repairtest.Repair(path)
+		if err != nil || receipt == nil || len(receipt.LeftOut) > 0 {
+			t.Fatalf("%s: %v", tt.column, err)
+		}
+		if tt.tied != (len(plan.Refused) == 1) || tt.tied && !strings.Contains(plan.Refused[0].Why, `column "is \"odd", of which`) {
+			t.Errorf("%s: %+v", tt.column, plan.Refused)
+		}
+	}
+}
+
 // TestTiedItems: an item that says something to a newer docker agent stays in its session,
 // and only the repairs that would move it or take it out are left.
 func TestTiedItems(t *testing.T) {
