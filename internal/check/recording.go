@@ -70,7 +70,7 @@ func (e *engine) compare(ctx context.Context, st store.Store, seq int, tree, rec
 	var compared *replay.Comparison
 	found := e.run(seq, tree, rules.PerComparison, func(report func(*rules.Finding)) *rules.Pass {
 		compared = replay.Compare(recorded, tree, cmp.Or(e.opts.Runtime, &session.Runtime{}))
-		return rules.NewComparisonPass(e.facts, tree, compared, e.opts.Judge, report)
+		return rules.NewComparisonPass(rules.All, e.facts, tree, compared, e.opts.Judge, report)
 	})
 	e.collect(found, tree)
 	if compared != nil {

@@ -237,3 +237,14 @@ func (s *Subject) answersOne(pair pairing.Pair) bool {
 	}
 	return mine == len(it.Results)
 }
+
+func callRef(s *session.Session, item, nth int) session.CallRef {
+	c := &s.Items[item].Calls[nth]
+	return session.CallRef{Ref: s.ItemRef(item), ID: c.ID, Nth: nth, Name: c.Name}
+}
+
+func addIDs(ids map[string]bool, it *session.Item) {
+	for n := range it.Calls {
+		ids[it.Calls[n].ID] = true
+	}
+}

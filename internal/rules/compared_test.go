@@ -62,7 +62,7 @@ func recordedTree(t *testing.T, notation string) *session.Tree {
 // compare runs the rules that compare.
 func compare(store *session.Store, stored *session.Tree, compared *replay.Comparison, chosen []*rules.Rule) []*rules.Finding {
 	var found []*rules.Finding
-	pass := rules.NewComparisonPass(store, stored, compared, (&ruleCase{}).judge(), func(f *rules.Finding) { found = append(found, f) })
+	pass := rules.NewComparisonPass(rules.All, store, stored, compared, (&ruleCase{}).judge(), func(f *rules.Finding) { found = append(found, f) })
 	for _, r := range chosen {
 		if r.Scope&rules.PerComparison != 0 {
 			pass.Run(r)

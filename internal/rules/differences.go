@@ -7,16 +7,6 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// retold are the rules of check that may have the same finding for a difference
-// between a store and the recording of its run, and which finding of theirs that
-// is. The leak rules are none of them: they read the comparison's trace.
-var retold = map[*Rule]func(*Finding, *replay.Difference) bool{
-	&missingResult:       lacksResult,
-	&resultInChild:       lacksResult,
-	&subsessionOrphan:    lacksReference,
-	&resultAgentMismatch: hasOtherAgent,
-}
-
 // lacksResult: the lost item answers the call that the finding is about.
 func lacksResult(f *Finding, d *replay.Difference) bool {
 	if d.Kind != replay.Lost || d.Stored != f.Session || f.Item > d.StoredItem || !answers(recordedItem(d), f.Call) {
@@ -46,7 +36,7 @@ func hasOtherAgent(f *Finding, d *replay.Difference) bool {
 // tells is the difference that a finding of a retold rule tells, nil for none.
 func (p *Pass) tells(f *Finding) *replay.Difference {
 	for i := range p.Compared.Differences {
-		if d := &p.Compared.Differences[i]; retold[f.Rule](f, d) {
+		if d := &p.Compared.Differences[i]; f.Rule.Retells(f, d) {
 			return d
 		}
 	}
@@ -57,7 +47,7 @@ func (p *Pass) tells(f *Finding) *replay.Difference {
 // retold rule only those that tell a difference. Nothing is in doubt then, so they
 // have the severity of the rule.
 func (p *Pass) telling(found []*Finding) []*Finding {
-	if p.Compared == nil || retold[p.rule] == nil {
+	if p.Compared == nil || p.rule.Retells == nil {
 		return found
 	}
 	return slices.DeleteFunc(found, func(f *Finding) bool {
@@ -79,23 +69,24 @@ type differing struct {
 // differences sorts what differs by who tells it, whichever rules were chosen to
 // run: one cause is one finding, under the same rule every time.
 func (p *Pass) differences() *differing {
-	if p.differing != nil {
-		return p.differing
-	}
+	return once(&p.known, p.findDifferences)
+}
+
+func (p *Pass) findDifferences() *differing {
 	told := map[*replay.Difference]bool{}
 	quiet := *p
 	quiet.report = func(f *Finding) { told[p.tells(f)] = true }
-	for r := range retold {
+	for _, r := range p.retold {
 		quiet.Run(r)
 	}
-	p.differing = &differing{children: p.lostChildren()}
+	found := &differing{children: p.lostChildren()}
 	for i := range p.Compared.Differences {
 		d := &p.Compared.Differences[i]
-		if !told[d] && !unrecorded(d) && !slices.ContainsFunc(p.differing.children, func(c *lostChild) bool { return c.explains(d) }) {
-			p.differing.others = append(p.differing.others, *d)
+		if !told[d] && !unrecorded(d) && !slices.ContainsFunc(found.children, func(c *lostChild) bool { return c.explains(d) }) {
+			found.others = append(found.others, *d)
 		}
 	}
-	return p.differing
+	return found
 }
 
 // unrecorded reports whether the stored item is of a kind that recordings lack:

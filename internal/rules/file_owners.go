@@ -3,7 +3,6 @@ package rules
 import (
 	"cmp"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/replay"
@@ -54,10 +53,4 @@ func (s *Subject) whoseName() string {
 		return quoted(agent) + " (" + Short(s.ID) + ")"
 	}
 	return "session " + Short(s.ID)
-}
-
-// unique sorts values, each once.
-func unique[T cmp.Ordered](values []T) []T {
-	slices.Sort(values)
-	return slices.Compact(values)
 }

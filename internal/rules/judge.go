@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"iter"
 	"slices"
 
@@ -175,4 +176,10 @@ func union(a, b []int) []int {
 	all := slices.Concat(a, b)
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// unique sorts values, each once.
+func unique[T cmp.Ordered](values []T) []T {
+	slices.Sort(values)
+	return slices.Compact(values)
 }

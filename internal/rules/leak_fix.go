@@ -196,11 +196,6 @@ func (s *Subject) undecidable(item int) bool {
 	return false
 }
 
-func callRef(s *session.Session, item, nth int) session.CallRef {
-	c := &s.Items[item].Calls[nth]
-	return session.CallRef{Ref: s.ItemRef(item), ID: c.ID, Nth: nth, Name: c.Name}
-}
-
 // DerivedID is the id of a session that a repair creates for a call: made from
 // the caller's session and the call, so that the same damage gives the same id.
 // It has the form of a version 8 UUID, because stores and people expect one.

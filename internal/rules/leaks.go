@@ -77,14 +77,6 @@ func (p *Pass) findLeak(s *Subject, d *replay.Delegation) Finding {
 	return f
 }
 
-// verb picks the form for one or for several.
-func verb(n int, one, several string) string {
-	if n == 1 {
-		return one
-	}
-	return several
-}
-
 // agents names the agents whose items leaked: `"worker"`.
 func agents(s *Subject, d *replay.Delegation) string {
 	var names []string
@@ -96,13 +88,6 @@ func agents(s *Subject, d *replay.Delegation) string {
 		}
 	}
 	return list(names)
-}
-
-func agentName(a string) string {
-	if a == "" {
-		return "an agent without a name"
-	}
-	return quoted(a)
 }
 
 // breaks says what else the leak does: that it parts its call from the result,

@@ -44,14 +44,14 @@ func newLinks(tree *session.Tree) *links {
 
 // linked is how the tree hangs together, made when a rule first asks.
 func (p *Pass) linked() *links {
-	if p.links == nil {
-		p.links = newLinks(p.Tree)
-		p.links.loops = p.findLoops()
-		for _, l := range p.links.loops {
-			p.links.up[link{l.from.Session, l.to}] = true
+	return once(&p.known, func() *links {
+		all := newLinks(p.Tree)
+		all.loops = p.findLoops(all)
+		for _, l := range all.loops {
+			all.up[link{l.from.Session, l.to}] = true
 		}
-	}
-	return p.links
+		return all
+	})
 }
 
 // leadsUp reports whether a reference of the session to id closes a loop: SC706.

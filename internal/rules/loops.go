@@ -28,8 +28,8 @@ type link struct{ from, to *session.Session }
 // findLoops finds the references that close a loop: those to a session from which the
 // one that names it can be reached by the tree's own links and by the references that
 // came before, in the order of the sessions and items.
-func (p *Pass) findLoops() []loop {
-	refs := p.references()
+func (p *Pass) findLoops(links *links) []loop {
+	refs := p.references(links)
 	if len(refs) == 0 {
 		return nil
 	}
@@ -42,7 +42,7 @@ func (p *Pass) findLoops() []loop {
 	for _, r := range refs {
 		if ring[r.from.Session] && ring[r.to] {
 			if path := wayDown(below, r.to, r.from.Session); path != nil {
-				if l := (loop{r, path}); !p.isCopy(&l) {
+				if l := (loop{r, path}); !p.isCopy(links, &l) {
 					list = append(list, l)
 				}
 				continue
@@ -55,9 +55,8 @@ func (p *Pass) findLoops() []loop {
 
 // references are those to sessions of the tree, each session's once for each that it
 // names. The tree's own links are left out, and so is what is only likely.
-func (p *Pass) references() []reference {
+func (p *Pass) references(links *links) []reference {
 	var list []reference
-	links := p.linked()
 	for _, s := range p.Subjects {
 		at := map[*session.Session]int{}
 		add := func(item int, id string, call *session.Call) {
@@ -151,11 +150,10 @@ func wayDown(below map[*session.Session][]*session.Session, from, to *session.Se
 
 // isCopy reports whether the call that closes a loop is one of a session above, which
 // began this one with a copy of what it said (SC804).
-func (p *Pass) isCopy(l *loop) bool {
+func (p *Pass) isCopy(links *links, l *loop) bool {
 	if l.call == nil {
 		return false
 	}
-	links := p.linked()
 	said := l.from.Items[l.items[0]].Meaning
 	for s := links.above[l.from.Session]; s != nil; s = links.above[s] {
 		if slices.ContainsFunc(s.Items, func(it session.Item) bool { return len(it.Calls) > 0 && it.Meaning == said }) {

@@ -17,12 +17,13 @@ type misnamed struct {
 
 // misnamed is made when a rule first asks.
 func (s *Subject) misnamed() *misnamed {
-	if s.wrongNames != nil {
-		return s.wrongNames
-	}
-	s.wrongNames = &misnamed{map[pairing.Occurrence][]pairing.Occurrence{}, map[pairing.Occurrence][]pairing.Occurrence{}}
+	return once(&s.known, s.findMisnamed)
+}
+
+func (s *Subject) findMisnamed() *misnamed {
+	found := &misnamed{map[pairing.Occurrence][]pairing.Occurrence{}, map[pairing.Occurrence][]pairing.Occurrence{}}
 	if len(s.Pairs.Missing) == 0 {
-		return s.wrongNames
+		return found
 	}
 	surplus := slices.Clone(s.Pairs.Orphans)
 	for _, e := range s.Pairs.Extras {
@@ -34,12 +35,12 @@ func (s *Subject) misnamed() *misnamed {
 	for _, m := range s.Pairs.Missing {
 		for _, r := range surplus {
 			if s.mayAnswer(r, m.Call) {
-				s.wrongNames.calls[m.Call] = append(s.wrongNames.calls[m.Call], r)
-				s.wrongNames.results[r] = append(s.wrongNames.results[r], m.Call)
+				found.calls[m.Call] = append(found.calls[m.Call], r)
+				found.results[r] = append(found.results[r], m.Call)
 			}
 		}
 	}
-	return s.wrongNames
+	return found
 }
 
 // mayAnswer reports whether a result of some other id is such a one of a call.

@@ -1,6 +1,8 @@
 package rules
 
 import (
+	"strconv"
+
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/replay"
@@ -25,13 +27,12 @@ type Pass struct {
 	judge     Judge
 	bySession map[*session.Session]*Subject
 
-	rule      *Rule
-	found     []*Finding      // of the rule
-	at        map[place][]int // indexes of found
-	report    func(*Finding)
-	links     *links     // made by linked
-	sharing   *sharing   // made by shared
-	differing *differing // made by differences
+	rule   *Rule
+	found  []*Finding      // of the rule
+	at     map[place][]int // indexes of found
+	report func(*Finding)
+	known  memo
+	retold []*Rule // that may find what a comparison tells, too
 }
 
 // Judge says for whom a request is judged. The zero value asks the provider
@@ -71,10 +72,7 @@ type Subject struct {
 	raw     *pairing.Pairing
 	refused map[readingBy]*Refused // made by Refused
 	numbers [Flat + 1][]int        // made by wireIndex
-	past    *past                  // made by pastOf
-	replies *replies               // made by repliesOf
-
-	wrongNames *misnamed // made by misnamed
+	known   memo
 }
 
 // NewPass prepares the pass of a tree; report receives what the rules find.
@@ -88,9 +86,15 @@ func NewPass(store *session.Store, tree *session.Tree, judge Judge, report func(
 }
 
 // NewComparisonPass prepares the pass of a stored tree beside the recording of its
-// run, which knows what leaked.
-func NewComparisonPass(store *session.Store, tree *session.Tree, compared *replay.Comparison, judge Judge, report func(*Finding)) *Pass {
+// run, which knows what leaked. Of all rules, those that retell differences are asked
+// for them, whichever rules were chosen to run.
+func NewComparisonPass(all []*Rule, store *session.Store, tree *session.Tree, compared *replay.Comparison, judge Judge, report func(*Finding)) *Pass {
 	p := &Pass{Store: store, Tree: tree, Trace: compared.Trace, Compared: compared, judge: judge, report: report}
+	for _, r := range all {
+		if r.Retells != nil {
+			p.retold = append(p.retold, r)
+		}
+	}
 	p.prepare()
 	return p
 }
@@ -234,3 +238,13 @@ func lastModel(s *session.Session, rs *replay.Session) string {
 	}
 	return s.Model
 }
+
+// findLine starts a finding about a line of the recording.
+func (p *Pass) findLine(line int64) Finding {
+	key := strconv.FormatInt(line, 10)
+	return Finding{Defect: Defect{Severity: p.rule.Severity, Line: key, Place: session.Place{Item: -1}}, Ref: session.Ref{Table: recording.Table, Key: key}}
+}
+
+// keptElsewhere reports whether the store holds no item of a session because its
+// runtime keeps them in a place of its own, which says so.
+func keptElsewhere(s *session.Session) bool { return s.Inseparable != "" && len(s.Items) == 0 }

@@ -26,33 +26,34 @@ type answered struct {
 // pastOf is made once a session, and only where a child has something that does not
 // look like its own. What leaked into the session is not its own either.
 func (s *Subject) pastOf() *past {
-	if s.past != nil {
-		return s.past
-	}
-	s.past = &past{map[session.Digest]int{}, map[called]int{}, map[answered]int{}, map[session.Digest]int{}}
+	return once(&s.known, s.findPast)
+}
+
+func (s *Subject) findPast() *past {
+	found := &past{map[session.Digest]int{}, map[called]int{}, map[answered]int{}, map[session.Digest]int{}}
 	for i := range s.Items {
 		it := &s.Items[i]
 		if !it.OnWire() || s.Replay.Steps[i].Action != replay.Persist {
 			continue
 		}
 		if it.Role == session.Assistant && it.Meaning != 0 {
-			first(s.past.said, it.Meaning, i)
+			first(found.said, it.Meaning, i)
 		}
 		if it.Role == session.User && it.Meaning != 0 {
-			first(s.past.asked, it.Meaning, i)
+			first(found.asked, it.Meaning, i)
 		}
 		for n := range it.Calls {
 			if c := &it.Calls[n]; c.ID != "" && c.Args != "" {
-				first(s.past.calls, called{c.ID, c.Name, c.Args}, i)
+				first(found.calls, called{c.ID, c.Name, c.Args}, i)
 			}
 		}
 		for n := range it.Results {
 			if r := &it.Results[n]; tells(r) {
-				first(s.past.answers, answered{r.CallID, r.Digest}, i)
+				first(found.answers, answered{r.CallID, r.Digest}, i)
 			}
 		}
 	}
-	return s.past
+	return found
 }
 
 // first notes the index for a key that has none.

@@ -3,7 +3,10 @@
 // has no clock, and what it would change is data (Fix), never an action.
 package rules
 
-import "github.com/sessctl/sessctl/internal/session"
+import (
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/session"
+)
 
 // Severity says how bad a finding is.
 type Severity uint8
@@ -75,6 +78,10 @@ type Rule struct {
 	Bodies   bool // finds more where the texts are loaded, which is done where the rule is named
 	Since    string
 	Run      func(*Pass) // nil: the engine itself reports it
+	// Retells reports whether a finding is what a difference between a store and the
+	// recording of its run looks like without the recording; nil for rules that find no
+	// such thing. The leak rules are none of them: they read the comparison's trace.
+	Retells func(*Finding, *replay.Difference) bool
 }
 
 // Repair says in words whether the rule has a repair.

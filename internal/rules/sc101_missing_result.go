@@ -7,7 +7,7 @@ import (
 )
 
 var missingResult = Rule{
-	ID: "SC101", Name: "missing-result", Severity: Error, Safety: Lossless, Allow: "guesses", Scope: PerTree | PerComparison, Since: "0.1.0",
+	ID: "SC101", Name: "missing-result", Severity: Error, Safety: Lossless, Allow: "guesses", Scope: PerTree | PerComparison, Retells: lacksResult, Since: "0.1.0",
 	Title: "a call was never answered, and it is over",
 	Run: func(p *Pass) {
 		eachMissing(p, lost, func(s *Subject, m pairing.Missing, _ *replay.Delegation) {

@@ -102,9 +102,3 @@ func (about *aboutOrphans) explain(s *Subject) {
 		}
 	}
 }
-
-func addIDs(ids map[string]bool, it *session.Item) {
-	for n := range it.Calls {
-		ids[it.Calls[n].ID] = true
-	}
-}

@@ -1,8 +1,9 @@
 package rules
 
-import "github.com/sessctl/sessctl/internal/session"
-
-import "github.com/sessctl/sessctl/internal/pairing"
+import (
+	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/session"
+)
 
 var resultOrderDiffers = Rule{
 	ID: "SC111", Name: "result-order-differs", Severity: Info, Safety: None, Scope: PerTree, Since: "0.1.0",

@@ -1,8 +1,9 @@
 package rules
 
-import "github.com/sessctl/sessctl/internal/session"
-
-import "github.com/sessctl/sessctl/internal/pairing"
+import (
+	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/session"
+)
 
 var placeholderShadowsReal = Rule{
 	ID: "SC112", Name: "placeholder-shadows-real", Severity: Error, Safety: Kept, Scope: PerTree, Since: "0.1.0",

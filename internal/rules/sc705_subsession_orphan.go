@@ -9,7 +9,7 @@ import (
 )
 
 var subsessionOrphan = Rule{
-	ID: "SC705", Name: "subsession-orphan", Severity: Warning, Safety: Lossless, Scope: PerTree | PerComparison, Since: "0.1.0",
+	ID: "SC705", Name: "subsession-orphan", Severity: Warning, Safety: Lossless, Scope: PerTree | PerComparison, Retells: lacksReference, Since: "0.1.0",
 	Title: "a sub-session that its parent has no item for",
 	Run: func(p *Pass) {
 		refs := p.referrers()

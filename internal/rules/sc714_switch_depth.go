@@ -2,10 +2,8 @@ package rules
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/sessctl/sessctl/internal/recording"
-	"github.com/sessctl/sessctl/internal/session"
 )
 
 var switchDepth = Rule{
@@ -24,12 +22,6 @@ var switchDepth = Rule{
 			p.Report(f)
 		}
 	},
-}
-
-// findLine starts a finding about a line of the recording.
-func (p *Pass) findLine(line int64) Finding {
-	key := strconv.FormatInt(line, 10)
-	return Finding{Defect: Defect{Severity: p.rule.Severity, Line: key, Place: session.Place{Item: -1}}, Ref: session.Ref{Table: recording.Table, Key: key}}
 }
 
 // oddLine is the line of the switch that has no counterpart.

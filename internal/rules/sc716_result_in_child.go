@@ -7,7 +7,7 @@ import (
 )
 
 var resultInChild = Rule{
-	ID: "SC716", Name: "result-in-child", Severity: Error, Safety: Lossless, Allow: "guesses", Scope: PerTree | PerComparison, Since: "0.1.0",
+	ID: "SC716", Name: "result-in-child", Severity: Error, Safety: Lossless, Allow: "guesses", Scope: PerTree | PerComparison, Retells: lacksResult, Since: "0.1.0",
 	Title: "a delegation was never answered, but its child finished and holds the answer",
 	Run: func(p *Pass) {
 		eachMissing(p, restorable, func(s *Subject, m pairing.Missing, d *replay.Delegation) {

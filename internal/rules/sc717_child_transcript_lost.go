@@ -34,10 +34,6 @@ var childTranscriptLost = Rule{
 	},
 }
 
-// keptElsewhere reports whether the store holds no item of a session because its
-// runtime keeps them in a place of its own, which says so.
-func keptElsewhere(s *session.Session) bool { return s.Inseparable != "" && len(s.Items) == 0 }
-
 // reportLostChild is the finding about a sub-session that only the recording has:
 // at the empty session, else at the call that started it.
 func (p *Pass) reportLostChild(c *lostChild) {

@@ -9,7 +9,7 @@ import (
 )
 
 var resultAgentMismatch = Rule{
-	ID: "SC720", Name: "result-agent-mismatch", Severity: Info, Safety: Lossless, Scope: PerTree | PerComparison, Since: "0.1.0",
+	ID: "SC720", Name: "result-agent-mismatch", Severity: Info, Safety: Lossless, Scope: PerTree | PerComparison, Retells: hasOtherAgent, Since: "0.1.0",
 	Title: "a delegation's result carries the child's name, or stands before its sub-session item",
 	Run: func(p *Pass) {
 		for _, s := range p.Subjects {

@@ -1,8 +1,10 @@
 package rules
 
-import "github.com/sessctl/sessctl/internal/session"
+import (
+	"path"
 
-import "path"
+	"github.com/sessctl/sessctl/internal/session"
+)
 
 var sharedWorkspace = Rule{
 	ID: "SC807", Name: "shared-workspace", Severity: Warning, Safety: None, Scope: PerTree, Optional: true, Bodies: true, Since: "0.1.0",

@@ -25,10 +25,7 @@ type sharing struct {
 
 // shared is who shares what, made when a rule first asks.
 func (p *Pass) shared() *sharing {
-	if p.sharing == nil {
-		p.sharing = p.findSharing()
-	}
-	return p.sharing
+	return once(&p.known, p.findSharing)
 }
 
 // shares are the sessions that several calls share, once for each conversation

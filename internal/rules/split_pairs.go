@@ -28,22 +28,23 @@ type replies struct {
 
 // repliesOf is where a session has calls and results, made when it is first asked for.
 func repliesOf(s *Subject) *replies {
-	if s.replies != nil {
-		return s.replies
-	}
-	s.replies = &replies{map[string][]int{}, map[string][]pairing.Occurrence{}}
+	return once(&s.known, s.findReplies)
+}
+
+func (s *Subject) findReplies() *replies {
+	found := &replies{map[string][]int{}, map[string][]pairing.Occurrence{}}
 	for i := range s.Items {
 		it := &s.Items[i]
 		for n := range it.Calls {
 			id := it.Calls[n].ID
-			s.replies.calls[id] = append(s.replies.calls[id], i)
+			found.calls[id] = append(found.calls[id], i)
 		}
 		for n := range it.Results {
 			id := it.Results[n].CallID
-			s.replies.results[id] = append(s.replies.results[id], pairing.Occurrence{Item: i, Nth: n})
+			found.results[id] = append(found.results[id], pairing.Occurrence{Item: i, Nth: n})
 		}
 	}
-	return s.replies
+	return found
 }
 
 // answers are the results of a call, to the next one that has its id: a call that

@@ -66,3 +66,18 @@ func callName(c *session.Call) string {
 	}
 	return id + " (" + c.Name + ")"
 }
+
+// verb picks the form for one or for several.
+func verb(n int, one, several string) string {
+	if n == 1 {
+		return one
+	}
+	return several
+}
+
+func agentName(a string) string {
+	if a == "" {
+		return "an agent without a name"
+	}
+	return quoted(a)
+}
