@@ -9,81 +9,6 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// syntheticText is what stands for a result that nobody has. It claims only
-// what is known (provider-rules.md 3.5).
-const syntheticText = session.SyntheticPrefix +
-	"No result was recorded for this call. It may or may not have run; check the state before repeating it."
-
-// unansweredText stands for the answer that somebody outside was to give.
-const unansweredText = session.SyntheticPrefix +
-	"The run ended before this call was answered. It may or may not have been carried out; check the state before repeating it."
-
-// fate says what became of a call without a result.
-type fate uint8
-
-const (
-	lost       fate = iota // nobody has the result: SC101
-	running                // it may still come: SC102
-	restorable             // a finished child holds it: SC716
-)
-
-// eachMissing calls fn for every unanswered call of one fate.
-func eachMissing(p *Pass, want fate, fn func(s *Subject, m pairing.Missing, d *replay.Delegation)) {
-	for _, s := range p.Voices {
-		for _, m := range s.Pairs.Missing {
-			d := s.delegation(m.Call)
-			if s.fate(p.Store.Writer, m, d) == want {
-				fn(s, m, d)
-			}
-		}
-	}
-}
-
-func (s *Subject) fate(writer session.Writer, m pairing.Missing, d *replay.Delegation) fate {
-	if c := s.call(m.Call); c.Waits || c.Asked {
-		return running
-	}
-	open := m.Tail && !s.Closed
-	if open && writer == session.WriterLive {
-		return running
-	}
-	if d != nil && d.Call().Delegation.Blocking && d.Child != nil {
-		if answer, _ := answerIn(d); answer >= 0 {
-			return restorable
-		}
-	}
-	if open && writer != session.WriterDead {
-		return running
-	}
-	return lost
-}
-
-// answerIn is the item of its child with which a delegation was answered, -1 for none. A
-// child that several requests share has the answers of all of them: sure is false where
-// nothing tells which request was this call's.
-func answerIn(d *replay.Delegation) (item int, sure bool) {
-	last := replay.LastAnswer(d.Child)
-	if last < 0 {
-		return -1, true
-	}
-	runs := invocations(d.Child)
-	own := slices.DeleteFunc(slices.Clone(runs), func(v *invocation) bool { return v.asked == 0 || v.asked != d.Call().Delegation.Task })
-	switch {
-	case len(runs) < 2:
-		return last, true
-	case len(own) != 1:
-		return last, false
-	}
-	part := session.Session{}
-	for _, i := range own[0].items {
-		part.Items = append(part.Items, d.Child.Items[i])
-	}
-	if n := replay.LastAnswer(&part); n >= 0 {
-		return own[0].items[n], true
-	}
-	return -1, true
-}
-
 // delegation is the delegation that an occurrence is the call of, nil for any
 // other call.
 func (s *Subject) delegation(at pairing.Occurrence) *replay.Delegation {
@@ -183,14 +108,6 @@ func (p *Pass) reportCall(s *Subject, f Finding, fix Fix) {
 func (s *Subject) stuck(item int, fix Fix) bool {
 	return slices.ContainsFunc(fix.Edits, func(e session.Edit) bool { return e.Ref.Pointer != "" }) &&
 		slices.ContainsFunc(s.Faults, func(f session.Fault) bool { return f.Item == item && f.Kind != session.BadUnicode })
-}
-
-// addResult is the edit that answers a call.
-func (s *Subject) addResult(at pairing.Occurrence, rule string, result session.NewItem) session.Edit {
-	result.Kind, result.Role = session.Message, session.Tool
-	result.Agent, result.CallID, result.Rule = s.Items[at.Item].Agent, s.call(at).ID, rule
-	call := callRef(s.Session, at.Item, at.Nth)
-	return session.Edit{Op: session.Insert, To: s.ID, After: s.ItemRef(s.answerPlace(at)), New: &result, Call: &call}
 }
 
 // resultRef addresses one result: its item, or its part of an item that holds

@@ -7,32 +7,6 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// lacksResult: the lost item answers the call that the finding is about.
-func lacksResult(f *Finding, d *replay.Difference) bool {
-	if d.Kind != replay.Lost || d.Stored != f.Session || f.Item > d.StoredItem || !answers(recordedItem(d), f.Call) {
-		return false
-	}
-	return !slices.ContainsFunc(f.Session.Items[f.Item+1:d.StoredItem+1], func(it session.Item) bool { return makes(&it, f.Call) })
-}
-
-func answers(it *session.Item, call string) bool {
-	return slices.ContainsFunc(it.Results, func(r session.Result) bool { return r.CallID == call })
-}
-
-func makes(it *session.Item, call string) bool {
-	return slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.ID == call })
-}
-
-// lacksReference: the lost item refers to the sub-session of the finding.
-func lacksReference(f *Finding, d *replay.Difference) bool {
-	return d.Kind == replay.Lost && recordedItem(d).Child == f.Session.ID
-}
-
-// hasOtherAgent: nothing but the agent of the finding's item is another one.
-func hasOtherAgent(f *Finding, d *replay.Difference) bool {
-	return d.Kind == replay.Altered && d.Stored == f.Session && d.StoredItem == f.Item && slices.Equal(d.What, []string{"agent"})
-}
-
 // tells is the difference that a finding of a retold rule tells, nil for none.
 func (p *Pass) tells(f *Finding) *replay.Difference {
 	for i := range p.Compared.Differences {
@@ -137,3 +111,6 @@ func (p *Pass) findRun(run []replay.Difference) Finding {
 	f.Call = soleCall(&run[0].Stored.Items[run[0].StoredItem])
 	return f
 }
+
+// recordedItem is the item of the recording that the difference is about.
+func recordedItem(d *replay.Difference) *session.Item { return &d.Recorded.Items[d.RecordedItem] }

@@ -64,11 +64,6 @@ func (p *Pass) lostChildren() []*lostChild {
 	return list
 }
 
-// speechless reports whether a session holds no message.
-func speechless(s *session.Session) bool {
-	return !slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.OnWire() })
-}
-
 // place finds the call of a lost sub-session in the store, and who else tells of
 // it. Calls that others of the list have are theirs.
 func (p *Pass) place(c *lostChild, others []*lostChild) {

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/sessctl/sessctl/internal/pairing"
@@ -248,3 +249,8 @@ func (p *Pass) findLine(line int64) Finding {
 // keptElsewhere reports whether the store holds no item of a session because its
 // runtime keeps them in a place of its own, which says so.
 func keptElsewhere(s *session.Session) bool { return s.Inseparable != "" && len(s.Items) == 0 }
+
+// speechless reports whether a session holds no message.
+func speechless(s *session.Session) bool {
+	return !slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.OnWire() })
+}

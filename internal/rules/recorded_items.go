@@ -6,9 +6,6 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// recordedItem is the item of the recording that the difference is about.
-func recordedItem(d *replay.Difference) *session.Item { return &d.Recorded.Items[d.RecordedItem] }
-
 // recordedName is an item of the recording for people, and where it stands there:
 // `a message of "root" with call r1 (shell) (line 12)`.
 func recordedName(s *session.Session, item int) string {

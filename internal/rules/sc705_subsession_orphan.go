@@ -66,3 +66,8 @@ func attach(caller, s *Subject, d *replay.Delegation) Fix {
 		}},
 	}
 }
+
+// lacksReference: the lost item refers to the sub-session of the finding.
+func lacksReference(f *Finding, d *replay.Difference) bool {
+	return d.Kind == replay.Lost && recordedItem(d).Child == f.Session.ID
+}

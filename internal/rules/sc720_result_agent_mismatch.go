@@ -95,3 +95,8 @@ func (s *Subject) handedTo(agent string, d *replay.Delegation) bool {
 	}
 	return false
 }
+
+// hasOtherAgent: nothing but the agent of the finding's item is another one.
+func hasOtherAgent(f *Finding, d *replay.Difference) bool {
+	return d.Kind == replay.Altered && d.Stored == f.Session && d.StoredItem == f.Item && slices.Equal(d.What, []string{"agent"})
+}
