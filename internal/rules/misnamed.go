@@ -17,7 +17,7 @@ type misnamed struct {
 
 // misnamed is made when a rule first asks.
 func (s *Subject) misnamed() *misnamed {
-	return once(&s.known, s.findMisnamed)
+	return once(&s.known, func() *misnamed { return s.findMisnamed() })
 }
 
 func (s *Subject) findMisnamed() *misnamed {

@@ -26,7 +26,7 @@ type answered struct {
 // pastOf is made once a session, and only where a child has something that does not
 // look like its own. What leaked into the session is not its own either.
 func (s *Subject) pastOf() *past {
-	return once(&s.known, s.findPast)
+	return once(&s.known, func() *past { return s.findPast() })
 }
 
 func (s *Subject) findPast() *past {

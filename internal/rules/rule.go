@@ -4,6 +4,11 @@
 package rules
 
 import (
+	"fmt"
+	"io/fs"
+	"path"
+
+	"github.com/sessctl/sessctl/docs"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -161,4 +166,13 @@ type Fix struct {
 	// stands, nothing that is missing beside it is known to be missing.
 	Unread bool           `json:"-"`
 	Edits  []session.Edit `json:"edits"`
+}
+
+// Page is the rule's page as Markdown.
+func (r *Rule) Page() (string, error) {
+	data, err := fs.ReadFile(docs.Rules, path.Join("rules", r.ID+".md"))
+	if err != nil {
+		return "", fmt.Errorf("the page of %s is missing from this build: %w", r.ID, err)
+	}
+	return string(data), nil
 }

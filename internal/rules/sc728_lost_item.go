@@ -45,7 +45,7 @@ func (p *Pass) reportLost(run []replay.Difference) {
 	}
 	f.Agent, f.Call = recordedItem(first).Agent, soleCall(recordedItem(first))
 	f.Message = fmt.Sprintf("the store lacks %s %s that the recording has: %s",
-		count(len(run), "item"), behind, itemNames(run, p.lostName))
+		count(len(run), "item"), behind, itemNames(run, func(d *replay.Difference) string { return p.lostName(d) }))
 	if !slices.ContainsFunc(run, func(d replay.Difference) bool { return !recordedItem(&d).Flags.Has(session.Unfinished) }) {
 		f.Severity = Info
 		f.Message += fmt.Sprintf("; %s never complete, so that a runtime may have had nothing to store", verb(len(run), "it was", "they were"))

@@ -25,7 +25,7 @@ type sharing struct {
 
 // shared is who shares what, made when a rule first asks.
 func (p *Pass) shared() *sharing {
-	return once(&p.known, p.findSharing)
+	return once(&p.known, func() *sharing { return p.findSharing() })
 }
 
 // shares are the sessions that several calls share, once for each conversation

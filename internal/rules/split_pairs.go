@@ -28,7 +28,7 @@ type replies struct {
 
 // repliesOf is where a session has calls and results, made when it is first asked for.
 func repliesOf(s *Subject) *replies {
-	return once(&s.known, s.findReplies)
+	return once(&s.known, func() *replies { return s.findReplies() })
 }
 
 func (s *Subject) findReplies() *replies {

@@ -2,12 +2,8 @@ package rules
 
 import (
 	"fmt"
-	"io/fs"
-	"path"
 	"slices"
 	"strings"
-
-	"github.com/sessctl/sessctl/docs"
 )
 
 // All is the catalogue in the order of ids: the one table of all rules.
@@ -180,13 +176,4 @@ func anyMatches(word string, matches func([]string, *Rule) bool) bool {
 		}
 	}
 	return false
-}
-
-// Page is the rule's page as Markdown.
-func (r *Rule) Page() (string, error) {
-	data, err := fs.ReadFile(docs.Rules, path.Join("rules", r.ID+".md"))
-	if err != nil {
-		return "", fmt.Errorf("the page of %s is missing from this build: %w", r.ID, err)
-	}
-	return string(data), nil
 }
