@@ -15,6 +15,7 @@ import (
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/config"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -109,13 +110,13 @@ func TestParseSince(t *testing.T) {
 
 func TestNextCommandsLeadToTheWorstFindings(t *testing.T) {
 	result := &check.Result{Store: &session.Store{Path: "my file.db"}, Findings: []*check.Finding{
-		{Defect: rules.Defect{Rule: rules.Find("SC015"), Severity: rules.Info, Place: session.Place{Session: "other"}}, Root: &check.Head{ID: "other"}},
-		{Defect: rules.Defect{Rule: rules.Find("SC101"), Severity: rules.Error}},
-		{Defect: rules.Defect{Rule: rules.Find("SC701"), Severity: rules.Error, Place: session.Place{Session: "child"}}, Root: &check.Head{ID: "parent"}},
-		{Defect: rules.Defect{Rule: rules.Find("SC701"), Severity: rules.Error, Place: session.Place{Session: "child"}}, Root: &check.Head{ID: "parent"}},
+		{Defect: rules.Defect{Rule: catalogue.Find("SC015"), Severity: rules.Info, Place: session.Place{Session: "other"}}, Root: &check.Head{ID: "other"}},
+		{Defect: rules.Defect{Rule: catalogue.Find("SC101"), Severity: rules.Error}},
+		{Defect: rules.Defect{Rule: catalogue.Find("SC701"), Severity: rules.Error, Place: session.Place{Session: "child"}}, Root: &check.Head{ID: "parent"}},
+		{Defect: rules.Defect{Rule: catalogue.Find("SC701"), Severity: rules.Error, Place: session.Place{Session: "child"}}, Root: &check.Head{ID: "parent"}},
 	}}
 	known := &check.Result{Store: &session.Store{Path: "known.db"}, Findings: []*check.Finding{
-		{Defect: rules.Defect{Rule: rules.Find("SC701"), Severity: rules.Error, Place: session.Place{Session: "parent"}}, Root: &check.Head{ID: "parent"}, Known: true},
+		{Defect: rules.Defect{Rule: catalogue.Find("SC701"), Severity: rules.Error, Place: session.Place{Session: "parent"}}, Root: &check.Head{ID: "parent"}, Known: true},
 	}}
 	lines := func(args []string, results ...*check.Result) string {
 		var text []string

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sessctl/sessctl/internal/render"
-	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/store/registry"
 )
 
@@ -71,7 +71,7 @@ func isPlain(word string) bool {
 // their names.
 func ruleWords(begun string) []string {
 	var words []string
-	for _, r := range rules.All {
+	for _, r := range catalogue.All {
 		if begun != "" && unicode.IsLower(rune(begun[0])) {
 			words = append(words, cobra.CompletionWithDesc(r.Name, r.ID))
 		} else {
@@ -90,7 +90,7 @@ func ruleListWords(begun string) []string {
 		return words
 	}
 	counts := map[string]int{}
-	for _, r := range rules.All {
+	for _, r := range catalogue.All {
 		counts[r.ID[:beginning]]++
 	}
 	for id, n := range counts {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
-	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
@@ -36,7 +36,7 @@ func runExplain(p *program, words []string) error {
 	}
 	var pages []render.Page
 	for _, word := range words {
-		rule := rules.Find(word)
+		rule := catalogue.Find(word)
 		if rule == nil {
 			return unknownRule(word)
 		}
@@ -58,15 +58,15 @@ func runExplain(p *program, words []string) error {
 func (p *program) listRules() error {
 	switch p.config.Format {
 	case "json":
-		pages := make([]render.Page, len(rules.All))
-		for i, r := range rules.All {
+		pages := make([]render.Page, len(catalogue.All))
+		for i, r := range catalogue.All {
 			pages[i].Rule = r
 		}
 		return render.ExplainJSON(p.out.Plain(), tool(), pages)
 	case "markdown":
-		return render.RulesMarkdown(p.out, rules.All)
+		return render.RulesMarkdown(p.out, catalogue.All)
 	}
-	return render.RulesText(p.out, rules.All)
+	return render.RulesText(p.out, catalogue.All)
 }
 
 // unknownRule suggests the rules whose id or name has the word in it, or else
@@ -76,7 +76,7 @@ func unknownRule(word string) error {
 	low := strings.ToLower(word)
 	best := least
 	var similar []string
-	for _, r := range rules.All {
+	for _, r := range catalogue.All {
 		id, name := strings.ToLower(r.ID), strings.ToLower(r.Name)
 		alike := max(ui.CommonStart(low, id), ui.CommonStart(low, name))
 		if low != "" && strings.Contains(name, low) {

@@ -8,6 +8,7 @@ import (
 	"github.com/sessctl/sessctl/internal/config"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 )
 
 // addChoice declares a flag that takes one of a few words and completes them.
@@ -39,7 +40,7 @@ func (p *program) selectedRules() ([]*rules.Rule, error) {
 	if len(wanted) == 0 && p.config.Isolation.Enabled {
 		wanted = []string{"SC"} // the isolation rules with all others
 	}
-	selected, err := rules.Select(wanted, p.config.Ignore)
+	selected, err := catalogue.Select(wanted, p.config.Ignore)
 	if err != nil {
 		return nil, problem.New(problem.Usage, "`sessctl explain` lists the rules.", "%v", err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
-	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/registry"
 )
@@ -74,7 +74,7 @@ func (p *program) list(ctx context.Context, path string) (*render.ListedStore, e
 	err := p.read(ctx, path, func(opened *registry.Opened) error {
 		listed = &render.ListedStore{Store: opened.Facts()}
 		result, err := check.Run(ctx, opened, check.Options{
-			Rules: rules.Usual(),
+			Rules: catalogue.Usual(),
 			EachTree: func(tree *session.Tree, found []*check.Finding) {
 				listed.Rows = append(listed.Rows, render.RowOf(tree, found))
 			},

@@ -11,7 +11,7 @@ import (
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/repair"
-	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/registry"
@@ -87,7 +87,7 @@ func (r *repairRun) adopt(ctx context.Context, st store.Store) error {
 	}
 	titles, found := map[string]string{}, map[string][]*check.Finding{}
 	result, err := check.Run(ctx, st, check.Options{
-		Rules: rules.Usual(), Judge: plan.Judge(), EachTree: func(tree *session.Tree, list []*check.Finding) {
+		Rules: catalogue.Usual(), Judge: plan.Judge(), EachTree: func(tree *session.Tree, list []*check.Finding) {
 			root := tree.Root()
 			titles[root.ID], found[root.ID] = root.Title, list
 		},

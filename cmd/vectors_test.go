@@ -15,6 +15,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 )
 
 // vector is a conversation with what every provider makes of it and what a
@@ -108,7 +109,7 @@ func (v *vector) judge(t *testing.T, stream, profile string) {
 	if want.Rule == v.Finding.Rule && worst[want.Rule] != level[v.Finding.Severity] && v.Finding.Rule != "" && profile == "generic" {
 		t.Errorf("%s of severity %s is expected, found %v", want.Rule, v.Finding.Severity, worst)
 	}
-	if r := rules.Find(want.Rule); r != nil && r.Wire {
+	if r := catalogue.Find(want.Rule); r != nil && r.Wire {
 		v.adjusts(t, stream, profile, want.Rule)
 	}
 	if want.Confidence == "low" {
@@ -146,7 +147,7 @@ func (v *vector) adjusts(t *testing.T, stream, profile, rule string) {
 func (v *vector) repair(t *testing.T, stream string) {
 	want := v.Repaired
 	for _, e := range v.Expect {
-		if r := rules.Find(e.Rule); r != nil && r.Wire && !slices.ContainsFunc(v.Any, stored) {
+		if r := catalogue.Find(e.Rule); r != nil && r.Wire && !slices.ContainsFunc(v.Any, stored) {
 			want = v.Messages
 		}
 	}
@@ -191,7 +192,7 @@ func (v *vector) repair(t *testing.T, stream string) {
 }
 
 func stored(rule string) bool {
-	r := rules.Find(rule)
+	r := catalogue.Find(rule)
 	return r != nil && r.Safety != rules.None
 }
 

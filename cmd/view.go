@@ -13,6 +13,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/shell"
 	"github.com/sessctl/sessctl/internal/store/registry"
@@ -175,9 +176,9 @@ func (s *search) examine(ctx context.Context, opened *registry.Opened, found vie
 		}
 		return in, session.Incomplete(in.Store, in.Tree), nil
 	}
-	run := rules.Usual()
+	run := catalogue.Usual()
 	if s.borders {
-		if run, err = rules.Select(aboutAgents, nil); err != nil {
+		if run, err = catalogue.Select(aboutAgents, nil); err != nil {
 			return in, "", err
 		}
 	}

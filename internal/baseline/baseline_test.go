@@ -13,16 +13,17 @@ import (
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
 // inSession is a finding of a session, ofStore one of a store itself.
 func inSession(fingerprint, rule, root string) *check.Finding {
-	return &check.Finding{Defect: rules.Defect{Rule: rules.Find(rule), Severity: rules.Warning, Items: []int{1, 2}, Place: session.Place{Session: root}}, Fingerprint: fingerprint, Root: &check.Head{ID: root}}
+	return &check.Finding{Defect: rules.Defect{Rule: catalogue.Find(rule), Severity: rules.Warning, Items: []int{1, 2}, Place: session.Place{Session: root}}, Fingerprint: fingerprint, Root: &check.Head{ID: root}}
 }
 
 func ofStore(fingerprint, rule string) *check.Finding {
-	return &check.Finding{Defect: rules.Defect{Rule: rules.Find(rule), Severity: rules.Error, Message: "it is damaged"}, Fingerprint: fingerprint}
+	return &check.Finding{Defect: rules.Defect{Rule: catalogue.Find(rule), Severity: rules.Error, Message: "it is damaged"}, Fingerprint: fingerprint}
 }
 
 func result(path string, findings ...*check.Finding) *check.Result {
@@ -153,7 +154,7 @@ func TestWhatIsGone(t *testing.T) {
 		{"all of it", "/srv/a.db", nil, everything, 4},
 		{"another store", "c.db", nil, everything, 0},
 		{"not to its end", "a.db", nil, with(func(l *baseline.Looked) { l.Broken = true }), 0},
-		{"some rules", "a.db", nil, with(func(l *baseline.Looked) { l.Rules = []*rules.Rule{rules.Find("SC701")} }), 1},
+		{"some rules", "a.db", nil, with(func(l *baseline.Looked) { l.Rules = []*rules.Rule{catalogue.Find("SC701")} }), 1},
 		{"not deep", "a.db", nil, with(func(l *baseline.Looked) { l.Deep = false }), 3},
 		{"without texts", "a.db", nil, with(func(l *baseline.Looked) { l.Texts = false }), 3},
 		{"some sessions", "a.db", []*check.Head{{ID: "R2"}}, with(func(l *baseline.Looked) { l.Part, l.Itself = true, false }), 2},

@@ -11,6 +11,7 @@ import (
 	"github.com/sessctl/sessctl/internal/baseline"
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -34,7 +35,7 @@ func run(t *rapid.T) []*check.Result {
 func finding(t *rapid.T, fingerprint string) *check.Finding {
 	f := &check.Finding{
 		Defect: rules.Defect{
-			Rule:     rapid.SampledFrom(rules.All).Draw(t, "rule"),
+			Rule:     rapid.SampledFrom(catalogue.All).Draw(t, "rule"),
 			Severity: rapid.SampledFrom(severities).Draw(t, "severity"),
 			Count:    rapid.IntRange(0, 3).Draw(t, "count"),
 			Items:    make([]int, rapid.IntRange(0, 3).Draw(t, "items")),
@@ -49,7 +50,7 @@ func finding(t *rapid.T, fingerprint string) *check.Finding {
 }
 
 // everything is a run that looks at all there is.
-var everything = baseline.Looked{Rules: rules.All, Deep: true, Texts: true, Itself: true}
+var everything = baseline.Looked{Rules: catalogue.All, Deep: true, Texts: true, Itself: true}
 
 // written writes the findings and reads them again.
 func written(t *rapid.T, results []*check.Result) *baseline.File {

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/damage"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 )
@@ -102,7 +103,7 @@ func Run(ctx context.Context, st store.Store, opts Options) (*Result, error) {
 		return e.result, err
 	}
 	for _, f := range e.result.Findings {
-		if f.Rule == rules.RuleCrashed() {
+		if f.Rule == damage.RuleCrashed() {
 			e.result.Incomplete = f.Message
 			break
 		}
@@ -249,7 +250,7 @@ func (e *engine) run(seq int, tree *session.Tree, scope rules.Scope, open opener
 func (e *engine) crashed(what string, p any, tree *session.Tree, seq int) *Finding {
 	f := &rules.Finding{
 		Defect: rules.Defect{
-			Rule: rules.RuleCrashed(), Severity: rules.Error, Place: session.Place{Item: -1},
+			Rule: damage.RuleCrashed(), Severity: rules.Error, Place: session.Place{Item: -1},
 			Message: fmt.Sprintf("%s crashed (%v); please report it, with `sessctl export --redact` of this session", what, p),
 		},
 		Ref: session.Ref{Table: "rules", Key: what},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/treetest"
@@ -52,7 +53,7 @@ C#<P#
 func run(t *testing.T, st store.Store, opts check.Options) *check.Result {
 	t.Helper()
 	if opts.Rules == nil {
-		opts.Rules = rules.All
+		opts.Rules = catalogue.All
 	}
 	result, err := check.Run(t.Context(), st, opts)
 	if err != nil {
@@ -140,7 +141,7 @@ func TestOneSessionLimitsTheCheckToItsTree(t *testing.T) {
 }
 
 func TestOnlyTheGivenRulesRun(t *testing.T) {
-	chosen := []*rules.Rule{rules.Find("SC103")}
+	chosen := []*rules.Rule{catalogue.Find("SC103")}
 	if got := places(run(t, many(t, 1), check.Options{Rules: chosen}).Findings); !slices.Equal(got, []string{"SC103 P0.3"}) {
 		t.Errorf("found %v", got)
 	}
@@ -154,7 +155,7 @@ func TestARuleThatPanicsBecomesAFindingAndTheRunGoesOn(t *testing.T) {
 		}
 	}}
 	st := many(t, 3)
-	r := run(t, st, check.Options{Rules: []*rules.Rule{bad, rules.Find("SC103")}})
+	r := run(t, st, check.Options{Rules: []*rules.Rule{bad, catalogue.Find("SC103")}})
 	want := []string{
 		"SC999 P0.-1", "SC103 P0.3",
 		"SC000 P1.-1", "SC999 P1.-1", "SC103 P1.3",
@@ -171,7 +172,7 @@ func TestARuleThatPanicsBecomesAFindingAndTheRunGoesOn(t *testing.T) {
 func TestAPanicOfReplayBecomesAFinding(t *testing.T) {
 	st := many(t, 2)
 	st.trees[0].Root().Children = append(st.trees[0].Root().Children, nil)
-	r := run(t, st, check.Options{Rules: []*rules.Rule{rules.Find("SC103")}})
+	r := run(t, st, check.Options{Rules: []*rules.Rule{catalogue.Find("SC103")}})
 	if diff := cmp.Diff([]string{"SC000 P0.-1", "SC103 P1.3"}, places(r.Findings)); diff != "" {
 		t.Error(diff)
 	}
@@ -191,7 +192,7 @@ func TestWhatTheStoreCouldNotReadMakesTheResultIncomplete(t *testing.T) {
 func TestAnErrorInTheMiddleKeepsWhatWasFound(t *testing.T) {
 	st := many(t, 2)
 	st.fails = errors.New("disk I/O error")
-	r, err := check.Run(t.Context(), st, check.Options{Rules: rules.All})
+	r, err := check.Run(t.Context(), st, check.Options{Rules: catalogue.All})
 	if !errors.Is(err, st.fails) || r.Trees != 2 || r.Count(rules.Error) != 6 {
 		t.Errorf("error %v, %d trees, %d errors", err, r.Trees, r.Count(rules.Error))
 	}
@@ -200,7 +201,7 @@ func TestAnErrorInTheMiddleKeepsWhatWasFound(t *testing.T) {
 func TestACancelledCheckStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r, err := check.Run(ctx, many(t, 500), check.Options{
-		Rules:    rules.All,
+		Rules:    catalogue.All,
 		EachTree: func(*session.Tree, []*check.Finding) { cancel() },
 	})
 	if !errors.Is(err, context.Canceled) || r.Trees == 0 || r.Trees == 500 {
@@ -212,7 +213,7 @@ func TestACancelledCheckStops(t *testing.T) {
 // that a moved record does not make its finding look new.
 func TestFingerprintsStayWhenARecordMoves(t *testing.T) {
 	fingerprint := func(notation string) string {
-		r := run(t, &memory{trees: treetest.Trees(t, notation)}, check.Options{Rules: []*rules.Rule{rules.Find("SC103")}})
+		r := run(t, &memory{trees: treetest.Trees(t, notation)}, check.Options{Rules: []*rules.Rule{catalogue.Find("SC103")}})
 		if len(r.Findings) != 1 {
 			t.Fatalf("%d findings", len(r.Findings))
 		}

@@ -16,7 +16,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/check"
-	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/adk/adktest"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
@@ -183,7 +183,7 @@ func toldBy(t *testing.T, path string, deep bool) (told bool, why string) {
 		return true, err.Error()
 	}
 	defer func() { _ = opened.Close() }()
-	result, err := check.Run(context.Background(), opened, check.Options{Rules: rules.Usual()})
+	result, err := check.Run(context.Background(), opened, check.Options{Rules: catalogue.Usual()})
 	if err != nil {
 		return true, err.Error()
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/store"
 )
 
@@ -84,7 +85,7 @@ var onlyInStreams = []string{
 func TestEveryRuleHasADamagedStore(t *testing.T) {
 	elsewhere := []string{"SC000", "SC001", "SC102"}
 	streams := slices.Collect(maps.Values(damagedStreams(t)))
-	for _, r := range rules.All {
+	for _, r := range catalogue.All {
 		database := slices.ContainsFunc(damaged, func(d damagedDatabase) bool { return d.rule == r.ID }) ||
 			slices.ContainsFunc(damagedLogs, func(d damagedLog) bool { return d.rule == r.ID })
 		stream := slices.Contains(onlyInStreams, r.ID)

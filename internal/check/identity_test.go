@@ -5,6 +5,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/treetest"
 )
@@ -56,7 +57,7 @@ func TestFingerprintsOfStreams(t *testing.T) {
 			it := &st.trees[0].Root().Items[i]
 			it.Key = before + it.Key
 		}
-		for _, f := range run(t, st, check.Options{Rules: []*rules.Rule{rules.Find("SC103")}}).Findings {
+		for _, f := range run(t, st, check.Options{Rules: []*rules.Rule{catalogue.Find("SC103")}}).Findings {
 			if f.Call == item {
 				return f
 			}
@@ -83,7 +84,7 @@ func TestTheFirstOfAGroupDoesNotNameIt(t *testing.T) {
 		for i, p := range positions {
 			trees[0].Root().Items[i].Position = p
 		}
-		r := run(t, &memory{trees: trees}, check.Options{Rules: []*rules.Rule{rules.Find("SC011")}})
+		r := run(t, &memory{trees: trees}, check.Options{Rules: []*rules.Rule{catalogue.Find("SC011")}})
 		if len(r.Findings) != 1 {
 			t.Fatalf("%d findings", len(r.Findings))
 		}

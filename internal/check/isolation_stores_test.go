@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/sessctl/sessctl/internal/check"
-	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/adk/adktest"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
@@ -22,7 +22,7 @@ var teamwork = []string{"SC807", "SC808", "SC809", "SC81", "SC82", "SC83"}
 // severity that is not the rule's own, "SC831 info".
 func isolated(t *testing.T, path string, words ...string) []string {
 	t.Helper()
-	list, err := rules.Select(words, nil)
+	list, err := catalogue.Select(words, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 	"github.com/sessctl/sessctl/internal/store/registry"
@@ -26,7 +27,7 @@ func judgeFile(t *testing.T, path string, opts store.Options, judge rules.Judge)
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, err := check.Run(t.Context(), o, check.Options{Rules: rules.All, Judge: judge})
+	result, err := check.Run(t.Context(), o, check.Options{Rules: catalogue.All, Judge: judge})
 	if err := errors.Join(err, o.Close()); err != nil {
 		t.Fatal(err)
 	}

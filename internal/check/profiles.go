@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 )
 
 // Use says for how many sessions a profile was the judge, and why.
@@ -66,7 +67,7 @@ func (e *engine) note(pass *rules.Pass) {
 	}
 	for _, s := range pass.Subjects {
 		if s.ID == e.opts.Session {
-			e.result.Answers = Answers(pass, s.Session, Tree(e.facts, pass.Tree, rules.Usual(), e.opts.Judge))
+			e.result.Answers = Answers(pass, s.Session, Tree(e.facts, pass.Tree, catalogue.Usual(), e.opts.Judge))
 		}
 	}
 }

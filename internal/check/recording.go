@@ -8,6 +8,8 @@ import (
 	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
+	"github.com/sessctl/sessctl/internal/rules/recorded"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 )
@@ -51,7 +53,7 @@ func (r *recordedRuns) of(stored *session.Tree) (found *session.Tree) {
 // lost is what is found about runs that the store lacks.
 func (e *engine) lost(r *recordedRuns) (found []*Finding) {
 	for _, tree := range r.trees {
-		f := rules.LostSession(tree)
+		f := recorded.LostSession(tree)
 		if !r.stored[tree] && slices.Contains(e.opts.Rules, f.Rule) {
 			found = append(found, keep(f, e.facts, nil, -1, 0))
 		}
@@ -70,7 +72,7 @@ func (e *engine) compare(ctx context.Context, st store.Store, seq int, tree, rec
 	var compared *replay.Comparison
 	found := e.run(seq, tree, rules.PerComparison, func(report func(*rules.Finding)) *rules.Pass {
 		compared = replay.Compare(recorded, tree, cmp.Or(e.opts.Runtime, &session.Runtime{}))
-		return rules.NewComparisonPass(rules.All, e.facts, tree, compared, e.opts.Judge, report)
+		return rules.NewComparisonPass(catalogue.All, e.facts, tree, compared, e.opts.Judge, report)
 	})
 	e.collect(found, tree)
 	if compared != nil {

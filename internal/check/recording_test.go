@@ -13,6 +13,7 @@ import (
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/treetest"
 )
@@ -26,7 +27,7 @@ func TestARecordingIsCheckedByItsOwnRulesOnly(t *testing.T) {
 	result.Skipped, result.Unread = []recording.Skipped{{Line: 2, Why: "it is no JSON"}}, 1
 	source := &session.Store{Path: "run.jsonl", Kind: "recording"}
 	var got []string
-	for _, f := range check.Recording(source, result, rules.All) {
+	for _, f := range check.Recording(source, result, catalogue.All) {
 		got = append(got, f.Rule.ID+" "+f.Severity.String()+" "+f.Row)
 		if f.Session != "" || f.Root != nil || f.Fingerprint == "" || "events/"+f.Line != f.Row {
 			t.Errorf("%s is about session %q, line %q", f.Row, f.Session, f.Line)
@@ -36,7 +37,7 @@ func TestARecordingIsCheckedByItsOwnRulesOnly(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if found := check.Recording(source, result, []*rules.Rule{rules.Find("SC101")}); len(found) > 0 {
+	if found := check.Recording(source, result, []*rules.Rule{catalogue.Find("SC101")}); len(found) > 0 {
 		t.Errorf("found %v", places(found))
 	}
 }
@@ -81,7 +82,7 @@ func TestARecordedTreeIsCompared(t *testing.T) {
 	if lost.Row != "sessions/P7" || !strings.Contains(lost.Message, "session P7") {
 		t.Errorf("of the lost session: %s: %s", lost.Row, lost.Message)
 	}
-	only := run(t, st, check.Options{Rules: []*rules.Rule{rules.Find("SC701")}, Recorded: recorded(t, map[string]string{"7": ""})})
+	only := run(t, st, check.Options{Rules: []*rules.Rule{catalogue.Find("SC701")}, Recorded: recorded(t, map[string]string{"7": ""})})
 	if len(only.Findings) > 0 {
 		t.Errorf("found %v", places(only.Findings))
 	}
@@ -90,7 +91,7 @@ func TestARecordedTreeIsCompared(t *testing.T) {
 func TestATreeThatCannotBeFilledIsAnError(t *testing.T) {
 	failed := errors.New("disk I/O error")
 	st := unfillable{many(t, 3), "P1", failed}
-	r, err := check.Run(t.Context(), st, check.Options{Rules: rules.All, Recorded: recorded(t, map[string]string{"0": "", "1": "", "2": ""})})
+	r, err := check.Run(t.Context(), st, check.Options{Rules: catalogue.All, Recorded: recorded(t, map[string]string{"0": "", "1": "", "2": ""})})
 	if !errors.Is(err, failed) || r.Trees != 2 {
 		t.Errorf("error %v, %d trees", err, r.Trees)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -63,7 +64,7 @@ func drawn(t *rapid.T, format string) string {
 	root := &check.Head{ID: text("id"), Title: text("title")}
 	f := &check.Finding{
 		Defect: rules.Defect{
-			Rule:          rules.Find("SC101"),
+			Rule:          catalogue.Find("SC101"),
 			Severity:      rules.Error,
 			Items:         []int{1},
 			Message:       text("message"),

@@ -13,6 +13,7 @@ import (
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -54,7 +55,7 @@ func (c *checked) print(t *testing.T, format string) (out, summary string) {
 }
 
 func found(rule string, severity rules.Severity, root *check.Head, items []int, message string) *check.Finding {
-	f := &check.Finding{Defect: rules.Defect{Rule: rules.Find(rule), Severity: severity, Items: items, Message: message, Place: session.Place{Item: -1}}, Root: root, Row: "session_items/17", Fingerprint: "f"}
+	f := &check.Finding{Defect: rules.Defect{Rule: catalogue.Find(rule), Severity: severity, Items: items, Message: message, Place: session.Place{Item: -1}}, Root: root, Row: "session_items/17", Fingerprint: "f"}
 	if root != nil {
 		f.Session = root.ID
 	}

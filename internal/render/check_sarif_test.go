@@ -17,6 +17,7 @@ import (
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -138,7 +139,7 @@ func TestSARIFKeepsTheLimitsOfGitHub(t *testing.T) {
 	leak := c.results[0].(*check.Result).Findings[1]
 	leak.Twins = make([]session.Place, 5000)
 	every := &check.Result{Store: &session.Store{Path: "every.db"}}
-	for _, r := range rules.All {
+	for _, r := range catalogue.All {
 		every.Findings = append(every.Findings, found(r.ID, r.Severity, nil, nil, "found"))
 	}
 	c.results = append(c.results, every)
@@ -147,13 +148,13 @@ func TestSARIFKeepsTheLimitsOfGitHub(t *testing.T) {
 	if n := len(run.Results[1].RelatedLocations); n != 100 {
 		t.Errorf("%d related locations", n)
 	}
-	if len(run.Tool.Driver.Rules) != len(rules.All) {
-		t.Fatalf("%d rules, want %d", len(run.Tool.Driver.Rules), len(rules.All))
+	if len(run.Tool.Driver.Rules) != len(catalogue.All) {
+		t.Fatalf("%d rules, want %d", len(run.Tool.Driver.Rules), len(catalogue.All))
 	}
 	pascal := regexp.MustCompile(`^(?:[A-Z][a-z0-9]*)+$`)
 	for i, r := range run.Tool.Driver.Rules {
-		page, err := rules.All[i].Page()
-		if err != nil || r.ID != rules.All[i].ID || r.Help.Markdown != page || !pascal.MatchString(r.Name) {
+		page, err := catalogue.All[i].Page()
+		if err != nil || r.ID != catalogue.All[i].ID || r.Help.Markdown != page || !pascal.MatchString(r.Name) {
 			t.Errorf("rule %d is %s %s (%v)", i, r.ID, r.Name, err)
 		}
 		for _, text := range []string{r.ShortDescription.Text, r.FullDescription.Text} {
@@ -182,7 +183,7 @@ func TestAnyTextIsValidSARIF(t *testing.T) {
 	finding := rapid.Custom(func(t *rapid.T) *check.Finding {
 		f := &check.Finding{
 			Defect: rules.Defect{
-				Rule:     rapid.SampledFrom(rules.All).Draw(t, "rule"),
+				Rule:     rapid.SampledFrom(catalogue.All).Draw(t, "rule"),
 				Severity: rapid.SampledFrom([]rules.Severity{rules.Info, rules.Warning, rules.Error}).Draw(t, "severity"),
 				Items:    rapid.SliceOf(rapid.IntRange(0, 9)).Draw(t, "items"),
 				Agent:    text.Draw(t, "agent"),

@@ -11,6 +11,7 @@ import (
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -35,7 +36,7 @@ func TestPlaceIsOneWordThatGreps(t *testing.T) {
 func TestProviderErrorTakesTwoLines(t *testing.T) {
 	long := strings.Repeat("word ", 100)
 	finding := func(text string) *check.Finding {
-		return &check.Finding{Defect: rules.Defect{Rule: rules.Find("SC101"), Severity: rules.Error, ProviderError: text}}
+		return &check.Finding{Defect: rules.Defect{Rule: catalogue.Find("SC101"), Severity: rules.Error, ProviderError: text}}
 	}
 	leads := func(f *check.Finding) string {
 		_, leads, _ := strings.Cut(document.Unstyled(document.Document{findingOf(f, "It is.", true)}, 80), "It is.\n")
@@ -78,7 +79,7 @@ func TestLimitHidesTheOldestSessions(t *testing.T) {
 }
 
 func TestLimitCountsWhatItHides(t *testing.T) {
-	a, b := rules.Find("SC015"), rules.Find("SC701")
+	a, b := catalogue.Find("SC015"), catalogue.Find("SC701")
 	var all []*check.Finding
 	for _, s := range []string{"1", "2", "2", "3", ""} {
 		all = append(all, &check.Finding{Defect: rules.Defect{Rule: a, Place: session.Place{Session: s}}}, &check.Finding{Defect: rules.Defect{Rule: b, Place: session.Place{Session: s}}})
@@ -116,8 +117,8 @@ func TestARowCountsEachSessionOfALoopOnce(t *testing.T) {
 	a, b := &session.Session{ID: "a"}, &session.Session{ID: "b", Agent: "worker"}
 	a.Children, b.Children = []*session.Session{b}, []*session.Session{a}
 	row := RowOf(&session.Tree{Sessions: []*session.Session{a, b}}, []*check.Finding{
-		{Defect: rules.Defect{Rule: rules.Find("SC706"), Severity: rules.Error, Place: session.Place{Session: "b"}}},
-		{Defect: rules.Defect{Rule: rules.Find("SC015"), Severity: rules.Info, Place: session.Place{Session: "a"}}},
+		{Defect: rules.Defect{Rule: catalogue.Find("SC706"), Severity: rules.Error, Place: session.Place{Session: "b"}}},
+		{Defect: rules.Defect{Rule: catalogue.Find("SC015"), Severity: rules.Info, Place: session.Place{Session: "a"}}},
 	})
 	if row.Subs != 1 || row.Children[0].Subs != 1 || row.Agents[0] != "worker" {
 		t.Errorf("got %+v", row)

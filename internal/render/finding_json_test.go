@@ -6,6 +6,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 )
 
 // untold are the facts of a finding that machines do not read, each with the reason.
@@ -18,7 +19,7 @@ var untold = map[string]string{
 // TestMachinesReadEveryFactOfAFinding: whoever adds a fact decides whether jsonFinding
 // has it.
 func TestMachinesReadEveryFactOfAFinding(t *testing.T) {
-	bare := func() *check.Finding { return &check.Finding{Defect: rules.Defect{Rule: rules.Find("SC101")}} }
+	bare := func() *check.Finding { return &check.Finding{Defect: rules.Defect{Rule: catalogue.Find("SC101")}} }
 	var each func(typ reflect.Type, index []int)
 	each = func(typ reflect.Type, index []int) {
 		for i := range typ.NumField() {
@@ -64,7 +65,7 @@ func fill(v reflect.Value) {
 	case reflect.Pointer:
 		switch v.Interface().(type) {
 		case *rules.Rule:
-			v.Set(reflect.ValueOf(rules.Find("SC102")))
+			v.Set(reflect.ValueOf(catalogue.Find("SC102")))
 		case *rules.Profile:
 			v.Set(reflect.ValueOf(rules.FindProfile("anthropic")))
 		case *check.Head:

@@ -10,6 +10,7 @@ import (
 	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -127,7 +128,7 @@ func (r *repairPage) fix(f *repair.Fix, shown int) document.Document {
 	head := document.Finding{
 		Rule: f.Rule, Place: cmp.Or(stepPlace(f.Session, f.Item), "store"), Note: f.Safety.String(), Message: words(ui.Sentence(ui.Clean(f.Title))),
 	}
-	if rule := rules.Find(f.Rule); rule != nil {
+	if rule := catalogue.Find(f.Rule); rule != nil {
 		head.Name = rule.Name
 	}
 	var steps document.Changes

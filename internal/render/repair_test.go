@@ -18,6 +18,7 @@ import (
 	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -200,7 +201,7 @@ func TestTheTallySaysWhatLeavesTheStore(t *testing.T) {
 }
 
 func TestARepairSaysWhatItLeaves(t *testing.T) {
-	left := []*check.Finding{{Defect: rules.Defect{Rule: rules.Find("SC003"), Severity: rules.Error}}, {Defect: rules.Defect{Rule: rules.Find("SC015"), Severity: rules.Info}}}
+	left := []*check.Finding{{Defect: rules.Defect{Rule: catalogue.Find("SC003"), Severity: rules.Error}}, {Defect: rules.Defect{Rule: catalogue.Find("SC015"), Severity: rules.Info}}}
 	opts := RepairOptions{Check: "sessctl check s.db"}
 	got := printed(t, "text", opts, &repair.Plan{}, left, Outcome{})
 	want := "There is nothing that sessctl can repair.\nLeft as it is: 1 error, 1 info  (sessctl check s.db --deep)\n"
@@ -232,7 +233,7 @@ func TestARepairSaysWhoseRequestIsStillRefused(t *testing.T) {
 	refused := func(id string) *check.Finding {
 		return &check.Finding{
 			Defect: rules.Defect{
-				Rule:          rules.Find("SC102"),
+				Rule:          catalogue.Find("SC102"),
 				Severity:      rules.Warning,
 				Profile:       gemini,
 				ProviderError: "no",
@@ -241,7 +242,7 @@ func TestARepairSaysWhoseRequestIsStillRefused(t *testing.T) {
 			},
 		}
 	}
-	left := []*check.Finding{refused("a"), refused("a"), {Defect: rules.Defect{Rule: rules.Find("SC015"), Place: session.Place{Session: "b"}}}, refused("c")}
+	left := []*check.Finding{refused("a"), refused("a"), {Defect: rules.Defect{Rule: catalogue.Find("SC015"), Place: session.Place{Session: "b"}}}, refused("c")}
 	opts := RepairOptions{Check: "sessctl check s.db"}
 	if got := printed(t, "text", opts, &repair.Plan{}, left, Outcome{}); !strings.HasSuffix(got, "The next request of a, c would still be refused because of what is left.\n") {
 		t.Errorf("got\n%s", got)
@@ -384,7 +385,7 @@ func TestTheDocumentedKeysAreThoseOfARepair(t *testing.T) {
 // What was allowed and is left all the same is not offered once more.
 func TestARepairOffersNoWordThatWasGiven(t *testing.T) {
 	needs := func(words ...string) *check.Finding {
-		f := &check.Finding{Defect: rules.Defect{Rule: rules.Find("SC707"), Severity: rules.Error}}
+		f := &check.Finding{Defect: rules.Defect{Rule: catalogue.Find("SC707"), Severity: rules.Error}}
 		f.Fixes = []rules.Fix{{Title: "Split it.", Allow: words, Edits: []session.Edit{{}}}}
 		return f
 	}

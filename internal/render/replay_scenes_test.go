@@ -9,6 +9,7 @@ import (
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -197,7 +198,7 @@ var farBelow = &replay.Frame{Item: -1, Parent: &replay.Frame{Item: -1, Agent: " 
 
 // lineFinding is a finding about a line of the recording.
 func lineFinding(id string, line, message string) *check.Finding {
-	rule := rules.Find(id)
+	rule := catalogue.Find(id)
 	return &check.Finding{Defect: rules.Defect{Rule: rule, Severity: rule.Severity, Line: line, Message: message, Place: session.Place{Item: -1}}, Row: "events/" + line, Fingerprint: "f" + line}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/treetest"
 	"github.com/sessctl/sessctl/internal/view"
@@ -25,7 +26,7 @@ func inTable(t *testing.T, table string) (*check.Result, *view.View) {
 		{Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Session: "gone", Table: table, Key: "17"}, Count: 2, Detail: "2 events name a session that is not there"},
 	}}, tree}
 	judge := rules.Judge{Profiles: []*rules.Profile{rules.FindProfile("gemini")}}
-	result, err := check.Run(t.Context(), st, check.Options{Rules: rules.Usual(), Judge: judge})
+	result, err := check.Run(t.Context(), st, check.Options{Rules: catalogue.Usual(), Judge: judge})
 	if err != nil {
 		t.Fatal(err)
 	}

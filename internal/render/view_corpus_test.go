@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/sessctl/sessctl/internal/check"
-	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/registry"
@@ -52,7 +52,7 @@ func checkRealView(t *testing.T, st store.Store, tree *session.Tree, leaks bool)
 	if err := st.Fill(t.Context(), tree); err != nil {
 		t.Fatal(err)
 	}
-	result, err := check.Run(t.Context(), st, check.Options{Rules: rules.Usual(), Session: tree.Root().ID})
+	result, err := check.Run(t.Context(), st, check.Options{Rules: catalogue.Usual(), Session: tree.Root().ID})
 	if err != nil {
 		t.Fatal(err)
 	}

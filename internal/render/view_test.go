@@ -19,6 +19,7 @@ import (
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/dockeragent"
 	"github.com/sessctl/sessctl/internal/treetest"
@@ -58,7 +59,7 @@ func (c *viewCase) build(t *testing.T, tree *session.Tree, request bool) *view.V
 	if c.profile != "" {
 		judge.Profiles = []*rules.Profile{rules.FindProfile(c.profile)}
 	}
-	result, err := check.Run(t.Context(), st, check.Options{Rules: rules.Usual(), Judge: judge, Session: tree.Root().ID})
+	result, err := check.Run(t.Context(), st, check.Options{Rules: catalogue.Usual(), Judge: judge, Session: tree.Root().ID})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/store/canonical"
 )
 
@@ -60,7 +61,7 @@ func TestWhatTheProviderAcceptsStays(t *testing.T) {
 				}
 			}
 			if tt.rules != "" {
-				opts.Rules, err = rules.Select([]string{tt.rules}, nil)
+				opts.Rules, err = catalogue.Select([]string{tt.rules}, nil)
 				must(t, err)
 			}
 			plan, _, err := repair.Make(context.Background(), st, opts)

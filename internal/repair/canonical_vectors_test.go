@@ -15,6 +15,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -124,7 +125,7 @@ func TestVectorsAsStreams(t *testing.T) {
 				must(t, json.Unmarshal(v.Repaired, &want.Items))
 				writer := map[string]string{"alive": "live", "dead": "dead"}[v.Context.Writer]
 				header := fmt.Sprintf(`{"type":"header","format":"sessctl.canonical/1","writer":%q}`+"\n", writer)
-				if !slices.ContainsFunc(v.Any, func(id string) bool { return !rules.Find(id).Wire }) {
+				if !slices.ContainsFunc(v.Any, func(id string) bool { return !catalogue.Find(id).Wire }) {
 					want = before // only a request would be another one
 				}
 				judge := rules.Judge{Profiles: []*rules.Profile{&rules.Generic}, AsIs: v.Mode == "as-is"}

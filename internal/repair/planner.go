@@ -10,6 +10,7 @@ import (
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 )
@@ -57,12 +58,12 @@ func plan(ctx context.Context, st store.Store, opts Options, foreign bool) (*pla
 	p.selected, p.planned = map[*rules.Rule]bool{}, map[string]*Tree{}
 	run := opts.Rules
 	if run == nil {
-		run = rules.Usual()
+		run = catalogue.Usual()
 	}
 	for _, r := range run {
 		p.selected[r] = true
 	}
-	result, err := check.Run(ctx, st, check.Options{Rules: rules.Usual(), Judge: opts.Judge, Session: opts.Session, EachTree: p.tree})
+	result, err := check.Run(ctx, st, check.Options{Rules: catalogue.Usual(), Judge: opts.Judge, Session: opts.Session, EachTree: p.tree})
 	if err == nil {
 		err = p.err
 	}
@@ -176,7 +177,7 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 			t.Fixes = append(t.Fixes, f)
 		}
 		now, seen[state] = next, true
-		t.After = named(found, check.Tree(p.facts, now, rules.Usual(), p.opts.Judge))
+		t.After = named(found, check.Tree(p.facts, now, catalogue.Usual(), p.opts.Judge))
 		later = p.withhold(t.After, without)
 	}
 	if worse := introduced(tree, found, t.After); worse != nil {

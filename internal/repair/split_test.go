@@ -8,6 +8,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/treetest"
 )
@@ -32,7 +33,7 @@ W user=ann agent=worker "one" delegated timed
 // splitting are the edits that part W, as its finding has them.
 func splitting(t *testing.T, tree *session.Tree) Fix {
 	t.Helper()
-	for _, f := range check.Tree(&session.Store{}, tree, []*rules.Rule{rules.Find("SC707")}, rules.Judge{}) {
+	for _, f := range check.Tree(&session.Store{}, tree, []*rules.Rule{catalogue.Find("SC707")}, rules.Judge{}) {
 		if len(f.Fixes) == 1 {
 			return Fix{Rule: f.Rule.ID, Fix: f.Fixes[0]}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 )
@@ -35,7 +36,7 @@ func (v verification) of(stored *session.Tree) error {
 			return fmt.Errorf("session %s: %w", want.ID, err)
 		}
 	}
-	want, got := check.Tree(v.facts, foretold, rules.Usual(), v.judge), check.Tree(v.facts, stored, rules.Usual(), v.judge)
+	want, got := check.Tree(v.facts, foretold, catalogue.Usual(), v.judge), check.Tree(v.facts, stored, catalogue.Usual(), v.judge)
 	places := map[string]int{}
 	for i := range want {
 		// What an adapter says of a session as a whole comes of all its records: that it

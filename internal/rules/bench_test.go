@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -43,7 +44,7 @@ func BenchmarkShapes(b *testing.B) {
 func BenchmarkRules(b *testing.B) {
 	tree := &session.Tree{Sessions: []*session.Session{healthy(100_000)}}
 	judge := rules.Judge{Profiles: []*rules.Profile{rules.FindProfile("generic")}}
-	for _, r := range rules.All {
+	for _, r := range catalogue.All {
 		if r.Run == nil {
 			continue
 		}

@@ -9,9 +9,9 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// delegation is the delegation that an occurrence is the call of, nil for any
+// Delegation is the delegation that an occurrence is the call of, nil for any
 // other call.
-func (s *Subject) delegation(at pairing.Occurrence) *replay.Delegation {
+func (s *Subject) Delegation(at pairing.Occurrence) *replay.Delegation {
 	for _, d := range s.Replay.Delegations {
 		if d.Item == at.Item && d.Nth == at.Nth {
 			return d
@@ -20,26 +20,28 @@ func (s *Subject) delegation(at pairing.Occurrence) *replay.Delegation {
 	return nil
 }
 
-func (s *Subject) call(at pairing.Occurrence) *session.Call {
+// CallAt is the call of an occurrence.
+func (s *Subject) CallAt(at pairing.Occurrence) *session.Call {
 	return &s.Items[at.Item].Calls[at.Nth]
 }
 
-func (s *Subject) result(at pairing.Occurrence) *session.Result {
+// ResultAt is the result of an occurrence.
+func (s *Subject) ResultAt(at pairing.Occurrence) *session.Result {
 	return &s.Items[at.Item].Results[at.Nth]
 }
 
-// answerPlace is the item behind which a result of the call belongs: the last
+// AnswerPlace is the item behind which a result of the call belongs: the last
 // result of its answer group, or the sub-session item of its child. Leaked items
 // do not count, because they leave.
-func (s *Subject) answerPlace(at pairing.Occurrence) int {
-	return s.answerPlaceBefore(len(s.Items), at)
+func (s *Subject) AnswerPlace(at pairing.Occurrence) int {
+	return s.AnswerPlaceBefore(len(s.Items), at)
 }
 
-// answerPlaceBefore is the place of a result of the call that must not stand
+// AnswerPlaceBefore is the place of a result of the call that must not stand
 // behind the item at index end.
-func (s *Subject) answerPlaceBefore(end int, at pairing.Occurrence) int {
+func (s *Subject) AnswerPlaceBefore(end int, at pairing.Occurrence) int {
 	place, reference := at.Item, -1
-	if d := s.delegation(at); d != nil {
+	if d := s.Delegation(at); d != nil {
 		reference = d.Reference
 	}
 	for i := at.Item + 1; i < end; i++ {
@@ -57,23 +59,23 @@ func (s *Subject) answerPlaceBefore(end int, at pairing.Occurrence) int {
 	return place
 }
 
-// findCall starts a finding about one call or result of an item. What stands
+// FindCall starts a finding about one call or result of an item. What stands
 // before the next request's start, or in a child that is never sent again, is
 // history: the finding is an info and has no repair.
-func (p *Pass) findCall(s *Subject, at pairing.Occurrence, id string) Finding {
-	f := p.find(s.Session, at.Item)
+func (p *Pass) FindCall(s *Subject, at pairing.Occurrence, id string) Finding {
+	f := p.Find(s.Session, at.Item)
 	f.Nth, f.Call = at.Nth, id
-	if s.history(at.Item) {
+	if s.History(at.Item) {
 		f.Severity = Info
 	}
 	return f
 }
 
-// history reports whether the item reaches no further request.
-func (s *Subject) history(item int) bool { return s.Closed || item < s.Start }
+// History reports whether the item reaches no further request.
+func (s *Subject) History(item int) bool { return s.Closed || item < s.Start }
 
-// because says why a finding is only an info.
-func (s *Subject) because(item int) string {
+// Because says why a finding is only an info.
+func (s *Subject) Because(item int) string {
 	switch {
 	case s.Closed:
 		return ", in a sub-session that is never sent to a model again"
@@ -83,11 +85,11 @@ func (s *Subject) because(item int) string {
 	return ""
 }
 
-// reportCall hands over a finding of findCall with its fix.
-func (p *Pass) reportCall(s *Subject, f Finding, fix Fix) {
-	f.Message += s.because(f.Item)
-	if s.history(f.Item) {
-		f.failing = nil
+// ReportCall hands over a finding of findCall with its fix.
+func (p *Pass) ReportCall(s *Subject, f Finding, fix Fix) {
+	f.Message += s.Because(f.Item)
+	if s.History(f.Item) {
+		f.Failing = nil
 		p.Report(f)
 		return
 	}
@@ -96,8 +98,8 @@ func (p *Pass) reportCall(s *Subject, f Finding, fix Fix) {
 	} else {
 		f.Fixes = []Fix{fix}
 	}
-	if f.failing == nil {
-		f.failing = func(p *Profile) string { return s.providerError(p, f.Item) }
+	if f.Failing == nil {
+		f.Failing = func(p *Profile) string { return s.ProviderError(p, f.Item) }
 	}
 	p.Report(f)
 }
@@ -120,17 +122,18 @@ func (s *Subject) resultRef(at pairing.Occurrence) session.Ref {
 	return ref
 }
 
-// quarantine is the fix that takes a result out of the session.
-func (s *Subject) quarantine(at pairing.Occurrence, title string) Fix {
+// Quarantine is the fix that takes a result out of the session.
+func (s *Subject) Quarantine(at pairing.Occurrence, title string) Fix {
 	return Fix{Title: title, Safety: Kept, Edits: []session.Edit{{Op: session.Quarantine, Ref: s.resultRef(at)}}}
 }
 
-// moveResult is the fix that moves a result to its call's answer group.
-func (s *Subject) moveResult(pair pairing.Pair, title string) Fix {
-	return s.moveBehind(pair, s.answerPlace(pair.Call), title)
+// MoveResult is the fix that moves a result to its call's answer group.
+func (s *Subject) MoveResult(pair pairing.Pair, title string) Fix {
+	return s.MoveBehind(pair, s.AnswerPlace(pair.Call), title)
 }
 
-func (s *Subject) moveBehind(pair pairing.Pair, place int, title string) Fix {
+// MoveBehind is the fix that moves a result behind the item at index place.
+func (s *Subject) MoveBehind(pair pairing.Pair, place int, title string) Fix {
 	ref := s.resultRef(pair.Result)
 	if s.answersOne(pair) {
 		ref.Pointer = ""
@@ -155,12 +158,14 @@ func (s *Subject) answersOne(pair pairing.Pair) bool {
 	return mine == len(it.Results)
 }
 
-func callRef(s *session.Session, item, nth int) session.CallRef {
+// CallRef addresses a call of an item.
+func CallRef(s *session.Session, item, nth int) session.CallRef {
 	c := &s.Items[item].Calls[nth]
 	return session.CallRef{Ref: s.ItemRef(item), ID: c.ID, Nth: nth, Name: c.Name}
 }
 
-func addIDs(ids map[string]bool, it *session.Item) {
+// AddIDs notes the ids of the calls of an item.
+func AddIDs(ids map[string]bool, it *session.Item) {
 	for n := range it.Calls {
 		ids[it.Calls[n].ID] = true
 	}

@@ -12,14 +12,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sessctl/sessctl/docs"
-	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
+	"github.com/sessctl/sessctl/internal/rules/damage"
 )
 
 func TestIDsAreSortedAndNamesUnique(t *testing.T) {
 	form := regexp.MustCompile(`^SC\d{3}$`)
 	names := map[string]bool{}
-	for i, r := range rules.All {
-		if !form.MatchString(r.ID) || i > 0 && rules.All[i-1].ID >= r.ID {
+	for i, r := range catalogue.All {
+		if !form.MatchString(r.ID) || i > 0 && catalogue.All[i-1].ID >= r.ID {
 			t.Errorf("%s is out of order or of another form", r.ID)
 		}
 		if r.Name == "" || names[r.Name] {
@@ -29,7 +30,7 @@ func TestIDsAreSortedAndNamesUnique(t *testing.T) {
 		if r.Title == "" || strings.HasSuffix(r.Title, ".") || r.Since == "" {
 			t.Errorf("%s lacks a title (without a final dot) or a version", r.ID)
 		}
-		if (r.Run == nil) != (r == rules.RuleCrashed()) || (r.Scope == 0) != (r.Run == nil) {
+		if (r.Run == nil) != (r == damage.RuleCrashed()) || (r.Scope == 0) != (r.Run == nil) {
 			t.Errorf("%s is never run", r.ID)
 		}
 	}
@@ -39,7 +40,7 @@ func TestIDsAreSortedAndNamesUnique(t *testing.T) {
 var headings = []string{"What it finds", "Why it matters", "Example", "Repair", "What it costs", "False alarms", "Sources"}
 
 func TestEveryRuleHasAPageThatAgreesWithIt(t *testing.T) {
-	for _, r := range rules.All {
+	for _, r := range catalogue.All {
 		t.Run(r.ID, func(t *testing.T) {
 			page, err := r.Page()
 			if err != nil {
@@ -67,7 +68,7 @@ func TestEveryRuleHasAPageThatAgreesWithIt(t *testing.T) {
 				t.Errorf("headings: %s", diff)
 			}
 			for _, id := range regexp.MustCompile(`SC\d{3}`).FindAllString(page, -1) {
-				if rules.Find(id) == nil {
+				if catalogue.Find(id) == nil {
 					t.Errorf("the page refers to %s, which does not exist", id)
 				}
 			}
@@ -81,7 +82,7 @@ func TestEveryPageIsOfARule(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, page := range pages {
-		if id := strings.TrimSuffix(filepath.Base(page), ".md"); rules.Find(id) == nil {
+		if id := strings.TrimSuffix(filepath.Base(page), ".md"); catalogue.Find(id) == nil {
 			t.Errorf("%s is the page of no rule", page)
 		}
 	}
@@ -100,7 +101,7 @@ func TestTheIndexListsAllRules(t *testing.T) {
 			got = append(got, line)
 		}
 	}
-	for _, r := range rules.All {
+	for _, r := range catalogue.All {
 		page, err := r.Page()
 		if err != nil {
 			t.Fatal(err)
@@ -114,7 +115,7 @@ func TestTheIndexListsAllRules(t *testing.T) {
 }
 
 func TestEveryRuleHasATestOfItsOwn(t *testing.T) {
-	for _, r := range rules.All {
+	for _, r := range catalogue.All {
 		if r.Run == nil {
 			continue
 		}
@@ -128,7 +129,7 @@ func TestEveryRuleHasATestOfItsOwn(t *testing.T) {
 func TestFindTakesIDsAndNamesInAnyCase(t *testing.T) {
 	for word, want := range map[string]string{"SC701": "SC701", "sc701": "SC701", "Leak-Duplicate": "SC701", "SC7": "", "": "", "nonsense": ""} {
 		got := ""
-		if r := rules.Find(word); r != nil {
+		if r := catalogue.Find(word); r != nil {
 			got = r.ID
 		}
 		if got != want {
@@ -153,7 +154,7 @@ func TestSelectTakesIDsNamesAndPrefixes(t *testing.T) {
 		{name: "an empty word", selected: []string{""}, fails: `no rule is called ""`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			chosen, err := rules.Select(tc.selected, tc.ignored)
+			chosen, err := catalogue.Select(tc.selected, tc.ignored)
 			if tc.fails != "" {
 				if err == nil || err.Error() != tc.fails {
 					t.Errorf("the error is %v, want %s", err, tc.fails)
@@ -164,7 +165,7 @@ func TestSelectTakesIDsNamesAndPrefixes(t *testing.T) {
 			for _, r := range chosen {
 				ids = append(ids, r.ID)
 			}
-			if got := strings.Join(ids, " "); got != tc.want && (tc.want != "all" || len(ids) != len(rules.Usual())) {
+			if got := strings.Join(ids, " "); got != tc.want && (tc.want != "all" || len(ids) != len(catalogue.Usual())) {
 				t.Errorf("chose %s, want %s (%v)", got, tc.want, err)
 			}
 		})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/treetest"
 )
@@ -37,7 +38,7 @@ func runCompared(t *testing.T, cases []comparedCase) {
 			if tc.store != nil {
 				tc.store(store)
 			}
-			found := compare(store, stored, compared, rules.All)
+			found := compare(store, stored, compared, catalogue.All)
 			if diff := cmp.Diff(lines(tc.want), lines(describe([]*session.Tree{stored}, found))); diff != "" {
 				t.Errorf("want (-), got (+):\n%s%s", diff, messages(found))
 			}
@@ -62,7 +63,7 @@ func recordedTree(t *testing.T, notation string) *session.Tree {
 // compare runs the rules that compare.
 func compare(store *session.Store, stored *session.Tree, compared *replay.Comparison, chosen []*rules.Rule) []*rules.Finding {
 	var found []*rules.Finding
-	pass := rules.NewComparisonPass(rules.All, store, stored, compared, (&ruleCase{}).judge(), func(f *rules.Finding) { found = append(found, f) })
+	pass := rules.NewComparisonPass(catalogue.All, store, stored, compared, (&ruleCase{}).judge(), func(f *rules.Finding) { found = append(found, f) })
 	for _, r := range chosen {
 		if r.Scope&rules.PerComparison != 0 {
 			pass.Run(r)
@@ -182,7 +183,7 @@ P
 func TestWhoTellsDoesNotDependOnTheRulesThatRun(t *testing.T) {
 	stored := treetest.Tree(t, lacking(delegated, "worker <c1"))
 	compared := replay.Compare(recordedTree(t, delegated), stored, &session.Runtime{NoOutput: "(no output)"})
-	if found := compare(&session.Store{Writer: session.WriterDead}, stored, compared, []*rules.Rule{rules.Find("SC728")}); len(found) > 0 {
+	if found := compare(&session.Store{Writer: session.WriterDead}, stored, compared, []*rules.Rule{catalogue.Find("SC728")}); len(found) > 0 {
 		t.Errorf("SC101 has this one:\n%s", messages(found))
 	}
 }
@@ -203,7 +204,7 @@ P
   user "secret D"
 C<P
   worker "secret J"`)
-	found := compare(&session.Store{Writer: session.WriterDead}, stored, replay.Compare(recorded, stored, &session.Runtime{NoOutput: "(no output)"}), rules.All)
+	found := compare(&session.Store{Writer: session.WriterDead}, stored, replay.Compare(recorded, stored, &session.Runtime{NoOutput: "(no output)"}), catalogue.All)
 	if len(found) < 2 || strings.Contains(messages(found), "secret") {
 		t.Errorf("%d findings:\n%s", len(found), messages(found))
 	}

@@ -21,14 +21,14 @@ func (p *Pass) tells(f *Finding) *replay.Difference {
 // retold rule only those that tell a difference. Nothing is in doubt then, so they
 // have the severity of the rule.
 func (p *Pass) telling(found []*Finding) []*Finding {
-	if p.Compared == nil || p.rule.Retells == nil {
+	if p.Compared == nil || p.Rule.Retells == nil {
 		return found
 	}
 	return slices.DeleteFunc(found, func(f *Finding) bool {
 		d := p.tells(f)
 		if d != nil {
 			f.Severity = max(f.Severity, f.Rule.Severity)
-			f.Message += "; the recording has " + recordedName(d.Recorded, d.RecordedItem)
+			f.Message += "; the recording has " + RecordedName(d.Recorded, d.RecordedItem)
 		}
 		return d == nil
 	})
@@ -36,14 +36,14 @@ func (p *Pass) telling(found []*Finding) []*Finding {
 
 // differing is what there is to tell of a comparison beside what leaked.
 type differing struct {
-	children []*lostChild
+	Children []*LostChild
 	others   []replay.Difference // that neither these nor retold rules tell
 }
 
-// differences sorts what differs by who tells it, whichever rules were chosen to
+// Differences sorts what differs by who tells it, whichever rules were chosen to
 // run: one cause is one finding, under the same rule every time.
-func (p *Pass) differences() *differing {
-	return once(&p.known, p.findDifferences)
+func (p *Pass) Differences() *differing {
+	return Once(&p.Known, p.findDifferences)
 }
 
 func (p *Pass) findDifferences() *differing {
@@ -53,10 +53,10 @@ func (p *Pass) findDifferences() *differing {
 	for _, r := range p.retold {
 		quiet.Run(r)
 	}
-	found := &differing{children: p.lostChildren()}
+	found := &differing{Children: p.lostChildren()}
 	for i := range p.Compared.Differences {
 		d := &p.Compared.Differences[i]
-		if !told[d] && !unrecorded(d) && !slices.ContainsFunc(found.children, func(c *lostChild) bool { return c.explains(d) }) {
+		if !told[d] && !unrecorded(d) && !slices.ContainsFunc(found.Children, func(c *LostChild) bool { return c.explains(d) }) {
 			found.others = append(found.others, *d)
 		}
 	}
@@ -70,11 +70,11 @@ func unrecorded(d *replay.Difference) bool {
 	return d.Kind == replay.Foreign && d.Stored.Items[d.StoredItem].Kind == session.Other
 }
 
-// runs are the differences of a kind that no other finding tells: what is lost in
+// Runs are the differences of a kind that no other finding tells: what is lost in
 // one gap of a session together, and other items that follow each other.
-func (p *Pass) runs(kind replay.DifferenceKind) [][]replay.Difference {
+func (p *Pass) Runs(kind replay.DifferenceKind) [][]replay.Difference {
 	var list [][]replay.Difference
-	for _, d := range p.differences().others {
+	for _, d := range p.Differences().others {
 		switch n := len(list) - 1; {
 		case d.Kind != kind:
 		case n >= 0 && follows(&list[n][len(list[n])-1], &d):
@@ -102,15 +102,15 @@ func follows(a, b *replay.Difference) bool {
 	return false
 }
 
-// findRun starts the finding about a run of stored items.
-func (p *Pass) findRun(run []replay.Difference) Finding {
-	f := p.find(run[0].Stored, run[0].StoredItem)
+// FindRun starts the finding about a run of stored items.
+func (p *Pass) FindRun(run []replay.Difference) Finding {
+	f := p.Find(run[0].Stored, run[0].StoredItem)
 	for _, d := range run {
 		f.Items = append(f.Items, d.StoredItem)
 	}
-	f.Call = soleCall(&run[0].Stored.Items[run[0].StoredItem])
+	f.Call = SoleCall(&run[0].Stored.Items[run[0].StoredItem])
 	return f
 }
 
-// recordedItem is the item of the recording that the difference is about.
-func recordedItem(d *replay.Difference) *session.Item { return &d.Recorded.Items[d.RecordedItem] }
+// RecordedItem is the item of the recording that the difference is about.
+func RecordedItem(d *replay.Difference) *session.Item { return &d.Recorded.Items[d.RecordedItem] }

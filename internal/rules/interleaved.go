@@ -9,11 +9,11 @@ import (
 
 // turnBack is a message of a run that had begun before, directly behind one of another
 // run.
-type turnBack struct{ item, before int }
+type turnBack struct{ Item, before int }
 
-// interleaved are the messages at which one of two writers goes on behind the other,
+// Interleaved are the messages at which one of two writers goes on behind the other,
 // nil where nothing proves that there were two.
-func (s *Subject) interleaved() []turnBack {
+func (s *Subject) Interleaved() []turnBack {
 	turns := s.turnsBack()
 	if len(turns) < 2 || !s.Timed && !s.wentBack(turns) {
 		return nil
@@ -74,7 +74,7 @@ func byUser(it *session.Item) bool {
 // wentBack reports whether a message at a turn is older than the one before it.
 func (s *Subject) wentBack(turns []turnBack) bool {
 	for _, t := range turns {
-		if older := s.Items[t.item].Time; !older.IsZero() && older.Before(s.Items[t.before].Time) {
+		if older := s.Items[t.Item].Time; !older.IsZero() && older.Before(s.Items[t.before].Time) {
 			return true
 		}
 	}

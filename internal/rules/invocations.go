@@ -7,25 +7,28 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// invocation is one run of an agent within a session: what it was asked, and all
+// Invocation is one run of an agent within a session: what it was asked, and all
 // that came of it.
-type invocation struct {
-	id       string
-	items    []int
-	asked    session.Digest // the user's text that it begins with, 0 when it begins in another way
-	answered session.Digest // the last text of an assistant, 0 when there is none
-	of       *invocation    // the one that it goes on with, nil when it is one of its own
+type Invocation struct {
+	ID       string
+	Items    []int
+	Asked    session.Digest // the user's text that it begins with, 0 when it begins in another way
+	Answered session.Digest // the last text of an assistant, 0 when there is none
+	of       *Invocation    // the one that it goes on with, nil when it is one of its own
 }
 
-func (v *invocation) first() int { return v.items[0] }
-func (v *invocation) last() int  { return v.items[len(v.items)-1] }
+// First is the index of its first item.
+func (v *Invocation) First() int { return v.Items[0] }
 
-// invocations are those of a session that anything is sent of, in the order in which
+// Last is the index of its last item.
+func (v *Invocation) Last() int { return v.Items[len(v.Items)-1] }
+
+// Invocations are those of a session that anything is sent of, in the order in which
 // they began. One that only brings results for calls of another one, after an
 // approval, is a part of that one.
-func invocations(s *session.Session) []*invocation {
-	var list []*invocation
-	byID := map[string]*invocation{}
+func Invocations(s *session.Session) []*Invocation {
+	var list []*Invocation
+	byID := map[string]*Invocation{}
 	for i := range s.Items {
 		it := &s.Items[i]
 		if it.Invocation == "" {
@@ -33,33 +36,33 @@ func invocations(s *session.Session) []*invocation {
 		}
 		v := byID[it.Invocation]
 		if v == nil {
-			v = &invocation{id: it.Invocation}
-			byID[v.id], list = v, append(list, v)
+			v = &Invocation{ID: it.Invocation}
+			byID[v.ID], list = v, append(list, v)
 		}
 		v.add(it, i)
 	}
-	list = slices.DeleteFunc(list, func(v *invocation) bool {
-		return !slices.ContainsFunc(v.items, func(i int) bool { return s.Items[i].OnWire() })
+	list = slices.DeleteFunc(list, func(v *Invocation) bool {
+		return !slices.ContainsFunc(v.Items, func(i int) bool { return s.Items[i].OnWire() })
 	})
 	return resumed(s, list)
 }
 
-func (v *invocation) add(it *session.Item, i int) {
-	if len(v.items) == 0 && it.Role == session.User && len(it.Results) == 0 {
-		v.asked = it.Text
+func (v *Invocation) add(it *session.Item, i int) {
+	if len(v.Items) == 0 && it.Role == session.User && len(it.Results) == 0 {
+		v.Asked = it.Text
 	}
 	if it.Role == session.Assistant && it.Text != 0 {
-		v.answered = it.Text
+		v.Answered = it.Text
 	}
-	v.items = append(v.items, i)
+	v.Items = append(v.Items, i)
 }
 
 // resumed joins the invocations that go on with another one.
-func resumed(s *session.Session, list []*invocation) []*invocation {
-	makers := callMakers(s, list)
-	var whole []*invocation
+func resumed(s *session.Session, list []*Invocation) []*Invocation {
+	makers := CallMakers(s, list)
+	var whole []*Invocation
 	for _, v := range list {
-		if v.asked == 0 {
+		if v.Asked == 0 {
 			if of := goesOnWith(s, v, makers); of != nil {
 				of.resume(v)
 				continue
@@ -72,9 +75,9 @@ func resumed(s *session.Session, list []*invocation) []*invocation {
 
 // goesOnWith is the one earlier invocation whose calls the first item of v answers,
 // nil when there is none.
-func goesOnWith(s *session.Session, v *invocation, makers map[string][]*invocation) *invocation {
-	for _, r := range s.Items[v.first()].Results {
-		if of := makers[r.CallID]; len(of) == 1 && of[0] != v && of[0].first() < v.first() {
+func goesOnWith(s *session.Session, v *Invocation, makers map[string][]*Invocation) *Invocation {
+	for _, r := range s.Items[v.First()].Results {
+		if of := makers[r.CallID]; len(of) == 1 && of[0] != v && of[0].First() < v.First() {
 			return of[0]
 		}
 	}
@@ -82,20 +85,20 @@ func goesOnWith(s *session.Session, v *invocation, makers map[string][]*invocati
 }
 
 // resume takes what goes on with an invocation into the one that it began as.
-func (v *invocation) resume(later *invocation) {
+func (v *Invocation) resume(later *Invocation) {
 	for v.of != nil {
 		v = v.of
 	}
-	later.of, v.answered = v, cmp.Or(later.answered, v.answered)
-	v.items = append(v.items, later.items...)
-	slices.Sort(v.items)
+	later.of, v.Answered = v, cmp.Or(later.Answered, v.Answered)
+	v.Items = append(v.Items, later.Items...)
+	slices.Sort(v.Items)
 }
 
-// callMakers are the invocations that made a call of an id.
-func callMakers(s *session.Session, list []*invocation) map[string][]*invocation {
-	makers := map[string][]*invocation{}
+// CallMakers are the invocations that made a call of an id.
+func CallMakers(s *session.Session, list []*Invocation) map[string][]*Invocation {
+	makers := map[string][]*Invocation{}
 	for _, v := range list {
-		for _, i := range v.items {
+		for _, i := range v.Items {
 			for _, c := range s.Items[i].Calls {
 				if !slices.Contains(makers[c.ID], v) {
 					makers[c.ID] = append(makers[c.ID], v)
@@ -106,18 +109,18 @@ func callMakers(s *session.Session, list []*invocation) map[string][]*invocation
 	return makers
 }
 
-// overlapping reports whether two of the invocations ran at the same time: items of
+// Overlapping reports whether two of the invocations ran at the same time: items of
 // one stand between those of the other.
-func overlapping(list []*invocation) bool {
+func Overlapping(list []*Invocation) bool {
 	last := -1
 	for _, v := range list {
-		if v.asked == 0 {
+		if v.Asked == 0 {
 			continue
 		}
-		if v.first() < last {
+		if v.First() < last {
 			return true
 		}
-		last = max(last, v.last())
+		last = max(last, v.Last())
 	}
 	return false
 }

@@ -20,8 +20,8 @@ var UsualIsolation = Isolation{
 	Passage: 200, MaxSteps: 20, MaxTokensPerStep: 2000, MaxOutputFiles: 10, MaxOutputBytes: 1_000_000, Timeout: time.Minute,
 }
 
-// isolation are the limits of the pass.
-func (p *Pass) isolation() *Isolation {
+// Isolation are the limits of the pass.
+func (p *Pass) Isolation() *Isolation {
 	if p.judge.Isolation != nil {
 		return p.judge.Isolation
 	}

@@ -10,7 +10,7 @@ import (
 
 // Run runs one rule over the pass. What it found before a panic is reported too.
 func (p *Pass) Run(r *Rule) {
-	p.rule, p.found, p.at = r, nil, map[place][]int{}
+	p.Rule, p.found, p.Indexes = r, nil, map[place][]int{}
 	defer func() {
 		for _, f := range p.telling(p.found) {
 			p.report(f)
@@ -26,13 +26,13 @@ type Judged struct {
 	AsIs    bool
 }
 
-// judged yields every session with every profile that minds the rule. What a
+// Judged yields every session with every profile that minds the rule. What a
 // rule finds of it is reported with report.
-func (p *Pass) judged() iter.Seq[Judged] {
+func (p *Pass) Judged() iter.Seq[Judged] {
 	return func(yield func(Judged) bool) {
 		for _, s := range p.Voices {
 			for _, profile := range s.Profiles {
-				if _, minds := profile.Levels[p.rule.ID]; minds && !yield(Judged{s, profile, p.judge.AsIs}) {
+				if _, minds := profile.Levels[p.Rule.ID]; minds && !yield(Judged{s, profile, p.judge.AsIs}) {
 					return
 				}
 			}
@@ -43,20 +43,20 @@ func (p *Pass) judged() iter.Seq[Judged] {
 // Report hands over a finding; what the rule left out is filled in. Without a
 // profile, all that judge the session are asked how they mind it.
 func (p *Pass) Report(f Finding) {
-	f.Rule = p.rule
+	f.Rule = p.Rule
 	if f.Session != nil {
 		f.Place.Session = f.Session.ID
 		if len(f.Items) == 0 && f.Item >= 0 {
 			f.Items = []int{f.Item}
 		}
 	}
-	s := p.subject(f.Session)
+	s := p.Subject(f.Session)
 	f.translate(s)
 	if f.Profile != nil {
 		p.mind(&f, []*Profile{f.Profile})
 		return
 	}
-	if s != nil && (f.failing != nil || p.concerns(s.Profiles)) {
+	if s != nil && (f.Failing != nil || p.concerns(s.Profiles)) {
 		p.mind(&f, s.Profiles)
 		return
 	}
@@ -71,19 +71,19 @@ func (p *Pass) told(f *Finding) bool {
 		return false
 	}
 	at := place{f.Session, f.Ref, f.Nth}
-	for _, i := range p.at[at] {
+	for _, i := range p.Indexes[at] {
 		if p.found[i].voice != f.voice {
 			return true
 		}
 	}
-	p.at[at] = append(p.at[at], len(p.found))
+	p.Indexes[at] = append(p.Indexes[at], len(p.found))
 	return false
 }
 
 // concerns reports whether the rule is one that depends on the provider.
 func (p *Pass) concerns(profiles []*Profile) bool {
-	return p.rule.Profiled || slices.ContainsFunc(profiles, func(profile *Profile) bool {
-		_, listed := profile.Levels[p.rule.ID]
+	return p.Rule.Profiled || slices.ContainsFunc(profiles, func(profile *Profile) bool {
+		_, listed := profile.Levels[p.Rule.ID]
 		return listed
 	})
 }
@@ -91,19 +91,19 @@ func (p *Pass) concerns(profiles []*Profile) bool {
 // mind judges a finding for profiles.
 func (p *Pass) mind(f *Finding, profiles []*Profile) {
 	for _, profile := range profiles {
-		level, listed := profile.Levels[p.rule.ID]
-		if !listed && p.rule.Profiled {
+		level, listed := profile.Levels[p.Rule.ID]
+		if !listed && p.Rule.Profiled {
 			continue
 		}
 		j := Judgement{Profile: profile, Severity: f.Severity, Error: f.ProviderError}
 		switch {
-		case listed && f.Severity == p.rule.Severity:
+		case listed && f.Severity == p.Rule.Severity:
 			j.Severity = level
 		case listed: // the rule says of this one that it is less
 			j.Severity = min(f.Severity, level)
 		}
-		if j.Error == "" && f.Profile == nil && f.failing != nil {
-			j.Error = f.failing(profile)
+		if j.Error == "" && f.Profile == nil && f.Failing != nil {
+			j.Error = f.Failing(profile)
 		}
 		asked := *f
 		if what := p.adapted(profile); what != "" {
@@ -121,19 +121,19 @@ func (p *Pass) mind(f *Finding, profiles []*Profile) {
 // adapted is what the runtime does so that the provider does not mind what the
 // rule finds, "" when it does nothing.
 func (p *Pass) adapted(profile *Profile) string {
-	if !p.rule.Profiled {
+	if !p.Rule.Profiled {
 		return ""
 	}
-	return p.Store.Adaptation(p.rule.ID, profile.Name)
+	return p.Store.Adaptation(p.Rule.ID, profile.Name)
 }
 
 // add adds a judged finding. What was found for another profile before is the
 // same finding: the one that minds it most speaks, of several the first for which
 // the runtime does not see to it.
 func (p *Pass) add(f Finding, j Judgement) {
-	f.Profile, f.Severity, f.ProviderError, f.failing = j.Profile, j.Severity, j.Error, nil
+	f.Profile, f.Severity, f.ProviderError, f.Failing = j.Profile, j.Severity, j.Error, nil
 	at := place{f.Session, f.Ref, f.Nth}
-	for _, i := range p.at[at] {
+	for _, i := range p.Indexes[at] {
 		known := p.found[i]
 		if known.heard(j.Profile) {
 			if known.voice != f.voice {
@@ -143,7 +143,7 @@ func (p *Pass) add(f Finding, j Judgement) {
 		}
 		f.Judged = append(known.Judged, j)
 		if known.Severity == f.Severity {
-			known.Items = union(known.Items, f.Items)
+			known.Items = Union(known.Items, f.Items)
 			f.Items = known.Items
 		}
 		relieved := p.adapted(known.Profile) != "" && p.adapted(j.Profile) == ""
@@ -155,7 +155,7 @@ func (p *Pass) add(f Finding, j Judgement) {
 		return
 	}
 	f.Judged = []Judgement{j}
-	p.at[at] = append(p.at[at], len(p.found))
+	p.Indexes[at] = append(p.Indexes[at], len(p.found))
 	p.found = append(p.found, &f)
 }
 
@@ -171,15 +171,15 @@ func (f *Finding) heard(profile *Profile) bool {
 	return slices.ContainsFunc(f.Judged, func(j Judgement) bool { return j.Profile == profile })
 }
 
-// union are the items that one or the other finding names.
-func union(a, b []int) []int {
+// Union are the items that one or the other finding names.
+func Union(a, b []int) []int {
 	all := slices.Concat(a, b)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// unique sorts values, each once.
-func unique[T cmp.Ordered](values []T) []T {
+// Unique sorts values, each once.
+func Unique[T cmp.Ordered](values []T) []T {
 	slices.Sort(values)
 	return slices.Compact(values)
 }

@@ -8,44 +8,44 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// lostChild is a sub-session of the recording of which the store has no message:
+// LostChild is a sub-session of the recording of which the store has no message:
 // it lacks the session, or has it empty.
-type lostChild struct {
-	sessions  []*session.Session // of the recording: it, and those below that are lost with it
-	stored    *session.Session   // the empty one, nil when there is none
-	completed bool               // the caller's session refers to it
-	call      *replay.Delegation // the recorded call, nil when unknown
-	asked     *replay.Delegation // the stored call, nil when unknown
-	leaked    bool               // the finding about what leaked of it tells that it is lost
-	uncalled  bool               // its call and the reference to it are lost as well, which tells it
+type LostChild struct {
+	Sessions  []*session.Session // of the recording: it, and those below that are lost with it
+	Stored    *session.Session   // the empty one, nil when there is none
+	Completed bool               // the caller's session refers to it
+	Call      *replay.Delegation // the recorded call, nil when unknown
+	Asked     *replay.Delegation // the stored call, nil when unknown
+	Leaked    bool               // the finding about what leaked of it tells that it is lost
+	Uncalled  bool               // its call and the reference to it are lost as well, which tells it
 }
 
 // explains reports whether the difference is a part of the loss: an item of the
 // sub-session, or the reference to it.
-func (c *lostChild) explains(d *replay.Difference) bool {
+func (c *LostChild) explains(d *replay.Difference) bool {
 	switch {
 	case d.Kind == replay.Foreign:
 		return false
-	case slices.Contains(c.sessions, d.Recorded):
+	case slices.Contains(c.Sessions, d.Recorded):
 		return true
 	}
-	it := recordedItem(d)
-	return it.Kind == session.SubSession && it.Child == c.sessions[0].ID && !c.uncalled
+	it := RecordedItem(d)
+	return it.Kind == session.SubSession && it.Child == c.Sessions[0].ID && !c.Uncalled
 }
 
 // lostChildren are the outermost ones, by session of the recording.
-func (p *Pass) lostChildren() []*lostChild {
+func (p *Pass) lostChildren() []*LostChild {
 	lost := map[*session.Session]*session.Session{}
 	for _, d := range p.Compared.Differences {
-		if d.Kind == replay.Lost && d.Recorded != p.Compared.Recorded.Root() && (d.Stored == nil || speechless(d.Stored)) {
+		if d.Kind == replay.Lost && d.Recorded != p.Compared.Recorded.Root() && (d.Stored == nil || Speechless(d.Stored)) {
 			lost[d.Recorded] = d.Stored
 		}
 	}
 	if len(lost) == 0 {
 		return nil
 	}
-	var list []*lostChild
-	of := map[string]*lostChild{}
+	var list []*LostChild
+	of := map[string]*LostChild{}
 	recorded := p.Compared.RecordedTrace
 	for _, s := range p.Compared.Recorded.Sessions { // parents come first
 		stored, isLost := lost[s]
@@ -53,10 +53,10 @@ func (p *Pass) lostChildren() []*lostChild {
 		case !isLost:
 			continue
 		case outer != nil:
-			outer.sessions = append(outer.sessions, s)
+			outer.Sessions = append(outer.Sessions, s)
 			of[s.ID] = outer
 		default:
-			c := &lostChild{sessions: []*session.Session{s}, stored: stored, call: recorded.Callers[s]}
+			c := &LostChild{Sessions: []*session.Session{s}, Stored: stored, Call: recorded.Callers[s]}
 			p.place(c, list)
 			of[s.ID], list = c, append(list, c)
 		}
@@ -66,18 +66,18 @@ func (p *Pass) lostChildren() []*lostChild {
 
 // place finds the call of a lost sub-session in the store, and who else tells of
 // it. Calls that others of the list have are theirs.
-func (p *Pass) place(c *lostChild, others []*lostChild) {
+func (p *Pass) place(c *LostChild, others []*LostChild) {
 	switch {
-	case c.stored != nil:
-		c.asked = p.Trace.Callers[c.stored]
-	case c.call != nil:
-		c.asked = p.storedCall(c.call, others)
+	case c.Stored != nil:
+		c.Asked = p.Trace.Callers[c.Stored]
+	case c.Call != nil:
+		c.Asked = p.storedCall(c.Call, others)
 	}
-	if c.call != nil {
-		c.completed = c.call.Reference >= 0
-		c.uncalled = c.completed && p.lacks(c.call.Session, c.call.Item) && p.lacks(c.call.Session, c.call.Reference)
+	if c.Call != nil {
+		c.Completed = c.Call.Reference >= 0
+		c.Uncalled = c.Completed && p.lacks(c.Call.Session, c.Call.Item) && p.lacks(c.Call.Session, c.Call.Reference)
 	}
-	c.leaked = c.asked != nil && p.leaksOf(c.asked)
+	c.Leaked = c.Asked != nil && p.leaksOf(c.Asked)
 }
 
 // lacks reports whether the store lacks an item of the recording.
@@ -88,14 +88,14 @@ func (p *Pass) lacks(s *session.Session, item int) bool {
 }
 
 // storedCall is the first stored call without a child that is the recorded one.
-func (p *Pass) storedCall(call *replay.Delegation, others []*lostChild) *replay.Delegation {
-	s := p.subject(p.Tree.Session(call.Session.ID))
+func (p *Pass) storedCall(call *replay.Delegation, others []*LostChild) *replay.Delegation {
+	s := p.Subject(p.Tree.Session(call.Session.ID))
 	if s == nil {
 		return nil
 	}
 	for _, d := range s.Replay.Delegations {
 		same := d.Child == nil && d.Call().ID == call.Call().ID && d.Call().Delegation.Task == call.Call().Delegation.Task
-		if same && !slices.ContainsFunc(others, func(c *lostChild) bool { return c.asked == d }) {
+		if same && !slices.ContainsFunc(others, func(c *LostChild) bool { return c.Asked == d }) {
 			return d
 		}
 	}
@@ -126,24 +126,24 @@ func within(f *replay.Frame, d *replay.Delegation) bool {
 	return false
 }
 
-// unsaved says what the recording has of a child that was never saved, besides
+// Unsaved says what the recording has of a child that was never saved, besides
 // what leaked of it.
-func (p *Pass) unsaved(d *replay.Delegation) string {
+func (p *Pass) Unsaved(d *replay.Delegation) string {
 	if p.Compared == nil {
 		return ""
 	}
-	for _, c := range p.differences().children {
-		if c.asked == d {
-			return fmt.Sprintf(" in the store; the recording has %s more of that sub-session", count(p.lostItems(c), "item"))
+	for _, c := range p.Differences().Children {
+		if c.Asked == d {
+			return fmt.Sprintf(" in the store; the recording has %s more of that sub-session", Count(p.lostItems(c), "item"))
 		}
 	}
 	return " in the store"
 }
 
-func (p *Pass) lostItems(c *lostChild) int {
+func (p *Pass) lostItems(c *LostChild) int {
 	n := 0
 	for _, d := range p.Compared.Differences {
-		if d.Kind == replay.Lost && slices.Contains(c.sessions, d.Recorded) {
+		if d.Kind == replay.Lost && slices.Contains(c.Sessions, d.Recorded) {
 			n++
 		}
 	}

@@ -6,8 +6,8 @@ import "reflect"
 // value a type.
 type memo map[reflect.Type]any
 
-// once is the value of a type, made at the first call.
-func once[T any](known *memo, compute func() T) T {
+// Once is the value of a type, made at the first call.
+func Once[T any](known *memo, compute func() T) T {
 	key := reflect.TypeFor[T]()
 	if value, is := (*known)[key]; is {
 		return value.(T)

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/treetest"
 )
@@ -69,7 +70,7 @@ func TestAResultUnderAnotherIDIsNotReplaced(t *testing.T) {
 				}
 			}
 			var got []string
-			list := []*rules.Rule{rules.Find("SC101"), rules.Find("SC103"), rules.Find("SC106"), rules.Find("SC107")}
+			list := []*rules.Rule{catalogue.Find("SC101"), catalogue.Find("SC103"), catalogue.Find("SC106"), catalogue.Find("SC107")}
 			for _, f := range findWith(list, &session.Store{Writer: session.WriterDead}, []*session.Tree{tree}, rules.Judge{}) {
 				got = append(got, f.Rule.ID+" "+made(tree, f.Fixes[0]))
 			}

@@ -105,8 +105,8 @@ func callBlock(it *session.Item, nth int) int {
 	return slices.IndexFunc(it.Blocks, func(b session.Block) bool { return b.Kind == session.CallBlock && b.Nth == nth })
 }
 
-// wireIndex is the number of an item's message, or of the last one before it.
-func (s *Subject) wireIndex(profile *Profile, item int) int {
+// WireIndex is the number of an item's message, or of the last one before it.
+func (s *Subject) WireIndex(profile *Profile, item int) int {
 	last := s.numbers[profile.Shape]
 	if last == nil {
 		last = s.MessageNumbers(profile)

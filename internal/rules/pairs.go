@@ -42,5 +42,5 @@ func (p *Pass) pair(s *Subject, keep func(i int) bool) {
 // call which waits is answered by whatever comes last, and where the runtime gathers
 // results, an interim one gives way.
 func (s *Subject) replaced(by *pairing.Pairing, e pairing.Extra) bool {
-	return s.call(by.Pairs[e.Pair].Call).Waits || s.gathers && s.result(e.Result).Pending
+	return s.CallAt(by.Pairs[e.Pair].Call).Waits || s.gathers && s.ResultAt(e.Result).Pending
 }

@@ -28,12 +28,12 @@ type Pass struct {
 	judge     Judge
 	bySession map[*session.Session]*Subject
 
-	rule   *Rule
-	found  []*Finding      // of the rule
-	at     map[place][]int // indexes of found
-	report func(*Finding)
-	known  memo
-	retold []*Rule // that may find what a comparison tells, too
+	Rule    *Rule
+	found   []*Finding      // of the rule
+	Indexes map[place][]int // indexes of found
+	report  func(*Finding)
+	Known   memo
+	retold  []*Rule // that may find what a comparison tells, too
 }
 
 // Judge says for whom a request is judged. The zero value asks the provider
@@ -62,18 +62,18 @@ type Subject struct {
 	// Parted are the pairs of which one half is archived and the other is not.
 	Parted []pairing.Pair
 
-	whole    *Subject        // of which this is one voice, nil for a session's own subject
-	who      voice           // of a voice
-	at       []int           // of a voice: where its items stand in the session
-	strayed  map[string]bool // of a voice: ids of calls whose result only another one is shown
+	Whole    *Subject        // of which this is one voice, nil for a session's own subject
+	who      Voice           // of a voice
+	Indexes  []int           // of a voice: where its items stand in the session
+	Strayed  map[string]bool // of a voice: ids of calls whose result only another one is shown
 	sketched bool            // a voice that is not shown everything: numbers of messages are not known
 
 	gathers bool // the runtime puts late results behind their calls
-	caller  *replay.Delegation
+	Caller  *replay.Delegation
 	raw     *pairing.Pairing
 	refused map[readingBy]*Refused // made by Refused
 	numbers [Flat + 1][]int        // made by wireIndex
-	known   memo
+	Known   memo
 }
 
 // NewPass prepares the pass of a tree; report receives what the rules find.
@@ -110,7 +110,7 @@ func NewRecordingPass(source *session.Store, read *recording.Result, report func
 func (p *Pass) prepare() {
 	for i, s := range p.Tree.Sessions {
 		subject := p.newSubject(s, p.Trace.Sessions[i])
-		subject.Closed, subject.caller = p.closed(s), p.Trace.Callers[s]
+		subject.Closed, subject.Caller = p.closed(s), p.Trace.Callers[s]
 		p.Subjects = append(p.Subjects, subject)
 	}
 	p.bySession = make(map[*session.Session]*Subject, len(p.Subjects))
@@ -156,30 +156,30 @@ func (p *Pass) closed(s *session.Session) bool {
 	return !running || p.Store.Writer == session.WriterDead
 }
 
-// find starts a finding at an item, with the rule's own severity.
-func (p *Pass) find(s *session.Session, item int) Finding {
-	return Finding{Defect: Defect{Severity: p.rule.Severity, Place: s.At(item), Agent: s.Items[item].Agent}, Session: s, Ref: s.ItemRef(item)}
+// Find starts a finding at an item, with the rule's own severity.
+func (p *Pass) Find(s *session.Session, item int) Finding {
+	return Finding{Defect: Defect{Severity: p.Rule.Severity, Place: s.At(item), Agent: s.Items[item].Agent}, Session: s, Ref: s.ItemRef(item)}
 }
 
-// findSession starts a finding at a session's own record.
-func (p *Pass) findSession(s *session.Session) Finding {
-	return Finding{Defect: Defect{Severity: p.rule.Severity, Place: s.At(-1)}, Session: s, Ref: s.Ref()}
+// FindSession starts a finding at a session's own record.
+func (p *Pass) FindSession(s *session.Session) Finding {
+	return Finding{Defect: Defect{Severity: p.Rule.Severity, Place: s.At(-1)}, Session: s, Ref: s.Ref()}
 }
 
-// subject is the subject of a session of the tree.
-func (p *Pass) subject(s *session.Session) *Subject { return p.bySession[s] }
+// Subject is the subject of a session of the tree.
+func (p *Pass) Subject(s *session.Session) *Subject { return p.bySession[s] }
 
-// stored is the pairing of the items as they are stored, leaks included: what
+// Stored is the pairing of the items as they are stored, leaks included: what
 // the next request would really hold.
-func (s *Subject) stored() *pairing.Pairing {
+func (s *Subject) Stored() *pairing.Pairing {
 	if s.raw == nil {
 		s.raw = pairing.Claim(s.Items, func(i int) bool { return i >= s.Start })
 	}
 	return s.raw
 }
 
-// faults makes the Run function of a rule that reports every fault of one kind.
-func faults(kind session.FaultKind, word func(*Finding, *session.Fault)) func(*Pass) {
+// Faults makes the Run function of a rule that reports every fault of one kind.
+func Faults(kind session.FaultKind, word func(*Finding, *session.Fault)) func(*Pass) {
 	return func(p *Pass) {
 		type field struct {
 			session.Ref
@@ -190,9 +190,9 @@ func faults(kind session.FaultKind, word func(*Finding, *session.Fault)) func(*P
 			if f.Kind != kind {
 				return
 			}
-			found := Finding{Defect: Defect{Severity: p.rule.Severity, Place: session.Place{Item: -1}}, Session: s}
+			found := Finding{Defect: Defect{Severity: p.Rule.Severity, Place: session.Place{Item: -1}}, Session: s}
 			if s != nil && f.Item >= 0 {
-				found = p.find(s, f.Item)
+				found = p.Find(s, f.Item)
 			}
 			found.Ref = f.Ref
 			at := field{f.Ref, f.Field}
@@ -214,16 +214,16 @@ func faults(kind session.FaultKind, word func(*Finding, *session.Fault)) func(*P
 	}
 }
 
-// detail words a finding with the fault's own detail.
-func detail(found *Finding, f *session.Fault) { found.Message = f.Detail }
+// Detail words a finding with the fault's own detail.
+func Detail(found *Finding, f *session.Fault) { found.Message = f.Detail }
 
-// setDefault adds the fix that writes the documented value of a field.
-func setDefault(found *Finding, f *session.Fault, safety Safety) {
+// SetDefault adds the fix that writes the documented value of a field.
+func SetDefault(found *Finding, f *session.Fault, safety Safety) {
 	if f.Default == nil {
 		return
 	}
 	found.Fixes = []Fix{{
-		Title:  "set " + f.Field + " to " + quoted(*f.Default),
+		Title:  "set " + f.Field + " to " + Quoted(*f.Default),
 		Safety: safety,
 		Edits:  []session.Edit{{Op: session.Set, Ref: f.Ref, Field: f.Field, Value: f.Default}},
 	}}
@@ -240,17 +240,17 @@ func lastModel(s *session.Session, rs *replay.Session) string {
 	return s.Model
 }
 
-// findLine starts a finding about a line of the recording.
-func (p *Pass) findLine(line int64) Finding {
+// FindLine starts a finding about a line of the recording.
+func (p *Pass) FindLine(line int64) Finding {
 	key := strconv.FormatInt(line, 10)
-	return Finding{Defect: Defect{Severity: p.rule.Severity, Line: key, Place: session.Place{Item: -1}}, Ref: session.Ref{Table: recording.Table, Key: key}}
+	return Finding{Defect: Defect{Severity: p.Rule.Severity, Line: key, Place: session.Place{Item: -1}}, Ref: session.Ref{Table: recording.Table, Key: key}}
 }
 
-// keptElsewhere reports whether the store holds no item of a session because its
+// KeptElsewhere reports whether the store holds no item of a session because its
 // runtime keeps them in a place of its own, which says so.
-func keptElsewhere(s *session.Session) bool { return s.Inseparable != "" && len(s.Items) == 0 }
+func KeptElsewhere(s *session.Session) bool { return s.Inseparable != "" && len(s.Items) == 0 }
 
-// speechless reports whether a session holds no message.
-func speechless(s *session.Session) bool {
+// Speechless reports whether a session holds no message.
+func Speechless(s *session.Session) bool {
 	return !slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.OnWire() })
 }

@@ -143,6 +143,6 @@ func profileOf(model string) *Profile {
 	return nil
 }
 
-// boundThinking are the models whose thinking is bound to all that stands before
+// BoundThinking are the models whose thinking is bound to all that stands before
 // it (ANT-17).
-var boundThinking = regexp.MustCompile(`(fable|mythos)-5-[12]|(opus|sonnet|haiku)-5-5`)
+var BoundThinking = regexp.MustCompile(`(fable|mythos)-5-[12]|(opus|sonnet|haiku)-5-5`)

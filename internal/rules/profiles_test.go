@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/treetest"
 )
@@ -20,7 +21,7 @@ import (
 func TestLevelsAreOfRulesThatAskProviders(t *testing.T) {
 	for _, p := range rules.Profiles {
 		for _, id := range slices.Sorted(maps.Keys(p.Levels)) {
-			switch r := rules.Find(id); {
+			switch r := catalogue.Find(id); {
 			case r == nil:
 				t.Errorf("%s lists %s, which does not exist", p.Name, id)
 			case !r.Profiled && (id < "SC100" || id >= "SC700"):
@@ -32,7 +33,7 @@ func TestLevelsAreOfRulesThatAskProviders(t *testing.T) {
 
 // TestEveryProfiledRuleIsMindedBySomebody: else it can find nothing.
 func TestEveryProfiledRuleIsMindedBySomebody(t *testing.T) {
-	for _, r := range rules.All {
+	for _, r := range catalogue.All {
 		minds := func(p *rules.Profile) bool { _, ok := p.Levels[r.ID]; return ok }
 		if r.Profiled && !slices.ContainsFunc(rules.Profiles, minds) {
 			t.Errorf("no profile lists %s", r.ID)
@@ -44,7 +45,7 @@ func TestErrorTextsAreFilledIn(t *testing.T) {
 	hole := regexp.MustCompile(`\{[a-z_]*\}`)
 	for _, p := range rules.Profiles {
 		for _, id := range slices.Sorted(maps.Keys(p.Errors)) {
-			if rule, _, _ := strings.Cut(id, " "); rules.Find(rule) == nil {
+			if rule, _, _ := strings.Cut(id, " "); catalogue.Find(rule) == nil {
 				t.Errorf("%s has a text for %s, which does not exist", p.Name, id)
 			}
 			text := p.Error(id, rules.Said{Message: 2, Block: 3, ID: "call_1", Name: "read", N: 5})
@@ -177,7 +178,7 @@ func levelTable() []string {
 		}
 	}
 	table := []string{"| " + strings.Join(heads, " | ") + " |"}
-	for _, r := range rules.All {
+	for _, r := range catalogue.All {
 		if !listed[r.ID] {
 			continue
 		}

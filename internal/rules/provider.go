@@ -6,10 +6,10 @@ import (
 	"github.com/sessctl/sessctl/internal/pairing"
 )
 
-// providerError is what a provider would answer to a request with the items as
+// ProviderError is what a provider would answer to a request with the items as
 // they are stored now, if it refuses a pair: the first one at or behind the item,
 // or where there is none, the first of all. "" when it refuses none.
-func (s *Subject) providerError(profile *Profile, item int) string {
+func (s *Subject) ProviderError(profile *Profile, item int) string {
 	if s.sketched {
 		return ""
 	}
@@ -21,13 +21,13 @@ func (s *Subject) providerError(profile *Profile, item int) string {
 				if c.Item != calls[0].Item {
 					break
 				}
-				ids = append(ids, s.call(c).ID)
+				ids = append(ids, s.CallAt(c).ID)
 			}
-			return s.UnansweredError(profile, s.wireIndex(profile, calls[0].Item), ids)
+			return s.UnansweredError(profile, s.WireIndex(profile, calls[0].Item), ids)
 		}
 		if results := behind(refused.Results, from); len(results) > 0 {
 			first := results[0]
-			return s.SurplusError(profile, s.wireIndex(profile, first.Item), 0, s.result(first).CallID, refused.Repeated[first])
+			return s.SurplusError(profile, s.WireIndex(profile, first.Item), 0, s.ResultAt(first).CallID, refused.Repeated[first])
 		}
 	}
 	return ""

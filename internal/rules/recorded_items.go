@@ -6,14 +6,14 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// recordedName is an item of the recording for people, and where it stands there:
+// RecordedName is an item of the recording for people, and where it stands there:
 // `a message of "root" with call r1 (shell) (line 12)`.
-func recordedName(s *session.Session, item int) string {
-	return itemName(s, item) + atLine(&s.Items[item])
+func RecordedName(s *session.Session, item int) string {
+	return ItemName(s, item) + AtLine(&s.Items[item])
 }
 
-// itemName is an item for people, without what it says.
-func itemName(s *session.Session, item int) string {
+// ItemName is an item for people, without what it says.
+func ItemName(s *session.Session, item int) string {
 	it := &s.Items[item]
 	var name string
 	switch {
@@ -24,9 +24,9 @@ func itemName(s *session.Session, item int) string {
 	case it.Kind == session.Other:
 		name = "a record that no model sees"
 	case it.Role == session.Tool && len(it.Results) > 0:
-		name = "the result of " + list(resultIDs(it))
+		name = "the result of " + List(resultIDs(it))
 	case it.Agent != "":
-		name = "a message of " + quoted(it.Agent)
+		name = "a message of " + Quoted(it.Agent)
 	case it.Role == session.User:
 		name = "a message of the user"
 	case it.Role == session.System:
@@ -51,33 +51,33 @@ func resultIDs(it *session.Item) []string {
 func callNames(it *session.Item) string {
 	var names []string
 	for i := range it.Calls {
-		names = append(names, "call "+callName(&it.Calls[i]))
+		names = append(names, "call "+CallName(&it.Calls[i]))
 	}
-	return some(names)
+	return Some(names)
 }
 
-// itemNames are the items of a run, the first few by name.
-func itemNames(run []replay.Difference, name func(*replay.Difference) string) string {
+// ItemNames are the items of a run, the first few by name.
+func ItemNames(run []replay.Difference, name func(*replay.Difference) string) string {
 	var names []string
 	for i := range run {
 		names = append(names, name(&run[i]))
 	}
-	return some(names)
+	return Some(names)
 }
 
-// atLine is where an item of the recording stands in it, "" for one that came as a
+// AtLine is where an item of the recording stands in it, "" for one that came as a
 // part of its sub-session. Of a stored item it must not be asked: a store's table may
 // have any name, also that of a recording's items.
-func atLine(it *session.Item) string {
+func AtLine(it *session.Item) string {
 	if it.Table != recording.Table {
 		return ""
 	}
 	return " (line " + it.Key + ")"
 }
 
-// soleCall is the id of the only call that an item makes or answers, "" when there
+// SoleCall is the id of the only call that an item makes or answers, "" when there
 // are several or none.
-func soleCall(it *session.Item) string {
+func SoleCall(it *session.Item) string {
 	switch {
 	case len(it.Calls) == 1 && len(it.Results) == 0:
 		return it.Calls[0].ID

@@ -73,19 +73,19 @@ func (s *Subject) reading(profile *Profile, strict bool) *reading {
 		moved:   map[pairing.Occurrence]bool{},
 		seen:    map[string]bool{},
 	}
-	for _, pair := range s.stored().Pairs {
+	for _, pair := range s.Stored().Pairs {
 		switch {
 		case pair.Place == pairing.Late && s.gathers:
 			r.moved[pair.Result], r.settled[pair.Call] = true, true
 		case pair.Place == pairing.Inside:
 			r.inside[pair.Result] = pair.Call
 			r.settled[pair.Call] = !strict
-		case s.call(pair.Call).ID != s.result(pair.Result).CallID:
+		case s.CallAt(pair.Call).ID != s.ResultAt(pair.Result).CallID:
 			r.unnamed[pair.Result] = pair.Call
 		}
 	}
-	for _, e := range s.stored().Extras {
-		r.moved[e.Result] = s.replaced(s.stored(), e)
+	for _, e := range s.Stored().Extras {
+		r.moved[e.Result] = s.replaced(s.Stored(), e)
 	}
 	return r
 }
@@ -119,7 +119,7 @@ func (r *reading) read(item int) {
 func (r *reading) answers(item int) {
 	for n := range r.Items[item].Results {
 		at := pairing.Occurrence{Item: item, Nth: n}
-		if _, inside := r.inside[at]; inside || r.moved[at] || r.result(at).Server {
+		if _, inside := r.inside[at]; inside || r.moved[at] || r.ResultAt(at).Server {
 			continue
 		}
 		first := slices.IndexFunc(r.open, func(call pairing.Occurrence) bool { return r.answered(at, call) })
@@ -128,7 +128,7 @@ func (r *reading) answers(item int) {
 			continue
 		}
 		r.Results = append(r.Results, at)
-		r.Repeated[at] = first < 0 && r.seen[r.result(at).CallID]
+		r.Repeated[at] = first < 0 && r.seen[r.ResultAt(at).CallID]
 	}
 }
 
@@ -137,7 +137,7 @@ func (r *reading) answered(result, call pairing.Occurrence) bool {
 	if named, alone := r.unnamed[result]; alone {
 		return named == call
 	}
-	return r.result(result).CallID == r.call(call).ID
+	return r.ResultAt(result).CallID == r.CallAt(call).ID
 }
 
 // leave ends the run of results: the provider looks no further for those of the

@@ -142,7 +142,7 @@ type Finding struct {
 	Nth   int         // which call, result or fault of the record, or of its field
 	Whole bool        // it stands for all that its rule finds in the session, of which Ref is the first
 
-	failing func(*Profile) string // makes ProviderError for each profile
+	Failing func(*Profile) string // makes ProviderError for each profile
 	voice   *Subject              // whose request it is about, nil for the session's
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/treetest"
 )
@@ -59,9 +60,9 @@ func runCases(t *testing.T, cases []ruleCase) {
 			if tc.tweak != nil {
 				tc.tweak(trees[0])
 			}
-			run := rules.Usual()
+			run := catalogue.Usual()
 			if tc.only != "" {
-				run = []*rules.Rule{rules.Find(tc.only)}
+				run = []*rules.Rule{catalogue.Find(tc.only)}
 			}
 			found := findWith(run, store, trees, tc.judge())
 			if diff := cmp.Diff(lines(tc.want), lines(describe(trees, found))); diff != "" {
@@ -89,7 +90,7 @@ func findAll(store *session.Store, trees []*session.Tree) []*rules.Finding {
 
 // findFor runs the usual rules over the store and over every tree.
 func findFor(store *session.Store, trees []*session.Tree, judge rules.Judge) []*rules.Finding {
-	return findWith(rules.Usual(), store, trees, judge)
+	return findWith(catalogue.Usual(), store, trees, judge)
 }
 
 func findWith(list []*rules.Rule, store *session.Store, trees []*session.Tree, judge rules.Judge) []*rules.Finding {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -17,7 +18,7 @@ func findRecorded(read *recording.Result) []string {
 	pass := rules.NewRecordingPass(&session.Store{}, read, func(f *rules.Finding) {
 		found = append(found, fmt.Sprintf("%s %s %s %s: %s", f.Rule.ID, f.Severity, f.Ref.Row(), f.Call, f.Message))
 	})
-	for _, r := range rules.All {
+	for _, r := range catalogue.All {
 		if r.Scope&rules.PerRecording != 0 {
 			pass.Run(r)
 		}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/sessctl/sessctl/internal/replay"
-	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -45,7 +45,7 @@ P
 func TestAStoredItemHasNoLine(t *testing.T) {
 	stored := recordedTree(t, "P\n  user \"a\"\n  user \"x\"\n  root \"b\"")
 	compared := replay.Compare(recordedTree(t, "P\n  user \"a\"\n  root \"b\""), stored, &session.Runtime{NoOutput: "(no output)"})
-	found := compare(&session.Store{Writer: session.WriterDead}, stored, compared, rules.All)
+	found := compare(&session.Store{Writer: session.WriterDead}, stored, compared, catalogue.All)
 	if len(found) != 1 || found[0].Rule.ID != "SC729" || strings.Contains(found[0].Message, "line") {
 		t.Errorf("found %s", messages(found))
 	}

@@ -7,21 +7,21 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// turn is a message of the next request as it will be when every result stands
+// Turn is a message of the next request as it will be when every result stands
 // behind its call: what has to be said about results out of place is said by the
 // pairing rules, and no rule about the order of roles says it again.
-type turn struct {
-	item    int // of its first part; of results that nobody has, the call's
-	role    session.Role
-	calls   bool // an assistant's turn that calls tools
-	pending bool // a result is still to come
+type Turn struct {
+	Item    int // of its first part; of results that nobody has, the call's
+	Role    session.Role
+	Calls   bool // an assistant's turn that calls tools
+	Pending bool // a result is still to come
 }
 
-// requests yields what judged does, without the sessions that no request is made
+// Requests yields what judged does, without the sessions that no request is made
 // of any more.
-func (p *Pass) requests() iter.Seq[Judged] {
+func (p *Pass) Requests() iter.Seq[Judged] {
 	return func(yield func(Judged) bool) {
-		for j := range p.judged() {
+		for j := range p.Judged() {
 			if !j.Closed && !yield(j) {
 				return
 			}
@@ -29,48 +29,48 @@ func (p *Pass) requests() iter.Seq[Judged] {
 	}
 }
 
-// turns lists the messages of the next request. Results that answer no call are
+// Turns lists the messages of the next request. Results that answer no call are
 // left out, because they leave. A call that may still be running has no answer
 // yet.
-func (s *Subject) turns() []turn {
-	list := make([]turn, 0, len(s.Items)-s.Start+1)
+func (s *Subject) Turns() []Turn {
+	list := make([]Turn, 0, len(s.Items)-s.Start+1)
 	answers := s.answers()
-	for t := range s.spoken() {
+	for t := range s.Spoken() {
 		list = append(list, t)
-		if answer := answers[t.item]; answer.role == session.Tool {
+		if answer := answers[t.Item]; answer.Role == session.Tool {
 			list = append(list, answer)
 		}
 	}
 	return list
 }
 
-// spoken yields the turns but for the results, and a summary as the user's message
+// Spoken yields the turns but for the results, and a summary as the user's message
 // that runtimes make of it. System messages are no turns, and what leaked leaves.
 // A message that says nothing, of an unknown role or that does not decode has no
 // role: what stands beside it cannot be judged.
-func (s *Subject) spoken() iter.Seq[turn] {
-	return func(yield func(turn) bool) {
-		undecoded := s.faulty(session.Undecodable)
-		if last := s.LastSummary(); last >= 0 && !yield(turn{item: last, role: session.User}) {
+func (s *Subject) Spoken() iter.Seq[Turn] {
+	return func(yield func(Turn) bool) {
+		undecoded := s.Faulty(session.Undecodable)
+		if last := s.LastSummary(); last >= 0 && !yield(Turn{Item: last, Role: session.User}) {
 			return
 		}
-		if s.who.scope != "" && !yield(turn{role: session.User}) { // the task, which is not stored as a message
+		if s.who.Scope != "" && !yield(Turn{Role: session.User}) { // the task, which is not stored as a message
 			return
 		}
 		for i := s.Start; i < len(s.Items); i++ {
 			it := &s.Items[i]
 			if it.Kind == session.Other && undecoded[i] {
-				if !yield(turn{item: i}) {
+				if !yield(Turn{Item: i}) {
 					return
 				}
 				continue
 			}
-			if it.Role == session.System || !s.onWire(i) || answersOnly(it) {
+			if it.Role == session.System || !s.OnWire(i) || AnswersOnly(it) {
 				continue
 			}
-			t := turn{item: i, role: it.Role, calls: runsTools(it)}
+			t := Turn{Item: i, Role: it.Role, Calls: RunsTools(it)}
 			if it.Flags.Has(session.Blank) {
-				t.role = session.NoRole
+				t.Role = session.NoRole
 			}
 			if !yield(t) {
 				return
@@ -82,34 +82,34 @@ func (s *Subject) spoken() iter.Seq[turn] {
 // answers are the results of the turns that call tools, by the index of their
 // item; those that are over and have none get some by a repair. What the provider
 // ran is answered within the turn itself.
-func (s *Subject) answers() []turn {
-	answers := make([]turn, len(s.Items))
+func (s *Subject) answers() []Turn {
+	answers := make([]Turn, len(s.Items))
 	for _, pair := range s.Pairs.Pairs {
-		if s.call(pair.Call).Server {
+		if s.CallAt(pair.Call).Server {
 			continue
 		}
 		a := &answers[pair.Call.Item]
-		if a.role == session.NoRole || pair.Result.Item < a.item {
-			a.item = pair.Result.Item
+		if a.Role == session.NoRole || pair.Result.Item < a.Item {
+			a.Item = pair.Result.Item
 		}
-		a.role = session.Tool
-		a.pending = a.pending || s.result(pair.Result).Pending
+		a.Role = session.Tool
+		a.Pending = a.Pending || s.ResultAt(pair.Result).Pending
 	}
 	for _, m := range s.Pairs.Missing {
 		a := &answers[m.Call.Item]
 		switch {
-		case s.call(m.Call).Server:
+		case s.CallAt(m.Call).Server:
 		case m.Tail:
-			a.pending = true
-		case a.role == session.NoRole:
-			a.role, a.item = session.Tool, m.Call.Item
+			a.Pending = true
+		case a.Role == session.NoRole:
+			a.Role, a.Item = session.Tool, m.Call.Item
 		}
 	}
 	return answers
 }
 
-// faulty are the items of which a fault of one kind is told.
-func (s *Subject) faulty(kind session.FaultKind) map[int]bool {
+// Faulty are the items of which a fault of one kind is told.
+func (s *Subject) Faulty(kind session.FaultKind) map[int]bool {
 	items := map[int]bool{}
 	for i := range s.Faults {
 		if f := &s.Faults[i]; f.Kind == kind {
@@ -119,9 +119,9 @@ func (s *Subject) faulty(kind session.FaultKind) map[int]bool {
 	return items
 }
 
-// runsTools reports whether the item makes a call that the provider does not run
+// RunsTools reports whether the item makes a call that the provider does not run
 // itself.
-func runsTools(it *session.Item) bool {
+func RunsTools(it *session.Item) bool {
 	for i := range it.Calls {
 		if !it.Calls[i].Server {
 			return true
@@ -130,18 +130,18 @@ func runsTools(it *session.Item) bool {
 	return false
 }
 
-// onWire reports whether the item is part of a request once what leaked has left.
-func (s *Subject) onWire(item int) bool {
+// OnWire reports whether the item is part of a request once what leaked has left.
+func (s *Subject) OnWire(item int) bool {
 	return s.Items[item].OnWire() && s.Replay.Steps[item].Action != replay.Skip
 }
 
-// wireItems lists the items on the wire that a rule chooses: those of the next
+// WireItems lists the items on the wire that a rule chooses: those of the next
 // request, and those that are history.
-func (s *Subject) wireItems(choose func(i int) bool) (next, past []int) {
+func (s *Subject) WireItems(choose func(i int) bool) (next, past []int) {
 	for i := range s.Items {
 		switch {
-		case !s.onWire(i) || !choose(i):
-		case s.history(i):
+		case !s.OnWire(i) || !choose(i):
+		case s.History(i):
 			past = append(past, i)
 		default:
 			next = append(next, i)

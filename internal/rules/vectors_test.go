@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/treetest"
 )
@@ -112,7 +113,7 @@ func (v *vector) least(profile string) rules.Severity {
 // otherwise stays as it is stored.
 func (v *vector) left() []vectorMessage {
 	for _, expect := range v.Expect {
-		if r := rules.Find(expect.Rule); r != nil && r.Safety != rules.None && !r.Wire {
+		if r := catalogue.Find(expect.Rule); r != nil && r.Safety != rules.None && !r.Wire {
 			return v.Repaired
 		}
 	}

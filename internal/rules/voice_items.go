@@ -13,8 +13,8 @@ import (
 // shown are the items that a voice is shown, by index: its own, and those that
 // the store's reader lets it see. Without a branch that is everything, also what
 // runs below an agent between its call and the result.
-func (p *Pass) shown(s *Subject, who voice, of []int, own int) []int {
-	viewer := branch.Viewer{Label: who.branch, Scope: who.scope, Session: s.ID}
+func (p *Pass) shown(s *Subject, who Voice, of []int, own int) []int {
+	viewer := branch.Viewer{Label: who.branch, Scope: who.Scope, Session: s.ID}
 	model := p.Reader()
 	var at []int
 	for i := range s.Items {
@@ -102,7 +102,7 @@ func (p *Pass) listener(s *Subject, at, of []int, own int, sketched bool) *Subje
 		}
 	}
 	v := p.newSubject(&heard, &replay.Session{Session: &heard, Steps: make([]replay.Step, len(at))})
-	v.whole, v.at, v.sketched = s, at, sketched
+	v.Whole, v.Indexes, v.sketched = s, at, sketched
 	return v
 }
 

@@ -10,18 +10,18 @@ import (
 // on, where several agents share the session.
 func (p *Pass) Voice(s *session.Session) *Subject {
 	for _, v := range p.Voices {
-		if v.Session == s || v.whole != nil && v.whole.Session == s {
+		if v.Session == s || v.Whole != nil && v.Whole.Session == s {
 			return v
 		}
 	}
-	return p.subject(s)
+	return p.Subject(s)
 }
 
 // VoicesOf are all who send requests from a session, the one that goes on first.
 func (p *Pass) VoicesOf(s *session.Session) []*Subject {
 	var list []*Subject
 	for _, v := range p.Voices {
-		if v.Session == s || v.whole != nil && v.whole.Session == s {
+		if v.Session == s || v.Whole != nil && v.Whole.Session == s {
 			list = append(list, v)
 		}
 	}
@@ -30,27 +30,27 @@ func (p *Pass) VoicesOf(s *session.Session) []*Subject {
 
 // Place is where an item stands in the session.
 func (s *Subject) Place(item int) int {
-	if s.whole == nil || item < 0 {
+	if s.Whole == nil || item < 0 {
 		return item
 	}
-	return s.at[item]
+	return s.Indexes[item]
 }
 
 // Heard is the index that an item of the session has for the voice, -1 when it is
 // not shown it.
 func (s *Subject) Heard(item int) int {
-	if s.whole == nil || item < 0 {
+	if s.Whole == nil || item < 0 {
 		return item
 	}
-	if n, found := slices.BinarySearch(s.at, item); found {
+	if n, found := slices.BinarySearch(s.Indexes, item); found {
 		return n
 	}
 	return -1
 }
 
-// placeOf is a place of the tree as findings about the subject name it; false for one
+// PlaceOf is a place of the tree as findings about the subject name it; false for one
 // of its own session that it is not shown.
-func (s *Subject) placeOf(place session.Place) (session.Place, bool) {
+func (s *Subject) PlaceOf(place session.Place) (session.Place, bool) {
 	if place.Session == s.ID {
 		place.Item = s.Heard(place.Item)
 	}
@@ -60,24 +60,24 @@ func (s *Subject) placeOf(place session.Place) (session.Place, bool) {
 // Speaks is who a voice is, in words; "" for the only one of a session.
 func (s *Subject) Speaks() string {
 	switch {
-	case s.whole == nil:
+	case s.Whole == nil:
 		return ""
-	case s.who.branch == "" && s.who.agent == "":
+	case s.who.branch == "" && s.who.Agent == "":
 		return "the agent without a branch"
 	case s.who.branch == "":
-		return quoted(s.who.agent)
-	case s.who.agent == "":
-		return "the agent on " + quoted(s.who.branch)
+		return Quoted(s.who.Agent)
+	case s.who.Agent == "":
+		return "the agent on " + Quoted(s.who.branch)
 	}
-	return quoted(s.who.agent) + " on " + quoted(s.who.branch)
+	return Quoted(s.who.Agent) + " on " + Quoted(s.who.branch)
 }
 
 // translate gives a finding about a voice the places of the session.
 func (f *Finding) translate(v *Subject) {
-	if v == nil || v.whole == nil {
+	if v == nil || v.Whole == nil {
 		return
 	}
-	f.voice, f.Voice, f.Session, f.Item = v, v.Speaks(), v.whole.Session, v.Place(f.Item)
+	f.voice, f.Voice, f.Session, f.Item = v, v.Speaks(), v.Whole.Session, v.Place(f.Item)
 	f.Items = slices.Clone(f.Items)
 	for n, i := range f.Items {
 		f.Items[n] = v.Place(i)

@@ -9,9 +9,9 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// voice is one agent that runs on one branch: it has requests of its own, of
+// Voice is one agent that runs on one branch: it has requests of its own, of
 // what it said and of what the store's reader shows it of the others.
-type voice struct{ agent, branch, scope string }
+type Voice struct{ Agent, branch, Scope string }
 
 // mostShown is how many items all voices of a session may be shown together, so
 // that memory follows the items and not the number of agents. In a session with
@@ -68,23 +68,23 @@ func strayed(subjects []*Subject) {
 			paired[v.placed(pair.Call)], paired[v.placed(pair.Result)] = true, true
 		}
 		for _, at := range v.Pairs.Orphans {
-			orphans[v.result(at).CallID] = true
+			orphans[v.ResultAt(at).CallID] = true
 		}
 		for _, m := range v.Pairs.Missing {
-			missing[v.call(m.Call).ID] = true
+			missing[v.CallAt(m.Call).ID] = true
 		}
 	}
 	maps.DeleteFunc(missing, func(id string, _ bool) bool { return id == "" || !orphans[id] })
 	for _, v := range subjects {
-		v.strayed = maps.Clone(missing)
+		v.Strayed = maps.Clone(missing)
 		for _, at := range v.Pairs.Orphans {
 			if paired[v.placed(at)] {
-				v.strayed[v.result(at).CallID] = true
+				v.Strayed[v.ResultAt(at).CallID] = true
 			}
 		}
 		for _, m := range v.Pairs.Missing {
 			if paired[v.placed(m.Call)] {
-				v.strayed[v.call(m.Call).ID] = true
+				v.Strayed[v.CallAt(m.Call).ID] = true
 			}
 		}
 	}
@@ -99,18 +99,18 @@ func (s *Subject) placed(at pairing.Occurrence) pairing.Occurrence {
 // owners say whose voice each item is of, -1 for those of everybody: what the user
 // says, and items that are no messages. Results that the user posted, or that
 // carry another agent's name on the same branch, belong to who made the call.
-func (p *Pass) owners(s *Subject) (of []int, list []voice) {
+func (p *Pass) owners(s *Subject) (of []int, list []Voice) {
 	of = make([]int, len(s.Items))
-	numbers, callers := map[voice]int{}, map[string][]int{}
+	numbers, callers := map[Voice]int{}, map[string][]int{}
 	for i := range s.Items {
 		it := &s.Items[i]
 		of[i] = -1
 		if !it.OnWire() && !it.Flags.Has(session.Archived) {
 			continue
 		}
-		v := voice{branch: it.Branch, scope: it.Scope}
+		v := Voice{branch: it.Branch, Scope: it.Scope}
 		if p.Store.ForeignText {
-			v.agent = it.Agent
+			v.Agent = it.Agent
 		}
 		if it.Answers() {
 			if caller := p.asked(it, v, callers, list); caller >= 0 {
@@ -137,7 +137,7 @@ func (p *Pass) owners(s *Subject) (of []int, list []voice) {
 
 // asked is the voice whose call an item answers, -1 for none that is shown it: the
 // item's own where that made such a call, else the one that did last.
-func (p *Pass) asked(it *session.Item, own voice, callers map[string][]int, list []voice) int {
+func (p *Pass) asked(it *session.Item, own Voice, callers map[string][]int, list []Voice) int {
 	model := p.Reader()
 	for n := range it.Results {
 		made := callers[it.Results[n].CallID]
@@ -147,7 +147,7 @@ func (p *Pass) asked(it *session.Item, own voice, callers map[string][]int, list
 			}
 		}
 		for _, v := range slices.Backward(made) {
-			shown, _ := model.Visible(branch.Viewer{Label: list[v].branch, Scope: list[v].scope}, branch.Event{Label: it.Branch, Scope: it.Scope})
+			shown, _ := model.Visible(branch.Viewer{Label: list[v].branch, Scope: list[v].Scope}, branch.Event{Label: it.Branch, Scope: it.Scope})
 			if shown {
 				return v
 			}
@@ -157,7 +157,7 @@ func (p *Pass) asked(it *session.Item, own voice, callers map[string][]int, list
 }
 
 // firstOn puts the voice that goes on first.
-func firstOn(s *Subject, of []int, list []voice) []voice {
+func firstOn(s *Subject, of []int, list []Voice) []Voice {
 	for i := len(of) - 1; i >= 0; i-- {
 		v := of[i]
 		if v < 0 || !s.Items[i].OnWire() {

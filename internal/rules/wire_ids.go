@@ -15,28 +15,28 @@ import (
 // takes all its ids, in stored order: those of tools that the provider ran, or
 // those of all others.
 func (p *Profile) WireIDs(ids []string, server bool) map[string]string {
-	return distinct(p.idForm(server), ids)
+	return distinct(p.IDForm(server), ids)
 }
 
 // WireNames is the same for the names of tools.
 func (p *Profile) WireNames(names []string) map[string]string { return distinct(p.ToolName, names) }
 
-// idForm is what the id of a call may be, nil for anything.
-func (p *Profile) idForm(server bool) *regexp.Regexp {
+// IDForm is what the id of a call may be, nil for anything.
+func (p *Profile) IDForm(server bool) *regexp.Regexp {
 	if server {
 		return p.ServerID
 	}
 	return p.CallID
 }
 
-// fits reports whether a text has a form; everything has none.
-func fits(form *regexp.Regexp, text string) bool { return form == nil || form.MatchString(text) }
+// Fits reports whether a text has a form; everything has none.
+func Fits(form *regexp.Regexp, text string) bool { return form == nil || form.MatchString(text) }
 
-// sentFor is what an adapter sends for one of the texts of a conversation: one
+// SentFor is what an adapter sends for one of the texts of a conversation: one
 // that the provider does not take, or that fits and is long.
-func sentFor(form *regexp.Regexp, text string, all []string) string {
-	if fits(form, text) {
-		return reformed(form, text, 0)
+func SentFor(form *regexp.Regexp, text string, all []string) string {
+	if Fits(form, text) {
+		return Reformed(form, text, 0)
 	}
 	return distinct(form, all)[text]
 }
@@ -45,7 +45,7 @@ func sentFor(form *regexp.Regexp, text string, all []string) string {
 func distinct(form *regexp.Regexp, texts []string) map[string]string {
 	sent, taken := map[string]string{}, map[string]bool{}
 	for _, text := range texts {
-		if fits(form, text) {
+		if Fits(form, text) {
 			sent[text], taken[text] = text, true
 		}
 	}
@@ -53,9 +53,9 @@ func distinct(form *regexp.Regexp, texts []string) map[string]string {
 		if _, done := sent[text]; done {
 			continue
 		}
-		name := reformed(form, text, 0)
+		name := Reformed(form, text, 0)
 		for try := 1; taken[name]; try++ {
-			name = reformed(form, text, try)
+			name = Reformed(form, text, try)
 		}
 		sent[text], taken[name] = name, true
 	}
@@ -65,17 +65,17 @@ func distinct(form *regexp.Regexp, texts []string) map[string]string {
 // unfit are the characters that some provider does not take.
 var unfit = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 
-// reformed puts a text into a form. It ends in a hash of the original, so that
+// Reformed puts a text into a form. It ends in a hash of the original, so that
 // texts that differ in unfit characters only stay apart; a later try has
 // another one.
-func reformed(form *regexp.Regexp, text string, try int) string {
+func Reformed(form *regexp.Regexp, text string, try int) string {
 	sum := sha256.Sum256([]byte(text + strings.Repeat("\x00", try)))
 	hash := hex.EncodeToString(sum[:])
 	readable := unfit.ReplaceAllString(text, "_")
 	readable = fmt.Sprintf("%.31s_%s", readable, hash[:8])
 	nine := new(big.Int).SetBytes(sum[:]).Text(62)[:9]
 	for _, name := range []string{readable, "_" + readable, nine} {
-		if fits(form, name) {
+		if Fits(form, name) {
 			return name
 		}
 	}

@@ -10,18 +10,18 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// quoted puts stored text into quotes with control characters escaped, so that
+// Quoted puts stored text into quotes with control characters escaped, so that
 // nothing in a database can drive a terminal.
-func quoted(s string) string { return strconv.Quote(s) }
+func Quoted(s string) string { return strconv.Quote(s) }
 
 // quotation is a text in quotes, as quoted makes it, also one that was cut off.
 var quotation = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 
-// withoutValues is a message with … in the place of what it quotes.
-func withoutValues(message string) string { return quotation.ReplaceAllString(message, "…") }
+// WithoutValues is a message with … in the place of what it quotes.
+func WithoutValues(message string) string { return quotation.ReplaceAllString(message, "…") }
 
-// count is "1 message" or "2 messages".
-func count(n int, noun string) string {
+// Count is "1 message" or "2 messages".
+func Count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
@@ -38,25 +38,25 @@ func Short(id string) string {
 	return id
 }
 
-// list joins words: "a", "a and b", "a, b and c".
-func list(words []string) string {
+// List joins words: "a", "a and b", "a, b and c".
+func List(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
-// some lists the first few of many words, and how many more there are.
-func some(words []string) string {
+// Some lists the first few of many words, and how many more there are.
+func Some(words []string) string {
 	const most = 4
 	if more := len(words) - most; more > 1 {
 		words = append(slices.Clone(words[:most]), strconv.Itoa(more)+" more")
 	}
-	return list(words)
+	return List(words)
 }
 
-// callName is a call for people: "toolu_9aa (shell)".
-func callName(c *session.Call) string {
+// CallName is a call for people: "toolu_9aa (shell)".
+func CallName(c *session.Call) string {
 	id := c.ID
 	if id == "" {
 		id = "(no id)"
@@ -67,17 +67,18 @@ func callName(c *session.Call) string {
 	return id + " (" + c.Name + ")"
 }
 
-// verb picks the form for one or for several.
-func verb(n int, one, several string) string {
+// Verb picks the form for one or for several.
+func Verb(n int, one, several string) string {
 	if n == 1 {
 		return one
 	}
 	return several
 }
 
-func agentName(a string) string {
+// AgentName is the name of an agent for people, who may have none.
+func AgentName(a string) string {
 	if a == "" {
 		return "an agent without a name"
 	}
-	return quoted(a)
+	return Quoted(a)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/treetest"
 	"github.com/sessctl/sessctl/internal/view"
@@ -54,7 +55,7 @@ var adaptations = []map[string]string{
 
 // agree asks both about the next request of a session.
 func agree(rt *rapid.T, st *memory, s *session.Session, judge rules.Judge) {
-	result, err := check.Run(rt.Context(), st, check.Options{Rules: rules.Usual(), Judge: judge, Session: s.ID, Explain: true})
+	result, err := check.Run(rt.Context(), st, check.Options{Rules: catalogue.Usual(), Judge: judge, Session: s.ID, Explain: true})
 	if err != nil {
 		rt.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/replay"
-	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/isolation"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -65,7 +65,7 @@ func Borders(in Input) *View {
 
 func borderOf(d *replay.Delegation, shared int) Border {
 	call := d.Call()
-	b := Border{Caller: d.Session, Item: d.Item, Call: call, Agent: call.Delegation.Agent, Child: d.Child, Shared: shared, Goal: rules.Goal(call)}
+	b := Border{Caller: d.Session, Item: d.Item, Call: call, Agent: call.Delegation.Agent, Child: d.Child, Shared: shared, Goal: isolation.Goal(call)}
 	if d.Child != nil {
 		if b.Agent == "" {
 			b.Agent = replay.FirstAgent(d.Child)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/treetest"
 	"github.com/sessctl/sessctl/internal/view"
@@ -129,7 +130,7 @@ P
 				tt.tweak(tree)
 			}
 			store := &session.Store{Writer: session.WriterDead, ChildrenClosed: true}
-			chosen, err := rules.Select([]string{"SC101", "SC701", "SC702"}, nil)
+			chosen, err := catalogue.Select([]string{"SC101", "SC701", "SC702"}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

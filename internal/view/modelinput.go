@@ -6,6 +6,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -112,7 +113,7 @@ func (b *builder) found() []*check.Finding {
 	if b.in.Findings != nil {
 		return b.in.Findings
 	}
-	return check.Tree(b.in.Store, b.in.Tree, rules.Usual(), b.in.Judge)
+	return check.Tree(b.in.Store, b.in.Tree, catalogue.Usual(), b.in.Judge)
 }
 
 // judge says what the provider refuses, and what has to be sent otherwise.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -23,7 +24,7 @@ func (b *builder) asked(s *rules.Subject) []*check.Finding {
 	if len(b.in.Judge.Profiles) > 0 {
 		return b.in.Findings
 	}
-	return check.Tree(b.in.Store, b.in.Tree, rules.Usual(), rules.Judge{Profiles: s.Profiles, AsIs: b.in.Judge.AsIs})
+	return check.Tree(b.in.Store, b.in.Tree, catalogue.Usual(), rules.Judge{Profiles: s.Profiles, AsIs: b.in.Judge.AsIs})
 }
 
 // object puts what the provider minds of the request, beside the pairs that are

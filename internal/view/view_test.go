@@ -12,6 +12,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/dockeragent"
 	"github.com/sessctl/sessctl/internal/treetest"
@@ -43,7 +44,7 @@ func builtFor(t testing.TB, tree *session.Tree, judge rules.Judge) *view.View {
 		Kind: "docker-agent", Title: "docker agent", ChildrenClosed: true, Writer: session.WriterDead, Runtime: dockeragent.Runtime,
 		Adapts: map[string]string{"SC401": "leaves blank messages out"},
 	}, tree}
-	result, err := check.Run(context.Background(), st, check.Options{Rules: rules.Usual(), Judge: judge})
+	result, err := check.Run(context.Background(), st, check.Options{Rules: catalogue.Usual(), Judge: judge})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
-	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
@@ -96,7 +96,7 @@ func told(t *testing.T, path string) (list []string) {
 		t.Fatal(err)
 	}
 	defer func() { _ = o.Close() }()
-	result, err := check.Run(t.Context(), o.Store, check.Options{Rules: rules.Usual()})
+	result, err := check.Run(t.Context(), o.Store, check.Options{Rules: catalogue.Usual()})
 	if err != nil {
 		t.Fatal(err)
 	}

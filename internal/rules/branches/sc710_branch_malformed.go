@@ -1,0 +1,140 @@
+package branches
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var branchMalformed = rules.Rule{
+	ID: "SC710", Name: "branch-malformed", Severity: rules.Warning, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "a branch label with a dot too many, an unknown agent or a cut name",
+	Run: func(p *rules.Pass) {
+		for _, s := range p.Subjects {
+			all, t := labels(s), teamOf(s)
+			for i := range all {
+				if why := malformed(s, t, all, i, p.Store.SilentLabels); why != "" {
+					reportLabel(p, s, t, all, i, why)
+				}
+			}
+		}
+	},
+}
+
+// team are the agents that a session knows of.
+type team struct {
+	names  []string // sorted
+	listed bool     // by the session itself, with those that never spoke
+}
+
+func teamOf(s *rules.Subject) team {
+	names := map[string]bool{s.Agent: true}
+	for _, name := range s.Agents {
+		names[name] = true
+	}
+	if s.Agents == nil {
+		for i := range s.Items {
+			names[s.Items[i].Agent] = true
+		}
+	}
+	delete(names, "")
+	return team{names: slices.Sorted(maps.Keys(names)), listed: s.Agents != nil}
+}
+
+func (t team) has(name string) bool {
+	_, found := slices.BinarySearch(t.names, name)
+	return found
+}
+
+// beginning are the agents whose names begin with a text.
+func (t team) beginning(text string) []string {
+	from, _ := slices.BinarySearch(t.names, text)
+	to := from
+	for to < len(t.names) && strings.HasPrefix(t.names[to], text) {
+		to++
+	}
+	return t.names[from:to]
+}
+
+// malformed says what is wrong with the label at an index, "" for nothing. Where
+// labels may name groups that never speak, only a group that looks like an agent
+// of another label is wrong.
+func malformed(s *rules.Subject, t team, all []label, i int, silent bool) string {
+	l := &all[i]
+	if l.hollow() {
+		return "has an empty segment, so that readers differ in what stands above it"
+	}
+	for n, segment := range l.segments {
+		switch {
+		case !t.listed || silent || counted(segment) || t.has(segment):
+		case n == len(l.segments)-1:
+			return "ends in " + rules.Quoted(segment) + ", which is no agent of the session"
+		case len(t.beginning(segment)) > 0:
+			return "names " + rules.Quoted(segment) + ", which is no agent of the session, but the beginning of one's name"
+		}
+	}
+	agent := soleAgent(s, all, i)
+	if t.listed && !silent || t.has(l.last()) || agent == l.last() || !strings.HasPrefix(agent, l.last()) {
+		return ""
+	}
+	if silent && !carried(all, l.ending(agent)) {
+		return ""
+	}
+	return "ends in " + rules.Quoted(l.last()) + ", but only " + rules.Quoted(agent) + " speaks on it"
+}
+
+// carried reports whether a list of labels has one of this text.
+func carried(all []label, text string) bool {
+	_, found := slices.BinarySearchFunc(all, strings.Split(text, "."), func(l label, segments []string) int { return slices.Compare(l.segments, segments) })
+	return found
+}
+
+// soleAgent is the one agent that speaks on a label and below it, "" where there
+// is none or more than one.
+func soleAgent(s *rules.Subject, all []label, i int) string {
+	agent := ""
+	for _, l := range under(all, i) {
+		for _, item := range l.items {
+			switch by := s.Items[item].Agent; {
+			case by == "" || by == agent:
+			case agent != "":
+				return ""
+			default:
+				agent = by
+			}
+		}
+	}
+	return agent
+}
+
+// ending is the label with another last segment.
+func (l *label) ending(segment string) string {
+	return strings.TrimSuffix(l.text, l.last()) + segment
+}
+
+func reportLabel(p *rules.Pass, s *rules.Subject, t team, all []label, i int, why string) {
+	l := &all[i]
+	f := p.Find(s.Session, l.items[0])
+	f.Items = l.items
+	f.Message = "the branch " + rules.Quoted(l.text) + " of " + rules.Count(len(l.items), "item") + " " + why
+	f.Fixes = []rules.Fix{{Title: "decide which agent the label means", Safety: rules.Manual}}
+	// Whoever sees what is said below the label sees what is said on it: to rename one
+	// of them would part them.
+	agent := soleAgent(s, all, i)
+	if !l.hollow() && len(under(all, i)) == 1 && agent != l.last() && slices.Equal(t.beginning(l.last()), []string{agent}) {
+		f.Fixes = []rules.Fix{relabel(s, l, l.ending(agent))}
+	}
+	p.Report(f)
+}
+
+// relabel gives all items of a label another one.
+func relabel(s *rules.Subject, l *label, to string) rules.Fix {
+	fix := rules.Fix{Title: "set the branch to " + rules.Quoted(to), Safety: rules.Lossless}
+	for _, item := range l.items {
+		fix.Edits = append(fix.Edits, session.Edit{Op: session.Set, Ref: s.ItemRef(item), Field: session.FieldBranch, Value: &to})
+	}
+	return fix
+}

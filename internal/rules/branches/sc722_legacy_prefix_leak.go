@@ -1,0 +1,64 @@
+package branches
+
+import (
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var legacyPrefixLeak = rules.Rule{
+	ID: "SC722", Name: "legacy-prefix-leak", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "an event that older readers showed to an agent of another branch, whose name begins alike",
+	Run: func(p *rules.Pass) {
+		for _, s := range p.Subjects {
+			told := map[int]int{} // several findings of one item are findings of their own
+			for _, pair := range prefixPairs(labels(s)) {
+				if leaked := leakedByPrefix(p, s, pair); len(leaked) > 0 {
+					reportPrefixLeak(p, s, pair, leaked, told[leaked[0]])
+					told[leaked[0]]++
+				}
+			}
+		}
+	},
+}
+
+// leakedByPrefix are the items of the shorter label that an agent on the longer
+// one was shown by readers of the store that compare texts: those before the last that it
+// said. There are none where the store has no such readers.
+func leakedByPrefix(p *rules.Pass, s *rules.Subject, pair prefixPair) []int {
+	if p.Store.PrefixReaders == "" {
+		return nil
+	}
+	ran := lastSaid(s, pair.long)
+	var leaked []int
+	for _, i := range pair.short.items {
+		if i < ran && shown(s, i) {
+			leaked = append(leaked, i)
+		}
+	}
+	return leaked
+}
+
+// lastSaid is the last item of a label that an agent said, -1 when none did.
+func lastSaid(s *rules.Subject, l *label) int {
+	for n := len(l.items) - 1; n >= 0; n-- {
+		if speaks(s, l.items[n]) {
+			return l.items[n]
+		}
+	}
+	return -1
+}
+
+func reportPrefixLeak(p *rules.Pass, s *rules.Subject, pair prefixPair, leaked []int, nth int) {
+	f := p.Find(s.Session, leaked[0])
+	f.Items, f.Nth = leaked, nth
+	f.Related = []session.Place{s.At(lastSaid(s, pair.long))}
+	f.Message = "the agent on " + rules.Quoted(pair.long.text) + " ran after " + rules.Count(len(leaked), "event") + " on " + rules.Quoted(pair.short.text) +
+		", which it must not see; " + p.Store.PrefixReaders
+	if bySegments(s, pair) {
+		f.Severity = rules.Info
+		f.Message += " would have shown it such events, because another name begins with that one, but later versions wrote what stands on these branches"
+	} else {
+		f.Message += " showed it such events, because another name begins with that one"
+	}
+	p.Report(f)
+}

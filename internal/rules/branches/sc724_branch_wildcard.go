@@ -1,0 +1,130 @@
+package branches
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sessctl/sessctl/internal/rules"
+)
+
+var branchWildcard = rules.Rule{
+	ID: "SC724", Name: "branch-wildcard", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "a branch label that a filter in SQL takes for a pattern",
+	Run: func(p *rules.Pass) {
+		if !p.Store.LikeFilter {
+			return
+		}
+		for _, s := range p.Subjects {
+			all := labels(s)
+			alike := takenFor(all)
+			for i := range all {
+				if why := misread(&all[i], alike); why != "" {
+					reportPattern(p, s, &all[i], why)
+				}
+			}
+		}
+	},
+}
+
+// misread says what LIKE makes of a label, "" when that is what the label says.
+func misread(l *label, alike map[string]string) string {
+	other, taken := alike[l.text]
+	switch {
+	case strings.Contains(l.text, "%"):
+		return "holds a %, which stands for any text in the pattern of LIKE, so that agents of other branches are shown its events"
+	case strings.Contains(l.text, `\`):
+		return `holds a \, which the pattern of LIKE reads as an escape in PostgreSQL and MySQL, so that agents below the branch are not shown its events`
+	case taken && strings.EqualFold(l.text, other):
+		return "differs from " + rules.Quoted(other) + " in case only, which LIKE overlooks in SQLite and MySQL, so that agents below the one are shown the events of the other"
+	case taken:
+		return "is a pattern for LIKE that " + rules.Quoted(other) + " fits, because _ stands for any character, so that agents below that are shown its events"
+	}
+	return ""
+}
+
+// takenFor says of labels which other branch LIKE takes for theirs: one of the
+// session, or one above it, that has another character where the label has an
+// "_", or another case. SQLite overlooks the case of ASCII letters in LIKE.
+func takenFor(all []label) map[string]string {
+	type shape struct {
+		length int    // in characters
+		blanks string // where the label has an "_"
+	}
+	asked := map[shape]map[string][]string{} // labels by their lower case
+	byLength := map[int][]string{}           // branches, of the lengths asked
+	for _, l := range all {
+		of := shape{utf8.RuneCountInString(l.text), blanks(l.text)}
+		if asked[of] == nil {
+			asked[of] = map[string][]string{}
+		}
+		low := lower(l.text)
+		asked[of][low] = append(asked[of][low], l.text)
+		byLength[of.length] = nil
+	}
+	known := map[string]bool{}
+	for _, l := range all {
+		end, length := -1, -1
+		for _, segment := range l.segments {
+			end += 1 + len(segment)
+			length += 1 + utf8.RuneCountInString(segment)
+			if others, wanted := byLength[length]; wanted && !known[l.text[:end]] {
+				known[l.text[:end]] = true
+				byLength[length] = append(others, l.text[:end])
+			}
+		}
+	}
+	alike := map[string]string{}
+	for of, patterns := range asked {
+		for _, other := range byLength[of.length] {
+			for _, text := range patterns[lower(blank(other, of.blanks))] {
+				if least, met := alike[text]; text != other && (!met || other < least) {
+					alike[text] = other
+				}
+			}
+		}
+	}
+	return alike
+}
+
+// blanks are the places of "_" in a text: one byte a character.
+func blanks(text string) string {
+	var places []byte
+	for _, r := range text {
+		if r == '_' {
+			places = append(places, '_')
+		} else {
+			places = append(places, '.')
+		}
+	}
+	return string(places)
+}
+
+// blank puts "_" into a text in the places given.
+func blank(text, places string) string {
+	var b strings.Builder
+	n := 0
+	for _, r := range text {
+		if places[n] == '_' {
+			r = '_'
+		}
+		b.WriteRune(r)
+		n++
+	}
+	return b.String()
+}
+
+func lower(text string) string {
+	return strings.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, text)
+}
+
+func reportPattern(p *rules.Pass, s *rules.Subject, l *label, why string) {
+	f := p.Find(s.Session, l.items[0])
+	f.Items = l.items
+	f.Message = "the branch " + rules.Quoted(l.text) + " of " + rules.Count(len(l.items), "item") + " " + why
+	p.Report(f)
+}

@@ -1,0 +1,101 @@
+package branches
+
+import (
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var lateAppendBeforeSummary = rules.Rule{
+	ID: "SC726", Name: "late-append-before-summary", Severity: rules.Warning, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "messages that stand before the summary that a request begins with",
+	Run: func(p *rules.Pass) {
+		for _, s := range p.Subjects {
+			reportLate(p, s)
+		}
+	},
+}
+
+func reportLate(p *rules.Pass, s *rules.Subject) {
+	summary := lastSummaryTurn(s)
+	late := late(s, summary)
+	if len(late) == 0 {
+		return
+	}
+	f := p.Find(s.Session, late[0])
+	f.Items = late
+	f.Related = []session.Place{s.At(summary)}
+	stands := " that is no part of the summary stands before it"
+	if len(late) > 1 {
+		stands = " that are no part of the summary stand before it"
+	}
+	f.Message = rules.Count(len(late), "message") + stands + ": a compaction ran meanwhile, or the store orders by time"
+	f.Fixes = []rules.Fix{{
+		Title: "move them behind the summary, in the order of their times", Safety: rules.Lossless,
+		Edits: moveBehindSummary(s, late, summary),
+	}}
+	p.Report(f)
+}
+
+// lastSummaryTurn is the index of the last message of a summary turn that is sent,
+// -1 when there is none.
+func lastSummaryTurn(s *rules.Subject) int {
+	for i := len(s.Items) - 1; i >= 0; i-- {
+		if it := &s.Items[i]; inSummaryTurn(it) && it.OnWire() {
+			return i
+		}
+	}
+	return -1
+}
+
+// inSummaryTurn reports whether a message is marked as one of a summary turn and can
+// be one: a summary neither calls nor answers.
+func inSummaryTurn(it *session.Item) bool {
+	return it.Flags.Has(session.SummaryTurn) && len(it.Calls)+len(it.Results) == 0
+}
+
+// late are the messages, by index, that are sent before a summary and are no part
+// of one.
+func late(s *rules.Subject, summary int) []int {
+	var late []int
+	for i := range max(summary, 0) {
+		if it := &s.Items[i]; it.OnWire() && !it.Flags.Has(session.SummaryTurn) {
+			late = append(late, i)
+		}
+	}
+	return late
+}
+
+// moveBehindSummary are the edits that move items, in their order, from before a
+// summary to behind it, and there behind those that go first.
+func moveBehindSummary(s *rules.Subject, items []int, summary int) []session.Edit {
+	if len(items) == 0 {
+		return nil
+	}
+	var edits []session.Edit
+	last, after := summary, s.ItemRef(summary) // behind which the next one goes
+	for _, i := range items {
+		for n := last + 1; n < len(s.Items); n++ {
+			kept := &s.Items[n]
+			if !kept.OnWire() {
+				continue
+			}
+			if !goesFirst(kept, &s.Items[i]) {
+				break
+			}
+			last, after = n, s.ItemRef(n)
+		}
+		edits = append(edits, session.Edit{Op: session.Move, Ref: s.ItemRef(i), To: s.ID, After: after})
+		after = s.ItemRef(i)
+	}
+	return edits
+}
+
+// goesFirst reports whether a message that stands behind a summary stays in front of
+// one that moves there. Their times say so; where they do not, what was archived is
+// older than all that was kept, and what was not is newer.
+func goesFirst(kept, moved *session.Item) bool {
+	if moved.Flags.Has(session.Archived) {
+		return !kept.Time.IsZero() && kept.Time.Before(moved.Time)
+	}
+	return moved.Time.IsZero() || !kept.Time.After(moved.Time)
+}

@@ -1,0 +1,28 @@
+// Package damage holds the rules about what a store can no longer tell or what its reader
+// fails on (SC0xx): one table of faults, and what is odd about rows, positions and times.
+package damage
+
+import "github.com/sessctl/sessctl/internal/rules"
+
+// Rules are the rules of this family, in the order of their ids.
+var Rules = []*rules.Rule{
+	&ruleCrashed,
+	&storeDamaged,
+	&schemaUnknown,
+	&foreignKey,
+	&setAsideBackup,
+	&legacyCopyFuller,
+	&requiredNull,
+	&badMetadataJSON,
+	&badTimestamp,
+	&unknownItemKind,
+	&undecodableRecord,
+	&positionCollision,
+	&emptySummary,
+	&staleIndexReference,
+	&timeGoesBack,
+	&duplicatedKeyCopies,
+	&mixedDialects,
+	&orphanRecord,
+	&housekeeping,
+}

@@ -1,0 +1,54 @@
+package damage
+
+import (
+	"fmt"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var undecodableRecord = rules.Rule{
+	ID: "SC010", Name: "undecodable-record", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree | rules.PerStore | rules.PerRecording, Since: "0.1.0",
+	Title: "a record does not parse, so that the whole session fails to load",
+	Run: func(p *rules.Pass) {
+		if p.Recording != nil {
+			reportSkipped(p)
+			return
+		}
+		undecodable(p)
+	},
+}
+
+var undecodable = rules.Faults(session.Undecodable, func(found *rules.Finding, f *session.Fault) {
+	found.Message = f.Field + " does not decode, so that the session fails to load: " + f.Detail
+	fix := rules.Fix{
+		Title:  "take the record out of the session; its bytes stay in the receipt",
+		Safety: rules.Kept, Unread: true,
+		Edits: []session.Edit{{Op: session.Quarantine, Ref: found.Ref}},
+	}
+	if f.Whole {
+		found.Message = f.Field + " is in a form that sessctl does not know, as a newer or another program may write it: " + f.Detail
+		fix.Allow = []string{rules.UnknownForm}
+	}
+	if found.Item >= 0 {
+		found.Fixes = []rules.Fix{fix}
+	}
+})
+
+// reportSkipped is one finding about all lines of the recording that are no events:
+// nothing fails because of them, but what they may have said is missing.
+func reportSkipped(p *rules.Pass) {
+	skipped := p.Recording.Skipped
+	if len(skipped) == 0 {
+		return
+	}
+	lines := make([]string, max(p.Recording.Unread, len(skipped))) // some names the first ones only
+	for i, s := range skipped {
+		lines[i] = fmt.Sprintf("line %d (%s)", s.Line, s.Why)
+	}
+	f := p.FindLine(skipped[0].Line)
+	f.Severity = rules.Warning
+	f.Message = fmt.Sprintf("%s of the recording %s not read, or not in full: %s",
+		rules.Count(len(lines), "line"), rules.Verb(len(lines), "is", "are"), rules.Some(lines))
+	p.Report(f)
+}

@@ -1,0 +1,95 @@
+package damage
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var positionCollision = rules.Rule{
+	ID: "SC011", Name: "position-collision", Severity: rules.Warning, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "positions or times of the order that are negative or used twice",
+	Run: func(p *rules.Pass) {
+		for _, s := range p.Subjects {
+			reportPositions(p, s)
+		}
+	},
+}
+
+func reportPositions(p *rules.Pass, s *rules.Subject) {
+	var bad []int
+	negative, doubled := 0, 0
+	for i := range s.Items {
+		switch {
+		case s.Items[i].Position < 0:
+			bad = append(bad, i)
+			negative++
+		case i > 0 && s.Items[i].Position == s.Items[i-1].Position:
+			bad = append(bad, i)
+			doubled++
+		}
+	}
+	if len(bad) == 0 {
+		return
+	}
+	f := p.Find(s.Session, bad[0])
+	f.Items, f.Whole = bad, true
+	var parts []string
+	if negative > 0 {
+		parts = append(parts, rules.Count(negative, "item")+" with a negative position or time")
+	}
+	if doubled > 0 {
+		parts = append(parts, rules.Count(doubled, "item")+" with the position or time of the item before: "+shownAs(p.Store))
+	}
+	f.Message = rules.List(parts)
+	fix := rules.Fix{Title: "make the positions rise in the order shown", Safety: rules.Lossless, Edits: rising(s.Session)}
+	if p.Store.TurnsTies && doubled > 0 {
+		fix.Title, fix.Edits = "put the events of one time back into the order in which they were written, a microsecond apart", turned(s.Session)
+	}
+	f.Fixes = []rules.Fix{fix}
+	p.Report(f)
+}
+
+// shownAs says what becomes of the order of items with one position.
+func shownAs(store *session.Store) string {
+	if store.TurnsTies {
+		return "the reader shows them in the reverse of the order in which they were written"
+	}
+	return "nothing promises their order; sessctl shows the one that readers have today"
+}
+
+// turned are the edits that turn every run of items with one position round. Where
+// one is moved, the desk makes the positions rise.
+func turned(s *session.Session) []session.Edit {
+	var edits []session.Edit
+	for from := 0; from < len(s.Items); {
+		to := from + 1
+		for to < len(s.Items) && s.Items[to].Position == s.Items[from].Position {
+			to++
+		}
+		for i := to - 2; i >= from; i-- {
+			edits = append(edits, session.Edit{Op: session.Move, Ref: s.ItemRef(i), To: s.ID, After: s.ItemRef(i + 1)})
+		}
+		from = to
+	}
+	return edits
+}
+
+// rising are the edits that make every position greater than the one before it,
+// beginning with 0 at the least. Most items keep theirs: a position can be a time.
+func rising(s *session.Session) []session.Edit {
+	var edits []session.Edit
+	last := int64(-1)
+	for i := range s.Items {
+		at := s.Items[i].Position
+		if at <= last || at == math.MaxInt64 { // where a value stands that is no number
+			at = last + 1
+			value := strconv.FormatInt(at, 10)
+			edits = append(edits, session.Edit{Op: session.Set, Ref: s.ItemRef(i), Field: session.FieldPosition, Value: &value})
+		}
+		last = at
+	}
+	return edits
+}

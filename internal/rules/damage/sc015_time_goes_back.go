@@ -1,0 +1,49 @@
+package damage
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var timeGoesBack = rules.Rule{
+	ID: "SC015", Name: "time-goes-back", Severity: rules.Info, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "times decrease within a session",
+	Run: func(p *rules.Pass) {
+		for _, s := range p.Subjects {
+			bad := backInTime(s.Session)
+			if len(bad) == 0 || s.Interleaved() != nil { // SC718 tells why
+				continue
+			}
+			f := p.Find(s.Session, bad[0])
+			f.Items, f.Whole = bad, true
+			f.Message = fmt.Sprintf("%s older than the item before it: evidence for a second writer, a changed clock or moved records",
+				rules.Count(len(bad), "item"))
+			p.Report(f)
+		}
+	},
+}
+
+// backInTime are the items that are older than the one before them. A compaction
+// writes what it keeps anew, behind its summary and what it archived: so the
+// summary does not count, and what is archived counts by itself.
+func backInTime(s *session.Session) []int {
+	var before struct{ sent, archived time.Time }
+	var bad []int
+	for i := range s.Items {
+		it, last := &s.Items[i], &before.sent
+		if it.Flags.Has(session.Archived) {
+			last = &before.archived
+		}
+		if it.Time.IsZero() || it.Flags.Has(session.SummaryTurn) {
+			continue
+		}
+		if it.Time.Before(*last) {
+			bad = append(bad, i)
+		}
+		*last = it.Time
+	}
+	return bad
+}

@@ -1,0 +1,20 @@
+package delegation
+
+import (
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/rules"
+)
+
+var leakDuplicate = rules.Rule{
+	ID: "SC701", Name: "leak-duplicate", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree | rules.PerComparison, Since: "0.1.0",
+	Title: "a sub-agent's messages stand in the parent and again in its sub-session",
+	Run: func(p *rules.Pass) {
+		eachLeak(p, childComplete, func(s *rules.Subject, d *replay.Delegation) {
+			f := findLeak(p, s, d)
+			f.Message += " and again in sub-session " + rules.Short(d.Child.ID) + breaks(s, d)
+			title := rules.Count(len(d.Leaked), "duplicate") + rules.Verb(len(d.Leaked), " leaves", " leave") + " the parent; the originals stay in sub-session " + rules.Short(d.Child.ID)
+			f.Fixes = leakFixes(p, s, d, rules.Kept, title)
+			p.Report(f)
+		})
+	},
+}

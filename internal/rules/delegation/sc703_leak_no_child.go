@@ -1,0 +1,19 @@
+package delegation
+
+import (
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/rules"
+)
+
+var leakNoChild = rules.Rule{
+	ID: "SC703", Name: "leak-no-child", Severity: rules.Error, Safety: rules.Lossless, Scope: rules.PerTree | rules.PerComparison, Since: "0.1.0",
+	Title: "a sub-agent's messages stand in the parent, and it has no sub-session",
+	Run: func(p *rules.Pass) {
+		eachLeak(p, childMissing, func(s *rules.Subject, d *replay.Delegation) {
+			f := findLeak(p, s, d)
+			f.Message += "; the sub-session was never saved, so this is the only copy" + p.Unsaved(d) + breaks(s, d)
+			f.Fixes = leakFixes(p, s, d, rules.Lossless, "move them into a new sub-session below the call")
+			p.Report(f)
+		})
+	},
+}

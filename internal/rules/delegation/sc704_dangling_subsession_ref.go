@@ -1,0 +1,90 @@
+package delegation
+
+import (
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var danglingReference = rules.Rule{
+	ID: "SC704", Name: "dangling-subsession-ref", Severity: rules.Warning, Safety: rules.None, Allow: "prune", Scope: rules.PerTree, Since: "0.1.0",
+	Title: "a reference to a sub-session that is gone",
+	Run: func(p *rules.Pass) {
+		for _, s := range p.Subjects {
+			reportReferences(p, s)
+			reportNamed(p, s)
+		}
+	},
+}
+
+// reportReferences tells of the items that refer to a sub-session that is gone.
+func reportReferences(p *rules.Pass, s *rules.Subject) {
+	for i := range s.Items {
+		if !s.Items[i].Flags.Has(session.Dangling) {
+			continue
+		}
+		f := p.Find(s.Session, i)
+		f.Message = "the item refers to a sub-session that was deleted; readers skip it"
+		if id := s.Items[i].Child; id != "" {
+			f.Message = "the item refers to sub-session " + rules.Short(id) + ", which does not exist; readers skip it"
+		}
+		f.Fixes = []rules.Fix{{
+			Title:  "take the reference out of the session; it stays in the receipt",
+			Safety: rules.Kept, Allow: []string{"prune"},
+			Edits: []session.Edit{{Op: session.Quarantine, Ref: f.Ref}},
+		}}
+		p.Report(f)
+	}
+}
+
+// reportNamed tells of the sub-sessions that calls name and that are gone, each once
+// with all of its calls. An id that was only given out for a call is no evidence that
+// there was a session.
+func reportNamed(p *rules.Pass, s *rules.Subject) {
+	told := map[string]*rules.Finding{}
+	var order []string
+	for _, d := range s.Replay.Delegations {
+		asked := d.Call().Delegation
+		severity, what := gone(p, asked)
+		if what == "" || refersTo(s, asked.Child) {
+			continue
+		}
+		f := told[asked.Child]
+		if f == nil {
+			found := p.Find(s.Session, d.Item)
+			f = &found
+			f.Items, f.Nth, f.Call, f.Severity = []int{d.Item}, d.Nth, d.Call().ID, severity
+			f.Message = "call " + rules.CallName(d.Call()) + " has its answer from session " + rules.Short(asked.Child) + ", " + what
+			told[asked.Child], order = f, append(order, asked.Child)
+		} else if !slices.Contains(f.Items, d.Item) {
+			f.Items = append(f.Items, d.Item)
+		}
+	}
+	for _, id := range order {
+		p.Report(*told[id])
+	}
+}
+
+// gone says what became of the session that a call names, and how much that matters;
+// "" when it is there, or when none is certain.
+func gone(p *rules.Pass, asked *session.Delegation) (severity rules.Severity, what string) {
+	if asked.Child == "" || asked.Likely {
+		return rules.Info, ""
+	}
+	child := linked(p).byID[asked.Child]
+	switch {
+	case child != nil && child.Deleted:
+		return rules.Info, "which was deleted; its records are still stored"
+	case child != nil:
+		return rules.Info, ""
+	case p.Store.Agents != nil && asked.Agent != "" && !p.Store.Agents[asked.Agent]:
+		return rules.Info, "which is kept elsewhere: agent " + rules.Quoted(asked.Agent) + " is none that this store knows"
+	}
+	return rules.Warning, "which does not exist in this store"
+}
+
+// refersTo reports whether an item refers to a session that is gone.
+func refersTo(s *rules.Subject, child string) bool {
+	return slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Flags.Has(session.Dangling) && it.Child == child })
+}

@@ -1,0 +1,74 @@
+package delegation
+
+import (
+	"strconv"
+
+	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var subsessionOrphan = rules.Rule{
+	ID: "SC705", Name: "subsession-orphan", Severity: rules.Warning, Safety: rules.Lossless, Scope: rules.PerTree | rules.PerComparison, Retells: lacksReference, Since: "0.1.0",
+	Title: "a sub-session that its parent has no item for",
+	Run: func(p *rules.Pass) {
+		refs := Referrers(p)
+		for _, s := range p.Subjects {
+			if s.Parent == "" || len(refs[s.ID]) > 0 || inLoop(p, s.Session) {
+				continue
+			}
+			if d := s.Caller; d == nil || !decidable(d) || d.Reference >= 0 {
+				reportOrphanSession(p, s)
+			} // else the leak's own fix adds the reference
+		}
+	},
+}
+
+func reportOrphanSession(p *rules.Pass, s *rules.Subject) {
+	f := p.FindSession(s.Session)
+	d := s.Caller
+	switch {
+	case p.Tree.Session(s.Parent) == nil:
+		f.Message = "the session names " + rules.Short(s.Parent) + " as its parent, which does not exist: no list of sessions shows it"
+	case d == nil:
+		f.Message = "parent session " + rules.Short(s.Parent) + " has no item for this sub-session, and no single call of it fits: " +
+			"no list of sessions shows it"
+		f.Fixes = []rules.Fix{{Title: "decide which call started it", Safety: rules.Manual}}
+	default:
+		f.Message = "parent session " + rules.Short(s.Parent) + " has no item for this sub-session; it fits call " +
+			rules.CallName(d.Call()) + " at item " + strconv.Itoa(d.Item)
+		f.Agent, f.Call = replay.FirstAgent(s.Session), d.Call().ID
+		f.Related = []session.Place{d.Session.At(d.Item)}
+		f.Fixes = []rules.Fix{attach(p.Subject(d.Session), s, d)}
+		if p.Store.Writer == session.WriterLive && (d.Result < 0 || !d.Call().Delegation.Blocking) {
+			f.Severity, f.Fixes = rules.Info, nil
+			f.Message += ", which may still be running"
+		}
+	}
+	p.Report(f)
+}
+
+// attach is the fix that adds the missing reference: before the result of a call
+// that waited for it, behind that of one that did not.
+func attach(caller, s *rules.Subject, d *replay.Delegation) rules.Fix {
+	place := d.Result
+	switch {
+	case d.Result < 0:
+		place = caller.AnswerPlace(pairing.Occurrence{Item: d.Item, Nth: d.Nth})
+	case d.Call().Delegation.Blocking:
+		place = lastStaying(caller, d.Result)
+	}
+	return rules.Fix{
+		Title: "add the reference to the sub-session behind its call", Safety: rules.Lossless,
+		Edits: []session.Edit{{
+			Op: session.Insert, To: caller.ID, After: caller.ItemRef(place),
+			New: &session.NewItem{Kind: session.SubSession, Child: s.ID, Rule: "SC705"},
+		}},
+	}
+}
+
+// lacksReference: the lost item refers to the sub-session of the finding.
+func lacksReference(f *rules.Finding, d *replay.Difference) bool {
+	return d.Kind == replay.Lost && rules.RecordedItem(d).Child == f.Session.ID
+}

@@ -1,0 +1,170 @@
+package delegation
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var collapsedChildren = rules.Rule{
+	ID: "SC707", Name: "collapsed-parallel-children", Severity: rules.Error, Safety: rules.None, Allow: "split", Scope: rules.PerTree, Since: "0.1.0",
+	Title: "several calls share one sub-session",
+	Run: func(p *rules.Pass) {
+		shares := shares(p)
+		for i := range shares {
+			reportShare(p, &shares[i])
+		}
+		reportUncalled(p)
+	},
+}
+
+// reportShare tells of the calls of one conversation that share a session. Those
+// that ran at the same time mixed up what they said there; one after another is what
+// some runtimes document.
+func reportShare(p *rules.Pass, s *share) {
+	first := s.spawns[0]
+	f := p.Find(first.From.Session, first.Item)
+	f.Nth, f.Call, f.Count = first.Nth, first.Call().ID, len(s.spawns)
+	for _, sp := range s.spawns {
+		if sp.From == first.From {
+			f.Items = append(f.Items, sp.Item)
+		} else {
+			f.Related = append(f.Related, sp.From.At(sp.Item))
+		}
+	}
+	f.Items = slices.Compact(f.Items)
+	runs := rules.Invocations(s.child.Session)
+	for _, v := range runs {
+		f.Related = append(f.Related, s.child.At(v.First()))
+	}
+	m, untold := matched(s)
+	f.Message = fmt.Sprintf("%s share session %s of agent %s", s.calls(), rules.Short(s.child.ID), rules.Quoted(s.agent()))
+	atOnce := m.told(s, untold == "")
+	switch {
+	case atOnce != "":
+		f.Message += atOnce
+	case rules.Overlapping(runs):
+		f.Message += ", and what they started ran there at the same time, each with what the others said in view: " + s.names(s.spawns)
+	default:
+		f.Message += " one after another, each with what was said there before in view: " + s.names(s.spawns)
+		if p.Store.ReusesChildren {
+			f.Severity = rules.Info
+		}
+	}
+	if p.Store.SharedChildren != "" {
+		f.Message += "; " + p.Store.SharedChildren
+	}
+	switch {
+	case atOnce != "" || rules.Overlapping(runs):
+		fix, why := split(p, s, m, untold)
+		if f.Fixes = fix; why != "" {
+			f.Message += "; a repair cannot split it, because " + why
+		}
+	case f.Severity == rules.Error:
+		f.Message += "; a repair does not split it, because a later call may build on what was said before"
+	}
+	p.Report(f)
+}
+
+// calls counts them.
+func (s *share) calls() string {
+	first, text := s.spawns[0], rules.Count(len(s.spawns), "call")
+	if !slices.ContainsFunc(s.spawns, func(sp Spawn) bool { return sp.From != first.From || sp.Item != first.Item }) {
+		return text + " of one turn"
+	}
+	return text + " of one conversation"
+}
+
+// told says which of the calls ran at the same time, and which did not; "" when none is
+// known to have. whole: for every call it is known what it started.
+func (m *match) told(s *share, whole bool) string {
+	const most = 5 // groups
+	var groups []string
+	var alone []Spawn
+	left := 0 // calls of further groups
+	for _, group := range m.together() {
+		var calls []Spawn
+		for _, c := range group {
+			calls = append(calls, c.Spawn)
+		}
+		switch {
+		case len(group) == len(m.calls):
+			return ", where they ran at the same time, each with what the others said in view: " + s.names(s.spawns)
+		case len(group) == 1:
+			alone = append(alone, calls...)
+		case len(groups) == most:
+			left += len(group)
+		default:
+			groups = append(groups, s.names(calls))
+		}
+	}
+	if len(groups) == 0 {
+		return ""
+	}
+	if left > 0 {
+		groups = append(groups, fmt.Sprintf("%d more", left))
+	}
+	text := ": " + groups[0] + " ran there at the same time, "
+	for _, names := range groups[1:] {
+		text += "and so did " + names + ", "
+	}
+	text += "each with what the others said in view"
+	if len(alone) > 0 {
+		if text += "; it also served " + s.names(alone); whole {
+			text += ", while no other call ran"
+		}
+	}
+	return text
+}
+
+// names lists the ids of some of the calls, with their sessions where the share has
+// several, up to so many that a person can still read.
+func (s *share) names(calls []Spawn) string {
+	const most = 20
+	several := slices.ContainsFunc(s.spawns, func(sp Spawn) bool { return sp.From != s.spawns[0].From })
+	var ids []string
+	for _, sp := range calls {
+		id := rules.CallName(&session.Call{ID: sp.Call().ID})
+		if several {
+			id += " of " + rules.Short(sp.From.ID)
+		}
+		ids = append(ids, id)
+	}
+	if more := len(ids) - most; more > 1 {
+		ids = append(ids[:most], fmt.Sprintf("%d more", more))
+	}
+	return rules.List(ids)
+}
+
+// reportUncalled tells of a session that shows by itself that several requests ran in
+// it at the same time, where the calls behind them are not stored.
+func reportUncalled(p *rules.Pass) {
+	calls := shared(p).calls
+	for _, s := range p.Subjects {
+		if calls[s] > 1 || !s.Delegated && len(s.Runs) < 2 {
+			continue
+		}
+		runs := rules.Invocations(s.Session)
+		if !rules.Overlapping(runs) {
+			continue
+		}
+		f := p.Find(s.Session, runs[0].First())
+		f.Items = nil
+		for _, v := range runs {
+			f.Items = append(f.Items, v.First())
+		}
+		behind := "no stored conversation has the calls behind them"
+		if calls[s] == 1 {
+			behind = "only one call that is stored names it"
+		}
+		f.Message = fmt.Sprintf("%s ran in this session at the same time, each with what the others said in view, and %s",
+			rules.Count(len(runs), "request"), behind)
+		if p.Store.SharedChildren != "" {
+			f.Message += "; " + p.Store.SharedChildren
+		}
+		f.Message += "; a repair cannot split it, because a new session needs a call that can name it"
+		p.Report(f)
+	}
+}

@@ -1,0 +1,71 @@
+package delegation
+
+import (
+	"fmt"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var isolationBreach = rules.Rule{
+	ID: "SC708", Name: "isolation-breach", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "a sub-session begins with a copy of its parent's conversation",
+	Run: func(p *rules.Pass) {
+		for _, s := range p.Subjects {
+			for _, child := range s.Children {
+				if pairs := CopiedFrom(s.Session, child); !child.Forked && len(pairs) >= LeastCopied {
+					reportBreach(p, s.Session, child, pairs)
+				}
+			}
+		}
+	},
+}
+
+// LeastCopied is how many messages make a copy: one alone, the user's question
+// passed on as it is, is how some callers delegate.
+const LeastCopied = 2
+
+// CopiedPair is a message by its index in the parent and in the child.
+type CopiedPair struct{ Parent, Child int }
+
+// CopiedFrom are the messages that the conversations of parent and child both
+// begin with.
+func CopiedFrom(parent, child *session.Session) []CopiedPair {
+	var pairs []CopiedPair
+	var at CopiedPair
+	for {
+		at.Parent, at.Child = nextSaid(parent, at.Parent), nextSaid(child, at.Child)
+		if at.Parent == len(parent.Items) || at.Child == len(child.Items) {
+			return pairs
+		}
+		if meaning := parent.Items[at.Parent].Meaning; meaning == 0 || meaning != child.Items[at.Child].Meaning {
+			return pairs
+		}
+		pairs = append(pairs, at)
+		at.Parent++
+		at.Child++
+	}
+}
+
+// nextSaid is the index of the first item from an index on that is said in a
+// conversation. What every child may begin with alike is not: what a system says,
+// and messages that the runtime writes for the user.
+func nextSaid(s *session.Session, from int) int {
+	for ; from < len(s.Items); from++ {
+		if it := &s.Items[from]; it.OnWire() && it.Role != session.System && !it.Flags.Has(session.Implicit) {
+			break
+		}
+	}
+	return from
+}
+
+func reportBreach(p *rules.Pass, parent, child *session.Session, pairs []CopiedPair) {
+	f := p.Find(child, pairs[0].Child)
+	for _, pair := range pairs {
+		f.Items = append(f.Items, pair.Child)
+		f.Related = append(f.Related, parent.At(pair.Parent))
+	}
+	f.Message = fmt.Sprintf("the sub-session begins with %s of its parent, %s, and nothing says that it is a copy on purpose",
+		rules.Count(len(pairs), "message"), rules.Short(parent.ID))
+	p.Report(f)
+}

@@ -1,0 +1,44 @@
+package delegation
+
+import (
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var strayChildRoot = rules.Rule{
+	ID: "SC719", Name: "stray-child-root", Severity: rules.Warning, Safety: rules.Manual, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "a session of its own that looks like a sub-session",
+	Run: func(p *rules.Pass) {
+		refs := Referrers(p)
+		for _, s := range p.Subjects {
+			if s.Parent != "" || len(refs[s.ID]) > 0 || s.Caller != nil {
+				continue
+			}
+			f := p.FindSession(s.Session)
+			switch {
+			case s.LooksDelegated():
+				f.Message = "the session is titled " + rules.Quoted(s.Title) + " and begins as a sub-session does, but has no parent: " +
+					"its parent was deleted, or an old version stored it twice"
+			case s.Delegated && !named(p, s.ID):
+				f.Severity = rules.Info
+				f.Message = "another agent's call started this session, and no stored session has that call: " +
+					"its conversation was deleted, or is kept elsewhere"
+			default:
+				continue
+			}
+			p.Report(f)
+		}
+	},
+}
+
+// named reports whether any call of the tree leads to a session, whether it can have
+// started it or not: one that leads back up is SC706.
+func named(p *rules.Pass, id string) bool {
+	return slices.ContainsFunc(p.Subjects, func(s *rules.Subject) bool {
+		return slices.ContainsFunc(s.Items, func(it session.Item) bool {
+			return slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.Delegation != nil && c.Delegation.Child == id })
+		})
+	})
+}

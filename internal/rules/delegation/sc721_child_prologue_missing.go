@@ -1,0 +1,47 @@
+package delegation
+
+import (
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var childPrologueMissing = rules.Rule{
+	ID: "SC721", Name: "child-prologue-missing", Severity: rules.Warning, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "a sub-session without its task and start message",
+	Run: func(p *rules.Pass) {
+		if !p.Store.ChildPrologue {
+			return
+		}
+		for _, s := range p.Subjects {
+			if s.Parent == "" || len(s.Items) == 0 || Begins(s) || inLoop(p, s.Session) {
+				continue
+			}
+			f := p.FindSession(s.Session)
+			f.Agent = replay.FirstAgent(s.Session)
+			f.Message = "the sub-session lacks the messages that gave it its task, as after a compaction inside it"
+			if d := s.Caller; d != nil {
+				call := rules.CallRef(d.Session, d.Item, d.Nth)
+				f.Call = d.Call().ID
+				f.Related = []session.Place{d.Session.At(d.Item)}
+				if d.Call().Delegation.Task != 0 {
+					f.Fixes = []rules.Fix{{
+						Title: "rebuild them from the call, marked as rebuilt", Safety: rules.Lossless,
+						Edits: []session.Edit{{Op: session.Insert, To: s.ID, Call: &call, New: &session.NewItem{Prologue: true, Rule: "SC721"}}},
+					}}
+				}
+			}
+			p.Report(f)
+		}
+	},
+}
+
+// Begins reports whether one of the messages that a child begins with is there.
+func Begins(s *rules.Subject) bool {
+	for i := range min(len(s.Items), 2) {
+		if startsChild(&s.Items[i]) {
+			return true
+		}
+	}
+	return false
+}

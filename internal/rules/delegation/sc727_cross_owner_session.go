@@ -1,0 +1,65 @@
+package delegation
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var crossOwnerSession = rules.Rule{
+	ID: "SC727", Name: "cross-owner-session", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "one session belongs to several users or conversations",
+	Run: func(p *rules.Pass) {
+		shared := sharedOut(p)
+		told := map[*session.Session]bool{}
+		rules.Faults(session.SharedID, func(f *rules.Finding, fault *session.Fault) {
+			f.Message = fault.Detail
+			if o := shared[f.Session]; o != nil && !told[f.Session] {
+				f.Related, f.Count, f.Message = o.places, len(o.roots), f.Message+"; "+o.tell(p)
+			}
+			told[f.Session] = true
+		})(p)
+		for _, s := range p.Subjects {
+			if o := shared[s.Session]; o != nil && !told[s.Session] {
+				f := p.FindSession(s.Session)
+				f.Related, f.Count, f.Message = o.places, len(o.roots), o.tell(p)
+				p.Report(f)
+			}
+		}
+	},
+}
+
+// owners are the conversations whose calls have one session as their child.
+type owners struct {
+	roots  map[*session.Session]bool
+	places []session.Place // of the calls
+}
+
+// sharedOut are the sessions that several conversations have.
+func sharedOut(p *rules.Pass) map[*session.Session]*owners {
+	of := map[*session.Session]*owners{}
+	for _, sp := range callers(p) {
+		o := of[sp.To.Session]
+		if o == nil {
+			o = &owners{roots: map[*session.Session]bool{}}
+			of[sp.To.Session] = o
+		}
+		o.roots[conversation(p, sp.From.Session)] = true
+		if at := sp.From.At(sp.Item); len(o.places) == 0 || o.places[len(o.places)-1] != at {
+			o.places = append(o.places, at)
+		}
+	}
+	maps.DeleteFunc(of, func(_ *session.Session, o *owners) bool { return len(o.roots) < 2 })
+	return of
+}
+
+func (o *owners) tell(p *rules.Pass) string {
+	text := fmt.Sprintf("calls of %s have this session as their sub-session: what one of them was told, the others could see",
+		rules.Count(len(o.roots), "conversation"))
+	if p.Store.SharedChildren != "" {
+		text += "; " + p.Store.SharedChildren
+	}
+	return text
+}

@@ -1,0 +1,171 @@
+package delegation
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// split is the fix that parts a session which several calls share. Of calls that ran at
+// the same time the one that came first keeps it, and every other one gets a session of
+// its own with what it started there; calls that ran one after another keep it, too.
+// why says what is in the way, "" when nothing is.
+//
+// It repairs where things stand. What the agent said, it said with the others' messages
+// in view.
+func split(p *rules.Pass, s *share, m *match, untold string) (fixes []rules.Fix, why string) {
+	if why = cmp.Or(unsplittable(p, s), m.stillRuns(untold == ""), untold); why != "" {
+		return nil, why
+	}
+	leaving := m.leaving()
+	if len(leaving) == 0 {
+		return nil, cmp.Or(unnamed(m.calls), "of the calls that ran there at the same time only one names it")
+	}
+	fix := rules.Fix{
+		Title:  fmt.Sprintf("split session %s: %d calls into %d sessions", rules.Short(s.child.ID), len(m.calls), len(leaving)+1),
+		Safety: rules.Lossless, Allow: []string{"split"},
+	}
+	if guessed := m.guessed(); guessed > 0 {
+		fix.Title += fmt.Sprintf(", %d of them paired by their order only", guessed)
+		fix.Allow = append(fix.Allow, "guesses")
+	}
+	for _, c := range leaving {
+		fix.Edits = append(fix.Edits, partEdits(p, s.child.Session, c)...)
+	}
+	return []rules.Fix{fix}, ""
+}
+
+// unsplittable says why nothing can be split, whatever belongs to what.
+func unsplittable(p *rules.Pass, s *share) string {
+	if why := inTheWay(s.child.Session); why != "" {
+		return why
+	}
+	if shared(p).calls[s.child] > len(s.spawns) {
+		return "calls of another conversation use it, too"
+	}
+	for _, sp := range s.spawns {
+		if at := sp.answers(); len(at) > 0 && sp.From.ResultAt(at[len(at)-1]).Pending {
+			return "call " + sp.Call().ID + " still waits"
+		}
+	}
+	return ""
+}
+
+// inTheWay says what of a session itself is in the way of splitting it.
+func inTheWay(s *session.Session) string {
+	switch {
+	case s.Inseparable != "":
+		return s.Inseparable
+	case s.Deleted:
+		return "it was deleted, and its runtime shows it to nobody"
+	}
+	for _, f := range s.Faults {
+		switch f.Kind {
+		case session.SharedID:
+			return "another user has a session with this id, and its runs go by the id alone"
+		case session.Undecodable:
+			return "a record in it does not decode"
+		case session.UnknownKind:
+			return "a record in it is of a kind that is not known"
+		}
+	}
+	return ""
+}
+
+// stillRuns says which run may not have ended. That of a call which stays, where it is
+// known, can be open for ever: the caller gave up, and the run stays where it is.
+func (m *match) stillRuns(whole bool) string {
+	stays := map[int]bool{}
+	for _, c := range slices.Concat(m.calls, m.silent) {
+		if whole && c.stays && c.part != nil && !c.guessed && !c.part.guessed {
+			stays[c.part.run] = true
+		}
+	}
+	for n, r := range m.child.Runs {
+		switch {
+		case !r.Open || stays[n]:
+		case r.State == "":
+			return "nothing tells whether its run " + rules.Short(r.ID) + " has ended"
+		default:
+			return "its run " + rules.Short(r.ID) + " has not ended (" + r.State + ")"
+		}
+	}
+	return ""
+}
+
+// unnamed says which of the calls has no result that names the session.
+func unnamed(calls []*asker) string {
+	for _, c := range calls {
+		if c.stays {
+			return "call " + c.Call().ID + " has no result that names the session"
+		}
+	}
+	return ""
+}
+
+// partEdits give a call a session of its own.
+func partEdits(p *rules.Pass, child *session.Session, c *asker) []session.Edit {
+	call := rules.CallRef(c.From.Session, c.Item, c.Nth)
+	id := partID(p, child, call)
+	edits := []session.Edit{{Op: session.Create, To: c.From.ID, NewID: id, Like: child.ID, Call: &call}}
+	after := session.Ref{}
+	for _, i := range slices.Concat(c.part.marks, c.part.Items) {
+		edits = append(edits, session.Edit{Op: session.Move, Ref: child.ItemRef(i), To: id, After: after})
+		after = child.ItemRef(i)
+	}
+	if c.part.run >= 0 {
+		edits = append(edits, session.Edit{Op: session.MoveRun, Ref: child.RunRef(c.part.run), To: id})
+	}
+	for _, ref := range c.places(p.Subject(child)) {
+		edits = append(edits, session.Edit{Op: session.Set, Ref: ref, Field: session.FieldChild, Value: &id})
+	}
+	return edits
+}
+
+// places are where the caller names the child for this call: the results of the call,
+// and the questions about its run with their answers.
+func (c *asker) places(child *rules.Subject) []session.Ref {
+	var refs []session.Ref
+	add := func(at pairing.Occurrence, list string) {
+		ref := c.From.ItemRef(at.Item)
+		ref.Pointer = list + strconv.Itoa(at.Nth)
+		refs = append(refs, ref)
+	}
+	naming := c.naming(child)
+	for _, at := range naming {
+		add(at, "/results/")
+	}
+	if c.part.run < 0 {
+		return refs
+	}
+	about := session.Question{Child: child.ID, Run: child.Runs[c.part.run].ID}
+	for i := range c.From.Items {
+		it := &c.From.Items[i]
+		for n := range it.Calls {
+			if it.Calls[n].Question == about {
+				add(pairing.Occurrence{Item: i, Nth: n}, "/calls/")
+			}
+		}
+		for n := range it.Results {
+			if at := (pairing.Occurrence{Item: i, Nth: n}); it.Results[n].Question == about && !slices.Contains(naming, at) {
+				add(at, "/results/")
+			}
+		}
+	}
+	return refs
+}
+
+// partID is an id for a session that is split off, made of the session and the call,
+// so that the same damage gives the same id.
+func partID(p *rules.Pass, child *session.Session, call session.CallRef) string {
+	id := DerivedID(child.ID, call)
+	for p.Tree.Session(id) != nil {
+		id = DerivedID(id, call)
+	}
+	return id
+}

@@ -1,0 +1,254 @@
+package delegation
+
+import (
+	"slices"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// asker is a call with the part of the shared session that it started.
+type asker struct {
+	Spawn
+	result  pairing.Occurrence // the last one; its item is -1 when there is none
+	answer  session.Digest     // what came back, 0 when unknown
+	part    *part
+	guessed bool
+	// stays: no result of the call names the session, because the call failed or its caller
+	// ended. What it started stays there: nothing of the call could name another one.
+	stays bool
+}
+
+// replies is where a session has calls and results, by the ids of the calls.
+type replies struct {
+	calls   map[string][]int
+	results map[string][]pairing.Occurrence
+}
+
+// repliesOf is where a session has calls and results, made when it is first asked for.
+func repliesOf(s *rules.Subject) *replies {
+	return rules.Once(&s.Known, func() *replies { return findReplies(s) })
+}
+
+func findReplies(s *rules.Subject) *replies {
+	found := &replies{map[string][]int{}, map[string][]pairing.Occurrence{}}
+	for i := range s.Items {
+		it := &s.Items[i]
+		for n := range it.Calls {
+			id := it.Calls[n].ID
+			found.calls[id] = append(found.calls[id], i)
+		}
+		for n := range it.Results {
+			id := it.Results[n].CallID
+			found.results[id] = append(found.results[id], pairing.Occurrence{Item: i, Nth: n})
+		}
+	}
+	return found
+}
+
+// answers are the results of a call, to the next one that has its id: a call that
+// waited for an approval has several.
+func (s *Spawn) answers() []pairing.Occurrence {
+	id, known := s.Call().ID, repliesOf(s.From)
+	end := len(s.From.Items)
+	if calls := known.calls[id]; calls[len(calls)-1] > s.Item {
+		end = calls[slices.IndexFunc(calls, func(i int) bool { return i > s.Item })]
+	}
+	var list []pairing.Occurrence
+	for _, at := range known.results[id] {
+		if at.Item > s.Item && at.Item < end {
+			list = append(list, at)
+		}
+	}
+	return list
+}
+
+// naming are those that name the child.
+func (s *Spawn) naming(child *rules.Subject) []pairing.Occurrence {
+	return slices.DeleteFunc(s.answers(), func(at pairing.Occurrence) bool { return s.From.ResultAt(at).Child != child.ID })
+}
+
+// match pairs the calls with the parts of the session that they share.
+type match struct {
+	child *session.Session
+	calls []*asker
+	// silent are calls of the same agent of which nothing says which session they started.
+	// All of them stay.
+	silent []*asker
+	parts  []*part
+}
+
+// matched pairs the calls that share a session with what they started there, as far as
+// anybody can tell. why says what is in the way of telling it all, "" when nothing is.
+func matched(s *share) (m *match, why string) {
+	parts, why := partsOf(s.child.Session)
+	m = newMatch(s, parts)
+	if why == "" {
+		why = m.pair()
+	}
+	return m, why
+}
+
+func newMatch(s *share, parts []*part) *match {
+	m := &match{child: s.child.Session, parts: parts}
+	for _, sp := range s.spawns {
+		c := newAsker(sp)
+		c.stays = len(c.naming(s.child)) == 0
+		m.calls = append(m.calls, c)
+	}
+	for _, sp := range s.silent() {
+		c := newAsker(sp)
+		c.stays = true
+		if slices.ContainsFunc(parts, func(a *part) bool { return m.sameRun(c, a) || m.sameRequest(c, a) }) {
+			m.silent = append(m.silent, c)
+		}
+	}
+	for _, calls := range [][]*asker{m.calls, m.silent} {
+		slices.SortStableFunc(calls, func(a, b *asker) int { return a.made().Compare(b.made()) })
+	}
+	return m
+}
+
+func newAsker(sp Spawn) *asker {
+	c := &asker{Spawn: sp, result: pairing.Occurrence{Item: -1}}
+	if at := sp.answers(); len(at) > 0 {
+		c.result = at[len(at)-1]
+		r := sp.From.ResultAt(c.result)
+		if c.answer = r.Answer; c.answer == 0 {
+			c.answer = r.Digest
+		}
+	}
+	return c
+}
+
+// silent are the calls of the sessions with the sharing calls that ask the same agent and
+// of which nothing says which session they started.
+func (s *share) silent() []Spawn {
+	var list []Spawn
+	seen := map[*rules.Subject]bool{}
+	for _, sp := range s.spawns {
+		if seen[sp.From] {
+			continue
+		}
+		seen[sp.From] = true
+		for _, d := range sp.From.Replay.Delegations {
+			if to := d.Call().Delegation; d.Child == nil && to.Child == "" && to.Agent == sp.Call().Delegation.Agent {
+				list = append(list, Spawn{d, sp.From, s.child})
+			}
+		}
+	}
+	return list
+}
+
+// made is when the call was made.
+func (c *asker) made() time.Time { return c.From.Items[c.Item].Time }
+
+// evidence is what ties a call to a part, from the strongest to the weakest.
+var evidence = []func(m *match, c *asker, a *part) bool{
+	(*match).sameRun,
+	func(m *match, c *asker, a *part) bool { return m.sameRequest(c, a) && m.sameAnswer(c, a) },
+	func(m *match, c *asker, a *part) bool { return m.sameRequest(c, a) && m.meanwhile(c, a) },
+	(*match).sameRequest,
+	func(m *match, c *asker, a *part) bool { return c.Call().Delegation.Task == 0 && m.sameAnswer(c, a) },
+}
+
+func (m *match) sameRun(c *asker, a *part) bool {
+	id := c.Call().Delegation.Run
+	return id != "" && a.run >= 0 && m.child.Runs[a.run].ID == id
+}
+
+func (m *match) sameRequest(c *asker, a *part) bool { return a.asks(m.child, c.Call().Delegation.Task) }
+
+func (m *match) sameAnswer(c *asker, a *part) bool { return a.answers(m.child, c.answer) }
+
+// meanwhile reports whether the part began after the call and before its result.
+func (m *match) meanwhile(c *asker, a *part) bool {
+	began, called := m.child.Items[a.First()].Time, c.made()
+	if began.IsZero() || called.IsZero() || c.result.Item < 0 {
+		return false
+	}
+	return !began.Before(called) && !began.After(c.From.Items[c.result.Item].Time)
+}
+
+// pair gives every call its part: the only one that a kind of evidence ties it to, if
+// that ties no other call to it; then, of equal ones, the next in order, which is a
+// guess. What is left is no pair unless it is one of each; a silent call may never have
+// reached the agent.
+func (m *match) pair() (why string) {
+	all := slices.Concat(m.calls, m.silent)
+	for _, tied := range evidence {
+		for m.pairOnly(all, tied) {
+		}
+	}
+	for _, tied := range evidence {
+		for _, c := range all {
+			if c.part != nil {
+				continue
+			}
+			if a := m.candidates(c, tied); len(a) > 0 {
+				c.take(a[0], true)
+			}
+		}
+	}
+	calls := slices.DeleteFunc(slices.Clone(m.calls), func(c *asker) bool { return c.part != nil })
+	parts := slices.DeleteFunc(slices.Clone(m.parts), func(a *part) bool { return a.taken })
+	switch {
+	case len(calls) == 1 && len(parts) == 1:
+		calls[0].take(parts[0], calls[0].Call().Delegation.Task != 0)
+	case len(calls) > 0:
+		return "nobody can tell what call " + calls[0].Call().ID + " started there"
+	case len(parts) > 0:
+		return "it holds what none of these calls started"
+	}
+	return ""
+}
+
+// pairOnly pairs what one kind of evidence leaves no choice for, and reports whether
+// there was any.
+func (m *match) pairOnly(all []*asker, tied func(*match, *asker, *part) bool) bool {
+	found := false
+	for _, c := range all {
+		if c.part != nil {
+			continue
+		}
+		a := m.candidates(c, tied)
+		if len(a) != 1 {
+			continue
+		}
+		if !slices.ContainsFunc(all, func(other *asker) bool {
+			return other != c && other.part == nil && tied(m, other, a[0])
+		}) {
+			c.take(a[0], false)
+			found = true
+		}
+	}
+	return found
+}
+
+// candidates are the parts without a call that the evidence ties one to.
+func (m *match) candidates(c *asker, tied func(*match, *asker, *part) bool) []*part {
+	var list []*part
+	for _, a := range m.parts {
+		if !a.taken && tied(m, c, a) {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+func (c *asker) take(a *part, guessed bool) {
+	c.part, c.guessed, a.taken = a, guessed, true
+}
+
+// guessed counts the calls whose part, or whose run, is only the likely one.
+func (m *match) guessed() int {
+	n := 0
+	for _, c := range slices.Concat(m.calls, m.silent) {
+		if c.part != nil && (c.guessed || c.part.guessed) {
+			n++
+		}
+	}
+	return n
+}

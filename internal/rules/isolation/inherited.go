@@ -1,0 +1,117 @@
+package isolation
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/delegation"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// isolated are the delegations whose child has a start of its own to judge: no other
+// delegation has it, it served no more than one request, it does not say that it is a
+// copy, SC708 does not say so either, and no repair rebuilt it.
+func isolated(p *rules.Pass) []delegation.Spawn {
+	var list []delegation.Spawn
+	for _, s := range delegation.OwnSpawns(p) {
+		told := slices.Contains(s.From.Children, s.To.Session) && len(delegation.CopiedFrom(s.From.Session, s.To.Session)) >= delegation.LeastCopied
+		if !told && !s.To.Forked && len(s.To.Runs) < 2 && !rebuilt(s.To) {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// rebuilt reports whether a repair made the session from what had leaked of it: what
+// was lost can have explained the rest.
+func rebuilt(s *rules.Subject) bool {
+	return len(s.Items) > 0 && s.Items[0].Flags.Has(session.Synthetic)
+}
+
+// inherited are the messages and results of the child that are its parent's: the
+// parent has them from before the delegation, and the child did not make them itself.
+// Being equal is not enough. Providers give the same ids again, and an agent may do
+// the same twice.
+func inherited(s delegation.Spawn) []delegation.CopiedPair {
+	var pairs []delegation.CopiedPair
+	copied := map[int]bool{}
+	add := func(child, parent int, known bool) {
+		if known && parent < s.Item && !copied[child] {
+			pairs, copied[child] = append(pairs, delegation.CopiedPair{Parent: parent, Child: child}), true
+		}
+	}
+	for _, i := range strange(&s) {
+		from, known := pastOf(s.From).message(&s.To.Items[i])
+		add(i, from, known)
+	}
+	answer := func(at pairing.Occurrence) {
+		if r := s.To.ResultAt(at); tells(r) {
+			from, known := pastOf(s.From).answers[answered{r.CallID, r.Digest}]
+			add(at.Item, from, known)
+		}
+	}
+	for _, orphan := range s.To.Pairs.Orphans {
+		answer(orphan)
+	}
+	if len(copied) > 0 {
+		for _, pair := range s.To.Pairs.Pairs {
+			if copied[pair.Call.Item] {
+				answer(pair.Result)
+			}
+		}
+	}
+	slices.SortFunc(pairs, func(a, b delegation.CopiedPair) int { return cmp.Compare(a.Child, b.Child) })
+	return pairs
+}
+
+// strange are the assistant items of the child that it can hardly have said itself:
+// they are older than the delegation, by more than times can be wrong, or another
+// agent's to which nothing in the child handed over.
+func strange(s *delegation.Spawn) []int {
+	var list []int
+	own, handedOver := ownAgents(s), false
+	called := s.From.Items[s.Item].Time.Add(-timeResolution)
+	for i := range s.To.Items {
+		it := &s.To.Items[i]
+		if it.Role != session.Assistant || !it.OnWire() || s.To.Replay.Steps[i].Action != replay.Persist {
+			continue
+		}
+		early := !it.Time.IsZero() && it.Time.Before(called)
+		foreign := it.Agent != "" && len(own) > 0 && !handedOver && !slices.Contains(own, it.Agent)
+		if early || foreign {
+			list = append(list, i)
+			continue
+		}
+		handedOver = handedOver || passesOn(it)
+	}
+	return list
+}
+
+// ownAgents are the names that the child's own agent goes by: the one that was asked.
+// A store may call it otherwise in its messages (kagent: by its name without the
+// namespace), and some delegations name nobody (a skill is the caller's own); then it
+// is the one that spoke last before somebody handed over.
+func ownAgents(s *delegation.Spawn) []string {
+	asked := slices.DeleteFunc([]string{s.Call().Delegation.Agent, s.To.Agent}, func(name string) bool { return name == "" })
+	last, handedOver := "", false
+	for i := range s.To.Items {
+		it := &s.To.Items[i]
+		if it.Role != session.Assistant || it.Agent == "" || s.To.Replay.Steps[i].Action != replay.Persist {
+			continue
+		}
+		if slices.Contains(asked, it.Agent) {
+			return asked
+		}
+		if !handedOver {
+			last = it.Agent
+		}
+		handedOver = handedOver || passesOn(it)
+	}
+	if last == "" {
+		return asked
+	}
+	return append(asked, last)
+}

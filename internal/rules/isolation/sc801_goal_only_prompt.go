@@ -1,0 +1,87 @@
+package isolation
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/delegation"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var goalOnlyPrompt = rules.Rule{
+	ID: "SC801", Name: "goal-only-prompt", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Bodies: true, Since: "0.1.0",
+	Title: "a sub-session begins with more than its goal",
+	Run: func(p *rules.Pass) {
+		list := isolated(p)
+		passed := passedOn(p, list)
+		for _, s := range list {
+			copied := inherited(s)
+			if hasSteps(s.To, copied) {
+				continue // SC804
+			}
+			reportPrompt(p, &s, copied, passed)
+		}
+	},
+}
+
+// hasSteps reports whether one of the copied messages makes a call or answers one.
+func hasSteps(s *rules.Subject, copied []delegation.CopiedPair) bool {
+	for _, pair := range copied {
+		if it := &s.Items[pair.Child]; len(it.Calls)+len(it.Results) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// reportPrompt reports what a child got besides its goal: messages that are the
+// parent's, several prompts, or a passage of the parent's history.
+func reportPrompt(p *rules.Pass, s *delegation.Spawn, copied []delegation.CopiedPair, passed map[*rules.Subject]delegation.CopiedPair) {
+	var why []string
+	var items []int
+	var related []session.Place
+	if len(copied) > 0 {
+		why = append(why, "has "+rules.Count(len(copied), "message")+" that agents said in "+rules.Short(s.From.ID)+" before the delegation")
+		for _, pair := range copied {
+			items, related = append(items, pair.Child), append(related, s.From.At(pair.Parent))
+		}
+	}
+	if asked := asked(s, copied); len(asked) > 1 {
+		why = append(why, fmt.Sprintf("begins with %d different messages for it, where one goal is enough", len(asked)))
+		items = rules.Union(items, asked)
+	}
+	if pair, known := passed[s.To]; known {
+		why = append(why, fmt.Sprintf("begins with a message that has a passage of at least %d characters of what was said in %s before the delegation, and that is no part of the goal",
+			p.Isolation().Passage, rules.Short(s.From.ID)))
+		items, related = rules.Union(items, []int{pair.Child}), append(related, s.From.At(pair.Parent))
+	}
+	if len(why) == 0 {
+		return
+	}
+	f := p.Find(s.To.Session, items[0])
+	f.Items, f.Related, f.Call = items, append(related, s.From.At(s.Item)), s.Call().ID
+	f.Message = "the sub-session of call " + rules.CallName(s.Call()) + " " + strings.Join(why, ", and ")
+	p.Report(f)
+}
+
+// asked are the prompts among the messages that the child begins with, those that are
+// said twice once. What the user had told the parent, too (a runtime gives the rules of
+// a project to every agent), and an image beside the goal are no second goal.
+func asked(s *delegation.Spawn, copied []delegation.CopiedPair) []int {
+	var list []int
+	told := map[session.Digest]bool{}
+	for _, i := range lead(s, copied) {
+		if it := &s.To.Items[i]; isPrompt(it) && it.Text != 0 && !told[it.Meaning] {
+			list, told[it.Meaning] = append(list, i), true
+		}
+	}
+	if len(list) < 2 || len(copied) > 0 { // with what agents said there, it is a copied history
+		return list
+	}
+	return slices.DeleteFunc(list, func(i int) bool {
+		before, known := pastOf(s.From).asked[s.To.Items[i].Meaning]
+		return known && before < s.Item
+	})
+}

@@ -1,0 +1,70 @@
+package isolation
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/delegation"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var goalEquality = rules.Rule{
+	ID: "SC802", Name: "goal-equality", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Optional: true, Bodies: true, Since: "0.1.0",
+	Title: "the goal that a sub-session begins with is not the one of its delegation",
+	Run: func(p *rules.Pass) {
+		for _, s := range isolated(p) {
+			at, differs := otherGoal(&s)
+			if !differs {
+				continue
+			}
+			f := p.Find(s.To.Session, at)
+			f.Call = s.Call().ID
+			f.Related = []session.Place{s.From.At(s.Item)}
+			f.Message = "the goal that the sub-session begins with is not the one that call " + rules.CallName(s.Call()) + " gave it"
+			p.Report(f)
+		}
+	},
+}
+
+// goalLabels are what runtimes write in front of a goal (Loom's two design documents).
+var goalLabels = []string{"Your task: ", "Task: ", "Goal: "}
+
+// otherGoal is the index of the message that gives the child another goal than the
+// delegation's, as far as that can be told: where both are known, and none of the
+// messages that the child begins with holds the delegation's goal.
+func otherGoal(s *delegation.Spawn) (i int, differs bool) {
+	want := s.Call().Delegation.Task
+	lead := lead(s, nil)
+	if want == 0 || s.To.Task == want || len(lead) == 0 {
+		return 0, false
+	}
+	goal := spaced(goal(s))
+	asked, marked, known := -1, -1, goal != ""
+	for _, i := range lead {
+		it := &s.To.Items[i]
+		known = known && it.Body != nil
+		switch {
+		case it.Text == want, it.Body != nil && goal != "" && states(it.Body.Text, goal):
+			return 0, false
+		case isPrompt(it) && asked < 0:
+			asked = i
+		case s.To.Task != 0 && it.Role == session.System && it.Text != s.To.Task && marked < 0:
+			marked = i // the reader found a task within the message
+		}
+	}
+	if marked >= 0 && !slices.ContainsFunc(lead, func(i int) bool { return s.To.Items[i].Text == s.To.Task }) {
+		return marked, true
+	}
+	return asked, known && asked >= 0
+}
+
+// states reports whether a prompt gives a goal: in its own words, behind a label, or
+// as a part of a template.
+func states(prompt, goal string) bool {
+	prompt = spaced(prompt)
+	for _, label := range goalLabels {
+		goal = strings.TrimPrefix(goal, label)
+	}
+	return strings.Contains(prompt, goal)
+}

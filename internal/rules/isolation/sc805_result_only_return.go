@@ -1,0 +1,61 @@
+package isolation
+
+import (
+	"fmt"
+
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/delegation"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var resultOnlyReturn = rules.Rule{
+	ID: "SC805", Name: "result-only-return", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Bodies: true, Since: "0.1.0",
+	Title: "a parent received more of its sub-session than the final answer",
+	Run: func(p *rules.Pass) {
+		for _, s := range findStrays(p) {
+			reportStrays(p, &s)
+		}
+		for _, s := range isolated(p) {
+			reportResult(p, &s)
+		}
+	},
+}
+
+// reportStrays reports what a parent has of its child. Leaks are SC701 to SC703.
+func reportStrays(p *rules.Pass, s *stray) {
+	f := p.Find(s.From.Session, s.items[0])
+	f.Items, f.Call = s.items, s.Call().ID
+	f.Related = []session.Place{s.From.At(s.Item)}
+	f.Message = fmt.Sprintf("%s of %s, which call %s asked, in the session of %s: it should get the result alone",
+		rules.Count(len(s.items), "item"), rules.AgentName(s.Call().Delegation.Agent), rules.CallName(s.Call()), rules.AgentName(s.Caller()))
+	p.Report(f)
+}
+
+// reportResult reports a result that brings more than the child's last answer.
+func reportResult(p *rules.Pass, s *delegation.Spawn) {
+	r, last := s.Outcome(), replay.LastAnswer(s.To.Session)
+	if r == nil || r.IsError || r.Pending || r.Synthetic || r.Text == "" || !s.Call().Delegation.Blocking {
+		return
+	}
+	answer := ""
+	if last >= 0 {
+		it := &s.To.Items[last]
+		if it.Body == nil || it.Text == r.Digest || it.Text == r.Answer {
+			return
+		}
+		answer = it.Body.Text
+	}
+	more := surplus(r.Text, answer)
+	if more == "" {
+		return
+	}
+	f := p.Find(s.From.Session, s.Final)
+	f.Call = s.Call().ID
+	f.Related = []session.Place{s.From.At(s.Item)}
+	if last >= 0 {
+		f.Related = append(f.Related, s.To.At(last))
+	}
+	f.Message = "the result of call " + rules.CallName(s.Call()) + " " + more
+	p.Report(f)
+}

@@ -1,0 +1,66 @@
+package isolation
+
+import (
+	"fmt"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/delegation"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var oneSpawnRecord = rules.Rule{
+	ID: "SC806", Name: "one-spawn-record", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Optional: true, Since: "0.1.0",
+	Title: "a parent has no call of its own for each of its sub-sessions",
+	Run: func(p *rules.Pass) {
+		refs := delegation.Referrers(p)
+		for _, s := range p.Subjects {
+			reportUncalled(p, s, refs)
+		}
+	},
+}
+
+// reportUncalled reports the sub-sessions of a parent that are more than the calls
+// that could have started them. Which call started which may well be unknown; that a
+// call is missing is not.
+func reportUncalled(p *rules.Pass, parent *rules.Subject, refs map[string][]session.Place) {
+	uncalled, at := uncalled(p, parent, refs)
+	waiting := 0
+	for _, d := range parent.Replay.Delegations {
+		if d.Child == nil && d.Call().Delegation.Child == "" {
+			waiting++
+		}
+	}
+	if len(uncalled) <= waiting {
+		return
+	}
+	f := p.Find(parent.Session, at[0])
+	f.Items, f.Count = at, len(uncalled)
+	names := make([]string, len(uncalled))
+	for n, child := range uncalled {
+		names[n] = rules.Short(child.ID)
+	}
+	f.Message = fmt.Sprintf("%s below %s (%s), and %s that can have started one",
+		rules.Count(len(uncalled), "sub-session"), rules.Short(parent.ID), rules.Some(names), countOrNo(waiting, "call"))
+	p.Report(f)
+}
+
+// uncalled are the sub-sessions that the parent alone refers to and that no call is
+// known for, with the items that refer to them. A sub-session without such an item is
+// SC705, one with several SC707 or SC715.
+func uncalled(p *rules.Pass, parent *rules.Subject, refs map[string][]session.Place) (children []*session.Session, at []int) {
+	for _, child := range parent.Children {
+		places := refs[child.ID]
+		if len(places) == 1 && places[0].Session == parent.ID && p.Trace.Callers[child] == nil && !child.Forked {
+			children, at = append(children, child), append(at, places[0].Item)
+		}
+	}
+	return children, at
+}
+
+// countOrNo is count, with "no call" for none.
+func countOrNo(n int, noun string) string {
+	if n == 0 {
+		return "no " + noun
+	}
+	return rules.Count(n, noun)
+}

@@ -1,0 +1,157 @@
+package isolation
+
+import (
+	"path"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var sharedWorkspace = rules.Rule{
+	ID: "SC807", Name: "shared-workspace", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Optional: true, Bodies: true, Since: "0.1.0",
+	Title: "two agents share a workspace, or one uses or overwrites what is the other's",
+	Run: func(p *rules.Pass) {
+		owners := workspaces(p)
+		reportSharedFolders(p, owners)
+		writes, results := newFileWrites(), fileResults(p, owners)
+		for _, s := range p.Subjects {
+			reportOutside(p, s)
+			reportForeignFiles(p, s, owners, writes)
+			reportForeignResults(p, s, results)
+		}
+		for _, name := range writes.order {
+			reportSharedFile(p, name, writes)
+		}
+	},
+}
+
+// reportForeignFiles tells of files in other agents' folders, once for each of these.
+// What a session writes elsewhere goes to writes.
+func reportForeignFiles(p *rules.Pass, s *rules.Subject, owners map[string]*rules.Subject, writes *fileWrites) {
+	foreign := map[*rules.Subject][]fileUse{}
+	told := map[string]int{}
+	var order []*rules.Subject
+	for _, use := range files(s) {
+		owner := ownerOf(owners, use.path)
+		if isShared(p.Isolation(), use.path) {
+			continue
+		}
+		if owner == nil || owner == s || isOneAgent(owner, s) || s.Workspace != "" && liesIn(use.path, s.Workspace) {
+			writes.add(s, use)
+			continue
+		}
+		from, known := told[use.path]
+		if !known {
+			from = toldFrom(p, s, use.path)
+			told[use.path] = from
+		}
+		if from <= use.item {
+			continue
+		}
+		if foreign[owner] == nil {
+			order = append(order, owner)
+		}
+		foreign[owner] = append(foreign[owner], use)
+	}
+	for _, owner := range order {
+		reportCrossing(p, s, owner, foreign[owner])
+	}
+}
+
+// workspaces are the sessions by their folders, the first of several.
+func workspaces(p *rules.Pass) map[string]*rules.Subject {
+	owners := map[string]*rules.Subject{}
+	for _, s := range p.Subjects {
+		if folder := path.Clean(s.Workspace); s.Workspace != "" && owners[folder] == nil {
+			owners[folder] = s
+		}
+	}
+	return owners
+}
+
+// ownerOf is whose folder a path lies in, of several the innermost one's; nil where it
+// lies in nobody's.
+func ownerOf(owners map[string]*rules.Subject, name string) *rules.Subject {
+	if len(owners) == 0 {
+		return nil
+	}
+	for {
+		if owner := owners[name]; owner != nil {
+			return owner
+		}
+		above := path.Dir(name)
+		if above == name {
+			return nil
+		}
+		name = above
+	}
+}
+
+// isOneAgent reports whether two sessions are of one agent, whose folder is its own in
+// each of its runs.
+func isOneAgent(a, b *rules.Subject) bool {
+	agent := agentName(a)
+	return agent != "" && agent == agentName(b)
+}
+
+// reportSharedFolders tells of agents whose folder is another one's, or lies in it.
+func reportSharedFolders(p *rules.Pass, owners map[string]*rules.Subject) {
+	for _, s := range p.Subjects {
+		folder := path.Clean(s.Workspace)
+		if s.Workspace == "" || isShared(p.Isolation(), folder) {
+			continue
+		}
+		owner, how := owners[folder], "is that of"
+		if owner == s {
+			owner, how = nil, "lies in that of"
+			if above := path.Dir(folder); above != folder {
+				owner = ownerOf(owners, above)
+			}
+		}
+		if owner == nil || isOneAgent(owner, s) {
+			continue
+		}
+		f := p.FindSession(s.Session)
+		f.Related = []session.Place{owner.At(-1)}
+		f.Message = "the workspace " + rules.Quoted(folder) + " of " + whoseName(s) + " " + how + " " + whoseName(owner) + ": each can read and overwrite what the other keeps there"
+		p.Report(f)
+	}
+}
+
+// reportOutside tells of files that lie outside the store's folder.
+func reportOutside(p *rules.Pass, s *rules.Subject) {
+	var items []int
+	var names []string
+	for i := range s.Items {
+		for _, o := range s.Items[i].Outputs {
+			if o.Outside && !isShared(p.Isolation(), path.Clean(o.Path)) {
+				items = append(items, i)
+				names = append(names, rules.Quoted(o.Path))
+			}
+		}
+	}
+	if len(items) == 0 {
+		return
+	}
+	f := p.Find(s.Session, items[0])
+	f.Items = rules.Unique(items)
+	f.Message = whoseName(s) + " refers to " + rules.Some(rules.Unique(names)) + ", outside the folder that holds all workspaces"
+	p.Report(f)
+}
+
+// reportCrossing tells of files in another agent's folder.
+func reportCrossing(p *rules.Pass, s, owner *rules.Subject, uses []fileUse) {
+	f := p.Find(s.Session, uses[0].item)
+	f.Nth = 1
+	f.Items = nil
+	var names []string
+	for _, use := range uses {
+		f.Items = append(f.Items, use.item)
+		names = append(names, rules.Quoted(use.path))
+	}
+	f.Items = rules.Unique(f.Items)
+	f.Related = []session.Place{owner.At(-1)}
+	f.Message = whoseName(s) + " uses " + rules.Some(rules.Unique(names)) + " in the workspace of " + whoseName(owner) +
+		", and nothing that it was told names them"
+	p.Report(f)
+}

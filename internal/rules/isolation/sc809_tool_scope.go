@@ -1,0 +1,71 @@
+package isolation
+
+import (
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/delegation"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var toolScope = rules.Rule{
+	ID: "SC809", Name: "tool-scope", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Optional: true, Since: "0.1.0",
+	Title: "a sub-agent uses a tool that its delegation did not grant",
+	Run: func(p *rules.Pass) {
+		var order []*rules.Subject
+		calls := map[*rules.Subject][]delegation.Spawn{} // of one child, which may have been started again
+		for _, s := range delegation.Spawns(p) {
+			if calls[s.To] == nil {
+				order = append(order, s.To)
+			}
+			calls[s.To] = append(calls[s.To], s)
+		}
+		for _, child := range order {
+			reportToolScope(p, child, calls[child])
+		}
+	},
+}
+
+// reportToolScope looks at a child all of whose delegations say which tools they
+// grant.
+func reportToolScope(p *rules.Pass, child *rules.Subject, by []delegation.Spawn) {
+	granted, agents := map[string]bool{}, map[string]bool{"": true}
+	for _, s := range by {
+		d := s.Call().Delegation
+		if d.Tools == nil {
+			return
+		}
+		for _, tool := range d.Tools {
+			granted[tool] = true
+		}
+		agents[d.Agent] = true
+	}
+	agents[replay.FirstAgent(child.Session)] = true
+	var items []int
+	var tools []string
+	for i := range child.Items {
+		it := &child.Items[i]
+		if child.Replay.Steps[i].Action != replay.Persist || !agents[it.Agent] {
+			continue // somebody else's, or of who took the session over and has tools of its own
+		}
+		for n := range it.Calls {
+			c := &it.Calls[n]
+			if c.Delegation != nil || session.IsHandoff(c.Name) || granted[c.Name] {
+				continue
+			}
+			items = append(items, i)
+			if name := rules.Quoted(c.Name); !slices.Contains(tools, name) {
+				tools = append(tools, name)
+			}
+		}
+	}
+	if len(items) == 0 {
+		return
+	}
+	f := p.Find(child.Session, items[0])
+	f.Items = slices.Compact(items)
+	f.Related = []session.Place{by[0].From.At(by[0].Item)}
+	f.Message = rules.Quoted(child.Items[items[0]].Agent) + " calls " + rules.Some(tools) + ", which " + rules.CallName(by[0].Call()) + " did not grant to it"
+	p.Report(f)
+}

@@ -1,0 +1,132 @@
+package isolation
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/branch"
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var sharedMemory = rules.Rule{
+	ID: "SC812", Name: "shared-memory", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Optional: true, Since: "0.1.0",
+	Title: "several agents speak in one session, and neither a branch nor a handoff stands between them",
+	Run: func(p *rules.Pass) {
+		if branch.ByLabel(p.Store.BranchModel) {
+			return // its reader shows an agent what its branch lets it see
+		}
+		foreign := foreign(p)
+		for _, s := range p.Subjects {
+			reportSharedMemory(p, s, foreign)
+		}
+	},
+}
+
+// foreign are the items of sessions that another one of its agents should have, as other
+// rules tell: what a child has of its parent (SC801, SC804) or of a sibling (SC810), and
+// a parent of its child (SC805).
+func foreign(p *rules.Pass) map[session.Place]bool {
+	list := map[session.Place]bool{}
+	for _, s := range isolated(p) {
+		for _, pair := range inherited(s) {
+			list[s.To.At(pair.Child)] = true
+		}
+	}
+	for _, s := range findStrays(p) {
+		for _, i := range s.items {
+			list[s.From.At(i)] = true
+		}
+	}
+	for child, copies := range siblingCopies(p) {
+		for _, c := range copies {
+			list[child.At(c.item)] = true
+		}
+	}
+	return list
+}
+
+// memory is what agents share unless their items say otherwise.
+type memory struct{ branch, scope string }
+
+// speaker is who spoke last in a memory.
+type speaker struct {
+	agent  string
+	handed bool            // it handed over, or the user came since
+	asked  map[string]bool // agents that it asked: what they say in its place is SC831's
+}
+
+// reportSharedMemory looks for agents that begin to speak in the middle of a turn of
+// another one.
+func reportSharedMemory(p *rules.Pass, s *rules.Subject, foreign map[session.Place]bool) {
+	last := map[memory]*speaker{}
+	var items []int
+	var agents []string
+	named := map[string]bool{}
+	name := func(agent string) {
+		if !named[agent] {
+			agents, named[agent] = append(agents, rules.Quoted(agent)), true
+		}
+	}
+	for i := range s.Items {
+		it := &s.Items[i]
+		if !it.OnWire() || s.Replay.Steps[i].Action != replay.Persist {
+			continue
+		}
+		if opensTurn(s, i) {
+			for _, who := range last {
+				who.handed = true
+			}
+		}
+		if it.Role != session.Assistant || it.Agent == "" || foreign[s.At(i)] {
+			continue
+		}
+		at := memory{it.Branch, it.Scope}
+		before := last[at]
+		if before != nil && before.agent != it.Agent && !before.handed && !before.asked[it.Agent] {
+			items = append(items, i)
+			name(before.agent)
+			name(it.Agent)
+		}
+		last[at] = speakerAt(s, i)
+	}
+	if len(items) == 0 {
+		return
+	}
+	f := p.Find(s.Session, items[0])
+	f.Items = items
+	f.Message = rules.Some(agents) + " speak in one session, and nothing says that one handed over to the other: each reads what the other did"
+	p.Report(f)
+}
+
+// opensTurn reports whether the item at index i is the user's next message.
+func opensTurn(s *rules.Subject, i int) bool {
+	it := &s.Items[i]
+	return it.Role == session.User && !it.Flags.Has(session.Implicit) && !it.Answers()
+}
+
+func speakerAt(s *rules.Subject, i int) *speaker {
+	it := &s.Items[i]
+	who := &speaker{agent: it.Agent, asked: map[string]bool{}}
+	for n := range it.Calls {
+		who.handed = who.handed || handsOver(it.Calls[n].Name)
+		if d := it.Calls[n].Delegation; d != nil {
+			who.asked[d.Agent] = true
+		}
+	}
+	return who
+}
+
+// passesOn reports whether an item calls for another agent within its session.
+func passesOn(it *session.Item) bool {
+	return slices.ContainsFunc(it.Calls, func(c session.Call) bool { return handsOver(c.Name) })
+}
+
+// handsOver reports whether a tool of this name lets another agent go on: that of a
+// runtime, or one that is named after the agent, as OpenAI's Agents SDK
+// (transfer_to_billing) and LangGraph (transfer_back_to_supervisor) have them.
+func handsOver(tool string) bool {
+	return session.IsHandoff(tool) || strings.HasPrefix(tool, "transfer_to_") || strings.HasPrefix(tool, "transfer_back_to_") ||
+		strings.HasPrefix(tool, "handoff_to_")
+}

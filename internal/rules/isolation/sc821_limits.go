@@ -1,0 +1,182 @@
+package isolation
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/delegation"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var limitsExceeded = rules.Rule{
+	ID: "SC821", Name: "limits", Severity: rules.Info, Safety: rules.None, Scope: rules.PerTree, Optional: true, Bodies: true, Since: "0.1.0",
+	Title: "a child goes beyond a limit of steps, size, files or time",
+	Run: func(p *rules.Pass) {
+		for _, s := range delegation.OwnSpawns(p) {
+			for n, limit := range limits {
+				if items, what := limit.exceeded(p.Isolation(), &s); what != "" {
+					reportLimit(p, &s, n, limit.key, items, what)
+				}
+			}
+		}
+	},
+}
+
+// limits are what a child is held against. Of one that goes beyond, exceeded gives the
+// items of the child that tell it and says by how much.
+var limits = []struct {
+	key      string // below isolation: in .sessctl.yaml
+	exceeded func(*rules.Isolation, *delegation.Spawn) ([]int, string)
+}{
+	{"max-steps", steps},
+	{"max-tokens-per-step", tokens},
+	{"max-output-files", outputFiles},
+	{"max-output-bytes", outputBytes},
+	{"timeout", exceededTime},
+}
+
+func reportLimit(p *rules.Pass, s *delegation.Spawn, n int, key string, items []int, what string) {
+	f := p.FindSession(s.Child)
+	if len(items) > 0 {
+		f = p.Find(s.Child, items[0])
+		f.Items = items
+	}
+	f.Nth = n
+	f.Related = []session.Place{s.From.At(s.Item)}
+	f.Message = whoseName(s.To) + " " + what + " (isolation: " + key + " in .sessctl.yaml)"
+	p.Report(f)
+}
+
+// steps counts the messages with calls.
+func steps(l *rules.Isolation, s *delegation.Spawn) ([]int, string) {
+	var items []int
+	for i := range s.To.Items {
+		if s.To.Replay.Steps[i].Action == replay.Persist && len(s.To.Items[i].Calls) > 0 {
+			items = append(items, i)
+		}
+	}
+	if l.MaxSteps == 0 || len(items) <= l.MaxSteps {
+		return nil, ""
+	}
+	return items[l.MaxSteps:], fmt.Sprintf("takes %s, and the limit is %d", rules.Count(len(items), "step"), l.MaxSteps)
+}
+
+// bytesPerToken is how many bytes make a token, about: a rule of thumb for English text
+// and code. No tokenizer is asked.
+const bytesPerToken = 4
+
+// estimate is about how many tokens the texts of an item are, calls and results with
+// them. Images are no text; where texts are not loaded, items with such are left out.
+func estimate(it *session.Item) int {
+	if it.Body == nil {
+		if it.Has(session.MediaBlock) {
+			return 0
+		}
+		return int(it.Size / bytesPerToken)
+	}
+	bytes := len(it.Body.Text) + len(it.Body.Reasoning)
+	for i := range it.Calls {
+		bytes += len(it.Calls[i].Args)
+	}
+	for i := range it.Results {
+		bytes += len(it.Results[i].Text)
+	}
+	return bytes / bytesPerToken
+}
+
+// tokens estimates what each message of the agent and each result of a tool adds to a
+// request.
+func tokens(l *rules.Isolation, s *delegation.Spawn) ([]int, string) {
+	var items []int
+	most := 0
+	for i := range s.To.Items {
+		it := &s.To.Items[i]
+		if s.To.Replay.Steps[i].Action != replay.Persist || it.Role != session.Assistant && !it.Answers() {
+			continue
+		}
+		if n := estimate(it); n > l.MaxTokensPerStep {
+			items, most = append(items, i), max(most, n)
+		}
+	}
+	if l.MaxTokensPerStep == 0 || len(items) == 0 {
+		return nil, ""
+	}
+	return items, fmt.Sprintf("has %s of more than %d tokens, the largest of about %d", rules.Count(len(items), "message"), l.MaxTokensPerStep, most)
+}
+
+// outputFiles counts the files that a child wrote.
+func outputFiles(l *rules.Isolation, s *delegation.Spawn) ([]int, string) {
+	files := filesWritten(s.To)
+	if l.MaxOutputFiles == 0 || len(files) <= l.MaxOutputFiles {
+		return nil, ""
+	}
+	return itemsOf(files[l.MaxOutputFiles:]), fmt.Sprintf("writes %s, and the limit is %d", rules.Count(len(files), "file"), l.MaxOutputFiles)
+}
+
+// outputBytes adds up their sizes, where the reader of the store knows them. The limit
+// itself is already too much (loom-os/loom c34e1de, ISOLATION.md: AgentLimits).
+func outputBytes(l *rules.Isolation, s *delegation.Spawn) ([]int, string) {
+	files := filesWritten(s.To)
+	var sum int64
+	for _, use := range files {
+		sum += use.bytes
+	}
+	if l.MaxOutputBytes == 0 || sum < l.MaxOutputBytes {
+		return nil, ""
+	}
+	return itemsOf(files), fmt.Sprintf("writes %d bytes of files, and they have to stay below %d", sum, l.MaxOutputBytes)
+}
+
+// exceededTime compares how long a delegation took that names no time itself; of one that nobody
+// waits for, or that has no result, how long the child did.
+func exceededTime(l *rules.Isolation, s *delegation.Spawn) ([]int, string) {
+	d := s.Call().Delegation
+	took, known := took(s)
+	if !known || !d.Blocking {
+		took = lasted(s.To)
+	}
+	if l.Timeout == 0 || d.Timeout > 0 || waited(s) || took <= l.Timeout+timeResolution {
+		return nil, ""
+	}
+	return nil, "takes " + seconds(took) + ", and the limit is " + seconds(l.Timeout)
+}
+
+// lasted is the time from a session's first item to its last, as far as items have
+// times.
+func lasted(s *rules.Subject) time.Duration {
+	var first, last time.Time
+	for i := range s.Items {
+		at := s.Items[i].Time
+		if at.IsZero() || s.Replay.Steps[i].Action != replay.Persist {
+			continue
+		}
+		if first.IsZero() || at.Before(first) {
+			first = at
+		}
+		if at.After(last) {
+			last = at
+		}
+	}
+	return last.Sub(first)
+}
+
+// filesWritten are the files that a session wrote, each once.
+func filesWritten(s *rules.Subject) []fileUse {
+	known := map[string]bool{}
+	return slices.DeleteFunc(files(s), func(use fileUse) bool {
+		again := !use.writes || known[use.path]
+		known[use.path] = known[use.path] || use.writes
+		return again
+	})
+}
+
+func itemsOf(files []fileUse) []int {
+	var items []int
+	for _, use := range files {
+		items = append(items, use.item)
+	}
+	return rules.Unique(items)
+}

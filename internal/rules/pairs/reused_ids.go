@@ -1,0 +1,136 @@
+package pairs
+
+import (
+	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// reuse is a call with an id that an earlier call has.
+type reuse struct {
+	at, first pairing.Occurrence // first keeps the id
+	sameTurn  bool               // an earlier call of the same turn has it too
+	name      string             // the id that a repair gives it, "" when whose results are whose cannot be told
+	results   []pairing.Occurrence
+}
+
+// reuses lists the calls with an id that was used before, in order. An id that
+// only history has used is free again; calls without an id have none to share.
+func reuses(s *rules.Subject) []reuse {
+	type use struct {
+		call pairing.Occurrence // that keeps the id
+		turn int                // the last one with a call that has it
+	}
+	var list []reuse
+	used := make(map[string]use, len(s.Pairs.Pairs))
+	for i := range s.Items {
+		if !s.OnWire(i) {
+			continue
+		}
+		for n := range s.Items[i].Calls {
+			c, at := &s.Items[i].Calls[n], pairing.Occurrence{Item: i, Nth: n}
+			if c.ID == "" || c.Server {
+				continue
+			}
+			known, again := used[c.ID]
+			if again && (s.History(i) || !s.History(known.call.Item)) {
+				list = append(list, reuse{at: at, first: known.call, sameTurn: known.turn == i})
+			} else {
+				known.call = at
+			}
+			known.turn = i
+			used[c.ID] = known
+		}
+	}
+	renameReuses(s, list)
+	return list
+}
+
+// renameReuses chooses the new ids, the same whichever rule asks.
+func renameReuses(s *rules.Subject, list []reuse) {
+	if len(list) == 0 {
+		return
+	}
+	results, names := resultsByCall(s), newNamesOf(s)
+	var told map[string]bool
+	for n := range list {
+		u := &list[n]
+		if n == 0 || u.at.Item != list[n-1].at.Item {
+			told = toldApart(s, u.at.Item, results)
+		}
+		if u.results = results[u.at]; !s.History(u.at.Item) && told[s.CallAt(u.at).ID] {
+			u.name = names.repeated(s.CallAt(u.at).ID)
+		}
+	}
+}
+
+// toldApart says of every id in a turn whether it can be told which result answers
+// which of its calls: it can by their order, unless several calls share the id
+// and one has no result or one of another tool.
+func toldApart(s *rules.Subject, turn int, results map[pairing.Occurrence][]pairing.Occurrence) map[string]bool {
+	type sharing struct {
+		tool                                    string // of the first call
+		calls, otherTools, unanswered, mistaken int
+	}
+	byID := map[string]sharing{}
+	for n := range s.Items[turn].Calls {
+		c := &s.Items[turn].Calls[n]
+		if c.Server {
+			continue
+		}
+		sh := byID[c.ID]
+		if sh.calls == 0 {
+			sh.tool = c.Name
+		}
+		sh.calls++
+		if c.Name != sh.tool {
+			sh.otherTools++
+		}
+		answers := results[pairing.Occurrence{Item: turn, Nth: n}]
+		if len(answers) == 0 {
+			sh.unanswered++
+		} else if name := s.ResultAt(answers[0]).Name; name != "" && name != c.Name {
+			sh.mistaken++
+		}
+		byID[c.ID] = sh
+	}
+	told := make(map[string]bool, len(byID))
+	for id, sh := range byID {
+		told[id] = sh.calls == 1 || sh.mistaken == 0 && (sh.unanswered == 0 || sh.otherTools == 0)
+	}
+	return told
+}
+
+// rename is the fix that gives a call its own id, and the results that are its.
+func rename(s *rules.Subject, u reuse) rules.Fix {
+	if u.name == "" {
+		return rules.Fix{Title: "decide which result answers which call: they share an id", Safety: rules.Manual}
+	}
+	fix := rules.Fix{Title: "call it " + rules.Quoted(u.name), Safety: rules.Lossless, Edits: []session.Edit{s.NameCall(u.at, u.name)}}
+	for _, at := range u.results {
+		fix.Edits = append(fix.Edits, s.NameResult(at, u.name))
+	}
+	if len(u.results) > 0 {
+		fix.Title += ", and so its result"
+	}
+	return fix
+}
+
+// reportReuses reports the calls whose id is used before, in the same turn or in
+// an earlier one.
+func reportReuses(p *rules.Pass, sameTurn bool, message string) {
+	for _, s := range p.Voices {
+		for _, u := range reuses(s) {
+			if u.sameTurn != sameTurn {
+				continue
+			}
+			f := p.FindCall(s, u.at, s.CallAt(u.at).ID)
+			f.Message = "call " + rules.CallName(s.CallAt(u.at)) + message + s.Because(u.at.Item)
+			f.Related = []session.Place{s.At(u.first.Item)}
+			if !s.History(u.at.Item) {
+				f.Fixes, f.Failing = []rules.Fix{rename(s, u)}, p.CallError(s, u.at)
+			}
+			p.Report(f)
+		}
+	}
+}

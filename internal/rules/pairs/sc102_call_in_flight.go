@@ -1,0 +1,104 @@
+package pairs
+
+import (
+	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var callInFlight = rules.Rule{
+	ID: "SC102", Name: "call-in-flight", Severity: rules.Info, Safety: rules.None, Allow: "waiting", Scope: rules.PerTree, Since: "0.1.0",
+	Title: "a call whose result may still come",
+	Run: func(p *rules.Pass) {
+		eachMissing(p, running, func(s *rules.Subject, m pairing.Missing, _ *replay.Delegation) {
+			f := p.FindCall(s, m.Call, s.CallAt(m.Call).ID)
+			if c := s.CallAt(m.Call); c.Waits || c.Asked {
+				reportOpen(p, s, m, f)
+				return
+			}
+			f.Message = "call " + rules.CallName(s.CallAt(m.Call)) + " has no result yet; " + whoWrites(p)
+			if p.Store.Writer == session.WriterUnknown && !s.History(f.Item) {
+				f.Severity = rules.Warning
+			}
+			if !s.History(f.Item) { // the result may come, but a request without it is refused now
+				f.Failing = func(profile *rules.Profile) string { return s.ProviderError(profile, f.Item) }
+			}
+			p.Report(f)
+		})
+		for _, s := range p.Voices {
+			reportWaiting(p, s)
+		}
+	},
+}
+
+// whoWrites says in a clause who may still write the result of a call.
+func whoWrites(p *rules.Pass) string {
+	switch {
+	case p.Store.Writer == session.WriterUnknown:
+		return "whether its runtime still runs cannot be told. If it does not, --assume-dead says so"
+	case p.Store.Writer == session.WriterDead:
+		return "its runtime is gone"
+	case p.Store.WriterName != "":
+		return p.Store.WriterName + " has the store open"
+	}
+	return "another process has the store open"
+}
+
+// reportOpen reports a call that somebody outside may still answer, however long ago it
+// was made. Until then it is sent without a result; where a person was asked, the answer
+// is what comes next, and nothing is wrong. What says that there was none has to be
+// allowed: nobody can tell whether the answer is on its way.
+func reportOpen(p *rules.Pass, s *rules.Subject, m pairing.Missing, f rules.Finding) {
+	c := s.CallAt(m.Call)
+	f.Message = "call " + rules.CallName(c) + " waits for somebody outside to answer"
+	if s.History(f.Item) {
+		f.Message += s.Because(f.Item)
+		p.Report(f)
+		return
+	}
+	if c.Asked && m.Tail {
+		f.Message += ": a person was asked to approve of it. A message that comes before the answer is sent without a result"
+	} else {
+		f.Message += ": its tool is a long-running one, or needs an approval. A message that comes before the answer is sent without a result; " + whoWrites(p)
+		if p.Store.Writer != session.WriterLive {
+			f.Severity = rules.Warning
+		}
+	}
+	f.Failing = func(profile *rules.Profile) string { return s.ProviderError(profile, f.Item) }
+	switch {
+	case s.Strayed[f.Call]:
+		f.Fixes = []rules.Fix{{Title: "decide whose the result is", Safety: rules.Manual}}
+	case p.Store.Writer == session.WriterDead && f.Call != "":
+		f.Fixes = []rules.Fix{{
+			Title:  "add a result that says that the run ended before an answer",
+			Safety: rules.Lossless, Allow: []string{"waiting"},
+			Edits: []session.Edit{addResult(s, m.Call, "SC102", session.NewItem{Text: unansweredText, IsError: true})},
+		}}
+	}
+	p.Report(f)
+}
+
+// reportWaiting reports the calls at the end of a session whose result is
+// recorded as still running or waiting for approval, whoever lives: the approval
+// can still be given.
+func reportWaiting(p *rules.Pass, s *rules.Subject) {
+	for _, pair := range s.Pairs.Pairs {
+		if !s.ResultAt(pair.Result).Pending || s.Closed || !onlyResultsFollow(s, pair.Call.Item) {
+			continue
+		}
+		f := p.FindCall(s, pair.Call, s.CallAt(pair.Call).ID)
+		f.Message = "call " + rules.CallName(s.CallAt(pair.Call)) + " waits: its result is recorded as still running or waiting for approval"
+		p.Report(f)
+	}
+}
+
+// onlyResultsFollow reports whether the item is the last one but for results.
+func onlyResultsFollow(s *rules.Subject, item int) bool {
+	for i := item + 1; i < len(s.Items); i++ {
+		if it := &s.Items[i]; it.OnWire() && (!it.Answers() || pairing.EndsGroup(it)) {
+			return false
+		}
+	}
+	return true
+}

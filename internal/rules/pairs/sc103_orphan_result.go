@@ -1,0 +1,105 @@
+package pairs
+
+import (
+	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var orphanResult = rules.Rule{
+	ID: "SC103", Name: "orphan-result", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "a result for a call that does not exist",
+	Run: func(p *rules.Pass) {
+		for _, s := range p.Voices {
+			if len(s.Pairs.Orphans) == 0 {
+				continue
+			}
+			about := orphansOf(s)
+			for _, at := range s.Pairs.Orphans {
+				if !about.explained[s.ResultAt(at).CallID] {
+					reportOrphan(p, s, at, about)
+				}
+			}
+		}
+	},
+}
+
+func reportOrphan(p *rules.Pass, s *rules.Subject, at pairing.Occurrence, about *aboutOrphans) {
+	f := p.FindCall(s, at, s.ResultAt(at).CallID)
+	f.Message = "the result names call " + rules.Quoted(s.ResultAt(at).CallID) + ", which this session does not have"
+	if about.made[s.ResultAt(at).CallID] {
+		f.Message = "the result stands before several calls with its id " + rules.Quoted(s.ResultAt(at).CallID) + ": whose it is cannot be told"
+	}
+	if about.cutOff[at.Item] {
+		f.Message += "; the unfinished message before it probably lost its calls"
+	}
+	fix := s.Quarantine(at, "take the result out of the session; it stays in the receipt")
+	fix = orOwner(s, &f, at, fix)
+	if about.unnamed[at.Item] {
+		f.Message += "; a call in front of it has no id and may be the one"
+		fix = rules.Fix{Title: "decide whether it answers that call", Safety: rules.Manual}
+	}
+	if s.Strayed[f.Call] {
+		f.Message = "the result names call " + rules.Quoted(f.Call) + ", which another agent or branch made that is not shown it"
+		fix = rules.Fix{Title: "decide whose the result is", Safety: rules.Manual}
+	}
+	p.ReportCall(s, f, fix)
+}
+
+// aboutOrphans is what the calls of a session say about results without one,
+// gathered once for all of them.
+type aboutOrphans struct {
+	made map[string]bool // ids that calls of the session have
+	// explained are the ids of calls that are part of a leak: of messages that
+	// leaked from this session into its caller's, and of those of which nobody can
+	// tell whose they are, which stay where they are with their results.
+	explained map[string]bool
+	cutOff    []bool       // by item: the message before its results was never finished
+	unnamed   map[int]bool // items in the answer group of a turn with an unanswered call without an id
+}
+
+func orphansOf(s *rules.Subject) *aboutOrphans {
+	about := &aboutOrphans{
+		made: map[string]bool{}, explained: map[string]bool{}, unnamed: map[int]bool{}, cutOff: make([]bool, len(s.Items)),
+	}
+	unfinished := false
+	for i := range s.Items {
+		it := &s.Items[i]
+		about.cutOff[i] = unfinished
+		if it.OnWire() && !it.Answers() {
+			unfinished = it.Flags.Has(session.Unfinished)
+		}
+		rules.AddIDs(about.made, it)
+	}
+	about.explain(s)
+	turn := -1
+	for _, m := range s.Pairs.Missing {
+		if s.CallAt(m.Call).ID != "" || m.Call.Item == turn {
+			continue
+		}
+		turn = m.Call.Item
+		last := s.AnswerPlace(m.Call)
+		for i := turn + 1; i <= last; i++ {
+			about.unnamed[i] = true
+		}
+	}
+	return about
+}
+
+// explain gathers the calls that are part of a leak.
+func (about *aboutOrphans) explain(s *rules.Subject) {
+	if s.Caller != nil {
+		for _, l := range s.Caller.Leaked {
+			rules.AddIDs(about.explained, &s.Caller.Session.Items[l.Item])
+		}
+	}
+	seen := map[int]bool{}
+	for _, d := range s.Replay.Delegations {
+		for _, l := range d.Leaked {
+			if !seen[l.Item] && l.Undecidable {
+				rules.AddIDs(about.explained, &s.Items[l.Item])
+			}
+			seen[l.Item] = true
+		}
+	}
+}

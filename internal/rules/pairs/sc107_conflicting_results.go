@@ -1,0 +1,53 @@
+package pairs
+
+import (
+	"fmt"
+
+	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var conflictingResults = rules.Rule{
+	ID: "SC107", Name: "conflicting-results", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "two different results for one call",
+	Run: func(p *rules.Pass) {
+		eachExtra(p, func(e pairing.Extra) bool { return !e.Same && !e.Placeholder && !e.Real },
+			"call %s has two results that differ; which one is right needs a person",
+			"keep the one directly behind the call, or else the first, and take the other out of the session; it stays in the receipt")
+		for _, s := range p.Voices {
+			for _, e := range s.Pairs.Extras {
+				if e.Real {
+					reportUnplaced(p, s, e)
+				}
+			}
+		}
+	},
+}
+
+// reportUnplaced reports a real result that stands before several calls with its
+// id, one of which has only a placeholder: it is never given up for that.
+func reportUnplaced(p *rules.Pass, s *rules.Subject, e pairing.Extra) {
+	pair := s.Pairs.Pairs[e.Pair]
+	f := p.FindCall(s, e.Result, s.CallAt(pair.Call).ID)
+	f.Message = "call " + rules.CallName(s.CallAt(pair.Call)) + " has only a placeholder, and this real result stands before several calls with its id"
+	f.Related = []session.Place{s.At(pair.Result.Item)}
+	p.ReportCall(s, f, rules.Fix{Title: "decide which call the result belongs to", Safety: rules.Manual})
+}
+
+// eachExtra reports the surplus results that match.
+func eachExtra(p *rules.Pass, match func(pairing.Extra) bool, message, title string) {
+	for _, s := range p.Voices {
+		for _, e := range s.Pairs.Extras {
+			if !match(e) {
+				continue
+			}
+			pair := s.Pairs.Pairs[e.Pair]
+			f := p.FindCall(s, e.Result, s.CallAt(pair.Call).ID)
+			f.Message = fmt.Sprintf(message, rules.CallName(s.CallAt(pair.Call)))
+			f.Related = []session.Place{s.At(pair.Result.Item)}
+			fix := orOwner(s, &f, e.Result, s.Quarantine(e.Result, title))
+			p.ReportCall(s, f, fix)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package pairs
+
+import (
+	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var resultOrderDiffers = rules.Rule{
+	ID: "SC111", Name: "result-order-differs", Severity: rules.Info, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "the results of a turn stand in another order than its calls",
+	Run: func(p *rules.Pass) {
+		for _, s := range p.Voices {
+			reported := -1
+			for n, pair := range s.Pairs.Pairs {
+				if n == 0 || pair.Call.Item == reported || s.History(pair.Call.Item) {
+					continue
+				}
+				if last := s.Pairs.Pairs[n-1]; last.Call.Item == pair.Call.Item && swapped(last, pair) {
+					reported = pair.Call.Item
+					reportOrder(p, s, last, pair)
+				}
+			}
+		}
+	},
+}
+
+// swapped reports whether the results of two calls of one turn, both in their
+// answer group, stand in the other order.
+func swapped(first, second pairing.Pair) bool {
+	return first.Place == pairing.Adjacent && second.Place == pairing.Adjacent && second.Result.Before(first.Result)
+}
+
+func reportOrder(p *rules.Pass, s *rules.Subject, first, second pairing.Pair) {
+	f := p.Find(s.Session, second.Result.Item)
+	f.Nth, f.Call = second.Result.Nth, s.CallAt(second.Call).ID
+	f.Message = "the result of call " + rules.CallName(s.CallAt(second.Call)) + " stands before that of " + rules.CallName(s.CallAt(first.Call)) +
+		", which was called first; no provider minds"
+	f.Related = []session.Place{s.At(second.Call.Item)}
+	p.Report(f)
+}

@@ -1,0 +1,68 @@
+package pairs
+
+import (
+	"fmt"
+
+	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var pairSplitByCompaction = rules.Rule{
+	ID: "SC113", Name: "pair-split-by-compaction", Severity: rules.Error, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "a summary boundary parts a call from its result",
+	Run: func(p *rules.Pass) {
+		for _, s := range p.Voices {
+			for _, pair := range s.Pairs.Pairs {
+				if split(s, pair) {
+					reportSplit(p, s, pair)
+				}
+			}
+		}
+	},
+}
+
+// split reports whether the next request would hold only one half of the pair.
+func split(s *rules.Subject, pair pairing.Pair) bool {
+	return (pair.Call.Item < s.Start) != (pair.Result.Item < s.Start)
+}
+
+func reportSplit(p *rules.Pass, s *rules.Subject, pair pairing.Pair) {
+	kept, gone := pair.Result, "call"
+	if pair.Result.Item < s.Start {
+		kept, gone = pair.Call, "result"
+	}
+	f := p.FindCall(s, kept, s.CallAt(pair.Call).ID)
+	f.Related = []session.Place{s.At(min(pair.Call.Item, pair.Result.Item))}
+	f.Message = fmt.Sprintf("the summary at item %d parts call %s from its result: the next request holds one without its %s",
+		s.LastSummary(), rules.CallName(s.CallAt(pair.Call)), gone)
+	p.ReportCall(s, f, unsplit(s, pair))
+}
+
+// unsplit is the fix that puts both halves of a pair on one side of the start:
+// the tail begins with the earlier half or, where it cannot, behind the later
+// one. A summary that keeps no tail has no number to change: the result moves.
+func unsplit(s *rules.Subject, pair pairing.Pair) rules.Fix {
+	last := s.LastSummary()
+	switch {
+	case s.Start > last && pair.Call.Item < last:
+		return s.MoveBehind(pair, s.AnswerPlaceBefore(last, pair.Call), "move the result next to its call, before the summary")
+	case s.Start > last:
+		return s.MoveResult(pair, "move the result next to its call, behind the summary")
+	}
+	first := min(pair.Call.Item, pair.Result.Item)
+	if entry := entryOf(s, first); entry > 0 && first >= covered(s, last) {
+		return moveBoundary(s, last, entry)
+	}
+	return moveBoundary(s, last, safeBoundary(s, last, max(pair.Call.Item, pair.Result.Item)))
+}
+
+// entryOf is the index of an item in the list that the reader loads.
+func entryOf(s *rules.Subject, item int) int {
+	for n, i := range s.Loaded() {
+		if i == item {
+			return n
+		}
+	}
+	return 0
+}

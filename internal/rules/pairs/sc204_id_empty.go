@@ -1,0 +1,103 @@
+package pairs
+
+import (
+	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var idEmpty = rules.Rule{
+	ID: "SC204", Name: "id-empty", Severity: rules.Error, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "a call or a result without an id",
+	Run: func(p *rules.Pass) {
+		for _, s := range p.Voices {
+			if lacksIDs(s) {
+				reportNameless(p, s)
+			}
+		}
+	},
+}
+
+// lacksIDs reports whether a call or a result of the session has no id.
+func lacksIDs(s *rules.Subject) bool {
+	for i := range s.Items {
+		for n := range s.Items[i].Calls {
+			if s.Items[i].Calls[n].ID == "" {
+				return true
+			}
+		}
+		for n := range s.Items[i].Results {
+			if s.Items[i].Results[n].CallID == "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// reportNameless reports the calls without an id, and the results without one
+// whose call has one. A result that answers nothing is SC103.
+func reportNameless(p *rules.Pass, s *rules.Subject) {
+	results, names := resultsByCall(s), newNamesOf(s)
+	for i := range s.Items {
+		if !s.OnWire(i) {
+			continue
+		}
+		lonely := nameless(s, i) == 1
+		for n := range s.Items[i].Calls {
+			at := pairing.Occurrence{Item: i, Nth: n}
+			if s.CallAt(at).ID == "" && !s.CallAt(at).Server {
+				reportNamelessCall(p, s, at, nameFor(s, at, lonely, results[at], names))
+			}
+		}
+	}
+	for _, pair := range s.Pairs.Pairs {
+		if id := s.CallAt(pair.Call).ID; id != "" && s.ResultAt(pair.Result).CallID == "" {
+			f := p.FindCall(s, pair.Result, id)
+			f.Message = "the result has no id; it is the only one behind call " + rules.CallName(s.CallAt(pair.Call)) + s.Because(f.Item)
+			f.Related = []session.Place{s.At(pair.Call.Item)}
+			if !s.History(f.Item) {
+				f.Fixes = []rules.Fix{{Title: "give it the id of that call", Safety: rules.Lossless, Edits: []session.Edit{s.NameResult(pair.Result, id)}}}
+			}
+			p.Report(f)
+		}
+	}
+}
+
+func reportNamelessCall(p *rules.Pass, s *rules.Subject, at pairing.Occurrence, fix rules.Fix) {
+	f := p.FindCall(s, at, "")
+	f.Message = "call " + rules.CallName(s.CallAt(at)) + ": a result can answer it by its place only" + s.Because(f.Item)
+	if !s.History(f.Item) {
+		f.Fixes = []rules.Fix{fix}
+	}
+	p.Report(f)
+}
+
+// nameFor is the fix that gives a call an id, if it is the only one of its turn
+// without one: that of the only result behind it or, where this has none either,
+// a new one for both.
+func nameFor(s *rules.Subject, at pairing.Occurrence, lonely bool, answers []pairing.Occurrence, names *newNames) rules.Fix {
+	switch {
+	case len(answers) != 1 || !lonely:
+		return rules.Fix{Title: "give the call an id, and the result that answers it", Safety: rules.Manual}
+	case s.ResultAt(answers[0]).CallID != "":
+		id := s.ResultAt(answers[0]).CallID
+		return rules.Fix{Title: "give it the id of the only result behind it", Safety: rules.Lossless, Edits: []session.Edit{s.NameCall(at, id)}}
+	}
+	id := names.plain(at.Item, at.Nth)
+	return rules.Fix{
+		Title: "call it " + rules.Quoted(id) + ", and so its result", Safety: rules.Lossless,
+		Edits: []session.Edit{s.NameCall(at, id), s.NameResult(answers[0], id)},
+	}
+}
+
+// nameless counts the calls of a turn that have no id.
+func nameless(s *rules.Subject, turn int) int {
+	n := 0
+	for i := range s.Items[turn].Calls {
+		if c := &s.Items[turn].Calls[i]; c.ID == "" && !c.Server {
+			n++
+		}
+	}
+	return n
+}

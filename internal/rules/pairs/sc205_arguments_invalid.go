@@ -1,0 +1,42 @@
+package pairs
+
+import (
+	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var argumentsInvalid = rules.Rule{
+	ID: "SC205", Name: "arguments-invalid", Severity: rules.Error, Safety: rules.Lossless, Scope: rules.PerTree, Profiled: true, Since: "0.1.0",
+	Title: "the arguments of a call are not a JSON object",
+	Run: func(p *rules.Pass) {
+		for _, s := range p.Voices {
+			for i := range s.Items {
+				if !s.OnWire(i) {
+					continue
+				}
+				for n := range s.Items[i].Calls {
+					if s.Items[i].Calls[n].Form != session.ArgsObject {
+						reportArguments(p, s, pairing.Occurrence{Item: i, Nth: n})
+					}
+				}
+			}
+		}
+	},
+}
+
+func reportArguments(p *rules.Pass, s *rules.Subject, at pairing.Occurrence) {
+	f := p.FindCall(s, at, s.CallAt(at).ID)
+	f.Message = "the arguments of call " + rules.CallName(s.CallAt(at)) + " are not JSON" + s.Because(f.Item)
+	if s.CallAt(at).Form == session.ArgsValue {
+		f.Message = "the arguments of call " + rules.CallName(s.CallAt(at)) + " are JSON, but not an object" + s.Because(f.Item)
+	}
+	if !s.History(f.Item) {
+		f.Failing = p.CallError(s, at)
+		f.Fixes = []rules.Fix{{
+			Title: "put the text of the arguments into an object", Safety: rules.Lossless,
+			Edits: []session.Edit{{Op: session.Wrap, Ref: s.CallPart(at)}},
+		}}
+	}
+	p.Report(f)
+}

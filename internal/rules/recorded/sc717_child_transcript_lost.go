@@ -1,0 +1,69 @@
+package recorded
+
+import (
+	"fmt"
+
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var childTranscriptLost = rules.Rule{
+	ID: "SC717", Name: "child-transcript-lost", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree | rules.PerComparison, Since: "0.1.0",
+	Title: "a delegation was answered, but its sub-session holds no message",
+	Run: func(p *rules.Pass) {
+		if p.Compared != nil {
+			for _, c := range p.Differences().Children {
+				if !c.Leaked && !c.Uncalled {
+					reportLostChild(p, c)
+				}
+			}
+			return
+		}
+		for _, s := range p.Subjects {
+			for _, d := range s.Replay.Delegations {
+				if d.Result < 0 || d.Child == nil || !d.Call().Delegation.Blocking || len(d.Leaked) > 0 || !rules.Speechless(d.Child) || rules.KeptElsewhere(d.Child) {
+					continue
+				}
+				f := p.FindSession(d.Child)
+				f.Agent, f.Call = d.Call().Delegation.Agent, d.Call().ID
+				f.Related = []session.Place{s.At(d.Item)}
+				f.Message = "call " + rules.CallName(d.Call()) + " was answered, but the sub-session holds none of the messages that led to it"
+				p.Report(f)
+			}
+		}
+	},
+}
+
+// reportLostChild is the finding about a sub-session that only the recording has:
+// at the empty session, else at the call that started it.
+func reportLostChild(p *rules.Pass, c *rules.LostChild) {
+	lost := c.Sessions[0]
+	f := p.FindSession(p.Tree.Root())
+	switch {
+	case c.Stored != nil:
+		f = p.FindSession(c.Stored)
+	case c.Asked != nil:
+		f = p.Find(c.Asked.Session, c.Asked.Item)
+		f.Nth = c.Asked.Nth
+	}
+	if c.Stored != nil && c.Asked != nil {
+		f.Related = []session.Place{c.Asked.Session.At(c.Asked.Item)}
+	}
+	f.Agent, f.Count = replay.FirstAgent(lost), len(lost.Items)
+	who := ""
+	if c.Call != nil {
+		f.Call = c.Call.Call().ID
+		who = fmt.Sprintf(", started by %s with call %s%s", rules.AgentName(c.Call.Caller()), rules.CallName(c.Call.Call()), rules.AtLine(&c.Call.Session.Items[c.Call.Item]))
+	}
+	f.Message = fmt.Sprintf("the recording has %s of sub-session %s of %s%s, and the store has none of them",
+		rules.Count(len(lost.Items), "item"), rules.Short(lost.ID), rules.AgentName(f.Agent), who)
+	if below := len(c.Sessions) - 1; below > 0 {
+		f.Message += fmt.Sprintf(", nor of the %s below it", rules.Count(below, "sub-session"))
+	}
+	if !c.Completed {
+		f.Severity = rules.Info
+		f.Message += "; it never completed, so that a runtime may have had nothing to store, and the recording is all that is left of it"
+	}
+	p.Report(f)
+}

@@ -1,0 +1,45 @@
+package recorded
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/rules"
+)
+
+var alteredItem = rules.Rule{
+	ID: "SC730", Name: "altered-item", Severity: rules.Error, Safety: rules.None, Scope: rules.PerComparison, Since: "0.1.0",
+	Title: "a stored item says something else than the events of its run",
+	Run: func(p *rules.Pass) {
+		for _, run := range p.Runs(replay.Altered) {
+			for i := range run {
+				reportAltered(p, &run[i])
+			}
+		}
+	},
+}
+
+// beside are the parts of an item that are not what was said: the store lost no
+// history where only these differ.
+var beside = []string{"agent", "reasoning", "error mark", "implicit mark", replay.Retried}
+
+func reportAltered(p *rules.Pass, d *replay.Difference) {
+	f := p.Find(d.Stored, d.StoredItem)
+	f.Call = rules.SoleCall(rules.RecordedItem(d))
+	switch {
+	case slices.Equal(d.What, []string{replay.Retried}):
+		f.Severity = rules.Info
+	case !slices.ContainsFunc(d.What, func(part string) bool { return !slices.Contains(beside, part) }):
+		f.Severity = rules.Warning
+	}
+	f.Message = fmt.Sprintf("the recording has %s, and the stored item differs in %s",
+		rules.RecordedName(d.Recorded, d.RecordedItem), rules.List(d.What))
+	if was := rules.RecordedItem(d).Agent; slices.Contains(d.What, "agent") {
+		f.Message += fmt.Sprintf(": %s is stored, %s is recorded", rules.AgentName(f.Agent), rules.AgentName(was))
+	}
+	if slices.Contains(d.What, replay.Retried) {
+		f.Message += "; so it is after a request that failed in the middle and was made again, which leaves no event"
+	}
+	p.Report(f)
+}

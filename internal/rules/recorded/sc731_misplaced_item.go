@@ -1,0 +1,35 @@
+package recorded
+
+import (
+	"fmt"
+
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/rules"
+)
+
+var misplacedItem = rules.Rule{
+	ID: "SC731", Name: "misplaced-item", Severity: rules.Error, Safety: rules.None, Scope: rules.PerComparison, Since: "0.1.0",
+	Title: "items stand at another place than the events of their run put them",
+	Run: func(p *rules.Pass) {
+		for _, run := range p.Runs(replay.Misplaced) {
+			f := p.FindRun(run)
+			f.Message = fmt.Sprintf("%s at another place than in the recording, where %s %s: %s",
+				rules.Verb(len(run), "this item stands", "these items stand"), rules.Verb(len(run), "it comes", "they come"),
+				recordedPlace(&run[0]),
+				rules.ItemNames(run, func(d *replay.Difference) string { return rules.RecordedName(d.Recorded, d.RecordedItem) }))
+			p.Report(f)
+		}
+	},
+}
+
+// recordedPlace says where the recording has the item.
+func recordedPlace(d *replay.Difference) string {
+	place := "first"
+	if d.RecordedItem > 0 {
+		place = "behind " + rules.RecordedName(d.Recorded, d.RecordedItem-1)
+	}
+	if d.Recorded.ID != d.Stored.ID {
+		place += " in session " + rules.Short(d.Recorded.ID)
+	}
+	return place
+}

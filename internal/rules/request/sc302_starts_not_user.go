@@ -1,0 +1,32 @@
+package request
+
+import (
+	"iter"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var startsNotUser = rules.Rule{
+	ID: "SC302", Name: "starts-not-user", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
+	Title: "a conversation that does not start with a user's message",
+	Run: func(p *rules.Pass) {
+		for j := range p.Requests() {
+			first, ok := firstOf(j.Spoken())
+			if !ok || first.Role != session.Assistant {
+				continue
+			}
+			f := p.FindSent(j, []int{first.Item}, rules.Said{})
+			f.Message = "the conversation starts with a message of the assistant; some models want a user's message first"
+			f.Sent = "a short user message in front"
+			p.Report(f)
+		}
+	},
+}
+
+func firstOf(turns iter.Seq[rules.Turn]) (first rules.Turn, ok bool) {
+	for t := range turns {
+		return t, true
+	}
+	return rules.Turn{}, false
+}

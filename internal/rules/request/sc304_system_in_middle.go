@@ -1,0 +1,38 @@
+package request
+
+import (
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var systemInMiddle = rules.Rule{
+	ID: "SC304", Name: "system-in-middle", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
+	Title: "a system message behind the start",
+	Run: func(p *rules.Pass) {
+		for j := range p.Requests() {
+			items := lateSystem(j.Subject)
+			if len(items) == 0 {
+				continue
+			}
+			f := p.FindSent(j, items, rules.Said{})
+			f.Message = "the request holds " + rules.Count(len(items), "system message") + " behind its start, where many models know only users and assistants"
+			f.Sent = "its text in a marked user message at the same place, or with the system prompt"
+			p.Report(f)
+		}
+	},
+}
+
+// lateSystem lists the system messages of the next request that something else
+// stands in front of. A summary comes first where there is one.
+func lateSystem(s *rules.Subject) []int {
+	begun := s.LastSummary() >= 0
+	list, _ := s.WireItems(func(i int) bool {
+		if s.History(i) {
+			return false
+		}
+		system := s.Items[i].Role == session.System
+		begun = begun || !system
+		return system && begun
+	})
+	return list
+}

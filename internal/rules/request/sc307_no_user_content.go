@@ -1,0 +1,39 @@
+package request
+
+import (
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var noUserContent = rules.Rule{
+	ID: "SC307", Name: "no-user-content", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Since: "0.1.0",
+	Title: "a session without a message of a user",
+	Run: func(p *rules.Pass) {
+		for j := range p.Requests() {
+			empty := !slices.ContainsFunc(j.Items, func(it session.Item) bool { return it.OnWire() })
+			if !empty && (!j.AsIs || asks(&j)) || rules.KeptElsewhere(j.Session) {
+				continue // the user's next message makes it whole
+			}
+			f := p.FindSession(j.Session)
+			f.Profile = j.Profile
+			f.Message = "no user has said anything in this session"
+			if empty {
+				f.Severity = rules.Info // nobody sends an empty one
+				f.Message = "the session is empty: it has no message that a model would see"
+			}
+			p.Report(f)
+		}
+	},
+}
+
+// asks reports whether a turn of the request is a user's.
+func asks(j *rules.Judged) bool {
+	for t := range j.Spoken() {
+		if t.Role == session.User {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,50 @@
+package request
+
+import (
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var unknownBlock = rules.Rule{
+	ID: "SC308", Name: "unknown-block", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree | rules.PerStore, Since: "0.1.0",
+	Title: "a role or a part of a message that nobody knows",
+	Run: func(p *rules.Pass) {
+		rules.Faults(session.UnknownPart, func(found *rules.Finding, f *session.Fault) {
+			found.Message = rules.Quoted(f.Field) + " is no known role or part of a message, so the model may never see what it says"
+			if f.Detail != "" {
+				found.Message = f.Detail
+			}
+			found.Discreet = rules.WithoutValues(found.Message)
+		})(p)
+		for _, s := range p.Subjects {
+			reportUnknownBlocks(p, s)
+		}
+	},
+}
+
+// reportUnknownBlocks reports the parts that no fault tells of.
+func reportUnknownBlocks(p *rules.Pass, s *rules.Subject) {
+	var items []int
+	var names []string
+	told, seen := s.Faulty(session.UnknownPart), map[string]bool{}
+	for i := range s.Items {
+		if !s.Items[i].Has(session.UnknownBlock) || told[i] {
+			continue
+		}
+		items = append(items, i)
+		for n := range s.Items[i].Blocks {
+			if b := &s.Items[i].Blocks[n]; b.Kind == session.UnknownBlock && !seen[b.Name] {
+				seen[b.Name] = true
+				names = append(names, rules.Quoted(b.Name))
+			}
+		}
+	}
+	if len(items) == 0 {
+		return
+	}
+	f := p.Find(s.Session, items[0])
+	f.Items = items
+	f.Message = rules.Count(len(items), "message") + " with parts of a type that is not known (" + rules.List(names) + "), so the model may never see what they say"
+	f.Discreet = rules.WithoutValues(f.Message)
+	p.Report(f)
+}

@@ -1,0 +1,63 @@
+package request
+
+import (
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var emptyMessage = rules.Rule{
+	ID: "SC401", Name: "empty-message", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree, Profiled: true, Since: "0.1.0",
+	Title: "a message that says nothing",
+	Run: func(p *rules.Pass) {
+		for j := range p.Judged() {
+			next, past := j.WireItems(func(i int) bool { return empty(&j.Items[i]) && !streaming(p, j.Subject, i) })
+			what := "without text, calls, results, media and reasoning"
+			if len(past) > 0 {
+				p.Report(findPast(p, j, past, what))
+			}
+			if len(next) == 0 {
+				continue
+			}
+			f := p.FindSent(j, next, rules.Said{})
+			f.ProviderError = j.Profile.Error("SC401", rules.Said{Message: emptyNumber(&j, next[0])})
+			f.Message = "the request would hold " + rules.Count(len(next), "message") + " " + what
+			fix := rules.Fix{Title: "take " + rules.Count(len(next), "empty message") + " out of the session; the receipt keeps them", Safety: rules.Kept}
+			for _, i := range next {
+				fix.Edits = append(fix.Edits, session.Edit{Op: session.Quarantine, Ref: j.ItemRef(i)})
+			}
+			f.Fixes = []rules.Fix{fix}
+			p.Report(f)
+		}
+	},
+}
+
+// findPast words a finding about items that reach no further request.
+func findPast(p *rules.Pass, j rules.Judged, items []int, what string) rules.Finding {
+	f := p.FindSent(j, items, rules.Said{})
+	f.Severity, f.ProviderError = rules.Info, ""
+	f.Message = "the session holds " + rules.Count(len(items), "message") + " " + what + j.Because(items[0])
+	return f
+}
+
+// empty reports whether a message of a user or of the assistant says nothing at
+// all.
+func empty(it *session.Item) bool {
+	return (it.Role == session.User || it.Role == session.Assistant) && it.Flags.Has(session.Blank) &&
+		!it.Has(session.ReasoningBlock) && !it.Has(session.MediaBlock) && !it.Has(session.UnknownBlock)
+}
+
+// streaming reports whether the item is the last message of a run that may still
+// be writing it.
+func streaming(p *rules.Pass, s *rules.Subject, item int) bool {
+	return s.Items[item].Flags.Has(session.Unfinished) && last(s, item) && p.Store.Writer != session.WriterDead
+}
+
+// emptyNumber is the number that an empty message would have in a request that
+// holds it: the one that the next message has without it.
+func emptyNumber(j *rules.Judged, item int) int {
+	numbers := j.MessageNumbers(j.Profile)
+	follows := slices.IndexFunc(numbers[item:], func(n int) bool { return n >= 0 })
+	return max(slices.Max(numbers[:item+1])+1, numbers[item+follows])
+}

@@ -1,0 +1,23 @@
+package request
+
+import (
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var trailingWhitespace = rules.Rule{
+	ID: "SC403", Name: "trailing-whitespace", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
+	Title: "a request that ends with white space",
+	Run: func(p *rules.Pass) {
+		for j := range p.Requests() {
+			last, ok := lastAnswer(&j)
+			if !ok || !j.Items[last].Flags.Has(session.TrailingSpace) {
+				continue
+			}
+			f := p.FindSent(j, []int{last}, rules.Said{})
+			f.Message = "sent as it is, the request ends with an answer whose text ends in white space"
+			f.Sent = "the text without the white space at its end"
+			p.Report(f)
+		}
+	},
+}

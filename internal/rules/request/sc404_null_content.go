@@ -1,0 +1,33 @@
+package request
+
+import (
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var nullContent = rules.Rule{
+	ID: "SC404", Name: "null-content", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
+	Title: "null where a text belongs",
+	Run: func(p *rules.Pass) {
+		for j := range p.Requests() {
+			items, _ := j.WireItems(func(i int) bool { return lacksText(j.Subject, i) })
+			if len(items) == 0 {
+				continue
+			}
+			f := p.FindSent(j, items, rules.Said{})
+			f.Message = "the request would hold " + rules.Count(len(items), "message") + " with null where a text belongs"
+			f.Sent = "an empty text in its place"
+			p.Report(f)
+		}
+	},
+}
+
+// lacksText reports whether an item holds null where a text must be. Beside calls
+// null is the usual form, and what says nothing at all is SC401.
+func lacksText(s *rules.Subject, item int) bool {
+	it := &s.Items[item]
+	return it.Flags.Has(session.NullText) && len(it.Calls)+len(it.Results) == 0 && !empty(it) ||
+		slices.ContainsFunc(it.Results, func(r session.Result) bool { return r.Null })
+}

@@ -1,0 +1,30 @@
+package request
+
+import (
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var emptyErrorResult = rules.Rule{
+	ID: "SC406", Name: "empty-error-result", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
+	Title: "an error result without a text",
+	Run: func(p *rules.Pass) {
+		for j := range p.Requests() {
+			items, _ := j.WireItems(func(i int) bool {
+				return slices.ContainsFunc(j.Items[i].Results, failsSilently) && !j.Items[i].Has(session.MediaBlock)
+			})
+			if len(items) == 0 {
+				continue
+			}
+			f := p.FindSent(j, items, rules.Said{Block: slices.IndexFunc(j.Items[items[0]].Results, failsSilently)})
+			f.Message = "the request would hold " + rules.Count(len(items), "message") + " with an error result that has no text"
+			f.Sent = `a text such as "(no output)" in its place`
+			p.Report(f)
+		}
+	},
+}
+
+// failsSilently reports whether a result is an error without a text.
+func failsSilently(r session.Result) bool { return r.IsError && r.Digest == 0 }

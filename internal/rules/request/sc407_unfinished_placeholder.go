@@ -1,0 +1,44 @@
+package request
+
+import (
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var unfinishedPlaceholder = rules.Rule{
+	ID: "SC407", Name: "unfinished-placeholder", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "a streaming message that was never finished",
+	Run: func(p *rules.Pass) {
+		for _, s := range p.Voices {
+			for i := range s.Items {
+				if !s.Items[i].Flags.Has(session.Unfinished) || s.Replay.Steps[i].Action == replay.Skip && !last(s, i) {
+					continue // a leaked one is part of its leak
+				}
+				f := p.Find(s.Session, i)
+				f.Message = "the message was never finished: it has no time, model or usage, so its text may stop in the middle"
+				switch {
+				case s.Items[i].Flags.Has(session.Blank):
+					f.Severity = rules.Info // no half sentence that a model could take for a whole one
+					f.Message = "the message has no text: its turn ended with reasoning only, or stopped before the first word"
+				case last(s, i):
+					f.Severity = rules.Info
+					f.Message += ", as it does when a run is stopped"
+				case s.History(i):
+					f.Severity = rules.Info
+				}
+				p.Report(f)
+			}
+		}
+	},
+}
+
+// last reports whether no message follows the item.
+func last(s *rules.Subject, item int) bool {
+	for i := item + 1; i < len(s.Items); i++ {
+		if s.Items[i].OnWire() {
+			return false
+		}
+	}
+	return true
+}

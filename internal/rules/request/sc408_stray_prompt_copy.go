@@ -1,0 +1,56 @@
+package request
+
+import (
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// shortText is the number of bytes below which people say the same as the
+// assistant by chance: "yes", or the name of a file that it offered.
+const shortText = 80
+
+var strayPromptCopy = rules.Rule{
+	ID: "SC408", Name: "stray-prompt-copy", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "a user's message that repeats the message before it",
+	Run: func(p *rules.Pass) {
+		for _, s := range p.Voices {
+			next, past := repeated(s)
+			for _, items := range [][]int{next, past} {
+				if len(items) == 0 {
+					continue
+				}
+				f := p.Find(s.Session, items[0])
+				f.Items = items
+				f.Message = "the user repeats the message before word for word in " + rules.Count(len(items), "place") +
+					", as when a run without a new question stored the end of its own prompt" + s.Because(items[0])
+				if s.History(items[0]) {
+					f.Severity = rules.Info
+				}
+				p.Report(f)
+			}
+		}
+	},
+}
+
+// repeated lists the messages of users that say what stands before them: those of
+// the next request, and those that are history.
+func repeated(s *rules.Subject) (next, past []int) {
+	var before *session.Item
+	return s.WireItems(func(i int) bool {
+		it, last := &s.Items[i], before
+		before = it
+		return last != nil && it.Role == session.User && it.Size >= shortText && repeats(it, last)
+	})
+}
+
+// repeats reports whether a user's message says what the assistant or a tool said
+// before.
+func repeats(it, before *session.Item) bool {
+	if it.Text == 0 || len(it.Results) > 0 {
+		return false
+	}
+	said := func(r session.Result) bool { return r.Digest == it.Text }
+	return before.Role == session.Assistant && before.Text == it.Text || slices.ContainsFunc(before.Results, said)
+}

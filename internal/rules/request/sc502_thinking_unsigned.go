@@ -1,0 +1,23 @@
+package request
+
+import (
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var thinkingUnsigned = rules.Rule{
+	ID: "SC502", Name: "thinking-unsigned", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "thinking without the signature that its provider wants back", Profiled: true, Wire: true,
+	Run: func(p *rules.Pass) {
+		for j := range p.Judged() {
+			at := j.Spots(func(_ *session.Item, b *session.Block) bool { return b.Kind == session.ReasoningBlock && b.Unsigned })
+			if len(at) == 0 {
+				continue
+			}
+			f := p.FindBlocks(j, at, rules.Said{})
+			f.Message = rules.Count(len(at), "block") + " of thinking " + rules.Verb(len(at), "has", "have") + " no signature, and the provider takes none back without"
+			f.Sent = "the turns without the unsigned thinking"
+			p.Report(f)
+		}
+	},
+}

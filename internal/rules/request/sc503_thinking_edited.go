@@ -1,0 +1,86 @@
+package request
+
+import (
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var thinkingEdited = rules.Rule{
+	ID: "SC503", Name: "thinking-edited", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "signed thinking whose text differs from another copy of it", Profiled: true,
+	Run: func(p *rules.Pass) {
+		var known map[session.Digest][]thought
+		for j := range p.Judged() {
+			if known == nil {
+				known = thoughts(p)
+			}
+			reportEdited(p, j, known)
+		}
+	},
+}
+
+// thought is one text that stands under a signature.
+type thought struct {
+	session.Place
+	text session.Digest
+}
+
+// thoughts are the different texts under every signature of the tree, each with
+// the first place where it stands.
+func thoughts(p *rules.Pass) map[session.Digest][]thought {
+	known := map[session.Digest][]thought{}
+	for _, s := range p.Subjects {
+		for i := range s.Items {
+			for _, b := range s.Items[i].Blocks {
+				same := func(t thought) bool { return t.text == b.Text }
+				if b.SignedThinking() && !slices.ContainsFunc(known[b.Signature], same) {
+					known[b.Signature] = append(known[b.Signature], thought{s.At(i), b.Text})
+				}
+			}
+		}
+	}
+	return known
+}
+
+// reportEdited names the thinking of the next request of which there is another
+// text. Where the other one is empty, this one is the original.
+func reportEdited(p *rules.Pass, j rules.Judged, known map[session.Digest][]thought) {
+	var others []session.Place
+	at := j.Spots(func(_ *session.Item, b *session.Block) bool {
+		edited := false
+		for _, t := range known[b.Signature] {
+			if b.SignedThinking() && t.text != b.Text && t.text != 0 {
+				edited = true
+				if other, heard := j.PlaceOf(t.Place); heard {
+					others = append(others, other)
+				}
+			}
+		}
+		return edited
+	})
+	if len(at) == 0 {
+		return
+	}
+	f := p.FindBlocks(j, at, rules.Said{})
+	if at[0].Item != latestAnswer(j.Subject) { // the text for the latest one is special
+		f.ProviderError = j.Profile.Error("SC502", rules.Said{Message: j.WireIndex(j.Profile, at[0].Item), Block: at[0].Block})
+	}
+	f.Related = others
+	f.Message = rules.Count(len(at), "block") + " of signed thinking " + rules.Verb(len(at), "says", "say") + " something else than another copy with the same signature: " +
+		"one of the two was edited, and only the original is accepted; leave it out of the request"
+	p.Report(f)
+}
+
+// latestAnswer is the last assistant item of the next request, -1 when there is
+// none.
+func latestAnswer(s *rules.Subject) int {
+	latest := -1
+	for i, it := range s.Sent() {
+		if it.Role == session.Assistant {
+			latest = i
+		}
+	}
+	return latest
+}

@@ -1,0 +1,34 @@
+package request
+
+import (
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var thinkingForeign = rules.Rule{
+	ID: "SC504", Name: "thinking-foreign", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "thinking or a call that another provider's model signed", Profiled: true, Wire: true,
+	Run: func(p *rules.Pass) {
+		for j := range p.Judged() {
+			at := j.Spots(func(it *session.Item, b *session.Block) bool {
+				return b.Signature != 0 && readsSignature(j.Profile, b.Kind) && rules.Foreign(j.Profile, it.Model)
+			})
+			if len(at) == 0 {
+				continue
+			}
+			f := p.FindBlocks(j, at, rules.Said{})
+			f.Message = rules.Count(len(at), "signature") + " " + rules.Verb(len(at), "is", "are") + " of a model of another provider (" +
+				rules.Quoted(j.Items[at[0].Item].Model) + "), which this one cannot verify"
+			f.Sent = "the turns without the foreign thinking"
+			if j.Profile.Sentinel != "" {
+				f.Sent = "the sentinel " + j.Profile.Sentinel + " in place of the foreign signature"
+			}
+			p.Report(f)
+		}
+	},
+}
+
+// readsSignature reports whether the API has signatures on blocks of this kind.
+func readsSignature(p *rules.Profile, kind session.BlockKind) bool {
+	return kind == session.ReasoningBlock || kind == session.CallBlock && p.Sentinel != ""
+}

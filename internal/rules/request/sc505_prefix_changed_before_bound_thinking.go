@@ -1,0 +1,80 @@
+package request
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var prefixChanged = rules.Rule{
+	ID: "SC505", Name: "prefix-changed-before-bound-thinking", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "a repair wrote messages before thinking that is bound to what precedes it", Profiled: true,
+	Run: func(p *rules.Pass) {
+		for j := range p.Judged() {
+			written := written(j.Subject)
+			if len(written) == 0 {
+				continue
+			}
+			at := j.Spots(func(it *session.Item, b *session.Block) bool {
+				return b.SignedThinking() && !rules.Foreign(j.Profile, it.Model)
+			})
+			at = slices.DeleteFunc(at, func(b rules.Spot) bool { return b.Item < written[0] })
+			if len(at) > 0 {
+				reportPrefix(p, j, written, at)
+			}
+		}
+	},
+}
+
+// written are the items of the next request that a repair wrote.
+func written(s *rules.Subject) []int {
+	var items []int
+	for i, it := range s.Sent() {
+		if it.Flags.Has(session.Synthetic) {
+			items = append(items, i)
+		}
+	}
+	return items
+}
+
+// freeThinking are the models of Claude before those that bind their thinking
+// (ANT-17); a version may stand between a model's number and a date or a tag.
+var freeThinking = regexp.MustCompile(
+	`claude-(instant|v?[123])\b|(opus|sonnet|haiku)-4\b|((opus|sonnet|haiku)-5(-[0-4])?|(fable|mythos)-5(-0)?)($|[@:]|-\d{6}|-[a-z])`)
+
+// mayBind reports whether a model may bind its thinking: every one does that is
+// not known to be too old.
+func mayBind(model string) bool {
+	return !freeThinking.MatchString(strings.ReplaceAll(strings.ToLower(model), ".", "-"))
+}
+
+// reportPrefix reports items that a repair wrote before signed thinking. Only a
+// model that binds its thinking refuses it; which one is asked next is not known
+// where the session names none.
+func reportPrefix(p *rules.Pass, j rules.Judged, written []int, at []rules.Spot) {
+	f := p.FindSent(j, slices.DeleteFunc(written, func(i int) bool { return i > at[len(at)-1].Item }), rules.Said{})
+	f.ProviderError = ""
+	models := []string{j.Model}
+	for _, b := range at {
+		if model := j.Items[b.Item].Model; model != "" {
+			models = append(models, model)
+		}
+	}
+	switch {
+	case slices.ContainsFunc(models, rules.BoundThinking.MatchString):
+		f.ProviderError = j.Profile.Error(p.Rule.ID, rules.Said{Message: j.WireIndex(j.Profile, at[0].Item), Block: at[0].Block})
+	case !slices.ContainsFunc(models, mayBind):
+		f.Severity = rules.Info
+	}
+	for _, b := range at {
+		f.Related = append(f.Related, j.At(b.Item))
+	}
+	f.Message = fmt.Sprintf("the history changes at item %d, where a repair wrote a message, and %s of signed thinking %s behind it; "+
+		"a model that binds its thinking refuses such a block unless the request sets prefix_mismatch_behavior to \"drop_block\" "+
+		"or leaves out all thinking behind item %d", f.Item, rules.Count(len(at), "block"), rules.Verb(len(at), "stands", "stand"), f.Item)
+	p.Report(f)
+}

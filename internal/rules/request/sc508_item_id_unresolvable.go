@@ -1,0 +1,26 @@
+package request
+
+import (
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var itemIDUnresolvable = rules.Rule{
+	ID: "SC508", Name: "item-id-unresolvable", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "ids of a server that was told to store nothing", Profiled: true, Wire: true,
+	Run: func(p *rules.Pass) {
+		for j := range p.Judged() {
+			if !j.Unstored {
+				continue
+			}
+			at := j.Spots(func(_ *session.Item, b *session.Block) bool { return b.ID != "" })
+			if len(at) == 0 {
+				continue
+			}
+			f := p.FindBlocks(j, at, rules.Said{ID: j.Block(at[0]).ID})
+			f.Message = rules.Count(len(at), "part") + " " + rules.Verb(len(at), "carries", "carry") + " an id of the provider's server, which was told to store nothing and cannot look it up"
+			f.Sent = "the items without the server's ids"
+			p.Report(f)
+		}
+	},
+}

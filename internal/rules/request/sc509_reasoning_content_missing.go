@@ -1,0 +1,66 @@
+package request
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var reasoningContentMissing = rules.Rule{
+	ID: "SC509", Name: "reasoning-content-missing", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "turns that call tools lack the reasoning that the provider wants back", Profiled: true, Wire: true,
+	Run: func(p *rules.Pass) {
+		for j := range p.Judged() {
+			thinks := thinks(j.Subject)
+			if thinks == session.No {
+				continue
+			}
+			var items []int
+			for i, it := range j.Sent() {
+				if it.Role == session.Assistant && len(it.Calls) > 0 && !it.Has(session.ReasoningBlock) {
+					items = append(items, i)
+				}
+			}
+			if len(items) == 0 {
+				continue
+			}
+			f := p.FindSent(j, items, rules.Said{})
+			f.Message = rules.Count(len(items), "turn") + " with tool calls " + rules.Verb(len(items), "has", "have") + " no reasoning, and the provider wants it back"
+			if thinks == session.Unsaid {
+				f.Severity = rules.Warning
+				f.Message += " while its model thinks; the session does not say whether it does"
+			}
+			f.Sent = "an empty reasoning_content in these turns"
+			p.Report(f)
+		}
+	},
+}
+
+// The models that always think, and those of the others that never do, by their
+// names. Their later versions (v3.1, k2.5) do both.
+var (
+	thinkingModel = regexp.MustCompile(`deepseek-r1|-reasoner|-thinking`)
+	plainModel    = regexp.MustCompile(`deepseek-(chat|coder|v2)|(deepseek-v3|kimi-k2)($|[^.\d])`)
+)
+
+// thinks says whether the next request is made with thinking: as the session
+// says, else as the name of its model tells, else as its other turns show.
+func thinks(s *rules.Subject) session.Tristate {
+	model := strings.ToLower(s.Model)
+	switch {
+	case s.Thinking != session.Unsaid:
+		return s.Thinking
+	case thinkingModel.MatchString(model):
+		return session.Yes
+	case plainModel.MatchString(model):
+		return session.No
+	}
+	for i := range s.Items {
+		if s.Items[i].Has(session.ReasoningBlock) {
+			return session.Yes
+		}
+	}
+	return session.Unsaid
+}

@@ -1,0 +1,48 @@
+package request
+
+import (
+	"fmt"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// The longest side of an image that Anthropic takes, in pixels, alone and in a
+// request with more than manyImages (provider-rules.md ANT-23).
+const (
+	longestSide       = 8000
+	longestSideOfMany = 2000
+	manyImages        = 20
+)
+
+var imageDimensions = rules.Rule{
+	ID: "SC601", Name: "image-dimensions", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "an image has more pixels a side than the provider takes", Profiled: true, Wire: true,
+	Run: func(p *rules.Pass) {
+		for j := range p.Judged() {
+			limit, among := longestSide, ""
+			if len(images(j.Subject)) > manyImages {
+				limit, among = longestSideOfMany, fmt.Sprintf(" in a request with more than %d images", manyImages)
+			}
+			at := j.Spots(func(_ *session.Item, b *session.Block) bool { return isImage(b) && max(b.Width, b.Height) > limit })
+			if len(at) == 0 {
+				continue
+			}
+			f := p.FindBlocks(j, at, rules.Said{N: limit})
+			if limit == longestSideOfMany {
+				f.ProviderError = j.Profile.Error("SC601 many", rules.Said{Message: j.WireIndex(j.Profile, at[0].Item), Block: at[0].Block, N: limit})
+			}
+			f.Message = fmt.Sprintf("%s %s more than the %d pixels a side that the provider takes%s",
+				rules.Count(len(at), "image"), rules.Verb(len(at), "has", "have"), limit, among)
+			f.Sent = "the images scaled down"
+			p.Report(f)
+		}
+	},
+}
+
+// images are the places of the images in the next request.
+func images(s *rules.Subject) []rules.Spot {
+	return s.Spots(func(_ *session.Item, b *session.Block) bool { return isImage(b) })
+}
+
+func isImage(b *session.Block) bool { return b.Kind == session.MediaBlock && b.Name == "image" }

@@ -1,0 +1,28 @@
+package request
+
+import (
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+var mediaInWrongPlace = rules.Rule{
+	ID: "SC603", Name: "media-in-wrong-place", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "a tool result holds media that the provider takes from the user only", Profiled: true, Wire: true,
+	Run: func(p *rules.Pass) {
+		for j := range p.Judged() {
+			at := j.Spots(func(it *session.Item, b *session.Block) bool {
+				return it.Role == session.Tool && b.Kind == session.MediaBlock && slices.Contains(j.Profile.NotInResults, b.Name)
+			})
+			if len(at) == 0 {
+				continue
+			}
+			f := p.FindBlocks(j, at, rules.Said{})
+			f.Message = rules.Count(len(at), "part") + " of tool results " + rules.Verb(len(at), "is", "are") + " media (" + rules.Quoted(j.Block(at[0]).Name) +
+				") that the provider takes in messages of the user only"
+			f.Sent = "the media in a message of the user, behind all results of the turn"
+			p.Report(f)
+		}
+	},
+}

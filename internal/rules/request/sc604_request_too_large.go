@@ -1,0 +1,29 @@
+package request
+
+import (
+	"fmt"
+
+	"github.com/sessctl/sessctl/internal/rules"
+)
+
+var requestTooLarge = rules.Rule{
+	ID: "SC604", Name: "request-too-large", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "the next request is larger than the provider takes", Profiled: true,
+	Run: func(p *rules.Pass) {
+		for j := range p.Judged() {
+			var size int64
+			for _, it := range j.Sent() {
+				size += it.Size
+			}
+			if size <= j.Profile.MaxBytes {
+				continue
+			}
+			f := p.FindSession(j.Session)
+			f.Profile = j.Profile
+			f.ProviderError = j.Profile.Error(p.Rule.ID, rules.Said{})
+			f.Message = fmt.Sprintf("the next request holds about %.1f MB of texts and media, and the provider takes %d MB; compact the conversation",
+				float64(size)/(1<<20), j.Profile.MaxBytes>>20)
+			p.Report(f)
+		}
+	},
+}

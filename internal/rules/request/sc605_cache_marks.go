@@ -1,0 +1,29 @@
+package request
+
+import (
+	"fmt"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// mostCacheMarks is how many marks for the prompt cache Anthropic takes in a
+// request (provider-rules.md ANT-24).
+const mostCacheMarks = 4
+
+var cacheMarks = rules.Rule{
+	ID: "SC605", Name: "cache-marks", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "more marks for the prompt cache than the provider takes", Profiled: true, Wire: true,
+	Run: func(p *rules.Pass) {
+		for j := range p.Judged() {
+			at := j.Spots(func(_ *session.Item, b *session.Block) bool { return b.Cached })
+			if len(at) <= mostCacheMarks {
+				continue
+			}
+			f := p.FindBlocks(j, at[:len(at)-mostCacheMarks], rules.Said{N: len(at)})
+			f.Message = fmt.Sprintf("the next request holds %d marks for the prompt cache, and the provider takes %d", len(at), mostCacheMarks)
+			f.Sent = fmt.Sprintf("the last %d marks only", mostCacheMarks)
+			p.Report(f)
+		}
+	},
+}
