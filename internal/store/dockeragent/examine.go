@@ -25,7 +25,7 @@ var filled = map[string][]string{
 func (s *schema) examine(ctx context.Context, db *sqlite.DB) error {
 	keys, err := db.ForeignKeys(ctx)
 	if err != nil {
-		return err
+		return db.Explain(err)
 	}
 	for _, table := range []string{tableSessions, tableItems} {
 		if len(s.columns[table]) == 0 {

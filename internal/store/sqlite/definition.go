@@ -44,7 +44,7 @@ func (db *DB) Definition(ctx context.Context, table string) (d Definition, err e
 		return err
 	}, `select name, type, coalesce(dflt_value, ''), "notnull", hidden > 1, pk > 0 from pragma_table_xinfo(?)`, table)
 	if err != nil {
-		return d, err
+		return d, db.Explain(err)
 	}
 	err = db.each(ctx, func(scan func(...any) error) error {
 		var name, column string
@@ -58,7 +58,7 @@ func (db *DB) Definition(ctx context.Context, table string) (d Definition, err e
 	}, `select l.name, coalesce(i.name, 'an expression') from pragma_index_list(?) l, pragma_index_info(l.name) i
 		where l."unique" and l.origin <> 'pk' order by l.name, i.seqno`, table)
 	if err != nil {
-		return d, err
+		return d, db.Explain(err)
 	}
 	return d, db.Explain(db.QueryRow(ctx, "select sql from sqlite_schema where type = 'table' and name = ?", table).Scan(&d.SQL))
 }
@@ -86,9 +86,9 @@ func (db *DB) ForeignKeys(ctx context.Context) (keys []ForeignKey, err error) {
 func (db *DB) each(ctx context.Context, fn func(scan func(...any) error) error, query string, args ...any) (err error) {
 	rows, err := db.Query(ctx, query, args...)
 	if err != nil {
-		return db.Explain(err)
+		return err
 	}
-	defer func() { err = db.Explain(errors.Join(err, rows.Close())) }()
+	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		if err := fn(rows.Scan); err != nil {
 			return err

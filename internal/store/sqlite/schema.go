@@ -20,24 +20,16 @@ func (db *DB) Columns(ctx context.Context) (map[string][]string, error) {
 	return columns, db.Explain(err)
 }
 
-func (db *DB) columns(ctx context.Context) (_ map[string][]string, err error) {
+func (db *DB) columns(ctx context.Context) (map[string][]string, error) {
+	columns := map[string][]string{}
 	// Virtual tables have no root page; asking for their columns would run
 	// the code of their module.
-	rows, err := db.Query(ctx, `select t.name, c.name from sqlite_schema t, pragma_table_info(t.name) c
-		where t.type = 'table' and t.rootpage > 0`)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	columns := map[string][]string{}
-	for rows.Next() {
+	return columns, db.each(ctx, func(scan func(...any) error) error {
 		var table, column string
-		if err := rows.Scan(&table, &column); err != nil {
-			return nil, err
-		}
+		err := scan(&table, &column)
 		columns[table] = append(columns[table], column)
-	}
-	return columns, rows.Err()
+		return err
+	}, `select t.name, c.name from sqlite_schema t, pragma_table_info(t.name) c where t.type = 'table' and t.rootpage > 0`)
 }
 
 // RowID is the name by which SQL reaches the rowids of a table: a column of the

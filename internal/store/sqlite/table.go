@@ -121,19 +121,11 @@ func (db *DB) Unscanned(ctx context.Context) (faults []session.Fault, err error)
 }
 
 func (db *DB) ordinaryTables(ctx context.Context) (names []string, err error) {
-	rows, err := db.Query(ctx, "select name from pragma_table_list where schema = 'main' and type = 'table' and not wr and name <> 'sqlite_schema'")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		names = append(names, name)
-	}
-	return names, rows.Err()
+	err = db.each(ctx, func(scan func(...any) error) error {
+		names = append(names, "")
+		return scan(&names[len(names)-1])
+	}, "select name from pragma_table_list where schema = 'main' and type = 'table' and not wr and name <> 'sqlite_schema'")
+	return names, err
 }
 
 // errOrder is damage that SQLite follows without noticing: a page that lies in

@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,25 +11,19 @@ import (
 
 // Triggers are the triggers of the database but for a runtime's own, by their names.
 func (db *DB) Triggers(ctx context.Context, own ...string) (list []session.Trigger, err error) {
-	rows, err := db.Query(ctx, "select name, tbl_name, coalesce(sql, '') from sqlite_schema where type = 'trigger' order by name")
-	if err != nil {
-		return nil, db.Explain(err)
-	}
-	defer func() { err = errors.Join(err, db.Explain(rows.Close())) }()
-	for rows.Next() {
+	err = db.each(ctx, func(scan func(...any) error) error {
 		var t session.Trigger
 		var sql string
-		if err := rows.Scan(&t.Name, &t.Table, &sql); err != nil {
-			return nil, db.Explain(err)
-		}
+		err := scan(&t.Name, &t.Table, &sql)
 		if m := triggerHead.FindStringSubmatch(sql); m != nil {
 			t.When = strings.ToLower(strings.Join(strings.Fields(m[1]+" "+m[2]), " "))
 		}
 		if !slices.Contains(own, t.Name) {
 			list = append(list, t)
 		}
-	}
-	return list, db.Explain(rows.Err())
+		return err
+	}, "select name, tbl_name, coalesce(sql, '') from sqlite_schema where type = 'trigger' order by name")
+	return list, db.Explain(err)
 }
 
 // triggerHead is what a trigger begins with: SQLite stores the first two words itself.
