@@ -59,6 +59,9 @@ func (t Text) String() string {
 	return b.String()
 }
 
+// And is a text with more behind it.
+func (t Text) And(more ...Span) Text { return append(t[:len(t):len(t)], more...) }
+
 // Gap begins something else: a screen shows an empty line. Pages have one between
 // all their parts anyway.
 type Gap struct{}

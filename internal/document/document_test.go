@@ -3,6 +3,7 @@ package document_test
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -179,6 +180,20 @@ func TestAReferenceOfGitHubIsText(t *testing.T) {
 	for in, want := range map[string]string{"see GH-26": `see GH-<!-- -->26`, "gh-1": "gh-<!-- -->1", "GH-x a-1": "GH-x a-1"} {
 		if got := printed(t, "markdown", 80, document.Document{document.Paragraph(document.Words(in))}); got != want+"\n" {
 			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
+}
+
+// A new form is to cost no more than these: docs/architecture.md, Documents.
+func TestAPrinterIsSmall(t *testing.T) {
+	const most = 250
+	for _, file := range []string{"text.go", "markdown.go", "mermaid.go"} {
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lines := bytes.Count(source, []byte("\n")); lines > most {
+			t.Errorf("%s has %d lines, more than %d", file, lines, most)
 		}
 	}
 }

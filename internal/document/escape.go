@@ -82,6 +82,54 @@ func longestRun(text string, of byte) int {
 	return longest
 }
 
+// inline is running text as Markdown.
+func inline(t Text) string {
+	var b strings.Builder
+	for _, s := range t {
+		b.WriteString(s.markdown())
+	}
+	return b.String()
+}
+
+func (s *Span) markdown() string {
+	switch s.Role {
+	case Strong:
+		return "**" + escaped(s.Text) + "**"
+	case Emphasis:
+		return "*" + escaped(s.Text) + "*"
+	case Name, Code, Place:
+		return span(s.Text)
+	case Link:
+		return "[" + escaped(s.Text) + "](" + s.URL + ")"
+	case Marked:
+		return s.Text
+	}
+	return escaped(s.Text)
+}
+
+// inCell is text in a cell of a table, where the ends of lines become breaks. A vertical
+// bar would end the cell, and a code span has no escape for it that all renderers know.
+func inCell(t Text) string {
+	var b strings.Builder
+	for _, s := range t {
+		if s.Role == Code && strings.Contains(s.Text, "|") {
+			b.WriteString("<code>" + escaped(s.Text) + "</code>")
+			continue
+		}
+		lines := []string{s.Text}
+		if strings.ContainsAny(s.Text, "\r\n\t") && s.Role == Plain {
+			lines = ui.Paragraphs(s.Text)
+		}
+		for i, line := range lines {
+			if i > 0 {
+				b.WriteString("<br>")
+			}
+			b.WriteString((&Span{s.Role, line, s.URL}).markdown())
+		}
+	}
+	return b.String()
+}
+
 // mermaidText is text that a diagram shows as it is: what may mean something to Mermaid
 // becomes the number of its character, as does the word that ends a block.
 func mermaidText(text string) string {

@@ -100,7 +100,11 @@ func (p *Page) block(b Block) {
 		if b.Severity.Text != "" {
 			head = append(Text{b.Severity, {Text: " "}}, head...)
 		}
-		p.item(&Item{Text: head.And(b.Message...), Below: []Block{texts(b.Consequences)}})
+		var leads List
+		for _, c := range b.Consequences {
+			leads = append(leads, Item{Text: c})
+		}
+		p.item(&Item{Text: head.And(b.Message...), Below: []Block{leads}})
 	case Changes:
 		for i := range b {
 			p.change(&b[i])
@@ -114,17 +118,6 @@ func (p *Page) block(b Block) {
 		p.WriteString(code.String())
 		p.line("```")
 	}
-}
-
-// And is a text with more behind it.
-func (t Text) And(more ...Span) Text { return append(t[:len(t):len(t)], more...) }
-
-func texts(list []Text) List {
-	var items List
-	for _, t := range list {
-		items = append(items, Item{Text: t})
-	}
-	return items
 }
 
 // line prints a line inside the lists that are open.
@@ -210,52 +203,4 @@ func (p *Page) source(s Source) {
 	}
 	p.line(fence)
 	p.line("")
-}
-
-// inline is running text as Markdown.
-func inline(t Text) string {
-	var b strings.Builder
-	for _, s := range t {
-		b.WriteString(s.markdown())
-	}
-	return b.String()
-}
-
-func (s *Span) markdown() string {
-	switch s.Role {
-	case Strong:
-		return "**" + escaped(s.Text) + "**"
-	case Emphasis:
-		return "*" + escaped(s.Text) + "*"
-	case Name, Code, Place:
-		return span(s.Text)
-	case Link:
-		return "[" + escaped(s.Text) + "](" + s.URL + ")"
-	case Marked:
-		return s.Text
-	}
-	return escaped(s.Text)
-}
-
-// inCell is text in a cell of a table, where the ends of lines become breaks. A vertical
-// bar would end the cell, and a code span has no escape for it that all renderers know.
-func inCell(t Text) string {
-	var b strings.Builder
-	for _, s := range t {
-		if s.Role == Code && strings.Contains(s.Text, "|") {
-			b.WriteString("<code>" + escaped(s.Text) + "</code>")
-			continue
-		}
-		lines := []string{s.Text}
-		if strings.ContainsAny(s.Text, "\r\n\t") && s.Role == Plain {
-			lines = ui.Paragraphs(s.Text)
-		}
-		for i, line := range lines {
-			if i > 0 {
-				b.WriteString("<br>")
-			}
-			b.WriteString((&Span{s.Role, line, s.URL}).markdown())
-		}
-	}
-	return b.String()
 }
