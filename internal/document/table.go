@@ -1,6 +1,7 @@
 package document
 
 import (
+	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -56,26 +57,41 @@ func (l *lines) table(t Table) {
 	}
 }
 
-// fit makes the rows as wide as the screen: the cells of columns that give way are
-// shortened to what the others leave.
+// fit makes the rows as wide as the screen: the cells of a column that gives way are
+// shortened to what the others leave. Columns that lose their beginnings leave a quarter of
+// the screen to one that is broken.
 func fit(columns []Column, rows [][]string, width int) {
+	const least, leastTail = 16, 6
+	broken := slices.ContainsFunc(columns, func(c Column) bool { return c.Give == Break })
 	for i, c := range columns {
 		if c.Give == Keep {
 			width -= widest(c.Name, rows, i) + len(step)
 		}
 	}
-	const least = 16
-	width = max(width, least)
+	tails, rest := max(width, least), max(width, least)
+	if broken {
+		for tails = width / 4; ; tails-- {
+			rest = width
+			for i, c := range columns {
+				if c.Give == Tail {
+					rest -= min(widest(c.Name, rows, i), tails) + len(step)
+				}
+			}
+			if rest >= width/4 || tails <= leastTail {
+				break
+			}
+		}
+	}
 	for i, c := range columns {
 		for _, row := range rows {
 			switch c.Give {
 			case Keep:
 			case Cut:
-				row[i] = ui.Truncate(row[i], width)
+				row[i] = ui.Truncate(row[i], rest)
 			case Tail:
-				row[i] = ui.Tail(row[i], width)
+				row[i] = ui.Tail(row[i], tails)
 			case Break:
-				row[i] = strings.Join(ui.Wrap(row[i], width), "\n")
+				row[i] = strings.Join(ui.Wrap(row[i], max(rest, least)), "\n")
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/branch"
+	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/ui"
 	"github.com/sessctl/sessctl/internal/view"
 )
@@ -122,29 +123,31 @@ func visibilityCount(v *view.Visibility) string {
 	return fmt.Sprintf("%s, %s", total, ui.Count(len(v.Viewers), "viewer"))
 }
 
-// holderTable are who held which tokens: headings and rows.
-func holderTable(v *view.Visibility) (names []string, rows [][]string) {
+// holderTable is who held which tokens.
+func holderTable(v *view.Visibility) document.Table {
 	runs := map[string]bool{}
 	for i := range v.Holders {
 		runs[v.Holders[i].Invocation] = true
 	}
+	table := document.Table{Columns: []document.Column{
+		{Name: "agent", Give: document.Tail}, {Name: "branch", Give: document.Tail}, {Name: "tokens", Give: document.Tail}, {Name: "sees what these said", Give: document.Break},
+	}}
 	for i := range v.Holders {
 		h := &v.Holders[i]
 		tokens := "none computed"
 		if h.Tokens != nil {
 			tokens = view.SetWords(h.Tokens)
 		}
-		row := []string{ui.Clean(h.Agent), ui.Clean(view.Label(h.Branch)), tokens, ui.Clean(strings.Join(h.Sees, ", "))}
+		row := cells(h.Agent, view.Label(h.Branch), tokens, strings.Join(h.Sees, ", "))
 		if len(runs) > 1 {
-			row = append([]string{ui.Clean(h.Invocation)}, row...)
+			row = append(cells(h.Invocation), row...)
 		}
-		rows = append(rows, row)
+		table.Rows = append(table.Rows, row)
 	}
-	names = []string{"agent", "branch", "tokens", "sees what these said"}
 	if len(runs) > 1 {
-		names = append([]string{"run"}, names...)
+		table.Columns = append([]document.Column{{Name: "run", Give: document.Tail}}, table.Columns...)
 	}
-	return names, rows
+	return table
 }
 
 // letters names a viewer in a matrix: A to Z, AA, AB.

@@ -20,31 +20,28 @@ func visibilityPage(v *view.View, full bool) document.Document {
 	for _, said := range asked.Remarks(v.Store) {
 		doc = append(doc, say(said))
 	}
-	var table document.Table
-	var names []string
 	if len(asked.Holders) > 0 {
-		var rows [][]string
-		names, rows = holderTable(asked)
-		for _, row := range rows {
-			table.Rows = append(table.Rows, plainCells(row))
-		}
-	} else {
-		events := newVisibilityTable(asked)
-		if !asked.Single {
-			doc = append(doc, viewerList(events))
-		}
-		names = append(events.names(), "text")
-		for i := range asked.Events {
-			e := &asked.Events[i]
-			about := ui.Excerpt(e.About(), document.Columns)
-			if full {
-				about = e.About()
-			}
-			table.Rows = append(table.Rows, plainCells(append(events.row(e), about)))
-		}
+		return append(doc, holderTable(asked), say(visibilityCount(asked)))
 	}
-	for _, name := range names {
+	events := newVisibilityTable(asked)
+	if !asked.Single {
+		doc = append(doc, viewerList(events))
+	}
+	var table document.Table
+	for _, name := range append(events.names(), "text") {
 		table.Columns = append(table.Columns, document.Column{Name: name})
+	}
+	for i := range asked.Events {
+		e := &asked.Events[i]
+		about := ui.Excerpt(e.About(), document.Columns)
+		if full {
+			about = e.About()
+		}
+		var row []document.Text
+		for _, cell := range append(events.row(e), about) {
+			row = append(row, words(cell))
+		}
+		table.Rows = append(table.Rows, row)
 	}
 	return append(doc, table, say(visibilityCount(asked)))
 }
@@ -59,14 +56,6 @@ func viewerList(table *visibilityTable) document.List {
 		})
 	}
 	return append(list, entry(strings.Join(table.legend(), ", ")))
-}
-
-func plainCells(row []string) []document.Text {
-	list := make([]document.Text, len(row))
-	for i, cell := range row {
-		list[i] = words(cell)
-	}
-	return list
 }
 
 // visibilityDiagram is a sequence diagram: branches are its participants, and an event is

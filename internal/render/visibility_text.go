@@ -22,7 +22,7 @@ func (t *viewText) visibility() {
 	switch {
 	case len(v.Events) == 0: // nothing is stored, or nothing in dispute
 	case len(v.Holders) > 0:
-		t.holders()
+		t.add(holderTable(v))
 	case v.Single:
 		t.events(table)
 	default:
@@ -90,45 +90,6 @@ func (t *viewText) legend(table *visibilityTable) {
 		list.Rows = append(list.Rows, append(row, words(sees(v, viewer))))
 	}
 	t.add(list)
-}
-
-// holders prints the distribution of tokens.
-func (t *viewText) holders() {
-	names, rows := holderTable(t.v.Visibility)
-	widths := holderWidths(names, rows, t.width)
-	print := func(row []string) {
-		first := ""
-		for i, w := range widths {
-			first += ui.Pad(ui.Tail(row[i], w), w) + columnGap
-		}
-		rest := strings.Repeat(" ", lipgloss.Width(first))
-		for _, l := range strings.Split(strings.TrimSuffix(ui.Hang(first, rest, row[len(widths)], t.width), "\n"), "\n") {
-			t.out.WriteString(strings.TrimRight(l, " ") + "\n")
-		}
-	}
-	print(names)
-	for _, row := range rows {
-		print(row)
-	}
-}
-
-// holderWidths fit all columns but the last one, which is wrapped into what they
-// leave.
-func holderWidths(names []string, rows [][]string, width int) []int {
-	widths := make([]int, len(names)-1)
-	for most := width / 4; ; most-- {
-		sum := 0
-		for i := range widths {
-			widths[i] = lipgloss.Width(names[i])
-			for _, row := range rows {
-				widths[i] = min(max(widths[i], lipgloss.Width(row[i])), most)
-			}
-			sum += widths[i] + len(columnGap)
-		}
-		if width-sum >= width/4 || most <= len("branch") {
-			return widths
-		}
-	}
 }
 
 // events prints the table of events, where a sub-session begins and ends, and what
