@@ -143,6 +143,15 @@ func Choose(known []Known, name string) (Known, error) {
 			return Known{}, ambiguous(found, name)
 		}
 	}
+	var shared []Known
+	for _, k := range known {
+		if name != "" && strings.HasSuffix(k.ID, "/"+name) {
+			shared = append(shared, k)
+		}
+	}
+	if len(shared) > 1 {
+		return Known{}, sharedID(shared, name)
+	}
 	return Known{}, unknown(known, name)
 }
 

@@ -22,6 +22,8 @@ func known() []view.Known {
 		{Store: "a.db", ID: "9bd7326a-4444", Title: "README review", Created: day(1), Root: true},
 		{Store: "a.db", ID: "9bd7326a-4444-5", Title: "A longer id", Created: day(1), Root: true},
 		{Store: "b.db", ID: "77aa0000-6666", Title: "Elsewhere", Created: day(2), Root: true},
+		{Store: "b.db", ID: "shop/ann/cart-of-a-day", Title: "Hers", Created: day(2)},
+		{Store: "b.db", ID: "expert/ann/cart-of-a-day", Title: "Of a tool", Created: day(1)},
 		{Store: "b.db", ID: "-5", Title: "An id like a number", Created: day(1)},
 	}
 }
@@ -42,6 +44,11 @@ func TestChoose(t *testing.T) {
 		{name: "1f", problem: []string{`2 sessions begin with "1f"`, "1f0c9e2a-3 (2026-02-05 \"The same start\"), 1f0c9e2a-1 (2026-02-03"}},
 		{name: "1f0d", problem: []string{`no session "1f0d"`, "nearest: 1f0c9e2a-3 "}},
 		{name: "readme", problem: []string{`no session "readme"`, "nearest: 9bd7326a"}},
+		{name: "cart-of-a-day", problem: []string{
+			`2 sessions have the id "cart-of-a-day"`, `shop/ann/cart-of-a-day (2026-02-02 "Hers"), expert/ann/cart-of-a-day (`,
+		}},
+		{name: "expert/ann/cart-of-a-day", want: "expert/ann/cart-of-a-day"},
+		{name: "day", problem: []string{`no session "day"`}},
 		{name: "-5", want: "-5"}, // an id wins over a number
 		{name: "", problem: []string{`no session ""`}},
 		{name: "\x1b[2J", problem: []string{`no session "\x1b[2J"`}},

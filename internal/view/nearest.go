@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +36,13 @@ func ambiguous(found []Known, name string) error {
 	}
 	slices.SortStableFunc(found, newer)
 	return problem.New(problem.Usage, "Type more of the id: "+nameAll(found, longestStart(found)), "%d sessions begin with %q", len(found), name)
+}
+
+// sharedID says which sessions have an id that several owners gave, and how each is
+// called: by all of its key.
+func sharedID(found []Known, name string) error {
+	slices.SortStableFunc(found, newer)
+	return problem.New(problem.Usage, "Name one of them in full: "+nameAll(found, math.MaxInt), "%d sessions have the id %q", len(found), name)
 }
 
 // longestStart is the number of bytes after which all ids differ, at least eight.
