@@ -55,6 +55,18 @@ func TestWhatComesBeforeBranches(t *testing.T) {
 	}
 }
 
+func TestOpenScopes(t *testing.T) {
+	open := branch.ReaderOf("path", branch.Path{OpenScopes: true})
+	for _, c := range []struct {
+		viewer, event string
+		visible       bool
+	}{{"", "", true}, {"a", "", true}, {"a", "a", true}, {"a", "b", false}, {"", "a", false}} {
+		if got, _ := open.Visible(branch.Viewer{Scope: c.viewer}, branch.Event{Scope: c.event}); got != c.visible {
+			t.Errorf("scope %q seen from %q: %t", c.event, c.viewer, got)
+		}
+	}
+}
+
 func TestModelsByName(t *testing.T) {
 	byLabel := map[string]bool{"path": true, "raw-prefix": true, "tokens": true, "forks": true, "session": false}
 	if len(byLabel) != len(branch.Models) {
@@ -82,7 +94,7 @@ func TestReaderOfAStore(t *testing.T) {
 		{"session", false, branch.Session{}},
 		{"", false, branch.Session{}},
 	} {
-		got := branch.ReaderOf(c.model, c.hides)
+		got := branch.ReaderOf(c.model, branch.Path{HidesToolRuns: c.hides})
 		path, _ := got.(branch.Path)
 		if reflect.TypeOf(got) != reflect.TypeOf(c.want) || path.HidesToolRuns != c.hides && c.model == "path" {
 			t.Errorf("reader of %q, %t: %#v, want %#v", c.model, c.hides, got, c.want)

@@ -10,10 +10,15 @@ type Path struct {
 	// HidesToolRuns: what a tool's own run said is seen by that run only, as in
 	// the newest adk-python. adk-go has no such filter.
 	HidesToolRuns bool
+	// OpenScopes: what has no isolation scope is seen in every scope, as in adk-js.
+	OpenScopes bool
 }
 
 // Visible reports Child, Sibling and Unrelated for what is hidden.
 func (p Path) Visible(viewer Viewer, event Event) (bool, Reason) {
+	if p.OpenScopes && event.Scope == "" {
+		event.Scope = viewer.Scope
+	}
 	return judge(viewer, event, p.sees)
 }
 

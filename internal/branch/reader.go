@@ -11,15 +11,14 @@ func ByLabel(model string) bool {
 }
 
 // ReaderOf is the model of a store's own reader, by the facts of the store: a store
-// that names no model shows an agent all of its session. It is not for several
-// goroutines at once.
-func ReaderOf(model string, hidesToolRuns bool) Model {
+// that names no model shows an agent all of its session. A reader of paths is the given
+// one. It is not for several goroutines at once.
+func ReaderOf(model string, paths Path) Model {
 	switch m := Find(model).(type) {
 	case nil:
 		return Session{}
 	case Path:
-		m.HidesToolRuns = hidesToolRuns
-		return m
+		return paths
 	case Tokens:
 		m.read = map[string]Label{}
 		return m

@@ -149,7 +149,7 @@ func (d *desk) move(e session.Edit) error {
 	}
 	taken.moved = true
 	home := from.Value.(*entry).home
-	taken.came = taken.came || home != to && home.Timed
+	taken.came = taken.came || home != to && home.Tick > 0
 	if taken.Role != session.Tool || home != to {
 		return d.put(taken, to, e.After)
 	}

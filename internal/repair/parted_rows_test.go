@@ -3,6 +3,7 @@ package repair
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -72,7 +73,7 @@ func TestResultsThatBecomeRows(t *testing.T) {
 // item the time of its place.
 func TestTimesFollowPlaces(t *testing.T) {
 	tree := treetest.Tree(t, "P\n  user pos=10 at=7\n  root c1() pos=20 at=8\n  user pos=21 at=9")
-	tree.Root().Timed = true
+	tree.Root().Tick = time.Microsecond
 	before := tree.Root().Items
 	d := newDesk(tree, nil)
 	call := session.CallRef{Ref: tree.Root().ItemRef(1), ID: "c1"}

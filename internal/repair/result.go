@@ -79,7 +79,7 @@ func (b *bench) finished(faults map[string][]session.Fault) *session.Session {
 		// change as can.
 		row := session.Ref{Table: it.Table, Key: it.Key}.Row()
 		odd := slices.ContainsFunc(faults[row], ofPosition) || it.Position == math.MaxInt64
-		stays := (!e.moved || e.came && b.Timed) && !odd
+		stays := (!e.moved || e.came && b.Tick > 0) && !odd
 		if b.touched && (!stays || it.Position <= last) {
 			b.place(&it, last+1)
 			if odd {
@@ -96,8 +96,8 @@ func ofPosition(f session.Fault) bool { return f.Field == session.FieldPosition 
 
 // place gives an item another position, and another time where that is the same.
 func (b *bench) place(it *session.Item, position int64) {
-	if b.Timed && !it.Time.IsZero() {
-		it.Time = it.Time.Add(time.Duration(position-it.Position) * time.Microsecond)
+	if !it.Time.IsZero() {
+		it.Time = it.Time.Add(time.Duration(position-it.Position) * b.Tick)
 	}
 	it.Position = position
 }

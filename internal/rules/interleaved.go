@@ -15,7 +15,7 @@ type turnBack struct{ Item, before int }
 // nil where nothing proves that there were two.
 func (s *Subject) Interleaved() []turnBack {
 	turns := s.turnsBack()
-	if len(turns) < 2 || !s.Timed && !s.wentBack(turns) {
+	if len(turns) < 2 || s.Tick == 0 && !s.wentBack(turns) {
 		return nil
 	}
 	return turns

@@ -55,6 +55,20 @@ P
 			want: `SC711 warning P.1`,
 		},
 		{
+			name: "a store that does not say which version wrote it",
+			store: func(s *session.Store) {
+				raw(s)
+				s.PrefixUntold = true
+			},
+			tree: `
+P
+  user
+  agent_1 branch=p.agent_1
+  agent_10 branch=p.agent_10`,
+			want: `SC722 info P.1 see P.2`,
+			says: "the store does not say which version wrote these",
+		},
+		{
 			name: "a store that never had such readers",
 			tree: `
 P

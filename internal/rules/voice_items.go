@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -20,11 +21,14 @@ func (p *Pass) shown(s *Subject, who Voice, of []int, own int) []int {
 	for i := range s.Items {
 		it := &s.Items[i]
 		if of[i] != own {
-			if p.Store.ForeignText && it.Kind == session.Message && !it.OnWire() {
-				continue
+			if p.Store.ForeignText && it.Kind == session.Message && !it.OnWire() && !it.Flags.Has(session.Compacted) {
+				continue // what a summary stands for says where the tail starts
 			}
 			if of[i] < 0 && it.Answers() && own > 0 {
 				continue // of nobody's call: the first voice tells of it
+			}
+			if of[i] >= 0 && p.Store.ForeignText && p.Store.GathersResults && it.Answers() && it.Agent == "" {
+				continue // what the user answered to another's call is no text, and goes with that call
 			}
 			if seen, _ := model.Visible(viewer, EventOf(s.Session, i)); !seen && it.Kind != session.Summary {
 				continue
@@ -36,8 +40,11 @@ func (p *Pass) shown(s *Subject, who Voice, of []int, own int) []int {
 }
 
 // Reader is the model by which the store's own reader shows events.
-func (p *Pass) Reader() branch.Model {
-	return branch.ReaderOf(p.Store.BranchModel, p.Store.HidesToolRuns)
+func (p *Pass) Reader() branch.Model { return ReaderOf(p.Store, p.Store.BranchModel) }
+
+// ReaderOf is a model of visibility as the readers of a store have it.
+func ReaderOf(st *session.Store, model string) branch.Model {
+	return branch.ReaderOf(model, branch.Path{HidesToolRuns: st.HidesToolRuns, OpenScopes: st.OpenScopes})
 }
 
 // EventOf is an item as models of branches see it.
@@ -89,7 +96,7 @@ func (p *Pass) listener(s *Subject, at, of []int, own int, sketched bool) *Subje
 	for n, i := range at {
 		heard.Items[n] = s.Items[i]
 		if (p.Store.ForeignText || sketched) && of[i] >= 0 && of[i] != own {
-			retell(&heard.Items[n])
+			retell(&heard.Items[n], &p.Store.Retells)
 		}
 		if it := &heard.Items[n]; it.Kind == session.Summary && it.KeptFrom > 0 {
 			it.KeptFrom = int64(s.keptIn(at, it.KeptFrom))
@@ -119,9 +126,13 @@ func (s *Subject) keptIn(at []int, kept int64) int {
 
 // retell makes of an item what it is for somebody else: a text of the user. Calls
 // and results in it need nobody's answer any more.
-func retell(it *session.Item) {
+func retell(it *session.Item, how *session.Retelling) {
 	if it.Body != nil {
-		it.Body = &session.Body{Text: told(it), Raw: it.Body.Raw}
+		thoughts := ""
+		if how.Thoughts {
+			thoughts = it.Body.Reasoning
+		}
+		it.Body = &session.Body{Text: told(it, how), Reasoning: thoughts, Raw: it.Body.Raw}
 	}
 	it.Role, it.Agent, it.Model = session.User, "", ""
 	it.Text = session.Digest(cmp.Or(it.Text, it.Meaning))
@@ -130,8 +141,9 @@ func retell(it *session.Item) {
 }
 
 // told is what ADK makes of what another agent said (adk-python contents.py, adk-go
-// contents_processor.go). Thoughts are left out.
-func told(it *session.Item) string {
+// contents_processor.go).
+func told(it *session.Item, how *session.Retelling) string {
+	result := cmp.Or(how.Result, "[%s] `%s` tool returned result: %s")
 	parts := []string{"For context:"}
 	if it.Body.Text != "" {
 		parts = append(parts, "["+it.Agent+"] said: "+it.Body.Text)
@@ -140,7 +152,7 @@ func told(it *session.Item) string {
 		parts = append(parts, "["+it.Agent+"] called tool `"+c.Name+"` with parameters: "+c.Args)
 	}
 	for _, r := range it.Results {
-		parts = append(parts, "["+it.Agent+"] `"+r.Name+"` tool returned result: "+r.Text)
+		parts = append(parts, fmt.Sprintf(result, it.Agent, r.Name, r.Text))
 	}
 	return strings.Join(parts, "\n")
 }

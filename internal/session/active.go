@@ -14,11 +14,11 @@ func (s *Session) Loaded() []int {
 
 // LastSummary is the index of the summary that the next request starts from,
 // -1 when the session was never summarised. A summary without text is ignored,
-// as readers do.
+// as readers do, and so is one that a later one stands for.
 func (s *Session) LastSummary() int {
 	for i := len(s.Items) - 1; i >= 0; i-- {
 		it := &s.Items[i]
-		if it.Kind == Summary && it.Text != 0 && !it.Flags.Has(Skipped) {
+		if it.Kind == Summary && it.Text != 0 && it.Flags&(Skipped|Compacted) == 0 {
 			return i
 		}
 	}

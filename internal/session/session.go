@@ -33,9 +33,9 @@ type Session struct {
 	// Forked: it says itself that it began as a copy of another session.
 	Forked bool
 
-	// Timed: the positions of its items are their times, in microseconds by the clock
-	// that wrote them. What gets another place gets another time.
-	Timed bool
+	// Tick, where it is not 0: the positions of its items are their times by the clock
+	// that wrote them, counted in this. What gets another place gets another time.
+	Tick time.Duration
 
 	// Delegated: the store says itself that another agent's call started it.
 	Delegated bool

@@ -56,12 +56,19 @@ type Store struct {
 	// HidesToolRuns: the reader keeps what a tool's own run said ("tool@call id"
 	// below the viewer's branch) from everybody above.
 	HidesToolRuns bool
+	// OpenScopes: an event without an isolation scope is seen in every scope. Else the
+	// scopes have to be equal.
+	OpenScopes bool
+	// Retells is how the reader words what it makes texts of.
+	Retells Retelling
 	// RootSummaries: a summary has no branch, so that every agent sees it. Else it
 	// has the longest one that all it covers have in common.
 	RootSummaries bool
 	// PrefixReaders names the versions of the store's readers that took every
 	// label that begins with another's text for one below it, "" when none did.
 	PrefixReaders string
+	// PrefixUntold: nothing in the store shows whether one of them wrote it.
+	PrefixUntold bool
 	// LikeFilter: a reader filters branches by SQL's LIKE, for which %, _ and case
 	// mean something else than for the others.
 	LikeFilter bool
@@ -134,6 +141,14 @@ type Sanitiser struct {
 // does not mind what a rule finds, "" when it does nothing.
 func (s *Store) Adaptation(rule, profile string) string {
 	return cmp.Or(s.Adapts[rule+" "+profile], s.Adapts[rule])
+}
+
+// Retelling are the words that a reader puts around what an agent is shown as a text of
+// the user. The zero value is that of most.
+type Retelling struct {
+	Summary  string // before a summary
+	Result   string // a format for another agent's result: the agent, the tool and the answer
+	Thoughts bool   // another agent's thoughts are sent, too
 }
 
 // Trigger is a rule of a database that changes something besides.

@@ -40,7 +40,7 @@ func (r *reader) item(s *session.Session, list []string) {
 		r.word(&it, word)
 	}
 	finish(&it)
-	if s.Timed {
+	if s.Tick > 0 {
 		it.Position = it.Time.UnixMicro()
 	}
 	s.Items = append(s.Items, it)

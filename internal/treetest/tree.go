@@ -85,7 +85,7 @@ func (r *reader) session(list []string) {
 		case word == "deleted":
 			s.Deleted = true
 		case word == "timed":
-			s.Timed = true
+			s.Tick = time.Microsecond
 		case key == "agents":
 			s.Agents = strings.Split(value, ",")
 		case strings.HasPrefix(word, "task("):

@@ -83,7 +83,7 @@ func (b *builder) request(s *rules.Subject) *Request {
 	r.Parts = append(r.Parts, Part{Message: -1, Role: roles.system, Row: Row{Item: -1, Label: "the agent's instructions (not stored)"}})
 	if last := s.LastSummary(); last >= 0 {
 		r.Covered = coveredTo(s.Session, last)
-		r.Parts = append(r.Parts, Part{Role: roles.user, Row: Row{Item: -1, Text: "Session Summary: " + textOf(&s.Items[last])}})
+		r.Parts = append(r.Parts, Part{Role: roles.user, Row: Row{Item: -1, Text: cmp.Or(b.in.Store.Retells.Summary, "Session Summary: ") + textOf(&s.Items[last])}})
 	}
 	answers := answersOf(s)
 	for i := s.Start; i < len(s.Items); i++ {

@@ -104,7 +104,7 @@ func (s *survey) models(q Question) ([]Model, error) {
 		if !fits(name, forms) {
 			return nil, misfit(name, forms)
 		}
-		m := Model{Name: name, Own: name == s.reader(), rule: branch.ReaderOf(name, s.in.Store.HidesToolRuns)}
+		m := Model{Name: name, Own: name == s.reader(), rule: rules.ReaderOf(s.in.Store, name)}
 		if name == modelTokens && !forms[modelTokens] {
 			m.Recomputed, m.Unreadable = true, s.recompute()
 		}

@@ -54,10 +54,14 @@ func reportPrefixLeak(p *rules.Pass, s *rules.Subject, pair prefixPair, leaked [
 	f.Related = []session.Place{s.At(lastSaid(s, pair.long))}
 	f.Message = "the agent on " + rules.Quoted(pair.long.text) + " ran after " + rules.Count(len(leaked), "event") + " on " + rules.Quoted(pair.short.text) +
 		", which it must not see; " + p.Store.PrefixReaders
-	if bySegments(s, pair) {
+	switch {
+	case p.Store.PrefixUntold:
+		f.Severity = rules.Info
+		f.Message += " showed it such events, because another name begins with that one; the store does not say which version wrote these"
+	case bySegments(s, pair):
 		f.Severity = rules.Info
 		f.Message += " would have shown it such events, because another name begins with that one, but later versions wrote what stands on these branches"
-	} else {
+	default:
 		f.Message += " showed it such events, because another name begins with that one"
 	}
 	p.Report(f)

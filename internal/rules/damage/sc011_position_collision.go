@@ -3,6 +3,7 @@ package damage
 import (
 	"math"
 	"strconv"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -46,7 +47,11 @@ func reportPositions(p *rules.Pass, s *rules.Subject) {
 	f.Message = rules.List(parts)
 	fix := rules.Fix{Title: "make the positions rise in the order shown", Safety: rules.Lossless, Edits: rising(s.Session)}
 	if p.Store.TurnsTies && doubled > 0 {
-		fix.Title, fix.Edits = "put the events of one time back into the order in which they were written, a microsecond apart", turned(s.Session)
+		apart := "a microsecond apart"
+		if s.Tick == time.Millisecond {
+			apart = "a millisecond apart"
+		}
+		fix.Title, fix.Edits = "put the events of one time back into the order in which they were written, "+apart, turned(s.Session)
 	}
 	f.Fixes = []rules.Fix{fix}
 	p.Report(f)

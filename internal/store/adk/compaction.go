@@ -12,16 +12,26 @@ import (
 // spanTime is a limit of what a summary covers: seconds since 1970, or the
 // milliseconds of adk-java, which are far outside every year as seconds (3.6).
 func spanTime(v jsontext.Value) stamp {
-	s := jsonStamp(v)
+	s := jsonStamp(v, seconds)
 	if s.bad == "" || v.Kind() != jsontext.KindNumber {
 		return s
 	}
 	if number, err := jsonFloat(v); err == nil {
-		if milliseconds := secondsOf(number / 1000); milliseconds.bad == "" {
-			return milliseconds
+		if later := milliseconds.stamp(number); later.bad == "" {
+			return later
 		}
 	}
 	return s
+}
+
+// compaction is that of an event of adk-js, which says itself that it is one
+// (compacted_event.ts). What is no text is sent as it is stored.
+func (e *event) compaction() *compaction {
+	text := string(e.CompactedContent)
+	if e.CompactedContent.Kind() == jsontext.KindString {
+		text = unquote(e.CompactedContent)
+	}
+	return &compaction{StartTimestamp: e.StartTime, EndTimestamp: e.EndTime, CompactedContent: content{Parts: []messagePart{{Text: &text}}}}
 }
 
 func (c *compaction) start() time.Time { return spanTime(c.StartTimestamp).Time }
@@ -32,6 +42,10 @@ func (c *compaction) end() time.Time   { return spanTime(c.EndTimestamp).Time }
 func (g generation) summaryFault(s *stored) string {
 	c := s.Actions.Compaction
 	switch {
+	case g == j1 && c.end().IsZero():
+		return "the end of what it covers is missing or no time, so that nothing but this summary is sent to a model"
+	case g == j1: // which reads no start; a summary of summaries ends before it starts
+		return ""
 	case c.start().IsZero() || c.end().IsZero():
 		return "a limit of the time that it covers is missing or no time"
 	case c.end().Before(c.start()):
@@ -47,6 +61,7 @@ type span struct {
 	start, end time.Time
 	open       bool // everything from start up to the summary, whatever its end says
 	local      bool // the items have the times of a clock of some zone
+	sole       bool // the last of these stands for those before it, too, and for what comes later
 	except     []excluded
 }
 
@@ -58,17 +73,24 @@ type excluded struct {
 // compact marks what summaries cover, and says of each where the tail starts that
 // is sent beside it: at the first item before it that is.
 func (n *notes) compact(s *session.Session) {
+	last := -1
+	for i := range s.Items {
+		if covers := n.of(&s.Items[i]).summary; covers != nil && covers.sole {
+			last = i
+		}
+	}
 	for i := range s.Items {
 		it := &s.Items[i]
 		covers := n.of(it).summary
-		if it.Kind != session.Summary || covers == nil {
+		if it.Kind != session.Summary || covers == nil || covers.sole && i < last {
 			continue
 		}
 		if covers.local {
 			covers = covers.shifted(covers.zone(s.Items, it.Time))
 		}
 		for k := range s.Items {
-			if other := &s.Items[k]; other.Kind == session.Message && covers.has(other, k < i) {
+			other := &s.Items[k]
+			if other.Kind == session.Message && covers.has(other, k < i) || other.Kind == session.Summary && covers.sole && k < i {
 				other.Flags |= session.Compacted
 			}
 		}

@@ -7,8 +7,8 @@ import (
 )
 
 // compare holds the columns of an event against their copies in its document, and
-// takes what the reader takes: the columns in P1 (1.2), the document in PS (1.3). The
-// document's time is the event's own in both, and the column's only in P1's order.
+// takes what the reader takes: the columns in P1 (1.2), the document in PS (1.3) and J1. The
+// document's time is the event's own in all, and the column's only in P1's order.
 func (g generation) compare(row columns, s *stored, list *faults) {
 	taken := "the column and its copy in event_data differ, and the reader takes the copy"
 	if g == p1 {
@@ -26,7 +26,7 @@ func (g generation) compare(row columns, s *stored, list *faults) {
 			*c.copied = column
 		}
 	}
-	copied := g.documentStamp(s)
+	copied := g.documentStamp(s, row("timestamp"))
 	switch {
 	case copied.bad != "":
 		list.add(session.BadTime, "event_data timestamp", copied.bad)

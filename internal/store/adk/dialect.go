@@ -17,23 +17,27 @@ const (
 	zonedTimes   = "times with an offset from UTC, as adk-go writes them"
 	awareTimes   = "times with an offset from UTC, as adk-python since 1.24.0 stores them in PostgreSQL"
 	textTimes    = "times as texts, as adk-python's DatabaseSessionService writes them"
+	wholeTimes   = "times in milliseconds, as adk-js writes them"
 	pickles      = "pickled actions, as adk-python writes them"
 	jsonActions  = "actions in JSON, as adk-go writes them"
 	pascalCase   = "actions with the keys of adk-go up to v2.1 (StateDelta)"
 	camelCase    = "actions with the keys of adk-go v2.2 and later (stateDelta)"
-	camelMembers = "documents with keys in camel case (invocationId), which adk-python does not write"
+	camelMembers = "documents with keys in camel case (invocationId), which this service does not write"
 )
 
 // dialectOf is the sign of another writer that an event has, "" for none.
 func (g generation) dialectOf(row columns, time stamp) string {
 	_, isText := row("timestamp").(string)
+	_, isWhole := row("timestamp").(int64)
 	isText = isText && time.bad == ""
 	switch {
-	case g == ps && isText:
+	case (g == ps || g == j1) && isText:
 		return textTimes
+	case g == p1 && isWhole:
+		return wholeTimes
 	case g.python() && g != p1 && time.zoned:
 		return zonedTimes
-	case !g.python() && isText && !time.zoned:
+	case g.golang() && isText && !time.zoned:
 		return nakedTimes
 	case g.document():
 		return documentDialect(bytesOf(row("event_data")))

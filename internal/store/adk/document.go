@@ -34,7 +34,7 @@ func (d *Documents) Item(doc Document, it *session.Item, body bool) []session.Fa
 		s.event, s.broken = event{}, true
 		list.unknown(doc.Column, explain(err), jsonedit.Whole(doc.Data))
 	}
-	if s.time = jsonStamp(s.Timestamp); s.time.bad != "" {
+	if s.time = jsonStamp(s.Timestamp, seconds); s.time.bad != "" {
 		list.add(session.BadTime, doc.Column+" timestamp", s.time.bad)
 	}
 	if s.time.IsZero() {

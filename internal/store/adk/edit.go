@@ -54,7 +54,12 @@ func typed(stored any, e session.Edit) (any, error) {
 	switch stored.(type) {
 	case []byte:
 		return []byte(*e.Value), nil
-	case int64, float64:
+	case int64:
+		if value, err := strconv.ParseInt(*e.Value, 10, 64); err == nil {
+			return value, nil
+		}
+		return nil, problem.New(problem.RolledBack, "", "%s cannot be set: it holds whole numbers", e.Field)
+	case float64:
 		value, err := strconv.ParseFloat(*e.Value, 64)
 		if err != nil {
 			return nil, problem.New(problem.RolledBack, "", "%s cannot be set: it holds numbers", e.Field)

@@ -22,6 +22,11 @@ type event struct {
 	ModelVersion        string         `json:"modelVersion"`
 	InputTranscription  transcription  `json:"inputTranscription"`
 	OutputTranscription transcription  `json:"outputTranscription"`
+	// What makes an event of adk-js a summary, as JSON.
+	IsCompacted      jsontext.Value `json:"isCompacted"`
+	StartTime        jsontext.Value `json:"startTime"`
+	EndTime          jsontext.Value `json:"endTime"`
+	CompactedContent jsontext.Value `json:"compactedContent"`
 }
 
 type node struct {

@@ -12,15 +12,13 @@ import (
 
 // facts is what is known of a store of this generation.
 func (g generation) facts(s schema) session.Store {
+	known := traitsOf[g]
 	facts := session.Store{
 		Kind: kindName, Title: kindTitle, Generation: string(g),
 		Adapts: Adaptations, BranchModel: "path", ForeignText: true, GathersResults: true, SilentLabels: true, HidesToolRuns: g.python(),
-		TurnsTies: g != ps, Model: "gemini",
-		PrefixReaders: "adk-go v0.1.0",
-		Versions:      "written by " + g.runtime(s), Advice: g.advice(s),
-	}
-	if g.python() {
-		facts.PrefixReaders = "adk-python up to 1.4, and later releases until the fix of google/adk-python#2948 of autumn 2025"
+		OpenScopes: known.openScopes, Retells: known.retells, TurnsTies: g != ps, Model: "gemini",
+		PrefixReaders: known.prefixReaders, PrefixUntold: known.prefixUntold,
+		Versions: "written by " + g.runtime(s), Advice: g.advice(s),
 	}
 	return facts
 }
@@ -35,6 +33,9 @@ func (g generation) unknownVersion(ctx context.Context, db *sqlite.DB, s schema)
 	err := db.QueryRow(ctx, `select value from adk_internal_metadata not indexed where key = 'schema_version'`).Scan(&version)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
+		if g == j1 { // which adds the row
+			return ""
+		}
 		return "its table adk_internal_metadata does not name a version of the schema, and adk-python refuses to open such a database"
 	case err != nil:
 		return "the version of its schema cannot be read"
@@ -54,15 +55,8 @@ var columnReleases = []struct{ column, release string }{
 }
 
 func (g generation) runtime(s schema) string {
-	switch g {
-	case p1:
-		return "adk-python 1.22.0 or later (DatabaseSessionService)"
-	case ps:
-		return "adk-python (SqliteSessionService)"
-	case g1:
-		return "adk-go v0.1 to v1.6"
-	case g2:
-		return "adk-go v2"
+	if known := traitsOf[g].runtime; known != "" {
+		return known
 	}
 	before := ""
 	for _, c := range columnReleases {
@@ -80,8 +74,8 @@ func (g generation) advice(s schema) []string {
 	case g == p0 && !s.has(tableEvents, "input_transcription"):
 		return []string{"The table events lacks columns that newer releases of adk-python ask for, and they do not add them: they fail with " +
 			"\"column events.… does not exist\". `adk migrate session` writes a database of the newest schema."}
-	case !g.python():
-		return []string{"adk-go sends a call without a result to the model as it is stored, and some models refuse such a request."}
+	case traitsOf[g].sends != "":
+		return []string{traitsOf[g].sends + " sends a call without a result to the model as it is stored, and some models refuse such a request."}
 	}
 	return nil
 }

@@ -3,11 +3,13 @@ package adk
 import (
 	"context"
 	"slices"
+	"time"
 
+	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
-// generation is one of the five forms of the table events (1.0).
+// generation is one of the six forms of the table events (1.0).
 type generation string
 
 const (
@@ -16,6 +18,7 @@ const (
 	ps generation = "PS" // adk-python's SqliteSessionService: a document, too, with the time as a number
 	g1 generation = "G1" // adk-go v0 and v1: columns, the actions as JSON
 	g2 generation = "G2" // adk-go v2: the same with the columns of workflows
+	j1 generation = "J1" // adk-js's DatabaseSessionService: documents as those of P1, with times in milliseconds
 )
 
 const (
@@ -25,15 +28,46 @@ const (
 )
 
 func (g generation) python() bool { return g == p0 || g == p1 || g == ps }
+func (g generation) golang() bool { return g == g1 || g == g2 }
 
 // document reports whether an event is one JSON document in the column event_data.
-func (g generation) document() bool { return g == p1 || g == ps }
+func (g generation) document() bool { return g == p1 || g == ps || g == j1 }
 
-func (g generation) writer() string {
-	return map[generation]string{
-		p0: "adk-python's DatabaseSessionService, schema v0", p1: "adk-python's DatabaseSessionService, schema v1",
-		ps: "adk-python's SqliteSessionService", g1: "adk-go v0 and v1", g2: "adk-go v2",
-	}[g]
+// traits are what is known of a generation besides its columns.
+type traits struct {
+	writer  string
+	runtime string // the releases that write it; "" where the columns tell more
+	// prefixReaders are those that compared labels as texts (3.2).
+	prefixReaders string
+	// sends is the runtime that sends a call without a result as it is stored.
+	sends string
+	tick  time.Duration // what one place in the order is
+	// What readers do otherwise: see session.Store.
+	openScopes, prefixUntold bool
+	retells                  session.Retelling
+}
+
+const pythonPrefixReaders = "adk-python up to 1.4, and later releases until the fix of google/adk-python#2948 of autumn 2025"
+
+var traitsOf = map[generation]traits{
+	p0: {writer: "adk-python's DatabaseSessionService, schema v0", prefixReaders: pythonPrefixReaders, tick: time.Microsecond},
+	p1: {
+		writer: "adk-python's DatabaseSessionService, schema v1", runtime: "adk-python 1.22.0 or later (DatabaseSessionService)",
+		prefixReaders: pythonPrefixReaders, tick: time.Microsecond,
+	},
+	ps: {
+		writer: "adk-python's SqliteSessionService", runtime: "adk-python (SqliteSessionService)",
+		prefixReaders: pythonPrefixReaders, tick: time.Microsecond,
+	},
+	g1: {writer: "adk-go v0 and v1", runtime: "adk-go v0.1 to v1.6", prefixReaders: "adk-go v0.1.0", sends: "adk-go", tick: time.Microsecond},
+	g2: {writer: "adk-go v2", runtime: "adk-go v2", prefixReaders: "adk-go v0.1.0", sends: "adk-go", tick: time.Microsecond},
+	j1: {
+		writer: "adk-js's DatabaseSessionService", runtime: "adk-js 0.4.0 or later (DatabaseSessionService)",
+		prefixReaders: "adk-js 0.4 to 1.4", sends: "adk-js", tick: time.Millisecond, openScopes: true, prefixUntold: true,
+		retells: session.Retelling{
+			Summary: "[Previous Context Summary]:\n", Result: "[%s] tool `%s` returned result: %s", Thoughts: true,
+		},
+	},
 }
 
 // schema are the tables with their columns.
@@ -57,31 +91,47 @@ func generationOf(ctx context.Context, db *sqlite.DB, s schema) generation {
 	case s.has(tableEvents, "node_info_json"), s.has(tableEvents, "isolation_scope"):
 		return g2
 	}
-	for _, evidence := range columnEvidence {
-		var python, golang int
-		if err := db.QueryRow(ctx, evidence).Scan(&python, &golang); err == nil && python != golang {
-			if python > golang {
-				return p0
-			}
-			return g1
-		}
+	if weigh(ctx, db, columnEvidence) > 0 {
+		return p0
 	}
 	return g1
 }
 
 // documentGeneration follows upstream, for which a database without a version of
-// its schema is of the newest one (1.0). A time that is a number is the mark of the
-// service that makes its tables without SQLAlchemy.
+// its schema is of the newest one (1.0). A time of the type REAL is the mark of
+// adk-python's service that makes its tables without SQLAlchemy.
 func documentGeneration(ctx context.Context, db *sqlite.DB, s schema) generation {
-	if s.has(tableMetadata, "key", "value") {
-		return p1
+	if !s.has(tableMetadata, "key", "value") {
+		var isReal bool
+		err := db.QueryRow(ctx, `select upper(type) = 'REAL' from pragma_table_info('events') where name = 'timestamp'`).Scan(&isReal)
+		if err == nil && isReal {
+			return ps
+		}
 	}
-	var isReal bool
-	err := db.QueryRow(ctx, `select upper(type) = 'REAL' from pragma_table_info('events') where name = 'timestamp'`).Scan(&isReal)
-	if err == nil && isReal {
-		return ps
+	if weigh(ctx, db, documentEvidence) < 0 {
+		return j1
 	}
 	return p1
+}
+
+// weigh asks queries that count what speaks for one generation and for another, until
+// they are not equal: above 0 it is the first.
+func weigh(ctx context.Context, db *sqlite.DB, evidence []string) int {
+	for _, query := range evidence {
+		var first, second int
+		if err := db.QueryRow(ctx, query).Scan(&first, &second); err == nil && first != second {
+			return first - second
+		}
+	}
+	return 0
+}
+
+// documentEvidence tells P1 from J1: times that are texts from whole milliseconds, and
+// the type that MikroORM gives documents, in lower case.
+var documentEvidence = []string{
+	`select count(case typeof(timestamp) when 'text' then 1 end), count(case typeof(timestamp) when 'integer' then 1 end)
+		from (select timestamp from events limit 100)`,
+	`select 0, count(*) from pragma_table_info('events') where name = 'event_data' and type = 'json'`,
 }
 
 // columnEvidence are queries that tell adk-python's columns from adk-go's (1.0), the

@@ -14,10 +14,13 @@ const (
 		create_time DATETIME NOT NULL, update_time DATETIME NOT NULL);`
 	pyEvents = `CREATE TABLE events (id VARCHAR(128) NOT NULL, app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL,
 		session_id VARCHAR(128) NOT NULL, invocation_id VARCHAR(256) NOT NULL, timestamp DATETIME NOT NULL`
-	v0Events   = pyEvents + ", author VARCHAR(256) NOT NULL, branch VARCHAR(256), content TEXT, actions BLOB NOT NULL"
-	metadata   = `CREATE TABLE adk_internal_metadata ("key" VARCHAR(128) PRIMARY KEY, value VARCHAR(256));`
-	fileEvents = `CREATE TABLE events (id TEXT NOT NULL, app_name TEXT, user_id TEXT, session_id TEXT, invocation_id TEXT, timestamp REAL NOT NULL, event_data TEXT NOT NULL`
-	insert10   = "INSERT INTO events (id, app_name, user_id, session_id, invocation_id, author, timestamp, actions) VALUES ('1','a','u','s','i','x',"
+	v0Events    = pyEvents + ", author VARCHAR(256) NOT NULL, branch VARCHAR(256), content TEXT, actions BLOB NOT NULL"
+	metadata    = `CREATE TABLE adk_internal_metadata ("key" VARCHAR(128) PRIMARY KEY, value VARCHAR(256));`
+	fileEvents  = `CREATE TABLE events (id TEXT NOT NULL, app_name TEXT, user_id TEXT, session_id TEXT, invocation_id TEXT, timestamp REAL NOT NULL, event_data TEXT NOT NULL`
+	jsTables    = "CREATE TABLE `sessions` (`id` text not null,`app_name` text not null,`user_id` text not null,`state` json not null,`create_time` datetime not null,`update_time` datetime not null);"
+	jsEvents    = "CREATE TABLE `events` (`id` text not null,`app_name` text not null,`user_id` text not null,`session_id` text not null,`invocation_id` text not null,`timestamp` datetime not null,`event_data` json not null)"
+	insertWhole = "INSERT INTO events (id, app_name, user_id, session_id, invocation_id, timestamp, event_data) VALUES ('1','a','u','s','i',"
+	insert10    = "INSERT INTO events (id, app_name, user_id, session_id, invocation_id, author, timestamp, actions) VALUES ('1','a','u','s','i','x',"
 )
 
 func TestDetect(t *testing.T) {
@@ -37,6 +40,11 @@ func TestDetect(t *testing.T) {
 		{"a document without a version", pyTables + pyEvents + ", event_data TEXT)", "P1"},
 		{"a document and a time that is a number", pyTables + fileEvents + ")", "PS"},
 		{"unknown columns beside", pyTables + metadata + pyEvents + ", event_data TEXT, event_sequence INTEGER)", "P1"},
+
+		{"JavaScript, no rows", jsTables + metadata + jsEvents, "J1"},
+		{"JavaScript without a version", jsTables + jsEvents, "J1"},
+		{"milliseconds in tables of Python", pyTables + metadata + pyEvents + ", event_data TEXT);" + insertWhole + "1795359831569, '{}')", "J1"},
+		{"texts in tables of JavaScript", jsTables + metadata + jsEvents + ";" + insertWhole + "'2026-01-01 10:00:00.000000', '{}')", "P1"},
 
 		{"no sessions", pyEvents + ", event_data TEXT)", ""},
 		{"events of something else", pyTables + "CREATE TABLE events (id INTEGER PRIMARY KEY, name TEXT, timestamp DATETIME)", ""},

@@ -46,7 +46,10 @@ func (g generation) summary(s *stored, it *session.Item, list *faults) {
 	g.say(&s.Actions.Compaction.CompactedContent, s, it, list)
 	it.Role, it.Flags, it.Calls, it.Results, it.Blocks = session.NoRole, 0, nil, nil, nil
 	if wrong := g.summaryFault(s); wrong != "" {
-		list.add(session.BadSummary, "actions compaction", wrong+", so that no event is taken for summarised")
+		if g != j1 {
+			wrong += ", so that no event is taken for summarised"
+		}
+		list.add(session.BadSummary, "actions compaction", wrong)
 	}
 	if it.Text == 0 {
 		list.add(session.BadSummary, "actions compaction", "it has no text: what it covers is lost to every model")
@@ -78,10 +81,11 @@ func other(it *session.Item, s *stored) {
 // (contents.py of adk-python and contents_processor.go of adk-go skip all others).
 func (s *stored) content(g generation) *content {
 	c := s.Content
-	if c != nil && c.Role != "" && slices.ContainsFunc(c.Parts, func(p messagePart) bool { return g.shows(&p) }) {
+	if c != nil && c.Role != "" && (slices.ContainsFunc(c.Parts, func(p messagePart) bool { return g.shows(&p) }) || g == j1 && !c.beginsEmpty()) {
 		return c
 	}
 	switch {
+	case g == j1: // which sends no transcriptions
 	case s.InputTranscription.Text != "":
 		return &content{Role: "user", Parts: []messagePart{{Text: &s.InputTranscription.Text}}}
 	case s.OutputTranscription.Text != "":
@@ -90,9 +94,15 @@ func (s *stored) content(g generation) *content {
 	return nil
 }
 
+// beginsEmpty reports whether the first part is an empty text: adk-js sends no such
+// event, whatever stands behind that, and every other one (content_processor_utils.ts).
+func (c *content) beginsEmpty() bool {
+	return len(c.Parts) > 0 && c.Parts[0].Text != nil && *c.Parts[0].Text == ""
+}
+
 // shows reports whether a part alone keeps its event in a request. adk-python passes
 // over thoughts, unless the model's signature is with them (3.1 step 2, 2); adk-go
-// over nothing but parts that are empty.
+// and adk-js over nothing but parts that are empty.
 func (g generation) shows(p *messagePart) bool {
 	switch {
 	case p.FunctionCall != nil, p.FunctionResponse != nil, p.ToolCall != nil, p.ToolResponse != nil, p.ThoughtSignature != "":
@@ -111,6 +121,11 @@ func (g generation) shows(p *messagePart) bool {
 // as calls.
 var hidden = map[string]bool{credential: true, confirmation: true, "adk_request_input": true, "adk_framework": true}
 
+// hides reports whether a tool is one of these. adk-js has no such framework.
+func (g generation) hides(tool string) bool {
+	return hidden[tool] && (g != j1 || tool != "adk_framework")
+}
+
 // message makes a message of what an event says.
 func (g generation) message(c *content, s *stored, it *session.Item, list *faults) {
 	it.Kind = session.Message
@@ -123,14 +138,17 @@ func (g generation) message(c *content, s *stored, it *session.Item, list *fault
 	}
 	for i := range it.Calls {
 		it.Calls[i].Waits = slices.Contains(s.LongRunningToolIDs, it.Calls[i].ID)
-		if hidden[it.Calls[i].Name] {
+		if g.hides(it.Calls[i].Name) {
 			it.Flags |= session.Unshown
 		}
 	}
 	for i := range it.Results {
-		if hidden[it.Results[i].Name] {
+		if g.hides(it.Results[i].Name) {
 			it.Flags |= session.Unshown
 		}
+	}
+	if g == j1 && c.beginsEmpty() {
+		it.Flags |= session.Unshown
 	}
 	// A path in a user's message means that only that node of a workflow sees it
 	// (3.1 step 5); other events have the path of the node that wrote them. adk-go

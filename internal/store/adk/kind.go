@@ -38,7 +38,7 @@ func detect(ctx context.Context, src *store.Source) store.Detection {
 	if gen == "" {
 		return store.Detection{}
 	}
-	return store.Detection{Sure: store.Certain, Generation: string(gen), Why: "tables sessions and events in the form of " + gen.writer()}
+	return store.Detection{Sure: store.Certain, Generation: string(gen), Why: "tables sessions and events in the form of " + traitsOf[gen].writer}
 }
 
 func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {

@@ -18,7 +18,7 @@ func newLayout(ctx context.Context, db *sqlite.DB) (session.Store, *eventlog.Lay
 	}
 	s := schema(columns)
 	gen := generationOf(ctx, db, s)
-	notes := &notes{}
+	notes := &notes{follows: gen == j1}
 	bySegments := gen.comparesSegments(s)
 	layout := &eventlog.Layout{
 		Sessions: eventlog.Table{Name: tableSessions, Columns: s[tableSessions], Key: []string{"app_name", "user_id", "id"}},

@@ -2,6 +2,7 @@ package adk
 
 import (
 	"sync"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -19,7 +20,12 @@ type note struct {
 }
 
 // notes are kept by the key of the item. Few events have one.
-type notes struct{ byKey sync.Map }
+type notes struct {
+	byKey sync.Map
+	// follows: the reader looks for the call of a result among what it sends, and leaves
+	// a result out with its call.
+	follows bool
+}
 
 func (n *notes) keep(key string, value note) {
 	if value == (note{}) {
@@ -43,7 +49,14 @@ func noteOf(g generation, s *stored) note {
 	if g.python() {
 		n.rewind = s.Actions.RewindBeforeInvocationID
 	}
-	if c := s.Actions.Compaction; c != nil && !s.broken && g.summaryFault(s) == "" {
+	switch c := s.Actions.Compaction; {
+	case c == nil || s.broken:
+	case g == j1: // everything up to the end, of the last summary only
+		n.summary = &span{end: c.end(), sole: true}
+		if n.summary.end.IsZero() {
+			n.summary.end = time.Unix(endOfTime, 0)
+		}
+	case g.summaryFault(s) == "":
 		// adk-python leaves out every event before a summary that is not older than
 		// its start; the others, as adk-java does it, what lies within the span (3.6).
 		n.summary = &span{start: c.start(), end: c.end(), open: g.python(), local: g == p0}

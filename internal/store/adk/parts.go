@@ -17,7 +17,7 @@ func (g generation) say(c *content, s *stored, it *session.Item, list *faults) {
 	w.meaning.Reset(session.NoRole, "")
 	for i := range c.Parts {
 		p := &c.Parts[i]
-		if g.python() || g.shows(p) { // adk-go leaves empty parts out (contents_processor.go)
+		if !g.golang() || g.shows(p) { // adk-go leaves empty parts out (contents_processor.go)
 			w.part(p)
 		}
 	}
@@ -30,7 +30,8 @@ func (g generation) say(c *content, s *stored, it *session.Item, list *faults) {
 	it.Text = session.DigestOf(text)
 	it.Role = roleOf(c.Role, it, strings.TrimSpace(text) == "")
 	it.Flags |= session.TextFlags(text)
-	if len(it.Calls)+len(it.Results) == 0 && strings.TrimSpace(text) == "" && !it.Has(session.MediaBlock) && !it.Has(session.UnknownBlock) {
+	thinks := g == j1 && reasoning != "" // which is sent alone, too
+	if len(it.Calls)+len(it.Results) == 0 && strings.TrimSpace(text) == "" && !it.Has(session.MediaBlock) && !it.Has(session.UnknownBlock) && !thinks {
 		it.Flags |= session.Blank
 	}
 	it.Size = int64(len(text)+len(reasoning)) + w.size

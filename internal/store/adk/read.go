@@ -34,7 +34,7 @@ type stored struct {
 
 // read takes an event out of its row.
 func (g generation) read(row columns) (s stored, list faults) {
-	s.time = stampOf(row("timestamp"))
+	s.time = stampOf(row("timestamp"), g.unitOf(row("timestamp")))
 	if row("timestamp") == nil {
 		list.add(session.RequiredNull, "timestamp", "The event has no place in its session.")
 	}
@@ -70,6 +70,9 @@ func (g generation) readDocument(row columns, s *stored, list *faults) {
 		return
 	}
 	s.event = document
+	if g == j1 && string(s.IsCompacted) == "true" {
+		s.Actions.Compaction = s.compaction()
+	}
 	g.compare(row, s, list)
 }
 

@@ -23,10 +23,21 @@ import (
 // holds what is stored then against what was stored before, with plain SQL.
 func TestNothingIsLost(t *testing.T) {
 	campaign.Checks(t, 40, 500)
+	nothingIsLost(t, adktest.Generations)
+}
+
+// TestNothingOfJavaScriptIsLost does the same with databases in whose order a place is a
+// millisecond, so that what comes behind a new event often has to make room.
+func TestNothingOfJavaScriptIsLost(t *testing.T) {
+	campaign.Checks(t, 30, 1000)
+	nothingIsLost(t, []adktest.Generation{adktest.J1})
+}
+
+func nothingIsLost(t *testing.T, generations []adktest.Generation) {
 	folder, n := t.TempDir(), 0
 	damages := slices.Sorted(maps.Keys(adktest.Damages))
 	rapid.Check(t, func(t *rapid.T) {
-		g := rapid.SampledFrom(adktest.Generations).Draw(t, "generation")
+		g := rapid.SampledFrom(generations).Draw(t, "generation")
 		var sessions []adktest.Session
 		for range rapid.IntRange(1, 3).Draw(t, "sessions") {
 			seed := rapid.Uint64().Draw(t, "seed")

@@ -17,6 +17,8 @@ var segmentsSince = time.Date(2025, 11, 19, 0, 0, 0, 0, time.UTC)
 func (g generation) comparesSegments(s schema) func(row columns, written time.Time) bool {
 	events := s[tableEvents]
 	switch {
+	case g == j1:
+		return func(columns, time.Time) bool { return false }
 	case g.document(), g == p0 && slices.Contains(events, "input_transcription"): // a column of 1.19
 		return func(_ columns, written time.Time) bool { return !written.Before(segmentsSince) }
 	case g == p0:

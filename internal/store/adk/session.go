@@ -6,7 +6,7 @@ import (
 
 // session makes a session of its row.
 func (g generation) session(row columns) *session.Session {
-	s := &session.Session{App: textOf(row("app_name")), User: textOf(row("user_id")), ID: textOf(row("id")), Title: textOf(row("title")), Timed: true}
+	s := &session.Session{App: textOf(row("app_name")), User: textOf(row("user_id")), ID: textOf(row("id")), Title: textOf(row("title")), Tick: traitsOf[g].tick}
 	var list faults
 	for _, c := range []struct {
 		name string
@@ -15,7 +15,7 @@ func (g generation) session(row columns) *session.Session {
 		{"create_time", func(t stamp) { s.Created = t.Time }},
 		{"update_time", func(t stamp) { s.Updated = t.Time }},
 	} {
-		t := stampOf(row(c.name))
+		t := stampOf(row(c.name), g.unitOf(row(c.name)))
 		c.into(t)
 		if t.bad != "" {
 			list.add(session.BadTime, c.name, t.bad)
@@ -35,7 +35,7 @@ func (g generation) checkState(state any, list *faults) {
 	switch {
 	case state == nil && g.python():
 		f.Kind, f.Detail = session.RequiredNull, "The session cannot be loaded."
-	case state == nil || !g.python() && (len(data) == 0 || string(data) == "null") || isObject(data):
+	case state == nil || g.golang() && (len(data) == 0 || string(data) == "null") || isObject(data):
 		return
 	default:
 		f.Kind, f.Detail = session.BadMetadata, "it is no JSON object, so that the session fails to load"

@@ -26,15 +26,15 @@ func wholeMillis(value jsontext.Value) (millis int64, ok bool) {
 
 // documentStamp is the time in a document of this generation. The column has it to the
 // microsecond, where adk-js's copy has cut it off.
-func (g generation) documentStamp(s *stored) stamp {
+func (g generation) documentStamp(s *stored, column any) stamp {
 	millis, whole := wholeMillis(s.Timestamp)
-	if g != p1 || !whole {
-		return jsonStamp(s.Timestamp)
+	if in := g.unitOf(column); g != p1 || !whole || in == milliseconds {
+		return jsonStamp(s.Timestamp, in)
 	}
 	if s.dialect == "" {
 		s.dialect = wholeTime
 	}
-	copied := secondsOf(float64(millis) / 1000)
+	copied := milliseconds.stamp(float64(millis))
 	if rest := s.time.Sub(s.time.Truncate(time.Millisecond)); copied.bad == "" && !s.time.IsZero() {
 		copied.Time = copied.Add(rest)
 	}
@@ -56,17 +56,19 @@ func (r *revision) wholeLater(value jsontext.Value, by int64) jsontext.Value {
 // timeLike is the time of a new event in a document, as its neighbour's is written, or
 // the neighbour's writer would have written it.
 func (r *revision) timeLike(near jsontext.Value, it *session.Item, later int64) (jsontext.Value, error) {
-	stored := jsonStamp(near)
+	stored := jsonStamp(near, r.unit())
 	_, whole := wholeMillis(near)
 	switch {
+	case r.unit() == milliseconds:
+		return shifted(near, milliseconds, later)
 	case whole:
 		return jsontext.Value(strconv.FormatInt(it.Time.UnixMilli(), 10)), nil
 	case it.Time.IsZero() || stored.bad != "":
-		return shifted(near, later)
+		return shifted(near, r.unit(), later)
 	case near.Kind() == jsontext.KindString:
 		return quote(it.Time.In(stored.Location()).Format(time.RFC3339Nano)), nil
 	case near != nil, r.documentSpelling()("invocation_id") == "invocation_id":
-		return seconds(it.Time.UnixMicro()), nil
+		return inSeconds(it.Time.UnixMicro()), nil
 	}
 	return quote(it.Time.Format(time.RFC3339Nano)), nil
 }

@@ -30,16 +30,45 @@ var textForms = []struct {
 	{"2006-01-02", false},
 }
 
+// unit is how many of what a number counts since 1970 make a second.
+type unit int64
+
+const (
+	seconds      unit = 1
+	milliseconds unit = 1000
+)
+
+func (u unit) String() string {
+	return map[unit]string{seconds: "seconds", milliseconds: "milliseconds"}[u]
+}
+
+// unitOf is what the numbers of a row count, by its time in a column: adk-js writes
+// integers, in P1's table, too, where both may write; SQLAlchemy writes texts.
+func (g generation) unitOf(column any) unit {
+	switch column.(type) {
+	case int64:
+		if g == p1 || g == j1 {
+			return milliseconds
+		}
+	case string, []byte:
+	default:
+		if g == j1 {
+			return milliseconds
+		}
+	}
+	return seconds
+}
+
 // stampOf reads a time in a column. One without an offset is that of the writer's
 // server, which nobody can tell: it is taken for UTC.
-func stampOf(value any) stamp {
+func stampOf(value any, in unit) stamp {
 	switch v := value.(type) {
 	case nil:
 		return stamp{}
 	case int64:
-		return secondsOf(float64(v))
+		return in.stamp(float64(v))
 	case float64:
-		return secondsOf(v)
+		return in.stamp(v)
 	}
 	text := textOf(value)
 	for _, f := range textForms {
@@ -47,25 +76,25 @@ func stampOf(value any) stamp {
 			return plausible(stamp{Time: t, zoned: f.zoned})
 		}
 	}
-	return stamp{bad: "it is neither a number of seconds nor in the form 2026-02-03 09:56:40.123456, with or without an offset from UTC"}
+	return stamp{bad: "it is neither a number of " + in.String() + " nor in the form 2026-02-03 09:56:40.123456, with or without an offset from UTC"}
 }
 
-// jsonStamp reads a time in a document: seconds since 1970, or a text as RFC 3339
+// jsonStamp reads a time in a document: a number since 1970, or a text as RFC 3339
 // has it, which adk-go writes.
-func jsonStamp(value jsontext.Value) stamp {
+func jsonStamp(value jsontext.Value, in unit) stamp {
 	switch value.Kind() {
 	case 0, jsontext.KindNull:
 		return stamp{}
 	case jsontext.KindNumber:
-		if seconds, err := jsonFloat(value); err == nil {
-			return secondsOf(seconds)
+		if number, err := jsonFloat(value); err == nil {
+			return in.stamp(number)
 		}
 	case jsontext.KindString:
 		if t, err := time.Parse(time.RFC3339, unquote(value)); err == nil {
 			return plausible(stamp{Time: t, zoned: true})
 		}
 	}
-	return stamp{bad: "it is neither a number of seconds nor a text in the form 2026-02-03T09:56:40Z"}
+	return stamp{bad: "it is neither a number of " + in.String() + " nor a text in the form 2026-02-03T09:56:40Z"}
 }
 
 // The seconds of the years 1 to 9999, which is what Python and adk-go's reader take.
@@ -74,15 +103,16 @@ const (
 	endOfTime   = 253402300800
 )
 
-func secondsOf(seconds float64) stamp {
-	if !(seconds >= firstSecond && seconds < endOfTime) {
-		bad := "as a number of seconds it is outside the years 1 to 9999"
-		if thousandth := seconds / 1000; thousandth > 946684800 && thousandth < 7258118400 { // 2000 to 2200
+func (u unit) stamp(number float64) stamp {
+	second := number / float64(u)
+	if !(second >= firstSecond && second < endOfTime) {
+		bad := "as a number of " + u.String() + " it is outside the years 1 to 9999"
+		if thousandth := second / 1000; u == seconds && thousandth > 946684800 && thousandth < 7258118400 { // 2000 to 2200
 			bad += "; it looks like milliseconds"
 		}
 		return stamp{bad: bad}
 	}
-	return plausible(stamp{Time: time.UnixMicro(micros(seconds)).UTC()})
+	return plausible(stamp{Time: time.UnixMicro(micros(second)).UTC()})
 }
 
 // micros are seconds in microseconds. A float64 of these years holds them only with
@@ -106,13 +136,14 @@ func plausible(s stamp) stamp {
 // place is where a time stands in the order in which the store's reader compares
 // times, in microseconds: adk-go's and SQLAlchemy's are texts in SQLite, so that
 // times compare as their clocks showed them, whatever the offset (#13b of section 5).
-// NULL comes first, as in SQL, and a text that is no time where its letters are.
+// NULL comes first, as in SQL, and a text that is no time where its letters are. An
+// integer is its own place, in milliseconds: SQLite orders it before every text.
 func place(value any) int64 {
 	switch v := value.(type) {
 	case nil:
 		return 0
 	case int64:
-		return micros(float64(v))
+		return v
 	case float64:
 		return micros(v)
 	}

@@ -117,7 +117,7 @@ func (r *revision) event(it *session.Item, id string, part []byte) ([]sqlite.Fie
 }
 
 // eventDocument is the document of a new event that has one part, so many
-// microseconds later.
+// places later.
 func (r *revision) eventDocument(it *session.Item, id string, part []byte, later int64) ([]byte, error) {
 	document := spot{column: "event_data"}
 	actions, err := r.emptyActions()

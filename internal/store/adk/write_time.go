@@ -26,17 +26,26 @@ func (r *revision) move(position int64) error {
 	return r.shift(position - place(column))
 }
 
-// shift makes the time in a document so many microseconds later.
+// shift makes the time in a document so many places later.
 func (r *revision) shift(by int64) error {
 	copied := r.inside(spot{column: "event_data"}, "timestamp")
 	if value := r.wholeLater(r.raw(copied), by); value != nil {
 		return r.put(copied, value)
 	}
-	value, err := shifted(r.raw(copied), by)
+	value, err := shifted(r.raw(copied), r.unit(), by)
 	if err != nil || value == nil {
 		return err
 	}
 	return r.put(copied, value)
+}
+
+// unit is what the times of a row count that are numbers: a column with an integer is
+// in milliseconds, and so is the copy beside it.
+func (r *revision) unit() unit {
+	if _, whole := r.row.Value("timestamp").(int64); whole {
+		return milliseconds
+	}
+	return seconds
 }
 
 // stampLike is the time that has a place in the order of a session, in the form of
@@ -45,7 +54,9 @@ func (r *revision) shift(by int64) error {
 // out, SQLAlchemy writes all six digits.
 func stampLike(like any, position int64, instant time.Time) (any, error) {
 	switch like.(type) {
-	case int64, float64:
+	case int64:
+		return position, nil
+	case float64:
 		return float64(position) / 1e6, nil
 	}
 	text, clock := textOf(like), time.UnixMicro(position).UTC()
@@ -86,10 +97,10 @@ func zoneLike(text, form string) string {
 	return strings.Replace(form, "Z", "-", 1)
 }
 
-// shifted is a time in a document, so many microseconds later; nil when there is
-// none.
-func shifted(value jsontext.Value, by int64) (jsontext.Value, error) {
-	stored := jsonStamp(value)
+// shifted is a time in a document, so many places later: milliseconds where it counts
+// these, else microseconds; nil when there is none.
+func shifted(value jsontext.Value, in unit, by int64) (jsontext.Value, error) {
+	stored := jsonStamp(value, in)
 	switch {
 	case stored.bad != "":
 		return nil, problem.New(problem.RolledBack, "", "an event cannot get another place: the copy of its time in event_data is no time")
@@ -97,13 +108,15 @@ func shifted(value jsontext.Value, by int64) (jsontext.Value, error) {
 		return nil, nil
 	case value.Kind() == jsontext.KindString:
 		return quote(stored.Add(time.Duration(by) * time.Microsecond).Format(time.RFC3339Nano)), nil
+	case in == milliseconds:
+		return jsontext.Value(strconv.FormatInt(stored.UnixMilli()+by, 10)), nil
 	}
-	return seconds(stored.UnixMicro() + by), nil
+	return inSeconds(stored.UnixMicro() + by), nil
 }
 
-// seconds are microseconds as JSON has them: seconds since 1970, with as few digits
+// inSeconds are microseconds as JSON has them: seconds since 1970, with as few digits
 // as tell them from others, as Python writes a float.
-func seconds(micros int64) jsontext.Value {
+func inSeconds(micros int64) jsontext.Value {
 	value := float64(micros) / 1e6
 	text := strconv.FormatFloat(value, 'f', -1, 64)
 	if value == math.Trunc(value) {

@@ -41,6 +41,8 @@ type Header struct {
 	SilentLabels   bool
 	HidesToolRuns  bool
 	PrefixReaders  string
+	PrefixUntold   bool
+	OpenScopes     bool
 	LikeFilter     bool
 	ReusesChildren bool
 	Writer         session.Writer
@@ -58,7 +60,7 @@ func HeaderOf(st store.Store) Header {
 	h := Header{
 		Kind: f.Kind, Model: f.Model, BranchModel: f.BranchModel, Writer: f.Writer, ChildrenClosed: f.ChildrenClosed,
 		ForeignText: f.ForeignText, GathersResults: f.GathersResults, SilentLabels: f.SilentLabels, HidesToolRuns: f.HidesToolRuns,
-		PrefixReaders: f.PrefixReaders, LikeFilter: f.LikeFilter, ReusesChildren: f.ReusesChildren,
+		PrefixReaders: f.PrefixReaders, PrefixUntold: f.PrefixUntold, OpenScopes: f.OpenScopes, LikeFilter: f.LikeFilter, ReusesChildren: f.ReusesChildren,
 	}
 	if f.BranchModel != "" {
 		h.Summaries = summariesScoped
@@ -81,7 +83,7 @@ func (h *Header) format() headerLine {
 		Kind: h.Kind, BranchModel: h.BranchModel, Summaries: h.Summaries,
 		Writer: h.Writer.String(), Model: h.Model, ChildrenClosed: h.ChildrenClosed,
 		ForeignText: h.ForeignText, GathersResults: h.GathersResults, SilentLabels: h.SilentLabels, HidesToolRuns: h.HidesToolRuns,
-		PrefixReaders: h.PrefixReaders, LikeFilter: h.LikeFilter, ReusesChildren: h.ReusesChildren,
+		PrefixReaders: h.PrefixReaders, PrefixUntold: h.PrefixUntold, OpenScopes: h.OpenScopes, LikeFilter: h.LikeFilter, ReusesChildren: h.ReusesChildren,
 	}
 }
 
@@ -103,7 +105,7 @@ func parseHeader(line []byte) (h Header, version int, err error) {
 		Kind: rec.Kind, BranchModel: rec.BranchModel, Summaries: rec.Summaries, Model: rec.Model,
 		ChildrenClosed: rec.ChildrenClosed || rec.Kind == closesChildren,
 		ForeignText:    rec.ForeignText, GathersResults: rec.GathersResults, SilentLabels: rec.SilentLabels, HidesToolRuns: rec.HidesToolRuns,
-		PrefixReaders: rec.PrefixReaders, LikeFilter: rec.LikeFilter, ReusesChildren: rec.ReusesChildren,
+		PrefixReaders: rec.PrefixReaders, PrefixUntold: rec.PrefixUntold, OpenScopes: rec.OpenScopes, LikeFilter: rec.LikeFilter, ReusesChildren: rec.ReusesChildren,
 		Writer: parseWriter(rec.Writer),
 		line:   line,
 	}, version, nil

@@ -104,7 +104,7 @@ func (s *stream) describe(src *store.Source, version int, headerLine int64) sess
 		ChildPrologue:  s.header.Kind == closesChildren,
 		BranchModel:    s.header.BranchModel,
 		ForeignText:    s.header.ForeignText, GathersResults: s.header.GathersResults, SilentLabels: s.header.SilentLabels, HidesToolRuns: s.header.HidesToolRuns,
-		PrefixReaders: s.header.PrefixReaders, LikeFilter: s.header.LikeFilter, ReusesChildren: s.header.ReusesChildren,
+		PrefixReaders: s.header.PrefixReaders, PrefixUntold: s.header.PrefixUntold, OpenScopes: s.header.OpenScopes, LikeFilter: s.header.LikeFilter, ReusesChildren: s.header.ReusesChildren,
 		RootSummaries: s.header.Summaries == summariesRoot, CountsKeys: true,
 		Recovery: "recover the store that the stream was exported from, and export it again",
 		ReadOnly: "a canonical stream is repaired into a new file: `sessctl repair IN --output OUT`",

@@ -32,6 +32,8 @@ type headerLine struct {
 	SilentLabels   bool           `json:"silent_labels,omitzero"`
 	HidesToolRuns  bool           `json:"hides_tool_runs,omitzero"`
 	PrefixReaders  string         `json:"prefix_readers,omitzero"`
+	PrefixUntold   bool           `json:"prefix_untold,omitzero"`
+	OpenScopes     bool           `json:"open_scopes,omitzero"`
 	LikeFilter     bool           `json:"like_filter,omitzero"`
 	ReusesChildren bool           `json:"reuses_children,omitzero"`
 	Rest           jsontext.Value `json:",embed"`

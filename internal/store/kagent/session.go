@@ -13,7 +13,7 @@ func (r *reader) session(row columns) *session.Session {
 	s := &session.Session{
 		ID: textOf(row("id")), User: textOf(row("user_id")),
 		Agent: textOf(row("agent_id")), Title: textOf(row("name")),
-		Timed: true, Delegated: textOf(row("source")) == "agent", Deleted: row("deleted_at") != nil,
+		Tick: time.Microsecond, Delegated: textOf(row("source")) == "agent", Deleted: row("deleted_at") != nil,
 	}
 	for _, c := range []struct {
 		name string

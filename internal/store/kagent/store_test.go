@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -127,7 +128,7 @@ func TestSessions(t *testing.T) {
 		taskOf("gone", ", session_id, user_id, deleted_at", ", 's', 'u', '2026-08-03'", "{}"),
 	)
 	s := only(t, path)
-	if s.Title != "What" || s.Agent != "kagent__NS__a" || !s.Delegated || !s.Timed || s.Deleted || s.Inseparable != "" || s.Task != s.Items[0].Text {
+	if s.Title != "What" || s.Agent != "kagent__NS__a" || !s.Delegated || s.Tick != time.Microsecond || s.Deleted || s.Inseparable != "" || s.Task != s.Items[0].Text {
 		t.Errorf("%+v", s)
 	}
 	if s.Created.UTC().Format("15:04:05.0") != "07:00:00.5" || s.Updated.Format("15:04:05") != "09:00:01" {

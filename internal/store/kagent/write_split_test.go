@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -132,7 +133,7 @@ func (s *splitter) separable(call kagenttest.Worked) bool {
 
 // move takes what came of a call into a new session.
 func (s *splitter) move(c *store.Change, call kagenttest.Worked, worker *session.Session, id string) {
-	made := &session.Session{ID: id, User: worker.User, Title: "title of " + id, Timed: true}
+	made := &session.Session{ID: id, User: worker.User, Title: "title of " + id, Tick: time.Microsecond}
 	moves := func(it session.Item) bool { return slices.Contains(call.Events, it.Key) || call.Marker == it.Key }
 	from := c.After.Session(call.Child)
 	for _, it := range from.Items {

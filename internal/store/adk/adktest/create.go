@@ -2,6 +2,7 @@ package adktest
 
 import (
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -41,6 +42,22 @@ func create(db *sql.DB, g Generation, sessions []Session) error {
 		}
 	}
 	return tx.Commit()
+}
+
+// CreateOf writes a new database with one session whose events are stored as these
+// documents of adk-js.
+func CreateOf(path string, session string, documents []json.RawMessage) error {
+	if err := Create(path, J1, Session{ID: session}); err != nil {
+		return err
+	}
+	db, err := sql.Open("sqlite", path)
+	for _, d := range documents {
+		if err == nil {
+			_, err = db.Exec(`insert into events select d ->> 'id', app_name, user_id, id, d ->> 'invocation_id', d ->> 'timestamp', d
+				from sessions, (select ? as d)`, string(d))
+		}
+	}
+	return errors.Join(err, db.Close())
 }
 
 func write(tx *sql.Tx, g Generation, s Session) error {

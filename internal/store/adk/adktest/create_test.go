@@ -51,6 +51,7 @@ func TestWhatAGenerationLacksIsSaid(t *testing.T) {
 		P0:      {"single-turn", "single-turn-of-call", "task-mode"},
 		G1:      {"single-turn", "single-turn-of-call", "task-mode", "compacted", "rewound"},
 		G2:      {"compacted", "rewound"},
+		J1:      {"rewound"},
 	}
 	if diff := cmp.Diff(want, lacking); diff != "" {
 		t.Error(diff)
@@ -73,6 +74,10 @@ func TestFormsOfAnEvent(t *testing.T) {
 		{P1, "event_data", `{"content":{"parts":[{"function_call":{"id":"adk-x","args":{"q":1},"name":"look"}}],"role":"model"},"invocation_id":"e-1","author":"a",` +
 			`"actions":{"state_delta":{},"artifact_delta":{},"requested_auth_configs":{},"requested_tool_confirmations":{}},` +
 			`"long_running_tool_ids":["adk-x"],"branch":"p1.a","id":"x","timestamp":1795211779.19}`},
+		{J1, "timestamp, typeof(timestamp)", "1795211779190 integer"},
+		{J1, "event_data", `{"content":{"parts":[{"function_call":{"id":"adk-x","args":{"q":1},"name":"look"}}],"role":"model"},"invocation_id":"e-1","author":"a",` +
+			`"actions":{"state_delta":{},"artifact_delta":{},"requested_auth_configs":{},"requested_tool_confirmations":{}},` +
+			`"branch":"p1.a","long_running_tool_ids":["adk-x"],"id":"x","timestamp":1795211779190}`},
 		{PS, "timestamp, typeof(timestamp), timestamp = 1795211779.19", "1795211779.19 real 1"},
 		{G1, "timestamp, partial, turn_complete, interrupted", "2026-11-20 22:56:19.19+01:00 0 1 0"},
 		{G1, content, `{"parts":[{"functionCall":{"id":"adk-x","args":{"q":1},"name":"look"}}],"role":"model"} ` +

@@ -118,6 +118,33 @@ func (e *Event) data() object {
 	return append(o, member{"id", e.ID}, member{"timestamp", seconds(e.Time)})
 }
 
+// dataJS is the same as adk-js writes it: times are in milliseconds, some members are
+// always there, and a summary says itself that it is one.
+func (e *Event) dataJS() object {
+	summary := e.Actions.Compaction
+	if summary != nil {
+		e.Author, e.Invocation, e.Role, e.Parts, e.Actions.Compaction = "system", "", "model", []Part{Text(summary.Text)}, nil
+	}
+	var o object
+	for _, m := range e.data() {
+		switch m.name {
+		case "timestamp":
+			m.value = e.Time.UnixMilli()
+		case "id":
+			waits := append([]string{}, e.Waits...)
+			o = append(o, member{"long_running_tool_ids", waits})
+		case "long_running_tool_ids":
+			continue
+		}
+		o = append(o, m)
+	}
+	if summary != nil {
+		o = append(o, member{"is_compacted", true}, member{"start_time", summary.From.UnixMilli()}, member{"end_time", summary.To.UnixMilli()},
+			member{"compacted_content", summary.Text})
+	}
+	return o
+}
+
 // seconds is a time as adk-python has it in documents and in the columns of its
 // service for files.
 func seconds(t time.Time) float64 { return float64(t.UnixMicro()) / 1e6 }

@@ -11,7 +11,7 @@ type Generation string
 
 // The generations, by the names of the notes. P0First has the columns of
 // adk-python 0.1, P0 those of 1.19; G1 is adk-go 1.x and G2 adk-go 2.2, which
-// write the actions with the names of Go's fields and in camel case.
+// write the actions with the names of Go's fields and in camel case. J1 is adk-js 2.0.
 const (
 	P0First Generation = "P0-first"
 	P0      Generation = "P0"
@@ -19,15 +19,16 @@ const (
 	PS      Generation = "PS"
 	G1      Generation = "G1"
 	G2      Generation = "G2"
+	J1      Generation = "J1"
 )
 
 // Generations are all of them.
-var Generations = []Generation{P0First, P0, P1, PS, G1, G2}
+var Generations = []Generation{P0First, P0, P1, PS, G1, G2, J1}
 
 func (g Generation) isGo() bool { return g == G1 || g == G2 }
 
 // inJSON reports whether an event is one document instead of columns.
-func (g Generation) inJSON() bool { return g == P1 || g == PS }
+func (g Generation) inJSON() bool { return g == P1 || g == PS || g == J1 }
 
 // Lacks says what of a session the generation has no place for, "" when it has one
 // for everything.
@@ -36,8 +37,10 @@ func (g Generation) Lacks(s Session) string {
 		switch {
 		case (e.Scope != "" || e.Node != "") && !g.inJSON() && g != G2:
 			return "isolation scopes and node paths"
-		case strings.HasPrefix(e.Branch, "{") && !g.inJSON():
+		case strings.HasPrefix(e.Branch, "{") && (!g.inJSON() || g == J1):
 			return "branches that are no path"
+		case e.Actions.RewindBefore != "" && g == J1:
+			return "rewind"
 		case (e.Actions.Compaction != nil || e.Actions.RewindBefore != "") && g.isGo():
 			return "compaction and rewind"
 		case len(e.Waits) > 0 && g == P0First:
@@ -60,6 +63,8 @@ func (g Generation) schema() []string {
 		})
 	case PS:
 		return fileSessions
+	case J1:
+		return jsSessions
 	case G1:
 		return slices.Concat(goSessions, []string{goEvents("")})
 	case G2:
@@ -100,6 +105,18 @@ var fileSessions = []string{
 	"CREATE TABLE events (id TEXT NOT NULL, app_name TEXT NOT NULL, user_id TEXT NOT NULL, session_id TEXT NOT NULL, invocation_id TEXT NOT NULL, " +
 		"timestamp REAL NOT NULL, event_data TEXT NOT NULL, PRIMARY KEY (app_name, user_id, session_id, id), " +
 		"FOREIGN KEY (app_name, user_id, session_id) REFERENCES sessions(app_name, user_id, id) ON DELETE CASCADE)",
+}
+
+var jsSessions = []string{
+	"create table `adk_internal_metadata` (`key` text not null, `value` text not null, primary key (`key`))",
+	"insert into adk_internal_metadata values ('schema_version', '1')",
+	"create table `app_states` (`app_name` text not null, `state` json not null, `update_time` datetime not null, primary key (`app_name`))",
+	"create table `user_states` (`app_name` text not null, `user_id` text not null, `state` json not null, `update_time` datetime not null, " +
+		"primary key (`app_name`, `user_id`))",
+	"create table `sessions` (`id` text not null, `app_name` text not null, `user_id` text not null, `state` json not null, " +
+		"`create_time` datetime not null, `update_time` datetime not null, primary key (`id`, `app_name`, `user_id`))",
+	"create table `events` (`id` text not null, `app_name` text not null, `user_id` text not null, `session_id` text not null, " +
+		"`invocation_id` text not null, `timestamp` datetime not null, `event_data` json not null, primary key (`id`, `app_name`, `user_id`, `session_id`))",
 }
 
 var goSessions = []string{

@@ -38,7 +38,7 @@ func (r *run) speakLater(a *agent) []draft {
 	switch {
 	case r.later.of == P0First: // it has no place for such calls
 		list = []Event{text}
-	case r.rng.IntN(2) == 0:
+	case r.rng.IntN(2) == 0, r.later.of == J1 && a.lane != nil: // on a branch nobody answers: see expect
 		list = append(r.longRunning(a, says), text)
 	default:
 		list = r.confirmed(a, says)
@@ -78,8 +78,13 @@ func (r *run) confirmed(a *agent, says func(...Part) Event) []Event {
 	question := says(Calls(ask, "adk_request_confirmation", fmt.Sprintf(
 		`{"originalFunctionCall":{"id":%q,"name":"pay","args":{"sum":3}},"toolConfirmation":{"hint":"please confirm","confirmed":false}}`, id)))
 	question.Role, question.Waits = "model", []string{ask}
-	r.expect(a, Event{Author: "user", Parts: []Part{Answers(ask, "adk_request_confirmation", `{"confirmed":true}`)}},
-		says(Answers(id, "pay", `{"result":"paid"}`)), says(Text(a.name+" goes on")))
+	agreed := Event{Author: "user", Invocation: r.invocation, Parts: []Part{Answers(ask, "adk_request_confirmation", `{"confirmed":true}`)}}
+	answer := []Event{agreed, says(Answers(id, "pay", `{"result":"paid"}`)), says(Text(a.name + " goes on"))}
+	if r.later.of == J1 { // which has no response for now, so that nobody goes on without the answer
+		question.Role, question.Actions = "user", Actions{Confirmations: refused.Actions.Confirmations}
+		return append([]Event{call, question}, answer...)
+	}
+	r.expect(a, answer...)
 	if r.later.of.isGo() {
 		return []Event{call, refused, question}
 	}

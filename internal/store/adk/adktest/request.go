@@ -14,6 +14,7 @@ import (
 // told is an event as the runtime reads it, whatever it is stored as.
 type told struct {
 	author, branch, scope, role, invocation, rewind string
+	last                                            bool    // a summary of adk-js
 	at                                              float64 // seconds
 	calls, answers, hidden                          []string
 	text                                            bool
@@ -51,7 +52,10 @@ func Unanswered(path string, g Generation, session string) ([]string, error) {
 // shownTo are the events that the agent's request is made of; what others said has no
 // calls and answers any more.
 func shownTo(agent, branch string, g Generation, events []told) []told {
-	if !g.isGo() {
+	switch {
+	case g == J1:
+		events = active(events)
+	case !g.isGo():
 		events = summarised(annulled(events))
 	}
 	var list []told
@@ -125,6 +129,27 @@ func summarised(events []told) []told {
 	return list
 }
 
+// active leaves out what the last summary stands for, and all others
+// (compaction_utils.ts of adk-js).
+func active(events []told) []told {
+	last := -1
+	for i := range events {
+		if events[i].last {
+			last = i
+		}
+	}
+	if last < 0 {
+		return events
+	}
+	list := []told{{author: "user", role: "user", text: true}}
+	for _, e := range events {
+		if !e.last && e.at > events[last].to {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
 // readTold reads the rows in the order in which the runtime does.
 func readTold(path string, g Generation, session string) ([]told, error) {
 	db, err := sql.Open("sqlite", "file:"+path+"?mode=ro&_texttotime=0")
@@ -171,6 +196,8 @@ func (e *told) readDocument(data []byte) error {
 		Branch  string          `json:"branch"`
 		Scope   string          `json:"isolation_scope"`
 		At      float64         `json:"timestamp"`
+		Last    bool            `json:"is_compacted"`
+		End     float64         `json:"end_time"`
 		Content json.RawMessage `json:"content"`
 		Actions struct {
 			Rewind     string `json:"rewind_before_invocation_id"`
@@ -185,6 +212,9 @@ func (e *told) readDocument(data []byte) error {
 	}
 	e.author, e.branch, e.scope, e.at = doc.Author, doc.Branch, doc.Scope, doc.At
 	e.rewind, e.from, e.to = doc.Actions.Rewind, doc.Actions.Compaction.From, doc.Actions.Compaction.To
+	if e.last = doc.Last; e.last {
+		e.to = doc.End
+	}
 	return e.readContent(doc.Content)
 }
 
@@ -224,7 +254,7 @@ func (e *told) readContent(data []byte) error {
 		return err
 	}
 	e.role = content.Role
-	hides := []string{"adk_request_credential", "adk_request_confirmation"}
+	hides := []string{"adk_request_credential", "adk_request_confirmation", "adk_request_input"}
 	for _, p := range content.Parts {
 		e.text = e.text || p.Text != ""
 		if c := p.FunctionCall; c != nil {

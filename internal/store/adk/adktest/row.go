@@ -33,7 +33,11 @@ func (g Generation) row(s Session, e *Event) (fields, error) {
 		{"invocation_id", e.Invocation}, {"timestamp", g.stamp(e.Time)},
 	}
 	if g.inJSON() {
-		return append(row, field{"event_data", document(e.data(), false)}), nil
+		data := e.data()
+		if g == J1 {
+			data = e.dataJS()
+		}
+		return append(row, field{"event_data", document(data, false)}), nil
 	}
 	actions, err := g.actions(e.Actions)
 	row = append(row, field{"author", e.Author}, field{"branch", orNil(e.Branch)}, field{"content", g.content(e)}, field{"actions", actions})
@@ -94,6 +98,8 @@ func (g Generation) stamp(t time.Time) any {
 	switch {
 	case g == PS:
 		return seconds(t)
+	case g == J1:
+		return t.UnixMilli()
 	case g.isGo():
 		return t.Format("2006-01-02 15:04:05.999999-07:00")
 	}
