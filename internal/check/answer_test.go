@@ -177,7 +177,7 @@ P
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			st := &memory{facts: session.Store{Writer: session.WriterDead, ChildrenClosed: true}, trees: treetest.Trees(t, tc.tree)}
+			st := &memory{facts: session.Store{Writer: session.WriterDead, Children: session.Children{ChildrenClosed: true}}, trees: treetest.Trees(t, tc.tree)}
 			if tc.writer != nil {
 				st.facts.Writer = *tc.writer
 			}

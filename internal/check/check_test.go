@@ -43,8 +43,8 @@ C#<P#
 	}
 	return &memory{
 		facts: session.Store{
-			Writer: session.WriterDead, ChildrenClosed: true,
-			Faults: []session.Fault{{Kind: session.Housekeeping, Item: -1, Detail: "free space"}},
+			Writer: session.WriterDead, Children: session.Children{ChildrenClosed: true},
+			Condition: session.Condition{Faults: []session.Fault{{Kind: session.Housekeeping, Item: -1, Detail: "free space"}}},
 		},
 		trees: treetest.Trees(t, notation.String()),
 	}

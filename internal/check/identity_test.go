@@ -41,7 +41,7 @@ func TestFingerprintsOfFaults(t *testing.T) {
 // faultOf is the finding about a fault of a store.
 func faultOf(t *testing.T, f session.Fault) *check.Finding {
 	t.Helper()
-	r := run(t, &memory{facts: session.Store{Faults: []session.Fault{f}}}, check.Options{})
+	r := run(t, &memory{facts: session.Store{Condition: session.Condition{Faults: []session.Fault{f}}}}, check.Options{})
 	if len(r.Findings) != 1 {
 		t.Fatalf("%d findings", len(r.Findings))
 	}
@@ -52,7 +52,7 @@ func faultOf(t *testing.T, f session.Fault) *check.Finding {
 // session does not change its findings, and another item of it has another.
 func TestFingerprintsOfStreams(t *testing.T) {
 	found := func(before, item string) *check.Finding {
-		st := &memory{facts: session.Store{CountsKeys: true}, trees: treetest.Trees(t, "P\n  user\n  root <z1\n  root <z2\n  root \"ok\"")}
+		st := &memory{facts: session.Store{Keys: session.Keys{CountsKeys: true}}, trees: treetest.Trees(t, "P\n  user\n  root <z1\n  root <z2\n  root \"ok\"")}
 		for i := range st.trees[0].Root().Items {
 			it := &st.trees[0].Root().Items[i]
 			it.Key = before + it.Key

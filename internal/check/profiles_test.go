@@ -128,7 +128,7 @@ func TestWhatTheRuntimeSeesTo(t *testing.T) {
 // TestUsesSayWhoJudgedAndWhy: most sessions first. Children that nobody sends to
 // a model again are asked of nobody.
 func TestUsesSayWhoJudgedAndWhy(t *testing.T) {
-	st := &memory{facts: session.Store{ChildrenClosed: true}, trees: treetest.Trees(t, `
+	st := &memory{facts: session.Store{Children: session.Children{ChildrenClosed: true}}, trees: treetest.Trees(t, `
 A
   user
 B model=openai/gpt-4o

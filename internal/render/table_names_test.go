@@ -22,9 +22,14 @@ func inTable(t *testing.T, table string) (*check.Result, *view.View) {
 	for i := range tree.Root().Items {
 		tree.Root().Items[i].Table = table
 	}
-	st := &memory{session.Store{Path: "session.db", Kind: "adk", Title: "Google ADK", Writer: session.WriterDead, Faults: []session.Fault{
-		{Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Session: "gone", Table: table, Key: "17"}, Count: 2, Detail: "2 events name a session that is not there"},
-	}}, tree}
+	st := &memory{session.Store{
+		Path: "session.db", Kind: "adk", Title: "Google ADK", Writer: session.WriterDead,
+		Condition: session.Condition{
+			Faults: []session.Fault{
+				{Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Session: "gone", Table: table, Key: "17"}, Count: 2, Detail: "2 events name a session that is not there"},
+			},
+		},
+	}, tree}
 	judge := rules.Judge{Profiles: []*rules.Profile{rules.FindProfile("gemini")}}
 	result, err := check.Run(t.Context(), st, check.Options{Rules: catalogue.Usual(), Judge: judge})
 	if err != nil {

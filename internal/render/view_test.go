@@ -46,7 +46,8 @@ func (m *memory) Trees(context.Context) iter.Seq2[*session.Tree, error] {
 func (c *viewCase) build(t *testing.T, tree *session.Tree, request bool) *view.View {
 	t.Helper()
 	st := &memory{session.Store{
-		Path: "session.db", Kind: "docker-agent", Title: "docker agent", Writer: c.writer, ChildrenClosed: !c.other,
+		Path: "session.db", Kind: "docker-agent", Title: "docker agent", Writer: c.writer,
+		Children: session.Children{ChildrenClosed: !c.other},
 	}, tree}
 	if !c.other {
 		st.facts.Runtime = dockeragent.Runtime

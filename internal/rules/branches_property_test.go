@@ -56,7 +56,7 @@ func TestGapsAreWhatLaterAgentsCannotSee(t *testing.T) {
 	check(t, func(t *rapid.T) {
 		segments := [][]string{{"p", "a", "b"}, {"p1", "p2", "a", "b@1", ""}}
 		s := labelled(t, rapid.SampledFrom(segments).Draw(t, "names")...)
-		store := &session.Store{ForeignText: rapid.Bool().Draw(t, "foreign text")}
+		store := &session.Store{Reader: session.Reader{ForeignText: rapid.Bool().Draw(t, "foreign text")}}
 		paired := !slices.ContainsFunc(s.Items, func(it session.Item) bool { return told(&it) && strings.Count(it.Branch, ".")%2 == 0 })
 		var want []int
 		for x := range s.Items {
@@ -201,7 +201,7 @@ func TestPatternsAreWhatLikeReadsOtherwise(t *testing.T) {
 				want = append(want, i)
 			}
 		}
-		got := slices.Concat(foundBy(&session.Store{LikeFilter: true}, s, "SC724")...)
+		got := slices.Concat(foundBy(&session.Store{Reader: session.Reader{LikeFilter: true}}, s, "SC724")...)
 		slices.Sort(got)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("want (-), got (+):\n%s%s", diff, branchesOf(s))
@@ -237,7 +237,7 @@ func TestARepairOfBranchesSettles(t *testing.T) {
 				s.Items[i].Kind, s.Items[i].Role, s.Items[i].Agent = session.Summary, session.NoRole, ""
 			}
 		}
-		store := &session.Store{RootSummaries: rapid.Bool().Draw(t, "root summaries")}
+		store := &session.Store{Reader: session.Reader{RootSummaries: rapid.Bool().Draw(t, "root summaries")}}
 		fixed := func(f *rules.Finding) bool {
 			return slices.ContainsFunc(f.Fixes, func(fix rules.Fix) bool { return len(fix.Edits) > 0 && (f.Rule.ID == "SC710" || f.Rule.ID == "SC712") })
 		}

@@ -34,7 +34,7 @@ func runCompared(t *testing.T, cases []comparedCase) {
 			if tc.differ != nil {
 				tc.differ(compared)
 			}
-			store := &session.Store{Writer: session.WriterDead, ChildrenClosed: true}
+			store := &session.Store{Writer: session.WriterDead, Children: session.Children{ChildrenClosed: true}}
 			if tc.store != nil {
 				tc.store(store)
 			}

@@ -180,7 +180,7 @@ func TestTwoFindingsOfOneRecordStayTwo(t *testing.T) {
 // TestWhatTheRuntimeSeesTo: nobody hears of it unless a profile was asked for by
 // name, and then it says who sees to it.
 func TestWhatTheRuntimeSeesTo(t *testing.T) {
-	store := &session.Store{Title: "docker agent", Adapts: map[string]string{oddRule: "leaves odd messages out"}}
+	store := &session.Store{Title: "docker agent", Requests: session.Requests{Adapts: map[string]string{oddRule: "leaves odd messages out"}}}
 	if got := asJudged(judgedBy(t, forAll(rules.Error, true), store)); got != "" {
 		t.Errorf("nobody asked, and %s is found", got)
 	}
@@ -213,7 +213,7 @@ func TestWhatTheRuntimeSeesToForSome(t *testing.T) {
 			Session: s.Session, Ref: s.ItemRef(0),
 		})
 	}}
-	store := &session.Store{Title: "docker agent", Adapts: map[string]string{oddRule + " strict": "leaves odd messages out"}}
+	store := &session.Store{Title: "docker agent", Requests: session.Requests{Adapts: map[string]string{oddRule + " strict": "leaves odd messages out"}}}
 	for _, other := range []*rules.Profile{pickyAPI, relaxedAPI} {
 		for _, profiles := range [][]*rules.Profile{{strictAPI, other}, {other, strictAPI}} {
 			found := judgedBy(t, rule, store, profiles...)

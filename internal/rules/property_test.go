@@ -30,8 +30,8 @@ func checkMany(t *testing.T, some, many int, property func(*rapid.T)) {
 func stores() *rapid.Generator[*session.Store] {
 	return rapid.Custom(func(t *rapid.T) *session.Store {
 		return &session.Store{
-			Writer:         session.Writer(rapid.IntRange(0, 2).Draw(t, "writer")),
-			ChildrenClosed: rapid.Bool().Draw(t, "closed"), ChildPrologue: rapid.Bool().Draw(t, "prologue"),
+			Writer:   session.Writer(rapid.IntRange(0, 2).Draw(t, "writer")),
+			Children: session.Children{ChildrenClosed: rapid.Bool().Draw(t, "closed"), ChildPrologue: rapid.Bool().Draw(t, "prologue")},
 		}
 	})
 }

@@ -87,7 +87,7 @@ P
   user`, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			found := findFor(&session.Store{Writer: session.WriterDead, ChildrenClosed: true}, treetest.Trees(t, tc.tree), rules.Judge{})
+			found := findFor(&session.Store{Writer: session.WriterDead, Children: session.Children{ChildrenClosed: true}}, treetest.Trees(t, tc.tree), rules.Judge{})
 			if len(found) == 0 || found[0].ProviderError != tc.want {
 				t.Errorf("want %q\n%s", tc.want, messages(found))
 				for _, f := range found {

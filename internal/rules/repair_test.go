@@ -18,7 +18,7 @@ import (
 // these have are the same, and what they lack is in sessions of its own. Times
 // are unique in a program, and so they name items.
 func TestFixesMakeWhatAHealthyRuntimeWouldHaveStored(t *testing.T) {
-	store := &session.Store{Writer: session.WriterDead, ChildrenClosed: true}
+	store := &session.Store{Writer: session.WriterDead, Children: session.Children{ChildrenClosed: true}}
 	check(t, func(rt *rapid.T) {
 		program := treetest.Programs().Draw(rt, "program").Sequential()
 		leaky, healthy := program.Render(true), treetest.Tree(t, program.Render(false).Notation)
@@ -51,7 +51,7 @@ P
   root "mine?" T2>beta(more)
   beta "two"
   user`)
-	after, plan := repaired(t, &session.Store{Writer: session.WriterDead, ChildrenClosed: true}, stored)
+	after, plan := repaired(t, &session.Store{Writer: session.WriterDead, Children: session.Children{ChildrenClosed: true}}, stored)
 	beta := holder(after, stored.Root().ItemRef(4))
 	if len(plan.Trees) != 1 || beta == nil || beta.ID == "P" || holder(after, stored.Root().ItemRef(3)).ID != "P" {
 		t.Errorf("%d trees planned:\n%s", len(plan.Trees), dump(after.Sessions))

@@ -52,7 +52,7 @@ func runCases(t *testing.T, cases []ruleCase) {
 	t.Helper()
 	for _, tc := range cases {
 		t.Run(tc.name, func(t *testing.T) {
-			store := &session.Store{Writer: session.WriterDead, ChildrenClosed: true}
+			store := &session.Store{Writer: session.WriterDead, Children: session.Children{ChildrenClosed: true}}
 			if tc.store != nil {
 				tc.store(store)
 			}

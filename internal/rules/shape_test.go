@@ -20,7 +20,7 @@ func findings(t *testing.T, profile string, asIs bool, tree string, tweak func(*
 		tweak(trees[0])
 	}
 	judge := rules.Judge{Profiles: []*rules.Profile{rules.FindProfile(profile)}, AsIs: asIs}
-	return findFor(&session.Store{Writer: session.WriterDead, ChildrenClosed: true}, trees, judge)
+	return findFor(&session.Store{Writer: session.WriterDead, Children: session.Children{ChildrenClosed: true}}, trees, judge)
 }
 
 // checkErrors holds what the provider answers to trees against a text with a

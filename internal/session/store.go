@@ -26,13 +26,41 @@ type Store struct {
 	WriterName string // "docker-agent (pid 4711)", "" when nobody is known
 
 	Runtime
+	Children
+	Requests
+	Reader
+	Keys
+	Condition
 
+	// Versions says which versions of the runtime leave such a store behind, "" when unknown.
+	Versions string
+	// Advice are sentences about the runtime generation that wrote the store,
+	// printed with a report that has findings.
+	Advice []string
+}
+
+// Children is what is known of the sessions that calls start.
+type Children struct {
 	// ChildrenClosed: the runtime never sends a child session to a model again
 	// once its delegation is answered or closed.
 	ChildrenClosed bool
 	// ChildPrologue: every child session starts with a system message that
 	// holds its task and an implicit user message.
 	ChildPrologue bool
+	// ReusesChildren: the runtime documents that a session goes on where another call
+	// of its agent comes later, so that one session serves several calls.
+	ReusesChildren bool
+	// SharedChildren says what would have given every call a session of its own, and
+	// in which versions of the runtime: a clause that a finding ends with, "" when
+	// there is no such setting.
+	SharedChildren string
+	// Agents are the agents that this runtime runs itself, by the name that a call
+	// has; nil when the store does not say.
+	Agents map[string]bool
+}
+
+// Requests is what is known of the requests that are made of a session.
+type Requests struct {
 	// Adapts is what the runtime's own request builder does so that a provider
 	// does not mind, by the id of the rule that would ("SC401"), or by id and
 	// profile where only some requests are built so ("SC304 gemini"): "leaves
@@ -41,6 +69,11 @@ type Store struct {
 	// Model is the one that answers where no session names one, as far as the
 	// runtime's own default tells: a hint for who judges requests. "" when unknown.
 	Model string
+}
+
+// Reader is what the store's own reader makes of a session that several agents share:
+// what it shows to which of them, and in what form and order.
+type Reader struct {
 	// BranchModel is how the store's own reader decides what an agent sees: the
 	// name of a model of package branch, "" where every session is one agent's.
 	BranchModel string
@@ -75,25 +108,20 @@ type Store struct {
 	// TurnsTies: the reader shows events of one place in the reverse of the order in
 	// which they were written.
 	TurnsTies bool
+}
+
+// Keys is how the store names and numbers its records.
+type Keys struct {
 	// CountsKeys: the key of an item is its place among all items of the store, so that
 	// it changes with what is put before it, in whatever session.
 	CountsKeys bool
 	// Renumbers: the store numbers records anew when one is put between others.
 	// Positions tell the order only.
 	Renumbers bool
+}
 
-	// ReusesChildren: the runtime documents that a session goes on where another call
-	// of its agent comes later, so that one session serves several calls.
-	ReusesChildren bool
-	// SharedChildren says what would have given every call a session of its own, and
-	// in which versions of the runtime: a clause that a finding ends with, "" when
-	// there is no such setting.
-	SharedChildren string
-
-	// Agents are the agents that this runtime runs itself, by the name that a call
-	// has; nil when the store does not say.
-	Agents map[string]bool
-
+// Condition is what is wrong with the store, and what that keeps from being done.
+type Condition struct {
 	// ReadOnly is the reason why this store cannot be repaired in place, "" if it can.
 	ReadOnly string
 	// Recovery is what to do about damage of the store: verb phrases, "" where nothing is
@@ -104,11 +132,6 @@ type Store struct {
 	Triggers []Trigger
 	// Incomplete is the reason why not everything could be read, "" if all was.
 	Incomplete string
-	// Versions says which versions of the runtime leave such a store behind, "" when unknown.
-	Versions string
-	// Advice are sentences about the runtime generation that wrote the store,
-	// printed with a report that has findings.
-	Advice []string
 	// Faults are defects of the store as a whole, and of records that belong
 	// to no session.
 	Faults []Fault

@@ -28,7 +28,8 @@ func TestViewAgreesWithCheck(t *testing.T) {
 		tree := rapid.OneOf(dressed(treetest.Wild()), notated(t), nearlyGood(t)).Draw(rt, "tree")
 		facts := session.Store{
 			Title: "my runtime", Writer: session.Writer(rapid.IntRange(0, 2).Draw(rt, "writer")),
-			ChildrenClosed: rapid.Bool().Draw(rt, "closed"), Adapts: rapid.SampledFrom(adaptations).Draw(rt, "adapts"),
+			Children: session.Children{ChildrenClosed: rapid.Bool().Draw(rt, "closed")},
+			Requests: session.Requests{Adapts: rapid.SampledFrom(adaptations).Draw(rt, "adapts")},
 		}
 		judge := rules.Judge{AsIs: rapid.Bool().Draw(rt, "as it is")}
 		if n := rapid.IntRange(0, len(rules.Profiles)).Draw(rt, "profile"); n > 0 {

@@ -129,7 +129,7 @@ P
 			if tt.tweak != nil {
 				tt.tweak(tree)
 			}
-			store := &session.Store{Writer: session.WriterDead, ChildrenClosed: true}
+			store := &session.Store{Writer: session.WriterDead, Children: session.Children{ChildrenClosed: true}}
 			chosen, err := catalogue.Select([]string{"SC101", "SC701", "SC702"}, nil)
 			if err != nil {
 				t.Fatal(err)

@@ -41,7 +41,7 @@ func objected(t *testing.T, store session.Store, findings ...*check.Finding) *vi
 // The verdict is on what is stored: an adapter's adjustment is said besides.
 func TestObjections(t *testing.T) {
 	const refused = "Unexpected role 'user' after role 'tool'"
-	adapts := session.Store{Adapts: map[string]string{"SC305": "puts an answer between them"}}
+	adapts := session.Store{Requests: session.Requests{Adapts: map[string]string{"SC305": "puts an answer between them"}}}
 	tests := []struct {
 		name     string
 		store    session.Store
@@ -151,7 +151,7 @@ func TestAskedWithoutAProfile(t *testing.T) {
 
 // What a runtime sees to for some providers is said of those only.
 func TestAdaptedForSomeProfiles(t *testing.T) {
-	store := session.Store{Adapts: map[string]string{"SC305 mistral": "puts an answer between them"}}
+	store := session.Store{Requests: session.Requests{Adapts: map[string]string{"SC305 mistral": "puts an answer between them"}}}
 	found := finding("SC305", rules.Info, "", "", 2)
 	r := objected(t, store, found)
 	if a := r.Parts[3].Adjusted; len(a) != 1 || !a[0].Runtime || r.Eased != 1 {

@@ -159,7 +159,7 @@ func TestOtherRuntimesDoNotMask(t *testing.T) {
 	const child = "\nC<P\n  system(do)\n  user implicit\n  worker blank\n  worker W()"
 	tree := treetest.Tree(t, "P\n  user\n  root A() T>worker(do)\n  sub C\n  root <T\n  user"+child)
 	for _, name := range []string{"P", "C"} {
-		in := view.Input{Store: &session.Store{Kind: "my-runtime", Title: "my runtime", ChildrenClosed: true}, Tree: tree, Session: name, Request: true}
+		in := view.Input{Store: &session.Store{Kind: "my-runtime", Title: "my runtime", Children: session.Children{ChildrenClosed: true}}, Tree: tree, Session: name, Request: true}
 		r := view.Build(in).Request
 		said := strings.Join(r.Verdict(), " ")
 		for i := range r.Parts {
@@ -179,7 +179,7 @@ func TestOtherRuntimesDoNotMask(t *testing.T) {
 // A finished child is never sent again, whatever is wrong with it.
 func TestClosedChild(t *testing.T) {
 	tree := treetest.Tree(t, "P\n  user\n  root T>worker(do)\n  sub C\n  root <T\nC<P\n  system(do)\n  user implicit\n  worker W()")
-	in := view.Input{Store: &session.Store{ChildrenClosed: true}, Tree: tree, Session: "C", Request: true}
+	in := view.Input{Store: &session.Store{Children: session.Children{ChildrenClosed: true}}, Tree: tree, Session: "C", Request: true}
 	if said := view.Build(in).Request.Verdict(); len(said) != 1 || !strings.Contains(said[0], "never sends it to a model again, so nothing fails") {
 		t.Errorf("%q", said)
 	}

@@ -41,8 +41,8 @@ func built(t testing.TB, tree *session.Tree) *view.View {
 func builtFor(t testing.TB, tree *session.Tree, judge rules.Judge) *view.View {
 	t.Helper()
 	st := &memory{session.Store{
-		Kind: "docker-agent", Title: "docker agent", ChildrenClosed: true, Writer: session.WriterDead, Runtime: dockeragent.Runtime,
-		Adapts: map[string]string{"SC401": "leaves blank messages out"},
+		Kind: "docker-agent", Title: "docker agent", Children: session.Children{ChildrenClosed: true}, Writer: session.WriterDead,
+		Runtime: dockeragent.Runtime, Requests: session.Requests{Adapts: map[string]string{"SC401": "leaves blank messages out"}},
 	}, tree}
 	result, err := check.Run(context.Background(), st, check.Options{Rules: catalogue.Usual(), Judge: judge})
 	if err != nil {

@@ -14,10 +14,12 @@ import (
 func (g generation) facts(s schema) session.Store {
 	known := traitsOf[g]
 	facts := session.Store{
-		Kind: kindName, Title: kindTitle, Generation: string(g),
-		Adapts: Adaptations, BranchModel: "path", ForeignText: true, GathersResults: true, SilentLabels: true, HidesToolRuns: g.python(),
-		OpenScopes: known.openScopes, Retells: known.retells, TurnsTies: g != ps, Model: "gemini",
-		PrefixReaders: known.prefixReaders, PrefixUntold: known.prefixUntold,
+		Kind: kindName, Title: kindTitle, Generation: string(g), Requests: session.Requests{Adapts: Adaptations, Model: "gemini"},
+		Reader: session.Reader{
+			BranchModel: "path", ForeignText: true, GathersResults: true, SilentLabels: true,
+			HidesToolRuns: g.python(), OpenScopes: known.openScopes, Retells: known.retells, TurnsTies: g != ps,
+			PrefixReaders: known.prefixReaders, PrefixUntold: known.prefixUntold,
+		},
 		Versions: "written by " + g.runtime(s), Advice: g.advice(s),
 	}
 	return facts

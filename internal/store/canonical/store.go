@@ -96,19 +96,25 @@ func unreadable(path string, err error) error {
 
 func (s *stream) describe(src *store.Source, version int, headerLine int64) session.Store {
 	f := session.Store{
-		Path: src.Path, Kind: kindName, Title: kindTitle, Bytes: src.Bytes,
-		Generation:     strconv.Itoa(version),
-		Writer:         s.header.Writer,
-		Runtime:        runtimes[s.header.Kind],
-		ChildrenClosed: s.header.ChildrenClosed,
-		ChildPrologue:  s.header.Kind == closesChildren,
-		BranchModel:    s.header.BranchModel,
-		ForeignText:    s.header.ForeignText, GathersResults: s.header.GathersResults, SilentLabels: s.header.SilentLabels, HidesToolRuns: s.header.HidesToolRuns,
-		PrefixReaders: s.header.PrefixReaders, PrefixUntold: s.header.PrefixUntold, OpenScopes: s.header.OpenScopes, LikeFilter: s.header.LikeFilter, ReusesChildren: s.header.ReusesChildren,
-		RootSummaries: s.header.Summaries == summariesRoot, CountsKeys: true,
-		Recovery: "recover the store that the stream was exported from, and export it again",
-		ReadOnly: "a canonical stream is repaired into a new file: `sessctl repair IN --output OUT`",
-		Faults:   s.index.faults,
+		Path: src.Path, Kind: kindName, Title: kindTitle, Bytes: src.Bytes, Generation: strconv.Itoa(version),
+		Writer: s.header.Writer, Runtime: runtimes[s.header.Kind],
+		Children: session.Children{
+			ChildrenClosed: s.header.ChildrenClosed, ChildPrologue: s.header.Kind == closesChildren,
+			ReusesChildren: s.header.ReusesChildren,
+		},
+		Reader: session.Reader{
+			BranchModel: s.header.BranchModel, ForeignText: s.header.ForeignText,
+			GathersResults: s.header.GathersResults, SilentLabels: s.header.SilentLabels,
+			HidesToolRuns: s.header.HidesToolRuns, PrefixReaders: s.header.PrefixReaders,
+			PrefixUntold: s.header.PrefixUntold, OpenScopes: s.header.OpenScopes, LikeFilter: s.header.LikeFilter,
+			RootSummaries: s.header.Summaries == summariesRoot,
+		},
+		Keys: session.Keys{CountsKeys: true},
+		Condition: session.Condition{
+			Recovery: "recover the store that the stream was exported from, and export it again",
+			ReadOnly: "a canonical stream is repaired into a new file: `sessctl repair IN --output OUT`",
+			Faults:   s.index.faults,
+		},
 	}
 	if s.newer {
 		newer := store.Later{

@@ -21,7 +21,7 @@ import (
 )
 
 func (f form) reread(_ context.Context, db *sqlite.DB, path string) (session.Store, *eventlog.Layout, error) {
-	return session.Store{Path: path, Bytes: db.File.Size, Renumbers: f.number}, f.layout(), nil
+	return session.Store{Path: path, Bytes: db.File.Size, Keys: session.Keys{Renumbers: f.number}}, f.layout(), nil
 }
 
 // begin opens a database for repair, in a transaction.
@@ -435,7 +435,7 @@ func TestRefused(t *testing.T) {
 		})
 	}
 	_, err := eventlog.Edit(t.Context(), path, func(context.Context, *sqlite.DB, string) (session.Store, *eventlog.Layout, error) {
-		return session.Store{ReadOnly: "it is newer"}, timed.layout(), nil
+		return session.Store{Condition: session.Condition{ReadOnly: "it is newer"}}, timed.layout(), nil
 	})
 	if problem.ClassOf(err) != problem.Unreadable || !strings.Contains(err.Error(), "it is newer") {
 		t.Errorf("a store that is only read: %v", err)

@@ -18,8 +18,12 @@ func (r *reader) facts(ctx context.Context, db *sqlite.DB) (session.Store, error
 	release, all := r.release()
 	facts := session.Store{
 		Kind: kindName, Title: kindTitle, Generation: release, Versions: "with the tables of " + all,
-		Adapts: adk.Adaptations, BranchModel: "path", ForeignText: true, GathersResults: true, SilentLabels: true,
-		Agents: r.agents, ReusesChildren: true, SharedChildren: sharedChildren, // the documented default (c1)
+		Requests: session.Requests{Adapts: adk.Adaptations},
+		Reader:   session.Reader{BranchModel: "path", ForeignText: true, GathersResults: true, SilentLabels: true},
+		Children: session.Children{
+			Agents: r.agents, ReusesChildren: true,
+			SharedChildren: sharedChildren, // the documented default (c1)
+		},
 	}
 	later, err := eventlog.Examine(ctx, db, known, tableEvents)
 	if err != nil {

@@ -185,11 +185,13 @@ func (u unread) String() string { return shown(u.path) + ": " + reason(u.err) }
 // facts is what is known of the workspace as a whole.
 func (x *index) facts(folder string) session.Store {
 	f := session.Store{
-		Path: folder, Kind: kindName, Title: kindTitle, Generation: "design", Bytes: x.bytes, Faults: x.faults,
-		Versions:       "the layout of Loom's design document; no released Loom writes it",
-		ReadOnly:       "the files of a workspace belong to its agents, and no Loom is known that would read changed ones",
-		Adapts:         adaptations,
-		GathersResults: true,
+		Path: folder, Kind: kindName, Title: kindTitle, Generation: "design", Bytes: x.bytes,
+		Condition: session.Condition{
+			Faults:   x.faults,
+			ReadOnly: "the files of a workspace belong to its agents, and no Loom is known that would read changed ones",
+		},
+		Versions: "the layout of Loom's design document; no released Loom writes it",
+		Requests: session.Requests{Adapts: adaptations}, Reader: session.Reader{GathersResults: true},
 	}
 	switch n := len(x.unread); n {
 	case 0:

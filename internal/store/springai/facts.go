@@ -17,10 +17,14 @@ const (
 func (sc *schema) facts(path string, bytes int64) session.Store {
 	f := session.Store{
 		Path: path, Kind: kindName, Title: kindTitle, Bytes: bytes,
-		BranchModel: "path", RootSummaries: true, LikeFilter: true, Renumbers: sc.given,
-		// SessionMemoryAdvisor.java, since 0.1.0.
-		Adapts:     map[string]string{"SC304": "moves system messages to the start of the request"},
-		Generation: sequenced, Versions: "written by Spring AI Session 0.6.0 or later", ReadOnly: sc.readOnly(),
+		Reader: session.Reader{BranchModel: "path", RootSummaries: true, LikeFilter: true},
+		Keys:   session.Keys{Renumbers: sc.given},
+		Requests: session.Requests{
+			// SessionMemoryAdvisor.java, since 0.1.0.
+			Adapts: map[string]string{"SC304": "moves system messages to the start of the request"},
+		},
+		Generation: sequenced, Versions: "written by Spring AI Session 0.6.0 or later",
+		Condition: session.Condition{ReadOnly: sc.readOnly()},
 	}
 	if !sc.sequenced() {
 		f.Generation, f.Versions = byTime, "written by Spring AI Session before 0.6.0"
