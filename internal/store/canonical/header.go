@@ -20,30 +20,22 @@ import (
 const (
 	formatName    = "sessctl.canonical"
 	formatVersion = 1
-	// closesChildren is the kind of store for which ChildrenClosed and
-	// ChildPrologue always hold.
-	closesChildren = "docker-agent"
 )
 
 // runtimes are what is known of those whose stores a stream may come from, by the kind of
 // store. Of all others the header says what there is to know.
-var runtimes = map[string]session.Runtime{dockeragent.Kind.Name: dockeragent.Runtime}
+var runtimes = map[string]struct {
+	session.Runtime
+	session.Children
+}{dockeragent.Kind.Name: {dockeragent.Runtime, dockeragent.Children}}
 
 // Header is what a stream says of the store that its sessions come from.
 type Header struct {
-	Kind           string // of the store: "docker-agent"
-	BranchModel    string // session, path, raw-prefix, tokens or forks; "" when unknown
-	Summaries      string // root or scoped: what a summary covers; "" when unknown
-	Model          string // the model that answered, for sessions that do not say
-	ChildrenClosed bool   // see session.Store, and so for those that follow
-	ForeignText    bool
-	GathersResults bool
-	SilentLabels   bool
-	HidesToolRuns  bool
-	PrefixReaders  string
-	PrefixUntold   bool
-	OpenScopes     bool
-	LikeFilter     bool
+	Kind      string // of the store: "docker-agent"
+	Summaries string // root or scoped: what a summary covers; "" when unknown
+	Model     string // the model that answered, for sessions that do not say
+	session.Reader
+	ChildrenClosed bool // see session.Children, and so for the next
 	ReusesChildren bool
 	Writer         session.Writer
 
@@ -58,9 +50,7 @@ func HeaderOf(st store.Store) Header {
 	}
 	f := st.Facts()
 	h := Header{
-		Kind: f.Kind, Model: f.Model, BranchModel: f.BranchModel, Writer: f.Writer, ChildrenClosed: f.ChildrenClosed,
-		ForeignText: f.ForeignText, GathersResults: f.GathersResults, SilentLabels: f.SilentLabels, HidesToolRuns: f.HidesToolRuns,
-		PrefixReaders: f.PrefixReaders, PrefixUntold: f.PrefixUntold, OpenScopes: f.OpenScopes, LikeFilter: f.LikeFilter, ReusesChildren: f.ReusesChildren,
+		Kind: f.Kind, Model: f.Model, Reader: f.Reader, Writer: f.Writer, ChildrenClosed: f.ChildrenClosed, ReusesChildren: f.ReusesChildren,
 	}
 	if f.BranchModel != "" {
 		h.Summaries = summariesScoped
@@ -102,10 +92,12 @@ func parseHeader(line []byte) (h Header, version int, err error) {
 		return h, 0, fmt.Errorf("has the format %s", quoted(rec.Format))
 	}
 	return Header{
-		Kind: rec.Kind, BranchModel: rec.BranchModel, Summaries: rec.Summaries, Model: rec.Model,
-		ChildrenClosed: rec.ChildrenClosed || rec.Kind == closesChildren,
-		ForeignText:    rec.ForeignText, GathersResults: rec.GathersResults, SilentLabels: rec.SilentLabels, HidesToolRuns: rec.HidesToolRuns,
-		PrefixReaders: rec.PrefixReaders, PrefixUntold: rec.PrefixUntold, OpenScopes: rec.OpenScopes, LikeFilter: rec.LikeFilter, ReusesChildren: rec.ReusesChildren,
+		Kind: rec.Kind, Summaries: rec.Summaries, Model: rec.Model,
+		Reader: session.Reader{
+			BranchModel: rec.BranchModel, ForeignText: rec.ForeignText, GathersResults: rec.GathersResults, SilentLabels: rec.SilentLabels,
+			HidesToolRuns: rec.HidesToolRuns, RootSummaries: rec.Summaries == summariesRoot, PrefixReaders: rec.PrefixReaders, PrefixUntold: rec.PrefixUntold, OpenScopes: rec.OpenScopes, LikeFilter: rec.LikeFilter,
+		},
+		ChildrenClosed: rec.ChildrenClosed || runtimes[rec.Kind].ChildrenClosed, ReusesChildren: rec.ReusesChildren,
 		Writer: parseWriter(rec.Writer),
 		line:   line,
 	}, version, nil

@@ -97,19 +97,13 @@ func unreadable(path string, err error) error {
 func (s *stream) describe(src *store.Source, version int, headerLine int64) session.Store {
 	f := session.Store{
 		Path: src.Path, Kind: kindName, Title: kindTitle, Bytes: src.Bytes, Generation: strconv.Itoa(version),
-		Writer: s.header.Writer, Runtime: runtimes[s.header.Kind],
+		Writer: s.header.Writer, Runtime: runtimes[s.header.Kind].Runtime,
 		Children: session.Children{
-			ChildrenClosed: s.header.ChildrenClosed, ChildPrologue: s.header.Kind == closesChildren,
+			ChildrenClosed: s.header.ChildrenClosed, ChildPrologue: runtimes[s.header.Kind].ChildPrologue,
 			ReusesChildren: s.header.ReusesChildren,
 		},
-		Reader: session.Reader{
-			BranchModel: s.header.BranchModel, ForeignText: s.header.ForeignText,
-			GathersResults: s.header.GathersResults, SilentLabels: s.header.SilentLabels,
-			HidesToolRuns: s.header.HidesToolRuns, PrefixReaders: s.header.PrefixReaders,
-			PrefixUntold: s.header.PrefixUntold, OpenScopes: s.header.OpenScopes, LikeFilter: s.header.LikeFilter,
-			RootSummaries: s.header.Summaries == summariesRoot,
-		},
-		Keys: session.Keys{CountsKeys: true},
+		Reader: s.header.Reader,
+		Keys:   session.Keys{CountsKeys: true},
 		Condition: session.Condition{
 			Recovery: "recover the store that the stream was exported from, and export it again",
 			ReadOnly: "a canonical stream is repaired into a new file: `sessctl repair IN --output OUT`",

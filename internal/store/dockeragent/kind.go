@@ -20,7 +20,10 @@ const (
 	kindTitle = "docker agent"
 )
 
-// Runtime is what docker agent does, whatever its sessions are read from.
+// Children is what docker agent does with sub-sessions, whatever they are read from.
+var Children = session.Children{ChildrenClosed: true, ChildPrologue: true}
+
+// Runtime is what else it does, whatever its sessions are read from.
 var Runtime = session.Runtime{
 	Name:          kindTitle,
 	NoOutput:      "(no output)",                                       // pkg/runtime/tool_dispatch.go

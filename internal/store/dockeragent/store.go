@@ -51,7 +51,7 @@ func newStore(ctx context.Context, db *sqlite.DB, path string, bytes int64) (*ag
 	st.facts = session.Store{
 		Path: path, Kind: kindName, Title: kindTitle, Generation: sc.name(), Bytes: bytes, Writer: db.Writer.State,
 		WriterName: db.Writer.Name, Runtime: Runtime, Versions: sc.runtime(), Advice: sc.advice(),
-		Children: session.Children{ChildrenClosed: true, ChildPrologue: true}, Requests: session.Requests{Adapts: sc.adapts()},
+		Children: Children, Requests: session.Requests{Adapts: sc.adapts()},
 		Condition: session.Condition{
 			ReadOnly: sc.readOnly(), Triggers: sc.triggers, Recovery: db.Recovery(), Incomplete: db.Truncated(),
 			Faults: append(db.Faults(), faults...),
