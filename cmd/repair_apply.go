@@ -128,7 +128,7 @@ func (r *repairRun) apply(ctx context.Context, backup string) error {
 			"%s was moved away or replaced by another file after the plan was made", r.path)
 	}
 	r.noteLeftovers(backup)
-	ed, err := r.kind.Edit(ctx, r.path)
+	ed, err := r.kind.Edit(ctx, registry.ToEdit(r.path))
 	if err != nil {
 		return err
 	}

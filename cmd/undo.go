@@ -72,7 +72,7 @@ func undo(ctx context.Context, p *program, receipt *repair.Receipt, path string)
 		return problem.New(problem.Usage, "Put the backup that the receipt names in its place.",
 			"a %s cannot be changed in place", registry.Kinds[at].Title)
 	}
-	ed, err := registry.Kinds[at].Edit(ctx, subject.Path)
+	ed, err := registry.Kinds[at].Edit(ctx, registry.ToEdit(subject.Path))
 	if err != nil {
 		return notOpened(receipt, err)
 	}

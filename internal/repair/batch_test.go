@@ -11,6 +11,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
+	"github.com/sessctl/sessctl/internal/store/registry"
 )
 
 // A repair in several transactions has one receipt, and one undo takes all of it
@@ -54,7 +55,7 @@ func TestAnInterruptionBetweenBatches(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ed, err := kind.Edit(ctx, path)
+	ed, err := kind.Edit(ctx, registry.ToEdit(path))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
+	"github.com/sessctl/sessctl/internal/store/registry"
 )
 
 // The variables that make this test binary a process to be killed.
@@ -172,7 +173,7 @@ func TestKilledWhileTheReceiptIsWritten(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ed, err := kind.Edit(ctx, path)
+	ed, err := kind.Edit(ctx, registry.ToEdit(path))
 	if err != nil {
 		t.Fatal(err)
 	}

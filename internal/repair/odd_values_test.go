@@ -19,6 +19,7 @@ import (
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/adk/adktest"
 	"github.com/sessctl/sessctl/internal/store/kagent/kagenttest"
+	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/store/springai/springtest"
 	"github.com/sessctl/sessctl/internal/store/storetest"
 )
@@ -94,7 +95,7 @@ func TestOddValuesStopNoRepair(t *testing.T) {
 				if err != nil || plan.Empty() || kind.Edit == nil {
 					return // no store any more, or nothing to repair
 				}
-				if ed, err := kind.Edit(t.Context(), path); err != nil {
+				if ed, err := kind.Edit(t.Context(), registry.ToEdit(path)); err != nil {
 					return // it says why it cannot be changed
 				} else if err := ed.Close(); err != nil {
 					t.Fatal(err)

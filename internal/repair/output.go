@@ -102,10 +102,11 @@ func (a Apply) editCopy(ctx context.Context, kind store.Kind, st store.Store, pl
 	if !ok || kind.Edit == nil {
 		return nil, problem.New(problem.Usage, "", "a store of the kind %s cannot be repaired", kind.Name)
 	}
-	if err := copier.Copy(ctx, temp, a.Progress); err != nil {
+	made, err := copier.Copy(ctx, temp, a.Progress)
+	if err != nil {
 		return nil, err
 	}
-	ed, err := kind.Edit(ctx, temp)
+	ed, err := kind.Edit(ctx, made)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
+	"github.com/sessctl/sessctl/internal/store/registry"
 )
 
 // atSteps calls fn at the nth step of a name.
@@ -219,7 +220,7 @@ func TestTheLastNoteFindsNoRoom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ed, err := kind.Edit(t.Context(), path)
+		ed, err := kind.Edit(t.Context(), registry.ToEdit(path))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
+	"github.com/sessctl/sessctl/internal/store/registry"
 )
 
 // saboteur is an adapter that does something else than it is told.
@@ -96,7 +97,7 @@ func rolledBack(t *testing.T, path string, spoil func(*session.Tree)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ed, err := kind.Edit(t.Context(), path)
+	ed, err := kind.Edit(t.Context(), registry.ToEdit(path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +205,7 @@ func TestATreeThatFailsIsLeftOut(t *testing.T) {
 			for _, tree := range []*repair.Tree{plan.Trees[0], plan.Trees[len(plan.Trees)-1]} {
 				roots = append(roots, tree.Root)
 			}
-			ed, err := kind.Edit(t.Context(), path)
+			ed, err := kind.Edit(t.Context(), registry.ToEdit(path))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -252,7 +253,7 @@ func TestWhatIsAboutNoTreeIsNotTriedAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ed, err := kind.Edit(t.Context(), path)
+		ed, err := kind.Edit(t.Context(), registry.ToEdit(path))
 		if err != nil {
 			t.Fatal(err)
 		}

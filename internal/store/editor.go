@@ -4,20 +4,15 @@ import (
 	"context"
 
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
-// ErrMoved is the cause of a Begin that failed because the store was changed
-// after it was backed up.
-var ErrMoved = sqlite.ErrMoved
-
-// ErrReplaced is the cause of an error about a store whose path leads to another file
-// than the one that was opened. Of a store that is where it was it is ErrBeside, when a
-// file that belongs to it is another one, and ErrForeignLog, when that is its log.
+// The causes of errors of an Editor: see package table.
 var (
-	ErrReplaced   = sqlite.ErrReplaced
-	ErrBeside     = sqlite.ErrBeside
-	ErrForeignLog = sqlite.ErrForeignLog
+	ErrMoved      = table.ErrMoved
+	ErrReplaced   = table.ErrReplaced
+	ErrBeside     = table.ErrBeside
+	ErrForeignLog = table.ErrForeignLog
 )
 
 // Change is what a repair makes of one tree: the tree as it is stored and as it
@@ -41,20 +36,13 @@ type Change struct {
 	Split map[string]string
 }
 
-// Editor is a store opened for changing. One transaction at a time: everything
-// between Begin and Commit is stored as a whole or not at all.
+// Editor is a store opened for changing.
 //
 // Its errors are problems: Busy when another process holds the store or changes
 // it meanwhile, Unreadable when it cannot be written, RolledBack when a record
 // is not what the Change says it was.
 type Editor interface {
-	// Backup writes a copy of the store as it is now to a new file, complete
-	// or not at all. Begin fails with ErrMoved if the store changes between
-	// Backup and Begin. progress may be nil; it hears bytes.
-	Backup(ctx context.Context, path string, progress func(done int64)) error
-	// Begin locks the store for writing. It waits for another writer, for at
-	// most two seconds.
-	Begin(ctx context.Context) error
+	table.Transaction
 	// Read reads these sessions, as the transaction sees them. They must be
 	// whole trees; ids that do not exist are left out.
 	Read(ctx context.Context, sessions []string) (Store, error)
@@ -62,31 +50,10 @@ type Editor interface {
 	Sums(ctx context.Context, sessions []string) (map[string]Sum, error)
 	// Write makes a change. New items get keys of their own.
 	Write(ctx context.Context, change *Change) error
-	// Journal is what Revert needs to take back what was written since Begin,
-	// as JSON.
-	Journal() ([]byte, error)
 	// Revert takes back what a journal tells, in the transaction that is open.
 	// A record that is no longer what the journal says it became is a problem
 	// of class Busy, and then the transaction must be rolled back.
 	Revert(ctx context.Context, journal []byte) error
-	// Trial does something within the transaction that is open and takes all of it back
-	// again; its error is that of what was done. A store in which an undo of what was
-	// just written cannot fail need not do it.
-	Trial(ctx context.Context, do func() error) error
-	// Commit fails with ErrReplaced, and rolls back, if the path of the store no longer
-	// leads to it.
-	Commit(ctx context.Context) error
-	Rollback() error
-	// Replaced is the problem with a store that its path no longer leads to
-	// (ErrReplaced), nil while it does. It can be asked after Close.
-	Replaced() error
-	// Close ends the work; an open transaction is rolled back. If one was committed, it
-	// fails with ErrReplaced where the path does not lead to the store at the end.
-	// Closing again does nothing.
-	Close() error
-	// Left is a sentence about files of the adapter that stay beside a closed store,
-	// "" when none does.
-	Left() string
 }
 
 // Sum is a stable digest of one session as it is stored.

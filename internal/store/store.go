@@ -10,7 +10,7 @@ import (
 	"os"
 
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // Kind is one kind of store: a row of the table of adapters.
@@ -32,9 +32,9 @@ type Kind struct {
 	// Open reads what is needed to yield trees. The store does not own src.
 	Open func(ctx context.Context, src *Source, opts Options) (Store, error)
 
-	// Edit opens the store at path for repair in place, or for undo. nil where
-	// a repair can only be written into a new file.
-	Edit func(ctx context.Context, path string) (Editor, error)
+	// Edit opens the store for repair in place, or for undo. The source need not be
+	// opened for reading. nil where a repair can only be written into a new file.
+	Edit func(ctx context.Context, src *Source) (Editor, error)
 
 	// Rewrite writes the trees of a store into a new one, each as it was
 	// yielded or as a repair made it; nil where stores are changed in place.
@@ -76,10 +76,12 @@ const (
 	Certain                   // has what only this kind has
 )
 
-// Source is what a user named: a SQLite file, a stream, or a folder.
+// Source is what a user named: a database, a stream, or a folder.
 type Source struct {
-	Path   string        // as given; "-" for standard input
-	DB     *sqlite.DB    // an opened database, nil when the source is none
+	Path string       // as given; "-" for standard input
+	DB   table.Reader // an opened database, nil when the source is none
+	// Edit opens the database for changing, when DB is closed.
+	Edit   func(ctx context.Context) (table.Editor, error)
 	Stream io.ReadSeeker // the bytes of a file that is no database (spooled when it was a pipe), else nil
 	Folder *os.Root      // an opened folder, which nothing that is read through it can leave; nil when the source is none
 	Bytes  int64         // of a file

@@ -40,7 +40,7 @@ func Repair(path string, allow ...string) (*repair.Plan, *repair.Receipt, error)
 		return plan, nil, err
 	}
 	ctx := context.Background()
-	ed, err := kind.Edit(ctx, path)
+	ed, err := kind.Edit(ctx, registry.ToEdit(path))
 	if err != nil {
 		return plan, nil, err
 	}
@@ -61,7 +61,7 @@ func Undo(path, receipt string) (int, error) {
 			continue
 		}
 		ctx := context.Background()
-		ed, err := kind.Edit(ctx, path)
+		ed, err := kind.Edit(ctx, registry.ToEdit(path))
 		if err != nil {
 			return 0, err
 		}

@@ -34,7 +34,7 @@ func BenchmarkOutlines(b *testing.B) {
 			defer func() { _ = db.Close() }()
 			b.ReportAllocs()
 			for b.Loop() {
-				st, err := open(b.Context(), &store.Source{Path: path, DB: db, Bytes: db.File.Size}, store.Options{})
+				st, err := open(b.Context(), &store.Source{Path: path, DB: db.Reader(), Bytes: db.File.Size}, store.Options{})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -8,12 +8,12 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // openEdit opens the database at path for repair or undo.
-func openEdit(ctx context.Context, path string) (store.Editor, error) {
-	return eventlog.Edit(ctx, path, reread)
+func openEdit(ctx context.Context, src *store.Source) (store.Editor, error) {
+	return eventlog.Edit(ctx, src, reread)
 }
 
 // writes are how rows change. They are the same for all generations: a row tells by
@@ -22,17 +22,17 @@ var writes = eventlog.Write{Insert: insert, Part: partOf, Update: update, Sessio
 
 // setSession changes the row of a session. A table may have event_sequence, by which a
 // writer that read the session before sees that others wrote since (google/adk-python#4752).
-func setSession(row eventlog.Row, sets []session.Edit) ([]sqlite.FieldChange, error) {
+func setSession(row eventlog.Row, sets []session.Edit) ([]table.FieldChange, error) {
 	list, err := setColumns(row, sets)
 	if n, counts := row.Value("event_sequence").(int64); counts {
-		list = append(list, sqlite.FieldChange{Name: "event_sequence", Old: n, New: n + 1})
+		list = append(list, table.FieldChange{Name: "event_sequence", Old: n, New: n + 1})
 	}
 	return list, err
 }
 
 // setColumns gives columns of a row a value that the model does not hold. A column
 // keeps its type: times are numbers in one generation and texts in the others.
-func setColumns(row eventlog.Row, sets []session.Edit) ([]sqlite.FieldChange, error) {
+func setColumns(row eventlog.Row, sets []session.Edit) ([]table.FieldChange, error) {
 	r := revise(row)
 	for _, e := range sets {
 		if e.Op != session.Set || !row.Has(e.Field) {

@@ -2,16 +2,14 @@ package adk
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // facts is what is known of a store of this generation.
-func (g generation) facts(s schema) session.Store {
+func (g generation) facts(s table.Schema) session.Store {
 	known := traitsOf[g]
 	facts := session.Store{
 		Kind: kindName, Title: kindTitle, Generation: string(g), Requests: session.Requests{Adapts: Adaptations, Model: "gemini"},
@@ -27,22 +25,29 @@ func (g generation) facts(s schema) session.Store {
 
 // unknownVersion says what is wrong with the version that the database gives its
 // schema, "" when it is the known one (1.0).
-func (g generation) unknownVersion(ctx context.Context, db *sqlite.DB, s schema) string {
-	if !s.has(tableMetadata, "key", "value") {
+func (g generation) unknownVersion(ctx context.Context, db table.Reader, s table.Schema) string {
+	if !s.Has(tableMetadata, "key", "value") {
 		return ""
 	}
-	var version sql.NullString
-	err := db.QueryRow(ctx, `select value from adk_internal_metadata not indexed where key = 'schema_version'`).Scan(&version)
+	version, known := "", false
+	pairs := table.Selection{Table: tableMetadata, Columns: []string{"key", "value"}, Glance: true}
+	lost, err := db.Scan(ctx, pairs, func(_ table.Place, row []table.Value) error {
+		if textOf(row[0]) != "schema_version" {
+			return nil
+		}
+		version, known = textOf(row[1]), true
+		return table.Enough
+	})
 	switch {
-	case errors.Is(err, sql.ErrNoRows):
+	case err == nil && !known && lost == nil:
 		if g == j1 { // which adds the row
 			return ""
 		}
 		return "its table adk_internal_metadata does not name a version of the schema, and adk-python refuses to open such a database"
-	case err != nil:
+	case err != nil || !known:
 		return "the version of its schema cannot be read"
-	case version.String != "1":
-		return fmt.Sprintf("its schema has the version %q, and this program knows what versions 0 and 1 mean", version.String)
+	case version != "1":
+		return fmt.Sprintf("its schema has the version %q, and this program knows what versions 0 and 1 mean", version)
 	}
 	return ""
 }
@@ -56,13 +61,13 @@ var columnReleases = []struct{ column, release string }{
 	{"long_running_tool_ids_json", "0.3.0"},
 }
 
-func (g generation) runtime(s schema) string {
+func (g generation) runtime(s table.Schema) string {
 	if known := traitsOf[g].runtime; known != "" {
 		return known
 	}
 	before := ""
 	for _, c := range columnReleases {
-		if s.has(tableEvents, c.column) {
+		if s.Has(tableEvents, c.column) {
 			return "adk-python (DatabaseSessionService); its tables were made by " + c.release + " or later" + before
 		}
 		before = ", before " + c.release
@@ -71,9 +76,9 @@ func (g generation) runtime(s schema) string {
 }
 
 // advice is about what a runtime makes of the store that people should know.
-func (g generation) advice(s schema) []string {
+func (g generation) advice(s table.Schema) []string {
 	switch {
-	case g == p0 && !s.has(tableEvents, "input_transcription"):
+	case g == p0 && !s.Has(tableEvents, "input_transcription"):
 		return []string{"The table events lacks columns that newer releases of adk-python ask for, and they do not add them: they fail with " +
 			"\"column events.… does not exist\". `adk migrate session` writes a database of the newest schema."}
 	case traitsOf[g].sends != "":

@@ -1,12 +1,15 @@
 package adk
 
 import (
+	"cmp"
 	"context"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // generation is one of the six forms of the table events (1.0).
@@ -70,79 +73,102 @@ var traitsOf = map[generation]traits{
 	},
 }
 
-// schema are the tables with their columns.
-type schema map[string][]string
-
-func (s schema) has(table string, columns ...string) bool {
-	return !slices.ContainsFunc(columns, func(c string) bool { return !slices.Contains(s[table], c) })
-}
-
 // generationOf tells what a database is by its tables, "" when it is none of ADK's.
 // Only P0 and G1 need a look at rows: they have nearly the same columns.
-func generationOf(ctx context.Context, db *sqlite.DB, s schema) generation {
+func generationOf(ctx context.Context, db table.Reader, s table.Schema) generation {
 	switch {
-	case !s.has(tableSessions, "app_name", "user_id", "id", "state"),
-		!s.has(tableEvents, "id", "app_name", "user_id", "session_id", "invocation_id", "timestamp"):
+	case !s.Has(tableSessions, "app_name", "user_id", "id", "state"),
+		!s.Has(tableEvents, "id", "app_name", "user_id", "session_id", "invocation_id", "timestamp"):
 		return ""
-	case s.has(tableEvents, "event_data"):
+	case s.Has(tableEvents, "event_data"):
 		return documentGeneration(ctx, db, s)
-	case !s.has(tableEvents, "author", "branch", "actions", "content"):
+	case !s.Has(tableEvents, "author", "branch", "actions", "content"):
 		return ""
-	case s.has(tableEvents, "node_info_json"), s.has(tableEvents, "isolation_scope"):
+	case s.Has(tableEvents, "node_info_json"), s.Has(tableEvents, "isolation_scope"):
 		return g2
 	}
-	if weigh(ctx, db, columnEvidence) > 0 {
-		return p0
-	}
-	return g1
+	return columnGeneration(ctx, db, s)
 }
 
 // documentGeneration follows upstream, for which a database without a version of
 // its schema is of the newest one (1.0). A time of the type REAL is the mark of
-// adk-python's service that makes its tables without SQLAlchemy.
-func documentGeneration(ctx context.Context, db *sqlite.DB, s schema) generation {
-	if !s.has(tableMetadata, "key", "value") {
-		var isReal bool
-		err := db.QueryRow(ctx, `select upper(type) = 'REAL' from pragma_table_info('events') where name = 'timestamp'`).Scan(&isReal)
-		if err == nil && isReal {
-			return ps
-		}
+// adk-python's service that makes its tables without SQLAlchemy. P1 and J1 differ in the
+// times, texts or whole milliseconds, and in the type that MikroORM gives documents, in
+// lower case.
+func documentGeneration(ctx context.Context, db table.Reader, s table.Schema) generation {
+	events := s.Tables[tableEvents]
+	if !s.Has(tableMetadata, "key", "value") && strings.EqualFold(events.Column("timestamp").Type, "REAL") {
+		return ps
 	}
-	if weigh(ctx, db, documentEvidence) < 0 {
+	texts := 0
+	err := sample(ctx, db, []string{"timestamp"}, func(row []table.Value) {
+		switch row[0].(type) {
+		case string:
+			texts++
+		case int64:
+			texts--
+		}
+	})
+	if err != nil {
+		texts = 0
+	}
+	if texts < 0 || texts == 0 && events.Column("event_data").Type == "json" {
 		return j1
 	}
 	return p1
 }
 
-// weigh asks queries that count what speaks for one generation and for another, until
-// they are not equal: above 0 it is the first.
-func weigh(ctx context.Context, db *sqlite.DB, evidence []string) int {
-	for _, query := range evidence {
-		var first, second int
-		if err := db.QueryRow(ctx, query).Scan(&first, &second); err == nil && first != second {
-			return first - second
+// columnGeneration tells adk-python's columns from adk-go's (1.0) by what speaks for the
+// one and for the other, the best evidence first: the first byte of the actions, a zone
+// behind the time, the index that only Python has, and the type of the key, to which
+// SQLAlchemy gives a length or calls it VARCHAR at least.
+func columnGeneration(ctx context.Context, db table.Reader, s table.Schema) generation {
+	events := s.Tables[tableEvents]
+	pickled, zoned, timed := 0, 0, 0
+	err := sample(ctx, db, []string{"actions", "timestamp"}, func(row []table.Value) {
+		switch actions := bytesOf(row[0]); {
+		case len(actions) == 0:
+		case actions[0] == 0x80:
+			pickled++
+		case actions[0] == '{':
+			pickled--
 		}
+		if row[1] != nil {
+			timed++
+			if zoneBehind.Match(bytesOf(row[1])) {
+				zoned++
+			}
+		}
+	})
+	if err != nil {
+		pickled, zoned, timed = 0, 0, 0
 	}
-	return 0
+	index, key := 0, 0
+	if slices.ContainsFunc(events.Indexes, func(x table.Index) bool { return x.Name == "idx_events_app_user_session_ts" }) {
+		index = 1
+	}
+	if strings.Contains(strings.ToUpper(events.Column("id").Type), "CHAR") {
+		key = 1
+	}
+	if cmp.Or(pickled, timed-2*zoned, index, key) > 0 {
+		return p0
+	}
+	return g1
 }
 
-// documentEvidence tells P1 from J1: times that are texts from whole milliseconds, and
-// the type that MikroORM gives documents, in lower case.
-var documentEvidence = []string{
-	`select count(case typeof(timestamp) when 'text' then 1 end), count(case typeof(timestamp) when 'integer' then 1 end)
-		from (select timestamp from events limit 100)`,
-	`select 0, count(*) from pragma_table_info('events') where name = 'event_data' and type = 'json'`,
+// sample hands columns of the first events to fn.
+func sample(ctx context.Context, db table.Reader, columns []string, fn func(row []table.Value)) error {
+	const most = 100
+	rows := 0
+	_, err := db.Scan(ctx, table.Selection{Table: tableEvents, Columns: columns, Glance: true}, func(_ table.Place, row []table.Value) error {
+		if rows++; rows > most {
+			return table.Enough
+		}
+		fn(row)
+		return nil
+	})
+	return err
 }
 
-// columnEvidence are queries that tell adk-python's columns from adk-go's (1.0), the
-// best one first. Each counts what speaks for the one and for the other: the first
-// byte of the actions, a zone behind the time, the index that only Python has, and
-// the type of the key, which SQLAlchemy gives a length or calls VARCHAR at least.
-var columnEvidence = []string{
-	`select count(case hex(substr(actions, 1, 1)) when '80' then 1 end), count(case hex(substr(actions, 1, 1)) when '7B' then 1 end)
-		from (select actions from events limit 100)`,
-	`select count(case when timestamp not glob '*[+-][0-9][0-9]:[0-9][0-9]' then 1 end), count(case when timestamp glob '*[+-][0-9][0-9]:[0-9][0-9]' then 1 end)
-		from (select timestamp from events limit 100)`,
-	`select count(*), 0 from pragma_index_list('events') where name = 'idx_events_app_user_session_ts'`,
-	`select upper(type) like '%CHAR%', upper(type) = 'TEXT' from pragma_table_info('events') where name = 'id'`,
-}
+// zoneBehind is a zone behind a time.
+var zoneBehind = regexp.MustCompile(`[+-][0-9]{2}:[0-9]{2}$`)

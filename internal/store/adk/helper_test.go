@@ -38,7 +38,7 @@ func source(t *testing.T, path string) *store.Source {
 			t.Error(err)
 		}
 	})
-	return &store.Source{Path: path, DB: db, Bytes: db.File.Size}
+	return &store.Source{Path: path, DB: db.Reader(), Bytes: db.File.Size}
 }
 
 // read opens a database and gives all of its sessions with their bodies.

@@ -30,11 +30,11 @@ func detect(ctx context.Context, src *store.Source) store.Detection {
 	if src.DB == nil {
 		return store.Detection{}
 	}
-	columns, err := src.DB.Columns(ctx)
+	schema, err := src.DB.Schema(ctx)
 	if err != nil {
 		return store.Detection{}
 	}
-	gen := generationOf(ctx, src.DB, columns)
+	gen := generationOf(ctx, src.DB, schema)
 	if gen == "" {
 		return store.Detection{}
 	}
@@ -46,6 +46,5 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 	if err != nil {
 		return nil, err
 	}
-	facts.Path, facts.Bytes = src.Path, src.Bytes
 	return eventlog.Open{DB: src.DB, Facts: facts, Layout: layout, Progress: opts.Progress, Deep: opts.Deep}.Store(ctx)
 }

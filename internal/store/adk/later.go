@@ -6,7 +6,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // tables are the columns that the services make (1.1 to 1.4), and those that single
@@ -24,8 +24,8 @@ var tables = []eventlog.Known{
 }
 
 // examine adds what the database has that is not known.
-func (g generation) examine(ctx context.Context, db *sqlite.DB, s schema, facts *session.Store) error {
-	later, err := eventlog.Examine(ctx, db, tables, tableEvents)
+func (g generation) examine(ctx context.Context, db table.Reader, s table.Schema, facts *session.Store) error {
+	later, err := eventlog.Examine(ctx, db, s, tables, tableEvents)
 	at := session.Ref{Table: tableEvents, Key: "*"}
 	if wrong := g.unknownVersion(ctx, db, s); wrong != "" {
 		at = session.Ref{Table: tableMetadata, Key: "schema_version"}

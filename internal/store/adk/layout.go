@@ -6,23 +6,22 @@ import (
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // newLayout makes the layout of a database, and what is known of the store before
 // its rows are.
-func newLayout(ctx context.Context, db *sqlite.DB) (session.Store, *eventlog.Layout, error) {
-	columns, err := db.Columns(ctx)
+func newLayout(ctx context.Context, db table.Reader) (session.Store, *eventlog.Layout, error) {
+	s, err := db.Schema(ctx)
 	if err != nil {
 		return session.Store{}, nil, err
 	}
-	s := schema(columns)
 	gen := generationOf(ctx, db, s)
 	notes := &notes{follows: gen == j1}
 	bySegments := gen.comparesSegments(s)
 	layout := &eventlog.Layout{
-		Sessions: eventlog.Table{Name: tableSessions, Columns: s[tableSessions], Key: []string{"app_name", "user_id", "id"}},
-		Events:   eventlog.Table{Name: tableEvents, Columns: s[tableEvents], Key: []string{"app_name", "user_id", "session_id"}, ID: "id"},
+		Sessions: eventlog.Table{Name: tableSessions, Columns: s.Columns(tableSessions), Key: []string{"app_name", "user_id", "id"}},
+		Events:   eventlog.Table{Name: tableEvents, Columns: s.Columns(tableEvents), Key: []string{"app_name", "user_id", "session_id"}, ID: "id"},
 		Place:    []string{"timestamp"},
 		Order:    gen.order,
 		Session:  func(row eventlog.Row) *session.Session { return gen.session(row.Value) },
@@ -35,7 +34,7 @@ func newLayout(ctx context.Context, db *sqlite.DB) (session.Store, *eventlog.Lay
 		},
 		Finish:  notes.finish,
 		Relate:  notes.relate,
-		Said:    slices.DeleteFunc(slices.Clone(s[tableEvents]), saysNothing),
+		Said:    slices.DeleteFunc(slices.Clone(s.Columns(tableEvents)), saysNothing),
 		Content: withoutTime,
 		Write:   writes,
 	}
@@ -52,11 +51,11 @@ func newLayout(ctx context.Context, db *sqlite.DB) (session.Store, *eventlog.Lay
 // SqliteSessionService reads the one that was written first before the others, since
 // its order goes by the rowid, too; the other readers ask for the newest first, get
 // ties in the order of writing, and turn the list around (0, 1.3, #13 of section 5).
-func (g generation) order(rowid int64, row eventlog.Row) (at, tie int64) {
+func (g generation) order(written table.Place, row eventlog.Row) (at, tie int64) {
 	if g != ps {
-		rowid = -rowid
+		written = -written
 	}
-	return place(row.Value("timestamp")), rowid
+	return place(row.Value("timestamp")), int64(written)
 }
 
 // saysNothing tells the columns that say where and when an event stands.
@@ -78,8 +77,7 @@ func withoutTime(column string, value any) any {
 }
 
 // reread makes the layout of a database that is open for writing.
-func reread(ctx context.Context, db *sqlite.DB, path string) (session.Store, *eventlog.Layout, error) {
+func reread(ctx context.Context, db table.Reader) (session.Store, *eventlog.Layout, error) {
 	facts, layout, err := newLayout(ctx, db)
-	facts.Path, facts.Bytes = path, db.File.Size
 	return facts, layout, err
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"slices"
 	"time"
+
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // segmentsSince is when adk-python 1.19.0 was released, the first version of which it
@@ -14,8 +16,8 @@ var segmentsSince = time.Date(2025, 11, 19, 0, 0, 0, 0, time.UTC)
 // comparesSegments tells from the columns of the table, and from an event of it, whether
 // a version wrote the event whose reader compares labels by segments; where nothing
 // shows it, it is false.
-func (g generation) comparesSegments(s schema) func(row columns, written time.Time) bool {
-	events := s[tableEvents]
+func (g generation) comparesSegments(s table.Schema) func(row columns, written time.Time) bool {
+	events := s.Columns(tableEvents)
 	switch {
 	case g == j1:
 		return func(columns, time.Time) bool { return false }

@@ -166,7 +166,7 @@ func jsStore(t *testing.T, path string) store.Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	st, err := adk.Kind.Open(t.Context(), &store.Source{Path: path, DB: db, Bytes: db.File.Size}, store.Options{})
+	st, err := adk.Kind.Open(t.Context(), &store.Source{Path: path, DB: db.Reader(), Bytes: db.File.Size}, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

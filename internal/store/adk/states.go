@@ -2,60 +2,56 @@ package adk
 
 import (
 	"context"
-	"errors"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
-// sharedStates are queries for the states of applications and users that are no JSON
-// object. Each is merged with the state of every session of its application or user
-// (1.6), so that none of them loads.
-var sharedStates = []struct{ table, query string }{
-	{"app_states", `select app_name from app_states not indexed where `},
-	{"user_states", `select app_name || '/' || user_id from user_states not indexed where `},
+// sharedStates are the tables of the states of applications and users, with their keys.
+// Each state is merged with that of every session of its application or user (1.6), so
+// that none of them loads if it is no JSON object.
+var sharedStates = []struct {
+	table string
+	key   []string
+}{
+	{"app_states", []string{"app_name"}},
+	{"user_states", []string{"app_name", "user_id"}},
 }
 
 // sharedStateFaults reports such states. A table that is missing or has other columns
-// is none of ADK's.
-func sharedStateFaults(ctx context.Context, db *sqlite.DB, s schema) (faults []session.Fault, err error) {
-	const broken = `case when json_valid(state) then json_type(state) not in ('object', 'null') else state is not null end`
+// is none of ADK's. A damaged page ends one, which is told in any case.
+func sharedStateFaults(ctx context.Context, db table.Reader, s table.Schema) (faults []session.Fault, err error) {
 	for _, shared := range sharedStates {
-		if !s.has(shared.table, "app_name", "state") {
+		if !s.Has(shared.table, append([]string{"state"}, shared.key...)...) {
 			continue
 		}
-		keys, err := texts(ctx, db, shared.query+broken)
-		if err != nil {
-			return nil, err
-		}
-		for _, key := range keys {
+		states := table.Selection{Table: shared.table, Columns: append([]string{"state"}, shared.key...), Glance: true}
+		_, err := db.Scan(ctx, states, func(_ table.Place, row []table.Value) error {
+			if row[0] == nil || merges(bytesOf(row[0])) || slices.Contains(row[1:], nil) {
+				return nil
+			}
+			key := textOf(row[1])
+			if len(row) > 2 {
+				key += "/" + textOf(row[2])
+			}
 			faults = append(faults, session.Fault{
 				Kind: session.BadMetadata, Item: -1, Ref: session.Ref{Table: shared.table, Key: key}, Field: "state",
 				Detail: "it is no JSON object, so that no session that shares it loads",
 			})
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
 	return faults, nil
 }
 
-// texts are the values of a query for one column, without those that are NULL. A damaged page
-// ends them, which is told in any case.
-func texts(ctx context.Context, db *sqlite.DB, query string) (list []string, err error) {
-	rows, err := db.Query(ctx, query)
-	if err != nil {
-		_, err = sqlite.Readable(err)
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var text *string
-		if err := rows.Scan(&text); err != nil {
-			return nil, err
-		}
-		if text != nil {
-			list = append(list, *text)
-		}
-	}
-	_, err = sqlite.Readable(rows.Err())
-	return list, err
+// merges reports whether a state is an object, or null.
+func merges(state []byte) bool {
+	v := jsontext.Value(state)
+	return v.IsValid(goJSON) && (v.Kind() == jsontext.KindBeginObject || v.Kind() == jsontext.KindNull)
 }

@@ -4,12 +4,12 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // insert makes the row of a result that nobody stored: an event of its own of the
 // agent that made the call, in the role of the user, as ADK stores results (2).
-func insert(s *session.Session, it *session.Item, beside *eventlog.Row, id string) ([]sqlite.Field, error) {
+func insert(s *session.Session, it *session.Item, beside *eventlog.Row, id string) ([]table.Field, error) {
 	if beside == nil || it.Kind != session.Message || it.Role != session.Tool || len(it.Results) != 1 {
 		return nil, problem.New(problem.RolledBack, "", "a repair adds nothing to an ADK store but the result of a call")
 	}
@@ -38,7 +38,7 @@ func (r *revision) response(s *session.Session, it *session.Item) []byte {
 
 // partOf makes the row of a result that was one of several in an event: its part stays
 // as it is, but for an id that changes.
-func partOf(_ *session.Session, it *session.Item, row eventlog.Row, nth int, id string) ([]sqlite.Field, error) {
+func partOf(_ *session.Session, it *session.Item, row eventlog.Row, nth int, id string) ([]table.Field, error) {
 	near := revise(row)
 	part, err := near.part(it, nth)
 	if err != nil {
@@ -78,7 +78,7 @@ func toolOf(s *session.Session, it *session.Item) string {
 
 // event is the row of a new event that has one part: a neighbour of the event that is
 // revised, in the same forms.
-func (r *revision) event(it *session.Item, id string, part []byte) ([]sqlite.Field, error) {
+func (r *revision) event(it *session.Item, id string, part []byte) ([]table.Field, error) {
 	column := r.row.Value("timestamp")
 	at, err := stampLike(column, it.Position, it.Time)
 	if err != nil {
@@ -86,7 +86,7 @@ func (r *revision) event(it *session.Item, id string, part []byte) ([]sqlite.Fie
 	}
 	row := fields{row: r.row}
 	for _, name := range []string{"app_name", "user_id", "session_id"} {
-		row.add(name, sqlite.Kept(r.row.Value(name)))
+		row.add(name, table.Kept(r.row.Value(name)))
 	}
 	row.add("id", id)
 	row.add("invocation_id", it.Invocation)
@@ -160,12 +160,12 @@ func (r *revision) node(it *session.Item) []byte {
 // fields are the columns of a new row that its table has.
 type fields struct {
 	row  record
-	list []sqlite.Field
+	list []table.Field
 }
 
 func (f *fields) add(column string, value any) {
 	if f.row.Has(column) {
-		f.list = append(f.list, sqlite.Field{Name: column, Value: value})
+		f.list = append(f.list, table.Field{Name: column, Value: value})
 	}
 }
 

@@ -3,7 +3,7 @@ package adk
 import (
 	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/problem"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // revision is the row of an event while it is being changed: of a document, single
@@ -72,10 +72,10 @@ func (r *revision) index(column string) *jsonedit.Index {
 }
 
 // changes are the columns that hold something else now.
-func (r *revision) changes() []sqlite.FieldChange {
-	var list []sqlite.FieldChange
+func (r *revision) changes() []table.FieldChange {
+	var list []table.FieldChange
 	for _, column := range r.columns {
-		list = append(list, sqlite.FieldChange{Name: column, Old: sqlite.Kept(r.row.Value(column)), New: r.values[column]})
+		list = append(list, table.FieldChange{Name: column, Old: table.Kept(r.row.Value(column)), New: r.values[column]})
 	}
 	return list
 }

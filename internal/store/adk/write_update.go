@@ -8,11 +8,11 @@ import (
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // update says how the row of an event changes.
-func update(row eventlog.Row, before, after *session.Item, taken []int) ([]sqlite.FieldChange, error) {
+func update(row eventlog.Row, before, after *session.Item, taken []int) ([]table.FieldChange, error) {
 	r := revise(row)
 	if err := r.change(before, after, taken); err != nil {
 		return nil, err

@@ -12,13 +12,14 @@ import (
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/adk"
 	"github.com/sessctl/sessctl/internal/store/adk/adktest"
+	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
 // edited writes what an edit makes of the only session of a database.
 func edited(t *testing.T, path string, edit func(s *session.Session)) error {
 	t.Helper()
 	ctx := context.Background()
-	ed, err := adk.Kind.Edit(ctx, path)
+	ed, err := adk.Kind.Edit(ctx, storetest.Source(path))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // difference is what a change makes of records.
@@ -42,7 +42,7 @@ func becomes(value any, known func(stored driver.Value) bool) rewrite {
 
 // stays leaves a value as it is, which must be the known one.
 func stays(known func(stored driver.Value) bool) rewrite {
-	return func(stored driver.Value) (any, bool) { return sqlite.Kept(stored), known(stored) }
+	return func(stored driver.Value) (any, bool) { return table.Kept(stored), known(stored) }
 }
 
 // compare finds the difference between the trees of a change.

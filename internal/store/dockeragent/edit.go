@@ -7,6 +7,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // editor is a database that is opened for changing.
@@ -15,8 +16,9 @@ type editor struct {
 	schema schema
 }
 
-// openEdit opens the database at path for repair or undo.
-func openEdit(ctx context.Context, path string) (store.Editor, error) {
+// openEdit opens a database for repair or undo.
+func openEdit(ctx context.Context, src *store.Source) (store.Editor, error) {
+	path := src.Path
 	edit, err := sqlite.OpenEdit(ctx, path)
 	if err != nil {
 		return nil, err
@@ -65,7 +67,7 @@ const (
 )
 
 func (e *editor) Revert(ctx context.Context, journal []byte) error {
-	changes, err := sqlite.DecodeChanges(journal)
+	changes, err := table.DecodeChanges(journal)
 	if err == nil {
 		err = sqlite.Within(changes, tableSessions, tableItems)
 	}
@@ -79,7 +81,7 @@ func (e *editor) Revert(ctx context.Context, journal []byte) error {
 		}
 	}
 	if created <= fewCreated {
-		return e.Edit.Revert(ctx, changes)
+		return e.RevertChanges(ctx, changes)
 	}
 	if err := e.Unbind(ctx); err != nil {
 		return err
@@ -87,7 +89,7 @@ func (e *editor) Revert(ctx context.Context, journal []byte) error {
 	if err := e.run(ctx, createReferences); err != nil {
 		return err
 	}
-	if err := e.Edit.Revert(ctx, changes); err != nil {
+	if err := e.RevertChanges(ctx, changes); err != nil {
 		return err
 	}
 	return e.run(ctx, dropReferences)

@@ -17,6 +17,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/dockeragent"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 	"github.com/sessctl/sessctl/internal/store/registry"
+	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
 // built makes a database and closes it.
@@ -48,7 +49,7 @@ func stored(t *testing.T, path string) []*session.Tree {
 // begin opens a database for repair, in a transaction.
 func begin(t *testing.T, path string) store.Editor {
 	t.Helper()
-	e, err := dockeragent.Kind.Edit(t.Context(), path)
+	e, err := dockeragent.Kind.Edit(t.Context(), storetest.Source(path))
 	if err != nil {
 		t.Fatal(err)
 	}

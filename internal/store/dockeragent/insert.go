@@ -6,7 +6,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // childColumns are the columns of a sub-session beyond what names it, in the
@@ -52,7 +52,7 @@ func (w *writer) createSessions(ctx context.Context) error {
 
 // childRow is the row of a new session, as docker agent would have written it
 // below its parent.
-func (w *writer) childRow(ctx context.Context, s *session.Session) ([]sqlite.Field, error) {
+func (w *writer) childRow(ctx context.Context, s *session.Session) ([]table.Field, error) {
 	columns := []string{"created_at"}
 	for _, c := range childColumns {
 		if w.schema.has(tableSessions, c.name) {
@@ -63,7 +63,7 @@ func (w *writer) childRow(ctx context.Context, s *session.Session) ([]sqlite.Fie
 	err := scanRows(ctx, w.edit.DB(), w.schema, tableSessions, "id", columns, idList{s.Parent}.parameter(),
 		func(_ int64, values []driver.Value) error {
 			for i, c := range columns {
-				parent[c] = sqlite.Kept(values[i])
+				parent[c] = table.Kept(values[i])
 			}
 			return nil
 		})
@@ -77,7 +77,7 @@ func (w *writer) childRow(ctx context.Context, s *session.Session) ([]sqlite.Fie
 	if created == "" {
 		created = parent["created_at"]
 	}
-	row := []sqlite.Field{{Name: "id", Value: s.ID}, {Name: "parent_id", Value: s.Parent}, {Name: "title", Value: s.Title}, {Name: "created_at", Value: created}}
+	row := []table.Field{{Name: "id", Value: s.ID}, {Name: "parent_id", Value: s.Parent}, {Name: "title", Value: s.Title}, {Name: "created_at", Value: created}}
 	for _, c := range childColumns {
 		value, exists := parent[c.name]
 		if !exists {
@@ -86,7 +86,7 @@ func (w *writer) childRow(ctx context.Context, s *session.Session) ([]sqlite.Fie
 		if !c.fromParent || value == nil {
 			value = c.value
 		}
-		row = append(row, sqlite.Field{Name: c.name, Value: value})
+		row = append(row, table.Field{Name: c.name, Value: value})
 	}
 	return row, nil
 }
@@ -95,9 +95,9 @@ func (w *writer) childRow(ctx context.Context, s *session.Session) ([]sqlite.Fie
 // schema's defaults, as docker agent leaves them.
 func (w *writer) insertItems(ctx context.Context) error {
 	for _, p := range w.inserted {
-		row := []sqlite.Field{{Name: "session_id", Value: p.session}, {Name: "position", Value: p.item.Position}}
+		row := []table.Field{{Name: "session_id", Value: p.session}, {Name: "position", Value: p.item.Position}}
 		if p.item.Kind == session.SubSession {
-			row = append(row, sqlite.Field{Name: "item_type", Value: "subsession"}, sqlite.Field{Name: "subsession_id", Value: p.item.Child})
+			row = append(row, table.Field{Name: "item_type", Value: "subsession"}, table.Field{Name: "subsession_id", Value: p.item.Child})
 		} else {
 			data, err := compose(p.item)
 			if err != nil {
@@ -107,8 +107,8 @@ func (w *writer) insertItems(ctx context.Context) error {
 			if p.item.Flags.Has(session.Implicit) {
 				implicit = 1
 			}
-			row = append(row, sqlite.Field{Name: "item_type", Value: "message"}, sqlite.Field{Name: "agent_name", Value: p.item.Agent},
-				sqlite.Field{Name: "message_json", Value: string(data)}, sqlite.Field{Name: "implicit", Value: implicit})
+			row = append(row, table.Field{Name: "item_type", Value: "message"}, table.Field{Name: "agent_name", Value: p.item.Agent},
+				table.Field{Name: "message_json", Value: string(data)}, table.Field{Name: "implicit", Value: implicit})
 		}
 		if _, err := w.edit.Insert(ctx, tableItems, row); err != nil {
 			return err

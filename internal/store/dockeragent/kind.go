@@ -13,6 +13,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
 const (
@@ -65,10 +66,11 @@ func locations(home string) []string {
 // detect goes by tables and columns: a migrations table with docker agent's
 // columns beside sessions, or the bare sessions table of the first versions.
 func detect(ctx context.Context, src *store.Source) store.Detection {
-	if src.DB == nil {
+	db := sqlite.Of(src.DB)
+	if db == nil {
 		return store.Detection{}
 	}
-	columns, err := src.DB.Columns(ctx)
+	columns, err := db.Columns(ctx)
 	if err != nil {
 		return store.Detection{}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/dockeragent"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 	"github.com/sessctl/sessctl/internal/store/registry"
+	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
 // Migrations are told by their names, as docker agent tells them: the last two came in
@@ -64,7 +65,7 @@ func TestMigrationsToldByName(t *testing.T) {
 			if !strings.Contains(said, tt.fault) || tt.fault == "" && said != "" {
 				t.Errorf("faults %q, want %q", said, tt.fault)
 			}
-			e, err := dockeragent.Kind.Edit(t.Context(), path)
+			e, err := dockeragent.Kind.Edit(t.Context(), storetest.Source(path))
 			if (err == nil) != tt.editable {
 				t.Errorf("edit: %v", err)
 			}

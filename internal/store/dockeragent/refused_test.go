@@ -95,7 +95,7 @@ func TestReadOnlyGenerations(t *testing.T) {
 		if err := o.Close(); err != nil {
 			t.Fatal(err)
 		}
-		e, err := dockeragent.Kind.Edit(t.Context(), path)
+		e, err := dockeragent.Kind.Edit(t.Context(), storetest.Source(path))
 		if editable := generation >= 14; editable != (why == "") || editable != (err == nil) {
 			t.Errorf("generation %d: read only %q, edit %v", generation, why, err)
 		}

@@ -62,7 +62,8 @@ func newStore(ctx context.Context, db *sqlite.DB, path string, bytes int64) (*ag
 
 // open reads everything but texts.
 func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
-	st, err := newStore(ctx, src.DB, src.Path, src.Bytes)
+	db := sqlite.Of(src.DB)
+	st, err := newStore(ctx, db, src.Path, src.Bytes)
 	if err != nil {
 		return nil, err
 	}
@@ -74,13 +75,13 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 		return nil, err
 	}
 	if opts.Deep {
-		deep, err := src.DB.Deep(ctx)
+		deep, err := db.Deep(ctx)
 		if err != nil {
 			return nil, err
 		}
 		st.facts.Faults = append(st.facts.Faults, st.unexplained(ctx, deep)...)
 	}
-	rest, err := src.DB.Unscanned(ctx)
+	rest, err := db.Unscanned(ctx)
 	if err != nil {
 		return nil, err
 	}

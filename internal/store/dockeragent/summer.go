@@ -13,6 +13,6 @@ func (st *agentStore) Sums(ctx context.Context, sessions []string) (map[string]s
 }
 
 // Copy implements store.Copier.
-func (st *agentStore) Copy(ctx context.Context, path string, progress func(done int64)) error {
-	return st.db.Copy(ctx, path, progress)
+func (st *agentStore) Copy(ctx context.Context, path string, progress func(done int64)) (*store.Source, error) {
+	return &store.Source{Path: path}, st.db.Copy(ctx, path, progress)
 }

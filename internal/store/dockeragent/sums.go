@@ -11,6 +11,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // following are the columns of sessions that only store.Sum.Exact covers. messages
@@ -129,7 +130,7 @@ func (s *summer) sum(id string) store.Sum {
 		all = append(append(all, it.place[:]...), it.content[:]...)
 	}
 	for _, child := range slices.Sorted(slices.Values(s.children[id])) {
-		all = sqlite.AppendExactly(all, child)
+		all = table.AppendExactly(all, child)
 	}
 	record := sha256.Sum256(all)
 	sum.Record = hex.EncodeToString(record[:])
@@ -145,7 +146,7 @@ func (s *summer) sum(id string) store.Sum {
 func (s *summer) of(columns []string, values []driver.Value) digest {
 	s.buf = s.buf[:0]
 	for i, c := range columns {
-		s.buf = sqlite.AppendExactly(sqlite.AppendExactly(s.buf, c), values[i])
+		s.buf = table.AppendExactly(table.AppendExactly(s.buf, c), values[i])
 	}
 	return sha256.Sum256(s.buf)
 }

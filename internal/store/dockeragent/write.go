@@ -11,6 +11,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // writer writes one change.
@@ -80,7 +81,7 @@ func (w *writer) removeItems(ctx context.Context) error {
 		if found != len(w.removed) {
 			return stale(tableItems, row)
 		}
-		if err := w.edit.Delete(ctx, tableItems, row); err != nil {
+		if err := w.edit.Delete(ctx, tableItems, table.Place(row)); err != nil {
 			return err
 		}
 	}
@@ -91,7 +92,7 @@ func (w *writer) updateItems(ctx context.Context) error { return w.update(ctx, t
 
 // update changes rows of a table. All of them are read first: what is stored
 // decides what a column becomes.
-func (w *writer) update(ctx context.Context, table string, records map[int64]rowEdit) error {
+func (w *writer) update(ctx context.Context, of string, records map[int64]rowEdit) error {
 	wanted := map[string]bool{}
 	for _, r := range records {
 		for column := range r {
@@ -99,11 +100,11 @@ func (w *writer) update(ctx context.Context, table string, records map[int64]row
 		}
 	}
 	columns := slices.Sorted(maps.Keys(wanted))
-	changes := make(map[int64][]sqlite.FieldChange, len(records))
-	err := w.scanByRow(ctx, table, columns, slices.Collect(maps.Keys(records)), func(row int64, values []driver.Value) error {
+	changes := make(map[int64][]table.FieldChange, len(records))
+	err := w.scanByRow(ctx, of, columns, slices.Collect(maps.Keys(records)), func(row int64, values []driver.Value) error {
 		fields, ok := records[row].fields(columns, values)
 		if !ok {
-			return stale(table, row)
+			return stale(of, row)
 		}
 		changes[row] = fields
 		return nil
@@ -114,12 +115,12 @@ func (w *writer) update(ctx context.Context, table string, records map[int64]row
 	for _, row := range slices.Sorted(maps.Keys(records)) {
 		fields, ok := changes[row]
 		if !ok {
-			return stale(table, row)
+			return stale(of, row)
 		}
 		if len(fields) == 0 {
 			continue
 		}
-		if err := w.edit.Update(ctx, table, row, fields); err != nil {
+		if err := w.edit.Update(ctx, of, table.Place(row), fields); err != nil {
 			return err
 		}
 	}
@@ -128,7 +129,7 @@ func (w *writer) update(ctx context.Context, table string, records map[int64]row
 
 // fields are the changes of a record with these stored values; ok is false when
 // they are not what was expected.
-func (r rowEdit) fields(columns []string, values []driver.Value) (list []sqlite.FieldChange, ok bool) {
+func (r rowEdit) fields(columns []string, values []driver.Value) (list []table.FieldChange, ok bool) {
 	for i, column := range columns {
 		rewrite := r[column]
 		if rewrite == nil {
@@ -138,8 +139,8 @@ func (r rowEdit) fields(columns []string, values []driver.Value) (list []sqlite.
 		if !ok {
 			return nil, false
 		}
-		if old := sqlite.Kept(values[i]); !reflect.DeepEqual(old, value) {
-			list = append(list, sqlite.FieldChange{Name: column, Old: old, New: value})
+		if old := table.Kept(values[i]); !reflect.DeepEqual(old, value) {
+			list = append(list, table.FieldChange{Name: column, Old: old, New: value})
 		}
 	}
 	return list, true

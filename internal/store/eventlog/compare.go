@@ -63,9 +63,12 @@ func (c *comparison) sessions() ([]*difference, error) {
 		if after == nil {
 			return nil, problem.New(problem.RolledBack, "", "session %s is missing after the repair, which deletes none", before.ID)
 		}
-		d := &difference{Session: after, was: make([]stored, len(before.Items)), parted: !slices.Equal(before.Runs, after.Runs)}
+		d := &difference{Session: after, was: make([]stored, len(before.Items)), parted: !slices.Equal(before.Runs, after.Runs), adopted: before.Parent != after.Parent}
 		if d.parted && c.layout.Write.Beside == nil {
 			return nil, problem.New(problem.RolledBack, "", "the runs of session %s change in the repair, and this store holds none", before.ID)
+		}
+		if d.adopted && c.layout.Sessions.Parent == "" {
+			return nil, problem.New(problem.RolledBack, "", "the parent of session %s changes in the repair, and this store records none", before.ID)
 		}
 		for i := range before.Items {
 			d.was[i] = stored{Item: &before.Items[i], session: before.ID, at: i}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // slot is the place of an event in a session that is being read.
@@ -23,7 +24,7 @@ func (st *logStore) decode(ctx context.Context, heads []*session.Tree) ([]*sessi
 	trees := make([]*session.Tree, len(heads))
 	var sessions []*session.Session
 	var slots []slot
-	var rowids []int64
+	var places []table.Place
 	for i := range heads {
 		trees[i] = copied(heads[i])
 		sessions = append(sessions, trees[i].Sessions...)
@@ -32,10 +33,10 @@ func (st *logStore) decode(ctx context.Context, heads []*session.Tree) ([]*sessi
 		i := st.byName[s.ID]
 		s.Items = make([]session.Item, len(st.entries[i]))
 		for n, e := range st.entries[i] {
-			slots, rowids = append(slots, slot{s, &st.list[i], n, e.at}), append(rowids, e.row)
+			slots, places = append(slots, slot{s, &st.list[i], n, e.at}), append(places, e.row)
 		}
 	}
-	unread, err := st.events.rows(ctx, st.events.pick(st.events.Columns), rowids, func(n int, row Row) error {
+	unread, err := st.events.rows(ctx, st.events.Columns, places, func(n int, row Row) error {
 		st.item(&slots[n], row)
 		return nil
 	})
@@ -43,7 +44,7 @@ func (st *logStore) decode(ctx context.Context, heads []*session.Tree) ([]*sessi
 		return nil, err
 	}
 	for _, n := range unread {
-		if err := st.unreadable(ctx, &slots[n], rowids[n]); err != nil {
+		if err := st.unreadable(ctx, &slots[n], places[n]); err != nil {
 			return nil, err
 		}
 	}
@@ -81,8 +82,12 @@ func located(f session.Fault, item int, at session.Ref) session.Fault {
 }
 
 // unreadable keeps the place of an event whose row cannot be read.
-func (st *logStore) unreadable(ctx context.Context, to *slot, rowid int64) error {
-	row, _, err := st.events.salvage(ctx, st.events.pick([]string{st.events.ID}), rowid)
+func (st *logStore) unreadable(ctx context.Context, to *slot, at table.Place) error {
+	row := Row{Place: at}
+	_, err := st.events.rows(ctx, []string{st.events.ID}, []table.Place{at}, func(_ int, read Row) error {
+		row = read.kept()
+		return nil
+	})
 	if err != nil {
 		return err
 	}
@@ -115,11 +120,11 @@ func (st *logStore) fill(ctx context.Context, s *session.Session) error {
 	if !ok {
 		return errors.New("session " + s.ID + " is not in the store")
 	}
-	rowids := make([]int64, len(st.entries[n]))
+	places := make([]table.Place, len(st.entries[n]))
 	for i, e := range st.entries[n] {
-		rowids[i] = e.row
+		places[i] = e.row
 	}
-	_, err := st.events.rows(ctx, st.events.pick(st.events.Columns), rowids, func(_ int, row Row) error {
+	_, err := st.events.rows(ctx, st.events.Columns, places, func(_ int, row Row) error {
 		key := st.key(&st.list[n], row)
 		if it := wanted[key]; it != nil {
 			delete(wanted, key)

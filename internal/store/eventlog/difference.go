@@ -18,6 +18,8 @@ type difference struct {
 	removed          []*session.Item
 	// parted: an event went to another session, or a run came or went.
 	parted bool
+	// adopted: it has another parent than before.
+	adopted bool
 	// fresh is the index in steps of the first event that has to get a new number,
 	// where the store numbers them; the number of steps when none does.
 	fresh int
@@ -73,7 +75,7 @@ func (d *difference) complete(c *comparison) (differs bool, err error) {
 			d.parted = true
 		}
 	}
-	return differs || d.like != "" || d.parted || len(d.sets)+len(d.removed) > 0 || d.fresh < len(d.steps), nil
+	return differs || d.like != "" || d.parted || d.adopted || len(d.sets)+len(d.removed) > 0 || d.fresh < len(d.steps), nil
 }
 
 // differ reports whether anything of an item that stays differs.

@@ -16,18 +16,18 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
 	"github.com/sessctl/sessctl/internal/store/storetest"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
-func (f form) reread(_ context.Context, db *sqlite.DB, path string) (session.Store, *eventlog.Layout, error) {
-	return session.Store{Path: path, Bytes: db.File.Size, Keys: session.Keys{Renumbers: f.number}}, f.layout(), nil
+func (f form) reread(_ context.Context, _ table.Reader) (session.Store, *eventlog.Layout, error) {
+	return session.Store{Keys: session.Keys{Renumbers: f.number}}, f.layout(), nil
 }
 
 // begin opens a database for repair, in a transaction.
 func (f form) begin(t tester, path string) store.Editor {
 	t.Helper()
-	e, err := eventlog.Edit(context.Background(), path, f.reread)
+	e, err := eventlog.Edit(context.Background(), storetest.Source(path), f.reread)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -434,7 +434,7 @@ func TestRefused(t *testing.T) {
 			}
 		})
 	}
-	_, err := eventlog.Edit(t.Context(), path, func(context.Context, *sqlite.DB, string) (session.Store, *eventlog.Layout, error) {
+	_, err := eventlog.Edit(t.Context(), storetest.Source(path), func(context.Context, table.Reader) (session.Store, *eventlog.Layout, error) {
 		return session.Store{Condition: session.Condition{ReadOnly: "it is newer"}}, timed.layout(), nil
 	})
 	if problem.ClassOf(err) != problem.Unreadable || !strings.Contains(err.Error(), "it is newer") {

@@ -9,16 +9,20 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // entry is an event in the first pass.
-type entry struct{ row, at, tie int64 }
+type entry struct {
+	row     table.Place
+	at, tie int64
+}
 
 // orphans are the events of a session that does not exist.
 type orphans struct {
 	id   string
 	key  string // of the first event
-	rows []int64
+	rows []table.Place
 }
 
 // readEvents finds the events of every session, in their order.
@@ -38,8 +42,8 @@ func (st *logStore) readEvents(ctx context.Context) error {
 			st.stray(strays, row)
 			return nil
 		}
-		at, tie := st.layout.Order(row.ID, row)
-		st.entries[owner] = append(st.entries[owner], entry{row.ID, at, tie})
+		at, tie := st.layout.Order(row.Place, row)
+		st.entries[owner] = append(st.entries[owner], entry{row.Place, at, tie})
 		if st.layout.Links != nil {
 			st.link(owner, row)
 		}
@@ -53,9 +57,7 @@ func (st *logStore) readEvents(ctx context.Context) error {
 			return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.tie, b.tie), cmp.Compare(a.row, b.row))
 		})
 	}
-	for _, l := range lost {
-		st.facts.Faults = append(st.facts.Faults, l.Fault(st.events.Name))
-	}
+	st.facts.Faults = append(st.facts.Faults, lost...)
 	st.report(slices.Collect(maps.Values(strays)))
 	return nil
 }
@@ -71,7 +73,7 @@ func (st *logStore) stray(strays map[string]*orphans, row Row) {
 		o = &orphans{id: missing.name, key: st.key(&missing, row)}
 		strays[joined] = o
 	}
-	o.rows = append(o.rows, row.ID)
+	o.rows = append(o.rows, row.Place)
 }
 
 // report makes a fault for every session that is missing.

@@ -1,19 +1,18 @@
-// Package eventlog is what adapters share whose SQLite store has one table of
+// Package eventlog is what adapters share whose database has one table of
 // sessions and one of events: reading in bounded memory, digests, and a repair in
 // place. Sessions that events name are read with theirs, as one tree.
 //
 // A first pass over the events keeps their row, owner and place, some 24 bytes
-// each; a tree is read whole when its turn comes, by rowid, so that memory
+// each; a tree is read whole when its turn comes, by the places of its rows, so that memory
 // follows the number of events and the one tree that is looked at.
 package eventlog
 
 import (
 	"context"
-	"database/sql/driver"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // Layout is how one store is laid out and what its rows mean. It is a value that
@@ -26,13 +25,14 @@ type Layout struct {
 	// Place are the columns of Events that say where an event stands in its
 	// session, and Order makes of their values the place: events are ordered by
 	// At, then by Tie. At is what session.Item.Position becomes, and Tie is for
-	// events of one place what the store's own reader orders them by (the rowid, its
-	// negative, or 0 where only chance does). Of a damaged row a value may be nil.
+	// events of one place what the store's own reader orders them by (the place of the
+	// row, its negative, or 0 where only chance does). Of a damaged row a value may be nil.
 	Place []string
-	Order func(rowid int64, place Row) (at, tie int64)
+	Order func(row table.Place, place Row) (at, tie int64)
 
-	// Session makes a session of its row, without items. Its ID is the last column
-	// of Sessions.Key; the package makes it unique where several sessions share it.
+	// Session makes a session of its row, without items. Its ID is the last column of
+	// Sessions.Key; the package makes it unique where several sessions share it, and sets
+	// the Parent.
 	Session func(row Row) *session.Session
 
 	// Item decodes an event into an empty item that has its Table, Key and Position
@@ -82,11 +82,11 @@ type Layout struct {
 	Triggers []string
 	// Prepare reads what else has to be known of a store before its sessions are, each
 	// time before these are read. May be nil.
-	Prepare func(ctx context.Context, db *sqlite.DB) error
+	Prepare func(ctx context.Context, db table.Reader) error
 	// Beside is what is stored of a session in other tables, by the values of
 	// Sessions.Key, as bytes that are the same as long as nothing of it changes. It is
 	// called after Prepare, and belongs to store.Sum.Record. May be nil.
-	Beside func(key []driver.Value) []byte
+	Beside func(key []table.Value) []byte
 
 	Write Write
 }
@@ -99,14 +99,21 @@ type Table struct {
 	// own id last; of Events the same values, in the same order.
 	Key []string
 	ID  string // of Events: the column with the event's id
+	// Parent is, of Sessions, the column with the id of the session that started this one,
+	// "" where none is recorded: sessions that parents connect are one tree, as those that
+	// Links does. The package reads it and writes it; the id means what one of Links means.
+	Parent string
+	// Derived are columns that the database keeps by itself, with triggers: counters, times
+	// of the last change. No digest has them, and an undo leaves them to the database.
+	Derived []string
 }
 
 // Row is a row between reading and decoding. Its values die when the function
 // that got it returns: strings and bytes that are kept have to be cloned.
 type Row struct {
-	ID     int64 // its rowid
+	Place  table.Place
 	names  map[string]int
-	values []driver.Value
+	values []table.Value
 }
 
 // Value is the value of a column: nil, int64, float64, string or []byte. nil for
@@ -129,17 +136,17 @@ type Write struct {
 	// event before it, or behind it at the start of a session, where there is one:
 	// what the new event has in common with its neighbours comes from it. The id
 	// that the new event gets is id.
-	Insert func(s *session.Session, it *session.Item, beside *Row, id string) ([]sqlite.Field, error)
+	Insert func(s *session.Session, it *session.Item, beside *Row, id string) ([]table.Field, error)
 
 	// Part makes the row of an item that was a part of an event with several: row is
 	// that event's row, and nth the part's index among its results.
-	Part func(s *session.Session, it *session.Item, row Row, nth int, id string) ([]sqlite.Field, error)
+	Part func(s *session.Session, it *session.Item, row Row, nth int, id string) ([]table.Field, error)
 
 	// Update says how the row of an item changes. taken are the results, by their
 	// index before, that are items of their own now or left for the receipt. A place
 	// that changed is among the differences, unless there is Renumber. Where they
 	// come to no change of the row, there is none.
-	Update func(row Row, before, after *session.Item, taken []int) ([]sqlite.FieldChange, error)
+	Update func(row Row, before, after *session.Item, taken []int) ([]table.FieldChange, error)
 
 	// Renumber, where it is not nil, are columns with numbers that the store gives out
 	// in the order of writing, the place among them: where an event is to stand before
@@ -150,36 +157,26 @@ type Write struct {
 
 	// Session says how the row of a session changes of which an event or a run changed,
 	// came or went, and what a plan sets in it. May be nil where nothing does.
-	Session func(row Row, sets []session.Edit) ([]sqlite.FieldChange, error)
+	Session func(row Row, sets []session.Edit) ([]table.FieldChange, error)
 
 	// Create makes the row of a session that a repair splits from another one; like is
 	// that one's row. It is stored before anything else changes. May be nil where
 	// sessions are not split.
-	Create func(s *session.Session, like Row) ([]sqlite.Field, error)
+	Create func(s *session.Session, like Row) ([]table.Field, error)
 	// Beside writes what a change means for other tables, when everything else of it is
 	// written: runs, and results that name another child. May be nil where runs never
 	// change.
-	Beside func(ctx context.Context, to Target, change *store.Change) error
+	Beside func(ctx context.Context, to table.Writer, change *store.Change) error
 	Others []string // the tables that Beside writes; Layout.Beside covers their rows
 	// Set says how an event's row changes for edits that the model does not hold. What
 	// Update changes is in the row already. May be nil where there are none.
-	Set func(row Row, sets []session.Edit) ([]sqlite.FieldChange, error)
-}
-
-// Target is where rows are written: a transaction, or nowhere while a change is only
-// rehearsed.
-type Target interface {
-	// DB reads what there is. While a change is rehearsed, that is what was stored before.
-	DB() *sqlite.DB
-	Insert(ctx context.Context, table string, row []sqlite.Field) (rowid int64, err error)
-	Update(ctx context.Context, table string, rowid int64, fields []sqlite.FieldChange) error
-	Delete(ctx context.Context, table string, rowid int64) error
+	Set func(row Row, sets []session.Edit) ([]table.FieldChange, error)
 }
 
 // Open is a database that is read, and what is known of the store before its rows
-// are: Facts needs Path, Kind, Title, Generation, Bytes and what the adapter knows.
+// are: Facts needs Kind, Title, Generation and what the adapter knows.
 type Open struct {
-	DB       *sqlite.DB
+	DB       table.Reader
 	Facts    session.Store
 	Layout   *Layout
 	Progress func(int64)
@@ -191,4 +188,4 @@ type Open struct {
 
 // Reread is how a repair makes the layout again of a database that is open for
 // writing.
-type Reread func(ctx context.Context, db *sqlite.DB, path string) (facts session.Store, layout *Layout, err error)
+type Reread func(ctx context.Context, db table.Reader) (facts session.Store, layout *Layout, err error)

@@ -3,7 +3,6 @@ package eventlog_test
 import (
 	"cmp"
 	"context"
-	"database/sql/driver"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -13,7 +12,7 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // linked is a form whose lines name the talks that theirs started, have ids of their
@@ -25,7 +24,7 @@ var linked = form{name: "linked talks", scoped: true, extend: link, schema: `
 	create table errands(id text primary key, talk text, user text, state text)`}
 
 type errand struct {
-	row             int64
+	row             table.Place
 	talk, id, state string
 }
 
@@ -37,7 +36,7 @@ func link(l *eventlog.Layout) {
 	l.Prepare = known.read
 	l.LinkColumns, l.Links = []string{"said"}, childrenOf
 	l.OneID = true
-	l.Beside = func(key []driver.Value) []byte { return fmt.Append(nil, known[of(key[1], key[2])]) }
+	l.Beside = func(key []table.Value) []byte { return fmt.Append(nil, known[of(key[1], key[2])]) }
 	plain, finished := l.Session, l.Finish
 	l.Session = func(row eventlog.Row) *session.Session {
 		s := plain(row)
@@ -56,26 +55,21 @@ func link(l *eventlog.Layout) {
 
 func of(user, talk any) string { return fmt.Sprintf("%s/%s", user, talk) }
 
-func (known errands) read(ctx context.Context, db *sqlite.DB) error {
+func (known errands) read(ctx context.Context, db table.Reader) error {
 	clear(known)
-	rows, err := db.Query(ctx, "select rowid, id, user, talk, state from errands order by rowid")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var e errand
-		var user string
-		if err := rows.Scan(&e.row, &e.id, &user, &e.talk, &e.state); err != nil {
-			return err
-		}
-		known[of(user, e.talk)] = append(known[of(user, e.talk)], e)
-	}
-	return rows.Err()
+	all := table.Selection{Table: "errands", Columns: []string{"id", "user", "talk", "state"}}
+	_, err := db.Scan(ctx, all, func(at table.Place, row []table.Value) error {
+		of := of(row[1], row[2])
+		known[of] = append(known[of], errand{at, kept(row[2]), kept(row[0]), kept(row[3])})
+		return nil
+	})
+	return err
 }
 
+func kept(v table.Value) string { return table.Kept(v).(string) }
+
 // write gives the errands of a change their talks.
-func (known errands) write(ctx context.Context, edit eventlog.Target, change *store.Change) error {
+func (known errands) write(ctx context.Context, edit table.Writer, change *store.Change) error {
 	now := map[string]string{}
 	for _, s := range change.After.Sessions {
 		for _, r := range s.Runs {
@@ -89,7 +83,7 @@ func (known errands) write(ctx context.Context, edit eventlog.Target, change *st
 	slices.SortFunc(all, func(a, b errand) int { return int(a.row - b.row) })
 	for _, e := range all {
 		if talk, ok := now[e.id]; ok && talk != e.talk {
-			err := edit.Update(ctx, "errands", e.row, []sqlite.FieldChange{{Name: "talk", Old: e.talk, New: talk}})
+			err := edit.Update(ctx, "errands", e.row, []table.FieldChange{{Name: "talk", Old: e.talk, New: talk}})
 			if err != nil {
 				return err
 			}
@@ -129,8 +123,8 @@ func reorder(s *session.Session) {
 	}
 }
 
-func create(s *session.Session, like eventlog.Row) ([]sqlite.Field, error) {
-	return []sqlite.Field{
+func create(s *session.Session, like eventlog.Row) ([]table.Field, error) {
+	return []table.Field{
 		{Name: "app", Value: like.Value("app")}, {Name: "user", Value: like.Value("user")},
 		{Name: "id", Value: s.ID}, {Name: "note", Value: s.Title},
 	}, nil

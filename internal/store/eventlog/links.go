@@ -2,19 +2,19 @@ package eventlog
 
 import (
 	"cmp"
-	"database/sql/driver"
 	"maps"
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/forest"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // linked is the session that a row of the owner means by an id: the other columns of
 // its key are the owner's.
 func (o *owners) linked(from *owner, id string) (n int, ok bool) {
 	others := from.key[:len(from.key)-1]
-	n, ok = o.byKey[string(joinedKey(joinedKey(nil, others), []driver.Value{id}))]
+	n, ok = o.byKey[string(joinedKey(joinedKey(nil, others), []table.Value{id}))]
 	return n, ok
 }
 

@@ -17,8 +17,8 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
 	"github.com/sessctl/sessctl/internal/store/storetest"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // moving are forms whose events can go to another session. All but the last number
@@ -31,8 +31,8 @@ func moving() []form {
 	return list
 }
 
-func createPlain(s *session.Session, _ eventlog.Row) ([]sqlite.Field, error) {
-	return []sqlite.Field{{Name: "id", Value: s.ID}, {Name: "note", Value: s.Title}}, nil
+func createPlain(s *session.Session, _ eventlog.Row) ([]table.Field, error) {
+	return []table.Field{{Name: "id", Value: s.ID}, {Name: "note", Value: s.Title}}, nil
 }
 
 // isStored reports whether an item is a stored one, whole.
@@ -260,10 +260,10 @@ func TestWriteStops(t *testing.T) {
 	stored := storetest.Dump(t, path)
 	ctx, cancel := context.WithCancel(t.Context())
 	composed := 0
-	e, err := eventlog.Edit(t.Context(), path, func(_ context.Context, db *sqlite.DB, path string) (session.Store, *eventlog.Layout, error) {
-		facts, layout, err := f.reread(t.Context(), db, path)
+	e, err := eventlog.Edit(t.Context(), storetest.Source(path), func(_ context.Context, db table.Reader) (session.Store, *eventlog.Layout, error) {
+		facts, layout, err := f.reread(t.Context(), db)
 		update := layout.Write.Update
-		layout.Write.Update = func(row eventlog.Row, before, after *session.Item, taken []int) ([]sqlite.FieldChange, error) {
+		layout.Write.Update = func(row eventlog.Row, before, after *session.Item, taken []int) ([]table.FieldChange, error) {
 			composed++
 			cancel()
 			return update(row, before, after, taken)

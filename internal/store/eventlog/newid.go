@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // newID is an id for a new event of a session, in the form of a random UUID (RFC
@@ -42,12 +42,14 @@ func uuid(seed string) string {
 
 // used reports whether an event has this id, where it would be taken for the same.
 func (w *writer) used(ctx context.Context, o *owner, id string) (found bool, _ error) {
-	where, args := sqlite.Quoted(w.events.ID)+" = ?", []any{id}
-	if w.scoped() {
-		for i, column := range sqlite.QuotedAll(w.events.Key) {
-			where, args = where+" and "+column+" is ?", append(args, o.key[i])
-		}
+	events := table.Selection{
+		Table: w.events.Name, Columns: append([]string{w.events.ID}, w.events.Key...),
+		Key: []string{w.events.ID}, Keys: [][]table.Value{{id}},
 	}
-	err := w.edit.DB().QueryRow(ctx, "select exists(select 1 from "+w.events.quotedName()+" where "+where+")", args...).Scan(&found)
+	_, err := w.edit.Reader().Scan(ctx, events, func(_ table.Place, row []table.Value) error {
+		same := text(row[0]) == id && (!w.scoped() || string(joinedKey(nil, row[1:])) == string(joinedKey(nil, o.key)))
+		found = found || same
+		return nil
+	})
 	return found, err
 }

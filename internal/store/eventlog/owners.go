@@ -3,21 +3,20 @@ package eventlog
 import (
 	"cmp"
 	"context"
-	"database/sql/driver"
 	"encoding/binary"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // owner is a row of the table of sessions: what events belong to.
 type owner struct {
-	row  int64
-	key  []driver.Value // the values of Sessions.Key
-	name string         // the session's id, which no other session has
+	row  table.Place
+	key  []table.Value // the values of Sessions.Key
+	name string        // the session's id, which no other session has
 }
 
 // owners are all sessions of a store, in row order.
@@ -28,12 +27,12 @@ type owners struct {
 	faults []session.Fault // of rows that are lost
 }
 
-func readOwners(ctx context.Context, sessions *table) (*owners, error) {
+func readOwners(ctx context.Context, sessions *records) (*owners, error) {
 	o := &owners{byKey: map[string]int{}, byName: map[string]int{}}
-	lost, err := sessions.all(ctx, sessions.Key, func(row Row) error {
-		one := owner{row: row.ID}
+	lost, err := sessions.scan(ctx, sessions.Key, nil, func(row Row) error {
+		one := owner{row: row.Place}
 		for _, column := range sessions.Key {
-			one.key = append(one.key, sqlite.Kept(row.Value(column)))
+			one.key = append(one.key, table.Kept(row.Value(column)))
 		}
 		o.list = append(o.list, one)
 		return nil
@@ -41,9 +40,7 @@ func readOwners(ctx context.Context, sessions *table) (*owners, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range lost {
-		o.faults = append(o.faults, l.Fault(sessions.Name))
-	}
+	o.faults = lost
 	slices.SortFunc(o.list, func(a, b owner) int { return cmp.Compare(a.row, b.row) })
 	o.name()
 	var buf []byte
@@ -58,7 +55,7 @@ func readOwners(ctx context.Context, sessions *table) (*owners, error) {
 }
 
 // joinedKey tells keys apart whose texts differ, as a foreign key does.
-func joinedKey(buf []byte, key []driver.Value) []byte {
+func joinedKey(buf []byte, key []table.Value) []byte {
 	for _, value := range key {
 		s := text(value)
 		buf = append(binary.AppendUvarint(buf, uint64(len(s))), s...)
@@ -71,7 +68,7 @@ func joinedKey(buf []byte, key []driver.Value) []byte {
 var names = []func(o *owner) string{
 	func(o *owner) string { return text(o.key[len(o.key)-1]) },
 	(*owner).path,
-	func(o *owner) string { return o.path() + "#" + strconv.FormatInt(o.row, 10) },
+	func(o *owner) string { return o.path() + "#" + strconv.FormatInt(int64(o.row), 10) },
 }
 
 // path is all of a session's key: "app/user/id".

@@ -7,7 +7,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // Rehearse implements store.Rehearser.
@@ -29,16 +29,20 @@ func (st *logStore) Rehearse(ctx context.Context, change *store.Change) error {
 	return st.db.Explain(err)
 }
 
-// nowhere is a Target that writes nothing.
-type nowhere struct{ db *sqlite.DB }
+// nowhere writes nothing, and reads what was stored before.
+type nowhere struct{ db table.Reader }
 
-func (n nowhere) DB() *sqlite.DB { return n.db }
+func (n nowhere) Reader() table.Reader { return n.db }
 
-func (nowhere) Insert(context.Context, string, []sqlite.Field) (int64, error) { return 0, nil }
+func (nowhere) Insert(context.Context, string, []table.Field) (table.Place, error) { return 0, nil }
 
-func (nowhere) Update(context.Context, string, int64, []sqlite.FieldChange) error { return nil }
+func (nowhere) Update(context.Context, string, table.Place, []table.FieldChange) error { return nil }
 
-func (nowhere) Delete(context.Context, string, int64) error { return nil }
+func (nowhere) Delete(context.Context, string, table.Place) error { return nil }
+
+func (nowhere) Numbers(_ context.Context, _, _ string, count int) ([]int64, error) {
+	return make([]int64, count), nil
+}
 
 // keepsTogether refuses a change after which nothing leads to a session to which a record
 // led before it: it would be a tree of its own, or look like a conversation, and whose it
@@ -53,7 +57,8 @@ func (w *writer) keepsTogether(ctx context.Context, all []*difference) error {
 		return err
 	}
 	for _, s := range w.change.After.Sessions {
-		if before[s.ID] && !after[s.ID] || called[s.ID] && !calledNow[s.ID] {
+		tells := s.Parent != "" && w.sessions.Parent != "" // its own row
+		if before[s.ID] && !after[s.ID] || called[s.ID] && !calledNow[s.ID] && !tells {
 			return problem.New(problem.RolledBack, "", "it would take away the only record that says who started session %.60s", s.ID)
 		}
 	}
@@ -78,11 +83,11 @@ func (w *writer) namedByRemoved(ctx context.Context, all []*difference, named ma
 		if len(d.removed) == 0 {
 			continue
 		}
-		rowids := make([]int64, len(d.removed))
+		places := make([]table.Place, len(d.removed))
 		for i, it := range d.removed {
-			rowids[i] = w.rowids[it.Key]
+			places[i] = w.places[it.Key]
 		}
-		_, err := w.events.rows(ctx, w.events.pick(w.events.Columns), rowids, func(_ int, row Row) error {
+		_, err := w.events.rows(ctx, w.events.Columns, places, func(_ int, row Row) error {
 			for _, id := range w.layout.Links(row) {
 				named[w.nameOf(w.ownerOf(d.ID), id)] = true
 			}
@@ -101,12 +106,16 @@ func reached(tree *session.Tree) map[string]bool {
 	for _, s := range tree.Sessions {
 		stored[s.ID] = true
 	}
+	link := func(from, to string) {
+		if stored[to] {
+			linked[from], linked[to] = append(linked[from], to), append(linked[to], from)
+		}
+	}
 	for _, s := range tree.Sessions {
+		link(s.ID, s.Parent)
 		for i := range s.Items {
 			for id := range namedBy(&s.Items[i]) {
-				if stored[id] {
-					linked[s.ID], linked[id] = append(linked[s.ID], id), append(linked[id], s.ID)
-				}
+				link(s.ID, id)
 			}
 		}
 	}

@@ -2,12 +2,11 @@ package eventlog
 
 import (
 	"context"
-	"database/sql/driver"
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // step composes what becomes of one event.
@@ -33,16 +32,13 @@ func (w *writer) step(ctx context.Context, s *script, i int) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case i < s.fresh:
+	if i < s.fresh {
 		s.updates = append(s.updates, updates...)
-	case w.numbers.areRows:
-		// A row cannot be numbered anew: it comes again with its new number.
-		s.deletes = append(s.deletes, row.ID)
-		s.inserts = append(s.inserts, w.numbers.give(w.fieldsOf(row)))
-	default:
-		s.updates = append(append(s.updates, updates...), update{row.ID, w.numbers.change(row)})
+		return nil
 	}
+	// A number can be the place of the row itself, so the row comes again with its new one.
+	s.deletes = append(s.deletes, row.Place)
+	s.inserts = append(s.inserts, w.numbers.give(w.fieldsOf(row)))
 	return nil
 }
 
@@ -52,14 +48,14 @@ func (w *writer) inPlace(row Row, it *session.Item) error {
 	if w.write.Renumber != nil {
 		return nil
 	}
-	if at, _ := w.layout.Order(row.ID, row); at != it.Position {
+	if at, _ := w.layout.Order(row.Place, row); at != it.Position {
 		return problem.New(problem.RolledBack, "", "an event cannot get its place: the ones beside it have no times that leave room for it")
 	}
 	return nil
 }
 
-func rowOf(fields []sqlite.Field) Row {
-	row := Row{names: make(map[string]int, len(fields)), values: make([]driver.Value, len(fields))}
+func rowOf(fields []table.Field) Row {
+	row := Row{names: make(map[string]int, len(fields)), values: make([]table.Value, len(fields))}
 	for i, f := range fields {
 		row.names[f.Name], row.values[i] = i, f.Value
 	}
@@ -67,7 +63,7 @@ func rowOf(fields []sqlite.Field) Row {
 }
 
 // newRow makes the row of a new event.
-func (w *writer) newRow(ctx context.Context, s *script, i int) ([]sqlite.Field, error) {
+func (w *writer) newRow(ctx context.Context, s *script, i int) ([]table.Field, error) {
 	step := &s.steps[i]
 	id, err := w.newID(ctx, s, step.is)
 	if err != nil {
@@ -93,12 +89,12 @@ func (w *writer) newRow(ctx context.Context, s *script, i int) ([]sqlite.Field, 
 
 // within is the row of an event with the key of the session that it goes to, and what
 // of it that changes.
-func (w *writer) within(s *script, key string) (Row, []sqlite.FieldChange, error) {
+func (w *writer) within(s *script, key string) (Row, []table.FieldChange, error) {
 	row := s.rows[key]
-	var fields []sqlite.FieldChange
+	var fields []table.FieldChange
 	for i, column := range w.events.Key {
 		if old := row.Value(column); text(old) != text(s.owner.key[i]) {
-			fields = append(fields, sqlite.FieldChange{Name: column, Old: old, New: s.owner.key[i]})
+			fields = append(fields, table.FieldChange{Name: column, Old: old, New: s.owner.key[i]})
 		}
 	}
 	row, err := w.with(row, fields)
@@ -106,7 +102,7 @@ func (w *writer) within(s *script, key string) (Row, []sqlite.FieldChange, error
 }
 
 // with is a row of an event after a change.
-func (w *writer) with(row Row, fields []sqlite.FieldChange) (Row, error) {
+func (w *writer) with(row Row, fields []table.FieldChange) (Row, error) {
 	if len(fields) > 0 {
 		row.values = slices.Clone(row.values)
 	}
@@ -128,13 +124,13 @@ func (w *writer) edits(s *script, step *step) (Row, []update, error) {
 	}
 	var updates []update
 	if len(key) > 0 {
-		updates = append(updates, update{row.ID, key})
+		updates = append(updates, update{row.Place, key})
 	}
-	apply := func(fields []sqlite.FieldChange, err error) error {
+	apply := func(fields []table.FieldChange, err error) error {
 		if err != nil || len(fields) == 0 {
 			return err
 		}
-		updates = append(updates, update{row.ID, fields})
+		updates = append(updates, update{row.Place, fields})
 		row, err = w.with(row, fields)
 		return err
 	}
@@ -154,11 +150,11 @@ func (w *writer) edits(s *script, step *step) (Row, []update, error) {
 }
 
 // fieldsOf are all values of a row but its numbers.
-func (w *writer) fieldsOf(row Row) []sqlite.Field {
-	var fields []sqlite.Field
+func (w *writer) fieldsOf(row Row) []table.Field {
+	var fields []table.Field
 	for _, column := range w.events.Columns {
 		if !slices.Contains(w.write.Renumber, column) {
-			fields = append(fields, sqlite.Field{Name: column, Value: row.Value(column)})
+			fields = append(fields, table.Field{Name: column, Value: row.Value(column)})
 		}
 	}
 	return fields

@@ -5,25 +5,27 @@ import (
 	"iter"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // logStore is an opened store: the sessions without their events, and where these
 // are.
 type logStore struct {
 	*catalog
-	db       *sqlite.DB
+	db       table.Reader
 	facts    session.Store
-	only     []int              // the sessions that are read, nil for all
-	heads    []*session.Session // without items; nil for those that are not read
-	entries  [][]entry          // of each session, in order
-	links    [][]int            // of each session, those that its events name
-	unsaid   [][]string         // of each session, those of them that no item names
-	trees    []*session.Tree    // of heads
-	orphaned map[int64]bool     // rows of events without a session
+	only     []int                // the sessions that are read, nil for all
+	heads    []*session.Session   // without items; nil for those that are not read
+	entries  [][]entry            // of each session, in order
+	links    [][]int              // of each session, those that its events name
+	unsaid   [][]string           // of each session, those of them that no item names
+	trees    []*session.Tree      // of heads
+	orphaned map[table.Place]bool // rows of events without a session
 	progress func(int64)
 }
 
@@ -43,10 +45,13 @@ func (o Open) read(ctx context.Context) (*logStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := &logStore{catalog: c, db: o.DB, facts: o.Facts, orphaned: map[int64]bool{}, progress: o.Progress}
-	st.facts.Writer, st.facts.WriterName, st.facts.Incomplete = o.DB.Writer.State, o.DB.Writer.Name, o.DB.Truncated()
-	st.facts.Recovery = o.DB.Recovery()
-	st.facts.Faults = slices.Concat(o.DB.Faults(), o.Facts.Faults, c.faults)
+	st := &logStore{catalog: c, db: o.DB, facts: o.Facts, orphaned: map[table.Place]bool{}, progress: o.Progress}
+	about := o.DB.About()
+	st.facts.Path, st.facts.Bytes = about.Name, about.Bytes
+	st.facts.Writer, st.facts.WriterName = about.Writer, about.WriterName
+	st.facts.Incomplete, st.facts.Recovery = about.Incomplete, about.Recovery
+	st.facts.Faults = slices.Concat(about.Faults, o.Facts.Faults, c.faults)
+	st.facts.Triggers = slices.DeleteFunc(slices.Clone(c.schema.Triggers), func(t session.Trigger) bool { return slices.Contains(o.Layout.Triggers, t.Name) })
 	if o.Sessions != nil {
 		st.only = append([]int{}, c.find(o.Sessions)...)
 	}
@@ -57,18 +62,11 @@ func (o Open) read(ctx context.Context) (*logStore, error) {
 		return nil, err
 	}
 	st.group()
-	if o.Sessions == nil {
-		rest, err := o.DB.Unscanned(ctx)
-		if err != nil {
-			return nil, err
-		}
-		st.facts.Faults = append(st.facts.Faults, rest...)
+	if o.Sessions != nil {
+		return st, nil
 	}
-	if st.facts.Triggers, err = o.DB.Triggers(ctx, o.Layout.Triggers...); err != nil || !o.Deep {
-		return st, err
-	}
-	deep, err := o.DB.Deep(ctx)
-	for _, f := range deep {
+	rest, err := o.DB.Faults(ctx, o.Deep)
+	for _, f := range rest {
 		if !st.explained(f) {
 			st.facts.Faults = append(st.facts.Faults, f)
 		}
@@ -80,7 +78,7 @@ func (o Open) read(ctx context.Context) (*logStore, error) {
 // session, which another fault tells of.
 func (st *logStore) explained(f session.Fault) bool {
 	row, err := strconv.ParseInt(f.Ref.Key, 10, 64)
-	return err == nil && f.Kind == session.ForeignKey && f.Ref.Table == st.events.Name && st.orphaned[row]
+	return err == nil && f.Kind == session.ForeignKey && f.Ref.Table == st.events.Name && st.orphaned[table.Place(row)]
 }
 
 // readHeads reads the sessions' own rows.
@@ -92,13 +90,17 @@ func (st *logStore) readHeads(ctx context.Context) error {
 			places = append(places, i)
 		}
 	}
-	rowids := make([]int64, len(places))
+	rows := make([]table.Place, len(places))
 	for n, i := range places {
-		rowids[n] = st.list[i].row
+		rows[n] = st.list[i].row
 	}
-	unread, err := st.sessions.rows(ctx, st.sessions.pick(st.sessions.Columns), rowids, func(n int, row Row) error {
+	unread, err := st.sessions.rows(ctx, st.sessions.Columns, rows, func(n int, row Row) error {
 		s := st.layout.Session(row)
-		s.ID = st.list[places[n]].name
+		owner := &st.list[places[n]]
+		s.ID = owner.name
+		if id := text(row.Value(st.sessions.Parent)); id != "" {
+			s.Parent = st.nameOf(owner, strings.Clone(id))
+		}
 		for i := range s.Faults {
 			s.Faults[i] = located(s.Faults[i], -1, s.Ref())
 		}
@@ -116,6 +118,9 @@ func (st *logStore) readHeads(ctx context.Context) error {
 	return err
 }
 
+// eventsAtOnce are read with one query, where trees are small.
+const eventsAtOnce = 1000
+
 // Facts implements store.Store.
 func (st *logStore) Facts() *session.Store { return &st.facts }
 
@@ -128,7 +133,7 @@ func (st *logStore) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 	return func(yield func(*session.Tree, error) bool) {
 		for from := 0; from < len(st.trees); {
 			to, events := from, 0
-			for to < len(st.trees) && events < rowsAtOnce { // small trees are read together
+			for to < len(st.trees) && events < eventsAtOnce { // small trees are read together
 				for _, s := range st.trees[to].Sessions {
 					events += len(st.entries[st.byName[s.ID]])
 				}
@@ -168,17 +173,17 @@ func (st *logStore) Relate(tree *session.Tree) {
 // knownEvents is a reading by the rows that the first pass found. Few of these stores
 // have an index by session: without one every other reading goes through the whole
 // table, for one session as for all.
-func (st *logStore) knownEvents(ctx context.Context, list []int, names []string, fn func(owner int, row Row) error) ([]sqlite.Range, error) {
-	var rowids []int64
+func (st *logStore) knownEvents(ctx context.Context, list []int, names []string, fn func(owner int, row Row) error) ([]session.Fault, error) {
+	var rows []table.Place
 	var owners []int
 	for _, i := range list {
 		for _, e := range st.entries[i] {
-			rowids, owners = append(rowids, e.row), append(owners, i)
+			rows, owners = append(rows, e.row), append(owners, i)
 		}
 	}
-	unread, err := st.events.rows(ctx, st.events.pick(names), rowids, func(n int, row Row) error { return fn(owners[n], row) })
+	unread, err := st.events.rows(ctx, names, rows, func(n int, row Row) error { return fn(owners[n], row) })
 	if err == nil && len(unread) > 0 {
-		err = stale(st.events.Name, "row "+strconv.FormatInt(rowids[unread[0]], 10))
+		err = stale(st.events.Name, "row "+strconv.FormatInt(int64(rows[unread[0]]), 10))
 	}
 	return nil, err
 }
@@ -198,6 +203,11 @@ func (st *logStore) Sums(ctx context.Context, sessions []string) (map[string]sto
 }
 
 // Copy implements store.Copier.
-func (st *logStore) Copy(ctx context.Context, path string, progress func(done int64)) error {
-	return st.db.Copy(ctx, path, progress)
+func (st *logStore) Copy(ctx context.Context, path string, progress func(done int64)) (*store.Source, error) {
+	from, ok := st.db.(table.Copier)
+	if !ok {
+		return nil, problem.New(problem.Usage, "Repair what `sessctl export` writes of it.", "%s is no file that could be copied", st.facts.Path)
+	}
+	edit, err := from.Copy(ctx, path, progress)
+	return &store.Source{Path: path, Edit: edit}, err
 }

@@ -8,14 +8,14 @@ import (
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/store"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 type digest = [sha256.Size]byte
 
 // eventSum are the digests of an event: of its whole row, and of what it says.
 type eventSum struct {
-	row         int64
+	row         table.Place
 	key         string
 	whole, said digest
 }
@@ -28,14 +28,14 @@ func (c *catalog) sums(ctx context.Context, sessions []string, events reading) (
 		result[id] = store.Sum{}
 	}
 	list := append([]int{}, c.find(sessions)...)
-	rowids := make([]int64, len(list))
+	places := make([]table.Place, len(list))
 	for i, n := range list {
-		rowids[i] = c.list[n].row
+		places[i] = c.list[n].row
 	}
 	own := make([]digest, len(list))
 	var buf []byte
-	_, err := c.sessions.rows(ctx, c.sessions.pick(c.sessions.Columns), rowids, func(n int, row Row) error {
-		buf = appendColumns(buf[:0], row, c.sessions.Columns, nil)
+	_, err := c.sessions.rows(ctx, c.sessions.Columns, places, func(n int, row Row) error {
+		buf = appendColumns(buf[:0], row, c.sessions.own(), nil)
 		own[n] = sha256.Sum256(buf)
 		return nil
 	})
@@ -44,8 +44,8 @@ func (c *catalog) sums(ctx context.Context, sessions []string, events reading) (
 	}
 	read, apart := map[int][]eventSum{}, map[int]bool{}
 	_, err = events(ctx, list, c.events.Columns, func(owner int, row Row) error {
-		sum := eventSum{row: row.ID, key: c.key(&c.list[owner], row)}
-		buf = appendColumns(buf[:0], row, c.events.Columns, nil)
+		sum := eventSum{row: row.Place, key: c.key(&c.list[owner], row)}
+		buf = appendColumns(buf[:0], row, c.events.own(), nil)
 		sum.whole = sha256.Sum256(buf)
 		buf = appendColumns(buf[:0], row, c.layout.Said, c.layout.Content)
 		sum.said = sha256.Sum256(buf)
@@ -95,7 +95,7 @@ func sumOf(own []byte, events []eventSum) store.Sum {
 	}
 	record = sha256.Sum256(own)
 	sum.Record = hex.EncodeToString(record[:])
-	sum.Exact = sum.Record // all columns are in it
+	sum.Exact = sum.Record // all columns are in it that a repair writes
 	return sum
 }
 
@@ -110,7 +110,7 @@ func appendColumns(buf []byte, row Row, names []string, content func(column stri
 		if content != nil {
 			value = content(name, value)
 		}
-		buf = sqlite.AppendExactly(sqlite.AppendExactly(buf, name), value)
+		buf = table.AppendExactly(table.AppendExactly(buf, name), value)
 	}
 	return buf
 }

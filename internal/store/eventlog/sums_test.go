@@ -88,7 +88,7 @@ func TestSums(t *testing.T) {
 func (f form) copyOf(t *testing.T, path string) string {
 	t.Helper()
 	copied := strings.TrimSuffix(path, ".db") + "-copy.db"
-	if err := f.reading(t, path, false).(store.Copier).Copy(t.Context(), copied, nil); err != nil {
+	if _, err := f.reading(t, path, false).(store.Copier).Copy(t.Context(), copied, nil); err != nil {
 		t.Fatal(err)
 	}
 	return copied

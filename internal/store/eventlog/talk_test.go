@@ -9,7 +9,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // form is a made-up kind of store: talks with lines.
@@ -36,7 +36,7 @@ var (
 	loose = form{name: "no keys at all", scoped: true, schema: `
 		create table talks(app, user, id, note, version default 0);
 		create table lines(id, app, user, talk, at, role, branch, archived, extra, said)`}
-	forms = []form{timed, counted, rowNumbered, free, loose, linked}
+	forms = []form{timed, counted, rowNumbered, free, loose, linked, parented}
 )
 
 // said is what a line says, as JSON.
@@ -67,9 +67,9 @@ func (f form) layout() *eventlog.Layout {
 			Columns: append([]string{"id", "at", "role", "branch", "archived", "extra", "said"}, owner...),
 		},
 		Place: []string{"at"},
-		Order: func(rowid int64, place eventlog.Row) (at, tie int64) {
+		Order: func(written table.Place, place eventlog.Row) (at, tie int64) {
 			at, _ = place.Value("at").(int64)
-			return at, -rowid
+			return at, -int64(written)
 		},
 		Session: func(row eventlog.Row) *session.Session {
 			note, _ := row.Value("note").(string)
@@ -189,24 +189,24 @@ func orNull(text string) any {
 	return text
 }
 
-func (f form) insert(_ *session.Session, it *session.Item, beside *eventlog.Row, id string) ([]sqlite.Field, error) {
+func (f form) insert(_ *session.Session, it *session.Item, beside *eventlog.Row, id string) ([]table.Field, error) {
 	if beside == nil {
 		return nil, fmt.Errorf("a talk without lines cannot get one")
 	}
-	row := []sqlite.Field{
+	row := []table.Field{
 		{Name: "id", Value: id}, {Name: "role", Value: it.Role.String()}, {Name: "branch", Value: orNull(it.Branch)},
 		{Name: "archived", Value: int64(0)}, {Name: "said", Value: encodeLine(it)},
 	}
 	for _, column := range f.layout().Events.Key {
-		row = append(row, sqlite.Field{Name: column, Value: beside.Value(column)})
+		row = append(row, table.Field{Name: column, Value: beside.Value(column)})
 	}
 	if !f.number {
-		row = append(row, sqlite.Field{Name: "at", Value: it.Position})
+		row = append(row, table.Field{Name: "at", Value: it.Position})
 	}
 	return row, nil
 }
 
-func (f form) part(s *session.Session, it *session.Item, row eventlog.Row, nth int, id string) ([]sqlite.Field, error) {
+func (f form) part(s *session.Session, it *session.Item, row eventlog.Row, nth int, id string) ([]table.Field, error) {
 	var doc said
 	if err := json.Unmarshal([]byte(row.Value("said").(string)), &doc); err != nil {
 		return nil, err
@@ -217,11 +217,11 @@ func (f form) part(s *session.Session, it *session.Item, row eventlog.Row, nth i
 	return f.insert(s, &one, &row, id)
 }
 
-func (f form) update(row eventlog.Row, before, after *session.Item, taken []int) ([]sqlite.FieldChange, error) {
-	var list []sqlite.FieldChange
+func (f form) update(row eventlog.Row, before, after *session.Item, taken []int) ([]table.FieldChange, error) {
+	var list []table.FieldChange
 	change := func(column string, differs bool, value any) {
 		if differs {
-			list = append(list, sqlite.FieldChange{Name: column, Old: row.Value(column), New: value})
+			list = append(list, table.FieldChange{Name: column, Old: row.Value(column), New: value})
 		}
 	}
 	change("at", !f.number && before.Position != after.Position, after.Position)
@@ -246,18 +246,18 @@ func (f form) update(row eventlog.Row, before, after *session.Item, taken []int)
 	return list, nil
 }
 
-func talkAfter(row eventlog.Row, sets []session.Edit) ([]sqlite.FieldChange, error) {
-	list := []sqlite.FieldChange{{Name: "version", Old: row.Value("version"), New: row.Value("version").(int64) + 1}}
+func talkAfter(row eventlog.Row, sets []session.Edit) ([]table.FieldChange, error) {
+	list := []table.FieldChange{{Name: "version", Old: row.Value("version"), New: row.Value("version").(int64) + 1}}
 	for _, e := range sets {
-		list = append(list, sqlite.FieldChange{Name: e.Field, Old: row.Value(e.Field), New: *e.Value})
+		list = append(list, table.FieldChange{Name: e.Field, Old: row.Value(e.Field), New: *e.Value})
 	}
 	return list, nil
 }
 
-func setLine(row eventlog.Row, sets []session.Edit) ([]sqlite.FieldChange, error) {
-	var list []sqlite.FieldChange
+func setLine(row eventlog.Row, sets []session.Edit) ([]table.FieldChange, error) {
+	var list []table.FieldChange
 	for _, e := range sets {
-		list = append(list, sqlite.FieldChange{Name: e.Field, Old: row.Value(e.Field), New: *e.Value})
+		list = append(list, table.FieldChange{Name: e.Field, Old: row.Value(e.Field), New: *e.Value})
 	}
 	return list, nil
 }

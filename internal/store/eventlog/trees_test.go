@@ -18,6 +18,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 func TestTrees(t *testing.T) {
@@ -216,14 +217,14 @@ func TestPrepare(t *testing.T) {
 	}
 	failing := linked
 	failing.extend = func(l *eventlog.Layout) {
-		l.Prepare = func(context.Context, *sqlite.DB) error { return broken }
+		l.Prepare = func(context.Context, table.Reader) error { return broken }
 	}
 	db, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	if _, err := (eventlog.Open{DB: db, Layout: failing.layout()}).Store(t.Context()); !errors.Is(err, broken) {
+	if _, err := (eventlog.Open{DB: db.Reader(), Layout: failing.layout()}).Store(t.Context()); !errors.Is(err, broken) {
 		t.Errorf("reading: %v", err)
 	}
 	e := failing.begin(t, path)

@@ -7,17 +7,17 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // writer writes one change.
 type writer struct {
 	*catalog
-	edit    Target
+	edit    table.Writer
 	write   *Write
 	change  *store.Change
 	stored  reading
-	rowids  map[string]int64 // of the events of the sessions that change, by session.Item.Key
+	places  map[string]table.Place // of the events of the sessions that change, by session.Item.Key
 	created map[string]*owner
 	ids     map[string]bool // the sessions' own ids, when one is created
 	numbers numbers
@@ -29,7 +29,7 @@ func (w *writer) all(ctx context.Context, all []*difference) error {
 	if err := w.locate(ctx, all); err != nil {
 		return err
 	}
-	if err := w.numbers.read(ctx, w); err != nil {
+	if err := w.numbers.read(ctx, w, all); err != nil {
 		return err
 	}
 	scripts := make([]*script, len(all))
@@ -69,9 +69,9 @@ func (w *writer) locate(ctx context.Context, all []*difference) error {
 			return problem.New(problem.RolledBack, "", "session %s cannot be changed: it is not in the store under that id", d.ID)
 		}
 	}
-	w.rowids = map[string]int64{}
+	w.places = map[string]table.Place{}
 	_, err := w.stored(ctx, append([]int{}, w.find(ids)...), []string{w.events.ID}, func(owner int, row Row) error {
-		w.rowids[w.key(&w.list[owner], row)] = row.ID
+		w.places[w.key(&w.list[owner], row)] = row.Place
 		return nil
 	})
 	return err
@@ -91,15 +91,15 @@ type script struct {
 	owner   *owner
 	rows    map[string]Row // as they are stored, by key
 	given   map[string]bool
-	deletes []int64
+	deletes []table.Place
 	updates []update
-	inserts [][]sqlite.Field
+	inserts [][]table.Field
 }
 
 // update is one change of a row.
 type update struct {
-	row    int64
-	fields []sqlite.FieldChange
+	row    table.Place
+	fields []table.FieldChange
 }
 
 // compose makes the rows of one session.
@@ -119,7 +119,7 @@ func (w *writer) compose(ctx context.Context, s *script) error {
 		}
 	}
 	for _, it := range s.removed {
-		s.deletes = append(s.deletes, s.rows[it.Key].ID)
+		s.deletes = append(s.deletes, s.rows[it.Key].Place)
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (w *writer) carryOut(ctx context.Context, s *script) error {
 		}
 	}
 	changes := s.like == "" && (s.parted || len(s.deletes)+len(s.updates)+len(s.inserts) > 0)
-	if !changes && len(s.sets) == 0 {
+	if !changes && !s.adopted && len(s.sets) == 0 {
 		return nil
 	}
 	return w.own(ctx, s)
@@ -167,16 +167,16 @@ func (w *writer) load(ctx context.Context, s *script) error {
 		needed[it.Key], planned[it.Key] = true, it
 	}
 	var keys []string
-	var rowids []int64
+	var places []table.Place
 	for key := range needed {
-		row, ok := w.rowids[key]
+		at, ok := w.places[key]
 		if !ok {
 			return stale(w.events.Name, key)
 		}
-		keys, rowids = append(keys, key), append(rowids, row)
+		keys, places = append(keys, key), append(places, at)
 	}
 	s.rows = make(map[string]Row, len(keys))
-	unread, err := w.events.rows(ctx, w.events.pick(w.events.Columns), rowids, func(n int, row Row) error {
+	unread, err := w.events.rows(ctx, w.events.Columns, places, func(n int, row Row) error {
 		if it := planned[keys[n]]; it != nil && !w.says(row, it) {
 			return stale(w.events.Name, it.Key)
 		}
@@ -191,7 +191,7 @@ func (w *writer) load(ctx context.Context, s *script) error {
 
 // says reports whether a row is what was read as an item.
 func (w *writer) says(row Row, it *session.Item) bool {
-	at, _ := w.layout.Order(row.ID, row)
+	at, _ := w.layout.Order(row.Place, row)
 	now := session.Item{Table: it.Table, Key: it.Key, Position: at}
 	w.layout.Item(row, &now, false)
 	return now.Meaning == it.Meaning && now.Position == it.Position

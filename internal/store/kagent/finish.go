@@ -44,7 +44,7 @@ func (r *reader) retell(s *session.Session) {
 
 // stored is the id of a session in its row.
 func (r *reader) stored(s *session.Session) string {
-	if id, ok := strings.CutPrefix(s.ID, s.User+"/"); ok && slices.Contains(r.shared[id], s.User) {
+	if id, ok := strings.CutPrefix(s.ID, s.User+"/"); ok && r.named(s.User, id) != id {
 		return id
 	}
 	return s.ID

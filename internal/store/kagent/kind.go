@@ -29,8 +29,8 @@ var Kind = store.Kind{
 	Title:  kindTitle,
 	Detect: detect,
 	Open:   open,
-	Edit: func(ctx context.Context, path string) (store.Editor, error) {
-		return eventlog.Edit(ctx, path, reread)
+	Edit: func(ctx context.Context, src *store.Source) (store.Editor, error) {
+		return eventlog.Edit(ctx, src, reread)
 	},
 	Prologue: prologue,
 }
@@ -39,17 +39,17 @@ func detect(ctx context.Context, src *store.Source) store.Detection {
 	if src.DB == nil {
 		return store.Detection{}
 	}
-	columns, err := src.DB.Columns(ctx)
+	stored, err := src.DB.Schema(ctx)
 	if err != nil {
 		return store.Detection{}
 	}
-	s := schema(columns)
+	s := schema{stored}
 	switch {
 	case s.isBaseline():
 		return store.Detection{Sure: store.Certain, Generation: "1.0", Why: "table " + tableHistory}
-	case !s.has(tableSessions, "id", "user_id", "agent_id") || !s.has(tableEvents, "id", "user_id", "session_id", "data"):
+	case !s.Has(tableSessions, "id", "user_id", "agent_id") || !s.Has(tableEvents, "id", "user_id", "session_id", "data"):
 		return store.Detection{}
-	case s.has(tableTasks, "id", "session_id", "data"):
+	case s.Has(tableTasks, "id", "session_id", "data"):
 		return store.Detection{Sure: store.Certain, Generation: s.generation(), Why: "tables session, event and task"}
 	}
 	return store.Detection{Sure: store.Maybe, Generation: s.generation(), Why: "tables session and event, but no table task"}
@@ -63,7 +63,6 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 		return nil, err
 	}
 	r.redacts = true
-	facts.Path, facts.Bytes = src.Path, src.Bytes
 	layout := r.layout()
 	layout.Prepare = nil // it was, just now
 	return eventlog.Open{DB: src.DB, Facts: facts, Layout: layout, Progress: opts.Progress, Deep: opts.Deep}.Store(ctx)

@@ -7,7 +7,7 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/adk"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // reader is what is known of a database while its sessions are read.
@@ -21,29 +21,32 @@ type reader struct {
 
 // newReader looks at a database, and says what is known of the store before its
 // sessions are.
-func newReader(ctx context.Context, db *sqlite.DB) (session.Store, *reader, error) {
-	columns, err := db.Columns(ctx)
+func newReader(ctx context.Context, db table.Reader) (session.Store, *reader, error) {
+	stored, err := db.Schema(ctx)
 	if err != nil {
 		return session.Store{}, nil, err
 	}
-	r := &reader{schema: columns}
+	r := &reader{schema: schema{stored}}
 	if r.isBaseline() {
 		return session.Store{}, nil, problem.New(problem.Unreadable,
 			"sessctl reads the tables of kagent 0.5 to 0.10. Ask for 1.0 with the release of kagent that made this database; the file was not changed.",
-			"%s has the tables of kagent 1.0 (%s), which keep conversations in another form: nothing of it was read, older tables beside them neither", db.File.Path, tableHistory)
+			"%s has the tables of kagent 1.0 (%s), which keep conversations in another form: nothing of it was read, older tables beside them neither", db.About().Name, tableHistory)
 	}
 	if err := r.prepare(ctx, db); err != nil {
 		return session.Store{}, nil, db.Explain(err)
 	}
-	facts, err := r.facts(ctx, db)
-	return facts, r, db.Explain(err)
+	later, err := eventlog.Examine(ctx, db, stored, known, tableEvents)
+	if err != nil {
+		return session.Store{}, nil, db.Explain(err)
+	}
+	return r.facts(&later), r, nil
 }
 
 // layout is how such a database is read and written.
 func (r *reader) layout() *eventlog.Layout {
 	return &eventlog.Layout{
-		Sessions: eventlog.Table{Name: tableSessions, Columns: r.schema[tableSessions], Key: []string{"user_id", "id"}},
-		Events:   eventlog.Table{Name: tableEvents, Columns: r.schema[tableEvents], Key: []string{"user_id", "session_id"}, ID: "id"},
+		Sessions: eventlog.Table{Name: tableSessions, Columns: r.Columns(tableSessions), Key: []string{"user_id", "id"}},
+		Events:   eventlog.Table{Name: tableEvents, Columns: r.Columns(tableEvents), Key: []string{"user_id", "session_id"}, ID: "id"},
 		Place:    []string{"created_at"}, Order: order,
 		Session: func(row eventlog.Row) *session.Session { return r.session(row.Value) },
 		Item: func(row eventlog.Row, it *session.Item, body bool) []session.Fault {
@@ -60,7 +63,9 @@ func (r *reader) layout() *eventlog.Layout {
 // order is where an event stands: by created_at, to the microsecond, which is what
 // kagent asks for (a2). Of events of one time SQLite gives the one that was written
 // first; what the notes advise instead (K12) is for finish, which sees all of them.
-func order(_ int64, place eventlog.Row) (at, tie int64) { return placeOf(place.Value("created_at")) }
+func order(_ table.Place, place eventlog.Row) (at, tie int64) {
+	return placeOf(place.Value("created_at"))
+}
 
 // withoutTime is what an event says, without the time of which created_at is the
 // store's own copy.
@@ -71,11 +76,10 @@ func withoutTime(_ string, value any) any {
 
 // reread makes the layout of a database that is open for writing. Its records are
 // for receipts, which keep them as they were.
-func reread(ctx context.Context, db *sqlite.DB, path string) (session.Store, *eventlog.Layout, error) {
+func reread(ctx context.Context, db table.Reader) (session.Store, *eventlog.Layout, error) {
 	facts, r, err := newReader(ctx, db)
 	if err != nil {
 		return session.Store{}, nil, err
 	}
-	facts.Path, facts.Bytes = path, db.File.Size
 	return facts, r.layout(), nil
 }

@@ -1,9 +1,8 @@
 package kagent
 
 import (
-	"slices"
-
 	"github.com/sessctl/sessctl/internal/store/eventlog"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // The tables, as GORM and the migrations name them (a2, a3).
@@ -13,12 +12,8 @@ const (
 	tableTasks    = "task"
 )
 
-// schema are the tables of a database with their columns.
-type schema map[string][]string
-
-func (s schema) has(table string, columns ...string) bool {
-	return !slices.ContainsFunc(columns, func(c string) bool { return !slices.Contains(s[table], c) })
-}
+// schema is what a database has.
+type schema struct{ table.Schema }
 
 // known are the columns of the tables: those of every release that is read, and
 // those that later ones brought.
@@ -44,7 +39,7 @@ const tableHistory = "agent_history"
 
 // isBaseline reports whether the tables are those of 1.0, also beside older ones.
 func (s schema) isBaseline() bool {
-	return s.has(tableHistory, "id", "context_id", "parent_history_id")
+	return s.Has(tableHistory, "id", "context_id", "parent_history_id")
 }
 
 func (s schema) generation() string { release, _ := s.release(); return release }
@@ -52,7 +47,7 @@ func (s schema) generation() string { release, _ := s.release(); return release 
 // release is the first release that made such tables, and those that did.
 func (s schema) release() (first, all string) {
 	for _, g := range generations {
-		if s.has(g.table, g.column) {
+		if s.Has(g.table, g.column) {
 			return g.release, g.runtime
 		}
 	}

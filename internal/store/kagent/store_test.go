@@ -14,6 +14,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/kagent"
 	"github.com/sessctl/sessctl/internal/store/kagent/kagenttest"
 	"github.com/sessctl/sessctl/internal/store/registry"
+	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
 const said = `{"invocation_id":"i","author":"user","timestamp":1785747600,"content":{"role":"user","parts":[{"text":"x"}]}}`
@@ -202,7 +203,7 @@ func TestSecretsAreShownToNobody(t *testing.T) {
 		if n := secrets(trees); n > 0 {
 			t.Errorf("%s: %d records show a secret", form, n)
 		}
-		ed, err := kagent.Kind.Edit(t.Context(), path)
+		ed, err := kagent.Kind.Edit(t.Context(), storetest.Source(path))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"database/sql/driver"
 	"slices"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // task is a row of the table of tasks: the record of one request (b2).
@@ -43,13 +42,13 @@ type a2aArtifact struct {
 
 // readTasks reads all tasks, of which it keeps little, and the children that calls in
 // them are stamped with.
-func (r *reader) readTasks(ctx context.Context, db *sqlite.DB) error {
+func (r *reader) readTasks(ctx context.Context, db table.Reader) error {
 	r.tasks, r.stamps = map[string][]task{}, map[stamp]string{}
-	names := r.schema[tableTasks]
-	if !r.has(tableTasks, "id", "session_id", "data") {
+	names := r.Columns(tableTasks)
+	if !r.Has(tableTasks, "id", "session_id", "data") {
 		return nil
 	}
-	lost, err := db.ScanTable(ctx, tableTasks, sqlite.QuotedAll(names), func(_ int64, values []driver.Value) error {
+	lost, err := db.Scan(ctx, table.Selection{Table: tableTasks, Columns: names}, func(_ table.Place, values []table.Value) error {
 		t := r.task(func(column string) any {
 			if i := slices.Index(names, column); i >= 0 {
 				return values[i]
@@ -58,7 +57,7 @@ func (r *reader) readTasks(ctx context.Context, db *sqlite.DB) error {
 		})
 		var row []byte
 		for _, v := range values {
-			row = sqlite.AppendExactly(row, v)
+			row = table.AppendExactly(row, v)
 		}
 		t.sum = sha256.Sum256(row)
 		r.tasks[t.session] = append(r.tasks[t.session], t)
@@ -126,7 +125,7 @@ func (t *a2aTask) answer() string {
 
 // digest is what the tasks of a session are: see eventlog.Layout.Beside. A task that
 // names no user counts for all who have a session with its id.
-func (r *reader) digest(key []driver.Value) []byte {
+func (r *reader) digest(key []table.Value) []byte {
 	user, id := textOf(key[0]), textOf(key[1])
 	var sums []byte
 	for _, t := range r.tasks[id] {

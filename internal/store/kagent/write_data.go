@@ -6,7 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/jsonedit"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // document is what a column data holds, while it is being changed: a JSON object, or a
@@ -60,11 +60,11 @@ func (d *document) column() any {
 }
 
 // change is what becomes of the column, nothing if the object is what it was.
-func (d *document) change() []sqlite.FieldChange {
+func (d *document) change() []table.FieldChange {
 	if string(d.is) == string(d.was) {
 		return nil
 	}
-	return []sqlite.FieldChange{{Name: "data", Old: sqlite.Kept(d.stored), New: d.column()}}
+	return []table.FieldChange{{Name: "data", Old: table.Kept(d.stored), New: d.column()}}
 }
 
 // quote is a text as JSON.

@@ -9,22 +9,22 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/adk"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // update says how the row of an event changes.
-func update(row eventlog.Row, before, after *session.Item, taken []int) ([]sqlite.FieldChange, error) {
+func update(row eventlog.Row, before, after *session.Item, taken []int) ([]table.FieldChange, error) {
 	if before.Agent != after.Agent || before.Role != after.Role || before.Kind != after.Kind || before.Flags.Has(session.Archived) != after.Flags.Has(session.Archived) {
 		return nil, problem.New(problem.RolledBack, "", "event %s cannot become one of another agent or kind, or one that is not sent: this kind of store has no place for that", before.Key)
 	}
-	var list []sqlite.FieldChange
+	var list []table.FieldChange
 	if before.Position != after.Position {
-		stored := sqlite.Kept(row.Value("created_at"))
+		stored := table.Kept(row.Value("created_at"))
 		at, err := timeLike(stored, after.Position)
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, sqlite.FieldChange{Name: "created_at", Old: stored, New: at})
+		list = append(list, table.FieldChange{Name: "created_at", Old: stored, New: at})
 	}
 	if len(list) == 0 && len(taken) == 0 && alike(before, after) {
 		return nil, nil // it goes to another session as it is, whatever it is

@@ -10,12 +10,12 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/adk"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // insert makes the row of a result that nobody stored (K1): an event of its own of the
 // agent that made the call, as the runtime would have stored it.
-func insert(s *session.Session, it *session.Item, beside *eventlog.Row, id string) ([]sqlite.Field, error) {
+func insert(s *session.Session, it *session.Item, beside *eventlog.Row, id string) ([]table.Field, error) {
 	if beside == nil || it.Kind != session.Message || it.Role != session.Tool || len(it.Results) != 1 {
 		return nil, problem.New(problem.RolledBack, "", "a repair adds nothing to a kagent store but the result of a call")
 	}
@@ -29,7 +29,7 @@ func insert(s *session.Session, it *session.Item, beside *eventlog.Row, id strin
 
 // part makes the row of a result that was one of several in an event: what is stored
 // of it stays as it is, but for an id that changes.
-func part(_ *session.Session, it *session.Item, row eventlog.Row, nth int, id string) ([]sqlite.Field, error) {
+func part(_ *session.Session, it *session.Item, row eventlog.Row, nth int, id string) ([]table.Field, error) {
 	return newEvent(row, it, id, func(doc []byte, later int64) ([]byte, error) {
 		if dialectOf(doc) == responses {
 			return partItem(doc, it, nth, later)
@@ -39,9 +39,9 @@ func part(_ *session.Session, it *session.Item, row eventlog.Row, nth int, id st
 }
 
 // newEvent is the row of a new event, a neighbour of another one in whose forms it is.
-func newEvent(near eventlog.Row, it *session.Item, id string, compose func(doc []byte, later int64) ([]byte, error)) ([]sqlite.Field, error) {
+func newEvent(near eventlog.Row, it *session.Item, id string, compose func(doc []byte, later int64) ([]byte, error)) ([]table.Field, error) {
 	place, _ := placeOf(near.Value("created_at"))
-	at, err := timeLike(sqlite.Kept(near.Value("created_at")), it.Position)
+	at, err := timeLike(table.Kept(near.Value("created_at")), it.Position)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func newEvent(near eventlog.Row, it *session.Item, id string, compose func(doc [
 	}
 	row := newRow{like: near}
 	for _, column := range []string{"session_id", "user_id"} {
-		row.set(column, sqlite.Kept(near.Value(column)))
+		row.set(column, table.Kept(near.Value(column)))
 	}
 	row.set("id", id)
 	row.set("created_at", at)

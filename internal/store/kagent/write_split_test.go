@@ -60,7 +60,7 @@ func forest(t tester, path string) []*session.Tree {
 func changedIn(t tester, path string, change func(c *store.Change)) ([]byte, error) {
 	t.Helper()
 	befores, afters := forest(t, path), forest(t, path)
-	editor, err := kagent.Kind.Edit(context.Background(), path)
+	editor, err := kagent.Kind.Edit(context.Background(), storetest.Source(path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func changedIn(t tester, path string, change func(c *store.Change)) ([]byte, err
 
 func takenBack(t tester, path string, journal []byte) {
 	t.Helper()
-	editor, err := kagent.Kind.Edit(context.Background(), path)
+	editor, err := kagent.Kind.Edit(context.Background(), storetest.Source(path))
 	if err == nil {
 		err = errors.Join(editor.Begin(context.Background()), editor.Revert(context.Background(), journal),
 			editor.Commit(context.Background()), editor.Close())

@@ -2,19 +2,16 @@ package kagent
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/store"
-	"github.com/sessctl/sessctl/internal/store/eventlog"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // rewriteTasks writes what a change means for tasks: those that moved belong to another
 // session, and those of a session in which results name other children name these, too.
-func rewriteTasks(ctx context.Context, to eventlog.Target, change *store.Change) error {
+func rewriteTasks(ctx context.Context, to table.Writer, change *store.Change) error {
 	tasks := taskTable{edit: to}
 	moves, err := tasks.moves(ctx, change)
 	if err != nil {
@@ -39,8 +36,7 @@ func rewriteTasks(ctx context.Context, to eventlog.Target, change *store.Change)
 
 // taskTable is the table of tasks while it is being changed.
 type taskTable struct {
-	edit  eventlog.Target
-	rowid string // the name that the rowid has in it, once a row was read
+	edit table.Writer
 }
 
 // moves are the tasks that another session has now, by id.
@@ -75,19 +71,20 @@ func (t *taskTable) moves(ctx context.Context, change *store.Change) (map[string
 
 // taskRow is what can change of a task.
 type taskRow struct {
-	rowid      int64
+	place      table.Place
 	home, data any
 }
 
 func (t *taskTable) read(ctx context.Context, id string) (row taskRow, err error) {
-	if t.rowid == "" {
-		if t.rowid, err = t.edit.DB().RowID(ctx, tableTasks); err != nil {
-			return row, err
+	tasks := table.Selection{Table: tableTasks, Columns: []string{"session_id", "data", "id"}, Key: []string{"id"}, Keys: [][]table.Value{{id}}}
+	found := false
+	_, err = t.edit.Reader().Scan(ctx, tasks, func(at table.Place, values []table.Value) error {
+		if textOf(values[2]) == id {
+			row, found = taskRow{at, table.Kept(values[0]), table.Kept(values[1])}, true
 		}
-	}
-	err = t.edit.DB().QueryRow(ctx, "select "+t.rowid+", session_id, data from "+sqlite.Quoted(tableTasks)+" where id = ?", id).
-		Scan(&row.rowid, &row.home, &row.data)
-	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	})
+	if err == nil && !found {
 		err = problem.New(problem.RolledBack, "Check the store again.", "task %s is not there any more", id)
 	}
 	return row, err
@@ -99,9 +96,9 @@ func (t *taskTable) rewrite(ctx context.Context, id string, r rewrite) error {
 	if err != nil {
 		return err
 	}
-	var fields []sqlite.FieldChange
+	var fields []table.FieldChange
 	if r.move != (move{}) {
-		fields = append(fields, sqlite.FieldChange{Name: "session_id", Old: row.home, New: r.to})
+		fields = append(fields, table.FieldChange{Name: "session_id", Old: row.home, New: r.to})
 	}
 	doc, err := openDocument(row.data)
 	if err != nil && r.move == (move{}) {
@@ -114,5 +111,5 @@ func (t *taskTable) rewrite(ctx context.Context, id string, r rewrite) error {
 		return problem.New(problem.RolledBack, "Repair the other conversations one by one with --session.", "task %s cannot be changed: %v", id, err)
 	}
 	fields = append(fields, doc.change()...)
-	return t.edit.Update(ctx, tableTasks, row.rowid, fields)
+	return t.edit.Update(ctx, tableTasks, row.place, fields)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/canonical"
+	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
 // surest is the adapter that is surest about a source; name leaves only one to ask,
@@ -78,8 +79,9 @@ func isOther(ctx context.Context, path string) bool {
 	if src.DB == nil {
 		return canonical.Foreign(&src.Source)
 	}
-	columns, err := src.DB.Columns(ctx)
-	return err == nil && len(columns) > 0 && src.DB.Damaged() == nil
+	db := sqlite.Of(src.DB)
+	columns, err := db.Columns(ctx)
+	return err == nil && len(columns) > 0 && db.Damaged() == nil
 }
 
 // unknown says what a source is that no adapter knows.
@@ -95,15 +97,16 @@ func unknown(ctx context.Context, src *store.Source) error {
 	if src.DB == nil {
 		return problem.New(problem.Unreadable, next, "%s is not a session store: its first line is no canonical header", src.Path)
 	}
-	if err := src.DB.Damaged(); err != nil {
+	db := sqlite.Of(src.DB)
+	if err := db.Damaged(); err != nil {
 		return err
 	}
-	columns, err := src.DB.Columns(ctx)
+	columns, err := db.Columns(ctx)
 	if err != nil {
 		return err
 	}
 	tables := slices.Sorted(maps.Keys(columns))
-	file := src.DB.File
+	file := db.File
 	withoutLog := file.Header.WAL && file.WAL <= 0
 	if len(tables) == 0 && withoutLog {
 		return problem.New(problem.Unreadable, copyBoth,

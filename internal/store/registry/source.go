@@ -23,8 +23,8 @@ type source struct {
 
 // changed says what became of the source since it was opened, "" when nothing did.
 func (s *source) changed() string {
-	if s.DB != nil {
-		return s.DB.Changed()
+	if db := sqlite.Of(s.DB); db != nil {
+		return db.Changed()
 	}
 	if s.seen == nil {
 		return ""
@@ -45,8 +45,8 @@ func (s *source) changed() string {
 
 func (s *source) close() error {
 	var err error
-	if s.DB != nil {
-		err = s.DB.Close()
+	if db := sqlite.Of(s.DB); db != nil {
+		err = db.Close()
 	}
 	if s.Folder != nil {
 		err = errors.Join(err, s.Folder.Close())
@@ -86,8 +86,11 @@ func openSource(ctx context.Context, path string, stdin io.Reader) (*source, err
 	if err != nil {
 		return nil, err
 	}
-	return &source{Source: store.Source{Path: path, DB: db, Bytes: db.File.Size}}, nil
+	return &source{Source: store.Source{Path: path, DB: db.Reader(), Edit: sqlite.Opener(path), Bytes: db.File.Size}}, nil
 }
+
+// ToEdit is the store at a path, not opened for reading.
+func ToEdit(path string) *store.Source { return &store.Source{Path: path, Edit: sqlite.Opener(path)} }
 
 // stream opens a regular file that begins like a JSON object; nil for all
 // others, which package sqlite opens or explains.

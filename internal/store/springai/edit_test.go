@@ -21,7 +21,7 @@ func written(t *testing.T, path string, change func(s *session.Session)) ([]byte
 	t.Helper()
 	before, after := trees(t, path)[0], trees(t, path)[0]
 	change(after.Root())
-	editor, err := springai.Kind.Edit(context.Background(), path)
+	editor, err := springai.Kind.Edit(context.Background(), storetest.Source(path))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func written(t *testing.T, path string, change func(s *session.Session)) ([]byte
 // reverted takes a change back.
 func reverted(t *testing.T, path string, journal []byte) {
 	t.Helper()
-	editor, err := springai.Kind.Edit(context.Background(), path)
+	editor, err := springai.Kind.Edit(context.Background(), storetest.Source(path))
 	if err == nil {
 		err = errors.Join(editor.Begin(t.Context()), editor.Revert(t.Context(), journal), editor.Commit(t.Context()), editor.Close())
 	}

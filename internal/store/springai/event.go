@@ -6,7 +6,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // roles are the message types. Java's reader takes these names only, as they are
@@ -123,7 +123,7 @@ func (e *event) message() said {
 // record is the whole row, as a receipt keeps it: JSON, in the form that exactly
 // tells a row of SQLite.
 func (e *event) record() []byte {
-	image := make(sqlite.Image, len(e.events.columns))
+	image := make(table.Image, len(e.events.columns))
 	for _, c := range e.events.columns {
 		image[c] = e.row.Value(c)
 	}

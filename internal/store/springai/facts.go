@@ -14,9 +14,9 @@ const (
 )
 
 // facts is what is known of a database with this schema.
-func (sc *schema) facts(path string, bytes int64) session.Store {
+func (sc *schema) facts() session.Store {
 	f := session.Store{
-		Path: path, Kind: kindName, Title: kindTitle, Bytes: bytes,
+		Kind: kindName, Title: kindTitle,
 		Reader: session.Reader{BranchModel: "path", RootSummaries: true, LikeFilter: true},
 		Keys:   session.Keys{Renumbers: sc.given},
 		Requests: session.Requests{

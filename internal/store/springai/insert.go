@@ -7,18 +7,18 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // fields collects the values of a new row, for the columns that there are.
 type fields struct {
-	events *table
-	list   []sqlite.Field
+	events *relation
+	list   []table.Field
 }
 
 func (f *fields) set(column string, value any) {
 	if f.events.has(column) {
-		f.list = append(f.list, sqlite.Field{Name: f.events.stored[column], Value: value})
+		f.list = append(f.list, table.Field{Name: f.events.stored[column], Value: value})
 	}
 }
 
@@ -30,7 +30,7 @@ type response struct {
 }
 
 // insert is the row of a new result: a TOOL message like the library's own.
-func (sc *schema) insert(s *session.Session, it *session.Item, beside *eventlog.Row, id string) ([]sqlite.Field, error) {
+func (sc *schema) insert(s *session.Session, it *session.Item, beside *eventlog.Row, id string) ([]table.Field, error) {
 	if it.Kind != session.Message || it.Role != session.Tool || len(it.Results) != 1 || it.Body == nil {
 		return nil, problem.New(problem.RolledBack, "", "%s %s cannot be added: a repair adds nothing but results to this kind of store", it.Kind, it.Role)
 	}
@@ -58,7 +58,7 @@ func (sc *schema) insert(s *session.Session, it *session.Item, beside *eventlog.
 
 // placeOf are the columns that say when and where an item stands. seq is left to
 // SQLite where it gives one out.
-func (sc *schema) placeOf(it *session.Item, like eventlog.Row) []sqlite.Field {
+func (sc *schema) placeOf(it *session.Item, like eventlog.Row) []table.Field {
 	row := fields{events: &sc.events}
 	if !sc.given {
 		row.set("seq", numberLike(sc.events.value(like, "seq"), it.Position))
@@ -110,7 +110,7 @@ func (sc *schema) metadataFor(agent string, like eventlog.Row) string {
 }
 
 // part is the row of a response that was one of several in a row.
-func (sc *schema) part(s *session.Session, it *session.Item, row eventlog.Row, nth int, id string) ([]sqlite.Field, error) {
+func (sc *schema) part(s *session.Session, it *session.Item, row eventlog.Row, nth int, id string) ([]table.Field, error) {
 	stored := sc.events.value(row, "message_data")
 	text, _ := textOf(stored)
 	doc, ok := jsonedit.Raw([]byte(text), pointer(nth))

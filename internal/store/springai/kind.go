@@ -24,8 +24,8 @@ var Kind = store.Kind{
 	Title:  kindTitle,
 	Detect: detect,
 	Open:   open,
-	Edit: func(ctx context.Context, path string) (store.Editor, error) {
-		return eventlog.Edit(ctx, path, reread)
+	Edit: func(ctx context.Context, src *store.Source) (store.Editor, error) {
+		return eventlog.Edit(ctx, src, reread)
 	},
 }
 
@@ -33,7 +33,7 @@ func detect(ctx context.Context, src *store.Source) store.Detection {
 	if src.DB == nil {
 		return store.Detection{}
 	}
-	stored, err := src.DB.Columns(ctx)
+	stored, err := src.DB.Schema(ctx)
 	if err != nil {
 		return store.Detection{}
 	}
@@ -53,7 +53,7 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 	if err != nil {
 		return nil, err
 	}
-	facts := sc.facts(src.Path, src.Bytes)
+	facts := sc.facts()
 	if opts.Deep {
 		low, err := sc.lowVersions(ctx, src.DB)
 		if err != nil {

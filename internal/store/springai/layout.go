@@ -6,7 +6,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // saidColumns are the columns of an event that say something. The others say
@@ -41,7 +41,7 @@ const (
 	behindAll = math.MaxInt64 / 2
 )
 
-func (sc *schema) orderBySequence(_ int64, place eventlog.Row) (at, tie int64) {
+func (sc *schema) orderBySequence(_ table.Place, place eventlog.Row) (at, tie int64) {
 	stored := sc.events.value(place, "seq")
 	if stored == nil {
 		return beforeAll, 0
@@ -55,7 +55,7 @@ func (sc *schema) orderBySequence(_ int64, place eventlog.Row) (at, tie int64) {
 // orderByTime goes by the numbers where times are stored as numbers of
 // milliseconds, and else by microseconds. SQLite orders numbers before texts, and
 // so does this.
-func (sc *schema) orderByTime(_ int64, place eventlog.Row) (at, tie int64) {
+func (sc *schema) orderByTime(_ table.Place, place eventlog.Row) (at, tie int64) {
 	stored := sc.events.value(place, "timestamp")
 	if stored == nil {
 		return beforeAll, 0
@@ -71,10 +71,10 @@ func (sc *schema) orderByTime(_ int64, place eventlog.Row) (at, tie int64) {
 }
 
 // reread is the layout of a database that is open for writing.
-func reread(ctx context.Context, db *sqlite.DB, path string) (session.Store, *eventlog.Layout, error) {
+func reread(ctx context.Context, db table.Reader) (session.Store, *eventlog.Layout, error) {
 	sc, err := readSchema(ctx, db)
 	if err != nil {
 		return session.Store{}, nil, err
 	}
-	return sc.facts(path, db.File.Size), sc.layout(), nil
+	return sc.facts(), sc.layout(), nil
 }

@@ -2,13 +2,12 @@ package springai
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // The tables, as the project's scripts name them but for the case: PostgreSQL
@@ -27,8 +26,8 @@ var (
 	newerColumns = []string{"seq", "archived"}
 )
 
-// table is a table with its columns by the names that the scripts give them.
-type table struct {
+// relation is a table with its columns by the names that the scripts give them.
+type relation struct {
 	name    string // as it is stored, like all columns
 	columns []string
 	stored  map[string]string // by the name in the scripts
@@ -36,30 +35,31 @@ type table struct {
 
 // tableOf finds a table whatever the case of its name. The columns of one that
 // does not exist are none.
-func tableOf(tables map[string][]string, name string) table {
-	for stored, columns := range tables {
+func tableOf(schema table.Schema, name string) relation {
+	for stored := range schema.Tables {
 		if strings.EqualFold(stored, name) {
-			t := table{name: stored, columns: columns, stored: make(map[string]string, len(columns))}
+			columns := schema.Columns(stored)
+			t := relation{name: stored, columns: columns, stored: make(map[string]string, len(columns))}
 			for _, c := range columns {
 				t.stored[strings.ToLower(c)] = c
 			}
 			return t
 		}
 	}
-	return table{}
+	return relation{}
 }
 
-func (t *table) has(columns ...string) bool {
+func (t *relation) has(columns ...string) bool {
 	return !slices.ContainsFunc(columns, func(c string) bool { return t.stored[c] == "" })
 }
 
 // missing are those of the columns that the table does not have.
-func (t *table) missing(columns []string) []string {
+func (t *relation) missing(columns []string) []string {
 	return slices.DeleteFunc(slices.Clone(columns), func(c string) bool { return t.has(c) })
 }
 
 // pick are the stored names of those of the columns that the table has.
-func (t *table) pick(columns ...string) []string {
+func (t *relation) pick(columns ...string) []string {
 	var names []string
 	for _, c := range columns {
 		if t.has(c) {
@@ -70,13 +70,13 @@ func (t *table) pick(columns ...string) []string {
 }
 
 // value is a value of a row of the table, nil for a column that it lacks.
-func (t *table) value(row eventlog.Row, column string) any { return row.Value(t.stored[column]) }
+func (t *relation) value(row eventlog.Row, column string) any { return row.Value(t.stored[column]) }
 
 // schema is what a database has.
 type schema struct {
-	sessions, events table
+	sessions, events relation
 
-	given  bool     // SQLite itself gives out seq: it is the rowid by another name
+	given  bool     // the database itself gives out seq
 	unique bool     // no two rows may have one seq, although it has to be written
 	clock  timeForm // of the stored times
 	later  store.Later
@@ -86,51 +86,35 @@ type schema struct {
 // their times were the order.
 func (sc *schema) sequenced() bool { return sc.events.has("seq") }
 
-func readSchema(ctx context.Context, db *sqlite.DB) (*schema, error) {
-	stored, err := db.Columns(ctx)
+func readSchema(ctx context.Context, db table.Reader) (*schema, error) {
+	stored, err := db.Schema(ctx)
 	if err != nil {
 		return nil, err
 	}
 	sc := &schema{sessions: tableOf(stored, tableSessions), events: tableOf(stored, tableEvents)}
 	if sc.sequenced() {
-		if err := sc.readSequence(ctx, db); err != nil {
-			return nil, db.Explain(err)
-		}
+		seq, events := sc.events.stored["seq"], stored.Tables[sc.events.name]
+		sc.given = events.Column(seq).Given
+		sc.unique = !sc.given && slices.ContainsFunc(events.Indexes, func(x table.Index) bool { return x.Unique && slices.Contains(x.Columns, seq) })
 	}
-	if sc.later, err = eventlog.Examine(ctx, db, sc.known(), sc.events.name); err == nil {
+	if sc.later, err = eventlog.Examine(ctx, db, stored, sc.known(), sc.events.name); err == nil {
 		sc.clock, err = sc.readClock(ctx, db)
 	}
 	return sc, db.Explain(err)
 }
 
-// readSequence finds out who gives out seq.
-func (sc *schema) readSequence(ctx context.Context, db *sqlite.DB) (err error) {
-	seq := sc.events.stored["seq"]
-	if sc.given, err = db.IsRowID(ctx, sc.events.name, seq); err != nil || sc.given {
-		return err
-	}
-	return db.QueryRow(ctx, `select count(*) > 0 from pragma_index_list(?) l join pragma_index_info(l.name) c where l."unique" and c.name = ?`,
-		sc.events.name, seq).Scan(&sc.unique)
-}
-
 // readClock looks at the form in which the first event's time is stored.
-func (sc *schema) readClock(ctx context.Context, db *sqlite.DB) (timeForm, error) {
+func (sc *schema) readClock(ctx context.Context, db table.Reader) (form timeForm, _ error) {
 	if !sc.events.has("timestamp") {
-		return timeForm{}, nil
+		return form, nil
 	}
-	column := sqlite.Quoted(sc.events.stored["timestamp"])
-	rows, err := db.Query(ctx, fmt.Sprintf("select +%s from %s not indexed where %s is not null limit 1", column, sqlite.Quoted(sc.events.name), column))
-	if err != nil {
-		_, err = sqlite.Readable(err) // damage is told of when the rows are read
-		return timeForm{}, err
-	}
-	defer func() { _ = rows.Close() }()
-	var sample any
-	if rows.Next() {
-		err = rows.Scan(&sample)
-	}
-	if err == nil {
-		_, err = sqlite.Readable(rows.Err())
-	}
-	return formOf(sample), err
+	times := table.Selection{Table: sc.events.name, Columns: sc.events.pick("timestamp"), Glance: true}
+	_, err := db.Scan(ctx, times, func(_ table.Place, row []table.Value) error {
+		if row[0] == nil {
+			return nil
+		}
+		form = formOf(row[0])
+		return table.Enough
+	})
+	return form, err
 }

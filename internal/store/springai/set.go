@@ -7,28 +7,28 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // setEvent is the difference of an event of which columns are set that the model
 // does not hold.
-func (sc *schema) setEvent(row eventlog.Row, sets []session.Edit) ([]sqlite.FieldChange, error) {
+func (sc *schema) setEvent(row eventlog.Row, sets []session.Edit) ([]table.FieldChange, error) {
 	return sc.setAll(&sc.events, row, sets)
 }
 
 // updateSession counts event_version on, as every write of the library does: a
 // compaction that began before the repair is refused by it. It does so once for a
 // repair.
-func (sc *schema) updateSession(row eventlog.Row, sets []session.Edit) ([]sqlite.FieldChange, error) {
+func (sc *schema) updateSession(row eventlog.Row, sets []session.Edit) ([]table.FieldChange, error) {
 	list, err := sc.setAll(&sc.sessions, row, sets)
 	if err != nil || !sc.sessions.has("event_version") {
 		return list, err
 	}
 	name := sc.sessions.stored["event_version"]
-	at := slices.IndexFunc(list, func(c sqlite.FieldChange) bool { return c.Name == name })
+	at := slices.IndexFunc(list, func(c table.FieldChange) bool { return c.Name == name })
 	if at < 0 {
-		stored := sqlite.Kept(sc.sessions.value(row, "event_version"))
-		at, list = len(list), append(list, sqlite.FieldChange{Name: name, Old: stored, New: stored})
+		stored := table.Kept(sc.sessions.value(row, "event_version"))
+		at, list = len(list), append(list, table.FieldChange{Name: name, Old: stored, New: stored})
 	}
 	if n, ok := numberOf(list[at].New); ok {
 		list[at].New = numberLike(list[at].New, n+1)
@@ -37,8 +37,8 @@ func (sc *schema) updateSession(row eventlog.Row, sets []session.Edit) ([]sqlite
 }
 
 // setAll sets columns of a row, in the forms that the store has for them.
-func (sc *schema) setAll(t *table, row eventlog.Row, sets []session.Edit) ([]sqlite.FieldChange, error) {
-	var list []sqlite.FieldChange
+func (sc *schema) setAll(t *relation, row eventlog.Row, sets []session.Edit) ([]table.FieldChange, error) {
+	var list []table.FieldChange
 	for _, e := range sets {
 		if e.Op != session.Set || e.Value == nil || !t.has(e.Field) {
 			return nil, problem.New(problem.RolledBack, "", "%s cannot be set: table %s has no such column", e.Field, t.name)
@@ -48,7 +48,7 @@ func (sc *schema) setAll(t *table, row eventlog.Row, sets []session.Edit) ([]sql
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, sqlite.FieldChange{Name: t.stored[e.Field], Old: sqlite.Kept(stored), New: value})
+		list = append(list, table.FieldChange{Name: t.stored[e.Field], Old: table.Kept(stored), New: value})
 	}
 	return list, nil
 }

@@ -10,20 +10,20 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
-	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // update is the difference of an event that a repair changed.
-func (sc *schema) update(row eventlog.Row, before, after *session.Item, taken []int) ([]sqlite.FieldChange, error) {
+func (sc *schema) update(row eventlog.Row, before, after *session.Item, taken []int) ([]table.FieldChange, error) {
 	if before.Agent != after.Agent || before.Role != after.Role || before.Kind != after.Kind {
 		return nil, problem.New(problem.RolledBack, "", "record %s cannot become a message of another agent or kind: this kind of store has no column for that", before.Key)
 	}
-	var list []sqlite.FieldChange
+	var list []table.FieldChange
 	change := func(column string, value func(stored any) (any, error)) error {
 		stored := sc.events.value(row, column)
 		now, err := value(stored)
 		if err == nil {
-			list = append(list, sqlite.FieldChange{Name: sc.events.stored[column], Old: sqlite.Kept(stored), New: now})
+			list = append(list, table.FieldChange{Name: sc.events.stored[column], Old: table.Kept(stored), New: now})
 		}
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // Edit is a database opened for writing: one connection, at most one
@@ -32,6 +33,7 @@ type Edit struct {
 	committed bool // some transaction was
 	guard     guard
 	tables    map[string]tableShape // as the transaction sees them
+	reader    *reader               // so, too
 	keys      []ForeignKey          // of all tables; nil before they were read
 	log       changeLog
 
@@ -178,6 +180,14 @@ func canWrite(f File) error {
 // transaction. It belongs to the Edit: do not close it.
 func (e *Edit) DB() *DB { return e.db }
 
+// Reader reads as DB does.
+func (e *Edit) Reader() table.Reader {
+	if e.reader == nil {
+		e.reader = &reader{DB: e.db}
+	}
+	return e.reader
+}
+
 // Close rolls an open transaction back and closes the database. What was
 // committed is folded into the database file first. Where something was, a path that
 // leads to another file at the end is an error, too (ErrReplaced).
@@ -213,9 +223,9 @@ func (e *Edit) Replaced() error {
 		return err
 	}
 	if what := e.beside.standing(); what != "" {
-		cause := ErrBeside
+		cause := table.ErrBeside
 		if e.beside.foreign() {
-			cause = ErrForeignLog
+			cause = table.ErrForeignLog
 		}
 		return &problem.Error{
 			Class: problem.Busy, Err: cause, Next: afterReplacement,

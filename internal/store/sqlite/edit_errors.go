@@ -11,18 +11,15 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/shell"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
-
-// ErrMoved is the cause of a Begin that failed because the database was changed
-// after it was backed up.
-var ErrMoved = errors.New("the database was changed after it was backed up")
 
 func moved(path string) error {
 	return &problem.Error{
 		Class: problem.Busy,
 		What:  path + " changed after it was backed up: another process wrote to it",
 		Next:  "close the program that uses it and try again; nothing was changed",
-		Err:   ErrMoved,
+		Err:   table.ErrMoved,
 	}
 }
 

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	modernc "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // rowKey is a row of a table.
@@ -16,6 +19,8 @@ type rowKey struct {
 	table string
 	row   int64
 }
+
+func keyOf(c table.RowChange) rowKey { return rowKey{c.Table, int64(c.Row)} }
 
 func (k rowKey) String() string { return fmt.Sprintf("row %d of %s", k.row, k.table) }
 
@@ -30,6 +35,7 @@ type guard struct {
 	leaving    map[rowKey]bool // may change in any case: they are on their way out
 	sequences  bool            // setSequence is at work
 	rolledBack bool
+	derived    map[string]derived // by table; for all transactions
 }
 
 // change is what a statement is to do. An insert does not know its row.
@@ -38,7 +44,61 @@ type change struct {
 	rowKey
 }
 
-func (g *guard) reset() { *g = guard{leaving: map[rowKey]bool{}} }
+func (g *guard) reset() { *g = guard{leaving: map[rowKey]bool{}, derived: g.derived} }
+
+// Derived implements table.Editor.
+func (e *Edit) Derived(ctx context.Context, of string, columns ...string) error {
+	stored, err := e.db.columns(ctx)
+	if err != nil || len(columns) == 0 {
+		return err
+	}
+	if e.guard.derived == nil {
+		e.guard.derived = map[string]derived{}
+	}
+	d := derived{names: columns}
+	for _, c := range stored[of] {
+		d.is = append(d.is, slices.Contains(columns, c))
+	}
+	e.guard.derived[of] = d
+	return nil
+}
+
+// derived are the columns of a table that the database keeps by itself.
+type derived struct {
+	names []string
+	is    []bool // by the index of the column
+}
+
+// only reports whether an update changes no other columns. Of a text the driver tells no
+// more than what is before a NUL.
+func (d derived) only(u *modernc.SQLitePreUpdateData) bool {
+	if u.Op != lib.SQLITE_UPDATE || u.OldRowID != u.NewRowID || u.Count() != len(d.is) {
+		return false
+	}
+	was, is := make([]any, len(d.is)), make([]any, len(d.is))
+	if u.Old(was...) != nil || u.New(is...) != nil {
+		return false
+	}
+	for i := range d.is {
+		if !d.is[i] && !table.Same(was[i], is[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// written are the columns of an image that the database does not keep by itself.
+func (g *guard) written(of string, m table.Image) table.Image {
+	d, ok := g.derived[of]
+	if !ok || m == nil {
+		return m
+	}
+	m = maps.Clone(m)
+	for _, c := range d.names {
+		delete(m, c)
+	}
+	return m
+}
 
 func (g *guard) notice(d modernc.SQLitePreUpdateData) {
 	if d.DatabaseName != "main" || d.TableName == sequenceTable && g.sequences {
@@ -53,7 +113,7 @@ func (g *guard) notice(d modernc.SQLitePreUpdateData) {
 	case want != nil && want.op == d.Op && want.table == key.table &&
 		(d.Op == lib.SQLITE_INSERT || want.row == key.row) && (d.Op != lib.SQLITE_UPDATE || d.NewRowID == key.row):
 		g.expected, g.met = nil, &key
-	case !g.leaving[key]:
+	case !g.leaving[key] && !g.derived[key.table].only(&d):
 		g.strays = append(g.strays, key)
 	}
 }

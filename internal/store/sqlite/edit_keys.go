@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // foreignKeys reads the foreign keys of all tables. One whose parent table is missing,
@@ -95,13 +96,13 @@ func (e *Edit) Unbind(ctx context.Context) error {
 // bound makes sure of what foreign keys are there for, when changes have been taken
 // back: nothing names a row that is gone, and no row that is back names nothing, but
 // for those that did before.
-func (e *Edit) bound(ctx context.Context, rows []RowChange) error {
+func (e *Edit) bound(ctx context.Context, rows []table.RowChange) error {
 	keys, err := e.foreignKeys(ctx)
 	if err != nil {
 		return err
 	}
 	for _, c := range rows {
-		key := rowKey{c.Table, c.Row}
+		key := keyOf(c)
 		if c.Before == nil {
 			for _, k := range keys {
 				if err := e.unnamed(ctx, k, c); err != nil {
@@ -127,7 +128,7 @@ func (e *Edit) bound(ctx context.Context, rows []RowChange) error {
 }
 
 // unnamed makes sure that no row names by a key one that has gone.
-func (e *Edit) unnamed(ctx context.Context, k ForeignKey, gone RowChange) error {
+func (e *Edit) unnamed(ctx context.Context, k ForeignKey, gone table.RowChange) error {
 	if !strings.EqualFold(k.Parent, gone.Table) {
 		return nil
 	}

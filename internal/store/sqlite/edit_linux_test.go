@@ -13,6 +13,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // elsewhere runs a statement in another process and returns what it reports.
@@ -69,7 +70,7 @@ func TestBeginHoldsLocks(t *testing.T) {
 					t.Errorf("another process gets the lock: %q", out)
 				}
 				seenElsewhere(t, path)
-				ok(t, e.Update(ctx, "session_items", 1, []FieldChange{{"extra", nil, nil}}))
+				ok(t, e.Update(ctx, "session_items", 1, []table.FieldChange{{Name: "extra", Old: nil, New: nil}}))
 				_, err := e.DB().Columns(ctx)
 				ok(t, err)
 			}
@@ -115,13 +116,13 @@ func TestBeginAfterBackup(t *testing.T) {
 			elsewhere(t, path, "update sessions set title = 'moved'")
 			err := e.Begin(ctx)
 			isProblem(t, err, problem.Busy, "changed after it was backed up")
-			if !errors.Is(err, ErrMoved) {
+			if !errors.Is(err, table.ErrMoved) {
 				t.Error("not ErrMoved")
 			}
 			ok(t, e.Backup(ctx, filepath.Join(dir, "2.db"), nil))
 			for range 2 { // one's own commits do not count
 				ok(t, e.Begin(ctx))
-				_, err = e.Insert(ctx, "sessions", []Field{{"id", nil}})
+				_, err = e.Insert(ctx, "sessions", []table.Field{{Name: "id", Value: nil}})
 				ok(t, err)
 				ok(t, e.Commit(ctx))
 			}

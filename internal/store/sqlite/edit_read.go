@@ -8,11 +8,12 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // stored reads columns of a row exactly as they are stored; nil when there is
 // no such row.
-func (e *Edit) stored(ctx context.Context, key rowKey, columns []string) (Image, error) {
+func (e *Edit) stored(ctx context.Context, key rowKey, columns []string) (table.Image, error) {
 	t, err := e.shape(ctx, key.table)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 func TestRevertRefuses(t *testing.T) {
@@ -20,9 +21,9 @@ func TestRevertRefuses(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			path, ctx := agentStore(t, "wal"), t.Context()
 			e := begun(t, path)
-			_, err := e.Insert(ctx, "sessions", []Field{{"id", "c"}})
+			_, err := e.Insert(ctx, "sessions", []table.Field{{Name: "id", Value: "c"}})
 			ok(t, err)
-			ok(t, e.Update(ctx, "session_items", 2, []FieldChange{{"position", int64(1), int64(2)}}))
+			ok(t, e.Update(ctx, "session_items", 2, []table.FieldChange{{Name: "position", Old: int64(1), New: int64(2)}}))
 			ok(t, e.Delete(ctx, "session_items", 3))
 			changes, err := e.Changes()
 			ok(t, err)
@@ -31,7 +32,7 @@ func TestRevertRefuses(t *testing.T) {
 			before := dump(t, path)
 
 			e = begun(t, path)
-			err = e.Revert(ctx, changes)
+			err = e.RevertChanges(ctx, changes)
 			isProblem(t, err, problem.Busy, test.want)
 			isProblem(t, e.Commit(ctx), problem.Busy, test.want)
 			ok(t, e.Close())
@@ -52,7 +53,7 @@ func TestRevertWithoutParent(t *testing.T) {
 	ok(t, errors.Join(e.Commit(ctx), e.Close()))
 	create(t, path, "delete from sessions where id = 'b'")
 	e = begun(t, path)
-	isProblem(t, e.Revert(ctx, changes), problem.Busy, "is gone since")
+	isProblem(t, e.RevertChanges(ctx, changes), problem.Busy, "is gone since")
 	isProblem(t, e.Commit(ctx), problem.Busy, "is gone since")
 }
 
@@ -61,7 +62,7 @@ func TestRevertOfALooseRow(t *testing.T) {
 	for _, change := range []func(e *Edit) error{
 		func(e *Edit) error { return e.Delete(t.Context(), "session_items", 3) },
 		func(e *Edit) error {
-			return e.Update(t.Context(), "session_items", 3, []FieldChange{{"position", int64(0), int64(1)}, {"subsession_id", "gone", nil}})
+			return e.Update(t.Context(), "session_items", 3, []table.FieldChange{{Name: "position", Old: int64(0), New: int64(1)}, {Name: "subsession_id", Old: "gone", New: nil}})
 		},
 	} {
 		path, ctx := agentStore(t, "wal"), t.Context()
@@ -73,7 +74,7 @@ func TestRevertOfALooseRow(t *testing.T) {
 		ok(t, err)
 		ok(t, errors.Join(e.Commit(ctx), e.Close()))
 		e = begun(t, path)
-		ok(t, e.Revert(ctx, throughJSON(t, changes)))
+		ok(t, e.RevertChanges(ctx, throughJSON(t, changes)))
 		ok(t, errors.Join(e.Commit(ctx), e.Close()))
 		if after := dump(t, path); after != before {
 			t.Errorf("%s, want %s", after, before)
@@ -101,10 +102,13 @@ func TestEditRefusesWhatIsNotRecorded(t *testing.T) {
 			func(e *Edit) error { return e.Delete(ctx, "sessions", 2) }, "row 1 of session_items as well"},
 		{"trigger", "create trigger r after update on session_items begin update sessions set title = 'x' where id = 'a'; end",
 			func(e *Edit) error {
-				return e.Update(ctx, "session_items", 1, []FieldChange{{"position", int64(0), int64(1)}})
+				return e.Update(ctx, "session_items", 1, []table.FieldChange{{Name: "position", Old: int64(0), New: int64(1)}})
 			}, "row 1 of sessions as well"},
 		{"trigger on the row itself", "create trigger r after insert on sessions begin update sessions set title = 'x' where id = new.id; end",
-			func(e *Edit) error { _, err := e.Insert(ctx, "sessions", []Field{{"id", "z"}}); return err }, "row 3 of sessions as well"},
+			func(e *Edit) error {
+				_, err := e.Insert(ctx, "sessions", []table.Field{{Name: "id", Value: "z"}})
+				return err
+			}, "row 3 of sessions as well"},
 		{"trigger on the sequences", "create trigger r after delete on session_items begin update sqlite_sequence set seq = 99; end",
 			func(e *Edit) error { return e.Delete(ctx, "session_items", 1) }, "of sqlite_sequence as well"},
 		{"statement of another", "select 1", func(e *Edit) error {
@@ -117,24 +121,27 @@ func TestEditRefusesWhatIsNotRecorded(t *testing.T) {
 		{"ignored", "create trigger r before delete on session_items begin select raise(ignore); end",
 			func(e *Edit) error { return e.Delete(ctx, "session_items", 1) }, "ignores a change of session_items"},
 		{"another value", "select 1", func(e *Edit) error {
-			return e.Update(ctx, "session_items", 1, []FieldChange{{"message_json", "[]", "x"}})
+			return e.Update(ctx, "session_items", 1, []table.FieldChange{{Name: "message_json", Old: "[]", New: "x"}})
 		}, "message_json holds another value"},
 		{"another type", "select 1", func(e *Edit) error {
-			return e.Update(ctx, "session_items", 1, []FieldChange{{"position", 0.0, int64(2)}})
+			return e.Update(ctx, "session_items", 1, []table.FieldChange{{Name: "position", Old: 0.0, New: int64(2)}})
 		}, "position holds another value"},
 		{"no row", "select 1", func(e *Edit) error { return e.Delete(ctx, "session_items", 99) }, "row 99 of session_items"},
 		{"no column", "select 1", func(e *Edit) error {
-			return e.Update(ctx, "sessions", 1, []FieldChange{{"nope", "nope", "x"}})
+			return e.Update(ctx, "sessions", 1, []table.FieldChange{{Name: "nope", Old: "nope", New: "x"}})
 		}, "no column nope"},
 		{"no table", "select 1", func(e *Edit) error { return e.Delete(ctx, "nope", 1) }, "no table nope"},
 		{"new rowid", "select 1", func(e *Edit) error {
-			return e.Update(ctx, "session_items", 1, []FieldChange{{"id", int64(1), int64(50)}})
+			return e.Update(ctx, "session_items", 1, []table.FieldChange{{Name: "id", Old: int64(1), New: int64(50)}})
 		}, "row 1 of session_items"},
 		{"no number left", "update session_items set id = 9223372036854775807 where id = 1", func(e *Edit) error {
-			_, err := e.Insert(ctx, "session_items", []Field{{"session_id", "a"}, {"position", int64(9)}})
+			_, err := e.Insert(ctx, "session_items", []table.Field{{Name: "session_id", Value: "a"}, {Name: "position", Value: int64(9)}})
 			return err
 		}, "a row of session_items has the largest number that there is"},
-		{"constraint", "select 1", func(e *Edit) error { _, err := e.Insert(ctx, "sessions", []Field{{"id", "a"}}); return err }, "refuses the change"},
+		{"constraint", "select 1", func(e *Edit) error {
+			_, err := e.Insert(ctx, "sessions", []table.Field{{Name: "id", Value: "a"}})
+			return err
+		}, "refuses the change"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -142,7 +149,7 @@ func TestEditRefusesWhatIsNotRecorded(t *testing.T) {
 			create(t, path, test.setup)
 			before := dump(t, path)
 			e := begun(t, path)
-			_, err := e.Insert(ctx, "sessions", []Field{{"id", "first"}, {"title", "t"}})
+			_, err := e.Insert(ctx, "sessions", []table.Field{{Name: "id", Value: "first"}, {Name: "title", Value: "t"}})
 			if test.name != "trigger on the row itself" {
 				ok(t, err)
 			}

@@ -2,57 +2,66 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"slices"
 	"strings"
 
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
-// Field is a value for a column. Values are nil, int64, float64, string and
-// []byte.
-type Field struct {
-	Name  string
-	Value any
-}
-
-// FieldChange is a new value for a column that holds the old one.
-type FieldChange struct {
-	Name     string
-	Old, New any
-}
-
-// Insert adds a row and returns its rowid. Columns without a field get their
-// defaults.
-func (e *Edit) Insert(ctx context.Context, table string, row []Field) (int64, error) {
+// Insert adds a row and returns its rowid.
+func (e *Edit) Insert(ctx context.Context, into string, row []table.Field) (table.Place, error) {
 	if err := e.ready(); err != nil {
 		return 0, err
 	}
-	rowid, err := e.insert(ctx, table, nil, row)
-	return rowid, e.settle(err)
+	rowid, err := e.insert(ctx, into, nil, row)
+	return table.Place(rowid), e.settle(err)
 }
 
 // Update changes columns of a row. Unless each of them holds exactly its old
 // value, nothing is changed and the error is a problem of class RolledBack.
-func (e *Edit) Update(ctx context.Context, table string, rowid int64, fields []FieldChange) error {
+func (e *Edit) Update(ctx context.Context, of string, at table.Place, fields []table.FieldChange) error {
 	if err := e.ready(); err != nil {
 		return err
 	}
-	return e.settle(e.update(ctx, table, rowid, fields))
+	return e.settle(e.update(ctx, rowKey{of, int64(at)}, fields))
 }
 
 // Delete removes a row, which must exist. Rows that refer to it must be gone
 // or refer elsewhere before: what SQLite would change besides is refused.
-func (e *Edit) Delete(ctx context.Context, table string, rowid int64) error {
+func (e *Edit) Delete(ctx context.Context, from string, at table.Place) error {
 	if err := e.ready(); err != nil {
 		return err
 	}
-	return e.settle(e.delete(ctx, table, rowid))
+	return e.settle(e.delete(ctx, rowKey{from, int64(at)}))
+}
+
+// Numbers implements table.Writer. Numbers are never left to SQLite, which may use those
+// of deleted rows again; a repair that put other rows in the place of such could not be
+// undone row by row. An AUTOINCREMENT table remembers the highest that it ever had.
+func (e *Edit) Numbers(ctx context.Context, of, column string, count int) ([]int64, error) {
+	if err := e.ready(); err != nil {
+		return nil, err
+	}
+	var highest sql.NullInt64
+	err := e.db.QueryRow(ctx, "select cast(max("+Quoted(column)+") as integer) from "+Quoted(of)).Scan(&highest)
+	if err != nil {
+		return nil, e.explain(err)
+	}
+	remembered, err := e.sequence(ctx, of)
+	seq, _ := remembered["seq"].(int64)
+	numbers := make([]int64, count)
+	for i := range numbers {
+		numbers[i] = max(highest.Int64, seq, 0) + 1 + int64(i)
+	}
+	return numbers, e.explain(err)
 }
 
 // insert adds a row under the given rowid, or under one that SQLite chooses.
-func (e *Edit) insert(ctx context.Context, table string, rowid *int64, row []Field) (int64, error) {
+func (e *Edit) insert(ctx context.Context, table string, rowid *int64, row []table.Field) (int64, error) {
 	t, err := e.shape(ctx, table)
 	if err != nil {
 		return 0, err
@@ -84,14 +93,14 @@ func (e *Edit) insert(ctx context.Context, table string, rowid *int64, row []Fie
 		return 0, err
 	}
 	after, err := e.sequence(ctx, table)
-	if err == nil && !equal(before, after) {
+	if err == nil && !before.Equal(after) {
 		e.log.addSequence(table, before, after)
 	}
 	return key.row, err
 }
 
-func (e *Edit) update(ctx context.Context, table string, rowid int64, fields []FieldChange) error {
-	t, err := e.shape(ctx, table)
+func (e *Edit) update(ctx context.Context, key rowKey, fields []table.FieldChange) error {
+	t, err := e.shape(ctx, key.table)
 	if err != nil || len(fields) == 0 {
 		return err
 	}
@@ -103,7 +112,6 @@ func (e *Edit) update(ctx context.Context, table string, rowid int64, fields []F
 		}
 		names, sets, args = append(names, f.Name), append(sets, Quoted(f.Name)+" = ?"), append(args, f.New)
 	}
-	key := rowKey{table, rowid}
 	if done, err := e.updateNumbers(ctx, t, key, fields, sets, args); done || err != nil {
 		return err
 	}
@@ -115,7 +123,7 @@ func (e *Edit) update(ctx context.Context, table string, rowid int64, fields []F
 		return e.notAsPlanned(key, "it does not exist")
 	}
 	for _, f := range fields {
-		if !same(before[f.Name], f.Old) {
+		if !table.Same(before[f.Name], f.Old) {
 			return e.notAsPlanned(key, f.Name+" holds another value")
 		}
 	}
@@ -124,7 +132,7 @@ func (e *Edit) update(ctx context.Context, table string, rowid int64, fields []F
 		return err
 	}
 	_, err = e.run(ctx, change{lib.SQLITE_UPDATE, key},
-		"update "+Quoted(table)+" set "+strings.Join(sets, ", ")+" where "+t.rowid+" = ?", append(args, rowid)...)
+		"update "+Quoted(key.table)+" set "+strings.Join(sets, ", ")+" where "+t.rowid+" = ?", append(args, key.row)...)
 	if err == nil {
 		err = e.record(ctx, key, before, names)
 	}
@@ -138,8 +146,8 @@ func (e *Edit) update(ctx context.Context, table string, rowid int64, fields []F
 // integers: positions, of which a repair changes tens of thousands. A column that
 // holds one as an integer keeps the next one as it is, so that nothing need be
 // read back. It is not done when the row holds something else.
-func (e *Edit) updateNumbers(ctx context.Context, t tableShape, key rowKey, fields []FieldChange, sets []string, args []any) (done bool, err error) {
-	before, after := make(Image, len(fields)), make(Image, len(fields))
+func (e *Edit) updateNumbers(ctx context.Context, t tableShape, key rowKey, fields []table.FieldChange, sets []string, args []any) (done bool, err error) {
+	before, after := make(table.Image, len(fields)), make(table.Image, len(fields))
 	where := " where " + t.rowid + " = ?"
 	args = append(slices.Clip(args), key.row)
 	for _, f := range fields {
@@ -165,7 +173,7 @@ func (e *Edit) updateNumbers(ctx context.Context, t tableShape, key rowKey, fiel
 
 // record logs a row as it is stored now. A `returning` clause would not do: it
 // shows the 0 of a REAL column as an integer.
-func (e *Edit) record(ctx context.Context, key rowKey, before Image, columns []string) error {
+func (e *Edit) record(ctx context.Context, key rowKey, before table.Image, columns []string) error {
 	after, err := e.stored(ctx, key, columns)
 	if err == nil {
 		e.log.add(key, before, after)
@@ -173,12 +181,11 @@ func (e *Edit) record(ctx context.Context, key rowKey, before Image, columns []s
 	return err
 }
 
-func (e *Edit) delete(ctx context.Context, table string, rowid int64) error {
-	t, err := e.shape(ctx, table)
+func (e *Edit) delete(ctx context.Context, key rowKey) error {
+	t, err := e.shape(ctx, key.table)
 	if err != nil {
 		return err
 	}
-	key := rowKey{table, rowid}
 	before, err := e.stored(ctx, key, t.columns)
 	if err != nil {
 		return err
@@ -190,7 +197,7 @@ func (e *Edit) delete(ctx context.Context, table string, rowid int64) error {
 }
 
 // remove deletes a row, which the log shall show as it was before.
-func (e *Edit) remove(ctx context.Context, key rowKey, before Image) error {
+func (e *Edit) remove(ctx context.Context, key rowKey, before table.Image) error {
 	t, err := e.shape(ctx, key.table)
 	if err != nil {
 		return err

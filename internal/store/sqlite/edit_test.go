@@ -14,6 +14,7 @@ import (
 	_ "modernc.org/sqlite"
 
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // agentTables are the tables of docker agent that matter for writing: rowids
@@ -87,12 +88,12 @@ func mapKeys[V any](m map[string]V) func(func(string) bool) {
 }
 
 // throughJSON is what a receipt keeps of changes.
-func throughJSON(t interface{ Fatal(...any) }, changes []RowChange) []RowChange {
+func throughJSON(t interface{ Fatal(...any) }, changes []table.RowChange) []table.RowChange {
 	b, err := json.Marshal(changes)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var again []RowChange
+	var again []table.RowChange
 	if err := json.Unmarshal(b, &again); err != nil {
 		t.Fatal(err)
 	}
@@ -108,13 +109,13 @@ func TestEditAndRevert(t *testing.T) {
 			before := dump(t, path)
 
 			e := begun(t, path)
-			row, err := e.Insert(ctx, "sessions", []Field{{"id", "c"}, {"title", "x\x00y\xff"}, {"parent_id", "a"}})
+			row, err := e.Insert(ctx, "sessions", []table.Field{{Name: "id", Value: "c"}, {Name: "title", Value: "x\x00y\xff"}, {Name: "parent_id", Value: "a"}})
 			ok(t, err)
-			item, err := e.Insert(ctx, "session_items", []Field{{"session_id", "c"}, {"position", int64(0)}, {"message_json", []byte{}}})
+			item, err := e.Insert(ctx, "session_items", []table.Field{{Name: "session_id", Value: "c"}, {Name: "position", Value: int64(0)}, {Name: "message_json", Value: []byte{}}})
 			ok(t, err)
-			ok(t, e.Update(ctx, "session_items", 2, []FieldChange{
-				{"session_id", "a", "c"}, {"position", int64(1), int64(7)}, {"subsession_id", nil, "c"}}))
-			ok(t, e.Update(ctx, "session_items", 2, []FieldChange{{"position", int64(7), int64(1)}}))
+			ok(t, e.Update(ctx, "session_items", 2, []table.FieldChange{
+				{Name: "session_id", Old: "a", New: "c"}, {Name: "position", Old: int64(1), New: int64(7)}, {Name: "subsession_id", Old: nil, New: "c"}}))
+			ok(t, e.Update(ctx, "session_items", 2, []table.FieldChange{{Name: "position", Old: int64(7), New: int64(1)}}))
 			ok(t, e.Delete(ctx, "session_items", 3))
 			ok(t, e.Delete(ctx, "sessions", 2))
 			var title string
@@ -141,7 +142,7 @@ func TestEditAndRevert(t *testing.T) {
 			}
 
 			e = begun(t, path)
-			ok(t, e.Revert(ctx, throughJSON(t, changes)))
+			ok(t, e.RevertChanges(ctx, throughJSON(t, changes)))
 			ok(t, e.Commit(ctx))
 			ok(t, e.Close())
 			if after := dump(t, path); after != before {
@@ -170,7 +171,7 @@ func TestRevertRemovesSequence(t *testing.T) {
 	ok(t, err)
 	changes, err := e.Changes()
 	ok(t, err)
-	ok(t, e.Revert(ctx, changes))
+	ok(t, e.RevertChanges(ctx, changes))
 	if changes, err := e.Changes(); err != nil || len(changes) > 0 {
 		t.Errorf("%v remain (%v)", changes, err)
 	}
@@ -185,14 +186,14 @@ func TestRevertRemovesSequence(t *testing.T) {
 func TestRevertLeavesSequenceThatWentOn(t *testing.T) {
 	path, ctx := agentStore(t, "wal"), t.Context()
 	e := begun(t, path)
-	_, err := e.Insert(ctx, "session_items", []Field{{"session_id", "a"}, {"position", int64(2)}})
+	_, err := e.Insert(ctx, "session_items", []table.Field{{Name: "session_id", Value: "a"}, {Name: "position", Value: int64(2)}})
 	ok(t, err)
 	changes, err := e.Changes()
 	ok(t, err)
 	ok(t, errors.Join(e.Commit(ctx), e.Close()))
 	create(t, path, "insert into session_items(session_id, position) values('a', 3)")
 	e = begun(t, path)
-	ok(t, e.Revert(ctx, changes))
+	ok(t, e.RevertChanges(ctx, changes))
 	ok(t, errors.Join(e.Commit(ctx), e.Close()))
 	if after := dump(t, path); !strings.Contains(after, "5: ") || !strings.Contains(after, ", 5, 35, integer") {
 		t.Errorf("the sequence is not 5:\n%s", after)
@@ -206,20 +207,20 @@ func TestEditCancelled(t *testing.T) {
 	before := dump(t, path)
 	ctx, cancel := context.WithCancel(t.Context())
 	e := begun(t, path)
-	_, err := e.Insert(ctx, "sessions", []Field{{"id", "z"}})
+	_, err := e.Insert(ctx, "sessions", []table.Field{{Name: "id", Value: "z"}})
 	ok(t, err)
 	cancel()
-	if _, err := e.Insert(ctx, "sessions", []Field{{"id", "y"}}); !errors.Is(err, context.Canceled) {
+	if _, err := e.Insert(ctx, "sessions", []table.Field{{Name: "id", Value: "y"}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := e.Insert(t.Context(), "sessions", []Field{{"id", "x"}}); !errors.Is(err, context.Canceled) {
+	if _, err := e.Insert(t.Context(), "sessions", []table.Field{{Name: "id", Value: "x"}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	if err := e.Commit(t.Context()); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	ok(t, e.Begin(t.Context()))
-	_, err = e.Insert(t.Context(), "sessions", []Field{{"id", "z"}})
+	_, err = e.Insert(t.Context(), "sessions", []table.Field{{Name: "id", Value: "z"}})
 	ok(t, err)
 	if err := e.Commit(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
@@ -239,7 +240,7 @@ func TestEditDiskFull(t *testing.T) {
 		var pages int
 		ok(t, e.DB().QueryRow(ctx, "pragma max_page_count=20").Scan(&pages))
 		ok(t, e.Begin(ctx))
-		_, err := e.Insert(ctx, "sessions", []Field{{"id", "z"}, {"title", strings.Repeat("x", 1<<20)}})
+		_, err := e.Insert(ctx, "sessions", []table.Field{{Name: "id", Value: "z"}, {Name: "title", Value: strings.Repeat("x", 1<<20)}})
 		isProblem(t, err, problem.Unreadable, "the disk is full")
 		isProblem(t, e.Commit(ctx), problem.Unreadable, "the disk is full")
 		ok(t, e.Close())

@@ -30,7 +30,7 @@ func (e *Edit) begin(ctx context.Context) error {
 	}
 	e.open, e.failed, e.reverting, e.trying = true, nil, false, false
 	e.guard.reset()
-	e.tables, e.keys, e.log = map[string]tableShape{}, nil, newChangeLog()
+	e.tables, e.reader, e.keys, e.log = map[string]tableShape{}, nil, nil, newChangeLog()
 	if err := e.undisturbed(ctx); err != nil {
 		return errors.Join(err, e.Rollback())
 	}

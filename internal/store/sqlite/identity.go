@@ -2,22 +2,11 @@ package sqlite
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 
 	"github.com/sessctl/sessctl/internal/problem"
-)
-
-// ErrReplaced is the cause of errors about a database whose path no longer leads to the
-// file that was opened: what was read or written is not what the next program finds.
-var ErrReplaced = errors.New("the path leads to another file")
-
-// ErrBeside is the ErrReplaced of a database that is where it was, but not its -wal or
-// its -shm, and ErrForeignLog that of one with another -wal than its own.
-var (
-	ErrBeside     = fmt.Errorf("a file beside it is another one: %w", ErrReplaced)
-	ErrForeignLog = fmt.Errorf("it is the log: %w", ErrBeside)
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // standing says what became of the file since it was opened, "" while its path leads to
@@ -59,7 +48,7 @@ func (f *File) replaced() error {
 
 func gone(path, what string) error {
 	return &problem.Error{
-		Class: problem.Busy, Err: ErrReplaced,
+		Class: problem.Busy, Err: table.ErrReplaced,
 		What: path + " " + what,
 		Next: afterReplacement,
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // Whatever way a database is read in, that its path no longer leads to it is said.
@@ -124,7 +125,7 @@ func TestOnlyWhatAnEditMadeIsDeleted(t *testing.T) {
 			e, err := OpenEdit(t.Context(), path)
 			ok(t, err)
 			ok(t, e.Begin(t.Context()))
-			ok(t, second(e.Insert(t.Context(), "t", []Field{{"x", "ours"}})))
+			ok(t, second(e.Insert(t.Context(), "t", []table.Field{{Name: "x", Value: "ours"}})))
 			ok(t, e.Commit(t.Context()))
 			if tt.during != nil {
 				tt.during(t, path)

@@ -8,9 +8,22 @@ import (
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
-// Revert takes changes back in the open transaction, so that the rows and the
+// Revert takes back what a journal tells, if that is about these tables only.
+func (e *Edit) Revert(ctx context.Context, journal []byte, tables ...string) error {
+	changes, err := table.DecodeChanges(journal)
+	if err == nil {
+		err = Within(changes, tables...)
+	}
+	if err != nil {
+		return err
+	}
+	return e.RevertChanges(ctx, changes)
+}
+
+// RevertChanges takes changes back in the open transaction, so that the rows and the
 // sequences are what they were. Its error is a problem of class Busy when a
 // row is not what the changes made of it, or when rows that came since depend
 // on one that would go.
@@ -18,7 +31,7 @@ import (
 // Rows that need each other's unique values in a circle (two that swapped
 // them) cannot be taken back; no known store has a constraint that allows such
 // a swap.
-func (e *Edit) Revert(ctx context.Context, changes []RowChange) error {
+func (e *Edit) RevertChanges(ctx context.Context, changes []table.RowChange) error {
 	if err := e.ready(); err != nil {
 		return err
 	}
@@ -33,9 +46,9 @@ func (e *Edit) Revert(ctx context.Context, changes []RowChange) error {
 	return e.settle(err)
 }
 
-func (e *Edit) revert(ctx context.Context, changes []RowChange) error {
-	var rows []RowChange
-	sequences := map[string]Image{} // what they are to be, by table
+func (e *Edit) revert(ctx context.Context, changes []table.RowChange) error {
+	var rows []table.RowChange
+	sequences := map[string]table.Image{} // what they are to be, by table
 	for _, c := range changes {
 		if c.Table == sequenceTable {
 			continue
@@ -82,9 +95,9 @@ func (e *Edit) revert(ctx context.Context, changes []RowChange) error {
 
 // asBefore reads the rows again, and makes sure that they are what they were before
 // the changes: rows that came back in all of their columns.
-func (e *Edit) asBefore(ctx context.Context, rows []RowChange) error {
+func (e *Edit) asBefore(ctx context.Context, rows []table.RowChange) error {
 	for _, c := range rows {
-		key := rowKey{c.Table, c.Row}
+		key := keyOf(c)
 		t, err := e.shape(ctx, c.Table)
 		if err != nil {
 			return err
@@ -97,7 +110,7 @@ func (e *Edit) asBefore(ctx context.Context, rows []RowChange) error {
 		if err != nil {
 			return err
 		}
-		if !equal(now, c.Before) {
+		if !e.guard.written(c.Table, now).Equal(e.guard.written(c.Table, c.Before)) {
 			return problem.New(problem.RolledBack, afterRefusal, "%s was not set back: %s did not become what it was", e.db.File.Path, key)
 		}
 	}
@@ -106,7 +119,7 @@ func (e *Edit) asBefore(ctx context.Context, rows []RowChange) error {
 
 // Within makes sure that changes are of these tables only: a journal comes from a
 // file, and must not reach anything that no repair writes.
-func Within(changes []RowChange, tables ...string) error {
+func Within(changes []table.RowChange, tables ...string) error {
 	for _, c := range changes {
 		table := c.Table
 		if table == sequenceTable {
@@ -120,8 +133,8 @@ func Within(changes []RowChange, tables ...string) error {
 }
 
 // asLeft tests that a row is what the change made of it.
-func (e *Edit) asLeft(ctx context.Context, c RowChange) error {
-	key := rowKey{c.Table, c.Row}
+func (e *Edit) asLeft(ctx context.Context, c table.RowChange) error {
+	key := keyOf(c)
 	t, err := e.shape(ctx, c.Table)
 	if err != nil {
 		return err
@@ -138,7 +151,7 @@ func (e *Edit) asLeft(ctx context.Context, c RowChange) error {
 	}
 	slices.Sort(columns)
 	now, err := e.stored(ctx, key, columns)
-	if err != nil || equal(now, c.After) {
+	if err != nil || e.guard.written(c.Table, now).Equal(e.guard.written(c.Table, c.After)) {
 		return err
 	}
 	how := "changed since"
@@ -156,17 +169,17 @@ func (e *Edit) asLeft(ctx context.Context, c RowChange) error {
 // values are restored before rows go that were added: what SQLite does to rows
 // that refer to those must find none. A row whose unique value is still taken
 // waits for the next round.
-func (e *Edit) takeBack(ctx context.Context, rows []RowChange) error {
+func (e *Edit) takeBack(ctx context.Context, rows []table.RowChange) error {
 	pending := slices.Clone(rows)
 	slices.Reverse(pending)
-	slices.SortStableFunc(pending, func(a, b RowChange) int { return phase(a) - phase(b) })
+	slices.SortStableFunc(pending, func(a, b table.RowChange) int { return phase(a) - phase(b) })
 	for _, c := range pending {
 		if c.Before == nil {
-			e.guard.leaving[rowKey{c.Table, c.Row}] = true
+			e.guard.leaving[keyOf(c)] = true
 		}
 	}
 	for len(pending) > 0 {
-		var later []RowChange
+		var later []table.RowChange
 		var cause error
 		for _, c := range pending {
 			err := e.takeBackRow(ctx, c)
@@ -180,7 +193,7 @@ func (e *Edit) takeBack(ctx context.Context, rows []RowChange) error {
 			return &problem.Error{
 				Class: problem.Busy, Err: cause,
 				What: fmt.Sprintf("%s cannot be set back: the place of %s is taken (%s)", e.db.File.Path,
-					rowKey{later[0].Table, later[0].Row}, cause),
+					keyOf(later[0]), cause),
 				Next: afterRefusal,
 			}
 		}
@@ -190,7 +203,7 @@ func (e *Edit) takeBack(ctx context.Context, rows []RowChange) error {
 }
 
 // phase orders the ways in which rows are taken back.
-func phase(c RowChange) int {
+func phase(c table.RowChange) int {
 	switch {
 	case c.After == nil:
 		return 0
@@ -200,19 +213,19 @@ func phase(c RowChange) int {
 	return 2
 }
 
-func (e *Edit) takeBackRow(ctx context.Context, c RowChange) error {
+func (e *Edit) takeBackRow(ctx context.Context, c table.RowChange) error {
+	key := keyOf(c)
 	switch {
 	case c.After == nil:
-		_, err := e.insert(ctx, c.Table, &c.Row, fieldsOf(c.Before))
+		_, err := e.insert(ctx, c.Table, &key.row, fieldsOf(c.Before))
 		return err
 	case c.Before != nil:
-		var fields []FieldChange
+		var fields []table.FieldChange
 		for _, f := range fieldsOf(c.After) {
-			fields = append(fields, FieldChange{Name: f.Name, Old: f.Value, New: c.Before[f.Name]})
+			fields = append(fields, table.FieldChange{Name: f.Name, Old: f.Value, New: c.Before[f.Name]})
 		}
-		return e.update(ctx, c.Table, c.Row, fields)
+		return e.update(ctx, key, fields)
 	}
-	key := rowKey{c.Table, c.Row}
 	now, err := e.stored(ctx, key, nil)
 	if err != nil {
 		return err
@@ -227,12 +240,12 @@ func (e *Edit) takeBackRow(ctx context.Context, c RowChange) error {
 
 // fieldsOf are the values of an image, ordered by name so that statements
 // repeat.
-func fieldsOf(m Image) []Field {
-	fields := make([]Field, 0, len(m))
+func fieldsOf(m table.Image) []table.Field {
+	fields := make([]table.Field, 0, len(m))
 	for name, v := range m {
-		fields = append(fields, Field{name, v})
+		fields = append(fields, table.Field{Name: name, Value: v})
 	}
-	slices.SortFunc(fields, func(a, b Field) int {
+	slices.SortFunc(fields, func(a, b table.Field) int {
 		if a.Name < b.Name {
 			return -1
 		}

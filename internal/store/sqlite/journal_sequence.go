@@ -1,10 +1,14 @@
 package sqlite
 
-import "context"
+import (
+	"context"
+
+	"github.com/sessctl/sessctl/internal/store/table"
+)
 
 // sequence is what sqlite_sequence says of a table, nil when it says nothing:
 // the table is not AUTOINCREMENT, or never had a row.
-func (e *Edit) sequence(ctx context.Context, table string) (Image, error) {
+func (e *Edit) sequence(ctx context.Context, table string) (table.Image, error) {
 	if ok, err := e.hasSequences(ctx); err != nil || !ok {
 		return nil, err
 	}
@@ -38,10 +42,10 @@ func (e *Edit) hasSequences(ctx context.Context) (bool, error) {
 
 // sequenceAsLeft reports whether a sequence is what the change made of it, with
 // no row behind it. Elsewhere rows were added since, so it stays.
-func (e *Edit) sequenceAsLeft(ctx context.Context, c RowChange) (bool, error) {
+func (e *Edit) sequenceAsLeft(ctx context.Context, c table.RowChange) (bool, error) {
 	table := sequenceOf(c)
 	now, err := e.sequence(ctx, table)
-	if err != nil || !equal(now, c.After) {
+	if err != nil || !now.Equal(c.After) {
 		return false, err
 	}
 	t, err := e.shape(ctx, table)
@@ -54,9 +58,9 @@ func (e *Edit) sequenceAsLeft(ctx context.Context, c RowChange) (bool, error) {
 }
 
 // setSequence makes sqlite_sequence say of a table what the image does.
-func (e *Edit) setSequence(ctx context.Context, table string, target Image) error {
+func (e *Edit) setSequence(ctx context.Context, table string, target table.Image) error {
 	now, err := e.sequence(ctx, table)
-	if err != nil || equal(now, target) {
+	if err != nil || now.Equal(target) {
 		return err
 	}
 	e.guard.sequences = true

@@ -4,9 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	"encoding/binary"
 	"errors"
-	"math"
 	"strings"
 )
 
@@ -17,6 +15,7 @@ type Selection struct {
 	RowID   string // as DB.RowID gives it
 	Columns []string
 	Where   string
+	inOrder bool // of the rowids, whatever indexes there are
 }
 
 // ScanRows hands the rows of a selection to fn, in the order in which SQLite
@@ -26,7 +25,11 @@ func (db *DB) ScanRows(ctx context.Context, s Selection, fn func(rowid int64, ro
 	call := "{scan}(" + strings.Join(append([]string{s.RowID}, s.Columns...), ", ") + ")"
 	// An aggregate function sees exactly the rows that the condition leaves,
 	// whatever the order in which conditions are tested.
-	return db.Scan(ctx, "select count("+call+") from "+Quoted(s.Table)+" where "+s.Where, func(row []driver.Value) error {
+	from := Quoted(s.Table)
+	if s.inOrder {
+		from += " not indexed"
+	}
+	return db.Scan(ctx, "select count("+call+") from "+from+" where "+s.Where, func(row []driver.Value) error {
 		return fn(row[0].(int64), row[1:])
 	}, args...)
 }
@@ -80,31 +83,4 @@ func QuotedAll(names []string) []string {
 		list[i] = Quoted(name)
 	}
 	return list
-}
-
-// Kept is a scanned value that outlives its row.
-func Kept(v driver.Value) any {
-	switch v := v.(type) {
-	case string:
-		return strings.Clone(v)
-	case []byte:
-		return append([]byte{}, v...) // never nil, which would be written as NULL
-	}
-	return v
-}
-
-// AppendExactly appends a value so that no two rows of values end up alike: a
-// letter for the type, the length, the bytes.
-func AppendExactly(buf []byte, value driver.Value) []byte {
-	switch v := value.(type) {
-	case int64:
-		return binary.BigEndian.AppendUint64(append(buf, 'i'), uint64(v))
-	case float64:
-		return binary.BigEndian.AppendUint64(append(buf, 'f'), math.Float64bits(v))
-	case []byte:
-		return append(binary.BigEndian.AppendUint64(append(buf, 'b'), uint64(len(v))), v...)
-	case string:
-		return append(binary.BigEndian.AppendUint64(append(buf, 't'), uint64(len(v))), v...)
-	}
-	return append(buf, 'n')
 }

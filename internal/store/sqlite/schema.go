@@ -5,11 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // Columns are the tables of the database with their columns, both as the
@@ -57,14 +59,73 @@ func (db *DB) RowID(ctx context.Context, table string) (string, error) {
 		"%s cannot be read: its table %s has no rowids", db.File.Path, table)
 }
 
-// IsRowID reports whether a column is another name for the rowid: INTEGER PRIMARY
-// KEY, unless an old quirk made it an index of its own, as DESC does
-// (https://sqlite.org/lang_createtable.html#rowid).
-func (db *DB) IsRowID(ctx context.Context, table, column string) (is bool, _ error) {
-	err := db.QueryRow(ctx, `select count(*) = 1 and max(upper(type) = 'INTEGER' and name = ?1)
-		and not exists(select 1 from pragma_index_list(?2) where origin = 'pk') from pragma_table_info(?2) where pk > 0`,
-		column, table).Scan(&is)
-	return is, db.Explain(err)
+// Schema implements table.Reader.
+func (db *DB) Schema(ctx context.Context) (table.Schema, error) {
+	schema := table.Schema{Tables: map[string]table.Table{}}
+	change := func(name string, fn func(*table.Table)) {
+		t := schema.Tables[name]
+		fn(&t)
+		schema.Tables[name] = t
+	}
+	err := errors.Join(db.each(ctx, func(scan func(...any) error) error {
+		var name, standard string
+		var c table.Column
+		err := scan(&name, &c.Name, &c.Type, &standard, &c.Required, &c.Given)
+		c.Default = literal(standard)
+		c.Required = c.Required && standard == ""
+		change(name, func(t *table.Table) { t.Columns = append(t.Columns, c) })
+		return err
+	}, `select t.name, c.name, c.type, coalesce(c.dflt_value, ''), c."notnull",
+			c.pk > 0 and sum(c.pk > 0) over (partition by t.name) = 1 and upper(c.type) = 'INTEGER'
+				and not exists(select 1 from pragma_index_list(t.name) where origin = 'pk')
+		from sqlite_schema t, pragma_table_info(t.name) c where t.type = 'table' and t.rootpage > 0 order by t.name, c.cid`),
+		db.each(ctx, func(scan func(...any) error) error {
+			var name, column string
+			var x table.Index
+			var nth int
+			err := scan(&name, &x.Name, &x.Unique, &x.Partial, &nth, &column)
+			change(name, func(t *table.Table) {
+				if nth == 0 {
+					t.Indexes = append(t.Indexes, x)
+				}
+				last := &t.Indexes[len(t.Indexes)-1]
+				last.Columns = append(last.Columns, column)
+			})
+			return err
+		}, `select t.name, x.name, x."unique", x.partial, i.seqno, coalesce(i.name, '')
+			from sqlite_schema t, pragma_index_list(t.name) x, pragma_index_info(x.name) i where t.type = 'table' and t.rootpage > 0
+			order by t.name, x.seq, i.seqno`),
+		db.each(ctx, func(scan func(...any) error) error {
+			var name, parent string
+			err := scan(&name, &parent)
+			change(name, func(t *table.Table) { t.Parents = append(t.Parents, parent) })
+			return err
+		}, `select distinct t.name, k."table" from sqlite_schema t, pragma_foreign_key_list(t.name) k
+			where t.type = 'table' and t.rootpage > 0 order by 1, 2`))
+	if err == nil {
+		schema.Triggers, err = db.Triggers(ctx)
+	}
+	return schema, db.Explain(err)
+}
+
+// literal is the value of a default, nil for one that is computed, as from the clock.
+func literal(expression string) table.Value {
+	if n, err := strconv.ParseInt(expression, 10, 64); err == nil {
+		return n
+	}
+	if f, err := strconv.ParseFloat(expression, 64); err == nil {
+		return f
+	}
+	if text, isText := strings.CutPrefix(expression, "'"); isText && strings.HasSuffix(text, "'") {
+		return strings.ReplaceAll(strings.TrimSuffix(text, "'"), "''", "'")
+	}
+	switch strings.ToLower(expression) {
+	case "true":
+		return int64(1)
+	case "false":
+		return int64(0)
+	}
+	return nil
 }
 
 // Quoted is a name as SQL spells it, whatever characters it has.

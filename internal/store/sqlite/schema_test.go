@@ -2,7 +2,8 @@ package sqlite
 
 import "testing"
 
-func TestIsRowID(t *testing.T) {
+// A column is given out by the database if it is another name for the rowid.
+func TestGivenColumns(t *testing.T) {
 	tests := []struct {
 		name, table string
 		want        bool
@@ -18,9 +19,9 @@ func TestIsRowID(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			is, err := opened(t, tt.table).IsRowID(t.Context(), "t", "seq")
+			schema, err := opened(t, tt.table).Schema(t.Context())
 			ok(t, err)
-			if is != tt.want {
+			if is := schema.Tables["t"].Column("seq").Given; is != tt.want {
 				t.Errorf("got %t", is)
 			}
 		})

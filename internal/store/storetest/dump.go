@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
@@ -59,4 +60,9 @@ func texts(t Tester, db *sql.DB, query string, args ...any) []string {
 		t.Fatalf("%s: %v", query, err)
 	}
 	return list
+}
+
+// Source is a SQLite file to be changed.
+func Source(path string) *store.Source {
+	return &store.Source{Path: path, Edit: sqlite.Opener(path)}
 }

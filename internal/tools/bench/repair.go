@@ -168,7 +168,7 @@ func repairOnce(path string) (*timed, error) {
 	if len(plan.Trees) < repairs {
 		return nil, fmt.Errorf("the plan has %d sessions, expected at least %d", len(plan.Trees), repairs)
 	}
-	ed, err := kind.Edit(ctx, path)
+	ed, err := kind.Edit(ctx, registry.ToEdit(path))
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
-package sqlite
+package table
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -14,6 +15,51 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 )
+
+// RowChange is what became of one row: the columns that changed, or the whole
+// row where it was added or removed. Before is nil for a row that did not
+// exist, After for one that is gone. Values are as Field has them.
+type RowChange struct {
+	Table  string `json:"table"`
+	Row    Place  `json:"row"`
+	Before Image  `json:"before"`
+	After  Image  `json:"after"`
+	// Loose: a foreign key of the row led nowhere already before it changed.
+	Loose bool `json:"loose,omitempty"`
+}
+
+// Image are columns of a row, by name.
+type Image map[string]any
+
+// Same reports whether two values are stored in the same way: 1, 1.0 and '1'
+// all differ.
+func Same(a, b any) bool {
+	switch a := a.(type) {
+	case []byte:
+		b, ok := b.([]byte)
+		return ok && (a == nil) == (b == nil) && bytes.Equal(a, b)
+	case float64:
+		b, ok := b.(float64)
+		return ok && math.Float64bits(a) == math.Float64bits(b)
+	}
+	if _, ok := b.([]byte); ok {
+		return false
+	}
+	return a == b
+}
+
+// Equal reports whether two images say the same of a row.
+func (m Image) Equal(other Image) bool {
+	if (m == nil) != (other == nil) || len(m) != len(other) {
+		return false
+	}
+	for c, v := range m {
+		if w, ok := other[c]; !ok || !Same(v, w) {
+			return false
+		}
+	}
+	return true
+}
 
 // EncodeChanges writes changes as JSON on one line, in one pass: a journal can hold a big
 // part of a database, and is written while that is locked. DecodeChanges reads
@@ -57,7 +103,7 @@ func (c *RowChange) append(out []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out = strconv.AppendInt(append(out, `,"row":`...), c.Row, 10)
+	out = strconv.AppendInt(append(out, `,"row":`...), int64(c.Row), 10)
 	if out, err = c.Before.append(append(out, `,"before":`...)); err != nil {
 		return nil, err
 	}

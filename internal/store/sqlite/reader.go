@@ -1,0 +1,199 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/table"
+)
+
+// reader is a database as package table asks for it.
+type reader struct {
+	*DB
+	rowids sync.Map // names of rowids, by table
+}
+
+// Reader reads the database as one of tables.
+func (db *DB) Reader() table.Reader { return &reader{DB: db} }
+
+// Of is the database behind a Reader, nil when it is another one's.
+func Of(r table.Reader) *DB {
+	if r, ok := r.(*reader); ok {
+		return r.DB
+	}
+	return nil
+}
+
+func (r *reader) About() table.About {
+	return table.About{
+		Name: r.File.Path, Bytes: r.File.Size, Writer: r.Writer.State, WriterName: r.Writer.Name,
+		Incomplete: r.Truncated(), Recovery: r.Recovery(), Faults: r.DB.Faults(),
+	}
+}
+
+func (r *reader) Copy(ctx context.Context, path string, progress func(done int64)) (func(context.Context) (table.Editor, error), error) {
+	return Opener(path), r.DB.Copy(ctx, path, progress)
+}
+
+// Opener opens the database at path for writing: see OpenEdit.
+func Opener(path string) func(context.Context) (table.Editor, error) {
+	return func(ctx context.Context) (table.Editor, error) { return OpenEdit(ctx, path) }
+}
+
+// Faults are what is wrong with the tables that no Scan went over, and what Deep finds.
+func (r *reader) Faults(ctx context.Context, deep bool) ([]session.Fault, error) {
+	faults, err := r.Unscanned(ctx)
+	if err != nil || !deep {
+		return faults, err
+	}
+	more, err := r.Deep(ctx)
+	return append(faults, more...), err
+}
+
+// rowid is what RowID says of a table, which does not change while it is read.
+func (r *reader) rowid(ctx context.Context, name string) (string, error) {
+	if known, ok := r.rowids.Load(name); ok {
+		return known.(string), nil
+	}
+	rowid, err := r.RowID(ctx, name)
+	if err == nil {
+		r.rowids.Store(name, rowid)
+	}
+	return rowid, err
+}
+
+func (r *reader) Scan(ctx context.Context, s table.Selection, fn func(at table.Place, row []table.Value) error) ([]session.Fault, error) {
+	rowid, err := r.rowid(ctx, s.Table)
+	if err != nil {
+		return nil, err
+	}
+	columns := QuotedAll(s.Columns)
+	each := func(rowid int64, row []driver.Value) error { return fn(table.Place(rowid), row) }
+	rows := Selection{Table: s.Table, RowID: rowid, Columns: columns}
+	var lost []Range
+	switch parameter, ok := parameterOf(s.Keys); {
+	case ok:
+		rows.Where = among(s.Key)
+		err = r.ScanRows(ctx, rows, each, parameter)
+	case s.Glance:
+		rows.Where, rows.inOrder = "true", true
+		if err = r.ScanRows(ctx, rows, each); IsCorrupt(err) {
+			lost, err = []Range{{From: 1, To: 0}}, nil
+		}
+	default:
+		if lost, err = r.ScanTable(ctx, s.Table, columns, each); err == nil && s.Key != nil {
+			lost, err = r.salvage(ctx, rows, s, lost, each)
+		}
+	}
+	if errors.Is(err, table.Enough) {
+		err = nil
+	}
+	var faults []session.Fault
+	for _, l := range lost {
+		faults = append(faults, l.Fault(s.Table))
+	}
+	return faults, err
+}
+
+// among is the condition that a row has one of the keys of a parameter. It uses an index
+// where there is one.
+func among(key []string) string {
+	values := make([]string, len(key))
+	for i := range key {
+		values[i] = "json_extract(value, '$[" + strconv.Itoa(i) + "]')"
+	}
+	return "(" + strings.Join(QuotedAll(key), ", ") + ") in (select " + strings.Join(values, ", ") + " from json_each(?))"
+}
+
+// parameterOf are keys in JSON. ok is false for those that JSON cannot hold exactly.
+func parameterOf(keys [][]table.Value) (_ string, ok bool) {
+	for _, key := range keys {
+		for _, value := range key {
+			s, isText := value.(string)
+			if !isText || !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
+				return "", false
+			}
+		}
+	}
+	text, err := json.Marshal(keys)
+	return string(text), keys != nil && err == nil
+}
+
+// salvage hands over what can be read of rows that SQLite refused: of a row whose long
+// value lies on a damaged page, the columns before that.
+func (r *reader) salvage(ctx context.Context, rows Selection, s table.Selection, lost []Range, fn func(int64, []driver.Value) error) ([]Range, error) {
+	one := rows
+	one.Where = one.RowID + " = ?"
+	return Salvage(lost, func(rowid int64) (bool, error) {
+		row := make([]driver.Value, len(rows.Columns))
+		for i, column := range s.Columns {
+			one.Columns = rows.Columns[i : i+1]
+			there := false
+			err := r.ScanRows(ctx, one, func(_ int64, values []driver.Value) error {
+				row[i], there = table.Kept(values[0]), true
+				return nil
+			}, rowid)
+			if _, err := Readable(err); err != nil {
+				return false, err
+			}
+			if !there && slices.Contains(s.Key, column) {
+				return false, nil
+			}
+		}
+		return true, fn(rowid, row)
+	})
+}
+
+// rowsAtOnce are read with one query.
+const rowsAtOnce = 1000
+
+func (r *reader) Rows(ctx context.Context, name string, columns []string, places []table.Place, fn func(n int, row []table.Value) error) (unread []int, err error) {
+	rowid, err := r.rowid(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	rows := Selection{Table: name, RowID: rowid, Columns: QuotedAll(columns)}
+	for from := 0; from < len(places); from += rowsAtOnce {
+		batch := places[from:min(from+rowsAtOnce, len(places))]
+		wanted := make(map[table.Place]int, len(batch))
+		for i, at := range batch {
+			wanted[at] = from + i
+		}
+		each := func(rowid int64, values []driver.Value) error {
+			n, ok := wanted[table.Place(rowid)]
+			if !ok {
+				return nil
+			}
+			delete(wanted, table.Place(rowid))
+			return fn(n, values)
+		}
+		list, _ := json.Marshal(batch) // never fails on numbers
+		rows.Where = rowid + " in (select value from json_each(?))"
+		err := r.ScanRows(ctx, rows, each, string(list))
+		if _, err := Readable(err); err != nil {
+			return nil, err
+		}
+		rows.Where = rowid + " = ?"
+		for _, at := range batch { // where damage ended the query
+			if _, left := wanted[at]; !left {
+				continue
+			}
+			err := r.ScanRows(ctx, rows, each, int64(at))
+			if _, err := Readable(err); err != nil {
+				return nil, err
+			}
+			if n, left := wanted[at]; left {
+				unread = append(unread, n)
+			}
+		}
+	}
+	return unread, nil
+}

@@ -1,0 +1,149 @@
+// Package table is what the adapters of stores that keep sessions in tables ask of a
+// database, whichever it is: a Reader of rows, an Editor of them, and the journal by
+// which changes are taken back. It opens nothing; package sqlite implements it.
+package table
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// Value is a value of a column: nil, int64, float64, string or []byte.
+type Value = driver.Value
+
+// Place is where a row is, for the database alone: nothing that people or receipts are
+// told may depend on it, but that rows of ascending places are in the order in which they
+// are stored. It holds for one Reader, and within one transaction of an Editor.
+type Place int64
+
+// Reader reads a database, in one snapshot; that of an Editor sees the transaction that
+// is open. Its methods may be called from several goroutines at once.
+//
+// Rows are handed to functions, whose error ends the reading and is returned as it is;
+// Enough ends it without one. Their values live until the function returns, so that
+// those that are kept have to be cloned (Kept), and the function must not use the Reader.
+type Reader interface {
+	About() About
+	// Schema are the tables with their columns, as the database spells them. Those that
+	// cannot be looked into are left out; a fault tells of them.
+	Schema(ctx context.Context) (Schema, error)
+	// Scan hands the rows of a selection to fn. Damage does not end it: what is lost is
+	// returned as faults of the table.
+	Scan(ctx context.Context, s Selection, fn func(at Place, row []Value) error) (lost []session.Fault, err error)
+	// Rows hands some columns of the rows at places to fn, with their indexes in the
+	// list, in batches each of which is in the order of the places. Those that cannot be
+	// read are returned, by index. In a transaction nobody else can change these rows
+	// from here on.
+	Rows(ctx context.Context, table string, columns []string, places []Place, fn func(n int, row []Value) error) (unread []int, err error)
+	// Faults are those of the database that show when all of its tables have been
+	// scanned that are of interest: of the others, and with deep what costs more to find.
+	Faults(ctx context.Context, deep bool) ([]session.Fault, error)
+	// Explain turns an error of a read into a problem for people; problems pass unchanged.
+	Explain(err error) error
+}
+
+// Copier is a Reader that can write a copy of its database into a new file, as it was
+// when it was opened. edit opens the copy.
+type Copier interface {
+	Copy(ctx context.Context, path string, progress func(done int64)) (edit func(context.Context) (Editor, error), err error)
+}
+
+// About is what is known of a database when it has been opened.
+type About struct {
+	Name       string // for people, without anything secret: the path of a file
+	Bytes      int64
+	Writer     session.Writer // as it was before it was opened
+	WriterName string
+	Incomplete string // why no reading can be complete, "" when it can
+	Recovery   string // what to do about damage
+	Faults     []session.Fault
+}
+
+// Selection says which rows are read, and what of them.
+type Selection struct {
+	Table   string
+	Columns []string
+	// Key are the columns of a row without which nothing can be made of the others: where
+	// damage hides some of a row, and these are read, it is handed over with nil for what
+	// is hidden. A row of a selection without a key comes whole or is lost.
+	Key []string
+	// Keys, where it is not nil, are the only values of Key that matter. Rows with others
+	// may come, too, where the database cannot ask for exactly these. Damage ends such a
+	// scan with an error, and the order is that of an index.
+	Keys [][]Value
+	// Glance is for a look at what other faults tell of if it is damaged: damage ends the
+	// scan, and lost says only that it did.
+	Glance bool
+}
+
+// Enough ends a scan.
+var Enough = errors.New("enough rows") //nolint:revive,staticcheck // it is no failure
+
+// Schema is what a database has.
+type Schema struct {
+	Tables   map[string]Table
+	Triggers []session.Trigger // by their names
+}
+
+// Table is a table of a database.
+type Table struct {
+	Columns []Column // in the order of the table
+	Indexes []Index
+	Parents []string // the tables to which its foreign keys lead, as these name them
+}
+
+// Column is a column of a table.
+type Column struct {
+	Name     string
+	Type     string // as it is declared
+	Given    bool   // the database gives out its numbers, each row's own
+	Default  Value  // nil where there is none, or one that is computed
+	Required bool   // a row cannot be added without a value for it
+}
+
+// Index is an index of a table. A column is "" for an expression.
+type Index struct {
+	Name    string
+	Columns []string
+	Unique  bool
+	Partial bool // it has some of the rows only
+}
+
+// Has reports whether a table has these columns.
+func (s Schema) Has(table string, columns ...string) bool {
+	names := s.Columns(table)
+	return !slices.ContainsFunc(columns, func(c string) bool { return !slices.Contains(names, c) })
+}
+
+// Columns are the names of a table's columns, none when there is no such table.
+func (s Schema) Columns(table string) []string {
+	var names []string
+	for _, c := range s.Tables[table].Columns {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// Names are the names of the tables, sorted.
+func (s Schema) Names() []string { return slices.Sorted(maps.Keys(s.Tables)) }
+
+// Column is a column of a table; one without a name if there is none.
+func (t Table) Column(name string) Column {
+	i := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
+	if i < 0 {
+		return Column{}
+	}
+	return t.Columns[i]
+}
+
+// Unique reports whether an index keeps these columns from being equal twice.
+func (t Table) Unique(columns ...string) bool {
+	return slices.ContainsFunc(t.Indexes, func(x Index) bool {
+		return x.Unique && !x.Partial && !slices.ContainsFunc(x.Columns, func(c string) bool { return !slices.Contains(columns, c) })
+	})
+}
