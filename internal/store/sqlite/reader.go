@@ -190,10 +190,32 @@ func (r *reader) Rows(ctx context.Context, name string, columns []string, places
 			if _, err := Readable(err); err != nil {
 				return nil, err
 			}
-			if n, left := wanted[at]; left {
-				unread = append(unread, n)
-			}
+		}
+		if err := r.anyway(ctx, rows, wanted, each); err != nil {
+			return nil, err
+		}
+		for _, n := range wanted {
+			unread = append(unread, n)
 		}
 	}
+	slices.Sort(unread)
 	return unread, nil
+}
+
+// anyway goes over a whole table for the rows that are wanted and that damage keeps from
+// being found by their rowids.
+func (r *reader) anyway(ctx context.Context, rows Selection, wanted map[table.Place]int, fn func(int64, []driver.Value) error) error {
+	if len(wanted) == 0 {
+		return nil
+	}
+	_, err := r.ScanTable(ctx, rows.Table, rows.Columns, func(rowid int64, row []driver.Value) error {
+		if err := fn(rowid, row); err != nil || len(wanted) > 0 {
+			return err
+		}
+		return table.Enough
+	})
+	if errors.Is(err, table.Enough) {
+		return nil
+	}
+	return err
 }

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -113,5 +114,39 @@ func TestSchema(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Rows that only a scan of all reaches, past the damage, are found again.
+func TestReaderFindsRowsOutOfReach(t *testing.T) {
+	path := t.TempDir() + "/session.db"
+	create(t, path, "create table t(id integer primary key, x)",
+		"with recursive n(i) as (select 1 union all select i+1 from n where i < 100) insert into t select i, printf('%0400d', i) from n")
+	sound, err := os.ReadFile(path)
+	ok(t, err)
+	size := int(sound[16])<<8 | int(sound[17])
+	for at := size; at < 3*size; at++ { // the page above all rows, and the first below it
+		if at%size > 40 {
+			continue
+		}
+		content := slices.Clone(sound)
+		content[at] ^= 0x0b
+		ok(t, os.WriteFile(path, content, 0o600))
+		db, err := Open(t.Context(), path, Options{})
+		if err != nil {
+			continue
+		}
+		r := db.Reader()
+		var places []table.Place
+		_, err = r.Scan(t.Context(), table.Selection{Table: "t", Columns: []string{"x"}}, func(at table.Place, _ []table.Value) error {
+			places = append(places, at)
+			return nil
+		})
+		ok(t, err)
+		unread, err := r.Rows(t.Context(), "t", []string{"x"}, places, func(int, []table.Value) error { return nil })
+		if err != nil || unread != nil {
+			t.Errorf("byte %d: of %d rows these are not found again: %v, %v", at, len(places), unread, err)
+		}
+		ok(t, db.Close())
 	}
 }
