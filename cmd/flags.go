@@ -1,7 +1,13 @@
 package cmd
 
 import (
+	"context"
+	"hash/fnv"
+	"iter"
 	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -9,6 +15,8 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/catalogue"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
 )
 
 // addChoice declares a flag that takes one of a few words and completes them.
@@ -52,4 +60,226 @@ func (p *program) selectedRules() ([]*rules.Rule, error) {
 func (p *program) withTexts(selected []*rules.Rule) bool {
 	chosen := len(p.config.Select) > 0 || p.config.Isolation.Enabled
 	return chosen && slices.ContainsFunc(selected, func(r *rules.Rule) bool { return r.Bodies })
+}
+
+// The modes of --mode.
+const (
+	modeResume = "resume"
+	modeAsIs   = "as-is"
+)
+
+// addProfileFlags declares for whom requests are judged.
+func addProfileFlags(cmd *cobra.Command) {
+	cmd.Flags().StringSlice("profile", nil, "judge requests for these `PROVIDERS` instead of the one that each session\nhints at: "+strings.Join(profileNames(), ", "))
+	addChoice(cmd, "mode", modeResume, []string{modeResume, modeAsIs}, "the request: the session with your next message, or the session as it is")
+	completeFlag(cmd, "profile", listOf(always(profileNames())))
+}
+
+func profileNames() []string {
+	var names []string
+	for _, p := range rules.Profiles {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// judge is what the flags of addProfileFlags say.
+func (p *program) judge() (rules.Judge, error) {
+	judge := rules.Judge{AsIs: p.config.Mode == modeAsIs, Isolation: isolation(p.config)}
+	for _, name := range p.config.Profile {
+		profile := rules.FindProfile(name)
+		if profile == nil {
+			return judge, problem.New(problem.Usage, "", "there is no profile %q: use %s", name, strings.Join(profileNames(), ", "))
+		}
+		if !slices.Contains(judge.Profiles, profile) {
+			judge.Profiles = append(judge.Profiles, profile)
+		}
+	}
+	return judge, nil
+}
+
+// parseSince reads a date, a time, or how long ago: "2026-02-03",
+// "2026-02-03T10:00:00Z", "36h", "7d", "2w". Dates are local.
+func parseSince(text string, now time.Time) (time.Time, error) {
+	if t, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil {
+		return t, nil
+	}
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t, nil
+	}
+	for unit, days := range map[string]int{"d": 1, "w": 7} {
+		number, ok := strings.CutSuffix(text, unit)
+		if n, err := strconv.ParseUint(number, 10, 16); ok && err == nil {
+			return now.AddDate(0, 0, -int(n)*days), nil
+		}
+	}
+	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+		return now.Add(-d), nil
+	}
+	return time.Time{}, problem.New(problem.Usage, "Use a date (2026-02-03), a time (2026-02-03T10:00:00Z) or an age (36h, 7d, 2w).",
+		"--since %q is no point in time", text)
+}
+
+// touchedSince tells the trees in which something happened since, or may have happened:
+// where a session says nothing usable of when, nobody knows that it is old.
+func touchedSince(since time.Time) func(*session.Tree) bool {
+	return func(tree *session.Tree) bool {
+		return slices.ContainsFunc(tree.Sessions, func(s *session.Session) bool {
+			last, known := lastTouched(s)
+			return !known || !last.Before(since)
+		})
+	}
+}
+
+// lastTouched is the newest time in a session; known is false where there is none, or one
+// of its times cannot be read.
+func lastTouched(s *session.Session) (last time.Time, known bool) {
+	last = later(s.Created, s.Updated)
+	for i := range s.Items {
+		last = later(last, s.Items[i].Time)
+	}
+	unread := slices.ContainsFunc(s.Faults, func(f session.Fault) bool { return f.Kind == session.BadTime })
+	return last, !last.IsZero() && !unread
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// shard is one of several parts that together are all session trees, for machines that
+// share the work. The zero value is no part: everything.
+type shard struct {
+	number, count uint32 // from 1 to count
+}
+
+// parseShard reads "2/8".
+func parseShard(text string) (shard, error) {
+	first, second, _ := strings.Cut(text, "/")
+	number, err1 := strconv.ParseUint(first, 10, 16)
+	count, err2 := strconv.ParseUint(second, 10, 16)
+	if err1 != nil || err2 != nil || number < 1 || number > count {
+		return shard{}, problem.New(problem.Usage, "Write it as I/N, with N up to 65535 and I from 1 to N: the third of four is --shard 3/4.", "--shard %q is no shard", text)
+	}
+	return shard{uint32(number), uint32(count)}, nil
+}
+
+func (s shard) String() string { return strconv.Itoa(int(s.number)) + "/" + strconv.Itoa(int(s.count)) }
+
+// isWhole reports whether nothing is left out.
+func (s shard) isWhole() bool { return s.count == 0 }
+
+// first reports whether what concerns a store as a whole belongs to it.
+func (s shard) first() bool { return s.isWhole() || s.number == 1 }
+
+// holds reports whether a tree belongs to it. Only the id of the root decides, so that
+// every version, and every other tool, comes to the same.
+func (s shard) holds(tree *session.Tree) bool { return s.isWhole() || s.of(tree.Root().ID) == s }
+
+// of is the shard of the same count that a root session belongs to: its number is one
+// more than the 32-bit FNV-1a hash of the id's bytes modulo the count.
+func (s shard) of(root string) shard {
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(root)) // never fails
+	return shard{hash.Sum32()%s.count + 1, s.count}
+}
+
+// check refuses a session that another shard checks.
+func (s shard) check(id string, tree *session.Tree) error {
+	if s.holds(tree) {
+		return nil
+	}
+	other := s.of(tree.Root().ID)
+	return problem.New(problem.Usage, "Leave --shard out, or use --shard "+other.String()+".", "session %q belongs to shard %v, and not to %v", id, other, s)
+}
+
+// isolationSettings are the limits of the isolation rules by their keys in the
+// configuration, each with where its value goes to.
+var isolationSettings = []struct {
+	key string
+	set func(*rules.Isolation, *config.Isolation)
+	get func(*rules.Isolation) any
+}{
+	{"passage", func(r *rules.Isolation, c *config.Isolation) { r.Passage = int(c.Passage) }, func(r *rules.Isolation) any { return r.Passage }},
+	{"max-steps", func(r *rules.Isolation, c *config.Isolation) { r.MaxSteps = int(c.MaxSteps) }, func(r *rules.Isolation) any { return r.MaxSteps }},
+	{"max-tokens-per-step", func(r *rules.Isolation, c *config.Isolation) { r.MaxTokensPerStep = int(c.MaxTokensPerStep) }, func(r *rules.Isolation) any { return r.MaxTokensPerStep }},
+	{"max-output-files", func(r *rules.Isolation, c *config.Isolation) { r.MaxOutputFiles = int(c.MaxOutputFiles) }, func(r *rules.Isolation) any { return r.MaxOutputFiles }},
+	{"max-output-bytes", func(r *rules.Isolation, c *config.Isolation) { r.MaxOutputBytes = int64(c.MaxOutputBytes) }, func(r *rules.Isolation) any { return r.MaxOutputBytes }},
+	{"timeout", func(r *rules.Isolation, c *config.Isolation) { r.Timeout = c.Timeout }, func(r *rules.Isolation) any { return r.Timeout.Round(time.Millisecond).String() }},
+	{"shared-paths", func(r *rules.Isolation, c *config.Isolation) { r.Shared = c.SharedPaths }, func(r *rules.Isolation) any { return append([]string{}, r.Shared...) }},
+}
+
+// isolationKey is the key of a limit with its section.
+func isolationKey(key string) string { return "isolation." + key }
+
+// isolation are the limits: the usual ones, but for those that the configuration has.
+func isolation(c *config.Config) *rules.Isolation {
+	limits := rules.UsualIsolation
+	for _, s := range isolationSettings {
+		if c.Sources[isolationKey(s.key)] != "" {
+			s.set(&limits, &c.Isolation)
+		}
+	}
+	return &limits
+}
+
+// settingsOfIsolation lists the limits, and whether the rules run unasked.
+func settingsOfIsolation(c *config.Config) []config.Setting {
+	source := func(key string) string {
+		if from := c.Sources[key]; from != "" {
+			return from
+		}
+		return "default"
+	}
+	list := []config.Setting{{Key: isolationKey("enabled"), Value: c.Isolation.Enabled, Source: source(isolationKey("enabled"))}}
+	for _, s := range isolationSettings {
+		list = append(list, config.Setting{Key: isolationKey(s.key), Value: s.get(isolation(c)), Source: source(isolationKey(s.key))})
+	}
+	return list
+}
+
+// addAssumeDeadFlag declares --assume-dead for a command that says of calls at
+// the end of a session whether they are over.
+func addAssumeDeadFlag(cmd *cobra.Command) {
+	cmd.Flags().Bool("assume-dead", false, "where nobody can tell whether the runtime is still writing, take it for ended")
+}
+
+// assumeDead takes an unknown writer for dead where --assume-dead says so. It
+// is refused where the writer is known to live.
+func (p *program) assumeDead(facts *session.Store) error {
+	switch {
+	case !p.config.AssumeDead:
+	case facts.Writer == session.WriterLive:
+		who := facts.WriterName
+		if who == "" {
+			who = "another process"
+		}
+		return problem.New(problem.Busy, "Close it first, or leave --assume-dead out.",
+			"%s is in use: %s has it open, so it cannot be taken for ended", facts.Path, who)
+	case facts.Writer == session.WriterUnknown:
+		facts.Writer = session.WriterDead
+	}
+	return nil
+}
+
+// part is a store of which only some trees count.
+type part struct {
+	store.Store
+	counts func(*session.Tree) bool
+}
+
+// Trees yields the trees that count.
+func (p part) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
+	return func(yield func(*session.Tree, error) bool) {
+		for tree, err := range p.Store.Trees(ctx) {
+			if err == nil && !p.counts(tree) {
+				continue
+			}
+			if !yield(tree, err) {
+				return
+			}
+		}
+	}
 }

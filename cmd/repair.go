@@ -1,14 +1,31 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sessctl/sessctl/internal/atomicfile"
+	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/shell"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/registry"
+	"github.com/sessctl/sessctl/internal/ui"
 )
 
 func newRepairCommand(p *program) *cobra.Command {
@@ -119,4 +136,358 @@ func (r *repairRun) checkFlags() error {
 		}
 	}
 	return nil
+}
+
+// repairRun is one run of repair over one store.
+type repairRun struct {
+	*program
+	path   string
+	rules  []*rules.Rule
+	saved  *repair.Plan // of --plan, else nil
+	writer render.RepairWriter
+
+	kind       store.Kind
+	facts      *session.Store
+	planned    fs.FileInfo // the file that the plan was made for
+	plan       *repair.Plan
+	left       []*check.Finding // what the plan does not repair
+	incomplete string           // why not everything is known, "" if it is
+	recovery   string           // what to do about that where it is damage
+}
+
+func newRepairRun(p *program) (*repairRun, error) {
+	c := p.config
+	c.Deep = true // damage is looked for before anything is changed
+	r := &repairRun{program: p}
+	if err := r.checkFlags(); err != nil {
+		return nil, err
+	}
+	var err error
+	if r.rules, err = p.selectedRules(); err != nil {
+		return nil, err
+	}
+	if c.Plan != "" {
+		if r.saved, err = readPlan(c.Plan); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// locate finds the one store to repair. A saved plan names its own.
+func (r *repairRun) locate(ctx context.Context, args []string) (err error) {
+	if r.saved != nil && len(args) == 0 {
+		r.path = r.saved.Store.Path
+	} else if r.path, err = r.onePath(ctx, args); err != nil {
+		return err
+	}
+	r.writer = render.Repair(r.config.Format, render.RepairOptions{
+		Screen: r.out, Tool: tool(), Home: r.home, Quiet: r.config.Quiet, MaxSteps: int(r.config.MaxFindings),
+		Content: r.out.Terminal || r.config.ShowContent, Check: "sessctl check " + shell.Path(r.path), Allowed: r.config.Allow,
+	})
+	return nil
+}
+
+// code is the exit code of what a repair leaves.
+func (r *repairRun) code() int {
+	code := r.failing(r.left)
+	if r.incomplete != "" {
+		code = worse(code, int(problem.Unreadable))
+	}
+	return code
+}
+
+// end prints how the run ended.
+func (r *repairRun) end(o render.Outcome) error {
+	if err := r.writer.Close(o); err != nil {
+		return err
+	}
+	if r.incomplete != "" {
+		return problem.New(problem.Unreadable, cmp.Or(ui.Sentence(r.recovery), seeCheck), "the plan does not cover all of %s: %s", r.facts.Path, r.incomplete)
+	}
+	if o.Applied && o.ExitCode != exitOK {
+		return errors.Join(withCode(o.ExitCode), errChanged)
+	}
+	return withCode(o.ExitCode)
+}
+
+// saves writes the plan where --plan-out says, and reports whether the run is
+// over with that.
+func (r *repairRun) saves() (stop bool, err error) {
+	if r.config.PlanOut == "" {
+		return r.config.DryRun, nil
+	}
+	return r.config.DryRun || !r.config.Yes, r.savePlan()
+}
+
+// stop ends a run in which nothing was changed, with the command that does it.
+func (r *repairRun) stop(next ...render.Command) error {
+	return r.end(render.Outcome{ExitCode: worse(exitFindings, r.code()), Next: next})
+}
+
+// again is this command line without what kept it from changing anything, and
+// with more words.
+func (r *repairRun) again(why string, words ...string) render.Command {
+	flags, stores := beforeDashes(r.args)
+	if r.config.PlanOut != "" {
+		return render.Command{Line: repairCommand(r.path, shell.Words(append([]string{"--plan", r.config.PlanOut}, words...))...), Why: why}
+	}
+	flags = slices.DeleteFunc(slices.Clone(flags), func(arg string) bool {
+		return slices.Contains([]string{"--dry-run", "--dry-run=true", "-n"}, arg)
+	})
+	return render.Command{Line: "sessctl " + strings.Join(shell.Words(slices.Concat(flags, words, stores)), " "), Why: why}
+}
+
+// inPlace repairs the store itself. It is closed before it is opened for
+// writing: closing any other handle of this process would release the locks.
+func (r *repairRun) inPlace(ctx context.Context) error {
+	err := r.read(ctx, r.path, func(opened *registry.Opened) error {
+		if seen, err := os.Stat(r.path); err == nil { // else it is standard input, or gone by now
+			os.SameFile(seen, seen) // Windows asks which file it is only now
+			r.planned = seen
+		}
+		return r.planFrom(ctx, opened)
+	})
+	if err != nil {
+		return err
+	}
+	refused := r.refusal()
+	if refused != nil && !r.plan.Empty() && !r.config.DryRun && r.config.PlanOut == "" {
+		return refused
+	}
+	if err := r.show(); err != nil {
+		return err
+	}
+	if r.plan.Empty() {
+		return r.end(render.Outcome{ExitCode: r.code()})
+	}
+	stop, err := r.saves()
+	switch {
+	case err != nil:
+		return err
+	case stop && refused != nil:
+		r.note("%v", refused)
+		return r.stop(r.instead())
+	case stop:
+		return r.stop(r.again("carry this out"))
+	case refused != nil:
+		return refused
+	}
+	return r.confirm(ctx)
+}
+
+// show prints the plan.
+func (r *repairRun) show() error {
+	err := r.writer.Plan(r.plan, r.facts, r.left)
+	if err == nil || errors.Is(err, syscall.EPIPE) {
+		return err
+	}
+	return &problem.Error{Class: problem.Unreadable, Err: err, What: "nothing was changed: the plan could not be printed: " + problem.Reason(err)}
+}
+
+// backupTime is the form of the time in the name of a backup, in UTC.
+const backupTime = "20060102T150405Z"
+
+// backupMark stands between the name of a store and that time.
+const backupMark = ".sessctl-"
+
+const receiptEnding = repair.ReceiptEnding
+
+// newName is a name that neither a backup nor its receipt has yet.
+func newName(path string) string {
+	name := path
+	for n := 2; exists(name) || exists(name+receiptEnding); n++ {
+		name = fmt.Sprintf("%s-%d", path, n)
+	}
+	return name
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// confirm asks, unless --yes says that nobody need be asked, and applies.
+func (r *repairRun) confirm(ctx context.Context) error {
+	backup := newName(r.plan.Store.Path + backupMark + time.Now().UTC().Format(backupTime)) //nolint:forbidigo // a name for people
+	if r.config.Yes {
+		return r.apply(ctx, backup)
+	}
+	if !r.canAsk() {
+		r.say("sessctl: ", message{
+			Type: "error", Message: "nothing was changed: this is not a terminal, so sessctl cannot ask",
+			Next: "Look at the plan, and add --yes to carry it out.", ExitCode: exitFindings,
+		})
+		return r.stop(r.again("carry this out without asking", "--yes"))
+	}
+	if err := r.writer.Ask(backup, r.facts.Bytes); err != nil {
+		return err
+	}
+	yes, err := ui.Ask(r.stdin, r.out, "Apply?")
+	switch {
+	case err != nil:
+		return err
+	case !yes:
+		r.note("declined; nothing was changed")
+		return r.stop()
+	}
+	return r.apply(ctx, backup)
+}
+
+// canAsk reports whether somebody sees the plan and can answer.
+func (r *repairRun) canAsk() bool {
+	in, ok := r.stdin.(*interruptible)
+	return ok && ui.IsTerminal(in.r) && r.out.Terminal && r.config.Format == "text"
+}
+
+// apply changes the store.
+func (r *repairRun) apply(ctx context.Context, backup string) error {
+	if now, err := os.Stat(r.path); err != nil || !os.SameFile(r.planned, now) {
+		return problem.New(problem.Busy, "Nothing was changed. Run the repair again for a new plan.",
+			"%s was moved away or replaced by another file after the plan was made", r.path)
+	}
+	r.noteLeftovers(backup)
+	ed, err := r.kind.Edit(ctx, registry.ToEdit(r.path))
+	if err != nil {
+		return err
+	}
+	set, clearLine := r.progress("backing up")
+	receipt, err := repair.Apply{
+		Backup: backup, Receipt: backup + receiptEnding, Tool: toolName(), Prologue: r.kind.Prologue, Progress: set,
+	}.Run(ctx, ed, r.plan)
+	clearLine()
+	err = errors.Join(err, ed.Close())
+	r.noteLeft(ed)
+	if err != nil {
+		return partly(receipt, err)
+	}
+	return r.applied(receipt, render.Outcome{Backup: backup, Next: []render.Command{undoCommand(receipt)}})
+}
+
+// noteLeftovers names what may be the remains of a killed process in the folder of a
+// store. What certainly is is deleted without a word.
+func (p *program) noteLeftovers(path string) {
+	folder := filepath.Dir(path)
+	if left := atomicfile.Leftovers(folder); len(left) > 0 {
+		p.note("a killed sessctl may have left %s in %s, with a copy of a store: if no other sessctl is at work there, delete it",
+			firstFew(left), folder)
+	}
+}
+
+// noteLeft names what stays beside a store.
+func (p *program) noteLeft(ed store.Editor) {
+	if left := ed.Left(); left != "" {
+		p.note("%s", left)
+	}
+}
+
+// progress counts the bytes of a copy.
+func (r *repairRun) progress(what string) (set func(int64), clearLine func()) {
+	if r.config.Quiet {
+		return nil, func() {}
+	}
+	p := r.err.Progress(what+" "+ui.Clean(ui.Tilde(r.path, r.home)), r.facts.Bytes)
+	return p.Set, p.Clear
+}
+
+// toolName is this program as a receipt names it.
+func toolName() string { return tool().Name + " " + tool().Version }
+
+func undoCommand(receipt *repair.Receipt) render.Command {
+	return render.Command{Line: "sessctl undo " + shell.Path(receipt.Path())}
+}
+
+// errChanged is the cause of an error after which a store is not what it was.
+var errChanged = errors.New("the store was changed")
+
+// partly says of a repair that failed what was changed before; nothing was when
+// there is no receipt.
+func partly(receipt *repair.Receipt, err error) error {
+	if receipt == nil {
+		return err
+	}
+	if errors.Is(err, store.ErrReplaced) { // which says where they are
+		return errors.Join(err, errChanged)
+	}
+	sessions := 0
+	for _, b := range receipt.Batches {
+		sessions += len(b.Sessions)
+	}
+	what, class := err.Error(), problem.Unreadable
+	if known, ok := errors.AsType[*problem.Error](err); ok {
+		what, class = known.What, known.Class
+	}
+	if errors.Is(err, context.Canceled) {
+		what = "interrupted"
+	}
+	if receipt.State == repair.Done {
+		return &problem.Error{
+			Class: class, Err: errors.Join(errChanged, err), What: what,
+			Next: "Nothing else is missing. To take the repair back: `" + undoCommand(receipt).Line + "`.",
+		}
+	}
+	return &problem.Error{
+		Class: class, Err: errors.Join(errChanged, err),
+		What: fmt.Sprintf("%s; %s changed before that, verified, and stay as they are now", what, ui.Count(sessions, "session")),
+		Next: "Run the repair again for the rest, or take the part back with `" + undoCommand(receipt).Line + "`.",
+	}
+}
+
+// applied prints what became of a plan that was carried out. A tree that was left out
+// still has what was found in it.
+func (r *repairRun) applied(receipt *repair.Receipt, o render.Outcome) error {
+	o.Applied, o.Receipt, o.Ledger, o.LeftOut = true, receipt.Path(), &receipt.Ledger, receipt.LeftOut
+	for _, out := range receipt.LeftOut {
+		at := slices.IndexFunc(r.plan.Trees, func(t *repair.Tree) bool { return t.Root == out.Root })
+		r.left = slices.DeleteFunc(r.left, func(f *check.Finding) bool { return slices.Contains(r.plan.Trees[at].After, f) })
+		for _, f := range r.plan.Trees[at].Before {
+			if slices.Contains(r.rules, f.Rule) {
+				r.left = append(r.left, f)
+			}
+		}
+	}
+	o.Left, o.ExitCode = r.left, r.code()
+	if len(o.LeftOut) > 0 {
+		o.ExitCode = worse(o.ExitCode, exitFindings)
+	}
+	err := r.end(o)
+	if unprinted(err) {
+		return untold(err, "the repair of "+r.plan.Store.Path+" is done and verified", keptIn(o))
+	}
+	return err
+}
+
+// keptIn says where what a repair leaves behind is, and how it is taken back.
+func keptIn(o render.Outcome) string {
+	if o.Output != "" {
+		return "The repaired copy is " + o.Output + ", and what left it is in " + o.Receipt + "."
+	}
+	return "The backup is " + o.Backup + ". To take the repair back: `" + o.Next[0].Line + "`."
+}
+
+// unprinted reports whether an error is one of writing what people or programs read.
+func unprinted(err error) bool {
+	_, done := errors.AsType[shown](err)
+	return err != nil && !done && problem.ClassOf(err) == 0
+}
+
+// untold is the problem with a change that was made and could not be told of.
+func untold(err error, done, next string) error {
+	return &problem.Error{
+		Class: problem.Unreadable, Err: errors.Join(errChanged, err), Next: next,
+		What: done + "; only the report of it could not be printed: " + problem.Reason(err),
+	}
+}
+
+// interruption is the error of a command that a signal stopped, with what it
+// had changed. One that had done everything before the signal came ends as
+// always.
+func interruption(err error) error {
+	if !errors.Is(err, errChanged) {
+		return errInterrupted
+	}
+	if _, done := errors.AsType[shown](err); done {
+		return err
+	}
+	return errors.Join(errInterrupted, err)
 }

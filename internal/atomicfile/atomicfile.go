@@ -4,10 +4,13 @@ package atomicfile
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // File is a file that is being written. Nothing stands under its name before Commit.
@@ -100,4 +103,184 @@ func Replace(path string, data []byte, mode fs.FileMode) error {
 	}
 	_, _ = f.Write(data) // what fails, Commit says
 	return f.Commit()
+}
+
+// Publish gives a finished file its name, durably, and never over another file:
+// then the error is fs.ErrExist. After an error the name is not given. Both names are in one folder, or at least in one
+// file system.
+func Publish(temporary, to string) error {
+	err := os.Link(temporary, to)
+	if err == nil {
+		err = os.Remove(temporary)
+	} else if !errors.Is(err, fs.ErrExist) { // a file system without hard links
+		err = reserve(temporary, to)
+	}
+	if err != nil {
+		return err
+	}
+	if err := SyncFolder(filepath.Dir(to)); err != nil {
+		return errors.Join(err, os.Remove(to))
+	}
+	return nil
+}
+
+// reserve takes the name with an empty file, which it may then replace.
+func reserve(temporary, to string) error {
+	place, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	if err = errors.Join(place.Close(), os.Rename(temporary, to)); err != nil {
+		return errors.Join(err, os.Remove(to))
+	}
+	return nil
+}
+
+// mostLinks are as many links as Linux follows in one path (path_resolution(7)).
+const mostLinks = 40
+
+// Destination is the file that a path leads to through symbolic links, also where
+// nothing stands there yet. Its folder has to be there.
+func Destination(path string) (string, error) {
+	for range mostLinks {
+		folder, name := filepath.Split(path) // which, unlike Dir, takes no ".." away
+		if folder == "" {
+			folder = "."
+		}
+		folder, err := filepath.EvalSymlinks(folder)
+		if err != nil {
+			return "", err
+		}
+		path = filepath.Join(folder, name)
+		to, err := os.Readlink(path)
+		if err != nil { // it is no link
+			return path, nil
+		}
+		if !filepath.IsAbs(to) {
+			to = folder + string(filepath.Separator) + to
+		}
+		path = to
+	}
+	return "", &fs.PathError{Op: "open", Path: path, Err: errors.New("too many symbolic links")}
+}
+
+// Same reports whether two paths lead to one file, or would.
+func Same(a, b string) bool {
+	first, err1 := os.Stat(a)
+	second, err2 := os.Stat(b)
+	if err1 == nil && err2 == nil {
+		return os.SameFile(first, second)
+	}
+	a, err1 = Destination(a)
+	b, err2 = Destination(b)
+	if err1 != nil || err2 != nil || filepath.Base(a) != filepath.Base(b) {
+		return false
+	}
+	first, err1 = os.Stat(filepath.Dir(a))
+	second, err2 = os.Stat(filepath.Dir(b))
+	return err1 == nil && err2 == nil && os.SameFile(first, second)
+}
+
+// What is being written has a name that begins like this, and whoever writes it holds a
+// lock on it (flock(2)). So what a killed process left can be told from what another one
+// is writing now: nobody holds the lock.
+const temporary = ".sessctl-tmp-"
+
+// Temporary begins a file in a folder, of this mode less what the umask takes. release
+// gives up the lock, after which the file may be deleted by the next process that makes
+// one there; with its last name it is safe. What killed processes left there is deleted.
+func Temporary(folder string, mode fs.FileMode) (file *os.File, release func(), err error) {
+	sweep(folder)
+	err = locked(folder, func(path string) (err error) {
+		file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		return err
+	}, func() { _ = file.Close() }, &release)
+	return file, release, err
+}
+
+// TemporaryFolder makes a folder in a folder, for this user only, as Temporary does.
+func TemporaryFolder(folder string) (path string, release func(), err error) {
+	sweep(folder)
+	err = locked(folder, func(name string) error {
+		path = name
+		return os.Mkdir(path, 0o700)
+	}, func() {}, &release)
+	return path, release, err
+}
+
+// locked makes something under a new name and locks it. Between the two another process
+// can have taken it for left behind: then it is made again.
+func locked(folder string, make func(path string) error, drop func(), release *func()) error {
+	for {
+		path := filepath.Join(folder, temporary+rand.Text())
+		if err := make(path); err != nil {
+			return err
+		}
+		held, err := claim(path)
+		switch {
+		case err == nil:
+			*release = held
+			return nil
+		case !errors.Is(err, errTaken) && !errors.Is(err, fs.ErrNotExist): // there are no locks here, so nobody deletes it
+			*release = func() {}
+			return nil
+		}
+		drop()
+	}
+}
+
+// errTaken is the error of a claim on what another process is writing.
+var errTaken = errors.New("another process holds the lock")
+
+// sweep deletes what killed processes left in a folder. What it cannot open, or lock, it
+// leaves: other users' files, and those of processes that run.
+func sweep(folder string) {
+	if !canLock {
+		return
+	}
+	for _, name := range named(folder, temporary) {
+		path := filepath.Join(folder, name)
+		if release, err := claim(path); err == nil {
+			_ = os.RemoveAll(path)
+			release()
+		}
+	}
+}
+
+// Leftovers are the names in a folder that look like files which a killed sessctl left,
+// and of which nobody can tell whether one is still at work: those of older versions, and
+// of systems without locks.
+func Leftovers(folder string) []string {
+	var left []string
+	for _, name := range named(folder, ".sessctl-") {
+		if strings.HasPrefix(name, temporary) {
+			release, err := claim(filepath.Join(folder, name))
+			if errors.Is(err, errTaken) {
+				continue
+			}
+			if err == nil {
+				release()
+			}
+		}
+		left = append(left, name)
+	}
+	slices.Sort(left)
+	return left
+}
+
+// named are the names in a folder with a prefix.
+func named(folder, prefix string) []string {
+	f, err := os.Open(folder)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = f.Close() }()
+	names, _ := f.Readdirnames(-1)
+	var found []string
+	for _, name := range names {
+		if strings.HasPrefix(name, prefix) {
+			found = append(found, name)
+		}
+	}
+	return found
 }

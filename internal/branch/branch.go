@@ -3,6 +3,15 @@
 // that write such labels. It is pure.
 package branch
 
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
 // Model is a rule of visibility.
 type Model interface {
 	// Visible reports whether the viewer is shown the event, and why or why not.
@@ -63,3 +72,215 @@ var names = [...]string{
 }
 
 func (r Reason) String() string { return names[r] }
+
+// Label is a branch label that has been read: one of Path, Tokens and Forks. The
+// zero value is the root.
+type Label struct {
+	Path   string          // "orch.researcher"
+	Tokens Set             // {"tokens":[1,3]}; nil where the label is something else
+	Forks  map[string]Fork // {"active_forks":{"1":[[0],3]}} by the fork's id; nil where the label is something else
+}
+
+// Fork is the part of a fork that a branch is of.
+type Fork struct {
+	Indices Set
+	Total   int // how many branches the fork has
+}
+
+// Parse reads a label. What is not exactly one of the two JSON forms (those of the
+// two revisions of adk-python pull request 3889) is a path, whatever characters
+// it has.
+func Parse(label string) Label {
+	if !strings.HasPrefix(label, "{") {
+		return Label{Path: label}
+	}
+	var object map[string]any
+	if json.Unmarshal([]byte(label), &object) == nil && len(object) == 1 {
+		if tokens, ok := integers(object["tokens"]); ok {
+			return Label{Tokens: tokens}
+		}
+		if forks, ok := forksOf(object["active_forks"]); ok {
+			return Label{Forks: forks}
+		}
+	}
+	return Label{Path: label}
+}
+
+// Root reports whether the label says that there is no branch, in any form.
+func (l Label) Root() bool { return l.Path == "" && len(l.Tokens) == 0 && len(l.Forks) == 0 }
+
+// String is the label as stores hold it: compact, with all lists in order.
+func (l Label) String() string {
+	switch {
+	case l.Tokens != nil:
+		return string(append(l.Tokens.appendTo([]byte(`{"tokens":`)), '}'))
+	case l.Forks != nil:
+		text := []byte(`{"active_forks":{`)
+		for i, id := range slices.Sorted(maps.Keys(l.Forks)) {
+			if i > 0 {
+				text = append(text, ',')
+			}
+			text = l.Forks[id].appendTo(text, id)
+		}
+		return string(append(text, "}}"...))
+	}
+	return l.Path
+}
+
+func (f Fork) appendTo(text []byte, id string) []byte {
+	key, _ := json.Marshal(id) // of a string, it cannot fail
+	text = append(append(text, key...), ":["...)
+	text = append(f.Indices.appendTo(text), ',')
+	return append(strconv.AppendInt(text, int64(f.Total), 10), ']')
+}
+
+func forksOf(value any) (map[string]Fork, bool) {
+	object, ok := value.(map[string]any)
+	if !ok {
+		return nil, false
+	}
+	forks := make(map[string]Fork, len(object))
+	for id, value := range object {
+		pair, _ := value.([]any)
+		if len(pair) != 2 {
+			return nil, false
+		}
+		indices, isList := integers(pair[0])
+		total, isWhole := whole(pair[1])
+		if !isList || !isWhole {
+			return nil, false
+		}
+		forks[id] = Fork{indices, total}
+	}
+	return forks, true
+}
+
+func integers(value any) (Set, bool) {
+	list, ok := value.([]any)
+	if !ok {
+		return nil, false
+	}
+	set := make(Set, len(list))
+	for i, element := range list {
+		if set[i], ok = whole(element); !ok {
+			return nil, false
+		}
+	}
+	slices.Sort(set)
+	return slices.Compact(set), true
+}
+
+// whole takes the integers that a float64 tells from their neighbours.
+func whole(value any) (int, bool) {
+	const most = 1 << 53
+	n, ok := value.(float64)
+	if !ok || n <= -most || n >= most || n != float64(int(n)) {
+		return 0, false
+	}
+	return int(n), true
+}
+
+// natural compares names as people number them: "a2" before "a10".
+func natural(a, b string) int {
+	whole := strings.Compare(a, b)
+	for a != "" && b != "" {
+		var x, y string
+		x, a = chunk(a)
+		y, b = chunk(b)
+		order := strings.Compare(x, y)
+		if isDigit(x[0]) && isDigit(y[0]) {
+			order = compareDigits(x, y)
+		}
+		if order != 0 {
+			return order
+		}
+	}
+	return cmp.Or(len(a)-len(b), whole)
+}
+
+// chunk cuts off the digits that a name begins with, or all before the first.
+func chunk(name string) (first, rest string) {
+	n := 1
+	for n < len(name) && isDigit(name[n]) == isDigit(name[0]) {
+		n++
+	}
+	return name[:n], name[n:]
+}
+
+// compareDigits compares numbers of any length.
+func compareDigits(a, b string) int {
+	a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
+	return cmp.Or(len(a)-len(b), strings.Compare(a, b))
+}
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// ByLabel reports whether a model decides by the labels of events, and not by the
+// sessions that hold them.
+func ByLabel(model string) bool {
+	switch Find(model).(type) {
+	case nil, Session:
+		return false
+	}
+	return true
+}
+
+// ReaderOf is the model of a store's own reader, by the facts of the store: a store
+// that names no model shows an agent all of its session. A reader of paths is the given
+// one. It is not for several goroutines at once.
+func ReaderOf(model string, paths Path) Model {
+	switch m := Find(model).(type) {
+	case nil:
+		return Session{}
+	case Path:
+		return paths
+	case Tokens:
+		m.read = map[string]Label{}
+		return m
+	default:
+		return m
+	}
+}
+
+// Set is a set of tokens or of indices: in ascending order, none twice.
+type Set []int
+
+// Contains reports whether all of other is in the set.
+func (s Set) Contains(other Set) bool {
+	for _, n := range other {
+		for len(s) > 0 && s[0] < n {
+			s = s[1:]
+		}
+		if len(s) == 0 || s[0] != n {
+			return false
+		}
+	}
+	return true
+}
+
+// Meets reports whether the sets have something in common.
+func (s Set) Meets(other Set) bool { return slices.ContainsFunc(other, s.has) }
+
+func (s Set) has(n int) bool {
+	_, found := slices.BinarySearch(s, n)
+	return found
+}
+
+func (s Set) appendTo(text []byte) []byte {
+	text = append(text, '[')
+	for i, n := range s {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = strconv.AppendInt(text, int64(n), 10)
+	}
+	return append(text, ']')
+}
+
+// Join is what an agent has after its parallel children ended: the union. It is
+// never nil.
+func Join(sets ...Set) Set {
+	union := slices.Concat(sets...)
+	slices.Sort(union)
+	return append(Set{}, slices.Compact(union)...)
+}

@@ -1,5 +1,11 @@
 package branch
 
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
 // Named is a model and the name that flags, stores and machine formats call it by.
 type Named struct {
 	Name  string
@@ -53,4 +59,371 @@ func (Session) Visible(viewer Viewer, event Event) (bool, Reason) {
 		}
 		return false, OtherSession
 	})
+}
+
+// Path is the rule of labels that are paths ("orch.researcher"): an agent sees the
+// events of its own branch, of those above it by whole segments, and those without
+// a branch; an agent without a branch sees all. So read adk-python since late 2025,
+// adk-go since 0.4.0, adk-java since 1.8.1 and Spring AI Session.
+type Path struct {
+	// HidesToolRuns: what a tool's own run said is seen by that run only, as in
+	// the newest adk-python. adk-go has no such filter.
+	HidesToolRuns bool
+	// OpenScopes: what has no isolation scope is seen in every scope, as in adk-js.
+	OpenScopes bool
+}
+
+// Visible reports Child, Sibling and Unrelated for what is hidden.
+func (p Path) Visible(viewer Viewer, event Event) (bool, Reason) {
+	if p.OpenScopes && event.Scope == "" {
+		event.Scope = viewer.Scope
+	}
+	return judge(viewer, event, p.sees)
+}
+
+func (p Path) sees(v Viewer, e Event) (bool, Reason) {
+	viewer, event := path(v.Label), path(e.Label)
+	switch {
+	case event == "":
+		return true, Root
+	case viewer == "" && p.HidesToolRuns && isToolRun(event):
+		return false, Child
+	case viewer == "":
+		return true, Unbranched
+	}
+	reason := relation(viewer, event)
+	return reason == Own || reason == Ancestor, reason
+}
+
+// RawPrefix is the rule of older readers, adk-python to 1.4 and somewhat later,
+// adk-go 0.1 and adk-java to 1.8.0: as Path, but any text that the viewer's label
+// begins with is a branch above it, so that agent_10 sees what agent_1 said
+// (adk-python issue 2948, adk-java issue 1414).
+type RawPrefix struct{}
+
+// Visible gives the reasons of Path: an event that is visible as Sibling or
+// Unrelated is one that only these readers show.
+func (r RawPrefix) Visible(viewer Viewer, event Event) (bool, Reason) {
+	return judge(viewer, event, r.sees)
+}
+
+func (RawPrefix) sees(viewer Viewer, event Event) (bool, Reason) {
+	visible, reason := Path{}.sees(viewer, event)
+	return visible || strings.HasPrefix(viewer.Label, event.Label), reason
+}
+
+// relation says where a branch is, seen from another; neither is the root.
+func relation(viewer, event string) Reason {
+	switch {
+	case event == viewer:
+		return Own
+	case isBelow(viewer, event):
+		return Ancestor
+	case isBelow(event, viewer):
+		return Child
+	case firstSegment(viewer) == firstSegment(event):
+		return Sibling
+	}
+	return Unrelated
+}
+
+func isBelow(path, above string) bool {
+	rest, ok := strings.CutPrefix(path, above)
+	return ok && strings.HasPrefix(rest, ".")
+}
+
+func firstSegment(path string) string {
+	first, _, _ := strings.Cut(path, ".")
+	return first
+}
+
+// path is the label as a path: "" for the root in any form.
+func path(label string) string {
+	if Parse(label).Root() {
+		return ""
+	}
+	return label
+}
+
+// isToolRun reports whether a segment of the path is "tool@call id". A number
+// behind the "@" is no call's id: workflows count their nodes' runs so.
+func isToolRun(path string) bool {
+	for segment := range strings.SplitSeq(path, ".") {
+		tool, id, _ := strings.Cut(segment, "@")
+		if tool != "" && strings.Trim(id, "0123456789") != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// CommonPrefix is the longest path that all labels begin with, by whole segments.
+// Nodes that join parallel branches run on it, and so does a summary of events
+// of several branches.
+func CommonPrefix(labels ...string) string {
+	if len(labels) == 0 {
+		return ""
+	}
+	common := strings.Split(labels[0], ".")
+	for _, label := range labels[1:] {
+		n := 0
+		for segment := range strings.SplitSeq(label, ".") {
+			if n == len(common) || segment != common[n] {
+				break
+			}
+			n++
+		}
+		common = common[:n]
+	}
+	return strings.Join(common, ".")
+}
+
+// SubBranch is the path one segment below its parent.
+func SubBranch(parent, segment string) string {
+	if parent == "" || segment == "" {
+		return parent + segment
+	}
+	return parent + "." + segment
+}
+
+// Forks is the rule of the later, structural revision of adk-python pull request
+// 3889: a branch holds the indices it is of in every fork that is not joined yet,
+// and an event is hidden only if some fork is in both with no index in common. A
+// fork that the viewer does not have is history to it. Nothing is known of
+// invocations in this revision, so they make no difference.
+type Forks struct{}
+
+// Visible reports ForkDisjoint for what is hidden. Root stands for every event
+// without forks, Unbranched for every viewer without; Child and Unrelated are
+// visible: of forks that the viewer does not have.
+func (f Forks) Visible(viewer Viewer, event Event) (bool, Reason) {
+	return judge(viewer, event, f.sees)
+}
+
+func (Forks) sees(viewer Viewer, event Event) (bool, Reason) {
+	v, e := Parse(viewer.Label), Parse(event.Label)
+	switch {
+	case event.Label == viewer.Label && !e.Root():
+		return true, Own
+	case len(e.Forks) == 0:
+		return true, Root
+	case len(v.Forks) == 0:
+		return true, Unbranched
+	case maps.EqualFunc(v.Forks, e.Forks, sameIndices):
+		return true, Own
+	}
+	shared := 0
+	for id, its := range e.Forks {
+		if mine, both := v.Forks[id]; both {
+			if !mine.Indices.Meets(its.Indices) {
+				return false, ForkDisjoint
+			}
+			shared++
+		}
+	}
+	switch shared {
+	case len(e.Forks):
+		return true, Ancestor
+	case len(v.Forks):
+		return true, Child
+	}
+	return true, Unrelated
+}
+
+func sameIndices(a, b Fork) bool { return slices.Equal(a.Indices, b.Indices) }
+
+// Tokens is the rule of the token-set revision of adk-python pull request 3889
+// (open): an agent sees an event of its invocation if it has all of its tokens.
+// The root is the empty set, for a viewer too: it sees no child that it has not
+// joined.
+//
+// An event whose label is no token set is visible to all, as in that revision. A
+// viewer always has a set there; one whose label is a path or forks cannot be
+// compared with anything, so nothing is hidden from it either.
+type Tokens struct {
+	// read are the labels that were read before, nil to read each anew. Sets grow
+	// with every group of a run, and the same few are asked about again and again.
+	read map[string]Label
+}
+
+// Visible reports TokenMissing for what is hidden. Root stands for every event
+// without tokens, Unbranched for every viewer whose label is no set.
+func (t Tokens) Visible(viewer Viewer, event Event) (bool, Reason) {
+	return judge(viewer, event, t.sees)
+}
+
+func (t Tokens) sees(viewer Viewer, event Event) (bool, Reason) {
+	if viewer.Invocation != event.Invocation && viewer.Invocation != "" && event.Invocation != "" {
+		return true, OtherInvocation
+	}
+	v, e := t.parse(viewer.Label), t.parse(event.Label)
+	switch {
+	case event.Label == viewer.Label && !e.Root():
+		return true, Own
+	case len(e.Tokens) == 0:
+		return true, Root
+	case v.Tokens == nil && !v.Root():
+		return true, Unbranched
+	case slices.Equal(e.Tokens, v.Tokens):
+		return true, Own
+	case v.Tokens.Contains(e.Tokens):
+		return true, TokenSubset
+	}
+	return false, TokenMissing
+}
+
+func (t Tokens) parse(label string) Label {
+	known, ok := t.read[label]
+	if !ok {
+		known = Parse(label)
+		if t.read != nil {
+			t.read[label] = known
+		}
+	}
+	return known
+}
+
+// Factory gives out the tokens of one invocation, from 1.
+type Factory struct{ last int }
+
+// Reset begins a new invocation.
+func (f *Factory) Reset() { f.last = 0 }
+
+// Fork gives each of n parallel children the parent's tokens and a fresh one, in
+// the order of the children.
+func (f *Factory) Fork(parent Set, n int) []Set {
+	children := make([]Set, n)
+	for i := range children {
+		f.last++
+		children[i] = Join(parent, Set{f.last})
+	}
+	return children
+}
+
+// Recomputed are the token labels of a session that stores paths.
+type Recomputed struct {
+	Labels     []string // of each event, by its index
+	Unreadable int      // how many events kept their path, because it is no list of pairs
+}
+
+// Recompute gives the events of one session, in stored order, the token sets that
+// Tokens would have had them stored with. An agent's set is that of its own event:
+// it changes with every group of parallel agents that it has waited for.
+//
+// It reads paths as adk-python since 1.2 and adk-go write them: a parallel agent
+// adds its own name and the child's, nothing else adds anything. Per invocation
+// and level, events below one parallel agent are one group, up to the next event
+// of the level itself or of another parallel agent there. So two runs of a parallel
+// agent with nothing between them are taken for one.
+//
+// The order in which children were forked is lost, as events are stored when agents
+// finish, and an agent that stored nothing took a token, too. Here the children of
+// a group get their tokens by name, a2 before a10, and the groups within it follow,
+// child by child. So the numbers are exact up to renaming only; who sees whom is
+// exact wherever the groups were told apart.
+//
+// A path with an odd number of segments, an empty one or one with an "@" (a node
+// of a workflow, a tool's run) stays as it is, and Tokens shows it to all. Writers
+// that add every agent's name (adk-java, adk-python to 1.1, Spring AI Session) make
+// such paths, and others that are pairs by chance: there a sequence is taken for a
+// parallel agent, and what comes out is a guess. Labels in another form stay as
+// they are.
+//
+// A set grows by every group that came before it in its invocation, and the labels
+// with it.
+func Recompute(events []Event) Recomputed {
+	w := walk{labels: make([]string, len(events))}
+	unreadable := 0
+	runs := make(map[string][]row)
+	for i, e := range events {
+		segments, ok := pairs(e.Label)
+		switch {
+		case ok:
+			runs[e.Invocation] = append(runs[e.Invocation], row{i, segments})
+			continue
+		case Parse(e.Label).Path != "":
+			unreadable++
+		}
+		w.labels[i] = e.Label
+	}
+	for _, rows := range runs {
+		w.factory.Reset()
+		w.level(rows, 0, nil)
+	}
+	return Recomputed{w.labels, unreadable}
+}
+
+type walk struct {
+	factory Factory
+	labels  []string
+}
+
+type row struct {
+	event    int
+	segments []string
+}
+
+// level labels the rows on and below a path of depth pairs, where an agent begins
+// with a set, and gives back with which it ends.
+func (w *walk) level(rows []row, depth int, set Set) Set {
+	for len(rows) > 0 {
+		n := 0
+		for n < len(rows) && len(rows[n].segments) == 2*depth {
+			n++
+		}
+		if n > 0 {
+			label := Label{Tokens: Join(set)}.String()
+			for _, r := range rows[:n] {
+				w.labels[r.event] = label
+			}
+		}
+		rows = rows[n:]
+		n = groupLength(rows, depth)
+		set = w.group(rows[:n], depth, set)
+		rows = rows[n:]
+	}
+	return set
+}
+
+// groupLength counts the rows of the parallel agent that the first one is of.
+func groupLength(rows []row, depth int) int {
+	end := slices.IndexFunc(rows, func(r row) bool {
+		return len(r.segments) == 2*depth || r.segments[2*depth] != rows[0].segments[2*depth]
+	})
+	if end < 0 {
+		return len(rows)
+	}
+	return end
+}
+
+// group forks for a parallel agent's children, labels their rows, and joins.
+func (w *walk) group(rows []row, depth int, parent Set) Set {
+	children := make(map[string][]row)
+	for _, r := range rows {
+		name := r.segments[2*depth+1]
+		children[name] = append(children[name], r)
+	}
+	names := slices.SortedFunc(maps.Keys(children), natural)
+	sets := w.factory.Fork(parent, len(names))
+	for i, name := range names {
+		sets[i] = w.level(children[name], depth+1, sets[i])
+	}
+	return Join(append(sets, parent)...)
+}
+
+// pairs gives the segments of a path that is a list of pairs: parallel agent, child.
+func pairs(label string) ([]string, bool) {
+	if label == "" {
+		return nil, true
+	}
+	segments := strings.Split(Parse(label).Path, ".")
+	if len(segments)%2 != 0 {
+		return nil, false
+	}
+	for _, s := range segments {
+		if s == "" || strings.Contains(s, "@") {
+			return nil, false
+		}
+	}
+	return segments, true
 }

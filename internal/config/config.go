@@ -5,11 +5,23 @@
 package config
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
 	"iter"
+	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/sessctl/sessctl/internal/atomicfile"
+	"github.com/sessctl/sessctl/internal/problem"
 )
 
 // Config is every setting with its effective value. The tags are the names of
@@ -150,4 +162,108 @@ func (c *Config) Settings() []Setting {
 		}
 	}
 	return list
+}
+
+// choice is a flag that takes one of a few words.
+type choice struct {
+	values   []string
+	standard string // the default, which may be "" for none
+	value    string
+}
+
+// AddChoice declares a flag that takes one of a few words, or none when the
+// default is "". The usage goes on with the words.
+func AddChoice(flags *pflag.FlagSet, name, standard string, values []string, usage string) {
+	flags.Var(&choice{values: values, standard: standard, value: standard}, name, usage+": "+orList(values))
+}
+
+func (c *choice) String() string { return c.value }
+
+// Type is what the help shows behind the flag.
+func (c *choice) Type() string { return "WORD" }
+
+// Set implements pflag.Value.
+func (c *choice) Set(word string) error {
+	if !c.has(word) {
+		return c.wrong()
+	}
+	c.value = word
+	return nil
+}
+
+// has reports whether the word is the default or one of the values.
+func (c *choice) has(word string) bool { return word == c.standard || slices.Contains(c.values, word) }
+
+// wrong says what may be chosen.
+func (c *choice) wrong() error { return fmt.Errorf("use %s", orList(c.values)) }
+
+// orList is "a, b or c".
+func orList(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// largest is more than any configuration file has, in bytes.
+const largest = 1 << 20
+
+// localFile is looked for in the current folder.
+const localFile = ".sessctl.yaml"
+
+// Files are the places where a configuration file is looked for when none is
+// named. The first one that exists is read.
+func Files(getenv func(string) string) []string {
+	files := []string{localFile}
+	folder := getenv("XDG_CONFIG_HOME")
+	if home := Home(getenv); folder == "" && home != "" {
+		folder = filepath.Join(home, ".config")
+	}
+	if folder != "" {
+		files = append(files, filepath.Join(folder, "sessctl", "config.yaml"))
+	}
+	return files
+}
+
+// find reads the file that is named by the flag or by SESSCTL_CONFIG, which
+// must exist, or the first of the usual ones. The path is "" if there is none.
+func find(getenv func(string) string, flag string) (path string, data []byte, err error) {
+	named := flag
+	if named == "" {
+		named = getenv(EnvName("config"))
+	}
+	if named != "" {
+		data, err = atomicfile.ReadRegular(named, largest)
+		return named, data, notReadable(named, err)
+	}
+	for _, path := range Files(getenv) {
+		data, err := atomicfile.ReadRegular(path, largest)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			continue
+		}
+		return path, data, notReadable(path, err)
+	}
+	return "", nil, nil
+}
+
+// mend is what to do about a configuration file that cannot be read.
+const mend = "Correct it, or name another file with --config."
+
+func notReadable(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return problem.New(problem.Usage, mend, "the configuration file %s cannot be read: %s", path, problem.Reason(err))
+}
+
+// Home is the folder of the user, "" where the environment names none. It is the one
+// that Go's os.UserHomeDir gives, and so a runtime that is written in Go: on Windows
+// USERPROFILE comes first, because shells that were ported set a HOME of their own.
+func Home(getenv func(string) string) string { return homeOn(runtime.GOOS, getenv) }
+
+func homeOn(system string, getenv func(string) string) string {
+	if system == "windows" {
+		return cmp.Or(getenv("USERPROFILE"), getenv("HOME"))
+	}
+	return getenv("HOME")
 }

@@ -2,6 +2,8 @@ package diff
 
 import (
 	"cmp"
+	"context"
+	"slices"
 	"strconv"
 
 	"github.com/sessctl/sessctl/internal/replay"
@@ -223,4 +225,117 @@ func turned(a, b []session.Digest) bool {
 		}
 	}
 	return false
+}
+
+// increasing finds a longest increasing subsequence of a permutation of the numbers from 0
+// on, as indexes. Of several it is the one with the least sums of index and number, then
+// the one that order prefers, so that the inverse permutation has the same one.
+func increasing(numbers []int, order func(i, j int) int) []int {
+	before, after := levels(numbers), make([]int, len(numbers))
+	turned := make([]int, 0, len(numbers))
+	for _, n := range slices.Backward(numbers) {
+		turned = append(turned, -n)
+	}
+	for i, level := range levels(turned) {
+		after[len(numbers)-1-i] = level
+	}
+	longest := 0
+	for i := range numbers {
+		longest = max(longest, before[i]+after[i]+1)
+	}
+	candidates := make([][]int, longest) // by their place in a longest one
+	for i := range numbers {
+		if before[i]+after[i]+1 == longest {
+			candidates[before[i]] = append(candidates[before[i]], i)
+		}
+	}
+	found := make([]int, 0, longest)
+	for _, list := range candidates {
+		best := -1
+		for _, i := range list {
+			if last := len(found) - 1; last >= 0 && (i < found[last] || numbers[i] < numbers[found[last]]) {
+				continue
+			}
+			if best < 0 || cmp.Or(cmp.Compare(i+numbers[i], best+numbers[best]), order(i, best)) < 0 {
+				best = i
+			}
+		}
+		found = append(found, best)
+	}
+	return found
+}
+
+// levels is for each number how many can stand before it in an increasing subsequence.
+func levels(numbers []int) []int {
+	var ends []int // of those of each length, the least last number
+	list := make([]int, len(numbers))
+	for i, n := range numbers {
+		level, _ := slices.BinarySearch(ends, n)
+		if level == len(ends) {
+			ends = append(ends, n)
+		} else {
+			ends[level] = n
+		}
+		list[i] = level
+	}
+	return list
+}
+
+// record is a stored record with what it says: a key alone may have been given out again.
+type record struct {
+	row  string
+	said session.Digest
+}
+
+// joinRenamed makes one group of a session that only the first store has and one that only
+// the second has, where these share most of their records: it got another id. Of such
+// sessions the keys are held.
+func (c *Comparison) joinRenamed(ctx context.Context) error {
+	if !c.form.Keyed || !c.a.alone(c.b) || !c.b.alone(c.a) {
+		return nil
+	}
+	home := map[record]string{}
+	err := c.a.eachAlone(ctx, c.b, func(s *session.Session) {
+		for i := range s.Items {
+			home[record{s.ItemRef(i).Row(), s.Items[i].Meaning}] = s.ID
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return c.b.eachAlone(ctx, c.a, func(s *session.Session) {
+		shared := map[string]int{}
+		for i := range s.Items {
+			id, there := home[record{s.ItemRef(i).Row(), s.Items[i].Meaning}]
+			if shared[id]++; there && 2*shared[id] > len(s.Items) {
+				c.groups.join([]string{id, s.ID})
+				return
+			}
+		}
+	})
+}
+
+// alone reports whether a store has a session that the other lacks.
+func (s *survey) alone(other *survey) bool {
+	for id := range s.states {
+		if _, there := other.states[id]; !there {
+			return true
+		}
+	}
+	return false
+}
+
+// eachAlone hands every session that the other store lacks to fn.
+func (s *survey) eachAlone(ctx context.Context, other *survey, fn func(*session.Session)) error {
+	for tree, err := range s.Trees(ctx) {
+		if err != nil {
+			return err
+		}
+		for _, one := range tree.Sessions {
+			if _, there := other.states[one.ID]; !there {
+				fn(one)
+			}
+		}
+	}
+	return nil
 }

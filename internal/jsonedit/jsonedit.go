@@ -7,9 +7,14 @@
 package jsonedit
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"strconv"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -114,4 +119,219 @@ func (c *container) add(doc []byte, name string, value []byte) []byte {
 // splice is a copy of doc with other bytes in a place.
 func splice(doc []byte, from, to int, with []byte) []byte {
 	return slices.Concat(doc[:from], with, doc[to:])
+}
+
+// tolerant takes what RFC 8259 leaves open and RFC 7493 forbids.
+var tolerant = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
+// container is an object or a list of a document, or the document around its
+// only value.
+type container struct {
+	kind   jsontext.Kind
+	open   int    // the offset behind the opening bracket
+	parts  []part // as far as they can be read
+	closed bool   // the closing bracket was found
+}
+
+// root is the kind of the document itself. Its part has no name.
+const root = jsontext.KindInvalid
+
+// part is a member of an object, or an element of a list: its name is then its
+// index. All offsets are in the document.
+type part struct {
+	name            string
+	from, value, to int // where the part begins, where its value begins, where both end
+}
+
+// whole is the document as the container of its value.
+func whole(doc []byte) container {
+	c := container{kind: root, closed: true}
+	dec := jsontext.NewDecoder(bytes.NewBuffer(doc), tolerant)
+	if from, to, _, ok := next(dec, 0); ok {
+		c.parts = []part{{from: from, value: from, to: to}}
+	} else if kind := jsontext.Value(doc).Kind(); kind == jsontext.KindBeginObject || kind == jsontext.KindBeginArray {
+		c.parts = []part{{to: len(doc)}} // it breaks off
+	}
+	return c
+}
+
+// inside reads the parts of the value of a part. A value that is neither an
+// object nor a list has none.
+func inside(doc []byte, at part) container {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(doc[at.value:at.to:at.to]), tolerant)
+	c := container{kind: dec.PeekKind()}
+	if c.kind != jsontext.KindBeginObject && c.kind != jsontext.KindBeginArray {
+		return c
+	}
+	if _, err := dec.ReadToken(); err != nil {
+		return c
+	}
+	c.open = at.value + int(dec.InputOffset())
+	for {
+		switch dec.PeekKind() {
+		case jsontext.KindEndObject, jsontext.KindEndArray:
+			_, err := dec.ReadToken()
+			c.closed = err == nil
+			return c
+		}
+		p, ok := c.next(dec, at.value)
+		if !ok {
+			return c
+		}
+		c.parts = append(c.parts, p)
+	}
+}
+
+func (c *container) next(dec *jsontext.Decoder, base int) (p part, ok bool) {
+	var raw jsontext.Value
+	p.name = strconv.Itoa(len(c.parts))
+	p.from, p.to, raw, ok = next(dec, base)
+	p.value = p.from
+	if ok && c.kind == jsontext.KindBeginObject {
+		name, _ := jsontext.AppendUnquote(nil, raw) // the error is about bad UTF-8
+		p.name = string(name)
+		p.value, p.to, _, ok = next(dec, base)
+	}
+	return p, ok
+}
+
+// next is where the next value or name is, counted from base.
+func next(dec *jsontext.Decoder, base int) (from, to int, raw jsontext.Value, ok bool) {
+	raw, err := dec.ReadValue()
+	to = base + int(dec.InputOffset())
+	return to - len(raw), to, raw, err == nil
+}
+
+func (c *container) has(name string) bool {
+	_, ok := c.last(name)
+	return ok
+}
+
+// last is the part of a name that counts.
+func (c *container) last(name string) (p part, ok bool) {
+	for i := len(c.parts) - 1; i >= 0; i-- {
+		if c.parts[i].name == name {
+			return c.parts[i], true
+		}
+	}
+	return p, false
+}
+
+// Index finds many values of one document: what Raw reads for each of them from the
+// start, it reads once. It is not safe for concurrent use.
+type Index struct {
+	doc    []byte
+	inside map[jsontext.Pointer]*container
+}
+
+// NewIndex is the index of a document, which must not change as long as it is used.
+func NewIndex(doc []byte) *Index {
+	return &Index{doc: doc, inside: map[jsontext.Pointer]*container{}}
+}
+
+// Raw is what the function Raw gives for the document.
+func (x *Index) Raw(pointer string) ([]byte, bool) {
+	at, ok := part{}, jsontext.Pointer(pointer).IsValid()
+	if ok {
+		at, ok = x.at(jsontext.Pointer(pointer))
+	}
+	return x.doc[at.value:at.to:at.to], ok
+}
+
+// at is where the value at a pointer is.
+func (x *Index) at(pointer jsontext.Pointer) (part, bool) {
+	if pointer == "" {
+		return x.container("", func() container { return whole(x.doc) }).last("")
+	}
+	holder, name := pointer.Parent(), pointer.LastToken()
+	in := x.container(holder+"/", func() container {
+		at, ok := x.at(holder)
+		if !ok {
+			return container{}
+		}
+		return inside(x.doc, at)
+	})
+	if n, err := strconv.Atoi(name); err == nil && in.kind == jsontext.KindBeginArray && n >= 0 && n < len(in.parts) && in.parts[n].name == name {
+		return in.parts[n], true
+	}
+	return in.last(name)
+}
+
+// container is one that is read at its first use; the key is the pointer of its value
+// with a slash behind it, and "" for the document itself.
+func (x *Index) container(key jsontext.Pointer, read func() container) *container {
+	known := x.inside[key]
+	if known == nil {
+		c := read()
+		known = &c
+		x.inside[key] = known
+	}
+	return known
+}
+
+// Replace gives several values of a document others while it is read once: with has
+// them by the JSON pointers of what they replace, all of which are texts, numbers or
+// literals that are there. Of doubled names all get the value. The error is about a
+// document that is no JSON or breaks off, a pointer that leads nowhere, or a value that
+// is no JSON.
+func Replace(doc []byte, with map[string][]byte) ([]byte, error) {
+	for pointer, value := range with {
+		if !jsontext.Value(value).IsValid(tolerant) {
+			return nil, fmt.Errorf("the new value of %q is no JSON", pointer)
+		}
+	}
+	var out []byte
+	found, copied := map[string]bool{}, 0
+	dec := jsontext.NewDecoder(bytes.NewReader(doc), tolerant)
+	for {
+		value, err := scalar(dec)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the document is no JSON from byte %d on", dec.InputOffset())
+		}
+		if value == nil {
+			continue
+		}
+		pointer := string(dec.StackPointer())
+		if other, ok := with[pointer]; ok {
+			end := int(dec.InputOffset())
+			out = append(append(out, doc[copied:end-len(value)]...), other...)
+			found[pointer], copied = true, end
+		}
+	}
+	for pointer := range with {
+		if !found[pointer] {
+			return nil, nothingAt(pointer)
+		}
+	}
+	return append(out, doc[copied:]...), nil
+}
+
+// scalar reads on by one token, and gives it back where it is a value of its own;
+// brackets and the names of members are none.
+func scalar(dec *jsontext.Decoder) (jsontext.Value, error) {
+	in, length := dec.StackIndex(dec.StackDepth())
+	isName := in == jsontext.KindBeginObject && length%2 == 0
+	switch dec.PeekKind() {
+	case jsontext.KindString, jsontext.KindNumber, jsontext.KindNull, jsontext.KindTrue, jsontext.KindFalse:
+		if !isName {
+			return dec.ReadValue()
+		}
+	}
+	_, err := dec.ReadToken()
+	return nil, err
+}
+
+// Whole reports whether data is one JSON object, list or text from its first byte to its
+// last: then nothing of it was lost, whatever it says. Numbers and words say nothing of
+// that, and a text that is no Unicode was damaged. Names may come twice.
+func Whole(data []byte) bool {
+	value := jsontext.Value(data)
+	switch value.Kind() {
+	case jsontext.KindBeginObject, jsontext.KindBeginArray, jsontext.KindString:
+		return value.IsValid(jsontext.AllowDuplicateNames(true))
+	}
+	return false
 }

@@ -1,7 +1,10 @@
 package recording
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -213,6 +216,256 @@ func adopt(tree *session.Tree) {
 	for _, s := range tree.Sessions[1:] {
 		if parent := byID[s.Parent]; parent != nil && parent != s {
 			parent.Children = append(parent.Children, s)
+		}
+	}
+}
+
+// draft is an answer that is streaming.
+type draft struct {
+	line            int64 // where it began
+	agent           string
+	text, reasoning strings.Builder
+	calls           []draftCall
+	at              map[string]int // where in calls one is, by its id
+}
+
+// draftCall is a call whose arguments are coming in.
+type draftCall struct {
+	id, name string
+	args     *strings.Builder
+}
+
+func (d *draft) empty() bool { return d.line == 0 }
+
+// hear adds a piece.
+func (d *draft) hear(e *Event) {
+	if d.line == 0 {
+		d.line = e.Line
+	}
+	if e.Agent != "" {
+		d.agent = e.Agent
+	}
+	switch e.Kind {
+	case Choice:
+		d.text.WriteString(e.Text)
+	case Reasoning:
+		d.reasoning.WriteString(e.Text)
+	case PartialCall:
+		d.call(&e.Call)
+	}
+}
+
+// call adds a piece of a call. Until v1.33 of docker agent each event holds all
+// arguments so far, from v1.34.0 on what is new (#2163).
+func (d *draft) call(c *session.Call) {
+	n, known := d.at[c.ID]
+	if !known {
+		if d.at == nil {
+			d.at = map[string]int{}
+		}
+		n = len(d.calls)
+		d.at[c.ID] = n
+		d.calls = append(d.calls, draftCall{id: c.ID, args: &strings.Builder{}})
+	}
+	call := &d.calls[n]
+	if c.Name != "" {
+		call.name = c.Name
+	}
+	if len(c.Args) > call.args.Len() && strings.HasPrefix(c.Args, call.args.String()) {
+		call.args.Reset()
+	}
+	call.args.WriteString(c.Args)
+}
+
+// makes reports whether the answer makes a call.
+func (d *draft) makes(id string) bool {
+	_, known := d.at[id]
+	return known
+}
+
+// message is the answer so far.
+func (d *draft) message() session.Item {
+	text := d.text.String()
+	it := session.Item{
+		Role: session.Assistant, Agent: d.agent, Text: session.DigestOf(text),
+		Body: &session.Body{Text: text, Reasoning: d.reasoning.String()},
+	}
+	for _, c := range d.calls {
+		it.Calls = append(it.Calls, session.Call{ID: c.id, Name: c.name, Args: c.args.String()})
+		settle(&it.Calls[len(it.Calls)-1])
+	}
+	if blank(text) && len(it.Calls) == 0 {
+		it.Flags |= session.Blank
+	}
+	return it
+}
+
+// settle tells what the arguments of a call mean.
+func settle(c *session.Call) {
+	c.Delegation, c.Form = session.DelegationFor(c.Name, c.Args), session.FormOf(c.Args)
+}
+
+// started notes a call that runs. A hook may have changed its arguments, which the
+// stored message does not know of: they count only where the pieces are no JSON,
+// or where no piece was recorded.
+func (n *node) started(c *session.Call) {
+	for i := len(n.session.Items) - 1; i >= 0; i-- {
+		it := &n.session.Items[i]
+		if it.Role != session.Assistant {
+			continue
+		}
+		at := slices.IndexFunc(it.Calls, func(known session.Call) bool { return known.ID == c.ID })
+		switch {
+		case at < 0 && !it.Flags.Has(session.Blank):
+			return
+		case at < 0:
+			it.Calls, it.Flags = append(it.Calls, session.Call{ID: c.ID, Name: c.Name, Args: c.Args}), it.Flags&^session.Blank
+			at = len(it.Calls) - 1
+		case it.Calls[at].Form == session.ArgsBroken:
+			it.Calls[at].Args = c.Args
+		}
+		settle(&it.Calls[at])
+		return
+	}
+}
+
+func blank(text string) bool { return strings.TrimSpace(text) == "" }
+
+// node is a session of the recording.
+type node struct {
+	draft
+	session   *session.Session
+	began     int64              // the line where it opened
+	next      int64              // the position of the next item
+	parent    *session.Session   // nil for a run's own
+	caller    callPlace          // the call that started it, in the parent
+	below     []*node            // sub-sessions that have not completed
+	completed []*session.Session // those that have, with all below them
+	whole     map[string]bool    // ids of those that have
+	results   []session.Item     // which no message holds yet
+}
+
+// callPlace is a call of an item of a session; the zero value is none.
+type callPlace struct {
+	item, nth int
+	known     bool
+}
+
+// add appends an item.
+func (n *node) add(e *Event, it session.Item) *session.Item {
+	it.Table, it.Position = Table, n.next
+	n.next++
+	if it.Key == "" {
+		it.Key = lineKey(e.Line)
+	}
+	if it.Time.IsZero() {
+		it.Time = e.Time
+	}
+	n.session.Items = append(n.session.Items, it)
+	return n.last()
+}
+
+// unnamedID is what a session is called that no event names.
+func unnamedID(line int64) string { return Table + ":" + lineKey(line) }
+
+// Unnamed reports whether no event of the recording names the session.
+func Unnamed(s *session.Session) bool { return strings.HasPrefix(s.ID, Table+":") }
+
+func lineKey(line int64) string { return strconv.FormatInt(line, 10) }
+
+func (n *node) last() *session.Item {
+	if len(n.session.Items) == 0 {
+		return nil
+	}
+	return &n.session.Items[len(n.session.Items)-1]
+}
+
+// result is the message that a result will be. Runtimes may have a text for one that is
+// blank.
+func result(e *Event, noOutput string) session.Item {
+	text := e.Text
+	if blank(text) && noOutput != "" {
+		text = noOutput
+	}
+	digest := session.DigestOf(text)
+	return session.Item{
+		Role: session.Tool, Agent: e.Agent, Text: digest, Body: &session.Body{}, Time: e.Time, Key: lineKey(e.Line),
+		Results: []session.Result{{CallID: e.Call.ID, Name: e.Call.Name, Text: text, Digest: digest, IsError: e.IsError}},
+	}
+}
+
+// complete adds the message that is complete now.
+func (n *node) complete(e *Event, step *Step) {
+	switch step.Row {
+	case session.Tool:
+		at := slices.IndexFunc(n.results, func(it session.Item) bool { return it.Results[0].CallID == step.Call })
+		if at < 0 { // it was added already
+			return
+		}
+		it := n.results[at]
+		n.results = slices.Delete(n.results, at, at+1)
+		it.Agent = cmp.Or(e.Agent, it.Agent)
+		n.add(e, it)
+	case session.Assistant:
+		if !n.empty() {
+			n.answered(e)
+		}
+	default: // it was not streamed
+		n.add(e, session.Item{Role: session.Assistant, Agent: e.Agent, Flags: session.Blank, Body: &session.Body{}})
+	}
+}
+
+// answered adds the answer that was streamed.
+func (n *node) answered(e *Event) {
+	it := n.message()
+	it.Agent = cmp.Or(e.Agent, it.Agent)
+	n.add(e, it)
+	n.draft = draft{}
+}
+
+// interrupt adds what no event said to be complete; unfinished says whether it
+// would have been said.
+func (n *node) interrupt(unfinished bool) {
+	n.flush(unfinished)
+	if n.empty() {
+		return
+	}
+	it := n.message()
+	if unfinished {
+		it.Flags |= session.Unfinished
+	}
+	n.add(&Event{Line: n.line}, it)
+	n.draft = draft{}
+}
+
+// flush adds the results that no message holds.
+func (n *node) flush(unfinished bool) {
+	for _, it := range n.results {
+		if unfinished {
+			it.Flags |= session.Unfinished
+		}
+		n.add(&Event{Line: n.line}, it)
+	}
+	n.results = nil
+}
+
+// latestCall is the latest call of an id.
+func latestCall(s *session.Session, id string) callPlace {
+	for i, it := range slices.Backward(s.Items) {
+		for nth := range it.Calls {
+			if id != "" && it.Calls[nth].ID == id {
+				return callPlace{i, nth, true}
+			}
+		}
+	}
+	return callPlace{}
+}
+
+// starts records which session a call started.
+func (c callPlace) starts(id string, caller *session.Session) {
+	if c.known && c.item < len(caller.Items) && c.nth < len(caller.Items[c.item].Calls) {
+		if d := caller.Items[c.item].Calls[c.nth].Delegation; d != nil {
+			d.Child = id
 		}
 	}
 }

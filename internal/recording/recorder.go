@@ -1,6 +1,10 @@
 package recording
 
-import "github.com/sessctl/sessctl/internal/replay"
+import (
+	"time"
+
+	"github.com/sessctl/sessctl/internal/replay"
+)
 
 // Recorder runs the events of a stream through the model, one at a time. Its
 // memory follows what is open at a time and not what has passed, unless it keeps
@@ -219,4 +223,145 @@ func (r *Recorder) odd(e *Event, kind AnomalyKind, s *openSession) *Anomaly {
 		r.result.Anomalies = append(r.result.Anomalies, a)
 	}
 	return &a
+}
+
+// Row is an event as it is shown, with those that are folded into it. It holds
+// nothing of what was said.
+type Row struct {
+	Step
+
+	Line, Last int64 // of the first event and of the last one
+	Count      int   // events of the kind
+	Kind       EventKind
+	Name       string
+	Time       time.Time
+	From, To   string // Switched
+	Child      string // ChildCompleted: the id of the sub-session
+}
+
+// Fold makes rows of events: one of each event that matters, and one of several
+// in a row that do not differ. Its memory does not grow with their number.
+type Fold struct {
+	all  bool
+	emit func(*Row) error
+	row  Row // has a Count while it waits for more of its kind
+	next Row // that of the event that was taken last
+}
+
+// NewFold makes a Fold that hands on its rows, which are good until emit returns.
+// With all, every event is a row of its own.
+func NewFold(all bool, emit func(*Row) error) *Fold { return &Fold{all: all, emit: emit} }
+
+// shown are the kinds of events that are rows by themselves. The pieces of calls
+// and their results are told with the message that they become part of.
+var shown = [...]bool{
+	UserMessage: true, Choice: true, Reasoning: true, MessageAdded: true, ChildCompleted: true, TokenUsage: true,
+	TitleSet: true, Summarized: true, Switched: true, Restarted: true, Failed: true,
+}
+
+// matters reports whether the event is a row by itself, because of what it is or
+// of what the model says about it.
+func matters(e *Event, s *Step) bool {
+	return shown[e.Kind] || s.Before != s.Depth || s.Anomaly != nil || s.Disagree()
+}
+
+// Take adds an event with its verdict. It keeps neither.
+func (f *Fold) Take(e *Event, s *Step) error {
+	if !f.all && !matters(e, s) {
+		return nil
+	}
+	f.next = Row{
+		Step: *s, Line: e.Line, Last: e.Line, Count: 1,
+		Kind: e.Kind, Name: e.Name, Time: e.Time, From: e.From, To: e.To,
+	}
+	if e.Child != nil {
+		f.next.Child = e.Child.Root().ID
+	}
+	if f.all {
+		return f.emit(&f.next)
+	}
+	if f.row.same(&f.next) {
+		f.row.Last = f.next.Line
+		f.row.Count++
+		return nil
+	}
+	err := f.End()
+	f.row = f.next
+	return err
+}
+
+// End hands on the row that waits for more of its kind.
+func (f *Fold) End() error {
+	if f.row.Count == 0 {
+		return nil
+	}
+	row := f.row
+	f.row = Row{}
+	return f.emit(&row)
+}
+
+// same reports whether two rows say the same of equal events. What moves the
+// depth, is odd or makes calls is like nothing else.
+func (r *Row) same(next *Row) bool {
+	if r.Count == 0 || r.Kind != next.Kind || r.Name != next.Name || r.Child != next.Child {
+		return false
+	}
+	for _, one := range []*Row{r, next} {
+		if one.Before != one.Depth || one.Anomaly != nil || len(one.Calls) > 0 {
+			return false
+		}
+	}
+	return r.Step.Step == next.Step.Step && r.Target == next.Target && r.Agent == next.Agent && r.Call == next.Call &&
+		r.Row == next.Row && r.Other == next.Other && r.OtherReason == next.OtherReason
+}
+
+// judge says what each model does with an event of the owner.
+func (r *Recorder) judge(e *Event, at owner, step *Step) {
+	if kinds[e.Kind] == nothing {
+		step.Action, step.Other = replay.None, replay.None
+		if step.Reason == replay.OwnItem {
+			step.Reason = replay.NothingStored
+		}
+		return
+	}
+	step.Target = at.id
+	step.Action, step.Reason = r.bySession(e, at)
+	step.Other, step.OtherReason = r.byDepth(e)
+	if r.model == ByDepth {
+		step.Action, step.Reason, step.Other, step.OtherReason = step.Other, step.OtherReason, step.Action, step.Reason
+	}
+}
+
+// bySession stores what belongs to the run's own session.
+func (r *Recorder) bySession(e *Event, at owner) (replay.Action, replay.Reason) {
+	own := at.stream == r.run && r.run != nil
+	switch {
+	case e.Kind == ChildCompleted && own:
+		return replay.Persist, replay.OwnRecord
+	case e.Kind == ChildCompleted:
+		return replay.Skip, replay.ChildRecord
+	}
+	reason := [...]struct{ own, child replay.Reason }{
+		byID:     {replay.OwnID, replay.ChildID},
+		byCall:   {replay.OwnCall, replay.ChildCall},
+		byStream: {replay.OwnStream, replay.ChildStream},
+		byDepth:  {replay.AtDepthZero, replay.BelowZero},
+	}[at.how]
+	if own || at.id == "" && at.stream == nil {
+		return replay.Persist, reason.own
+	}
+	return replay.Skip, reason.child
+}
+
+// byDepth stores what comes while no switch is open, and records at any depth.
+func (r *Recorder) byDepth(e *Event) (replay.Action, replay.Reason) {
+	if kinds[e.Kind] == record {
+		return replay.Persist, replay.NotGuarded
+	}
+	for _, s := range r.open {
+		if s.switched {
+			return replay.Skip, replay.BelowZero
+		}
+	}
+	return replay.Persist, replay.AtDepthZero
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
@@ -280,3 +281,166 @@ func (it *entry) scrub() error {
 
 // unicoded is a text with U+FFFD for every byte that is part of no character.
 func unicoded(text string) string { return string([]rune(text)) }
+
+// The lists of an item that a pointer can mean an element of.
+const (
+	inCalls   = "calls"
+	inResults = "results"
+	inBlocks  = "blocks"
+)
+
+// partOf splits a pointer: "/calls/1" means call 1. The list is "" when it has
+// another form.
+func partOf(pointer string) (list string, n int) {
+	list, number, _ := strings.Cut(strings.TrimPrefix(pointer, "/"), "/")
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 0 {
+		return "", 0
+	}
+	return list, n
+}
+
+// rewords reports whether an edit changes what a record of an item says, in place
+// of where it stands or of a column beside it.
+func rewords(e session.Edit) bool {
+	switch e.Op {
+	case session.Wrap, session.Scrub:
+		return true
+	case session.Set:
+		return e.Ref.Table != session.TableSessions &&
+			(e.Ref.Pointer != "" || e.Field == session.FieldText || e.Field == session.FieldBranch)
+	}
+	return false
+}
+
+// scrubs counts the edits of a fix that mend what is no text.
+func scrubs(f Fix) int {
+	n := 0
+	for _, e := range f.Edits {
+		if e.Op == session.Scrub {
+			n++
+		}
+	}
+	return n
+}
+
+// partMark stands in the key of a part of an item between the key of the record
+// that it was taken from and the number of the part.
+const partMark = "#" + inResults + "/"
+
+// isPart reports whether a reference means a part that was taken out of a record.
+func isPart(r session.Ref) bool { return strings.Contains(r.Key, partMark) }
+
+// recordRow is the row of the stored record that a row stands for a part of.
+func recordRow(row string) string {
+	row, _, _ = strings.Cut(row, partMark)
+	return row
+}
+
+// recordOf is the stored record that a reference means something of, be it a part
+// that an earlier edit took out.
+func recordOf(r session.Ref) session.Ref {
+	r.Pointer = ""
+	if at := strings.LastIndex(r.Key, partMark); at >= 0 {
+		r.Key = r.Key[:at]
+	}
+	return r
+}
+
+// set changes one value of a record. What the model holds changes in the model;
+// an adapter is told the rest.
+func (d *desk) set(e session.Edit) error {
+	b, it, err := d.record(e.Ref)
+	if err != nil {
+		return err
+	}
+	known := false
+	if it != nil {
+		known, err = setItem(b, it, e)
+	} else {
+		known, err = b.set(e)
+	}
+	if !known && err == nil {
+		d.sets = append(d.sets, e)
+	}
+	return err
+}
+
+// record is the session whose own record a reference means, or the item.
+func (d *desk) record(r session.Ref) (*bench, *entry, error) {
+	if r.Table == session.TableSessions {
+		if b := d.byID[r.Key]; b != nil {
+			return b, nil, nil
+		}
+	} else if at := d.find(r); at != nil {
+		it := at.Value.(*entry)
+		return it.home, it, nil
+	}
+	return nil, nil, fmt.Errorf("the record is not there")
+}
+
+func setItem(b *bench, it *entry, e session.Edit) (known bool, err error) {
+	value := valueOf(e)
+	switch e.Field {
+	case session.FieldPosition:
+		b.touched = true // every position of the session is made anew
+		return true, nil
+	case "agent_name":
+		it.Agent = value
+		return true, nil
+	case session.FieldArchived:
+		b.mend(e) // what it held may be neither
+		return true, it.archive(value)
+	case "first_kept_entry":
+		it.KeptFrom, err = strconv.ParseInt(value, 10, 64)
+		b.touched = true
+		return true, err
+	}
+	b.mend(e)
+	return false, nil
+}
+
+// archive takes an item out of what is sent, or puts it back.
+func (it *entry) archive(value string) error {
+	switch value {
+	case "true":
+		it.Flags |= session.Archived
+	case "false":
+		it.Flags &^= session.Archived
+	default:
+		return fmt.Errorf("an item is archived or not, true or false, and not %q", value)
+	}
+	return nil
+}
+
+func (b *bench) set(e session.Edit) (known bool, err error) {
+	if e.Field == "parent_id" {
+		b.Parent = valueOf(e)
+		return true, nil
+	}
+	for i := range b.IndexRefs {
+		if r := &b.IndexRefs[i]; r.Ref == e.Ref && r.Field == e.Field {
+			r.Index, err = strconv.ParseInt(valueOf(e), 10, 64)
+			b.touched = true
+			return true, err
+		}
+	}
+	b.mend(e)
+	return false, nil
+}
+
+// mend forgets the faults of a value that gets another one.
+func (b *bench) mend(e session.Edit) {
+	b.forget(func(f session.Fault) bool { return f.Ref.Row() == e.Ref.Row() && f.Field == e.Field })
+}
+
+func (b *bench) forget(mended func(session.Fault) bool) {
+	b.Faults = slices.DeleteFunc(slices.Clone(b.Faults), mended)
+}
+
+func valueOf(e session.Edit) string {
+	if e.Value == nil {
+		return ""
+	}
+	return *e.Value
+}

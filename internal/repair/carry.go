@@ -3,6 +3,7 @@ package repair
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -256,4 +257,163 @@ func (t *Tree) Foresee(tree *session.Tree, prologue store.Prologue) (*session.Tr
 		return nil, err
 	}
 	return c.After, nil
+}
+
+// rehearsal asks a store whether it can write the fixes that are planned for a tree. What
+// it cannot write is left out, and the others are made.
+type rehearsal struct {
+	*planner
+	tree *session.Tree // as it is stored
+	left map[string]bool
+}
+
+// keyOf tells fixes apart, in one round and the next.
+func keyOf(f Fix) string { return f.Rule + " " + f.Fingerprint + " " + f.Title }
+
+// without are the fixes that were not left out.
+func (r *rehearsal) without(list []Fix) []Fix {
+	return slices.DeleteFunc(list, func(f Fix) bool { return r.left[keyOf(f)] })
+}
+
+// writable are those of some fixes that the store can write behind the planned ones, all
+// together. It halves what the store does not take until that is one fix.
+func (r *rehearsal) writable(planned, list []Fix) []Fix {
+	asked, ok := r.st.(store.Rehearser)
+	if !ok || len(list) == 0 {
+		return list
+	}
+	all := slices.Concat(planned, list)
+	c, err := (&Tree{Root: r.tree.Root().ID, Fixes: all}).carryOut(r.tree, r.opts.Prologue, r.st)
+	if err == nil {
+		err = asked.Rehearse(r.ctx, &c.Change)
+	}
+	switch {
+	case err == nil || r.ctx.Err() != nil:
+		return list
+	case len(list) == 1:
+		r.left[keyOf(list[0])] = true
+		r.leaveOut(r.tree, list[0].Rule, err.Error())
+		return nil
+	}
+	half := len(list) / 2
+	fit := r.writable(planned, list[:half])
+	return slices.Concat(fit, r.writable(slices.Concat(planned, fit), list[half:]))
+}
+
+// leaveOut notes a fix that is left out, with the first reason of those of one rule.
+func (p *planner) leaveOut(tree *session.Tree, rule, why string) {
+	for i := range p.plan.Refused {
+		if of := &p.plan.Refused[i]; of.Root == tree.Root().ID && of.Rule == rule {
+			of.Count++
+			return
+		}
+	}
+	p.plan.Refused = append(p.plan.Refused, Refused{Root: tree.Root().ID, Rule: rule, Count: 1, Why: why})
+}
+
+// origin says where the records of a tree were stored before anything was
+// planned: people see one numbering, that of the store as it is.
+type origin struct{ places map[string]session.Place }
+
+func newOrigin(tree *session.Tree) *origin {
+	o := &origin{places: map[string]session.Place{}}
+	for _, s := range tree.Sessions {
+		for i := range s.Items {
+			o.places[whole(s.ItemRef(i))] = session.Place{Session: s.ID, Item: i}
+		}
+	}
+	return o
+}
+
+func (o *origin) place(r session.Ref) session.Place {
+	if p, ok := o.places[recordOf(r).Row()]; ok {
+		return p
+	}
+	return session.Place{Session: r.Session, Item: -1}
+}
+
+// itemsByRow are the items of a tree by the rows of their records.
+func itemsByRow(tree *session.Tree) map[string]*session.Item {
+	items := make(map[string]*session.Item, tree.Items())
+	for _, s := range tree.Sessions {
+		for i := range s.Items {
+			items[whole(s.ItemRef(i))] = &s.Items[i]
+		}
+	}
+	return items
+}
+
+// steps tells what edits do to the items of a tree whose bodies are loaded.
+func (o *origin) steps(items map[string]*session.Item, edits []session.Edit) []Step {
+	list := make([]Step, 0, len(edits))
+	for _, e := range edits {
+		at := o.place(e.Ref)
+		step := Step{Op: e.Op, Session: at.Session, Item: at.Item, To: e.To, After: o.place(e.After).Item, Part: e.Ref.Pointer, Field: e.Field, Value: e.Value}
+		if e.Ref.Table == session.TableSessions {
+			step.Session, step.Item = e.Ref.Key, -1
+		}
+		if e.Ref.Table == session.TableRuns {
+			step.Run = e.Ref.Key
+		}
+		if e.Twin != (session.Ref{}) {
+			twin := o.place(e.Twin)
+			step.Twin = &twin
+		}
+		step.describe(items[whole(e.Ref)])
+		step.announce(e, items)
+		list = append(list, step)
+	}
+	return list
+}
+
+// describe says what a stored item is.
+func (s *Step) describe(it *session.Item) {
+	if it == nil {
+		return
+	}
+	s.Kind, s.Role, s.Agent, s.Child = it.Kind, it.Role, it.Agent, it.Child
+	for i := range it.Calls {
+		s.Calls = append(s.Calls, it.Calls[i].Name)
+	}
+	if it.Body != nil {
+		s.Text = it.Body.Text
+	}
+	list, n := partOf(s.Part)
+	switch {
+	case list == inCalls && n < len(it.Calls):
+		s.Call = it.Calls[n].ID
+	case (list == inResults || list == "" && it.Role == session.Tool) && n < len(it.Results):
+		s.Call, s.Text = it.Results[n].CallID, it.Results[n].Text
+		s.Rest = list == inResults && (len(it.Results) > 1 || !onlyResults(it))
+	}
+}
+
+// announce says what a new record will be.
+func (s *Step) announce(e session.Edit, items map[string]*session.Item) {
+	if e.Call != nil {
+		if it := items[whole(e.Call.Ref)]; it != nil && e.Call.Nth < len(it.Calls) {
+			s.Call = it.Calls[e.Call.Nth].ID
+			if d := it.Calls[e.Call.Nth].Delegation; d != nil {
+				s.Agent = d.Agent
+			}
+		}
+	}
+	if e.Op == session.Create {
+		s.Child, s.Like = e.NewID, e.Like
+	}
+	n := e.New
+	if n == nil {
+		return
+	}
+	s.Item, s.Session = -1, e.To
+	s.Kind, s.Role, s.Child, s.Call, s.Text = n.Kind, n.Role, n.Child, n.CallID, n.Text
+	if n.Agent != "" {
+		s.Agent = n.Agent
+	}
+	if from := items[whole(n.TextFrom)]; from != nil && from.Body != nil {
+		s.Text = from.Body.Text
+	}
+	if n.Prologue {
+		s.Role = session.System
+	}
 }

@@ -253,3 +253,318 @@ func (b *bench) start(e *entry) *list.Element {
 	}
 	return b.items.PushBack(e)
 }
+
+// create makes a session below another one, which begins with the task that a
+// call hands to it.
+func (d *desk) create(e session.Edit) error {
+	if d.byID[e.NewID] != nil {
+		return fmt.Errorf("session %s exists already", e.NewID)
+	}
+	if d.byID[e.To] == nil {
+		return fmt.Errorf("there is no session %s", e.To)
+	}
+	call, made, err := d.call(e.Call)
+	if err != nil {
+		return err
+	}
+	child := d.add(session.Session{ID: e.NewID, Parent: e.To, Created: made.Time})
+	// A store that records whose a session is does so for the parent, too.
+	if call.Delegation != nil && d.byID[e.To].Agent != "" {
+		child.Agent = call.Delegation.Agent
+	}
+	return d.begin(child, call, made)
+}
+
+// call is the call that an edit takes the task from, and the item that made it.
+func (d *desk) call(r *session.CallRef) (*session.Call, *entry, error) {
+	if r == nil {
+		return nil, nil, fmt.Errorf("the edit names no call")
+	}
+	at := d.find(r.Ref)
+	if at == nil {
+		return nil, nil, fmt.Errorf("the call's item %s is not there", r.Ref.Row())
+	}
+	made := at.Value.(*entry)
+	if r.Nth < 0 || r.Nth >= len(made.Calls) {
+		return nil, nil, fmt.Errorf("%s has no call %d", r.Ref.Row(), r.Nth)
+	}
+	return &made.Calls[r.Nth], made, nil
+}
+
+// begin puts the items that a child starts with at its start.
+func (d *desk) begin(child *bench, call *session.Call, made *entry) error {
+	if d.prologue == nil {
+		return fmt.Errorf("stores of this kind have no form for a child's task")
+	}
+	title, items := d.prologue(call)
+	if child.Title == "" {
+		child.Title = title
+	}
+	if call.Delegation != nil {
+		child.Task = call.Delegation.Task
+	}
+	for i := range items {
+		it := items[i]
+		it.Time = made.Time
+		it.Flags |= session.Synthetic
+		if err := d.put(d.named(it), child, session.Ref{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// named is an entry for a new item, with a key that nothing else has.
+func (d *desk) named(it session.Item) *entry {
+	it.Table, it.Key = "", "new-"+strconv.Itoa(d.fresh)
+	d.fresh++
+	return &entry{Item: it, moved: true, left: len(it.Results)}
+}
+
+func (d *desk) insert(e session.Edit) error {
+	to := d.byID[e.To]
+	if to == nil || e.New == nil {
+		return fmt.Errorf("there is no session %s to insert into", e.To)
+	}
+	if e.New.Prologue {
+		call, made, err := d.call(e.Call)
+		if err != nil {
+			return err
+		}
+		return d.begin(to, call, made)
+	}
+	it, err := d.compose(e)
+	if err != nil {
+		return err
+	}
+	if e.New.Role == session.Tool {
+		return d.answer(d.named(it), to, e.After)
+	}
+	return d.put(d.named(it), to, e.After)
+}
+
+// compose is the item that an edit describes. It has the time of the call that
+// it belongs to, because a repair has no clock, and whoever sees the call sees it.
+func (d *desk) compose(e session.Edit) (session.Item, error) {
+	n := e.New
+	it := session.Item{Kind: n.Kind, Role: n.Role, Flags: session.Synthetic, Agent: n.Agent, Child: n.Child, Body: &session.Body{}}
+	tool := ""
+	if e.Call != nil {
+		call, made, err := d.call(e.Call)
+		if err != nil {
+			return it, err
+		}
+		if d.byID[e.To].named {
+			tool = call.Name
+		}
+		it.Time, it.Position = made.Time, made.Position
+		it.Branch, it.Scope, it.Invocation = made.Branch, made.Scope, made.Invocation
+	}
+	text := n.Text
+	if n.TextFrom != (session.Ref{}) {
+		from := d.find(n.TextFrom)
+		if from == nil || from.Value.(*entry).Body == nil {
+			return it, fmt.Errorf("the text of %s is not there", n.TextFrom.Row())
+		}
+		text = from.Value.(*entry).Body.Text
+	}
+	it.Text = session.DigestOf(text)
+	if n.Role == session.Tool {
+		it.Results = []session.Result{{
+			CallID: n.CallID, Name: tool, Text: text, Digest: it.Text, IsError: n.IsError, Synthetic: !n.Restored,
+		}}
+	} else {
+		it.Body.Text = text
+	}
+	if n.Kind == session.SubSession {
+		it.Text = 0
+	}
+	return it, nil
+}
+
+// splitOff makes a session out of nothing that belongs to whom another one does: a
+// part of what that one holds moves there with the next edits. It has no message of
+// its own; its title is that of the call that it is for.
+func (d *desk) splitOff(e session.Edit) error {
+	like := d.byID[e.Like]
+	switch {
+	case d.byID[e.NewID] != nil:
+		return fmt.Errorf("session %s exists already", e.NewID)
+	case like == nil:
+		return fmt.Errorf("there is no session %s to split", e.Like)
+	case d.byID[e.To] == nil:
+		return fmt.Errorf("there is no session %s", e.To)
+	}
+	call, made, err := d.call(e.Call)
+	if err != nil {
+		return err
+	}
+	s := like.Session
+	s.ID, s.Title, s.Created, s.Updated = e.NewID, "", made.Time, made.Time
+	s.IndexRefs, s.Faults, s.Runs, s.Raw, s.Task, s.Forked = nil, nil, nil, nil, 0, false
+	if s.Parent != "" {
+		s.Parent = e.To
+	}
+	if d.prologue != nil {
+		s.Title, _ = d.prologue(call)
+	}
+	if like.Task != 0 && call.Delegation != nil {
+		s.Task = call.Delegation.Task
+	}
+	b := d.add(s)
+	b.split, b.named, b.touched = true, like.named, true
+	d.split[e.NewID] = e.Like
+	return nil
+}
+
+// moveRun takes the record of a run to another session, whole.
+func (d *desk) moveRun(e session.Edit) error {
+	from, to := d.byID[e.Ref.Session], d.byID[e.To]
+	if from == nil || to == nil {
+		return fmt.Errorf("there is no session to take it from or to")
+	}
+	n := slices.IndexFunc(from.Runs, func(r session.Run) bool { return r.ID == e.Ref.Key })
+	if n < 0 {
+		return fmt.Errorf("session %s has no such run", from.ID)
+	}
+	run := from.Runs[n]
+	from.Runs = slices.Delete(slices.Clone(from.Runs), n, n+1)
+	to.Runs = append(slices.Clone(to.Runs), run)
+	slices.SortStableFunc(to.Runs, func(a, b session.Run) int { return a.Began.Compare(b.Began) })
+	return nil
+}
+
+// callFollows lets the call of a result name the child that the result names from
+// now on: a store keeps it with the result only. It is the last call of that id
+// before the result, which is given as it was.
+func (it *entry) callFollows(was session.Result, child string, fix int) {
+	var caller *entry
+	var nth int
+	for at := it.home.items.Front(); at != nil && at.Value.(*entry) != it; at = at.Next() {
+		made := at.Value.(*entry)
+		if i := slices.IndexFunc(made.Calls, func(c session.Call) bool { return c.ID == was.CallID && c.Delegation != nil }); i >= 0 {
+			caller, nth = made, i
+		}
+	}
+	if caller == nil || caller.Calls[nth].Delegation.Child != was.Child {
+		return
+	}
+	told := *caller.Calls[nth].Delegation
+	told.Child = child
+	caller.ownIn(fix)
+	caller.copyCalls()
+	caller.Calls[nth].Delegation = &told
+}
+
+// keepWithoutCopy turns the removal of a twin into quarantine where its copy
+// leaves in a later round: then nothing that stays has the same bytes.
+func keepWithoutCopy(fixes []Fix) {
+	left := map[string]*session.Place{} // where a copy of what left stays, by the record that left
+	for i := len(fixes) - 1; i >= 0; i-- {
+		edits, steps := fixes[i].Edits, fixes[i].Steps
+		for n := len(edits) - 1; n >= 0; n-- {
+			e, step := &edits[n], &steps[n]
+			if e.Op != session.RemoveTwin && e.Op != session.Quarantine {
+				continue
+			}
+			if copied, gone := left[whole(e.Twin)]; gone {
+				e.Op, step.Op, step.Twin = session.Quarantine, session.Quarantine, copied
+			}
+			left[whole(e.Ref)] = step.Twin
+		}
+	}
+}
+
+// claims are what the fixes of a round have already changed. A fix that needs
+// one of these as it was overlaps and waits for the next round, as a whole.
+type claims struct {
+	moved    map[string]bool // records and parts of records that are no longer where they were
+	parted   map[string]bool // records of which the whole or a part moved
+	set      map[string]bool // "row field"
+	reworded map[string]bool // records that say something else
+	scrubbed map[string]bool // records of which any part may say something else
+	answered map[string]bool // calls that got a result with their id
+	made     map[string]bool // sessions
+}
+
+func newClaims() *claims {
+	return &claims{
+		moved: map[string]bool{}, parted: map[string]bool{}, set: map[string]bool{}, reworded: map[string]bool{},
+		scrubbed: map[string]bool{}, answered: map[string]bool{}, made: map[string]bool{},
+	}
+}
+
+// overlaps reports whether a fix cannot be made beside the ones that claimed.
+func (c *claims) overlaps(edits []session.Edit) bool {
+	for _, e := range edits {
+		if c.moved[whole(e.Ref)] || c.moved[e.Ref.Row()] || c.moved[whole(e.After)] || c.moved[whole(e.Twin)] {
+			return true
+		}
+		if e.Call != nil && c.moved[whole(e.Call.Ref)] {
+			return true
+		}
+		if e.New != nil && c.moved[whole(e.New.TextFrom)] {
+			return true
+		}
+		if e.Op == session.Set && c.set[fieldOf(e)] || e.Op == session.Create && c.made[e.NewID] || c.rewording(e) {
+			return true
+		}
+	}
+	return false
+}
+
+// rewording reports whether an edit changes what a record says that another fix
+// needs as it is, or the other way round. A twin may leave all the same: it said
+// what its copy said when the fixes were made.
+func (c *claims) rewording(e session.Edit) bool {
+	switch {
+	case e.Op == session.Scrub:
+		return c.parted[whole(e.Ref)] || c.reworded[whole(e.Ref)]
+	case rewords(e):
+		return c.parted[whole(e.Ref)] || c.scrubbed[whole(e.Ref)] || c.set[fieldOf(e)] || e.Field == session.FieldCallID && c.answered[e.Ref.Row()]
+	case e.Op == session.Move || e.Op == session.Quarantine:
+		return c.reworded[whole(e.Ref)]
+	case e.Op == session.Insert && e.Call != nil:
+		return c.set[fieldOf(session.Edit{Ref: callOf(e.Call), Field: session.FieldCallID})]
+	}
+	return false
+}
+
+// claim notes what a fix changes.
+func (c *claims) claim(edits []session.Edit) {
+	for _, e := range edits {
+		switch e.Op {
+		case session.Move, session.MoveRun, session.RemoveTwin, session.Quarantine:
+			c.moved[e.Ref.Row()], c.parted[whole(e.Ref)] = true, true
+		case session.Set, session.Wrap:
+			c.set[fieldOf(e)] = true
+		case session.Scrub:
+			c.scrubbed[whole(e.Ref)] = true
+		case session.Insert:
+			if e.Call != nil {
+				c.answered[callOf(e.Call).Row()] = true
+			}
+		case session.Create:
+			c.made[e.NewID] = true
+		}
+		if rewords(e) {
+			c.reworded[whole(e.Ref)] = true
+		}
+	}
+}
+
+// fieldOf names what Set and Wrap change.
+func fieldOf(e session.Edit) string { return e.Ref.Row() + " " + e.Field }
+
+// callOf is the call that an edit is made for, as an edit of its id names it.
+func callOf(call *session.CallRef) session.Ref {
+	ref := call.Ref
+	ref.Pointer = "/" + inCalls + "/" + strconv.Itoa(call.Nth)
+	return ref
+}
+
+// whole is the row of the record that a reference means a part of.
+func whole(r session.Ref) string {
+	r.Pointer = ""
+	return r.Row()
+}

@@ -5,9 +5,18 @@
 package repair
 
 import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
 )
 
 // PlanSchema names the form of a saved plan.
@@ -176,4 +185,333 @@ func (t *Tree) rounds() [][]Fix {
 		rounds[len(rounds)-1] = append(rounds[len(rounds)-1], f)
 	}
 	return rounds
+}
+
+// Options say what a plan may hold.
+type Options struct {
+	Rules   []*rules.Rule   // whose fixes are made; nil for all
+	Named   bool            // Rules were named one by one: also where a provider accepts what they find
+	Judge   rules.Judge     // whom requests are judged for
+	Session string          // only the tree that holds this session, "" for all
+	Allow   map[string]bool // what is allowed besides the default repairs: "lossy", "prune", …
+	// Prologue is the store's: see store.Kind.
+	Prologue store.Prologue
+}
+
+// maxRounds bounds planning; two or three rounds are usual. What is left then is
+// reported like everything that has no repair.
+const maxRounds = 10
+
+// Make plans the repair of a store. Nothing is written. A store that is read
+// incompletely is planned as far as it is known; the result says so, as that of
+// a check.
+//
+// Where many records do not decode, another program wrote them, or a newer one: then
+// they are not taken out either without the word that allows it for those of which that
+// is plain, and the plan is made anew.
+func Make(ctx context.Context, st store.Store, opts Options) (*Plan, *check.Result, error) {
+	p, result, err := plan(ctx, st, opts, false)
+	if err == nil && p.unread > fewUnread && p.unread > result.Items/unreadShare && !opts.Allow[rules.UnknownForm] {
+		p, result, err = plan(ctx, st, opts, true)
+	}
+	return p.plan, result, err
+}
+
+// plan makes a plan; foreign says that records which do not decode are not damaged ones.
+func plan(ctx context.Context, st store.Store, opts Options, foreign bool) (*planner, *check.Result, error) {
+	facts := st.Facts()
+	p := &planner{ctx: ctx, st: st, opts: opts, foreign: foreign, facts: facts, plan: &Plan{
+		Schema: PlanSchema, Store: Subject{Path: facts.Path, Kind: facts.Kind, Generation: facts.Generation, Writer: facts.Writer.String()},
+	}}
+	p.plan.AsIs = opts.Judge.AsIs
+	for _, profile := range opts.Judge.Profiles {
+		p.plan.Profiles = append(p.plan.Profiles, profile.Name)
+	}
+	p.selected, p.planned = map[*rules.Rule]bool{}, map[string]*Tree{}
+	run := opts.Rules
+	if run == nil {
+		run = catalogue.Usual()
+	}
+	for _, r := range run {
+		p.selected[r] = true
+	}
+	result, err := check.Run(ctx, st, check.Options{Rules: catalogue.Usual(), Judge: opts.Judge, Session: opts.Session, EachTree: p.tree})
+	if err == nil {
+		err = p.err
+	}
+	p.arrange(result.Findings)
+	p.plan.Sessions, p.plan.Items = result.Sessions, result.Items
+	return p, result, err
+}
+
+type planner struct {
+	ctx      context.Context
+	st       store.Store
+	facts    *session.Store
+	opts     Options
+	selected map[*rules.Rule]bool
+	plan     *Plan
+	planned  map[string]*Tree // by root
+	unread   int              // records that do not decode
+	foreign  bool             // as another program wrote them
+	err      error
+}
+
+// arrange puts trees and what is left into the order in which a check reports:
+// trees are planned in any order.
+func (p *planner) arrange(found []*check.Finding) {
+	for _, f := range found {
+		left := []*check.Finding{f}
+		if f.Root != nil {
+			if t := p.planned[f.Root.ID]; t != nil {
+				if n := len(p.plan.Trees); n > 0 && p.plan.Trees[n-1] == t {
+					continue
+				}
+				p.plan.Trees = append(p.plan.Trees, t)
+				left = t.After
+			}
+		}
+		for _, f := range left {
+			if p.selected[f.Rule] {
+				p.plan.Findings = append(p.plan.Findings, f)
+				p.plan.Left = append(p.plan.Left, f.Fingerprint)
+			}
+		}
+	}
+	slices.SortStableFunc(p.plan.Refused, func(a, b Refused) int { return cmp.Compare(a.Root, b.Root) })
+	slices.SortStableFunc(p.plan.Later, func(a, b Later) int { return cmp.Compare(a.Root, b.Root) })
+}
+
+// tree plans one tree. It is called for one tree at a time.
+func (p *planner) tree(tree *session.Tree, found []*check.Finding) {
+	if n := p.unknown(found); n > 0 {
+		p.refuse(tree, fmt.Sprintf("it holds records in a form that sessctl does not know (%d), so that nothing beside them can be judged", n))
+		return
+	}
+	if p.err != nil || len(p.choose(found)) == 0 {
+		return
+	}
+	planned, err := p.planTree(tree, found)
+	switch {
+	case p.ctx.Err() != nil:
+		p.err = p.ctx.Err()
+	case problem.ClassOf(err) == problem.Unreadable: // the finding about the damage says more
+		p.refuse(tree, "some of its records cannot be read")
+	case err != nil:
+		p.refuse(tree, err.Error())
+	case planned != nil:
+		p.planned[planned.Root] = planned
+	}
+}
+
+func (p *planner) refuse(tree *session.Tree, why string) {
+	p.plan.Refused = append(p.plan.Refused, Refused{Root: tree.Root().ID, Why: why})
+}
+
+// planTree plans round by round until no round finds anything to do. It returns
+// nil when there is nothing that can be done.
+func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, error) {
+	if err := p.st.Fill(p.ctx, tree); err != nil {
+		return nil, err
+	}
+	sums, err := p.sums(tree)
+	if err != nil {
+		return nil, err
+	}
+	t := &Tree{Root: tree.Root().ID, Title: tree.Root().Title, Items: tree.Items(), Sums: records(sums), Before: found}
+	stored := rowsOf(sums)
+	if why := outOfReach(tree, sums, stored); sums != nil && why != "" {
+		return nil, errors.New(why)
+	}
+	now, origin := tree, newOrigin(tree)
+	seen := map[string]bool{stateOf(tree): true}
+	t.After = found
+	without := withoutFix(found)
+	r := rehearsal{p, tree, map[string]bool{}}
+	var later map[string]int // what another repair will have to do, by rule
+	for round := range maxRounds {
+		made, next := p.round(now, r.without(p.choose(t.After)), stored)
+		for i := range made {
+			made[i].Round = round
+		}
+		if fit := r.writable(t.Fixes, made); len(fit) < len(made) {
+			if made, next = p.round(now, fit, stored); len(made) == 0 {
+				continue // others may have been left out for these
+			}
+		}
+		state := stateOf(next)
+		if len(made) == 0 || seen[state] { // nothing to do, or in a circle
+			break
+		}
+		items := itemsByRow(now)
+		for _, f := range made {
+			f.Steps = origin.steps(items, f.Edits)
+			t.Fixes = append(t.Fixes, f)
+		}
+		now, seen[state] = next, true
+		t.After = named(found, check.Tree(p.facts, now, catalogue.Usual(), p.opts.Judge))
+		later = p.withhold(t.After, without)
+	}
+	if worse := introduced(tree, found, t.After); worse != nil {
+		return nil, fmt.Errorf("its repair would bring a finding of %s that is not there now", worse.Rule.ID)
+	}
+	if len(t.Fixes) == 0 {
+		return nil, nil
+	}
+	for _, rule := range sortedKeys(later) {
+		p.plan.Later = append(p.plan.Later, Later{Root: t.Root, Rule: rule, Count: later[rule]})
+	}
+	keepWithoutCopy(t.Fixes)
+	t.First = firstChanged(tree, now)
+	return t, nil
+}
+
+// outOfReach says which record of a tree the store does not find by its key, so that no
+// repair can write it; "" when all are found.
+func outOfReach(tree *session.Tree, sums map[string]store.Sum, stored map[string]string) string {
+	for _, s := range tree.Sessions {
+		for i := range s.Items {
+			if it := &s.Items[i]; stored[it.Key] == "" {
+				return "its items are in " + it.Table + " only, under a key that a repair cannot use"
+			}
+		}
+		if sums[s.ID].Record == "" {
+			return fmt.Sprintf("the id of session %q is not stored as a text, in its own record or in one of its items", s.ID)
+		}
+	}
+	return ""
+}
+
+func (p *planner) sums(tree *session.Tree) (map[string]store.Sum, error) {
+	summer, ok := p.st.(store.Summer)
+	if !ok {
+		return nil, nil
+	}
+	return summer.Sums(p.ctx, sessionIDs(tree))
+}
+
+func sessionIDs(tree *session.Tree) []string {
+	ids := make([]string, len(tree.Sessions))
+	for i, s := range tree.Sessions {
+		ids[i] = s.ID
+	}
+	return ids
+}
+
+// withoutFix are the findings that have no fix.
+func withoutFix(found []*check.Finding) map[check.Identity]bool {
+	without := map[check.Identity]bool{}
+	for _, f := range found {
+		if len(f.Fixes) == 0 {
+			without[f.Identity()] = true
+		}
+	}
+	return without
+}
+
+// withhold takes the fixes that have to be allowed from findings that had no fix in what
+// is stored: where other repairs clear what was in the way of such a fix, they may have
+// cleared the evidence against it, too, and so a person looks at it first. It counts those
+// that another repair would make, by rule.
+func (p *planner) withhold(found []*check.Finding, without map[check.Identity]bool) map[string]int {
+	later := map[string]int{}
+	for _, f := range found {
+		if !without[f.Identity()] {
+			continue
+		}
+		waits := func(fix rules.Fix) bool { return len(fix.Allow) > 0 }
+		if slices.ContainsFunc(f.Fixes, func(fix rules.Fix) bool { return waits(fix) && p.allowed(fix) }) && p.selected[f.Rule] {
+			later[f.Rule.ID]++
+		}
+		f.Fixes = slices.DeleteFunc(f.Fixes, waits)
+	}
+	return later
+}
+
+// named gives findings about an edited tree the fingerprints that they had in what is
+// stored: an edit moves the places by which a stream names its records.
+func named(stored, after []*check.Finding) []*check.Finding {
+	fingerprints := map[check.Identity]string{}
+	for _, f := range stored {
+		fingerprints[f.Identity()] = f.Fingerprint
+	}
+	for _, f := range after {
+		f.Fingerprint = cmp.Or(fingerprints[f.Identity()], f.Fingerprint)
+	}
+	return after
+}
+
+// choose lists the fixes that may be made, in the order of their findings.
+func (p *planner) choose(found []*check.Finding) []Fix {
+	var list []Fix
+	for _, f := range found {
+		if !p.selected[f.Rule] {
+			continue
+		}
+		left := f.Accepted() && !p.opts.Named // but for what was allowed by its word
+		for _, fix := range f.Fixes {
+			if p.allowed(fix) && (!left || len(fix.Allow) > 0) {
+				list = append(list, Fix{Rule: f.Rule.ID, Fingerprint: f.Fingerprint, Place: f.Place, Fix: fix})
+				break
+			}
+		}
+	}
+	return list
+}
+
+func (p *planner) allowed(fix rules.Fix) bool {
+	denied := func(word string) bool { return !p.opts.Allow[word] }
+	if len(fix.Edits) == 0 || slices.ContainsFunc(fix.Allow, denied) {
+		return false
+	}
+	switch fix.Safety {
+	case rules.Lossless, rules.Kept:
+		return true
+	case rules.Lossy:
+		return p.opts.Allow["lossy"]
+	}
+	return false
+}
+
+// round makes the fixes that do not get into each other's way, and returns them
+// with the tree that they make.
+func (p *planner) round(tree *session.Tree, chosen []Fix, stored map[string]string) ([]Fix, *session.Tree) {
+	// What is no text is mended first: until then no part of its record can be
+	// taken out of it.
+	slices.SortStableFunc(chosen, func(a, b Fix) int { return cmp.Compare(scrubs(b), scrubs(a)) })
+	for {
+		d, c := newDesk(tree, p.opts.Prologue), newClaims()
+		var made []Fix
+		failed := -1
+		for i, f := range chosen {
+			if c.overlaps(f.Edits) {
+				continue
+			}
+			f.Edits = keepUnequal(f.Edits, stored)
+			if d.fix(f.Edits) != nil {
+				failed = i // the desk is void: once more, without it
+				break
+			}
+			c.claim(f.Edits)
+			made = append(made, f)
+		}
+		if failed < 0 {
+			return made, related(p.st, d.tree())
+		}
+		chosen = append(append([]Fix{}, chosen[:failed]...), chosen[failed+1:]...)
+	}
+}
+
+// keepUnequal turns the removal of a twin into quarantine where the two records
+// say the same but are not stored as the same bytes: then the receipt keeps what
+// the surviving one lacks.
+func keepUnequal(edits []session.Edit, stored map[string]string) []session.Edit {
+	list := make([]session.Edit, len(edits))
+	for i, e := range edits {
+		if e.Op == session.RemoveTwin && (stored[e.Ref.Key] == "" || stored[e.Ref.Key] != stored[e.Twin.Key]) {
+			e.Op = session.Quarantine
+		}
+		list[i] = e
+	}
+	return list
 }

@@ -2,6 +2,9 @@ package replay
 
 import (
 	"slices"
+	"sort"
+	"strings"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -165,4 +168,260 @@ func (it said) voices() []any {
 		keys = append(keys, voice{it.Kind, it.Role, it.Agent, true, ""})
 	}
 	return keys
+}
+
+// candidates are the stored items that can stand for a recorded one, found by
+// what these have in common, so that long sessions need not be compared item by
+// item.
+type candidates struct {
+	stored  []said
+	byText  []int            // all, ordered by their texts
+	answers map[string][]int // results, by the first call
+	begun   map[string][]int // unfinished messages, by what they say
+	lengths []int            // of the texts in begun
+}
+
+func newCandidates(stored []said) *candidates {
+	c := &candidates{stored: stored, answers: map[string][]int{}, begun: map[string][]int{}}
+	for j := range stored {
+		c.byText = append(c.byText, j)
+		text := stored[j].Body.Text
+		switch {
+		case len(stored[j].Results) > 0:
+			id := stored[j].Results[0].CallID
+			c.answers[id] = append(c.answers[id], j)
+		case stored[j].cut:
+			if c.begun[text] == nil && !slices.Contains(c.lengths, len(text)) {
+				c.lengths = append(c.lengths, len(text))
+			}
+			c.begun[text] = append(c.begun[text], j)
+		}
+	}
+	slices.SortFunc(c.byText, func(a, b int) int { return strings.Compare(stored[a].Body.Text, stored[b].Body.Text) })
+	return c
+}
+
+// of yields the candidates for a recorded item, some of them twice.
+func (c *candidates) of(it said, yield func(j int)) {
+	if len(it.Results) > 0 {
+		for _, j := range c.answers[it.Results[0].CallID] {
+			yield(j)
+		}
+		return
+	}
+	text := it.Body.Text
+	for _, n := range c.lengths {
+		if n <= len(text) {
+			for _, j := range c.begun[text[:n]] {
+				yield(j)
+			}
+		}
+	}
+	if !it.cut && !it.Flags.Has(session.Blank) {
+		return
+	}
+	if it.Flags.Has(session.Blank) {
+		text = ""
+	}
+	from := sort.Search(len(c.byText), func(n int) bool { return c.stored[c.byText[n]].Body.Text >= text })
+	for _, j := range c.byText[from:] {
+		if !strings.HasPrefix(c.stored[j].Body.Text, text) {
+			return
+		}
+		yield(j)
+	}
+}
+
+// trace replays the stored tree with the recording as its witness.
+func (c *comparer) trace(stored *session.Tree) *Trace {
+	known := witness{}
+	for _, p := range c.pairs {
+		for j, l := range p.leaks {
+			if l != nil || isTurn(p.rows[j]) && (p.foreign(j) || p.excused[j]) {
+				known[TreeItem{p.stored, j}] = l != nil
+			}
+		}
+	}
+	trace, windows := walkAll(stored, known)
+	calls, children := map[*Delegation]*Delegation{}, map[*Delegation]string{}
+	for _, p := range c.pairs {
+		for _, d := range c.recorded.session(p.recorded).Delegations {
+			if p.storedCall(d) == nil {
+				continue
+			}
+			calls[d] = trace.delegation(&TreeItem{p.stored, p.match[d.Item]}, d.Nth)
+			if d.Child != nil {
+				children[calls[d]] = c.storedID(d.Child)
+			}
+		}
+	}
+	link(stored, trace, windows, children)
+	for _, p := range c.pairs {
+		c.leak(p, trace, calls)
+	}
+	return trace
+}
+
+// storedID is the id that the store has a recorded session under, or should have.
+func (c *comparer) storedID(s *session.Session) string {
+	if p := c.of[s]; p.stored != nil {
+		return p.stored.ID
+	}
+	return s.ID
+}
+
+// leak enters the leaked items of a session; calls are the stored delegations by
+// the recorded ones.
+func (c *comparer) leak(p *pair, trace *Trace, calls map[*Delegation]*Delegation) {
+	f := &recordedFrames{p: p, calls: calls, frames: map[*route]*Frame{}, openers: map[TreeItem]int{}}
+	for j, l := range p.leaks {
+		if l != nil {
+			f.openers[l.of.TreeItem] = j
+		}
+	}
+	for j, l := range p.leaks {
+		if l == nil {
+			continue
+		}
+		frame, d := f.at(l.of.route), calls[l.call]
+		d.Leaked = append(d.Leaked, Leaked{Item: j, Frame: frame, Twin: c.twin(l.of.TreeItem)})
+		step := &trace.session(p.stored).Steps[j]
+		step.Frame, step.Depth = frame, frame.Depth()
+	}
+}
+
+// twin is the stored item of a child that says the same as the recorded one, nil
+// when there is none.
+func (c *comparer) twin(recorded TreeItem) *TreeItem {
+	home := c.of[recorded.Session]
+	j := home.match[recorded.Item]
+	if j < 0 || home.differing(recorded.Item) != nil {
+		return nil
+	}
+	return &TreeItem{home.stored, j}
+}
+
+// recordedFrames are the frames of the leaked items of a session.
+type recordedFrames struct {
+	p       *pair
+	calls   map[*Delegation]*Delegation // stored delegations by the recorded ones
+	openers map[TreeItem]int            // leaked items by the recorded ones
+	frames  map[*route]*Frame
+}
+
+// at is the frame of what was said at the end of a route. Where no stored session
+// has the call, it counts as said by the caller: there is no call to which it
+// could belong.
+func (f *recordedFrames) at(r *route) *Frame {
+	if known := f.frames[r]; known != nil {
+		return known
+	}
+	d, stored := r.call, f.calls[r.call]
+	frame := &Frame{Item: -1, Nth: d.Nth, Caller: d.Caller(), Agent: d.Call().Delegation.Agent}
+	if r.outer == nil {
+		frame.Item = stored.Item
+	} else {
+		frame.Parent, frame.Copy = f.at(r.outer), stored
+		if j, leaked := f.openers[TreeItem{d.Session, d.Item}]; leaked && d.Nth < len(f.p.rows[j].Calls) {
+			frame.Item = j
+		}
+		if frame.Item < 0 && stored == nil {
+			frame = frame.Parent
+		}
+	}
+	f.frames[r] = frame
+	return frame
+}
+
+// contradicts reports whether the child cannot be the call's: another task,
+// another agent, or begun outside the time of the call.
+func contradicts(d *Delegation, c *session.Session) bool {
+	if differs(d, c) {
+		return true
+	}
+	const resolution = time.Second // of stored times
+	begun, called := Begun(c), d.Session.Items[d.Item].Time
+	if begun.IsZero() || called.IsZero() {
+		return false
+	}
+	if begun.Before(called.Add(-resolution)) {
+		return true
+	}
+	if d.Result < 0 || !d.Call().Delegation.Blocking {
+		return false
+	}
+	answered := d.Session.Items[d.Result].Time
+	return !answered.IsZero() && begun.After(answered.Add(resolution))
+}
+
+// differs reports whether the child was started with another task or another
+// agent than the call's, as far as both are known.
+func differs(d *Delegation, c *session.Session) bool {
+	asked := d.Call().Delegation
+	if c.Task != 0 && asked.Task != 0 && c.Task != asked.Task {
+		return true
+	}
+	agent := FirstAgent(c)
+	return agent != "" && asked.Agent != "" && agent != asked.Agent
+}
+
+func sameTask(d *Delegation, c *session.Session) bool {
+	return c.Task != 0 && c.Task == d.Call().Delegation.Task
+}
+
+func sameAnswer(d *Delegation, c *session.Session) bool {
+	last, r := LastAnswer(c), d.Outcome()
+	return last >= 0 && r != nil && r.Digest != 0 && r.Digest == c.Items[last].Text
+}
+
+// LastAnswer is the index of the item that a delegation's result is made of:
+// the child's last item, when that is assistant text without calls which its
+// writer finished and no repair rebuilt; -1 when the child did not finish, or
+// was rebuilt from what leaked of it.
+func LastAnswer(c *session.Session) int {
+	if rebuilt(c) {
+		return -1
+	}
+	for i := len(c.Items) - 1; i >= 0; i-- {
+		it := &c.Items[i]
+		if !it.OnWire() {
+			continue
+		}
+		if it.Role == session.Assistant && len(it.Calls) == 0 && it.Text != 0 &&
+			it.Flags&(session.Unfinished|session.Synthetic|session.Blank) == 0 {
+			return i
+		}
+		return -1
+	}
+	return -1
+}
+
+// rebuilt reports whether a repair made the session from what had leaked of it:
+// then it begins with a task that the repair wrote.
+func rebuilt(s *session.Session) bool {
+	return len(s.Items) > 0 && s.Items[0].Flags.Has(session.Synthetic)
+}
+
+// FirstAgent is the agent that a child was started with: its own record's, else
+// that of its first item with one.
+func FirstAgent(c *session.Session) string {
+	if c.Agent != "" {
+		return c.Agent
+	}
+	for i := range c.Items {
+		if c.Items[i].Agent != "" {
+			return c.Items[i].Agent
+		}
+	}
+	return ""
+}
+
+// Begun is when a session began: its first item's time, else its record's.
+func Begun(c *session.Session) time.Time {
+	for i := range c.Items {
+		if !c.Items[i].Time.IsZero() {
+			return c.Items[i].Time
+		}
+	}
+	return c.Created
 }

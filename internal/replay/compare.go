@@ -1,6 +1,11 @@
 package replay
 
-import "github.com/sessctl/sessctl/internal/session"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
 
 // Comparison is how a stored tree differs from what the events of its run amount
 // to.
@@ -73,3 +78,331 @@ func Compare(recorded, stored *session.Tree, runtime *session.Runtime) *Comparis
 	trace := c.trace(stored)
 	return &Comparison{Recorded: recorded, RecordedTrace: c.recorded, Trace: trace, Differences: c.differences(trace), Compared: c.compared()}
 }
+
+// comparer holds two trees against each other.
+type comparer struct {
+	recorded *Trace  // of the recording, in which nothing leaked
+	pairs    []*pair // by session of the recording, in its order
+	of       map[*session.Session]*pair
+
+	leaked    map[TreeItem]bool     // recorded items that stand in the session of a caller
+	elsewhere map[TreeItem]TreeItem // lost recorded items by where they stand
+}
+
+func newComparer(recorded, stored *session.Tree, runtime *session.Runtime) *comparer {
+	c := &comparer{
+		of: map[*session.Session]*pair{}, leaked: map[TreeItem]bool{}, elsewhere: map[TreeItem]TreeItem{},
+	}
+	trace, windows := walkAll(recorded, witness{})
+	link(recorded, trace, windows, nil)
+	linkInOrder(recorded, trace)
+	c.recorded = trace
+	byID, complete := map[string]*session.Session{}, map[string]bool{}
+	marks := false
+	for _, s := range stored.Sessions {
+		byID[s.ID] = s
+		marks = marks || slices.ContainsFunc(s.Items, failed)
+	}
+	for _, s := range recorded.Sessions {
+		for i := range s.Items {
+			if s.Items[i].Kind == session.SubSession {
+				complete[s.Items[i].Child] = true
+			}
+		}
+	}
+	for _, s := range recorded.Sessions {
+		same := byID[s.ID]
+		if same == nil && !complete[s.ID] {
+			same = c.rebuilt(s, byID)
+		}
+		p := newPair(s, same, !complete[s.ID], runtime)
+		p.marks, p.mended = marks, same != nil && same.ID != s.ID
+		if same != nil {
+			delete(byID, same.ID)
+		}
+		c.pairs = append(c.pairs, p)
+		c.of[s] = p
+	}
+	return c
+}
+
+// failed reports whether an item is a result that is an error.
+func failed(it session.Item) bool {
+	return slices.ContainsFunc(it.Results, func(r session.Result) bool { return r.IsError })
+}
+
+// rebuilt is the stored session that a repair made of what had leaked of a recorded
+// one, nil for none: behind the call that started it. The reference to it is known
+// then.
+func (c *comparer) rebuilt(s *session.Session, stored map[string]*session.Session) *session.Session {
+	d := c.recorded.Callers[s]
+	if d == nil || c.of[d.Session] == nil || c.of[d.Session].storedCall(d) == nil {
+		return nil
+	}
+	p := c.of[d.Session]
+	begin := p.match[d.Item] + 1
+	for j := begin; j < p.closes(d, begin, nil); j++ {
+		child := stored[p.rows[j].Child]
+		if p.back[j] < 0 && !p.excused[j] && child != nil && rebuilt(child) && !differs(d, child) {
+			p.excused[j] = true
+			return child
+		}
+	}
+	return nil
+}
+
+// linkInOrder links the children that link left because several calls fit: those
+// of a caller stand in the recording in the order of its calls. Of one that never
+// completed there is no other evidence, and an agent that failed is often asked
+// again in the same words.
+func linkInOrder(recorded *session.Tree, trace *Trace) {
+	for _, rs := range trace.Sessions {
+		calls := rs.Delegations
+		for _, child := range recorded.Sessions {
+			if child.Parent != rs.Session.ID || trace.Callers[child] != nil {
+				continue
+			}
+			n := slices.IndexFunc(calls, func(d *Delegation) bool {
+				return d.Child == nil && d.Call().Delegation.Blocking && !contradicts(d, child)
+			})
+			if n >= 0 {
+				calls[n].Child, trace.Callers[child] = child, calls[n]
+				calls = calls[n+1:]
+			}
+		}
+	}
+}
+
+// explain finds partners for what neither stands at its place nor leaked: first
+// the same at another place, then something else at the same place.
+func (p *pair) explain() {
+	anywhere := func(said) bool { return false }
+	for _, i := range p.claim(said.same, anywhere) {
+		p.moved[i] = true
+	}
+	p.claim(of(isReply, said.ids), isTurn)
+	p.claim(said.ids, isAny)
+	p.claim(said.voices, isAny)
+	p.extent()
+}
+
+// foreign reports whether no event of the recording explains a stored item that
+// stands among those of the run. What a repair wrote is known.
+func (p *pair) foreign(j int) bool {
+	return p.free(j) && p.among[j] && !p.rows[j].Flags.Has(session.Synthetic)
+}
+
+// compared counts the stored items among those of the recorded runs, and what
+// leaked behind them.
+func (c *comparer) compared() int {
+	n := 0
+	for _, p := range c.pairs {
+		for j := range p.rows {
+			if p.among[j] || p.back[j] >= 0 || p.leaks[j] != nil {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// findElsewhere looks for lost items in sessions that are not their own.
+func (c *comparer) findElsewhere() {
+	for _, p := range c.pairs {
+		for j := range p.rows {
+			if l := p.leaks[j]; l != nil {
+				c.leaked[l.of.TreeItem] = true
+			}
+		}
+	}
+	foreign := map[session.Digest][]TreeItem{}
+	for _, p := range c.pairs {
+		for j := range p.rows {
+			if p.foreign(j) {
+				foreign[p.rows[j].key] = append(foreign[p.rows[j].key], TreeItem{p.stored, j})
+			}
+		}
+	}
+	for _, p := range c.pairs {
+		for i := range p.events {
+			key := p.events[i].key
+			if p.lost(i) && !c.leaked[TreeItem{p.recorded, i}] && len(foreign[key]) > 0 {
+				c.elsewhere[TreeItem{p.recorded, i}] = foreign[key][0]
+				foreign[key] = foreign[key][1:]
+			}
+		}
+	}
+}
+
+// lost reports whether the session lacks a recorded item that was there to store.
+// What a repair could not move into a session that it made never was.
+func (p *pair) lost(i int) bool {
+	return p.match[i] < 0 && p.events[i].key != 0 && !p.events[i].unsaid() && !p.mended
+}
+
+// pair is a session of the recording with the stored one that it is.
+type pair struct {
+	recorded, stored *session.Session // stored is nil when the store lacks it
+	events, rows     []said           // their items
+	part             bool             // the recording may hold a part of the session only
+	marks            bool             // the store marks results that are errors: docker agent does since v1.23.0
+	mended           bool             // a repair made the stored one of what had leaked
+	runs             []*run           // of the recording, in its order
+
+	match []int // the stored item of each recorded one, -1 for none
+	back  []int // the recorded item of each stored one, -1 for none
+	moved []bool
+	leaks []*leak // parallel to rows: what a child produced
+
+	// Parallel to rows:
+	near    []bool // a run's item can stand there: others are those of other runs
+	among   []bool // it stands among the items of a run
+	excused []bool // no event made it, and why is known
+}
+
+func newPair(recorded, stored *session.Session, part bool, runtime *session.Runtime) *pair {
+	p := &pair{recorded: recorded, stored: stored, events: allSaid(recorded, runtime), rows: allSaid(stored, runtime), part: part}
+	p.markCut()
+	p.runs = p.split()
+	p.match = p.anchored()
+	p.fill()
+	if part {
+		for _, r := range p.runs {
+			tighten(p.match[r.begin:r.end], p.events[r.begin:r.end], p.rows)
+		}
+	}
+	p.moved = make([]bool, len(p.events))
+	p.back = slices.Repeat([]int{-1}, len(p.rows))
+	p.leaks = make([]*leak, len(p.rows))
+	p.near, p.among, p.excused = make([]bool, len(p.rows)), make([]bool, len(p.rows)), make([]bool, len(p.rows))
+	for i, j := range p.match {
+		if j >= 0 {
+			p.back[j] = i
+		}
+	}
+	p.span()
+	p.claim(of(isReply, said.same), isTurn)
+	p.claim(said.outcomes, isTurn)
+	p.claim(of(isAnswer, said.ownIDs), isAny)
+	return p
+}
+
+// markCut marks the recorded items that may go on. All that a child said that
+// never completed is Unfinished, and the stream told the end of all but the last.
+func (p *pair) markCut() {
+	for i := range p.events {
+		it := &p.events[i]
+		it.cut = it.cut && (p.recorded.Parent == "" || p.part && i == len(p.events)-1)
+	}
+}
+
+func isPrompt(it said) bool {
+	return it.Kind == session.Message && it.Role == session.User && !it.Flags.Has(session.Implicit) && !it.Answers()
+}
+
+// isReply reports whether an item is a part of what came back from the calls of
+// a batch, in whatever order they ended.
+func isReply(it said) bool { return it.Kind == session.SubSession || it.Answers() }
+
+// isTurn reports whether an item is the message of a person or an agent.
+func isTurn(it said) bool { return !isReply(it) }
+
+func isAny(said) bool { return true }
+
+func isAnswer(it said) bool { return it.Role == session.Assistant }
+
+// differences lists what the trace does not tell.
+func (c *comparer) differences(trace *Trace) []Difference {
+	explained := map[TreeItem]bool{}
+	for _, at := range c.elsewhere {
+		explained[at] = true
+	}
+	background := background(trace)
+	var list []Difference
+	for _, p := range c.pairs {
+		var own []ranked
+		behind := p.behindEvents(isAny)
+		for i := range p.events {
+			if d, ok := c.difference(p, i, behind[i]); ok {
+				own = append(own, ranked{i, d})
+			}
+		}
+		for j, before := range p.behindRows(isAny) {
+			if !p.foreign(j) || explained[TreeItem{p.stored, j}] || p.rows[j].Kind == session.SubSession && background[p.rows[j].Child] {
+				continue
+			}
+			rank := -1
+			if before >= 0 {
+				rank = p.back[before]
+			}
+			own = append(own, ranked{rank, Difference{Kind: Foreign, RecordedItem: -1, Stored: p.stored, StoredItem: j}})
+		}
+		slices.SortStableFunc(own, func(a, b ranked) int { return cmp.Compare(a.rank, b.rank) })
+		for _, r := range own {
+			list = append(list, r.Difference)
+		}
+	}
+	return list
+}
+
+// ranked is a difference with the index of the recorded item that it stands at.
+type ranked struct {
+	rank int
+	Difference
+}
+
+// difference is what the store has otherwise than a recorded item; behind is the
+// stored item that it should stand behind.
+func (c *comparer) difference(p *pair, i, behind int) (Difference, bool) {
+	d := Difference{Recorded: p.recorded, RecordedItem: i, Stored: p.stored, StoredItem: p.match[i]}
+	place := TreeItem{p.recorded, i}
+	elsewhere, stands := c.elsewhere[place]
+	switch {
+	case stands:
+		d.Kind, d.Stored, d.StoredItem = Misplaced, elsewhere.Session, elsewhere.Item
+	case p.lost(i):
+		d.Kind, d.StoredItem = Lost, p.place(i, behind)
+		return d, !c.leaked[place]
+	case p.match[i] < 0:
+		return d, false
+	case p.moved[i]:
+		d.Kind = Misplaced
+	default:
+		d.Kind, d.What = Altered, p.differing(i)
+		return d, d.What != nil
+	}
+	return d, true
+}
+
+// differing names the parts in which the stored partner of a recorded item
+// differs from it.
+func (p *pair) differing(i int) []string {
+	recorded, stored := p.events[i], p.rows[p.match[i]]
+	if recorded.key == stored.key {
+		return nil
+	}
+	names := differing(recorded, stored)
+	if !p.marks {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == "error mark" })
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return names
+}
+
+// background are the ids of the children of calls whose callers do not wait: what
+// such a child does is not on the stream (docker agent 5).
+func background(trace *Trace) map[string]bool {
+	ids := map[string]bool{}
+	for child, d := range trace.Callers {
+		if !d.Call().Delegation.Blocking {
+			ids[child.ID] = true
+		}
+	}
+	return ids
+}
+
+// CommonSubsequence finds a longest common subsequence of two sequences: for each item of
+// the first the index of its partner in the second, -1 for none. 0 has no equal.
+func CommonSubsequence(a, b []session.Digest) []int { return equals(a, b, nil) }

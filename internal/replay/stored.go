@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/session"
@@ -196,4 +197,235 @@ func (w *walker) shut(end int) {
 		d.End = end
 	}
 	w.open = nil
+}
+
+// link decides which child session belongs to which delegation call, from the
+// strongest evidence to the weakest: the id that the store recorded with the
+// call, the sub-session item in the call's own stretch of the window, equal
+// task texts, the child's last answer, and for children that no item refers to
+// whatever fits exactly one call. Where several fit, nobody is linked. known has
+// the ids of children that are sure besides, whether the tree has them or not.
+func link(tree *session.Tree, trace *Trace, windows [][]*window, known map[*Delegation]string) {
+	if len(tree.Sessions) == 1 {
+		return
+	}
+	l := &linker{known: known, byID: map[string]*session.Session{}, referenced: map[string]bool{}, taken: map[*session.Session]bool{}}
+	for _, s := range tree.Sessions {
+		l.byID[s.ID] = s
+		for i := range s.Items {
+			if s.Items[i].Kind == session.SubSession {
+				l.referenced[s.Items[i].Child] = true
+			}
+		}
+	}
+	for i, rs := range trace.Sessions {
+		refs := l.references(rs.Session)
+		l.recorded(rs, refs)
+		for _, w := range windows[i] {
+			l.byPosition(rs, w, refs)
+		}
+		l.byContent(rs, refs)
+		for _, w := range windows[i] {
+			l.behindResult(rs, w, refs)
+		}
+	}
+	for _, rs := range trace.Sessions {
+		l.unreferenced(rs)
+	}
+	for _, rs := range trace.Sessions {
+		for _, d := range rs.Delegations {
+			if d.Child != nil && trace.Callers[d.Child] == nil {
+				trace.Callers[d.Child] = d
+			}
+		}
+	}
+}
+
+type linker struct {
+	known      map[*Delegation]string
+	byID       map[string]*session.Session
+	referenced map[string]bool // ids that some sub-session item names
+	taken      map[*session.Session]bool
+}
+
+// reference is a sub-session item whose child exists.
+type reference struct {
+	item  int
+	child *session.Session
+}
+
+func (l *linker) references(s *session.Session) []reference {
+	var list []reference
+	for i := range s.Items {
+		if s.Items[i].Kind != session.SubSession {
+			continue
+		}
+		if c := l.byID[s.Items[i].Child]; c != nil && c != s {
+			list = append(list, reference{i, c})
+		}
+	}
+	return list
+}
+
+// settled reports whether the child of a call is known, stored or not.
+func (l *linker) settled(d *Delegation) bool { return d.Child != nil || l.known[d] != "" }
+
+func (l *linker) take(d *Delegation, child *session.Session, item int) {
+	d.Child, d.Reference = child, item
+	l.taken[child] = true
+}
+
+// recorded links the children whose id the store keeps with the call.
+func (l *linker) recorded(rs *Session, refs []reference) {
+	for _, d := range rs.Delegations {
+		id := cmp.Or(l.known[d], d.Call().Delegation.Child)
+		if id == "" {
+			continue
+		}
+		if c := l.byID[id]; c != nil && c != rs.Session {
+			item := slices.IndexFunc(refs, func(r reference) bool { return r.child == c })
+			if item >= 0 {
+				item = refs[item].item
+			}
+			l.take(d, c, item)
+		}
+	}
+}
+
+// byPosition links the sub-session item that stands alone between the previous
+// result of the batch and a call's own result (docker agent 3.2), unless task or
+// agent say that it is another call's.
+func (l *linker) byPosition(rs *Session, w *window, refs []reference) {
+	for n, d := range w.calls {
+		if l.settled(d) {
+			continue
+		}
+		from, to := w.stretch(n)
+		var found []reference
+		for _, r := range refs {
+			if r.item > from && r.item < to && !l.taken[r.child] {
+				found = append(found, r)
+			}
+		}
+		if len(found) == 1 && !isAnothers(rs, d, found[0]) {
+			l.take(d, found[0].child, found[0].item)
+		}
+	}
+}
+
+// stretch is the part of the window that belongs to the n-th delegation when
+// calls run one after another: from the latest earlier result to its own. A
+// call without a result has what is left, if it is the first such call.
+func (w *window) stretch(n int) (from, to int) {
+	d := w.calls[n]
+	from, to = w.opener, d.Result
+	if d.Result < 0 {
+		to = w.end
+		for _, other := range w.calls[:n] {
+			if other.Result < 0 {
+				return to, to
+			}
+		}
+	}
+	for _, other := range w.calls {
+		if other.Result > from && other.Result < to {
+			from = other.Result
+		}
+	}
+	return from, to
+}
+
+// isAnothers reports whether the child cannot be the call's and can be that of
+// another call before the reference.
+func isAnothers(rs *Session, d *Delegation, r reference) bool {
+	return differs(d, r.child) && slices.ContainsFunc(rs.Delegations, func(other *Delegation) bool {
+		return other != d && other.Child == nil && other.Item < r.item && !differs(other, r.child)
+	})
+}
+
+// byContent links the referenced children that position did not decide: by the
+// task text, then by the answer that came back.
+func (l *linker) byContent(rs *Session, refs []reference) {
+	for _, same := range []func(*Delegation, *session.Session) bool{sameTask, sameAnswer} {
+		for _, r := range refs {
+			if l.taken[r.child] {
+				continue
+			}
+			var fits []*Delegation
+			for _, d := range rs.Delegations {
+				if !l.settled(d) && d.Item < r.item && (r.item < d.End || !d.Call().Delegation.Blocking) && same(d, r.child) {
+					fits = append(fits, d)
+				}
+			}
+			if len(fits) > 0 && (len(fits) == 1 || sameWindow(fits)) {
+				l.take(fits[0], r.child, r.item)
+			}
+		}
+	}
+}
+
+// behindResult links a sub-session item that stands behind its call's result in
+// the same answer group (docker agent 4.2 G: the child's unfinished row became
+// the parent's result row, which is older than the sub-session item).
+func (l *linker) behindResult(rs *Session, w *window, refs []reference) {
+	s := rs.Session
+	for _, d := range w.calls {
+		if l.settled(d) || d.Result < 0 {
+			continue
+		}
+		for i := d.Result + 1; i < len(s.Items) && (!s.Items[i].OnWire() || s.Items[i].Role == session.Tool); i++ {
+			n := slices.IndexFunc(refs, func(r reference) bool { return r.item == i && !l.taken[r.child] })
+			if n >= 0 && !isAnothers(rs, d, refs[n]) {
+				l.take(d, refs[n].child, i)
+				break
+			}
+		}
+	}
+}
+
+// sameWindow reports whether all calls stand in one item: then equal children
+// of equal calls are linked in order, since nothing can tell them apart.
+func sameWindow(list []*Delegation) bool {
+	for _, d := range list {
+		if d.Item != list[0].Item {
+			return false
+		}
+	}
+	return true
+}
+
+// unreferenced links children that name the session as parent and that no item
+// refers to (a crash, or the compaction bug: docker agent 4.2 C).
+func (l *linker) unreferenced(rs *Session) {
+	for _, c := range rs.Session.Children {
+		if c.Parent != rs.Session.ID || l.referenced[c.ID] || l.taken[c] {
+			continue
+		}
+		if d := l.onlyFit(rs.Delegations, c); d != nil {
+			l.take(d, c, -1)
+		}
+	}
+}
+
+// onlyFit is the one call without a child that could have started c: one whose
+// task or answer is the child's, else one whose agent and time do not
+// contradict it.
+func (l *linker) onlyFit(list []*Delegation, c *session.Session) *Delegation {
+	var strong, weak []*Delegation
+	for _, d := range list {
+		switch {
+		case l.settled(d) || contradicts(d, c):
+		case sameTask(d, c) || sameAnswer(d, c):
+			strong = append(strong, d)
+		default:
+			weak = append(weak, d)
+		}
+	}
+	if len(strong) > 0 {
+		weak = strong
+	}
+	if len(weak) != 1 {
+		return nil
+	}
+	return weak[0]
 }

@@ -1,7 +1,9 @@
 package session
 
 import (
+	"encoding/binary"
 	"fmt"
+	"hash/maphash"
 	"time"
 )
 
@@ -279,3 +281,161 @@ func (it *Item) Answers() bool {
 func (it *Item) OnWire() bool {
 	return it.Kind == Message && it.Flags&(Skipped|Archived|Rewound|Compacted|Unshown) == 0
 }
+
+// BlockKind says what a part of a message is.
+type BlockKind uint8
+
+// The kinds of blocks. UnknownBlock is a type outside the table of its store.
+const (
+	TextBlock BlockKind = iota
+	ReasoningBlock
+	CallBlock
+	ResultBlock
+	MediaBlock
+	UnknownBlock
+)
+
+func (k BlockKind) String() string {
+	return [...]string{"text", "reasoning", "call", "result", "media", "unknown"}[k]
+}
+
+// Block is one part of a message, for what only the parts can tell: their order,
+// the signatures and ids of a provider, and what an image measures.
+type Block struct {
+	Kind BlockKind
+	Nth  int    // CallBlock and ResultBlock: the index among the item's calls or results
+	Name string // MediaBlock: "image", "document", "audio" or "video"; UnknownBlock: the stored type
+
+	// ID is what the provider's own server calls the part: "rs_…", "fc_…",
+	// "msg_…" of the Responses API. "" when it has none.
+	ID string
+	// With is, of a CallBlock, the ID of the reasoning that the provider made
+	// it with, where the store records that.
+	With string
+
+	Text      Digest // ReasoningBlock: of its text
+	Signature Digest // of the provider's signature, 0 when there is none
+	Unsigned  bool   // the store has a place for the signature, and it is empty
+
+	Blank  bool // TextBlock: nothing, or nothing but white space
+	Cached bool // it carries a mark for the prompt cache
+
+	Width, Height int // of an image, in pixels; 0 when not known
+}
+
+// SignedThinking reports whether the block is reasoning under a provider's
+// signature.
+func (b *Block) SignedThinking() bool { return b.Kind == ReasoningBlock && b.Signature != 0 }
+
+// Place is an item of a session by its index in stored order, as people see it. It
+// needs no tree, so that reports, plans and receipts can hold it.
+type Place struct {
+	Session string `json:"session"`
+	Item    int    `json:"item"` // -1 for the session as a whole
+}
+
+// At is the place of the item at index i.
+func (s *Session) At(i int) Place { return Place{Session: s.ID, Item: i} }
+
+// TableSessions is the table name that a Ref carries when it means a session's
+// own record, whatever the store calls that table.
+const TableSessions = "sessions"
+
+// TableLines is the table of a Ref to a line of a stream that is no item and no
+// session; its key is the line number, from 1.
+const TableLines = "lines"
+
+// Ref addresses one record of a store: what a finding points at and what an
+// edit changes. The store itself is known from the context.
+type Ref struct {
+	Session string `json:"session,omitempty"`
+	Table   string `json:"table"`
+	Key     string `json:"key"`
+	Pointer string `json:"pointer,omitempty"` // JSON pointer below the record
+}
+
+// Row is the record without the session: "session_items/17". It stays the same
+// when the record moves to another session or position.
+func (r Ref) Row() string {
+	row := r.Table + "/" + r.Key
+	if r.Pointer != "" {
+		row += "#" + r.Pointer
+	}
+	return row
+}
+
+// TableRuns is the table name that a Ref carries when it means the record of a run,
+// whatever the store calls that table.
+const TableRuns = "runs"
+
+// Run is what a store keeps of one request that a session served, beside the items
+// that came of it: an A2A task (kagent).
+type Run struct {
+	ID         string
+	State      string // as it is stored: "completed"
+	Open       bool   // it has not ended, or waits for somebody
+	Invocation string // that of its items, "" when the record does not say
+	Asked      Digest // of the request's text, 0 when there is none
+	Answered   Digest // of the text that came back, 0 when there is none
+	Began      time.Time
+	Ended      time.Time // of its last change
+}
+
+// RunRef addresses the record of the run at index i.
+func (s *Session) RunRef(i int) Ref {
+	return Ref{Session: s.ID, Table: TableRuns, Key: s.Runs[i].ID}
+}
+
+// Digest is a 64-bit hash of a text. Equal texts have equal digests within one
+// run of the program; the seed differs between runs, so a digest is never
+// stored or printed. A digest only finds candidates: what a repair removes is
+// compared byte by byte. 0 means "no text".
+type Digest uint64
+
+var seed = maphash.MakeSeed()
+
+// DigestOf hashes a text; the empty text gives 0.
+func DigestOf[T string | []byte](text T) Digest {
+	if len(text) == 0 {
+		return 0
+	}
+	var h uint64
+	switch t := any(text).(type) {
+	case string:
+		h = maphash.String(seed, t)
+	case []byte:
+		h = maphash.Bytes(seed, t)
+	}
+	return nonZero(h)
+}
+
+func nonZero(h uint64) Digest {
+	if h == 0 {
+		h = 1
+	}
+	return Digest(h)
+}
+
+// Meaning collects what an item says, to make Item.Meaning of it. Adapters fill
+// it while decoding; the same content must be given in the same order.
+type Meaning struct{ buf []byte }
+
+// Reset starts a new item. The agent of a tool item does not count: runtimes
+// write results into rows that a child began, under the child's name
+// (docker agent 4.2 G).
+func (m *Meaning) Reset(role Role, agent string) {
+	if role == Tool {
+		agent = ""
+	}
+	m.buf = append(m.buf[:0], byte(role))
+	m.Add(DigestOf(agent))
+}
+
+// Add appends the digest of a further part.
+func (m *Meaning) Add(d Digest) { m.buf = binary.LittleEndian.AppendUint64(m.buf, uint64(d)) }
+
+// Mark appends a small number: a count or a flag that separates parts.
+func (m *Meaning) Mark(b byte) { m.buf = append(m.buf, b) }
+
+// Digest is the digest of all that was added since Reset.
+func (m *Meaning) Digest() Digest { return nonZero(maphash.Bytes(seed, m.buf)) }

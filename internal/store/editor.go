@@ -72,3 +72,28 @@ type Sum struct {
 	// after a move.
 	Items map[string]string
 }
+
+// Summer is a store that can be held against what it was: see Sum. Every store
+// that can be repaired is one. An error because a part of the store cannot be read is a
+// problem of class Unreadable.
+type Summer interface {
+	Sums(ctx context.Context, sessions []string) (map[string]Sum, error)
+}
+
+// Rehearser is a Store that knows before anything is written whether its Editor can
+// write a change. Nothing but a damaged file, or another writer, keeps it from that
+// then.
+type Rehearser interface {
+	// Rehearse composes all that Editor.Write would write for a change of a tree of
+	// the store, and writes nothing. Its error says what cannot be written, in a part
+	// of a sentence for people.
+	Rehearse(ctx context.Context, change *Change) error
+}
+
+// Relater is a store in which an item says something of others that they do not
+// hold themselves: what a rewind annuls, which answer stands for a later one, which
+// session belongs below which. Relate sets that anew in a tree of the store that was changed in memory, as it would be
+// read if it were stored so.
+type Relater interface {
+	Relate(tree *session.Tree)
+}

@@ -103,3 +103,9 @@ type Store interface {
 	Fill(ctx context.Context, tree *session.Tree) error
 	Close() error
 }
+
+// Copier is a store that can write a copy of itself into a new file, as it was
+// when it was opened: what a repair into another file starts from.
+type Copier interface {
+	Copy(ctx context.Context, path string, progress func(done int64)) (*Source, error)
+}

@@ -1,3 +1,50 @@
+// Package treetest writes session trees in a short notation, for the tests of
+// replay, rules and engine.
+//
+//	P "Fix the build"
+//	  user "please"
+//	  root "I ask" T1>worker(do it) s1()
+//	  worker "doing" at=3
+//	  sub C
+//	  root <T1 "done" <s1!
+//	C<P "Transferred task"
+//	  system(do it)
+//	  user implicit
+//	  worker "doing" at=3
+//	  worker "done"
+//
+// A line at the margin begins a session: its id, then "<" and the recorded
+// parent, a quoted title, agent=NAME, agents=NAME,NAME, model=NAME, user=NAME,
+// task(TEXT), delegated, deleted, timed (the positions of its items are their times).
+// The lines below it are its items. Their first word says what they are:
+//
+//	user, system       messages; system(TEXT) hands a task to the session
+//	sub ID             a sub-session item, "-" for one that lost its reference
+//	summary, other     the kinds of these names
+//	run ID             no item, but the record of a run: run=INVOCATION
+//	                   asked(TEXT) answered(TEXT) at=N until=N open
+//	?                  a message of an unknown role
+//	any other word     a message of the agent of that name, "-" for one without
+//	                   a name: of role tool if it holds a result, else assistant
+//
+// The other words of an item, in any order:
+//
+//	"TEXT"             its text, or that of the result before it
+//	id() id:tool()     a call of shell, or of another tool
+//	id>agent(task)     a call that delegates and waits
+//	id>>agent(task)    a call that delegates and goes on
+//	id>agent(task)=C   one with which the store keeps the child's id
+//	<id                the result of a call, <id! an error, <id~ a placeholder,
+//	                   <id? one that waits for approval
+//	<id=C              one that names the session that gave it
+//	think(TEXT)        reasoning
+//	at=N pos=N kept=N  seconds since the start, stored position, kept tail
+//	branch=LABEL run=ID scope=ID
+//	                   the branch, the invocation and the isolation scope
+//	implicit archived synthetic unfinished blank skipped compacted
+//
+// Messages without text get the name of their role as text, unless they hold
+// calls, results or the word blank.
 package treetest
 
 import (
@@ -110,4 +157,175 @@ func (r *reader) number(text string) int64 {
 		r.fail("%q is no number", text)
 	}
 	return n
+}
+
+// item adds the item that the words describe.
+func (r *reader) item(s *session.Session, list []string) {
+	if list[0] == "run" && len(list) > 1 {
+		s.Runs = append(s.Runs, r.run(list[1:]))
+		return
+	}
+	r.rows++
+	it := session.Item{Table: "items", Key: strconv.Itoa(r.rows), Position: int64(len(s.Items)), Body: &session.Body{}}
+	first, rest := list[0], list[1:]
+	switch {
+	case first == "user":
+		it.Role = session.User
+	case strings.HasPrefix(first, "system"):
+		it.Role = session.System
+		if task := inside(first); task != "" {
+			it.Body.Text = task
+			s.Task = session.DigestOf(task)
+		}
+	case first == "sub":
+		it.Kind, it.Child, rest = session.SubSession, strings.Trim(rest[0], "-"), rest[1:]
+	case first == "summary":
+		it.Kind = session.Summary
+	case first == "other":
+		it.Kind = session.Other
+	case first == "?":
+	default:
+		it.Role, it.Agent = session.Assistant, strings.Trim(first, "-")
+	}
+	for _, word := range rest {
+		r.word(&it, word)
+	}
+	finish(&it)
+	if s.Tick > 0 {
+		it.Position = it.Time.UnixMicro()
+	}
+	s.Items = append(s.Items, it)
+}
+
+var flags = map[string]session.Flags{
+	"implicit": session.Implicit, "archived": session.Archived, "synthetic": session.Synthetic,
+	"unfinished": session.Unfinished, "blank": session.Blank, "skipped": session.Skipped,
+	"compacted": session.Compacted,
+}
+
+func (r *reader) word(it *session.Item, word string) {
+	key, value, _ := strings.Cut(word, "=")
+	switch {
+	case word[0] == '"':
+		text := strings.Trim(word, `"`)
+		if n := len(it.Results); n > 0 {
+			it.Results[n-1].Text = text
+		} else {
+			it.Body.Text = text
+		}
+	case word[0] == '<':
+		it.Role = session.Tool
+		it.Results = append(it.Results, resultOf(word[1:]))
+	case strings.HasPrefix(word, "think("):
+		it.Body.Reasoning = inside(word)
+	case strings.Contains(word, "("):
+		it.Calls = append(it.Calls, callOf(word))
+	case key == "at":
+		it.Time = Start.Add(time.Duration(r.number(value)) * time.Second)
+	case key == "pos":
+		it.Position = r.number(value)
+	case key == "kept":
+		it.KeptFrom = r.number(value)
+	case key == "branch":
+		it.Branch = value
+	case key == "run":
+		it.Invocation = value
+	case key == "scope":
+		it.Scope = value
+	case flags[word] != 0:
+		it.Flags |= flags[word]
+	default:
+		r.fail("what is %q?", word)
+	}
+}
+
+func resultOf(word string) session.Result {
+	word, child, _ := strings.Cut(word, "=")
+	id := strings.TrimRight(word, "!~?")
+	mark := word[len(id):]
+	return session.Result{
+		CallID: id, Text: "result of " + id, Child: child,
+		IsError:   strings.Contains(mark, "!"),
+		Synthetic: strings.Contains(mark, "~"),
+		Pending:   strings.Contains(mark, "?"),
+	}
+}
+
+func callOf(word string) session.Call {
+	head, _, _ := strings.Cut(word, "(")
+	if id, agent, delegates := strings.Cut(head, ">"); delegates {
+		name := strings.TrimPrefix(agent, ">")
+		_, child, _ := strings.Cut(word, ")=")
+		tool := "transfer_task"
+		if name != agent {
+			tool = "run_background_agent"
+		}
+		return session.Call{ID: id, Name: tool, Args: inside(word), Delegation: &session.Delegation{
+			Agent: name, Task: session.DigestOf(inside(word)), Child: child, Blocking: name == agent,
+		}}
+	}
+	id, tool, named := strings.Cut(head, ":")
+	if !named {
+		tool = "shell"
+	}
+	return session.Call{ID: id, Name: tool, Args: inside(word)}
+}
+
+// finish sets what follows from the words.
+func finish(it *session.Item) {
+	if it.Kind == session.Message && it.Body.Text == "" && len(it.Calls)+len(it.Results) == 0 && !it.Flags.Has(session.Blank) {
+		it.Body.Text = it.Role.String()
+	}
+	it.Text = session.DigestOf(it.Body.Text)
+	var m session.Meaning
+	m.Reset(it.Role, it.Agent)
+	m.Add(it.Text)
+	m.Add(session.DigestOf(it.Body.Reasoning))
+	for _, c := range it.Calls {
+		m.Mark('c')
+		m.Add(session.DigestOf(c.ID))
+		m.Add(session.DigestOf(c.Name))
+		m.Add(session.DigestOf(c.Args))
+	}
+	for i := range it.Results {
+		res := &it.Results[i]
+		res.Digest = session.DigestOf(res.Text)
+		if res.Child != "" && !res.Pending {
+			res.Answer = res.Digest
+		}
+		m.Mark('r')
+		m.Add(session.DigestOf(res.CallID))
+		m.Add(res.Digest)
+	}
+	if len(it.Results) == 1 {
+		it.Text = it.Results[0].Digest
+	}
+	if it.Kind == session.Message {
+		it.Meaning = m.Digest()
+	}
+}
+
+// run is the record of a run that the words behind "run" describe.
+func (r *reader) run(list []string) session.Run {
+	run := session.Run{ID: list[0], State: "completed"}
+	for _, word := range list[1:] {
+		key, value, _ := strings.Cut(word, "=")
+		switch {
+		case strings.HasPrefix(word, "asked("):
+			run.Asked = session.DigestOf(inside(word))
+		case strings.HasPrefix(word, "answered("):
+			run.Answered = session.DigestOf(inside(word))
+		case key == "run":
+			run.Invocation = value
+		case key == "at":
+			run.Began = Start.Add(time.Duration(r.number(value)) * time.Second)
+		case key == "until":
+			run.Ended = Start.Add(time.Duration(r.number(value)) * time.Second)
+		case word == "open":
+			run.State, run.Open = "working", true
+		default:
+			r.fail("run %s: what is %q?", run.ID, word)
+		}
+	}
+	return run
 }

@@ -4,9 +4,14 @@
 package ui
 
 import (
+	"bufio"
+	"fmt"
 	"io"
 	"os"
 	"strconv"
+	"strings"
+	"sync"
+	"time"
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -71,4 +76,138 @@ func widthOf(file *os.File, columns string) int {
 		}
 	}
 	return defaultWidth
+}
+
+// The styles. They use the sixteen colours that every terminal lets its user
+// choose, so none of them depends on the background. Render always emits
+// escape sequences: print the result to a Screen, which takes them out where
+// colour is off.
+var (
+	Bold   = lipgloss.NewStyle().Bold(true)
+	Dim    = lipgloss.NewStyle().Faint(true)
+	Red    = lipgloss.NewStyle().Bold(true).Foreground(lipgloss.Red)
+	Yellow = lipgloss.NewStyle().Bold(true).Foreground(lipgloss.Yellow)
+	Blue   = lipgloss.NewStyle().Foreground(lipgloss.Blue)
+	Green  = lipgloss.NewStyle().Foreground(lipgloss.Green)
+	Cyan   = lipgloss.NewStyle().Foreground(lipgloss.Cyan)
+)
+
+// ColorMode is what --color says.
+type ColorMode string
+
+// The modes.
+const (
+	ColorAuto   ColorMode = "auto"
+	ColorAlways ColorMode = "always"
+	ColorNever  ColorMode = "never"
+)
+
+// wantsColor decides by the mode, then NO_COLOR (any value but the empty one),
+// CLICOLOR_FORCE (any value but "0"), TERM=dumb, and at last by whether the
+// stream is a terminal. The library's own decision is not used: it reads
+// NO_COLOR as a boolean.
+func wantsColor(mode ColorMode, terminal bool, getenv func(string) string) bool {
+	force := getenv("CLICOLOR_FORCE")
+	switch {
+	case mode == ColorAlways:
+		return true
+	case mode == ColorNever, getenv("NO_COLOR") != "":
+		return false
+	case force != "" && force != "0":
+		return true
+	case getenv("TERM") == "dumb":
+		return false
+	}
+	return terminal
+}
+
+// Progress is a counter of bytes on one line of a terminal. It appears when the
+// work takes longer than 300 ms and vanishes at the end. Its methods may be
+// called from several goroutines, and do nothing off a terminal.
+type Progress struct {
+	w     io.Writer // nil off a terminal
+	width int
+	what  string
+	total int64
+	now   func() time.Time
+
+	mu     sync.Mutex
+	next   time.Time // not painted before
+	shown  bool
+	closed bool
+}
+
+const (
+	patience = 300 * time.Millisecond // before the first line
+	pace     = 100 * time.Millisecond // between two
+
+	clearLine = "\r\x1b[K"
+)
+
+// Progress starts a counter on this screen: what is "reading session.db", total
+// its size in bytes, 0 when unknown.
+func (s *Screen) Progress(what string, total int64) *Progress {
+	p := &Progress{width: s.Width, what: what, total: total, now: time.Now}
+	if s.Terminal && !s.Dumb {
+		p.w = s.plain
+	}
+	p.next = p.now().Add(patience)
+	return p
+}
+
+// Set says how many bytes are done.
+func (p *Progress) Set(n int64) {
+	if p.w == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := p.now()
+	if p.closed || now.Before(p.next) {
+		return
+	}
+	p.next, p.shown = now.Add(pace), true
+	_, _ = io.WriteString(p.w, clearLine+Truncate(p.what+": "+p.amount(n), p.width-1))
+}
+
+func (p *Progress) amount(n int64) string {
+	if p.total <= 0 {
+		return Bytes(n)
+	}
+	n = min(n, p.total)
+	return fmt.Sprintf("%s of %s (%d %%)", Bytes(n), Bytes(p.total), n*100/p.total)
+}
+
+// Clear removes the line.
+func (p *Progress) Clear() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
+	if p.shown {
+		_, _ = io.WriteString(p.w, clearLine)
+	}
+}
+
+// IsTerminal reports whether a stream is a terminal.
+func IsTerminal(stream any) bool {
+	file, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
+// Ask puts a question that is answered with yes or no; anything but yes is no,
+// and so is the end of the input. The error is that of a read which failed.
+func Ask(in io.Reader, out io.Writer, question string) (bool, error) {
+	_, _ = fmt.Fprint(out, question+" [y/N] ")
+	answer, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil {
+		_, _ = fmt.Fprintln(out) // the cursor still stands behind the question
+	}
+	switch {
+	case err == io.EOF:
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes", nil
 }

@@ -1,9 +1,18 @@
 package view
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/ui"
 )
 
 // builder makes the sessions of one view; each is drawn once, so that no loop
@@ -124,4 +133,324 @@ func (b *builder) unreferenced(children []*session.Session) []Row {
 func (b *builder) named(c *session.Session) bool {
 	caller := b.trace.Callers[c]
 	return caller != nil && caller.Call().Delegation.Child == c.ID
+}
+
+// row says what is to be read of the item at index i.
+func (b *builder) row(s *rules.Subject, answers *answers, i int) Row {
+	it := &s.Items[i]
+	row := Row{Item: i, Stored: it, Key: s.ItemRef(i).Row(), Depth: s.Replay.Steps[i].Depth, Who: who(it)}
+	if it.Body != nil {
+		row.Text, row.Thought = it.Body.Text, it.Body.Reasoning
+	}
+	switch it.Kind {
+	case session.Message:
+		row.Calls = answers.calls(i)
+		row.Results, row.Marked = answers.results(i)
+	case session.Summary:
+		row.Label = summaryLabel(s.Session, i, len(row.Text))
+	case session.Other:
+		row.Label, row.Text = otherLabel(s.Session, i)
+	}
+	row.Notes = b.notes[s.At(s.Place(i))]
+	row.Flags = flagsOf(it)
+	row.Folded = len(row.Results) > 0 && len(row.Notes) == 0 && it.Flags&^session.Synthetic == 0 && row.Text == "" && answers.folds(i)
+	return row
+}
+
+// who is the speaker in words.
+func who(it *session.Item) string {
+	switch {
+	case it.Kind != session.Message:
+		return ""
+	case it.Role == session.User || it.Role == session.System:
+		return it.Role.String()
+	case it.Agent != "":
+		return it.Agent
+	case it.Role == session.NoRole:
+		return "?"
+	}
+	return it.Role.String()
+}
+
+// summaryLabel says which items a summary stands for.
+func summaryLabel(s *session.Session, i, size int) string {
+	if size == 0 {
+		return "a summary without text"
+	}
+	return fmt.Sprintf("summary of %s, %s", itemWords(coveredTo(s, i)), ui.Bytes(int64(size)))
+}
+
+// itemWords name the first n items.
+func itemWords(n int) string {
+	switch n {
+	case 0:
+		return "nothing before it"
+	case 1:
+		return "item 0"
+	}
+	return fmt.Sprintf("items 0–%d", n-1)
+}
+
+// coveredTo is the index behind the last item that the summary at index i
+// stands for: the start of the tail that it keeps, or the summary itself.
+func coveredTo(s *session.Session, i int) int {
+	upTo := session.Session{Items: s.Items[:i+1]}
+	return min(upTo.Start(), i)
+}
+
+// flagsOf words the facts about an item that change how it is read.
+func flagsOf(it *session.Item) []string {
+	var words []string
+	for _, f := range []struct {
+		flag session.Flags
+		word string
+	}{
+		{session.Implicit, "implicit"},
+		{session.Unfinished, "unfinished"},
+		{session.Archived, "archived"},
+		{session.Rewound, "rewound"},
+		{session.Compacted, "covered by a summary"},
+		{session.Unshown, "shown to no model"},
+		{session.Synthetic, "added by a repair"},
+		{session.Blank, "blank"},
+	} {
+		if it.Flags.Has(f.flag) {
+			words = append(words, f.word)
+		}
+	}
+	return words
+}
+
+// roleNames are what an API calls the parts of a request.
+type roleNames struct{ system, user, assistant, call, result string }
+
+// wireRoles are the names by the shape of the request. Where calls and results
+// are items of their own, the name is the item's type.
+var wireRoles = [...]roleNames{
+	rules.Grouped:  {system: "system", user: "user", assistant: "assistant", call: "assistant", result: "user"},
+	rules.Contents: {system: "systemInstruction", user: "user", assistant: "model", call: "model", result: "user"},
+	rules.OneEach:  {system: "system", user: "user", assistant: "assistant", call: "assistant", result: "tool"},
+	rules.Flat:     {system: "system", user: "user", assistant: "assistant", call: "function_call", result: "function_call_output"},
+}
+
+// of is the role of the first message that an item becomes, "" for a role that
+// nobody knows.
+func (names *roleNames) of(it *session.Item) string {
+	said := it.Text != 0 && !it.Flags.Has(session.BlankText)
+	switch it.Role {
+	case session.System:
+		return names.system
+	case session.User:
+		if len(it.Results) > 0 {
+			return names.result
+		}
+		return names.user
+	case session.Assistant:
+		if len(it.Calls) > 0 && !said {
+			return names.call
+		}
+		return names.assistant
+	case session.Tool:
+		return names.result
+	}
+	return ""
+}
+
+// otherLabel words an item that no model ever sees: what kind it is, and the
+// text of its record if that has one. Error and termination items of docker
+// agent hold a message or a reason.
+func otherLabel(s *session.Session, i int) (label, text string) {
+	for _, f := range s.Faults {
+		if f.Item != i {
+			continue
+		}
+		switch f.Kind {
+		case session.UnknownKind:
+			return "an item of unknown kind " + f.Field, ""
+		case session.Undecodable:
+			return "a record that cannot be decoded: " + f.Detail, ""
+		}
+	}
+	var record struct {
+		Message string `json:"message"`
+		Code    string `json:"code"`
+		Reason  string `json:"reason"`
+	}
+	if body := s.Items[i].Body; body != nil {
+		_ = json.Unmarshal(body.Raw, &record, lenient) // another form has no text to show
+	}
+	switch {
+	case record.Reason != "":
+		return "the run was ended: " + strings.ReplaceAll(record.Reason, "_", " "), record.Message
+	case record.Code != "":
+		return "the run failed: " + strings.ReplaceAll(record.Code, "_", " "), record.Message
+	case record.Message != "":
+		return "the run failed", record.Message
+	}
+	return "a record that no model sees", ""
+}
+
+// lenient reads what a runtime's own reader would read too.
+var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
+// A sub-session with more rows than foldFrom is shown by its first rows and its
+// last one, and by those that a finding or a leak marks.
+const (
+	foldFrom = 10
+	foldHead = 4
+)
+
+// Piece is a row, or a number of items that are left out.
+type Piece struct {
+	Row    *Row // nil for what is left out
+	Hidden int  // items left out
+}
+
+// Pieces are what is shown of the session: all rows but those folded into a
+// call, and in a short view of a sub-session only the telling ones.
+func (s *Session) Pieces(short bool) []Piece {
+	shown := 0
+	for i := range s.Rows {
+		if !s.Rows[i].Folded {
+			shown++
+		}
+	}
+	short = short && shown > foldFrom
+	var list []Piece
+	n := 0
+	for i := range s.Rows {
+		row := &s.Rows[i]
+		if row.Folded {
+			if last := len(list) - 1; last >= 0 && list[last].Row == nil {
+				list[last].Hidden++
+			}
+			continue
+		}
+		n++
+		if !short || n <= foldHead || n == shown || row.telling() {
+			list = append(list, Piece{Row: row})
+			continue
+		}
+		if list[len(list)-1].Row != nil {
+			list = append(list, Piece{})
+		}
+		list[len(list)-1].Hidden++
+	}
+	return list
+}
+
+// telling reports whether something is to be seen at the row or below it.
+func (r *Row) telling() bool {
+	if r.Mark() != "" {
+		return true
+	}
+	if r.Child == nil {
+		return false
+	}
+	if r.Item < 0 || r.Child.Mark() != "" {
+		return true
+	}
+	for i := range r.Child.Rows {
+		if r.Child.Rows[i].telling() {
+			return true
+		}
+	}
+	return false
+}
+
+// noteFindings puts a note at every item that a finding names, and at every
+// leaked one.
+func (b *builder) noteFindings() {
+	leaks := map[session.Place]*replay.Delegation{}
+	for _, rs := range b.trace.Sessions {
+		for _, d := range rs.Delegations {
+			for _, l := range d.Leaked {
+				at := rs.Session.At(l.Item)
+				leaks[at] = d
+				b.notes[at] = []Note{{Text: leakText(l)}}
+			}
+		}
+	}
+	for _, f := range b.in.Findings {
+		if f.Session == "" {
+			continue
+		}
+		if len(f.Items) == 0 {
+			b.note(session.Place{Session: f.Session, Item: -1}, f)
+		}
+		for _, i := range f.Items {
+			at := session.Place{Session: f.Session, Item: i}
+			if d := leaks[at]; d != nil && isLeak(f, d) {
+				b.notes[at][0].Rule, b.notes[at][0].Severity = f.Rule.ID, f.Severity
+				continue
+			}
+			b.note(at, f)
+		}
+	}
+}
+
+// note adds a finding's note; a rule that names a place for several calls is
+// noted once.
+func (b *builder) note(at session.Place, f *check.Finding) {
+	n := Note{Rule: f.Rule.ID, Severity: f.Severity, Text: f.Rule.Name}
+	if !slices.Contains(b.notes[at], n) {
+		b.notes[at] = append(b.notes[at], n)
+	}
+}
+
+// isLeak reports whether the finding is about the whole leak of a delegation.
+func isLeak(f *check.Finding, d *replay.Delegation) bool {
+	return f.Call == d.Call().ID && f.Item == d.Leaked[0].Item && len(f.Items) == len(d.Leaked)
+}
+
+// leakText says where a leaked item belongs.
+func leakText(l replay.Leaked) string {
+	switch {
+	case l.Twin != nil:
+		return fmt.Sprintf("leaked from sub-session %s (item %d), depth %d", rules.Short(l.Twin.Session.ID), l.Twin.Item, l.Frame.Depth())
+	case l.Undecidable:
+		return fmt.Sprintf("leaked or the caller's own: it has the caller's name and no copy, depth %d", l.Frame.Depth())
+	}
+	return fmt.Sprintf("leaked, only copy, depth %d", l.Frame.Depth())
+}
+
+// Mark is the sign at the left of a row: "!" where something is wrong, "i"
+// where something is worth knowing, else "".
+func (r *Row) Mark() string {
+	if r.Marked || r.Depth > 0 {
+		return "!"
+	}
+	return markOf(r.Notes)
+}
+
+// Mark is the sign of what findings say about the session itself.
+func (s *Session) Mark() string { return markOf(s.Notes) }
+
+func markOf(notes []Note) string {
+	mark := ""
+	for _, n := range notes {
+		switch {
+		case n.Rule == "":
+		case n.Severity > rules.Info:
+			return "!"
+		default:
+			mark = "i"
+		}
+	}
+	return mark
+}
+
+// Rules are the rules that name the row, each once, in the order of the report.
+func (r *Row) Rules() []string { return rulesOf(r.Notes) }
+
+func rulesOf(notes []Note) []string {
+	var ids []string
+	seen := map[string]bool{}
+	for _, n := range notes {
+		if n.Rule != "" && !seen[n.Rule] {
+			seen[n.Rule] = true
+			ids = append(ids, n.Rule)
+		}
+	}
+	return ids
 }

@@ -2,6 +2,9 @@ package view
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/check"
@@ -191,4 +194,297 @@ func textOf(it *session.Item) string {
 		return ""
 	}
 	return it.Body.Text
+}
+
+// Masking is what the runtime's sanitiser makes of a request that a provider would
+// refuse: an error result behind every call that lacks one, and no result that answers
+// no call of the message before it.
+type Masking struct {
+	Invented []Masked // calls
+	Dropped  []Masked // results
+}
+
+// Masked is a call or a result that the model sees otherwise than it is stored.
+type Masked struct {
+	Item int
+	Call string // the call's id
+	Name string // of the tool, "" when no call of the session has that id
+}
+
+// maskingOf is nil when there is no sanitiser, or nothing for it to do.
+func maskingOf(s *rules.Subject, by *session.Sanitiser) *Masking {
+	if by == nil {
+		return nil
+	}
+	names := map[string]string{}
+	for i := range s.Items {
+		for _, c := range s.Items[i].Calls {
+			names[c.ID] = c.Name
+		}
+	}
+	m, refused := &Masking{}, s.Refused(rules.FindProfile(by.Pairs))
+	for _, at := range refused.Calls {
+		c := &s.Items[at.Item].Calls[at.Nth]
+		m.Invented = append(m.Invented, Masked{Item: at.Item, Call: c.ID, Name: c.Name})
+	}
+	for _, at := range refused.Results {
+		id := s.Items[at.Item].Results[at.Nth].CallID
+		m.Dropped = append(m.Dropped, Masked{Item: at.Item, Call: id, Name: names[id]})
+	}
+	if len(m.Invented)+len(m.Dropped) == 0 {
+		return nil
+	}
+	return m
+}
+
+// words say what the sanitiser does instead of letting the request fail, or with
+// one that would not.
+func (m *Masking) words(by *session.Sanitiser, fails bool) string {
+	var acts []string
+	if len(m.Invented) > 0 {
+		acts = append(acts, "puts an error result "+strconv.Quote(by.Result)+" behind "+masked(m.Invented, "%s (item %d)"))
+	}
+	if len(m.Dropped) > 0 {
+		acts = append(acts, "leaves out the result of "+masked(m.Dropped, "%s at item %d"))
+	}
+	text := by.By + " does not let it fail: it "
+	if !fails {
+		text = by.By + " changes it all the same: it "
+	}
+	text += strings.Join(acts, ", and ") + "."
+	if len(m.Invented) > 0 {
+		text += " To the model those calls have failed."
+	}
+	return text
+}
+
+// masked lists calls or results: "shell (item 3) and read_file (item 5)".
+func masked(list []Masked, form string) string {
+	const most = 6
+	var words []string
+	for _, m := range list[:min(len(list), most)] {
+		name := m.Name
+		if name == "" {
+			name = "call " + m.Call
+		}
+		words = append(words, fmt.Sprintf(form, name, m.Item))
+	}
+	if more := len(list) - most; more > 0 {
+		words = append(words, fmt.Sprintf("%d more", more))
+	}
+	if len(words) == 1 {
+		return words[0]
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
+// Adjustment is something that is sent otherwise than it is stored.
+type Adjustment struct {
+	Rule     string
+	Severity rules.Severity // how much the provider minds it as it is stored
+	Runtime  bool           // the runtime does it by itself; else an adapter for the provider has to
+	Sent     string         // what is sent: "the two messages as one"; of a runtime, what it does: "joins them"
+	Error    string         // what the provider answers to what is stored, "" when that is not known
+}
+
+// asked are the findings with the profile of the session named: what its runtime
+// sees to by itself is reported then too.
+func (b *builder) asked(s *rules.Subject) []*check.Finding {
+	if len(b.in.Judge.Profiles) > 0 {
+		return b.in.Findings
+	}
+	return check.Tree(b.in.Store, b.in.Tree, catalogue.Usual(), rules.Judge{Profiles: s.Profiles, AsIs: b.in.Judge.AsIs})
+}
+
+// object puts what the provider minds of the request, beside the pairs that are
+// explained already, at the parts that the findings name.
+func (b *builder) object(s *rules.Subject, r *Request, found []*check.Finding, said explained) {
+	for _, f := range found {
+		j := judgement(f, r.Profile)
+		if f.Session != s.ID || j == nil || said.findings[f] || said.texts[j.Error] {
+			continue
+		}
+		parts := r.about(f)
+		if len(parts) == 0 {
+			continue
+		}
+		// The other findings are about pairs, and whether those are refused was said
+		// before.
+		_, minded := r.Profile.Levels[f.Rule.ID]
+		does := ""
+		if f.Rule.Profiled {
+			does = b.in.Store.Adaptation(f.Rule.ID, r.Profile.Name)
+		}
+		switch {
+		case does != "":
+			r.Eased++
+			adjust(parts, Adjustment{Rule: f.Rule.ID, Severity: j.Severity, Runtime: true, Sent: does})
+		case f.Sent != "":
+			if j.Severity > rules.Info {
+				r.Adjusted++
+			}
+			adjust(parts, Adjustment{Rule: f.Rule.ID, Severity: j.Severity, Sent: f.Sent, Error: j.Error})
+		case minded && j.Severity == rules.Error:
+			parts[0].refuse(f.Rule.ID, j.Error, r.Profile)
+		}
+	}
+}
+
+// judgement is what a profile makes of a finding, nil when it was not asked.
+func judgement(f *check.Finding, profile *rules.Profile) *rules.Judgement {
+	for i := range f.Judged {
+		if f.Judged[i].Profile == profile {
+			return &f.Judged[i]
+		}
+	}
+	return nil
+}
+
+// about are the parts that a finding names: the first one, if it is about the
+// session. A finding about history that is not sent names none.
+func (r *Request) about(f *check.Finding) []*Part {
+	if len(f.Items) == 0 {
+		return []*Part{&r.Parts[0]}
+	}
+	var parts []*Part
+	for i := range r.Parts {
+		if item := r.Parts[i].Row.Item; item >= 0 && slices.Contains(f.Items, item) {
+			parts = append(parts, &r.Parts[i])
+		}
+	}
+	return parts
+}
+
+// adjust says of parts what is sent instead. That the rule has a finding there,
+// and why the runtime leaves a part out, needs no other word.
+func adjust(parts []*Part, a Adjustment) {
+	for _, p := range parts {
+		if a.Runtime && p.Unsent {
+			p.Why = ""
+		}
+		p.Adjusted = append(p.Adjusted, a)
+		p.Row.Notes = slices.DeleteFunc(slices.Clone(p.Row.Notes), func(n Note) bool { return n.Rule == a.Rule })
+	}
+}
+
+// refuse adds a rejection that is not about pairs. A blank message that is
+// refused is one that was sent.
+func (p *Part) refuse(rule, text string, profile *rules.Profile) {
+	if p.Unsent && p.Row.Stored.Flags.Has(session.Blank) {
+		p.Unsent, p.Role = false, wireRoles[profile.Shape].of(p.Row.Stored)
+	}
+	for i := range p.Rejected {
+		if known := &p.Rejected[i]; text != "" && known.Error == text {
+			if !slices.Contains(known.Rules, rule) {
+				known.Rules = append(known.Rules, rule)
+			}
+			return
+		}
+	}
+	p.Rejected = append(p.Rejected, Rejection{Rules: []string{rule}, Error: text})
+}
+
+// Rejection is a place where a provider refuses the request.
+type Rejection struct {
+	Rules []string // of the findings that are about the place
+	Error string   // in the words of the provider, "" when they are not known
+}
+
+// explained are the findings about pairs that a rejection speaks for, and the
+// texts of these rejections.
+type explained struct {
+	findings map[*check.Finding]bool
+	texts    map[string]bool
+}
+
+// reject puts what is wrong with the calls and results at their parts.
+func reject(s *rules.Subject, r *Request, found []*check.Finding) explained {
+	said := explained{map[*check.Finding]bool{}, map[string]bool{}}
+	objections := s.Objections(r.Profile)
+	for i := range r.Parts {
+		p := &r.Parts[i]
+		if p.Unsent || p.Row.Item < 0 {
+			continue
+		}
+		for ; len(objections) > 0 && objections[0].Item <= p.Row.Item; objections = objections[1:] {
+			if objections[0].Item == p.Row.Item {
+				said.reject(s, r, p, &objections[0], found)
+			}
+		}
+	}
+	return said
+}
+
+// reject adds a rejection at a part, with the rules of the findings that are
+// about it.
+func (said *explained) reject(s *rules.Subject, r *Request, p *Part, o *rules.Objection, found []*check.Finding) {
+	rejection := Rejection{Error: o.Error}
+	for _, f := range found {
+		if f.Session != s.ID || !f.IsAbout(r.Profile, o, p.Row.Item) {
+			continue
+		}
+		said.findings[f] = true
+		if !slices.Contains(rejection.Rules, f.Rule.ID) {
+			rejection.Rules = append(rejection.Rules, f.Rule.ID)
+		}
+	}
+	said.texts[o.Error], said.texts[o.Told] = true, true
+	p.Rejected = append(p.Rejected, rejection)
+}
+
+// Renaming is an id of a call or the name of a tool that the provider does not
+// take, and what an adapter sends instead, everywhere in the request.
+type Renaming struct{ From, To string }
+
+// rename says at every part which of its ids and names are sent otherwise.
+func (r *Request) rename() {
+	var own, server, names []string
+	for i := range r.Parts {
+		if it := r.Parts[i].Row.Stored; it != nil && !r.Parts[i].Unsent {
+			eachName(it, &own, &server, &names)
+		}
+	}
+	toOwn, toServer, toNames := r.Profile.WireIDs(own, false), r.Profile.WireIDs(server, true), r.Profile.WireNames(names)
+	for i := range r.Parts {
+		p := &r.Parts[i]
+		if p.Row.Stored == nil || p.Unsent {
+			continue
+		}
+		var own, server, names []string
+		eachName(p.Row.Stored, &own, &server, &names)
+		p.rename(own, toOwn)
+		p.rename(server, toServer)
+		p.rename(names, toNames)
+	}
+}
+
+// eachName collects the ids of calls and results, those of tools that the
+// provider ran apart, and the names of tools.
+func eachName(it *session.Item, own, server, names *[]string) {
+	add := func(id, name string, ran bool) {
+		ids := own
+		if ran {
+			ids = server
+		}
+		if id != "" {
+			*ids = append(*ids, id)
+		}
+		if name != "" {
+			*names = append(*names, name)
+		}
+	}
+	for _, c := range it.Calls {
+		add(c.ID, c.Name, c.Server)
+	}
+	for _, result := range it.Results {
+		add(result.CallID, result.Name, result.Server)
+	}
+}
+
+func (p *Part) rename(stored []string, sent map[string]string) {
+	for _, from := range stored {
+		if renaming := (Renaming{from, sent[from]}); renaming.To != from && !slices.Contains(p.Renamed, renaming) {
+			p.Renamed = append(p.Renamed, renaming)
+		}
+	}
 }

@@ -1,9 +1,16 @@
 package view
 
 import (
+	"slices"
+	"strconv"
+	"strings"
+
 	"github.com/sessctl/sessctl/internal/branch"
+	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/ui"
 )
 
 // Question asks who could see what of a session.
@@ -139,4 +146,326 @@ func (v *Visibility) disputed(e *Event) bool {
 // Disagree reports whether a viewer sees an event under one of two models only.
 func (v *Visibility) Disagree(e *Event, viewer int) bool {
 	return len(v.Models) == 2 && v.Cell(e, viewer, 0).Visible != v.Cell(e, viewer, 1).Visible
+}
+
+// survey lists the events of a session and of those below it, in reading order.
+type survey struct {
+	*builder
+	shown  *session.Session
+	events []Event
+}
+
+func newSurvey(b *builder, shown *session.Session) *survey {
+	s := &survey{builder: b, shown: shown}
+	b.byID = map[string]*session.Session{}
+	started := map[*session.Session]map[int][]*session.Session{}
+	depths := map[*session.Session]func(i int) int{}
+	for _, rs := range b.trace.Sessions {
+		if b.byID[rs.Session.ID] == nil {
+			b.byID[rs.Session.ID] = rs.Session
+		}
+		started[rs.Session] = startedBy(rs)
+		depths[rs.Session] = func(i int) int { return rs.Steps[i].Depth }
+	}
+	var add func(s *session.Session)
+	below := func(list []*session.Session) {
+		for _, child := range list {
+			if !b.drawn[child.ID] {
+				add(child)
+			}
+		}
+	}
+	add = func(of *session.Session) {
+		b.drawn[of.ID] = true
+		kept := keptIn(of)
+		for i := range of.Items {
+			e := Event{Session: of, Item: i, Depth: depths[of](i), kept: kept(i)}
+			if notes := b.notes[of.At(i)]; len(notes) > 0 {
+				e.Rules = rulesOf(notes)
+			}
+			s.events = append(s.events, e)
+			if child := b.byID[of.Items[i].Child]; child != nil && of.Items[i].Kind == session.SubSession {
+				below([]*session.Session{child})
+			}
+			below(started[of][i])
+		}
+		below(of.Children)
+	}
+	add(shown)
+	return s
+}
+
+// keptIn says why the reader passes over an item of a session, whoever asks.
+func keptIn(s *session.Session) func(i int) branch.Reason {
+	start, last := s.Start(), s.LastSummary()
+	for i := range s.Items {
+		if s.Items[i].Flags.Has(session.Compacted) {
+			start = 0 // what is covered says so itself, and there may be several summaries
+			break
+		}
+	}
+	return func(i int) branch.Reason {
+		it := &s.Items[i]
+		switch {
+		case it.Flags.Has(session.Archived):
+			return branch.Archived
+		case it.Flags.Has(session.Rewound):
+			return branch.Rewound
+		case it.Flags.Has(session.Compacted):
+			return branch.Compacted
+		case it.Kind == session.Summary && it.Text != 0 && !it.Flags.Has(session.Skipped):
+			if i < last && start > 0 {
+				return branch.Compacted
+			}
+			return branch.None
+		case !it.OnWire():
+			return branch.HiddenKind
+		case i < start:
+			return branch.Compacted
+		}
+		return branch.None
+	}
+}
+
+// Stored is the item itself.
+func (e *Event) Stored() *session.Item { return &e.Session.Items[e.Item] }
+
+// Key is the record as findings name it.
+func (e *Event) Key() string { return e.Session.ItemRef(e.Item).Row() }
+
+// Who is the speaker: user, system, the agent, or what the item is.
+func (e *Event) Who() string {
+	it := e.Stored()
+	if it.Kind != session.Message {
+		return map[session.Kind]string{session.SubSession: "sub-session", session.Summary: "summary", session.Other: "record"}[it.Kind]
+	}
+	return who(it)
+}
+
+// asked is the event as a model is asked about it.
+func (e *Event) asked() branch.Event {
+	asked := rules.EventOf(e.Session, e.Item)
+	asked.Kept = e.kept
+	return asked
+}
+
+// spoken reports whether an agent produced the event itself, in its own session.
+func (e *Event) spoken() bool {
+	it := e.Stored()
+	return it.Kind == session.Message && e.Depth == 0 &&
+		(it.Role == session.Assistant || it.Role == session.Tool && it.Agent != "")
+}
+
+// Text is what the event says, stored and whole: its text, else the texts of its
+// results.
+func (e *Event) Text() string {
+	it := e.Stored()
+	text := textOf(it)
+	if it.Kind == session.Other {
+		_, text = otherLabel(e.Session, e.Item)
+	}
+	for i := range it.Results {
+		if r := it.Results[i].Text; text == "" {
+			text = r
+		} else if r != "" {
+			text += "\n" + r
+		}
+	}
+	return text
+}
+
+// About is what the event says or, where it says nothing, does. It may hold
+// stored text.
+func (e *Event) About() string {
+	if text := e.Text(); text != "" {
+		return text
+	}
+	it := e.Stored()
+	switch {
+	case it.Kind == session.Summary:
+		return summaryLabel(e.Session, e.Item, 0)
+	case it.Kind == session.Other:
+		label, _ := otherLabel(e.Session, e.Item)
+		return label
+	case it.Kind == session.SubSession:
+		return "sub-session " + rules.Short(it.Child)
+	case len(it.Calls) == 1:
+		c := callOf(&it.Calls[0])
+		return c.Label() + " " + c.About
+	case len(it.Calls) > 1:
+		return ui.Count(len(it.Calls), "call")
+	}
+	return ""
+}
+
+// unknownBranch names the branches that there are.
+func (s *survey) unknownBranch(label string) error {
+	return problem.New(problem.Usage, "Its branches: "+s.branches()+".",
+		"no event of the session %s has the branch %q", rules.Short(s.shown.ID), label)
+}
+
+// unused says that a viewer is one that has stored nothing, which may be a slip of
+// the keyboard; "" for all others.
+func (s *survey) unused(one *reading) string {
+	if one.last != nil || one.branch == "" {
+		return ""
+	}
+	return "nothing is stored on the branch " + strconv.Quote(one.branch) + ": this is what an agent would see that runs there. Branches of the session: " + s.branches()
+}
+
+func (s *survey) branches() string {
+	var labels []string
+	for i := range s.events {
+		labels = append(labels, s.events[i].Stored().Branch)
+	}
+	return listed(labels)
+}
+
+// nobody says that a question names no viewer of the session.
+func (s *survey) nobody(q Question) error {
+	var agents []string
+	for i := range s.events {
+		if e := &s.events[i]; e.spoken() {
+			agents = append(agents, agentOf(e.Stored()))
+		}
+	}
+	known := "Its agents: " + listed(agents) + "."
+	short := rules.Short(s.shown.ID)
+	switch {
+	case q.Agent != "" && q.Branch != nil && slices.Contains(agents, q.Agent):
+		return problem.New(problem.Usage, "Leave --branch out to see where it spoke.",
+			"the agent %q never spoke on the branch %q of the session %s", q.Agent, *q.Branch, short)
+	case q.Agent != "":
+		return problem.New(problem.Usage, known, "no event of the session %s is of an agent %q", short, q.Agent)
+	}
+	return problem.New(problem.Usage, "`--branch ''` shows what an agent without a branch would see.", "no agent has spoken in the session %s yet", short)
+}
+
+// listed are the different words of a list, as many as people read.
+func listed(words []string) string {
+	const most = 20
+	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" })
+	slices.Sort(words)
+	words = slices.Compact(words)
+	if len(words) == 0 {
+		return "none"
+	}
+	text := strings.Join(words[:min(len(words), most)], ", ")
+	if len(words) > most {
+		text += ", …"
+	}
+	return text
+}
+
+// reasons are the reasons in words.
+var reasons = map[branch.Reason]string{
+	branch.Root:            "root event, visible to all",
+	branch.Ancestor:        "ancestor",
+	branch.Own:             "own branch",
+	branch.Unbranched:      "a viewer without a branch sees all",
+	branch.OtherInvocation: "other invocation",
+	branch.Sibling:         "sibling branch",
+	branch.Child:           "child branch",
+	branch.Unrelated:       "unrelated branch",
+	branch.Archived:        "archived",
+	branch.OutOfScope:      "outside its scope",
+	branch.Rewound:         "rewound",
+	branch.Compacted:       "covered by a summary",
+	branch.HiddenKind:      "no model sees it",
+	branch.TokenSubset:     "all its tokens are held",
+	branch.TokenMissing:    "a token is missing",
+	branch.ForkDisjoint:    "other side of a fork",
+	branch.OwnSession:      "own session",
+	branch.OtherSession:    "other session",
+}
+
+// Words say why a viewer sees an event or not.
+func (c Cell) Words(viewer *Viewer, e *Event) string {
+	parent, event := viewer.Branch[:max(strings.LastIndexByte(viewer.Branch, '.'), 0)], e.Stored().Branch
+	switch {
+	case c.Reason == branch.Ancestor && parent == event:
+		return "direct ancestor"
+	case c.Visible && (c.Reason == branch.Sibling || c.Reason == branch.Unrelated && strings.HasPrefix(viewer.Branch, event)):
+		return reasons[c.Reason] + ", but its text is a prefix"
+	}
+	return reasons[c.Reason]
+}
+
+// Words say why, for no viewer in particular.
+func Words(r branch.Reason) string { return reasons[r] }
+
+// Label is a branch for people: a path as it is stored, a set in braces, "–" for
+// none.
+func Label(label string) string {
+	parsed := branch.Parse(label)
+	switch {
+	case parsed.Tokens != nil:
+		return SetWords(parsed.Tokens)
+	case label == "":
+		return "–"
+	}
+	return label
+}
+
+// SetWords are a set of tokens: "{1,3}".
+func SetWords(tokens branch.Set) string {
+	text := strings.Trim(branch.Label{Tokens: branch.Join(tokens)}.String(), "{}")
+	return "{" + strings.Trim(strings.TrimPrefix(text, `"tokens":`), "[]") + "}"
+}
+
+// Name is a viewer for people: "orch.researcher".
+func (v *Viewer) Name() string {
+	switch {
+	case v.Key == v.Session.ID:
+		return strings.TrimSpace(v.Agent + " in session " + rules.Short(v.Key))
+	case v.Key == "" && v.Agent != "":
+		return v.Agent + ", without a branch"
+	case v.Key == "":
+		return "an agent without a branch"
+	case strings.HasPrefix(v.Branch, "{"):
+		return Label(v.Branch) + strings.TrimPrefix(v.Key, v.Branch)
+	}
+	return v.Key
+}
+
+// Head says which model decides, and whose reader goes by it: "path (Spring AI
+// Session)".
+func (m *Model) Head(st *session.Store) string {
+	switch {
+	case m.Recomputed:
+		return m.Name + ", computed from paths"
+	case m.Own:
+		return m.Name + " (" + st.Title + ")"
+	case st.BranchModel != "":
+		return m.Name + " (" + st.Title + " goes by " + st.BranchModel + ")"
+	}
+	return m.Name
+}
+
+// Remarks are what has to be known of the models, in sentences.
+func (v *Visibility) Remarks(st *session.Store) []string {
+	var said []string
+	for i := range v.Models {
+		switch m := &v.Models[i]; {
+		case m.Name == "raw-prefix":
+			readers := st.PrefixReaders
+			if readers == "" {
+				readers = "adk-python up to 1.4 and some later releases, adk-go 0.1 and adk-java up to 1.8.0"
+			}
+			said = append(said, "raw-prefix is what older readers did ("+readers+"): every label that the viewer's begins with counts as one above it.")
+		case m.Recomputed:
+			said = append(said, "The token sets are computed from paths and order, and exact up to renaming only: an agent that stored nothing took a token, too.")
+			if m.Unreadable > 0 {
+				said = append(said, counted(m.Unreadable)+" a path that is no list of pairs (parallel agent, child), so that no set can be computed: tokens shows such events to all.")
+			}
+		}
+	}
+	return said
+}
+
+func counted(n int) string {
+	if n == 1 {
+		return "1 event has"
+	}
+	return ui.Count(n, "event") + " have"
 }

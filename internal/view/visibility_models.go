@@ -1,11 +1,13 @@
 package view
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/branch"
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -182,4 +184,251 @@ func (s *survey) recompute() (unreadable int) {
 		unreadable += sets.Unreadable
 	}
 	return unreadable
+}
+
+// Viewer is an agent as it reads. It sees with the branch and, where a model asks
+// for it, in the run of the last event that it produced.
+type Viewer struct {
+	Key     string // tells it from the others: its branch, with more where that is not enough
+	Session *session.Session
+	Branch  string // its label as it is stored
+	Agent   string // "" when several agents ran there, or nothing says who
+	Scope   string
+	Set     string // the token set that was computed for its last event, as a label
+	Sees    [2]int // events, under each model
+	Note    string // that nothing is stored on its branch, "" otherwise
+
+	as [2]branch.Viewer // under each model
+}
+
+// speaker is who produced an event.
+type speaker struct {
+	session *session.Session
+	branch  string
+	agent   string
+	scope   string
+}
+
+// viewers are those that a question names, in the order of their first events.
+func (s *survey) viewers(q Question, models []Model) ([]Viewer, error) {
+	var list []Viewer
+	if q.Branch != nil && q.Agent == "" {
+		one := s.onBranch(*q.Branch)
+		if one.last == nil && one.branch != "" && slices.ContainsFunc(models, knowsOnlyStored) {
+			return nil, s.unknownBranch(one.branch)
+		}
+		list = []Viewer{one.viewer(models)}
+		list[0].Note = s.unused(one)
+	} else {
+		bySession := !slices.ContainsFunc(models, func(m Model) bool { return m.Name != modelSession })
+		for _, one := range s.speakers(q, bySession) {
+			list = append(list, one.viewer(models))
+		}
+	}
+	if len(list) == 0 {
+		return nil, s.nobody(q)
+	}
+	name(list, models)
+	return list, nil
+}
+
+// reading is a viewer before it is put to a model: who it is, and its last event.
+type reading struct {
+	speaker
+	last *Event // nil when it has none
+}
+
+func (r *reading) viewer(models []Model) Viewer {
+	v := Viewer{Session: r.session, Branch: r.branch, Agent: r.agent, Scope: r.scope}
+	as := branch.Viewer{Session: r.session.ID, Scope: r.scope}
+	if r.last != nil {
+		v.Set = r.last.Set
+		as.Invocation, as.Node = r.last.Stored().Invocation, r.last.Stored().Node
+	}
+	for i := range models {
+		as.Label = models[i].label(r.branch, v.Set)
+		v.as[i] = as
+	}
+	return v
+}
+
+// speakers are all that produced events and that the question asks for. Where
+// agents are kept apart by sessions, the session is who speaks.
+func (s *survey) speakers(q Question, bySession bool) []*reading {
+	var list []*reading
+	known := map[speaker]*reading{}
+	for i := range s.events {
+		e := &s.events[i]
+		it := e.Stored()
+		if !e.spoken() || q.Agent != "" && agentOf(it) != q.Agent || q.Branch != nil && !sameBranch(it.Branch, *q.Branch) {
+			continue
+		}
+		who := speaker{e.Session, it.Branch, cmp.Or(q.Agent, it.Agent), it.Scope}
+		if bySession {
+			who = speaker{session: e.Session, agent: cmp.Or(q.Agent, replay.FirstAgent(e.Session))}
+		}
+		if known[who] == nil {
+			known[who] = &reading{speaker: who}
+			list = append(list, known[who])
+		}
+		known[who].last = e
+	}
+	return list
+}
+
+// agentOf is who produced an item. Where a store keeps no names, the last segment
+// of a path is one.
+func agentOf(it *session.Item) string {
+	if it.Agent != "" || strings.HasPrefix(it.Branch, "{") {
+		return it.Agent
+	}
+	return it.Branch[strings.LastIndexByte(it.Branch, '.')+1:]
+}
+
+// onBranch is the viewer on a branch, whoever runs there, or would: an agent that
+// has stored nothing yet has no last event.
+func (s *survey) onBranch(label string) *reading {
+	out := &reading{speaker: speaker{session: s.shown, branch: label}}
+	best, unscoped := 0, false
+	agents := map[string]bool{}
+	for i := range s.events {
+		e := &s.events[i]
+		it := e.Stored()
+		if !sameBranch(it.Branch, label) {
+			continue
+		}
+		rank := 1
+		if e.spoken() {
+			agents[it.Agent] = true
+			rank = 2
+		}
+		if e.Session == s.shown {
+			rank += 2
+		}
+		if rank >= best {
+			best, out.last = rank, e
+		}
+		unscoped = unscoped || it.Scope == ""
+	}
+	if out.last == nil {
+		return out
+	}
+	out.session, out.branch = out.last.Session, out.last.Stored().Branch
+	if !unscoped {
+		out.scope = out.last.Stored().Scope
+	}
+	if len(agents) == 1 {
+		for out.agent = range agents {
+		}
+	}
+	return out
+}
+
+// knowsOnlyStored reports whether a model can say nothing of a branch that no event
+// has: a set of tokens is computed of what ran there, and a session is what it holds.
+func knowsOnlyStored(m Model) bool { return m.Recomputed || m.Name == modelSession }
+
+// sameBranch compares a stored label with one that was typed.
+func sameBranch(stored, typed string) bool {
+	return stored == typed || strings.HasPrefix(typed, "{") && strings.HasPrefix(stored, "{") &&
+		branch.Parse(stored).String() == branch.Parse(typed).String()
+}
+
+// name gives every viewer a key of its own.
+func name(list []Viewer, models []Model) {
+	taken := map[string]bool{}
+	for i := range list {
+		v := &list[i]
+		v.Key = v.Branch
+		if len(models) == 1 && models[0].Name == modelSession {
+			v.Key = v.Session.ID
+		}
+		for _, more := range []string{v.Agent, v.Scope, v.Session.ID} {
+			if taken[v.Key] && more != "" {
+				v.Key = strings.TrimSpace(v.Key + " (" + more + ")")
+			}
+		}
+		taken[v.Key] = true
+	}
+}
+
+// Holder is an agent of one run with the tokens that it had, and what it could see
+// with them.
+type Holder struct {
+	Agent      string
+	Branch     string // as it is stored
+	Invocation string
+	Tokens     branch.Set // nil when its branch is no token set
+	Sees       []string   // the user and other agents of the same run, with an event that it sees
+}
+
+// run is one run of the runtime in one session.
+type run struct {
+	session    *session.Session
+	invocation string
+}
+
+// holders say who of the viewers had which tokens, run by run. Who had others
+// later in a run, because it waited for parallel agents, is listed again.
+func (s *survey) holders(model *Model, viewers []Viewer) []Holder {
+	type key struct {
+		run
+		agent, label string
+	}
+	seen := map[key]bool{}
+	said := map[run][]*Event{} // one event of each speaker and set
+	for i := range s.events {
+		e := &s.events[i]
+		it := e.Stored()
+		if !e.spoken() && it.Role != session.User {
+			continue
+		}
+		k := key{run{e.Session, it.Invocation}, it.Agent, model.label(it.Branch, e.Set)}
+		if !seen[k] {
+			seen[k] = true
+			said[k.run] = append(said[k.run], e)
+		}
+	}
+	var list []Holder
+	seen = map[key]bool{}
+	for i := range s.events {
+		e := &s.events[i]
+		it := e.Stored()
+		k := key{run{e.Session, it.Invocation}, it.Agent, model.label(it.Branch, e.Set)}
+		asked := slices.ContainsFunc(viewers, func(v Viewer) bool {
+			return v.Session == e.Session && v.Branch == it.Branch && (v.Agent == it.Agent || v.Agent == "")
+		})
+		if !e.spoken() || seen[k] || !asked {
+			continue
+		}
+		seen[k] = true
+		list = append(list, Holder{
+			Agent: it.Agent, Branch: it.Branch, Invocation: it.Invocation,
+			Tokens: branch.Parse(k.label).Tokens,
+			Sees:   model.heard(e, said[k.run]),
+		})
+	}
+	return list
+}
+
+// heard are the speakers of the events that the agent of one event sees.
+func (m *Model) heard(by *Event, said []*Event) []string {
+	it := by.Stored()
+	viewer := branch.Viewer{
+		Label: m.label(it.Branch, by.Set), Invocation: it.Invocation,
+		Session: by.Session.ID, Scope: it.Scope, Node: it.Node,
+	}
+	var names []string
+	for _, e := range said {
+		event := e.asked()
+		event.Label = m.label(event.Label, e.Set)
+		name := e.Stored().Agent
+		if e.Stored().Role == session.User {
+			name = session.User.String()
+		}
+		if visible, _ := m.rule.Visible(viewer, event); visible && name != it.Agent && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
 }

@@ -1,6 +1,11 @@
 package adk
 
 import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/jsonedit"
@@ -64,4 +69,164 @@ func WithoutTime(data []byte) []byte {
 		}
 	}
 	return data
+}
+
+// The signs of a writer other than the one whose tables these are, in words that
+// follow "3 of 10 events have".
+const (
+	nakedTimes   = "times without an offset from UTC, as adk-python writes them"
+	zonedTimes   = "times with an offset from UTC, as adk-go writes them"
+	awareTimes   = "times with an offset from UTC, as adk-python since 1.24.0 stores them in PostgreSQL"
+	textTimes    = "times as texts, as adk-python's DatabaseSessionService writes them"
+	wholeTimes   = "times in milliseconds, as adk-js writes them"
+	pickles      = "pickled actions, as adk-python writes them"
+	jsonActions  = "actions in JSON, as adk-go writes them"
+	pascalCase   = "actions with the keys of adk-go up to v2.1 (StateDelta)"
+	camelCase    = "actions with the keys of adk-go v2.2 and later (stateDelta)"
+	camelMembers = "documents with keys in camel case (invocationId), which this service does not write"
+)
+
+// dialectOf is the sign of another writer that an event has, "" for none.
+func (g generation) dialectOf(row columns, time stamp) string {
+	_, isText := row("timestamp").(string)
+	_, isWhole := row("timestamp").(int64)
+	isText = isText && time.bad == ""
+	switch {
+	case (g == ps || g == j1) && isText:
+		return textTimes
+	case g == p1 && isWhole:
+		return wholeTimes
+	case g.python() && g != p1 && time.zoned:
+		return zonedTimes
+	case g.golang() && isText && !time.zoned:
+		return nakedTimes
+	case g.document():
+		return documentDialect(bytesOf(row("event_data")))
+	}
+	return g.actionsDialect(bytesOf(row("actions")))
+}
+
+// documentDialect goes by a key that every event has (2).
+func documentDialect(data []byte) string {
+	if !bytes.Contains(data, []byte(`"invocation_id"`)) && bytes.Contains(data, []byte(`"invocationId"`)) {
+		return camelMembers
+	}
+	return ""
+}
+
+// actionsDialect goes by the first byte and by the case of the first key (1.4).
+func (g generation) actionsDialect(data []byte) string {
+	if len(data) == 0 {
+		return ""
+	}
+	isPickle := data[0] == pickled
+	switch {
+	case g == p0 && !isPickle:
+		return jsonActions
+	case g == p0:
+		return ""
+	case isPickle:
+		return pickles
+	}
+	switch keys := keyCase(data); {
+	case g == g2 && keys == upperCase:
+		return pascalCase
+	case g == g1 && keys == lowerCase:
+		return camelCase
+	}
+	return ""
+}
+
+// How the first key of a JSON object begins.
+const (
+	noKey = iota
+	upperCase
+	lowerCase
+)
+
+func keyCase(data []byte) int {
+	_, key, _ := bytes.Cut(data, []byte{'"'})
+	switch {
+	case len(key) == 0:
+		return noKey
+	case key[0] >= 'A' && key[0] <= 'Z':
+		return upperCase
+	}
+	return lowerCase
+}
+
+// tellDialects reports a session of which some events, and not all, are those of
+// another writer.
+func (n *notes) tellDialects(s *session.Session) {
+	count, of, aware := 0, map[string]int{}, 0
+	for i := range s.Items {
+		note := n.of(&s.Items[i])
+		if note.dialect != "" {
+			count++
+			of[note.dialect]++
+		}
+		if note.aware {
+			aware++
+		}
+	}
+	if aware > 0 && aware < len(s.Items) {
+		of[awareTimes], count = aware, max(count, aware)
+	}
+	if count == 0 || count == len(s.Items) && len(of) == 1 {
+		return
+	}
+	var parts []string
+	for _, d := range slices.Sorted(maps.Keys(of)) {
+		parts = append(parts, fmt.Sprintf("%d of %d events have %s", of[d], len(s.Items), d))
+	}
+	s.Faults = append(s.Faults, session.Fault{
+		Kind: session.MixedDialects, Ref: s.Ref(), Item: -1, Field: tableEvents, Count: count, Detail: strings.Join(parts, "; "),
+	})
+}
+
+// compare holds the columns of an event against their copies in its document, and
+// takes what the reader takes: the columns in P1 (1.2), the document in PS (1.3) and J1. The
+// document's time is the event's own in all, and the column's only in P1's order.
+func (g generation) compare(row columns, s *stored, list *faults) {
+	taken := "the column and its copy in event_data differ, and the reader takes the copy"
+	if g == p1 {
+		taken = "the column and its copy in event_data differ, and the reader takes the column"
+	}
+	for _, c := range []struct {
+		column string
+		copied *string
+	}{{"id", &s.ID}, {"invocation_id", &s.InvocationID}} {
+		column := textOf(row(c.column))
+		if *c.copied != "" && *c.copied != column {
+			list.add(session.CopiesDiffer, c.column, taken)
+		}
+		if g == p1 || *c.copied == "" {
+			*c.copied = column
+		}
+	}
+	copied := g.documentStamp(s, row("timestamp"))
+	switch {
+	case copied.bad != "":
+		list.add(session.BadTime, "event_data timestamp", copied.bad)
+	case copied.IsZero():
+	default:
+		if !s.time.IsZero() && g.timesDiffer(s.time.Time, copied.Time) {
+			list.add(session.CopiesDiffer, "timestamp", taken)
+		}
+		s.time.Time = copied.Time
+	}
+}
+
+// timesDiffer reports whether a column says another time than its copy. Both are
+// rounded to a microsecond on the way. P1's column is in the zone of the server that
+// wrote it (1.6), so that it may differ by what zones differ from UTC: quarters of an
+// hour, at most 14 hours.
+func (g generation) timesDiffer(column, copied time.Time) bool {
+	difference := column.Sub(copied)
+	if g == p1 {
+		if zone := difference.Round(quarter); zone.Abs() <= farthest {
+			difference -= zone
+		}
+	}
+	return difference.Abs() > time.Microsecond
 }

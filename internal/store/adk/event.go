@@ -1,8 +1,16 @@
 package adk
 
 import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/session"
 )
 
 // event is what is read of an event, whichever generation holds it: the members of
@@ -163,4 +171,382 @@ func labelOf(v jsontext.Value) label {
 		return label{wrong: true}
 	}
 	return label{text: string(v)}
+}
+
+// item decodes an event into an item; what only other events can tell of it is for
+// Finish, and what Finish has to know goes into notes.
+func (g generation) item(row columns, it *session.Item, body bool, notes *notes) []session.Fault {
+	s, list := g.read(row)
+	g.fill(&s, textOf(row("user_id")), it, body, &list)
+	notes.keep(it.Key, noteOf(g, &s))
+	return list
+}
+
+// fill makes an item of an event of a user's session.
+func (g generation) fill(s *stored, user string, it *session.Item, body bool, list *faults) {
+	it.Time, it.Invocation = s.time.Time, s.InvocationID
+	it.Branch, it.Scope, it.Model = s.Branch.text, s.IsolationScope, s.ModelVersion
+	it.Agent = s.agent(user)
+	if body {
+		it.Body = &session.Body{Raw: bytes.Clone(s.raw)}
+	}
+	switch said := s.content(g); {
+	case s.broken:
+		other(it, s)
+	case s.Actions.Compaction != nil:
+		g.summary(s, it, list)
+	case said == nil || s.Partial:
+		other(it, s)
+	default:
+		g.message(said, s, it, list)
+	}
+	if !body {
+		forgetTexts(it)
+	}
+}
+
+// summary makes a summary of a compaction: of what its content says, the text.
+func (g generation) summary(s *stored, it *session.Item, list *faults) {
+	it.Kind, it.Agent = session.Summary, ""
+	g.say(&s.Actions.Compaction.CompactedContent, s, it, list)
+	it.Role, it.Flags, it.Calls, it.Results, it.Blocks = session.NoRole, 0, nil, nil, nil
+	if wrong := g.summaryFault(s); wrong != "" {
+		if g != j1 {
+			wrong += ", so that no event is taken for summarised"
+		}
+		list.add(session.BadSummary, "actions compaction", wrong)
+	}
+	if it.Text == 0 {
+		list.add(session.BadSummary, "actions compaction", "it has no text: what it covers is lost to every model")
+	}
+}
+
+// agent is who wrote the event, "" for the user. Some stores give the user's events
+// the user's id for an author (#25 of section 5); an agent may be called so, too.
+func (e *event) agent(user string) string {
+	if e.Author == "user" || e.Author == user && (e.Content == nil || e.Content.Role != "model") {
+		return ""
+	}
+	return e.Author
+}
+
+// other is an event that no request ever holds: a change of the state, an error. It
+// says the same at another time.
+func other(it *session.Item, s *stored) {
+	it.Kind = session.Other
+	var m session.Meaning
+	m.Reset(it.Role, it.Agent)
+	m.Mark(byte(it.Kind))
+	m.Add(session.DigestOf(WithoutTime(s.raw)))
+	it.Meaning = m.Digest()
+}
+
+// content is what a request would hold of the event, nil for nothing: a content with
+// a role and a part that is shown, or else the transcription of what was spoken
+// (contents.py of adk-python and contents_processor.go of adk-go skip all others).
+func (s *stored) content(g generation) *content {
+	c := s.Content
+	if c != nil && c.Role != "" && (slices.ContainsFunc(c.Parts, func(p messagePart) bool { return g.shows(&p) }) || g == j1 && !c.beginsEmpty()) {
+		return c
+	}
+	switch {
+	case g == j1: // which sends no transcriptions
+	case s.InputTranscription.Text != "":
+		return &content{Role: "user", Parts: []messagePart{{Text: &s.InputTranscription.Text}}}
+	case s.OutputTranscription.Text != "":
+		return &content{Role: "model", Parts: []messagePart{{Text: &s.OutputTranscription.Text}}}
+	}
+	return nil
+}
+
+// beginsEmpty reports whether the first part is an empty text: adk-js sends no such
+// event, whatever stands behind that, and every other one (content_processor_utils.ts).
+func (c *content) beginsEmpty() bool {
+	return len(c.Parts) > 0 && c.Parts[0].Text != nil && *c.Parts[0].Text == ""
+}
+
+// shows reports whether a part alone keeps its event in a request. adk-python passes
+// over thoughts, unless the model's signature is with them (3.1 step 2, 2); adk-go
+// and adk-js over nothing but parts that are empty.
+func (g generation) shows(p *messagePart) bool {
+	switch {
+	case p.FunctionCall != nil, p.FunctionResponse != nil, p.ToolCall != nil, p.ToolResponse != nil, p.ThoughtSignature != "":
+		return true
+	case p.Thought && g.python():
+		return false
+	}
+	return p.Text != nil && *p.Text != "" || p.InlineData != nil || p.FileData != nil ||
+		p.ExecutableCode != nil || p.CodeExecutionResult != nil || p.unknown() != ""
+}
+
+// hidden are the tools whose calls and answers are between the runtime and a person;
+// an event with one of them is kept from every model (3.1 step 6, 2).
+// adk-go makes texts of the two others for other agents, as of every call that is not
+// their own; who asks so is a workflow and no model's agent, so that no model is sent them
+// as calls.
+var hidden = map[string]bool{credential: true, confirmation: true, "adk_request_input": true, "adk_framework": true}
+
+// hides reports whether a tool is one of these. adk-js has no such framework.
+func (g generation) hides(tool string) bool {
+	return hidden[tool] && (g != j1 || tool != "adk_framework")
+}
+
+// message makes a message of what an event says.
+func (g generation) message(c *content, s *stored, it *session.Item, list *faults) {
+	it.Kind = session.Message
+	g.say(c, s, it, list)
+	if it.Role == session.NoRole {
+		list.add(session.UnknownPart, c.Role, "the role "+quoted(c.Role)+" is neither user nor model, which are all that ADK knows")
+	}
+	if it.Has(session.ReasoningBlock) && g.barely(c) {
+		it.Flags &^= session.BlankText // it cannot be taken away without the thoughts
+	}
+	for i := range it.Calls {
+		it.Calls[i].Waits = slices.Contains(s.LongRunningToolIDs, it.Calls[i].ID)
+		if g.hides(it.Calls[i].Name) {
+			it.Flags |= session.Unshown
+		}
+	}
+	for i := range it.Results {
+		if g.hides(it.Results[i].Name) {
+			it.Flags |= session.Unshown
+		}
+	}
+	if g == j1 && c.beginsEmpty() {
+		it.Flags |= session.Unshown
+	}
+	// A path in a user's message means that only that node of a workflow sees it
+	// (3.1 step 5); other events have the path of the node that wrote them. adk-go
+	// has no such rule.
+	if g.python() && s.Author == "user" && len(it.Results) == 0 {
+		it.Node = s.NodeInfo.Path
+	}
+}
+
+// barely reports whether nothing but white space keeps an event in a request.
+func (g generation) barely(c *content) bool {
+	return !slices.ContainsFunc(c.Parts, func(p messagePart) bool {
+		if strings.TrimSpace(p.said()) == "" {
+			p.Text = nil
+		}
+		return g.shows(&p)
+	})
+}
+
+// roleOf is the role of a content (2): the results of tools come as the user's. A
+// blank text beside them is nothing that the user said.
+func roleOf(name string, it *session.Item, blank bool) session.Role {
+	switch {
+	case name == "model":
+		return session.Assistant
+	case name != "user":
+		return session.NoRole
+	case len(it.Results) > 0 && len(it.Calls) == 0 && blank && !it.Has(session.MediaBlock):
+		return session.Tool
+	}
+	return session.User
+}
+
+// forgetTexts leaves the outline of an item.
+func forgetTexts(it *session.Item) {
+	for i := range it.Calls {
+		it.Calls[i].Args = ""
+	}
+	for i := range it.Results {
+		it.Results[i].Text = ""
+	}
+}
+
+// say gives the item what a content says. The texts of several parts are one text,
+// as ADK joins them where it asks for the text of an event.
+func (g generation) say(c *content, s *stored, it *session.Item, list *faults) {
+	w := writer{it: it, waiting: &s.Actions}
+	w.meaning.Reset(session.NoRole, "")
+	for i := range c.Parts {
+		p := &c.Parts[i]
+		if !g.golang() || g.shows(p) { // adk-go leaves empty parts out (contents_processor.go)
+			w.part(p)
+		}
+	}
+	for _, b := range it.Blocks {
+		if b.Kind == session.UnknownBlock {
+			list.add(session.UnknownPart, b.Name, "ADK knows no part of a message that is called "+quoted(b.Name))
+		}
+	}
+	text, reasoning := w.text.String(), w.reasoning.String()
+	it.Text = session.DigestOf(text)
+	it.Role = roleOf(c.Role, it, strings.TrimSpace(text) == "")
+	it.Flags |= session.TextFlags(text)
+	thinks := g == j1 && reasoning != "" // which is sent alone, too
+	if len(it.Calls)+len(it.Results) == 0 && strings.TrimSpace(text) == "" && !it.Has(session.MediaBlock) && !it.Has(session.UnknownBlock) && !thinks {
+		it.Flags |= session.Blank
+	}
+	it.Size = int64(len(text)+len(reasoning)) + w.size
+	it.Meaning = w.digest(c.Role, it, reasoning)
+	if it.Role == session.Tool && len(it.Results) == 1 {
+		it.Text = it.Results[0].Digest
+	}
+	if it.Body != nil {
+		it.Body.Text, it.Body.Reasoning = text, reasoning
+	}
+	w.sign(s.ModelVersion)
+	if plain(it.Blocks) {
+		it.Blocks = nil
+	}
+}
+
+// writer collects what the parts of a content say.
+type writer struct {
+	it              *session.Item
+	waiting         *actions
+	text, reasoning strings.Builder
+	size            int64 // of all but these
+	meaning         session.Meaning
+}
+
+func (w *writer) part(p *messagePart) {
+	block := session.Block{Signature: session.DigestOf(p.ThoughtSignature)}
+	switch {
+	case p.FunctionCall != nil:
+		block.Kind, block.Nth = session.CallBlock, len(w.it.Calls)
+		w.call(session.Call{ID: p.FunctionCall.ID, Name: p.FunctionCall.Name, Args: rawText(p.FunctionCall.Args)})
+	case p.FunctionResponse != nil:
+		block.Kind, block.Nth = session.ResultBlock, len(w.it.Results)
+		w.result(p.FunctionResponse)
+	case p.ToolCall != nil:
+		block.Kind, block.Nth = session.CallBlock, len(w.it.Calls)
+		w.call(session.Call{ID: p.ToolCall.ID, Name: p.ToolCall.ToolType, Args: rawText(p.ToolCall.Args), Server: true})
+	case p.ToolResponse != nil:
+		block.Kind, block.Nth = session.ResultBlock, len(w.it.Results)
+		text := rawText(p.ToolResponse.Response)
+		w.addResult(session.Result{CallID: p.ToolResponse.ID, Name: p.ToolResponse.ToolType, Text: text, Server: true})
+	case p.InlineData != nil || p.FileData != nil:
+		m := cmp.Or(p.InlineData, p.FileData)
+		block.Kind, block.Name = session.MediaBlock, mediaName(m.MimeType)
+		w.size += int64(len(m.Data) + len(m.FileURI))
+		w.meaning.Add(session.DigestOf(m.MimeType))
+		w.meaning.Add(session.DigestOf(m.Data))
+		w.meaning.Add(session.DigestOf(m.FileURI))
+	case p.Thought:
+		block.Kind, block.Text = session.ReasoningBlock, session.DigestOf(p.said())
+		w.reasoning.WriteString(p.said())
+	case p.said() == "" && p.ThoughtSignature != "": // it signs what was thought before (2)
+		block.Kind = session.ReasoningBlock
+	case p.Text == nil && p.unknown() != "":
+		block.Kind, block.Name = session.UnknownBlock, p.unknown()
+		w.meaning.Add(session.DigestOf(block.Name))
+		w.meaning.Add(session.DigestOf([]byte(p.Rest[block.Name])))
+	default:
+		block.Kind, block.Blank = session.TextBlock, strings.TrimSpace(p.said()) == ""
+		w.text.WriteString(p.said())
+	}
+	w.it.Blocks = append(w.it.Blocks, block)
+}
+
+// said is the text of a part: code that the model wrote, and what came of it, are
+// texts, too.
+func (p *messagePart) said() string {
+	switch {
+	case p.Text != nil:
+		return *p.Text
+	case p.ExecutableCode != nil:
+		return p.ExecutableCode.Code
+	case p.CodeExecutionResult != nil:
+		return p.CodeExecutionResult.Output
+	}
+	return ""
+}
+
+// unknown is the name of what a part holds that nothing here knows, "" for nothing.
+func (p *messagePart) unknown() string {
+	first := ""
+	for name := range p.Rest {
+		if first == "" || name < first {
+			first = name
+		}
+	}
+	return first
+}
+
+func (w *writer) call(c session.Call) {
+	c.Form = session.FormOf(c.Args)
+	w.size += int64(len(c.Args))
+	w.it.Calls = append(w.it.Calls, c)
+}
+
+// digest is the meaning of all that was written.
+func (w *writer) digest(role string, it *session.Item, reasoning string) session.Digest {
+	media := w.meaning.Digest()
+	m := &w.meaning
+	m.Reset(it.Role, it.Agent)
+	m.Mark(byte(it.Kind))
+	if it.Role == session.NoRole {
+		m.Add(session.DigestOf(role))
+	}
+	m.Add(it.Text)
+	m.Add(session.DigestOf(reasoning))
+	m.Add(media)
+	for i := range it.Calls {
+		c := &it.Calls[i]
+		m.Mark('c')
+		m.Add(session.DigestOf(c.ID))
+		m.Add(session.DigestOf(c.Name))
+		m.Add(session.DigestOf(c.Args))
+	}
+	for i := range it.Results {
+		r := &it.Results[i]
+		m.Mark('r')
+		m.Add(session.DigestOf(r.CallID))
+		m.Add(session.DigestOf(r.Name))
+		m.Add(r.Digest)
+	}
+	return m.Digest()
+}
+
+// rawText is a value as it is stored, "" for none.
+func rawText(v jsontext.Value) string {
+	if v.Kind() == jsontext.KindNull {
+		return ""
+	}
+	return string(v)
+}
+
+// quoted is a name from the store in a sentence.
+func quoted(name string) string { return strconv.QuoteToASCII(name) }
+
+// sign says of the first call that it lacks its signature, where the document names
+// a Gemini: that one gives some.
+func (w *writer) sign(model string) {
+	for i := range w.it.Blocks {
+		if b := &w.it.Blocks[i]; b.Kind == session.CallBlock {
+			b.Unsigned = b.Signature == 0 && strings.Contains(model, "gemini")
+			return
+		}
+	}
+}
+
+// plain reports whether blocks tell no more than that there is one text at most,
+// then calls, then results.
+func plain(blocks []session.Block) bool {
+	texts := 0
+	for i, b := range blocks {
+		if b.Kind == session.TextBlock {
+			texts++
+		}
+		simple := session.Block{Kind: b.Kind, Nth: b.Nth, Blank: b.Blank}
+		if b != simple || texts > 1 || b.Kind == session.ReasoningBlock || b.Kind == session.MediaBlock || i > 0 && b.Kind < blocks[i-1].Kind {
+			return false
+		}
+	}
+	return true
+}
+
+// mediaName is the kind of a medium by its mime type, "document" for those that are
+// none of the others.
+func mediaName(mimeType string) string {
+	kind, _, _ := strings.Cut(mimeType, "/")
+	if slices.Contains([]string{"image", "audio", "video"}, kind) {
+		return kind
+	}
+	return "document"
 }

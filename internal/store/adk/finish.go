@@ -1,9 +1,16 @@
 package adk
 
 import (
+	"bytes"
 	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // finish sets what only all items together can tell.
@@ -117,4 +124,235 @@ func setPending(it *session.Item, nth int, pending bool) {
 		it.Results = slices.Clone(it.Results)
 		it.Results[nth].Pending = pending
 	}
+}
+
+// note is what an event says about others, which an item has no room for.
+type note struct {
+	rewind  string // the invocation before which the session goes on
+	summary *span
+	dialect string
+	aware   bool // its time has an offset, as all of P1's have in PostgreSQL
+	asks    bool // for a person's approval or for credentials: its answers wait
+	// about are the calls that its questions to a person are about, by the ids of the
+	// questions.
+	about *map[string]string
+}
+
+// notes are kept by the key of the item. Few events have one.
+type notes struct {
+	byKey sync.Map
+	// follows: the reader looks for the call of a result among what it sends, and leaves
+	// a result out with its call.
+	follows bool
+}
+
+func (n *notes) keep(key string, value note) {
+	if value == (note{}) {
+		n.byKey.Delete(key) // a repair can have changed the event
+		return
+	}
+	n.byKey.Store(key, value)
+}
+
+func (n *notes) of(it *session.Item) note {
+	value, _ := n.byKey.Load(it.Key)
+	v, _ := value.(note)
+	return v
+}
+
+// noteOf is the note of an event. Only adk-python knows rewinds (3.1 step 1).
+func noteOf(g generation, s *stored) note {
+	n := note{dialect: s.dialect, aware: g == p1 && s.time.zoned}
+	n.asks = len(s.Actions.RequestedToolConfirmations)+len(s.Actions.RequestedAuthConfigs) > 0
+	n.about = questions(g, s)
+	if g.python() {
+		n.rewind = s.Actions.RewindBeforeInvocationID
+	}
+	switch c := s.Actions.Compaction; {
+	case c == nil || s.broken:
+	case g == j1: // everything up to the end, of the last summary only
+		n.summary = &span{end: c.end(), sole: true}
+		if n.summary.end.IsZero() {
+			n.summary.end = time.Unix(endOfTime, 0)
+		}
+	case g.summaryFault(s) == "":
+		// adk-python leaves out every event before a summary that is not older than
+		// its start; the others, as adk-java does it, what lies within the span (3.6).
+		n.summary = &span{start: c.start(), end: c.end(), open: g.python(), local: g == p0}
+		for _, e := range c.ExcludedEvents {
+			n.summary.except = append(n.summary.except, excluded{e.InvocationID, spanTime(e.Timestamp).Time})
+		}
+	}
+	return n
+}
+
+// The calls by which the runtime asks a person about another call (2, 6.5).
+const (
+	confirmation = "adk_request_confirmation"
+	credential   = "adk_request_credential"
+)
+
+// questions are the calls that an event asks a person about, by the ids of the
+// questions, nil for none.
+func questions(g generation, s *stored) *map[string]string {
+	if s.Content == nil {
+		return nil
+	}
+	var about map[string]string
+	for i := range s.Content.Parts {
+		f := s.Content.Parts[i].FunctionCall
+		if f == nil || f.Name != confirmation && f.Name != credential {
+			continue
+		}
+		var args struct {
+			FunctionCallID       string       `json:"functionCallId"` // of a request for credentials
+			OriginalFunctionCall functionCall `json:"originalFunctionCall"`
+		}
+		if g.decode(f.Args, &args) != nil {
+			continue
+		}
+		if about == nil {
+			about = map[string]string{}
+		}
+		about[f.ID] = args.FunctionCallID + args.OriginalFunctionCall.ID
+	}
+	if about == nil {
+		return nil
+	}
+	return &about
+}
+
+// ask says about which calls a person was asked who can still answer: those of questions
+// without an answer, as long as neither the caller nor the user went on. adk-python
+// stores a question before the response that stands for the one to come, and a consumer
+// that stops at the question leaves the call without any; confirmed, the tool runs, and
+// its response follows.
+func (n *notes) ask(s *session.Session) {
+	type voice struct{ agent, branch string }
+	wentOn, answered, open := map[voice]bool{}, map[string]bool{}, map[string]bool{}
+	for i := len(s.Items) - 1; i >= 0; i-- {
+		it := &s.Items[i]
+		by := voice{it.Agent, it.Branch}
+		for nth := range it.Calls {
+			id := it.Calls[nth].ID
+			setAsked(it, nth, open[id] && !wentOn[by] && !wentOn[voice{}])
+			delete(open, id)
+		}
+		for nth := range it.Results {
+			answered[it.Results[nth].CallID] = true
+		}
+		if it.OnWire() && !it.Answers() {
+			if it.Role == session.User {
+				by = voice{}
+			}
+			wentOn[by] = true
+		}
+		about := n.of(it).about
+		if about == nil || it.Flags&(session.Rewound|session.Compacted) != 0 {
+			continue
+		}
+		for question, call := range *about {
+			open[call] = open[call] || !answered[question]
+		}
+	}
+}
+
+// setAsked leaves the calls of an item that another session shares.
+func setAsked(it *session.Item, nth int, asked bool) {
+	if it.Calls[nth].Asked != asked {
+		it.Calls = slices.Clone(it.Calls)
+		it.Calls[nth].Asked = asked
+	}
+}
+
+func (w *writer) result(f *functionResponse) {
+	name, value := onlyMember(f.Response)
+	text := ""
+	if value.Kind() == jsontext.KindString {
+		text = unquote(value)
+	}
+	r := session.Result{CallID: f.ID, Name: f.Name, Text: rawText(f.Response), IsError: isError(name, value), Synthetic: session.IsPlaceholder(text)}
+	// The answer in the event that asks for a person's approval or for credentials
+	// stands for one that comes later, under the same id (6.5).
+	_, confirmed := w.waiting.RequestedToolConfirmations[f.ID]
+	_, authorised := w.waiting.RequestedAuthConfigs[f.ID]
+	r.Pending = confirmed || authorised
+	if strings.HasPrefix(text, session.SyntheticPrefix) { // a repair wrote it, and means this text
+		r.Text = text
+		w.it.Flags |= session.Synthetic
+	}
+	w.addResult(r)
+}
+
+func (w *writer) addResult(r session.Result) {
+	r.Digest = session.DigestOf(r.Text)
+	w.size += int64(len(r.Text))
+	w.it.Results = append(w.it.Results, r)
+}
+
+// isError reports whether a response is one that ADK makes of a failed tool: an
+// object with the member "error" and no other (6.4). With others beside it, it is the
+// tool's own answer, whatever it tells of.
+func isError(name string, value jsontext.Value) bool {
+	switch value.Kind() {
+	case jsontext.KindNull, jsontext.KindFalse, 0:
+		return false
+	}
+	return name == "error"
+}
+
+// onlyMember is the member of an object that has just one; the value is nil for
+// everything else.
+func onlyMember(v jsontext.Value) (name string, value jsontext.Value) {
+	if v.Kind() != jsontext.KindBeginObject {
+		return "", nil
+	}
+	dec := jsontext.NewDecoder(bytes.NewReader(v), goJSON)
+	if _, err := dec.ReadToken(); err != nil || dec.PeekKind() != jsontext.KindString {
+		return "", nil
+	}
+	token, err := dec.ReadToken()
+	if err != nil {
+		return "", nil
+	}
+	name = token.String()
+	if value, err = dec.ReadValue(); err != nil {
+		return "", nil
+	}
+	value = value.Clone()
+	if dec.PeekKind() != jsontext.KindEndObject {
+		return "", nil
+	}
+	return name, value
+}
+
+// segmentsSince is when adk-python 1.19.0 was released, the first version of which it
+// is known that its reader compares labels by segments (3.2), and the first with
+// SqliteSessionService. What is older in the tables of P1 or PS, `adk migrate` took over.
+var segmentsSince = time.Date(2025, 11, 19, 0, 0, 0, 0, time.UTC)
+
+// comparesSegments tells from the columns of the table, and from an event of it, whether
+// a version wrote the event whose reader compares labels by segments; where nothing
+// shows it, it is false.
+func (g generation) comparesSegments(s table.Schema) func(row columns, written time.Time) bool {
+	events := s.Columns(tableEvents)
+	switch {
+	case g == j1:
+		return func(columns, time.Time) bool { return false }
+	case g.document(), g == p0 && slices.Contains(events, "input_transcription"): // a column of 1.19
+		return func(_ columns, written time.Time) bool { return !written.Before(segmentsSince) }
+	case g == p0:
+		return func(columns, time.Time) bool { return false }
+	}
+	// What version 2 adds to a table of version 1 stands behind all the others.
+	workflow := slices.Index(events, "node_info_json")
+	made := workflow >= 0 && workflow < slices.Index(events, "content")
+	return func(row columns, _ time.Time) bool { return made || newerActions(bytesOf(row("actions"))) }
+}
+
+// newerActions reports whether no version of adk-go before 0.4 wrote the actions. The
+// rows of v0.1, which compared texts, to v0.3 are alike; from v0.4 on they name the
+// confirmations, and from v2.2 on the keys are in camel case.
+func newerActions(data []byte) bool {
+	return bytes.Contains(data, []byte(`"RequestedToolConfirmations"`)) || keyCase(data) == lowerCase
 }

@@ -1,10 +1,20 @@
+// Package adk reads the databases that Google's Agent Development Kit keeps its
+// sessions in: those of adk-python's DatabaseSessionService and SqliteSessionService
+// and of adk-go's database service. The facts about the formats are from the notes
+// named adk.md in the design; a number like 1.4 in a comment is a section of them.
 package adk
 
 import (
+	"context"
+	"slices"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // columns gives the value of a column of an event: nil for NULL and for a column
@@ -127,4 +137,200 @@ func columnLabel(text string) label {
 		return l
 	}
 	return label{text: text}
+}
+
+const (
+	kindName  = "adk"
+	kindTitle = "Google ADK"
+)
+
+// Kind is ADK's row in the table of adapters. ADK has no default place: every
+// application names its own database.
+var Kind = store.Kind{
+	Name:   kindName,
+	Title:  kindTitle,
+	Detect: detect,
+	Open:   open,
+	Edit:   openEdit,
+}
+
+func detect(ctx context.Context, src *store.Source) store.Detection {
+	if src.DB == nil {
+		return store.Detection{}
+	}
+	schema, err := src.DB.Schema(ctx)
+	if err != nil {
+		return store.Detection{}
+	}
+	gen := generationOf(ctx, src.DB, schema)
+	if gen == "" {
+		return store.Detection{}
+	}
+	return store.Detection{Sure: store.Certain, Generation: string(gen), Why: "tables sessions and events in the form of " + traitsOf[gen].writer}
+}
+
+func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
+	facts, layout, err := newLayout(ctx, src.DB)
+	if err != nil {
+		return nil, err
+	}
+	return eventlog.Open{DB: src.DB, Facts: facts, Layout: layout, Progress: opts.Progress, Deep: opts.Deep}.Store(ctx)
+}
+
+// newLayout makes the layout of a database, and what is known of the store before
+// its rows are.
+func newLayout(ctx context.Context, db table.Reader) (session.Store, *eventlog.Layout, error) {
+	s, err := db.Schema(ctx)
+	if err != nil {
+		return session.Store{}, nil, err
+	}
+	gen := generationOf(ctx, db, s)
+	notes := &notes{follows: gen == j1}
+	bySegments := gen.comparesSegments(s)
+	layout := &eventlog.Layout{
+		Sessions: eventlog.Table{Name: tableSessions, Columns: s.Columns(tableSessions), Key: []string{"app_name", "user_id", "id"}},
+		Events:   eventlog.Table{Name: tableEvents, Columns: s.Columns(tableEvents), Key: []string{"app_name", "user_id", "session_id"}, ID: "id"},
+		Place:    []string{"timestamp"},
+		Order:    gen.order,
+		Session:  func(row eventlog.Row) *session.Session { return gen.session(row.Value) },
+		Item: func(row eventlog.Row, it *session.Item, body bool) []session.Fault {
+			faults := gen.item(row.Value, it, body, notes)
+			if it.Branch != "" && bySegments(row.Value, it.Time) {
+				it.Flags |= session.BySegments
+			}
+			return faults
+		},
+		Finish:  notes.finish,
+		Relate:  notes.relate,
+		Said:    slices.DeleteFunc(slices.Clone(s.Columns(tableEvents)), saysNothing),
+		Content: withoutTime,
+		Write:   writes,
+	}
+	facts := gen.facts(s)
+	if err := gen.examine(ctx, db, s, &facts); err != nil {
+		return session.Store{}, nil, db.Explain(err)
+	}
+	states, err := sharedStateFaults(ctx, db, s)
+	facts.Faults = append(facts.Faults, states...)
+	return facts, layout, err
+}
+
+// order is where an event stands. Of events of one time adk-python's
+// SqliteSessionService reads the one that was written first before the others, since
+// its order goes by the rowid, too; the other readers ask for the newest first, get
+// ties in the order of writing, and turn the list around (0, 1.3, #13 of section 5).
+func (g generation) order(written table.Place, row eventlog.Row) (at, tie int64) {
+	if g != ps {
+		written = -written
+	}
+	return place(row.Value("timestamp")), int64(written)
+}
+
+// saysNothing tells the columns that say where and when an event stands.
+func saysNothing(column string) bool {
+	return slices.Contains([]string{"id", "app_name", "user_id", "session_id", "timestamp"}, column)
+}
+
+// withoutTime is a value of a column without the copy of the event's time that its
+// document has.
+func withoutTime(column string, value any) any {
+	if column != "event_data" {
+		return value
+	}
+	data := bytesOf(value)
+	if rest := WithoutTime(data); len(rest) != len(data) {
+		return string(rest)
+	}
+	return value
+}
+
+// reread makes the layout of a database that is open for writing.
+func reread(ctx context.Context, db table.Reader) (session.Store, *eventlog.Layout, error) {
+	facts, layout, err := newLayout(ctx, db)
+	return facts, layout, err
+}
+
+// session makes a session of its row.
+func (g generation) session(row columns) *session.Session {
+	s := &session.Session{App: textOf(row("app_name")), User: textOf(row("user_id")), ID: textOf(row("id")), Title: textOf(row("title")), Tick: traitsOf[g].tick}
+	var list faults
+	for _, c := range []struct {
+		name string
+		into func(stamp)
+	}{
+		{"create_time", func(t stamp) { s.Created = t.Time }},
+		{"update_time", func(t stamp) { s.Updated = t.Time }},
+	} {
+		t := stampOf(row(c.name), g.unitOf(row(c.name)))
+		c.into(t)
+		if t.bad != "" {
+			list.add(session.BadTime, c.name, t.bad)
+		}
+	}
+	g.checkState(row("state"), &list)
+	s.Faults = list
+	return s
+}
+
+// checkState reports a state that is no JSON object, which the reader cannot merge
+// with those of the application and of the user. adk-go reads NULL as an empty one.
+func (g generation) checkState(state any, list *faults) {
+	empty := "{}"
+	f := session.Fault{Field: "state", Default: &empty}
+	data := bytesOf(state)
+	switch {
+	case state == nil && g.python():
+		f.Kind, f.Detail = session.RequiredNull, "The session cannot be loaded."
+	case state == nil || g.golang() && (len(data) == 0 || string(data) == "null") || isObject(data):
+		return
+	default:
+		f.Kind, f.Detail = session.BadMetadata, "it is no JSON object, so that the session fails to load"
+	}
+	*list = append(*list, f)
+}
+
+// sharedStates are the tables of the states of applications and users, with their keys.
+// Each state is merged with that of every session of its application or user (1.6), so
+// that none of them loads if it is no JSON object.
+var sharedStates = []struct {
+	table string
+	key   []string
+}{
+	{"app_states", []string{"app_name"}},
+	{"user_states", []string{"app_name", "user_id"}},
+}
+
+// sharedStateFaults reports such states. A table that is missing or has other columns
+// is none of ADK's. A damaged page ends one, which is told in any case.
+func sharedStateFaults(ctx context.Context, db table.Reader, s table.Schema) (faults []session.Fault, err error) {
+	for _, shared := range sharedStates {
+		if !s.Has(shared.table, append([]string{"state"}, shared.key...)...) {
+			continue
+		}
+		states := table.Selection{Table: shared.table, Columns: append([]string{"state"}, shared.key...), Glance: true}
+		_, err := db.Scan(ctx, states, func(_ table.Place, row []table.Value) error {
+			if row[0] == nil || merges(bytesOf(row[0])) || slices.Contains(row[1:], nil) {
+				return nil
+			}
+			key := textOf(row[1])
+			if len(row) > 2 {
+				key += "/" + textOf(row[2])
+			}
+			faults = append(faults, session.Fault{
+				Kind: session.BadMetadata, Item: -1, Ref: session.Ref{Table: shared.table, Key: key}, Field: "state",
+				Detail: "it is no JSON object, so that no session that shares it loads",
+			})
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return faults, nil
+}
+
+// merges reports whether a state is an object, or null.
+func merges(state []byte) bool {
+	v := jsontext.Value(state)
+	return v.IsValid(goJSON) && (v.Kind() == jsontext.KindBeginObject || v.Kind() == jsontext.KindNull)
 }

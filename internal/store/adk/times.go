@@ -3,9 +3,12 @@ package adk
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/session"
 )
 
 // stamp is a stored time.
@@ -158,4 +161,103 @@ func place(value any) int64 {
 		return 0
 	}
 	return math.MaxInt64
+}
+
+// Zones differ from UTC by quarters of an hour, at most by 14 hours.
+const (
+	quarter  = 15 * time.Minute
+	farthest = 14 * time.Hour
+)
+
+// zone is how far the clock of the items was from UTC, in which a summary gives its
+// limits: these are the times of the first and of the last event that it covers. Where
+// no zone makes them so, the summary was written right behind its end.
+func (c *span) zone(items []session.Item, written time.Time) time.Duration {
+	micros := map[int64]bool{}
+	for i := range items {
+		micros[items[i].Time.UnixMicro()] = true
+	}
+	at := func(t time.Time) bool { // but for what rounding did
+		m := t.UnixMicro()
+		return micros[m] || micros[m-1] || micros[m+1]
+	}
+	for distance := time.Duration(0); distance <= farthest; distance += quarter {
+		for _, zone := range [...]time.Duration{distance, -distance} {
+			if at(c.start.Add(zone)) && at(c.end.Add(zone)) {
+				return zone
+			}
+		}
+	}
+	return written.Sub(c.end).Round(quarter)
+}
+
+// shifted is the span on another clock.
+func (c *span) shifted(zone time.Duration) *span {
+	s := *c
+	s.start, s.end = s.start.Add(zone), s.end.Add(zone)
+	return &s
+}
+
+// adk-js stores documents in P1's tables, under the same version of the schema, so that
+// an application in each language can share a database. What differs in a document is its
+// time: adk-js's is in whole milliseconds, adk-python's in seconds with a fraction.
+const wholeTime = "documents with times in whole milliseconds, as adk-js writes them"
+
+// wholeMillis is a time in a document as adk-js writes it. As seconds it would be after the
+// year 9999.
+func wholeMillis(value jsontext.Value) (millis int64, ok bool) {
+	if value.Kind() != jsontext.KindNumber {
+		return 0, false
+	}
+	millis, err := strconv.ParseInt(string(value), 10, 64)
+	return millis, err == nil && millis >= endOfTime
+}
+
+// documentStamp is the time in a document of this generation. The column has it to the
+// microsecond, where adk-js's copy has cut it off.
+func (g generation) documentStamp(s *stored, column any) stamp {
+	millis, whole := wholeMillis(s.Timestamp)
+	if in := g.unitOf(column); g != p1 || !whole || in == milliseconds {
+		return jsonStamp(s.Timestamp, in)
+	}
+	if s.dialect == "" {
+		s.dialect = wholeTime
+	}
+	copied := milliseconds.stamp(float64(millis))
+	if rest := s.time.Sub(s.time.Truncate(time.Millisecond)); copied.bad == "" && !s.time.IsZero() {
+		copied.Time = copied.Add(rest)
+	}
+	return copied
+}
+
+// wholeLater is a time of adk-js in a document beside a column with a text, so many
+// microseconds later: what the column says then, cut off. It is nil for other times.
+func (r *revision) wholeLater(value jsontext.Value, by int64) jsontext.Value {
+	millis, whole := wholeMillis(value)
+	if _, isText := r.row.Value("timestamp").(string); !whole || !isText {
+		return nil
+	}
+	was := time.UnixMicro(place(r.row.Value("timestamp")))
+	is := was.Add(time.Duration(by) * time.Microsecond)
+	return jsontext.Value(strconv.FormatInt(millis+is.UnixMilli()-was.UnixMilli(), 10))
+}
+
+// timeLike is the time of a new event in a document, as its neighbour's is written, or
+// the neighbour's writer would have written it.
+func (r *revision) timeLike(near jsontext.Value, it *session.Item, later int64) (jsontext.Value, error) {
+	stored := jsonStamp(near, r.unit())
+	_, whole := wholeMillis(near)
+	switch {
+	case r.unit() == milliseconds:
+		return shifted(near, milliseconds, later)
+	case whole:
+		return jsontext.Value(strconv.FormatInt(it.Time.UnixMilli(), 10)), nil
+	case it.Time.IsZero() || stored.bad != "":
+		return shifted(near, r.unit(), later)
+	case near.Kind() == jsontext.KindString:
+		return quote(it.Time.In(stored.Location()).Format(time.RFC3339Nano)), nil
+	case near != nil, r.documentSpelling()("invocation_id") == "invocation_id":
+		return inSeconds(it.Time.UnixMicro()), nil
+	}
+	return quote(it.Time.Format(time.RFC3339Nano)), nil
 }

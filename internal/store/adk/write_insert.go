@@ -1,6 +1,14 @@
 package adk
 
 import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
@@ -181,4 +189,199 @@ func orNone(text string) []byte {
 		return nil
 	}
 	return quote(text)
+}
+
+// Revision is the document of an event, as another store keeps it, while it is being
+// changed: in whatever names it is, single values change and every other byte stays.
+// Its errors are problems of class RolledBack.
+type Revision struct{ revision }
+
+// Revise begins to change a document. It is kept and not changed itself.
+func Revise(document []byte) *Revision {
+	return &Revision{*revise(whole(document))}
+}
+
+// whole is a document as the record of an event.
+type whole []byte
+
+func (whole) Has(column string) bool { return column == "event_data" }
+
+func (w whole) Value(column string) any {
+	if w.Has(column) {
+		return []byte(w)
+	}
+	return nil
+}
+
+// Update makes the event say what the item after says, and its time as much later as
+// its place is.
+func (r *Revision) Update(before, after *session.Item, taken []int) error {
+	if err := r.change(before, after, taken); err != nil || before.Position == after.Position {
+		return err
+	}
+	return r.shift(after.Position - before.Position)
+}
+
+// Answers are the texts that the results answer as a member of an object, "" for those
+// that have none. The member is named as it is stored.
+func (r *Revision) Answers(member string) []string {
+	_, results := r.said(r.parts())
+	texts := make([]string, len(results))
+	for i, result := range results {
+		texts[i] = r.text(r.answer(result, member))
+	}
+	return texts
+}
+
+// SetAnswers gives such texts other values, by the indexes of the results.
+func (r *Revision) SetAnswers(member string, values map[int]string) error {
+	const column = "event_data"
+	_, results := r.said(r.parts())
+	places := map[string][]byte{}
+	for nth, value := range values {
+		if nth >= len(results) {
+			return notAsRead(column)
+		}
+		places[string(r.answer(results[nth], member).pointer)] = quote(value)
+	}
+	doc, err := jsonedit.Replace(r.document(column), places)
+	return r.become(column, doc, err)
+}
+
+func (r *Revision) answer(result spot, member string) spot {
+	response := r.inside(result, "response")
+	return spot{response.column, response.pointer.AppendToken(member)}
+}
+
+// Document is what the revision has come to.
+func (r *Revision) Document() []byte { return r.document("event_data") }
+
+// Response is the document of a new event of session s with the result that its item
+// it has, so many microseconds later than the event that is revised, in whose form it
+// is.
+func (r *Revision) Response(s *session.Session, it *session.Item, id string, later int64) ([]byte, error) {
+	return r.eventDocument(it, id, r.response(s, it), later)
+}
+
+// Part is the same for a result that was the nth one of the event that is revised.
+func (r *Revision) Part(it *session.Item, nth int, id string, later int64) ([]byte, error) {
+	part, err := r.part(it, nth)
+	if err != nil {
+		return nil, err
+	}
+	return r.eventDocument(it, id, part, later)
+}
+
+// move gives an event another place in its session: its time changes, and the copy
+// of it in its document by as much.
+func (r *revision) move(position int64) error {
+	column := r.row.Value("timestamp")
+	at, err := stampLike(column, position, time.Time{})
+	if err != nil {
+		return err
+	}
+	r.set("timestamp", at)
+	if !r.row.Has("event_data") {
+		return nil
+	}
+	return r.shift(position - place(column))
+}
+
+// shift makes the time in a document so many places later.
+func (r *revision) shift(by int64) error {
+	copied := r.inside(spot{column: "event_data"}, "timestamp")
+	if value := r.wholeLater(r.raw(copied), by); value != nil {
+		return r.put(copied, value)
+	}
+	value, err := shifted(r.raw(copied), r.unit(), by)
+	if err != nil || value == nil {
+		return err
+	}
+	return r.put(copied, value)
+}
+
+// unit is what the times of a row count that are numbers: a column with an integer is
+// in milliseconds, and so is the copy beside it.
+func (r *revision) unit() unit {
+	if _, whole := r.row.Value("timestamp").(int64); whole {
+		return milliseconds
+	}
+	return seconds
+}
+
+// stampLike is the time that has a place in the order of a session, in the form of
+// another one: a number of seconds, or a text with the same separators and the same
+// offset, or the one that makes it the given instant. adk-go leaves zeros at the end
+// out, SQLAlchemy writes all six digits.
+func stampLike(like any, position int64, instant time.Time) (any, error) {
+	switch like.(type) {
+	case int64:
+		return position, nil
+	case float64:
+		return float64(position) / 1e6, nil
+	}
+	text, clock := textOf(like), time.UnixMicro(position).UTC()
+	for _, f := range textForms {
+		t, err := time.Parse(f.form, text)
+		if err != nil {
+			continue
+		}
+		seconds, zone, _ := strings.Cut(f.form, "05")
+		digits := ".000000"
+		if f.zoned {
+			digits = ".999999"
+			_, offset := t.Zone()
+			if !instant.IsZero() {
+				offset = int((position - instant.UnixMicro()) / 1e6)
+			}
+			if offset%3600 != 0 {
+				zone = "Z07:00"
+			}
+			zone = zoneLike(text, zone)
+			clock = time.Date(clock.Year(), clock.Month(), clock.Day(), clock.Hour(), clock.Minute(), clock.Second(), clock.Nanosecond(), time.FixedZone("", offset))
+		}
+		stamp := clock.Format(seconds + "05" + digits + zone)
+		if blob, ok := like.([]byte); ok && blob != nil {
+			return []byte(stamp), nil
+		}
+		return stamp, nil
+	}
+	return nil, problem.New(problem.RolledBack, "", "an event cannot get another place beside one whose timestamp is no time")
+}
+
+// zoneLike is the form of an offset that a text has: adk-go writes +00:00 where RFC
+// 3339 has Z.
+func zoneLike(text, form string) string {
+	if strings.HasSuffix(text, "Z") {
+		return form
+	}
+	return strings.Replace(form, "Z", "-", 1)
+}
+
+// shifted is a time in a document, so many places later: milliseconds where it counts
+// these, else microseconds; nil when there is none.
+func shifted(value jsontext.Value, in unit, by int64) (jsontext.Value, error) {
+	stored := jsonStamp(value, in)
+	switch {
+	case stored.bad != "":
+		return nil, problem.New(problem.RolledBack, "", "an event cannot get another place: the copy of its time in event_data is no time")
+	case stored.IsZero():
+		return nil, nil
+	case value.Kind() == jsontext.KindString:
+		return quote(stored.Add(time.Duration(by) * time.Microsecond).Format(time.RFC3339Nano)), nil
+	case in == milliseconds:
+		return jsontext.Value(strconv.FormatInt(stored.UnixMilli()+by, 10)), nil
+	}
+	return inSeconds(stored.UnixMicro() + by), nil
+}
+
+// inSeconds are microseconds as JSON has them: seconds since 1970, with as few digits
+// as tell them from others, as Python writes a float.
+func inSeconds(micros int64) jsontext.Value {
+	value := float64(micros) / 1e6
+	text := strconv.FormatFloat(value, 'f', -1, 64)
+	if value == math.Trunc(value) {
+		text += ".0"
+	}
+	return jsontext.Value(text)
 }

@@ -3,8 +3,16 @@ package canonical
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
 	"strconv"
+	"sync"
 
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/lines"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/forest"
@@ -120,4 +128,388 @@ func takeBody(it, full *session.Item) {
 	for i := range it.Results {
 		it.Results[i].Text = full.Results[i].Text
 	}
+}
+
+// span is where a line is, without the white space around it.
+type span struct {
+	offset, length int64
+	number         int64 // from 1, as editors count
+}
+
+// lineScanner reads the lines of a stream in order, blank ones left out.
+type lineScanner struct{ *lines.Reader }
+
+func newLineScanner(r io.Reader) lineScanner { return lineScanner{lines.NewReader(r)} }
+
+// next returns the next line that is not blank; it stays valid until the next
+// call. Errors are those of lines.Reader.
+func (s lineScanner) next() ([]byte, span, error) {
+	for {
+		line, err := s.Next()
+		at := span{offset: line.Offset, length: int64(len(line.Text)), number: line.Number}
+		if err != nil || len(line.Text) > 0 {
+			return line.Text, at, err
+		}
+	}
+}
+
+// glance is what the index needs of a line.
+type glance struct {
+	kind              string // of the line: "item"
+	session, itemKind string // of an item
+	id                string // of a session
+}
+
+// skimmer reads only as much of a line as the index needs. What comes behind
+// that is judged when the line is read in full.
+type skimmer struct {
+	dec *jsontext.Decoder
+	buf bytes.Buffer
+}
+
+func newSkimmer() *skimmer { return &skimmer{dec: new(jsontext.Decoder)} }
+
+var errNoObject = errors.New("no JSON object")
+
+// skim returns what it found before an error, which may be enough.
+func (s *skimmer) skim(line []byte) (g glance, err error) {
+	s.buf = *bytes.NewBuffer(line)
+	s.dec.Reset(&s.buf, tolerant)
+	if s.dec.PeekKind() != '{' {
+		if _, err := s.dec.ReadValue(); err != nil {
+			return g, err
+		}
+		return g, errNoObject
+	}
+	if _, err := s.dec.ReadToken(); err != nil {
+		return g, err
+	}
+	for s.dec.PeekKind() == '"' {
+		if err := s.member(&g); err != nil || g.complete() {
+			return g, err
+		}
+	}
+	_, err = s.dec.ReadToken() // the closing brace
+	return g, err
+}
+
+func (s *skimmer) member(g *glance) error {
+	name, err := s.dec.ReadToken()
+	if err != nil {
+		return err
+	}
+	into := g.field(name.String())
+	if into == nil || s.dec.PeekKind() != '"' {
+		return s.dec.SkipValue()
+	}
+	value, err := s.dec.ReadToken()
+	if err == nil {
+		*into = value.String()
+	}
+	return err
+}
+
+func (g *glance) field(name string) *string {
+	switch name {
+	case "type":
+		return &g.kind
+	case "session":
+		return &g.session
+	case "kind":
+		return &g.itemKind
+	case "id":
+		return &g.id
+	}
+	return nil
+}
+
+// complete reports whether nothing more of the line matters to the index.
+func (g *glance) complete() bool {
+	return g.kind == typeItem && g.session != "" && g.itemKind != ""
+}
+
+// index says where everything of a stream is. It keeps about forty bytes for an
+// item and no texts: trees are read again from their lines.
+type index struct {
+	model    string // of sessions that do not say
+	sessions []*entry
+	byID     map[string]*entry
+	items    int64           // item lines so far: the ordinal of the next one
+	faults   []session.Fault // of lines that belong to no session
+}
+
+// entry is a session of the stream.
+type entry struct {
+	head  session.Session // without its items
+	task  *session.Digest // nil: that of the first item
+	line  span            // of the session itself; number 0 while none declares it
+	items []itemSpan      // in stored order
+	refs  []string        // the ids that sub-session items name
+}
+
+type itemSpan struct {
+	span
+	ordinal int64 // among all items of the stream
+}
+
+// build reads the lines behind the header.
+func (x *index) build(ctx context.Context, scan lineScanner, progress func(int64)) error {
+	const step = 1 << 20 // bytes between reports
+	next := scan.Offset() + step
+	skim := newSkimmer()
+	for {
+		line, at, err := scan.next()
+		switch err {
+		case nil:
+			x.add(skim, line, at)
+		case lines.ErrTooLong:
+			x.faults = append(x.faults, lineFault(session.Undecodable, at.number, "line", err.Error()))
+		case io.EOF:
+			x.reportUndeclared()
+			return nil
+		default:
+			return fmt.Errorf("reading behind line %d: %w", scan.Number(), err)
+		}
+		if scan.Offset() >= next {
+			next = scan.Offset() + step
+			if progress != nil {
+				progress(scan.Offset())
+			}
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (x *index) add(skim *skimmer, line []byte, at span) {
+	g, err := skim.skim(line)
+	switch {
+	case g.kind == typeItem && (err == nil || g.session != ""):
+		x.addItem(&g, line, at)
+	case err != nil:
+		x.faults = append(x.faults, lineFault(session.Undecodable, at.number, "line", explain(err)))
+	case g.kind == typeSession:
+		x.addSession(g.id, line, at)
+	case g.kind == typeFault:
+		x.addFault(line, at)
+	case g.kind == typeHeader:
+		x.faults = append(x.faults, lineFault(session.Undecodable, at.number, "type",
+			"a second header, which is ignored: one stream has one header"))
+	default:
+		x.faults = append(x.faults, lineFault(session.UnknownKind, at.number, g.kind,
+			"the type "+quoted(g.kind)+" is none of session, item and fault"))
+	}
+}
+
+// entry finds a session by its id, or expects it: items may come first.
+func (x *index) entry(id string) *entry {
+	e := x.byID[id]
+	if e == nil {
+		e = &entry{head: session.Session{ID: id}}
+		x.byID[id] = e
+		x.sessions = append(x.sessions, e)
+	}
+	return e
+}
+
+func (x *index) addItem(g *glance, line []byte, at span) {
+	e := x.entry(g.session)
+	e.items = append(e.items, itemSpan{span: at, ordinal: x.items})
+	x.items++
+	refers := g.itemKind == session.SubSession.String()
+	if !refers && !bytes.Contains(line, childMember) {
+		return
+	}
+	rec, usable, _ := decodeItem(line)
+	switch {
+	case !usable || rec.Kind != g.itemKind:
+	case refers:
+		e.refs = append(e.refs, rec.Child)
+	default:
+		for i := range rec.Calls {
+			if d := rec.Calls[i].delegation(); d != nil && d.Child != "" {
+				e.refs = append(e.refs, d.Child)
+			}
+		}
+	}
+}
+
+// childMember stands in every line whose calls name their children.
+var childMember = []byte(`"child"`)
+
+func (x *index) addSession(id string, line []byte, at span) {
+	if id == "" {
+		x.faults = append(x.faults, lineFault(session.Undecodable, at.number, "id", "a session without an id"))
+		return
+	}
+	e := x.entry(id)
+	if e.line.number != 0 {
+		x.faults = append(x.faults, lineFault(session.Undecodable, at.number, "id", fmt.Sprintf(
+			"the session %s is on line %d already; this one is ignored", quoted(id), e.line.number)))
+		return
+	}
+	e.line = at
+	e.declare(line)
+	if e.head.Model == "" {
+		e.head.Model = x.model
+	}
+}
+
+// addFault takes in what the writer of the stream could not read. A line that does not
+// say what is lost still says that something is.
+func (x *index) addFault(line []byte, at span) {
+	rec, usable, wrong := decode[faultLine](line)
+	if wrong != nil {
+		x.faults = append(x.faults, lineFault(wrong.kind, at.number, "line", explain(wrong.err)))
+	}
+	f := lineFault(session.StoreDamaged, at.number, "", "the stream lacks something, and does not say what")
+	if usable && rec.Detail != "" {
+		f.Detail = rec.Detail
+	}
+	if usable && rec.Table != "" {
+		f.Ref = session.Ref{Session: rec.Session, Table: rec.Table, Key: rec.Key}
+	}
+	f.Count = int(max(rec.Count, 0))
+	x.faults = append(x.faults, f)
+}
+
+// has reports whether a line declares the session.
+func (x *index) has(id string) bool { return x.byID[id] != nil }
+
+// declare fills in the session from its line. A line that cannot be decoded
+// still declares the session, so that its items are read.
+func (e *entry) declare(line []byte) {
+	s := &e.head
+	fault := func(kind session.FaultKind, field, detail string) {
+		s.Faults = append(s.Faults, session.Fault{
+			Kind: kind, Ref: s.Ref(), Item: -1, Field: field, Detail: at(e.line.number, detail),
+		})
+	}
+	rec, usable, wrong := decode[sessionLine](line)
+	if wrong != nil {
+		fault(wrong.kind, "line", explain(wrong.err))
+	}
+	if !usable {
+		s.Faults[len(s.Faults)-1].Lost = true
+		return
+	}
+	s.Parent, s.App, s.User = rec.Parent, rec.App, rec.User
+	s.Title, s.Agent, s.Model = rec.Title, rec.Agent, rec.Model
+	s.Agents = rec.Agents
+	s.Delegated, s.Deleted, s.Inseparable, s.Workspace = rec.Delegated, rec.Deleted, rec.Inseparable, rec.Workspace
+	for i := range rec.Runs {
+		s.Runs = append(s.Runs, rec.Runs[i].run())
+	}
+	s.Thinking, s.Unstored = tristate(rec.Thinking), rec.Unstored
+	s.Forked = rec.ForkOf != nil && rec.ForkOf.Kind() != jsontext.KindNull
+	if rec.Task != nil {
+		task := session.DigestOf(*rec.Task)
+		e.task = &task
+	}
+	var ok bool
+	if s.Created, ok = parseTime(rec.Created); !ok {
+		fault(session.BadTime, "created", notATime(rec.Created))
+	}
+	if s.Updated, ok = parseTime(rec.Updated); !ok {
+		fault(session.BadTime, "updated", notATime(rec.Updated))
+	}
+}
+
+func tristate(said *bool) session.Tristate {
+	switch {
+	case said == nil:
+		return session.Unsaid
+	case *said:
+		return session.Yes
+	}
+	return session.No
+}
+
+// reportUndeclared reports items of sessions that no line declares. They cannot
+// be placed: one fault names them all.
+func (x *index) reportUndeclared() {
+	x.sessions = slices.DeleteFunc(x.sessions, func(e *entry) bool {
+		if e.line.number != 0 {
+			return false
+		}
+		first := e.items[0]
+		f := lineFault(session.Undecodable, first.number, "session", fmt.Sprintf(
+			"an item of the session %s, which no line declares (items of it: %d)", quoted(e.head.ID), len(e.items)))
+		f.Ref = session.Ref{Session: e.head.ID, Table: tableItems, Key: strconv.FormatInt(first.ordinal, 10)}
+		f.Count = len(e.items)
+		x.faults = append(x.faults, f)
+		delete(x.byID, e.head.ID)
+		return true
+	})
+}
+
+// positional makes reads at an offset of a stream that can only seek. Files can
+// do so themselves.
+func positional(r io.ReadSeeker) io.ReaderAt {
+	if at, ok := r.(io.ReaderAt); ok {
+		return at
+	}
+	return &seekingReaderAt{r: r}
+}
+
+type seekingReaderAt struct {
+	mu sync.Mutex
+	r  io.ReadSeeker
+}
+
+func (s *seekingReaderAt) ReadAt(p []byte, off int64) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := s.r.Seek(off, io.SeekStart); err != nil {
+		return 0, err
+	}
+	n, err := io.ReadFull(s.r, p)
+	if err == io.ErrUnexpectedEOF {
+		err = io.EOF // as io.ReaderAt demands
+	}
+	return n, err
+}
+
+// window reads lines again, by their spans. Lines that follow each other, as
+// the items of a tree do, come from one large read.
+type window struct {
+	r      io.ReaderAt
+	buf    []byte
+	offset int64 // of buf in the stream
+}
+
+const readAhead = 1 << 16
+
+// line returns the bytes of a line; they stay valid until the next call.
+func (w *window) line(at span) ([]byte, error) {
+	end := w.offset + int64(len(w.buf))
+	if at.offset < w.offset || at.offset+at.length > end {
+		size := at.length
+		if at.offset >= w.offset && at.offset-end < readAhead {
+			size = max(size, readAhead)
+		}
+		if err := w.read(at.offset, size, at.length); err != nil {
+			return nil, err
+		}
+	}
+	from := at.offset - w.offset
+	return w.buf[from : from+at.length : from+at.length], nil
+}
+
+// read fills the window with size bytes, or fewer at the end of the stream but
+// not fewer than least.
+func (w *window) read(offset, size, least int64) error {
+	if int64(cap(w.buf)) < size || cap(w.buf) > 8*readAhead {
+		w.buf = make([]byte, size)
+	}
+	n, err := w.r.ReadAt(w.buf[:size], offset)
+	w.buf, w.offset = w.buf[:n], offset
+	if int64(n) >= least {
+		return nil
+	}
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return err
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -170,4 +172,125 @@ func keptResults(is, was []session.Result) []int {
 // listOf is the JSON list of values.
 func listOf(values [][]byte) jsontext.Value {
 	return slices.Concat([]byte("["), bytes.Join(values, []byte(",")), []byte("]"))
+}
+
+// blocks writes the ids of blocks that lost them, and the stored list without
+// the blocks of results that went elsewhere and of a text that is empty now.
+func (l *lineText) blocks(it, was *session.Item, kept []int) {
+	var list [][]byte
+	next := 0 // of it.Blocks
+	for k := range was.Blocks {
+		old := &was.Blocks[k]
+		at := "/blocks/" + strconv.Itoa(k)
+		value, listed := l.raw(at)
+		if !stays(old, it, kept) {
+			continue
+		}
+		if next == len(it.Blocks) {
+			break
+		}
+		b := &it.Blocks[next]
+		next++
+		if listed {
+			list = append(list, l.block(value, b, old))
+		}
+		if b.ID != old.ID && b.Kind == session.CallBlock {
+			l.id("/calls/"+strconv.Itoa(b.Nth)+"/item_id", b.ID)
+		}
+	}
+	if _, there := l.raw("/blocks"); there && !slices.Equal(it.Blocks, was.Blocks) {
+		l.setJSON("/blocks", listOf(list))
+	}
+}
+
+// stays reports whether the item still has a block that it had.
+func stays(old *session.Block, it *session.Item, kept []int) bool {
+	switch old.Kind {
+	case session.ResultBlock:
+		return slices.Contains(kept, old.Nth)
+	case session.TextBlock:
+		return it.Has(session.TextBlock)
+	}
+	return true
+}
+
+// block is a block of the stored list with the number and the id that it has now.
+func (l *lineText) block(stored jsontext.Value, b, old *session.Block) []byte {
+	line := lineText{text: stored}
+	if _, there := line.raw("/nth"); there && b.Nth != old.Nth {
+		line.set("/nth", b.Nth)
+	}
+	if b.ID != old.ID {
+		line.id("/id", b.ID)
+	}
+	if line.err != nil {
+		l.err = line.err
+	}
+	return line.text
+}
+
+// id gives a stored id another value, or takes it away.
+func (l *lineText) id(pointer, id string) {
+	if id == "" {
+		l.remove(pointer)
+	} else if _, there := l.raw(pointer); there {
+		l.set(pointer, id)
+	}
+}
+
+// scrubbed is JSON with U+FFFD in place of what a reader takes for it: bytes that
+// are no UTF-8 and halves of surrogate pairs. Every other byte stays.
+func scrubbed(text []byte) []byte {
+	var out bytes.Buffer
+	for len(text) > 0 {
+		var n int
+		switch {
+		case text[0] == '\\' && len(text) > 1 && text[1] == 'u':
+			var lone bool
+			if n, lone = unicodeEscape(text); lone {
+				out.WriteString(`\ufffd`)
+				text = text[n:]
+				continue
+			}
+		case text[0] == '\\':
+			n = min(2, len(text))
+		default:
+			var char rune
+			if char, n = utf8.DecodeRune(text); char == utf8.RuneError && n == 1 {
+				out.WriteRune(utf8.RuneError)
+				text = text[1:]
+				continue
+			}
+		}
+		out.Write(text[:n])
+		text = text[n:]
+	}
+	return out.Bytes()
+}
+
+// unicodeEscape measures the escape that a text begins with: one, or the two of
+// a surrogate pair. lone says that it is one half of a pair.
+func unicodeEscape(text []byte) (n int, lone bool) {
+	const one = len(`\u0000`)
+	first := codeUnit(text)
+	if !utf16.IsSurrogate(first) {
+		return min(one, len(text)), false
+	}
+	if second := codeUnit(text[one:]); utf16.DecodeRune(first, second) != utf8.RuneError {
+		return 2 * one, false
+	}
+	return one, true
+}
+
+// codeUnit is the number of the escape that a text begins with, -1 when it
+// begins with none.
+func codeUnit(text []byte) rune {
+	if len(text) < len(`\u0000`) || text[0] != '\\' || text[1] != 'u' {
+		return -1
+	}
+	unit, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(unit)
 }

@@ -1,10 +1,18 @@
 package canonical
 
 import (
+	"bufio"
+	"bytes"
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"slices"
 	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
@@ -160,4 +168,182 @@ func (r *rewriter) replace(at span, was, line []byte) {
 	if !slices.Equal(was, line) {
 		r.edit(at).text = line
 	}
+}
+
+// sessionLine is the line of a session of the stream, changed where the model
+// says something else.
+func (r *rewriter) sessionLine(tree *session.Tree, s *session.Session) ([]byte, error) {
+	if s.Raw == nil {
+		return nil, fmt.Errorf("session %s cannot be written: its line was not loaded", s.ID)
+	}
+	rec, usable, _ := decode[sessionLine](s.Raw)
+	if !usable {
+		return s.Raw, nil
+	}
+	line := lineText{text: s.Raw}
+	if s.Parent != rec.Parent {
+		line.set("/parent", s.Parent)
+	}
+	if s.Title != rec.Title {
+		line.set("/title", s.Title)
+	}
+	if !sameRuns(s, &rec) {
+		line.setJSON("/runs", runsOf(tree, s))
+	}
+	if s.Task != taskAgain(s, rec.Task) {
+		if task := findTask(tree, s); task != nil {
+			line.set("/task", *task)
+		}
+	}
+	return line.text, line.err
+}
+
+// taskAgain is the task that a reader of the session will find.
+func taskAgain(s *session.Session, given *string) session.Digest {
+	switch {
+	case given != nil:
+		return session.DigestOf(*given)
+	case len(s.Items) == 0 || s.Items[0].Body == nil:
+		return 0
+	}
+	return taskOf(&s.Items[0], s.Items[0].Body.Text)
+}
+
+// newSessionLine is the line of a session that a repair creates.
+func (r *rewriter) newSessionLine(tree *session.Tree, s *session.Session) ([]byte, error) {
+	rec := encodeSession(s)
+	if s.Task != taskAgain(s, rec.Task) {
+		rec.Task = findTask(tree, s)
+	}
+	rec.Runs = nil
+	text, err := r.encode(&rec)
+	if err != nil || len(s.Runs) == 0 {
+		return text, err
+	}
+	line := lineText{text: text}
+	line.setJSON("/runs", runsOf(tree, s))
+	return line.text, line.err
+}
+
+// findTask finds the text of a session's task: in what the session says, or in
+// the call that hands it over. nil means that nobody has it.
+func findTask(tree *session.Tree, s *session.Session) *string {
+	if task := explicitTask(s); task != nil || s.Task == 0 {
+		return cmp.Or(task, new(string))
+	}
+	for _, from := range tree.Sessions {
+		for i := range from.Items {
+			for n := range from.Items[i].Calls {
+				if d := from.Items[i].Calls[n].Delegation; d != nil && d.Task == s.Task {
+					if task := handedOver(&from.Items[i], n, s.Task); task != nil {
+						return task
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// handedOver is the task of a call: from its delegation, else from its arguments.
+func handedOver(it *session.Item, n int, task session.Digest) *string {
+	if it.Body != nil {
+		if rec, usable, _ := decodeItem(it.Body.Raw); usable && n < len(rec.Calls) {
+			if given := rec.Calls[n].Delegation.given; given != nil && given.Task != nil && session.DigestOf(*given.Task) == task {
+				return given.Task
+			}
+		}
+	}
+	return stringWithDigest(jsontext.Value(it.Calls[n].Args), task)
+}
+
+func (r *rewriter) encode(rec any) ([]byte, error) {
+	line, err := json.Marshal(rec, exact, tolerant)
+	if err != nil {
+		return nil, fmt.Errorf("encoding a line: %w", err)
+	}
+	return line, nil
+}
+
+// Flush implements store.Rewriter: it copies the stream and makes the edits.
+func (r *rewriter) Flush() error {
+	p := splicer{from: r.s.r, to: bufio.NewWriterSize(r.to, 1<<16)}
+	edits := slices.SortedFunc(maps.Values(r.edits), func(a, b *lineEdit) int { return cmp.Compare(a.offset, b.offset) })
+	for _, e := range edits {
+		p.edit(e)
+	}
+	p.copy(math.MaxInt64)
+	if p.err == nil {
+		p.err = p.to.Flush()
+	}
+	return p.err
+}
+
+// splicer copies a stream and makes edits on the way. The first error stays.
+type splicer struct {
+	from io.ReaderAt
+	to   *bufio.Writer
+	done int64 // bytes of the stream that are copied or passed over
+	err  error
+}
+
+func (p *splicer) edit(e *lineEdit) {
+	p.copy(e.offset)
+	p.lines(e.before)
+	switch {
+	case e.gone:
+		p.done, _ = p.lineEnd(e.offset + e.length)
+	case e.text != nil:
+		p.write(e.text)
+		p.done = e.offset + e.length
+	}
+	if len(e.after) == 0 {
+		return
+	}
+	if !e.gone {
+		end, ended := p.lineEnd(e.offset + e.length)
+		if p.copy(end); !ended {
+			p.write([]byte("\n"))
+		}
+	}
+	p.lines(e.after)
+}
+
+func (p *splicer) lines(lines [][]byte) {
+	for _, line := range lines {
+		p.write(line)
+		p.write([]byte("\n"))
+	}
+}
+
+func (p *splicer) write(text []byte) {
+	if p.err == nil {
+		_, p.err = p.to.Write(text)
+	}
+}
+
+// copy copies up to an offset, or to the end of the stream.
+func (p *splicer) copy(end int64) {
+	if p.err != nil || end <= p.done {
+		return
+	}
+	_, p.err = io.Copy(p.to, io.NewSectionReader(p.from, p.done, end-p.done))
+	p.done = end
+}
+
+// lineEnd is the offset behind the line end that comes next, or the end of the
+// stream, which has none there.
+func (p *splicer) lineEnd(offset int64) (end int64, ended bool) {
+	buf := make([]byte, 64)
+	for p.err == nil {
+		n, err := p.from.ReadAt(buf, offset)
+		if i := bytes.IndexByte(buf[:n], '\n'); i >= 0 {
+			return offset + int64(i) + 1, true
+		}
+		if offset += int64(n); err == io.EOF {
+			break
+		}
+		p.err = err
+	}
+	return offset, false
 }

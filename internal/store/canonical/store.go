@@ -6,15 +6,25 @@ package canonical
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"iter"
+	"reflect"
 	"slices"
 	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/dockeragent"
 	"github.com/sessctl/sessctl/internal/store/forest"
 )
 
@@ -164,4 +174,296 @@ func (s *stream) heads() []forest.Head {
 // Fill implements store.Store.
 func (s *stream) Fill(ctx context.Context, tree *session.Tree) error {
 	return s.newReader().bodies(ctx, tree)
+}
+
+// The format that this package reads and writes.
+const (
+	formatName    = "sessctl.canonical"
+	formatVersion = 1
+)
+
+// runtimes are what is known of those whose stores a stream may come from, by the kind of
+// store. Of all others the header says what there is to know.
+var runtimes = map[string]struct {
+	session.Runtime
+	session.Children
+}{dockeragent.Kind.Name: {dockeragent.Runtime, dockeragent.Children}}
+
+// Header is what a stream says of the store that its sessions come from.
+type Header struct {
+	Kind      string // of the store: "docker-agent"
+	Summaries string // root or scoped: what a summary covers; "" when unknown
+	Model     string // the model that answered, for sessions that do not say
+	session.Reader
+	ChildrenClosed bool // see session.Children, and so for the next
+	ReusesChildren bool
+	Writer         session.Writer
+
+	line []byte // as stored, when it was read from a stream: then bodies are lines too
+}
+
+// HeaderOf describes a store for a stream that is written from it. st is what
+// the adapter opened: something around it would hide the header of a stream.
+func HeaderOf(st store.Store) Header {
+	if s, ok := st.(interface{ Header() Header }); ok {
+		return s.Header()
+	}
+	f := st.Facts()
+	h := Header{
+		Kind: f.Kind, Model: f.Model, Reader: f.Reader, Writer: f.Writer, ChildrenClosed: f.ChildrenClosed, ReusesChildren: f.ReusesChildren,
+	}
+	if f.BranchModel != "" {
+		h.Summaries = summariesScoped
+	}
+	if f.RootSummaries {
+		h.Summaries = summariesRoot
+	}
+	return h
+}
+
+// What a summary stands for.
+const (
+	summariesRoot   = "root"
+	summariesScoped = "scoped"
+)
+
+func (h *Header) format() headerLine {
+	return headerLine{
+		Type: typeHeader, Format: fmt.Sprintf("%s/%d", formatName, formatVersion),
+		Kind: h.Kind, BranchModel: h.BranchModel, Summaries: h.Summaries,
+		Writer: h.Writer.String(), Model: h.Model, ChildrenClosed: h.ChildrenClosed,
+		ForeignText: h.ForeignText, GathersResults: h.GathersResults, SilentLabels: h.SilentLabels, HidesToolRuns: h.HidesToolRuns,
+		PrefixReaders: h.PrefixReaders, PrefixUntold: h.PrefixUntold, OpenScopes: h.OpenScopes, LikeFilter: h.LikeFilter, ReusesChildren: h.ReusesChildren,
+	}
+}
+
+// parseHeader reads the first line of a stream and the version of its format.
+// The error completes the sentence "line 1 …".
+func parseHeader(line []byte) (h Header, version int, err error) {
+	rec, usable, wrong := decode[headerLine](line)
+	switch {
+	case !usable:
+		return h, 0, fmt.Errorf("is no line of a stream (%s)", explain(wrong.err))
+	case rec.Type != typeHeader:
+		return h, 0, fmt.Errorf("has the type %s", quoted(rec.Type))
+	}
+	name, number, _ := strings.Cut(rec.Format, "/")
+	if version, err = strconv.Atoi(number); name != formatName || err != nil || version < formatVersion {
+		return h, 0, fmt.Errorf("has the format %s", quoted(rec.Format))
+	}
+	return Header{
+		Kind: rec.Kind, Summaries: rec.Summaries, Model: rec.Model,
+		Reader: session.Reader{
+			BranchModel: rec.BranchModel, ForeignText: rec.ForeignText, GathersResults: rec.GathersResults, SilentLabels: rec.SilentLabels,
+			HidesToolRuns: rec.HidesToolRuns, RootSummaries: rec.Summaries == summariesRoot, PrefixReaders: rec.PrefixReaders, PrefixUntold: rec.PrefixUntold, OpenScopes: rec.OpenScopes, LikeFilter: rec.LikeFilter,
+		},
+		ChildrenClosed: rec.ChildrenClosed || runtimes[rec.Kind].ChildrenClosed, ReusesChildren: rec.ReusesChildren,
+		Writer: parseWriter(rec.Writer),
+		line:   line,
+	}, version, nil
+}
+
+func parseWriter(name string) session.Writer {
+	for _, w := range []session.Writer{session.WriterLive, session.WriterDead} {
+		if w.String() == name {
+			return w
+		}
+	}
+	return session.WriterUnknown
+}
+
+// firstLine is the first line of a stream that is not blank, as far as it is within the
+// first megabyte.
+func firstLine(src *store.Source) ([]byte, error) {
+	const longest = 1 << 20
+	if src.Stream == nil {
+		return nil, io.EOF
+	}
+	if _, err := src.Stream.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	line, _, err := newLineScanner(io.LimitReader(src.Stream, longest)).next()
+	return line, err
+}
+
+// Foreign reports whether a stream is another program's: its first line is sound JSON
+// and neither a header of this format with something wrong in it, nor the session or
+// item that stands first where the header is gone.
+func Foreign(src *store.Source) bool {
+	line, err := firstLine(src)
+	var says struct{ Type, Format any }
+	if err != nil || json.Unmarshal(line, &says, tolerant, json.MatchCaseInsensitiveNames(true)) != nil {
+		return false
+	}
+	kind, _ := says.Type.(string)
+	format, _ := says.Format.(string)
+	return !slices.Contains([]string{typeHeader, typeSession, typeItem}, kind) && !strings.HasPrefix(format, formatName)
+}
+
+// detect looks at the first line. A header that is longer than a megabyte is
+// none.
+func detect(_ context.Context, src *store.Source) store.Detection {
+	line, err := firstLine(src)
+	if err != nil {
+		return store.Detection{}
+	}
+	_, version, err := parseHeader(line)
+	if err != nil {
+		return store.Detection{}
+	}
+	d := store.Detection{
+		Sure: store.Certain, Generation: strconv.Itoa(version),
+		Why: fmt.Sprintf("its first line is a %s/%d header", formatName, version),
+	}
+	if version > formatVersion {
+		d.Sure = store.Maybe
+	}
+	return d
+}
+
+// notAStream is the error for a source whose first line is no header.
+func notAStream(src *store.Source, why string) error {
+	return problem.New(problem.Unreadable,
+		"write the header as the first line (docs/canonical.md), or name the kind of the store with --store",
+		`%s is not a canonical stream: %s, where {"type":"header","format":"%s/%d"} is expected`,
+		nameOf(src), why, formatName, formatVersion)
+}
+
+func nameOf(src *store.Source) string {
+	if src.Path == "-" {
+		return "standard input"
+	}
+	return src.Path
+}
+
+// Sums implements store.Summer. The record of a session is its line and those of
+// its items.
+func (s *stream) Sums(ctx context.Context, sessions []string) (map[string]store.Sum, error) {
+	r := s.newReader()
+	sums := make(map[string]store.Sum, len(sessions))
+	for _, id := range sessions {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		sum, err := r.sum(s.index.byID[id])
+		if err != nil {
+			return nil, unreadable(s.path, err)
+		}
+		sums[id] = sum
+	}
+	return sums, nil
+}
+
+func (r *reader) sum(e *entry) (store.Sum, error) {
+	if e == nil {
+		return store.Sum{}, nil
+	}
+	all := sha256.New()
+	line, err := r.lines.line(e.line)
+	if err != nil {
+		return store.Sum{}, err
+	}
+	write(all, line)
+	sum := store.Sum{Own: hex.EncodeToString(all.Sum(nil)), Items: make(map[string]string, len(e.items))}
+	for _, at := range e.items {
+		if line, err = r.lines.line(at.span); err != nil {
+			return store.Sum{}, err
+		}
+		write(all, line)
+		digest := sha256.Sum256(withoutPlace(line))
+		sum.Items[strconv.FormatInt(at.ordinal, 10)] = hex.EncodeToString(digest[:])
+	}
+	sum.Record = hex.EncodeToString(all.Sum(nil))
+	return sum, nil
+}
+
+func write(h hash.Hash, line []byte) {
+	h.Write(line)
+	h.Write([]byte{'\n'})
+}
+
+// withoutPlace is the line of an item without the session that it stands in, so
+// that copies in two sessions are equal. A line with doubled names or text that
+// is not UTF-8 is equal to itself only.
+func withoutPlace(line []byte) []byte {
+	var rec struct {
+		Session jsontext.Value `json:"session"`
+		Rest    jsontext.Value `json:",embed"`
+	}
+	if json.Unmarshal(line, &rec) != nil {
+		return line
+	}
+	return rec.Rest
+}
+
+// lineFault is a fault of the stream itself. A line that is no header, session, item or
+// fault, or cannot be told to be one, is in nothing that is made of the stream.
+func lineFault(kind session.FaultKind, line int64, field, detail string) session.Fault {
+	return session.Fault{
+		Kind: kind, Item: -1, Field: field,
+		Ref:    session.Ref{Table: session.TableLines, Key: strconv.FormatInt(line, 10)},
+		Detail: at(line, detail),
+		Lost:   kind == session.Undecodable || kind == session.UnknownKind,
+	}
+}
+
+// at begins a detail with the line that it is about.
+func at(line int64, detail string) string { return fmt.Sprintf("line %d: %s", line, detail) }
+
+// quoted shows a stored word without letting it fill the screen.
+func quoted(word string) string {
+	const longest = 40
+	if runes := []rune(word); len(runes) > longest {
+		word = string(runes[:longest]) + "…"
+	}
+	return strconv.Quote(word)
+}
+
+// notATime is the detail of a BadTime fault.
+func notATime(text looseText) string { return quoted(string(text)) + " is no RFC 3339 time" }
+
+// explain words a decoder's error for people: without types of this program,
+// and without the text around the place.
+func explain(err error) string {
+	if wrong, ok := errors.AsType[*json.SemanticError](err); ok && wrong.JSONKind != jsontext.KindInvalid {
+		return fmt.Sprintf("%q holds %s, expected %s", string(wrong.JSONPointer),
+			kindNames[wrong.JSONKind], expected(wrong.GoType))
+	}
+	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok && syntax.Err != nil {
+		for _, what := range []string{"invalid surrogate pair", "invalid escape sequence"} {
+			if strings.HasPrefix(syntax.Err.Error(), what) { // followed by what stands there
+				err = &jsontext.SyntacticError{
+					ByteOffset: syntax.ByteOffset, JSONPointer: syntax.JSONPointer, Err: errors.New(what),
+				}
+			}
+		}
+	}
+	return strings.TrimPrefix(err.Error(), "jsontext: ")
+}
+
+var kindNames = map[jsontext.Kind]string{
+	jsontext.KindTrue:        "true",
+	jsontext.KindFalse:       "false",
+	jsontext.KindString:      "a string",
+	jsontext.KindNumber:      "a number",
+	jsontext.KindBeginObject: "an object",
+	jsontext.KindBeginArray:  "a list",
+}
+
+func expected(t reflect.Type) string {
+	if t == nil {
+		return "something else"
+	}
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int64:
+		return "a whole number"
+	case reflect.Slice:
+		return "a list"
+	default:
+		return "an object"
+	}
 }

@@ -4,9 +4,12 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -174,4 +177,284 @@ func (w *Writer) writeLine(line []byte) error {
 		return err
 	}
 	return w.w.WriteByte('\n')
+}
+
+// encodeSession makes the line of a session of another store.
+func encodeSession(s *session.Session) sessionLine {
+	rec := sessionLine{
+		Type: typeSession, ID: s.ID, Parent: s.Parent, App: s.App, User: s.User,
+		Title: s.Title, Agent: s.Agent, Model: s.Model,
+		Created: formatTime(s.Created), Updated: formatTime(s.Updated),
+		Task: explicitTask(s), Agents: s.Agents, Unstored: s.Unstored,
+		Delegated: s.Delegated, Deleted: s.Deleted, Inseparable: s.Inseparable, Workspace: s.Workspace, Runs: encodeRuns(s),
+	}
+	if s.Thinking != session.Unsaid {
+		thinking := s.Thinking == session.Yes
+		rec.Thinking = &thinking
+	}
+	if s.Forked {
+		rec.ForkOf = jsontext.Value("true")
+	}
+	rec.Stored.set(s.Raw)
+	return rec
+}
+
+// explicitTask is the task text of a session whose task is not that of its
+// first item, nil if it is. The model keeps the digest only, so the text is
+// looked for in what the session says.
+func explicitTask(s *session.Session) *string {
+	if len(s.Items) > 0 && s.Items[0].Body != nil && s.Task == taskOf(&s.Items[0], s.Items[0].Body.Text) {
+		return nil
+	}
+	if s.Task == 0 {
+		if len(s.Items) == 0 {
+			return nil
+		}
+		return new(string)
+	}
+	for i := range s.Items {
+		it := &s.Items[i]
+		if it.Body == nil {
+			continue
+		}
+		_, task, _, _ := cutTask(it.Body.Text)
+		for _, text := range []string{task, it.Body.Text} {
+			if session.DigestOf(text) == s.Task {
+				return &text
+			}
+		}
+	}
+	return nil
+}
+
+// encodeItem makes the line of an item of another store.
+func encodeItem(s *session.Session, it *session.Item, body *session.Body, names signatureNames) itemLine {
+	rec := itemLine{
+		Type: typeItem, Session: s.ID, Kind: it.Kind.String(), Role: it.Role.String(),
+		Agent: it.Agent, Model: it.Model, Branch: branchLabel{text: it.Branch}, Invocation: it.Invocation,
+		Scope: it.Scope, Node: it.Node,
+		Time: formatTime(it.Time), Text: textMember{body.Text, it.Flags.Has(session.NullText)}, Reasoning: body.Reasoning,
+		Outputs: encodeOutputs(it.Outputs), Child: it.Child, KeptFrom: it.KeptFrom,
+	}
+	for _, f := range rec.flags() {
+		*f.member = it.Flags.Has(f.flag)
+	}
+	if it.Flags.Has(session.Dangling) { // the reader finds that out again
+		rec.Skipped = false
+	}
+	for i := range it.Calls {
+		rec.Calls = append(rec.Calls, encodeCall(&it.Calls[i]))
+	}
+	for i := range it.Results {
+		rec.Results = append(rec.Results, encodeResult(&it.Results[i]))
+	}
+	if it.Kind == session.Message {
+		if holds := contentFlags(&rec, it); holds.Has(session.Blank) && !it.Flags.Has(session.Blank) {
+			rec.Media = true
+		}
+		if usual, _ := usualBlocks(&rec); len(it.Blocks) > 0 && !slices.Equal(usual, it.Blocks) {
+			rec.Blocks = encodeBlocks(it, body, names)
+		}
+		if it.Size != rec.size() {
+			rec.Size = it.Size
+		}
+	}
+	rec.Stored.set(body.Raw)
+	return rec
+}
+
+func encodeCall(c *session.Call) callLine {
+	return callLine{
+		ID: c.ID, Name: c.Name, Args: looseText(c.Args), Server: c.Server, Waits: c.Waits, Asked: c.Asked,
+		Delegation: encodeDelegation(c.Name, c.Args, c.Delegation), Question: questionLine{Child: c.Question.Child, Run: c.Question.Run},
+	}
+}
+
+func encodeResult(r *session.Result) resultLine {
+	line := resultLine{
+		Call: r.CallID, Name: r.Name, Text: textMember{r.Text, r.Null},
+		Error: r.IsError, Synthetic: r.Synthetic, Pending: r.Pending, Server: r.Server,
+		Child: r.Child, Correlation: r.Correlation, Question: questionLine{Child: r.Question.Child, Run: r.Question.Run},
+	}
+	if r.Answer != 0 {
+		line.Answer = stringWithDigest(jsontext.Value(r.Text), r.Answer)
+	}
+	return line
+}
+
+func encodeBlocks(it *session.Item, body *session.Body, names signatureNames) []blockLine {
+	list := make([]blockLine, len(it.Blocks))
+	for i := range it.Blocks {
+		b := &it.Blocks[i]
+		list[i] = blockLine{
+			Type: b.Kind.String(), Name: b.Name, ID: b.ID, With: b.With, Signature: names.text(b.Signature, body.Raw),
+			Unsigned: b.Unsigned, Blank: b.Blank, Cached: b.Cached, Width: int64(b.Width), Height: int64(b.Height),
+		}
+		switch b.Kind {
+		case session.CallBlock, session.ResultBlock:
+			nth := int64(b.Nth)
+			list[i].Nth = &nth
+		case session.UnknownBlock:
+			list[i].Type, list[i].Name = b.Name, ""
+		}
+	}
+	return list
+}
+
+// flagsOf are the flags that a line states; the others follow from more.
+func flagsOf(rec *itemLine) session.Flags {
+	var flags session.Flags
+	for _, f := range rec.flags() {
+		if *f.member {
+			flags |= f.flag
+		}
+	}
+	return flags
+}
+
+// flagMember is a member that is one flag of the model.
+type flagMember struct {
+	flag   session.Flags
+	member *bool
+}
+
+func (rec *itemLine) flags() [11]flagMember {
+	return [...]flagMember{
+		{session.Implicit, &rec.Implicit},
+		{session.Archived, &rec.Archived},
+		{session.Synthetic, &rec.Synthetic},
+		{session.Unfinished, &rec.Unfinished},
+		{session.Skipped, &rec.Skipped},
+		{session.EmptyCalls, &rec.EmptyCalls},
+		{session.Rewound, &rec.Rewound},
+		{session.Compacted, &rec.Compacted},
+		{session.Unshown, &rec.Unshown},
+		{session.SummaryTurn, &rec.Summary},
+		{session.BySegments, &rec.BySegments},
+	}
+}
+
+// contentFlags are the flags that follow from what a message holds. What an
+// unknown block holds may be anything, so that such a message is not blank.
+func contentFlags(rec *itemLine, it *session.Item) session.Flags {
+	flags := session.TextFlags(rec.Text.string)
+	holds := len(it.Calls) > 0 || len(it.Results) > 0 || it.Has(session.MediaBlock) || it.Has(session.UnknownBlock)
+	if !holds && isSpace(rec.Text.string) {
+		flags |= session.Blank
+	}
+	if !holds && rec.Text.null && it.Role != session.Assistant && it.Role != session.NoRole {
+		flags |= session.NullText
+	}
+	return flags
+}
+
+// size is about what a message adds to a request, in bytes.
+func (rec *itemLine) size() int64 {
+	if rec.Size > 0 {
+		return rec.Size
+	}
+	n := len(rec.Text.string) + len(rec.Reasoning)
+	for i := range rec.Calls {
+		n += len(rec.Calls[i].Args)
+	}
+	for i := range rec.Results {
+		n += len(rec.Results[i].Text.string)
+	}
+	return int64(n)
+}
+
+// meaningOf is the digest of what an item says. "raw" counts only where there
+// is nothing else, in items of kind Other: elsewhere it holds bookkeeping that
+// differs between twins.
+func (r *itemReader) meaningOf(it *session.Item, rec *itemLine) session.Digest {
+	m := &r.meaning
+	m.Reset(it.Role, it.Agent)
+	m.Mark(byte(it.Kind))
+	m.Add(session.DigestOf(rec.Text.string))
+	m.Add(session.DigestOf(rec.Reasoning))
+	switch it.Kind {
+	case session.Message:
+		if it.Role == session.NoRole {
+			m.Add(session.DigestOf(rec.Role))
+		}
+		addMessage(m, it)
+	case session.SubSession:
+		m.Add(session.DigestOf(it.Child))
+	case session.Other:
+		m.Add(session.DigestOf([]byte(rec.Stored.Raw)))
+		m.Add(session.DigestOf(rec.Stored.RawBase64))
+	}
+	return m.Digest()
+}
+
+func addMessage(m *session.Meaning, it *session.Item) {
+	m.Mark(bit(it.Has(session.MediaBlock)))
+	for i := range it.Blocks {
+		if b := &it.Blocks[i]; b.Kind == session.UnknownBlock {
+			m.Add(session.DigestOf(b.Name))
+		}
+	}
+	m.Mark('c')
+	for i := range it.Calls {
+		c := &it.Calls[i]
+		m.Add(session.DigestOf(c.ID))
+		m.Add(session.DigestOf(c.Name))
+		m.Add(session.DigestOf(c.Args))
+	}
+	m.Mark('r')
+	for i := range it.Results {
+		res := &it.Results[i]
+		m.Add(session.DigestOf(res.CallID))
+		m.Add(session.DigestOf(res.Name))
+		m.Add(res.Digest)
+		m.Mark(bit(res.IsError))
+	}
+}
+
+func bit(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// lineText is a line while members of it change. Every other byte stays:
+// unknown members, forms of numbers and escapes, and the rest of a line that
+// breaks off. The first error stays.
+type lineText struct {
+	text []byte
+	err  error
+}
+
+// set gives a member another text, number or boolean.
+func (l *lineText) set(pointer string, value any) { l.setJSON(pointer, jsonOf(value)) }
+
+// remove takes a member away, if it is there.
+func (l *lineText) remove(pointer string) {
+	if _, there := l.raw(pointer); there {
+		l.setJSON(pointer, nil)
+	}
+}
+
+func (l *lineText) setJSON(pointer string, value jsontext.Value) {
+	if l.err != nil {
+		return
+	}
+	text, err := jsonedit.Set(l.text, pointer, value)
+	if err != nil {
+		l.err = fmt.Errorf("changing a line: %w", err)
+		return
+	}
+	l.text = text
+}
+
+// raw is the stored JSON of a member.
+func (l *lineText) raw(pointer string) (jsontext.Value, bool) {
+	return jsonedit.Raw(l.text, pointer)
+}
+
+// jsonOf is the JSON of a text, a number or a boolean.
+func jsonOf(value any) jsontext.Value {
+	text, _ := json.Marshal(value, tolerant) // tolerant of the one thing that can be wrong
+	return text
 }

@@ -3,6 +3,7 @@ package dockeragent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
@@ -194,4 +196,85 @@ func (st *agentStore) addNested(p *part, parent uint32, owner, at string, nested
 		ID: nested.ID, Parent: st.stored[parent].ID, Title: nested.Title, Created: nested.CreatedAt,
 	}, 0)
 	st.addColumn(p, st.numbers[nested.ID], owner, at+nestedMessages, nested.Messages)
+}
+
+// Nested reads the JSON of a sub-session as docker agent writes it into an event
+// (5): in the form of the old column (2.4), with the sub-sessions below it. The
+// tree has bodies, and its items say what rows with the same messages would.
+// Their table is "sub_session", their keys lead into the JSON. The root has no
+// Parent: the JSON does not name it. Nothing of data is kept.
+func Nested(data []byte) (*session.Tree, error) {
+	var root columnSession
+	if err := json.Unmarshal(data, &root); err != nil {
+		return nil, unnested(err)
+	}
+	if root.ID == "" {
+		return nil, errors.New("it has no id")
+	}
+	p := newPart(tableNested)
+	st := &agentStore{numbers: map[string]uint32{}, costs: map[string]float64{}, parts: []*part{p}}
+	st.add(&session.Session{ID: root.ID, Title: root.Title, Created: root.CreatedAt}, 0)
+	st.addColumn(p, st.numbers[root.ID], root.ID, "", root.Messages)
+	st.group()
+	tree := st.filled(st.trees[0])
+	for _, s := range tree.Sessions {
+		s.Created = s.Created.Truncate(time.Second) // as the sessions table keeps it
+	}
+	f := filler{lists: map[string][]json.RawMessage{root.ID + "#": root.Messages}}
+	if _, err := f.fillAll(tree); err != nil {
+		return nil, unnested(err)
+	}
+	return tree, nil
+}
+
+// unnested says without names of Go types which value does not fit.
+func unnested(err error) error {
+	var unfit *json.UnmarshalTypeError
+	switch {
+	case !errors.As(err, &unfit):
+		return err
+	case unfit.Field == "":
+		return fmt.Errorf("it is a JSON %s and no session", unfit.Value)
+	}
+	return fmt.Errorf("its %s is a JSON %s, which docker agent does not read", unfit.Field, unfit.Value)
+}
+
+// marker is the value of the key "sessctl" in the messages that a repair
+// writes. docker agent passes over keys that it does not know.
+const marker = `{"synthetic":true}`
+
+// newMessage is a message that a repair writes. The order of the fields is that
+// of docker agent's keys (2.3), and encoding/json encodes as it does.
+type newMessage struct {
+	Role       string          `json:"role"`
+	Content    string          `json:"content"`
+	ToolCallID string          `json:"tool_call_id,omitempty"`
+	IsError    bool            `json:"is_error,omitempty"`
+	CreatedAt  string          `json:"created_at,omitempty"`
+	Marker     json.RawMessage `json:"sessctl"`
+}
+
+// compose is the record of a new message or result, whose body is complete.
+func compose(it *session.Item) ([]byte, error) {
+	m := newMessage{Role: it.Role.String(), CreatedAt: stamp(it.Time), Marker: json.RawMessage(marker)}
+	switch {
+	case it.Kind != session.Message || it.Role == session.Assistant || it.Role == session.NoRole || len(it.Calls) > 0:
+		return nil, problem.New(problem.RolledBack, "", "a repair cannot add an item of kind %s and role %q to a docker agent store", it.Kind, it.Role)
+	case it.Role == session.Tool && len(it.Results) != 1:
+		return nil, problem.New(problem.RolledBack, "", "a tool message of docker agent holds one result, not %d", len(it.Results))
+	case it.Role == session.Tool:
+		r := &it.Results[0]
+		m.Content, m.ToolCallID, m.IsError = r.Text, r.CallID, r.IsError
+	case it.Body != nil:
+		m.Content = it.Body.Text
+	}
+	return json.Marshal(m)
+}
+
+// stamp is a time as docker agent writes it, "" for none.
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format(time.RFC3339)
 }

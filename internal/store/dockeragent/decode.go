@@ -1,9 +1,13 @@
 package dockeragent
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"time"
+	"unsafe"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
@@ -213,4 +217,322 @@ func summaryOf(text, usage string) (session.Digest, string) {
 func validObject(data []byte) error {
 	var object map[string]json.RawMessage
 	return json.Unmarshal(data, &object)
+}
+
+// message is what an item's outline needs of one stored chat message. The
+// []byte fields point into the decoded bytes or into the decoder and are valid
+// until its next decode.
+type message struct {
+	role     session.Role
+	roleName []byte // the stored name where role is NoRole
+
+	text         session.Digest // of the content
+	hasText      bool           // the content or a text part holds more than white space
+	hasMedia     bool           // multi_content has a part that is no text
+	hasReasoning bool
+	flags        session.Flags   // what the text gives the item
+	blocks       []session.Block // nil when there is nothing to tell
+	size         int64           // of what it adds to a request, in bytes
+	meaning      session.Digest  // the same for every encoding of the same message
+	task         session.Digest  // of the task that a system message hands to a child, 0 without
+
+	calls       []call
+	callID      []byte // the call that a tool message answers
+	isError     bool
+	placeholder bool // a stand-in for a result that the writer did not have
+	synthetic   bool // written by a repair
+
+	createdAt time.Time
+	hasTime   bool
+	badTime   bool // created_at is there and is not RFC 3339
+
+	model     []byte
+	hasUsage  bool
+	tokensIn  int64
+	tokensOut int64
+	cost      float64 // dollars
+}
+
+// call is one tool call. delegation is nil where the tool starts no child.
+type call struct {
+	id, name   []byte
+	form       session.ArgsForm
+	delegation *session.Delegation
+}
+
+// decoder decodes messages one after the other, reusing its space. It takes
+// two paths: the fast one reads the forms that docker agent writes, in one pass
+// and without allocating; whatever it does not know for certain goes to the
+// exact one, which asks encoding/json as docker agent does. Both only fill a
+// record, so that what is derived from it cannot differ between them.
+type decoder struct {
+	scan        scanner
+	record      record
+	meaning     session.Meaning
+	definitions definitionCache
+	scratch     []byte
+}
+
+// decode reads the stored bytes of a message; agent is the row's agent_name.
+// The error says what docker agent's own decoder would say and where, and
+// nothing of what the message says; m is empty then.
+func (d *decoder) decode(data []byte, agent string, m *message) error {
+	*m = message{calls: m.calls[:0], blocks: m.blocks[:0]}
+	if !d.fast(data) {
+		if err := d.exact(data); err != nil {
+			return err
+		}
+	}
+	d.describe(agent, m)
+	return nil
+}
+
+// describe derives the message from the record. It runs after the last key,
+// because much depends on the role and keys come in any order.
+func (d *decoder) describe(agent string, m *message) {
+	r := &d.record
+	m.role = session.ParseRole(view(r.role))
+	if m.role == session.NoRole {
+		m.roleName = r.role
+	}
+	m.text = r.content.digest()
+	m.hasText = !r.content.blank()
+	for i := range r.parts {
+		p := &r.parts[i]
+		m.hasText = m.hasText || p.isText() && !p.text.blank()
+		m.hasMedia = m.hasMedia || !p.isText()
+	}
+	m.hasReasoning = !r.reasoning.empty()
+	m.meaning = d.digest(m.role, agent, m.text)
+	for i := range r.calls {
+		m.calls = append(m.calls, d.call(&r.calls[i]))
+	}
+	m.callID, m.isError = r.callID, r.isError
+	m.synthetic = r.marked
+	switch m.role {
+	case session.Tool:
+		m.placeholder = d.isPlaceholder(r.content)
+	case session.System:
+		m.task = d.task(r.content)
+	}
+	if len(r.createdAt) > 0 {
+		t, err := time.Parse(time.RFC3339, view(r.createdAt))
+		m.createdAt, m.hasTime, m.badTime = t, err == nil, err != nil
+	}
+	m.model, m.hasUsage = r.model, r.hasUsage
+	m.tokensIn, m.tokensOut, m.cost = r.tokensIn, r.tokensOut, r.cost
+	m.flags, m.size = r.textFlags(m.role), r.size(m.role)
+	m.blocks = d.blocks(m.role, m.blocks)
+}
+
+// digest is the meaning of the record. Every part has a fixed length and the
+// repeated ones begin with a mark, so that no two records run together.
+func (d *decoder) digest(role session.Role, agent string, text session.Digest) session.Digest {
+	r, w := &d.record, &d.meaning
+	w.Reset(role, agent)
+	if role == session.NoRole {
+		w.Add(session.DigestOf(r.role))
+	}
+	w.Add(text)
+	w.Add(r.reasoning.digest())
+	w.Add(session.DigestOf(r.callID))
+	w.Mark(flag(r.isError))
+	for i := range r.parts {
+		p := &r.parts[i]
+		w.Mark('p')
+		w.Mark(flag(p.image))
+		w.Mark(flag(p.file))
+		for _, l := range [...]literal{p.kind, p.text, p.url, p.detail, p.path, p.fileID, p.mimeType} {
+			w.Add(l.digest())
+		}
+		w.Add(session.DigestOf(p.document))
+	}
+	for i := range r.calls {
+		c := &r.calls[i]
+		w.Mark('c')
+		w.Add(session.DigestOf(c.id))
+		w.Add(session.DigestOf(c.name))
+		w.Add(c.arguments.digest())
+	}
+	return w.Digest()
+}
+
+func flag(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// call looks into the arguments only where the tool starts a child.
+func (d *decoder) call(c *callRecord) call {
+	out := call{id: c.id, name: c.name, form: d.form(c.arguments)}
+	if session.IsDelegation(view(c.name)) {
+		out.delegation = session.DelegationFor(string(c.name), string(d.unquote(c.arguments)))
+	}
+	return out
+}
+
+// maxPlaceholder is the longest literal that is looked at as a placeholder.
+// They are short, and nearly every result is not.
+const maxPlaceholder = 600
+
+func (d *decoder) isPlaceholder(content literal) bool {
+	if bytes.HasPrefix(content, []byte(`"`+session.SyntheticPrefix)) {
+		return true
+	}
+	if d.record.marked { // a real result that a repair put back, whatever it says
+		return false
+	}
+	return len(content) <= maxPlaceholder && session.IsPlaceholder(view(d.unquote(content)))
+}
+
+// task finds what docker agent writes into the first message of a child. The
+// last end mark counts: a task may quote a prompt that has marks of its own.
+func (d *decoder) task(content literal) session.Digest {
+	if !bytes.Contains(content, []byte(`\u003ctask\u003e`)) {
+		return 0
+	}
+	_, rest, _ := bytes.Cut(d.unquote(content), []byte("<task>\n"))
+	if end := bytes.LastIndex(rest, []byte("\n</task>")); end >= 0 {
+		return session.DigestOf(rest[:end])
+	}
+	return 0
+}
+
+// unquote gives the text of a literal, valid until the next call.
+func (d *decoder) unquote(l literal) []byte {
+	if bytes.IndexByte(l, '\\') < 0 {
+		return l.inner()
+	}
+	d.scratch, _ = jsontext.AppendUnquote(d.scratch[:0], l) // never fails on a literal
+	return d.scratch
+}
+
+// view is b as a string without a copy, for callees that keep nothing of it.
+func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// form says what the text of a call's arguments is. It is looked at as it is
+// stored, escaped; what is no object in that look is left to encoding/json, as
+// messages are.
+func (d *decoder) form(arguments literal) session.ArgsForm {
+	s := escapedScanner{scanner{data: arguments.inner()}}
+	if len(s.data) == 0 || s.next() == '{' && s.value(0) && s.next() == 0 && s.pos == len(s.data) {
+		return session.ArgsObject
+	}
+	return session.FormOf(string(d.unquote(arguments)))
+}
+
+// escapedScanner reads JSON that stands in a literal without unescaping it:
+// there a quotation mark is \" and a backslash is \\.
+type escapedScanner struct{ scanner }
+
+// next is the first byte behind white space, that of an escape for a quotation
+// mark; 0 at the end and before any other escape.
+func (s *escapedScanner) next() byte {
+	for s.pos < len(s.data) {
+		switch c := s.data[s.pos]; {
+		case c == ' ':
+			s.pos++
+		case c != '\\':
+			return c
+		case strings.IndexByte("ntr", s.data[s.pos+1]) >= 0:
+			s.pos += 2
+		case s.data[s.pos+1] == '"':
+			return '"'
+		default:
+			return 0
+		}
+	}
+	return 0
+}
+
+func (s *escapedScanner) value(depth int) bool {
+	switch first := s.next(); {
+	case depth > maxDepth:
+		return false
+	case first == '{':
+		return s.members('}', depth)
+	case first == '[':
+		return s.members(']', depth)
+	case first == '"':
+		return s.text()
+	case first == 't':
+		return s.word("true")
+	case first == 'f':
+		return s.word("false")
+	case first == 'n':
+		return s.word("null")
+	}
+	_, _, ok := s.number()
+	return ok
+}
+
+// members consumes an object or a list, up to its end.
+func (s *escapedScanner) members(end byte, depth int) bool {
+	s.pos++
+	if s.consume(end) {
+		return true
+	}
+	for {
+		if end == '}' && (s.next() != '"' || !s.text() || !s.consume(':')) || !s.value(depth+1) {
+			return false
+		}
+		if !s.consume(',') {
+			return s.consume(end)
+		}
+	}
+}
+
+func (s *escapedScanner) consume(c byte) bool {
+	if s.next() != c {
+		return false
+	}
+	s.pos++
+	return true
+}
+
+// text consumes a string.
+func (s *escapedScanner) text() bool {
+	s.pos += len(`\"`)
+	for {
+		at := bytes.IndexByte(s.data[s.pos:], '\\')
+		if at < 0 {
+			return false
+		}
+		s.pos += at
+		switch rest := s.data[s.pos:]; rest[1] {
+		case '"':
+			s.pos += 2
+			return true
+		case 'u': // a character that docker agent escapes
+			if !bytes.HasPrefix(rest, []byte(`\u00`)) || rest[4] > '1' {
+				s.pos += 6
+				continue
+			}
+			return false // a control
+		case '\\':
+			size := escapeWithin(rest[2:])
+			if size == 0 {
+				return false
+			}
+			s.pos += 2 + size
+		default: // a control
+			return false
+		}
+	}
+}
+
+// escapeWithin measures what follows the backslash of an escape, 0 when it is
+// none.
+func escapeWithin(b []byte) int {
+	switch {
+	case len(b) >= 2 && b[0] == '\\' && (b[1] == '"' || b[1] == '\\'):
+		return 2
+	case len(b) >= 1 && strings.IndexByte("ntrbf/", b[0]) >= 0:
+		return 1
+	case len(b) >= 5 && b[0] == 'u' && isHex(b[1]) && isHex(b[2]) && isHex(b[3]) && isHex(b[4]):
+		return 5
+	}
+	return 0
 }

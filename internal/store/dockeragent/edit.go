@@ -2,9 +2,15 @@ package dockeragent
 
 import (
 	"context"
+	"database/sql/driver"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
+	"strconv"
 
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -102,4 +108,215 @@ func (e *editor) run(ctx context.Context, statement string) error {
 		return e.DB().Explain(err)
 	}
 	return e.DB().Explain(errors.Join(rows.Err(), rows.Close()))
+}
+
+// tie is a reason to leave a row of the item table in its session.
+type tie struct {
+	where string // the condition, of a row i
+	why   string // what such a row has
+	moves bool   // it may leave the store: all of it goes to the receipt then
+}
+
+// tiedStore is a store with columns or tables beside the known ones that can say something
+// of an item. A row that moves keeps its values, and one that leaves is missed where
+// something refers to it.
+type tiedStore struct{ *agentStore }
+
+// Rehearse implements store.Rehearser.
+func (st tiedStore) Rehearse(ctx context.Context, change *store.Change) error {
+	d, err := compare(change, &st.schema)
+	if err != nil {
+		return err
+	}
+	for _, t := range st.schema.ties {
+		rows := slices.Clone(d.moved)
+		if !t.moves {
+			for row := range d.removed {
+				rows = append(rows, row)
+			}
+		}
+		list, _ := json.Marshal(rows) // never fails on numbers
+		rowid := st.schema.rowid[tableItems]
+		var row *int64
+		err := st.db.QueryRow(ctx, "select min(i."+rowid+") from session_items i where i."+rowid+amongIDs+" and ("+t.where+")", string(list)).Scan(&row)
+		if err != nil {
+			return st.db.Explain(err)
+		}
+		if row != nil {
+			return fmt.Errorf("row %d of session_items %s", *row, t.why)
+		}
+	}
+	return nil
+}
+
+// childColumns are the columns of a sub-session beyond what names it, in the
+// order of the schema, with the value that docker agent gives them. Where a
+// value comes from the parent, the one here stands in for NULL. Columns that
+// are not among them get the schema's default.
+var childColumns = []struct {
+	name       string
+	value      any
+	fromParent bool
+}{
+	{"tools_approved", int64(0), true},
+	{"input_tokens", int64(0), false},
+	{"output_tokens", int64(0), false},
+	{"cost", 0.0, false},
+	{"send_user_message", int64(0), false},
+	{"max_iterations", int64(0), false},
+	{"working_dir", "", true},
+	{"starred", int64(0), false},
+	{"permissions", "", false},
+	{"agent_model_overrides", "{}", false},
+	{"custom_models_used", "[]", false},
+	{"thinking", int64(0), false},
+	{"instruction_context", "", false},
+	{"safety_policy", "", false},
+	{"attributes", "{}", true},
+	{"origin", "run", true},
+}
+
+// createSessions writes the rows of new sessions.
+func (w *writer) createSessions(ctx context.Context) error {
+	for _, s := range w.created {
+		row, err := w.childRow(ctx, s)
+		if err != nil {
+			return err
+		}
+		if _, err := w.edit.Insert(ctx, tableSessions, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// childRow is the row of a new session, as docker agent would have written it
+// below its parent.
+func (w *writer) childRow(ctx context.Context, s *session.Session) ([]table.Field, error) {
+	columns := []string{"created_at"}
+	for _, c := range childColumns {
+		if w.schema.has(tableSessions, c.name) {
+			columns = append(columns, c.name)
+		}
+	}
+	parent := map[string]any{}
+	err := scanRows(ctx, w.edit.DB(), w.schema, tableSessions, "id", columns, idList{s.Parent}.parameter(),
+		func(_ int64, values []driver.Value) error {
+			for i, c := range columns {
+				parent[c] = table.Kept(values[i])
+			}
+			return nil
+		})
+	if err != nil {
+		return nil, err
+	}
+	if len(parent) == 0 {
+		return nil, problem.New(problem.RolledBack, "", "session %s cannot be created: its parent %s has no row in the store", s.ID, idText(s.Parent))
+	}
+	var created any = stamp(s.Created)
+	if created == "" {
+		created = parent["created_at"]
+	}
+	row := []table.Field{{Name: "id", Value: s.ID}, {Name: "parent_id", Value: s.Parent}, {Name: "title", Value: s.Title}, {Name: "created_at", Value: created}}
+	for _, c := range childColumns {
+		value, exists := parent[c.name]
+		if !exists {
+			continue
+		}
+		if !c.fromParent || value == nil {
+			value = c.value
+		}
+		row = append(row, table.Field{Name: c.name, Value: value})
+	}
+	return row, nil
+}
+
+// insertItems writes the rows of new items; their other columns get the
+// schema's defaults, as docker agent leaves them.
+func (w *writer) insertItems(ctx context.Context) error {
+	for _, p := range w.inserted {
+		row := []table.Field{{Name: "session_id", Value: p.session}, {Name: "position", Value: p.item.Position}}
+		if p.item.Kind == session.SubSession {
+			row = append(row, table.Field{Name: "item_type", Value: "subsession"}, table.Field{Name: "subsession_id", Value: p.item.Child})
+		} else {
+			data, err := compose(p.item)
+			if err != nil {
+				return err
+			}
+			implicit := int64(0)
+			if p.item.Flags.Has(session.Implicit) {
+				implicit = 1
+			}
+			row = append(row, table.Field{Name: "item_type", Value: "message"}, table.Field{Name: "agent_name", Value: p.item.Agent},
+				table.Field{Name: "message_json", Value: string(data)}, table.Field{Name: "implicit", Value: implicit})
+		}
+		if _, err := w.edit.Insert(ctx, tableItems, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The columns that are not text, in either table.
+var (
+	wholeColumns = []string{
+		"tools_approved", "input_tokens", "output_tokens", "send_user_message", "max_iterations", "starred", "thinking",
+		"branch_parent_position", "split_diff_view", "position", "implicit", "first_kept_entry",
+	}
+	realColumns = []string{"cost"}
+)
+
+// set notes a column that gets a value of its own.
+func (d *difference) set(e session.Edit, homes map[string]placed, sc *schema) error {
+	table := e.Ref.Table
+	if table == tableColumn {
+		return onlyInColumn(e.Ref.Session)
+	}
+	if e.Op != session.Set || !sc.has(table, e.Field) {
+		return noColumn(table, e.Field, sc)
+	}
+	value, err := typed(e.Field, e.Value)
+	if err != nil {
+		return err
+	}
+	rewrite := becomes(value, func(driver.Value) bool { return true })
+	if table == tableSessions {
+		if d.sessions[e.Ref.Key] == nil {
+			d.sessions[e.Ref.Key] = rowEdit{}
+		}
+		d.sessions[e.Ref.Key][e.Field] = rewrite
+		return nil
+	}
+	home, ok := homes[e.Ref.Row()]
+	row, err := strconv.ParseInt(e.Ref.Key, 10, 64)
+	if table != tableItems || !ok || err != nil {
+		return noRecord(table, e.Ref.Key)
+	}
+	if d.items[row] == nil {
+		d.items[row] = rowEdit{}
+	}
+	d.items[row][e.Field] = rewrite
+	d.listed[home.session] = true
+	return nil
+}
+
+// typed is a value as the column holds it; nil for NULL.
+func typed(column string, text *string) (any, error) {
+	if text == nil {
+		return nil, nil
+	}
+	var value any
+	var err error
+	switch {
+	case slices.Contains(wholeColumns, column):
+		value, err = strconv.ParseInt(*text, 10, 64)
+	case slices.Contains(realColumns, column):
+		value, err = strconv.ParseFloat(*text, 64)
+	default:
+		return *text, nil
+	}
+	if err != nil {
+		return nil, problem.New(problem.RolledBack, "", "%s cannot be set to %s: it holds numbers", column, idText(*text))
+	}
+	return value, nil
 }

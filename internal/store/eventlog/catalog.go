@@ -1,8 +1,12 @@
 package eventlog
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -132,4 +136,266 @@ func (r Row) of(names []string) []table.Value {
 		list[i] = r.Value(name)
 	}
 	return list
+}
+
+// owner is a row of the table of sessions: what events belong to.
+type owner struct {
+	row  table.Place
+	key  []table.Value // the values of Sessions.Key
+	name string        // the session's id, which no other session has
+}
+
+// owners are all sessions of a store, in row order.
+type owners struct {
+	list   []owner
+	byKey  map[string]int // by joinedKey
+	byName map[string]int
+	faults []session.Fault // of rows that are lost
+}
+
+func readOwners(ctx context.Context, sessions *records) (*owners, error) {
+	o := &owners{byKey: map[string]int{}, byName: map[string]int{}}
+	lost, err := sessions.scan(ctx, sessions.Key, nil, func(row Row) error {
+		one := owner{row: row.Place}
+		for _, column := range sessions.Key {
+			one.key = append(one.key, table.Kept(row.Value(column)))
+		}
+		o.list = append(o.list, one)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	o.faults = lost
+	slices.SortFunc(o.list, func(a, b owner) int { return cmp.Compare(a.row, b.row) })
+	o.name()
+	var buf []byte
+	for i := range o.list {
+		buf = joinedKey(buf[:0], o.list[i].key)
+		if _, known := o.byKey[string(buf)]; !known { // of two rows with one key the first has the events
+			o.byKey[string(buf)] = i
+		}
+		o.byName[o.list[i].name] = i
+	}
+	return o, nil
+}
+
+// joinedKey tells keys apart whose texts differ, as a foreign key does.
+func joinedKey(buf []byte, key []table.Value) []byte {
+	for _, value := range key {
+		s := text(value)
+		buf = append(binary.AppendUvarint(buf, uint64(len(s))), s...)
+	}
+	return buf
+}
+
+// names are what a session may be called, the first that no other one is called:
+// its own id, all of its key, and that with its row.
+var names = []func(o *owner) string{
+	func(o *owner) string { return text(o.key[len(o.key)-1]) },
+	(*owner).path,
+	func(o *owner) string { return o.path() + "#" + strconv.FormatInt(int64(o.row), 10) },
+}
+
+// path is all of a session's key: "app/user/id".
+func (o *owner) path() string {
+	parts := make([]string, len(o.key))
+	for i, value := range o.key {
+		parts[i] = text(value)
+	}
+	return strings.Join(parts, "/")
+}
+
+// name gives every session an id of its own. Of several that are called alike
+// those get the next name that still have the shortest.
+func (o *owners) name() {
+	form := make([]int, len(o.list))
+	for again := true; again; {
+		again = false
+		count, shortest := map[string]int{"": 2}, map[string]int{} // nobody may be called ""
+		for i := range o.list {
+			name := names[form[i]](&o.list[i])
+			o.list[i].name = name
+			if n, ok := shortest[name]; !ok || form[i] < n {
+				shortest[name] = form[i]
+			}
+			count[name]++
+		}
+		for i := range o.list {
+			name := o.list[i].name
+			if count[name] > 1 && form[i] == shortest[name] && form[i] < len(names)-1 {
+				form[i]++
+				again = true
+			}
+		}
+	}
+}
+
+// find are the sessions with these ids, as indexes in row order; those that do
+// not exist are left out.
+func (o *owners) find(ids []string) []int {
+	var found []int
+	for _, id := range ids {
+		if i, ok := o.byName[id]; ok {
+			found = append(found, i)
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// entry is an event in the first pass.
+type entry struct {
+	row     table.Place
+	at, tie int64
+}
+
+// orphans are the events of a session that does not exist.
+type orphans struct {
+	id   string
+	key  string // of the first event
+	rows []table.Place
+}
+
+// readEvents finds the events of every session, in their order.
+func (st *logStore) readEvents(ctx context.Context) error {
+	st.entries, st.links, st.unsaid = make([][]entry, len(st.list)), make([][]int, len(st.list)), make([][]string, len(st.list))
+	strays := map[string]*orphans{}
+	read, bytes := 0, 0
+	columns := slices.Concat(st.layout.Place, []string{st.events.ID}, st.layout.LinkColumns)
+	lost, err := st.eventsOf(ctx, st.only, columns, func(owner int, row Row) error {
+		for _, value := range row.values {
+			bytes += len(text(value))
+		}
+		if read++; read%4096 == 0 && st.progress != nil {
+			st.progress(int64(bytes))
+		}
+		if owner < 0 {
+			st.stray(strays, row)
+			return nil
+		}
+		at, tie := st.layout.Order(row.Place, row)
+		st.entries[owner] = append(st.entries[owner], entry{row.Place, at, tie})
+		if st.layout.Links != nil {
+			st.link(owner, row)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, events := range st.entries {
+		slices.SortFunc(events, func(a, b entry) int {
+			return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.tie, b.tie), cmp.Compare(a.row, b.row))
+		})
+	}
+	st.facts.Faults = append(st.facts.Faults, lost...)
+	st.report(slices.Collect(maps.Values(strays)))
+	return nil
+}
+
+// stray notes an event that belongs to no session.
+func (st *logStore) stray(strays map[string]*orphans, row Row) {
+	key := row.of(st.events.Key)
+	joined := string(joinedKey(nil, key))
+	o := strays[joined]
+	if o == nil {
+		missing := owner{key: key}
+		missing.name = strings.Clone(missing.path())
+		o = &orphans{id: missing.name, key: st.key(&missing, row)}
+		strays[joined] = o
+	}
+	o.rows = append(o.rows, row.Place)
+}
+
+// report makes a fault for every session that is missing.
+func (st *logStore) report(strays []*orphans) {
+	slices.SortFunc(strays, func(a, b *orphans) int { return cmp.Compare(a.rows[0], b.rows[0]) })
+	why := "which does not exist"
+	if len(st.faults) > 0 {
+		why = "whose own row is damaged or does not exist"
+	}
+	for _, o := range strays {
+		count := "1 row"
+		if len(o.rows) > 1 {
+			count = fmt.Sprint(len(o.rows), " rows")
+		}
+		st.facts.Faults = append(st.facts.Faults, session.Fault{
+			Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Session: o.id, Table: st.events.Name, Key: o.key}, Count: len(o.rows),
+			Detail: fmt.Sprintf("%s has %s, from row %d on, of session %.60q, %s", st.events.Name, count, o.rows[0], o.id, why),
+		})
+		for _, row := range o.rows {
+			st.orphaned[row] = true
+		}
+	}
+}
+
+// records reads one of the two tables.
+type records struct {
+	*Table
+	db table.Reader
+}
+
+// own are the columns that the database does not keep by itself.
+func (t *Table) own() []string {
+	if t.Derived == nil {
+		return t.Columns
+	}
+	return slices.DeleteFunc(slices.Clone(t.Columns), func(c string) bool { return slices.Contains(t.Derived, c) })
+}
+
+// columns are some columns of a table, as rows have them and as they are asked for.
+type columns struct {
+	names map[string]int
+	list  []string
+}
+
+func (t *records) pick(names []string) columns {
+	c := columns{names: make(map[string]int, len(names))}
+	for _, name := range names {
+		if _, known := c.names[name]; !known && slices.Contains(t.Columns, name) {
+			c.names[name] = len(c.list)
+			c.list = append(c.list, name)
+		}
+	}
+	return c
+}
+
+// scan hands the rows with some keys to fn, with nil every row; others may come, too.
+// What is lost is returned.
+func (t *records) scan(ctx context.Context, names []string, keys [][]table.Value, fn func(Row) error) ([]session.Fault, error) {
+	c := t.pick(names)
+	rows := table.Selection{Table: t.Name, Columns: c.list, Key: t.Key, Keys: keys}
+	return t.db.Scan(ctx, rows, func(at table.Place, values []table.Value) error { return fn(Row{at, c.names, values}) })
+}
+
+// rows hands the rows at places to fn, with their indexes in the list. Those that cannot
+// be read are returned, by index.
+func (t *records) rows(ctx context.Context, names []string, places []table.Place, fn func(n int, row Row) error) (unread []int, err error) {
+	c := t.pick(names)
+	return t.db.Rows(ctx, t.Name, c.list, places, func(n int, values []table.Value) error { return fn(n, Row{places[n], c.names, values}) })
+}
+
+// text is the value of a column as text, valid as long as the value.
+func text(value any) string {
+	switch v := value.(type) {
+	case string:
+		return v
+	case []byte:
+		return string(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return ""
+}
+
+// kept is a row that outlives the function that got it.
+func (r Row) kept() Row {
+	r.values = slices.Clone(r.values)
+	for i, v := range r.values {
+		r.values[i] = table.Kept(v)
+	}
+	return r
 }

@@ -1,8 +1,12 @@
 package eventlog
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"slices"
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
@@ -75,4 +79,108 @@ func (e *editor) Write(ctx context.Context, c *store.Change) error {
 func (e *editor) Revert(ctx context.Context, journal []byte) error {
 	l := e.layout
 	return e.Editor.Revert(ctx, journal, append([]string{l.Sessions.Name, l.Events.Name}, l.Write.Others...)...)
+}
+
+type digest = [sha256.Size]byte
+
+// eventSum are the digests of an event: of its whole row, and of what it says.
+type eventSum struct {
+	row         table.Place
+	key         string
+	whole, said digest
+}
+
+// sums reads the digests of sessions, those that do not exist included; events is how
+// their events are found.
+func (c *catalog) sums(ctx context.Context, sessions []string, events reading) (map[string]store.Sum, error) {
+	result := make(map[string]store.Sum, len(sessions))
+	for _, id := range sessions {
+		result[id] = store.Sum{}
+	}
+	list := append([]int{}, c.find(sessions)...)
+	places := make([]table.Place, len(list))
+	for i, n := range list {
+		places[i] = c.list[n].row
+	}
+	own := make([]digest, len(list))
+	var buf []byte
+	_, err := c.sessions.rows(ctx, c.sessions.Columns, places, func(n int, row Row) error {
+		buf = appendColumns(buf[:0], row, c.sessions.own(), nil)
+		own[n] = sha256.Sum256(buf)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	read, apart := map[int][]eventSum{}, map[int]bool{}
+	_, err = events(ctx, list, c.events.Columns, func(owner int, row Row) error {
+		sum := eventSum{row: row.Place, key: c.key(&c.list[owner], row)}
+		buf = appendColumns(buf[:0], row, c.events.own(), nil)
+		sum.whole = sha256.Sum256(buf)
+		buf = appendColumns(buf[:0], row, c.layout.Said, c.layout.Content)
+		sum.said = sha256.Sum256(buf)
+		read[owner] = append(read[owner], sum)
+		apart[owner] = apart[owner] || c.isApart(owner, row)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, n := range list {
+		all := own[i][:]
+		if c.layout.Beside != nil {
+			beside := sha256.Sum256(c.layout.Beside(c.list[n].key))
+			all = append(all, beside[:]...)
+		}
+		sum := sumOf(all, read[n])
+		if apart[n] {
+			sum.Record = ""
+		}
+		result[c.list[n].name] = sum
+	}
+	return result, nil
+}
+
+// isApart reports whether an event names its session by values of another type, so that
+// no statement finds it as one of the session's.
+func (c *catalog) isApart(owner int, row Row) bool {
+	for i, column := range c.events.Key {
+		_, blob := row.Value(column).([]byte)
+		if _, named := c.list[owner].key[i].([]byte); blob != named {
+			return true
+		}
+	}
+	return false
+}
+
+// sumOf puts together what was read of a session. own are the digests of what is
+// stored of it besides its events.
+func sumOf(own []byte, events []eventSum) store.Sum {
+	slices.SortFunc(events, func(a, b eventSum) int { return cmp.Compare(a.row, b.row) })
+	record := sha256.Sum256(own)
+	sum := store.Sum{Own: hex.EncodeToString(record[:]), Items: make(map[string]string, len(events))}
+	for i := range events {
+		sum.Items[events[i].key] = hex.EncodeToString(events[i].said[:])
+		own = append(own, events[i].whole[:]...)
+	}
+	record = sha256.Sum256(own)
+	sum.Record = hex.EncodeToString(record[:])
+	sum.Exact = sum.Record // all columns are in it that a repair writes
+	return sum
+}
+
+// appendColumns appends the columns of a row that it has, with their exact types,
+// or what counts of them.
+func appendColumns(buf []byte, row Row, names []string, content func(column string, value any) any) []byte {
+	for _, name := range names {
+		if !row.Has(name) {
+			continue
+		}
+		value := row.Value(name)
+		if content != nil {
+			value = content(name, value)
+		}
+		buf = table.AppendExactly(table.AppendExactly(buf, name), value)
+	}
+	return buf
 }

@@ -2,7 +2,9 @@ package eventlog
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"slices"
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
@@ -216,4 +218,173 @@ func (d *difference) neighbour(i int) *session.Item {
 func stale(table, key string) error {
 	return problem.New(problem.RolledBack, "Check the store again. If nobody wrote to it meanwhile, repair the other sessions one by one with --session.",
 		"%s is not what it was when the repair was planned", fmt.Sprintf("%s/%.60s", table, key))
+}
+
+// own changes the session's own row.
+func (w *writer) own(ctx context.Context, s *script) error {
+	if w.write.Session == nil && len(s.sets) > 0 {
+		return problem.New(problem.RolledBack, "", "%s of session %s cannot be set in this store", s.sets[0].Field, s.ID)
+	}
+	if w.write.Session == nil && !s.adopted {
+		return nil
+	}
+	row, err := w.ownRow(ctx, s.owner)
+	if err != nil {
+		return err
+	}
+	var fields []table.FieldChange
+	if w.write.Session != nil {
+		if fields, err = w.write.Session(row, s.sets); err != nil {
+			return err
+		}
+	}
+	if column := w.sessions.Parent; s.adopted {
+		fields = append(fields, table.FieldChange{Name: column, Old: row.Value(column), New: w.parentOf(s.Session)})
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	return w.edit.Update(ctx, w.sessions.Name, row.Place, fields)
+}
+
+// parentOf is what the row of a session says of its parent.
+func (w *writer) parentOf(s *session.Session) any {
+	switch o := w.ownerOf(s.Parent); {
+	case s.Parent == "":
+		return nil
+	case o != nil:
+		return o.key[len(o.key)-1]
+	}
+	return s.Parent // is created with it
+}
+
+// create adds the row of a session that is split from another one.
+func (w *writer) create(ctx context.Context, d *difference) error {
+	if w.ids == nil {
+		w.ids = make(map[string]bool, len(w.list))
+		for i := range w.list {
+			w.ids[names[0](&w.list[i])] = true
+		}
+	}
+	if w.ownerOf(d.ID) != nil || w.ids[d.ID] {
+		return problem.New(problem.RolledBack, "", "session %s cannot be created: the store has one with that id", d.ID)
+	}
+	like, err := w.ownRow(ctx, w.ownerOf(d.like))
+	if err != nil {
+		return err
+	}
+	fields, err := w.write.Create(d.Session, like)
+	if err != nil {
+		return err
+	}
+	if column := w.sessions.Parent; column != "" {
+		fields = append(fields, table.Field{Name: column, Value: w.parentOf(d.Session)})
+	}
+	o := &owner{name: d.ID}
+	for _, column := range w.sessions.Key {
+		at := slices.IndexFunc(fields, func(f table.Field) bool { return f.Name == column })
+		if at < 0 {
+			return problem.New(problem.RolledBack, "", "session %s cannot be created without %s", d.ID, column)
+		}
+		o.key = append(o.key, fields[at].Value)
+	}
+	if o.row, err = w.edit.Insert(ctx, w.sessions.Name, fields); err == nil {
+		w.created[d.ID] = o
+	}
+	return err
+}
+
+// ownRow reads the row of a session.
+func (w *writer) ownRow(ctx context.Context, o *owner) (Row, error) {
+	var stored *Row
+	_, err := w.sessions.rows(ctx, w.sessions.Columns, []table.Place{o.row}, func(_ int, row Row) error {
+		kept := row.kept()
+		stored = &kept
+		return nil
+	})
+	if err != nil {
+		return Row{}, err
+	}
+	if stored == nil {
+		return Row{}, stale(w.sessions.Name, o.name)
+	}
+	return *stored, nil
+}
+
+// newID is an id for a new event of a session, in the form of a random UUID (RFC
+// 9562, version 4), which is what the runtimes of such stores use. It follows from
+// the session and the call that the event answers, so that a plan makes the same
+// store each time.
+func (w *writer) newID(ctx context.Context, s *script, it *session.Item) (string, error) {
+	call := ""
+	switch {
+	case len(it.Results) > 0:
+		call = it.Results[0].CallID
+	case len(it.Calls) > 0:
+		call = it.Calls[0].ID
+	}
+	for n := 0; ; n++ {
+		id := uuid(fmt.Sprintf("%q %q %d", s.owner.path(), call, n))
+		used, err := w.used(ctx, s.owner, id)
+		if err != nil {
+			return "", err
+		}
+		if !used && !s.given[id] {
+			s.given[id] = true
+			return id, nil
+		}
+	}
+}
+
+func uuid(seed string) string {
+	b := sha256.Sum256([]byte(seed))
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
+}
+
+// used reports whether an event has this id, where it would be taken for the same.
+func (w *writer) used(ctx context.Context, o *owner, id string) (found bool, _ error) {
+	events := table.Selection{
+		Table: w.events.Name, Columns: append([]string{w.events.ID}, w.events.Key...),
+		Key: []string{w.events.ID}, Keys: [][]table.Value{{id}},
+	}
+	_, err := w.edit.Reader().Scan(ctx, events, func(_ table.Place, row []table.Value) error {
+		same := text(row[0]) == id && (!w.scoped() || string(joinedKey(nil, row[1:])) == string(joinedKey(nil, o.key)))
+		found = found || same
+		return nil
+	})
+	return found, err
+}
+
+// numbers gives out the numbers of events (Write.Renumber): each higher than all
+// that were ever given out as far as the store knows.
+type numbers struct {
+	columns []string
+	left    [][]int64 // of each column
+}
+
+// read gets the numbers that a change needs.
+func (n *numbers) read(ctx context.Context, w *writer, all []*difference) error {
+	n.columns = w.write.Renumber
+	count := 0
+	for _, d := range all {
+		count += len(d.steps) - d.fresh
+	}
+	n.left = make([][]int64, len(n.columns))
+	for i, column := range n.columns {
+		var err error
+		if n.left[i], err = w.edit.Numbers(ctx, w.events.Name, column, count); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// give adds the next number to a new row.
+func (n *numbers) give(row []table.Field) []table.Field {
+	for i, column := range n.columns {
+		row = append(row, table.Field{Name: column, Value: n.left[i][0]})
+		n.left[i] = n.left[i][1:]
+	}
+	return row
 }

@@ -2,7 +2,13 @@ package kagent
 
 import (
 	"bytes"
+	"cmp"
+	"strings"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/adk"
 )
@@ -85,4 +91,328 @@ func forget(it *session.Item) {
 	for i := range it.Results {
 		it.Results[i].Text = ""
 	}
+}
+
+// confirmation is the tool by which ADK asks a person for approval.
+const confirmation = "adk_request_confirmation"
+
+// approval is a request for it, or the answer, with what the tool that asks wants back.
+type approval struct {
+	Payload struct {
+		Task    string `json:"task_id"`
+		Context string `json:"context_id"`
+	} `json:"payload"`
+}
+
+func (n *note) ask(call string, a approval) {
+	if call == "" || a.Payload.Context == "" {
+		return
+	}
+	if n.asks == nil {
+		n.asks = map[string]session.Question{}
+	}
+	n.asks[call] = session.Question{Child: a.Payload.Context, Run: a.Payload.Task}
+}
+
+// question is whose run the request is about. The payload of a tool that is no worker
+// names none.
+func (a *approval) question() session.Question {
+	if a.Payload.Task == "" || a.Payload.Context == "" {
+		return session.Question{}
+	}
+	return session.Question{Child: a.Payload.Context, Run: a.Payload.Task}
+}
+
+// answered reads what a person answered: kagent gives it back as JSON in a text, with
+// what the question handed on (_hitl.py of kagent-adk since v0.8).
+func answered(response []byte) session.Question {
+	var r struct {
+		Text jsontext.Value `json:"response"`
+	}
+	if json.Unmarshal(response, &r, lenient) == nil && stringOf(r.Text) != "" {
+		response = []byte(stringOf(r.Text))
+	}
+	var a approval
+	if json.Unmarshal(response, &a, lenient) != nil {
+		return session.Question{}
+	}
+	return a.question()
+}
+
+// confirm reads the arguments of a call of that tool with an id.
+func (n *note) confirm(id string, args []byte) session.Question {
+	var c struct {
+		Original struct {
+			ID string `json:"id"`
+		} `json:"originalFunctionCall"`
+		Confirmation approval `json:"toolConfirmation"`
+	}
+	if json.Unmarshal(args, &c, lenient) == nil {
+		n.ask(c.Original.ID, c.Confirmation)
+		if n.about == nil {
+			n.about = map[string]string{}
+		}
+		n.about[id] = c.Original.ID
+	}
+	return c.Confirmation.question()
+}
+
+// read looks at what an event of ADK did besides saying something.
+func (n *note) read(doc []byte) {
+	var e struct {
+		Actions struct {
+			State    map[string]jsontext.Value `json:"stateDelta"`
+			Requests map[string]jsontext.Value `json:"requestedToolConfirmations"`
+		} `json:"actions"`
+	}
+	if json.Unmarshal(doc, &e, lenient) != nil {
+		return
+	}
+	for call, request := range e.Actions.Requests {
+		var a approval
+		if json.Unmarshal(request, &a, lenient) == nil {
+			n.ask(call, a)
+		}
+	}
+	for name, value := range e.Actions.State {
+		if strings.EqualFold(name, headers) {
+			n.parented = n.parented || parented(value)
+		}
+	}
+}
+
+// headers is the entry of the state with the headers of a request (b1). What they
+// say but for two of them is nobody's business: see redact.go.
+const headers = "headers"
+
+// parented reports whether headers say that another agent sent the request.
+func parented(value jsontext.Value) bool {
+	var list map[string]jsontext.Value
+	if json.Unmarshal(value, &list, lenient) != nil {
+		return false
+	}
+	for name, value := range list {
+		switch strings.ToLower(name) {
+		case "x-kagent-parent-context-id":
+			return true
+		case "x-kagent-source":
+			if stringOf(value) == "agent" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// a2aMessage is a message of A2A in both of its shapes: before 1.0 parts and
+// messages have a kind, and roles are called user and agent (b2).
+type a2aMessage struct {
+	Role     string     `json:"role"`
+	Parts    []a2aPart  `json:"parts"`
+	Metadata a2aDetails `json:"metadata"`
+}
+
+type a2aPart struct {
+	Text     *string        `json:"text"`
+	Data     jsontext.Value `json:"data"`
+	File     jsontext.Value `json:"file"`
+	Metadata a2aDetails     `json:"metadata"`
+}
+
+// a2aDetails are the members of metadata by the names that kagent gives them.
+type a2aDetails map[string]jsontext.Value
+
+// of is a detail: adk_ is what ADK's own converter writes, kagent_ what kagent's
+// older one does (b2).
+func (d a2aDetails) of(name string) string {
+	return cmp.Or(stringOf(d["adk_"+name]), stringOf(d["kagent_"+name]))
+}
+
+// a2aTool is the data of a part that is a call or a result.
+type a2aTool struct {
+	ID       string         `json:"id"`
+	Name     string         `json:"name"`
+	Args     jsontext.Value `json:"args"`
+	Response jsontext.Value `json:"response"`
+}
+
+// tool reads a part with data; kind is "function_call", "function_response", or ""
+// where it is neither.
+func (p *a2aPart) tool() (kind string, t a2aTool) {
+	kind = p.Metadata.of("type")
+	if kind != "function_call" && kind != "function_response" || json.Unmarshal(p.Data, &t, lenient) != nil {
+		return "", a2aTool{}
+	}
+	return kind, t
+}
+
+// text are the texts of the parts, as kagent joins them for a caller
+// (_remote_a2a_tool.py of kagent-adk since v0.8).
+func (m *a2aMessage) text() string { return joined(m.Parts) }
+
+func joined(parts []a2aPart) string {
+	var texts []string
+	for i := range parts {
+		if t := parts[i].Text; t != nil && *t != "" {
+			texts = append(texts, *t)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// speaker is the role of a message: "user", "agent", or with "ROLE_" before it.
+func (m *a2aMessage) speaker() session.Role {
+	switch strings.TrimPrefix(strings.ToLower(m.Role), "role_") {
+	case "user":
+		return session.User
+	case "agent":
+		return session.Assistant
+	}
+	return session.NoRole
+}
+
+// decodeMessage makes an item of an event that is a message of A2A.
+func decodeMessage(doc []byte, it *session.Item) []session.Fault {
+	var m a2aMessage
+	if err := json.Unmarshal(doc, &m, lenient); err != nil {
+		other(it, doc)
+		return []session.Fault{{Kind: session.Undecodable, Field: "data", Detail: explain(err), Whole: jsonedit.Whole(doc)}}
+	}
+	var faults []session.Fault
+	role := m.speaker()
+	if role == session.NoRole {
+		faults = append(faults, session.Fault{
+			Kind: session.UnknownPart, Field: m.Role, Detail: "the role of the message is neither that of the user nor that of the agent, which are all that A2A knows",
+		})
+	}
+	it.Invocation, it.Branch = m.Metadata.of("invocation_id"), m.Metadata.of("branch")
+	if role == session.Assistant {
+		it.Agent = m.Metadata.of("author")
+	}
+	s := speech{it: it}
+	for i := range m.Parts {
+		s.part(&m.Parts[i])
+	}
+	if len(it.Results) > 0 && len(it.Calls) == 0 && strings.TrimSpace(s.text.String()) == "" {
+		role = session.Tool
+	}
+	s.end(role)
+	return faults
+}
+
+func (s *speech) part(p *a2aPart) {
+	kind, t := p.tool()
+	switch {
+	case p.Text != nil:
+		s.say(*p.Text, "")
+	case kind == "function_call":
+		s.call(session.Call{ID: t.ID, Name: t.Name, Args: string(t.Args)}, "")
+	case kind == "function_response":
+		s.result(session.Result{CallID: t.ID, Name: t.Name, Text: string(t.Response)})
+	case p.File != nil:
+		s.block(session.Block{Kind: session.MediaBlock, Name: "document"}, p.File)
+	default:
+		s.block(session.Block{Kind: session.UnknownBlock, Name: "data"}, p.Data)
+	}
+}
+
+// speech collects what a record of kagent's own dialects says.
+type speech struct {
+	it              *session.Item
+	text, reasoning strings.Builder
+	size            int64 // of all but these
+	rest            session.Meaning
+	told            bool // there are blocks that tell more than their order
+}
+
+// block is a part that says nothing in words. What is stored of it counts.
+func (s *speech) block(b session.Block, stored jsontext.Value) {
+	s.it.Blocks = append(s.it.Blocks, b)
+	s.rest.Add(session.DigestOf([]byte(stored)))
+	s.size += int64(len(stored))
+	s.told = true
+}
+
+func (s *speech) say(text, id string) {
+	if s.text.Len() > 0 {
+		s.text.WriteByte('\n')
+		s.told = true
+	}
+	s.text.WriteString(text)
+	s.it.Blocks = append(s.it.Blocks, session.Block{Kind: session.TextBlock, ID: id, Blank: strings.TrimSpace(text) == ""})
+}
+
+func (s *speech) think(text, id string) {
+	s.reasoning.WriteString(text)
+	s.it.Blocks = append(s.it.Blocks, session.Block{Kind: session.ReasoningBlock, ID: id, Text: session.DigestOf(text)})
+	s.told = true
+}
+
+func (s *speech) call(c session.Call, id string) {
+	c.Form = session.FormOf(c.Args)
+	s.it.Blocks = append(s.it.Blocks, session.Block{Kind: session.CallBlock, Nth: len(s.it.Calls), ID: id})
+	s.it.Calls = append(s.it.Calls, c)
+	s.size += int64(len(c.Args))
+}
+
+func (s *speech) result(r session.Result) {
+	r.Digest, r.Synthetic = session.DigestOf(r.Text), session.IsPlaceholder(r.Text)
+	if strings.HasPrefix(r.Text, session.SyntheticPrefix) { // a repair wrote it, for want of a result
+		s.it.Flags |= session.Synthetic
+		r.IsError = true
+	}
+	s.it.Blocks = append(s.it.Blocks, session.Block{Kind: session.ResultBlock, Nth: len(s.it.Results)})
+	s.it.Results = append(s.it.Results, r)
+	s.size += int64(len(r.Text))
+}
+
+// end makes the item a message of a role.
+func (s *speech) end(role session.Role) {
+	it, text, reasoning := s.it, s.text.String(), s.reasoning.String()
+	it.Kind, it.Role = session.Message, role
+	it.Text, it.Flags = session.DigestOf(text), it.Flags|session.TextFlags(text)
+	if len(it.Calls)+len(it.Results) == 0 && strings.TrimSpace(text) == "" && !it.Has(session.MediaBlock) && !it.Has(session.UnknownBlock) {
+		it.Flags |= session.Blank
+	}
+	it.Size = int64(len(text)+len(reasoning)) + s.size
+	it.Meaning = s.meaning(reasoning)
+	if role == session.Tool && len(it.Results) == 1 {
+		it.Text = it.Results[0].Digest
+	}
+	it.Body = &session.Body{Text: text, Reasoning: reasoning}
+	if !s.told {
+		it.Blocks = nil
+	}
+}
+
+func (s *speech) meaning(reasoning string) session.Digest {
+	it, rest := s.it, s.rest.Digest()
+	m := &s.rest
+	m.Reset(it.Role, it.Agent)
+	m.Mark(byte(it.Kind))
+	m.Add(it.Text)
+	m.Add(session.DigestOf(reasoning))
+	m.Add(rest)
+	for i := range it.Calls {
+		m.Mark('c')
+		m.Add(session.DigestOf(it.Calls[i].ID))
+		m.Add(session.DigestOf(it.Calls[i].Name))
+		m.Add(session.DigestOf(it.Calls[i].Args))
+	}
+	for i := range it.Results {
+		m.Mark('r')
+		m.Add(session.DigestOf(it.Results[i].CallID))
+		m.Add(it.Results[i].Digest)
+	}
+	return m.Digest()
+}
+
+// other makes the item a record that no model sees.
+func other(it *session.Item, doc []byte) {
+	*it = session.Item{Table: it.Table, Key: it.Key, Position: it.Position, Time: it.Time, Kind: session.Other, Body: &session.Body{}}
+	var m session.Meaning
+	m.Reset(it.Role, "")
+	m.Mark(byte(it.Kind))
+	m.Add(session.DigestOf(doc))
+	it.Meaning = m.Digest()
 }

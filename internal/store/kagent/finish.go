@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -159,4 +160,212 @@ func hasEnded(s *session.Session, invocation string) bool {
 		}
 	}
 	return false
+}
+
+// callPlace is where a call stands in a session.
+type callPlace struct{ item, nth int }
+
+// wait sets anew which calls may stay without a result: the long-running ones, and
+// those that a person is still to approve of (c2). Runtimes ask before they store the
+// response that says so, and most stop there, so that it is never stored: adk-go before
+// 1.4 and adk-python, under kagent's executors (Python since 0.8.0, Go since 0.8.6).
+func (r *reader) wait(s *session.Session) {
+	waiting := r.unapproved(s)
+	for i := range s.Items {
+		it := &s.Items[i]
+		long := r.notes.of(it).long
+		for nth := range it.Calls {
+			asked := waiting[callPlace{i, nth}]
+			waits := asked || slices.Contains(long, it.Calls[nth].ID)
+			if it.Calls[nth].Waits != waits || it.Calls[nth].Asked != asked {
+				it.Calls = slices.Clone(it.Calls) // another session may share them
+				it.Calls[nth].Waits, it.Calls[nth].Asked = waits, asked
+			}
+		}
+	}
+}
+
+// unapproved are the calls about which a person was asked who can still answer.
+func (r *reader) unapproved(s *session.Session) map[callPlace]bool {
+	made := map[string]callPlace{}  // the last call with an id
+	asked := map[string]callPlace{} // by the id of the question
+	for i := range s.Items {
+		it := &s.Items[i]
+		if it.Flags.Has(session.Skipped) {
+			continue
+		}
+		about := r.notes.of(it).about
+		for nth := range it.Results {
+			delete(asked, it.Results[nth].CallID)
+		}
+		for nth := range it.Calls {
+			id := it.Calls[nth].ID
+			made[id] = callPlace{i, nth}
+			if at, ok := made[about[id]]; ok && id != about[id] && !isOver(s, it.Invocation) {
+				asked[id] = at
+			}
+		}
+	}
+	waiting := map[callPlace]bool{}
+	for _, at := range asked {
+		waiting[at] = true
+	}
+	return waiting
+}
+
+// isOver reports whether the tasks of an invocation are over: A2A takes no answer for
+// them any more (c2). Without a task nothing says so.
+func isOver(s *session.Session, invocation string) bool {
+	over := false
+	for i := range s.Runs {
+		if run := &s.Runs[i]; run.Invocation == invocation && invocation != "" {
+			if run.Open {
+				return false
+			}
+			over = true
+		}
+	}
+	return over
+}
+
+// note is what an event says that an item has no room for.
+type note struct {
+	form     dialect
+	parented bool     // the headers of its request say that another agent made it
+	pending  []string // the ids of calls whose results only say that a worker waits for approval
+	// asks are what requests for approval hand on for workers (b3, link 3), by the ids
+	// of the calls that started the runs.
+	asks map[string]session.Question
+	// about are the calls that requests for approval are about, by the ids of the
+	// requests; long are the ids of the long-running calls.
+	about map[string]string
+	long  []string
+}
+
+// notes are kept by the key of the item, the form of an event only until its session
+// is complete: every event has one.
+type notes struct{ byKey sync.Map }
+
+func (n *notes) keep(key string, value note) { n.byKey.Store(key, value) }
+
+func (n *notes) of(it *session.Item) note {
+	value, _ := n.byKey.Load(it.Key)
+	v, _ := value.(note)
+	return v
+}
+
+// thin drops what is not needed any more: a repair can change how the forms of a session
+// are mixed only where they are.
+func (n *notes) thin(s *session.Session) {
+	mixed := slices.ContainsFunc(s.Faults, func(f session.Fault) bool { return f.Kind == session.MixedDialects })
+	for i := range s.Items {
+		v := n.of(&s.Items[i])
+		if !mixed {
+			v.form = unknown
+		}
+		if v.form != unknown || v.parented || v.pending != nil || v.asks != nil || v.about != nil || v.long != nil {
+			n.keep(s.Items[i].Key, v)
+		} else {
+			n.byKey.Delete(s.Items[i].Key)
+		}
+	}
+}
+
+// waits reports whether a result of the item is one that stands for a later one.
+func (v note) waits(callID string) bool { return slices.Contains(v.pending, callID) }
+
+// relate sets what the items of a session tell of each other, anew where it was set
+// before. What another session shares with this one is left as it is there.
+func (r *reader) relate(s *session.Session) {
+	r.wait(s)
+	r.documents.Relate(s)
+	approvals := map[string]session.Question{}
+	for i := range s.Items {
+		it := &s.Items[i]
+		n := r.notes.of(it)
+		for id, q := range n.asks {
+			approvals[id] = q
+		}
+		for nth := range it.Results {
+			if n.waits(it.Results[nth].CallID) { // ADK alone does not know what that answer means
+				setPending(it, nth)
+			}
+		}
+	}
+	own := -1 // the item whose calls no other session has
+	for _, d := range delegations(s) {
+		settled, differs := r.settled(s, d, approvals)
+		if !differs {
+			continue
+		}
+		it := &s.Items[d.item]
+		if own != d.item { // the calls of an item come one behind the other
+			it.Calls, own = slices.Clone(it.Calls), d.item
+		}
+		it.Calls[d.nth].Delegation = settled
+	}
+	r.retell(s)
+}
+
+// setPending leaves the results of an item that another session shares.
+func setPending(it *session.Item, nth int) {
+	if !it.Results[nth].Pending {
+		it.Results = slices.Clone(it.Results)
+		it.Results[nth].Pending = true
+	}
+}
+
+// delegated is a call with what came back for it.
+type delegated struct {
+	item, nth int
+	child     string // that a result names
+}
+
+// delegations are all calls of a session with their results. Of several calls with one
+// id a result is that of the last one before it.
+func delegations(s *session.Session) []*delegated {
+	var list []*delegated
+	open := map[string]*delegated{}
+	for i := range s.Items {
+		it := &s.Items[i]
+		for nth := range it.Calls {
+			d := &delegated{item: i, nth: nth}
+			list, open[it.Calls[nth].ID] = append(list, d), d
+		}
+		for nth := range it.Results {
+			if d := open[it.Results[nth].CallID]; d != nil && it.Results[nth].Child != "" {
+				d.child = it.Results[nth].Child
+			}
+		}
+	}
+	return list
+}
+
+// settled says of a call which session it started, and that it is no delegation where
+// nothing speaks for one; and whether that is something else than what is known.
+func (r *reader) settled(s *session.Session, d *delegated, approvals map[string]session.Question) (_ *session.Delegation, differs bool) {
+	c := &s.Items[d.item].Calls[d.nth]
+	var want session.Delegation
+	switch {
+	case c.Delegation != nil:
+		if want = *c.Delegation; want.Child != "" && !want.Likely && d.child == "" { // the result that said so is gone
+			stamped := r.stamps[stamp{r.stored(s), c.ID}]
+			want.Child, want.Likely = r.named(s.User, stamped), stamped != ""
+		}
+	case d.child != "":
+		want = session.Delegation{Agent: c.Name, Blocking: true, Apart: true}
+	default:
+		return nil, false
+	}
+	if a, ok := approvals[c.ID]; ok {
+		want.Child, want.Run, want.Likely = r.named(s.User, a.Child), a.Run, true
+	}
+	if d.child != "" {
+		want.Child, want.Likely = d.child, false
+	}
+	if want.Child == "" && !r.isDelegation(c.Name) {
+		return nil, c.Delegation != nil
+	}
+	differs = c.Delegation == nil || c.Delegation.Child != want.Child || c.Delegation.Run != want.Run || c.Delegation.Likely != want.Likely
+	return &want, differs
 }

@@ -1,6 +1,26 @@
+// Package kagent reads and repairs the databases of kagent (kagent-dev/kagent) as
+// SQLite files: with the columns that its controller gave them up to 0.8.0-beta7,
+// and with those that its PostgreSQL tables have now. The facts about the format
+// are from the notes named kagent.md in the design: a letter or a number like K8 in
+// a comment is a section or a case of them.
+//
+// A session is one conversation with one agent. An agent that asks another one
+// calls a tool; the worker's session is a row like any other, and the call's result
+// names it. Agents on ADK store its events, which package adk decodes.
 package kagent
 
 import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/adk"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -52,4 +72,306 @@ func (s schema) release() (first, all string) {
 		}
 	}
 	return "", ""
+}
+
+// facts is what is known of a store before its sessions are read. What reads its
+// events is ADK, in Python or Go, for nearly all agents. An open task is no sign of a
+// writer: it stays open where a client went away (K2).
+func (r *reader) facts(later *store.Later) session.Store {
+	release, all := r.release()
+	facts := session.Store{
+		Kind: kindName, Title: kindTitle, Generation: release, Versions: "with the tables of " + all,
+		Requests: session.Requests{Adapts: adk.Adaptations},
+		Reader:   session.Reader{BranchModel: "path", ForeignText: true, GathersResults: true, SilentLabels: true},
+		Children: session.Children{
+			Agents: r.agents, ReusesChildren: true,
+			SharedChildren: sharedChildren, // the documented default (c1)
+		},
+	}
+	if later.Found != "" {
+		facts.Faults, facts.ReadOnly = append(facts.Faults, later.Fault(session.Ref{Table: tableSessions, Key: "*"})), later.ReadOnly()
+	}
+	facts.Faults = slices.Concat(facts.Faults, r.lost, r.strayTasks(), r.tasksOfOthers(), r.unowned())
+	return facts
+}
+
+// sharedChildren is what keeps calls apart, and from when on (c1: kagent-dev/kagent
+// PR #2153, and commit c9d6f88 for Python).
+const sharedChildren = "`isolateSessions: true` on the tool gives each call a session of its own (Go runtime from v0.10.0-rc2 on; " +
+	"Python on main since 2026-08-21 only, earlier releases take the setting and ignore it)"
+
+// strayTasks are the tasks of sessions that do not exist (K8): one fault for each of
+// these.
+func (r *reader) strayTasks() (faults []session.Fault) {
+	for _, id := range sorted(r.tasks) {
+		if !r.counted || r.users[id] != nil {
+			continue
+		}
+		list := r.tasks[id]
+		of := fmt.Sprintf("of session %.60q, which does not exist", id)
+		if id == "" {
+			of = "of no session"
+		}
+		faults = append(faults, session.Fault{
+			Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Session: id, Table: tableTasks, Key: list[0].run.ID}, Count: len(list),
+			Detail: fmt.Sprintf("%s has %s, from task %.60q on, %s", tableTasks, counted(len(list), "row"), list[0].run.ID, of),
+		})
+	}
+	return faults
+}
+
+// tasksOfOthers are the tasks of a user who has no session with their id, though others
+// have one (K4): one fault for each user and id.
+func (r *reader) tasksOfOthers() (faults []session.Fault) {
+	for _, id := range sorted(r.tasks) {
+		others := map[string][]task{}
+		for _, t := range r.tasks[id] {
+			if t.owner != "" && r.counted && r.users[id] != nil && !slices.Contains(r.users[id], t.owner) {
+				others[t.owner] = append(others[t.owner], t)
+			}
+		}
+		for _, user := range sorted(others) {
+			list := others[user]
+			faults = append(faults, session.Fault{
+				Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Session: user + "/" + id, Table: tableTasks, Key: list[0].run.ID}, Count: len(list),
+				Detail: fmt.Sprintf("%s has %s, from task %.60q on, of user %.60q, who has no session %.60q", tableTasks, counted(len(list), "row"), list[0].run.ID, user, id),
+			})
+		}
+	}
+	return faults
+}
+
+// unowned tells of tasks that nobody is shown: those without a user, where tasks have
+// one (K7), and those in A2A's older shape, where the newer is written already (K11).
+func (r *reader) unowned() []session.Fault {
+	var nobodys, older, newer []string
+	for _, id := range sorted(r.tasks) {
+		for i := range r.tasks[id] {
+			t := &r.tasks[id][i]
+			switch {
+			case t.deleted:
+			case t.version == "":
+				older = append(older, t.run.ID)
+			default:
+				newer = append(newer, t.run.ID)
+			}
+			if !t.deleted && t.owner == "" {
+				nobodys = append(nobodys, t.run.ID)
+			}
+		}
+	}
+	var faults []session.Fault
+	if r.Has(tableTasks, "user_id") && len(nobodys) > 0 {
+		faults = append(faults, session.Fault{
+			Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Table: tableTasks, Key: nobodys[0]}, Field: "user_id", Count: len(nobodys),
+			Detail: fmt.Sprintf("%s, the first of them %.60q, have no user: kagent shows them to nobody since 0.10", counted(len(nobodys), "task"), nobodys[0]),
+		})
+	}
+	if len(older) > 0 && len(newer) > 0 {
+		faults = append(faults, session.Fault{
+			Kind: session.MixedDialects, Item: -1, Ref: session.Ref{Table: tableTasks, Key: older[0]}, Field: "protocol_version", Count: len(older),
+			Detail: fmt.Sprintf("%d of %d tasks are in the shape that A2A had before 1.0; what wrote the others does not read these",
+				len(older), len(older)+len(newer)),
+		})
+	}
+	return faults
+}
+
+const (
+	kindName  = "kagent"
+	kindTitle = "kagent"
+)
+
+// Kind is kagent's row in the table of adapters. Its database was in a volume of a
+// pod, so there is no place to look for it.
+var Kind = store.Kind{
+	Name:   kindName,
+	Title:  kindTitle,
+	Detect: detect,
+	Open:   open,
+	Edit: func(ctx context.Context, src *store.Source) (store.Editor, error) {
+		return eventlog.Edit(ctx, src, reread)
+	},
+	Prologue: prologue,
+}
+
+func detect(ctx context.Context, src *store.Source) store.Detection {
+	if src.DB == nil {
+		return store.Detection{}
+	}
+	stored, err := src.DB.Schema(ctx)
+	if err != nil {
+		return store.Detection{}
+	}
+	s := schema{stored}
+	switch {
+	case s.isBaseline():
+		return store.Detection{Sure: store.Certain, Generation: "1.0", Why: "table " + tableHistory}
+	case !s.Has(tableSessions, "id", "user_id", "agent_id") || !s.Has(tableEvents, "id", "user_id", "session_id", "data"):
+		return store.Detection{}
+	case s.Has(tableTasks, "id", "session_id", "data"):
+		return store.Detection{Sure: store.Certain, Generation: s.generation(), Why: "tables session, event and task"}
+	}
+	return store.Detection{Sure: store.Maybe, Generation: s.generation(), Why: "tables session and event, but no table task"}
+}
+
+// open reads everything but texts. What it reads is shown to people, so that the
+// headers of requests are taken out of records.
+func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
+	facts, r, err := newReader(ctx, src.DB)
+	if err != nil {
+		return nil, err
+	}
+	r.redacts = true
+	layout := r.layout()
+	layout.Prepare = nil // it was, just now
+	return eventlog.Open{DB: src.DB, Facts: facts, Layout: layout, Progress: opts.Progress, Deep: opts.Deep}.Store(ctx)
+}
+
+// prologue is the name that a session gets from its first request: the first 20
+// characters (b3). It starts with what the worker itself stores.
+func prologue(call *session.Call) (title string, _ []session.Item) {
+	const longest = 20
+	title = requestOf([]byte(call.Args))
+	if characters := []rune(title); len(characters) > longest {
+		title = string(characters[:longest]) + "..."
+	}
+	return title, nil
+}
+
+// reader is what is known of a database while its sessions are read.
+type reader struct {
+	schema
+	redacts   bool // people see what it gives: see redact.go
+	beside         // what other tables say of sessions
+	documents adk.Documents
+	notes     notes
+}
+
+// newReader looks at a database, and says what is known of the store before its
+// sessions are.
+func newReader(ctx context.Context, db table.Reader) (session.Store, *reader, error) {
+	stored, err := db.Schema(ctx)
+	if err != nil {
+		return session.Store{}, nil, err
+	}
+	r := &reader{schema: schema{stored}}
+	if r.isBaseline() {
+		return session.Store{}, nil, problem.New(problem.Unreadable,
+			"sessctl reads the tables of kagent 0.5 to 0.10. Ask for 1.0 with the release of kagent that made this database; the file was not changed.",
+			"%s has the tables of kagent 1.0 (%s), which keep conversations in another form: nothing of it was read, older tables beside them neither", db.About().Name, tableHistory)
+	}
+	if err := r.prepare(ctx, db); err != nil {
+		return session.Store{}, nil, db.Explain(err)
+	}
+	later, err := eventlog.Examine(ctx, db, stored, known, tableEvents)
+	if err != nil {
+		return session.Store{}, nil, db.Explain(err)
+	}
+	return r.facts(&later), r, nil
+}
+
+// layout is how such a database is read and written.
+func (r *reader) layout() *eventlog.Layout {
+	return &eventlog.Layout{
+		Sessions: eventlog.Table{Name: tableSessions, Columns: r.Columns(tableSessions), Key: []string{"user_id", "id"}},
+		Events:   eventlog.Table{Name: tableEvents, Columns: r.Columns(tableEvents), Key: []string{"user_id", "session_id"}, ID: "id"},
+		Place:    []string{"created_at"}, Order: order,
+		Session: func(row eventlog.Row) *session.Session { return r.session(row.Value) },
+		Item: func(row eventlog.Row, it *session.Item, body bool) []session.Fault {
+			return r.item(row.Value, it, body)
+		},
+		Finish: r.finish, Relate: r.relate,
+		Said: []string{"data"}, Content: withoutTime,
+		Links: func(row eventlog.Row) []string { return r.links(row.Value) }, LinkColumns: []string{"data"}, OneID: true,
+		Prepare: r.prepare, Beside: r.digest,
+		Write: writes,
+	}
+}
+
+// order is where an event stands: by created_at, to the microsecond, which is what
+// kagent asks for (a2). Of events of one time SQLite gives the one that was written
+// first; what the notes advise instead (K12) is for finish, which sees all of them.
+func order(_ table.Place, place eventlog.Row) (at, tie int64) {
+	return placeOf(place.Value("created_at"))
+}
+
+// withoutTime is what an event says, without the time of which created_at is the
+// store's own copy.
+func withoutTime(_ string, value any) any {
+	doc, _ := unwrap(bytesOf(value))
+	return string(adk.WithoutTime(doc))
+}
+
+// reread makes the layout of a database that is open for writing. Its records are
+// for receipts, which keep them as they were.
+func reread(ctx context.Context, db table.Reader) (session.Store, *eventlog.Layout, error) {
+	facts, r, err := newReader(ctx, db)
+	if err != nil {
+		return session.Store{}, nil, err
+	}
+	return facts, r.layout(), nil
+}
+
+// dialect is the form of an event's document (b1).
+type dialect uint8
+
+const (
+	unknown   dialect = iota
+	snake             // kagent's Python runtime: an event of adk-python
+	pascal            // its Go runtime with adk-go before 2.2
+	camel             // its Go runtime with adk-go 2.2 or later
+	responses         // its package for the OpenAI Agents SDK: a list of Responses API items
+	message           // a message of A2A
+)
+
+// words say of a number of events what they are.
+var words = map[dialect]string{
+	unknown:   "in no known form",
+	snake:     "in the form of kagent's Python runtime (invocation_id)",
+	pascal:    "in the form of kagent's Go runtime with adk-go before 2.2 (InvocationID)",
+	camel:     "in the form of kagent's Go runtime with adk-go 2.2 or later (invocationId)",
+	responses: "in the form of kagent's package for the OpenAI Agents SDK",
+	message:   "messages of A2A",
+}
+
+// marks are the names of members that only one dialect has. Those that tell best
+// come first: an event of ADK has an invocation in every dialect.
+var marks = []struct {
+	name string
+	is   dialect
+}{
+	{"invocation_id", snake}, {"InvocationID", pascal}, {"invocationId", camel},
+	{"items", responses}, {"messageId", message}, {"message_id", message},
+	{"LongRunningToolIDs", pascal}, {"Author", pascal}, {"long_running_tool_ids", snake}, {"longRunningToolIds", camel},
+	{"author", snake}, {"content", snake}, {"Content", pascal}, {"parts", message},
+}
+
+// dialectOf tells by the members of the document.
+func dialectOf(doc []byte) dialect {
+	dec := jsontext.NewDecoder(bytes.NewReader(doc), lenient)
+	if begin, err := dec.ReadToken(); err != nil || begin.Kind() != jsontext.KindBeginObject {
+		return unknown
+	}
+	best := len(marks)
+	for dec.PeekKind() == jsontext.KindString {
+		name, err := dec.ReadValue()
+		if err != nil {
+			break
+		}
+		spelled := stringOf(name)
+		for i := range best {
+			if marks[i].name == spelled {
+				best = i
+				break
+			}
+		}
+		if dec.SkipValue() != nil {
+			break
+		}
+	}
+	if best == len(marks) {
+		return unknown
+	}
+	return marks[best].is
 }

@@ -5,9 +5,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -134,4 +137,173 @@ func (r *reader) digest(key []table.Value) []byte {
 		}
 	}
 	return sums
+}
+
+// ended are the states in which a task stays, in the words of A2A before 1.0.
+var ended = []string{"completed", "canceled", "cancelled", "failed", "rejected"}
+
+// isOpen reports whether a task is not at its end, as far as its state says.
+func isOpen(state string) bool {
+	state = strings.TrimPrefix(strings.ToLower(state), "task_state_")
+	return !slices.Contains(ended, state)
+}
+
+// worksOn reports whether a state says that somebody is at work, and waits for nobody.
+func worksOn(state string) bool {
+	state = strings.TrimPrefix(strings.ToLower(state), "task_state_")
+	return state == "working" || state == "submitted"
+}
+
+// stamp is a call in a session's tasks.
+type stamp struct{ session, call string }
+
+// stampsOf reads the children that the parts of a task are stamped with. Whoever
+// wrote them knew the tool only, so that they are evidence and no more (b3, link 2).
+func (r *reader) stampsOf(in string, t *a2aTask) {
+	read := func(parts []a2aPart) {
+		for i := range parts {
+			child := parts[i].Metadata.of("subagent_session_id")
+			if child == "" {
+				continue
+			}
+			if kind, call := parts[i].tool(); kind == "function_call" && call.ID != "" {
+				r.stamps[stamp{in, call.ID}] = child
+			}
+		}
+	}
+	for i := range t.History {
+		read(t.History[i].Parts)
+	}
+	for i := range t.Artifacts {
+		read(t.Artifacts[i].Parts)
+	}
+	read(t.Status.Message.Parts)
+}
+
+// runsOf are the tasks of a session, those of which nobody knows whose they are left
+// out: before 0.10 tasks name no user (K7).
+func (r *reader) runsOf(key sessionKey) []session.Run {
+	var runs []session.Run
+	for i := range r.tasks[key.id] {
+		if t := &r.tasks[key.id][i]; !t.deleted && r.ownerOf(t, key) == key.user {
+			runs = append(runs, t.run)
+		}
+	}
+	return runs
+}
+
+// ownerOf is the user whose task it is: the one that it names, or the only one who has
+// a session with its id. "" when several have, and it does not say; key is one of
+// these sessions.
+func (r *reader) ownerOf(t *task, key sessionKey) string {
+	switch {
+	case t.owner != "":
+		return t.owner
+	case len(r.others(key)) == 0:
+		return key.user
+	}
+	return t.named
+}
+
+// claim gives a session the tasks without an owner whose invocations are in it.
+func (r *reader) claim(s *session.Session, key sessionKey) {
+	if len(r.others(key)) == 0 {
+		return
+	}
+	here := map[string]bool{}
+	for i := range s.Items {
+		here[s.Items[i].Invocation] = true
+	}
+	s.Runs = slices.Clone(s.Runs)
+	for i := range r.tasks[key.id] {
+		t := &r.tasks[key.id][i]
+		if !t.deleted && r.ownerOf(t, key) == "" && t.run.Invocation != "" && here[t.run.Invocation] {
+			s.Runs = append(s.Runs, t.run)
+		}
+	}
+	slices.SortStableFunc(s.Runs, func(a, b session.Run) int { return a.Began.Compare(b.Began) })
+}
+
+// wrapper is a row of the package for the OpenAI Agents SDK: what the SDK gave its
+// session to keep at once, as input items of the Responses API (b1).
+type wrapper struct {
+	Items []inputItem `json:"items"`
+}
+
+type inputItem struct {
+	Type      string         `json:"type"`
+	Role      string         `json:"role"`
+	ID        string         `json:"id"`
+	Content   jsontext.Value `json:"content"`
+	CallID    string         `json:"call_id"`
+	Name      string         `json:"name"`
+	Arguments string         `json:"arguments"`
+	Output    jsontext.Value `json:"output"`
+	Summary   jsontext.Value `json:"summary"`
+}
+
+// decodeResponses makes one item of a row, although the row can hold several turns:
+// calls with their results, and the answer behind them. It speaks for the model where
+// the model said anything, so that results stand within a message of it, which is
+// what their row is.
+func decodeResponses(doc []byte, it *session.Item) []session.Fault {
+	var w wrapper
+	if err := json.Unmarshal(doc, &w, lenient); err != nil {
+		other(it, doc)
+		return []session.Fault{{Kind: session.Undecodable, Field: "data", Detail: explain(err), Whole: jsonedit.Whole(doc)}}
+	}
+	var faults []session.Fault
+	s := speech{it: it}
+	asks, answers := false, false
+	for i := range w.Items {
+		in := &w.Items[i]
+		switch {
+		case in.Type == "function_call":
+			s.call(session.Call{ID: in.CallID, Name: in.Name, Args: in.Arguments}, in.ID)
+			answers = true
+		case in.Type == "function_call_output":
+			s.result(session.Result{CallID: in.CallID, Text: textIn(in.Output)})
+		case in.Type == "reasoning":
+			s.think(textIn(in.Summary), in.ID)
+			answers = true
+		case in.Role != "":
+			s.say(textIn(in.Content), in.ID)
+			asks, answers = asks || in.Role != "assistant", answers || in.Role == "assistant"
+		default:
+			s.block(session.Block{Kind: session.UnknownBlock, Name: in.Type, ID: in.ID}, in.Output)
+			answers = true
+		}
+	}
+	role := session.Tool
+	switch {
+	case len(w.Items) == 0:
+		other(it, doc)
+		return faults
+	case answers:
+		role = session.Assistant
+	case asks:
+		role = session.ParseRole(w.Items[0].Role)
+	}
+	s.end(role)
+	return faults
+}
+
+// textIn is the text of a content: a string, or a list of parts with texts.
+func textIn(v jsontext.Value) string {
+	if v.Kind() != jsontext.KindBeginArray {
+		return stringOf(v)
+	}
+	var parts []struct {
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(v, &parts, lenient) != nil {
+		return ""
+	}
+	var texts []string
+	for _, p := range parts {
+		if p.Text != "" {
+			texts = append(texts, p.Text)
+		}
+	}
+	return strings.Join(texts, "\n")
 }

@@ -1,16 +1,32 @@
 package kagent
 
 import (
+	"bytes"
 	"errors"
 	"iter"
 	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/adk"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
+
+// writes are how rows change. They are the same for all generations and dialects: a
+// row tells by its columns and by what is in them what form it has. The row of a
+// session stays as it is when its events change, updated_at too: a repair has no
+// clock.
+var writes = eventlog.Write{
+	Insert: insert, Part: part, Update: update, Session: setColumns, Set: setColumns,
+	Create: createSession, Beside: rewriteTasks, Others: []string{tableTasks},
+}
 
 // update says how the row of an event changes.
 func update(row eventlog.Row, before, after *session.Item, taken []int) ([]table.FieldChange, error) {
@@ -138,4 +154,343 @@ func kept(before, after *session.Item, taken []int) iter.Seq2[int, *session.Resu
 			next++
 		}
 	}
+}
+
+// insert makes the row of a result that nobody stored (K1): an event of its own of the
+// agent that made the call, as the runtime would have stored it.
+func insert(s *session.Session, it *session.Item, beside *eventlog.Row, id string) ([]table.Field, error) {
+	if beside == nil || it.Kind != session.Message || it.Role != session.Tool || len(it.Results) != 1 {
+		return nil, problem.New(problem.RolledBack, "", "a repair adds nothing to a kagent store but the result of a call")
+	}
+	return newEvent(*beside, it, id, func(doc []byte, later int64) ([]byte, error) {
+		if dialectOf(doc) == responses {
+			return responseItem(doc, &it.Results[0], later)
+		}
+		return adk.Revise(doc).Response(s, it, id, later)
+	})
+}
+
+// part makes the row of a result that was one of several in an event: what is stored
+// of it stays as it is, but for an id that changes.
+func part(_ *session.Session, it *session.Item, row eventlog.Row, nth int, id string) ([]table.Field, error) {
+	return newEvent(row, it, id, func(doc []byte, later int64) ([]byte, error) {
+		if dialectOf(doc) == responses {
+			return partItem(doc, it, nth, later)
+		}
+		return adk.Revise(doc).Part(it, nth, id, later)
+	})
+}
+
+// newEvent is the row of a new event, a neighbour of another one in whose forms it is.
+func newEvent(near eventlog.Row, it *session.Item, id string, compose func(doc []byte, later int64) ([]byte, error)) ([]table.Field, error) {
+	place, _ := placeOf(near.Value("created_at"))
+	at, err := timeLike(table.Kept(near.Value("created_at")), it.Position)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := openDocument(near.Value("data"))
+	if err == nil && (dialectOf(doc.was) == message || dialectOf(doc.was) == unknown) {
+		err = errors.New("the one beside it is no event of an agent's runtime")
+	}
+	if err == nil {
+		err = doc.edit(func(json []byte) ([]byte, error) { return compose(json, it.Position-place) })
+	}
+	if err != nil {
+		return nil, problem.New(problem.RolledBack, "Check the store again.", "an event with the result of call %s cannot be added: %v", it.Results[0].CallID, err)
+	}
+	row := newRow{like: near}
+	for _, column := range []string{"session_id", "user_id"} {
+		row.set(column, table.Kept(near.Value(column)))
+	}
+	row.set("id", id)
+	row.set("created_at", at)
+	row.set("updated_at", at)
+	row.set("data", doc.column())
+	return row.fields, nil
+}
+
+// responseItem is the document of an event of the OpenAI Agents SDK with the result of
+// a call.
+func responseItem(near []byte, r *session.Result, later int64) ([]byte, error) {
+	item := []byte(`{"call_id": `)
+	item = append(append(item, quote(r.CallID)...), `, "output": `...)
+	item = append(append(item, quote(r.Text)...), `, "type": "function_call_output"}`...)
+	return aloneIn(near, item, later)
+}
+
+// partItem is the document of an event with one of the results of another one.
+func partItem(near []byte, it *session.Item, nth int, later int64) ([]byte, error) {
+	l, err := openItems(near)
+	if err != nil {
+		return nil, err
+	}
+	if nth >= len(l.results) || len(it.Results) != 1 {
+		return nil, errChanged
+	}
+	was := session.Result{CallID: l.items[l.results[nth]].CallID, Child: it.Results[0].Child}
+	if err := l.changeResult(l.results[nth], &was, &it.Results[0]); err != nil {
+		return nil, err
+	}
+	item, _ := jsonedit.Raw(l.doc, itemAt(l.results[nth]))
+	return aloneIn(near, item, later)
+}
+
+// aloneIn is the document of an event with one item in place of those of its
+// neighbour, so many microseconds later.
+func aloneIn(near, item []byte, later int64) ([]byte, error) {
+	doc, err := jsonedit.Set(near, "/items", append(append([]byte("["), item...), ']'))
+	if err != nil {
+		return nil, errChanged
+	}
+	return shifted(doc, later)
+}
+
+// shifted is such a document with its time so many microseconds later.
+func shifted(doc []byte, later int64) ([]byte, error) {
+	value, _ := jsonedit.Raw(doc, "/timestamp")
+	if jsontext.Value(value).Kind() != jsontext.KindString {
+		return doc, nil
+	}
+	text := stringOf(value)
+	place, _ := placeOf(text)
+	at, err := timeLike(text, place+later)
+	if err != nil {
+		return nil, errors.New("its timestamp is no time")
+	}
+	return jsonedit.Set(doc, "/timestamp", quote(textOf(at)))
+}
+
+// document is what a column data holds, while it is being changed: a JSON object, or a
+// JSON string that holds one (b1).
+type document struct {
+	stored any
+	quoted bool
+	was    []byte // the object
+	is     []byte
+}
+
+// openDocument refuses what is no object. So it does a string with halves of
+// surrogate pairs, which could not be written as it was.
+func openDocument(stored any) (*document, error) {
+	data := bytesOf(stored)
+	d := &document{stored: stored, was: data}
+	if text, ok := jsonedit.Raw(data, ""); ok && jsontext.Value(text).Kind() == jsontext.KindString {
+		d.quoted = true
+		var err error
+		if d.was, err = jsontext.AppendUnquote(nil, text); err != nil {
+			return nil, errors.New("its data is a string that is no Unicode text")
+		}
+	}
+	if doc := jsontext.Value(d.was); doc.Kind() != jsontext.KindBeginObject || !doc.IsValid(lenient) {
+		return nil, errors.New("its data is no JSON object")
+	}
+	d.is = d.was
+	return d, nil
+}
+
+// edit makes another object of the one that there is.
+func (d *document) edit(change func(doc []byte) ([]byte, error)) error {
+	doc, err := change(d.is)
+	if err == nil {
+		d.is = doc
+	}
+	return err
+}
+
+// column is what the column holds with the object as it is now.
+func (d *document) column() any {
+	data := d.is
+	if d.quoted {
+		text, _ := jsonedit.Raw(bytesOf(d.stored), "")
+		data, _ = jsonedit.Set(bytesOf(d.stored), "", requoted(text, d.was, d.is)) // both were read
+	}
+	if _, blob := d.stored.([]byte); blob {
+		return data
+	}
+	return string(data)
+}
+
+// change is what becomes of the column, nothing if the object is what it was.
+func (d *document) change() []table.FieldChange {
+	if string(d.is) == string(d.was) {
+		return nil
+	}
+	return []table.FieldChange{{Name: "data", Old: table.Kept(d.stored), New: d.column()}}
+}
+
+// quote is a text as JSON.
+func quote(text string) []byte {
+	value, _ := jsontext.AppendQuote(nil, text) // U+FFFD stands for what is no Unicode
+	return value
+}
+
+// timeLike is the time that has a place in the order of a session, in the form of
+// another one: the same separators, and the same offset from UTC, since places are
+// what clocks show.
+func timeLike(like any, position int64) (any, error) {
+	stored, _ := like.(string)
+	text, _, _ := strings.Cut(stored, " m=")
+	clock := time.UnixMicro(position).UTC()
+	for _, form := range timeForms {
+		t, err := time.Parse(form, text)
+		if err != nil {
+			continue
+		}
+		seconds, zone, _ := strings.Cut(form, "05")
+		if !strings.HasSuffix(text, "Z") {
+			zone = strings.Replace(zone, "Z07", "-07", 1)
+		}
+		at := time.Date(clock.Year(), clock.Month(), clock.Day(), clock.Hour(), clock.Minute(), clock.Second(), clock.Nanosecond(), t.Location())
+		formed := at.Format(seconds + "05" + fractionLike(text) + zone)
+		if _, wrong := parseTime(formed); wrong != "" {
+			break // the place of a time that is none
+		}
+		return formed, nil
+	}
+	return nil, problem.New(problem.RolledBack, "", "a record cannot get a place beside one whose time is none in a text")
+}
+
+// fractionLike is the form of the fraction of a second, with as many digits where
+// these tell microseconds: the store orders times as texts.
+func fractionLike(text string) string {
+	_, fraction, _ := strings.Cut(text, ".")
+	digits := len(fraction) - len(strings.TrimLeft(fraction, "0123456789"))
+	if digits < len("000000") {
+		return ".999999999"
+	}
+	return "." + strings.Repeat("0", min(digits, len("000000000")))
+}
+
+// treeOf is a document as lists, objects and texts; all other values are nil. Of doubled
+// members the last one counts, whatever it is.
+func treeOf(doc []byte) (any, error) {
+	value, err := readValue(jsontext.NewDecoder(bytes.NewReader(doc), lenient))
+	if err != nil {
+		return nil, errors.New(explain(err))
+	}
+	return value, nil
+}
+
+func readValue(dec *jsontext.Decoder) (any, error) {
+	token, err := dec.ReadToken()
+	if err != nil {
+		return nil, err
+	}
+	switch token.Kind() {
+	case jsontext.KindString:
+		return token.String(), nil
+	case jsontext.KindBeginArray:
+		list := []any{}
+		for dec.PeekKind() != jsontext.KindEndArray {
+			element, err := readValue(dec)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, element)
+		}
+		_, err = dec.ReadToken()
+		return list, err
+	case jsontext.KindBeginObject:
+		object := map[string]any{}
+		for dec.PeekKind() != jsontext.KindEndObject {
+			name, err := dec.ReadToken()
+			if err != nil {
+				return nil, err
+			}
+			spelled := name.String()
+			if object[spelled], err = readValue(dec); err != nil {
+				return nil, err
+			}
+		}
+		_, err = dec.ReadToken()
+		return object, err
+	}
+	return nil, nil
+}
+
+// requoted is a JSON string that held one document and is to hold another one, both of
+// them read already. What the documents have in common keeps its escapes: Python's
+// json.dumps writes others than this program does.
+func requoted(quoted, was, is []byte) []byte {
+	before, after := tokens(was), tokens(is)
+	if len(before) != len(after) { // more than single values differ
+		before, after = []token{{0, len(was)}}, []token{{0, len(is)}}
+	}
+	at := escapes(quoted, len(was))
+	text, copied := []byte{}, 0
+	for i := range before {
+		old, now := was[before[i].from:before[i].to], is[after[i].from:after[i].to]
+		first, last := edges(old, now)
+		if first == len(old) && first == len(now) {
+			continue
+		}
+		with, _ := jsontext.AppendQuote(nil, now[first:len(now)-last]) // of a document that was read
+		text = append(append(text, quoted[copied:at[before[i].from+first]]...), with[1:len(with)-1]...)
+		copied = at[before[i].to-last]
+	}
+	return append(text, quoted[copied:]...)
+}
+
+// escapes are the offsets in a JSON string of the bytes of its text, and of its end.
+// All bytes of a character that is escaped have the offset of that.
+func escapes(quoted []byte, length int) []int {
+	at := make([]int, 0, length+1)
+	for i := 1; i < len(quoted)-1; {
+		next, bytes := i+1, 1
+		if quoted[i] == '\\' {
+			next, bytes = escaped(quoted, i)
+		}
+		for range bytes {
+			at = append(at, i)
+		}
+		i = next
+	}
+	return append(at, len(quoted)-1)
+}
+
+// escaped is where the escape at an offset ends, and how many bytes it stands for.
+func escaped(quoted []byte, i int) (next, bytes int) {
+	const unit = len(`\u0000`)
+	if quoted[i+1] != 'u' {
+		return i + len(`\n`), 1
+	}
+	text, err := jsontext.AppendUnquote(nil, append(append([]byte{'"'}, quoted[i:i+unit]...), '"'))
+	if err == nil {
+		return i + unit, len(text)
+	}
+	return i + 2*unit, utf8.UTFMax // the first half of a surrogate pair, the other one behind it
+}
+
+// token is where a token of a document is, with what stands before it.
+type token struct{ from, to int }
+
+func tokens(doc []byte) (list []token) {
+	dec := jsontext.NewDecoder(bytes.NewReader(doc), lenient)
+	from := 0
+	for {
+		if _, err := dec.ReadToken(); err != nil {
+			return append(list, token{from, len(doc)})
+		}
+		to := int(dec.InputOffset())
+		list, from = append(list, token{from, to}), to
+	}
+}
+
+// edges are how many bytes two texts have in common at their beginnings and, besides,
+// at their ends, in whole characters.
+func edges(a, b []byte) (first, last int) {
+	shorter := min(len(a), len(b))
+	for first < shorter && a[first] == b[first] {
+		first++
+	}
+	for first > 0 && (first < len(a) && !utf8.RuneStart(a[first]) || first < len(b) && !utf8.RuneStart(b[first])) {
+		first--
+	}
+	for last < shorter-first && a[len(a)-1-last] == b[len(b)-1-last] {
+		last++
+	}
+	for last > 0 && !utf8.RuneStart(a[len(a)-last]) {
+		last--
+	}
+	return first, last
 }

@@ -5,6 +5,9 @@ import (
 	"cmp"
 	"encoding/base64"
 	"fmt"
+	"math"
+	"path"
+	"strconv"
 	"strings"
 	"time"
 
@@ -213,4 +216,300 @@ func (ev *event) args(goal string) jsontext.Value {
 		return nil
 	}
 	return args
+}
+
+// spawnTool is the tool of the step that a parent records for a child (ISOLATION.md,
+// IsolatedContext.spawn_child).
+const spawnTool = "agent:spawn"
+
+// step is a file of a history, as Step.to_dict of loom-py makes it
+// (context/engineering/step.py).
+type step struct {
+	ID          string         `json:"id"`
+	Tool        string         `json:"tool_name"`
+	Args        jsontext.Value `json:"minimal_args"`
+	Observation string         `json:"observation"`
+	Success     *bool          `json:"success"` // absent: it succeeded
+	Time        jsontext.Value `json:"timestamp_ms"`
+	OutcomeRef  string         `json:"outcome_ref"`
+	Error       string         `json:"error"`
+}
+
+// damage is what is wrong with the JSON of a record.
+type damage struct {
+	kind session.FaultKind // BadUnicode when nothing else is wrong, else Undecodable
+	why  string
+}
+
+// tolerant takes what Python's json module writes and reads.
+var tolerant = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+
+// decode reads a JSON object. One with doubled names or text that is not Unicode is
+// usable, and damage says what is wrong with it; nil means nothing.
+func decode[T any](data []byte) (value T, usable bool, wrong *damage) {
+	if !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
+		return value, false, &damage{session.Undecodable, "it is no JSON object"}
+	}
+	if json.Unmarshal(data, &value) == nil {
+		return value, true, nil
+	}
+	var scrubbed T
+	if json.Unmarshal(data, &scrubbed, jsontext.AllowInvalidUTF8(true)) == nil {
+		return scrubbed, true, &damage{session.BadUnicode, "it holds text that is no Unicode"}
+	}
+	var again T
+	if json.Unmarshal(data, &again, tolerant) == nil {
+		return again, true, &damage{session.Undecodable, "a name occurs twice in it; the last one is taken"}
+	}
+	why := "it is no JSON, or cut off"
+	if jsontext.Value(data).IsValid(tolerant) {
+		why = "a member holds a value of another type than it should"
+	}
+	return again, false, &damage{session.Undecodable, why}
+}
+
+// decodeStep reads a step. Without an id and a tool it is none: Step.from_dict wants
+// both.
+func decodeStep(data []byte) (s step, usable bool, wrong *damage) {
+	s, usable, wrong = decode[step](data)
+	if usable && (s.ID == "" || s.Tool == "") {
+		return s, false, &damage{session.Undecodable, "it lacks id or tool_name"}
+	}
+	return s, usable, wrong
+}
+
+// args is the text of the arguments without the white space around its parts.
+func (s *step) args() string { return compact(s.Args) }
+
+// compact is a JSON value without white space, "" for null and for nothing.
+func compact(v jsontext.Value) string {
+	if len(v) == 0 || v.Kind() == 'n' {
+		return ""
+	}
+	v = v.Clone()
+	if v.Compact(tolerant) != nil {
+		return ""
+	}
+	return string(v)
+}
+
+// members are the arguments that are strings, by name.
+func (s *step) members() map[string]string {
+	var all map[string]jsontext.Value
+	if json.Unmarshal(s.Args, &all, tolerant) != nil {
+		return nil
+	}
+	texts := map[string]string{}
+	for name, v := range all {
+		var text string
+		if v.Kind() == '"' && json.Unmarshal(v, &text, tolerant) == nil {
+			texts[name] = text
+		}
+	}
+	return texts
+}
+
+// failed reports whether the tool did not succeed.
+func (s *step) failed() bool { return s.Success != nil && !*s.Success }
+
+// answer is what the step says of the tool's result: of a failure the error.
+func (s *step) answer() string {
+	if s.failed() && s.Error != "" {
+		return s.Error
+	}
+	return s.Observation
+}
+
+// instant reads milliseconds since 1970, as a number or, as Protobuf writes 64-bit
+// numbers, as a text. Nothing, null and 0 are no time and no mistake.
+func instant(v jsontext.Value) (t time.Time, ok bool) {
+	ms, ok := milliseconds(v)
+	const year10000 = 253402300800000
+	if !ok || ms < 0 || ms >= year10000 {
+		return t, false
+	}
+	if ms == 0 {
+		return t, true
+	}
+	return time.UnixMilli(ms).UTC(), true
+}
+
+func milliseconds(v jsontext.Value) (ms int64, ok bool) {
+	if len(v) == 0 || v.Kind() == 'n' {
+		return 0, true
+	}
+	number, err := strconv.ParseFloat(strings.Trim(string(v), `"`), 64)
+	if err != nil || math.IsNaN(number) || math.Abs(number) > 1<<53 {
+		return 0, false
+	}
+	return int64(number), true
+}
+
+// The tables of items. A step is two items, its call and its result; an event is one
+// with each of the two agents that it is about.
+const (
+	tableSteps        = "steps"        // key: agent/step_001.json
+	tableObservations = "observations" // key: as the step's
+	tableGoals        = "goals"        // with the child; key: file:line
+	tableSpawns       = "spawns"       // with the parent, where no step tells of the spawn
+	tableAnswers      = "answers"      // with the child
+	tableResults      = "results"      // with the parent
+)
+
+// keyOf is the key of the items of a step.
+func keyOf(a agent, file stepFile) string { return path.Join(a.id, shown(file.name)) }
+
+// stepItem is the call of a step.
+func stepItem(agent string, s *step, raw []byte) session.Item {
+	args := s.args()
+	it := session.Item{
+		Table: tableSteps, Role: session.Assistant, Agent: agent, Size: int64(len(args)),
+		Calls: []session.Call{{ID: s.ID, Name: s.Tool, Args: args, Form: session.FormOf(args)}},
+		Body:  &session.Body{Raw: raw},
+	}
+	it.Time, _ = instant(s.Time)
+	meaning(&it)
+	return it
+}
+
+// observationItem is the result of a step.
+func observationItem(agent string, s *step) session.Item {
+	it := resultItem(tableObservations, agent, s.ID, s.answer(), s.failed())
+	it.Results[0].Name = s.Tool
+	it.Time, _ = instant(s.Time)
+	meaning(&it)
+	return it
+}
+
+// resultItem is a result of a call.
+func resultItem(table, agent, call, text string, failed bool) session.Item {
+	it := session.Item{
+		Table: table, Role: session.Tool, Agent: agent, Size: int64(len(text)),
+		Results: []session.Result{{
+			CallID: call, Text: text, Digest: session.DigestOf(text), IsError: failed, Synthetic: session.IsPlaceholder(text),
+		}},
+		Body: &session.Body{},
+	}
+	it.Text = it.Results[0].Digest
+	return it
+}
+
+// textItem is a message that an event tells of: the goal of a child, or its answer.
+func textItem(table string, role session.Role, agent, text string) session.Item {
+	it := session.Item{
+		Table: table, Role: role, Agent: agent, Text: session.DigestOf(text), Size: int64(len(text)),
+		Flags: session.TextFlags(text), Body: &session.Body{Text: text},
+	}
+	if text == "" || it.Flags.Has(session.BlankText) {
+		it.Flags |= session.Blank
+	}
+	meaning(&it)
+	return it
+}
+
+// eventItem is what an event says to or of an agent.
+func eventItem(table, agent string, ev *event, text string, raw []byte) session.Item {
+	var it session.Item
+	switch table {
+	case tableGoals:
+		it = textItem(table, session.User, "", text)
+	case tableAnswers:
+		it = textItem(table, session.Assistant, agent, text)
+	case tableSpawns:
+		it = stepItem(agent, &step{ID: ev.callID(), Tool: spawnTool, Args: ev.args(text)}, nil)
+		it.Table = table
+	case tableResults:
+		it = resultItem(table, agent, ev.callID(), text, ev.failed)
+		it.Results[0].Child, it.Results[0].Correlation = ev.child, ev.correlation
+		it.Results[0].Name = spawnTool
+		meaning(&it)
+	}
+	it.Time, it.Body.Raw = ev.time, raw
+	return it
+}
+
+// otherItem is a record of a history that is no step.
+func otherItem(raw []byte) session.Item {
+	it := session.Item{Table: tableSteps, Kind: session.Other, Body: &session.Body{Raw: raw}}
+	meaning(&it)
+	return it
+}
+
+// meaning sets the digest of what an item with its body says.
+func meaning(it *session.Item) {
+	var m session.Meaning
+	m.Reset(it.Role, it.Agent)
+	m.Mark(byte(it.Kind))
+	if it.Kind == session.Other {
+		m.Add(session.DigestOf(it.Body.Raw))
+	}
+	m.Add(session.DigestOf(it.Body.Text))
+	m.Mark('c')
+	for i := range it.Calls {
+		c := &it.Calls[i]
+		m.Add(session.DigestOf(c.ID))
+		m.Add(session.DigestOf(c.Name))
+		m.Add(session.DigestOf(c.Args))
+	}
+	m.Mark('r')
+	for i := range it.Results {
+		r := &it.Results[i]
+		m.Add(session.DigestOf(r.CallID))
+		m.Add(r.Digest)
+		m.Mark(map[bool]byte{true: 1}[r.IsError])
+	}
+	it.Meaning = m.Digest()
+}
+
+// forget takes the texts away that an outline does not have.
+func forget(it *session.Item) {
+	it.Body = nil
+	for i := range it.Calls {
+		it.Calls[i].Args = ""
+	}
+	for i := range it.Results {
+		it.Results[i].Text = ""
+	}
+}
+
+// fill reads the texts of an item again. A record that was changed or taken away
+// meanwhile leaves them empty.
+func (l *loom) fill(agent string, it *session.Item) {
+	it.Body = &session.Body{}
+	switch it.Table {
+	case tableSteps, tableObservations:
+		raw, err := l.read(l.stepPath(agent, it.Key))
+		if err != nil {
+			return
+		}
+		if it.Table == tableSteps {
+			it.Body.Raw = bytes.Clone(raw)
+		}
+		if s, usable, _ := decodeStep(raw); usable {
+			fillFrom(it, s.args(), s.answer())
+		}
+	default:
+		ev := l.events[it.Key]
+		text, raw, err := l.textOf(ev)
+		if err != nil {
+			return
+		}
+		full := eventItem(it.Table, agent, ev, text, raw)
+		it.Body = full.Body
+		fillFrom(it, compact(ev.args(text)), text)
+	}
+}
+
+func fillFrom(it *session.Item, args, answer string) {
+	for i := range it.Calls {
+		it.Calls[i].Args = args
+	}
+	for i := range it.Results {
+		it.Results[i].Text = answer
+	}
+}
+
+// stepPath is the file of a key.
+func (l *loom) stepPath(agent, key string) string {
+	return path.Join(l.byID[agent].dir, historyFolder, path.Base(key))
 }

@@ -1,12 +1,19 @@
 package registry
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"syscall"
+
+	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/store"
@@ -103,4 +110,231 @@ func unlisted(path string, err error) error {
 		What: fmt.Sprintf("%s cannot be listed: %v", path, err),
 		Next: "Name the file in it, or look at the permissions of the folder.",
 	}
+}
+
+// mostAlternatives bounds the words that a pattern stands for, because each is looked
+// for by itself: twenty times {a,b} are a million.
+const mostAlternatives = 10_000
+
+// alternatives is how many words a pattern stands for when every {a,b} in it is written
+// out, and more than mostAlternatives where it is more.
+func alternatives(pattern string) int {
+	// One element for the pattern, and one for each brace that is open.
+	words, before := []int{1}, []int{0} // of the current alternative; of those before it
+	closeOne := func() {
+		top := len(words) - 1
+		n := words[top] + before[top]
+		words, before = words[:top], before[:top]
+		words[top-1] = min(words[top-1]*n, mostAlternatives+1)
+	}
+	for i := 0; i < len(pattern); i++ {
+		top := len(words) - 1
+		switch c := pattern[i]; {
+		case c == '\\' && filepath.Separator != '\\':
+			i++ // the next one means itself
+		case c == '{':
+			words, before = append(words, 1), append(before, 0)
+		case c == ',' && top > 0:
+			words[top], before[top] = 1, min(before[top]+words[top], mostAlternatives+1)
+		case c == '}' && top > 0:
+			closeOne()
+		}
+	}
+	for len(words) > 1 {
+		closeOne()
+	}
+	return words[0]
+}
+
+// glob are the paths that a pattern matches, sorted. Names that begin with a dot are
+// matched as all others: runtimes keep stores below such folders. A link to a folder is
+// followed where the pattern names it, and nowhere else, so that no circle is walked.
+func glob(ctx context.Context, pattern string) ([]string, error) {
+	base, rest := splitPattern(filepath.Clean(pattern), filepath.Separator)
+	paths, err := doublestar.Glob(endingFS{ctx, os.DirFS(base)}, rest, doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
+	if err != nil {
+		return nil, err
+	}
+	for i, path := range paths {
+		paths[i] = filepath.Join(base, filepath.FromSlash(path))
+	}
+	slices.Sort(paths)
+	return paths, nil
+}
+
+// splitPattern takes a pattern apart into the folder before its first wildcard and the
+// rest, which has slashes. Where \ separates folders, it cannot take the meaning from a
+// wildcard: [*] does that everywhere.
+func splitPattern(pattern string, separator byte) (base, rest string) {
+	return doublestar.SplitPattern(strings.ReplaceAll(pattern, string(separator), "/"))
+}
+
+// endingFS is a file system that can be used until the context ends.
+type endingFS struct {
+	ctx context.Context
+	fs  fs.FS
+}
+
+func (e endingFS) Open(name string) (fs.File, error) {
+	if err := e.ctx.Err(); err != nil {
+		return nil, err
+	}
+	return e.fs.Open(name)
+}
+
+func (e endingFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	if err := e.ctx.Err(); err != nil {
+		return nil, err
+	}
+	return fs.ReadDir(e.fs, name)
+}
+
+// Stat opens nothing, so that a named pipe keeps nobody waiting.
+func (e endingFS) Stat(name string) (fs.FileInfo, error) {
+	if err := e.ctx.Err(); err != nil {
+		return nil, err
+	}
+	return fs.Stat(e.fs, name)
+}
+
+// IsPattern reports whether a path stands for all that it matches: it has a wildcard,
+// and nothing has exactly this name.
+func IsPattern(path string) bool {
+	if !strings.ContainsAny(path, "*?[{") {
+		return false
+	}
+	_, err := os.Lstat(path)
+	return err != nil
+}
+
+// ownCopy is the name of a backup that a repair made, and of its receipt.
+var ownCopy = regexp.MustCompile(`\.sessctl-\d{8}T\d{6}Z(-\d+)?(\.receipt\.json)?$`)
+
+// matching are the stores that a pattern matches, in the order of their paths.
+func matching(ctx context.Context, pattern, kind string) (found Expansion, err error) {
+	if alternatives(pattern) > mostAlternatives {
+		return found, problem.New(problem.Usage, "Use * or ** for what differs, or several patterns.",
+			"the pattern %s stands for more than %d words", pattern, mostAlternatives)
+	}
+	paths, err := glob(ctx, pattern)
+	switch {
+	case ctx.Err() != nil:
+		return found, ctx.Err()
+	case errors.Is(err, doublestar.ErrBadPattern):
+		return found, problem.New(problem.Usage, "* and ? stand for letters, ** for folders, [ab] for one of these letters, {a,b} for one of these words.",
+			"the pattern %s is not well formed", pattern)
+	case err != nil:
+		return found, &problem.Error{
+			Class: problem.Unreadable, Err: err, What: fmt.Sprintf("not all that %s matches can be looked at: %v", pattern, err),
+			Next: "Use a pattern that leaves this out, or look at the permissions.",
+		}
+	}
+	for _, path := range paths {
+		stores, err := matched(ctx, path, kind)
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return found, err
+		}
+		found.add(stores)
+	}
+	if len(found.Stores) == 0 {
+		err = problem.New(problem.Unreadable, "`sessctl stores` lists what is known and where it is looked for.", "no store matches %s", pattern)
+	}
+	return found, err
+}
+
+// matched are the stores that one match of a pattern stands for. What has the ending of
+// a store is taken for one, so that one that is damaged is not passed over; of other
+// files and of folders those that are or hold stores.
+func matched(ctx context.Context, path, kind string) (Expansion, error) {
+	switch {
+	case isFolder(path):
+		return folderMeans(ctx, path, kind)
+	case ownCopy.MatchString(path):
+		return Expansion{}, nil
+	case hasEnding(path), isRegular(path) && isStore(ctx, path):
+		return Expansion{Stores: []string{path}}, nil
+	}
+	return Expansion{}, nil
+}
+
+// Distinct leaves out the paths that lead to a store that another one led to before.
+func Distinct(paths []string) []string {
+	var kept []string
+	words := map[string]bool{}
+	alike := map[string][]os.FileInfo{} // by what is the same for the same file
+	for _, path := range paths {
+		word := path
+		if path != "-" {
+			word = filepath.Clean(path)
+		}
+		if words[word] {
+			continue
+		}
+		words[word] = true
+		if info, err := os.Stat(path); err == nil && path != "-" {
+			key := fmt.Sprint(info.Size(), info.ModTime().UnixNano())
+			if slices.ContainsFunc(alike[key], func(other os.FileInfo) bool { return os.SameFile(info, other) }) {
+				continue
+			}
+			alike[key] = append(alike[key], info)
+		}
+		kept = append(kept, path)
+	}
+	return kept
+}
+
+// Location is a place where a store may be.
+type Location struct {
+	Kind  store.Kind
+	Path  string
+	Found bool
+}
+
+// Locations are the default places of all kinds.
+func Locations(home string) []Location {
+	var list []Location
+	for _, k := range Kinds {
+		if k.Locations == nil {
+			continue
+		}
+		for _, path := range k.Locations(home) {
+			list = append(list, Location{Kind: k, Path: path, Found: exists(path)})
+		}
+	}
+	return list
+}
+
+// Default are the paths of the stores that are found at the default places.
+func Default(home string) ([]string, error) {
+	var found, looked []string
+	for _, l := range Locations(home) {
+		looked = append(looked, l.Path)
+		if l.Found {
+			found = append(found, l.Path)
+		}
+	}
+	if len(found) == 0 {
+		return nil, problem.New(problem.Unreadable, "Name the store on the command line. `sessctl stores` lists what is known.",
+			"no session store found (looked at %s)", strings.Join(looked, ", "))
+	}
+	return found, nil
+}
+
+// exists reports whether something is at a path. A link that leads nowhere counts, and
+// what cannot be looked at: passed over, it would go unnoticed that it cannot be read.
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR)
+}
+
+// isRegular reports whether a path leads to a file that can be looked into.
+func isRegular(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// isFolder reports whether a path leads to a folder.
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }

@@ -7,6 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/store"
@@ -16,6 +22,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/kagent"
 	"github.com/sessctl/sessctl/internal/store/loom"
 	"github.com/sessctl/sessctl/internal/store/springai"
+	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
 // Kinds are all adapters, in the order in which they are asked.
@@ -78,4 +85,278 @@ func unreadable(path string, err error) error {
 		What: fmt.Sprintf("%s could not be read: %v", path, err),
 		Next: "Nothing was changed. Copy the file, with its -wal if there is one, before you try another program on it.",
 	}
+}
+
+// surest is the adapter that is surest about a source; name leaves only one to ask,
+// "" all.
+func surest(ctx context.Context, src *store.Source, name string) (kind store.Kind, best store.Confidence) {
+	for _, k := range Kinds {
+		if name != "" && k.Name != name {
+			continue
+		}
+		if d := k.Detect(ctx, src); d.Sure > best {
+			kind, best = k, d.Sure
+		}
+	}
+	return kind, best
+}
+
+// detect is the adapter to use; name leaves only one to ask, "" all. The error says
+// what the source is instead.
+func detect(ctx context.Context, src *store.Source, name string) (store.Kind, error) {
+	kind, best := surest(ctx, src, name)
+	switch {
+	case best != store.No:
+		return kind, nil
+	case name != "":
+		return kind, problem.New(problem.Unreadable, "Leave --store out to let sessctl find out what it is.",
+			"%s is no store of the kind %s", src.Path, name)
+	}
+	return kind, unknown(ctx, src)
+}
+
+// sureOf is how sure the adapter of a kind, "" for any, is about a path.
+func sureOf(ctx context.Context, path, kind string) store.Confidence {
+	src, err := openSource(ctx, path, nil)
+	if err != nil {
+		return store.No
+	}
+	_, sure := surest(ctx, &src.Source, kind)
+	_ = src.close()
+	return sure
+}
+
+// isStore reports whether some adapter knows the file. One that is locked or damaged
+// counts: leaving it out would pass it over in silence.
+func isStore(ctx context.Context, path string) bool {
+	src, err := openSource(ctx, path, nil)
+	if err != nil {
+		return problem.ClassOf(err) == problem.Busy || IsDatabase(path)
+	}
+	_, sure := surest(ctx, &src.Source, "")
+	_ = src.close()
+	return sure != store.No
+}
+
+// isOther reports whether a file is sound and another program's: a database with tables
+// that no adapter knows, or lines of JSON that were never meant for a stream.
+func isOther(ctx context.Context, path string) bool {
+	src, err := openSource(ctx, path, nil)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = src.close() }()
+	if _, sure := surest(ctx, &src.Source, ""); sure != store.No {
+		return false
+	}
+	if src.DB == nil {
+		return canonical.Foreign(&src.Source)
+	}
+	db := sqlite.Of(src.DB)
+	columns, err := db.Columns(ctx)
+	return err == nil && len(columns) > 0 && db.Damaged() == nil
+}
+
+// unknown says what a source is that no adapter knows.
+func unknown(ctx context.Context, src *store.Source) error {
+	var titles []string
+	for _, k := range Kinds {
+		titles = append(titles, k.Title)
+	}
+	next := "sessctl reads these kinds of stores: " + strings.Join(titles, ", ") + ". See `sessctl stores`."
+	if src.Folder != nil {
+		return problem.New(problem.Unreadable, next, "%s is a folder, and not one that a runtime keeps its sessions in", src.Path)
+	}
+	if src.DB == nil {
+		return problem.New(problem.Unreadable, next, "%s is not a session store: its first line is no canonical header", src.Path)
+	}
+	db := sqlite.Of(src.DB)
+	if err := db.Damaged(); err != nil {
+		return err
+	}
+	columns, err := db.Columns(ctx)
+	if err != nil {
+		return err
+	}
+	tables := slices.Sorted(maps.Keys(columns))
+	file := db.File
+	withoutLog := file.Header.WAL && file.WAL <= 0
+	if len(tables) == 0 && withoutLog {
+		return problem.New(problem.Unreadable, copyBoth,
+			"%s has no table: most of it is in the log that was left behind (%s-wal), or nothing was ever written to it", src.Path, filepath.Base(src.Path))
+	}
+	if len(tables) == 0 {
+		return problem.New(problem.Unreadable, next, "%s is a SQLite database without any table", src.Path)
+	}
+	const most = 6
+	what := strings.Join(tables[:min(len(tables), most)], ", ")
+	if more := len(tables) - most; more > 0 {
+		what += fmt.Sprintf(" and %d more", more)
+	}
+	if withoutLog {
+		next += " If it was copied without its -wal, tables may be missing: " + copyBoth
+	}
+	return problem.New(problem.Unreadable, next, "%s is a SQLite database of another program (tables %s)", src.Path, what)
+}
+
+// copyBoth is what to do about a copy without its log. That it is one shows only where
+// nothing was folded into the database yet; a sound database without a log looks the same.
+const copyBoth = "Copy the database once more together with its -wal, or let `sqlite3 ORIGINAL \".backup COPY\"` write the copy."
+
+// source is what a path names, opened as far as every adapter needs it.
+type source struct {
+	store.Source
+	spool string      // the folder of a private copy of standard input, "" without
+	seen  fs.FileInfo // the stream or the folder when it was opened; nil for a database, which looks itself, and for standard input
+}
+
+// changed says what became of the source since it was opened, "" when nothing did.
+func (s *source) changed() string {
+	if db := sqlite.Of(s.DB); db != nil {
+		return db.Changed()
+	}
+	if s.seen == nil {
+		return ""
+	}
+	now, err := os.Stat(s.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return s.Path + " was moved away or deleted while it was read"
+	case err != nil:
+		return s.Path + " could not be looked at again after the read: " + problem.Reason(err)
+	case !os.SameFile(s.seen, now):
+		return s.Path + " was replaced while it was read"
+	case s.Stream != nil && (now.Size() != s.seen.Size() || !now.ModTime().Equal(s.seen.ModTime())):
+		return s.Path + " was written to while it was read"
+	}
+	return ""
+}
+
+func (s *source) close() error {
+	var err error
+	if db := sqlite.Of(s.DB); db != nil {
+		err = db.Close()
+	}
+	if s.Folder != nil {
+		err = errors.Join(err, s.Folder.Close())
+	}
+	if c, ok := s.Stream.(io.Closer); ok {
+		err = errors.Join(err, c.Close())
+	}
+	if s.spool != "" {
+		err = errors.Join(err, os.RemoveAll(s.spool))
+	}
+	return err
+}
+
+func openSource(ctx context.Context, path string, stdin io.Reader) (*source, error) {
+	if path == "-" {
+		return spooled(stdin)
+	}
+	if isFolder(path) {
+		folder, err := os.OpenRoot(path)
+		if err != nil {
+			return nil, unlisted(path, err)
+		}
+		seen, err := folder.Stat(".")
+		if err != nil {
+			return nil, errors.Join(unlisted(path, err), folder.Close())
+		}
+		return &source{Source: store.Source{Path: path, Folder: folder}, seen: seen}, nil
+	}
+	if f := stream(path); f != nil {
+		info, err := f.Stat()
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		return &source{Source: store.Source{Path: path, Stream: f, Bytes: info.Size()}, seen: info}, nil
+	}
+	db, err := sqlite.Open(ctx, path, sqlite.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return &source{Source: store.Source{Path: path, DB: db.Reader(), Edit: sqlite.Opener(path), Bytes: db.File.Size}}, nil
+}
+
+// ToEdit is the store at a path, not opened for reading.
+func ToEdit(path string) *store.Source { return &store.Source{Path: path, Edit: sqlite.Opener(path)} }
+
+// stream opens a regular file that begins like a JSON object; nil for all
+// others, which package sqlite opens or explains.
+func stream(path string) *os.File {
+	if !isJSON(head(path)) {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	return f
+}
+
+// isJSON reports whether a file that begins with head begins like a JSON object.
+func isJSON(head []byte) bool {
+	text := strings.TrimLeft(strings.TrimPrefix(string(head), "\ufeff"), " \t\r\n")
+	return strings.HasPrefix(text, "{")
+}
+
+// IsDatabase reports whether the file at path begins as a SQLite database does.
+func IsDatabase(path string) bool { return sqlite.IsSQLite(head(path)) }
+
+// OfAStore reports whether the file at path is a stream of sessions, a database, or
+// the log of one: what must not be replaced by something else.
+func OfAStore(ctx context.Context, path string) bool {
+	begins := head(path)
+	return sqlite.IsSQLite(begins) || sqlite.IsLog(begins) || isJSON(begins) && isStore(ctx, path)
+}
+
+// WithLogs are a store file and the files that SQLite keeps beside it.
+func WithLogs(path string) []string {
+	return []string{path, path + "-wal", path + "-shm", path + "-journal"}
+}
+
+// head is the beginning of a regular file; shorter or empty when it cannot be
+// read. Others, such as a named pipe, may block.
+func head(path string) []byte {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = f.Close() }()
+	data := make([]byte, 100)
+	n, _ := io.ReadFull(f, data)
+	return data[:n]
+}
+
+// spooled copies standard input into a private file, because adapters read a
+// stream more than once.
+func spooled(stdin io.Reader) (*source, error) {
+	folder, err := os.MkdirTemp("", "sessctl-")
+	if err != nil {
+		return nil, err
+	}
+	s := &source{Source: store.Source{Path: "-"}, spool: folder}
+	f, err := os.OpenFile(filepath.Join(folder, "stdin.ndjson"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	s.Stream = f
+	// Where open files can be deleted, nothing is left even if the process is
+	// killed. Elsewhere close does it.
+	_ = os.RemoveAll(folder)
+	s.Bytes, err = io.Copy(f, stdin)
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err == nil && s.Bytes == 0 {
+		err = problem.New(problem.Unreadable, "Pipe a canonical stream into it, as `sessctl export` writes one.", "standard input is empty")
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	return s, nil
 }

@@ -1,9 +1,14 @@
 package springai
 
 import (
+	"errors"
 	"strings"
 	"unicode"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -130,3 +135,252 @@ func (e *event) record() []byte {
 	text, _ := image.MarshalJSON() // never fails on values of rows
 	return text
 }
+
+// tolerant is how Java's reader takes JSON: of doubled names the last one counts,
+// and nobody looks whether a text is Unicode.
+var tolerant = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
+// part is an element of message_data: a call of an ASSISTANT, or the response to
+// one of a TOOL. What is not here is passed over, as the reader does (b).
+type part struct {
+	ID        value `json:"id"`
+	Name      value `json:"name"`
+	Arguments value `json:"arguments"`    // of a call: JSON in a text
+	Response  value `json:"responseData"` // of a response
+}
+
+// value is a stored text.
+type value struct {
+	text  string
+	there bool // and not null
+	bad   bool // the text is no Unicode
+}
+
+// UnmarshalJSONFrom reads what Java's reader takes for a text: one, a number, true
+// or false, null.
+func (v *value) UnmarshalJSONFrom(d *jsontext.Decoder) error {
+	raw, err := d.ReadValue()
+	if err != nil {
+		return err
+	}
+	switch raw.Kind() {
+	case jsontext.KindBeginObject, jsontext.KindBeginArray:
+		return errors.New("a text is expected")
+	case jsontext.KindNull:
+		*v = value{}
+	case jsontext.KindString:
+		text, bad := unquoted(raw)
+		*v = value{text, true, bad}
+	default:
+		*v = value{text: string(raw), there: true}
+	}
+	return nil
+}
+
+// data is what message_data holds.
+type data struct {
+	parts  []part
+	listed bool // there is a list, be it empty
+}
+
+// parseData reads message_data; wrong says what the reader fails on. It goes on
+// with an empty list then.
+func parseData(text string) (d data, wrong string) {
+	if strings.TrimSpace(text) == "" {
+		return data{}, ""
+	}
+	if err := json.Unmarshal([]byte(text), &d.parts, tolerant); err != nil {
+		return data{}, "it is no list of calls or responses; the reader goes on with an empty one"
+	}
+	d.listed = d.parts != nil
+	return d, ""
+}
+
+// data reads message_data where the role has a use for it.
+func (e *event) data(role session.Role) data {
+	if role != session.Assistant && role != session.Tool {
+		return data{}
+	}
+	text, _ := textOf(e.value("message_data"))
+	d, wrong := parseData(text)
+	if wrong != "" {
+		e.unknown("message_data", wrong, jsonedit.Whole([]byte(text)))
+	}
+	for _, p := range d.parts {
+		if p.ID.bad || p.Name.bad || p.Arguments.bad || p.Response.bad {
+			e.fault(session.BadUnicode, "message_data", illegible, nil)
+			break
+		}
+	}
+	return d
+}
+
+// said is what an event says.
+type said struct {
+	content string
+	data
+}
+
+// outline describes it in an item whose kind, role and agent are known. kind is
+// the stored message type.
+func (s *said) outline(it *session.Item, kind string) {
+	var m session.Meaning
+	m.Reset(it.Role, it.Agent)
+	if it.Role == session.NoRole {
+		m.Add(session.DigestOf(kind))
+	}
+	it.Text, it.Size = session.DigestOf(s.content), int64(len(s.content))
+	m.Add(it.Text)
+	for i := range s.parts {
+		p := &s.parts[i]
+		m.Mark('p')
+		for _, text := range []string{p.ID.text, p.Name.text, p.Arguments.text, p.Response.text} {
+			m.Add(session.DigestOf(text))
+		}
+		if it.Role == session.Tool {
+			it.Results = append(it.Results, p.result())
+			it.Size += int64(len(p.Response.text))
+		} else {
+			it.Calls = append(it.Calls, session.Call{ID: p.ID.text, Name: p.Name.text, Form: session.FormOf(p.Arguments.text)})
+			it.Size += int64(len(p.Arguments.text))
+		}
+	}
+	it.Meaning = m.Digest()
+	if len(it.Results) == 1 {
+		it.Text = it.Results[0].Digest
+	}
+	it.Flags |= s.flags(it)
+}
+
+// flags are what the texts and lists give an item. Responses have no text beside
+// theirs.
+func (s *said) flags(it *session.Item) session.Flags {
+	var flags session.Flags
+	if it.Role != session.Tool {
+		flags = session.TextFlags(s.content)
+	}
+	if it.Kind == session.Message && strings.TrimSpace(s.content) == "" && len(s.parts) == 0 {
+		flags |= session.Blank
+	}
+	if it.Role == session.Assistant && s.listed && len(s.parts) == 0 {
+		flags |= session.EmptyCalls
+	}
+	return flags
+}
+
+// result is a response. One that sessctl added tells of a failure, and the store
+// has no other place for that.
+func (p *part) result() session.Result {
+	text := p.Response.text
+	return session.Result{
+		CallID: p.ID.text, Name: p.Name.text, Digest: session.DigestOf(text), Null: !p.Response.there,
+		IsError: strings.HasPrefix(text, session.SyntheticPrefix), Synthetic: session.IsPlaceholder(text),
+	}
+}
+
+// fill gives an item its texts.
+func (s *said) fill(it *session.Item) {
+	it.Body.Text = strings.Clone(s.content)
+	for i := range s.parts {
+		if it.Role == session.Tool {
+			it.Results[i].Text = s.parts[i].Response.text
+		} else {
+			it.Calls[i].Args = s.parts[i].Arguments.text
+		}
+	}
+}
+
+// content is what counts of a column when two states of an event are compared:
+// what the reader makes of it. So a repair may set the default of a column that
+// cannot be read, and of nothing else.
+func (sc *schema) content(column string, stored any) any {
+	switch strings.ToLower(column) {
+	case "metadata":
+		if _, wrong := readMetadata(stored); wrong != "" {
+			return defaultMetadata
+		}
+	case "synthetic":
+		if stored == nil {
+			return int64(0)
+		}
+	}
+	return stored
+}
+
+// metadata is what a caller and the library say of an event beside its message.
+type metadata map[string]jsontext.Value
+
+// readMetadata reads a metadata column; wrong says what the reader fails on. It
+// goes on without then.
+func readMetadata(stored any) (m metadata, wrong string) {
+	text, _ := textOf(stored)
+	if strings.TrimSpace(text) == "" {
+		return nil, ""
+	}
+	err := json.Unmarshal([]byte(text), &m, tolerant)
+	switch {
+	case err != nil:
+		return nil, "it is no JSON object"
+	case m == nil:
+		return nil, "it is null, on which the reader fails"
+	}
+	return m, ""
+}
+
+// agentKeys are the members in which programs name the agent; the library itself
+// names none.
+var agentKeys = []string{"agent", "agentName", "agent_name", "author"}
+
+// first is the text of the first of the members that is one, "" when none is.
+func (m metadata) first(names ...string) string {
+	for _, name := range names {
+		if v := m[name]; v.Kind() == jsontext.KindString {
+			text, _ := unquoted(v)
+			return text
+		}
+	}
+	return ""
+}
+
+// metadata reads the event's own.
+func (e *event) metadata() metadata {
+	m, wrong := readMetadata(e.value("metadata"))
+	if wrong != "" {
+		e.fault(session.BadMetadata, "metadata", wrong, &defaultMetadata)
+	}
+	return m
+}
+
+// synthetic reads whether a compaction wrote the event. The column and the
+// metadata say so. Where only the metadata does, the program takes the event for a
+// summary and queries do not (G14): it is no summary here, because a repair moves a
+// conversation behind one and takes its branch away.
+func (e *event) synthetic(m metadata) bool {
+	stored := e.value("synthetic")
+	column, ok := truthOf(stored)
+	switch {
+	case stored == nil && e.events.has("synthetic"):
+		e.fault(session.RequiredNull, "synthetic", "Queries that leave summaries out leave the event out, too.", &defaultFlag)
+	case !ok && e.events.has("synthetic"):
+		e.fault(session.BadMetadata, "synthetic", notTruth, nil)
+	}
+	_, source := m["compactionSource"]
+	copied := m["synthetic"].Kind()
+	truth := copied == jsontext.KindTrue || copied == jsontext.KindFalse
+	switch {
+	case copied == jsontext.KindTrue && !column:
+		e.differ("metadata.synthetic is true and the column is not: queries go by the column, the program by the metadata")
+	case copied == jsontext.KindFalse && column:
+		e.differ("the column is true and metadata.synthetic is false: the reader takes the column")
+	case copied != jsontext.KindInvalid && !truth && column:
+		e.differ("the column is true and metadata.synthetic neither true nor false: the reader takes the column")
+	case copied != jsontext.KindInvalid && !truth:
+		e.fault(session.BadMetadata, "metadata", "its member synthetic is neither true nor false, on which the program fails", nil)
+	case source && copied == jsontext.KindInvalid && !column:
+		e.differ("metadata names a compactionSource, but neither it nor the column says that the event is synthetic: " +
+			"the reader takes it for a message of the conversation")
+	}
+	return column || copied == jsontext.KindTrue && !e.events.has("synthetic")
+}
+
+func (e *event) differ(detail string) { e.fault(session.CopiesDiffer, "synthetic", detail, nil) }

@@ -1,10 +1,18 @@
+// Package springai reads and repairs the databases of Spring AI Session
+// (spring-ai-community/spring-ai-session), as SQLite files with the columns that
+// its scripts for other databases have. The facts about the format are from the
+// notes named spring-ai-session.md in the design: a letter or a number like G12 in
+// a comment is a section or a case of them. Releases are those of that project.
 package springai
 
 import (
 	"context"
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -117,4 +125,306 @@ func (sc *schema) readClock(ctx context.Context, db table.Reader) (form timeForm
 		return table.Enough
 	})
 	return form, err
+}
+
+// The generations of the schema, by the first release that has it.
+const (
+	sequenced = "0.6.0"
+	byTime    = "0.1.0"
+)
+
+// facts is what is known of a database with this schema.
+func (sc *schema) facts() session.Store {
+	f := session.Store{
+		Kind: kindName, Title: kindTitle,
+		Reader: session.Reader{BranchModel: "path", RootSummaries: true, LikeFilter: true},
+		Keys:   session.Keys{Renumbers: sc.given},
+		Requests: session.Requests{
+			// SessionMemoryAdvisor.java, since 0.1.0.
+			Adapts: map[string]string{"SC304": "moves system messages to the start of the request"},
+		},
+		Generation: sequenced, Versions: "written by Spring AI Session 0.6.0 or later",
+		Condition: session.Condition{ReadOnly: sc.readOnly()},
+	}
+	if !sc.sequenced() {
+		f.Generation, f.Versions = byTime, "written by Spring AI Session before 0.6.0"
+		f.Advice = []string{"Spring AI Session before 0.6.0 orders events by their times, so that a summary comes after what it should stand before, " +
+			"and its compaction deletes what it sums up: upgrade it, with the two columns of its migration guide."}
+	}
+	if sc.later.Found != "" {
+		f.Faults = append(f.Faults, sc.later.Fault(session.Ref{Table: sc.events.name, Key: "*"}))
+	}
+	return f
+}
+
+// known are the columns of the tables.
+func (sc *schema) known() []eventlog.Known {
+	needed := slices.Concat(eventColumns, newerColumns)
+	if len(sc.events.missing(newerColumns)) == len(newerColumns) { // before 0.6.0
+		needed = eventColumns
+	}
+	return []eventlog.Known{{Table: sc.sessions.name, Needed: sessionColumns}, {Table: sc.events.name, Needed: needed}}
+}
+
+// readOnly says why a database of this schema is not repaired in place, "" if it
+// is.
+func (sc *schema) readOnly() string {
+	switch {
+	case !sc.sequenced():
+		return "its events are ordered by their times, so that none could be put in its place without changing when it was said: " +
+			"add the columns seq and archived as the migration guide of Spring AI Session 0.6.0 says, and repair it then"
+	case sc.later.ReadOnly() != "":
+		return sc.later.ReadOnly()
+	case sc.unique:
+		return "each seq must be unique, but nothing gives out new ones: make seq the table's INTEGER PRIMARY KEY, as a generated column is elsewhere"
+	}
+	return ""
+}
+
+const (
+	kindName  = "spring-ai-session"
+	kindTitle = "Spring AI Session"
+)
+
+// Kind is Spring AI Session's row in the table of adapters. It is a library
+// within other programs, so there is no place to look for its database.
+var Kind = store.Kind{
+	Name:   kindName,
+	Title:  kindTitle,
+	Detect: detect,
+	Open:   open,
+	Edit: func(ctx context.Context, src *store.Source) (store.Editor, error) {
+		return eventlog.Edit(ctx, src, reread)
+	},
+}
+
+func detect(ctx context.Context, src *store.Source) store.Detection {
+	if src.DB == nil {
+		return store.Detection{}
+	}
+	stored, err := src.DB.Schema(ctx)
+	if err != nil {
+		return store.Detection{}
+	}
+	events, sessions := tableOf(stored, tableEvents), tableOf(stored, tableSessions)
+	switch {
+	case !events.has("id", "session_id", "message_type", "message_content") || !sessions.has("id"):
+		return store.Detection{}
+	case events.has("message_data", "synthetic") && sessions.has("user_id", "event_version"):
+		return store.Detection{Sure: store.Certain, Why: "tables " + sessions.name + " and " + events.name}
+	}
+	return store.Detection{Sure: store.Maybe, Why: "table " + events.name + " with some of the columns"}
+}
+
+// open reads everything but texts.
+func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
+	sc, err := readSchema(ctx, src.DB)
+	if err != nil {
+		return nil, err
+	}
+	facts := sc.facts()
+	if opts.Deep {
+		low, err := sc.lowVersions(ctx, src.DB)
+		if err != nil {
+			return nil, err
+		}
+		facts.Faults = append(facts.Faults, low...)
+	}
+	return eventlog.Open{DB: src.DB, Facts: facts, Layout: sc.layout(), Progress: opts.Progress, Deep: opts.Deep}.Store(ctx)
+}
+
+// saidColumns are the columns of an event that say something. The others say
+// where and when it stands, and whether it is still sent.
+var saidColumns = []string{"message_type", "message_content", "message_data", "synthetic", "branch", "metadata"}
+
+// layout is how a database of this schema is read and written.
+func (sc *schema) layout() *eventlog.Layout {
+	l := &eventlog.Layout{
+		Sessions: eventlog.Table{Name: sc.sessions.name, Columns: sc.sessions.columns, Key: sc.sessions.pick("id")},
+		Events: eventlog.Table{
+			Name: sc.events.name, Columns: sc.events.columns, Key: sc.events.pick("session_id"), ID: sc.events.stored["id"],
+		},
+		Place: sc.events.pick("timestamp"), Order: sc.orderByTime,
+		Session: sc.session, Item: sc.item, Finish: sc.finish,
+		Said: sc.events.pick(saidColumns...), Content: sc.content,
+		Write: eventlog.Write{Insert: sc.insert, Part: sc.part, Update: sc.update, Session: sc.updateSession, Set: sc.setEvent},
+	}
+	if sc.sequenced() {
+		l.Place, l.Order = sc.events.pick("seq"), sc.orderBySequence
+	}
+	if sc.given {
+		l.Write.Renumber = l.Place
+	}
+	return l
+}
+
+// The places of events without a usable one: before all others and behind them,
+// with room for those that a repair puts beside them.
+const (
+	beforeAll = math.MinInt64
+	behindAll = math.MaxInt64 / 2
+)
+
+func (sc *schema) orderBySequence(_ table.Place, place eventlog.Row) (at, tie int64) {
+	stored := sc.events.value(place, "seq")
+	if stored == nil {
+		return beforeAll, 0
+	}
+	if seq, ok := numberOf(stored); ok {
+		return seq, 0
+	}
+	return behindAll, 0
+}
+
+// orderByTime goes by the numbers where times are stored as numbers of
+// milliseconds, and else by microseconds. SQLite orders numbers before texts, and
+// so does this.
+func (sc *schema) orderByTime(_ table.Place, place eventlog.Row) (at, tie int64) {
+	stored := sc.events.value(place, "timestamp")
+	if stored == nil {
+		return beforeAll, 0
+	}
+	if ms, ok := numberOf(stored); ok {
+		return ms, 0
+	}
+	t, wrong := parseTime(stored)
+	if wrong != "" {
+		return behindAll, 0
+	}
+	return t.UnixMicro(), 0
+}
+
+// reread is the layout of a database that is open for writing.
+func reread(ctx context.Context, db table.Reader) (session.Store, *eventlog.Layout, error) {
+	sc, err := readSchema(ctx, db)
+	if err != nil {
+		return session.Store{}, nil, err
+	}
+	return sc.facts(), sc.layout(), nil
+}
+
+// lowVersions reports the sessions that have more messages than were ever counted.
+// Each append counts event_version on, and no strategy of the library deletes a
+// message that it did not write itself, so rows were written past the library or
+// the number was set back (a). It is a fault of the store and not of a session: a
+// repair counts on, too, and may take messages out.
+func (sc *schema) lowVersions(ctx context.Context, db table.Reader) ([]session.Fault, error) {
+	if !sc.events.has("session_id", "synthetic") || !sc.sessions.has("event_version") {
+		return nil, nil
+	}
+	s, e := &sc.sessions, &sc.events
+	messages := map[string]int64{}
+	_, err := db.Scan(ctx, table.Selection{Table: e.name, Columns: e.pick("session_id", "synthetic"), Glance: true}, func(_ table.Place, row []table.Value) error {
+		id, _ := textOf(row[0])
+		if is, ok := truthOf(row[1]); ok && !is {
+			messages[strings.Clone(id)]++
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, db.Explain(err)
+	}
+	sessions, first := 0, ""
+	_, err = db.Scan(ctx, table.Selection{Table: s.name, Columns: s.pick("id", "event_version"), Glance: true}, func(_ table.Place, row []table.Value) error {
+		id, ok := textOf(row[0])
+		if version, _ := numberOf(row[1]); !ok || row[1] == nil || messages[id] == 0 || version >= messages[id] {
+			return nil
+		}
+		if sessions++; sessions == 1 || id < first {
+			first = strings.Clone(id)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, db.Explain(err)
+	}
+	if sessions == 0 {
+		return nil, nil
+	}
+	return []session.Fault{{
+		Kind: session.Housekeeping, Item: -1, Ref: session.Ref{Table: s.name, Key: first}, Field: "event_version", Count: sessions,
+		Detail: fmt.Sprintf("event_version is lower than the number of messages in %d of the sessions: messages were written past the library, "+
+			"or the number was set back, and a compaction that reads it may overwrite what it has not seen", sessions),
+	}}, nil
+}
+
+// The documented defaults (a): the owner where the advisor has none, and what a
+// new session begins with.
+var (
+	defaultUser     = "default-user"
+	defaultVersion  = "0"
+	defaultMetadata = "{}"
+	defaultFlag     = "false"
+)
+
+// session is the session of a row, without items.
+func (sc *schema) session(row eventlog.Row) *session.Session {
+	text := func(column string) string {
+		text, _ := textOf(sc.sessions.value(row, column))
+		return strings.Clone(text)
+	}
+	s := &session.Session{ID: text("id"), User: text("user_id")}
+	fault := func(kind session.FaultKind, field, detail string, fallback *string) {
+		s.Faults = append(s.Faults, session.Fault{Kind: kind, Ref: s.Ref(), Item: -1, Field: field, Detail: detail, Default: fallback})
+	}
+	null := func(column string) bool { return sc.sessions.has(column) && sc.sessions.value(row, column) == nil }
+	if null("user_id") {
+		fault(session.RequiredNull, "user_id", "Nobody finds the session as one of a user's.", &defaultUser)
+	}
+	if null("event_version") {
+		fault(session.RequiredNull, "event_version", "It never counts further, so no compaction is stored.", &defaultVersion)
+	}
+	switch {
+	case null("created_at"):
+		fault(session.RequiredNull, "created_at", "The session cannot be loaded.", nil)
+	case sc.sessions.has("created_at"):
+		t, wrong := parseTime(sc.sessions.value(row, "created_at"))
+		if s.Created = t; wrong != "" {
+			fault(session.BadTime, "created_at", wrong, nil)
+		}
+	}
+	expires := sc.sessions.value(row, "expires_at")
+	if end, _ := textOf(expires); end != "" { // NULL is an empty text in a CSV file
+		if _, wrong := parseTime(expires); wrong != "" {
+			fault(session.BadTime, "expires_at", wrong, nil)
+		}
+	}
+	if _, wrong := readMetadata(sc.sessions.value(row, "metadata")); wrong != "" {
+		fault(session.BadMetadata, "metadata", wrong, &defaultMetadata)
+	}
+	return s
+}
+
+// finish derives the times that a repair may set where one is missing or
+// unusable: that of the event before, else of the next one that has one; of a
+// session that of its first event.
+func (sc *schema) finish(s *session.Session) {
+	s.Faults = slices.Clone(s.Faults) // the session may be yielded again
+	for i := range s.Faults {
+		f := &s.Faults[i]
+		switch {
+		case f.Default != nil:
+		case f.Field == "created_at":
+			f.Default = sc.timeNear(s, 0)
+		case f.Field == "timestamp":
+			f.Default = sc.timeNear(s, f.Item)
+		}
+	}
+}
+
+// timeNear is the time of the event that is nearest to an item, an earlier one
+// before a later one; nil when none has a time.
+func (sc *schema) timeNear(s *session.Session, item int) *string {
+	near := func(it session.Item) bool { return !it.Time.IsZero() }
+	at := slices.IndexFunc(s.Items, near)
+	for i := min(item, len(s.Items)-1); i > at; i-- {
+		if near(s.Items[i]) {
+			at = i
+		}
+	}
+	if at < 0 {
+		return nil
+	}
+	text, _ := textOf(sc.clock.render(s.Items[at].Time))
+	return &text
 }

@@ -2,15 +2,22 @@ package sqlite
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"math"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
+	"time"
 
+	"github.com/dustin/go-humanize"
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/sessctl/sessctl/internal/atomicfile"
@@ -206,4 +213,198 @@ func noBackup(name, to string, err error) error {
 		Next:  next,
 		Err:   err,
 	}
+}
+
+// copyName is the name of the database in the folder of a private copy.
+const copyName = "copy.db"
+
+// aMoment is how long a reader waits between two commits of a writer that is at work.
+const aMoment = 200 * time.Millisecond
+
+// copyPrivately copies the database into a folder of its own: of one that somebody is
+// writing to without a log under SQLite's own lock, which keeps a commit out meanwhile.
+func (db *DB) copyPrivately(ctx context.Context) (folder string, err error) {
+	if !lent(db.File, db.Writer) {
+		return privateCopy(ctx, db.handle, db.File)
+	}
+	lock := &DB{File: db.File, Writer: db.Writer, access: shared, wait: aMoment}
+	if err := lock.connect(ctx, false); err != nil {
+		return "", errors.Join(err, lock.disconnect())
+	}
+	defer func() { err = errors.Join(err, lock.disconnect()) }()
+	if err := db.File.read(db.handle); err != nil { // the lock is newer than the first look
+		return "", err
+	}
+	folder, err = os.MkdirTemp("", "sessctl-")
+	if err != nil {
+		return "", copyFailed(db.File.Path, err)
+	}
+	if _, err = db.handle.Seek(0, io.SeekStart); err == nil {
+		err = copyFile(ctx, filepath.Join(folder, copyName), db.handle)
+	}
+	if err != nil {
+		_ = os.RemoveAll(folder)
+		return "", copyFailed(db.File.Path, err)
+	}
+	return folder, nil
+}
+
+// privateCopy copies the database, its -wal and its -journal into a new folder
+// that only this user can read. The copy is consistent: if the originals changed
+// since f was taken in a way that could tear it, the result is a problem of
+// class Busy.
+//
+// The order matters. A -wal only grows, and what is appended while the copy
+// runs forms later commits, or none. Only a checkpoint changes the database,
+// and only after one does the log begin anew with another header.
+func privateCopy(ctx context.Context, handle *os.File, f File) (string, error) {
+	folder, err := os.MkdirTemp("", "sessctl-")
+	if err != nil {
+		return "", copyFailed(f.Path, err)
+	}
+	if err := copyInto(ctx, folder, handle, f); err != nil {
+		_ = os.RemoveAll(folder)
+		return "", copyFailed(f.Path, err)
+	}
+	return folder, nil
+}
+
+func copyInto(ctx context.Context, folder string, handle *os.File, f File) error {
+	logHead, err := headOf(f.real+"-wal", walHeaderSize)
+	if err != nil {
+		return err
+	}
+	target := filepath.Join(folder, copyName)
+	if _, err = handle.Seek(0, io.SeekStart); err == nil {
+		err = copyFile(ctx, target, handle)
+	}
+	for _, suffix := range []string{"-wal", "-journal"} {
+		if err == nil {
+			err = copyNeighbour(ctx, target+suffix, f.real+suffix)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	after, err := lookAt(f.real)
+	if err != nil {
+		return err
+	}
+	logHeadAfter, err := headOf(f.real+"-wal", walHeaderSize)
+	if err != nil {
+		return err
+	}
+	before := f.seen
+	before[1], before[2], after[1], after[2] = nil, nil, nil, nil // the -wal may grow; the -shm is not copied
+	if before.difference(after) != "" || !bytes.Equal(logHead, logHeadAfter) {
+		return busy(f.Path, Writer{}, nil)
+	}
+	return nil
+}
+
+// copyNeighbour copies a file that need not exist.
+func copyNeighbour(ctx context.Context, target, source string) error {
+	file, err := os.Open(source)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	return copyFile(ctx, target, file)
+}
+
+func copyFile(ctx context.Context, target string, source *os.File) error {
+	out, err := os.OpenFile(target, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	for err == nil {
+		if err = ctx.Err(); err == nil {
+			_, err = io.CopyN(out, source, 64<<20)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return errors.Join(err, out.Close())
+}
+
+func copyFailed(path string, err error) error {
+	if problem.ClassOf(err) != 0 || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return &problem.Error{
+		Class: problem.Unreadable,
+		What:  path + " must be copied to be read without changing it, and that failed: " + problem.Reason(err),
+		Next:  "make room in " + os.TempDir() + ", or set TMPDIR (on Windows: TMP) to a folder that has room",
+		Err:   err,
+	}
+}
+
+// contents names what people take for a store by mistake, by media type.
+var contents = map[string]string{
+	"text/plain":         "plain text",
+	"text/html":          "an HTML page",
+	"text/xml":           "an XML file",
+	"image/jpeg":         "a JPEG image",
+	"image/png":          "a PNG image",
+	"image/gif":          "a GIF image",
+	"application/pdf":    "a PDF document",
+	"application/zip":    "a zip archive",
+	"application/x-gzip": "a gzip archive",
+}
+
+// notADatabase is the problem with a file that begins with head and is no
+// SQLite database.
+func notADatabase(path string, head []byte, size int64) error {
+	next := "see `sessctl stores` for what sessctl reads"
+	what := "is not a session store: it is " + describe(head)
+	switch {
+	case looksLikeHeader(head):
+		what = "cannot be read: it looks like a SQLite database whose first 16 bytes are damaged"
+		next = "restore a backup; or copy the file, let the copy begin with \"SQLite format 3\" and a zero byte, and check the copy"
+	case looksEncrypted(head):
+		what = "is not a readable session store: it looks encrypted"
+		next = "decrypt it into a new file with the tool that wrote it, and check that file"
+	}
+	return problem.New(problem.Unreadable, next, "%s %s (%s)", path, what, bytesText(size))
+}
+
+func describe(head []byte) string {
+	media, _, _ := strings.Cut(http.DetectContentType(head), ";")
+	if name, ok := contents[media]; ok {
+		return name
+	}
+	if media != "application/octet-stream" {
+		return "a file of type " + media
+	}
+	return "a binary file of an unknown kind"
+}
+
+// looksEncrypted reports whether head is as random as encrypted bytes are. An
+// encrypted database begins with a random salt, so no magic tells it apart.
+func looksEncrypted(head []byte) bool {
+	if len(head) < 1024 || http.DetectContentType(head) != "application/octet-stream" {
+		return false
+	}
+	var count [256]int
+	for _, b := range head {
+		count[b]++
+	}
+	bits, n := 0.0, float64(len(head))
+	for _, c := range count {
+		if c > 0 {
+			bits -= float64(c) / n * math.Log2(float64(c)/n)
+		}
+	}
+	return bits > 7.7 // random: 7.81 bits per byte in 1 KB, 7.95 in 4 KB; text about 5, programs about 6
+}
+
+func bytesText(n int64) string {
+	if n < 1000 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return humanize.Bytes(uint64(n))
 }

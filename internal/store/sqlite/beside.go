@@ -3,6 +3,8 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +13,8 @@ import (
 	modernc "modernc.org/sqlite"
 
 	"github.com/sessctl/sessctl/internal/atomicfile"
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // beside is what this process knows of the -wal and the -shm of a database that it
@@ -185,4 +189,169 @@ func (b *beside) left(standing bool) string {
 		text += "; the log is of the file that was there before, so keep it away from another one"
 	}
 	return text
+}
+
+// standing says what became of the file since it was opened, "" while its path leads to
+// it. A file is the same if its device and inode are, on Windows the volume and the file
+// id; the handle that is still open keeps them from being given to another one.
+func (f *File) standing() string {
+	if what := became(f.opened, os.Lstat, f.real); what != "" {
+		return what
+	}
+	if became(f.opened, os.Stat, f.Path) != "" { // a symbolic link on the way there
+		return "leads to another file now"
+	}
+	return ""
+}
+
+// became says what became of a file at a path, "" if it is there.
+func became(was fs.FileInfo, look func(string) (fs.FileInfo, error), path string) string {
+	is, err := look(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "was moved away or deleted"
+	case err != nil:
+		return "cannot be looked at any more (" + problem.Reason(err) + ")"
+	case !os.SameFile(was, is):
+		return wasReplaced
+	}
+	return ""
+}
+
+// replaced is the problem with a database that is not at its path any more, nil while it
+// is. What that means for the work, who did it adds.
+func (f *File) replaced() error {
+	what := f.standing()
+	if what == "" {
+		return nil
+	}
+	return gone(f.Path, what)
+}
+
+func gone(path, what string) error {
+	return &problem.Error{
+		Class: problem.Busy, Err: table.ErrReplaced,
+		What: path + " " + what,
+		Next: afterReplacement,
+	}
+}
+
+const (
+	wasReplaced      = "was replaced by another file"
+	afterReplacement = "nothing was changed; find out which program does that, and try again"
+)
+
+// suffixes are the files that make up a database: itself, the write-ahead log,
+// its index in shared memory, and the rollback journal.
+var suffixes = [...]string{"", "-wal", "-shm", "-journal"}
+
+// look is what stat says of each of them, nil where there is none.
+type look [len(suffixes)]fs.FileInfo
+
+func lookAt(real string) (look, error) {
+	var l look
+	for i, suffix := range suffixes {
+		info, err := os.Lstat(real + suffix)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return l, err
+		}
+		l[i] = info
+	}
+	return l, nil
+}
+
+// size is the length of the i-th file, -1 when there is none.
+func (l look) size(i int) int64 {
+	if l[i] == nil {
+		return -1
+	}
+	return l[i].Size()
+}
+
+// sameFiles reports whether none of the files appeared or vanished since.
+func (l look) sameFiles(now look) bool {
+	for i := range l {
+		if (l[i] == nil) != (now[i] == nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// difference says how the folder changed since the look, "" when it did not.
+func (l look) difference(now look) string {
+	for i, suffix := range suffixes {
+		name := "the database"
+		if suffix != "" {
+			name = "its " + suffix + " file"
+		}
+		was, is := l[i], now[i]
+		switch {
+		case was == nil && is == nil:
+		case was == nil:
+			return name + " appeared"
+		case is == nil:
+			return name + " vanished"
+		case !os.SameFile(was, is):
+			return name + " was replaced"
+		case was.Size() != is.Size():
+			return fmt.Sprintf("%s went from %s to %s", name, bytesText(was.Size()), bytesText(is.Size()))
+		case !was.ModTime().Equal(is.ModTime()):
+			return name + " was written to"
+		}
+	}
+	return ""
+}
+
+// meetNeighbours fills in what stands beside the file.
+func (f *File) meetNeighbours() error {
+	var err error
+	if f.seen, err = lookAt(f.real); err != nil {
+		return cannotRead(f.Path, err)
+	}
+	for i, suffix := range suffixes {
+		if info := f.seen[i]; info != nil && !info.Mode().IsRegular() {
+			return problem.New(problem.Unreadable, "find out who put it there, and move it away",
+				"%s cannot be read: %s%s beside it is %s, which SQLite does not follow", f.Path, filepath.Base(f.real), suffix, kindOf(info.Mode()))
+		}
+	}
+	f.WAL, f.SHM, f.Journal = f.seen.size(1), f.seen.size(2), f.seen.size(3)
+	if f.WAL > 0 {
+		head, err := headOf(f.real+"-wal", walHeaderSize)
+		if err != nil {
+			return cannotRead(f.Path+"-wal", err)
+		}
+		_, f.walUsable = parseWALHeader(head)
+	}
+	if f.Journal > 0 {
+		// A journal that was kept after its transaction begins with zeros.
+		head, err := headOf(f.real+"-journal", 1)
+		if err != nil {
+			return cannotRead(f.Path+"-journal", err)
+		}
+		f.journalHot = len(head) > 0 && head[0] != 0
+	}
+	return nil
+}
+
+// headOf reads up to n bytes from the start of a file. A file that has
+// vanished meanwhile has none.
+func headOf(path string, n int) ([]byte, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }()
+	head := make([]byte, n)
+	n, err = io.ReadFull(file, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, err
+	}
+	return head[:n], nil
 }

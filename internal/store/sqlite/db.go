@@ -1,13 +1,53 @@
+// Package sqlite opens SQLite files in a way that leaves no trace: shared by
+// every adapter whose store is a SQLite database.
+//
+// Opening a database "read-only" can still change its folder. The rules here,
+// measured with SQLite 3.53.4 as modernc.org/sqlite v1.60.0 carries it:
+//
+//   - mode=ro creates a missing -shm and -wal. With readonly_shm=1 it uses an
+//     existing -shm without writing to it, and takes shared locks only. That
+//     is for a live writer: a -shm that a killed process left behind can
+//     belong to an older -wal, and then SQLite waits ten seconds for somebody
+//     to mend it and gives up.
+//   - Without a -shm, only the VFS without locks in exclusive mode reads a -wal
+//     and creates nothing. On closing it deletes a -wal in which it found no
+//     commit, so the WAL is always made persistent first.
+//   - immutable=1 reads the main file alone: right only when no -wal or hot
+//     journal belongs to it.
+//   - As root, SQLite gives a -wal and a -shm to the owner of the database. If
+//     that would change an owner, a private copy is read; if not, the time of
+//     the last status change (ctime) is all that moves.
+//   - A hot -journal is rolled back by whoever opens the database, so that
+//     happens in a private copy.
+//
+// POSIX record locks belong to the process: closing any descriptor of a file
+// drops all of them. While a DB is open, nothing else in this process may open
+// and close the same database file or its -shm; so one DB per file at a time,
+// and no Sniff or ProbeWriter on a file that is open. The DB itself opens its
+// descriptor before the driver and closes it after the driver.
+//
+// OpenEdit opens for writing: for a repair in place and for its undo. It
+// refuses what a write could make worse, looks for other processes again once
+// it holds the lock, and records each row that it changes as it is stored, so
+// that Revert can take the changes back exactly. The order of work is OpenEdit,
+// Backup, Begin, changes, Changes, Commit, Close.
 package sqlite
 
 import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io"
+	"net/url"
 	"os"
+	"path/filepath"
+	"strings"
 	"sync"
 	"time"
+
+	modernc "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
@@ -91,4 +131,278 @@ func (db *DB) Changed() string {
 		return db.File.Path + " changed while it was read: " + change
 	}
 	return ""
+}
+
+// Options are what a caller may choose about opening.
+type Options struct {
+	// BusyTimeout is how long to wait for a process that locks readers out,
+	// 2 seconds when 0.
+	BusyTimeout time.Duration
+}
+
+// Open opens the database at path for reading, in the way that changes
+// nothing in its folder. Its errors are problems: Unreadable, or Busy when
+// another process still locks readers out at the end of the timeout.
+func Open(ctx context.Context, path string, opts Options) (*DB, error) {
+	if opts.BusyTimeout == 0 {
+		opts.BusyTimeout = 2 * time.Second
+	}
+	deadline := time.Now().Add(opts.BusyTimeout)
+	for {
+		// Every attempt looks at the files anew: a lock often ends with
+		// the -wal or -journal gone.
+		db, err := attempt(ctx, path)
+		if problem.ClassOf(err) != problem.Busy || time.Now().After(deadline) {
+			return db, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(25 * time.Millisecond):
+		}
+	}
+}
+
+func attempt(ctx context.Context, path string) (*DB, error) {
+	handle, f, err := sniff(path)
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{File: f, handle: handle, Writer: probe(handle, f), scanned: new(sync.Map)}
+	err = db.open(ctx)
+	if moved := f.replaced(); moved != nil { // SQLite may have opened either file
+		_ = db.Close()
+		return nil, moved
+	}
+	if err != nil {
+		_ = db.Close()
+		if now, lookErr := lookAt(f.real); lookErr == nil && codeOf(err) != 0 && !f.seen.sameFiles(now) {
+			return nil, busy(path, db.Writer, err) // what was decided no longer fits
+		}
+		return nil, db.Explain(err)
+	}
+	return db, nil
+}
+
+func (db *DB) open(ctx context.Context) error {
+	if db.Writer.exclusive {
+		return busy(db.File.Path, db.Writer, nil)
+	}
+	if db.access = decide(db.File, db.Writer); db.access == immutable {
+		db.raw = db.handle
+	}
+	err := db.connect(ctx, false)
+	if IsCorrupt(err) {
+		return db.salvage(ctx, err)
+	}
+	if err != nil {
+		return err
+	}
+	return db.inspect(ctx)
+}
+
+// salvage opens a database that SQLite takes for damaged, for as much as can
+// be read.
+func (db *DB) salvage(ctx context.Context, cause error) error {
+	if err := db.connect(ctx, true); err != nil {
+		return cause
+	}
+	if err := db.inspect(ctx); err != nil {
+		return err
+	}
+	if !db.truncated {
+		db.damaged("schema", 0, "SQLite takes the file for damaged (%s); only a part of it can be read", cause)
+	}
+	if tables, err := db.columns(ctx); err != nil || len(tables) == 0 {
+		return db.Damaged()
+	}
+	return nil
+}
+
+// connect opens the connection and begins the read transaction. To salvage
+// means to open in spite of a damaged schema or missing pages; what cannot be
+// read then fails when it is asked for.
+func (db *DB) connect(ctx context.Context, salvage bool) error {
+	err := errors.Join(registerScan(), db.disconnect())
+	path := db.File.real
+	if err == nil && db.access == copied {
+		db.folder, err = db.copyPrivately(ctx)
+		path = filepath.Join(db.folder, copyName)
+	}
+	if err != nil {
+		return err
+	}
+	if db.pool, err = sql.Open("sqlite", dsn(path, db.access, salvage, db.wait)); err != nil {
+		return err
+	}
+	db.pool.SetMaxOpenConns(1)
+	if db.conn, err = db.pool.Conn(ctx); err != nil {
+		return err
+	}
+	if err = db.conn.Raw(keepWAL); err != nil {
+		return err
+	}
+	if _, err = db.conn.ExecContext(ctx, "begin"); err != nil {
+		return err
+	}
+	// The transaction takes its snapshot with the first read, which also
+	// parses the schema.
+	var n int
+	if err := db.QueryRow(ctx, "select count(*) from sqlite_schema").Scan(&n); err != nil {
+		return err
+	}
+	if db.folder != "" {
+		// Where open files can be deleted, nothing is left even if the
+		// process is killed. Elsewhere disconnect does it.
+		_ = os.RemoveAll(db.folder)
+	}
+	return nil
+}
+
+// keepWAL stops the connection from deleting the -wal when it closes.
+func keepWAL(conn any) error {
+	_, err := conn.(modernc.FileControl).FileControlPersistWAL("main", 1)
+	return err
+}
+
+// access is a way to read a database that leaves no trace.
+type access uint8
+
+const (
+	// shared takes SQLite's own read locks: nobody can change what is read.
+	shared access = iota
+	// unlocked reads the database and its -wal where no -shm allows locking.
+	unlocked
+	// immutable reads the database file alone.
+	immutable
+	// copied reads a private copy of the database, its -wal and its -journal.
+	copied
+)
+
+// decide chooses the way for what was found. It must not be asked while
+// another process locks readers out.
+func decide(f File, w Writer) access {
+	switch {
+	case w.State == session.WriterUnknown || changesOwners(f.seen) || lent(f, w):
+		return copied
+	case f.WAL >= 0 && f.SHM >= 0 && w.State == session.WriterLive:
+		// A -shm that nobody holds can belong to an older -wal than the one
+		// that is there; then SQLite would wait for somebody to mend it.
+		return shared
+	case f.walUsable:
+		return unlocked
+	case f.journalHot && !w.changing:
+		return copied
+	case f.WAL < 0 && !f.Header.WAL:
+		// In rollback mode reading needs no file besides the database, and
+		// the lock holds off a writer that is idle now.
+		return shared
+	}
+	return immutable
+}
+
+// lent reports whether a process that runs writes to the database without a log. Every
+// reader keeps it from committing, so that the lock is only held for the time of a copy.
+func lent(f File, w Writer) bool {
+	return w.State == session.WriterLive && f.WAL < 0 && !f.Header.WAL
+}
+
+// dsn is the driver's name for the database. The pragmas keep functions that
+// the schema names from running and test each page's cells before use.
+func dsn(path string, a access, salvage bool, wait time.Duration) string {
+	params := []string{"_pragma=query_only(1)", "_pragma=trusted_schema(0)", "_pragma=cell_size_check(1)"}
+	switch a {
+	case shared:
+		params = append(params, "mode=ro", "readonly_shm=1")
+	case unlocked:
+		params = append(params, "mode=ro", "vfs=unix-none", "_pragma=locking_mode(exclusive)")
+	case immutable:
+		params = append(params, "mode=ro", "immutable=1")
+	case copied:
+		params = append(params, "mode=rw")
+	}
+	if wait > 0 {
+		params = append(params, fmt.Sprintf("_pragma=busy_timeout(%d)", wait.Milliseconds()))
+	}
+	if salvage {
+		params = append(params, "_pragma=writable_schema(1)")
+	}
+	return fileURI(path) + "?" + strings.Join(params, "&")
+}
+
+// fileURI is the file: URI of an absolute path. Everything that means
+// something in a URI is percent-encoded.
+func fileURI(path string) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") { // a drive letter
+		path = "/" + path
+	}
+	return (&url.URL{Scheme: "file", Path: path}).String()
+}
+
+// codeOf is the extended result code of a driver's error, 0 for other errors.
+func codeOf(err error) int {
+	if e, ok := errors.AsType[*modernc.Error](err); ok {
+		return e.Code()
+	}
+	return 0
+}
+
+// IsCorrupt reports whether SQLite found the file damaged at the place that it
+// read, or cut off before it. Other places may still be readable, so a reader
+// can go on with them.
+func IsCorrupt(err error) bool {
+	code := codeOf(err)
+	return code&0xff == lib.SQLITE_CORRUPT || code == lib.SQLITE_IOERR_SHORT_READ
+}
+
+// Recovery is what to do about damage of the database: see session.Store.
+func (db *DB) Recovery() string { return recovery(db.File.Path) }
+
+// recovery is what to do about a database that is damaged. The copy matters:
+// the sqlite3 program opens for writing and would fold the -wal into the file.
+func recovery(path string) string {
+	return "restore a backup; or copy " + path + " with its -wal to another folder and recover the copy: " +
+		"sqlite3 COPY .recover | sqlite3 NEW; then sessctl check NEW"
+}
+
+// Explain turns an error of a read into a problem for people. Errors that are
+// problems already, and cancellation, pass unchanged.
+func (db *DB) Explain(err error) error {
+	if err == nil || problem.ClassOf(err) != 0 || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	path, p := db.File.Path, &problem.Error{Class: problem.Unreadable, Err: err}
+	switch codeOf(err) & 0xff {
+	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED, lib.SQLITE_PROTOCOL, lib.SQLITE_READONLY:
+		// Reading asks for a write lock only to clean up after a process that
+		// ended since the files were looked at.
+		return busy(path, db.Writer, err)
+	case lib.SQLITE_CORRUPT:
+		p.What = path + " cannot be read: the database is damaged (" + err.Error() + ")"
+		p.Next = recovery(path)
+	case lib.SQLITE_NOTADB:
+		p.What = path + " cannot be read: the database is encrypted, or its header is damaged"
+		p.Next = recovery(path)
+	case lib.SQLITE_CANTOPEN:
+		p.What = path + " cannot be opened, or a -wal, -shm or -journal file beside it"
+		p.Next = "check the permissions of these files and of their folder"
+	default:
+		p.What = path + " cannot be read: " + err.Error()
+	}
+	return p
+}
+
+// busy is the problem with a database that another process has locked.
+func busy(path string, w Writer, err error) error {
+	who, what := "the program that uses it", "another process"
+	if w.Name != "" {
+		who, what = w.Name, w.Name
+	}
+	return &problem.Error{
+		Class: problem.Busy,
+		What:  path + " is in use: " + what + " has locked it",
+		Next:  "close " + who + " and try again; nothing was changed",
+		Err:   err,
+	}
 }

@@ -5,12 +5,15 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	modernc "modernc.org/sqlite"
+	lib "modernc.org/sqlite/lib"
 
 	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/problem"
@@ -250,4 +253,316 @@ func (e *Edit) finish() error {
 		err = errors.Join(err, s.Close())
 	}
 	return errors.Join(err, e.hook(nil, nil)) // the driver keeps hooks by the address of the connection
+}
+
+// Begin locks the database for writing; it waits for another writer, for at
+// most two seconds. Its errors are problems of class Busy when another process
+// has the database open, also one that only came after OpenEdit, and when the
+// database changed since the last Backup (ErrMoved).
+func (e *Edit) Begin(ctx context.Context) error {
+	if e.open {
+		return errors.New("a transaction is open already")
+	}
+	if _, err := e.db.conn.ExecContext(ctx, "pragma foreign_keys = on"); err != nil {
+		return e.explain(err)
+	}
+	return e.begin(ctx)
+}
+
+// begin locks the database, with foreign keys or without, as they are.
+func (e *Edit) begin(ctx context.Context) error {
+	if _, err := e.db.conn.ExecContext(ctx, "begin immediate"); err != nil {
+		e.abandon()
+		return e.explain(err)
+	}
+	e.open, e.failed, e.reverting, e.trying = true, nil, false, false
+	e.guard.reset()
+	e.tables, e.reader, e.keys, e.log = map[string]tableShape{}, nil, nil, newChangeLog()
+	if err := e.undisturbed(ctx); err != nil {
+		return errors.Join(err, e.Rollback())
+	}
+	return nil
+}
+
+// undisturbed looks for other processes once more: from here on none can write.
+func (e *Edit) undisturbed(ctx context.Context) error {
+	if err := e.Replaced(); err != nil {
+		return err
+	}
+	if w := e.probe(); w.State == session.WriterLive {
+		return held(e.db.File.Path, w)
+	}
+	if !e.backedUp {
+		return nil
+	}
+	version, err := e.dataVersion(ctx)
+	if err == nil && version != e.version {
+		return moved(e.db.File.Path)
+	}
+	return e.explain(err)
+}
+
+// probe looks for other processes while the database is open here. It may not
+// open the -shm, since closing it would drop this process's own locks there.
+// Nothing is missed by that: from its first transaction on a connection in WAL
+// mode holds a lock on the database too.
+func (e *Edit) probe() Writer {
+	f := e.db.File
+	f.SHM = -1
+	return probe(e.db.handle, f)
+}
+
+// dataVersion is a number that changes with each commit of another connection,
+// and not with those of this one.
+func (e *Edit) dataVersion(ctx context.Context) (version int64, err error) {
+	err = e.db.QueryRow(ctx, "pragma data_version").Scan(&version)
+	return version, err
+}
+
+// ready is the reason why the transaction takes no more changes.
+func (e *Edit) ready() error {
+	switch {
+	case !e.open:
+		return errors.New("no transaction is open")
+	case e.failed != nil:
+		return e.failed
+	case e.guard.rolledBack:
+		return problem.New(problem.RolledBack, "try again", "%s was not changed: SQLite ended the transaction", e.db.File.Path)
+	}
+	return nil
+}
+
+// settle explains the error of a write and remembers it.
+func (e *Edit) settle(err error) error {
+	err = e.explain(err)
+	if e.failed == nil {
+		e.failed = err
+	}
+	return err
+}
+
+// Commit stores the transaction, or rolls it back and says why: RolledBack when
+// a row changed that no Insert, Update, Delete or Revert changed, Busy when the path of
+// the database no longer leads to it (ErrReplaced).
+func (e *Edit) Commit(ctx context.Context) error {
+	err := errors.Join(e.ready(), ctx.Err())
+	if err == nil {
+		err = e.strayed()
+	}
+	if err == nil {
+		err = e.Replaced()
+	}
+	if err == nil {
+		// An interrupted commit would leave open what became of it.
+		_, err = e.db.conn.ExecContext(context.WithoutCancel(ctx), "commit")
+		err = e.explainCommit(err)
+	}
+	if err != nil {
+		return errors.Join(err, e.Rollback())
+	}
+	e.open, e.committed = false, true
+	return nil
+}
+
+// explainCommit explains the error of a commit. A foreign key that is found
+// broken only then belongs to a row that came back.
+func (e *Edit) explainCommit(err error) error {
+	if e.reverting && isConstraint(err) {
+		return e.parentGone(err)
+	}
+	return e.explain(err)
+}
+
+// Rollback takes back what was done since Begin. Without a transaction it does
+// nothing.
+func (e *Edit) Rollback() error {
+	if !e.open {
+		return nil
+	}
+	e.open = false
+	if e.guard.rolledBack { // by SQLite, as after an interrupt
+		return nil
+	}
+	_, err := e.db.conn.ExecContext(context.Background(), "rollback")
+	return e.explain(err)
+}
+
+// abandon ends a transaction that may have begun: when a context ends in time,
+// the driver reports the end of it, also of a statement that succeeded.
+func (e *Edit) abandon() { _, _ = e.db.conn.ExecContext(context.Background(), "rollback") }
+
+// Trial makes changes, and takes all of them back again. What was changed before stays,
+// and is what Changes tells. It does nothing where the database has no rules that could
+// make undo fail where a repair did not: to try it costs as much as the repair.
+func (e *Edit) Trial(ctx context.Context, do func() error) error {
+	if err := e.ready(); err != nil {
+		return err
+	}
+	if has, err := e.db.rules(ctx); err != nil || !has {
+		return e.settle(err)
+	}
+	if _, err := e.db.conn.ExecContext(ctx, "savepoint trial"); err != nil {
+		return e.settle(err)
+	}
+	log, before := e.log, e.guard.strays
+	e.log, e.trying = newChangeLog(), true
+	err := do()
+	if e.guard.rolledBack { // by SQLite, with all before it
+		return err
+	}
+	if err == nil {
+		err = e.strayed()
+	}
+	e.log, e.trying, e.reverting, e.failed = log, false, false, nil
+	e.guard.strays, e.guard.leaving = before, map[rowKey]bool{}
+	_, failed := e.db.conn.ExecContext(ctx, "rollback to trial")
+	if failed == nil {
+		_, failed = e.db.conn.ExecContext(ctx, "release trial")
+	}
+	return errors.Join(err, e.settle(failed))
+}
+
+// rowKey is a row of a table.
+type rowKey struct {
+	table string
+	row   int64
+}
+
+func keyOf(c table.RowChange) rowKey { return rowKey{c.Table, int64(c.Row)} }
+
+func (k rowKey) String() string { return fmt.Sprintf("row %d of %s", k.row, k.table) }
+
+// guard hears of every row before it changes, whoever changes it. Each
+// statement may change the one row that is recorded; triggers and foreign key
+// actions change others. SQLite does not report what it does to sqlite_sequence
+// itself, so that every change of that is setSequence's, or a stray.
+type guard struct {
+	expected   *change
+	met        *rowKey // the row of the change that was expected
+	strays     []rowKey
+	leaving    map[rowKey]bool // may change in any case: they are on their way out
+	sequences  bool            // setSequence is at work
+	rolledBack bool
+	derived    map[string]derived // by table; for all transactions
+}
+
+// change is what a statement is to do. An insert does not know its row.
+type change struct {
+	op int32
+	rowKey
+}
+
+func (g *guard) reset() { *g = guard{leaving: map[rowKey]bool{}, derived: g.derived} }
+
+// Derived implements table.Editor.
+func (e *Edit) Derived(ctx context.Context, of string, columns ...string) error {
+	stored, err := e.db.columns(ctx)
+	if err != nil || len(columns) == 0 {
+		return err
+	}
+	if e.guard.derived == nil {
+		e.guard.derived = map[string]derived{}
+	}
+	d := derived{names: columns}
+	for _, c := range stored[of] {
+		d.is = append(d.is, slices.Contains(columns, c))
+	}
+	e.guard.derived[of] = d
+	return nil
+}
+
+// derived are the columns of a table that the database keeps by itself.
+type derived struct {
+	names []string
+	is    []bool // by the index of the column
+}
+
+// only reports whether an update changes no other columns. Of a text the driver tells no
+// more than what is before a NUL.
+func (d derived) only(u *modernc.SQLitePreUpdateData) bool {
+	if u.Op != lib.SQLITE_UPDATE || u.OldRowID != u.NewRowID || u.Count() != len(d.is) {
+		return false
+	}
+	was, is := make([]any, len(d.is)), make([]any, len(d.is))
+	if u.Old(was...) != nil || u.New(is...) != nil {
+		return false
+	}
+	for i := range d.is {
+		if !d.is[i] && !table.Same(was[i], is[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// written are the columns of an image that the database does not keep by itself.
+func (g *guard) written(of string, m table.Image) table.Image {
+	d, ok := g.derived[of]
+	if !ok || m == nil {
+		return m
+	}
+	m = maps.Clone(m)
+	for _, c := range d.names {
+		delete(m, c)
+	}
+	return m
+}
+
+func (g *guard) notice(d modernc.SQLitePreUpdateData) {
+	if d.DatabaseName != "main" || d.TableName == sequenceTable && g.sequences {
+		return
+	}
+	key := rowKey{d.TableName, d.OldRowID}
+	if d.Op == lib.SQLITE_INSERT {
+		key.row = d.NewRowID
+	}
+	want := g.expected
+	switch {
+	case want != nil && want.op == d.Op && want.table == key.table &&
+		(d.Op == lib.SQLITE_INSERT || want.row == key.row) && (d.Op != lib.SQLITE_UPDATE || d.NewRowID == key.row):
+		g.expected, g.met = nil, &key
+	case !g.leaving[key] && !g.derived[key.table].only(&d):
+		g.strays = append(g.strays, key)
+	}
+}
+
+// errStray is in the error about a row that changed without being recorded.
+var errStray = errors.New("a row changed besides")
+
+// strayed is the problem with rows that changed without being recorded.
+func (e *Edit) strayed() error {
+	if len(e.guard.strays) == 0 {
+		return nil
+	}
+	return &problem.Error{
+		Class: problem.RolledBack,
+		What: fmt.Sprintf("%s was not changed: a trigger or a foreign key of the database would change %s as well",
+			e.db.File.Path, e.guard.strays[0]),
+		Next: addedRules, Err: errStray,
+	}
+}
+
+// run runs a statement that changes one row, and says which one.
+func (e *Edit) run(ctx context.Context, c change, query string, args ...any) (rowKey, error) {
+	s, err := e.prepare(ctx, query)
+	if err != nil {
+		return rowKey{}, err
+	}
+	before := len(e.guard.strays)
+	e.guard.expected, e.guard.met = &c, nil
+	_, err = s.ExecContext(ctx, args...)
+	e.guard.expected = nil
+	if isConstraint(err) { // the statement took back all of its changes
+		e.guard.strays = e.guard.strays[:before]
+	}
+	if err == nil {
+		err = e.strayed()
+	}
+	if err == nil && e.guard.met == nil {
+		err = problem.New(problem.RolledBack, addedRules, "%s was not changed: the database ignores a change of %s", e.db.File.Path, c.table)
+	}
+	if err != nil {
+		return rowKey{}, err
+	}
+	return *e.guard.met, nil
 }

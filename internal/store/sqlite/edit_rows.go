@@ -3,12 +3,18 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"maps"
+	"math"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	lib "modernc.org/sqlite/lib"
 
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/shell"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -220,3 +226,275 @@ func (e *Edit) notAsPlanned(key rowKey, why string) error {
 	return problem.New(problem.RolledBack, "check the store again",
 		"%s was not changed: %s is not what the change was made for: %s", e.db.File.Path, key, why)
 }
+
+// foreignKeys reads the foreign keys of all tables. One whose parent table is missing,
+// or has other columns, binds nothing.
+func (e *Edit) foreignKeys(ctx context.Context) ([]ForeignKey, error) {
+	if e.keys != nil {
+		return e.keys, nil
+	}
+	tables, err := e.db.columns(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := e.db.ForeignKeys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e.keys = slices.DeleteFunc(append([]ForeignKey{}, keys...), func(k ForeignKey) bool {
+		known := slices.ContainsFunc(slices.Collect(maps.Keys(tables)), func(t string) bool { return strings.EqualFold(t, k.Parent) })
+		return !known || slices.Contains(k.To, "")
+	})
+	return e.keys, nil
+}
+
+// loose reports whether a foreign key of a row leads nowhere, of those that have one of
+// the columns; nil for all columns.
+func (e *Edit) loose(ctx context.Context, key rowKey, columns []string) (bool, error) {
+	keys, err := e.foreignKeys(ctx)
+	if err != nil {
+		return false, err
+	}
+	var where []string
+	for _, k := range keys {
+		if k.From != key.table || columns != nil && !slices.ContainsFunc(k.Columns, func(c string) bool { return slices.Contains(columns, c) }) {
+			continue
+		}
+		var set, same []string
+		for i := range k.Columns {
+			set = append(set, "c."+Quoted(k.Columns[i])+" is not null")
+			same = append(same, "p."+Quoted(k.To[i])+" = c."+Quoted(k.Columns[i]))
+		}
+		where = append(where, strings.Join(set, " and ")+" and not exists(select 1 from "+Quoted(k.Parent)+" p where "+strings.Join(same, " and ")+")")
+	}
+	if where == nil {
+		return false, nil
+	}
+	t, err := e.shape(ctx, key.table)
+	if err != nil {
+		return false, err
+	}
+	s, err := e.prepare(ctx, "select 1 from "+Quoted(key.table)+" c where c."+t.rowid+" = ? and ("+strings.Join(where, " or ")+")")
+	if err != nil {
+		return false, err
+	}
+	found, err := one(s.QueryContext(ctx, key.row))(1)
+	return found != nil, err
+}
+
+// Unbind begins a transaction in which nothing was changed yet again without foreign
+// keys, which would refuse rows that were loose before the repair, too. A Revert does
+// this, and tests itself what foreign keys are there for.
+func (e *Edit) Unbind(ctx context.Context) error {
+	if e.reverting || e.trying || len(e.log.rows)+len(e.log.sequences) > 0 {
+		return nil
+	}
+	version, err := e.dataVersion(ctx)
+	if err != nil {
+		return err
+	}
+	if err := e.Rollback(); err != nil {
+		return err
+	}
+	if _, err := e.db.conn.ExecContext(ctx, "pragma foreign_keys = off"); err != nil {
+		return err
+	}
+	if err := e.begin(ctx); err != nil {
+		return err
+	}
+	e.reverting = true
+	now, err := e.dataVersion(ctx)
+	if err == nil && now != version {
+		err = moved(e.db.File.Path)
+	}
+	return err
+}
+
+// bound makes sure of what foreign keys are there for, when changes have been taken
+// back: nothing names a row that is gone, and no row that is back names nothing, but
+// for those that did before.
+func (e *Edit) bound(ctx context.Context, rows []table.RowChange) error {
+	keys, err := e.foreignKeys(ctx)
+	if err != nil {
+		return err
+	}
+	for _, c := range rows {
+		key := keyOf(c)
+		if c.Before == nil {
+			for _, k := range keys {
+				if err := e.unnamed(ctx, k, c); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		var columns []string // that changed; all where the row was gone
+		for name := range c.After {
+			columns = append(columns, name)
+		}
+		slices.Sort(columns)
+		loose, err := e.loose(ctx, key, columns)
+		if err != nil {
+			return err
+		}
+		if loose && !c.Loose {
+			return e.parentGone(nil)
+		}
+	}
+	return nil
+}
+
+// unnamed makes sure that no row names by a key one that has gone.
+func (e *Edit) unnamed(ctx context.Context, k ForeignKey, gone table.RowChange) error {
+	if !strings.EqualFold(k.Parent, gone.Table) {
+		return nil
+	}
+	var where []string
+	var args []any
+	for i := range k.Columns {
+		value, known := gone.After[k.To[i]]
+		if !known || value == nil {
+			return nil
+		}
+		where, args = append(where, Quoted(k.Columns[i])+" = ?"), append(args, value)
+	}
+	t, err := e.shape(ctx, k.From)
+	if err != nil {
+		return err
+	}
+	s, err := e.prepare(ctx, "select "+t.rowid+" from "+Quoted(k.From)+" where "+strings.Join(where, " and ")+" limit 1")
+	if err != nil {
+		return err
+	}
+	found, err := one(s.QueryContext(ctx, args...))(1)
+	if err != nil || found == nil {
+		return err
+	}
+	return e.depends(rowKey{k.From, found[0].(int64)})
+}
+
+// depends is the problem with a row that needs one that would go.
+func (e *Edit) depends(on rowKey) error {
+	return problem.New(problem.Busy, afterRefusal, "%s was not changed: %s came since, or changed, and depends on a record that would go", e.db.File.Path, on)
+}
+
+// parentGone is the problem with a row that came back and needs one that is gone.
+func (e *Edit) parentGone(err error) error {
+	return &problem.Error{
+		Class: problem.Busy, Next: afterRefusal, Err: err,
+		What: e.db.File.Path + " cannot be set back: a record that one of the old ones belongs to is gone since",
+	}
+}
+
+func moved(path string) error {
+	return &problem.Error{
+		Class: problem.Busy,
+		What:  path + " changed after it was backed up: another process wrote to it",
+		Next:  "close the program that uses it and try again; nothing was changed",
+		Err:   table.ErrMoved,
+	}
+}
+
+// held is the problem with a database that another process has open.
+func held(path string, w Writer) error {
+	who := w.Name
+	if who == "" {
+		who = "another process"
+	}
+	return problem.New(problem.Busy, "close "+who+" and try again; nothing was changed",
+		"%s is in use by %s", path, who)
+}
+
+// inCopy is what to do about a database that cannot be changed where it is.
+func inCopy(path string) string {
+	return "repair a copy: sessctl repair " + shell.Path(path) + " --output COPY"
+}
+
+// afterRefusal is what to do when changes cannot be taken back.
+const afterRefusal = "nothing was changed; restore the backup if what came since may be lost"
+
+func notWritable(path, part string, err error) error {
+	if errors.Is(err, syscall.ENOSPC) {
+		return full(path, filepath.Dir(path), err)
+	}
+	return &problem.Error{
+		Class: problem.Unreadable,
+		What:  path + " cannot be changed: " + part + " is not writable (" + problem.Reason(err) + ")",
+		Next:  inCopy(path),
+		Err:   err,
+	}
+}
+
+func full(path, folder string, err error) error {
+	return &problem.Error{
+		Class: problem.Unreadable, Err: err,
+		What: path + " was not changed: the disk is full",
+		Next: "make room in " + folder + " and try again",
+	}
+}
+
+// addedRules is what to do about a database with rules of its own.
+const addedRules = "somebody added a trigger, a foreign key or another rule to it: take that away for the time of the repair"
+
+// explain turns an error of a write into a problem for people. Nothing that
+// the transaction did remains after any of them.
+func (e *Edit) explain(err error) error {
+	if err == nil || problem.ClassOf(err) != 0 || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	path, p := e.db.File.Path, &problem.Error{Class: problem.Unreadable, Err: err}
+	switch codeOf(err) & 0xff {
+	case lib.SQLITE_INTERRUPT: // only the end of a context interrupts
+		return context.Canceled
+	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED, lib.SQLITE_PROTOCOL:
+		return busy(path, e.probe(), err)
+	case lib.SQLITE_FULL:
+		if table := e.exhausted(); table != "" {
+			p.Class, p.Next = problem.RolledBack, "give that row a smaller number in a copy, and repair the copy"
+			p.What = path + " was not changed: a row of " + table + " has the largest number that there is, so none can be added"
+			return p
+		}
+		return full(path, filepath.Dir(e.db.File.real), err)
+	case lib.SQLITE_READONLY, lib.SQLITE_PERM, lib.SQLITE_CANTOPEN, lib.SQLITE_IOERR:
+		if moved := e.Replaced(); moved != nil {
+			return moved
+		}
+		p.What = path + " was not changed: it cannot be written (" + err.Error() + ")"
+		p.Next = "check the disk and the permissions of the file and its folder; or " + inCopy(path)
+	case lib.SQLITE_CONSTRAINT:
+		p.Class, p.Next = problem.RolledBack, addedRules
+		p.What = path + " was not changed: the database refuses the change (" + err.Error() + ")"
+	default:
+		return e.db.Explain(err)
+	}
+	return p
+}
+
+// exhausted is a table that counts its rows (AUTOINCREMENT) and has come to the last number,
+// which SQLite tells as it tells of a full disk; "" when there is none.
+func (e *Edit) exhausted() string {
+	ctx := context.Background() // of the write that failed nothing is known but its error
+	rows, err := e.db.Query(ctx, "select name from sqlite_sequence")
+	if err != nil {
+		return ""
+	}
+	var tables []string
+	for rows.Next() {
+		var name string
+		if rows.Scan(&name) == nil {
+			tables = append(tables, name)
+		}
+	}
+	if errors.Join(rows.Err(), rows.Close()) != nil {
+		return ""
+	}
+	for _, table := range tables {
+		var last int64
+		if e.db.QueryRow(ctx, "select max(rowid) from "+Quoted(table)).Scan(&last) == nil && last == math.MaxInt64 {
+			return table
+		}
+	}
+	return ""
+}
+
+func isConstraint(err error) bool { return codeOf(err)&0xff == lib.SQLITE_CONSTRAINT }

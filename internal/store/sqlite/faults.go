@@ -3,7 +3,14 @@ package sqlite
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	lib "modernc.org/sqlite/lib"
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
@@ -123,4 +130,203 @@ func (db *DB) inspectRoom(ctx context.Context) error {
 				"database", bytesText(db.File.WAL), bytesText(db.File.Size)))
 	}
 	return nil
+}
+
+// Deep runs the tests of SQLite that read the whole file: its structure, its
+// indexes and its foreign keys. Damage is a fault; an error is something else, such as the
+// end of the context.
+func (db *DB) Deep(ctx context.Context) ([]session.Fault, error) {
+	if err := db.readAhead(ctx); err != nil {
+		return nil, err
+	}
+	structure, err := db.integrity(ctx)
+	if err != nil {
+		return nil, db.Explain(err)
+	}
+	keys, err := db.foreignKeys(ctx)
+	if err != nil {
+		return nil, db.Explain(err)
+	}
+	return append(structure, keys...), nil
+}
+
+// readAhead brings the file into the cache in one sweep. The tests read in the
+// order of the trees, which on a cold cache takes ten times as long. A file
+// larger than half of the available memory would push its own start out again.
+func (db *DB) readAhead(ctx context.Context) error {
+	if db.access == copied || db.File.Size > availableMemory()/2 {
+		return nil
+	}
+	buf := make([]byte, 1<<20)
+	for at := int64(0); at < db.File.Size; at += int64(len(buf)) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if _, err := db.handle.ReadAt(buf, at); err != nil && err != io.EOF {
+			return cannotRead(db.File.Path, err)
+		}
+	}
+	return nil
+}
+
+// maxLines bounds the lines of a test of the structure. Those that are about rows alone
+// count, too.
+const maxLines = 100_000
+
+// integrity runs SQLite's test of all pages, and of the indexes beside their tables.
+func (db *DB) integrity(ctx context.Context) ([]session.Fault, error) {
+	found := structureFaults{structures: db.structures(ctx)}
+	rows, err := db.Query(ctx, "pragma integrity_check("+strconv.Itoa(maxLines)+")")
+	if err == nil {
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			var text string
+			if err := rows.Scan(&text); err != nil {
+				return nil, err
+			}
+			for line := range strings.Lines(text) {
+				found.add(strings.TrimSpace(line))
+			}
+		}
+		err = rows.Err()
+	}
+	faults := found.list()
+	if IsCorrupt(err) {
+		return append(faults, fault(session.StoreDamaged, "structure-end", "the test of the structure ended early: %s", err)), nil
+	}
+	return faults, err
+}
+
+// structure is a table or an index.
+type structure struct {
+	name         string
+	table, index bool // neither: a line about something else
+}
+
+// structureFaults makes one fault of all lines of integrity_check about one table or index.
+// What is wrong is found at another place of it after the next write, so that the structure
+// names the fault.
+type structureFaults struct {
+	structures map[string]structure // by the number of the root page
+	order      []string
+	faults     map[string]*session.Fault
+}
+
+func (s *structureFaults) add(line string) {
+	if line == "" || line == "ok" || strings.HasPrefix(line, "***") {
+		return
+	}
+	of := s.structureOf(line)
+	key := "structure-" + of.name
+	f, known := s.faults[key]
+	if !known {
+		f = new(s.fault(key, of, line))
+		if s.faults == nil {
+			s.faults = map[string]*session.Fault{}
+		}
+		s.faults[key], s.order = f, append(s.order, key)
+	}
+	f.Count++
+}
+
+// aboutRow are lines that say what a row holds: SQLite stored it, and can read it.
+var aboutRow = regexp.MustCompile(`^(\S+ value in|CHECK constraint failed in) `)
+
+func (s *structureFaults) fault(key string, of structure, line string) session.Fault {
+	switch {
+	case aboutRow.MatchString(line):
+		return fault(session.Housekeeping, key, "what rows hold does not fit the definition of their table: %s", line)
+	case of.index:
+		f := fault(session.StoreDamaged, key, "the index %s does not hold what its table does (%s): queries that use it miss rows, which sessctl itself reads without it",
+			of.name, line)
+		f.Remedy = "if nothing else is damaged, rebuild the index in a copy: copy the file with its -wal to another folder; sqlite3 COPY \"REINDEX\"; " +
+			"then sessctl check --deep COPY"
+		return f
+	}
+	if of.table {
+		return fault(session.StoreDamaged, key, "the pages of %s are damaged: %s", of.name, line)
+	}
+	return fault(session.StoreDamaged, key, "the structure of the file is damaged: %s", line)
+}
+
+func (s *structureFaults) list() []session.Fault {
+	var list []session.Fault
+	for _, key := range s.order {
+		f := *s.faults[key]
+		switch {
+		case f.Count == 2:
+			f.Detail += ", and 1 more line of integrity_check"
+		case f.Count > 2:
+			f.Detail += fmt.Sprintf(", and %d more lines of integrity_check", f.Count-1)
+		}
+		list = append(list, f)
+	}
+	return list
+}
+
+// structures are the tables and indexes by the number of their root page, as far as
+// they can be read.
+func (db *DB) structures(ctx context.Context) map[string]structure {
+	found := map[string]structure{}
+	rows, err := db.Query(ctx, "select rootpage, name, type = 'table', type = 'index' from sqlite_schema where rootpage > 0")
+	if err != nil {
+		return found
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var root string
+		var s structure
+		if rows.Scan(&root, &s.name, &s.table, &s.index) == nil {
+			found[root] = s
+		}
+	}
+	return found
+}
+
+var (
+	treeRoot = regexp.MustCompile(`^Tree (\d+) `)
+	digits   = regexp.MustCompile(`\d+`)
+)
+
+// structureOf is the table or index that a line of integrity_check is about, else one that
+// is called as the line without its numbers. The forms of lines are those of checkTreePage
+// and sqlite3Pragma in SQLite 3.53.
+func (s *structureFaults) structureOf(line string) structure {
+	if _, index, found := strings.Cut(line, " index "); found {
+		return structure{name: index, index: true}
+	}
+	if tree := treeRoot.FindStringSubmatch(line); tree != nil && s.structures[tree[1]].name != "" {
+		return s.structures[tree[1]]
+	}
+	return structure{name: strings.Join(strings.Fields(digits.ReplaceAllString(line, "")), " ")}
+}
+
+func (db *DB) foreignKeys(ctx context.Context) ([]session.Fault, error) {
+	var faults []session.Fault
+	rows, err := db.Query(ctx, "pragma foreign_key_check")
+	if err == nil {
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			var table, parent string
+			var row sql.NullInt64 // null in tables without a rowid
+			var key int
+			if err := rows.Scan(&table, &row, &parent, &key); err != nil {
+				return nil, err
+			}
+			f := fault(session.ForeignKey, "", "points to a row of %s that does not exist", parent)
+			f.Ref = session.Ref{Table: table}
+			if row.Valid {
+				f.Ref.Key = strconv.FormatInt(row.Int64, 10)
+			}
+			faults = append(faults, f)
+		}
+		err = rows.Err()
+	}
+	switch codeOf(err) & 0xff {
+	case lib.SQLITE_CORRUPT:
+		return append(faults, fault(session.StoreDamaged, "keys", "the test of the foreign keys ended early: %s", err)), nil
+	case lib.SQLITE_ERROR: // a key that points to columns without a unique index
+		return append(faults, fault(session.ForeignKey, "keys", "the foreign keys cannot be tested: %s", err)), nil
+	}
+	return faults, err
 }

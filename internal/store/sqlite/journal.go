@@ -2,8 +2,13 @@ package sqlite
 
 import (
 	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
 	"slices"
 
+	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -146,4 +151,320 @@ func (e *Edit) Journal() ([]byte, error) {
 		return nil, err
 	}
 	return table.EncodeChanges(changes)
+}
+
+// Revert takes back what a journal tells, if that is about these tables only.
+func (e *Edit) Revert(ctx context.Context, journal []byte, tables ...string) error {
+	changes, err := table.DecodeChanges(journal)
+	if err == nil {
+		err = Within(changes, tables...)
+	}
+	if err != nil {
+		return err
+	}
+	return e.RevertChanges(ctx, changes)
+}
+
+// RevertChanges takes changes back in the open transaction, so that the rows and the
+// sequences are what they were. Its error is a problem of class Busy when a
+// row is not what the changes made of it, or when rows that came since depend
+// on one that would go.
+//
+// Rows that need each other's unique values in a circle (two that swapped
+// them) cannot be taken back; no known store has a constraint that allows such
+// a swap.
+func (e *Edit) RevertChanges(ctx context.Context, changes []table.RowChange) error {
+	if err := e.ready(); err != nil {
+		return err
+	}
+	if err := e.Unbind(ctx); err != nil {
+		return e.settle(err)
+	}
+	e.reverting = true
+	err := e.revert(ctx, changes)
+	if p, ok := errors.AsType[*problem.Error](err); ok && errors.Is(err, errStray) && !e.trying { // a trigger that came since
+		p.Class, p.Next = problem.Busy, "nothing was changed; take the trigger away for the time of the undo"
+	}
+	return e.settle(err)
+}
+
+func (e *Edit) revert(ctx context.Context, changes []table.RowChange) error {
+	var rows []table.RowChange
+	sequences := map[string]table.Image{} // what they are to be, by table
+	for _, c := range changes {
+		if c.Table == sequenceTable {
+			continue
+		}
+		rows = append(rows, c)
+		err := e.asLeft(ctx, c)
+		if err == nil {
+			sequences[c.Table], err = e.sequence(ctx, c.Table)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, c := range changes {
+		if c.Table != sequenceTable {
+			continue
+		}
+		same, err := e.sequenceAsLeft(ctx, c)
+		if err != nil {
+			return err
+		}
+		if same {
+			sequences[sequenceOf(c)] = c.Before
+		}
+	}
+	// Rows come back in an order that foreign keys know nothing of. This ends
+	// with the transaction.
+	if _, err := e.db.conn.ExecContext(ctx, "pragma defer_foreign_keys = on"); err != nil {
+		return err
+	}
+	if err := e.takeBack(ctx, rows); err != nil {
+		return err
+	}
+	if err := e.bound(ctx, rows); err != nil {
+		return err
+	}
+	for _, table := range slices.Sorted(maps.Keys(sequences)) {
+		if err := e.setSequence(ctx, table, sequences[table]); err != nil {
+			return err
+		}
+	}
+	return e.asBefore(ctx, rows)
+}
+
+// asBefore reads the rows again, and makes sure that they are what they were before
+// the changes: rows that came back in all of their columns.
+func (e *Edit) asBefore(ctx context.Context, rows []table.RowChange) error {
+	for _, c := range rows {
+		key := keyOf(c)
+		t, err := e.shape(ctx, c.Table)
+		if err != nil {
+			return err
+		}
+		columns := t.columns
+		if c.Before != nil && c.After != nil {
+			columns = slices.Sorted(maps.Keys(c.Before))
+		}
+		now, err := e.stored(ctx, key, columns)
+		if err != nil {
+			return err
+		}
+		if !e.guard.written(c.Table, now).Equal(e.guard.written(c.Table, c.Before)) {
+			return problem.New(problem.RolledBack, afterRefusal, "%s was not set back: %s did not become what it was", e.db.File.Path, key)
+		}
+	}
+	return nil
+}
+
+// Within makes sure that changes are of these tables only: a journal comes from a
+// file, and must not reach anything that no repair writes.
+func Within(changes []table.RowChange, tables ...string) error {
+	for _, c := range changes {
+		table := c.Table
+		if table == sequenceTable {
+			table = sequenceOf(c)
+		}
+		if !slices.Contains(tables, table) {
+			return problem.New(problem.Busy, afterRefusal, "nothing was set back: the journal of the repair is about the table %q, which no repair of such a store changes", table)
+		}
+	}
+	return nil
+}
+
+// asLeft tests that a row is what the change made of it.
+func (e *Edit) asLeft(ctx context.Context, c table.RowChange) error {
+	key := keyOf(c)
+	t, err := e.shape(ctx, c.Table)
+	if err != nil {
+		return err
+	}
+	columns := t.columns
+	if c.After != nil {
+		columns = nil
+		for name := range c.After {
+			if err := t.has(e, name); err != nil {
+				return err
+			}
+			columns = append(columns, name)
+		}
+	}
+	slices.Sort(columns)
+	now, err := e.stored(ctx, key, columns)
+	if err != nil || e.guard.written(c.Table, now).Equal(e.guard.written(c.Table, c.After)) {
+		return err
+	}
+	how := "changed since"
+	switch {
+	case now == nil:
+		how = "is gone since"
+	case c.After == nil:
+		how = "was added again since"
+	}
+	return problem.New(problem.Busy, afterRefusal,
+		"%s cannot be set back: %s %s", e.db.File.Path, key, how)
+}
+
+// takeBack takes back changes of rows. Rows that were removed come back and
+// values are restored before rows go that were added: what SQLite does to rows
+// that refer to those must find none. A row whose unique value is still taken
+// waits for the next round.
+func (e *Edit) takeBack(ctx context.Context, rows []table.RowChange) error {
+	pending := slices.Clone(rows)
+	slices.Reverse(pending)
+	slices.SortStableFunc(pending, func(a, b table.RowChange) int { return phase(a) - phase(b) })
+	for _, c := range pending {
+		if c.Before == nil {
+			e.guard.leaving[keyOf(c)] = true
+		}
+	}
+	for len(pending) > 0 {
+		var later []table.RowChange
+		var cause error
+		for _, c := range pending {
+			err := e.takeBackRow(ctx, c)
+			if isConstraint(err) {
+				later, cause = append(later, c), err
+			} else if err != nil {
+				return err
+			}
+		}
+		if len(later) == len(pending) {
+			return &problem.Error{
+				Class: problem.Busy, Err: cause,
+				What: fmt.Sprintf("%s cannot be set back: the place of %s is taken (%s)", e.db.File.Path,
+					keyOf(later[0]), cause),
+				Next: afterRefusal,
+			}
+		}
+		pending = later
+	}
+	return nil
+}
+
+// phase orders the ways in which rows are taken back.
+func phase(c table.RowChange) int {
+	switch {
+	case c.After == nil:
+		return 0
+	case c.Before != nil:
+		return 1
+	}
+	return 2
+}
+
+func (e *Edit) takeBackRow(ctx context.Context, c table.RowChange) error {
+	key := keyOf(c)
+	switch {
+	case c.After == nil:
+		_, err := e.insert(ctx, c.Table, &key.row, fieldsOf(c.Before))
+		return err
+	case c.Before != nil:
+		var fields []table.FieldChange
+		for _, f := range fieldsOf(c.After) {
+			fields = append(fields, table.FieldChange{Name: f.Name, Old: f.Value, New: c.Before[f.Name]})
+		}
+		return e.update(ctx, key, fields)
+	}
+	now, err := e.stored(ctx, key, nil)
+	if err != nil {
+		return err
+	}
+	if now == nil { // it went with the row that it belonged to
+		e.log.add(key, c.After, nil)
+		return nil
+	}
+	// The foreign keys of rows that have gone may have changed this one.
+	return e.remove(ctx, key, c.After)
+}
+
+// fieldsOf are the values of an image, ordered by name so that statements
+// repeat.
+func fieldsOf(m table.Image) []table.Field {
+	fields := make([]table.Field, 0, len(m))
+	for name, v := range m {
+		fields = append(fields, table.Field{Name: name, Value: v})
+	}
+	slices.SortFunc(fields, func(a, b table.Field) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+	return fields
+}
+
+// sequence is what sqlite_sequence says of a table, nil when it says nothing:
+// the table is not AUTOINCREMENT, or never had a row.
+func (e *Edit) sequence(ctx context.Context, table string) (table.Image, error) {
+	if ok, err := e.hasSequences(ctx); err != nil || !ok {
+		return nil, err
+	}
+	s, err := e.prepare(ctx, "select +name, +seq from "+sequenceTable+" where name = ?")
+	if err != nil {
+		return nil, err
+	}
+	values, err := one(s.QueryContext(ctx, table))(2)
+	if err != nil || values == nil {
+		return nil, err
+	}
+	return imageOf([]string{"name", "seq"}, values), nil
+}
+
+// hasSequences reports whether any table of the database is AUTOINCREMENT.
+func (e *Edit) hasSequences(ctx context.Context) (bool, error) {
+	if _, ok := e.tables[sequenceTable]; ok {
+		return true, nil
+	}
+	s, err := e.prepare(ctx, "select 1 from sqlite_schema where name = '"+sequenceTable+"'")
+	if err != nil {
+		return false, err
+	}
+	found, err := one(s.QueryContext(ctx))(1)
+	if found == nil || err != nil {
+		return false, err
+	}
+	e.tables[sequenceTable] = tableShape{name: sequenceTable, rowid: "rowid", columns: []string{"name", "seq"}}
+	return true, nil
+}
+
+// sequenceAsLeft reports whether a sequence is what the change made of it, with
+// no row behind it. Elsewhere rows were added since, so it stays.
+func (e *Edit) sequenceAsLeft(ctx context.Context, c table.RowChange) (bool, error) {
+	table := sequenceOf(c)
+	now, err := e.sequence(ctx, table)
+	if err != nil || !now.Equal(c.After) {
+		return false, err
+	}
+	t, err := e.shape(ctx, table)
+	if err != nil {
+		return false, err
+	}
+	var higher bool
+	err = e.db.QueryRow(ctx, "select exists(select 1 from "+Quoted(table)+" where "+t.rowid+" > ?)", now["seq"]).Scan(&higher)
+	return !higher, err
+}
+
+// setSequence makes sqlite_sequence say of a table what the image does.
+func (e *Edit) setSequence(ctx context.Context, table string, target table.Image) error {
+	now, err := e.sequence(ctx, table)
+	if err != nil || now.Equal(target) {
+		return err
+	}
+	e.guard.sequences = true
+	defer func() { e.guard.sequences = false }()
+	switch {
+	case target == nil:
+		_, err = e.db.conn.ExecContext(ctx, "delete from "+sequenceTable+" where name = ?", table)
+	case now == nil:
+		_, err = e.db.conn.ExecContext(ctx, "insert into "+sequenceTable+"(name, seq) values(?, ?)", table, target["seq"])
+	default:
+		_, err = e.db.conn.ExecContext(ctx, "update "+sequenceTable+" set seq = ? where name = ?", target["seq"], table)
+	}
+	if err == nil {
+		e.log.addSequence(table, now, target)
+	}
+	return err
 }

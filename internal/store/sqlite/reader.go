@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"encoding/json"
 	"errors"
@@ -9,7 +10,10 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
+
+	modernc "modernc.org/sqlite"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -216,6 +220,172 @@ func (r *reader) anyway(ctx context.Context, rows Selection, wanted map[table.Pl
 	})
 	if errors.Is(err, table.Enough) {
 		return nil
+	}
+	return err
+}
+
+// Selection are some columns (SQL expressions) of the rows of a table for which
+// a condition holds.
+type Selection struct {
+	Table   string // as the schema spells it
+	RowID   string // as DB.RowID gives it
+	Columns []string
+	Where   string
+	inOrder bool // of the rowids, whatever indexes there are
+}
+
+// ScanRows hands the rows of a selection to fn, in the order in which SQLite
+// visits them: that of an index, where the condition has one. Values live as
+// long as those of Scan. Damage ends it.
+func (db *DB) ScanRows(ctx context.Context, s Selection, fn func(rowid int64, row []driver.Value) error, args ...any) error {
+	call := "{scan}(" + strings.Join(append([]string{s.RowID}, s.Columns...), ", ") + ")"
+	// An aggregate function sees exactly the rows that the condition leaves,
+	// whatever the order in which conditions are tested.
+	from := Quoted(s.Table)
+	if s.inOrder {
+		from += " not indexed"
+	}
+	return db.Scan(ctx, "select count("+call+") from "+from+" where "+s.Where, func(row []driver.Value) error {
+		return fn(row[0].(int64), row[1:])
+	}, args...)
+}
+
+// maxSalvage bounds the rows that are tried one by one.
+const maxSalvage = 10_000
+
+// Salvage tries the rows that SQLite refused one by one: of a row whose long
+// value lies on a damaged page, the columns before that can still be read. It
+// returns the ranges in which try found nothing, and all others.
+func Salvage(lost []Range, try func(rowid int64) (bool, error)) ([]Range, error) {
+	var rest []Range
+	tried := int64(0)
+	for _, l := range lost {
+		if size := l.To - l.From; !l.Refused || size < 0 || size >= maxSalvage-tried { // the first when From is far below 0
+			rest = append(rest, l)
+			continue
+		}
+		tried += l.To - l.From + 1
+		for id := l.From; id <= l.To; id++ {
+			found, err := try(id)
+			if err != nil {
+				return nil, err
+			}
+			if found {
+				continue
+			}
+			if n := len(rest); n > 0 && rest[n-1].To == id-1 && rest[n-1].Refused {
+				rest[n-1].To, rest[n-1].Most = id, rest[n-1].Most+1
+			} else {
+				rest = append(rest, Range{From: id, To: id, Most: 1, Refused: true})
+			}
+		}
+	}
+	return rest, nil
+}
+
+// Readable sorts the errors of a read that a Salvage tries: damage and a missing
+// row are none.
+func Readable(err error) (bool, error) {
+	if IsCorrupt(err) || errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// QuotedAll are names as SQL spells them, whatever characters they have.
+func QuotedAll(names []string) []string {
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = Quoted(name)
+	}
+	return list
+}
+
+// scanFunction is the SQL function that hands rows to Go. Arguments of a
+// function are the only values that the driver passes without copying them.
+const scanFunction = "sessctl_scan"
+
+// scans holds the running scans: the driver's functions belong to the process,
+// so the first argument of a call says which scan it belongs to.
+var (
+	scans    sync.Map // int64 → *scan
+	nextScan atomic.Int64
+)
+
+var registerScan = sync.OnceValue(func() error {
+	return modernc.RegisterFunction(scanFunction, &modernc.FunctionImpl{
+		NArgs:        -1,
+		VolatileArgs: true,
+		Scalar: func(_ *modernc.FunctionContext, args []driver.Value) (driver.Value, error) {
+			return callScan(args)
+		},
+	})
+})
+
+// scan is one running Scan.
+type scan struct {
+	fn       func(row []driver.Value) error
+	err      error // of fn
+	panicked any   // by fn
+}
+
+var errStop = errors.New("scan stopped")
+
+func callScan(args []driver.Value) (driver.Value, error) {
+	if len(args) == 0 {
+		return nil, errStop
+	}
+	s, ok := scans.Load(args[0])
+	if !ok {
+		return nil, errStop
+	}
+	return int64(0), s.(*scan).row(args[1:])
+}
+
+// row hands one row to fn. A panic must not pass through SQLite, which would
+// keep its locks, so it is carried around it.
+func (s *scan) row(args []driver.Value) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.panicked, err = p, errStop
+		}
+	}()
+	if s.err = s.fn(args); s.err != nil {
+		return errStop
+	}
+	return nil
+}
+
+// Scan hands the rows of a query to fn without copying their values. The query
+// contains {scan} where a condition may stand, applied to the values that fn
+// gets:
+//
+//	select 1 from session_items not indexed where {scan}(id, message_json)
+//
+// The condition is false, so no row comes out of the query. Rows come in the
+// order in which SQLite visits them, which `not indexed` makes the order of
+// rowids; an `order by` may be applied later and is no help. fn's values are
+// int64, float64, string, []byte or nil, and texts are UTF-8 whatever the
+// encoding of the database; strings and byte slices are only valid until fn
+// returns, and fn must not use db. An error of fn ends the scan and is
+// returned as it is.
+func (db *DB) Scan(ctx context.Context, query string, fn func(row []driver.Value) error, args ...any) error {
+	slot := nextScan.Add(1)
+	s := &scan{fn: fn}
+	scans.Store(slot, s)
+	defer scans.Delete(slot)
+
+	call := scanFunction + "(" + strconv.FormatInt(slot, 10) + ", "
+	rows, err := db.Query(ctx, strings.Replace(query, "{scan}(", call, 1), args...)
+	if err == nil {
+		rows.Next()
+		err = errors.Join(rows.Err(), rows.Close())
+	}
+	if s.panicked != nil {
+		panic(s.panicked)
+	}
+	if s.err != nil {
+		return s.err
 	}
 	return err
 }

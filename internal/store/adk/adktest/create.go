@@ -1,3 +1,13 @@
+// Package adktest builds the databases that Google ADK's session services write,
+// of all generations that are known, from one description.
+//
+// A Session is described as data: scripts.go and its neighbours have the ones that
+// people meet, and Random makes agent trees of any shape together with what each
+// agent was to see. Create writes sessions as one generation stores them. Nothing
+// here reads the clock or the system's randomness: the same calls give the same
+// database.
+//
+// The facts are those of docs/stores/adk.md: adk-python to 2.x, adk-go 1.5 and 2.2.
 package adktest
 
 import (
@@ -7,6 +17,8 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"time"
 
 	_ "modernc.org/sqlite"
@@ -117,4 +129,326 @@ func or(text, instead string) string {
 func uuid(rng *rand.Rand) string {
 	a, b := rng.Uint64(), rng.Uint64()
 	return fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x", a>>32, a>>16&0xffff, a&0xfff, 0x8000|b>>48&0x3fff, b&0xffffffffffff)
+}
+
+// Generation is what a database is written as.
+type Generation string
+
+// The generations, by the names of the notes. P0First has the columns of
+// adk-python 0.1, P0 those of 1.19; G1 is adk-go 1.x and G2 adk-go 2.2, which
+// write the actions with the names of Go's fields and in camel case. J1 is adk-js 2.0.
+const (
+	P0First Generation = "P0-first"
+	P0      Generation = "P0"
+	P1      Generation = "P1"
+	PS      Generation = "PS"
+	G1      Generation = "G1"
+	G2      Generation = "G2"
+	J1      Generation = "J1"
+)
+
+// Generations are all of them.
+var Generations = []Generation{P0First, P0, P1, PS, G1, G2, J1}
+
+func (g Generation) isGo() bool { return g == G1 || g == G2 }
+
+// inJSON reports whether an event is one document instead of columns.
+func (g Generation) inJSON() bool { return g == P1 || g == PS || g == J1 }
+
+// Lacks says what of a session the generation has no place for, "" when it has one
+// for everything.
+func (g Generation) Lacks(s Session) string {
+	for _, e := range s.Events {
+		switch {
+		case (e.Scope != "" || e.Node != "") && !g.inJSON() && g != G2:
+			return "isolation scopes and node paths"
+		case strings.HasPrefix(e.Branch, "{") && (!g.inJSON() || g == J1):
+			return "branches that are no path"
+		case e.Actions.RewindBefore != "" && g == J1:
+			return "rewind"
+		case (e.Actions.Compaction != nil || e.Actions.RewindBefore != "") && g.isGo():
+			return "compaction and rewind"
+		case len(e.Waits) > 0 && g == P0First:
+			return "long-running calls"
+		case len(e.Parts) == 0 && g == P0First:
+			return "events without content"
+		}
+	}
+	return ""
+}
+
+func (g Generation) schema() []string {
+	switch g {
+	case P1:
+		return slices.Concat(pythonSessions, []string{
+			`CREATE TABLE adk_internal_metadata ("key" VARCHAR(128) NOT NULL, value VARCHAR(256) NOT NULL, PRIMARY KEY ("key"))`,
+			`INSERT INTO adk_internal_metadata VALUES ('schema_version', '1')`,
+			pythonEvents("invocation_id VARCHAR(256) NOT NULL, timestamp DATETIME NOT NULL, event_data TEXT"),
+			pythonIndex,
+		})
+	case PS:
+		return fileSessions
+	case J1:
+		return jsSessions
+	case G1:
+		return slices.Concat(goSessions, []string{goEvents("")})
+	case G2:
+		return slices.Concat(goSessions, []string{goEvents("`routes_json` text,`output_json` text,`node_info_json` text,`requested_input_json` text,")})
+	case P0First:
+		return slices.Concat(pythonSessions, []string{pythonEvents(firstColumns + ", content TEXT NOT NULL, actions BLOB NOT NULL")})
+	}
+	return slices.Concat(pythonSessions, []string{pythonEvents(firstColumns + ", content TEXT, actions BLOB NOT NULL" + laterColumns), pythonIndex})
+}
+
+const (
+	firstColumns = "invocation_id VARCHAR(256) NOT NULL, author VARCHAR(256) NOT NULL, branch VARCHAR(256), timestamp DATETIME NOT NULL"
+	laterColumns = ", long_running_tool_ids_json TEXT, grounding_metadata TEXT, custom_metadata TEXT, usage_metadata TEXT, citation_metadata TEXT" +
+		", partial BOOLEAN, turn_complete BOOLEAN, error_code VARCHAR(256), error_message TEXT, interrupted BOOLEAN" +
+		", input_transcription TEXT, output_transcription TEXT"
+	pythonIndex = "CREATE INDEX idx_events_app_user_session_ts ON events (app_name, user_id, session_id, timestamp DESC)"
+)
+
+var pythonSessions = []string{
+	"CREATE TABLE sessions (app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, id VARCHAR(128) NOT NULL, state TEXT NOT NULL, " +
+		"create_time DATETIME NOT NULL, update_time DATETIME NOT NULL, PRIMARY KEY (app_name, user_id, id))",
+	"CREATE TABLE app_states (app_name VARCHAR(128) NOT NULL, state TEXT NOT NULL, update_time DATETIME NOT NULL, PRIMARY KEY (app_name))",
+	"CREATE TABLE user_states (app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, state TEXT NOT NULL, update_time DATETIME NOT NULL, " +
+		"PRIMARY KEY (app_name, user_id))",
+}
+
+func pythonEvents(columns string) string {
+	return "CREATE TABLE events (id VARCHAR(128) NOT NULL, app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, " +
+		"session_id VARCHAR(128) NOT NULL, " + columns + ", PRIMARY KEY (id, app_name, user_id, session_id), " +
+		"FOREIGN KEY(app_name, user_id, session_id) REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE)"
+}
+
+var fileSessions = []string{
+	"CREATE TABLE app_states (app_name TEXT PRIMARY KEY, state TEXT NOT NULL, update_time REAL NOT NULL)",
+	"CREATE TABLE user_states (app_name TEXT NOT NULL, user_id TEXT NOT NULL, state TEXT NOT NULL, update_time REAL NOT NULL, PRIMARY KEY (app_name, user_id))",
+	"CREATE TABLE sessions (app_name TEXT NOT NULL, user_id TEXT NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL, create_time REAL NOT NULL, " +
+		"update_time REAL NOT NULL, PRIMARY KEY (app_name, user_id, id))",
+	"CREATE TABLE events (id TEXT NOT NULL, app_name TEXT NOT NULL, user_id TEXT NOT NULL, session_id TEXT NOT NULL, invocation_id TEXT NOT NULL, " +
+		"timestamp REAL NOT NULL, event_data TEXT NOT NULL, PRIMARY KEY (app_name, user_id, session_id, id), " +
+		"FOREIGN KEY (app_name, user_id, session_id) REFERENCES sessions(app_name, user_id, id) ON DELETE CASCADE)",
+}
+
+var jsSessions = []string{
+	"create table `adk_internal_metadata` (`key` text not null, `value` text not null, primary key (`key`))",
+	"insert into adk_internal_metadata values ('schema_version', '1')",
+	"create table `app_states` (`app_name` text not null, `state` json not null, `update_time` datetime not null, primary key (`app_name`))",
+	"create table `user_states` (`app_name` text not null, `user_id` text not null, `state` json not null, `update_time` datetime not null, " +
+		"primary key (`app_name`, `user_id`))",
+	"create table `sessions` (`id` text not null, `app_name` text not null, `user_id` text not null, `state` json not null, " +
+		"`create_time` datetime not null, `update_time` datetime not null, primary key (`id`, `app_name`, `user_id`))",
+	"create table `events` (`id` text not null, `app_name` text not null, `user_id` text not null, `session_id` text not null, " +
+		"`invocation_id` text not null, `timestamp` datetime not null, `event_data` json not null, primary key (`id`, `app_name`, `user_id`, `session_id`))",
+}
+
+var goSessions = []string{
+	"CREATE TABLE `sessions` (`app_name` text,`user_id` text,`id` text,`state` text,`create_time` datetime,`update_time` datetime,PRIMARY KEY (`app_name`,`user_id`,`id`))",
+	"CREATE TABLE `app_states` (`app_name` text,`state` text,`update_time` datetime,PRIMARY KEY (`app_name`))",
+	"CREATE TABLE `user_states` (`app_name` text,`user_id` text,`state` text,`update_time` datetime,PRIMARY KEY (`app_name`,`user_id`))",
+}
+
+// goEvents is the table of events; the columns of 2.x come with the first of them.
+func goEvents(workflow string) string {
+	scope := ""
+	if workflow != "" {
+		scope = "`isolation_scope` text,"
+	}
+	return fmt.Sprintf("CREATE TABLE `events` (`id` text,`app_name` text,`user_id` text,`session_id` text,`invocation_id` text,`author` text,"+
+		"`actions` blob,`long_running_tool_ids_json` text,%s`branch` text,%s`timestamp` datetime,`content` text,`grounding_metadata` text,"+
+		"`custom_metadata` text,`usage_metadata` text,`citation_metadata` text,`partial` numeric,`turn_complete` numeric,`error_code` text,"+
+		"`error_message` text,`interrupted` numeric,PRIMARY KEY (`id`,`app_name`,`user_id`,`session_id`),CONSTRAINT `fk_sessions_events` "+
+		"FOREIGN KEY (`app_name`,`user_id`,`session_id`) REFERENCES `sessions`(`app_name`,`user_id`,`id`) ON DELETE CASCADE)", workflow, scope)
+}
+
+// Interrupted is a random session whose runtime was killed: it ends in the middle of a
+// turn, long-running tools may have given no response, not even one for now, and the
+// user may have gone on.
+func (g Generation) Interrupted(seed uint64, size int) Session {
+	s := g.Random(seed, size)
+	rng := rand.New(rand.NewPCG(seed, 5))
+	s.ID = "cut-" + s.ID
+	if g != G1 && rng.IntN(2) == 0 { // adk-go 1 stores a response of nothing
+		s.Events = unanswer(rng, s.Events)
+	}
+	s.Events = s.Events[:cut(rng, s.Events)]
+	again := s.Events[0]
+	again.ID, again.Time = s.ID+"-again", momentOf(1_000_000)
+	again.Invocation = "e-00000000-0000-4000-8000-again0000000"
+	switch last := &s.Events[len(s.Events)-1]; rng.IntN(3) {
+	case 0:
+		s.Events = append(s.Events, again)
+	case 1:
+		said := Event{ID: s.ID + "-said", Author: "root", Invocation: again.Invocation, Parts: []Part{Text("going on")}, Time: momentOf(1_000_001)}
+		if last.Author != "user" {
+			said.Author, said.Branch = last.Author, last.Branch
+		}
+		s.Events = append(s.Events, again, said)
+	}
+	return s
+}
+
+// cut is how many events are left: often it ends behind a call.
+func cut(rng *rand.Rand, events []Event) int {
+	var calls []int
+	for i := range events {
+		if events[i].asks() {
+			calls = append(calls, i+1)
+		}
+	}
+	if len(calls) > 0 && rng.IntN(4) > 0 {
+		return calls[rng.IntN(len(calls))]
+	}
+	return 1 + rng.IntN(len(events))
+}
+
+// unanswer takes every response away that a long-running call got.
+func unanswer(rng *rand.Rand, events []Event) []Event {
+	var ids []string
+	for i := range events {
+		for _, p := range events[i].Parts {
+			if p.Call != nil && slices.Contains(events[i].Waits, p.Call.ID) && p.Call.Name != "adk_request_confirmation" && rng.IntN(2) == 0 {
+				ids = append(ids, p.Call.ID)
+			}
+		}
+	}
+	var left []Event
+	for _, e := range events {
+		parts := slices.DeleteFunc(slices.Clone(e.Parts), func(p Part) bool { return p.Response != nil && slices.Contains(ids, p.Response.ID) })
+		if len(parts) > 0 || len(e.Parts) == 0 {
+			e.Parts = parts
+			left = append(left, e)
+		}
+	}
+	return left
+}
+
+// Damages are what happens to sessions, by name. Each changes a session in one
+// place; one that finds no place for it leaves the session as it is. The events
+// must have times of their own, as Random gives them.
+var Damages = map[string]func(rng *rand.Rand, s *Session){
+	"an answer is lost":           loseAnswer,
+	"the answers are lost":        loseAnswers,
+	"a call is lost":              loseCall,
+	"an answer comes late":        delayAnswer,
+	"an answer comes twice":       repeatAnswer,
+	"an answer to nothing":        strayAnswer,
+	"a call has the id of others": reuseID,
+	"a text is blank":             blankText,
+	"events have one time":        tie,
+	"the writer moves":            changeZone,
+}
+
+// pick is a random event for which the condition holds, -1 when there is none.
+func pick(rng *rand.Rand, s *Session, holds func(e *Event) bool) int {
+	var all []int
+	for i := range s.Events {
+		if holds(&s.Events[i]) {
+			all = append(all, i)
+		}
+	}
+	if len(all) == 0 {
+		return -1
+	}
+	return all[rng.IntN(len(all))]
+}
+
+func (e *Event) asks() bool {
+	return slices.ContainsFunc(e.Parts, func(p Part) bool { return p.Call != nil })
+}
+
+func (s *Session) drop(i int) { s.Events = slices.Delete(s.Events, i, i+1) }
+
+func loseAnswer(rng *rand.Rand, s *Session) {
+	i := pick(rng, s, func(e *Event) bool { return e.answers() && len(e.Parts) > 1 })
+	if i >= 0 {
+		n := rng.IntN(len(s.Events[i].Parts))
+		s.Events[i].Parts = slices.Delete(slices.Clone(s.Events[i].Parts), n, n+1)
+	}
+}
+
+func loseAnswers(rng *rand.Rand, s *Session) {
+	if i := pick(rng, s, (*Event).answers); i >= 0 {
+		s.drop(i)
+	}
+}
+
+func loseCall(rng *rand.Rand, s *Session) {
+	if i := pick(rng, s, (*Event).asks); i >= 0 {
+		s.drop(i)
+	}
+}
+
+// delayAnswer lets an answer come behind what was said next.
+func delayAnswer(rng *rand.Rand, s *Session) {
+	i := pick(rng, s, (*Event).answers)
+	if i < 0 || i+1 >= len(s.Events) {
+		return
+	}
+	to := i + 1 + rng.IntN(min(4, len(s.Events)-i-1))
+	late := s.Events[i]
+	late.Time = s.Events[to].Time.Add(10 * time.Microsecond)
+	s.Events = slices.Insert(slices.Delete(s.Events, i, i+1), to, late)
+}
+
+func repeatAnswer(rng *rand.Rand, s *Session) {
+	if i := pick(rng, s, (*Event).answers); i >= 0 {
+		again := s.Events[i]
+		again.ID += "-again"
+		again.Time = again.Time.Add(10 * time.Microsecond)
+		s.Events = slices.Insert(s.Events, i+1, again)
+	}
+}
+
+func strayAnswer(rng *rand.Rand, s *Session) {
+	i := rng.IntN(len(s.Events))
+	stray := s.Events[i]
+	stray.ID, stray.Author, stray.Branch = stray.ID+"-stray", "user", ""
+	stray.Time = stray.Time.Add(20 * time.Microsecond)
+	stray.Parts = []Part{Answers("adk-none", "look", `{"result":"?"}`)}
+	s.Events = slices.Insert(s.Events, i+1, stray)
+}
+
+// reuseID gives all calls and answers of one tool call another one's id.
+func reuseID(rng *rand.Rand, s *Session) {
+	a, b := pick(rng, s, (*Event).asks), pick(rng, s, (*Event).asks)
+	if a < 0 || a == b {
+		return
+	}
+	was, now := s.Events[a].Parts[0].Call.ID, s.Events[b].Parts[0].Call.ID
+	for i := range s.Events {
+		parts := slices.Clone(s.Events[i].Parts)
+		for n, p := range parts {
+			if p.Call != nil && p.Call.ID == was {
+				parts[n] = Calls(now, p.Call.Name, p.Call.Args)
+			}
+			if p.Response != nil && p.Response.ID == was {
+				parts[n] = Answers(now, p.Response.Name, p.Response.Value)
+			}
+		}
+		s.Events[i].Parts = parts
+	}
+}
+
+func blankText(rng *rand.Rand, s *Session) {
+	i := pick(rng, s, func(e *Event) bool { return !e.asks() && !e.answers() })
+	if i >= 0 {
+		s.Events[i].Parts = []Part{Text(" ")}
+	}
+}
+
+// tie gives an event the time of the one before it.
+func tie(rng *rand.Rand, s *Session) {
+	if i := rng.IntN(len(s.Events)); i > 0 {
+		s.Events[i].Time = s.Events[i-1].Time
+	}
+}
+
+// changeZone lets the writer move to another zone in the middle of the session.
+func changeZone(rng *rand.Rand, s *Session) {
+	for i := rng.IntN(len(s.Events)); i < len(s.Events); i++ {
+		s.Events[i].Time = s.Events[i].Time.In(time.FixedZone("", 3600))
+	}
 }

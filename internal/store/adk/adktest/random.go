@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"time"
 )
 
 // Story is a session of random agents, and what each of them was to see.
@@ -228,3 +229,129 @@ func story(id string, events []draft) Story {
 	}
 	return s
 }
+
+// later is what a random session holds besides agents and tools that answer at once.
+type later struct {
+	of      Generation
+	answers [][]Event // of each call that somebody is still to answer, what that leads to
+	from    int       // the first event that no summary stands for
+}
+
+// Random is a healthy session of random agents with all that the generation can hold:
+// tools that answer later, tools that a person has to agree to, and summaries.
+func (g Generation) Random(seed uint64, size int) Session {
+	r := run{rng: rand.New(rand.NewPCG(seed, 2)), agents: max(size, 1), later: &later{of: g}}
+	root := r.tree(nil, 0)
+	var events []draft
+	for range 1 + r.rng.IntN(4) {
+		events = append(events, r.answerOpen()...)
+		events = append(events, r.turn(root)...)
+		events = append(events, r.summarise(len(events))...)
+	}
+	return story(fmt.Sprintf("random-%d", seed), events).Session
+}
+
+// speakLater is one run of an agent whose tool does not answer at once: a long-running
+// one, or one that needs a confirmation.
+func (r *run) speakLater(a *agent) []draft {
+	says := func(parts ...Part) Event {
+		return Event{Author: a.name, Invocation: r.invocation, Branch: a.lane.label(), Parts: parts}
+	}
+	text := says(Text(a.name + " says"))
+	var list []Event
+	switch {
+	case r.later.of == P0First: // it has no place for such calls
+		list = []Event{text}
+	case r.rng.IntN(2) == 0, r.later.of == J1 && a.lane != nil: // on a branch nobody answers: see expect
+		list = append(r.longRunning(a, says), text)
+	default:
+		list = r.confirmed(a, says)
+	}
+	drafts := make([]draft, len(list))
+	for i, e := range list {
+		drafts[i] = draft{e, a.lane, true}
+	}
+	return drafts
+}
+
+func (r *run) id(kind string) string {
+	r.calls++
+	return fmt.Sprintf("adk-%s-%08d", kind, r.calls)
+}
+
+// longRunning is a call with a response for now, sometimes beside one of another tool.
+func (r *run) longRunning(a *agent, says func(...Part) Event) []Event {
+	id := r.id("slow")
+	calls, answers := says(Calls(id, "approve", `{}`)), says(Answers(id, "approve", `{"status":"pending"}`))
+	if r.rng.IntN(2) == 0 {
+		other := r.id("look")
+		calls.Parts, answers.Parts = append(calls.Parts, Calls(other, "look", `{}`)), append(answers.Parts, Answers(other, "look", `{"result":1}`))
+	}
+	calls.Waits = []string{id}
+	final := Event{Author: "user", Parts: []Part{Answers(id, "approve", `{"status":"approved"}`)}}
+	r.expect(a, final, says(Text(a.name+" goes on")))
+	return []Event{calls, answers}
+}
+
+// confirmed is a call that a person has to agree to: adk-python stores the question
+// before the response for now, adk-go behind it.
+func (r *run) confirmed(a *agent, says func(...Part) Event) []Event {
+	id, ask := r.id("pay"), r.id("ask")
+	call, refused := says(Calls(id, "pay", `{"sum":3}`)), says(Answers(id, "pay", `{"error":"the tool requires confirmation"}`))
+	refused.Actions = Actions{SkipSummary: true, Confirmations: []string{id}}
+	question := says(Calls(ask, "adk_request_confirmation", fmt.Sprintf(
+		`{"originalFunctionCall":{"id":%q,"name":"pay","args":{"sum":3}},"toolConfirmation":{"hint":"please confirm","confirmed":false}}`, id)))
+	question.Role, question.Waits = "model", []string{ask}
+	agreed := Event{Author: "user", Invocation: r.invocation, Parts: []Part{Answers(ask, "adk_request_confirmation", `{"confirmed":true}`)}}
+	answer := []Event{agreed, says(Answers(id, "pay", `{"result":"paid"}`)), says(Text(a.name + " goes on"))}
+	if r.later.of == J1 { // which has no response for now, so that nobody goes on without the answer
+		question.Role, question.Actions = "user", Actions{Confirmations: refused.Actions.Confirmations}
+		return append([]Event{call, question}, answer...)
+	}
+	r.expect(a, answer...)
+	if r.later.of.isGo() {
+		return []Event{call, refused, question}
+	}
+	return []Event{call, question, refused}
+}
+
+// expect notes what an answer to a call will lead to. On a branch nobody answers: to
+// which one the answer goes depends on the release.
+func (r *run) expect(a *agent, events ...Event) {
+	if a.lane == nil {
+		r.later.answers = append(r.later.answers, events)
+	}
+}
+
+// answerOpen is what some of the open calls lead to, each in an invocation of its own.
+func (r *run) answerOpen() []draft {
+	var list []draft
+	var left [][]Event
+	for _, answer := range r.later.answers {
+		if r.rng.IntN(2) == 0 {
+			left = append(left, answer)
+			continue
+		}
+		r.turns++
+		for _, e := range answer {
+			e.Invocation = invocation(r.turns)
+			list = append(list, draft{Event: e})
+		}
+	}
+	r.later.answers = left
+	return list
+}
+
+// summarise is a summary of what was said since the last one, sometimes, where
+// adk-python makes one: no call of it is open.
+func (r *run) summarise(events int) []draft {
+	if r.later.of.isGo() || r.later.of == P0First || len(r.later.answers) > 0 || r.rng.IntN(3) > 0 {
+		return nil
+	}
+	span := Compaction{From: momentOf(r.later.from), To: momentOf(events - 1), Text: "what was said so far"}
+	r.later.from = events + 1
+	return []draft{{Event: Event{Author: "user", Invocation: "c" + r.invocation, Actions: Actions{Compaction: &span}}}}
+}
+
+// momentOf is the time of the n-th event.
+func momentOf(n int) time.Time { return Start.Add(time.Duration(n) * time.Millisecond) }

@@ -1,7 +1,23 @@
+// Package agenttest builds docker agent databases the way docker agent itself
+// would have written them: for tests, for the demo and for the benchmark.
+//
+// There are four ways to get a database. Create with the methods of Session
+// writes single items. A Program describes what agents do, and WriteLeaky and
+// WriteFixed record the same program as two generations of the runtime would
+// have; what they wrote tells the events that the runtime emitted meanwhile.
+// Damage breaks one thing in a database that is whole. Big writes the
+// database that the benchmark measures.
+//
+// Nothing here reads the clock or the system's randomness: the same calls give
+// the same database.
 package agenttest
 
 import (
+	"database/sql"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -184,4 +200,290 @@ func (db *DB) newID() string {
 	high = high&^0xf000 | 0x4000
 	low = low&^(0xc<<60) | 0x8<<60
 	return fmt.Sprintf("%08x-%04x-%04x-%04x-%012x", high>>32, high>>16&0xffff, high&0xffff, low>>48, low&0xffffffffffff)
+}
+
+// Program is what a user and a team of agents do in one session.
+type Program struct {
+	Title  string
+	Agent  string            // the agent that answers first, "" for root
+	Models map[string]string // the model of an agent, where it is not test/mock
+	Turns  []Turn
+
+	// Unstored is how many messages the runtime's list in memory has in front that it
+	// does not store (v1.41 to v1.52: the context of a session_start hook): so much
+	// higher is what a summary that keeps nothing records.
+	Unstored int
+
+	// KeepsFailed: a child that failed is told and stored like any other, as
+	// since 2026-06-16 (docker-agent.md 3.3, #3152). Before, nothing was kept.
+	KeepsFailed bool
+}
+
+// Turn is what the user says and how the agents answer.
+type Turn struct {
+	User string
+	// Resumed: the process was started again, so the program's first agent
+	// answers even if the conversation had been handed off. A turn after a
+	// kill is always resumed.
+	Resumed bool
+	Steps   []Step
+	// Compact is the summary of a /compact behind the turn, "" for none; Keep is how
+	// many messages it keeps, as a step's.
+	Compact string
+	Keep    int
+}
+
+// Step is one answer of a model, and what came of its calls. An answer with
+// neither text nor calls ends the run of its session; the runtime records no
+// message for it.
+type Step struct {
+	Text      string
+	Reasoning string
+	Calls     []Call
+	Usage     *Usage
+	End       End
+	Error     string // with Failed: what the model said
+	Summary   string // the session is compacted after the results of this step
+	Keep      int    // with Summary: at least so many of the last messages stay in the prompt, 0 for none
+
+	// Parallel: the calls run at the same time, as newer versions do it
+	// (docker-agent.md 3.2). Nothing in them hands off or is killed.
+	Parallel bool
+}
+
+// End is what stops a step while the model answers.
+type End uint8
+
+// The ends of a step. Text and reasoning were streamed before it.
+const (
+	Whole  End = iota // the answer is complete
+	Failed            // the model fails
+	Killed            // the process dies
+)
+
+// Call is one call of a step: an ordinary tool, a delegation (Task) or a
+// handoff (To).
+type Call struct {
+	ID      string
+	Tool    string
+	Args    string // JSON
+	Output  string // "" becomes (no output)
+	IsError bool
+
+	Task   *Task
+	To     string // the agent that goes on
+	Killed bool   // the process dies while the tool runs; a task dies in one of its steps
+}
+
+// Task is a delegation and what the child does.
+type Task struct {
+	Agent          string
+	Text           string
+	ExpectedOutput string
+	Steps          []Step
+
+	// Skill is the name of the skill that the caller's own agent runs in the
+	// child (run_skill, v1.32.5); Agent is not used.
+	Skill string
+	// Background: the child runs beside the session and nobody waits for it.
+	// Its tokens are all that the stream and the store hear of it
+	// (docker-agent.md 4.1, #3173), so its steps do not matter.
+	Background bool
+}
+
+// toolCall is the call as the model wrote it.
+func (c *Call) toolCall() ToolCall {
+	switch {
+	case c.Task != nil && c.Task.Skill != "":
+		return RunSkill(c.ID, c.Task.Skill, c.Task.Text)
+	case c.Task != nil && c.Task.Background:
+		return RunBackground(c.ID, c.Task.Agent, c.Task.Text, c.Task.ExpectedOutput)
+	case c.Task != nil:
+		return Transfer(c.ID, c.Task.Agent, c.Task.Text, c.Task.ExpectedOutput)
+	case c.To != "":
+		return HandOff(c.ID, c.To)
+	}
+	return CallTool(c.ID, c.Tool, c.Args)
+}
+
+// Shape describes what all sessions of a database say and in which order,
+// without ids of sessions, times, costs and models: one line for each item,
+// with the items of a sub-session indented below its reference. Databases that
+// hold the same conversations have the same shape. Sessions that nothing
+// refers to come in the order in which they were written.
+func Shape(db *sql.DB) (string, error) {
+	rows, err := readShapeRows(db)
+	if err != nil {
+		return "", err
+	}
+	byID := map[string][]shapeRow{}
+	referred := map[string]bool{}
+	for _, r := range rows {
+		byID[r.session] = append(byID[r.session], r)
+		referred[r.child.String] = true
+	}
+	sessions, err := sessionIDs(db)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, s := range sessions {
+		if referred[s.id] {
+			continue
+		}
+		fmt.Fprintf(&b, "session %q child=%t\n", s.title, s.child)
+		if err := writeShape(&b, byID, s.id, 1); err != nil {
+			return "", err
+		}
+	}
+	return b.String(), nil
+}
+
+type shapeRow struct {
+	id                             int64
+	session, kind                  string
+	agent, message, child, summary sql.NullString
+	implicit                       bool
+}
+
+// readShapeRows reads all items in the order that a reader sees.
+func readShapeRows(db *sql.DB) ([]shapeRow, error) {
+	rows, err := db.Query(`SELECT id, session_id, item_type, agent_name, message_json, subsession_id, summary_text, implicit
+		FROM session_items ORDER BY session_id, position, id`)
+	if err != nil {
+		return nil, err
+	}
+	var list []shapeRow
+	for rows.Next() {
+		var r shapeRow
+		if err := rows.Scan(&r.id, &r.session, &r.kind, &r.agent, &r.message, &r.child, &r.summary, &r.implicit); err != nil {
+			return nil, errors.Join(err, rows.Close())
+		}
+		list = append(list, r)
+	}
+	return list, errors.Join(rows.Err(), rows.Close())
+}
+
+type shapeSession struct {
+	id, title string
+	child     bool
+}
+
+func sessionIDs(db *sql.DB) ([]shapeSession, error) {
+	rows, err := db.Query("SELECT id, COALESCE(title, ''), COALESCE(parent_id, '') != '' FROM sessions ORDER BY rowid")
+	if err != nil {
+		return nil, err
+	}
+	var list []shapeSession
+	for rows.Next() {
+		var s shapeSession
+		if err := rows.Scan(&s.id, &s.title, &s.child); err != nil {
+			return nil, errors.Join(err, rows.Close())
+		}
+		list = append(list, s)
+	}
+	return list, errors.Join(rows.Err(), rows.Close())
+}
+
+func writeShape(b *strings.Builder, byID map[string][]shapeRow, id string, depth int) error {
+	if depth > 100 {
+		return fmt.Errorf("session %s: sub-sessions nest deeper than 100, or in a circle", id)
+	}
+	for _, r := range byID[id] {
+		fmt.Fprintf(b, "%s%s", strings.Repeat("  ", depth), r.kind)
+		switch {
+		case r.child.Valid:
+			b.WriteByte('\n')
+			if err := writeShape(b, byID, r.child.String, depth+1); err != nil {
+				return err
+			}
+			continue
+		case r.kind == "message":
+			if err := writeMessageShape(b, &r); err != nil {
+				return fmt.Errorf("session_items row %d: %w", r.id, err)
+			}
+		case r.summary.Valid:
+			fmt.Fprintf(b, " %q", r.summary.String)
+		}
+		b.WriteByte('\n')
+	}
+	return nil
+}
+
+func writeMessageShape(b *strings.Builder, r *shapeRow) error {
+	var m Message
+	if err := json.Unmarshal([]byte(r.message.String), &m); err != nil {
+		return err
+	}
+	fmt.Fprintf(b, " agent=%q %s %q", r.agent.String, m.Role, m.Content)
+	if m.ReasoningContent != "" {
+		fmt.Fprintf(b, " reasoning=%q", m.ReasoningContent)
+	}
+	for _, call := range m.ToolCalls {
+		fmt.Fprintf(b, " call[%s %s %s]", call.ID, call.Function.Name, sortedKeys(call.Function.Arguments))
+	}
+	if m.ToolCallID != "" {
+		fmt.Fprintf(b, " result[%s error=%t]", m.ToolCallID, m.IsError)
+	}
+	if r.implicit {
+		b.WriteString(" implicit")
+	}
+	return nil
+}
+
+// sortedKeys is the JSON text with sorted keys, or the text itself when it does
+// not parse.
+func sortedKeys(text string) string {
+	var v any
+	if json.Unmarshal([]byte(text), &v) != nil {
+		return text
+	}
+	return string(encode(v))
+}
+
+// compact writes a summary of a conversation, as the runtime does since v1.41.0: with
+// the index of the first entry that it keeps, in the list that it loads.
+func (r *run) compact(c *conversation, text string, keep int) {
+	s := &Summary{Text: text}
+	if session := r.record.stored[c]; session != nil && r.db.Generation >= withKept {
+		s.FirstKept = r.firstKept(session, keep)
+	}
+	r.record.summarized(c, c.add(&entry{summary: s}))
+	r.stream.summarized(c, s)
+}
+
+// firstKept is where a tail of at least so many messages starts: at what the user or an
+// agent said, behind the first message of the last request, and never in what a
+// summary covers (v1.55.0; releases before got that wrong). Where nothing is kept it is
+// the length of the list, and so the place of the summary itself.
+func (r *run) firstKept(session *Session, keep int) int64 {
+	rows := r.db.itemRows(session.ID)
+	first, nothing := 1, int64(len(rows)+r.program.Unstored)
+	for i := range rows {
+		if rows[i].kind == "summary" {
+			first = i + 1
+			if kept := int(r.db.kept(rows[i].id)); kept > 0 && kept < i {
+				first = kept
+			}
+		}
+	}
+	if keep == 0 {
+		return nothing
+	}
+	for i := len(rows) - 1; i >= first; i-- {
+		if rows[i].kind != "message" || rows[i].role() == roleSystem {
+			continue
+		}
+		if keep--; keep <= 0 && rows[i].role() != roleTool {
+			return int64(i)
+		}
+	}
+	return nothing
+}
+
+// kept is the boundary that a summary has on record.
+func (db *DB) kept(row int64) int64 {
+	var kept int64
+	db.scan([]any{&kept}, "SELECT first_kept_entry FROM session_items WHERE id = ?", row)
+	return kept
 }

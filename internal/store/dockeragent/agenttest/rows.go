@@ -4,6 +4,8 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"strings"
+	"time"
 )
 
 // itemRow is a row of session_items.
@@ -81,4 +83,323 @@ func (r *itemRow) role() string {
 		return ""
 	}
 	return m.Role
+}
+
+// recorder writes the events of a run to the store, as the runtime's persistent
+// layer does. It sees the events of all conversations of the run.
+type recorder struct {
+	db     *DB
+	root   *conversation
+	scoped bool // v1.32.1 and later: streamed and finished messages of other sessions are dropped
+	stored map[*conversation]*Session
+
+	streaming *Item         // the row of the message that is streaming, in the root's session
+	streamer  *conversation // who streams
+	leaks     []leak
+	taken     []taken
+}
+
+// leak is a row of the root's session that holds a message of a child.
+type leak struct {
+	item  *Item
+	child *conversation
+	entry *entry // nil when the message was never finished
+}
+
+// taken is a row of the root's session that a child began to stream and that a
+// result of the root then took over: its agent_name is still the child's.
+type taken struct {
+	item  *Item
+	entry *entry
+}
+
+func newRecorder(db *DB, root *conversation, scoped bool) *recorder {
+	session := db.Root(root.row)
+	root.row = session.row
+	return &recorder{db: db, root: root, scoped: scoped, stored: map[*conversation]*Session{root: session}}
+}
+
+// user records what the user said.
+func (r *recorder) user(e *entry) {
+	e.stored = r.stored[r.root].add(e.item())
+	e.inRoot = e.stored
+}
+
+// stop is the end of a run: what was streaming stays as it is.
+func (r *recorder) stop() {
+	if r.streaming != nil && r.streamer != r.root {
+		r.leaks = append(r.leaks, leak{r.streaming, r.streamer, nil})
+	}
+	r.streaming = nil
+}
+
+// streamed records the text and reasoning of an answer before it is finished.
+// Without scoping they go into the root's session, whoever speaks.
+func (r *recorder) streamed(c *conversation, agent, text, reasoning string) {
+	if r.scoped && c != r.root {
+		return
+	}
+	r.streaming, r.streamer = r.stored[r.root].Placeholder(agent, text, reasoning), c
+}
+
+// added records a finished message. It takes the row of what was streaming,
+// whoever streamed it; else it gets a row of its own, if the session has one:
+// a child's has none before it is complete.
+func (r *recorder) added(c *conversation, e *entry) {
+	if r.scoped && c != r.root {
+		return
+	}
+	item := r.streaming
+	switch {
+	case item != nil:
+		item.replace(encode(e.message), e.implicit)
+		e.inRoot = item
+		r.attribute(c, e, item)
+		r.streaming = nil
+	case r.stored[c] != nil:
+		item = r.stored[c].add(e.item())
+	}
+	if c == r.root {
+		e.stored, e.inRoot = item, item
+	}
+}
+
+// attribute keeps the truth about a row of the root's session that was streamed.
+func (r *recorder) attribute(c *conversation, e *entry, item *Item) {
+	switch {
+	case c != r.root:
+		r.leaks = append(r.leaks, leak{item, c, e})
+	case r.streamer != r.root:
+		r.taken = append(r.taken, taken{item, e})
+	}
+}
+
+// completed stores a child with everything below it. It fails, and the runtime
+// only warns, when the caller has no row yet (it stores the child later, with
+// itself) or when a compaction stored the child's row already.
+func (r *recorder) completed(caller, child *conversation) {
+	parent := r.stored[caller]
+	if parent == nil || r.anyStored(child) {
+		return
+	}
+	session := r.store(parent, child)
+	r.db.lag(parent)
+	r.db.lag(session)
+	parent.insert(&Item{child: session})
+}
+
+func (r *recorder) anyStored(c *conversation) bool {
+	if r.stored[c] != nil {
+		return true
+	}
+	for _, e := range c.entries {
+		if e.child != nil && r.anyStored(e.child) {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *recorder) store(parent *Session, c *conversation) *Session {
+	session := parent.Child(c.row)
+	r.stored[c] = session
+	for _, e := range c.entries {
+		if e.child != nil {
+			session.insert(&Item{child: r.store(session, e.child)})
+			continue
+		}
+		e.stored = session.insert(e.item())
+	}
+	return session
+}
+
+// item is the entry as the store takes it.
+func (e *entry) item() *Item {
+	if e.summary != nil {
+		return &Item{summary: e.summary}
+	}
+	return &Item{agent: e.agent, message: encode(e.message), implicit: e.implicit}
+}
+
+// compacting stores the row of a session that is about to be compacted, unless
+// its caller has none.
+func (r *recorder) compacting(c *conversation) {
+	if r.stored[c] == nil && r.stored[c.caller] != nil {
+		r.stored[c] = r.stored[c.caller].Child(c.row)
+	}
+}
+
+// summarized records a compaction, which no version drops.
+func (r *recorder) summarized(c *conversation, e *entry) {
+	if session := r.stored[c]; session != nil {
+		e.stored = session.add(e.item())
+	}
+}
+
+// tokens updates the counters of the root, the only ones that are stored while
+// a run goes on.
+func (r *recorder) tokens(c *conversation, u *Usage) {
+	if c == r.root {
+		r.stored[c].Tokens(u)
+	}
+}
+
+// Summary is a compaction: the prompt of the next request starts behind it.
+type Summary struct {
+	Text      string
+	FirstKept int64   // index in the loaded list of the first item that stays in the prompt; generation 21
+	Cost      float64 // dollars; generation 23
+	Model     string  // generation 25
+	Usage     *Usage  // generation 25
+}
+
+// Summary adds a compaction.
+func (s *Session) Summary(summary Summary) *Item {
+	return s.add(&Item{summary: &summary})
+}
+
+// columns are the columns that a summary fills, and their values.
+func (summary *Summary) columns(generation int) (string, []any) {
+	names, values := "summary_text", []any{summary.Text}
+	if generation >= 21 {
+		names, values = names+", first_kept_entry", append(values, summary.FirstKept)
+	}
+	if generation >= 23 {
+		names, values = names+", cost", append(values, summary.Cost)
+	}
+	if generation >= 25 {
+		usage := ""
+		if summary.Usage != nil {
+			usage = string(encode(summary.Usage))
+		}
+		names, values = names+", model, usage_json", append(values, summary.Model, usage)
+	}
+	return names, values
+}
+
+// RunError is the record of a run that ended with an error (2026-06-26 and
+// later).
+type RunError struct {
+	Message   string `json:"message"`
+	Code      string `json:"code,omitempty"`
+	AgentName string `json:"agent_name,omitempty"`
+	CreatedAt string `json:"created_at,omitempty"`
+}
+
+// Error adds the record of a run that ended with an error. It needs generation
+// 14.
+func (s *Session) Error(e RunError) *Item {
+	e.CreatedAt = or(e.CreatedAt, s.db.tick())
+	return &Item{Row: s.insertRow("error", "message_json", string(encode(e))), session: s}
+}
+
+// Stop is the record of a run that a budget stopped.
+type Stop struct {
+	Reason  string  `json:"reason"` // "" for budget_exceeded
+	Budget  string  `json:"budget,omitempty"`
+	Limit   string  `json:"limit,omitempty"`
+	Used    float64 `json:"used,omitempty"`
+	Max     float64 `json:"max,omitempty"`
+	Message string  `json:"message,omitempty"`
+}
+
+// Termination adds the record of a run that a budget stopped. It needs
+// generation 14.
+func (s *Session) Termination(stop Stop) *Item {
+	stop.Reason = or(stop.Reason, "budget_exceeded")
+	return &Item{Row: s.insertRow("termination", "message_json", string(encode(stop))), session: s}
+}
+
+// SessionRow is a row of the sessions table. Columns that the generation does
+// not have are left out when it is written.
+type SessionRow struct {
+	ID        string    // drawn from the seed when empty
+	CreatedAt time.Time // the time of the next item when zero
+	Title     string
+
+	ToolsApproved             bool
+	InputTokens, OutputTokens int64
+	Cost                      float64 // dollars
+	SendUserMessage           bool    // Root sets it: only children go without
+	MaxIterations             int
+	WorkingDir                string
+	Starred                   bool
+	Permissions               string // JSON, "" for none
+	AgentModelOverrides       string // JSON, "" for {}
+	CustomModelsUsed          string // JSON, "" for []
+	Thinking                  bool
+	Parent                    string // Child sets it
+
+	BranchParent    string    // generations 16 to 18
+	BranchPosition  int64     // with BranchParent
+	BranchCreatedAt time.Time // with BranchParent
+	SplitDiffView   bool      // generations 17 and 18; stored when true
+
+	InstructionContext string // JSON
+	SafetyPolicy       string
+	Attributes         string // JSON, "" for {}
+	Origin             string // "" for run
+}
+
+// column is a column of the sessions table, with the generations that have it.
+type column struct {
+	name  string
+	since int
+	until int // 0: still there
+	value func(*SessionRow) any
+}
+
+var sessionColumns = []column{
+	{"id", 0, 0, func(r *SessionRow) any { return r.ID }},
+	{"created_at", 0, 0, func(r *SessionRow) any { return stamp(r.CreatedAt) }},
+	{"tools_approved", 1, 0, func(r *SessionRow) any { return r.ToolsApproved }},
+	{"input_tokens", 2, 0, func(r *SessionRow) any { return r.InputTokens }},
+	{"output_tokens", 3, 0, func(r *SessionRow) any { return r.OutputTokens }},
+	{"title", 4, 0, func(r *SessionRow) any { return r.Title }},
+	{"cost", 5, 0, func(r *SessionRow) any { return r.Cost }},
+	{"send_user_message", 6, 0, func(r *SessionRow) any { return r.SendUserMessage }},
+	{"max_iterations", 7, 0, func(r *SessionRow) any { return r.MaxIterations }},
+	{"working_dir", 8, 0, func(r *SessionRow) any { return r.WorkingDir }},
+	{"starred", 9, 0, func(r *SessionRow) any { return r.Starred }},
+	{"permissions", 10, 0, func(r *SessionRow) any { return r.Permissions }},
+	{"agent_model_overrides", 11, 0, func(r *SessionRow) any { return or(r.AgentModelOverrides, "{}") }},
+	{"custom_models_used", 12, 0, func(r *SessionRow) any { return or(r.CustomModelsUsed, "[]") }},
+	{"thinking", 13, 0, func(r *SessionRow) any { return r.Thinking }},
+	{"parent_id", 14, 0, func(r *SessionRow) any { return orNull(r.Parent != "", r.Parent) }},
+	{"branch_parent_session_id", 16, 18, func(r *SessionRow) any { return orNull(r.BranchParent != "", r.BranchParent) }},
+	{"branch_parent_position", 16, 18, func(r *SessionRow) any { return orNull(r.BranchParent != "", r.BranchPosition) }},
+	{"branch_created_at", 16, 18, func(r *SessionRow) any { return orNull(r.BranchParent != "", stamp(r.BranchCreatedAt)) }},
+	{"split_diff_view", 17, 18, func(r *SessionRow) any { return orNull(r.SplitDiffView, true) }},
+	{"instruction_context", 22, 0, func(r *SessionRow) any { return r.InstructionContext }},
+	{"safety_policy", 24, 0, func(r *SessionRow) any { return r.SafetyPolicy }},
+	{"attributes", 26, 0, func(r *SessionRow) any { return or(r.Attributes, "{}") }},
+	{"origin", 27, 0, func(r *SessionRow) any { return or(r.Origin, "run") }},
+}
+
+func or(value, otherwise string) string {
+	if value != "" {
+		return value
+	}
+	return otherwise
+}
+
+func orNull(present bool, value any) any {
+	if present {
+		return value
+	}
+	return nil
+}
+
+// insertSession writes a session's own row.
+func (db *DB) insertSession(row *SessionRow) {
+	var names, marks []string
+	var values []any
+	for _, c := range sessionColumns {
+		if db.Generation < c.since || c.until > 0 && db.Generation > c.until {
+			continue
+		}
+		names, marks = append(names, c.name), append(marks, "?")
+		values = append(values, c.value(row))
+	}
+	db.exec("INSERT INTO sessions ("+strings.Join(names, ", ")+") VALUES ("+strings.Join(marks, ", ")+")", values...)
 }

@@ -1,7 +1,11 @@
 package agenttest
 
 import (
+	"database/sql"
 	"errors"
+	"fmt"
+	"iter"
+	"slices"
 	"strings"
 )
 
@@ -230,4 +234,185 @@ func (r *run) child(c *conversation, call *Call, opener *entry) *conversation {
 	child.add(r.message("", Message{Role: roleSystem, Content: system}))
 	child.add(r.message("", Message{Role: roleUser, Content: user})).implicit = true
 	return child
+}
+
+// Batch runs write in one transaction; many items cost much less that way. A
+// batch inside a batch is part of it.
+func (db *DB) Batch(write func()) {
+	if db.batching {
+		write()
+		return
+	}
+	db.exec("BEGIN")
+	db.batching = true
+	write()
+	db.batching = false
+	if db.err != nil {
+		_, _ = db.SQL.Exec("ROLLBACK") // the first error is the one that counts
+		return
+	}
+	db.exec("COMMIT")
+}
+
+// exec runs a statement and returns the row id that it inserted.
+func (db *DB) exec(query string, args ...any) int64 {
+	result := db.run(query, args...)
+	if result == nil {
+		return 0
+	}
+	id, err := result.LastInsertId()
+	db.fail(err)
+	return id
+}
+
+// change runs a statement that must change a row.
+func (db *DB) change(query string, args ...any) {
+	result := db.run(query, args...)
+	if result == nil {
+		return
+	}
+	n, err := result.RowsAffected()
+	db.fail(err)
+	if n == 0 {
+		db.fail(fmt.Errorf("no row to change: %s with %v", query, args))
+	}
+}
+
+func (db *DB) run(query string, args ...any) sql.Result {
+	if db.err != nil {
+		return nil
+	}
+	statement := db.statements[query]
+	if statement == nil {
+		var err error
+		if statement, err = db.SQL.Prepare(query); err != nil {
+			db.fail(fmt.Errorf("%s: %w", query, err))
+			return nil
+		}
+		db.statements[query] = statement
+	}
+	result, err := statement.Exec(args...)
+	if err != nil {
+		db.fail(fmt.Errorf("%s: %w", query, err))
+		return nil
+	}
+	return result
+}
+
+// forget closes the prepared statements.
+func (db *DB) forget() {
+	for _, statement := range db.statements {
+		db.fail(statement.Close())
+	}
+	clear(db.statements)
+}
+
+func (db *DB) fail(err error) {
+	if db.err == nil {
+		db.err = err
+	}
+}
+
+// scan reads the first row of a query into dest; it fails when there is none.
+func (db *DB) scan(dest []any, query string, args ...any) {
+	if db.err == nil {
+		if err := db.SQL.QueryRow(query, args...).Scan(dest...); err != nil {
+			db.fail(fmt.Errorf("%s: %w", query, err))
+		}
+	}
+}
+
+// lane is one of several calls that run at the same time.
+type lane struct {
+	next  func() (struct{}, bool) // lets it go on until its next event; false when it has ended
+	pause func()                  // called inside it, hands over to the others
+	err   error
+}
+
+// together runs calls at the same time: now one goes on to its next event, now
+// another, as the seed of the database has it. All come to their end.
+func (r *run) together(n int, call func(int) error) error {
+	var lanes []*lane
+	for i := range n {
+		l := &lane{}
+		l.next, _ = iter.Pull(func(yield func(struct{}) bool) {
+			l.pause = func() { yield(struct{}{}) }
+			r.stream.pause = l.pause
+			l.err = call(i)
+		})
+		lanes = append(lanes, l)
+	}
+	var err error
+	for outer := r.stream.pause; len(lanes) > 0; {
+		i := r.db.rng.IntN(len(lanes))
+		l := lanes[i]
+		r.stream.pause = l.pause
+		if _, goesOn := l.next(); !goesOn {
+			lanes = slices.Delete(lanes, i, i+1)
+			err = errors.Join(err, l.err)
+		}
+		if r.stream.pause = outer; outer != nil {
+			outer() // what runs beside this batch goes on as well
+		}
+	}
+	return err
+}
+
+// conversation is a session in the memory of the runtime, where it is always
+// right; what of it reaches the store is up to the recorder.
+type conversation struct {
+	row     SessionRow
+	entries []*entry
+	agent   string        // who answers next
+	pinned  bool          // the runtime's current agent is not its own, so that it switches none
+	caller  *conversation // nil for the root
+	opener  *entry        // the caller's message with the call that started this
+	callID  string
+}
+
+// entry is one item of a conversation.
+type entry struct {
+	agent    string
+	implicit bool
+	message  *Message
+	child    *conversation
+	summary  *Summary
+
+	stored *Item // the row in the conversation's own session
+	inRoot *Item // the row in the session of the run: the same for the root, a leaked one for a child
+}
+
+func (c *conversation) add(e *entry) *entry {
+	c.entries = append(c.entries, e)
+	return e
+}
+
+// lastAnswer is the text of the last answer, which may be a grandchild's: the
+// runtime looks through all messages below the session.
+func (c *conversation) lastAnswer() (string, bool) {
+	for i := len(c.entries) - 1; i >= 0; i-- {
+		e := c.entries[i]
+		if e.message != nil && e.message.Role == roleAssistant {
+			return strings.TrimSpace(e.message.Content), true
+		}
+		if e.child != nil {
+			if answer, ok := e.child.lastAnswer(); ok {
+				return answer, true
+			}
+		}
+	}
+	return "", false
+}
+
+// siblings reports whether several delegations of the step run at the same
+// time: then none may change the runtime's current agent, and none emits a
+// switch (docker-agent#4156).
+func (s *Step) siblings() bool {
+	n := 0
+	for i := range s.Calls {
+		if task := s.Calls[i].Task; task != nil && task.Skill == "" && !task.Background {
+			n++
+		}
+	}
+	return s.Parallel && n > 1
 }

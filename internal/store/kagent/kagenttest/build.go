@@ -1,3 +1,16 @@
+// Package kagenttest builds databases as kagent's controller and its agents' runtimes
+// write them, for tests.
+//
+// A Program says who asks whom for what: conversations of agents that call tools and
+// other agents, in batches. Build plays it and writes the rows that come of it, of
+// concurrent runs in the order of their times, in one of the Forms that are known;
+// Written is the truth about it, to compare with. The scripts are the cases of
+// kagent's issues; Random draws a program. Nothing here reads the clock or the
+// system's randomness: the same calls give the same database.
+//
+// What the tables and documents look like is said in docs/stores/kagent.md. The names
+// in events are those of adk-python's pydantic models and of the Go types of adk-go
+// 1.4.0 and 2.2.0.
 package kagenttest
 
 import (
@@ -6,11 +19,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
-	_ "modernc.org/sqlite" // the driver
+	_ "modernc.org/sqlite"
 )
 
 // Build plays the program and writes a new database of what comes of it.
@@ -172,4 +187,335 @@ func insert(tx *sql.Tx, table string, row object) error {
 	}
 	_, err := tx.Exec(fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", table, strings.Join(columns, ","), strings.Repeat(",?", len(row)-1)), values...)
 	return err
+}
+
+// errand is a call while it is under way.
+type errand struct {
+	Call
+	made   *call
+	truth  *Worked // nil for a tool
+	child  *visit  // nil for a tool, and where nothing is stored of the worker
+	answer object
+}
+
+// batch makes the calls of one event, lets the workers run side by side, and writes
+// the responses in one event. It returns the state that the task has then.
+func (w *world) batch(v *visit, calls []Call) string {
+	batch := w.call(v, calls)
+	start, end := v.now, v.now
+	for i, e := range batch {
+		w.work(v, e, start.Add(time.Duration(i)*2*time.Millisecond))
+		if e.child != nil && e.child.now.After(end) {
+			end = e.child.now
+		}
+	}
+	v.now = end
+	var questions []question
+	var answers []*errand
+	lost, open := false, false
+	for _, e := range batch {
+		if e.Lost {
+			lost = true
+			continue
+		}
+		answers = append(answers, e)
+		if e.child != nil && e.child.state == inputRequired {
+			questions = append(questions, w.passOn(e))
+			open = open || e.Approval != Approved
+		}
+	}
+	respond := func() { w.respond(v, answers, questions) }
+	switch {
+	case lost:
+		respond()
+		return canceled
+	case len(questions) == 0:
+		respond()
+		return completed
+	}
+	w.pause(v, questions, respond)
+	if w.program.Pauses == AtQuestion {
+		unnamed(answers)
+	}
+	if open {
+		return inputRequired
+	}
+	w.resume(v, questions, v.now.Add(hesitation))
+	waited := slices.DeleteFunc(batch, func(e *errand) bool { return e.truth == nil || !e.truth.Open })
+	for _, e := range waited {
+		w.finish(v, e)
+	}
+	w.respond(v, waited, nil)
+	return completed
+}
+
+// unnamed says of calls that no response names their sessions.
+func unnamed(batch []*errand) {
+	for _, e := range batch {
+		if e.truth != nil {
+			e.truth.Named = false
+		}
+	}
+}
+
+// call writes the event that makes the calls.
+func (w *world) call(v *visit, calls []Call) []*errand {
+	var batch []*errand
+	var parts []part
+	for _, c := range calls {
+		if c.ID == "" {
+			c.ID = w.callID()
+		}
+		e := &errand{Call: c, made: &call{c.ID, c.Tool, object{{"namespace", "default"}}}, answer: object{{"result", c.Answer}}}
+		p := part{call: e.made}
+		if c.Agent != "" {
+			e.made.name, e.made.args = c.Agent, object{{"request", c.Ask}}
+			e.truth = &Worked{User: v.session.user, Parent: v.session.id, ParentTask: v.task, Call: c.ID, Agent: c.Agent}
+			w.calls = append(w.calls, e.truth)
+			if c.Error == "" {
+				e.truth.Child = w.context(v, c.Agent)
+			}
+			if w.stamps(v) {
+				p.stamp = e.truth.Child
+			}
+		}
+		batch, parts = append(batch, e), append(parts, p)
+	}
+	id := w.emit(v, event{author: v.session.agent, parts: parts}).id
+	for _, e := range batch {
+		if e.truth != nil {
+			e.truth.CallEvent = id
+		}
+	}
+	return batch
+}
+
+// stamps reports whether the caller's task names the sessions of workers with the
+// calls: Python does, from v0.8.0-beta9 to v0.10.0-rc3.
+func (w *world) stamps(v *visit) bool {
+	return v.dialect == Python && w.form.Generation == Current && w.form.Shape == Legacy && w.program.Sharing != PerCall
+}
+
+// work lets the worker run, and makes the response.
+func (w *world) work(v *visit, e *errand, at time.Time) {
+	switch {
+	case e.truth == nil:
+		return
+	case e.Error != "" && e.Plain:
+		e.answer = object{{"result", e.Error}}
+		return
+	case e.Error != "":
+		e.answer = object{{"error", e.Error}}
+		return
+	}
+	name := member{"subagent_session_id", e.truth.Child}
+	if !slices.Contains(w.program.Elsewhere, e.Agent) {
+		e.child = w.serve(w.session(e.truth.Child, v.session.user, e.Agent, v), e.request(), v, at)
+		e.truth.told(e.child)
+	}
+	switch {
+	case e.child != nil && e.child.state == inputRequired:
+		e.answer = object{{"status", "pending"}, {"waiting_for", "subagent_approval"}, {"subagent", e.Agent}, name}
+	case e.Plain:
+	default:
+		e.answer = append(e.answer, name, member{"kagent_usage_metadata", object{{"totalTokenCount", 40 + len(e.Answer)}}})
+	}
+	e.truth.Named = !e.Plain && !e.Lost
+}
+
+// finish lets a worker go on whose question was answered.
+func (w *world) finish(v *visit, e *errand) {
+	w.approve(e.child, v.now)
+	e.truth.told(e.child)
+	e.answer, e.truth.Named = object{{"result", e.Answer}, {"subagent_session_id", e.truth.Child}}, true
+	v.now = e.child.now
+}
+
+// told takes over what is known of the worker's run.
+func (c *Worked) told(v *visit) {
+	c.Task, c.Marker, c.Open = v.task, v.marker, v.state == inputRequired
+	c.Events = slices.Clone(v.rows)
+	c.Invocations = nil
+	if v.dialect.events() && v.dialect != OpenAI {
+		c.Invocations = slices.Clone(v.invocations)
+	}
+}
+
+// respond writes the event with the responses to calls, if there are any.
+func (w *world) respond(v *visit, batch []*errand, questions []question) {
+	if len(batch) == 0 {
+		return
+	}
+	var parts []part
+	for _, e := range batch {
+		parts = append(parts, part{response: &response{e.made.id, e.made.name, e.answer}})
+	}
+	id := w.emit(v, event{author: v.session.agent, parts: parts, asked: questions}).id
+	for _, e := range batch {
+		if e.truth != nil && v.dialect.events() && v.dialect != OpenAI {
+			e.truth.Responses = append(e.truth.Responses, id)
+		}
+	}
+}
+
+// Start is when the first request of a program comes.
+var Start = time.Date(2026, 8, 3, 9, 30, 0, 0, time.UTC)
+
+// world is an installation while a program is played.
+type world struct {
+	program Program
+	form    Form
+	rng     *rand.Rand
+	taken   map[int64]bool // microseconds that a row has already
+
+	sessions []*sess
+	shared   map[string]string // ids of sessions by what shares them
+	visits   []*visit
+	rows     []row
+	calls    []*Worked
+}
+
+// sess is a session in the making.
+type sess struct {
+	id, user, agent, name string
+	delegated             bool
+	created, updated      time.Time
+}
+
+// row is an event as it is stored.
+type row struct {
+	id       string
+	session  *sess
+	at       time.Time
+	document string
+}
+
+func play(p Program, form Form) *world {
+	w := &world{
+		program: p, form: form, rng: rand.New(rand.NewPCG(0x6b61, 0x67656e74)),
+		taken: map[int64]bool{}, shared: map[string]string{},
+	}
+	began, ended := Start, Start
+	for i, c := range p.Conversations {
+		switch {
+		case i > 0 && c.Beside:
+			began = began.Add(13 * time.Millisecond)
+		case i > 0:
+			began = ended.Add(time.Minute)
+		}
+		if end := w.converse(c, began); end.After(ended) {
+			ended = end
+		}
+	}
+	return w
+}
+
+// converse plays a conversation and returns when it ended.
+func (w *world) converse(c Conversation, at time.Time) time.Time {
+	user, agent, id := c.User, c.Agent, w.uuid()
+	if user == "" {
+		user = DefaultUser
+	}
+	if agent == "" {
+		agent = Root
+	}
+	for _, turn := range c.Turns {
+		v := w.serve(w.session(id, user, agent, nil), turn, nil, at)
+		if v.gate != nil && turn.Approval == Approved {
+			w.approve(v, v.now.Add(hesitation))
+		}
+		at = v.now.Add(30 * time.Second)
+	}
+	return at
+}
+
+// session is that of an agent for a user, a new one where there is none.
+func (w *world) session(id, user, agent string, caller *visit) *sess {
+	i := slices.IndexFunc(w.sessions, func(s *sess) bool { return s.id == id && s.user == user })
+	if i >= 0 {
+		return w.sessions[i]
+	}
+	s := &sess{id: id, user: user, agent: agent, delegated: caller != nil}
+	w.sessions = append(w.sessions, s)
+	return s
+}
+
+// began is told of a request: the session is as old as its first one and has its
+// name from it.
+func (s *sess) began(at time.Time, request string) {
+	if s.created.IsZero() || at.Before(s.created) {
+		s.created, s.name = at, title(request)
+	}
+}
+
+// context is the id of the session that a caller's tool takes for a worker.
+func (w *world) context(caller *visit, agent string) string {
+	var sharing string
+	switch w.program.Sharing {
+	case PerCall:
+		return w.uuid()
+	case PerPod:
+		sharing = caller.session.agent
+	default:
+		sharing = caller.task
+	}
+	key := sharing + " " + agent
+	if w.shared[key] == "" {
+		w.shared[key] = w.uuid()
+	}
+	return w.shared[key]
+}
+
+func (w *world) writer(agent string) Dialect {
+	if d, ok := w.program.Writers[agent]; ok {
+		return d
+	}
+	return w.form.Dialect
+}
+
+// tick is when a row is written that follows one of a time: no two rows share a
+// microsecond, and some times have no fraction to speak of.
+func (w *world) tick(t time.Time) time.Time {
+	t = t.Add(time.Duration(40_000_000 + w.rng.IntN(120_000_000)))
+	if w.rng.IntN(8) == 0 {
+		t = t.Truncate(10 * time.Millisecond)
+	}
+	for w.taken[t.UnixMicro()] {
+		t = t.Add(time.Microsecond)
+	}
+	w.taken[t.UnixMicro()] = true
+	return t
+}
+
+func (w *world) stamp(t time.Time) string { return t.UTC().Format(string(w.form.Times)) }
+
+// uuid is a random UUID of version 4.
+func (w *world) uuid() string {
+	a, b := w.rng.Uint64(), w.rng.Uint64()
+	return fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x", a>>32, a>>16&0xffff, a&0xfff, 0x8000|b>>48&0x3fff, b&0xffffffffffff)
+}
+
+func (w *world) callID() string { return fmt.Sprintf("call_%016x", w.rng.Uint64()) }
+
+// written is the truth about what was played.
+func (w *world) written() *Written {
+	truth := &Written{}
+	for _, s := range w.inTime() {
+		told := Session{ID: s.id, User: s.user, Agent: s.agent, Delegated: s.delegated}
+		for _, v := range w.visits {
+			if v.session == s {
+				told.Tasks = append(told.Tasks, v.task)
+			}
+		}
+		of := slices.DeleteFunc(slices.Clone(w.rows), func(r row) bool { return r.session != s })
+		slices.SortStableFunc(of, func(a, b row) int { return a.at.Compare(b.at) })
+		for _, r := range of {
+			told.Events = append(told.Events, r.id)
+		}
+		truth.Sessions = append(truth.Sessions, told)
+	}
+	for _, c := range w.calls {
+		truth.Calls = append(truth.Calls, *c)
+	}
+	return truth
 }

@@ -1,6 +1,13 @@
 package kagenttest
 
-import "time"
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf16"
+)
 
 // event is an event before a runtime gives it a form.
 type event struct {
@@ -123,3 +130,293 @@ func (q question) tool() object {
 	}
 	return object{{"hint", q.hint}, {"confirmed", false}, {"payload", payload}}
 }
+
+// document is the A2A task of a request.
+func (w *world) document(v *visit) string {
+	d := taskWriter{visit: v, v1: w.form.Shape == V1}
+	status, history, artifacts := d.status(), d.history(), d.artifacts()
+	o := object{{"artifacts", artifacts}, {"contextId", v.session.id}, {"history", history}, {"id", v.task}}
+	if !d.v1 {
+		o = append(o, member{"kind", "task"}, member{"metadata", d.whole()})
+	}
+	return style{html: true}.text(append(o, member{"status", status}))
+}
+
+// taskWriter writes one task in one of the shapes.
+type taskWriter struct {
+	*visit
+	v1 bool
+}
+
+// prefix is what names of metadata begin with: the Python runtime of released
+// versions has its own.
+func (d taskWriter) prefix() string {
+	if d.dialect.camel() || d.v1 {
+		return "adk_"
+	}
+	return "kagent_"
+}
+
+// whole is the metadata of a task of a released version. adk-go's converter says no
+// more than the app there; runtimes without invocations have none to name.
+func (d taskWriter) whole() object {
+	if d.dialect.camel() {
+		return object{{d.prefix() + "app_name", d.session.agent}}
+	}
+	return d.metadata(d.log[len(d.log)-1])
+}
+
+// metadata is what a message or an artifact says of its event.
+func (d taskWriter) metadata(e *event) object {
+	o := object{
+		{d.prefix() + "app_name", d.session.agent}, {d.prefix() + "user_id", d.session.user}, {d.prefix() + "session_id", d.session.id},
+	}
+	if d.dialect.events() && d.dialect != OpenAI {
+		o = append(o, member{d.prefix() + "invocation_id", e.invocation}, member{d.prefix() + "author", e.author})
+	}
+	return o
+}
+
+func (d taskWriter) status() object {
+	state, at := d.state, d.now.Format("2006-01-02T15:04:05.000000+00:00")
+	if d.v1 {
+		state, at = "TASK_STATE_"+strings.ToUpper(strings.ReplaceAll(state, "-", "_")), d.now.Format(time.RFC3339Nano)
+	}
+	o := object{{"state", state}, {"timestamp", at}}
+	if d.state == inputRequired {
+		o = append(o, member{"message", d.message(d.log[len(d.log)-1])})
+	}
+	return o
+}
+
+// history are the requests and, of released versions, a message for each event. The
+// last one becomes the status while the task waits for a person.
+func (d taskWriter) history() list {
+	said := d.log
+	if d.state == inputRequired {
+		said = said[:len(said)-1]
+	}
+	var messages list
+	for _, e := range said {
+		if e.author == "user" || !d.v1 {
+			messages = append(messages, d.message(e))
+		}
+	}
+	return messages
+}
+
+func (d taskWriter) message(e *event) object {
+	role := "agent"
+	if e.author == "user" {
+		role = "user"
+	}
+	if d.v1 {
+		return object{
+			{"contextId", d.session.id}, {"messageId", e.id}, {"metadata", d.metadata(e)}, {"parts", d.parts(e)},
+			{"role", "ROLE_" + strings.ToUpper(role)}, {"taskId", d.task},
+		}
+	}
+	return object{
+		{"contextId", d.session.id}, {"kind", "message"}, {"messageId", e.id}, {"metadata", d.metadata(e)}, {"parts", d.parts(e)},
+		{"role", role}, {"taskId", d.task},
+	}
+}
+
+// artifacts are one for each event, or one with the answer.
+func (d taskWriter) artifacts() list {
+	artifacts := list{}
+	for _, e := range d.log {
+		last := e == d.log[len(d.log)-1] && d.state == completed
+		if e.author != "user" && (d.v1 || last) {
+			artifacts = append(artifacts, object{{"artifactId", "a-" + e.id}, {"metadata", d.metadata(e)}, {"parts", d.parts(e)}})
+		}
+	}
+	return artifacts
+}
+
+func (d taskWriter) parts(e *event) list {
+	var parts list
+	for _, p := range e.parts {
+		o := d.part(p)
+		if !d.v1 {
+			kind := "data"
+			if p.call == nil && p.response == nil {
+				kind = "text"
+			}
+			o = append(object{{"kind", kind}}, o...)
+		}
+		parts = append(parts, o)
+	}
+	return parts
+}
+
+func (d taskWriter) part(p part) object {
+	kind := d.prefix() + "type"
+	switch {
+	case p.call != nil:
+		about := object{{kind, "function_call"}}
+		if p.call.name == confirmation {
+			about = append(about, member{d.prefix() + "is_long_running", true})
+		}
+		if p.stamp != "" {
+			about = append(about, member{"kagent_subagent_session_id", p.stamp})
+		}
+		return object{{"data", object{{"id", p.call.id}, {"name", p.call.name}, {"args", p.call.args}}}, {"metadata", about}}
+	case p.response != nil:
+		data := object{{"id", p.response.id}, {"name", p.response.name}, {"response", p.response.value}}
+		return object{{"data", data}, {"metadata", object{{kind, "function_response"}}}}
+	}
+	return object{{"text", p.text}}
+}
+
+// object is a JSON object whose members keep their order.
+type object []member
+
+type member struct {
+	name  string
+	value any // nil, string, bool, int, float64, []string, object or list
+}
+
+type list []any
+
+// style is how a runtime spells JSON.
+type style struct {
+	spaced bool // behind commas and colons, and ASCII only: Python's json.dumps
+	html   bool // <, > and & are escaped: Go's json.Marshal
+}
+
+func (s style) text(value any) string { return string(s.append(nil, value)) }
+
+func (s style) append(b []byte, value any) []byte {
+	switch v := value.(type) {
+	case object:
+		b = append(b, '{')
+		for i, m := range v {
+			b = append(s.append(s.comma(b, i), m.name), ':')
+			if s.spaced {
+				b = append(b, ' ')
+			}
+			b = s.append(b, m.value)
+		}
+		return append(b, '}')
+	case list:
+		b = append(b, '[')
+		for i, entry := range v {
+			b = s.append(s.comma(b, i), entry)
+		}
+		return append(b, ']')
+	}
+	return append(b, s.plain(value)...)
+}
+
+func (s style) comma(b []byte, before int) []byte {
+	if before > 0 {
+		b = append(b, ',')
+		if s.spaced {
+			b = append(b, ' ')
+		}
+	}
+	return b
+}
+
+// plain is the form of a value that is neither an object nor a list.
+func (s style) plain(value any) []byte {
+	var buffer bytes.Buffer
+	encoder := json.NewEncoder(&buffer)
+	encoder.SetEscapeHTML(s.html)
+	if err := encoder.Encode(value); err != nil {
+		panic("a program holds what is no JSON: " + err.Error())
+	}
+	text := bytes.TrimSuffix(buffer.Bytes(), []byte("\n"))
+	if !s.spaced {
+		return text
+	}
+	var ascii []byte
+	for _, r := range string(text) {
+		if r < 0x80 {
+			ascii = append(ascii, byte(r))
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			ascii = fmt.Appendf(ascii, "\\u%04x", unit)
+		}
+	}
+	return ascii
+}
+
+// given are the members whose values are not empty.
+func given(o object) object {
+	var kept object
+	for _, m := range o {
+		if m.value != nil && m.value != "" {
+			kept = append(kept, m)
+		}
+	}
+	return kept
+}
+
+// Form is how a database is written. The zero Form is none: take one of Forms.
+type Form struct {
+	Generation Generation
+	Dialect    Dialect // of agents for which a program names no other
+	Shape      Shape
+	Times      Times
+	Quoted     bool // documents are JSON strings that hold the JSON
+}
+
+// Dialect is how an agent's runtime writes its events.
+type Dialect string
+
+// The runtimes. LangGraph and CrewAI leave no events: they keep what they know in
+// tables of their own.
+const (
+	Python    Dialect = "python"    // adk-python: snake case, nulls included
+	Go1       Dialect = "go 1"      // adk-go before 2.2: names of Go's fields outside, camel case within the content
+	Go2       Dialect = "go 2"      // adk-go since 2.2: camel case
+	OpenAI    Dialect = "openai"    // OpenAI Agents SDK: lists of items of the Responses API
+	LangGraph Dialect = "langgraph" // lg_checkpoint
+	CrewAI    Dialect = "crewai"    // crewai_flow_state
+)
+
+// Shape is how A2A tasks are written.
+type Shape string
+
+// The shapes. V1 has an artifact for each event in place of a message in the history.
+const (
+	Legacy Shape = ""    // kind and "completed"; protocol_version is NULL
+	V1     Shape = "1.0" // TASK_STATE_COMPLETED
+)
+
+// Times is how the driver writes times: a layout of package time.
+type Times string
+
+// The forms of times. GORM with a pure Go driver cuts zeros at the end of fractions.
+const (
+	GORM    Times = "2006-01-02 15:04:05.999999999-07:00"
+	RFC3339 Times = "2006-01-02T15:04:05.000000000Z07:00"
+	Named   Times = "2006-01-02 15:04:05.999999999 -0700 MST"
+	Bare    Times = "2006-01-02 15:04:05.999999" // without a zone
+)
+
+// Forms are the forms to test with, by name.
+var Forms = map[string]Form{
+	"python 0.5":       {Generation: V05, Dialect: Python, Times: GORM},
+	"python 0.7":       {Generation: V07, Dialect: Python, Times: RFC3339},
+	"python":           {Generation: Current, Dialect: Python, Times: GORM},
+	"python main":      {Generation: Current, Dialect: Python, Shape: V1, Times: Named},
+	"go 1":             {Generation: Current, Dialect: Go1, Times: GORM},
+	"go 1, quoted":     {Generation: V07, Dialect: Go1, Times: GORM, Quoted: true},
+	"go 2":             {Generation: Current, Dialect: Go2, Shape: V1, Times: GORM},
+	"go 2, quoted":     {Generation: Current, Dialect: Go2, Shape: V1, Times: Bare, Quoted: true},
+	"python, no zones": {Generation: Current, Dialect: Python, Times: Bare},
+}
+
+// camel reports whether the names in a message's parts are in camel case.
+func (d Dialect) camel() bool { return d == Go1 || d == Go2 }
+
+// events reports whether the runtime stores events.
+func (d Dialect) events() bool { return d != LangGraph && d != CrewAI }
+
+// markers reports whether a Python runtime puts the headers of a request in an event
+// of their own: from v0.7.0 to v0.10.x.
+func (f Form) markers() bool { return f.Generation != V05 && f.Shape == Legacy }

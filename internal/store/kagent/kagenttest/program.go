@@ -1,5 +1,11 @@
 package kagenttest
 
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
 // Program is what happens in an installation.
 type Program struct {
 	Name          string
@@ -103,4 +109,250 @@ func title(request string) string {
 		return string(runes[:20]) + "..."
 	}
 	return request
+}
+
+// Random draws a program of some conversations: batches, workers of workers, calls
+// that fail or get lost, and approvals.
+func Random(seed uint64) Program {
+	g := generator{rand.New(rand.NewPCG(seed, 0x6b61))}
+	p := Program{Name: fmt.Sprint("random ", seed), Sharing: [...]Sharing{PerRequest, PerPod, PerCall}[g.IntN(3)], Writers: map[string]Dialect{}}
+	if g.chance(15) {
+		p.Writers[Istio] = [...]Dialect{OpenAI, LangGraph, CrewAI}[g.IntN(3)]
+	}
+	if g.chance(10) {
+		p.Elsewhere = []string{Istio}
+	}
+	users := []string{"anna@example.com", "anna@example.com", "bert@example.com"}
+	for range 1 + g.IntN(3) {
+		c := Conversation{User: users[g.IntN(len(users))], Beside: g.chance(40)}
+		for range 1 + g.IntN(3) {
+			c.Turns = append(c.Turns, g.turn())
+		}
+		p.Conversations = append(p.Conversations, c)
+	}
+	p.Pauses = [...]Pauses{AtResponses, AtQuestion, BehindQuestion}[g.IntN(3)]
+	return p
+}
+
+type generator struct{ *rand.Rand }
+
+func (g generator) chance(percent int) bool { return g.IntN(100) < percent }
+
+// text is one of many texts, some of which come twice.
+func (g generator) text(what string) string {
+	return fmt.Sprintf("%s %d%s", what, g.IntN(40), [...]string{"", "", " – naïve 🙂", " <b>\"x\"</b> & \\\n", " of all clusters that there are"}[g.IntN(5)])
+}
+
+func (g generator) turn() Turn {
+	t := Turn{Ask: g.text("question"), Answer: g.text("answer"), Work: g.work(Root)}
+	if g.chance(6) {
+		t.Approval = Approval(g.IntN(3))
+	}
+	return t
+}
+
+// teams are the agents that an agent calls: none calls one above itself.
+var teams = map[string][]string{
+	Root:   {Worker, Worker, Helm},
+	Worker: {Helm, Istio},
+	Helm:   {Istio},
+}
+
+// most is how many calls a batch of an agent has at most.
+var most = map[string]int{Root: 6, Worker: 3, Helm: 2}
+
+func (g generator) work(agent string) [][]Call {
+	var work [][]Call
+	for range g.IntN(3) {
+		var batch []Call
+		for range 1 + g.IntN(most[agent]) {
+			batch = append(batch, g.call(agent))
+		}
+		work = append(work, batch)
+	}
+	return work
+}
+
+func (g generator) call(caller string) Call {
+	if g.chance(35) {
+		return Call{Tool: "k8s_get_resources", Answer: g.text("found"), Lost: g.chance(3)}
+	}
+	team := teams[caller]
+	c := Call{
+		Agent: team[g.IntN(len(team))], Ask: g.text("request"), Answer: g.text("result"), Lost: g.chance(3), Plain: g.chance(5),
+	}
+	switch {
+	case g.chance(6):
+		c.Error = g.text("failed")
+	case c.Agent == Istio: // it calls nobody, and may have no events
+	case caller == Root && g.chance(8):
+		c.Approval = Approval(g.IntN(3))
+	default:
+		c.Work = g.work(c.Agent)
+	}
+	return c
+}
+
+// Whole draws a program in which nothing is lost or fails, nobody is asked, and each call
+// gets a session of its own.
+func Whole(seed uint64) Program {
+	p := Random(seed)
+	p.Name, p.Sharing, p.Writers, p.Elsewhere = fmt.Sprint("whole ", seed), PerCall, nil, nil
+	for i := range p.Conversations {
+		turns := p.Conversations[i].Turns
+		for j := range turns {
+			turns[j].Approval, turns[j].Writer = NotAsked, ""
+			wholeCalls(turns[j].Work)
+		}
+	}
+	return p
+}
+
+func wholeCalls(work [][]Call) {
+	for _, batch := range work {
+		for i := range batch {
+			c := &batch[i]
+			c.Approval, c.Error, c.Plain, c.Lost = NotAsked, "", false, false
+			wholeCalls(c.Work)
+		}
+	}
+}
+
+// visit is one request to an agent: a task, and one or two invocations.
+type visit struct {
+	session *sess
+	dialect Dialect
+	task    string
+	root    string // the session in which a user began it all
+
+	invocations []string
+	began, now  time.Time
+	state       string // that of the task
+	answer      string
+	log         []*event // what was said, stored or not
+	pending     list     // items that are not stored yet
+	rows        []string // ids of the stored events, without marker
+	marker      string
+	gate        *question // what a person is asked before it goes on
+}
+
+// The states of tasks, as they were first written.
+const (
+	completed     = "completed"
+	canceled      = "canceled"
+	inputRequired = "input-required"
+)
+
+// serve lets an agent answer a request.
+func (w *world) serve(s *sess, t Turn, caller *visit, at time.Time) *visit {
+	v := w.begin(s, t, caller, at)
+	for _, batch := range t.Work {
+		if v.state = w.batch(v, batch); v.state != completed {
+			w.flush(v)
+			return v
+		}
+	}
+	v.answer = t.Answer
+	if t.Approval != NotAsked {
+		w.ask(v)
+		return v
+	}
+	w.conclude(v)
+	return v
+}
+
+// begin writes what comes before the agent's own events.
+func (w *world) begin(s *sess, t Turn, caller *visit, at time.Time) *visit {
+	v := &visit{session: s, dialect: w.writer(s.agent), task: w.uuid(), root: s.id, began: at, now: at, invocations: []string{"e-" + w.uuid()}}
+	if t.Writer != "" {
+		v.dialect = t.Writer
+	}
+	if caller != nil {
+		v.root = caller.root
+	}
+	w.visits = append(w.visits, v)
+	s.began(at, t.Ask)
+	request := event{author: "user", parts: []part{{text: t.Ask}}}
+	if v.dialect == Python && w.form.Generation != V05 {
+		headers := object{{"headers", w.headers(v, caller)}}
+		if w.form.markers() {
+			w.mark(v, headers)
+		} else {
+			request.delta = headers
+		}
+	}
+	w.emit(v, request)
+	return v
+}
+
+// conclude writes the answer.
+func (w *world) conclude(v *visit) {
+	w.emit(v, event{author: v.session.agent, parts: []part{{text: v.answer}}})
+	v.state = completed
+	w.flush(v)
+}
+
+// emit writes an event of the current invocation.
+func (w *world) emit(v *visit, e event) *event {
+	v.now = w.tick(v.now)
+	e.at, e.id, e.invocation = v.now, w.uuid(), v.invocations[len(v.invocations)-1]
+	v.log = append(v.log, &e)
+	switch v.dialect {
+	case LangGraph, CrewAI:
+	case OpenAI:
+		v.pending = append(v.pending, e.items()...)
+		if e.author == "user" {
+			w.flush(v)
+		}
+	default:
+		w.add(v, e.id, e.text(v.dialect))
+	}
+	v.session.touch(v.now)
+	return &e
+}
+
+// flush stores the items that came since the last time: the package for the OpenAI
+// Agents SDK does so at the start and at the end of a run.
+func (w *world) flush(v *visit) {
+	if len(v.pending) > 0 {
+		w.add(v, w.uuid(), wrapper(v.now, v.pending))
+	}
+	v.pending = nil
+}
+
+// mark writes the event with the headers that the Python runtime puts before a
+// request.
+func (w *world) mark(v *visit, headers object) {
+	v.now = w.tick(v.now)
+	e := event{id: w.uuid(), invocation: "header_update", author: "system", at: v.now, delta: headers}
+	v.marker = e.id
+	w.rows = append(w.rows, row{e.id, v.session, v.now, e.text(Python)})
+	v.session.touch(v.now)
+}
+
+func (w *world) add(v *visit, id, document string) {
+	v.rows = append(v.rows, id)
+	w.rows = append(w.rows, row{id, v.session, v.now, document})
+}
+
+func (s *sess) touch(at time.Time) {
+	if at.After(s.updated) {
+		s.updated = at
+	}
+}
+
+// Secret is in every header of a request that is stored, and in nothing else.
+const Secret = "eyJhbGciOiJSUzI1NiJ9.c2VjcmV0.c2lnbmF0dXJl"
+
+// headers are those of the request, with the names in lower case as ASGI has them.
+func (w *world) headers(v *visit, caller *visit) object {
+	o := object{
+		{"host", "agent.kagent:8080"}, {"authorization", "Bearer " + Secret}, {"content-type", "application/json"}, {"x-user-id", v.session.user},
+	}
+	if caller != nil && w.form.Generation == Current {
+		o = append(o, object{
+			{"x-kagent-source", "agent"}, {"x-kagent-parent-context-id", caller.session.id}, {"x-kagent-root-context-id", caller.root},
+		}...)
+	}
+	return o
 }

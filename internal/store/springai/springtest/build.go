@@ -1,14 +1,21 @@
+// Package springtest builds databases as Spring AI Session writes them, in SQLite
+// files that were made from the columns of its scripts: for tests.
+//
+// Append and Compact do what the library's repository does, in the order in which
+// it does it. A Script is a list of such steps with a name; Random draws one.
+// Nothing here reads the clock or the system's randomness.
 package springtest
 
 import (
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver
+	_ "modernc.org/sqlite"
 )
 
 // Form is how a file has the tables. The zero Form is the usual one: since 0.6.0,
@@ -204,4 +211,163 @@ func (db *DB) truth(is bool) any {
 		return strings.ToUpper(strconv.FormatBool(is))
 	}
 	return is
+}
+
+// Compact is what the library's compaction does: events are archived by id, all
+// that are still active are deleted, and those that are kept are written anew, the
+// summary first (d). Before 0.6.0 what is archived is deleted as well.
+func (db *DB) Compact(session string, archived []string, summary []Event, kept []Event) {
+	db.Exec("UPDATE ai_session SET event_version = event_version + 1 WHERE id = ?", session)
+	if db.Form.ByTime {
+		db.Exec("DELETE FROM ai_session_event WHERE session_id = ?", session)
+	} else {
+		for _, id := range archived {
+			db.Exec("UPDATE ai_session_event SET archived = ? WHERE id = ?", db.truth(true), id)
+		}
+		db.Exec("DELETE FROM ai_session_event WHERE session_id = ? AND archived = ?", session, db.truth(false))
+	}
+	for _, e := range append(append([]Event{}, summary...), kept...) {
+		db.write(session, db.complete(e))
+	}
+}
+
+// log is what a program has said in a session, so that it can be compacted.
+type log struct {
+	db      *DB
+	session string
+	active  []Event
+}
+
+func (l *log) append(events ...Event) {
+	for _, e := range events {
+		e = l.db.complete(e)
+		l.active = append(l.active, e)
+		l.db.Append(l.session, e)
+	}
+}
+
+// compact archives what stands before the event with an index in the active
+// window, and puts a summary in its place. Summaries before are deleted.
+func (l *log) compact(cut int, text string) {
+	var ids []string
+	for _, e := range l.active[:cut] {
+		if !e.Synthetic {
+			ids = append(ids, e.ID)
+		}
+	}
+	summary := Summary(text)
+	for i := range summary {
+		summary[i] = l.db.complete(summary[i])
+	}
+	kept := append([]Event{}, l.active[cut:]...)
+	l.db.Compact(l.session, ids, summary, kept)
+	l.active = append(summary, kept...)
+}
+
+// window archives what stands before the event with an index in the active window, as
+// the strategies do that write no summary: those before stay.
+func (l *log) window(cut int) {
+	var ids []string
+	var summaries []Event
+	for _, e := range l.active[:cut] {
+		if e.Synthetic {
+			summaries = append(summaries, e)
+		} else {
+			ids = append(ids, e.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return // nothing to archive, and nothing is written
+	}
+	kept := append([]Event{}, l.active[cut:]...)
+	l.db.Compact(l.session, ids, summaries, kept)
+	l.active = append(summaries, kept...)
+}
+
+// Event is a row before it is written.
+type Event struct {
+	ID        string // "" for the next one
+	Type      string // USER, ASSISTANT, SYSTEM, TOOL
+	Text      string
+	NoText    bool // NULL in place of a text
+	Calls     []Call
+	Responses []Response
+	Data      string // message_data as it is stored, in place of calls and responses
+	Branch    string
+	Archived  bool
+	Synthetic bool
+	Metadata  string    // JSON, "" for what the library writes
+	Time      time.Time // zero for the next one
+}
+
+// Call is a call of an ASSISTANT.
+type Call struct {
+	ID        string `json:"id"`
+	Type      string `json:"type"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+// Response is the response to a call, of a TOOL.
+type Response struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Data string `json:"responseData"`
+}
+
+// User is what a person says, or what a sub-agent is asked.
+func User(text string) Event { return Event{Type: "USER", Text: text} }
+
+// Assistant is an answer.
+func Assistant(text string) Event { return Event{Type: "ASSISTANT", Text: text} }
+
+// Calling is an answer with calls of a tool, by their ids. It has no text.
+func Calling(ids ...string) Event {
+	e := Event{Type: "ASSISTANT", NoText: true}
+	for _, id := range ids {
+		e.Calls = append(e.Calls, Call{ID: id, Type: "function", Name: "get_weather", Arguments: `{"location":"Paris"}`})
+	}
+	return e
+}
+
+// Responding is a TOOL message with the responses to calls.
+func Responding(ids ...string) Event {
+	e := Event{Type: "TOOL"}
+	for _, id := range ids {
+		e.Responses = append(e.Responses, Response{ID: id, Name: "get_weather", Data: `{"temp":"22C","call":"` + id + `"}`})
+	}
+	return e
+}
+
+// Summary is the pair of messages that a compaction makes.
+func Summary(text string) []Event {
+	pair := []Event{User("Summarize the conversation we had so far."), Assistant(text)}
+	for i := range pair {
+		pair[i].Synthetic = true
+		pair[i].Metadata = `{"synthetic":true,"compactionSource":"recursive-summarization"}`
+	}
+	return pair
+}
+
+// On is the event on a branch.
+func (e Event) On(branch string) Event {
+	e.Branch = branch
+	return e
+}
+
+// data is message_data.
+func (e Event) data() any {
+	var list any
+	switch {
+	case e.Data != "":
+		return e.Data
+	case e.Calls != nil:
+		list = e.Calls
+	case e.Type == "TOOL":
+		list = append([]Response{}, e.Responses...)
+	default:
+		return nil
+	}
+	text, _ := json.Marshal(list) // never fails on strings
+	return string(text)
 }

@@ -1,0 +1,547 @@
+package kagent
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/jsonedit"
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
+	"github.com/sessctl/sessctl/internal/store/table"
+)
+
+// createSession makes the row of a session that is split from another one: it is the
+// same agent's and the same user's. Its times are those of its events, as the runtime
+// would have them, which touches the session with each one (a2).
+func createSession(s *session.Session, like eventlog.Row) ([]table.Field, error) {
+	row := newRow{like: like}
+	for _, column := range []string{"user_id", "deleted_at", "agent_id", "source"} {
+		row.set(column, table.Kept(like.Value(column)))
+	}
+	row.set("id", s.ID)
+	row.set("name", s.Title)
+	for _, t := range []struct {
+		column string
+		of     func(items []session.Item) *session.Item
+	}{
+		{"created_at", func(items []session.Item) *session.Item { return &items[0] }},
+		{"updated_at", func(items []session.Item) *session.Item { return &items[len(items)-1] }},
+	} {
+		value := table.Kept(like.Value(t.column))
+		if len(s.Items) > 0 && value != nil {
+			at, err := timeLike(value, t.of(s.Items).Position)
+			if _, wrong := parseTime(value); err != nil && wrong != "" {
+				return nil, err
+			}
+			if err == nil { // else the event has no time, and the session keeps that of the other one
+				value = at
+			}
+		}
+		row.set(t.column, value)
+	}
+	return row.fields, nil
+}
+
+// newRow collects the values of a new row, for the columns that there are.
+type newRow struct {
+	like   eventlog.Row // of the same table
+	fields []table.Field
+}
+
+func (r *newRow) set(column string, value any) {
+	if r.like.Has(column) {
+		r.fields = append(r.fields, table.Field{Name: column, Value: value})
+	}
+}
+
+// setColumns gives columns of a row a value that the model does not hold. All that a
+// plan can set are texts.
+func setColumns(row eventlog.Row, sets []session.Edit) ([]table.FieldChange, error) {
+	var list []table.FieldChange
+	for _, e := range sets {
+		if e.Op != session.Set || !row.Has(e.Field) {
+			return nil, problem.New(problem.RolledBack, "", "%s cannot be set: table %s of this store has no such column", e.Field, e.Ref.Table)
+		}
+		var value any
+		if e.Value != nil {
+			value = *e.Value
+		}
+		list = append(list, table.FieldChange{Name: e.Field, Old: table.Kept(row.Value(e.Field)), New: value})
+	}
+	return list, nil
+}
+
+// child is the session that a result named before a change, and the one that it names
+// after it.
+type child struct {
+	was, is       string
+	made, given   string // the invocations of the call and of the result
+	asked, answer session.Digest
+	nth           int // which call with its id of that invocation it answers, from 0 on
+}
+
+// children are those of all results of a session that name one.
+type children struct {
+	byCall map[string][]child
+	calls  map[made]int    // how often an invocation makes calls with an id
+	known  map[string]bool // the invocations of the session
+	differ bool            // a result names another session than before
+}
+
+// made are the calls with one id that an invocation makes. Models that number their
+// calls give an id again with every turn.
+type made struct{ invocation, call string }
+
+// childrenOf are the children of a session; stored are all items before the change, by
+// their rows.
+func childrenOf(stored map[string]*session.Item, after *session.Session) *children {
+	c := &children{byCall: map[string][]child{}, calls: map[made]int{}, known: map[string]bool{}}
+	open := map[string]child{} // what is known of the last call with an id
+	for i := range after.Items {
+		is := &after.Items[i]
+		c.known[is.Invocation] = true
+		for n := range is.Calls {
+			call := &is.Calls[n]
+			key := made{is.Invocation, call.ID}
+			asks := child{made: is.Invocation, nth: c.calls[key]}
+			if call.Delegation != nil {
+				asks.asked = call.Delegation.Task
+			}
+			open[call.ID] = asks
+			c.calls[key]++
+		}
+		row, _, _ := strings.Cut(after.ItemRef(i).Row(), "#results/") // a part of an item was in that one
+		for n := range is.Results {
+			if r := resultBefore(stored[row], is, n); r != nil && r.Child != "" {
+				link := open[r.CallID]
+				link.was, link.is, link.given, link.answer = r.Child, is.Results[n].Child, is.Invocation, r.Answer
+				c.byCall[r.CallID] = append(c.byCall[r.CallID], link)
+				c.differ = c.differ || link.was != link.is
+			}
+		}
+	}
+	return c
+}
+
+// itemsOf are the items of a tree, by their rows.
+func itemsOf(tree *session.Tree) map[string]*session.Item {
+	items := map[string]*session.Item{}
+	for _, s := range tree.Sessions {
+		for i := range s.Items {
+			items[s.ItemRef(i).Row()] = &s.Items[i]
+		}
+	}
+	return items
+}
+
+// resultBefore is what a result of an item was, nil for one that is new.
+func resultBefore(was, is *session.Item, n int) *session.Result {
+	switch {
+	case was == nil:
+		return nil
+	case len(was.Results) == len(is.Results):
+		return &was.Results[n]
+	}
+	r := &is.Results[n]
+	i := slices.IndexFunc(was.Results, func(o session.Result) bool { return o.CallID == r.CallID && o.Digest == r.Digest })
+	if i < 0 {
+		return nil
+	}
+	return &was.Results[i]
+}
+
+// of says which session a mention in the data of a run's task names from now on.
+func (c *children) of(run *session.Run) func(m *mention) (string, error) {
+	return func(m *mention) (string, error) {
+		links := only(c.byCall[m.call], func(l *child) bool { return isCalled(l.was, m.was) })
+		if m.invocation != "" && c.known[m.invocation] {
+			links = only(links, func(l *child) bool { return l.in(m.invocation) })
+		} else {
+			links = narrowed(links, func(l *child) bool { return l.in(run.Invocation) })
+		}
+		links = narrowed(links, func(l *child) bool { return m.evidence != 0 && m.evidence == l.evidence(m.answers) })
+		if !agree(links) {
+			links = only(links, func(l *child) bool {
+				return l.nth == m.nth && m.of == c.calls[made{cmp.Or(m.invocation, run.Invocation), m.call}]
+			})
+			if !agree(links) || len(links) == 0 {
+				return "", fmt.Errorf("it names session %s for call %s, which several results answer with different sessions", m.was, m.call)
+			}
+		}
+		if len(links) == 0 || links[0].was == links[0].is {
+			return m.was, nil
+		}
+		return links[0].is, nil
+	}
+}
+
+// in reports whether an invocation made the call or got the result.
+func (l *child) in(invocation string) bool { return l.made == invocation || l.given == invocation }
+
+// evidence is what tells a call, or the answer to it, from others with its id.
+func (l *child) evidence(answers bool) session.Digest {
+	if answers {
+		return l.answer
+	}
+	return l.asked
+}
+
+// only are the links that something holds for.
+func only(links []child, holds func(l *child) bool) (some []child) {
+	for i := range links {
+		if holds(&links[i]) {
+			some = append(some, links[i])
+		}
+	}
+	return some
+}
+
+// narrowed are these, or all links where it holds for none.
+func narrowed(links []child, holds func(l *child) bool) []child {
+	if some := only(links, holds); len(some) > 0 {
+		return some
+	}
+	return links
+}
+
+// agree reports whether all links name the same session now.
+func agree(links []child) bool {
+	return !slices.ContainsFunc(links, func(l child) bool { return l.is != links[0].is })
+}
+
+// isCalled reports whether a session is the one with a stored id. Those of several
+// users that share an id are called by the user, too, or by the row besides.
+func isCalled(name, stored string) bool {
+	return name == stored || strings.HasSuffix(name, "/"+stored) || strings.Contains(name, "/"+stored+"#")
+}
+
+// The members of an A2A task that name the session that it is in (b2), wherever they
+// are but in what tools were told and answered.
+var contextMembers = map[string]bool{"contextId": true, "adk_session_id": true, "kagent_session_id": true}
+
+// rewrite is what the data of a task has to name from now on. Both shapes of tasks
+// have their messages and parts in the same members.
+type rewrite struct {
+	move                  // of the task itself; empty when it stays where it is
+	moved map[string]move // all tasks that move, by id
+	// child is the session that a call or its answer names from now on.
+	child func(m *mention) (string, error)
+}
+
+// move is the session where a task was, and the one where it is.
+type move struct{ from, to string }
+
+// apply changes single texts of a task's data and no other byte.
+func (r *rewrite) apply(doc []byte) ([]byte, error) {
+	return r.changed(doc, false)
+}
+
+// within does that in a document which is all that tools were told and answered.
+func (r *rewrite) within(doc []byte) ([]byte, error) { return r.changed(doc, true) }
+
+func (r *rewrite) changed(doc []byte, said bool) ([]byte, error) {
+	value, err := treeOf(doc)
+	if err != nil {
+		return nil, err
+	}
+	w := walk{rewrite: r, doc: doc, places: map[string][]byte{}, mentions: mentions{calls: map[turns]int{}}}
+	if err := w.visit("", value, scope{said: said}); err != nil {
+		return nil, err
+	}
+	err = w.mentions.each(func(m *mention) error {
+		is, err := r.child(m)
+		if err == nil && is != m.was {
+			w.places[string(m.at)] = quote(is)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return jsonedit.Replace(doc, w.places)
+}
+
+// walk is a way through a document.
+type walk struct {
+	*rewrite
+	doc      []byte
+	places   map[string][]byte // the texts that change, by their pointers
+	mentions mentions
+}
+
+// scope is what a value is in.
+type scope struct {
+	// said is what a tool was told or answered: there only a question to a person, or the
+	// answer to it, names a session, together with its task (c2).
+	said       bool
+	artifacts  bool   // of the task
+	invocation string // that the message or artifact around it says it is of
+}
+
+// visit goes through a value, the members of an object in the order of their names:
+// the history comes before the status, as its messages do.
+func (w *walk) visit(at jsontext.Pointer, value any, in scope) error {
+	switch v := value.(type) {
+	case string:
+		if in.said && at.LastToken() == "response" {
+			return w.text(at, v)
+		}
+	case []any:
+		for i, element := range v {
+			if err := w.visit(at.AppendToken(strconv.Itoa(i)), element, in); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		return w.object(at, v, in)
+	}
+	return nil
+}
+
+func (w *walk) object(at jsontext.Pointer, v map[string]any, in scope) error {
+	if data, ok := v["data"].(map[string]any); ok && !in.said {
+		w.mentions.part(at, in, v, data)
+	}
+	task, _ := v["task_id"].(string)
+	home, _ := v["context_id"].(string)
+	if m, ok := w.moved[task]; ok && home != "" && isCalled(m.from, home) {
+		w.places[string(at.AppendToken("context_id"))] = quote(m.to)
+	}
+	if details, ok := v["metadata"].(map[string]any); ok && at != "" {
+		in.invocation = cmp.Or(detail(details, "invocation_id"), in.invocation)
+	}
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		inner, inside := at.AppendToken(name), in
+		if !in.said && contextMembers[name] && w.move != (move{}) && v[name] == w.from {
+			w.places[string(inner)] = quote(w.to)
+		}
+		inside.said = in.said || name == "data"
+		inside.artifacts = in.artifacts || at == "" && name == "artifacts"
+		if err := w.visit(inner, v[name], inside); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// detail is a member of metadata by the names that kagent gives it: see a2aDetails.
+func detail(metadata map[string]any, name string) string {
+	first, _ := metadata["adk_"+name].(string)
+	second, _ := metadata["kagent_"+name].(string)
+	return cmp.Or(first, second)
+}
+
+// text looks into a text that is JSON itself: ADK has what a person answered so.
+func (w *walk) text(at jsontext.Pointer, text string) error {
+	if !strings.HasPrefix(text, "{") {
+		return nil
+	}
+	stored, _ := jsonedit.Raw(w.doc, string(at))
+	doc, err := openDocument(stored)
+	if err != nil {
+		return nil //nolint:nilerr // it only looks like JSON
+	}
+	if err := doc.edit((&rewrite{moved: w.moved}).within); err != nil {
+		return err
+	}
+	for _, change := range doc.change() {
+		w.places[string(at)] = bytesOf(change.New)
+	}
+	return nil
+}
+
+// rewriteTasks writes what a change means for tasks: those that moved belong to another
+// session, and those of a session in which results name other children name these, too.
+func rewriteTasks(ctx context.Context, to table.Writer, change *store.Change) error {
+	tasks := taskTable{edit: to}
+	moves, err := tasks.moves(ctx, change)
+	if err != nil {
+		return err
+	}
+	stored := itemsOf(change.Before)
+	for _, s := range change.After.Sessions {
+		children := childrenOf(stored, s)
+		for i := range s.Runs {
+			run := &s.Runs[i]
+			m, moved := moves[run.ID]
+			if !moved && !children.differ {
+				continue
+			}
+			if err := tasks.rewrite(ctx, run.ID, rewrite{move: m, moved: moves, child: children.of(run)}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// taskTable is the table of tasks while it is being changed.
+type taskTable struct {
+	edit table.Writer
+}
+
+// moves are the tasks that another session has now, by id.
+func (t *taskTable) moves(ctx context.Context, change *store.Change) (map[string]move, error) {
+	homes := map[string][]string{}
+	for _, s := range change.Before.Sessions {
+		for i := range s.Runs {
+			homes[s.Runs[i].ID] = append(homes[s.Runs[i].ID], s.ID)
+		}
+	}
+	moves := map[string]move{}
+	for _, s := range change.After.Sessions {
+		for i := range s.Runs {
+			id := s.Runs[i].ID
+			was := homes[id]
+			if slices.Contains(was, s.ID) {
+				continue
+			}
+			if like := change.Split[s.ID]; len(was) != 1 || was[0] != like {
+				return nil, problem.New(problem.RolledBack, "", "task %s cannot go to session %s: only a session that is split from its own can get it", id, s.ID)
+			}
+			row, err := t.read(ctx, id)
+			if err != nil {
+				return nil, err
+			}
+			from, _ := row.home.(string)
+			moves[id] = move{from, s.ID}
+		}
+	}
+	return moves, nil
+}
+
+// taskRow is what can change of a task.
+type taskRow struct {
+	place      table.Place
+	home, data any
+}
+
+func (t *taskTable) read(ctx context.Context, id string) (row taskRow, err error) {
+	tasks := table.Selection{Table: tableTasks, Columns: []string{"session_id", "data", "id"}, Key: []string{"id"}, Keys: [][]table.Value{{id}}}
+	found := false
+	_, err = t.edit.Reader().Scan(ctx, tasks, func(at table.Place, values []table.Value) error {
+		if textOf(values[2]) == id {
+			row, found = taskRow{at, table.Kept(values[0]), table.Kept(values[1])}, true
+		}
+		return nil
+	})
+	if err == nil && !found {
+		err = problem.New(problem.RolledBack, "Check the store again.", "task %s is not there any more", id)
+	}
+	return row, err
+}
+
+// rewrite changes the row of a task where it has to name another session.
+func (t *taskTable) rewrite(ctx context.Context, id string, r rewrite) error {
+	row, err := t.read(ctx, id)
+	if err != nil {
+		return err
+	}
+	var fields []table.FieldChange
+	if r.move != (move{}) {
+		fields = append(fields, table.FieldChange{Name: "session_id", Old: row.home, New: r.to})
+	}
+	doc, err := openDocument(row.data)
+	if err != nil && r.move == (move{}) {
+		return nil // nobody reads it, and it stays where it is
+	}
+	if err == nil {
+		err = doc.edit(r.apply)
+	}
+	if err != nil {
+		return problem.New(problem.RolledBack, "Repair the other conversations one by one with --session.", "task %s cannot be changed: %v", id, err)
+	}
+	fields = append(fields, doc.change()...)
+	return t.edit.Update(ctx, tableTasks, row.place, fields)
+}
+
+// The members that name the session of a worker (b3): in the answer to a call, and
+// beside the call.
+const (
+	childMember = "subagent_session_id"
+	childStamp  = "kagent_subagent_session_id"
+)
+
+// mention is a place in the data of a task that names the session of a worker.
+type mention struct {
+	at         jsontext.Pointer
+	call, was  string
+	invocation string         // that the message or artifact says it is of, "" for none
+	answers    bool           // it is in an answer
+	evidence   session.Digest // of what the call asked, or of what came back; 0 for none
+	// nth and of are which call with this id of the invocation it is, or the answer to
+	// it, and how many there are: in the history and the status, which hold one event
+	// once, or in the artifacts, which can hold it again.
+	nth, of int
+	among   turns
+}
+
+// turns are the calls with one id in the history, or in the artifacts.
+type turns struct {
+	made
+	artifacts bool
+}
+
+// mentions are collected in the order of a document.
+type mentions struct {
+	list  []mention
+	calls map[turns]int
+}
+
+// part looks for mentions in a part with data: a call or the answer to one.
+func (m *mentions) part(at jsontext.Pointer, in scope, part, data map[string]any) {
+	call, _ := data["id"].(string)
+	response, answers := data["response"]
+	among := turns{made{in.invocation, call}, in.artifacts}
+	evidence := session.Digest(0)
+	if answers {
+		evidence = textAt(response, "result")
+	} else {
+		evidence = textAt(data["args"], "request")
+		m.calls[among]++
+	}
+	for _, place := range []struct {
+		holder any
+		at     jsontext.Pointer
+		name   string
+	}{
+		{response, at.AppendToken("data").AppendToken("response"), childMember},
+		{part["metadata"], at.AppendToken("metadata"), childStamp},
+	} {
+		members, _ := place.holder.(map[string]any)
+		if was, named := members[place.name].(string); named {
+			m.list = append(m.list, mention{
+				at: place.at.AppendToken(place.name), call: call, was: was, invocation: in.invocation,
+				answers: answers, evidence: evidence, nth: m.calls[among] - 1, among: among,
+			})
+		}
+	}
+}
+
+// textAt is the digest of a text in an object, 0 for none.
+func textAt(object any, name string) session.Digest {
+	members, _ := object.(map[string]any)
+	text, _ := members[name].(string)
+	return session.DigestOf(text)
+}
+
+// each hands all mentions to fn.
+func (m *mentions) each(fn func(m *mention) error) error {
+	for i := range m.list {
+		one := &m.list[i]
+		one.of = m.calls[one.among]
+		if err := fn(one); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,417 @@
+package springai
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/jsonedit"
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
+	"github.com/sessctl/sessctl/internal/store/table"
+)
+
+// update is the difference of an event that a repair changed.
+func (sc *schema) update(row eventlog.Row, before, after *session.Item, taken []int) ([]table.FieldChange, error) {
+	if before.Agent != after.Agent || before.Role != after.Role || before.Kind != after.Kind {
+		return nil, problem.New(problem.RolledBack, "", "record %s cannot become a message of another agent or kind: this kind of store has no column for that", before.Key)
+	}
+	var list []table.FieldChange
+	change := func(column string, value func(stored any) (any, error)) error {
+		stored := sc.events.value(row, column)
+		now, err := value(stored)
+		if err == nil {
+			list = append(list, table.FieldChange{Name: sc.events.stored[column], Old: table.Kept(stored), New: now})
+		}
+		return err
+	}
+	var err error
+	if rewritten(before, after, taken) {
+		err = change("message_data", func(stored any) (any, error) { return reword(stored, before, after, taken) })
+	}
+	if err == nil && textChanged(before, after) {
+		err = change("message_content", func(stored any) (any, error) {
+			if text, _ := textOf(stored); text != before.Body.Text {
+				return nil, notAsPlanned(before)
+			}
+			return like(stored, after.Body.Text), nil
+		})
+	}
+	if err == nil && before.Branch != after.Branch {
+		err = change("branch", func(any) (any, error) { return orNull(after.Branch), nil })
+	}
+	if archived := after.Flags.Has(session.Archived); err == nil && archived != before.Flags.Has(session.Archived) {
+		err = change("archived", func(stored any) (any, error) { return truthLike(stored, archived), nil })
+	}
+	if err == nil && before.Position != after.Position && !sc.given {
+		err = change("seq", func(stored any) (any, error) { return numberLike(stored, after.Position), nil })
+	}
+	return list, err
+}
+
+// textChanged reports whether the text of a message is another one. That of a
+// TOOL is in its responses.
+func textChanged(before, after *session.Item) bool {
+	return before.Body != nil && after.Body != nil && before.Body.Text != after.Body.Text
+}
+
+// rewritten reports whether message_data changes.
+func rewritten(before, after *session.Item, taken []int) bool {
+	return len(taken) > 0 || !slices.Equal(before.Calls, after.Calls) || !slices.Equal(before.Results, after.Results)
+}
+
+// reword changes message_data value by value, so that every other byte of it
+// stays. What is stored must say what was known of it.
+func reword(stored any, before, after *session.Item, taken []int) (any, error) {
+	text, _ := textOf(stored)
+	d, wrong := parseData(text)
+	left := slices.DeleteFunc(indexes(len(before.Results)), func(i int) bool { return slices.Contains(taken, i) })
+	if wrong != "" || len(d.parts) != len(before.Calls)+len(before.Results) ||
+		len(before.Calls) != len(after.Calls) || len(left) != len(after.Results) {
+		return nil, notAsPlanned(before)
+	}
+	doc := []byte(text)
+	var err error
+	set := func(at int, member, stored, was, is string) {
+		if err == nil && stored != was {
+			err = notAsPlanned(before)
+		}
+		if err == nil {
+			doc, err = rename(doc, pointer(at)+"/"+member, was, is)
+		}
+	}
+	for i := range before.Calls {
+		was, is := &before.Calls[i], &after.Calls[i]
+		set(i, "id", d.parts[i].ID.text, was.ID, is.ID)
+		set(i, "name", d.parts[i].Name.text, was.Name, is.Name)
+		if was.Args != is.Args {
+			set(i, "arguments", d.parts[i].Arguments.text, was.Args, is.Args)
+		}
+	}
+	for n, i := range left {
+		was, is := &before.Results[i], &after.Results[n]
+		set(i, "id", d.parts[i].ID.text, was.CallID, is.CallID)
+		set(i, "name", d.parts[i].Name.text, was.Name, is.Name)
+		if was.Text != is.Text {
+			set(i, "responseData", d.parts[i].Response.text, was.Text, is.Text)
+		}
+	}
+	for _, i := range slices.Backward(slices.Sorted(slices.Values(taken))) {
+		if err == nil {
+			doc, err = jsonedit.Set(doc, pointer(i), nil)
+		}
+	}
+	return like(stored, string(doc)), err
+}
+
+func indexes(n int) []int {
+	list := make([]int, n)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
+// rename gives a member of an element of message_data another text.
+func rename(doc []byte, pointer, was, is string) ([]byte, error) {
+	if was == is {
+		return doc, nil
+	}
+	value, err := json.Marshal(is)
+	if err == nil {
+		doc, err = jsonedit.Set(doc, pointer, value)
+	}
+	if err != nil {
+		return nil, problem.New(problem.RolledBack, "", "message_data cannot be changed: %v", err)
+	}
+	return doc, nil
+}
+
+// pointer leads to an element of message_data.
+func pointer(n int) string { return "/" + strconv.Itoa(n) }
+
+func notAsPlanned(it *session.Item) error {
+	return problem.New(problem.RolledBack, "check the store again", "record %s cannot be changed: it does not say what was known of it", it.Key)
+}
+
+// fields collects the values of a new row, for the columns that there are.
+type fields struct {
+	events *relation
+	list   []table.Field
+}
+
+func (f *fields) set(column string, value any) {
+	if f.events.has(column) {
+		f.list = append(f.list, table.Field{Name: f.events.stored[column], Value: value})
+	}
+}
+
+// response is an element of message_data as the library writes it (b).
+type response struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Data string `json:"responseData"`
+}
+
+// insert is the row of a new result: a TOOL message like the library's own.
+func (sc *schema) insert(s *session.Session, it *session.Item, beside *eventlog.Row, id string) ([]table.Field, error) {
+	if it.Kind != session.Message || it.Role != session.Tool || len(it.Results) != 1 || it.Body == nil {
+		return nil, problem.New(problem.RolledBack, "", "%s %s cannot be added: a repair adds nothing but results to this kind of store", it.Kind, it.Role)
+	}
+	r := &it.Results[0]
+	text, err := json.Marshal([]response{{r.CallID, calledName(s, it), r.Text}})
+	if err != nil {
+		return nil, problem.New(problem.RolledBack, "repair the text of the call first", "the result of a call cannot be written: %v", err)
+	}
+	like := eventlog.Row{}
+	if beside != nil {
+		like = *beside
+	}
+	row := fields{events: &sc.events}
+	row.set("id", id)
+	row.set("session_id", s.ID)
+	row.set("message_type", "TOOL")
+	row.set("message_content", "")
+	row.set("message_data", string(text))
+	row.set("synthetic", truthLike(sc.events.value(like, "synthetic"), false))
+	row.set("archived", truthLike(sc.events.value(like, "archived"), it.Flags.Has(session.Archived)))
+	row.set("branch", orNull(it.Branch))
+	row.set("metadata", sc.metadataFor(it.Agent, like))
+	return append(row.list, sc.placeOf(it, like)...), nil
+}
+
+// placeOf are the columns that say when and where an item stands. seq is left to
+// SQLite where it gives one out.
+func (sc *schema) placeOf(it *session.Item, like eventlog.Row) []table.Field {
+	row := fields{events: &sc.events}
+	if !sc.given {
+		row.set("seq", numberLike(sc.events.value(like, "seq"), it.Position))
+	}
+	stored := sc.events.value(like, "timestamp")
+	if t, _ := parseTime(stored); !t.Equal(it.Time) || it.Time.IsZero() {
+		stored = sc.clock.render(it.Time)
+	}
+	row.set("timestamp", stored)
+	return row.list
+}
+
+// calledName is the name of the tool that a result is of: that of the last call
+// before it with its id.
+func calledName(s *session.Session, it *session.Item) string {
+	name := ""
+	for i := range s.Items {
+		if s.Items[i].Table == it.Table && s.Items[i].Key == it.Key {
+			break
+		}
+		for _, c := range s.Items[i].Calls {
+			if c.ID == it.Results[0].CallID {
+				name = c.Name
+			}
+		}
+	}
+	return name
+}
+
+// metadataFor names the agent of a new event in the way in which the event beside
+// it does.
+func (sc *schema) metadataFor(agent string, like eventlog.Row) string {
+	if agent == "" {
+		return defaultMetadata
+	}
+	key := agentKeys[0]
+	m, _ := readMetadata(sc.events.value(like, "metadata"))
+	for _, k := range agentKeys {
+		if m.first(k) == agent {
+			key = k
+			break
+		}
+	}
+	text, err := json.Marshal(map[string]string{key: agent})
+	if err != nil {
+		return defaultMetadata // what is no text; a check of the new event finds that it has no agent
+	}
+	return string(text)
+}
+
+// part is the row of a response that was one of several in a row.
+func (sc *schema) part(s *session.Session, it *session.Item, row eventlog.Row, nth int, id string) ([]table.Field, error) {
+	stored := sc.events.value(row, "message_data")
+	text, _ := textOf(stored)
+	doc, ok := jsonedit.Raw([]byte(text), pointer(nth))
+	if !ok || len(it.Results) != 1 {
+		return nil, notAsPlanned(it)
+	}
+	list := append(append([]byte("["), doc...), ']')
+	before := it.Results[0]
+	if d, wrong := parseData(text); wrong == "" && nth < len(d.parts) {
+		before.CallID = d.parts[nth].ID.text
+	}
+	list, err := rename(list, pointer(0)+"/id", before.CallID, it.Results[0].CallID)
+	if err != nil {
+		return nil, err
+	}
+	made := fields{events: &sc.events}
+	for _, column := range []string{"message_type", "message_content", "synthetic", "metadata"} {
+		made.set(column, sc.events.value(row, column))
+	}
+	made.set("id", id)
+	made.set("session_id", s.ID)
+	made.set("message_data", like(stored, string(list)))
+	made.set("archived", truthLike(sc.events.value(row, "archived"), it.Flags.Has(session.Archived)))
+	made.set("branch", orNull(it.Branch))
+	return append(made.list, sc.placeOf(it, row)...), nil
+}
+
+func orNull(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+// setEvent is the difference of an event of which columns are set that the model
+// does not hold.
+func (sc *schema) setEvent(row eventlog.Row, sets []session.Edit) ([]table.FieldChange, error) {
+	return sc.setAll(&sc.events, row, sets)
+}
+
+// updateSession counts event_version on, as every write of the library does: a
+// compaction that began before the repair is refused by it. It does so once for a
+// repair.
+func (sc *schema) updateSession(row eventlog.Row, sets []session.Edit) ([]table.FieldChange, error) {
+	list, err := sc.setAll(&sc.sessions, row, sets)
+	if err != nil || !sc.sessions.has("event_version") {
+		return list, err
+	}
+	name := sc.sessions.stored["event_version"]
+	at := slices.IndexFunc(list, func(c table.FieldChange) bool { return c.Name == name })
+	if at < 0 {
+		stored := table.Kept(sc.sessions.value(row, "event_version"))
+		at, list = len(list), append(list, table.FieldChange{Name: name, Old: stored, New: stored})
+	}
+	if n, ok := numberOf(list[at].New); ok {
+		list[at].New = numberLike(list[at].New, n+1)
+	}
+	return list, nil
+}
+
+// setAll sets columns of a row, in the forms that the store has for them.
+func (sc *schema) setAll(t *relation, row eventlog.Row, sets []session.Edit) ([]table.FieldChange, error) {
+	var list []table.FieldChange
+	for _, e := range sets {
+		if e.Op != session.Set || e.Value == nil || !t.has(e.Field) {
+			return nil, problem.New(problem.RolledBack, "", "%s cannot be set: table %s has no such column", e.Field, t.name)
+		}
+		stored := t.value(row, e.Field)
+		value, err := sc.typed(e.Field, *e.Value)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, table.FieldChange{Name: t.stored[e.Field], Old: table.Kept(stored), New: value})
+	}
+	return list, nil
+}
+
+// typed is a value as a column holds it.
+func (sc *schema) typed(column, text string) (value any, err error) {
+	switch column {
+	case "event_version", "seq":
+		value, err = strconv.ParseInt(text, 10, 64)
+	case "timestamp", "created_at":
+		value = text
+		if sc.clock.numbers && !sc.clock.digits {
+			value, err = strconv.ParseInt(text, 10, 64)
+		}
+	case "synthetic":
+		value, err = int64(0), nil
+		if text != defaultFlag {
+			value = int64(1)
+		}
+	default:
+		value = text
+	}
+	if err != nil {
+		return nil, problem.New(problem.RolledBack, "", "%s cannot be set to %q: it holds numbers", column, text)
+	}
+	return value, nil
+}
+
+// illegible is the detail of a fault BadUnicode.
+const illegible = "it has bytes that are no UTF-8, or halves of surrogate pairs"
+
+func legible(text string) bool { return utf8.ValidString(text) }
+
+// half stands for a lone half of a surrogate pair, which no Go text can hold: a
+// byte that is part of no character.
+const half = 0xff
+
+// unquoted is the text of a JSON string with everything that is no Unicode left in
+// it, as bytes that are none: decoders put U+FFFD there, and nobody could tell.
+func unquoted(literal jsontext.Value) (text string, bad bool) {
+	var out []byte
+	rest := string(literal[1 : len(literal)-1])
+	for rest != "" {
+		good, odd, after := untilOdd(rest)
+		out, _ = jsontext.AppendUnquote(out, `"`+good+`"`) // never fails on what has no odd places
+		out, rest = append(out, odd...), after
+		bad = bad || len(odd) > 0
+	}
+	return string(out), bad
+}
+
+// untilOdd cuts the inside of a literal at the first thing in it that is no
+// Unicode.
+func untilOdd(inside string) (good string, odd []byte, after string) {
+	for i := 0; i < len(inside); {
+		switch {
+		case strings.HasPrefix(inside[i:], `\u`):
+			n, lone := escape(inside[i:])
+			if lone {
+				return inside[:i], []byte{half}, inside[i+n:]
+			}
+			i += n
+		case inside[i] == '\\':
+			i += 2
+		default:
+			char, n := utf8.DecodeRuneInString(inside[i:])
+			if char == utf8.RuneError && n == 1 {
+				return inside[:i], []byte{inside[i]}, inside[i+1:]
+			}
+			i += n
+		}
+	}
+	return inside, nil, ""
+}
+
+// escape measures the escape that a text begins with: one, or the two of a
+// surrogate pair. lone says that it is one half of a pair.
+func escape(text string) (n int, lone bool) {
+	const one = len(`\u0000`)
+	first := codeUnit(text)
+	if !utf16.IsSurrogate(first) {
+		return one, false
+	}
+	if utf16.DecodeRune(first, codeUnit(text[one:])) != utf8.RuneError {
+		return 2 * one, false
+	}
+	return one, true
+}
+
+// codeUnit is the number of the escape that a text begins with, -1 when it begins
+// with none.
+func codeUnit(text string) rune {
+	if len(text) < len(`\u0000`) || !strings.HasPrefix(text, `\u`) {
+		return -1
+	}
+	unit, err := strconv.ParseUint(text[2:6], 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(unit)
+}
