@@ -72,7 +72,7 @@ func (c *Comparison) Take(r *check.Result, looked Looked) {
 	if !named || looked.Broken || r.Incomplete != "" {
 		return
 	}
-	saw := newSight(looked, r.Roots)
+	saw := newCoverage(looked, r.Roots)
 	for _, k := range s.entries {
 		k.looked = k.looked || saw.place(&k.Entry)
 	}

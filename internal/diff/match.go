@@ -316,7 +316,7 @@ func (c *Comparison) joinRenamed(ctx context.Context) error {
 }
 
 // alone reports whether a store has a session that the other lacks.
-func (s *survey) alone(other *survey) bool {
+func (s *snapshot) alone(other *snapshot) bool {
 	for id := range s.states {
 		if _, there := other.states[id]; !there {
 			return true
@@ -326,7 +326,7 @@ func (s *survey) alone(other *survey) bool {
 }
 
 // eachAlone hands every session that the other store lacks to fn.
-func (s *survey) eachAlone(ctx context.Context, other *survey, fn func(*session.Session)) error {
+func (s *snapshot) eachAlone(ctx context.Context, other *snapshot, fn func(*session.Session)) error {
 	for tree, err := range s.Trees(ctx) {
 		if err != nil {
 			return err

@@ -18,7 +18,7 @@ type Source struct {
 
 // Comparison is two stores whose sessions were looked through.
 type Comparison struct {
-	a, b    *survey
+	a, b    *snapshot
 	form    Form
 	groups  *groups
 	differs map[int]bool // the groups that are compared item by item
@@ -32,9 +32,9 @@ type Comparison struct {
 // of a store cannot be read, only what can be is compared: see Damage.
 func Look(ctx context.Context, a, b Source, only string) (*Comparison, error) {
 	c := &Comparison{form: formOf(a, b), differs: map[int]bool{}, limited: only != ""}
-	err := c.survey(ctx, a, b)
+	err := c.snapshot(ctx, a, b)
 	if c.unreadable(err) {
-		err = c.survey(ctx, a, b)
+		err = c.snapshot(ctx, a, b)
 	}
 	if err != nil {
 		return nil, err
@@ -46,7 +46,7 @@ func Look(ctx context.Context, a, b Source, only string) (*Comparison, error) {
 		c.differs[c.groups.of(only)] = true
 		return c, nil
 	}
-	for _, pair := range [][2]*survey{{c.a, c.b}, {c.b, c.a}} {
+	for _, pair := range [][2]*snapshot{{c.a, c.b}, {c.b, c.a}} {
 		for id, was := range pair[0].states {
 			if is, there := pair[1].states[id]; !there || !was.known || was != is {
 				c.differs[c.groups.of(id)] = true
@@ -56,10 +56,10 @@ func Look(ctx context.Context, a, b Source, only string) (*Comparison, error) {
 	return c, nil
 }
 
-func (c *Comparison) survey(ctx context.Context, a, b Source) error {
+func (c *Comparison) snapshot(ctx context.Context, a, b Source) error {
 	c.groups = newGroups()
-	c.a, c.b = &survey{Source: a, states: map[string]state{}}, &survey{Source: b, states: map[string]state{}}
-	for _, s := range []*survey{c.a, c.b} {
+	c.a, c.b = &snapshot{Source: a, states: map[string]state{}}, &snapshot{Source: b, states: map[string]state{}}
+	for _, s := range []*snapshot{c.a, c.b} {
 		if err := s.look(ctx, c.groups, c.form, c.limited); err != nil {
 			return err
 		}
@@ -152,7 +152,7 @@ func (c *Comparison) Each(ctx context.Context, fn func(*Tree) error) (Tally, err
 }
 
 // collect reads the outlines of the trees that may differ, by group.
-func (c *Comparison) collect(ctx context.Context, s *survey) (trees map[int][]*session.Tree, order []int, err error) {
+func (c *Comparison) collect(ctx context.Context, s *snapshot) (trees map[int][]*session.Tree, order []int, err error) {
 	trees = map[int][]*session.Tree{}
 	for tree, err := range s.Trees(ctx) {
 		if err != nil {
@@ -171,7 +171,7 @@ func (c *Comparison) collect(ctx context.Context, s *survey) (trees map[int][]*s
 // group compares the trees of a group.
 func (c *Comparison) group(ctx context.Context, a, b []*session.Tree, tally *Tally, fn func(*Tree) error) error {
 	for _, part := range []struct {
-		from  *survey
+		from  *snapshot
 		trees []*session.Tree
 	}{{c.a, a}, {c.b, b}} {
 		for _, tree := range part.trees {

@@ -200,8 +200,8 @@ func (a *application) change(trees []*Tree) (*Batch, error) {
 		return nil, err
 	}
 	b := &Batch{}
-	all := &carried{edited: recordSet{}, set: recordSet{}}
-	var results []*carried
+	all := &executed{edited: recordSet{}, set: recordSet{}}
+	var results []*executed
 	for _, t := range trees {
 		c, err := a.tree(t, st, stored)
 		if err != nil {
@@ -268,7 +268,7 @@ func (t *Tree) unchanged(sums map[string]store.Sum) error {
 }
 
 // tree carries the plan for one tree out in memory.
-func (a *application) tree(t *Tree, st store.Store, stored map[string]*session.Tree) (*carried, error) {
+func (a *application) tree(t *Tree, st store.Store, stored map[string]*session.Tree) (*executed, error) {
 	tree := stored[t.Root]
 	if tree == nil {
 		return nil, problem.New(problem.Busy, "Run the repair again for a new plan.", "session %s is no longer the root of its tree", t.Root)
@@ -278,7 +278,7 @@ func (a *application) tree(t *Tree, st store.Store, stored map[string]*session.T
 		return nil, err
 	}
 	adopt(tree, part)
-	c, err := t.carryOut(tree, a.Prologue, st)
+	c, err := t.execute(tree, a.Prologue, st)
 	if err != nil {
 		return nil, problem.New(problem.Usage, "Nothing was changed. Run the repair again without --plan for a new plan.", "%v", err)
 	}
@@ -287,7 +287,7 @@ func (a *application) tree(t *Tree, st store.Store, stored map[string]*session.T
 }
 
 // verify reads back what the trees have become, in the same transaction.
-func (a *application) verify(facts *session.Store, foretold []*carried) (map[string]store.Sum, error) {
+func (a *application) verify(facts *session.Store, foretold []*executed) (map[string]store.Sum, error) {
 	var ids []string
 	for _, c := range foretold {
 		ids = append(ids, sessionIDs(c.After)...)

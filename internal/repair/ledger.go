@@ -36,7 +36,7 @@ func (l *Ledger) add(m Ledger) {
 // where the plan changes it, or it left with a reason; what is new is
 // what the plan adds. It trusts nothing but the digests of the stored rows and
 // the plan's lists of what leaves and what is edited.
-func balance(before, after map[string]store.Sum, all *carried) (Ledger, error) {
+func balance(before, after map[string]store.Sum, all *executed) (Ledger, error) {
 	was, is := rowsOf(before), rowsOf(after)
 	l := Ledger{Before: len(was), After: len(is)}
 	edited, other := map[string]bool{}, map[string]bool{} // that have to hold other bytes, that may
@@ -132,11 +132,11 @@ func records(sums map[string]store.Sum) map[string]string {
 	return list
 }
 
-// weigh is the ledger of a rewritten tree, whose records have other bytes and
+// streamLedger is the ledger of a rewritten tree, whose records have other bytes and
 // keys than before. It counts what items say: as multisets, before = after −
 // synthetic + quarantined + removed, where what an edit changed counts as what it
 // has become. All bodies must be loaded.
-func weigh(c *carried, stored *session.Tree) (Ledger, error) {
+func streamLedger(c *executed, stored *session.Tree) (Ledger, error) {
 	l := Ledger{Edited: len(c.edited)}
 	balance := map[string]int{}
 	for _, s := range c.Before.Sessions {

@@ -34,7 +34,7 @@ func TestTheLedgerOfEdits(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			all := &carried{gone: tt.gone, edited: recordSet{}}
+			all := &executed{gone: tt.gone, edited: recordSet{}}
 			for _, n := range tt.edited {
 				all.edited.add(edited(n, "").Ref)
 			}
@@ -67,7 +67,7 @@ func TestEditedRecordsAreKeptAsTheyWere(t *testing.T) {
 	} {
 		plan.Fixes = append(plan.Fixes, Fix{Round: round, Rule: "SC202", Fix: rules.Fix{Edits: edits}})
 	}
-	c, err := plan.carryOut(tree, nil, nil)
+	c, err := plan.execute(tree, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestEditedRecordsAreKeptAsTheyWere(t *testing.T) {
 	if got, want := strings.Join(kept, "; "), "items/4 twice left; items/3 results edited; items/2 calls edited"; got != want {
 		t.Errorf("kept %s\nwant %s", got, want)
 	}
-	l, err := weigh(c, c.After)
+	l, err := streamLedger(c, c.After)
 	if want := (Ledger{Before: 5, After: 4, Quarantined: 1, Edited: 2}); err != nil || l != want {
 		t.Errorf("ledger %+v, %v", l, err)
 	}
@@ -93,7 +93,7 @@ func TestEditedRecordsAreKeptAsTheyWere(t *testing.T) {
 			wrong.Root().Items = append(wrong.Root().Items, it)
 		}
 		spoil(wrong.Root())
-		if _, err := weigh(c, wrong); err == nil {
+		if _, err := streamLedger(c, wrong); err == nil {
 			t.Errorf("%s balance", name)
 		}
 	}

@@ -155,7 +155,7 @@ func (a Apply) rewrite(ctx context.Context, kind store.Kind, st store.Store, pla
 
 // writeTrees writes the trees and returns what was changed, with the trees that
 // must be read back.
-func (a Apply) writeTrees(ctx context.Context, kind store.Kind, st store.Store, plan *Plan, f *os.File) (*Batch, []*carried, error) {
+func (a Apply) writeTrees(ctx context.Context, kind store.Kind, st store.Store, plan *Plan, f *os.File) (*Batch, []*executed, error) {
 	planned := map[string]*Tree{}
 	for _, t := range plan.Trees {
 		planned[t.Root] = t
@@ -165,7 +165,7 @@ func (a Apply) writeTrees(ctx context.Context, kind store.Kind, st store.Store, 
 		return nil, nil, err
 	}
 	b := &Batch{}
-	var foretold []*carried
+	var foretold []*executed
 	for tree, err := range st.Trees(ctx) {
 		if err != nil {
 			return nil, nil, err
@@ -178,7 +178,7 @@ func (a Apply) writeTrees(ctx context.Context, kind store.Kind, st store.Store, 
 			if err := fits(ctx, st, t, tree); err != nil {
 				return nil, nil, err
 			}
-			c, err := t.carryOut(tree, a.Prologue, st)
+			c, err := t.execute(tree, a.Prologue, st)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -208,7 +208,7 @@ func fits(ctx context.Context, st store.Store, t *Tree, tree *session.Tree) erro
 
 // verifyRewrite reads the new file back: the changed trees are what the plan
 // foretold, and every message is there or in the receipt.
-func verifyRewrite(ctx context.Context, again store.Store, plan *Plan, foretold []*carried, b *Batch) error {
+func verifyRewrite(ctx context.Context, again store.Store, plan *Plan, foretold []*executed, b *Batch) error {
 	stored, err := byID(ctx, again)
 	if err != nil {
 		return err
@@ -227,7 +227,7 @@ func verifyRewrite(ctx context.Context, again store.Store, plan *Plan, foretold 
 		if err := again.Fill(ctx, got); err != nil {
 			return err
 		}
-		l, err := weigh(c, got)
+		l, err := streamLedger(c, got)
 		if err != nil {
 			return notVerified(plan, err)
 		}

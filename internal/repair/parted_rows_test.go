@@ -45,7 +45,7 @@ func TestResultsThatBecomeRows(t *testing.T) {
 			for _, e := range tt.edits {
 				plan.Fixes[0].Edits = append(plan.Fixes[0].Edits, edited(3, e))
 			}
-			c, err := plan.carryOut(tree, nil, nil)
+			c, err := plan.execute(tree, nil, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,7 +75,7 @@ func TestTimesFollowPlaces(t *testing.T) {
 	tree := treetest.Tree(t, "P\n  user pos=10 at=7\n  root c1() pos=20 at=8\n  user pos=21 at=9")
 	tree.Root().Tick = time.Microsecond
 	before := tree.Root().Items
-	d := newDesk(tree, nil)
+	d := newDraft(tree, nil)
 	call := session.CallRef{Ref: tree.Root().ItemRef(1), ID: "c1"}
 	if err := d.fix([]session.Edit{{
 		Op: session.Insert, To: "P", After: call.Ref, Call: &call, New: &session.NewItem{Kind: session.Message, Role: session.Tool, CallID: "c1", Text: "x"},

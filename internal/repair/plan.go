@@ -480,7 +480,7 @@ func (p *planner) round(tree *session.Tree, chosen []Fix, stored map[string]stri
 	// taken out of it.
 	slices.SortStableFunc(chosen, func(a, b Fix) int { return cmp.Compare(scrubs(b), scrubs(a)) })
 	for {
-		d, c := newDesk(tree, p.opts.Prologue), newClaims()
+		d, c := newDraft(tree, p.opts.Prologue), newClaims()
 		var made []Fix
 		failed := -1
 		for i, f := range chosen {
@@ -489,7 +489,7 @@ func (p *planner) round(tree *session.Tree, chosen []Fix, stored map[string]stri
 			}
 			f.Edits = keepUnequal(f.Edits, stored)
 			if d.fix(f.Edits) != nil {
-				failed = i // the desk is void: once more, without it
+				failed = i // the draft is void: once more, without it
 				break
 			}
 			c.claim(f.Edits)

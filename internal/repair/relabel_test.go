@@ -55,7 +55,7 @@ func TestAnEditSetsBranchesAndWhatIsArchived(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tree := labelled(t)
-			d := newDesk(tree, nil)
+			d := newDraft(tree, nil)
 			if err := d.fix([]session.Edit{edited(tt.item, tt.edit)}); err != nil {
 				t.Fatal(err)
 			}
@@ -67,8 +67,8 @@ func TestAnEditSetsBranchesAndWhatIsArchived(t *testing.T) {
 				t.Errorf("the tree that it began with changed:\n%s", diff)
 			}
 			meant := tree.Root().Items[tt.item-1].Meaning != after.Root().Items[tt.item-1].Meaning
-			if says := len(d.amended) == 1; says != tt.says || meant != tt.says || len(d.sets) != 0 {
-				t.Errorf("%d amendments, another meaning: %t, %d sets for the adapter", len(d.amended), meant, len(d.sets))
+			if says := len(d.rewritten) == 1; says != tt.says || meant != tt.says || len(d.sets) != 0 {
+				t.Errorf("%d rewritings, another meaning: %t, %d sets for the adapter", len(d.rewritten), meant, len(d.sets))
 			}
 			if same := stateOf(tree) == stateOf(after); same != (tt.line == tt.want) {
 				t.Errorf("planning takes both for one state: %t", same)
@@ -91,14 +91,14 @@ func TestBranchesThatAreNotSetAreErrors(t *testing.T) {
 		var edit string
 		_, _ = fmt.Sscan(words, &row, &edit)
 		_, edit, _ = strings.Cut(words, " ")
-		if err := newDesk(labelled(t), nil).fix([]session.Edit{edited(row, edit)}); err == nil || !strings.Contains(err.Error(), what) {
+		if err := newDraft(labelled(t), nil).fix([]session.Edit{edited(row, edit)}); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: got %v, want %q", words, err, what)
 		}
 	}
 }
 
 func TestABranchMendsTheFaultOfItsOwn(t *testing.T) {
-	d := newDesk(labelled(t), nil)
+	d := newDraft(labelled(t), nil)
 	if err := d.fix([]session.Edit{edited(3, "branch=orch")}); err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func TestABranchMendsTheFaultOfItsOwn(t *testing.T) {
 func TestANewResultStandsOnTheBranchOfItsCall(t *testing.T) {
 	tree := labelled(t)
 	call := session.CallRef{Ref: tree.Root().ItemRef(1), ID: "c1", Name: "shell"}
-	d := newDesk(tree, nil)
+	d := newDraft(tree, nil)
 	err := d.fix([]session.Edit{{
 		Op: session.Insert, To: "P", After: call.Ref, Call: &call,
 		New: &session.NewItem{Kind: session.Message, Role: session.Tool, CallID: "c1", Text: "again"},

@@ -12,7 +12,7 @@ import (
 
 // tree is what the edits made of the tree: with positions, and with every index
 // that counts in a changed list of items counted anew.
-func (d *desk) tree() *session.Tree {
+func (d *draft) tree() *session.Tree {
 	faults := d.itemFaults()
 	heads := make([]forest.Head, len(d.sessions))
 	exists := func(id string) bool { return d.byID[id] != nil }
@@ -46,7 +46,7 @@ func (d *desk) tree() *session.Tree {
 }
 
 // itemFaults are the faults of items that are still to be mended, by row.
-func (d *desk) itemFaults() map[string][]session.Fault {
+func (d *draft) itemFaults() map[string][]session.Fault {
 	faults := map[string][]session.Fault{}
 	for _, b := range d.sessions {
 		for _, f := range b.Faults {
@@ -60,7 +60,7 @@ func (d *desk) itemFaults() map[string][]session.Fault {
 
 // finished is the session with its items in their order and at their positions. Where
 // positions change at all, one that is stored as no number becomes one, which mends it.
-func (b *bench) finished(faults map[string][]session.Fault) *session.Session {
+func (b *draftSession) finished(faults map[string][]session.Fault) *session.Session {
 	s := b.Session
 	s.IndexRefs = slices.Clone(b.IndexRefs)
 	s.Items = make([]session.Item, 0, b.items.Len())
@@ -95,7 +95,7 @@ func (b *bench) finished(faults map[string][]session.Fault) *session.Session {
 func ofPosition(f session.Fault) bool { return f.Field == session.FieldPosition }
 
 // place gives an item another position, and another time where that is the same.
-func (b *bench) place(it *session.Item, position int64) {
+func (b *draftSession) place(it *session.Item, position int64) {
 	if !it.Time.IsZero() {
 		it.Time = it.Time.Add(time.Duration(position-it.Position) * b.Tick)
 	}
@@ -156,7 +156,7 @@ func onlyResults(it *session.Item) bool {
 }
 
 // reindex counts the indexes anew that mean a place in the session's list.
-func (d *desk) reindex(s *session.Session) {
+func (d *draft) reindex(s *session.Session) {
 	before := d.before.Session(s.ID)
 	if before == nil {
 		return

@@ -51,7 +51,7 @@ func TestASplitOnTheDesk(t *testing.T) {
 		t.Errorf("the title is %q", fix.Title)
 	}
 	planned := &Tree{Root: "P", Fixes: []Fix{fix}}
-	c, err := planned.carryOut(tree, titled, nil)
+	c, err := planned.execute(tree, titled, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestASplitThatDoesNotFitIsRefused(t *testing.T) {
 				t.Fatalf("the edits are %v", ops)
 			}
 			change(fix.Edits)
-			if newDesk(tree, titled).fix(fix.Edits) == nil {
+			if newDraft(tree, titled).fix(fix.Edits) == nil {
 				t.Error("it was made")
 			}
 		})

@@ -22,7 +22,7 @@ import (
 type verification struct {
 	facts *session.Store
 	judge rules.Judge
-	*carried
+	*executed
 	rows bool // records keep their keys and have positions; in a rewritten store they are numbered anew
 }
 
@@ -91,7 +91,7 @@ func (v verification) session(want, got *session.Session) error {
 
 // sameTexts compares what new and edited items say, which no digest tells: an
 // adapter makes its own of what it stores.
-func sameTexts(ctx context.Context, st store.Store, foretold *carried, stored *session.Tree) error {
+func sameTexts(ctx context.Context, st store.Store, foretold *executed, stored *session.Tree) error {
 	part, said := &session.Tree{}, []*session.Item{}
 	for _, want := range foretold.After.Sessions {
 		got := *stored.Session(want.ID)
@@ -219,7 +219,7 @@ func blockIDs(it *session.Item) []string {
 // there: some stores have the session that a result or a question names within its text,
 // as a value of JSON, and a person's answer as one of JSON within a text. How a runtime
 // spelled the names does not count, only what they are.
-func (c *carried) sameText(planned, stored string) bool {
+func (c *executed) sameText(planned, stored string) bool {
 	if planned == stored || len(c.Split) == 0 {
 		return planned == stored
 	}

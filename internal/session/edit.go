@@ -37,7 +37,7 @@ const FieldPosition = "position"
 const FieldArchived = "archived"
 
 // Edit is one change, as data: a plan can be saved, shown and applied later.
-// The desk of package repair makes it; an adapter writes the difference.
+// The draft of package repair makes it; an adapter writes the difference.
 type Edit struct {
 	Op    Op  `json:"op"`
 	Ref   Ref `json:"ref,omitzero"`

@@ -66,7 +66,7 @@ func shownAs(store *session.Store) string {
 }
 
 // turned are the edits that turn every run of items with one position round. Where
-// one is moved, the desk makes the positions rise.
+// one is moved, the draft makes the positions rise.
 func turned(s *session.Session) []session.Edit {
 	var edits []session.Edit
 	for from := 0; from < len(s.Items); {

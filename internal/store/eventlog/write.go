@@ -49,7 +49,7 @@ func (w *writer) all(ctx context.Context, all []*difference) error {
 		}
 	}
 	for _, s := range scripts {
-		if err := w.carryOut(ctx, s); err != nil {
+		if err := w.execute(ctx, s); err != nil {
 			return err
 		}
 	}
@@ -126,8 +126,8 @@ func (w *writer) compose(ctx context.Context, s *script) error {
 	return nil
 }
 
-// carryOut writes the rows of one session.
-func (w *writer) carryOut(ctx context.Context, s *script) error {
+// execute writes the rows of one session.
+func (w *writer) execute(ctx context.Context, s *script) error {
 	for _, row := range s.deletes {
 		if err := w.edit.Delete(ctx, w.events.Name, row); err != nil {
 			return err

@@ -10,28 +10,28 @@ import (
 	"github.com/sessctl/sessctl/internal/store"
 )
 
-// desk is a tree on which fixes are made, edit by edit: "after" means the place
+// draft is a tree on which fixes are made, edit by edit: "after" means the place
 // at that moment. It gives out a new tree and leaves the one that it began with
 // as it was. Every edit of every store means what it means here.
-type desk struct {
+type draft struct {
 	before   *session.Tree
 	prologue store.Prologue
 
-	sessions []*bench
-	byID     map[string]*bench
+	sessions []*draftSession
+	byID     map[string]*draftSession
 	rows     map[string]*list.Element // of *entry, by session.Ref.Row of the whole record
 	behind   map[string]*list.Element // the result that was put last behind a row
 	fresh    int                      // names new records
 	sets     []session.Edit
 	gone     []departed        // what was taken out of the tree
-	amended  []amendment       // what says something else now
-	parted   []amendment       // what lost a result that it had, as it was; the edit only names it
+	rewritten  []rewritten       // what says something else now
+	parted   []rewritten       // what lost a result that it had, as it was; the edit only names it
 	split    map[string]string // sessions that were split from another one: by id, the id of that one
 	fixes    int               // how many there were, with that which is being made
 }
 
-// bench is a session while it is being worked on.
-type bench struct {
+// draftSession is a session while it is being worked on.
+type draftSession struct {
 	session.Session
 	items   *list.List // of *entry
 	touched bool       // its list of items changed
@@ -42,7 +42,7 @@ type bench struct {
 // entry is an item while it is being worked on.
 type entry struct {
 	session.Item
-	home    *bench
+	home    *draftSession
 	moved   bool // to another place, so that its position is void
 	came    bool // from another session, where its position was its time
 	left    int  // the number of results that it began with
@@ -51,10 +51,10 @@ type entry struct {
 	own     ownParts
 }
 
-func newDesk(tree *session.Tree, prologue store.Prologue) *desk {
-	d := &desk{
+func newDraft(tree *session.Tree, prologue store.Prologue) *draft {
+	d := &draft{
 		before: tree, prologue: prologue,
-		byID: map[string]*bench{}, rows: map[string]*list.Element{}, behind: map[string]*list.Element{},
+		byID: map[string]*draftSession{}, rows: map[string]*list.Element{}, behind: map[string]*list.Element{},
 		split: map[string]string{}, fixes: 1,
 	}
 	for _, s := range tree.Sessions {
@@ -71,16 +71,16 @@ func newDesk(tree *session.Tree, prologue store.Prologue) *desk {
 	return d
 }
 
-func (d *desk) add(s session.Session) *bench {
+func (d *draft) add(s session.Session) *draftSession {
 	s.Items, s.Children = nil, nil
 	s.IndexRefs = slices.Clone(s.IndexRefs)
-	b := &bench{Session: s, items: list.New()}
+	b := &draftSession{Session: s, items: list.New()}
 	d.sessions, d.byID[s.ID] = append(d.sessions, b), b
 	return b
 }
 
-// fix makes all edits of a fix. After an error the desk is void.
-func (d *desk) fix(edits []session.Edit) error {
+// fix makes all edits of a fix. After an error the draft is void.
+func (d *draft) fix(edits []session.Edit) error {
 	d.fixes++
 	for _, e := range edits {
 		if err := d.edit(e); err != nil {
@@ -90,9 +90,9 @@ func (d *desk) fix(edits []session.Edit) error {
 	return nil
 }
 
-func (d *desk) edit(e session.Edit) error {
+func (d *draft) edit(e session.Edit) error {
 	if rewords(e) {
-		return d.amend(e)
+		return d.rewrite(e)
 	}
 	switch e.Op {
 	case session.Create:
@@ -121,12 +121,12 @@ func (d *desk) edit(e session.Edit) error {
 
 // find is the element of a record, whatever part of it the reference means; nil
 // when there is none.
-func (d *desk) find(r session.Ref) *list.Element {
+func (d *draft) find(r session.Ref) *list.Element {
 	r.Pointer = ""
 	return d.rows[r.Row()]
 }
 
-func (d *desk) remove(e session.Edit) error {
+func (d *draft) remove(e session.Edit) error {
 	taken, err := d.take(e.Ref)
 	if err == nil {
 		d.gone = append(d.gone, departed{e, taken.Item})
@@ -134,7 +134,7 @@ func (d *desk) remove(e session.Edit) error {
 	return err
 }
 
-func (d *desk) move(e session.Edit) error {
+func (d *draft) move(e session.Edit) error {
 	to := d.byID[e.To]
 	if to == nil {
 		return fmt.Errorf("there is no session %s", e.To)
@@ -158,7 +158,7 @@ func (d *desk) move(e session.Edit) error {
 
 // answer puts a result behind a record, and behind the results that were put
 // there before: the answers to one turn keep the order in which they come.
-func (d *desk) answer(e *entry, to *bench, after session.Ref) error {
+func (d *draft) answer(e *entry, to *draftSession, after session.Ref) error {
 	place := after
 	if last := d.behind[after.Row()]; last != nil {
 		before := last.Value.(*entry)
@@ -172,7 +172,7 @@ func (d *desk) answer(e *entry, to *bench, after session.Ref) error {
 }
 
 // take takes a record out, or the one result of it that a reference means.
-func (d *desk) take(r session.Ref) (*entry, error) {
+func (d *draft) take(r session.Ref) (*entry, error) {
 	at := d.find(r)
 	if at == nil {
 		return nil, fmt.Errorf("the record is not there")
@@ -187,7 +187,7 @@ func (d *desk) take(r session.Ref) (*entry, error) {
 		e.own = ownParts{}
 		part, err := e.split(r)
 		if err == nil {
-			d.parted = append(d.parted, amendment{edit: session.Edit{Ref: recordOf(r)}, was: was})
+			d.parted = append(d.parted, rewritten{edit: session.Edit{Ref: recordOf(r)}, was: was})
 		}
 		return part, err
 	}
@@ -228,7 +228,7 @@ const takenResult = "\x00taken"
 
 // put places an entry directly behind a record; without one it goes to the
 // start, behind a prologue that a repair wrote.
-func (d *desk) put(e *entry, to *bench, after session.Ref) error {
+func (d *draft) put(e *entry, to *draftSession, after session.Ref) error {
 	e.home = to
 	to.touched = true
 	row := session.Ref{Table: e.Table, Key: e.Key}.Row()
@@ -244,7 +244,7 @@ func (d *desk) put(e *entry, to *bench, after session.Ref) error {
 	return nil
 }
 
-func (b *bench) start(e *entry) *list.Element {
+func (b *draftSession) start(e *entry) *list.Element {
 	for at := b.items.Front(); at != nil; at = at.Next() {
 		it := at.Value.(*entry)
 		if !it.Flags.Has(session.Synthetic) || it.Role == session.Tool {
@@ -256,7 +256,7 @@ func (b *bench) start(e *entry) *list.Element {
 
 // create makes a session below another one, which begins with the task that a
 // call hands to it.
-func (d *desk) create(e session.Edit) error {
+func (d *draft) create(e session.Edit) error {
 	if d.byID[e.NewID] != nil {
 		return fmt.Errorf("session %s exists already", e.NewID)
 	}
@@ -276,7 +276,7 @@ func (d *desk) create(e session.Edit) error {
 }
 
 // call is the call that an edit takes the task from, and the item that made it.
-func (d *desk) call(r *session.CallRef) (*session.Call, *entry, error) {
+func (d *draft) call(r *session.CallRef) (*session.Call, *entry, error) {
 	if r == nil {
 		return nil, nil, fmt.Errorf("the edit names no call")
 	}
@@ -292,7 +292,7 @@ func (d *desk) call(r *session.CallRef) (*session.Call, *entry, error) {
 }
 
 // begin puts the items that a child starts with at its start.
-func (d *desk) begin(child *bench, call *session.Call, made *entry) error {
+func (d *draft) begin(child *draftSession, call *session.Call, made *entry) error {
 	if d.prologue == nil {
 		return fmt.Errorf("stores of this kind have no form for a child's task")
 	}
@@ -315,13 +315,13 @@ func (d *desk) begin(child *bench, call *session.Call, made *entry) error {
 }
 
 // named is an entry for a new item, with a key that nothing else has.
-func (d *desk) named(it session.Item) *entry {
+func (d *draft) named(it session.Item) *entry {
 	it.Table, it.Key = "", "new-"+strconv.Itoa(d.fresh)
 	d.fresh++
 	return &entry{Item: it, moved: true, left: len(it.Results)}
 }
 
-func (d *desk) insert(e session.Edit) error {
+func (d *draft) insert(e session.Edit) error {
 	to := d.byID[e.To]
 	if to == nil || e.New == nil {
 		return fmt.Errorf("there is no session %s to insert into", e.To)
@@ -345,7 +345,7 @@ func (d *desk) insert(e session.Edit) error {
 
 // compose is the item that an edit describes. It has the time of the call that
 // it belongs to, because a repair has no clock, and whoever sees the call sees it.
-func (d *desk) compose(e session.Edit) (session.Item, error) {
+func (d *draft) compose(e session.Edit) (session.Item, error) {
 	n := e.New
 	it := session.Item{Kind: n.Kind, Role: n.Role, Flags: session.Synthetic, Agent: n.Agent, Child: n.Child, Body: &session.Body{}}
 	tool := ""
@@ -385,7 +385,7 @@ func (d *desk) compose(e session.Edit) (session.Item, error) {
 // splitOff makes a session out of nothing that belongs to whom another one does: a
 // part of what that one holds moves there with the next edits. It has no message of
 // its own; its title is that of the call that it is for.
-func (d *desk) splitOff(e session.Edit) error {
+func (d *draft) splitOff(e session.Edit) error {
 	like := d.byID[e.Like]
 	switch {
 	case d.byID[e.NewID] != nil:
@@ -418,7 +418,7 @@ func (d *desk) splitOff(e session.Edit) error {
 }
 
 // moveRun takes the record of a run to another session, whole.
-func (d *desk) moveRun(e session.Edit) error {
+func (d *draft) moveRun(e session.Edit) error {
 	from, to := d.byID[e.Ref.Session], d.byID[e.To]
 	if from == nil || to == nil {
 		return fmt.Errorf("there is no session to take it from or to")

@@ -9,12 +9,12 @@ import (
 	"github.com/sessctl/sessctl/internal/store"
 )
 
-// carried is a plan carried out on one tree in memory: what a store has to make
+// executed is a plan carried out on one tree in memory: what a store has to make
 // of it, and what has to be true afterwards.
-type carried struct {
+type executed struct {
 	store.Change
 	gone    []departed  // what was stored and left the tree
-	amended []amendment // of what was stored, in the order in which it was made
+	amended []rewritten // of what was stored, in the order in which it was made
 	edited  recordSet   // those of amended that are still there: they are to hold other bytes
 	set     recordSet   // items with a value beside what they say that the plan sets: they may hold other bytes
 	added   int         // items that the plan adds
@@ -24,7 +24,7 @@ type carried struct {
 }
 
 // join adds what the ledger of a batch needs to know of another tree.
-func (c *carried) join(other *carried) {
+func (c *executed) join(other *executed) {
 	c.gone, c.added = append(c.gone, other.gone...), c.added+other.added
 	maps.Copy(c.edited, other.edited)
 	maps.Copy(c.set, other.set)
@@ -55,17 +55,17 @@ type Kept struct {
 	Child   string `json:"child,omitempty"` // the sub-session that a reference named
 }
 
-// carryOut makes the fixes of a plan on a tree of a store, which may be nil where no
+// execute makes the fixes of a plan on a tree of a store, which may be nil where no
 // item of it says anything of others.
-func (t *Tree) carryOut(tree *session.Tree, prologue store.Prologue, st store.Store) (*carried, error) {
-	c := &carried{Change: store.Change{Before: tree, After: tree, Split: map[string]string{}}, edited: recordSet{}, set: recordSet{}, parted: map[string]parting{}}
+func (t *Tree) execute(tree *session.Tree, prologue store.Prologue, st store.Store) (*executed, error) {
+	c := &executed{Change: store.Change{Before: tree, After: tree, Split: map[string]string{}}, edited: recordSet{}, set: recordSet{}, parted: map[string]parting{}}
 	places := newOrigin(tree)
 	first := map[string]Kept{} // of every record that is amended, by row
 	told := map[string]bool{}  // records of which a part left, by row: each is kept once
 	for _, fixes := range t.rounds() {
-		d := newDesk(c.After, prologue)
+		d := newDraft(c.After, prologue)
 		for _, f := range fixes {
-			gone, amended, parted := len(d.gone), len(d.amended), len(d.parted)
+			gone, amended, parted := len(d.gone), len(d.rewritten), len(d.parted)
 			if err := d.fix(f.Edits); err != nil {
 				return nil, fmt.Errorf("the plan does not fit session %s: %s: %w", t.Root, f.Rule, err)
 			}
@@ -87,7 +87,7 @@ func (t *Tree) carryOut(tree *session.Tree, prologue store.Prologue, st store.St
 					c.parted[row] = parting{a.edit.Ref, a.keep(f.Rule, places)}
 				}
 			}
-			for _, a := range d.amended[amended:] {
+			for _, a := range d.rewritten[amended:] {
 				if a.was.Table == "" {
 					continue // an earlier round added it
 				}
@@ -111,7 +111,7 @@ func (t *Tree) carryOut(tree *session.Tree, prologue store.Prologue, st store.St
 // inRows makes of the plan what it is for a store that keeps its rows: there a
 // result that leaves an item is a row of its own, and the row that it left says
 // something else, or is gone with the last of them.
-func (c *carried) inRows() {
+func (c *executed) inRows() {
 	there := recordSet{}
 	for _, s := range c.After.Sessions {
 		for i := range s.Items {
@@ -154,7 +154,7 @@ type parting struct {
 
 // count notes what is new in the tree, and what is still there of what was
 // amended.
-func (c *carried) count(amended map[string]Kept) {
+func (c *executed) count(amended map[string]Kept) {
 	for _, s := range c.After.Sessions {
 		for i := range s.Items {
 			if s.Items[i].Table == "" {
@@ -191,7 +191,7 @@ func (d *departed) keep(rule string, places *origin) Kept {
 
 // keep is how the receipt tells of a record that says something else now: as it
 // was stored.
-func (a *amendment) keep(rule string, places *origin) Kept {
+func (a *rewritten) keep(rule string, places *origin) Kept {
 	at := places.place(a.edit.Ref)
 	k := Kept{Session: at.Session, Item: at.Item, Row: recordOf(a.edit.Ref).Row(), Rule: rule, Edited: true}
 	if a.was.Body != nil {
@@ -252,7 +252,7 @@ func adopt(tree, part *session.Tree) {
 
 // Foresee is what the plan makes of its tree, whose bodies are loaded.
 func (t *Tree) Foresee(tree *session.Tree, prologue store.Prologue) (*session.Tree, error) {
-	c, err := t.carryOut(tree, prologue, nil)
+	c, err := t.execute(tree, prologue, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -283,7 +283,7 @@ func (r *rehearsal) writable(planned, list []Fix) []Fix {
 		return list
 	}
 	all := slices.Concat(planned, list)
-	c, err := (&Tree{Root: r.tree.Root().ID, Fixes: all}).carryOut(r.tree, r.opts.Prologue, r.st)
+	c, err := (&Tree{Root: r.tree.Root().ID, Fixes: all}).execute(r.tree, r.opts.Prologue, r.st)
 	if err == nil {
 		err = asked.Rehearse(r.ctx, &c.Change)
 	}

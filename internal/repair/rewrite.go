@@ -10,27 +10,27 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// amendment is an edit that changed what an item says, with the item before and
+// rewriting is an edit that changed what an item says, with the item before and
 // after it.
-type amendment struct {
+type rewritten struct {
 	edit    session.Edit
 	was, is session.Item
 }
 
-// amend changes what the record of an item says. The stored bytes stay with the
+// rewrite changes what the record of an item says. The stored bytes stay with the
 // body: they are what an adapter changes and what the receipt keeps.
-func (d *desk) amend(e session.Edit) error {
+func (d *draft) rewrite(e session.Edit) error {
 	at := d.find(e.Ref)
 	if at == nil {
 		return fmt.Errorf("the record is not there")
 	}
 	it := at.Value.(*entry)
 	names := e.Field == session.FieldChild
-	if own := it.ownIn(d.fixes); !names || own.amendment < 0 {
-		*own = ownParts{fix: d.fixes, amendment: -1}
+	if own := it.ownIn(d.fixes); !names || own.rewritten < 0 {
+		*own = ownParts{fix: d.fixes, rewritten: -1}
 	}
 	was, told := it.Item, it.resultAt(e.Ref.Pointer)
-	if err := it.amend(e); err != nil {
+	if err := it.rewrite(e); err != nil {
 		return err
 	}
 	if e.Op == session.Wrap {
@@ -47,30 +47,30 @@ func (d *desk) amend(e session.Edit) error {
 		it.callFollows(told, valueOf(e), d.fixes)
 	}
 	it.Meaning = meaningAfter(was.Meaning, e)
-	if at := it.own.amendment; at >= 0 {
-		d.amended[at].is = it.Item
+	if at := it.own.rewritten; at >= 0 {
+		d.rewritten[at].is = it.Item
 		return nil
 	}
 	if names {
-		it.own.amendment = len(d.amended)
+		it.own.rewritten = len(d.rewritten)
 	}
-	d.amended = append(d.amended, amendment{e, was, it.Item})
+	d.rewritten = append(d.rewritten, rewritten{e, was, it.Item})
 	return nil
 }
 
 // ownParts are the parts of an item of which one fix made copies, as it lets them name
 // other sessions: a split does that to thousands of results of one item, which is then
-// one amendment.
+// one rewriting.
 type ownParts struct {
-	fix            int // by its number on the desk
+	fix            int // by its number on the draft
 	calls, results bool
-	amendment      int // its index on the desk, -1 for none
+	rewritten      int // its index on the draft, -1 for none
 }
 
 // ownIn are those of a fix.
 func (it *entry) ownIn(fix int) *ownParts {
 	if it.own.fix != fix {
-		it.own = ownParts{fix: fix, amendment: -1}
+		it.own = ownParts{fix: fix, rewritten: -1}
 	}
 	return &it.own
 }
@@ -86,7 +86,7 @@ func (it *entry) resultAt(pointer string) session.Result {
 // legible refuses a record that holds what is no text: what is written anew of a
 // part of it would be something else than what is stored, and nobody would keep
 // that. A scrub, which the receipt tells of, has to come first.
-func (d *desk) legible(r session.Ref) error {
+func (d *draft) legible(r session.Ref) error {
 	if slices.Contains(d.faultsOf(r), session.BadUnicode) {
 		return fmt.Errorf("it holds what is no Unicode text, which is to be mended first")
 	}
@@ -95,7 +95,7 @@ func (d *desk) legible(r session.Ref) error {
 
 // whole refuses to take a part out of a record with a defect of its own: which of
 // the two would have it then, a role that nobody knows among them, cannot be told.
-func (d *desk) whole(r session.Ref) error {
+func (d *draft) whole(r session.Ref) error {
 	if len(d.faultsOf(r)) > 0 || d.find(r).Value.(*entry).Role == session.NoRole {
 		return fmt.Errorf("it has a defect of its own, which is to be mended first")
 	}
@@ -103,7 +103,7 @@ func (d *desk) whole(r session.Ref) error {
 }
 
 // faultsOf are the kinds of the faults that a record has.
-func (d *desk) faultsOf(r session.Ref) []session.FaultKind {
+func (d *draft) faultsOf(r session.Ref) []session.FaultKind {
 	var kinds []session.FaultKind
 	for _, f := range d.find(r).Value.(*entry).home.Faults {
 		if whole(f.Ref) == whole(r) {
@@ -124,7 +124,7 @@ func meaningAfter(was session.Digest, e session.Edit) session.Digest {
 	return m.Digest()
 }
 
-func (it *entry) amend(e session.Edit) error {
+func (it *entry) rewrite(e session.Edit) error {
 	switch e.Op {
 	case session.Wrap:
 		return it.wrap(e.Ref.Pointer)
@@ -349,7 +349,7 @@ func recordOf(r session.Ref) session.Ref {
 
 // set changes one value of a record. What the model holds changes in the model;
 // an adapter is told the rest.
-func (d *desk) set(e session.Edit) error {
+func (d *draft) set(e session.Edit) error {
 	b, it, err := d.record(e.Ref)
 	if err != nil {
 		return err
@@ -367,7 +367,7 @@ func (d *desk) set(e session.Edit) error {
 }
 
 // record is the session whose own record a reference means, or the item.
-func (d *desk) record(r session.Ref) (*bench, *entry, error) {
+func (d *draft) record(r session.Ref) (*draftSession, *entry, error) {
 	if r.Table == session.TableSessions {
 		if b := d.byID[r.Key]; b != nil {
 			return b, nil, nil
@@ -379,7 +379,7 @@ func (d *desk) record(r session.Ref) (*bench, *entry, error) {
 	return nil, nil, fmt.Errorf("the record is not there")
 }
 
-func setItem(b *bench, it *entry, e session.Edit) (known bool, err error) {
+func setItem(b *draftSession, it *entry, e session.Edit) (known bool, err error) {
 	value := valueOf(e)
 	switch e.Field {
 	case session.FieldPosition:
@@ -413,7 +413,7 @@ func (it *entry) archive(value string) error {
 	return nil
 }
 
-func (b *bench) set(e session.Edit) (known bool, err error) {
+func (b *draftSession) set(e session.Edit) (known bool, err error) {
 	if e.Field == "parent_id" {
 		b.Parent = valueOf(e)
 		return true, nil
@@ -430,11 +430,11 @@ func (b *bench) set(e session.Edit) (known bool, err error) {
 }
 
 // mend forgets the faults of a value that gets another one.
-func (b *bench) mend(e session.Edit) {
+func (b *draftSession) mend(e session.Edit) {
 	b.forget(func(f session.Fault) bool { return f.Ref.Row() == e.Ref.Row() && f.Field == e.Field })
 }
 
-func (b *bench) forget(mended func(session.Fault) bool) {
+func (b *draftSession) forget(mended func(session.Fault) bool) {
 	b.Faults = slices.DeleteFunc(slices.Clone(b.Faults), mended)
 }
 

@@ -117,7 +117,7 @@ func TestAnEditChangesWhatARecordSays(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tree := wordy(t)
 			before := saying(tree)
-			d := newDesk(tree, nil)
+			d := newDraft(tree, nil)
 			if err := d.fix(tt.edits); err != nil {
 				t.Fatal(err)
 			}
@@ -150,11 +150,11 @@ func TestEditsThatDoNotFitAreErrors(t *testing.T) {
 		n, edit, _ := strings.Cut(words, " ")
 		var row int
 		_, _ = fmt.Sscan(n, &row)
-		if err := newDesk(wordy(t), nil).fix([]session.Edit{edited(row, edit)}); err == nil || !strings.Contains(err.Error(), what) {
+		if err := newDraft(wordy(t), nil).fix([]session.Edit{edited(row, edit)}); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: got %v, want %q", words, err, what)
 		}
 	}
-	d := newDesk(wordy(t), nil)
+	d := newDraft(wordy(t), nil)
 	if err := d.fix([]session.Edit{edited(3, "/results/1 move 5"), edited(3, "/results/1 call=x")}); err == nil {
 		t.Error("a result that left its item was edited there")
 	}
@@ -163,7 +163,7 @@ func TestEditsThatDoNotFitAreErrors(t *testing.T) {
 // Two copies say the same again when the same is done to both of them.
 func TestTwinsThatAreEditedAlikeStayTwins(t *testing.T) {
 	tree := treetest.Tree(t, "P\n  user\n  root c1()\n  root c1()\n  root c1()")
-	d := newDesk(tree, nil)
+	d := newDraft(tree, nil)
 	if err := d.fix([]session.Edit{edited(2, "/calls/0 id=x"), edited(3, "/calls/0 id=x"), edited(4, "/calls/0 id=y")}); err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestTwinsThatAreEditedAlikeStayTwins(t *testing.T) {
 }
 
 func TestEditsMendTheOutline(t *testing.T) {
-	d := newDesk(wordy(t), nil)
+	d := newDraft(wordy(t), nil)
 	if err := d.fix([]session.Edit{edited(2, "text="), edited(4, "scrub")}); err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func TestAResultLeavesAMessageOfAnotherRole(t *testing.T) {
 		items[i].Results = []session.Result{{CallID: "c1", Text: "one"}}
 	}
 	items[3].Body = &session.Body{}
-	d := newDesk(tree, nil)
+	d := newDraft(tree, nil)
 	if err := d.fix([]session.Edit{edited(2, "/results/0 move 2"), edited(3, "/results/0 move 2"), edited(4, "/results/0 move 2")}); err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/sessctl/sessctl/internal/store"
 )
 
-// survey is a store with a digest of every session.
-type survey struct {
+// snapshot is a store with a digest of every session.
+type snapshot struct {
 	Source
 	trees  int
 	roots  []string // the first session of each tree
@@ -28,7 +28,7 @@ type state struct {
 
 // look reads the ids of all sessions, connects those of one tree, and unless no states are
 // wanted makes these.
-func (s *survey) look(ctx context.Context, connect *groups, form Form, idsOnly bool) error {
+func (s *snapshot) look(ctx context.Context, connect *groups, form Form, idsOnly bool) error {
 	s.lost.AddUnread(slices.DeleteFunc(slices.Clone(s.Facts().Faults), ofNoSession), nil)
 	for tree, err := range s.Trees(ctx) {
 		if err != nil {
@@ -59,7 +59,7 @@ func (s *survey) look(ctx context.Context, connect *groups, form Form, idsOnly b
 
 // sum adds the digests of the records, so many sessions at a time: each reading costs a
 // pass over the store where that has no index.
-func (s *survey) sum(ctx context.Context) error {
+func (s *snapshot) sum(ctx context.Context) error {
 	const many = 1000
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(s.states)), many) {
 		sums, err := s.Store.(store.Summer).Sums(ctx, ids)
@@ -76,7 +76,7 @@ func (s *survey) sum(ctx context.Context) error {
 }
 
 // orphans counts the records that belong to no session.
-func (s *survey) orphans() int {
+func (s *snapshot) orphans() int {
 	n := 0
 	for _, f := range s.Facts().Faults {
 		if ofNoSession(f) {
@@ -124,7 +124,7 @@ func (g *groups) of(id string) int {
 }
 
 // parts counts the trees of a store in each group.
-func (g *groups) parts(s *survey) map[int]int {
+func (g *groups) parts(s *snapshot) map[int]int {
 	counts := map[int]int{}
 	for _, root := range s.roots {
 		counts[g.of(root)]++

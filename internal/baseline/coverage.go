@@ -2,15 +2,15 @@ package baseline
 
 import "github.com/sessctl/sessctl/internal/check"
 
-// sight tells which findings a run would have found in a store.
-type sight struct {
+// coverage tells which findings a run would have found in a store.
+type coverage struct {
 	Looked
 	rules map[string]bool // by id: those that were asked with all that they need
 	roots map[string]bool
 }
 
-func newSight(looked Looked, roots []*check.Head) *sight {
-	s := &sight{Looked: looked, rules: map[string]bool{}, roots: map[string]bool{}}
+func newCoverage(looked Looked, roots []*check.Head) *coverage {
+	s := &coverage{Looked: looked, rules: map[string]bool{}, roots: map[string]bool{}}
 	for _, r := range looked.Rules {
 		s.rules[r.ID] = (looked.Deep || !r.Deep) && (looked.Texts || !r.Bodies)
 	}
@@ -20,7 +20,7 @@ func newSight(looked Looked, roots []*check.Head) *sight {
 	return s
 }
 
-func (s *sight) place(e *Entry) bool {
+func (s *coverage) place(e *Entry) bool {
 	switch {
 	case !s.rules[e.Rule]:
 		return false

@@ -38,7 +38,7 @@ func TestTheFirstChangeOfASession(t *testing.T) {
 				tree.Root().Items[i].Blocks = []session.Block{{Kind: session.ReasoningBlock, Signature: 7}}
 			}
 			tree.Root().Items[0].Blocks = []session.Block{{Kind: session.ReasoningBlock}}
-			d := newDesk(tree, nil)
+			d := newDraft(tree, nil)
 			if err := d.fix(tt.edits); err != nil {
 				t.Fatal(err)
 			}
@@ -86,7 +86,7 @@ func TestAChangeWithinAnItemWithThinking(t *testing.T) {
 				}
 				it.Blocks = append(it.Blocks, b)
 			}
-			d := newDesk(tree, nil)
+			d := newDraft(tree, nil)
 			if err := d.fix([]session.Edit{edited(2, tt.edit)}); err != nil {
 				t.Fatal(err)
 			}
@@ -102,7 +102,7 @@ func TestAChangeWithinAnItemWithThinking(t *testing.T) {
 func TestThinkingThatMovesIntoAnotherSession(t *testing.T) {
 	tree := treetest.Tree(t, "P\n  user\n  sub C\n  worker \"seen\"\nC<P\n  user\n  worker \"done\"")
 	tree.Root().Items[2].Blocks = []session.Block{{Kind: session.ReasoningBlock, Signature: 7}}
-	d := newDesk(tree, nil)
+	d := newDraft(tree, nil)
 	move := edited(3, "move 4")
 	move.To, move.After.Session = "C", "C"
 	if err := d.fix([]session.Edit{move}); err != nil {
