@@ -17,17 +17,17 @@ type draft struct {
 	before   *session.Tree
 	prologue store.Prologue
 
-	sessions []*draftSession
-	byID     map[string]*draftSession
-	rows     map[string]*list.Element // of *entry, by session.Ref.Row of the whole record
-	behind   map[string]*list.Element // the result that was put last behind a row
-	fresh    int                      // names new records
-	sets     []session.Edit
-	gone     []departed        // what was taken out of the tree
-	rewritten  []rewritten       // what says something else now
-	parted   []rewritten       // what lost a result that it had, as it was; the edit only names it
-	split    map[string]string // sessions that were split from another one: by id, the id of that one
-	fixes    int               // how many there were, with that which is being made
+	sessions  []*draftSession
+	byID      map[string]*draftSession
+	rows      map[string]*list.Element // of *entry, by session.Ref.Row of the whole record
+	behind    map[string]*list.Element // the result that was put last behind a row
+	fresh     int                      // names new records
+	sets      []session.Edit
+	gone      []departed        // what was taken out of the tree
+	rewritten []rewritten       // what says something else now
+	parted    []rewritten       // what lost a result that it had, as it was; the edit only names it
+	split     map[string]string // sessions that were split from another one: by id, the id of that one
+	fixes     int               // how many there were, with that which is being made
 }
 
 // draftSession is a session while it is being worked on.
