@@ -3,6 +3,7 @@ package repair
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/session"
@@ -104,8 +105,37 @@ func (t *Tree) execute(tree *session.Tree, prologue store.Prologue, st store.Sto
 		maps.Copy(c.Split, d.split)
 		c.After = related(st, d.tree())
 	}
+	c.settle(first)
 	c.count(first)
 	return c, nil
+}
+
+// settle forgets the edits of items that say in the end what they said: a fix can put back
+// what one of an earlier round changed.
+func (c *executed) settle(amended map[string]Kept) {
+	before := map[string]*session.Item{}
+	for _, s := range c.Before.Sessions {
+		for i := range s.Items {
+			if row := s.ItemRef(i).Row(); amended[row].Row != "" {
+				before[row] = &s.Items[i]
+			}
+		}
+	}
+	for _, s := range c.After.Sessions {
+		for i := range s.Items {
+			row := s.ItemRef(i).Row()
+			was := before[row]
+			if was == nil {
+				continue
+			}
+			is := s.Items[i]
+			if is.Position, is.Meaning = was.Position, was.Meaning; reflect.DeepEqual(is, *was) {
+				s.Items[i].Meaning = was.Meaning
+				delete(amended, row)
+				c.amended = slices.DeleteFunc(c.amended, func(a rewritten) bool { return recordOf(a.edit.Ref).Row() == row })
+			}
+		}
+	}
 }
 
 // inRows makes of the plan what it is for a store that keeps its rows: there a

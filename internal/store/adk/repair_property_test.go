@@ -188,3 +188,24 @@ func everythingIsThere(t tester, before, after map[string]int, receipt *repair.R
 		}
 	}
 }
+
+// Events of one time are put into another order, which makes a branch right that the same
+// plan changes before: what two fixes do to it cancels out.
+func TestEditsOfAPlanThatCancelOut(t *testing.T) {
+	for name, end := range map[string]func(uint64, int) adktest.Session{"whole": adktest.J1.Random, "interrupted": adktest.J1.Interrupted} {
+		t.Run(name, func(t *testing.T) {
+			s := end(0x19e1, 8)
+			adktest.Damages["events have one time"](rand.New(rand.NewPCG(0x19e1, 4)), &s)
+			path := filepath.Join(t.TempDir(), "s.db")
+			if err := adktest.Create(path, adktest.J1, s); err != nil {
+				t.Fatal(err)
+			}
+			before := dump(t, path)
+			plan, receipt, err := repairtest.Repair(path)
+			if err != nil {
+				t.Fatalf("%v\n%s", err, told(plan))
+			}
+			stable(t, path, before, receipt)
+		})
+	}
+}
