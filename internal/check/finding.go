@@ -19,7 +19,7 @@ type Finding struct {
 	Root        *Head  // the tree's root, nil when it is the store's own
 	Row         string // of the record: "session_items/17"
 	Fingerprint string // stays the same when the record moves
-	// Known: it stands in the baseline of the run, so that it fails nothing. Check
+	// Known: it is in the baseline of the run, so that it fails nothing. Check
 	// itself never says so.
 	Known bool
 	// Was is how bad the baseline knows it to be, where it got worse since: then it is

@@ -226,7 +226,7 @@ func Files(getenv func(string) string) []string {
 }
 
 // find reads the file that is named by the flag or by SESSCTL_CONFIG, which
-// must exist, or the first of the usual ones. The path is "" if there is none.
+// must exist, or else the first usual file that exists. Without any, the path is empty.
 func find(getenv func(string) string, flag string) (path string, data []byte, err error) {
 	named := flag
 	if named == "" {

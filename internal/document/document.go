@@ -131,7 +131,7 @@ type Finding struct {
 	Place, Note  string
 	Message      Text
 	Consequences []Text
-	Known        bool // it stands in the baseline
+	Known        bool // it is in the baseline
 }
 
 // Changes are what becomes of records, one a line.

@@ -89,7 +89,7 @@ ID  WHAT           COUNT
   error SC701 leak-duplicate  P:1-2
     plain a_b a_b
     → plain a_b a_b
-    (known: it stands in the baseline)
+    (known: already in the baseline)
     − P:1   worker: "a_b" + shell  same as C:1
     → P:22  user message
         text

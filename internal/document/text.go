@@ -183,7 +183,7 @@ func (l *lines) finding(f Finding, indent string) {
 		l.out.WriteString(pointed(c.Styled(), indent+step, l.wrap))
 	}
 	if f.Known {
-		l.out.WriteString(indent + step + "(known: it stands in the baseline)\n")
+		l.out.WriteString(indent + step + "(known: already in the baseline)\n")
 	}
 }
 

@@ -41,7 +41,7 @@ type Ending struct {
 // Baseline is what a run has to do with the findings of an earlier one.
 type Baseline struct {
 	Path  string `json:"path"`
-	Known int    `json:"known"` // findings of this run that stand in it
+	Known int    `json:"known"` // findings of this run that are in it
 	Gone  int    `json:"gone"`  // entries whose finding is no longer there, where this run looked
 	// Written: this run wrote it, with all that it found; nothing was compared.
 	Written bool `json:"written,omitzero"`

@@ -82,7 +82,7 @@ func twinWords(it *diff.Item) string {
 	if it.Twin == nil {
 		return ""
 	}
-	return "the same stands in " + itemPlace(it.Twin)
+	return "also stored in " + itemPlace(it.Twin)
 }
 
 // differenceWords name what changed in an item: "other time, /cost". Of very many names the

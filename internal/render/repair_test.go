@@ -88,7 +88,7 @@ func TestStepsSayWhatHappensToWhichItem(t *testing.T) {
     ~ parent00:16  a part gets the provider's id fc_2
     ~ parent00:17  the blank text goes
     ~ parent00:18  the arguments of call c1 become an object that holds them as text
-    ~ parent00:19  what is no text becomes U+FFFD
+    ~ parent00:19  bytes that are not valid text become U+FFFD
     → parent00:20  only the result of c1              to after item 1
     − parent00:21  only the result of c2              to the receipt
     → parent00:22  result of c1                       to after item 1

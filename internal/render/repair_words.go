@@ -273,7 +273,7 @@ func editWords(s *repair.Step) string {
 	case s.Op == session.Wrap:
 		return "the arguments of call " + callID(s) + " become an object that holds them as text"
 	case s.Op == session.Scrub:
-		return "what is no text becomes U+FFFD"
+		return "bytes that are not valid text become U+FFFD"
 	case part == "calls" && s.Field == session.FieldChild:
 		return "the question of " + callID(s) + " names session " + rules.Short(id)
 	case part == "calls":

@@ -88,7 +88,7 @@ func (it *entry) resultAt(pointer string) session.Result {
 // that. A scrub, which the receipt tells of, has to come first.
 func (d *draft) legible(r session.Ref) error {
 	if slices.Contains(d.faultsOf(r), session.BadUnicode) {
-		return fmt.Errorf("it holds what is no Unicode text, which is to be mended first")
+		return fmt.Errorf("it holds text that is not valid Unicode; repair that first (SC606)")
 	}
 	return nil
 }

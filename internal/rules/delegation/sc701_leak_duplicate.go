@@ -7,7 +7,7 @@ import (
 
 var leakDuplicate = rules.Rule{
 	ID: "SC701", Name: "leak-duplicate", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree | rules.PerComparison, Since: "0.1.0",
-	Title: "a sub-agent's messages stand in the parent and again in its sub-session",
+	Title: "a sub-agent's messages are stored twice: in its sub-session and in the parent",
 	Run: func(p *rules.Pass) {
 		eachLeak(p, childComplete, func(s *rules.Subject, d *replay.Delegation) {
 			f := findLeak(p, s, d)

@@ -9,7 +9,7 @@ import (
 
 var leakSoleCopy = rules.Rule{
 	ID: "SC702", Name: "leak-sole-copy", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree | rules.PerComparison, Since: "0.1.0",
-	Title: "a sub-agent's messages stand in the parent, and its sub-session lacks some of them",
+	Title: "a sub-agent's messages are stored in the parent, and its sub-session lacks some of them",
 	Run: func(p *rules.Pass) {
 		eachLeak(p, childLacks, func(s *rules.Subject, d *replay.Delegation) {
 			f := findLeak(p, s, d)

@@ -7,7 +7,7 @@ import (
 
 var leakNoChild = rules.Rule{
 	ID: "SC703", Name: "leak-no-child", Severity: rules.Error, Safety: rules.Lossless, Scope: rules.PerTree | rules.PerComparison, Since: "0.1.0",
-	Title: "a sub-agent's messages stand in the parent, and it has no sub-session",
+	Title: "a sub-agent's messages are stored in the parent, and it has no sub-session",
 	Run: func(p *rules.Pass) {
 		eachLeak(p, childMissing, func(s *rules.Subject, d *replay.Delegation) {
 			f := findLeak(p, s, d)
