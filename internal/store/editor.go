@@ -16,7 +16,8 @@ var (
 )
 
 // Change is what a repair makes of one tree: the tree as it is stored and as it
-// is to be. An adapter finds the difference and writes it; it decides nothing.
+// is to be. Package change says as data what differs, an adapter writes that, and decides
+// nothing.
 //
 // Items keep their Table and Key wherever they go. An item of After with an
 // empty Table is new; its body is complete. Items may change their session,

@@ -13,12 +13,14 @@ import (
 	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // update says how the row of an event changes.
-func update(row eventlog.Row, before, after *session.Item, taken []int) ([]table.FieldChange, error) {
+func update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
+	before, after, taken := c.Was, c.Is, c.Taken
 	r := revise(row)
 	if err := r.change(before, after, taken); err != nil {
 		return nil, err

@@ -60,7 +60,7 @@ func (e *editor) Sums(ctx context.Context, sessions []string) (map[string]store.
 }
 
 func (e *editor) Write(ctx context.Context, c *store.Change) error {
-	all, err := compare(c, e.layout)
+	all, err := differences(c, e.layout)
 	if err != nil {
 		return err
 	}

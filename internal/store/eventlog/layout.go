@@ -12,6 +12,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -142,11 +143,10 @@ type Write struct {
 	// that event's row, and nth the part's index among its results.
 	Part func(s *session.Session, it *session.Item, row Row, nth int, id string) ([]table.Field, error)
 
-	// Update says how the row of an item changes. taken are the results, by their
-	// index before, that are items of their own now or left for the receipt. A place
-	// that changed is among the differences, unless there is Renumber. Where they
-	// come to no change of the row, there is none.
-	Update func(row Row, before, after *session.Item, taken []int) ([]table.FieldChange, error)
+	// Update says how the row of an item changes that stays. It refuses a value that the
+	// store has no place for. A place that changed is among the values, unless there is
+	// Renumber. Where they come to no change of the row, there is none.
+	Update func(row Row, change *change.Item) ([]table.FieldChange, error)
 
 	// Renumber, where it is not nil, are columns with numbers that the store gives out
 	// in the order of writing, the place among them: where an event is to stand before

@@ -16,6 +16,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/storetest"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -263,10 +264,10 @@ func TestWriteStops(t *testing.T) {
 	e, err := eventlog.Edit(t.Context(), storetest.Source(path), func(_ context.Context, db table.Reader) (session.Store, *eventlog.Layout, error) {
 		facts, layout, err := f.reread(t.Context(), db)
 		update := layout.Write.Update
-		layout.Write.Update = func(row eventlog.Row, before, after *session.Item, taken []int) ([]table.FieldChange, error) {
+		layout.Write.Update = func(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
 			composed++
 			cancel()
-			return update(row, before, after, taken)
+			return update(row, c)
 		}
 		return facts, layout, err
 	})

@@ -16,7 +16,7 @@ func (st *logStore) Rehearse(ctx context.Context, change *store.Change) error {
 		catalog: st.catalog, stored: st.knownEvents, edit: nowhere{st.db},
 		write: &st.layout.Write, change: change, created: map[string]*owner{},
 	}
-	all, err := compare(change, st.layout)
+	all, err := differences(change, st.layout)
 	if err == nil {
 		err = w.all(ctx, all)
 	}
@@ -80,16 +80,16 @@ func called(tree *session.Tree) map[string]bool {
 // decode can name one that its item does not.
 func (w *writer) namedByRemoved(ctx context.Context, all []*difference, named map[string]bool) error {
 	for _, d := range all {
-		if len(d.removed) == 0 {
+		if len(d.Removed) == 0 {
 			continue
 		}
-		places := make([]table.Place, len(d.removed))
-		for i, it := range d.removed {
+		places := make([]table.Place, len(d.Removed))
+		for i, it := range d.Removed {
 			places[i] = w.places[it.Key]
 		}
 		_, err := w.events.rows(ctx, w.events.Columns, places, func(_ int, row Row) error {
 			for _, id := range w.layout.Links(row) {
-				named[w.nameOf(w.ownerOf(d.ID), id)] = true
+				named[w.nameOf(w.ownerOf(d.Is.ID), id)] = true
 			}
 			return nil
 		})

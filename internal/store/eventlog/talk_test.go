@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -217,7 +218,8 @@ func (f form) part(s *session.Session, it *session.Item, row eventlog.Row, nth i
 	return f.insert(s, &one, &row, id)
 }
 
-func (f form) update(row eventlog.Row, before, after *session.Item, taken []int) ([]table.FieldChange, error) {
+func (f form) update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
+	before, after, taken := c.Was, c.Is, c.Taken
 	var list []table.FieldChange
 	change := func(column string, differs bool, value any) {
 		if differs {

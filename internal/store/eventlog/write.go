@@ -36,12 +36,12 @@ func (w *writer) all(ctx context.Context, all []*difference) error {
 	}
 	scripts := make([]*script, len(all))
 	for i, d := range all {
-		if d.like != "" {
+		if d.Was == nil {
 			if err := w.create(ctx, d); err != nil {
 				return err
 			}
 		}
-		scripts[i] = &script{difference: d, owner: w.ownerOf(d.ID), given: map[string]bool{}}
+		scripts[i] = &script{difference: d, owner: w.ownerOf(d.Is.ID), given: map[string]bool{}}
 	}
 	for _, s := range scripts {
 		if err := w.compose(ctx, s); err != nil {
@@ -63,12 +63,12 @@ func (w *writer) all(ctx context.Context, all []*difference) error {
 func (w *writer) locate(ctx context.Context, all []*difference) error {
 	var ids []string
 	for _, d := range all {
-		if d.like != "" {
+		if d.Was == nil {
 			continue
 		}
-		ids = append(ids, d.ID)
-		if _, ok := w.byName[d.ID]; !ok {
-			return problem.New(problem.RolledBack, "", "session %s cannot be changed: it is not in the store under that id", d.ID)
+		ids = append(ids, d.Is.ID)
+		if _, ok := w.byName[d.Is.ID]; !ok {
+			return problem.New(problem.RolledBack, "", "session %s cannot be changed: it is not in the store under that id", d.Is.ID)
 		}
 	}
 	w.places = map[string]table.Place{}
@@ -107,12 +107,12 @@ type update struct {
 // compose makes the rows of one session.
 func (w *writer) compose(ctx context.Context, s *script) error {
 	if w.write.Renumber == nil {
-		s.fresh = len(s.steps)
+		s.fresh = len(s.Items)
 	}
 	if err := w.load(ctx, s); err != nil {
 		return err
 	}
-	for i := range s.steps {
+	for i := range s.Items {
 		if err := ctx.Err(); err != nil { // a document can be large
 			return err
 		}
@@ -120,7 +120,7 @@ func (w *writer) compose(ctx context.Context, s *script) error {
 			return err
 		}
 	}
-	for _, it := range s.removed {
+	for _, it := range s.Removed {
 		s.deletes = append(s.deletes, s.rows[it.Key].Place)
 	}
 	return nil
@@ -143,8 +143,8 @@ func (w *writer) execute(ctx context.Context, s *script) error {
 			return err
 		}
 	}
-	changes := s.like == "" && (s.parted || len(s.deletes)+len(s.updates)+len(s.inserts) > 0)
-	if !changes && !s.adopted && len(s.sets) == 0 {
+	changes := s.Was != nil && (s.parted || len(s.deletes)+len(s.updates)+len(s.inserts) > 0)
+	if !changes && !s.adopted && len(s.Sets) == 0 {
 		return nil
 	}
 	return w.own(ctx, s)
@@ -155,17 +155,17 @@ func (w *writer) execute(ctx context.Context, s *script) error {
 func (w *writer) load(ctx context.Context, s *script) error {
 	planned := map[string]*session.Item{} // to be compared
 	needed := map[string]bool{}
-	for i := range s.steps {
-		step := &s.steps[i]
-		if step.was == nil {
+	for i := range s.Items {
+		step := &s.Items[i]
+		if step.Was == nil {
 			if beside := s.neighbour(i); beside != nil {
 				needed[beside.Key] = true
 			}
-		} else if !step.stays() || step.edits || step.sets != nil || i >= s.fresh {
-			needed[step.was.Key], planned[step.was.Key] = true, step.was.Item
+		} else if !step.Stays() || step.Differs() || i >= s.fresh {
+			needed[step.Was.Key], planned[step.Was.Key] = true, step.Was
 		}
 	}
-	for _, it := range s.removed {
+	for _, it := range s.Removed {
 		needed[it.Key], planned[it.Key] = true, it
 	}
 	var keys []string
@@ -203,13 +203,13 @@ func (w *writer) says(row Row, it *session.Item) bool {
 // where the session has none.
 func (d *difference) neighbour(i int) *session.Item {
 	for n := i - 1; n >= 0; n-- {
-		if d.steps[n].was != nil {
-			return d.steps[n].was.Item
+		if d.Items[n].Was != nil {
+			return d.Items[n].Was
 		}
 	}
-	for n := i + 1; n < len(d.steps); n++ {
-		if d.steps[n].was != nil {
-			return d.steps[n].was.Item
+	for n := i + 1; n < len(d.Items); n++ {
+		if d.Items[n].Was != nil {
+			return d.Items[n].Was
 		}
 	}
 	return nil
@@ -222,8 +222,8 @@ func stale(table, key string) error {
 
 // own changes the session's own row.
 func (w *writer) own(ctx context.Context, s *script) error {
-	if w.write.Session == nil && len(s.sets) > 0 {
-		return problem.New(problem.RolledBack, "", "%s of session %s cannot be set in this store", s.sets[0].Field, s.ID)
+	if w.write.Session == nil && len(s.Sets) > 0 {
+		return problem.New(problem.RolledBack, "", "%s of session %s cannot be set in this store", s.Sets[0].Field, s.Is.ID)
 	}
 	if w.write.Session == nil && !s.adopted {
 		return nil
@@ -234,12 +234,12 @@ func (w *writer) own(ctx context.Context, s *script) error {
 	}
 	var fields []table.FieldChange
 	if w.write.Session != nil {
-		if fields, err = w.write.Session(row, s.sets); err != nil {
+		if fields, err = w.write.Session(row, s.Sets); err != nil {
 			return err
 		}
 	}
 	if column := w.sessions.Parent; s.adopted {
-		fields = append(fields, table.FieldChange{Name: column, Old: row.Value(column), New: w.parentOf(s.Session)})
+		fields = append(fields, table.FieldChange{Name: column, Old: row.Value(column), New: w.parentOf(s.Is)})
 	}
 	if len(fields) == 0 {
 		return nil
@@ -266,30 +266,30 @@ func (w *writer) create(ctx context.Context, d *difference) error {
 			w.ids[names[0](&w.list[i])] = true
 		}
 	}
-	if w.ownerOf(d.ID) != nil || w.ids[d.ID] {
-		return problem.New(problem.RolledBack, "", "session %s cannot be created: the store has one with that id", d.ID)
+	if w.ownerOf(d.Is.ID) != nil || w.ids[d.Is.ID] {
+		return problem.New(problem.RolledBack, "", "session %s cannot be created: the store has one with that id", d.Is.ID)
 	}
-	like, err := w.ownRow(ctx, w.ownerOf(d.like))
+	like, err := w.ownRow(ctx, w.ownerOf(d.Like))
 	if err != nil {
 		return err
 	}
-	fields, err := w.write.Create(d.Session, like)
+	fields, err := w.write.Create(d.Is, like)
 	if err != nil {
 		return err
 	}
 	if column := w.sessions.Parent; column != "" {
-		fields = append(fields, table.Field{Name: column, Value: w.parentOf(d.Session)})
+		fields = append(fields, table.Field{Name: column, Value: w.parentOf(d.Is)})
 	}
-	o := &owner{name: d.ID}
+	o := &owner{name: d.Is.ID}
 	for _, column := range w.sessions.Key {
 		at := slices.IndexFunc(fields, func(f table.Field) bool { return f.Name == column })
 		if at < 0 {
-			return problem.New(problem.RolledBack, "", "session %s cannot be created without %s", d.ID, column)
+			return problem.New(problem.RolledBack, "", "session %s cannot be created without %s", d.Is.ID, column)
 		}
 		o.key = append(o.key, fields[at].Value)
 	}
 	if o.row, err = w.edit.Insert(ctx, w.sessions.Name, fields); err == nil {
-		w.created[d.ID] = o
+		w.created[d.Is.ID] = o
 	}
 	return err
 }
@@ -368,7 +368,7 @@ func (n *numbers) read(ctx context.Context, w *writer, all []*difference) error 
 	n.columns = w.write.Renumber
 	count := 0
 	for _, d := range all {
-		count += len(d.steps) - d.fresh
+		count += len(d.Items) - d.fresh
 	}
 	n.left = make([][]int64, len(n.columns))
 	for i, column := range n.columns {

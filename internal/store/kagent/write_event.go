@@ -15,6 +15,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/adk"
+	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -29,7 +30,8 @@ var writes = eventlog.Write{
 }
 
 // update says how the row of an event changes.
-func update(row eventlog.Row, before, after *session.Item, taken []int) ([]table.FieldChange, error) {
+func update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
+	before, after, taken := c.Was, c.Is, c.Taken
 	if before.Agent != after.Agent || before.Role != after.Role || before.Kind != after.Kind || before.Flags.Has(session.Archived) != after.Flags.Has(session.Archived) {
 		return nil, problem.New(problem.RolledBack, "", "event %s cannot become one of another agent or kind, or one that is not sent: this kind of store has no place for that", before.Key)
 	}

@@ -13,12 +13,14 @@ import (
 	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // update is the difference of an event that a repair changed.
-func (sc *schema) update(row eventlog.Row, before, after *session.Item, taken []int) ([]table.FieldChange, error) {
+func (sc *schema) update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
+	before, after, taken := c.Was, c.Is, c.Taken
 	if before.Agent != after.Agent || before.Role != after.Role || before.Kind != after.Kind {
 		return nil, problem.New(problem.RolledBack, "", "record %s cannot become a message of another agent or kind: this kind of store has no column for that", before.Key)
 	}

@@ -1,0 +1,249 @@
+package eventlog
+
+import (
+	"context"
+	"slices"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/change"
+	"github.com/sessctl/sessctl/internal/store/table"
+)
+
+// difference is what a change makes of one session.
+type difference struct {
+	*change.Session
+	// parted: an event went to another session, or a run came or went.
+	parted bool
+	// adopted: it has another parent than before.
+	adopted bool
+	// fresh is the index of the first event that has to get a new number, where the store
+	// numbers them; the number of events when none does.
+	fresh int
+}
+
+// differences are the sessions that a change changes, those that are new last.
+func differences(c *store.Change, layout *Layout) ([]*difference, error) {
+	for _, e := range c.Sets {
+		if e.Op != session.Set {
+			return nil, problem.New(problem.RolledBack, "", "the edit %q of %s is not one that this store knows", e.Op, e.Ref.Row())
+		}
+	}
+	sessions, err := change.Of(c)
+	if err != nil {
+		return nil, err
+	}
+	var differing []*difference
+	for _, s := range sessions {
+		d := &difference{Session: s, fresh: len(s.Items)}
+		if err := d.allowed(c, layout); err != nil {
+			return nil, err
+		}
+		if d.differs(layout.Write.Renumber != nil) {
+			differing = append(differing, d)
+		}
+	}
+	return differing, nil
+}
+
+// allowed refuses what a store of this layout has no place for.
+func (d *difference) allowed(c *store.Change, layout *Layout) error {
+	refuse := func(text string, args ...any) error { return problem.New(problem.RolledBack, "", text, args...) }
+	if d.Was == nil {
+		if layout.Write.Create == nil || c.Before.Session(d.Like) == nil {
+			return refuse("session %s is new after the repair, and a session of this store cannot be made so", d.Is.ID)
+		}
+	} else {
+		d.parted = d.Left || !slices.Equal(d.Was.Runs, d.Is.Runs)
+		d.adopted = d.Was.Parent != d.Is.Parent
+		if !slices.Equal(d.Was.Runs, d.Is.Runs) && layout.Write.Beside == nil {
+			return refuse("the runs of session %s change in the repair, and this store holds none", d.Is.ID)
+		}
+		if d.adopted && layout.Sessions.Parent == "" {
+			return refuse("the parent of session %s changes in the repair, and this store records none", d.Is.ID)
+		}
+	}
+	if layout.OneID {
+		return nil
+	}
+	for i := range d.Items {
+		if it := &d.Items[i]; it.Was != nil && it.From != d.Is.ID {
+			return refuse("%s is in session %s of the repaired tree and was not in it before", d.Is.ItemRef(i).Row(), d.Is.ID)
+		}
+	}
+	return nil
+}
+
+// differs reports whether anything of the session does. Where events are numbered,
+// positions are only an order.
+func (d *difference) differs(numbered bool) bool {
+	differs, last := false, -1
+	for i := range d.Items {
+		it := &d.Items[i]
+		if numbered {
+			it.Values = slices.DeleteFunc(it.Values, func(v change.Value) bool { return v.Field == session.FieldPosition })
+		}
+		at := -1
+		if it.Stays() {
+			at = it.At
+			differs = differs || it.Differs()
+		}
+		if !it.Stays() || it.Moves || at < last {
+			d.fresh = min(d.fresh, i)
+		}
+		last = max(last, at)
+	}
+	return differs || d.Was == nil || d.parted || d.adopted || len(d.Sets)+len(d.Removed) > 0 || d.fresh < len(d.Items)
+}
+
+// step composes what becomes of one event.
+func (w *writer) step(ctx context.Context, s *script, i int) error {
+	step := &s.Items[i]
+	if !step.Stays() {
+		fields, err := w.newRow(ctx, s, i)
+		if err == nil {
+			err = w.inPlace(rowOf(fields), step.Is)
+		}
+		if err == nil {
+			s.inserts = append(s.inserts, w.numbers.give(fields))
+		}
+		return err
+	}
+	if !step.Differs() && i < s.fresh {
+		return nil
+	}
+	row, updates, err := w.edits(s, step)
+	if err == nil {
+		err = w.inPlace(row, step.Is)
+	}
+	if err != nil {
+		return err
+	}
+	if i < s.fresh {
+		s.updates = append(s.updates, updates...)
+		return nil
+	}
+	// A number can be the place of the row itself, so the row comes again with its new one.
+	s.deletes = append(s.deletes, row.Place)
+	s.inserts = append(s.inserts, w.numbers.give(w.fieldsOf(row)))
+	return nil
+}
+
+// inPlace makes sure that an event is read where it is to be: not every place is a time
+// that the form of its neighbours can say.
+func (w *writer) inPlace(row Row, it *session.Item) error {
+	if w.write.Renumber != nil {
+		return nil
+	}
+	if at, _ := w.layout.Order(row.Place, row); at != it.Position {
+		return problem.New(problem.RolledBack, "", "an event cannot get its place: the ones beside it have no times that leave room for it")
+	}
+	return nil
+}
+
+func rowOf(fields []table.Field) Row {
+	row := Row{names: make(map[string]int, len(fields)), values: make([]table.Value, len(fields))}
+	for i, f := range fields {
+		row.names[f.Name], row.values[i] = i, f.Value
+	}
+	return row
+}
+
+// newRow makes the row of a new event.
+func (w *writer) newRow(ctx context.Context, s *script, i int) ([]table.Field, error) {
+	step := &s.Items[i]
+	id, err := w.newID(ctx, s, step.Is)
+	if err != nil {
+		return nil, err
+	}
+	if step.Part >= 0 {
+		row, _, err := w.within(s, step.Was.Key)
+		if err != nil {
+			return nil, err
+		}
+		return w.write.Part(s.Is, step.Is, row, step.Part, id)
+	}
+	beside := s.neighbour(i)
+	if beside == nil {
+		return w.write.Insert(s.Is, step.Is, nil, id)
+	}
+	row, _, err := w.within(s, beside.Key)
+	if err != nil {
+		return nil, err
+	}
+	return w.write.Insert(s.Is, step.Is, &row, id)
+}
+
+// within is the row of an event with the key of the session that it goes to, and what
+// of it that changes.
+func (w *writer) within(s *script, key string) (Row, []table.FieldChange, error) {
+	row := s.rows[key]
+	var fields []table.FieldChange
+	for i, column := range w.events.Key {
+		if old := row.Value(column); text(old) != text(s.owner.key[i]) {
+			fields = append(fields, table.FieldChange{Name: column, Old: old, New: s.owner.key[i]})
+		}
+	}
+	row, err := w.with(row, fields)
+	return row, fields, err
+}
+
+// with is a row of an event after a change.
+func (w *writer) with(row Row, fields []table.FieldChange) (Row, error) {
+	if len(fields) > 0 {
+		row.values = slices.Clone(row.values)
+	}
+	for _, f := range fields {
+		if !row.Has(f.Name) {
+			return row, problem.New(problem.RolledBack, "", "%s cannot be set: table %s has no such column", f.Name, w.events.Name)
+		}
+		row.values[row.names[f.Name]] = f.New
+	}
+	return row, nil
+}
+
+// edits are the changes of an event that stays, one after another, and the row
+// that comes of them.
+func (w *writer) edits(s *script, step *change.Item) (Row, []update, error) {
+	row, key, err := w.within(s, step.Was.Key)
+	if err != nil {
+		return row, nil, err
+	}
+	var updates []update
+	if len(key) > 0 {
+		updates = append(updates, update{row.Place, key})
+	}
+	apply := func(fields []table.FieldChange, err error) error {
+		if err != nil || len(fields) == 0 {
+			return err
+		}
+		updates = append(updates, update{row.Place, fields})
+		row, err = w.with(row, fields)
+		return err
+	}
+	if step.Moves || len(step.Taken)+len(step.Values) > 0 {
+		if err := apply(w.write.Update(row, step)); err != nil {
+			return row, nil, err
+		}
+	}
+	if step.Sets == nil {
+		return row, updates, nil
+	}
+	if w.write.Set == nil {
+		return row, nil, problem.New(problem.RolledBack, "", "%s of an event cannot be set in this store", step.Sets[0].Field)
+	}
+	err = apply(w.write.Set(row, step.Sets))
+	return row, updates, err
+}
+
+// fieldsOf are all values of a row but its numbers.
+func (w *writer) fieldsOf(row Row) []table.Field {
+	var fields []table.Field
+	for _, column := range w.events.Columns {
+		if !slices.Contains(w.write.Renumber, column) {
+			fields = append(fields, table.Field{Name: column, Value: row.Value(column)})
+		}
+	}
+	return fields
+}
