@@ -26,6 +26,15 @@ type Session struct {
 	Left bool
 }
 
+// ListDiffers reports whether the items of the session are others, or anything of them is.
+func (s *Session) ListDiffers() bool {
+	differs := s.Was == nil || s.Left || len(s.Removed) > 0
+	for i := range s.Items {
+		differs = differs || !s.Items[i].Stays() || s.Items[i].Differs()
+	}
+	return differs
+}
+
 // Item is what becomes of one item that is there afterwards.
 type Item struct {
 	Is    *session.Item
@@ -110,7 +119,10 @@ func Of(c *store.Change) ([]*Session, error) {
 			before[s.Was.ItemRef(i).Row()] = &stored{item: &s.Was.Items[i], session: s, at: i, odd: odd[i]}
 		}
 	}
-	sets := setsByRow(c.Sets)
+	sets, err := setsByRow(c.Sets, all, before)
+	if err != nil {
+		return nil, err
+	}
 	for _, s := range all {
 		s.Sets = sets[s.Is.Ref().Row()]
 		if err := s.trace(before, sets); err != nil {
@@ -125,14 +137,22 @@ func Of(c *store.Change) ([]*Session, error) {
 	return all, nil
 }
 
-func setsByRow(edits []session.Edit) map[string][]session.Edit {
-	sets := map[string][]session.Edit{}
+// setsByRow are the edits of columns by the record that they change.
+func setsByRow(edits []session.Edit, all []*Session, before map[string]*stored) (map[string][]session.Edit, error) {
+	sets, sessions := map[string][]session.Edit{}, map[string]bool{}
+	for _, s := range all {
+		sessions[s.Is.Ref().Row()] = true
+	}
 	for _, e := range edits {
 		whole := e.Ref
 		whole.Pointer = ""
-		sets[whole.Row()] = append(sets[whole.Row()], e)
+		row := whole.Row()
+		if before[row] == nil && !sessions[row] {
+			return nil, problem.New(problem.RolledBack, "Check the store again.", "record %s cannot be changed: it is not in the store under that key", row)
+		}
+		sets[row] = append(sets[row], e)
 	}
-	return sets
+	return sets, nil
 }
 
 // pairs holds the sessions before against those after.

@@ -195,25 +195,28 @@ func TestChange(t *testing.T) {
 func TestChangeRefused(t *testing.T) {
 	cases := []struct {
 		name   string
-		change func(after *session.Tree)
+		change func(c *store.Change)
 		want   string
 	}{
-		{"a session is missing", func(after *session.Tree) { after.Sessions = nil }, "missing after the repair, which deletes none"},
-		{"an item twice", func(after *session.Tree) { s := after.Root(); s.Items = append(s.Items, s.Items[0]) }, "twice"},
-		{"an item of nowhere", func(after *session.Tree) { after.Root().Items[0].Key = "x" }, "was not in it before"},
-		{"a part that the item never had", func(after *session.Tree) { after.Root().Items[0].Key = "a#results/3" }, "was not in it before"},
-		{"a result that the item never had", func(after *session.Tree) {
-			it := &after.Root().Items[0]
+		{"a column of nowhere", func(c *store.Change) {
+			c.Sets = []session.Edit{{Op: session.Set, Ref: session.Ref{Table: "t", Key: "x"}}}
+		}, "not in the store under that key"},
+		{"a session is missing", func(c *store.Change) { c.After.Sessions = nil }, "missing after the repair, which deletes none"},
+		{"an item twice", func(c *store.Change) { s := c.After.Root(); s.Items = append(s.Items, s.Items[0]) }, "twice"},
+		{"an item of nowhere", func(c *store.Change) { c.After.Root().Items[0].Key = "x" }, "was not in it before"},
+		{"a part that the item never had", func(c *store.Change) { c.After.Root().Items[0].Key = "a#results/3" }, "was not in it before"},
+		{"a result that the item never had", func(c *store.Change) {
+			it := &c.After.Root().Items[0]
 			it.Results = append(it.Results, session.Result{})
 		}, "did not have before"},
-		{"a part with two results", func(after *session.Tree) { after.Root().Items[0].Key += "#results/0" }, "has 3"},
-		{"another role", func(after *session.Tree) { after.Root().Items[0].Role = session.User }, "another form"},
+		{"a part with two results", func(c *store.Change) { c.After.Root().Items[0].Key += "#results/0" }, "has 3"},
+		{"another role", func(c *store.Change) { c.After.Root().Items[0].Role = session.User }, "another form"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			was, is := several(), several()
 			made := changeOf(&was, &is)
-			c.change(made.After)
+			c.change(made)
 			_, err := change.Of(made)
 			if problem.ClassOf(err) != problem.RolledBack || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v", err)

@@ -4,7 +4,6 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -31,7 +31,6 @@ type difference struct {
 type placed struct {
 	session string
 	item    *session.Item
-	odd     bool // its stored position is no whole number, whatever place that gives it
 }
 
 // rowEdit is what becomes of some columns of a record.
@@ -51,174 +50,135 @@ func stays(known func(stored driver.Value) bool) rewrite {
 	return func(stored driver.Value) (any, bool) { return table.Kept(stored), known(stored) }
 }
 
-// compare finds the difference between the trees of a change.
-func compare(c *store.Change, sc *schema) (*difference, error) {
+// differenceOf is what a change makes of the records.
+func differenceOf(c *store.Change, sc *schema) (*difference, error) {
 	d := &difference{
 		removed: map[int64]string{}, sessions: map[string]rowEdit{}, items: map[int64]rowEdit{}, listed: map[string]bool{},
 	}
-	homes := map[string]placed{}
-	for _, s := range c.Before.Sessions {
-		if c.After.Session(s.ID) == nil {
-			return nil, problem.New(problem.RolledBack, "", "a repair of a docker agent store deletes no session, and session %s is missing after it", s.ID)
-		}
-		for i := range s.Items {
-			homes[s.ItemRef(i).Row()] = placed{session: s.ID, item: &s.Items[i], odd: oddPosition(s, i)}
-		}
+	sessions, err := change.Of(c)
+	if err != nil {
+		return nil, err
 	}
-	for _, e := range c.Sets {
-		if err := d.set(e, homes, sc); err != nil {
+	for _, s := range sessions {
+		if err := d.session(s, sc); err != nil {
+			return nil, err
+		}
+		if err := d.list(s, sc); err != nil {
 			return nil, err
 		}
 	}
-	for _, s := range c.After.Sessions {
-		before := c.Before.Session(s.ID)
-		if before == nil {
-			d.create(s, c)
-		} else {
-			d.session(before, s)
-		}
-		if err := d.list(before, s, homes, sc); err != nil {
-			return nil, err
-		}
-	}
-	return d, d.remove(homes)
+	return d, nil
 }
 
-// oddPosition reports whether the stored position of an item is no whole number.
-func oddPosition(s *session.Session, item int) bool {
-	return slices.ContainsFunc(s.Faults, func(f session.Fault) bool { return f.Item == item && f.Field == session.FieldPosition })
-}
-
-// create notes a new session, behind its parent.
-func (d *difference) create(s *session.Session, c *store.Change) {
-	for _, known := range d.created {
-		if known == s {
-			return
-		}
-	}
-	if parent := c.After.Session(s.Parent); parent != nil && c.Before.Session(s.Parent) == nil {
-		d.create(parent, c)
-	}
-	d.created = append(d.created, s)
-}
-
-// session compares the records of a session themselves.
-func (d *difference) session(before, after *session.Session) {
-	r := d.sessions[after.ID]
-	if r == nil {
-		r = rowEdit{}
-	}
-	if after.Parent != before.Parent {
-		var parent any
-		if after.Parent != "" {
-			parent = after.Parent
-		}
-		r["parent_id"] = becomes(parent, func(v driver.Value) bool { return textOf(v) == before.Parent })
-	}
-	indexRefs(r, before.IndexRefs, after.IndexRefs)
-	if len(r) > 0 {
-		d.sessions[after.ID] = r
-	}
-}
-
-// list compares the items of a session; before is nil for a new one. What is
-// left in homes at the end is nowhere in the new tree.
-func (d *difference) list(before, after *session.Session, homes map[string]placed, sc *schema) error {
-	changed := before == nil || len(before.Items) != len(after.Items)
-	for i := range after.Items {
-		it := &after.Items[i]
-		if it.Table == "" {
-			d.inserted = append(d.inserted, placed{session: after.ID, item: it, odd: oddPosition(after, i)})
-			changed = true
-			continue
-		}
-		row := after.ItemRef(i).Row()
-		home, ok := homes[row]
-		if !ok {
-			return problem.New(problem.RolledBack, "", "%s stands twice in the repaired tree, or was not in it before", row)
-		}
-		delete(homes, row)
-		moved, err := d.item(home, placed{session: after.ID, item: it, odd: oddPosition(after, i)}, sc)
-		if err != nil {
-			return err
-		}
-		changed = changed || moved
-	}
-	d.listed[after.ID] = d.listed[after.ID] || changed
-	if !changed {
+// session notes what becomes of the record of a session itself.
+func (d *difference) session(s *change.Session, sc *schema) error {
+	if s.Was == nil {
+		d.created = append(d.created, s.Is)
 		return nil
 	}
-	return inRows(before, after)
-}
-
-// remove notes what is left of the old tree.
-func (d *difference) remove(homes map[string]placed) error {
-	for _, p := range homes {
-		row, err := rowOf(p)
-		if err != nil {
-			return err
+	r := rowEdit{}
+	if err := r.set(s.Sets, sc); err != nil {
+		return err
+	}
+	if s.Is.Parent != s.Was.Parent {
+		var parent any
+		if s.Is.Parent != "" {
+			parent = s.Is.Parent
 		}
-		d.removed[row] = p.session
-		d.listed[p.session] = true
-		delete(d.items, row)
+		r["parent_id"] = becomes(parent, func(v driver.Value) bool { return textOf(v) == s.Was.Parent })
+	}
+	indexRefs(r, s.Was.IndexRefs, s.Is.IndexRefs)
+	if len(r) > 0 {
+		d.sessions[s.Is.ID] = r
 	}
 	return nil
 }
 
-// item compares what may change of an item that stays, and says whether
-// anything does.
-func (d *difference) item(from, to placed, sc *schema) (bool, error) {
-	was, now := from.item, to.item
-	inSession := func(v driver.Value) bool { return textOf(v) == from.session }
-	atPosition := func(v driver.Value) bool { return sortKey(v) == was.Position }
-	edits := rowEdit{}
-	if from.session != to.session {
-		edits["session_id"] = becomes(to.session, inSession)
-	}
-	if now.Position != was.Position || from.odd && !to.odd {
-		edits["position"] = becomes(now.Position, atPosition)
-	}
-	if now.Agent != was.Agent {
-		edits["agent_name"] = becomes(now.Agent, func(v driver.Value) bool { return textOf(v) == was.Agent })
-	}
-	if now.KeptFrom != was.KeptFrom {
-		if !sc.has(tableItems, "first_kept_entry") {
-			return false, noColumn(tableItems, "first_kept_entry", sc)
+// list notes what becomes of the items of a session.
+func (d *difference) list(s *change.Session, sc *schema) error {
+	for i := range s.Items {
+		it := &s.Items[i]
+		if it.Was == nil {
+			d.inserted = append(d.inserted, placed{session: s.Is.ID, item: it.Is})
+		} else if it.Differs() {
+			if err := d.item(it, s.Is.ID, sc); err != nil {
+				return err
+			}
 		}
-		edits["first_kept_entry"] = becomes(now.KeptFrom, func(v driver.Value) bool { n, _ := v.(int64); return n == was.KeptFrom })
 	}
-	said, err := rewordings(was, now)
-	if err != nil {
-		return false, err
+	for _, it := range s.Removed {
+		row, err := rowOf(it, s.Was.ID)
+		if err != nil {
+			return err
+		}
+		d.removed[row] = s.Was.ID
 	}
-	if len(said) > 0 {
-		edits["message_json"] = reword(said, len(was.Calls))
+	d.listed[s.Is.ID] = s.ListDiffers()
+	if !d.listed[s.Is.ID] {
+		return nil
 	}
-	if len(edits) == 0 {
-		return false, nil
-	}
-	row, err := rowOf(from)
-	if err != nil {
-		return false, err
-	}
-	all := rowEdit{"session_id": stays(inSession), "position": stays(atPosition)}
-	maps.Copy(all, d.items[row]) // values of their own
-	maps.Copy(all, edits)
-	if from.session != to.session {
-		d.moved = append(d.moved, row)
-	}
-	d.items[row] = all
-	return true, nil
+	return inRows(s.Was, s.Is)
 }
 
-// rowOf is the row of a stored item.
-func rowOf(p placed) (int64, error) {
-	if p.item.Table == tableColumn {
-		return 0, onlyInColumn(p.session)
-	}
-	row, err := strconv.ParseInt(p.item.Key, 10, 64)
+// item notes what becomes of an item that stays, in this session.
+func (d *difference) item(it *change.Item, session string, sc *schema) error {
+	row, err := rowOf(it.Was, it.From)
 	if err != nil {
-		return 0, noRecord(p.item.Table, p.item.Key)
+		return err
+	}
+	r := rowEdit{
+		"session_id": stays(func(v driver.Value) bool { return textOf(v) == it.From }),
+		"position":   stays(func(v driver.Value) bool { return sortKey(v) == it.Was.Position }),
+	}
+	if err := r.set(it.Sets, sc); err != nil {
+		return err
+	}
+	if it.Moves {
+		r["session_id"] = becomes(session, func(v driver.Value) bool { return textOf(v) == it.From })
+		d.moved = append(d.moved, row)
+	}
+	var texts []rewording
+	for _, v := range it.Values {
+		if at := textPlaceOf(v); at != nil {
+			texts = append(texts, rewording{v, at})
+		} else if err := r.value(it, v, sc); err != nil {
+			return err
+		}
+	}
+	if len(texts) > 0 {
+		r["message_json"] = reword(texts, len(it.Was.Calls))
+	}
+	d.items[row] = r
+	return nil
+}
+
+// value notes a value that has a column of its own.
+func (r rowEdit) value(it *change.Item, v change.Value, sc *schema) error {
+	switch v.Field {
+	case session.FieldPosition:
+		r["position"] = becomes(it.Is.Position, func(v driver.Value) bool { return sortKey(v) == it.Was.Position })
+	case change.FieldAgent:
+		r["agent_name"] = becomes(v.Is, func(stored driver.Value) bool { return textOf(stored) == v.Was })
+	case change.FieldKeptFrom:
+		if !sc.has(tableItems, "first_kept_entry") {
+			return noColumn(tableItems, "first_kept_entry", sc)
+		}
+		r["first_kept_entry"] = becomes(it.Is.KeptFrom, func(v driver.Value) bool { n, _ := v.(int64); return n == it.Was.KeptFrom })
+	case change.FieldDelegation: // is read of the sub-session items
+	default:
+		return problem.New(problem.RolledBack, "", "record %s of %s cannot be changed: this kind of store has no place for another %s", idText(it.Was.Key), it.Was.Table, v.Field)
+	}
+	return nil
+}
+
+// rowOf is the row of a stored item of a session.
+func rowOf(it *session.Item, home string) (int64, error) {
+	if it.Table == tableColumn {
+		return 0, onlyInColumn(home)
+	}
+	row, err := strconv.ParseInt(it.Key, 10, 64)
+	if err != nil {
+		return 0, noRecord(it.Table, it.Key)
 	}
 	return row, nil
 }
@@ -259,32 +219,30 @@ func noRecord(table, key string) error {
 
 // rewording gives one text of a stored message another value.
 type rewording struct {
-	pointer string
-	in      func(m *chatMessage) *string
-	was, is string
+	change.Value
+	*textPlace
 }
 
-// rewordings lists what an item says in another way than it did. Texts are
-// compared where they are loaded: an item whose text or arguments change has its
-// body.
-func rewordings(was, now *session.Item) ([]rewording, error) {
-	if was.Role != now.Role || len(was.Calls) != len(now.Calls) || len(was.Results) != len(now.Results) {
-		return nil, problem.New(problem.RolledBack, "", "record %s of %s cannot become a message of another form", idText(was.Key), was.Table)
+// textPlace is where a message holds a text.
+type textPlace struct {
+	pointer string
+	in      func(m *chatMessage) *string
+}
+
+// textPlaceOf is where a message holds a value; nil where it is none of a message.
+func textPlaceOf(v change.Value) *textPlace {
+	call := fmt.Sprint("/tool_calls/", v.Nth)
+	switch {
+	case v.Of == change.OfCall && v.Field == session.FieldCallID:
+		return &textPlace{call + "/id", func(m *chatMessage) *string { return &m.ToolCalls[v.Nth].ID }}
+	case v.Of == change.OfCall && v.Field == change.FieldArgs:
+		return &textPlace{call + "/function/arguments", func(m *chatMessage) *string { return &m.ToolCalls[v.Nth].Function.Arguments }}
+	case v.Of == change.OfResult && v.Field == session.FieldResultID:
+		return &textPlace{"/tool_call_id", func(m *chatMessage) *string { return &m.ToolCallID }}
+	case v.Of == change.OfItem && v.Field == session.FieldText:
+		return &textPlace{"/content", func(m *chatMessage) *string { return &m.Content }}
 	}
-	all := []rewording{}
-	for i := range was.Calls {
-		a, b, call := &was.Calls[i], &now.Calls[i], fmt.Sprint("/tool_calls/", i)
-		all = append(all,
-			rewording{call + "/id", func(m *chatMessage) *string { return &m.ToolCalls[i].ID }, a.ID, b.ID},
-			rewording{call + "/function/arguments", func(m *chatMessage) *string { return &m.ToolCalls[i].Function.Arguments }, a.Args, b.Args})
-	}
-	for i := range was.Results {
-		all = append(all, rewording{"/tool_call_id", func(m *chatMessage) *string { return &m.ToolCallID }, was.Results[i].CallID, now.Results[i].CallID})
-	}
-	if was.Body != nil && now.Body != nil {
-		all = append(all, rewording{"/content", func(m *chatMessage) *string { return &m.Content }, was.Body.Text, now.Body.Text})
-	}
-	return slices.DeleteFunc(all, func(r rewording) bool { return r.was == r.is }), nil
+	return nil
 }
 
 // reword changes a message at the calls of a known number, byte by byte. ok is
@@ -299,11 +257,11 @@ func reword(list []rewording, calls int) rewrite {
 		}
 		for _, r := range list {
 			text := r.in(&meant)
-			if *text != r.was {
+			if *text != r.Was {
 				return nil, false
 			}
-			*text = r.is
-			value, _ := json.Marshal(r.is) // as docker agent encodes it; never fails on a string
+			*text = r.Is
+			value, _ := json.Marshal(r.Is) // as docker agent encodes it; never fails on a string
 			var err error
 			if doc, err = jsonedit.Set(doc, r.pointer, value); err != nil {
 				return nil, false

@@ -55,7 +55,7 @@ func (e *editor) Sums(ctx context.Context, sessions []string) (map[string]store.
 }
 
 func (e *editor) Write(ctx context.Context, change *store.Change) error {
-	d, err := compare(change, &e.schema)
+	d, err := differenceOf(change, &e.schema)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ type tiedStore struct{ *agentStore }
 
 // Rehearse implements store.Rehearser.
 func (st tiedStore) Rehearse(ctx context.Context, change *store.Change) error {
-	d, err := compare(change, &st.schema)
+	d, err := differenceOf(change, &st.schema)
 	if err != nil {
 		return err
 	}
@@ -266,37 +266,21 @@ var (
 	realColumns = []string{"cost"}
 )
 
-// set notes a column that gets a value of its own.
-func (d *difference) set(e session.Edit, homes map[string]placed, sc *schema) error {
-	table := e.Ref.Table
-	if table == tableColumn {
-		return onlyInColumn(e.Ref.Session)
-	}
-	if e.Op != session.Set || !sc.has(table, e.Field) {
-		return noColumn(table, e.Field, sc)
-	}
-	value, err := typed(e.Field, e.Value)
-	if err != nil {
-		return err
-	}
-	rewrite := becomes(value, func(driver.Value) bool { return true })
-	if table == tableSessions {
-		if d.sessions[e.Ref.Key] == nil {
-			d.sessions[e.Ref.Key] = rowEdit{}
+// set notes columns that get values of their own.
+func (r rowEdit) set(sets []session.Edit, sc *schema) error {
+	for _, e := range sets {
+		if e.Ref.Table == tableColumn {
+			return onlyInColumn(e.Ref.Session)
 		}
-		d.sessions[e.Ref.Key][e.Field] = rewrite
-		return nil
+		if e.Op != session.Set || !sc.has(e.Ref.Table, e.Field) {
+			return noColumn(e.Ref.Table, e.Field, sc)
+		}
+		value, err := typed(e.Field, e.Value)
+		if err != nil {
+			return err
+		}
+		r[e.Field] = becomes(value, func(driver.Value) bool { return true })
 	}
-	home, ok := homes[e.Ref.Row()]
-	row, err := strconv.ParseInt(e.Ref.Key, 10, 64)
-	if table != tableItems || !ok || err != nil {
-		return noRecord(table, e.Ref.Key)
-	}
-	if d.items[row] == nil {
-		d.items[row] = rowEdit{}
-	}
-	d.items[row][e.Field] = rewrite
-	d.listed[home.session] = true
 	return nil
 }
 

@@ -29,13 +29,13 @@ func TestRefusedChanges(t *testing.T) {
 		{"row moved meanwhile", 29, "update session_items set position = 40 where position = 2", nil, "row 3 of session_items is not what it was"},
 		{"row gone meanwhile", 29, "delete from session_items where id = 3", nil, "row 3 of session_items is not what it was"},
 		{"number changed meanwhile", 29, `update sessions set instruction_context = '{"updates":[{"position":2}]}' where id = 'P'`, nil, "of sessions is not what it was"},
-		{"session vanished", 29, "", func(c *store.Change) { c.After.Sessions = c.After.Sessions[1:] }, "deletes no session"},
+		{"session vanished", 29, "", func(c *store.Change) { c.After.Sessions = c.After.Sessions[1:] }, "which deletes none"},
 		{"no such column", 18, "", func(c *store.Change) {
 			c.Sets = []session.Edit{{Op: session.Set, Ref: session.Ref{Table: "sessions", Key: "P"}, Field: "origin", Value: text("run")}}
 		}, "table sessions of schema generation 018 has no such column"},
 		{"no such record", 18, "", func(c *store.Change) {
 			c.Sets = []session.Edit{{Op: session.Set, Ref: session.Ref{Table: "sessions", Key: "X"}, Field: "title", Value: text("t")}}
-		}, `record "X" of sessions`},
+		}, "record sessions/X"},
 		{"no number", 18, "", func(c *store.Change) {
 			c.Sets = []session.Edit{{Op: session.Set, Ref: session.Ref{Table: "session_items", Key: "2"}, Field: "implicit", Value: text("yes")}}
 		}, "it holds numbers"},
