@@ -153,7 +153,7 @@ func (p *Pass) closed(s *session.Session) bool {
 	}
 	d := p.Trace.Callers[s]
 	running := d != nil && d.Result < 0 && d.End == len(d.Session.Items)
-	return !running || p.Store.Writer == session.WriterDead
+	return !running || p.Store.WriterOf(s) == session.WriterDead
 }
 
 // Find starts a finding at an item, with the rule's own severity.

@@ -49,6 +49,10 @@ type Session struct {
 	// came, where the store keeps a record of each beside the items.
 	Runs []Run
 
+	// Writer is known where the store can tell it of one session: another one than that of
+	// the whole store (a server that many processes write to).
+	Writer Writer
+
 	// Workspace is the folder that the session's agent works in, "" when the store
 	// does not say.
 	Workspace string

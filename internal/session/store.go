@@ -15,6 +15,9 @@ const (
 
 func (w Writer) String() string { return [...]string{"unknown", "live", "dead"}[w] }
 
+// WriterOf says whether a session may still be written to.
+func (s *Store) WriterOf(one *Session) Writer { return cmp.Or(one.Writer, s.Writer) }
+
 // Store is what an adapter knows of the whole store.
 type Store struct {
 	Path       string

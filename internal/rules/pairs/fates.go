@@ -32,7 +32,7 @@ func eachMissing(p *rules.Pass, want fate, fn func(s *rules.Subject, m pairing.M
 	for _, s := range p.Voices {
 		for _, m := range s.Pairs.Missing {
 			d := s.Delegation(m.Call)
-			if fateOf(s, p.Store.Writer, m, d) == want {
+			if fateOf(s, p.Store.WriterOf(s.Session), m, d) == want {
 				fn(s, m, d)
 			}
 		}

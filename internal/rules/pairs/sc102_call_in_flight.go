@@ -17,8 +17,8 @@ var callInFlight = rules.Rule{
 				reportOpen(p, s, m, f)
 				return
 			}
-			f.Message = "call " + rules.CallName(s.CallAt(m.Call)) + " has no result yet; " + whoWrites(p)
-			if p.Store.Writer == session.WriterUnknown && !s.History(f.Item) {
+			f.Message = "call " + rules.CallName(s.CallAt(m.Call)) + " has no result yet; " + whoWrites(p, s.Session)
+			if p.Store.WriterOf(s.Session) == session.WriterUnknown && !s.History(f.Item) {
 				f.Severity = rules.Warning
 			}
 			if !s.History(f.Item) { // the result may come, but a request without it is refused now
@@ -33,12 +33,14 @@ var callInFlight = rules.Rule{
 }
 
 // whoWrites says in a clause who may still write the result of a call.
-func whoWrites(p *rules.Pass) string {
-	switch {
-	case p.Store.Writer == session.WriterUnknown:
+func whoWrites(p *rules.Pass, s *session.Session) string {
+	switch w := p.Store.WriterOf(s); {
+	case w == session.WriterUnknown:
 		return "whether its runtime still runs cannot be told. If it does not, --assume-dead says so"
-	case p.Store.Writer == session.WriterDead:
+	case w == session.WriterDead:
 		return "its runtime is gone"
+	case s.Writer == session.WriterLive:
+		return "something still writes to this session"
 	case p.Store.WriterName != "":
 		return p.Store.WriterName + " has the store open"
 	}
@@ -60,8 +62,8 @@ func reportOpen(p *rules.Pass, s *rules.Subject, m pairing.Missing, f rules.Find
 	if c.Asked && m.Tail {
 		f.Message += ": a person was asked to approve of it. A message that comes before the answer is sent without a result"
 	} else {
-		f.Message += ": its tool is a long-running one, or needs an approval. A message that comes before the answer is sent without a result; " + whoWrites(p)
-		if p.Store.Writer != session.WriterLive {
+		f.Message += ": its tool is a long-running one, or needs an approval. A message that comes before the answer is sent without a result; " + whoWrites(p, s.Session)
+		if p.Store.WriterOf(s.Session) != session.WriterLive {
 			f.Severity = rules.Warning
 		}
 	}
@@ -69,7 +71,7 @@ func reportOpen(p *rules.Pass, s *rules.Subject, m pairing.Missing, f rules.Find
 	switch {
 	case s.Strayed[f.Call]:
 		f.Fixes = []rules.Fix{{Title: "decide whose the result is", Safety: rules.Manual}}
-	case p.Store.Writer == session.WriterDead && f.Call != "":
+	case p.Store.WriterOf(s.Session) == session.WriterDead && f.Call != "":
 		f.Fixes = []rules.Fix{{
 			Title:  "add a result that says that the run ended before an answer",
 			Safety: rules.Lossless, Allow: []string{"waiting"},

@@ -51,7 +51,7 @@ func empty(it *session.Item) bool {
 // streaming reports whether the item is the last message of a run that may still
 // be writing it.
 func streaming(p *rules.Pass, s *rules.Subject, item int) bool {
-	return s.Items[item].Flags.Has(session.Unfinished) && last(s, item) && p.Store.Writer != session.WriterDead
+	return s.Items[item].Flags.Has(session.Unfinished) && last(s, item) && p.Store.WriterOf(s.Session) != session.WriterDead
 }
 
 // emptyNumber is the number that an empty message would have in a request that

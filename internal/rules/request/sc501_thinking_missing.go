@@ -12,7 +12,7 @@ var thinkingMissing = rules.Rule{
 	Title: "thinking is on, and the last tool turn does not begin with it", Profiled: true,
 	Run: func(p *rules.Pass) {
 		for j := range p.Judged() {
-			if !j.AsIs && p.Store.Writer != session.WriterLive {
+			if !j.AsIs && p.Store.WriterOf(j.Session) != session.WriterLive {
 				continue // the user's next message closes the loop
 			}
 			if item := unthinking(j.Subject); item >= 0 {

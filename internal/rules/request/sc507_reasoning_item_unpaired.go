@@ -43,7 +43,7 @@ func answerTurns(s *rules.Subject) [][]int {
 // reportLoneReasoning reports the reasoning at the end of a turn. While the writer
 // is alive, what belongs behind the very last one may still come.
 func reportLoneReasoning(p *rules.Pass, j rules.Judged, turn []int) {
-	if p.Store.Writer == session.WriterLive && last(j.Subject, turn[len(turn)-1]) {
+	if p.Store.WriterOf(j.Session) == session.WriterLive && last(j.Subject, turn[len(turn)-1]) {
 		return
 	}
 	first := len(turn)

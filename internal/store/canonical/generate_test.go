@@ -33,7 +33,8 @@ func drawSession(t *rapid.T, i, n int) *session.Session {
 
 		Delegated: rapid.Bool().Draw(t, "delegated"), Deleted: rapid.Bool().Draw(t, "deleted"),
 		Workspace: aName.Draw(t, "workspace"), Inseparable: aName.Draw(t, "inseparable"),
-		Raw: []byte(aRecord.Draw(t, "session record")),
+		Writer: rapid.SampledFrom([]session.Writer{session.WriterUnknown, session.WriterLive, session.WriterDead}).Draw(t, "writer"),
+		Raw:    []byte(aRecord.Draw(t, "session record")),
 	}
 	count := rapid.IntRange(0, 5).Draw(t, "items")
 	for j := range count {

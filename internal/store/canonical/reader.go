@@ -398,6 +398,7 @@ func (e *entry) declare(line []byte) {
 	s.Title, s.Agent, s.Model = rec.Title, rec.Agent, rec.Model
 	s.Agents = rec.Agents
 	s.Delegated, s.Deleted, s.Inseparable, s.Workspace = rec.Delegated, rec.Deleted, rec.Inseparable, rec.Workspace
+	s.Writer = parseWriter(rec.Writer)
 	for i := range rec.Runs {
 		s.Runs = append(s.Runs, rec.Runs[i].run())
 	}

@@ -61,6 +61,7 @@ type sessionLine struct {
 	Deleted     bool      `json:"deleted,omitzero"`
 	Inseparable string    `json:"inseparable,omitzero"`
 	Workspace   string    `json:"workspace,omitzero"`
+	Writer      string    `json:"writer,omitzero"` // absent when it is that of the header
 	Runs        []runLine `json:"runs,omitempty"`
 
 	Stored storedRecord   `json:",embed"`

@@ -192,6 +192,9 @@ func encodeSession(s *session.Session) sessionLine {
 		thinking := s.Thinking == session.Yes
 		rec.Thinking = &thinking
 	}
+	if s.Writer != session.WriterUnknown {
+		rec.Writer = s.Writer.String()
+	}
 	if s.Forked {
 		rec.ForkOf = jsontext.Value("true")
 	}
