@@ -112,3 +112,71 @@ P
 			`P.0 c1 → none, answered 2, leaked 1`},
 	})
 }
+
+// A call that never got its result does not claim what children say later: a run that
+// was killed never answers, and a result that came late has its caller's name, or is
+// older than the window that it stands in.
+func TestResultsOfCallsThatWereGivenUp(t *testing.T) {
+	runCases(t, []replayCase{
+		{"a child's child ended in silence, and its call used the id of one that was killed", `
+P
+  root c1>worker()
+  user
+  root c2>alpha()
+  worker <c1 "x"
+  sub C
+  root <c2
+C<P
+  alpha c1>worker()
+  sub D
+  alpha <c1 "x"
+D<C
+  user implicit`, `
+			P.0 c1 → none, until 1
+			P.2 c2 → C at 4, answered 5, leaked 3=C.2
+			C.0 c1 → D at 1, answered 2`},
+		{"the same, and nothing of the child is stored", `
+P
+  root c1>worker()
+  user
+  root c2>alpha()
+  worker <c1
+  root <c2`, `
+			P.0 c1 → none, until 1
+			P.2 c2 → none, answered 4, leaked 3`},
+		{"the killed call was the worker's own, and the child has the copy", `
+P
+  root h1:handoff(worker)
+  root <h1
+  worker c1()
+  user
+  root c2>alpha()
+  worker <c1 "x"
+  sub C
+  root <c2
+C<P
+  alpha c1>worker()
+  alpha <c1 "x"`, `
+			P.4 c2 → C at 6, answered 7, leaked 5=C.1
+			C.0 c1 → none, answered 1`},
+		{"without a copy its own late result is its own", `
+P
+  root h1:handoff(worker)
+  root <h1
+  worker c1()
+  user
+  root c2>alpha()
+  worker <c1
+  root <c2`,
+			`P.4 c2 → none, answered 6`},
+		{"a result that is older than the window came late", `
+P
+  root c1>worker() at=1
+  user at=3
+  root c2>alpha() at=4
+  worker <c1 at=2
+  root <c2 at=5`, `
+			P.0 c1 → none, until 1
+			P.2 c2 → none, answered 4`},
+	})
+}

@@ -277,7 +277,7 @@ func (c *claim) isChilds() bool {
 	open, made := c.w.asked[c.id] > 0, c.w.made[c.id] > 0
 	switch {
 	case !open:
-		return made || foreign && !c.awaited()
+		return made || foreign && (holds(c.nextChild(), c.it.Meaning) || !c.awaited())
 	case !foreign:
 		return made && c.it.Agent == "" && c.answeredAgain(c.waitsBesides())
 	case !c.canTakeOver():
@@ -292,21 +292,22 @@ func (c *claim) isChilds() bool {
 	return c.answeredAgain(c.waitsBesides())
 }
 
-// awaited reports whether an own call with the id, made before the result, has no
-// result before it.
+// awaited reports whether the last own call with the id, made before the result, has
+// no result before it. Such a result has the name of who called, because only those of
+// the window's calls can take over a child's row, or it is older than the window.
 func (c *claim) awaited() bool {
-	open := 0
+	late, open := c.it.Time.Before(c.opener.Time), false
 	for j := range c.i {
 		it := &c.rs.Session.Items[j]
 		switch {
 		case c.rs.Steps[j].Action == Skip:
 		case hasCall(it, c.id):
-			open++
+			open = late || it.Agent == c.it.Agent
 		case hasResult(it, c.id):
-			open--
+			open = false
 		}
 	}
-	return open > 0
+	return open
 }
 
 // canTakeOver reports whether the opener's result can carry a child's name: its
