@@ -72,6 +72,39 @@ P
 C<P
   worker "done"`,
 			`P.1 T1 → C at 3, answered 2`},
+		{"results that became rows of their children stand before the references to these", `
+P
+  root T1>alpha(same) T2>alpha(same) T3>alpha(same)
+  beta <T1
+  sub A
+  beta <T2
+  sub B
+  sub C
+  root <T3
+A<P
+  system(same)
+B<P
+  system(same)
+C<P
+  system(same)`, `
+			P.0 T1 → A at 2, answered 1
+			P.0 T2 → B at 4, answered 3
+			P.0 T3 → C at 5, answered 6`},
+		{"but not before one of another task, or of one that began later", `
+P
+  root T1>alpha(one) T2>alpha(two) T3>alpha(two) at=1
+  alpha <T1! at=2
+  sub B
+  alpha <T2 at=4
+  sub C
+  root <T3 at=8
+B<P
+  system(two) at=3
+C<P
+  system(two) at=7`, `
+			P.0 T1 → none, answered 1
+			P.0 T2 → B at 2, answered 3
+			P.0 T3 → C at 4, answered 5`},
 		{"a reference behind the next turn is nobody's", `
 P
   root T1>worker()

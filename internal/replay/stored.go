@@ -300,7 +300,7 @@ func (l *linker) byPosition(rs *Session, w *window, refs []reference) {
 		if l.settled(d) {
 			continue
 		}
-		from, to := w.stretch(n)
+		from, to := w.stretch(n, refs)
 		var found []reference
 		for _, r := range refs {
 			if r.item > from && r.item < to && !l.taken[r.child] {
@@ -314,11 +314,11 @@ func (l *linker) byPosition(rs *Session, w *window, refs []reference) {
 }
 
 // stretch is the part of the window that belongs to the n-th delegation when
-// calls run one after another: from the latest earlier result to its own. A
+// calls run one after another: from the end of the latest earlier one to its own. A
 // call without a result has what is left, if it is the first such call.
-func (w *window) stretch(n int) (from, to int) {
+func (w *window) stretch(n int, refs []reference) (from, to int) {
 	d := w.calls[n]
-	from, to = w.opener, d.Result
+	from, to = w.opener, d.last(refs)+1
 	if d.Result < 0 {
 		to = w.end
 		for _, other := range w.calls[:n] {
@@ -328,11 +328,26 @@ func (w *window) stretch(n int) (from, to int) {
 		}
 	}
 	for _, other := range w.calls {
-		if other.Result > from && other.Result < to {
-			from = other.Result
+		if last := other.last(refs); other != d && last > from && last < to {
+			from = last
 		}
 	}
 	return from, to
+}
+
+// last is the index of the item that ends the delegation: its result, or the reference
+// right behind it where the result took over a row of the child (docker agent 4.2 G).
+func (d *Delegation) last(refs []reference) int {
+	agent := ""
+	if d.Result >= 0 {
+		agent = d.Session.Items[d.Result].Agent
+	}
+	if agent != "" && agent != d.Caller() && slices.ContainsFunc(refs, func(r reference) bool {
+		return r.item == d.Result+1 && !contradicts(d, r.child)
+	}) {
+		return d.Result + 1
+	}
+	return d.Result
 }
 
 // isAnothers reports whether the child cannot be the call's and can be that of
