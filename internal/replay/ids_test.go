@@ -103,6 +103,31 @@ P
   user
   root "again"`,
 			`P.0 c1 → none, until 4, leaked 1 2 3`},
+		{"a child's equal result of another time is no copy", `
+P
+  root c1>alpha() c2>beta()
+  alpha <c1! "failed" at=1
+  beta "asking" c1>alpha() at=2
+  alpha <c1! "failed" at=3
+  sub C
+  root <c2
+C<P
+  beta "asking" c1>alpha() at=2
+  beta <c1! "failed" at=3`, `
+			P.0 c1 → none, answered 1
+			P.0 c2 → C at 4, answered 5, leaked 2=C.0 3=C.1
+			C.0 c1 → none, answered 1`},
+		{"what the agent that took over asked later says nothing of a batch that is over", `
+P
+  root c1>alpha() h1:handoff(beta)
+  gamma "doing" c1()
+  alpha <c1! "failed"
+  root <h1
+  beta "mine" c1()
+  gamma "half"
+  beta <c1
+  beta <c1`,
+			`P.0 c1 → none, answered 2, leaked 1`},
 		{"the same, but the caller came back: it is the caller's", `
 P
   root c1>worker()

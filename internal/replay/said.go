@@ -277,12 +277,12 @@ func (c *claim) isChilds() bool {
 	open, made := c.w.asked[c.id] > 0, c.w.made[c.id] > 0
 	switch {
 	case !open:
-		return made || foreign && (holds(c.nextChild(), c.it.Meaning) || !c.awaited())
+		return made || foreign && (!c.awaited() || holds(c.nextChild(), c.it))
 	case !foreign:
 		return made && c.it.Agent == "" && c.answeredAgain(c.waitsBesides())
 	case !c.canTakeOver():
 		return true
-	case holds(c.nextChild(), c.it.Meaning):
+	case holds(c.nextChild(), c.it):
 		return c.answeredAgain(false)
 	case c.endsChild():
 		return false
@@ -343,13 +343,15 @@ func (c *claim) nextChild() *session.Session {
 	return nil
 }
 
-// holds reports whether the session or one below it has an item of the meaning.
-func holds(s *session.Session, m session.Digest) bool {
+// holds reports whether the session or one below it has a copy of the item that its
+// time does not rule out.
+func holds(s *session.Session, it *session.Item) bool {
 	if s == nil {
 		return false
 	}
-	return slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Meaning == m }) ||
-		slices.ContainsFunc(s.Children, func(child *session.Session) bool { return holds(child, m) })
+	return slices.ContainsFunc(s.Items, func(other session.Item) bool {
+		return other.Meaning == it.Meaning && (other.Time.Equal(it.Time) || other.Time.IsZero() || it.Time.IsZero())
+	}) || slices.ContainsFunc(s.Children, func(child *session.Session) bool { return holds(child, it) })
 }
 
 // endsChild reports whether the sub-session item of a child follows at once: a
@@ -367,17 +369,25 @@ func (c *claim) heirOfLeaked() bool {
 	})
 }
 
-// callerSpeaksNext reports whether the opener's agent speaks before the user does.
+// callerSpeaksNext reports whether the opener's agent goes on before the user speaks.
 func (c *claim) callerSpeaksNext() bool {
 	for j := c.i + 1; j < len(c.rs.Session.Items); j++ {
 		switch it := &c.rs.Session.Items[j]; {
 		case it.Role == session.User && !it.Flags.Has(session.Implicit):
 			return false
-		case it.Role == session.Assistant && it.Agent == c.opener.Agent:
+		case c.goesOn(it):
 			return true
 		}
 	}
 	return false
+}
+
+// goesOn reports whether the opener's agent says the item when the call of the id has
+// its result: an answer, or the result of a later call of the batch.
+func (c *claim) goesOn(it *session.Item) bool {
+	n := slices.IndexFunc(c.opener.Calls, func(call session.Call) bool { return call.ID == c.id })
+	return it.Agent == c.opener.Agent && (it.Role == session.Assistant ||
+		slices.ContainsFunc(c.opener.Calls[n+1:], func(call session.Call) bool { return call.ID != c.id && hasResult(it, call.ID) }))
 }
 
 // waitsBesides reports whether the window waits for another call than that of
@@ -387,9 +397,9 @@ func (c *claim) waitsBesides() bool {
 	return slices.ContainsFunc(c.w.calls, func(d *Delegation) bool { return d.Result < 0 && d.Call().ID != c.id })
 }
 
-// answeredAgain reports whether, before the opener's agent or the user speaks
-// again, a further result of the call id stands; with asks only one that no call
-// in between asked for.
+// answeredAgain reports whether, before the opener's agent goes on or the user speaks, a
+// further result of the call id stands; with asks only one that no call in between
+// asked for.
 func (c *claim) answeredAgain(asks bool) bool {
 	asked := 0
 	for j := c.i + 1; j < len(c.rs.Session.Items); j++ {
@@ -397,7 +407,7 @@ func (c *claim) answeredAgain(asks bool) bool {
 		switch {
 		case it.Role == session.User && !it.Flags.Has(session.Implicit):
 			return false
-		case it.Role == session.Assistant && it.Agent == c.opener.Agent && it.Agent != "":
+		case c.goesOn(it) && it.Agent != "":
 			return false
 		case asks && hasCall(it, c.id):
 			asked++
