@@ -253,10 +253,12 @@ func nameAll(list []Known, start int) string {
 }
 
 // idStart is the beginning of an id, quoted where it holds what no terminal
-// should get. Ids up to twelve bytes stay whole, as in lists.
+// should get. Ids up to twelve bytes stay whole, as in lists, and so does what stands
+// before the last slash: whose the session is.
 func idStart(id string, bytes int) string {
-	if len(id) > 12 && len(id) > bytes {
-		id = strings.ToValidUTF8(id[:bytes], "")
+	owner := strings.LastIndexByte(id, '/') + 1
+	if end := max(bytes, owner+8); len(id)-owner > 12 && len(id) > end {
+		id = strings.ToValidUTF8(id[:end], "")
 	}
 	if quoted := strconv.Quote(id); quoted != `"`+id+`"` {
 		return quoted

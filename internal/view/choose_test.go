@@ -49,6 +49,7 @@ func TestChoose(t *testing.T) {
 		}},
 		{name: "expert/ann/cart-of-a-day", want: "expert/ann/cart-of-a-day"},
 		{name: "day", problem: []string{`no session "day"`}},
+		{name: "expert/bob/cart", problem: []string{"nearest: expert/ann/cart-of- (2026"}}, // whose it is stays whole
 		{name: "-5", want: "-5"}, // an id wins over a number
 		{name: "", problem: []string{`no session ""`}},
 		{name: "\x1b[2J", problem: []string{`no session "\x1b[2J"`}},
