@@ -43,6 +43,19 @@ P
 			says: "the unfinished message before it probably lost its calls",
 		},
 		{
+			name: "its call is in a message that is not sent",
+			tree: `
+P
+  user
+  root c1() unshown
+  root <c1
+  root "ok"`,
+			want: `
+				SC103 error P.2
+				kept: quarantine P.2`,
+			says: `the result names call "c1", whose message is in no request`,
+		},
+		{
 			name: "before several calls of its id it could be anyone's",
 			tree: `
 P

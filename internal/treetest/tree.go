@@ -41,7 +41,7 @@
 //	at=N pos=N kept=N  seconds since the start, stored position, kept tail
 //	branch=LABEL run=ID scope=ID
 //	                   the branch, the invocation and the isolation scope
-//	implicit archived synthetic unfinished blank skipped compacted
+//	implicit archived synthetic unfinished blank skipped compacted unshown
 //
 // Messages without text get the name of their role as text, unless they hold
 // calls, results or the word blank.
@@ -198,7 +198,7 @@ func (r *reader) item(s *session.Session, list []string) {
 }
 
 var flags = map[string]session.Flags{
-	"implicit": session.Implicit, "archived": session.Archived, "synthetic": session.Synthetic,
+	"unshown": session.Unshown, "implicit": session.Implicit, "archived": session.Archived, "synthetic": session.Synthetic,
 	"unfinished": session.Unfinished, "blank": session.Blank, "skipped": session.Skipped,
 	"compacted": session.Compacted,
 }

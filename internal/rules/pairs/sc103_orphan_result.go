@@ -27,8 +27,11 @@ var orphanResult = rules.Rule{
 func reportOrphan(p *rules.Pass, s *rules.Subject, at pairing.Occurrence, about *aboutOrphans) {
 	f := p.FindCall(s, at, s.ResultAt(at).CallID)
 	f.Message = "the result names call " + rules.Quoted(s.ResultAt(at).CallID) + ", which this session does not have"
-	if about.made[s.ResultAt(at).CallID] {
-		f.Message = "the result stands before several calls with its id " + rules.Quoted(s.ResultAt(at).CallID) + ": whose it is cannot be told"
+	switch id := s.ResultAt(at).CallID; {
+	case about.made[id]:
+		f.Message = "the result stands before several calls with its id " + rules.Quoted(id) + ": whose it is cannot be told"
+	case about.unsent[id]:
+		f.Message = "the result names call " + rules.Quoted(id) + ", whose message is in no request"
 	}
 	if about.cutOff[at.Item] {
 		f.Message += "; the unfinished message before it probably lost its calls"
@@ -49,7 +52,8 @@ func reportOrphan(p *rules.Pass, s *rules.Subject, at pairing.Occurrence, about 
 // aboutOrphans is what the calls of a session say about results without one,
 // gathered once for all of them.
 type aboutOrphans struct {
-	made map[string]bool // ids that calls of the session have
+	made   map[string]bool // ids of calls that requests hold
+	unsent map[string]bool // ids of others
 	// explained are the ids of calls that are part of a leak: of messages that
 	// leaked from this session into its caller's, and of those of which nobody can
 	// tell whose they are, which stay where they are with their results.
@@ -60,7 +64,7 @@ type aboutOrphans struct {
 
 func orphansOf(s *rules.Subject) *aboutOrphans {
 	about := &aboutOrphans{
-		made: map[string]bool{}, explained: map[string]bool{}, unnamed: map[int]bool{}, cutOff: make([]bool, len(s.Items)),
+		made: map[string]bool{}, unsent: map[string]bool{}, explained: map[string]bool{}, unnamed: map[int]bool{}, cutOff: make([]bool, len(s.Items)),
 	}
 	unfinished := false
 	for i := range s.Items {
@@ -69,7 +73,11 @@ func orphansOf(s *rules.Subject) *aboutOrphans {
 		if it.OnWire() && !it.Answers() {
 			unfinished = it.Flags.Has(session.Unfinished)
 		}
-		rules.AddIDs(about.made, it)
+		ids := about.unsent
+		if it.OnWire() {
+			ids = about.made
+		}
+		rules.AddIDs(ids, it)
 	}
 	about.explain(s)
 	turn := -1
