@@ -153,26 +153,26 @@ func rowOf(fields []table.Field) Row {
 // newRow makes the row of a new event.
 func (w *writer) newRow(ctx context.Context, s *script, i int) ([]table.Field, error) {
 	step := &s.Items[i]
-	id, err := w.newID(ctx, s, step.Is)
-	if err != nil {
-		return nil, err
-	}
+	beside := s.neighbour(i)
 	if step.Part >= 0 {
-		row, _, err := w.within(s, step.Was.Key)
+		beside = step.Was
+	}
+	var like *Row
+	if beside != nil {
+		row, _, err := w.within(s, beside.Key)
 		if err != nil {
 			return nil, err
 		}
-		return w.write.Part(s.Is, step.Is, row, step.Part, id)
+		like = &row
 	}
-	beside := s.neighbour(i)
-	if beside == nil {
-		return w.write.Insert(s.Is, step.Is, nil, id)
-	}
-	row, _, err := w.within(s, beside.Key)
-	if err != nil {
+	id, err := w.newID(ctx, s, step.Is, like)
+	switch {
+	case err != nil:
 		return nil, err
+	case step.Part >= 0:
+		return w.write.Part(s.Is, step.Is, *like, step.Part, id)
 	}
-	return w.write.Insert(s.Is, step.Is, &row, id)
+	return w.write.Insert(s.Is, step.Is, like, id)
 }
 
 // within is the row of an event with the key of the session that it goes to, and what

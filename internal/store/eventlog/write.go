@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/problem"
@@ -312,11 +313,14 @@ func (w *writer) ownRow(ctx context.Context, o *owner) (Row, error) {
 }
 
 // newID is an id for a new event of a session, in the form of a random UUID (RFC
-// 9562, version 4), which is what the runtimes of such stores use. It follows from
-// the session and the call that the event answers, so that a plan makes the same
-// store each time.
-func (w *writer) newID(ctx context.Context, s *script, it *session.Item) (string, error) {
-	call := ""
+// 9562, version 4) or of the short ids of adk-js, whichever the event beside it has. It
+// follows from the session and the call that the event answers, so that a plan makes the
+// same store each time.
+func (w *writer) newID(ctx context.Context, s *script, it *session.Item, beside *Row) (string, error) {
+	call, form := "", uuid
+	if beside != nil && shortID.MatchString(text(beside.Value(w.events.ID))) {
+		form = short
+	}
 	switch {
 	case len(it.Results) > 0:
 		call = it.Results[0].CallID
@@ -324,7 +328,7 @@ func (w *writer) newID(ctx context.Context, s *script, it *session.Item) (string
 		call = it.Calls[0].ID
 	}
 	for n := 0; ; n++ {
-		id := uuid(fmt.Sprintf("%q %q %d", s.owner.path(), call, n))
+		id := form(fmt.Sprintf("%q %q %d", s.owner.path(), call, n))
 		used, err := w.used(ctx, s.owner, id)
 		if err != nil {
 			return "", err
@@ -340,6 +344,19 @@ func uuid(seed string) string {
 	b := sha256.Sum256([]byte(seed))
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:16])
+}
+
+// shortID is the form that adk-js gives ids of events (event.ts): 8 letters and digits.
+var shortID = regexp.MustCompile(`^[A-Za-z0-9]{8}$`)
+
+func short(seed string) string {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+	b := sha256.Sum256([]byte(seed))
+	id := make([]byte, 8)
+	for i := range id {
+		id[i] = letters[int(b[i])%len(letters)]
+	}
+	return string(id)
 }
 
 // used reports whether an event has this id, where it would be taken for the same.
