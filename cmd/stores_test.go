@@ -124,13 +124,15 @@ func buildStore(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// buildADK builds a database of adk-go 2 with the script of package adktest that is
-// called "adk/" and its id, and reports whether there is one.
+// buildADK builds a database of adk-go 2, or of adk-js, with the script of package adktest
+// that is called "adk/" or "adk-js/" and its id, and reports whether there is one.
 func buildADK(ts *testscript.TestScript, name, file string) bool {
-	for _, s := range adktest.Scripts() {
-		if "adk/"+s.ID == name {
-			ts.Check(adktest.Create(ts.MkAbs(file), adktest.G2, s))
-			return true
+	for folder, g := range map[string]adktest.Generation{"adk/": adktest.G2, "adk-js/": adktest.J1} {
+		for _, s := range adktest.Scripts() {
+			if folder+s.ID == name {
+				ts.Check(adktest.Create(ts.MkAbs(file), g, s))
+				return true
+			}
 		}
 	}
 	return false

@@ -133,7 +133,11 @@ func (r *repairPage) fix(f *repair.Fix, shown int) document.Document {
 	}
 	var steps document.Changes
 	for i := range f.Steps[:min(shown, len(f.Steps))] {
-		steps = append(steps, stepChange(&f.Steps[i], r.Content))
+		step := stepChange(&f.Steps[i], r.Content)
+		if f.Joins && f.Steps[i].Op == session.Insert {
+			step.Note = strings.TrimPrefix(step.Note+", in the same message", ", ")
+		}
+		steps = append(steps, step)
 	}
 	return document.Document{head, steps}
 }

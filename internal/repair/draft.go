@@ -28,6 +28,7 @@ type draft struct {
 	parted    []rewritten       // what lost a result that it had, as it was; the edit only names it
 	split     map[string]string // sessions that were split from another one: by id, the id of that one
 	fixes     int               // how many there were, with that which is being made
+	joins     int               // results that went into new items that were there
 }
 
 // draftSession is a session while it is being worked on.
@@ -48,6 +49,7 @@ type entry struct {
 	left    int  // the number of results that it began with
 	parted  bool // results of it were taken out
 	emptied bool // its blank text was taken away
+	joined  bool // it got results besides, so that they are numbered anew
 	own     ownParts
 }
 
@@ -91,6 +93,9 @@ func (d *draft) fix(edits []session.Edit) error {
 }
 
 func (d *draft) edit(e session.Edit) error {
+	if at := d.find(e.Ref); at != nil && e.Ref.Pointer != "" && at.Value.(*entry).joined {
+		return fmt.Errorf("its parts have other numbers now")
+	}
 	if rewords(e) {
 		return d.rewrite(e)
 	}
@@ -338,9 +343,37 @@ func (d *draft) insert(e session.Edit) error {
 		return err
 	}
 	if e.New.Role == session.Tool {
+		if to.OneAnswer && e.Call != nil && d.join(&it.Results[0], e) {
+			return nil
+		}
 		return d.answer(d.named(it), to, e.After)
 	}
 	return d.put(d.named(it), to, e.After)
+}
+
+// join adds a result to the new item at its place that has others of its turn already, in
+// the order of the calls, and reports whether there is one.
+func (d *draft) join(r *session.Result, e session.Edit) bool {
+	at, last, calls := d.find(e.After), d.behind[e.After.Row()], d.find(e.Call.Ref).Value.(*entry).Calls
+	for ; at != nil; at = at.Next() {
+		it := at.Value.(*entry)
+		makes := func(c session.Call) bool { return c.ID == it.Results[0].CallID }
+		if it.Table == "" && it.Role == session.Tool && slices.ContainsFunc(calls, makes) {
+			n := 0
+			for _, c := range calls[:e.Call.Nth] {
+				if n < len(it.Results) && it.Results[n].CallID == c.ID {
+					n++
+				}
+			}
+			it.Results, it.Text, it.joined = slices.Insert(slices.Clip(it.Results), n, *r), 0, true
+			d.joins++
+			return true
+		}
+		if last == nil || at == last {
+			break
+		}
+	}
+	return false
 }
 
 // compose is the item that an edit describes. It has the time of the call that
@@ -454,25 +487,6 @@ func (it *entry) callFollows(was session.Result, child string, fix int) {
 	caller.ownIn(fix)
 	caller.copyCalls()
 	caller.Calls[nth].Delegation = &told
-}
-
-// keepWithoutCopy turns the removal of a twin into quarantine where its copy
-// leaves in a later round: then nothing that stays has the same bytes.
-func keepWithoutCopy(fixes []Fix) {
-	left := map[string]*session.Place{} // where a copy of what left stays, by the record that left
-	for i := len(fixes) - 1; i >= 0; i-- {
-		edits, steps := fixes[i].Edits, fixes[i].Steps
-		for n := len(edits) - 1; n >= 0; n-- {
-			e, step := &edits[n], &steps[n]
-			if e.Op != session.RemoveTwin && e.Op != session.Quarantine {
-				continue
-			}
-			if copied, gone := left[whole(e.Twin)]; gone {
-				e.Op, step.Op, step.Twin = session.Quarantine, session.Quarantine, copied
-			}
-			left[whole(e.Ref)] = step.Twin
-		}
-	}
 }
 
 // claims are what the fixes of a round have already changed. A fix that needs

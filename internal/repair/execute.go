@@ -145,7 +145,7 @@ func (c *executed) inRows() {
 	there := recordSet{}
 	for _, s := range c.After.Sessions {
 		for i := range s.Items {
-			if ref := s.ItemRef(i); isPart(ref) {
+			if ref := s.ItemRef(i); isPart(ref) && ref.Table != "" {
 				c.added++
 			} else {
 				there.add(ref)

@@ -108,6 +108,7 @@ type Fix struct {
 	rules.Fix
 
 	Steps []Step `json:"-"`
+	Joins bool   `json:"-"` // its result goes into the item that another fix adds
 }
 
 // Step is an edit for people: what it does to which item.
@@ -488,11 +489,13 @@ func (p *planner) round(tree *session.Tree, chosen []Fix, stored map[string]stri
 				continue
 			}
 			f.Edits = keepUnequal(f.Edits, stored)
+			joins := d.joins
 			if d.fix(f.Edits) != nil {
 				failed = i // the draft is void: once more, without it
 				break
 			}
 			c.claim(f.Edits)
+			f.Joins = d.joins > joins
 			made = append(made, f)
 		}
 		if failed < 0 {
@@ -514,4 +517,23 @@ func keepUnequal(edits []session.Edit, stored map[string]string) []session.Edit 
 		list[i] = e
 	}
 	return list
+}
+
+// keepWithoutCopy turns the removal of a twin into quarantine where its copy
+// leaves in a later round: then nothing that stays has the same bytes.
+func keepWithoutCopy(fixes []Fix) {
+	left := map[string]*session.Place{} // where a copy of what left stays, by the record that left
+	for i := len(fixes) - 1; i >= 0; i-- {
+		edits, steps := fixes[i].Edits, fixes[i].Steps
+		for n := len(edits) - 1; n >= 0; n-- {
+			e, step := &edits[n], &steps[n]
+			if e.Op != session.RemoveTwin && e.Op != session.Quarantine {
+				continue
+			}
+			if copied, gone := left[whole(e.Twin)]; gone {
+				e.Op, step.Op, step.Twin = session.Quarantine, session.Quarantine, copied
+			}
+			left[whole(e.Ref)] = step.Twin
+		}
+	}
 }

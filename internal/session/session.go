@@ -37,6 +37,10 @@ type Session struct {
 	// that wrote them, counted in this. What gets another place gets another time.
 	Tick time.Duration
 
+	// OneAnswer: its runtime stores the results of one message's calls in one item, and so
+	// does a repair.
+	OneAnswer bool
+
 	// Delegated: the store says itself that another agent's call started it.
 	Delegated bool
 	// Deleted: its runtime shows it to nobody any more, and kept its records.

@@ -2,6 +2,7 @@ package pairs
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/replay"
@@ -89,7 +90,21 @@ func addResult(s *rules.Subject, at pairing.Occurrence, rule string, result sess
 	result.Kind, result.Role = session.Message, session.Tool
 	result.Agent, result.CallID, result.Rule = s.Items[at.Item].Agent, s.CallAt(at).ID, rule
 	call := rules.CallRef(s.Session, at.Item, at.Nth)
-	return session.Edit{Op: session.Insert, To: s.ID, After: s.ItemRef(s.AnswerPlace(at)), New: &result, Call: &call}
+	return session.Edit{Op: session.Insert, To: s.ID, After: s.ItemRef(placeOfNew(s, at)), New: &result, Call: &call}
+}
+
+// placeOfNew is the item behind which a new result belongs. A runtime that stores the results
+// of a turn in one item sends them in their order, without ids that it gave itself (ADK's
+// remove_client_function_call_id): before the result of a later call, then.
+func placeOfNew(s *rules.Subject, at pairing.Occurrence) int {
+	pairs, end := s.Pairs.Pairs, len(s.Items)
+	n := sort.Search(len(pairs), func(n int) bool { return at.Before(pairs[n].Call) })
+	for ; s.OneAnswer && n < len(pairs) && pairs[n].Call.Item == at.Item; n++ {
+		if pairs[n].Place == pairing.Adjacent {
+			end = min(end, pairs[n].Result.Item)
+		}
+	}
+	return s.AnswerPlaceBefore(end, at)
 }
 
 // lacksResult: the lost item answers the call that the finding is about.

@@ -252,7 +252,7 @@ func reread(ctx context.Context, db table.Reader) (session.Store, *eventlog.Layo
 
 // session makes a session of its row.
 func (g generation) session(row columns) *session.Session {
-	s := &session.Session{App: textOf(row("app_name")), User: textOf(row("user_id")), ID: textOf(row("id")), Title: textOf(row("title")), Tick: traitsOf[g].tick}
+	s := &session.Session{App: textOf(row("app_name")), User: textOf(row("user_id")), ID: textOf(row("id")), Title: textOf(row("title")), Tick: traitsOf[g].tick, OneAnswer: true}
 	var list faults
 	for _, c := range []struct {
 		name string

@@ -1,7 +1,9 @@
 package adk
 
 import (
+	"bytes"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,23 +17,18 @@ import (
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
-// insert makes the row of a result that nobody stored: an event of its own of the
-// agent that made the call, in the role of the user, as ADK stores results (2).
+// insert makes the row of results that nobody stored: one event of the agent that made the
+// calls, in the role of the user, as ADK stores the results of one turn (2).
 func insert(s *session.Session, it *session.Item, beside *eventlog.Row, id string) ([]table.Field, error) {
-	if beside == nil || it.Kind != session.Message || it.Role != session.Tool || len(it.Results) != 1 {
-		return nil, problem.New(problem.RolledBack, "", "a repair adds nothing to an ADK store but the result of a call")
+	if beside == nil || it.Kind != session.Message || it.Role != session.Tool || len(it.Results) == 0 {
+		return nil, problem.New(problem.RolledBack, "", "a repair adds nothing to an ADK store but results of calls")
 	}
 	near := revise(*beside)
-	return near.event(it, id, near.response(s, it))
+	return near.event(it, id, near.responses(s, it))
 }
 
-// response is the part with the result that a new event has.
-func (r *revision) response(s *session.Session, it *session.Item) []byte {
-	result := &it.Results[0]
-	answer := "result"
-	if result.IsError {
-		answer = "error"
-	}
+// responses are the parts with the results that a new event has.
+func (r *revision) responses(s *session.Session, it *session.Item) []byte {
 	var part, said spot // of the neighbour
 	if calls, results := r.said(r.parts()); len(results) > 0 {
 		part, said = results[0].holder(), results[0]
@@ -39,9 +36,15 @@ func (r *revision) response(s *session.Session, it *session.Item) []byte {
 		part = calls[0].holder()
 	}
 	spelled := r.contentSpelling()
-	return r.object(spelled, part, member{"function_response", r.object(spelled, said,
-		member{"id", quote(result.CallID)}, member{"name", quote(toolOf(s, it))},
-		member{"response", r.object(spelled, spot{}, member{answer, quote(result.Text)})})})
+	parts := make([][]byte, len(it.Results))
+	for i := range it.Results {
+		result := &it.Results[i]
+		answer := map[bool]string{false: "result", true: "error"}[result.IsError]
+		parts[i] = r.object(spelled, part, member{"function_response", r.object(spelled, said,
+			member{"id", quote(result.CallID)}, member{"name", quote(toolOf(s, it, result))},
+			member{"response", r.object(spelled, spot{}, member{answer, quote(result.Text)})})})
+	}
+	return bytes.Join(parts, []byte{','})
 }
 
 // partOf makes the row of a result that was one of several in an event: its part stays
@@ -66,17 +69,17 @@ func (r *revision) part(it *session.Item, nth int) ([]byte, error) {
 	return r.raw(at.holder()), err
 }
 
-// toolOf is the name of the tool whose result an item is: that of the call with its
+// toolOf is the name of the tool whose result an item has: that of the call with its
 // id that was made last before it, of those that are seen where it is seen.
-func toolOf(s *session.Session, it *session.Item) string {
-	name, found := it.Results[0].Name, false
+func toolOf(s *session.Session, it *session.Item, result *session.Result) string {
+	name, found := result.Name, false
 	for i := range s.Items {
 		other := &s.Items[i]
 		if found = found || other.Table == it.Table && other.Key == it.Key; found {
 			return name
 		}
 		for n := range other.Calls {
-			if c := &other.Calls[n]; c.ID == it.Results[0].CallID && other.Branch == it.Branch && other.Scope == it.Scope {
+			if c := &other.Calls[n]; c.ID == result.CallID && other.Branch == it.Branch && other.Scope == it.Scope {
 				name = c.Name
 			}
 		}
@@ -84,9 +87,9 @@ func toolOf(s *session.Session, it *session.Item) string {
 	return name
 }
 
-// event is the row of a new event that has one part: a neighbour of the event that is
+// event is the row of a new event that has some parts: a neighbour of the event that is
 // revised, in the same forms.
-func (r *revision) event(it *session.Item, id string, part []byte) ([]table.Field, error) {
+func (r *revision) event(it *session.Item, id string, parts []byte) ([]table.Field, error) {
 	column := r.row.Value("timestamp")
 	at, err := stampLike(column, it.Position, it.Time)
 	if err != nil {
@@ -100,7 +103,7 @@ func (r *revision) event(it *session.Item, id string, part []byte) ([]table.Fiel
 	row.add("invocation_id", it.Invocation)
 	row.add("timestamp", at)
 	if r.row.Has("event_data") {
-		document, err := r.eventDocument(it, id, part, it.Position-place(column))
+		document, err := r.eventDocument(it, id, parts, it.Position-place(column))
 		row.add("event_data", string(document))
 		return row.list, err
 	}
@@ -112,7 +115,7 @@ func (r *revision) event(it *session.Item, id string, part []byte) ([]table.Fiel
 	row.add("branch", orNull(it.Branch))
 	row.add("isolation_scope", orNull(it.Scope))
 	row.add("node_info_json", orNull(string(r.node(it))))
-	row.add("content", string(r.contentOf(part)))
+	row.add("content", string(r.contentOf(parts)))
 	if actions != nil {
 		row.add("actions", actions)
 	}
@@ -124,9 +127,9 @@ func (r *revision) event(it *session.Item, id string, part []byte) ([]table.Fiel
 	return row.list, nil
 }
 
-// eventDocument is the document of a new event that has one part, so many
+// eventDocument is the document of a new event that has some parts, so many
 // places later.
-func (r *revision) eventDocument(it *session.Item, id string, part []byte, later int64) ([]byte, error) {
+func (r *revision) eventDocument(it *session.Item, id string, parts []byte, later int64) ([]byte, error) {
 	document := spot{column: "event_data"}
 	actions, err := r.emptyActions()
 	if err != nil {
@@ -134,14 +137,14 @@ func (r *revision) eventDocument(it *session.Item, id string, part []byte, later
 	}
 	copied, err := r.timeLike(r.raw(r.inside(document, "timestamp")), it, later)
 	return r.object(r.documentSpelling(), document,
-		member{"content", r.contentOf(part)}, member{"invocation_id", quote(it.Invocation)}, member{"author", quote(authorOf(it))}, member{"actions", actions},
+		member{"content", r.contentOf(parts)}, member{"invocation_id", quote(it.Invocation)}, member{"author", quote(authorOf(it))}, member{"actions", actions},
 		member{"branch", labelValue(it.Branch)}, member{"node_info", r.node(it)}, member{"isolation_scope", orNone(it.Scope)},
 		member{"id", quote(id)}, member{"timestamp", copied}), err
 }
 
-// contentOf is a content with one part, in the role of the user.
-func (r *revision) contentOf(part []byte) []byte {
-	return r.object(inSnake, spot{}, member{"parts", append(append([]byte("["), part...), ']')}, member{"role", quote("user")})
+// contentOf is a content with some parts, in the role of the user.
+func (r *revision) contentOf(parts []byte) []byte {
+	return r.object(inSnake, spot{}, member{"parts", slices.Concat([]byte("["), parts, []byte("]"))}, member{"role", quote("user")})
 }
 
 func authorOf(it *session.Item) string {
@@ -260,7 +263,7 @@ func (r *Revision) Document() []byte { return r.document("event_data") }
 // it has, so many microseconds later than the event that is revised, in whose form it
 // is.
 func (r *Revision) Response(s *session.Session, it *session.Item, id string, later int64) ([]byte, error) {
-	return r.eventDocument(it, id, r.response(s, it), later)
+	return r.eventDocument(it, id, r.responses(s, it), later)
 }
 
 // Part is the same for a result that was the nth one of the event that is revised.
