@@ -341,6 +341,11 @@ func delegations(s *session.Session) []*delegated {
 	return list
 }
 
+// isNew reports whether a session below the other one is not stored yet.
+func (r *reader) isNew(s *session.Session, id string) bool {
+	return r.counted && r.users[id] == nil && slices.ContainsFunc(s.Children, func(child *session.Session) bool { return child.ID == id })
+}
+
 // settled says of a call which session it started, and that it is no delegation where
 // nothing speaks for one; and whether that is something else than what is known.
 func (r *reader) settled(s *session.Session, d *delegated, approvals map[string]session.Question) (_ *session.Delegation, differs bool) {
@@ -350,7 +355,10 @@ func (r *reader) settled(s *session.Session, d *delegated, approvals map[string]
 	case c.Delegation != nil:
 		if want = *c.Delegation; want.Child != "" && !want.Likely && d.child == "" { // the result that said so is gone
 			stamped := r.stamps[stamp{r.stored(s), c.ID}]
-			want.Child, want.Likely = r.named(s.User, stamped), stamped != ""
+			want.Likely = stamped != ""
+			if !want.Likely || !r.isNew(s, want.Child) { // else a split takes the stamp along
+				want.Child = r.named(s.User, stamped)
+			}
 		}
 	case d.child != "":
 		want = session.Delegation{Agent: c.Name, Blocking: true, Apart: true}

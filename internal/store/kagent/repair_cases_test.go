@@ -226,6 +226,40 @@ func TestCrossedResultsAreKept(t *testing.T) {
 	}
 }
 
+// TestASurplusResultBesideASplit splits a session of which one call has two results: that
+// of a tool, which stays, and behind it the one that names the session. In the plan it is
+// as in the store: where the task of the caller is stamped with the worker's session, the
+// stamp follows the split, and so the naming result can go in the same repair. Where it is
+// the only record that names the session it stays.
+func TestASurplusResultBesideASplit(t *testing.T) {
+	tool, right := kagenttest.Call{ID: "the-tool", Tool: "k8s_get_resources"}, ask(kagenttest.Worker, "look right")
+	right.ID = "the-right"
+	for _, form := range sortedForms() {
+		t.Run(form, func(t *testing.T) {
+			path, truth := build(t, kagenttest.Program{Conversations: []kagenttest.Conversation{
+				{Turns: turnOf(tool, ask(kagenttest.Worker, "look left"), right)},
+			}}, kagenttest.Forms[form])
+			run(t, path, fmt.Sprintf("update event set data = replace(data, 'the-tool', 'the-right') where id = '%s'", truth.Calls[0].Responses[0]))
+			before := storetest.Dump(t, path)
+			plan, receipt, err := repairtest.Repair(path, "split", "guesses")
+			if err != nil || receipt == nil {
+				t.Fatalf("nothing was repaired (%v): %v", err, found(plan))
+			}
+			stamped := len(queried(t, path, "select id, session_id from task where instr(data, 'kagent_subagent_session_id')")) > 0
+			if stamped != (len(plan.Refused) == 0) || stamped != (len(found(plan)) == 0) {
+				t.Errorf("stamped: %t, left out are %+v, and left is %v", stamped, plan.Refused, found(plan))
+			}
+			if again, _, err := repairtest.Plan(path, "split", "guesses"); err != nil || !again.Empty() {
+				t.Errorf("a second repair has work (%v): %v", err, found(again))
+			}
+			if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
+				t.Fatal(err)
+			}
+			unchangedIn(t, path, before)
+		})
+	}
+}
+
 // TestSplitsOfSessionsOfAnyName splits sessions whose ids have letters that JSON spells in
 // several ways.
 func TestSplitsOfSessionsOfAnyName(t *testing.T) {

@@ -89,7 +89,8 @@ type child struct {
 	nth           int // which call with its id of that invocation it answers, from 0 on
 }
 
-// children are those of all results of a session that name one.
+// children are those of all results of a session that name one, and of the calls whose
+// results leave it.
 type children struct {
 	byCall map[string][]child
 	calls  map[made]int    // how often an invocation makes calls with an id
@@ -102,8 +103,8 @@ type children struct {
 type made struct{ invocation, call string }
 
 // childrenOf are the children of a session; stored are all items before the change, by
-// their rows.
-func childrenOf(stored map[string]*session.Item, after *session.Session) *children {
+// their rows, and split the sessions that are new.
+func childrenOf(stored map[string]*session.Item, after *session.Session, split map[string]string) *children {
 	c := &children{byCall: map[string][]child{}, calls: map[made]int{}, known: map[string]bool{}}
 	open := map[string]child{} // what is known of the last call with an id
 	for i := range after.Items {
@@ -113,8 +114,13 @@ func childrenOf(stored map[string]*session.Item, after *session.Session) *childr
 			call := &is.Calls[n]
 			key := made{is.Invocation, call.ID}
 			asks := child{made: is.Invocation, nth: c.calls[key]}
-			if call.Delegation != nil {
-				asks.asked = call.Delegation.Task
+			if d := call.Delegation; d != nil {
+				asks.asked = d.Task
+				if like := split[d.Child]; d.Likely && like != "" { // the result that named it leaves
+					link := asks
+					link.was, link.is, link.given, c.differ = like, d.Child, is.Invocation, true
+					c.byCall[call.ID] = append(c.byCall[call.ID], link)
+				}
 			}
 			open[call.ID] = asks
 			c.calls[key]++
@@ -369,7 +375,7 @@ func rewriteTasks(ctx context.Context, to table.Writer, change *store.Change) er
 	}
 	stored := itemsOf(change.Before)
 	for _, s := range change.After.Sessions {
-		children := childrenOf(stored, s)
+		children := childrenOf(stored, s, change.Split)
 		for i := range s.Runs {
 			run := &s.Runs[i]
 			m, moved := moves[run.ID]
