@@ -15,6 +15,7 @@ import (
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/machine"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/shell"
 )
@@ -144,7 +145,7 @@ func (run *checkRun) writeBaseline(ctx context.Context, file *atomicfile.File) (
 			"the baseline %s was not written: not everything could be read, and what is missing would be new in the next run", path)
 	}
 	made := baseline.New(baseline.Tool(tool()), run.results)
-	err := made.Write(render.EscapeJSON(file))
+	err := made.Write(machine.EscapeJSON(file))
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

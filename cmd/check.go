@@ -19,6 +19,7 @@ import (
 	"github.com/sessctl/sessctl/internal/events"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/checks"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -66,7 +67,7 @@ SESSION:ITEMS, on a terminal and in a pipe alike: ` + "`sessctl check | grep SC7
 
 func addCheckFlags(cmd *cobra.Command, p *program) {
 	flags := cmd.Flags()
-	addFormatFlag(cmd, render.CheckFormatNames()...)
+	addFormatFlag(cmd, checks.Names()...)
 	addReportFlag(cmd)
 	addStoreFlag(cmd)
 	addFindingFlags(cmd)
@@ -304,7 +305,7 @@ func addReportFlag(cmd *cobra.Command) {
 type reportFiles []reportFile
 
 type reportFile struct {
-	format *render.CheckFormat
+	format *checks.Format
 	path   string
 	file   *atomicfile.File
 	stream io.Writer // instead of file: the path is where a stream of the program goes
@@ -329,12 +330,12 @@ func (p *program) openReports(ctx context.Context, stores []string) (reportFiles
 
 func (p *program) openReport(ctx context.Context, word string, taken []string) (reportFile, error) {
 	name, path, _ := strings.Cut(word, "=")
-	format := render.FindCheckFormat(name)
+	format := checks.Find(name)
 	switch {
 	case path == "":
 		return reportFile{}, problem.New(problem.Usage, "Write it as FORMAT=FILE: --report json=findings.json.", "--report %q names no file", word)
 	case format == nil:
-		return reportFile{}, problem.New(problem.Usage, "Use one of these: "+strings.Join(render.CheckFormatNames(), ", ")+".", "--report: there is no format %q", name)
+		return reportFile{}, problem.New(problem.Usage, "Use one of these: "+strings.Join(checks.Names(), ", ")+".", "--report: there is no format %q", name)
 	case path == "-":
 		return reportFile{}, problem.New(problem.Usage, "Use --format "+name+" to print it, or ./- for a file that is called so.", "--report %s names no file", word)
 	}
@@ -402,7 +403,7 @@ func unread(path string, err error) render.Unread {
 
 // checkWriters are the writers of the format and of the reports, and whether one of
 // them names every session.
-func (p *program) checkWriters(reports reportFiles, several bool, started time.Time) (writers render.CheckWriters, roots bool) {
+func (p *program) checkWriters(reports reportFiles, several bool, started time.Time) (writers checks.Writers, roots bool) {
 	c := p.config
 	opts := render.CheckOptions{
 		Screen: p.out, Tool: tool(), Home: p.home,
@@ -413,10 +414,10 @@ func (p *program) checkWriters(reports reportFiles, several bool, started time.T
 		Started: started, StepSummary: p.newStepSummary(),
 	}
 	opts.Folder, _ = os.Getwd() // without it, paths stay as they were named
-	add := func(format *render.CheckFormat, opts render.CheckOptions) {
-		writers, roots = append(writers, format.Check(opts)), roots || format.Roots
+	add := func(format *checks.Format, opts render.CheckOptions) {
+		writers, roots = append(writers, format.Writer(opts)), roots || format.Roots
 	}
-	add(render.FindCheckFormat(c.Format), opts)
+	add(checks.Find(c.Format), opts)
 	for _, r := range reports {
 		opts.Screen, opts.Quiet = ui.NewScreen(r, ui.ColorNever, p.getenv), false
 		add(r.format, opts)

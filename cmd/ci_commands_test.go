@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 
-	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/checks"
 )
 
 // codeBlock is a fenced block of a page.
@@ -192,7 +192,7 @@ func parseCommand(t *testing.T, args []string) {
 	}
 	for _, report := range p.config.Report {
 		format, file, _ := strings.Cut(report, "=")
-		if file == "" || render.FindCheckFormat(format) == nil && format != "FORMAT" {
+		if file == "" || checks.Find(format) == nil && format != "FORMAT" {
 			t.Errorf("sessctl %s: the report %s", strings.Join(args, " "), report)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/sessctl/sessctl/internal/campaign"
-	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/checks"
 )
 
 func ciPage(t *testing.T) string {
@@ -41,7 +41,7 @@ func tableNames(page, heading string) []string {
 }
 
 func TestCIPageExplainsAllFormats(t *testing.T) {
-	want := slices.Sorted(slices.Values(render.CheckFormatNames()))
+	want := slices.Sorted(slices.Values(checks.Names()))
 	if diff := cmp.Diff(want, tableNames(ciPage(t), "format")); diff != "" {
 		t.Errorf("(-program +docs/ci.md):\n%s", diff)
 	}

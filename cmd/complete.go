@@ -14,7 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/checks"
 	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/ui"
@@ -137,7 +137,7 @@ func completeReport(_ *cobra.Command, _ []string, typed string) ([]string, cobra
 	format, path, named := strings.Cut(typed, "=")
 	if !named {
 		var words []string
-		for _, name := range render.CheckFormatNames() {
+		for _, name := range checks.Names() {
 			words = append(words, name+"=")
 		}
 		return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace

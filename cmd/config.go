@@ -6,6 +6,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/config"
 	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/machine"
 )
 
 func newConfigCommand(p *program) *cobra.Command {
@@ -44,7 +45,7 @@ func runConfig(cmd *cobra.Command, p *program) error {
 	}
 	settings := append(all.Settings(), settingsOfIsolation(all)...)
 	if p.config.Format == "json" {
-		return render.ConfigJSON(p.out.Plain(), tool(), all.File, settings)
+		return machine.Config(p.out.Plain(), tool(), all.File, settings)
 	}
 	return render.ConfigText(p.out, all.File, config.Files(p.getenv), settings)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/sessctl/sessctl/internal/diff"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/changes"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/shell"
 	"github.com/sessctl/sessctl/internal/store/registry"
@@ -102,7 +103,7 @@ func (run *diffRun) compare(ctx context.Context) error {
 	before, after := found.Sizes()
 	lostBefore, lostAfter := found.Orphans()
 	partBefore, partAfter := found.Incomplete()
-	writer := render.Diff(c.Format, render.DiffOptions{
+	writer := changes.Diff(c.Format, render.DiffOptions{
 		Screen: run.out, Tool: tool(), Home: run.home, Quiet: c.Quiet, Full: c.Full,
 		A: render.DiffStore{Store: run.a.Facts(), Trees: before, Orphans: lostBefore, Incomplete: partBefore}, B: render.DiffStore{Store: run.b.Facts(), Trees: after, Orphans: lostAfter, Incomplete: partAfter},
 	})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/machine"
 	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -48,7 +49,7 @@ func runExplain(p *program, words []string) error {
 	}
 	switch {
 	case p.config.Format == "json":
-		return render.ExplainJSON(p.out.Plain(), tool(), pages)
+		return machine.Explain(p.out.Plain(), tool(), pages)
 	case p.config.Format == "markdown" || !p.out.Color:
 		return render.ExplainMarkdown(p.out, pages)
 	}
@@ -62,7 +63,7 @@ func (p *program) listRules() error {
 		for i, r := range catalogue.All {
 			pages[i].Rule = r
 		}
-		return render.ExplainJSON(p.out.Plain(), tool(), pages)
+		return machine.Explain(p.out.Plain(), tool(), pages)
 	case "markdown":
 		return render.RulesMarkdown(p.out, catalogue.All)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sessctl/sessctl/internal/problem"
-	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/machine"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/canonical"
@@ -59,11 +59,11 @@ func runExport(ctx context.Context, p *program, args []string) error {
 	e.lost.AddUnread(opened.Facts().Faults, nil)
 	switch {
 	case p.config.Output != "":
-		err = writeNew(p.config.Output, func(w io.Writer) error { return e.write(ctx, render.EscapeControls(w)) })
+		err = writeNew(p.config.Output, func(w io.Writer) error { return e.write(ctx, machine.EscapeControls(w)) })
 	case p.out.Terminal:
-		err = e.write(ctx, render.EscapeJSON(p.out.Plain()))
+		err = e.write(ctx, machine.EscapeJSON(p.out.Plain()))
 	default:
-		err = e.write(ctx, render.EscapeControls(p.out.Plain()))
+		err = e.write(ctx, machine.EscapeControls(p.out.Plain()))
 	}
 	if err == nil {
 		err = e.whole() // what was written stays: it may be all that can be saved

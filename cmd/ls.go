@@ -9,6 +9,7 @@ import (
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/machine"
 	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/registry"
@@ -60,11 +61,21 @@ func runLs(ctx context.Context, p *program, args []string) error {
 		}
 	}
 	if len(list.Stores) > 0 {
-		if err := render.Ls(p.config.Format, p.out, &list); err != nil {
+		if err := p.printList(&list); err != nil {
 			return err
 		}
 	}
 	return withCode(list.ExitCode)
+}
+
+func (p *program) printList(list *render.Listing) error {
+	switch p.config.Format {
+	case "json":
+		return machine.Ls(p.out.Plain(), list)
+	case "ndjson":
+		return machine.LsLines(p.out.Plain(), list)
+	}
+	return render.Ls(p.config.Format, p.out, list)
 }
 
 // list reads the sessions of a store. With an error they are those that could

@@ -19,6 +19,7 @@ import (
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/changes"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -181,7 +182,7 @@ func (r *repairRun) locate(ctx context.Context, args []string) (err error) {
 	} else if r.path, err = r.onePath(ctx, args); err != nil {
 		return err
 	}
-	r.writer = render.Repair(r.config.Format, render.RepairOptions{
+	r.writer = changes.Repair(r.config.Format, render.RepairOptions{
 		Screen: r.out, Tool: tool(), Home: r.home, Quiet: r.config.Quiet, MaxSteps: int(r.config.MaxFindings),
 		Content: r.out.Terminal || r.config.ShowContent, Check: "sessctl check " + shell.Path(r.path), Allowed: r.config.Allow,
 	})

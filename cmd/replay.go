@@ -17,6 +17,8 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/checks"
+	"github.com/sessctl/sessctl/internal/render/replays"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/shell"
@@ -178,7 +180,7 @@ func (run *replayRun) openEvents(ctx context.Context) (io.ReadCloser, error) {
 func (run *replayRun) show(ctx context.Context) error {
 	c := run.config
 	model := run.model()
-	writer := render.Replay(c.Format, render.ReplayOptions{
+	writer := replays.Replay(c.Format, render.ReplayOptions{
 		Screen: run.out, Tool: tool(), Home: run.home, Path: run.path, Model: model,
 		All: c.All, Quiet: c.Quiet, Live: run.live, MaxFindings: int(c.MaxFindings),
 	})
@@ -332,7 +334,7 @@ func (run *replayRun) against(ctx context.Context) error {
 		return err
 	}
 	checked := &checkRun{program: run.program, rules: run.rules, recorded: trees}
-	checked.writer = render.FindCheckFormat(c.Format).Check(render.CheckOptions{
+	checked.writer = checks.Find(c.Format).Writer(render.CheckOptions{
 		Screen: run.out, Tool: tool(), Home: run.home, Quiet: c.Quiet, MaxFindings: int(c.MaxFindings), Limited: true,
 	})
 	if found := check.Recording(run.source(), read, run.rules); len(found) > 0 {

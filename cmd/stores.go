@@ -8,6 +8,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/machine"
 	"github.com/sessctl/sessctl/internal/store/registry"
 )
 
@@ -46,7 +47,7 @@ func runStores(ctx context.Context, p *program) error {
 		return ctx.Err()
 	}
 	if p.config.Format == "json" {
-		return render.StoresJSON(p.out.Plain(), tool(), kinds)
+		return machine.Stores(p.out.Plain(), tool(), kinds)
 	}
 	return render.StoresText(p.out, p.home, kinds)
 }

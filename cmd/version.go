@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/machine"
 )
 
 // Set by the linker when a release is built:
@@ -59,7 +60,7 @@ the tag of that version has it.
 		Args:    atMost(0, ""),
 		RunE: func(*cobra.Command, []string) error {
 			if p.config.Format == "json" {
-				return render.JSON(p.out.Plain(), build())
+				return machine.JSON(p.out.Plain(), build())
 			}
 			_, err := fmt.Fprintln(p.out, build())
 			return err

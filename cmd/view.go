@@ -16,6 +16,7 @@ import (
 	"github.com/sessctl/sessctl/internal/config"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/views"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
@@ -149,11 +150,11 @@ func (s *search) show(ctx context.Context, found view.Known) error {
 	if err != nil {
 		return err
 	}
-	opts := render.ViewOptions{Screen: s.out, Full: s.config.Full}
+	opts := views.Options{Screen: s.out, Full: s.config.Full}
 	if !s.config.Quiet {
 		opts.Next = s.next(v, found)
 	}
-	if err := render.View(s.config.Format, v, opts); err != nil {
+	if err := views.View(s.config.Format, v, opts); err != nil {
 		return err
 	}
 	if changed := opened.Changed(); changed != "" {

@@ -45,7 +45,6 @@ var (
 		"internal/store/springai/springtest":   650,
 	}
 	ownNames = map[string]int{
-		"internal/render":                      431,
 		"internal/store/dockeragent":           221,
 		"internal/store/dockeragent/agenttest": 225,
 	}

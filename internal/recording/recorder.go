@@ -239,6 +239,25 @@ type Row struct {
 	Child      string // ChildCompleted: the id of the sub-session
 }
 
+// Path are the agents of the row's frame from the run's own, which is alone outside of all
+// delegations; nil when no event named it.
+func (r *Row) Path() []string {
+	switch {
+	case r.Frame != nil:
+		return pathOf(r.Frame)
+	case r.Agent != "":
+		return []string{r.Agent}
+	}
+	return nil
+}
+
+func pathOf(f *replay.Frame) []string {
+	if f.Parent == nil {
+		return []string{f.Caller, f.Agent}
+	}
+	return append(pathOf(f.Parent), f.Agent)
+}
+
 // Fold makes rows of events: one of each event that matters, and one of several
 // in a row that do not differ. Its memory does not grow with their number.
 type Fold struct {

@@ -1,10 +1,7 @@
 package render
 
 import (
-	"cmp"
-	"errors"
 	"io"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -68,155 +65,60 @@ type CheckOptions struct {
 	StepSummary io.Writer
 }
 
-// CheckFormat is a format of a check.
-type CheckFormat struct {
-	Name  string
-	Roots bool // it names every session, also those without findings: see check.Options.Roots
-	new   func(CheckOptions) CheckWriter
+// Facts are what a store is and how much of it was checked, on one line.
+func (c *CheckOptions) Facts(r *check.Result) string {
+	return strings.Join(append(StoreFacts(r.Store), c.sessions(r)), ", ")
 }
 
-// CheckFormats are all of them; the first is for people at a terminal.
-var CheckFormats = []CheckFormat{
-	{Name: "text", new: func(o CheckOptions) CheckWriter { return &checkText{CheckOptions: o, body: findingsText} }},
-	{Name: "table", new: func(o CheckOptions) CheckWriter { return &checkText{CheckOptions: o, body: findingsTable} }},
-	{Name: "json", new: func(o CheckOptions) CheckWriter { return &checkJSON{CheckOptions: o} }},
-	{Name: "ndjson", new: func(o CheckOptions) CheckWriter { return &checkLines{checkJSON{CheckOptions: o}} }},
-	{Name: "sarif", new: func(o CheckOptions) CheckWriter { return &checkSARIF{collected{CheckOptions: o}} }},
-	{Name: "junit", Roots: true, new: func(o CheckOptions) CheckWriter { return &checkJUnit{collected{CheckOptions: o}} }},
-	{Name: "github", new: func(o CheckOptions) CheckWriter { return &checkGitHub{collected{CheckOptions: o}} }},
-	{Name: "markdown", new: func(o CheckOptions) CheckWriter { return &checkMarkdown{collected{CheckOptions: o}} }},
-}
-
-// FindCheckFormat is the format with a name, nil where there is none.
-func FindCheckFormat(name string) *CheckFormat {
-	for i := range CheckFormats {
-		if CheckFormats[i].Name == name {
-			return &CheckFormats[i]
-		}
+// sessions counts what was checked, as people count: a conversation with its
+// sub-sessions is one.
+func (c *CheckOptions) sessions(r *check.Result) string {
+	text := ui.Count(r.Trees, "session")
+	if c.Limited {
+		text += " of it"
 	}
-	return nil
-}
-
-// CheckFormatNames are the names of all formats of a check.
-func CheckFormatNames() []string {
-	names := make([]string, len(CheckFormats))
-	for i, f := range CheckFormats {
-		names[i] = f.Name
+	if r.WithSubs > 0 {
+		text += " (" + ui.Number(r.WithSubs) + " with sub-sessions)"
 	}
-	return names
+	return text
 }
 
-// Check makes the writer of a format.
-func (f *CheckFormat) Check(opts CheckOptions) CheckWriter { return f.new(opts) }
-
-// CheckWriters print the same results in several formats.
-type CheckWriters []CheckWriter
-
-// Store implements CheckWriter.
-func (all CheckWriters) Store(result *check.Result, took time.Duration) error {
-	var failed error
-	for _, w := range all {
-		failed = errors.Join(failed, w.Store(result, took))
-	}
-	return failed
-}
-
-// Unread implements CheckWriter.
-func (all CheckWriters) Unread(u Unread) {
-	for _, w := range all {
-		w.Unread(u)
-	}
-}
-
-// Close implements CheckWriter.
-func (all CheckWriters) Close(end Ending) error {
-	var failed error
-	for _, w := range all {
-		failed = errors.Join(failed, w.Close(end))
-	}
-	return failed
-}
-
-// collected keeps what was found for a format that is written as a whole: a
-// CheckWriter but for its Close.
-type collected struct {
-	CheckOptions
-	stores []*collectedStore
-}
-
-// collectedStore is a store that was looked at.
-type collectedStore struct {
-	path   string        // as it was named
-	result *check.Result // nil where nothing could be read
-	took   time.Duration
-	// trouble is why the result is missing or does not cover everything, "" where it
-	// does; next is what to do about that.
-	trouble, next string
-}
-
-func (c *collected) Store(r *check.Result, took time.Duration) error {
-	s := &collectedStore{path: r.Store.Path}
-	if n := len(c.stores); n > 0 && c.stores[n-1].result == nil && c.stores[n-1].path == s.path {
-		s = c.stores[n-1]
-	} else {
-		c.stores = append(c.stores, s)
-	}
-	s.result, s.took, s.trouble = r, took, cmp.Or(s.trouble, r.Incomplete)
-	if r.Recovery != "" {
-		s.next = cmp.Or(s.next, ui.Sentence(r.Recovery))
-	}
-	return nil
-}
-
-func (c *collected) Unread(u Unread) {
-	c.stores = append(c.stores, &collectedStore{path: u.Store, trouble: u.Message, next: u.Next})
-}
-
-// findings are those of the store, also those of the baseline.
-func (s *collectedStore) findings() []*check.Finding {
-	if s.result == nil {
+// Shown are the findings that people are shown: those that no baseline knows.
+func (o *CheckOptions) Shown(findings []*check.Finding) []*check.Finding {
+	if o.Quiet && o.Adopts {
 		return nil
 	}
-	return s.result.Findings
+	return check.Fresh(findings)
 }
 
-// troubleWords say on one line what kept a store from being read, and what to do.
-func (s *collectedStore) troubleWords() string {
-	return strings.TrimSpace(ui.Sentence(ui.Clean(s.trouble)) + " " + ui.Clean(s.next))
-}
-
-// summary is "1 error in 212 sessions of 2 stores, 1 of them not read completely, 3
-// known findings left out".
-func (c *collected) summary() string {
-	var findings []*check.Finding
-	sessions, troubled := 0, 0
-	for _, s := range c.stores {
-		findings = append(findings, s.findings()...)
-		if s.result != nil {
-			sessions += s.result.Trees
-		}
-		if s.trouble != "" {
-			troubled++
-		}
+// Nothing is what a run with a baseline changed, as the beginning of a sentence.
+func Nothing(b *Baseline) string {
+	if b != nil && b.Written {
+		return "No store"
 	}
-	text := news(findings).String() + " in " + ui.Count(sessions, "session") + " of " + ui.Count(len(c.stores), "store")
+	return "Nothing"
+}
+
+// Sentence says what a run had to do with the baseline.
+func (b *Baseline) Sentence() string {
+	name := "the baseline " + ui.Clean(b.Path)
+	if b.Written {
+		return "Wrote " + ui.Count(b.Known, "finding") + " into " + name + "."
+	}
+	text, gone := ui.Count(b.Known, "known finding")+" are in "+name, ""
 	switch {
-	case troubled > 0 && len(c.stores) == 1:
-		text += ", which could not be read completely"
-	case troubled > 0:
-		text += ", " + ui.Number(troubled) + " of them not read completely"
+	case b.Known == 0 && b.Gone > 0:
+		return "Gone: " + ui.Count(b.Gone, "finding") + " of " + name + "."
+	case b.Known == 0:
+		return "Nothing of " + name + " was found."
+	case b.Known == 1:
+		text = "1 known finding is in " + name
 	}
-	return text + leftOut(findings)
-}
-
-// located is the path of a store for those who know the folder of the run: what is
-// below it without it, with slashes on every system.
-func (o *CheckOptions) located(path string) string {
-	if path == "-" {
-		return "standard input"
+	switch {
+	case b.Gone == 1:
+		gone = ", and 1 entry of it is gone"
+	case b.Gone > 1:
+		gone = ", and " + ui.Number(b.Gone) + " entries of it are gone"
 	}
-	if below, err := filepath.Rel(o.Folder, path); err == nil && filepath.IsAbs(path) && filepath.IsLocal(below) {
-		path = below
-	}
-	return filepath.ToSlash(filepath.Clean(path))
+	return text + gone + "."
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/checks"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
@@ -32,7 +33,7 @@ func (c *checked) print(t *testing.T, format string) (out, summary string) {
 	time.Local = time.UTC
 	t.Cleanup(func() { time.Local = local })
 	var text, step bytes.Buffer
-	w := render.FindCheckFormat(format).Check(render.CheckOptions{
+	w := checks.Find(format).Writer(render.CheckOptions{
 		Screen: ui.NewScreen(&text, ui.ColorNever, func(string) string { return "" }), Tool: render.Tool{Name: "sessctl", Version: "test"},
 		MaxFindings: c.max, Folder: filepath.FromSlash("/src/project"), StepSummary: &step,
 		Fails:   func(f *check.Finding) bool { return !f.Known && f.Severity == rules.Error },
@@ -206,7 +207,7 @@ func TestNamesOfAnyLengthStayReadable(t *testing.T) {
 	long := strings.Repeat("long", 25_000)
 	r.Findings[1].Message, r.Findings[1].ProviderError, r.Findings[1].Sent, r.Roots[0].Title = long, long, long, long
 	r.Findings[1].Profile = rules.FindProfile("anthropic")
-	for _, format := range render.CheckFormatNames() {
+	for _, format := range checks.Names() {
 		out, _ := one.print(t, format)
 		if whole := strings.Contains(out, long); whole != strings.HasSuffix(format, "json") {
 			t.Errorf("%s holds the whole name: %t", format, whole)

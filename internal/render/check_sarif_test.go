@@ -16,6 +16,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/checks"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
@@ -203,7 +204,7 @@ func TestAnyTextIsValidSARIF(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		var out bytes.Buffer
-		w := render.FindCheckFormat("sarif").Check(render.CheckOptions{
+		w := checks.Find("sarif").Writer(render.CheckOptions{
 			Screen: ui.NewScreen(&out, ui.ColorNever, func(string) string { return "" }), Folder: rapid.OneOf(rapid.Just(""), rapid.Just("/work"), rapid.Just("/")).Draw(t, "folder"),
 		})
 		w.Unread(render.Unread{Store: text.Draw(t, "unread"), Message: text.Draw(t, "reason"), Next: text.Draw(t, "next")})

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,7 +26,7 @@ func TestPlaceIsOneWordThatGreps(t *testing.T) {
 		{check.Finding{Defect: rules.Defect{Items: []int{1}, Place: session.Place{Session: "a\x1b[m"}}}, `a\x1b[m:1`},
 	}
 	for _, tt := range tests {
-		if got := place(&tt.finding); got != tt.want {
+		if got := Place(&tt.finding); got != tt.want {
 			t.Errorf("got %q, want %q", got, tt.want)
 		}
 	}
@@ -39,7 +38,7 @@ func TestProviderErrorTakesTwoLines(t *testing.T) {
 		return &check.Finding{Defect: rules.Defect{Rule: catalogue.Find("SC101"), Severity: rules.Error, ProviderError: text}}
 	}
 	leads := func(f *check.Finding) string {
-		_, leads, _ := strings.Cut(document.Unstyled(document.Document{findingOf(f, "It is.", true)}, 80), "It is.\n")
+		_, leads, _ := strings.Cut(document.Unstyled(document.Document{Finding(f, "It is.", true)}, 80), "It is.\n")
 		return leads
 	}
 	got := leads(finding(long))
@@ -67,7 +66,7 @@ func TestLimitHidesTheOldestSessions(t *testing.T) {
 		}
 	}
 	all = append(all, &check.Finding{Defect: rules.Defect{Rule: rule, Place: session.Place{Session: "undated"}}, Root: &check.Head{ID: "undated"}}, &check.Finding{Defect: rules.Defect{Rule: rule}})
-	shown, left := limit(all, 4)
+	shown, left := Limit(all, 4)
 	var got []string
 	for _, f := range shown {
 		got = append(got, f.Session+":"+strconv.Itoa(f.Item))
@@ -84,32 +83,15 @@ func TestLimitCountsWhatItHides(t *testing.T) {
 	for _, s := range []string{"1", "2", "2", "3", ""} {
 		all = append(all, &check.Finding{Defect: rules.Defect{Rule: a, Place: session.Place{Session: s}}}, &check.Finding{Defect: rules.Defect{Rule: b, Place: session.Place{Session: s}}})
 	}
-	shown, left := limit(all[:9], 2) // five of a, four of b
+	shown, left := Limit(all[:9], 2) // five of a, four of b
 	if len(shown) != 4 || len(left) != 2 || left[0].findings != 3 || left[1].findings != 2 {
 		t.Fatalf("got %d shown, %d rules hidden", len(shown), len(left))
 	}
-	if got, want := left[0].words(), "…and 3 more of SC015 time-goes-back in 2 sessions (all of them: --max-findings 0)"; got != want {
+	if got, want := left[0].Words(), "…and 3 more of SC015 time-goes-back in 2 sessions (all of them: --max-findings 0)"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if shown, left := limit(all, 0); len(shown) != len(all) || left != nil {
+	if shown, left := Limit(all, 0); len(shown) != len(all) || left != nil {
 		t.Errorf("0 is no limit: got %d of %d", len(shown), len(all))
-	}
-}
-
-func TestEscapeJSONKeepsTheMeaning(t *testing.T) {
-	const in = "{\"a\":\"\u009b\u202e\x7f é 漢 \U0001f642\"}\n"
-	const want = "{\"a\":\"\\u009b\\u202e\\u007f é 漢 \U0001f642\"}\n"
-	for size := 1; size <= len(in); size++ {
-		var out bytes.Buffer
-		w := EscapeJSON(&out)
-		for rest := []byte(in); len(rest) > 0; rest = rest[min(size, len(rest)):] {
-			if _, err := w.Write(rest[:min(size, len(rest))]); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if out.String() != want {
-			t.Errorf("in parts of %d: got %q, want %q", size, out.String(), want)
-		}
 	}
 }
 

@@ -76,7 +76,7 @@ func inlineCode(text string) string {
 func RulesText(screen *ui.Screen, list []*rules.Rule) error {
 	table := document.Table{Columns: []document.Column{{Name: "RULE"}, {Name: "SEVERITY"}, {Name: "REPAIR"}, {Name: "WHAT IT FINDS", Give: document.Break}}}
 	for _, r := range list {
-		table.Rows = append(table.Rows, cells(r.ID, severityOf(r.Severity), r.Repair(), r.Title))
+		table.Rows = append(table.Rows, Cells(r.ID, SeverityOf(r.Severity), r.Repair(), r.Title))
 	}
 	return document.Lines(screen)(document.Document{table})
 }
@@ -90,35 +90,4 @@ func RulesMarkdown(w io.Writer, list []*rules.Rule) error {
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
-}
-
-type explainDocument struct {
-	Schema string     `json:"schema"`
-	Tool   Tool       `json:"tool"`
-	Rules  []jsonRule `json:"rules"`
-}
-
-type jsonRule struct {
-	ID       string `json:"id"`
-	Name     string `json:"name"`
-	Title    string `json:"title"`
-	Severity string `json:"severity"`
-	Safety   string `json:"safety"`
-	Allow    string `json:"allow,omitzero"`
-	Deep     bool   `json:"deep"`
-	Since    string `json:"since,omitzero"`
-	Page     string `json:"page,omitzero"`
-}
-
-// ExplainJSON prints rules as a document.
-func ExplainJSON(w io.Writer, tool Tool, pages []Page) error {
-	list := make([]jsonRule, len(pages))
-	for i, p := range pages {
-		r := p.Rule
-		list[i] = jsonRule{
-			ID: r.ID, Name: r.Name, Title: r.Title, Severity: r.Severity.String(), Safety: r.Safety.String(), Allow: r.Allow,
-			Deep: r.Deep, Since: r.Since, Page: p.Markdown,
-		}
-	}
-	return JSON(w, explainDocument{"sessctl.explain/1", tool, list})
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -15,8 +16,8 @@ import (
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
-// findingBlocks are findings below a line for their session.
-func findingBlocks(findings []*check.Finding, width int, message func(*check.Finding) string) document.Document {
+// FindingBlocks are findings below a line for their session.
+func FindingBlocks(findings []*check.Finding, width int, form func(*check.Finding) document.Finding) document.Document {
 	var doc document.Document
 	for i, f := range findings {
 		if i == 0 || !sameSession(findings[i-1], f) {
@@ -25,27 +26,27 @@ func findingBlocks(findings []*check.Finding, width int, message func(*check.Fin
 			}
 			doc = append(doc, heading(f, width))
 		}
-		doc = append(doc, findingOf(f, message(f), true))
+		doc = append(doc, form(f))
 	}
 	return doc
 }
 
-// findingOf is a finding, with what it leads to where that is wanted.
-func findingOf(f *check.Finding, message string, leads bool) document.Finding {
+// Finding is a finding, with what it leads to where that is wanted.
+func Finding(f *check.Finding, message string, leads bool) document.Finding {
 	found := document.Finding{
-		Severity: severityOf(f.Severity), Rule: f.Rule.ID, Name: f.Rule.Name, Place: place(f), Message: words(ui.Ended(ui.Clean(message))),
+		Severity: SeverityOf(f.Severity), Rule: f.Rule.ID, Name: f.Rule.Name, Place: Place(f), Message: Words(ui.Ended(ui.Clean(message))),
 	}
 	if leads {
-		found.Consequences = consequences(f)
+		found.Consequences = Consequences(f)
 	}
 	return found
 }
 
-// hiddenLines say what --max-findings left out.
-func hiddenLines(list []*hidden) document.List {
+// HiddenLines say what --max-findings left out.
+func HiddenLines(list []*hidden) document.List {
 	var items document.List
 	for _, h := range list {
-		items = append(items, entry(h.words()))
+		items = append(items, Entry(h.Words()))
 	}
 	return items
 }
@@ -58,20 +59,20 @@ func sameSession(a, b *check.Finding) bool {
 func heading(f *check.Finding, width int) document.Line {
 	switch {
 	case f.Line != "":
-		return document.Line{span(document.Strong, "The recording itself")}
+		return document.Line{Span(document.Strong, "The recording itself")}
 	case f.Root == nil:
-		return document.Line{span(document.Strong, "The store itself")}
+		return document.Line{Span(document.Strong, "The store itself")}
 	}
-	id, day := ui.Clean(rules.Short(f.Root.ID)), date(f.Root.Created)
+	id, day := ui.Clean(rules.Short(f.Root.ID)), Date(f.Root.Created)
 	room := width - lipgloss.Width(id) - len(day) - 4
-	text := ui.Truncate(title(f.Root.Title), room)
+	text := ui.Truncate(Title(f.Root.Title), room)
 	gap := strings.Repeat(" ", max(0, room-lipgloss.Width(text)))
-	return document.Line(words(span(document.Strong, id), strings.TrimRight("  "+text+gap+"  "+day, " ")))
+	return document.Line(Words(Span(document.Strong, id), strings.TrimRight("  "+text+gap+"  "+day, " ")))
 }
 
-// place is SESSION:ITEMS, "store" with the record for a finding of the store, or the
+// Place is SESSION:ITEMS, "store" with the record for a finding of the store, or the
 // line of a recording.
-func place(f *check.Finding) string {
+func Place(f *check.Finding) string {
 	if f.Line != "" {
 		return "line:" + ui.Clean(f.Line)
 	}
@@ -103,9 +104,9 @@ func itemRanges(items []int) string {
 	return strings.Join(parts, ",")
 }
 
-// consequences are what the provider answers because of a finding, and what an
+// Consequences are what the provider answers because of a finding, and what an
 // adapter for it sends instead; none when it minds nothing.
-func consequences(f *check.Finding) []document.Text {
+func Consequences(f *check.Finding) []document.Text {
 	var all []document.Text
 	who := ""
 	if len(f.Judged) > 1 {
@@ -119,47 +120,48 @@ func consequences(f *check.Finding) []document.Text {
 				fails = "may fail"
 			}
 		}
-		all = append(all, words("the next request"+who+" "+fails+" with: ", span(document.Code, bounded(f.ProviderError))))
+		all = append(all, Words("the next request"+who+" "+fails+" with: ", Span(document.Code, Bounded(f.ProviderError))))
 	}
 	if f.Sent != "" {
-		all = append(all, words("an adapter sends instead: "+bounded(f.Sent)))
+		all = append(all, Words("an adapter sends instead: "+Bounded(f.Sent)))
 	}
 	return all
 }
 
-// findingsTable has a line a finding. The message is cut where the screen ends: text and
+// FindingsTable has a line a finding. The message is cut where the screen ends: text and
 // json have all of it.
-func findingsTable(findings []*check.Finding, _ int) document.Document {
+func FindingsTable(findings []*check.Finding, _ int) document.Document {
 	table := document.Table{Columns: []document.Column{{Name: "SEVERITY"}, {Name: "RULE"}, {Name: "NAME"}, {Name: "PLACE"}, {Name: "MESSAGE", Give: document.Cut}}}
 	for _, f := range findings {
-		table.Rows = append(table.Rows, cells(severityOf(f.Severity), f.Rule.ID, f.Rule.Name, ui.Truncate(place(f), widestPlace), said(f)))
+		table.Rows = append(table.Rows, Cells(SeverityOf(f.Severity), f.Rule.ID, f.Rule.Name, ui.Truncate(Place(f), WidestPlace), Said(f)))
 	}
 	return document.Document{table, document.Gap{}}
 }
 
-// findingsText has them as blocks.
-func findingsText(findings []*check.Finding, width int) document.Document {
-	return append(findingBlocks(findings, width, said), document.Gap{})
+// FindingsText has them as blocks.
+func FindingsText(findings []*check.Finding, width int) document.Document {
+	blocks := FindingBlocks(findings, width, func(f *check.Finding) document.Finding { return Finding(f, Said(f), true) })
+	return append(blocks, document.Gap{})
 }
 
 // hidden counts the findings of one rule that --max-findings left out.
 type hidden struct {
-	rule     *rules.Rule
+	Rule     *rules.Rule
 	findings int
 	sessions map[string]bool
 }
 
-func (h *hidden) words() string {
+func (h *hidden) Words() string {
 	where := ""
 	if len(h.sessions) > 0 {
 		where = " in " + ui.Count(len(h.sessions), "session")
 	}
-	return fmt.Sprintf("…and %s more of %s %s%s (all of them: --max-findings 0)", ui.Number(h.findings), h.rule.ID, h.rule.Name, where)
+	return fmt.Sprintf("…and %s more of %s %s%s (all of them: --max-findings 0)", ui.Number(h.findings), h.Rule.ID, h.Rule.Name, where)
 }
 
-// limit keeps up to n findings of each rule: those of the newest sessions, and of one
+// Limit keeps up to n findings of each rule: those of the newest sessions, and of one
 // session the first. They keep their order.
-func limit(findings []*check.Finding, n int) (shown []*check.Finding, left []*hidden) {
+func Limit(findings []*check.Finding, n int) (shown []*check.Finding, left []*hidden) {
 	if n == 0 {
 		return findings, nil
 	}
@@ -178,7 +180,7 @@ func limit(findings []*check.Finding, n int) (shown []*check.Finding, left []*hi
 		}
 		h := byRule[f.Rule]
 		if h == nil {
-			h = &hidden{rule: f.Rule, sessions: map[string]bool{}}
+			h = &hidden{Rule: f.Rule, sessions: map[string]bool{}}
 			byRule[f.Rule] = h
 			left = append(left, h)
 		}
@@ -199,18 +201,18 @@ func made(f *check.Finding) time.Time {
 	return f.Root.Created
 }
 
-// news is "1 error, 2 infos", of the findings that no baseline knows.
-func news(findings []*check.Finding) document.Text {
+// News is "1 error, 2 infos", of the findings that no baseline knows.
+func News(findings []*check.Finding) document.Text {
 	fresh := check.Fresh(findings)
 	if len(fresh) == 0 && len(findings) > 0 {
-		return words("No new findings")
+		return Words("No new findings")
 	}
-	return severities(fresh)
+	return Severities(fresh)
 }
 
-// leftOut counts the findings that people are not shown, because they stand in the
+// LeftOut counts the findings that people are not shown, because they stand in the
 // baseline: ", 2 known findings left out".
-func leftOut(findings []*check.Finding) string {
+func LeftOut(findings []*check.Finding) string {
 	known := len(findings) - len(check.Fresh(findings))
 	if known == 0 {
 		return ""
@@ -218,15 +220,15 @@ func leftOut(findings []*check.Finding) string {
 	return ", " + ui.Count(known, "known finding") + " left out"
 }
 
-// longestMessage is how much of a message people are shown, in characters: runtimes take
+// LongestMessage is how much of a message people are shown, in characters: runtimes take
 // names of any length, and a message may hold several. The JSON formats hold all of it.
-const longestMessage = 2000
+const LongestMessage = 2000
 
-// bounded is a text of at most longestMessage characters.
-func bounded(text string) string {
+// Bounded is a text of at most longestMessage characters.
+func Bounded(text string) string {
 	characters := 0
 	for i := range text {
-		if characters == longestMessage {
+		if characters == LongestMessage {
 			return text[:i] + "…"
 		}
 		characters++
@@ -234,60 +236,138 @@ func bounded(text string) string {
 	return text
 }
 
-// said is the message of a finding for people. One that got worse than the baseline
+// Said is the message of a finding for people. One that got worse than the baseline
 // knows it says so.
-func said(f *check.Finding) string { return besideBaseline(f, f.Message) }
+func Said(f *check.Finding) string { return besideBaseline(f, f.Message) }
 
-// reported is said for what is kept and passed on.
-func reported(f *check.Finding) string { return besideBaseline(f, f.Reported()) }
+// Reported is said for what is kept and passed on.
+func Reported(f *check.Finding) string { return besideBaseline(f, f.Reported()) }
 
 func besideBaseline(f *check.Finding, message string) string {
 	if f.Was == nil {
-		return bounded(message)
+		return Bounded(message)
 	}
 	was := f.Was.Severity.String()
 	if f.Was.Items > 0 {
 		was += ", " + ui.Count(f.Was.Items, "item")
 	}
-	return "worse than in the baseline (" + was + "): " + bounded(message)
+	return "worse than in the baseline (" + was + "): " + Bounded(message)
 }
 
-// shown are the findings that people are shown: those that no baseline knows.
-func (o *CheckOptions) shown(findings []*check.Finding) []*check.Finding {
-	if o.Quiet && o.Adopts {
-		return nil
+// Judges says whose requests were judged, and why: "requests judged as by
+// anthropic (the model is claude-opus-4-1) and generic (2 sessions)".
+func Judges(uses []check.Use) string {
+	var words []string
+	for _, p := range check.Profiles(uses) {
+		words = append(words, p.Name+because(p, uses))
 	}
-	return check.Fresh(findings)
+	if len(words) == 0 {
+		return ""
+	}
+	return "requests judged as by " + strings.Join(words, ", ")
 }
 
-// nothing is what a run with a baseline changed, as the beginning of a sentence.
-func nothing(b *Baseline) string {
-	if b != nil && b.Written {
-		return "No store"
-	}
-	return "Nothing"
-}
-
-// sentence says what a run had to do with the baseline.
-func (b *Baseline) sentence() string {
-	name := "the baseline " + ui.Clean(b.Path)
-	if b.Written {
-		return "Wrote " + ui.Count(b.Known, "finding") + " into " + name + "."
-	}
-	text, gone := ui.Count(b.Known, "known finding")+" are in "+name, ""
-	switch {
-	case b.Known == 0 && b.Gone > 0:
-		return "Gone: " + ui.Count(b.Gone, "finding") + " of " + name + "."
-	case b.Known == 0:
-		return "Nothing of " + name + " was found."
-	case b.Known == 1:
-		text = "1 known finding is in " + name
+// because is the reason for a profile in parentheses: what the sessions say,
+// with their number where they do not say the same.
+func because(p *rules.Profile, uses []check.Use) string {
+	var why []string
+	sessions := 0
+	for _, use := range uses {
+		if use.Profile == p {
+			sessions += use.Sessions
+			why = append(why, ui.Clean(use.Why))
+		}
 	}
 	switch {
-	case b.Gone == 1:
-		gone = ", and 1 entry of it is gone"
-	case b.Gone > 1:
-		gone = ", and " + ui.Number(b.Gone) + " entries of it are gone"
+	case why[0] == "":
+		return " (--profile)"
+	case len(why) == 1:
+		return " (" + why[0] + ")"
 	}
-	return text + gone + "."
+	return fmt.Sprintf(" (%s: %s, and more)", ui.Count(sessions, "session"), why[0])
 }
+
+// Answer is what a provider says to the next request of the session.
+func Answer(a *check.Answer) document.Document {
+	head := Words(Span(document.Strong, "The next request, to "+a.Profile.Name), " ("+cmp.Or(a.Why, "--profile")+")")
+	var facts document.Facts
+	for _, sentence := range AnswerSentences(a) {
+		facts = append(facts, Words(sentence))
+	}
+	doc := document.Document{document.Line(head), facts}
+	if a.Error != "" {
+		doc = append(doc, document.Quotation(Words(a.Error)))
+	}
+	return append(doc, document.Gap{})
+}
+
+// AnswerSentences say what becomes of the request. The provider's own words follow
+// where they are known.
+func AnswerSentences(a *check.Answer) []string {
+	var sentences []string
+	if a.Closed {
+		sentences = append(sentences, "There will be none: this sub-session is finished, and its runtime never sends it to a model again.")
+	}
+	if a.Verdict == check.Accept {
+		return append(sentences, "It is accepted, as far as is known.")
+	}
+	says, whose := "It is refused", "it"
+	if a.Voice != "" {
+		whose = "that of " + ui.Clean(a.Voice)
+		says = "That of " + ui.Clean(a.Voice) + " is refused"
+	}
+	switch {
+	case a.Verdict == check.Risk:
+		says = "Some models or servers refuse " + whose
+	case a.Closed:
+		says = "As it is stored it would be refused"
+	}
+	if a.Item >= 0 {
+		says += fmt.Sprintf(" because of item %d", a.Item)
+	}
+	if len(a.Rules) > 0 {
+		says += " (" + strings.Join(a.Rules, ", ") + ")"
+	}
+	if a.Error == "" {
+		return append(sentences, says+"; with which words is not known.")
+	}
+	return append(sentences, says+":")
+}
+
+// Severities is "1 error, 2 infos".
+func Severities(findings []*check.Finding) document.Text {
+	var parts document.Text
+	for _, severity := range []rules.Severity{rules.Error, rules.Warning, rules.Info} {
+		n := 0
+		for _, f := range findings {
+			if f.Severity == severity {
+				n++
+			}
+		}
+		if n > 0 && parts != nil {
+			parts = append(parts, document.Span{Text: ", "})
+		}
+		if n > 0 {
+			parts = append(parts, Span(roleOf(severity), ui.Count(n, severity.String())))
+		}
+	}
+	if parts == nil {
+		return Words("No findings")
+	}
+	return parts
+}
+
+// RefusedSessions are the sessions whose next request a provider refuses because of what
+// is left, in the order of the findings.
+func RefusedSessions(left []*check.Finding) []string {
+	var ids []string
+	for _, f := range left {
+		if f.Refused() && f.Session != "" && !slices.Contains(ids, f.Session) {
+			ids = append(ids, f.Session)
+		}
+	}
+	return ids
+}
+
+// WidestPlace keeps places with hundreds of items from filling a page.
+const WidestPlace = 60

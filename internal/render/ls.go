@@ -2,7 +2,6 @@ package render
 
 import (
 	"cmp"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,21 +107,15 @@ type ListedStore struct {
 	Rows []*Row
 }
 
-// Ls prints a list as text, json or ndjson.
+// Ls prints a list for people.
 func Ls(format string, screen *ui.Screen, l *Listing) error {
-	switch format {
-	case "json":
-		return lsJSON(screen.Plain(), l)
-	case "ndjson":
-		return lsLines(screen.Plain(), l)
-	}
 	var doc document.Document
 	for i, s := range l.Stores {
 		if i > 0 {
 			doc = append(doc, document.Gap{})
 		}
 		if !l.Quiet {
-			doc = append(doc, document.Heading{Level: 2, Text: words(nameOf(s.Store, l.Home), "  "+s.Title+", "+ui.Count(len(s.Rows), "session"))})
+			doc = append(doc, document.Heading{Level: 2, Text: Words(NameOf(s.Store, l.Home), "  "+s.Title+", "+ui.Count(len(s.Rows), "session"))})
 		}
 		if len(s.Rows) > 0 {
 			doc = append(doc, lsTable(s.Rows, l.All, screen.Width))
@@ -153,7 +146,7 @@ func (r *Row) cells(indent string, width int) []document.Text {
 	if r.Subs > 0 {
 		subs = strconv.Itoa(r.Subs)
 	}
-	return cells(rules.Short(r.ID), date(r.Created), indent+title(r.Title), strconv.Itoa(r.Items), subs,
+	return Cells(rules.Short(r.ID), Date(r.Created), indent+Title(r.Title), strconv.Itoa(r.Items), subs,
 		ui.Truncate(ui.Clean(strings.Join(r.Agents, ", ")), width/mostAgents), r.health())
 }
 
@@ -161,86 +154,8 @@ func (r *Row) cells(indent string, width int) []document.Text {
 func (r *Row) health() document.Span {
 	for _, s := range []rules.Severity{rules.Error, rules.Warning, rules.Info} {
 		if n := r.Health[s]; n > 0 {
-			return span(roleOf(s), ui.Count(n, s.String()))
+			return Span(roleOf(s), ui.Count(n, s.String()))
 		}
 	}
-	return span(document.Good, "ok")
-}
-
-const lsSchema = "sessctl.ls/1"
-
-type jsonRow struct {
-	Type        string     `json:"type,omitzero"` // in ndjson only
-	Store       string     `json:"store"`
-	ID          string     `json:"id"`
-	Parent      string     `json:"parent,omitzero"`
-	Title       string     `json:"title,omitzero"`
-	Created     time.Time  `json:"created,omitzero"`
-	Updated     time.Time  `json:"updated,omitzero"`
-	Items       int        `json:"items"`
-	SubSessions int        `json:"sub_sessions"`
-	Agents      []string   `json:"agents"`
-	Health      jsonHealth `json:"health"`
-}
-
-type jsonHealth struct {
-	Errors   int `json:"errors"`
-	Warnings int `json:"warnings"`
-	Infos    int `json:"infos"`
-}
-
-type lsDocument struct {
-	Schema   string    `json:"schema"`
-	Tool     Tool      `json:"tool"`
-	Sessions []jsonRow `json:"sessions"`
-	ExitCode int       `json:"exit_code"`
-}
-
-// lsSummary is the last line of ndjson.
-type lsSummary struct {
-	Type     string `json:"type"`
-	Schema   string `json:"schema"`
-	Tool     Tool   `json:"tool"`
-	Sessions int    `json:"sessions"`
-	ExitCode int    `json:"exit_code"`
-}
-
-// lsJSON prints one document.
-func lsJSON(w io.Writer, l *Listing) error {
-	return JSON(w, lsDocument{lsSchema, l.Tool, l.rows(), l.ExitCode})
-}
-
-// lsLines prints a session a line, and a summary at last.
-func lsLines(w io.Writer, l *Listing) error {
-	rows := l.rows()
-	for _, r := range rows {
-		r.Type = "session"
-		if err := jsonLine(w, r); err != nil {
-			return err
-		}
-	}
-	return jsonLine(w, lsSummary{"summary", lsSchema, l.Tool, len(rows), l.ExitCode})
-}
-
-func (l *Listing) rows() []jsonRow {
-	var rows []jsonRow
-	for _, s := range l.Stores {
-		for _, r := range s.Rows {
-			rows = append(rows, r.json(s.Path))
-			if l.All {
-				for _, c := range r.Children {
-					rows = append(rows, c.json(s.Path))
-				}
-			}
-		}
-	}
-	return rows
-}
-
-func (r *Row) json(store string) jsonRow {
-	return jsonRow{
-		Store: store, ID: r.ID, Parent: r.Parent, Title: r.Title, Created: r.Created, Updated: r.Updated,
-		Items: r.Items, SubSessions: r.Subs, Agents: r.Agents,
-		Health: jsonHealth{r.Health[rules.Error], r.Health[rules.Warning], r.Health[rules.Info]},
-	}
+	return Span(document.Good, "ok")
 }

@@ -1,5 +1,6 @@
-// Package render prints results: as text for people, as tables, and in the
-// machine formats. It decides nothing; what it is given is what it shows.
+// Package render is what the printers of all commands share: what they are given, and the
+// words for stores, sessions and findings. The short lists (ls, stores, config, explain) it
+// prints itself. It decides nothing; what it is given is what it shows.
 package render
 
 import (

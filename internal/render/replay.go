@@ -8,7 +8,6 @@ import (
 	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
-	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
@@ -45,21 +44,8 @@ type ReplayEnd struct {
 	Next     []Command
 }
 
-// Replay makes the writer of a format: text, table, json, ndjson or mermaid.
-func Replay(format string, opts ReplayOptions) ReplayWriter {
-	switch format {
-	case "json":
-		return newReplayJSON(opts)
-	case "ndjson":
-		return newReplayLines(opts)
-	case "mermaid":
-		return newReplayDiagram(opts)
-	}
-	return newReplayText(opts, format == "table")
-}
-
-// replaySummary counts what was printed.
-type replaySummary struct {
+// ReplaySummary counts what was printed.
+type ReplaySummary struct {
 	Events        int `json:"events"`
 	Rows          int `json:"rows"`
 	Persist       int `json:"persist"`
@@ -71,80 +57,73 @@ type replaySummary struct {
 	Infos         int `json:"infos"`
 }
 
-// replayRows is what the writers share: events are folded, counted and printed
+// ReplayRows is what the writers share: events are folded, counted and printed
 // through a buffer. A terminal gets each row at once, and so does everybody while
 // the run goes on.
-type replayRows struct {
+type ReplayRows struct {
 	ReplayOptions
 	fold    *recording.Fold
-	summary replaySummary
-	odd     int // rows with an anomaly
-	out     *bufio.Writer
+	Summary ReplaySummary
+	Odd     int // rows with an anomaly
+	Out     *bufio.Writer
 }
 
-func newReplayRows(opts ReplayOptions, w io.Writer, print func(*recording.Row) error) *replayRows {
-	r := &replayRows{ReplayOptions: opts, out: bufio.NewWriterSize(w, 1<<16)}
+// NewReplayRows makes rows that print goes through.
+func NewReplayRows(opts ReplayOptions, w io.Writer, print func(*recording.Row) error) *ReplayRows {
+	r := &ReplayRows{ReplayOptions: opts, Out: bufio.NewWriterSize(w, 1<<16)}
 	r.fold = recording.NewFold(opts.All, func(row *recording.Row) error {
 		r.count(row)
 		if err := print(row); err != nil || !opts.Screen.Terminal && !opts.Live {
 			return err
 		}
-		return r.out.Flush()
+		return r.Out.Flush()
 	})
 	return r
 }
 
-func (r *replayRows) Event(e *recording.Event, step *recording.Step) error {
-	r.summary.Events++
+// Event takes the next event.
+func (r *ReplayRows) Event(e *recording.Event, step *recording.Step) error {
+	r.Summary.Events++
 	return r.fold.Take(e, step)
 }
 
-func (r *replayRows) count(row *recording.Row) {
-	r.summary.Rows++
-	r.summary.Delegations += max(0, row.Depth-row.Before)
+func (r *ReplayRows) count(row *recording.Row) {
+	r.Summary.Rows++
+	r.Summary.Delegations += max(0, row.Depth-row.Before)
 	switch row.Action {
 	case replay.Persist:
-		r.summary.Persist++
+		r.Summary.Persist++
 	case replay.Skip:
-		r.summary.Skip++
+		r.Summary.Skip++
 	}
 	if row.Disagree() {
-		r.summary.Disagreements++
+		r.Summary.Disagreements++
 	}
 	if row.Anomaly != nil {
-		r.odd++
+		r.Odd++
 	}
 }
 
-// end prints the last row and counts the findings.
-func (r *replayRows) end(end *ReplayEnd) error {
+// End prints the last row and counts the findings.
+func (r *ReplayRows) End(end *ReplayEnd) error {
 	if err := r.fold.End(); err != nil {
 		return err
 	}
 	for _, f := range end.Findings {
 		*map[rules.Severity]*int{
-			rules.Error: &r.summary.Errors, rules.Warning: &r.summary.Warnings, rules.Info: &r.summary.Infos,
+			rules.Error: &r.Summary.Errors, rules.Warning: &r.Summary.Warnings, rules.Info: &r.Summary.Infos,
 		}[f.Severity]++
 	}
 	return nil
 }
 
-// write prints a piece of text as a whole: a style or a letter that is parted
-// between two writes would not be known as one.
-func (r *replayRows) write(text string) error {
-	if len(text) > r.out.Available() {
-		if err := r.out.Flush(); err != nil {
-			return err
+// Write prints a piece of text as a whole: a style or a letter that is parted between two
+// writes would not be known as one.
+func (r *ReplayRows) Write(p []byte) (int, error) {
+	if len(p) > r.Out.Available() {
+		if err := r.Out.Flush(); err != nil {
+			return 0, err
 		}
 	}
-	_, err := r.out.WriteString(text)
-	return err
-}
-
-// Write is write for printers.
-func (r *replayRows) Write(p []byte) (int, error) { return len(p), r.write(string(p)) }
-
-// recording is what people call the recording.
-func (o *ReplayOptions) recording() string {
-	return storeName(&session.Store{Path: o.Path}, o.Home)
+	return r.Out.Write(p)
 }

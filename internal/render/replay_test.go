@@ -10,6 +10,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/replays"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -37,7 +38,7 @@ func (s *scene) writer(out *bytes.Buffer, format string, width int, color ui.Col
 		return map[string]string{"COLUMNS": strconv.Itoa(width)}[name]
 	})
 	screen.Terminal = s.terminal
-	return render.Replay(format, render.ReplayOptions{
+	return replays.Replay(format, render.ReplayOptions{
 		Screen: screen, Tool: render.Tool{Name: "sessctl", Version: "test"}, Path: "run.jsonl", Model: s.model,
 		All: s.all, Quiet: s.quiet, Live: s.live,
 	})

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/sessctl/sessctl/internal/check"
-	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/checks"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
@@ -48,7 +48,7 @@ func inTable(t *testing.T, table string) (*check.Result, *view.View) {
 // table. ADK's rows are in "events", which is also what the items of a recording are
 // said to be in, and kagent's in "event".
 func TestATableMayHaveAnyName(t *testing.T) {
-	for _, format := range render.CheckFormatNames() {
+	for _, format := range checks.Names() {
 		plain := ""
 		for _, table := range []string{"events", "record", "titles"} { // as long as each other: columns are
 			result, _ := inTable(t, table)

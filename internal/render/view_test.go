@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sessctl/sessctl/internal/check"
-	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/views"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
@@ -78,7 +78,7 @@ func printed(t *testing.T, format string, v *view.View, width int, full bool) st
 	screen := ui.NewScreen(&out, ui.ColorNever, func(name string) string {
 		return map[string]string{"COLUMNS": strconv.Itoa(width)}[name]
 	})
-	if err := render.View(format, v, render.ViewOptions{Screen: screen, Full: full}); err != nil {
+	if err := views.View(format, v, views.Options{Screen: screen, Full: full}); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

@@ -1,0 +1,365 @@
+package changes
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/document"
+	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/ui"
+)
+
+// nothingFor says that there is no plan. Where something is wrong that has no
+// repair, it must not sound as if nothing were.
+func (r *repairPage) nothingFor(left []*check.Finding) string {
+	switch {
+	case slices.ContainsFunc(left, func(f *check.Finding) bool { return r.needs(f) != nil && f.Severity > rules.Info }):
+		return "Nothing is repaired without your leave."
+	case slices.ContainsFunc(left, func(f *check.Finding) bool { return f.Severity > rules.Info }):
+		return "There is nothing that sessctl can repair."
+	}
+	return "There is nothing to repair."
+}
+
+// refusedStill says that a repair which does all it may does not make every session
+// resume.
+func refusedStill(left []*check.Finding) document.List {
+	ids := render.RefusedSessions(left)
+	if len(ids) == 0 {
+		return nil
+	}
+	const most = 3
+	named := make([]string, 0, most)
+	for _, id := range ids[:min(len(ids), most)] {
+		named = append(named, rules.Short(id))
+	}
+	text := "The next request of " + strings.Join(named, ", ")
+	if more := len(ids) - len(named); more > 0 {
+		text += " and " + ui.Count(more, "other session")
+	}
+	return document.List{render.Entry(text + " would still be refused because of what is left.")}
+}
+
+// repairsOf counts the repairs of a rule.
+func repairsOf(n int, rule string) string {
+	if n == 1 {
+		return "1 repair of " + rule
+	}
+	return fmt.Sprintf("%d repairs of %s", n, rule)
+}
+
+// triggered says which triggers the database has that its runtime does not make.
+func triggered(list []session.Trigger) document.List {
+	if len(list) == 0 {
+		return nil
+	}
+	var names []string
+	for _, t := range list {
+		names = append(names, ui.Clean(t.Name)+" ("+strings.TrimSpace(ui.Clean(t.When)+" on "+ui.Clean(t.Table))+")")
+	}
+	text := "The database has " + ui.Count(len(list), "trigger") + " that its runtime does not make: " + strings.Join(names, ", ") +
+		". A session is left out where one would change something besides, or keep undo from working."
+	return document.List{render.Entry(text)}
+}
+
+// allowable says which repairs are made where somebody allows them: those that are
+// likely and not certain, or that cost something.
+func (r *repairPage) allowable(left []*check.Finding) document.List {
+	var words []string // in the order of the findings
+	of := map[string][]string{}
+	for _, f := range left {
+		key := strings.Join(r.needs(f), ",")
+		if key == "" {
+			continue
+		}
+		if of[key] == nil {
+			words = append(words, key)
+		}
+		of[key] = append(of[key], f.Rule.ID)
+	}
+	var list document.List
+	for _, key := range words {
+		count := len(of[key])
+		slices.Sort(of[key])
+		said := fmt.Sprintf("--allow %s would repair %d of these (%s).", key, count, strings.Join(slices.Compact(of[key]), ", "))
+		list = append(list, render.Entry(said))
+	}
+	return list
+}
+
+// needs are the words of --allow with which a finding would be repaired: nil where all of
+// them were given, and something else is in the way.
+func (r *repairPage) needs(f *check.Finding) []string {
+	if slices.ContainsFunc(f.Allow(), func(word string) bool { return !slices.Contains(r.Allowed, word) }) {
+		return f.Allow()
+	}
+	return nil
+}
+
+// listing is the command that lists what is left.
+func (r *repairPage) listing(left []*check.Finding) string {
+	if slices.ContainsFunc(left, func(f *check.Finding) bool { return f.Rule.Deep }) {
+		return r.Check + " --deep"
+	}
+	return r.Check
+}
+
+// accounted holds the items that there were against those that are stored or
+// left with a reason.
+func accounted(l repair.Ledger) string {
+	text := ui.Number(l.After-l.Synthetic+l.Quarantined+l.Removed) + " of " + ui.Count(l.Before, "item") + " accounted for"
+	if l.Synthetic > 0 {
+		text += ", " + ui.Number(l.Synthetic) + " added"
+	}
+	if l.Edited > 0 {
+		text += ", " + ui.Number(l.Edited) + " changed"
+	}
+	return text
+}
+
+// firstChanges say where the next request of every changed session begins to differ
+// from the last one, and what that costs.
+func firstChanges(changes []repair.FirstChange) document.Facts {
+	var facts document.Facts
+	for _, c := range changes {
+		text := "From item " + strconv.Itoa(c.Item) + " of " + stepPlace(c.Session, -1) + " on, the prompt cache is void."
+		if c.Signed != nil {
+			text += " Item " + strconv.Itoa(*c.Signed) + storedIn(c) + " holds thinking that its provider signed: the" + refusesThinking[len("The"):]
+		}
+		facts = append(facts, render.Words(text))
+	}
+	return facts
+}
+
+const refusesThinking = "The newest Claude models refuse it after a change before it (SC505)."
+
+// storedIn names the session of an item that a repair moves into another one.
+func storedIn(c repair.FirstChange) string {
+	if c.SignedIn == "" {
+		return ""
+	}
+	return " of " + stepPlace(c.SignedIn, -1)
+}
+
+// tallyOf says how much a plan changes, and what leaves the store.
+func tallyOf(plan *repair.Plan) document.Paragraph {
+	copies, items, results, safety := 0, 0, 0, rules.Lossless
+	for _, t := range plan.Trees {
+		for _, f := range t.Fixes {
+			if f.Safety <= rules.Lossy {
+				safety = max(safety, f.Safety)
+			}
+			for _, e := range f.Edits {
+				switch {
+				case e.Op == session.RemoveTwin:
+					copies++
+				case e.Op == session.Quarantine && e.Ref.Pointer != "":
+					results++
+				case e.Op == session.Quarantine:
+					items++
+				}
+			}
+		}
+	}
+	return render.Say(ui.Count(plan.Edits(), "edit")+" in "+ui.Count(len(plan.Trees), "session")+", ", render.Span(document.Strong, safety.String()), ": ",
+		leaving(copies, items, results)+changing(plan.Edited()))
+}
+
+// leaving says how many items and how many results of items leave the store, and
+// what stays of them.
+func leaving(copies, items, results int) string {
+	verb := " leave"
+	if copies+items+results == 1 {
+		verb = " leaves"
+	}
+	var what []string
+	if copies+items > 0 {
+		what = append(what, ui.Count(copies+items, "item"))
+	}
+	if results > 0 {
+		what = append(what, ui.Count(results, "result"))
+	}
+	switch {
+	case len(what) == 0:
+		return "every item stays in the store."
+	case items+results == 0:
+		return what[0] + verb + " the store, and a copy of each stays."
+	}
+	text := strings.Join(what, " and ") + verb + " the store for the receipt"
+	if copies > 0 {
+		text += ", " + ui.Number(copies) + " of them with a copy that stays"
+	}
+	return text + "."
+}
+
+// changing says how many items say something else afterwards.
+func changing(edited int) string {
+	switch edited {
+	case 0:
+		return ""
+	case 1:
+		return " 1 item changes, and the receipt keeps it as it was."
+	}
+	return " " + ui.Number(edited) + " items change, and the receipt keeps them as they were."
+}
+
+// widestExcerpt is how many columns of a value are shown at most.
+const widestExcerpt = document.WidestQuote
+
+// stepChange says what a step does, with what the item says where that is shown.
+func stepChange(s *repair.Step, content bool) document.Change {
+	c := document.Change{Place: stepPlace(s.Session, s.Item), What: itemWords(s, content)}
+	say := func(what string) { c.What = document.Quote{Who: what} }
+	switch s.Op {
+	case session.RemoveTwin:
+		c.Kind, c.Note = document.Gone, "same as "+twinPlace(s.Twin)
+	case session.Quarantine:
+		c.Kind, c.Note = document.Gone, "to the receipt"
+		if s.Twin != nil {
+			c.Note += "; stays in " + twinPlace(s.Twin)
+		}
+	case session.Move:
+		c.Kind, c.Note = document.Moved, destination(s)
+	case session.MoveRun:
+		c.Kind, c.Note = document.Moved, destination(s)
+		say("run " + ui.Clean(rules.Short(s.Run)))
+	case session.Insert:
+		c.Kind, c.Note = document.Added, behind(s.After)
+		if s.Role == session.System {
+			c.Note = "at the start"
+			say("task and start message")
+		}
+	case session.Create:
+		c.Kind, c.Place, c.Note = document.Added, stepPlace(s.Child, -1), "below "+stepPlace(s.To, -1)
+		switch {
+		case s.Like != "": // all of one agent, so that only the calls tell them apart
+			c.Note = "split from " + stepPlace(s.Like, -1)
+			say("new sub-session for " + callID(s))
+		case s.Agent != "":
+			say("new sub-session for " + ui.Clean(s.Agent))
+		default:
+			say("new sub-session")
+		}
+	case session.Set, session.Wrap, session.Scrub:
+		say(editWords(s))
+	}
+	return c
+}
+
+// editWords say what a record says from then on.
+func editWords(s *repair.Step) string {
+	part, id := partWord(s), ""
+	if s.Value != nil {
+		id = ui.Clean(*s.Value)
+	}
+	switch {
+	case s.Op == session.Wrap:
+		return "the arguments of call " + callID(s) + " become an object that holds them as text"
+	case s.Op == session.Scrub:
+		return "bytes that are not valid text become U+FFFD"
+	case part == "calls" && s.Field == session.FieldChild:
+		return "the question of " + callID(s) + " names session " + rules.Short(id)
+	case part == "calls":
+		return "call " + callID(s) + " gets the id " + id
+	case s.Field == session.FieldChild:
+		return "the result of " + callID(s) + " names session " + rules.Short(id)
+	case part == "results":
+		return "the result of " + callID(s) + " becomes that of " + id
+	case part == "blocks" && s.Value == nil:
+		return "a part loses the provider's id"
+	case part == "blocks":
+		return "a part gets the provider's id " + id
+	case s.Field == session.FieldText && s.Item >= 0:
+		return "the blank text goes"
+	}
+	return ui.Clean(s.Field) + " → " + value(s.Value)
+}
+
+// partWord is the list that the part of a step stands in, "" for a whole item.
+func partWord(s *repair.Step) string {
+	part, _, _ := strings.Cut(strings.TrimPrefix(s.Part, "/"), "/")
+	return part
+}
+
+// callID is the id of the call that a step is about.
+func callID(s *repair.Step) string {
+	if s.Call == "" {
+		return "(no id)"
+	}
+	return ui.Clean(s.Call)
+}
+
+func destination(s *repair.Step) string {
+	if s.To != s.Session {
+		return "to " + stepPlace(s.To, -1)
+	}
+	if s.After < 0 {
+		return "moves"
+	}
+	return "to " + behind(s.After)
+}
+
+func behind(item int) string {
+	if item < 0 {
+		return ""
+	}
+	return "after item " + strconv.Itoa(item)
+}
+
+func twinPlace(p *session.Place) string {
+	if p == nil {
+		return "another item"
+	}
+	return stepPlace(p.Session, p.Item)
+}
+
+// stepPlace is SESSION:ITEM as in a finding, or SESSION for what has no place yet.
+func stepPlace(session string, item int) string {
+	id := ui.Clean(rules.Short(session))
+	if item < 0 {
+		return id
+	}
+	return id + ":" + strconv.Itoa(item)
+}
+
+// itemWords say what an item is, with what it says where that is wanted.
+func itemWords(s *repair.Step, content bool) document.Quote {
+	said := ""
+	if content {
+		said = s.Text
+	}
+	switch {
+	case s.Kind == session.SubSession:
+		return document.Quote{Who: "reference to sub-session " + stepPlace(s.Child, -1)}
+	case s.Kind == session.Summary:
+		return document.Quote{Who: "summary", Said: said}
+	case s.Kind == session.Other:
+		return document.Quote{Who: "record"}
+	case s.Rest:
+		return document.Quote{Who: "only the result of " + callID(s), Said: said}
+	case s.Role == session.Tool || partWord(s) == "results":
+		return document.Quote{Who: "result of " + callID(s), Said: said}
+	}
+	q := document.Quote{Who: ui.Clean(s.Agent), Said: said, Bare: "message"}
+	if q.Who == "" {
+		q.Who = s.Role.String()
+	}
+	if len(s.Calls) > 0 {
+		q.More = " + " + ui.Clean(strings.Join(s.Calls, ", "))
+	}
+	return q
+}
+
+// value is what a field becomes.
+func value(v *string) string {
+	if v == nil {
+		return "NULL"
+	}
+	return `"` + ui.Excerpt(*v, widestExcerpt) + `"`
+}

@@ -1,0 +1,85 @@
+// Package checks prints a check for people, and lists the formats that a check has.
+package checks
+
+import (
+	"errors"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/ci"
+	"github.com/sessctl/sessctl/internal/render/machine"
+)
+
+// Format is a format of a check.
+type Format struct {
+	Name  string
+	Roots bool // it names every session, also those without findings: see check.Options.Roots
+	new   func(render.CheckOptions) render.CheckWriter
+}
+
+// Formats are all of them; the first is for people at a terminal.
+var Formats = []Format{
+	{Name: "text", new: func(o render.CheckOptions) render.CheckWriter {
+		return &checkText{CheckOptions: o, body: render.FindingsText}
+	}},
+	{Name: "table", new: func(o render.CheckOptions) render.CheckWriter {
+		return &checkText{CheckOptions: o, body: render.FindingsTable}
+	}},
+	{Name: "json", new: machine.Check},
+	{Name: "ndjson", new: machine.CheckLines},
+	{Name: "sarif", new: ci.SARIF},
+	{Name: "junit", Roots: true, new: ci.JUnit},
+	{Name: "github", new: ci.GitHub},
+	{Name: "markdown", new: ci.Markdown},
+}
+
+// Find is the format with a name, nil where there is none.
+func Find(name string) *Format {
+	for i := range Formats {
+		if Formats[i].Name == name {
+			return &Formats[i]
+		}
+	}
+	return nil
+}
+
+// Names are the names of all formats of a check.
+func Names() []string {
+	names := make([]string, len(Formats))
+	for i, f := range Formats {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// Writer makes the writer of a format.
+func (f *Format) Writer(opts render.CheckOptions) render.CheckWriter { return f.new(opts) }
+
+// Writers print the same results in several formats.
+type Writers []render.CheckWriter
+
+// Store implements CheckWriter.
+func (all Writers) Store(result *check.Result, took time.Duration) error {
+	var failed error
+	for _, w := range all {
+		failed = errors.Join(failed, w.Store(result, took))
+	}
+	return failed
+}
+
+// Unread implements CheckWriter.
+func (all Writers) Unread(u render.Unread) {
+	for _, w := range all {
+		w.Unread(u)
+	}
+}
+
+// Close implements CheckWriter.
+func (all Writers) Close(end render.Ending) error {
+	var failed error
+	for _, w := range all {
+		failed = errors.Join(failed, w.Close(end))
+	}
+	return failed
+}

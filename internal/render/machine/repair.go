@@ -1,0 +1,98 @@
+package machine
+
+import (
+	stdjson "encoding/json"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// as plans are saved: "" is not left out like nil
+
+const repairSchema = "sessctl.repair/1"
+
+type repairDocument struct {
+	Schema   string         `json:"schema"`
+	Tool     render.Tool    `json:"tool"`
+	Plan     jsontext.Value `json:"plan"`
+	Triggers []jsonTrigger  `json:"triggers,omitempty"`
+	Applied  bool           `json:"applied"`
+	Output   string         `json:"output,omitzero"`
+	Backup   string         `json:"backup,omitzero"`
+	Receipt  string         `json:"receipt,omitzero"`
+	Ledger   *repair.Ledger `json:"ledger,omitzero"`
+	LeftOut  []jsonLeftOut  `json:"left_out,omitempty"`
+	Left     jsonLeft       `json:"left"`
+	ExitCode int            `json:"exit_code"`
+}
+
+// jsonTrigger is a trigger of the database that its runtime does not make.
+type jsonTrigger struct {
+	Name  string `json:"name"`
+	Table string `json:"table"`
+	When  string `json:"when,omitzero"`
+}
+
+// jsonLeft counts what a check finds besides the planned repairs.
+type jsonLeft struct {
+	Errors   int `json:"errors"`
+	Warnings int `json:"warnings"`
+	Infos    int `json:"infos"`
+	Refused  int `json:"refused"` // sessions
+}
+
+// jsonLeftOut is a tree of the plan that could not be repaired.
+type jsonLeftOut struct {
+	Root string `json:"root"`
+	Why  string `json:"why"`
+	Next string `json:"next,omitzero"`
+}
+
+func leftOf(found []*check.Finding) jsonLeft {
+	count := (&check.Result{Findings: found}).Count
+	return jsonLeft{Errors: count(rules.Error), Warnings: count(rules.Warning), Infos: count(rules.Info), Refused: len(render.RefusedSessions(found))}
+}
+
+// repairJSON prints one document when all is known.
+type repairJSON struct {
+	render.RepairOptions
+	plan     *repair.Plan
+	left     jsonLeft
+	triggers []jsonTrigger
+}
+
+// Repair prints one document when all is known.
+func Repair(o render.RepairOptions) render.RepairWriter { return &repairJSON{RepairOptions: o} }
+
+func (r *repairJSON) Plan(plan *repair.Plan, store *session.Store, left []*check.Finding) error {
+	for _, t := range store.Triggers {
+		r.triggers = append(r.triggers, jsonTrigger{t.Name, t.Table, t.When})
+	}
+	r.plan, r.left = plan, leftOf(left)
+	return nil
+}
+
+func (r *repairJSON) Ask(string, int64) error { return nil }
+
+func (r *repairJSON) Close(o render.Outcome) error {
+	plan, err := stdjson.Marshal(r.plan)
+	if err != nil {
+		return err
+	}
+	var out []jsonLeftOut
+	for _, l := range o.LeftOut {
+		out = append(out, jsonLeftOut(l))
+	}
+	if o.Applied {
+		r.left = leftOf(o.Left)
+	}
+	return JSON(r.Screen.Plain(), repairDocument{
+		Schema: repairSchema, Tool: r.Tool, Plan: plan, Triggers: r.triggers, Applied: o.Applied, Output: o.Output,
+		Backup: o.Backup, Receipt: o.Receipt, Ledger: o.Ledger, LeftOut: out, Left: r.left, ExitCode: o.ExitCode,
+	})
+}

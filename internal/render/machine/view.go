@@ -1,0 +1,502 @@
+package machine
+
+import (
+	"io"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/branch"
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/view"
+)
+
+const viewSchema = "sessctl.view/1"
+
+type viewDocument struct {
+	Schema     string        `json:"schema"`
+	Store      viewStore     `json:"store"`
+	Session    viewSession   `json:"session"`
+	Viewer     *viewViewer   `json:"viewer,omitzero"` // the only one that was asked for
+	Viewers    []keyedViewer `json:"viewers,omitempty"`
+	Models     []string      `json:"models,omitempty"`    // that are compared
+	Recomputed bool          `json:"recomputed,omitzero"` // token sets were computed from paths
+	Unreadable int           `json:"unreadable,omitzero"` // events for which that was not possible
+	Tokens     []tokenHolder `json:"tokens,omitempty"`    // with --tokens
+	Events     []viewEvent   `json:"events"`
+	Borders    []viewBorder  `json:"borders,omitzero"` // with --isolation
+	Profile    *recipient    `json:"profile,omitzero"`
+	Request    []requestPart `json:"request,omitempty"`
+	Verdict    *verdict      `json:"verdict,omitzero"`
+}
+
+type viewStore struct {
+	Path string `json:"path"`
+	Kind string `json:"kind"`
+}
+
+type viewSession struct {
+	ID     string `json:"id"`
+	Title  string `json:"title,omitzero"`
+	Agent  string `json:"agent,omitzero"`
+	Parent string `json:"parent,omitzero"`
+}
+
+type viewEvent struct {
+	Item       int         `json:"item"`
+	ID         string      `json:"id"`
+	Session    string      `json:"session"`
+	Depth      int         `json:"depth"`
+	Agent      string      `json:"agent,omitzero"`
+	Role       string      `json:"role,omitzero"`
+	Branch     branchLabel `json:"branch,omitzero"`
+	Tokens     branch.Set  `json:"tokens,omitzero"` // that were computed from the branch
+	Invocation string      `json:"invocation,omitzero"`
+	Kind       string      `json:"kind"`
+	Child      string      `json:"child,omitzero"` // of sub_session
+	Calls      []string    `json:"calls,omitempty"`
+	Results    []string    `json:"results,omitempty"`
+	Text       string      `json:"text,omitzero"`    // only with --full
+	Visible    any         `json:"visible,omitzero"` // a boolean, or objects by viewer, by model, or by both
+	Reason     string      `json:"reason,omitzero"`
+	Rules      []string    `json:"rules,omitempty"`
+}
+
+// View prints a view as one document.
+func View(w io.Writer, v *view.View, full bool) error { return JSON(w, viewDocumentOf(v, full)) }
+
+func viewDocumentOf(v *view.View, full bool) *viewDocument {
+	s := v.Shown
+	d := &viewDocument{
+		Schema:  viewSchema,
+		Store:   viewStore{v.Store.Path, v.Store.Kind},
+		Session: viewSession{s.ID, s.Title, s.Agent, s.Parent},
+		Events:  events([]viewEvent{}, s, full),
+	}
+	if v.Visibility != nil {
+		d.addVisibility(v, full)
+	}
+	if v.Borders != nil {
+		d.addBorders(v, full)
+	}
+	if v.Request != nil {
+		d.addRequest(v.Request, full)
+	}
+	return d
+}
+
+// events lists the items of a session, and those of a sub-session behind the
+// item that refers to it.
+func events(list []viewEvent, s *view.Session, full bool) []viewEvent {
+	for i := range s.Rows {
+		r := &s.Rows[i]
+		if r.Stored != nil {
+			e := viewEventOf(s.ID, r.Stored)
+			e.Item, e.ID, e.Depth, e.Rules = r.Item, r.Key, r.Depth, r.Rules()
+			if full {
+				e.Text = wholeText(r)
+			}
+			list = append(list, e)
+		}
+		if r.Child != nil {
+			list = events(list, r.Child, full)
+		}
+	}
+	return list
+}
+
+func viewEventOf(in string, it *session.Item) viewEvent {
+	e := viewEvent{
+		Session: in, Agent: it.Agent, Role: it.Role.String(), Branch: branchLabel(it.Branch),
+		Invocation: it.Invocation, Kind: it.Kind.String(), Child: it.Child,
+	}
+	e.Calls, e.Results = callIDs(it), ResultIDs(it)
+	return e
+}
+
+// callIDs are the ids of a message's calls; nil for what is no stored message.
+func callIDs(it *session.Item) []string {
+	if it == nil || it.Kind != session.Message {
+		return nil
+	}
+	var ids []string
+	for i := range it.Calls {
+		ids = append(ids, it.Calls[i].ID)
+	}
+	return ids
+}
+
+// ResultIDs are the ids of the calls that a message answers.
+func ResultIDs(it *session.Item) []string {
+	if it == nil || it.Kind != session.Message {
+		return nil
+	}
+	var ids []string
+	for i := range it.Results {
+		ids = append(ids, it.Results[i].CallID)
+	}
+	return ids
+}
+
+// wholeText is what a row says: its text, or the texts of its results.
+func wholeText(r *view.Row) string {
+	var parts []string
+	if r.Text != "" {
+		parts = append(parts, r.Text)
+	}
+	for _, result := range r.Results {
+		parts = append(parts, result.Answer.Text)
+	}
+	return strings.Join(parts, "\n")
+}
+
+// requestPart is one part of what the next run sends.
+type requestPart struct {
+	Message  *int          `json:"message,omitzero"`
+	Messages int           `json:"messages,omitzero"` // when it is several
+	Role     string        `json:"role,omitzero"`
+	Item     *int          `json:"item,omitzero"` // absent for what the runtime adds
+	Kind     string        `json:"kind"`          // of the item, or instructions, summary, input
+	Sent     bool          `json:"sent"`
+	Calls    []string      `json:"calls,omitempty"`
+	Results  []string      `json:"results,omitempty"`
+	Text     string        `json:"text,omitzero"` // only with --full
+	Rejected []requestFlaw `json:"rejected,omitempty"`
+	Adjusted []adjustment  `json:"adjusted,omitempty"`
+	Renamed  []renaming    `json:"renamed,omitempty"`
+}
+
+type requestFlaw struct {
+	Rules []string `json:"rules,omitempty"`
+	Error string   `json:"error,omitzero"`
+}
+
+type adjustment struct {
+	Rule  string `json:"rule"`
+	Sent  string `json:"sent"`
+	By    string `json:"by"`
+	Error string `json:"error,omitzero"`
+}
+
+type renaming struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// recipient says whose request it is.
+type recipient struct {
+	Name string `json:"name"`
+	Why  string `json:"why,omitzero"`
+	Mode string `json:"mode"`
+}
+
+type verdict struct {
+	Verdict  string       `json:"verdict"`
+	Accepted bool         `json:"accepted"`
+	Voice    string       `json:"voice,omitzero"`
+	Adjusted int          `json:"adjusted,omitzero"`
+	Eased    int          `json:"eased,omitzero"`
+	Error    string       `json:"error,omitzero"`
+	Risk     string       `json:"risk,omitzero"`
+	Closed   bool         `json:"closed,omitzero"`
+	Invented []maskedCall `json:"invented,omitempty"`
+	Dropped  []maskedCall `json:"dropped,omitempty"`
+}
+
+type maskedCall struct {
+	Item int    `json:"item"`
+	Call string `json:"call"`
+}
+
+func (d *viewDocument) addRequest(r *view.Request, full bool) {
+	d.Profile = &recipient{Name: r.Profile.Name, Why: r.Why, Mode: "resume"}
+	if r.AsIs {
+		d.Profile.Mode = "as-is"
+	}
+	for i := range r.Parts {
+		d.Request = append(d.Request, requestPartOf(&r.Parts[i], full))
+	}
+	d.Verdict = &verdict{
+		Verdict: r.Answer.Verdict.String(), Accepted: r.Answer.Verdict != check.Reject, Voice: r.Answer.Voice,
+		Adjusted: r.Adjusted, Eased: r.Eased, Risk: r.Risk(), Closed: r.Closed,
+	}
+	if r.Answer.Verdict == check.Reject {
+		d.Verdict.Error = r.Answer.Error
+	}
+	if r.Masking != nil {
+		d.Verdict.Invented, d.Verdict.Dropped = masked(r.Masking.Invented), masked(r.Masking.Dropped)
+	}
+}
+
+func requestPartOf(p *view.Part, full bool) requestPart {
+	out := requestPart{
+		Message: item(p.Message), Role: p.Role, Item: item(p.Row.Item), Kind: p.Kind(), Sent: !p.Unsent,
+		Calls: callIDs(p.Row.Stored), Results: ResultIDs(p.Row.Stored),
+	}
+	if p.Last > p.Message {
+		out.Messages = p.Last - p.Message + 1
+	}
+	if full {
+		out.Text = wholeText(&p.Row)
+	}
+	for _, flaw := range p.Rejected {
+		out.Rejected = append(out.Rejected, requestFlaw{flaw.Rules, flaw.Error})
+	}
+	for _, a := range p.Adjusted {
+		by := "adapter"
+		if a.Runtime {
+			by = "runtime"
+		}
+		out.Adjusted = append(out.Adjusted, adjustment{a.Rule, a.Sent, by, a.Error})
+	}
+	for _, name := range p.Renamed {
+		out.Renamed = append(out.Renamed, renaming{name.From, name.To})
+	}
+	return out
+}
+
+func masked(list []view.Masked) []maskedCall {
+	out := make([]maskedCall, len(list))
+	for i, m := range list {
+		out[i] = maskedCall{m.Item, m.Call}
+	}
+	return out
+}
+
+type viewBorder struct {
+	Session string        `json:"session"`
+	Item    int           `json:"item"`
+	Call    string        `json:"call"`
+	Tool    string        `json:"tool"`
+	Agent   string        `json:"agent,omitzero"`
+	Child   string        `json:"child,omitzero"`
+	Shared  int           `json:"shared,omitzero"`
+	Goal    *borderText   `json:"goal,omitzero"`
+	In      []borderGiven `json:"in"`
+	Out     *borderOut    `json:"out,omitzero"`
+	Besides []borderFound `json:"besides"`
+}
+
+type borderText struct {
+	Bytes int    `json:"bytes"`
+	Text  string `json:"text,omitzero"` // only with --full
+}
+
+type borderGiven struct {
+	Item     int    `json:"item"`
+	Kind     string `json:"kind"`
+	Role     string `json:"role,omitzero"`
+	Implicit bool   `json:"implicit,omitzero"`
+	borderText
+}
+
+type borderOut struct {
+	Item    int  `json:"item"`
+	Answer  bool `json:"answer,omitzero"`
+	Error   bool `json:"error,omitzero"`
+	Pending bool `json:"pending,omitzero"`
+	borderText
+}
+
+type borderFound struct {
+	Rule     string `json:"rule"`
+	Severity string `json:"severity"`
+	Place    string `json:"place"`
+	Message  string `json:"message"`
+}
+
+// addBorders adds what passed between sessions and their children.
+func (d *viewDocument) addBorders(v *view.View, full bool) {
+	d.Borders = make([]viewBorder, len(v.Borders))
+	for i := range v.Borders {
+		d.Borders[i] = viewBorderOf(&v.Borders[i], full)
+	}
+}
+
+func viewBorderOf(b *view.Border, full bool) viewBorder {
+	said := func(text string) borderText {
+		t := borderText{Bytes: len(text)}
+		if full {
+			t.Text = text
+		}
+		return t
+	}
+	out := viewBorder{
+		Session: b.Caller.ID, Item: b.Item, Call: b.Call.ID, Tool: b.Call.Name, Agent: b.Agent,
+		In: []borderGiven{}, Besides: []borderFound{},
+	}
+	if b.Child != nil {
+		out.Child, out.Shared = b.Child.ID, b.Shared
+	}
+	if b.Goal != "" {
+		goal := said(b.Goal)
+		out.Goal = &goal
+	}
+	for _, i := range b.Given {
+		it := &b.Child.Items[i]
+		given := borderGiven{Item: i, Kind: it.Kind.String(), Role: it.Role.String(), Implicit: it.Flags.Has(session.Implicit)}
+		if it.Body != nil {
+			given.borderText = said(it.Body.Text)
+		}
+		out.In = append(out.In, given)
+	}
+	if o := b.Out; o != nil {
+		out.Out = &borderOut{o.Item, o.Answer, o.Result.IsError, o.Result.Pending, said(o.Result.Text)}
+	}
+	for _, f := range b.Crossed {
+		out.Besides = append(out.Besides, borderFound{f.Rule.ID, f.Severity.String(), render.Place(f), f.Message})
+	}
+	return out
+}
+
+// branchLabel is a branch: a string, or the object that the store has.
+type branchLabel string
+
+// MarshalJSONTo implements json.MarshalerTo.
+func (l branchLabel) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if l.isObject() {
+		return enc.WriteValue(jsontext.Value(l))
+	}
+	return enc.WriteToken(jsontext.String(string(l)))
+}
+
+func (l branchLabel) isObject() bool {
+	parsed := branch.Parse(string(l))
+	return parsed.Tokens != nil || parsed.Forks != nil
+}
+
+type keyedViewer struct {
+	Key *string `json:"key,omitzero"` // where a branch does not tell one from another
+	viewViewer
+}
+
+type viewViewer struct {
+	Branch  branchLabel `json:"branch,omitzero"`
+	Agent   string      `json:"agent,omitzero"`
+	Session string      `json:"session,omitzero"` // where it is not the one that is shown
+	Scope   string      `json:"scope,omitzero"`
+	Model   string      `json:"model,omitzero"` // where only one is asked
+	Tokens  branch.Set  `json:"tokens,omitzero"`
+}
+
+type tokenHolder struct {
+	Agent      string      `json:"agent,omitzero"`
+	Branch     branchLabel `json:"branch,omitzero"`
+	Invocation string      `json:"invocation,omitzero"`
+	Tokens     branch.Set  `json:"tokens,omitzero"`
+	Sees       []string    `json:"sees"`
+}
+
+// addVisibility adds who could see what.
+func (d *viewDocument) addVisibility(v *view.View, full bool) {
+	asked := v.Visibility
+	keyed := false
+	for i := range asked.Viewers {
+		keyed = keyed || asked.Viewers[i].Key != asked.Viewers[i].Branch || branchLabel(asked.Viewers[i].Branch).isObject()
+	}
+	var viewers []keyedViewer
+	for i := range asked.Viewers {
+		viewer := &asked.Viewers[i]
+		out := keyedViewer{viewViewer: viewViewer{
+			Branch: branchLabel(viewer.Branch), Agent: viewer.Agent, Scope: viewer.Scope,
+			Tokens: branch.Parse(viewer.Set).Tokens,
+		}}
+		if viewer.Session != v.Shown.Session {
+			out.Session = viewer.Session.ID
+		}
+		if len(asked.Models) == 1 {
+			out.Model = asked.Models[0].Name
+		}
+		if keyed {
+			out.Key = &viewer.Key
+		}
+		viewers = append(viewers, out)
+	}
+	if asked.Single {
+		d.Viewer = &viewers[0].viewViewer
+	} else {
+		d.Viewers = viewers
+	}
+	for _, m := range asked.Models {
+		if len(asked.Models) == 2 {
+			d.Models = append(d.Models, m.Name)
+		}
+		d.Recomputed = d.Recomputed || m.Recomputed
+		d.Unreadable += m.Unreadable
+	}
+	for _, h := range asked.Holders {
+		d.Tokens = append(d.Tokens, tokenHolder{h.Agent, branchLabel(h.Branch), h.Invocation, h.Tokens, h.Sees})
+	}
+	d.Events = make([]viewEvent, len(asked.Events))
+	for i := range asked.Events {
+		d.Events[i] = visibleEvent(asked, &asked.Events[i], full)
+	}
+}
+
+func visibleEvent(v *view.Visibility, e *view.Event, full bool) viewEvent {
+	out := viewEventOf(e.Session.ID, e.Stored())
+	out.Item, out.ID, out.Depth, out.Rules = e.Item, e.Key(), e.Depth, e.Rules
+	out.Tokens = branch.Parse(e.Set).Tokens
+	if full {
+		out.Text = e.Text()
+	}
+	if v.Single && len(v.Models) == 1 {
+		cell := v.Cell(e, 0, 0)
+		out.Visible, out.Reason = cell.Visible, cell.Reason.String()
+	} else {
+		out.Visible = verdicts{v, e}
+	}
+	return out
+}
+
+// verdicts are what several viewers see of an event, by their keys, or a single
+// one under two models.
+type verdicts struct {
+	v *view.Visibility
+	e *view.Event
+}
+
+// MarshalJSONTo implements json.MarshalerTo.
+func (x verdicts) MarshalJSONTo(enc *jsontext.Encoder) error {
+	if x.v.Single {
+		return x.models(enc, 0)
+	}
+	return object(enc, len(x.v.Viewers), func(i int) string { return x.v.Viewers[i].Key }, func(i int) error {
+		if len(x.v.Models) == 2 {
+			return x.models(enc, i)
+		}
+		return verdictTo(enc, x.v.Cell(x.e, i, 0))
+	})
+}
+
+// models are what one viewer sees under each of two models.
+func (x verdicts) models(enc *jsontext.Encoder, viewer int) error {
+	return object(enc, 2, func(m int) string { return x.v.Models[m].Name }, func(m int) error {
+		return verdictTo(enc, x.v.Cell(x.e, viewer, m))
+	})
+}
+
+func verdictTo(enc *jsontext.Encoder, cell view.Cell) error {
+	values := []jsontext.Token{jsontext.Bool(cell.Visible), jsontext.String(cell.Reason.String())}
+	return object(enc, 2, func(i int) string { return []string{"visible", "reason"}[i] }, func(i int) error {
+		return enc.WriteToken(values[i])
+	})
+}
+
+// object writes n members in their order.
+func object(enc *jsontext.Encoder, n int, name func(i int) string, value func(i int) error) error {
+	if err := enc.WriteToken(jsontext.BeginObject); err != nil {
+		return err
+	}
+	for i := range n {
+		if err := enc.WriteToken(jsontext.String(name(i))); err != nil {
+			return err
+		}
+		if err := value(i); err != nil {
+			return err
+		}
+	}
+	return enc.WriteToken(jsontext.EndObject)
+}

@@ -1,0 +1,369 @@
+// Package replays prints the events of a recording, row by row and as a diagram.
+package replays
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/document"
+	"github.com/sessctl/sessctl/internal/recording"
+	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/machine"
+	"github.com/sessctl/sessctl/internal/replay"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/ui"
+)
+
+// replayText prints for people. A table says everything in whole words, and where no
+// terminal has to show it, all of a row in one line that is never cut.
+type replayText struct {
+	*render.ReplayRows
+	columns []replayColumn
+	table   bool
+	begun   bool
+}
+
+func newReplayText(opts render.ReplayOptions, table bool) *replayText {
+	t := &replayText{columns: replayColumns(opts.Screen.Width, table), table: table}
+	t.ReplayRows = render.NewReplayRows(opts, opts.Screen, t.row)
+	return t
+}
+
+func (t *replayText) row(r *recording.Row) error {
+	if err := t.begin(); err != nil {
+		return err
+	}
+	const whole = 1 << 16 // of ids
+	oneLine := t.table && !t.Screen.Terminal
+	cells, last := make([]string, len(t.columns)), len(t.columns)-1
+	var left []string
+	over := 0 // what a cell takes more than its column has, the next one has less
+	for i, c := range t.columns {
+		width := max(c.width-over, 1)
+		if i == last && oneLine {
+			width = whole
+		}
+		cells[i] = c.cell(r, width, &left)
+		if i < last {
+			over = max(0, lipgloss.Width(cells[i])-width)
+		}
+	}
+	if r.Disagree() {
+		left = append(left, replayOther(r, t.Model, leftColumns))
+	}
+	why := []string{strings.Join(append(cells[last:], left...), "; ")}
+	if !oneLine {
+		why = ui.Wrap(cells[last], t.columns[last].width-over)
+	}
+	cells[last] = why[0]
+	sign, style := replaySign(r)
+	text := t.line(sign, style, cells, r)
+	for _, rest := range why[1:] {
+		text += strings.Repeat(" ", t.indent(last)) + rest + "\n"
+	}
+	if len(left) > 0 && !oneLine {
+		below := strings.Repeat(" ", t.indent(1))
+		text += ui.Hang(below, below, ui.Dim.Render(strings.Join(left, "; ")), t.Screen.TextWidth())
+	}
+	_, err := io.WriteString(t, text)
+	return err
+}
+
+// line puts cells into their columns. Styles cost time, so they are left out
+// where the screen would take them out.
+func (t *replayText) line(sign string, signStyle lipgloss.Style, cells []string, r *recording.Row) string {
+	var b strings.Builder
+	paint := func(style lipgloss.Style, text string) {
+		if t.Screen.Color && strings.TrimSpace(text) != "" {
+			text = style.Render(text)
+		}
+		b.WriteString(text)
+	}
+	paint(signStyle, sign)
+	used := signColumns
+	for i, c := range t.columns {
+		style := lipgloss.NewStyle()
+		switch {
+		case r == nil:
+			style = ui.Dim
+		case c.style != nil:
+			style = c.style(r)
+		}
+		paint(style, cells[i])
+		if i < len(cells)-1 {
+			used += lipgloss.Width(cells[i])
+			gap := max(c.gap, t.indent(i+1)-used)
+			b.WriteString(strings.Repeat(" ", gap))
+			used += gap
+		}
+	}
+	return strings.TrimRight(b.String(), " ") + "\n"
+}
+
+// indent is where a column begins.
+func (t *replayText) indent(column int) int {
+	n := signColumns
+	for _, c := range t.columns[:column] {
+		n += c.width + c.gap
+	}
+	return n
+}
+
+// begin says what is read, which model decides, and what the columns are.
+func (t *replayText) begin() error {
+	if t.begun {
+		return nil
+	}
+	t.begun = true
+	var out strings.Builder
+	if !t.Quiet {
+		out.WriteString(ui.Bold.Render(render.StoreName(&session.Store{Path: t.Path}, t.Home)) + "\n")
+		out.WriteString(ui.Hang("  ", "  ", replayModels[t.Model], t.Screen.TextWidth()) + "\n")
+	}
+	names := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		names[i] = c.name
+	}
+	out.WriteString(t.line(" ", ui.Dim, names, nil))
+	_, err := io.WriteString(t, out.String())
+	return err
+}
+
+// Close prints the findings about the recording, what was counted, and what to
+// type next.
+func (t *replayText) Close(end render.ReplayEnd) error {
+	if err := t.End(&end); err != nil {
+		return err
+	}
+	if err := t.begin(); err != nil {
+		return err
+	}
+	var doc document.Document
+	if len(end.Findings) > 0 || !t.Quiet {
+		doc = append(doc, document.Gap{})
+	}
+	if len(end.Findings) > 0 { // as check says them
+		body := render.FindingsText
+		if t.table {
+			body = render.FindingsTable
+		}
+		shown, hidden := render.Limit(end.Findings, t.MaxFindings)
+		doc = append(append(doc, body(shown, t.Screen.TextWidth())...), render.HiddenLines(hidden))
+	}
+	if !t.Quiet {
+		doc = append(doc, t.tally(end.Findings)...)
+		if len(end.Next) > 0 {
+			doc = append(doc, document.Gap{}, document.Commands{Lead: "Next:", List: end.Next})
+		}
+	}
+	if _, err := io.WriteString(t, document.OnScreen(t.Screen, doc...)); err != nil {
+		return err
+	}
+	return t.Out.Flush()
+}
+
+// tally counts: "54 events in 19 rows (9 persist, 6 skip), 1 delegation".
+func (t *replayText) tally(findings []*check.Finding) document.Document {
+	s := t.Summary
+	doc := document.Document{render.Say(fmt.Sprintf("%s in %s (%s persist, %s skip), %s", ui.Count(s.Events, "event"),
+		ui.Count(s.Rows, "row"), ui.Number(s.Persist), ui.Number(s.Skip), ui.Count(s.Delegations, "delegation")))}
+	if s.Disagreements > 0 {
+		decides, other := compared(t.Model)
+		doc = append(doc, render.Say(render.Span(document.Notice, disagreeSign), " "+ui.Count(s.Disagreements, "row")+
+			" on which the "+decides.String()+" model and the "+other.String()+" model disagree"))
+	}
+	if t.Odd > 0 {
+		doc = append(doc, render.Say(render.Span(document.Bad, oddSign), " "+ui.Count(t.Odd, "row")+" on which an event does not fit what came before"))
+	}
+	if len(findings) > 0 {
+		doc = append(doc, document.Line(render.Words(render.Severities(findings), " in the recording")))
+	}
+	return doc
+}
+
+// leftColumns is how wide an id may be that is told below its row.
+const leftColumns = 40
+
+// briefEvent names the event of a row in so many columns. A switch goes without the
+// agent that it comes from, which other rows tell unless it is odd; what else has no
+// room is left.
+func briefEvent(r *recording.Row, width int, left *[]string) string {
+	words := replayEventWords(r)
+	if lipgloss.Width(words) <= width {
+		return words
+	}
+	if r.Kind != recording.Switched {
+		if replayStranger(r) {
+			words = replayEventName(r)
+			*left = append(*left, "agent "+agentWords(r.Agent))
+		}
+		return ui.Truncate(words, width)
+	}
+	words = replayEventName(r) + " →" + agentWords(r.To)
+	if lipgloss.Width(words) > width || r.Anomaly != nil {
+		*left = append(*left, agentWords(r.From)+"→"+agentWords(r.To))
+	}
+	return ui.Truncate(words, width)
+}
+
+// briefWhy says why in so many columns. Where there is no room for everything, the
+// reason is left out of a row that is about something, unless the row has a sign:
+// then it is left, as is what is odd.
+func briefWhy(r *recording.Row, width int, left *[]string) string {
+	if why := replayWhy(r, width); lipgloss.Width(why) <= width {
+		return why
+	}
+	why := briefReason(r, width)
+	if about := replaySubject(r, max(width-len("result of "), leastID)); len(about) > 0 {
+		why = about[0]
+		if r.Reason != replay.NothingStored && (r.Anomaly != nil || r.Disagree()) {
+			*left = append(*left, reasonWords(r, r.Reason, leftColumns))
+		}
+	}
+	if a := oddWords(r, leftColumns); a != "" {
+		*left = append(*left, a)
+	}
+	return why
+}
+
+// leastID is what of an id is told at the least.
+const leastID = 8
+
+// briefReason is "r1 opens" for "delegation r1 opens", and "stream ID" for "stream
+// of ID".
+func briefReason(r *recording.Row, width int) string {
+	words := reasonForms[r.Reason]
+	if verb, ok := strings.CutPrefix(words, "{call} "); ok && r.Call != "" {
+		return callWords(r.Call, max(width-len(verb)-1, leastID)) + " " + verb
+	}
+	words = reasonWords(r, r.Reason, width)
+	if lipgloss.Width(words) > width {
+		words = strings.Replace(words, " of ", " ", 1)
+	}
+	return words
+}
+
+// replayColumn is a column of a width that follows from the screen: rows are
+// printed before the next ones are known.
+type replayColumn struct {
+	name  string
+	width int
+	gap   int                                                      // to the next column
+	cell  func(r *recording.Row, width int, left *[]string) string // clean; what has no room goes to left
+	style func(r *recording.Row) lipgloss.Style                    // nil for none
+}
+
+// The signs in front of a row, in a column of their own.
+const (
+	disagreeSign = "≠"
+	oddSign      = "!"
+	signColumns  = 1
+)
+
+func replaySign(r *recording.Row) (string, lipgloss.Style) {
+	switch {
+	case r.Anomaly != nil:
+		return oddSign, ui.Red
+	case r.Disagree():
+		return disagreeSign, ui.Yellow
+	}
+	return " ", ui.Dim
+}
+
+// replayColumns shares the width out: what is left beside the columns that are as
+// wide as they are goes to the event, the frame and the reason.
+func replayColumns(width int, table bool) []replayColumn {
+	const narrowest, tight, roomy = 60, 72, 100 // of a screen: on a narrower one lines are broken by the terminal
+	digits, gap := 4, len("  ")
+	switch {
+	case width < tight:
+		gap = 1
+	case width >= roomy:
+		digits = 6
+	}
+	columns := []replayColumn{
+		{name: "line", width: digits, gap: 1, style: func(*recording.Row) lipgloss.Style { return ui.Dim }},
+		{name: "event", cell: briefEvent},
+		{name: "depth", width: 5, cell: func(r *recording.Row, _ int, _ *[]string) string { return replayDepth(r) }},
+		{name: "frame", cell: frameCell},
+		{name: "action", width: 7, cell: actionCell, style: actionStyle},
+		{name: "why", cell: briefWhy},
+	}
+	columns[0].cell = func(r *recording.Row, width int, _ *[]string) string {
+		return padLeft(strconv.FormatInt(r.Line, 10), width)
+	}
+	if table {
+		columns[len(columns)-1].cell = whyCell
+	}
+	room := max(width, narrowest) - signColumns
+	last := len(columns) - 1
+	for i := range columns {
+		c := &columns[i]
+		if c.gap == 0 && i < last {
+			c.gap = gap
+		}
+		if i == 0 {
+			c.name = padLeft(c.name, c.width)
+		}
+		if table {
+			c.name = strings.ToUpper(c.name)
+		}
+		room -= c.width + c.gap
+	}
+	// Of 80 columns the event gets what "message_added assistant" takes, the frame
+	// "root/worker", and the reason "sub-session" with its id.
+	event, frame := min(room*43/100, 36), min(room*21/100, 28)
+	columns[last-4].width, columns[last-2].width, columns[last].width = event, frame, room-event-frame
+	return columns
+}
+
+func padLeft(text string, width int) string {
+	return strings.Repeat(" ", max(0, width-len(text))) + text
+}
+
+// frameCell is the path of agents; of a long one the end, which tells it from
+// others.
+func frameCell(r *recording.Row, width int, _ *[]string) string {
+	path := r.Path()
+	if len(path) == 0 {
+		return nothingSign
+	}
+	names := make([]string, len(path))
+	for i, agent := range path {
+		names[i] = agentWords(agent)
+	}
+	return ui.Tail(strings.Join(names, "/"), width)
+}
+
+const nothingSign = "–"
+
+func actionCell(r *recording.Row, _ int, _ *[]string) string {
+	if r.Action == replay.None {
+		return nothingSign
+	}
+	return r.Action.String()
+}
+
+func actionStyle(r *recording.Row) lipgloss.Style {
+	return [...]lipgloss.Style{replay.Persist: ui.Green, replay.Skip: ui.Yellow, replay.None: ui.Dim}[r.Action]
+}
+
+func whyCell(r *recording.Row, width int, _ *[]string) string { return replayWhy(r, width) }
+
+// Replay makes the writer of a format: text, table, json, ndjson or mermaid.
+func Replay(format string, opts render.ReplayOptions) render.ReplayWriter {
+	switch format {
+	case "json":
+		return machine.Replay(opts)
+	case "ndjson":
+		return machine.ReplayLines(opts)
+	case "mermaid":
+		return newReplayDiagram(opts)
+	}
+	return newReplayText(opts, format == "table")
+}

@@ -1,0 +1,215 @@
+package views
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/document"
+	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/ui"
+	"github.com/sessctl/sessctl/internal/view"
+)
+
+// viewPage makes the document of a view: nested lists, to be read elsewhere. On a screen
+// the items of a view have columns of their own.
+type viewPage struct {
+	full bool
+}
+
+func (p viewPage) document(v *view.View) document.Document {
+	s := v.Shown
+	facts := render.Words(render.Span(document.Code, s.ID))
+	if s.Parent != "" {
+		facts = render.Words(facts, " · sub-session of ", render.Span(document.Code, s.Parent))
+	}
+	if s.Agent != "" {
+		facts = render.Words(facts, " · agent ", s.Agent)
+	}
+	facts = render.Words(facts, " · ", sizeWords(s))
+	if day := render.Date(s.Created); day != "" {
+		facts = render.Words(facts, " · "+day)
+	}
+	doc := document.Document{document.Heading{Level: 1, Text: render.Words(render.Title(s.Title))}, document.Paragraph(facts)}
+	switch {
+	case v.Visibility != nil:
+		return append(doc, visibilityPage(v, p.full)...)
+	case v.Borders != nil:
+		return append(doc, borders(v, p.full)...)
+	case v.Request != nil:
+		doc = append(doc, p.request(v.Request)...)
+	default:
+		doc = append(doc, notes(s.Notes), p.rows(s, false))
+	}
+	return append(doc, p.findings(v)...)
+}
+
+// findings end the page.
+func (p viewPage) findings(v *view.View) document.Document {
+	var doc document.Document
+	if len(v.Findings) == 0 {
+		doc = append(doc, render.Say(healthy(v)))
+	} else {
+		doc = append(doc, document.Heading{Level: 2, Text: render.Words("Findings")})
+	}
+	for _, f := range v.Findings {
+		doc = append(doc, render.Finding(f, render.Said(f), v.Request == nil))
+	}
+	if v.Others > 0 {
+		doc = append(doc, render.Say(others(v)))
+	}
+	return doc
+}
+
+func (p viewPage) rows(s *view.Session, short bool) document.List {
+	var list document.List
+	for _, piece := range s.Pieces(short) {
+		switch r := piece.Row; {
+		case r == nil:
+			list = append(list, render.Entry("…"+strconv.Itoa(piece.Hidden)+" more (", render.Span(document.Code, "--full"), render.Span(document.Marked, ")")))
+		case r.Child != nil:
+			list = append(list, p.child(r))
+		default:
+			who := r.Who
+			if r.Item >= 0 {
+				who = strings.TrimSpace(strconv.Itoa(r.Item) + " " + r.Who)
+			}
+			list = append(list, p.row(r, render.Words(render.Span(document.Strong, ui.Excerpt(who, 40))), r.Flags))
+		}
+	}
+	return list
+}
+
+func (p viewPage) child(r *view.Row) document.Item {
+	c, name := r.Child, "sub-session"
+	if r.Item >= 0 {
+		name = strconv.Itoa(r.Item) + " sub-session"
+	}
+	it := render.Entry(render.Span(document.Strong, name), " ", render.Span(document.Code, c.ID), " ", ui.Excerpt(render.Title(c.Title), 60), ", "+sizeWords(c))
+	if r.Item < 0 && !r.Named {
+		it.Text = render.Words(it.Text, ", no item refers to it")
+	}
+	it.Below = []document.Block{notes(r.Notes), notes(c.Notes), p.rows(c, !p.full)}
+	return it
+}
+
+// row is an item, headed by the words in front of it.
+func (p viewPage) row(r *view.Row, head document.Text, flags []string) document.Item {
+	text := ""
+	switch what := substance(r); {
+	case what != "" && r.Text != "" && r.Stored != nil && !p.full:
+		text = ui.WithExcerpt(what+":", r.Text, document.Columns)
+	case what != "":
+		text = what
+	case r.Text != "" && !p.full:
+		text = ui.Excerpt(r.Text, document.Columns)
+	}
+	if text != "" {
+		head = render.Words(head, " ", text)
+	}
+	if len(flags) > 0 {
+		head = render.Words(head, " ", render.Span(document.Emphasis, "("+strings.Join(flags, ", ")+")"))
+	}
+	it := document.Item{Text: head}
+	if p.full {
+		it.Below = append(it.Below, document.Source{What: "reasoning", Text: r.Thought}, document.Source{Text: r.Text})
+	}
+	var calls document.List
+	for i := range r.Calls {
+		calls = append(calls, p.call(&r.Calls[i]))
+	}
+	for i := range r.Results {
+		result := &r.Results[i]
+		calls = append(calls, document.Item{
+			Text: render.Words(ui.Excerpt(result.Label, document.Columns), state(result.Answer)), Said: result.Answer.Text, Whole: p.full,
+		})
+	}
+	it.Below = append(it.Below, calls, notes(r.Notes))
+	return it
+}
+
+func (p viewPage) call(c *view.Call) document.Item {
+	about := c.About
+	if p.full {
+		about = ""
+	}
+	it := render.Entry(render.Span(document.Code, ui.WithExcerpt(callLabel(c), about, document.Columns)), state(c.Answer))
+	if p.full {
+		it.Below = append(it.Below, document.Source{What: "arguments", Text: c.Args})
+	}
+	if p.full && c.Answer.Folded {
+		it.Below = append(it.Below, document.Source{What: "result", Text: c.Answer.Text})
+	}
+	return it
+}
+
+// state is how a call ended, in parentheses.
+func state(a view.Answer) string {
+	if words := answerWords(a); words != "" {
+		return " (" + strings.Join(strings.Fields(words), " ") + ")"
+	}
+	return ""
+}
+
+func notes(notes []view.Note) document.List {
+	var list document.List
+	for _, n := range notes {
+		text, _ := noteWords(n)
+		list = append(list, render.Entry("⚠ ", text))
+	}
+	return list
+}
+
+// request is what the next run sends.
+func (p viewPage) request(r *view.Request) document.Document {
+	doc := document.Document{document.Heading{Level: 2, Text: render.Words("What the next run sends")}, render.Say(ui.Sentence(ui.Clean(r.Head())))}
+	if words := r.Preface(); words != "" {
+		doc = append(doc, render.Say(words))
+	}
+	var parts document.List
+	for i := range r.Parts {
+		parts = append(parts, p.part(r, &r.Parts[i]))
+	}
+	doc = append(doc, parts)
+	for _, text := range r.Verdict() {
+		doc = append(doc, render.Say(text))
+	}
+	return doc
+}
+
+func (p viewPage) part(r *view.Request, part *view.Part) document.Item {
+	head := "–"
+	switch {
+	case part.Last > part.Message:
+		head = "messages " + messageNumbers(part)
+	case part.Message >= 0:
+		head = "message " + messageNumbers(part)
+	}
+	if part.Role != "" {
+		head += " " + part.Role
+	}
+	text := render.Words(head)
+	if part.Row.Item >= 0 {
+		who := strings.TrimSpace("item " + strconv.Itoa(part.Row.Item) + " " + part.Row.Who)
+		text = render.Words(head+" ", render.Span(document.Strong, ui.Excerpt(who, 60)))
+	}
+	flags := part.Row.Flags
+	if part.Unsent {
+		flags = append(flags[:len(flags):len(flags)], "not sent")
+	}
+	it := p.row(&part.Row, text, flags)
+	var remarks document.List
+	if part.Why != "" {
+		remarks = append(remarks, render.Entry(part.Why))
+	}
+	for i := range part.Adjusted {
+		remarks = append(remarks, render.Entry(render.Span(document.Marked, "~ adjusted: "), render.Span(document.Code, part.Adjusted[i].Words(r))))
+	}
+	for _, name := range part.Renamed {
+		remarks = append(remarks, render.Entry(render.Span(document.Marked, "~ sent as: "), render.Span(document.Code, name.From), " → ", render.Span(document.Code, name.To)))
+	}
+	for i := range part.Rejected {
+		remarks = append(remarks, render.Entry("✗ ", render.Span(document.Code, part.Rejected[i].Words(r.Profile))))
+	}
+	it.Below = append(it.Below, remarks)
+	return it
+}

@@ -1,0 +1,428 @@
+// Package views prints a session: its items, its next request, what passed between it and
+// its children, and who could see what.
+package views
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+
+	"github.com/sessctl/sessctl/internal/document"
+	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/machine"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/ui"
+	"github.com/sessctl/sessctl/internal/view"
+)
+
+// Options say how a view is shown.
+type Options struct {
+	Screen *ui.Screen
+	Full   bool             // whole texts, arguments, results and reasoning
+	Next   []render.Command // what to type after it
+}
+
+// View prints a view in a format: text, json or markdown, and who could see what
+// also as mermaid.
+func View(format string, v *view.View, opts Options) error {
+	switch format {
+	case "json":
+		return machine.View(opts.Screen.Plain(), v, opts.Full)
+	case "markdown":
+		return document.New(format, opts.Screen)(viewPage{opts.Full}.document(v))
+	case "mermaid":
+		return document.New(format, opts.Screen)(document.Document{visibilityDiagram(v, opts.Full)})
+	}
+	t := &viewText{v: v, opts: opts, width: opts.Screen.Width, paragraph: opts.Screen.TextWidth()}
+	t.head()
+	switch {
+	case v.Visibility != nil:
+		t.visibility()
+	case v.Borders != nil:
+		t.add(append(borders(v, opts.Full), t.next()...)...)
+	case v.Request != nil:
+		t.request()
+		t.end()
+	default:
+		t.rows(v.Shown, measure(v.Shown, t.width, 0, ""))
+		t.end()
+	}
+	_, err := opts.Screen.Write([]byte(t.out.String()))
+	return err
+}
+
+type viewText struct {
+	v         *view.View
+	opts      Options
+	width     int // of lines in columns
+	paragraph int // of running text
+	out       strings.Builder
+}
+
+// head names the session, and whose request is shown.
+func (t *viewText) head() {
+	s := t.v.Shown
+	t.out.WriteString(headLine(s, t.width, ui.Bold) + "\n")
+	if s.Parent != "" {
+		t.out.WriteString(ui.Dim.Render(ui.Truncate("sub-session of "+ui.Clean(s.Parent), t.width)) + "\n")
+	}
+	if r := t.v.Request; r != nil {
+		t.out.WriteString(ui.Hang("", "", ui.Clean(r.Head()), t.paragraph))
+	}
+	if t.v.Visibility != nil {
+		t.out.WriteString(ui.Hang("", "", ui.Clean(t.visibilityHead()), t.paragraph))
+	}
+	t.remarks(s.Mark(), "", s.Notes)
+	t.out.WriteString("\n")
+}
+
+// headLine is the line that names a session; when it does not fit, its title
+// gives way first.
+func headLine(s *view.Session, width int, style lipgloss.Style) string {
+	id := ui.Clean(rules.Short(s.ID))
+	rest := ""
+	if s.Agent != "" {
+		rest = "   " + ui.Excerpt(s.Agent, 20)
+	}
+	rest += "   " + sizeWords(s)
+	if day := render.Date(s.Created); day != "" {
+		rest += "   " + day
+	}
+	room := width - lipgloss.Width(id) - 2
+	name := ui.Excerpt(render.Title(s.Title), max(room-lipgloss.Width(rest), 12))
+	if room -= lipgloss.Width(name); room < 5 {
+		rest = ""
+	}
+	rest = ui.Truncate(rest, room)
+	return ui.Cyan.Render(id) + "  " + style.Render(name) + ui.Dim.Render(rest)
+}
+
+// rows prints the items of a session; sub-sessions stand in frames.
+func (t *viewText) rows(s *view.Session, c viewColumns) {
+	for _, p := range s.Pieces(c.level > 0 && !t.opts.Full) {
+		switch {
+		case p.Row == nil:
+			t.print("", c.frames+ui.Dim.Render("…"+strconv.Itoa(p.Hidden)+" more (--full)"))
+		case p.Row.Child != nil:
+			t.frame(p.Row, c)
+		default:
+			t.row(p.Row, c)
+		}
+	}
+}
+
+// frame prints a sub-session at its item.
+func (t *viewText) frame(r *view.Row, c viewColumns) {
+	number := ""
+	if r.Item >= 0 {
+		number = strconv.Itoa(r.Item)
+	}
+	mark := r.Mark()
+	if mark == "" {
+		mark = r.Child.Mark()
+	}
+	inner := measure(r.Child, t.width, c.level+1, c.inner())
+	head := c.frames + strings.Repeat(" ", c.number-len(number)) + number + " ┌ "
+	if inner.frames == c.frames { // no room left to indent
+		head += "level " + strconv.Itoa(inner.level) + ": "
+	}
+	t.print(mark, head+headLine(r.Child, t.width-markColumns-lipgloss.Width(head), lipgloss.NewStyle()))
+	if r.Item < 0 && !r.Named {
+		t.print("", inner.frames+ui.Dim.Render("no item refers to it"))
+	}
+	t.remarks("", inner.frames, slices.Concat(r.Notes, r.Child.Notes))
+	t.rows(r.Child, inner)
+	t.print("", c.frames+strings.Repeat(" ", c.number+1)+"└")
+}
+
+// remarks prints what is to be said about a session as a whole.
+func (t *viewText) remarks(mark, frames string, notes []view.Note) {
+	for _, n := range notes {
+		text, style := noteWords(n)
+		t.print(mark, frames+style.Render(ui.Truncate(text, t.width-markColumns-lipgloss.Width(frames))))
+	}
+}
+
+// row prints an item: what it says, and what is to be said about it. Position,
+// speaker and flags stand on the first line only.
+func (t *viewText) row(r *view.Row, c viewColumns) {
+	lines := t.contents(r, c.text())
+	first := &lines[0]
+	first.mark, first.who = r.Mark(), ui.Excerpt(r.Who, c.who)
+	if r.Item >= 0 {
+		first.number = strconv.Itoa(r.Item)
+	}
+	first.right = strings.TrimSpace(strings.Join(r.Flags, ", ") + "  " + first.right)
+	for _, n := range r.Notes {
+		text, style := noteWords(n)
+		for _, l := range ui.Wrap(text, c.text()) {
+			lines = append(lines, viewLine{content: l, style: style})
+		}
+	}
+	for _, l := range lines {
+		t.put(c, l)
+	}
+}
+
+// contents are the lines of what an item says, at least one.
+func (t *viewText) contents(r *view.Row, width int) []viewLine {
+	var lines []viewLine
+	if words := substance(r); words != "" {
+		if r.Text != "" && !t.opts.Full && r.Stored != nil {
+			words = ui.WithExcerpt(words+":", r.Text, width)
+		}
+		lines = append(lines, viewLine{content: ui.Clean(words), style: &ui.Dim})
+	}
+	switch {
+	case t.opts.Full:
+		if r.Thought != "" {
+			lines = append(lines, t.block("reasoning", r.Thought, width)...)
+		}
+		if r.Text != "" {
+			lines = append(lines, wrapped(r.Text, width)...)
+		}
+	case r.Text != "" && r.Label == "":
+		lines = append(lines, viewLine{content: ui.Excerpt(r.Text, width)})
+	}
+	for i := range r.Calls {
+		call := &r.Calls[i]
+		lines = append(lines, viewLine{content: ui.WithExcerpt(callLabel(call), call.About, width), right: answerWords(call.Answer), style: &ui.Cyan})
+		if t.opts.Full {
+			lines = append(lines, t.block("arguments", call.Args, width)...)
+		}
+		if t.opts.Full && call.Answer.Folded {
+			lines = append(lines, t.block("result", call.Answer.Text, width)...)
+		}
+	}
+	for i := range r.Results {
+		result := &r.Results[i]
+		about := result.Answer.Text
+		if t.opts.Full {
+			about = ""
+		}
+		lines = append(lines, viewLine{content: ui.WithExcerpt(result.Label+":", about, width), right: answerWords(result.Answer)})
+		if t.opts.Full {
+			lines = append(lines, t.block("result", result.Answer.Text, width)...)
+		}
+	}
+	return lines
+}
+
+// block is a whole text below a word that says what it is.
+func (t *viewText) block(what, text string, width int) []viewLine {
+	if text == "" {
+		return nil
+	}
+	lines := []viewLine{{content: "  " + what, style: &ui.Dim}}
+	for _, l := range wrapped(text, width-4) {
+		l.content = "    " + l.content
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+// callLabel is the call in front of its argument.
+func callLabel(c *view.Call) string {
+	if c.Target != "" {
+		return c.Label() + ":"
+	}
+	return c.Label()
+}
+
+// noteWords are a note with its rule, and how they look.
+func noteWords(n view.Note) (string, *lipgloss.Style) {
+	switch {
+	case n.Rule == "":
+		return ui.Clean(n.Text), &ui.Yellow
+	case n.Severity == rules.Info:
+		return n.Rule + " " + ui.Clean(n.Text), &ui.Dim
+	}
+	return n.Rule + " " + ui.Clean(n.Text), &ui.Yellow
+}
+
+// wrapped is a whole text in lines of at most width columns.
+func wrapped(text string, width int) []viewLine {
+	var lines []viewLine
+	for _, l := range ui.Wrapped(text, width) {
+		lines = append(lines, viewLine{content: l})
+	}
+	return lines
+}
+
+// viewColumns are the places of a session's parts on a line: the mark at the
+// left edge, the frames of the sessions around it, the position, the speaker,
+// and the content with what stands at the right edge.
+type viewColumns struct {
+	width  int    // of the screen
+	frames string // "   │ "
+	level  int    // sub-sessions around
+	number int    // columns of the position
+	who    int    // columns of the speaker
+}
+
+const (
+	markColumns = 2  // the mark and a space
+	leastText   = 30 // columns: deeper sessions are not indented any further
+)
+
+// measure finds the columns for a session.
+func measure(s *view.Session, width, level int, frames string) viewColumns {
+	c := viewColumns{width: width, frames: frames, level: level, number: len(strconv.Itoa(max(len(s.Items)-1, 0))), who: 4}
+	widest := 10
+	if level > 0 {
+		widest = 8
+	}
+	for i := range s.Rows {
+		if c.who == widest {
+			break
+		}
+		c.who = max(c.who, lipgloss.Width(ui.Excerpt(s.Rows[i].Who, widest)))
+	}
+	return c
+}
+
+// text is the number of columns between the speaker and the right edge.
+func (c *viewColumns) text() int {
+	return max(c.width-markColumns-lipgloss.Width(c.frames)-c.number-1-c.who-2, 10)
+}
+
+// inner are the frames around a sub-session of this one. On a narrow screen all
+// levels share the first frame.
+func (c *viewColumns) inner() string {
+	if c.level > 0 && c.text()-c.number-3 < leastText {
+		return c.frames
+	}
+	return c.frames + strings.Repeat(" ", c.number+1) + "│ "
+}
+
+// viewLine is one line of a view. Its strings are safe to print.
+type viewLine struct {
+	mark    string
+	number  string
+	who     string
+	content string
+	right   string
+	style   *lipgloss.Style // of the content; nil for none
+}
+
+// put prints a line; what does not fit is cut at the content.
+func (t *viewText) put(c viewColumns, l viewLine) {
+	room := c.text()
+	if l.right != "" {
+		room = max(room-lipgloss.Width(l.right)-2, 8)
+	}
+	content := ui.Truncate(l.content, room)
+	gap := room - lipgloss.Width(content) + 2
+	if l.style != nil && content != "" {
+		content = l.style.Render(content)
+	}
+	text := c.frames + strings.Repeat(" ", max(c.number-len(l.number), 0)) + l.number + " " + ui.Pad(l.who, c.who) + "  " + content
+	if l.right != "" {
+		text += strings.Repeat(" ", gap) + coloured(l.right)
+	}
+	t.print(l.mark, text)
+}
+
+// print prints a line behind its mark.
+func (t *viewText) print(mark, text string) {
+	switch mark {
+	case "!":
+		mark = ui.Red.Render(mark)
+	case "":
+		mark = " "
+	}
+	t.out.WriteString(strings.TrimRight(mark+" "+text, " ") + "\n")
+}
+
+// coloured gives bad ends of calls a colour.
+func coloured(state string) string {
+	switch {
+	case strings.HasPrefix(state, view.Failed.String()), strings.HasPrefix(state, view.NoResult.String()):
+		return ui.Red.Render(state)
+	case strings.HasPrefix(state, view.Placeholder.String()), strings.HasPrefix(state, view.Pending.String()):
+		return ui.Yellow.Render(state)
+	}
+	return ui.Dim.Render(state)
+}
+
+// end prints what is wrong with the sessions shown, and what to type next.
+func (t *viewText) end() {
+	v := t.v
+	var doc document.Document
+	if len(v.Shown.Rows) > 0 || v.Request != nil {
+		doc = append(doc, document.Gap{})
+	}
+	switch {
+	case len(v.Findings) > 0:
+		doc = append(doc, document.Line(render.Severities(v.Findings)))
+	case v.Request == nil || v.Request.Refusal() == nil:
+		doc = append(doc, document.Line{render.Span(document.Good, healthy(v))})
+	}
+	for _, f := range v.Findings {
+		doc = append(doc, render.Finding(f, render.Said(f), v.Request == nil))
+	}
+	if v.Others > 0 {
+		doc = append(doc, document.Line(render.Words(others(v))))
+	}
+	t.add(append(doc, t.next()...)...)
+}
+
+// next are the commands to type.
+func (t *viewText) next() document.Document {
+	if len(t.opts.Next) == 0 {
+		return nil
+	}
+	return document.Document{document.Gap{}, document.Commands{Lead: "Next:", List: t.opts.Next}}
+}
+
+// add prints blocks.
+func (t *viewText) add(doc ...document.Block) {
+	t.out.WriteString(document.OnScreen(t.opts.Screen, doc...))
+}
+
+// healthy is what is said where nothing is wrong.
+func healthy(v *view.View) string {
+	if v.Shown.Below > 0 {
+		return "Nothing is wrong with this session and its sub-sessions."
+	}
+	return "Nothing is wrong with this session."
+}
+
+func others(v *view.View) string {
+	return ui.Count(v.Others, "finding") + " in other sessions of the same tree."
+}
+
+// sizeWords say how long a session is: "13 items, 1 sub-session".
+func sizeWords(s *view.Session) string {
+	words := ui.Count(len(s.Items), "item")
+	if s.Below > 0 {
+		words += ", " + ui.Count(s.Below, "sub-session")
+	}
+	return words
+}
+
+// answerWords are the state of a call's result and its size: "ok   212 B".
+func answerWords(a view.Answer) string {
+	if a.State == view.Unsaid {
+		return ""
+	}
+	if a.Item < 0 {
+		return a.State.String()
+	}
+	return fmt.Sprintf("%s %7s", a.State, ui.Bytes(int64(a.Size)))
+}
+
+// substance is what stands in the place of a text that a row lacks; "" when its
+// calls or results say enough.
+func substance(r *view.Row) string {
+	switch {
+	case r.Label != "" || r.Text != "" || len(r.Calls) > 0 || len(r.Results) > 0:
+		return r.Label
+	case r.Thought != "":
+		return "(only reasoning, " + ui.Bytes(int64(len(r.Thought))) + ")"
+	}
+	return "(no text)"
+}

@@ -1,0 +1,233 @@
+package views
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/branch"
+	"github.com/sessctl/sessctl/internal/document"
+	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/ui"
+	"github.com/sessctl/sessctl/internal/view"
+)
+
+// visibilityTable makes the cells of a table of events: what they are, and what a
+// block of viewers sees of them. Its cells are safe to print.
+type visibilityTable struct {
+	v       *view.Visibility
+	viewers []int // the block: indexes of the viewers
+	sets    bool  // a column of token sets that were computed
+}
+
+func newVisibilityTable(v *view.Visibility) *visibilityTable {
+	t := &visibilityTable{v: v}
+	for i := range v.Viewers {
+		t.viewers = append(t.viewers, i)
+	}
+	t.sets = len(v.Models) == 1 && v.Models[0].Recomputed
+	return t
+}
+
+// names are the headings.
+func (t *visibilityTable) names() []string {
+	list := []string{"#", "author", "branch"}
+	if t.sets {
+		list = append(list, "tokens")
+	}
+	switch {
+	case !t.v.Single:
+		for _, i := range t.viewers {
+			list = append(list, letters(i))
+		}
+		return list
+	case len(t.v.Models) == 1:
+		list = append(list, "sees")
+	default:
+		list = append(list, t.v.Models[0].Name, t.v.Models[1].Name)
+	}
+	return append(list, "why")
+}
+
+// row are the cells of an event.
+func (t *visibilityTable) row(e *view.Event) []string {
+	list := []string{strconv.Itoa(e.Item), ui.Clean(e.Who()), ui.Clean(view.Label(e.Stored().Branch))}
+	if t.sets {
+		list = append(list, ui.Clean(view.Label(e.Set)))
+	}
+	if !t.v.Single {
+		for _, i := range t.viewers {
+			list = append(list, t.sign(e, i))
+		}
+		return list
+	}
+	viewer := &t.v.Viewers[0]
+	var why []string
+	for m := range t.v.Models {
+		cell := t.v.Cell(e, 0, m)
+		list = append(list, yesNo[cell.Visible])
+		why = append(why, cell.Words(viewer, e))
+	}
+	return append(list, oneReason(why))
+}
+
+// oneReason says why in the words of every model. Where those of one go on from
+// those of another, they say both.
+func oneReason(why []string) string {
+	last := why[len(why)-1]
+	switch {
+	case strings.HasPrefix(why[0], last):
+		return why[0]
+	case strings.HasPrefix(last, why[0]):
+		return last
+	}
+	return strings.Join(why, "; ")
+}
+
+var yesNo = map[bool]string{true: "yes", false: "no"}
+
+// modelWords name the models with whose readers go by them.
+func modelWords(v *view.View) string {
+	models := v.Visibility.Models
+	if len(models) == 1 {
+		return "model: " + models[0].Head(v.Store)
+	}
+	var names []string
+	for i := range models {
+		name := models[i].Name
+		if models[i].Own {
+			name = models[i].Head(v.Store)
+		}
+		names = append(names, name)
+	}
+	return "models: " + strings.Join(names, " and ")
+}
+
+// sees says how many events a viewer sees: "3 of 5", and of two models
+// "path 3, tokens 4 of 5".
+func sees(v *view.Visibility, viewer *view.Viewer) string {
+	if len(v.Models) == 1 {
+		return fmt.Sprintf("%s of %s", ui.Number(viewer.Sees[0]), ui.Number(v.Total))
+	}
+	return fmt.Sprintf("%s %s, %s %s of %s", v.Models[0].Name, ui.Number(viewer.Sees[0]), v.Models[1].Name, ui.Number(viewer.Sees[1]), ui.Number(v.Total))
+}
+
+// visibilityCount is the count at the end.
+func visibilityCount(v *view.Visibility) string {
+	total := ui.Count(v.Total, "event")
+	switch {
+	case len(v.Models) == 2:
+		return fmt.Sprintf("%s and %s disagree on %s of %s", v.Models[0].Name, v.Models[1].Name, ui.Number(len(v.Events)), total)
+	case v.Single:
+		return fmt.Sprintf("%s of %s visible to %s", ui.Number(v.Viewers[0].Sees[0]), total, ui.Clean(v.Viewers[0].Name()))
+	}
+	return fmt.Sprintf("%s, %s", total, ui.Count(len(v.Viewers), "viewer"))
+}
+
+// holderTable is who held which tokens.
+func holderTable(v *view.Visibility) document.Table {
+	runs := map[string]bool{}
+	for i := range v.Holders {
+		runs[v.Holders[i].Invocation] = true
+	}
+	table := document.Table{Columns: []document.Column{
+		{Name: "agent", Give: document.Tail}, {Name: "branch", Give: document.Tail}, {Name: "tokens", Give: document.Tail}, {Name: "sees what these said", Give: document.Break},
+	}}
+	for i := range v.Holders {
+		h := &v.Holders[i]
+		tokens := "none computed"
+		if h.Tokens != nil {
+			tokens = view.SetWords(h.Tokens)
+		}
+		row := render.Cells(h.Agent, view.Label(h.Branch), tokens, strings.Join(h.Sees, ", "))
+		if len(runs) > 1 {
+			row = append(render.Cells(h.Invocation), row...)
+		}
+		table.Rows = append(table.Rows, row)
+	}
+	if len(runs) > 1 {
+		table.Columns = append([]document.Column{{Name: "run", Give: document.Tail}}, table.Columns...)
+	}
+	return table
+}
+
+// letters names a viewer in a matrix: A to Z, AA, AB.
+func letters(i int) string {
+	name := string(rune('A' + i%26))
+	if i >= 26 {
+		return letters(i/26-1) + name
+	}
+	return name
+}
+
+// The signs of a matrix. What is hidden has a letter for the reason.
+const (
+	seenSign = "+"
+	ownSign  = "="
+	sameSign = "·" // two models agree
+)
+
+var hiddenSigns = []struct {
+	reason branch.Reason
+	sign   string
+}{
+	{branch.Sibling, "s"}, {branch.Child, "c"}, {branch.Unrelated, "u"}, {branch.TokenMissing, "t"}, {branch.ForkDisjoint, "f"},
+	{branch.OutOfScope, "o"}, {branch.OtherSession, "x"}, {branch.Archived, "a"}, {branch.Rewound, "r"}, {branch.Compacted, "m"},
+	{branch.HiddenKind, "n"},
+}
+
+// sign is a cell of the matrix: how a viewer sees an event or, of two models, the
+// first letter of the one that shows it.
+func (t *visibilityTable) sign(e *view.Event, viewer int) string {
+	cell := t.v.Cell(e, viewer, 0)
+	if len(t.v.Models) == 2 {
+		switch {
+		case !t.v.Disagree(e, viewer):
+			return sameSign
+		case cell.Visible:
+			return t.v.Models[0].Name[:1]
+		}
+		return t.v.Models[1].Name[:1]
+	}
+	switch {
+	case cell.Visible && (cell.Reason == branch.Own || cell.Reason == branch.OwnSession):
+		return ownSign
+	case cell.Visible:
+		return seenSign
+	}
+	for _, h := range hiddenSigns {
+		if h.reason == cell.Reason {
+			return h.sign
+		}
+	}
+	return "-"
+}
+
+// legend explains the signs that occur.
+func (t *visibilityTable) legend() []string {
+	if models := t.v.Models; len(models) == 2 {
+		return []string{
+			models[0].Name[:1] + " only " + models[0].Name + " shows it",
+			models[1].Name[:1] + " only " + models[1].Name + " shows it",
+			sameSign + " they agree",
+		}
+	}
+	used := map[string]bool{}
+	for i := range t.v.Events {
+		for n := range t.v.Viewers {
+			used[t.sign(&t.v.Events[i], n)] = true
+		}
+	}
+	var list []string
+	for _, known := range []struct{ sign, words string }{{seenSign, "sees it"}, {ownSign, "its own"}} {
+		if used[known.sign] {
+			list = append(list, known.sign+" "+known.words)
+		}
+	}
+	for _, h := range hiddenSigns {
+		if used[h.sign] {
+			list = append(list, h.sign+" "+view.Words(h.reason))
+		}
+	}
+	return list
+}
