@@ -73,7 +73,7 @@ func (run *sarifRun) artifact(s *collectedStore, folder string) sarifArtifactLoc
 		run.Artifacts[index].Length = r.Store.Bytes
 		run.Artifacts[index].Bag = &sarifStore{
 			r.Store.Kind, r.Store.Generation, r.Sessions, r.Items, r.Store.Writer.String(),
-			strings.Join(machine.ProfileNames(check.Profiles(r.Profiles)), ","),
+			machine.ProfileNames(r),
 		}
 	}
 	at.Index = &index

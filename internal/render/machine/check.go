@@ -125,9 +125,15 @@ func (c *checkJSON) add(r *check.Result, took time.Duration) {
 	c.stores = append(c.stores, jsonStore{
 		Path: r.Store.Path, Kind: r.Store.Kind, Generation: r.Store.Generation, Bytes: r.Store.Bytes,
 		Sessions: r.Sessions, Roots: r.Trees, Items: r.Items, Writer: r.Store.Writer.String(), Incomplete: r.Incomplete,
-		Profile: strings.Join(ProfileNames(check.Profiles(r.Profiles)), ","), Profiles: jsonUses(r.Profiles),
+		Profile:  ProfileNames(r),
+		Profiles: forms(r.Profiles, func(u check.Use) jsonUse { return jsonUse{u.Profile.Name, u.Sessions, u.Why} }),
 	})
-	c.requests = append(c.requests, jsonRequests(r)...)
+	c.requests = append(c.requests, forms(r.Answers, func(a check.Answer) jsonRequest {
+		return jsonRequest{
+			Store: r.Store.Path, Profile: a.Profile.Name, Why: a.Why, Verdict: a.Verdict.String(),
+			Voice: a.Voice, Error: a.Error, Item: item(a.Item), Rules: a.Rules, Closed: a.Closed,
+		}
+	})...)
 	if r.Against {
 		c.stores[len(c.stores)-1].Compared = &r.Compared
 	}
@@ -185,7 +191,7 @@ func finding(store string, f *check.Finding) jsonFinding {
 		Rule: f.Rule.ID, Name: f.Rule.Name, Severity: f.Severity.String(),
 		Store: store, Session: f.Session, Item: item(f.Item), Items: f.Items, Count: f.Count, Key: f.Row,
 		Agent: f.Agent, Call: f.Call, Message: f.Reported(), ProviderError: f.ProviderError, Sent: f.Sent,
-		Fingerprint: f.Fingerprint, Known: f.Known, Related: places(f.Related), Twins: places(f.Twins), Fix: FixOf(f),
+		Fingerprint: f.Fingerprint, Known: f.Known, Related: forms(f.Related, place), Twins: forms(f.Twins, place), Fix: FixOf(f),
 	}
 	if f.Root != nil {
 		out.Root = f.Root.ID
@@ -194,7 +200,9 @@ func finding(store string, f *check.Finding) jsonFinding {
 		out.Profile = f.Profile.Name
 	}
 	if len(f.Judged) > 1 {
-		out.Judged = jsonJudgements(f.Judged)
+		out.Judged = forms(f.Judged, func(j rules.Judgement) jsonJudgement {
+			return jsonJudgement{j.Profile.Name, j.Severity.String(), j.Error}
+		})
 	}
 	return out
 }
@@ -215,13 +223,7 @@ func item(index int) *int {
 	return &index
 }
 
-func places(list []session.Place) []jsonPlace {
-	out := make([]jsonPlace, len(list))
-	for i, p := range list {
-		out[i] = jsonPlace{p.Session, item(p.Item)}
-	}
-	return out
-}
+func place(p session.Place) jsonPlace { return jsonPlace{p.Session, item(p.Item)} }
 
 // jsonUse says for how many sessions a profile was the judge.
 type jsonUse struct {
@@ -230,27 +232,11 @@ type jsonUse struct {
 	Why      string `json:"why,omitzero"`
 }
 
-func jsonUses(list []check.Use) []jsonUse {
-	var out []jsonUse
-	for _, use := range list {
-		out = append(out, jsonUse{use.Profile.Name, use.Sessions, use.Why})
-	}
-	return out
-}
-
 // jsonJudgement is how one of several profiles minds a finding.
 type jsonJudgement struct {
 	Profile       string `json:"profile"`
 	Severity      string `json:"severity"`
 	ProviderError string `json:"provider_error,omitzero"`
-}
-
-func jsonJudgements(list []rules.Judgement) []jsonJudgement {
-	var out []jsonJudgement
-	for _, j := range list {
-		out = append(out, jsonJudgement{j.Profile.Name, j.Severity.String(), j.Error})
-	}
-	return out
 }
 
 // jsonRequest is what a provider answers to the next request of a session.
@@ -266,22 +252,7 @@ type jsonRequest struct {
 	Closed  bool     `json:"closed,omitzero"`
 }
 
-func jsonRequests(r *check.Result) []jsonRequest {
-	var out []jsonRequest
-	for _, a := range r.Answers {
-		out = append(out, jsonRequest{
-			Store: r.Store.Path, Profile: a.Profile.Name, Why: a.Why, Verdict: a.Verdict.String(),
-			Voice: a.Voice, Error: a.Error, Item: item(a.Item), Rules: a.Rules, Closed: a.Closed,
-		})
-	}
-	return out
-}
-
-// ProfileNames are the names of profiles.
-func ProfileNames(list []*rules.Profile) []string {
-	var names []string
-	for _, p := range list {
-		names = append(names, p.Name)
-	}
-	return names
+// ProfileNames are the names of those who judged the requests of a store.
+func ProfileNames(r *check.Result) string {
+	return strings.Join(forms(check.Profiles(r.Profiles), func(p *rules.Profile) string { return p.Name }), ",")
 }

@@ -97,26 +97,20 @@ type diffJSON struct {
 }
 
 // Diff prints one document when all is known.
-func Diff(o render.DiffOptions) render.DiffWriter {
-	return &diffJSON{DiffOptions: o, sessions: []diffSession{}}
-}
+func Diff(o render.DiffOptions) render.DiffWriter { return &diffJSON{DiffOptions: o} }
 
 func (d *diffJSON) Tree(tree *diff.Tree) error {
 	for i := range tree.Sessions {
 		s := &tree.Sessions[i]
-		out := diffSession{ID: s.ID(), Root: tree.Root.ID, Change: s.Change, From: s.From, Into: s.Into, MovedOut: s.Left}
-		for _, f := range s.Fields {
-			out.Fields = append(out.Fields, diffField(f))
-		}
-		for n := range s.Items {
-			out.Items = append(out.Items, d.item(&s.Items[n]))
-		}
-		d.sessions = append(d.sessions, out)
+		d.sessions = append(d.sessions, diffSession{
+			ID: s.ID(), Root: tree.Root.ID, Change: s.Change, From: s.From, Into: s.Into, MovedOut: s.Left,
+			Fields: forms(s.Fields, func(f diff.Field) diffField { return diffField(f) }), Items: forms(s.Items, d.item),
+		})
 	}
 	return nil
 }
 
-func (d *diffJSON) item(it *diff.Item) diffItem {
+func (d *diffJSON) item(it diff.Item) diffItem {
 	now := it.Now()
 	out := diffItem{
 		Change: it.Change, A: (*diffPlace)(it.A), B: (*diffPlace)(it.B), Kind: now.Kind.String(), Role: now.Role.String(), Agent: now.Agent,
@@ -124,10 +118,8 @@ func (d *diffJSON) item(it *diff.Item) diffItem {
 	}
 	if d.Full {
 		out.Text = textOf(now)
-		if it.Was != nil && it.Is != nil {
-			if before := textOf(it.Was); before != out.Text {
-				out.TextBefore = before
-			}
+		if it.Was != nil && it.Is != nil && textOf(it.Was) != out.Text {
+			out.TextBefore = textOf(it.Was)
 		}
 	}
 	return out

@@ -70,9 +70,7 @@ func rows(l *render.Listing) []lsRow {
 		for _, r := range s.Rows {
 			rows = append(rows, lsRowOf(r, s.Path))
 			if l.All {
-				for _, c := range r.Children {
-					rows = append(rows, lsRowOf(c, s.Path))
-				}
+				rows = append(rows, forms(r.Children, func(c *render.Row) lsRow { return lsRowOf(c, s.Path) })...)
 			}
 		}
 	}
@@ -110,18 +108,16 @@ type jsonLocation struct {
 
 // Stores prints the same as a document.
 func Stores(w io.Writer, tool render.Tool, kinds []render.KnownKind) error {
-	list := make([]jsonKind, len(kinds))
-	for i, k := range kinds {
-		list[i] = jsonKind{Kind: k.Name, Title: k.Title}
-		for _, p := range k.Places {
-			at := jsonLocation{Path: p.Path, Found: p.Found, Error: p.Error}
-			if p.Store != nil {
-				at.Generation, at.Bytes, at.Writer = p.Store.Generation, p.Store.Bytes, p.Store.Writer.String()
-			}
-			list[i].Places = append(list[i].Places, at)
+	location := func(p render.KnownPlace) jsonLocation {
+		at := jsonLocation{Path: p.Path, Found: p.Found, Error: p.Error}
+		if p.Store != nil {
+			at.Generation, at.Bytes, at.Writer = p.Store.Generation, p.Store.Bytes, p.Store.Writer.String()
 		}
+		return at
 	}
-	return JSON(w, storesDocument{"sessctl.stores/1", tool, list})
+	return JSON(w, storesDocument{"sessctl.stores/1", tool, forms(kinds, func(k render.KnownKind) jsonKind {
+		return jsonKind{k.Name, k.Title, forms(k.Places, location)}
+	})})
 }
 
 type configDocument struct {
@@ -139,11 +135,7 @@ type jsonSetting struct {
 
 // Config prints the same as a document.
 func Config(w io.Writer, tool render.Tool, file string, settings []config.Setting) error {
-	list := make([]jsonSetting, len(settings))
-	for i, s := range settings {
-		list[i] = jsonSetting(s)
-	}
-	return JSON(w, configDocument{"sessctl.config/1", tool, file, list})
+	return JSON(w, configDocument{"sessctl.config/1", tool, file, forms(settings, func(s config.Setting) jsonSetting { return jsonSetting(s) })})
 }
 
 type explainDocument struct {
@@ -166,13 +158,8 @@ type jsonRule struct {
 
 // Explain prints rules as a document.
 func Explain(w io.Writer, tool render.Tool, pages []render.Page) error {
-	list := make([]jsonRule, len(pages))
-	for i, p := range pages {
+	return JSON(w, explainDocument{"sessctl.explain/1", tool, forms(pages, func(p render.Page) jsonRule {
 		r := p.Rule
-		list[i] = jsonRule{
-			ID: r.ID, Name: r.Name, Title: r.Title, Severity: r.Severity.String(), Safety: r.Safety.String(), Allow: r.Allow,
-			Deep: r.Deep, Since: r.Since, Page: p.Markdown,
-		}
-	}
-	return JSON(w, explainDocument{"sessctl.explain/1", tool, list})
+		return jsonRule{r.ID, r.Name, r.Title, r.Severity.String(), r.Safety.String(), r.Allow, r.Deep, r.Since, p.Markdown}
+	})})
 }

@@ -70,9 +70,7 @@ type repairJSON struct {
 func Repair(o render.RepairOptions) render.RepairWriter { return &repairJSON{RepairOptions: o} }
 
 func (r *repairJSON) Plan(plan *repair.Plan, store *session.Store, left []*check.Finding) error {
-	for _, t := range store.Triggers {
-		r.triggers = append(r.triggers, jsonTrigger{t.Name, t.Table, t.When})
-	}
+	r.triggers = forms(store.Triggers, func(t session.Trigger) jsonTrigger { return jsonTrigger(t) })
 	r.plan, r.left = plan, leftOf(left)
 	return nil
 }
@@ -84,15 +82,11 @@ func (r *repairJSON) Close(o render.Outcome) error {
 	if err != nil {
 		return err
 	}
-	var out []jsonLeftOut
-	for _, l := range o.LeftOut {
-		out = append(out, jsonLeftOut(l))
-	}
 	if o.Applied {
 		r.left = leftOf(o.Left)
 	}
 	return JSON(r.Screen.Plain(), repairDocument{
 		Schema: repairSchema, Tool: r.Tool, Plan: plan, Triggers: r.triggers, Applied: o.Applied, Output: o.Output,
-		Backup: o.Backup, Receipt: o.Receipt, Ledger: o.Ledger, LeftOut: out, Left: r.left, ExitCode: o.ExitCode,
+		Backup: o.Backup, Receipt: o.Receipt, Ledger: o.Ledger, LeftOut: forms(o.LeftOut, func(l repair.LeftOut) jsonLeftOut { return jsonLeftOut(l) }), Left: r.left, ExitCode: o.ExitCode,
 	})
 }

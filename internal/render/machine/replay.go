@@ -1,12 +1,14 @@
 package machine
 
 import (
-	"bytes"
+	"io"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/replay"
@@ -14,8 +16,13 @@ import (
 
 const replaySchema = "sessctl.replay/1"
 
-// A document is a head, the list "events", and an end; the list is written while
-// the events come.
+// replayDocument is a head, a list that is written while the events come, and an end.
+type replayDocument struct {
+	replayHead
+	Events []replayEvent `json:"events"`
+	replayTail
+}
+
 type replayHead struct {
 	Schema string       `json:"schema"`
 	Tool   render.Tool  `json:"tool"`
@@ -105,11 +112,11 @@ func rowObject(r *recording.Row, model recording.Model) replayEvent {
 	return e
 }
 
-// replayJSON writes one document.
+// replayJSON writes one document around the events, which it prints as they come.
 type replayJSON struct {
 	*render.ReplayRows
-	document *jsontext.Encoder
-	begun    bool
+	out  io.Writer
+	next string // what stands in front of the next event, or of the end where none came
 }
 
 // Replay writes one document.
@@ -119,70 +126,49 @@ func Replay(opts render.ReplayOptions) render.ReplayWriter {
 		if err := j.begin(); err != nil {
 			return err
 		}
-		return json.MarshalEncode(j.document, rowObject(r, j.Model), tolerant)
+		j.next = ",\n" + eventIndent
+		return json.MarshalWrite(j.out, rowObject(r, j.Model), tolerant, jsontext.WithIndentPrefix(eventIndent), jsontext.WithIndent("  "))
 	})
-	j.document = jsontext.NewEncoder(EscapeJSON(j.Out), tolerant, jsontext.WithIndent("  "))
+	j.out = EscapeJSON(j.Out)
 	return j
 }
 
-// begin writes all that stands before the first event.
-func (j *replayJSON) begin() error {
-	if j.begun {
-		return nil
-	}
-	j.begun = true
-	if err := j.document.WriteToken(jsontext.BeginObject); err != nil {
-		return err
-	}
-	if err := j.members(head(j.ReplayRows)); err != nil {
-		return err
-	}
-	if err := j.document.WriteToken(jsontext.String("events")); err != nil {
-		return err
-	}
-	return j.document.WriteToken(jsontext.BeginArray)
-}
+const eventIndent = "    "
 
-// members writes the members of a struct into the object that is open.
-func (j *replayJSON) members(of any) error {
-	text, err := json.Marshal(of, tolerant)
-	if err != nil {
-		return err
-	}
-	from := jsontext.NewDecoder(bytes.NewReader(text), tolerant)
-	if _, err := from.ReadToken(); err != nil {
-		return err
-	}
-	for from.PeekKind() != '}' {
-		value, err := from.ReadValue()
+// begin writes what stands before an event.
+func (j *replayJSON) begin() error {
+	if j.next == "" {
+		before, _, err := j.around(nil, 0)
 		if err != nil {
 			return err
 		}
-		if err := j.document.WriteValue(value); err != nil {
-			return err
-		}
+		j.next = before + "[\n" + eventIndent
 	}
-	return nil
+	_, err := io.WriteString(j.out, j.next)
+	return err
+}
+
+// around is what stands before the list of the events and behind it.
+func (j *replayJSON) around(findings []jsonFinding, code int) (before, behind string, err error) {
+	const list = `"events": ` // within a string, a quotation mark has a backslash in front of it
+	text, err := json.Marshal(replayDocument{head(j.ReplayRows), nil, replayTail{findings, j.Summary, code}}, tolerant, jsontext.WithIndent("  "))
+	before, behind, _ = strings.Cut(string(text), list+"[]")
+	return before + list, behind + "\n", err
 }
 
 func (j *replayJSON) Close(end render.ReplayEnd) error {
 	if err := j.End(&end); err != nil {
 		return err
 	}
-	if err := j.begin(); err != nil {
+	before, behind, err := j.around(forms(end.Findings, func(f *check.Finding) jsonFinding { return finding(j.Path, f) }), end.ExitCode)
+	if err != nil {
 		return err
 	}
-	if err := j.document.WriteToken(jsontext.EndArray); err != nil {
-		return err
+	list := "\n  ]"
+	if j.next == "" {
+		list = before + "[]"
 	}
-	findings := make([]jsonFinding, len(end.Findings))
-	for i, f := range end.Findings {
-		findings[i] = finding(j.Path, f)
-	}
-	if err := j.members(replayTail{findings, j.Summary, end.ExitCode}); err != nil {
-		return err
-	}
-	if err := j.document.WriteToken(jsontext.EndObject); err != nil {
+	if _, err := io.WriteString(j.out, list+behind); err != nil {
 		return err
 	}
 	return j.Out.Flush()

@@ -14,14 +14,6 @@ import (
 	"github.com/sessctl/sessctl/internal/replay"
 )
 
-// replayDocument is what the parts of a document amount to, which are written one
-// by one.
-type replayDocument struct {
-	replayHead
-	Events []replayEvent `json:"events"`
-	replayTail
-}
-
 // TestAReplayIsTheDocumentOfItsParts reads the documents that were printed as one.
 func TestAReplayIsTheDocumentOfItsParts(t *testing.T) {
 	for _, name := range []string{"delegation", "odd", "empty"} {

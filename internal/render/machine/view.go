@@ -79,7 +79,7 @@ func viewDocumentOf(v *view.View, full bool) *viewDocument {
 		d.addVisibility(v, full)
 	}
 	if v.Borders != nil {
-		d.addBorders(v, full)
+		d.Borders = forms(v.Borders, func(b view.Border) viewBorder { return viewBorderOf(&b, full) })
 	}
 	if v.Request != nil {
 		d.addRequest(v.Request, full)
@@ -121,11 +121,7 @@ func callIDs(it *session.Item) []string {
 	if it == nil || it.Kind != session.Message {
 		return nil
 	}
-	var ids []string
-	for i := range it.Calls {
-		ids = append(ids, it.Calls[i].ID)
-	}
-	return ids
+	return forms(it.Calls, func(c session.Call) string { return c.ID })
 }
 
 // ResultIDs are the ids of the calls that a message answers.
@@ -133,11 +129,7 @@ func ResultIDs(it *session.Item) []string {
 	if it == nil || it.Kind != session.Message {
 		return nil
 	}
-	var ids []string
-	for i := range it.Results {
-		ids = append(ids, it.Results[i].CallID)
-	}
-	return ids
+	return forms(it.Results, func(r session.Result) string { return r.CallID })
 }
 
 // wholeText is what a row says: its text, or the texts of its results.
@@ -215,9 +207,7 @@ func (d *viewDocument) addRequest(r *view.Request, full bool) {
 	if r.AsIs {
 		d.Profile.Mode = "as-is"
 	}
-	for i := range r.Parts {
-		d.Request = append(d.Request, requestPartOf(&r.Parts[i], full))
-	}
+	d.Request = forms(r.Parts, func(p view.Part) requestPart { return requestPartOf(&p, full) })
 	d.Verdict = &verdict{
 		Verdict: r.Answer.Verdict.String(), Accepted: r.Answer.Verdict != check.Reject, Voice: r.Answer.Voice,
 		Adjusted: r.Adjusted, Eased: r.Eased, Risk: r.Risk(), Closed: r.Closed,
@@ -241,28 +231,16 @@ func requestPartOf(p *view.Part, full bool) requestPart {
 	if full {
 		out.Text = wholeText(&p.Row)
 	}
-	for _, flaw := range p.Rejected {
-		out.Rejected = append(out.Rejected, requestFlaw{flaw.Rules, flaw.Error})
-	}
-	for _, a := range p.Adjusted {
-		by := "adapter"
-		if a.Runtime {
-			by = "runtime"
-		}
-		out.Adjusted = append(out.Adjusted, adjustment{a.Rule, a.Sent, by, a.Error})
-	}
-	for _, name := range p.Renamed {
-		out.Renamed = append(out.Renamed, renaming{name.From, name.To})
-	}
+	out.Rejected = forms(p.Rejected, func(f view.Rejection) requestFlaw { return requestFlaw{f.Rules, f.Error} })
+	out.Adjusted = forms(p.Adjusted, func(a view.Adjustment) adjustment {
+		return adjustment{a.Rule, a.Sent, map[bool]string{false: "adapter", true: "runtime"}[a.Runtime], a.Error}
+	})
+	out.Renamed = forms(p.Renamed, func(name view.Renaming) renaming { return renaming{name.From, name.To} })
 	return out
 }
 
 func masked(list []view.Masked) []maskedCall {
-	out := make([]maskedCall, len(list))
-	for i, m := range list {
-		out[i] = maskedCall{m.Item, m.Call}
-	}
-	return out
+	return forms(list, func(m view.Masked) maskedCall { return maskedCall{m.Item, m.Call} })
 }
 
 type viewBorder struct {
@@ -307,14 +285,6 @@ type borderFound struct {
 	Message  string `json:"message"`
 }
 
-// addBorders adds what passed between sessions and their children.
-func (d *viewDocument) addBorders(v *view.View, full bool) {
-	d.Borders = make([]viewBorder, len(v.Borders))
-	for i := range v.Borders {
-		d.Borders[i] = viewBorderOf(&v.Borders[i], full)
-	}
-}
-
 func viewBorderOf(b *view.Border, full bool) viewBorder {
 	said := func(text string) borderText {
 		t := borderText{Bytes: len(text)}
@@ -325,7 +295,6 @@ func viewBorderOf(b *view.Border, full bool) viewBorder {
 	}
 	out := viewBorder{
 		Session: b.Caller.ID, Item: b.Item, Call: b.Call.ID, Tool: b.Call.Name, Agent: b.Agent,
-		In: []borderGiven{}, Besides: []borderFound{},
 	}
 	if b.Child != nil {
 		out.Child, out.Shared = b.Child.ID, b.Shared
@@ -334,20 +303,20 @@ func viewBorderOf(b *view.Border, full bool) viewBorder {
 		goal := said(b.Goal)
 		out.Goal = &goal
 	}
-	for _, i := range b.Given {
+	out.In = forms(b.Given, func(i int) borderGiven {
 		it := &b.Child.Items[i]
 		given := borderGiven{Item: i, Kind: it.Kind.String(), Role: it.Role.String(), Implicit: it.Flags.Has(session.Implicit)}
 		if it.Body != nil {
 			given.borderText = said(it.Body.Text)
 		}
-		out.In = append(out.In, given)
-	}
+		return given
+	})
 	if o := b.Out; o != nil {
 		out.Out = &borderOut{o.Item, o.Answer, o.Result.IsError, o.Result.Pending, said(o.Result.Text)}
 	}
-	for _, f := range b.Crossed {
-		out.Besides = append(out.Besides, borderFound{f.Rule.ID, f.Severity.String(), render.Place(f), f.Message})
-	}
+	out.Besides = forms(b.Crossed, func(f *check.Finding) borderFound {
+		return borderFound{f.Rule.ID, f.Severity.String(), render.Place(f), f.Message}
+	})
 	return out
 }
 
@@ -426,13 +395,10 @@ func (d *viewDocument) addVisibility(v *view.View, full bool) {
 		d.Recomputed = d.Recomputed || m.Recomputed
 		d.Unreadable += m.Unreadable
 	}
-	for _, h := range asked.Holders {
-		d.Tokens = append(d.Tokens, tokenHolder{h.Agent, branchLabel(h.Branch), h.Invocation, h.Tokens, h.Sees})
-	}
-	d.Events = make([]viewEvent, len(asked.Events))
-	for i := range asked.Events {
-		d.Events[i] = visibleEvent(asked, &asked.Events[i], full)
-	}
+	d.Tokens = forms(asked.Holders, func(h view.Holder) tokenHolder {
+		return tokenHolder{h.Agent, branchLabel(h.Branch), h.Invocation, h.Tokens, h.Sees}
+	})
+	d.Events = forms(asked.Events, func(e view.Event) viewEvent { return visibleEvent(asked, &e, full) })
 }
 
 func visibleEvent(v *view.Visibility, e *view.Event, full bool) viewEvent {
