@@ -105,20 +105,16 @@ func (b *Baseline) Sentence() string {
 	if b.Written {
 		return "Wrote " + ui.Count(b.Known, "finding") + " into " + name + "."
 	}
-	text, gone := ui.Count(b.Known, "known finding")+" are in "+name, ""
+	gone := ""
 	switch {
 	case b.Known == 0 && b.Gone > 0:
 		return "Gone: " + ui.Count(b.Gone, "finding") + " of " + name + "."
 	case b.Known == 0:
 		return "Nothing of " + name + " was found."
-	case b.Known == 1:
-		text = "1 known finding is in " + name
-	}
-	switch {
 	case b.Gone == 1:
 		gone = ", and 1 entry of it is gone"
 	case b.Gone > 1:
 		gone = ", and " + ui.Number(b.Gone) + " entries of it are gone"
 	}
-	return text + gone + "."
+	return Are(b.Known, "known finding") + " in " + name + gone + "."
 }

@@ -88,20 +88,17 @@ func Place(f *check.Finding) string {
 
 // itemRanges prints item positions without spaces: "2-3,6".
 func itemRanges(items []int) string {
-	var parts []string
-	for i := 0; i < len(items); {
-		j := i
-		for j+1 < len(items) && items[j+1] == items[j]+1 {
-			j++
+	text := ""
+	for i, item := range items {
+		goesOn := i > 0 && items[i-1] == item-1
+		switch {
+		case !goesOn:
+			text += "," + strconv.Itoa(item)
+		case i+1 == len(items) || items[i+1] != item+1:
+			text += "-" + strconv.Itoa(item)
 		}
-		text := strconv.Itoa(items[i])
-		if j > i {
-			text += "-" + strconv.Itoa(items[j])
-		}
-		parts = append(parts, text)
-		i = j + 1
 	}
-	return strings.Join(parts, ",")
+	return strings.TrimPrefix(text, ",")
 }
 
 // Consequences are what the provider answers because of a finding, and what an
@@ -338,23 +335,14 @@ func AnswerSentences(a *check.Answer) []string {
 func Severities(findings []*check.Finding) document.Text {
 	var parts document.Text
 	for _, severity := range []rules.Severity{rules.Error, rules.Warning, rules.Info} {
-		n := 0
-		for _, f := range findings {
-			if f.Severity == severity {
-				n++
-			}
-		}
-		if n > 0 && parts != nil {
-			parts = append(parts, document.Span{Text: ", "})
-		}
-		if n > 0 {
-			parts = append(parts, Span(roleOf(severity), ui.Count(n, severity.String())))
+		if n := (&check.Result{Findings: findings}).Count(severity); n > 0 {
+			parts = append(parts, document.Span{Text: ", "}, Span(roleOf(severity), ui.Count(n, severity.String())))
 		}
 	}
 	if parts == nil {
 		return Words("No findings")
 	}
-	return parts
+	return parts[1:]
 }
 
 // RefusedSessions are the sessions whose next request a provider refuses because of what

@@ -131,10 +131,8 @@ func lsTable(rows []*Row, all bool, width int) document.Table {
 	}}
 	for _, r := range rows {
 		table.Rows = append(table.Rows, r.cells("", width))
-		if all {
-			for _, c := range r.Children {
-				table.Rows = append(table.Rows, c.cells("  ", width))
-			}
+		for i := 0; all && i < len(r.Children); i++ {
+			table.Rows = append(table.Rows, r.Children[i].cells("  ", width))
 		}
 	}
 	return table

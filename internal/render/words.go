@@ -50,6 +50,11 @@ func SessionHeading(id, name string) document.Heading {
 	return document.Heading{Level: 2, ID: id, Short: rules.Short(id), Text: document.Words(Title(name))}
 }
 
+// Are is a number with its noun and its verb: "1 session is", "2 sessions are".
+func Are(n int, noun string) string {
+	return ui.Count(n, noun) + map[bool]string{true: " is", false: " are"}[n == 1]
+}
+
 // Say makes a paragraph of pieces: strings, texts and spans.
 func Say(pieces ...any) document.Paragraph { return document.Paragraph(Words(pieces...)) }
 

@@ -389,15 +389,15 @@ func (o *origin) steps(items map[string]*session.Item, edits []session.Edit) []S
 			twin := o.place(e.Twin)
 			step.Twin = &twin
 		}
-		step.describe(items[whole(e.Ref)])
+		step.Describe(items[whole(e.Ref)])
 		step.announce(e, items)
 		list = append(list, step)
 	}
 	return list
 }
 
-// describe says what a stored item is.
-func (s *Step) describe(it *session.Item) {
+// Describe says what a stored item is.
+func (s *Step) Describe(it *session.Item) {
 	if it == nil {
 		return
 	}

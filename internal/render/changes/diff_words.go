@@ -1,7 +1,6 @@
 package changes
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -107,13 +106,8 @@ func differenceWords(it *diff.Item) string {
 
 // stepOf is an item as a step of a repair names it.
 func stepOf(it *session.Item) *repair.Step {
-	s := &repair.Step{Kind: it.Kind, Role: it.Role, Agent: it.Agent, Child: it.Child}
-	for i := range it.Calls {
-		s.Calls = append(s.Calls, it.Calls[i].Name)
-	}
-	if it.Body != nil {
-		s.Text = it.Body.Text
-	}
+	s := &repair.Step{}
+	s.Describe(it)
 	if it.Answers() && len(it.Results) > 0 {
 		s.Role, s.Text, s.Call = session.Tool, it.Results[0].Text, strings.Join(machine.ResultIDs(it), ", ")
 	}
@@ -216,22 +210,11 @@ func tally(d *render.DiffOptions, t *diff.Tally) string {
 	if trees.Differ() == 1 {
 		text += "s"
 	}
-	text += wholes(trees)
-	var what []string
-	for _, part := range []struct {
-		count int
-		word  string
-	}{{items.Added, "added"}, {items.Moved, "moved"}, {items.Changed, "changed"}, {items.Gone, "gone"}} {
-		switch {
-		case part.count == 0:
-		case len(what) == 0:
-			what = append(what, ui.Count(part.count, "item")+" "+part.word)
-		default:
-			what = append(what, ui.Number(part.count)+" "+part.word)
-		}
+	if wholes := counted("", []int{trees.Added, trees.Gone}, "new", "gone"); wholes != "" {
+		text += " (" + wholes + ")"
 	}
-	if len(what) > 0 {
-		text += ": " + strings.Join(what, ", ")
+	if what := counted("item", []int{items.Added, items.Moved, items.Changed, items.Gone}, "added", "moved", "changed", "gone"); what != "" {
+		text += ": " + what
 	}
 	if trees.Equal > 0 {
 		text += "; " + areEqual(trees.Equal)
@@ -239,26 +222,22 @@ func tally(d *render.DiffOptions, t *diff.Tally) string {
 	return text + lost + "."
 }
 
-func areEqual(n int) string {
-	if n == 1 {
-		return "1 session is equal"
-	}
-	return ui.Count(n, "session") + " are equal"
-}
+func areEqual(n int) string { return render.Are(n, "session") + " equal" }
 
-// wholes counts the sessions that are new or gone as a whole: " (1 new, 2 gone)".
-func wholes(trees *diff.Counts) string {
-	var what []string
-	if trees.Added > 0 {
-		what = append(what, fmt.Sprintf("%s new", ui.Number(trees.Added)))
+// counted is "2 items added, 1 gone": the first number has the noun, what is none is left
+// out.
+func counted(noun string, counts []int, words ...string) string {
+	text := ""
+	for i, n := range counts {
+		switch {
+		case n == 0:
+		case text == "" && noun != "":
+			text = ui.Count(n, noun) + " " + words[i]
+		default:
+			text = strings.TrimPrefix(text+", ", ", ") + ui.Number(n) + " " + words[i]
+		}
 	}
-	if trees.Gone > 0 {
-		what = append(what, fmt.Sprintf("%s gone", ui.Number(trees.Gone)))
-	}
-	if len(what) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(what, ", ") + ")"
+	return text
 }
 
 // diffStoreFacts are what a head line says of a store besides its name.

@@ -4,6 +4,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/branch"
@@ -412,56 +413,52 @@ func visibleEvent(v *view.Visibility, e *view.Event, full bool) viewEvent {
 		cell := v.Cell(e, 0, 0)
 		out.Visible, out.Reason = cell.Visible, cell.Reason.String()
 	} else {
-		out.Visible = verdicts{v, e}
+		out.Visible = verdicts(v, e)
 	}
 	return out
 }
 
-// verdicts are what several viewers see of an event, by their keys, or a single
-// one under two models.
-type verdicts struct {
-	v *view.Visibility
-	e *view.Event
+// verdicts are what viewers see of an event, by their keys, and of two models by their
+// names.
+func verdicts(v *view.Visibility, e *view.Event) any {
+	seen := func(viewer, model int) any {
+		cell := v.Cell(e, viewer, model)
+		return visible{cell.Visible, cell.Reason.String()}
+	}
+	of := func(viewer int) any {
+		if len(v.Models) == 1 {
+			return seen(viewer, 0)
+		}
+		return object{2, func(m int) string { return v.Models[m].Name }, func(m int) any { return seen(viewer, m) }}
+	}
+	if v.Single {
+		return of(0)
+	}
+	return object{len(v.Viewers), func(i int) string { return v.Viewers[i].Key }, of}
+}
+
+type visible struct {
+	Visible bool   `json:"visible"`
+	Reason  string `json:"reason"`
+}
+
+// object has members in an order, each made when it is printed.
+type object struct {
+	members int
+	name    func(i int) string
+	value   func(i int) any
 }
 
 // MarshalJSONTo implements json.MarshalerTo.
-func (x verdicts) MarshalJSONTo(enc *jsontext.Encoder) error {
-	if x.v.Single {
-		return x.models(enc, 0)
-	}
-	return object(enc, len(x.v.Viewers), func(i int) string { return x.v.Viewers[i].Key }, func(i int) error {
-		if len(x.v.Models) == 2 {
-			return x.models(enc, i)
-		}
-		return verdictTo(enc, x.v.Cell(x.e, i, 0))
-	})
-}
-
-// models are what one viewer sees under each of two models.
-func (x verdicts) models(enc *jsontext.Encoder, viewer int) error {
-	return object(enc, 2, func(m int) string { return x.v.Models[m].Name }, func(m int) error {
-		return verdictTo(enc, x.v.Cell(x.e, viewer, m))
-	})
-}
-
-func verdictTo(enc *jsontext.Encoder, cell view.Cell) error {
-	values := []jsontext.Token{jsontext.Bool(cell.Visible), jsontext.String(cell.Reason.String())}
-	return object(enc, 2, func(i int) string { return []string{"visible", "reason"}[i] }, func(i int) error {
-		return enc.WriteToken(values[i])
-	})
-}
-
-// object writes n members in their order.
-func object(enc *jsontext.Encoder, n int, name func(i int) string, value func(i int) error) error {
+func (o object) MarshalJSONTo(enc *jsontext.Encoder) error {
 	if err := enc.WriteToken(jsontext.BeginObject); err != nil {
 		return err
 	}
-	for i := range n {
-		if err := enc.WriteToken(jsontext.String(name(i))); err != nil {
-			return err
-		}
-		if err := value(i); err != nil {
-			return err
+	for i := range o.members {
+		for _, value := range []any{o.name(i), o.value(i)} {
+			if err := json.MarshalEncode(enc, value); err != nil {
+				return err
+			}
 		}
 	}
 	return enc.WriteToken(jsontext.EndObject)
