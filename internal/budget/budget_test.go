@@ -32,7 +32,7 @@ const (
 // What is older and larger has its own number, which only falls.
 var (
 	ownLines = map[string]int{
-		"internal/store/adk":         4_085,
+		"internal/store/adk":         4_000,
 		"internal/store/canonical":   3_325,
 		"internal/store/dockeragent": 5_435,
 		"internal/store/kagent":      3_240,

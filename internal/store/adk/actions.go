@@ -7,6 +7,7 @@ import (
 	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/adk/pickle"
+	"github.com/sessctl/sessctl/internal/store/column"
 )
 
 // pickled is the first byte of a pickle of protocol 2 or later (1.0).
@@ -15,7 +16,7 @@ const pickled = 0x80
 // readActions reads the column actions: a pickle in P0, JSON in adk-go's tables.
 // Either reader fails on the other's form.
 func (g generation) readActions(row columns, s *stored, list *faults) {
-	data := bytesOf(row("actions"))
+	data := column.Bytes(row("actions"))
 	isPickle := len(data) > 0 && data[0] == pickled
 	switch {
 	case data == nil && g == p0:

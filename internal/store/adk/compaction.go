@@ -7,17 +7,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/column"
 )
 
 // spanTime is a limit of what a summary covers: seconds since 1970, or the
 // milliseconds of adk-java, which are far outside every year as seconds (3.6).
-func spanTime(v jsontext.Value) stamp {
-	s := jsonStamp(v, seconds)
-	if s.bad == "" || v.Kind() != jsontext.KindNumber {
-		return s
-	}
-	if number, err := jsonFloat(v); err == nil {
-		if later := milliseconds.stamp(number); later.bad == "" {
+func spanTime(v jsontext.Value) column.Stamp {
+	s := jsonStamp(v, column.Seconds)
+	if s.Wrong != "" && v.Kind() == jsontext.KindNumber {
+		if later := jsonStamp(v, column.Milliseconds); later.Wrong == "" {
 			return later
 		}
 	}

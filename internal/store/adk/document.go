@@ -10,6 +10,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/column"
 )
 
 // Document is an event of ADK that another store keeps as one JSON text, in the names
@@ -39,8 +40,8 @@ func (d *Documents) Item(doc Document, it *session.Item, body bool) []session.Fa
 		s.event, s.broken = event{}, true
 		list.unknown(doc.Column, explain(err), jsonedit.Whole(doc.Data))
 	}
-	if s.time = jsonStamp(s.Timestamp, seconds); s.time.bad != "" {
-		list.add(session.BadTime, doc.Column+" timestamp", s.time.bad)
+	if s.time = jsonStamp(s.Timestamp, column.Seconds); s.time.Wrong != "" {
+		list.add(session.BadTime, doc.Column+" timestamp", s.time.Wrong)
 	}
 	if s.time.IsZero() {
 		s.time.Time = doc.Stored
@@ -87,23 +88,23 @@ const (
 )
 
 // dialectOf is the sign of another writer that an event has, "" for none.
-func (g generation) dialectOf(row columns, time stamp) string {
+func (g generation) dialectOf(row columns, time column.Stamp) string {
 	_, isText := row("timestamp").(string)
 	_, isWhole := row("timestamp").(int64)
-	isText = isText && time.bad == ""
+	isText = isText && time.Wrong == ""
 	switch {
 	case (g == ps || g == j1) && isText:
 		return textTimes
 	case g == p1 && isWhole:
 		return wholeTimes
-	case g.python() && g != p1 && time.zoned:
+	case g.python() && g != p1 && time.Zoned:
 		return zonedTimes
-	case g.golang() && isText && !time.zoned:
+	case g.golang() && isText && !time.Zoned:
 		return nakedTimes
 	case g.document():
-		return documentDialect(bytesOf(row("event_data")))
+		return documentDialect(column.Bytes(row("event_data")))
 	}
-	return g.actionsDialect(bytesOf(row("actions")))
+	return g.actionsDialect(column.Bytes(row("actions")))
 }
 
 // documentDialect goes by a key that every event has (2).
@@ -196,18 +197,18 @@ func (g generation) compare(row columns, s *stored, list *faults) {
 		column string
 		copied *string
 	}{{"id", &s.ID}, {"invocation_id", &s.InvocationID}} {
-		column := textOf(row(c.column))
-		if *c.copied != "" && *c.copied != column {
+		beside := column.Text(row(c.column))
+		if *c.copied != "" && *c.copied != beside {
 			list.add(session.CopiesDiffer, c.column, taken)
 		}
 		if g == p1 || *c.copied == "" {
-			*c.copied = column
+			*c.copied = beside
 		}
 	}
 	copied := g.documentStamp(s, row("timestamp"))
 	switch {
-	case copied.bad != "":
-		list.add(session.BadTime, "event_data timestamp", copied.bad)
+	case copied.Wrong != "":
+		list.add(session.BadTime, "event_data timestamp", copied.Wrong)
 	case copied.IsZero():
 	default:
 		if !s.time.IsZero() && g.timesDiffer(s.time.Time, copied.Time) {

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/column"
 )
 
 // event is what is read of an event, whichever generation holds it: the members of
@@ -177,7 +178,7 @@ func labelOf(v jsontext.Value) label {
 // Finish, and what Finish has to know goes into notes.
 func (g generation) item(row columns, it *session.Item, body bool, notes *notes) []session.Fault {
 	s, list := g.read(row)
-	g.fill(&s, textOf(row("user_id")), it, body, &list)
+	g.fill(&s, column.Text(row("user_id")), it, body, &list)
 	notes.keep(it.Key, noteOf(g, &s))
 	return list
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -162,7 +163,7 @@ func (n *notes) of(it *session.Item) note {
 
 // noteOf is the note of an event. Only adk-python knows rewinds (3.1 step 1).
 func noteOf(g generation, s *stored) note {
-	n := note{dialect: s.dialect, aware: g == p1 && s.time.zoned}
+	n := note{dialect: s.dialect, aware: g == p1 && s.time.Zoned}
 	n.asks = len(s.Actions.RequestedToolConfirmations)+len(s.Actions.RequestedAuthConfigs) > 0
 	n.about = questions(g, s)
 	if g.python() {
@@ -347,7 +348,7 @@ func (g generation) comparesSegments(s table.Schema) func(row columns, written t
 	// What version 2 adds to a table of version 1 stands behind all the others.
 	workflow := slices.Index(events, "node_info_json")
 	made := workflow >= 0 && workflow < slices.Index(events, "content")
-	return func(row columns, _ time.Time) bool { return made || newerActions(bytesOf(row("actions"))) }
+	return func(row columns, _ time.Time) bool { return made || newerActions(column.Bytes(row("actions"))) }
 }
 
 // newerActions reports whether no version of adk-go before 0.4 wrote the actions. The

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -128,7 +129,7 @@ func columnGeneration(ctx context.Context, db table.Reader, s table.Schema) gene
 	events := s.Tables[tableEvents]
 	pickled, zoned, timed := 0, 0, 0
 	err := sample(ctx, db, []string{"actions", "timestamp"}, func(row []table.Value) {
-		switch actions := bytesOf(row[0]); {
+		switch actions := column.Bytes(row[0]); {
 		case len(actions) == 0:
 		case actions[0] == 0x80:
 			pickled++
@@ -137,7 +138,7 @@ func columnGeneration(ctx context.Context, db table.Reader, s table.Schema) gene
 		}
 		if row[1] != nil {
 			timed++
-			if zoneBehind.Match(bytesOf(row[1])) {
+			if zoneBehind.Match(column.Bytes(row[1])) {
 				zoned++
 			}
 		}
@@ -199,10 +200,10 @@ func (g generation) unknownVersion(ctx context.Context, db table.Reader, s table
 	version, known := "", false
 	pairs := table.Selection{Table: tableMetadata, Columns: []string{"key", "value"}, Glance: true}
 	lost, err := db.Scan(ctx, pairs, func(_ table.Place, row []table.Value) error {
-		if textOf(row[0]) != "schema_version" {
+		if column.Text(row[0]) != "schema_version" {
 			return nil
 		}
-		version, known = textOf(row[1]), true
+		version, known = column.Text(row[1]), true
 		return table.Enough
 	})
 	switch {

@@ -13,6 +13,7 @@ import (
 	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -36,7 +37,7 @@ func (f *faults) unknown(field, detail string, whole bool) {
 // stored is an event as it is stored.
 type stored struct {
 	event
-	time    stamp
+	time    column.Stamp
 	raw     []byte // the document, or the content; it dies with the row
 	dialect string // what another writer does so: see dialect.go
 	broken  bool   // it does not decode
@@ -44,12 +45,12 @@ type stored struct {
 
 // read takes an event out of its row.
 func (g generation) read(row columns) (s stored, list faults) {
-	s.time = stampOf(row("timestamp"), g.unitOf(row("timestamp")))
+	s.time = stampOf(columnTimes, row("timestamp"), g.unitOf(row("timestamp")))
 	if row("timestamp") == nil {
 		list.add(session.RequiredNull, "timestamp", "The event has no place in its session.")
 	}
-	if s.time.bad != "" {
-		list.add(session.BadTime, "timestamp", s.time.bad)
+	if s.time.Wrong != "" {
+		list.add(session.BadTime, "timestamp", s.time.Wrong)
 	}
 	s.dialect = g.dialectOf(row, s.time)
 	if g.document() {
@@ -66,8 +67,8 @@ func (g generation) read(row columns) (s stored, list faults) {
 const wrongBranch = `it is neither a text nor {"tokens":[…]} nor {"active_forks":{…}}`
 
 func (g generation) readDocument(row columns, s *stored, list *faults) {
-	s.InvocationID = textOf(row("invocation_id"))
-	s.raw = bytesOf(row("event_data"))
+	s.InvocationID = column.Text(row("invocation_id"))
+	s.raw = column.Bytes(row("event_data"))
 	if s.raw == nil {
 		s.broken = true
 		list.add(session.RequiredNull, "event_data", "The session cannot be loaded, and nothing else has what the event says.")
@@ -107,12 +108,12 @@ var metadataColumns = []string{
 // readColumns reads each column on its own, so that what is wrong with one leaves
 // the others.
 func (g generation) readColumns(row columns, s *stored, list *faults) {
-	s.ID, s.InvocationID, s.Author = textOf(row("id")), textOf(row("invocation_id")), textOf(row("author"))
-	s.Branch, s.IsolationScope = columnLabel(textOf(row("branch"))), textOf(row("isolation_scope"))
+	s.ID, s.InvocationID, s.Author = column.Text(row("id")), column.Text(row("invocation_id")), column.Text(row("author"))
+	s.Branch, s.IsolationScope = columnLabel(column.Text(row("branch"))), column.Text(row("isolation_scope"))
 	partial, _ := row("partial").(int64)
-	s.Partial, s.raw = partial != 0, bytesOf(row("content"))
+	s.Partial, s.raw = partial != 0, column.Bytes(row("content"))
 	for _, c := range jsonColumns {
-		if data := bytesOf(row(c.name)); len(data) > 0 {
+		if data := column.Bytes(row(c.name)); len(data) > 0 {
 			if err := g.decode(data, c.into(&s.event)); err != nil {
 				s.broken = true
 				list.unknown(c.name, explain(err), jsonedit.Whole(data))
@@ -120,7 +121,7 @@ func (g generation) readColumns(row columns, s *stored, list *faults) {
 		}
 	}
 	for _, name := range metadataColumns {
-		if data := bytesOf(row(name)); len(data) > 0 && !jsontext.Value(data).IsValid(goJSON) {
+		if data := column.Bytes(row(name)); len(data) > 0 && !jsontext.Value(data).IsValid(goJSON) {
 			null := "null" // which both readers take for nothing
 			*list = append(*list, session.Fault{
 				Kind: session.BadMetadata, Field: name, Detail: "it is no JSON, so that the session fails to load", Default: &null,
@@ -233,11 +234,11 @@ func saysNothing(column string) bool {
 
 // withoutTime is a value of a column without the copy of the event's time that its
 // document has.
-func withoutTime(column string, value any) any {
-	if column != "event_data" {
+func withoutTime(name string, value any) any {
+	if name != "event_data" {
 		return value
 	}
-	data := bytesOf(value)
+	data := column.Bytes(value)
 	if rest := WithoutTime(data); len(rest) != len(data) {
 		return string(rest)
 	}
@@ -252,19 +253,19 @@ func reread(ctx context.Context, db table.Reader) (session.Store, *eventlog.Layo
 
 // session makes a session of its row.
 func (g generation) session(row columns) *session.Session {
-	s := &session.Session{App: textOf(row("app_name")), User: textOf(row("user_id")), ID: textOf(row("id")), Title: textOf(row("title")), Tick: traitsOf[g].tick, OneAnswer: true}
+	s := &session.Session{App: column.Text(row("app_name")), User: column.Text(row("user_id")), ID: column.Text(row("id")), Title: column.Text(row("title")), Tick: traitsOf[g].tick, OneAnswer: true}
 	var list faults
 	for _, c := range []struct {
 		name string
-		into func(stamp)
+		into func(column.Stamp)
 	}{
-		{"create_time", func(t stamp) { s.Created = t.Time }},
-		{"update_time", func(t stamp) { s.Updated = t.Time }},
+		{"create_time", func(t column.Stamp) { s.Created = t.Time }},
+		{"update_time", func(t column.Stamp) { s.Updated = t.Time }},
 	} {
-		t := stampOf(row(c.name), g.unitOf(row(c.name)))
+		t := stampOf(columnTimes, row(c.name), g.unitOf(row(c.name)))
 		c.into(t)
-		if t.bad != "" {
-			list.add(session.BadTime, c.name, t.bad)
+		if t.Wrong != "" {
+			list.add(session.BadTime, c.name, t.Wrong)
 		}
 	}
 	g.checkState(row("state"), &list)
@@ -277,7 +278,7 @@ func (g generation) session(row columns) *session.Session {
 func (g generation) checkState(state any, list *faults) {
 	empty := "{}"
 	f := session.Fault{Field: "state", Default: &empty}
-	data := bytesOf(state)
+	data := column.Bytes(state)
 	switch {
 	case state == nil && g.python():
 		f.Kind, f.Detail = session.RequiredNull, "The session cannot be loaded."
@@ -309,12 +310,12 @@ func sharedStateFaults(ctx context.Context, db table.Reader, s table.Schema) (fa
 		}
 		states := table.Selection{Table: shared.table, Columns: append([]string{"state"}, shared.key...), Glance: true}
 		_, err := db.Scan(ctx, states, func(_ table.Place, row []table.Value) error {
-			if row[0] == nil || merges(bytesOf(row[0])) || slices.Contains(row[1:], nil) {
+			if row[0] == nil || merges(column.Bytes(row[0])) || slices.Contains(row[1:], nil) {
 				return nil
 			}
-			key := textOf(row[1])
+			key := column.Text(row[1])
 			if len(row) > 2 {
-				key += "/" + textOf(row[2])
+				key += "/" + column.Text(row[2])
 			}
 			faults = append(faults, session.Fault{
 				Kind: session.BadMetadata, Item: -1, Ref: session.Ref{Table: shared.table, Key: key}, Field: "state",

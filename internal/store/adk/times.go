@@ -1,7 +1,6 @@
 package adk
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"time"
@@ -9,131 +8,84 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/column"
 )
 
-// stamp is a stored time.
-type stamp struct {
-	time.Time      // zero when it is absent or unusable
-	zoned     bool // it is a text that names its offset from UTC
-	bad       string
+// columnTimes are the forms of a time in a column (1.6): texts with an offset, as adk-go
+// writes them without zeros at the end, and without, as SQLAlchemy does with all six
+// digits. The years are those that Python and adk-go's reader take.
+var columnTimes = column.Times{
+	Forms: []column.Form{
+		{Layout: "2006-01-02 15:04:05Z07:00", Fraction: ".999999"},
+		{Layout: "2006-01-02 15:04:05Z07", Fraction: ".999999"}, // PostgreSQL's own, which a copy of its tables has
+		{Layout: time.RFC3339, Fraction: ".999999"},
+		{Layout: "2006-01-02 15:04:05", Fraction: ".000000"},
+		{Layout: "2006-01-02T15:04:05", Fraction: ".000000"},
+		{Layout: "2006-01-02", Fraction: ".000000"},
+	},
+	Years:         [2]int{1, 9999},
+	Formless:      "it is neither a number of %s nor in the form 2026-02-03 09:56:40.123456, with or without an offset from UTC",
+	Outside:       "its year is %d",
+	OutsideNumber: "as a number of %s it is outside the years 1 to 9999",
+	Zero:          "it is the zero time",
 }
 
-// textForms are the forms of a time in a text (1.6): with an offset, as adk-go
-// writes it, and without, as SQLAlchemy does. Fractions of a second are optional in
-// all of them.
-var textForms = []struct {
-	form  string
-	zoned bool
-}{
-	{"2006-01-02 15:04:05Z07:00", true},
-	{"2006-01-02 15:04:05Z07", true}, // PostgreSQL's own, which a copy of its tables has
-	{time.RFC3339, true},
-	{"2006-01-02 15:04:05", false},
-	{"2006-01-02T15:04:05", false},
-	{"2006-01-02", false},
+// documentTimes are those of a time in a document: a number, or a text as adk-go writes it.
+var documentTimes = func() column.Times {
+	times := columnTimes
+	times.Forms = []column.Form{{Layout: time.RFC3339}}
+	times.Formless = "it is neither a number of %s nor a text in the form 2026-02-03T09:56:40Z"
+	return times
+}()
+
+// endOfTime is the second at which the year 10000 begins.
+const endOfTime = 253402300800
+
+// stampOf reads a time whose numbers count such units.
+func stampOf(forms column.Times, value any, in column.Unit) column.Stamp {
+	number, isNumber := value.(float64)
+	if whole, ok := value.(int64); ok { // rounded as its copy in a document is
+		number, isNumber, value = float64(whole), true, float64(whole)
+	}
+	forms.Number = in
+	s := forms.Read(value)
+	if second := number / 1000; isNumber && in == column.Seconds && s.Wrong != "" && second > 946684800 && second < 7258118400 { // 2000 to 2200
+		s.Wrong += "; it looks like milliseconds"
+	}
+	return s
 }
 
-// unit is how many of what a number counts since 1970 make a second.
-type unit int64
-
-const (
-	seconds      unit = 1
-	milliseconds unit = 1000
-)
-
-func (u unit) String() string {
-	return map[unit]string{seconds: "seconds", milliseconds: "milliseconds"}[u]
+// jsonStamp reads a time in a document.
+func jsonStamp(value jsontext.Value, in column.Unit) column.Stamp {
+	var stored any = "" // which is no time
+	switch value.Kind() {
+	case 0, jsontext.KindNull:
+		stored = nil
+	case jsontext.KindNumber:
+		if number, err := jsonFloat(value); err == nil {
+			stored = number
+		}
+	case jsontext.KindString:
+		stored = unquote(value)
+	}
+	return stampOf(documentTimes, stored, in)
 }
 
 // unitOf is what the numbers of a row count, by its time in a column: adk-js writes
 // integers, in P1's table, too, where both may write; SQLAlchemy writes texts.
-func (g generation) unitOf(column any) unit {
-	switch column.(type) {
+func (g generation) unitOf(value any) column.Unit {
+	switch value.(type) {
 	case int64:
 		if g == p1 || g == j1 {
-			return milliseconds
+			return column.Milliseconds
 		}
 	case string, []byte:
 	default:
 		if g == j1 {
-			return milliseconds
+			return column.Milliseconds
 		}
 	}
-	return seconds
-}
-
-// stampOf reads a time in a column. One without an offset is that of the writer's
-// server, which nobody can tell: it is taken for UTC.
-func stampOf(value any, in unit) stamp {
-	switch v := value.(type) {
-	case nil:
-		return stamp{}
-	case int64:
-		return in.stamp(float64(v))
-	case float64:
-		return in.stamp(v)
-	}
-	text := textOf(value)
-	for _, f := range textForms {
-		if t, err := time.Parse(f.form, text); err == nil {
-			return plausible(stamp{Time: t, zoned: f.zoned})
-		}
-	}
-	return stamp{bad: "it is neither a number of " + in.String() + " nor in the form 2026-02-03 09:56:40.123456, with or without an offset from UTC"}
-}
-
-// jsonStamp reads a time in a document: a number since 1970, or a text as RFC 3339
-// has it, which adk-go writes.
-func jsonStamp(value jsontext.Value, in unit) stamp {
-	switch value.Kind() {
-	case 0, jsontext.KindNull:
-		return stamp{}
-	case jsontext.KindNumber:
-		if number, err := jsonFloat(value); err == nil {
-			return in.stamp(number)
-		}
-	case jsontext.KindString:
-		if t, err := time.Parse(time.RFC3339, unquote(value)); err == nil {
-			return plausible(stamp{Time: t, zoned: true})
-		}
-	}
-	return stamp{bad: "it is neither a number of " + in.String() + " nor a text in the form 2026-02-03T09:56:40Z"}
-}
-
-// The seconds of the years 1 to 9999, which is what Python and adk-go's reader take.
-const (
-	firstSecond = -62135596800
-	endOfTime   = 253402300800
-)
-
-func (u unit) stamp(number float64) stamp {
-	second := number / float64(u)
-	if !(second >= firstSecond && second < endOfTime) {
-		bad := "as a number of " + u.String() + " it is outside the years 1 to 9999"
-		if thousandth := second / 1000; u == seconds && thousandth > 946684800 && thousandth < 7258118400 { // 2000 to 2200
-			bad += "; it looks like milliseconds"
-		}
-		return stamp{bad: bad}
-	}
-	return plausible(stamp{Time: time.UnixMicro(micros(second)).UTC()})
-}
-
-// micros are seconds in microseconds. A float64 of these years holds them only with
-// an error of a tenth of one, which rounding takes away.
-func micros(seconds float64) int64 {
-	const most = 9e18 // within int64
-	return int64(math.Round(max(-most, min(most, seconds*1e6))))
-}
-
-// plausible takes away a time that stands for none: Go's zero time.
-func plausible(s stamp) stamp {
-	if s.Year() < 1 || s.Year() > 9999 {
-		return stamp{bad: fmt.Sprintf("its year is %d", s.Year()), zoned: s.zoned}
-	}
-	if s.Year() == 1 {
-		return stamp{bad: "it is the zero time", zoned: s.zoned}
-	}
-	return s
+	return column.Seconds
 }
 
 // place is where a time stands in the order in which the store's reader compares
@@ -148,14 +100,11 @@ func place(value any) int64 {
 	case int64:
 		return v
 	case float64:
-		return micros(v)
+		return column.Micros(v)
 	}
-	text := textOf(value)
-	for _, f := range textForms {
-		if t, err := time.Parse(f.form, text); err == nil {
-			_, offset := t.Zone()
-			return t.UnixMicro() + int64(offset)*1e6
-		}
+	text := column.View(value)
+	if t, form := columnTimes.Parse(text); form != nil {
+		return column.Clock(t)
 	}
 	if text < "1" {
 		return 0
@@ -215,16 +164,16 @@ func wholeMillis(value jsontext.Value) (millis int64, ok bool) {
 
 // documentStamp is the time in a document of this generation. The column has it to the
 // microsecond, where adk-js's copy has cut it off.
-func (g generation) documentStamp(s *stored, column any) stamp {
+func (g generation) documentStamp(s *stored, beside any) column.Stamp {
 	millis, whole := wholeMillis(s.Timestamp)
-	if in := g.unitOf(column); g != p1 || !whole || in == milliseconds {
+	if in := g.unitOf(beside); g != p1 || !whole || in == column.Milliseconds {
 		return jsonStamp(s.Timestamp, in)
 	}
 	if s.dialect == "" {
 		s.dialect = wholeTime
 	}
-	copied := milliseconds.stamp(float64(millis))
-	if rest := s.time.Sub(s.time.Truncate(time.Millisecond)); copied.bad == "" && !s.time.IsZero() {
+	copied := stampOf(documentTimes, millis, column.Milliseconds)
+	if rest := s.time.Sub(s.time.Truncate(time.Millisecond)); copied.Wrong == "" && !s.time.IsZero() {
 		copied.Time = copied.Add(rest)
 	}
 	return copied
@@ -248,11 +197,11 @@ func (r *revision) timeLike(near jsontext.Value, it *session.Item, later int64) 
 	stored := jsonStamp(near, r.unit())
 	_, whole := wholeMillis(near)
 	switch {
-	case r.unit() == milliseconds:
-		return shifted(near, milliseconds, later)
+	case r.unit() == column.Milliseconds:
+		return shifted(near, column.Milliseconds, later)
 	case whole:
 		return jsontext.Value(strconv.FormatInt(it.Time.UnixMilli(), 10)), nil
-	case it.Time.IsZero() || stored.bad != "":
+	case it.Time.IsZero() || stored.Wrong != "":
 		return shifted(near, r.unit(), later)
 	case near.Kind() == jsontext.KindString:
 		return quote(it.Time.In(stored.Location()).Format(time.RFC3339Nano)), nil

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/store/column"
 )
 
 func TestColumnTimes(t *testing.T) {
@@ -35,9 +37,9 @@ func TestColumnTimes(t *testing.T) {
 		{"no number", math.NaN(), time.Time{}, false, "outside the years"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := stampOf(tc.value, seconds)
-			if !got.Equal(tc.want) || got.zoned != tc.zoned || !strings.Contains(got.bad, tc.bad) || (got.bad == "") != (tc.bad == "") {
-				t.Errorf("got %v, zoned %v, %q", got.Time, got.zoned, got.bad)
+			got := stampOf(columnTimes, tc.value, column.Seconds)
+			if !got.Equal(tc.want) || got.Zoned != tc.zoned || !strings.Contains(got.Wrong, tc.bad) || (got.Wrong == "") != (tc.bad == "") {
+				t.Errorf("got %v, zoned %v, %q", got.Time, got.Zoned, got.Wrong)
 			}
 		})
 	}
@@ -55,14 +57,14 @@ func TestDocumentTimes(t *testing.T) {
 		{`"2024-12-01T08:00:00Z"`, 1733040000, true}, {`"2024-12-01T09:00:00+01:00"`, 1733040000, true},
 		{`"not-a-date"`, 0, false}, {`{}`, 0, false}, {`true`, 0, false}, {`1e300`, 0, false}, {`1e19`, 0, false}, {`1733040000000`, 0, false},
 	} {
-		got := jsonStamp(jsontext.Value(tc.json), seconds)
-		if (got.bad == "") != tc.ok || tc.ok && got.UnixMicro() != int64(tc.want*1e6) {
-			t.Errorf("%s: got %v, %q", tc.json, got.Time, got.bad)
+		got := jsonStamp(jsontext.Value(tc.json), column.Seconds)
+		if (got.Wrong == "") != tc.ok || tc.ok && got.UnixMicro() != int64(tc.want*1e6) {
+			t.Errorf("%s: got %v, %q", tc.json, got.Time, got.Wrong)
 		}
 	}
 	for _, absent := range []jsontext.Value{nil, jsontext.Value(`null`)} {
-		if got := jsonStamp(absent, seconds); got.bad != "" || !got.IsZero() {
-			t.Errorf("%s: got %v, %q", absent, got.Time, got.bad)
+		if got := jsonStamp(absent, column.Seconds); got.Wrong != "" || !got.IsZero() {
+			t.Errorf("%s: got %v, %q", absent, got.Time, got.Wrong)
 		}
 	}
 }

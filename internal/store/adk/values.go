@@ -4,41 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unsafe"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
-
-// textOf is a column value as a text of its own.
-func textOf(value any) string {
-	switch v := value.(type) {
-	case nil:
-		return ""
-	case string:
-		return strings.Clone(v)
-	case []byte:
-		return string(v)
-	}
-	return fmt.Sprint(value)
-}
-
-// bytesOf are the bytes of a column value, nil for NULL. They are not copied and die
-// with the row, and must not be changed.
-func bytesOf(value any) []byte {
-	switch v := value.(type) {
-	case nil:
-		return nil
-	case []byte:
-		return v
-	case string:
-		if v == "" {
-			return []byte{}
-		}
-		return unsafe.Slice(unsafe.StringData(v), len(v))
-	}
-	return []byte(textOf(value))
-}
 
 // The names of members are read alike in snake, camel and Pascal case (2): Python
 // takes both spellings of its own, and Go takes every case. Of doubled names the

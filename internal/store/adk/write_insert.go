@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -13,6 +12,7 @@ import (
 	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -156,7 +156,7 @@ func authorOf(it *session.Item) string {
 
 // node is what an event of the same agent in the same invocation says of its node.
 func (r *revision) node(it *session.Item) []byte {
-	info, author, invocation := spot{column: "node_info_json"}, textOf(r.row.Value("author")), textOf(r.row.Value("invocation_id"))
+	info, author, invocation := spot{column: "node_info_json"}, column.Text(r.row.Value("author")), column.Text(r.row.Value("invocation_id"))
 	if r.row.Has("event_data") {
 		document := spot{column: "event_data"}
 		info, author, invocation = r.inside(document, "nodeInfo"), r.text(r.inside(document, "author")), r.text(r.inside(document, "invocationId"))
@@ -305,17 +305,16 @@ func (r *revision) shift(by int64) error {
 
 // unit is what the times of a row count that are numbers: a column with an integer is
 // in milliseconds, and so is the copy beside it.
-func (r *revision) unit() unit {
+func (r *revision) unit() column.Unit {
 	if _, whole := r.row.Value("timestamp").(int64); whole {
-		return milliseconds
+		return column.Milliseconds
 	}
-	return seconds
+	return column.Seconds
 }
 
 // stampLike is the time that has a place in the order of a session, in the form of
 // another one: a number of seconds, or a text with the same separators and the same
-// offset, or the one that makes it the given instant. adk-go leaves zeros at the end
-// out, SQLAlchemy writes all six digits.
+// offset, or the one that makes it the given instant.
 func stampLike(like any, position int64, instant time.Time) (any, error) {
 	switch like.(type) {
 	case int64:
@@ -323,56 +322,24 @@ func stampLike(like any, position int64, instant time.Time) (any, error) {
 	case float64:
 		return float64(position) / 1e6, nil
 	}
-	text, clock := textOf(like), time.UnixMicro(position).UTC()
-	for _, f := range textForms {
-		t, err := time.Parse(f.form, text)
-		if err != nil {
-			continue
-		}
-		seconds, zone, _ := strings.Cut(f.form, "05")
-		digits := ".000000"
-		if f.zoned {
-			digits = ".999999"
-			_, offset := t.Zone()
-			if !instant.IsZero() {
-				offset = int((position - instant.UnixMicro()) / 1e6)
-			}
-			if offset%3600 != 0 {
-				zone = "Z07:00"
-			}
-			zone = zoneLike(text, zone)
-			clock = time.Date(clock.Year(), clock.Month(), clock.Day(), clock.Hour(), clock.Minute(), clock.Second(), clock.Nanosecond(), time.FixedZone("", offset))
-		}
-		stamp := clock.Format(seconds + "05" + digits + zone)
-		if blob, ok := like.([]byte); ok && blob != nil {
-			return []byte(stamp), nil
-		}
-		return stamp, nil
+	if text, ok := columnTimes.Like(column.View(like), position, instant); ok {
+		return column.Like(like, text), nil
 	}
 	return nil, problem.New(problem.RolledBack, "", "an event cannot get another place beside one whose timestamp is no time")
 }
 
-// zoneLike is the form of an offset that a text has: adk-go writes +00:00 where RFC
-// 3339 has Z.
-func zoneLike(text, form string) string {
-	if strings.HasSuffix(text, "Z") {
-		return form
-	}
-	return strings.Replace(form, "Z", "-", 1)
-}
-
 // shifted is a time in a document, so many places later: milliseconds where it counts
 // these, else microseconds; nil when there is none.
-func shifted(value jsontext.Value, in unit, by int64) (jsontext.Value, error) {
+func shifted(value jsontext.Value, in column.Unit, by int64) (jsontext.Value, error) {
 	stored := jsonStamp(value, in)
 	switch {
-	case stored.bad != "":
+	case stored.Wrong != "":
 		return nil, problem.New(problem.RolledBack, "", "an event cannot get another place: the copy of its time in event_data is no time")
 	case stored.IsZero():
 		return nil, nil
 	case value.Kind() == jsontext.KindString:
 		return quote(stored.Add(time.Duration(by) * time.Microsecond).Format(time.RFC3339Nano)), nil
-	case in == milliseconds:
+	case in == column.Milliseconds:
 		return jsontext.Value(strconv.FormatInt(stored.UnixMilli()+by, 10)), nil
 	}
 	return inSeconds(stored.UnixMicro() + by), nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/store/adk/pickle"
+	"github.com/sessctl/sessctl/internal/store/column"
 )
 
 // member is a member of an object that is written, by adk-python's name. Without a
@@ -106,7 +107,7 @@ func (r *revision) contentSpelling() spelling {
 // pickled reports whether the actions are a pickle, as adk-python has them in a
 // column.
 func (r *revision) pickled() bool {
-	return bytes.HasPrefix(bytesOf(r.row.Value("actions")), []byte{pickled})
+	return bytes.HasPrefix(column.Bytes(r.row.Value("actions")), []byte{pickled})
 }
 
 // dictionaries are the members of actions that are always there in adk-python, empty
@@ -118,7 +119,7 @@ var dictionaries = []string{"state_delta", "artifact_delta", "requested_auth_con
 // old or new as that; nil where that has none.
 func (r *revision) emptyActions() ([]byte, error) {
 	if !r.row.Has("event_data") {
-		switch stored := bytesOf(r.row.Value("actions")); {
+		switch stored := column.Bytes(r.row.Value("actions")); {
 		case stored == nil:
 			return nil, nil
 		case r.pickled():

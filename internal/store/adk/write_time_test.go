@@ -6,6 +6,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
+
+	"github.com/sessctl/sessctl/internal/store/column"
 )
 
 // A place in the order becomes a time in the form of the one beside it, and stands
@@ -26,6 +28,7 @@ func TestTimesLikeOthers(t *testing.T) {
 		{"2026-12-31 23:59:59.999999", 1, "2027-01-01 00:00:00.000000"},
 		{"2026-11-20 22:56:19", 1, "2026-11-20 22:56:19.000001"},
 		{"2026-11-20T22:56:19.000001", -1, "2026-11-20T22:56:19.000000"},
+		{"2026-11-20", 1, "2026-11-20 00:00:00.000001"},
 		{1763674756.70156, 1, 1763674756.701561},
 		{int64(1763674756702), 1, int64(1763674756703)},
 	}
@@ -67,12 +70,12 @@ func TestTimesInDocuments(t *testing.T) {
 		{"null", 1, ""},
 	}
 	for _, tt := range tests {
-		got, err := shifted(jsontext.Value(tt.stored), seconds, tt.by)
+		got, err := shifted(jsontext.Value(tt.stored), column.Seconds, tt.by)
 		if err != nil || string(got) != tt.want {
 			t.Errorf("%s and %d places: %s, %v; want %s", tt.stored, tt.by, got, err, tt.want)
 		}
 	}
-	if got, err := shifted(jsontext.Value(`"soon"`), seconds, 1); err == nil {
+	if got, err := shifted(jsontext.Value(`"soon"`), column.Seconds, 1); err == nil {
 		t.Errorf("it became %s", got)
 	}
 }

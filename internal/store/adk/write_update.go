@@ -14,6 +14,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/change"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -265,7 +266,7 @@ func (r *revision) become(column string, doc []byte, err error) error {
 	return nil
 }
 
-func (r *revision) document(column string) []byte { return bytesOf(r.value(column)) }
+func (r *revision) document(name string) []byte { return column.Bytes(r.value(name)) }
 
 // index is that of a document, as it is now.
 func (r *revision) index(column string) *jsonedit.Index {
