@@ -113,6 +113,28 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// TestSummerTime holds that the offset is the neighbour's, whatever the zone of the
+// machine does meanwhile.
+func TestSummerTime(t *testing.T) {
+	here, err := time.LoadLocation("Europe/Berlin")
+	if err != nil {
+		t.Skip("no zones are installed: ", err)
+	}
+	before := time.Local
+	time.Local = here
+	t.Cleanup(func() { time.Local = before })
+	march := time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC).UnixMicro()
+	for stored, want := range map[string]string{
+		"2026-03-28 12:00:00+01:00":      "2026-03-29 12:00:00+01:00",
+		"2026-03-28 12:00:00 +0100 CET":  "2026-03-29 12:00:00 +0100 CET",
+		"2026-03-30 12:00:00 +0200 CEST": "2026-03-29 12:00:00 +0200 CEST",
+	} {
+		if got, _ := shown.Like(stored, march, time.Time{}); got != want {
+			t.Errorf("beside %s: %s, want %s", stored, got, want)
+		}
+	}
+}
+
 // FuzzTimes holds that a text is a time exactly where one can be written like it, that
 // what is written is read as the time that it was, and that one more microsecond is
 // more in the order of texts with as many digits.

@@ -11,6 +11,7 @@ import (
 	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/adk"
+	"github.com/sessctl/sessctl/internal/store/column"
 )
 
 // headerUpdate is the invocation of the events by which the Python runtime hands the
@@ -23,7 +24,7 @@ func (r *reader) item(row columns, it *session.Item, body bool) []session.Fault 
 	if row("deleted_at") != nil {
 		it.Flags |= session.Skipped
 	}
-	data := bytesOf(row("data"))
+	data := column.Bytes(row("data"))
 	if data == nil {
 		it.Kind = session.Other
 		if body {
@@ -51,7 +52,7 @@ func (r *reader) item(row columns, it *session.Item, body bool) []session.Fault 
 
 // decode reads a document of some dialect, texts included.
 func (r *reader) decode(form dialect, doc []byte, row columns, it *session.Item) []session.Fault {
-	stored, _ := parseTime(row("created_at"))
+	stored := times.Read(row("created_at")).Time
 	switch form {
 	case responses:
 		it.Time = stored
@@ -61,7 +62,7 @@ func (r *reader) decode(form dialect, doc []byte, row columns, it *session.Item)
 		return decodeMessage(doc, it)
 	}
 	faults := r.documents.Item(adk.Document{
-		Data: doc, Column: "data", Python: form == snake, User: textOf(row("user_id")), Stored: stored,
+		Data: doc, Column: "data", Python: form == snake, User: column.Text(row("user_id")), Stored: stored,
 	}, it, true)
 	if it.Invocation == headerUpdate || it.Agent == "system" {
 		it.Agent = ""
@@ -71,9 +72,9 @@ func (r *reader) decode(form dialect, doc []byte, row columns, it *session.Item)
 
 // timeFaults are about the columns with times.
 func timeFaults(row columns) (faults []session.Fault) {
-	for _, column := range []string{"created_at", "updated_at", "deleted_at"} {
-		if _, wrong := parseTime(row(column)); wrong != "" {
-			faults = append(faults, session.Fault{Kind: session.BadTime, Field: column, Detail: wrong})
+	for _, name := range []string{"created_at", "updated_at", "deleted_at"} {
+		if wrong := times.Read(row(name)).Wrong; wrong != "" {
+			faults = append(faults, session.Fault{Kind: session.BadTime, Field: name, Detail: wrong})
 		}
 	}
 	if row("created_at") == nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -29,7 +30,7 @@ var linking = [][]byte{[]byte("subagent"), []byte("ontext"), []byte(namespace)}
 
 // links are the sessions that an event names: see eventlog.Layout.Links.
 func (r *reader) links(row columns) []string {
-	doc, _ := unwrap(bytesOf(row("data")))
+	doc, _ := unwrap(column.Bytes(row("data")))
 	if !contains(doc, linking) {
 		return nil
 	}
@@ -73,7 +74,7 @@ func contains(doc []byte, any [][]byte) bool {
 func (r *reader) tie(row columns, form dialect, doc []byte, it *session.Item) note {
 	n := note{form: form}
 	for i := range it.Calls {
-		r.tieCall(textOf(row("session_id")), &it.Calls[i], &n)
+		r.tieCall(column.Text(row("session_id")), &it.Calls[i], &n)
 	}
 	for i := range it.Results {
 		r.tieResult(&it.Results[i], &n)
@@ -152,17 +153,17 @@ func (r *reader) tieResult(res *session.Result, n *note) {
 // session makes a session of its row.
 func (r *reader) session(row columns) *session.Session {
 	s := &session.Session{
-		ID: textOf(row("id")), User: textOf(row("user_id")),
-		Agent: textOf(row("agent_id")), Title: textOf(row("name")),
-		Tick: time.Microsecond, Delegated: textOf(row("source")) == "agent", Deleted: row("deleted_at") != nil,
+		ID: column.Text(row("id")), User: column.Text(row("user_id")),
+		Agent: column.Text(row("agent_id")), Title: column.Text(row("name")),
+		Tick: time.Microsecond, Delegated: column.Text(row("source")) == "agent", Deleted: row("deleted_at") != nil,
 	}
 	for _, c := range []struct {
 		name string
 		into *time.Time
 	}{{"created_at", &s.Created}, {"updated_at", &s.Updated}, {"deleted_at", new(time.Time)}} {
-		t, wrong := parseTime(row(c.name))
-		if *c.into = t; wrong != "" {
-			s.Faults = append(s.Faults, session.Fault{Kind: session.BadTime, Field: c.name, Detail: wrong})
+		t := times.Read(row(c.name))
+		if *c.into = t.Time; t.Wrong != "" {
+			s.Faults = append(s.Faults, session.Fault{Kind: session.BadTime, Field: c.name, Detail: t.Wrong})
 		}
 	}
 	key := sessionKey{s.User, s.ID}
@@ -299,7 +300,7 @@ func (r *reader) glance(ctx context.Context, db table.Reader, of string, columns
 	return db.Scan(ctx, table.Selection{Table: of, Columns: columns, Glance: true}, func(_ table.Place, values []table.Value) error {
 		row := make([]string, len(values))
 		for i, v := range values {
-			row[i] = textOf(v)
+			row[i] = column.Text(v)
 		}
 		fn(row)
 		return nil

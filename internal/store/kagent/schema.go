@@ -21,6 +21,7 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/adk"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -299,7 +300,7 @@ func order(_ table.Place, place eventlog.Row) (at, tie int64) {
 // withoutTime is what an event says, without the time of which created_at is the
 // store's own copy.
 func withoutTime(_ string, value any) any {
-	doc, _ := unwrap(bytesOf(value))
+	doc, _ := unwrap(column.Bytes(value))
 	return string(adk.WithoutTime(doc))
 }
 

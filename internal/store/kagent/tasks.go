@@ -12,6 +12,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -74,15 +75,15 @@ func (r *reader) readTasks(ctx context.Context, db table.Reader) error {
 }
 
 // task reads a row.
-func (r *reader) task(column columns) task {
+func (r *reader) task(row columns) task {
 	t := task{
-		session: textOf(column("session_id")), owner: textOf(column("user_id")), version: textOf(column("protocol_version")), deleted: column("deleted_at") != nil,
-		run: session.Run{ID: textOf(column("id")), Open: true},
+		session: column.Text(row("session_id")), owner: column.Text(row("user_id")), version: column.Text(row("protocol_version")), deleted: row("deleted_at") != nil,
+		run: session.Run{ID: column.Text(row("id")), Open: true},
 	}
-	t.run.Began, _ = parseTime(column("created_at"))
-	t.run.Ended, _ = parseTime(column("updated_at"))
+	t.run.Began = times.Read(row("created_at")).Time
+	t.run.Ended = times.Read(row("updated_at")).Time
 	var doc a2aTask
-	data, _ := unwrap(bytesOf(column("data")))
+	data, _ := unwrap(column.Bytes(row("data")))
 	if err := json.Unmarshal(data, &doc, lenient); err != nil {
 		t.wrong = explain(err)
 		return t
@@ -129,7 +130,7 @@ func (t *a2aTask) answer() string {
 // digest is what the tasks of a session are: see eventlog.Layout.Beside. A task that
 // names no user counts for all who have a session with its id.
 func (r *reader) digest(key []table.Value) []byte {
-	user, id := textOf(key[0]), textOf(key[1])
+	user, id := column.Text(key[0]), column.Text(key[1])
 	var sums []byte
 	for _, t := range r.tasks[id] {
 		if t.owner == "" || t.owner == user {

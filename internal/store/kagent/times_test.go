@@ -15,19 +15,19 @@ func TestTimes(t *testing.T) {
 		"2026-11-20 21:41:51.12Z", "2026-11-20 21:41:51.12+00", "2026-11-20 21:41:51.12 +0000 UTC", "2026-11-20 21:41:51.12 +0000 UTC m=+0.5", "2026-11-20 21:41:51.12",
 		"2026-11-20T21:41:51.12", []byte("2026-11-20 21:41:51.12+00:00"), want.UnixMilli(), want.UnixMicro(), want.UnixNano(), float64(want.UnixMilli()) / 1000,
 	} {
-		if got, wrong := parseTime(stored); wrong != "" || !got.Equal(want) {
-			t.Errorf("%v is %v: %s", stored, got, wrong)
+		if got := times.Read(stored); got.Wrong != "" || !got.Equal(want) {
+			t.Errorf("%v is %v: %s", stored, got.Time, got.Wrong)
 		}
 	}
-	if got, wrong := parseTime(want.Unix()); wrong != "" || !got.Equal(want.Truncate(time.Second)) {
-		t.Errorf("seconds are %v: %s", got, wrong)
+	if got := times.Read(want.Unix()); got.Wrong != "" || !got.Equal(want.Truncate(time.Second)) {
+		t.Errorf("seconds are %v: %s", got.Time, got.Wrong)
 	}
 	for _, stored := range []any{"", "soon", "0001-01-01 00:00:00+00:00", math.Inf(1), "2026-13-01 00:00:00"} {
-		if got, wrong := parseTime(stored); wrong == "" || !got.IsZero() {
-			t.Errorf("%v is taken for %v", stored, got)
+		if got := times.Read(stored); got.Wrong == "" || !got.IsZero() {
+			t.Errorf("%v is taken for %v", stored, got.Time)
 		}
 	}
-	if _, wrong := parseTime(nil); wrong != "" {
+	if times.Read(nil).Wrong != "" {
 		t.Error("NULL is wrong")
 	}
 }

@@ -7,47 +7,17 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"time"
-	"unsafe"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/store/column"
 )
 
 // columns gives the value of a column of a row: nil for NULL, and for a column that
 // the table does not have.
 type columns func(column string) any
-
-// textOf is a column value as a text of its own, "" for NULL.
-func textOf(value any) string {
-	switch v := value.(type) {
-	case nil:
-		return ""
-	case string:
-		return strings.Clone(v)
-	case []byte:
-		return string(v)
-	}
-	return fmt.Sprint(value)
-}
-
-// bytesOf are the bytes of a column value, nil for NULL. They die with the row, and
-// must not be changed.
-func bytesOf(value any) []byte {
-	switch v := value.(type) {
-	case nil:
-		return nil
-	case []byte:
-		return v
-	case string:
-		if v == "" {
-			return []byte{}
-		}
-		return unsafe.Slice(unsafe.StringData(v), len(v))
-	}
-	return []byte(textOf(value))
-}
 
 // lenient reads names in snake, camel and Pascal case alike, takes the last of
 // doubled ones, and U+FFFD for what is no Unicode.
@@ -99,60 +69,23 @@ func counted(n int, thing string) string {
 
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-// timeForms are the forms of a stored time. glebarez/sqlite writes the first, with
+// times are the forms of a stored time. glebarez/sqlite writes the first, with
 // as many digits of a second as it takes (a3); other drivers write RFC 3339, or what
 // Go prints of a time, and a copy by hand may have no offset, which is taken for UTC.
-var timeForms = []string{
-	"2006-01-02 15:04:05Z07:00",
-	"2006-01-02 15:04:05Z07",
-	time.RFC3339,
-	"2006-01-02 15:04:05 -0700 MST",
-	"2006-01-02 15:04:05",
-	"2006-01-02T15:04:05",
-}
-
-const badTime = "it is no time in the form 2026-02-03 09:56:40.123456789+00:00"
-
-// parseTime reads a stored time, zero for NULL, and says what is wrong with it, if
-// anything.
-func parseTime(stored any) (_ time.Time, wrong string) {
-	switch v := stored.(type) {
-	case nil:
-		return time.Time{}, ""
-	case int64:
-		return plausible(instant(v))
-	case float64:
-		return plausible(time.UnixMicro(int64(math.Round(max(-9e18, min(9e18, v*1e6))))).UTC())
-	}
-	text := textOf(stored)
-	text, _, _ = strings.Cut(text, " m=") // Go's monotonic clock
-	for _, form := range timeForms {
-		if t, err := time.Parse(form, text); err == nil {
-			return plausible(t)
-		}
-	}
-	return time.Time{}, badTime
-}
-
-// instant is a number of seconds, or of the parts of one that its size tells: no
-// form but seconds is that small in these centuries.
-func instant(n int64) time.Time {
-	switch size := max(n, -n); {
-	case size < 1e11:
-		return time.Unix(n, 0).UTC()
-	case size < 1e14:
-		return time.UnixMilli(n).UTC()
-	case size < 1e17:
-		return time.UnixMicro(n).UTC()
-	}
-	return time.Unix(0, n).UTC()
-}
-
-func plausible(t time.Time) (_ time.Time, wrong string) {
-	if t.Year() <= 1 || t.Year() > 9999 {
-		return time.Time{}, "its year is none that anything was stored in"
-	}
-	return t, ""
+var times = column.Times{
+	Forms: []column.Form{
+		{Layout: "2006-01-02 15:04:05Z07:00"},
+		{Layout: "2006-01-02 15:04:05Z07"},
+		{Layout: time.RFC3339},
+		{Layout: "2006-01-02 15:04:05 -0700 MST"},
+		{Layout: "2006-01-02 15:04:05"},
+		{Layout: "2006-01-02T15:04:05"},
+	},
+	Behind:   " m=", // Go's monotonic clock
+	Number:   column.BySize,
+	Years:    [2]int{2, 9999},
+	Formless: "it is no time in the form 2026-02-03 09:56:40.123456789+00:00",
+	Outside:  "its year is none that anything was stored in",
 }
 
 // placeOf is where a stored time stands in the order of a session, in microseconds,
@@ -160,13 +93,12 @@ func plausible(t time.Time) (_ time.Time, wrong string) {
 // compares as texts: so by what clocks showed, whatever their offset. A text that is
 // no time comes last, as letters do, and NULL first.
 func placeOf(stored any) (micros, rest int64) {
-	t, wrong := parseTime(stored)
+	t := times.Read(stored)
 	switch {
 	case stored == nil:
 		return 0, 0
-	case wrong != "":
+	case t.Wrong != "":
 		return math.MaxInt64, 0
 	}
-	_, offset := t.Zone()
-	return t.UnixMicro() + int64(offset)*1e6, int64(t.Nanosecond() % 1000)
+	return column.Clock(t.Time), int64(t.Nanosecond() % 1000)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"iter"
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/adk"
 	"github.com/sessctl/sessctl/internal/store/change"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -259,7 +259,7 @@ func shifted(doc []byte, later int64) ([]byte, error) {
 	if err != nil {
 		return nil, errors.New("its timestamp is no time")
 	}
-	return jsonedit.Set(doc, "/timestamp", quote(textOf(at)))
+	return jsonedit.Set(doc, "/timestamp", quote(column.Text(at)))
 }
 
 // document is what a column data holds, while it is being changed: a JSON object, or a
@@ -274,7 +274,7 @@ type document struct {
 // openDocument refuses what is no object. So it does a string with halves of
 // surrogate pairs, which could not be written as it was.
 func openDocument(stored any) (*document, error) {
-	data := bytesOf(stored)
+	data := column.Bytes(stored)
 	d := &document{stored: stored, was: data}
 	if text, ok := jsonedit.Raw(data, ""); ok && jsontext.Value(text).Kind() == jsontext.KindString {
 		d.quoted = true
@@ -303,13 +303,10 @@ func (d *document) edit(change func(doc []byte) ([]byte, error)) error {
 func (d *document) column() any {
 	data := d.is
 	if d.quoted {
-		text, _ := jsonedit.Raw(bytesOf(d.stored), "")
-		data, _ = jsonedit.Set(bytesOf(d.stored), "", requoted(text, d.was, d.is)) // both were read
+		text, _ := jsonedit.Raw(column.Bytes(d.stored), "")
+		data, _ = jsonedit.Set(column.Bytes(d.stored), "", requoted(text, d.was, d.is)) // both were read
 	}
-	if _, blob := d.stored.([]byte); blob {
-		return data
-	}
-	return string(data)
+	return column.Like(d.stored, string(data))
 }
 
 // change is what becomes of the column, nothing if the object is what it was.
@@ -327,40 +324,14 @@ func quote(text string) []byte {
 }
 
 // timeLike is the time that has a place in the order of a session, in the form of
-// another one: the same separators, and the same offset from UTC, since places are
-// what clocks show.
+// another one and with its offset from UTC, since places are what clocks show.
 func timeLike(like any, position int64) (any, error) {
-	stored, _ := like.(string)
-	text, _, _ := strings.Cut(stored, " m=")
-	clock := time.UnixMicro(position).UTC()
-	for _, form := range timeForms {
-		t, err := time.Parse(form, text)
-		if err != nil {
-			continue
+	if stored, isText := like.(string); isText {
+		if text, ok := times.Like(stored, position, time.Time{}); ok && times.Read(text).Wrong == "" {
+			return text, nil
 		}
-		seconds, zone, _ := strings.Cut(form, "05")
-		if !strings.HasSuffix(text, "Z") {
-			zone = strings.Replace(zone, "Z07", "-07", 1)
-		}
-		at := time.Date(clock.Year(), clock.Month(), clock.Day(), clock.Hour(), clock.Minute(), clock.Second(), clock.Nanosecond(), t.Location())
-		formed := at.Format(seconds + "05" + fractionLike(text) + zone)
-		if _, wrong := parseTime(formed); wrong != "" {
-			break // the place of a time that is none
-		}
-		return formed, nil
 	}
 	return nil, problem.New(problem.RolledBack, "", "a record cannot get a place beside one whose time is none in a text")
-}
-
-// fractionLike is the form of the fraction of a second, with as many digits where
-// these tell microseconds: the store orders times as texts.
-func fractionLike(text string) string {
-	_, fraction, _ := strings.Cut(text, ".")
-	digits := len(fraction) - len(strings.TrimLeft(fraction, "0123456789"))
-	if digits < len("000000") {
-		return ".999999999"
-	}
-	return "." + strings.Repeat("0", min(digits, len("000000000")))
 }
 
 // treeOf is a document as lists, objects and texts; all other values are nil. Of doubled

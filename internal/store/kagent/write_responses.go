@@ -10,6 +10,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/column"
 )
 
 // itemList is an event of the package for the OpenAI Agents SDK while it is being
@@ -129,7 +130,7 @@ func (l *itemList) changeResult(i int, was, is *session.Result) error {
 	if err != nil {
 		return err
 	}
-	return l.set(i, "output", []byte(textOf(answer.column())))
+	return l.set(i, "output", []byte(column.Text(answer.column())))
 }
 
 // rest changes the ids that the provider gave to items, and a text of white space.

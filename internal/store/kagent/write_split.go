@@ -15,6 +15,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -39,7 +40,7 @@ func createSession(s *session.Session, like eventlog.Row) ([]table.Field, error)
 		value := table.Kept(like.Value(t.column))
 		if len(s.Items) > 0 && value != nil {
 			at, err := timeLike(value, t.of(s.Items).Position)
-			if _, wrong := parseTime(value); err != nil && wrong != "" {
+			if err != nil && times.Read(value).Wrong != "" {
 				return nil, err
 			}
 			if err == nil { // else the event has no time, and the session keeps that of the other one
@@ -360,7 +361,7 @@ func (w *walk) text(at jsontext.Pointer, text string) error {
 		return err
 	}
 	for _, change := range doc.change() {
-		w.places[string(at)] = bytesOf(change.New)
+		w.places[string(at)] = column.Bytes(change.New)
 	}
 	return nil
 }
@@ -435,7 +436,7 @@ func (t *taskTable) read(ctx context.Context, id string) (row taskRow, err error
 	tasks := table.Selection{Table: tableTasks, Columns: []string{"session_id", "data", "id"}, Key: []string{"id"}, Keys: [][]table.Value{{id}}}
 	found := false
 	_, err = t.edit.Reader().Scan(ctx, tasks, func(at table.Place, values []table.Value) error {
-		if textOf(values[2]) == id {
+		if column.Text(values[2]) == id {
 			row, found = taskRow{at, table.Kept(values[0]), table.Kept(values[1])}, true
 		}
 		return nil
