@@ -35,9 +35,9 @@ var (
 		"internal/store/adk":         4_000,
 		"internal/store/canonical":   3_325,
 		"internal/store/dockeragent": 5_435,
-		"internal/store/kagent":      3_240,
+		"internal/store/kagent":      3_160,
 		"internal/store/loom":        1_995,
-		"internal/store/springai":    1_415,
+		"internal/store/springai":    1_300,
 
 		"internal/store/adk/adktest":           1_905,
 		"internal/store/dockeragent/agenttest": 3_730,

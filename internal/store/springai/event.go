@@ -10,6 +10,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -28,7 +29,7 @@ type event struct {
 	faults []session.Fault
 }
 
-func (e *event) value(column string) any { return e.events.value(e.row, column) }
+func (e *event) value(name string) any { return e.events.value(e.row, name) }
 
 func (e *event) fault(kind session.FaultKind, field, detail string, fallback *string) {
 	e.faults = append(e.faults, session.Fault{Kind: kind, Field: field, Detail: detail, Default: fallback})
@@ -47,8 +48,7 @@ func isName(text string) bool {
 // item decodes an event.
 func (sc *schema) item(row eventlog.Row, it *session.Item, body bool) []session.Fault {
 	e := event{schema: sc, row: row, it: it}
-	branch, _ := textOf(e.value("branch"))
-	it.Branch = strings.Clone(branch)
+	it.Branch = column.Text(e.value("branch"))
 	e.time()
 	e.archived()
 	said := e.message()
@@ -69,9 +69,9 @@ func (e *event) time() {
 		e.fault(session.RequiredNull, "timestamp", "The session cannot be loaded.", nil)
 		return
 	}
-	t, wrong := parseTime(stored)
-	if e.it.Time = t; wrong != "" {
-		e.fault(session.BadTime, "timestamp", wrong, nil)
+	t := times.Read(stored)
+	if e.it.Time = t.Time; t.Wrong != "" {
+		e.fault(session.BadTime, "timestamp", t.Wrong, nil)
 	}
 }
 
@@ -82,7 +82,7 @@ func (e *event) archived() {
 		return
 	}
 	stored := e.value("archived")
-	is, ok := truthOf(stored)
+	is, ok := column.Bool(stored)
 	if stored == nil {
 		is, ok = true, true
 		e.fault(session.RequiredNull, "archived", "The event is not sent any more, as if it were archived.", &defaultFlag)
@@ -100,7 +100,7 @@ const notTruth = "it is neither true nor false"
 // message reads what the event says.
 func (e *event) message() said {
 	it := e.it
-	kind, _ := textOf(e.value("message_type"))
+	kind := column.View(e.value("message_type"))
 	meta := e.metadata()
 	if e.synthetic(meta) {
 		it.Flags |= session.SummaryTurn
@@ -116,7 +116,7 @@ func (e *event) message() said {
 	if role == session.Assistant {
 		it.Model = meta.first("model")
 	}
-	content, _ := textOf(e.value("message_content"))
+	content := column.View(e.value("message_content"))
 	if !legible(content) {
 		e.fault(session.BadUnicode, "message_content", illegible, nil)
 	}
@@ -201,7 +201,7 @@ func (e *event) data(role session.Role) data {
 	if role != session.Assistant && role != session.Tool {
 		return data{}
 	}
-	text, _ := textOf(e.value("message_data"))
+	text := column.View(e.value("message_data"))
 	d, wrong := parseData(text)
 	if wrong != "" {
 		e.unknown("message_data", wrong, jsonedit.Whole([]byte(text)))
@@ -313,7 +313,7 @@ type metadata map[string]jsontext.Value
 // readMetadata reads a metadata column; wrong says what the reader fails on. It
 // goes on without then.
 func readMetadata(stored any) (m metadata, wrong string) {
-	text, _ := textOf(stored)
+	text := column.View(stored)
 	if strings.TrimSpace(text) == "" {
 		return nil, ""
 	}
@@ -357,7 +357,7 @@ func (e *event) metadata() metadata {
 // conversation behind one and takes its branch away.
 func (e *event) synthetic(m metadata) bool {
 	stored := e.value("synthetic")
-	column, ok := truthOf(stored)
+	marked, ok := column.Bool(stored)
 	switch {
 	case stored == nil && e.events.has("synthetic"):
 		e.fault(session.RequiredNull, "synthetic", "Queries that leave summaries out leave the event out, too.", &defaultFlag)
@@ -368,19 +368,19 @@ func (e *event) synthetic(m metadata) bool {
 	copied := m["synthetic"].Kind()
 	truth := copied == jsontext.KindTrue || copied == jsontext.KindFalse
 	switch {
-	case copied == jsontext.KindTrue && !column:
+	case copied == jsontext.KindTrue && !marked:
 		e.differ("metadata.synthetic is true and the column is not: queries go by the column, the program by the metadata")
-	case copied == jsontext.KindFalse && column:
+	case copied == jsontext.KindFalse && marked:
 		e.differ("the column is true and metadata.synthetic is false: the reader takes the column")
-	case copied != jsontext.KindInvalid && !truth && column:
+	case copied != jsontext.KindInvalid && !truth && marked:
 		e.differ("the column is true and metadata.synthetic neither true nor false: the reader takes the column")
 	case copied != jsontext.KindInvalid && !truth:
 		e.fault(session.BadMetadata, "metadata", "its member synthetic is neither true nor false, on which the program fails", nil)
-	case source && copied == jsontext.KindInvalid && !column:
+	case source && copied == jsontext.KindInvalid && !marked:
 		e.differ("metadata names a compactionSource, but neither it nor the column says that the event is synthetic: " +
 			"the reader takes it for a message of the conversation")
 	}
-	return column || copied == jsontext.KindTrue && !e.events.has("synthetic")
+	return marked || copied == jsontext.KindTrue && !e.events.has("synthetic")
 }
 
 func (e *event) differ(detail string) { e.fault(session.CopiesDiffer, "synthetic", detail, nil) }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -84,9 +85,9 @@ func (t *relation) value(row eventlog.Row, column string) any { return row.Value
 type schema struct {
 	sessions, events relation
 
-	given  bool     // the database itself gives out seq
-	unique bool     // no two rows may have one seq, although it has to be written
-	clock  timeForm // of the stored times
+	given  bool // the database itself gives out seq
+	unique bool // no two rows may have one seq, although it has to be written
+	clock  any  // stands for the form of the stored times
 	later  store.Later
 }
 
@@ -112,7 +113,8 @@ func readSchema(ctx context.Context, db table.Reader) (*schema, error) {
 }
 
 // readClock looks at the form in which the first event's time is stored.
-func (sc *schema) readClock(ctx context.Context, db table.Reader) (form timeForm, _ error) {
+func (sc *schema) readClock(ctx context.Context, db table.Reader) (form any, _ error) {
+	form = sqlTime
 	if !sc.events.has("timestamp") {
 		return form, nil
 	}
@@ -121,7 +123,7 @@ func (sc *schema) readClock(ctx context.Context, db table.Reader) (form timeForm
 		if row[0] == nil {
 			return nil
 		}
-		form = formOf(row[0])
+		form = clockOf(row[0])
 		return table.Enough
 	})
 	return form, err
@@ -270,7 +272,7 @@ func (sc *schema) orderBySequence(_ table.Place, place eventlog.Row) (at, tie in
 	if stored == nil {
 		return beforeAll, 0
 	}
-	if seq, ok := numberOf(stored); ok {
+	if seq, ok := column.Int(stored); ok {
 		return seq, 0
 	}
 	return behindAll, 0
@@ -284,11 +286,11 @@ func (sc *schema) orderByTime(_ table.Place, place eventlog.Row) (at, tie int64)
 	if stored == nil {
 		return beforeAll, 0
 	}
-	if ms, ok := numberOf(stored); ok {
+	if ms, ok := column.Int(stored); ok {
 		return ms, 0
 	}
-	t, wrong := parseTime(stored)
-	if wrong != "" {
+	t := times.Read(stored)
+	if t.Wrong != "" {
 		return behindAll, 0
 	}
 	return t.UnixMicro(), 0
@@ -315,8 +317,8 @@ func (sc *schema) lowVersions(ctx context.Context, db table.Reader) ([]session.F
 	s, e := &sc.sessions, &sc.events
 	messages := map[string]int64{}
 	_, err := db.Scan(ctx, table.Selection{Table: e.name, Columns: e.pick("session_id", "synthetic"), Glance: true}, func(_ table.Place, row []table.Value) error {
-		id, _ := textOf(row[0])
-		if is, ok := truthOf(row[1]); ok && !is {
+		id := column.View(row[0])
+		if is, ok := column.Bool(row[1]); ok && !is {
 			messages[strings.Clone(id)]++
 		}
 		return nil
@@ -326,8 +328,8 @@ func (sc *schema) lowVersions(ctx context.Context, db table.Reader) ([]session.F
 	}
 	sessions, first := 0, ""
 	_, err = db.Scan(ctx, table.Selection{Table: s.name, Columns: s.pick("id", "event_version"), Glance: true}, func(_ table.Place, row []table.Value) error {
-		id, ok := textOf(row[0])
-		if version, _ := numberOf(row[1]); !ok || row[1] == nil || messages[id] == 0 || version >= messages[id] {
+		id := column.View(row[0])
+		if version, _ := column.Int(row[1]); row[0] == nil || row[1] == nil || messages[id] == 0 || version >= messages[id] {
 			return nil
 		}
 		if sessions++; sessions == 1 || id < first {
@@ -359,15 +361,12 @@ var (
 
 // session is the session of a row, without items.
 func (sc *schema) session(row eventlog.Row) *session.Session {
-	text := func(column string) string {
-		text, _ := textOf(sc.sessions.value(row, column))
-		return strings.Clone(text)
-	}
+	text := func(name string) string { return column.Text(sc.sessions.value(row, name)) }
 	s := &session.Session{ID: text("id"), User: text("user_id")}
 	fault := func(kind session.FaultKind, field, detail string, fallback *string) {
 		s.Faults = append(s.Faults, session.Fault{Kind: kind, Ref: s.Ref(), Item: -1, Field: field, Detail: detail, Default: fallback})
 	}
-	null := func(column string) bool { return sc.sessions.has(column) && sc.sessions.value(row, column) == nil }
+	null := func(name string) bool { return sc.sessions.has(name) && sc.sessions.value(row, name) == nil }
 	if null("user_id") {
 		fault(session.RequiredNull, "user_id", "Nobody finds the session as one of a user's.", &defaultUser)
 	}
@@ -378,14 +377,14 @@ func (sc *schema) session(row eventlog.Row) *session.Session {
 	case null("created_at"):
 		fault(session.RequiredNull, "created_at", "The session cannot be loaded.", nil)
 	case sc.sessions.has("created_at"):
-		t, wrong := parseTime(sc.sessions.value(row, "created_at"))
-		if s.Created = t; wrong != "" {
-			fault(session.BadTime, "created_at", wrong, nil)
+		t := times.Read(sc.sessions.value(row, "created_at"))
+		if s.Created = t.Time; t.Wrong != "" {
+			fault(session.BadTime, "created_at", t.Wrong, nil)
 		}
 	}
 	expires := sc.sessions.value(row, "expires_at")
-	if end, _ := textOf(expires); end != "" { // NULL is an empty text in a CSV file
-		if _, wrong := parseTime(expires); wrong != "" {
+	if column.View(expires) != "" { // NULL is an empty text in a CSV file
+		if wrong := times.Read(expires).Wrong; wrong != "" {
 			fault(session.BadTime, "expires_at", wrong, nil)
 		}
 	}
@@ -425,6 +424,6 @@ func (sc *schema) timeNear(s *session.Session, item int) *string {
 	if at < 0 {
 		return nil
 	}
-	text, _ := textOf(sc.clock.render(s.Items[at].Time))
+	text := column.Text(sc.timed(s.Items[at].Time))
 	return &text
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/change"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -39,20 +40,20 @@ func (sc *schema) update(row eventlog.Row, c *change.Item) ([]table.FieldChange,
 	}
 	if err == nil && textChanged(before, after) {
 		err = change("message_content", func(stored any) (any, error) {
-			if text, _ := textOf(stored); text != before.Body.Text {
+			if column.View(stored) != before.Body.Text {
 				return nil, notAsPlanned(before)
 			}
-			return like(stored, after.Body.Text), nil
+			return column.Like(stored, after.Body.Text), nil
 		})
 	}
 	if err == nil && before.Branch != after.Branch {
 		err = change("branch", func(any) (any, error) { return orNull(after.Branch), nil })
 	}
 	if archived := after.Flags.Has(session.Archived); err == nil && archived != before.Flags.Has(session.Archived) {
-		err = change("archived", func(stored any) (any, error) { return truthLike(stored, archived), nil })
+		err = change("archived", func(stored any) (any, error) { return column.BoolLike(stored, archived), nil })
 	}
 	if err == nil && before.Position != after.Position && !sc.given {
-		err = change("seq", func(stored any) (any, error) { return numberLike(stored, after.Position), nil })
+		err = change("seq", func(stored any) (any, error) { return column.IntLike(stored, after.Position), nil })
 	}
 	return list, err
 }
@@ -71,7 +72,7 @@ func rewritten(before, after *session.Item, taken []int) bool {
 // reword changes message_data value by value, so that every other byte of it
 // stays. What is stored must say what was known of it.
 func reword(stored any, before, after *session.Item, taken []int) (any, error) {
-	text, _ := textOf(stored)
+	text := column.View(stored)
 	d, wrong := parseData(text)
 	left := slices.DeleteFunc(indexes(len(before.Results)), func(i int) bool { return slices.Contains(taken, i) })
 	if wrong != "" || len(d.parts) != len(before.Calls)+len(before.Results) ||
@@ -109,7 +110,7 @@ func reword(stored any, before, after *session.Item, taken []int) (any, error) {
 			doc, err = jsonedit.Set(doc, pointer(i), nil)
 		}
 	}
-	return like(stored, string(doc)), err
+	return column.Like(stored, string(doc)), err
 }
 
 func indexes(n int) []int {
@@ -181,8 +182,8 @@ func (sc *schema) insert(s *session.Session, it *session.Item, beside *eventlog.
 	row.set("message_type", "TOOL")
 	row.set("message_content", "")
 	row.set("message_data", string(text))
-	row.set("synthetic", truthLike(sc.events.value(like, "synthetic"), false))
-	row.set("archived", truthLike(sc.events.value(like, "archived"), it.Flags.Has(session.Archived)))
+	row.set("synthetic", column.BoolLike(sc.events.value(like, "synthetic"), false))
+	row.set("archived", column.BoolLike(sc.events.value(like, "archived"), it.Flags.Has(session.Archived)))
 	row.set("branch", orNull(it.Branch))
 	row.set("metadata", sc.metadataFor(it.Agent, like))
 	return append(row.list, sc.placeOf(it, like)...), nil
@@ -193,11 +194,11 @@ func (sc *schema) insert(s *session.Session, it *session.Item, beside *eventlog.
 func (sc *schema) placeOf(it *session.Item, like eventlog.Row) []table.Field {
 	row := fields{events: &sc.events}
 	if !sc.given {
-		row.set("seq", numberLike(sc.events.value(like, "seq"), it.Position))
+		row.set("seq", column.IntLike(sc.events.value(like, "seq"), it.Position))
 	}
 	stored := sc.events.value(like, "timestamp")
-	if t, _ := parseTime(stored); !t.Equal(it.Time) || it.Time.IsZero() {
-		stored = sc.clock.render(it.Time)
+	if !times.Read(stored).Equal(it.Time) || it.Time.IsZero() {
+		stored = sc.timed(it.Time)
 	}
 	row.set("timestamp", stored)
 	return row.list
@@ -244,7 +245,7 @@ func (sc *schema) metadataFor(agent string, like eventlog.Row) string {
 // part is the row of a response that was one of several in a row.
 func (sc *schema) part(s *session.Session, it *session.Item, row eventlog.Row, nth int, id string) ([]table.Field, error) {
 	stored := sc.events.value(row, "message_data")
-	text, _ := textOf(stored)
+	text := column.View(stored)
 	doc, ok := jsonedit.Raw([]byte(text), pointer(nth))
 	if !ok || len(it.Results) != 1 {
 		return nil, notAsPlanned(it)
@@ -264,8 +265,8 @@ func (sc *schema) part(s *session.Session, it *session.Item, row eventlog.Row, n
 	}
 	made.set("id", id)
 	made.set("session_id", s.ID)
-	made.set("message_data", like(stored, string(list)))
-	made.set("archived", truthLike(sc.events.value(row, "archived"), it.Flags.Has(session.Archived)))
+	made.set("message_data", column.Like(stored, string(list)))
+	made.set("archived", column.BoolLike(sc.events.value(row, "archived"), it.Flags.Has(session.Archived)))
 	made.set("branch", orNull(it.Branch))
 	return append(made.list, sc.placeOf(it, row)...), nil
 }
@@ -297,8 +298,8 @@ func (sc *schema) updateSession(row eventlog.Row, sets []session.Edit) ([]table.
 		stored := table.Kept(sc.sessions.value(row, "event_version"))
 		at, list = len(list), append(list, table.FieldChange{Name: name, Old: stored, New: stored})
 	}
-	if n, ok := numberOf(list[at].New); ok {
-		list[at].New = numberLike(list[at].New, n+1)
+	if n, ok := column.Int(list[at].New); ok {
+		list[at].New = column.IntLike(list[at].New, n+1)
 	}
 	return list, nil
 }
@@ -327,7 +328,7 @@ func (sc *schema) typed(column, text string) (value any, err error) {
 		value, err = strconv.ParseInt(text, 10, 64)
 	case "timestamp", "created_at":
 		value = text
-		if sc.clock.numbers && !sc.clock.digits {
+		if _, number := sc.clock.(int64); number {
 			value, err = strconv.ParseInt(text, 10, 64)
 		}
 	case "synthetic":
