@@ -193,13 +193,8 @@ func parented(value jsontext.Value) bool {
 		return false
 	}
 	for name, value := range list {
-		switch strings.ToLower(name) {
-		case "x-kagent-parent-context-id":
+		if name = strings.ToLower(name); name == "x-kagent-parent-context-id" || name == "x-kagent-source" && stringOf(value) == "agent" {
 			return true
-		case "x-kagent-source":
-			if stringOf(value) == "agent" {
-				return true
-			}
 		}
 	}
 	return false

@@ -294,15 +294,13 @@ func (r *reader) relate(s *session.Session) {
 	}
 	own := -1 // the item whose calls no other session has
 	for _, d := range delegations(s) {
-		settled, differs := r.settled(s, d, approvals)
-		if !differs {
-			continue
+		if settled, differs := r.settled(s, d, approvals); differs {
+			it := &s.Items[d.item]
+			if own != d.item { // the calls of an item come one behind the other
+				it.Calls, own = slices.Clone(it.Calls), d.item
+			}
+			it.Calls[d.nth].Delegation = settled
 		}
-		it := &s.Items[d.item]
-		if own != d.item { // the calls of an item come one behind the other
-			it.Calls, own = slices.Clone(it.Calls), d.item
-		}
-		it.Calls[d.nth].Delegation = settled
 	}
 	r.retell(s)
 }
@@ -341,11 +339,6 @@ func delegations(s *session.Session) []*delegated {
 	return list
 }
 
-// isNew reports whether a session below the other one is not stored yet.
-func (r *reader) isNew(s *session.Session, id string) bool {
-	return r.counted && r.users[id] == nil && slices.ContainsFunc(s.Children, func(child *session.Session) bool { return child.ID == id })
-}
-
 // settled says of a call which session it started, and that it is no delegation where
 // nothing speaks for one; and whether that is something else than what is known.
 func (r *reader) settled(s *session.Session, d *delegated, approvals map[string]session.Question) (_ *session.Delegation, differs bool) {
@@ -353,12 +346,13 @@ func (r *reader) settled(s *session.Session, d *delegated, approvals map[string]
 	var want session.Delegation
 	switch {
 	case c.Delegation != nil:
-		if want = *c.Delegation; want.Child != "" && !want.Likely && d.child == "" { // the result that said so is gone
-			stamped := r.stamps[stamp{r.stored(s), c.ID}]
+		want = *c.Delegation
+		if home := r.stored(s); want.Child != "" && d.child == "" && (!want.Likely || r.users[home] != nil) { // what said so can be gone, or about another id
+			stamped := r.stamps[stamp{home, c.ID}]
 			want.Likely = stamped != ""
-			if !want.Likely || !r.isNew(s, want.Child) { // else a split takes the stamp along
+			if !want.Likely || !r.counted || r.users[want.Child] != nil || !slices.ContainsFunc(s.Children, func(c *session.Session) bool { return c.ID == want.Child }) {
 				want.Child = r.named(s.User, stamped)
-			}
+			} // else a split made the session, and takes the stamp along
 		}
 	case d.child != "":
 		want = session.Delegation{Agent: c.Name, Blocking: true, Apart: true}

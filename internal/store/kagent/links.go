@@ -61,12 +61,7 @@ func (r *reader) links(row columns) []string {
 }
 
 func contains(doc []byte, any [][]byte) bool {
-	for _, text := range any {
-		if bytes.Contains(doc, text) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(any, func(text []byte) bool { return bytes.Contains(doc, text) })
 }
 
 // tie says of an item whose texts are there which calls are delegations and what

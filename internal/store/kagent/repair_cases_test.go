@@ -260,6 +260,32 @@ func TestASurplusResultBesideASplit(t *testing.T) {
 	}
 }
 
+// TestAStampIsOfOneID repairs a session in which the event of a call is stored twice: the
+// second call gets an id of its own, with which no task names a session.
+func TestAStampIsOfOneID(t *testing.T) {
+	for _, form := range sortedForms() {
+		t.Run(form, func(t *testing.T) {
+			plain := ask(kagenttest.Worker, "look left")
+			plain.Plain = true // its result names no session
+			path, truth := build(t, kagenttest.Program{Conversations: []kagenttest.Conversation{{Turns: turnOf(plain)}}}, kagenttest.Forms[form])
+			columns := "session_id, user_id, created_at, updated_at, deleted_at, data"
+			run(t, path, fmt.Sprintf("insert into event (id, %s) select id || '-2', %[1]s from event where id = '%s'", columns, truth.Calls[0].CallEvent))
+			before := storetest.Dump(t, path)
+			plan, receipt, err := repairtest.Repair(path)
+			if err != nil || receipt == nil {
+				t.Fatalf("nothing was repaired (%v): %v", err, found(plan))
+			}
+			if again, _, err := repairtest.Plan(path); err != nil || !again.Empty() || len(again.Findings) != len(plan.Findings) {
+				t.Errorf("a second repair has work (%v): %v", err, found(again))
+			}
+			if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
+				t.Fatal(err)
+			}
+			unchangedIn(t, path, before)
+		})
+	}
+}
+
 // TestSplitsOfSessionsOfAnyName splits sessions whose ids have letters that JSON spells in
 // several ways.
 func TestSplitsOfSessionsOfAnyName(t *testing.T) {

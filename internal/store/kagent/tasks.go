@@ -164,10 +164,7 @@ func (r *reader) stampsOf(in string, t *a2aTask) {
 	read := func(parts []a2aPart) {
 		for i := range parts {
 			child := parts[i].Metadata.of("subagent_session_id")
-			if child == "" {
-				continue
-			}
-			if kind, call := parts[i].tool(); kind == "function_call" && call.ID != "" {
+			if kind, call := parts[i].tool(); child != "" && kind == "function_call" && call.ID != "" {
 				r.stamps[stamp{in, call.ID}] = child
 			}
 		}

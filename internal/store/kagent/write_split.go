@@ -90,8 +90,7 @@ type child struct {
 	nth           int // which call with its id of that invocation it answers, from 0 on
 }
 
-// children are those of all results of a session that name one, and of the calls whose
-// results leave it.
+// children are those of the results of a session that name one, or that leave it.
 type children struct {
 	byCall map[string][]child
 	calls  map[made]int    // how often an invocation makes calls with an id
