@@ -415,7 +415,7 @@ func (p *program) checkWriters(reports reportFiles, several bool, started time.T
 	}
 	opts.Folder, _ = os.Getwd() // without it, paths stay as they were named
 	add := func(format *checks.Format, opts render.CheckOptions) {
-		writers, roots = append(writers, format.Writer(opts)), roots || format.Roots
+		writers, roots = append(writers, format.New(opts)), roots || format.Roots
 	}
 	add(checks.Find(c.Format), opts)
 	for _, r := range reports {

@@ -334,7 +334,7 @@ func (run *replayRun) against(ctx context.Context) error {
 		return err
 	}
 	checked := &checkRun{program: run.program, rules: run.rules, recorded: trees}
-	checked.writer = checks.Find(c.Format).Writer(render.CheckOptions{
+	checked.writer = checks.Find(c.Format).New(render.CheckOptions{
 		Screen: run.out, Tool: tool(), Home: run.home, Quiet: c.Quiet, MaxFindings: int(c.MaxFindings), Limited: true,
 	})
 	if found := check.Recording(run.source(), read, run.rules); len(found) > 0 {

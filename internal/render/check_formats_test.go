@@ -33,7 +33,7 @@ func (c *checked) print(t *testing.T, format string) (out, summary string) {
 	time.Local = time.UTC
 	t.Cleanup(func() { time.Local = local })
 	var text, step bytes.Buffer
-	w := checks.Find(format).Writer(render.CheckOptions{
+	w := checks.Find(format).New(render.CheckOptions{
 		Screen: ui.NewScreen(&text, ui.ColorNever, func(string) string { return "" }), Tool: render.Tool{Name: "sessctl", Version: "test"},
 		MaxFindings: c.max, Folder: filepath.FromSlash("/src/project"), StepSummary: &step,
 		Fails:   func(f *check.Finding) bool { return !f.Known && f.Severity == rules.Error },

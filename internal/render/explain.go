@@ -1,7 +1,6 @@
 package render
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
@@ -83,11 +82,9 @@ func RulesText(screen *ui.Screen, list []*rules.Rule) error {
 
 // RulesMarkdown lists rules as a table.
 func RulesMarkdown(w io.Writer, list []*rules.Rule) error {
-	var out strings.Builder
-	out.WriteString("| Id | Name | Severity | Repair | What it finds |\n|---|---|---|---|---|\n")
+	table := document.Table{Columns: []document.Column{{Name: "Id"}, {Name: "Name"}, {Name: "Severity"}, {Name: "Repair"}, {Name: "What it finds"}}}
 	for _, r := range list {
-		fmt.Fprintf(&out, "| %s | %s | %s | %s | %s |\n", r.ID, r.Name, r.Severity, r.Repair(), r.Title)
+		table.Rows = append(table.Rows, Cells(r.ID, r.Name, SeverityOf(r.Severity), r.Repair(), Span(document.Marked, r.Title)))
 	}
-	_, err := io.WriteString(w, out.String())
-	return err
+	return document.Markdown(w)(document.Document{table})
 }

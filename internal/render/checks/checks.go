@@ -15,23 +15,19 @@ import (
 type Format struct {
 	Name  string
 	Roots bool // it names every session, also those without findings: see check.Options.Roots
-	new   func(render.CheckOptions) render.CheckWriter
+	New   func(render.CheckOptions) render.CheckWriter
 }
 
 // Formats are all of them; the first is for people at a terminal.
 var Formats = []Format{
-	{Name: "text", new: func(o render.CheckOptions) render.CheckWriter {
-		return &checkText{CheckOptions: o, body: render.FindingsText}
-	}},
-	{Name: "table", new: func(o render.CheckOptions) render.CheckWriter {
-		return &checkText{CheckOptions: o, body: render.FindingsTable}
-	}},
-	{Name: "json", new: machine.Check},
-	{Name: "ndjson", new: machine.CheckLines},
-	{Name: "sarif", new: ci.SARIF},
-	{Name: "junit", Roots: true, new: ci.JUnit},
-	{Name: "github", new: ci.GitHub},
-	{Name: "markdown", new: ci.Markdown},
+	{Name: "text", New: text(render.FindingsText)},
+	{Name: "table", New: text(render.FindingsTable)},
+	{Name: "json", New: machine.Check},
+	{Name: "ndjson", New: machine.CheckLines},
+	{Name: "sarif", New: ci.SARIF},
+	{Name: "junit", Roots: true, New: ci.JUnit},
+	{Name: "github", New: ci.GitHub},
+	{Name: "markdown", New: ci.Markdown},
 }
 
 // Find is the format with a name, nil where there is none.
@@ -52,9 +48,6 @@ func Names() []string {
 	}
 	return names
 }
-
-// Writer makes the writer of a format.
-func (f *Format) Writer(opts render.CheckOptions) render.CheckWriter { return f.new(opts) }
 
 // Writers print the same results in several formats.
 type Writers []render.CheckWriter

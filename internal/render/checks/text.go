@@ -14,11 +14,18 @@ import (
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
+// body prints findings: as text or as a table.
+type body func(findings []*check.Finding, width int) document.Document
+
+func text(body body) func(render.CheckOptions) render.CheckWriter {
+	return func(o render.CheckOptions) render.CheckWriter { return &checkText{CheckOptions: o, body: body} }
+}
+
 // checkText prints for people: the same on a terminal and in a pipe, but for
 // colour. text and table differ in the body only.
 type checkText struct {
 	render.CheckOptions
-	body func(findings []*check.Finding, width int) document.Document
+	body
 
 	stores   int
 	printed  bool // something

@@ -1,6 +1,7 @@
 package ci
 
 import (
+	"maps"
 	"net/url"
 	"path/filepath"
 	"regexp"
@@ -193,16 +194,12 @@ func relatedLocations(f *check.Finding, at sarifArtifactLocation) []sarifLocatio
 // says where each stands.
 func sarifRules(stores []*collectedStore) ([]sarifRule, map[*rules.Rule]int, error) {
 	indexes := map[*rules.Rule]int{}
-	var list []*rules.Rule
 	for _, s := range stores {
 		for _, f := range s.findings() {
-			if _, seen := indexes[f.Rule]; !seen {
-				indexes[f.Rule] = 0
-				list = append(list, f.Rule)
-			}
+			indexes[f.Rule] = 0
 		}
 	}
-	slices.SortFunc(list, func(a, b *rules.Rule) int { return strings.Compare(a.ID, b.ID) })
+	list := slices.SortedFunc(maps.Keys(indexes), func(a, b *rules.Rule) int { return strings.Compare(a.ID, b.ID) })
 	described := make([]sarifRule, len(list))
 	for i, r := range list {
 		page, err := r.Page()

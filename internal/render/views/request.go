@@ -8,6 +8,8 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/sessctl/sessctl/internal/document"
+	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/ui"
 	"github.com/sessctl/sessctl/internal/view"
 )
@@ -65,7 +67,7 @@ func (c *requestColumns) line(messages, role, position, who string) viewLine {
 func (t *viewText) request() {
 	r := t.v.Request
 	if words := r.Preface(); words != "" {
-		t.out.WriteString(ui.Hang("", "", words, t.paragraph) + "\n")
+		t.add(render.Say(words), document.Gap{})
 	}
 	c := measureRequest(t.v, t.width)
 	head := c.line("msg", "role", "item", "")
@@ -76,7 +78,7 @@ func (t *viewText) request() {
 	}
 	t.out.WriteString("\n")
 	for _, text := range r.Verdict() {
-		t.out.WriteString(ui.Hang("", "", ui.Clean(text), t.paragraph))
+		t.add(render.Say(text))
 	}
 }
 

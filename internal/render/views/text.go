@@ -36,7 +36,7 @@ func View(format string, v *view.View, opts Options) error {
 	case "mermaid":
 		return document.New(format, opts.Screen)(document.Document{visibilityDiagram(v, opts.Full)})
 	}
-	t := &viewText{v: v, opts: opts, width: opts.Screen.Width, paragraph: opts.Screen.TextWidth()}
+	t := &viewText{v: v, opts: opts, width: opts.Screen.Width}
 	t.head()
 	switch {
 	case v.Visibility != nil:
@@ -55,11 +55,10 @@ func View(format string, v *view.View, opts Options) error {
 }
 
 type viewText struct {
-	v         *view.View
-	opts      Options
-	width     int // of lines in columns
-	paragraph int // of running text
-	out       strings.Builder
+	v     *view.View
+	opts  Options
+	width int // of lines in columns
+	out   strings.Builder
 }
 
 // head names the session, and whose request is shown.
@@ -70,10 +69,10 @@ func (t *viewText) head() {
 		t.out.WriteString(ui.Dim.Render(ui.Truncate("sub-session of "+ui.Clean(s.Parent), t.width)) + "\n")
 	}
 	if r := t.v.Request; r != nil {
-		t.out.WriteString(ui.Hang("", "", ui.Clean(r.Head()), t.paragraph))
+		t.add(render.Say(r.Head()))
 	}
 	if t.v.Visibility != nil {
-		t.out.WriteString(ui.Hang("", "", ui.Clean(t.visibilityHead()), t.paragraph))
+		t.add(render.Say(t.visibilityHead()))
 	}
 	t.remarks(s.Mark(), "", s.Notes)
 	t.out.WriteString("\n")

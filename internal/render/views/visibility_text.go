@@ -17,7 +17,7 @@ import (
 func (t *viewText) visibility() {
 	v := t.v.Visibility
 	for _, said := range v.Remarks(t.v.Store) {
-		t.out.WriteString(ui.Hang("", "", ui.Clean(said), t.paragraph) + "\n")
+		t.add(render.Say(said), document.Gap{})
 	}
 	table := newVisibilityTable(v)
 	switch {
@@ -64,7 +64,7 @@ func (t *viewText) matrix(table *visibilityTable) {
 		t.out.WriteString("\n")
 		t.events(table)
 	}
-	t.out.WriteString("\n" + ui.Hang("", "", strings.Join(table.legend(), ", "), t.paragraph))
+	t.add(document.Gap{}, render.Say(strings.Join(table.legend(), ", ")))
 }
 
 // legend says which viewer a column stands for.
