@@ -47,8 +47,21 @@ const (
 	Marked // words of this program that are Markdown already
 )
 
-// Words is a text of plain words.
-func Words(words string) Text { return Text{{Text: words}} }
+// Words makes a text of pieces: strings, texts and spans.
+func Words(pieces ...any) Text {
+	var t Text
+	for _, piece := range pieces {
+		switch piece := piece.(type) {
+		case string:
+			t = append(t, Span{Text: piece})
+		case Span:
+			t = append(t, piece)
+		case Text:
+			t = append(t, piece...)
+		}
+	}
+	return t
+}
 
 // String is a text without its roles.
 func (t Text) String() string {

@@ -12,7 +12,7 @@ import (
 // ConfigText prints settings with their sources. file is the configuration
 // file, "" if none of places exists.
 func ConfigText(screen *ui.Screen, file string, places []string, settings []config.Setting) error {
-	var from document.Block = document.Line(Words("Configuration file: " + file))
+	var from document.Block = document.Line(document.Words("Configuration file: " + file))
 	if file == "" {
 		from = document.List{Entry("No configuration file (looked for " + strings.Join(places, " and ") + ").")}
 	}

@@ -34,7 +34,7 @@ func FindingBlocks(findings []*check.Finding, width int, form func(*check.Findin
 // Finding is a finding, with what it leads to where that is wanted.
 func Finding(f *check.Finding, message string, leads bool) document.Finding {
 	found := document.Finding{
-		Severity: SeverityOf(f.Severity), Rule: f.Rule.ID, Name: f.Rule.Name, Place: Place(f), Message: Words(ui.Ended(ui.Clean(message))),
+		Severity: SeverityOf(f.Severity), Rule: f.Rule.ID, Name: f.Rule.Name, Place: Place(f), Message: document.Words(ui.Ended(ui.Clean(message))),
 	}
 	if leads {
 		found.Consequences = Consequences(f)
@@ -67,7 +67,7 @@ func heading(f *check.Finding, width int) document.Line {
 	room := width - lipgloss.Width(id) - len(day) - 4
 	text := ui.Truncate(Title(f.Root.Title), room)
 	gap := strings.Repeat(" ", max(0, room-lipgloss.Width(text)))
-	return document.Line(Words(Span(document.Strong, id), strings.TrimRight("  "+text+gap+"  "+day, " ")))
+	return document.Line(document.Words(Span(document.Strong, id), strings.TrimRight("  "+text+gap+"  "+day, " ")))
 }
 
 // Place is SESSION:ITEMS, "store" with the record for a finding of the store, or the
@@ -117,10 +117,10 @@ func Consequences(f *check.Finding) []document.Text {
 				fails = "may fail"
 			}
 		}
-		all = append(all, Words("the next request"+who+" "+fails+" with: ", Span(document.Code, Bounded(f.ProviderError))))
+		all = append(all, document.Words("the next request"+who+" "+fails+" with: ", Span(document.Code, Bounded(f.ProviderError))))
 	}
 	if f.Sent != "" {
-		all = append(all, Words("an adapter sends instead: "+Bounded(f.Sent)))
+		all = append(all, document.Words("an adapter sends instead: "+Bounded(f.Sent)))
 	}
 	return all
 }
@@ -202,7 +202,7 @@ func made(f *check.Finding) time.Time {
 func News(findings []*check.Finding) document.Text {
 	fresh := check.Fresh(findings)
 	if len(fresh) == 0 && len(findings) > 0 {
-		return Words("No new findings")
+		return document.Words("No new findings")
 	}
 	return Severities(fresh)
 }
@@ -286,14 +286,14 @@ func because(p *rules.Profile, uses []check.Use) string {
 
 // Answer is what a provider says to the next request of the session.
 func Answer(a *check.Answer) document.Document {
-	head := Words(Span(document.Strong, "The next request, to "+a.Profile.Name), " ("+cmp.Or(a.Why, "--profile")+")")
+	head := document.Words(Span(document.Strong, "The next request, to "+a.Profile.Name), " ("+cmp.Or(a.Why, "--profile")+")")
 	var facts document.Facts
 	for _, sentence := range AnswerSentences(a) {
-		facts = append(facts, Words(sentence))
+		facts = append(facts, document.Words(sentence))
 	}
 	doc := document.Document{document.Line(head), facts}
 	if a.Error != "" {
-		doc = append(doc, document.Quotation(Words(a.Error)))
+		doc = append(doc, document.Quotation(document.Words(a.Error)))
 	}
 	return append(doc, document.Gap{})
 }
@@ -340,7 +340,7 @@ func Severities(findings []*check.Finding) document.Text {
 		}
 	}
 	if parts == nil {
-		return Words("No findings")
+		return document.Words("No findings")
 	}
 	return parts[1:]
 }

@@ -115,7 +115,7 @@ func Ls(format string, screen *ui.Screen, l *Listing) error {
 			doc = append(doc, document.Gap{})
 		}
 		if !l.Quiet {
-			doc = append(doc, document.Heading{Level: 2, Text: Words(NameOf(s.Store, l.Home), "  "+s.Title+", "+ui.Count(len(s.Rows), "session"))})
+			doc = append(doc, document.Heading{Level: 2, Text: document.Words(NameOf(s.Store, l.Home), "  "+s.Title+", "+ui.Count(len(s.Rows), "session"))})
 		}
 		if len(s.Rows) > 0 {
 			doc = append(doc, lsTable(s.Rows, l.All, screen.Width))

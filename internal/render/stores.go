@@ -39,12 +39,12 @@ func StoresText(screen *ui.Screen, home string, kinds []KnownKind) error {
 		for _, p := range k.Places {
 			var facts document.Facts
 			if p.Error != "" {
-				facts = append(facts, Words(ui.Ended(p.Error)))
+				facts = append(facts, document.Words(ui.Ended(p.Error)))
 			}
 			if p.Store != nil && p.Store.Versions != "" {
-				facts = append(facts, Words(p.Store.Versions))
+				facts = append(facts, document.Words(p.Store.Versions))
 			}
-			kind.Below = append(kind.Below, document.Line(Words(ui.Tilde(p.Path, home)+"  ", p.summary())), facts)
+			kind.Below = append(kind.Below, document.Line(document.Words(ui.Tilde(p.Path, home)+"  ", p.summary())), facts)
 		}
 		doc = append(doc, document.List{kind})
 	}
@@ -58,9 +58,9 @@ func (p *KnownPlace) summary() document.Text {
 		if live := Writer(p.Store); live != "" {
 			facts = append(facts, live)
 		}
-		return Words(Span(document.Good, "found"), ", "+strings.Join(facts, ", "))
+		return document.Words(Span(document.Good, "found"), ", "+strings.Join(facts, ", "))
 	case p.Found:
-		return Words(Span(document.Notice, "a file, but it cannot be read as a store"))
+		return document.Words(Span(document.Notice, "a file, but it cannot be read as a store"))
 	}
-	return Words(Span(document.Quiet, "nothing there"))
+	return document.Words(Span(document.Quiet, "nothing there"))
 }

@@ -56,23 +56,7 @@ func Are(n int, noun string) string {
 }
 
 // Say makes a paragraph of pieces: strings, texts and spans.
-func Say(pieces ...any) document.Paragraph { return document.Paragraph(Words(pieces...)) }
-
-// Words makes a text of pieces: strings, texts and spans.
-func Words(pieces ...any) document.Text {
-	var t document.Text
-	for _, piece := range pieces {
-		switch piece := piece.(type) {
-		case string:
-			t = append(t, document.Span{Text: piece})
-		case document.Span:
-			t = append(t, piece)
-		case document.Text:
-			t = append(t, piece...)
-		}
-	}
-	return t
-}
+func Say(pieces ...any) document.Paragraph { return document.Paragraph(document.Words(pieces...)) }
 
 // Span is a piece of text that is one thing.
 func Span(role document.Role, text string) document.Span {
@@ -80,7 +64,7 @@ func Span(role document.Role, text string) document.Span {
 }
 
 // Entry is an item of a list, of pieces as words takes them.
-func Entry(pieces ...any) document.Item { return document.Item{Text: Words(pieces...)} }
+func Entry(pieces ...any) document.Item { return document.Item{Text: document.Words(pieces...)} }
 
 // roleOf is how a severity stands out.
 func roleOf(severity rules.Severity) document.Role {
@@ -111,7 +95,7 @@ func StoreFacts(s *session.Store) []string {
 func Cells(pieces ...any) []document.Text {
 	row := make([]document.Text, len(pieces))
 	for i, piece := range pieces {
-		row[i] = Words(piece)
+		row[i] = document.Words(piece)
 	}
 	return row
 }

@@ -54,9 +54,9 @@ func (r *repairPage) Plan(plan *repair.Plan, store *session.Store, left []*check
 
 // head names the store.
 func (r *repairPage) head(s *session.Store) document.Document {
-	facts := document.Facts{render.Words(strings.Join(render.StoreFacts(s), ", "))}
+	facts := document.Facts{document.Words(strings.Join(render.StoreFacts(s), ", "))}
 	if live := render.Writer(s); live != "" {
-		facts = append(facts, render.Words(live))
+		facts = append(facts, document.Words(live))
 	}
 	return document.Document{document.Heading{Level: 2, Text: render.NameOf(s, r.Home)}, facts, document.Gap{}}
 }
@@ -95,7 +95,7 @@ func (r *repairPage) trees(plan *repair.Plan) document.Document {
 // from a file has none.
 func (r *repairPage) fix(f *repair.Fix, shown int) document.Document {
 	head := document.Finding{
-		Rule: f.Rule, Place: cmp.Or(stepPlace(f.Session, f.Item), "store"), Note: f.Safety.String(), Message: render.Words(ui.Sentence(ui.Clean(f.Title))),
+		Rule: f.Rule, Place: cmp.Or(stepPlace(f.Session, f.Item), "store"), Note: f.Safety.String(), Message: document.Words(ui.Sentence(ui.Clean(f.Title))),
 	}
 	if rule := catalogue.Find(f.Rule); rule != nil {
 		head.Name = rule.Name
@@ -127,11 +127,11 @@ func (r *repairPage) foot(plan *repair.Plan, store *session.Store, left []*check
 	}
 	doc := document.Document{list}
 	if len(left) > 0 {
-		what, where := render.Words("Left as it is: ", render.Severities(left)), r.listing(left)
+		what, where := document.Words("Left as it is: ", render.Severities(left)), r.listing(left)
 		if !plan.Empty() { // some of these are found only when the repair is done
-			what, where = render.Words("After this repair, ", render.Severities(left), " will remain"), "then: "+where
+			what, where = document.Words("After this repair, ", render.Severities(left), " will remain"), "then: "+where
 		}
-		doc = append(doc, document.Line(render.Words(what, "  ("+where+")")), append(r.allowable(left), refusedStill(left)...))
+		doc = append(doc, document.Line(document.Words(what, "  ("+where+")")), append(r.allowable(left), refusedStill(left)...))
 	}
 	if plan.Empty() {
 		return doc
@@ -145,7 +145,7 @@ func (r *repairPage) foot(plan *repair.Plan, store *session.Store, left []*check
 
 func (r *repairPage) Ask(backup string, bytes int64) error {
 	r.asked = true
-	return r.print(document.Document{document.Gap{}, document.Line(render.Words("Backup: " + ui.Tilde(backup, r.Home) + " (" + ui.Bytes(bytes) + ")"))})
+	return r.print(document.Document{document.Gap{}, document.Line(document.Words("Backup: " + ui.Tilde(backup, r.Home) + " (" + ui.Bytes(bytes) + ")"))})
 }
 
 // Close prints what became of the plan. What has to be copied stands on a line
@@ -168,7 +168,7 @@ func (r *repairPage) applied(o render.Outcome) document.Document {
 		}
 	}
 	doc := append(document.Document{document.Paragraph(done), r.leftOut(o.LeftOut)}, r.firstOfAll(o.LeftOut))
-	line := func(text string) { doc = append(doc, document.Line(render.Words(text))) }
+	line := func(text string) { doc = append(doc, document.Line(document.Words(text))) }
 	if o.Output != "" {
 		line("Written to: " + ui.Tilde(o.Output, r.Home))
 		line("What left:  " + ui.Tilde(o.Receipt, r.Home))

@@ -132,7 +132,7 @@ func firstChanges(changes []repair.FirstChange) document.Facts {
 		if c.Signed != nil {
 			text += " Item " + strconv.Itoa(*c.Signed) + storedIn(c) + " holds thinking that its provider signed: the" + refusesThinking[len("The"):]
 		}
-		facts = append(facts, render.Words(text))
+		facts = append(facts, document.Words(text))
 	}
 	return facts
 }

@@ -81,15 +81,15 @@ func (c *checkText) head(r *check.Result) document.Document {
 	if r.Recording {
 		return document.Document{name}
 	}
-	facts := document.Facts{render.Words(c.Facts(r))}
+	facts := document.Facts{document.Words(c.Facts(r))}
 	for _, fact := range []string{r.Store.Versions, render.Judges(r.Profiles), render.Writer(r.Store)} {
 		if fact != "" {
-			facts = append(facts, render.Words(fact))
+			facts = append(facts, document.Words(fact))
 		}
 	}
 	if r.Recovery != "" {
-		facts = append(facts, render.Words(render.Span(document.Bad, "Damaged:"), " this result does not cover all of the store: "+ui.Ended(ui.Clean(r.Incomplete))),
-			render.Words(ui.Sentence(ui.Clean(r.Recovery))))
+		facts = append(facts, document.Words(render.Span(document.Bad, "Damaged:"), " this result does not cover all of the store: "+ui.Ended(ui.Clean(r.Incomplete))),
+			document.Words(ui.Sentence(ui.Clean(r.Recovery))))
 	}
 	return document.Document{name, facts, document.Gap{}}
 }
@@ -115,13 +115,13 @@ func (c *checkText) foot(r *check.Result, took time.Duration) document.Document 
 func (c *checkText) verdict(r *check.Result, took time.Duration) document.Text {
 	switch {
 	case r.Trees > 0 || len(r.Findings) > 0:
-		return render.Words(tally(r), counted(r, took))
+		return document.Words(tally(r), counted(r, took))
 	case r.Incomplete != "" || r.Recording || r.Against:
 		return nil
 	case c.Limited:
-		return render.Words("No session of this store is among those to check.")
+		return document.Words("No session of this store is among those to check.")
 	}
-	return render.Words("There are no sessions in this store.")
+	return document.Words("There are no sessions in this store.")
 }
 
 // counted is how much was looked at: " (22 items in 0.1 s)". A recording says
@@ -168,7 +168,7 @@ func tally(r *check.Result) document.Text {
 	sessions := ui.Number(len(roots)) + " of " + ui.Count(r.Trees, "session")
 	switch {
 	case len(fresh) == 0:
-		return render.Words(render.News(r.Findings), " in "+ui.Count(r.Trees, "session")+rest)
+		return document.Words(render.News(r.Findings), " in "+ui.Count(r.Trees, "session")+rest)
 	case r.Recording:
 		sessions = "the recording itself"
 	case own && len(roots) == 0:
@@ -176,7 +176,7 @@ func tally(r *check.Result) document.Text {
 	case own:
 		sessions = "the store itself and " + sessions
 	}
-	return render.Words(render.News(r.Findings), " in "+sessions+rest)
+	return document.Words(render.News(r.Findings), " in "+sessions+rest)
 }
 
 // storeSum is what the summary of several stores says of one.
@@ -231,9 +231,9 @@ func (c *checkText) summary() document.Document {
 	if found > 0 {
 		where = ui.Number(found) + " of " + ui.Count(len(c.sums), "store")
 	}
-	doc := document.Document{document.Gap{}, document.Line(render.Words(render.News(c.findings), " in "+where+render.LeftOut(c.findings)))}
+	doc := document.Document{document.Gap{}, document.Line(document.Words(render.News(c.findings), " in "+where+render.LeftOut(c.findings)))}
 	for _, s := range remarkable {
-		doc = append(doc, document.Line(render.Words("  "+s.name+strings.Repeat(" ", widest-lipgloss.Width(s.name))+"  ", s.words())))
+		doc = append(doc, document.Line(document.Words("  "+s.name+strings.Repeat(" ", widest-lipgloss.Width(s.name))+"  ", s.words())))
 	}
 	return doc
 }
@@ -245,7 +245,7 @@ func (s *storeSum) words() document.Text {
 		all = render.Severities(s.findings)
 	}
 	if s.trouble != "" && all != nil {
-		all = render.Words(all, ", ")
+		all = document.Words(all, ", ")
 	}
-	return render.Words(all, render.Span(document.Notice, s.trouble))
+	return document.Words(all, render.Span(document.Notice, s.trouble))
 }

@@ -25,7 +25,7 @@ func (c *checkMarkdown) Close(end render.Ending) error {
 
 // page is the whole report.
 func (c *collected) page(end render.Ending) document.Document {
-	doc := document.Document{document.Heading{Level: 2, Text: render.Words(c.Tool.Name + " check")}, render.Say(c.summary() + ".")}
+	doc := document.Document{document.Heading{Level: 2, Text: document.Words(c.Tool.Name + " check")}, render.Say(c.summary() + ".")}
 	if end.Baseline != nil {
 		doc = append(doc, render.Say(end.Baseline.Sentence()))
 	}
@@ -39,11 +39,11 @@ func (c *collected) page(end render.Ending) document.Document {
 	for _, n := range end.Next {
 		next = append(next, render.Entry(render.Span(document.Code, n.Line), ": ", n.Why))
 	}
-	return append(doc, document.Heading{Level: 3, Text: render.Words("Next")}, render.Say(render.Nothing(end.Baseline)+" was changed. Type:"), next)
+	return append(doc, document.Heading{Level: 3, Text: document.Words("Next")}, render.Say(render.Nothing(end.Baseline)+" was changed. Type:"), next)
 }
 
 func (c *collected) storePage(s *collectedStore) document.Document {
-	doc := document.Document{document.Heading{Level: storeLevel, Text: render.Words(render.Span(document.Name, c.located(s.path)))}}
+	doc := document.Document{document.Heading{Level: storeLevel, Text: document.Words(render.Span(document.Name, c.located(s.path)))}}
 	if s.trouble != "" {
 		doc = append(doc, render.Say(render.Span(document.Strong, "Not read completely:"), " ", s.troubleWords()))
 	}
@@ -70,9 +70,9 @@ func (c *collected) storePage(s *collectedStore) document.Document {
 	}
 	for i := range r.Answers { // to the next request of the session
 		a := &r.Answers[i]
-		doc = append(doc, document.Heading{Level: 4, Text: render.Words("The next request, to " + a.Profile.Name)}, render.Say(strings.Join(render.AnswerSentences(a), " ")))
+		doc = append(doc, document.Heading{Level: 4, Text: document.Words("The next request, to " + a.Profile.Name)}, render.Say(strings.Join(render.AnswerSentences(a), " ")))
 		if a.Error != "" {
-			doc = append(doc, document.Quotation(render.Words(a.Error)))
+			doc = append(doc, document.Quotation(document.Words(a.Error)))
 		}
 	}
 	return doc
@@ -110,9 +110,9 @@ func ruleCounts(findings []*check.Finding) document.Table {
 func findingRows(findings []*check.Finding) document.Table {
 	table := document.Table{Columns: []document.Column{{Name: "Severity"}, {Name: "Rule"}, {Name: "Place"}, {Name: lastColumn}}}
 	for _, f := range findings {
-		text := render.Words(ui.Ended(ui.Clean(render.Reported(f))))
+		text := document.Words(ui.Ended(ui.Clean(render.Reported(f))))
 		for _, c := range render.Consequences(f) {
-			text = render.Words(text, "\n→ "+ui.Clean(c.String()))
+			text = document.Words(text, "\n→ "+ui.Clean(c.String()))
 		}
 		place := render.Span(document.Code, ui.Truncate(render.Place(f), render.WidestPlace))
 		table.Rows = append(table.Rows, render.Cells(render.SeverityOf(f.Severity), ruleLink(f.Rule), place, text))
@@ -124,7 +124,7 @@ func findingRows(findings []*check.Finding) document.Table {
 const rulePages = "https://github.com/sessctl/sessctl/blob/main/docs/rules/"
 
 func ruleLink(r *rules.Rule) document.Text {
-	return render.Words(document.Span{Role: document.Link, Text: r.ID, URL: rulePages + r.ID + ".md"}, " ", r.Name)
+	return document.Words(document.Span{Role: document.Link, Text: r.ID, URL: rulePages + r.ID + ".md"}, " ", r.Name)
 }
 
 const (

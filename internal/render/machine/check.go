@@ -172,7 +172,7 @@ func (c *checkLines) Store(r *check.Result, took time.Duration) error {
 	for _, f := range r.Findings {
 		object := finding(r.Store.Path, f)
 		object.Type = "finding"
-		if err := Line(c.Screen.Plain(), object); err != nil {
+		if err := line(c.Screen.Plain(), object); err != nil {
 			return err
 		}
 	}
@@ -180,7 +180,7 @@ func (c *checkLines) Store(r *check.Result, took time.Duration) error {
 }
 
 func (c *checkLines) Close(end render.Ending) error {
-	return Line(c.Screen.Plain(), checkSummary{
+	return line(c.Screen.Plain(), checkSummary{
 		Type: "summary", Schema: checkSchema, Tool: c.Tool, jsonSummary: c.summary, Stores: c.stores, Requests: c.requests,
 		Unread: c.unread, Baseline: end.Baseline, ExitCode: end.ExitCode,
 	})

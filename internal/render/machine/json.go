@@ -24,8 +24,8 @@ func JSON(w io.Writer, document any) error {
 	return writeJSON(w, document, jsontext.WithIndent("  "))
 }
 
-// Line prints an object on one line.
-func Line(w io.Writer, object any) error { return writeJSON(w, object) }
+// line prints an object on one line.
+func line(w io.Writer, object any) error { return writeJSON(w, object) }
 
 func writeJSON(w io.Writer, value any, opts ...json.Options) error {
 	out := EscapeJSON(w)

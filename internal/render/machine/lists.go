@@ -57,11 +57,11 @@ func LsLines(w io.Writer, l *render.Listing) error {
 	rows := rows(l)
 	for _, r := range rows {
 		r.Type = "session"
-		if err := Line(w, r); err != nil {
+		if err := line(w, r); err != nil {
 			return err
 		}
 	}
-	return Line(w, lsSummary{"summary", lsSchema, l.Tool, len(rows), l.ExitCode})
+	return line(w, lsSummary{"summary", lsSchema, l.Tool, len(rows), l.ExitCode})
 }
 
 func rows(l *render.Listing) []lsRow {

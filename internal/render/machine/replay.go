@@ -183,7 +183,7 @@ func ReplayLines(opts render.ReplayOptions) render.ReplayWriter {
 	l.ReplayRows = render.NewReplayRows(opts, opts.Screen.Plain(), func(r *recording.Row) error {
 		object := rowObject(r, l.Model)
 		object.Type = "event"
-		return Line(l.Out, object)
+		return line(l.Out, object)
 	})
 	return l
 }
@@ -195,11 +195,11 @@ func (l *replayLines) Close(end render.ReplayEnd) error {
 	for _, f := range end.Findings {
 		object := finding(l.Path, f)
 		object.Type = "finding"
-		if err := Line(l.Out, object); err != nil {
+		if err := line(l.Out, object); err != nil {
 			return err
 		}
 	}
-	if err := Line(l.Out, replaySummaryLine{"summary", head(l.ReplayRows), l.Summary, end.ExitCode}); err != nil {
+	if err := line(l.Out, replaySummaryLine{"summary", head(l.ReplayRows), l.Summary, end.ExitCode}); err != nil {
 		return err
 	}
 	return l.Out.Flush()

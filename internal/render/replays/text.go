@@ -181,7 +181,7 @@ func (t *replayText) tally(findings []*check.Finding) document.Document {
 		doc = append(doc, render.Say(render.Span(document.Bad, oddSign), " "+ui.Count(t.Odd, "row")+" on which an event does not fit what came before"))
 	}
 	if len(findings) > 0 {
-		doc = append(doc, document.Line(render.Words(render.Severities(findings), " in the recording")))
+		doc = append(doc, document.Line(document.Words(render.Severities(findings), " in the recording")))
 	}
 	return doc
 }

@@ -30,7 +30,7 @@ func borders(v *view.View, full bool) document.Document {
 				lines[n].Label = lines[n-1].Label
 			}
 		}
-		it := document.Item{Text: render.Words(render.Span(document.Lead, borderHead(b, v.Shown.Session))), Below: []document.Block{lines}}
+		it := document.Item{Text: document.Words(render.Span(document.Lead, borderHead(b, v.Shown.Session))), Below: []document.Block{lines}}
 		for _, f := range fresh {
 			it.Below = append(it.Below, render.Finding(f, render.Said(f), false))
 		}
@@ -66,7 +66,7 @@ func borderLines(b *view.Border) document.List {
 	if b.Goal != "" {
 		goal = "the goal, " + ui.Bytes(int64(len(b.Goal)))
 	}
-	lines := document.List{{Label: "went in", Text: render.Words(goal), Said: b.Goal}}
+	lines := document.List{{Label: "went in", Text: document.Words(goal), Said: b.Goal}}
 	if b.Shared > 1 && len(b.Given) == 0 {
 		lines = append(lines, render.Entry("nothing tells this call's request from those of the others"))
 	}
@@ -103,7 +103,7 @@ func crossed(b *view.Border, told map[*check.Finding]bool) (fresh []*check.Findi
 	if len(parts) == 0 {
 		parts = []string{"nothing that a rule minds"}
 	}
-	return fresh, document.Item{Label: "besides", Text: render.Words(strings.Join(parts, ", and "))}
+	return fresh, document.Item{Label: "besides", Text: document.Words(strings.Join(parts, ", and "))}
 }
 
 // givenWords say what a child was given before its agent spoke.
@@ -123,7 +123,7 @@ func givenWords(it *session.Item) string {
 
 func outcomeLine(out *view.Outcome) document.Item {
 	if out == nil {
-		return document.Item{Label: "came out", Text: render.Words("nothing: the call has no result")}
+		return document.Item{Label: "came out", Text: document.Words("nothing: the call has no result")}
 	}
 	what := fmt.Sprintf("item %d, %s", out.Item, ui.Bytes(int64(len(out.Result.Text))))
 	for _, state := range []struct {
@@ -137,7 +137,7 @@ func outcomeLine(out *view.Outcome) document.Item {
 			what += ", " + state.word
 		}
 	}
-	return document.Item{Label: "came out", Text: render.Words(what), Said: out.Result.Text}
+	return document.Item{Label: "came out", Text: document.Words(what), Said: out.Result.Text}
 }
 
 // borderCount is the count at the end.

@@ -18,18 +18,18 @@ type viewPage struct {
 
 func (p viewPage) document(v *view.View) document.Document {
 	s := v.Shown
-	facts := render.Words(render.Span(document.Code, s.ID))
+	facts := document.Words(render.Span(document.Code, s.ID))
 	if s.Parent != "" {
-		facts = render.Words(facts, " · sub-session of ", render.Span(document.Code, s.Parent))
+		facts = document.Words(facts, " · sub-session of ", render.Span(document.Code, s.Parent))
 	}
 	if s.Agent != "" {
-		facts = render.Words(facts, " · agent ", s.Agent)
+		facts = document.Words(facts, " · agent ", s.Agent)
 	}
-	facts = render.Words(facts, " · ", sizeWords(s))
+	facts = document.Words(facts, " · ", sizeWords(s))
 	if day := render.Date(s.Created); day != "" {
-		facts = render.Words(facts, " · "+day)
+		facts = document.Words(facts, " · "+day)
 	}
-	doc := document.Document{document.Heading{Level: 1, Text: render.Words(render.Title(s.Title))}, document.Paragraph(facts)}
+	doc := document.Document{document.Heading{Level: 1, Text: document.Words(render.Title(s.Title))}, document.Paragraph(facts)}
 	switch {
 	case v.Visibility != nil:
 		return append(doc, visibilityPage(v, p.full)...)
@@ -49,7 +49,7 @@ func (p viewPage) findings(v *view.View) document.Document {
 	if len(v.Findings) == 0 {
 		doc = append(doc, render.Say(healthy(v)))
 	} else {
-		doc = append(doc, document.Heading{Level: 2, Text: render.Words("Findings")})
+		doc = append(doc, document.Heading{Level: 2, Text: document.Words("Findings")})
 	}
 	for _, f := range v.Findings {
 		doc = append(doc, render.Finding(f, render.Said(f), v.Request == nil))
@@ -73,7 +73,7 @@ func (p viewPage) rows(s *view.Session, short bool) document.List {
 			if r.Item >= 0 {
 				who = strings.TrimSpace(strconv.Itoa(r.Item) + " " + r.Who)
 			}
-			list = append(list, p.row(r, render.Words(render.Span(document.Strong, ui.Excerpt(who, 40))), r.Flags))
+			list = append(list, p.row(r, document.Words(render.Span(document.Strong, ui.Excerpt(who, 40))), r.Flags))
 		}
 	}
 	return list
@@ -86,7 +86,7 @@ func (p viewPage) child(r *view.Row) document.Item {
 	}
 	it := render.Entry(render.Span(document.Strong, name), " ", render.Span(document.Code, c.ID), " ", ui.Excerpt(render.Title(c.Title), 60), ", "+sizeWords(c))
 	if r.Item < 0 && !r.Named {
-		it.Text = render.Words(it.Text, ", no item refers to it")
+		it.Text = document.Words(it.Text, ", no item refers to it")
 	}
 	it.Below = []document.Block{notes(r.Notes), notes(c.Notes), p.rows(c, !p.full)}
 	return it
@@ -104,10 +104,10 @@ func (p viewPage) row(r *view.Row, head document.Text, flags []string) document.
 		text = ui.Excerpt(r.Text, document.Columns)
 	}
 	if text != "" {
-		head = render.Words(head, " ", text)
+		head = document.Words(head, " ", text)
 	}
 	if len(flags) > 0 {
-		head = render.Words(head, " ", render.Span(document.Emphasis, "("+strings.Join(flags, ", ")+")"))
+		head = document.Words(head, " ", render.Span(document.Emphasis, "("+strings.Join(flags, ", ")+")"))
 	}
 	it := document.Item{Text: head}
 	if p.full {
@@ -120,7 +120,7 @@ func (p viewPage) row(r *view.Row, head document.Text, flags []string) document.
 	for i := range r.Results {
 		result := &r.Results[i]
 		calls = append(calls, document.Item{
-			Text: render.Words(ui.Excerpt(result.Label, document.Columns), state(result.Answer)), Said: result.Answer.Text, Whole: p.full,
+			Text: document.Words(ui.Excerpt(result.Label, document.Columns), state(result.Answer)), Said: result.Answer.Text, Whole: p.full,
 		})
 	}
 	it.Below = append(it.Below, calls, notes(r.Notes))
@@ -161,7 +161,7 @@ func notes(notes []view.Note) document.List {
 
 // request is what the next run sends.
 func (p viewPage) request(r *view.Request) document.Document {
-	doc := document.Document{document.Heading{Level: 2, Text: render.Words("What the next run sends")}, render.Say(ui.Sentence(ui.Clean(r.Head())))}
+	doc := document.Document{document.Heading{Level: 2, Text: document.Words("What the next run sends")}, render.Say(ui.Sentence(ui.Clean(r.Head())))}
 	if words := r.Preface(); words != "" {
 		doc = append(doc, render.Say(words))
 	}
@@ -187,10 +187,10 @@ func (p viewPage) part(r *view.Request, part *view.Part) document.Item {
 	if part.Role != "" {
 		head += " " + part.Role
 	}
-	text := render.Words(head)
+	text := document.Words(head)
 	if part.Row.Item >= 0 {
 		who := strings.TrimSpace("item " + strconv.Itoa(part.Row.Item) + " " + part.Row.Who)
-		text = render.Words(head+" ", render.Span(document.Strong, ui.Excerpt(who, 60)))
+		text = document.Words(head+" ", render.Span(document.Strong, ui.Excerpt(who, 60)))
 	}
 	flags := part.Row.Flags
 	if part.Unsent {

@@ -364,7 +364,7 @@ func (t *viewText) end() {
 		doc = append(doc, render.Finding(f, render.Said(f), v.Request == nil))
 	}
 	if v.Others > 0 {
-		doc = append(doc, document.Line(render.Words(others(v))))
+		doc = append(doc, document.Line(document.Words(others(v))))
 	}
 	t.add(append(doc, t.next()...)...)
 }

@@ -40,7 +40,7 @@ func visibilityPage(v *view.View, full bool) document.Document {
 		}
 		var row []document.Text
 		for _, cell := range append(events.row(e), about) {
-			row = append(row, render.Words(cell))
+			row = append(row, document.Words(cell))
 		}
 		table.Rows = append(table.Rows, row)
 	}
@@ -53,7 +53,7 @@ func viewerList(table *visibilityTable) document.List {
 	for i := range table.v.Viewers {
 		viewer := &table.v.Viewers[i]
 		list = append(list, document.Item{
-			Label: letters(i), Text: render.Words(render.Span(document.Code, viewer.Name()), " ", viewer.Agent, ": ", sees(table.v, viewer)),
+			Label: letters(i), Text: document.Words(render.Span(document.Code, viewer.Name()), " ", viewer.Agent, ": ", sees(table.v, viewer)),
 		})
 	}
 	return append(list, render.Entry(strings.Join(table.legend(), ", ")))

@@ -86,9 +86,9 @@ func (t *viewText) legend(table *visibilityTable) {
 		}
 		row := render.Cells(letters(i), name, ui.Excerpt(viewer.Agent, 20))
 		if table.sets {
-			row = append(row, render.Words(view.Label(viewer.Set)))
+			row = append(row, document.Words(view.Label(viewer.Set)))
 		}
-		list.Rows = append(list.Rows, append(row, render.Words(sees(v, viewer))))
+		list.Rows = append(list.Rows, append(row, document.Words(sees(v, viewer))))
 	}
 	t.add(list)
 }
