@@ -47,7 +47,7 @@ func runConfig(cmd *cobra.Command, p *program) error {
 	if p.config.Format == "json" {
 		return machine.Config(p.out.Plain(), tool(), all.File, settings)
 	}
-	return render.ConfigText(p.out, all.File, config.Files(p.getenv), settings)
+	return render.Config(p.config.Format, p.out, all.File, config.Files(p.getenv), settings)
 }
 
 // allFlags are the flags of this command, and those that other commands have

@@ -49,7 +49,7 @@ func runStores(ctx context.Context, p *program) error {
 	if p.config.Format == "json" {
 		return machine.Stores(p.out.Plain(), tool(), kinds)
 	}
-	return render.StoresText(p.out, p.home, kinds)
+	return render.Stores(p.config.Format, p.out, p.home, kinds)
 }
 
 // look says what is at a place. A store that cannot be read is no error here:

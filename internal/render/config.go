@@ -9,9 +9,9 @@ import (
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
-// ConfigText prints settings with their sources. file is the configuration
+// Config prints settings with their sources. file is the configuration
 // file, "" if none of places exists.
-func ConfigText(screen *ui.Screen, file string, places []string, settings []config.Setting) error {
+func Config(format string, screen *ui.Screen, file string, places []string, settings []config.Setting) error {
 	var from document.Block = document.Line(document.Words("Configuration file: " + file))
 	if file == "" {
 		from = document.List{Entry("No configuration file (looked for " + strings.Join(places, " and ") + ").")}
@@ -20,7 +20,7 @@ func ConfigText(screen *ui.Screen, file string, places []string, settings []conf
 	for _, s := range settings {
 		table.Rows = append(table.Rows, Cells(s.Key, settingText(s.Value), s.Source))
 	}
-	return document.Lines(screen)(document.Document{from, document.Gap{}, table})
+	return document.New(format, screen)(document.Document{from, document.Gap{}, table})
 }
 
 func settingText(value any) string {

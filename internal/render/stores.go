@@ -24,8 +24,8 @@ type KnownPlace struct {
 	Error string         // why it cannot be read
 }
 
-// StoresText prints the kinds and what was found.
-func StoresText(screen *ui.Screen, home string, kinds []KnownKind) error {
+// Stores prints the kinds and what was found.
+func Stores(format string, screen *ui.Screen, home string, kinds []KnownKind) error {
 	var doc document.Document
 	for i, k := range kinds {
 		if i > 0 {
@@ -48,7 +48,7 @@ func StoresText(screen *ui.Screen, home string, kinds []KnownKind) error {
 		}
 		doc = append(doc, document.List{kind})
 	}
-	return document.Lines(screen)(doc)
+	return document.New(format, screen)(doc)
 }
 
 func (p *KnownPlace) summary() document.Text {

@@ -27,7 +27,7 @@ var Formats = []Format{
 	{Name: "sarif", New: ci.SARIF},
 	{Name: "junit", Roots: true, New: ci.JUnit},
 	{Name: "github", New: ci.GitHub},
-	{Name: "markdown", New: ci.Markdown},
+	{Name: "markdown", New: ci.Page("markdown")},
 }
 
 // Find is the format with a name, nil where there is none.

@@ -140,7 +140,7 @@ func TestTheFileOfAnAnnotationIsClean(t *testing.T) {
 func TestAnyTextKeepsItsCellOfATable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rows := 0
-		for line := range strings.Lines(drawn(t, Markdown)) {
+		for line := range strings.Lines(drawn(t, Page("markdown"))) {
 			if !strings.HasPrefix(line, "| ") {
 				continue
 			}

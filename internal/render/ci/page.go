@@ -11,16 +11,19 @@ import (
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
-// checkMarkdown prints a report for a pull request, a ticket or a mail.
-type checkMarkdown struct{ collected }
-
-// Markdown prints the report as a page.
-func Markdown(o render.CheckOptions) render.CheckWriter {
-	return &checkMarkdown{collected{CheckOptions: o}}
+// checkPage prints a report for a pull request, a ticket or a mail.
+type checkPage struct {
+	collected
+	format string
 }
 
-func (c *checkMarkdown) Close(end render.Ending) error {
-	return document.Markdown(c.Screen.Plain())(c.page(end))
+// Page makes the report in a format that has pages.
+func Page(format string) func(render.CheckOptions) render.CheckWriter {
+	return func(o render.CheckOptions) render.CheckWriter { return &checkPage{collected{CheckOptions: o}, format} }
+}
+
+func (c *checkPage) Close(end render.Ending) error {
+	return document.New(c.format, c.Screen)(c.page(end))
 }
 
 // page is the whole report.

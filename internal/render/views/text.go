@@ -31,11 +31,15 @@ func View(format string, v *view.View, opts Options) error {
 	switch format {
 	case "json":
 		return machine.View(opts.Screen.Plain(), v, opts.Full)
-	case "markdown":
-		return document.New(format, opts.Screen)(viewPage{opts.Full}.document(v))
 	case "mermaid":
 		return document.New(format, opts.Screen)(document.Document{visibilityDiagram(v, opts.Full)})
+	case "text":
+		return printText(v, opts)
 	}
+	return document.New(format, opts.Screen)(viewPage{opts.Full}.document(v))
+}
+
+func printText(v *view.View, opts Options) error {
 	t := &viewText{v: v, opts: opts, width: opts.Screen.Width}
 	t.head()
 	switch {
