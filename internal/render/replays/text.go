@@ -19,6 +19,19 @@ import (
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
+// Replay makes the writer of a format: text, table, json, ndjson or mermaid.
+func Replay(format string, opts render.ReplayOptions) render.ReplayWriter {
+	switch format {
+	case "json":
+		return machine.Replay(opts)
+	case "ndjson":
+		return machine.ReplayLines(opts)
+	case "mermaid":
+		return newReplayDiagram(opts)
+	}
+	return newReplayText(opts, format == "table")
+}
+
 // replayText prints for people. A table says everything in whole words, and where no
 // terminal has to show it, all of a row in one line that is never cut.
 type replayText struct {
@@ -354,16 +367,3 @@ func actionStyle(r *recording.Row) lipgloss.Style {
 }
 
 func whyCell(r *recording.Row, width int, _ *[]string) string { return replayWhy(r, width) }
-
-// Replay makes the writer of a format: text, table, json, ndjson or mermaid.
-func Replay(format string, opts render.ReplayOptions) render.ReplayWriter {
-	switch format {
-	case "json":
-		return machine.Replay(opts)
-	case "ndjson":
-		return machine.ReplayLines(opts)
-	case "mermaid":
-		return newReplayDiagram(opts)
-	}
-	return newReplayText(opts, format == "table")
-}
