@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -48,7 +49,7 @@ func (c *catalog) scoped() bool { return len(c.events.Key) > 1 && !c.layout.OneI
 
 // key is the key of an event: session.Item.Key.
 func (c *catalog) key(o *owner, row Row) string {
-	id := text(row.Value(c.events.ID))
+	id := column.View(row.Value(c.events.ID))
 	key := strings.Clone(id)
 	if c.scoped() {
 		key = o.name + "/" + id
@@ -183,7 +184,7 @@ func readOwners(ctx context.Context, sessions *records) (*owners, error) {
 // joinedKey tells keys apart whose texts differ, as a foreign key does.
 func joinedKey(buf []byte, key []table.Value) []byte {
 	for _, value := range key {
-		s := text(value)
+		s := column.View(value)
 		buf = append(binary.AppendUvarint(buf, uint64(len(s))), s...)
 	}
 	return buf
@@ -192,7 +193,7 @@ func joinedKey(buf []byte, key []table.Value) []byte {
 // names are what a session may be called, the first that no other one is called:
 // its own id, all of its key, and that with its row.
 var names = []func(o *owner) string{
-	func(o *owner) string { return text(o.key[len(o.key)-1]) },
+	func(o *owner) string { return column.View(o.key[len(o.key)-1]) },
 	(*owner).path,
 	func(o *owner) string { return o.path() + "#" + strconv.FormatInt(int64(o.row), 10) },
 }
@@ -201,7 +202,7 @@ var names = []func(o *owner) string{
 func (o *owner) path() string {
 	parts := make([]string, len(o.key))
 	for i, value := range o.key {
-		parts[i] = text(value)
+		parts[i] = column.View(value)
 	}
 	return strings.Join(parts, "/")
 }
@@ -265,7 +266,7 @@ func (st *logStore) readEvents(ctx context.Context) error {
 	columns := slices.Concat(st.layout.Place, []string{st.events.ID}, st.layout.LinkColumns)
 	lost, err := st.eventsOf(ctx, st.only, columns, func(owner int, row Row) error {
 		for _, value := range row.values {
-			bytes += len(text(value))
+			bytes += len(column.View(value))
 		}
 		if read++; read%4096 == 0 && st.progress != nil {
 			st.progress(int64(bytes))
@@ -374,21 +375,6 @@ func (t *records) scan(ctx context.Context, names []string, keys [][]table.Value
 func (t *records) rows(ctx context.Context, names []string, places []table.Place, fn func(n int, row Row) error) (unread []int, err error) {
 	c := t.pick(names)
 	return t.db.Rows(ctx, t.Name, c.list, places, func(n int, values []table.Value) error { return fn(n, Row{places[n], c.names, values}) })
-}
-
-// text is the value of a column as text, valid as long as the value.
-func text(value any) string {
-	switch v := value.(type) {
-	case string:
-		return v
-	case []byte:
-		return string(v)
-	case int64:
-		return strconv.FormatInt(v, 10)
-	case float64:
-		return strconv.FormatFloat(v, 'g', -1, 64)
-	}
-	return ""
 }
 
 // kept is a row that outlives the function that got it.

@@ -8,6 +8,7 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/change"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -180,9 +181,9 @@ func (w *writer) newRow(ctx context.Context, s *script, i int) ([]table.Field, e
 func (w *writer) within(s *script, key string) (Row, []table.FieldChange, error) {
 	row := s.rows[key]
 	var fields []table.FieldChange
-	for i, column := range w.events.Key {
-		if old := row.Value(column); text(old) != text(s.owner.key[i]) {
-			fields = append(fields, table.FieldChange{Name: column, Old: old, New: s.owner.key[i]})
+	for i, name := range w.events.Key {
+		if old := row.Value(name); column.View(old) != column.View(s.owner.key[i]) {
+			fields = append(fields, table.FieldChange{Name: name, Old: old, New: s.owner.key[i]})
 		}
 	}
 	row, err := w.with(row, fields)

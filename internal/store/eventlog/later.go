@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -63,7 +64,7 @@ func doubt(ctx context.Context, db table.Reader, name string, c table.Column) (s
 	}
 	used := false
 	_, err := db.Scan(ctx, table.Selection{Table: name, Columns: []string{c.Name}, Glance: true}, func(_ table.Place, row []table.Value) error {
-		if used = row[0] != nil && text(row[0]) != text(c.Default); used {
+		if used = row[0] != nil && column.View(row[0]) != column.View(c.Default); used {
 			return table.Enough
 		}
 		return nil // damage is told of when the rows are read

@@ -12,6 +12,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -100,7 +101,7 @@ func (st *logStore) readHeads(ctx context.Context) error {
 		s := st.layout.Session(row)
 		owner := &st.list[places[n]]
 		s.ID = owner.name
-		if id := text(row.Value(st.sessions.Parent)); id != "" {
+		if id := column.View(row.Value(st.sessions.Parent)); id != "" {
 			s.Parent = st.nameOf(owner, strings.Clone(id))
 		}
 		for i := range s.Faults {

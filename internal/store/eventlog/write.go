@@ -10,6 +10,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -366,7 +367,7 @@ func (w *writer) used(ctx context.Context, o *owner, id string) (found bool, _ e
 		Key: []string{w.events.ID}, Keys: [][]table.Value{{id}},
 	}
 	_, err := w.edit.Reader().Scan(ctx, events, func(_ table.Place, row []table.Value) error {
-		same := text(row[0]) == id && (!w.scoped() || string(joinedKey(nil, row[1:])) == string(joinedKey(nil, o.key)))
+		same := column.View(row[0]) == id && (!w.scoped() || string(joinedKey(nil, row[1:])) == string(joinedKey(nil, o.key)))
 		found = found || same
 		return nil
 	})
