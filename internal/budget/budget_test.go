@@ -34,7 +34,7 @@ var (
 	ownLines = map[string]int{
 		"internal/store/adk":         4_000,
 		"internal/store/canonical":   3_325,
-		"internal/store/dockeragent": 5_435,
+		"internal/store/dockeragent": 5_415,
 		"internal/store/kagent":      3_160,
 		"internal/store/loom":        1_995,
 		"internal/store/springai":    1_300,

@@ -13,6 +13,7 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/change"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -85,7 +86,7 @@ func (d *difference) session(s *change.Session, sc *schema) error {
 		if s.Is.Parent != "" {
 			parent = s.Is.Parent
 		}
-		r["parent_id"] = becomes(parent, func(v driver.Value) bool { return textOf(v) == s.Was.Parent })
+		r["parent_id"] = becomes(parent, func(v driver.Value) bool { return column.Text(v) == s.Was.Parent })
 	}
 	indexRefs(r, s.Was.IndexRefs, s.Is.IndexRefs)
 	if len(r) > 0 {
@@ -127,14 +128,14 @@ func (d *difference) item(it *change.Item, session string, sc *schema) error {
 		return err
 	}
 	r := rowEdit{
-		"session_id": stays(func(v driver.Value) bool { return textOf(v) == it.From }),
+		"session_id": stays(func(v driver.Value) bool { return column.Text(v) == it.From }),
 		"position":   stays(func(v driver.Value) bool { return sortKey(v) == it.Was.Position }),
 	}
 	if err := r.set(it.Sets, sc); err != nil {
 		return err
 	}
 	if it.Moves {
-		r["session_id"] = becomes(session, func(v driver.Value) bool { return textOf(v) == it.From })
+		r["session_id"] = becomes(session, func(v driver.Value) bool { return column.Text(v) == it.From })
 		d.moved = append(d.moved, row)
 	}
 	var texts []rewording
@@ -158,7 +159,7 @@ func (r rowEdit) value(it *change.Item, v change.Value, sc *schema) error {
 	case session.FieldPosition:
 		r["position"] = becomes(it.Is.Position, func(v driver.Value) bool { return sortKey(v) == it.Was.Position })
 	case change.FieldAgent:
-		r["agent_name"] = becomes(v.Is, func(stored driver.Value) bool { return textOf(stored) == v.Was })
+		r["agent_name"] = becomes(v.Is, func(stored driver.Value) bool { return column.Text(stored) == v.Was })
 	case change.FieldKeptFrom:
 		if !sc.has(tableItems, "first_kept_entry") {
 			return noColumn(tableItems, "first_kept_entry", sc)
@@ -250,7 +251,7 @@ func textPlaceOf(v change.Value) *textPlace {
 // docker agent would read something else afterwards than is meant.
 func reword(list []rewording, calls int) rewrite {
 	return func(stored driver.Value) (_ any, ok bool) {
-		doc := []byte(textOf(stored))
+		doc := []byte(column.Text(stored))
 		var meant, read chatMessage
 		if json.Unmarshal(doc, &meant) != nil || len(meant.ToolCalls) != calls {
 			return nil, false

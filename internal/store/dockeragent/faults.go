@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
@@ -215,7 +216,7 @@ func withNumber(first rewrite, pointer string, was, now int64) rewrite {
 			}
 			stored = value
 		}
-		return replaceNumber(textOf(stored), pointer, was, now)
+		return replaceNumber(column.Text(stored), pointer, was, now)
 	}
 }
 
@@ -261,7 +262,7 @@ func (w *writer) branchPositions(ctx context.Context) error {
 			if !ok {
 				return nil
 			}
-			id := textOf(values[0])
+			id := column.Text(values[0])
 			now := session.RemapIndex(w.change.Before.Session(id), w.change.After.Session(id), was)
 			if now != was {
 				moved[rowid] = rowEdit{columns[1]: becomes(now, func(v driver.Value) bool { return v == was })}

@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
@@ -47,7 +48,7 @@ func readColumnSource(ctx context.Context, db *sqlite.DB, sc *schema, ids idList
 				s = nil
 			}
 		}
-		c.sessions[textOf(values[0])] = s
+		c.sessions[column.Text(values[0])] = s
 		return nil
 	})
 	if err != nil {
@@ -57,9 +58,9 @@ func readColumnSource(ctx context.Context, db *sqlite.DB, sc *schema, ids idList
 		[]string{"session_id", "position", "item_type", "agent_name", "message_json", "implicit", "subsession_id", "summary_text"},
 		func(id int64, v []driver.Value) error {
 			implicit, _ := isTrue(v[5])
-			session := textOf(v[0])
+			session := column.Text(v[0])
 			c.rows[session] = append(c.rows[session], columnRow{
-				id, sortKey(v[1]), textOf(v[2]), textOf(v[3]), textOf(v[4]), textOf(v[6]), textOf(v[7]), implicit,
+				id, sortKey(v[1]), column.Text(v[2]), column.Text(v[3]), column.Text(v[4]), column.Text(v[6]), column.Text(v[7]), implicit,
 			})
 			return nil
 		})
@@ -149,13 +150,13 @@ type (
 
 // load takes a column of the session's row. It is false for a value that docker
 // agent cannot scan.
-func (s *legacySession) load(column string, v driver.Value) bool {
-	if need, needed := required[column]; needed && (v == nil || need.fits(v) != "") {
+func (s *legacySession) load(name string, v driver.Value) bool {
+	if need, needed := required[name]; needed && (v == nil || need.fits(v) != "") {
 		return false
 	}
-	text := textOf(v)
+	text := column.Text(v)
 	var err error
-	switch column {
+	switch name {
 	case "id":
 		s.ID = text
 	case "title":

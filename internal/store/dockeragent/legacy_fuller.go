@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/column"
 )
 
 // columnEntry is an entry of the legacy column as far as it is counted.
@@ -21,7 +22,7 @@ type columnEntry struct {
 // there were rows, of the session or of one that is nested in it. What does not
 // parse may be more as well.
 func holdsMore(stored driver.Value, before *session.Tree, id string) bool {
-	text := viewOf(stored)
+	text := column.View(stored)
 	if text == "" {
 		return false
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
@@ -139,37 +140,37 @@ func (r *rowReader) read(rowid int64, values []driver.Value) error {
 	w := row{id: rowid}
 	var id, summary, usage string
 	w.from = len(r.batch.json)
-	for i, column := range r.columns {
+	for i, name := range r.columns {
 		v := values[i]
-		switch column {
+		switch name {
 		case "session_id":
-			id = viewOf(v)
+			id = column.View(v)
 		case "position":
 			w.position = sortKey(v)
-			w.test(column, v, wholeNumber)
+			w.test(name, v, wholeNumber)
 		case "item_type":
-			w.kind = r.name(viewOf(v))
-			w.test(column, v, anything)
+			w.kind = r.name(column.View(v))
+			w.test(name, v, anything)
 		case "agent_name":
-			w.agent = r.name(viewOf(v))
+			w.agent = r.name(column.View(v))
 		case "message_json":
-			r.batch.json = append(r.batch.json, viewOf(v)...)
+			r.batch.json = append(r.batch.json, column.View(v)...)
 		case "implicit":
 			w.implicit, _ = isTrue(v)
-			w.test(column, v, truth)
+			w.test(name, v, truth)
 		case "subsession_id":
-			w.child = strings.Clone(viewOf(v))
+			w.child = strings.Clone(column.View(v))
 		case "summary_text":
-			summary = viewOf(v)
+			summary = column.View(v)
 		case "first_kept_entry":
 			if v != nil { // upstream reads NULL as 0
 				w.keptFrom, _ = v.(int64)
-				w.test(column, v, wholeNumber)
+				w.test(name, v, wholeNumber)
 			}
 		case "cost":
 			w.cost, _ = v.(float64)
 		case "usage_json":
-			usage = viewOf(v)
+			usage = column.View(v)
 		}
 	}
 	w.to = len(r.batch.json)
@@ -200,19 +201,6 @@ func (r *rowReader) name(s string) string {
 	s = strings.Clone(s)
 	r.names[s] = s
 	return s
-}
-
-// viewOf is a value as text without a copy, valid as long as the value.
-func viewOf(v driver.Value) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case []byte:
-		return view(v)
-	case nil:
-		return ""
-	}
-	return textOf(v)
 }
 
 // sessionColumns are read from every row of sessions, as far as they exist. The
@@ -303,22 +291,22 @@ func readSessions(ctx context.Context, db *sqlite.DB, sc *schema, only idList) (
 	return list, faults, err
 }
 
-func readSessionColumn(s *session.Session, column string, value driver.Value) {
+func readSessionColumn(s *session.Session, name string, value driver.Value) {
 	fault := func(kind session.FaultKind, detail string, fallback *string) {
 		ref := session.Ref{Session: s.ID, Table: session.TableSessions, Key: s.ID}
-		s.Faults = append(s.Faults, session.Fault{Kind: kind, Item: -1, Ref: ref, Field: column, Detail: detail, Default: fallback})
+		s.Faults = append(s.Faults, session.Fault{Kind: kind, Item: -1, Ref: ref, Field: name, Detail: detail, Default: fallback})
 	}
-	need, needed := required[column]
+	need, needed := required[name]
 	if value == nil && needed {
 		standard := &need.fallback
-		if column == "created_at" || column == "id" {
+		if name == "created_at" || name == "id" {
 			standard = nil // a time is found when the items are known, an id cannot be
 		}
 		fault(session.RequiredNull, "No session of the file can be listed until it has a value.", standard)
 		return
 	}
-	text := textOf(value)
-	switch column {
+	text := column.Text(value)
+	switch name {
 	case "id":
 		s.ID = text
 	case "parent_id":
@@ -332,8 +320,8 @@ func readSessionColumn(s *session.Session, column string, value driver.Value) {
 			fault(session.BadTime, detail, nil)
 		}
 	default:
-		if m, ok := metadata[column]; ok {
-			readMetadata(s, column, text, m.into(), func(detail string) { fault(session.BadMetadata, detail, &m.fallback) })
+		if m, ok := metadata[name]; ok {
+			readMetadata(s, name, text, m.into(), func(detail string) { fault(session.BadMetadata, detail, &m.fallback) })
 		} else if expected := need.fits(value); expected != "" {
 			fault(session.BadMetadata, expected, &need.fallback)
 		}
@@ -373,7 +361,7 @@ func anything(driver.Value) string { return "" }
 
 func wholeNumber(v driver.Value) string {
 	if _, ok := v.(int64); !ok {
-		if _, err := strconv.ParseInt(viewOf(v), 10, 64); err != nil {
+		if _, err := strconv.ParseInt(column.View(v), 10, 64); err != nil {
 			return "the reader expects a whole number"
 		}
 	}
@@ -385,7 +373,7 @@ func number(v driver.Value) string {
 	case int64, float64:
 		return ""
 	}
-	if _, err := strconv.ParseFloat(viewOf(v), 64); err != nil {
+	if _, err := strconv.ParseFloat(column.View(v), 64); err != nil {
 		return "the reader expects a number"
 	}
 	return ""
@@ -404,7 +392,7 @@ func isTrue(v driver.Value) (value, ok bool) {
 	case int64:
 		return v != 0, true
 	case string, []byte:
-		value, err := strconv.ParseBool(viewOf(v))
+		value, err := strconv.ParseBool(column.View(v))
 		return value, err == nil
 	}
 	return false, false
@@ -454,19 +442,4 @@ func implausible(t time.Time) string {
 		return fmt.Sprintf("its year is %d", t.Year())
 	}
 	return ""
-}
-
-// textOf is a column value as text; the string is the store's own copy.
-func textOf(value driver.Value) string {
-	switch v := value.(type) {
-	case nil:
-		return ""
-	case string:
-		return strings.Clone(v)
-	case []byte:
-		return string(v)
-	case time.Time:
-		return v.Format(time.RFC3339)
-	}
-	return fmt.Sprint(value)
 }

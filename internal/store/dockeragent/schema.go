@@ -19,6 +19,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
@@ -115,7 +116,7 @@ func (s *schema) readMigrations(ctx context.Context, db *sqlite.DB) ([]session.F
 	if s.has("migrations", "id") {
 		lost, err := db.ScanTable(ctx, "migrations", s.pick("migrations", "id", "name"), func(_ int64, values []driver.Value) error {
 			if id, ok := values[0].(int64); ok && id > 0 {
-				s.learn(id, strings.Clone(textOf(append(values, nil)[1])))
+				s.learn(id, strings.Clone(column.Text(append(values, nil)[1])))
 			}
 			return nil
 		})

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -92,8 +93,8 @@ func (s *summer) readSessions(ctx context.Context, db *sqlite.DB, sc *schema, li
 	}
 	return scanRows(ctx, db, sc, tableSessions, "parent_id", []string{"parent_id", "id"}, list.parameter(),
 		func(_ int64, values []driver.Value) error {
-			parent := textOf(values[0])
-			s.children[parent] = append(s.children[parent], textOf(values[1]))
+			parent := column.Text(values[0])
+			s.children[parent] = append(s.children[parent], column.Text(values[1]))
 			return nil
 		})
 }
@@ -105,10 +106,10 @@ func (s *summer) readItems(ctx context.Context, db *sqlite.DB, sc *schema, list 
 	})
 	owner := slices.Index(place, "session_id")
 	_, err := list.scan(ctx, db, sc, tableItems, sqlite.QuotedAll(slices.Concat(place, content)), func(id int64, values []driver.Value) error {
-		list, ok := s.items[viewOf(values[owner])]
+		list, ok := s.items[column.View(values[owner])]
 		if !ok { // a map may take over the bytes of a key that it knows, so a view is only looked up
 			list = new([]itemSum)
-			s.items[strings.Clone(viewOf(values[owner]))] = list
+			s.items[strings.Clone(column.View(values[owner]))] = list
 		}
 		*list = append(*list, itemSum{id, s.of(place, values[:len(place)]), s.of(content, values[len(place):])})
 		return nil

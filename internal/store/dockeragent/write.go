@@ -10,6 +10,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -59,7 +60,7 @@ func (w *writer) rowsOf(ctx context.Context, ids idList) (map[string]int64, erro
 	}
 	return rows, scanRows(ctx, w.edit.DB(), w.schema, tableSessions, "id", []string{"id"}, ids.parameter(),
 		func(rowid int64, values []driver.Value) error {
-			rows[textOf(values[0])] = rowid
+			rows[column.Text(values[0])] = rowid
 			return nil
 		})
 }
@@ -68,7 +69,7 @@ func (w *writer) removeItems(ctx context.Context) error {
 	found := 0
 	err := w.scanByRow(ctx, tableItems, []string{"session_id"}, slices.Collect(maps.Keys(w.removed)),
 		func(row int64, values []driver.Value) error {
-			if textOf(values[0]) != w.removed[row] {
+			if column.Text(values[0]) != w.removed[row] {
 				return stale(tableItems, row)
 			}
 			found++

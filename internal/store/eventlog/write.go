@@ -319,7 +319,7 @@ func (w *writer) ownRow(ctx context.Context, o *owner) (Row, error) {
 // same store each time.
 func (w *writer) newID(ctx context.Context, s *script, it *session.Item, beside *Row) (string, error) {
 	call, form := "", uuid
-	if beside != nil && shortID.MatchString(text(beside.Value(w.events.ID))) {
+	if beside != nil && shortID.MatchString(column.Text(beside.Value(w.events.ID))) {
 		form = short
 	}
 	switch {
