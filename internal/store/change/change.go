@@ -48,6 +48,8 @@ type Item struct {
 	Taken  []int          // the results of Was that it has no longer, in ascending order
 	Values []Value        // what it says in another way
 	Sets   []session.Edit // of columns that the model does not hold
+	// Scrubbed: what is no Unicode in its record becomes U+FFFD, wherever it stands there.
+	Scrubbed bool
 
 	stored *stored
 }
@@ -57,7 +59,7 @@ func (c *Item) Stays() bool { return c.Was != nil && c.Part < 0 }
 
 // Differs reports whether the record of an item that stays becomes another one.
 func (c *Item) Differs() bool {
-	return c.Moves || len(c.Taken)+len(c.Values)+len(c.Sets) > 0
+	return c.Moves || c.Scrubbed || len(c.Taken)+len(c.Values)+len(c.Sets) > 0
 }
 
 // Value is one value of an item that becomes another one. An adapter says where it is
@@ -93,12 +95,13 @@ const (
 
 // stored is an item of the tree before, and what becomes of it.
 type stored struct {
-	item    *session.Item
-	session *Session
-	at      int   // its index in the session
-	odd     bool  // its position is no whole number
-	stays   bool  // it is an item afterwards
-	parts   []int // those of its results that are items of their own
+	item      *session.Item
+	session   *Session
+	at        int   // its index in the session
+	odd       bool  // its position is no whole number
+	illegible bool  // it holds what is no Unicode
+	stays     bool  // it is an item afterwards
+	parts     []int // those of its results that are items of their own
 }
 
 // Of is what becomes of every session of a change, in the order of the tree before, new
@@ -114,9 +117,9 @@ func Of(c *store.Change) ([]*Session, error) {
 		if s.Was == nil {
 			continue
 		}
-		odd := oddPositions(s.Was)
+		odd, illegible := faulty(s.Was, oddPosition), faulty(s.Was, badUnicode)
 		for i := range s.Was.Items {
-			before[s.Was.ItemRef(i).Row()] = &stored{item: &s.Was.Items[i], session: s, at: i, odd: odd[i]}
+			before[s.Was.ItemRef(i).Row()] = &stored{item: &s.Was.Items[i], session: s, at: i, odd: odd[i], illegible: illegible[i]}
 		}
 	}
 	sets, err := setsByRow(c.Sets, all, before)
@@ -230,12 +233,13 @@ func partIn(before map[string]*stored, row string) (was *stored, nth int) {
 
 // complete sets what is known when all sessions are traced.
 func (c *Session) complete(before map[string]*stored) error {
-	odd := oddPositions(c.Is)
+	odd, illegible := faulty(c.Is, oddPosition), faulty(c.Is, badUnicode)
 	for i := range c.Items {
 		it := &c.Items[i]
 		if it.Was == nil {
 			continue
 		}
+		it.Scrubbed = it.stored.illegible && !illegible[i]
 		if it.Stays() {
 			var err error
 			if it.Taken, err = taken(it.Was, it.Is, it.stored.parts); err != nil {
@@ -260,17 +264,21 @@ func (c *Session) complete(before map[string]*stored) error {
 	return nil
 }
 
-// oddPositions are the items whose stored position is no whole number, whatever place
-// that gives them.
-func oddPositions(s *session.Session) map[int]bool {
-	odd := map[int]bool{}
-	for _, f := range s.Faults {
-		if f.Item >= 0 && f.Field == session.FieldPosition {
-			odd[f.Item] = true
+// faulty are the items that have such a fault, by index.
+func faulty(s *session.Session, such func(*session.Fault) bool) map[int]bool {
+	items := map[int]bool{}
+	for i := range s.Faults {
+		if f := &s.Faults[i]; f.Item >= 0 && such(f) {
+			items[f.Item] = true
 		}
 	}
-	return odd
+	return items
 }
+
+// oddPosition: a stored position is no whole number, whatever place that gives the item.
+func oddPosition(f *session.Fault) bool { return f.Field == session.FieldPosition }
+
+func badUnicode(f *session.Fault) bool { return f.Kind == session.BadUnicode }
 
 // taken are the results that an item has no longer: those that are parts of their
 // own, and those that left for the receipt. What is left keeps its order, and may
@@ -303,6 +311,10 @@ func taken(was, is *session.Item, parts []int) ([]int, error) {
 // whose text or arguments change has its body.
 func (c *Item) compare() error {
 	was, is := c.Was, c.Is
+	c.add(OfItem, 0, FieldAgent, was.Agent, is.Agent)
+	c.add(OfItem, 0, session.FieldBranch, was.Branch, is.Branch)
+	c.add(OfItem, 0, FieldKeptFrom, strconv.FormatInt(was.KeptFrom, 10), strconv.FormatInt(is.KeptFrom, 10))
+	c.add(OfItem, 0, session.FieldArchived, strconv.FormatBool(was.Flags.Has(session.Archived)), strconv.FormatBool(is.Flags.Has(session.Archived)))
 	if c.Part >= 0 {
 		if len(is.Results) != 1 {
 			return problem.New(problem.RolledBack, "", "%s/%s is a result of its own in the repaired tree, and has %d", is.Table, is.Key, len(is.Results))
@@ -313,10 +325,6 @@ func (c *Item) compare() error {
 	if was.Kind != is.Kind || was.Role != is.Role || len(was.Calls) != len(is.Calls) {
 		return problem.New(problem.RolledBack, "", "%s/%s cannot become a message of another form", was.Table, was.Key)
 	}
-	c.add(OfItem, 0, FieldAgent, was.Agent, is.Agent)
-	c.add(OfItem, 0, session.FieldBranch, was.Branch, is.Branch)
-	c.add(OfItem, 0, FieldKeptFrom, strconv.FormatInt(was.KeptFrom, 10), strconv.FormatInt(is.KeptFrom, 10))
-	c.add(OfItem, 0, session.FieldArchived, strconv.FormatBool(was.Flags.Has(session.Archived)), strconv.FormatBool(is.Flags.Has(session.Archived)))
 	if was.Body != nil && is.Body != nil && was.Body != is.Body {
 		c.add(OfItem, 0, session.FieldText, was.Body.Text, is.Body.Text)
 		c.add(OfItem, 0, FieldReasoning, was.Body.Reasoning, is.Body.Reasoning)

@@ -138,17 +138,18 @@ func TestChange(t *testing.T) {
 	was := several()
 	plain := session.Item{Table: "t", Key: "b"}
 	before := &session.Tree{Sessions: []*session.Session{{ID: "p", Items: []session.Item{was, plain, {Table: "t", Key: "gone"}}}, {ID: "c"}}}
+	before.Sessions[0].Faults = []session.Fault{{Kind: session.BadUnicode, Item: 0}, {Kind: session.BadUnicode, Item: 1}, {Kind: session.BadTime, Item: 2}}
 
 	left := several()
 	left.Flags, left.Branch, left.Body = session.Archived, "x.y", &session.Body{}
 	left.Calls[1] = session.Call{ID: "c2", Args: `{"INVALID_JSON":"x"}`}
 	left.Results = []session.Result{{CallID: "c9", Digest: 3}}
 	left.Blocks = []session.Block{{Kind: session.ResultBlock}}
-	part := session.Item{Table: "t", Key: "a#results/1", Role: session.Tool, Results: []session.Result{{CallID: "c8", Digest: 2}}}
+	part := session.Item{Table: "t", Key: "a#results/1", Role: session.Tool, Branch: "x", Results: []session.Result{{CallID: "c8", Digest: 2}}}
 	moved := plain
 	moved.Position = 7
 	after := &session.Tree{Sessions: []*session.Session{
-		{ID: "p", Items: []session.Item{left}},
+		{ID: "p", Items: []session.Item{left}, Faults: before.Sessions[0].Faults[:1]},
 		{ID: "c", Items: []session.Item{moved, part, {Key: "new"}}},
 		{ID: "made"},
 	}}
@@ -171,9 +172,10 @@ func TestChange(t *testing.T) {
 		}},
 		{
 			Is: &after.Sessions[1].Items[0], Was: &before.Sessions[0].Items[1], From: "p", At: 1, Moves: true, Part: -1,
-			Values: []change.Value{{Field: session.FieldPosition, Was: "0", Is: "7"}}, Sets: sets[1:],
+			Values: []change.Value{{Field: session.FieldPosition, Was: "0", Is: "7"}}, Sets: sets[1:], Scrubbed: true,
 		},
-		{Is: &after.Sessions[1].Items[1], Was: &before.Sessions[0].Items[0], From: "p", Part: 1, Values: []change.Value{
+		{Is: &after.Sessions[1].Items[1], Was: &before.Sessions[0].Items[0], From: "p", Part: 1, Scrubbed: true, Values: []change.Value{
+			{Field: session.FieldBranch, Is: "x"},
 			{Of: change.OfResult, Nth: 1, Field: session.FieldResultID, Was: "c2", Is: "c8"},
 		}},
 		{Is: &after.Sessions[1].Items[2], Part: -1},
