@@ -118,7 +118,7 @@ func (a Apply) editCopy(ctx context.Context, kind store.Kind, st store.Store, pl
 	return r, err
 }
 
-// rewrite writes every tree anew, the planned ones as the plan makes them.
+// rewrite writes the store anew, the planned trees as the plan makes them.
 func (a Apply) rewrite(ctx context.Context, kind store.Kind, st store.Store, plan *Plan, temp string, reopen func(path string) (store.Store, error)) (*Receipt, error) {
 	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -153,7 +153,7 @@ func (a Apply) rewrite(ctx context.Context, kind store.Kind, st store.Store, pla
 	return r, nil
 }
 
-// writeTrees writes the trees and returns what was changed, with the trees that
+// writeTrees writes the store and returns what was changed, with the trees that
 // must be read back.
 func (a Apply) writeTrees(ctx context.Context, kind store.Kind, st store.Store, plan *Plan, f *os.File) (*Batch, []*executed, error) {
 	planned := map[string]*Tree{}
@@ -170,25 +170,25 @@ func (a Apply) writeTrees(ctx context.Context, kind store.Kind, st store.Store, 
 		if err != nil {
 			return nil, nil, err
 		}
+		t := planned[tree.Root().ID]
+		if t == nil {
+			continue
+		}
 		if err := st.Fill(ctx, tree); err != nil {
 			return nil, nil, err
 		}
-		result := tree
-		if t := planned[tree.Root().ID]; t != nil {
-			if err := fits(ctx, st, t, tree); err != nil {
-				return nil, nil, err
-			}
-			c, err := t.execute(tree, a.Prologue, st)
-			if err != nil {
-				return nil, nil, err
-			}
-			result = c.After
-			b.Fixes, b.Kept = append(b.Fixes, t.Fixes...), append(b.Kept, c.kept...)
-			foretold = append(foretold, c)
-		}
-		if err := w.Tree(result); err != nil {
+		if err := fits(ctx, st, t, tree); err != nil {
 			return nil, nil, err
 		}
+		c, err := t.execute(tree, a.Prologue, st)
+		if err != nil {
+			return nil, nil, err
+		}
+		if err := w.Write(&c.Change); err != nil {
+			return nil, nil, err
+		}
+		b.Fixes, b.Kept = append(b.Fixes, t.Fixes...), append(b.Kept, c.kept...)
+		foretold = append(foretold, c)
 	}
 	return b, foretold, w.Flush()
 }

@@ -36,8 +36,7 @@ type Kind struct {
 	// opened for reading. nil where a repair can only be written into a new file.
 	Edit func(ctx context.Context, src *Source) (Editor, error)
 
-	// Rewrite writes the trees of a store into a new one, each as it was
-	// yielded or as a repair made it; nil where stores are changed in place.
+	// Rewrite writes a store into a new one; nil where stores are changed in place.
 	Rewrite func(st Store, to io.Writer) (Rewriter, error)
 
 	Prologue Prologue
@@ -47,9 +46,10 @@ type Kind struct {
 // first items, with bodies.
 type Prologue func(call *session.Call) (title string, items []session.Item)
 
-// Rewriter writes a new store tree by tree.
+// Rewriter writes a store anew: each tree as a change makes it, and as it is stored where
+// there is none for it.
 type Rewriter interface {
-	Tree(tree *session.Tree) error // whose bodies are loaded
+	Write(change *Change) error // of trees whose bodies are loaded
 	Flush() error
 }
 

@@ -525,31 +525,18 @@ func encodeRuns(s *session.Session) []runLine {
 	return list
 }
 
-// storedRuns are the runs of all sessions of a tree as they stand in the stream, by
-// their ids.
-func storedRuns(tree *session.Tree) map[string]jsontext.Value {
+// runsOf is the list of a session's runs, each as it is stored in one of a tree.
+func runsOf(before *session.Tree, s *session.Session) jsontext.Value {
 	stored := map[string]jsontext.Value{}
-	for _, s := range tree.Sessions {
-		rec, _, _ := decode[sessionLine](s.Raw)
-		line := lineText{text: s.Raw}
-		for i := range rec.Runs {
-			stored[rec.Runs[i].ID], _ = line.raw("/runs/" + strconv.Itoa(i))
+	for _, from := range before.Sessions {
+		line := lineText{text: from.Raw}
+		for i := range from.Runs {
+			stored[from.Runs[i].ID], _ = line.raw("/runs/" + strconv.Itoa(i))
 		}
 	}
-	return stored
-}
-
-// runsOf is the list of a session's runs, each as it is stored.
-func runsOf(tree *session.Tree, s *session.Session) jsontext.Value {
-	stored := storedRuns(tree)
-	list := make([][]byte, len(s.Runs))
+	list := make([]jsontext.Value, len(s.Runs))
 	for i := range s.Runs {
 		list[i] = stored[s.Runs[i].ID]
 	}
 	return listOf(list)
-}
-
-// sameRuns reports whether a session has the runs that its line has.
-func sameRuns(s *session.Session, rec *sessionLine) bool {
-	return slices.EqualFunc(s.Runs, rec.Runs, func(r session.Run, l runLine) bool { return r.ID == l.ID })
 }

@@ -8,234 +8,199 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/change"
 )
 
-// itemLine is the line of item i of session s: as it is stored, changed only
-// where the model says something else. A new item is encoded.
-func (r *rewriter) itemLine(s *session.Session, i int) ([]byte, error) {
-	it := &s.Items[i]
-	if it.Body == nil {
-		return nil, fmt.Errorf("item %s of session %s cannot be written: its body was not loaded", it.Key, s.ID)
+// itemLine is the line of an item of session s: as it is stored, with the values that
+// become others. A new item is encoded.
+func (r *rewriter) itemLine(s *session.Session, it *change.Item) ([]byte, error) {
+	is := it.Is
+	if is.Body == nil {
+		return nil, fmt.Errorf("item %s of session %s cannot be written: its body was not loaded", is.Key, s.ID)
 	}
-	if it.Table == "" {
-		rec := encodeItem(s, it, it.Body, r.names)
+	if it.Was == nil {
+		rec := encodeItem(s, is, is.Body, r.names)
 		return r.encode(&rec)
 	}
-	was := r.items.read(it.Body.Raw, 0)
-	line := lineText{text: it.Body.Raw}
-	if slices.ContainsFunc(r.items.faults, isBadUnicode) && !hasBadUnicode(s, i) {
-		line.text = scrubbed(line.text)
-	}
-	if g, _ := r.skim.skim(line.text); g.session != s.ID {
+	line := lineText{text: is.Body.Raw}
+	if it.From != s.ID {
 		line.set("/session", s.ID)
 	}
-	if it.Role != was.Role {
-		line.set("/role", it.Role.String())
+	for _, v := range it.Values {
+		line.value(it.Was, v)
 	}
-	// A reader passes over the agent of some roles.
-	if _, given := line.raw("/agent"); it.Agent != was.Agent || it.Role != was.Role && given {
-		line.set("/agent", it.Agent)
+	if it.Was.Flags.Has(session.Skipped) && !is.Flags.Has(session.Skipped) { // its child came back
+		line.replace("/skipped", false)
 	}
-	if it.KeptFrom != was.KeptFrom {
-		line.set("/kept_from", it.KeptFrom)
+	if it.Stays() {
+		line.take(it)
+	} else {
+		line.part(it)
 	}
-	if it.Branch != was.Branch {
-		line.branch(it.Branch)
+	if it.Scrubbed { // last: a value may be what was stored
+		line.text = scrubbed(line.text)
 	}
-	if archived := it.Flags.Has(session.Archived); archived != was.Flags.Has(session.Archived) {
-		line.set("/archived", archived)
-	}
-	if was.Flags.Has(session.Skipped) && !it.Flags.Has(session.Skipped) { // its child came back
-		line.set("/skipped", false)
-	}
-	line.parts(it, &was)
 	return line.text, line.err
 }
 
-// branch writes a label in the form that a reader takes it from, or takes it away.
-func (l *lineText) branch(label string) {
-	if label == "" {
-		l.remove("/branch")
-	} else {
-		l.setJSON("/branch", jsonOf(branchLabel{text: label}))
-	}
+// members are the members of a line with the values of an item, or of an element of its
+// calls, results or blocks.
+var members = map[change.Part]map[string]string{
+	change.OfItem: {
+		change.FieldAgent: "/agent", session.FieldBranch: "/branch", change.FieldKeptFrom: "/kept_from",
+		session.FieldArchived: "/archived", session.FieldText: "/text", change.FieldReasoning: "/reasoning",
+	},
+	change.OfCall: {
+		session.FieldCallID: "/id", change.FieldName: "/name", change.FieldArgs: "/args",
+		change.FieldQuestion: "/question/child", change.FieldDelegation: "/delegation/child",
+	},
+	change.OfResult: {
+		session.FieldResultID: "/call", change.FieldName: "/name", session.FieldText: "/text",
+		session.FieldChild: "/child", change.FieldQuestion: "/question/child",
+	},
+	change.OfBlock: {session.FieldBlockID: "/id"},
 }
 
-func isBadUnicode(f session.Fault) bool { return f.Kind == session.BadUnicode }
-
-func hasBadUnicode(s *session.Session, item int) bool {
-	return slices.ContainsFunc(s.Faults, func(f session.Fault) bool { return f.Item == item && isBadUnicode(f) })
-}
-
-// parts writes what differs in an item of which a part was taken, in the part,
-// and in an item that got other ids, arguments or no text.
-func (l *lineText) parts(it, was *session.Item) {
-	if it.Body.Text != was.Body.Text {
-		l.set("/text", it.Body.Text)
+// value writes a value of an item that becomes another one.
+func (l *lineText) value(was *session.Item, v change.Value) {
+	if v.Field == session.FieldPosition { // the order of the lines
+		return
 	}
-	if it.Body.Reasoning != was.Body.Reasoning {
-		l.set("/reasoning", it.Body.Reasoning)
+	at, known := members[v.Of][v.Field]
+	if !known {
+		l.err = problem.New(problem.RolledBack, "", "%s of %s cannot be set: a line has no such value", v.Field, was.Key)
+		return
 	}
-	kept := keptResults(it.Results, was.Results)
-	if len(it.Blocks) == 0 {
-		for _, member := range []string{"/blocks", "/signature", "/media"} {
-			if len(was.Blocks) > 0 {
-				l.remove(member)
-			}
+	if v.Of != change.OfItem {
+		at = fmt.Sprintf("/%s/%d%s", v.Of, v.Nth, at)
+	}
+	switch v.Field {
+	case session.FieldBlockID:
+		l.id(at, v.Is)
+		if b := &was.Blocks[v.Nth]; b.Kind == session.CallBlock {
+			l.id(fmt.Sprintf("/calls/%d/item_id", b.Nth), v.Is)
 		}
-	} else {
-		l.blocks(it, was, kept)
-	}
-	if _, there := l.raw("/size"); there && it.Size != was.Size {
-		l.set("/size", it.Size)
-	}
-	if len(it.Calls) == 0 && len(was.Calls) > 0 {
-		l.setJSON("/calls", jsontext.Value("[]"))
-	}
-	if was.Flags.Has(session.EmptyCalls) && !it.Flags.Has(session.EmptyCalls) {
-		l.remove("/empty_calls")
-	}
-	l.calls(it, was)
-	l.results(it, was, kept)
-}
-
-// calls writes the ids and arguments of calls that are others now. Arguments
-// stay a text where they are one.
-func (l *lineText) calls(it, was *session.Item) {
-	for n := range min(len(it.Calls), len(was.Calls)) {
-		c, old, at := &it.Calls[n], &was.Calls[n], "/calls/"+strconv.Itoa(n)
-		if c.ID != old.ID {
-			l.set(at+"/id", c.ID)
-		}
-		if d := c.Delegation; d != nil && old.Delegation != nil && d.Child != old.Delegation.Child {
-			l.set(at+"/delegation/child", d.Child)
-		}
-		if child := c.Question.Child; child != old.Question.Child {
-			l.set(at+"/question/child", child)
-		}
-		if c.Args == old.Args {
-			continue
-		}
-		stored, there := l.raw(at + "/args")
-		if args := jsontext.Value(c.Args); there && stored.Kind() != jsontext.KindString && args.IsValid(tolerant) {
-			l.setJSON(at+"/args", args)
+	case session.FieldBranch:
+		if v.Is == "" {
+			l.remove(at)
 		} else {
-			l.set(at+"/args", c.Args)
+			l.setJSON(at, jsonOf(branchLabel{text: v.Is}))
 		}
+	case change.FieldKeptFrom, session.FieldArchived:
+		l.setJSON(at, jsontext.Value(v.Is))
+	case change.FieldArgs: // they stay a text where they are one
+		stored, there := l.raw(at)
+		if args := jsontext.Value(v.Is); there && stored.Kind() != jsontext.KindString && args.IsValid(tolerant) {
+			l.setJSON(at, args)
+		} else {
+			l.set(at, v.Is)
+		}
+	default:
+		l.set(at, v.Is)
 	}
 }
 
-// results writes which of the stored results the item still has, and their ids.
-func (l *lineText) results(it, was *session.Item, kept []int) {
-	if len(it.Results) != len(was.Results) {
-		list := make([][]byte, 0, len(kept))
-		for _, n := range kept {
-			value, _ := l.raw("/results/" + strconv.Itoa(n))
-			list = append(list, value)
-		}
-		l.setJSON("/results", listOf(list))
+// replace gives a member another value, if it is there.
+func (l *lineText) replace(pointer string, value any) {
+	if _, there := l.raw(pointer); there {
+		l.set(pointer, value)
 	}
-	for i, n := range kept {
-		if id := it.Results[i].CallID; id != was.Results[n].CallID {
-			l.set("/results/"+strconv.Itoa(i)+"/call", id)
-		}
-		if child := it.Results[i].Child; child != was.Results[n].Child {
-			l.set("/results/"+strconv.Itoa(i)+"/child", child)
-		}
-		if child := it.Results[i].Question.Child; child != was.Results[n].Question.Child {
-			l.set("/results/"+strconv.Itoa(i)+"/question/child", child)
-		}
-	}
-}
-
-// keptResults are the places that the results of an item had among the stored
-// ones. They are in the same order; some may be gone and some have other ids.
-func keptResults(is, was []session.Result) []int {
-	kept := make([]int, 0, len(is))
-	for n := range was {
-		left := is[len(kept):]
-		if len(left) == 0 {
-			break
-		}
-		renamed := was[n]
-		renamed.CallID = left[0].CallID
-		if left[0] == was[n] || left[0] == renamed && !slices.Contains(was[n+1:], left[0]) || len(left) == len(was)-n {
-			kept = append(kept, n)
-		}
-	}
-	return kept
-}
-
-// listOf is the JSON list of values.
-func listOf(values [][]byte) jsontext.Value {
-	return slices.Concat([]byte("["), bytes.Join(values, []byte(",")), []byte("]"))
-}
-
-// blocks writes the ids of blocks that lost them, and the stored list without
-// the blocks of results that went elsewhere and of a text that is empty now.
-func (l *lineText) blocks(it, was *session.Item, kept []int) {
-	var list [][]byte
-	next := 0 // of it.Blocks
-	for k := range was.Blocks {
-		old := &was.Blocks[k]
-		at := "/blocks/" + strconv.Itoa(k)
-		value, listed := l.raw(at)
-		if !stays(old, it, kept) {
-			continue
-		}
-		if next == len(it.Blocks) {
-			break
-		}
-		b := &it.Blocks[next]
-		next++
-		if listed {
-			list = append(list, l.block(value, b, old))
-		}
-		if b.ID != old.ID && b.Kind == session.CallBlock {
-			l.id("/calls/"+strconv.Itoa(b.Nth)+"/item_id", b.ID)
-		}
-	}
-	if _, there := l.raw("/blocks"); there && !slices.Equal(it.Blocks, was.Blocks) {
-		l.setJSON("/blocks", listOf(list))
-	}
-}
-
-// stays reports whether the item still has a block that it had.
-func stays(old *session.Block, it *session.Item, kept []int) bool {
-	switch old.Kind {
-	case session.ResultBlock:
-		return slices.Contains(kept, old.Nth)
-	case session.TextBlock:
-		return it.Has(session.TextBlock)
-	}
-	return true
-}
-
-// block is a block of the stored list with the number and the id that it has now.
-func (l *lineText) block(stored jsontext.Value, b, old *session.Block) []byte {
-	line := lineText{text: stored}
-	if _, there := line.raw("/nth"); there && b.Nth != old.Nth {
-		line.set("/nth", b.Nth)
-	}
-	if b.ID != old.ID {
-		line.id("/id", b.ID)
-	}
-	if line.err != nil {
-		l.err = line.err
-	}
-	return line.text
 }
 
 // id gives a stored id another value, or takes it away.
 func (l *lineText) id(pointer, id string) {
 	if id == "" {
 		l.remove(pointer)
-	} else if _, there := l.raw(pointer); there {
-		l.set(pointer, id)
+	} else {
+		l.replace(pointer, id)
 	}
+}
+
+// part leaves of a line one of its results, as a message of the tool.
+func (l *lineText) part(it *change.Item) {
+	if it.Is.Role != it.Was.Role {
+		l.set("/role", it.Is.Role.String())
+		l.replace("/agent", it.Is.Agent) // which a reader passes over in some roles
+	}
+	for _, said := range []struct{ at, nothing string }{{"/text", `""`}, {"/reasoning", `""`}, {"/calls", "[]"}} {
+		if stored, there := l.raw(said.at); there && stored.Kind() != jsontext.KindNull {
+			l.setJSON(said.at, jsontext.Value(said.nothing))
+		}
+	}
+	for _, at := range []string{"/blocks", "/signature", "/media", "/empty_calls"} {
+		l.remove(at)
+	}
+	if len(it.Was.Results) > 1 {
+		result, _ := l.raw("/results/" + strconv.Itoa(it.Part))
+		l.setJSON("/results", listOf([]jsontext.Value{result}))
+	}
+	l.size(it)
+}
+
+func (l *lineText) size(it *change.Item) {
+	if it.Is.Size != it.Was.Size {
+		l.replace("/size", it.Is.Size)
+	}
+}
+
+// take takes away the results that went elsewhere, their blocks, and those of a text that
+// is empty now.
+func (l *lineText) take(it *change.Item) {
+	emptied := slices.ContainsFunc(it.Values, func(v change.Value) bool { return v.Of == change.OfItem && v.Field == session.FieldText && v.Is == "" })
+	var gone []int
+	for k := range it.Was.Blocks {
+		switch b := &it.Was.Blocks[k]; b.Kind {
+		case session.TextBlock:
+			if emptied {
+				gone = append(gone, k)
+			}
+		case session.ResultBlock:
+			before, taken := slices.BinarySearch(it.Taken, b.Nth)
+			if taken {
+				gone = append(gone, k)
+			} else if before > 0 {
+				l.replace(fmt.Sprintf("/blocks/%d/nth", k), b.Nth-before)
+			}
+		}
+	}
+	if len(gone) > 0 && len(it.Is.Blocks) == 0 {
+		l.remove("/blocks")
+	} else {
+		l.without("/blocks", gone)
+	}
+	l.without("/results", it.Taken)
+	l.size(it)
+}
+
+// without takes elements of a list away, if they are there.
+func (l *lineText) without(pointer string, gone []int) {
+	var list []jsontext.Value
+	if stored, there := l.raw(pointer); len(gone) == 0 || !there || json.Unmarshal(stored, &list, tolerant) != nil {
+		return
+	}
+	for _, n := range slices.Backward(gone) {
+		if n < len(list) {
+			list = slices.Delete(list, n, n+1)
+		}
+	}
+	l.setJSON(pointer, listOf(list))
+}
+
+// listOf is the JSON list of values.
+func listOf(values []jsontext.Value) jsontext.Value {
+	list := jsontext.Value("[")
+	for i, v := range values {
+		if i > 0 {
+			list = append(list, ',')
+		}
+		list = append(list, v...)
+	}
+	return append(list, ']')
 }
 
 // scrubbed is JSON with U+FFFD in place of what a reader takes for it: bytes that

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -17,6 +16,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/change"
 )
 
 // rewriter writes a stream anew. Lines keep their places, those that belong to
@@ -25,8 +25,6 @@ import (
 type rewriter struct {
 	s     *stream
 	to    io.Writer
-	skim  *skimmer
-	items *itemReader
 	names signatureNames
 	edits map[int64]*lineEdit // by the offset of the line
 }
@@ -48,7 +46,7 @@ func rewrite(st store.Store, to io.Writer) (store.Rewriter, error) {
 	if s.newer {
 		return nil, problem.New(problem.Usage, "Repair it with a later sessctl.", "%s cannot be repaired: %s", s.path, s.facts.ReadOnly)
 	}
-	return &rewriter{s: s, to: to, skim: newSkimmer(), items: newItemReader(), names: signatureNames{}, edits: map[int64]*lineEdit{}}, nil
+	return &rewriter{s: s, to: to, names: signatureNames{}, edits: map[int64]*lineEdit{}}, nil
 }
 
 // edit is the edit of a line, a new one if there is none.
@@ -61,22 +59,28 @@ func (r *rewriter) edit(at span) *lineEdit {
 	return e
 }
 
-// Tree implements store.Rewriter.
-func (r *rewriter) Tree(tree *session.Tree) error {
-	clear(r.items.names)
+// Write implements store.Rewriter.
+func (r *rewriter) Write(c *store.Change) error {
+	if len(c.Sets) > 0 {
+		return problem.New(problem.RolledBack, "", "%s of %s cannot be set: a stream has no such value", c.Sets[0].Field, c.Sets[0].Ref.Row())
+	}
+	sessions, err := change.Of(c)
+	if err != nil {
+		return err
+	}
 	var created [][]byte
 	last := span{offset: -1} // of the lines of the tree
-	for _, s := range tree.Sessions {
-		e := r.s.index.byID[s.ID]
-		if e == nil {
-			lines, err := r.created(tree, s)
+	for _, s := range sessions {
+		if s.Was == nil {
+			lines, err := r.created(c, s)
 			if err != nil {
 				return err
 			}
 			created = append(created, lines...)
 			continue
 		}
-		if err := r.session(tree, s, e); err != nil {
+		e := r.s.index.byID[s.Is.ID]
+		if err := r.session(c, s, e); err != nil {
 			return err
 		}
 		if last = later(last, e.line); len(e.items) > 0 {
@@ -98,14 +102,14 @@ func later(a, b span) span {
 }
 
 // created are the lines of a session that was not there.
-func (r *rewriter) created(tree *session.Tree, s *session.Session) ([][]byte, error) {
-	line, err := r.newSessionLine(tree, s)
+func (r *rewriter) created(c *store.Change, s *change.Session) ([][]byte, error) {
+	line, err := r.newSessionLine(c, s.Is)
 	if err != nil {
 		return nil, err
 	}
 	lines := [][]byte{line}
 	for i := range s.Items {
-		if line, err = r.itemLine(s, i); err != nil {
+		if line, err = r.itemLine(s.Is, &s.Items[i]); err != nil {
 			return nil, err
 		}
 		lines = append(lines, line)
@@ -116,36 +120,31 @@ func (r *rewriter) created(tree *session.Tree, s *session.Session) ([][]byte, er
 // session changes the lines of a session that is there. The items that still
 // follow each other keep their places; every other one is written behind its
 // predecessor.
-func (r *rewriter) session(tree *session.Tree, s *session.Session, e *entry) error {
-	line, err := r.sessionLine(tree, s)
+func (r *rewriter) session(c *store.Change, s *change.Session, e *entry) error {
+	line, err := sessionLineOf(c, s, e)
 	if err != nil {
 		return err
 	}
-	r.replace(e.line, s.Raw, line)
-	rows := make(map[string]int, len(e.items))
-	for i, at := range e.items {
-		rows[strconv.FormatInt(at.ordinal, 10)] = i
-	}
+	r.replace(e.line, s.Is.Raw, line)
 	next := 0          // of e.items
 	var first [][]byte // the lines before the first item that keeps its place
 	add := func(line []byte) { first = append(first, line) }
 	for i := range s.Items {
 		it := &s.Items[i]
-		if line, err = r.itemLine(s, i); err != nil {
+		if line, err = r.itemLine(s.Is, it); err != nil {
 			return err
 		}
-		n, own := rows[it.Key]
-		if it.Table != tableItems || !own || n < next {
+		if !it.Stays() || it.Moves || it.At < next {
 			add(line)
 			continue
 		}
-		r.drop(e.items[next:n])
-		at := e.items[n].span
-		r.replace(at, it.Body.Raw, line)
+		r.drop(e.items[next:it.At])
+		at := e.items[it.At].span
+		r.replace(at, it.Is.Body.Raw, line)
 		if len(first) > 0 {
 			r.edit(at).before, first = first, nil
 		}
-		next = n + 1
+		next = it.At + 1
 		add = func(line []byte) { to := r.edit(at); to.after = append(to.after, line) }
 	}
 	if len(first) > 0 { // no item keeps its place
@@ -170,28 +169,28 @@ func (r *rewriter) replace(at span, was, line []byte) {
 	}
 }
 
-// sessionLine is the line of a session of the stream, changed where the model
-// says something else.
-func (r *rewriter) sessionLine(tree *session.Tree, s *session.Session) ([]byte, error) {
-	if s.Raw == nil {
-		return nil, fmt.Errorf("session %s cannot be written: its line was not loaded", s.ID)
+// sessionLineOf is the line of a session of the stream with the values that become
+// others. One that cannot be read stays as it is.
+func sessionLineOf(c *store.Change, s *change.Session, e *entry) ([]byte, error) {
+	was, is := s.Was, s.Is
+	if is.Raw == nil {
+		return nil, fmt.Errorf("session %s cannot be written: its line was not loaded", is.ID)
 	}
-	rec, usable, _ := decode[sessionLine](s.Raw)
-	if !usable {
-		return s.Raw, nil
+	if _, usable, _ := decode[sessionLine](is.Raw); !usable {
+		return is.Raw, nil
 	}
-	line := lineText{text: s.Raw}
-	if s.Parent != rec.Parent {
-		line.set("/parent", s.Parent)
+	line := lineText{text: is.Raw}
+	if is.Parent != was.Parent {
+		line.set("/parent", is.Parent)
 	}
-	if s.Title != rec.Title {
-		line.set("/title", s.Title)
+	if is.Title != was.Title {
+		line.set("/title", is.Title)
 	}
-	if !sameRuns(s, &rec) {
-		line.setJSON("/runs", runsOf(tree, s))
+	if !slices.Equal(is.Runs, was.Runs) {
+		line.setJSON("/runs", runsOf(c.Before, is))
 	}
-	if s.Task != taskAgain(s, rec.Task) {
-		if task := findTask(tree, s); task != nil {
+	if is.Task != taskAgain(is, e.task) {
+		if task := findTask(c.After, is); task != nil {
 			line.set("/task", *task)
 		}
 	}
@@ -199,10 +198,10 @@ func (r *rewriter) sessionLine(tree *session.Tree, s *session.Session) ([]byte, 
 }
 
 // taskAgain is the task that a reader of the session will find.
-func taskAgain(s *session.Session, given *string) session.Digest {
+func taskAgain(s *session.Session, given *session.Digest) session.Digest {
 	switch {
 	case given != nil:
-		return session.DigestOf(*given)
+		return *given
 	case len(s.Items) == 0 || s.Items[0].Body == nil:
 		return 0
 	}
@@ -210,10 +209,10 @@ func taskAgain(s *session.Session, given *string) session.Digest {
 }
 
 // newSessionLine is the line of a session that a repair creates.
-func (r *rewriter) newSessionLine(tree *session.Tree, s *session.Session) ([]byte, error) {
+func (r *rewriter) newSessionLine(c *store.Change, s *session.Session) ([]byte, error) {
 	rec := encodeSession(s)
-	if s.Task != taskAgain(s, rec.Task) {
-		rec.Task = findTask(tree, s)
+	if rec.Task == nil && s.Task != taskAgain(s, nil) {
+		rec.Task = findTask(c.After, s)
 	}
 	rec.Runs = nil
 	text, err := r.encode(&rec)
@@ -221,7 +220,7 @@ func (r *rewriter) newSessionLine(tree *session.Tree, s *session.Session) ([]byt
 		return text, err
 	}
 	line := lineText{text: text}
-	line.setJSON("/runs", runsOf(tree, s))
+	line.setJSON("/runs", runsOf(c.Before, s))
 	return line.text, line.err
 }
 

@@ -2,8 +2,10 @@ package canonical_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +16,8 @@ import (
 	"github.com/sessctl/sessctl/internal/store/canonical"
 )
 
-// rewrite writes a stream anew, with its trees as change leaves them.
+// rewrite writes a stream anew, with its trees as change leaves them; nil tells of no
+// change at all.
 func rewrite(t fataler, st store.Store, change func(*session.Tree)) string {
 	t.Helper()
 	var out strings.Builder
@@ -22,10 +25,14 @@ func rewrite(t fataler, st store.Store, change func(*session.Tree)) string {
 	if err != nil {
 		t.Fatalf("rewrite: %v", err)
 	}
-	for _, tree := range filled(t, st) {
+	before := filled(t, st)
+	for i, tree := range filled(t, st) {
+		if change == nil {
+			continue
+		}
 		change(tree)
-		if err := w.Tree(tree); err != nil {
-			t.Fatalf("tree: %v", err)
+		if err := w.Write(&store.Change{Before: before[i], After: tree}); err != nil {
+			t.Fatalf("write: %v", err)
 		}
 	}
 	if err := w.Flush(); err != nil {
@@ -54,8 +61,10 @@ func TestUnchangedStreamIsTheSameBytes(t *testing.T) {
 	}
 	for name, text := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := rewrite(t, open(t, text), nothing); got != text {
-				t.Errorf("got\n%q\nwant\n%q", got, text)
+			for _, change := range []func(*session.Tree){nil, nothing} {
+				if got := rewrite(t, open(t, text), change); got != text {
+					t.Errorf("got\n%q\nwant\n%q", got, text)
+				}
 			}
 		})
 	}
@@ -150,7 +159,26 @@ func TestChangedLines(t *testing.T) {
 
 func nothingOf(*session.Session) {}
 
-// The part of an item that was split off says its result only.
+// Of two results that are alike each goes where it was sent, with what only its line says.
+func TestPartsThatAreAlike(t *testing.T) {
+	const line = `{"type":"item","session":"P","kind":"message","role":"tool","results":[%s]}` + "\n"
+	first, second := `{"call":"A","text":"a","x":1}`, `{"call":"A","text":"a","x":2}`
+	for n, want := range []string{fmt.Sprintf(line+line, second, first), fmt.Sprintf(line+line, first, second)} {
+		got := rewrite(t, open(t, header+sessionOf("P")+fmt.Sprintf(line, first+","+second)), func(tree *session.Tree) {
+			s := tree.Root()
+			part := s.Items[0]
+			part.Key += fmt.Sprintf("#results/%d", n)
+			part.Body = &session.Body{Raw: part.Body.Raw}
+			part.Results, s.Items[0].Results = part.Results[n:n+1], slices.Delete(slices.Clone(part.Results), n, n+1)
+			s.Items = append(s.Items, part)
+		})
+		if want = header + sessionOf("P") + want; got != want {
+			t.Errorf("got\n%swant\n%s", got, want)
+		}
+	}
+}
+
+// The part of an item that was split off says its result only, and what it got since.
 func TestPartOfALine(t *testing.T) {
 	line := `{"type":"item","session":"P","kind":"message","role":"tool","text":"both","calls":[{"id":"C","name":"n","args":""}],"results":[{"call":"A","text":"a"},{"call":"B","text":"b","y":2.0}],"raw":{"n":1.0}}`
 	got := rewrite(t, open(t, header+sessionOf("P")+line), func(tree *session.Tree) {
@@ -159,11 +187,12 @@ func TestPartOfALine(t *testing.T) {
 		part.Key += "#results/1"
 		part.Calls, part.Body = nil, &session.Body{Raw: part.Body.Raw}
 		part.Results = part.Results[1:]
+		part.Branch = "orch"
 		s.Items[0].Results = s.Items[0].Results[:1]
 		s.Items = append(s.Items, part)
 	})
 	want := header + sessionOf("P") + strings.Replace(line, `,{"call":"B","text":"b","y":2.0}`, "", 1) + "\n" +
-		`{"type":"item","session":"P","kind":"message","role":"tool","text":"","calls":[],"results":[{"call":"B","text":"b","y":2.0}],"raw":{"n":1.0}}` + "\n"
+		`{"type":"item","session":"P","kind":"message","role":"tool","text":"","calls":[],"results":[{"call":"B","text":"b","y":2.0}],"raw":{"n":1.0},"branch":"orch"}` + "\n"
 	if got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
@@ -184,10 +213,19 @@ func TestRewriteRefusesWhatItDoesNotKnow(t *testing.T) {
 	st := open(t, odd)
 	w, err = canonical.Kind.Rewrite(st, io.Discard)
 	if err == nil {
-		err = w.Tree(outlines(t, st)[0])
+		err = w.Write(&store.Change{Before: outlines(t, st)[0], After: outlines(t, st)[0]})
 	}
 	if err == nil || !strings.Contains(err.Error(), "was not loaded") {
 		t.Errorf("error %v", err)
+	}
+	tree := filled(t, st)[0]
+	for want, c := range map[string]*store.Change{
+		"has no such value":        {Before: tree, After: tree, Sets: []session.Edit{{Op: session.Set, Ref: tree.Root().Ref(), Field: "state"}}},
+		"missing after the repair": {Before: tree, After: &session.Tree{}},
+	} {
+		if err := w.Write(c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want one with %q", err, want)
+		}
 	}
 }
 
