@@ -1,10 +1,16 @@
 package repair_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/canonical"
 )
 
 // A leaked result that belongs two levels down goes there in one repair: moved
@@ -140,4 +146,34 @@ func TestAllCopiesOfResultsLeaveAtOnce(t *testing.T) {
 {"type":"item","session":"C","kind":"message","role":"tool","agent":"a","results":[{"call":"S2","text":"s2"},{"call":"S2","text":"s2"},{"call":"S","text":"s"}]}
 {"type":"item","session":"C","kind":"message","role":"assistant","agent":"a","text":"done a"}
 `)
+}
+
+// A plan for a session that is gone from the stream, or below another one now, is for
+// another stream.
+func TestAPlanForASessionThatIsGone(t *testing.T) {
+	const other = `{"type":"session","id":"O","agent":"root"}` + "\n"
+	const damaged = `{"type":"item","session":"P","kind":"message","role":"user","text":"q"}
+{"type":"item","session":"P","kind":"message","role":"assistant","agent":"root","calls":[{"id":"A","name":"shell","args":"{}"}]}
+{"type":"item","session":"P","kind":"message","role":"user","text":"and?"}
+`
+	const p = `{"type":"session","id":"P","agent":"root"}` + "\n" + damaged
+	plan := repairStream(t, streamHeader+other+p, rules.Judge{}).plan
+	for name, now := range map[string]string{
+		"gone": other, "a child": other + p + `{"type":"item","session":"O","kind":"sub_session","child":"P"}` + "\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "in.ndjson")
+			must(t, os.WriteFile(path, []byte(streamHeader+now), 0o600))
+			st, err := openStream(path)
+			must(t, err)
+			a := repair.Apply{Receipt: path + ".receipt.json", Prologue: canonical.Kind.Prologue}
+			_, err = a.Output(t.Context(), canonical.Kind, st, plan, path+".out", openStream)
+			if problem.ClassOf(err) != problem.Busy || !strings.Contains(err.Error(), "session P") {
+				t.Errorf("got %v", err)
+			}
+			if _, err := os.Stat(path + ".out"); !os.IsNotExist(err) {
+				t.Errorf("a file was written: %v", err)
+			}
+		})
+	}
 }

@@ -170,10 +170,12 @@ func (a Apply) writeTrees(ctx context.Context, kind store.Kind, st store.Store, 
 		if err != nil {
 			return nil, nil, err
 		}
-		t := planned[tree.Root().ID]
+		root := tree.Root().ID
+		t := planned[root]
 		if t == nil {
 			continue
 		}
+		delete(planned, root)
 		if err := st.Fill(ctx, tree); err != nil {
 			return nil, nil, err
 		}
@@ -189,6 +191,9 @@ func (a Apply) writeTrees(ctx context.Context, kind store.Kind, st store.Store, 
 		}
 		b.Fixes, b.Kept = append(b.Fixes, t.Fixes...), append(b.Kept, c.kept...)
 		foretold = append(foretold, c)
+	}
+	if left := sortedKeys(planned); len(left) > 0 {
+		return nil, nil, problem.New(problem.Busy, "Run the repair again for a new plan.", "session %s changed after the plan was made: it is gone, or is now a sub-session of another one", left[0])
 	}
 	return b, foretold, w.Flush()
 }
