@@ -177,3 +177,15 @@ func TestAPlanForASessionThatIsGone(t *testing.T) {
 		})
 	}
 }
+
+// Arguments that are an object become Unicode with the rest of the line.
+func TestArgumentsThatAreNoUnicode(t *testing.T) {
+	r := repairTwice(t, streamHeader+`{"type":"session","id":"P","agent":"root"}
+{"type":"item","session":"P","kind":"message","role":"user","text":"q"}
+{"type":"item","session":"P","kind":"message","role":"assistant","agent":"root","calls":[{"id":"A","name":"shell","args":{"x":"`+"\xff"+`","y": "\ud83d\/"}}]}
+{"type":"item","session":"P","kind":"message","role":"tool","agent":"root","results":[{"call":"A","text":"a"}]}
+`)
+	if want := `"args":{"x":"` + "\ufffd" + `","y": "\ufffd\/"}`; !strings.Contains(r.out, want) {
+		t.Errorf("%s is not in\n%s", want, r.out)
+	}
+}

@@ -43,7 +43,7 @@ func (t *looseText) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	case 'n':
 		*t = ""
 	default:
-		*t = looseText(v)
+		*t = looseText(scrubbed(v)) // as the decoder does with a string
 	}
 	return nil
 }

@@ -206,6 +206,9 @@ func listOf(values []jsontext.Value) jsontext.Value {
 // scrubbed is JSON with U+FFFD in place of what a reader takes for it: bytes that
 // are no UTF-8 and halves of surrogate pairs. Every other byte stays.
 func scrubbed(text []byte) []byte {
+	if utf8.Valid(text) && !bytes.Contains(text, []byte(`\u`)) {
+		return text
+	}
 	var out bytes.Buffer
 	for len(text) > 0 {
 		var n int
