@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sessctl/sessctl/internal/campaign"
+	"github.com/sessctl/sessctl/internal/problem"
 )
 
 // sample is a database for damaging pages: 1,000 rows in table t.
@@ -197,7 +198,8 @@ func TestScanTableRandomDamage(t *testing.T) {
 			last = rowid
 			return nil
 		})
-		if err != nil && !strings.Contains(err.Error(), "no such") {
+		// A damaged schema can have no such table, or make it one without rowids.
+		if err != nil && !strings.Contains(err.Error(), "no such") && problem.ClassOf(err) != problem.Unreadable {
 			t.Error(err)
 		}
 		_, err = db.Deep(t.Context())
