@@ -1,6 +1,6 @@
 // Package budget holds the size of the code against the numbers that one person can
-// carry. A number may fall; raising one is a decision, which stands in
-// docs/architecture.md with its reason.
+// carry. A number may fall; raising one is a decision, which docs/decisions.md has
+// with its reason.
 package budget
 
 import (
