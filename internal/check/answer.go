@@ -25,7 +25,7 @@ func (v Verdict) String() string { return [...]string{"accept", "risk", "reject"
 type Answer struct {
 	Profile *rules.Profile
 	Why     string // why this profile: "" when it was asked for
-	Voice   string // whose request it refuses, where that is not the agent that goes on; else ""
+	Viewer  string // whose request it refuses, where that is not the agent that goes on; else ""
 	Closed  bool   // a sub-session that its runtime never sends to a model again
 	Verdict Verdict
 	Error   string // in the provider's words; "" when it accepts, or when no words are known
@@ -42,16 +42,16 @@ type Answer struct {
 // that. The findings are those of the usual rules in the pass's tree.
 func Answers(pass *rules.Pass, s *session.Session, found []*Finding) []Answer {
 	var list []Answer
-	voices := pass.VoicesOf(s)
-	for _, profile := range voices[0].Profiles {
-		a := Answer{Profile: profile, Why: voices[0].Hint, Closed: voices[0].Closed, Item: -1}
+	viewers := pass.ViewersOf(s)
+	for _, profile := range viewers[0].Profiles {
+		a := Answer{Profile: profile, Why: viewers[0].Hint, Closed: viewers[0].Closed, Item: -1}
 		said := map[*Finding]bool{}
-		for n, v := range voices {
+		for n, v := range viewers {
 			a.refused(v, n > 0, found, said)
 		}
 		for _, f := range found {
 			if f.Session == s.ID && !said[f] {
-				a.judged(f, voices)
+				a.judged(f, viewers)
 			}
 		}
 		slices.Sort(a.Rules)
@@ -61,8 +61,8 @@ func Answers(pass *rules.Pass, s *session.Session, found []*Finding) []Answer {
 	return list
 }
 
-// asked is the profile that is asked about the request of a voice: the one that was
-// named, or the voice's own.
+// asked is the profile that is asked about the request of a viewer: the one that was
+// named, or the viewer's own.
 func (a *Answer) asked(v *rules.Subject) *rules.Profile {
 	if a.Why == "" {
 		return a.Profile
@@ -70,14 +70,14 @@ func (a *Answer) asked(v *rules.Subject) *rules.Profile {
 	return v.Profiles[0]
 }
 
-// refused lets the answer hear of the calls and results of a voice that are refused,
+// refused lets the answer hear of the calls and results of a viewer that are refused,
 // and notes the findings that are about them.
 func (a *Answer) refused(v *rules.Subject, other bool, found []*Finding, said map[*Finding]bool) {
 	profile := a.asked(v)
 	for _, o := range v.Objections(profile) {
 		heard := Answer{Verdict: Reject, Error: o.Error, Item: v.Place(o.Item), other: other}
 		if other {
-			heard.Voice = v.Speaks()
+			heard.Viewer = v.Speaks()
 		}
 		for _, f := range found {
 			if f.Session == v.ID && f.IsAbout(profile, &o, heard.Item) {
@@ -105,14 +105,14 @@ func (f *Finding) IsAbout(profile *rules.Profile, o *rules.Objection, item int) 
 }
 
 // judged lets the answer hear of a finding.
-func (a *Answer) judged(f *Finding, voices []*rules.Subject) {
-	for n, v := range voices {
+func (a *Answer) judged(f *Finding, viewers []*rules.Subject) {
+	for n, v := range viewers {
 		if n > 0 && a.asked(v) == a.Profile {
 			continue // asked already
 		}
-		heard := Answer{Item: f.Item, Rules: []string{f.Rule.ID}, other: n > 0 || f.Voice != "" && f.Voice != voices[0].Speaks()}
+		heard := Answer{Item: f.Item, Rules: []string{f.Rule.ID}, other: n > 0 || f.Viewer != "" && f.Viewer != viewers[0].Speaks()}
 		if heard.other {
-			heard.Voice = f.Voice
+			heard.Viewer = f.Viewer
 		}
 		heard.Verdict, heard.Error = f.verdict(a.asked(v))
 		a.hear(&heard)
@@ -129,7 +129,7 @@ func (a *Answer) hear(b *Answer) {
 		a.Rules = append(a.Rules, b.Rules...)
 		a.Error = cmp.Or(a.Error, b.Error)
 	default:
-		a.Verdict, a.Error, a.Item, a.Rules, a.Voice, a.other = b.Verdict, b.Error, b.Item, b.Rules, b.Voice, b.other
+		a.Verdict, a.Error, a.Item, a.Rules, a.Viewer, a.other = b.Verdict, b.Error, b.Item, b.Rules, b.Viewer, b.other
 	}
 }
 

@@ -102,7 +102,7 @@ func trusted(a, b *side) bool {
 }
 
 // agree reports whether two items with one key are the same one: they say the same, or the
-// same voice spoke at the same time.
+// same viewer spoke at the same time.
 func agree(e, f *entry) bool {
 	was, is := e.item(), f.item()
 	return e.said == f.said ||

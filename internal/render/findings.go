@@ -309,9 +309,9 @@ func AnswerSentences(a *check.Answer) []string {
 		return append(sentences, "It is accepted, as far as is known.")
 	}
 	says, whose := "It is refused", "it"
-	if a.Voice != "" {
-		whose = "that of " + ui.Clean(a.Voice)
-		says = "That of " + ui.Clean(a.Voice) + " is refused"
+	if a.Viewer != "" {
+		whose = "that of " + ui.Clean(a.Viewer)
+		says = "That of " + ui.Clean(a.Viewer) + " is refused"
 	}
 	switch {
 	case a.Verdict == check.Risk:

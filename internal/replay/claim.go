@@ -148,8 +148,8 @@ func (it said) ownIDs() []any {
 	return keys
 }
 
-// voice is who says something, without calls and results or besides them.
-type voice struct {
+// speaker is who says something, without calls and results or besides them.
+type speaker struct {
 	kind  session.Kind
 	role  session.Role
 	agent string
@@ -157,15 +157,15 @@ type voice struct {
 	text  string
 }
 
-// voices are the speaker and the text, the text alone, and the speaker alone where
+// speakers are the speaker and the text, the text alone, and the speaker alone where
 // the text is all.
-func (it said) voices() []any {
+func (it said) speakers() []any {
 	var keys []any
 	if it.Body.Text != "" {
-		keys = append(keys, voice{it.Kind, it.Role, it.Agent, false, it.Body.Text}, voice{it.Kind, it.Role, "", false, it.Body.Text})
+		keys = append(keys, speaker{it.Kind, it.Role, it.Agent, false, it.Body.Text}, speaker{it.Kind, it.Role, "", false, it.Body.Text})
 	}
 	if len(it.Calls)+len(it.Results) == 0 {
-		keys = append(keys, voice{it.Kind, it.Role, it.Agent, true, ""})
+		keys = append(keys, speaker{it.Kind, it.Role, it.Agent, true, ""})
 	}
 	return keys
 }

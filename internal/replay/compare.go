@@ -182,7 +182,7 @@ func (p *pair) explain() {
 	}
 	p.claim(of(isReply, said.ids), isTurn)
 	p.claim(said.ids, isAny)
-	p.claim(said.voices, isAny)
+	p.claim(said.speakers, isAny)
 	p.extent()
 }
 

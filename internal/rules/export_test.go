@@ -1,6 +1,6 @@
 package rules
 
-// ShowAtMost sets how many items all voices of a session are shown together, until
+// ShowAtMost sets how many items all viewers of a session are shown together, until
 // the function that it returns is called.
 func ShowAtMost(items int) (reset func()) {
 	before := mostShown

@@ -30,7 +30,7 @@ type Judged struct {
 // rule finds of it is reported with report.
 func (p *Pass) Judged() iter.Seq[Judged] {
 	return func(yield func(Judged) bool) {
-		for _, s := range p.Voices {
+		for _, s := range p.Viewers {
 			for _, profile := range s.Profiles {
 				if _, minds := profile.Levels[p.Rule.ID]; minds && !yield(Judged{s, profile, p.judge.AsIs}) {
 					return
@@ -65,14 +65,14 @@ func (p *Pass) Report(f Finding) {
 	}
 }
 
-// told reports whether another voice of the session has reported the same.
+// told reports whether another viewer of the session has reported the same.
 func (p *Pass) told(f *Finding) bool {
-	if f.voice == nil {
+	if f.viewer == nil {
 		return false
 	}
 	at := place{f.Session, f.Ref, f.Nth}
 	for _, i := range p.Indexes[at] {
-		if p.found[i].voice != f.voice {
+		if p.found[i].viewer != f.viewer {
 			return true
 		}
 	}
@@ -136,8 +136,8 @@ func (p *Pass) add(f Finding, j Judgement) {
 	for _, i := range p.Indexes[at] {
 		known := p.found[i]
 		if known.heard(j.Profile) {
-			if known.voice != f.voice {
-				return // one voice has told of it
+			if known.viewer != f.viewer {
+				return // one viewer has told of it
 			}
 			continue
 		}

@@ -16,10 +16,10 @@ type Pass struct {
 	Store    *session.Store
 	Tree     *session.Tree
 	Subjects []*Subject // one a session, in tree order
-	// Voices are who sends requests: a session's subject, or in its place one for
+	// Viewers are who sends requests: a session's subject, or in its place one for
 	// each agent and branch of a session that several agents share.
-	Voices []*Subject
-	Trace  *replay.Trace
+	Viewers []*Subject
+	Trace   *replay.Trace
 
 	Compared *replay.Comparison // with the recording of the tree's run, nil without one
 
@@ -62,11 +62,11 @@ type Subject struct {
 	// Parted are the pairs of which one half is archived and the other is not.
 	Parted []pairing.Pair
 
-	Whole    *Subject        // of which this is one voice, nil for a session's own subject
-	who      Voice           // of a voice
-	Indexes  []int           // of a voice: where its items stand in the session
-	Strayed  map[string]bool // of a voice: ids of calls whose result only another one is shown
-	sketched bool            // a voice that is not shown everything: numbers of messages are not known
+	Whole    *Subject        // of which this is one viewer, nil for a session's own subject
+	who      Viewer          // of a viewer
+	Indexes  []int           // of a viewer: where its items stand in the session
+	Strayed  map[string]bool // of a viewer: ids of calls whose result only another one is shown
+	sketched bool            // a viewer that is not shown everything: numbers of messages are not known
 
 	gathers bool // the runtime puts late results behind their calls
 	Caller  *replay.Delegation
@@ -106,7 +106,7 @@ func NewRecordingPass(source *session.Store, read *recording.Result, report func
 	return &Pass{Store: source, Recording: read, report: report}
 }
 
-// prepare makes the subjects and voices of the tree.
+// prepare makes the subjects and viewers of the tree.
 func (p *Pass) prepare() {
 	for i, s := range p.Tree.Sessions {
 		subject := p.newSubject(s, p.Trace.Sessions[i])
@@ -118,9 +118,9 @@ func (p *Pass) prepare() {
 	for _, s := range p.Subjects { // parents come first
 		byID[s.ID] = s
 		p.judgedBy(s, byID[s.Parent])
-		for _, v := range p.voices(s) {
+		for _, v := range p.viewers(s) {
 			p.judgedBy(v, s)
-			p.Voices = append(p.Voices, v)
+			p.Viewers = append(p.Viewers, v)
 		}
 	}
 }

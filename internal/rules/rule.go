@@ -111,7 +111,7 @@ type Defect struct {
 	Line          string // of the recording that it is about, "" for a store
 	Agent         string
 	Call          string // call id
-	Voice         string // whose request it is about, where several agents share the session; else ""
+	Viewer        string // whose request it is about, where several agents share the session; else ""
 
 	Message string // for people; never message text
 	// Discreet is Message without the values of a wrong form that it quotes, for what is
@@ -143,7 +143,7 @@ type Finding struct {
 	Whole bool        // it stands for all that its rule finds in the session, of which Ref is the first
 
 	Failing func(*Profile) string // makes ProviderError for each profile
-	voice   *Subject              // whose request it is about, nil for the session's
+	viewer  *Subject              // whose request it is about, nil for the session's
 }
 
 // Judgement is how one profile minds a finding.

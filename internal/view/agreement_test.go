@@ -70,7 +70,7 @@ func agree(rt *rapid.T, st *memory, s *session.Session, judge rules.Judge) {
 	if minds(r) && answer.Verdict != check.Reject {
 		rt.Fatalf("%s: check says %s, and the view shows a place that is refused: %q", r.Profile.Name, answer.Verdict, requestLines(r))
 	}
-	if answer.Verdict == check.Reject && answer.Voice == "" && !minds(r) {
+	if answer.Verdict == check.Reject && answer.Viewer == "" && !minds(r) {
 		rt.Fatalf("%s: check says %q (%v), and the view shows no place: %q", r.Profile.Name, answer.Error, answer.Rules, requestLines(r))
 	}
 }

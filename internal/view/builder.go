@@ -22,7 +22,7 @@ type builder struct {
 	pass     *rules.Pass
 	trace    *replay.Trace
 	subjects map[*session.Session]*rules.Subject
-	voices   map[*session.Session]*rules.Subject // whose request is the next one
+	viewers  map[*session.Session]*rules.Subject // whose request is the next one
 	byID     map[string]*session.Session
 	drawn    map[string]bool
 	notes    map[session.Place][]Note
@@ -33,13 +33,13 @@ func newBuilder(in Input) *builder {
 	b := &builder{
 		in: in, pass: pass, trace: pass.Trace,
 		subjects: map[*session.Session]*rules.Subject{},
-		voices:   map[*session.Session]*rules.Subject{},
+		viewers:  map[*session.Session]*rules.Subject{},
 		byID:     map[string]*session.Session{},
 		drawn:    map[string]bool{},
 		notes:    map[session.Place][]Note{},
 	}
 	for _, s := range pass.Subjects {
-		b.subjects[s.Session], b.voices[s.Session] = s, pass.Voice(s.Session)
+		b.subjects[s.Session], b.viewers[s.Session] = s, pass.Viewer(s.Session)
 		if b.byID[s.ID] == nil {
 			b.byID[s.ID] = s.Session
 		}

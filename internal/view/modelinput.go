@@ -19,7 +19,7 @@ import (
 type Request struct {
 	Profile *rules.Profile // who gets it
 	Why     string         // why this one, "" when it was asked for
-	Voice   string         // who sends it, where several agents share the session; "" otherwise
+	Viewer  string         // who sends it, where several agents share the session; "" otherwise
 	Retold  bool           // what other agents said comes as texts of the user
 	AsIs    bool           // the stored messages alone, without a next one of the user
 
@@ -78,7 +78,7 @@ func (r *Request) Refusal() *Rejection {
 // request builds the request of one session, for the first profile that judges it.
 func (b *builder) request(s *rules.Subject) *Request {
 	r := &Request{
-		Profile: s.Profiles[0], Why: s.Hint, Voice: s.Speaks(), Retold: b.in.Store.ForeignText, AsIs: b.in.Judge.AsIs,
+		Profile: s.Profiles[0], Why: s.Hint, Viewer: s.Speaks(), Retold: b.in.Store.ForeignText, AsIs: b.in.Judge.AsIs,
 		Closed: s.Closed, Live: b.in.Store.Writer == session.WriterLive, Runtime: b.in.Store.Title,
 		sentBy: &b.in.Store.Runtime,
 	}
@@ -127,7 +127,7 @@ func (b *builder) judge(s *rules.Subject, r *Request) {
 	r.Masking = maskingOf(s, b.in.Store.Sanitiser)
 }
 
-// heard are the findings with the places that their items have for a voice.
+// heard are the findings with the places that their items have for a viewer.
 func heard(s *rules.Subject, found []*check.Finding) []*check.Finding {
 	list := make([]*check.Finding, len(found))
 	for i, f := range found {

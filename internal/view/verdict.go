@@ -27,8 +27,8 @@ func (r *Request) Head() string {
 // which items a summary stands for; "" when there is nothing to say.
 func (r *Request) Preface() string {
 	var said []string
-	if r.Voice != "" {
-		said = append(said, "This is what "+r.Voice+" is sent, which spoke last.")
+	if r.Viewer != "" {
+		said = append(said, "This is what "+r.Viewer+" is sent, which spoke last.")
 		if r.Retold {
 			said = append(said, "What other agents said comes to it as texts of the user.")
 		}
@@ -53,7 +53,7 @@ func (r *Request) Verdict() []string {
 		said[0] = r.closed() + said[0]
 		return said
 	}
-	if r.Adjusted > 0 && r.Answer.Verdict != check.Accept && r.Refusal() == nil && r.Answer.Voice == "" {
+	if r.Adjusted > 0 && r.Answer.Verdict != check.Accept && r.Refusal() == nil && r.Answer.Viewer == "" {
 		said = append(said, r.adjusting())
 	}
 	if r.Live && r.Refusal() != nil {
@@ -77,8 +77,8 @@ func (r *Request) closed() string {
 // name says which request the verdict is about.
 func (r *Request) name() string {
 	switch {
-	case r.Answer.Voice != "" && r.Answer.Verdict == check.Reject:
-		return "What is shown here is not refused. The next request of " + r.Answer.Voice
+	case r.Answer.Viewer != "" && r.Answer.Verdict == check.Reject:
+		return "What is shown here is not refused. The next request of " + r.Answer.Viewer
 	case r.Closed:
 		return "The request"
 	case r.AsIs:
@@ -89,15 +89,15 @@ func (r *Request) name() string {
 
 // whose request may be refused.
 func (r *Request) whose() string {
-	if r.Answer.Voice != "" {
-		return "that of " + r.Answer.Voice
+	if r.Answer.Viewer != "" {
+		return "that of " + r.Answer.Viewer
 	}
 	return "it"
 }
 
 // stored says that something else can be sent than what is refused.
 func (r *Request) stored() string {
-	if r.Adjusted > 0 && r.Refusal() == nil && !r.AsIs && r.Answer.Voice == "" {
+	if r.Adjusted > 0 && r.Refusal() == nil && !r.AsIs && r.Answer.Viewer == "" {
 		return " as it is stored"
 	}
 	return ""

@@ -81,7 +81,7 @@ func Build(in Input) *View {
 	v := &View{Store: in.Store, Shown: b.session(shown)}
 	v.assign(in.Findings, b.drawn)
 	if in.Request {
-		v.Request = b.request(b.voices[shown])
+		v.Request = b.request(b.viewers[shown])
 	}
 	return v
 }

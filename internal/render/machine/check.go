@@ -131,7 +131,7 @@ func (c *checkJSON) add(r *check.Result, took time.Duration) {
 	c.requests = append(c.requests, forms(r.Answers, func(a check.Answer) jsonRequest {
 		return jsonRequest{
 			Store: r.Store.Path, Profile: a.Profile.Name, Why: a.Why, Verdict: a.Verdict.String(),
-			Voice: a.Voice, Error: a.Error, Item: item(a.Item), Rules: a.Rules, Closed: a.Closed,
+			Voice: a.Viewer, Error: a.Error, Item: item(a.Item), Rules: a.Rules, Closed: a.Closed,
 		}
 	})...)
 	if r.Against {

@@ -12,7 +12,7 @@ import (
 // untold are the facts of a finding that machines do not read, each with the reason.
 var untold = map[string]string{
 	"Line":  "Row names the same line",
-	"Voice": "the message says whose request it is",
+	"Viewer": "the message says whose request it is",
 	"Was":   "the message says that it got worse, and the baseline how bad it was",
 }
 

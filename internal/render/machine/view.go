@@ -210,7 +210,7 @@ func (d *viewDocument) addRequest(r *view.Request, full bool) {
 	}
 	d.Request = forms(r.Parts, func(p view.Part) requestPart { return requestPartOf(&p, full) })
 	d.Verdict = &verdict{
-		Verdict: r.Answer.Verdict.String(), Accepted: r.Answer.Verdict != check.Reject, Voice: r.Answer.Voice,
+		Verdict: r.Answer.Verdict.String(), Accepted: r.Answer.Verdict != check.Reject, Voice: r.Answer.Viewer,
 		Adjusted: r.Adjusted, Eased: r.Eased, Risk: r.Risk(), Closed: r.Closed,
 	}
 	if r.Answer.Verdict == check.Reject {

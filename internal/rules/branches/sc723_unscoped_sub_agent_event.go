@@ -37,8 +37,8 @@ type openCall struct{ item, result int }
 // went on. Callers with a branch are not shown what is said below it.
 func reportToolRuns(p *rules.Pass, s *rules.Subject) {
 	open := map[tool][]openCall{}
-	leaked := map[int][]int{}      // by the item with the calls
-	spoke := map[rules.Voice]int{} // the last item of who has no branch
+	leaked := map[int][]int{}       // by the item with the calls
+	spoke := map[rules.Viewer]int{} // the last item of who has no branch
 	var callers []int
 	var results map[pairing.Occurrence]int
 	var handed map[string]bool
@@ -49,7 +49,7 @@ func reportToolRuns(p *rules.Pass, s *rules.Subject) {
 			continue
 		}
 		if it.Branch == "" {
-			spoke[voiceOf(it)] = i
+			spoke[viewerOf(it)] = i
 		}
 		switch {
 		case it.Branch == "" && len(it.Calls) > 0:
@@ -81,7 +81,7 @@ func reportToolRuns(p *rules.Pass, s *rules.Subject) {
 // callerOf is the latest message with an open call that is named as the item's agent
 // or, where that is a numbered run ("tr@1"), as the first segment of its branch,
 // -1 when there is none. Calls whose callers went on are taken out as they are met.
-func callerOf(s *rules.Subject, i int, open map[tool][]openCall, spoke map[rules.Voice]int) int {
+func callerOf(s *rules.Subject, i int, open map[tool][]openCall, spoke map[rules.Viewer]int) int {
 	it := &s.Items[i]
 	first, _, _ := strings.Cut(it.Branch, ".")
 	names := []string{it.Agent}
@@ -92,7 +92,7 @@ func callerOf(s *rules.Subject, i int, open map[tool][]openCall, spoke map[rules
 		t := tool{it.Invocation, name, it.Scope}
 		for calls := open[t]; len(calls) > 0; calls = open[t] {
 			last := calls[len(calls)-1]
-			if last.result >= spoke[voiceOf(&s.Items[last.item])] {
+			if last.result >= spoke[viewerOf(&s.Items[last.item])] {
 				return last.item
 			}
 			open[t] = calls[:len(calls)-1]
@@ -108,8 +108,8 @@ func isShownAbove(reader branch.Model, of *session.Session, i int) bool {
 	return visible
 }
 
-// voiceOf is who produced an item without a branch.
-func voiceOf(it *session.Item) rules.Voice { return rules.Voice{Agent: it.Agent, Scope: it.Scope} }
+// viewerOf is who produced an item without a branch.
+func viewerOf(it *session.Item) rules.Viewer { return rules.Viewer{Agent: it.Agent, Scope: it.Scope} }
 
 // resultsOfCalls is where each call that is answered has its result.
 func resultsOfCalls(s *rules.Subject) map[pairing.Occurrence]int {

@@ -31,10 +31,10 @@ var activeViewUnpaired = rules.Rule{
 	},
 }
 
-// parted yields the pairs of which one half is archived, of every voice.
+// parted yields the pairs of which one half is archived, of every viewer.
 func parted(p *rules.Pass) iter.Seq2[*rules.Subject, pairing.Pair] {
 	return func(yield func(*rules.Subject, pairing.Pair) bool) {
-		for _, s := range p.Voices {
+		for _, s := range p.Viewers {
 			for _, pair := range s.Parted {
 				if !yield(s, pair) {
 					return
@@ -64,7 +64,7 @@ func reportParted(p *rules.Pass, s *rules.Subject, pair pairing.Pair, fix rules.
 	p.ReportCall(s, f, fix)
 }
 
-// inSession is the session that a subject is a voice of, and where one of its
+// inSession is the session that a subject is a viewer of, and where one of its
 // items stands there.
 func inSession(s *rules.Subject, item int) (whole *rules.Subject, at int) {
 	if s.Whole == nil {

@@ -30,7 +30,7 @@ const (
 
 // eachMissing calls fn for every unanswered call of one fate.
 func eachMissing(p *rules.Pass, want fate, fn func(s *rules.Subject, m pairing.Missing, d *replay.Delegation)) {
-	for _, s := range p.Voices {
+	for _, s := range p.Viewers {
 		for _, m := range s.Pairs.Missing {
 			d := s.Delegation(m.Call)
 			if fateOf(s, p.Store.WriterOf(s.Session), m, d) == want {

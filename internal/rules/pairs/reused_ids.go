@@ -119,7 +119,7 @@ func rename(s *rules.Subject, u reuse) rules.Fix {
 // reportReuses reports the calls whose id is used before, in the same turn or in
 // an earlier one.
 func reportReuses(p *rules.Pass, sameTurn bool, message string) {
-	for _, s := range p.Voices {
+	for _, s := range p.Viewers {
 		for _, u := range reuses(s) {
 			if u.sameTurn != sameTurn {
 				continue

@@ -26,7 +26,7 @@ var callInFlight = rules.Rule{
 			}
 			p.Report(f)
 		})
-		for _, s := range p.Voices {
+		for _, s := range p.Viewers {
 			reportWaiting(p, s)
 		}
 	},

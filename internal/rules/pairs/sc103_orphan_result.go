@@ -10,7 +10,7 @@ var orphanResult = rules.Rule{
 	ID: "SC103", Name: "orphan-result", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a result for a call that does not exist",
 	Run: func(p *rules.Pass) {
-		for _, s := range p.Voices {
+		for _, s := range p.Viewers {
 			if len(s.Pairs.Orphans) == 0 {
 				continue
 			}

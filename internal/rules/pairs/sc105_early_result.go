@@ -20,7 +20,7 @@ var earlyResult = rules.Rule{
 // that a placeholder keeps from its place is SC112, a pair that a summary parts
 // is SC113.
 func eachMisplaced(p *rules.Pass, place pairing.Place, message string) {
-	for _, s := range p.Voices {
+	for _, s := range p.Viewers {
 		for n, pair := range s.Pairs.Pairs {
 			if pair.Place != place || shadowed(s, n) || split(s, pair) {
 				continue

@@ -15,7 +15,7 @@ var conflictingResults = rules.Rule{
 		eachExtra(p, func(e pairing.Extra) bool { return !e.Same && !e.Placeholder && !e.Real },
 			"call %s has two results that differ; which one is right needs a person",
 			"keep the one directly behind the call, or else the first, and take the other out of the session; it stays in the receipt")
-		for _, s := range p.Voices {
+		for _, s := range p.Viewers {
 			for _, e := range s.Pairs.Extras {
 				if e.Real {
 					reportUnplaced(p, s, e)
@@ -37,7 +37,7 @@ func reportUnplaced(p *rules.Pass, s *rules.Subject, e pairing.Extra) {
 
 // eachExtra reports the surplus results that match.
 func eachExtra(p *rules.Pass, match func(pairing.Extra) bool, message, title string) {
-	for _, s := range p.Voices {
+	for _, s := range p.Viewers {
 		for _, e := range s.Pairs.Extras {
 			if !match(e) {
 				continue

@@ -10,7 +10,7 @@ var resultInWrongRole = rules.Rule{
 	ID: "SC108", Name: "result-in-wrong-role", Severity: rules.Error, Safety: rules.Lossless, Scope: rules.PerTree, Profiled: true, Since: "0.1.0",
 	Title: "a result within the assistant's message, or a call within the user's",
 	Run: func(p *rules.Pass) {
-		for _, s := range p.Voices {
+		for _, s := range p.Viewers {
 			for n, pair := range s.Pairs.Pairs {
 				if pair.Place == pairing.Inside && !shadowed(s, n) && !split(s, pair) {
 					reportInside(p, s, pair)

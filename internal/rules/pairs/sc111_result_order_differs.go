@@ -10,7 +10,7 @@ var resultOrderDiffers = rules.Rule{
 	ID: "SC111", Name: "result-order-differs", Severity: rules.Info, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "the results of a turn stand in another order than its calls",
 	Run: func(p *rules.Pass) {
-		for _, s := range p.Voices {
+		for _, s := range p.Viewers {
 			reported := -1
 			for n, pair := range s.Pairs.Pairs {
 				if n == 0 || pair.Call.Item == reported || s.History(pair.Call.Item) {

@@ -10,7 +10,7 @@ var placeholderShadowsReal = rules.Rule{
 	ID: "SC112", Name: "placeholder-shadows-real", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a placeholder and the real result for one call",
 	Run: func(p *rules.Pass) {
-		for _, s := range p.Voices {
+		for _, s := range p.Viewers {
 			for _, e := range s.Pairs.Extras {
 				if e.Placeholder {
 					reportShadow(p, s, e)

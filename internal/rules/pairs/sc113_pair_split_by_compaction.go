@@ -12,7 +12,7 @@ var pairSplitByCompaction = rules.Rule{
 	ID: "SC113", Name: "pair-split-by-compaction", Severity: rules.Error, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a summary boundary parts a call from its result",
 	Run: func(p *rules.Pass) {
-		for _, s := range p.Voices {
+		for _, s := range p.Viewers {
 			for _, pair := range s.Pairs.Pairs {
 				if split(s, pair) {
 					reportSplit(p, s, pair)

@@ -10,7 +10,7 @@ var argumentsInvalid = rules.Rule{
 	ID: "SC205", Name: "arguments-invalid", Severity: rules.Error, Safety: rules.Lossless, Scope: rules.PerTree, Profiled: true, Since: "0.1.0",
 	Title: "the arguments of a call are not a JSON object",
 	Run: func(p *rules.Pass) {
-		for _, s := range p.Voices {
+		for _, s := range p.Viewers {
 			for i := range s.Items {
 				if !s.OnWire(i) {
 					continue

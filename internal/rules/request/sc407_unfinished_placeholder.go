@@ -10,7 +10,7 @@ var unfinishedPlaceholder = rules.Rule{
 	ID: "SC407", Name: "unfinished-placeholder", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a streaming message that was never finished",
 	Run: func(p *rules.Pass) {
-		for _, s := range p.Voices {
+		for _, s := range p.Viewers {
 			for i := range s.Items {
 				if !s.Items[i].Flags.Has(session.Unfinished) || s.Replay.Steps[i].Action == replay.Skip && !last(s, i) {
 					continue // a leaked one is part of its leak

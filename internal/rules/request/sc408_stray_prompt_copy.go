@@ -15,7 +15,7 @@ var strayPromptCopy = rules.Rule{
 	ID: "SC408", Name: "stray-prompt-copy", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a user's message that repeats the message before it",
 	Run: func(p *rules.Pass) {
-		for _, s := range p.Voices {
+		for _, s := range p.Viewers {
 			next, past := repeated(s)
 			for _, items := range [][]int{next, past} {
 				if len(items) == 0 {

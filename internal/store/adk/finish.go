@@ -229,14 +229,14 @@ func questions(g generation, s *stored) *map[string]string {
 // that stops at the question leaves the call without any; confirmed, the tool runs, and
 // its response follows.
 func (n *notes) ask(s *session.Session) {
-	type voice struct{ agent, branch string }
-	wentOn, answered, open := map[voice]bool{}, map[string]bool{}, map[string]bool{}
+	type speaker struct{ agent, branch string }
+	wentOn, answered, open := map[speaker]bool{}, map[string]bool{}, map[string]bool{}
 	for i := len(s.Items) - 1; i >= 0; i-- {
 		it := &s.Items[i]
-		by := voice{it.Agent, it.Branch}
+		by := speaker{it.Agent, it.Branch}
 		for nth := range it.Calls {
 			id := it.Calls[nth].ID
-			setAsked(it, nth, open[id] && !wentOn[by] && !wentOn[voice{}])
+			setAsked(it, nth, open[id] && !wentOn[by] && !wentOn[speaker{}])
 			delete(open, id)
 		}
 		for nth := range it.Results {
@@ -244,7 +244,7 @@ func (n *notes) ask(s *session.Session) {
 		}
 		if it.OnWire() && !it.Answers() {
 			if it.Role == session.User {
-				by = voice{}
+				by = speaker{}
 			}
 			wentOn[by] = true
 		}

@@ -103,7 +103,7 @@ func (s *sent) says() (lines []string) {
 	return append(lines, results...)
 }
 
-// TestWhatIsShownIsWhatWasSent holds what the view says that the voices of sessions are
+// TestWhatIsShownIsWhatWasSent holds what the view says that the viewers of sessions are
 // shown against the last request that each agent really made.
 func TestWhatIsShownIsWhatWasSent(t *testing.T) {
 	for _, name := range []string{"basic", "agents", "compaction", "interrupted"} {
@@ -209,7 +209,7 @@ func answered(trees []*session.Tree, id, agent string, nth int) (*session.Tree, 
 }
 
 // shownTo are the texts, calls and results of the items before one that the speaker of
-// another item is shown, as the view has them: its voice, which has to hold what `view
+// another item is shown, as the view has them: its subject, which has to hold what `view
 // --agent` says that it sees.
 func shownTo(t *testing.T, facts *session.Store, tree *session.Tree, by, end int) []string {
 	t.Helper()
@@ -239,7 +239,7 @@ func shownTo(t *testing.T, facts *session.Store, tree *session.Tree, by, end int
 			continue // the user's answer to another agent's call goes with that call
 		}
 		if sees != (at >= voice.Start && e.Item < end && voice.Items[at].OnWire()) {
-			t.Errorf("%s: item %d is visible: %t, and not so to its voice", agent, e.Item, sees)
+			t.Errorf("%s: item %d is visible: %t, and not so to its subject", agent, e.Item, sees)
 		}
 		if !sees {
 			continue

@@ -6,10 +6,10 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// Voice is the subject whose request is the next one: that of the voice that goes
+// Viewer is the subject whose request is the next one: that of the viewer that goes
 // on, where several agents share the session.
-func (p *Pass) Voice(s *session.Session) *Subject {
-	for _, v := range p.Voices {
+func (p *Pass) Viewer(s *session.Session) *Subject {
+	for _, v := range p.Viewers {
 		if v.Session == s || v.Whole != nil && v.Whole.Session == s {
 			return v
 		}
@@ -17,10 +17,10 @@ func (p *Pass) Voice(s *session.Session) *Subject {
 	return p.Subject(s)
 }
 
-// VoicesOf are all who send requests from a session, the one that goes on first.
-func (p *Pass) VoicesOf(s *session.Session) []*Subject {
+// ViewersOf are all who send requests from a session, the one that goes on first.
+func (p *Pass) ViewersOf(s *session.Session) []*Subject {
 	var list []*Subject
-	for _, v := range p.Voices {
+	for _, v := range p.Viewers {
 		if v.Session == s || v.Whole != nil && v.Whole.Session == s {
 			list = append(list, v)
 		}
@@ -36,7 +36,7 @@ func (s *Subject) Place(item int) int {
 	return s.Indexes[item]
 }
 
-// Heard is the index that an item of the session has for the voice, -1 when it is
+// Heard is the index that an item of the session has for the viewer, -1 when it is
 // not shown it.
 func (s *Subject) Heard(item int) int {
 	if s.Whole == nil || item < 0 {
@@ -57,7 +57,7 @@ func (s *Subject) PlaceOf(place session.Place) (session.Place, bool) {
 	return place, place.Item >= 0
 }
 
-// Speaks is who a voice is, in words; "" for the only one of a session.
+// Speaks is who a viewer is, in words; "" for the only one of a session.
 func (s *Subject) Speaks() string {
 	switch {
 	case s.Whole == nil:
@@ -72,12 +72,12 @@ func (s *Subject) Speaks() string {
 	return Quoted(s.who.Agent) + " on " + Quoted(s.who.branch)
 }
 
-// translate gives a finding about a voice the places of the session.
+// translate gives a finding about a viewer the places of the session.
 func (f *Finding) translate(v *Subject) {
 	if v == nil || v.Whole == nil {
 		return
 	}
-	f.voice, f.Voice, f.Session, f.Item = v, v.Speaks(), v.Whole.Session, v.Place(f.Item)
+	f.viewer, f.Viewer, f.Session, f.Item = v, v.Speaks(), v.Whole.Session, v.Place(f.Item)
 	f.Items = slices.Clone(f.Items)
 	for n, i := range f.Items {
 		f.Items[n] = v.Place(i)

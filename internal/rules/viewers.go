@@ -9,21 +9,21 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// Voice is one agent that runs on one branch: it has requests of its own, of
+// Viewer is one agent that runs on one branch: it has requests of its own, of
 // what it said and of what the store's reader shows it of the others.
-type Voice struct{ Agent, branch, Scope string }
+type Viewer struct{ Agent, branch, Scope string }
 
-// mostShown is how many items all voices of a session may be shown together, so
+// mostShown is how many items all viewers of a session may be shown together, so
 // that memory follows the items and not the number of agents. In a session with
-// more, every voice but the first keeps its own items and where others interrupt
+// more, every viewer but the first keeps its own items and where others interrupt
 // it, and the numbers of messages in what a provider would answer are not known.
 // A test makes it small.
 var mostShown = 200_000
 
-// voices are the subjects of a session: itself, or one for each of several voices,
+// viewers are the subjects of a session: itself, or one for each of several viewers,
 // in the order in which they speak first. Where the last speaker has no branch, it
 // is the one that goes on, and comes first.
-func (p *Pass) voices(s *Subject) []*Subject {
+func (p *Pass) viewers(s *Subject) []*Subject {
 	if !p.Store.ForeignText && !branch.ByLabel(p.Store.BranchModel) || len(s.Replay.Delegations) > 0 {
 		return []*Subject{s}
 	}
@@ -58,7 +58,7 @@ func (p *Pass) voices(s *Subject) []*Subject {
 }
 
 // strayed finds the results that are not shown to who is shown their calls, and the
-// other way round: those that another voice pairs, by their places, and those that
+// other way round: those that another viewer pairs, by their places, and those that
 // nobody does, by their ids.
 func strayed(subjects []*Subject) {
 	orphans, missing := map[string]bool{}, map[string]bool{}
@@ -90,25 +90,25 @@ func strayed(subjects []*Subject) {
 	}
 }
 
-// placed is a call or result of a voice by its place in the session.
+// placed is a call or result of a viewer by its place in the session.
 func (s *Subject) placed(at pairing.Occurrence) pairing.Occurrence {
 	at.Item = s.Place(at.Item)
 	return at
 }
 
-// owners say whose voice each item is of, -1 for those of everybody: what the user
+// owners say whose viewer each item is of, -1 for those of everybody: what the user
 // says, and items that are no messages. Results that the user posted, or that
 // carry another agent's name on the same branch, belong to who made the call.
-func (p *Pass) owners(s *Subject) (of []int, list []Voice) {
+func (p *Pass) owners(s *Subject) (of []int, list []Viewer) {
 	of = make([]int, len(s.Items))
-	numbers, callers := map[Voice]int{}, map[string][]int{}
+	numbers, callers := map[Viewer]int{}, map[string][]int{}
 	for i := range s.Items {
 		it := &s.Items[i]
 		of[i] = -1
 		if !it.OnWire() && !it.Flags.Has(session.Archived) {
 			continue
 		}
-		v := Voice{branch: it.Branch, Scope: it.Scope}
+		v := Viewer{branch: it.Branch, Scope: it.Scope}
 		if p.Store.ForeignText {
 			v.Agent = it.Agent
 		}
@@ -135,9 +135,9 @@ func (p *Pass) owners(s *Subject) (of []int, list []Voice) {
 	return of, firstOn(s, of, list)
 }
 
-// asked is the voice whose call an item answers, -1 for none that is shown it: the
+// asked is the viewer whose call an item answers, -1 for none that is shown it: the
 // item's own where that made such a call, else the one that did last.
-func (p *Pass) asked(it *session.Item, own Voice, callers map[string][]int, list []Voice) int {
+func (p *Pass) asked(it *session.Item, own Viewer, callers map[string][]int, list []Viewer) int {
 	model := p.Reader()
 	for n := range it.Results {
 		made := callers[it.Results[n].CallID]
@@ -156,8 +156,8 @@ func (p *Pass) asked(it *session.Item, own Voice, callers map[string][]int, list
 	return -1
 }
 
-// firstOn puts the voice that goes on first.
-func firstOn(s *Subject, of []int, list []Voice) []Voice {
+// firstOn puts the viewer that goes on first.
+func firstOn(s *Subject, of []int, list []Viewer) []Viewer {
 	for i := len(of) - 1; i >= 0; i-- {
 		v := of[i]
 		if v < 0 || !s.Items[i].OnWire() {

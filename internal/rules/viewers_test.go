@@ -28,7 +28,7 @@ func filtered(s *session.Store) {
 }
 
 // An agent's own calls need results, where it looks for them.
-func TestPairsOfVoices(t *testing.T) {
+func TestPairsOfViewers(t *testing.T) {
 	runCases(t, []ruleCase{
 		{name: "calls and results of two branches stand between each other", store: shared, tree: `
 P
@@ -214,7 +214,7 @@ func TestCallsThatWait(t *testing.T) {
 }
 
 // What everybody is shown is told of once, and in the places of the session.
-func TestFindingsOfVoicesAreToldOnce(t *testing.T) {
+func TestFindingsOfViewersAreToldOnce(t *testing.T) {
 	runCases(t, []ruleCase{
 		{name: "a blank message of the user", store: shared, profile: "anthropic", only: "SC401", tree: `
 P
@@ -236,7 +236,7 @@ P
 }
 
 // The copies of signed thinking stand in the whole session, whoever is shown them.
-func TestThinkingOfSeveralVoices(t *testing.T) {
+func TestThinkingOfSeveralViewers(t *testing.T) {
 	thinks := func(text session.Digest) []session.Block {
 		return []session.Block{{Kind: session.ReasoningBlock, Text: text, Signature: 7}, {Kind: session.TextBlock}}
 	}
@@ -259,10 +259,10 @@ SC503 error P.3,4`,
 	}})
 }
 
-// TestManyVoicesFindTheSame: whether voices are shown everything or only where they
+// TestManyViewersFindTheSame: whether viewers are shown everything or only where they
 // are interrupted, the same pairs are broken. Left out are results on other branches
 // than their calls where others are shown the calls as such.
-func TestManyVoicesFindTheSame(t *testing.T) {
+func TestManyViewersFindTheSame(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var b strings.Builder
 		b.WriteString("P\n  user\n")
@@ -299,7 +299,7 @@ func TestManyVoicesFindTheSame(t *testing.T) {
 				f.Fixes = nil // where a result goes depends on what stands between
 			}
 			told := lines(describe(trees, found))
-			slices.Sort(told) // which voice tells of a finding first does not matter
+			slices.Sort(told) // which viewer tells of a finding first does not matter
 			return strings.Join(told, "\n")
 		}
 		whole := find()

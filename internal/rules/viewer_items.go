@@ -11,10 +11,10 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// shown are the items that a voice is shown, by index: its own, and those that
+// shown are the items that a viewer is shown, by index: its own, and those that
 // the store's reader lets it see. Without a branch that is everything, also what
 // runs below an agent between its call and the result.
-func (p *Pass) shown(s *Subject, who Voice, of []int, own int) []int {
+func (p *Pass) shown(s *Subject, who Viewer, of []int, own int) []int {
 	viewer := branch.Viewer{Label: who.branch, Scope: who.Scope, Session: s.ID}
 	model := p.Reader()
 	var at []int
@@ -25,7 +25,7 @@ func (p *Pass) shown(s *Subject, who Voice, of []int, own int) []int {
 				continue // what a summary stands for says where the tail starts
 			}
 			if of[i] < 0 && it.Answers() && own > 0 {
-				continue // of nobody's call: the first voice tells of it
+				continue // of nobody's call: the first viewer tells of it
 			}
 			if of[i] >= 0 && p.Store.ForeignText && p.Store.GathersResults && it.Answers() && it.Agent == "" {
 				continue // what the user answered to another's call is no text, and goes with that call
@@ -70,7 +70,7 @@ func next(s *Subject, is func(*session.Item) bool) []int {
 // inRoot reports whether an item is a message without a branch.
 func inRoot(it *session.Item) bool { return it.Branch == "" && it.OnWire() }
 
-// interrupted adds to the items of a voice one of what others said in each gap,
+// interrupted adds to the items of a viewer one of what others said in each gap,
 // and behind the last.
 func interrupted(own, others []int) []int {
 	var at []int
@@ -86,7 +86,7 @@ func interrupted(own, others []int) []int {
 	return at
 }
 
-// listener is the subject of what one voice is shown of a session. Of others it
+// listener is the subject of what one viewer is shown of a session. Of others it
 // hears texts where the runtime makes such of what they said, and where only the
 // interruption counts.
 func (p *Pass) listener(s *Subject, at, of []int, own int, sketched bool) *Subject {
