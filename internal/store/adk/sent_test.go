@@ -215,11 +215,11 @@ func shownTo(t *testing.T, facts *session.Store, tree *session.Tree, by, end int
 	t.Helper()
 	root := tree.Root()
 	agent, branch := root.Items[by].Agent, root.Items[by].Branch
-	var voice *rules.Subject
+	var subject *rules.Subject
 	pass := rules.NewPass(facts, tree, rules.Judge{}, nil)
-	for _, v := range pass.VoicesOf(root) {
+	for _, v := range pass.ViewersOf(root) {
 		if v.Heard(by) >= 0 && v.Items[v.Heard(by)].Agent == agent {
-			voice = v
+			subject = v
 		}
 	}
 	out, err := view.Visible(view.Input{Store: facts, Tree: tree, Session: root.ID}, view.Question{Agent: agent, Branch: &branch})
@@ -228,23 +228,23 @@ func shownTo(t *testing.T, facts *session.Store, tree *session.Tree, by, end int
 	}
 	viewer := slices.IndexFunc(out.Visibility.Viewers, func(v view.Viewer) bool { return v.Scope == root.Items[by].Scope })
 	var lines, results []string
-	if last := voice.LastSummary(); last >= 0 {
-		lines = append(lines, facts.Retells.Summary+voice.Items[last].Body.Text)
+	if last := subject.LastSummary(); last >= 0 {
+		lines = append(lines, facts.Retells.Summary+subject.Items[last].Body.Text)
 	}
 	for i := range out.Visibility.Events {
 		e := &out.Visibility.Events[i]
-		at := voice.Heard(e.Item)
+		at := subject.Heard(e.Item)
 		sees := out.Visibility.Cell(e, viewer, 0).Visible && e.Item < end && e.Stored().Kind == session.Message
 		if at < 0 && sees && e.Stored().Answers() && e.Stored().Agent == "" {
 			continue // the user's answer to another agent's call goes with that call
 		}
-		if sees != (at >= voice.Start && e.Item < end && voice.Items[at].OnWire()) {
+		if sees != (at >= subject.Start && e.Item < end && subject.Items[at].OnWire()) {
 			t.Errorf("%s: item %d is visible: %t, and not so to its subject", agent, e.Item, sees)
 		}
 		if !sees {
 			continue
 		}
-		it := &voice.Items[at]
+		it := &subject.Items[at]
 		if it.Body.Reasoning != "" {
 			lines = append(lines, it.Body.Reasoning)
 		}
