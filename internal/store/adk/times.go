@@ -183,10 +183,10 @@ func (g generation) documentStamp(s *stored, beside any) column.Stamp {
 // microseconds later: what the column says then, cut off. It is nil for other times.
 func (r *revision) wholeLater(value jsontext.Value, by int64) jsontext.Value {
 	millis, whole := wholeMillis(value)
-	if _, isText := r.row.Value("timestamp").(string); !whole || !isText {
+	if _, isText := r.Value("timestamp").(string); !whole || !isText {
 		return nil
 	}
-	was := time.UnixMicro(place(r.row.Value("timestamp")))
+	was := time.UnixMicro(place(r.Value("timestamp")))
 	is := was.Add(time.Duration(by) * time.Microsecond)
 	return jsontext.Value(strconv.FormatInt(millis+is.UnixMilli()-was.UnixMilli(), 10))
 }

@@ -9,10 +9,11 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/docedit"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -31,9 +32,9 @@ func insert(s *session.Session, it *session.Item, beside *eventlog.Row, id strin
 func (r *revision) responses(s *session.Session, it *session.Item) []byte {
 	var part, said spot // of the neighbour
 	if calls, results := r.said(r.parts()); len(results) > 0 {
-		part, said = results[0].holder(), results[0]
+		part, said = results[0].Holder(), results[0]
 	} else if len(calls) > 0 {
-		part = calls[0].holder()
+		part = calls[0].Holder()
 	}
 	spelled := r.contentSpelling()
 	parts := make([][]byte, len(it.Results))
@@ -47,26 +48,22 @@ func (r *revision) responses(s *session.Session, it *session.Item) []byte {
 	return bytes.Join(parts, []byte{','})
 }
 
-// partOf makes the row of a result that was one of several in an event: its part stays
-// as it is, but for an id that changes.
-func partOf(_ *session.Session, it *session.Item, row eventlog.Row, nth int, id string) ([]table.Field, error) {
+// part makes the row of a result that was one of several in an event: its part stays as it
+// is, but for values that change.
+func part(_ *session.Session, c *change.Item, row eventlog.Row, id string) ([]table.Field, error) {
 	near := revise(row)
-	part, err := near.part(it, nth)
+	part, err := near.part(c, nil)
 	if err != nil {
 		return nil, err
 	}
-	return near.event(it, id, part)
+	return near.event(c.Is, id, part)
 }
 
 // part is the part with one of the results of an event, for the item that it becomes.
-func (r *revision) part(it *session.Item, nth int) ([]byte, error) {
+func (r *revision) part(c *change.Item, own func(v change.Value) docedit.Place) ([]byte, error) {
+	err := r.change(c, own)
 	_, results := r.said(r.parts())
-	if nth >= len(results) || len(it.Results) != 1 {
-		return nil, notAsRead("content")
-	}
-	at := results[nth]
-	err := r.identify(at, r.text(r.inside(at, "id")), it.Results[0].CallID)
-	return r.raw(at.holder()), err
+	return r.Raw(nthOf(results, c.Part).Holder()), err
 }
 
 // toolOf is the name of the tool whose result an item has: that of the call with its
@@ -90,19 +87,19 @@ func toolOf(s *session.Session, it *session.Item, result *session.Result) string
 // event is the row of a new event that has some parts: a neighbour of the event that is
 // revised, in the same forms.
 func (r *revision) event(it *session.Item, id string, parts []byte) ([]table.Field, error) {
-	column := r.row.Value("timestamp")
+	column := r.Value("timestamp")
 	at, err := stampLike(column, it.Position, it.Time)
 	if err != nil {
 		return nil, err
 	}
-	row := fields{row: r.row}
+	row := fields{row: r.Record}
 	for _, name := range []string{"app_name", "user_id", "session_id"} {
-		row.add(name, table.Kept(r.row.Value(name)))
+		row.add(name, table.Kept(r.Value(name)))
 	}
 	row.add("id", id)
 	row.add("invocation_id", it.Invocation)
 	row.add("timestamp", at)
-	if r.row.Has("event_data") {
+	if r.Has("event_data") {
 		document, err := r.eventDocument(it, id, parts, it.Position-place(column))
 		row.add("event_data", string(document))
 		return row.list, err
@@ -130,12 +127,12 @@ func (r *revision) event(it *session.Item, id string, parts []byte) ([]table.Fie
 // eventDocument is the document of a new event that has some parts, so many
 // places later.
 func (r *revision) eventDocument(it *session.Item, id string, parts []byte, later int64) ([]byte, error) {
-	document := spot{column: "event_data"}
+	document := spot{Column: "event_data"}
 	actions, err := r.emptyActions()
 	if err != nil {
 		return nil, err
 	}
-	copied, err := r.timeLike(r.raw(r.inside(document, "timestamp")), it, later)
+	copied, err := r.timeLike(r.Raw(r.inside(document, "timestamp")), it, later)
 	return r.object(r.documentSpelling(), document,
 		member{"content", r.contentOf(parts)}, member{"invocation_id", quote(it.Invocation)}, member{"author", quote(authorOf(it))}, member{"actions", actions},
 		member{"branch", labelValue(it.Branch)}, member{"node_info", r.node(it)}, member{"isolation_scope", orNone(it.Scope)},
@@ -156,12 +153,12 @@ func authorOf(it *session.Item) string {
 
 // node is what an event of the same agent in the same invocation says of its node.
 func (r *revision) node(it *session.Item) []byte {
-	info, author, invocation := spot{column: "node_info_json"}, column.Text(r.row.Value("author")), column.Text(r.row.Value("invocation_id"))
-	if r.row.Has("event_data") {
-		document := spot{column: "event_data"}
-		info, author, invocation = r.inside(document, "nodeInfo"), r.text(r.inside(document, "author")), r.text(r.inside(document, "invocationId"))
+	info, author, invocation := spot{Column: "node_info_json"}, column.Text(r.Value("author")), column.Text(r.Value("invocation_id"))
+	if r.Has("event_data") {
+		document := spot{Column: "event_data"}
+		info, author, invocation = r.inside(document, "nodeInfo"), r.Text(r.inside(document, "author")), r.Text(r.inside(document, "invocationId"))
 	}
-	path := r.raw(r.inside(info, "path"))
+	path := r.Raw(r.inside(info, "path"))
 	if path == nil || author != it.Agent || invocation != it.Invocation {
 		return nil
 	}
@@ -170,7 +167,7 @@ func (r *revision) node(it *session.Item) []byte {
 
 // fields are the columns of a new row that its table has.
 type fields struct {
-	row  record
+	row  docedit.Record
 	list []table.Field
 }
 
@@ -201,63 +198,28 @@ type Revision struct{ revision }
 
 // Revise begins to change a document. It is kept and not changed itself.
 func Revise(document []byte) *Revision {
-	return &Revision{*revise(whole(document))}
+	return &Revision{*revise(docedit.Whole{Column: "event_data", Text: document})}
 }
 
-// whole is a document as the record of an event.
-type whole []byte
-
-func (whole) Has(column string) bool { return column == "event_data" }
-
-func (w whole) Value(column string) any {
-	if w.Has(column) {
-		return []byte(w)
-	}
-	return nil
+// Update makes the event say what becomes of its item, and its time as much later as its
+// place is. own is asked first where a value stands that only the other store knows of.
+func (r *Revision) Update(c *change.Item, own func(v change.Value) docedit.Place) error {
+	return r.change(c, own)
 }
 
-// Update makes the event say what the item after says, and its time as much later as
-// its place is.
-func (r *Revision) Update(before, after *session.Item, taken []int) error {
-	if err := r.change(before, after, taken); err != nil || before.Position == after.Position {
-		return err
-	}
-	return r.shift(after.Position - before.Position)
-}
-
-// Answers are the texts that the results answer as a member of an object, "" for those
-// that have none. The member is named as it is stored.
-func (r *Revision) Answers(member string) []string {
+// Answers are where the results answer something as a member of an object, which is named
+// as it is stored.
+func (r *Revision) Answers(member string) []docedit.Spot {
 	_, results := r.said(r.parts())
-	texts := make([]string, len(results))
+	answers := make([]docedit.Spot, len(results))
 	for i, result := range results {
-		texts[i] = r.text(r.answer(result, member))
+		answers[i] = r.inside(result, "response").Member(member)
 	}
-	return texts
-}
-
-// SetAnswers gives such texts other values, by the indexes of the results.
-func (r *Revision) SetAnswers(member string, values map[int]string) error {
-	const column = "event_data"
-	_, results := r.said(r.parts())
-	places := map[string][]byte{}
-	for nth, value := range values {
-		if nth >= len(results) {
-			return notAsRead(column)
-		}
-		places[string(r.answer(results[nth], member).pointer)] = quote(value)
-	}
-	doc, err := jsonedit.Replace(r.document(column), places)
-	return r.become(column, doc, err)
-}
-
-func (r *Revision) answer(result spot, member string) spot {
-	response := r.inside(result, "response")
-	return spot{response.column, response.pointer.AppendToken(member)}
+	return answers
 }
 
 // Document is what the revision has come to.
-func (r *Revision) Document() []byte { return r.document("event_data") }
+func (r *Revision) Document() []byte { return r.Row.Document("event_data") }
 
 // Response is the document of a new event of session s with the result that its item
 // it has, so many microseconds later than the event that is revised, in whose form it
@@ -266,47 +228,49 @@ func (r *Revision) Response(s *session.Session, it *session.Item, id string, lat
 	return r.eventDocument(it, id, r.responses(s, it), later)
 }
 
-// Part is the same for a result that was the nth one of the event that is revised.
-func (r *Revision) Part(it *session.Item, nth int, id string, later int64) ([]byte, error) {
-	part, err := r.part(it, nth)
+// Part is the same for a result that was one of the event that is revised; own as in
+// Update.
+func (r *Revision) Part(c *change.Item, own func(v change.Value) docedit.Place, id string, later int64) ([]byte, error) {
+	part, err := r.part(c, own)
 	if err != nil {
 		return nil, err
 	}
-	return r.eventDocument(it, id, part, later)
+	return r.eventDocument(c.Is, id, part, later)
 }
 
-// move gives an event another place in its session: its time changes, and the copy
-// of it in its document by as much.
-func (r *revision) move(position int64) error {
-	column := r.row.Value("timestamp")
-	at, err := stampLike(column, position, time.Time{})
-	if err != nil {
-		return err
+// move gives an event another place in its session: its time changes, and the copy of it
+// in its document by as much.
+func (r *revision) move(c *change.Item) error {
+	if r.Has("timestamp") {
+		at, err := stampLike(r.Value("timestamp"), c.Is.Position, time.Time{})
+		if err != nil {
+			return err
+		}
+		r.Set("timestamp", at)
 	}
-	r.set("timestamp", at)
-	if !r.row.Has("event_data") {
+	if !r.Has("event_data") {
 		return nil
 	}
-	return r.shift(position - place(column))
+	return r.shift(c.Is.Position - c.Was.Position)
 }
 
 // shift makes the time in a document so many places later.
 func (r *revision) shift(by int64) error {
-	copied := r.inside(spot{column: "event_data"}, "timestamp")
-	if value := r.wholeLater(r.raw(copied), by); value != nil {
-		return r.put(copied, value)
+	copied := r.inside(spot{Column: "event_data"}, "timestamp")
+	if value := r.wholeLater(r.Raw(copied), by); value != nil {
+		return r.Put(copied, value)
 	}
-	value, err := shifted(r.raw(copied), r.unit(), by)
+	value, err := shifted(r.Raw(copied), r.unit(), by)
 	if err != nil || value == nil {
 		return err
 	}
-	return r.put(copied, value)
+	return r.Put(copied, value)
 }
 
 // unit is what the times of a row count that are numbers: a column with an integer is
 // in milliseconds, and so is the copy beside it.
 func (r *revision) unit() column.Unit {
-	if _, whole := r.row.Value("timestamp").(int64); whole {
+	if _, whole := r.Value("timestamp").(int64); whole {
 		return column.Milliseconds
 	}
 	return column.Seconds

@@ -74,13 +74,13 @@ func inPascal(name string) string {
 
 // documentSpelling is that of the document of an event.
 func (r *revision) documentSpelling() spelling {
-	at := r.inside(spot{column: "event_data"}, "invocationId")
+	at := r.inside(spot{Column: "event_data"}, "invocationId")
 	switch {
-	case r.raw(at) == nil:
+	case r.Raw(at) == nil:
 		return inSnake
-	case at.pointer.LastToken() == inPascal("invocation_id"):
+	case at.Pointer.LastToken() == inPascal("invocation_id"):
 		return inPascal
-	case at.pointer.LastToken() == "invocationId":
+	case at.Pointer.LastToken() == "invocationId":
 		return inCamel
 	}
 	return inSnake
@@ -91,11 +91,11 @@ func (r *revision) documentSpelling() spelling {
 func (r *revision) contentSpelling() spelling {
 	calls, results := r.said(r.parts())
 	snake := r.pickled()
-	if r.row.Has("event_data") {
+	if r.Has("event_data") {
 		snake = r.documentSpelling()("invocation_id") == "invocation_id"
 	}
 	for _, at := range append(calls, results...) {
-		snake = strings.Contains(at.pointer.LastToken(), "_")
+		snake = strings.Contains(at.Pointer.LastToken(), "_")
 		break
 	}
 	if snake {
@@ -107,7 +107,7 @@ func (r *revision) contentSpelling() spelling {
 // pickled reports whether the actions are a pickle, as adk-python has them in a
 // column.
 func (r *revision) pickled() bool {
-	return bytes.HasPrefix(column.Bytes(r.row.Value("actions")), []byte{pickled})
+	return bytes.HasPrefix(column.Bytes(r.Value("actions")), []byte{pickled})
 }
 
 // dictionaries are the members of actions that are always there in adk-python, empty
@@ -118,8 +118,8 @@ var dictionaries = []string{"state_delta", "artifact_delta", "requested_auth_con
 // neighbour: with the members that its writer knows (1.4), as the next reader is as
 // old or new as that; nil where that has none.
 func (r *revision) emptyActions() ([]byte, error) {
-	if !r.row.Has("event_data") {
-		switch stored := column.Bytes(r.row.Value("actions")); {
+	if !r.Has("event_data") {
+		switch stored := column.Bytes(r.Value("actions")); {
 		case stored == nil:
 			return nil, nil
 		case r.pickled():
@@ -130,9 +130,9 @@ func (r *revision) emptyActions() ([]byte, error) {
 		return []byte(`{"stateDelta":{},"artifactDelta":{}}`), nil
 	}
 	var empty []member
-	actions := r.inside(spot{column: "event_data"}, "actions")
+	actions := r.inside(spot{Column: "event_data"}, "actions")
 	for _, name := range dictionaries {
-		if r.raw(r.inside(actions, inCamel(name))) != nil {
+		if r.Raw(r.inside(actions, inCamel(name))) != nil {
 			empty = append(empty, member{name, []byte("{}")})
 		}
 	}

@@ -122,6 +122,24 @@ func TestUpdatesOfARow(t *testing.T) {
 	}
 }
 
+// A blank text leaves with a result behind it: which part is which result is known before
+// any leaves.
+func TestABlankTextLeavesWithAResult(t *testing.T) {
+	path := oddDatabase(t)
+	query(t, path, `update events set content = '`+strings.Replace(answers, `[`, `[{"text":" "}, `, 1)+`' where rowid = 3`)
+	err := edited(t, path, func(s *session.Session) {
+		_, it := answering(s)
+		it.Body.Text, it.Results = "", it.Results[1:]
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"parts":[{"functionResponse":{"id":"b","name":"g"},"new":1}],"role":"user"}`
+	if got := column(t, path, "select content from events order by rowid")[2]; got != want {
+		t.Errorf("the content is %s", got)
+	}
+}
+
 const (
 	cellNames = "id, author, invocation_id, branch, content, actions, long_running_tool_ids_json, timestamp"
 	cells     = "select id, author, invocation_id, branch, content, cast(actions as text), long_running_tool_ids_json, cast(timestamp as text) from events order by rowid"

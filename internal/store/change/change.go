@@ -4,6 +4,7 @@
 package change
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,6 +63,22 @@ func (c *Item) Differs() bool {
 	return c.Moves || c.Scrubbed || len(c.Taken)+len(c.Values)+len(c.Sets) > 0
 }
 
+// WasResult is the nth result of the item as it is stored, nil for a new one.
+func (c *Item) WasResult(n int) *session.Result {
+	switch {
+	case c.Was == nil:
+		return nil
+	case c.Part >= 0:
+		return &c.Was.Results[c.Part]
+	}
+	for _, gone := range c.Taken {
+		if gone <= n {
+			n++
+		}
+	}
+	return &c.Was.Results[n]
+}
+
 // Value is one value of an item that becomes another one. An adapter says where it is
 // stored.
 type Value struct {
@@ -69,6 +86,14 @@ type Value struct {
 	Nth     int    // the index of the part in the item as it is stored
 	Field   string // one of those of package session, or of the following
 	Was, Is string
+}
+
+// Name is where the value is in the model: "agent_name", "calls/1/args".
+func (v Value) Name() string {
+	if v.Of == OfItem {
+		return v.Field
+	}
+	return fmt.Sprintf("%s/%d/%s", v.Of, v.Nth, v.Field)
 }
 
 // Part is what of an item a value belongs to.

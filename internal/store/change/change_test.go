@@ -184,6 +184,10 @@ func TestChange(t *testing.T) {
 	if diff := cmp.Diff(want, append(got[0].Items, got[1].Items...), unexported); diff != "" {
 		t.Errorf("want (-), got (+):\n%s", diff)
 	}
+	if left, part, made := &got[0].Items[0], &got[1].Items[1], &got[1].Items[2]; left.WasResult(0) != &before.Sessions[0].Items[0].Results[2] ||
+		part.WasResult(0) != &before.Sessions[0].Items[0].Results[1] || made.WasResult(0) != nil {
+		t.Errorf("results were %+v, %+v, %+v", left.WasResult(0), part.WasResult(0), made.WasResult(0))
+	}
 	p, c, made := got[0], got[1], got[2]
 	if !p.Left || len(p.Removed) != 1 || p.Removed[0].Key != "gone" || c.Left || len(c.Removed) != 0 || len(c.Sets) != 1 {
 		t.Errorf("p: left %v, removed %v; c: left %v, removed %v, sets %v", p.Left, p.Removed, c.Left, c.Removed, c.Sets)

@@ -24,28 +24,29 @@ type difference struct {
 	fresh int
 }
 
-// differences are the sessions that a change changes, those that are new last.
-func differences(c *store.Change, layout *Layout) ([]*difference, error) {
+// differences are the sessions that a change changes, those that are new last, and what
+// becomes of every session.
+func differences(c *store.Change, layout *Layout) ([]*difference, []*change.Session, error) {
 	for _, e := range c.Sets {
 		if e.Op != session.Set {
-			return nil, problem.New(problem.RolledBack, "", "the edit %q of %s is not one that this store knows", e.Op, e.Ref.Row())
+			return nil, nil, problem.New(problem.RolledBack, "", "the edit %q of %s is not one that this store knows", e.Op, e.Ref.Row())
 		}
 	}
 	sessions, err := change.Of(c)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var differing []*difference
 	for _, s := range sessions {
 		d := &difference{Session: s, fresh: len(s.Items)}
 		if err := d.allowed(c, layout); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if d.differs(layout.Write.Renumber != nil) {
 			differing = append(differing, d)
 		}
 	}
-	return differing, nil
+	return differing, sessions, nil
 }
 
 // allowed refuses what a store of this layout has no place for.
@@ -171,7 +172,7 @@ func (w *writer) newRow(ctx context.Context, s *script, i int) ([]table.Field, e
 	case err != nil:
 		return nil, err
 	case step.Part >= 0:
-		return w.write.Part(s.Is, step.Is, *like, step.Part, id)
+		return w.write.Part(s.Is, step, *like, id)
 	}
 	return w.write.Insert(s.Is, step.Is, like, id)
 }

@@ -60,11 +60,11 @@ func (e *editor) Sums(ctx context.Context, sessions []string) (map[string]store.
 }
 
 func (e *editor) Write(ctx context.Context, c *store.Change) error {
-	all, err := differences(c, e.layout)
+	all, sessions, err := differences(c, e.layout)
 	if err != nil {
 		return err
 	}
-	w := writer{edit: e.Editor, write: &e.layout.Write, change: c, created: map[string]*owner{}}
+	w := writer{edit: e.Editor, write: &e.layout.Write, changed: sessions, created: map[string]*owner{}}
 	if st := e.known; st != nil && st.knows(c.Before) {
 		w.catalog, w.stored = st.catalog, st.knownEvents
 	} else {

@@ -11,7 +11,6 @@ import (
 	"context"
 
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -140,8 +139,8 @@ type Write struct {
 	Insert func(s *session.Session, it *session.Item, beside *Row, id string) ([]table.Field, error)
 
 	// Part makes the row of an item that was a part of an event with several: row is
-	// that event's row, and nth the part's index among its results.
-	Part func(s *session.Session, it *session.Item, row Row, nth int, id string) ([]table.Field, error)
+	// that event's row.
+	Part func(s *session.Session, part *change.Item, row Row, id string) ([]table.Field, error)
 
 	// Update says how the row of an item changes that stays. It refuses a value that the
 	// store has no place for. A place that changed is among the values, unless there is
@@ -164,9 +163,9 @@ type Write struct {
 	// sessions are not split.
 	Create func(s *session.Session, like Row) ([]table.Field, error)
 	// Beside writes what a change means for other tables, when everything else of it is
-	// written: runs, and results that name another child. May be nil where runs never
+	// written, by what becomes of every session: runs, and results that name another child. May be nil where runs never
 	// change.
-	Beside func(ctx context.Context, to table.Writer, change *store.Change) error
+	Beside func(ctx context.Context, to table.Writer, sessions []*change.Session) error
 	Others []string // the tables that Beside writes; Layout.Beside covers their rows
 	// Set says how an event's row changes for edits that the model does not hold. What
 	// Update changes is in the row already. May be nil where there are none.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -69,11 +70,11 @@ func (known errands) read(ctx context.Context, db table.Reader) error {
 func kept(v table.Value) string { return table.Kept(v).(string) }
 
 // write gives the errands of a change their talks.
-func (known errands) write(ctx context.Context, edit table.Writer, change *store.Change) error {
+func (known errands) write(ctx context.Context, edit table.Writer, sessions []*change.Session) error {
 	now := map[string]string{}
-	for _, s := range change.After.Sessions {
-		for _, r := range s.Runs {
-			now[r.ID] = path.Base(s.ID)
+	for _, s := range sessions {
+		for _, r := range s.Is.Runs {
+			now[r.ID] = path.Base(s.Is.ID)
 		}
 	}
 	var all []errand

@@ -12,16 +12,14 @@ import (
 
 // Rehearse implements store.Rehearser.
 func (st *logStore) Rehearse(ctx context.Context, change *store.Change) error {
-	w := writer{
-		catalog: st.catalog, stored: st.knownEvents, edit: nowhere{st.db},
-		write: &st.layout.Write, change: change, created: map[string]*owner{},
-	}
-	all, err := differences(change, st.layout)
+	w := writer{catalog: st.catalog, stored: st.knownEvents, edit: nowhere{st.db}, write: &st.layout.Write, created: map[string]*owner{}}
+	all, sessions, err := differences(change, st.layout)
 	if err == nil {
+		w.changed = sessions
 		err = w.all(ctx, all)
 	}
 	if err == nil && st.layout.Links != nil {
-		err = w.keepsTogether(ctx, all)
+		err = w.keepsTogether(ctx, change, all)
 	}
 	if p, ok := errors.AsType[*problem.Error](err); ok && p.Class == problem.RolledBack {
 		return errors.New(p.What) // nothing was begun that could be rolled back
@@ -47,16 +45,16 @@ func (nowhere) Numbers(_ context.Context, _, _ string, count int) ([]int64, erro
 // keepsTogether refuses a change after which nothing leads to a session to which a record
 // led before it: it would be a tree of its own, or look like a conversation, and whose it
 // is would be forgotten.
-func (w *writer) keepsTogether(ctx context.Context, all []*difference) error {
-	before, after := reached(w.change.Before), reached(w.change.After)
-	called, calledNow := called(w.change.Before), called(w.change.After)
-	for id := range w.change.Split {
+func (w *writer) keepsTogether(ctx context.Context, change *store.Change, all []*difference) error {
+	before, after := reached(change.Before), reached(change.After)
+	called, calledNow := called(change.Before), called(change.After)
+	for id := range change.Split {
 		before[id], called[id] = true, true
 	}
 	if err := w.namedByRemoved(ctx, all, before); err != nil {
 		return err
 	}
-	for _, s := range w.change.After.Sessions {
+	for _, s := range change.After.Sessions {
 		tells := s.Parent != "" && w.sessions.Parent != "" // its own row
 		if before[s.ID] && !after[s.ID] || called[s.ID] && !calledNow[s.ID] && !tells {
 			return problem.New(problem.RolledBack, "", "it would take away the only record that says who started session %.60s", s.ID)

@@ -207,12 +207,12 @@ func (f form) insert(_ *session.Session, it *session.Item, beside *eventlog.Row,
 	return row, nil
 }
 
-func (f form) part(s *session.Session, it *session.Item, row eventlog.Row, nth int, id string) ([]table.Field, error) {
+func (f form) part(s *session.Session, c *change.Item, row eventlog.Row, id string) ([]table.Field, error) {
 	var doc said
 	if err := json.Unmarshal([]byte(row.Value("said").(string)), &doc); err != nil {
 		return nil, err
 	}
-	one := *it
+	one, nth := *c.Is, c.Part
 	one.Body = &session.Body{}
 	one.Results = []session.Result{{CallID: doc.Results[nth].Call, Text: doc.Results[nth].Text}}
 	return f.insert(s, &one, &row, id)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -19,7 +19,7 @@ type writer struct {
 	*catalog
 	edit    table.Writer
 	write   *Write
-	change  *store.Change
+	changed []*change.Session // what becomes of every session
 	stored  reading
 	places  map[string]table.Place // of the events of the sessions that change, by session.Item.Key
 	created map[string]*owner
@@ -58,7 +58,7 @@ func (w *writer) all(ctx context.Context, all []*difference) error {
 	if w.write.Beside == nil {
 		return nil
 	}
-	return w.write.Beside(ctx, w.edit, w.change)
+	return w.write.Beside(ctx, w.edit, w.changed)
 }
 
 // locate finds the rows of the events of sessions that change.

@@ -365,3 +365,30 @@ func TestFoundCases(t *testing.T) {
 		}
 	}
 }
+
+// TestABlankTextBesideThoughts takes a message of white space out of an event of the OpenAI
+// Agents SDK whose items have ids of the provider.
+func TestABlankTextBesideThoughts(t *testing.T) {
+	form := kagenttest.Form{Generation: kagenttest.Current, Dialect: kagenttest.OpenAI, Times: kagenttest.GORM}
+	path, _ := build(t, called(), form)
+	const thought, blank = `{"type":"reasoning","id":"rs_1","summary":[]}`, `{"type":"message","role":"assistant","id":"msg_1","content":" "}`
+	run(t, path, `UPDATE event SET data = json_set(data, '$.items', json('[`+thought+`,`+blank+`,' || substr(json_extract(json_remove(data, '$.items[2]'), '$.items'), 2))) WHERE instr(data, '"arguments"')`)
+	before := storetest.Dump(t, path)
+	plan, receipt, err := repairtest.Repair(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if receipt == nil {
+		t.Fatalf("nothing was repaired: %+v", plan)
+	}
+	got := query(t, path, "select json_extract(data, '$.items[0].type'), json_extract(data, '$.items[1].type') from event where instr(data, '\"arguments\"')")
+	if diff := cmp.Diff([][]string{{"reasoning", "function_call"}}, got); diff != "" {
+		t.Error(diff)
+	}
+	if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, storetest.Dump(t, path)); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -3,6 +3,7 @@ package kagent
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -125,7 +126,7 @@ func leaves(t *testing.T, doc []byte) map[string]string {
 			}
 		case json.Unmarshal(value, &elements) == nil:
 			for i, element := range elements {
-				walk(jsontext.Pointer(string(at)+itemAt(i)[len("/items"):]), element)
+				walk(at.AppendToken(strconv.Itoa(i)), element)
 			}
 		default:
 			list[string(at)] = strings.Trim(string(value), `"`)

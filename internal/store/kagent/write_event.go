@@ -3,10 +3,8 @@ package kagent
 import (
 	"bytes"
 	"errors"
-	"iter"
 	"slices"
 	"time"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -16,6 +14,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/adk"
 	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/docedit"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
@@ -29,134 +28,95 @@ var writes = eventlog.Write{
 	Create: createSession, Beside: rewriteTasks, Others: []string{tableTasks},
 }
 
-// update says how the row of an event changes.
+// update says how the row of an event changes. One that goes to another session as it is
+// stays as it is, whatever it is.
 func update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
-	before, after, taken := c.Was, c.Is, c.Taken
-	if before.Agent != after.Agent || before.Role != after.Role || before.Kind != after.Kind || before.Flags.Has(session.Archived) != after.Flags.Has(session.Archived) {
-		return nil, problem.New(problem.RolledBack, "", "event %s cannot become one of another agent or kind, or one that is not sent: this kind of store has no place for that", before.Key)
-	}
 	var list []table.FieldChange
-	if before.Position != after.Position {
+	if c.Was.Position != c.Is.Position {
 		stored := table.Kept(row.Value("created_at"))
-		at, err := timeLike(stored, after.Position)
+		at, err := timeLike(stored, c.Is.Position)
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, table.FieldChange{Name: "created_at", Old: stored, New: at})
 	}
-	if len(list) == 0 && len(taken) == 0 && alike(before, after) {
-		return nil, nil // it goes to another session as it is, whatever it is
+	if len(c.Taken) == 0 && !slices.ContainsFunc(c.Values, func(v change.Value) bool { return !follows[v.Field] }) {
+		return nil, nil
 	}
 	doc, err := openDocument(row.Value("data"))
 	if err == nil {
-		err = doc.edit(func(json []byte) ([]byte, error) {
-			if moved := renamedQuestions(before, after, taken); len(moved) > 0 {
-				changed, err := (&rewrite{moved: moved}).within(json)
-				if err != nil {
-					return nil, err
-				}
-				json = changed
-			}
-			switch dialectOf(json) {
-			case responses:
-				changed, err := updateResponses(json, before, after, taken)
-				if err != nil {
-					return nil, err
-				}
-				return shifted(changed, after.Position-before.Position)
-			case message:
-				return nil, errors.New("it is a message of A2A, which a repair leaves as it is")
-			}
-			return updateADK(json, before, after, taken)
-		})
+		err = doc.edit(func(json []byte) ([]byte, error) { return edited(json, c) })
 	}
-	if err != nil {
-		return nil, problem.New(problem.RolledBack, "Check the store again.", "event %s cannot be changed: %v", before.Key, err)
+	switch {
+	case problem.ClassOf(err) != 0:
+		return nil, err
+	case err != nil:
+		return nil, problem.New(problem.RolledBack, "Check the store again.", "record %s cannot be changed: %v", c.Was.Key, err)
 	}
 	return append(list, doc.change()...), nil
 }
 
-// alike reports whether two items say the same, as far as a repair changes that.
-func alike(before, after *session.Item) bool {
-	text := func(it *session.Item) string {
-		if it.Body == nil {
-			return ""
-		}
-		return it.Body.Text
-	}
-	return before.Branch == after.Branch && slices.Equal(before.Blocks, after.Blocks) &&
-		(before.Body == nil || after.Body == nil || text(before) == text(after)) &&
-		slices.EqualFunc(before.Calls, after.Calls, func(a, b session.Call) bool { return a.ID == b.ID && a.Args == b.Args && a.Question == b.Question }) &&
-		slices.EqualFunc(before.Results, after.Results, func(a, b session.Result) bool {
-			return a.CallID == b.CallID && a.Child == b.Child && a.Question == b.Question
-		})
-}
+// follows are values that are read of others: whose child a call is for, of its result and
+// of tasks.
+var follows = map[string]bool{change.FieldDelegation: true, change.FieldKeptFrom: true}
 
-// updateADK changes an event of ADK in any of its spellings.
-func updateADK(doc []byte, before, after *session.Item, taken []int) ([]byte, error) {
-	r := adk.Revise(doc)
-	if renamed := renamedChildren(before, after, taken); len(renamed) > 0 {
-		answers, names := r.Answers(childMember), map[int]string{}
-		for n, change := range renamed {
-			if n >= len(answers) || !isCalled(change.was, answers[n]) {
-				return nil, errChanged
-			}
-			names[n] = change.is
-		}
-		if err := r.SetAnswers(childMember, names); err != nil {
-			return nil, err
-		}
-	}
-	if err := r.Update(before, after, taken); err != nil {
+// edited is the document of an event that says what becomes of its item.
+func edited(doc []byte, c *change.Item) ([]byte, error) {
+	doc, err := asking(doc, c)
+	if err != nil {
 		return nil, err
 	}
-	return r.Document(), nil
-}
-
-// renamedChildren are the results that name another session, by their index before.
-func renamedChildren(before, after *session.Item, taken []int) map[int]child {
-	list := map[int]child{}
-	for n, is := range kept(before, after, taken) {
-		if was := &before.Results[n]; was.Child != is.Child {
-			list[n] = child{was: was.Child, is: is.Child}
+	switch dialectOf(doc) {
+	case responses:
+		l, err := editItems(doc, c)
+		if err != nil {
+			return nil, err
 		}
+		return shifted(l.Document("data"), c.Is.Position-c.Was.Position)
+	case message:
+		return nil, errors.New("it is a message of A2A, which a repair leaves as it is")
 	}
-	return list
+	r := adk.Revise(doc)
+	err = r.Update(c, childIn(r))
+	return r.Document(), err
 }
 
-// renamedQuestions are the tasks that questions and their answers put into another
-// session than before, by id.
-func renamedQuestions(before, after *session.Item, taken []int) map[string]move {
+// asking is a document whose questions to people, and the answers, name other sessions.
+func asking(doc []byte, c *change.Item) ([]byte, error) {
 	moved := map[string]move{}
-	add := func(was, is session.Question) {
-		if was != is {
-			moved[was.Run] = move{was.Child, is.Child}
+	for _, v := range c.Values {
+		if v.Field != change.FieldQuestion {
+			continue
+		}
+		if v.Of == change.OfCall {
+			moved[c.Was.Calls[v.Nth].Question.Run] = move{v.Was, v.Is}
+		} else {
+			moved[c.Was.Results[v.Nth].Question.Run] = move{v.Was, v.Is}
 		}
 	}
-	for n := range min(len(before.Calls), len(after.Calls)) {
-		add(before.Calls[n].Question, after.Calls[n].Question)
+	if len(moved) == 0 {
+		return doc, nil
 	}
-	for n, is := range kept(before, after, taken) {
-		add(before.Results[n].Question, is.Question)
-	}
-	return moved
+	return (&rewrite{moved: moved}).within(doc)
 }
 
-// kept are the results that an item still has, by their index before.
-func kept(before, after *session.Item, taken []int) iter.Seq2[int, *session.Result] {
-	return func(yield func(int, *session.Result) bool) {
-		next := 0
-		for n := range before.Results {
-			if slices.Contains(taken, n) || next >= len(after.Results) {
-				continue
-			}
-			if !yield(n, &after.Results[next]) {
-				return
-			}
-			next++
+// childIn is where results name the session of a worker in an event of ADK, in any of its
+// spellings.
+func childIn(r *adk.Revision) func(v change.Value) docedit.Place {
+	answers := r.Answers(childMember)
+	return func(v change.Value) docedit.Place {
+		switch {
+		case v.Field == change.FieldQuestion || follows[v.Field]:
+			return docedit.Place{Form: docedit.Follows}
+		case v.Field == session.FieldChild && v.Nth < len(answers):
+			return docedit.Place{Spot: answers[v.Nth], Form: docedit.Text, Same: names}
 		}
+		return docedit.Place{}
 	}
 }
+
+// names reports whether a stored text is the id of a session by its name: see isCalled.
+func names(stored jsontext.Value, session string) bool { return isCalled(session, stringOf(stored)) }
 
 // insert makes the row of a result that nobody stored (K1): an event of its own of the
 // agent that made the call, as the runtime would have stored it.
@@ -174,12 +134,17 @@ func insert(s *session.Session, it *session.Item, beside *eventlog.Row, id strin
 
 // part makes the row of a result that was one of several in an event: what is stored
 // of it stays as it is, but for an id that changes.
-func part(_ *session.Session, it *session.Item, row eventlog.Row, nth int, id string) ([]table.Field, error) {
-	return newEvent(row, it, id, func(doc []byte, later int64) ([]byte, error) {
-		if dialectOf(doc) == responses {
-			return partItem(doc, it, nth, later)
+func part(_ *session.Session, c *change.Item, row eventlog.Row, id string) ([]table.Field, error) {
+	return newEvent(row, c.Is, id, func(doc []byte, later int64) ([]byte, error) {
+		near, err := asking(doc, c)
+		switch {
+		case err != nil:
+			return nil, err
+		case dialectOf(near) == responses:
+			return partItem(near, c, later)
 		}
-		return adk.Revise(doc).Part(it, nth, id, later)
+		r := adk.Revise(near)
+		return r.Part(c, childIn(r), id, later)
 	})
 }
 
@@ -221,20 +186,12 @@ func responseItem(near []byte, r *session.Result, later int64) ([]byte, error) {
 }
 
 // partItem is the document of an event with one of the results of another one.
-func partItem(near []byte, it *session.Item, nth int, later int64) ([]byte, error) {
-	l, err := openItems(near)
+func partItem(near []byte, c *change.Item, later int64) ([]byte, error) {
+	l, err := editItems(near, c)
 	if err != nil {
 		return nil, err
 	}
-	if nth >= len(l.results) || len(it.Results) != 1 {
-		return nil, errChanged
-	}
-	was := session.Result{CallID: l.items[l.results[nth]].CallID, Child: it.Results[0].Child}
-	if err := l.changeResult(l.results[nth], &was, &it.Results[0]); err != nil {
-		return nil, err
-	}
-	item, _ := jsonedit.Raw(l.doc, itemAt(l.results[nth]))
-	return aloneIn(near, item, later)
+	return aloneIn(near, l.Raw(l.results[c.Part]), later)
 }
 
 // aloneIn is the document of an event with one item in place of those of its
@@ -304,7 +261,7 @@ func (d *document) column() any {
 	data := d.is
 	if d.quoted {
 		text, _ := jsonedit.Raw(column.Bytes(d.stored), "")
-		data, _ = jsonedit.Set(column.Bytes(d.stored), "", requoted(text, d.was, d.is)) // both were read
+		data, _ = jsonedit.Set(column.Bytes(d.stored), "", jsonedit.Requote(text, d.was, d.is)) // both were read
 	}
 	return column.Like(d.stored, string(data))
 }
@@ -318,10 +275,7 @@ func (d *document) change() []table.FieldChange {
 }
 
 // quote is a text as JSON.
-func quote(text string) []byte {
-	value, _ := jsontext.AppendQuote(nil, text) // U+FFFD stands for what is no Unicode
-	return value
-}
+func quote(text string) []byte { return docedit.Quote(text) }
 
 // timeLike is the time that has a place in the order of a session, in the form of
 // another one and with its offset from UTC, since places are what clocks show.
@@ -379,91 +333,4 @@ func readValue(dec *jsontext.Decoder) (any, error) {
 		return object, err
 	}
 	return nil, nil
-}
-
-// requoted is a JSON string that held one document and is to hold another one, both of
-// them read already. What the documents have in common keeps its escapes: Python's
-// json.dumps writes others than this program does.
-func requoted(quoted, was, is []byte) []byte {
-	before, after := tokens(was), tokens(is)
-	if len(before) != len(after) { // more than single values differ
-		before, after = []token{{0, len(was)}}, []token{{0, len(is)}}
-	}
-	at := escapes(quoted, len(was))
-	text, copied := []byte{}, 0
-	for i := range before {
-		old, now := was[before[i].from:before[i].to], is[after[i].from:after[i].to]
-		first, last := edges(old, now)
-		if first == len(old) && first == len(now) {
-			continue
-		}
-		with, _ := jsontext.AppendQuote(nil, now[first:len(now)-last]) // of a document that was read
-		text = append(append(text, quoted[copied:at[before[i].from+first]]...), with[1:len(with)-1]...)
-		copied = at[before[i].to-last]
-	}
-	return append(text, quoted[copied:]...)
-}
-
-// escapes are the offsets in a JSON string of the bytes of its text, and of its end.
-// All bytes of a character that is escaped have the offset of that.
-func escapes(quoted []byte, length int) []int {
-	at := make([]int, 0, length+1)
-	for i := 1; i < len(quoted)-1; {
-		next, bytes := i+1, 1
-		if quoted[i] == '\\' {
-			next, bytes = escaped(quoted, i)
-		}
-		for range bytes {
-			at = append(at, i)
-		}
-		i = next
-	}
-	return append(at, len(quoted)-1)
-}
-
-// escaped is where the escape at an offset ends, and how many bytes it stands for.
-func escaped(quoted []byte, i int) (next, bytes int) {
-	const unit = len(`\u0000`)
-	if quoted[i+1] != 'u' {
-		return i + len(`\n`), 1
-	}
-	text, err := jsontext.AppendUnquote(nil, append(append([]byte{'"'}, quoted[i:i+unit]...), '"'))
-	if err == nil {
-		return i + unit, len(text)
-	}
-	return i + 2*unit, utf8.UTFMax // the first half of a surrogate pair, the other one behind it
-}
-
-// token is where a token of a document is, with what stands before it.
-type token struct{ from, to int }
-
-func tokens(doc []byte) (list []token) {
-	dec := jsontext.NewDecoder(bytes.NewReader(doc), lenient)
-	from := 0
-	for {
-		if _, err := dec.ReadToken(); err != nil {
-			return append(list, token{from, len(doc)})
-		}
-		to := int(dec.InputOffset())
-		list, from = append(list, token{from, to}), to
-	}
-}
-
-// edges are how many bytes two texts have in common at their beginnings and, besides,
-// at their ends, in whole characters.
-func edges(a, b []byte) (first, last int) {
-	shorter := min(len(a), len(b))
-	for first < shorter && a[first] == b[first] {
-		first++
-	}
-	for first > 0 && (first < len(a) && !utf8.RuneStart(a[first]) || first < len(b) && !utf8.RuneStart(b[first])) {
-		first--
-	}
-	for last < shorter-first && a[len(a)-1-last] == b[len(b)-1-last] {
-		last++
-	}
-	for last > 0 && !utf8.RuneStart(a[len(a)-last]) {
-		last--
-	}
-	return first, last
 }

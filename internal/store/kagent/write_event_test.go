@@ -96,7 +96,7 @@ func TestRefusals(t *testing.T) {
 		change       func(c *store.Change)
 		want         string
 	}{
-		{"another agent", "", func(c *store.Change) { c.After.Root().Items[1].Agent = "other" }, "another agent or kind"},
+		{"another agent", "", func(c *store.Change) { c.After.Root().Items[1].Agent = "other" }, "no place for another value of agent_name"},
 		{"a message of A2A", a2a, renamed, "a message of A2A"},
 		{"a message of a repair", "", func(c *store.Change) {
 			s := c.After.Root()

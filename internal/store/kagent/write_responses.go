@@ -3,166 +3,98 @@ package kagent
 import (
 	"errors"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/change"
+	"github.com/sessctl/sessctl/internal/store/docedit"
 )
 
 // itemList is an event of the package for the OpenAI Agents SDK while it is being
 // changed.
 type itemList struct {
-	doc            []byte
-	items          []inputItem
-	calls, results []int // the indexes of those that are calls and results
+	*docedit.Row
+	calls, results []docedit.Spot
 }
 
-func openItems(doc []byte) (*itemList, error) {
-	var w wrapper
-	if err := json.Unmarshal(doc, &w, lenient); err != nil {
-		return nil, errors.New(explain(err))
+// editItems makes the items of an event say what becomes of its item.
+func editItems(doc []byte, c *change.Item) (*itemList, error) {
+	l := &itemList{Row: docedit.Of(docedit.Whole{Column: "data", Text: doc})}
+	stored, err := l.items()
+	if err != nil {
+		return nil, err
 	}
-	l := &itemList{doc: doc, items: w.Items}
-	for i := range w.Items {
-		switch w.Items[i].Type {
+	for i := range stored {
+		switch stored[i].Type {
 		case "function_call":
-			l.calls = append(l.calls, i)
+			l.calls = append(l.calls, itemAt(i))
 		case "function_call_output":
-			l.results = append(l.results, i)
+			l.results = append(l.results, itemAt(i))
 		}
 	}
-	return l, nil
-}
-
-// set gives a member of an item another value; nil takes it away, and with it the item
-// where no member is named.
-func (l *itemList) set(item int, member string, value []byte) error {
-	at := itemAt(item)
-	if member != "" {
-		at += "/" + member
-	}
-	doc, err := jsonedit.Set(l.doc, at, value)
-	if err == nil {
-		l.doc = doc
-	}
-	return err
-}
-
-func itemAt(n int) string { return "/items/" + strconv.Itoa(n) }
-
-// updateResponses makes the items of an event say what an item of the model says.
-func updateResponses(doc []byte, before, after *session.Item, taken []int) ([]byte, error) {
-	l, err := openItems(doc)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(l.calls) != len(before.Calls) || len(l.results) != len(before.Results) || len(before.Calls) != len(after.Calls):
+	if len(l.calls) != len(c.Was.Calls) || len(l.results) != len(c.Was.Results) {
 		return nil, errChanged
 	}
-	for n, i := range l.calls {
-		if err := l.changeCall(i, &before.Calls[n], &after.Calls[n]); err != nil {
-			return nil, err
-		}
-	}
-	next := 0
-	for n, i := range l.results {
-		if slices.Contains(taken, n) {
-			continue
-		}
-		if next >= len(after.Results) {
-			return nil, errChanged
-		}
-		if err := l.changeResult(i, &before.Results[n], &after.Results[next]); err != nil {
-			return nil, err
-		}
-		next++
-	}
-	if err := l.rest(before, after); err != nil {
-		return nil, err
-	}
-	for _, n := range slices.Backward(slices.Sorted(slices.Values(taken))) {
-		if err := l.set(l.results[n], "", nil); err != nil {
-			return nil, err
-		}
-	}
-	return l.doc, nil
+	err = l.Apply(c, func(v change.Value) docedit.Place { return l.place(c, v) }, func(nth int) docedit.Spot { return l.results[nth] })
+	return l, err
 }
 
-func (l *itemList) changeCall(i int, was, is *session.Call) error {
-	if l.items[i].CallID != was.ID {
-		return errChanged
+func itemAt(n int) docedit.Spot { return docedit.Spot{Column: "data", Pointer: "/items"}.Element(n) }
+
+func (l *itemList) items() ([]inputItem, error) {
+	var w wrapper
+	if err := json.Unmarshal(l.Document("data"), &w, lenient); err != nil {
+		return nil, errors.New(explain(err))
 	}
-	if was.ID != is.ID {
-		if err := l.set(i, "call_id", quote(is.ID)); err != nil {
-			return err
-		}
-	}
-	if was.Args != is.Args {
-		return l.set(i, "arguments", quote(is.Args))
-	}
-	return nil
+	return w.Items, nil
 }
 
-func (l *itemList) changeResult(i int, was, is *session.Result) error {
-	if l.items[i].CallID != was.CallID {
-		return errChanged
-	}
-	if was.CallID != is.CallID {
-		if err := l.set(i, "call_id", quote(is.CallID)); err != nil {
-			return err
+// place is where a value is stored.
+func (l *itemList) place(c *change.Item, v change.Value) docedit.Place {
+	switch v.Field {
+	case session.FieldCallID:
+		return docedit.Place{Spot: l.calls[v.Nth].Member("call_id"), Form: docedit.Text}
+	case session.FieldResultID:
+		return docedit.Place{Spot: l.results[v.Nth].Member("call_id"), Form: docedit.Text}
+	case change.FieldArgs:
+		return docedit.Place{Spot: l.calls[v.Nth].Member("arguments"), Form: docedit.Text}
+	case session.FieldChild:
+		return docedit.Place{Spot: l.results[v.Nth].Member("output"), Within: "/" + childMember, Form: docedit.Text, Same: names}
+	case session.FieldBlockID: // every item is a block
+		return docedit.Place{Spot: itemAt(v.Nth).Member("id"), Form: docedit.Text, Optional: true}
+	case session.FieldPosition, change.FieldQuestion, change.FieldDelegation, change.FieldKeptFrom:
+		return docedit.Place{Form: docedit.Follows}
+	case session.FieldText:
+		if v.Of == change.OfItem {
+			return docedit.Place{Write: func() error { return l.blank(c.Was.Blocks != nil) }}
 		}
 	}
-	if was.Child == is.Child {
-		return nil
-	}
-	answer, err := openDocument(string(l.items[i].Output)) // a string that holds the JSON
-	if err != nil {
-		return errChanged
-	}
-	if value, _ := jsonedit.Raw(answer.was, "/"+childMember); !isCalled(was.Child, stringOf(value)) {
-		return errChanged
-	}
-	answer.is, err = jsonedit.Set(answer.was, "/"+childMember, quote(is.Child))
+	return docedit.Place{}
+}
+
+// blank takes texts of white space away, and their messages with them where these are
+// blocks of the item, which has no block for a text that it does not have.
+func (l *itemList) blank(blocks bool) error {
+	stored, err := l.items()
 	if err != nil {
 		return err
 	}
-	return l.set(i, "output", []byte(column.Text(answer.column())))
-}
-
-// rest changes the ids that the provider gave to items, and a text of white space.
-func (l *itemList) rest(before, after *session.Item) error {
-	if before.Branch != after.Branch {
-		return errors.New("such an event has no place for a branch")
-	}
-	for n := range before.Blocks {
-		was, is := before.Blocks[n].ID, after.Blocks[n].ID
-		if was == is {
+	for i := range slices.Backward(stored) {
+		at, value := itemAt(i), jsontext.Value(nil)
+		if stored[i].Role == "" || strings.TrimSpace(textIn(stored[i].Content)) != "" {
 			continue
 		}
-		if n >= len(l.items) || l.items[n].ID != was {
-			return errChanged
+		if !blocks {
+			at, value = at.Member("content"), docedit.Quote("")
 		}
-		var id []byte
-		if is != "" {
-			id = quote(is)
-		}
-		if err := l.set(n, "id", id); err != nil {
+		if err := l.Put(at, value); err != nil {
 			return err
 		}
 	}
-	if before.Body == nil || after.Body == nil || before.Body.Text == after.Body.Text {
-		return nil
-	}
-	for i := range l.items {
-		if l.items[i].Role != "" && strings.TrimSpace(before.Body.Text) == "" && textIn(l.items[i].Content) == before.Body.Text {
-			return l.set(i, "content", []byte(`""`))
-		}
-	}
-	return errChanged
+	return nil
 }
 
 var errChanged = errors.New("it does not hold what was read of it")

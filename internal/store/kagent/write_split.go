@@ -14,7 +14,7 @@ import (
 	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -102,13 +102,13 @@ type children struct {
 // calls give an id again with every turn.
 type made struct{ invocation, call string }
 
-// childrenOf are the children of a session; stored are all items before the change, by
-// their rows, and split the sessions that are new.
-func childrenOf(stored map[string]*session.Item, after *session.Session, split map[string]string) *children {
+// childrenOf are the children of a session; split are the sessions that are new, with the
+// ones that they are split from.
+func childrenOf(s *change.Session, split map[string]string) *children {
 	c := &children{byCall: map[string][]child{}, calls: map[made]int{}, known: map[string]bool{}}
 	open := map[string]child{} // what is known of the last call with an id
-	for i := range after.Items {
-		is := &after.Items[i]
+	for i := range s.Items {
+		is := s.Items[i].Is
 		c.known[is.Invocation] = true
 		for n := range is.Calls {
 			call := &is.Calls[n]
@@ -125,9 +125,8 @@ func childrenOf(stored map[string]*session.Item, after *session.Session, split m
 			open[call.ID] = asks
 			c.calls[key]++
 		}
-		row, _, _ := strings.Cut(after.ItemRef(i).Row(), "#results/") // a part of an item was in that one
 		for n := range is.Results {
-			if r := resultBefore(stored[row], is, n); r != nil && r.Child != "" {
+			if r := s.Items[i].WasResult(n); r != nil && r.Child != "" {
 				link := open[r.CallID]
 				link.was, link.is, link.given, link.answer = r.Child, is.Results[n].Child, is.Invocation, r.Answer
 				c.byCall[r.CallID] = append(c.byCall[r.CallID], link)
@@ -136,33 +135,6 @@ func childrenOf(stored map[string]*session.Item, after *session.Session, split m
 		}
 	}
 	return c
-}
-
-// itemsOf are the items of a tree, by their rows.
-func itemsOf(tree *session.Tree) map[string]*session.Item {
-	items := map[string]*session.Item{}
-	for _, s := range tree.Sessions {
-		for i := range s.Items {
-			items[s.ItemRef(i).Row()] = &s.Items[i]
-		}
-	}
-	return items
-}
-
-// resultBefore is what a result of an item was, nil for one that is new.
-func resultBefore(was, is *session.Item, n int) *session.Result {
-	switch {
-	case was == nil:
-		return nil
-	case len(was.Results) == len(is.Results):
-		return &was.Results[n]
-	}
-	r := &is.Results[n]
-	i := slices.IndexFunc(was.Results, func(o session.Result) bool { return o.CallID == r.CallID && o.Digest == r.Digest })
-	if i < 0 {
-		return nil
-	}
-	return &was.Results[i]
 }
 
 // of says which session a mention in the data of a run's task names from now on.
@@ -367,17 +339,22 @@ func (w *walk) text(at jsontext.Pointer, text string) error {
 
 // rewriteTasks writes what a change means for tasks: those that moved belong to another
 // session, and those of a session in which results name other children name these, too.
-func rewriteTasks(ctx context.Context, to table.Writer, change *store.Change) error {
+func rewriteTasks(ctx context.Context, to table.Writer, sessions []*change.Session) error {
 	tasks := taskTable{edit: to}
-	moves, err := tasks.moves(ctx, change)
+	moves, err := tasks.moves(ctx, sessions)
 	if err != nil {
 		return err
 	}
-	stored := itemsOf(change.Before)
-	for _, s := range change.After.Sessions {
-		children := childrenOf(stored, s, change.Split)
-		for i := range s.Runs {
-			run := &s.Runs[i]
+	split := map[string]string{}
+	for _, s := range sessions {
+		if s.Was == nil {
+			split[s.Is.ID] = s.Like
+		}
+	}
+	for _, s := range sessions {
+		children := childrenOf(s, split)
+		for i := range s.Is.Runs {
+			run := &s.Is.Runs[i]
 			m, moved := moves[run.ID]
 			if !moved && !children.differ {
 				continue
@@ -396,30 +373,33 @@ type taskTable struct {
 }
 
 // moves are the tasks that another session has now, by id.
-func (t *taskTable) moves(ctx context.Context, change *store.Change) (map[string]move, error) {
+func (t *taskTable) moves(ctx context.Context, sessions []*change.Session) (map[string]move, error) {
 	homes := map[string][]string{}
-	for _, s := range change.Before.Sessions {
-		for i := range s.Runs {
-			homes[s.Runs[i].ID] = append(homes[s.Runs[i].ID], s.ID)
+	for _, s := range sessions {
+		if s.Was == nil {
+			continue
+		}
+		for i := range s.Was.Runs {
+			homes[s.Was.Runs[i].ID] = append(homes[s.Was.Runs[i].ID], s.Was.ID)
 		}
 	}
 	moves := map[string]move{}
-	for _, s := range change.After.Sessions {
-		for i := range s.Runs {
-			id := s.Runs[i].ID
+	for _, s := range sessions {
+		for i := range s.Is.Runs {
+			id := s.Is.Runs[i].ID
 			was := homes[id]
-			if slices.Contains(was, s.ID) {
+			if slices.Contains(was, s.Is.ID) {
 				continue
 			}
-			if like := change.Split[s.ID]; len(was) != 1 || was[0] != like {
-				return nil, problem.New(problem.RolledBack, "", "task %s cannot go to session %s: only a session that is split from its own can get it", id, s.ID)
+			if len(was) != 1 || was[0] != s.Like {
+				return nil, problem.New(problem.RolledBack, "", "task %s cannot go to session %s: only a session that is split from its own can get it", id, s.Is.ID)
 			}
 			row, err := t.read(ctx, id)
 			if err != nil {
 				return nil, err
 			}
 			from, _ := row.home.(string)
-			moves[id] = move{from, s.ID}
+			moves[id] = move{from, s.Is.ID}
 		}
 	}
 	return moves, nil

@@ -10,137 +10,64 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/docedit"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // update is the difference of an event that a repair changed.
 func (sc *schema) update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
-	before, after, taken := c.Was, c.Is, c.Taken
-	if before.Agent != after.Agent || before.Role != after.Role || before.Kind != after.Kind {
-		return nil, problem.New(problem.RolledBack, "", "record %s cannot become a message of another agent or kind: this kind of store has no column for that", before.Key)
-	}
-	var list []table.FieldChange
-	change := func(column string, value func(stored any) (any, error)) error {
-		stored := sc.events.value(row, column)
-		now, err := value(stored)
-		if err == nil {
-			list = append(list, table.FieldChange{Name: sc.events.stored[column], Old: table.Kept(stored), New: now})
-		}
-		return err
-	}
-	var err error
-	if rewritten(before, after, taken) {
-		err = change("message_data", func(stored any) (any, error) { return reword(stored, before, after, taken) })
-	}
-	if err == nil && textChanged(before, after) {
-		err = change("message_content", func(stored any) (any, error) {
-			if column.View(stored) != before.Body.Text {
-				return nil, notAsPlanned(before)
-			}
-			return column.Like(stored, after.Body.Text), nil
-		})
-	}
-	if err == nil && before.Branch != after.Branch {
-		err = change("branch", func(any) (any, error) { return orNull(after.Branch), nil })
-	}
-	if archived := after.Flags.Has(session.Archived); err == nil && archived != before.Flags.Has(session.Archived) {
-		err = change("archived", func(stored any) (any, error) { return column.BoolLike(stored, archived), nil })
-	}
-	if err == nil && before.Position != after.Position && !sc.given {
-		err = change("seq", func(stored any) (any, error) { return column.IntLike(stored, after.Position), nil })
-	}
-	return list, err
+	r := docedit.Of(row)
+	err := r.Apply(c, func(v change.Value) docedit.Place { return sc.place(r, c, v) }, sc.dataPart)
+	return r.Changes(), err
 }
 
-// textChanged reports whether the text of a message is another one. That of a
-// TOOL is in its responses.
-func textChanged(before, after *session.Item) bool {
-	return before.Body != nil && after.Body != nil && before.Body.Text != after.Body.Text
+// dataPart is an element of message_data: a call or a response.
+func (sc *schema) dataPart(n int) docedit.Spot {
+	return docedit.Spot{Column: sc.events.stored["message_data"]}.Element(n)
 }
 
-// rewritten reports whether message_data changes.
-func rewritten(before, after *session.Item, taken []int) bool {
-	return len(taken) > 0 || !slices.Equal(before.Calls, after.Calls) || !slices.Equal(before.Results, after.Results)
+// columnOf are the columns with the values of an item. The text of a TOOL is in its
+// responses.
+var columnOf = map[string]string{
+	session.FieldText: "message_content", session.FieldBranch: "branch", session.FieldArchived: "archived", session.FieldPosition: "seq",
 }
 
-// reword changes message_data value by value, so that every other byte of it
-// stays. What is stored must say what was known of it.
-func reword(stored any, before, after *session.Item, taken []int) (any, error) {
-	text := column.View(stored)
-	d, wrong := parseData(text)
-	left := slices.DeleteFunc(indexes(len(before.Results)), func(i int) bool { return slices.Contains(taken, i) })
-	if wrong != "" || len(d.parts) != len(before.Calls)+len(before.Results) ||
-		len(before.Calls) != len(after.Calls) || len(left) != len(after.Results) {
-		return nil, notAsPlanned(before)
-	}
-	doc := []byte(text)
-	var err error
-	set := func(at int, member, stored, was, is string) {
-		if err == nil && stored != was {
-			err = notAsPlanned(before)
-		}
-		if err == nil {
-			doc, err = rename(doc, pointer(at)+"/"+member, was, is)
-		}
-	}
-	for i := range before.Calls {
-		was, is := &before.Calls[i], &after.Calls[i]
-		set(i, "id", d.parts[i].ID.text, was.ID, is.ID)
-		set(i, "name", d.parts[i].Name.text, was.Name, is.Name)
-		if was.Args != is.Args {
-			set(i, "arguments", d.parts[i].Arguments.text, was.Args, is.Args)
-		}
-	}
-	for n, i := range left {
-		was, is := &before.Results[i], &after.Results[n]
-		set(i, "id", d.parts[i].ID.text, was.CallID, is.CallID)
-		set(i, "name", d.parts[i].Name.text, was.Name, is.Name)
-		if was.Text != is.Text {
-			set(i, "responseData", d.parts[i].Response.text, was.Text, is.Text)
-		}
-	}
-	for _, i := range slices.Backward(slices.Sorted(slices.Values(taken))) {
-		if err == nil {
-			doc, err = jsonedit.Set(doc, pointer(i), nil)
-		}
-	}
-	return column.Like(stored, string(doc)), err
+// memberOf are the members of an element of message_data with the values of a call or a
+// response.
+var memberOf = map[string]string{
+	session.FieldCallID: "id", session.FieldResultID: "id", change.FieldName: "name",
+	change.FieldArgs: "arguments", session.FieldText: "responseData",
 }
 
-func indexes(n int) []int {
-	list := make([]int, n)
-	for i := range list {
-		list[i] = i
+// place is where a value of an event is stored.
+func (sc *schema) place(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
+	if member := memberOf[v.Field]; v.Of != change.OfItem && member != "" {
+		return docedit.Place{Spot: sc.dataPart(v.Nth).Member(member), Form: docedit.Text, Same: isText}
 	}
-	return list
+	name := sc.events.stored[columnOf[v.Field]]
+	set := func(value any) docedit.Place {
+		return docedit.Place{Write: func() error { r.Set(name, value); return nil }}
+	}
+	switch {
+	case v.Of != change.OfItem || name == "":
+		return docedit.Place{}
+	case v.Field == session.FieldArchived:
+		return set(column.BoolLike(r.Value(name), c.Is.Flags.Has(session.Archived)))
+	case v.Field == session.FieldPosition:
+		return set(column.IntLike(r.Value(name), c.Is.Position))
+	}
+	return docedit.Place{Spot: docedit.Spot{Column: name}, Form: docedit.Column, Optional: v.Field == session.FieldBranch}
 }
 
-// rename gives a member of an element of message_data another text.
-func rename(doc []byte, pointer, was, is string) ([]byte, error) {
-	if was == is {
-		return doc, nil
-	}
-	value, err := json.Marshal(is)
-	if err == nil {
-		doc, err = jsonedit.Set(doc, pointer, value)
-	}
-	if err != nil {
-		return nil, problem.New(problem.RolledBack, "", "message_data cannot be changed: %v", err)
-	}
-	return doc, nil
-}
-
-// pointer leads to an element of message_data.
-func pointer(n int) string { return "/" + strconv.Itoa(n) }
-
-func notAsPlanned(it *session.Item) error {
-	return problem.New(problem.RolledBack, "check the store again", "record %s cannot be changed: it does not say what was known of it", it.Key)
+// isText reports whether a stored value is read as a text.
+func isText(stored jsontext.Value, text string) bool {
+	var v value
+	return (stored == nil || json.Unmarshal(stored, &v, tolerant) == nil) && v.text == text
 }
 
 // fields collects the values of a new row, for the columns that there are.
@@ -243,29 +170,19 @@ func (sc *schema) metadataFor(agent string, like eventlog.Row) string {
 }
 
 // part is the row of a response that was one of several in a row.
-func (sc *schema) part(s *session.Session, it *session.Item, row eventlog.Row, nth int, id string) ([]table.Field, error) {
-	stored := sc.events.value(row, "message_data")
-	text := column.View(stored)
-	doc, ok := jsonedit.Raw([]byte(text), pointer(nth))
-	if !ok || len(it.Results) != 1 {
-		return nil, notAsPlanned(it)
-	}
-	list := append(append([]byte("["), doc...), ']')
-	before := it.Results[0]
-	if d, wrong := parseData(text); wrong == "" && nth < len(d.parts) {
-		before.CallID = d.parts[nth].ID.text
-	}
-	list, err := rename(list, pointer(0)+"/id", before.CallID, it.Results[0].CallID)
-	if err != nil {
+func (sc *schema) part(s *session.Session, c *change.Item, row eventlog.Row, id string) ([]table.Field, error) {
+	r, it := docedit.Of(row), c.Is
+	if err := r.Apply(c, func(v change.Value) docedit.Place { return sc.place(r, c, v) }, sc.dataPart); err != nil {
 		return nil, err
 	}
+	data := slices.Concat([]byte("["), r.Raw(sc.dataPart(c.Part)), []byte("]"))
 	made := fields{events: &sc.events}
 	for _, column := range []string{"message_type", "message_content", "synthetic", "metadata"} {
 		made.set(column, sc.events.value(row, column))
 	}
 	made.set("id", id)
 	made.set("session_id", s.ID)
-	made.set("message_data", column.Like(stored, string(list)))
+	made.set("message_data", column.Like(sc.events.value(row, "message_data"), string(data)))
 	made.set("archived", column.BoolLike(sc.events.value(row, "archived"), it.Flags.Has(session.Archived)))
 	made.set("branch", orNull(it.Branch))
 	return append(made.list, sc.placeOf(it, row)...), nil

@@ -1,4 +1,4 @@
-package kagent
+package jsonedit
 
 import (
 	"fmt"
@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestRequoted(t *testing.T) {
+func TestRequote(t *testing.T) {
 	const python = `"{\"contextId\": \"old-1\", \"text\": \"caf\u00e9 \ud83d\ude00 \\u00e9 \\\" \/\t\u0022\", \"id\": \"\u006fld-2\"}"`
 	tests := []struct {
 		name, quoted string
@@ -32,15 +32,15 @@ func TestRequoted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := requoted([]byte(tt.quoted), was, []byte(tt.change.Replace(string(was)))); string(got) != tt.want {
+			if got := Requote([]byte(tt.quoted), was, []byte(tt.change.Replace(string(was)))); string(got) != tt.want {
 				t.Errorf("%s\nnot %s", got, tt.want)
 			}
 		})
 	}
 }
 
-// TestRequotedHolds: whatever the documents are, the string holds the new one.
-func TestRequotedHolds(t *testing.T) {
+// TestRequoteHolds: whatever the documents are, the string holds the new one.
+func TestRequoteHolds(t *testing.T) {
 	documents := rapid.Custom(func(t *rapid.T) string {
 		texts := rapid.SliceOfN(rapid.StringOf(rapid.SampledFrom([]rune("ab\"\\/\n\x01éè€😀\u2028"))), 0, 4).Draw(t, "texts")
 		doc := []byte("[")
@@ -54,11 +54,11 @@ func TestRequotedHolds(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		was, is := documents.Draw(t, "was"), documents.Draw(t, "is")
-		quoted := quote(was)
+		quoted, _ := jsontext.AppendQuote(nil, was)
 		if rapid.Bool().Draw(t, "as Python") {
 			quoted = asPython(was)
 		}
-		got, err := jsontext.AppendUnquote(nil, requoted(quoted, []byte(was), []byte(is)))
+		got, err := jsontext.AppendUnquote(nil, Requote(quoted, []byte(was), []byte(is)))
 		if err != nil || string(got) != is {
 			t.Fatalf("%s holds %s, not %s (%v)", quoted, got, is, err)
 		}
