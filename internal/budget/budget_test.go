@@ -32,12 +32,12 @@ const (
 // What is older and larger has its own number, which only falls.
 var (
 	ownLines = map[string]int{
-		"internal/store/adk":         3_900,
+		"internal/store/adk":         3_790,
 		"internal/store/canonical":   3_285,
 		"internal/store/dockeragent": 5_415,
-		"internal/store/kagent":      3_015,
+		"internal/store/kagent":      2_945,
 		"internal/store/loom":        1_995,
-		"internal/store/springai":    1_335,
+		"internal/store/springai":    1_215,
 
 		"internal/store/adk/adktest":           1_905,
 		"internal/store/dockeragent/agenttest": 3_730,
@@ -59,7 +59,7 @@ var (
 )
 
 // shared are the folders of internal/store that are no adapters.
-var shared = []string{"change", "docedit", "eventlog", "forest", "outline", "registry", "sqlite", "storetest", "table"}
+var shared = []string{"change", "column", "docedit", "eventlog", "forest", "outline", "registry", "sqlite", "storetest", "table"}
 
 // size is how much there is in one folder, without tests.
 type size struct{ lines, files, names int }

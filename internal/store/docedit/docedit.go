@@ -232,6 +232,9 @@ func (r *Row) apply(c *change.Item, place func(v change.Value) Place, result fun
 	replaced := map[string]map[string][]byte{} // by column and pointer
 	var steps, last []func() error
 	for _, v := range c.Values {
+		if c.Part >= 0 && v.Of == change.OfItem {
+			continue // the new row is made of the item
+		}
 		p := place(v)
 		switch {
 		case p.Write != nil:

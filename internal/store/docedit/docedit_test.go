@@ -165,7 +165,7 @@ func TestPart(t *testing.T) {
 		r := docedit.Of(stored())
 		c := &change.Item{Was: &session.Item{Key: "k"}, Part: nth}
 		if there {
-			c.Values = []change.Value{{Of: change.OfResult, Nth: nth, Field: session.FieldResultID, Was: "b", Is: "z"}}
+			c.Values = []change.Value{{Field: change.FieldAgent, Is: "x"}, {Of: change.OfResult, Nth: nth, Field: session.FieldResultID, Was: "b", Is: "z"}}
 		}
 		if err := r.Apply(c, place, part); (err == nil) != there {
 			t.Errorf("part %d: %v", nth, err)
