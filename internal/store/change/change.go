@@ -347,7 +347,8 @@ func (c *Item) compare() error {
 		c.result(c.Part, &is.Results[0])
 		return nil
 	}
-	if was.Kind != is.Kind || was.Role != is.Role || len(was.Calls) != len(is.Calls) {
+	annulled := func(it *session.Item) bool { return it.Kind == session.Summary || it.Kind == session.Other } // Relate says which
+	if was.Kind != is.Kind && (!annulled(was) || !annulled(is)) || was.Role != is.Role || len(was.Calls) != len(is.Calls) {
 		return problem.New(problem.RolledBack, "", "%s/%s cannot become a message of another form", was.Table, was.Key)
 	}
 	if was.Body != nil && is.Body != nil && was.Body != is.Body {

@@ -197,6 +197,17 @@ func TestChange(t *testing.T) {
 	}
 }
 
+// A summary that a rewind annulled is one again when that is gone: nothing is written.
+func TestASummaryIsOneAgain(t *testing.T) {
+	was, is := session.Item{Table: "t", Key: "k", Kind: session.Other}, session.Item{Table: "t", Key: "k", Kind: session.Summary}
+	for _, c := range []*store.Change{changeOf(&was, &is), changeOf(&is, &was)} {
+		sessions, err := change.Of(c)
+		if err != nil || sessions[0].Items[0].Differs() {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
 // What no repair makes is refused.
 func TestChangeRefused(t *testing.T) {
 	cases := []struct {
@@ -216,6 +227,7 @@ func TestChangeRefused(t *testing.T) {
 			it.Results = append(it.Results, session.Result{})
 		}, "did not have before"},
 		{"a part with two results", func(c *store.Change) { c.After.Root().Items[0].Key += "#results/0" }, "has 3"},
+		{"another kind", func(c *store.Change) { c.After.Root().Items[0].Kind = session.Summary }, "another form"},
 		{"another role", func(c *store.Change) { c.After.Root().Items[0].Role = session.User }, "another form"},
 	}
 	for _, c := range cases {
