@@ -10,11 +10,11 @@ import (
 
 // likeness reports whether a stored item can be a recorded one although it says
 // something else.
-type likeness func(stored, recorded said) bool
+type likeness func(stored, recorded content) bool
 
 // align finds the partners of recorded items among stored ones, -1 for none: as
 // many that say the same as there can be, and then between these.
-func align(recorded, stored []said, like likeness) []int {
+func align(recorded, stored []content, like likeness) []int {
 	partners := equals(keysOf(recorded), keysOf(stored), nil)
 	fill(partners, recorded, stored, 0, like)
 	return partners
@@ -22,7 +22,7 @@ func align(recorded, stored []said, like likeness) []int {
 
 // fill finds between partners as many others as there can be that are alike, from
 // a stored item on.
-func fill(partners []int, recorded, stored []said, from int, like likeness) {
+func fill(partners []int, recorded, stored []content, from int, like likeness) {
 	for i := 0; i < len(partners); i++ {
 		if partners[i] >= 0 {
 			from = partners[i] + 1
@@ -43,7 +43,7 @@ func fill(partners []int, recorded, stored []said, from int, like likeness) {
 
 // loosely aligns items that do not say the same; from is the index of the first
 // stored one.
-func loosely(partners []int, recorded, stored []said, from int, like likeness) {
+func loosely(partners []int, recorded, stored []content, from int, like likeness) {
 	c := newCandidates(stored)
 	found := subsequence(len(recorded), len(stored), func(i int, row bitRow) {
 		c.of(recorded[i], func(j int) {
@@ -62,7 +62,7 @@ func loosely(partners []int, recorded, stored []said, from int, like likeness) {
 // tighten moves partners to equal items that are nearer to the others: first all
 // to the front, then back, but for the last. A session that holds other runs
 // often holds the same texts in them.
-func tighten(partners []int, recorded, stored []said) {
+func tighten(partners []int, recorded, stored []content) {
 	var found []int
 	for i, j := range partners {
 		if j >= 0 {

@@ -20,7 +20,7 @@ type spot struct {
 // items of the run at the same place, in order. keys are what two items can
 // share: one of them is enough. The same place is behind the same item of those
 // that count. It returns the indexes of the recorded items.
-func (p *pair) claim(keys func(said) []any, counts func(said) bool) (found []int) {
+func (p *pair) claim(keys func(content) []any, counts func(content) bool) (found []int) {
 	waiting := map[spot][]int{}
 	for j, behind := range p.behindRows(counts) {
 		if !p.free(j) {
@@ -65,7 +65,7 @@ func (p *pair) free(j int) bool {
 
 // behindEvents is, for each recorded item, the stored partner of the last item
 // before it that counts and stands where it should, -1 for none.
-func (p *pair) behindEvents(counts func(said) bool) []int {
+func (p *pair) behindEvents(counts func(content) bool) []int {
 	list, last := make([]int, len(p.events)), -1
 	for i := range p.events {
 		list[i] = last
@@ -77,7 +77,7 @@ func (p *pair) behindEvents(counts func(said) bool) []int {
 }
 
 // behindRows is the same for each stored item.
-func (p *pair) behindRows(counts func(said) bool) []int {
+func (p *pair) behindRows(counts func(content) bool) []int {
 	list, last := make([]int, len(p.rows)), -1
 	for j := range p.rows {
 		list[j] = last
@@ -89,8 +89,8 @@ func (p *pair) behindRows(counts func(said) bool) []int {
 }
 
 // of are the keys of some items only.
-func of(some func(said) bool, keys func(said) []any) func(said) []any {
-	return func(it said) []any {
+func of(some func(content) bool, keys func(content) []any) func(content) []any {
+	return func(it content) []any {
 		if !some(it) {
 			return nil
 		}
@@ -99,12 +99,12 @@ func of(some func(said) bool, keys func(said) []any) func(said) []any {
 }
 
 // strangers reports whether two items refer to different sub-sessions.
-func strangers(a, b said) bool { return a.Child != b.Child && a.Child != "" && b.Child != "" }
+func strangers(a, b content) bool { return a.Child != b.Child && a.Child != "" && b.Child != "" }
 
 // What two items can share:
 
 // same is all that an item says.
-func (it said) same() []any { return []any{it.key} }
+func (it content) same() []any { return []any{it.key} }
 
 // shared is a call or result of a message of a role.
 type shared struct {
@@ -116,7 +116,7 @@ type shared struct {
 
 // ids are the calls that a message makes or answers: those of its agent, and calls
 // that are the same in full whoever makes them.
-func (it said) ids() []any {
+func (it content) ids() []any {
 	keys := it.ownIDs()
 	for i := range it.Calls {
 		c := &it.Calls[i]
@@ -130,7 +130,7 @@ func (it said) ids() []any {
 
 // outcomes are the results of a message, whatever name it has: that of a call that
 // took over a row of its child stands before the reference to it (docker agent 4.2 G).
-func (it said) outcomes() []any {
+func (it content) outcomes() []any {
 	var keys []any
 	for i := range it.Results {
 		keys = append(keys, shared{role: it.Role, id: it.Results[i].CallID, call: it.outputs[i]})
@@ -140,7 +140,7 @@ func (it said) outcomes() []any {
 
 // ownIDs are the calls of an agent: providers give those of two agents the same
 // ids.
-func (it said) ownIDs() []any {
+func (it content) ownIDs() []any {
 	var keys []any
 	for i := range it.Calls {
 		keys = append(keys, shared{role: it.Role, agent: it.Agent, id: it.Calls[i].ID})
@@ -159,7 +159,7 @@ type speaker struct {
 
 // speakers are the speaker and the text, the text alone, and the speaker alone where
 // the text is all.
-func (it said) speakers() []any {
+func (it content) speakers() []any {
 	var keys []any
 	if it.Body.Text != "" {
 		keys = append(keys, speaker{it.Kind, it.Role, it.Agent, false, it.Body.Text}, speaker{it.Kind, it.Role, "", false, it.Body.Text})
@@ -174,14 +174,14 @@ func (it said) speakers() []any {
 // what these have in common, so that long sessions need not be compared item by
 // item.
 type candidates struct {
-	stored  []said
+	stored  []content
 	byText  []int            // all, ordered by their texts
 	answers map[string][]int // results, by the first call
 	begun   map[string][]int // unfinished messages, by what they say
 	lengths []int            // of the texts in begun
 }
 
-func newCandidates(stored []said) *candidates {
+func newCandidates(stored []content) *candidates {
 	c := &candidates{stored: stored, answers: map[string][]int{}, begun: map[string][]int{}}
 	for j := range stored {
 		c.byText = append(c.byText, j)
@@ -202,7 +202,7 @@ func newCandidates(stored []said) *candidates {
 }
 
 // of yields the candidates for a recorded item, some of them twice.
-func (c *candidates) of(it said, yield func(j int)) {
+func (c *candidates) of(it content, yield func(j int)) {
 	if len(it.Results) > 0 {
 		for _, j := range c.answers[it.Results[0].CallID] {
 			yield(j)

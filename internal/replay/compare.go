@@ -176,13 +176,13 @@ func linkInOrder(recorded *session.Tree, trace *Trace) {
 // explain finds partners for what neither stands at its place nor leaked: first
 // the same at another place, then something else at the same place.
 func (p *pair) explain() {
-	anywhere := func(said) bool { return false }
-	for _, i := range p.claim(said.same, anywhere) {
+	anywhere := func(content) bool { return false }
+	for _, i := range p.claim(content.same, anywhere) {
 		p.moved[i] = true
 	}
-	p.claim(of(isReply, said.ids), isTurn)
-	p.claim(said.ids, isAny)
-	p.claim(said.speakers, isAny)
+	p.claim(of(isReply, content.ids), isTurn)
+	p.claim(content.ids, isAny)
+	p.claim(content.speakers, isAny)
 	p.extent()
 }
 
@@ -243,7 +243,7 @@ func (p *pair) lost(i int) bool {
 // pair is a session of the recording with the stored one that it is.
 type pair struct {
 	recorded, stored *session.Session // stored is nil when the store lacks it
-	events, rows     []said           // their items
+	events, rows     []content        // their items
 	part             bool             // the recording may hold a part of the session only
 	marks            bool             // the store marks results that are errors: docker agent does since v1.23.0
 	mended           bool             // a repair made the stored one of what had leaked
@@ -261,7 +261,7 @@ type pair struct {
 }
 
 func newPair(recorded, stored *session.Session, part bool, runtime *session.Runtime) *pair {
-	p := &pair{recorded: recorded, stored: stored, events: allSaid(recorded, runtime), rows: allSaid(stored, runtime), part: part}
+	p := &pair{recorded: recorded, stored: stored, events: contents(recorded, runtime), rows: contents(stored, runtime), part: part}
 	p.markCut()
 	p.runs = p.split()
 	p.match = p.anchored()
@@ -281,9 +281,9 @@ func newPair(recorded, stored *session.Session, part bool, runtime *session.Runt
 		}
 	}
 	p.span()
-	p.claim(of(isReply, said.same), isTurn)
-	p.claim(said.outcomes, isTurn)
-	p.claim(of(isAnswer, said.ownIDs), isAny)
+	p.claim(of(isReply, content.same), isTurn)
+	p.claim(content.outcomes, isTurn)
+	p.claim(of(isAnswer, content.ownIDs), isAny)
 	return p
 }
 
@@ -296,20 +296,20 @@ func (p *pair) markCut() {
 	}
 }
 
-func isPrompt(it said) bool {
+func isPrompt(it content) bool {
 	return it.Kind == session.Message && it.Role == session.User && !it.Flags.Has(session.Implicit) && !it.Answers()
 }
 
 // isReply reports whether an item is a part of what came back from the calls of
 // a batch, in whatever order they ended.
-func isReply(it said) bool { return it.Kind == session.SubSession || it.Answers() }
+func isReply(it content) bool { return it.Kind == session.SubSession || it.Answers() }
 
 // isTurn reports whether an item is the message of a person or an agent.
-func isTurn(it said) bool { return !isReply(it) }
+func isTurn(it content) bool { return !isReply(it) }
 
-func isAny(said) bool { return true }
+func isAny(content) bool { return true }
 
-func isAnswer(it said) bool { return it.Role == session.Assistant }
+func isAnswer(it content) bool { return it.Role == session.Assistant }
 
 // differences lists what the trace does not tell.
 func (c *comparer) differences(trace *Trace) []Difference {

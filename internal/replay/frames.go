@@ -385,7 +385,7 @@ func (p *pair) closes(d *Delegation, begin int, below []heard) int {
 func (p *pair) callerAnswers(d *Delegation, j int, below []heard) bool {
 	it := p.rows[j]
 	return it.Agent == d.Caller() && hasResult(it.Item, d.Call().ID) &&
-		!slices.ContainsFunc(below, func(h heard) bool { return h.said.key == it.key })
+		!slices.ContainsFunc(below, func(h heard) bool { return h.content.key == it.key })
 }
 
 // excuse finds the stored items that no event made where they stand, but of which
@@ -408,7 +408,7 @@ func (c *comparer) excuse(p *pair) {
 		copies := map[session.Digest]int{}
 		for i := range below {
 			if home := c.of[below[i].Session]; home.match[below[i].Item] >= 0 {
-				copies[below[i].said.key]++
+				copies[below[i].content.key]++
 			}
 		}
 		for _, j := range p.unexplained(begin, p.closes(d, begin, below)) {
@@ -437,7 +437,7 @@ func (p *pair) excuseReplies() {
 		}
 		open := map[string]bool{}
 		for _, call := range p.events[at].Calls {
-			open[call.ID] = !slices.ContainsFunc(p.events[at+1:r.end], func(it said) bool { return hasResult(it.Item, call.ID) })
+			open[call.ID] = !slices.ContainsFunc(p.events[at+1:r.end], func(it content) bool { return hasResult(it.Item, call.ID) })
 		}
 		for j := p.match[at] + 1; j <= r.last; j++ {
 			if p.free(j) && isReply(p.rows[j]) && p.answersOpen(j, open) {

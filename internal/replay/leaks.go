@@ -121,8 +121,8 @@ func before(a, b *Delegation) bool {
 // heard is a recorded item that a child produced.
 type heard struct {
 	TreeItem
-	said  said
-	route *route
+	content content
+	route   *route
 }
 
 // route is how a recorded session was reached from that of a caller.
@@ -149,7 +149,7 @@ func (c *comparer) findLeaks(p *pair) {
 	for n := range intervals {
 		v := &intervals[n]
 		left, rows := v.left(used), p.unexplained(v.own, v.end)
-		for i, at := range align(saidOf(left), pick(p.rows, rows), p.standsForChild) {
+		for i, at := range align(contentsOf(left), pick(p.rows, rows), p.standsForChild) {
 			if at >= 0 {
 				explain(rows[at], left[i], v)
 			}
@@ -163,7 +163,7 @@ func (c *comparer) findLeaks(p *pair) {
 		}
 		left := map[session.Digest][]*heard{}
 		for _, h := range v.left(used) {
-			left[h.said.key] = append(left[h.said.key], h)
+			left[h.content.key] = append(left[h.content.key], h)
 		}
 		for _, j := range rows {
 			if list := left[p.rows[j].key]; len(list) > 0 {
@@ -185,10 +185,10 @@ func (v *interval) left(used map[TreeItem]bool) []*heard {
 	return list
 }
 
-func saidOf(list []*heard) []said {
-	items := make([]said, len(list))
+func contentsOf(list []*heard) []content {
+	items := make([]content, len(list))
 	for i, h := range list {
-		items[i] = h.said
+		items[i] = h.content
 	}
 	return items
 }
@@ -213,7 +213,7 @@ func canLeak(it *session.Item) bool {
 
 // standsForChild reports whether a stored item can be what a child said. A result
 // under another name can be the caller's own, which it then says in full.
-func (p *pair) standsForChild(stored, recorded said) bool {
+func (p *pair) standsForChild(stored, recorded content) bool {
 	stands := standsFor(stored, recorded)
 	if !stands || stored.Agent == recorded.Agent {
 		return stands
@@ -229,8 +229,8 @@ func (p *pair) standsForChild(stored, recorded said) bool {
 	return true
 }
 
-func pick(rows []said, list []int) []said {
-	picked := make([]said, len(list))
+func pick(rows []content, list []int) []content {
+	picked := make([]content, len(list))
 	for n, j := range list {
 		picked[n] = rows[j]
 	}
@@ -262,9 +262,9 @@ func (c *comparer) below(call *Delegation) []heard {
 				add(child)
 			}
 			if i < len(s.Items) && canLeak(&s.Items[i]) {
-				said := c.of[s].events[i]
-				said.answer = answers[i]
-				list = append(list, heard{TreeItem{s, i}, said, r})
+				it := c.of[s].events[i]
+				it.answer = answers[i]
+				list = append(list, heard{TreeItem{s, i}, it, r})
 			}
 		}
 	}

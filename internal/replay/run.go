@@ -85,7 +85,7 @@ func (p *pair) unbind(l *limits) {
 }
 
 // references are the keys of the items that refer to sub-sessions, 0 for others.
-func (p *pair) references(list []said) []session.Digest {
+func (p *pair) references(list []content) []session.Digest {
 	keys := make([]session.Digest, len(list))
 	for i := range list {
 		if list[i].Kind == session.SubSession && list[i].Child != "" {

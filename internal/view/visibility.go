@@ -63,7 +63,7 @@ func Visible(in Input, q Question) (*View, error) {
 	b := &builder{in: in, trace: replay.Stored(in.Tree), drawn: map[string]bool{}, notes: map[session.Place][]Note{}}
 	b.noteFindings()
 	shown := in.Tree.Session(in.Session)
-	s := newSurvey(b, shown)
+	s := newCoverage(b, shown)
 	models, err := s.models(q)
 	if err != nil {
 		return nil, err
@@ -148,15 +148,15 @@ func (v *Visibility) Disagree(e *Event, viewer int) bool {
 	return len(v.Models) == 2 && v.Cell(e, viewer, 0).Visible != v.Cell(e, viewer, 1).Visible
 }
 
-// survey lists the events of a session and of those below it, in reading order.
-type survey struct {
+// coverage lists the events of a session and of those below it, in reading order.
+type coverage struct {
 	*builder
 	shown  *session.Session
 	events []Event
 }
 
-func newSurvey(b *builder, shown *session.Session) *survey {
-	s := &survey{builder: b, shown: shown}
+func newCoverage(b *builder, shown *session.Session) *coverage {
+	s := &coverage{builder: b, shown: shown}
 	b.byID = map[string]*session.Session{}
 	started := map[*session.Session]map[int][]*session.Session{}
 	depths := map[*session.Session]func(i int) int{}
@@ -299,21 +299,21 @@ func (e *Event) About() string {
 }
 
 // unknownBranch names the branches that there are.
-func (s *survey) unknownBranch(label string) error {
+func (s *coverage) unknownBranch(label string) error {
 	return problem.New(problem.Usage, "Its branches: "+s.branches()+".",
 		"no event of the session %s has the branch %q", rules.Short(s.shown.ID), label)
 }
 
 // unused says that a viewer is one that has stored nothing, which may be a slip of
 // the keyboard; "" for all others.
-func (s *survey) unused(one *reading) string {
+func (s *coverage) unused(one *reading) string {
 	if one.last != nil || one.branch == "" {
 		return ""
 	}
 	return "nothing is stored on the branch " + strconv.Quote(one.branch) + ": this is what an agent would see that runs there. Branches of the session: " + s.branches()
 }
 
-func (s *survey) branches() string {
+func (s *coverage) branches() string {
 	var labels []string
 	for i := range s.events {
 		labels = append(labels, s.events[i].Stored().Branch)
@@ -322,7 +322,7 @@ func (s *survey) branches() string {
 }
 
 // nobody says that a question names no viewer of the session.
-func (s *survey) nobody(q Question) error {
+func (s *coverage) nobody(q Question) error {
 	var agents []string
 	for i := range s.events {
 		if e := &s.events[i]; e.spoken() {

@@ -57,7 +57,7 @@ var formNames = []struct{ form, name string }{
 }
 
 // forms are the forms of the branches that the events and the viewer have.
-func (s *survey) forms(q Question) map[string]bool {
+func (s *coverage) forms(q Question) map[string]bool {
 	forms, seen := map[string]bool{}, map[string]bool{"": true}
 	var labels []string
 	if q.Branch != nil {
@@ -84,7 +84,7 @@ func (s *survey) forms(q Question) map[string]bool {
 }
 
 // models are the models that a question names, ready to be asked.
-func (s *survey) models(q Question) ([]Model, error) {
+func (s *coverage) models(q Question) ([]Model, error) {
 	forms := s.forms(q)
 	names := q.Diff
 	switch {
@@ -117,7 +117,7 @@ func (s *survey) models(q Question) ([]Model, error) {
 
 // reader is the model of the store's own reader. A store without one keeps agents
 // apart by sessions.
-func (s *survey) reader() string {
+func (s *coverage) reader() string {
 	if name := s.in.Store.BranchModel; name != "" {
 		return name
 	}
@@ -126,7 +126,7 @@ func (s *survey) reader() string {
 
 // defaultModel is the store's own, unless the labels are of a form that it cannot
 // compare or that it says nothing of.
-func (s *survey) defaultModel(forms map[string]bool) string {
+func (s *coverage) defaultModel(forms map[string]bool) string {
 	if name := s.in.Store.BranchModel; name != "" && fits(name, forms) {
 		return name
 	}
@@ -162,7 +162,7 @@ func misfit(model string, forms map[string]bool) error {
 
 // recompute computes the token sets of all events from their paths and order, and
 // counts those that it cannot read.
-func (s *survey) recompute() (unreadable int) {
+func (s *coverage) recompute() (unreadable int) {
 	bySession := map[*session.Session][]int{}
 	var order []*session.Session
 	for i := range s.events {
@@ -210,7 +210,7 @@ type speaker struct {
 }
 
 // viewers are those that a question names, in the order of their first events.
-func (s *survey) viewers(q Question, models []Model) ([]Viewer, error) {
+func (s *coverage) viewers(q Question, models []Model) ([]Viewer, error) {
 	var list []Viewer
 	if q.Branch != nil && q.Agent == "" {
 		one := s.onBranch(*q.Branch)
@@ -254,7 +254,7 @@ func (r *reading) viewer(models []Model) Viewer {
 
 // speakers are all that produced events and that the question asks for. Where
 // agents are kept apart by sessions, the session is who speaks.
-func (s *survey) speakers(q Question, bySession bool) []*reading {
+func (s *coverage) speakers(q Question, bySession bool) []*reading {
 	var list []*reading
 	known := map[speaker]*reading{}
 	for i := range s.events {
@@ -287,7 +287,7 @@ func agentOf(it *session.Item) string {
 
 // onBranch is the viewer on a branch, whoever runs there, or would: an agent that
 // has stored nothing yet has no last event.
-func (s *survey) onBranch(label string) *reading {
+func (s *coverage) onBranch(label string) *reading {
 	out := &reading{speaker: speaker{session: s.shown, branch: label}}
 	best, unscoped := 0, false
 	agents := map[string]bool{}
@@ -370,7 +370,7 @@ type run struct {
 
 // holders say who of the viewers had which tokens, run by run. Who had others
 // later in a run, because it waited for parallel agents, is listed again.
-func (s *survey) holders(model *Model, viewers []Viewer) []Holder {
+func (s *coverage) holders(model *Model, viewers []Viewer) []Holder {
 	type key struct {
 		run
 		agent, label string

@@ -8,9 +8,9 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// said is an item with the digest of what it says. Item.Meaning is none that two
+// content is an item with the digest of what it says. Item.Meaning is none that two
 // kinds of stores share.
-type said struct {
+type content struct {
 	*session.Item
 	key     session.Digest // 0 of what no event makes: errors and unknown records
 	cut     bool           // it may go on: what is there is the beginning
@@ -22,14 +22,14 @@ type said struct {
 	answer bool
 }
 
-// allSaid are the items of a session, as its runtime writes results.
-func allSaid(s *session.Session, runtime *session.Runtime) []said {
+// contents are the items of a session, as its runtime writes results.
+func contents(s *session.Session, runtime *session.Runtime) []content {
 	if s == nil {
 		return nil
 	}
-	list := make([]said, len(s.Items))
+	list := make([]content, len(s.Items))
 	for i := range s.Items {
-		it := said{Item: &s.Items[i], cut: s.Items[i].Flags.Has(session.Unfinished), omitted: runtime.OmittedOutput}
+		it := content{Item: &s.Items[i], cut: s.Items[i].Flags.Has(session.Unfinished), omitted: runtime.OmittedOutput}
 		for n := range it.Results {
 			text := it.Results[n].Text
 			if blank(text) || text == runtime.NoOutput {
@@ -43,7 +43,7 @@ func allSaid(s *session.Session, runtime *session.Runtime) []said {
 	return list
 }
 
-func keysOf(list []said) []session.Digest {
+func keysOf(list []content) []session.Digest {
 	keys := make([]session.Digest, len(list))
 	for i := range list {
 		keys[i] = list[i].key
@@ -51,7 +51,7 @@ func keysOf(list []said) []session.Digest {
 	return keys
 }
 
-func (it said) digest() session.Digest {
+func (it content) digest() session.Digest {
 	if it.Kind == session.Other {
 		return 0
 	}
@@ -109,7 +109,7 @@ func arguments(text string) string {
 // says something else: because one of them was not finished, because the
 // stream did not tell what the message says, or because a result took over the
 // row that a child had begun, with its name (docker agent 4.2 G).
-func standsFor(stored, recorded said) bool {
+func standsFor(stored, recorded content) bool {
 	switch {
 	case stored.Kind != session.Message || recorded.Kind != session.Message || stored.Role != recorded.Role:
 		return false
@@ -123,7 +123,7 @@ func standsFor(stored, recorded said) bool {
 
 // begins reports whether an unfinished item is the beginning of another one: it
 // says no more, and what it says the other says first. A result comes at once.
-func begins(part, whole said) bool {
+func begins(part, whole content) bool {
 	if !part.cut || !strings.HasPrefix(whole.Body.Text, part.Body.Text) || !strings.HasPrefix(whole.Body.Reasoning, part.Body.Reasoning) {
 		return false
 	}
@@ -146,13 +146,13 @@ func beginCalls(part, whole []session.Call) bool {
 	return true
 }
 
-func sameResults(a, b said) bool {
+func sameResults(a, b content) bool {
 	return slices.EqualFunc(a.Results, b.Results, sameAnswered) && slices.EqualFunc(a.outputs, b.outputs, a.sameOutput)
 }
 
 // unsaid reports whether an item was cut off before it said anything: of one that
 // ends in thought runtimes store nothing.
-func (it said) unsaid() bool {
+func (it content) unsaid() bool {
 	return it.cut && it.Kind == session.Message && blank(it.Body.Text) && len(it.Calls)+len(it.Results) == 0
 }
 
@@ -166,7 +166,7 @@ func callsAnswered(it *session.Item) []string {
 }
 
 // differing names the parts in which a stored item differs from the recorded one.
-func differing(recorded, stored said) []string {
+func differing(recorded, stored content) []string {
 	part := begins(recorded, stored) || begins(stored, recorded) || recorded.Flags.Has(session.Blank)
 	retried := !part && ends(stored, recorded)
 	parts := []struct {
@@ -194,7 +194,7 @@ func differing(recorded, stored said) []string {
 
 // ends reports whether a stored answer says the end of what was streamed: see
 // Retried.
-func ends(stored, recorded said) bool {
+func ends(stored, recorded content) bool {
 	end, all := stored.Body.Text, recorded.Body.Text
 	return stored.Role == session.Assistant && !blank(end) && end != all && strings.HasSuffix(all, end)
 }
@@ -206,7 +206,7 @@ func agree[T any](a, b []T, same func(T, T) bool) bool {
 }
 
 // sameOutput reports whether two results say the same, as far as both go.
-func (it said) sameOutput(a, b string) bool {
+func (it content) sameOutput(a, b string) bool {
 	return a == b || it.omitted != "" && (isCut(a, b, it.omitted) || isCut(b, a, it.omitted))
 }
 
@@ -219,7 +219,7 @@ func isCut(part, whole, omitted string) bool {
 func sameAnswered(a, b session.Result) bool { return a.CallID == b.CallID }
 
 // sameTexts reports whether the results that both have say the same.
-func sameTexts(a, b said) bool {
+func sameTexts(a, b content) bool {
 	for i := range min(len(a.Results), len(b.Results)) {
 		if a.Results[i].CallID == b.Results[i].CallID && !a.sameOutput(a.outputs[i], b.outputs[i]) {
 			return false
