@@ -77,7 +77,7 @@ func (p *Pairing) Clean() bool {
 // Claim pairs the calls and results of the items that keep selects; items that
 // reach no model are passed over, and so are tools that the provider ran: their
 // results are parts of the same message. The steps and their order are those of
-// provider-rules.md 3.2: neighbours first protects correct pairs from greedy
+// Neighbours first protects correct pairs from greedy
 // late matches, the nearest preceding call is right for reused ids, and real
 // results go before those that wait for approval, and these before placeholders.
 // At last, a lone call and a lone result of which one has no id are a pair.

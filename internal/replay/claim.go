@@ -129,7 +129,7 @@ func (it content) ids() []any {
 }
 
 // outcomes are the results of a message, whatever name it has: that of a call that
-// took over a row of its child stands before the reference to it (docker agent 4.2 G).
+// took over a row of its child stands before the reference to it (docs/stores/docker-agent.md#which-versions-leak).
 func (it content) outcomes() []any {
 	var keys []any
 	for i := range it.Results {

@@ -18,7 +18,7 @@ type content struct {
 	omitted string         // session.Runtime.OmittedOutput
 
 	// answer: the result of a child that spoke last. It takes over no row of the
-	// child (docker agent 4.2 G).
+	// child (docs/stores/docker-agent.md#which-versions-leak).
 	answer bool
 }
 
@@ -108,7 +108,7 @@ func arguments(text string) string {
 // standsFor reports whether a stored item can be the recorded one although it
 // says something else: because one of them was not finished, because the
 // stream did not tell what the message says, or because a result took over the
-// row that a child had begun, with its name (docker agent 4.2 G).
+// row that a child had begun, with its name (docs/stores/docker-agent.md#which-versions-leak).
 func standsFor(stored, recorded content) bool {
 	switch {
 	case stored.Kind != session.Message || recorded.Kind != session.Message || stored.Role != recorded.Role:
@@ -260,7 +260,7 @@ func (w *window) fromLeaked(rs *Session, i int) bool {
 // opener's or that of a child. An id may be both, because providers repeat ids.
 // Two habits of runtimes that leak help: they run the calls of a batch one after
 // another, and when a child says nothing at its end, the result of its call takes
-// over the row that it began, with its name (docker agent 4.2 G).
+// over the row that it began, with its name (docs/stores/docker-agent.md#which-versions-leak).
 type claim struct {
 	w      *window
 	rs     *Session

@@ -336,7 +336,7 @@ func (w *window) stretch(n int, refs []reference) (from, to int) {
 }
 
 // last is the index of the item that ends the delegation: its result, or the reference
-// right behind it where the result took over a row of the child (docker agent 4.2 G).
+// right behind it where the result took over a row of the child (docs/stores/docker-agent.md#which-versions-leak).
 func (d *Delegation) last(refs []reference) int {
 	agent := ""
 	if d.Result >= 0 {
@@ -380,7 +380,7 @@ func (l *linker) byContent(rs *Session, refs []reference) {
 }
 
 // behindResult links a sub-session item that stands behind its call's result in
-// the same answer group (docker agent 4.2 G: the child's unfinished row became
+// the same answer group (docs/stores/docker-agent.md#which-versions-leak: the child's unfinished row became
 // the parent's result row, which is older than the sub-session item).
 func (l *linker) behindResult(rs *Session, w *window, refs []reference) {
 	s := rs.Session
@@ -410,7 +410,7 @@ func sameWindow(list []*Delegation) bool {
 }
 
 // unreferenced links children that name the session as parent and that no item
-// refers to (a crash, or the compaction bug: docker agent 4.2 C).
+// refers to (a crash, or the compaction bug: docs/stores/docker-agent.md#which-versions-leak).
 func (l *linker) unreferenced(rs *Session) {
 	for _, c := range rs.Session.Children {
 		if c.Parent != rs.Session.ID || l.referenced[c.ID] || l.taken[c] {

@@ -309,7 +309,7 @@ var mutations = []mutation{
 
 // TestEverySingleMutationIsNamedAndMended: from a conversation that all profiles
 // accept, each damage is found as exactly its rule, and the repair makes what
-// was there before, but for what nobody can know (provider-rules.md 3.6, 9).
+// was there before, but for what nobody can know.
 func TestEverySingleMutationIsNamedAndMended(t *testing.T) {
 	store := &session.Store{Writer: session.WriterDead}
 	everybody := rules.Judge{Profiles: rules.Profiles}

@@ -7,7 +7,7 @@ import (
 )
 
 // MessageNumbers numbers the messages that the items become in the next request
-// to a provider, and at last the user's next message (provider-rules.md 4.1). A
+// to a provider, and at last the user's next message. A
 // summary takes the first place; what the runtime puts in front of it is not
 // counted. An item that is several messages has the number of the first, one
 // that is no numbered message has -1.

@@ -54,7 +54,7 @@ type Profile struct {
 // Shape says what the messages of an API are made of.
 type Shape uint8
 
-// The shapes of a request (provider-rules.md 4.1).
+// The shapes of a request (docs/profiles.md).
 const (
 	Grouped  Shape = iota // results that follow each other are one message, with the user text behind them
 	Contents              // results that follow each other are one message, user text is another

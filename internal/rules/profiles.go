@@ -5,7 +5,7 @@ import (
 	"regexp"
 )
 
-// The profiles (provider-rules.md 1.1 to 1.10 and the catalogue in 3.3). Where a
+// The profiles (docs/profiles.md). Where a
 // rule's evidence for a provider is doubtful, it is a warning at most.
 
 // levels lists the rules that a provider minds, each with how much. A rule in two

@@ -40,7 +40,7 @@ func sequence(t *rapid.T) []said {
 
 // TestRepairsOfAnySequence: a repair is deterministic and leaves nothing for a
 // second one, loses nothing, keeps the order of what was said, and never gives a
-// real result away for a placeholder (provider-rules.md 3.6, 1 to 6). With
+// real result away for a placeholder. With
 // SESSCTL_LONG=1 it runs 100,000 times.
 func TestRepairsOfAnySequence(t *testing.T) {
 	checkMany(t, 1000, 100000, func(rt *rapid.T) {

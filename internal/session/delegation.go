@@ -19,7 +19,7 @@ var delegationTools = map[string]struct{ blocking bool }{
 }
 
 // handoffTools are the tools that change the agent within one session: of docker
-// agent (3.1), and of ADK.
+// agent (docs/stores/docker-agent.md#what-is-read), and of ADK.
 var handoffTools = map[string]bool{"handoff": true, "transfer_to_agent": true}
 
 // IsHandoff reports whether a tool of this name hands the session to another
@@ -62,7 +62,7 @@ func firstOf(a, b string) string {
 	return b
 }
 
-// childTitles are the titles that docker agent gives to child sessions (3.1);
+// childTitles are the titles that docker agent gives to child sessions (docs/stores/docker-agent.md#what-is-read);
 // the last one is a prefix.
 var childTitles = []string{"Transferred task", "Background agent task", "Skill: "}
 

@@ -422,7 +422,7 @@ type Meaning struct{ buf []byte }
 
 // Reset starts a new item. The agent of a tool item does not count: runtimes
 // write results into rows that a child began, under the child's name
-// (docker agent 4.2 G).
+// (docs/stores/docker-agent.md#which-versions-leak).
 func (m *Meaning) Reset(role Role, agent string) {
 	if role == Tool {
 		agent = ""

@@ -11,7 +11,7 @@ import (
 )
 
 // syntheticText is what stands for a result that nobody has. It claims only
-// what is known (provider-rules.md 3.5).
+// what is known.
 const syntheticText = session.SyntheticPrefix +
 	"No result was recorded for this call. It may or may not have run; check the state before repeating it."
 

@@ -8,7 +8,7 @@ import (
 )
 
 // The longest side of an image that Anthropic takes, in pixels, alone and in a
-// request with more than manyImages (provider-rules.md ANT-23).
+// request with more than manyImages (docs/rules/SC601.md).
 const (
 	longestSide       = 8000
 	longestSideOfMany = 2000

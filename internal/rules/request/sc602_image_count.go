@@ -6,8 +6,8 @@ import (
 	"github.com/sessctl/sessctl/internal/rules"
 )
 
-// mostImages is how many images Anthropic takes in a request (provider-rules.md
-// ANT-23).
+// mostImages is how many images Anthropic takes in a request
+// (docs/rules/SC602.md).
 const mostImages = 100
 
 var imageCount = rules.Rule{

@@ -8,7 +8,7 @@ import (
 )
 
 // mostCacheMarks is how many marks for the prompt cache Anthropic takes in a
-// request (provider-rules.md ANT-24).
+// request (docs/rules/SC605.md).
 const mostCacheMarks = 4
 
 var cacheMarks = rules.Rule{

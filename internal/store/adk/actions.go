@@ -10,7 +10,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/column"
 )
 
-// pickled is the first byte of a pickle of protocol 2 or later (1.0).
+// pickled is the first byte of a pickle of protocol 2 or later (docs/stores/adk.md#what-is-read).
 const pickled = 0x80
 
 // readActions reads the column actions: a pickle in P0, JSON in adk-go's tables.
@@ -39,7 +39,7 @@ func (g generation) readActions(row columns, s *stored, list *faults) {
 }
 
 // pickledActions reads what is of use here of pickled actions, without executing
-// any of them (1.1). A pickle that is more than data stays opaque: it can be sound
+// any of them (docs/stores/adk.md#what-is-read). A pickle that is more than data stays opaque: it can be sound
 // and merely hold objects that nobody foresaw, so that it is no defect.
 func pickledActions(data []byte) (a actions) {
 	value, err := pickle.Decode(data)

@@ -11,7 +11,7 @@ import (
 )
 
 // spanTime is a limit of what a summary covers: seconds since 1970, or the
-// milliseconds of adk-java, which are far outside every year as seconds (3.6).
+// milliseconds of adk-java, which are far outside every year as seconds (docs/stores/adk.md#what-an-agent-sees).
 func spanTime(v jsontext.Value) column.Stamp {
 	s := jsonStamp(v, column.Seconds)
 	if s.Wrong != "" && v.Kind() == jsontext.KindNumber {
@@ -36,7 +36,7 @@ func (c *compaction) start() time.Time { return spanTime(c.StartTimestamp).Time 
 func (c *compaction) end() time.Time   { return spanTime(c.EndTimestamp).Time }
 
 // summaryFault is what keeps the summary in an event from standing for anything, ""
-// for nothing (3.6). When an event of P0 was written, its column does not tell.
+// for nothing (docs/stores/adk.md#what-an-agent-sees). When an event of P0 was written, its column does not tell.
 func (g generation) summaryFault(s *stored) string {
 	c := s.Actions.Compaction
 	switch {

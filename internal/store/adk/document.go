@@ -107,7 +107,7 @@ func (g generation) dialectOf(row columns, time column.Stamp) string {
 	return g.actionsDialect(column.Bytes(row("actions")))
 }
 
-// documentDialect goes by a key that every event has (2).
+// documentDialect goes by a key that every event has (docs/stores/adk.md#what-is-read).
 func documentDialect(data []byte) string {
 	if !bytes.Contains(data, []byte(`"invocation_id"`)) && bytes.Contains(data, []byte(`"invocationId"`)) {
 		return camelMembers
@@ -115,7 +115,7 @@ func documentDialect(data []byte) string {
 	return ""
 }
 
-// actionsDialect goes by the first byte and by the case of the first key (1.4).
+// actionsDialect goes by the first byte and by the case of the first key (docs/stores/adk.md#what-is-read).
 func (g generation) actionsDialect(data []byte) string {
 	if len(data) == 0 {
 		return ""
@@ -186,7 +186,7 @@ func (n *notes) tellDialects(s *session.Session) {
 }
 
 // compare holds the columns of an event against their copies in its document, and
-// takes what the reader takes: the columns in P1 (1.2), the document in PS (1.3) and J1. The
+// takes what the reader takes: the columns in P1 (docs/stores/adk.md#what-is-read), the document in PS (docs/stores/adk.md#what-is-read) and J1. The
 // document's time is the event's own in all, and the column's only in P1's order.
 func (g generation) compare(row columns, s *stored, list *faults) {
 	taken := "the column and its copy in event_data differ, and the reader takes the copy"
@@ -220,7 +220,7 @@ func (g generation) compare(row columns, s *stored, list *faults) {
 
 // timesDiffer reports whether a column says another time than its copy. Both are
 // rounded to a microsecond on the way. P1's column is in the zone of the server that
-// wrote it (1.6), so that it may differ by what zones differ from UTC: quarters of an
+// wrote it (docs/stores/adk.md#what-is-read), so that it may differ by what zones differ from UTC: quarters of an
 // hour, at most 14 hours.
 func (g generation) timesDiffer(column, copied time.Time) bool {
 	difference := column.Sub(copied)

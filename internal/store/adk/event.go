@@ -15,7 +15,7 @@ import (
 )
 
 // event is what is read of an event, whichever generation holds it: the members of
-// its document, or columns (2). What is not named is of no use here.
+// its document, or columns (docs/stores/adk.md#what-is-read). What is not named is of no use here.
 type event struct {
 	ID                  string         `json:"id"`
 	InvocationID        string         `json:"invocationId"`
@@ -119,7 +119,7 @@ type actions struct {
 	RequestedAuthConfigs       map[string]jsontext.Value `json:"requestedAuthConfigs"`
 }
 
-// compaction is a summary of a span of time, both ends included (3.6).
+// compaction is a summary of a span of time, both ends included (docs/stores/adk.md#what-an-agent-sees).
 type compaction struct {
 	StartTimestamp   jsontext.Value  `json:"startTimestamp"`
 	EndTimestamp     jsontext.Value  `json:"endTimestamp"`
@@ -135,7 +135,7 @@ type excludedEvent struct {
 }
 
 // label is a branch: a path, or the compact JSON of {"tokens":…} or
-// {"active_forks":…}, which google/adk-python#3889 stores (4).
+// {"active_forks":…}, which google/adk-python#3889 stores (docs/stores/adk.md#what-is-read).
 type label struct {
 	text  string
 	wrong bool // it is something else
@@ -223,7 +223,7 @@ func (g generation) summary(s *stored, it *session.Item, list *faults) {
 }
 
 // agent is who wrote the event, "" for the user. Some stores give the user's events
-// the user's id for an author (#25 of section 5); an agent may be called so, too.
+// the user's id for an author (docs/stores/adk.md#what-an-agent-sees); an agent may be called so, too.
 func (e *event) agent(user string) string {
 	if e.Author == "user" || e.Author == user && (e.Content == nil || e.Content.Role != "model") {
 		return ""
@@ -334,7 +334,7 @@ func (g generation) barely(c *content) bool {
 	})
 }
 
-// roleOf is the role of a content (2): the results of tools come as the user's. A
+// roleOf is the role of a content (docs/stores/adk.md#what-is-read): the results of tools come as the user's. A
 // blank text beside them is nothing that the user said.
 func roleOf(name string, it *session.Item, blank bool) session.Role {
 	switch {
@@ -431,7 +431,7 @@ func (w *writer) part(p *messagePart) {
 	case p.Thought:
 		block.Kind, block.Text = session.ReasoningBlock, session.DigestOf(p.said())
 		w.reasoning.WriteString(p.said())
-	case p.said() == "" && p.ThoughtSignature != "": // it signs what was thought before (2)
+	case p.said() == "" && p.ThoughtSignature != "": // it signs what was thought before (docs/stores/adk.md#what-is-read)
 		block.Kind = session.ReasoningBlock
 	case p.Text == nil && p.unknown() != "":
 		block.Kind, block.Name = session.UnknownBlock, p.unknown()

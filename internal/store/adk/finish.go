@@ -85,7 +85,7 @@ func (n *notes) rewind(s *session.Session) {
 }
 
 // supersede says which results of a long-running call stand for a later one: the
-// last one counts (3.5). The only one is an answer, whatever it says: that a tool's
+// last one counts (docs/stores/adk.md#what-an-agent-sees). The only one is an answer, whatever it says: that a tool's
 // own words mean that more will come, a reader cannot know, and a call that still
 // waits for it is answered for every provider.
 func (n *notes) supersede(s *session.Session) {
@@ -178,7 +178,7 @@ func noteOf(g generation, s *stored) note {
 		}
 	case g.summaryFault(s) == "":
 		// adk-python leaves out every event before a summary that is not older than
-		// its start; the others, as adk-java does it, what lies within the span (3.6).
+		// its start; the others, as adk-java does it, what lies within the span (docs/stores/adk.md#what-an-agent-sees).
 		n.summary = &span{start: c.start(), end: c.end(), open: g.python(), local: g == p0}
 		for _, e := range c.ExcludedEvents {
 			n.summary.except = append(n.summary.except, excluded{e.InvocationID, spanTime(e.Timestamp).Time})
@@ -274,7 +274,7 @@ func (w *writer) result(f *functionResponse) {
 	}
 	r := session.Result{CallID: f.ID, Name: f.Name, Text: rawText(f.Response), IsError: isError(name, value), Synthetic: session.IsPlaceholder(text)}
 	// The answer in the event that asks for a person's approval or for credentials
-	// stands for one that comes later, under the same id (6.5).
+	// stands for one that comes later, under the same id (docs/stores/adk.md#what-is-read).
 	_, confirmed := w.waiting.RequestedToolConfirmations[f.ID]
 	_, authorised := w.waiting.RequestedAuthConfigs[f.ID]
 	r.Pending = confirmed || authorised
@@ -292,7 +292,7 @@ func (w *writer) addResult(r session.Result) {
 }
 
 // isError reports whether a response is one that ADK makes of a failed tool: an
-// object with the member "error" and no other (6.4). With others beside it, it is the
+// object with the member "error" and no other (docs/stores/adk.md#what-is-read). With others beside it, it is the
 // tool's own answer, whatever it tells of.
 func isError(name string, value jsontext.Value) bool {
 	switch value.Kind() {
@@ -328,7 +328,7 @@ func onlyMember(v jsontext.Value) (name string, value jsontext.Value) {
 }
 
 // segmentsSince is when adk-python 1.19.0 was released, the first version of which it
-// is known that its reader compares labels by segments (3.2), and the first with
+// is known that its reader compares labels by segments (docs/stores/adk.md#what-an-agent-sees), and the first with
 // SqliteSessionService. What is older in the tables of P1 or PS, `adk migrate` took over.
 var segmentsSince = time.Date(2025, 11, 19, 0, 0, 0, 0, time.UTC)
 

@@ -115,7 +115,7 @@ func TestCompactionOnALocalClock(t *testing.T) {
 	}
 }
 
-// TestSpan has the rule of adk-java and of the branches of adk-go (3.6): what lies
+// TestSpan has the rule of adk-java and of the branches of adk-go (docs/stores/adk.md#what-an-agent-sees): what lies
 // within the span, except for the events that the summary says it left out.
 func TestSpan(t *testing.T) {
 	at := func(s int64) time.Time { return time.Unix(s, 0) }

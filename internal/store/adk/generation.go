@@ -15,7 +15,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
-// generation is one of the six forms of the table events (1.0).
+// generation is one of the six forms of the table events (docs/stores/adk.md#what-is-read).
 type generation string
 
 const (
@@ -43,7 +43,7 @@ func (g generation) document() bool { return g == p1 || g == ps || g == j1 }
 type traits struct {
 	writer  string
 	runtime string // the releases that write it; "" where the columns tell more
-	// prefixReaders are those that compared labels as texts (3.2).
+	// prefixReaders are those that compared labels as texts (docs/stores/adk.md#what-an-agent-sees).
 	prefixReaders string
 	// sends is the runtime that sends a call without a result as it is stored.
 	sends string
@@ -94,7 +94,7 @@ func generationOf(ctx context.Context, db table.Reader, s table.Schema) generati
 }
 
 // documentGeneration follows upstream, for which a database without a version of
-// its schema is of the newest one (1.0). A time of the type REAL is the mark of
+// its schema is of the newest one (docs/stores/adk.md#what-is-read). A time of the type REAL is the mark of
 // adk-python's service that makes its tables without SQLAlchemy. P1 and J1 differ in the
 // times, texts or whole milliseconds, and in the type that MikroORM gives documents, in
 // lower case.
@@ -121,7 +121,7 @@ func documentGeneration(ctx context.Context, db table.Reader, s table.Schema) ge
 	return p1
 }
 
-// columnGeneration tells adk-python's columns from adk-go's (1.0) by what speaks for the
+// columnGeneration tells adk-python's columns from adk-go's (docs/stores/adk.md#what-is-read) by what speaks for the
 // one and for the other, the best evidence first: the first byte of the actions, a zone
 // behind the time, the index that only Python has, and the type of the key, to which
 // SQLAlchemy gives a length or calls it VARCHAR at least.
@@ -192,7 +192,7 @@ func (g generation) facts(s table.Schema) session.Store {
 }
 
 // unknownVersion says what is wrong with the version that the database gives its
-// schema, "" when it is the known one (1.0).
+// schema, "" when it is the known one (docs/stores/adk.md#what-is-read).
 func (g generation) unknownVersion(ctx context.Context, db table.Reader, s table.Schema) string {
 	if !s.Has(tableMetadata, "key", "value") {
 		return ""
@@ -220,7 +220,7 @@ func (g generation) unknownVersion(ctx context.Context, db table.Reader, s table
 	return ""
 }
 
-// columnReleases are the releases of adk-python that brought columns of P0 (1.1).
+// columnReleases are the releases of adk-python that brought columns of P0 (docs/stores/adk.md#what-is-read).
 // Older tables never get them, so that they tell when a table was made.
 var columnReleases = []struct{ column, release string }{
 	{"input_transcription", "1.19"},

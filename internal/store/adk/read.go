@@ -19,7 +19,7 @@ import (
 )
 
 // columns gives the value of a column of an event: nil for NULL and for a column
-// that its table does not have. Older tables lack many (1.1).
+// that its table does not have. Older tables lack many (docs/stores/adk.md#what-is-read).
 type columns func(column string) any
 
 // faults are the defects of one record.
@@ -132,7 +132,7 @@ func (g generation) readColumns(row columns, s *stored, list *faults) {
 }
 
 // columnLabel is the branch in a column of its own. How a store of #3889 fills the
-// column of P0 is not known (8): its text is taken for the form that it has.
+// column of P0 is not known (docs/stores/adk.md#what-is-read): its text is taken for the form that it has.
 func columnLabel(text string) label {
 	if l := labelOf(jsontext.Value(text)); !l.wrong {
 		return l
@@ -219,7 +219,7 @@ func newLayout(ctx context.Context, db table.Reader) (session.Store, *eventlog.L
 // order is where an event stands. Of events of one time adk-python's
 // SqliteSessionService reads the one that was written first before the others, since
 // its order goes by the rowid, too; the other readers ask for the newest first, get
-// ties in the order of writing, and turn the list around (0, 1.3, #13 of section 5).
+// ties in the order of writing, and turn the list around (docs/stores/adk.md#order).
 func (g generation) order(written table.Place, row eventlog.Row) (at, tie int64) {
 	if g != ps {
 		written = -written
@@ -291,7 +291,7 @@ func (g generation) checkState(state any, list *faults) {
 }
 
 // sharedStates are the tables of the states of applications and users, with their keys.
-// Each state is merged with that of every session of its application or user (1.6), so
+// Each state is merged with that of every session of its application or user (docs/stores/adk.md#what-is-read), so
 // that none of them loads if it is no JSON object.
 var sharedStates = []struct {
 	table string

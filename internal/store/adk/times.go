@@ -11,7 +11,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/column"
 )
 
-// columnTimes are the forms of a time in a column (1.6): texts with an offset, as adk-go
+// columnTimes are the forms of a time in a column (docs/stores/adk.md#what-is-read): texts with an offset, as adk-go
 // writes them without zeros at the end, and without, as SQLAlchemy does with all six
 // digits. The years are those that Python and adk-go's reader take.
 var columnTimes = column.Times{
@@ -90,7 +90,7 @@ func (g generation) unitOf(value any) column.Unit {
 
 // place is where a time stands in the order in which the store's reader compares
 // times, in microseconds: adk-go's and SQLAlchemy's are texts in SQLite, so that
-// times compare as their clocks showed them, whatever the offset (#13b of section 5).
+// times compare as their clocks showed them, whatever the offset (docs/stores/adk.md#order).
 // NULL comes first, as in SQL, and a text that is no time where its letters are. An
 // integer is its own place, in milliseconds: SQLite orders it before every text.
 func place(value any) int64 {

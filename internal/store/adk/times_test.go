@@ -45,7 +45,7 @@ func TestColumnTimes(t *testing.T) {
 	}
 }
 
-// TestDocumentTimes has the values that the test of adk-go's own reader has (1.6).
+// TestDocumentTimes has the values that the test of adk-go's own reader has (docs/stores/adk.md#what-is-read).
 func TestDocumentTimes(t *testing.T) {
 	for _, tc := range []struct {
 		json string

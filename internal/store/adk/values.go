@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The names of members are read alike in snake, camel and Pascal case (2): Python
+// The names of members are read alike in snake, camel and Pascal case (docs/stores/adk.md#what-is-read): Python
 // takes both spellings of its own, and Go takes every case. Of doubled names the
 // last one counts for both.
 var (

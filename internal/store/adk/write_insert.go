@@ -19,7 +19,7 @@ import (
 )
 
 // insert makes the row of results that nobody stored: one event of the agent that made the
-// calls, in the role of the user, as ADK stores the results of one turn (2).
+// calls, in the role of the user, as ADK stores the results of one turn (docs/stores/adk.md#what-is-read).
 func insert(s *session.Session, it *session.Item, beside *eventlog.Row, id string) ([]table.Field, error) {
 	if beside == nil || it.Kind != session.Message || it.Role != session.Tool || len(it.Results) == 0 {
 		return nil, problem.New(problem.RolledBack, "", "a repair adds nothing to an ADK store but results of calls")
@@ -118,7 +118,7 @@ func (r *revision) event(it *session.Item, id string, parts []byte) ([]table.Fie
 	}
 	if !r.pickled() {
 		for _, flag := range []string{"partial", "turn_complete", "interrupted"} {
-			row.add(flag, int64(0)) // adk-go leaves none of them NULL (1.4)
+			row.add(flag, int64(0)) // adk-go leaves none of them NULL (docs/stores/adk.md#what-is-read)
 		}
 	}
 	return row.list, nil

@@ -111,11 +111,11 @@ func (r *revision) pickled() bool {
 }
 
 // dictionaries are the members of actions that are always there in adk-python, empty
-// if need be (2).
+// if need be (docs/stores/adk.md#what-is-read).
 var dictionaries = []string{"state_delta", "artifact_delta", "requested_auth_configs", "requested_tool_confirmations"}
 
 // emptyActions are those of an event that did nothing besides, in the form of a
-// neighbour: with the members that its writer knows (1.4), as the next reader is as
+// neighbour: with the members that its writer knows (docs/stores/adk.md#what-is-read), as the next reader is as
 // old or new as that; nil where that has none.
 func (r *revision) emptyActions() ([]byte, error) {
 	if !r.Has("event_data") {
@@ -140,7 +140,7 @@ func (r *revision) emptyActions() ([]byte, error) {
 }
 
 // emptyPickle is an object of the same class with the same fields, all as they are
-// when nothing sets them: of these, newer versions of adk-python have more (1.1), and
+// when nothing sets them: of these, newer versions of adk-python have more (docs/stores/adk.md#what-is-read), and
 // each fails on a pickle that lacks one that it asks for.
 func emptyPickle(like []byte) ([]byte, error) {
 	refused := problem.New(problem.RolledBack, "migrate the database to adk-python's schema v1 (`adk migrate session`), and repair that",

@@ -16,7 +16,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
-// columnItem is one entry of the legacy messages column (2.4): a wrapped
+// columnItem is one entry of the legacy messages column (docs/stores/docker-agent.md#what-is-read): a wrapped
 // message, a nested sub-session, a summary, or (before v0.5.0) a bare message.
 type columnItem struct {
 	Message *struct {
@@ -47,7 +47,7 @@ const nestedMessages = "/sub_session/messages"
 
 // readColumn reads the legacy column of the sessions that have no rows in the
 // item table, as the reader does; before migration 014 those are all. With deep
-// it also compares the others' counts (S5).
+// it also compares the others' counts.
 func (st *agentStore) readColumn(ctx context.Context, deep bool) error {
 	if !st.schema.hasColumn() {
 		return nil
@@ -199,7 +199,7 @@ func (st *agentStore) addNested(p *part, parent uint32, owner, at string, nested
 }
 
 // Nested reads the JSON of a sub-session as docker agent writes it into an event
-// (5): in the form of the old column (2.4), with the sub-sessions below it. The
+// (docs/stores/docker-agent.md#what-is-read): in the form of the old column (docs/stores/docker-agent.md#what-is-read), with the sub-sessions below it. The
 // tree has bodies, and its items say what rows with the same messages would.
 // Their table is "sub_session", their keys lead into the JSON. The root has no
 // Parent: the JSON does not name it. Nothing of data is kept.
@@ -244,7 +244,7 @@ func unnested(err error) error {
 const marker = `{"synthetic":true}`
 
 // newMessage is a message that a repair writes. The order of the fields is that
-// of docker agent's keys (2.3), and encoding/json encodes as it does.
+// of docker agent's keys (docs/stores/docker-agent.md#what-is-read), and encoding/json encodes as it does.
 type newMessage struct {
 	Role       string          `json:"role"`
 	Content    string          `json:"content"`

@@ -163,7 +163,7 @@ func (p *part) messageItem(number uint32, agent string, implicit bool, data []by
 			CallID: string(m.callID), Digest: m.text, IsError: m.isError, Synthetic: m.placeholder,
 		})
 	case session.Assistant:
-		// in a column rows without a time are no placeholders (2.3)
+		// in a column rows without a time are no placeholders (docs/stores/docker-agent.md#what-is-read)
 		if p.table != tableColumn && !m.hasTime && !m.badTime && !m.hasUsage && len(m.model) == 0 {
 			it.Flags |= session.Unfinished
 		}

@@ -185,7 +185,7 @@ func rowOf(it *session.Item, home string) (int64, error) {
 }
 
 // inRows makes sure that all items of a session are rows: one row would hide
-// what only the old column holds (2.4).
+// what only the old column holds (docs/stores/docker-agent.md#what-is-read).
 func inRows(lists ...*session.Session) error {
 	for _, s := range lists {
 		if s == nil {

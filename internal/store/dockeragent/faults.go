@@ -98,7 +98,7 @@ func idText(id string) string {
 }
 
 // setAside looks for the backup that versions from v1.20.0 on made when they
-// replaced a database by an empty one (1.3), and counts what only it holds. A
+// replaced a database by an empty one (docs/stores/docker-agent.md#how-it-is-opened), and counts what only it holds. A
 // backup that cannot be read is nothing to report here.
 func (st *agentStore) setAside(ctx context.Context) []session.Fault {
 	path := st.facts.Path + ".bak"
@@ -135,7 +135,7 @@ func (st *agentStore) setAside(ctx context.Context) []session.Fault {
 }
 
 // strayMedia counts the records of generated media that belong to no session.
-// They have no foreign key on purpose (1.1): files outlive their sessions.
+// They have no foreign key on purpose (docs/stores/docker-agent.md#what-is-read): files outlive their sessions.
 func (st *agentStore) strayMedia(ctx context.Context) []session.Fault {
 	if !st.schema.has("generated_media_manifest", "session_id") {
 		return nil

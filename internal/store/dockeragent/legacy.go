@@ -112,7 +112,7 @@ func (c *columnSource) list(id string) ([]legacyItem, error) {
 	return list, nil
 }
 
-// The legacy column (2.4) as docker agent encodes it: the order of the fields
+// The legacy column (docs/stores/docker-agent.md#what-is-read) as docker agent encodes it: the order of the fields
 // is the order of the keys.
 type (
 	legacyItem struct {

@@ -6,7 +6,7 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// The tools that start a child (3.1).
+// The tools that start a child (docs/stores/docker-agent.md#what-is-read).
 const (
 	toolBackground = "run_background_agent"
 	toolSkill      = "run_skill"
@@ -16,7 +16,7 @@ const (
 const childStart = "Please proceed."
 
 // prologue is what a child of the call starts with: its title, and the two
-// messages that docker agent begins it with (3.1). What a skill says is nowhere
+// messages that docker agent begins it with (docs/stores/docker-agent.md#what-is-read). What a skill says is nowhere
 // in the store, so that its message only names it. Arguments that do not parse
 // are the task as they are.
 func prologue(call *session.Call) (title string, items []session.Item) {

@@ -164,7 +164,7 @@ type migration struct {
 	until   int64 // the migration that dropped the columns, 0 while they are there
 }
 
-// migrations are those that this adapter knows (2.1), with the columns that each brought:
+// migrations are those that this adapter knows (docs/stores/docker-agent.md#what-is-read), with the columns that each brought:
 // "table.column TYPE". docker agent tells them by their names, and so does sessctl: the
 // number 029 stood for two before they were released.
 var migrations = []migration{
@@ -316,7 +316,7 @@ func joined(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// releases names the first release of each schema generation (2.1), as far as it is known;
+// releases names the first release of each schema generation (docs/stores/docker-agent.md#what-is-read), as far as it is known;
 // "after" one where only the day of the migration is known. 022 to 024 are dated by the
 // history of migrations.go and by the changelog, 027 to 030 by their pull requests
 // (#4000, #4026).
@@ -406,7 +406,7 @@ var Kind = store.Kind{
 // locations are where `docker agent run` keeps its database: the data folder, which
 // DOCKER_AGENT_DATA_DIR names since v1.147.0, and the home folder, which was the only one
 // before v1.101.0, so that old sessions may still be there. `serve api` has it in the
-// current folder (1.1).
+// current folder (docs/stores/docker-agent.md#what-is-read).
 func locations(home string) []string {
 	var list []string
 	if data := os.Getenv("DOCKER_AGENT_DATA_DIR"); data != "" {

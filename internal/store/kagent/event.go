@@ -15,7 +15,7 @@ import (
 )
 
 // headerUpdate is the invocation of the events by which the Python runtime hands the
-// headers of a request to its agent (b1).
+// headers of a request to its agent (docs/stores/kagent.md#what-is-read).
 const headerUpdate = "header_update"
 
 // item decodes an event.
@@ -182,7 +182,7 @@ func (n *note) read(doc []byte) {
 	}
 }
 
-// headers is the entry of the state with the headers of a request (b1). What they
+// headers is the entry of the state with the headers of a request (docs/stores/kagent.md#what-is-read). What they
 // say but for two of them is nobody's business: see redact.go.
 const headers = "headers"
 
@@ -201,7 +201,7 @@ func parented(value jsontext.Value) bool {
 }
 
 // a2aMessage is a message of A2A in both of its shapes: before 1.0 parts and
-// messages have a kind, and roles are called user and agent (b2).
+// messages have a kind, and roles are called user and agent (docs/stores/kagent.md#what-is-read).
 type a2aMessage struct {
 	Role     string     `json:"role"`
 	Parts    []a2aPart  `json:"parts"`
@@ -219,7 +219,7 @@ type a2aPart struct {
 type a2aDetails map[string]jsontext.Value
 
 // of is a detail: adk_ is what ADK's own converter writes, kagent_ what kagent's
-// older one does (b2).
+// older one does (docs/stores/kagent.md#what-is-read).
 func (d a2aDetails) of(name string) string {
 	return cmp.Or(stringOf(d["adk_"+name]), stringOf(d["kagent_"+name]))
 }

@@ -166,7 +166,7 @@ func hasEnded(s *session.Session, invocation string) bool {
 type callPlace struct{ item, nth int }
 
 // wait sets anew which calls may stay without a result: the long-running ones, and
-// those that a person is still to approve of (c2). Runtimes ask before they store the
+// those that a person is still to approve of (docs/stores/kagent.md#approvals). Runtimes ask before they store the
 // response that says so, and most stop there, so that it is never stored: adk-go before
 // 1.4 and adk-python, under kagent's executors (Python since 0.8.0, Go since 0.8.6).
 func (r *reader) wait(s *session.Session) {
@@ -214,7 +214,7 @@ func (r *reader) unapproved(s *session.Session) map[callPlace]bool {
 }
 
 // isOver reports whether the tasks of an invocation are over: A2A takes no answer for
-// them any more (c2). Without a task nothing says so.
+// them any more (docs/stores/kagent.md#approvals). Without a task nothing says so.
 func isOver(s *session.Session, invocation string) bool {
 	over := false
 	for i := range s.Runs {

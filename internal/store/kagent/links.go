@@ -17,7 +17,7 @@ import (
 )
 
 // namespace joins the two parts of an agent's id, which is the name of the tool by
-// which others call it, too (b3).
+// which others call it, too (docs/stores/kagent.md#what-is-read).
 const namespace = "__NS__"
 
 // isDelegation reports whether a tool of this name is an agent.
@@ -116,7 +116,7 @@ func requestOf(args []byte) string {
 	return stringOf(a.Request)
 }
 
-// response is what a tool that is an agent answers (b3).
+// response is what a tool that is an agent answers (docs/stores/kagent.md#what-is-read).
 type response struct {
 	Result     jsontext.Value `json:"result"`
 	Error      jsontext.Value `json:"error"`
@@ -209,9 +209,9 @@ func (r *reader) prepare(ctx context.Context, db table.Reader) error {
 }
 
 // readSessions finds which users have sessions with an id, of which there can be several:
-// a context id that two of them used makes a session for each (c1). And it finds which
+// a context id that two of them used makes a session for each (docs/stores/kagent.md#one-session-for-several-calls). And it finds which
 // agents there are. Their ids are those of Kubernetes, or identifiers made of these, which
-// are the names of tools (b3).
+// are the names of tools (docs/stores/kagent.md#what-is-read).
 func (r *reader) readSessions(ctx context.Context, db table.Reader) error {
 	r.users, r.agents = map[string][]string{}, nil
 	asIdentifier := strings.NewReplacer("-", "_", "/", namespace)
@@ -255,7 +255,7 @@ func (r *reader) named(user, id string) string {
 }
 
 // memories are the tables in which other frameworks keep what an agent knows by the
-// session as a whole (a2).
+// session as a whole (docs/stores/kagent.md#what-is-read).
 var memories = []struct{ table, framework string }{
 	{"lg_checkpoint", "LangGraph"}, {"lg_checkpoint_write", "LangGraph"}, {"crewai_flow_state", "CrewAI"}, {"crewai_agent_memory", "CrewAI"},
 }

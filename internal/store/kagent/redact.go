@@ -13,7 +13,7 @@ import (
 const withheld = `"[withheld by sessctl]"`
 
 // redacted is a stored event without what the headers in its state say: among them
-// can be those by which a person signed in (b1). Their names and every other byte
+// can be those by which a person signed in (docs/stores/kagent.md#what-is-read). Their names and every other byte
 // stay. A record that is no JSON, and speaks of headers, is left out altogether.
 func redacted(data []byte) []byte {
 	if !bytes.Contains(bytes.ToLower(data), []byte(headers)) {

@@ -86,7 +86,7 @@ func (r *reader) facts(later *store.Later) session.Store {
 		Reader:   session.Reader{BranchModel: "path", ForeignText: true, GathersResults: true, SilentLabels: true},
 		Children: session.Children{
 			Agents: r.agents, ReusesChildren: true,
-			SharedChildren: sharedChildren, // the documented default (c1)
+			SharedChildren: sharedChildren, // the documented default (docs/stores/kagent.md#one-session-for-several-calls)
 		},
 	}
 	if later.Found != "" {
@@ -230,7 +230,7 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 }
 
 // prologue is the name that a session gets from its first request: the first 20
-// characters (b3). It starts with what the worker itself stores.
+// characters (docs/stores/kagent.md#what-is-read). It starts with what the worker itself stores.
 func prologue(call *session.Call) (title string, _ []session.Item) {
 	const longest = 20
 	title = requestOf([]byte(call.Args))
@@ -291,7 +291,7 @@ func (r *reader) layout() *eventlog.Layout {
 }
 
 // order is where an event stands: by created_at, to the microsecond, which is what
-// kagent asks for (a2). Of events of one time SQLite gives the one that was written
+// kagent asks for (docs/stores/kagent.md#what-is-read). Of events of one time SQLite gives the one that was written
 // first; what the notes advise instead (K12) is for finish, which sees all of them.
 func order(_ table.Place, place eventlog.Row) (at, tie int64) {
 	return placeOf(place.Value("created_at"))
@@ -314,7 +314,7 @@ func reread(ctx context.Context, db table.Reader) (session.Store, *eventlog.Layo
 	return facts, r.layout(), nil
 }
 
-// dialect is the form of an event's document (b1).
+// dialect is the form of an event's document (docs/stores/kagent.md#what-is-read).
 type dialect uint8
 
 const (

@@ -16,7 +16,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
-// task is a row of the table of tasks: the record of one request (b2).
+// task is a row of the table of tasks: the record of one request (docs/stores/kagent.md#what-is-read).
 type task struct {
 	session string
 	owner   string // the user by its column, "" where there is none
@@ -223,7 +223,7 @@ func (r *reader) claim(s *session.Session, key sessionKey) {
 }
 
 // wrapper is a row of the package for the OpenAI Agents SDK: what the SDK gave its
-// session to keep at once, as input items of the Responses API (b1).
+// session to keep at once, as input items of the Responses API (docs/stores/kagent.md#what-is-read).
 type wrapper struct {
 	Items []inputItem `json:"items"`
 }

@@ -26,7 +26,7 @@ var lenient = json.JoinOptions(
 )
 
 // unwrap gives the document of a data column: some writers stored JSON as a string
-// in JSON, and kagent's reader unwraps that (b1).
+// in JSON, and kagent's reader unwraps that (docs/stores/kagent.md#what-is-read).
 func unwrap(data []byte) (doc []byte, wrapped bool) {
 	v := jsontext.Value(data)
 	if v.Kind() != jsontext.KindString {
@@ -70,7 +70,7 @@ func counted(n int, thing string) string {
 func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // times are the forms of a stored time. glebarez/sqlite writes the first, with
-// as many digits of a second as it takes (a3); other drivers write RFC 3339, or what
+// as many digits of a second as it takes (docs/stores/kagent.md#what-is-read); other drivers write RFC 3339, or what
 // Go prints of a time, and a copy by hand may have no offset, which is taken for UTC.
 var times = column.Times{
 	Forms: []column.Form{

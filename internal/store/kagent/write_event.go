@@ -220,7 +220,7 @@ func shifted(doc []byte, later int64) ([]byte, error) {
 }
 
 // document is what a column data holds, while it is being changed: a JSON object, or a
-// JSON string that holds one (b1).
+// JSON string that holds one (docs/stores/kagent.md#what-is-read).
 type document struct {
 	stored any
 	quoted bool

@@ -22,7 +22,7 @@ import (
 
 // createSession makes the row of a session that is split from another one: it is the
 // same agent's and the same user's. Its times are those of its events, as the runtime
-// would have them, which touches the session with each one (a2).
+// would have them, which touches the session with each one (docs/stores/kagent.md#what-is-read).
 func createSession(s *session.Session, like eventlog.Row) ([]table.Field, error) {
 	row := newRow{like: like}
 	for _, column := range []string{"user_id", "deleted_at", "agent_id", "source"} {
@@ -202,7 +202,7 @@ func isCalled(name, stored string) bool {
 	return name == stored || strings.HasSuffix(name, "/"+stored) || strings.Contains(name, "/"+stored+"#")
 }
 
-// The members of an A2A task that name the session that it is in (b2), wherever they
+// The members of an A2A task that name the session that it is in (docs/stores/kagent.md#what-is-read), wherever they
 // are but in what tools were told and answered.
 var contextMembers = map[string]bool{"contextId": true, "adk_session_id": true, "kagent_session_id": true}
 
@@ -259,7 +259,7 @@ type walk struct {
 // scope is what a value is in.
 type scope struct {
 	// said is what a tool was told or answered: there only a question to a person, or the
-	// answer to it, names a session, together with its task (c2).
+	// answer to it, names a session, together with its task (docs/stores/kagent.md#approvals).
 	said       bool
 	artifacts  bool   // of the task
 	invocation string // that the message or artifact around it says it is of
@@ -450,7 +450,7 @@ func (t *taskTable) rewrite(ctx context.Context, id string, r rewrite) error {
 	return t.edit.Update(ctx, tableTasks, row.place, fields)
 }
 
-// The members that name the session of a worker (b3): in the answer to a call, and
+// The members that name the session of a worker (docs/stores/kagent.md#what-is-read): in the answer to a call, and
 // beside the call.
 const (
 	childMember = "subagent_session_id"

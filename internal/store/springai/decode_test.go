@@ -196,7 +196,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestOrder reads what two compactions left (f5) in the order of the library.
+// TestOrder reads what two compactions left (docs/stores/spring-ai-session.md#the-known-ways-to-damage-a-session) in the order of the library.
 func TestOrder(t *testing.T) {
 	path := built(t, t.TempDir(), "f5", springtest.Form{})
 	s := trees(t, path)[0].Root()

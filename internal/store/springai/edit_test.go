@@ -138,7 +138,7 @@ func TestRefusals(t *testing.T) {
 }
 
 // TestInterruptedCall repairs a session whose process died between a call and its
-// response (G6), in both ways of giving out seq.
+// response, in both ways of giving out seq.
 func TestInterruptedCall(t *testing.T) {
 	for _, tt := range []struct {
 		name string

@@ -16,7 +16,7 @@ import (
 )
 
 // roles are the message types. Java's reader takes these names only, as they are
-// spelled, and loads no session that has another (G13).
+// spelled, and loads no session that has another.
 var roles = map[string]session.Role{
 	"USER": session.User, "ASSISTANT": session.Assistant, "SYSTEM": session.System, "TOOL": session.Tool,
 }
@@ -141,7 +141,7 @@ func (e *event) record() []byte {
 var tolerant = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // part is an element of message_data: a call of an ASSISTANT, or the response to
-// one of a TOOL. What is not here is passed over, as the reader does (b).
+// one of a TOOL. What is not here is passed over, as the reader does (docs/stores/spring-ai-session.md#what-is-read).
 type part struct {
 	ID        value `json:"id"`
 	Name      value `json:"name"`
@@ -353,7 +353,7 @@ func (e *event) metadata() metadata {
 
 // synthetic reads whether a compaction wrote the event. The column and the
 // metadata say so. Where only the metadata does, the program takes the event for a
-// summary and queries do not (G14): it is no summary here, because a repair moves a
+// summary and queries do not: it is no summary here, because a repair moves a
 // conversation behind one and takes its branch away.
 func (e *event) synthetic(m metadata) bool {
 	stored := e.value("synthetic")

@@ -26,7 +26,7 @@ const (
 	tableEvents   = "ai_session_event"
 )
 
-// The columns of both tables (a). seq and archived came with 0.6.0.
+// The columns of both tables (docs/stores/spring-ai-session.md#what-is-read). seq and archived came with 0.6.0.
 var (
 	sessionColumns = []string{"id", "user_id", "created_at", "expires_at", "metadata", "event_version"}
 	eventColumns   = []string{
@@ -308,7 +308,7 @@ func reread(ctx context.Context, db table.Reader) (session.Store, *eventlog.Layo
 // lowVersions reports the sessions that have more messages than were ever counted.
 // Each append counts event_version on, and no strategy of the library deletes a
 // message that it did not write itself, so rows were written past the library or
-// the number was set back (a). It is a fault of the store and not of a session: a
+// the number was set back (docs/stores/spring-ai-session.md#what-is-read). It is a fault of the store and not of a session: a
 // repair counts on, too, and may take messages out.
 func (sc *schema) lowVersions(ctx context.Context, db table.Reader) ([]session.Fault, error) {
 	if !sc.events.has("session_id", "synthetic") || !sc.sessions.has("event_version") {
@@ -350,7 +350,7 @@ func (sc *schema) lowVersions(ctx context.Context, db table.Reader) ([]session.F
 	}}, nil
 }
 
-// The documented defaults (a): the owner where the advisor has none, and what a
+// The documented defaults (docs/stores/spring-ai-session.md#what-is-read): the owner where the advisor has none, and what a
 // new session begins with.
 var (
 	defaultUser     = "default-user"

@@ -9,7 +9,7 @@ import (
 // times are the forms in which times are stored: texts, whose zones may follow in several
 // ways (PostgreSQL leaves minutes of 00 out, Java seconds of 00), or numbers of
 // milliseconds, which is what the SQLite driver of Java makes of a Timestamp. A time
-// without a zone is taken for UTC: which zone its writer was in is not stored (G17).
+// without a zone is taken for UTC: which zone its writer was in is not stored.
 // Agents can have run in these years; seconds that are read as milliseconds are in 1970.
 var times = column.Times{
 	Forms: []column.Form{

@@ -82,7 +82,7 @@ func (f *fields) set(column string, value any) {
 	}
 }
 
-// response is an element of message_data as the library writes it (b).
+// response is an element of message_data as the library writes it (docs/stores/spring-ai-session.md#what-is-read).
 type response struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`

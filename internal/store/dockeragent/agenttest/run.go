@@ -155,7 +155,7 @@ func (r *run) call(c *conversation, s *Step, i int, opener *entry) error {
 	r.stream.response(opener.agent, wire, &m)
 	if s.Summary != "" && i == len(s.Calls)-1 {
 		// The compaction stores the session's row while the last result
-		// is still on its way to the store (docker-agent.md 4.2 C).
+		// is still on its way to the store (docs/stores/docker-agent.md#which-versions-leak).
 		r.record.compacting(c)
 	}
 	e := c.add(r.message(opener.agent, m))

@@ -22,7 +22,7 @@ type Written struct {
 	// Leaks are the rows of the root's session that hold messages of children.
 	Leaks []Leak
 	// Taken are the results of delegations whose row the child had begun to
-	// stream (docker-agent.md 4.2 G): the row carries the child's agent name
+	// stream (docs/stores/docker-agent.md#which-versions-leak): the row carries the child's agent name
 	// and stands before the reference to the child.
 	Taken []Taken
 

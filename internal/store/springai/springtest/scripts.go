@@ -32,8 +32,8 @@ func appending(events ...Event) func(db *DB) {
 	return func(db *DB) { db.Append("S", events...) }
 }
 
-// Scripts are the documentation's table of who sees what (c), a layout after two
-// compactions (f5), and damage (g).
+// Scripts are the documentation's table of who sees what (docs/stores/spring-ai-session.md#who-sees-what), a layout after two
+// compactions (docs/stores/spring-ai-session.md#the-known-ways-to-damage-a-session), and damage (docs/stores/spring-ai-session.md#the-known-ways-to-damage-a-session).
 var Scripts = []Script{
 	{"visibility", "the table of the documentation for a viewer on orch.researcher", appending(
 		User("root"), Assistant("orch").On("orch"), Assistant("researcher").On("orch.researcher"), Assistant("writer").On("orch.writer"),
