@@ -76,11 +76,11 @@ func (p *Pairing) Clean() bool {
 
 // Claim pairs the calls and results of the items that keep selects; items that
 // reach no model are passed over, and so are tools that the provider ran: their
-// results are parts of the same message. The steps and their order are those of
-// Neighbours first protects correct pairs from greedy
-// late matches, the nearest preceding call is right for reused ids, and real
-// results go before those that wait for approval, and these before placeholders.
-// At last, a lone call and a lone result of which one has no id are a pair.
+// results are parts of the same message. The order of the steps matters: neighbours
+// first protects correct pairs from greedy late matches, the nearest preceding call
+// is right for reused ids, and real results go before those that wait for approval,
+// and these before placeholders. At last, a lone call and a lone result of which one
+// has no id are a pair.
 func Claim(items []session.Item, keep func(i int) bool) *Pairing {
 	c := newClaimer(items, keep)
 	for w := final; w <= placeholder; w++ {
