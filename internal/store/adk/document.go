@@ -197,12 +197,12 @@ func (g generation) compare(row columns, s *stored, list *faults) {
 		column string
 		copied *string
 	}{{"id", &s.ID}, {"invocation_id", &s.InvocationID}} {
-		beside := column.Text(row(c.column))
-		if *c.copied != "" && *c.copied != beside {
+		inColumn := column.Text(row(c.column))
+		if *c.copied != "" && *c.copied != inColumn {
 			list.add(session.CopiesDiffer, c.column, taken)
 		}
 		if g == p1 || *c.copied == "" {
-			*c.copied = beside
+			*c.copied = inColumn
 		}
 	}
 	copied := g.documentStamp(s, row("timestamp"))

@@ -164,9 +164,9 @@ func wholeMillis(value jsontext.Value) (millis int64, ok bool) {
 
 // documentStamp is the time in a document of this generation. The column has it to the
 // microsecond, where adk-js's copy has cut it off.
-func (g generation) documentStamp(s *stored, beside any) column.Stamp {
+func (g generation) documentStamp(s *stored, inColumn any) column.Stamp {
 	millis, whole := wholeMillis(s.Timestamp)
-	if in := g.unitOf(beside); g != p1 || !whole || in == column.Milliseconds {
+	if in := g.unitOf(inColumn); g != p1 || !whole || in == column.Milliseconds {
 		return jsonStamp(s.Timestamp, in)
 	}
 	if s.dialect == "" {

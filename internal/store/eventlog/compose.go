@@ -59,7 +59,7 @@ func (d *difference) allowed(c *store.Change, layout *Layout) error {
 	} else {
 		d.parted = d.Left || !slices.Equal(d.Was.Runs, d.Is.Runs)
 		d.adopted = d.Was.Parent != d.Is.Parent
-		if !slices.Equal(d.Was.Runs, d.Is.Runs) && layout.Write.Beside == nil {
+		if !slices.Equal(d.Was.Runs, d.Is.Runs) && layout.Write.OtherTables == nil {
 			return refuse("the runs of session %s change in the repair, and this store holds none", d.Is.ID)
 		}
 		if d.adopted && layout.Sessions.Parent == "" {
@@ -155,13 +155,13 @@ func rowOf(fields []table.Field) Row {
 // newRow makes the row of a new event.
 func (w *writer) newRow(ctx context.Context, s *script, i int) ([]table.Field, error) {
 	step := &s.Items[i]
-	beside := s.neighbour(i)
+	near := s.neighbour(i)
 	if step.Part >= 0 {
-		beside = step.Was
+		near = step.Was
 	}
 	var like *Row
-	if beside != nil {
-		row, _, err := w.within(s, beside.Key)
+	if near != nil {
+		row, _, err := w.within(s, near.Key)
 		if err != nil {
 			return nil, err
 		}

@@ -78,7 +78,7 @@ func (e *editor) Write(ctx context.Context, c *store.Change) error {
 
 func (e *editor) Revert(ctx context.Context, journal []byte) error {
 	l := e.layout
-	return e.Editor.Revert(ctx, journal, append([]string{l.Sessions.Name, l.Events.Name}, l.Write.Others...)...)
+	return e.Editor.Revert(ctx, journal, append([]string{l.Sessions.Name, l.Events.Name}, l.Write.OtherNames...)...)
 }
 
 type digest = [sha256.Size]byte
@@ -128,9 +128,9 @@ func (c *catalog) sums(ctx context.Context, sessions []string, events reading) (
 	}
 	for i, n := range list {
 		all := own[i][:]
-		if c.layout.Beside != nil {
-			beside := sha256.Sum256(c.layout.Beside(c.list[n].key))
-			all = append(all, beside[:]...)
+		if c.layout.OtherTables != nil {
+			others := sha256.Sum256(c.layout.OtherTables(c.list[n].key))
+			all = append(all, others[:]...)
 		}
 		sum := sumOf(all, read[n])
 		if apart[n] {

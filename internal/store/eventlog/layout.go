@@ -83,10 +83,10 @@ type Layout struct {
 	// Prepare reads what else has to be known of a store before its sessions are, each
 	// time before these are read. May be nil.
 	Prepare func(ctx context.Context, db table.Reader) error
-	// Beside is what is stored of a session in other tables, by the values of
+	// OtherTables is what is stored of a session in other tables, by the values of
 	// Sessions.Key, as bytes that are the same as long as nothing of it changes. It is
 	// called after Prepare, and belongs to store.Sum.Record. May be nil.
-	Beside func(key []table.Value) []byte
+	OtherTables func(key []table.Value) []byte
 
 	Write Write
 }
@@ -132,11 +132,11 @@ func (r Row) Has(column string) bool { _, ok := r.names[column]; return ok }
 // Write is how an adapter changes rows. All are called within a transaction, with
 // rows as they are stored then.
 type Write struct {
-	// Insert makes the row of a new item of the session. beside is the row of the
+	// Insert makes the row of a new item of the session. neighbour is the row of the
 	// event before it, or behind it at the start of a session, where there is one:
 	// what the new event has in common with its neighbours comes from it. The id
 	// that the new event gets is id.
-	Insert func(s *session.Session, it *session.Item, beside *Row, id string) ([]table.Field, error)
+	Insert func(s *session.Session, it *session.Item, neighbour *Row, id string) ([]table.Field, error)
 
 	// Part makes the row of an item that was a part of an event with several: row is
 	// that event's row.
@@ -162,11 +162,11 @@ type Write struct {
 	// that one's row. It is stored before anything else changes. May be nil where
 	// sessions are not split.
 	Create func(s *session.Session, like Row) ([]table.Field, error)
-	// Beside writes what a change means for other tables, when everything else of it is
+	// OtherTables writes what a change means for other tables, when everything else of it is
 	// written, by what becomes of every session: runs, and results that name another child. May be nil where runs never
 	// change.
-	Beside func(ctx context.Context, to table.Writer, sessions []*change.Session) error
-	Others []string // the tables that Beside writes; Layout.Beside covers their rows
+	OtherTables func(ctx context.Context, to table.Writer, sessions []*change.Session) error
+	OtherNames  []string // the tables that OtherTables writes; Layout.OtherTables covers their rows
 	// Set says how an event's row changes for edits that the model does not hold. What
 	// Update changes is in the row already. May be nil where there are none.
 	Set func(row Row, sets []session.Edit) ([]table.FieldChange, error)

@@ -37,7 +37,7 @@ func link(l *eventlog.Layout) {
 	l.Prepare = known.read
 	l.LinkColumns, l.Links = []string{"said"}, childrenOf
 	l.OneID = true
-	l.Beside = func(key []table.Value) []byte { return fmt.Append(nil, known[of(key[1], key[2])]) }
+	l.OtherTables = func(key []table.Value) []byte { return fmt.Append(nil, known[of(key[1], key[2])]) }
 	plain, finished := l.Session, l.Finish
 	l.Session = func(row eventlog.Row) *session.Session {
 		s := plain(row)
@@ -51,7 +51,7 @@ func link(l *eventlog.Layout) {
 		finished(s)
 	}
 	l.Write.Create = create
-	l.Write.Beside, l.Write.Others = known.write, []string{"errands"}
+	l.Write.OtherTables, l.Write.OtherNames = known.write, []string{"errands"}
 }
 
 func of(user, talk any) string { return fmt.Sprintf("%s/%s", user, talk) }

@@ -55,10 +55,10 @@ func (w *writer) all(ctx context.Context, all []*difference) error {
 			return err
 		}
 	}
-	if w.write.Beside == nil {
+	if w.write.OtherTables == nil {
 		return nil
 	}
-	return w.write.Beside(ctx, w.edit, w.changed)
+	return w.write.OtherTables(ctx, w.edit, w.changed)
 }
 
 // locate finds the rows of the events of sessions that change.
@@ -160,8 +160,8 @@ func (w *writer) load(ctx context.Context, s *script) error {
 	for i := range s.Items {
 		step := &s.Items[i]
 		if step.Was == nil {
-			if beside := s.neighbour(i); beside != nil {
-				needed[beside.Key] = true
+			if near := s.neighbour(i); near != nil {
+				needed[near.Key] = true
 			}
 		} else if !step.Stays() || step.Differs() || i >= s.fresh {
 			needed[step.Was.Key], planned[step.Was.Key] = true, step.Was
@@ -317,9 +317,9 @@ func (w *writer) ownRow(ctx context.Context, o *owner) (Row, error) {
 // 9562, version 4) or of the short ids of adk-js, whichever the event beside it has. It
 // follows from the session and the call that the event answers, so that a plan makes the
 // same store each time.
-func (w *writer) newID(ctx context.Context, s *script, it *session.Item, beside *Row) (string, error) {
+func (w *writer) newID(ctx context.Context, s *script, it *session.Item, neighbour *Row) (string, error) {
 	call, form := "", uuid
-	if beside != nil && shortID.MatchString(column.Text(beside.Value(w.events.ID))) {
+	if neighbour != nil && shortID.MatchString(column.Text(neighbour.Value(w.events.ID))) {
 		form = short
 	}
 	switch {

@@ -184,8 +184,8 @@ func sharedWith(users []string) string {
 	return "the id is also that of a session of " + strings.Join(quoted, ", ") + more
 }
 
-// beside is what other tables than those of sessions and events say of a session.
-type beside struct {
+// otherTables is what other tables than those of sessions and events say of a session.
+type otherTables struct {
 	tasks   map[string][]task // by the session that they name
 	lost    []session.Fault   // rows of tasks that cannot be read
 	stamps  map[stamp]string

@@ -243,10 +243,10 @@ func prologue(call *session.Call) (title string, _ []session.Item) {
 // reader is what is known of a database while its sessions are read.
 type reader struct {
 	schema
-	redacts   bool // people see what it gives: see redact.go
-	beside         // what other tables say of sessions
-	documents adk.Documents
-	notes     notes
+	redacts     bool // people see what it gives: see redact.go
+	otherTables      // what other tables say of sessions
+	documents   adk.Documents
+	notes       notes
 }
 
 // newReader looks at a database, and says what is known of the store before its
@@ -285,7 +285,7 @@ func (r *reader) layout() *eventlog.Layout {
 		Finish: r.finish, Relate: r.relate,
 		Said: []string{"data"}, Content: withoutTime,
 		Links: func(row eventlog.Row) []string { return r.links(row.Value) }, LinkColumns: []string{"data"}, OneID: true,
-		Prepare: r.prepare, Beside: r.digest,
+		Prepare: r.prepare, OtherTables: r.digest,
 		Write: writes,
 	}
 }

@@ -127,7 +127,7 @@ func (t *a2aTask) answer() string {
 	return cmp.Or(joined(parts), t.Status.Message.text())
 }
 
-// digest is what the tasks of a session are: see eventlog.Layout.Beside. A task that
+// digest is what the tasks of a session are: see eventlog.Layout.OtherTables. A task that
 // names no user counts for all who have a session with its id.
 func (r *reader) digest(key []table.Value) []byte {
 	user, id := column.Text(key[0]), column.Text(key[1])

@@ -25,7 +25,7 @@ import (
 // clock.
 var writes = eventlog.Write{
 	Insert: insert, Part: part, Update: update, Session: setColumns, Set: setColumns,
-	Create: createSession, Beside: rewriteTasks, Others: []string{tableTasks},
+	Create: createSession, OtherTables: rewriteTasks, OtherNames: []string{tableTasks},
 }
 
 // update says how the row of an event changes. One that goes to another session as it is
@@ -120,11 +120,11 @@ func names(stored jsontext.Value, session string) bool { return isCalled(session
 
 // insert makes the row of a result that nobody stored (K1): an event of its own of the
 // agent that made the call, as the runtime would have stored it.
-func insert(s *session.Session, it *session.Item, beside *eventlog.Row, id string) ([]table.Field, error) {
-	if beside == nil || it.Kind != session.Message || it.Role != session.Tool || len(it.Results) != 1 {
+func insert(s *session.Session, it *session.Item, neighbour *eventlog.Row, id string) ([]table.Field, error) {
+	if neighbour == nil || it.Kind != session.Message || it.Role != session.Tool || len(it.Results) != 1 {
 		return nil, problem.New(problem.RolledBack, "", "a repair adds nothing to a kagent store but the result of a call")
 	}
-	return newEvent(*beside, it, id, func(doc []byte, later int64) ([]byte, error) {
+	return newEvent(*neighbour, it, id, func(doc []byte, later int64) ([]byte, error) {
 		if dialectOf(doc) == responses {
 			return responseItem(doc, &it.Results[0], later)
 		}

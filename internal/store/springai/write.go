@@ -90,7 +90,7 @@ type response struct {
 }
 
 // insert is the row of a new result: a TOOL message like the library's own.
-func (sc *schema) insert(s *session.Session, it *session.Item, beside *eventlog.Row, id string) ([]table.Field, error) {
+func (sc *schema) insert(s *session.Session, it *session.Item, neighbour *eventlog.Row, id string) ([]table.Field, error) {
 	if it.Kind != session.Message || it.Role != session.Tool || len(it.Results) != 1 || it.Body == nil {
 		return nil, problem.New(problem.RolledBack, "", "%s %s cannot be added: a repair adds nothing but results to this kind of store", it.Kind, it.Role)
 	}
@@ -100,8 +100,8 @@ func (sc *schema) insert(s *session.Session, it *session.Item, beside *eventlog.
 		return nil, problem.New(problem.RolledBack, "repair the text of the call first", "the result of a call cannot be written: %v", err)
 	}
 	like := eventlog.Row{}
-	if beside != nil {
-		like = *beside
+	if neighbour != nil {
+		like = *neighbour
 	}
 	row := fields{events: &sc.events}
 	row.set("id", id)
