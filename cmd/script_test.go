@@ -2,10 +2,13 @@ package cmd_test
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"regexp"
 	"strconv"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -33,6 +36,8 @@ func TestMain(m *testing.M) {
 //	                          kagent/NAME builds one of kagent, adk/NAME one of ADK
 //	sql FILE STATEMENT        changes a database as another program would
 //	lock FILE, hold FILE      keeps a database locked, or just open
+//
+// and the condition hangups: SIGHUP ends programs.
 func TestScripts(t *testing.T) {
 	campaign.ShowsNoRace(t)
 	testscript.Run(t, testscript.Params{
@@ -45,6 +50,12 @@ func TestScripts(t *testing.T) {
 			env.Setenv("TZ", "UTC")
 			env.Setenv("COLUMNS", "80")
 			return os.Mkdir(env.WorkDir+"/home", 0o700)
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "hangups" { // which nohup lets every program below it ignore
+				return false, fmt.Errorf("no condition is called %q", name)
+			}
+			return !signal.Ignored(syscall.SIGHUP), nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "steady": steady, "store": buildStore, "sql": runSQL, "lock": lock, "hold": hold,
