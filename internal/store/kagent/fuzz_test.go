@@ -21,6 +21,8 @@ func FuzzEvent(f *testing.F) {
 		`{"invocationId":"header_update","author":"system","actions":{"stateDelta":{"headers":{"x-kagent-source":"agent"}},"requestedToolConfirmations":{"c":{"payload":{"context_id":"s"}}}}}`,
 		`{"type":"conversation_items","items":[{"type":"function_call","call_id":"c","arguments":"{"},{"type":"function_call_output","call_id":"c","output":"x"},{"role":"user","content":[{"text":"x"}]}]}`,
 		`{"kind":"message","messageId":"m","role":"agent","parts":[{"kind":"data","data":{"id":"c"},"metadata":{"adk_type":"function_call"}},{"file":{}},{"text":" "}]}`,
+		`{"author":"user","content":{"parts":[{"function_response":{"id":"c","name":"b","response":{"result":"x","suBAgent_session_id":"s"}}}],"role":"user"}}`,
+		`{"author":"user","content":{"parts":[{"function_response":{"id":"c","name":"b","response":{"result":"x","sub\u0061gent_session_id":"s"}}}],"role":"user"}}`,
 		`"{\"invocation_id\":\"i\",\"actions\":{\"state_delta\":{\"headers\":{}}}}"`,
 	} {
 		f.Add([]byte(seed))

@@ -25,8 +25,11 @@ func (r *reader) isDelegation(tool string) bool {
 	return strings.Contains(tool, namespace) || r.agents[tool]
 }
 
-// linking are texts one of which a document has that names another session.
-var linking = [][]byte{[]byte("subagent"), []byte("ontext"), []byte(namespace)}
+// linking are texts one of which a document has that names another session. A letter in a
+// name can be escaped.
+var linking = [][]byte{[]byte("subagent"), []byte("ontext"), []byte(namespace), escapedLetter}
+
+var escapedLetter = []byte(`\u00`)
 
 // links are the sessions that an event names: see eventlog.Layout.Links.
 func (r *reader) links(row columns) []string {
@@ -74,7 +77,7 @@ func (r *reader) tie(row columns, form dialect, doc []byte, it *session.Item) no
 	for i := range it.Results {
 		r.tieResult(&it.Results[i], &n)
 	}
-	if contains(doc, [][]byte{[]byte("eaders"), []byte("onfirmation")}) {
+	if contains(doc, [][]byte{[]byte("eaders"), []byte("onfirmation"), escapedLetter}) {
 		n.read(doc)
 	}
 	for i := range it.Results {
@@ -127,7 +130,7 @@ type response struct {
 
 func (r *reader) tieResult(res *session.Result, n *note) {
 	var a response
-	if !strings.HasPrefix(res.Text, "{") || json.Unmarshal([]byte(res.Text), &a, lenient) != nil {
+	if !strings.HasPrefix(res.Text, "{") || json.Unmarshal([]byte(res.Text), &a, lenient, json.MatchCaseInsensitiveNames(false)) != nil {
 		return
 	}
 	if res.Name == confirmation {

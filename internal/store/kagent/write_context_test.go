@@ -145,7 +145,7 @@ func FuzzRewrite(f *testing.F) {
 	for _, doc := range []string{
 		`{"contextId":"S","history":[{"contextId":"S","metadata":{"adk_session_id":"S"},"parts":[{"data":{"id":"c1","response":{"subagent_session_id":"old"}}}]}]}`,
 		`"{\"contextId\":\"S\",\"status\":{\"message\":{\"metadata\":{\"task_id\":\"T\",\"context_id\":\"S\"}}}}"`,
-		` {"contextId" : "S", "a": "\u00e9\ud800", "contextId":"S"} `, `[]`, `{"data":{"id":"c2"},"metadata":{"kagent_subagent_session_id":"old"}}`, `"S"`, `{`, ``, `"\ud800{}"`,
+		` {"contextId" : "S", "a": "\u00e9\ud800", "contextId":"S"} `, `[]`, `{"data":{"id":"c2"},"metadata":{"kagent_subagent_session_id":"old"}}`, `"S"`, `{`, ``, `"\ud800{}"`, `{"a":"","a":{}}`,
 	} {
 		f.Add(doc)
 	}
@@ -178,7 +178,10 @@ func FuzzRewrite(f *testing.F) {
 			t.Fatal(err)
 		}
 		var was, is any
-		if json.Unmarshal(doc.was, &was, lenient) != nil || json.Unmarshal(again.is, &is, lenient) != nil || !cmp.Equal(was, is) {
+		if json.Unmarshal(doc.was, &was, lenient) != nil {
+			return // a name has values of two kinds, which this decoder refuses
+		}
+		if json.Unmarshal(again.is, &is, lenient) != nil || !cmp.Equal(was, is) {
 			t.Fatalf("%q became %q and then %q", stored, doc.column(), again.is)
 		}
 	})
