@@ -105,11 +105,17 @@ var loseResults = []string{
 		and position > (select position from lost where lost.session_id = session_items.session_id)`,
 }
 
-// dropColumn is what migrations 019 and 020 do to what a repair reads.
+// dropColumn is what migrations 019 and 020 do.
 var dropColumn = []string{
+	`drop index idx_sessions_branch_parent`,
+	`alter table sessions drop column branch_parent_session_id`,
+	`alter table sessions drop column branch_parent_position`,
+	`alter table sessions drop column branch_created_at`,
+	`alter table sessions drop column split_diff_view`,
 	`alter table sessions drop column messages`,
 	`insert into migrations (id, name, description, applied_at)
-		select 19, '019_', '', max(applied_at) from migrations union all select 20, '020_', '', max(applied_at) from migrations`,
+		select 19, '019_drop_branch_and_split_diff_columns', '', max(applied_at) from migrations
+		union all select 20, '020_drop_messages_column', '', max(applied_at) from migrations`,
 	`vacuum`,
 }
 
