@@ -159,7 +159,7 @@ H<G model=openai/gpt-4o
 			"1 anthropic: the call ids are Anthropic's",
 			"1 anthropic: the model is anthropic/claude-opus-4-5",
 			"1 generic: no model is named",
-			"1 generic: the model house/blend is of no provider with rules of its own",
+			"1 generic: the model house/blend belongs to a provider that sessctl has no rules for",
 			"1 openai-chat: the model is openai/gpt-4o",
 		},
 		"kimi":           {"7 kimi"},

@@ -106,7 +106,7 @@ func (s *Subject) hint(store *session.Store, parent *Subject) (*Profile, string)
 	case known != nil:
 		return known, "the model is " + s.Model
 	case s.Model != "":
-		return &Generic, "the model " + s.Model + " is of no provider with rules of its own"
+		return &Generic, "the model " + s.Model + " belongs to a provider that sessctl has no rules for"
 	case strings.HasPrefix(s.firstCallID(), "toolu_"):
 		return &anthropic, "the call ids are Anthropic's"
 	case parent != nil && parent.Hint != "":

@@ -14,7 +14,7 @@ const (
 	Set        Op = "set"        // Field of Ref becomes Value
 	MoveRun    Op = "move-run"   // the record of the run Ref goes to session To
 	Wrap       Op = "wrap"       // the arguments of the call Ref become {"INVALID_JSON": "the text that they were"}
-	Scrub      Op = "scrub"      // what is no Unicode text in the record Ref becomes U+FFFD
+	Scrub      Op = "scrub"      // bytes of the record Ref that are not valid Unicode become U+FFFD
 )
 
 // The fields of an item that Set changes beside the columns of its store. The

@@ -224,7 +224,7 @@ func tally(d *render.DiffOptions, t *diff.Tally) string {
 
 func areEqual(n int) string { return render.Are(n, "session") + " equal" }
 
-// counted is "2 items added, 1 gone": the first number has the noun, what is none is left
+// counted is "2 items added, 1 gone": the first number has the noun, and zeros are left
 // out.
 func counted(noun string, counts []int, words ...string) string {
 	text := ""

@@ -79,7 +79,7 @@ func gone(p *rules.Pass, asked *session.Delegation) (severity rules.Severity, wh
 	case child != nil:
 		return rules.Info, ""
 	case p.Store.Agents != nil && asked.Agent != "" && !p.Store.Agents[asked.Agent]:
-		return rules.Info, "which is kept elsewhere: agent " + rules.Quoted(asked.Agent) + " is none that this store knows"
+		return rules.Info, "which is kept elsewhere: agent " + rules.Quoted(asked.Agent) + " is not in this store"
 	}
 	return rules.Warning, "which does not exist in this store"
 }

@@ -4,7 +4,7 @@ import "github.com/sessctl/sessctl/internal/rules"
 
 var inheritedSteps = rules.Rule{
 	ID: "SC804", Name: "inherited-steps", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Bodies: true, Since: "0.1.0",
-	Title: "steps of the parent stand in a sub-session that did not make them",
+	Title: "a sub-session holds steps of its parent that it did not make",
 	Run: func(p *rules.Pass) {
 		for _, s := range isolated(p) {
 			copied := inherited(s)

@@ -8,7 +8,7 @@ import (
 
 var resultOrderDiffers = rules.Rule{
 	ID: "SC111", Name: "result-order-differs", Severity: rules.Info, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
-	Title: "the results of a turn stand in another order than its calls",
+	Title: "the results of a turn are not in the order of its calls",
 	Run: func(p *rules.Pass) {
 		for _, s := range p.Viewers {
 			reported := -1

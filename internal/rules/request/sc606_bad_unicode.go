@@ -20,7 +20,7 @@ var badUnicode = rules.Rule{
 			default:
 				found.Failing = func(profile *rules.Profile) string { return profile.Error("SC606", rules.Said{}) }
 				found.Fixes = []rules.Fix{{
-					Title:  "put U+FFFD in place of what is no Unicode; the record as it was stays in the receipt",
+					Title:  "replace bytes that are not valid Unicode with U+FFFD; the receipt keeps the old record",
 					Safety: rules.Kept,
 					Edits:  []session.Edit{{Op: session.Scrub, Ref: found.Ref}},
 				}}

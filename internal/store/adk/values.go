@@ -14,7 +14,7 @@ import (
 // last one counts for both.
 var (
 	pythonJSON = json.JoinOptions(json.MatchCaseInsensitiveNames(true), jsontext.AllowDuplicateNames(true))
-	// Go puts U+FFFD in place of what is no Unicode; Python refuses the record.
+	// Go puts U+FFFD in place of bytes that are not valid Unicode; Python refuses the record.
 	goJSON = json.JoinOptions(pythonJSON, jsontext.AllowInvalidUTF8(true))
 )
 

@@ -385,7 +385,7 @@ func appendJSON(b []byte, value any, camel bool) []byte {
 	}
 	text, err := json.Marshal(value)
 	if err != nil {
-		panic("a described session holds what is no JSON: " + err.Error())
+		panic("a described session holds text that is not JSON: " + err.Error())
 	}
 	return append(b, text...)
 }

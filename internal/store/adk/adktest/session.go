@@ -262,7 +262,7 @@ func orNil[T comparable](value T) any {
 func python(text []byte) any {
 	var value any
 	if err := json.Unmarshal(text, &value); err != nil {
-		panic("a described session holds what is no JSON: " + err.Error())
+		panic("a described session holds text that is not JSON: " + err.Error())
 	}
 	return pythonValue(value)
 }

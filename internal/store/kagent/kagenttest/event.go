@@ -325,7 +325,7 @@ func (s style) plain(value any) []byte {
 	encoder := json.NewEncoder(&buffer)
 	encoder.SetEscapeHTML(s.html)
 	if err := encoder.Encode(value); err != nil {
-		panic("a program holds what is no JSON: " + err.Error())
+		panic("a program holds text that is not JSON: " + err.Error())
 	}
 	text := bytes.TrimSuffix(buffer.Bytes(), []byte("\n"))
 	if !s.spaced {
