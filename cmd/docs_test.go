@@ -1,9 +1,7 @@
 package cmd
 
 import (
-	"bytes"
 	"flag"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 
+	"github.com/sessctl/sessctl/internal/config"
 	"github.com/sessctl/sessctl/internal/problem"
 )
 
@@ -23,7 +22,7 @@ import (
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/stores/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/dev/*.md", "docs/stores/*.md"} {
 		paths, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(pattern)))
 		if err != nil {
 			t.Fatal(err)
@@ -36,7 +35,7 @@ func pages(t *testing.T) map[string]string {
 			texts[path] = string(text)
 		}
 	}
-	delete(texts, filepath.Join("..", "docs", "architecture.md"))
+	delete(texts, filepath.Join("..", "docs", "dev", "architecture.md"))
 	return texts
 }
 
@@ -90,18 +89,6 @@ func whatToType(text string) []string {
 		}
 	}
 	return typed
-}
-
-func TestLinksBetweenPagesLeadSomewhere(t *testing.T) {
-	link := regexp.MustCompile(`\]\(([^):#]+)[)#]`) // and not https:
-	for path, text := range pages(t) {
-		for _, m := range link.FindAllStringSubmatch(text, -1) {
-			target := filepath.Join(filepath.Dir(path), filepath.FromSlash(m[1]))
-			if _, err := os.Stat(target); err != nil {
-				t.Errorf("%s links to %s: %v", path, m[1], err.(*fs.PathError).Err)
-			}
-		}
-	}
 }
 
 func exitCodesPage(t *testing.T) string {
@@ -174,31 +161,38 @@ func TestExitCodesAreThoseOfTheirPage(t *testing.T) {
 	}
 }
 
-// TestCommandsPage holds docs/commands.md, which is the help of all commands;
+// TestSettingsPage holds the table of docs/settings.md against the flags of all commands;
 // -update writes it.
-func TestCommandsPage(t *testing.T) {
-	var out bytes.Buffer
-	out.WriteString("# Commands\n\nWhat `--help` prints. Every flag is a setting, too: see [config](#sessctl-config).\n")
+func TestSettingsPage(t *testing.T) {
 	p, _ := testProgram()
-	for _, c := range commands(newRootCommand(p)) {
-		var help bytes.Buffer
-		getenv := func(name string) string { return map[string]string{"COLUMNS": "100"}[name] }
-		if code := Main([]string{c.Name(), "--help"}, strings.NewReader(""), &help, &help, getenv); code != exitOK {
-			t.Fatalf("%s --help ends with %d", c.Name(), code)
+	root := newRootCommand(p)
+	takers, defaults := map[string][]string{}, map[string]string{}
+	for _, c := range commands(root) {
+		note := func(f *pflag.Flag) {
+			takers[f.Name] = append(takers[f.Name], c.Name())
+			defaults[f.Name] = strings.Trim(f.DefValue, "[]")
 		}
-		out.WriteString("\n## sessctl " + c.Name() + "\n\n```\n" + help.String() + "```\n")
+		c.Flags().VisitAll(note)
+		root.PersistentFlags().VisitAll(note)
 	}
-	path := filepath.Join("..", "docs", "commands.md")
+	table := "| setting | default | commands |\n|---|---|---|\n"
+	for _, key := range slices.Sorted(slices.Values(config.Keys())) {
+		names := strings.Join(takers[key], ", ")
+		if len(takers[key]) == len(commands(root)) {
+			names = "all"
+		}
+		table += strings.ReplaceAll("| `"+key+"` | "+defaults[key]+" | "+names+" |\n", "|  |", "| |")
+	}
+	path := filepath.Join("..", "docs", "settings.md")
+	page := pages(t)[path]
+	text, _, _ := strings.Cut(page, "\n| setting |")
 	if flag.Lookup("update").Value.String() == "true" { // declared beside the scripts
-		if err := os.WriteFile(path, out.Bytes(), 0o644); err != nil {
+		if err := os.WriteFile(path, []byte(text+"\n"+table), 0o644); err != nil {
 			t.Fatal(err)
 		}
+		return
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(out.String(), "\n")); diff != "" {
-		t.Errorf("docs/commands.md is out of date; go test ./cmd -update writes it (-page +program):\n%s", diff)
+	if diff := cmp.Diff(strings.Split(text+"\n"+table, "\n"), strings.Split(page, "\n")); diff != "" {
+		t.Errorf("go test ./cmd -run TestSettingsPage -update writes it (-program +docs/settings.md):\n%s", diff)
 	}
 }

@@ -1,5 +1,5 @@
 // Package budget holds the size of the code against the numbers that one person can
-// carry. A number may fall; raising one is a decision, which docs/decisions.md has
+// carry. A number may fall; raising one is a decision, which docs/dev/decisions.md has
 // with its reason.
 package budget
 

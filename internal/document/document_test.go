@@ -184,7 +184,7 @@ func TestAReferenceOfGitHubIsText(t *testing.T) {
 	}
 }
 
-// A new form is to cost no more than these: docs/architecture.md, Documents.
+// A new form is to cost no more than these: docs/dev/architecture.md, Documents.
 func TestAPrinterIsSmall(t *testing.T) {
 	const most = 250
 	for _, file := range []string{"text.go", "markdown.go", "mermaid.go"} {

@@ -178,7 +178,7 @@ func (w *bigWriter) usage() *Usage {
 }
 
 // sizes are the quantiles of the stored messages' sizes in bytes, as measured
-// (performance.md 1).
+// (docs/dev/performance.md).
 var sizes = []struct{ quantile, bytes float64 }{
 	{0, 90}, {0.01, 119}, {0.10, 193}, {0.25, 351}, {0.50, 921}, {0.75, 2492}, {0.90, 3831}, {0.99, 9775}, {0.999, 33_000}, {1, 207_000},
 }
