@@ -38,6 +38,10 @@ demo: build ## Build, make a damaged sample database, check it and view it
 test: ## Run all tests (a few minutes)
 	RAPID_SEED=$(SEED) go test ./...
 
+.PHONY: picture
+picture: ## Write docs/picture.svg from what the program prints
+	go test ./cmd -count=1 -run TestPicture -update
+
 .PHONY: schemas
 schemas: ## Fetch the schemas that tests of report formats validate against, into bin/schemas
 	go run ./internal/tools/schemas bin/schemas
