@@ -1,7 +1,9 @@
 package cmd
 
 import (
+	"bytes"
 	"errors"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -13,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/render/checks"
 )
 
@@ -29,24 +32,29 @@ func codeBlocks(page string) (blocks []codeBlock) {
 	return blocks
 }
 
-// TestCommandLinesOfTheCIPage reads every command line of docs/ci.md and of the README
-// as the program would.
-func TestCommandLinesOfTheCIPage(t *testing.T) {
+// callsOf are the arguments of every call of the program on a page.
+func callsOf(t *testing.T, page string) (all [][]string) {
+	t.Helper()
+	for _, b := range codeBlocks(page) {
+		if b.language != "yaml" {
+			all = append(all, calls(b.text)...)
+		}
+	}
+	for _, document := range yamlOf(t, page) {
+		for _, text := range textsOf(document) {
+			all = append(all, calls(text)...)
+		}
+	}
+	return slices.DeleteFunc(all, func(args []string) bool { return len(args) == 0 }) // the address of the project
+}
+
+// TestCommandLinesOfPages reads every command line of these pages as the program would.
+func TestCommandLinesOfPages(t *testing.T) {
 	all := pages(t)
-	for _, name := range []string{"docs/ci.md", "README.md"} {
-		page := all[filepath.Join("..", filepath.FromSlash(name))]
-		var lines []string
-		for _, b := range codeBlocks(page) {
-			if b.language != "yaml" {
-				lines = append(lines, b.text)
-			}
-		}
-		for _, document := range yamlOf(t, page) {
-			lines = append(lines, textsOf(document)...)
-		}
+	for _, name := range []string{"README.md", "docs/resume.md", "docs/ci.md"} {
 		parsed := 0
-		for _, line := range lines {
-			for _, args := range calls(line) {
+		for _, args := range callsOf(t, all[filepath.Join("..", filepath.FromSlash(name))]) {
+			if args[0] != "why" { // until that command is there
 				parseCommand(t, args)
 				parsed++
 			}
@@ -59,6 +67,53 @@ func TestCommandLinesOfTheCIPage(t *testing.T) {
 		for _, words := range shellCommands(m[1]) {
 			parseCommand(t, append([]string{"check"}, words...))
 		}
+	}
+}
+
+// TestCommandLinesOfTheCIPageRun runs every command line of docs/ci.md in a project with a
+// damaged store: each ends with findings or without, as the examples expect.
+func TestCommandLinesOfTheCIPageRun(t *testing.T) {
+	campaign.ShowsNoRace(t)
+	page, folder := ciPage(t), t.TempDir()
+	for _, name := range []string{"fixtures", "stores", "data/more", "test-results", "home"} {
+		if err := os.MkdirAll(filepath.Join(folder, filepath.FromSlash(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	demoStore(t, filepath.Join(folder, "backup.db"))
+	for _, name := range []string{"session.db", "fixtures/session.db", "stores/session.db", "data/more/session.db"} {
+		if err := os.Link(filepath.Join(folder, "backup.db"), filepath.Join(folder, filepath.FromSlash(name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(folder)
+	run := func(args []string) (int, string) {
+		var out bytes.Buffer
+		code := Main(args, strings.NewReader(""), &out, &out, func(string) string { return "" })
+		return code, out.String()
+	}
+	if code, out := run([]string{"check", "backup.db", "--write-baseline", "home/sessions.baseline.json"}); code != exitOK {
+		t.Fatalf("%d: %s", code, out)
+	}
+	ran := 0
+	for _, args := range callsOf(t, page) {
+		for i, arg := range args {
+			args[i] = oneForAll(strings.NewReplacer("$HOME", "home", "$(Build.ArtifactStagingDirectory)", "home").Replace(arg))
+		}
+		ran++
+		if code, out := run(args); code != exitOK && code != exitFindings {
+			t.Errorf("sessctl %s ends with %d: %s", strings.Join(args, " "), code, out)
+		}
+		for _, arg := range args {
+			if _, file, ok := strings.Cut(arg, "="); ok {
+				if written, err := os.ReadFile(file); err != nil || len(written) == 0 {
+					t.Errorf("sessctl %s writes no report: %v", strings.Join(args, " "), err)
+				}
+			}
+		}
+	}
+	if ran < 10 {
+		t.Errorf("only %d command lines were run", ran)
 	}
 }
 

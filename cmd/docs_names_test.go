@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/sessctl/sessctl/internal/config"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 )
 
 // settingsInTheEnvironment are the variables of all settings, and that of the file.
@@ -168,5 +170,12 @@ func TestPagesNameOnlyExitCodesThatThereAre(t *testing.T) {
 	}
 	if found == 0 {
 		t.Error("no page speaks of an exit code")
+	}
+}
+
+// The README counts the rules.
+func TestReadmeCountsTheRules(t *testing.T) {
+	if want := fmt.Sprintf("There are %d [rules]", len(catalogue.All)); !strings.Contains(read(t, "README.md"), want) {
+		t.Errorf("the README does not say %q", want)
 	}
 }

@@ -33,11 +33,7 @@ func TestPicture(t *testing.T) {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
-	demo := exec.Command("go", "run", "./internal/tools/demo", filepath.Join(folder, "session.db"))
-	demo.Dir = ".."
-	if out, err := demo.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	demoStore(t, filepath.Join(folder, "session.db"))
 	t.Chdir(folder)
 	var screen bytes.Buffer
 	getenv := func(name string) string { return map[string]string{"COLUMNS": "80", "TERM": "xterm"}[name] }
@@ -57,6 +53,16 @@ func TestPicture(t *testing.T) {
 	}
 	if diff := cmp.Diff(strings.Split(got, "\n"), strings.Split(string(want), "\n")); diff != "" {
 		t.Errorf("make picture writes docs/picture.svg anew (-program +picture):\n%s", diff)
+	}
+}
+
+// demoStore makes the sample database of `make demo`.
+func demoStore(t *testing.T, path string) {
+	t.Helper()
+	demo := exec.Command("go", "run", "./internal/tools/demo", path)
+	demo.Dir = ".."
+	if out, err := demo.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
 	}
 }
 
