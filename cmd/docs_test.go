@@ -196,3 +196,42 @@ func TestSettingsPage(t *testing.T) {
 		t.Errorf("go test ./cmd -run TestSettingsPage -update writes it (-program +docs/settings.md):\n%s", diff)
 	}
 }
+
+// Whoever installs is told which lines work only from the first release on; the others are
+// targets of make that .ci/run makes.
+func TestInstallLinesAreMarkedOrRun(t *testing.T) {
+	ci, makefile := read(t, ".ci/run"), read(t, "Makefile")
+	made, marked := 0, 0
+	lines := func(text string) {
+		for _, b := range codeBlocks(text) {
+			for line := range strings.Lines(b.text) {
+				target, isMake := strings.CutPrefix(strings.Split(line, " #")[0], "make ")
+				target = strings.TrimSpace(target)
+				switch {
+				case strings.Contains(line, "from the first release"):
+					marked++
+				case !isMake:
+					t.Errorf("not marked, and not run: %s", line)
+				case !strings.Contains(ci, "step make "+target+"\n") && !regexp.MustCompile(`(?m)^demo:.*\b`+target+`\b`).MatchString(makefile):
+					t.Errorf(".ci/run does not make %s", target)
+				default:
+					made++
+				}
+			}
+		}
+	}
+	_, readme, _ := strings.Cut(read(t, "README.md"), "\n## Install it\n")
+	readme, _, _ = strings.Cut(readme, "\n## ")
+	lines(readme)
+	for _, section := range strings.Split(read(t, "docs/install.md"), "\n## ")[1:] {
+		switch heading, _, _ := strings.Cut(section, "\n"); {
+		case strings.HasPrefix(section, heading+"\n\n*From the first release.*\n"):
+			marked++
+		case heading != "Which version is this?":
+			lines(section)
+		}
+	}
+	if made < 4 || marked < 8 {
+		t.Errorf("%d lines are run, and %d are marked", made, marked)
+	}
+}
