@@ -94,7 +94,7 @@ platforms: ## Check that the program links and its tests compile for other syste
 	  go vet -trimpath ./...; go build -trimpath -o /dev/null .; \
 	done
 
-# Wine 8 is too old, and a display or a setting is needed: docs/platforms.md.
+# Wine 8 is too old, and a display or a setting is needed: CONTRIBUTING.md.
 WINE ?= wine
 WINDOWS_TESTS := ./internal/atomicfile ./internal/config ./internal/ui ./internal/store/sqlite
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+	"unicode/utf8"
 )
 
 // root is the folder of the project.
@@ -120,4 +121,31 @@ func TestPagesThatAreNamedAreThere(t *testing.T) {
 	if found == 0 {
 		t.Error("no page is named anywhere")
 	}
+}
+
+// A sentence begins a line, and a line breaks before column 100, so that a change shows as the
+// sentences that it changes. Tables, links to pictures and lone words are as long as they are.
+func TestLinesOfPages(t *testing.T) {
+	sentence := regexp.MustCompile(`^[^` + "`" + `(]*[a-z]{3}[.!?] [A-Z][a-z]+ `)
+	for file, page := range files(t, ".md") {
+		if slices.ContainsFunc(notBroken, func(p string) bool { return strings.HasPrefix(file, p) }) {
+			continue
+		}
+		for number, line := range prose(page) {
+			text := strings.TrimLeft(line, " ")
+			switch {
+			case strings.HasPrefix(text, "|"), strings.HasPrefix(text, "!["), strings.HasPrefix(text, "#"):
+			case utf8.RuneCountInString(line) > 100 && strings.Contains(text, " "):
+				t.Errorf("%s:%d is longer than 100 columns", file, number)
+			case sentence.MatchString(text):
+				t.Errorf("%s:%d: a sentence begins within the line", file, number)
+			}
+		}
+	}
+}
+
+// notBroken are the pages whose lines are still filled.
+var notBroken = []string{
+	"CHANGELOG.md", "docs/baseline.md", "docs/canonical.md", "docs/diff.md", "docs/isolation.md", "docs/profiles.md",
+	"docs/repair.md", "docs/replay.md", "docs/rules/", "docs/stores/", "docs/view.md",
 }
