@@ -235,3 +235,18 @@ func TestInstallLinesAreMarkedOrRun(t *testing.T) {
 		t.Errorf("%d lines are run, and %d are marked", made, marked)
 	}
 }
+
+// The example of the page is a configuration file.
+func TestSettingsPageShowsAConfiguration(t *testing.T) {
+	for _, b := range codeBlocks(pages(t)[filepath.Join("..", "docs", "settings.md")]) {
+		file := filepath.Join(t.TempDir(), "config.yaml")
+		if err := os.WriteFile(file, []byte(b.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		code := Main([]string{"config", "--config", file}, strings.NewReader(""), &out, &out, func(string) string { return "" })
+		if code != exitOK || !regexp.MustCompile(`(?m)^fail-on +warning +`+regexp.QuoteMeta(file)).MatchString(out.String()) {
+			t.Errorf("%d: %s", code, out.String())
+		}
+	}
+}
