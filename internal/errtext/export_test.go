@@ -1,0 +1,13 @@
+package errtext
+
+// Named is what a line of the table names.
+type Named struct{ Rules, Profiles []string }
+
+// Sentences is the table.
+func Sentences() []Named {
+	var list []Named
+	for i := range sentences {
+		list = append(list, Named{sentences[i].rules, sentences[i].profiles})
+	}
+	return list
+}
