@@ -42,7 +42,7 @@ func pages(t *testing.T) map[string]string {
 func TestPagesNameOnlyCommandsAndFlagsThatThereAre(t *testing.T) {
 	p, _ := testProgram()
 	root := newRootCommand(p)
-	names := []string{"help", "completion", "why"} // the last until that command is there
+	names := []string{"help", "completion"}
 	flags := []string{"help", "version"}
 	note := func(f *pflag.Flag) { flags = append(flags, f.Name) }
 	root.PersistentFlags().VisitAll(note)

@@ -52,7 +52,7 @@ store: with a backup, verified, and with a way back.
 	root.AddGroup(&cobra.Group{ID: groupStore, Title: "Look at stores:"}, &cobra.Group{ID: groupRepair, Title: "Repair stores:"}, &cobra.Group{ID: groupOther, Title: "Other:"})
 	root.AddCommand(
 		newCheckCommand(p), newViewCommand(p), newLsCommand(p), newStoresCommand(p), newExportCommand(p), newReplayCommand(p), newDiffCommand(p),
-		newRepairCommand(p), newUndoCommand(p), newExplainCommand(p), newConfigCommand(p), newVersionCommand(p),
+		newWhyCommand(p), newRepairCommand(p), newUndoCommand(p), newExplainCommand(p), newConfigCommand(p), newVersionCommand(p),
 	)
 	root.SetHelpCommandGroupID(groupOther)
 	root.SetCompletionCommandGroupID(groupOther)

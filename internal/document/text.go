@@ -214,7 +214,10 @@ func (l *lines) commands(c Commands) {
 	}
 	for i, n := range c.List {
 		gap := strings.Repeat(" ", longest-lipgloss.Width(lines[i])+2)
-		if 2+longest+2+widest > l.wrap {
+		switch {
+		case n.Why == "":
+			gap = ""
+		case 2+longest+2+widest > l.wrap:
 			gap = "\n    "
 		}
 		l.out.WriteString("  " + lines[i] + gap + ui.Dim.Render(n.Why) + "\n")

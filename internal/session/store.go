@@ -161,6 +161,7 @@ type Sanitiser struct {
 	By     string // who does it: "docker agent since v1.44"
 	Pairs  string // the profile of the provider as whose pairs it takes them, whoever gets the request
 	Result string // the text of the error result that it puts behind a call that has none
+	Always bool   // every version that reads such a store does it, and not only newer ones
 }
 
 // Adaptation is what the runtime's own request builder does so that a profile

@@ -26,6 +26,7 @@ func TestTheDocumentedKeysAreThoseOfTheDocuments(t *testing.T) {
 	for heading, document := range map[string]any{
 		"check --format json":    checkDocument{},
 		"check --format ndjson":  checkSummary{},
+		"why --format json":      whyDocument{},
 		"view --format json":     viewDocument{},
 		"replay --format json":   replayDocument{},
 		"replay --format ndjson": replaySummaryLine{},

@@ -392,6 +392,15 @@ var Runtime = session.Runtime{
 	Sanitiser: &session.Sanitiser{By: "docker agent since v1.44", Pairs: "anthropic", Result: "No result provided"},
 }
 
+// runtimeFacts are those of the versions that read this schema: v1.36.0 is the last release
+// without the sanitiser that leaves one of its own.
+func (s *schema) runtimeFacts() session.Runtime {
+	facts, sanitiser := Runtime, *Runtime.Sanitiser
+	sanitiser.Always = s.generation >= 22 || len(s.later) > 0
+	facts.Sanitiser = &sanitiser
+	return facts
+}
+
 // Kind is docker agent's row in the table of adapters.
 var Kind = store.Kind{
 	Name:      kindName,

@@ -50,7 +50,7 @@ func newStore(ctx context.Context, db *sqlite.DB, path string, bytes int64) (*ag
 	st := &agentStore{db: db, schema: sc, numbers: map[string]uint32{}, rowids: map[string]int64{}, costs: map[string]float64{}}
 	st.facts = session.Store{
 		Path: path, Kind: kindName, Title: kindTitle, Generation: sc.name(), Bytes: bytes, Writer: db.Writer.State,
-		WriterName: db.Writer.Name, Runtime: Runtime, Versions: sc.runtime(), Advice: sc.advice(),
+		WriterName: db.Writer.Name, Runtime: sc.runtimeFacts(), Versions: sc.runtime(), Advice: sc.advice(),
 		Children: Children, Requests: session.Requests{Adapts: sc.adapts()},
 		Condition: session.Condition{
 			ReadOnly: sc.readOnly(), Triggers: sc.triggers, Recovery: db.Recovery(), Incomplete: db.Truncated(),

@@ -1,0 +1,413 @@
+package cmd
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/errtext"
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/machine"
+	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/shell"
+	"github.com/sessctl/sessctl/internal/store/registry"
+	"github.com/sessctl/sessctl/internal/ui"
+	"github.com/sessctl/sessctl/internal/view"
+	"github.com/sessctl/sessctl/internal/why"
+)
+
+func newWhyCommand(p *program) *cobra.Command {
+	var newest string
+	cmd := &cobra.Command{
+		Use:   "why [STORE] [SESSION | CALL | ERROR | -]",
+		Short: "Say why a session does not resume, and what to type",
+		Long: `Say on one screen whether a session resumes: what is wrong, where, what a repair
+does, the command to type, and how to go back. Nothing is changed.
+
+Without arguments, it is about the newest session of the usual stores and, if that
+one resumes, about the newest that does not. With - it reads the error that you
+paste, up to Ctrl-D, and looks for the session that it came from; the text is not
+stored and not sent anywhere. As an argument, put the error into single quotes: in
+double quotes, a shell runs what is between backticks.`,
+		Example: `  sessctl why
+  sessctl why -                      paste the error, then press Ctrl-D
+  sessctl why session.db             the newest session of this store
+  sessctl why toolu_01Y2             the session with this call
+  sessctl why 'messages.2: ...'      an error text`,
+		GroupID: groupRepair,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if newest != "" {
+				args = append(args, "-"+newest)
+			}
+			return runWhy(cmd.Context(), p, args)
+		},
+		ValidArgsFunction: p.completeView,
+	}
+	addFormatFlag(cmd, "text", "json")
+	addStoreFlag(cmd)
+	addAssumeDeadFlag(cmd)
+	addDigitFlags(cmd.Flags(), &newest)
+	return cmd
+}
+
+// whyRun is one question.
+type whyRun struct {
+	*program
+	judge    rules.Judge
+	paths    []string // of the stores that are searched
+	piped    []byte   // a canonical stream on standard input
+	name     string   // the session or the call that is meant, "" for none
+	search   why.Search
+	sessions view.Search
+	code     int // of stores that could not be read
+}
+
+func runWhy(ctx context.Context, p *program, args []string) error {
+	judge, err := p.judge()
+	if err != nil {
+		return err
+	}
+	w := &whyRun{program: p, judge: judge}
+	rest, err := w.stores(ctx, args)
+	if err != nil {
+		return w.print(unopened(err), err)
+	}
+	if err := w.question(rest); err != nil {
+		return err
+	}
+	d := &why.Diagnosis{Asked: w.search.Asked}
+	if d.Asked != nil && d.Asked.Kind != errtext.Refused && d.Asked.Kind != errtext.Unknown {
+		d.Verdict = why.Elsewhere
+		return w.print(d, nil)
+	}
+	if len(w.paths) == 0 {
+		if w.paths, err = registry.Default(p.home); err != nil {
+			nothing := unopened(err)
+			nothing.Verdict = why.NotFound
+			return w.print(nothing, err)
+		}
+	}
+	if failed := w.scan(ctx); failed != nil {
+		return cmp.Or(ctx.Err(), w.print(unopened(failed), failed))
+	}
+	d.Searched = w.search.Stores
+	if err := w.choose(d); err != nil {
+		return err
+	}
+	if d.Session != nil {
+		if err := w.diagnose(ctx, d); err != nil {
+			return cmp.Or(ctx.Err(), err)
+		}
+	}
+	return w.print(d, nil)
+}
+
+// stores takes the store off the arguments. What is left is the question.
+func (w *whyRun) stores(ctx context.Context, args []string) (rest []string, err error) {
+	if len(args) == 0 || args[0] == "-" {
+		return args, nil
+	}
+	if !meansStore(args[0]) {
+		return args, nil
+	}
+	w.paths, err = w.storePaths(ctx, args[:1])
+	return args[1:], err
+}
+
+// meansStore reports whether a word is a path or a URL, also of what is not there.
+func meansStore(word string) bool {
+	if _, missing := os.Lstat(word); missing == nil {
+		return true
+	}
+	ending := slices.Contains([]string{".db", ".sqlite", ".sqlite3", ".ndjson", ".jsonl"}, strings.ToLower(filepath.Ext(word)))
+	return !strings.ContainsAny(word, " \n") && (ending || strings.Contains(word, "://") || registry.IsPattern(word) || filepath.IsAbs(word))
+}
+
+// mostText is how much of a pasted text is read, in bytes.
+const mostText = 1 << 20
+
+// question takes in what is asked: a session, a call, or an error text, which a shell may
+// have cut into words.
+func (w *whyRun) question(rest []string) error {
+	text := strings.Join(rest, " ")
+	if text == "-" {
+		if in, ok := w.stdin.(*interruptible); ok && ui.IsTerminal(in.r) {
+			w.note("paste the error, then press Enter and Ctrl-D")
+		}
+		data, err := io.ReadAll(io.LimitReader(w.stdin, mostText))
+		if err != nil {
+			return err
+		}
+		if isStream(data) {
+			more, err := io.ReadAll(w.stdin)
+			w.piped, w.paths = append(data, more...), []string{"-"}
+			return err
+		}
+		if text = strings.TrimSpace(string(data)); text == "" {
+			return problem.New(problem.Usage, "Paste the error text, then press Enter and Ctrl-D. `sessctl why` without - is about the newest session.", "there is nothing on standard input")
+		}
+	}
+	if text == "" {
+		return nil
+	}
+	w.name, w.sessions.Name = text, text
+	asked := errtext.Read(text)
+	if asked.Kind == errtext.Unknown && len(asked.IDs) == 0 {
+		asked.IDs = []string{text} // it may be a call that is named in a form of its own
+	}
+	w.search.Asked = &asked
+	if len(w.judge.Profiles) == 0 {
+		for _, name := range asked.Profiles {
+			w.judge.Profiles = append(w.judge.Profiles, rules.FindProfile(name))
+		}
+	}
+	return nil
+}
+
+// isStream reports whether standard input is a canonical stream.
+func isStream(data []byte) bool {
+	const header = 4 << 10
+	return bytes.Contains(data[:min(header, len(data))], []byte(`"sessctl.canonical/`))
+}
+
+// scan checks every session of the stores. The error is that of the only store.
+func (w *whyRun) scan(ctx context.Context) error {
+	for _, path := range w.paths {
+		searched := why.Searched{Store: path}
+		found, known := len(w.search.Found), len(w.sessions.Known)
+		err := w.opened(ctx, path, func(opened *registry.Opened) error {
+			w.search.Found, w.sessions.Known = w.search.Found[:found], w.sessions.Known[:known]
+			result, err := check.Run(ctx, opened, check.Options{Rules: catalogue.Usual(), Judge: w.judge, EachTree: func(tree *session.Tree, found []*check.Finding) {
+				w.search.Add(path, tree, found)
+				w.sessions.Add(path, tree)
+			}})
+			w.sessions.End(opened.Facts())
+			searched.Sessions, searched.Trouble = result.Trees, result.Incomplete
+			return err
+		})
+		switch {
+		case err != nil && (ctx.Err() != nil || len(w.paths) == 1):
+			return err
+		case err != nil:
+			w.report(err)
+			searched.Trouble, w.code = err.Error(), worse(w.code, exitCode(err))
+		}
+		w.search.Stores = append(w.search.Stores, searched)
+	}
+	return nil
+}
+
+// opened reads a store, or the stream that came on standard input, from its beginning.
+func (w *whyRun) opened(ctx context.Context, path string, fn func(*registry.Opened) error) error {
+	if path == "-" {
+		w.stdin = bytes.NewReader(w.piped)
+	}
+	return w.read(ctx, path, fn)
+}
+
+// choose finds the session that is meant.
+func (w *whyRun) choose(d *why.Diagnosis) error {
+	asked := d.Asked
+	var known error
+	if asked != nil && asked.Kind == errtext.Unknown {
+		var found view.Known
+		if found, known = w.sessions.Choose(w.name); known == nil {
+			d.Asked, d.Session, d.Chosen = nil, w.rootOf(found), why.Named
+			return nil
+		}
+		if !errors.Is(known, view.ErrNoSession) {
+			return known // several sessions are called so
+		}
+	}
+	list := w.search.Newest()
+	if asked != nil {
+		list = w.search.Best()
+	}
+	switch {
+	case len(list) == 0:
+		d.Verdict = why.NotFound
+		if at := slices.IndexFunc(w.search.Stores, func(s why.Searched) bool { return s.Trouble != "" }); at >= 0 && asked == nil {
+			d.Verdict, d.Cause = why.Damaged, w.search.Stores[at].Trouble
+		}
+		if p, ok := errors.AsType[*problem.Error](known); ok && asked.Text == "" {
+			d.Next = p.Next
+		}
+	case asked != nil && len(list) > 1:
+		d.Verdict, d.Candidates = why.Ambiguous, list
+	case asked != nil:
+		d.Session, d.Chosen = &list[0], why.Named
+	default:
+		d.Session, d.Chosen = &list[0], why.Newest
+		if at := slices.IndexFunc(list, func(c why.Candidate) bool { return c.Broken }); at > 0 {
+			d.Session, d.Chosen = &list[at], why.Broken
+		}
+	}
+	return nil
+}
+
+// rootOf is the session that somebody goes on with: the root above the one that was named.
+func (w *whyRun) rootOf(found view.Known) *why.Candidate {
+	for i := range w.search.Found {
+		c := &w.search.Found[i]
+		if c.Store == found.Store && (c.ID == found.ID || slices.Contains(c.Below, found.ID)) {
+			return c
+		}
+	}
+	return nil
+}
+
+// diagnose looks into the session that was chosen.
+func (w *whyRun) diagnose(ctx context.Context, d *why.Diagnosis) error {
+	if d.Session.Store != "-" { // which cannot be read again
+		d.Broken = w.search.BrokenBeside(d.Session)
+	}
+	return w.opened(ctx, d.Session.Store, func(opened *registry.Opened) error {
+		if err := w.assumeDead(opened.Facts()); err != nil {
+			return err
+		}
+		in, err := w.examine(ctx, opened, d)
+		if err == nil {
+			d.Diagnose(in)
+		}
+		return err
+	})
+}
+
+// examine checks the session, asks for its next request, and plans its repair. The
+// provider is the session's own, unless the error text is another one's.
+func (w *whyRun) examine(ctx context.Context, opened *registry.Opened, d *why.Diagnosis) (in why.Input, err error) {
+	facts, judge := opened.Facts(), w.judge
+	var own rules.Judge
+	if own, err = w.program.judge(); err != nil {
+		return in, err
+	}
+	var v *view.View
+	one := &oneSession{Store: opened, found: view.Known{ID: d.Session.ID}}
+	for _, judge = range []rules.Judge{own, first(w.judge)} {
+		result, err := check.Run(ctx, one, check.Options{
+			Rules: catalogue.Usual(), Judge: judge, Session: d.Session.ID,
+			EachTree: func(tree *session.Tree, _ []*check.Finding) { one.found.Tree = tree },
+		})
+		if err != nil {
+			return in, err
+		}
+		if err := opened.Fill(ctx, one.found.Tree); err != nil {
+			return in, err
+		}
+		in = why.Input{Store: facts, Tree: one.found.Tree, Findings: result.Findings, Incomplete: result.Incomplete, Recovery: result.Recovery}
+		v = view.Build(view.Input{Store: facts, Tree: in.Tree, Findings: in.Findings, Session: d.Session.ID, Request: true, Judge: judge})
+		if len(w.judge.Profiles) == 0 || slices.Contains(w.judge.Profiles, v.Request.Profile) {
+			break
+		}
+	}
+	in.Request = v.Request
+	if in.Incomplete == "" {
+		in.Repair, err = why.Plan(ctx, one, repair.Options{Rules: catalogue.Usual(), Judge: judge, Session: d.Session.ID, Prologue: opened.Kind.Prologue})
+		w.commands(opened, in.Repair, d.Session)
+	}
+	return in, err
+}
+
+// first is a judge for one provider.
+func first(judge rules.Judge) rules.Judge {
+	judge.Profiles = judge.Profiles[:min(1, len(judge.Profiles))]
+	return judge
+}
+
+// commands are what to type for a repair, and to take it back.
+func (w *whyRun) commands(opened *registry.Opened, mend *why.Repair, c *why.Candidate) {
+	if mend == nil {
+		return
+	}
+	r := &repairRun{program: w.program, path: c.Store, kind: opened.Kind, facts: opened.Facts()}
+	words := []string{"--session", w.short(c)}
+	if len(mend.Allow) > 0 {
+		words = append(words, "--allow", strings.Join(mend.Allow, ","))
+	}
+	if mend.AssumeDead {
+		words = append(words, "--assume-dead")
+	}
+	path := c.Store
+	switch {
+	case !r.copyable():
+		path = r.streamName()
+		mend.Commands = append(mend.Commands, "sessctl export "+shell.Path(c.Store)+" --output "+shell.Path(path))
+		r.path = path
+		fallthrough
+	case opened.Kind.Edit == nil || opened.Facts().ReadOnly != "":
+		words = append(words, "--output", r.copyName())
+	default:
+		mend.Undo = "sessctl undo " + shell.Path(c.Store)
+	}
+	mend.Commands = append(mend.Commands, repairCommand(path, shell.Words(words)...))
+}
+
+// short is the beginning of the id of a session, if it means this session only.
+func (w *whyRun) short(c *why.Candidate) string {
+	var known []view.Known
+	for _, k := range w.sessions.Known {
+		if k.Store == c.Store {
+			known = append(known, k)
+		}
+	}
+	if found, err := view.Choose(known, rules.Short(c.ID)); err == nil && found.ID == c.ID {
+		return rules.Short(c.ID)
+	}
+	return c.ID
+}
+
+// unopened is the diagnosis of a store that cannot be read.
+func unopened(err error) *why.Diagnosis {
+	d := &why.Diagnosis{Verdict: why.Damaged, Cause: err.Error()}
+	if known, ok := errors.AsType[*problem.Error](err); ok {
+		d.Next = known.Next
+		switch {
+		case known.Class == problem.Busy:
+			d.Verdict = why.InUse
+		case errors.Is(err, fs.ErrNotExist):
+			d.Verdict = why.NotFound
+		}
+	}
+	return d
+}
+
+// print prints the diagnosis. failed is why there is none of a session.
+func (w *whyRun) print(d *why.Diagnosis, failed error) error {
+	code := worse(w.code, whyCode(d.Verdict))
+	if failed != nil {
+		code = exitCode(failed)
+	}
+	opts := render.WhyOptions{Screen: w.out, Tool: tool(), Home: w.home, Quiet: w.config.Quiet, ExitCode: code}
+	printer := render.Why
+	if w.config.Format == "json" {
+		printer = machine.Why
+	}
+	return cmp.Or(printer(d, opts), withCode(code))
+}
+
+// whyCode is the exit code of a verdict.
+func whyCode(v why.Verdict) int {
+	switch v {
+	case why.Resumes, why.Elsewhere:
+		return exitOK
+	case why.Refused, why.Doubtful, why.Unloaded, why.Loses:
+		return exitFindings
+	case why.InUse:
+		return int(problem.Busy)
+	}
+	return int(problem.Unreadable)
+}

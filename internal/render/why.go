@@ -1,0 +1,296 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/document"
+	"github.com/sessctl/sessctl/internal/errtext"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/shell"
+	"github.com/sessctl/sessctl/internal/ui"
+	"github.com/sessctl/sessctl/internal/why"
+)
+
+// WhyOptions say how a diagnosis is printed.
+type WhyOptions struct {
+	Screen   *ui.Screen
+	Tool     Tool
+	Home     string // the folder that ~ stands for
+	Quiet    bool
+	ExitCode int
+}
+
+// headlines are the first line of a diagnosis.
+var headlines = map[why.Verdict]document.Span{
+	why.Resumes:   Span(document.Good, "This session resumes."),
+	why.Loses:     Span(document.Notice, "This session resumes, but the model loses something."),
+	why.Refused:   Span(document.Bad, "This session does not resume: the provider refuses its next request."),
+	why.Doubtful:  Span(document.Notice, "This session may not resume: some models refuse its next request."),
+	why.Unloaded:  Span(document.Bad, "This session does not resume: its runtime fails to load it."),
+	why.Damaged:   Span(document.Bad, "The store is damaged or cannot be read."),
+	why.InUse:     Span(document.Notice, "This session is in use. Close the program that has it open first."),
+	why.Elsewhere: Span(document.Notice, "This error is not about the session."),
+	why.Ambiguous: Span(document.Notice, "This may be one of several sessions."),
+	why.NotFound:  Span(document.Bad, "No session was found."),
+}
+
+// elsewhere is what an error that is not about a session means.
+var elsewhere = map[errtext.Kind]string{
+	errtext.Authentication: "The provider did not accept the key or the account (401, 403). Check the API key of your agent, and try again.",
+	errtext.RateLimited:    "The provider limits how much may be sent (429, or a quota is used up). Wait, and try again.",
+	errtext.Overloaded:     "The provider is overloaded or has a fault of its own (5xx). Try again later.",
+	errtext.TooLong:        "The conversation is longer than the model accepts. Compact it in your agent or start a new session; a repair does not make it shorter.",
+}
+
+// Why prints a diagnosis on one screen.
+func Why(d *why.Diagnosis, o WhyOptions) error {
+	p := whyPage{d, o}
+	doc := document.Document{document.Line{p.headline()}}
+	if facts := p.facts(); len(facts) > 0 {
+		doc = append(doc, document.Gap{}, facts)
+	}
+	if !o.Quiet {
+		doc = append(doc, p.next()...)
+	}
+	return document.Lines(o.Screen)(doc)
+}
+
+type whyPage struct {
+	*why.Diagnosis
+	WhyOptions
+}
+
+func (p *whyPage) headline() document.Span {
+	switch {
+	case p.Verdict == why.Resumes && p.Asked != nil:
+		return Span(document.Good, "Nothing is wrong here: this session resumes as it is stored.")
+	case p.Verdict == why.Damaged && p.Store == nil:
+		return Span(document.Bad, "sessctl cannot read this store.")
+	case p.Verdict == why.InUse && p.Store == nil:
+		return Span(document.Notice, "The store is in use. Close the program that has it open first.")
+	}
+	return headlines[p.Verdict]
+}
+
+// facts are what is known, each behind its label.
+func (p *whyPage) facts() document.List {
+	var list document.List
+	say := func(label string, pieces ...any) {
+		if text := document.Words(pieces...); text.String() != "" {
+			list = append(list, document.Item{Label: label, Text: text})
+		}
+	}
+	if s := p.Session; s != nil {
+		say("Session", Span(document.Strong, ui.Clean(rules.Short(s.ID))), "  "+ui.Truncate(ui.Clean(Title(s.Title)), 40), p.chosen())
+		say("Store", Span(document.Name, ui.Clean(ui.Tilde(s.Store, p.Home))), p.kind())
+	}
+	if a := p.Asked; a != nil && a.Kind != errtext.Unknown {
+		const most = 130 // two lines
+		say("Pasted", Span(document.Code, ui.Truncate(a.Text, most)))
+	}
+	say("Cause", p.cause())
+	if p.Verdict != why.Damaged {
+		say("Where", p.where())
+		say("Error", p.answer())
+	}
+	say("Repair", p.repair())
+	for _, s := range p.Searched {
+		if p.Verdict == why.NotFound {
+			words := ": " + ui.Count(s.Sessions, "session")
+			if s.Trouble != "" {
+				words += ", " + s.Trouble
+			}
+			say("Searched", ui.Clean(ui.Tilde(s.Store, p.Home)), ui.Clean(words))
+		}
+	}
+	return list
+}
+
+// chosen says why this session, where nobody named it.
+func (p *whyPage) chosen() string {
+	day := ""
+	if !p.Session.Touched.IsZero() {
+		day = ", last used " + p.Session.Touched.Local().Format(time.DateOnly)
+	}
+	switch p.Chosen {
+	case why.Newest:
+		return day + " (the newest)"
+	case why.Broken:
+		return day + " (newer sessions resume)"
+	}
+	return day
+}
+
+func (p *whyPage) kind() string {
+	if p.Store == nil {
+		return ""
+	}
+	return "  (" + p.Store.Title + ")"
+}
+
+// cause is why, in a few sentences.
+func (p *whyPage) cause() string {
+	const most = 280
+	text := p.Cause
+	switch {
+	case p.Verdict == why.Elsewhere:
+		return elsewhere[p.Asked.Kind]
+	case p.Verdict == why.NotFound && p.Asked != nil && p.Asked.Kind == errtext.Unknown:
+		text = "No session and no call is called " + rules.Some(p.Asked.IDs) + ", and this is not an error text that sessctl knows."
+	case p.Verdict == why.NotFound && p.Asked != nil && len(p.Asked.IDs) > 0:
+		text = "No session has a call " + rules.Some(p.Asked.IDs) + ", or damage of this kind."
+	case p.Verdict == why.NotFound && p.Asked != nil:
+		text = "No session has damage of this kind."
+	case p.Verdict == why.NotFound && text == "":
+		text = "The stores that were searched hold no session."
+	}
+	if text == "" {
+		return ""
+	}
+	text = ui.Sentence(ui.Clean(text))
+	if len(text) > most {
+		text = ui.Truncate(text, most)
+	}
+	if p.Masked != "" {
+		text += " " + ui.Truncate(ui.Clean(p.Masked), most/2)
+	}
+	return text
+}
+
+// where is the place, the rule that explains it, and what else is wrong.
+func (p *whyPage) where() document.Text {
+	var said []string
+	switch {
+	case len(p.Findings) > 0:
+		f := p.Findings[0]
+		place := "session " + ui.Clean(rules.Short(f.Session))
+		if n := len(f.Items); n > 0 {
+			place = rules.Verb(n, "message ", "messages ") + itemRanges(f.Items) + " of " + place
+		}
+		said = append(said, fmt.Sprintf("%s (%s %s)", place, f.Rule.ID, f.Rule.Name))
+	case p.Session != nil && p.Session.Call != nil:
+		said = append(said, fmt.Sprintf("message %d of session %s", p.Session.Call.Item, ui.Clean(rules.Short(p.Session.Call.Session))))
+	}
+	if p.More > 0 {
+		said = append(said, ui.Count(p.More, "more error"))
+	}
+	if p.Mapped != "" {
+		said = append(said, ui.Clean(p.Mapped))
+	}
+	return document.Words(strings.Join(said, "; "))
+}
+
+// answer is what the provider says to the next request.
+func (p *whyPage) answer() document.Text {
+	const most = 200
+	switch {
+	case p.Answer == nil || !slices.Contains([]why.Verdict{why.Refused, why.Doubtful, why.InUse}, p.Verdict):
+		return nil
+	case p.Answer.Error == "":
+		return document.Words(p.Answer.Profile.Name + " refuses it, in words that are not known")
+	}
+	return document.Words(Span(document.Code, ui.Truncate(ui.Clean(p.Answer.Error), most)))
+}
+
+// repair is what a repair does.
+func (p *whyPage) repair() string {
+	switch {
+	case p.Repair == nil && slices.Contains([]why.Verdict{why.Refused, why.Doubtful, why.Unloaded, why.Loses}, p.Verdict):
+		return "sessctl has no repair for this. Start a new session, or remove what is refused in your agent."
+	case p.Repair == nil:
+		return ""
+	}
+	const most = 3
+	var done []string
+	for _, t := range p.Repair.Plan.Trees {
+		for i := range t.Fixes {
+			if said := ui.Sentence(ui.Clean(t.Fixes[i].Title)); !slices.Contains(done, said) {
+				done = append(done, said)
+			}
+		}
+	}
+	if more := len(done) - most; more > 0 {
+		done = append(done[:most], fmt.Sprintf("And %d more.", more))
+	}
+	text := strings.Join(done, " ") + " A backup is made first."
+	if p.Repair.Undo == "" {
+		text = strings.Join(done, " ") + " A repaired copy is written; the original stays as it is."
+	}
+	for _, word := range p.Repair.Allow {
+		text += " With --allow " + word + " it " + why.Costs[word] + "."
+	}
+	switch {
+	case p.Repair.Left > 0:
+		text += " " + ui.Count(p.Repair.Left, "error") + " will remain."
+	case p.Repair.Doubtful:
+		text += " Some models may still refuse the session then."
+	}
+	return text
+}
+
+// next is what to type, and how to go back.
+func (p *whyPage) next() document.Document {
+	var doc document.Document
+	if p.Next != "" {
+		doc = append(doc, document.Gap{}, Say(ui.Sentence(ui.Clean(p.Next))))
+	}
+	if p.Repair != nil {
+		var list []document.Command
+		for _, line := range p.Repair.Commands {
+			list = append(list, document.Command{Line: line})
+		}
+		doc = append(doc, document.Gap{}, document.Commands{Lead: p.lead(), List: list})
+		if p.Repair.Undo != "" {
+			doc = append(doc, document.Commands{Lead: "To go back:", List: []document.Command{{Line: p.Repair.Undo}}})
+		}
+	}
+	if p.Verdict == why.Ambiguous {
+		doc = append(doc, p.candidates()...)
+	}
+	if p.Broken > 0 {
+		doc = append(doc, document.Gap{}, Say(broken(p.Broken)+": `sessctl check "+shell.Path(p.Session.Store)+"`."))
+	}
+	return doc
+}
+
+// broken counts the other sessions that have errors.
+func broken(n int) string {
+	if n == 1 {
+		return "1 other session of this store has errors"
+	}
+	return ui.Number(n) + " other sessions of this store have errors"
+}
+
+// lead says what comes before the command.
+func (p *whyPage) lead() string {
+	switch {
+	case p.Store.Writer == session.WriterLive:
+		name := p.Store.WriterName
+		if name == "" {
+			name = "the program that has the store open"
+		}
+		return "Close " + name + ", then type:"
+	case p.Store.Writer == session.WriterUnknown && p.Repair.Undo != "":
+		return "Close " + p.Store.Title + ", then type:"
+	}
+	return "To repair it, type:"
+}
+
+// candidates are the sessions that may be meant, as commands.
+func (p *whyPage) candidates() document.Document {
+	const most = 8
+	var list []document.Command
+	for _, c := range p.Candidates[:min(most, len(p.Candidates))] {
+		line := "sessctl why " + shell.Path(c.Store) + " " + shell.Word(rules.Short(c.ID))
+		list = append(list, document.Command{Line: line, Why: Date(c.Touched) + "  " + Title(c.Title)})
+	}
+	lead := fmt.Sprintf("It fits %s. Name one, the newest first:", ui.Count(len(p.Candidates), "session"))
+	if more := len(p.Candidates) - most; more > 0 {
+		lead = fmt.Sprintf("It fits %s. Name one; the newest %d are:", ui.Count(len(p.Candidates), "session"), most)
+	}
+	return document.Document{document.Gap{}, document.Commands{Lead: lead, List: list}}
+}

@@ -1,0 +1,178 @@
+package why
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/errtext"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// Candidate is a root session that a question may mean.
+type Candidate struct {
+	Store   string // the path of its store
+	ID      string
+	Title   string
+	Touched time.Time // the newest time in it or below it; zero where none is known
+	Broken  bool      // a check finds an error in it or below it
+	Below   []string  // the ids of its sub-sessions
+	Call    *session.Place
+
+	fit fit
+}
+
+// fit is how well a session fits an error text: the parts from the most telling one on.
+type fit struct{ ids, refused, message, rule int }
+
+func (a fit) compare(b fit) int {
+	return cmp.Or(cmp.Compare(a.ids, b.ids), cmp.Compare(a.refused, b.refused), cmp.Compare(a.message, b.message), cmp.Compare(a.rule, b.rule))
+}
+
+// Searched is a store that was searched.
+type Searched struct {
+	Store    string
+	Sessions int    // root sessions
+	Trouble  string // why not all of it was read, "" if it was
+}
+
+// Search remembers of every session that passes by how it fits the question.
+type Search struct {
+	Asked  *errtext.Error // nil where the question names no error and no call
+	Found  []Candidate
+	Stores []Searched
+}
+
+// Add takes in a tree and what was found in it.
+func (s *Search) Add(store string, tree *session.Tree, found []*check.Finding) {
+	root := tree.Root()
+	c := Candidate{Store: store, ID: root.ID, Title: root.Title, Touched: touched(tree)}
+	for _, below := range tree.Sessions[1:] {
+		c.Below = append(c.Below, below.ID)
+	}
+	c.Broken = slices.ContainsFunc(found, func(f *check.Finding) bool { return f.Severity == rules.Error })
+	if s.Asked != nil {
+		c.fit.ids, c.Call = calls(tree, s.Asked.IDs)
+		for _, f := range found {
+			c.hear(s.Asked, f)
+		}
+	}
+	s.Found = append(s.Found, c)
+}
+
+func touched(tree *session.Tree) time.Time {
+	var last time.Time
+	for _, s := range tree.Sessions {
+		for _, t := range []time.Time{s.Created, s.Updated} {
+			if t.After(last) {
+				last = t
+			}
+		}
+		for i := range s.Items {
+			if t := s.Items[i].Time; t.After(last) {
+				last = t
+			}
+		}
+	}
+	return last
+}
+
+// calls counts which of the ids are those of calls or results of a tree, and says where
+// the first one is.
+func calls(tree *session.Tree, ids []string) (n int, first *session.Place) {
+	if len(ids) == 0 {
+		return 0, nil
+	}
+	seen := map[string]bool{}
+	const telling = 10 // bytes of an id that was cut off
+	note := func(s *session.Session, item int, id string) {
+		asked := func(a string) bool { return a == id || len(a) >= telling && strings.HasPrefix(id, a) }
+		if slices.ContainsFunc(ids, asked) && !seen[id] {
+			seen[id] = true
+			if first == nil {
+				at := s.At(item)
+				first = &at
+			}
+		}
+	}
+	for _, s := range tree.Sessions {
+		for i := range s.Items {
+			for n := range s.Items[i].Calls {
+				note(s, i, s.Items[i].Calls[n].ID)
+			}
+			for n := range s.Items[i].Results {
+				note(s, i, s.Items[i].Results[n].CallID)
+			}
+		}
+	}
+	return len(seen), first
+}
+
+// hear lets a finding say how well its session fits: the provider's answer to it is read
+// as the error text was.
+func (c *Candidate) hear(asked *errtext.Error, f *check.Finding) {
+	var best fit
+	if slices.Contains(asked.Rules, f.Rule.ID) {
+		best.rule = 1
+	}
+	for _, j := range f.Judged {
+		if j.Error == "" {
+			continue
+		}
+		answer := errtext.Read(j.Error)
+		one := fit{rule: best.rule}
+		if slices.ContainsFunc(answer.IDs, func(id string) bool { return slices.Contains(asked.IDs, id) }) {
+			one.refused = 1
+		}
+		if len(asked.Rules) > 0 && slices.ContainsFunc(answer.Rules, func(id string) bool { return slices.Contains(asked.Rules, id) }) {
+			one.rule = 1
+			if asked.Message >= 0 && answer.Message == asked.Message {
+				one.message = 1
+			}
+		}
+		if one.compare(best) > 0 {
+			best = one
+		}
+	}
+	best.ids = c.fit.ids
+	if best.compare(c.fit) > 0 {
+		c.fit = best
+	}
+}
+
+// Newest puts the newest session first; of equally old ones the later stored.
+func (s *Search) Newest() []Candidate {
+	list := slices.Clone(s.Found)
+	slices.Reverse(list)
+	slices.SortStableFunc(list, func(a, b Candidate) int { return b.Touched.Compare(a.Touched) })
+	return list
+}
+
+// Best are the sessions that fit the error text best, newest first, none where none does.
+// Of those, broken ones count where there are any.
+func (s *Search) Best() []Candidate {
+	list := s.Newest()
+	slices.SortStableFunc(list, func(a, b Candidate) int { return b.fit.compare(a.fit) })
+	if len(list) == 0 || list[0].fit == (fit{}) {
+		return nil
+	}
+	list = slices.DeleteFunc(list, func(c Candidate) bool { return c.fit != list[0].fit })
+	if broken := slices.DeleteFunc(slices.Clone(list), func(c Candidate) bool { return !c.Broken }); len(broken) > 0 {
+		return broken
+	}
+	return list
+}
+
+// BrokenBeside counts the sessions of the same store that have errors, but for one.
+func (s *Search) BrokenBeside(c *Candidate) int {
+	n := 0
+	for i := range s.Found {
+		if o := &s.Found[i]; o.Broken && o.Store == c.Store && o.ID != c.ID {
+			n++
+		}
+	}
+	return n
+}

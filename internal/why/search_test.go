@@ -1,0 +1,69 @@
+package why_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/errtext"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/treetest"
+	"github.com/sessctl/sessctl/internal/why"
+)
+
+// TestBest: the session that fits an error text best is the one whose call it names, then
+// the one whose request fails with the same words, at the same message.
+func TestBest(t *testing.T) {
+	trees := treetest.Trees(t, `
+old
+  user at=10
+  root toolu_old1()
+healthy
+  user at=20
+  root toolu_fine1()
+  root <toolu_fine1
+  root
+deep
+  user at=30
+  root
+  user
+  root toolu_deep1()
+latest
+  user at=40
+  root toolu_late1()
+`)
+	for asked, want := range map[string][]string{
+		unanswered(1, "toolu_old1"):                       {"old"},
+		unanswered(3, "toolu_deep1"):                      {"deep"},
+		unanswered(3, "toolu_gone1"):                      {"deep"},
+		unanswered(1, "toolu_gone1"):                      {"latest", "old"},
+		unanswered(9, "toolu_gone1"):                      {"latest", "deep", "old"},
+		unanswered(1, "toolu_fine1"):                      {"healthy"},
+		unanswered(1, "toolu_late…"):                      {"latest"},
+		"messages: text content blocks must be non-empty": nil,
+	} {
+		text := errtext.Read(asked)
+		search := why.Search{Asked: &text}
+		facts := &session.Store{Writer: session.WriterDead}
+		for _, tree := range trees {
+			search.Add("a.db", tree, check.Tree(facts, tree, catalogue.Usual(), rules.Judge{Profiles: []*rules.Profile{rules.FindProfile("anthropic")}}))
+		}
+		var got []string
+		for _, c := range search.Best() {
+			got = append(got, c.ID)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", asked, diff)
+		}
+	}
+}
+
+// unanswered is Anthropic's answer to a call without a result.
+func unanswered(message int, id string) string {
+	return fmt.Sprintf("messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s. "+
+		"Each `tool_use` block must have a corresponding `tool_result` block in the next message.", message, id)
+}

@@ -1,0 +1,189 @@
+// Package why says of one session whether it resumes, and what to do where it does not.
+// It puts together what check, view and repair know; the words on the screen are those of
+// package render.
+package why
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/errtext"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/view"
+)
+
+// Verdict is what becomes of a session when its agent goes on.
+type Verdict string
+
+// The verdicts.
+const (
+	Resumes   Verdict = "resumes"
+	Loses     Verdict = "loses"     // it resumes, but the model loses something
+	Refused   Verdict = "refused"   // the provider refuses the next request
+	Doubtful  Verdict = "doubtful"  // some models or servers of the provider refuse it
+	Unloaded  Verdict = "unloaded"  // its runtime fails to load it
+	Damaged   Verdict = "damaged"   // the store is damaged, or cannot be read
+	InUse     Verdict = "in-use"    // what is missing may still come
+	Elsewhere Verdict = "elsewhere" // the error is not about what is stored
+	Ambiguous Verdict = "ambiguous" // it may be one of several sessions
+	NotFound  Verdict = "not-found"
+)
+
+// Diagnosis is the answer to "why does it not resume?". Its strings may hold stored text.
+type Diagnosis struct {
+	Verdict  Verdict
+	Asked    *errtext.Error // the error text or the call that was asked about, nil where none was
+	Store    *session.Store // of the session, nil where none was chosen or it could not be read
+	Session  *Candidate     // nil where none was chosen
+	Chosen   Choice
+	Cause    string           // sentences
+	Findings []*check.Finding // those that the cause is from, worst first
+	More     int              // further findings of its severity in the session and below it
+	Answer   *check.Answer    // to the next request, nil where there is none
+	Mapped   string           // which stored message the message of the error text is
+	Masked   string           // what newer versions of the runtime send instead of failing
+	Repair   *Repair          // nil where there is nothing to repair
+	Next     string           // what to do where that is no command
+	Broken   int              // other sessions of the store that have errors
+
+	Candidates []Candidate // of an ambiguous question, newest first
+	Searched   []Searched
+}
+
+// Choice is how a session was chosen.
+type Choice string
+
+// The choices.
+const (
+	Named  Choice = "named"         // by its id, its call or an error that fits it alone
+	Newest Choice = "newest"        // of those that were searched
+	Broken Choice = "newest-broken" // the newest resumes
+)
+
+// Input is a session as it was read and checked, and how it can be repaired.
+type Input struct {
+	Store      *session.Store
+	Tree       *session.Tree
+	Findings   []*check.Finding // of the tree
+	Request    *view.Request    // the next one of the root session
+	Incomplete string           // why not all of the store could be read
+	Recovery   string           // what to do about that
+	Repair     *Repair
+}
+
+// Diagnose fills in what is known of the session that was chosen.
+func (d *Diagnosis) Diagnose(in Input) {
+	d.Store, d.Answer = in.Store, &in.Request.Answer
+	blamed := d.blame(in)
+	d.Repair = in.Repair
+	switch {
+	case in.Incomplete != "":
+		d.Verdict, d.Cause, d.Next, d.Repair = Damaged, in.Incomplete, in.Recovery, nil
+		return
+	case d.Answer.Verdict != check.Accept && !in.Request.Closed:
+		d.Verdict = Refused
+		switch {
+		case d.Answer.Verdict == check.Risk:
+			d.Verdict = Doubtful
+		case in.eased():
+			d.Verdict = Loses
+		}
+		if in.Request.Live && len(blamed) > 0 && !slices.ContainsFunc(blamed, func(f *check.Finding) bool { return f.Rule.ID != inFlight }) {
+			d.Verdict = InUse
+		}
+	case len(blamed) > 0 && blamed[0].Rule.ID == undecodable:
+		d.Verdict = Unloaded
+	case len(blamed) > 0:
+		d.Verdict = Loses
+	default:
+		d.Verdict, d.Repair = Resumes, nil
+	}
+	d.Findings = blamed
+	if len(blamed) > 0 {
+		d.Cause = blamed[0].Message
+	}
+	if in.Request.Masking != nil && (d.Verdict == Refused || d.Verdict == Loses) && d.Answer.Verdict == check.Reject {
+		said := in.Request.Verdict()
+		d.Masked = said[len(said)-1]
+	}
+	d.Mapped = d.mapped(in.Request)
+}
+
+// eased reports whether every version of the runtime that reads the store sends something
+// else for all that the provider would refuse.
+func (in *Input) eased() bool {
+	if in.Request.Masking == nil || !in.Store.Sanitiser.Always {
+		return false
+	}
+	for i := range in.Request.Parts {
+		for _, r := range in.Request.Parts[i].Rejected {
+			if !slices.ContainsFunc(r.Rules, aboutPairs) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// aboutPairs tells the rules about calls and results, and those about what parts them.
+func aboutPairs(rule string) bool {
+	return strings.HasPrefix(rule, "SC1") || strings.HasPrefix(rule, "SC7")
+}
+
+const (
+	inFlight    = "SC102" // a call whose result may still come
+	undecodable = "SC010" // a record that does not decode
+)
+
+// blame are the findings that the verdict comes from: of those that the provider refuses
+// the first that it names, and else the worst that keep something from the model.
+func (d *Diagnosis) blame(in Input) []*check.Finding {
+	var blamed []*check.Finding
+	refused := d.Answer.Verdict != check.Accept && !in.Request.Closed
+	for _, f := range in.Findings {
+		switch {
+		case refused && f.Session == in.Tree.Root().ID && slices.Contains(d.Answer.Rules, f.Rule.ID) && (d.Answer.Item < 0 || f.Item < 0 || d.about(f)):
+			blamed = append(blamed, f)
+		case f.Severity == rules.Error:
+			d.More++
+			if !refused {
+				blamed = append(blamed, f)
+			}
+		}
+	}
+	if !refused {
+		d.More = max(0, len(blamed)-1)
+	}
+	// Of one cause, a leak explains the pairs that it breaks.
+	slices.SortStableFunc(blamed, func(a, b *check.Finding) int {
+		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(b.Rule.ID, a.Rule.ID))
+	})
+	return blamed
+}
+
+// about reports whether a finding is about the item that the provider refuses.
+func (d *Diagnosis) about(f *check.Finding) bool {
+	return f.Item == d.Answer.Item || slices.Contains(f.Items, d.Answer.Item) || f.ProviderError != "" && f.ProviderError == d.Answer.Error
+}
+
+// mapped says which stored message the number in the error text means.
+func (d *Diagnosis) mapped(r *view.Request) string {
+	if d.Asked == nil || d.Asked.Message < 0 {
+		return ""
+	}
+	for i := range r.Parts {
+		p := &r.Parts[i]
+		if p.Message < 0 || d.Asked.Message < p.Message || d.Asked.Message > p.Last {
+			continue
+		}
+		if p.Row.Stored == nil {
+			return fmt.Sprintf("message %d of the request is %s", d.Asked.Message, strings.Trim(cmp.Or(p.Row.Label, p.Kind()), "()"))
+		}
+		return fmt.Sprintf("message %d of the request is message %d of the session, by %s", d.Asked.Message, p.Row.Item, cmp.Or(p.Row.Who, "nobody"))
+	}
+	return fmt.Sprintf("the next request, as it is stored now, has no message %d", d.Asked.Message)
+}
