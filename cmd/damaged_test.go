@@ -188,7 +188,7 @@ func TestTheNewestSessionOfALoop(t *testing.T) {
 		a.User("hello")
 		b := a.Child(agenttest.SessionRow{ID: "B", Title: "second"})
 		b.User("hello")
-		return db.Damage(agenttest.ParentCycle("B", "A"))
+		return db.Damage("ParentCycle", "B", "A")
 	})
 	if code, out, stderr := run(t, "view", path, "-1"); code != 0 || !strings.Contains(out, "first") {
 		t.Errorf("code %d, %s%s", code, out, stderr)

@@ -25,19 +25,19 @@ var exported = map[string]func(db *agenttest.DB) error{
 	},
 	"a child without its parent": func(db *agenttest.DB) error {
 		_, _, reference := delegated(db)
-		return db.Damage(agenttest.StrayChildRoot(reference.Row))
+		return db.Damage("StrayChildRoot", reference.Row)
 	},
 	"a child without its task": func(db *agenttest.DB) error {
 		_, child, _ := delegated(db)
-		return db.Damage(agenttest.MissingPrologue(child))
+		return db.Damage("MissingPrologue", child)
 	},
 	"a child that nobody refers to": func(db *agenttest.DB) error {
 		_, _, reference := delegated(db)
-		return db.Damage(agenttest.UnreferencedChild(reference.Row))
+		return db.Damage("UnreferencedChild", reference.Row)
 	},
 	"a loop": func(db *agenttest.DB) error {
 		root, child, _ := delegated(db)
-		return db.Damage(agenttest.ReferenceCycle(child, root))
+		return db.Damage("ReferenceCycle", child, root)
 	},
 }
 

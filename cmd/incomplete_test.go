@@ -35,7 +35,7 @@ var unreadable = []struct {
 		says: "an event of the bus is about a child of \"x\""},
 	{name: "an event that is cut off", files: map[string]string{"main/history/step_001.json": step, "events.jsonl": `{"type":"spawn_request","payload":{"parent_id":"main","chi`},
 		says: "line 1: it is no JSON, or cut off"},
-	{name: "a message that does not decode", make: damagedMessage(agenttest.UndecodableMessage), says: "session_items/2 does not decode"},
+	{name: "a message that does not decode", make: damagedMessage("UndecodableMessage"), says: "session_items/2 does not decode"},
 	{name: "items of a session that is gone", make: func(db *agenttest.DB) error {
 		_, child, _ := delegated(db)
 		_, err := db.SQL.Exec("pragma foreign_keys = off; delete from sessions where id = ?", child)
@@ -53,10 +53,10 @@ const (
 	step         = `{"id":"step_001","tool_name":"fs:read_file","minimal_args":{"path":"a"},"observation":"ok","timestamp_ms":1764950401000}`
 )
 
-func damagedMessage(damage func(row int64) agenttest.Damage) func(*agenttest.DB) error {
+func damagedMessage(damage string) func(*agenttest.DB) error {
 	return func(db *agenttest.DB) error {
 		delegated(db)
-		return db.Damage(damage(2))
+		return db.Damage(damage, 2)
 	}
 }
 

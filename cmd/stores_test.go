@@ -42,7 +42,7 @@ var stores = map[string]func(db *agenttest.DB) (agenttest.Written, error){
 			later := s.User("now")
 			earlier := s.Assistant("root", agenttest.Message{Content: "and before"})
 			_ = later
-			if err := db.Damage(agenttest.TimeGoesBack(earlier.Row)); err != nil {
+			if err := db.Damage("TimeGoesBack", earlier.Row); err != nil {
 				return agenttest.Written{}, err
 			}
 		}

@@ -11,35 +11,35 @@ import (
 var damagedCalls = []damagedDatabase{
 	{rule: "SC101", name: "a result that a cancelled run lost", build: func(t *testing.T) *office {
 		o := newOffice(t, 29)
-		return o.damage(t, agenttest.DropResult(o.result.Row))
+		return o.damage(t, "DropResult", o.result.Row)
 	}},
 	{rule: "SC103", name: "a result of a call that nobody made", build: func(t *testing.T) *office {
 		o := newOffice(t, 29)
-		return o.damage(t, agenttest.OrphanResult(o.result.Row, "z9"))
+		return o.damage(t, "OrphanResult", o.result.Row, "z9")
 	}},
 	{rule: "SC103", name: "a message that lost its calls", profile: "openai-chat", build: func(t *testing.T) *office {
 		o := newOffice(t, 29)
-		return o.damage(t, agenttest.LoseCall(o.caller.Row))
+		return o.damage(t, "LoseCall", o.caller.Row)
 	}},
 	{rule: "SC104", name: "a result behind a later message", build: func(t *testing.T) *office {
 		o := newOffice(t, 29)
-		return o.damage(t, agenttest.DelayResult(o.lateDone.Row, 1))
+		return o.damage(t, "DelayResult", o.lateDone.Row, 1)
 	}, also: "SC015"},
 	{rule: "SC104", name: "a user who wrote in between", build: func(t *testing.T) *office {
 		o := newOffice(t, 29)
-		return o.damage(t, agenttest.ConcurrentUser(o.result.Row, "hurry up"))
+		return o.damage(t, "ConcurrentUser", o.result.Row, "hurry up")
 	}},
 	{rule: "SC105", name: "a result before its call", build: func(t *testing.T) *office {
 		o := newOffice(t, 29)
-		return o.damage(t, agenttest.EarlyResult(o.result.Row))
+		return o.damage(t, "EarlyResult", o.result.Row)
 	}, also: "SC015"},
 	{rule: "SC106", name: "a result that is stored twice", build: func(t *testing.T) *office {
 		o := newOffice(t, 29)
-		return o.damage(t, agenttest.DuplicateResult(o.result.Row))
+		return o.damage(t, "DuplicateResult", o.result.Row)
 	}},
 	{rule: "SC107", name: "two results that differ", build: func(t *testing.T) *office {
 		o := newOffice(t, 29)
-		return o.damage(t, agenttest.ConflictingResult(o.result.Row, "make: done"))
+		return o.damage(t, "ConflictingResult", o.result.Row, "make: done")
 	}},
 	{rule: "SC111", name: "two results in another order than their calls", build: func(t *testing.T) *office {
 		o := newOffice(t, 29)
@@ -54,11 +54,11 @@ var damagedCalls = []damagedDatabase{
 	}},
 	{rule: "SC112", name: "a stand-in beside the real result", build: func(t *testing.T) *office {
 		o := newOffice(t, 29)
-		return o.damage(t, agenttest.ConflictingResult(o.result.Row, "No result provided"))
+		return o.damage(t, "ConflictingResult", o.result.Row, "No result provided")
 	}},
 	{rule: "SC113", name: "a kept tail that begins with a result", build: func(t *testing.T) *office {
 		o := newOffice(t, 29).summarized()
-		return o.damage(t, agenttest.BoundaryInsidePair(o.summary.Row))
+		return o.damage(t, "BoundaryInsidePair", o.summary.Row)
 	}},
 	{rule: "SC201", name: "two calls of one message with one id", build: func(t *testing.T) *office {
 		o := newOffice(t, 29)
@@ -79,11 +79,11 @@ var damagedCalls = []damagedDatabase{
 	}},
 	{rule: "SC204", name: "a call that lost its id", build: func(t *testing.T) *office {
 		o := newOffice(t, 29)
-		return o.damage(t, agenttest.EmptyCallID(o.caller.Row))
+		return o.damage(t, "EmptyCallID", o.caller.Row)
 	}},
 	{rule: "SC205", name: "arguments that were cut off", build: func(t *testing.T) *office {
 		o := newOffice(t, 29)
-		return o.damage(t, agenttest.BadArguments(o.caller.Row))
+		return o.damage(t, "BadArguments", o.caller.Row)
 	}},
 	{rule: "SC206", name: "a tool with a blank in its name", profile: "openai-chat", build: func(t *testing.T) *office {
 		return newOffice(t, 29).works(agenttest.CallTool("r9", "read file", "{}"))

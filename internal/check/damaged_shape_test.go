@@ -27,7 +27,7 @@ var damagedShapes = []damagedDatabase{
 	}},
 	{rule: "SC304", name: "instructions in the middle", build: func(t *testing.T) *office {
 		o := newOffice(t, 29)
-		return o.damage(t, agenttest.MisplacedSystem(o.result.Row))
+		return o.damage(t, "MisplacedSystem", o.result.Row)
 	}},
 	{rule: "SC305", name: "a run that ended with a result", build: func(t *testing.T) *office {
 		o := newOffice(t, 29)
@@ -50,7 +50,7 @@ var damagedShapes = []damagedDatabase{
 	}},
 	{rule: "SC308", name: "a role that nobody knows", build: func(t *testing.T) *office {
 		o := newOffice(t, 29)
-		return o.damage(t, agenttest.UnknownRole(o.user.Row, "critic"))
+		return o.damage(t, "UnknownRole", o.user.Row, "critic")
 	}},
 	{rule: "SC308", name: "a part of a type that nobody knows", build: func(t *testing.T) *office {
 		return newOffice(t, 29).asked(agenttest.TextPart("Look at this"), agenttest.Part{Type: "hologram"})
@@ -58,7 +58,7 @@ var damagedShapes = []damagedDatabase{
 	{rule: "SC401", name: "an answer of nothing but white space", build: func(t *testing.T) *office {
 		o := newOffice(t, 19)
 		o.root.User("Thanks")
-		return o.damage(t, agenttest.BlankMessage(o.root.Assistant("root", agenttest.Message{Content: "You are welcome."}).Row))
+		return o.damage(t, "BlankMessage", o.root.Assistant("root", agenttest.Message{Content: "You are welcome."}).Row)
 	}},
 	{rule: "SC402", name: "a line break beside a call", profile: "anthropic", build: func(t *testing.T) *office {
 		o := newOffice(t, 29)
@@ -94,6 +94,6 @@ var damagedShapes = []damagedDatabase{
 		o.root.User("What did you do?")
 		said := o.root.Assistant("root", agenttest.Message{Content: "I added the rule that make was missing, ran the build again, and looked at what it printed."})
 		o.root.Assistant("root", agenttest.Message{Content: "Is there anything else?"})
-		return o.damage(t, agenttest.StrayPromptCopy(said.Row))
+		return o.damage(t, "StrayPromptCopy", said.Row)
 	}},
 }

@@ -2,6 +2,7 @@ package check_test
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -128,9 +129,28 @@ func talk(t *testing.T, say func(root *agenttest.Session)) *office {
 	return o
 }
 
-func (o *office) damage(t *testing.T, damages ...agenttest.Damage) *office {
+func (o *office) damage(t *testing.T, name string, args ...any) *office {
 	t.Helper()
-	if err := o.Damage(damages...); err != nil {
+	if err := o.Damage(name, args...); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// setAside leaves the database with its present content beside itself under the name
+// that the runtime uses when it gives up on one (path.bak).
+func (o *office) setAside(t *testing.T) *office {
+	t.Helper()
+	o.Sync()
+	_, err := o.SQL.Exec("PRAGMA wal_checkpoint(TRUNCATE)") // now the file holds everything
+	var content []byte
+	if err == nil {
+		content, err = os.ReadFile(o.Path)
+	}
+	if err == nil {
+		err = os.WriteFile(o.Path+".bak", content, 0o600)
+	}
+	if err := errors.Join(err, o.Err()); err != nil {
 		t.Fatal(err)
 	}
 	return o

@@ -78,11 +78,11 @@ func TestWhatTheRuntimeSeesTo(t *testing.T) {
 	blank := func(t *testing.T) *office {
 		o := newOffice(t, 29)
 		o.root.User("Thanks")
-		return o.damage(t, agenttest.BlankMessage(o.root.Assistant("root", agenttest.Message{Content: "Bye."}).Row))
+		return o.damage(t, "BlankMessage", o.root.Assistant("root", agenttest.Message{Content: "Bye."}).Row)
 	}
 	misplaced := func(t *testing.T) *office {
 		o := newOffice(t, 29).answers(agenttest.Message{Model: claude, Content: "Yes."})
-		return o.damage(t, agenttest.MisplacedSystem(o.result.Row))
+		return o.damage(t, "MisplacedSystem", o.result.Row)
 	}
 	unsigned := func(t *testing.T) *office { return newOffice(t, 29).answers(thought(claude, "It is fine.", "")) }
 	pictured := func(t *testing.T) *office {

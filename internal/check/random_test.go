@@ -137,8 +137,8 @@ func TestWholeProgramsHaveNothing(t *testing.T) {
 				_, err = agenttest.WriteFixed(db, p)
 			}
 		}
-		compacted += len(db.Rows(agenttest.Summaries))
-		tails += len(db.Rows(agenttest.Summaries + " AND first_kept_entry BETWEEN 1 AND position - 1"))
+		compacted += len(db.Rows("item_type = 'summary'"))
+		tails += len(db.Rows("item_type = 'summary' AND first_kept_entry BETWEEN 1 AND position - 1"))
 		if err := errors.Join(err, db.Close()); err != nil {
 			t.Fatal(err)
 		}

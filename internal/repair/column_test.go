@@ -34,7 +34,7 @@ func TestAColumnThatHoldsMoreThanTheRowsIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	db.Sync()
-	if err := db.Damage(agenttest.LegacyColumnFuller(written.Root.ID, 2)); err != nil {
+	if err := db.Damage("LegacyColumnFuller", written.Root.ID, 2); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Close(); err != nil {

@@ -29,10 +29,6 @@ func everything(db *DB) {
 	root.SubSession(child)
 	root.Result("root", "c2", "two")
 	root.Summary(Summary{Text: "two files", FirstKept: 1, Cost: 0.125, Model: "x/z", Usage: &Usage{InputTokens: 1}})
-	if db.Generation >= withItems {
-		root.Error(RunError{Message: "overloaded", Code: "model_error"})
-		root.Termination(Stop{Budget: "cost"})
-	}
 	root.Placeholder("root", "And then", "")
 }
 
@@ -46,8 +42,6 @@ const everythingShape = `session "all <kinds>" child=false
     message agent="Coding agent" assistant "two"
   message agent="root" tool "two" result[c2 error=false]
   summary "two files"
-  error
-  termination
   message agent="root" assistant "And then"
 `
 
@@ -77,7 +71,6 @@ func TestColumns(t *testing.T) {
 		{25, "SELECT cost, model, usage_json->>'input_tokens' FROM session_items WHERE item_type = 'summary'", "0.125|x/z|1|\n"},
 		{29, "SELECT send_user_message, thinking, instruction_context, safety_policy, attributes, origin FROM sessions WHERE id = 'root'", `1|1|{"epoch_start":0}|strict|{"team":"a"}|api|` + "\n"},
 		{29, "SELECT attributes, origin FROM sessions WHERE id = 'child'", "{}|run|\n"},
-		{29, "SELECT item_type, message_json->>'code', message_json->>'reason' FROM session_items WHERE item_type IN ('error', 'termination') ORDER BY position", "error|model_error|<nil>|\ntermination|<nil>|budget_exceeded|\n"},
 	}
 	for _, tt := range tests {
 		db := create(t, tt.generation)

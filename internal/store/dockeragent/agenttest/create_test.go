@@ -119,34 +119,6 @@ func TestCreateRefuses(t *testing.T) {
 	}
 }
 
-// TestCloseKilled: the rows are in the write-ahead log only.
-func TestCloseKilled(t *testing.T) {
-	db := create(t, 18)
-	db.Root(SessionRow{}).User("hello")
-	if err := db.CloseKilled(); err != nil {
-		t.Fatal(err)
-	}
-	for _, suffix := range []string{"-wal", "-shm"} {
-		if _, err := os.Stat(db.Path + suffix); err != nil {
-			t.Error(err)
-		}
-	}
-	alone := filepath.Join(t.TempDir(), "alone.db")
-	content, err := os.ReadFile(db.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(alone, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got := query(t, reopen(t, alone), "SELECT COUNT(*) FROM sqlite_master"); got != "0|\n" {
-		t.Errorf("tables without the log: %s", got)
-	}
-	if got := query(t, reopen(t, copyDB(t, db.Path)), "SELECT COUNT(*) FROM session_items"); got != "1|\n" {
-		t.Errorf("items with the log: %s", got)
-	}
-}
-
 // TestFirstErrorStays: later calls do nothing, and Close says what was wrong.
 func TestFirstErrorStays(t *testing.T) {
 	db := create(t, 18)

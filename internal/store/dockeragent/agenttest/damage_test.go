@@ -1,7 +1,7 @@
 package agenttest
 
 import (
-	"slices"
+	"errors"
 	"strings"
 	"testing"
 )
@@ -54,118 +54,102 @@ const (
 var damageTests = []struct {
 	name       string
 	generation int
-	damage     func(*whole) Damage
+	args       func(*whole) []any
 	query      string
 	want       string
 }{
-	{"DropResult", 18, func(w *whole) Damage { return DropResult(w.result) }, rolesSQL,
+	{"DropResult", 18, func(w *whole) []any { return []any{w.result} }, rolesSQL,
 		strings.Replace(wholeRoles, " t1", "", 1)},
-	{"DuplicateResult", 18, func(w *whole) Damage { return DuplicateResult(w.result) }, rolesSQL,
+	{"DuplicateResult", 18, func(w *whole) []any { return []any{w.result} }, rolesSQL,
 		strings.Replace(wholeRoles, "t1", "t1 t1", 1)},
-	{"ConflictingResult", 18, func(w *whole) Damage { return ConflictingResult(w.result, "c d") },
+	{"ConflictingResult", 18, func(w *whole) []any { return []any{w.result, "c d"} },
 		"SELECT message_json->>'content' FROM session_items WHERE message_json->>'tool_call_id' = 't1' ORDER BY position", "a b|\nc d|\n"},
-	{"DelayResult", 18, func(w *whole) Damage { return DelayResult(w.result, 2) }, rolesSQL,
+	{"DelayResult", 18, func(w *whole) []any { return []any{w.result, 2} }, rolesSQL,
 		strings.Replace(wholeRoles, "t1 assistant subsession", "assistant subsession t1", 1)},
-	{"EarlyResult", 18, func(w *whole) Damage { return EarlyResult(w.result) }, rolesSQL,
+	{"EarlyResult", 18, func(w *whole) []any { return []any{w.result} }, rolesSQL,
 		strings.Replace(wholeRoles, "assistant t1", "t1 assistant", 1)},
-	{"OrphanResult", 18, func(w *whole) Damage { return OrphanResult(w.result, "t9") }, rolesSQL,
+	{"OrphanResult", 18, func(w *whole) []any { return []any{w.result, "t9"} }, rolesSQL,
 		strings.Replace(wholeRoles, "t1", "t1 t9", 1)},
-	{"LoseCall", 18, func(w *whole) Damage { return LoseCall(w.caller) },
+	{"LoseCall", 18, func(w *whole) []any { return []any{w.caller} },
 		"SELECT COUNT(*) FROM session_items WHERE json_array_length(message_json, '$.tool_calls') > 0", "2|\n"},
-	{"ResultAgentMismatch", 18, func(w *whole) Damage { return ResultAgentMismatch(w.answer, "worker") },
+	{"ResultAgentMismatch", 18, func(w *whole) []any { return []any{w.answer, "worker"} },
 		"SELECT agent_name FROM session_items WHERE message_json->>'tool_call_id' = 'd1'", "worker|\n"},
-	{"ConcurrentUser", 18, func(w *whole) Damage { return ConcurrentUser(w.result, "hello?") }, rolesSQL,
+	{"ConcurrentUser", 18, func(w *whole) []any { return []any{w.result, "hello?"} }, rolesSQL,
 		strings.Replace(wholeRoles, "t1", "user t1", 1)},
 
-	{"UndecodableMessage", 18, func(w *whole) Damage { return UndecodableMessage(w.user) },
+	{"UndecodableMessage", 18, func(w *whole) []any { return []any{w.user} },
 		"SELECT COUNT(*) FROM session_items WHERE NOT json_valid(message_json)", "1|\n"},
-	{"InvalidUTF8", 18, func(w *whole) Damage { return InvalidUTF8(w.user) },
-		"SELECT hex(substr(CAST(message_json AS BLOB), 27, 6)) FROM session_items ORDER BY id LIMIT 1", "636166E920FF|\n"},
-	{"DeepJSON", 18, func(w *whole) Damage { return DeepJSON(w.user, 20_000) },
-		"SELECT LENGTH(message_json) > 40000 FROM session_items ORDER BY id LIMIT 1", "1|\n"},
-	{"UnfinishedMessage", 18, func(w *whole) Damage { return UnfinishedMessage(w.caller) },
-		"SELECT message_json FROM session_items WHERE position = 1 ORDER BY id LIMIT 1", `{"role":"assistant","content":"looking"}` + "|\n"},
-	{"BlankMessage", 18, func(w *whole) Damage { return BlankMessage(w.caller) },
+	{"BlankMessage", 18, func(w *whole) []any { return []any{w.caller} },
 		"SELECT json_array_length(message_json, '$.tool_calls'), hex(message_json->>'content') FROM session_items WHERE position = 1 ORDER BY id LIMIT 1", "<nil>|200A|\n"},
-	{"UnknownRole", 18, func(w *whole) Damage { return UnknownRole(w.user, "critic") }, rolesSQL,
+	{"UnknownRole", 18, func(w *whole) []any { return []any{w.user, "critic"} }, rolesSQL,
 		strings.Replace(wholeRoles, "user", "critic", 1)},
-	{"BadArguments", 18, func(w *whole) Damage { return BadArguments(w.caller) },
+	{"BadArguments", 18, func(w *whole) []any { return []any{w.caller} },
 		"SELECT json_valid(message_json->>'$.tool_calls[0].function.arguments') FROM session_items WHERE position = 1 ORDER BY id LIMIT 1", "0|\n"},
-	{"EmptyCallID", 18, func(w *whole) Damage { return EmptyCallID(w.caller) },
+	{"EmptyCallID", 18, func(w *whole) []any { return []any{w.caller} },
 		"SELECT message_json->>'$.tool_calls[0].id' FROM session_items WHERE position = 1 ORDER BY id LIMIT 1", "<nil>|\n"},
-	{"DuplicateCallID", 18, func(w *whole) Damage { return DuplicateCallID(w.caller) },
-		"SELECT message_json->>'$.tool_calls[1].id' FROM session_items WHERE position = 1 ORDER BY id LIMIT 1", "t1|\n"},
-	{"TimeGoesBack", 18, func(w *whole) Damage { return TimeGoesBack(w.result) },
+	{"TimeGoesBack", 18, func(w *whole) []any { return []any{w.result} },
 		"SELECT message_json->>'created_at' FROM session_items WHERE message_json->>'tool_call_id' = 't1'", "2026-02-14T08:00:02+01:00|\n"},
-	{"BadMessageTime", 18, func(w *whole) Damage { return BadMessageTime(w.user, "yesterday") },
-		"SELECT message_json->>'created_at' FROM session_items ORDER BY id LIMIT 1", "yesterday|\n"},
-	{"MisplacedSystem", 18, func(w *whole) Damage { return MisplacedSystem(w.result) }, rolesSQL,
+	{"MisplacedSystem", 18, func(w *whole) []any { return []any{w.result} }, rolesSQL,
 		strings.Replace(wholeRoles, "t1", "t1 system", 1)},
-	{"StrayPromptCopy", 18, func(w *whole) Damage { return StrayPromptCopy(w.result) }, rolesSQL,
+	{"StrayPromptCopy", 18, func(w *whole) []any { return []any{w.result} }, rolesSQL,
 		strings.Replace(wholeRoles, "t1", "t1 user", 1)},
 
-	{"NullReference", 18, func(w *whole) Damage { return NullReference(w.reference) },
-		"SELECT subsession_id FROM session_items WHERE item_type = 'subsession'", "<nil>|\n"},
-	{"DanglingReference", 18, func(w *whole) Damage { return DanglingReference(w.reference) },
+	{"DanglingReference", 18, func(w *whole) []any { return []any{w.reference} },
 		`SELECT "table", parent FROM pragma_foreign_key_check`, "session_items|sessions|\n"},
-	{"UnreferencedChild", 18, func(w *whole) Damage { return UnreferencedChild(w.reference) }, rolesSQL,
+	{"UnreferencedChild", 18, func(w *whole) []any { return []any{w.reference} }, rolesSQL,
 		strings.Replace(wholeRoles, " subsession", "", 1)},
-	{"DropSessionRow", 18, func(w *whole) Damage { return DropSessionRow(w.child) },
+	{"DropSessionRow", 18, func(w *whole) []any { return []any{w.child} },
 		"SELECT COUNT(*) FROM pragma_foreign_key_check", "4|\n"},
-	{"DeleteSession", 18, func(w *whole) Damage { return DeleteSession(w.child) },
+	{"DeleteSession", 18, func(w *whole) []any { return []any{w.child} },
 		"SELECT (SELECT COUNT(*) FROM sessions), (SELECT COUNT(*) FROM session_items), (SELECT COUNT(*) FROM pragma_foreign_key_check)", "1|13|0|\n"},
-	{"WrongParent", 18, func(w *whole) Damage { return WrongParent(w.child, "nobody") },
+	{"WrongParent", 18, func(w *whole) []any { return []any{w.child, "nobody"} },
 		"SELECT parent_id FROM sessions WHERE title != 'whole'", "nobody|\n"},
-	{"ParentCycle", 18, func(w *whole) Damage { return ParentCycle(w.child, w.root) },
+	{"ParentCycle", 18, func(w *whole) []any { return []any{w.child, w.root} },
 		"SELECT COUNT(*) FROM sessions a JOIN sessions b ON a.parent_id = b.id AND b.parent_id = a.id", "2|\n"},
-	{"ReferenceCycle", 18, func(w *whole) Damage { return ReferenceCycle(w.child, w.root) },
+	{"ReferenceCycle", 18, func(w *whole) []any { return []any{w.child, w.root} },
 		"SELECT COUNT(*) FROM session_items a JOIN session_items b ON a.subsession_id = b.session_id AND b.subsession_id = a.session_id", "2|\n"},
-	{"TwoReferrers", 18, func(w *whole) Damage { return TwoReferrers(w.reference, w.root) },
+	{"TwoReferrers", 18, func(w *whole) []any { return []any{w.reference, w.root} },
 		"SELECT COUNT(*), COUNT(DISTINCT subsession_id) FROM session_items WHERE item_type = 'subsession'", "2|1|\n"},
-	{"StrayChildRoot", 18, func(w *whole) Damage { return StrayChildRoot(w.reference) },
+	{"StrayChildRoot", 18, func(w *whole) []any { return []any{w.reference} },
 		"SELECT title FROM sessions WHERE parent_id IS NULL ORDER BY title", "Transferred task|\nwhole|\n"},
-	{"EmptyChild", 18, func(w *whole) Damage { return EmptyChild(w.child) },
+	{"EmptyChild", 18, func(w *whole) []any { return []any{w.child} },
 		"SELECT COUNT(*) FROM session_items", "13|\n"},
-	{"MissingPrologue", 18, func(w *whole) Damage { return MissingPrologue(w.child) },
+	{"MissingPrologue", 18, func(w *whole) []any { return []any{w.child} },
 		"SELECT position, message_json->>'role' FROM session_items JOIN sessions s ON session_id = s.id WHERE title != 'whole'", "0|assistant|\n"},
-	{"NegativePosition", 18, func(w *whole) Damage { return NegativePosition(w.result) },
+	{"NegativePosition", 18, func(w *whole) []any { return []any{w.result} },
 		"SELECT MIN(position) FROM session_items", "-3|\n"},
-	{"DoubledPosition", 18, func(w *whole) Damage { return DoubledPosition(w.result) },
+	{"DoubledPosition", 18, func(w *whole) []any { return []any{w.result} },
 		"SELECT COUNT(*) FROM session_items GROUP BY session_id, position HAVING COUNT(*) > 1", "2|\n"},
-	{"UnknownItemType", 18, func(w *whole) Damage { return UnknownItemType(w.user, "hologram") },
+	{"UnknownItemType", 18, func(w *whole) []any { return []any{w.user, "hologram"} },
 		"SELECT COUNT(*) FROM session_items WHERE item_type = 'hologram'", "1|\n"},
 
-	{"NullTitle", 18, func(w *whole) Damage { return NullTitle(w.child) },
+	{"NullTitle", 18, func(w *whole) []any { return []any{w.child} },
 		"SELECT COUNT(*) FROM sessions WHERE title IS NULL", "1|\n"},
-	{"BadJSON", Latest, func(w *whole) Damage { return BadJSON(w.root, "attributes") },
+	{"BadJSON", Latest, func(w *whole) []any { return []any{w.root} },
 		"SELECT COUNT(*) FROM sessions WHERE NOT json_valid(attributes)", "1|\n"},
-	{"BadCreatedAt", 18, func(w *whole) Damage { return BadCreatedAt(w.root, "1771056000000") },
+	{"BadCreatedAt", 18, func(w *whole) []any { return []any{w.root, "1771056000000"} },
 		"SELECT created_at FROM sessions WHERE title = 'whole'", "1771056000000|\n"},
-	{"WrongTotals", 18, func(w *whole) Damage { return WrongTotals(w.root) },
+	{"WrongTotals", 18, func(w *whole) []any { return []any{w.root} },
 		"SELECT cost FROM sessions WHERE title = 'whole'", "12.5|\n"},
-	{"StaleInstructionContext", Latest, func(w *whole) Damage { return StaleInstructionContext(w.root) },
+	{"StaleInstructionContext", Latest, func(w *whole) []any { return []any{w.root} },
 		"SELECT NULLIF(instruction_context, '')->>'$.updates[1].position' FROM sessions WHERE title = 'whole'", "16|\n"},
 
-	{"EmptySummary", 18, func(w *whole) Damage { return EmptySummary(w.first) },
+	{"EmptySummary", 18, func(w *whole) []any { return []any{w.first} },
 		"SELECT COUNT(*) FROM session_items WHERE summary_text = ''", "1|\n"},
-	{"BadUsage", Latest, func(w *whole) Damage { return BadUsage(w.first) },
+	{"BadUsage", Latest, func(w *whole) []any { return []any{w.first} },
 		"SELECT COUNT(*) FROM session_items WHERE usage_json != '' AND NOT json_valid(usage_json)", "1|\n"},
-	{"BoundaryInsidePair", Latest, func(w *whole) Damage { return BoundaryInsidePair(w.first) },
+	{"BoundaryInsidePair", Latest, func(w *whole) []any { return []any{w.first} },
 		"SELECT first_kept_entry FROM session_items WHERE summary_text = 'there are two'", "5|\n"},
-	{"BoundaryOutOfRange", Latest, func(w *whole) Damage { return BoundaryOutOfRange(w.first) },
+	{"BoundaryOutOfRange", Latest, func(w *whole) []any { return []any{w.first} },
 		"SELECT first_kept_entry FROM session_items WHERE summary_text = 'there are two'", "18|\n"},
-	{"BoundaryInHistory", Latest, func(w *whole) Damage { return BoundaryInHistory(w.second) },
+	{"BoundaryInHistory", Latest, func(w *whole) []any { return []any{w.second} },
 		"SELECT first_kept_entry FROM session_items WHERE summary_text = 'now one'", "6|\n"},
 
-	{"SetAsideBackup", 18, func(w *whole) Damage { return SetAsideBackup(w.root) },
-		"SELECT COUNT(*) FROM sessions", "0|\n"},
-	{"LegacyColumnFuller", 18, func(w *whole) Damage { return LegacyColumnFuller(w.root, 3) },
+	{"LegacyColumnFuller", 18, func(w *whole) []any { return []any{w.root, 3} },
 		"SELECT json_array_length(messages), (SELECT COUNT(*) FROM session_items WHERE session_id = s.id) FROM sessions s WHERE title = 'whole'", "13|10|\n"},
-	{"NewerMigration", 18, func(*whole) Damage { return NewerMigration() },
+	{"NewerMigration", 18, func(*whole) []any { return []any{} },
 		"SELECT name FROM migrations ORDER BY id DESC LIMIT 1", "118_from_the_future|\n"},
-	{"UnrecordedMigration", 18, func(*whole) Damage { return UnrecordedMigration(16) },
-		"SELECT COUNT(*) FROM migrations", "17|\n"},
-	{"OrphanMedia", Latest, func(*whole) Damage { return OrphanMedia() },
+	{"OrphanMedia", Latest, func(*whole) []any { return []any{} },
 		"SELECT rel_path, root_kind FROM generated_media_manifest", "chart.png|workspace|\n"},
 }
 
@@ -176,7 +160,7 @@ func TestDamage(t *testing.T) {
 			if before := query(t, w.SQL, tt.query); before == tt.want {
 				t.Fatal("the query cannot tell the damage")
 			}
-			if err := w.Damage(tt.damage(w)); err != nil {
+			if err := w.Damage(tt.name, tt.args(w)...); err != nil {
 				t.Fatal(err)
 			}
 			if got := query(t, w.SQL, tt.query); got != tt.want {
@@ -190,7 +174,8 @@ func TestDamage(t *testing.T) {
 // TestDamageKeepsTheRest: positions stay dense, and the messages column follows.
 func TestDamageKeepsTheRest(t *testing.T) {
 	w := newWhole(t, 18)
-	if err := w.Damage(DropResult(w.result), DelayResult(w.laterRow, 1), OrphanResult(w.caller, "t9")); err != nil {
+	err := errors.Join(w.Damage("DropResult", w.result), w.Damage("DelayResult", w.laterRow, 1), w.Damage("OrphanResult", w.caller, "t9"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	got := query(t, w.SQL, "SELECT COUNT(*), MIN(position), MAX(position), COUNT(DISTINCT position) FROM session_items WHERE session_id = ?", w.root)
@@ -208,20 +193,23 @@ func TestDamageKeepsTheRest(t *testing.T) {
 // TestDamageThatDoesNotFit: the error names the damage, and nothing changed.
 func TestDamageThatDoesNotFit(t *testing.T) {
 	tests := []struct {
-		name   string
-		damage func(*whole) Damage
-		want   string
+		name, damage string
+		generation   int
+		row          func(*whole) int64
+		want         string
 	}{
-		{"no result", func(w *whole) Damage { return DropResult(w.user) }, "DropResult: row 1 is no result but a message of role user"},
-		{"no message", func(w *whole) Damage { return DuplicateResult(w.reference) }, "DuplicateResult: row 8 holds no message"},
-		{"no call", func(w *whole) Damage { return BadArguments(w.user) }, "BadArguments: the message of row 1 has no calls"},
-		{"no reference", func(w *whole) Damage { return NullReference(w.user) }, "NullReference: no row to change"},
-		{"too old", func(w *whole) Damage { return BoundaryOutOfRange(w.first) }, "BoundaryOutOfRange: generation 18 has no first_kept_entry"},
+		{"no result", "DropResult", 18, func(w *whole) int64 { return w.user }, "DropResult: no row to change"},
+		{"no message", "DuplicateResult", 18, func(w *whole) int64 { return w.reference }, "DuplicateResult: no row to change"},
+		{"no call", "BadArguments", 18, func(w *whole) int64 { return w.user }, "BadArguments: no row to change"},
+		{"no reference", "DanglingReference", 18, func(w *whole) int64 { return w.user }, "DanglingReference: no row to change"},
+		{"no place", "BoundaryInHistory", Latest, func(w *whole) int64 { return w.first }, "BoundaryInHistory: no row to change"},
+		{"too old", "BadUsage", 18, func(w *whole) int64 { return w.first }, "BadUsage: UPDATE session_items SET usage_json"},
+		{"unknown", "Flood", 18, func(w *whole) int64 { return w.first }, "no damage is called Flood"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWhole(t, 18)
-			err := w.Damage(tt.damage(w))
+			w := newWhole(t, tt.generation)
+			err := w.Damage(tt.damage, tt.row(w))
 			if err == nil || !strings.HasPrefix(err.Error(), tt.want) {
 				t.Errorf("error %v, want %q", err, tt.want)
 			}
@@ -231,33 +219,4 @@ func TestDamageThatDoesNotFit(t *testing.T) {
 			closed(t, w.DB)
 		})
 	}
-}
-
-func TestSetAsideBackupHoldsEverything(t *testing.T) {
-	w := newWhole(t, 18)
-	if err := w.Damage(SetAsideBackup(w.root)); err != nil {
-		t.Fatal(err)
-	}
-	closed(t, w.DB)
-	if got := query(t, reopen(t, w.Path+".bak"), "SELECT COUNT(*) FROM session_items"); got != "16|\n" {
-		t.Errorf("items in the backup: %s", got)
-	}
-}
-
-func TestRows(t *testing.T) {
-	w := newWhole(t, 18)
-	tests := map[Kind][]int64{
-		Results:    {w.result, w.answer, w.laterRow},
-		References: {w.reference},
-		Summaries:  {w.first, w.second},
-	}
-	for kind, want := range tests {
-		if got := w.Rows(kind); !slices.Equal(got, want) {
-			t.Errorf("rows where %s: %v, want %v", kind, got, want)
-		}
-	}
-	if got := len(w.Rows(Messages)); got != 13 {
-		t.Errorf("%d messages, want 13", got)
-	}
-	closed(t, w.DB)
 }

@@ -37,23 +37,9 @@ func (db *DB) itemRows(session string) []itemRow {
 	return list
 }
 
-// Kind selects rows of session_items.
-type Kind string
-
-// The kinds of rows that damages apply to.
-const (
-	Messages   Kind = "item_type = 'message'"
-	Users      Kind = "message_json->>'role' = 'user' AND NOT implicit"
-	Assistants Kind = "message_json->>'role' = 'assistant'"
-	Callers    Kind = "json_array_length(message_json, '$.tool_calls') > 0"
-	Results    Kind = "message_json->>'role' = 'tool'"
-	References Kind = "item_type = 'subsession'"
-	Summaries  Kind = "item_type = 'summary'"
-)
-
-// Rows lists the rows of a kind, by row id. All messages must be valid JSON.
-func (db *DB) Rows(kind Kind) []int64 {
-	return list[int64](db, "SELECT id FROM session_items WHERE "+string(kind)+" ORDER BY id")
+// Rows lists the rows of session_items for which a condition holds, by row id.
+func (db *DB) Rows(where string) []int64 {
+	return list[int64](db, "SELECT id FROM session_items WHERE "+where+" ORDER BY id")
 }
 
 // list reads the first column of a query.
@@ -275,39 +261,6 @@ func (summary *Summary) columns(generation int) (string, []any) {
 		names, values = names+", model, usage_json", append(values, summary.Model, usage)
 	}
 	return names, values
-}
-
-// RunError is the record of a run that ended with an error (2026-06-26 and
-// later).
-type RunError struct {
-	Message   string `json:"message"`
-	Code      string `json:"code,omitempty"`
-	AgentName string `json:"agent_name,omitempty"`
-	CreatedAt string `json:"created_at,omitempty"`
-}
-
-// Error adds the record of a run that ended with an error. It needs generation
-// 14.
-func (s *Session) Error(e RunError) *Item {
-	e.CreatedAt = or(e.CreatedAt, s.db.tick())
-	return &Item{Row: s.insertRow("error", "message_json", string(encode(e))), session: s}
-}
-
-// Stop is the record of a run that a budget stopped.
-type Stop struct {
-	Reason  string  `json:"reason"` // "" for budget_exceeded
-	Budget  string  `json:"budget,omitempty"`
-	Limit   string  `json:"limit,omitempty"`
-	Used    float64 `json:"used,omitempty"`
-	Max     float64 `json:"max,omitempty"`
-	Message string  `json:"message,omitempty"`
-}
-
-// Termination adds the record of a run that a budget stopped. It needs
-// generation 14.
-func (s *Session) Termination(stop Stop) *Item {
-	stop.Reason = or(stop.Reason, "budget_exceeded")
-	return &Item{Row: s.insertRow("termination", "message_json", string(encode(stop))), session: s}
 }
 
 // SessionRow is a row of the sessions table. Columns that the generation does

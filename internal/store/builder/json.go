@@ -1,0 +1,112 @@
+package builder
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf16"
+)
+
+// Object is a JSON object whose members keep their order, or a row whose columns do.
+type Object []Member
+
+// Member is a member of an object: nil, a list, an object or anything else that
+// encoding/json takes.
+type Member struct {
+	Name  string
+	Value any
+}
+
+// List is a JSON array.
+type List []any
+
+// Given are the members whose values are not empty.
+func (o Object) Given() Object {
+	var kept Object
+	for _, m := range o {
+		if m.Value != nil && m.Value != "" {
+			kept = append(kept, m)
+		}
+	}
+	return kept
+}
+
+// Style is how a runtime spells JSON.
+type Style struct {
+	Spaced bool // behind commas and colons, and ASCII only: Python's json.dumps
+	HTML   bool // <, > and & are escaped: Go's json.Marshal
+	Camel  bool // names are in camel case
+}
+
+// Text is the JSON text of a value.
+func (s Style) Text(value any) string { return string(s.append(nil, value)) }
+
+func (s Style) append(b []byte, value any) []byte {
+	switch v := value.(type) {
+	case Object:
+		b = append(b, '{')
+		for i, m := range v {
+			name := m.Name
+			if s.Camel {
+				name = camel(name)
+			}
+			b = append(s.append(s.comma(b, i), name), ':')
+			if s.Spaced {
+				b = append(b, ' ')
+			}
+			b = s.append(b, m.Value)
+		}
+		return append(b, '}')
+	case List:
+		b = append(b, '[')
+		for i, entry := range v {
+			b = s.append(s.comma(b, i), entry)
+		}
+		return append(b, ']')
+	}
+	return append(b, s.plain(value)...)
+}
+
+func (s Style) comma(b []byte, before int) []byte {
+	switch {
+	case before == 0:
+		return b
+	case s.Spaced:
+		return append(b, ", "...)
+	}
+	return append(b, ',')
+}
+
+// plain is the form of a value that is neither an object nor a list.
+func (s Style) plain(value any) []byte {
+	var buffer bytes.Buffer
+	encoder := json.NewEncoder(&buffer)
+	encoder.SetEscapeHTML(s.HTML)
+	if err := encoder.Encode(value); err != nil {
+		panic("what is to be written holds text that is not JSON: " + err.Error())
+	}
+	text := bytes.TrimSuffix(buffer.Bytes(), []byte("\n"))
+	if !s.Spaced {
+		return text
+	}
+	var ascii []byte
+	for _, r := range string(text) {
+		if r < 0x80 {
+			ascii = append(ascii, byte(r))
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			ascii = fmt.Appendf(ascii, "\\u%04x", unit)
+		}
+	}
+	return ascii
+}
+
+func camel(snake string) string {
+	words := strings.Split(snake, "_")
+	for i, word := range words[1:] {
+		words[i+1] = strings.ToUpper(word[:1]) + word[1:]
+	}
+	return strings.Join(words, "")
+}
