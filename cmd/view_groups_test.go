@@ -25,14 +25,14 @@ func TestGroupsThatCannotSeeEachOther(t *testing.T) {
 		gap    string
 	}{
 		{
-			adktest.SequenceOfGroups(),
+			adktest.Script("sequence-of-groups"),
 			"Alice[1] Bob[2] Charlie[3] David[1 2 3 4] Eve[1 2 3 5] Frank[1 2 3 6] " +
 				"Grace[1 2 3 4 5 6 7] Henry[1 2 3 4 5 6 8] Iris[1 2 3 4 5 6 9]",
 			"Alice:2 Bob:2 Charlie:2 David:2 Eve:2 Frank:2 Grace:2 Henry:2 Iris:2",
 			"SC713 info [1 2 3 4 5 6]",
 		},
 		{
-			adktest.NestedGroups(),
+			adktest.Script("nested-groups"),
 			"Alice[1 3] Bob[1 4] Charlie[1 5] Reducer1[1 3 4 5] David[2 6] Eve[2 7] Frank[2 8] Reducer2[2 6 7 8] Final_Reducer[1 2 3 4 5 6 7 8]",
 			"Alice:4 Bob:4 Charlie:4 Reducer1:3 David:4 Eve:4 Frank:4 Reducer2:3 Final_Reducer:10",
 			"SC713 info [1 2 3 5 6 7]",

@@ -39,7 +39,7 @@ var (
 		"internal/store/loom":        1_995,
 		"internal/store/springai":    1_215,
 
-		"internal/store/adk/adktest":           1_905,
+		"internal/store/adk/adktest":           1_216,
 		"internal/store/dockeragent/agenttest": 2_860,
 		"internal/store/kagent/kagenttest":     1_905,
 		"internal/store/springai/springtest":   650,

@@ -28,18 +28,18 @@ var damagedLogs = []damagedLog{
 		db.Exec(`UPDATE ai_session_event SET metadata = '{"compactionSource":"mine"}' WHERE message_content = 'thanks'`)
 	})},
 	{rule: "SC016", name: "an invocation that differs from its column", build: func(path string) error {
-		err := adktest.Create(path, adktest.P1, adktest.AgentTool())
+		err := adktest.Create(path, adktest.P1, adktest.Script("agent-tool"))
 		return errors.Join(err, execute(path, `UPDATE events SET invocation_id = 'e-another' WHERE rowid = 4`))
 	}},
 	{rule: "SC017", name: "an event of another version of adk-go", build: func(path string) error {
-		err := adktest.Create(path, adktest.G2, adktest.AgentTool())
+		err := adktest.Create(path, adktest.G2, adktest.Script("agent-tool"))
 		return errors.Join(err, execute(path, `UPDATE events SET actions = '{"StateDelta":{}}' WHERE rowid = 4`))
 	}},
 	{rule: "SC018", name: "a message whose session was deleted", build: ofScript("healthy", func(db *springtest.DB) {
 		db.Append("gone", springtest.User("hello?"))
 	})},
 	{rule: "SC018", name: "events of a user who has no such session", build: func(path string) error {
-		err := adktest.Create(path, adktest.PS, adktest.AgentTool())
+		err := adktest.Create(path, adktest.PS, adktest.Script("agent-tool"))
 		return errors.Join(err, execute(path, `DELETE FROM sessions`))
 	}},
 	{rule: "SC707", name: "eleven calls of one turn in one session", build: ofProgram(kagenttest.Collapsed11()), also: "SC301"},

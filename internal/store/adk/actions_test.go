@@ -11,7 +11,7 @@ import (
 // TestPickledActions holds that compaction, rewind and confirmations are read from
 // pickles as they are from documents.
 func TestPickledActions(t *testing.T) {
-	for _, script := range []adktest.Session{adktest.Compacted(), adktest.Rewound(), adktest.Confirmed()} {
+	for _, script := range []adktest.Session{adktest.Script("compacted"), adktest.Script("rewound"), adktest.Script("confirmed")} {
 		var want string
 		for _, g := range []adktest.Generation{adktest.P1, adktest.PS, adktest.P0} {
 			path := filepath.Join(t.TempDir(), "adk.db")

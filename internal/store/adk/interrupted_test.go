@@ -105,7 +105,7 @@ func TestInterruptedSessionsAreNamedAndAnswered(t *testing.T) {
 
 func unanswered(t *testing.T, path string, g adktest.Generation, session string) []string {
 	t.Helper()
-	open, err := adktest.Unanswered(path, g, session)
+	open, err := openCalls(path, g, session)
 	if err != nil {
 		t.Fatal(err)
 	}

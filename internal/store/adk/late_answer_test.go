@@ -17,10 +17,10 @@ func TestALateAnswerGoesBeforeTheMadeUpOne(t *testing.T) {
 	text := adktest.Event{Author: "root", Invocation: "e-late", Parts: []adktest.Part{adktest.Text("good")}}
 	madeUp := `{"error":"[sessctl] The run ended before this call was answered."}`
 
-	slow := adktest.Pending()
+	slow := adktest.Script("pending")
 	slow.Events = append(slow.Events[:2:2], answer("root", "adk-wait", "approve", madeUp), slow.Events[2], slow.Events[3],
 		answer("user", "adk-wait", "approve", `{"status":"approved"}`), text)
-	confirmed := adktest.Confirmed()
+	confirmed := adktest.Script("confirmed")
 	confirmed.Events[2] = answer("root", "adk-pay", "pay", madeUp)
 
 	for _, g := range adktest.Generations {

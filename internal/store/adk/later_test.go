@@ -52,7 +52,7 @@ func TestLaterVersions(t *testing.T) {
 				continue // no other generation has one
 			}
 			t.Run(name+"/"+string(g), func(t *testing.T) {
-				path := created(t, g, adktest.Interrupted())
+				path := created(t, g, adktest.Script("interrupted"))
 				execute(t, path, tc.statements...)
 				before := dump(t, path)
 				plan, receipt, err := repairtest.Repair(path)
@@ -85,7 +85,7 @@ func TestLaterVersions(t *testing.T) {
 // that changes the document, and no new event has one.
 func TestLaterMembers(t *testing.T) {
 	for _, g := range []adktest.Generation{adktest.P1, adktest.PS} {
-		path := created(t, g, adktest.Interrupted(), adktest.Ties())
+		path := created(t, g, adktest.Script("interrupted"), adktest.Script("ties"))
 		execute(t, path, `update events set event_data = json_set(event_data, '$.mood', json('{"deep":[1]}'), '$.actions.later', 7)`)
 		before, stored := dump(t, path), query(t, path, "select count(*) from events")[0][0]
 		_, receipt, err := repairtest.Repair(path)

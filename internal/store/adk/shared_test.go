@@ -61,7 +61,7 @@ func TestFormsOfP1(t *testing.T) {
 		"both":       slices.Concat([]string{toMilliseconds, jsDocuments + "rowid % 2"}, zonedTimes, optionalColumns),
 	} {
 		for _, script := range adktest.P1.For(adktest.Scripts()) {
-			if script.ID == adktest.MixedOffsets().ID {
+			if script.ID == adktest.Script("mixed-offsets").ID {
 				continue // its offsets are the same in every generation but Go's
 			}
 			t.Run(name+"/"+script.ID, func(t *testing.T) {
@@ -111,7 +111,7 @@ func withoutMixture(told string) string {
 // TestSharedSQLite reads a SQLite file to which adk-js and adk-python wrote, which neither
 // of them can: adk-js's times are integers in the columns, too.
 func TestSharedSQLite(t *testing.T) {
-	path := created(t, adktest.P1, adktest.Interrupted())
+	path := created(t, adktest.P1, adktest.Script("interrupted"))
 	execute(t, path, `update events set timestamp = cast(json_extract(event_data, '$.timestamp') * 1000 as integer),
 		event_data = json_set(event_data, '$.timestamp', cast(json_extract(event_data, '$.timestamp') * 1000 as integer)) where rowid = 2`)
 	plan, _, err := repairtest.Plan(path)

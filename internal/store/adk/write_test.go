@@ -48,7 +48,7 @@ func TestAnswerToAnInterruptedCall(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(string(tt.generation)+" "+tt.columns, func(t *testing.T) {
-			path := created(t, tt.generation, adktest.Interrupted())
+			path := created(t, tt.generation, adktest.Script("interrupted"))
 			stored := column(t, path, "select id from events order by rowid")
 			before := dump(t, path)
 			plan, receipt, err := repairtest.Repair(path)
@@ -78,7 +78,7 @@ func TestAnswerToAnInterruptedCall(t *testing.T) {
 // The pickled actions of a new event are those of its neighbour, with nothing set:
 // what its own version of adk-python wrote.
 func TestPickledActionsOfANewEvent(t *testing.T) {
-	script := adktest.Interrupted()
+	script := adktest.Script("interrupted")
 	script.Events[1].Actions = adktest.Actions{StateDelta: `{"n":1}`, Confirmations: []string{"adk-slow"}, SkipSummary: true}
 	path := created(t, adktest.P0, script)
 	if plan, receipt, err := repairtest.Repair(path); err != nil || receipt == nil {
@@ -102,7 +102,7 @@ func TestPickledActionsOfANewEvent(t *testing.T) {
 func TestAnswerOnABranch(t *testing.T) {
 	for _, g := range []adktest.Generation{adktest.P1, adktest.PS, adktest.G2} {
 		t.Run(string(g), func(t *testing.T) {
-			script := adktest.Interrupted()
+			script := adktest.Script("interrupted")
 			e := &script.Events[1]
 			e.Branch, e.Scope, e.Node = "par.root", "adk-task", "w/root@1"
 			path := created(t, g, script)

@@ -148,7 +148,7 @@ const (
 // oddDatabase is a database of adk-go with odd and answers in it.
 func oddDatabase(t *testing.T) string {
 	t.Helper()
-	script := adktest.MixedOffsets()
+	script := adktest.Script("mixed-offsets")
 	script.ID = "s"
 	script.Events = script.Events[:3]
 	path := created(t, adktest.G2, script)
@@ -164,7 +164,7 @@ func oddDatabase(t *testing.T) string {
 
 // Two calls of one event that share an id wait both when one of them gets another.
 func TestCallsThatShareAnIDWaitBoth(t *testing.T) {
-	script := adktest.Pending()
+	script := adktest.Script("pending")
 	script.ID, script.Events = "s", script.Events[:2]
 	script.Events[1].Parts = append(script.Events[1].Parts, script.Events[1].Parts[0])
 	path := created(t, adktest.P1, script)
@@ -219,7 +219,7 @@ func TestUpdatesOfADocument(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			script := adktest.Interrupted()
+			script := adktest.Script("interrupted")
 			script.ID, script.Events = "s", script.Events[:2]
 			script.Events[1].Branch = tt.stored
 			path := created(t, adktest.PS, script)

@@ -96,7 +96,7 @@ func Run(tx *sql.Tx, statements []string) error {
 func Insert(tx *sql.Tx, table string, row Object) error {
 	columns, values := make([]string, len(row)), make([]any, len(row))
 	for i, m := range row {
-		columns[i], values[i] = m.Name, m.Value
+		columns[i], values[i] = m[0].(string), m[1]
 	}
 	_, err := tx.Exec(fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", table, strings.Join(columns, ", "), strings.Repeat(", ?", len(row)-1)), values...)
 	return err

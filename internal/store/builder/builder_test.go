@@ -43,18 +43,18 @@ func TestSections(t *testing.T) {
 func TestCreate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	schema := builder.Statements(builder.Sections(file), "one")
-	err := builder.Create(path, schema, func(tx *sql.Tx) error { return builder.Insert(tx, "a", builder.Object{{Name: "y"}}) })
+	err := builder.Create(path, schema, func(tx *sql.Tx) error { return builder.Insert(tx, "a", builder.Object{{"y", nil}}) })
 	if err == nil || !strings.Contains(err.Error(), "no column named y") {
 		t.Fatalf("error %v", err)
 	}
-	err = builder.Create(path, schema, func(tx *sql.Tx) error { return builder.Insert(tx, "a", builder.Object{{Name: "x", Value: "v"}}) })
+	err = builder.Create(path, schema, func(tx *sql.Tx) error { return builder.Insert(tx, "a", builder.Object{{"x", "v"}}) })
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
 func TestStyle(t *testing.T) {
-	value := builder.Object{{Name: "a_name", Value: "<é🙂>"}, {Name: "list", Value: builder.List{1.5, nil, builder.Object{}}}}
+	value := builder.Object{{"a_name", "<é🙂>"}, {"list", builder.List{1.5, nil, builder.Object{}}}}
 	for want, style := range map[string]builder.Style{
 		`{"a_name":"<é🙂>","list":[1.5,null,{}]}`:                      {},
 		`{"a_name": "<\u00e9\ud83d\ude42>", "list": [1.5, null, {}]}`: {Spaced: true},

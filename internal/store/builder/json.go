@@ -11,12 +11,9 @@ import (
 // Object is a JSON object whose members keep their order, or a row whose columns do.
 type Object []Member
 
-// Member is a member of an object: nil, a list, an object or anything else that
-// encoding/json takes.
-type Member struct {
-	Name  string
-	Value any
-}
+// Member is a member of an object: its name, which is a text, and its value: a list, an
+// object or anything else that encoding/json takes.
+type Member [2]any
 
 // List is a JSON array.
 type List []any
@@ -25,7 +22,7 @@ type List []any
 func (o Object) Given() Object {
 	var kept Object
 	for _, m := range o {
-		if m.Value != nil && m.Value != "" {
+		if m[1] != nil && m[1] != "" {
 			kept = append(kept, m)
 		}
 	}
@@ -47,15 +44,15 @@ func (s Style) append(b []byte, value any) []byte {
 	case Object:
 		b = append(b, '{')
 		for i, m := range v {
-			name := m.Name
+			name := m[0]
 			if s.Camel {
-				name = camel(name)
+				name = camel(m[0].(string))
 			}
 			b = append(s.append(s.comma(b, i), name), ':')
 			if s.Spaced {
 				b = append(b, ' ')
 			}
-			b = s.append(b, m.Value)
+			b = s.append(b, m[1])
 		}
 		return append(b, '}')
 	case List:

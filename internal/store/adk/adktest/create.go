@@ -12,6 +12,7 @@ package adktest
 
 import (
 	"database/sql"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,7 +22,7 @@ import (
 	"strings"
 	"time"
 
-	_ "modernc.org/sqlite"
+	"github.com/sessctl/sessctl/internal/store/builder"
 )
 
 // Start is when the first event of a session was written, unless it says so itself.
@@ -30,30 +31,14 @@ var Start = time.Date(2026, 11, 20, 21, 40, 0, 58_338_000, time.UTC)
 // Create writes a new database with these sessions. The error names what the
 // generation has no place for.
 func Create(path string, g Generation, sessions ...Session) error {
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=foreign_keys(1)&_pragma=synchronous(off)")
-	if err != nil {
-		return err
-	}
-	return errors.Join(create(db, g, sessions), db.Close())
-}
-
-func create(db *sql.DB, g Generation, sessions []Session) error {
-	db.SetMaxOpenConns(1)
-	tx, err := db.Begin()
-	if err != nil {
-		return err
-	}
-	for _, statement := range g.schema() {
-		if _, err := tx.Exec(statement); err != nil {
-			return errors.Join(fmt.Errorf("%s: %w", statement, err), tx.Rollback())
+	return builder.Create(path, g.schema(), func(tx *sql.Tx) error {
+		for _, s := range sessions {
+			if err := write(tx, g, s); err != nil {
+				return fmt.Errorf("session %s of %s: %w", s.ID, g, err)
+			}
 		}
-	}
-	for _, s := range sessions {
-		if err := write(tx, g, s); err != nil {
-			return errors.Join(fmt.Errorf("session %s of %s: %w", s.ID, g, err), tx.Rollback())
-		}
-	}
-	return tx.Commit()
+		return nil
+	})
 }
 
 // CreateOf writes a new database with one session whose events are stored as these
@@ -81,17 +66,17 @@ func write(tx *sql.Tx, g Generation, s Session) error {
 	if len(s.Events) > 0 {
 		first, last = s.Events[0].Time, s.Events[len(s.Events)-1].Time
 	}
-	err := insert(tx, "sessions", fields{
-		{"app_name", s.App}, {"user_id", s.User}, {"id", s.ID}, {"state", s.State},
+	err := builder.Insert(tx, "sessions", object{
+		{"app_name", s.App}, {"user_id", s.User}, {"id", s.ID}, {"state", string(s.State)},
 		{"create_time", g.stamp(first.Add(-time.Millisecond))}, {"update_time", g.stamp(last)},
 	})
 	for i := range s.Events {
-		var row fields
+		var row object
 		if err == nil {
 			row, err = g.row(s, &s.Events[i])
 		}
 		if err == nil {
-			err = insert(tx, "events", row)
+			err = builder.Insert(tx, "events", row)
 		}
 	}
 	return err
@@ -106,8 +91,8 @@ func (s Session) completed() Session {
 	events := make([]Event, len(s.Events))
 	now := Start
 	for i, e := range s.Events {
-		e.ID = or(e.ID, uuid(rng))
-		e.Invocation = or(e.Invocation, "e-00000000-0000-4000-8000-000000000001")
+		e.ID = or(e.ID, builder.UUID(rng))
+		e.Invocation = or(e.Invocation, invocation(1))
 		if e.Time.IsZero() {
 			e.Time = now
 		}
@@ -118,17 +103,11 @@ func (s Session) completed() Session {
 	return s
 }
 
-func or(text, instead string) string {
+func or[T ~string](text, instead T) T {
 	if text == "" {
 		return instead
 	}
 	return text
-}
-
-// uuid is a random UUID of version 4.
-func uuid(rng *rand.Rand) string {
-	a, b := rng.Uint64(), rng.Uint64()
-	return fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x", a>>32, a>>16&0xffff, a&0xfff, 0x8000|b>>48&0x3fff, b&0xffffffffffff)
 }
 
 // Generation is what a database is written as.
@@ -177,91 +156,19 @@ func (g Generation) Lacks(s Session) string {
 	return ""
 }
 
-func (g Generation) schema() []string {
-	switch g {
-	case P1:
-		return slices.Concat(pythonSessions, []string{
-			`CREATE TABLE adk_internal_metadata ("key" VARCHAR(128) NOT NULL, value VARCHAR(256) NOT NULL, PRIMARY KEY ("key"))`,
-			`INSERT INTO adk_internal_metadata VALUES ('schema_version', '1')`,
-			pythonEvents("invocation_id VARCHAR(256) NOT NULL, timestamp DATETIME NOT NULL, event_data TEXT"),
-			pythonIndex,
-		})
-	case PS:
-		return fileSessions
-	case J1:
-		return jsSessions
-	case G1:
-		return slices.Concat(goSessions, []string{goEvents("")})
-	case G2:
-		return slices.Concat(goSessions, []string{goEvents("`routes_json` text,`output_json` text,`node_info_json` text,`requested_input_json` text,")})
-	case P0First:
-		return slices.Concat(pythonSessions, []string{pythonEvents(firstColumns + ", content TEXT NOT NULL, actions BLOB NOT NULL")})
-	}
-	return slices.Concat(pythonSessions, []string{pythonEvents(firstColumns + ", content TEXT, actions BLOB NOT NULL" + laterColumns), pythonIndex})
-}
+//go:embed schema.sql
+var schemaSQL string
 
-const (
-	firstColumns = "invocation_id VARCHAR(256) NOT NULL, author VARCHAR(256) NOT NULL, branch VARCHAR(256), timestamp DATETIME NOT NULL"
-	laterColumns = ", long_running_tool_ids_json TEXT, grounding_metadata TEXT, custom_metadata TEXT, usage_metadata TEXT, citation_metadata TEXT" +
-		", partial BOOLEAN, turn_complete BOOLEAN, error_code VARCHAR(256), error_message TEXT, interrupted BOOLEAN" +
-		", input_transcription TEXT, output_transcription TEXT"
-	pythonIndex = "CREATE INDEX idx_events_app_user_session_ts ON events (app_name, user_id, session_id, timestamp DESC)"
+var (
+	sections = builder.Sections(schemaSQL)
+	// tables are the sections of schema.sql that a generation has.
+	tables = map[Generation][]string{
+		P0First: {"python", "P0-first"}, P0: {"python", "P0", "index"}, P1: {"python", "P1", "index"},
+		PS: {"PS"}, J1: {"J1"}, G1: {"go", "G1"}, G2: {"go", "G2"},
+	}
 )
 
-var pythonSessions = []string{
-	"CREATE TABLE sessions (app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, id VARCHAR(128) NOT NULL, state TEXT NOT NULL, " +
-		"create_time DATETIME NOT NULL, update_time DATETIME NOT NULL, PRIMARY KEY (app_name, user_id, id))",
-	"CREATE TABLE app_states (app_name VARCHAR(128) NOT NULL, state TEXT NOT NULL, update_time DATETIME NOT NULL, PRIMARY KEY (app_name))",
-	"CREATE TABLE user_states (app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, state TEXT NOT NULL, update_time DATETIME NOT NULL, " +
-		"PRIMARY KEY (app_name, user_id))",
-}
-
-func pythonEvents(columns string) string {
-	return "CREATE TABLE events (id VARCHAR(128) NOT NULL, app_name VARCHAR(128) NOT NULL, user_id VARCHAR(128) NOT NULL, " +
-		"session_id VARCHAR(128) NOT NULL, " + columns + ", PRIMARY KEY (id, app_name, user_id, session_id), " +
-		"FOREIGN KEY(app_name, user_id, session_id) REFERENCES sessions (app_name, user_id, id) ON DELETE CASCADE)"
-}
-
-var fileSessions = []string{
-	"CREATE TABLE app_states (app_name TEXT PRIMARY KEY, state TEXT NOT NULL, update_time REAL NOT NULL)",
-	"CREATE TABLE user_states (app_name TEXT NOT NULL, user_id TEXT NOT NULL, state TEXT NOT NULL, update_time REAL NOT NULL, PRIMARY KEY (app_name, user_id))",
-	"CREATE TABLE sessions (app_name TEXT NOT NULL, user_id TEXT NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL, create_time REAL NOT NULL, " +
-		"update_time REAL NOT NULL, PRIMARY KEY (app_name, user_id, id))",
-	"CREATE TABLE events (id TEXT NOT NULL, app_name TEXT NOT NULL, user_id TEXT NOT NULL, session_id TEXT NOT NULL, invocation_id TEXT NOT NULL, " +
-		"timestamp REAL NOT NULL, event_data TEXT NOT NULL, PRIMARY KEY (app_name, user_id, session_id, id), " +
-		"FOREIGN KEY (app_name, user_id, session_id) REFERENCES sessions(app_name, user_id, id) ON DELETE CASCADE)",
-}
-
-var jsSessions = []string{
-	"create table `adk_internal_metadata` (`key` text not null, `value` text not null, primary key (`key`))",
-	"insert into adk_internal_metadata values ('schema_version', '1')",
-	"create table `app_states` (`app_name` text not null, `state` json not null, `update_time` datetime not null, primary key (`app_name`))",
-	"create table `user_states` (`app_name` text not null, `user_id` text not null, `state` json not null, `update_time` datetime not null, " +
-		"primary key (`app_name`, `user_id`))",
-	"create table `sessions` (`id` text not null, `app_name` text not null, `user_id` text not null, `state` json not null, " +
-		"`create_time` datetime not null, `update_time` datetime not null, primary key (`id`, `app_name`, `user_id`))",
-	"create table `events` (`id` text not null, `app_name` text not null, `user_id` text not null, `session_id` text not null, " +
-		"`invocation_id` text not null, `timestamp` datetime not null, `event_data` json not null, primary key (`id`, `app_name`, `user_id`, `session_id`))",
-}
-
-var goSessions = []string{
-	"CREATE TABLE `sessions` (`app_name` text,`user_id` text,`id` text,`state` text,`create_time` datetime,`update_time` datetime,PRIMARY KEY (`app_name`,`user_id`,`id`))",
-	"CREATE TABLE `app_states` (`app_name` text,`state` text,`update_time` datetime,PRIMARY KEY (`app_name`))",
-	"CREATE TABLE `user_states` (`app_name` text,`user_id` text,`state` text,`update_time` datetime,PRIMARY KEY (`app_name`,`user_id`))",
-}
-
-// goEvents is the table of events; the columns of 2.x come with the first of them.
-func goEvents(workflow string) string {
-	scope := ""
-	if workflow != "" {
-		scope = "`isolation_scope` text,"
-	}
-	return fmt.Sprintf("CREATE TABLE `events` (`id` text,`app_name` text,`user_id` text,`session_id` text,`invocation_id` text,`author` text,"+
-		"`actions` blob,`long_running_tool_ids_json` text,%s`branch` text,%s`timestamp` datetime,`content` text,`grounding_metadata` text,"+
-		"`custom_metadata` text,`usage_metadata` text,`citation_metadata` text,`partial` numeric,`turn_complete` numeric,`error_code` text,"+
-		"`error_message` text,`interrupted` numeric,PRIMARY KEY (`id`,`app_name`,`user_id`,`session_id`),CONSTRAINT `fk_sessions_events` "+
-		"FOREIGN KEY (`app_name`,`user_id`,`session_id`) REFERENCES `sessions`(`app_name`,`user_id`,`id`) ON DELETE CASCADE)", workflow, scope)
-}
+func (g Generation) schema() []string { return builder.Statements(sections, tables[g]...) }
 
 // Interrupted is a random session whose runtime was killed: it ends in the middle of a
 // turn, long-running tools may have given no response, not even one for now, and the
@@ -422,10 +329,10 @@ func reuseID(rng *rand.Rand, s *Session) {
 		parts := slices.Clone(s.Events[i].Parts)
 		for n, p := range parts {
 			if p.Call != nil && p.Call.ID == was {
-				parts[n] = Calls(now, p.Call.Name, p.Call.Args)
+				parts[n] = Calls(now, p.Call.Name, string(p.Call.Args))
 			}
 			if p.Response != nil && p.Response.ID == was {
-				parts[n] = Answers(now, p.Response.Name, p.Response.Value)
+				parts[n] = Answers(now, p.Response.Name, string(p.Response.Value))
 			}
 		}
 		s.Events[i].Parts = parts

@@ -137,11 +137,8 @@ func TestSchemaOfRecordedDatabases(t *testing.T) {
 
 func TestBranches(t *testing.T) {
 	for got, want := range map[string]string{
-		Tokens():                       `{"tokens":[]}`,
-		Tokens(3, 1):                   `{"tokens":[3,1]}`,
-		Forks(Fork{1, 3, []int{0}}):    `{"active_forks":{"1":[[0],3]}}`,
-		Forks(Fork{2, 2, []int{0, 1}}): `{"active_forks":{"2":[[0,1],2]}}`,
-		Forks():                        `{"active_forks":{}}`,
+		Tokens():     `{"tokens":[]}`,
+		Tokens(3, 1): `{"tokens":[3,1]}`,
 	} {
 		if got != want {
 			t.Errorf("got %s, want %s", got, want)

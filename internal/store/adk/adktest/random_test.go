@@ -87,7 +87,7 @@ func describe(s Session) string {
 	var b strings.Builder
 	for i := range s.Events {
 		e := &s.Events[i]
-		b.WriteString(e.Time.String() + document(e.data(), false) + "\n")
+		b.WriteString(e.Time.String() + asGo.Text(e.data()) + "\n")
 	}
 	return b.String()
 }

@@ -1,14 +1,10 @@
 package adktest
 
 import (
-	"database/sql"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/store/adk/pickle"
@@ -18,7 +14,7 @@ import (
 type Session struct {
 	App, User string // "app" and "u" when empty
 	ID        string
-	State     string  // JSON, "{}" when empty
+	State     JSON    // "{}" when empty
 	Events    []Event // in the order in which they are written
 }
 
@@ -46,14 +42,29 @@ type Part struct {
 }
 
 // Call is a function call.
-type Call struct{ ID, Name, Args string } // Args is JSON
+type Call struct {
+	ID, Name string
+	Args     JSON
+}
 
 // Response is a function response.
-type Response struct{ ID, Name, Value string } // Value is JSON, "" for none
+type Response struct {
+	ID, Name string
+	Value    JSON // "" for none
+}
+
+// JSON is a JSON text.
+type JSON string
+
+// UnmarshalJSON takes any value as it stands.
+func (j *JSON) UnmarshalJSON(text []byte) error {
+	*j = JSON(text)
+	return nil
+}
 
 // Actions are what an event did besides.
 type Actions struct {
-	StateDelta    string // JSON, "" for none
+	StateDelta    JSON   // "" for none
 	Transfer      string // to which agent
 	Escalate      bool
 	SkipSummary   bool
@@ -72,31 +83,15 @@ type Compaction struct {
 func Text(text string) Part { return Part{Text: text} }
 
 // Calls is a part that calls a function.
-func Calls(id, name, args string) Part { return Part{Call: &Call{id, name, args}} }
+func Calls(id, name, args string) Part { return Part{Call: &Call{id, name, JSON(args)}} }
 
 // Answers is a part that answers a call.
-func Answers(id, name, value string) Part { return Part{Response: &Response{id, name, value}} }
+func Answers(id, name, value string) Part { return Part{Response: &Response{id, name, JSON(value)}} }
 
 // Tokens is a branch as google/adk-python#3889 stores it in its first form.
 func Tokens(tokens ...int) string {
 	text, _ := json.Marshal(append([]int{}, tokens...)) // integers always have a form
 	return `{"tokens":` + string(text) + `}`
-}
-
-// Fork is one entry of a branch of forks: which sides of how many.
-type Fork struct {
-	ID, Total int
-	Sides     []int
-}
-
-// Forks is a branch as google/adk-python#3889 stores it in its later form.
-func Forks(forks ...Fork) string {
-	entries := make([]string, len(forks))
-	for i, f := range forks {
-		sides, _ := json.Marshal(f.Sides) // integers always have a form
-		entries[i] = fmt.Sprintf("%q:[%s,%d]", strconv.Itoa(f.ID), sides, f.Total)
-	}
-	return `{"active_forks":{` + strings.Join(entries, ",") + `}}`
 }
 
 func (e *Event) role() string {
@@ -118,27 +113,9 @@ func (e *Event) answers() bool {
 	return false
 }
 
-// field is a column with its value.
-type field struct {
-	column string
-	value  any
-}
-
-type fields []field
-
-func insert(tx *sql.Tx, table string, row fields) error {
-	columns, values := make([]string, len(row)), make([]any, len(row))
-	for i, f := range row {
-		columns[i], values[i] = f.column, f.value
-	}
-	_, err := tx.Exec(fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)",
-		table, strings.Join(columns, ", "), strings.Repeat(", ?", len(row)-1)), values...)
-	return err
-}
-
 // row is an event as the generation stores it; columns that are not named are NULL.
-func (g Generation) row(s Session, e *Event) (fields, error) {
-	row := fields{
+func (g Generation) row(s Session, e *Event) (object, error) {
+	row := object{
 		{"id", e.ID}, {"app_name", s.App}, {"user_id", s.User}, {"session_id", s.ID},
 		{"invocation_id", e.Invocation}, {"timestamp", g.stamp(e.Time)},
 	}
@@ -147,18 +124,18 @@ func (g Generation) row(s Session, e *Event) (fields, error) {
 		if g == J1 {
 			data = e.dataJS()
 		}
-		return append(row, field{"event_data", document(data, false)}), nil
+		return append(row, member{"event_data", asGo.Text(data)}), nil
 	}
 	actions, err := g.actions(e.Actions)
-	row = append(row, field{"author", e.Author}, field{"branch", orNil(e.Branch)}, field{"content", g.content(e)}, field{"actions", actions})
+	row = append(row, member{"author", e.Author}, member{"branch", orNil(e.Branch)}, member{"content", g.content(e)}, member{"actions", actions})
 	if g != P0First {
-		row = append(row, field{"long_running_tool_ids_json", waits(e)})
+		row = append(row, member{"long_running_tool_ids_json", waits(e)})
 	}
 	if g.isGo() {
-		row = append(row, field{"partial", 0}, field{"turn_complete", turnComplete(e)}, field{"interrupted", 0})
+		row = append(row, member{"partial", 0}, member{"turn_complete", turnComplete(e)}, member{"interrupted", 0})
 	}
 	if g == G2 {
-		row = append(row, field{"isolation_scope", orNil(e.Scope)}, field{"node_info_json", nodeInfo(e)})
+		row = append(row, member{"isolation_scope", orNil(e.Scope)}, member{"node_info_json", nodeInfo(e)})
 	}
 	return row, err
 }
@@ -167,15 +144,18 @@ func (g Generation) content(e *Event) any {
 	if len(e.Parts) == 0 {
 		return nil
 	}
-	return document(e.content(), g.isGo())
+	if g.isGo() {
+		return inCamel.Text(e.content())
+	}
+	return asGo.Text(e.content())
 }
 
 func (g Generation) actions(a Actions) ([]byte, error) {
 	switch g {
 	case G1:
-		return []byte(document(a.pascal(), false)), nil
+		return []byte(asGo.Text(a.pascal())), nil
 	case G2:
-		return []byte(document(a.golang(), true)), nil
+		return []byte(inCamel.Text(a.golang())), nil
 	}
 	return a.pickled()
 }
@@ -192,7 +172,7 @@ func nodeInfo(e *Event) any {
 	if e.Node == "" {
 		return nil
 	}
-	return document(object{{"path", e.Node}}, true)
+	return inCamel.Text(object{{"path", e.Node}})
 }
 
 // turnComplete is true of what a model said, calls included.
@@ -237,7 +217,7 @@ func (a Actions) pickled() ([]byte, error) {
 		field("requested_tool_confirmations", python(a.confirmations()), true)
 	}
 	if a.Compaction != nil {
-		field("compaction", python([]byte(document(a.Compaction.python(), false))), true)
+		field("compaction", python([]byte(asGo.Text(a.Compaction.python()))), true)
 	}
 	if a.RewindBefore != "" {
 		field("rewind_before_invocation_id", a.RewindBefore, true)
