@@ -41,7 +41,7 @@ func healthyStores(t *testing.T) map[string]string {
 			return err
 		},
 		"kagent": func(path string) error {
-			_, err := kagenttest.Collapsed11().Build(path, kagenttest.Forms["go 2"])
+			_, err := kagenttest.Script("collapsed-11").Build(path, kagenttest.Forms["go 2"])
 			return err
 		},
 	} {

@@ -41,7 +41,7 @@ var (
 
 		"internal/store/adk/adktest":           1_216,
 		"internal/store/dockeragent/agenttest": 2_860,
-		"internal/store/kagent/kagenttest":     1_905,
+		"internal/store/kagent/kagenttest":     1_509,
 		"internal/store/springai/springtest":   650,
 	}
 	ownNames = map[string]int{

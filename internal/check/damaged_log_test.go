@@ -42,8 +42,8 @@ var damagedLogs = []damagedLog{
 		err := adktest.Create(path, adktest.PS, adktest.Script("agent-tool"))
 		return errors.Join(err, execute(path, `DELETE FROM sessions`))
 	}},
-	{rule: "SC707", name: "eleven calls of one turn in one session", build: ofProgram(kagenttest.Collapsed11()), also: "SC301"},
-	{rule: "SC727", name: "one session id under two users", build: ofProgram(kagenttest.MixedUsers())},
+	{rule: "SC707", name: "eleven calls of one turn in one session", build: ofProgram(kagenttest.Script("collapsed-11")), also: "SC301"},
+	{rule: "SC727", name: "one session id under two users", build: ofProgram(kagenttest.Script("mixed-users"))},
 	{rule: "SC718", name: "two terminals in one session", build: func(path string) error {
 		return adktest.Create(path, adktest.G1, twoTerminals())
 	}},

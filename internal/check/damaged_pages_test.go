@@ -63,7 +63,7 @@ func sqliteStores() map[string]func(path string) error {
 	}
 	for name, form := range kagenttest.Forms {
 		stores["kagent, "+name] = func(path string) error {
-			_, err := kagenttest.Collapsed11().Build(path, form)
+			_, err := kagenttest.Script("collapsed-11").Build(path, form)
 			return err
 		}
 	}

@@ -205,7 +205,7 @@ func TestSpawnsInKagentDatabases(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "kagent.db")
-			if _, err := kagenttest.Isolated().Build(path, kagenttest.Forms["python"]); err != nil {
+			if _, err := kagenttest.Script("isolated").Build(path, kagenttest.Forms["python"]); err != nil {
 				t.Fatal(err)
 			}
 			if tc.update != "" {

@@ -24,7 +24,7 @@ var damagedStores = map[string]func(t *testing.T, path string){
 	"docker agent": func(t *testing.T, path string) { leakyStore(t, path) },
 	"adk":          func(t *testing.T, path string) { lossyADK(t, path) },
 	"kagent": func(t *testing.T, path string) {
-		if _, err := kagenttest.Collapsed11().Build(path, kagenttest.Forms["python"]); err != nil {
+		if _, err := kagenttest.Script("collapsed-11").Build(path, kagenttest.Forms["python"]); err != nil {
 			t.Fatal(err)
 		}
 	},

@@ -37,7 +37,7 @@ func TestLaterVersions(t *testing.T) {
 		"a column less":     {[]string{"drop index idx_event_deleted_at", "alter table event drop column deleted_at"}, "table event lacks deleted_at", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path, _ := build(t, kagenttest.Collapsed11(), kagenttest.Form{Generation: kagenttest.V05, Dialect: kagenttest.Python, Times: kagenttest.GORM})
+			path, _ := build(t, kagenttest.Script("collapsed-11"), kagenttest.Form{Generation: kagenttest.V05, Dialect: kagenttest.Python, Times: kagenttest.GORM})
 			run(t, path, tc.statements...)
 			before := storetest.Dump(t, path)
 			plan, receipt, err := repairtest.Repair(path, "split", "guesses")
@@ -73,7 +73,7 @@ func TestBaselineOfOneZero(t *testing.T) {
 		"create table agent_instance_task(history_id text, id text, state text, data blob, position integer)",
 		"create table agent_instance_task_event(sequence integer primary key, history_id text, task_id text, data blob, message_id text)",
 	}
-	older, _ := build(t, kagenttest.Isolated(), kagenttest.Forms["python"])
+	older, _ := build(t, kagenttest.Script("isolated"), kagenttest.Forms["python"])
 	alone := changed(t, "drop table event", "drop table session", "drop table task")
 	for _, path := range []string{older, alone} {
 		run(t, path, baseline...)
@@ -89,7 +89,7 @@ func TestBaselineOfOneZero(t *testing.T) {
 // TestBeforeTheBaseline: the instances of agents that kagent's main had beside the older
 // tables are passed over.
 func TestBeforeTheBaseline(t *testing.T) {
-	path, _ := build(t, kagenttest.Isolated(), kagenttest.Forms["python"])
+	path, _ := build(t, kagenttest.Script("isolated"), kagenttest.Forms["python"])
 	run(t, path, "create table agent_instance(id text)", "create table agent_instance_task(instance_id text, id text, data blob)")
 	if facts, _ := read(t, path); facts.Generation == "1.0" || len(facts.Faults) > 0 {
 		t.Errorf("generation %q, %v", facts.Generation, facts.Faults)

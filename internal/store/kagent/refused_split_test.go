@@ -18,7 +18,7 @@ import (
 func TestARefusedSplitStaysRefused(t *testing.T) {
 	for _, form := range sortedForms() {
 		t.Run(form, func(t *testing.T) {
-			path, truth := build(t, kagenttest.CrossIDs(), kagenttest.Forms[form])
+			path, truth := build(t, kagenttest.Script("cross-ids"), kagenttest.Forms[form])
 			before := homesIn(t, path)
 			plan, receipt, err := repairtest.Repair(path, "split", "guesses")
 			if err != nil || receipt == nil {
@@ -46,7 +46,7 @@ func TestARefusedSplitStaysRefused(t *testing.T) {
 func TestSplitKeepsWhoBeganFirst(t *testing.T) {
 	for _, form := range sortedForms() {
 		t.Run(form, func(t *testing.T) {
-			path, _ := build(t, kagenttest.Nested(), kagenttest.Forms[form])
+			path, _ := build(t, kagenttest.Script("nested"), kagenttest.Forms[form])
 			if _, receipt, err := repairtest.Repair(path, "split"); err != nil || receipt == nil {
 				t.Fatalf("nothing was split (%v)", err)
 			}

@@ -188,7 +188,7 @@ func TestSplitLeavesWhatAFailedCallStarted(t *testing.T) {
 func TestCrossedResultsAreKept(t *testing.T) {
 	for _, form := range sortedForms() {
 		t.Run(form, func(t *testing.T) {
-			path, _ := build(t, kagenttest.CrossIDs(), kagenttest.Forms[form])
+			path, _ := build(t, kagenttest.Script("cross-ids"), kagenttest.Forms[form])
 			if plan, receipt, err := repairtest.Repair(path, "split"); err != nil || receipt != nil {
 				t.Fatalf("without a guess the plan is %+v (%v)", plan.Trees, err)
 			}
@@ -292,7 +292,7 @@ func TestSplitsOfSessionsOfAnyName(t *testing.T) {
 	for n, id := range []string{"wörker-é", "сессия 1", "🙂", "a \"b\" \\ c", "<s>&", "s\u2028t", "tab\there", "x#1/y"} {
 		for _, ascii := range []bool{false, true} {
 			t.Run(fmt.Sprint(n, ", escaped: ", ascii), func(t *testing.T) {
-				path, truth := build(t, kagenttest.ApprovalsGiven(), kagenttest.Forms["python"])
+				path, truth := build(t, kagenttest.Script("approvals-given"), kagenttest.Forms["python"])
 				was, spelled := truth.Calls[0].Child, inner(id, ascii)
 				nested := inner(spelled, ascii)
 				quote := func(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }

@@ -22,7 +22,7 @@ import (
 func TestSplitAfterApprovals(t *testing.T) {
 	for _, form := range sortedForms() {
 		t.Run(form, func(t *testing.T) {
-			path, truth := build(t, kagenttest.ApprovalsGiven(), kagenttest.Forms[form])
+			path, truth := build(t, kagenttest.Script("approvals-given"), kagenttest.Forms[form])
 			before := storetest.Dump(t, path)
 			_, receipt, err := repairtest.Repair(path, "split")
 			if err != nil {
@@ -153,7 +153,7 @@ func visit(value any, about []string, fn func(text string, about []string)) {
 // TestMarkersGoWithTheirRequests holds the headers in a session that was split off
 // against the truth: they are those of its own request.
 func TestMarkersGoWithTheirRequests(t *testing.T) {
-	programs := []kagenttest.Program{kagenttest.Collapsed11(), kagenttest.PodShared(), kagenttest.ApprovalsGiven()}
+	programs := []kagenttest.Program{kagenttest.Script("collapsed-11"), kagenttest.Script("pod-shared"), kagenttest.Script("approvals-given")}
 	for seed := range uint64(24) {
 		programs = append(programs, kagenttest.Random(28+seed)) // runs of one session rarely begin apart and overlap
 	}

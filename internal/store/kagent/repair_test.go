@@ -31,7 +31,7 @@ func found(plan *repair.Plan) []string {
 func TestElevenCallsInOneSession(t *testing.T) {
 	for _, form := range []string{"python", "go 1", "go 2, quoted"} {
 		t.Run(form, func(t *testing.T) {
-			path, truth := build(t, kagenttest.Collapsed11(), kagenttest.Forms[form])
+			path, truth := build(t, kagenttest.Script("collapsed-11"), kagenttest.Forms[form])
 			before := storetest.Dump(t, path)
 			plan, receipt, err := repairtest.Repair(path, "split")
 			if err != nil {
@@ -90,7 +90,7 @@ func TestInterruptedCalls(t *testing.T) {
 	forms["openai"] = kagenttest.Form{Generation: kagenttest.Current, Dialect: kagenttest.OpenAI, Times: kagenttest.GORM}
 	for form := range forms {
 		t.Run(form, func(t *testing.T) {
-			path, _ := build(t, kagenttest.Interrupted(), forms[form])
+			path, _ := build(t, kagenttest.Script("interrupted"), forms[form])
 			before := storetest.Dump(t, path)
 			_, receipt, err := repairtest.Repair(path)
 			if err != nil {

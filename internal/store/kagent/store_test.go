@@ -108,7 +108,7 @@ func TestFaults(t *testing.T) {
 
 func TestGenerations(t *testing.T) {
 	for generation, want := range map[kagenttest.Generation]string{kagenttest.V05: "0.5.0", kagenttest.V07: "0.5.0", kagenttest.Current: "0.10.0"} {
-		path, _ := build(t, kagenttest.Isolated(), kagenttest.Form{Generation: generation, Dialect: kagenttest.Python, Times: kagenttest.GORM})
+		path, _ := build(t, kagenttest.Script("isolated"), kagenttest.Form{Generation: generation, Dialect: kagenttest.Python, Times: kagenttest.GORM})
 		facts, _ := read(t, path)
 		if facts.Generation != want || facts.ReadOnly != "" {
 			t.Errorf("%s is %q, read only %q", generation, facts.Generation, facts.ReadOnly)
@@ -198,7 +198,7 @@ func TestTies(t *testing.T) {
 func TestSecretsAreShownToNobody(t *testing.T) {
 	stored := 0
 	for _, form := range []string{"python", "python main"} {
-		path, _ := build(t, kagenttest.Collapsed11(), kagenttest.Forms[form])
+		path, _ := build(t, kagenttest.Script("collapsed-11"), kagenttest.Forms[form])
 		_, trees := read(t, path)
 		if n := secrets(trees); n > 0 {
 			t.Errorf("%s: %d records show a secret", form, n)

@@ -207,7 +207,7 @@ func TestSplits(t *testing.T) {
 // TestSplitScripts does it with scripts, so that all forms come.
 func TestSplitScripts(t *testing.T) {
 	scripts := []kagenttest.Program{
-		kagenttest.Collapsed11(), kagenttest.Nested(), kagenttest.PodShared(), kagenttest.Sequential(), kagenttest.EqualRequests(), kagenttest.ApprovalsGiven(),
+		kagenttest.Script("collapsed-11"), kagenttest.Script("nested"), kagenttest.Script("pod-shared"), kagenttest.Script("sequential"), kagenttest.Script("equal-requests"), kagenttest.Script("approvals-given"),
 	}
 	for i, form := range sortedForms() {
 		program := scripts[i%len(scripts)]

@@ -3,6 +3,8 @@ package kagenttest
 import (
 	"slices"
 	"time"
+
+	"github.com/sessctl/sessctl/internal/store/builder"
 )
 
 // gated is the tool of which a person is asked.
@@ -69,7 +71,7 @@ const hesitation = 20 * time.Second
 func (w *world) resume(v *visit, questions []question, at time.Time) {
 	v.now = at
 	if v.dialect == Go1 {
-		v.invocations = append(v.invocations, "e-"+w.uuid())
+		v.invocations = append(v.invocations, "e-"+builder.UUID(w.rng))
 	}
 	e := event{author: "user"}
 	for _, q := range questions {
@@ -87,7 +89,7 @@ func (q question) answer(d Dialect) object {
 		given = append(given, member{"payload", append(slices.Clone(q.payload), member{"hitl_response", said})})
 	}
 	if d == Python {
-		return object{{"response", style{}.text(given)}}
+		return object{{"response", builder.Style{}.Text(given)}}
 	}
 	return given
 }

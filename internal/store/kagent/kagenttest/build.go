@@ -20,54 +20,31 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"net/url"
 	"slices"
-	"strings"
 	"time"
 
-	_ "modernc.org/sqlite"
+	"github.com/sessctl/sessctl/internal/store/builder"
 )
 
 // Build plays the program and writes a new database of what comes of it.
 func (p Program) Build(path string, form Form) (*Written, error) {
 	w := play(p, form)
-	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: "_pragma=synchronous(off)&_pragma=journal_mode(memory)"}).String())
-	if err != nil {
-		return nil, err
-	}
-	db.SetMaxOpenConns(1)
-	return w.written(), errors.Join(w.store(db), db.Close())
-}
-
-func (w *world) store(db *sql.DB) error {
-	tx, err := db.Begin()
-	if err != nil {
-		return err
-	}
-	for _, write := range []func(*sql.Tx) error{w.storeSchema, w.storeSessions, w.storeEvents, w.storeTasks, w.storeStates, w.storeAgents, w.after} {
-		if err := write(tx); err != nil {
-			return errors.Join(fmt.Errorf("%s: %w", w.program.Name, err), tx.Rollback())
+	err := builder.Create(path, form.Generation.schema(), func(tx *sql.Tx) error {
+		for _, write := range []func(*sql.Tx) error{w.storeSessions, w.storeEvents, w.storeTasks, w.storeStates, w.storeAgents, w.after} {
+			if err := write(tx); err != nil {
+				return fmt.Errorf("%s: %w", p.Name, err)
+			}
 		}
-	}
-	return tx.Commit()
+		return nil
+	})
+	return w.written(), err
 }
-
-func (w *world) storeSchema(tx *sql.Tx) error { return run(tx, w.form.Generation.schema()) }
 
 func (w *world) after(tx *sql.Tx) error {
 	if w.program.After == nil {
 		return nil
 	}
-	return run(tx, w.program.After(w.written()))
-}
-
-func run(tx *sql.Tx, statements []string) error {
-	for _, statement := range statements {
-		if _, err := tx.Exec(statement); err != nil {
-			return fmt.Errorf("%s: %w", statement, err)
-		}
-	}
-	return nil
+	return builder.Run(tx, w.program.After(w.written()))
 }
 
 func (w *world) storeSessions(tx *sql.Tx) error {
@@ -81,7 +58,7 @@ func (w *world) storeSessions(tx *sql.Tx) error {
 		if s.delegated && w.form.Generation == Current {
 			row = append(row, member{"source", "agent"})
 		}
-		if err := insert(tx, "session", row); err != nil {
+		if err := builder.Insert(tx, "session", row); err != nil {
 			return err
 		}
 	}
@@ -91,7 +68,7 @@ func (w *world) storeSessions(tx *sql.Tx) error {
 func (w *world) storeEvents(tx *sql.Tx) error {
 	rows := slices.SortedStableFunc(slices.Values(w.rows), func(a, b row) int { return a.at.Compare(b.at) })
 	for _, r := range rows {
-		err := insert(tx, "event", object{
+		err := builder.Insert(tx, "event", object{
 			{"id", r.id}, {"session_id", r.session.id}, {"user_id", r.session.user},
 			{"created_at", w.stamp(r.at)}, {"updated_at", w.stamp(r.at)}, {"data", w.data(r.document)},
 		})
@@ -115,7 +92,7 @@ func (w *world) storeTasks(tx *sql.Tx) error {
 				row = append(row, member{"protocol_version", string(w.form.Shape)})
 			}
 		}
-		if err := insert(tx, "task", row); err != nil {
+		if err := builder.Insert(tx, "task", row); err != nil {
 			return err
 		}
 	}
@@ -133,14 +110,14 @@ func (w *world) storeStates(tx *sql.Tx) error {
 		case LangGraph:
 			saved = append(saved, object{{"checkpoint_ns", ""}, {"checkpoint_id", fmt.Sprintf("1f0c-%04d", n)}}...)
 			err = errors.Join(
-				insert(tx, "lg_checkpoint", append(slices.Clone(saved), object{
+				builder.Insert(tx, "lg_checkpoint", append(slices.Clone(saved), object{
 					{"metadata", `{"source":"loop","step":1}`}, {"checkpoint", "gqF2BKJpZA=="}, {"checkpoint_type", "msgpack"},
 				}...)),
-				insert(tx, "lg_checkpoint_write", append(saved, object{
+				builder.Insert(tx, "lg_checkpoint_write", append(saved, object{
 					{"write_idx", 0}, {"value", "kA=="}, {"value_type", "msgpack"}, {"channel", "messages"}, {"task_id", v.task},
 				}...)))
 		case CrewAI:
-			err = insert(tx, "crewai_flow_state", append(saved, object{{"method_name", fmt.Sprint("step", n)}, {"state_data", "{}"}}...))
+			err = builder.Insert(tx, "crewai_flow_state", append(saved, object{{"method_name", fmt.Sprint("step", n)}, {"state_data", "{}"}}...))
 		}
 		if err != nil {
 			return err
@@ -159,7 +136,7 @@ func (w *world) storeAgents(tx *sql.Tx) error {
 		if w.form.Generation == Current {
 			row = append(row, member{"workload_type", "deployment"})
 		}
-		if err := insert(tx, "agent", row); err != nil {
+		if err := builder.Insert(tx, "agent", row); err != nil {
 			return err
 		}
 	}
@@ -169,7 +146,7 @@ func (w *world) storeAgents(tx *sql.Tx) error {
 // data is a document as the column has it.
 func (w *world) data(document string) string {
 	if w.form.Quoted {
-		return style{html: true}.text(document)
+		return asGo.Text(document)
 	}
 	return document
 }
@@ -178,15 +155,6 @@ func (w *world) inTime() []*sess {
 	return slices.SortedStableFunc(slices.Values(w.sessions), func(a, b *sess) int {
 		return cmp.Or(a.created.Compare(b.created), cmp.Compare(a.user, b.user))
 	})
-}
-
-func insert(tx *sql.Tx, table string, row object) error {
-	columns, values := make([]string, len(row)), make([]any, len(row))
-	for i, m := range row {
-		columns[i], values[i] = m.name, m.value
-	}
-	_, err := tx.Exec(fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", table, strings.Join(columns, ","), strings.Repeat(",?", len(row)-1)), values...)
-	return err
 }
 
 // errand is a call while it is under way.
@@ -412,7 +380,7 @@ func play(p Program, form Form) *world {
 
 // converse plays a conversation and returns when it ended.
 func (w *world) converse(c Conversation, at time.Time) time.Time {
-	user, agent, id := c.User, c.Agent, w.uuid()
+	user, agent, id := c.User, c.Agent, builder.UUID(w.rng)
 	if user == "" {
 		user = DefaultUser
 	}
@@ -453,7 +421,7 @@ func (w *world) context(caller *visit, agent string) string {
 	var sharing string
 	switch w.program.Sharing {
 	case PerCall:
-		return w.uuid()
+		return builder.UUID(w.rng)
 	case PerPod:
 		sharing = caller.session.agent
 	default:
@@ -461,7 +429,7 @@ func (w *world) context(caller *visit, agent string) string {
 	}
 	key := sharing + " " + agent
 	if w.shared[key] == "" {
-		w.shared[key] = w.uuid()
+		w.shared[key] = builder.UUID(w.rng)
 	}
 	return w.shared[key]
 }
@@ -488,12 +456,6 @@ func (w *world) tick(t time.Time) time.Time {
 }
 
 func (w *world) stamp(t time.Time) string { return t.UTC().Format(string(w.form.Times)) }
-
-// uuid is a random UUID of version 4.
-func (w *world) uuid() string {
-	a, b := w.rng.Uint64(), w.rng.Uint64()
-	return fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x", a>>32, a>>16&0xffff, a&0xfff, 0x8000|b>>48&0x3fff, b&0xffffffffffff)
-}
 
 func (w *world) callID() string { return fmt.Sprintf("call_%016x", w.rng.Uint64()) }
 

@@ -150,7 +150,7 @@ func TestBuildIsDeterministic(t *testing.T) {
 // are compared as texts.
 func TestRowsAreInTheOrderOfTimes(t *testing.T) {
 	for name, form := range Forms {
-		db, _ := build(t, Nested(), form)
+		db, _ := build(t, Script("nested"), form)
 		if diff := cmp.Diff(rows(t, db, "SELECT id FROM event ORDER BY rowid"), rows(t, db, "SELECT id FROM event ORDER BY created_at")); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}

@@ -1,6 +1,10 @@
 package kagenttest
 
-import "time"
+import (
+	"time"
+
+	"github.com/sessctl/sessctl/internal/store/builder"
+)
 
 // snake is the event as adk-python's model_dump writes it: by field names, with
 // everything that is not set.
@@ -60,7 +64,7 @@ func (e *event) camel() object {
 	if len(e.asked) > 0 {
 		actions = append(actions, member{"requestedToolConfirmations", e.confirmations()})
 	}
-	o := given(object{{"content", e.content(Go2)}})
+	o := object{{"content", e.content(Go2)}}.Given()
 	if e.role() == "model" {
 		o = append(o, member{"turnComplete", true})
 	}
@@ -80,11 +84,11 @@ func (e *event) items() list {
 		switch {
 		case p.call != nil:
 			items = append(items, object{
-				{"arguments", style{}.text(p.call.args)}, {"call_id", p.call.id}, {"name", p.call.name}, {"type", "function_call"},
+				{"arguments", builder.Style{}.Text(p.call.args)}, {"call_id", p.call.id}, {"name", p.call.name}, {"type", "function_call"},
 				{"id", "fc_" + e.id}, {"status", "completed"},
 			})
 		case p.response != nil:
-			items = append(items, object{{"call_id", p.response.id}, {"output", style{}.text(p.response.value)}, {"type", "function_call_output"}})
+			items = append(items, object{{"call_id", p.response.id}, {"output", builder.Style{}.Text(p.response.value)}, {"type", "function_call_output"}})
 		case e.author == "user":
 			items = append(items, object{{"content", p.text}, {"role", "user"}})
 		default:
@@ -99,7 +103,7 @@ func (e *event) items() list {
 
 // wrapper is the document of kagent's package for the OpenAI Agents SDK.
 func wrapper(at time.Time, items list) string {
-	return style{spaced: true}.text(object{
+	return builder.Style{Spaced: true}.Text(object{
 		{"timestamp", at.Format("2006-01-02T15:04:05.000000+00:00")}, {"items", items}, {"type", "conversation_items"},
 	})
 }

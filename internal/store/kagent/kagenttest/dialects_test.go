@@ -24,7 +24,7 @@ func TestKeysOfDialects(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(string(tt.dialect), func(t *testing.T) {
-			p := Program{Conversations: []Conversation{{Turns: []Turn{{Ask: "Hello", Answer: "Hi", Work: tools("found"), Writer: tt.dialect}}}}}
+			p := Program{Conversations: []Conversation{{Turns: []Turn{{Ask: "Hello", Answer: "Hi", Work: [][]Call{{{Tool: "k8s_get_resources", Answer: "found"}}}, Writer: tt.dialect}}}}}
 			db, _ := build(t, p, Forms[tt.form])
 			for _, text := range rows(t, db, "SELECT data FROM event") {
 				o := document(t, text, Forms[tt.form])
@@ -46,7 +46,7 @@ func TestKeysOfDialects(t *testing.T) {
 // The forms of a call's event and of its response, as far as the notes give them.
 func TestFormsOfCalls(t *testing.T) {
 	p := Program{Name: "call", Sharing: PerCall, Conversations: []Conversation{{
-		Turns: []Turn{delegating("<x>", Call{ID: "call_1", Agent: Worker, Ask: "é & y", Answer: "z"})},
+		Turns: []Turn{{Ask: "<x>", Work: [][]Call{{{ID: "call_1", Agent: Worker, Ask: "é & y", Answer: "z"}}}, Answer: "Reported: <x>"}},
 	}}}
 	tests := []struct{ form, want string }{
 		{"python", `"function_call":{"id":"call_1","args":{"request":"é & y"},"name":"kagent__NS__k8s_agent","partial_args":null,"will_continue":null}`},
@@ -70,7 +70,7 @@ func TestFormsOfCalls(t *testing.T) {
 }
 
 func TestOpenAIWritesAsPythonDoes(t *testing.T) {
-	db, w := build(t, OpenAIWorker(), Forms["python"])
+	db, w := build(t, Script("openai-worker"), Forms["python"])
 	got := rows(t, db, "SELECT data FROM event WHERE id = '"+w.Calls[1].Events[0]+"'")[0]
 	if _, said, _ := strings.Cut(got, `, "items"`); said != `: [{"content": "Look right \u2013 na\u00efvely", "role": "user"}], "type": "conversation_items"}` {
 		t.Errorf("got %s", got)
@@ -88,7 +88,7 @@ func TestShapesOfTasks(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.form, func(t *testing.T) {
-			db, w := build(t, Collapsed11(), Forms[tt.form])
+			db, w := build(t, Script("collapsed-11"), Forms[tt.form])
 			text := rows(t, db, "SELECT data FROM task WHERE id = '"+w.Calls[0].ParentTask+"'")[0]
 			for part := range strings.FieldsSeq(tt.has) {
 				if !strings.Contains(text, part) {
@@ -138,7 +138,7 @@ func TestWhereHeadersAre(t *testing.T) {
 	}
 	got := map[string][]string{}
 	for name := range maps.Keys(Forms) {
-		db, _ := build(t, StuckTask(), Forms[name])
+		db, _ := build(t, Script("stuck-task"), Forms[name])
 		got[name] = rows(t, db, strings.ReplaceAll(headers, "author", "coalesce(data ->> '$.author', 'none')"))
 		if tasks := rows(t, db, "SELECT id FROM task WHERE instr(data, '"+Secret+"') > 0"); len(tasks) > 0 {
 			t.Errorf("%s: tasks with the secret: %v", name, tasks)

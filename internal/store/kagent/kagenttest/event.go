@@ -1,12 +1,10 @@
 package kagenttest
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
-	"unicode/utf16"
+
+	"github.com/sessctl/sessctl/internal/store/builder"
 )
 
 // event is an event before a runtime gives it a form.
@@ -62,11 +60,11 @@ func (e *event) role() string {
 func (e *event) text(d Dialect) string {
 	switch d {
 	case Go1:
-		return style{html: true}.text(e.pascal())
+		return asGo.Text(e.pascal())
 	case Go2:
-		return style{html: true}.text(e.camel())
+		return asGo.Text(e.camel())
 	}
-	return style{}.text(e.snake())
+	return builder.Style{}.Text(e.snake())
 }
 
 // content is what the event says; nulls are written by pydantic only.
@@ -139,7 +137,7 @@ func (w *world) document(v *visit) string {
 	if !d.v1 {
 		o = append(o, member{"kind", "task"}, member{"metadata", d.whole()})
 	}
-	return style{html: true}.text(append(o, member{"status", status}))
+	return asGo.Text(append(o, member{"status", status}))
 }
 
 // taskWriter writes one task in one of the shapes.
@@ -269,91 +267,15 @@ func (d taskWriter) part(p part) object {
 	return object{{"text", p.text}}
 }
 
-// object is a JSON object whose members keep their order.
-type object []member
+// What documents are made of.
+type (
+	object = builder.Object
+	member = builder.Member
+	list   = builder.List
+)
 
-type member struct {
-	name  string
-	value any // nil, string, bool, int, float64, []string, object or list
-}
-
-type list []any
-
-// style is how a runtime spells JSON.
-type style struct {
-	spaced bool // behind commas and colons, and ASCII only: Python's json.dumps
-	html   bool // <, > and & are escaped: Go's json.Marshal
-}
-
-func (s style) text(value any) string { return string(s.append(nil, value)) }
-
-func (s style) append(b []byte, value any) []byte {
-	switch v := value.(type) {
-	case object:
-		b = append(b, '{')
-		for i, m := range v {
-			b = append(s.append(s.comma(b, i), m.name), ':')
-			if s.spaced {
-				b = append(b, ' ')
-			}
-			b = s.append(b, m.value)
-		}
-		return append(b, '}')
-	case list:
-		b = append(b, '[')
-		for i, entry := range v {
-			b = s.append(s.comma(b, i), entry)
-		}
-		return append(b, ']')
-	}
-	return append(b, s.plain(value)...)
-}
-
-func (s style) comma(b []byte, before int) []byte {
-	if before > 0 {
-		b = append(b, ',')
-		if s.spaced {
-			b = append(b, ' ')
-		}
-	}
-	return b
-}
-
-// plain is the form of a value that is neither an object nor a list.
-func (s style) plain(value any) []byte {
-	var buffer bytes.Buffer
-	encoder := json.NewEncoder(&buffer)
-	encoder.SetEscapeHTML(s.html)
-	if err := encoder.Encode(value); err != nil {
-		panic("a program holds text that is not JSON: " + err.Error())
-	}
-	text := bytes.TrimSuffix(buffer.Bytes(), []byte("\n"))
-	if !s.spaced {
-		return text
-	}
-	var ascii []byte
-	for _, r := range string(text) {
-		if r < 0x80 {
-			ascii = append(ascii, byte(r))
-			continue
-		}
-		for _, unit := range utf16.AppendRune(nil, r) {
-			ascii = fmt.Appendf(ascii, "\\u%04x", unit)
-		}
-	}
-	return ascii
-}
-
-// given are the members whose values are not empty.
-func given(o object) object {
-	var kept object
-	for _, m := range o {
-		if m.value != nil && m.value != "" {
-			kept = append(kept, m)
-		}
-	}
-	return kept
-}
+// asGo is how Go's json.Marshal spells JSON.
+var asGo = builder.Style{HTML: true}
 
 // Form is how a database is written. The zero Form is none: take one of Forms.
 type Form struct {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"time"
+
+	"github.com/sessctl/sessctl/internal/store/builder"
 )
 
 // Program is what happens in an installation.
@@ -61,13 +63,13 @@ type Turn struct {
 }
 
 // Approval is a question to a person that stops an agent.
-type Approval int
+type Approval string
 
 // What becomes of the question.
 const (
-	NotAsked Approval = iota
-	Waiting
-	Approved
+	NotAsked Approval = ""
+	Waiting  Approval = "waiting"
+	Approved Approval = "approved"
 )
 
 // Call is a call that an agent makes: of its Tool, or of the worker Agent, which
@@ -146,7 +148,7 @@ func (g generator) text(what string) string {
 func (g generator) turn() Turn {
 	t := Turn{Ask: g.text("question"), Answer: g.text("answer"), Work: g.work(Root)}
 	if g.chance(6) {
-		t.Approval = Approval(g.IntN(3))
+		t.Approval = [...]Approval{NotAsked, Waiting, Approved}[g.IntN(3)]
 	}
 	return t
 }
@@ -186,7 +188,7 @@ func (g generator) call(caller string) Call {
 		c.Error = g.text("failed")
 	case c.Agent == Istio: // it calls nobody, and may have no events
 	case caller == Root && g.chance(8):
-		c.Approval = Approval(g.IntN(3))
+		c.Approval = [...]Approval{NotAsked, Waiting, Approved}[g.IntN(3)]
 	default:
 		c.Work = g.work(c.Agent)
 	}
@@ -263,7 +265,7 @@ func (w *world) serve(s *sess, t Turn, caller *visit, at time.Time) *visit {
 
 // begin writes what comes before the agent's own events.
 func (w *world) begin(s *sess, t Turn, caller *visit, at time.Time) *visit {
-	v := &visit{session: s, dialect: w.writer(s.agent), task: w.uuid(), root: s.id, began: at, now: at, invocations: []string{"e-" + w.uuid()}}
+	v := &visit{session: s, dialect: w.writer(s.agent), task: builder.UUID(w.rng), root: s.id, began: at, now: at, invocations: []string{"e-" + builder.UUID(w.rng)}}
 	if t.Writer != "" {
 		v.dialect = t.Writer
 	}
@@ -295,7 +297,7 @@ func (w *world) conclude(v *visit) {
 // emit writes an event of the current invocation.
 func (w *world) emit(v *visit, e event) *event {
 	v.now = w.tick(v.now)
-	e.at, e.id, e.invocation = v.now, w.uuid(), v.invocations[len(v.invocations)-1]
+	e.at, e.id, e.invocation = v.now, builder.UUID(w.rng), v.invocations[len(v.invocations)-1]
 	v.log = append(v.log, &e)
 	switch v.dialect {
 	case LangGraph, CrewAI:
@@ -315,7 +317,7 @@ func (w *world) emit(v *visit, e event) *event {
 // Agents SDK does so at the start and at the end of a run.
 func (w *world) flush(v *visit) {
 	if len(v.pending) > 0 {
-		w.add(v, w.uuid(), wrapper(v.now, v.pending))
+		w.add(v, builder.UUID(w.rng), wrapper(v.now, v.pending))
 	}
 	v.pending = nil
 }
@@ -324,7 +326,7 @@ func (w *world) flush(v *visit) {
 // request.
 func (w *world) mark(v *visit, headers object) {
 	v.now = w.tick(v.now)
-	e := event{id: w.uuid(), invocation: "header_update", author: "system", at: v.now, delta: headers}
+	e := event{id: builder.UUID(w.rng), invocation: "header_update", author: "system", at: v.now, delta: headers}
 	v.marker = e.id
 	w.rows = append(w.rows, row{e.id, v.session, v.now, e.text(Python)})
 	v.session.touch(v.now)

@@ -23,43 +23,43 @@ func TestScripts(t *testing.T) {
 		query   string
 		want    string
 	}{
-		{Collapsed11(), workers, "1 1"},
-		{Collapsed11(), tasks, "11 1"},
-		{Collapsed11(), invocations, "11 11"},
-		{Collapsed11(), parts, "11"},
-		{Collapsed11(), "SELECT name FROM session WHERE source = 'agent'", "Check the pods of cl..."},
-		{Collapsed11(), "SELECT count(*) FROM event WHERE instr(data, 'subagent_session_id') > 0", "1"},
-		{Isolated(), workers, "11 11"},
-		{Isolated(), tasks, "11 11"},
-		{Sequential(), workers, "1 1"},
-		{Sequential(), tasks, "3 1"},
-		{WithinRequest(), workers, "1 1"},
-		{WithinRequest(), tasks, "2 1"},
-		{MixedUsers(), workers, "2 1"},
-		{MixedUsers(), "SELECT count(DISTINCT user_id) FROM task", "2"},
-		{PodShared(), workers, "1 1"},
-		{PodShared(), tasks, "2 1"},
-		{EqualRequests(), tasks, "4 1"},
-		{PendingApproval(), "SELECT group_concat(data ->> '$.status.state', ' ') FROM (SELECT data FROM task ORDER BY rowid)", "input-required input-required completed"},
-		{ApprovalGiven(), "SELECT DISTINCT data ->> '$.status.state' FROM task", "completed"},
-		{LangGraphWorker(), "SELECT count(*), count(DISTINCT thread_id) FROM lg_checkpoint", "2 1"},
-		{CrewAIWorker(), "SELECT count(*), count(DISTINCT thread_id) FROM crewai_flow_state", "2 1"},
-		{OpenAIWorker(), "SELECT count(*) FROM event WHERE data ->> '$.type' = 'conversation_items'", "4"},
-		{Nested(), workers, "3 3"},
-		{Interrupted(), "SELECT count(*) FROM event WHERE instr(data, '\"function_response\":{') > 0", "0"},
-		{PlainResponses(), "SELECT count(*) FROM event WHERE instr(data, 'subagent_session_id') > 0", "0"},
-		{PlainResponses(), "SELECT count(*) FROM task WHERE instr(data, 'kagent_subagent_session_id') > 0", "1"},
-		{Failed(), workers, "0 0"},
-		{External(), workers, "1 1"},
-		{MissingWorker(), workers, "0 0"},
-		{DeletedWorker(), "SELECT count(*) FROM session WHERE deleted_at IS NOT NULL", "1"},
-		{Orphans(), "SELECT count(*) FROM event WHERE session_id IS NULL OR session_id NOT IN (SELECT id FROM session)", "3"},
-		{Orphans(), "SELECT count(*) FROM task WHERE session_id NOT IN (SELECT id FROM session)", "1"},
-		{PartlyAnswered(), "SELECT count(*) FROM event WHERE instr(data, '\"function_response\":{') > 0", "1"},
-		{OtherUser(), "SELECT count(*) FROM event e WHERE NOT EXISTS (SELECT 1 FROM session s WHERE s.id = e.session_id AND s.user_id = e.user_id)", "3"},
-		{Ties(), "SELECT count(*) - count(DISTINCT created_at) FROM event", "2"},
-		{MixedDialect(), "SELECT count(*) FROM event WHERE data ->> '$.InvocationID' IS NOT NULL", "2"},
-		{StuckTask(), "SELECT count(*) FROM task WHERE data ->> '$.status.state' = 'working'", "1"},
+		{Script("collapsed-11"), workers, "1 1"},
+		{Script("collapsed-11"), tasks, "11 1"},
+		{Script("collapsed-11"), invocations, "11 11"},
+		{Script("collapsed-11"), parts, "11"},
+		{Script("collapsed-11"), "SELECT name FROM session WHERE source = 'agent'", "Check the pods of cl..."},
+		{Script("collapsed-11"), "SELECT count(*) FROM event WHERE instr(data, 'subagent_session_id') > 0", "1"},
+		{Script("isolated"), workers, "11 11"},
+		{Script("isolated"), tasks, "11 11"},
+		{Script("sequential"), workers, "1 1"},
+		{Script("sequential"), tasks, "3 1"},
+		{Script("within-request"), workers, "1 1"},
+		{Script("within-request"), tasks, "2 1"},
+		{Script("mixed-users"), workers, "2 1"},
+		{Script("mixed-users"), "SELECT count(DISTINCT user_id) FROM task", "2"},
+		{Script("pod-shared"), workers, "1 1"},
+		{Script("pod-shared"), tasks, "2 1"},
+		{Script("equal-requests"), tasks, "4 1"},
+		{Script("pending-approval"), "SELECT group_concat(data ->> '$.status.state', ' ') FROM (SELECT data FROM task ORDER BY rowid)", "input-required input-required completed"},
+		{Script("approval-given"), "SELECT DISTINCT data ->> '$.status.state' FROM task", "completed"},
+		{Script("langgraph-worker"), "SELECT count(*), count(DISTINCT thread_id) FROM lg_checkpoint", "2 1"},
+		{Script("crewai-worker"), "SELECT count(*), count(DISTINCT thread_id) FROM crewai_flow_state", "2 1"},
+		{Script("openai-worker"), "SELECT count(*) FROM event WHERE data ->> '$.type' = 'conversation_items'", "4"},
+		{Script("nested"), workers, "3 3"},
+		{Script("interrupted"), "SELECT count(*) FROM event WHERE instr(data, '\"function_response\":{') > 0", "0"},
+		{Script("plain-responses"), "SELECT count(*) FROM event WHERE instr(data, 'subagent_session_id') > 0", "0"},
+		{Script("plain-responses"), "SELECT count(*) FROM task WHERE instr(data, 'kagent_subagent_session_id') > 0", "1"},
+		{Script("failed"), workers, "0 0"},
+		{Script("external"), workers, "1 1"},
+		{Script("missing-worker"), workers, "0 0"},
+		{Script("deleted-worker"), "SELECT count(*) FROM session WHERE deleted_at IS NOT NULL", "1"},
+		{Script("orphans"), "SELECT count(*) FROM event WHERE session_id IS NULL OR session_id NOT IN (SELECT id FROM session)", "3"},
+		{Script("orphans"), "SELECT count(*) FROM task WHERE session_id NOT IN (SELECT id FROM session)", "1"},
+		{Script("partly-answered"), "SELECT count(*) FROM event WHERE instr(data, '\"function_response\":{') > 0", "1"},
+		{Script("other-user"), "SELECT count(*) FROM event e WHERE NOT EXISTS (SELECT 1 FROM session s WHERE s.id = e.session_id AND s.user_id = e.user_id)", "3"},
+		{Script("ties"), "SELECT count(*) - count(DISTINCT created_at) FROM event", "2"},
+		{Script("mixed-dialect"), "SELECT count(*) FROM event WHERE data ->> '$.InvocationID' IS NOT NULL", "2"},
+		{Script("stuck-task"), "SELECT count(*) FROM task WHERE data ->> '$.status.state' = 'working'", "1"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.program.Name, func(t *testing.T) {
@@ -73,7 +73,7 @@ func TestScripts(t *testing.T) {
 
 // The invocations of a collapse are interleaved: after another one, one goes on.
 func TestCollapsedRunsAreInterleaved(t *testing.T) {
-	db, w := build(t, Collapsed11(), Forms["go 2"])
+	db, w := build(t, Script("collapsed-11"), Forms["go 2"])
 	order := rows(t, db, fmt.Sprintf("SELECT data ->> '$.invocationId' FROM event WHERE session_id = '%s' ORDER BY created_at", w.Calls[0].Child))
 	if runs := slices.Compact(slices.Clone(order)); len(runs) < 2*11 {
 		t.Errorf("%d runs of one invocation in %d events", len(runs), len(order))
@@ -82,7 +82,7 @@ func TestCollapsedRunsAreInterleaved(t *testing.T) {
 
 // A run of one invocation answers a call that another one made.
 func TestCrossIDs(t *testing.T) {
-	db, w := build(t, CrossIDs(), Forms["go 1"])
+	db, w := build(t, Script("cross-ids"), Forms["go 1"])
 	var answered []string
 	for _, c := range w.Calls {
 		answered = append(answered, rows(t, db, "SELECT data ->> '$.Content.parts[0].functionResponse.id' FROM event WHERE id = '"+c.Events[2]+"'")...)
@@ -95,7 +95,7 @@ func TestCrossIDs(t *testing.T) {
 // A call under approval has two responses, and its caller knows the task.
 func TestApprovalGiven(t *testing.T) {
 	for _, form := range []string{"python", "go 1", "go 2"} {
-		db, w := build(t, ApprovalGiven(), Forms[form])
+		db, w := build(t, Script("approval-given"), Forms[form])
 		c := w.Calls[0]
 		if len(c.Responses) != 2 || c.Open {
 			t.Fatalf("%s: %+v", form, c)

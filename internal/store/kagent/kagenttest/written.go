@@ -34,18 +34,7 @@ type Worked struct {
 	Open        bool     // it waits for somebody
 }
 
-// Session is the session with an id and a user. There must be one.
-func (w *Written) Session(id, user string) Session {
-	i := slices.IndexFunc(w.Sessions, func(s Session) bool { return s.ID == id && s.User == user })
-	return w.Sessions[i]
-}
-
 // Roots are the sessions that users began.
 func (w *Written) Roots() []Session {
 	return slices.DeleteFunc(slices.Clone(w.Sessions), func(s Session) bool { return s.Delegated })
-}
-
-// Of are the calls whose worker's session has an id.
-func (w *Written) Of(child string) []Worked {
-	return slices.DeleteFunc(slices.Clone(w.Calls), func(c Worked) bool { return c.Child != child })
 }
