@@ -225,11 +225,12 @@ var unseen = &unicode.RangeTable{
 }
 
 // Wrap breaks text into lines of at most width columns, at spaces only: an id,
-// a path or a `command` that is longer stays whole, so that it can be copied.
+// a path or a `command` that is longer stays whole, so that it can be copied. A number
+// stays with what it counts or names, and a flag with its value, where they fit.
 func Wrap(text string, width int) []string {
 	var lines []string
 	line, used := "", 0
-	for _, word := range words(text) {
+	for _, word := range kept(words(text), width) {
 		w := ansi.StringWidth(word)
 		switch {
 		case line == "":
@@ -242,6 +243,32 @@ func Wrap(text string, width int) []string {
 		}
 	}
 	return append(lines, line)
+}
+
+// Words that do not part from the one after them: "2,397 sessions", "--allow KINDS", and
+// "message 2" from the other side.
+var (
+	number = regexp.MustCompile(`^[(~$]?\d([\d.,:–-]*\d)?$`)
+	flag   = regexp.MustCompile(`^[(]?--[a-z-]*[a-z]$`)
+	named  = regexp.MustCompile(`^[(]?([Mm]essage|[Ii]tem|[Ll]ine|[Rr]ow|[Bb]yte|[Pp]age|[Ff]rame|[Ee]vent|[Ss]tep|[Mm]igration)s?$|^[(]?(schema|pid|code|version|year)$`)
+)
+
+// kept joins the words that stay on one line.
+func kept(list []string, width int) []string {
+	var joined []string
+	before := ""
+	for _, word := range list {
+		bare := ansi.Strip(word)
+		keeps := flag.MatchString(before) || number.MatchString(before) && strings.IndexFunc(bare, unicode.IsLetter) == 0 ||
+			named.MatchString(before) && strings.IndexFunc(bare, unicode.IsDigit) == 0
+		before = bare
+		if last := len(joined) - 1; keeps && ansi.StringWidth(joined[last]+word) < width {
+			joined[last] += " " + word
+			continue
+		}
+		joined = append(joined, word)
+	}
+	return joined
 }
 
 // words parts text at its spaces, but for those of a command between backquotes.

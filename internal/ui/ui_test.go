@@ -212,6 +212,27 @@ func TestProgressOfUnknownSize(t *testing.T) {
 	}
 }
 
+func TestWrapKeepsANumberWithItsUnitAndAFlagWithItsValue(t *testing.T) {
+	for _, tt := range []struct {
+		text  string
+		width int
+		want  []string
+	}{
+		{"there are 2,397 sessions", 16, []string{"there are", "2,397 sessions"}},
+		{"from message 12 on (once)", 13, []string{"from", "message 12 on", "(once)"}},
+		{"it holds (70 kB) of texts", 12, []string{"it holds", "(70 kB) of", "texts"}},
+		{"pass --allow split,guesses too", 24, []string{"pass", "--allow split,guesses", "too"}},
+		{"pass (--allow split) or --all, then", 15, []string{"pass", "(--allow split)", "or --all, then"}},
+		{"of \x1b[1m48 changes\x1b[m in", 12, []string{"of", "\x1b[1m48 changes\x1b[m", "in"}},
+		{"in 2, or 3; more", 7, []string{"in 2,", "or 3;", "more"}},
+		{"the 1 thatdoesnotfit", 13, []string{"the 1", "thatdoesnotfit"}},
+	} {
+		if got := Wrap(tt.text, tt.width); !slices.Equal(got, tt.want) {
+			t.Errorf("%q: got %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
+
 func TestWrapKeepsACommandWhole(t *testing.T) {
 	for text, want := range map[string][]string{
 		"Use `sessctl check 'a  b.db' --deep` to see it": {"Use", "`sessctl check 'a  b.db' --deep`", "to see it"},

@@ -297,7 +297,7 @@ func TestTheLedgerIsShown(t *testing.T) {
 		Ledger: &repair.Ledger{Before: 2397, After: 2396, Synthetic: 3, Quarantined: 1, Removed: 3, Edited: 2},
 	}
 	got := printed(t, "text", render.RepairOptions{Quiet: true}, aPlan(1, rules.Kept, session.RemoveTwin), nil, o)
-	want := "✓ backed up ✓ applied ✓ verified: 2,397 of 2,397 items accounted for, 3 added, 2\nchanged\n" +
+	want := "✓ backed up ✓ applied ✓ verified: 2,397 of 2,397 items accounted for, 3 added,\n2 changed\n" +
 		"The prompt cache is void from here on: parent00:2, child000:0.\nBackup: /b\nUndo with: sessctl undo /b.receipt.json\n"
 	if !strings.HasSuffix(got, want) {
 		t.Errorf("got\n%s", got)
