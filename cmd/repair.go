@@ -125,7 +125,7 @@ func (r *repairRun) checkFlags() error {
 	c := r.config
 	for _, word := range c.Allow {
 		if !slices.Contains(allowed, word) {
-			return problem.New(problem.Usage, "", "there is nothing to allow with the name %q: use %s", word, strings.Join(allowed, ", "))
+			return problem.New(problem.Usage, "", "unknown word %q in --allow: use %s", word, strings.Join(allowed, ", "))
 		}
 	}
 	if c.Plan == "" {
@@ -133,7 +133,7 @@ func (r *repairRun) checkFlags() error {
 	}
 	for _, other := range []string{"select", "ignore", "session", "allow", "profile", "mode", "plan-out"} {
 		if c.Sources[other] == "--"+other {
-			return problem.New(problem.Usage, "Make a new plan with --plan-out.", "--plan carries a plan out as it is, so --%s has no place beside it", other)
+			return problem.New(problem.Usage, "Make a new plan with --plan-out.", "--plan makes exactly the changes of a saved plan, so it cannot be combined with --%s", other)
 		}
 	}
 	return nil
@@ -270,7 +270,7 @@ func (r *repairRun) inPlace(ctx context.Context) error {
 		r.note("%v", refused)
 		return r.stop(r.instead())
 	case stop:
-		return r.stop(r.again("carry this out"))
+		return r.stop(r.again("make these changes"))
 	case refused != nil:
 		return refused
 	}
@@ -308,7 +308,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// confirm asks, unless --yes says that nobody need be asked, and applies.
+// confirm asks, unless --yes says not to, and applies.
 func (r *repairRun) confirm(ctx context.Context) error {
 	backup := newName(r.plan.Store.Path + backupMark + time.Now().UTC().Format(backupTime)) //nolint:forbidigo // a name for people
 	if r.config.Yes {
@@ -317,14 +317,14 @@ func (r *repairRun) confirm(ctx context.Context) error {
 	if !r.canAsk() {
 		r.say("sessctl: ", message{
 			Type: "error", Message: "nothing was changed: this is not a terminal, so sessctl cannot ask",
-			Next: "Look at the plan, and add --yes to carry it out.", ExitCode: exitFindings,
+			Next: "Read the plan above, and add --yes to make these changes.", ExitCode: exitFindings,
 		})
-		return r.stop(r.again("carry this out without asking", "--yes"))
+		return r.stop(r.again("make these changes without asking", "--yes"))
 	}
-	if err := r.writer.Ask(backup, r.facts.Bytes); err != nil {
+	if err := r.writer.Ask(backup, r.facts.Bytes, undoCommand(backup+receiptEnding)); err != nil {
 		return err
 	}
-	yes, err := ui.Ask(r.stdin, r.out, "Apply?")
+	yes, err := ui.Ask(r.stdin, r.out, "Make these changes?")
 	switch {
 	case err != nil:
 		return err
@@ -345,7 +345,7 @@ func (r *repairRun) canAsk() bool {
 func (r *repairRun) apply(ctx context.Context, backup string) error {
 	if now, err := os.Stat(r.path); err != nil || !os.SameFile(r.planned, now) {
 		return problem.New(problem.Busy, "Nothing was changed. Run the repair again for a new plan.",
-			"%s was moved away or replaced by another file after the plan was made", r.path)
+			"%s was moved or replaced by another file after the plan was made", r.path)
 	}
 	r.noteLeftovers(backup)
 	ed, err := r.kind.Edit(ctx, registry.ToEdit(r.path))
@@ -362,7 +362,7 @@ func (r *repairRun) apply(ctx context.Context, backup string) error {
 	if err != nil {
 		return partly(receipt, err)
 	}
-	return r.applied(receipt, render.Outcome{Backup: backup, Next: []render.Command{undoCommand(receipt)}})
+	return r.applied(receipt, render.Outcome{Backup: backup, Next: []render.Command{undoCommand(receipt.Path())}})
 }
 
 // noteLeftovers names what may be the remains of a killed process in the folder of a
@@ -370,7 +370,7 @@ func (r *repairRun) apply(ctx context.Context, backup string) error {
 func (p *program) noteLeftovers(path string) {
 	folder := filepath.Dir(path)
 	if left := atomicfile.Leftovers(folder); len(left) > 0 {
-		p.note("a killed sessctl may have left %s in %s, with a copy of a store: if no other sessctl is at work there, delete it",
+		p.note("%s in %s may be left over from a sessctl that was killed, and may hold a copy of a store: if no other sessctl is running there, delete it",
 			firstFew(left), folder)
 	}
 }
@@ -394,8 +394,8 @@ func (r *repairRun) progress(what string) (set func(int64), clearLine func()) {
 // toolName is this program as a receipt names it.
 func toolName() string { return tool().Name + " " + tool().Version }
 
-func undoCommand(receipt *repair.Receipt) render.Command {
-	return render.Command{Line: "sessctl undo " + shell.Path(receipt.Path())}
+func undoCommand(receipt string) render.Command {
+	return render.Command{Line: "sessctl undo " + shell.Path(receipt)}
 }
 
 // errChanged is the cause of an error after which a store is not what it was.
@@ -424,13 +424,13 @@ func partly(receipt *repair.Receipt, err error) error {
 	if receipt.State == repair.Done {
 		return &problem.Error{
 			Class: class, Err: errors.Join(errChanged, err), What: what,
-			Next: "Nothing else is missing. To take the repair back: `" + undoCommand(receipt).Line + "`.",
+			Next: "Everything else is done. To undo the repair: `" + undoCommand(receipt.Path()).Line + "`.",
 		}
 	}
 	return &problem.Error{
 		Class: class, Err: errors.Join(errChanged, err),
-		What: fmt.Sprintf("%s; %s changed before that, verified, and stay as they are now", what, ui.Count(sessions, "session")),
-		Next: "Run the repair again for the rest, or take the part back with `" + undoCommand(receipt).Line + "`.",
+		What: fmt.Sprintf("%s; before that, %s had been repaired and verified, and will stay repaired", what, ui.Count(sessions, "session")),
+		Next: "Run the repair again for the rest, or undo what was done with `" + undoCommand(receipt.Path()).Line + "`.",
 	}
 }
 
@@ -461,9 +461,9 @@ func (r *repairRun) applied(receipt *repair.Receipt, o render.Outcome) error {
 // keptIn says where what a repair leaves behind is, and how it is taken back.
 func keptIn(o render.Outcome) string {
 	if o.Output != "" {
-		return "The repaired copy is " + o.Output + ", and what left it is in " + o.Receipt + "."
+		return "The repaired copy is " + o.Output + "; its receipt is " + o.Receipt + "."
 	}
-	return "The backup is " + o.Backup + ". To take the repair back: `" + o.Next[0].Line + "`."
+	return "The backup is " + o.Backup + ". To undo the repair: `" + o.Next[0].Line + "`."
 }
 
 // unprinted reports whether an error is one of writing what people or programs read.

@@ -23,9 +23,9 @@ func TestARepairThatFailsHalfwaySaysWhatStays(t *testing.T) {
 		partly  bool
 	}{
 		{"nothing was changed", nil, problem.New(problem.Busy, "", "in use"), "in use", 5, false},
-		{"a later batch found a writer", receipt, problem.New(problem.Busy, "", "in use"), "in use; 3 sessions changed before that", 5, true},
-		{"a later batch was rolled back", receipt, errors.Join(problem.New(problem.RolledBack, "", "rolled back"), errors.New("x")), "rolled back; 3 sessions", 4, true},
-		{"an interruption", receipt, context.Canceled, "interrupted; 3 sessions changed", 3, true},
+		{"a later batch found a writer", receipt, problem.New(problem.Busy, "", "in use"), "in use; before that, 3 sessions had been repaired", 5, true},
+		{"a later batch was rolled back", receipt, errors.Join(problem.New(problem.RolledBack, "", "rolled back"), errors.New("x")), "rolled back; before that, 3 sessions", 4, true},
+		{"an interruption", receipt, context.Canceled, "interrupted; before that, 3 sessions", 3, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -56,7 +56,7 @@ func (r *repairRun) make(ctx context.Context, st store.Store) error {
 	plan, result, err := repair.Make(ctx, st, opts)
 	switch {
 	case err != nil && problem.ClassOf(err) == 0 && ctx.Err() == nil:
-		return problem.New(problem.Unreadable, "`sessctl check` says what is wrong with it; what `sessctl export` can still read of it can be repaired.",
+		return problem.New(problem.Unreadable, "`sessctl check` says what is wrong. What `sessctl export` can still read can be repaired.",
 			"%s cannot be read to its end, so its repair cannot be planned: %v", r.path, err)
 	case err != nil:
 		return err
@@ -88,7 +88,7 @@ func (r *repairRun) adopt(ctx context.Context, st store.Store) error {
 	case plan.Store.Path != path:
 		return problem.New(problem.Usage, next, "the plan in %s is for %s, not for %s", r.config.Plan, plan.Store.Path, path)
 	case plan.Store.Kind != r.facts.Kind || plan.Store.Generation != r.facts.Generation:
-		return problem.New(problem.Usage, next, "the plan in %s is for a store of the kind %s, schema %s; %s is of the kind %s, schema %s",
+		return problem.New(problem.Usage, next, "the plan in %s is for kind %s, schema %s, but %s is kind %s, schema %s",
 			r.config.Plan, plan.Store.Kind, plan.Store.Generation, r.path, r.facts.Kind, r.facts.Generation)
 	}
 	titles, found := map[string]string{}, map[string][]*check.Finding{}
@@ -126,7 +126,7 @@ func readPlan(path string) (*repair.Plan, error) {
 	}
 	plan := &repair.Plan{}
 	if err := json.Unmarshal(data, plan); err != nil || plan.Schema != repair.PlanSchema || slices.Contains(plan.Trees, nil) {
-		return nil, problem.New(problem.Usage, next, "%s is no plan of this version of sessctl (%s)", path, repair.PlanSchema)
+		return nil, problem.New(problem.Usage, next, "%s is not a plan that this version of sessctl can read (%s)", path, repair.PlanSchema)
 	}
 	return plan, nil
 }
@@ -156,7 +156,7 @@ func (r *repairRun) refusal() error {
 	case r.kind.Edit == nil:
 		return refuse("it is a " + r.kind.Title)
 	case r.facts.Writer == session.WriterLive:
-		return problem.New(problem.Busy, "Nothing was changed. Close it and try again.",
+		return problem.New(problem.Busy, "Nothing was changed. Close that program and try again.",
 			"%s is in use: %s has it open", name, cmp.Or(r.facts.WriterName, "another process"))
 	case r.incomplete != "":
 		if r.recovery == "" {
@@ -175,7 +175,7 @@ func (r *repairRun) instead() render.Command {
 		line := "sessctl export " + shell.Path(r.path) + " --output " + shell.Path(r.streamName())
 		return render.Command{Line: line, Why: "write a stream, which can be repaired"}
 	case r.kind.Edit != nil && r.facts.Writer == session.WriterLive:
-		return r.again("carry this out when the store is closed")
+		return r.again("make these changes once the store is closed")
 	}
 	return r.again("write a repaired copy", "--output", r.copyName())
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -110,8 +111,9 @@ func TestRepairAsksAtATerminal(t *testing.T) {
 			if code != tt.code || !strings.Contains(shown, tt.says) {
 				t.Errorf("code %d, want %d:\n%s", code, tt.code, shown)
 			}
-			if !strings.Contains(shown, `worker: "I read it first." + shell`) || !strings.Contains(shown, "\nBackup: ~/session.db.sessctl-") {
-				t.Errorf("what the items say or where the backup goes is missing:\n%s", shown)
+			if !strings.Contains(shown, `worker: "I read it first." + shell`) || !strings.Contains(shown, "\nBackup: ~/session.db.sessctl-") ||
+				!regexp.MustCompile(`\nUndo:   sessctl undo \S+/session\.db\.sessctl-\S+\.receipt\.json\nMake these changes\? \[y/N\] `).MatchString(shown) {
+				t.Errorf("what the messages say, where the backup will be or how to go back is missing:\n%s", shown)
 			}
 			diff := cmp.Diff(before, storetest.Snapshot(t, home))
 			if tt.applied == (diff == "") {

@@ -10,8 +10,8 @@ import (
 // RepairWriter prints a repair: the plan first, then what became of it.
 type RepairWriter interface {
 	Plan(plan *repair.Plan, store *session.Store, left []*check.Finding) error
-	// Ask prints what is there to be known before a person says yes.
-	Ask(backup string, bytes int64) error
+	// Ask prints where the backup will be, and how to go back, before a person says yes.
+	Ask(backup string, bytes int64, undo Command) error
 	Close(outcome Outcome) error
 }
 

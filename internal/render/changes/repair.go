@@ -4,7 +4,6 @@ package changes
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/check"
@@ -31,13 +30,11 @@ func Repair(format string, opts render.RepairOptions) render.RepairWriter {
 type repairPage struct {
 	render.RepairOptions
 	print document.Printer
-	plan  *repair.Plan
 	asked bool // then the path of the backup was shown
 }
 
 func (r *repairPage) Plan(plan *repair.Plan, store *session.Store, left []*check.Finding) error {
 	var doc document.Document
-	r.plan = plan
 	if !r.Quiet {
 		doc = r.head(store)
 	}
@@ -83,55 +80,72 @@ func (r *repairPage) trees(plan *repair.Plan) document.Document {
 			}
 			room, hidden = room-shown, hidden+len(t.Fixes[i].Edits)-shown
 		}
-		doc = append(doc, firstChanges(t.First), document.Gap{})
+		doc = append(doc, firstChanges(t), document.Gap{})
 	}
 	if hidden > 0 {
-		doc = append(doc, render.Say("…and "+ui.Count(hidden, "step")+" more (--format json lists all)"), document.Gap{})
+		doc = append(doc, render.Say(moreSteps(hidden)), document.Gap{})
 	}
 	return doc
 }
+
+func moreSteps(n int) string {
+	return "…and " + ui.Count(n, "more step") + " (--max-findings 0 shows all)"
+}
+
+// longestFix is how many steps of a fix are shown, so that the plan for a session is one
+// screen.
+const longestFix = 6
 
 // fix is one fix: a line that greps, what it does, and its steps. A plan that was read
 // from a file has none.
 func (r *repairPage) fix(f *repair.Fix, shown int) document.Document {
 	head := document.Finding{
-		Rule: f.Rule, Place: cmp.Or(stepPlace(f.Session, f.Item), "store"), Note: f.Safety.String(), Message: document.Words(ui.Sentence(ui.Clean(f.Title))),
+		Rule: f.Rule, Place: cmp.Or(stepPlace(f.Session, f.Item), "store"), Message: document.Words(ui.Sentence(ui.Clean(f.Title))),
 	}
 	if rule := catalogue.Find(f.Rule); rule != nil {
 		head.Name = rule.Name
 	}
 	var steps document.Changes
-	for i := range f.Steps[:min(shown, len(f.Steps))] {
+	var more document.Quotation
+	shown = min(shown, len(f.Steps))
+	if r.MaxSteps > 0 && shown > longestFix {
+		shown, more = longestFix-1, document.Quotation(document.Words(moreSteps(len(f.Steps)-longestFix+1)))
+	}
+	for i := range f.Steps[:shown] {
 		step := stepChange(&f.Steps[i], r.Content)
 		if f.Joins && f.Steps[i].Op == session.Insert {
 			step.Note = strings.TrimPrefix(step.Note+", in the same message", ", ")
 		}
 		steps = append(steps, step)
 	}
-	return document.Document{head, steps}
+	doc := document.Document{head, steps}
+	if more != nil {
+		doc = append(doc, more)
+	}
+	return doc
 }
 
-// foot says what stays as it is, and what damages new sessions again.
+// foot says what is not repaired, and what damages new sessions again.
 func (r *repairPage) foot(plan *repair.Plan, store *session.Store, left []*check.Finding) document.Document {
 	var list document.List
 	for _, t := range plan.Refused {
-		what := "Not repaired: session "
+		what := "Session " + rules.Short(t.Root) + " will not be repaired: "
 		if t.Rule != "" {
-			what = "Left out: " + repairsOf(t.Count, t.Rule) + " in session "
+			what = "Session " + rules.Short(t.Root) + ", without " + repairsOf(t.Count, t.Rule) + ": "
 		}
-		list = append(list, render.Entry(what+rules.Short(t.Root)+": "+ui.Ended(ui.Clean(t.Why))))
+		list = append(list, render.Entry(what+ui.Ended(ui.Clean(t.Why))))
 	}
 	for _, l := range plan.Later {
-		list = append(list, render.Entry(fmt.Sprintf("After this repair, look at session %s and run the repair again: it will have %s to make.",
+		list = append(list, render.Entry(fmt.Sprintf("Session %s needs a second repair: look at it after this one, then repair again for %s.",
 			rules.Short(l.Root), repairsOf(l.Count, l.Rule))))
 	}
 	doc := document.Document{list}
 	if len(left) > 0 {
-		what, where := document.Words("Left as it is: ", render.Severities(left)), r.listing(left)
+		remain := render.Say("Not repaired: ", render.Severities(left), " (see `"+r.listing(left)+"`)")
 		if !plan.Empty() { // some of these are found only when the repair is done
-			what, where = document.Words("After this repair, ", render.Severities(left), " will remain"), "then: "+where
+			remain = render.Say("After this repair, ", render.Severities(left), " will remain (see `"+r.listing(left)+"`)")
 		}
-		doc = append(doc, document.Line(document.Words(what, "  ("+where+")")), append(r.allowable(left), refusedStill(left)...))
+		doc = append(doc, remain, append(r.allowable(left), refusedStill(left)...))
 	}
 	if plan.Empty() {
 		return doc
@@ -143,13 +157,17 @@ func (r *repairPage) foot(plan *repair.Plan, store *session.Store, left []*check
 	return doc
 }
 
-func (r *repairPage) Ask(backup string, bytes int64) error {
+func (r *repairPage) Ask(backup string, bytes int64, undo render.Command) error {
 	r.asked = true
-	return r.print(document.Document{document.Gap{}, document.Line(document.Words("Backup: " + ui.Tilde(backup, r.Home) + " (" + ui.Bytes(bytes) + ")"))})
+	return r.print(document.Document{
+		document.Gap{},
+		document.Line(document.Words("Backup: " + ui.Tilde(backup, r.Home) + " (" + ui.Bytes(bytes) + ")")),
+		document.Line(document.Words("Undo:   " + undo.Line)),
+	})
 }
 
-// Close prints what became of the plan. What has to be copied stands on a line
-// of its own, whole.
+// Close prints what became of the plan. What has to be copied is on a line of its
+// own, whole.
 func (r *repairPage) Close(o render.Outcome) error {
 	switch {
 	case o.Applied:
@@ -167,12 +185,12 @@ func (r *repairPage) applied(o render.Outcome) document.Document {
 			done = append(done, render.Span(document.Good, "✓"), document.Span{Text: " " + what + "  "})
 		}
 	}
-	doc := append(document.Document{document.Paragraph(done), r.leftOut(o.LeftOut)}, r.firstOfAll(o.LeftOut))
+	doc := document.Document{document.Paragraph(done), r.leftOut(o.LeftOut)}
 	line := func(text string) { doc = append(doc, document.Line(document.Words(text))) }
 	if o.Output != "" {
-		line("Written to: " + ui.Tilde(o.Output, r.Home))
-		line("What left:  " + ui.Tilde(o.Receipt, r.Home))
-		line("The store itself was not changed.")
+		line("Repaired copy: " + ui.Tilde(o.Output, r.Home))
+		line("Receipt:       " + ui.Tilde(o.Receipt, r.Home))
+		line("The original was not changed.")
 		return doc
 	}
 	if o.Backup != "" && !r.asked {
@@ -189,46 +207,13 @@ func (r *repairPage) leftOut(list []repair.LeftOut) document.List {
 	var items document.List
 	for i, l := range list {
 		if i == r.MaxSteps && r.MaxSteps > 0 {
-			return append(items, render.Entry("…and "+ui.Count(len(list)-i, "session")+" more left out (--format json lists all)"))
+			return append(items, render.Entry("…and "+ui.Count(len(list)-i, "more session")+" that could not be repaired (--format json lists all)"))
 		}
-		text := "Left out: session " + rules.Short(l.Root) + " is as before: " + ui.Ended(ui.Clean(l.Why))
+		text := "Session " + rules.Short(l.Root) + " could not be repaired and is as it was before: " + ui.Ended(ui.Clean(l.Why))
 		if l.Next != "" {
 			text += " " + ui.Sentence(ui.Clean(l.Next))
 		}
 		items = append(items, render.Entry(text))
 	}
 	return items
-}
-
-// firstOfAll says where the next requests of all trees that were changed begin to differ,
-// in short.
-func (r *repairPage) firstOfAll(leftOut []repair.LeftOut) document.List {
-	var changed, signed []string
-	for _, t := range r.plan.Trees {
-		if slices.ContainsFunc(leftOut, func(l repair.LeftOut) bool { return l.Root == t.Root }) {
-			continue
-		}
-		for _, c := range t.First {
-			changed = append(changed, stepPlace(c.Session, c.Item))
-			if c.Signed != nil {
-				signed = append(signed, stepPlace(cmp.Or(c.SignedIn, c.Session), *c.Signed))
-			}
-		}
-	}
-	var list document.List
-	if len(changed) > 0 {
-		list = append(list, render.Entry("The prompt cache is void from here on: "+r.some(changed)+"."))
-	}
-	if len(signed) > 0 {
-		list = append(list, render.Entry("Signed thinking follows: "+r.some(signed)+". "+refusesThinking))
-	}
-	return list
-}
-
-// some lists words, no more than steps may be shown.
-func (r *repairPage) some(words []string) string {
-	if r.MaxSteps == 0 || len(words) <= r.MaxSteps {
-		return strings.Join(words, ", ")
-	}
-	return strings.Join(words[:r.MaxSteps], ", ") + " and " + ui.Number(len(words)-r.MaxSteps) + " more"
 }

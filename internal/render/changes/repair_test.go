@@ -68,31 +68,31 @@ func stepLines(steps []repair.Step, content bool, width int) string {
 func TestStepsSayWhatHappensToWhichItem(t *testing.T) {
 	want := `    − parent00:2   worker message + shell, read_file  same as child000:2
     − parent00:3   result of toolu_1                  to the receipt
-    − parent00:4   worker message                     to the receipt; stays in child000:9
+    − parent00:4   worker message                     to the receipt; also in child000:9
     → parent00:5   user message                       to child000
-    → parent00:7   result of toolu_2                  to after item 5
-    → parent00:8   result of toolu_3                  moves
+    → parent00:7   result of toolu_2                  after message 5
+    → parent00:8   result of toolu_3                  to the start
     + newchild     new sub-session for worker         below parent00
     + newchild     task and start message             at the start
-    + parent00     reference to sub-session newchild  after item 1
-    + parent00     result of toolu_4                  after item 9
+    + parent00     reference to sub-session newchild  after message 1
+    + parent00     result of toolu_4                  after message 9
     ~ parent00     title → ""
     ~ parent00:3   agent_name → "root"
     ~ parent00     parent_id → NULL
     − parent00:11  record                             to the receipt
     − parent00:12  summary                            to the receipt
     ~ parent00:13  call c1 gets the id c1_dup1
-    ~ parent00:14  the result of c1 becomes that of c1_dup1
-    ~ parent00:15  a part loses the provider's id
+    ~ parent00:14  the result of c1 will answer call c1_dup1
+    ~ parent00:15  the provider's id is removed from a part
     ~ parent00:16  a part gets the provider's id fc_2
-    ~ parent00:17  the blank text goes
-    ~ parent00:18  the arguments of call c1 become an object that holds them as text
-    ~ parent00:19  bytes that are not valid text become U+FFFD
-    → parent00:20  only the result of c1              to after item 1
+    ~ parent00:17  the blank text is removed
+    ~ parent00:18  the arguments of call c1 are put into an object, as text
+    ~ parent00:19  invalid bytes are replaced with U+FFFD
+    → parent00:20  only the result of c1              after message 1
     − parent00:21  only the result of c2              to the receipt
-    → parent00:22  result of c1                       to after item 1
+    → parent00:22  result of c1                       after message 1
     ~ parent00:23  call (no id) gets the id call_1_0
-    ~ parent00:24  the result of (no id) becomes that of call_1_0
+    ~ parent00:24  the result of (no id) will answer call call_1_0
     − parent00:25  result of (no id)                  to the receipt
 `
 	if diff := cmp.Diff(want, stepLines(everyStep, false, 100)); diff != "" {
@@ -100,7 +100,7 @@ func TestStepsSayWhatHappensToWhichItem(t *testing.T) {
 	}
 	got := stepLines(everyStep, true, 120)
 	for _, want := range []string{
-		`worker: "I read it first, then I wr…" + shell, read_file `, `result of toolu_1: "FROM golang"`, `user: "go on"`, `summary: "so far"`, `only the result of c2: "old"`,
+		`worker: "I read it first, then I wri…" + shell, read_file `, `result of toolu_1: "FROM golang"`, `user: "go on"`, `summary: "so far"`, `only the result of c2: "old"`,
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s is missing in\n%s", want, got)
@@ -158,12 +158,28 @@ func printed(t *testing.T, format string, opts render.RepairOptions, plan *repai
 
 func TestLargePlansStayReadable(t *testing.T) {
 	got := printed(t, "text", render.RepairOptions{MaxSteps: 3}, aPlan(2000, rules.Kept, session.RemoveTwin), nil, render.Outcome{})
-	if strings.Count(got, "− parent00:2") != 3 || !strings.Contains(got, "…and 1,997 steps more (--format json lists all)") {
+	if strings.Count(got, "− parent00:2") != 3 || !strings.Contains(got, "…and 1,997 more steps (--max-findings 0 shows all)") {
 		t.Errorf("got\n%s", got)
 	}
 	got = printed(t, "text", render.RepairOptions{}, aPlan(200, rules.Kept, session.RemoveTwin), nil, render.Outcome{})
 	if strings.Count(got, "− parent00:2") != 200 || strings.Contains(got, "more") {
 		t.Errorf("without a limit: got %d steps", strings.Count(got, "− parent00:2"))
+	}
+}
+
+// The plan for one session fits a terminal of 24 lines, however many messages leaked.
+func TestThePlanForASessionIsOneScreen(t *testing.T) {
+	plan := aPlan(1, rules.Kept, session.RemoveTwin)
+	fix := &plan.Trees[0].Fixes[0]
+	for range 27 {
+		fix.Steps, fix.Edits = append(fix.Steps, everyStep[0]), append(fix.Edits, fix.Edits[0])
+	}
+	got := printed(t, "text", render.RepairOptions{MaxSteps: 100}, plan, nil, render.Outcome{})
+	if n := strings.Count(got, "\n"); n > 18 || !strings.Contains(got, "\n    …and 23 more steps (--max-findings 0 shows all)\n") {
+		t.Errorf("%d lines:\n%s", n, got)
+	}
+	if got := printed(t, "text", render.RepairOptions{}, plan, nil, render.Outcome{}); strings.Count(got, "− parent00:2") != 28 {
+		t.Errorf("--max-findings 0 does not show all steps:\n%s", got)
 	}
 }
 
@@ -181,16 +197,15 @@ func TestTheTallySaysWhatLeavesTheStore(t *testing.T) {
 	}
 	both.Trees[0].Fixes[0].Edits[0].Ref.Pointer = "/results/0"
 	for want, plan := range map[string]*repair.Plan{
-		"2 edits in 1 session, kept: 2 results leave the store for the receipt.":                                                   results,
-		"3 edits in 1 session, kept: 2 items and 1 result leave the store for the receipt.":                                        both,
-		"1 edit in 1 session, lossless: every item stays in the store.":                                                            aPlan(1, rules.Lossless, session.Move),
-		"1 edit in 1 session, kept: 1 item leaves the store for the receipt.":                                                      aPlan(1, rules.Kept, session.Quarantine),
-		"2 edits in 1 session, kept: 2 items leave the store, and a copy of each stays.":                                           aPlan(2, rules.Kept, session.RemoveTwin),
-		"1 edit in 1 session, lossy: 1 item leaves the store for the receipt.":                                                     aPlan(1, rules.Lossy, session.Quarantine),
-		"5 edits in 3 sessions, kept: 3 items leave the store for the receipt, 2 of them with a copy that stays.":                  mixed,
-		"1 edit in 1 session, lossless: every item stays in the store. 1 item changes, and the receipt keeps it as it was.":        aPlan(1, rules.Lossless, session.Wrap),
-		"1 edit in 1 session, kept: every item stays in the store. 1 item changes, and the receipt keeps it as it was.":            aPlan(1, rules.Kept, session.Scrub),
-		"4 edits in 2 sessions, lossless: every item stays in the store. 2 items change, and the receipt keeps them as they were.": edited,
+		"2 changes in 1 session: 2 results will be moved to the receipt.":                                                         results,
+		"3 changes in 1 session: 2 messages and 1 result will be moved to the receipt.":                                           both,
+		"1 change in 1 session: every message stays in the store.":                                                                aPlan(1, rules.Lossless, session.Move),
+		"1 change in 1 session: 1 message will be moved to the receipt.":                                                          aPlan(1, rules.Kept, session.Quarantine),
+		"1 change in 1 session: 1 duplicate will be removed, the original stays.":                                                 aPlan(1, rules.Kept, session.RemoveTwin),
+		"2 changes in 1 session: 2 duplicates will be removed, the originals stay.":                                               aPlan(2, rules.Kept, session.RemoveTwin),
+		"5 changes in 3 sessions: 2 duplicates will be removed, the originals stay; 1 message will be moved to the receipt.":      mixed,
+		"1 change in 1 session: every message stays in the store. 1 message will be changed; the receipt keeps the original.":     aPlan(1, rules.Lossless, session.Wrap),
+		"4 changes in 2 sessions: every message stays in the store. 2 messages will be changed; the receipt keeps the originals.": edited,
 	} {
 		got := printed(t, "text", render.RepairOptions{}, plan, nil, render.Outcome{})
 		if !strings.Contains(strings.Join(strings.Fields(got), " "), want) {
@@ -203,20 +218,20 @@ func TestARepairSaysWhatItLeaves(t *testing.T) {
 	left := []*check.Finding{{Defect: rules.Defect{Rule: catalogue.Find("SC003"), Severity: rules.Error}}, {Defect: rules.Defect{Rule: catalogue.Find("SC015"), Severity: rules.Info}}}
 	opts := render.RepairOptions{Check: "sessctl check s.db"}
 	got := printed(t, "text", opts, &repair.Plan{}, left, render.Outcome{})
-	want := "There is nothing that sessctl can repair.\nLeft as it is: 1 error, 1 info  (sessctl check s.db --deep)\n"
+	want := "There is nothing that sessctl can repair.\nNot repaired: 1 error, 1 info (see `sessctl check s.db --deep`)\n"
 	if !strings.HasSuffix(got, want) {
 		t.Errorf("got\n%s", got)
 	}
 	left[0].Fixes = []rules.Fix{{Allow: []string{"split", "guesses"}, Edits: []session.Edit{{}}}}
-	if got := printed(t, "text", opts, &repair.Plan{}, left, render.Outcome{}); !strings.HasSuffix(got, "--allow split,guesses would repair 1 of these (SC003).\n") {
+	if got := printed(t, "text", opts, &repair.Plan{}, left, render.Outcome{}); !strings.HasSuffix(got, "With --allow split,guesses, 1 of these would be repaired (SC003).\n") {
 		t.Errorf("got\n%s", got)
 	}
 	got = printed(t, "text", opts, &repair.Plan{Refused: []repair.Refused{{Root: "parent00", Why: "its repair would bring SC101"}}}, nil, render.Outcome{})
-	if want := "There is nothing to repair.\nNot repaired: session parent00: its repair would bring SC101.\n"; !strings.HasSuffix(got, want) {
+	if want := "There is nothing to repair.\nSession parent00 will not be repaired: its repair would bring SC101.\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("got\n%s", got)
 	}
 	got = strings.Join(strings.Fields(printed(t, "text", opts, aPlan(1, rules.Kept, session.Set), left, render.Outcome{})), " ")
-	if want := "After this repair, 1 error, 1 info will remain (then: sessctl check s.db --deep)"; !strings.Contains(got, want) {
+	if want := "After this repair, 1 error, 1 info will remain (see `sessctl check s.db --deep`)"; !strings.Contains(got, want) {
 		t.Errorf("%q is missing in\n%s", want, got)
 	}
 	opts.Quiet = true
@@ -243,11 +258,11 @@ func TestARepairSaysWhoseRequestIsStillRefused(t *testing.T) {
 	}
 	left := []*check.Finding{refused("a"), refused("a"), {Defect: rules.Defect{Rule: catalogue.Find("SC015"), Place: session.Place{Session: "b"}}}, refused("c")}
 	opts := render.RepairOptions{Check: "sessctl check s.db"}
-	if got := printed(t, "text", opts, &repair.Plan{}, left, render.Outcome{}); !strings.HasSuffix(got, "The next request of a, c would still be refused because of what is left.\n") {
+	if got := printed(t, "text", opts, &repair.Plan{}, left, render.Outcome{}); !strings.HasSuffix(got, "The provider would still refuse the next request of a, c because of what\n  remains.\n") {
 		t.Errorf("got\n%s", got)
 	}
 	left = append(left, refused("d"), refused("e"), refused("f"))
-	if got := printed(t, "text", opts, &repair.Plan{}, left, render.Outcome{}); !strings.Contains(got, "The next request of a, c, d and 2 other sessions would still be") {
+	if got := printed(t, "text", opts, &repair.Plan{}, left, render.Outcome{}); !strings.Contains(got, "next request of a, c, d and 2 other sessions\n  because of what remains.\n") {
 		t.Errorf("got\n%s", got)
 	}
 	if got := printed(t, "json", opts, &repair.Plan{}, left, render.Outcome{}); !strings.Contains(got, `"refused": 5`) {
@@ -263,14 +278,12 @@ func TestWhatWasLeftOutIsSaid(t *testing.T) {
 	}
 	got := strings.Join(strings.Fields(printed(t, "text", render.RepairOptions{MaxSteps: 1}, plan, nil, o)), " ")
 	for _, want := range []string{
-		"Left out: session parent00 is as before: no place for it. Report it.", "…and 1 session more left out (--format json lists all)",
+		"Session parent00 could not be repaired and is as it was before: no place for it. Report it.",
+		"…and 1 more session that could not be repaired (--format json lists all)",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
 		}
-	}
-	if strings.Contains(got, "void from here on") {
-		t.Errorf("a session that was left out is said to be changed:\n%s", got)
 	}
 	o.Left = []*check.Finding{{Defect: rules.Defect{Severity: rules.Error}}}
 	got = strings.Join(strings.Fields(printed(t, "json", render.RepairOptions{}, plan, nil, o)), "")
@@ -282,7 +295,7 @@ func TestWhatWasLeftOutIsSaid(t *testing.T) {
 // Triggers that the runtime does not make are named before anything is changed.
 func TestTriggersAreSaid(t *testing.T) {
 	text := document.Unstyled(document.Document{triggered([]session.Trigger{{Name: "tr7", Table: "items", When: "after insert"}, {Name: "a\x1b", Table: "b"}})}, 500)
-	want := `The database has 2 triggers that its runtime does not make: tr7 (after insert on items), a\x1b (on b). A session is left out where`
+	want := `The database has 2 triggers that its runtime did not create: tr7 (after insert on items), a\x1b (on b). A session is not repaired if`
 	if !strings.HasPrefix(text, want) {
 		t.Errorf("got %s", text)
 	}
@@ -297,31 +310,21 @@ func TestTheLedgerIsShown(t *testing.T) {
 		Ledger: &repair.Ledger{Before: 2397, After: 2396, Synthetic: 3, Quarantined: 1, Removed: 3, Edited: 2},
 	}
 	got := printed(t, "text", render.RepairOptions{Quiet: true}, aPlan(1, rules.Kept, session.RemoveTwin), nil, o)
-	want := "✓ backed up ✓ applied ✓ verified: 2,397 of 2,397 items accounted for, 3 added,\n2 changed\n" +
-		"The prompt cache is void from here on: parent00:2, child000:0.\nBackup: /b\nUndo with: sessctl undo /b.receipt.json\n"
+	want := "✓ backed up ✓ applied ✓ verified: 2,397 of 2,397 messages accounted for,\n3 added, 2 changed\nBackup: /b\nUndo with: sessctl undo /b.receipt.json\n"
 	if !strings.HasSuffix(got, want) {
 		t.Errorf("got\n%s", got)
 	}
 }
 
-// Where the next request begins to differ is said of every session, with the
-// thinking that stands behind it; in short once more at the end.
-func TestTheFirstChangeIsSaid(t *testing.T) {
+// What a change costs is said of every session, with the thinking that comes after it.
+func TestTheCostIsSaid(t *testing.T) {
 	plan, signed := aPlan(1, rules.Lossless, session.Move), 7
 	plan.Trees[0].First[0].Signed = &signed
-	for range 3 {
-		plan.Trees = append(plan.Trees, aPlan(1, rules.Lossless, session.Move).Trees[0])
-	}
-	got := strings.Join(strings.Fields(printed(t, "text", render.RepairOptions{MaxSteps: 3}, plan, nil, render.Outcome{Applied: true, Ledger: &repair.Ledger{}})), " ")
-	for _, want := range []string{
-		"From item 2 of parent00 on, the prompt cache is void. Item 7 holds thinking that its provider signed: " +
-			"the newest Claude models refuse it after a change before it (SC505). From item 0 of child000 on, the prompt cache is void.",
-		"The prompt cache is void from here on: parent00:2, child000:0, parent00:2 and 5 more.",
-		"Signed thinking follows: parent00:7. The newest Claude models refuse it",
-	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q is missing in\n%s", want, got)
-		}
+	got := strings.Join(strings.Fields(printed(t, "text", render.RepairOptions{MaxSteps: 3}, plan, nil, render.Outcome{})), " ")
+	want := "Cost: the next request misses the prompt cache from message 2 on (once). Message 7 holds signed thinking: " +
+		"the newest Claude models refuse it after a change before it (SC505). Cost: the next request of child000 misses the prompt cache from message 0 on (once)."
+	if !strings.Contains(got, want) {
+		t.Errorf("%q is missing in\n%s", want, got)
 	}
 	if got := printed(t, "json", render.RepairOptions{}, plan, nil, render.Outcome{}); strings.Count(got, `"signed":7`)+strings.Count(got, `"signed": 7`) != 1 {
 		t.Errorf("signed is not there once:\n%s", got)
@@ -333,10 +336,8 @@ func TestThinkingThatMovesIsNamedWhereItIsStored(t *testing.T) {
 	plan, signed := aPlan(1, rules.Lossless, session.Move), 7
 	plan.Trees[0].First = []repair.FirstChange{{Place: session.Place{Session: "child000", Item: 4}, Signed: &signed, SignedIn: "parent00"}}
 	got := strings.Join(strings.Fields(printed(t, "text", render.RepairOptions{}, plan, nil, render.Outcome{Applied: true, Ledger: &repair.Ledger{}})), " ")
-	for _, want := range []string{"Item 7 of parent00 holds thinking", "Signed thinking follows: parent00:7."} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q is missing in\n%s", want, got)
-		}
+	if want := "Message 7 of parent00 holds signed thinking"; !strings.Contains(got, want) {
+		t.Errorf("%q is missing in\n%s", want, got)
 	}
 }
 
@@ -352,13 +353,13 @@ func TestARepairOffersNoWordThatWasGiven(t *testing.T) {
 		given []string
 		want  string
 	}{
-		{nil, "--allow split would repair 1 of these (SC707).\n--allow guesses,split would repair 1 of these (SC707).\n"},
-		{[]string{"split"}, "--allow guesses,split would repair 1 of these (SC707).\n"},
+		{nil, "With --allow split, 1 of these would be repaired (SC707).\nWith --allow guesses,split, 1 of these would be repaired (SC707).\n"},
+		{[]string{"split"}, "With --allow guesses,split, 1 of these would be repaired (SC707).\n"},
 		{[]string{"split", "guesses"}, ""},
 	} {
 		got := printed(t, "text", render.RepairOptions{Check: "sessctl check s.db", Allowed: tt.given}, &repair.Plan{}, left, render.Outcome{})
-		offers := got[strings.Index(got, "check s.db)\n")+len("check s.db)\n"):]
-		if offers != tt.want || strings.Contains(got, "without your leave") != (tt.want != "") {
+		offers := got[strings.Index(got, "check s.db`)\n")+len("check s.db`)\n"):]
+		if offers != tt.want || strings.Contains(got, "unless you allow it") != (tt.want != "") {
 			t.Errorf("given %v:\n%s", tt.given, got)
 		}
 	}

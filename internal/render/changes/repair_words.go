@@ -20,15 +20,14 @@ import (
 func (r *repairPage) nothingFor(left []*check.Finding) string {
 	switch {
 	case slices.ContainsFunc(left, func(f *check.Finding) bool { return r.needs(f) != nil && f.Severity > rules.Info }):
-		return "Nothing is repaired without your leave."
+		return "sessctl repairs nothing here unless you allow it."
 	case slices.ContainsFunc(left, func(f *check.Finding) bool { return f.Severity > rules.Info }):
 		return "There is nothing that sessctl can repair."
 	}
 	return "There is nothing to repair."
 }
 
-// refusedStill says that a repair which does all it may does not make every session
-// resume.
+// refusedStill names the sessions that do not resume after the repair either.
 func refusedStill(left []*check.Finding) document.List {
 	ids := render.RefusedSessions(left)
 	if len(ids) == 0 {
@@ -39,11 +38,11 @@ func refusedStill(left []*check.Finding) document.List {
 	for _, id := range ids[:min(len(ids), most)] {
 		named = append(named, rules.Short(id))
 	}
-	text := "The next request of " + strings.Join(named, ", ")
+	text := "The provider would still refuse the next request of " + strings.Join(named, ", ")
 	if more := len(ids) - len(named); more > 0 {
 		text += " and " + ui.Count(more, "other session")
 	}
-	return document.List{render.Entry(text + " would still be refused because of what is left.")}
+	return document.List{render.Entry(text + " because of what remains.")}
 }
 
 // repairsOf counts the repairs of a rule.
@@ -63,8 +62,8 @@ func triggered(list []session.Trigger) document.List {
 	for _, t := range list {
 		names = append(names, ui.Clean(t.Name)+" ("+strings.TrimSpace(ui.Clean(t.When)+" on "+ui.Clean(t.Table))+")")
 	}
-	text := "The database has " + ui.Count(len(list), "trigger") + " that its runtime does not make: " + strings.Join(names, ", ") +
-		". A session is left out where one would change something besides, or keep undo from working."
+	text := "The database has " + ui.Count(len(list), "trigger") + " that its runtime did not create: " + strings.Join(names, ", ") +
+		". A session is not repaired if a trigger would change anything else or make undo impossible."
 	return document.List{render.Entry(text)}
 }
 
@@ -87,7 +86,7 @@ func (r *repairPage) allowable(left []*check.Finding) document.List {
 	for _, key := range words {
 		count := len(of[key])
 		slices.Sort(of[key])
-		said := fmt.Sprintf("--allow %s would repair %d of these (%s).", key, count, strings.Join(slices.Compact(of[key]), ", "))
+		said := fmt.Sprintf("With --allow %s, %d of these would be repaired (%s).", key, count, strings.Join(slices.Compact(of[key]), ", "))
 		list = append(list, render.Entry(said))
 	}
 	return list
@@ -113,7 +112,7 @@ func (r *repairPage) listing(left []*check.Finding) string {
 // accounted holds the items that there were against those that are stored or
 // left with a reason.
 func accounted(l repair.Ledger) string {
-	text := ui.Number(l.After-l.Synthetic+l.Quarantined+l.Removed) + " of " + ui.Count(l.Before, "item") + " accounted for"
+	text := ui.Number(l.After-l.Synthetic+l.Quarantined+l.Removed) + " of " + ui.Count(l.Before, "message") + " accounted for"
 	if l.Synthetic > 0 {
 		text += ", " + ui.Number(l.Synthetic) + " added"
 	}
@@ -123,21 +122,23 @@ func accounted(l repair.Ledger) string {
 	return text
 }
 
-// firstChanges say where the next request of every changed session begins to differ
-// from the last one, and what that costs.
-func firstChanges(changes []repair.FirstChange) document.Facts {
+// firstChanges say from where on the next request of every changed session differs from
+// the last one, and what that costs.
+func firstChanges(tree *repair.Tree) document.Facts {
 	var facts document.Facts
-	for _, c := range changes {
-		text := "From item " + strconv.Itoa(c.Item) + " of " + stepPlace(c.Session, -1) + " on, the prompt cache is void."
+	for _, c := range tree.First {
+		of := ""
+		if c.Session != tree.Root {
+			of = " of " + stepPlace(c.Session, -1)
+		}
+		text := "Cost: the next request" + of + " misses the prompt cache from message " + strconv.Itoa(c.Item) + " on (once)."
 		if c.Signed != nil {
-			text += " Item " + strconv.Itoa(*c.Signed) + storedIn(c) + " holds thinking that its provider signed: the" + refusesThinking[len("The"):]
+			text += " Message " + strconv.Itoa(*c.Signed) + storedIn(c) + " holds signed thinking: the newest Claude models refuse it after a change before it (SC505)."
 		}
 		facts = append(facts, document.Words(text))
 	}
 	return facts
 }
-
-const refusesThinking = "The newest Claude models refuse it after a change before it (SC505)."
 
 // storedIn names the session of an item that a repair moves into another one.
 func storedIn(c repair.FirstChange) string {
@@ -149,12 +150,9 @@ func storedIn(c repair.FirstChange) string {
 
 // tallyOf says how much a plan changes, and what leaves the store.
 func tallyOf(plan *repair.Plan) document.Paragraph {
-	copies, items, results, safety := 0, 0, 0, rules.Lossless
+	copies, messages, results := 0, 0, 0
 	for _, t := range plan.Trees {
 		for _, f := range t.Fixes {
-			if f.Safety <= rules.Lossy {
-				safety = max(safety, f.Safety)
-			}
 			for _, e := range f.Edits {
 				switch {
 				case e.Op == session.RemoveTwin:
@@ -162,51 +160,49 @@ func tallyOf(plan *repair.Plan) document.Paragraph {
 				case e.Op == session.Quarantine && e.Ref.Pointer != "":
 					results++
 				case e.Op == session.Quarantine:
-					items++
+					messages++
 				}
 			}
 		}
 	}
-	return render.Say(ui.Count(plan.Edits(), "edit")+" in "+ui.Count(len(plan.Trees), "session")+", ", render.Span(document.Strong, safety.String()), ": ",
-		leaving(copies, items, results)+changing(plan.Edited()))
+	return render.Say(render.Span(document.Strong, ui.Count(plan.Edits(), "change")+" in "+ui.Count(len(plan.Trees), "session")), ": ",
+		leaving(copies, messages, results)+changing(plan.Edited()))
 }
 
-// leaving says how many items and how many results of items leave the store, and
-// what stays of them.
-func leaving(copies, items, results int) string {
-	verb := " leave"
-	if copies+items+results == 1 {
-		verb = " leaves"
+// leaving says how many messages and how many results leave the store, and where they
+// are then.
+func leaving(copies, messages, results int) string {
+	var what, moved []string
+	switch {
+	case copies == 1:
+		what = append(what, "1 duplicate will be removed, the original stays")
+	case copies > 0:
+		what = append(what, ui.Count(copies, "duplicate")+" will be removed, the originals stay")
 	}
-	var what []string
-	if copies+items > 0 {
-		what = append(what, ui.Count(copies+items, "item"))
+	if messages > 0 {
+		moved = append(moved, ui.Count(messages, "message"))
 	}
 	if results > 0 {
-		what = append(what, ui.Count(results, "result"))
+		moved = append(moved, ui.Count(results, "result"))
 	}
-	switch {
-	case len(what) == 0:
-		return "every item stays in the store."
-	case items+results == 0:
-		return what[0] + verb + " the store, and a copy of each stays."
+	if moved != nil {
+		what = append(what, strings.Join(moved, " and ")+" will be moved to the receipt")
 	}
-	text := strings.Join(what, " and ") + verb + " the store for the receipt"
-	if copies > 0 {
-		text += ", " + ui.Number(copies) + " of them with a copy that stays"
+	if what == nil {
+		return "every message stays in the store."
 	}
-	return text + "."
+	return strings.Join(what, "; ") + "."
 }
 
-// changing says how many items say something else afterwards.
+// changing says how many messages say something else afterwards.
 func changing(edited int) string {
 	switch edited {
 	case 0:
 		return ""
 	case 1:
-		return " 1 item changes, and the receipt keeps it as it was."
+		return " 1 message will be changed; the receipt keeps the original."
 	}
-	return " " + ui.Number(edited) + " items change, and the receipt keeps them as they were."
+	return " " + ui.Count(edited, "message") + " will be changed; the receipt keeps the originals."
 }
 
 // widestExcerpt is how many columns of a value are shown at most.
@@ -222,7 +218,7 @@ func stepChange(s *repair.Step, content bool) document.Change {
 	case session.Quarantine:
 		c.Kind, c.Note = document.Gone, "to the receipt"
 		if s.Twin != nil {
-			c.Note += "; stays in " + twinPlace(s.Twin)
+			c.Note += "; also in " + twinPlace(s.Twin)
 		}
 	case session.Move:
 		c.Kind, c.Note = document.Moved, destination(s)
@@ -230,7 +226,7 @@ func stepChange(s *repair.Step, content bool) document.Change {
 		c.Kind, c.Note = document.Moved, destination(s)
 		say("run " + ui.Clean(rules.Short(s.Run)))
 	case session.Insert:
-		c.Kind, c.Note = document.Added, behind(s.After)
+		c.Kind, c.Note = document.Added, afterItem(s.After)
 		if s.Role == session.System {
 			c.Note = "at the start"
 			say("task and start message")
@@ -260,28 +256,28 @@ func editWords(s *repair.Step) string {
 	}
 	switch {
 	case s.Op == session.Wrap:
-		return "the arguments of call " + callID(s) + " become an object that holds them as text"
+		return "the arguments of call " + callID(s) + " are put into an object, as text"
 	case s.Op == session.Scrub:
-		return "bytes that are not valid text become U+FFFD"
+		return "invalid bytes are replaced with U+FFFD"
 	case part == "calls" && s.Field == session.FieldChild:
-		return "the question of " + callID(s) + " names session " + rules.Short(id)
+		return "the question of " + callID(s) + " will name session " + rules.Short(id)
 	case part == "calls":
 		return "call " + callID(s) + " gets the id " + id
 	case s.Field == session.FieldChild:
-		return "the result of " + callID(s) + " names session " + rules.Short(id)
+		return "the result of " + callID(s) + " will name session " + rules.Short(id)
 	case part == "results":
-		return "the result of " + callID(s) + " becomes that of " + id
+		return "the result of " + callID(s) + " will answer call " + id
 	case part == "blocks" && s.Value == nil:
-		return "a part loses the provider's id"
+		return "the provider's id is removed from a part"
 	case part == "blocks":
 		return "a part gets the provider's id " + id
 	case s.Field == session.FieldText && s.Item >= 0:
-		return "the blank text goes"
+		return "the blank text is removed"
 	}
 	return ui.Clean(s.Field) + " → " + value(s.Value)
 }
 
-// partWord is the list that the part of a step stands in, "" for a whole item.
+// partWord is the list that the part of a step is in, "" for a whole item.
 func partWord(s *repair.Step) string {
 	part, _, _ := strings.Cut(strings.TrimPrefix(s.Part, "/"), "/")
 	return part
@@ -300,21 +296,21 @@ func destination(s *repair.Step) string {
 		return "to " + stepPlace(s.To, -1)
 	}
 	if s.After < 0 {
-		return "moves"
+		return "to the start"
 	}
-	return "to " + behind(s.After)
+	return afterItem(s.After)
 }
 
-func behind(item int) string {
+func afterItem(item int) string {
 	if item < 0 {
 		return ""
 	}
-	return "after item " + strconv.Itoa(item)
+	return "after message " + strconv.Itoa(item)
 }
 
 func twinPlace(p *session.Place) string {
 	if p == nil {
-		return "another item"
+		return "another message"
 	}
 	return stepPlace(p.Session, p.Item)
 }

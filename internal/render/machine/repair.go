@@ -75,7 +75,7 @@ func (r *repairJSON) Plan(plan *repair.Plan, store *session.Store, left []*check
 	return nil
 }
 
-func (r *repairJSON) Ask(string, int64) error { return nil }
+func (r *repairJSON) Ask(string, int64, render.Command) error { return nil }
 
 func (r *repairJSON) Close(o render.Outcome) error {
 	plan, err := stdjson.Marshal(r.plan)
