@@ -145,7 +145,7 @@ func createNew(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return nil, problem.New(problem.Usage, "Name a file that does not exist yet.", "%s exists already, and nothing is overwritten", path)
+		return nil, problem.New(problem.Usage, "Name a file that does not exist yet.", "%s already exists, and sessctl overwrites no file", path)
 	case err != nil:
 		return nil, problem.New(problem.Usage, "Name a file in a folder that you may write to.", "the output file cannot be created: %v", err)
 	}

@@ -344,7 +344,7 @@ func (r *repairRun) canAsk() bool {
 // apply changes the store.
 func (r *repairRun) apply(ctx context.Context, backup string) error {
 	if now, err := os.Stat(r.path); err != nil || !os.SameFile(r.planned, now) {
-		return problem.New(problem.Busy, "Nothing was changed. Run the repair again for a new plan.",
+		return problem.New(problem.Busy, "Nothing was changed. Run the repair again to get a new plan.",
 			"%s was moved or replaced by another file after the plan was made", r.path)
 	}
 	r.noteLeftovers(backup)

@@ -80,7 +80,7 @@ func isRegular(path string, info fs.FileInfo) error {
 	case mode&fs.ModeDevice != 0:
 		return refused(path, "it is a device")
 	}
-	return refused(path, "it is no regular file")
+	return refused(path, "it is not a regular file")
 }
 
 // refused is an error whose reason stands behind "cannot be read:".

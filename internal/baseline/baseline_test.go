@@ -181,14 +181,14 @@ func TestWrongFiles(t *testing.T) {
 	const entry = `{"fingerprint":"f","rule":"SC701","severity":"error","store":"a.db","items":1,"message":""}`
 	tests := []struct{ name, text, want string }{
 		{"empty", " \n", "it is empty"},
-		{"no JSON", "{\n<<<<<<< HEAD\n", "line 2 is no JSON"},
-		{"cut off", "{\n\"schema\":\"sessctl.baseline/1\",\n\"findings\":[", "line 3 is no JSON"},
-		{"a list", "[]", "line 1 has another form than sessctl.baseline/1 has"},
-		{"another type", "{\"schema\":\"sessctl.baseline/1\",\n\"findings\":[{\"items\":\"two\"}]}", "line 2 has another form than sessctl.baseline/1 has"},
+		{"no JSON", "{\n<<<<<<< HEAD\n", "line 2 is not valid JSON"},
+		{"cut off", "{\n\"schema\":\"sessctl.baseline/1\",\n\"findings\":[", "line 3 is not valid JSON"},
+		{"a list", "[]", "line 1 is not of the form sessctl.baseline/1"},
+		{"another type", "{\"schema\":\"sessctl.baseline/1\",\n\"findings\":[{\"items\":\"two\"}]}", "line 2 is not of the form sessctl.baseline/1"},
 		{"no schema", "{}", "it has no schema"},
 		{"a report", `{"schema":"sessctl.check/1"}`, `its schema is "sessctl.check/1", not "sessctl.baseline/1"`},
 		{"a later one", `{"schema":"sessctl.baseline/2","findings":{}}`, `a later version of sessctl wrote it, in the form "sessctl.baseline/2"`},
-		{"a strange one", `{"schema":"sessctl.baseline/x"}`, `there is no form "sessctl.baseline/x" of it`},
+		{"a strange one", `{"schema":"sessctl.baseline/x"}`, `there is no version "sessctl.baseline/x" of it`},
 		{"no fingerprint", `{"schema":"sessctl.baseline/1","findings":[` + entry + `,{"severity":"error"}]}`, "entry 2 has no fingerprint"},
 		{"a severity that is none", strings.Replace(`{"schema":"sessctl.baseline/1","findings":[`+entry+`]}`, `"error"`, `"fatal"`, 1), `entry 1 has the severity "fatal"`},
 	}

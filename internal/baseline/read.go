@@ -27,15 +27,15 @@ func Read(path string) (*File, error) {
 	}
 	file, err := Decode(data)
 	if wrong, ok := errors.AsType[*wrongFile](err); ok {
-		return nil, problem.New(problem.Usage, wrong.next, "%s is no baseline that can be used: %s", path, wrong.why)
+		return nil, problem.New(problem.Usage, wrong.next, "%s cannot be used as a baseline: %s", path, wrong.why)
 	}
 	return file, err
 }
 
 func unreadable(path string, err error) error {
-	const next = "`sessctl check --write-baseline FILE` writes one."
+	const next = "To write one: `sessctl check --write-baseline FILE`."
 	if errors.Is(err, fs.ErrNotExist) {
-		return problem.New(problem.Usage, next, "there is no baseline %s", path)
+		return problem.New(problem.Usage, next, "there is no baseline file %s", path)
 	}
 	return problem.New(problem.Usage, next, "the baseline %s cannot be read: %s", path, problem.Reason(err))
 }
@@ -50,7 +50,7 @@ func wrong(next, format string, args ...any) error {
 }
 
 // anew is what to do about a file that makes no sense.
-const anew = "Name another file, or move this one away and write it anew with `sessctl check --write-baseline FILE`."
+const anew = "Name another file, or move this one and write a new one with `sessctl check --write-baseline FILE`."
 
 // Decode reads the contents of a file. Keys that it does not know are passed over.
 func Decode(data []byte) (*File, error) {
@@ -76,7 +76,7 @@ func Decode(data []byte) (*File, error) {
 			return nil, wrong(anew, "entry %d has no fingerprint", i+1)
 		}
 		if _, known := severity(e.Severity); !known {
-			return nil, wrong(anew, "entry %d has the severity %q, and there are error, warning and info", i+1, e.Severity)
+			return nil, wrong(anew, "entry %d has the severity %q; the severities are error, warning and info", i+1, e.Severity)
 		}
 	}
 	return file, nil
@@ -93,9 +93,9 @@ func checkSchema(schema string) error {
 	case given != name:
 		return wrong(anew, "its schema is %q, not %q", schema, Schema)
 	case later(number, version):
-		return wrong("Use that version, or write it anew with this one into another file.", "a later version of sessctl wrote it, in the form %q", schema)
+		return wrong("Use that version, or write a new baseline with this one into another file.", "a later version of sessctl wrote it, in the form %q", schema)
 	}
-	return wrong(anew, "there is no form %q of it", schema)
+	return wrong(anew, "there is no version %q of it", schema)
 }
 
 func later(a, b string) bool {
@@ -111,9 +111,9 @@ func noJSON(data []byte, err error) error {
 		at = syntax.ByteOffset
 	} else if meaning, ok := errors.AsType[*json.SemanticError](err); ok {
 		line := lineOf(data, meaning.ByteOffset)
-		return wrong(anew, "line %d has another form than %s has", line, Schema)
+		return wrong(anew, "line %d is not of the form %s", line, Schema)
 	}
-	return wrong(anew, "line %d is no JSON", lineOf(data, at))
+	return wrong(anew, "line %d is not valid JSON", lineOf(data, at))
 }
 
 // lineOf is the number of the line in which a byte is, from 1.

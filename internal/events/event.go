@@ -265,7 +265,7 @@ type parser struct {
 	buf bytes.Buffer
 }
 
-var errNoObject = errors.New("it is no JSON object")
+var errNoObject = errors.New("it is not a JSON object")
 
 // object reads an object that is all of data. The values point into data.
 func (p *parser) object(data []byte, o *object) error {
@@ -286,7 +286,7 @@ func (p *parser) object(data []byte, o *object) error {
 		return err
 	}
 	if end := p.dec.InputOffset(); end < int64(len(data)) {
-		return fmt.Errorf("behind the JSON object, which ends at byte %d, there is something else", end)
+		return fmt.Errorf("something follows the JSON object, which ends at byte %d", end)
 	}
 	return nil
 }

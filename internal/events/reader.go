@@ -77,7 +77,7 @@ func (r *Reader) Next(e *recording.Event) error {
 			r.tellCut()
 			return io.EOF
 		default:
-			return fmt.Errorf("reading behind line %d: %w", r.lines.Number(), err)
+			return fmt.Errorf("reading after line %d: %w", r.lines.Number(), err)
 		}
 	}
 }
@@ -95,7 +95,7 @@ func (r *Reader) accept(err error, line int64, e *recording.Event) bool {
 		r.skip(line, explain(err))
 		return false
 	case r.event[keyType].Kind() != '"':
-		r.skip(line, "the object has no type, as events have")
+		r.skip(line, "the object has no type, so it is not an event")
 		return false
 	}
 	r.fill(&r.event, line, e)
@@ -159,7 +159,7 @@ func explain(err error) string {
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return endsInTheMiddle
 	case errors.As(err, &syntax):
-		return fmt.Sprintf("it is no valid JSON from byte %d on", syntax.ByteOffset+1)
+		return fmt.Sprintf("it is not valid JSON from byte %d on", syntax.ByteOffset+1)
 	}
 	return err.Error()
 }

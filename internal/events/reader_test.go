@@ -33,12 +33,12 @@ func TestForms(t *testing.T) {
 		{"no line end at the end", choiceA + "\n" + choiceB, []string{"1 a", "2 b"}, nil},
 		{"CRLF, blank lines and a byte order mark", "\xef\xbb\xbf" + choiceA + "\r\n\r\n  \n" + choiceB + "\r\n", []string{"1 a", "4 b"}, nil},
 		{"logs between", "time=12 level=INFO msg=x\n" + choiceA + "\n{\"level\":\"INFO\"}\n[1]\n" + choiceB, []string{"2 a", "5 b"},
-			[]string{"1 it is no JSON object", "3 the object has no type, as events have", "4 it is no JSON object"}},
-		{"a type that is no text", `{"type":7}`, nil, []string{"1 the object has no type, as events have"}},
+			[]string{"1 it is not a JSON object", "3 the object has no type, so it is not an event", "4 it is not a JSON object"}},
+		{"a type that is no text", `{"type":7}`, nil, []string{"1 the object has no type, so it is not an event"}},
 		{"broken in the middle", choiceA + "\n{\"type\":x}\n" + choiceB, []string{"1 a", "3 b"},
-			[]string{"2 it is no valid JSON from byte 9 on"}},
+			[]string{"2 it is not valid JSON from byte 9 on"}},
 		{"something behind", choiceA + choiceB, nil,
-			[]string{"1 behind the JSON object, which ends at byte 37, there is something else"}},
+			[]string{"1 something follows the JSON object, which ends at byte 37"}},
 		{"cut off in a text", choiceA + "\n" + choiceB[:len(choiceB)-3], []string{"1 a"},
 			[]string{"2 the line ends in the middle: the recording was cut off"}},
 		{"cut off before a line end", choiceA + "\n{\"type\"\n\n", []string{"1 a"},
@@ -54,7 +54,7 @@ func TestForms(t *testing.T) {
 		{"cut off between lines of data", "data: " + choiceA + "\n\ndata: {\"type\":\ndata: \"agent", []string{"1 a"},
 			[]string{"3 the line ends in the middle: the recording was cut off"}},
 		{"something else in between", "data: {\"type\":\n" + choiceB + "\n", []string{"2 b"}, []string{"1 the line ends in the middle"}},
-		{"data that is no event", "data: hello\n\ndata:\n\ndata: " + choiceA + "\n\n", []string{"5 a"}, []string{"1 it is no JSON object"}},
+		{"data that is no event", "data: hello\n\ndata:\n\ndata: " + choiceA + "\n\n", []string{"5 a"}, []string{"1 it is not a JSON object"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			list, skipped := readAll(t, iotest.OneByteReader(strings.NewReader(tc.stream)))
@@ -95,7 +95,7 @@ func TestUnreadable(t *testing.T) {
 	if err := r.Next(&e); err != nil || e.Text != "a" {
 		t.Errorf("event %+v, error %v", e, err)
 	}
-	if err := r.Next(&e); !errors.Is(err, broken) || !strings.Contains(err.Error(), "behind line 1") {
+	if err := r.Next(&e); !errors.Is(err, broken) || !strings.Contains(err.Error(), "after line 1") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -181,7 +181,7 @@ func FuzzReader(f *testing.F) {
 				t.Fatal(err)
 			}
 			if e.Line <= last || e.Name == "" && !strings.Contains(stream, `""`) {
-				t.Fatalf("line %d behind line %d, type %q", e.Line, last, e.Name)
+				t.Fatalf("line %d after line %d, type %q", e.Line, last, e.Name)
 			}
 			last = e.Line
 			if e.Kind == recording.ChildCompleted && e.Child == nil {

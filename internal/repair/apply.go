@@ -242,7 +242,7 @@ func (a *application) undoable(b *Batch) error {
 		}
 		state, err := b.compare(a.ctx, a.ed)
 		if err == nil && state != Pending {
-			err = errors.New("it would not be what it was before")
+			err = errors.New("the result would differ from the original")
 		}
 		return err
 	})
@@ -251,8 +251,8 @@ func (a *application) undoable(b *Batch) error {
 	}
 	return &problem.Error{
 		Class: problem.RolledBack, Err: err,
-		What: a.plan.Store.Path + " was not changed: undo could not take the repair back: " + reason(err),
-		Next: nothingChanged + "If somebody added a trigger or another rule to the database, take it away for the time of the repair.",
+		What: a.plan.Store.Path + " was not changed: undo could not reverse the repair: " + reason(err),
+		Next: nothingChanged + "If somebody added a trigger or another rule to the database, remove it during the repair.",
 	}
 }
 
@@ -260,7 +260,7 @@ func (a *application) undoable(b *Batch) error {
 func (t *Tree) unchanged(sums map[string]store.Sum) error {
 	for _, id := range sortedKeys(t.Sums) {
 		if sums[id].Record != t.Sums[id] {
-			return problem.New(problem.Busy, "Nothing of that session was changed. Close the runtime, and run the repair again for a new plan.",
+			return problem.New(problem.Busy, "That session was not changed. Close the runtime, then run the repair again to get a new plan.",
 				"session %s changed after the plan was made", id)
 		}
 	}
@@ -271,7 +271,7 @@ func (t *Tree) unchanged(sums map[string]store.Sum) error {
 func (a *application) tree(t *Tree, st store.Store, stored map[string]*session.Tree) (*executed, error) {
 	tree := stored[t.Root]
 	if tree == nil {
-		return nil, problem.New(problem.Busy, "Run the repair again for a new plan.", "session %s is no longer the root of its tree", t.Root)
+		return nil, problem.New(problem.Busy, "Run the repair again to get a new plan.", "session %s now belongs to another session", t.Root)
 	}
 	part := t.needed(tree)
 	if err := st.Fill(a.ctx, part); err != nil {
@@ -280,7 +280,7 @@ func (a *application) tree(t *Tree, st store.Store, stored map[string]*session.T
 	adopt(tree, part)
 	c, err := t.execute(tree, a.Prologue, st)
 	if err != nil {
-		return nil, problem.New(problem.Usage, "Nothing was changed. Run the repair again without --plan for a new plan.", "%v", err)
+		return nil, problem.New(problem.Usage, "Nothing was changed. Run the repair again without --plan to get a new plan.", "%v", err)
 	}
 	c.inRows()
 	return c, nil
@@ -334,7 +334,7 @@ func notVerified(plan *Plan, err error) error {
 // What to do about a repair of which sessctl itself has to be mended.
 const (
 	nothingChanged = "Nothing was changed. "
-	reportIt       = "Please report it, with `sessctl export --redact` of the session."
+	reportIt       = "Please report this, with what `sessctl export --redact` writes for the session."
 )
 
 // forget removes the backup of a repair that changed nothing.

@@ -94,7 +94,7 @@ func (d *draft) fix(edits []session.Edit) error {
 
 func (d *draft) edit(e session.Edit) error {
 	if at := d.find(e.Ref); at != nil && e.Ref.Pointer != "" && at.Value.(*entry).joined {
-		return fmt.Errorf("its parts have other numbers now")
+		return fmt.Errorf("its parts are numbered differently now")
 	}
 	if rewords(e) {
 		return d.rewrite(e)
@@ -113,7 +113,7 @@ func (d *draft) edit(e session.Edit) error {
 		return d.move(e)
 	case session.RemoveTwin:
 		if d.find(e.Twin) == nil {
-			return fmt.Errorf("its copy %s is not there", e.Twin.Row())
+			return fmt.Errorf("its copy %s does not exist", e.Twin.Row())
 		}
 		return d.remove(e)
 	case session.Quarantine:
@@ -121,7 +121,7 @@ func (d *draft) edit(e session.Edit) error {
 	case session.Set:
 		return d.set(e)
 	}
-	return fmt.Errorf("the edit is not known")
+	return fmt.Errorf("sessctl does not know this change")
 }
 
 // find is the element of a record, whatever part of it the reference means; nil
@@ -180,7 +180,7 @@ func (d *draft) answer(e *entry, to *draftSession, after session.Ref) error {
 func (d *draft) take(r session.Ref) (*entry, error) {
 	at := d.find(r)
 	if at == nil {
-		return nil, fmt.Errorf("the record is not there")
+		return nil, fmt.Errorf("the record does not exist")
 	}
 	e := at.Value.(*entry)
 	if r.Pointer != "" {
@@ -243,7 +243,7 @@ func (d *draft) put(e *entry, to *draftSession, after session.Ref) error {
 	}
 	place := d.find(after)
 	if place == nil || place.Value.(*entry).home != to {
-		return fmt.Errorf("the place %s is not in session %s", after.Row(), to.ID)
+		return fmt.Errorf("the record %s, which it has to follow, is not in session %s", after.Row(), to.ID)
 	}
 	d.rows[row] = to.items.InsertAfter(e, place)
 	return nil
@@ -283,11 +283,11 @@ func (d *draft) create(e session.Edit) error {
 // call is the call that an edit takes the task from, and the item that made it.
 func (d *draft) call(r *session.CallRef) (*session.Call, *entry, error) {
 	if r == nil {
-		return nil, nil, fmt.Errorf("the edit names no call")
+		return nil, nil, fmt.Errorf("the change names no call")
 	}
 	at := d.find(r.Ref)
 	if at == nil {
-		return nil, nil, fmt.Errorf("the call's item %s is not there", r.Ref.Row())
+		return nil, nil, fmt.Errorf("the message %s of the call does not exist", r.Ref.Row())
 	}
 	made := at.Value.(*entry)
 	if r.Nth < 0 || r.Nth >= len(made.Calls) {
@@ -299,7 +299,7 @@ func (d *draft) call(r *session.CallRef) (*session.Call, *entry, error) {
 // begin puts the items that a child starts with at its start.
 func (d *draft) begin(child *draftSession, call *session.Call, made *entry) error {
 	if d.prologue == nil {
-		return fmt.Errorf("stores of this kind have no form for a child's task")
+		return fmt.Errorf("stores of this kind cannot hold the task of a sub-session")
 	}
 	title, items := d.prologue(call)
 	if child.Title == "" {
@@ -397,7 +397,7 @@ func (d *draft) compose(e session.Edit) (session.Item, error) {
 	if n.TextFrom != (session.Ref{}) {
 		from := d.find(n.TextFrom)
 		if from == nil || from.Value.(*entry).Body == nil {
-			return it, fmt.Errorf("the text of %s is not there", n.TextFrom.Row())
+			return it, fmt.Errorf("the text of %s does not exist", n.TextFrom.Row())
 		}
 		text = from.Value.(*entry).Body.Text
 	}
@@ -454,7 +454,7 @@ func (d *draft) splitOff(e session.Edit) error {
 func (d *draft) moveRun(e session.Edit) error {
 	from, to := d.byID[e.Ref.Session], d.byID[e.To]
 	if from == nil || to == nil {
-		return fmt.Errorf("there is no session to take it from or to")
+		return fmt.Errorf("the session that it is to leave or to join does not exist")
 	}
 	n := slices.IndexFunc(from.Runs, func(r session.Run) bool { return r.ID == e.Ref.Key })
 	if n < 0 {

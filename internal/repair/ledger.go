@@ -53,7 +53,7 @@ func balance(before, after map[string]store.Sum, all *executed) (Ledger, error) 
 	}
 	for _, key := range all.emptied { // the receipt keeps the record, and rows of their own its results
 		if _, there := is[key]; there || was[key] == "" {
-			return l, fmt.Errorf("item %s is still there, or was not there before, although all its parts left it", key)
+			return l, fmt.Errorf("item %s still exists, or did not exist before, although all of its parts were moved", key)
 		}
 		l.Quarantined++
 		delete(was, key)
@@ -64,22 +64,22 @@ func balance(before, after map[string]store.Sum, all *executed) (Ledger, error) 
 		case !there:
 			return l, fmt.Errorf("item %s is missing", key)
 		case edited[key] && now == sum:
-			return l, fmt.Errorf("item %s is as before, although the plan changes what it says", key)
+			return l, fmt.Errorf("item %s is unchanged, although the plan changes it", key)
 		case edited[key]:
 			l.Edited++
 		case now != sum && !other[key]:
-			return l, fmt.Errorf("item %s holds other bytes than before", key)
+			return l, fmt.Errorf("the bytes of item %s changed, although the plan does not change it", key)
 		}
 	}
 	if l.Edited != len(edited) {
-		return l, fmt.Errorf("%d items were edited where the plan edits %d", l.Edited, len(edited))
+		return l, fmt.Errorf("%d items were changed, and the plan changes %d", l.Edited, len(edited))
 	}
 	l.Synthetic = len(is) - len(was)
 	if l.Synthetic != all.added {
-		return l, fmt.Errorf("%d new items are stored where the plan adds %d", l.Synthetic, all.added)
+		return l, fmt.Errorf("%d new items are stored, and the plan adds %d", l.Synthetic, all.added)
 	}
 	if l.Before != l.After-l.Synthetic+l.Quarantined+l.Removed {
-		return l, fmt.Errorf("%d items before, %d after, %d added, %d in the receipt, %d removed twins: that does not add up",
+		return l, fmt.Errorf("%d items before, %d after, %d added, %d in the receipt, %d removed copies: the numbers do not add up",
 			l.Before, l.After, l.Synthetic, l.Quarantined, l.Removed)
 	}
 	return l, nil
@@ -91,10 +91,10 @@ func (l *Ledger) leave(e session.Edit, was, is map[string]string, other map[stri
 		return nil // a part of a record that stays
 	}
 	if _, there := is[e.Ref.Key]; there {
-		return fmt.Errorf("%s is still there, although the plan takes it out", e.Ref.Row())
+		return fmt.Errorf("%s still exists, although the plan removes it", e.Ref.Row())
 	}
 	if _, there := was[e.Ref.Key]; !there {
-		return fmt.Errorf("%s was not there to be taken out", e.Ref.Row())
+		return fmt.Errorf("%s did not exist, although the plan removes it", e.Ref.Row())
 	}
 	if e.Op == session.Quarantine {
 		l.Quarantined++
@@ -170,10 +170,10 @@ func streamLedger(c *executed, stored *session.Tree) (Ledger, error) {
 	}
 	for part, n := range balance {
 		if n > 0 {
-			return l, fmt.Errorf("%d times something is missing that was said: %.40q", n, part)
+			return l, fmt.Errorf("something that was said is missing (%d times): %.40q", n, part)
 		}
 		if n < 0 {
-			return l, fmt.Errorf("%d times something is there that nobody said: %.40q", -n, part)
+			return l, fmt.Errorf("something that nobody said was added (%d times): %.40q", -n, part)
 		}
 	}
 	return l, nil

@@ -23,11 +23,11 @@ func TestTheLedgerOfEdits(t *testing.T) {
 		err           string
 	}{
 		{name: "edited", before: two, after: map[string]string{"1": "b", "2": "a"}, edited: []int{1}, want: Ledger{Before: 2, After: 2, Edited: 1}},
-		{name: "not edited", before: two, after: two, edited: []int{1}, err: "item 1 is as before"},
-		{name: "edited without a reason", before: two, after: map[string]string{"1": "b", "2": "a"}, err: "item 1 holds other bytes"},
+		{name: "not edited", before: two, after: two, edited: []int{1}, err: "item 1 is unchanged"},
+		{name: "edited without a reason", before: two, after: map[string]string{"1": "b", "2": "a"}, err: "the bytes of item 1 changed"},
 		{name: "the other one edited", before: two, after: map[string]string{"1": "a", "2": "b"}, edited: []int{1}, err: "item "},
 		{name: "edited and gone", before: two, after: map[string]string{"2": "a"}, edited: []int{1}, err: "item 1 is missing"},
-		{name: "edited, but never there", before: two, after: two, edited: []int{3}, err: "0 items were edited where the plan edits 1"},
+		{name: "edited, but never there", before: two, after: two, edited: []int{3}, err: "0 items were changed, and the plan changes 1"},
 		{name: "a twin of what is edited left", before: two, after: map[string]string{"1": "b"}, gone: []departed{twin}, edited: []int{1}, want: Ledger{Before: 2, After: 1, Removed: 1, Edited: 1}},
 		{name: "a twin of what is not edited left", before: two, after: map[string]string{"1": "b"}, gone: []departed{twin}, err: "does not hold the same bytes"},
 		{name: "no twin left", before: map[string]string{"1": "c", "2": "a"}, after: map[string]string{"1": "b"}, gone: []departed{twin}, edited: []int{1}, err: "does not hold the same bytes"},

@@ -21,7 +21,7 @@ func (a Apply) Output(ctx context.Context, kind store.Kind, st store.Store, plan
 	// A database would take in what another one of its name left behind.
 	for _, path := range []string{out, out + "-wal", out + "-journal"} {
 		if _, err := os.Lstat(path); err == nil {
-			return nil, problem.New(problem.Usage, "Name a file that does not exist yet.", "%s exists already, and nothing is overwritten", path)
+			return nil, problem.New(problem.Usage, "Name a file that does not exist yet.", "%s already exists, and sessctl overwrites no file", path)
 		}
 	}
 	folder, release, err := atomicfile.TemporaryFolder(filepath.Dir(out))
@@ -62,8 +62,8 @@ func (a Apply) publish(temp, out string) error {
 	}
 	atStep("published")
 	if there, err := os.Lstat(out); err != nil || !os.SameFile(written, there) {
-		return problem.New(problem.Busy, "Nothing else was changed. Find out which program moves these files.",
-			"%s is not the repaired copy: that was moved away or replaced by another file as soon as it was there", out)
+		return problem.New(problem.Busy, "Nothing else was changed. Find out which program moves files there.",
+			"%s is not the repaired copy: another program moved or replaced the copy as soon as it was written", out)
 	}
 	if err := a.unread(); err != nil {
 		return errors.Join(err, removeFile(out))
@@ -91,7 +91,7 @@ func notWritten(temp, out string, err error) error {
 	told := *p
 	told.What, told.Err = strings.ReplaceAll(p.What, temp, out), err
 	if strings.Contains(p.Next, filepath.Dir(temp)) {
-		told.Next = "Make room in " + filepath.Dir(out) + ", or name a file in another folder."
+		told.Next = "Free some space in " + filepath.Dir(out) + ", or name a file in another folder."
 	}
 	return &told
 }
@@ -100,7 +100,7 @@ func notWritten(temp, out string, err error) error {
 func (a Apply) editCopy(ctx context.Context, kind store.Kind, st store.Store, plan *Plan, temp string) (*Receipt, error) {
 	copier, ok := st.(store.Copier)
 	if !ok || kind.Edit == nil {
-		return nil, problem.New(problem.Usage, "", "a store of the kind %s cannot be repaired", kind.Name)
+		return nil, problem.New(problem.Usage, "", "sessctl cannot repair a store of kind %s", kind.Name)
 	}
 	made, err := copier.Copy(ctx, temp, a.Progress)
 	if err != nil {
@@ -193,7 +193,7 @@ func (a Apply) writeTrees(ctx context.Context, kind store.Kind, st store.Store, 
 		foretold = append(foretold, c)
 	}
 	if left := sortedKeys(planned); len(left) > 0 {
-		return nil, nil, problem.New(problem.Busy, "Run the repair again for a new plan.", "session %s changed after the plan was made: it is gone, or is now a sub-session of another one", left[0])
+		return nil, nil, problem.New(problem.Busy, "Run the repair again to get a new plan.", "session %s changed after the plan was made: it was deleted, or is now a sub-session of another one", left[0])
 	}
 	return b, foretold, w.Flush()
 }

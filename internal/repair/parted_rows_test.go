@@ -33,9 +33,9 @@ func TestResultsThatBecomeRows(t *testing.T) {
 			name: "one that leaves", edits: []string{"/results/1 quarantine"}, after: map[string]string{"1": "a", "2": "b", "3": "other"},
 			kept: "items/3#/results/1 both left; items/3 both edited", want: Ledger{Before: 3, After: 3, Edited: 1},
 		},
-		{name: "a row that still says both", edits: []string{"/results/1 move 2"}, after: map[string]string{"1": "a", "2": "b", "3": "c", "new": "d"}, err: "item 3 is as before"},
-		{name: "a row that has to go", edits: []string{"/results/0 move 2", "/results/1 move 2"}, after: map[string]string{"1": "a", "2": "b", "3": "c", "new": "d"}, err: "item 3 is still there"},
-		{name: "no new row", edits: []string{"/results/1 move 2"}, after: map[string]string{"1": "a", "2": "b", "3": "other"}, err: "0 new items are stored where the plan adds 1"},
+		{name: "a row that still says both", edits: []string{"/results/1 move 2"}, after: map[string]string{"1": "a", "2": "b", "3": "c", "new": "d"}, err: "item 3 is unchanged"},
+		{name: "a row that has to go", edits: []string{"/results/0 move 2", "/results/1 move 2"}, after: map[string]string{"1": "a", "2": "b", "3": "c", "new": "d"}, err: "item 3 still exists"},
+		{name: "no new row", edits: []string{"/results/1 move 2"}, after: map[string]string{"1": "a", "2": "b", "3": "other"}, err: "0 new items are stored, and the plan adds 1"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

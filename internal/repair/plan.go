@@ -286,7 +286,7 @@ func (p *planner) arrange(found []*check.Finding) {
 // tree plans one tree. It is called for one tree at a time.
 func (p *planner) tree(tree *session.Tree, found []*check.Finding) {
 	if n := p.unknown(found); n > 0 {
-		p.refuse(tree, fmt.Sprintf("it holds records in a form that sessctl does not know (%d), so that nothing beside them can be judged", n))
+		p.refuse(tree, fmt.Sprintf("it holds records in a form that sessctl does not know (%d), so sessctl cannot tell what is missing beside them", n))
 		return
 	}
 	if p.err != nil || len(p.choose(found)) == 0 {
@@ -354,7 +354,7 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 		later = p.withhold(t.After, without)
 	}
 	if worse := introduced(tree, found, t.After); worse != nil {
-		return nil, fmt.Errorf("its repair would bring a finding of %s that is not there now", worse.Rule.ID)
+		return nil, fmt.Errorf("its repair would cause a new finding of %s", worse.Rule.ID)
 	}
 	if len(t.Fixes) == 0 {
 		return nil, nil
@@ -373,11 +373,11 @@ func outOfReach(tree *session.Tree, sums map[string]store.Sum, stored map[string
 	for _, s := range tree.Sessions {
 		for i := range s.Items {
 			if it := &s.Items[i]; stored[it.Key] == "" {
-				return "its items are in " + it.Table + " only, under a key that a repair cannot use"
+				return "its messages are stored only in " + it.Table + ", under a key that a repair cannot use"
 			}
 		}
 		if sums[s.ID].Record == "" {
-			return fmt.Sprintf("the id of session %q is not stored as a text, in its own record or in one of its items", s.ID)
+			return fmt.Sprintf("the id of session %q is not stored as text in its own record or in one of its messages", s.ID)
 		}
 	}
 	return ""

@@ -133,7 +133,7 @@ func (b *Batch) touch(before, after map[string]store.Sum) error {
 		}
 	}
 	if len(b.Sessions) == 0 {
-		return errors.New("no session is another than before")
+		return errors.New("no session was changed")
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ const ReceiptEnding = ".receipt.json"
 const nameAReceipt = "Name the file that the repair printed: it ends in " + ReceiptEnding + "."
 
 // ErrNoReceipt is the cause of the error about a file that is something else.
-var ErrNoReceipt = errors.New("no receipt of a repair")
+var ErrNoReceipt = errors.New("not a receipt of a repair")
 
 // ReadReceipt reads the receipt of a repair, and makes sure that all of it is what
 // was written: its error is a problem of class Busy where it is not. A record that
@@ -190,16 +190,16 @@ var olderBackup = regexp.MustCompile(`,"backup":("(?:[^"\\]|\\.)*")`)
 func (r *Receipt) begins(start []byte) error {
 	switch {
 	case len(start) == 0:
-		return r.refused("%s is empty: the repair was killed before it changed anything, or the file was damaged since", r.path)
+		return r.refused("%s is empty: the repair was killed before it changed anything, or the file was damaged later", r.path)
 	case bytes.Contains(start[:min(64, len(start))], []byte(`"sessctl.receipt/1"`)):
 		if named := olderBackup.FindSubmatch(start); named != nil {
 			_ = json.Unmarshal(named[1], &r.Backup) // else it has the name that it always has
 		}
-		return r.refused("%s was written by an older sessctl, without checksums, so nothing tells whether it is still what was written", r.path)
+		return r.refused("%s was written by an older sessctl, without checksums, so sessctl cannot tell whether it was changed since", r.path)
 	case bytes.Contains(start[:min(256, len(start))], []byte(`"record":"`)), bytes.Contains(start[:min(256, len(start))], []byte(`sessctl.receipt/`)):
 		return nil
 	}
-	return &problem.Error{Class: problem.Unreadable, Next: nameAReceipt, What: r.path + " is no receipt of a repair", Err: ErrNoReceipt}
+	return &problem.Error{Class: problem.Unreadable, Next: nameAReceipt, What: r.path + " is not a receipt of a repair", Err: ErrNoReceipt}
 }
 
 // read reads all records.
@@ -217,9 +217,9 @@ func (r *Receipt) read(in *bufio.Reader) error {
 		sum, whole, fits := unseal(text, r.tail.sum)
 		switch {
 		case !whole:
-			return r.damaged(n, "was changed after it was written, because its checksum does not fit")
+			return r.damaged(n, "was changed after it was written: its checksum does not match")
 		case !fits:
-			return r.damaged(n, "does not follow the line before it: a line was taken out, moved or replaced")
+			return r.damaged(n, "does not follow the line before it: a line was removed, moved or replaced")
 		}
 		at := line{offset: r.tail.size, size: int64(len(text)), sum: sum}
 		r.tail = tail{at.offset + at.size + 1, sum}
@@ -232,7 +232,7 @@ func (r *Receipt) read(in *bufio.Reader) error {
 // complete makes sure that there is a header.
 func (r *Receipt) complete() error {
 	if r.tail.size == 0 {
-		return r.refused("the first record of %s was cut off: the repair was killed before it changed anything, or the file was damaged since", r.path)
+		return r.refused("the first record of %s was cut off: the repair was killed before it changed anything, or the file was damaged later", r.path)
 	}
 	return nil
 }
@@ -244,7 +244,7 @@ func (r *Receipt) take(text []byte, at line) (wrong string) {
 		return err.Error()
 	}
 	if (at.offset == 0) != (kind.Record == recordRepair) {
-		return "it is not where such a record belongs"
+		return "it is in the wrong place"
 	}
 	var err error
 	switch kind.Record {
@@ -255,7 +255,7 @@ func (r *Receipt) take(text []byte, at line) (wrong string) {
 	case recordBatch:
 		b := &Batch{}
 		if err = json.Unmarshal(text, b); r.State != Pending {
-			return "it is behind the end"
+			return "it comes after the end"
 		}
 		b.at, b.Journal = at, nil
 		r.Batches = append(r.Batches, b)
@@ -263,7 +263,7 @@ func (r *Receipt) take(text []byte, at line) (wrong string) {
 	case recordEnd:
 		e := end{}
 		if err = json.Unmarshal(text, &e); err == nil && e.Batches != len(r.Batches) {
-			return fmt.Sprintf("it closes %d batches, and there are %d", e.Batches, len(r.Batches))
+			return fmt.Sprintf("it says that there are %d batches, and there are %d", e.Batches, len(r.Batches))
 		}
 		r.State, r.closed = e.State, true
 	case recordUndo:
@@ -289,7 +289,7 @@ func (r *Receipt) own() error {
 	r.seen = info.Size()
 	subject, _ := os.Stat(r.Store.Path) // nil where there is none
 	if user, foreign := atomicfile.Foreign(info, subject); foreign {
-		return r.refused("%s belongs to another user (id %d), who can have written anything into it", r.path, user)
+		return r.refused("%s belongs to another user (id %d), who may have written anything into it", r.path, user)
 	}
 	return nil
 }
@@ -331,10 +331,10 @@ func (r *Receipt) Restore() string {
 		}
 	}
 	if backup == "" {
-		return "If the repair made a backup, that holds the whole store as it was before: its name is that of the receipt without " + ReceiptEnding + "."
+		return "If the repair made a backup, it holds the whole store as it was before: its name is that of the receipt without " + ReceiptEnding + "."
 	}
 	return "The backup " + backup + " holds the whole store as it was before the repair: look at it with `sessctl view`. To go back to it, " +
-		"close the runtime, remove what ends in -wal and -shm beside the store, and copy the backup over the store; what came since is lost with that."
+		"close the runtime, delete the files beside the store that end in -wal and -shm, and copy the backup over the store. What was written to the store since the repair is lost then."
 }
 
 // A record is a JSON object on a line of its own. Its last two members are `prev`,

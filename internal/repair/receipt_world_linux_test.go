@@ -237,7 +237,7 @@ func TestTheLastNoteFindsNoRoom(t *testing.T) {
 	filling = true
 	r, err := named(strings.Repeat("x", 1+int(page-size%page)))
 	if problem.ClassOf(err) != problem.Unreadable || r == nil || r.State != repair.Done ||
-		!strings.Contains(err.Error(), "is done and verified; only the note of that could not be written") {
+		!strings.Contains(err.Error(), "is done and verified; only the receipt ") {
 		t.Fatalf("receipt %+v, error %v", r, err)
 	}
 	_ = os.Remove(filler)

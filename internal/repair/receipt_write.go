@@ -209,15 +209,15 @@ func sameFile(a, b *os.File) bool {
 
 func (r *Receipt) notWritten(err error) error {
 	if errors.Is(err, fs.ErrExist) {
-		return problem.New(problem.Usage, "Move it away and try again.", "%s exists already, and nothing is overwritten", r.path)
+		return problem.New(problem.Usage, "Move that file and try again.", "%s already exists, and sessctl overwrites no file", r.path)
 	}
-	return problem.New(problem.Unreadable, "Nothing was changed. Make room in "+filepath.Dir(r.path)+", or see that you may write there, and try again.",
+	return problem.New(problem.Unreadable, "Nothing was changed. Free some space in "+filepath.Dir(r.path)+", or make it writable, and try again.",
 		"the receipt %s cannot be written: %s", r.path, problem.Reason(err))
 }
 
 func (r *Receipt) replaced() error {
-	return problem.New(problem.Busy, "Nothing was changed. See who may write to "+filepath.Dir(r.path)+", and try again.",
-		"somebody replaced or changed the receipt %s while sessctl was writing it", r.path)
+	return problem.New(problem.Busy, "Nothing was changed. Find out which program writes to "+filepath.Dir(r.path)+", and try again.",
+		"another program replaced or changed the receipt %s while sessctl was writing it", r.path)
 }
 
 // noted says of a note that could not be written that what it is about is done.
@@ -231,7 +231,7 @@ func (r *Receipt) noted(err error, done, next string) error {
 	}
 	return &problem.Error{
 		Class: problem.Unreadable, Next: next, Err: err,
-		What: fmt.Sprintf("%s; only the note of that could not be written into %s", done, r.path),
+		What: fmt.Sprintf("%s; only %s could not be updated", done, "the receipt "+r.path),
 	}
 }
 

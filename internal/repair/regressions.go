@@ -161,7 +161,7 @@ func (a *application) parts(trees []*Tree) error {
 
 // errUnclean is in the error of a batch that could not be taken back as a whole, or
 // whose trace in the receipt could not: nothing is tried again then.
-var errUnclean = errors.New("a failed change could not be taken back")
+var errUnclean = errors.New("a failed change could not be reversed")
 
 // unclean is the error of a batch, and of what was done to take it back.
 func unclean(err, failed error) error {

@@ -79,12 +79,12 @@ func TestAnEditSetsBranchesAndWhatIsArchived(t *testing.T) {
 
 func TestBranchesThatAreNotSetAreErrors(t *testing.T) {
 	for words, what := range map[string]string{
-		"2 branch=orch.a":   "on that branch already",
-		"1 branch":          "on that branch already",
-		"9 branch=orch":     "is not there",
+		"2 branch=orch.a":   "already on that branch",
+		"1 branch":          "already on that branch",
+		"9 branch=orch":     "does not exist",
 		"1 archived=maybe":  "true or false",
 		"1 archived":        "true or false",
-		"9 archived=true":   "is not there",
+		"9 archived=true":   "does not exist",
 		"2 /calls/0 branch": "no such part",
 	} {
 		var row int

@@ -22,7 +22,7 @@ type rewritten struct {
 func (d *draft) rewrite(e session.Edit) error {
 	at := d.find(e.Ref)
 	if at == nil {
-		return fmt.Errorf("the record is not there")
+		return fmt.Errorf("the record does not exist")
 	}
 	it := at.Value.(*entry)
 	names := e.Field == session.FieldChild
@@ -97,7 +97,7 @@ func (d *draft) legible(r session.Ref) error {
 // the two would have it then, a role that nobody knows among them, cannot be told.
 func (d *draft) whole(r session.Ref) error {
 	if len(d.faultsOf(r)) > 0 || d.find(r).Value.(*entry).Role == session.NoRole {
-		return fmt.Errorf("it has a defect of its own, which is to be mended first")
+		return fmt.Errorf("it has a defect of its own, which must be repaired first")
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func (it *entry) rewrite(e session.Edit) error {
 // relabel puts an item on another branch. One that was no label is none any more.
 func (it *entry) relabel(e session.Edit) error {
 	if it.Branch == valueOf(e) {
-		return fmt.Errorf("it is on that branch already")
+		return fmt.Errorf("it is already on that branch")
 	}
 	it.Branch = valueOf(e)
 	it.home.mend(e)
@@ -171,7 +171,7 @@ func (it *entry) rename(e session.Edit) error {
 		return fmt.Errorf("the record has no such part with the field %q", e.Field)
 	}
 	if *id == valueOf(e) {
-		return fmt.Errorf("it names that already")
+		return fmt.Errorf("it already has that value")
 	}
 	*id = valueOf(e)
 	return nil
@@ -205,7 +205,7 @@ func (it *entry) nameChild(e session.Edit, list string, n int) error {
 	case "":
 		return fmt.Errorf("it names no session")
 	case valueOf(e):
-		return fmt.Errorf("it names that already")
+		return fmt.Errorf("it already has that value")
 	}
 	return nil
 }
@@ -227,7 +227,7 @@ func (it *entry) wrap(pointer string) error {
 	case list != inCalls || n >= len(it.Calls):
 		return fmt.Errorf("the record has no such call")
 	case it.Calls[n].Form == session.ArgsObject:
-		return fmt.Errorf("its arguments are an object already")
+		return fmt.Errorf("its arguments are already an object")
 	case it.Body == nil:
 		return fmt.Errorf("its arguments were not loaded")
 	}
@@ -376,7 +376,7 @@ func (d *draft) record(r session.Ref) (*draftSession, *entry, error) {
 		it := at.Value.(*entry)
 		return it.home, it, nil
 	}
-	return nil, nil, fmt.Errorf("the record is not there")
+	return nil, nil, fmt.Errorf("the record does not exist")
 }
 
 func setItem(b *draftSession, it *entry, e session.Edit) (known bool, err error) {
@@ -408,7 +408,7 @@ func (it *entry) archive(value string) error {
 	case "false":
 		it.Flags &^= session.Archived
 	default:
-		return fmt.Errorf("an item is archived or not, true or false, and not %q", value)
+		return fmt.Errorf("a message is archived or not (true or false), and not %q", value)
 	}
 	return nil
 }

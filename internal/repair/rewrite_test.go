@@ -133,19 +133,19 @@ func TestAnEditChangesWhatARecordSays(t *testing.T) {
 
 func TestEditsThatDoNotFitAreErrors(t *testing.T) {
 	for words, what := range map[string]string{
-		"9 /calls/0 id=x":     "is not there",
+		"9 /calls/0 id=x":     "does not exist",
 		"2 /calls/2 id=x":     "no such part",
 		"2 /calls/-1 id=x":    "no such part",
 		"2 /calls/0 call=x":   "no such part", // the field of a result
-		"2 /calls/0 id=c1":    "names that already",
+		"2 /calls/0 id=c1":    "already has that value",
 		"3 /results/3 call=x": "no such part",
 		"2 /blocks/4 item_id": "no such part",
 		"2 text=more":         "writes no text",
 		"1 text=":             "not blank",
 		"3 text=":             "not blank",
 		"2 /calls/2 wrap":     "no such call",
-		"4 /calls/0 wrap":     "an object already",
-		"9 scrub":             "is not there",
+		"4 /calls/0 wrap":     "already an object",
+		"9 scrub":             "does not exist",
 	} {
 		n, edit, _ := strings.Cut(words, " ")
 		var row int

@@ -63,7 +63,7 @@ func (r *Receipt) notUndone(err error) error {
 
 // displaced says what became of an undo whose store is not at its path any more.
 func (r *Receipt) displaced(err error, undone int) error {
-	return displaced{err: err, path: r.Store.Path, verb: "set back", sessions: undone, backup: r.Backup}.problem()
+	return displaced{err: err, path: r.Store.Path, verb: "restored", sessions: undone, backup: r.Backup}.problem()
 }
 
 // commitUndo notes that an undo is about to be committed, and commits it.
@@ -82,7 +82,7 @@ func (r *Receipt) commitUndo(ctx context.Context, ed store.Editor) error {
 // undone notes that the undo is done.
 func (r *Receipt) undone() error {
 	r.State = Undone
-	return r.noted(r.note(recordUndone), r.Store.Path+" is as before the repair", "That does no harm: to undo it once more would change nothing.")
+	return r.noted(r.note(recordUndone), r.Store.Path+" is as it was before the repair", "This does no harm: a second undo would change nothing.")
 }
 
 // revert takes the batches back in the open transaction, the last one first.
@@ -110,7 +110,7 @@ func (r *Receipt) revert(ctx context.Context, ed store.Editor) (int, error) {
 		}
 		if state, err = b.compare(ctx, ed); err != nil || state != Pending {
 			return 0, errors.Join(problem.New(problem.RolledBack, "Nothing was changed. "+r.Restore(),
-				"the undo of %s was rolled back: the result is not what was there before the repair", r.Store.Path), err)
+				"the undo of %s was rolled back: the result would not be what the store was before the repair", r.Store.Path), err)
 		}
 		for _, s := range b.Sessions {
 			sessions[s.ID] = true
@@ -139,8 +139,8 @@ func (r *Receipt) lacksNone(ctx context.Context, ed store.Editor) error {
 	}
 	for _, id := range ids {
 		if sums[id].Record != rest[id] {
-			return r.refused("session %s is not what it was before the repair, and %s does not say how: its end is missing. "+
-				"Either the session was continued since, or a part of the repair is not in the receipt", id, r.path)
+			return r.refused("session %s is not what it was before the repair, and %s does not tell why, because its end is missing. "+
+				"Either the session was continued after the repair, or the receipt lacks a part of the repair", id, r.path)
 		}
 	}
 	return nil
@@ -175,7 +175,7 @@ func (b *Batch) compare(ctx context.Context, ed store.Editor) (string, error) {
 	case changed == "":
 		changed = b.Sessions[0].ID
 	}
-	return "", problem.New(problem.Busy, "", "session %s changed after the repair, so the repair cannot be taken back without losing that", changed)
+	return "", problem.New(problem.Busy, "", "session %s was changed after the repair, and undo would lose that change", changed)
 }
 
 // leadBack adds what helps instead to the problem with a store that changed.
@@ -237,14 +237,14 @@ func (d displaced) problem() error {
 	told.What += " while the store was being " + d.verb
 	switch {
 	case d.sessions == 0:
-		told.What += ", so that was rolled back"
+		told.What += ", so the change was rolled back"
 		told.Next = "Nothing was changed."
 	case !errors.Is(d.err, store.ErrBeside):
-		told.Next = fmt.Sprintf("%s in the file that was there before; %s does not lead to it any more.", d.done(), d.path)
+		told.Next = fmt.Sprintf("%s in the file that was there before, which is no longer at %s.", d.done(), d.path)
 	default:
 		told.Next = fmt.Sprintf("%s in %s before that.", d.done(), d.path)
 		if errors.Is(d.err, store.ErrForeignLog) {
-			told.Next += " The next program that opens it would take the other log for its own: close all of them and move that log away."
+			told.Next += " The next program that opens the store would use the wrong log: close every program that uses the store, and move that log to another folder."
 		}
 		if d.rest != "" {
 			told.Next += " Then " + d.rest + "."
@@ -268,7 +268,7 @@ func (d displaced) whole() string {
 		return ""
 	}
 	if _, err := os.Lstat(d.backup); err != nil {
-		return " The backup " + d.backup + " was moved away, too; it holds the whole store as it was before."
+		return " The backup " + d.backup + " was moved, too; it holds the whole store as it was before."
 	}
 	return " The backup " + d.backup + " holds the whole store as it was before."
 }

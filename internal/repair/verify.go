@@ -29,7 +29,7 @@ type verification struct {
 func (v verification) of(stored *session.Tree) error {
 	foretold := v.After
 	if len(foretold.Sessions) != len(stored.Sessions) {
-		return fmt.Errorf("%d sessions are stored where the plan has %d", len(stored.Sessions), len(foretold.Sessions))
+		return fmt.Errorf("%d sessions are stored, and the plan has %d", len(stored.Sessions), len(foretold.Sessions))
 	}
 	for _, want := range foretold.Sessions {
 		got := stored.Session(want.ID)
@@ -54,7 +54,7 @@ func (v verification) of(stored *session.Tree) error {
 	}
 	for key, n := range places {
 		if n != 0 {
-			return fmt.Errorf("a check finds something else than the plan leaves: %s", key)
+			return fmt.Errorf("a check does not find what the plan says will remain: %s", key)
 		}
 	}
 	return nil
@@ -67,23 +67,23 @@ func findingKey(f *check.Finding) string {
 func (v verification) session(want, got *session.Session) error {
 	switch {
 	case want.Parent != got.Parent:
-		return fmt.Errorf("its parent is %q and not %q", got.Parent, want.Parent)
+		return fmt.Errorf("its parent is %q instead of %q", got.Parent, want.Parent)
 	case len(want.Items) != len(got.Items):
-		return fmt.Errorf("it has %d items and not %d", len(got.Items), len(want.Items))
+		return fmt.Errorf("it has %d items instead of %d", len(got.Items), len(want.Items))
 	case len(want.IndexRefs) != len(got.IndexRefs):
-		return fmt.Errorf("it has %d index references and not %d", len(got.IndexRefs), len(want.IndexRefs))
+		return fmt.Errorf("it has %d index references instead of %d", len(got.IndexRefs), len(want.IndexRefs))
 	}
 	if !slices.Equal(runsOf(want), runsOf(got)) {
-		return fmt.Errorf("it has not the runs that the plan has there")
+		return fmt.Errorf("its runs are not those of the plan")
 	}
 	for i := range want.IndexRefs {
 		if want.IndexRefs[i].Index != got.IndexRefs[i].Index {
-			return fmt.Errorf("%s is %d and not %d", want.IndexRefs[i].Field, got.IndexRefs[i].Index, want.IndexRefs[i].Index)
+			return fmt.Errorf("%s is %d instead of %d", want.IndexRefs[i].Field, got.IndexRefs[i].Index, want.IndexRefs[i].Index)
 		}
 	}
 	for i := range want.Items {
 		if what := v.difference(&want.Items[i], &got.Items[i], v.edited.has(want.ItemRef(i))); what != "" {
-			return fmt.Errorf("the %s of item %d (%s) is not what the plan has there", what, i, got.ItemRef(i).Row())
+			return fmt.Errorf("the %s of item %d (%s) differs from the plan", what, i, got.ItemRef(i).Row())
 		}
 	}
 	return nil
@@ -112,7 +112,7 @@ func sameTexts(ctx context.Context, st store.Store, foretold *executed, stored *
 	for _, s := range part.Sessions {
 		for i := range s.Items {
 			if got := texts(unwrapped(&s.Items[i], said[n])); !slices.EqualFunc(texts(said[n]), got, foretold.sameText) {
-				return fmt.Errorf("item %s does not say what the plan has there", s.ItemRef(i).Row())
+				return fmt.Errorf("item %s does not say what the plan says", s.ItemRef(i).Row())
 			}
 			n++
 		}

@@ -268,7 +268,7 @@ func (x *index) build(ctx context.Context, scan lineScanner, progress func(int64
 			x.reportUndeclared()
 			return nil
 		default:
-			return fmt.Errorf("reading behind line %d: %w", scan.Number(), err)
+			return fmt.Errorf("reading after line %d: %w", scan.Number(), err)
 		}
 		if scan.Offset() >= next {
 			next = scan.Offset() + step

@@ -54,7 +54,7 @@ func TestRedact(t *testing.T) {
 	}
 	for i, line := range gotLines[:len(gotLines)-1] {
 		if !json.Valid([]byte(line)) {
-			t.Errorf("line %d is no JSON: %s", i+1, line)
+			t.Errorf("line %d is not valid JSON: %s", i+1, line)
 		}
 	}
 }

@@ -248,7 +248,7 @@ var tolerant = json.JoinOptions(jsontext.AllowInvalidUTF8(true), jsontext.AllowD
 // usable, and damage says what is wrong with it; nil means nothing.
 func decode[T any](data []byte) (value T, usable bool, wrong *damage) {
 	if !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
-		return value, false, &damage{session.Undecodable, "it is no JSON object"}
+		return value, false, &damage{session.Undecodable, "it is not a JSON object"}
 	}
 	if json.Unmarshal(data, &value) == nil {
 		return value, true, nil

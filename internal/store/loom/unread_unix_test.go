@@ -32,7 +32,7 @@ func TestWhatCannotBeRead(t *testing.T) {
 	}{
 		{"a pipe for a step", func(t *testing.T, w *loomtest.Workspace) {
 			must(t, syscall.Mkfifo(inFolder(w, "main/history/step_002.json"), 0o600))
-		}, "main/history/step_002.json: it is no regular file", fault(session.Undecodable, "step_002.json: it cannot be read: it is no regular file")},
+		}, "main/history/step_002.json: it is not a regular file", fault(session.Undecodable, "step_002.json: it cannot be read: it is not a regular file")},
 		{"a step that is a link to a device", func(_ *testing.T, w *loomtest.Workspace) { w.Link("/dev/zero", "main/history/step_002.json") },
 			"main/history/step_002.json: it is a link that leads out of the workspace", fault(session.Undecodable, "step_002.json: it cannot be read: it is a link that leads out of the workspace")},
 		{"a step that is a link out", func(_ *testing.T, w *loomtest.Workspace) { w.Link("../../../secret", "main/history/step_002.json") },

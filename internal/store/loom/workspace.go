@@ -173,7 +173,7 @@ func (w workspace) read(name string) ([]byte, error) {
 
 // open opens a regular file.
 func (w workspace) open(name string) (*os.File, int64, error) {
-	return w.openAs(name, fs.FileMode.IsRegular, "it is no regular file")
+	return w.openAs(name, fs.FileMode.IsRegular, "it is not a regular file")
 }
 
 // openAs opens what has the right mode. Pipes and devices may block, or do something

@@ -320,7 +320,7 @@ func readMetadata(stored any) (m metadata, wrong string) {
 	err := json.Unmarshal([]byte(text), &m, tolerant)
 	switch {
 	case err != nil:
-		return nil, "it is no JSON object"
+		return nil, "it is not a JSON object"
 	case m == nil:
 		return nil, "it is null, on which the reader fails"
 	}
