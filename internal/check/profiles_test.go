@@ -155,12 +155,12 @@ H<G model=openai/gpt-4o
 `)}
 	for names, want := range map[string][]string{
 		"": {
-			"2 anthropic: the model is anthropic/claude-sonnet-4-5",
-			"1 anthropic: the call ids are Anthropic's",
-			"1 anthropic: the model is anthropic/claude-opus-4-5",
-			"1 generic: no model is named",
-			"1 generic: the model house/blend belongs to a provider that sessctl has no rules for",
-			"1 openai-chat: the model is openai/gpt-4o",
+			"2 anthropic: model anthropic/claude-sonnet-4-5",
+			"1 anthropic: call ids of Anthropic's form",
+			"1 anthropic: model anthropic/claude-opus-4-5",
+			"1 generic: no model recorded",
+			"1 generic: no profile for model house/blend",
+			"1 openai-chat: model openai/gpt-4o",
 		},
 		"kimi":           {"7 kimi"},
 		"mistral gemini": {"7 gemini", "7 mistral"},

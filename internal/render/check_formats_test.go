@@ -85,7 +85,7 @@ func someStores() *checked {
 				Bytes: 123456, Writer: session.WriterDead, Advice: []string{"Versions before 1.9 leak; a newer one does not."},
 			},
 			Trees: 3, Sessions: 4, Items: 212, WithSubs: 1, Roots: []*check.Head{leaky, clean, alike},
-			Profiles: []check.Use{{Profile: rules.FindProfile("anthropic"), Sessions: 3, Why: "the model is claude-opus-4-1"}},
+			Profiles: []check.Use{{Profile: rules.FindProfile("anthropic"), Sessions: 3, Why: "model claude-opus-4-1"}},
 			Findings: []*check.Finding{
 				found("SC003", rules.Error, nil, nil, "1 row of session_items names a session that is not there"),
 				refused, known,

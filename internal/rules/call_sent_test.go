@@ -34,7 +34,7 @@ func TestWhatIsSaidAboutCalls(t *testing.T) {
 		{
 			rule: "SC206", profile: "openai-chat", turn: "root c1() c2:fs/read()", behind: "root <c1 <c2",
 			answer: "Invalid 'messages[1].tool_calls[1].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
-			sent:   `"fs_read_96379919" as the name of the first of these tools, wherever it is named`,
+			sent:   `"fs_read_96379919" as the name of the first of these tools, wherever it appears`,
 		},
 		{
 			rule: "SC205", profile: "anthropic", turn: "root c1()", behind: "root <c1", tweak: odd,

@@ -74,27 +74,27 @@ func (p *Pass) FindCall(s *Subject, at pairing.Occurrence, id string) Finding {
 // History reports whether the item reaches no further request.
 func (s *Subject) History(item int) bool { return s.Closed || item < s.Start }
 
-// Because says why a finding is only an info.
+// Because is a sentence that says why a finding is only an info, "" where it is more.
 func (s *Subject) Because(item int) string {
 	switch {
 	case s.Closed:
-		return ", in a sub-session that is never sent to a model again"
+		return "This sub-session is finished and is never sent to a model again"
 	case item < s.Start:
-		return ", in history that a summary covers"
+		return "A summary covers this part of the session, so it is not sent to a model again"
 	}
 	return ""
 }
 
 // ReportCall hands over a finding of findCall with its fix.
 func (p *Pass) ReportCall(s *Subject, f Finding, fix Fix) {
-	f.Message += s.Because(f.Item)
+	f.Then(s.Because(f.Item))
 	if s.History(f.Item) {
 		f.Failing = nil
 		p.Report(f)
 		return
 	}
 	if s.stuck(f.Item, fix) {
-		f.Message += "; it stays where it is, because its record has a defect of its own that is to be mended first"
+		f.Then("It is left in place, because its record has another defect that must be repaired first")
 	} else {
 		f.Fixes = []Fix{fix}
 	}

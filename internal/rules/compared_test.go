@@ -107,7 +107,7 @@ func TestRulesOfCheckTellADifferenceWhereTheyFindIt(t *testing.T) {
 			want: `
 				SC101 error P.1
 				lossless: insert placeholder c1 by root in P after P.1`,
-			says: "call c1 (shell) has no result; the recording has the result of call c1 (line 3)",
+			says: "call c1 (shell) has no result. The recording has the result of call c1 (line 3)",
 		},
 		{
 			name: "and another call of the same id, which never had one", recorded: "P\n  user\n  root c1()\n  user\n  root c1()\n  root <c1\n  root \"ok\"",
@@ -125,14 +125,14 @@ func TestRulesOfCheckTellADifferenceWhereTheyFindIt(t *testing.T) {
 			want: `
 				SC716 error P.1 see C.4
 				lossless: insert result T1 from C.4 in P after P.2`,
-			says: "; the recording has the result of call T1 (line 4)",
+			says: "The recording has the result of call T1 (line 4)",
 		},
 		{
 			name: "a lost reference", recorded: delegated, stored: lacking(delegated, "sub C"),
 			want: `
 				SC705 warning C see P.1
 				lossless: insert sub C in P after P.1`,
-			says: "; the recording has the reference to sub-session C (line 3)",
+			says: "The recording has the reference to sub-session C (line 3)",
 		},
 		{
 			name: "a result with the child's name", recorded: delegated, stored: strings.Replace(delegated, "root <T1", "worker <T1", 1),
@@ -173,7 +173,7 @@ P
 			want: `
 				SC703 error P.2,3
 				lossless: create new1 below P for T1 of P.1; move P.2 to new1 at start; move P.3 to new1 after P.2; insert sub new1 in P after P.1`,
-			says: "so this is the only copy in the store; the recording has 1 item more of that sub-session",
+			says: "This is the only copy in the store, and the recording has 1 item more of that sub-session",
 		},
 	})
 }

@@ -28,7 +28,7 @@ func (p *Pass) telling(found []*Finding) []*Finding {
 		d := p.tells(f)
 		if d != nil {
 			f.Severity = max(f.Severity, f.Rule.Severity)
-			f.Message += "; the recording has " + RecordedName(d.Recorded, d.RecordedItem)
+			f.Then("The recording has " + RecordedName(d.Recorded, d.RecordedItem))
 		}
 		return d == nil
 	})

@@ -112,7 +112,7 @@ func (p *Pass) mind(f *Finding, profiles []*Profile) {
 			}
 			j.Severity, j.Error = Info, ""
 			asked.Fixes, asked.Sent = nil, ""
-			asked.Message += "; " + p.Store.Title + " " + what
+			asked.Then(p.Store.Title + " " + what)
 		}
 		p.add(asked, j)
 	}

@@ -188,7 +188,7 @@ func TestWhatTheRuntimeSeesTo(t *testing.T) {
 	if got, want := asJudged(found), "info picky; picky info; strict info"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if len(found) == 1 && found[0].Message != "it is odd; docker agent leaves odd messages out" {
+	if len(found) == 1 && found[0].Message != "it is odd. docker agent leaves odd messages out." {
 		t.Errorf("the message is %q", found[0].Message)
 	}
 	// A rule for everybody is about what is stored, whatever the runtime sends.
@@ -225,7 +225,7 @@ func TestWhatTheRuntimeSeesToForSome(t *testing.T) {
 			}
 		}
 	}
-	if f := judgedBy(t, rule, store, strictAPI)[0]; f.Sent != "" || len(f.Fixes) > 0 || f.Message != "it is odd; docker agent leaves odd messages out" {
+	if f := judgedBy(t, rule, store, strictAPI)[0]; f.Sent != "" || len(f.Fixes) > 0 || f.Message != "it is odd. docker agent leaves odd messages out." {
 		t.Errorf("the runtime sees to it: %q, sent %q, %d fixes", f.Message, f.Sent, len(f.Fixes))
 	}
 }

@@ -126,18 +126,18 @@ func within(f *replay.Frame, d *replay.Delegation) bool {
 	return false
 }
 
-// Unsaved says what the recording has of a child that was never saved, besides
-// what leaked of it.
+// Unsaved says where else there is something of a child that was never saved, besides
+// what leaked of it: in the recording.
 func (p *Pass) Unsaved(d *replay.Delegation) string {
 	if p.Compared == nil {
-		return ""
+		return "This is the only copy"
 	}
 	for _, c := range p.Differences().Children {
 		if c.Asked == d {
-			return fmt.Sprintf(" in the store; the recording has %s more of that sub-session", Count(p.lostItems(c), "item"))
+			return fmt.Sprintf("This is the only copy in the store, and the recording has %s more of that sub-session", Count(p.lostItems(c), "item"))
 		}
 	}
-	return " in the store"
+	return "This is the only copy in the store"
 }
 
 func (p *Pass) lostItems(c *LostChild) int {

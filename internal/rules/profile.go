@@ -104,18 +104,18 @@ func (s *Subject) hint(store *session.Store, parent *Subject) (*Profile, string)
 	known := profileOf(s.Model)
 	switch {
 	case known != nil:
-		return known, "the model is " + s.Model
+		return known, "model " + s.Model
 	case s.Model != "":
-		return &Generic, "the model " + s.Model + " belongs to a provider that sessctl has no rules for"
+		return &Generic, "no profile for model " + s.Model
 	case strings.HasPrefix(s.firstCallID(), "toolu_"):
-		return &anthropic, "the call ids are Anthropic's"
+		return &anthropic, "call ids of Anthropic's form"
 	case parent != nil && parent.Hint != "":
 		return parent.Profiles[0], parent.Hint
 	}
 	if own := profileOf(store.Model); own != nil && store.Model != "" {
-		return own, "no model is named, and " + store.Title + " uses " + store.Model + " by default"
+		return own, "no model recorded; " + store.Title + " uses " + store.Model + " by default"
 	}
-	return &Generic, "no model is named"
+	return &Generic, "no model recorded"
 }
 
 // firstCallID is the id of the first call that the session makes or answers.

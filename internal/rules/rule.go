@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"strings"
 
 	"github.com/sessctl/sessctl/docs"
 	"github.com/sessctl/sessctl/internal/replay"
@@ -129,6 +130,18 @@ type Defect struct {
 	Related []session.Place
 	Twins   []session.Place // the surviving copies, for leaks
 	Fixes   []Fix
+}
+
+// Then adds a sentence to the message, none where it is "". Lists show the first one
+// alone, so that one says what is wrong and of what; the others say what follows.
+func (d *Defect) Then(sentence string) {
+	if sentence == "" {
+		return
+	}
+	d.Message = strings.TrimSuffix(d.Message, ".") + ". " + sentence + "."
+	if d.Discreet != "" {
+		d.Discreet = strings.TrimSuffix(d.Discreet, ".") + ". " + sentence + "."
+	}
 }
 
 // Finding is a defect as its rule reports it: with the session itself, and with what

@@ -19,7 +19,7 @@ P
 			want: `
 				SC013 error P.7
 				lossless: set P.7 first_kept_entry=5`,
-			says: "lies in history that the summary at item 4 already covers",
+			says: "the tail of the summary starts at entry 1, which is in history that the summary at item 4 covers",
 		},
 		{
 			name: "no message stands between the two summaries: keep nothing",
@@ -44,7 +44,7 @@ P
 			want: `
 				SC013 warning P.3
 				lossless: set P.3 first_kept_entry=0`,
-			says: "keeps its tail from entry -1, which is negative: readers keep no tail, as for 0",
+			says: "the tail of the summary starts at entry -1, which is negative. Runtimes keep no tail then, as for 0",
 		},
 		{
 			name: "the summary's own place means that nothing is kept",
@@ -75,7 +75,7 @@ P
   user
   root "ok"`,
 			want: `SC013 info P.2`,
-			says: "keeps its tail from entry 3, which is behind the summary itself (entry 2): readers keep no tail, as for 0",
+			says: "the tail of the summary starts at entry 3, which is after the summary itself (entry 2). Runtimes keep no tail then, as for 0",
 		},
 		{
 			name: "a number behind the end",

@@ -38,7 +38,7 @@ P
 			want: `
 				SC101 error P.1
 				lossless: insert placeholder c1 by root in P after P.1`,
-			says: "the runtime that could still write one is gone",
+			says: "call c1 (shell) has no result. The runtime that could have written it has stopped",
 		},
 		{
 			name: "the second use of an id, where every id is answered",
@@ -112,7 +112,7 @@ P
   summary "so far"
   user`,
 			want: `SC101 info P.1`,
-			says: "in history that a summary covers",
+			says: "call c1 (shell) has no result. A summary covers this part of the session, so it is not sent to a model again",
 		},
 		{
 			name: "in a child that is never sent again it is an info without a repair",
@@ -127,7 +127,7 @@ C<P
   user implicit
   worker "done"`,
 			want: `SC101 info C.1`,
-			says: "in a sub-session that is never sent to a model again",
+			says: "call c1 (shell) has no result. This sub-session is finished and is never sent to a model again",
 		},
 		{
 			name: "the last call of a closed child, although another process has the store open",
@@ -184,7 +184,7 @@ P
 			want: `
 				SC703 error P.1
 				lossless: create new1 below P for T1 of P.0; move P.1 to new1 at start; insert sub new1 in P after P.0`,
-			says: "leaves w1 (shell) unanswered",
+			says: "Here it separates call T1 from its result, and w1 (shell) has no result",
 		},
 		{
 			name: "a placeholder is an answer",

@@ -46,7 +46,7 @@ P
   root c1()
   root <c1?`,
 			want: `SC102 info P.1`,
-			says: "waits",
+			says: "call c1 (shell) is still running or waiting for approval. Its recorded result says so",
 		},
 		{
 			name: "a delegation at the end, although its child holds an answer",
@@ -146,7 +146,7 @@ func TestSC102CallsThatSomebodyOutsideAnswers(t *testing.T) {
 		fixed = "\nlossless with waiting: insert placeholder c1 by root in P after P.1"
 	)
 	runCases(t, []ruleCase{
-		{name: "the runtime is gone", tree: last, tweak: waits(1), want: "SC102 warning P.1" + fixed, says: "is sent without a result; its runtime is gone"},
+		{name: "the runtime is gone", tree: last, tweak: waits(1), want: "SC102 warning P.1" + fixed, says: "A request before the answer is sent without its result"},
 		{name: "nobody can tell", tree: last, tweak: waits(1), store: unknown, want: "SC102 warning P.1", says: "--assume-dead"},
 		{name: "the runtime is alive", tree: last, tweak: waits(1), store: alive, want: "SC102 info P.1", says: "docker-agent (pid 4711)"},
 		{name: "turns ago", tree: last + "\n  user\n  root \"ok\"\n  user", tweak: waits(1), want: "SC102 warning P.1" + fixed},
@@ -156,7 +156,7 @@ func TestSC102CallsThatSomebodyOutsideAnswers(t *testing.T) {
 		},
 		{name: "a response for now is an answer", tree: "P\n  user\n  root c1()\n  root <c1\n  user", tweak: waits(1)},
 		{name: "an answer much later", tree: "P\n  user\n  root c1()\n  root \"hm\"\n  root <c1\n  user", tweak: waits(1), store: shared},
-		{name: "a person was asked", tree: last, tweak: asked(1), want: "SC102 info P.1" + fixed, says: "a person was asked to approve of it"},
+		{name: "a person was asked", tree: last, tweak: asked(1), want: "SC102 info P.1" + fixed, says: "A person was asked to approve it"},
 		{name: "a person was asked, and the user went on", tree: last + "\n  user", tweak: asked(1), want: "SC102 warning P.1" + fixed},
 		{name: "a call without an id has no result that could name it", tree: last, tweak: eachCall(1, func(c *session.Call) { c.Waits, c.ID = true, "" }), want: "SC102 warning P.1\nSC204 error P.1\nmanual:"},
 		{name: "what a summary covers", tree: "P\n  user\n  root c1()\n  user\n  summary \"so far\"\n  user", tweak: waits(1), want: "SC102 info P.1"},

@@ -40,7 +40,7 @@ P
 				SC103 error P.2
 				kept: quarantine P.2
 				SC407 warning P.1`,
-			says: "the unfinished message before it probably lost its calls",
+			says: `the result names call "c1", which this session does not have. The unfinished message before it probably lost its calls`,
 		},
 		{
 			name: "its call is in a message that is not sent",
@@ -53,7 +53,7 @@ P
 			want: `
 				SC103 error P.2
 				kept: quarantine P.2`,
-			says: `the result names call "c1", whose message is in no request`,
+			says: `the result names call "c1", which is not part of any request`,
 		},
 		{
 			name: "before several calls of its id it could be anyone's",

@@ -16,7 +16,7 @@ P
 			want: `
 				SC104 error P.3 see P.1
 				lossless: move P.3 to P after P.1`,
-			says: "the result of call c1 (shell) stands too late",
+			says: "the result of call c1 (shell) comes too late, after another turn",
 		},
 		{
 			name: "an assistant message stands in between",
@@ -126,7 +126,7 @@ C<P
 			want: `
 				SC701 error P.1
 				kept: remove P.1 twin C.1`,
-			says: "It parts that call from its result",
+			says: "Here it separates call T1 from its result",
 		},
 	})
 }

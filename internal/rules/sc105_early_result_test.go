@@ -15,7 +15,7 @@ P
 			want: `
 				SC105 error P.1 see P.2
 				lossless: move P.1 to P after P.2`,
-			says: "the result of call c1 (shell) stands before the call",
+			says: "the result of call c1 (shell) comes before the call",
 		},
 		{
 			name: "it goes behind the results that are there",

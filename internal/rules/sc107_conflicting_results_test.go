@@ -15,7 +15,7 @@ P
 			want: `
 				SC107 error P.2 see P.1
 				kept: quarantine P.2`,
-			says: "needs a person",
+			says: "call c1 (shell) has two different results. sessctl cannot tell which one is right",
 		},
 		{
 			name: "the one behind the call stays, although another stands before it",

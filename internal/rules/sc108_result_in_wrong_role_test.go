@@ -16,7 +16,7 @@ P
 			want: `
 				SC108 error P.1
 				lossless: move P.1/results/0 to P after P.1`,
-			says: "the result of call c1 (shell) stands within a message of the assistant",
+			says: "the result of call c1 (shell) is inside a message of the assistant",
 		},
 		{
 			name: "it goes behind the results that are there",
@@ -84,7 +84,7 @@ P
   root "ok"`,
 			profile: "anthropic",
 			want:    `SC108 error P.0`,
-			says:    "stands within a message of the user",
+			says:    "call c1 (shell) is inside a message of the user",
 		},
 		{
 			name: "in history that a summary covers it is an info without a repair",
@@ -97,7 +97,7 @@ P
 			profile: "anthropic",
 			tweak:   inAssistant(1),
 			want:    `SC108 info P.1`,
-			says:    "in history that a summary covers",
+			says:    "A summary covers this part of the session, so it is not sent to a model again",
 		},
 		{
 			name: "a provider with other messages does not mind",

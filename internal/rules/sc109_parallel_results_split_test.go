@@ -16,7 +16,7 @@ P
 			profile: "anthropic",
 			tweak:   inUserItems(2, 3),
 			want:    `SC109 warning P.2,3 see P.1`,
-			says:    "the results of one turn are spread over 2 messages of the user",
+			says:    "the results of one turn are spread over 2 user messages",
 		},
 		{
 			name: "Bedrock refuses it",

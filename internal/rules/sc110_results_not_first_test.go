@@ -19,7 +19,7 @@ P
 			profile: "anthropic",
 			tweak:   changes(inUserItems(2), blocks(2, session.TextBlock, session.ResultBlock)),
 			want:    `SC110 error P.2 see P.1`,
-			says:    "something before the results",
+			says:    "the message has other content before its results",
 		},
 		{
 			name: "an image between two results",

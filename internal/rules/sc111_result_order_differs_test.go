@@ -14,7 +14,7 @@ P
   root <c1
   root "ok"`,
 			want: `SC111 info P.2 see P.1`,
-			says: "the result of call c2 (shell) stands before that of c1 (shell)",
+			says: "the result of call c2 (shell) comes before that of c1 (shell), which was called first. No provider refuses this order",
 		},
 		{
 			name: "within one item",

@@ -15,7 +15,7 @@ P
 			want: `
 				SC112 error P.1 see P.2
 				kept: quarantine P.1`,
-			says: "has a stand-in besides its real result",
+			says: "call c1 (shell) has a placeholder besides its real result",
 		},
 		{
 			name: "the real one comes later: it takes the place of the stand-in",

@@ -17,7 +17,7 @@ P
 			want: `
 				SC113 error P.3 see P.2
 				lossless: set P.5 first_kept_entry=2`,
-			says: "the summary at item 5 parts call c7 (shell) from its result",
+			says: "call c7 (shell) and its result are separated by the summary at item 5. The next request holds the result without the call",
 		},
 		{
 			name: "the boundary counts the items that the reader loads",

@@ -14,7 +14,7 @@ P
 			profile: "anthropic",
 			tweak:   byServer(1),
 			want:    `SC114 warning P.1`,
-			says:    "call srvtoolu_1 (web_search), which the provider ran itself, has no result",
+			says:    "call srvtoolu_1 (web_search) has no result in its message. The provider ran this tool itself, and its result belongs there",
 		},
 		{
 			name: "a result that the provider made, without its call",
@@ -26,7 +26,7 @@ P
 			profile: "anthropic",
 			tweak:   byServer(1),
 			want:    `SC114 warning P.1`,
-			says:    "holds the result \"srvtoolu_1\"",
+			says:    `result "srvtoolu_1" has no call in its message. The provider ran this tool itself, and its call belongs there`,
 		},
 		{
 			name: "a call with its result in the same message",

@@ -20,7 +20,7 @@ P
 			want: `
 				SC201 error P.1
 				lossless: set P.1/calls/1 id=c1_dup1; set P.3/results/0 call=c1_dup1`,
-			says: "call c1 (shell) has the id of another call of the same message",
+			says: "call c1 (shell) has the same id as another call of its message",
 		},
 		{
 			name: "three times, in one item of results",
@@ -147,7 +147,7 @@ P
   summary "so far"
   user`,
 			want: `SC201 info P.1`,
-			says: "in history that a summary covers",
+			says: "A summary covers this part of the session, so it is not sent to a model again",
 		},
 	})
 }

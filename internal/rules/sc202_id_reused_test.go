@@ -17,7 +17,7 @@ P
 			want: `
 				SC202 warning P.3 see P.1
 				lossless: set P.3/calls/0 id=c1_dup1; set P.4/results/0 call=c1_dup1`,
-			says: "has the id of a call of an earlier message",
+			says: "call c1 (shell) has the same id as a call of an earlier message",
 		},
 		{
 			name: "Anthropic refuses it",

@@ -17,7 +17,7 @@ P
   root "ok"`,
 			profile: "anthropic",
 			want:    `SC203 error P.1,3`,
-			says:    "2 calls have an id that Anthropic Messages does not take: \"functions.read.0\" and \"functions.read.1\"",
+			says:    `2 calls have an id that Anthropic Messages refuses: "functions.read.0" and "functions.read.1"`,
 		},
 		{
 			name: "nine letters and digits for Mistral",
@@ -42,7 +42,7 @@ P
   root "ok"`,
 			profile: "openai-chat",
 			want:    `SC203 warning P.1`,
-			says:    "older models refuse, of more than 40 characters",
+			says:    `1 call has an id of more than 40 characters, which older models refuse: "call_0123456789012345678901234567890123456789"`,
 		},
 		{
 			name: "an id that every model refuses",

@@ -15,7 +15,7 @@ P
 			want: `
 				SC204 error P.1
 				lossless: set P.1/calls/0 id=call_1_0; set P.2/results/0 call=call_1_0`,
-			says: "a result can answer it by its place only",
+			says: "call (no id) (shell) can be matched to its result by position only",
 		},
 		{
 			name: "one of two calls, and one result without an id",
@@ -53,7 +53,7 @@ P
 			want: `
 				SC204 error P.2 see P.1
 				lossless: set P.2/results/0 call=c1`,
-			says: "the only one behind call c1 (shell)",
+			says: "the result of call c1 (shell) has no id. It is the only result after that call",
 		},
 		{
 			name: "two of each: which is whose cannot be told",
@@ -131,7 +131,7 @@ P
   summary "so far"
   user`,
 			want: `SC204 info P.1`,
-			says: "in history that a summary covers",
+			says: "A summary covers this part of the session, so it is not sent to a model again",
 		},
 	})
 }

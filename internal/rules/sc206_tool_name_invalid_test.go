@@ -21,7 +21,7 @@ P
   root "ok"`,
 			profile: "anthropic",
 			want:    `SC206 error P.1,4`,
-			says:    "3 calls have a tool's name that Anthropic Messages does not take: \"fs/read\" and \"fs.write\"",
+			says:    `3 calls have a tool name that Anthropic Messages refuses: "fs/read" and "fs.write"`,
 		},
 		{
 			name: "Gemini takes a dot, but no digit in front",
@@ -39,7 +39,7 @@ P
 		{
 			name:    "newer models of Anthropic take longer names than older ones",
 			tree:    "P\n  user\n  root c1:" + strings.Repeat("n", 90) + "()\n  root <c1\n  root \"ok\"",
-			profile: "anthropic", want: `SC206 warning P.1`, says: "older models refuse, of more than 64 characters",
+			profile: "anthropic", want: `SC206 warning P.1`, says: `1 call has a tool name of more than 64 characters, which older models refuse: "nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn"…`,
 		},
 		{
 			name:    "but not of any length",

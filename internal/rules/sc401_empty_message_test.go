@@ -30,7 +30,7 @@ P
 			want: `
 				SC401 error P.1
 				kept: quarantine P.1`,
-			says: "the request would hold 1 message without text",
+			says: "the next request would contain 1 message without any content",
 		},
 		{
 			name: "several messages, of users too",
@@ -88,7 +88,7 @@ P
 				SC401 info P.1
 				SC401 error P.4
 				kept: quarantine P.4`,
-			says: "in history that a summary covers",
+			says: "the session has 1 message without any content. A summary covers this part of the session, so it is not sent to a model again",
 		},
 		{
 			name: "so is a child that is never sent again",

@@ -92,7 +92,7 @@ P
   user`,
 			profile: "kimi", tweak: blankText,
 			want: `SC402 info P.1`,
-			says: "in history that a summary covers",
+			says: "A summary covers this part of the session, so it is not sent to a model again",
 		},
 		{name: "a text of words", tree: called, profile: "anthropic"},
 	})

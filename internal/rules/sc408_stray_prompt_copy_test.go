@@ -33,7 +33,7 @@ P
 		{
 			name: "the answer before", tree: repeated, tweak: sized(200),
 			want: `SC408 warning P.2`,
-			says: "repeats the message before word for word in 1 place",
+			says: "1 user message repeats the message before it word for word",
 		},
 		{name: "the result before", tree: result, tweak: sized(200), want: `SC408 warning P.3`},
 		{name: "people say short things again", tree: repeated, tweak: sized(79)},
@@ -46,7 +46,7 @@ P
   root "yes"`,
 			tweak: sized(200),
 			want:  `SC408 info P.2`,
-			says:  "in history that a summary covers",
+			says:  "A summary covers this part of the session, so it is not sent to a model again",
 		},
 		{
 			name: "an older answer, which a person may quote",

@@ -14,7 +14,7 @@ func TestSC606BadUnicode(t *testing.T) {
 			want: `
 				SC606 error P.1
 				kept: scrub P.1`,
-			says: "message_json is no Unicode text, which no provider can read: half a character at byte 7",
+			says: "message_json is not valid Unicode: half a character at byte 7. No provider can read such text",
 		},
 		{
 			name: "several providers are one finding", profile: "anthropic gemini", tree: quiet, tweak: ofItem(fault),
@@ -41,7 +41,7 @@ P
   root "hi"
   summary "so far"
   user`,
-			want: `SC606 info P.1`, says: "in history that a summary covers",
+			want: `SC606 info P.1`, says: "A summary covers this part of the session, so it is not sent to a model again",
 		},
 		{
 			name: "the summary of a child that is never sent again",
@@ -61,7 +61,7 @@ C<P
   worker "half"
   summary "so far"
   worker "done"`,
-			want: `SC606 info C.3`, says: "in a sub-session that is never sent to a model again",
+			want: `SC606 info C.3`, says: "This sub-session is finished and is never sent to a model again",
 		},
 		{name: "the session's own record", tree: quiet, tweak: ofSession(fault), want: `SC606 error P`},
 		{name: "a record that belongs to no session", tree: quiet, store: ofStore(fault), want: `SC606 error`},

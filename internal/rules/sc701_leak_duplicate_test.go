@@ -24,7 +24,7 @@ C<P
 			want: `
 				SC701 error P.2,3
 				kept: remove P.2 twin C.2; remove P.3 twin C.4`,
-			says: `2 messages of "worker", asked by "root" with call T1, stand in this session and again in sub-session C`,
+			says: `2 messages of sub-agent "worker" are stored twice: in sub-session C, where they belong, and here`,
 		},
 		{
 			name: "leaked results count as messages",
@@ -245,7 +245,7 @@ C<P
 			want: `
 				SC701 error P.1
 				kept: remove P.1 twin C.1`,
-			says: "in history that a summary covers",
+			says: "A summary covers this part of the session, so it is not sent to a model again",
 		},
 		{
 			name: "a handoff changes the agent within one session: that is no leak",

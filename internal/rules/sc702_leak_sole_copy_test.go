@@ -20,7 +20,7 @@ C<P agent=worker`,
 			want: `
 				SC702 error P.2,3,4
 				lossless: move P.2 to C at start; move P.3 to C after P.2; move P.4 to C after P.3`,
-			says: "sub-session C lacks 3 of them",
+			says: `3 messages of sub-agent "worker" are stored here and missing from sub-session C. Here they separate call T1 from its result`,
 		},
 		{
 			name: "the child lacks some: twins leave, the others go to their place",
@@ -138,7 +138,7 @@ C<P
 			want: `
 				SC702 error P.1,2
 				lossless: move P.2 to C after C.0`,
-			says: "1 of them carries the caller's own name and has no copy",
+			says: "1 of them has the caller's name and no copy, so sessctl cannot tell whose it is and never moves it",
 		},
 		{
 			name: "nothing but such messages: a person decides",

@@ -16,7 +16,8 @@ P
 			want: `
 				SC703 error P.2
 				lossless: create new1 below P for T1 of P.1; move P.2 to new1 at start; insert sub new1 in P after P.1`,
-			says: "the sub-session was never saved, so this is the only copy. It parts that call from its result and leaves w1 (shell) unanswered",
+			says: `1 message of sub-agent "worker" is stored here, and its sub-session was never saved. This is the only copy. ` +
+				"Here it separates call T1 from its result, and w1 (shell) has no result",
 		},
 		{
 			name: "nested delegations become nested sub-sessions",
@@ -76,7 +77,7 @@ P
 			want: `
 				SC703 error P.1
 				manual:`,
-			says: "carries the caller's own name",
+			says: "It has the caller's name and no copy, so sessctl cannot tell whose it is and never moves it",
 		},
 		{
 			name: "in a child that is never sent again that is an info",

@@ -42,7 +42,7 @@ P
   root <T3=GONE
   root "fine"`,
 			want: `SC704 warning P.0,2`,
-			says: "call T1 (transfer_task) has its answer from session GONE, which does not exist in this store",
+			says: "call T1 (transfer_task) was answered by session GONE, which does not exist in this store",
 		},
 		{
 			name: "one of an agent that runs elsewhere",
@@ -53,7 +53,7 @@ P
   root "fine"`,
 			store: func(s *session.Store) { s.Agents = map[string]bool{"root": true} },
 			want:  `SC704 info P.0`,
-			says:  "which is kept elsewhere",
+			says:  `call T1 (transfer_task) was answered by session FAR, which is stored elsewhere. Agent "worker" is not in this store`,
 		},
 		{
 			name: "one of an agent that the store knows",
@@ -76,7 +76,7 @@ C deleted
   user "do it"
   worker "done"`,
 			want: `SC704 info P.0`,
-			says: "which was deleted; its records are still stored",
+			says: "call T1 (transfer_task) was answered by session C, which was deleted. Its records are still stored",
 		},
 		{
 			name: "an id that was given out for a call which never came to it",

@@ -17,7 +17,7 @@ C<P
 			want: `
 				SC705 warning C see P.1
 				lossless: insert sub C in P after P.1`,
-			says: "it fits call T1 (transfer_task) at item 1",
+			says: "parent session P does not refer to this sub-session. It fits call T1 (transfer_task) at item 1",
 		},
 		{
 			name: "one of a batch, behind the results before its own",
@@ -80,7 +80,7 @@ C<P
 			want: `
 				SC705 warning C
 				manual:`,
-			says: "no single call of it fits",
+			says: "parent session P does not refer to this sub-session. No single call there fits it, and lists of sessions do not show it",
 		},
 		{
 			name: "several calls fit",
@@ -103,7 +103,7 @@ C<GONE
   system(do it)
   worker "done"`,
 			want: `SC705 warning C`,
-			says: "names GONE as its parent, which does not exist",
+			says: "the parent of this session, GONE, does not exist. Lists of sessions do not show it",
 		},
 		{
 			name: "while the runtime lives, a child may get its item when it ends",
@@ -147,7 +147,7 @@ C<P
 			want: `
 				SC702 error P.1
 				lossless: move P.1 to C after C.0; insert sub C in P after P.0`,
-			says: "and no item refers to it",
+			says: "No item refers to sub-session C",
 		},
 	})
 }

@@ -41,7 +41,7 @@ P
 			want: `
 				SC706 error P.1
 				manual:`,
-			says: "the item refers to its own session",
+			says: "this item refers to its own session. A program that loads it never ends",
 		},
 		{
 			name: "an item of a child that refers to the root",
@@ -57,7 +57,7 @@ C<P
 			want: `
 				SC706 error C.1
 				manual:`,
-			says: "the item refers to session P, which this one belongs to",
+			says: "this item refers to session P, which this session belongs to (P → C → P). A program that loads it never ends",
 		},
 		{
 			name: "two sessions that refer to each other",
@@ -101,7 +101,7 @@ C delegated
 			want: `
 				SC706 error C.0,2
 				manual:`,
-			says: "call U1 (transfer_task) leads to session P, which this one belongs to (P → C → P): readers that follow it never end",
+			says: "call U1 (transfer_task) leads to session P, which this session belongs to (P → C → P). A program that follows it never ends",
 		},
 		{
 			name: "a ring of three calls",

@@ -26,7 +26,7 @@ func reuses(s *session.Store) { s.ReusesChildren = true }
 
 func TestSC707CollapsedParallelChildren(t *testing.T) {
 	setting := func(s *session.Store) {
-		s.SharedChildren = "the setting X gives every call a session of its own (version 2 on)"
+		s.SharedChildren = "The setting X gives every call a session of its own (version 2 on)"
 	}
 	runCases(t, []ruleCase{
 		{
@@ -34,8 +34,8 @@ func TestSC707CollapsedParallelChildren(t *testing.T) {
 			want: `
 				SC707 error P.1 see W.0 see W.1
 				lossless with split: split new1 from W for T2 of P.1; move W.1 to new1 at start; move W.2 to new1 after W.1; run R2 of W to new1; set P.2/results/1 child=new1`,
-			says: `2 calls of one turn share session W of agent "worker", where they ran at the same time, each with what the others said in view: ` +
-				"T1 and T2; the setting X gives every call a session of its own (version 2 on)",
+			says: `2 calls of one turn share session W of agent "worker". T1 and T2 ran there at the same time, and each saw what the others said. ` +
+				"The setting X gives every call a session of its own (version 2 on)",
 		},
 		{
 			name: "of two turns, one after another",
@@ -53,8 +53,8 @@ W delegated
   user "two" run=i2
   worker "second" run=i2`,
 			want: `SC707 error P.1,3 see W.0 see W.2`,
-			says: `2 calls of one conversation share session W of agent "worker" one after another, each with what was said there before in view: T1 and T2; ` +
-				"a repair does not split it, because a later call may build on what was said before",
+			says: `2 calls of one conversation share session W of agent "worker". T1 and T2 ran there one after another, and each saw what was said before. ` +
+				"A repair does not split it, because a later call may build on what was said before",
 		},
 		{
 			name: "of two turns, one after another, as the runtime documents it", store: reuses,
@@ -90,8 +90,8 @@ W delegated
   w "first"
   w "second"`,
 			want: `SC707 error main.1 see R.0`,
-			says: `2 calls of one conversation share session W of agent "w" one after another, each with what was said there before in view: ` +
-				"step_002 of main and step_002 of R",
+			says: `2 calls of one conversation share session W of agent "w". ` +
+				"step_002 of main and step_002 of R ran there one after another, and each saw what was said before",
 		},
 		{
 			name: "of two turns, and what they started ran at the same time", store: reuses,
@@ -132,8 +132,8 @@ W delegated
 			want: `
 				SC707 error P.1,3 see W.0 see W.1 see W.4
 				lossless with split: split new1 from W for T2 of P.1; move W.1 to new1 at start; move W.3 to new1 after W.1; set P.2/results/1 child=new1`,
-			says: `3 calls of one conversation share session W of agent "worker": T1 and T2 ran there at the same time, ` +
-				"each with what the others said in view; it also served T3, while no other call ran",
+			says: `3 calls of one conversation share session W of agent "worker". T1 and T2 ran there at the same time, ` +
+				"and each saw what the others said. It also served T3, while no other call ran",
 		},
 		{
 			name: "two of one turn and two of another, and nobody can tell what they started",
@@ -150,8 +150,8 @@ P
 W delegated
   worker "first"`,
 			want: `SC707 error P.1,3,5`,
-			says: "T1 and T2 ran there at the same time, and so did T3 and T4, each with what the others said in view; it also served T5; " +
-				"a repair cannot split it, because its messages do not say which request they belong to",
+			says: "T1 and T2 ran there at the same time, and so did T3 and T4, and each saw what the others said. It also served T5. " +
+				"A repair cannot split it, because its messages do not say which request they belong to",
 		},
 		{
 			name: "two items of one batch refer to one session",
@@ -166,7 +166,7 @@ C<P
   system(do it)
   worker "done"`,
 			want: `SC707 error P.0`,
-			says: "a repair cannot split it, because its messages do not say which request they belong to",
+			says: "A repair cannot split it, because its messages do not say which request they belong to",
 		},
 		{
 			name: "calls of one turn with a session each",
@@ -194,8 +194,8 @@ W delegated
 			want: `
 				SC707 error W.0,1
 				SC719 info W`,
-			says: "2 requests ran in this session at the same time, each with what the others said in view, " +
-				"and no stored conversation has the calls behind them; a repair cannot split it, because a new session needs a call that can name it",
+			says: "2 requests ran in this session at the same time, and each saw what the others said. " +
+				"No stored conversation has the calls that started them. A repair cannot split it, because a new session needs a call that can name it",
 		},
 		{
 			name: "no call is stored, and the worker's runs follow each other",
@@ -215,7 +215,7 @@ W delegated
 func TestSC707Refuses(t *testing.T) {
 	refused := func(name, runs, rest, says string, tweak func(*session.Tree)) ruleCase {
 		return ruleCase{
-			name: name, only: "SC707", says: "a repair cannot split it, because " + says, tweak: tweak,
+			name: name, only: "SC707", says: "A repair cannot split it, because " + says, tweak: tweak,
 			tree: "\nP\n  user\n  root T1>worker(one)=W T2>worker(two)=W\n  root <T1=W \"first\" <T2=W \"second\"\n  root \"fine\"\nW delegated\n" + runs + rest,
 			want: "SC707 error P.1 see W.0 see W.1",
 		}
@@ -227,28 +227,28 @@ func TestSC707Refuses(t *testing.T) {
 `
 	runCases(t, []ruleCase{
 		refused("a run that has not ended", "  run R1 run=i1\n  run R2 run=i2 open\n", whole, "its run R2 has not ended (working)", nil),
-		refused("a run of which nobody knows the state", "  run R1 run=i1\n  run R2 run=i2 open\n", whole, "nothing tells whether its run R2 has ended", func(tree *session.Tree) {
+		refused("a run of which nobody knows the state", "  run R1 run=i1\n  run R2 run=i2 open\n", whole, "it is not known whether its run R2 has ended", func(tree *session.Tree) {
 			tree.Session("W").Runs[1].State = ""
 		}),
 		refused("a session that was deleted", "", whole, "it was deleted", func(tree *session.Tree) {
 			tree.Session("W").Deleted = true
 		}),
-		refused("a record that does not decode", "", whole, "a record in it does not decode", func(tree *session.Tree) {
+		refused("a record that does not decode", "", whole, "one of its records cannot be read", func(tree *session.Tree) {
 			s := tree.Session("W")
 			s.Faults = []session.Fault{{Kind: session.Undecodable, Ref: s.ItemRef(1), Item: 1}}
 		}),
-		refused("a record of an unknown kind", "", whole, "a record in it is of a kind that is not known", func(tree *session.Tree) {
+		refused("a record of an unknown kind", "", whole, "one of its records is of an unknown kind", func(tree *session.Tree) {
 			s := tree.Session("W")
 			s.Faults = []session.Fault{{Kind: session.UnknownKind, Ref: s.ItemRef(1), Item: 1}}
 		}),
-		refused("a record that says nothing of its request", "", whole+"  other\n", "a record in it does not say which request", nil),
-		refused("a call that waits for an approval", "", whole, "call T2 still waits", func(tree *session.Tree) {
+		refused("a record that says nothing of its request", "", whole+"  other\n", "one of its records does not say which request", nil),
+		refused("a call that waits for an approval", "", whole, "call T2 is still waiting", func(tree *session.Tree) {
 			tree.Root().Items[2].Results[1].Pending = true
 		}),
 		refused("records of another kind that nobody can part", "", whole, "its state is kept per session", func(tree *session.Tree) {
 			tree.Session("W").Inseparable = "its state is kept per session"
 		}),
-		refused("an id that two users have", "", whole, "another user has a session with this id", func(tree *session.Tree) {
+		refused("an id that two users have", "", whole, "another user has a session with the same id", func(tree *session.Tree) {
 			s := tree.Session("W")
 			s.Faults = []session.Fault{{Kind: session.SharedID, Ref: s.Ref(), Item: -1, Detail: "it is another user's, too"}}
 		}),
@@ -258,19 +258,19 @@ func TestSC707Refuses(t *testing.T) {
   worker <a run=i2
   worker "first" run=i1
   worker "second" run=i2
-`, "a result of call a stands among what another call started", nil),
+`, "a result of call a is among the messages that another call started", nil),
 		refused("a message that says nothing of its request", "", whole+"  worker \"so\"\n", "its messages do not say which request", nil),
 		refused("a summary of both", "", whole+"  summary \"so\"\n", "a summary in it covers", nil),
 		refused("a run without messages", "  run R3 asked(three)\n", whole, "its run R3 has no messages", nil),
-		refused("two runs that are one invocation", "  run R1 run=i1\n  run R2 run=i1\n", whole, "several runs say that they are one invocation", nil),
+		refused("two runs that are one invocation", "  run R1 run=i1\n  run R2 run=i1\n", whole, "several of its runs have the same invocation id", nil),
 		func() ruleCase {
-			c := refused("what a third call asked", "", whole+"  user \"three\" run=i3\n  worker \"third\" run=i3\n", "it holds what none of these calls started", nil)
+			c := refused("what a third call asked", "", whole+"  user \"three\" run=i3\n  worker \"third\" run=i3\n", "it holds messages that none of these calls started", nil)
 			c.want += " see W.4"
 			return c
 		}(),
 		refused("answers without a request", "", `  user "one" run=i1
   worker "second" run=i2
   worker "first" run=i1
-`, "it has messages that no request stands before", nil),
+`, "it has messages without a request before them", nil),
 	})
 }

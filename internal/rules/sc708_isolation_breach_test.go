@@ -25,7 +25,7 @@ C<P agent=worker
 		{
 			name: "two messages of the parent", tree: copied,
 			want: `SC708 warning C.0,1 see P.0 see P.1`,
-			says: "begins with 2 messages of its parent, P",
+			says: "the sub-session begins with a copy of 2 messages of its parent P. Nothing says that this copy is intended",
 		},
 		{name: "a child that says that it is a fork", tree: copied, tweak: forked},
 		{

@@ -64,7 +64,7 @@ C
 			want: `
 				SC715 warning C see P.1
 				lossless: set C parent_id=P`,
-			says: "it names no parent",
+			says: "session P refers to this sub-session, which names no parent. Lists of sessions show it as a session of its own",
 		},
 		{
 			name: "no parent and two that claim it: a person decides",

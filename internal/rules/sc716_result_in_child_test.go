@@ -19,7 +19,7 @@ C<P
 			want: `
 				SC716 error P.1 see C.2
 				lossless: insert result T1 from C.2 in P after P.2`,
-			says: "sub-session C finished; its last message is the answer",
+			says: "call T1 (transfer_task) has no result, but sub-session C finished. The last message there is the answer",
 		},
 		{
 			name: "a child that several calls share: the answer is that of the call's own request",

@@ -20,7 +20,7 @@ P timed
 			want: `
 				SC718 warning P.2,3,4,5,6,7`,
 			only: "SC718",
-			says: "two runs wrote the session at the same time",
+			says: "two runs wrote this session at the same time. 6 messages continue one run after a message of the other",
 		},
 		{
 			name: "the same in a store that keeps its own order, and times that go back",

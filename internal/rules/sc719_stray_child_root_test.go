@@ -12,7 +12,7 @@ C "Transferred task"
   user implicit
   worker "done"`,
 			want: `SC719 warning C`,
-			says: `titled "Transferred task"`,
+			says: `the session "Transferred task" begins like a sub-session but has no parent`,
 		},
 		{
 			name: "a background task",
@@ -54,7 +54,7 @@ C delegated
   user "do it"
   worker "done"`,
 			want: `SC719 info C`,
-			says: "another agent's call started this session",
+			says: "a call of another agent started this session, and that call is not stored. Its conversation was deleted, or is stored elsewhere",
 		},
 		{
 			name: "a session has the call",

@@ -40,7 +40,7 @@ W delegated
   user "two" run=i2
   worker "second" run=i2`,
 			want: `SC727 error W see P.1 see Q.1`,
-			says: "calls of 2 conversations have this session as their sub-session",
+			says: "2 conversations share this session as their sub-session. What one of them was told, the others could see",
 		},
 		{
 			name: "both of one session are one finding",
@@ -63,7 +63,7 @@ W delegated
 				s.Faults = []session.Fault{{Kind: session.SharedID, Ref: s.Ref(), Item: -1, Detail: "user bob has a session with the id W, too"}}
 			},
 			want: `SC727 error W see P.1 see Q.1`,
-			says: "user bob has a session with the id W, too; calls of 2 conversations",
+			says: "user bob has a session with the id W, too",
 		},
 		{
 			name: "one of them asks twice in one turn: two things to tell",
@@ -88,7 +88,7 @@ W delegated
 			want: `
 				SC707 error P.1 see W.0 see W.1 see W.4
 				SC727 error W see P.1 see Q.1`,
-			says: "calls of another conversation use it, too",
+			says: "A repair cannot split it, because calls of another conversation use it too",
 		},
 		{
 			name: "two workers of one conversation ask the same third one", store: reuses,

@@ -181,7 +181,7 @@ func TestASplitGivesEveryCallWhatItStarted(t *testing.T) {
 			if diff := cmp.Diff([]string{tc.want, tc.allow}, []string{given(tree, fix.Edits), strings.Join(fix.Allow, ",")}); diff != "" {
 				t.Errorf("want (-), got (+):\n%s", diff)
 			}
-			if guessed := strings.Contains(fix.Title, "paired by their order only"); guessed != (tc.allow == allowGuessed) {
+			if guessed := strings.Contains(fix.Title, "matched by order alone"); guessed != (tc.allow == allowGuessed) {
 				t.Errorf("the title is %q", fix.Title)
 			}
 		})

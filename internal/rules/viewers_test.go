@@ -108,7 +108,7 @@ P
   root "ok"
 `, want: `
 SC101 error P.1
-manual:`, says: "no result that it is shown"},
+manual:`, says: "call T1 (shell) has no result. A result for it is on another branch or of another agent, where it is not seen"},
 		{name: "a result that one branch is shown without its call", store: filtered, tree: `
 P
   user
@@ -118,7 +118,7 @@ P
   root "ok"
 `, want: `
 SC103 error P.2
-manual:`, says: "which another agent or branch made that is not shown it"},
+manual:`, says: `the result names call "T1", which is of another agent or branch that does not see it`},
 		{name: "a late row that answers a whole turn moves as one", store: filtered, tree: `
 P
   user
@@ -207,7 +207,7 @@ func TestCallsThatWait(t *testing.T) {
 	runCases(t, []ruleCase{
 		{name: "no answer yet", tweak: waits, store: shared, tree: "P\n  user\n  a T1()\n  user\n  a \"later\"\n", want: `
 			SC102 warning P.1
-			lossless with waiting: insert placeholder T1 by a in P after P.1`, says: "waits for somebody outside"},
+			lossless with waiting: insert placeholder T1 by a in P after P.1`, says: "call T1 (shell) is waiting for an answer from outside"},
 		{name: "a first answer and the final one", tweak: waits, store: shared, tree: "P\n  user\n  a T1()\n  a <T1? \"pending\"\n  user\n  - <T1 \"yes\"\n"},
 		{name: "two final answers", tweak: waits, store: shared, tree: "P\n  user\n  a T1()\n  a <T1 \"no\"\n  - <T1 \"yes\"\n"},
 	})

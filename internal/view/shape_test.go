@@ -65,13 +65,13 @@ func TestPairsByIDAlone(t *testing.T) {
 func TestWhoseRequest(t *testing.T) {
 	const tree = "P model=gemini-3-pro\n  user\n  root"
 	hinted := built(t, treetest.Tree(t, tree)).Request
-	if got, want := hinted.Head(), "as gemini would get it, because the model is gemini-3-pro"; got != want {
+	if got, want := hinted.Head(), "request as sent to: gemini (model gemini-3-pro)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	judge := judgeOf("kimi")
 	judge.AsIs = true
 	asked := builtFor(t, treetest.Tree(t, tree), judge).Request
-	if got, want := asked.Head(), "as kimi would get it without a next message"; got != want {
+	if got, want := asked.Head(), "request as sent to: kimi, without a next message"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if diff := cmp.Diff([]string{"- - system", "0 0 user", "1 1 assistant"}, requestLines(asked)); diff != "" {

@@ -10,15 +10,15 @@ import (
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
-// Head says whose request it is, and why: "as anthropic would get it, because
-// the model is claude-opus-4-1".
+// Head says whose request it is, and why: "request as sent to: anthropic (model
+// claude-opus-4-1)".
 func (r *Request) Head() string {
-	text := "as " + r.Profile.Name + " would get it"
-	if r.AsIs {
-		text += " without a next message"
-	}
+	text := "request as sent to: " + r.Profile.Name
 	if r.Why != "" {
-		text += ", because " + r.Why
+		text += " (" + r.Why + ")"
+	}
+	if r.AsIs {
+		text += ", without a next message"
 	}
 	return text
 }

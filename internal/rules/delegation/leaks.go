@@ -2,6 +2,7 @@ package delegation
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/replay"
@@ -41,13 +42,12 @@ func stateOf(d *replay.Delegation) leakState {
 	return childComplete
 }
 
-// findLeak words what all leak rules share: which items, whose, where the call
-// is, and what else the leak breaks.
+// findLeak begins a finding of a leak rule: which items it is about, and in a sentence of
+// which the rule adds the end, whose messages they are.
 func findLeak(p *rules.Pass, s *rules.Subject, d *replay.Delegation) rules.Finding {
 	f := p.Find(s.Session, d.Leaked[0].Item)
 	f.Call = d.Call().ID
 	f.Items = nil
-	undecidable := 0
 	for _, l := range d.Leaked {
 		f.Items = append(f.Items, l.Item)
 		if l.Item != f.Item {
@@ -56,29 +56,39 @@ func findLeak(p *rules.Pass, s *rules.Subject, d *replay.Delegation) rules.Findi
 		if l.Twin != nil {
 			f.Twins = append(f.Twins, l.Twin.Session.At(l.Twin.Item))
 		}
-		if l.Undecidable {
-			undecidable++
-		}
 	}
 	if s.Closed && !decidable(d) {
 		f.Severity = rules.Info
 	}
 	n := len(d.Leaked)
-	f.Message = fmt.Sprintf("%s of %s, asked by %s with call %s, %s in this session",
-		rules.Count(n, "message"), agents(s, d), rules.AgentName(d.Caller()), d.Call().ID, rules.Verb(n, "stands", "stand"))
-	f.Message += s.Because(f.Item)
+	f.Message = rules.Count(n, "message") + " of " + agents(s, d) + rules.Verb(n, " is", " are") + " stored "
 	if !s.History(f.Item) {
 		f.Failing = func(profile *rules.Profile) string { return s.ProviderError(profile, min(d.Item, f.Item)) }
-	}
-	if undecidable > 0 {
-		f.Message += fmt.Sprintf("; %d of them %s the caller's own name and %s no copy, so whose %s cannot be decided: %s never moved",
-			undecidable, rules.Verb(undecidable, "carries", "carry"), rules.Verb(undecidable, "has", "have"),
-			rules.Verb(undecidable, "it is", "they are"), rules.Verb(undecidable, "it is", "they are"))
 	}
 	return f
 }
 
-// agents names the agents whose items leaked: `"worker"`.
+// reportLeak ends the finding with what else the leak does, and reports it.
+func reportLeak(p *rules.Pass, s *rules.Subject, d *replay.Delegation, f rules.Finding) {
+	undecidable := 0
+	for _, l := range d.Leaked {
+		if l.Undecidable {
+			undecidable++
+		}
+	}
+	f.Then(effects(s, d))
+	switch {
+	case undecidable == 1:
+		f.Then(rules.Verb(len(d.Leaked), "It", "1 of them") + " has the caller's name and no copy, so sessctl cannot tell whose it is and never moves it")
+	case undecidable > 1:
+		f.Then(fmt.Sprintf("%d of them have the caller's name and no copy, so sessctl cannot tell whose they are and never moves them", undecidable))
+	}
+	f.Then(s.Because(f.Item))
+	p.Report(f)
+}
+
+// agents names the agents whose items leaked: `sub-agent "worker"`, and `"root"` where that
+// is the name of the caller, too.
 func agents(s *rules.Subject, d *replay.Delegation) string {
 	var names []string
 	seen := map[string]bool{}
@@ -88,19 +98,22 @@ func agents(s *rules.Subject, d *replay.Delegation) string {
 			names = append(names, rules.AgentName(a))
 		}
 	}
-	return rules.List(names)
+	if seen[""] || seen[d.Caller()] {
+		return rules.List(names)
+	}
+	return rules.Verb(len(names), "sub-agent ", "sub-agents ") + rules.List(names)
 }
 
-// breaks says what else the leak does: that it parts its call from the result,
+// effects says what else the leak does: that it separates its call from the result,
 // and which calls came with it without a result. Those are consequences, not
 // findings of their own.
-func breaks(s *rules.Subject, d *replay.Delegation) string {
-	var effects []string
-	n := len(d.Leaked)
+func effects(s *rules.Subject, d *replay.Delegation) string {
+	who := rules.Verb(len(d.Leaked), "It", "They")
+	text := fmt.Sprintf("%s %s to call %s of %s", who, rules.Verb(len(d.Leaked), "belongs", "belong"), d.Call().ID, rules.AgentName(d.Caller()))
 	at := pairing.Occurrence{Item: d.Item, Nth: d.Nth}
 	for _, pair := range s.Stored().Pairs {
 		if pair.Call == at && pair.Place != pairing.Adjacent {
-			effects = append(effects, rules.Verb(n, "parts", "part")+" that call from its result")
+			text = fmt.Sprintf("Here %s %s call %s from its result", strings.ToLower(who), rules.Verb(len(d.Leaked), "separates", "separate"), d.Call().ID)
 		}
 	}
 	leaked := map[int]bool{}
@@ -113,14 +126,11 @@ func breaks(s *rules.Subject, d *replay.Delegation) string {
 			unanswered = append(unanswered, rules.CallName(s.CallAt(m.Call)))
 		}
 	}
-	switch {
-	case len(unanswered) > 3:
-		effects = append(effects, fmt.Sprintf("%s %d calls unanswered", rules.Verb(n, "leaves", "leave"), len(unanswered)))
-	case len(unanswered) > 0:
-		effects = append(effects, rules.Verb(n, "leaves ", "leave ")+rules.List(unanswered)+" unanswered")
+	switch n := len(unanswered); {
+	case n > 3:
+		text += fmt.Sprintf(", and %d calls have no result", n)
+	case n > 0:
+		text += ", and " + rules.List(unanswered) + rules.Verb(n, " has", " have") + " no result"
 	}
-	if len(effects) == 0 {
-		return ""
-	}
-	return ". " + rules.Verb(n, "It ", "They ") + rules.List(effects)
+	return text
 }

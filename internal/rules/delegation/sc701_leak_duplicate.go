@@ -11,10 +11,11 @@ var leakDuplicate = rules.Rule{
 	Run: func(p *rules.Pass) {
 		eachLeak(p, childComplete, func(s *rules.Subject, d *replay.Delegation) {
 			f := findLeak(p, s, d)
-			f.Message += " and again in sub-session " + rules.Short(d.Child.ID) + breaks(s, d)
-			title := rules.Count(len(d.Leaked), "duplicate") + rules.Verb(len(d.Leaked), " leaves", " leave") + " the parent; the originals stay in sub-session " + rules.Short(d.Child.ID)
+			n := len(d.Leaked)
+			f.Message += "twice: in sub-session " + rules.Short(d.Child.ID) + ", where " + rules.Verb(n, "it belongs", "they belong") + ", and here"
+			title := "remove " + rules.Count(n, "duplicate message") + rules.Verb(n, "; the original stays", "; the originals stay") + " in sub-session " + rules.Short(d.Child.ID)
 			f.Fixes = leakFixes(p, s, d, rules.Kept, title)
-			p.Report(f)
+			reportLeak(p, s, d, f)
 		})
 	},
 }

@@ -19,17 +19,19 @@ var leakSoleCopy = rules.Rule{
 					sole++
 				}
 			}
-			f.Message += fmt.Sprintf("; sub-session %s lacks %d of them", rules.Short(d.Child.ID), sole)
+			child, safety := rules.Short(d.Child.ID), rules.Lossless
+			title := "move " + rules.Count(sole, "message") + " into sub-session " + child
+			where := "here and missing from sub-session " + child
+			if twins := len(d.Leaked) - sole; twins > 0 {
+				where = fmt.Sprintf("here, and sub-session %s lacks %d of them", child, sole)
+				safety, title = rules.Kept, title+" and remove "+rules.Count(twins, "duplicate message")
+			}
+			f.Message += where
 			if d.Reference < 0 {
-				f.Message += ", and no item refers to it"
+				f.Then("No item refers to sub-session " + child)
 			}
-			f.Message += breaks(s, d)
-			safety := rules.Lossless
-			if sole < len(d.Leaked) {
-				safety = rules.Kept
-			}
-			f.Fixes = leakFixes(p, s, d, safety, fmt.Sprintf("move what is missing into sub-session %s", rules.Short(d.Child.ID)))
-			p.Report(f)
+			f.Fixes = leakFixes(p, s, d, safety, title)
+			reportLeak(p, s, d, f)
 		})
 	},
 }

@@ -11,9 +11,11 @@ var leakNoChild = rules.Rule{
 	Run: func(p *rules.Pass) {
 		eachLeak(p, childMissing, func(s *rules.Subject, d *replay.Delegation) {
 			f := findLeak(p, s, d)
-			f.Message += "; the sub-session was never saved, so this is the only copy" + p.Unsaved(d) + breaks(s, d)
-			f.Fixes = leakFixes(p, s, d, rules.Lossless, "move them into a new sub-session below the call")
-			p.Report(f)
+			f.Message += "here, and " + rules.Verb(len(d.Leaked), "its", "their") + " sub-session was never saved"
+			f.Then(p.Unsaved(d))
+			title := "move " + rules.Count(len(d.Leaked), "message") + " into a new sub-session of call " + d.Call().ID
+			f.Fixes = leakFixes(p, s, d, rules.Lossless, title)
+			reportLeak(p, s, d, f)
 		})
 	},
 }

@@ -9,7 +9,7 @@ import (
 
 var danglingReference = rules.Rule{
 	ID: "SC704", Name: "dangling-subsession-ref", Severity: rules.Warning, Safety: rules.None, Allow: "prune", Scope: rules.PerTree, Since: "0.1.0",
-	Title: "a reference to a sub-session that is gone",
+	Title: "a reference to a sub-session that does not exist",
 	Run: func(p *rules.Pass) {
 		for _, s := range p.Subjects {
 			reportReferences(p, s)
@@ -25,12 +25,13 @@ func reportReferences(p *rules.Pass, s *rules.Subject) {
 			continue
 		}
 		f := p.Find(s.Session, i)
-		f.Message = "the item refers to a sub-session that was deleted; readers skip it"
+		f.Message = "this item refers to a sub-session that was deleted"
 		if id := s.Items[i].Child; id != "" {
-			f.Message = "the item refers to sub-session " + rules.Short(id) + ", which does not exist; readers skip it"
+			f.Message = "this item refers to sub-session " + rules.Short(id) + ", which does not exist"
 		}
+		f.Then("It is skipped when the session is loaded")
 		f.Fixes = []rules.Fix{{
-			Title:  "take the reference out of the session; it stays in the receipt",
+			Title:  "remove the reference; the receipt keeps it",
 			Safety: rules.Kept, Allow: []string{"prune"},
 			Edits: []session.Edit{{Op: session.Quarantine, Ref: f.Ref}},
 		}}
@@ -55,7 +56,7 @@ func reportNamed(p *rules.Pass, s *rules.Subject) {
 			found := p.Find(s.Session, d.Item)
 			f = &found
 			f.Items, f.Nth, f.Call, f.Severity = []int{d.Item}, d.Nth, d.Call().ID, severity
-			f.Message = "call " + rules.CallName(d.Call()) + " has its answer from session " + rules.Short(asked.Child) + ", " + what
+			f.Message = "call " + rules.CallName(d.Call()) + " was answered by session " + rules.Short(asked.Child) + ", " + what
 			told[asked.Child], order = f, append(order, asked.Child)
 		} else if !slices.Contains(f.Items, d.Item) {
 			f.Items = append(f.Items, d.Item)
@@ -75,11 +76,11 @@ func gone(p *rules.Pass, asked *session.Delegation) (severity rules.Severity, wh
 	child := linked(p).byID[asked.Child]
 	switch {
 	case child != nil && child.Deleted:
-		return rules.Info, "which was deleted; its records are still stored"
+		return rules.Info, "which was deleted. Its records are still stored."
 	case child != nil:
 		return rules.Info, ""
 	case p.Store.Agents != nil && asked.Agent != "" && !p.Store.Agents[asked.Agent]:
-		return rules.Info, "which is kept elsewhere: agent " + rules.Quoted(asked.Agent) + " is not in this store"
+		return rules.Info, "which is stored elsewhere. Agent " + rules.Quoted(asked.Agent) + " is not in this store."
 	}
 	return rules.Warning, "which does not exist in this store"
 }

@@ -11,7 +11,7 @@ import (
 
 var subsessionOrphan = rules.Rule{
 	ID: "SC705", Name: "subsession-orphan", Severity: rules.Warning, Safety: rules.Lossless, Scope: rules.PerTree | rules.PerComparison, Retells: lacksReference, Since: "0.1.0",
-	Title: "a sub-session that its parent has no item for",
+	Title: "a sub-session that its parent does not refer to",
 	Run: func(p *rules.Pass) {
 		refs := Referrers(p)
 		for _, s := range p.Subjects {
@@ -30,21 +30,23 @@ func reportOrphanSession(p *rules.Pass, s *rules.Subject) {
 	d := s.Caller
 	switch {
 	case p.Tree.Session(s.Parent) == nil:
-		f.Message = "the session names " + rules.Short(s.Parent) + " as its parent, which does not exist: no list of sessions shows it"
+		f.Message = "the parent of this session, " + rules.Short(s.Parent) + ", does not exist"
+		f.Then("Lists of sessions do not show it")
 	case d == nil:
-		f.Message = "parent session " + rules.Short(s.Parent) + " has no item for this sub-session, and no single call of it fits: " +
-			"no list of sessions shows it"
+		f.Message = "parent session " + rules.Short(s.Parent) + " does not refer to this sub-session"
+		f.Then("No single call there fits it, and lists of sessions do not show it")
 		f.Fixes = []rules.Fix{{Title: "decide which call started it", Safety: rules.Manual}}
 	default:
-		f.Message = "parent session " + rules.Short(s.Parent) + " has no item for this sub-session; it fits call " +
-			rules.CallName(d.Call()) + " at item " + strconv.Itoa(d.Item)
+		f.Message = "parent session " + rules.Short(s.Parent) + " does not refer to this sub-session"
+		fits := "It fits call " + rules.CallName(d.Call()) + " at item " + strconv.Itoa(d.Item)
 		f.Agent, f.Call = replay.FirstAgent(s.Session), d.Call().ID
 		f.Related = []session.Place{d.Session.At(d.Item)}
 		f.Fixes = []rules.Fix{attach(p.Subject(d.Session), s, d)}
 		if p.Store.Writer == session.WriterLive && (d.Result < 0 || !d.Call().Delegation.Blocking) {
 			f.Severity, f.Fixes = rules.Info, nil
-			f.Message += ", which may still be running"
+			fits += ", which may still be running"
 		}
+		f.Then(fits)
 	}
 	p.Report(f)
 }
@@ -60,7 +62,7 @@ func attach(caller, s *rules.Subject, d *replay.Delegation) rules.Fix {
 		place = lastStaying(caller, d.Result)
 	}
 	return rules.Fix{
-		Title: "add the reference to the sub-session behind its call", Safety: rules.Lossless,
+		Title: "add a reference to the sub-session after its call", Safety: rules.Lossless,
 		Edits: []session.Edit{{
 			Op: session.Insert, To: caller.ID, After: caller.ItemRef(place),
 			New: &session.NewItem{Kind: session.SubSession, Child: s.ID, Rule: "SC705"},

@@ -19,12 +19,14 @@ var parentCycle = rules.Rule{
 // parentLoop words a loop of recorded parents. Only a session that names itself
 // can be told what to do.
 func parentLoop(found *rules.Finding, f *session.Fault) {
-	found.Message = "the parents form a loop (" + f.Detail + "): readers that follow it never end, and deleting one deletes all"
+	found.Message = "the parents of these sessions form a loop: " + f.Detail
+	found.Then("A program that follows them never ends, and deleting one session deletes all of them")
 	found.Fixes = []rules.Fix{{Title: "decide which session is the root", Safety: rules.Manual}}
 	if s := found.Session; s != nil && s.Parent == s.ID {
-		found.Message = "the session is its own parent: readers that follow the link never end"
+		found.Message = "the session is its own parent"
+		found.Then("A program that follows the link never ends")
 		found.Fixes = []rules.Fix{{
-			Title: "clear the link", Safety: rules.Lossless,
+			Title: "clear the link to the parent", Safety: rules.Lossless,
 			Edits: []session.Edit{{Op: session.Set, Ref: s.Ref(), Field: "parent_id"}},
 		}}
 	}
@@ -34,15 +36,16 @@ func parentLoop(found *rules.Finding, f *session.Fault) {
 func referenceLoop(p *rules.Pass, l *loop) rules.Finding {
 	f := p.Find(l.from.Session, l.items[0])
 	f.Items = rules.Unique(l.items)
-	who, what, fix := "the item refers", "load it", "decide which reference is wrong"
+	who, what, fix := "this item refers", "loads it", "decide which reference is wrong"
 	if l.call != nil {
-		who, what, fix = "call "+rules.CallName(l.call)+" leads", "follow it", "decide which call names the wrong session"
+		who, what, fix = "call "+rules.CallName(l.call)+" leads", "follows it", "decide which call names the wrong session"
 		f.Call = l.call.ID
 	}
-	f.Message = who + " to session " + rules.Short(l.to.ID) + ", which this one belongs to (" + l.text() + "): readers that " + what + " never end"
+	f.Message = who + " to session " + rules.Short(l.to.ID) + ", which this session belongs to (" + l.text() + ")"
 	if l.to == l.from.Session {
-		f.Message = who + " to its own session: readers that " + what + " never end"
+		f.Message = who + " to its own session"
 	}
+	f.Then("A program that " + what + " never ends")
 	f.Fixes = []rules.Fix{{Title: fix, Safety: rules.Manual}}
 	return f
 }

@@ -44,26 +44,24 @@ func reportShare(p *rules.Pass, s *share) {
 	atOnce := m.told(s, untold == "")
 	switch {
 	case atOnce != "":
-		f.Message += atOnce
+		f.Then(atOnce)
 	case rules.Overlapping(runs):
-		f.Message += ", and what they started ran there at the same time, each with what the others said in view: " + s.names(s.spawns)
+		f.Then("What " + s.names(s.spawns) + " started ran there at the same time, and each saw what the others said")
 	default:
-		f.Message += " one after another, each with what was said there before in view: " + s.names(s.spawns)
+		f.Then(s.names(s.spawns) + " ran there one after another, and each saw what was said before")
 		if p.Store.ReusesChildren {
 			f.Severity = rules.Info
 		}
 	}
-	if p.Store.SharedChildren != "" {
-		f.Message += "; " + p.Store.SharedChildren
-	}
+	f.Then(p.Store.SharedChildren)
 	switch {
 	case atOnce != "" || rules.Overlapping(runs):
 		fix, why := split(p, s, m, untold)
 		if f.Fixes = fix; why != "" {
-			f.Message += "; a repair cannot split it, because " + why
+			f.Then("A repair cannot split it, because " + why)
 		}
 	case f.Severity == rules.Error:
-		f.Message += "; a repair does not split it, because a later call may build on what was said before"
+		f.Then("A repair does not split it, because a later call may build on what was said before")
 	}
 	p.Report(f)
 }
@@ -91,7 +89,7 @@ func (m *match) told(s *share, whole bool) string {
 		}
 		switch {
 		case len(group) == len(m.calls):
-			return ", where they ran at the same time, each with what the others said in view: " + s.names(s.spawns)
+			return s.names(s.spawns) + " ran there at the same time, and each saw what the others said"
 		case len(group) == 1:
 			alone = append(alone, calls...)
 		case len(groups) == most:
@@ -106,13 +104,13 @@ func (m *match) told(s *share, whole bool) string {
 	if left > 0 {
 		groups = append(groups, fmt.Sprintf("%d more", left))
 	}
-	text := ": " + groups[0] + " ran there at the same time, "
+	text := groups[0] + " ran there at the same time, "
 	for _, names := range groups[1:] {
 		text += "and so did " + names + ", "
 	}
-	text += "each with what the others said in view"
+	text += "and each saw what the others said"
 	if len(alone) > 0 {
-		if text += "; it also served " + s.names(alone); whole {
+		if text += ". It also served " + s.names(alone); whole {
 			text += ", while no other call ran"
 		}
 	}
@@ -155,16 +153,14 @@ func reportUncalled(p *rules.Pass) {
 		for _, v := range runs {
 			f.Items = append(f.Items, v.First())
 		}
-		behind := "no stored conversation has the calls behind them"
+		behind := "No stored conversation has the calls that started them"
 		if calls[s] == 1 {
-			behind = "only one call that is stored names it"
+			behind = "Only one stored call names this session"
 		}
-		f.Message = fmt.Sprintf("%s ran in this session at the same time, each with what the others said in view, and %s",
-			rules.Count(len(runs), "request"), behind)
-		if p.Store.SharedChildren != "" {
-			f.Message += "; " + p.Store.SharedChildren
-		}
-		f.Message += "; a repair cannot split it, because a new session needs a call that can name it"
+		f.Message = rules.Count(len(runs), "request") + " ran in this session at the same time, and each saw what the others said"
+		f.Then(behind)
+		f.Then(p.Store.SharedChildren)
+		f.Then("A repair cannot split it, because a new session needs a call that can name it")
 		p.Report(f)
 	}
 }

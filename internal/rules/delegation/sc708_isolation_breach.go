@@ -1,8 +1,6 @@
 package delegation
 
 import (
-	"fmt"
-
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -65,7 +63,7 @@ func reportBreach(p *rules.Pass, parent, child *session.Session, pairs []CopiedP
 		f.Items = append(f.Items, pair.Child)
 		f.Related = append(f.Related, parent.At(pair.Parent))
 	}
-	f.Message = fmt.Sprintf("the sub-session begins with %s of its parent, %s, and nothing says that it is a copy on purpose",
-		rules.Count(len(pairs), "message"), rules.Short(parent.ID))
+	f.Message = "the sub-session begins with a copy of " + rules.Count(len(pairs), "message") + " of its parent " + rules.Short(parent.ID)
+	f.Then("Nothing says that this copy is intended")
 	p.Report(f)
 }

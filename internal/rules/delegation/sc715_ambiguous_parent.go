@@ -24,12 +24,12 @@ var ambiguousParent = rules.Rule{
 			f.Related = places
 			switch {
 			case len(places) > 1:
-				f.Message = fmt.Sprintf("%d items refer to this sub-session; only one delegation can have started it", len(places))
+				f.Message = fmt.Sprintf("%d items refer to this sub-session, and only one call can have started it", len(places))
 			case s.Parent == "":
-				f.Message = "session " + rules.Short(places[0].Session) + " refers to this one as its sub-session, but it names no parent: " +
-					"lists show it as a session of its own"
+				f.Message = "session " + rules.Short(places[0].Session) + " refers to this sub-session, which names no parent"
+				f.Then("Lists of sessions show it as a session of its own")
 				f.Fixes = []rules.Fix{{
-					Title: "record the session that refers to it as its parent", Safety: rules.Lossless,
+					Title: "record session " + rules.Short(places[0].Session) + " as its parent", Safety: rules.Lossless,
 					Edits: []session.Edit{{Op: session.Set, Ref: s.Ref(), Field: "parent_id", Value: &places[0].Session}},
 				}}
 			default:

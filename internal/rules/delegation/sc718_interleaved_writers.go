@@ -21,8 +21,8 @@ var interleavedWriters = rules.Rule{
 			for _, t := range turns {
 				f.Items = append(f.Items, t.Item)
 			}
-			f.Message = fmt.Sprintf("%s here go on with what stood before another writer's: two runs wrote the session at the same time",
-				rules.Count(len(turns), "message"))
+			f.Message = "two runs wrote this session at the same time"
+			f.Then(fmt.Sprintf("%s continue one run after a message of the other", rules.Count(len(turns), "message")))
 			p.Report(f)
 		}
 	},

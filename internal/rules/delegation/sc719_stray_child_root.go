@@ -9,7 +9,7 @@ import (
 
 var strayChildRoot = rules.Rule{
 	ID: "SC719", Name: "stray-child-root", Severity: rules.Warning, Safety: rules.Manual, Scope: rules.PerTree, Since: "0.1.0",
-	Title: "a session of its own that looks like a sub-session",
+	Title: "a session without a parent that looks like a sub-session",
 	Run: func(p *rules.Pass) {
 		refs := Referrers(p)
 		for _, s := range p.Subjects {
@@ -19,12 +19,12 @@ var strayChildRoot = rules.Rule{
 			f := p.FindSession(s.Session)
 			switch {
 			case s.LooksDelegated():
-				f.Message = "the session is titled " + rules.Quoted(s.Title) + " and begins as a sub-session does, but has no parent: " +
-					"its parent was deleted, or an old version stored it twice"
+				f.Message = "the session " + rules.Quoted(s.Title) + " begins like a sub-session but has no parent"
+				f.Then("Its parent was deleted, or an old version stored it twice")
 			case s.Delegated && !named(p, s.ID):
 				f.Severity = rules.Info
-				f.Message = "another agent's call started this session, and no stored session has that call: " +
-					"its conversation was deleted, or is kept elsewhere"
+				f.Message = "a call of another agent started this session, and that call is not stored"
+				f.Then("Its conversation was deleted, or is stored elsewhere")
 			default:
 				continue
 			}

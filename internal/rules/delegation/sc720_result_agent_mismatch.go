@@ -11,7 +11,7 @@ import (
 
 var resultAgentMismatch = rules.Rule{
 	ID: "SC720", Name: "result-agent-mismatch", Severity: rules.Info, Safety: rules.Lossless, Scope: rules.PerTree | rules.PerComparison, Retells: hasOtherAgent, Since: "0.1.0",
-	Title: "a delegation's result carries the child's name, or stands before its sub-session item",
+	Title: "a delegation's result has the wrong agent name, or comes before its sub-session",
 	Run: func(p *rules.Pass) {
 		for _, s := range p.Subjects {
 			for _, d := range s.Replay.Delegations {
@@ -32,27 +32,28 @@ func reportResultAgent(p *rules.Pass, s *rules.Subject, d *replay.Delegation) {
 	}
 	f := p.Find(s.Session, d.Result)
 	f.Call = d.Call().ID
-	fix := rules.Fix{Title: "give the result its place and its caller's name", Safety: rules.Lossless}
-	switch {
-	case foreign && early:
-		f.Message = "the result of call " + rules.CallName(d.Call()) + " carries the name of " + rules.Quoted(result.Agent) +
-			" and stands before its sub-session item"
-	case foreign:
-		f.Message = "the result of call " + rules.CallName(d.Call()) + " carries the name of " + rules.Quoted(result.Agent) +
-			", not that of its caller " + rules.Quoted(d.Caller())
-	default:
-		f.Message = "the result of call " + rules.CallName(d.Call()) + " stands before its sub-session item"
+	fix, titles := rules.Fix{Safety: rules.Lossless}, []string(nil)
+	var faults []string
+	if foreign {
+		faults = append(faults, "has the agent name "+rules.Quoted(result.Agent)+" instead of "+rules.Quoted(d.Caller()))
 	}
+	if early {
+		faults = append(faults, "comes before the reference to its sub-session")
+	}
+	f.Message = "the result of call " + rules.CallName(d.Call()) + " " + rules.List(faults)
 	if foreign && p.Store.ForeignText {
-		f.Message += "; a repair leaves the name as it is, because it decides what each agent is shown"
+		f.Then("A repair leaves the name as it is, because it decides what each agent is shown")
 	} else if foreign {
 		caller := d.Caller()
+		titles = append(titles, "set the agent name of the result to "+rules.Quoted(caller))
 		fix.Edits = append(fix.Edits, session.Edit{Op: session.Set, Ref: f.Ref, Field: "agent_name", Value: &caller})
 	}
 	if early {
+		titles = append(titles, "move the result after the reference to its sub-session")
 		fix.Edits = append(fix.Edits, session.Edit{Op: session.Move, Ref: f.Ref, To: s.ID, After: s.ItemRef(d.Reference)})
 	}
 	if len(fix.Edits) > 0 {
+		fix.Title = rules.List(titles)
 		f.Fixes = []rules.Fix{fix}
 	}
 	p.Report(f)

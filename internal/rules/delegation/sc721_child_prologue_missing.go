@@ -8,7 +8,7 @@ import (
 
 var childPrologueMissing = rules.Rule{
 	ID: "SC721", Name: "child-prologue-missing", Severity: rules.Warning, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
-	Title: "a sub-session without its task and start message",
+	Title: "a sub-session without the messages that gave it its task",
 	Run: func(p *rules.Pass) {
 		if !p.Store.ChildPrologue {
 			return
@@ -19,14 +19,15 @@ var childPrologueMissing = rules.Rule{
 			}
 			f := p.FindSession(s.Session)
 			f.Agent = replay.FirstAgent(s.Session)
-			f.Message = "the sub-session lacks the messages that gave it its task, as after a compaction inside it"
+			f.Message = "the messages that gave this sub-session its task are missing"
+			f.Then("A compaction inside it can have removed them")
 			if d := s.Caller; d != nil {
 				call := rules.CallRef(d.Session, d.Item, d.Nth)
 				f.Call = d.Call().ID
 				f.Related = []session.Place{d.Session.At(d.Item)}
 				if d.Call().Delegation.Task != 0 {
 					f.Fixes = []rules.Fix{{
-						Title: "rebuild them from the call, marked as rebuilt", Safety: rules.Lossless,
+						Title: "rebuild these messages from the call, marked as rebuilt", Safety: rules.Lossless,
 						Edits: []session.Edit{{Op: session.Insert, To: s.ID, Call: &call, New: &session.NewItem{Prologue: true, Rule: "SC721"}}},
 					}}
 				}

@@ -17,14 +17,16 @@ var crossOwnerSession = rules.Rule{
 		rules.Faults(session.SharedID, func(f *rules.Finding, fault *session.Fault) {
 			f.Message = fault.Detail
 			if o := shared[f.Session]; o != nil && !told[f.Session] {
-				f.Related, f.Count, f.Message = o.places, len(o.roots), f.Message+"; "+o.tell(p)
+				f.Then(o.text())
+				o.tell(p, f)
 			}
 			told[f.Session] = true
 		})(p)
 		for _, s := range p.Subjects {
 			if o := shared[s.Session]; o != nil && !told[s.Session] {
 				f := p.FindSession(s.Session)
-				f.Related, f.Count, f.Message = o.places, len(o.roots), o.tell(p)
+				f.Message = o.text()
+				o.tell(p, &f)
 				p.Report(f)
 			}
 		}
@@ -55,11 +57,13 @@ func sharedOut(p *rules.Pass) map[*session.Session]*owners {
 	return of
 }
 
-func (o *owners) tell(p *rules.Pass) string {
-	text := fmt.Sprintf("calls of %s have this session as their sub-session: what one of them was told, the others could see",
-		rules.Count(len(o.roots), "conversation"))
-	if p.Store.SharedChildren != "" {
-		text += "; " + p.Store.SharedChildren
-	}
-	return text
+func (o *owners) text() string {
+	return fmt.Sprintf("%d conversations share this session as their sub-session", len(o.roots))
+}
+
+// tell adds to a finding what follows from it.
+func (o *owners) tell(p *rules.Pass, f *rules.Finding) {
+	f.Related, f.Count = o.places, len(o.roots)
+	f.Then("What one of them was told, the others could see")
+	f.Then(p.Store.SharedChildren)
 }

@@ -24,14 +24,14 @@ func split(p *rules.Pass, s *share, m *match, untold string) (fixes []rules.Fix,
 	}
 	leaving := m.leaving()
 	if len(leaving) == 0 {
-		return nil, cmp.Or(unnamed(m.calls), "of the calls that ran there at the same time only one names it")
+		return nil, cmp.Or(unnamed(m.calls), "only one of the calls that ran there at the same time names it")
 	}
 	fix := rules.Fix{
 		Title:  fmt.Sprintf("split session %s: %d calls into %d sessions", rules.Short(s.child.ID), len(m.calls), len(leaving)+1),
 		Safety: rules.Lossless, Allow: []string{"split"},
 	}
 	if guessed := m.guessed(); guessed > 0 {
-		fix.Title += fmt.Sprintf(", %d of them paired by their order only", guessed)
+		fix.Title += fmt.Sprintf(", %d of them matched by order alone", guessed)
 		fix.Allow = append(fix.Allow, "guesses")
 	}
 	for _, c := range leaving {
@@ -46,11 +46,11 @@ func unsplittable(p *rules.Pass, s *share) string {
 		return why
 	}
 	if shared(p).calls[s.child] > len(s.spawns) {
-		return "calls of another conversation use it, too"
+		return "calls of another conversation use it too"
 	}
 	for _, sp := range s.spawns {
 		if at := sp.answers(); len(at) > 0 && sp.From.ResultAt(at[len(at)-1]).Pending {
-			return "call " + sp.Call().ID + " still waits"
+			return "call " + sp.Call().ID + " is still waiting"
 		}
 	}
 	return ""
@@ -67,11 +67,11 @@ func inTheWay(s *session.Session) string {
 	for _, f := range s.Faults {
 		switch f.Kind {
 		case session.SharedID:
-			return "another user has a session with this id, and its runs go by the id alone"
+			return "another user has a session with the same id, and runs are stored under the id alone"
 		case session.Undecodable:
-			return "a record in it does not decode"
+			return "one of its records cannot be read"
 		case session.UnknownKind:
-			return "a record in it is of a kind that is not known"
+			return "one of its records is of an unknown kind"
 		}
 	}
 	return ""
@@ -90,7 +90,7 @@ func (m *match) stillRuns(whole bool) string {
 		switch {
 		case !r.Open || stays[n]:
 		case r.State == "":
-			return "nothing tells whether its run " + rules.Short(r.ID) + " has ended"
+			return "it is not known whether its run " + rules.Short(r.ID) + " has ended"
 		default:
 			return "its run " + rules.Short(r.ID) + " has not ended (" + r.State + ")"
 		}

@@ -198,9 +198,9 @@ func (m *match) pair() (why string) {
 	case len(calls) == 1 && len(parts) == 1:
 		calls[0].take(parts[0], calls[0].Call().Delegation.Task != 0)
 	case len(calls) > 0:
-		return "nobody can tell what call " + calls[0].Call().ID + " started there"
+		return "it is not known what call " + calls[0].Call().ID + " started there"
 	case len(parts) > 0:
-		return "it holds what none of these calls started"
+		return "it holds messages that none of these calls started"
 	}
 	return ""
 }

@@ -59,7 +59,7 @@ func notClosed(s *session.Session, runs []*rules.Invocation) string {
 	of := map[int]*rules.Invocation{}
 	for _, v := range runs {
 		if v.Asked == 0 {
-			return "it has messages that no request stands before"
+			return "it has messages without a request before them"
 		}
 		for _, i := range v.Items {
 			of[i] = v
@@ -74,11 +74,11 @@ func notClosed(s *session.Session, runs []*rules.Invocation) string {
 		case of[i] == nil && it.OnWire():
 			return "its messages do not say which request they belong to"
 		case of[i] == nil && it.Invocation == "":
-			return "a record in it does not say which request it belongs to"
+			return "one of its records does not say which request it belongs to"
 		}
 		for _, r := range it.Results {
 			if made := makers[r.CallID]; len(made) > 0 && of[i] != nil && !slices.Contains(made, of[i]) {
-				return "a result of call " + r.CallID + " stands among what another call started"
+				return "a result of call " + r.CallID + " is among the messages that another call started"
 			}
 		}
 	}
@@ -95,7 +95,7 @@ func giveRuns(s *session.Session, parts []*part) string {
 		case at < 0:
 			nameless = append(nameless, n)
 		case parts[at].run >= 0:
-			return "several runs say that they are one invocation"
+			return "several of its runs have the same invocation id"
 		default:
 			parts[at].run = n
 		}

@@ -52,15 +52,18 @@ func mayAnswer(s *rules.Subject, result, call pairing.Occurrence) bool {
 		r.Name != "" && r.Name == c.Name && !r.Synthetic && !r.Pending
 }
 
+// mayBeOwn says of a call without a result that there is such a one.
+const mayBeOwn = "A result of the same tool in the same run names another call and may belong to this one"
+
 // ownResult is the fix that gives a call the result that names another one, where it is
 // the only one of both.
 func ownResult(s *rules.Subject, call pairing.Occurrence) rules.Fix {
 	may := misnamedOf(s).calls[call]
 	if len(may) > 1 || len(misnamedOf(s).results[may[0]]) > 1 {
-		return rules.Fix{Title: "decide which of the results behind it is its own", Safety: rules.Manual}
+		return rules.Fix{Title: "decide which of the results after it belongs to it", Safety: rules.Manual}
 	}
 	return rules.Fix{
-		Title: "let the result of the same tool in the same run, which names another call, answer it", Safety: rules.Lossless, Allow: []string{"guesses"},
+		Title: "use the result of the same tool in the same run that names another call", Safety: rules.Lossless, Allow: []string{"guesses"},
 		Edits: []session.Edit{s.NameResult(may[0], s.CallAt(call).ID)},
 	}
 }
@@ -72,6 +75,6 @@ func orOwner(s *rules.Subject, f *rules.Finding, result pairing.Occurrence, fix 
 	if len(calls) == 0 {
 		return fix
 	}
-	f.Message += "; call " + rules.CallName(s.CallAt(calls[0])) + " of the same run has no result, and this one may be its own"
+	f.Then("Call " + rules.CallName(s.CallAt(calls[0])) + " of the same run has no result, and this one may belong to it")
 	return rules.Fix{Title: "decide which call the result answers", Safety: rules.Manual}
 }

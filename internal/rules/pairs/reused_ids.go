@@ -106,12 +106,12 @@ func rename(s *rules.Subject, u reuse) rules.Fix {
 	if u.name == "" {
 		return rules.Fix{Title: "decide which result answers which call: they share an id", Safety: rules.Manual}
 	}
-	fix := rules.Fix{Title: "call it " + rules.Quoted(u.name), Safety: rules.Lossless, Edits: []session.Edit{s.NameCall(u.at, u.name)}}
+	fix := rules.Fix{Title: "give the call the id " + rules.Quoted(u.name), Safety: rules.Lossless, Edits: []session.Edit{s.NameCall(u.at, u.name)}}
 	for _, at := range u.results {
 		fix.Edits = append(fix.Edits, s.NameResult(at, u.name))
 	}
 	if len(u.results) > 0 {
-		fix.Title += ", and so its result"
+		fix.Title = "give the call and its result the id " + rules.Quoted(u.name)
 	}
 	return fix
 }
@@ -125,7 +125,8 @@ func reportReuses(p *rules.Pass, sameTurn bool, message string) {
 				continue
 			}
 			f := p.FindCall(s, u.at, s.CallAt(u.at).ID)
-			f.Message = "call " + rules.CallName(s.CallAt(u.at)) + message + s.Because(u.at.Item)
+			f.Message = "call " + rules.CallName(s.CallAt(u.at)) + message
+			f.Then(s.Because(u.at.Item))
 			f.Related = []session.Place{s.At(u.first.Item)}
 			if !s.History(u.at.Item) {
 				f.Fixes, f.Failing = []rules.Fix{rename(s, u)}, p.CallError(s, u.at)

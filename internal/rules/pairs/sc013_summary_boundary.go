@@ -31,23 +31,23 @@ func reportBoundary(p *rules.Pass, s *rules.Subject, last int) {
 	switch covered := covered(s, last); {
 	case kept < 0:
 		f.Severity = rules.Warning
-		why = "is negative: readers keep no tail, as for 0"
+		why = "negative. Runtimes keep no tail then, as for 0."
 	case kept > own:
 		// The writer's list in memory was longer than what it stored: a hook's
 		// context, results of a cancelled run.
 		f.Severity = rules.Info
-		why = fmt.Sprintf("is behind the summary itself (entry %d): readers keep no tail, as for 0", own)
+		why = fmt.Sprintf("after the summary itself (entry %d). Runtimes keep no tail then, as for 0.", own)
 	case s.Start < last && sends(s, s.Start, covered):
-		why = fmt.Sprintf("lies in history that the summary at item %d already covers, which the next request would send again", summaryBefore(s, last))
+		why = fmt.Sprintf("in history that the summary at item %d covers. The next request would send that history again.", summaryBefore(s, last))
 		entry = safeBoundary(s, last, covered)
 	default:
 		return
 	}
-	f.Message = fmt.Sprintf("the summary keeps its tail from entry %d, which %s", kept, why)
+	f.Message = fmt.Sprintf("the tail of the summary starts at entry %d, which is %s", kept, why)
 	switch {
 	case s.Closed:
 		f.Severity = rules.Info
-		f.Message += s.Because(last)
+		f.Then(s.Because(last))
 	case f.Severity > rules.Info:
 		f.Fixes = []rules.Fix{moveBoundary(s, last, entry)}
 	}
@@ -89,9 +89,9 @@ func safeBoundary(s *rules.Subject, summary, from int) int {
 
 func moveBoundary(s *rules.Subject, summary, entry int) rules.Fix {
 	value := strconv.Itoa(entry)
-	title := "let the summary keep its tail from entry " + value
+	title := "set the tail of the summary to start at entry " + value
 	if entry == 0 {
-		title = "let the summary keep no tail"
+		title = "set the summary to keep no tail"
 	}
 	return rules.Fix{Title: title, Safety: rules.Lossless, Edits: []session.Edit{
 		{Op: session.Set, Ref: s.ItemRef(summary), Field: "first_kept_entry", Value: &value},

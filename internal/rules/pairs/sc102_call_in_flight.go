@@ -17,7 +17,8 @@ var callInFlight = rules.Rule{
 				reportOpen(p, s, m, f)
 				return
 			}
-			f.Message = "call " + rules.CallName(s.CallAt(m.Call)) + " has no result yet; " + whoWrites(p, s.Session)
+			f.Message = "call " + rules.CallName(s.CallAt(m.Call)) + " has no result yet"
+			f.Then(whoWrites(p, s.Session))
 			if p.Store.WriterOf(s.Session) == session.WriterUnknown && !s.History(f.Item) {
 				f.Severity = rules.Warning
 			}
@@ -32,37 +33,42 @@ var callInFlight = rules.Rule{
 	},
 }
 
-// whoWrites says in a clause who may still write the result of a call.
+// whoWrites says in a sentence who may still write the result of a call.
 func whoWrites(p *rules.Pass, s *session.Session) string {
 	switch w := p.Store.WriterOf(s); {
 	case w == session.WriterUnknown:
-		return "whether its runtime still runs cannot be told. If it does not, --assume-dead says so"
+		return "sessctl cannot tell whether the runtime is still running; if it has stopped, use --assume-dead"
 	case w == session.WriterDead:
-		return "its runtime is gone"
+		return "The runtime has stopped"
 	case s.Writer == session.WriterLive:
-		return "something still writes to this session"
+		return "Something is still writing to this session"
 	case p.Store.WriterName != "":
 		return p.Store.WriterName + " has the store open"
 	}
-	return "another process has the store open"
+	return "Another process has the store open"
 }
 
 // reportOpen reports a call that somebody outside may still answer, however long ago it
 // was made. Until then it is sent without a result; where a person was asked, the answer
 // is what comes next, and nothing is wrong. What says that there was none has to be
 // allowed: nobody can tell whether the answer is on its way.
+const unanswered = "A request before the answer is sent without its result"
+
 func reportOpen(p *rules.Pass, s *rules.Subject, m pairing.Missing, f rules.Finding) {
 	c := s.CallAt(m.Call)
-	f.Message = "call " + rules.CallName(c) + " waits for somebody outside to answer"
+	f.Message = "call " + rules.CallName(c) + " is waiting for an answer from outside"
 	if s.History(f.Item) {
-		f.Message += s.Because(f.Item)
+		f.Then(s.Because(f.Item))
 		p.Report(f)
 		return
 	}
 	if c.Asked && m.Tail {
-		f.Message += ": a person was asked to approve of it. A message that comes before the answer is sent without a result"
+		f.Then("A person was asked to approve it")
+		f.Then(unanswered)
 	} else {
-		f.Message += ": its tool is a long-running one, or needs an approval. A message that comes before the answer is sent without a result; " + whoWrites(p, s.Session)
+		f.Then("Its tool runs long or needs an approval")
+		f.Then(unanswered)
+		f.Then(whoWrites(p, s.Session))
 		if p.Store.WriterOf(s.Session) != session.WriterLive {
 			f.Severity = rules.Warning
 		}
@@ -70,10 +76,10 @@ func reportOpen(p *rules.Pass, s *rules.Subject, m pairing.Missing, f rules.Find
 	f.Failing = func(profile *rules.Profile) string { return s.ProviderError(profile, f.Item) }
 	switch {
 	case s.Strayed[f.Call]:
-		f.Fixes = []rules.Fix{{Title: "decide whose the result is", Safety: rules.Manual}}
+		f.Fixes = []rules.Fix{{Title: "decide which call the result belongs to", Safety: rules.Manual}}
 	case p.Store.WriterOf(s.Session) == session.WriterDead && f.Call != "":
 		f.Fixes = []rules.Fix{{
-			Title:  "add a result that says that the run ended before an answer",
+			Title:  "add a result that says that the run ended before the answer",
 			Safety: rules.Lossless, Allow: []string{"waiting"},
 			Edits: []session.Edit{addResult(s, m.Call, "SC102", session.NewItem{Text: unansweredText, IsError: true})},
 		}}
@@ -90,7 +96,8 @@ func reportWaiting(p *rules.Pass, s *rules.Subject) {
 			continue
 		}
 		f := p.FindCall(s, pair.Call, s.CallAt(pair.Call).ID)
-		f.Message = "call " + rules.CallName(s.CallAt(pair.Call)) + " waits: its result is recorded as still running or waiting for approval"
+		f.Message = "call " + rules.CallName(s.CallAt(pair.Call)) + " is still running or waiting for approval"
+		f.Then("Its recorded result says so")
 		p.Report(f)
 	}
 }

@@ -29,22 +29,23 @@ func reportOrphan(p *rules.Pass, s *rules.Subject, at pairing.Occurrence, about 
 	f.Message = "the result names call " + rules.Quoted(s.ResultAt(at).CallID) + ", which this session does not have"
 	switch id := s.ResultAt(at).CallID; {
 	case about.made[id]:
-		f.Message = "the result stands before several calls with its id " + rules.Quoted(id) + ": whose it is cannot be told"
+		f.Message = "the result of call " + rules.Quoted(id) + " comes before several calls with that id"
+		f.Then("sessctl cannot tell which of them it answers")
 	case about.unsent[id]:
-		f.Message = "the result names call " + rules.Quoted(id) + ", whose message is in no request"
+		f.Message = "the result names call " + rules.Quoted(id) + ", which is not part of any request"
 	}
 	if about.cutOff[at.Item] {
-		f.Message += "; the unfinished message before it probably lost its calls"
+		f.Then("The unfinished message before it probably lost its calls")
 	}
-	fix := s.Quarantine(at, "take the result out of the session; it stays in the receipt")
+	fix := s.Quarantine(at, "remove the result; the receipt keeps it")
 	fix = orOwner(s, &f, at, fix)
 	if about.unnamed[at.Item] {
-		f.Message += "; a call in front of it has no id and may be the one"
-		fix = rules.Fix{Title: "decide whether it answers that call", Safety: rules.Manual}
+		f.Then("A call before it has no id and may be the one")
+		fix = rules.Fix{Title: "decide whether the result answers that call", Safety: rules.Manual}
 	}
 	if s.Strayed[f.Call] {
-		f.Message = "the result names call " + rules.Quoted(f.Call) + ", which another agent or branch made that is not shown it"
-		fix = rules.Fix{Title: "decide whose the result is", Safety: rules.Manual}
+		f.Message = "the result names call " + rules.Quoted(f.Call) + ", which is of another agent or branch that does not see it"
+		fix = rules.Fix{Title: "decide which call the result belongs to", Safety: rules.Manual}
 	}
 	p.ReportCall(s, f, fix)
 }

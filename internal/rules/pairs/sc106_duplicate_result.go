@@ -7,10 +7,10 @@ import (
 
 var duplicateResult = rules.Rule{
 	ID: "SC106", Name: "duplicate-result", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree, Since: "0.1.0",
-	Title: "the same result twice",
+	Title: "a call has the same result twice",
 	Run: func(p *rules.Pass) {
 		eachExtra(p, func(e pairing.Extra) bool { return e.Same && !e.Placeholder },
 			"call %s has the same result twice",
-			"take the other copy out of the session; it stays in the receipt")
+			"remove the other copy; the receipt keeps it")
 	},
 }

@@ -13,8 +13,8 @@ var conflictingResults = rules.Rule{
 	Title: "two different results for one call",
 	Run: func(p *rules.Pass) {
 		eachExtra(p, func(e pairing.Extra) bool { return !e.Same && !e.Placeholder && !e.Real },
-			"call %s has two results that differ; which one is right needs a person",
-			"keep the one directly behind the call, or else the first, and take the other out of the session; it stays in the receipt")
+			"call %s has two different results. sessctl cannot tell which one is right.",
+			"keep the result directly after the call, or else the first; the receipt keeps the other")
 		for _, s := range p.Viewers {
 			for _, e := range s.Pairs.Extras {
 				if e.Real {
@@ -30,7 +30,8 @@ var conflictingResults = rules.Rule{
 func reportUnplaced(p *rules.Pass, s *rules.Subject, e pairing.Extra) {
 	pair := s.Pairs.Pairs[e.Pair]
 	f := p.FindCall(s, e.Result, s.CallAt(pair.Call).ID)
-	f.Message = "call " + rules.CallName(s.CallAt(pair.Call)) + " has only a placeholder, and this real result stands before several calls with its id"
+	f.Message = "call " + rules.CallName(s.CallAt(pair.Call)) + " has only a placeholder as its result"
+	f.Then("This real result comes before several calls with the same id")
 	f.Related = []session.Place{s.At(pair.Result.Item)}
 	p.ReportCall(s, f, rules.Fix{Title: "decide which call the result belongs to", Safety: rules.Manual})
 }

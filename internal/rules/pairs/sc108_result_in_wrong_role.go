@@ -8,7 +8,7 @@ import (
 
 var resultInWrongRole = rules.Rule{
 	ID: "SC108", Name: "result-in-wrong-role", Severity: rules.Error, Safety: rules.Lossless, Scope: rules.PerTree, Profiled: true, Since: "0.1.0",
-	Title: "a result within the assistant's message, or a call within the user's",
+	Title: "a result inside a message of the assistant, or a call inside one of the user",
 	Run: func(p *rules.Pass) {
 		for _, s := range p.Viewers {
 			for n, pair := range s.Pairs.Pairs {
@@ -25,12 +25,13 @@ var resultInWrongRole = rules.Rule{
 // the provider does not look for it, its call is one without a result.
 func reportInside(p *rules.Pass, s *rules.Subject, pair pairing.Pair) {
 	f := p.FindCall(s, pair.Result, s.CallAt(pair.Call).ID)
-	f.Message = "the result of call " + rules.CallName(s.CallAt(pair.Call)) + " stands within a message of the assistant" + s.Because(f.Item)
+	f.Message = "the result of call " + rules.CallName(s.CallAt(pair.Call)) + " is inside a message of the assistant"
+	f.Then(s.Because(f.Item))
 	if pair.Call.Item != f.Item {
 		f.Related = []session.Place{s.At(pair.Call.Item)}
 	}
 	if !s.History(f.Item) {
-		f.Fixes = []rules.Fix{{Title: "move the result behind the message", Safety: rules.Lossless, Edits: []session.Edit{
+		f.Fixes = []rules.Fix{{Title: "move the result after the message", Safety: rules.Lossless, Edits: []session.Edit{
 			{Op: session.Move, Ref: s.ResultPart(pair.Result), To: s.ID, After: s.ItemRef(s.AnswerPlace(pair.Call))},
 		}}}
 		f.Failing = func(profile *rules.Profile) string {
@@ -50,7 +51,8 @@ func reportUserCalls(p *rules.Pass, s *rules.Subject) {
 		}
 		for n := range it.Calls {
 			f := p.FindCall(s, pairing.Occurrence{Item: i, Nth: n}, it.Calls[n].ID)
-			f.Message = "call " + rules.CallName(&it.Calls[n]) + " stands within a message of the user" + s.Because(i)
+			f.Message = "call " + rules.CallName(&it.Calls[n]) + " is inside a message of the user"
+			f.Then(s.Because(i))
 			p.Report(f)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 
 var parallelResultsSplit = rules.Rule{
 	ID: "SC109", Name: "parallel-results-split", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
-	Title: "the results of one turn are spread over several messages of the user",
+	Title: "the results of one turn are spread over several user messages",
 	Run: func(p *rules.Pass) {
 		for j := range p.Judged() {
 			for _, group := range answerGroups(j.Subject) {
@@ -36,9 +36,9 @@ func userItems(s *rules.Subject, group answerGroup) []int {
 func reportSpread(p *rules.Pass, j rules.Judged, turn int, parts []int) {
 	f := p.Find(j.Session, parts[0])
 	f.Items, f.Profile = parts, j.Profile
-	f.Message = "the results of one turn are spread over " + rules.Count(len(parts), "message") + " of the user"
+	f.Message = "the results of one turn are spread over " + rules.Count(len(parts), "user message")
 	f.Related = []session.Place{j.At(turn)}
-	f.Sent = "the results in one message"
+	f.Sent = "all these results in one message"
 	answered := map[string]bool{}
 	for i := range j.Items[parts[0]].Results {
 		answered[j.Items[parts[0]].Results[i].CallID] = true

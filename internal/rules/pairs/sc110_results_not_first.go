@@ -9,7 +9,7 @@ import (
 
 var resultsNotFirst = rules.Rule{
 	ID: "SC110", Name: "results-not-first", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
-	Title: "text or media before the results in a message of the user",
+	Title: "text or media before the results in a user message",
 	Run: func(p *rules.Pass) {
 		for j := range p.Judged() {
 			for _, group := range answerGroups(j.Subject) {
@@ -38,9 +38,9 @@ func resultsBehind(blocks []session.Block) bool {
 func reportNotFirst(p *rules.Pass, j rules.Judged, turn, item int) {
 	f := p.Find(j.Session, item)
 	f.Profile = j.Profile
-	f.Message = "the message holds something before the results that it brings"
+	f.Message = "the message has other content before its results"
 	f.Related = []session.Place{j.At(turn)}
-	f.Sent = "the results first, then the rest in its order"
+	f.Sent = "the results first, then the rest in the same order"
 	f.ProviderError = j.Profile.Error("SC110", rules.Said{
 		Message: j.WireIndex(j.Profile, turn), ID: strings.Join(openCalls(j.Subject, turn, nil), ", "),
 	})

@@ -34,8 +34,9 @@ func swapped(first, second pairing.Pair) bool {
 func reportOrder(p *rules.Pass, s *rules.Subject, first, second pairing.Pair) {
 	f := p.Find(s.Session, second.Result.Item)
 	f.Nth, f.Call = second.Result.Nth, s.CallAt(second.Call).ID
-	f.Message = "the result of call " + rules.CallName(s.CallAt(second.Call)) + " stands before that of " + rules.CallName(s.CallAt(first.Call)) +
-		", which was called first; no provider minds"
+	f.Message = "the result of call " + rules.CallName(s.CallAt(second.Call)) + " comes before that of " + rules.CallName(s.CallAt(first.Call)) +
+		", which was called first"
+	f.Then("No provider refuses this order")
 	f.Related = []session.Place{s.At(second.Call.Item)}
 	p.Report(f)
 }

@@ -8,7 +8,7 @@ import (
 
 var placeholderShadowsReal = rules.Rule{
 	ID: "SC112", Name: "placeholder-shadows-real", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree, Since: "0.1.0",
-	Title: "a placeholder and the real result for one call",
+	Title: "a call has both a placeholder and its real result",
 	Run: func(p *rules.Pass) {
 		for _, s := range p.Viewers {
 			for _, e := range s.Pairs.Extras {
@@ -25,11 +25,11 @@ var placeholderShadowsReal = rules.Rule{
 func reportShadow(p *rules.Pass, s *rules.Subject, e pairing.Extra) {
 	pair := s.Pairs.Pairs[e.Pair]
 	f := p.FindCall(s, e.Result, s.CallAt(pair.Call).ID)
-	f.Message = "call " + rules.CallName(s.CallAt(pair.Call)) + " has a stand-in besides its real result"
+	f.Message = "call " + rules.CallName(s.CallAt(pair.Call)) + " has a placeholder besides its real result"
 	f.Related = []session.Place{s.At(pair.Result.Item)}
-	fix := s.Quarantine(e.Result, "keep the real result; the stand-in goes to the receipt")
+	fix := s.Quarantine(e.Result, "keep the real result; the receipt keeps the placeholder")
 	if pair.Place != pairing.Adjacent {
-		f.Message += ", which stands elsewhere"
+		f.Then("The real result is elsewhere in the session")
 		fix.Edits = append(s.MoveResult(pair, "").Edits, fix.Edits...)
 	}
 	p.ReportCall(s, f, fix)

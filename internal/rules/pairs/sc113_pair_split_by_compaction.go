@@ -10,7 +10,7 @@ import (
 
 var pairSplitByCompaction = rules.Rule{
 	ID: "SC113", Name: "pair-split-by-compaction", Severity: rules.Error, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
-	Title: "a summary boundary parts a call from its result",
+	Title: "a summary boundary separates a call from its result",
 	Run: func(p *rules.Pass) {
 		for _, s := range p.Viewers {
 			for _, pair := range s.Pairs.Pairs {
@@ -28,14 +28,14 @@ func split(s *rules.Subject, pair pairing.Pair) bool {
 }
 
 func reportSplit(p *rules.Pass, s *rules.Subject, pair pairing.Pair) {
-	kept, gone := pair.Result, "call"
+	kept, held, gone := pair.Result, "result", "call"
 	if pair.Result.Item < s.Start {
-		kept, gone = pair.Call, "result"
+		kept, held, gone = pair.Call, "call", "result"
 	}
 	f := p.FindCall(s, kept, s.CallAt(pair.Call).ID)
 	f.Related = []session.Place{s.At(min(pair.Call.Item, pair.Result.Item))}
-	f.Message = fmt.Sprintf("the summary at item %d parts call %s from its result: the next request holds one without its %s",
-		s.LastSummary(), rules.CallName(s.CallAt(pair.Call)), gone)
+	f.Message = fmt.Sprintf("call %s and its result are separated by the summary at item %d", rules.CallName(s.CallAt(pair.Call)), s.LastSummary())
+	f.Then("The next request holds the " + held + " without the " + gone)
 	p.ReportCall(s, f, unsplit(s, pair))
 }
 
@@ -48,7 +48,7 @@ func unsplit(s *rules.Subject, pair pairing.Pair) rules.Fix {
 	case s.Start > last && pair.Call.Item < last:
 		return s.MoveBehind(pair, s.AnswerPlaceBefore(last, pair.Call), "move the result next to its call, before the summary")
 	case s.Start > last:
-		return s.MoveResult(pair, "move the result next to its call, behind the summary")
+		return s.MoveResult(pair, "move the result next to its call, after the summary")
 	}
 	first := min(pair.Call.Item, pair.Result.Item)
 	if entry := entryOf(s, first); entry > 0 && first >= covered(s, last) {

@@ -2,6 +2,7 @@ package pairs
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -10,16 +11,16 @@ import (
 
 var idFormat = rules.Rule{
 	ID: "SC203", Name: "id-format", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
-	Title: "ids of calls have a form that the provider refuses",
+	Title: "call ids have a form that the provider refuses",
 	Run: func(p *rules.Pass) {
 		for j := range p.Judged() {
 			refused := sentCalls(j.Subject, func(c *session.Call) bool { return c.ID != "" && !rules.Fits(j.Profile.IDForm(c.Server), c.ID) })
 			long := sentCalls(j.Subject, func(c *session.Call) bool { return j.Profile.LongID > 0 && len(c.ID) > j.Profile.LongID })
 			switch {
 			case len(refused) > 0:
-				reportIDs(p, j, refused, rules.Error, "%s %s an id that "+j.Profile.Title+" does not take: %s")
+				reportIDs(p, j, refused, rules.Error, "%s %s an id that "+j.Profile.Title+" refuses: %s")
 			case len(long) > 0:
-				reportIDs(p, j, long, rules.Warning, "%s %s an id that "+fmt.Sprintf("older models refuse, of more than %d characters", j.Profile.LongID)+": %s")
+				reportIDs(p, j, long, rules.Warning, "%s %s an id of more than "+strconv.Itoa(j.Profile.LongID)+" characters, which older models refuse: %s")
 			}
 		}
 	},

@@ -54,10 +54,12 @@ func reportNameless(p *rules.Pass, s *rules.Subject) {
 	for _, pair := range s.Pairs.Pairs {
 		if id := s.CallAt(pair.Call).ID; id != "" && s.ResultAt(pair.Result).CallID == "" {
 			f := p.FindCall(s, pair.Result, id)
-			f.Message = "the result has no id; it is the only one behind call " + rules.CallName(s.CallAt(pair.Call)) + s.Because(f.Item)
+			f.Message = "the result of call " + rules.CallName(s.CallAt(pair.Call)) + " has no id"
+			f.Then("It is the only result after that call")
+			f.Then(s.Because(f.Item))
 			f.Related = []session.Place{s.At(pair.Call.Item)}
 			if !s.History(f.Item) {
-				f.Fixes = []rules.Fix{{Title: "give it the id of that call", Safety: rules.Lossless, Edits: []session.Edit{s.NameResult(pair.Result, id)}}}
+				f.Fixes = []rules.Fix{{Title: "give the result the id of that call", Safety: rules.Lossless, Edits: []session.Edit{s.NameResult(pair.Result, id)}}}
 			}
 			p.Report(f)
 		}
@@ -66,7 +68,8 @@ func reportNameless(p *rules.Pass, s *rules.Subject) {
 
 func reportNamelessCall(p *rules.Pass, s *rules.Subject, at pairing.Occurrence, fix rules.Fix) {
 	f := p.FindCall(s, at, "")
-	f.Message = "call " + rules.CallName(s.CallAt(at)) + ": a result can answer it by its place only" + s.Because(f.Item)
+	f.Message = "call " + rules.CallName(s.CallAt(at)) + " can be matched to its result by position only"
+	f.Then(s.Because(f.Item))
 	if !s.History(f.Item) {
 		f.Fixes = []rules.Fix{fix}
 	}
@@ -79,14 +82,14 @@ func reportNamelessCall(p *rules.Pass, s *rules.Subject, at pairing.Occurrence, 
 func nameFor(s *rules.Subject, at pairing.Occurrence, lonely bool, answers []pairing.Occurrence, names *newNames) rules.Fix {
 	switch {
 	case len(answers) != 1 || !lonely:
-		return rules.Fix{Title: "give the call an id, and the result that answers it", Safety: rules.Manual}
+		return rules.Fix{Title: "give the call and the result that answers it an id", Safety: rules.Manual}
 	case s.ResultAt(answers[0]).CallID != "":
 		id := s.ResultAt(answers[0]).CallID
-		return rules.Fix{Title: "give it the id of the only result behind it", Safety: rules.Lossless, Edits: []session.Edit{s.NameCall(at, id)}}
+		return rules.Fix{Title: "give the call the id of the only result after it", Safety: rules.Lossless, Edits: []session.Edit{s.NameCall(at, id)}}
 	}
 	id := names.plain(at.Item, at.Nth)
 	return rules.Fix{
-		Title: "call it " + rules.Quoted(id) + ", and so its result", Safety: rules.Lossless,
+		Title: "give the call and its result the id " + rules.Quoted(id), Safety: rules.Lossless,
 		Edits: []session.Edit{s.NameCall(at, id), s.NameResult(answers[0], id)},
 	}
 }

@@ -27,14 +27,15 @@ var argumentsInvalid = rules.Rule{
 
 func reportArguments(p *rules.Pass, s *rules.Subject, at pairing.Occurrence) {
 	f := p.FindCall(s, at, s.CallAt(at).ID)
-	f.Message = "the arguments of call " + rules.CallName(s.CallAt(at)) + " are not JSON" + s.Because(f.Item)
+	f.Message = "the arguments of call " + rules.CallName(s.CallAt(at)) + " are not JSON"
 	if s.CallAt(at).Form == session.ArgsValue {
-		f.Message = "the arguments of call " + rules.CallName(s.CallAt(at)) + " are JSON, but not an object" + s.Because(f.Item)
+		f.Message = "the arguments of call " + rules.CallName(s.CallAt(at)) + " are JSON, but not an object"
 	}
+	f.Then(s.Because(f.Item))
 	if !s.History(f.Item) {
 		f.Failing = p.CallError(s, at)
 		f.Fixes = []rules.Fix{{
-			Title: "put the text of the arguments into an object", Safety: rules.Lossless,
+			Title: "wrap the text of the arguments in a JSON object", Safety: rules.Lossless,
 			Edits: []session.Edit{{Op: session.Wrap, Ref: s.CallPart(at)}},
 		}}
 	}

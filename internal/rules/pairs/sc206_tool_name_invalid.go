@@ -1,7 +1,7 @@
 package pairs
 
 import (
-	"fmt"
+	"strconv"
 
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -10,16 +10,16 @@ import (
 
 var toolNameInvalid = rules.Rule{
 	ID: "SC206", Name: "tool-name-invalid", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
-	Title: "names of tools have a form that the provider refuses",
+	Title: "tool names have a form that the provider refuses",
 	Run: func(p *rules.Pass) {
 		for j := range p.Judged() {
 			refused := sentCalls(j.Subject, func(c *session.Call) bool { return !rules.Fits(j.Profile.ToolName, c.Name) })
 			long := sentCalls(j.Subject, func(c *session.Call) bool { return j.Profile.LongName > 0 && len(c.Name) > j.Profile.LongName })
 			switch {
 			case len(refused) > 0:
-				reportNames(p, j, refused, rules.Error, "%s %s a tool's name that "+j.Profile.Title+" does not take: %s")
+				reportNames(p, j, refused, rules.Error, "%s %s a tool name that "+j.Profile.Title+" refuses: %s")
 			case len(long) > 0:
-				reportNames(p, j, long, rules.Warning, "%s %s a tool's name that "+fmt.Sprintf("older models refuse, of more than %d characters", j.Profile.LongName)+": %s")
+				reportNames(p, j, long, rules.Warning, "%s %s a tool name of more than "+strconv.Itoa(j.Profile.LongName)+" characters, which older models refuse: %s")
 			}
 		}
 	},
@@ -32,6 +32,6 @@ func reportNames(p *rules.Pass, j rules.Judged, at []pairing.Occurrence, severit
 		names = append(names, j.CallAt(at).Name)
 	}
 	sent := rules.SentFor(j.Profile.ToolName, j.CallAt(at[0]).Name, names)
-	f.Sent = quotedShort(sent) + " as the name of the first of these tools, wherever it is named"
+	f.Sent = quotedShort(sent) + " as the name of the first of these tools, wherever it appears"
 	p.Report(f)
 }

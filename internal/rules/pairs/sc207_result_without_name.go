@@ -9,7 +9,7 @@ import (
 
 var resultWithoutName = rules.Rule{
 	ID: "SC207", Name: "result-without-name", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
-	Title: "results do not name the tool that they are of",
+	Title: "results do not name their tool",
 	Run: func(p *rules.Pass) {
 		for j := range p.Judged() {
 			if list := namelessResults(j.Subject); len(list) > 0 {
@@ -49,7 +49,7 @@ func reportWithoutName(p *rules.Pass, j rules.Judged, pairs []pairing.Pair) {
 	slices.Sort(f.Items)
 	f.Items = slices.Compact(f.Items)
 	f.Message = rules.Count(len(pairs), "result") + rules.Verb(len(pairs), " does not name its tool", " do not name their tools")
-	f.Sent = "the name that the call has"
+	f.Sent = "the tool name of the call"
 	f.ProviderError = j.Profile.Error("SC207", rules.Said{Message: j.WireIndex(j.Profile, first.Result.Item), Block: first.Result.Nth, ID: f.Call})
 	p.Report(f)
 }

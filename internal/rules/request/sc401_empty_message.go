@@ -13,7 +13,7 @@ var emptyMessage = rules.Rule{
 	Run: func(p *rules.Pass) {
 		for j := range p.Judged() {
 			next, past := j.WireItems(func(i int) bool { return empty(&j.Items[i]) && !streaming(p, j.Subject, i) })
-			what := "without text, calls, results, media and reasoning"
+			what := "without any content"
 			if len(past) > 0 {
 				p.Report(findPast(p, j, past, what))
 			}
@@ -22,8 +22,8 @@ var emptyMessage = rules.Rule{
 			}
 			f := p.FindSent(j, next, rules.Said{})
 			f.ProviderError = j.Profile.Error("SC401", rules.Said{Message: emptyNumber(&j, next[0])})
-			f.Message = "the request would hold " + rules.Count(len(next), "message") + " " + what
-			fix := rules.Fix{Title: "take " + rules.Count(len(next), "empty message") + " out of the session; the receipt keeps them", Safety: rules.Kept}
+			f.Message = "the next request would contain " + rules.Count(len(next), "message") + " " + what
+			fix := rules.Fix{Title: "remove " + rules.Count(len(next), "empty message") + "; the receipt keeps " + rules.Verb(len(next), "it", "them"), Safety: rules.Kept}
 			for _, i := range next {
 				fix.Edits = append(fix.Edits, session.Edit{Op: session.Quarantine, Ref: j.ItemRef(i)})
 			}
@@ -37,7 +37,8 @@ var emptyMessage = rules.Rule{
 func findPast(p *rules.Pass, j rules.Judged, items []int, what string) rules.Finding {
 	f := p.FindSent(j, items, rules.Said{})
 	f.Severity, f.ProviderError = rules.Info, ""
-	f.Message = "the session holds " + rules.Count(len(items), "message") + " " + what + j.Because(items[0])
+	f.Message = "the session has " + rules.Count(len(items), "message") + " " + what
+	f.Then(j.Because(items[0]))
 	return f
 }
 

@@ -13,7 +13,7 @@ const shortText = 80
 
 var strayPromptCopy = rules.Rule{
 	ID: "SC408", Name: "stray-prompt-copy", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
-	Title: "a user's message that repeats the message before it",
+	Title: "a user message that repeats the message before it",
 	Run: func(p *rules.Pass) {
 		for _, s := range p.Viewers {
 			next, past := repeated(s)
@@ -23,8 +23,9 @@ var strayPromptCopy = rules.Rule{
 				}
 				f := p.Find(s.Session, items[0])
 				f.Items = items
-				f.Message = "the user repeats the message before word for word in " + rules.Count(len(items), "place") +
-					", as when a run without a new question stored the end of its own prompt" + s.Because(items[0])
+				f.Message = rules.Count(len(items), "user message") + rules.Verb(len(items), " repeats", " repeat") + " the message before it word for word"
+				f.Then("A run without a new question can have stored the end of its own prompt")
+				f.Then(s.Because(items[0]))
 				if s.History(items[0]) {
 					f.Severity = rules.Info
 				}

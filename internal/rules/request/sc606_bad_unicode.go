@@ -7,16 +7,17 @@ import (
 
 var badUnicode = rules.Rule{
 	ID: "SC606", Name: "bad-unicode", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree | rules.PerStore, Since: "0.1.0",
-	Title: "a stored text is not Unicode, so that no request can hold it",
+	Title: "a stored text is not valid Unicode, so no request can contain it",
 	Run: func(p *rules.Pass) {
 		rules.Faults(session.BadUnicode, func(found *rules.Finding, f *session.Fault) {
-			found.Message = f.Field + " is no Unicode text, which no provider can read: " + f.Detail
+			found.Message = f.Field + " is not valid Unicode: " + f.Detail
+			found.Then("No provider can read such text")
 			s := p.Subject(found.Session)
 			switch {
 			case s == nil || found.Item < 0:
 			case !s.InRequest(found.Item) && (s.Closed || found.Item != s.LastSummary()):
 				found.Severity = rules.Info
-				found.Message += s.Because(found.Item)
+				found.Then(s.Because(found.Item))
 			default:
 				found.Failing = func(profile *rules.Profile) string { return profile.Error("SC606", rules.Said{}) }
 				found.Fixes = []rules.Fix{{

@@ -25,7 +25,7 @@ func TestARefusedSplitStaysRefused(t *testing.T) {
 				t.Fatalf("nothing was repaired (%v)", err)
 			}
 			if !slices.ContainsFunc(plan.Trees[0].Before, func(f *check.Finding) bool {
-				return f.Rule.ID == "SC707" && strings.Contains(f.Message, "a repair cannot split it, because a result of call")
+				return f.Rule.ID == "SC707" && strings.Contains(f.Message, "A repair cannot split it, because a result of call")
 			}) {
 				t.Fatal("no split was refused")
 			}
