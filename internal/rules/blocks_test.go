@@ -140,7 +140,7 @@ func TestWhatIsAnsweredAndWhatIsSent(t *testing.T) {
 		{
 			rule: "SC603", tree: oneStep, profile: "openai-chat", tweak: inBlocks(2, picture),
 			answer: "Invalid 'messages[2]'. Image URLs are only allowed for messages with role 'user', but this message with role 'tool' contains an image URL.",
-			sent:   "the media in a message of the user, behind all results of the turn",
+			sent:   "the media in a user message after all results of the turn",
 		},
 		{
 			rule: "SC604", tree: "P\n  user", profile: "anthropic", tweak: func(tree *session.Tree) { tree.Root().Items[0].Size = 40 << 20 },
@@ -148,7 +148,7 @@ func TestWhatIsAnsweredAndWhatIsSent(t *testing.T) {
 		},
 		{
 			rule: "SC605", tree: "P\n  user", profile: "anthropic", tweak: inBlocks(0, copies(5, cacheMark)...),
-			answer: "A maximum of 4 blocks with cache_control may be provided. Found 5.", sent: "the last 4 marks only",
+			answer: "A maximum of 4 blocks with cache_control may be provided. Found 5.", sent: "only the last 4 marks",
 		},
 	} {
 		t.Run(tc.rule+" for "+tc.profile, func(t *testing.T) {

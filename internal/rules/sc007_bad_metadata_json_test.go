@@ -21,7 +21,7 @@ func TestSC007BadMetadataJSON(t *testing.T) {
 			want: `
 				SC007 error P
 				kept: set P attributes={}`,
-			says: "attributes does not parse: unexpected end of JSON input",
+			says: "attributes cannot be parsed: unexpected end of JSON input",
 		},
 	})
 }

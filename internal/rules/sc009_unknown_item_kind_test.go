@@ -13,7 +13,7 @@ func TestSC009UnknownItemKind(t *testing.T) {
 		{
 			name: "a kind outside the table, with control characters escaped", tree: quiet, tweak: ofItem(fault),
 			want: `SC009 warning P.1`,
-			says: `of kind "check\x1b[2Jpoint", which no known reader loads`,
+			says: `the item is of the unknown kind "check\x1b[2Jpoint", which runtimes skip silently`,
 		},
 		{
 			name: "what the adapter words itself", tree: quiet, tweak: ofItem(worded),

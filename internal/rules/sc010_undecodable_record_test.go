@@ -19,14 +19,14 @@ func TestSC010UndecodableRecord(t *testing.T) {
 			want: `
 				SC010 error P.1
 				kept with unknown-form: quarantine P.1`,
-			says: "message_json is in a form that sessctl does not know, as a newer or another program may write it: it is no list of calls",
+			says: "message_json is in a form that sessctl does not know: it is no list of calls",
 		},
 		{
 			name: "an item that does not decode", tree: quiet, tweak: ofItem(fault),
 			want: `
 				SC010 error P.1
 				kept: quarantine P.1`,
-			says: "message_json does not decode, so that the session fails to load: unexpected end of JSON input",
+			says: "message_json cannot be read, so the session fails to load: unexpected end of JSON input",
 		},
 		{name: "a record that belongs to no session", tree: quiet, store: ofStore(fault), want: `SC010 error`},
 	})
@@ -42,10 +42,10 @@ func TestSC010LinesOfARecordingThatAreNoEvents(t *testing.T) {
 	}{
 		{"none", nil, 0, []string{}},
 		{"one", []recording.Skipped{log}, 1, []string{
-			"SC010 warning events/3 : 1 line of the recording is not read, or not in full: line 3 (it is no JSON)",
+			"SC010 warning events/3 : 1 line of the recording is not read in full: line 3 (it is no JSON)",
 		}},
 		{"more than are named", []recording.Skipped{log, cut, log, cut, log}, 12, []string{
-			"SC010 warning events/3 : 12 lines of the recording are not read, or not in full: line 3 (it is no JSON), " +
+			"SC010 warning events/3 : 12 lines of the recording are not read in full: line 3 (it is no JSON), " +
 				"line 9 (the line ends in the middle), line 3 (it is no JSON), line 9 (the line ends in the middle) and 8 more",
 		}},
 	} {

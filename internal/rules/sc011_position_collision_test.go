@@ -19,7 +19,7 @@ P
 			want: `
 				SC011 warning P.2
 				lossless: set P.2 position=2`,
-			says: "1 item with the position or time of the item before",
+			says: "1 item has the same position or time as the item before",
 		},
 		{
 			name: "a negative position",
@@ -30,7 +30,7 @@ P
 			want: `
 				SC011 warning P.0
 				lossless: set P.0 position=0`,
-			says: "1 item with a negative position or time",
+			says: "1 item has a negative position or time",
 		},
 		{
 			name: "both",
@@ -42,7 +42,7 @@ P
 			want: `
 				SC011 warning P.0,2
 				lossless: set P.0 position=0; set P.2 position=4`,
-			says: "1 item with a negative position or time and 1 item with the position or time of the item before",
+			says: "1 item has a negative position or time and 1 item has the same position or time as the item before",
 		},
 		{
 			name: "three events of one microsecond, as readers that order by time have it",
@@ -57,7 +57,7 @@ P
 			want: `
 				SC011 warning P.2,3
 				lossless: set P.2 position=1763674756701601; set P.3 position=1763674756701602; set P.4 position=1763674756701603`,
-			says: "2 items with the position or time of the item before",
+			says: "2 items have the same position or time as the item before",
 		},
 		{
 			name:  "the same, where the reader turns them round",
@@ -72,7 +72,7 @@ P
 			want: `
 				SC011 warning P.2
 				lossless: move P.1 to P after P.2`,
-			says: "the reader shows them in the reverse",
+			says: "The runtime loads them in the reverse of the order in which they were written",
 		},
 		{
 			name: "gaps are harmless",

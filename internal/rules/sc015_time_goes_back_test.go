@@ -13,7 +13,7 @@ P
   user at=-2
   root "ok" at=12`,
 			want: `SC015 info P.2`,
-			says: "1 item older than the item before it",
+			says: "1 item is older than the item before. A second writer, a changed clock or moved records can cause this",
 		},
 		{
 			name: "one item from the future does not make all later ones old",

@@ -16,7 +16,7 @@ P
 		{
 			name: "all of a session in one finding", tree: middle, profile: "generic anthropic mistral bedrock",
 			want: `SC304 warning P.2,5`,
-			says: "2 system messages behind its start",
+			says: "the request contains 2 system messages after its start. Many models accept only user and assistant messages there",
 		},
 		{name: "Gemini has no such role", tree: middle, profile: "gemini", want: `SC304 error P.2,5`},
 		{name: "others take them", tree: middle, profile: "openai-chat openai-responses deepseek kimi"},

@@ -45,7 +45,7 @@ P
   root <c1`,
 			profile: "gemini", tweak: asGemini,
 			want: `SC306 warning P.2`,
-			says: "the user's next message follows",
+			says: "the next user message follows function results. Some servers refuse both in one message",
 		},
 		{
 			name: "nobody says anything behind them",

@@ -8,7 +8,7 @@ P
   system
   other`
 	runCases(t, []ruleCase{
-		{name: "an empty session", tree: "\nP\n", profile: "openai-chat", want: `SC307 info P`, says: "the session is empty"},
+		{name: "an empty session", tree: "\nP\n", profile: "openai-chat", want: `SC307 info P`, says: "this session has no message that is sent to a model"},
 		{name: "nobody sends an empty one", tree: "\nP\n", profile: "openai-chat", asIs: true, want: `SC307 info P`},
 		{name: "instructions alone ask nothing", tree: lonely, profile: "kimi", asIs: true, want: `SC307 warning P`},
 		{
@@ -25,7 +25,7 @@ P
   root "hello"`,
 			profile: "openai-chat", asIs: true,
 			want: `SC307 warning P`,
-			says: "no user has said anything",
+			says: "this session has no user message",
 		},
 		{
 			name: "a summary stands for what users said",

@@ -18,7 +18,7 @@ func TestSC308UnknownBlock(t *testing.T) {
 		{
 			name: "a role, with control characters escaped", tree: quiet, tweak: ofItem(role),
 			want: `SC308 warning P.1`,
-			says: `"ro\x1b[2Jbot" is no known role`,
+			says: `"ro\x1b[2Jbot" is an unknown role or part of a message, so the model may never see it`,
 		},
 		{
 			name: "what the adapter words itself", tree: quiet, tweak: ofItem(worded),
@@ -35,7 +35,7 @@ P
   root "b"`,
 			tweak: parts,
 			want:  `SC308 warning P.1,3`,
-			says:  `2 messages with parts of a type that is not known ("hologram")`,
+			says:  `2 messages have parts of an unknown type ("hologram"), which the model may never see`,
 		},
 		{
 			name: "a part that a fault tells of is not told twice",
@@ -52,7 +52,7 @@ P
 			tweak: inBlocks(1, session.Block{Kind: session.UnknownBlock, Name: "b"},
 				session.Block{Kind: session.UnknownBlock, Name: "a"}, session.Block{Kind: session.UnknownBlock, Name: "b"}),
 			want: `SC308 warning P.1`,
-			says: `1 message with parts of a type that is not known ("b" and "a")`,
+			says: `1 message has parts of an unknown type ("b" and "a"), which the model may never see`,
 		},
 		{
 			name: "the known parts are none",

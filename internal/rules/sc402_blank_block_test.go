@@ -20,7 +20,7 @@ P
 			want: `
 				SC402 error P.1
 				kept: set P.1 text=`,
-			says: "1 message with a text that is only white space",
+			says: "the next request would contain 1 message with a blank text beside other content",
 		},
 		{
 			name: "a warning where it is not known who refuses it", tree: called, profile: "generic", tweak: blankText,

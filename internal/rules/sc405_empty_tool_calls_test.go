@@ -21,7 +21,7 @@ P
 		{
 			name: "all of a session in one finding", tree: answered, profile: "openai-chat deepseek", tweak: both,
 			want: `SC405 error P.1,3`,
-			says: "2 messages with a list of calls that is empty",
+			says: "the next request would contain 2 messages with an empty list of calls",
 		},
 		{name: "others do not mind", tree: answered, profile: "anthropic generic kimi", tweak: both},
 		{

@@ -21,7 +21,7 @@ P
 		{
 			name: "an error without a word", tree: failed, profile: "bedrock", tweak: silent,
 			want: `SC406 error P.2`,
-			says: "1 message with an error result that has no text",
+			says: "the next request would contain 1 message with an error result without a text",
 		},
 		{name: "others do not mind", tree: failed, profile: "anthropic openai-chat generic", tweak: silent},
 		{name: "an error with a text", tree: failed, profile: "bedrock"},

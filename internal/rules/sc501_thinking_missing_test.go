@@ -18,7 +18,7 @@ P
 	runCases(t, []ruleCase{
 		{
 			name: "thinking is on, and the loop is sent as it is", profile: "anthropic", asIs: true, tree: oneStep, tweak: on,
-			want: `SC501 error P.1`, says: "thinking is on, but the last turn that called tools does not begin with its thinking",
+			want: `SC501 error P.1`, says: "thinking is on, but the last turn with tool calls does not begin with thinking",
 		},
 		{name: "the user's next message closes the loop", profile: "anthropic", tree: oneStep, tweak: on},
 		{name: "a live runtime goes on by itself", profile: "anthropic", tree: oneStep, tweak: on, store: alive, want: `SC501 error P.1`},

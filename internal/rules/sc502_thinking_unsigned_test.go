@@ -11,7 +11,7 @@ func TestSC502ThinkingUnsigned(t *testing.T) {
 		{
 			name: "one finding names all turns", profile: "anthropic", tweak: all(inBlocks(1, unsigned, aCall), inBlocks(3, unsigned, sentence)),
 			tree: answered,
-			want: `SC502 error P.1,3`, says: "2 blocks of thinking have no signature",
+			want: `SC502 error P.1,3`, says: "2 thinking blocks have no signature, which the provider requires",
 		},
 		{name: "signed thinking", profile: "anthropic", tree: oneStep, tweak: inBlocks(1, thought, aCall)},
 		{

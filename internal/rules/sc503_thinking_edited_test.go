@@ -24,7 +24,7 @@ P
 	runCases(t, []ruleCase{
 		{
 			name: "two texts under one signature", profile: "anthropic", tree: two, tweak: all(inBlocks(1, thought), inBlocks(3, other)),
-			want: `SC503 error P.1,3`, says: "2 blocks of signed thinking say something else than another copy",
+			want: `SC503 error P.1,3`, says: "2 signed thinking blocks differ from another copy with the same signature",
 		},
 		{name: "the same text twice", profile: "anthropic", tree: two, tweak: all(inBlocks(1, thought), inBlocks(3, thought))},
 		{

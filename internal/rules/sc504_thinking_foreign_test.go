@@ -13,7 +13,7 @@ func TestSC504ThinkingForeign(t *testing.T) {
 	runCases(t, []ruleCase{
 		{
 			name: "Gemini's thinking for Claude", profile: "anthropic", tree: oneStep, tweak: signed("google/gemini-3-pro"),
-			want: `SC504 warning P.1`, says: `1 signature is of a model of another provider ("google/gemini-3-pro")`,
+			want: `SC504 warning P.1`, says: `1 signature was made by a model of another provider ("google/gemini-3-pro"), so this provider cannot verify it`,
 		},
 		{
 			name: "Claude's thinking for OpenAI", profile: "openai-responses", tree: oneStep, tweak: signed("claude-opus-4-5"),
@@ -21,7 +21,7 @@ func TestSC504ThinkingForeign(t *testing.T) {
 		},
 		{
 			name: "Gemini has signatures on calls too", profile: "gemini", asIs: true, tree: oneStep, tweak: signed("gpt-5"),
-			want: `SC504 warning P.1`, says: "2 signatures are of a model of another provider",
+			want: `SC504 warning P.1`, says: `2 signatures were made by a model of another provider ("gpt-5"), so this provider cannot verify them`,
 		},
 		{name: "Claude's own", profile: "anthropic", tree: oneStep, tweak: signed("anthropic/claude-opus-4-5")},
 		{name: "Claude on Bedrock signs alike", profile: "anthropic", tree: oneStep, tweak: signed("us.anthropic.claude-sonnet-4")},

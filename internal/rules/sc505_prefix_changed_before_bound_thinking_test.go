@@ -27,7 +27,7 @@ func TestSC505PrefixChangedBeforeBoundThinking(t *testing.T) {
 		{
 			name: "a model that binds its thinking", profile: "anthropic", tree: repairedBefore,
 			tweak: all(of("claude-opus-5-5"), inBlocks(3, thought, sentence), inBlocks(5, thought, sentence)),
-			want:  `SC505 warning P.2 see P.3 see P.5`, says: "the history changes at item 2",
+			want:  `SC505 warning P.2 see P.3 see P.5`, says: `a repair wrote item 2 before 2 signed thinking blocks. A model that binds its thinking to the history refuses such blocks unless the request sets prefix_mismatch_behavior to "drop_block" or leaves out all thinking after item 2`,
 		},
 		{
 			name: "the model is not known", profile: "anthropic", tree: repairedBefore, tweak: inBlocks(3, thought, sentence),

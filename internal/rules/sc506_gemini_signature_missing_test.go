@@ -23,7 +23,7 @@ P
 	runCases(t, []ruleCase{
 		{
 			name: "an unsigned call", profile: "gemini", asIs: true, tree: oneStep, tweak: all(named, inBlocks(1, bareCall)),
-			want: `SC506 error P.1`, says: "the first call of 1 step since the user's last message has no thought signature",
+			want: `SC506 error P.1`, says: "the first call of 1 step since the last user message has no thought signature. Gemini 3 requires that signature",
 		},
 		{
 			name: "every step of the turn", profile: "gemini", asIs: true, tree: twoSteps,

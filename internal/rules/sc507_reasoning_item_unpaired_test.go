@@ -34,7 +34,7 @@ P
 			want: `
 				SC507 error P.1
 				kept: quarantine P.1`,
-			says: `reasoning item "rs_1" stands without the message or call that it led to`,
+			says: `reasoning item "rs_1" has no message or call after it that it led to`,
 		},
 		{
 			name: "two of them", profile: "openai-responses", tweak: all(inBlocks(1, reasoning), inBlocks(2, further)),
@@ -88,7 +88,7 @@ P
 				lossless: clear P.1/blocks/1 item_id
 				SC507 error P.1
 				lossless: clear P.1/blocks/2 item_id`,
-			says: `call item "fc_1" was made with reasoning item "rs_1", which does not stand before it`,
+			says: `call item "fc_1" was made with reasoning item "rs_1", which is missing before it`,
 		},
 		{
 			name: "the reasoning stands behind its call", profile: "openai-responses", tree: oneStep, tweak: inBlocks(1, call, reasoning),

@@ -13,7 +13,7 @@ func TestSC508ItemIDUnresolvable(t *testing.T) {
 	runCases(t, []ruleCase{
 		{
 			name: "one finding names all", profile: "openai-responses", tree: answered, tweak: all(unstored, ids, said),
-			want: `SC508 warning P.1,3`, says: "3 parts carry an id of the provider's server, which was told to store nothing",
+			want: `SC508 warning P.1,3`, says: "3 parts have an id of the provider's server that the server cannot look up. The server was told to store nothing",
 		},
 		{name: "the server keeps them", profile: "openai-responses", tree: answered, tweak: all(ids, said)},
 		{name: "no ids", profile: "openai-responses", tree: answered, tweak: unstored},

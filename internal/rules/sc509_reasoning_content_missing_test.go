@@ -32,7 +32,7 @@ P
 		},
 		{
 			name: "nothing says it", profile: "kimi", tree: oneStep, want: `SC509 warning P.1`,
-			says: "the session does not say whether it does",
+			says: "The session does not say whether it does",
 		},
 		{name: "thinking is off", profile: "kimi", tree: oneStep, tweak: all(thinking(session.No), of("kimi-k2-thinking"))},
 		{name: "a model that never thinks", profile: "deepseek", tree: twoSteps, tweak: all(of("deepseek-chat"), inBlocks(1, reasons, aCall))},

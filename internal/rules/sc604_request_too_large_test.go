@@ -17,12 +17,12 @@ func TestSC604RequestTooLarge(t *testing.T) {
 	runCases(t, []ruleCase{
 		{
 			name: "the items together are too large", profile: "anthropic", tree: quiet, tweak: sizes(20, 13),
-			want: `SC604 warning P`, says: "the next request holds about 33.0 MB of texts and media, and the provider takes 32 MB",
+			want: `SC604 warning P`, says: "the next request contains about 33.0 MB, but the provider accepts 32 MB. Compact the conversation",
 		},
 		{name: "as large as it takes", profile: "anthropic", tree: quiet, tweak: sizes(20, 12)},
 		{
 			name: "each provider has its own bound, and one finding says it", profile: "openai-chat bedrock gemini", tree: quiet, tweak: sizes(20, 13),
-			want: `SC604 warning P`, says: "the provider takes 20 MB",
+			want: `SC604 warning P`, says: "the next request contains about 33.0 MB, but the provider accepts 20 MB. Compact the conversation",
 		},
 		{
 			name: "history that a summary covers", profile: "anthropic", tweak: sizes(20, 0, 13),

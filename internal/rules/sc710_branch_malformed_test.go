@@ -20,7 +20,7 @@ P agents=root,orchestra
 			want: `
 				SC710 warning P.0,1
 				lossless: set P.0 branch=root.orchestra; set P.1 branch=root.orchestra`,
-			says: `the branch "root.orch" of 2 items ends in "orch", which is no agent of the session`,
+			says: `the branch "root.orch" of 2 events ends in "orch", which is not an agent of the session`,
 		},
 		{
 			name: "without a list of agents, the only one that speaks on it tells",
@@ -108,7 +108,7 @@ P agents=orchestra,helper
 			want: `
 				SC710 warning P.1
 				manual:`,
-			says: `names "orch", which is no agent of the session, but the beginning of one's name`,
+			says: `the branch "orch.helper" of 1 event names "orch", which is the beginning of an agent's name and not an agent of the session`,
 		},
 		{
 			name: "dots too many",

@@ -22,7 +22,7 @@ P
   agent_10 branch=p.agent_10
   orch branch=orch`,
 			want: `SC711 warning P.1,3,5`,
-			says: `2 pairs of branches where one begins with the other's text and is not below it: "orch" and "orchestra" and "p.agent_1" and "p.agent_10"`,
+			says: `2 pairs of unrelated branches have names that begin alike: "orch" and "orchestra" and "p.agent_1" and "p.agent_10"`,
 		},
 		{
 			name: "below a longer name, and across a dot",

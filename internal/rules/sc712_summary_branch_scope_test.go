@@ -19,7 +19,7 @@ P
 			want: `
 				SC712 error P.2
 				lossless: set P.2 branch=root.a`,
-			says: `the summary has no branch, so that every agent is shown it; all that it stands for (2 items) is of "root.a" or below it`,
+			says: `the summary has no branch, so every agent sees it. All that it summarizes (2 events) is on branch "root.a" or below it`,
 		},
 		{
 			name: "the summary of several branches, on one of them",
@@ -42,7 +42,7 @@ P
 			want: `
 				SC712 error P.2
 				lossless: set P.2 branch=root`,
-			says: `is of the branch "root.b", but what it stands for (2 items) has "root" in common`,
+			says: `the summary is on branch "root.b", but the branch of all that it summarizes (2 events) is "root"`,
 		},
 		{
 			name: "with what the user said, which has no branch",
@@ -123,7 +123,7 @@ P
 				lossless: clear P.2 branch
 				SC712 error P.3
 				lossless: clear P.3 branch`,
-			says: "Spring AI Session gives a summary no branch",
+			says: "Spring AI Session gives summaries no branch",
 		},
 		{
 			name:  "calls and results are no summary, whatever their mark says",

@@ -43,24 +43,24 @@ func TestSC714SwitchDepth(t *testing.T) {
 	}{
 		{"a balanced recording", recording.Result{}, []string{}},
 		{"a beginning without an end", recording.Result{Anomalies: []recording.Anomaly{start}, Odd: 1}, []string{
-			"SC714 warning events/12 r1: " + named + " begins at line 12 and has no end; it is over at line 14, because the stream goes on " +
-				"without it. A runtime that only counts holds back everything behind it",
+			"SC714 warning events/12 r1: " + named + " begins at line 12 and has no end. It is over at line 14, because the stream goes on " +
+				"without it. A runtime that only counts holds back everything after it.",
 		}},
 		{"a recording that was cut off", recording.Result{Anomalies: []recording.Anomaly{cut}, Odd: 1}, []string{
-			"SC714 warning events/12 r1: the recording ends at line 19 inside " + named + ", which begins at line 12: what came next is not " +
-				"recorded. docker agent stops a recording made with `--exec --json` before the first error, so the agent may have failed there",
+			"SC714 warning events/12 r1: the recording ends at line 19 inside " + named + ", which begins at line 12. What came next is not " +
+				"recorded. docker agent stops a recording made with `--exec --json` before the first error, so the agent may have failed there.",
 		}},
 		{"a recording that begins inside", recording.Result{Anomalies: []recording.Anomaly{inside}, Odd: 1}, []string{
-			"SC714 warning events/19 r1: the recording begins inside " + named + ", as line 19 shows: what stands between line 12 and there " +
-				"was taken for the run's own",
+			"SC714 warning events/19 r1: the recording begins inside " + named + ", as line 19 shows. What comes between line 12 and there " +
+				"was read as the run's own.",
 		}},
 		{
 			"ends without a beginning, more than are listed",
 			recording.Result{Anomalies: []recording.Anomaly{{Kind: recording.UnmatchedEnd, Line: 20, Caller: "root"}}, Odd: 3},
 			[]string{
-				`SC714 warning events/20 : line 20 ends the delegation from "root" to an agent without a name, which is not open; ` +
-					"the depth stays 0. A runtime that counts below 0 lets the messages of the next delegation leak",
-				"SC714 warning events/20 : 2 further such delegations behind line 20",
+				`SC714 warning events/20 : line 20 ends the delegation from "root" to an agent without a name, which is not open. ` +
+					"The depth stays 0; a runtime that counts below 0 lets the messages of the next delegation leak.",
+				"SC714 warning events/20 : 2 further such delegations after line 20",
 			},
 		},
 	} {

@@ -97,11 +97,11 @@ C<P
 		{
 			name: "it completed, and the store has nothing of it", recorded: delegated, stored: parent(delegated),
 			want: "SC717 warning P.1",
-			says: `the recording has 5 items of sub-session C of "worker", started by "root" with call T1 (transfer_task) (line 2), and the store has none of them`,
+			says: `sub-session C of "worker" is in the recording and not in the store. "root" started it with call T1 (transfer_task) (line 2). The recording has 5 items of it`,
 		},
 		{
 			name: "what is below it is lost with it", recorded: nested, stored: parent(nested),
-			want: "SC717 warning P.1", says: "nor of the 1 sub-session below it",
+			want: "SC717 warning P.1", says: "The recording has 6 items of it, and 1 sub-session below it",
 		},
 		{
 			name: "the reference is left", recorded: delegated, stored: strings.Replace(parent(delegated), "  root <T1", "  sub -\n  root <T1", 1),
@@ -118,7 +118,7 @@ C<P
 		},
 		{
 			name: "one that never completed", recorded: unfinished, stored: unfinished[:strings.Index(unfinished, "C<P")],
-			want: "SC717 info P.1", says: "it never completed",
+			want: "SC717 info P.1", says: "It never completed, so a runtime may have had nothing to store, and the recording is all that is left of it",
 		},
 		{name: "one that never completed and is stored", recorded: unfinished, stored: unfinished},
 	})

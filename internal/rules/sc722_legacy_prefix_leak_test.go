@@ -19,7 +19,7 @@ P
   agent_10 branch=p.agent_10
   agent_1 branch=p.agent_1`,
 			want: `SC722 warning P.1 see P.3`,
-			says: `the agent on "p.agent_10" ran after 1 event on "p.agent_1", which it must not see; adk-java up to 1.8.0 showed it such events`,
+			says: `the agent on "p.agent_10" ran after 1 event on "p.agent_1" that it must not see. adk-java up to 1.8.0 showed it such events, because the names of the two branches begin alike`,
 		},
 		{
 			name:  "each pair is a finding of its own",
@@ -66,7 +66,7 @@ P
   agent_1 branch=p.agent_1
   agent_10 branch=p.agent_10`,
 			want: `SC722 info P.1 see P.2`,
-			says: "the store does not say which version wrote these",
+			says: "The store does not say which version wrote these events",
 		},
 		{
 			name: "a store that never had such readers",

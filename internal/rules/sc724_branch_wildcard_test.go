@@ -21,7 +21,7 @@ P
 			want: `
 				SC724 warning P.1,3
 				SC724 warning P.2`,
-			says: `the branch "a%" of 2 items holds a %`,
+			says: `the branch "a%" of 2 events contains %, which matches any text in LIKE. Agents on other branches are shown its events`,
 		},
 		{
 			name:  "an underscore that another branch fits",
@@ -36,7 +36,7 @@ P
 			want: `
 				SC724 warning P.1
 				SC724 warning P.3`,
-			says: `is a pattern for LIKE that "aXb" fits`,
+			says: `the branch "a_b" of 1 event also matches "aXb" in LIKE, where _ is any character. Agents below that branch are shown its events`,
 		},
 		{
 			name:  "an underscore and another case at once, and a dot that it stands for",
@@ -66,7 +66,7 @@ P
 				SC724 warning P.1
 				SC724 warning P.3
 				SC724 warning P.4`,
-			says: `differs from "orch" in case only`,
+			says: `the branch "Orch" of 1 event differs from "orch" only in case, which LIKE ignores in SQLite and MySQL. Agents below one of them are shown the events of the other`,
 		},
 		{
 			name:  "underscores that no other branch fits",

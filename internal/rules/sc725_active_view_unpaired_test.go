@@ -40,7 +40,7 @@ func TestSC725ActiveViewUnpaired(t *testing.T) {
 			want: `
 				SC725 error P.6 see P.3
 				lossless: set P.2 archived=false; set P.3 archived=false; move P.2 to P after P.5; move P.3 to P after P.2`,
-			says: "call c1 (shell) is archived and its result is not",
+			says: "call c1 (shell) is archived, but its result is not. The next request contains a result without its call",
 		},
 		{
 			name: "without times, the turn goes before all that was kept",
@@ -95,7 +95,7 @@ P
 			want: `
 				SC725 error P.1 see P.2
 				lossless: set P.2 archived=false`,
-			says: "the result of call c1 (shell) is archived and the call is not",
+			says: "the result of call c1 (shell) is archived, but the call is not. The next request contains a call without its result",
 		},
 		{
 			name: "prompts of sub-agents belong into the turn of the user's question",

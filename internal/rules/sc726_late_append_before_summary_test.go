@@ -69,7 +69,7 @@ P
 			want: `
 				SC726 warning P.0,1 see P.3
 				lossless: move P.0 to P after P.4; move P.1 to P after P.0`,
-			says: "2 messages that are no part of the summary stand before it",
+			says: "2 messages come before the summary but are not part of it. A compaction ran at the same time, or the store orders by time",
 		},
 		{
 			name: "of one time with what was kept, it came later",
@@ -84,7 +84,7 @@ P
 			want: `
 				SC726 warning P.0 see P.2
 				lossless: move P.0 to P after P.3`,
-			says: "1 message that is no part of the summary stands before it",
+			says: "1 message comes before the summary but is not part of it. A compaction ran at the same time, or the store orders by time",
 		},
 		{
 			name: "the usual layout: what is archived, the summary, what was kept, what came later",

@@ -18,7 +18,7 @@ P
 		{
 			name: "what is lost in one gap is one finding", recorded: run, stored: lacking(run, `root "looking"`, "root <c1"),
 			want: `SC728 error P.0`,
-			says: `the store lacks 2 items behind item 0 that the recording has: a message of "root" with call c1 (shell) (line 2) and the result of call c1 (line 3)`,
+			says: `2 items of the recording are missing from the store after item 0: a message of "root" with call c1 (shell) (line 2) and the result of call c1 (line 3)`,
 		},
 		{
 			name: "two gaps are two", recorded: run, stored: lacking(run, "user"),
@@ -33,7 +33,7 @@ P
 		},
 		{
 			name: "what never completed may never have been stored", recorded: "P\n  user\n  root \"I am\" unfinished",
-			stored: "P\n  user", want: "SC728 info P.0", says: "it was never complete,",
+			stored: "P\n  user", want: "SC728 info P.0", says: "It was never complete, so a runtime may have had nothing to store",
 		},
 		{
 			name: "a result that may still come to the store, and is recorded", recorded: "P\n  user\n  root c1()\n  root <c1",

@@ -30,7 +30,7 @@ P
 			name: "a run of them is one finding", recorded: run,
 			stored: "P\n  user \"a\"\n  user \"x\"\n  root \"y\" c1()\n  root <c1\n  root \"b\"\n  user \"c\"\n  root \"d\"",
 			want:   "SC729 warning P.1,2,3",
-			says:   `these items stand among those of the recorded run, and no event made them: a message of the user, a message of "root" with call c1 (shell) and the result of call c1`,
+			says:   `no event of the recording made these items: a message of the user, a message of "root" with call c1 (shell) and the result of call c1`,
 		},
 		{name: "what was said after the run", recorded: run, stored: run + "\n  user \"e\"\n  root \"f\""},
 		{name: "an error, which no model sees", recorded: run, stored: "P\n  user \"a\"\n  root \"b\"\n  other\n  user \"c\"\n  root \"d\""},

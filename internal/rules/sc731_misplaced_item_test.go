@@ -19,7 +19,7 @@ P
 			name: "another place in the session", recorded: run,
 			stored: "P\n  user \"a\"\n  user \"c\"\n  root \"d\"\n  root \"e\"\n  root \"b\"\n  user \"z\"",
 			want:   "SC731 error P.4",
-			says:   `this item stands at another place than in the recording, where it comes behind a message of the user (line 1): a message of "root" (line 2)`,
+			says:   `this item is at another place than in the recording: a message of "root" (line 2). It comes after a message of the user (line 1) in the recording`,
 		},
 		{
 			name: "another session", recorded: delegated, stored: delegated,
@@ -30,7 +30,7 @@ P
 				}
 			},
 			want: "SC731 error P.3,4",
-			says: "where they come first in session C: a system message (line 6) and a message of the user (line 7)",
+			says: "these items are at another place than in the recording: a system message (line 6) and a message of the user (line 7). They come first in session C in the recording",
 		},
 		{
 			name: "results of one turn in another order", recorded: "P\n  user\n  root c1() c2()\n  root <c1\n  root <c2\n  root \"ok\"",

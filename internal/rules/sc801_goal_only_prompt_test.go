@@ -30,7 +30,7 @@ C<P
   user "do it"
   worker "done"`,
 			want:  `SC801 warning C.0,1 see P.1`,
-			says:  "begins with 2 different messages for it",
+			says:  "the sub-session of call T1 (transfer_task) begins with 2 different prompts, where one goal is enough",
 			tweak: untold,
 		},
 		{
@@ -47,7 +47,7 @@ C<P
   root "secret plan"
   worker "done"`,
 			want: `SC801 warning C.1 see P.1 see P.2`,
-			says: "has 1 message that agents said in P before the delegation",
+			says: "the sub-session of call T1 (transfer_task) has 1 message that agents wrote in P before the delegation",
 		},
 		{
 			name: "the same agent in the child, but the answer is older than the call",

@@ -32,7 +32,7 @@ C<P agent=worker
 	const within = `  system "Do that."
   user implicit`
 	runCases(t, []ruleCase{
-		{name: "another goal", tree: begun(`  user "do that"`), only: "SC802", want: "SC802 warning C.0 see P.1", says: "not the one that call T1 (transfer_task) gave it"},
+		{name: "another goal", tree: begun(`  user "do that"`), only: "SC802", want: "SC802 warning C.0 see P.1", says: "the sub-session begins with another goal than call T1 (transfer_task) gave it"},
 		{name: "a goal that was cut off", tree: begun(`  user "do"`), only: "SC802", want: "SC802 warning C.0 see P.1"},
 		{name: "behind a system message", tree: begun("  system \"be brief\"\n  user \"do that\""), only: "SC802", want: "SC802 warning C.1 see P.1"},
 		{

@@ -21,7 +21,7 @@ C<P
   root <c1 "a.txt"
   worker "done"`,
 			want: `SC804 warning C.2,3 see P.1 see P.2 see P.3`,
-			says: "holds 2 items with steps of session P from before the delegation",
+			says: "the sub-session of call T1 (transfer_task) contains 2 steps of session P",
 		},
 		{
 			name: "the call with another text around it, and the parent's answers with it",

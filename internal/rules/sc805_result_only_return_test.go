@@ -27,7 +27,7 @@ C<P
   worker "done"`,
 			only: "SC805",
 			want: `SC805 warning P.4,5 see P.1`,
-			says: `2 items of "worker", which call B1 (run_background_agent) asked, in the session of "root"`,
+			says: `the session of "root" contains 2 messages of "worker". Call B1 (run_background_agent) should bring back the result alone`,
 		},
 		{
 			name: "two calls that asked the agent: its steps are told once",

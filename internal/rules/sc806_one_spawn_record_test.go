@@ -20,7 +20,7 @@ C<P
   worker "done"`,
 			only: "SC806",
 			want: "SC806 warning P.1",
-			says: "1 sub-session below P (C), and no call that can have started one",
+			says: "1 sub-session of P has no call: C",
 		},
 		{
 			name: "two for one call",
@@ -37,7 +37,7 @@ D<P
   worker "b"`,
 			only: "SC806",
 			want: "SC806 warning P.2,3",
-			says: "2 sub-sessions below P (C and D), and 1 call that can have started one",
+			says: "2 sub-sessions of P have no call: C and D. Only 1 call can have started one of them",
 		},
 		{
 			name: "two for two calls of which nobody can tell whose they are",

@@ -58,7 +58,7 @@ func TestSC807FilesThatToolsWrite(t *testing.T) {
 		{
 			name: "two workers at once write one file", only: "SC807", tree: atWork,
 			want: "SC807 warning B.1 see A.1",
-			says: `"bob" (B) writes "notes.md", which "ann" (A) writes as well, and both were running`,
+			says: `"bob" (B) and "ann" (A) both write "notes.md". They were running at the same time, so the last one wins`,
 		},
 		{name: "a folder that is the agent's own", only: "SC807", tree: atWork, tweak: rename("B", 1, `{"path":"bob/notes.md"}`)},
 		{
@@ -168,7 +168,7 @@ P
 	runCases(t, []ruleCase{
 		{
 			name: "two branches side by side", only: "SC807", tree: side, store: branches,
-			want: "SC807 warning P.2 see P.1", says: `the agent on branch "par.bob" writes "notes.md"`,
+			want: "SC807 warning P.2 see P.1", says: `the agent on branch "par.bob" and the agent on branch "par.ann" both write "notes.md"`,
 		},
 		{
 			name: "a branch below the other, whose agent waits", only: "SC807", store: branches, tree: side,
@@ -232,12 +232,12 @@ func TestSC807Workspaces(t *testing.T) {
 			name: "one workspace for two", only: "SC807", tree: atWork,
 			tweak: workspaces(map[string]string{"P": "main", "A": "ann", "B": "ann/"}),
 			want:  "SC807 warning B see A.-1\nSC807 warning B.1 see A.1",
-			says:  `the workspace "ann" of "bob" (B) is that of "ann" (A)`,
+			says:  `the workspace "ann" of "bob" (B) is also that of "ann" (A). Each can read and overwrite what the other keeps there`,
 		},
 		{
 			name: "one within another", only: "SC807", tree: atWork,
 			tweak: workspaces(map[string]string{"P": "main", "A": "main/ann", "B": "bob"}),
-			want:  "SC807 warning A see P.-1", says: "lies in that of",
+			want:  "SC807 warning A see P.-1", says: `the workspace "main/ann" of "ann" (A) is inside that of "root" (P). Each can read and overwrite what the other keeps there`,
 		},
 		{name: "names that begin alike", only: "SC807", tree: atWork, tweak: workspaces(map[string]string{"P": "main", "A": "main2", "B": "bob"})},
 		{
@@ -304,7 +304,7 @@ B<P agent=ann
 		{
 			name: "a result of another agent outside of both", only: "SC807", tree: atWork, tweak: with(reads("cache/page_0123456789abcdef.txt", "A")),
 			want: "SC807 warning B.3 see A.-1",
-			says: `"bob" (B) uses "page_0123456789abcdef.txt", which holds a result of "ann" (A), and nothing that it was told names it`,
+			says: `"bob" (B) uses "page_0123456789abcdef.txt", which holds a result of "ann" (A). Nothing that it was told names this file`,
 		},
 		{name: "one that it has itself, too", only: "SC807", tree: atWork, tweak: with(reads("cache/page_0123456789abcdef.txt", "A", "B"))},
 		{name: "one that its task names", only: "SC807", tree: atWork, tweak: with(reads("cache/page_0123456789abcdef.txt", "A"), func(tree *session.Tree) {

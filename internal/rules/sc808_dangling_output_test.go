@@ -22,7 +22,7 @@ P agent=root
 		{name: "a file that is there", only: "SC808", tree: tree, tweak: refers(session.Output{Path: "a", Real: "P/a"})},
 		{
 			name: "another content than its name says", only: "SC808", tree: tree,
-			tweak: refers(session.Output{Path: "a_0123456789abcdef.txt", Real: "P/a", Hash: true}), want: "SC808 warning P.1", says: "another content",
+			tweak: refers(session.Output{Path: "a_0123456789abcdef.txt", Real: "P/a", Hash: true}), want: "SC808 warning P.1", says: "was changed, because its content does not match the digest in its name. A program that follows",
 		},
 		{name: "outside the folder nobody looks: SC807", only: "SC808", tree: tree, tweak: refers(session.Output{Path: "/etc/x", Outside: true})},
 		{

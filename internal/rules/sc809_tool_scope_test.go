@@ -32,7 +32,7 @@ D<C agent=helper
 	runCases(t, []ruleCase{
 		{
 			name: "a tool that was not granted", only: "SC809", tree: tree, tweak: grant("read_file"),
-			want: "SC809 warning C.1,7 see P.1", says: `"worker" calls "shell", which T1 (transfer_task) did not grant`,
+			want: "SC809 warning C.1,7 see P.1", says: `"worker" calls "shell", which call T1 (transfer_task) did not grant`,
 		},
 		{name: "all were granted, and delegating is the runtime's own", only: "SC809", tree: tree, tweak: grant("read_file", "shell")},
 		{name: "the store does not say", only: "SC809", tree: tree},

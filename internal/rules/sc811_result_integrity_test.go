@@ -22,18 +22,18 @@ C<P agent=worker
 		{name: "the child's answer came back", only: "SC811", tree: begin + `  root <T1 "done"` + child + `  worker "done"`},
 		{
 			name: "an empty result of a child with an answer", only: "SC811", tree: begin + `  root <T1 ""` + child + `  worker "done"`,
-			want: "SC811 warning P.3 see C.1", says: "the result of T1 (transfer_task) is empty, but sub-session C ended with an answer",
+			want: "SC811 warning P.3 see C.1", says: "the result of call T1 (transfer_task) is empty, but sub-session C ended with an answer",
 		},
 		{name: "an empty result of a child that said nothing", only: "SC811", tree: begin + `  root <T1 ""` + child + `  worker blank`},
 		{name: "no output", only: "SC811", tree: begin + `  root <T1 "(no output)"` + child + `  worker w1()`},
 		{
 			name: "a failure without a reason", only: "SC811", tree: begin + `  root <T1! ""` + child + `  worker w1()`,
-			want: "SC811 warning P.3", says: "says that it failed, and not why",
+			want: "SC811 warning P.3", says: "the result of call T1 (transfer_task) says that it failed, but not why",
 		},
 		{name: "a failure with one", only: "SC811", tree: begin + `  root <T1! "no such model"` + child + `  worker w1()`},
 		{
 			name: "a success of a child whose call was never answered", only: "SC811", tree: begin + `  root <T1 "all is well"` + child + `  worker w1()`,
-			want: "SC811 warning P.3 see C.1", says: "is a success, but sub-session C never finished: its last message calls a tool",
+			want: "SC811 warning P.3 see C.1", says: "the result of call T1 (transfer_task) is a success, but sub-session C never finished. The last message there calls a tool that never answered",
 		},
 		{
 			name: "a success of a child that was cut off", only: "SC811", tree: begin + `  root <T1 "all is well"` + child + `  worker "al" unfinished`,

@@ -37,7 +37,7 @@ P agent=root
 	runCases(t, []ruleCase{
 		{
 			name: "another correlation", only: "SC813", tree: tree, tweak: tied("k1", "k2"),
-			want: "SC813 warning P.3 see P.1", says: `carries the correlation "k2", and the call "k1"`,
+			want: "SC813 warning P.3 see P.1", says: `the result of call T1 (transfer_task) has the correlation "k2", but the call has "k1". It may belong to another delegation`,
 		},
 		{name: "the same", only: "SC813", tree: tree, tweak: tied("k1", "k1")},
 		{name: "one that only the call has", only: "SC813", tree: tree, tweak: tied("k1", "")},
@@ -46,11 +46,11 @@ P agent=root
 			tweak: func(tree *session.Tree) {
 				delegation(tree).Child, result(tree).Child = "C", "D"
 			},
-			want: "SC813 warning P.3 see P.1", says: "is said to come from D, and the call started C",
+			want: "SC813 warning P.3 see P.1", says: "the result of call T1 (transfer_task) names session D, but the call started C. It may belong to another delegation",
 		},
 		{
 			name: "too late", only: "SC813", tree: tree, tweak: given(time.Minute),
-			want: "SC813 warning P.3 see P.1", says: "came after 1m39s, and not within the 1m0s that the call gave",
+			want: "SC813 warning P.3 see P.1", says: "the result of call T1 (transfer_task) came too late, after 1m39s. The call gave it 1m0s",
 		},
 		{name: "in time", only: "SC813", tree: tree, tweak: given(2 * time.Minute)},
 		{name: "by less than stored times tell", only: "SC813", tree: tree, tweak: given(98500 * time.Millisecond)},
@@ -62,7 +62,7 @@ P agent=root
 		{
 			name: "the usual limit, where other calls name theirs", only: "SC813", tree: two,
 			tweak: func(tree *session.Tree) { tree.Root().Items[3].Calls[0].Delegation.Timeout = time.Minute },
-			want:  "SC813 warning P.2 see P.1", says: "the limit (isolation: timeout in .sessctl.yaml)",
+			want:  "SC813 warning P.2 see P.1", says: "the result of call T1 (transfer_task) came too late, after 1m39s. The limit (isolation: timeout in .sessctl.yaml) is 1m0s",
 		},
 		{
 			name: "the result behind an approval is looked at, and not the time of the person", only: "SC813",
@@ -78,7 +78,7 @@ P agent=root
 				d.Timeout, d.Correlation = time.Minute, "k1"
 				tree.Root().Items[4].Results[0].Correlation = "k2"
 			},
-			want: "SC813 warning P.4 see P.1", says: `carries the correlation "k2"`,
+			want: "SC813 warning P.4 see P.1", says: `the result of call T1 (transfer_task) has the correlation "k2", but the call has "k1". It may belong to another delegation`,
 		},
 		{
 			name: "no usual limit", only: "SC813", tree: two, limit: &rules.Isolation{},

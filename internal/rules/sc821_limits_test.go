@@ -52,7 +52,7 @@ func TestSC821Limits(t *testing.T) {
 		{
 			name: "one more", only: "SC821", tree: busy(21, "shell"),
 			want: "SC821 info C.41 see P.1",
-			says: `"worker" (C) takes 21 steps, and the limit is 20 (isolation: max-steps in .sessctl.yaml)`,
+			says: `"worker" (C) takes 21 steps, more than the limit of 20. The limit is set by isolation: max-steps in .sessctl.yaml`,
 		},
 		{
 			name: "another limit", only: "SC821", tree: busy(3, "shell"), limit: &rules.Isolation{MaxSteps: 1},
@@ -62,24 +62,24 @@ func TestSC821Limits(t *testing.T) {
 		{name: "a large message", only: "SC821", tree: busy(1, "shell"), tweak: says(3, 8003)},
 		{
 			name: "a message that is too large", only: "SC821", tree: busy(1, "shell"), tweak: says(3, 8004),
-			want: "SC821 info C.3 see P.1", says: "1 message of more than 2000 tokens, the largest of about 2001 (isolation: max-tokens-per-step",
+			want: "SC821 info C.3 see P.1", says: `"worker" (C) has 1 message of more than 2000 tokens, the largest about 2001. The limit is set by isolation: max-tokens-per-step`,
 		},
 		{name: "one that is too large, without texts", only: "SC821", tree: busy(1, "shell"), tweak: size(8004), want: "SC821 info C.1 see P.1"},
 		{name: "an image is no text", only: "SC821", tree: busy(1, "shell"), tweak: size(1<<20, session.Block{Kind: session.MediaBlock})},
 		{name: "the task is no step", only: "SC821", tree: busy(1, "shell"), tweak: says(0, 90_000)},
 		{
 			name: "many files", only: "SC821", tree: busy(11, "write_file"),
-			want: "SC821 info C.21 see P.1", says: "writes 11 files, and the limit is 10 (isolation: max-output-files",
+			want: "SC821 info C.21 see P.1", says: `"worker" (C) writes 11 files, more than the limit of 10. The limit is set by isolation: max-output-files in .sessctl.yaml`,
 		},
 		{name: "many files that are read", only: "SC821", tree: busy(11, "read_file")},
 		{name: "a large file, twice", only: "SC821", tree: busy(1, "write_file"), tweak: file(999_999)},
 		{
 			name: "a file that is too large", only: "SC821", tree: busy(1, "write_file"), tweak: file(1_000_000),
-			want: "SC821 info C.1 see P.1", says: "writes 1000000 bytes of files, and they have to stay below 1000000 (isolation: max-output-bytes",
+			want: "SC821 info C.1 see P.1", says: `"worker" (C) writes 1000000 bytes of files, which must stay below 1000000. The limit is set by isolation: max-output-bytes`,
 		},
 		{
 			name: "a long delegation", only: "SC821", tree: busy(1, "shell"), tweak: late,
-			want: "SC821 info C see P.1", says: "takes 1m2s, and the limit is 1m0s (isolation: timeout",
+			want: "SC821 info C see P.1", says: `"worker" (C) takes 1m2s, more than the limit of 1m0s. The limit is set by isolation: timeout in .sessctl.yaml`,
 		},
 		{name: "one that names its own time: SC813", only: "SC821", tree: busy(1, "shell"), tweak: func(tree *session.Tree) {
 			late(tree)

@@ -22,7 +22,7 @@ P agent=root
 			name: "one is missing", only: "SC831", tree: begin + `
   root <T1 "found it"
   root "here it is"`,
-			want: "SC831 warning P.3 see P.1", says: `"root" answers although T2 (transfer_task) of the same message had neither a result nor an error`,
+			want: "SC831 warning P.3 see P.1", says: `"root" answers before T2 (transfer_task) has a result or an error. It combines only a part of what it asked for`,
 		},
 		{
 			name: "one came behind the answer", only: "SC831", tree: begin + `
@@ -98,7 +98,7 @@ P agent=root
 	runCases(t, []ruleCase{
 		{
 			name: "two children say the same", only: "SC831", tree: tree,
-			want: "SC831 info P.3 see P.1 see P.2", says: "the results of T1 (transfer_task) and T2 (transfer_task) say the same",
+			want: "SC831 info P.3 see P.1 see P.2", says: "calls T1 (transfer_task) and T2 (transfer_task) have the same result. They asked for different things, so count this result once",
 		},
 		{
 			name: "in objects with different ids", only: "SC831", tree: tree,
@@ -177,7 +177,7 @@ P agent=root
 	runCases(t, []ruleCase{
 		{
 			name: "results that name nothing", only: "SC831", tree: tree, tweak: unnamed,
-			want: "SC831 warning P.2,3 see P.1", says: "2 results behind 2 delegations name neither a call nor a child",
+			want: "SC831 warning P.2,3 see P.1", says: "2 results after 2 delegations name neither a call nor a sub-session. It is not known which agent gave which result",
 		},
 		{name: "results that name the child", only: "SC831", tree: tree, tweak: func(tree *session.Tree) {
 			unnamed(tree)
@@ -191,7 +191,7 @@ P agent=root
   root T1>ann(search)
   root <T1 "found it"
   ann "here it is"`,
-			want: "SC831 warning P.3 see P.1", says: `"ann", which "root" had asked, answers in its place`,
+			want: "SC831 warning P.3 see P.1", says: `"ann" answers in place of "root", which had asked it. The agent that asked should combine the results`,
 		},
 		{
 			name: "the caller handed over", only: "SC831",

@@ -65,15 +65,15 @@ func (t team) beginning(text string) []string {
 func malformed(s *rules.Subject, t team, all []label, i int, silent bool) string {
 	l := &all[i]
 	if l.hollow() {
-		return "has an empty segment, so that readers differ in what stands above it"
+		return "has an empty segment. Runtimes do not agree on which agents are above it."
 	}
 	for n, segment := range l.segments {
 		switch {
 		case !t.listed || silent || counted(segment) || t.has(segment):
 		case n == len(l.segments)-1:
-			return "ends in " + rules.Quoted(segment) + ", which is no agent of the session"
+			return "ends in " + rules.Quoted(segment) + ", which is not an agent of the session"
 		case len(t.beginning(segment)) > 0:
-			return "names " + rules.Quoted(segment) + ", which is no agent of the session, but the beginning of one's name"
+			return "names " + rules.Quoted(segment) + ", which is the beginning of an agent's name and not an agent of the session"
 		}
 	}
 	agent := soleAgent(s, all, i)
@@ -119,8 +119,8 @@ func reportLabel(p *rules.Pass, s *rules.Subject, t team, all []label, i int, wh
 	l := &all[i]
 	f := p.Find(s.Session, l.items[0])
 	f.Items = l.items
-	f.Message = "the branch " + rules.Quoted(l.text) + " of " + rules.Count(len(l.items), "item") + " " + why
-	f.Fixes = []rules.Fix{{Title: "decide which agent the label means", Safety: rules.Manual}}
+	f.Message = "the branch " + rules.Quoted(l.text) + " of " + rules.Count(len(l.items), "event") + " " + why
+	f.Fixes = []rules.Fix{{Title: "decide which agent the branch means", Safety: rules.Manual}}
 	// Whoever sees what is said below the label sees what is said on it: to rename one
 	// of them would part them.
 	agent := soleAgent(s, all, i)

@@ -10,7 +10,7 @@ import (
 
 var branchPrefixAmbiguous = rules.Rule{
 	ID: "SC711", Name: "branch-prefix-ambiguous", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
-	Title: "two branch labels, one of which begins with the other's text and is not below it",
+	Title: "a branch whose name begins with the name of another branch that is not above it",
 	Run: func(p *rules.Pass) {
 		for _, s := range p.Subjects {
 			reportAmbiguous(p, s)
@@ -76,8 +76,8 @@ func reportAmbiguous(p *rules.Pass, s *rules.Subject) {
 	if later {
 		f.Severity = rules.Info
 	}
-	f.Message = rules.Count(len(words), "pair") + " of branches where one begins with the other's text and is not below it: " +
-		rules.Some(words) + "; a reader that compares texts shows the one's events to the other"
+	f.Message = rules.Count(len(words), "pair") + " of unrelated branches" + rules.Verb(len(words), " has", " have") + " names that begin alike: " + rules.Some(words)
+	f.Then("A runtime that compares names as text shows agents on the longer one the events of the shorter one")
 	p.Report(f)
 }
 

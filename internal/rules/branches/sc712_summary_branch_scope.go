@@ -11,7 +11,7 @@ import (
 
 var summaryBranchScope = rules.Rule{
 	ID: "SC712", Name: "summary-branch-scope", Severity: rules.Error, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
-	Title: "a summary whose branch is not that of what it stands for",
+	Title: "a summary on another branch than the events that it summarizes",
 	Run: func(p *rules.Pass) {
 		for _, s := range p.Subjects {
 			if p.Store.RootSummaries {
@@ -28,8 +28,8 @@ func reportBranchedSummaries(p *rules.Pass, s *rules.Subject) {
 	for i := range s.Items {
 		it := &s.Items[i]
 		if it.Branch != "" && (it.Kind == session.Summary || inSummaryTurn(it)) {
-			reportScope(p, s, i, "", "the summary is of the branch "+rules.Quoted(it.Branch)+", so that other agents are shown neither it nor what it stands for; "+
-				p.Store.Title+" gives a summary no branch")
+			reportScope(p, s, i, "", "the summary is on branch "+rules.Quoted(it.Branch)+", so other agents see neither it nor what it summarizes. "+
+				p.Store.Title+" gives summaries no branch.")
 		}
 	}
 }
@@ -83,24 +83,24 @@ func isPath(label string) bool { return label == "" || branch.Parse(label).Path 
 func misplaced(covered int, has, want string) string {
 	switch {
 	case has == "":
-		return fmt.Sprintf("the summary has no branch, so that every agent is shown it; all that it stands for (%s) is of %s or below it",
-			rules.Count(covered, "item"), rules.Quoted(want))
+		return fmt.Sprintf("the summary has no branch, so every agent sees it. All that it summarizes (%s) is on branch %s or below it.",
+			rules.Count(covered, "event"), rules.Quoted(want))
 	case want == "":
-		return fmt.Sprintf("the summary is of the branch %s, but what it stands for (%s) has no branch in common: agents of other branches are not shown it",
-			rules.Quoted(has), rules.Count(covered, "item"))
+		return fmt.Sprintf("the summary is on branch %s, but the %s that it summarizes have no branch in common. Agents on other branches do not see it.",
+			rules.Quoted(has), rules.Count(covered, "event"))
 	}
-	return fmt.Sprintf("the summary is of the branch %s, but what it stands for (%s) has %s in common",
-		rules.Quoted(has), rules.Count(covered, "item"), rules.Quoted(want))
+	return fmt.Sprintf("the summary is on branch %s, but the branch of all that it summarizes (%s) is %s",
+		rules.Quoted(has), rules.Count(covered, "event"), rules.Quoted(want))
 }
 
 // reportScope reports a summary with the branch that it should have.
 func reportScope(p *rules.Pass, s *rules.Subject, i int, want, why string) {
 	f := p.Find(s.Session, i)
 	f.Message = why
-	fix := rules.Fix{Title: "take the branch away", Safety: rules.Lossless}
+	fix := rules.Fix{Title: "remove the branch of the summary", Safety: rules.Lossless}
 	edit := session.Edit{Op: session.Set, Ref: f.Ref, Field: session.FieldBranch}
 	if want != "" {
-		fix.Title, edit.Value = "set the branch to "+rules.Quoted(want), &want
+		fix.Title, edit.Value = "set the branch of the summary to "+rules.Quoted(want), &want
 	}
 	fix.Edits = []session.Edit{edit}
 	f.Fixes = []rules.Fix{fix}

@@ -7,7 +7,7 @@ import (
 
 var legacyPrefixLeak = rules.Rule{
 	ID: "SC722", Name: "legacy-prefix-leak", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
-	Title: "an event that older readers showed to an agent of another branch, whose name begins alike",
+	Title: "older versions showed an event to an agent on another branch whose name begins alike",
 	Run: func(p *rules.Pass) {
 		for _, s := range p.Subjects {
 			told := map[int]int{} // several findings of one item are findings of their own
@@ -53,16 +53,19 @@ func reportPrefixLeak(p *rules.Pass, s *rules.Subject, pair prefixPair, leaked [
 	f.Items, f.Nth = leaked, nth
 	f.Related = []session.Place{s.At(lastSaid(s, pair.long))}
 	f.Message = "the agent on " + rules.Quoted(pair.long.text) + " ran after " + rules.Count(len(leaked), "event") + " on " + rules.Quoted(pair.short.text) +
-		", which it must not see; " + p.Store.PrefixReaders
+		" that it must not see"
+	const because = " it such events, because the names of the two branches begin alike"
 	switch {
 	case p.Store.PrefixUntold:
 		f.Severity = rules.Info
-		f.Message += " showed it such events, because another name begins with that one; the store does not say which version wrote these"
+		f.Then(p.Store.PrefixReaders + " showed" + because)
+		f.Then("The store does not say which version wrote these events")
 	case bySegments(s, pair):
 		f.Severity = rules.Info
-		f.Message += " would have shown it such events, because another name begins with that one, but later versions wrote what stands on these branches"
+		f.Then(p.Store.PrefixReaders + " would have shown" + because)
+		f.Then("Later versions wrote the events on these branches")
 	default:
-		f.Message += " showed it such events, because another name begins with that one"
+		f.Then(p.Store.PrefixReaders + " showed" + because)
 	}
 	p.Report(f)
 }

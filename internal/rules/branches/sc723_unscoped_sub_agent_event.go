@@ -12,7 +12,7 @@ import (
 
 var unscopedSubAgentEvent = rules.Rule{
 	ID: "SC723", Name: "unscoped-sub-agent-event", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
-	Title: "what a sub-agent said while it ran as a tool is shown to the agent that called it",
+	Title: "an agent is shown what its sub-agent said while it ran as a tool",
 	Run: func(p *rules.Pass) {
 		if !p.Store.ForeignText {
 			return
@@ -151,6 +151,7 @@ func reportToolRun(p *rules.Pass, s *rules.Subject, caller int, leaked []int) {
 		}
 	}
 	f.Message = rules.Quoted(s.Items[caller].Agent) + " is shown " + rules.Count(len(leaked), "event") + " of " + rules.Some(agents) +
-		" besides the result of its call: what runs as a tool has a branch of its own, but the caller has none and sees all"
+		" besides the result of its call"
+	f.Then("An agent that runs as a tool has a branch of its own, but its caller has none and sees everything")
 	p.Report(f)
 }

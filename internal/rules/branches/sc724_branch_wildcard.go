@@ -9,7 +9,7 @@ import (
 
 var branchWildcard = rules.Rule{
 	ID: "SC724", Name: "branch-wildcard", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
-	Title: "a branch label that a filter in SQL takes for a pattern",
+	Title: "a branch whose name an SQL filter reads as a pattern",
 	Run: func(p *rules.Pass) {
 		if !p.Store.LikeFilter {
 			return
@@ -31,13 +31,13 @@ func misread(l *label, alike map[string]string) string {
 	other, taken := alike[l.text]
 	switch {
 	case strings.Contains(l.text, "%"):
-		return "holds a %, which stands for any text in the pattern of LIKE, so that agents of other branches are shown its events"
+		return "contains %, which matches any text in LIKE. Agents on other branches are shown its events."
 	case strings.Contains(l.text, `\`):
-		return `holds a \, which the pattern of LIKE reads as an escape in PostgreSQL and MySQL, so that agents below the branch are not shown its events`
+		return `contains \, which is an escape in LIKE in PostgreSQL and MySQL. Agents below the branch are not shown its events.`
 	case taken && strings.EqualFold(l.text, other):
-		return "differs from " + rules.Quoted(other) + " in case only, which LIKE overlooks in SQLite and MySQL, so that agents below the one are shown the events of the other"
+		return "differs from " + rules.Quoted(other) + " only in case, which LIKE ignores in SQLite and MySQL. Agents below one of them are shown the events of the other."
 	case taken:
-		return "is a pattern for LIKE that " + rules.Quoted(other) + " fits, because _ stands for any character, so that agents below that are shown its events"
+		return "also matches " + rules.Quoted(other) + " in LIKE, where _ is any character. Agents below that branch are shown its events."
 	}
 	return ""
 }
@@ -125,6 +125,6 @@ func lower(text string) string {
 func reportPattern(p *rules.Pass, s *rules.Subject, l *label, why string) {
 	f := p.Find(s.Session, l.items[0])
 	f.Items = l.items
-	f.Message = "the branch " + rules.Quoted(l.text) + " of " + rules.Count(len(l.items), "item") + " " + why
+	f.Message = "the branch " + rules.Quoted(l.text) + " of " + rules.Count(len(l.items), "event") + " " + why
 	p.Report(f)
 }

@@ -11,7 +11,7 @@ import (
 
 var activeViewUnpaired = rules.Rule{
 	ID: "SC725", Name: "active-view-unpaired", Severity: rules.Error, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
-	Title: "a call is archived and its result is not, or the other way round",
+	Title: "a call is archived and its result is not, or the reverse",
 	Run: func(p *rules.Pass) {
 		archived := map[*rules.Subject][]int{} // the halves of each session that are to be sent again
 		for s, pair := range parted(p) {
@@ -57,9 +57,12 @@ func reportParted(p *rules.Pass, s *rules.Subject, pair pairing.Pair, fix rules.
 	f := p.FindCall(s, sent, s.CallAt(pair.Call).ID)
 	f.Related = []session.Place{s.At(gone.Item)}
 	call := "call " + rules.CallName(s.CallAt(pair.Call))
-	f.Message = "the result of " + call + " is archived and the call is not: the next request holds a call without its result"
 	if gone == pair.Call {
-		f.Message = call + " is archived and its result is not: the next request holds a result without its call"
+		f.Message = call + " is archived, but its result is not"
+		f.Then("The next request contains a result without its call")
+	} else {
+		f.Message = "the result of " + call + " is archived, but the call is not"
+		f.Then("The next request contains a call without its result")
 	}
 	p.ReportCall(s, f, fix)
 }
@@ -78,7 +81,7 @@ func inSession(s *rules.Subject, item int) (whole *rules.Subject, at int) {
 // behind it, with what stands there already: see SC726. All findings of a session
 // have the one fix, because a second one could not know what the first one moved.
 func revive(s *rules.Subject, items []int) rules.Fix {
-	fix := rules.Fix{Title: "send the whole turn again", Safety: rules.Lossless}
+	fix := rules.Fix{Title: "send the whole turn again, its archived messages included", Safety: rules.Lossless}
 	again := map[int]bool{}
 	for _, item := range items {
 		if _, seen := again[item]; seen {

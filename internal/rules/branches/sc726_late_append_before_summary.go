@@ -7,7 +7,7 @@ import (
 
 var lateAppendBeforeSummary = rules.Rule{
 	ID: "SC726", Name: "late-append-before-summary", Severity: rules.Warning, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
-	Title: "messages that stand before the summary that a request begins with",
+	Title: "messages before the summary that a request begins with",
 	Run: func(p *rules.Pass) {
 		for _, s := range p.Subjects {
 			reportLate(p, s)
@@ -24,13 +24,11 @@ func reportLate(p *rules.Pass, s *rules.Subject) {
 	f := p.Find(s.Session, late[0])
 	f.Items = late
 	f.Related = []session.Place{s.At(summary)}
-	stands := " that is no part of the summary stands before it"
-	if len(late) > 1 {
-		stands = " that are no part of the summary stand before it"
-	}
-	f.Message = rules.Count(len(late), "message") + stands + ": a compaction ran meanwhile, or the store orders by time"
+	f.Message = rules.Count(len(late), "message") + rules.Verb(len(late), " comes", " come") + " before the summary but" +
+		rules.Verb(len(late), " is", " are") + " not part of it"
+	f.Then("A compaction ran at the same time, or the store orders by time")
 	f.Fixes = []rules.Fix{{
-		Title: "move them behind the summary, in the order of their times", Safety: rules.Lossless,
+		Title: "move " + rules.Count(len(late), "message") + " after the summary, in the order of their times", Safety: rules.Lossless,
 		Edits: moveBehindSummary(s, late, summary),
 	}}
 	p.Report(f)

@@ -6,7 +6,7 @@ import "github.com/sessctl/sessctl/internal/rules"
 // on and its result is incomplete.
 var ruleCrashed = rules.Rule{
 	ID: "SC000", Name: "rule-crashed", Severity: rules.Error, Safety: rules.None, Since: "0.1.0",
-	Title: "a rule of sessctl itself crashed; the result is incomplete",
+	Title: "a rule of sessctl itself crashed, so the result is incomplete",
 }
 
 // RuleCrashed is the rule that stands for a panic in another one.

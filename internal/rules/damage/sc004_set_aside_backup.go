@@ -7,6 +7,6 @@ import (
 
 var setAsideBackup = rules.Rule{
 	ID: "SC004", Name: "set-aside-backup", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree | rules.PerStore, Since: "0.1.0",
-	Title: "a .bak beside the store holds sessions that the store lacks",
+	Title: "a .bak beside the store has sessions that the store lacks",
 	Run:   rules.Faults(session.SetAsideBackup, rules.Detail),
 }

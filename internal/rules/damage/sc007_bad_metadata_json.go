@@ -9,14 +9,14 @@ import (
 
 var badMetadataJSON = rules.Rule{
 	ID: "SC007", Name: "bad-metadata-json", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree | rules.PerStore, Since: "0.1.0",
-	Title: "a metadata column does not parse",
+	Title: "a metadata column cannot be parsed",
 	Run: rules.Faults(session.BadMetadata, func(found *rules.Finding, f *session.Fault) {
-		found.Message = f.Field + " does not parse: " + f.Detail
+		found.Message = f.Field + " cannot be parsed: " + f.Detail
 		rules.SetDefault(found, f, rules.Kept)
 		if f.Field == session.FieldPosition && f.Item >= 0 {
 			next := strconv.Itoa(f.Item)
 			found.Fixes = []rules.Fix{{
-				Title: "make the positions rise in the order shown", Safety: rules.Kept,
+				Title: "number the positions in the order shown", Safety: rules.Kept,
 				Edits: []session.Edit{{Op: session.Set, Ref: found.Ref, Field: f.Field, Value: &next}},
 			}}
 		}

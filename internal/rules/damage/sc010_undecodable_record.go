@@ -9,7 +9,7 @@ import (
 
 var undecodableRecord = rules.Rule{
 	ID: "SC010", Name: "undecodable-record", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree | rules.PerStore | rules.PerRecording, Since: "0.1.0",
-	Title: "a record does not parse, so that the whole session fails to load",
+	Title: "a record cannot be read, so the whole session fails to load",
 	Run: func(p *rules.Pass) {
 		if p.Recording != nil {
 			reportSkipped(p)
@@ -20,14 +20,15 @@ var undecodableRecord = rules.Rule{
 }
 
 var undecodable = rules.Faults(session.Undecodable, func(found *rules.Finding, f *session.Fault) {
-	found.Message = f.Field + " does not decode, so that the session fails to load: " + f.Detail
+	found.Message = f.Field + " cannot be read, so the session fails to load: " + f.Detail
 	fix := rules.Fix{
-		Title:  "take the record out of the session; its bytes stay in the receipt",
+		Title:  "remove the record; the receipt keeps its bytes",
 		Safety: rules.Kept, Unread: true,
 		Edits: []session.Edit{{Op: session.Quarantine, Ref: found.Ref}},
 	}
 	if f.Whole {
-		found.Message = f.Field + " is in a form that sessctl does not know, as a newer or another program may write it: " + f.Detail
+		found.Message = f.Field + " is in a form that sessctl does not know: " + f.Detail
+		found.Then("A newer version or another program may have written it")
 		fix.Allow = []string{rules.UnknownForm}
 	}
 	if found.Item >= 0 {
@@ -48,7 +49,7 @@ func reportSkipped(p *rules.Pass) {
 	}
 	f := p.FindLine(skipped[0].Line)
 	f.Severity = rules.Warning
-	f.Message = fmt.Sprintf("%s of the recording %s not read, or not in full: %s",
+	f.Message = fmt.Sprintf("%s of the recording %s not read in full: %s",
 		rules.Count(len(lines), "line"), rules.Verb(len(lines), "is", "are"), rules.Some(lines))
 	p.Report(f)
 }

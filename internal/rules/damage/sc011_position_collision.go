@@ -11,7 +11,7 @@ import (
 
 var positionCollision = rules.Rule{
 	ID: "SC011", Name: "position-collision", Severity: rules.Warning, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
-	Title: "positions or times of the order that are negative or used twice",
+	Title: "positions, or times that set the order, are negative or used twice",
 	Run: func(p *rules.Pass) {
 		for _, s := range p.Subjects {
 			reportPositions(p, s)
@@ -39,19 +39,22 @@ func reportPositions(p *rules.Pass, s *rules.Subject) {
 	f.Items, f.Whole = bad, true
 	var parts []string
 	if negative > 0 {
-		parts = append(parts, rules.Count(negative, "item")+" with a negative position or time")
+		parts = append(parts, rules.Count(negative, "item")+rules.Verb(negative, " has", " have")+" a negative position or time")
 	}
 	if doubled > 0 {
-		parts = append(parts, rules.Count(doubled, "item")+" with the position or time of the item before: "+shownAs(p.Store))
+		parts = append(parts, rules.Count(doubled, "item")+rules.Verb(doubled, " has", " have")+" the same position or time as the item before")
 	}
 	f.Message = rules.List(parts)
-	fix := rules.Fix{Title: "make the positions rise in the order shown", Safety: rules.Lossless, Edits: rising(s.Session)}
+	if doubled > 0 {
+		f.Then(shownAs(p.Store))
+	}
+	fix := rules.Fix{Title: "number the positions in the order shown", Safety: rules.Lossless, Edits: rising(s.Session)}
 	if p.Store.TurnsTies && doubled > 0 {
 		apart := "a microsecond apart"
 		if s.Tick == time.Millisecond {
 			apart = "a millisecond apart"
 		}
-		fix.Title, fix.Edits = "put the events of one time back into the order in which they were written, "+apart, turned(s.Session)
+		fix.Title, fix.Edits = "put events of the same time back in the order in which they were written, "+apart, turned(s.Session)
 	}
 	f.Fixes = []rules.Fix{fix}
 	p.Report(f)
@@ -60,9 +63,9 @@ func reportPositions(p *rules.Pass, s *rules.Subject) {
 // shownAs says what becomes of the order of items with one position.
 func shownAs(store *session.Store) string {
 	if store.TurnsTies {
-		return "the reader shows them in the reverse of the order in which they were written"
+		return "The runtime loads them in the reverse of the order in which they were written"
 	}
-	return "nothing promises their order; sessctl shows the one that readers have today"
+	return "Their order is not guaranteed; sessctl shows the one that runtimes load today"
 }
 
 // turned are the edits that turn every run of items with one position round. Where

@@ -26,7 +26,7 @@ var staleIndexReference = rules.Rule{
 				f.Message = fmt.Sprintf("%s is %d, but the session has %s", r.Field, r.Index, entries(int(loaded)))
 				value := strconv.FormatInt(min(max(r.Index, 0), loaded), 10)
 				f.Fixes = []rules.Fix{{
-					Title: "set it to " + value, Safety: rules.Lossless,
+					Title: "set " + r.Field + " to " + value, Safety: rules.Lossless,
 					Edits: []session.Edit{{Op: session.Set, Ref: r.Ref, Field: r.Field, Value: &value}},
 				}}
 				p.Report(f)

@@ -1,7 +1,6 @@
 package damage
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/rules"
@@ -19,8 +18,8 @@ var timeGoesBack = rules.Rule{
 			}
 			f := p.Find(s.Session, bad[0])
 			f.Items, f.Whole = bad, true
-			f.Message = fmt.Sprintf("%s older than the item before it: evidence for a second writer, a changed clock or moved records",
-				rules.Count(len(bad), "item"))
+			f.Message = rules.Count(len(bad), "item") + rules.Verb(len(bad), " is", " are") + " older than the item before"
+			f.Then("A second writer, a changed clock or moved records can cause this")
 			p.Report(f)
 		}
 	},

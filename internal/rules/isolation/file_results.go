@@ -44,8 +44,8 @@ func reportForeignResults(p *rules.Pass, s *rules.Subject, results map[string][]
 		f := p.Find(s.Session, use.item)
 		f.Nth = 3
 		f.Related = []session.Place{from.At(-1)}
-		f.Message = whoseName(s) + " uses " + rules.Quoted(path.Base(use.path)) + ", which holds a result of " + whoseName(from) +
-			", and nothing that it was told names it"
+		f.Message = whoseName(s) + " uses " + rules.Quoted(path.Base(use.path)) + ", which holds a result of " + whoseName(from)
+		f.Then("Nothing that it was told names this file")
 		p.Report(f)
 	}
 }

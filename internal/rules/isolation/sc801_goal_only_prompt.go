@@ -3,7 +3,6 @@ package isolation
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/delegation"
@@ -43,17 +42,17 @@ func reportPrompt(p *rules.Pass, s *delegation.Spawn, copied []delegation.Copied
 	var items []int
 	var related []session.Place
 	if len(copied) > 0 {
-		why = append(why, "has "+rules.Count(len(copied), "message")+" that agents said in "+rules.Short(s.From.ID)+" before the delegation")
+		why = append(why, "has "+rules.Count(len(copied), "message")+" that agents wrote in "+rules.Short(s.From.ID)+" before the delegation")
 		for _, pair := range copied {
 			items, related = append(items, pair.Child), append(related, s.From.At(pair.Parent))
 		}
 	}
 	if asked := asked(s, copied); len(asked) > 1 {
-		why = append(why, fmt.Sprintf("begins with %d different messages for it, where one goal is enough", len(asked)))
+		why = append(why, fmt.Sprintf("begins with %d different prompts, where one goal is enough", len(asked)))
 		items = rules.Union(items, asked)
 	}
 	if pair, known := passed[s.To]; known {
-		why = append(why, fmt.Sprintf("begins with a message that has a passage of at least %d characters of what was said in %s before the delegation, and that is no part of the goal",
+		why = append(why, fmt.Sprintf("begins with a message that repeats at least %d characters of what was said in %s before the delegation and is not part of the goal",
 			p.Isolation().Passage, rules.Short(s.From.ID)))
 		items, related = rules.Union(items, []int{pair.Child}), append(related, s.From.At(pair.Parent))
 	}
@@ -62,7 +61,10 @@ func reportPrompt(p *rules.Pass, s *delegation.Spawn, copied []delegation.Copied
 	}
 	f := p.Find(s.To.Session, items[0])
 	f.Items, f.Related, f.Call = items, append(related, s.From.At(s.Item)), s.Call().ID
-	f.Message = "the sub-session of call " + rules.CallName(s.Call()) + " " + strings.Join(why, ", and ")
+	f.Message = "the sub-session of call " + rules.CallName(s.Call()) + " " + why[0]
+	for _, other := range why[1:] {
+		f.Then("It also " + other)
+	}
 	p.Report(f)
 }
 

@@ -11,7 +11,7 @@ import (
 
 var goalEquality = rules.Rule{
 	ID: "SC802", Name: "goal-equality", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Optional: true, Bodies: true, Since: "0.1.0",
-	Title: "the goal that a sub-session begins with is not the one of its delegation",
+	Title: "a sub-session begins with another goal than its delegation gave it",
 	Run: func(p *rules.Pass) {
 		for _, s := range isolated(p) {
 			at, differs := otherGoal(&s)
@@ -21,7 +21,7 @@ var goalEquality = rules.Rule{
 			f := p.Find(s.To.Session, at)
 			f.Call = s.Call().ID
 			f.Related = []session.Place{s.From.At(s.Item)}
-			f.Message = "the goal that the sub-session begins with is not the one that call " + rules.CallName(s.Call()) + " gave it"
+			f.Message = "the sub-session begins with another goal than call " + rules.CallName(s.Call()) + " gave it"
 			p.Report(f)
 		}
 	},

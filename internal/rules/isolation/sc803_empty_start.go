@@ -59,7 +59,7 @@ func firstSteps(s *delegation.Spawn, lost bool, copies []siblingCopy) (items []i
 		return []int{first}, "begins with a result of a call that it did not make"
 	}
 	if n := stepNumber(it); n > 1 {
-		return []int{first}, fmt.Sprintf("begins with step %d, as if it went on with the steps of another agent", n)
+		return []int{first}, fmt.Sprintf("begins with step %d, as if it continued the steps of another agent", n)
 	}
 	return nil, ""
 }

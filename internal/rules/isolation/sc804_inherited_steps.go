@@ -4,7 +4,7 @@ import "github.com/sessctl/sessctl/internal/rules"
 
 var inheritedSteps = rules.Rule{
 	ID: "SC804", Name: "inherited-steps", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Bodies: true, Since: "0.1.0",
-	Title: "a sub-session holds steps of its parent that it did not make",
+	Title: "a sub-session contains steps of its parent",
 	Run: func(p *rules.Pass) {
 		for _, s := range isolated(p) {
 			copied := inherited(s)
@@ -18,8 +18,8 @@ var inheritedSteps = rules.Rule{
 				f.Related = append(f.Related, s.From.At(pair.Parent))
 			}
 			f.Related = append(f.Related, s.From.At(s.Item))
-			f.Message = "the sub-session of call " + rules.CallName(s.Call()) + " holds " + rules.Count(len(copied), "item") + " with steps of session " +
-				rules.Short(s.From.ID) + " from before the delegation, which it did not take itself"
+			f.Message = "the sub-session of call " + rules.CallName(s.Call()) + " contains " + rules.Count(len(copied), "step") + " of session " + rules.Short(s.From.ID)
+			f.Then("They are from before the delegation, and the sub-agent did not take them itself")
 			p.Report(f)
 		}
 	},

@@ -27,8 +27,8 @@ func reportStrays(p *rules.Pass, s *stray) {
 	f := p.Find(s.From.Session, s.items[0])
 	f.Items, f.Call = s.items, s.Call().ID
 	f.Related = []session.Place{s.From.At(s.Item)}
-	f.Message = fmt.Sprintf("%s of %s, which call %s asked, in the session of %s: it should get the result alone",
-		rules.Count(len(s.items), "item"), rules.AgentName(s.Call().Delegation.Agent), rules.CallName(s.Call()), rules.AgentName(s.Caller()))
+	f.Message = fmt.Sprintf("the session of %s contains %s of %s", rules.AgentName(s.Caller()), rules.Count(len(s.items), "message"), rules.AgentName(s.Call().Delegation.Agent))
+	f.Then("Call " + rules.CallName(s.Call()) + " should bring back the result alone")
 	p.Report(f)
 }
 

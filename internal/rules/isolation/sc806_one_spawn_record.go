@@ -1,8 +1,6 @@
 package isolation
 
 import (
-	"fmt"
-
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/delegation"
 	"github.com/sessctl/sessctl/internal/session"
@@ -39,8 +37,11 @@ func reportUncalled(p *rules.Pass, parent *rules.Subject, refs map[string][]sess
 	for n, child := range uncalled {
 		names[n] = rules.Short(child.ID)
 	}
-	f.Message = fmt.Sprintf("%s below %s (%s), and %s that can have started one",
-		rules.Count(len(uncalled), "sub-session"), rules.Short(parent.ID), rules.Some(names), countOrNo(waiting, "call"))
+	f.Message = rules.Count(len(uncalled), "sub-session") + " of " + rules.Short(parent.ID) + rules.Verb(len(uncalled), " has", " have") +
+		" no call: " + rules.Some(names)
+	if waiting > 0 {
+		f.Then("Only " + rules.Count(waiting, "call") + " can have started one of them")
+	}
 	p.Report(f)
 }
 
@@ -55,12 +56,4 @@ func uncalled(p *rules.Pass, parent *rules.Subject, refs map[string][]session.Pl
 		}
 	}
 	return children, at
-}
-
-// countOrNo is count, with "no call" for none.
-func countOrNo(n int, noun string) string {
-	if n == 0 {
-		return "no " + noun
-	}
-	return rules.Count(n, noun)
 }

@@ -9,7 +9,7 @@ import (
 
 var sharedWorkspace = rules.Rule{
 	ID: "SC807", Name: "shared-workspace", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Optional: true, Bodies: true, Since: "0.1.0",
-	Title: "two agents share a workspace, or one uses or overwrites what is the other's",
+	Title: "two agents share a workspace, or one uses or overwrites files of the other",
 	Run: func(p *rules.Pass) {
 		owners := workspaces(p)
 		reportSharedFolders(p, owners)
@@ -101,9 +101,9 @@ func reportSharedFolders(p *rules.Pass, owners map[string]*rules.Subject) {
 		if s.Workspace == "" || isShared(p.Isolation(), folder) {
 			continue
 		}
-		owner, how := owners[folder], "is that of"
+		owner, how := owners[folder], "is also that of"
 		if owner == s {
-			owner, how = nil, "lies in that of"
+			owner, how = nil, "is inside that of"
 			if above := path.Dir(folder); above != folder {
 				owner = ownerOf(owners, above)
 			}
@@ -113,7 +113,8 @@ func reportSharedFolders(p *rules.Pass, owners map[string]*rules.Subject) {
 		}
 		f := p.FindSession(s.Session)
 		f.Related = []session.Place{owner.At(-1)}
-		f.Message = "the workspace " + rules.Quoted(folder) + " of " + whoseName(s) + " " + how + " " + whoseName(owner) + ": each can read and overwrite what the other keeps there"
+		f.Message = "the workspace " + rules.Quoted(folder) + " of " + whoseName(s) + " " + how + " " + whoseName(owner)
+		f.Then("Each can read and overwrite what the other keeps there")
 		p.Report(f)
 	}
 }
@@ -151,7 +152,7 @@ func reportCrossing(p *rules.Pass, s, owner *rules.Subject, uses []fileUse) {
 	}
 	f.Items = rules.Unique(f.Items)
 	f.Related = []session.Place{owner.At(-1)}
-	f.Message = whoseName(s) + " uses " + rules.Some(rules.Unique(names)) + " in the workspace of " + whoseName(owner) +
-		", and nothing that it was told names them"
+	f.Message = whoseName(s) + " uses " + rules.Some(rules.Unique(names)) + " in the workspace of " + whoseName(owner)
+	f.Then("Nothing that it was told names these files")
 	p.Report(f)
 }

@@ -7,7 +7,7 @@ import (
 
 var danglingOutput = rules.Rule{
 	ID: "SC808", Name: "dangling-output", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Optional: true, Since: "0.1.0",
-	Title: "an item refers to a file that is missing, or whose content is not what its name says",
+	Title: "an item refers to a file that is missing or was changed",
 	Run: func(p *rules.Pass) {
 		for _, s := range p.Subjects {
 			failed := failedItems(s)
@@ -52,8 +52,8 @@ func reportDangling(p *rules.Pass, s *rules.Subject, i, n int) {
 	f.Nth = n
 	f.Message = "the file " + rules.Quoted(o.Path) + " does not exist"
 	if o.Real != "" {
-		f.Message = "the file " + rules.Quoted(o.Path) + " has another content than the one that its name has the digest of"
+		f.Message = "the file " + rules.Quoted(o.Path) + " was changed, because its content does not match the digest in its name"
 	}
-	f.Message += ": whoever follows the reference does not get what was meant"
+	f.Then("A program that follows the reference does not get the intended content")
 	p.Report(f)
 }

@@ -66,6 +66,6 @@ func reportToolScope(p *rules.Pass, child *rules.Subject, by []delegation.Spawn)
 	f := p.Find(child.Session, items[0])
 	f.Items = slices.Compact(items)
 	f.Related = []session.Place{by[0].From.At(by[0].Item)}
-	f.Message = rules.Quoted(child.Items[items[0]].Agent) + " calls " + rules.Some(tools) + ", which " + rules.CallName(by[0].Call()) + " did not grant to it"
+	f.Message = rules.Quoted(child.Items[items[0]].Agent) + " calls " + rules.Some(tools) + ", which call " + rules.CallName(by[0].Call()) + " did not grant"
 	p.Report(f)
 }

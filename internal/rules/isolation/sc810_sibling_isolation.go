@@ -12,7 +12,7 @@ import (
 
 var siblingIsolation = rules.Rule{
 	ID: "SC810", Name: "sibling-isolation", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Optional: true, Since: "0.1.0",
-	Title: "a sub-session holds what only its sibling can have produced",
+	Title: "a sub-session contains items that only its sibling can have produced",
 	Run: func(p *rules.Pass) {
 		copies := siblingCopies(p)
 		for _, s := range delegation.OwnSpawns(p) {

@@ -11,7 +11,7 @@ import (
 
 var resultIntegrity = rules.Rule{
 	ID: "SC811", Name: "result-integrity", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Optional: true, Bodies: true, Since: "0.1.0",
-	Title: "the result of a delegation says something else than its child",
+	Title: "the result of a delegation does not match its sub-session",
 	Run: func(p *rules.Pass) {
 		for _, s := range delegation.OwnSpawns(p) {
 			if r := s.Outcome(); r != nil && !r.Pending && !r.Synthetic {
@@ -29,12 +29,12 @@ func reportIntegrity(p *rules.Pass, s *delegation.Spawn, r *session.Result) {
 	at := last
 	switch {
 	case r.Digest == 0 && r.IsError:
-		wrong = "says that it failed, and not why"
+		wrong = "says that it failed, but not why"
 	case r.Digest == 0 && last >= 0:
 		wrong = "is empty, but sub-session " + rules.Short(s.Child.ID) + " ended with an answer"
 	case !r.IsError && isSuccess(r) && s.Call().Delegation.Blocking && stopped(s.To) >= 0:
 		at = stopped(s.To)
-		wrong = "is a success, but sub-session " + rules.Short(s.Child.ID) + " never finished: its last message " + howStopped(s.To, at)
+		wrong = "is a success, but sub-session " + rules.Short(s.Child.ID) + " never finished. The last message there " + howStopped(s.To, at) + "."
 	default:
 		return
 	}
@@ -45,7 +45,7 @@ func reportIntegrity(p *rules.Pass, s *delegation.Spawn, r *session.Result) {
 			f.Nth = n
 		}
 	}
-	f.Message = "the result of " + rules.CallName(s.Call()) + " " + wrong
+	f.Message = "the result of call " + rules.CallName(s.Call()) + " " + wrong
 	if at >= 0 {
 		f.Related = []session.Place{s.Child.At(at)}
 	}

@@ -12,7 +12,7 @@ import (
 
 var sharedMemory = rules.Rule{
 	ID: "SC812", Name: "shared-memory", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Optional: true, Since: "0.1.0",
-	Title: "several agents speak in one session, and neither a branch nor a handoff stands between them",
+	Title: "several agents share one session without a branch or a handoff",
 	Run: func(p *rules.Pass) {
 		if branch.ByLabel(p.Store.BranchModel) {
 			return // its reader shows an agent what its branch lets it see
@@ -96,7 +96,8 @@ func reportSharedMemory(p *rules.Pass, s *rules.Subject, foreign map[session.Pla
 	}
 	f := p.Find(s.Session, items[0])
 	f.Items = items
-	f.Message = rules.Some(agents) + " speak in one session, and nothing says that one handed over to the other: each reads what the other did"
+	f.Message = rules.Some(agents) + " speak in one session without a handoff between them"
+	f.Then("Each of them sees what the others did")
 	p.Report(f)
 }
 

@@ -11,7 +11,7 @@ import (
 
 var resultCorrelation = rules.Rule{
 	ID: "SC813", Name: "result-correlation", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Optional: true, Since: "0.1.0",
-	Title: "a result is another delegation's by its correlation, or came after its delegation's time was over",
+	Title: "a result belongs to another delegation, or came after the time limit",
 	Run: func(p *rules.Pass) {
 		timed := recordsTimeouts(p)
 		for _, s := range p.Subjects {
@@ -51,15 +51,16 @@ func reportCorrelation(p *rules.Pass, s *delegation.Spawn, r *session.Result) {
 	var wrong string
 	switch {
 	case d.Correlation != "" && r.Correlation != "" && d.Correlation != r.Correlation:
-		wrong = "carries the correlation " + rules.Quoted(r.Correlation) + ", and the call " + rules.Quoted(d.Correlation)
+		wrong = "has the correlation " + rules.Quoted(r.Correlation) + ", but the call has " + rules.Quoted(d.Correlation)
 	case d.Child != "" && r.Child != "" && d.Child != r.Child:
-		wrong = "is said to come from " + rules.Short(r.Child) + ", and the call started " + rules.Short(d.Child)
+		wrong = "names session " + rules.Short(r.Child) + ", but the call started " + rules.Short(d.Child)
 	default:
 		return
 	}
 	f := p.Find(s.From.Session, s.Final)
 	f.Call = s.Call().ID
-	f.Message = "the result of " + rules.CallName(s.Call()) + " " + wrong + ": it may be another delegation's"
+	f.Message = "the result of call " + rules.CallName(s.Call()) + " " + wrong
+	f.Then("It may belong to another delegation")
 	f.Related = []session.Place{s.From.At(s.Item)}
 	p.Report(f)
 }
@@ -68,9 +69,9 @@ func reportCorrelation(p *rules.Pass, s *delegation.Spawn, r *session.Result) {
 // told when its time is over.
 func reportLate(p *rules.Pass, s *delegation.Spawn, r *session.Result) {
 	d := s.Call().Delegation
-	given, whose := d.Timeout, "that the call gave"
+	given, limit := d.Timeout, "The call gave it "
 	if given == 0 {
-		given, whose = p.Isolation().Timeout, "that is the limit (isolation: timeout in .sessctl.yaml)"
+		given, limit = p.Isolation().Timeout, "The limit (isolation: timeout in .sessctl.yaml) is "
 	}
 	took, known := took(s)
 	if r.IsError || r.Synthetic || given == 0 || !known || took <= given+timeResolution {
@@ -78,7 +79,8 @@ func reportLate(p *rules.Pass, s *delegation.Spawn, r *session.Result) {
 	}
 	f := p.Find(s.From.Session, s.Final)
 	f.Call, f.Nth = s.Call().ID, 1
-	f.Message = "the result of " + rules.CallName(s.Call()) + " came after " + seconds(took) + ", and not within the " + seconds(given) + " " + whose
+	f.Message = "the result of call " + rules.CallName(s.Call()) + " came too late, after " + seconds(took)
+	f.Then(limit + seconds(given))
 	f.Related = []session.Place{s.From.At(s.Item)}
 	p.Report(f)
 }

@@ -13,7 +13,7 @@ import (
 
 var limitsExceeded = rules.Rule{
 	ID: "SC821", Name: "limits", Severity: rules.Info, Safety: rules.None, Scope: rules.PerTree, Optional: true, Bodies: true, Since: "0.1.0",
-	Title: "a child goes beyond a limit of steps, size, files or time",
+	Title: "a sub-session exceeds a limit of steps, size, files or time",
 	Run: func(p *rules.Pass) {
 		for _, s := range delegation.OwnSpawns(p) {
 			for n, limit := range limits {
@@ -46,7 +46,8 @@ func reportLimit(p *rules.Pass, s *delegation.Spawn, n int, key string, items []
 	}
 	f.Nth = n
 	f.Related = []session.Place{s.From.At(s.Item)}
-	f.Message = whoseName(s.To) + " " + what + " (isolation: " + key + " in .sessctl.yaml)"
+	f.Message = whoseName(s.To) + " " + what
+	f.Then("The limit is set by isolation: " + key + " in .sessctl.yaml")
 	p.Report(f)
 }
 
@@ -61,7 +62,7 @@ func steps(l *rules.Isolation, s *delegation.Spawn) ([]int, string) {
 	if l.MaxSteps == 0 || len(items) <= l.MaxSteps {
 		return nil, ""
 	}
-	return items[l.MaxSteps:], fmt.Sprintf("takes %s, and the limit is %d", rules.Count(len(items), "step"), l.MaxSteps)
+	return items[l.MaxSteps:], fmt.Sprintf("takes %s, more than the limit of %d", rules.Count(len(items), "step"), l.MaxSteps)
 }
 
 // bytesPerToken is how many bytes make a token, about: a rule of thumb for English text
@@ -104,7 +105,7 @@ func tokens(l *rules.Isolation, s *delegation.Spawn) ([]int, string) {
 	if l.MaxTokensPerStep == 0 || len(items) == 0 {
 		return nil, ""
 	}
-	return items, fmt.Sprintf("has %s of more than %d tokens, the largest of about %d", rules.Count(len(items), "message"), l.MaxTokensPerStep, most)
+	return items, fmt.Sprintf("has %s of more than %d tokens, the largest about %d", rules.Count(len(items), "message"), l.MaxTokensPerStep, most)
 }
 
 // outputFiles counts the files that a child wrote.
@@ -113,7 +114,7 @@ func outputFiles(l *rules.Isolation, s *delegation.Spawn) ([]int, string) {
 	if l.MaxOutputFiles == 0 || len(files) <= l.MaxOutputFiles {
 		return nil, ""
 	}
-	return itemsOf(files[l.MaxOutputFiles:]), fmt.Sprintf("writes %s, and the limit is %d", rules.Count(len(files), "file"), l.MaxOutputFiles)
+	return itemsOf(files[l.MaxOutputFiles:]), fmt.Sprintf("writes %s, more than the limit of %d", rules.Count(len(files), "file"), l.MaxOutputFiles)
 }
 
 // outputBytes adds up their sizes, where the reader of the store knows them. The limit
@@ -127,7 +128,7 @@ func outputBytes(l *rules.Isolation, s *delegation.Spawn) ([]int, string) {
 	if l.MaxOutputBytes == 0 || sum < l.MaxOutputBytes {
 		return nil, ""
 	}
-	return itemsOf(files), fmt.Sprintf("writes %d bytes of files, and they have to stay below %d", sum, l.MaxOutputBytes)
+	return itemsOf(files), fmt.Sprintf("writes %d bytes of files, which must stay below %d", sum, l.MaxOutputBytes)
 }
 
 // exceededTime compares how long a delegation took that names no time itself; of one that nobody
@@ -141,7 +142,7 @@ func exceededTime(l *rules.Isolation, s *delegation.Spawn) ([]int, string) {
 	if l.Timeout == 0 || d.Timeout > 0 || waited(s) || took <= l.Timeout+timeResolution {
 		return nil, ""
 	}
-	return nil, "takes " + seconds(took) + ", and the limit is " + seconds(l.Timeout)
+	return nil, "takes " + seconds(took) + ", more than the limit of " + seconds(l.Timeout)
 }
 
 // lasted is the time from a session's first item to its last, as far as items have

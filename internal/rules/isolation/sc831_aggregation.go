@@ -12,7 +12,7 @@ import (
 
 var aggregation = rules.Rule{
 	ID: "SC831", Name: "aggregation", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Optional: true, Bodies: true, Since: "0.1.0",
-	Title: "the results of several delegations are put together too early, twice, or by the wrong agent",
+	Title: "the results of several delegations are combined too early, twice, or by the wrong agent",
 	Run: func(p *rules.Pass) {
 		for _, s := range p.Subjects {
 			for _, b := range batches(s) {
@@ -89,7 +89,8 @@ func reportEarly(p *rules.Pass, b *batch) {
 		return
 	}
 	f := findBatch(p, b, at)
-	f.Message = rules.Quoted(b.Items[b.item].Agent) + " answers although " + rules.Some(open) + " of the same message had neither a result nor an error: it puts together a part of what it asked for"
+	f.Message = rules.Quoted(b.Items[b.item].Agent) + " answers before " + rules.Some(open) + rules.Verb(len(open), " has", " have") + " a result or an error"
+	f.Then("It combines only a part of what it asked for")
 	p.Report(f)
 }
 
@@ -144,7 +145,8 @@ func reportRepeated(p *rules.Pass, b *batch) {
 		f := findBatch(p, b, d.Final)
 		f.Severity, f.Call = rules.Info, d.Call().ID
 		f.Related = append(f.Related, b.At(other.Final))
-		f.Message = "the results of " + rules.CallName(other.Call()) + " and " + rules.CallName(d.Call()) + " say the same, although the calls asked for different things: count it once"
+		f.Message = "calls " + rules.CallName(other.Call()) + " and " + rules.CallName(d.Call()) + " have the same result"
+		f.Then("They asked for different things, so count this result once")
 		p.Report(f)
 	}
 }
@@ -179,7 +181,8 @@ func reportUnattributed(p *rules.Pass, b *batch) {
 	}
 	f := findBatch(p, b, items[0])
 	f.Items = items
-	f.Message = rules.Count(len(items), "result") + " behind " + rules.Count(len(b.calls), "delegation") + " name neither a call nor a child: nobody can say who found what"
+	f.Message = rules.Count(len(items), "result") + " after " + rules.Count(len(b.calls), "delegation") + rules.Verb(len(items), " names", " name") + " neither a call nor a sub-session"
+	f.Then("It is not known which agent gave which result")
 	p.Report(f)
 }
 
@@ -206,6 +209,7 @@ func reportOthersSynthesis(p *rules.Pass, b *batch) {
 		}
 	}
 	f := findBatch(p, b, at)
-	f.Message = rules.Quoted(b.Items[at].Agent) + ", which " + rules.Quoted(caller) + " had asked, answers in its place: what came back should be put together by who asked"
+	f.Message = rules.Quoted(b.Items[at].Agent) + " answers in place of " + rules.Quoted(caller) + ", which had asked it"
+	f.Then("The agent that asked should combine the results")
 	p.Report(f)
 }

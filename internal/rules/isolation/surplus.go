@@ -24,11 +24,11 @@ const mostWrappings = 4
 // none.
 func surplus(result, answer string) string {
 	if list := stepList(result, answer, mostWrappings); list != "" && stepList(answer, "", mostWrappings) == "" {
-		return "holds a list of " + list + ", not the final answer alone"
+		return "contains a list of " + list + ", not only the final answer"
 	}
 	n, of := utf8.RuneCountInString(unwrapped(result)), utf8.RuneCountInString(answer)
 	if of > 0 && n > surplusFactor*of+surplusSlack {
-		return fmt.Sprintf("has %d characters, and the last answer of its sub-session has %d", n, of)
+		return fmt.Sprintf("has %d characters, but the last answer of its sub-session has %d", n, of)
 	}
 	return ""
 }

@@ -19,7 +19,7 @@ var switchDepth = rules.Rule{
 		}
 		if named := len(p.Recording.Anomalies); p.Recording.Odd > named {
 			f := p.FindLine(oddLine(&p.Recording.Anomalies[named-1]))
-			f.Nth, f.Message = 1, fmt.Sprintf("%s behind line %s", rules.Count(p.Recording.Odd-named, "further such delegation"), f.Ref.Key)
+			f.Nth, f.Message = 1, fmt.Sprintf("%s after line %s", rules.Count(p.Recording.Odd-named, "further such delegation"), f.Ref.Key)
 			p.Report(f)
 		}
 	},
@@ -39,17 +39,17 @@ func anomalyText(a *recording.Anomaly) string {
 	asked := delegationName(a)
 	switch a.Kind {
 	case recording.UnmatchedEnd:
-		return fmt.Sprintf("line %d ends %s, which is not open; the depth stays 0. A runtime that counts below 0 "+
-			"lets the messages of the next delegation leak", a.Line, asked)
+		return fmt.Sprintf("line %d ends %s, which is not open. The depth stays 0; a runtime that counts below 0 "+
+			"lets the messages of the next delegation leak.", a.Line, asked)
 	case recording.UnmatchedStart:
-		return fmt.Sprintf("%s begins at line %d and has no end; it is over at line %d, because the stream goes on without it. "+
-			"A runtime that only counts holds back everything behind it", asked, a.Opened, a.Line)
+		return fmt.Sprintf("%s begins at line %d and has no end. It is over at line %d, because the stream goes on without it. "+
+			"A runtime that only counts holds back everything after it.", asked, a.Opened, a.Line)
 	case recording.BegunInside:
-		return fmt.Sprintf("the recording begins inside %s, as line %d shows: what stands between line %d and there was taken for the run's own",
+		return fmt.Sprintf("the recording begins inside %s, as line %d shows. What comes between line %d and there was read as the run's own.",
 			asked, a.Line, a.Opened)
 	default:
-		return fmt.Sprintf("the recording ends at line %d inside %s, which begins at line %d: what came next is not recorded. "+
-			"docker agent stops a recording made with `--exec --json` before the first error, so the agent may have failed there", a.Line, asked, a.Opened)
+		return fmt.Sprintf("the recording ends at line %d inside %s, which begins at line %d. What came next is not recorded. "+
+			"docker agent stops a recording made with `--exec --json` before the first error, so the agent may have failed there.", a.Line, asked, a.Opened)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 var childTranscriptLost = rules.Rule{
 	ID: "SC717", Name: "child-transcript-lost", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree | rules.PerComparison, Since: "0.1.0",
-	Title: "a delegation was answered, but its sub-session holds no message",
+	Title: "a delegation was answered, but its sub-session has no messages",
 	Run: func(p *rules.Pass) {
 		if p.Compared != nil {
 			for _, c := range p.Differences().Children {
@@ -28,7 +28,8 @@ var childTranscriptLost = rules.Rule{
 				f := p.FindSession(d.Child)
 				f.Agent, f.Call = d.Call().Delegation.Agent, d.Call().ID
 				f.Related = []session.Place{s.At(d.Item)}
-				f.Message = "call " + rules.CallName(d.Call()) + " was answered, but the sub-session holds none of the messages that led to it"
+				f.Message = "call " + rules.CallName(d.Call()) + " was answered, but its sub-session has no messages"
+				f.Then("The messages that led to the answer are lost")
 				p.Report(f)
 			}
 		}
@@ -54,16 +55,18 @@ func reportLostChild(p *rules.Pass, c *rules.LostChild) {
 	who := ""
 	if c.Call != nil {
 		f.Call = c.Call.Call().ID
-		who = fmt.Sprintf(", started by %s with call %s%s", rules.AgentName(c.Call.Caller()), rules.CallName(c.Call.Call()), rules.AtLine(&c.Call.Session.Items[c.Call.Item]))
+		who = fmt.Sprintf("%s started it with call %s%s", rules.AgentName(c.Call.Caller()), rules.CallName(c.Call.Call()), rules.AtLine(&c.Call.Session.Items[c.Call.Item]))
 	}
-	f.Message = fmt.Sprintf("the recording has %s of sub-session %s of %s%s, and the store has none of them",
-		rules.Count(len(lost.Items), "item"), rules.Short(lost.ID), rules.AgentName(f.Agent), who)
+	f.Message = fmt.Sprintf("sub-session %s of %s is in the recording and not in the store", rules.Short(lost.ID), rules.AgentName(f.Agent))
+	f.Then(who)
+	has := "The recording has " + rules.Count(len(lost.Items), "item") + " of it"
 	if below := len(c.Sessions) - 1; below > 0 {
-		f.Message += fmt.Sprintf(", nor of the %s below it", rules.Count(below, "sub-session"))
+		has += fmt.Sprintf(", and %s below it", rules.Count(below, "sub-session"))
 	}
+	f.Then(has)
 	if !c.Completed {
 		f.Severity = rules.Info
-		f.Message += "; it never completed, so that a runtime may have had nothing to store, and the recording is all that is left of it"
+		f.Then("It never completed, so a runtime may have had nothing to store, and the recording is all that is left of it")
 	}
 	p.Report(f)
 }

@@ -11,7 +11,7 @@ import (
 
 var lostItem = rules.Rule{
 	ID: "SC728", Name: "lost-item", Severity: rules.Error, Safety: rules.None, Scope: rules.PerComparison, Since: "0.1.0",
-	Title: "the recording of a run has items that the store lacks",
+	Title: "items of the recorded run are missing from the store",
 	Run: func(p *rules.Pass) {
 		for _, run := range p.Runs(replay.Lost) {
 			reportLost(p, run)
@@ -28,7 +28,7 @@ func LostSession(tree *session.Tree) *rules.Finding {
 			Rule:     &lostItem,
 			Severity: lostItem.Severity,
 			Agent:    root.Agent,
-			Message: fmt.Sprintf("the recording has session %s with %s, and the store does not hold it: it was lost, or the recorded runtime wrote another store",
+			Message: fmt.Sprintf("session %s of the recording, with %s, is not in the store. It was lost, or the recorded runtime wrote another store.",
 				root.ID, rules.Count(tree.Items(), "item")),
 			Place: session.Place{Item: -1},
 		},
@@ -38,18 +38,18 @@ func LostSession(tree *session.Tree) *rules.Finding {
 
 // reportLost is the finding about one gap, at the item that stands before it.
 func reportLost(p *rules.Pass, run []replay.Difference) {
-	first, behind := &run[0], "at the start of the session"
+	first, where := &run[0], "at the start of the session"
 	f := p.FindSession(first.Stored)
 	if first.StoredItem >= 0 {
 		f = p.Find(first.Stored, first.StoredItem)
-		behind = fmt.Sprintf("behind item %d", first.StoredItem)
+		where = fmt.Sprintf("after item %d", first.StoredItem)
 	}
 	f.Agent, f.Call = rules.RecordedItem(first).Agent, rules.SoleCall(rules.RecordedItem(first))
-	f.Message = fmt.Sprintf("the store lacks %s %s that the recording has: %s",
-		rules.Count(len(run), "item"), behind, rules.ItemNames(run, func(d *replay.Difference) string { return lostName(p, d) }))
+	f.Message = fmt.Sprintf("%s of the recording %s missing from the store %s: %s",
+		rules.Count(len(run), "item"), rules.Verb(len(run), "is", "are"), where, rules.ItemNames(run, func(d *replay.Difference) string { return lostName(p, d) }))
 	if !slices.ContainsFunc(run, func(d replay.Difference) bool { return !rules.RecordedItem(&d).Flags.Has(session.Unfinished) }) {
 		f.Severity = rules.Info
-		f.Message += fmt.Sprintf("; %s never complete, so that a runtime may have had nothing to store", rules.Verb(len(run), "it was", "they were"))
+		f.Then(rules.Verb(len(run), "It was", "They were") + " never complete, so a runtime may have had nothing to store")
 	}
 	p.Report(f)
 }

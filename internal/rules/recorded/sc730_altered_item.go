@@ -10,7 +10,7 @@ import (
 
 var alteredItem = rules.Rule{
 	ID: "SC730", Name: "altered-item", Severity: rules.Error, Safety: rules.None, Scope: rules.PerComparison, Since: "0.1.0",
-	Title: "a stored item says something else than the events of its run",
+	Title: "a stored item differs from the recorded events of its run",
 	Run: func(p *rules.Pass) {
 		for _, run := range p.Runs(replay.Altered) {
 			for i := range run {
@@ -33,13 +33,13 @@ func reportAltered(p *rules.Pass, d *replay.Difference) {
 	case !slices.ContainsFunc(d.What, func(part string) bool { return !slices.Contains(beside, part) }):
 		f.Severity = rules.Warning
 	}
-	f.Message = fmt.Sprintf("the recording has %s, and the stored item differs in %s",
-		rules.RecordedName(d.Recorded, d.RecordedItem), rules.List(d.What))
+	f.Message = "the stored item differs from the recording in " + rules.List(d.What)
+	f.Then("The recording has " + rules.RecordedName(d.Recorded, d.RecordedItem))
 	if was := rules.RecordedItem(d).Agent; slices.Contains(d.What, "agent") {
-		f.Message += fmt.Sprintf(": %s is stored, %s is recorded", rules.AgentName(f.Agent), rules.AgentName(was))
+		f.Then(fmt.Sprintf("The stored agent is %s, the recorded one is %s", rules.AgentName(f.Agent), rules.AgentName(was)))
 	}
 	if slices.Contains(d.What, replay.Retried) {
-		f.Message += "; so it is after a request that failed in the middle and was made again, which leaves no event"
+		f.Then("A request that failed in the middle and was made again leaves no event and can have caused this")
 	}
 	p.Report(f)
 }

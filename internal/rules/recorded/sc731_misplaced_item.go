@@ -9,14 +9,13 @@ import (
 
 var misplacedItem = rules.Rule{
 	ID: "SC731", Name: "misplaced-item", Severity: rules.Error, Safety: rules.None, Scope: rules.PerComparison, Since: "0.1.0",
-	Title: "items stand at another place than the events of their run put them",
+	Title: "items are stored at another place than in the recording",
 	Run: func(p *rules.Pass) {
 		for _, run := range p.Runs(replay.Misplaced) {
 			f := p.FindRun(run)
-			f.Message = fmt.Sprintf("%s at another place than in the recording, where %s %s: %s",
-				rules.Verb(len(run), "this item stands", "these items stand"), rules.Verb(len(run), "it comes", "they come"),
-				recordedPlace(&run[0]),
+			f.Message = fmt.Sprintf("%s at another place than in the recording: %s", rules.Verb(len(run), "this item is", "these items are"),
 				rules.ItemNames(run, func(d *replay.Difference) string { return rules.RecordedName(d.Recorded, d.RecordedItem) }))
+			f.Then(rules.Verb(len(run), "It comes ", "They come ") + recordedPlace(&run[0]) + " in the recording")
 			p.Report(f)
 		}
 	},
@@ -26,7 +25,7 @@ var misplacedItem = rules.Rule{
 func recordedPlace(d *replay.Difference) string {
 	place := "first"
 	if d.RecordedItem > 0 {
-		place = "behind " + rules.RecordedName(d.Recorded, d.RecordedItem-1)
+		place = "after " + rules.RecordedName(d.Recorded, d.RecordedItem-1)
 	}
 	if d.Recorded.ID != d.Stored.ID {
 		place += " in session " + rules.Short(d.Recorded.ID)

@@ -16,8 +16,8 @@ var sameRoleRun = rules.Rule{
 			}
 			f := p.FindSent(j, items, rules.Said{N: j.WireIndex(j.Profile, items[1])})
 			f.Count = places
-			f.Message = "messages of the same role follow each other in " + rules.Count(places, "place") + ", with no answer between them"
-			f.Sent = "the messages of each run as one, parted by an empty line"
+			f.Message = "messages of the same role follow each other in " + rules.Count(places, "place")
+			f.Sent = "each run of messages as one message, with empty lines between them"
 			p.Report(f)
 		}
 	},

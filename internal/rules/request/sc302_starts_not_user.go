@@ -9,7 +9,7 @@ import (
 
 var startsNotUser = rules.Rule{
 	ID: "SC302", Name: "starts-not-user", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
-	Title: "a conversation that does not start with a user's message",
+	Title: "a conversation that does not start with a user message",
 	Run: func(p *rules.Pass) {
 		for j := range p.Requests() {
 			first, ok := firstOf(j.Spoken())
@@ -17,8 +17,9 @@ var startsNotUser = rules.Rule{
 				continue
 			}
 			f := p.FindSent(j, []int{first.Item}, rules.Said{})
-			f.Message = "the conversation starts with a message of the assistant; some models want a user's message first"
-			f.Sent = "a short user message in front"
+			f.Message = "the conversation starts with a message of the assistant"
+			f.Then("Some models require a user message first")
+			f.Sent = "a short user message before it"
 			p.Report(f)
 		}
 	},

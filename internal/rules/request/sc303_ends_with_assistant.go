@@ -7,7 +7,7 @@ import (
 
 var endsWithAssistant = rules.Rule{
 	ID: "SC303", Name: "ends-with-assistant", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
-	Title: "a request that ends with an answer",
+	Title: "a request that ends with an answer of the assistant",
 	Run: func(p *rules.Pass) {
 		for j := range p.Requests() {
 			last, ok := lastAnswer(&j)
@@ -15,8 +15,9 @@ var endsWithAssistant = rules.Rule{
 				continue
 			}
 			f := p.FindSent(j, []int{last}, rules.Said{})
-			f.Message = "sent as it is, the request ends with an answer of the assistant, which the model would have to go on with"
-			f.Sent = "a user message behind it"
+			f.Message = "the request ends with an answer of the assistant"
+			f.Then("If it is sent like this, the model has to continue that answer")
+			f.Sent = "a user message after it"
 			p.Report(f)
 		}
 	},

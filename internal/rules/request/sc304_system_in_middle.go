@@ -7,7 +7,7 @@ import (
 
 var systemInMiddle = rules.Rule{
 	ID: "SC304", Name: "system-in-middle", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
-	Title: "a system message behind the start",
+	Title: "a system message after the start of the conversation",
 	Run: func(p *rules.Pass) {
 		for j := range p.Requests() {
 			items := lateSystem(j.Subject)
@@ -15,7 +15,8 @@ var systemInMiddle = rules.Rule{
 				continue
 			}
 			f := p.FindSent(j, items, rules.Said{})
-			f.Message = "the request holds " + rules.Count(len(items), "system message") + " behind its start, where many models know only users and assistants"
+			f.Message = "the request contains " + rules.Count(len(items), "system message") + " after its start"
+			f.Then("Many models accept only user and assistant messages there")
 			f.Sent = "its text in a marked user message at the same place, or with the system prompt"
 			p.Report(f)
 		}

@@ -9,7 +9,7 @@ import (
 
 var toolThenUser = rules.Rule{
 	ID: "SC305", Name: "tool-then-user", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
-	Title: "a user's message directly behind results",
+	Title: "a user message directly after tool results",
 	Run: func(p *rules.Pass) {
 		for j := range p.Requests() {
 			items := usersBehindTools(&j)
@@ -17,7 +17,7 @@ var toolThenUser = rules.Rule{
 				continue
 			}
 			f := p.FindSent(j, items, rules.Said{})
-			f.Message = "a user's message follows tool results with no answer between them, in " + rules.Count(len(items), "place")
+			f.Message = "a user message follows tool results directly in " + rules.Count(len(items), "place")
 			f.Sent = "a one-word answer between them"
 			p.Report(f)
 		}

@@ -7,7 +7,7 @@ import (
 
 var geminiCallPosition = rules.Rule{
 	ID: "SC306", Name: "gemini-call-position", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
-	Title: "calls that follow neither a user's message nor results",
+	Title: "calls that follow neither a user message nor results",
 	Run: func(p *rules.Pass) {
 		for j := range p.Requests() {
 			turns := j.Turns()
@@ -16,7 +16,8 @@ var geminiCallPosition = rules.Rule{
 			} else if last, ok := nextBehindTool(&j, turns); ok && p.Store.Adaptation(ownMessage, j.Profile.Name) == "" {
 				f := p.FindSent(j, []int{last}, rules.Said{})
 				f.Severity, f.ProviderError = rules.Warning, "" // what they answer then is not known
-				f.Message = "the user's next message follows function results; some servers refuse both in one message"
+				f.Message = "the next user message follows function results"
+				f.Then("Some servers refuse both in one message")
 				f.Sent = "the user's text as a message of its own"
 				p.Report(f)
 			}
@@ -48,17 +49,18 @@ func reportCallPosition(p *rules.Pass, j rules.Judged, turns []rules.Turn, first
 	var what, sent []string
 	if first {
 		items = append(items, turns[0].Item)
-		what, sent = append(what, "the request starts with calls"), append(sent, "a short user message in front")
+		what, sent = append(what, "the request starts with calls"), append(sent, "a short user message before it")
 	}
 	if n := len(merged); n > 0 {
 		what = append(what, "calls follow another message of the assistant in "+rules.Count(n, "place"))
-		sent = append(sent, "each message with the calls behind it as one")
+		sent = append(sent, "each message together with the calls after it")
 	}
 	for _, t := range merged {
 		items = append(items, t.Item)
 	}
 	f := p.FindSent(j, items, rules.Said{})
-	f.Message = rules.List(what) + ", where only a user's message or results may stand before them"
+	f.Message = rules.List(what)
+	f.Then("Calls must follow a user message or results")
 	f.Sent = rules.List(sent)
 	p.Report(f)
 }

@@ -9,7 +9,7 @@ import (
 
 var noUserContent = rules.Rule{
 	ID: "SC307", Name: "no-user-content", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Since: "0.1.0",
-	Title: "a session without a message of a user",
+	Title: "a session without a user message",
 	Run: func(p *rules.Pass) {
 		for j := range p.Requests() {
 			empty := !slices.ContainsFunc(j.Items, func(it session.Item) bool { return it.OnWire() })
@@ -18,10 +18,10 @@ var noUserContent = rules.Rule{
 			}
 			f := p.FindSession(j.Session)
 			f.Profile = j.Profile
-			f.Message = "no user has said anything in this session"
+			f.Message = "this session has no user message"
 			if empty {
 				f.Severity = rules.Info // nobody sends an empty one
-				f.Message = "the session is empty: it has no message that a model would see"
+				f.Message = "this session has no message that is sent to a model"
 			}
 			p.Report(f)
 		}

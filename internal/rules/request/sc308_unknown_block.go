@@ -7,10 +7,10 @@ import (
 
 var unknownBlock = rules.Rule{
 	ID: "SC308", Name: "unknown-block", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree | rules.PerStore, Since: "0.1.0",
-	Title: "a role or a part of a message that nobody knows",
+	Title: "an unknown role or part of a message",
 	Run: func(p *rules.Pass) {
 		rules.Faults(session.UnknownPart, func(found *rules.Finding, f *session.Fault) {
-			found.Message = rules.Quoted(f.Field) + " is no known role or part of a message, so the model may never see what it says"
+			found.Message = rules.Quoted(f.Field) + " is an unknown role or part of a message, so the model may never see it"
 			if f.Detail != "" {
 				found.Message = f.Detail
 			}
@@ -44,7 +44,7 @@ func reportUnknownBlocks(p *rules.Pass, s *rules.Subject) {
 	}
 	f := p.Find(s.Session, items[0])
 	f.Items = items
-	f.Message = rules.Count(len(items), "message") + " with parts of a type that is not known (" + rules.List(names) + "), so the model may never see what they say"
+	f.Message = rules.Count(len(items), "message") + rules.Verb(len(items), " has", " have") + " parts of an unknown type (" + rules.List(names) + "), which the model may never see"
 	f.Discreet = rules.WithoutValues(f.Message)
 	p.Report(f)
 }

@@ -9,7 +9,7 @@ import (
 
 var emptyMessage = rules.Rule{
 	ID: "SC401", Name: "empty-message", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree, Profiled: true, Since: "0.1.0",
-	Title: "a message that says nothing",
+	Title: "a message without any content",
 	Run: func(p *rules.Pass) {
 		for j := range p.Judged() {
 			next, past := j.WireItems(func(i int) bool { return empty(&j.Items[i]) && !streaming(p, j.Subject, i) })

@@ -9,11 +9,11 @@ import (
 
 var blankBlock = rules.Rule{
 	ID: "SC402", Name: "blank-block", Severity: rules.Error, Safety: rules.Kept, Scope: rules.PerTree, Profiled: true, Since: "0.1.0",
-	Title: "a text of white space beside other content",
+	Title: "a blank text beside other content",
 	Run: func(p *rules.Pass) {
 		for j := range p.Judged() {
 			next, past := j.WireItems(func(i int) bool { return hasBlank(&j.Items[i]) && !streaming(p, j.Subject, i) })
-			what := "with a text that is only white space beside other content"
+			what := "with a blank text beside other content"
 			if len(past) > 0 {
 				p.Report(findPast(p, j, past, what))
 			}
@@ -21,7 +21,7 @@ var blankBlock = rules.Rule{
 				continue
 			}
 			f := p.FindSent(j, next, rules.Said{Block: blankAt(&j.Items[next[0]])})
-			f.Message = "the request would hold " + rules.Count(len(next), "message") + " " + what
+			f.Message = "the next request would contain " + rules.Count(len(next), "message") + " " + what
 			if fix := emptyTexts(j.Subject, next); len(fix.Edits) > 0 {
 				f.Fixes = []rules.Fix{fix}
 			}
@@ -53,6 +53,6 @@ func emptyTexts(s *rules.Subject, items []int) rules.Fix {
 			fix.Edits = append(fix.Edits, session.Edit{Op: session.Set, Ref: s.ItemRef(i), Field: session.FieldText, Value: &nothing})
 		}
 	}
-	fix.Title = "take the blank text out of " + rules.Count(len(fix.Edits), "message")
+	fix.Title = "remove the blank text from " + rules.Count(len(fix.Edits), "message")
 	return fix
 }

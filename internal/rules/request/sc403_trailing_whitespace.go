@@ -15,8 +15,8 @@ var trailingWhitespace = rules.Rule{
 				continue
 			}
 			f := p.FindSent(j, []int{last}, rules.Said{})
-			f.Message = "sent as it is, the request ends with an answer whose text ends in white space"
-			f.Sent = "the text without the white space at its end"
+			f.Message = "the request ends with an answer whose text ends in white space"
+			f.Sent = "the text without white space at its end"
 			p.Report(f)
 		}
 	},

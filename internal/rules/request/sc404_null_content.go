@@ -9,7 +9,7 @@ import (
 
 var nullContent = rules.Rule{
 	ID: "SC404", Name: "null-content", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
-	Title: "null where a text belongs",
+	Title: "null in place of a text",
 	Run: func(p *rules.Pass) {
 		for j := range p.Requests() {
 			items, _ := j.WireItems(func(i int) bool { return lacksText(j.Subject, i) })
@@ -17,7 +17,7 @@ var nullContent = rules.Rule{
 				continue
 			}
 			f := p.FindSent(j, items, rules.Said{})
-			f.Message = "the request would hold " + rules.Count(len(items), "message") + " with null where a text belongs"
+			f.Message = "the next request would contain " + rules.Count(len(items), "message") + " with null in place of a text"
 			f.Sent = "an empty text in its place"
 			p.Report(f)
 		}

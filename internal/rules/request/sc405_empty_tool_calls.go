@@ -7,7 +7,7 @@ import (
 
 var emptyToolCalls = rules.Rule{
 	ID: "SC405", Name: "empty-tool-calls", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Profiled: true, Wire: true, Since: "0.1.0",
-	Title: "a list of calls that is empty",
+	Title: "an empty list of calls",
 	Run: func(p *rules.Pass) {
 		for j := range p.Requests() {
 			items, _ := j.WireItems(func(i int) bool { return j.Items[i].Flags.Has(session.EmptyCalls) && !empty(&j.Items[i]) })
@@ -15,7 +15,7 @@ var emptyToolCalls = rules.Rule{
 				continue
 			}
 			f := p.FindSent(j, items, rules.Said{})
-			f.Message = "the request would hold " + rules.Count(len(items), "message") + " with a list of calls that is empty"
+			f.Message = "the next request would contain " + rules.Count(len(items), "message") + " with an empty list of calls"
 			f.Sent = "the message without the list"
 			p.Report(f)
 		}

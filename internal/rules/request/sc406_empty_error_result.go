@@ -19,7 +19,7 @@ var emptyErrorResult = rules.Rule{
 				continue
 			}
 			f := p.FindSent(j, items, rules.Said{Block: slices.IndexFunc(j.Items[items[0]].Results, failsSilently)})
-			f.Message = "the request would hold " + rules.Count(len(items), "message") + " with an error result that has no text"
+			f.Message = "the next request would contain " + rules.Count(len(items), "message") + " with an error result without a text"
 			f.Sent = `a text such as "(no output)" in its place`
 			p.Report(f)
 		}

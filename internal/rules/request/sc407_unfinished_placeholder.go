@@ -8,7 +8,7 @@ import (
 
 var unfinishedPlaceholder = rules.Rule{
 	ID: "SC407", Name: "unfinished-placeholder", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
-	Title: "a streaming message that was never finished",
+	Title: "a streamed message that was never finished",
 	Run: func(p *rules.Pass) {
 		for _, s := range p.Viewers {
 			for i := range s.Items {
@@ -16,14 +16,14 @@ var unfinishedPlaceholder = rules.Rule{
 					continue // a leaked one is part of its leak
 				}
 				f := p.Find(s.Session, i)
-				f.Message = "the message was never finished: it has no time, model or usage, so its text may stop in the middle"
+				f.Message = "the message was never finished. It has no time, model or usage, so its text may stop in the middle."
 				switch {
 				case s.Items[i].Flags.Has(session.Blank):
 					f.Severity = rules.Info // no half sentence that a model could take for a whole one
-					f.Message = "the message has no text: its turn ended with reasoning only, or stopped before the first word"
+					f.Message = "the message has no text. Its turn ended with reasoning only, or stopped before the first word."
 				case last(s, i):
 					f.Severity = rules.Info
-					f.Message += ", as it does when a run is stopped"
+					f.Then("That happens when a run is stopped")
 				case s.History(i):
 					f.Severity = rules.Info
 				}

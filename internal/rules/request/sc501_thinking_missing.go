@@ -9,7 +9,7 @@ import (
 
 var thinkingMissing = rules.Rule{
 	ID: "SC501", Name: "thinking-missing", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
-	Title: "thinking is on, and the last tool turn does not begin with it", Profiled: true,
+	Title: "thinking is on, but the last tool turn does not begin with thinking", Profiled: true,
 	Run: func(p *rules.Pass) {
 		for j := range p.Judged() {
 			if !j.AsIs && p.Store.WriterOf(j.Session) != session.WriterLive {
@@ -21,8 +21,8 @@ var thinkingMissing = rules.Rule{
 					begins = "text"
 				}
 				f := p.FindSent(j, []int{item}, rules.Said{Name: begins})
-				f.Message = "thinking is on, but the last turn that called tools does not begin with its thinking, which nobody can write anew; " +
-					"go on with thinking off, or with a new message of the user"
+				f.Message = "thinking is on, but the last turn with tool calls does not begin with thinking"
+				f.Then("That thinking cannot be restored: turn thinking off, or continue with a new user message")
 				p.Report(f)
 			}
 		}

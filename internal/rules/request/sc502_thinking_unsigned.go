@@ -7,7 +7,7 @@ import (
 
 var thinkingUnsigned = rules.Rule{
 	ID: "SC502", Name: "thinking-unsigned", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
-	Title: "thinking without the signature that its provider wants back", Profiled: true, Wire: true,
+	Title: "thinking without the signature that its provider requires", Profiled: true, Wire: true,
 	Run: func(p *rules.Pass) {
 		for j := range p.Judged() {
 			at := j.Spots(func(_ *session.Item, b *session.Block) bool { return b.Kind == session.ReasoningBlock && b.Unsigned })
@@ -15,7 +15,7 @@ var thinkingUnsigned = rules.Rule{
 				continue
 			}
 			f := p.FindBlocks(j, at, rules.Said{})
-			f.Message = rules.Count(len(at), "block") + " of thinking " + rules.Verb(len(at), "has", "have") + " no signature, and the provider takes none back without"
+			f.Message = rules.Count(len(at), "thinking block") + rules.Verb(len(at), " has", " have") + " no signature, which the provider requires"
 			f.Sent = "the turns without the unsigned thinking"
 			p.Report(f)
 		}

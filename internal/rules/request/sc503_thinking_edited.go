@@ -68,8 +68,8 @@ func reportEdited(p *rules.Pass, j rules.Judged, known map[session.Digest][]thou
 		f.ProviderError = j.Profile.Error("SC502", rules.Said{Message: j.WireIndex(j.Profile, at[0].Item), Block: at[0].Block})
 	}
 	f.Related = others
-	f.Message = rules.Count(len(at), "block") + " of signed thinking " + rules.Verb(len(at), "says", "say") + " something else than another copy with the same signature: " +
-		"one of the two was edited, and only the original is accepted; leave it out of the request"
+	f.Message = rules.Count(len(at), "signed thinking block") + rules.Verb(len(at), " differs", " differ") + " from another copy with the same signature"
+	f.Then("One of the two was edited, and the provider accepts the original only; leave this one out of the request")
 	p.Report(f)
 }
 

@@ -17,8 +17,8 @@ var thinkingForeign = rules.Rule{
 				continue
 			}
 			f := p.FindBlocks(j, at, rules.Said{})
-			f.Message = rules.Count(len(at), "signature") + " " + rules.Verb(len(at), "is", "are") + " of a model of another provider (" +
-				rules.Quoted(j.Items[at[0].Item].Model) + "), which this one cannot verify"
+			f.Message = rules.Count(len(at), "signature") + rules.Verb(len(at), " was", " were") + " made by a model of another provider (" +
+				rules.Quoted(j.Items[at[0].Item].Model) + "), so this provider cannot verify " + rules.Verb(len(at), "it", "them")
 			f.Sent = "the turns without the foreign thinking"
 			if j.Profile.Sentinel != "" {
 				f.Sent = "the sentinel " + j.Profile.Sentinel + " in place of the foreign signature"

@@ -12,7 +12,7 @@ import (
 
 var prefixChanged = rules.Rule{
 	ID: "SC505", Name: "prefix-changed-before-bound-thinking", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
-	Title: "a repair wrote messages before thinking that is bound to what precedes it", Profiled: true,
+	Title: "a repair wrote messages before thinking that is bound to the history before it", Profiled: true,
 	Run: func(p *rules.Pass) {
 		for j := range p.Judged() {
 			written := written(j.Subject)
@@ -73,8 +73,8 @@ func reportPrefix(p *rules.Pass, j rules.Judged, written []int, at []rules.Spot)
 	for _, b := range at {
 		f.Related = append(f.Related, j.At(b.Item))
 	}
-	f.Message = fmt.Sprintf("the history changes at item %d, where a repair wrote a message, and %s of signed thinking %s behind it; "+
-		"a model that binds its thinking refuses such a block unless the request sets prefix_mismatch_behavior to \"drop_block\" "+
-		"or leaves out all thinking behind item %d", f.Item, rules.Count(len(at), "block"), rules.Verb(len(at), "stands", "stand"), f.Item)
+	f.Message = fmt.Sprintf("a repair wrote item %d before %s", f.Item, rules.Count(len(at), "signed thinking block"))
+	f.Then(fmt.Sprintf("A model that binds its thinking to the history refuses such blocks unless the request sets prefix_mismatch_behavior to \"drop_block\" "+
+		"or leaves out all thinking after item %d", f.Item))
 	p.Report(f)
 }

@@ -53,9 +53,9 @@ func reportLoneReasoning(p *rules.Pass, j rules.Judged, turn []int) {
 	for _, item := range turn[first:] {
 		id := reasoningOnly(&j.Items[item])
 		f := p.FindSent(j, []int{item}, rules.Said{ID: id})
-		f.Message = "reasoning item " + rules.Quoted(id) + " stands without the message or call that it led to"
+		f.Message = "reasoning item " + rules.Quoted(id) + " has no message or call after it that it led to"
 		f.Fixes = []rules.Fix{{
-			Title:  "take the reasoning item out of the session; it stays in the receipt",
+			Title:  "remove the reasoning item; the receipt keeps it",
 			Safety: rules.Kept,
 			Edits:  []session.Edit{{Op: session.Quarantine, Ref: f.Ref}},
 		}}
@@ -101,12 +101,12 @@ func reportLoneCall(p *rules.Pass, j rules.Judged, at rules.Spot) {
 	if b.Nth < len(j.Items[at.Item].Calls) {
 		f.Call = j.Items[at.Item].Calls[b.Nth].ID
 	}
-	f.Message = "call item " + rules.Quoted(b.ID) + " was made with reasoning item " + rules.Quoted(b.With) + ", which does not stand before it"
+	f.Message = "call item " + rules.Quoted(b.ID) + " was made with reasoning item " + rules.Quoted(b.With) + ", which is missing before it"
 	f.ProviderError = j.Profile.Error("SC507 call", rules.Said{ID: b.ID, Name: b.With})
 	ref := f.Ref
 	ref.Pointer = fmt.Sprintf("/blocks/%d", at.Block)
 	f.Fixes = []rules.Fix{{
-		Title:  "take the server's id off the call; its call id stays",
+		Title:  "remove the server's id from the call; its call id stays",
 		Safety: rules.Lossless,
 		Edits:  []session.Edit{{Op: session.Set, Ref: ref, Field: session.FieldBlockID}},
 	}}

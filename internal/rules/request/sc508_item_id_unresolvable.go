@@ -18,7 +18,8 @@ var itemIDUnresolvable = rules.Rule{
 				continue
 			}
 			f := p.FindBlocks(j, at, rules.Said{ID: j.Block(at[0]).ID})
-			f.Message = rules.Count(len(at), "part") + " " + rules.Verb(len(at), "carries", "carry") + " an id of the provider's server, which was told to store nothing and cannot look it up"
+			f.Message = rules.Count(len(at), "part") + rules.Verb(len(at), " has", " have") + " an id of the provider's server that the server cannot look up"
+			f.Then("The server was told to store nothing")
 			f.Sent = "the items without the server's ids"
 			p.Report(f)
 		}

@@ -10,7 +10,7 @@ import (
 
 var reasoningContentMissing = rules.Rule{
 	ID: "SC509", Name: "reasoning-content-missing", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
-	Title: "turns that call tools lack the reasoning that the provider wants back", Profiled: true, Wire: true,
+	Title: "turns with tool calls lack the reasoning that the provider requires", Profiled: true, Wire: true,
 	Run: func(p *rules.Pass) {
 		for j := range p.Judged() {
 			thinks := thinks(j.Subject)
@@ -27,10 +27,11 @@ var reasoningContentMissing = rules.Rule{
 				continue
 			}
 			f := p.FindSent(j, items, rules.Said{})
-			f.Message = rules.Count(len(items), "turn") + " with tool calls " + rules.Verb(len(items), "has", "have") + " no reasoning, and the provider wants it back"
+			f.Message = rules.Count(len(items), "turn") + " with tool calls " + rules.Verb(len(items), "has", "have") + " no reasoning, which the provider requires"
 			if thinks == session.Unsaid {
 				f.Severity = rules.Warning
-				f.Message += " while its model thinks; the session does not say whether it does"
+				f.Message += " while the model thinks"
+				f.Then("The session does not say whether it does")
 			}
 			f.Sent = "an empty reasoning_content in these turns"
 			p.Report(f)

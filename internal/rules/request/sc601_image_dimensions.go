@@ -17,12 +17,12 @@ const (
 
 var imageDimensions = rules.Rule{
 	ID: "SC601", Name: "image-dimensions", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
-	Title: "an image has more pixels a side than the provider takes", Profiled: true, Wire: true,
+	Title: "an image is larger than the provider accepts", Profiled: true, Wire: true,
 	Run: func(p *rules.Pass) {
 		for j := range p.Judged() {
 			limit, among := longestSide, ""
 			if len(images(j.Subject)) > manyImages {
-				limit, among = longestSideOfMany, fmt.Sprintf(" in a request with more than %d images", manyImages)
+				limit, among = longestSideOfMany, fmt.Sprintf(" for requests with more than %d images", manyImages)
 			}
 			at := j.Spots(func(_ *session.Item, b *session.Block) bool { return isImage(b) && max(b.Width, b.Height) > limit })
 			if len(at) == 0 {
@@ -32,8 +32,8 @@ var imageDimensions = rules.Rule{
 			if limit == longestSideOfMany {
 				f.ProviderError = j.Profile.Error("SC601 many", rules.Said{Message: j.WireIndex(j.Profile, at[0].Item), Block: at[0].Block, N: limit})
 			}
-			f.Message = fmt.Sprintf("%s %s more than the %d pixels a side that the provider takes%s",
-				rules.Count(len(at), "image"), rules.Verb(len(at), "has", "have"), limit, among)
+			f.Message = fmt.Sprintf("%s %s larger than %d pixels on a side, the limit of the provider%s",
+				rules.Count(len(at), "image"), rules.Verb(len(at), "is", "are"), limit, among)
 			f.Sent = "the images scaled down"
 			p.Report(f)
 		}

@@ -9,7 +9,7 @@ import (
 
 var mediaInWrongPlace = rules.Rule{
 	ID: "SC603", Name: "media-in-wrong-place", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
-	Title: "a tool result holds media that the provider takes from the user only", Profiled: true, Wire: true,
+	Title: "a tool result contains media that the provider accepts in user messages only", Profiled: true, Wire: true,
 	Run: func(p *rules.Pass) {
 		for j := range p.Judged() {
 			at := j.Spots(func(it *session.Item, b *session.Block) bool {
@@ -19,9 +19,9 @@ var mediaInWrongPlace = rules.Rule{
 				continue
 			}
 			f := p.FindBlocks(j, at, rules.Said{})
-			f.Message = rules.Count(len(at), "part") + " of tool results " + rules.Verb(len(at), "is", "are") + " media (" + rules.Quoted(j.Block(at[0]).Name) +
-				") that the provider takes in messages of the user only"
-			f.Sent = "the media in a message of the user, behind all results of the turn"
+			f.Message = rules.Count(len(at), "part") + " of tool results" + rules.Verb(len(at), " is", " are") + " media (" + rules.Quoted(j.Block(at[0]).Name) +
+				") that the provider accepts in user messages only"
+			f.Sent = "the media in a user message after all results of the turn"
 			p.Report(f)
 		}
 	},

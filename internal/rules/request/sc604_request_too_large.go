@@ -8,7 +8,7 @@ import (
 
 var requestTooLarge = rules.Rule{
 	ID: "SC604", Name: "request-too-large", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
-	Title: "the next request is larger than the provider takes", Profiled: true,
+	Title: "the next request is larger than the provider accepts", Profiled: true,
 	Run: func(p *rules.Pass) {
 		for j := range p.Judged() {
 			var size int64
@@ -21,7 +21,7 @@ var requestTooLarge = rules.Rule{
 			f := p.FindSession(j.Session)
 			f.Profile = j.Profile
 			f.ProviderError = j.Profile.Error(p.Rule.ID, rules.Said{})
-			f.Message = fmt.Sprintf("the next request holds about %.1f MB of texts and media, and the provider takes %d MB; compact the conversation",
+			f.Message = fmt.Sprintf("the next request contains about %.1f MB, but the provider accepts %d MB. Compact the conversation.",
 				float64(size)/(1<<20), j.Profile.MaxBytes>>20)
 			p.Report(f)
 		}

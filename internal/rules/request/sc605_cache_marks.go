@@ -13,7 +13,7 @@ const mostCacheMarks = 4
 
 var cacheMarks = rules.Rule{
 	ID: "SC605", Name: "cache-marks", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
-	Title: "more marks for the prompt cache than the provider takes", Profiled: true, Wire: true,
+	Title: "more prompt cache marks than the provider accepts", Profiled: true, Wire: true,
 	Run: func(p *rules.Pass) {
 		for j := range p.Judged() {
 			at := j.Spots(func(_ *session.Item, b *session.Block) bool { return b.Cached })
@@ -21,8 +21,8 @@ var cacheMarks = rules.Rule{
 				continue
 			}
 			f := p.FindBlocks(j, at[:len(at)-mostCacheMarks], rules.Said{N: len(at)})
-			f.Message = fmt.Sprintf("the next request holds %d marks for the prompt cache, and the provider takes %d", len(at), mostCacheMarks)
-			f.Sent = fmt.Sprintf("the last %d marks only", mostCacheMarks)
+			f.Message = fmt.Sprintf("the next request contains %d prompt cache marks, but the provider accepts %d", len(at), mostCacheMarks)
+			f.Sent = fmt.Sprintf("only the last %d marks", mostCacheMarks)
 			p.Report(f)
 		}
 	},
