@@ -68,6 +68,7 @@ SESSION:ITEMS, on a terminal and in a pipe alike: ` + "`sessctl check | grep SC7
 func addCheckFlags(cmd *cobra.Command, p *program) {
 	flags := cmd.Flags()
 	addFormatFlag(cmd, checks.Names()...)
+	addPagerFlag(cmd)
 	addReportFlag(cmd)
 	addStoreFlag(cmd)
 	addFindingFlags(cmd)

@@ -52,6 +52,7 @@ With --quiet, one line says whether they differ.
 		RunE: func(cmd *cobra.Command, args []string) error { return runDiff(cmd.Context(), p, args) },
 	}
 	addFormatFlag(cmd, "text", "json", "markdown")
+	addPagerFlag(cmd)
 	cmd.Flags().Bool("full", false, "show whole texts, and every item of added and gone sessions")
 	cmd.Flags().String("session", "", "only the session with this `ID` (its beginning will do) and what belongs to it")
 	completeFlag(cmd, "session", p.sessionWords)

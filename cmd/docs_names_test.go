@@ -141,7 +141,7 @@ func variablesOfTheProgram(t *testing.T) (names []string) {
 		case entry.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go"):
 			return nil
 		}
-		for _, m := range regexp.MustCompile(`[gG]etenv\("([A-Z_]+)"\)`).FindAllStringSubmatch(read(t, path), -1) {
+		for _, m := range regexp.MustCompile(`(?:[gG]etenv|LookupEnv)\("([A-Z_]+)"\)`).FindAllStringSubmatch(read(t, path), -1) {
 			names = append(names, m[1])
 		}
 		return nil

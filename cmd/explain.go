@@ -28,6 +28,7 @@ them with their severity and with what a repair costs.
 		ValidArgsFunction: completeRules,
 	}
 	addFormatFlag(cmd, "text", "json", "markdown")
+	addPagerFlag(cmd)
 	return cmd
 }
 

@@ -32,6 +32,7 @@ not change the exit code.
 	}
 	cmd.ValidArgsFunction = completeStores(0)
 	addFormatFlag(cmd, "text", "json", "ndjson")
+	addPagerFlag(cmd)
 	addStoreFlag(cmd)
 	cmd.Flags().BoolP("all", "a", false, "list sub-sessions too, below their root")
 	return cmd

@@ -26,6 +26,7 @@ type program struct {
 	config *config.Config // nil before the configuration was read
 	out    *ui.Screen
 	err    *ui.Screen
+	pager  *ui.Pager // nil where the command has none
 }
 
 // Main runs sessctl with the arguments behind its name and returns the exit
@@ -54,7 +55,11 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 	if ctx.Err() != nil && err != nil {
 		err = interruption(err)
 	}
-	return p.finish(ran, err)
+	code := p.finish(ran, err)
+	if err := p.pager.Show(ctx.Err() != nil); err != nil {
+		code = worse(code, exitCode(err))
+	}
+	return code
 }
 
 // surviveClosedPipes makes writes to a closed pipe fail until the returned function is

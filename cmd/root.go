@@ -75,7 +75,17 @@ func (p *program) configure(cmd *cobra.Command) error {
 		return err
 	}
 	p.setScreens(ui.ColorMode(p.config.Color))
+	if in, ok := p.stdin.(*interruptible); ok && cmd.Flags().Lookup(noPager) != nil && !p.config.NoPager && p.config.Format == "text" {
+		p.pager = p.out.Page(p.err, in.r, p.getenv)
+	}
 	return nil
+}
+
+const noPager = "no-pager"
+
+// addPagerFlag lets long output of a command go through a pager.
+func addPagerFlag(cmd *cobra.Command) {
+	cmd.Flags().Bool(noPager, false, "print output that is longer than the screen without a pager")
 }
 
 // knownCommand refuses a word that is no command, and says which one may have

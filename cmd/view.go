@@ -73,6 +73,7 @@ reader does; --model takes another model, and --diff compares two.
 		ValidArgsFunction: p.completeView,
 	}
 	addFormatFlag(cmd, "text", "json", "markdown", "mermaid")
+	addPagerFlag(cmd)
 	addStoreFlag(cmd)
 	cmd.Flags().Bool("full", false, "show whole texts, arguments, results and reasoning")
 	cmd.Flags().Bool("model-input", false, "show what the next run would send")

@@ -32,6 +32,8 @@ type Config struct {
 	Color string `mapstructure:"color"`
 	Quiet bool   `mapstructure:"quiet"`
 
+	NoPager bool `mapstructure:"no-pager"`
+
 	Format  string   `mapstructure:"format"`
 	Report  []string `mapstructure:"report"`
 	Store   string   `mapstructure:"store"`
