@@ -114,6 +114,11 @@ func runCheck(cmd *cobra.Command, p *program, args []string) error {
 	for _, e := range empty {
 		run.unread(e.word, e.reason)
 	}
+	if p.config.Session != "" && len(paths) > 1 {
+		if run.only, err = p.silent().storeOf(ctx, paths, p.config.Session); err != nil && !errors.Is(err, view.ErrNoSession) {
+			return err
+		}
+	}
 	for _, path := range paths {
 		if err := run.store(ctx, path); err != nil {
 			return err
@@ -134,6 +139,7 @@ type checkRun struct {
 	shard  shard
 	writer render.CheckWriter
 	roots  bool                 // the writer names every session
+	only   string               // of several stores the one with the session of --session
 	known  *baseline.Comparison // with the baseline, nil without one
 	// recorded are the sessions that the store is compared with; nil for a check.
 	recorded []*session.Tree
@@ -186,6 +192,9 @@ func (run *checkRun) store(ctx context.Context, path string) error {
 	start := time.Now()
 	var result *check.Result
 	err := run.read(ctx, path, func(opened *registry.Opened) (err error) {
+		if run.only != "" && run.only != path {
+			return view.ErrNoSession
+		}
 		result, err = run.check(ctx, opened)
 		return err
 	})

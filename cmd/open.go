@@ -51,6 +51,9 @@ func (p *program) expand(ctx context.Context, args []string) (paths []string, em
 		p.noteOthers(slices.DeleteFunc(registry.Distinct(others), func(path string) bool { return slices.Contains(paths, path) }))
 	}()
 	for _, arg := range args {
+		if err := p.sessionAsStore(ctx, arg); err != nil {
+			return nil, nil, err
+		}
 		expanded, err := registry.Expand(ctx, arg, p.config.Store)
 		others = append(others, expanded.Others...)
 		switch {
@@ -73,14 +76,18 @@ func (p *program) noteOthers(paths []string) {
 	}
 }
 
-// onePath is the store for a command that takes one only. A folder that is a store
-// means itself there, not the stores in it.
+// onePath is the store for a command that takes one only: of several, the one that has
+// the session of --session. A folder that is a store means itself there, not the stores
+// in it.
 func (p *program) onePath(ctx context.Context, args []string) (string, error) {
 	paths, err := p.storePaths(ctx, args)
 	if err != nil {
 		return "", err
 	}
 	if len(paths) > 1 && !slices.Contains(args, paths[0]) {
+		if p.config.Session != "" {
+			return p.storeOf(ctx, paths, p.config.Session)
+		}
 		return "", problem.New(problem.Usage, "Name one of them on the command line.", "there are several stores: %s", firstFew(paths))
 	}
 	return paths[0], nil

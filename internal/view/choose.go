@@ -12,7 +12,6 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/shell"
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
@@ -48,7 +47,7 @@ func (s *Search) Add(store string, tree *session.Tree) {
 		s.lost.AddUnread(found.Faults, found.Items)
 		root := found == tree.Root() || found.Parent == "" && !called[found.ID]
 		k := Known{Store: store, ID: found.ID, Title: found.Title, Created: found.Created, Root: root}
-		if k.ID == s.Name || s.Name != "" && strings.HasPrefix(k.ID, s.Name) && s.kept < few || s.Name == "" && len(s.Known) == 0 {
+		if k.ID == s.Name || Fits(k.ID, k.Title, s.Name) && s.kept < few || s.Name == "" && len(s.Known) == 0 {
 			k.Tree = tree
 			s.kept++
 		}
@@ -117,9 +116,22 @@ func (s *Search) orLost(err error) error {
 		What: known.What + ", but not all of the store could be read: " + lost}
 }
 
-// Choose finds the session that a name means: an id, -1 for the newest root
-// session, -2 for the one before, as docker agent counts them, or the unique
-// beginning of an id. The error is a usage problem that names what comes near.
+// Fits reports whether a session may be meant by a name: its id begins so, or its title
+// has all of these words, in any order and case.
+func Fits(id, title, name string) bool {
+	return name != "" && strings.HasPrefix(id, name) || hasWords(title, name)
+}
+
+func hasWords(title, name string) bool {
+	words := strings.Fields(strings.ToLower(name))
+	title = strings.ToLower(title)
+	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(title, w) })
+}
+
+// Choose finds the session that a name means: an id, -1 for the newest root session, -2
+// for the one before, as docker agent counts them, the unique beginning of an id, or
+// words of one title; of equal ones, those of root sessions count. The error is a usage
+// problem that names what may have been meant.
 func Choose(known []Known, name string) (Known, error) {
 	isID := slices.ContainsFunc(known, func(k Known) bool { return k.ID == name })
 	if n, err := strconv.Atoi(name); err == nil && n < 0 && !isID {
@@ -129,31 +141,25 @@ func Choose(known []Known, name string) (Known, error) {
 		}
 		return roots[-n-1], nil
 	}
-	for _, matches := range []func(id string) bool{
-		func(id string) bool { return id == name },
-		func(id string) bool { return name != "" && strings.HasPrefix(id, name) },
+	for _, way := range []struct {
+		means     func(Known) bool
+		ambiguous func([]Known, string) error
+		least     int // how many there have to be
+	}{
+		{func(k Known) bool { return k.ID == name }, ambiguous, 1},
+		{func(k Known) bool { return name != "" && strings.HasPrefix(k.ID, name) }, ambiguous, 1},
+		{func(k Known) bool { return name != "" && strings.HasSuffix(k.ID, "/"+name) }, sharedID, 2},
+		{func(k Known) bool { return k.Root && hasWords(k.Title, name) }, sharedTitle, 1},
+		{func(k Known) bool { return hasWords(k.Title, name) }, sharedTitle, 1},
 	} {
-		var found []Known
-		for _, k := range known {
-			if matches(k.ID) {
-				found = append(found, k)
-			}
-		}
-		if len(found) == 1 {
+		found := slices.DeleteFunc(slices.Clone(known), func(k Known) bool { return !way.means(k) })
+		if len(found) == 1 && way.least == 1 {
 			return found[0], nil
 		}
 		if len(found) > 1 {
-			return Known{}, ambiguous(found, name)
+			slices.SortStableFunc(found, newer)
+			return Known{}, way.ambiguous(found, name)
 		}
-	}
-	var shared []Known
-	for _, k := range known {
-		if name != "" && strings.HasSuffix(k.ID, "/"+name) {
-			shared = append(shared, k)
-		}
-	}
-	if len(shared) > 1 {
-		return Known{}, sharedID(shared, name)
 	}
 	return Known{}, unknown(known, name)
 }
@@ -188,18 +194,21 @@ const elsewhere = "`sessctl stores` shows where else there are stores."
 // ambiguous says which sessions a name may mean.
 func ambiguous(found []Known, name string) error {
 	if found[0].ID == found[1].ID {
-		return problem.New(problem.Usage, "Name the store before the session: "+shell.View(found[0].Store, name),
+		return problem.New(problem.Usage, "Name the store on the command line, too.",
 			"session %q is in %s and in %s", name, found[0].Store, found[1].Store)
 	}
-	slices.SortStableFunc(found, newer)
 	return problem.New(problem.Usage, "Type more of the id: "+nameAll(found, longestStart(found)), "%d sessions begin with %q", len(found), name)
 }
 
 // sharedID says which sessions have an id that several owners gave, and how each is
 // called: by all of its key.
 func sharedID(found []Known, name string) error {
-	slices.SortStableFunc(found, newer)
 	return problem.New(problem.Usage, "Name one of them in full: "+nameAll(found, math.MaxInt), "%d sessions have the id %q", len(found), name)
+}
+
+// sharedTitle says which sessions have these words in their titles.
+func sharedTitle(found []Known, name string) error {
+	return problem.New(problem.Usage, "Type more words, or an id: "+nameAll(found, longestStart(found)), "%d sessions have %q in their titles", len(found), name)
 }
 
 // longestStart is the number of bytes after which all ids differ, at least eight.
@@ -231,12 +240,14 @@ func unknown(known []Known, name string) error {
 }
 
 // closeness is how much of a name a session shares: the length of the common
-// start of the ids, or the whole name when the title holds it.
-func closeness(k Known, lower string) int {
-	if lower != "" && strings.Contains(strings.ToLower(k.Title), lower) {
-		return len(lower)
+// start of the ids, or of the words that its title has.
+func closeness(k Known, lower string) (n int) {
+	for _, word := range strings.Fields(lower) {
+		if hasWords(k.Title, word) {
+			n += len(word)
+		}
 	}
-	return ui.CommonStart(strings.ToLower(k.ID), lower)
+	return max(n, ui.CommonStart(strings.ToLower(k.ID), lower))
 }
 
 // nameAll lists sessions in one sentence part, with the first bytes of their ids.

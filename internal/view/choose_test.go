@@ -43,7 +43,13 @@ func TestChoose(t *testing.T) {
 		{name: "-6", problem: []string{"no session -6", "the store has 5 root sessions", "-1"}},
 		{name: "1f", problem: []string{`2 sessions begin with "1f"`, "1f0c9e2a-3 (2026-02-05 \"The same start\"), 1f0c9e2a-1 (2026-02-03"}},
 		{name: "1f0d", problem: []string{`no session "1f0d"`, "nearest: 1f0c9e2a-3 "}},
-		{name: "readme", problem: []string{`no session "readme"`, "nearest: 9bd7326a"}},
+		{name: "readme", want: "9bd7326a-4444"},
+		{name: "Dockerfile  OPTIMIZE", want: "1f0c9e2a-1111"}, // all words, in any order
+		{name: "task", want: "43b02aea-2222"},                // of a sub-session
+		{name: "of a", want: "expert/ann/cart-of-a-day"},
+		{name: "longer number", problem: []string{`no session "longer number"`}}, // of two titles
+		{name: "er", problem: []string{`3 sessions have "er" in their titles`, "Type more words, or an id: "}},
+		{name: "same optimize", problem: []string{`no session "same optimize"`, "nearest: 1f0c9e2a-1"}},
 		{name: "cart-of-a-day", problem: []string{
 			`2 sessions have the id "cart-of-a-day"`, `shop/ann/cart-of-a-day (2026-02-02 "Hers"), expert/ann/cart-of-a-day (`,
 		}},
@@ -68,7 +74,7 @@ func TestChoose(t *testing.T) {
 func TestChooseAmongStores(t *testing.T) {
 	list := append(known(), view.Known{Store: "b.db", ID: "43b02aea-2222"})
 	_, err := view.Choose(list, "43b02aea-2222")
-	says(t, err, []string{"in a.db and in b.db", "sessctl view a.db 43b02aea-2222"})
+	says(t, err, []string{"in a.db and in b.db", "Name the store"})
 	_, err = view.Choose(nil, "x")
 	says(t, err, []string{`no session "x"`, "none"})
 }
@@ -107,7 +113,7 @@ func says(t *testing.T, err error, words []string) {
 
 func TestHostileNames(t *testing.T) {
 	list := []view.Known{{ID: "\x1b[2J-00000000000000", Title: "\x1b]0;x\x07" + strings.Repeat("long ", 30), Root: true}}
-	_, err := view.Choose(list, "x")
+	_, err := view.Choose(list, "q")
 	says(t, err, []string{`"\x1b[2J-000`, `"\x1b]0;x\along`})
 	if strings.ContainsAny(err.(*problem.Error).Next, "\x1b\x07") {
 		t.Errorf("%q", err.(*problem.Error).Next)

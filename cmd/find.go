@@ -1,18 +1,22 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"io"
 	"iter"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/shell"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/registry"
+	"github.com/sessctl/sessctl/internal/ui"
 	"github.com/sessctl/sessctl/internal/view"
 )
 
@@ -37,34 +41,89 @@ func (s *search) close() error {
 	return err
 }
 
-// find is the session that the arguments mean. A single argument is a session;
-// only a path that no session is called is a store.
+// find is the session that the arguments mean. A single argument that names an existing
+// path is a store. Every other one is a session, and only if there is none a path, which
+// a pattern and an id may look like.
 func (s *search) find(ctx context.Context, args []string) (view.Known, error) {
 	if len(args) == 2 {
-		s.named, s.sessions.Name = true, args[1]
-		if err := s.read(ctx, args[:1]); err != nil {
-			return view.Known{}, err
+		return s.choose(ctx, args[:1], args[1])
+	}
+	if !exists(args[0]) && args[0] != "-" {
+		found, err := s.choose(ctx, nil, args[0])
+		if err == nil || !looksLikePath(args[0]) || ctx.Err() != nil {
+			return found, err
 		}
-		return s.sessions.Choose(args[1])
+		s.sessions, s.code = view.Search{}, 0 // the usual places do not matter
 	}
-	s.sessions.Name = args[0]
-	_, missing := os.Stat(args[0])
-	isPath := missing == nil || args[0] == "-" || registry.IsPattern(args[0]) || strings.ContainsRune(args[0], filepath.Separator)
-	err := s.read(ctx, nil)
-	if err == nil {
-		var found view.Known
-		if found, err = s.sessions.Choose(args[0]); err == nil {
-			return found, nil
-		}
-	}
-	if !isPath || ctx.Err() != nil {
-		return view.Known{}, err
-	}
-	s.sessions, s.named, s.code = view.Search{}, true, 0 // the usual places do not matter
+	s.named = true
 	if err := s.read(ctx, args); err != nil {
 		return view.Known{}, err
 	}
 	return s.sessions.OnlyRoot(args[0])
+}
+
+// choose is the session of that name in the stores that the arguments mean.
+func (s *search) choose(ctx context.Context, stores []string, name string) (view.Known, error) {
+	s.named, s.sessions.Name = len(stores) > 0, name
+	if err := s.read(ctx, stores); err != nil {
+		return view.Known{}, err
+	}
+	return s.sessions.Choose(name)
+}
+
+// looksLikePath reports whether somebody who types a word may mean a file.
+func looksLikePath(word string) bool {
+	return registry.IsPattern(word) || strings.ContainsRune(word, filepath.Separator) || slices.Contains(registry.Endings, filepath.Ext(word))
+}
+
+// storeOf is the one of several stores that has the session of that name. Standard input
+// is left out, because it can be read only once.
+func (p *program) storeOf(ctx context.Context, paths []string, name string) (string, error) {
+	s := &search{program: p, opened: map[string]*registry.Opened{}}
+	s.sessions.Name = name
+	for _, path := range paths {
+		if path == "-" {
+			continue
+		}
+		if err := s.readOne(ctx, path); ctx.Err() == nil {
+			s.report(err)
+		}
+	}
+	found, err := s.sessions.Choose(name)
+	return found.Store, cmp.Or(ctx.Err(), errors.Join(err, s.close()))
+}
+
+// silent is the program without its messages, for what is only tried.
+func (p *program) silent() *program {
+	quiet := *p
+	quiet.stderr = io.Discard
+	quiet.setScreens(ui.ColorNever)
+	return &quiet
+}
+
+// sessionAsStore is the problem with a word where a store belongs, if it is no path but
+// a session of the usual stores; else it is nil.
+func (p *program) sessionAsStore(ctx context.Context, word string) error {
+	flag := "--session"
+	switch {
+	case p.config.Sources["match"] != "":
+		flag = "--match"
+	case p.config.Sources["session"] == "":
+		return nil
+	}
+	paths, err := registry.Default(p.home)
+	if err != nil || exists(word) || word == "-" {
+		return nil
+	}
+	store, err := p.silent().storeOf(ctx, paths, word)
+	if err != nil {
+		return nil
+	}
+	flags, operands := beforeDashes(p.args)
+	isWord := func(arg string) bool { return arg == word }
+	words := slices.Concat(slices.DeleteFunc(slices.Clone(flags), isWord), []string{flag, word}, slices.DeleteFunc(slices.Clone(operands), isWord))
+	return problem.New(problem.Usage, "Name it with "+flag+": `sessctl "+strings.Join(shell.Words(words), " ")+"`.",
+		"%s is not a file, but a session of %s", word, ui.Tilde(store, p.home))
 }
 
 // read opens the stores that the arguments mean and lists their sessions. A
@@ -114,8 +173,7 @@ type oneSession struct {
 	found view.Known
 }
 
-// findSession finds what --session means: an id, or the beginning of exactly
-// one. Its errors are usage problems that name what may have been meant.
+// findSession finds what --session means in one store: see view.Choose.
 func findSession(ctx context.Context, st store.Store, word string) (oneSession, error) {
 	search := view.Search{Name: word}
 	for tree, err := range st.Trees(ctx) {
