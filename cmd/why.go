@@ -42,7 +42,9 @@ Without arguments, it is about the newest session of the usual stores and, if th
 one resumes, about the newest that does not. With - it reads the error that you
 paste, up to Ctrl-D, and looks for the session that it came from; the text is not
 stored and not sent anywhere. As an argument, put the error into single quotes: in
-double quotes, a shell runs what is between backticks.`,
+double quotes, a shell runs what is between backticks.
+
+` + exitStatus("the session resumes, or the error is not about one", append(storeCodes, exitFindings)...),
 		Example: `  sessctl why
   sessctl why -                      paste the error, then press Ctrl-D
   sessctl why session.db             the newest session of this store

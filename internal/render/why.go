@@ -55,8 +55,26 @@ func Why(d *why.Diagnosis, o WhyOptions) error {
 	}
 	if !o.Quiet {
 		doc = append(doc, p.next()...)
+		for _, more := range p.remarks() { // where the screen has room for them
+			const screen = 24
+			if with := append(doc, document.Gap{}, more); strings.Count(document.OnScreen(o.Screen, with...), "\n") < screen {
+				doc = with
+			}
+		}
 	}
 	return document.Lines(o.Screen)(doc)
+}
+
+// remarks are what else is to be said, the most important first.
+func (p *whyPage) remarks() []document.Block {
+	var list []document.Block
+	if p.Broken > 0 {
+		list = append(list, Say(broken(p.Broken)+": `sessctl check "+shell.Path(p.Session.Store)+"`."))
+	}
+	if len(p.Findings) > 0 && len(p.Store.Advice) > 0 {
+		list = append(list, Say(p.Store.Advice[0]))
+	}
+	return list
 }
 
 type whyPage struct {
@@ -88,15 +106,11 @@ func (p *whyPage) facts() document.List {
 		say("Session", Span(document.Strong, ui.Clean(rules.Short(s.ID))), "  "+ui.Truncate(ui.Clean(Title(s.Title)), 40), p.chosen())
 		say("Store", Span(document.Name, ui.Clean(ui.Tilde(s.Store, p.Home))), p.kind())
 	}
-	if a := p.Asked; a != nil && a.Kind != errtext.Unknown {
-		const most = 130 // two lines
-		say("Pasted", Span(document.Code, ui.Truncate(a.Text, most)))
-	}
 	say("Cause", p.cause())
 	if p.Verdict != why.Damaged {
 		say("Where", p.where())
-		say("Error", p.answer())
 	}
+	say("Error", p.answer())
 	say("Repair", p.repair())
 	for _, s := range p.Searched {
 		if p.Verdict == why.NotFound {
@@ -155,8 +169,8 @@ func (p *whyPage) cause() string {
 	if len(text) > most {
 		text = ui.Truncate(text, most)
 	}
-	if p.Masked != "" {
-		text += " " + ui.Truncate(ui.Clean(p.Masked), most/2)
+	if p.Masked {
+		text += " (Hidden by " + p.Store.Sanitiser.By + ": the model then believes that these calls failed.)"
 	}
 	return text
 }
@@ -184,10 +198,12 @@ func (p *whyPage) where() document.Text {
 	return document.Words(strings.Join(said, "; "))
 }
 
-// answer is what the provider says to the next request.
+// answer is the error that was pasted, or what the provider says to the next request.
 func (p *whyPage) answer() document.Text {
 	const most = 200
 	switch {
+	case p.Asked != nil && p.Asked.Kind != errtext.Unknown:
+		return document.Words(Span(document.Code, ui.Truncate(p.Asked.Text, most)))
 	case p.Answer == nil || !slices.Contains([]why.Verdict{why.Refused, why.Doubtful, why.InUse}, p.Verdict):
 		return nil
 	case p.Answer.Error == "":
@@ -250,9 +266,6 @@ func (p *whyPage) next() document.Document {
 	}
 	if p.Verdict == why.Ambiguous {
 		doc = append(doc, p.candidates()...)
-	}
-	if p.Broken > 0 {
-		doc = append(doc, document.Gap{}, Say(broken(p.Broken)+": `sessctl check "+shell.Path(p.Session.Store)+"`."))
 	}
 	return doc
 }

@@ -45,7 +45,7 @@ type Diagnosis struct {
 	More     int              // further findings of its severity in the session and below it
 	Answer   *check.Answer    // to the next request, nil where there is none
 	Mapped   string           // which stored message the message of the error text is
-	Masked   string           // what newer versions of the runtime send instead of failing
+	Masked   bool             // the runtime, or newer versions of it, hide the error from the user
 	Repair   *Repair          // nil where there is nothing to repair
 	Next     string           // what to do where that is no command
 	Broken   int              // other sessions of the store that have errors
@@ -106,10 +106,7 @@ func (d *Diagnosis) Diagnose(in Input) {
 	if len(blamed) > 0 {
 		d.Cause = blamed[0].Message
 	}
-	if in.Request.Masking != nil && (d.Verdict == Refused || d.Verdict == Loses) && d.Answer.Verdict == check.Reject {
-		said := in.Request.Verdict()
-		d.Masked = said[len(said)-1]
-	}
+	d.Masked = in.Request.Masking != nil && (d.Verdict == Refused || d.Verdict == Loses) && d.Answer.Verdict == check.Reject
 	d.Mapped = d.mapped(in.Request)
 }
 
