@@ -63,7 +63,7 @@ test-race: ## Run the tests that can show a race with the race detector, which n
 
 .PHONY: test-long
 test-long: ## Run the long campaigns: more random sessions, and every fuzz target
-	SESSCTL_LONG=1 go test -timeout 60m ./...
+	SESSCTL_LONG=1 go test -timeout 3h ./...
 	@set -e; for pkg in $$(go list ./...); do \
 	  for target in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
 	    echo "== $$pkg $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime 60s $$pkg; \
