@@ -26,8 +26,9 @@ const (
 var (
 	colour = regexp.MustCompile(`(?:\x1b|\^\[)\[[ -?\x00\x01]*[@-~]|\[(?:[\d\x00\x01]{1,4};){0,4}[\d\x00\x01]{1,4}m|\x1b\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)?|\x1b`)
 	stamp  = `\[?(?:(?:\d{4}[-/]\d\d[-/]\d\d|[JFMASOND][a-z]{2} [ \d]\d|[IWEF]\d{4})[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?\]?`
-	source = `\[[\w.:/ -]{1,40}\]|[\w./-]{1,40}(?::\d+|\[\d+\])|(?i:trace|debug|info|notice|warn|warning|error|err|fatal|critical|(?:stderr|stdout) [FP])\b`
-	before = regexp.MustCompile(`^(?:[\s>│┃║▏▎▌⎿└├╰╭|]+|[\w.-]{1,40} *\| |` + stamp + `(?:\s+(?:[-|:]\s+)?(?:` + source + `):?|\s+\S+ [\w.-]+\[\d+\]:)*(?:\s+[-|:](?:\s|$))?` +
+	level  = `(?:\s+(?:[-|:]\s+)?\[?(?i:trace|debug|info|notice|warn|warning|error|err|fatal|critical|(?:stderr|stdout) [FP])\b\]?:?)?`
+	source = `(?:\s+(?:[-|:]\s+)?(?:\[[A-Za-z][\w.:/ -]{1,40}\]|[\w./-]{1,40}\.(?:py|go|js|ts|rs|rb|java|kt|cs):\d+|[\w.-]+ [\w.-]+\[\d+\]:):?)*(?:\s+[-|:](?:\s|$))?`
+	before = regexp.MustCompile(`^(?:[\s>│┃║▏▎▌⎿└├╰╭|]+|[\w.-]{1,40} *\| |` + stamp + level + source +
 		`|(?:(?:time|ts|level|lvl|logger|caller)=(?:"[^"]*"|\S+)\s+)+(?:msg=)?)+`)
 	behind = regexp.MustCompile(`[\s│┃║▕▏╮╯|]+$`)
 )

@@ -85,8 +85,8 @@ const (
 )
 
 // place is where a sentence says what it is about.
-var place = regexp.MustCompile(`(?i)(?:messages|contents|input)\\*[.\[]{1,2}(\d{1,6})\b(?:\\*\]?[.\[](?:content|tool_calls|parts)\\*[.\[](\d{1,6}))?` +
-	`|(?:message (?:at )?(?:position|index)|message at message index|, ?position) ?(\d{1,6})`)
+var place = regexp.MustCompile(`(?i)(?:messages|contents|input)\\*[.\[]{1,2}(\d{1,6})(?:\\*\]?[.\[](?:content|tool_calls|parts)\\*[.\[](\d{1,6}))?` +
+	`|(?:message ?(?:at ?)?(?:message ?)?(?:position|index)|, ?position) ?(\d{1,6})`)
 
 func number(digits string) int {
 	if n, err := strconv.Atoi(digits); err == nil {
@@ -106,8 +106,13 @@ func (t text) sentence(start, end int) (int, int) {
 	} else if from > 0 {
 		from = start
 	}
-	if at := place.FindStringIndex(lead); at != nil {
+	if at := place.FindStringIndex(marks.Replace(lead)); at != nil {
 		from = start - len(lead) + at[0]
+		for i := start - len(lead); i <= from; i++ { // what is before has marks
+			if t[i] <= full[0] {
+				from++
+			}
+		}
 	} else if unicode.IsUpper(rune(t[start])) {
 		from = start
 	} else if all := beginning.FindAllStringIndex(lead, -1); all != nil {
@@ -160,7 +165,7 @@ var (
 	idForm = regexp.MustCompile(`(?:srvtoolu_|toolu_|tooluse_|call_|fc_|chatcmpl-tool-|functions\.|adk-)[\w.:\x00\x01-]*`)
 	whole  = regexp.MustCompile(`^(?:(?:srv)?toolu_(?:[a-z]{3,5}_)?01\w{22}|tooluse_[\w-]{22}|call_(?:[A-Za-z0-9]{24}|[0-9a-f]{32})` +
 		`|fc_[0-9a-f]{48}|chatcmpl-tool-[0-9a-f]{32}|functions\.[\w-]+:\d+|(?:adk-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$`)
-	noID = regexp.MustCompile(`^(?:call_ids?|[a-z]+_|functions|adk|and|or)?$`) // fields, and words between ids
+	noID = regexp.MustCompile(`^(?:call_ids?|[a-z]+_|functions[^:]*|adk|and|or)?$`) // fields, and words between ids
 	nine = regexp.MustCompile(`^[A-Za-z0-9]{9}$`)                              // of Mistral
 )
 
@@ -175,8 +180,9 @@ func IsCallID(word string) bool {
 var (
 	listed  = regexp.MustCompile(`[\w.:\x00\x01-]+`)
 	opening = regexp.MustCompile(`^[^\pL\pN_.\n]{0,16}`)
-	another = regexp.MustCompile("^['\"’”`\\\\)\\]}]{0,4}[ \x00\x01]?(?:,|and )[\\s\x00\x01'\"‘“`\\\\(\\[{]{0,8}")
-	closing = regexp.MustCompile("^(?:[.…]?[\\s\x00\x01]*$|\\.?[\\s\x00\x01]*\n|\\. |[.…]?['\"’”`\\\\)\\]},])")
+	another = regexp.MustCompile("^[ \x00\x01]?(?:,|and )[\\s\x00\x01]{0,8}")
+	quoted  = regexp.MustCompile("^(?:['\"’”`][ \x00\x01]?(?:,|and )[\\s\x00\x01]{0,8}['\"‘’“`]|[ \x00\x01]?,[\\s\x00\x01]{0,8})")
+	closing = regexp.MustCompile("^(?:\\.?[\\s\x00\x01]*(?:$|\n)|…|\\. |\\.?['\"’”`\\\\)\\]},])")
 )
 
 // list are the ids in the text between two places, or, if the end is not known, as long
@@ -188,7 +194,11 @@ func (t text) list(from, to int) (ids []span) {
 		}
 		return ids
 	}
-	from += len(opening.FindString(string(t[from:])))
+	lead, next := opening.FindString(string(t[from:])), another
+	if strings.ContainsAny(lead, "'\"‘’“`") {
+		next = quoted
+	}
+	from += len(lead)
 	for {
 		at := listed.FindStringIndex(string(t[from:]))
 		if at == nil || at[0] > 0 {
@@ -196,7 +206,7 @@ func (t text) list(from, to int) (ids []span) {
 		}
 		end := t.idEnd(from, from+at[1])
 		ids = t.add(ids, from, end)
-		more := len(another.FindString(string(t[end:])))
+		more := len(next.FindString(string(t[end:])))
 		if more == 0 || len(ids) > manyIDs {
 			return ids
 		}

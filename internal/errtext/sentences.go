@@ -57,7 +57,7 @@ var sentences = table([]row{
 	{Refused, "SC302", "bedrock", `a conversation must start with a user message`},
 	{Refused, "SC401", "bedrock", `content field in the message object at * is empty`},
 	{Refused, "SC402", "bedrock", `text field in the contentblock object at * is blank`},
-	{Refused, "SC406", "bedrock", `content field at * toolresult cannot be empty when status value is error`},
+	{Refused, "SC406", "bedrock", `content field at * toolresult cannot be empty when status value is`},
 	// OpenAI Chat Completions, DeepSeek, Kimi, compatible servers
 	{Refused, unanswered, "deepseek openai-chat generic", `an assistant message with tool calls * tool call id * did not have response messages {id} insufficient tool messages following
 		| an assistant message with tool calls * insufficient tool messages following | insufficient tool messages following`},
