@@ -49,17 +49,21 @@ func Read(pasted string) Error {
 	e := Error{Message: -1, Block: -1}
 	var named []span
 	start, end := 0, len(t)
-	if s, w, at := recognised(letters); s != nil {
-		e.Kind, e.Rules, e.Profiles = s.kind, s.rules, s.profiles
+	if w, at := recognised(letters); w != nil {
+		e.Kind, e.Rules, e.Profiles = w.kind, strings.Fields(w.rules), strings.Fields(w.profiles)
 		start, end = places[at[0].start], places[at[len(at)-1].end-1]+1
 		for n := 0; at != nil && n < manyTimes; n++ {
-			if from, to := w.between(at, places); from >= 0 {
-				named = append(named, t.list(from, to)...)
+			if w.ids >= 0 && w.ids < len(at) {
+				next := -1
+				if w.ids+1 < len(at) {
+					next = places[at[w.ids+1].start]
+				}
+				named = append(named, t.list(places[at[w.ids].end-1]+1, next)...)
 			}
-			if n == 0 && len(named) > 0 {
+			if n == 0 && named != nil {
 				end = max(end, named[len(named)-1].end)
 			}
-			at = w.find(letters, at[len(at)-1].end)
+			at = w.find(letters, at[len(at)-1].end, nil)
 		}
 		start, end = t.sentence(start, end)
 		if m := place.FindStringSubmatch(marks.Replace(string(t[start:min(len(t), end+longText)]))); m != nil {
@@ -166,7 +170,7 @@ var (
 	whole  = regexp.MustCompile(`^(?:(?:srv)?toolu_(?:[a-z]{3,5}_)?01\w{22}|tooluse_[\w-]{22}|call_(?:[A-Za-z0-9]{24}|[0-9a-f]{32})` +
 		`|fc_[0-9a-f]{48}|chatcmpl-tool-[0-9a-f]{32}|functions\.[\w-]+:\d+|(?:adk-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$`)
 	noID = regexp.MustCompile(`^(?:call_ids?|[a-z]+_|functions[^:]*|adk|and|or)?$`) // fields, and words between ids
-	nine = regexp.MustCompile(`^[A-Za-z0-9]{9}$`)                              // of Mistral
+	nine = regexp.MustCompile(`^[A-Za-z0-9]{9}$`)                                   // of Mistral
 )
 
 // IsCallID reports whether a word by itself looks like the id of a call.
@@ -178,7 +182,7 @@ func IsCallID(word string) bool {
 
 // What is in a list of ids, and before, between and behind them.
 var (
-	listed  = regexp.MustCompile(`[\w.:\x00\x01-]+`)
+	listed  = regexp.MustCompile(`\w[\w.:\x00\x01-]*`)
 	opening = regexp.MustCompile(`^[^\pL\pN_.\n]{0,16}`)
 	another = regexp.MustCompile("^[ \x00\x01]?(?:,|and )[\\s\x00\x01]{0,8}")
 	quoted  = regexp.MustCompile("^(?:['\"’”`][ \x00\x01]?(?:,|and )[\\s\x00\x01]{0,8}['\"‘’“`]|[ \x00\x01]?,[\\s\x00\x01]{0,8})")

@@ -1,5 +1,7 @@
 package errtext
 
+import "strings"
+
 // Named is what a line of the table names.
 type Named struct{ Rules, Profiles []string }
 
@@ -7,7 +9,7 @@ type Named struct{ Rules, Profiles []string }
 func Sentences() []Named {
 	var list []Named
 	for i := range sentences {
-		list = append(list, Named{sentences[i].rules, sentences[i].profiles})
+		list = append(list, Named{strings.Fields(sentences[i].rules), strings.Fields(sentences[i].profiles)})
 	}
 	return list
 }

@@ -46,7 +46,9 @@ var stages = [][]change{
 		{"a dictionary", func(_ *rapid.T, s string) string {
 			return `Error code: 400 - {'error': {'message': ` + quoted(s) + `, 'type': 'invalid_request_error', 'param': None}}`
 		}},
-		{"a trace", func(_ *rapid.T, s string) string { return "BadRequestError: " + s + "\n\n    at call_next (agent.js:12:3)\n" }},
+		{"a trace", func(_ *rapid.T, s string) string {
+			return "BadRequestError: " + s + "\n\n    at call_next (agent.js:12:3)\n"
+		}},
 	},
 	{
 		{"not escaped", as},

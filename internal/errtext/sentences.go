@@ -21,7 +21,7 @@ const (
 // wording there is what tells it from others, without the words in backticks, which
 // shells take out of a text in double quotes. * stands for few words, {id} for ids, what
 // is behind ~ may be cut off, and | parts wordings of the same.
-var sentences = table([]row{
+var sentences = []row{
 	// Anthropic
 	{Refused, "SC114", "anthropic", `unexpected * found in * blocks {id} each * block must have a corresponding * block before it | must have a corresponding * block before it
 		| unexpected * found in advisor tool result blocks {id} | unexpected * found in web search tool result blocks {id}
@@ -130,22 +130,17 @@ var sentences = table([]row{
 		| oauth token has expired | invalid bearer token | code 401 | error 401 | status 401 | code 403 | error 403 | status 403`},
 	{RateLimited, "", "", `code 429 | error 429 | status 429 | http 429`},
 	{TooLong, "SC604", "", `code 413 | error 413 | status 413`},
-})
+}
 
-// row is a line of the table as it is written.
+// row is a line of the table: what several wordings of the same mean.
 type row struct {
 	kind                      Kind
 	rules, profiles, wordings string
 }
 
-type sentence struct {
-	kind            Kind
-	rules, profiles []string
-	wordings        []wording
-}
-
 // wording is a sentence as letters with gaps between.
 type wording struct {
+	*row
 	pieces []piece
 	must   int // how many of them have to be there
 	ids    int // the piece behind which ids are, -1 for none
@@ -159,103 +154,70 @@ type piece struct {
 // How many letters stand for few words, and for a list of ids.
 const fewWords, manyIDs = 64, 2048
 
-func table(rows []row) []sentence {
-	list := make([]sentence, len(rows))
-	for i, r := range rows {
-		list[i] = sentence{kind: r.kind, rules: strings.Fields(r.rules), profiles: strings.Fields(r.profiles)}
-		for words := range strings.SplitSeq(r.wordings, "|") {
-			list[i].wordings = append(list[i].wordings, newWording(words))
+var wordings = compiled()
+
+func compiled() (list []wording) {
+	for i := range sentences {
+		for words := range strings.SplitSeq(sentences[i].wordings, "|") {
+			w := wording{row: &sentences[i], must: -1, ids: -1}
+			gap, open := mostText*2, true // anywhere
+			for word := range strings.FieldsSeq(words) {
+				if rest, cut := strings.CutPrefix(word, "~"); cut {
+					w.must, word, open = len(w.pieces), rest, true
+				}
+				switch {
+				case word == "*":
+					gap, open = fewWords, true
+				case word == "{id}":
+					w.ids, gap, open = len(w.pieces)-1, manyIDs, true
+				case open:
+					w.pieces = append(w.pieces, piece{word, gap})
+					gap, open = 0, false
+				default:
+					w.pieces[len(w.pieces)-1].letters += word
+				}
+			}
+			if w.must < 0 {
+				w.must = len(w.pieces)
+			}
+			list = append(list, w)
 		}
 	}
 	return list
 }
 
-func newWording(words string) wording {
-	w := wording{must: -1, ids: -1}
-	gap, open := 0, true
-	for word := range strings.FieldsSeq(words) {
-		if rest, cut := strings.CutPrefix(word, "~"); cut {
-			w.must, word, open = len(w.pieces), rest, true
-		}
-		switch {
-		case word == "*":
-			gap, open = fewWords, true
-		case word == "{id}":
-			w.ids, gap, open = len(w.pieces)-1, manyIDs, true
-		case open:
-			w.pieces = append(w.pieces, piece{word, gap})
-			gap, open = 0, false
-		default:
-			w.pieces[len(w.pieces)-1].letters += word
+// recognised is the first wording that is in the letters of a text, and where.
+func recognised(letters string) (*wording, []span) {
+	for i := range wordings {
+		if at := wordings[i].find(letters, 0, nil); at != nil {
+			return &wordings[i], at
 		}
 	}
-	if w.must < 0 {
-		w.must = len(w.pieces)
-	}
-	return w
+	return nil, nil
 }
 
-// recognised is the first sentence that is in the letters of a text, and where.
-func recognised(letters string) (*sentence, *wording, []span) {
-	for i := range sentences {
-		for n := range sentences[i].wordings {
-			if w := &sentences[i].wordings[n]; w.find(letters, 0) != nil {
-				return &sentences[i], w, w.find(letters, 0)
-			}
-		}
-	}
-	return nil, nil, nil
-}
-
-// find is where each piece is, from an index on; nil where the wording is not.
-func (w *wording) find(letters string, from int) []span {
-	first := w.pieces[0].letters
-	for {
-		i := strings.Index(letters[from:], first)
-		if i < 0 {
-			return nil
-		}
-		from += i + len(first)
-		if at := w.rest(letters, []span{{from - len(first), from}}); at != nil {
-			return at
-		}
-	}
-}
-
-// rest finds the pieces behind those that were found.
-func (w *wording) rest(letters string, at []span) []span {
-	n := len(at)
+// find is where the pieces are, of which some are found, and the next one from an index
+// on; nil where they are not.
+func (w *wording) find(letters string, from int, found []span) []span {
+	n := len(found)
 	if n == len(w.pieces) {
-		return at
+		return found
 	}
-	p, end := w.pieces[n], at[n-1].end
-	window := letters[end:min(len(letters), end+p.gap+len(p.letters))]
-	for from := 0; ; {
-		i := strings.Index(window[from:], p.letters)
-		if i < 0 {
+	p := w.pieces[n]
+	window := letters[from:min(len(letters), from+p.gap+len(p.letters))]
+	for i := strings.Index(window, p.letters); i >= 0; {
+		at := span{from + i, from + i + len(p.letters)}
+		if all := w.find(letters, at.end, append(found[:n:n], at)); all != nil {
+			return all
+		}
+		next := strings.Index(window[i+1:], p.letters)
+		if next < 0 {
 			break
 		}
-		from += i + 1
-		start := end + from - 1
-		if found := w.rest(letters, append(at[:n:n], span{start, start + len(p.letters)})); found != nil {
-			return found
-		}
+		i += 1 + next
 	}
 	if n == w.must {
-		return at
+		return found
 	}
 	return nil
-}
-
-// between is where the ids are: behind their piece, up to the next one, which is -1
-// where none follows. No ids are from -1 on.
-func (w *wording) between(at []span, places []int) (from, to int) {
-	if w.ids < 0 || w.ids >= len(at) {
-		return -1, -1
-	}
-	from, to = places[at[w.ids].end-1]+1, -1
-	if w.ids+1 < len(at) {
-		to = places[at[w.ids+1].start]
-	}
-	return from, to
 }
