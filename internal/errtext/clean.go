@@ -45,13 +45,7 @@ func clean(pasted string) text {
 	if len(pasted) > mostText {
 		pasted = pasted[:mostText/2] + "\n\n" + pasted[len(pasted)-mostText/2:]
 	}
-	visible := strings.Map(func(r rune) rune {
-		if r == '\x00' || r == '\x01' || unicode.Is(unicode.Cf, r) {
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(pasted, " "))
-	s := joined(colour.ReplaceAllString(visible, ""))
+	s := joined(colour.ReplaceAllString(marks.Replace(strings.ToValidUTF8(pasted, " ")), ""))
 	spaced := strings.Contains(strings.TrimSpace(s), " ")
 	for range rounds {
 		was := s
@@ -69,7 +63,12 @@ func clean(pasted string) text {
 	if !spaced {
 		s = strings.ReplaceAll(s, "+", " ") // as in URLs
 	}
-	return text(colour.ReplaceAllString(s, ""))
+	return text(strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) { // of no width
+			return -1
+		}
+		return r
+	}, colour.ReplaceAllString(s, "")))
 }
 
 // replaced replaces what matches, and keeps a mark within it.
@@ -86,14 +85,17 @@ func replaced(s string, re *regexp.Regexp, with func(string) string) string {
 // unescaped is the character that an escape with any number of backslashes stands for.
 func unescaped(m string) string {
 	m = strings.TrimLeft(m, `\`)
+	base := 16
 	switch {
-	case len(m) > 1:
-		r, _ := strconv.ParseUint(strings.TrimLeft(m, "ux"), map[bool]int{true: 8, false: 16}[len(m) == 3 && m[0] != 'x'], 32)
-		return string(rune(r))
 	case strings.Contains("nrt", m):
 		return "\n"
+	case len(m) == 1:
+		return m
+	case m[0] < '8':
+		base = 8
 	}
-	return m
+	r, _ := strconv.ParseUint(strings.TrimLeft(m, "ux"), base, 32)
+	return string(rune(r))
 }
 
 // joined takes the lines for one, without what is around each of them. An empty line

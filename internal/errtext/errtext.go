@@ -166,11 +166,11 @@ type span struct{ start, end int }
 // Call ids that say of themselves what they are: of Anthropic, Bedrock, OpenAI, vLLM, Kimi
 // and ADK. A whole one has all its characters.
 var (
-	idForm = regexp.MustCompile(`(?:srvtoolu_|toolu_|tooluse_|call_|fc_|chatcmpl-tool-|functions\.|adk-)[\w.:\x00\x01-]*`)
+	idForm = regexp.MustCompile(`(?:srvtoolu_|toolu_|tooluse_|call_|fc_|chatcmpl-tool-|functions\.|adk-(?:[\x00\x01]?[0-9a-f]){8})[\w.:\x00\x01-]*`)
 	whole  = regexp.MustCompile(`^(?:(?:srv)?toolu_(?:[a-z]{3,5}_)?01\w{22}|tooluse_[\w-]{22}|call_(?:[A-Za-z0-9]{24}|[0-9a-f]{32})` +
 		`|fc_[0-9a-f]{48}|chatcmpl-tool-[0-9a-f]{32}|functions\.[\w-]+:\d+|(?:adk-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$`)
-	noID = regexp.MustCompile(`^(?:call_ids?|[a-z]+_|functions[^:]*|adk|and|or)?$`) // fields, and words between ids
-	nine = regexp.MustCompile(`^[A-Za-z0-9]{9}$`)                                   // of Mistral
+	noID = regexp.MustCompile(`^(?:call_ids?|[a-z]+_|functions[^:]*|and|or)?$`) // fields, and words between ids
+	nine = regexp.MustCompile(`^[A-Za-z0-9]{9}$`)                               // of Mistral
 )
 
 // IsCallID reports whether a word by itself looks like the id of a call.
@@ -222,15 +222,16 @@ func (t text) list(from, to int) (ids []span) {
 func (t text) anywhere() (ids []span) {
 	for _, at := range idForm.FindAllStringIndex(string(t), -1) {
 		at := span{at[0], t.idEnd(at[0], at[1])}
-		named := strings.Trim(t.id(at), "abcdefghijklmnopqrstuvwxyz_.-") == "" // a function in a trace
-		if id := t.id(at); !named && IsCallID(id) && (at.start == 0 || !isWord.MatchString(string(t[at.start-1:at.start]))) {
+		id, function := t.id(at), "abcdefghijklmnopqrstuvwxyz_.-" // what it is made of in a trace
+		if IsCallID(id) && strings.Trim(id, function) != "" && (at.start == 0 || !isWord.MatchString(string(t[at.start-1:at.start]))) {
 			ids = append(ids, at)
 		}
 	}
 	return ids
 }
 
-var isWord = regexp.MustCompile(`\w`)
+// isWord is what an id does not begin behind: it is part of a name or a path.
+var isWord = regexp.MustCompile(`[\w/.-]`)
 
 // idEnd is where an id ends that lines may end in. It goes on in the next line if that
 // makes it whole, if the line was full, or if the sentence ends behind.
