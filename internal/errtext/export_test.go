@@ -2,14 +2,19 @@ package errtext
 
 import "strings"
 
-// Named is what a line of the table names.
-type Named struct{ Rules, Profiles []string }
+// Row is a line of the table.
+type Row struct {
+	Kind            Kind
+	Rules, Profiles []string
+	Wordings        []string
+}
 
-// Sentences is the table.
-func Sentences() []Named {
-	var list []Named
+// Table is the table of what is recognised.
+func Table() []Row {
+	var list []Row
 	for i := range sentences {
-		list = append(list, Named{strings.Fields(sentences[i].rules), strings.Fields(sentences[i].profiles)})
+		r := &sentences[i]
+		list = append(list, Row{r.kind, strings.Fields(r.rules), strings.Fields(r.profiles), strings.Split(r.wordings, "|")})
 	}
 	return list
 }

@@ -58,15 +58,31 @@ func withoutBacktickedWords(text string) string { return backticked.ReplaceAllSt
 
 // TestTheTableNamesRulesAndProfilesThatExist: a slip of the pen would never be noticed.
 func TestTheTableNamesRulesAndProfilesThatExist(t *testing.T) {
-	for _, s := range errtext.Sentences() {
-		for _, id := range s.Rules {
+	for _, row := range errtext.Table() {
+		for _, id := range row.Rules {
 			if catalogue.Find(id) == nil {
 				t.Errorf("%s does not exist", id)
 			}
 		}
-		for _, name := range s.Profiles {
+		for _, name := range row.Profiles {
 			if rules.FindProfile(name) == nil {
 				t.Errorf("the profile %s does not exist", name)
+			}
+		}
+	}
+}
+
+// TestEveryWordingIsRecognisedAsItsOwnRow: none is hidden by one above it.
+func TestEveryWordingIsRecognisedAsItsOwnRow(t *testing.T) {
+	gaps := strings.NewReplacer("*", "17 x", "{id}", "call_7", "~", "")
+	for _, row := range errtext.Table() {
+		for _, wording := range row.Wordings {
+			e := errtext.Read(gaps.Replace(wording))
+			if e.Kind != row.Kind || !slices.Equal(e.Rules, row.Rules) || !slices.Equal(e.Profiles, row.Profiles) {
+				t.Errorf("%s: %s, %v, %v", wording, e.Kind, e.Rules, e.Profiles)
+			}
+			if strings.Contains(wording, "{id}") && !slices.Equal(e.IDs, []string{"call_7"}) {
+				t.Errorf("%s: the ids %q", wording, e.IDs)
 			}
 		}
 	}
