@@ -87,8 +87,10 @@ func unescaped(m string) string {
 	m = strings.TrimLeft(m, `\`)
 	base := 16
 	switch {
-	case strings.Contains("nrt", m):
+	case m == "n":
 		return "\n"
+	case m == "r", m == "t":
+		return " "
 	case len(m) == 1:
 		return m
 	case m[0] < '8':

@@ -32,6 +32,9 @@ var stages = [][]change{
 		{"as it is", as},
 		{"without backticks", func(_ *rapid.T, s string) string { return strings.ReplaceAll(s, "`", "") }},
 		{"without the words in backticks", func(_ *rapid.T, s string) string { return withoutBacktickedWords(s) }},
+		{"in double quotes of PowerShell", func(_ *rapid.T, s string) string {
+			return strings.NewReplacer("`a", "\a", "`b", "\b", "`e", "\x1b", "`f", "\f", "`n", "\n", "`r", "\r", "`t", "\t", "`v", "\v", "`", "").Replace(s)
+		}},
 		{"typographic", func(_ *rapid.T, s string) string {
 			return strings.NewReplacer("'", "’", `"`, "“", ": ", ": – ").Replace(s)
 		}},
