@@ -25,16 +25,16 @@ var unreadable = []struct {
 	{name: "a second header", stream: strings.TrimSpace(streamHeader), says: "line 4: a second header"},
 	{name: "a line of an unknown type", stream: `{"type":"memo"}`, says: "line 4: the type"},
 	{name: "items of no session", stream: `{"type":"item","session":"S","kind":"message","role":"user"}` + "\n" + `{"type":"item","session":"S","kind":"other"}`,
-		says: "line 4: an item of the session \"S\", which no line declares (items of it: 2)"},
+		says: "line 4: an item of session \"S\", which no line declares (items: 2)"},
 	{name: "an item of a wrong form", stream: `{"type":"item","session":"P","kind":"message","role":"user","text":5}`, says: "items/1 does not decode: line 4:"},
 	{name: "a session of a wrong form", stream: `{"type":"session","id":"S","title":5}`, says: "sessions/S does not decode: line 4:"},
 	{name: "two kinds of loss", stream: "{\n" + `{"type":"item","session":"S","kind":"other"}`, says: "line 4: unexpected EOF after offset 1, and 1 more (2 records in all)"},
 	{name: "a step that is cut off", files: map[string]string{"main/history/step_001.json": step, "main/history/step_002.json": step[:30]},
-		says: "steps/main/step_002.json does not decode: it is no JSON, or cut off"},
+		says: "steps/main/step_002.json does not decode: it is not JSON, or was cut off"},
 	{name: "an event of nobody", files: map[string]string{"main/history/step_001.json": step, "events.jsonl": `{"type":"spawn_request","payload":{"parent_id":"x","child_id":"y"}}`},
 		says: "an event of the bus is about a child of \"x\""},
 	{name: "an event that is cut off", files: map[string]string{"main/history/step_001.json": step, "events.jsonl": `{"type":"spawn_request","payload":{"parent_id":"main","chi`},
-		says: "line 1: it is no JSON, or cut off"},
+		says: "line 1: it is not JSON, or was cut off"},
 	{name: "a message that does not decode", make: damagedMessage("UndecodableMessage"), says: "session_items/2 does not decode"},
 	{name: "items of a session that is gone", make: func(db *agenttest.DB) error {
 		_, child, _ := delegated(db)
@@ -45,7 +45,7 @@ var unreadable = []struct {
 		delegated(db)
 		_, err := db.SQL.Exec("insert into sessions(id, created_at) select cast(id as blob), '' from sessions limit 1")
 		return err
-	}, says: "row 3 of sessions has the id of an earlier one"},
+	}, says: "row 3 of sessions has the same id as an earlier row"},
 }
 
 const (

@@ -38,9 +38,9 @@ func TestRepairOnAFullDisk(t *testing.T) {
 		kilobytes int
 		says      []string
 	}{
-		{"no room to begin", 60, []string{"session.db was not changed: the disk is full", "Make room in "}},
+		{"no room to begin", 60, []string{"session.db was not changed: the disk is full", "Free some space in "}},
 		{"no room for the backup", 120, []string{"the backup ", "cannot be written, so nothing was changed: the disk is full", "--output"}},
-		{"no room for the receipt", 140, []string{"the receipt ", "cannot be written: no space left on device. Nothing was changed. Make room in "}},
+		{"no room for the receipt", 140, []string{"the receipt ", "cannot be written: no space left on device. Nothing was changed. Free some space in "}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -59,7 +59,7 @@ func TestRepairOnAFullDisk(t *testing.T) {
 		t.Run("no room for the copy in "+strconv.Itoa(kilobytes), func(t *testing.T) {
 			home := sizedDisk(t, kilobytes)
 			code, _, stderr := sessctl(t, home, "repair", source, "--output", "copy.db")
-			if code != 3 || !says(stderr, "copy.db", "Make room in ", "or name a file in another folder") || says(stderr, ".sessctl-") {
+			if code != 3 || !says(stderr, "copy.db", "Free some space in ", "or name a file in another folder") || says(stderr, ".sessctl-") {
 				t.Errorf("code %d, %s", code, stderr)
 			}
 			unchanged(t, nil, home)
@@ -172,7 +172,7 @@ func TestTheStoreChangesAtThePrompt(t *testing.T) {
 		left   bool // the change is there
 	}{
 		{"a process opens it", func(t *testing.T, path string) { held(t, path, "select count(*) from sessions") }, []string{"is in use by holder (pid ", "nothing was changed"}, false},
-		{"a session changes", func(t *testing.T, path string) { alter(t, path, says1) }, []string{"changed after the plan was made", "Nothing of that session was changed"}, true},
+		{"a session changes", func(t *testing.T, path string) { alter(t, path, says1) }, []string{"changed after the plan was made", "That session was not changed"}, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

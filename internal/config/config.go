@@ -249,7 +249,7 @@ func find(getenv func(string) string, flag string) (path string, data []byte, er
 }
 
 // mend is what to do about a configuration file that cannot be read.
-const mend = "Correct it, or name another file with --config."
+const mend = "Correct the file, or name another one with --config."
 
 func notReadable(path string, err error) error {
 	if err == nil {

@@ -153,7 +153,7 @@ func TestWrongSettingsSayWhereTheyStand(t *testing.T) {
 		{"a time in the environment", "", map[string]string{"SESSCTL_ISOLATION_TIMEOUT": "soon"}, `isolation.timeout in SESSCTL_ISOLATION_TIMEOUT is "soon"`},
 		{"a section that is none", "isolation: true\n", nil, `isolation in the configuration file .sessctl.yaml is "true": it is a section`},
 		{"a time below 0", "isolation: {timeout: -5s}\n", nil, `isolation.timeout in .sessctl.yaml is "-5s": use a time with its unit (60s, 5m), from 0 on`},
-		{"text", "some text\n", nil, ".sessctl.yaml cannot be read: it is no list of settings of the form KEY: VALUE"},
+		{"text", "some text\n", nil, ".sessctl.yaml cannot be read: it is not a list of settings of the form KEY: VALUE"},
 		{"a format that no command has", "format: xml\n", nil, `format in .sessctl.yaml is "xml": use text or json`},
 	}
 	for _, tt := range tests {

@@ -59,7 +59,7 @@ func (l *loader) readFile(getenv func(string) string, path string) error {
 	if err := l.v.ReadConfig(bytes.NewReader(data)); err != nil {
 		reason := errors.Unwrap(err)
 		if reason != nil && strings.HasPrefix(reason.Error(), "yaml: unmarshal errors") { // of another form than a map
-			reason = errors.New("it is no list of settings of the form KEY: VALUE")
+			reason = errors.New("it is not a list of settings of the form KEY: VALUE")
 		}
 		return problem.New(problem.Usage, mend, "the configuration file %s cannot be read: %v", path, reason)
 	}
@@ -123,7 +123,7 @@ func (l *loader) decode() error {
 			key, l.config.Sources[key], fmt.Sprint(l.value(key)), Form(key))
 	}
 	if err != nil {
-		return problem.New(problem.Usage, "", "the settings do not fit: %v", err)
+		return problem.New(problem.Usage, "", "the settings are not valid: %v", err)
 	}
 	return l.checkNumbers()
 }
@@ -171,7 +171,7 @@ func (l *loader) knownKeys() error {
 	for _, key := range unknown {
 		if isSection(key) {
 			return problem.New(problem.Usage, "`sessctl config` lists its settings.",
-				"%s in the configuration file %s is %q: it is a section, with settings below it", key, l.config.File, fmt.Sprint(l.value(key)))
+				"%s in the configuration file %s is %q, but %[1]s is a section with settings below it", key, l.config.File, fmt.Sprint(l.value(key)))
 		}
 	}
 	if len(unknown) == 0 {

@@ -41,7 +41,7 @@ func TestForgedReceipts(t *testing.T) {
 		{"a row of another table", `[{"table":"session_items",`, `[{"table":"secrets","row":1,"before":{"word":"new"},"after":{"word":"old"}},{"table":"session_items",`, problem.Busy, `about the table "secrets"`},
 		{"the sequence of another table", `[{"table":"session_items",`, `[{"table":"sqlite_sequence","row":0,"before":{"name":"secrets","seq":9},"after":null},{"table":"session_items",`, problem.Busy, `about the table "secrets"`},
 		{"a value of the row that came back", `"agent_name":"`, `"agent_name":"x`, problem.RolledBack, "would not be what the store was before"},
-		{"a row less", `{"table":"session_items","row":`, `{"table":"session_items","row":9`, problem.Busy, "cannot be set back"},
+		{"a row less", `{"table":"session_items","row":`, `{"table":"session_items","row":9`, problem.Busy, "cannot be restored"},
 		{"another kind of record", `{"record":"end"`, `{"record":"and"`, problem.Busy, `no record of the kind "and"`},
 		{"fewer batches", `"batches":1`, `"batches":2`, problem.Busy, "says that there are 2 batches"},
 	}

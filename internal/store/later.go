@@ -23,9 +23,9 @@ func (l *Later) Fault(at session.Ref) session.Fault {
 		text += "; not read: " + strings.Join(l.Unread, ", ")
 	}
 	if len(l.Doubts) == 0 {
-		text += ". A repair is safe: it writes what sessctl knows, and leaves the rest as it is"
+		text += ". A repair is safe: it changes only what sessctl knows"
 	} else {
-		text += ". To check, view and export it is safe. It is not repaired: " + strings.Join(l.Doubts, "; ")
+		text += ". You can check, view and export it. It is not repaired: " + strings.Join(l.Doubts, "; ")
 	}
 	return session.Fault{Kind: session.SchemaUnknown, Item: -1, Ref: at, Detail: text, Harmless: len(l.Doubts) == 0}
 }
@@ -35,5 +35,5 @@ func (l *Later) ReadOnly() string {
 	if len(l.Doubts) == 0 {
 		return ""
 	}
-	return l.Found + ", and a repair could do harm: " + strings.Join(l.Doubts, "; ")
+	return l.Found + ", so a repair could do harm: " + strings.Join(l.Doubts, "; ")
 }

@@ -23,7 +23,7 @@ func (g generation) readActions(row columns, s *stored, list *faults) {
 		list.add(session.RequiredNull, "actions", "The session cannot be loaded.")
 	case g == p0 && !isPickle:
 		s.broken = true
-		list.unknown("actions", "it is no pickle, which adk-python expects there", jsonedit.Whole(data))
+		list.unknown("actions", "it is not a pickle, which adk-python expects there", jsonedit.Whole(data))
 	case isPickle && g != p0:
 		s.broken = true
 		_, err := pickle.Decode(data)

@@ -41,15 +41,15 @@ func (g generation) summaryFault(s *stored) string {
 	c := s.Actions.Compaction
 	switch {
 	case g == j1 && c.end().IsZero():
-		return "the end of what it covers is missing or no time, so that nothing but this summary is sent to a model"
+		return "the end of what it covers is missing or not a time, so only this summary is sent to a model"
 	case g == j1: // which reads no start; a summary of summaries ends before it starts
 		return ""
 	case c.start().IsZero() || c.end().IsZero():
-		return "a limit of the time that it covers is missing or no time"
+		return "the start or the end of what it covers is missing or not a time"
 	case c.end().Before(c.start()):
 		return "what it covers ends before it starts"
 	case g != p0 && !s.time.IsZero() && c.end().After(s.time.Time):
-		return "it covers a time behind itself"
+		return "it covers a time after itself"
 	}
 	return ""
 }

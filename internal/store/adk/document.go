@@ -189,9 +189,9 @@ func (n *notes) tellDialects(s *session.Session) {
 // takes what the reader takes: the columns in P1 (docs/stores/adk.md#what-is-read), the document in PS (docs/stores/adk.md#what-is-read) and J1. The
 // document's time is the event's own in all, and the column's only in P1's order.
 func (g generation) compare(row columns, s *stored, list *faults) {
-	taken := "the column and its copy in event_data differ, and the reader takes the copy"
+	taken := "the column and its copy in event_data differ, and the runtime uses the copy"
 	if g == p1 {
-		taken = "the column and its copy in event_data differ, and the reader takes the column"
+		taken = "the column and its copy in event_data differ, and the runtime uses the column"
 	}
 	for _, c := range []struct {
 		column string

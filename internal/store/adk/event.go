@@ -213,12 +213,12 @@ func (g generation) summary(s *stored, it *session.Item, list *faults) {
 	it.Role, it.Flags, it.Calls, it.Results, it.Blocks = session.NoRole, 0, nil, nil, nil
 	if wrong := g.summaryFault(s); wrong != "" {
 		if g != j1 {
-			wrong += ", so that no event is taken for summarised"
+			wrong += ", so no event counts as summarized"
 		}
 		list.add(session.BadSummary, "actions compaction", wrong)
 	}
 	if it.Text == 0 {
-		list.add(session.BadSummary, "actions compaction", "it has no text: what it covers is lost to every model")
+		list.add(session.BadSummary, "actions compaction", "it has no text: no model sees what it covers")
 	}
 }
 
@@ -297,7 +297,7 @@ func (g generation) message(c *content, s *stored, it *session.Item, list *fault
 	it.Kind = session.Message
 	g.say(c, s, it, list)
 	if it.Role == session.NoRole {
-		list.add(session.UnknownPart, c.Role, "the role "+quoted(c.Role)+" is neither user nor model, which are all that ADK knows")
+		list.add(session.UnknownPart, c.Role, "the role "+quoted(c.Role)+" is neither user nor model, the only ones that ADK knows")
 	}
 	if it.Has(session.ReasoningBlock) && g.barely(c) {
 		it.Flags &^= session.BlankText // it cannot be taken away without the thoughts
@@ -371,7 +371,7 @@ func (g generation) say(c *content, s *stored, it *session.Item, list *faults) {
 	}
 	for _, b := range it.Blocks {
 		if b.Kind == session.UnknownBlock {
-			list.add(session.UnknownPart, b.Name, "ADK knows no part of a message that is called "+quoted(b.Name))
+			list.add(session.UnknownPart, b.Name, "ADK does not know message parts called "+quoted(b.Name))
 		}
 	}
 	text, reasoning := w.text.String(), w.reasoning.String()

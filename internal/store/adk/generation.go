@@ -211,11 +211,11 @@ func (g generation) unknownVersion(ctx context.Context, db table.Reader, s table
 		if g == j1 { // which adds the row
 			return ""
 		}
-		return "its table adk_internal_metadata does not name a version of the schema, and adk-python refuses to open such a database"
+		return "its table adk_internal_metadata names no schema version, and adk-python refuses to open such a database"
 	case err != nil || !known:
 		return "the version of its schema cannot be read"
 	case version != "1":
-		return fmt.Sprintf("its schema has the version %q, and this program knows what versions 0 and 1 mean", version)
+		return fmt.Sprintf("its schema has version %q, and sessctl knows versions 0 and 1", version)
 	}
 	return ""
 }
@@ -236,19 +236,19 @@ func (g generation) runtime(s table.Schema) string {
 	before := ""
 	for _, c := range columnReleases {
 		if s.Has(tableEvents, c.column) {
-			return "adk-python (DatabaseSessionService); its tables were made by " + c.release + " or later" + before
+			return "adk-python (DatabaseSessionService); its tables were created by " + c.release + " or later" + before
 		}
 		before = ", before " + c.release
 	}
-	return "adk-python (DatabaseSessionService); its tables were made by 0.1 or 0.2"
+	return "adk-python (DatabaseSessionService); its tables were created by 0.1 or 0.2"
 }
 
 // advice is about what a runtime makes of the store that people should know.
 func (g generation) advice(s table.Schema) []string {
 	switch {
 	case g == p0 && !s.Has(tableEvents, "input_transcription"):
-		return []string{"The table events lacks columns that newer releases of adk-python ask for, and they do not add them: they fail with " +
-			"\"column events.… does not exist\". `adk migrate session` writes a database of the newest schema."}
+		return []string{"The table events lacks columns that newer releases of adk-python need and do not add. They fail with " +
+			"\"column events.… does not exist\". `adk migrate session` writes a database with the newest schema."}
 	case traitsOf[g].sends != "":
 		return []string{traitsOf[g].sends + " sends a call without a result to the model as it is stored, and some models refuse such a request."}
 	}
@@ -275,7 +275,7 @@ func (g generation) examine(ctx context.Context, db table.Reader, s table.Schema
 	at := session.Ref{Table: tableEvents, Key: "*"}
 	if wrong := g.unknownVersion(ctx, db, s); wrong != "" {
 		at = session.Ref{Table: tableMetadata, Key: "schema_version"}
-		later.Found, later.Doubts = wrong, append(later.Doubts, "what else that version changed is not known")
+		later.Found, later.Doubts = wrong, append(later.Doubts, "sessctl does not know what else that version changed")
 	}
 	if later.Found != "" {
 		facts.Faults, facts.ReadOnly = append(facts.Faults, later.Fault(at)), later.ReadOnly()

@@ -74,11 +74,11 @@ func TestFactsOfASchema(t *testing.T) {
 		{"version 2", pyTables + metadata + pyEvents + ", event_data TEXT); INSERT INTO adk_internal_metadata VALUES ('schema_version', '2')",
 			true, "written by adk-python 1.22.0 or later (DatabaseSessionService)"},
 		{"no version", pyTables + metadata + pyEvents + ", event_data TEXT)", true, "written by adk-python 1.22.0 or later (DatabaseSessionService)"},
-		{"the first columns", pyTables + v0Events + ")", false, "written by adk-python (DatabaseSessionService); its tables were made by 0.1 or 0.2"},
+		{"the first columns", pyTables + v0Events + ")", false, "written by adk-python (DatabaseSessionService); its tables were created by 0.1 or 0.2"},
 		{"some later columns", pyTables + v0Events + ", long_running_tool_ids_json TEXT, custom_metadata TEXT)", false,
-			"written by adk-python (DatabaseSessionService); its tables were made by 1.14 or later, before 1.17"},
+			"written by adk-python (DatabaseSessionService); its tables were created by 1.14 or later, before 1.17"},
 		{"all columns", pyTables + v0Events + ", input_transcription TEXT)", false,
-			"written by adk-python (DatabaseSessionService); its tables were made by 1.19 or later"},
+			"written by adk-python (DatabaseSessionService); its tables were created by 1.19 or later"},
 		{"Go", goTables + goEvents + ")", false, "written by adk-go v0.1 to v1.6"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

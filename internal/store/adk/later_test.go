@@ -25,15 +25,15 @@ func TestLaterVersions(t *testing.T) {
 		},
 		"a column that no event uses": {
 			[]string{"alter table events add column mood text"},
-			`info The tables are not those of a release that sessctl knows. Sessions and events were read; not read: column "mood" of events. ` +
-				"A repair is safe: it writes what sessctl knows, and leaves the rest as it is", true,
+			`info Its tables are not those of a release that sessctl knows. Sessions and events were read; not read: column "mood" of events. ` +
+				"A repair is safe: it changes only what sessctl knows", true,
 		},
 		"a column that has its default": {[]string{"alter table events add column mood text not null default 'calm'"}, "info The tables", true},
 		"a column that events use": {
 			[]string{"alter table events add column turn integer", "update events set turn = rowid"},
-			`warning The tables are not those of a release that sessctl knows. Sessions and events were read; not read: column "turn" of events. ` +
-				"To check, view and export it is safe. It is not repaired: " +
-				`nobody knows what the values of column "turn" of events say of its rows`, false,
+			`warning Its tables are not those of a release that sessctl knows. Sessions and events were read; not read: column "turn" of events. ` +
+				"You can check, view and export it. It is not repaired: " +
+				`sessctl does not know what column "turn" of events means for its rows`, false,
 		},
 		"a column that sessions use": {[]string{"alter table sessions add column revision integer not null default 0", "update sessions set revision = 3"}, "warning The tables", false},
 		"a table that refers to events": {
@@ -43,8 +43,8 @@ func TestLaterVersions(t *testing.T) {
 		},
 		"a version": {
 			[]string{metadata, "insert or replace into adk_internal_metadata values('schema_version', '2')"},
-			`warning Its schema has the version "2", and this program knows what versions 0 and 1 mean. Sessions and events were read. ` +
-				"To check, view and export it is safe. It is not repaired: what else that version changed is not known", false,
+			`warning Its schema has version "2", and sessctl knows versions 0 and 1. Sessions and events were read. ` +
+				"You can check, view and export it. It is not repaired: sessctl does not know what else that version changed", false,
 		},
 	} {
 		for _, g := range []adktest.Generation{adktest.P1, adktest.G2} {

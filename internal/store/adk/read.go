@@ -47,7 +47,7 @@ type stored struct {
 func (g generation) read(row columns) (s stored, list faults) {
 	s.time = stampOf(columnTimes, row("timestamp"), g.unitOf(row("timestamp")))
 	if row("timestamp") == nil {
-		list.add(session.RequiredNull, "timestamp", "The event has no place in its session.")
+		list.add(session.RequiredNull, "timestamp", "The event cannot be placed in its session.")
 	}
 	if s.time.Wrong != "" {
 		list.add(session.BadTime, "timestamp", s.time.Wrong)
@@ -71,7 +71,7 @@ func (g generation) readDocument(row columns, s *stored, list *faults) {
 	s.raw = column.Bytes(row("event_data"))
 	if s.raw == nil {
 		s.broken = true
-		list.add(session.RequiredNull, "event_data", "The session cannot be loaded, and nothing else has what the event says.")
+		list.add(session.RequiredNull, "event_data", "The session cannot be loaded, and the text of the event is stored nowhere else.")
 		return
 	}
 	var document event
@@ -124,7 +124,7 @@ func (g generation) readColumns(row columns, s *stored, list *faults) {
 		if data := column.Bytes(row(name)); len(data) > 0 && !jsontext.Value(data).IsValid(goJSON) {
 			null := "null" // which both readers take for nothing
 			*list = append(*list, session.Fault{
-				Kind: session.BadMetadata, Field: name, Detail: "it is no JSON, so that the session fails to load", Default: &null,
+				Kind: session.BadMetadata, Field: name, Detail: "it is not JSON, so the session fails to load", Default: &null,
 			})
 		}
 	}
@@ -285,7 +285,7 @@ func (g generation) checkState(state any, list *faults) {
 	case state == nil || g.golang() && (len(data) == 0 || string(data) == "null") || isObject(data):
 		return
 	default:
-		f.Kind, f.Detail = session.BadMetadata, "it is no JSON object, so that the session fails to load"
+		f.Kind, f.Detail = session.BadMetadata, "it is not a JSON object, so the session fails to load"
 	}
 	*list = append(*list, f)
 }
@@ -319,7 +319,7 @@ func sharedStateFaults(ctx context.Context, db table.Reader, s table.Schema) (fa
 			}
 			faults = append(faults, session.Fault{
 				Kind: session.BadMetadata, Item: -1, Ref: session.Ref{Table: shared.table, Key: key}, Field: "state",
-				Detail: "it is no JSON object, so that no session that shares it loads",
+				Detail: "it is not a JSON object, so no session that shares it can be loaded",
 			})
 			return nil
 		})

@@ -45,7 +45,7 @@ func isObject(data []byte) bool {
 // explain words a decoder's error without what the record says.
 func explain(err error) string {
 	if wrong, ok := errors.AsType[*json.SemanticError](err); ok && wrong.JSONKind != jsontext.KindInvalid {
-		return fmt.Sprintf("%q holds a value of another type than the reader expects", string(wrong.JSONPointer))
+		return fmt.Sprintf("%q holds a value of the wrong type", string(wrong.JSONPointer))
 	}
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		for _, what := range []string{"invalid surrogate pair", "invalid escape sequence", "invalid UTF-8"} {
@@ -53,7 +53,7 @@ func explain(err error) string {
 				return fmt.Sprintf("%s at byte %d", what, syntax.ByteOffset)
 			}
 		}
-		return fmt.Sprintf("it is no JSON from byte %d on", syntax.ByteOffset)
+		return fmt.Sprintf("it is not valid JSON from byte %d on", syntax.ByteOffset)
 	}
-	return "it breaks off"
+	return "it is cut off"
 }

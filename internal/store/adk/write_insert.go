@@ -22,7 +22,7 @@ import (
 // calls, in the role of the user, as ADK stores the results of one turn (docs/stores/adk.md#what-is-read).
 func insert(s *session.Session, it *session.Item, neighbour *eventlog.Row, id string) ([]table.Field, error) {
 	if neighbour == nil || it.Kind != session.Message || it.Role != session.Tool || len(it.Results) == 0 {
-		return nil, problem.New(problem.RolledBack, "", "a repair adds nothing to an ADK store but results of calls")
+		return nil, problem.New(problem.RolledBack, "", "a repair can add only results of calls to an ADK store")
 	}
 	near := revise(*neighbour)
 	return near.event(it, id, near.responses(s, it))
@@ -289,7 +289,7 @@ func stampLike(like any, position int64, instant time.Time) (any, error) {
 	if text, ok := columnTimes.Like(column.View(like), position, instant); ok {
 		return column.Like(like, text), nil
 	}
-	return nil, problem.New(problem.RolledBack, "", "an event cannot get another place beside one whose timestamp is no time")
+	return nil, problem.New(problem.RolledBack, "", "an event cannot be moved beside one whose timestamp is not a time")
 }
 
 // shifted is a time in a document, so many places later: milliseconds where it counts
@@ -298,7 +298,7 @@ func shifted(value jsontext.Value, in column.Unit, by int64) (jsontext.Value, er
 	stored := jsonStamp(value, in)
 	switch {
 	case stored.Wrong != "":
-		return nil, problem.New(problem.RolledBack, "", "an event cannot get another place: the copy of its time in event_data is no time")
+		return nil, problem.New(problem.RolledBack, "", "an event cannot be moved: the copy of its time in event_data is not a time")
 	case stored.IsZero():
 		return nil, nil
 	case value.Kind() == jsontext.KindString:

@@ -144,7 +144,7 @@ func (r *revision) emptyActions() ([]byte, error) {
 // each fails on a pickle that lacks one that it asks for.
 func emptyPickle(like []byte) ([]byte, error) {
 	refused := problem.New(problem.RolledBack, "migrate the database to adk-python's schema v1 (`adk migrate session`), and repair that",
-		"an event cannot be added: the pickled actions of the one beside it are more than plain data")
+		"an event cannot be added: the pickled actions of the event beside it hold more than plain data")
 	value, err := pickle.Decode(like)
 	stored, isObject := value.(*pickle.Object)
 	if err != nil || !isObject {

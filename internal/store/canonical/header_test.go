@@ -50,7 +50,7 @@ func TestOpenRefuses(t *testing.T) {
 		{"no header", "\n" + `{"type":"session","id":"P"}`, `s.ndjson is not a canonical stream: line 2 has the type "session"`},
 		{"unknown format", `{"type":"header","format":"other/1"}`, `s.ndjson is not a canonical stream: line 1 has the format "other/1"`},
 		{"no format", `{"type":"header"}`, `s.ndjson is not a canonical stream: line 1 has the format ""`},
-		{"no JSON", `notes`, `s.ndjson is not a canonical stream: line 1 is no line of a stream (invalid character 'o' in literal null (expecting 'u') after offset 1)`},
+		{"no JSON", `notes`, `s.ndjson is not a canonical stream: line 1 is not a line of a stream (invalid character 'o' in literal null (expecting 'u') after offset 1)`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

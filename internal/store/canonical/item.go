@@ -81,7 +81,7 @@ func (r *itemReader) readMessage(it *session.Item, rec *itemLine, number int64) 
 	switch it.Role {
 	case session.NoRole:
 		r.fault(session.UnknownPart, rec.Role,
-			at(number, "the role "+quoted(rec.Role)+" is none of user, assistant, tool and system"))
+			at(number, "the role "+quoted(rec.Role)+" is not user, assistant, tool or system"))
 		it.Agent = r.intern(rec.Agent)
 	case session.Assistant, session.Tool:
 		it.Agent = r.intern(rec.Agent)
@@ -152,7 +152,7 @@ func (r *itemReader) kind(name string, number int64) session.Kind {
 	kind, ok := parseKind(name)
 	if !ok {
 		r.fault(session.UnknownKind, name,
-			at(number, "the kind "+quoted(name)+" is none of message, sub_session, summary and other"))
+			at(number, "the kind "+quoted(name)+" is not message, sub_session, summary or other"))
 	}
 	return kind
 }
@@ -241,7 +241,7 @@ func (r *itemReader) blocks(rec *itemLine, number int64) []session.Block {
 			usual = slices.Delete(usual, n, n+1)
 		case b.Kind == session.CallBlock || b.Kind == session.ResultBlock:
 			r.fault(session.UnknownPart, given.Type, at(number, fmt.Sprintf(
-				"block %d is none of the item's %ss, or is listed twice", i, given.Type)))
+				"block %d is not one of the item's %ss, or is listed twice", i, given.Type)))
 			b = session.Block{Kind: session.UnknownBlock, Name: r.intern(given.Type)}
 		}
 		list = append(list, b)
@@ -290,7 +290,7 @@ func (r *itemReader) block(given *blockLine, rec *itemLine, number int64) sessio
 	case session.UnknownBlock:
 		b.Name = r.intern(given.Type)
 		r.fault(session.UnknownPart, given.Type,
-			at(number, "the type of block "+quoted(given.Type)+" is none of text, reasoning, call, result and media"))
+			at(number, "the type of block "+quoted(given.Type)+" is not text, reasoning, call, result or media"))
 	case session.MediaBlock:
 		b.Name = r.intern(given.Name)
 	case session.TextBlock:

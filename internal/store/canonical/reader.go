@@ -115,8 +115,8 @@ func (r *reader) bodies(ctx context.Context, tree *session.Tree) error {
 
 // changed is the error for a line that says something else than before.
 func (r *reader) changed(line int64) error {
-	return problem.New(problem.Unreadable, "run the command again when nothing writes to it",
-		"%s changed while it was read: line %d is not what it was", r.s.path, line)
+	return problem.New(problem.Unreadable, "run the command again when no program writes to it",
+		"%s changed while sessctl read it: line %d is different now", r.s.path, line)
 }
 
 // takeBody copies what the outline of an item lacks.
@@ -298,7 +298,7 @@ func (x *index) add(skim *skimmer, line []byte, at span) {
 			"a second header, which is ignored: one stream has one header"))
 	default:
 		x.faults = append(x.faults, lineFault(session.UnknownKind, at.number, g.kind,
-			"the type "+quoted(g.kind)+" is none of session, item and fault"))
+			"the type "+quoted(g.kind)+" is not session, item or fault"))
 	}
 }
 
@@ -346,7 +346,7 @@ func (x *index) addSession(id string, line []byte, at span) {
 	e := x.entry(id)
 	if e.line.number != 0 {
 		x.faults = append(x.faults, lineFault(session.Undecodable, at.number, "id", fmt.Sprintf(
-			"the session %s is on line %d already; this one is ignored", quoted(id), e.line.number)))
+			"the session %s is already on line %d; this one is ignored", quoted(id), e.line.number)))
 		return
 	}
 	e.line = at
@@ -363,7 +363,7 @@ func (x *index) addFault(line []byte, at span) {
 	if wrong != nil {
 		x.faults = append(x.faults, lineFault(wrong.kind, at.number, "line", explain(wrong.err)))
 	}
-	f := lineFault(session.StoreDamaged, at.number, "", "the stream lacks something, and does not say what")
+	f := lineFault(session.StoreDamaged, at.number, "", "the stream lacks something, but does not say what")
 	if usable && rec.Detail != "" {
 		f.Detail = rec.Detail
 	}
@@ -436,7 +436,7 @@ func (x *index) reportUndeclared() {
 		}
 		first := e.items[0]
 		f := lineFault(session.Undecodable, first.number, "session", fmt.Sprintf(
-			"an item of the session %s, which no line declares (items of it: %d)", quoted(e.head.ID), len(e.items)))
+			"an item of session %s, which no line declares (items: %d)", quoted(e.head.ID), len(e.items)))
 		f.Ref = session.Ref{Session: e.head.ID, Table: tableItems, Key: strconv.FormatInt(first.ordinal, 10)}
 		f.Count = len(e.items)
 		x.faults = append(x.faults, f)

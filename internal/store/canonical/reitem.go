@@ -73,7 +73,7 @@ func (l *lineText) value(was *session.Item, v change.Value) {
 	}
 	at, known := members[v.Of][v.Field]
 	if !known {
-		l.err = problem.New(problem.RolledBack, "", "%s of %s cannot be set: a line has no such value", v.Field, was.Key)
+		l.err = problem.New(problem.RolledBack, "", "%s of %s cannot be changed: a line has no such value", v.Field, was.Key)
 		return
 	}
 	if v.Of != change.OfItem {

@@ -41,7 +41,7 @@ type lineEdit struct {
 func rewrite(st store.Store, to io.Writer) (store.Rewriter, error) {
 	s, ok := st.(*stream)
 	if !ok {
-		return nil, fmt.Errorf("%s is no canonical stream", st.Facts().Path)
+		return nil, fmt.Errorf("%s is not a canonical stream", st.Facts().Path)
 	}
 	if s.newer {
 		return nil, problem.New(problem.Usage, "Repair it with a later sessctl.", "%s cannot be repaired: %s", s.path, s.facts.ReadOnly)
@@ -62,7 +62,7 @@ func (r *rewriter) edit(at span) *lineEdit {
 // Write implements store.Rewriter.
 func (r *rewriter) Write(c *store.Change) error {
 	if len(c.Sets) > 0 {
-		return problem.New(problem.RolledBack, "", "%s of %s cannot be set: a stream has no such value", c.Sets[0].Field, c.Sets[0].Ref.Row())
+		return problem.New(problem.RolledBack, "", "%s of %s cannot be changed: a stream has no such value", c.Sets[0].Field, c.Sets[0].Ref.Row())
 	}
 	sessions, err := change.Of(c)
 	if err != nil {

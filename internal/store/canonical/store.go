@@ -65,7 +65,7 @@ type stream struct {
 
 func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
 	if src.Stream == nil {
-		return nil, notAStream(src, "it is no file of text lines")
+		return nil, notAStream(src, "it is not a text file")
 	}
 	if _, err := src.Stream.Seek(0, io.SeekStart); err != nil {
 		return nil, unreadable(nameOf(src), err)
@@ -243,7 +243,7 @@ func parseHeader(line []byte) (h Header, version int, err error) {
 	rec, usable, wrong := decode[headerLine](line)
 	switch {
 	case !usable:
-		return h, 0, fmt.Errorf("is no line of a stream (%s)", explain(wrong.err))
+		return h, 0, fmt.Errorf("is not a line of a stream (%s)", explain(wrong.err))
 	case rec.Type != typeHeader:
 		return h, 0, fmt.Errorf("has the type %s", quoted(rec.Type))
 	}
@@ -324,7 +324,7 @@ func detect(_ context.Context, src *store.Source) store.Detection {
 // notAStream is the error for a source whose first line is no header.
 func notAStream(src *store.Source, why string) error {
 	return problem.New(problem.Unreadable,
-		"write the header as the first line (docs/canonical.md), or name the kind of the store with --store",
+		"write {\"type\":\"header\",\"format\":\"sessctl.canonical/1\"} as the first line, or name the kind of the store with --store",
 		`%s is not a canonical stream: %s, where {"type":"header","format":"%s/%d"} is expected`,
 		nameOf(src), why, formatName, formatVersion)
 }
@@ -420,7 +420,7 @@ func quoted(word string) string {
 }
 
 // notATime is the detail of a BadTime fault.
-func notATime(text looseText) string { return quoted(string(text)) + " is no RFC 3339 time" }
+func notATime(text looseText) string { return quoted(string(text)) + " is not an RFC 3339 time" }
 
 // explain words a decoder's error for people: without types of this program,
 // and without the text around the place.

@@ -199,7 +199,7 @@ func TestChangedMeanwhile(t *testing.T) {
 	tree := outlines(t, st)[0]
 	rewrite(strings.ReplaceAll(many(1, 3, 10), "xxx", "yyy"))
 	err = st.Fill(context.Background(), tree)
-	if problem.ClassOf(err) != problem.Unreadable || !strings.Contains(err.Error(), "changed while it was read: line 3") {
+	if problem.ClassOf(err) != problem.Unreadable || !strings.Contains(err.Error(), "changed while sessctl read it: line 3") {
 		t.Errorf("rewritten: %v", err)
 	}
 	rewrite(header)

@@ -84,7 +84,7 @@ func (w *Writer) faults(faults []session.Fault, items []session.Item) error {
 			Type: typeFault, Session: f.Ref.Session, Table: f.Ref.Table, Key: f.Ref.Key, Count: int64(f.Count), Detail: f.Loss(),
 		}
 		if w.redact != nil && f.Kind == session.UnknownKind { // the type can be any text
-			rec.Detail = "a line is of a type that is not known"
+			rec.Detail = "a line is of an unknown type"
 		}
 		if w.stored && (f.Ref.Table == session.TableLines || f.Ref.Table == tableItems) { // their numbers are not those of this stream
 			rec.Table, rec.Key = tableSource, f.Ref.Row()

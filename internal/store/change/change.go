@@ -176,7 +176,7 @@ func setsByRow(edits []session.Edit, all []*Session, before map[string]*stored) 
 		whole.Pointer = ""
 		row := whole.Row()
 		if before[row] == nil && !sessions[row] {
-			return nil, problem.New(problem.RolledBack, "Check the store again.", "record %s cannot be changed: it is not in the store under that key", row)
+			return nil, problem.New(problem.RolledBack, "Check the store again.", "record %s cannot be changed: the store has no record with that key", row)
 		}
 		sets[row] = append(sets[row], e)
 	}

@@ -217,7 +217,7 @@ func TestChangeRefused(t *testing.T) {
 	}{
 		{"a column of nowhere", func(c *store.Change) {
 			c.Sets = []session.Edit{{Op: session.Set, Ref: session.Ref{Table: "t", Key: "x"}}}
-		}, "not in the store under that key"},
+		}, "the store has no record with that key"},
 		{"a session is missing", func(c *store.Change) { c.After.Sessions = nil }, "missing after the repair, which deletes none"},
 		{"an item twice", func(c *store.Change) { s := c.After.Root(); s.Items = append(s.Items, s.Items[0]) }, "twice"},
 		{"an item of nowhere", func(c *store.Change) { c.After.Root().Items[0].Key = "x" }, "was not in it before"},

@@ -175,7 +175,7 @@ func (r *Row) replace(column string, values map[string][]byte) error {
 
 // NotAsRead is the error about a column that does not hold what was read of it.
 func NotAsRead(column string) error {
-	return problem.New(problem.RolledBack, "Check the store again.", "its %s does not hold what was read of it", column)
+	return problem.New(problem.RolledBack, "Check the store again.", "its %s does not hold what was read before", column)
 }
 
 // Form is how a value is written.
@@ -241,7 +241,7 @@ func (r *Row) apply(c *change.Item, place func(v change.Value) Place, result fun
 			last = append(last, p.Write)
 			continue
 		case p.Form == Nowhere:
-			return problem.New(problem.RolledBack, "", "this kind of store has no place for another value of %s", v.Name())
+			return problem.New(problem.RolledBack, "", "a store of this kind cannot change %s", v.Name())
 		case p.Form == Follows:
 			continue
 		}

@@ -111,14 +111,14 @@ func TestApply(t *testing.T) {
 }
 
 func TestRefused(t *testing.T) {
-	const changed = "record k cannot be changed: its doc does not hold what was read of it"
+	const changed = "record k cannot be changed: its doc does not hold what was read before"
 	for _, tt := range []struct {
 		name  string
 		value change.Value
 		taken []int
 		want  string
 	}{
-		{"no place", change.Value{Field: change.FieldAgent, Is: "x"}, nil, "record k cannot be changed: this kind of store has no place for another value of agent_name"},
+		{"no place", change.Value{Field: change.FieldAgent, Is: "x"}, nil, "record k cannot be changed: a store of this kind cannot change agent_name"},
 		{"no place in a call", change.Value{Of: change.OfCall, Nth: 1, Field: session.FieldArchived}, nil, "of calls/1/archived"},
 		{"another text", change.Value{Field: session.FieldCallID, Was: "x"}, nil, changed},
 		{"a text for a value", change.Value{Field: change.FieldArgs, Nth: 1, Was: "x", Is: "{}"}, nil, changed},

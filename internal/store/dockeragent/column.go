@@ -115,7 +115,7 @@ func (st *agentStore) columnDamaged(s *session.Session) {
 	if !slices.ContainsFunc(s.Faults, func(f session.Fault) bool { return f.Kind == session.StoreDamaged }) {
 		s.Faults = append(s.Faults, session.Fault{
 			Kind: session.StoreDamaged, Item: -1, Ref: s.Ref(),
-			Detail: "the messages column of the session cannot be read: it lies on a damaged page of the file",
+			Detail: "the messages column of the session cannot be read: it is on a damaged page of the file",
 		})
 	}
 }
@@ -234,9 +234,9 @@ func unnested(err error) error {
 	case !errors.As(err, &unfit):
 		return err
 	case unfit.Field == "":
-		return fmt.Errorf("it is a JSON %s and no session", unfit.Value)
+		return fmt.Errorf("it is a JSON %s instead of a session", unfit.Value)
 	}
-	return fmt.Errorf("its %s is a JSON %s, which docker agent does not read", unfit.Field, unfit.Value)
+	return fmt.Errorf("its %s is a JSON %s, which docker agent cannot read", unfit.Field, unfit.Value)
 }
 
 // marker is the value of the key "sessctl" in the messages that a repair
@@ -259,7 +259,7 @@ func compose(it *session.Item) ([]byte, error) {
 	m := newMessage{Role: it.Role.String(), CreatedAt: stamp(it.Time), Marker: json.RawMessage(marker)}
 	switch {
 	case it.Kind != session.Message || it.Role == session.Assistant || it.Role == session.NoRole || len(it.Calls) > 0:
-		return nil, problem.New(problem.RolledBack, "", "a repair cannot add an item of kind %s and role %q to a docker agent store", it.Kind, it.Role)
+		return nil, problem.New(problem.RolledBack, "", "sessctl cannot add an item of kind %s and role %q to a docker agent store", it.Kind, it.Role)
 	case it.Role == session.Tool && len(it.Results) != 1:
 		return nil, problem.New(problem.RolledBack, "", "a tool message of docker agent holds one result, not %d", len(it.Results))
 	case it.Role == session.Tool:

@@ -69,7 +69,7 @@ func TestDamagedPages(t *testing.T) {
 		{"the old column of a session", "sessions", "overflow", 18, false, "damaged: only the id of the session can be read", 6},
 		{"an index", "sqlite_autoindex_sessions_1", "leaf", 18, false, "", 6},
 		{"the index of the migrations", "sqlite_autoindex_migrations_1", "leaf", 18, false, "", 6},
-		{"the migrations", "migrations", "leaf", 29, false, "damaged: row 1 and all behind it of migrations cannot be read", 6},
+		{"the migrations", "migrations", "leaf", 29, false, "damaged: row 1 and all after it of migrations cannot be read", 6},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -80,7 +80,7 @@ func (p *part) row(w *row, data []byte) {
 		}
 		if w.badUsage != "" {
 			empty := ""
-			fault(session.BadSummary, "usage_json", "the usage of the summary does not parse, so that the session fails to load: "+w.badUsage, &empty)
+			fault(session.BadSummary, "usage_json", "the usage of the summary cannot be read, so the session fails to load: "+w.badUsage, &empty)
 		}
 	case "error", "termination":
 		it.Kind = session.Other
@@ -139,11 +139,11 @@ func (p *part) messageItem(number uint32, agent string, implicit bool, data []by
 	it.Model, it.Blocks, it.Size = p.name(m.model), m.blocks, m.size
 	it.Flags |= m.flags
 	if m.role == session.NoRole {
-		fault(session.UnknownPart, string(m.roleName), "the role "+idText(string(m.roleName))+" is none that docker agent knows, so no model sees what the message says", nil)
+		fault(session.UnknownPart, string(m.roleName), "the role "+idText(string(m.roleName))+" is not one that docker agent knows, so no model sees the message", nil)
 	}
 	for i := range m.blocks {
 		if b := &m.blocks[i]; b.Kind == session.UnknownBlock {
-			fault(session.UnknownPart, b.Name, "docker agent knows no part of the type "+idText(b.Name)+" and leaves it out of every request", nil)
+			fault(session.UnknownPart, b.Name, "docker agent does not know parts of type "+idText(b.Name)+" and leaves them out of every request", nil)
 		}
 	}
 	if m.badTime {

@@ -206,8 +206,8 @@ func columnOnly(s *session.Session) bool {
 }
 
 func onlyInColumn(session string) error {
-	return problem.New(problem.RolledBack, "start the docker agent that wrote the store once: it moves them into the item table when it can",
-		"session %s cannot be repaired: its items exist only in the old messages column", session)
+	return problem.New(problem.RolledBack, "open the store once with docker agent, which moves them into the item table if it can",
+		"session %s cannot be repaired: its messages are only in the old messages column", session)
 }
 
 func noColumn(table, column string, sc *schema) error {

@@ -31,7 +31,7 @@ func openEdit(ctx context.Context, src *store.Source) (store.Editor, error) {
 	}
 	sc, _, err := readSchema(ctx, edit.DB())
 	if why := sc.readOnly(); err == nil && why != "" {
-		err = problem.New(problem.Unreadable, "upgrade what is older, sessctl or the store; or repair what `sessctl export` writes of it",
+		err = problem.New(problem.Unreadable, "upgrade sessctl or docker agent, whichever is older; or export the store with `sessctl export` and repair the stream",
 			"%s cannot be repaired in place: %s", path, why)
 	}
 	if err != nil {

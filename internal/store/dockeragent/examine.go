@@ -43,7 +43,7 @@ func (s *schema) examine(ctx context.Context, db *sqlite.DB) error {
 			continue
 		}
 		for _, i := range d.Unique {
-			s.doubt("index %s of %s lets no two rows have the same values of %s", shown(i.Name), table, named(i.Columns))
+			s.doubt("index %s allows no two rows of %s with the same values of %s", shown(i.Name), table, named(i.Columns))
 		}
 		for _, t := range s.triggers {
 			if strings.EqualFold(t.Table, table) {
@@ -84,7 +84,7 @@ func (s *schema) examineColumns(table string, d *sqlite.Definition) {
 		if table == tableItems && !isKnown && !c.Generated {
 			s.ties = append(s.ties, tie{
 				where: fmt.Sprintf("i.%s is not %s", sqlite.Quoted(c.Name), defaultOf(c.Default)), moves: true,
-				why: fmt.Sprintf("has a value in column %s, of which sessctl does not know what it says of the session", shown(c.Name)),
+				why: fmt.Sprintf("has a value in column %s, and sessctl does not know what that means for the session", shown(c.Name)),
 			})
 		}
 	}
@@ -106,7 +106,7 @@ func (s *schema) examineKey(table string, k sqlite.ForeignKey) {
 		}
 		s.ties = append(s.ties, tie{
 			where: fmt.Sprintf("exists(select 1 from %s r where %s)", sqlite.Quoted(k.From), strings.Join(same, " and ")),
-			why:   fmt.Sprintf("has a row of table %s that refers to it, and sessctl does not know what that says of it", shown(k.From)),
+			why:   fmt.Sprintf("has a row of table %s that refers to it, and sessctl does not know what that means", shown(k.From)),
 		})
 	}
 }
@@ -168,13 +168,13 @@ func defaultOf(standard string) string {
 // differs says what sessctl does not know of the schema.
 func (s *schema) differs() string {
 	if len(s.later) == 0 {
-		return "The tables are not those that docker agent's migrations make"
+		return "The tables are not those that docker agent creates"
 	}
 	noun := "migration "
 	if len(s.later) > 1 {
 		noun = "migrations "
 	}
-	return fmt.Sprintf("The database has %s%s, which sessctl does not know (it knows those up to %s)",
+	return fmt.Sprintf("The database has %s%s, which sessctl does not know (it knows migrations up to %s)",
 		noun, named(s.later), generationName(migrations[len(migrations)-1].number))
 }
 
@@ -196,10 +196,10 @@ func (s *schema) unread() string {
 	}
 	text := "Sessions and items were read."
 	if len(list) > 0 {
-		text += " Not read, and not changed by a repair: " + named(list) + "."
+		text += " Neither read nor changed by a repair: " + named(list) + "."
 	}
 	if len(pointing) > 0 {
-		text += " What " + named(pointing) + " says of a session stays with that session, also where a repair moves messages to another one."
+		text += " What " + named(pointing) + " says about a session stays with that session, even if a repair moves messages to another one."
 	}
 	return text
 }

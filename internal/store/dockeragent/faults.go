@@ -130,7 +130,7 @@ func (st *agentStore) setAside(ctx context.Context) []session.Fault {
 	}
 	return []session.Fault{{
 		Kind: session.SetAsideBackup, Item: -1, Ref: session.Ref{Table: "backup", Key: filepath.Base(path)}, Count: lacking,
-		Detail: fmt.Sprintf("%s holds %s that this store lacks: docker agent set it aside when it could not open it", path, count(lacking, "session")),
+		Detail: fmt.Sprintf("%s holds %s that this store lacks: docker agent renamed it when it could not open it", path, count(lacking, "session")),
 	}}
 }
 

@@ -208,7 +208,7 @@ func salvageSession(ctx context.Context, db *sqlite.DB, sc *schema, rowid int64)
 	s := &session.Session{ID: id.String}
 	s.Faults = []session.Fault{{
 		Kind: session.StoreDamaged, Item: -1, Ref: s.Ref(),
-		Detail: "only the id of the session can be read: the rest of its row lies on a damaged page of the file",
+		Detail: "only the id of the session can be read: the rest of its row is on a damaged page of the file",
 	}}
 	return s, nil
 }
@@ -227,7 +227,7 @@ func (st *agentStore) salvageItem(ctx context.Context, p *part, rowid int64) (bo
 	it.Kind = session.Other
 	p.faults[number] = append(p.faults[number], session.Fault{
 		Kind: session.StoreDamaged, Ref: session.Ref{Table: tableItems, Key: it.Key},
-		Detail: "the item (" + kind.String + ") cannot be read: it lies on a damaged page of the file",
+		Detail: "the item (" + kind.String + ") cannot be read: it is on a damaged page of the file",
 	})
 	p.log.Add(number, it)
 	return true, nil

@@ -35,7 +35,7 @@ var harmless = []struct {
 }{
 	{step{"add_notes", []string{"create table notes (id integer primary key, session_id text not null, note text not null check (note <> ''))",
 		"insert into notes values (1, 'P', 'about P')"}},
-		"Not read, and not changed by a repair: notes. What notes says of a session stays with that session"},
+		"Neither read nor changed by a repair: notes. What notes says about a session stays with that session"},
 	{step{"add_mime_owner", []string{"create table notes (owner text not null)", "alter table notes add column colour text not null default 'red'"}}, "by a repair: notes."},
 	{step{"add_colour", []string{"alter table sessions add column colour text not null default 'red'"}}, "by a repair: sessions.colour."},
 	{step{"add_pending", []string{
@@ -229,9 +229,9 @@ func TestLaterMigrationsThatMayDoHarm(t *testing.T) {
 		{rebuilt("agent_name TEXT", "agent_name TEXT NOT NULL", ""), "column agent_name of session_items needs a value",
 			"update session_items set agent_name = '' where agent_name is null"},
 		{[]string{"alter table sessions add column state text not null default 'x'", "create unique index one on sessions(working_dir, title)"},
-			"index one of sessions lets no two rows have the same values of working_dir and title", ""},
+			"index one allows no two rows of sessions with the same values of working_dir and title", ""},
 		{[]string{"create unique index once on session_items(session_id, position) where position >= 0"},
-			"index once of session_items lets no two rows have the same values of session_id and position", ""},
+			"index once allows no two rows of session_items with the same values of session_id and position", ""},
 		{[]string{"create unique index odd on session_items(abs(id))"}, "the same values of \"an expression\"", ""},
 		{rebuilt("position INTEGER NOT NULL", "position INTEGER NOT NULL", "UNIQUE (session_id, position)"), "the same values of session_id and position", ""},
 		{[]string{"create trigger counts after insert on session_items begin update sessions set cost = cost where id = new.session_id; end"},
@@ -314,7 +314,7 @@ func TestAsynchronousSubAgents(t *testing.T) {
 	}
 	path = migrated(t, agenttest.Latest, writeDamaged, asynchronous...)
 	_, _, err := repairtest.Repair(path)
-	if err == nil || !strings.Contains(err.Error(), "index idx_write of session_items lets no two rows have the same values of session_id and write_id") {
+	if err == nil || !strings.Contains(err.Error(), "index idx_write allows no two rows of session_items with the same values of session_id and write_id") {
 		t.Errorf("with the index: %v", err)
 	}
 	found := told(t, path)
@@ -344,7 +344,7 @@ func TestDefaultsOfUnknownColumns(t *testing.T) {
 		if err != nil || receipt == nil || len(receipt.LeftOut) > 0 {
 			t.Fatalf("%s: %v", tt.column, err)
 		}
-		if tt.tied != (len(plan.Refused) == 1) || tt.tied && !strings.Contains(plan.Refused[0].Why, `column "is \"odd", of which`) {
+		if tt.tied != (len(plan.Refused) == 1) || tt.tied && !strings.Contains(plan.Refused[0].Why, `column "is \"odd", and sessctl does not`) {
 			t.Errorf("%s: %+v", tt.column, plan.Refused)
 		}
 	}
@@ -360,7 +360,7 @@ func TestTiedItems(t *testing.T) {
 		why         string
 	}{
 		{"a value in an item that would move", "alter table session_items add column turn text not null default 'none'; update session_items set turn = 't1' where id = (" + leaked + ")",
-			"P", "D", "row 3 of session_items has a value in column turn, of which sessctl does not know"},
+			"P", "D", "row 3 of session_items has a value in column turn, and sessctl does not know"},
 		{"NULL where that is not the default", "alter table session_items add column turn text default ''; update session_items set turn = null where id = (" + leaked + ")",
 			"P", "D", "row 3 of session_items has a value in column turn"},
 		{"a row that refers to an item that would move", "create table reports(item integer references session_items(id)); insert into reports " + leaked,

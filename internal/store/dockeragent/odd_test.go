@@ -45,9 +45,9 @@ var oddStores = []struct {
 	{"flag and counter of the other's type", 29, false, "update sessions set starred = 1.5, input_tokens = 'true' where id = 'P'",
 		[]string{"input_tokens: expects a whole number", "starred: expects true or false"}, 6},
 	{"role that nobody knows", 29, false, "update session_items set message_json = replace(message_json, '\"role\":\"user\"', '\"role\":\"critic\"') where position = 0 and session_id = 'P'",
-		[]string{`critic: the role "critic" is none that docker agent knows`}, 6},
+		[]string{`critic: the role "critic" is not one that docker agent knows`}, 6},
 	{"part that nobody knows", 18, false, `update session_items set message_json = json_set(message_json, '$.multi_content', json('[{"type":"hologram"},{"type":"text"}]')) where position = 0 and session_id = 'P'`,
-		[]string{`hologram: docker agent knows no part of the type "hologram"`}, 6},
+		[]string{`hologram: docker agent does not know parts of type "hologram"`}, 6},
 	{"text that is no Unicode", 29, false, "update session_items set message_json = replace(message_json, '\"go\"', '\"\\ud800' || cast(x'ff' as text) || '\"') where position = 0 and session_id = 'P'", nil, 6},
 	{"a column called rowid", 29, false, "alter table session_items add column rowid text; alter table sessions add column RowID text", nil, 6},
 
@@ -225,8 +225,8 @@ func TestRuntimeAndAdvice(t *testing.T) {
 		21: "written by docker agent v1.41.0 or later, before v1.110.0",
 		23: "written by docker agent v1.110.0 or later, before v1.111.0",
 		24: "written by docker agent v1.111.0 or later",
-		26: "written by a docker agent later than v1.111.0",
-		29: "written by a docker agent later than v1.115.0",
+		26: "written by docker agent after v1.111.0",
+		29: "written by docker agent after v1.115.0",
 	}
 	for generation := range 30 {
 		facts := openOdd(t, generation, false, "").Facts()

@@ -26,9 +26,9 @@ func TestRefusedChanges(t *testing.T) {
 		change     func(c *store.Change)
 		want       string
 	}{
-		{"row moved meanwhile", 29, "update session_items set position = 40 where position = 2", nil, "row 3 of session_items is not what it was"},
-		{"row gone meanwhile", 29, "delete from session_items where id = 3", nil, "row 3 of session_items is not what it was"},
-		{"number changed meanwhile", 29, `update sessions set instruction_context = '{"updates":[{"position":2}]}' where id = 'P'`, nil, "of sessions is not what it was"},
+		{"row moved meanwhile", 29, "update session_items set position = 40 where position = 2", nil, "row 3 of session_items changed after the repair was planned"},
+		{"row gone meanwhile", 29, "delete from session_items where id = 3", nil, "row 3 of session_items changed after the repair was planned"},
+		{"number changed meanwhile", 29, `update sessions set instruction_context = '{"updates":[{"position":2}]}' where id = 'P'`, nil, "of sessions changed after the repair was planned"},
 		{"session vanished", 29, "", func(c *store.Change) { c.After.Sessions = c.After.Sessions[1:] }, "which deletes none"},
 		{"no such column", 18, "", func(c *store.Change) {
 			c.Sets = []session.Edit{{Op: session.Set, Ref: session.Ref{Table: "sessions", Key: "P"}, Field: "origin", Value: text("run")}}
@@ -43,7 +43,7 @@ func TestRefusedChanges(t *testing.T) {
 		{"new answer", 29, "", func(c *store.Change) {
 			c.After.Sessions[0].Items[5].Role = session.Assistant
 		}, "cannot add an item"},
-		{"items in the column only", 18, "delete from session_items", nil, "exist only in the old messages column"},
+		{"items in the column only", 18, "delete from session_items", nil, "messages are only in the old messages column"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

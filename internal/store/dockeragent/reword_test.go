@@ -123,10 +123,10 @@ func TestRewordingIsRefused(t *testing.T) {
 		change func(it *session.Item)
 		want   string
 	}{
-		{name: "another id meanwhile", sql: `update session_items set message_json = replace(message_json, '\u003c1\u003e"', '2"') where id = 2`, want: "row 2 of session_items is not what it was"},
-		{name: "another text meanwhile", sql: `update session_items set message_json = replace(message_json, '" \n"', '"words"') where id = 2`, want: "row 2 of session_items is not what it was"},
-		{name: "one call less meanwhile", sql: `update session_items set message_json = json_remove(message_json, '$.tool_calls[1]') where id = 2`, want: "row 2 of session_items is not what it was"},
-		{name: "no JSON meanwhile", sql: `update session_items set message_json = '{' where id = 2`, want: "row 2 of session_items is not what it was"},
+		{name: "another id meanwhile", sql: `update session_items set message_json = replace(message_json, '\u003c1\u003e"', '2"') where id = 2`, want: "row 2 of session_items changed after the repair was planned"},
+		{name: "another text meanwhile", sql: `update session_items set message_json = replace(message_json, '" \n"', '"words"') where id = 2`, want: "row 2 of session_items changed after the repair was planned"},
+		{name: "one call less meanwhile", sql: `update session_items set message_json = json_remove(message_json, '$.tool_calls[1]') where id = 2`, want: "row 2 of session_items changed after the repair was planned"},
+		{name: "no JSON meanwhile", sql: `update session_items set message_json = '{' where id = 2`, want: "row 2 of session_items changed after the repair was planned"},
 		{name: "another role", change: func(it *session.Item) { it.Role = session.User }, want: "session_items/2 cannot become a message of another form"},
 		{name: "a call less", change: func(it *session.Item) { it.Calls = it.Calls[:1] }, want: "session_items/2 cannot become a message of another form"},
 		{name: "a result more", change: func(it *session.Item) { it.Results = make([]session.Result, 1) }, want: "session_items/2 has results in the repaired tree that it did not have before"},

@@ -64,12 +64,12 @@ const oldest = 14
 func (s *schema) readOnly() string {
 	switch missing := s.missing(); {
 	case s.generation < oldest:
-		return "its schema is older than docker agent v1.20.0 and keeps each session in one column: start a newer docker agent with it once, " +
+		return "it is from docker agent before v1.20.0, which kept each session in one column: open it once with a newer docker agent, " +
 			"which upgrades it, and repair it then"
 	case len(missing) > 0:
-		return "its schema is not whole: " + sentenceList(missing) + " missing"
+		return "its schema is incomplete: " + sentenceList(missing) + " missing"
 	case len(s.doubts) > 0:
-		return "its tables have something that sessctl does not know, and a repair could do harm: " + strings.Join(s.doubts, "; ")
+		return "its tables have something that sessctl does not know, so a repair could do harm: " + strings.Join(s.doubts, "; ")
 	}
 	return ""
 }
@@ -141,18 +141,18 @@ func (s *schema) disagreements(whole bool) []session.Fault {
 		})
 	}
 	if why := s.readOnly(); len(s.later) > 0 && why == "" {
-		fault("%s. %s What a repair writes is as sessctl knows it, so the store can be repaired", s.differs(), s.unread())
+		fault("%s. %s A repair is safe: it changes only what sessctl knows", s.differs(), s.unread())
 		faults[0].Harmless = true
 	} else if len(s.later)+len(s.doubts) > 0 {
-		fault("%s. %s It can be checked, viewed and exported, and is not repaired: %s", s.differs(), s.unread(), why)
+		fault("%s. %s You can check, view and export it. It is not repaired: %s", s.differs(), s.unread(), why)
 	}
 	if missing := s.missing(); len(missing) > 0 {
-		fault("the schema is that of migration %s, but %s missing: the runtime fails on the first query that needs what is not there",
+		fault("the schema is that of migration %s, but %s missing: the runtime fails as soon as it needs what is missing",
 			generationName(s.generation), sentenceList(missing))
 	}
 	if gaps := s.unrecorded(); whole && len(gaps) > 0 {
-		fault("%s not recorded, although later changes of the schema are there: the runtime runs what is not recorded when it "+
-			"starts, and sets the whole file aside as .bak when that fails", migrationList(gaps))
+		fault("%s not recorded, although later migrations were made: the runtime runs them again when it starts, "+
+			"and renames the whole file to .bak if that fails", migrationList(gaps))
 	}
 	return faults
 }
@@ -338,7 +338,7 @@ const lastSeen = "v1.149.0"
 // runtime says which versions leave this schema behind.
 func (s *schema) runtime() string {
 	if len(s.later) > 0 {
-		return "written by a docker agent that is newer than those sessctl knows (up to " + lastSeen + ")"
+		return "written by a newer docker agent than sessctl knows (up to " + lastSeen + ")"
 	}
 	text := ""
 	for _, r := range releases {
@@ -348,7 +348,7 @@ func (s *schema) runtime() string {
 		case r.generation > s.generation:
 			return text + ", before " + r.release
 		case r.after:
-			text = "written by a docker agent later than " + r.release
+			text = "written by docker agent after " + r.release
 		default:
 			text = "written by docker agent " + r.release + " or later"
 		}
@@ -360,13 +360,13 @@ func (s *schema) runtime() string {
 func (s *schema) advice() []string {
 	switch {
 	case s.generation > 18 || len(s.later) > 0:
-		return []string{"The docker agent that last wrote this file no longer leaks: messages that leaked were written before v1.32.1."}
+		return []string{"The docker agent that last wrote this file no longer leaks. The leaked messages in it are from v1.32.0 or older."}
 	case s.generation == 18:
-		return []string{"This file was last written by a docker agent of v1.27.1 to v1.32.3. Those up to v1.32.0 leak sub-agent messages " +
-			"into the parent session: upgrade, or new sessions will be damaged again."}
+		return []string{"This file was last written by docker agent v1.27.1 to v1.32.3. Up to v1.32.0, docker agent leaks sub-agent messages into the " +
+			"parent session: upgrade it, or it will damage new sessions, too."}
 	case s.generation >= 14:
-		return []string{"The docker agent that wrote this file leaks sub-agent messages into the parent session (v1.20.0 to v1.32.0): " +
-			"upgrade it, or new sessions will be damaged again."}
+		return []string{"The docker agent that wrote this file (v1.20.0 to v1.32.0) leaks sub-agent messages into the parent session: " +
+			"upgrade it, or it will damage new sessions, too."}
 	}
 	return nil
 }

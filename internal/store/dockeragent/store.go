@@ -131,7 +131,7 @@ func (st *agentStore) readTables(ctx context.Context) error {
 		}
 		st.facts.Faults = append(st.facts.Faults, session.Fault{
 			Kind: session.Undecodable, Item: -1, Ref: session.Ref{Table: tableSessions, Key: "row " + rowKey(s.rowid)}, Field: "id", Lost: true,
-			Detail: fmt.Sprintf("row %d of sessions has the id of an earlier one, to which the items are counted: what else the row holds is not read", s.rowid),
+			Detail: fmt.Sprintf("row %d of sessions has the same id as an earlier row, which gets the messages: the rest of this row is not read", s.rowid),
 		})
 	}
 	st.facts.Faults = append(st.facts.Faults, faults...)

@@ -160,6 +160,6 @@ func (w *writer) scanByRow(ctx context.Context, table string, columns []string, 
 }
 
 func stale(table string, row int64) error {
-	return problem.New(problem.RolledBack, "Check the store again. If nobody wrote to it meanwhile, repair the other sessions one by one with --session.",
-		"row %d of %s is not what it was when the repair was planned, or holds a key twice, so that it cannot be changed exactly", row, table)
+	return problem.New(problem.RolledBack, "Check the store again. If no other program wrote to it, repair the other sessions one by one with --session.",
+		"row %d of %s changed after the repair was planned, or holds a key twice, so it cannot be changed safely", row, table)
 }

@@ -29,7 +29,7 @@ type difference struct {
 func differences(c *store.Change, layout *Layout) ([]*difference, []*change.Session, error) {
 	for _, e := range c.Sets {
 		if e.Op != session.Set {
-			return nil, nil, problem.New(problem.RolledBack, "", "the edit %q of %s is not one that this store knows", e.Op, e.Ref.Row())
+			return nil, nil, problem.New(problem.RolledBack, "", "a store of this kind cannot make the change %q of %s", e.Op, e.Ref.Row())
 		}
 	}
 	sessions, err := change.Of(c)
@@ -54,16 +54,16 @@ func (d *difference) allowed(c *store.Change, layout *Layout) error {
 	refuse := func(text string, args ...any) error { return problem.New(problem.RolledBack, "", text, args...) }
 	if d.Was == nil {
 		if layout.Write.Create == nil || c.Before.Session(d.Like) == nil {
-			return refuse("session %s is new after the repair, and a session of this store cannot be made so", d.Is.ID)
+			return refuse("the repair adds session %s, and a store of this kind cannot add a session like that", d.Is.ID)
 		}
 	} else {
 		d.parted = d.Left || !slices.Equal(d.Was.Runs, d.Is.Runs)
 		d.adopted = d.Was.Parent != d.Is.Parent
 		if !slices.Equal(d.Was.Runs, d.Is.Runs) && layout.Write.OtherTables == nil {
-			return refuse("the runs of session %s change in the repair, and this store holds none", d.Is.ID)
+			return refuse("the repair changes the runs of session %s, and this store has none", d.Is.ID)
 		}
 		if d.adopted && layout.Sessions.Parent == "" {
-			return refuse("the parent of session %s changes in the repair, and this store records none", d.Is.ID)
+			return refuse("the repair changes the parent of session %s, and this store has none", d.Is.ID)
 		}
 	}
 	if layout.OneID {
@@ -139,7 +139,7 @@ func (w *writer) inPlace(row Row, it *session.Item) error {
 		return nil
 	}
 	if at, _ := w.layout.Order(row.Place, row); at != it.Position {
-		return problem.New(problem.RolledBack, "", "an event cannot get its place: the ones beside it have no times that leave room for it")
+		return problem.New(problem.RolledBack, "", "an event cannot be placed: the times of its neighbors leave no room for it")
 	}
 	return nil
 }
@@ -233,7 +233,7 @@ func (w *writer) edits(s *script, step *change.Item) (Row, []update, error) {
 		return row, updates, nil
 	}
 	if w.write.Set == nil {
-		return row, nil, problem.New(problem.RolledBack, "", "%s of an event cannot be set in this store", step.Sets[0].Field)
+		return row, nil, problem.New(problem.RolledBack, "", "a store of this kind cannot change %s of an event", step.Sets[0].Field)
 	}
 	err = apply(w.write.Set(row, step.Sets))
 	return row, updates, err

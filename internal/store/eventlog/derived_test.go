@@ -111,7 +111,7 @@ func TestDerivedColumnsOnly(t *testing.T) {
 			if err == nil {
 				err = e.Commit(t.Context())
 			}
-			if problem.ClassOf(err) != problem.RolledBack || !strings.Contains(err.Error(), "would change") {
+			if problem.ClassOf(err) != problem.RolledBack || !strings.Contains(err.Error(), "would also change") {
 				t.Errorf("got %v", err)
 			}
 			if err := e.Close(); err != nil {

@@ -30,7 +30,7 @@ func Edit(ctx context.Context, src *store.Source, reread Reread) (store.Editor, 
 	}
 	facts, layout, err := reread(ctx, edit.Reader())
 	if why := facts.ReadOnly; err == nil && why != "" {
-		err = problem.New(problem.Unreadable, "Repair what `sessctl export` writes of it.", "%s cannot be repaired in place: %s", src.Path, why)
+		err = problem.New(problem.Unreadable, "Export it with `sessctl export` and repair the stream.", "%s cannot be repaired in place: %s", src.Path, why)
 	}
 	if err == nil {
 		err = errors.Join(edit.Derived(ctx, layout.Sessions.Name, layout.Sessions.Derived...), edit.Derived(ctx, layout.Events.Name, layout.Events.Derived...))

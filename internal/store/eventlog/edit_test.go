@@ -393,18 +393,18 @@ func TestRefused(t *testing.T) {
 		{"a row that says something else now", func(c *store.Change) {
 			c.Before.Root().Items[3].Meaning++
 			c.After.Root().Items[3].Branch = "p"
-		}, "is not what it was"},
+		}, "changed after the repair was planned"},
 		{"an event that is gone", func(c *store.Change) {
 			c.Before.Root().Items[3].Key += "?"
 			c.After.Root().Items[3] = c.Before.Root().Items[3]
 			c.After.Root().Items[3].Branch = "p"
-		}, "is not what it was"},
+		}, "changed after the repair was planned"},
 		{"an event of nowhere", func(c *store.Change) { c.After.Root().Items[3].Key += "?" }, "was not in it before"},
 		{"a session that goes", func(c *store.Change) { c.After.Sessions = nil }, "which deletes none"},
 		{"a session that comes", func(c *store.Change) {
 			c.After.Sessions = append(c.After.Sessions, &session.Session{ID: "more"})
 			c.Split = map[string]string{"more": "s"}
-		}, "cannot be made"},
+		}, "cannot add a session like that"},
 		{"an event that stands twice", func(c *store.Change) {
 			c.After.Root().Items = append(c.After.Root().Items, c.After.Root().Items[3])
 		}, "twice"},
@@ -412,7 +412,7 @@ func TestRefused(t *testing.T) {
 		{"results that were not there", func(c *store.Change) {
 			c.After.Root().Items[0].Results = []session.Result{{CallID: "c"}}
 		}, "did not have before"},
-		{"an edit that no column can hold", func(c *store.Change) { c.Sets = []session.Edit{{Op: session.Move}} }, "is not one that this store knows"},
+		{"an edit that no column can hold", func(c *store.Change) { c.Sets = []session.Edit{{Op: session.Move}} }, "cannot make the change"},
 	}
 	path := timed.session(t, t.TempDir())
 	before := storetest.Dump(t, path)

@@ -52,7 +52,7 @@ func Examine(ctx context.Context, db table.Reader, schema table.Schema, tables [
 		later.Doubts = append(later.Doubts, fmt.Sprintf("table %.60q refers to rows of %s", name, events))
 	}
 	if len(later.Unread)+len(later.Doubts) > 0 {
-		later.Found = "the tables are not those of a release that sessctl knows"
+		later.Found = "its tables are not those of a release that sessctl knows"
 	}
 	return later, nil
 }
@@ -70,7 +70,7 @@ func doubt(ctx context.Context, db table.Reader, name string, c table.Column) (s
 		return nil // damage is told of when the rows are read
 	})
 	if used {
-		return fmt.Sprintf("nobody knows what the values of column %.60q of %s say of its rows", c.Name, name), nil
+		return fmt.Sprintf("sessctl does not know what column %.60q of %s means for its rows", c.Name, name), nil
 	}
 	return "", err
 }

@@ -198,14 +198,14 @@ func TestSplitRefused(t *testing.T) {
 		change func(c *store.Change)
 		want   string
 	}{
-		{"a store that makes no sessions", plain, func(*store.Change) {}, "cannot be made"},
+		{"a store that makes no sessions", plain, func(*store.Change) {}, "cannot add a session like that"},
 		{"ids that mean something within a session only", scoped, func(*store.Change) {}, "was not in it before"},
-		{"nothing says what it is split from", link, func(c *store.Change) { clear(c.Split) }, "cannot be made"},
-		{"split from what does not exist", link, func(c *store.Change) { c.Split["w1"] = "gone" }, "cannot be made"},
-		{"split from what is new itself", link, func(c *store.Change) { c.Split["w1"] = "w2" }, "cannot be made"},
-		{"an id that is taken", link, renamed("x"), "has one with that id"},
-		{"an id that several have", link, renamed("twice"), "has one with that id"},
-		{"a moved event that says something else now", link, func(c *store.Change) { c.Before.Session("w").Items[1].Meaning++ }, "is not what it was"},
+		{"nothing says what it is split from", link, func(c *store.Change) { clear(c.Split) }, "cannot add a session like that"},
+		{"split from what does not exist", link, func(c *store.Change) { c.Split["w1"] = "gone" }, "cannot add a session like that"},
+		{"split from what is new itself", link, func(c *store.Change) { c.Split["w1"] = "w2" }, "cannot add a session like that"},
+		{"an id that is taken", link, renamed("x"), "already has a session with that id"},
+		{"an id that several have", link, renamed("twice"), "already has a session with that id"},
+		{"a moved event that says something else now", link, func(c *store.Change) { c.Before.Session("w").Items[1].Meaning++ }, "changed after the repair was planned"},
 		{"a moved event that stays as well", link, func(c *store.Change) {
 			c.After.Session("w").Items = append(c.After.Session("w").Items, c.After.Session("w1").Items[0])
 		}, "twice"},

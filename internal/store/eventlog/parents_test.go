@@ -104,7 +104,7 @@ func TestAParentThatNothingRecords(t *testing.T) {
 	after := copyTree(before)
 	after.Sessions[0].Parent = "c"
 	err := st.(store.Rehearser).Rehearse(t.Context(), &store.Change{Before: before, After: after})
-	if err == nil || !strings.Contains(err.Error(), "this store records none") {
+	if err == nil || !strings.Contains(err.Error(), "and this store has none") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -57,7 +57,7 @@ func (w *writer) keepsTogether(ctx context.Context, change *store.Change, all []
 	for _, s := range change.After.Sessions {
 		tells := s.Parent != "" && w.sessions.Parent != "" // its own row
 		if before[s.ID] && !after[s.ID] || called[s.ID] && !calledNow[s.ID] && !tells {
-			return problem.New(problem.RolledBack, "", "it would take away the only record that says who started session %.60s", s.ID)
+			return problem.New(problem.RolledBack, "", "it would remove the only record that says which session started session %.60s", s.ID)
 		}
 	}
 	return nil

@@ -114,7 +114,7 @@ func (st *logStore) readHeads(ctx context.Context) error {
 		s := &session.Session{ID: st.list[places[n]].name}
 		s.Faults = []session.Fault{{
 			Kind: session.StoreDamaged, Item: -1, Ref: s.Ref(),
-			Detail: "only the id of the session can be read: the rest of its row lies on a damaged page of the file",
+			Detail: "only the id of the session can be read: the rest of its row is on a damaged page of the file",
 		}}
 		st.heads[places[n]] = s
 	}
@@ -209,7 +209,7 @@ func (st *logStore) Sums(ctx context.Context, sessions []string) (map[string]sto
 func (st *logStore) Copy(ctx context.Context, path string, progress func(done int64)) (*store.Source, error) {
 	from, ok := st.db.(table.Copier)
 	if !ok {
-		return nil, problem.New(problem.Usage, "Repair what `sessctl export` writes of it.", "%s is no file that could be copied", st.facts.Path)
+		return nil, problem.New(problem.Usage, "Export it with `sessctl export` and repair the stream.", "%s is not a file that can be copied", st.facts.Path)
 	}
 	edit, err := from.Copy(ctx, path, progress)
 	return &store.Source{Path: path, Edit: edit}, err
@@ -299,7 +299,7 @@ func (st *logStore) unreadable(ctx context.Context, to *slot, at table.Place) er
 	it.Table, it.Key, it.Position, it.Kind = st.events.Name, st.key(to.owner, row), to.at, session.Other
 	to.s.Faults = append(to.s.Faults, session.Fault{
 		Kind: session.StoreDamaged, Item: to.item, Ref: to.s.ItemRef(to.item),
-		Detail: "the event cannot be read: it lies on a damaged page of the file",
+		Detail: "the event cannot be read: it is on a damaged page of the file",
 	})
 	return nil
 }

@@ -70,7 +70,7 @@ func (w *writer) locate(ctx context.Context, all []*difference) error {
 		}
 		ids = append(ids, d.Is.ID)
 		if _, ok := w.byName[d.Is.ID]; !ok {
-			return problem.New(problem.RolledBack, "", "session %s cannot be changed: it is not in the store under that id", d.Is.ID)
+			return problem.New(problem.RolledBack, "", "session %s cannot be changed: the store has no session with that id", d.Is.ID)
 		}
 	}
 	w.places = map[string]table.Place{}
@@ -218,14 +218,14 @@ func (d *difference) neighbour(i int) *session.Item {
 }
 
 func stale(table, key string) error {
-	return problem.New(problem.RolledBack, "Check the store again. If nobody wrote to it meanwhile, repair the other sessions one by one with --session.",
-		"%s is not what it was when the repair was planned", fmt.Sprintf("%s/%.60s", table, key))
+	return problem.New(problem.RolledBack, "Check the store again. If no other program wrote to it, repair the other sessions one by one with --session.",
+		"%s changed after the repair was planned", fmt.Sprintf("%s/%.60s", table, key))
 }
 
 // own changes the session's own row.
 func (w *writer) own(ctx context.Context, s *script) error {
 	if w.write.Session == nil && len(s.Sets) > 0 {
-		return problem.New(problem.RolledBack, "", "%s of session %s cannot be set in this store", s.Sets[0].Field, s.Is.ID)
+		return problem.New(problem.RolledBack, "", "a store of this kind cannot change %s of session %s", s.Sets[0].Field, s.Is.ID)
 	}
 	if w.write.Session == nil && !s.adopted {
 		return nil
@@ -269,7 +269,7 @@ func (w *writer) create(ctx context.Context, d *difference) error {
 		}
 	}
 	if w.ownerOf(d.Is.ID) != nil || w.ids[d.Is.ID] {
-		return problem.New(problem.RolledBack, "", "session %s cannot be created: the store has one with that id", d.Is.ID)
+		return problem.New(problem.RolledBack, "", "session %s cannot be created: the store already has a session with that id", d.Is.ID)
 	}
 	like, err := w.ownRow(ctx, w.ownerOf(d.Like))
 	if err != nil {

@@ -30,7 +30,7 @@ func (r *reader) item(row columns, it *session.Item, body bool) []session.Fault 
 		if body {
 			it.Body = &session.Body{}
 		}
-		return append(faults, session.Fault{Kind: session.RequiredNull, Field: "data", Detail: "Nothing else has what the event says."})
+		return append(faults, session.Fault{Kind: session.RequiredNull, Field: "data", Detail: "The text of the event is stored nowhere else."})
 	}
 	doc, _ := unwrap(data)
 	form := dialectOf(doc)
@@ -78,7 +78,7 @@ func timeFaults(row columns) (faults []session.Fault) {
 		}
 	}
 	if row("created_at") == nil {
-		faults = append(faults, session.Fault{Kind: session.BadTime, Field: "created_at", Detail: "it is NULL, so that the event stands before all others"})
+		faults = append(faults, session.Fault{Kind: session.BadTime, Field: "created_at", Detail: "it is NULL, so the event comes before all others"})
 	}
 	return faults
 }

@@ -122,7 +122,7 @@ func tellDeleted(s *session.Session) {
 	}
 	s.Faults = append(s.Faults, session.Fault{
 		Kind: session.OrphanRecord, Ref: s.Ref(), Item: -1, Field: "deleted_at", Count: len(s.Items) + len(s.Runs),
-		Detail: fmt.Sprintf("the session was deleted, and %s and %s of it are left: kagent shows them to nobody, and makes no new session with this id",
+		Detail: fmt.Sprintf("the session was deleted, and %s and %s of it remain: kagent shows them to nobody, and creates no new session with this id",
 			counted(len(s.Items), "event"), counted(len(s.Runs), "task")),
 	})
 }
@@ -146,7 +146,7 @@ func tellStuck(s *session.Session) {
 		if worksOn(run.State) && run.Invocation != "" && hasEnded(s, run.Invocation) {
 			s.Faults = append(s.Faults, session.Fault{
 				Kind: session.CopiesDiffer, Ref: ref(run.ID), Item: -1, Field: "the state of task " + run.ID,
-				Detail: fmt.Sprintf("the task says %q, and its invocation %s ended with an answer; people are shown the task", run.State, run.Invocation),
+				Detail: fmt.Sprintf("the task says %q, and its invocation %s ended with an answer; kagent shows people the task", run.State, run.Invocation),
 			})
 		}
 	}

@@ -25,13 +25,13 @@ func TestLaterVersions(t *testing.T) {
 		"tables of other things": {[]string{"create table notes(id text, session_id text)", "create table goose_db_version(version_id integer)"}, "", true},
 		"a column that nothing uses": {
 			[]string{"alter table event add column mood text", "alter table session add column pinned boolean default false", "alter table task add column cost real"},
-			`info The tables are not those of a release that sessctl knows. Sessions and events were read; not read: ` +
+			`info Its tables are not those of a release that sessctl knows. Sessions and events were read; not read: ` +
 				`column "pinned" of session, column "mood" of event, column "cost" of task. A repair is safe`, true,
 		},
 		"an order of events": {
 			[]string{"alter table event add column sequence integer", "update event set sequence = rowid"},
-			`warning The tables are not those of a release that sessctl knows. Sessions and events were read; not read: column "sequence" of event. ` +
-				"To check, view and export it is safe. It is not repaired: nobody knows what the values of column \"sequence\" of event say of its rows", false,
+			`warning Its tables are not those of a release that sessctl knows. Sessions and events were read; not read: column "sequence" of event. ` +
+				"You can check, view and export it. It is not repaired: sessctl does not know what column \"sequence\" of event means for its rows", false,
 		},
 		"an owner of tasks": {[]string{"alter table task add column owner_id text", "update task set owner_id = 'x'"}, `column "owner_id" of task say`, false},
 		"a column less":     {[]string{"drop index idx_event_deleted_at", "alter table event drop column deleted_at"}, "table event lacks deleted_at", false},

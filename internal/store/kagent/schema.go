@@ -171,7 +171,7 @@ func (r *reader) unowned() []session.Fault {
 	if len(older) > 0 && len(newer) > 0 {
 		faults = append(faults, session.Fault{
 			Kind: session.MixedDialects, Item: -1, Ref: session.Ref{Table: tableTasks, Key: older[0]}, Field: "protocol_version", Count: len(older),
-			Detail: fmt.Sprintf("%d of %d tasks are in the shape that A2A had before 1.0; what wrote the others does not read these",
+			Detail: fmt.Sprintf("%d of %d tasks are in the shape that A2A had before 1.0; the program that wrote the others cannot read these",
 				len(older), len(older)+len(newer)),
 		})
 	}
@@ -259,8 +259,8 @@ func newReader(ctx context.Context, db table.Reader) (session.Store, *reader, er
 	r := &reader{schema: schema{stored}}
 	if r.isBaseline() {
 		return session.Store{}, nil, problem.New(problem.Unreadable,
-			"sessctl reads the tables of kagent 0.5 to 0.10. Ask for 1.0 with the release of kagent that made this database; the file was not changed.",
-			"%s has the tables of kagent 1.0 (%s), which keep conversations in another form: nothing of it was read, older tables beside them neither", db.About().Name, tableHistory)
+			"sessctl reads the tables of kagent 0.5 to 0.10. The file was not changed. Please ask for support of kagent 1.0, and name the release that created this database.",
+			"%s has the tables of kagent 1.0 (%s), which store conversations in another form: neither they nor older tables beside them were read", db.About().Name, tableHistory)
 	}
 	if err := r.prepare(ctx, db); err != nil {
 		return session.Store{}, nil, db.Explain(err)

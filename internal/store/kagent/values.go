@@ -54,9 +54,9 @@ func explain(err error) string {
 		return fmt.Sprintf("%q holds a value of another type than kagent stores there", string(wrong.JSONPointer))
 	}
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-		return fmt.Sprintf("it is no JSON from byte %d on", syntax.ByteOffset)
+		return fmt.Sprintf("it is not valid JSON from byte %d on", syntax.ByteOffset)
 	}
-	return "it breaks off"
+	return "it is cut off"
 }
 
 // counted is a number of things in words.
@@ -84,8 +84,8 @@ var times = column.Times{
 	Behind:   " m=", // Go's monotonic clock
 	Number:   column.BySize,
 	Years:    [2]int{2, 9999},
-	Formless: "it is no time in the form 2026-02-03 09:56:40.123456789+00:00",
-	Outside:  "its year is none that anything was stored in",
+	Formless: "it is not a time in the form 2026-02-03 09:56:40.123456789+00:00",
+	Outside:  "its year cannot be right",
 }
 
 // placeOf is where a stored time stands in the order of a session, in microseconds,

@@ -74,7 +74,7 @@ func edited(doc []byte, c *change.Item) ([]byte, error) {
 		}
 		return shifted(l.Document("data"), c.Is.Position-c.Was.Position)
 	case message:
-		return nil, errors.New("it is a message of A2A, which a repair leaves as it is")
+		return nil, errors.New("it is an A2A message, which a repair does not change")
 	}
 	r := adk.Revise(doc)
 	err = r.Update(c, childIn(r))
@@ -122,7 +122,7 @@ func names(stored jsontext.Value, session string) bool { return isCalled(session
 // agent that made the call, as the runtime would have stored it.
 func insert(s *session.Session, it *session.Item, neighbour *eventlog.Row, id string) ([]table.Field, error) {
 	if neighbour == nil || it.Kind != session.Message || it.Role != session.Tool || len(it.Results) != 1 {
-		return nil, problem.New(problem.RolledBack, "", "a repair adds nothing to a kagent store but the result of a call")
+		return nil, problem.New(problem.RolledBack, "", "a repair can add only results of calls to a kagent store")
 	}
 	return newEvent(*neighbour, it, id, func(doc []byte, later int64) ([]byte, error) {
 		if dialectOf(doc) == responses {
@@ -157,7 +157,7 @@ func newEvent(near eventlog.Row, it *session.Item, id string, compose func(doc [
 	}
 	doc, err := openDocument(near.Value("data"))
 	if err == nil && (dialectOf(doc.was) == message || dialectOf(doc.was) == unknown) {
-		err = errors.New("the one beside it is no event of an agent's runtime")
+		err = errors.New("the record beside it is not an event of an agent's runtime")
 	}
 	if err == nil {
 		err = doc.edit(func(json []byte) ([]byte, error) { return compose(json, it.Position-place) })
@@ -214,7 +214,7 @@ func shifted(doc []byte, later int64) ([]byte, error) {
 	place, _ := placeOf(text)
 	at, err := timeLike(text, place+later)
 	if err != nil {
-		return nil, errors.New("its timestamp is no time")
+		return nil, errors.New("its timestamp is not a time")
 	}
 	return jsonedit.Set(doc, "/timestamp", quote(column.Text(at)))
 }
@@ -237,11 +237,11 @@ func openDocument(stored any) (*document, error) {
 		d.quoted = true
 		var err error
 		if d.was, err = jsontext.AppendUnquote(nil, text); err != nil {
-			return nil, errors.New("its data is a string that is no Unicode text")
+			return nil, errors.New("its data is a string that is not valid Unicode")
 		}
 	}
 	if doc := jsontext.Value(d.was); doc.Kind() != jsontext.KindBeginObject || !doc.IsValid(lenient) {
-		return nil, errors.New("its data is no JSON object")
+		return nil, errors.New("its data is not a JSON object")
 	}
 	d.is = d.was
 	return d, nil
@@ -285,7 +285,7 @@ func timeLike(like any, position int64) (any, error) {
 			return text, nil
 		}
 	}
-	return nil, problem.New(problem.RolledBack, "", "a record cannot get a place beside one whose time is none in a text")
+	return nil, problem.New(problem.RolledBack, "", "a record cannot be placed beside one whose time is not stored as text")
 }
 
 // treeOf is a document as lists, objects and texts; all other values are nil. Of doubled

@@ -96,17 +96,17 @@ func TestRefusals(t *testing.T) {
 		change       func(c *store.Change)
 		want         string
 	}{
-		{"another agent", "", func(c *store.Change) { c.After.Root().Items[1].Agent = "other" }, "no place for another value of agent_name"},
+		{"another agent", "", func(c *store.Change) { c.After.Root().Items[1].Agent = "other" }, "cannot change agent_name"},
 		{"a message of A2A", a2a, renamed, "a message of A2A"},
 		{"a message of a repair", "", func(c *store.Change) {
 			s := c.After.Root()
 			s.Items = append(s.Items, session.Item{Role: session.User, Key: "new-0", Position: 1 << 60})
-		}, "nothing to a kagent store but the result of a call"},
-		{"a place beside one without a time", "UPDATE event SET created_at = 7", func(c *store.Change) { c.After.Root().Items[1].Position++ }, "whose time is none in a text"},
+		}, "only results of calls to a kagent store"},
+		{"a place beside one without a time", "UPDATE event SET created_at = 7", func(c *store.Change) { c.After.Root().Items[1].Position++ }, "whose time is not stored as text"},
 		{"a task that goes to a session that was there", "", func(c *store.Change) {
 			s := c.After.Root()
 			s.Runs = append(slices.Clone(s.Runs), session.Run{ID: "task of nobody"})
-		}, "only a session that is split from its own can get it"},
+		}, "it can only move to a session that is split from its own"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			path, _ := build(t, called(), kagenttest.Forms["go 1"])

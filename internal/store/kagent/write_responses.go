@@ -97,4 +97,4 @@ func (l *itemList) blank(blocks bool) error {
 	return nil
 }
 
-var errChanged = errors.New("it does not hold what was read of it")
+var errChanged = errors.New("it does not hold what was read before")

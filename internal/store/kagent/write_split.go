@@ -392,7 +392,7 @@ func (t *taskTable) moves(ctx context.Context, sessions []*change.Session) (map[
 				continue
 			}
 			if len(was) != 1 || was[0] != s.Like {
-				return nil, problem.New(problem.RolledBack, "", "task %s cannot go to session %s: only a session that is split from its own can get it", id, s.Is.ID)
+				return nil, problem.New(problem.RolledBack, "", "task %s cannot be moved to session %s: it can only move to a session that is split from its own", id, s.Is.ID)
 			}
 			row, err := t.read(ctx, id)
 			if err != nil {
@@ -421,7 +421,7 @@ func (t *taskTable) read(ctx context.Context, id string) (row taskRow, err error
 		return nil
 	})
 	if err == nil && !found {
-		err = problem.New(problem.RolledBack, "Check the store again.", "task %s is not there any more", id)
+		err = problem.New(problem.RolledBack, "Check the store again.", "task %s no longer exists", id)
 	}
 	return row, err
 }

@@ -194,7 +194,7 @@ func badTime(stored jsontext.Value) session.Fault {
 	case '[':
 		shown = "a list"
 	}
-	return session.Fault{Kind: session.BadTime, Field: "timestamp_ms", Detail: shown + " is no number of milliseconds since 1970"}
+	return session.Fault{Kind: session.BadTime, Field: "timestamp_ms", Detail: shown + " is not a number of milliseconds since 1970"}
 }
 
 // callID names the call of a spawn that no step tells of, and the one that a result
@@ -255,15 +255,15 @@ func decode[T any](data []byte) (value T, usable bool, wrong *damage) {
 	}
 	var scrubbed T
 	if json.Unmarshal(data, &scrubbed, jsontext.AllowInvalidUTF8(true)) == nil {
-		return scrubbed, true, &damage{session.BadUnicode, "it holds text that is no Unicode"}
+		return scrubbed, true, &damage{session.BadUnicode, "it holds text that is not valid Unicode"}
 	}
 	var again T
 	if json.Unmarshal(data, &again, tolerant) == nil {
-		return again, true, &damage{session.Undecodable, "a name occurs twice in it; the last one is taken"}
+		return again, true, &damage{session.Undecodable, "a name occurs twice in it; the last value is used"}
 	}
-	why := "it is no JSON, or cut off"
+	why := "it is not JSON, or was cut off"
 	if jsontext.Value(data).IsValid(tolerant) {
-		why = "a member holds a value of another type than it should"
+		why = "a member holds a value of the wrong type"
 	}
 	return again, false, &damage{session.Undecodable, why}
 }

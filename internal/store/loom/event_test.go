@@ -63,15 +63,15 @@ func TestEvents(t *testing.T) {
 		{"of strangers", `{"type":"agent.spawn","parent_id":"x","child_id":"y","goal":"g"}
 			{"type":"agent.result","child_id":"y","result":"r"}`, spawned + "true\n" + observed + goneOn, work,
 			fault(session.OrphanRecord, `: an event of the bus is about a child of "x", which has no folder with a history in the workspace`) +
-				fault(session.OrphanRecord, ": an event of the bus names no parent, and no spawn fits it")},
+				fault(session.OrphanRecord, ": an event of the bus names no parent, and no spawn matches it")},
 		{"other events", `{"type":"tick","payload":"!"}`, spawned + "true\n" + observed + goneOn, work, ""},
 		{"data that is no capture", "a,b\n1,2", spawned + "true\n" + observed + goneOn, work, ""},
 		{"broken lines", `{"type":"agent.spawn","child_id":"child","goal":"g"}
 			{"type":"agent.res
 			{"type":"agent.result","payload":7}`, spawned + "false\n" + goneOn, goal + work,
-			fault(session.Undecodable, "a line of events.jsonl: line 2: it is no JSON, or cut off; nor can these lines be read: 3")},
+			fault(session.Undecodable, "a line of events.jsonl: line 2: it is not JSON, or was cut off; nor can these lines be read: 3")},
 		{"many broken lines", `{"type":"agent.spawn","child_id":"child","goal":"g"}` + strings.Repeat("\n{", 14), spawned + "false\n" + goneOn, goal + work,
-			fault(session.Undecodable, "a line of events.jsonl: line 2: it is no JSON, or cut off; nor can these lines be read: 3, 4, 5, 6, 7, 8, 9, 10, 11 and 4 more")},
+			fault(session.Undecodable, "a line of events.jsonl: line 2: it is not JSON, or was cut off; nor can these lines be read: 3, 4, 5, 6, 7, 8, 9, 10, 11 and 4 more")},
 		{"a line that is too long", `{"type":"agent.spawn","child_id":"child","goal":"g"}` + "\n" + strings.Repeat("x", 16<<20+1), spawned + "false\n" + goneOn, goal + work,
 			fault(session.Undecodable, "a line of events.jsonl: line 2: it is longer than 16 MiB")},
 	}

@@ -219,7 +219,7 @@ func (s *step) faults(file stepFile) []session.Fault {
 	if name := strings.TrimSuffix(file.name, path.Ext(file.name)); s.ID != name {
 		list = append(list, session.Fault{
 			Kind: session.CopiesDiffer, Field: "id",
-			Detail: fmt.Sprintf("the file is %s, and the step in it says %.40q; sessctl takes the step's word for the id and the file's for the place", file.name, s.ID),
+			Detail: fmt.Sprintf("the file is %s, and the step in it says %.40q; sessctl uses the id from the step and the place from the file name", file.name, s.ID),
 		})
 	}
 	return list
@@ -291,7 +291,7 @@ func detect(ctx context.Context, src *store.Source) store.Detection {
 // the spawns.
 func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
 	if src.Folder == nil {
-		return nil, problem.New(problem.Unreadable, "Name the folder that holds the folders of the agents.", "%s is no folder", src.Path)
+		return nil, problem.New(problem.Unreadable, "Name the folder that holds the folders of the agents.", "%s is not a folder", src.Path)
 	}
 	x, err := readIndex(ctx, newWorkspace(src.Folder), opts.Progress)
 	if err != nil {

@@ -145,7 +145,7 @@ func (w workspace) captures(agents []agent) (list []capture, missed []unread) {
 
 // list are the entries of a folder, by name.
 func (w workspace) list(folder string) ([]fs.DirEntry, error) {
-	f, _, err := w.openAs(folder, fs.FileMode.IsDir, "it is no folder")
+	f, _, err := w.openAs(folder, fs.FileMode.IsDir, "it is not a folder")
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func (w workspace) read(name string) ([]byte, error) {
 		return nil, err
 	}
 	if size > longestStep {
-		return nil, errors.Join(fmt.Errorf("it has %d bytes, and a step has %d at the most", size, longestStep), f.Close())
+		return nil, errors.Join(fmt.Errorf("it has %d bytes, and a step has at most %d", size, longestStep), f.Close())
 	}
 	data, err := io.ReadAll(io.LimitReader(f, longestStep))
 	return data, errors.Join(err, f.Close())
@@ -357,7 +357,7 @@ func (x *index) attach(all []*delegation, left, events []*event) {
 // orphaned says why an event belongs to no agent.
 func orphaned(ev *event) string {
 	if ev.parent == "" {
-		return "an event of the bus names no parent, and no spawn fits it"
+		return "an event of the bus names no parent, and no spawn matches it"
 	}
 	return "an event of the bus is about a child of " + strconv.Quote(ev.parent) + ", which has no folder with a history in the workspace"
 }
@@ -385,7 +385,7 @@ func (x *index) facts(folder string) session.Store {
 		Path: folder, Kind: kindName, Title: kindTitle, Generation: "design", Bytes: x.bytes,
 		Condition: session.Condition{
 			Faults:   x.faults,
-			ReadOnly: "the files of a workspace belong to its agents, and no Loom is known that would read changed ones",
+			ReadOnly: "the files of a workspace belong to its agents, and no known Loom would read changed files",
 		},
 		Versions: "the layout of Loom's design document; no released Loom writes it",
 		Requests: session.Requests{Adapts: adaptations}, Reader: session.Reader{GathersResults: true},

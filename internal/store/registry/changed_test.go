@@ -31,10 +31,10 @@ func TestChangedSaysWhatBecameOfStreamsAndFolders(t *testing.T) {
 		says   string
 	}{
 		{"nothing", false, func(*testing.T, string, string) {}, ""},
-		{"replaced", false, func(t *testing.T, path, other string) { move(t, path, path+".old"); move(t, other, path) }, "was replaced while it was read"},
-		{"moved away", false, func(t *testing.T, path, _ string) { move(t, path, path+".old") }, "was moved away or deleted while it was read"},
-		{"renamed over", true, func(t *testing.T, path, other string) { move(t, other, path) }, "was replaced while it was read"},
-		{"written to", true, func(t *testing.T, path, _ string) { writeTo(t, path, aStream+aStream) }, "was written to while it was read"},
+		{"replaced", false, func(t *testing.T, path, other string) { move(t, path, path+".old"); move(t, other, path) }, "was replaced while sessctl read it"},
+		{"moved away", false, func(t *testing.T, path, _ string) { move(t, path, path+".old") }, "was moved or deleted while sessctl read it"},
+		{"renamed over", true, func(t *testing.T, path, other string) { move(t, other, path) }, "was replaced while sessctl read it"},
+		{"written to", true, func(t *testing.T, path, _ string) { writeTo(t, path, aStream+aStream) }, "was written to while sessctl read it"},
 	}
 	for _, kind := range []string{"stream", "folder"} {
 		for _, change := range changes {

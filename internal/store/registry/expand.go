@@ -46,7 +46,7 @@ func (e *Expansion) add(other Expansion) {
 func Expand(ctx context.Context, path, kind string) (Expansion, error) {
 	switch {
 	case path == "":
-		return Expansion{}, problem.New(problem.Usage, "`sessctl stores` lists what is known and where it is looked for.", "the path of a store is empty")
+		return Expansion{}, problem.New(problem.Usage, "`sessctl stores` lists the kinds of stores and where they are.", "the path of the store is empty")
 	case IsPattern(path):
 		return matching(ctx, path, kind)
 	case !isFolder(path):
@@ -54,8 +54,8 @@ func Expand(ctx context.Context, path, kind string) (Expansion, error) {
 	}
 	found, err := folderMeans(ctx, path, kind)
 	if err == nil && len(found.Stores) == 0 {
-		err = problem.New(problem.Unreadable, "Name the file itself if it has another ending; `sessctl stores` lists what is known.",
-			"%s is a folder without a session store, and is none itself (looked at its files ending in %s)", path, strings.Join(Endings, ", "))
+		err = problem.New(problem.Unreadable, "If the file has another ending, name the file itself.",
+			"no session store in %s (looked at its files that end in %s; subfolders are not searched)", path, strings.Join(Endings, ", "))
 	}
 	return found, err
 }
@@ -108,7 +108,7 @@ func unlisted(path string, err error) error {
 	return &problem.Error{
 		Class: problem.Unreadable, Err: err,
 		What: fmt.Sprintf("%s cannot be listed: %v", path, err),
-		Next: "Name the file in it, or look at the permissions of the folder.",
+		Next: "Name a file in it, or check the permissions of the folder.",
 	}
 }
 
@@ -214,19 +214,19 @@ var ownCopy = regexp.MustCompile(`\.sessctl-\d{8}T\d{6}Z(-\d+)?(\.receipt\.json)
 func matching(ctx context.Context, pattern, kind string) (found Expansion, err error) {
 	if alternatives(pattern) > mostAlternatives {
 		return found, problem.New(problem.Usage, "Use * or ** for what differs, or several patterns.",
-			"the pattern %s stands for more than %d words", pattern, mostAlternatives)
+			"the pattern %s has more than %d alternatives", pattern, mostAlternatives)
 	}
 	paths, err := glob(ctx, pattern)
 	switch {
 	case ctx.Err() != nil:
 		return found, ctx.Err()
 	case errors.Is(err, doublestar.ErrBadPattern):
-		return found, problem.New(problem.Usage, "* and ? stand for letters, ** for folders, [ab] for one of these letters, {a,b} for one of these words.",
-			"the pattern %s is not well formed", pattern)
+		return found, problem.New(problem.Usage, "In a pattern, * and ? match letters, ** matches folders, [ab] matches one of these letters, and {a,b} one of these words.",
+			"the pattern %s is not valid", pattern)
 	case err != nil:
 		return found, &problem.Error{
-			Class: problem.Unreadable, Err: err, What: fmt.Sprintf("not all that %s matches can be looked at: %v", pattern, err),
-			Next: "Use a pattern that leaves this out, or look at the permissions.",
+			Class: problem.Unreadable, Err: err, What: fmt.Sprintf("some of what %s matches cannot be read: %v", pattern, err),
+			Next: "Use a pattern that does not match it, or check the permissions.",
 		}
 	}
 	for _, path := range paths {
@@ -237,7 +237,7 @@ func matching(ctx context.Context, pattern, kind string) (found Expansion, err e
 		found.add(stores)
 	}
 	if len(found.Stores) == 0 {
-		err = problem.New(problem.Unreadable, "`sessctl stores` lists what is known and where it is looked for.", "no store matches %s", pattern)
+		err = problem.New(problem.Unreadable, "`sessctl stores` lists the kinds of stores and where they are.", "no store matches %s", pattern)
 	}
 	return found, err
 }
@@ -314,7 +314,7 @@ func Default(home string) ([]string, error) {
 		}
 	}
 	if len(found) == 0 {
-		return nil, problem.New(problem.Unreadable, "Name the store on the command line. `sessctl stores` lists what is known.",
+		return nil, problem.New(problem.Unreadable, "Name the store on the command line. `sessctl stores` lists the kinds of stores and where they are.",
 			"no session store found (looked at %s)", strings.Join(looked, ", "))
 	}
 	return found, nil

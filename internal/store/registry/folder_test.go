@@ -38,8 +38,8 @@ func TestExpand(t *testing.T) {
 			w.File("D.NDJSON", stream)
 			w.File("main/history/notes.json", "{}")
 		}, []string{"D.NDJSON", "a.ndjson", "b.ndjson"}, ""},
-		{"nothing", "", func(*loomtest.Workspace) {}, nil, "is a folder without a session store, and is none itself"},
-		{"a store one level deeper", "", func(w *loomtest.Workspace) { w.Step("workspace/main", loomtest.Step{}) }, nil, "is a folder without a session store"},
+		{"nothing", "", func(*loomtest.Workspace) {}, nil, "no session store in "},
+		{"a store one level deeper", "", func(w *loomtest.Workspace) { w.Step("workspace/main", loomtest.Step{}) }, nil, "no session store in "},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestExpand(t *testing.T) {
 func TestFoldersOfNothing(t *testing.T) {
 	folder := t.TempDir()
 	for kind, want := range map[string]string{
-		"": "is a folder, and not one that a runtime keeps its sessions in", "loom": "is no store of the kind loom", "canonical": "is no store of the kind canonical",
+		"": "is a folder, but not one in which a runtime keeps its sessions", "loom": "is not a store of kind loom", "canonical": "is not a store of kind canonical",
 	} {
 		if _, err := registry.Open(t.Context(), folder, kind, nil, store.Options{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", kind, err)

@@ -15,7 +15,7 @@ import (
 
 // Of a database that was copied without its log only what is certain is said.
 func TestADatabaseWithoutItsLog(t *testing.T) {
-	const left = "most of it is in the log that was left behind (copy.db-wal), or nothing was ever written to it"
+	const left = "its contents may be in a -wal file that was not copied with it (copy.db-wal), or nothing was ever written to it"
 	tests := []struct {
 		name       string
 		statements []string
@@ -26,8 +26,8 @@ func TestADatabaseWithoutItsLog(t *testing.T) {
 		{"its log empty", []string{"pragma journal_mode=wal", "create table t(x)"}, "empty", left, "together with its -wal"},
 		{"its log beside it", []string{"pragma journal_mode=wal", "create table t(x)"}, "whole", "of another program (tables t)", ""},
 		{"a part of it in the log", []string{"create table t(x)", "pragma journal_mode=wal", "create table u(x)"}, "",
-			"of another program (tables t)", "If it was copied without its -wal, tables may be missing"},
-		{"never in WAL mode", []string{"create table t(x)", "drop table t"}, "", "without any table", ""},
+			"of another program (tables t)", "If it was copied without its -wal file, tables may be missing"},
+		{"never in WAL mode", []string{"create table t(x)", "drop table t"}, "", "without tables", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

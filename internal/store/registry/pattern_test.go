@@ -72,8 +72,8 @@ func TestPatterns(t *testing.T) {
 		{"*.sqlite", "", "no store matches *.sqlite", problem.Unreadable},
 		{"deep/*.txt", "", "no store matches deep/*.txt", problem.Unreadable},
 		{"missing/**", "", "no store matches missing/**", problem.Unreadable},
-		{strings.Repeat("{a,b}", 20), "", "the pattern " + strings.Repeat("{a,b}", 20) + " stands for more than 10000 words", problem.Usage},
-		{"[a.ndjson", "", "the pattern [a.ndjson is not well formed", problem.Usage},
+		{strings.Repeat("{a,b}", 20), "", "the pattern " + strings.Repeat("{a,b}", 20) + " has more than 10000 alternatives", problem.Usage},
+		{"[a.ndjson", "", "the pattern [a.ndjson is not valid", problem.Usage},
 	}
 	for _, tt := range tests {
 		t.Run(tt.pattern, func(t *testing.T) {

@@ -83,7 +83,7 @@ func unreadable(path string, err error) error {
 	return &problem.Error{
 		Class: problem.Unreadable, Err: err,
 		What: fmt.Sprintf("%s could not be read: %v", path, err),
-		Next: "Nothing was changed. Copy the file, with its -wal if there is one, before you try another program on it.",
+		Next: "Nothing was changed. Before you open it with another program, copy the file, and its -wal file if there is one.",
 	}
 }
 
@@ -109,8 +109,8 @@ func detect(ctx context.Context, src *store.Source, name string) (store.Kind, er
 	case best != store.No:
 		return kind, nil
 	case name != "":
-		return kind, problem.New(problem.Unreadable, "Leave --store out to let sessctl find out what it is.",
-			"%s is no store of the kind %s", src.Path, name)
+		return kind, problem.New(problem.Unreadable, "Without --store, sessctl detects the kind.",
+			"%s is not a store of kind %s", src.Path, name)
 	}
 	return kind, unknown(ctx, src)
 }
@@ -165,10 +165,10 @@ func unknown(ctx context.Context, src *store.Source) error {
 	}
 	next := "sessctl reads these kinds of stores: " + strings.Join(titles, ", ") + ". See `sessctl stores`."
 	if src.Folder != nil {
-		return problem.New(problem.Unreadable, next, "%s is a folder, and not one that a runtime keeps its sessions in", src.Path)
+		return problem.New(problem.Unreadable, next, "%s is a folder, but not one in which a runtime keeps its sessions", src.Path)
 	}
 	if src.DB == nil {
-		return problem.New(problem.Unreadable, next, "%s is not a session store: its first line is no canonical header", src.Path)
+		return problem.New(problem.Unreadable, next, "%s is not a session store: line 1 must be {\"type\":\"header\",\"format\":\"sessctl.canonical/1\"}", src.Path)
 	}
 	db := sqlite.Of(src.DB)
 	if err := db.Damaged(); err != nil {
@@ -183,10 +183,10 @@ func unknown(ctx context.Context, src *store.Source) error {
 	withoutLog := file.Header.WAL && file.WAL <= 0
 	if len(tables) == 0 && withoutLog {
 		return problem.New(problem.Unreadable, copyBoth,
-			"%s has no table: most of it is in the log that was left behind (%s-wal), or nothing was ever written to it", src.Path, filepath.Base(src.Path))
+			"%s has no tables: its contents may be in a -wal file that was not copied with it (%s-wal), or nothing was ever written to it", src.Path, filepath.Base(src.Path))
 	}
 	if len(tables) == 0 {
-		return problem.New(problem.Unreadable, next, "%s is a SQLite database without any table", src.Path)
+		return problem.New(problem.Unreadable, next, "%s is a SQLite database without tables", src.Path)
 	}
 	const most = 6
 	what := strings.Join(tables[:min(len(tables), most)], ", ")
@@ -194,14 +194,14 @@ func unknown(ctx context.Context, src *store.Source) error {
 		what += fmt.Sprintf(" and %d more", more)
 	}
 	if withoutLog {
-		next += " If it was copied without its -wal, tables may be missing: " + copyBoth
+		next += " If it was copied without its -wal file, tables may be missing. " + copyBoth
 	}
 	return problem.New(problem.Unreadable, next, "%s is a SQLite database of another program (tables %s)", src.Path, what)
 }
 
 // copyBoth is what to do about a copy without its log. That it is one shows only where
 // nothing was folded into the database yet; a sound database without a log looks the same.
-const copyBoth = "Copy the database once more together with its -wal, or let `sqlite3 ORIGINAL \".backup COPY\"` write the copy."
+const copyBoth = "Copy the database again, together with its -wal file, or make the copy with `sqlite3 ORIGINAL \".backup COPY\"`."
 
 // source is what a path names, opened as far as every adapter needs it.
 type source struct {
@@ -221,13 +221,13 @@ func (s *source) changed() string {
 	now, err := os.Stat(s.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return s.Path + " was moved away or deleted while it was read"
+		return s.Path + " was moved or deleted while sessctl read it"
 	case err != nil:
-		return s.Path + " could not be looked at again after the read: " + problem.Reason(err)
+		return s.Path + " could not be read again at the end: " + problem.Reason(err)
 	case !os.SameFile(s.seen, now):
-		return s.Path + " was replaced while it was read"
+		return s.Path + " was replaced while sessctl read it"
 	case s.Stream != nil && (now.Size() != s.seen.Size() || !now.ModTime().Equal(s.seen.ModTime())):
-		return s.Path + " was written to while it was read"
+		return s.Path + " was written to while sessctl read it"
 	}
 	return ""
 }
@@ -353,7 +353,7 @@ func spooled(stdin io.Reader) (*source, error) {
 		_, err = f.Seek(0, io.SeekStart)
 	}
 	if err == nil && s.Bytes == 0 {
-		err = problem.New(problem.Unreadable, "Pipe a canonical stream into it, as `sessctl export` writes one.", "standard input is empty")
+		err = problem.New(problem.Unreadable, "Pipe a canonical stream into it: `sessctl export` writes one.", "standard input is empty")
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.close())

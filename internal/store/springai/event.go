@@ -108,7 +108,7 @@ func (e *event) message() said {
 	role, known := roles[kind]
 	if it.Role = role; !known {
 		it.Kind = session.Other
-		e.unknown("message_type", "it is none of USER, ASSISTANT, SYSTEM and TOOL, in capital letters", isName(kind))
+		e.unknown("message_type", "it is not USER, ASSISTANT, SYSTEM or TOOL, in capital letters", isName(kind))
 	}
 	if role == session.Assistant || role == session.Tool {
 		it.Agent = meta.first(agentKeys...)
@@ -190,7 +190,7 @@ func parseData(text string) (d data, wrong string) {
 		return data{}, ""
 	}
 	if err := json.Unmarshal([]byte(text), &d.parts, tolerant); err != nil {
-		return data{}, "it is no list of calls or responses; the reader goes on with an empty one"
+		return data{}, "it is not a list of calls or responses; the runtime goes on with an empty one"
 	}
 	d.listed = d.parts != nil
 	return d, ""
@@ -322,7 +322,7 @@ func readMetadata(stored any) (m metadata, wrong string) {
 	case err != nil:
 		return nil, "it is not a JSON object"
 	case m == nil:
-		return nil, "it is null, on which the reader fails"
+		return nil, "it is null, on which the runtime fails"
 	}
 	return m, ""
 }
@@ -360,7 +360,7 @@ func (e *event) synthetic(m metadata) bool {
 	marked, ok := column.Bool(stored)
 	switch {
 	case stored == nil && e.events.has("synthetic"):
-		e.fault(session.RequiredNull, "synthetic", "Queries that leave summaries out leave the event out, too.", &defaultFlag)
+		e.fault(session.RequiredNull, "synthetic", "Queries without summaries omit the event, too.", &defaultFlag)
 	case !ok && e.events.has("synthetic"):
 		e.fault(session.BadMetadata, "synthetic", notTruth, nil)
 	}
@@ -371,14 +371,14 @@ func (e *event) synthetic(m metadata) bool {
 	case copied == jsontext.KindTrue && !marked:
 		e.differ("metadata.synthetic is true and the column is not: queries go by the column, the program by the metadata")
 	case copied == jsontext.KindFalse && marked:
-		e.differ("the column is true and metadata.synthetic is false: the reader takes the column")
+		e.differ("the column is true and metadata.synthetic is false: the runtime uses the column")
 	case copied != jsontext.KindInvalid && !truth && marked:
-		e.differ("the column is true and metadata.synthetic neither true nor false: the reader takes the column")
+		e.differ("the column is true and metadata.synthetic is neither true nor false: the runtime uses the column")
 	case copied != jsontext.KindInvalid && !truth:
 		e.fault(session.BadMetadata, "metadata", "its member synthetic is neither true nor false, on which the program fails", nil)
 	case source && copied == jsontext.KindInvalid && !marked:
 		e.differ("metadata names a compactionSource, but neither it nor the column says that the event is synthetic: " +
-			"the reader takes it for a message of the conversation")
+			"the runtime treats it as a message of the conversation")
 	}
 	return marked || copied == jsontext.KindTrue && !e.events.has("synthetic")
 }

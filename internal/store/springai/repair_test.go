@@ -71,17 +71,17 @@ func TestLaterVersions(t *testing.T) {
 		"a table of another program": {[]string{"create table ai_session_note(session_id text)"}, "", true},
 		"columns that nothing uses": {
 			[]string{"alter table ai_session_event add column tokens integer not null default 0", "alter table ai_session add column title varchar(80)"},
-			`info The tables are not those of a release that sessctl knows. Sessions and events were read; not read: ` +
+			`info Its tables are not those of a release that sessctl knows. Sessions and events were read; not read: ` +
 				`column "title" of ai_session, column "tokens" of ai_session_event. A repair is safe`, true,
 		},
 		"a second order": {
 			[]string{"alter table ai_session_event add column turn integer", "update ai_session_event set turn = seq"},
-			`warning The tables are not those of a release that sessctl knows. Sessions and events were read; not read: column "turn" of ai_session_event. ` +
-				"To check, view and export it is safe. It is not repaired: nobody knows what the values of column", false,
+			`warning Its tables are not those of a release that sessctl knows. Sessions and events were read; not read: column "turn" of ai_session_event. ` +
+				"You can check, view and export it. It is not repaired: sessctl does not know what column", false,
 		},
 		"a second version": {
 			[]string{"alter table ai_session add column revision integer", "update ai_session set revision = 4"},
-			`nobody knows what the values of column "revision" of ai_session say of its rows`, false,
+			`sessctl does not know what column "revision" of ai_session means for its rows`, false,
 		},
 		"rows of another table for each event": {
 			[]string{"create table ai_event_vector(event_id varchar(36) references ai_session_event(id) on delete cascade)"},

@@ -150,8 +150,8 @@ func (sc *schema) facts() session.Store {
 	}
 	if !sc.sequenced() {
 		f.Generation, f.Versions = byTime, "written by Spring AI Session before 0.6.0"
-		f.Advice = []string{"Spring AI Session before 0.6.0 orders events by their times, so that a summary comes after what it should stand before, " +
-			"and its compaction deletes what it sums up: upgrade it, with the two columns of its migration guide."}
+		f.Advice = []string{"Spring AI Session before 0.6.0 sorts events by time, so a summary comes after messages that it should precede, " +
+			"and its compaction deletes what it summarizes: upgrade it, and add the two columns of its migration guide."}
 	}
 	if sc.later.Found != "" {
 		f.Faults = append(f.Faults, sc.later.Fault(session.Ref{Table: sc.events.name, Key: "*"}))
@@ -368,10 +368,10 @@ func (sc *schema) session(row eventlog.Row) *session.Session {
 	}
 	null := func(name string) bool { return sc.sessions.has(name) && sc.sessions.value(row, name) == nil }
 	if null("user_id") {
-		fault(session.RequiredNull, "user_id", "Nobody finds the session as one of a user's.", &defaultUser)
+		fault(session.RequiredNull, "user_id", "The session is not found among any user's sessions.", &defaultUser)
 	}
 	if null("event_version") {
-		fault(session.RequiredNull, "event_version", "It never counts further, so no compaction is stored.", &defaultVersion)
+		fault(session.RequiredNull, "event_version", "It never increases, so no compaction is stored.", &defaultVersion)
 	}
 	switch {
 	case null("created_at"):

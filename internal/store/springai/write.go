@@ -92,7 +92,7 @@ type response struct {
 // insert is the row of a new result: a TOOL message like the library's own.
 func (sc *schema) insert(s *session.Session, it *session.Item, neighbour *eventlog.Row, id string) ([]table.Field, error) {
 	if it.Kind != session.Message || it.Role != session.Tool || len(it.Results) != 1 || it.Body == nil {
-		return nil, problem.New(problem.RolledBack, "", "%s %s cannot be added: a repair adds nothing but results to this kind of store", it.Kind, it.Role)
+		return nil, problem.New(problem.RolledBack, "", "%s %s cannot be added: a repair can add only results to a store of this kind", it.Kind, it.Role)
 	}
 	r := &it.Results[0]
 	text, err := json.Marshal([]response{{r.CallID, calledName(s, it), r.Text}})
@@ -263,7 +263,7 @@ func (sc *schema) typed(column, text string) (value any, err error) {
 }
 
 // illegible is the detail of a fault BadUnicode.
-const illegible = "it has bytes that are no UTF-8, or halves of surrogate pairs"
+const illegible = "it has bytes that are not UTF-8, or halves of surrogate pairs"
 
 func legible(text string) bool { return utf8.ValidString(text) }
 

@@ -70,7 +70,7 @@ func (db *DB) writeNew(name, to string, write func(*os.File) error) error {
 	}
 	if err == nil {
 		if what := became(written, os.Lstat, to); what != "" {
-			return problem.New(problem.Busy, "nothing was changed; see who may write to "+filepath.Dir(to), "%s %s", name, what)
+			return problem.New(problem.Busy, "nothing was changed; find out which program moves files in "+filepath.Dir(to), "%s %s", name, what)
 		}
 	}
 	if err != nil {
@@ -186,7 +186,7 @@ func (db *DB) copySeen(ctx context.Context, to *os.File, progress func(int64)) e
 
 func exists(to string) error {
 	return problem.New(problem.Unreadable, "name a file that does not exist yet",
-		"%s exists already, so no backup was written and nothing was changed", to)
+		"%s already exists, so no backup was written and nothing was changed", to)
 }
 
 // noBackup is the problem with a backup that was not written.
@@ -201,7 +201,7 @@ func noBackup(name, to string, err error) error {
 	why, next := problem.Reason(err), "check "+folder+", or write a repaired copy elsewhere with --output"
 	switch code := codeOf(err); {
 	case code == lib.SQLITE_FULL, errors.Is(err, syscall.ENOSPC):
-		why, next = "the disk is full", "make room in "+folder+", or write a repaired copy to another disk with --output"
+		why, next = "the disk is full", "free some space in "+folder+", or write a repaired copy to another disk with --output"
 	case IsCorrupt(err):
 		why, next = "the database is damaged ("+err.Error()+")", "repair a copy with --output"
 	case errors.Is(err, fs.ErrPermission):
@@ -337,8 +337,8 @@ func copyFailed(path string, err error) error {
 	}
 	return &problem.Error{
 		Class: problem.Unreadable,
-		What:  path + " must be copied to be read without changing it, and that failed: " + problem.Reason(err),
-		Next:  "make room in " + os.TempDir() + ", or set TMPDIR (on Windows: TMP) to a folder that has room",
+		What:  path + " has to be copied so that reading does not change it, and the copy failed: " + problem.Reason(err),
+		Next:  "free some space in " + os.TempDir() + ", or set TMPDIR (on Windows: TMP) to a folder with more space",
 		Err:   err,
 	}
 }
@@ -364,7 +364,7 @@ func notADatabase(path string, head []byte, size int64) error {
 	switch {
 	case looksLikeHeader(head):
 		what = "cannot be read: it looks like a SQLite database whose first 16 bytes are damaged"
-		next = "restore a backup; or copy the file, let the copy begin with \"SQLite format 3\" and a zero byte, and check the copy"
+		next = "restore a backup; or copy the file, replace the first 16 bytes of the copy with \"SQLite format 3\" and a zero byte, and check the copy"
 	case looksEncrypted(head):
 		what = "is not a readable session store: it looks encrypted"
 		next = "decrypt it into a new file with the tool that wrote it, and check that file"
@@ -380,7 +380,7 @@ func describe(head []byte) string {
 	if media != "application/octet-stream" {
 		return "a file of type " + media
 	}
-	return "a binary file of an unknown kind"
+	return "a binary file of unknown type"
 }
 
 // looksEncrypted reports whether head is as random as encrypted bytes are. An

@@ -106,9 +106,9 @@ func (b *beside) standing() string {
 		switch {
 		case err != nil || was == nil && now == nil:
 		case was == nil:
-			return b.name + suffixes[i] + " was put beside it"
+			return b.name + suffixes[i] + " was added"
 		case now == nil:
-			return b.name + suffixes[i] + " was moved away or deleted"
+			return b.name + suffixes[i] + " was moved or deleted"
 		case !os.SameFile(was, now):
 			return b.name + suffixes[i] + " was replaced by another file"
 		}
@@ -180,13 +180,13 @@ func (b *beside) left(standing bool) string {
 	if len(names) == 0 {
 		return ""
 	}
-	them, was := "it", " was"
+	them, stays := "it", " stays"
 	if len(names) > 1 {
-		them, was = "them", " were"
+		them, stays = "them", " stay"
 	}
-	text := strings.Join(names, " and ") + was + " left, because another process made " + them + " or uses " + them
+	text := strings.Join(names, " and ") + stays + " beside the store, because another process created " + them + " or uses " + them
 	if now, err := b.at(1); err == nil && now != nil && now.Size() > 0 && !standing {
-		text += "; the log is of the file that was there before, so keep it away from another one"
+		text += "; the log belongs to the file that was there before: do not use it with another one"
 	}
 	return text
 }
@@ -199,7 +199,7 @@ func (f *File) standing() string {
 		return what
 	}
 	if became(f.opened, os.Stat, f.Path) != "" { // a symbolic link on the way there
-		return "leads to another file now"
+		return "now leads to another file"
 	}
 	return ""
 }
@@ -209,9 +209,9 @@ func became(was fs.FileInfo, look func(string) (fs.FileInfo, error), path string
 	is, err := look(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "was moved away or deleted"
+		return "was moved or deleted"
 	case err != nil:
-		return "cannot be looked at any more (" + problem.Reason(err) + ")"
+		return "can no longer be read (" + problem.Reason(err) + ")"
 	case !os.SameFile(was, is):
 		return wasReplaced
 	}
@@ -238,7 +238,7 @@ func gone(path, what string) error {
 
 const (
 	wasReplaced      = "was replaced by another file"
-	afterReplacement = "nothing was changed; find out which program does that, and try again"
+	afterReplacement = "nothing was changed; find out which program moves this file, and try again"
 )
 
 // suffixes are the files that make up a database: itself, the write-ahead log,

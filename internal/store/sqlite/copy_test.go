@@ -92,7 +92,7 @@ func TestPrivateCopyFails(t *testing.T) {
 	temp := t.TempDir()
 	setTemp(t, filepath.Join(temp, "missing"))
 	_, err := copyOf(t, path, func() {})
-	if problem.ClassOf(err) != problem.Unreadable || !strings.Contains(err.Error(), "must be copied to be read without changing it") {
+	if problem.ClassOf(err) != problem.Unreadable || !strings.Contains(err.Error(), "has to be copied so that reading does not change it") {
 		t.Error(err)
 	}
 

@@ -118,17 +118,17 @@ func (db *DB) QueryRow(ctx context.Context, query string, args ...any) *sql.Row 
 // protects can only be replaced.
 func (db *DB) Changed() string {
 	if what := db.File.standing(); what != "" {
-		return db.File.Path + " " + what + " while it was read"
+		return db.File.Path + " " + what + " while sessctl read it"
 	}
 	if db.access == shared || db.access == copied {
 		return ""
 	}
 	now, err := lookAt(db.File.real)
 	if err != nil {
-		return db.File.Path + " could not be looked at again after the read: " + problem.Reason(err)
+		return db.File.Path + " could not be read again at the end: " + problem.Reason(err)
 	}
 	if change := db.File.seen.difference(now); change != "" {
-		return db.File.Path + " changed while it was read: " + change
+		return db.File.Path + " changed while sessctl read it: " + change
 	}
 	return ""
 }
@@ -211,7 +211,7 @@ func (db *DB) salvage(ctx context.Context, cause error) error {
 		return err
 	}
 	if !db.truncated {
-		db.damaged("schema", 0, "SQLite takes the file for damaged (%s); only a part of it can be read", cause)
+		db.damaged("schema", 0, "SQLite says that the file is damaged (%s); only a part of it can be read", cause)
 	}
 	if tables, err := db.columns(ctx); err != nil || len(tables) == 0 {
 		return db.Damaged()

@@ -71,11 +71,11 @@ func TestDeepWords(t *testing.T) {
 		fmt.Fprintf(&got, "%t %d %s %t\n", f.Kind == session.StoreDamaged, f.Count, f.Detail, strings.Contains(f.Remedy, "REINDEX"))
 	}
 	want := `true 2 the pages of session_items are damaged: Tree 5 page 7 cell 3: Rowid 3 out of order, and 1 more line of integrity_check false
-true 1 the index idx_1 does not hold what its table does (Tree 6 page 8 cell 0: Offset 9 out of range): queries that use it miss rows, which sessctl itself reads without it true
-true 1 the index idx_2 does not hold what its table does (wrong # of entries in index idx_2): queries that use it miss rows, which sessctl itself reads without it true
+true 1 the index idx_1 does not match its table (Tree 6 page 8 cell 0: Offset 9 out of range): programs that use it miss rows (sessctl reads without it) true
+true 1 the index idx_2 does not match its table (wrong # of entries in index idx_2): programs that use it miss rows (sessctl reads without it) true
 true 1 the structure of the file is damaged: Page 9: never used false
-false 1 what rows hold does not fit the definition of their table: NULL value in session_items.position false
-false 1 what rows hold does not fit the definition of their table: CHECK constraint failed in t false
+false 1 some rows do not match the definition of their table: NULL value in session_items.position false
+false 1 some rows do not match the definition of their table: CHECK constraint failed in t false
 `
 	if diff := cmp.Diff(want, got.String()); diff != "" {
 		t.Error(diff)
@@ -130,7 +130,7 @@ func TestDeepForeignKeyMismatch(t *testing.T) {
 	db := opened(t, "create table parent(x)", "create table child(p references parent(x))", "insert into child values(1)")
 	faults, err := db.Deep(t.Context())
 	ok(t, err)
-	faultIs(t, faults, session.ForeignKey, "cannot be tested: SQL logic error: foreign key mismatch")
+	faultIs(t, faults, session.ForeignKey, "cannot be checked: SQL logic error: foreign key mismatch")
 }
 
 func TestDeepEndsWithContext(t *testing.T) {

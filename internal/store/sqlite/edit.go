@@ -85,7 +85,7 @@ func examine(ctx context.Context, path string) (File, error) {
 	for _, f := range db.Faults() {
 		if f.Kind == session.StoreDamaged {
 			return db.File, problem.New(problem.Unreadable, inCopy(path),
-				"%s is not repaired in place, because opening it for writing would destroy evidence: %s", path, f.Detail)
+				"%s is not repaired in place, because opening it for writing could destroy what can still be saved: %s", path, f.Detail)
 		}
 	}
 	return db.File, nil
@@ -536,7 +536,7 @@ func (e *Edit) strayed() error {
 	}
 	return &problem.Error{
 		Class: problem.RolledBack,
-		What: fmt.Sprintf("%s was not changed: a trigger or a foreign key of the database would change %s as well",
+		What: fmt.Sprintf("%s was not changed: a trigger or a foreign key of the database would also change %s",
 			e.db.File.Path, e.guard.strays[0]),
 		Next: addedRules, Err: errStray,
 	}
@@ -559,7 +559,7 @@ func (e *Edit) run(ctx context.Context, c change, query string, args ...any) (ro
 		err = e.strayed()
 	}
 	if err == nil && e.guard.met == nil {
-		err = problem.New(problem.RolledBack, addedRules, "%s was not changed: the database ignores a change of %s", e.db.File.Path, c.table)
+		err = problem.New(problem.RolledBack, addedRules, "%s was not changed: the database ignored a change of %s", e.db.File.Path, c.table)
 	}
 	if err != nil {
 		return rowKey{}, err

@@ -53,8 +53,8 @@ func TestRevertWithoutParent(t *testing.T) {
 	ok(t, errors.Join(e.Commit(ctx), e.Close()))
 	create(t, path, "delete from sessions where id = 'b'")
 	e = begun(t, path)
-	isProblem(t, e.RevertChanges(ctx, changes), problem.Busy, "is gone since")
-	isProblem(t, e.Commit(ctx), problem.Busy, "is gone since")
+	isProblem(t, e.RevertChanges(ctx, changes), problem.Busy, "was deleted after the repair")
+	isProblem(t, e.Commit(ctx), problem.Busy, "was deleted after the repair")
 }
 
 // A row whose foreign key led nowhere before it changed comes back as it was.

@@ -224,7 +224,7 @@ func (e *Edit) remove(ctx context.Context, key rowKey, before table.Image) error
 
 func (e *Edit) notAsPlanned(key rowKey, why string) error {
 	return problem.New(problem.RolledBack, "check the store again",
-		"%s was not changed: %s is not what the change was made for: %s", e.db.File.Path, key, why)
+		"%s was not changed: %s is not what the plan was made for: %s", e.db.File.Path, key, why)
 }
 
 // foreignKeys reads the foreign keys of all tables. One whose parent table is missing,
@@ -375,14 +375,14 @@ func (e *Edit) unnamed(ctx context.Context, k ForeignKey, gone table.RowChange) 
 
 // depends is the problem with a row that needs one that would go.
 func (e *Edit) depends(on rowKey) error {
-	return problem.New(problem.Busy, afterRefusal, "%s was not changed: %s came since, or changed, and depends on a record that would go", e.db.File.Path, on)
+	return problem.New(problem.Busy, afterRefusal, "%s was not changed: %s was added or changed after the repair, and needs a record that undo would remove", e.db.File.Path, on)
 }
 
 // parentGone is the problem with a row that came back and needs one that is gone.
 func (e *Edit) parentGone(err error) error {
 	return &problem.Error{
 		Class: problem.Busy, Next: afterRefusal, Err: err,
-		What: e.db.File.Path + " cannot be set back: a record that one of the old ones belongs to is gone since",
+		What: e.db.File.Path + " cannot be restored: a record that one of the old records belongs to was deleted after the repair",
 	}
 }
 
@@ -411,7 +411,7 @@ func inCopy(path string) string {
 }
 
 // afterRefusal is what to do when changes cannot be taken back.
-const afterRefusal = "nothing was changed; restore the backup if what came since may be lost"
+const afterRefusal = "nothing was changed; to go back all the same, restore the backup: what was written since is lost then"
 
 func notWritable(path, part string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
@@ -429,12 +429,12 @@ func full(path, folder string, err error) error {
 	return &problem.Error{
 		Class: problem.Unreadable, Err: err,
 		What: path + " was not changed: the disk is full",
-		Next: "make room in " + folder + " and try again",
+		Next: "free some space in " + folder + " and try again",
 	}
 }
 
 // addedRules is what to do about a database with rules of its own.
-const addedRules = "somebody added a trigger, a foreign key or another rule to it: take that away for the time of the repair"
+const addedRules = "if somebody added a trigger, a foreign key or another rule to it, remove that during the repair"
 
 // explain turns an error of a write into a problem for people. Nothing that
 // the transaction did remains after any of them.
@@ -451,7 +451,7 @@ func (e *Edit) explain(err error) error {
 	case lib.SQLITE_FULL:
 		if table := e.exhausted(); table != "" {
 			p.Class, p.Next = problem.RolledBack, "give that row a smaller number in a copy, and repair the copy"
-			p.What = path + " was not changed: a row of " + table + " has the largest number that there is, so none can be added"
+			p.What = path + " was not changed: a row of " + table + " has the largest possible number, so no row can be added"
 			return p
 		}
 		return full(path, filepath.Dir(e.db.File.real), err)
@@ -463,7 +463,7 @@ func (e *Edit) explain(err error) error {
 		p.Next = "check the disk and the permissions of the file and its folder; or " + inCopy(path)
 	case lib.SQLITE_CONSTRAINT:
 		p.Class, p.Next = problem.RolledBack, addedRules
-		p.What = path + " was not changed: the database refuses the change (" + err.Error() + ")"
+		p.What = path + " was not changed: the database refused the change (" + err.Error() + ")"
 	default:
 		return e.db.Explain(err)
 	}

@@ -27,7 +27,7 @@ func (db *DB) Truncated() string {
 	if !db.truncated {
 		return ""
 	}
-	return db.File.Path + " is truncated, so the result covers only what is left of it"
+	return db.File.Path + " is truncated: only what is left of it was read"
 }
 
 // Damaged is the problem to report when no adapter knows the tables of this
@@ -37,7 +37,7 @@ func (db *DB) Damaged() error {
 	for _, f := range db.faults {
 		if f.Kind == session.StoreDamaged {
 			return problem.New(problem.Unreadable, recovery(db.File.Path),
-				"%s is damaged, and what can be read of it is no session store: %s", db.File.Path, f.Detail)
+				"%s is damaged, and what can be read of it is not a session store: %s", db.File.Path, f.Detail)
 		}
 	}
 	return nil
@@ -95,7 +95,7 @@ func (db *DB) inspectLength(filePages uint32, wal walWalk) error {
 	case want == 0:
 	case missing > 0:
 		db.truncated = true
-		db.damaged("length", int(missing), "the file is truncated: %d of its %d pages (%s) are missing, with the messages that stood there",
+		db.damaged("length", int(missing), "the file is truncated: %d of its %d pages (%s) are missing, with their messages",
 			missing, want, bytesText(missing*pageSize))
 	case filePages > want && wal.committed == 0:
 		tail := make([]byte, pageSize)
@@ -107,7 +107,7 @@ func (db *DB) inspectLength(filePages uint32, wal walWalk) error {
 				"a program used it, without its -wal; the newest messages are missing", filePages, want)
 		}
 	case rest != 0:
-		db.damaged("length", 0, "the file does not end with a whole page: %d bytes are missing", pageSize-rest)
+		db.damaged("length", 0, "the last page of the file is incomplete: %d bytes are missing", pageSize-rest)
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func (db *DB) inspectRoom(ctx context.Context) error {
 	}
 	if db.File.WAL > max(64<<20, db.File.Size) {
 		db.faults = append(db.faults, fault(session.Housekeeping, "wal",
-			"the -wal has grown to %s beside a database of %s: close the runtime, which folds it into the "+
+			"the -wal file has grown to %s, beside a database of %s: close the runtime, which writes it into the "+
 				"database", bytesText(db.File.WAL), bytesText(db.File.Size)))
 	}
 	return nil
@@ -192,7 +192,7 @@ func (db *DB) integrity(ctx context.Context) ([]session.Fault, error) {
 	}
 	faults := found.list()
 	if IsCorrupt(err) {
-		return append(faults, fault(session.StoreDamaged, "structure-end", "the test of the structure ended early: %s", err)), nil
+		return append(faults, fault(session.StoreDamaged, "structure-end", "the check of the structure ended early: %s", err)), nil
 	}
 	return faults, err
 }
@@ -235,9 +235,9 @@ var aboutRow = regexp.MustCompile(`^(\S+ value in|CHECK constraint failed in) `)
 func (s *structureFaults) fault(key string, of structure, line string) session.Fault {
 	switch {
 	case aboutRow.MatchString(line):
-		return fault(session.Housekeeping, key, "what rows hold does not fit the definition of their table: %s", line)
+		return fault(session.Housekeeping, key, "some rows do not match the definition of their table: %s", line)
 	case of.index:
-		f := fault(session.StoreDamaged, key, "the index %s does not hold what its table does (%s): queries that use it miss rows, which sessctl itself reads without it",
+		f := fault(session.StoreDamaged, key, "the index %s does not match its table (%s): programs that use it miss rows (sessctl reads without it)",
 			of.name, line)
 		f.Remedy = "if nothing else is damaged, rebuild the index in a copy: copy the file with its -wal to another folder; sqlite3 COPY \"REINDEX\"; " +
 			"then sessctl check --deep COPY"
@@ -324,9 +324,9 @@ func (db *DB) foreignKeys(ctx context.Context) ([]session.Fault, error) {
 	}
 	switch codeOf(err) & 0xff {
 	case lib.SQLITE_CORRUPT:
-		return append(faults, fault(session.StoreDamaged, "keys", "the test of the foreign keys ended early: %s", err)), nil
+		return append(faults, fault(session.StoreDamaged, "keys", "the check of the foreign keys ended early: %s", err)), nil
 	case lib.SQLITE_ERROR: // a key that points to columns without a unique index
-		return append(faults, fault(session.ForeignKey, "keys", "the foreign keys cannot be tested: %s", err)), nil
+		return append(faults, fault(session.ForeignKey, "keys", "the foreign keys cannot be checked: %s", err)), nil
 	}
 	return faults, err
 }

@@ -36,7 +36,7 @@ func TestChangedSaysThatTheFileIsAnother(t *testing.T) {
 			create(t, other, rows(3)...)
 			ok(t, os.Rename(other, path))
 		},
-		"was moved away or deleted": func(t *testing.T, path string) { ok(t, os.Rename(path, path+".old")) },
+		"was moved or deleted": func(t *testing.T, path string) { ok(t, os.Rename(path, path+".old")) },
 	}
 	for _, o := range opened {
 		for says, move := range moves {
@@ -73,7 +73,7 @@ func TestChangedFollowsTheLinkThatWasGiven(t *testing.T) {
 	}
 	ok(t, os.Remove(link))
 	ok(t, os.Symlink("b.db", link))
-	if changed := db.Changed(); !strings.Contains(changed, "link.db leads to another file now") {
+	if changed := db.Changed(); !strings.Contains(changed, "link.db now leads to another file") {
 		t.Errorf("%q", changed)
 	}
 }

@@ -183,7 +183,7 @@ func (e *Edit) RevertChanges(ctx context.Context, changes []table.RowChange) err
 	e.reverting = true
 	err := e.revert(ctx, changes)
 	if p, ok := errors.AsType[*problem.Error](err); ok && errors.Is(err, errStray) && !e.trying { // a trigger that came since
-		p.Class, p.Next = problem.Busy, "nothing was changed; take the trigger away for the time of the undo"
+		p.Class, p.Next = problem.Busy, "nothing was changed; remove the trigger during the undo"
 	}
 	return e.settle(err)
 }
@@ -253,7 +253,7 @@ func (e *Edit) asBefore(ctx context.Context, rows []table.RowChange) error {
 			return err
 		}
 		if !e.guard.written(c.Table, now).Equal(e.guard.written(c.Table, c.Before)) {
-			return problem.New(problem.RolledBack, afterRefusal, "%s was not set back: %s did not become what it was", e.db.File.Path, key)
+			return problem.New(problem.RolledBack, afterRefusal, "%s was not restored: %s is not what it was before", e.db.File.Path, key)
 		}
 	}
 	return nil
@@ -268,7 +268,7 @@ func Within(changes []table.RowChange, tables ...string) error {
 			table = sequenceOf(c)
 		}
 		if !slices.Contains(tables, table) {
-			return problem.New(problem.Busy, afterRefusal, "nothing was set back: the journal of the repair is about the table %q, which no repair of such a store changes", table)
+			return problem.New(problem.Busy, afterRefusal, "nothing was restored: the receipt names the table %q, which a repair of such a store never changes", table)
 		}
 	}
 	return nil
@@ -296,15 +296,15 @@ func (e *Edit) asLeft(ctx context.Context, c table.RowChange) error {
 	if err != nil || e.guard.written(c.Table, now).Equal(e.guard.written(c.Table, c.After)) {
 		return err
 	}
-	how := "changed since"
+	how := "changed after the repair"
 	switch {
 	case now == nil:
-		how = "is gone since"
+		how = "was deleted after the repair"
 	case c.After == nil:
-		how = "was added again since"
+		how = "was added again after the repair"
 	}
 	return problem.New(problem.Busy, afterRefusal,
-		"%s cannot be set back: %s %s", e.db.File.Path, key, how)
+		"%s cannot be restored: %s %s", e.db.File.Path, key, how)
 }
 
 // takeBack takes back changes of rows. Rows that were removed come back and
@@ -334,7 +334,7 @@ func (e *Edit) takeBack(ctx context.Context, rows []table.RowChange) error {
 		if len(later) == len(pending) {
 			return &problem.Error{
 				Class: problem.Busy, Err: cause,
-				What: fmt.Sprintf("%s cannot be set back: the place of %s is taken (%s)", e.db.File.Path,
+				What: fmt.Sprintf("%s cannot be restored: the place of %s is taken (%s)", e.db.File.Path,
 					keyOf(later[0]), cause),
 				Next: afterRefusal,
 			}

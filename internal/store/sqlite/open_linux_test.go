@@ -318,11 +318,11 @@ func TestChanged(t *testing.T) {
 		{"nothing", func(string) {}, ""},
 		{"-wal", func(path string) { process(t, path, "insert into t(x) values('new')") }, "its -wal file appeared"},
 		{"rows", func(path string) { create(t, path, "delete from t") }, "the database was written to"},
-		{"gone", func(path string) { ok(t, os.Remove(path)) }, "was moved away or deleted while it was read"},
+		{"gone", func(path string) { ok(t, os.Remove(path)) }, "was moved or deleted while sessctl read it"},
 		{"replaced", func(path string) {
 			ok(t, os.Remove(path))
 			create(t, path, walRows(500)...)
-		}, "was replaced by another file while it was read"},
+		}, "was replaced by another file while sessctl read it"},
 		{"longer", func(path string) { ok(t, os.Truncate(path, 1<<20)) }, "the database went from"},
 	}
 	for _, test := range tests {

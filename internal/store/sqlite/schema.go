@@ -58,7 +58,7 @@ func (db *DB) RowID(ctx context.Context, table string) (string, error) {
 			return "", db.Explain(err)
 		}
 	}
-	return "", problem.New(problem.Unreadable, "find out what made it: no known runtime makes such a table",
+	return "", problem.New(problem.Unreadable, "find out which program created it: no known runtime makes such a table",
 		"%s cannot be read: its table %s has no rowids", db.File.Path, table)
 }
 

@@ -131,10 +131,10 @@ func emptyFile(f *File) error {
 	next := "restore a backup, or delete the file and let the runtime create a new one"
 	if info, err := os.Stat(f.real + "-wal"); err == nil && info.Size() > 0 {
 		next = "keep " + f.Path + "-wal (" + bytesText(info.Size()) +
-			"): it may hold the newest messages, and any program that opens the empty file deletes it"
+			"): it may hold the newest messages, and a program that opens the empty file deletes it"
 	}
 	return problem.New(problem.Unreadable, next,
-		"%s is empty (0 bytes): SQLite would take it for a database without tables", f.Path)
+		"%s is empty (0 bytes)", f.Path)
 }
 
 func cannotRead(path string, err error) error {

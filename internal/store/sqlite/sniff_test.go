@@ -52,7 +52,7 @@ func TestSniffRefuses(t *testing.T) {
 		{"gzip", append([]byte("\x1f\x8b\x08"), random...), "a gzip archive"},
 		{"PDF", []byte("%PDF-1.7\n"), "a PDF document"},
 		{"font", []byte("wOFF\x00\x01"), "a file of type font/woff"},
-		{"program", append([]byte("\x7fELF"), make([]byte, 2000)...), "a binary file of an unknown kind (2.0 kB)"},
+		{"program", append([]byte("\x7fELF"), make([]byte, 2000)...), "a binary file of unknown type (2.0 kB)"},
 		{"random", random, "it looks encrypted (4.1 kB)"},
 		{"less random", random[:1024], "it looks encrypted (1.0 kB)"},
 		{"magic alone", database[:16], "only 16 bytes of a SQLite database are left"},

@@ -31,7 +31,7 @@ func (r Range) Fault(table string) session.Fault {
 	case r.From == r.To:
 		rows = fmt.Sprintf("row %d", r.From)
 	case r.To == math.MaxInt64:
-		rows = fmt.Sprintf("row %d and all behind it", r.From)
+		rows = fmt.Sprintf("row %d and all after it", r.From)
 	case r.Most > 0 && r.Most <= r.To-r.From:
 		many = fmt.Sprintf(" (at most %d of them)", r.Most)
 	}

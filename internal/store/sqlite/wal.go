@@ -179,11 +179,11 @@ func (db *DB) inspectWAL(filePages uint32) (walWalk, error) {
 	}
 	switch {
 	case w.lost > 0:
-		db.damaged("wal", w.lostCommits, "the -wal is damaged at frame %d of %d: SQLite stops there and leaves out the %d commits "+
-			"behind it, so the newest messages are missing", w.valid+1, w.frames, w.lostCommits)
+		db.damaged("wal", w.lostCommits, "the -wal file is damaged at frame %d of %d: SQLite ignores the %d commits after that, "+
+			"so the newest messages are missing", w.valid+1, w.frames, w.lostCommits)
 	case !w.headerOK:
 		if commits := db.headlessCommits(log); commits > 0 {
-			db.damaged("wal", commits, "the header of the -wal (%s) is destroyed: SQLite leaves out all of it, which is "+
+			db.damaged("wal", commits, "the header of the -wal file (%s) is destroyed: SQLite ignores the file, which holds "+
 				"at least %d commits, so the newest messages are missing", bytesText(db.File.WAL), commits)
 		}
 	}

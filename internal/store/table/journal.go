@@ -92,7 +92,7 @@ func EncodeChanges(changes []RowChange) ([]byte, error) {
 func DecodeChanges(journal []byte) ([]RowChange, error) {
 	var changes []RowChange
 	if err := json.Unmarshal(journal, &changes); err != nil {
-		return nil, problem.New(problem.Unreadable, "", "the journal of the repair cannot be read: %v", err)
+		return nil, problem.New(problem.Unreadable, "", "the journal in the receipt cannot be read: %v", err)
 	}
 	return changes, nil
 }

@@ -53,7 +53,7 @@ func Decode(data []byte) (any, error) {
 		}
 		run := opcodes[code]
 		if run == nil {
-			return nil, fmt.Errorf("the opcode %#02x at byte %d makes no plain data", code, m.at-1)
+			return nil, fmt.Errorf("the opcode %#02x at byte %d does not make plain data", code, m.at-1)
 		}
 		if err := run(m); err != nil {
 			return nil, fmt.Errorf("opcode %#02x, before byte %d: %w", code, m.at, err)
@@ -95,7 +95,7 @@ func Items(value any) []any {
 }
 
 var (
-	errShort = errors.New("the pickle breaks off")
+	errShort = errors.New("the pickle is cut off")
 	errStack = errors.New("it takes more values than there are")
 	errKind  = errors.New("it is given a value of the wrong kind")
 )

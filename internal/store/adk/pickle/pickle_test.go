@@ -87,14 +87,14 @@ func TestDecode(t *testing.T) {
 
 func TestRefused(t *testing.T) {
 	for _, tc := range []struct{ name, code, want string }{
-		{"nothing", "", "breaks off"},
-		{"no end", "4e", "breaks off"},
+		{"nothing", "", "is cut off"},
+		{"no end", "4e", "is cut off"},
 		{"an empty stack", "2e", "more values than there are"},
-		{"a text that is cut", "8c 05 61", "breaks off"},
-		{"a size beyond the end", "8d ff ff ff ff ff ff ff ff 61", "breaks off"},
-		{"a number that is cut", "8a 09 00 01", "breaks off"},
-		{"an opcode that calls", "69 6f 73 0a 73 79 73 74 65 6d 0a 2e", "makes no plain data"}, // INST
-		{"a persistent id", "50 61 0a 2e", "makes no plain data"},
+		{"a text that is cut", "8c 05 61", "is cut off"},
+		{"a size beyond the end", "8d ff ff ff ff ff ff ff ff 61", "is cut off"},
+		{"a number that is cut", "8a 09 00 01", "is cut off"},
+		{"an opcode that calls", "69 6f 73 0a 73 79 73 74 65 6d 0a 2e", "does not make plain data"}, // INST
+		{"a persistent id", "50 61 0a 2e", "does not make plain data"},
 		{"a call of a text", "8c 01 61 29 52 2e", "wrong kind"},
 		{"a state for a number", "4b 01 4e 62 2e", "wrong kind"},
 		{"a list as a key", "7d 5d 4e 73 2e", "wrong kind"},
