@@ -39,10 +39,10 @@ var (
 		"internal/store/loom":        1_995,
 		"internal/store/springai":    1_215,
 
-		"internal/store/adk/adktest":           1_216,
-		"internal/store/dockeragent/agenttest": 2_860,
-		"internal/store/kagent/kagenttest":     1_509,
-		"internal/store/springai/springtest":   650,
+		"internal/store/adk/adktest":           1_188,
+		"internal/store/dockeragent/agenttest": 2_722,
+		"internal/store/kagent/kagenttest":     1_480,
+		"internal/store/springai/springtest":   624,
 	}
 	ownNames = map[string]int{
 		"internal/store/dockeragent": 221,

@@ -1,7 +1,6 @@
 package builder_test
 
 import (
-	"database/sql"
 	"math/rand/v2"
 	"path/filepath"
 	"regexp"
@@ -43,11 +42,11 @@ func TestSections(t *testing.T) {
 func TestCreate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	schema := builder.Statements(builder.Sections(file), "one")
-	err := builder.Create(path, schema, func(tx *sql.Tx) error { return builder.Insert(tx, "a", builder.Object{{"y", nil}}) })
+	err := builder.Create(path, schema, func(db *builder.DB) { db.Insert("a", builder.Object{{"y", nil}}) })
 	if err == nil || !strings.Contains(err.Error(), "no column named y") {
 		t.Fatalf("error %v", err)
 	}
-	err = builder.Create(path, schema, func(tx *sql.Tx) error { return builder.Insert(tx, "a", builder.Object{{"x", "v"}}) })
+	err = builder.Create(path, schema, func(db *builder.DB) { db.Insert("a", builder.Object{{"x", "v"}}) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -183,8 +183,8 @@ func TestFaults(t *testing.T) {
 			}
 			db.Session("S")
 			db.Append("S", springtest.User("hi"), springtest.Assistant("hi"))
-			if tt.statement != "" && db.Exec(tt.statement) == 0 {
-				t.Error("the statement changes nothing")
+			if tt.statement != "" {
+				db.Change(tt.statement)
 			}
 			if err := db.Close(); err != nil {
 				t.Fatal(err)

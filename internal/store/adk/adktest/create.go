@@ -11,10 +11,9 @@
 package adktest
 
 import (
-	"database/sql"
+	"cmp"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
@@ -31,55 +30,42 @@ var Start = time.Date(2026, 11, 20, 21, 40, 0, 58_338_000, time.UTC)
 // Create writes a new database with these sessions. The error names what the
 // generation has no place for.
 func Create(path string, g Generation, sessions ...Session) error {
-	return builder.Create(path, g.schema(), func(tx *sql.Tx) error {
+	return builder.Create(path, g.schema(), func(db *builder.DB) {
 		for _, s := range sessions {
-			if err := write(tx, g, s); err != nil {
-				return fmt.Errorf("session %s of %s: %w", s.ID, g, err)
+			if lacks := g.Lacks(s); lacks != "" {
+				db.Fail(fmt.Errorf("session %s: %s has no place for %s", s.ID, g, lacks))
 			}
+			write(db, g, s.completed())
 		}
-		return nil
 	})
 }
 
 // CreateOf writes a new database with one session whose events are stored as these
 // documents of adk-js.
 func CreateOf(path string, session string, documents []json.RawMessage) error {
-	if err := Create(path, J1, Session{ID: session}); err != nil {
-		return err
-	}
-	db, err := sql.Open("sqlite", path)
-	for _, d := range documents {
-		if err == nil {
-			_, err = db.Exec(`insert into events select d ->> 'id', app_name, user_id, id, d ->> 'invocation_id', d ->> 'timestamp', d
+	return builder.Create(path, J1.schema(), func(db *builder.DB) {
+		write(db, J1, Session{ID: session}.completed())
+		for _, d := range documents {
+			db.Exec(`insert into events select d ->> 'id', app_name, user_id, id, d ->> 'invocation_id', d ->> 'timestamp', d
 				from sessions, (select ? as d)`, string(d))
 		}
-	}
-	return errors.Join(err, db.Close())
+	})
 }
 
-func write(tx *sql.Tx, g Generation, s Session) error {
-	if lacks := g.Lacks(s); lacks != "" {
-		return fmt.Errorf("it has no place for %s", lacks)
-	}
-	s = s.completed()
+func write(db *builder.DB, g Generation, s Session) {
 	first, last := Start, Start
 	if len(s.Events) > 0 {
 		first, last = s.Events[0].Time, s.Events[len(s.Events)-1].Time
 	}
-	err := builder.Insert(tx, "sessions", object{
+	db.Insert("sessions", object{
 		{"app_name", s.App}, {"user_id", s.User}, {"id", s.ID}, {"state", string(s.State)},
 		{"create_time", g.stamp(first.Add(-time.Millisecond))}, {"update_time", g.stamp(last)},
 	})
 	for i := range s.Events {
-		var row object
-		if err == nil {
-			row, err = g.row(s, &s.Events[i])
-		}
-		if err == nil {
-			err = builder.Insert(tx, "events", row)
-		}
+		row, err := g.row(s, &s.Events[i])
+		db.Fail(err)
+		db.Insert("events", row)
 	}
-	return err
 }
 
 // completed is the session with everything that its description leaves open.
@@ -87,12 +73,12 @@ func (s Session) completed() Session {
 	seed := fnv.New64a()
 	_, _ = seed.Write([]byte(s.App + "\x00" + s.User + "\x00" + s.ID)) // a hash takes everything
 	rng := rand.New(rand.NewPCG(seed.Sum64(), 1))
-	s.App, s.User, s.State = or(s.App, "app"), or(s.User, "u"), or(s.State, "{}")
+	s.App, s.User, s.State = cmp.Or(s.App, "app"), cmp.Or(s.User, "u"), cmp.Or(s.State, "{}")
 	events := make([]Event, len(s.Events))
 	now := Start
 	for i, e := range s.Events {
-		e.ID = or(e.ID, builder.UUID(rng))
-		e.Invocation = or(e.Invocation, invocation(1))
+		e.ID = cmp.Or(e.ID, builder.UUID(rng))
+		e.Invocation = cmp.Or(e.Invocation, invocation(1))
 		if e.Time.IsZero() {
 			e.Time = now
 		}
@@ -101,13 +87,6 @@ func (s Session) completed() Session {
 	}
 	s.Events = events
 	return s
-}
-
-func or[T ~string](text, instead T) T {
-	if text == "" {
-		return instead
-	}
-	return text
 }
 
 // Generation is what a database is written as.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sessctl/sessctl/internal/store/adk/pickle"
+	"github.com/sessctl/sessctl/internal/store/builder"
 )
 
 // Session is a conversation, as every generation can tell it.
@@ -127,7 +128,7 @@ func (g Generation) row(s Session, e *Event) (object, error) {
 		return append(row, member{"event_data", asGo.Text(data)}), nil
 	}
 	actions, err := g.actions(e.Actions)
-	row = append(row, member{"author", e.Author}, member{"branch", orNil(e.Branch)}, member{"content", g.content(e)}, member{"actions", actions})
+	row = append(row, member{"author", e.Author}, member{"branch", builder.OrNil(e.Branch)}, member{"content", g.content(e)}, member{"actions", actions})
 	if g != P0First {
 		row = append(row, member{"long_running_tool_ids_json", waits(e)})
 	}
@@ -135,7 +136,7 @@ func (g Generation) row(s Session, e *Event) (object, error) {
 		row = append(row, member{"partial", 0}, member{"turn_complete", turnComplete(e)}, member{"interrupted", 0})
 	}
 	if g == G2 {
-		row = append(row, member{"isolation_scope", orNil(e.Scope)}, member{"node_info_json", nodeInfo(e)})
+		row = append(row, member{"isolation_scope", builder.OrNil(e.Scope)}, member{"node_info_json", nodeInfo(e)})
 	}
 	return row, err
 }
@@ -207,11 +208,11 @@ func (a Actions) pickled() ([]byte, error) {
 			set.Items = append(set.Items, name)
 		}
 	}
-	field("skip_summarization", orNil(a.SkipSummary), a.SkipSummary)
+	field("skip_summarization", builder.OrNil(a.SkipSummary), a.SkipSummary)
 	field("state_delta", python(delta(a.StateDelta)), a.StateDelta != "")
 	field("artifact_delta", &pickle.Dict{}, false)
-	field("transfer_to_agent", orNil(a.Transfer), a.Transfer != "")
-	field("escalate", orNil(a.Escalate), a.Escalate)
+	field("transfer_to_agent", builder.OrNil(a.Transfer), a.Transfer != "")
+	field("escalate", builder.OrNil(a.Escalate), a.Escalate)
 	field("requested_auth_configs", &pickle.Dict{}, false)
 	if len(a.Confirmations) > 0 {
 		field("requested_tool_confirmations", python(a.confirmations()), true)
@@ -228,14 +229,6 @@ func (a Actions) pickled() ([]byte, error) {
 			{"__dict__", fields}, {"__pydantic_extra__", nil}, {"__pydantic_fields_set__", set}, {"__pydantic_private__", nil},
 		}},
 	})
-}
-
-func orNil[T comparable](value T) any {
-	var zero T
-	if value == zero {
-		return nil
-	}
-	return value
 }
 
 // python is a JSON text as Python has it.

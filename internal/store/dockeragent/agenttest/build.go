@@ -13,6 +13,7 @@
 package agenttest
 
 import (
+	"cmp"
 	"database/sql"
 	_ "embed"
 	"time"
@@ -95,7 +96,7 @@ func (s *Session) Prologue(task, expectedOutput string) {
 // ToolDefinitions where they are missing.
 func (s *Session) Assistant(agent string, m Message) *Item {
 	m.Role = roleAssistant
-	m.Model = or(m.Model, modelDefault)
+	m.Model = cmp.Or(m.Model, modelDefault)
 	if m.ToolDefinitions == nil {
 		m.ToolDefinitions = Define(m.ToolCalls)
 	}
@@ -121,7 +122,7 @@ func (s *Session) Placeholder(agent, text, reasoning string) *Item {
 
 // Message adds any message; it gets the next time unless it has one.
 func (s *Session) Message(agent string, m Message, implicit bool) *Item {
-	m.CreatedAt = or(m.CreatedAt, s.db.tick())
+	m.CreatedAt = cmp.Or(m.CreatedAt, s.db.tick())
 	return s.add(&Item{agent: agent, message: encode(m), implicit: implicit})
 }
 
@@ -130,7 +131,7 @@ func (s *Session) Tokens(u *Usage) {
 	if s.db.Generation < 3 || s.row.Parent != "" && s.db.Generation < withItems {
 		return // no columns, or no row
 	}
-	s.db.change("UPDATE sessions SET input_tokens = ?, output_tokens = ? WHERE id = ?", u.prompt(), u.OutputTokens, s.ID)
+	s.db.Change("UPDATE sessions SET input_tokens = ?, output_tokens = ? WHERE id = ?", u.prompt(), u.OutputTokens, s.ID)
 }
 
 // SubSession adds the reference to a child.
@@ -167,7 +168,7 @@ func (s *Session) insertRow(kind, columns string, values ...any) int64 {
 	for range values {
 		marks += ", ?"
 	}
-	return s.db.exec("INSERT INTO session_items (session_id, position, item_type, "+columns+
+	return s.db.Exec("INSERT INTO session_items (session_id, position, item_type, "+columns+
 		") VALUES (?, (SELECT COALESCE(MAX(position), -1) + 1 FROM session_items WHERE session_id = ?), ?"+marks+")",
 		append([]any{s.ID, s.ID, kind}, values...)...)
 }
@@ -179,7 +180,7 @@ func (item *Item) replace(message []byte, implicit bool) {
 	db := item.session.db
 	db.lag(item.session)
 	if db.Generation >= withItems {
-		db.change("UPDATE session_items SET message_json = ?, implicit = ? WHERE id = ?", string(message), implicit, item.Row)
+		db.Change("UPDATE session_items SET message_json = ?, implicit = ? WHERE id = ?", string(message), implicit, item.Row)
 	}
 }
 
@@ -356,6 +357,6 @@ func (r *run) firstKept(session *Session, keep int) int64 {
 // kept is the boundary that a summary has on record.
 func (db *DB) kept(row int64) int64 {
 	var kept int64
-	db.scan([]any{&kept}, "SELECT first_kept_entry FROM session_items WHERE id = ?", row)
+	db.Scan([]any{&kept}, "SELECT first_kept_entry FROM session_items WHERE id = ?", row)
 	return kept
 }

@@ -21,8 +21,8 @@ var damages = builder.Sections(damagesSQL)
 // It must not be part of a Batch.
 func (db *DB) Damage(name string, args ...any) error {
 	db.Sync()
-	if db.err != nil {
-		return db.err
+	if db.Err() != nil {
+		return db.Err()
 	}
 	at := slices.IndexFunc(damages, func(d builder.Section) bool { return d.Name == name })
 	if at < 0 {
@@ -30,14 +30,14 @@ func (db *DB) Damage(name string, args ...any) error {
 	}
 	d := damages[at]
 	if !strings.HasSuffix(d.About, " keys") {
-		db.exec("PRAGMA foreign_keys = OFF")
+		db.Exec("PRAGMA foreign_keys = OFF")
 	}
 	db.Batch(func() {
 		for _, statement := range d.Statements {
-			db.change(statement, args...)
+			db.Change(statement, args...)
 		}
 		if strings.HasSuffix(d.About, " dense") {
-			db.exec(`UPDATE session_items AS i SET position = dense.position FROM (SELECT id, session_id,
+			db.Exec(`UPDATE session_items AS i SET position = dense.position FROM (SELECT id, session_id,
 				ROW_NUMBER() OVER (PARTITION BY session_id ORDER BY position, id) - 1 AS position FROM session_items) AS dense
 				WHERE dense.id = i.id AND dense.position != i.position`)
 		}
@@ -45,9 +45,8 @@ func (db *DB) Damage(name string, args ...any) error {
 			db.reloadAllLegacy()
 		}
 	})
-	err := db.err
-	db.err = nil // the transaction was rolled back
-	db.exec("PRAGMA foreign_keys = ON")
+	err := db.Recover()
+	db.Exec("PRAGMA foreign_keys = ON")
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}

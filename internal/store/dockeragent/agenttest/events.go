@@ -2,6 +2,7 @@ package agenttest
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -186,7 +187,7 @@ type stream struct {
 }
 
 func (st *stream) emit(e event) {
-	e.Timestamp = or(e.Timestamp, st.db.now.Format(time.RFC3339Nano))
+	e.Timestamp = cmp.Or(e.Timestamp, st.db.now.Format(time.RFC3339Nano))
 	st.events = append(st.events, e)
 	if st.pause != nil {
 		st.pause()
@@ -208,7 +209,7 @@ func (st *stream) opening(c *conversation) {
 	st.tools(c)
 }
 
-func (st *stream) model(agent string) string { return or(st.models[agent], modelDefault) }
+func (st *stream) model(agent string) string { return cmp.Or(st.models[agent], modelDefault) }
 
 func (st *stream) info(agent string) {
 	st.emit(event{Type: "agent_info", AgentName: agent, Model: st.model(agent), Description: new(string)})

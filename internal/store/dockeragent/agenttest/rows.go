@@ -1,6 +1,7 @@
 package agenttest
 
 import (
+	"cmp"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -18,22 +19,22 @@ type itemRow struct {
 
 // itemRows reads the rows of a session in stored order.
 func (db *DB) itemRows(session string) []itemRow {
-	if db.err != nil {
+	if db.Err() != nil {
 		return nil
 	}
 	rows, err := db.SQL.Query(`SELECT id, position, item_type, agent_name, message_json, implicit, subsession_id, summary_text
 		FROM session_items WHERE session_id = ? ORDER BY position, id`, session)
 	if err != nil {
-		db.fail(err)
+		db.Fail(err)
 		return nil
 	}
 	var list []itemRow
 	for rows.Next() {
 		var r itemRow
-		db.fail(rows.Scan(&r.id, &r.position, &r.kind, &r.agent, &r.message, &r.implicit, &r.child, &r.summary))
+		db.Fail(rows.Scan(&r.id, &r.position, &r.kind, &r.agent, &r.message, &r.implicit, &r.child, &r.summary))
 		list = append(list, r)
 	}
-	db.fail(errors.Join(rows.Err(), rows.Close()))
+	db.Fail(errors.Join(rows.Err(), rows.Close()))
 	return list
 }
 
@@ -44,21 +45,21 @@ func (db *DB) Rows(where string) []int64 {
 
 // list reads the first column of a query.
 func list[T any](db *DB, query string, args ...any) []T {
-	if db.err != nil {
+	if db.Err() != nil {
 		return nil
 	}
 	rows, err := db.SQL.Query(query, args...)
 	if err != nil {
-		db.fail(err)
+		db.Fail(err)
 		return nil
 	}
 	var values []T
 	for rows.Next() {
 		var v T
-		db.fail(rows.Scan(&v))
+		db.Fail(rows.Scan(&v))
 		values = append(values, v)
 	}
-	db.fail(errors.Join(rows.Err(), rows.Close()))
+	db.Fail(errors.Join(rows.Err(), rows.Close()))
 	return values
 }
 
@@ -315,8 +316,8 @@ var sessionColumns = []column{
 	{"working_dir", 8, 0, func(r *SessionRow) any { return r.WorkingDir }},
 	{"starred", 9, 0, func(r *SessionRow) any { return r.Starred }},
 	{"permissions", 10, 0, func(r *SessionRow) any { return r.Permissions }},
-	{"agent_model_overrides", 11, 0, func(r *SessionRow) any { return or(r.AgentModelOverrides, "{}") }},
-	{"custom_models_used", 12, 0, func(r *SessionRow) any { return or(r.CustomModelsUsed, "[]") }},
+	{"agent_model_overrides", 11, 0, func(r *SessionRow) any { return cmp.Or(r.AgentModelOverrides, "{}") }},
+	{"custom_models_used", 12, 0, func(r *SessionRow) any { return cmp.Or(r.CustomModelsUsed, "[]") }},
 	{"thinking", 13, 0, func(r *SessionRow) any { return r.Thinking }},
 	{"parent_id", 14, 0, func(r *SessionRow) any { return orNull(r.Parent != "", r.Parent) }},
 	{"branch_parent_session_id", 16, 18, func(r *SessionRow) any { return orNull(r.BranchParent != "", r.BranchParent) }},
@@ -325,15 +326,8 @@ var sessionColumns = []column{
 	{"split_diff_view", 17, 18, func(r *SessionRow) any { return orNull(r.SplitDiffView, true) }},
 	{"instruction_context", 22, 0, func(r *SessionRow) any { return r.InstructionContext }},
 	{"safety_policy", 24, 0, func(r *SessionRow) any { return r.SafetyPolicy }},
-	{"attributes", 26, 0, func(r *SessionRow) any { return or(r.Attributes, "{}") }},
-	{"origin", 27, 0, func(r *SessionRow) any { return or(r.Origin, "run") }},
-}
-
-func or(value, otherwise string) string {
-	if value != "" {
-		return value
-	}
-	return otherwise
+	{"attributes", 26, 0, func(r *SessionRow) any { return cmp.Or(r.Attributes, "{}") }},
+	{"origin", 27, 0, func(r *SessionRow) any { return cmp.Or(r.Origin, "run") }},
 }
 
 func orNull(present bool, value any) any {
@@ -354,5 +348,5 @@ func (db *DB) insertSession(row *SessionRow) {
 		names, marks = append(names, c.name), append(marks, "?")
 		values = append(values, c.value(row))
 	}
-	db.exec("INSERT INTO sessions ("+strings.Join(names, ", ")+") VALUES ("+strings.Join(marks, ", ")+")", values...)
+	db.Exec("INSERT INTO sessions ("+strings.Join(names, ", ")+") VALUES ("+strings.Join(marks, ", ")+")", values...)
 }

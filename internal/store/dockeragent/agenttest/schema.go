@@ -1,15 +1,12 @@
 package agenttest
 
 import (
-	"database/sql"
 	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
-	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -34,25 +31,16 @@ const (
 )
 
 // DB is a docker agent database under construction.
-//
-// Its methods keep the first error and do nothing after it; Close returns it.
-// A DB is for one goroutine.
 type DB struct {
+	*builder.DB
 	Path       string
 	Generation int
 
-	// SQL is for what the methods have no words for. It has one connection, so
-	// rows must be closed before the next statement.
-	SQL *sql.DB
-
-	journal    string
-	rng        *rand.Rand
-	now        time.Time
-	step       time.Duration
-	statements map[string]*sql.Stmt
-	behind     []*Session // that lag
-	batching   bool
-	err        error
+	journal string
+	rng     *rand.Rand
+	now     time.Time
+	step    time.Duration
+	behind  []*Session // that lag
 }
 
 // Option changes how Create makes a database.
@@ -92,71 +80,45 @@ func Create(path string, generation int, options ...Option) (*DB, error) {
 		journal:    "WAL",
 		now:        time.Date(2026, 2, 14, 9, 0, 0, 0, time.FixedZone("", 3600)),
 		step:       time.Second,
-		statements: map[string]*sql.Stmt{},
 	}
 	Seed(1)(db)
 	for _, option := range options {
 		option(db)
 	}
-	if err := db.open(); err != nil {
+	var err error
+	if db.DB, err = builder.Open(path, "journal_mode("+db.journal+")", "foreign_keys(1)"); err != nil {
 		return nil, err
 	}
 	db.Batch(db.migrate)
-	if db.err != nil {
-		return nil, errors.Join(db.err, db.SQL.Close())
+	if db.Err() != nil {
+		return nil, db.DB.Close()
 	}
 	return db, nil
-}
-
-// open connects as the runtime does, except that nothing is synced to disk:
-// these databases need not survive a power failure.
-func (db *DB) open() error {
-	abs, err := filepath.Abs(db.Path)
-	if err != nil {
-		return err
-	}
-	slash := filepath.ToSlash(abs)
-	if !strings.HasPrefix(slash, "/") {
-		slash = "/" + slash
-	}
-	dsn := url.URL{Scheme: "file", Path: slash, RawQuery: url.Values{"_pragma": {
-		"synchronous(OFF)", "busy_timeout(5000)", "journal_mode(" + db.journal + ")", "foreign_keys(1)",
-	}}.Encode()}
-	db.SQL, err = sql.Open("sqlite", dsn.String())
-	if err != nil {
-		return err
-	}
-	db.SQL.SetMaxOpenConns(1)
-	return nil
 }
 
 // migrate creates the tables in the order in which the runtime does.
 func (db *DB) migrate() {
 	for i, m := range schema[:db.Generation+1] {
 		for _, statement := range m.Statements {
-			db.exec(statement)
+			db.Exec(statement)
 		}
 		if i > 0 {
 			db.record(i, m.Name, m.About)
 		}
 	}
-	db.forget() // the schema changed under the prepared statements
+	db.Forget() // the schema changed under the prepared statements
 }
 
 // record records a migration.
 func (db *DB) record(id int, name, description string) {
-	db.exec("INSERT INTO migrations (id, name, description, applied_at) VALUES (?, ?, ?, ?)", id, name, description, stamp(db.now))
+	db.Exec("INSERT INTO migrations (id, name, description, applied_at) VALUES (?, ?, ?, ?)", id, name, description, stamp(db.now))
 }
-
-// Err returns the first error.
-func (db *DB) Err() error { return db.err }
 
 // Close brings the messages column up to date, closes the database, which
 // checkpoints its write-ahead log, and returns the first error.
 func (db *DB) Close() error {
 	db.Sync()
-	db.forget()
-	return errors.Join(db.err, db.SQL.Close())
+	return db.DB.Close()
 }
 
 // stamp is the form of every time in the database.
@@ -166,15 +128,15 @@ func stamp(t time.Time) string { return t.Format(time.RFC3339) }
 // statements in order, then its record under the next number.
 func (db *DB) Migrate(name string, statements ...string) {
 	var last int
-	db.scan([]any{&last}, "SELECT COALESCE(MAX(id), 0) FROM migrations")
-	db.forget() // the schema changes under the prepared statements
+	db.Scan([]any{&last}, "SELECT COALESCE(MAX(id), 0) FROM migrations")
+	db.Forget() // the schema changes under the prepared statements
 	db.Batch(func() {
 		for _, statement := range statements {
-			db.exec(statement)
+			db.Exec(statement)
 		}
 		db.record(last+1, fmt.Sprintf("%03d_%s", last+1, name), "")
 	})
-	db.forget()
+	db.Forget()
 }
 
 // Rebuild are the statements that give a table another definition and keep its rows, as

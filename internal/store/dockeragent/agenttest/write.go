@@ -183,7 +183,7 @@ func (db *DB) Sync() {
 }
 
 func (db *DB) setLegacy(id string, list []legacyItem) {
-	db.exec("UPDATE sessions SET messages = ? WHERE id = ?", string(encode(list)), id)
+	db.Exec("UPDATE sessions SET messages = ? WHERE id = ?", string(encode(list)), id)
 }
 
 // reloadLegacy writes the column of a session from its items. When they cannot

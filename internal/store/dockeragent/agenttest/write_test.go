@@ -39,7 +39,7 @@ func checkLeaks(t *testing.T, db *DB, written Written) {
 	t.Helper()
 	for _, leak := range written.Leaks {
 		var session, stored string
-		db.scan([]any{&session, &stored}, "SELECT session_id, message_json FROM session_items WHERE id = ?", leak.Row)
+		db.Scan([]any{&session, &stored}, "SELECT session_id, message_json FROM session_items WHERE id = ?", leak.Row)
 		if session != written.Root.ID {
 			t.Errorf("leaked row %d is in session %s, not in the root's", leak.Row, session)
 		}
@@ -50,7 +50,7 @@ func checkLeaks(t *testing.T, db *DB, written Written) {
 			continue
 		}
 		var twin string
-		db.scan([]any{&session, &twin}, "SELECT session_id, message_json FROM session_items WHERE id = ?", leak.Twin)
+		db.Scan([]any{&session, &twin}, "SELECT session_id, message_json FROM session_items WHERE id = ?", leak.Twin)
 		if session != leak.Child || twin != stored || leak.Twin < leak.Row {
 			t.Errorf("row %d is no later copy of the leaked row %d in the child %s", leak.Twin, leak.Row, leak.Child)
 		}
@@ -60,10 +60,10 @@ func checkLeaks(t *testing.T, db *DB, written Written) {
 // withoutLeaks removes what the leak did, and nothing else.
 func withoutLeaks(db *DB, written Written) {
 	for _, leak := range written.Leaks {
-		db.change("DELETE FROM session_items WHERE id = ?", leak.Row)
+		db.Change("DELETE FROM session_items WHERE id = ?", leak.Row)
 	}
 	for _, taken := range written.Taken {
-		db.change("UPDATE session_items SET agent_name = ? WHERE id = ?", taken.Agent, taken.Row)
+		db.Change("UPDATE session_items SET agent_name = ? WHERE id = ?", taken.Agent, taken.Row)
 		swapWithReference(db, taken.Row)
 	}
 }
@@ -72,11 +72,11 @@ func withoutLeaks(db *DB, written Written) {
 // is the next item.
 func swapWithReference(db *DB, row int64) {
 	var reference int64
-	db.scan([]any{&reference}, `SELECT COALESCE(MAX(next.id), 0) FROM session_items next, session_items own
+	db.Scan([]any{&reference}, `SELECT COALESCE(MAX(next.id), 0) FROM session_items next, session_items own
 		WHERE own.id = ? AND next.session_id = own.session_id AND next.position = own.position + 1 AND next.item_type = 'subsession'`, row)
 	if reference != 0 {
-		db.change("UPDATE session_items SET position = position + 1 WHERE id = ?", row)
-		db.change("UPDATE session_items SET position = position - 1 WHERE id = ?", reference)
+		db.Change("UPDATE session_items SET position = position + 1 WHERE id = ?", row)
+		db.Change("UPDATE session_items SET position = position - 1 WHERE id = ?", reference)
 	}
 }
 

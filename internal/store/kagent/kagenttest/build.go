@@ -15,8 +15,6 @@ package kagenttest
 
 import (
 	"cmp"
-	"database/sql"
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -29,25 +27,30 @@ import (
 // Build plays the program and writes a new database of what comes of it.
 func (p Program) Build(path string, form Form) (*Written, error) {
 	w := play(p, form)
-	err := builder.Create(path, form.Generation.schema(), func(tx *sql.Tx) error {
-		for _, write := range []func(*sql.Tx) error{w.storeSessions, w.storeEvents, w.storeTasks, w.storeStates, w.storeAgents, w.after} {
-			if err := write(tx); err != nil {
-				return fmt.Errorf("%s: %w", p.Name, err)
+	truth := w.written()
+	err := builder.Create(path, form.Generation.schema(), func(db *builder.DB) {
+		w.storeSessions(db)
+		for _, r := range slices.SortedStableFunc(slices.Values(w.rows), func(a, b row) int { return a.at.Compare(b.at) }) {
+			db.Insert("event", object{
+				{"id", r.id}, {"session_id", r.session.id}, {"user_id", r.session.user},
+				{"created_at", w.stamp(r.at)}, {"updated_at", w.stamp(r.at)}, {"data", w.data(r.document)},
+			})
+		}
+		w.storeTasks(db)
+		for n, v := range w.visits {
+			w.storeState(db, n, v)
+		}
+		w.storeAgents(db)
+		if p.After != nil {
+			for _, statement := range p.After(truth) {
+				db.Exec(statement)
 			}
 		}
-		return nil
 	})
-	return w.written(), err
+	return truth, err
 }
 
-func (w *world) after(tx *sql.Tx) error {
-	if w.program.After == nil {
-		return nil
-	}
-	return builder.Run(tx, w.program.After(w.written()))
-}
-
-func (w *world) storeSessions(tx *sql.Tx) error {
+func (w *world) storeSessions(db *builder.DB) {
 	for _, s := range w.inTime() {
 		row := object{
 			{"id", s.id}, {"user_id", s.user}, {"agent_id", s.agent}, {"created_at", w.stamp(s.created)}, {"updated_at", w.stamp(s.updated)},
@@ -58,30 +61,12 @@ func (w *world) storeSessions(tx *sql.Tx) error {
 		if s.delegated && w.form.Generation == Current {
 			row = append(row, member{"source", "agent"})
 		}
-		if err := builder.Insert(tx, "session", row); err != nil {
-			return err
-		}
+		db.Insert("session", row)
 	}
-	return nil
 }
 
-func (w *world) storeEvents(tx *sql.Tx) error {
-	rows := slices.SortedStableFunc(slices.Values(w.rows), func(a, b row) int { return a.at.Compare(b.at) })
-	for _, r := range rows {
-		err := builder.Insert(tx, "event", object{
-			{"id", r.id}, {"session_id", r.session.id}, {"user_id", r.session.user},
-			{"created_at", w.stamp(r.at)}, {"updated_at", w.stamp(r.at)}, {"data", w.data(r.document)},
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *world) storeTasks(tx *sql.Tx) error {
-	visits := slices.SortedStableFunc(slices.Values(w.visits), func(a, b *visit) int { return a.began.Compare(b.began) })
-	for _, v := range visits {
+func (w *world) storeTasks(db *builder.DB) {
+	for _, v := range slices.SortedStableFunc(slices.Values(w.visits), func(a, b *visit) int { return a.began.Compare(b.began) }) {
 		row := object{
 			{"id", v.task}, {"session_id", v.session.id}, {"created_at", w.stamp(v.began)}, {"updated_at", w.stamp(v.now)},
 			{"data", w.data(w.document(v))},
@@ -92,41 +77,30 @@ func (w *world) storeTasks(tx *sql.Tx) error {
 				row = append(row, member{"protocol_version", string(w.form.Shape)})
 			}
 		}
-		if err := builder.Insert(tx, "task", row); err != nil {
-			return err
-		}
+		db.Insert("task", row)
 	}
-	return nil
 }
 
-// storeStates writes what runtimes without events keep, one state for each run.
-func (w *world) storeStates(tx *sql.Tx) error {
-	for n, v := range w.visits {
-		var err error
-		saved := object{
-			{"user_id", v.session.user}, {"thread_id", v.session.id}, {"created_at", w.stamp(v.now)}, {"updated_at", w.stamp(v.now)},
-		}
-		switch v.dialect {
-		case LangGraph:
-			saved = append(saved, object{{"checkpoint_ns", ""}, {"checkpoint_id", fmt.Sprintf("1f0c-%04d", n)}}...)
-			err = errors.Join(
-				builder.Insert(tx, "lg_checkpoint", append(slices.Clone(saved), object{
-					{"metadata", `{"source":"loop","step":1}`}, {"checkpoint", "gqF2BKJpZA=="}, {"checkpoint_type", "msgpack"},
-				}...)),
-				builder.Insert(tx, "lg_checkpoint_write", append(saved, object{
-					{"write_idx", 0}, {"value", "kA=="}, {"value_type", "msgpack"}, {"channel", "messages"}, {"task_id", v.task},
-				}...)))
-		case CrewAI:
-			err = builder.Insert(tx, "crewai_flow_state", append(saved, object{{"method_name", fmt.Sprint("step", n)}, {"state_data", "{}"}}...))
-		}
-		if err != nil {
-			return err
-		}
+// storeState writes what runtimes without events keep, one state for each run.
+func (w *world) storeState(db *builder.DB, n int, v *visit) {
+	saved := object{
+		{"user_id", v.session.user}, {"thread_id", v.session.id}, {"created_at", w.stamp(v.now)}, {"updated_at", w.stamp(v.now)},
 	}
-	return nil
+	switch v.dialect {
+	case LangGraph:
+		saved = append(saved, object{{"checkpoint_ns", ""}, {"checkpoint_id", fmt.Sprintf("1f0c-%04d", n)}}...)
+		db.Insert("lg_checkpoint", append(slices.Clone(saved), object{
+			{"metadata", `{"source":"loop","step":1}`}, {"checkpoint", "gqF2BKJpZA=="}, {"checkpoint_type", "msgpack"},
+		}...))
+		db.Insert("lg_checkpoint_write", append(saved, object{
+			{"write_idx", 0}, {"value", "kA=="}, {"value_type", "msgpack"}, {"channel", "messages"}, {"task_id", v.task},
+		}...))
+	case CrewAI:
+		db.Insert("crewai_flow_state", append(saved, object{{"method_name", fmt.Sprint("step", n)}, {"state_data", "{}"}}...))
+	}
 }
 
-func (w *world) storeAgents(tx *sql.Tx) error {
+func (w *world) storeAgents(db *builder.DB) {
 	agents := map[string]bool{}
 	for _, s := range w.sessions {
 		agents[s.agent] = true
@@ -136,11 +110,8 @@ func (w *world) storeAgents(tx *sql.Tx) error {
 		if w.form.Generation == Current {
 			row = append(row, member{"workload_type", "deployment"})
 		}
-		if err := builder.Insert(tx, "agent", row); err != nil {
-			return err
-		}
+		db.Insert("agent", row)
 	}
-	return nil
 }
 
 // data is a document as the column has it.

@@ -1,6 +1,7 @@
 package loomtest
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -52,7 +53,7 @@ func (w *Workspace) Step(agent string, s Step) string {
 	w.steps[agent]++
 	name := fmt.Sprintf("step_%03d", w.steps[agent])
 	record := map[string]any{
-		"id": either(s.ID, name), "tool_name": either(s.Tool, "web:search"), "minimal_args": s.Args, "observation": s.Observation,
+		"id": cmp.Or(s.ID, name), "tool_name": cmp.Or(s.Tool, "web:search"), "minimal_args": s.Args, "observation": s.Observation,
 		"success": !s.Failed, "timestamp_ms": w.at(s.At), "outcome_ref": nil, "error": nil, "metadata": map[string]any{},
 	}
 	if s.Args == nil {
@@ -156,11 +157,4 @@ func (w *Workspace) at(given int64) int64 {
 	}
 	w.now += 1000
 	return w.now
-}
-
-func either(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }

@@ -7,15 +7,14 @@
 package springtest
 
 import (
-	"database/sql"
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
-	_ "modernc.org/sqlite"
+	"github.com/sessctl/sessctl/internal/store/builder"
 )
 
 // Form is how a file has the tables. The zero Form is the usual one: since 0.6.0,
@@ -47,31 +46,28 @@ var Forms = map[string]Form{
 	"before, numbers":  {ByTime: true, Millis: true, Upper: true},
 }
 
-// DB is a database under construction. Its methods keep the first error, which
-// Close returns.
+// DB is a database under construction.
 type DB struct {
-	SQL  *sql.DB
+	*builder.DB
 	Form Form
 
 	now  time.Time
 	last int
 	seq  int64
-	err  error
 }
 
 // Create makes a file with the tables.
 func Create(path string, form Form) (*DB, error) {
-	plain, err := sql.Open("sqlite", "file:"+path+"?_pragma=synchronous(off)&_pragma=foreign_keys(0)")
+	plain, err := builder.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	plain.SetMaxOpenConns(1)
-	db := &DB{SQL: plain, Form: form, now: time.Date(2026, 5, 4, 9, 0, 0, 250_000_000, time.UTC)}
+	db := &DB{DB: plain, Form: form, now: time.Date(2026, 5, 4, 9, 0, 0, 250_000_000, time.UTC)}
 	for _, statement := range form.schema() {
 		db.Exec(statement)
 	}
-	if db.err != nil {
-		return nil, errors.Join(db.err, plain.Close())
+	if db.Err() != nil {
+		return nil, db.Close()
 	}
 	return db, nil
 }
@@ -119,24 +115,6 @@ func (f Form) schema() []string {
 // texts makes every column one of texts.
 var texts = strings.NewReplacer("TIMESTAMP", "TEXT DEFAULT ''", "BOOLEAN", "TEXT", "BIGINT", "TEXT")
 
-// Exec runs a statement, and returns how many rows it changed.
-func (db *DB) Exec(statement string, args ...any) int64 {
-	if db.err != nil {
-		return 0
-	}
-	result, err := db.SQL.Exec(statement, args...)
-	if err != nil {
-		db.err = fmt.Errorf("%s: %w", statement, err)
-		return 0
-	}
-	n, err := result.RowsAffected()
-	db.err = err
-	return n
-}
-
-// Close closes the file and returns the first error.
-func (db *DB) Close() error { return errors.Join(db.err, db.SQL.Close()) }
-
 // Session adds a session.
 func (db *DB) Session(id string) {
 	db.Exec("INSERT INTO ai_session (id, user_id, created_at, metadata) VALUES (?, 'default-user', ?, '{}')", id, db.stamp(db.now))
@@ -165,31 +143,27 @@ func (db *DB) complete(e Event) Event {
 }
 
 func (db *DB) write(session string, e Event) {
-	columns := []string{"id", "session_id", "timestamp", "message_type", "message_content", "message_data", "synthetic", "branch", "metadata"}
-	values := []any{e.ID, session, db.stamp(e.Time), e.Type, e.Text, e.data(), db.truth(e.Synthetic), nil, "{}"}
+	var text any = e.Text
 	if e.NoText {
-		values[4] = nil
+		text = nil
 	}
-	if e.Branch != "" {
-		values[7] = e.Branch
-	}
-	if e.Metadata != "" {
-		values[8] = e.Metadata
+	row := builder.Object{
+		{"id", e.ID}, {"session_id", session}, {`"timestamp"`, db.stamp(e.Time)}, {"message_type", e.Type}, {"message_content", text},
+		{"message_data", e.data()}, {"synthetic", db.truth(e.Synthetic)}, {"branch", builder.OrNil(e.Branch)}, {"metadata", cmp.Or(e.Metadata, "{}")},
 	}
 	if !db.Form.ByTime {
-		columns, values = append(columns, "archived"), append(values, db.truth(e.Archived))
+		row = append(row, builder.Member{"archived", db.truth(e.Archived)})
 	}
 	if db.Form.Plain || db.Form.Unnamed {
 		db.seq++
-		columns, values = append(columns, "seq"), append(values, db.seq)
+		row = append(row, builder.Member{"seq", db.seq})
 	}
-	for i, c := range columns {
-		columns[i] = strconv.Quote(c)
-		if db.Form.Copied && values[i] == nil {
-			values[i] = ""
+	for i := range row {
+		if db.Form.Copied && row[i][1] == nil {
+			row[i][1] = ""
 		}
 	}
-	db.Exec("INSERT INTO ai_session_event ("+strings.Join(columns, ", ")+") VALUES (?"+strings.Repeat(", ?", len(values)-1)+")", values...)
+	db.Insert("ai_session_event", row)
 }
 
 // stamp is a time as the file has it.
