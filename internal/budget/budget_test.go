@@ -39,9 +39,9 @@ var (
 		"internal/store/loom":        1_995,
 		"internal/store/springai":    1_215,
 
-		"internal/store/adk/adktest":           1_188,
-		"internal/store/dockeragent/agenttest": 2_722,
-		"internal/store/kagent/kagenttest":     1_480,
+		"internal/store/adk/adktest":           1_140,
+		"internal/store/dockeragent/agenttest": 2_693,
+		"internal/store/kagent/kagenttest":     1_476,
 		"internal/store/springai/springtest":   624,
 	}
 	ownNames = map[string]int{

@@ -159,10 +159,10 @@ func readSpoken(path string, g adktest.Generation, session string) ([]spoken, er
 	}
 	defer func() { _ = db.Close() }()
 	columns, order := "invocation_id, unixepoch(timestamp, 'subsec'), author, branch, content, actions, null", "timestamp DESC"
-	switch {
-	case g == adktest.PS:
+	switch g {
+	case adktest.PS:
 		columns, order = "invocation_id, timestamp, '', '', null, null, event_data", "timestamp DESC, rowid DESC"
-	case g == adktest.P1 || g == adktest.J1:
+	case adktest.P1, adktest.J1:
 		columns = "invocation_id, 0, '', '', null, null, event_data"
 	}
 	rows, err := db.Query("SELECT "+columns+" FROM events WHERE session_id = ? ORDER BY "+order, session)

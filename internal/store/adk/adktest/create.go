@@ -215,16 +215,43 @@ func unanswer(rng *rand.Rand, events []Event) []Event {
 // place; one that finds no place for it leaves the session as it is. The events
 // must have times of their own, as Random gives them.
 var Damages = map[string]func(rng *rand.Rand, s *Session){
-	"an answer is lost":           loseAnswer,
-	"the answers are lost":        loseAnswers,
-	"a call is lost":              loseCall,
-	"an answer comes late":        delayAnswer,
-	"an answer comes twice":       repeatAnswer,
+	"an answer is lost": at(func(e *Event) bool { return e.answers() && len(e.Parts) > 1 }, func(rng *rand.Rand, s *Session, i int) {
+		n := rng.IntN(len(s.Events[i].Parts))
+		s.Events[i].Parts = slices.Delete(slices.Clone(s.Events[i].Parts), n, n+1)
+	}),
+	"the answers are lost": at((*Event).answers, drop),
+	"a call is lost":       at((*Event).asks, drop),
+	"an answer comes late": at((*Event).answers, delay),
+	"an answer comes twice": at((*Event).answers, func(_ *rand.Rand, s *Session, i int) {
+		again := s.Events[i]
+		again.ID += "-again"
+		again.Time = again.Time.Add(10 * time.Microsecond)
+		s.Events = slices.Insert(s.Events, i+1, again)
+	}),
 	"an answer to nothing":        strayAnswer,
 	"a call has the id of others": reuseID,
-	"a text is blank":             blankText,
-	"events have one time":        tie,
-	"the writer moves":            changeZone,
+	"a text is blank": at(func(e *Event) bool { return !e.asks() && !e.answers() }, func(_ *rand.Rand, s *Session, i int) {
+		s.Events[i].Parts = []Part{Text(" ")}
+	}),
+	"events have one time": func(rng *rand.Rand, s *Session) {
+		if i := rng.IntN(len(s.Events)); i > 0 {
+			s.Events[i].Time = s.Events[i-1].Time
+		}
+	},
+	"the writer moves": func(rng *rand.Rand, s *Session) {
+		for i := rng.IntN(len(s.Events)); i < len(s.Events); i++ {
+			s.Events[i].Time = s.Events[i].Time.In(time.FixedZone("", 3600))
+		}
+	},
+}
+
+// at is a damage at a random event for which the condition holds.
+func at(holds func(e *Event) bool, damage func(rng *rand.Rand, s *Session, i int)) func(rng *rand.Rand, s *Session) {
+	return func(rng *rand.Rand, s *Session) {
+		if i := pick(rng, s, holds); i >= 0 {
+			damage(rng, s, i)
+		}
+	}
 }
 
 // pick is a random event for which the condition holds, -1 when there is none.
@@ -245,47 +272,17 @@ func (e *Event) asks() bool {
 	return slices.ContainsFunc(e.Parts, func(p Part) bool { return p.Call != nil })
 }
 
-func (s *Session) drop(i int) { s.Events = slices.Delete(s.Events, i, i+1) }
+func drop(_ *rand.Rand, s *Session, i int) { s.Events = slices.Delete(s.Events, i, i+1) }
 
-func loseAnswer(rng *rand.Rand, s *Session) {
-	i := pick(rng, s, func(e *Event) bool { return e.answers() && len(e.Parts) > 1 })
-	if i >= 0 {
-		n := rng.IntN(len(s.Events[i].Parts))
-		s.Events[i].Parts = slices.Delete(slices.Clone(s.Events[i].Parts), n, n+1)
-	}
-}
-
-func loseAnswers(rng *rand.Rand, s *Session) {
-	if i := pick(rng, s, (*Event).answers); i >= 0 {
-		s.drop(i)
-	}
-}
-
-func loseCall(rng *rand.Rand, s *Session) {
-	if i := pick(rng, s, (*Event).asks); i >= 0 {
-		s.drop(i)
-	}
-}
-
-// delayAnswer lets an answer come behind what was said next.
-func delayAnswer(rng *rand.Rand, s *Session) {
-	i := pick(rng, s, (*Event).answers)
-	if i < 0 || i+1 >= len(s.Events) {
+// delay lets an answer come behind what was said next.
+func delay(rng *rand.Rand, s *Session, i int) {
+	if i+1 >= len(s.Events) {
 		return
 	}
 	to := i + 1 + rng.IntN(min(4, len(s.Events)-i-1))
 	late := s.Events[i]
 	late.Time = s.Events[to].Time.Add(10 * time.Microsecond)
 	s.Events = slices.Insert(slices.Delete(s.Events, i, i+1), to, late)
-}
-
-func repeatAnswer(rng *rand.Rand, s *Session) {
-	if i := pick(rng, s, (*Event).answers); i >= 0 {
-		again := s.Events[i]
-		again.ID += "-again"
-		again.Time = again.Time.Add(10 * time.Microsecond)
-		s.Events = slices.Insert(s.Events, i+1, again)
-	}
 }
 
 func strayAnswer(rng *rand.Rand, s *Session) {
@@ -315,26 +312,5 @@ func reuseID(rng *rand.Rand, s *Session) {
 			}
 		}
 		s.Events[i].Parts = parts
-	}
-}
-
-func blankText(rng *rand.Rand, s *Session) {
-	i := pick(rng, s, func(e *Event) bool { return !e.asks() && !e.answers() })
-	if i >= 0 {
-		s.Events[i].Parts = []Part{Text(" ")}
-	}
-}
-
-// tie gives an event the time of the one before it.
-func tie(rng *rand.Rand, s *Session) {
-	if i := rng.IntN(len(s.Events)); i > 0 {
-		s.Events[i].Time = s.Events[i-1].Time
-	}
-}
-
-// changeZone lets the writer move to another zone in the middle of the session.
-func changeZone(rng *rand.Rand, s *Session) {
-	for i := rng.IntN(len(s.Events)); i < len(s.Events); i++ {
-		s.Events[i].Time = s.Events[i].Time.In(time.FixedZone("", 3600))
 	}
 }

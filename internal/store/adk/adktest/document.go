@@ -1,7 +1,9 @@
 package adktest
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,27 +25,17 @@ var (
 // python are actions in an event_data of adk-python: dictionaries are always
 // there, everything else only when it is set.
 func (a Actions) python() object {
-	o := object{{"skip_summarization", true}, {"state_delta", delta(a.StateDelta)}, {"artifact_delta", object{}}}
-	if !a.SkipSummary {
-		o = o[1:]
-	}
-	if a.Transfer != "" {
-		o = append(o, member{"transfer_to_agent", a.Transfer})
-	}
-	if a.Escalate {
-		o = append(o, member{"escalate", true})
-	}
-	o = append(o, member{"requested_auth_configs", object{}}, member{"requested_tool_confirmations", a.confirmations()})
-	if c := a.Compaction; c != nil {
-		o = append(o, member{"compaction", c.python()})
-	}
-	if a.RewindBefore != "" {
-		o = append(o, member{"rewind_before_invocation_id", a.RewindBefore})
-	}
-	return o
+	return object{
+		{"skip_summarization", builder.OrNil(a.SkipSummary)}, {"state_delta", delta(a.StateDelta)}, {"artifact_delta", object{}},
+		{"transfer_to_agent", a.Transfer}, {"escalate", builder.OrNil(a.Escalate)}, {"requested_auth_configs", object{}},
+		{"requested_tool_confirmations", a.confirmations()}, {"compaction", a.Compaction.python()}, {"rewind_before_invocation_id", a.RewindBefore},
+	}.Given()
 }
 
-func (c *Compaction) python() object {
+func (c *Compaction) python() any {
+	if c == nil {
+		return nil
+	}
 	return object{
 		{"start_timestamp", seconds(c.From)}, {"end_timestamp", seconds(c.To)},
 		{"compacted_content", object{{"parts", builder.List{object{{"text", c.Text}}}}, {"role", "model"}}},
@@ -52,33 +44,26 @@ func (c *Compaction) python() object {
 
 // golang are the actions as adk-go 2.2 writes them.
 func (a Actions) golang() object {
-	var o object
-	if a.Transfer != "" {
-		o = append(o, member{"transfer_to_agent", a.Transfer})
-	}
-	o = append(o, member{"state_delta", delta(a.StateDelta)}, member{"artifact_delta", object{}})
-	if a.Escalate {
-		o = append(o, member{"escalate", true})
-	}
-	if a.SkipSummary {
-		o = append(o, member{"skip_summarization", true})
-	}
-	if len(a.Confirmations) > 0 {
-		o = append(o, member{"requested_tool_confirmations", a.confirmations()})
-	}
-	return o
+	return object{
+		{"transfer_to_agent", a.Transfer}, {"state_delta", delta(a.StateDelta)}, {"artifact_delta", object{}}, {"escalate", builder.OrNil(a.Escalate)},
+		{"skip_summarization", builder.OrNil(a.SkipSummary)}, {"requested_tool_confirmations", a.asked()},
+	}.Given()
 }
 
 // pascal are the actions as adk-go writes them up to 2.1: all fields, by their names.
 func (a Actions) pascal() object {
-	confirmations := json.RawMessage("null")
-	if len(a.Confirmations) > 0 {
-		confirmations = a.confirmations()
-	}
 	return object{
-		{"StateDelta", delta(a.StateDelta)}, {"ArtifactDelta", object{}}, {"RequestedToolConfirmations", confirmations},
+		{"StateDelta", delta(a.StateDelta)}, {"ArtifactDelta", object{}}, {"RequestedToolConfirmations", a.asked()},
 		{"SkipSummarization", a.SkipSummary}, {"TransferToAgent", a.Transfer}, {"Escalate", a.Escalate},
 	}
+}
+
+// asked are the confirmations, nil for none.
+func (a Actions) asked() any {
+	if len(a.Confirmations) == 0 {
+		return nil
+	}
+	return a.confirmations()
 }
 
 // confirmations are what was asked of a person, by the id of the call.
@@ -91,11 +76,13 @@ func (a Actions) confirmations() json.RawMessage {
 	return text
 }
 
-func delta(text JSON) json.RawMessage {
-	if text == "" {
-		text = "{}"
+func delta(text JSON) json.RawMessage { return json.RawMessage(cmp.Or(text, "{}")) }
+
+func (j JSON) orNil() any {
+	if j == "" {
+		return nil
 	}
-	return json.RawMessage(text)
+	return json.RawMessage(j)
 }
 
 // content is what an event with parts says.
@@ -104,14 +91,9 @@ func (e *Event) content() object {
 	for i, p := range e.Parts {
 		switch {
 		case p.Call != nil:
-			o := object{{"id", p.Call.ID}, {"args", json.RawMessage(p.Call.Args)}, {"name", p.Call.Name}}
-			parts[i] = object{{"function_call", o.Given()}}
+			parts[i] = object{{"function_call", object{{"id", p.Call.ID}, {"args", json.RawMessage(p.Call.Args)}, {"name", p.Call.Name}}.Given()}}
 		case p.Response != nil:
-			o := object{{"id", p.Response.ID}, {"name", p.Response.Name}}
-			if p.Response.Value != "" {
-				o = append(o, member{"response", json.RawMessage(p.Response.Value)})
-			}
-			parts[i] = object{{"function_response", o.Given()}}
+			parts[i] = object{{"function_response", object{{"id", p.Response.ID}, {"name", p.Response.Name}, {"response", p.Response.Value.orNil()}}.Given()}}
 		case p.Thought:
 			parts[i] = object{{"text", p.Text}, {"thought", true}}
 		default:
@@ -123,27 +105,26 @@ func (e *Event) content() object {
 
 // data is the document that holds a whole event, as adk-python writes it.
 func (e *Event) data() object {
-	var o object
+	var content, waits, node any
 	if len(e.Parts) > 0 {
-		o = append(o, member{"content", e.content()})
+		content = e.content()
 	}
-	o = append(o, member{"invocation_id", e.Invocation}, member{"author", e.Author}, member{"actions", e.Actions.python()})
 	if len(e.Waits) > 0 {
-		o = append(o, member{"long_running_tool_ids", e.Waits})
+		waits = e.Waits
 	}
-	switch {
-	case strings.HasPrefix(e.Branch, "{"):
-		o = append(o, member{"branch", json.RawMessage(e.Branch)})
-	case e.Branch != "":
-		o = append(o, member{"branch", e.Branch})
+	branch := any(e.Branch)
+	if strings.HasPrefix(e.Branch, "{") {
+		branch = json.RawMessage(e.Branch)
 	}
 	if e.Node != "" {
-		o = append(o, member{"node_info", object{{"path", e.Node}}})
+		node = object{{"path", e.Node}}
 	}
-	if e.Scope != "" {
-		o = append(o, member{"isolation_scope", e.Scope})
-	}
-	return append(o, member{"id", e.ID}, member{"timestamp", seconds(e.Time)})
+	return slices.Concat(
+		object{{"content", content}}.Given(),
+		object{{"invocation_id", e.Invocation}, {"author", e.Author}, {"actions", e.Actions.python()}},
+		object{{"long_running_tool_ids", waits}, {"branch", branch}, {"node_info", node}, {"isolation_scope", e.Scope}}.Given(),
+		object{{"id", e.ID}, {"timestamp", seconds(e.Time)}},
+	)
 }
 
 // dataJS is the same as adk-js writes it: times are in milliseconds, some members are

@@ -106,12 +106,7 @@ func (e *Event) role() string {
 }
 
 func (e *Event) answers() bool {
-	for _, p := range e.Parts {
-		if p.Response != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Parts, func(p Part) bool { return p.Response != nil })
 }
 
 // row is an event as the generation stores it; columns that are not named are NULL.

@@ -11,10 +11,8 @@ import (
 // everything writes one item of each kind that a generation has.
 func everything(db *DB) {
 	root := db.Root(SessionRow{
-		ID: "root", Title: "all <kinds>", ToolsApproved: true, InputTokens: 7, OutputTokens: 3, Cost: 0.25, MaxIterations: 20,
-		WorkingDir: "/src", Starred: true, Permissions: `{"allow":["shell"]}`, AgentModelOverrides: `{"root":"x/y"}`,
-		CustomModelsUsed: `["x/y"]`, Thinking: true, SplitDiffView: true, InstructionContext: `{"epoch_start":0}`,
-		SafetyPolicy: "strict", Attributes: `{"team":"a"}`, Origin: "api",
+		ID: "root", Title: "all <kinds>", ToolsApproved: true, InputTokens: 7, OutputTokens: 3, Cost: 0.25,
+		WorkingDir: "/src", InstructionContext: `{"epoch_start":0}`, Attributes: `{"team":"a"}`, Origin: "api",
 	})
 	root.User("a < b & c")
 	root.Assistant("root", Message{
@@ -62,14 +60,14 @@ func TestColumns(t *testing.T) {
 		generation  int
 		query, want string
 	}{
-		{17, "SELECT starred, cost, working_dir, split_diff_view FROM sessions WHERE id = 'root'", "1|0.25|/src|1|\n"},
+		{17, "SELECT starred, cost, working_dir, split_diff_view FROM sessions WHERE id = 'root'", "0|0.25|/src|<nil>|\n"},
 		{18, "SELECT send_user_message, parent_id, permissions, agent_model_overrides, custom_models_used, split_diff_view FROM sessions WHERE id = 'child'", "0|root||{}|[]|<nil>|\n"},
 		{19, "SELECT message_json FROM session_items WHERE position = 0 AND session_id = 'root'", `{"role":"user","content":"a \u003c b \u0026 c","created_at":"2026-02-14T09:00:00+01:00"}` + "|\n"},
 		{19, "SELECT message_json->'usage', message_json->'cost' FROM session_items WHERE position = 1 AND session_id = 'root'", `{"input_tokens":5,"output_tokens":6,"cached_input_tokens":7,"cached_write_tokens":8,"reasoning_tokens":9}|0.5|` + "\n"},
 		{20, "SELECT message_json FROM session_items WHERE item_type = 'message' ORDER BY position DESC LIMIT 1", `{"role":"assistant","content":"And then"}` + "|\n"},
 		{21, "SELECT summary_text, first_kept_entry FROM session_items WHERE item_type = 'summary'", "two files|1|\n"},
 		{25, "SELECT cost, model, usage_json->>'input_tokens' FROM session_items WHERE item_type = 'summary'", "0.125|x/z|1|\n"},
-		{29, "SELECT send_user_message, thinking, instruction_context, safety_policy, attributes, origin FROM sessions WHERE id = 'root'", `1|1|{"epoch_start":0}|strict|{"team":"a"}|api|` + "\n"},
+		{29, "SELECT send_user_message, thinking, instruction_context, safety_policy, attributes, origin FROM sessions WHERE id = 'root'", `1|0|{"epoch_start":0}||{"team":"a"}|api|` + "\n"},
 		{29, "SELECT attributes, origin FROM sessions WHERE id = 'child'", "{}|run|\n"},
 	}
 	for _, tt := range tests {

@@ -26,7 +26,6 @@ type Message struct {
 	ReasoningContent  string           `json:"reasoning_content,omitempty"`
 	ThinkingSignature string           `json:"thinking_signature,omitempty"`
 	ThoughtSignature  []byte           `json:"thought_signature,omitempty"`
-	FunctionCall      *FunctionCall    `json:"function_call,omitempty"`
 	ToolCalls         []ToolCall       `json:"tool_calls,omitempty"`
 	ToolDefinitions   []ToolDefinition `json:"tool_definitions,omitempty"`
 	ToolCallID        string           `json:"tool_call_id,omitempty"`
@@ -40,10 +39,9 @@ type Message struct {
 
 // Part is one element of multi_content.
 type Part struct {
-	Type     string    `json:"type,omitempty"` // text, image_url, file or (v1.55.0) document
+	Type     string    `json:"type,omitempty"` // text, image_url or (v1.55.0) document
 	Text     string    `json:"text,omitempty"`
 	ImageURL *ImageURL `json:"image_url,omitempty"`
-	File     *File     `json:"file,omitempty"`
 	Document *Document `json:"document,omitempty"`
 }
 
@@ -51,13 +49,6 @@ type Part struct {
 type ImageURL struct {
 	URL    string `json:"url,omitempty"`
 	Detail string `json:"detail,omitempty"`
-}
-
-// File is an attachment of a message.
-type File struct {
-	Path     string `json:"path,omitempty"`
-	FileID   string `json:"file_id,omitempty"`
-	MimeType string `json:"mime_type,omitempty"`
 }
 
 // Document is an attachment whose content is stored with the message.
@@ -68,11 +59,9 @@ type Document struct {
 	Source   DocumentSource `json:"source"`
 }
 
-// DocumentSource is the content of a document, in one of three forms.
+// DocumentSource is the content of a document, in the one of its forms that is written here.
 type DocumentSource struct {
-	InlineText string `json:"inline_text,omitempty"`
 	InlineData []byte `json:"inline_data,omitempty"`
-	URL        string `json:"url,omitempty"`
 }
 
 // ToolCall is one call of an assistant message.

@@ -265,7 +265,7 @@ func (summary *Summary) columns(generation int) (string, []any) {
 }
 
 // SessionRow is a row of the sessions table. Columns that the generation does
-// not have are left out when it is written.
+// not have are left out when it is written; those without a field get their defaults.
 type SessionRow struct {
 	ID        string    // drawn from the seed when empty
 	CreatedAt time.Time // the time of the next item when zero
@@ -275,24 +275,13 @@ type SessionRow struct {
 	InputTokens, OutputTokens int64
 	Cost                      float64 // dollars
 	SendUserMessage           bool    // Root sets it: only children go without
-	MaxIterations             int
 	WorkingDir                string
-	Starred                   bool
-	Permissions               string // JSON, "" for none
-	AgentModelOverrides       string // JSON, "" for {}
-	CustomModelsUsed          string // JSON, "" for []
-	Thinking                  bool
 	Parent                    string // Child sets it
-
-	BranchParent    string    // generations 16 to 18
-	BranchPosition  int64     // with BranchParent
-	BranchCreatedAt time.Time // with BranchParent
-	SplitDiffView   bool      // generations 17 and 18; stored when true
-
-	InstructionContext string // JSON
-	SafetyPolicy       string
-	Attributes         string // JSON, "" for {}
-	Origin             string // "" for run
+	BranchParent              string // generations 16 to 18
+	BranchPosition            int64  // with BranchParent
+	InstructionContext        string // JSON
+	Attributes                string // JSON, "" for {}
+	Origin                    string // "" for run
 }
 
 // column is a column of the sessions table, with the generations that have it.
@@ -312,20 +301,13 @@ var sessionColumns = []column{
 	{"title", 4, 0, func(r *SessionRow) any { return r.Title }},
 	{"cost", 5, 0, func(r *SessionRow) any { return r.Cost }},
 	{"send_user_message", 6, 0, func(r *SessionRow) any { return r.SendUserMessage }},
-	{"max_iterations", 7, 0, func(r *SessionRow) any { return r.MaxIterations }},
 	{"working_dir", 8, 0, func(r *SessionRow) any { return r.WorkingDir }},
-	{"starred", 9, 0, func(r *SessionRow) any { return r.Starred }},
-	{"permissions", 10, 0, func(r *SessionRow) any { return r.Permissions }},
-	{"agent_model_overrides", 11, 0, func(r *SessionRow) any { return cmp.Or(r.AgentModelOverrides, "{}") }},
-	{"custom_models_used", 12, 0, func(r *SessionRow) any { return cmp.Or(r.CustomModelsUsed, "[]") }},
-	{"thinking", 13, 0, func(r *SessionRow) any { return r.Thinking }},
+	{"thinking", 13, 0, func(*SessionRow) any { return false }},
 	{"parent_id", 14, 0, func(r *SessionRow) any { return orNull(r.Parent != "", r.Parent) }},
 	{"branch_parent_session_id", 16, 18, func(r *SessionRow) any { return orNull(r.BranchParent != "", r.BranchParent) }},
 	{"branch_parent_position", 16, 18, func(r *SessionRow) any { return orNull(r.BranchParent != "", r.BranchPosition) }},
-	{"branch_created_at", 16, 18, func(r *SessionRow) any { return orNull(r.BranchParent != "", stamp(r.BranchCreatedAt)) }},
-	{"split_diff_view", 17, 18, func(r *SessionRow) any { return orNull(r.SplitDiffView, true) }},
+	{"branch_created_at", 16, 18, func(r *SessionRow) any { return orNull(r.BranchParent != "", stamp(r.CreatedAt)) }},
 	{"instruction_context", 22, 0, func(r *SessionRow) any { return r.InstructionContext }},
-	{"safety_policy", 24, 0, func(r *SessionRow) any { return r.SafetyPolicy }},
 	{"attributes", 26, 0, func(r *SessionRow) any { return cmp.Or(r.Attributes, "{}") }},
 	{"origin", 27, 0, func(r *SessionRow) any { return cmp.Or(r.Origin, "run") }},
 }

@@ -216,14 +216,14 @@ func (db *DB) legacyFromMemory(items []*Item) []legacyItem {
 func (db *DB) legacySession(row *SessionRow) *legacySession {
 	sub := &legacySession{
 		ID: row.ID, Title: row.Title, CreatedAt: stamp(row.CreatedAt), ToolsApproved: row.ToolsApproved,
-		WorkingDir: row.WorkingDir, SendUserMessage: row.SendUserMessage, MaxIterations: row.MaxIterations,
+		WorkingDir: row.WorkingDir, SendUserMessage: row.SendUserMessage,
 		InputTokens: row.InputTokens, OutputTokens: row.OutputTokens, Cost: row.Cost,
 	}
 	if db.Generation >= 9 {
-		sub.Starred = &row.Starred
+		sub.Starred = new(bool)
 	}
 	if db.Generation >= 13 {
-		sub.Thinking = &row.Thinking
+		sub.Thinking = new(bool)
 	}
 	return sub
 }

@@ -9,10 +9,6 @@ import (
 // snake is the event as adk-python's model_dump writes it: by field names, with
 // everything that is not set.
 func (e *event) snake() object {
-	var waits any
-	if e.waits != nil {
-		waits = e.waits
-	}
 	delta := e.delta
 	if delta == nil {
 		delta = object{}
@@ -28,7 +24,7 @@ func (e *event) snake() object {
 			{"requested_auth_configs", object{}}, {"requested_tool_confirmations", e.confirmations()}, {"compaction", nil},
 			{"end_of_agent", nil}, {"agent_state", nil}, {"rewind_before_invocation_id", nil},
 		}},
-		{"long_running_tool_ids", waits}, {"branch", nil}, {"id", e.id},
+		{"long_running_tool_ids", e.waiting()}, {"branch", nil}, {"id", e.id},
 		{"timestamp", float64(e.made().UnixMicro()) / 1e6},
 	}
 }
@@ -36,10 +32,7 @@ func (e *event) snake() object {
 // pascal is the event as adk-go writes it before 2.2: the fields of session.Event,
 // which have no tags.
 func (e *event) pascal() object {
-	var waits, asked any
-	if e.waits != nil {
-		waits = e.waits
-	}
+	var asked any
 	if len(e.asked) > 0 {
 		asked = e.confirmations()
 	}
@@ -53,28 +46,31 @@ func (e *event) pascal() object {
 			{"StateDelta", object{}}, {"ArtifactDelta", object{}}, {"RequestedToolConfirmations", asked},
 			{"SkipSummarization", false}, {"TransferToAgent", ""}, {"Escalate", false},
 		}},
-		{"LongRunningToolIDs", waits},
+		{"LongRunningToolIDs", e.waiting()},
 	}
 }
 
 // camel is the event as adk-go writes it since 2.2: by tags, most of them with
 // omitempty.
 func (e *event) camel() object {
-	actions := object{{"stateDelta", object{}}, {"artifactDelta", object{}}}
+	var asked any
 	if len(e.asked) > 0 {
-		actions = append(actions, member{"requestedToolConfirmations", e.confirmations()})
+		asked = e.confirmations()
 	}
-	o := object{{"content", e.content(Go2)}}.Given()
-	if e.role() == "model" {
-		o = append(o, member{"turnComplete", true})
+	return object{
+		{"content", e.content(Go2)}, {"turnComplete", builder.OrNil(e.role() == "model")},
+		{"id", e.id}, {"timestamp", e.made().Format(time.RFC3339Nano)}, {"invocationId", e.invocation}, {"author", e.author},
+		{"actions", object{{"stateDelta", object{}}, {"artifactDelta", object{}}, {"requestedToolConfirmations", asked}}.Given()},
+		{"longRunningToolIds", e.waiting()},
+	}.Given()
+}
+
+// waiting are the ids of long-running calls, nil for none.
+func (e *event) waiting() any {
+	if e.waits == nil {
+		return nil
 	}
-	o = append(o, object{
-		{"id", e.id}, {"timestamp", e.made().Format(time.RFC3339Nano)}, {"invocationId", e.invocation}, {"author", e.author}, {"actions", actions},
-	}...)
-	if e.waits != nil {
-		o = append(o, member{"longRunningToolIds", e.waits})
-	}
-	return o
+	return e.waits
 }
 
 // items are what the event says as input items of the Responses API.
