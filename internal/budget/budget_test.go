@@ -40,7 +40,7 @@ var (
 		"internal/store/springai":    1_215,
 
 		"internal/store/adk/adktest":           1_140,
-		"internal/store/dockeragent/agenttest": 2_693,
+		"internal/store/dockeragent/agenttest": 2_613,
 		"internal/store/kagent/kagenttest":     1_476,
 		"internal/store/springai/springtest":   624,
 	}

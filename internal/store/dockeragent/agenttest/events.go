@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/sessctl/sessctl/internal/store/builder"
 )
 
 // EventForm says how a version words the events of its stream.
@@ -32,119 +34,55 @@ type EventStyle struct {
 // in a file that a second run was appended to.
 func (w *Written) Events(style EventStyle) []byte {
 	var out bytes.Buffer
-	write := func(e *event) {
-		prefix, end := "", "\n"
-		if style.SSE {
-			prefix, end = "data: ", "\n\n"
-		}
-		out.WriteString(prefix)
-		out.Write(encode(e))
-		out.WriteString(end)
+	prefix, end := "", "\n"
+	if style.SSE {
+		prefix, end = "data: ", "\n\n"
 	}
-	middle := len(w.events) / 2
-	for i := range w.events {
-		if i == middle && style.Title != "" {
-			write(&event{Type: "session_title", SessionID: w.Root.ID, Title: style.Title, Timestamp: noTime})
+	write := func(kind string, body builder.Object, at string) {
+		out.WriteString(prefix + asGo.Text(slices.Concat(builder.Object{{"type", kind}}, body.Given(), builder.Object{{"timestamp", at}})) + end)
+	}
+	for i, e := range w.events {
+		if i == len(w.events)/2 && style.Title != "" {
+			write("session_title", builder.Object{{"session_id", w.Root.ID}, {"title", style.Title}}, noTime)
 		}
-		e := w.events[i]
-		e.inForm(style.Form)
-		write(&e)
+		write(e.kind, e.inForm(style.Form), e.at)
 	}
 	return out.Bytes()
 }
 
-// inForm words an event as a form has it.
-func (e *event) inForm(form EventForm) {
-	switch e.Type {
-	case "agent_choice", "agent_choice_reasoning":
-		if form < WithIDs {
-			e.SessionID = ""
-		}
-	case "error":
-		if form < WithReasons {
-			e.SessionID = ""
-		}
-	case "stream_stopped":
-		if form < WithReasons {
-			e.Reason = ""
-		}
-	case "partial_tool_call":
-		if form < WithDeltas {
-			call := *e.ToolCall
-			call.Function.Arguments = e.before + call.Function.Arguments
-			e.ToolCall = &call
-		} else if e.ToolCall.Function.Arguments != "" {
-			e.ToolDefinition = nil
-		}
-	case "tool_call_response":
-		if form >= WithDeltas {
-			e.ToolCallID, e.ToolCall = e.ToolCall.ID, nil
-		}
+// asGo is how Go's json.Marshal spells JSON.
+var asGo = builder.Style{HTML: true}
+
+// inForm is an event as a form has it.
+func (e *event) inForm(form EventForm) builder.Object {
+	body := slices.Clone(e.body)
+	without := func(name string) builder.Object {
+		return slices.DeleteFunc(body, func(m builder.Member) bool { return m[0] == name })
 	}
+	switch {
+	case strings.HasPrefix(e.kind, "agent_choice") && form < WithIDs, e.kind == "error" && form < WithReasons:
+		return without("session_id")
+	case e.kind == "stream_stopped" && form < WithReasons:
+		return without("reason")
+	case e.kind == "partial_tool_call" && form < WithDeltas:
+		call := *e.call
+		call.Function.Arguments = e.before + call.Function.Arguments
+		body[0][1] = call
+	case e.kind == "partial_tool_call" && e.call.Function.Arguments != "":
+		return without("tool_definition")
+	case e.kind == "tool_call_response" && form >= WithDeltas:
+		body[0] = builder.Member{"tool_call_id", e.call.ID}
+	}
+	return body
 }
 
-// event is one event of a stream. The order of the fields is the order of the
-// keys in every event that has them (docker-agent.md 5).
+// event is one event of a stream. The order of its members is the order of the keys in
+// every event that has them (docker-agent.md 5); those without a value are left out.
 type event struct {
-	Type string `json:"type"`
-
-	Message         string          `json:"message,omitempty"`
-	Content         string          `json:"content,omitempty"`
-	ToolCall        *ToolCall       `json:"tool_call,omitempty"`
-	ToolCallID      string          `json:"tool_call_id,omitempty"` // v1.34.0
-	ToolDefinition  *ToolDefinition `json:"tool_definition,omitempty"`
-	Response        string          `json:"response,omitempty"`
-	Result          *toolResult     `json:"result,omitempty"`
-	Switching       *bool           `json:"switching,omitempty"`
-	From            string          `json:"from_agent,omitempty"`
-	To              string          `json:"to_agent,omitempty"`
-	ParentSession   string          `json:"parent_session_id,omitempty"`
-	SubSession      *legacySession  `json:"sub_session,omitempty"`
-	AvailableAgents []agentDetails  `json:"available_agents,omitempty"`
-	CurrentAgent    string          `json:"current_agent,omitempty"`
-	AvailableTools  *int            `json:"available_tools,omitempty"`
-	Loading         *bool           `json:"loading,omitempty"`
-
-	SessionID       string      `json:"session_id,omitempty"`
-	Error           string      `json:"error,omitempty"`
-	Reason          string      `json:"reason,omitempty"` // of a stream_stopped, 2026-06
-	SessionPosition *int        `json:"session_position,omitempty"`
-	Title           string      `json:"title,omitempty"`
-	Summary         string      `json:"summary,omitempty"`
-	FirstKept       int64       `json:"first_kept_entry,omitempty"`
-	Status          string      `json:"status,omitempty"`
-	Usage           *tokenUsage `json:"usage,omitempty"`
-
-	AgentName   string  `json:"agent_name,omitempty"`
-	Model       string  `json:"model,omitempty"`
-	Description *string `json:"description,omitempty"`
-	Timestamp   string  `json:"timestamp"`
-
-	before string // of a partial_tool_call: the arguments that came before
-}
-
-// toolResult is what a tool returned. Its keys are spelled otherwise than a
-// message's.
-type toolResult struct {
-	Output  string `json:"output"`
-	IsError bool   `json:"isError,omitempty"`
-}
-
-type agentDetails struct {
-	Name        string `json:"name"`
-	Description string `json:"description"`
-	Provider    string `json:"provider"`
-	Model       string `json:"model"`
-}
-
-// tokenUsage counts the tokens of a session, and of its last answer.
-type tokenUsage struct {
-	InputTokens   int64         `json:"input_tokens"`
-	OutputTokens  int64         `json:"output_tokens"`
-	ContextLength int64         `json:"context_length"`
-	ContextLimit  int64         `json:"context_limit"`
-	Cost          float64       `json:"cost"`
-	LastMessage   *messageUsage `json:"last_message,omitempty"`
+	kind, at string
+	body     builder.Object
+	call     *ToolCall // that comes, or is answered
+	before   string    // of a partial_tool_call: the arguments that came before
 }
 
 // messageUsage has two keys in capitals.
@@ -187,12 +125,14 @@ type stream struct {
 }
 
 func (st *stream) emit(e event) {
-	e.Timestamp = cmp.Or(e.Timestamp, st.db.now.Format(time.RFC3339Nano))
+	e.at = cmp.Or(e.at, st.db.now.Format(time.RFC3339Nano))
 	st.events = append(st.events, e)
 	if st.pause != nil {
 		st.pause()
 	}
 }
+
+func (st *stream) tell(kind string, body builder.Object) { st.emit(event{kind: kind, body: body}) }
 
 // opening is what a run tells of itself before it starts.
 func (st *stream) opening(c *conversation) {
@@ -200,36 +140,34 @@ func (st *stream) opening(c *conversation) {
 	if !slices.Contains(st.team, c.agent) {
 		st.team = append(st.team, c.agent)
 	}
-	var agents []agentDetails
+	var agents builder.List
 	for _, name := range st.team {
 		provider, model, _ := strings.Cut(st.model(name), "/")
-		agents = append(agents, agentDetails{Name: name, Provider: provider, Model: model})
+		agents = append(agents, builder.Object{{"name", name}, {"description", ""}, {"provider", provider}, {"model", model}})
 	}
-	st.emit(event{Type: "team_info", AvailableAgents: agents, CurrentAgent: c.agent, AgentName: c.agent})
+	st.tell("team_info", builder.Object{{"available_agents", agents}, {"current_agent", c.agent}, {"agent_name", c.agent}})
 	st.tools(c)
 }
 
 func (st *stream) model(agent string) string { return cmp.Or(st.models[agent], modelDefault) }
 
 func (st *stream) info(agent string) {
-	st.emit(event{Type: "agent_info", AgentName: agent, Model: st.model(agent), Description: new(string)})
+	st.tell("agent_info", builder.Object{{"agent_name", agent}, {"model", st.model(agent)}, {"description", new(string)}})
 }
 
 // tools is what comes before every request to a model.
 func (st *stream) tools(c *conversation) {
-	st.emit(event{Type: "mcp_init_started", AgentName: c.agent})
-	st.emit(event{Type: "mcp_init_finished", AgentName: c.agent})
-	count := 1
-	st.emit(event{Type: "toolset_info", AvailableTools: &count, Loading: new(bool), AgentName: c.agent})
+	st.tell("mcp_init_started", builder.Object{{"agent_name", c.agent}})
+	st.tell("mcp_init_finished", builder.Object{{"agent_name", c.agent}})
+	st.tell("toolset_info", builder.Object{{"available_tools", 1}, {"loading", false}, {"agent_name", c.agent}})
 }
 
 func (st *stream) user(c *conversation, text string) {
-	position := len(c.entries) - 1
-	st.emit(event{Type: "user_message", Message: text, SessionID: c.row.ID, SessionPosition: &position})
+	st.tell("user_message", builder.Object{{"message", text}, {"session_id", c.row.ID}, {"session_position", len(c.entries) - 1}})
 }
 
 func (st *stream) started(c *conversation) {
-	st.emit(event{Type: "stream_started", SessionID: c.row.ID, AgentName: c.agent})
+	st.tell("stream_started", builder.Object{{"session_id", c.row.ID}, {"agent_name", c.agent}})
 }
 
 // stopped ends the stream of a session; the tokens of what runs in the
@@ -241,11 +179,11 @@ func (st *stream) stopped(c *conversation, reason string) {
 		}
 		st.waiting = nil
 	}
-	st.emit(event{Type: "stream_stopped", SessionID: c.row.ID, Reason: reason, AgentName: c.agent})
+	st.tell("stream_stopped", builder.Object{{"session_id", c.row.ID}, {"reason", reason}, {"agent_name", c.agent}})
 }
 
 func (st *stream) failed(c *conversation, err modelError) {
-	st.emit(event{Type: "error", SessionID: c.row.ID, Error: string(err), Timestamp: noTime})
+	st.emit(event{kind: "error", body: builder.Object{{"session_id", c.row.ID}, {"error", string(err)}}, at: noTime})
 }
 
 // answering is what a model says, word by word.
@@ -253,7 +191,7 @@ func (st *stream) answering(c *conversation, s *Step) {
 	for _, said := range []struct{ kind, text string }{{"agent_choice_reasoning", s.Reasoning}, {"agent_choice", s.Text}} {
 		for piece := range strings.SplitAfterSeq(said.text, " ") {
 			if piece != "" {
-				st.emit(event{Type: said.kind, Content: piece, SessionID: c.row.ID, AgentName: c.agent})
+				st.tell(said.kind, builder.Object{{"content", piece}, {"session_id", c.row.ID}, {"agent_name", c.agent}})
 			}
 		}
 	}
@@ -262,66 +200,71 @@ func (st *stream) answering(c *conversation, s *Step) {
 // calling is how the calls of an answer arrive: their names first, then their
 // arguments in two pieces.
 func (st *stream) calling(c *conversation, calls []ToolCall) {
-	definitions := Define(calls)
-	for i := range calls {
-		name, args := calls[i], calls[i].Function.Arguments
+	for i, definition := range Define(calls) {
+		args := calls[i].Function.Arguments
 		middle := len(args) / 2
 		for middle > 0 && !utf8.RuneStart(args[middle]) {
 			middle--
 		}
 		before := ""
 		for _, piece := range []string{"", args[:middle], args[middle:]} {
-			call := name
+			call := calls[i]
 			call.Function.Arguments = piece
-			st.emit(event{Type: "partial_tool_call", ToolCall: &call, ToolDefinition: &definitions[i], AgentName: c.agent, before: before})
+			body := builder.Object{{"tool_call", call}, {"tool_definition", definition}, {"agent_name", c.agent}}
+			st.emit(event{kind: "partial_tool_call", body: body, call: &call, before: before})
 			before += piece
 		}
 	}
 }
 
 func (st *stream) call(agent string, call *ToolCall) {
-	st.emit(event{Type: "tool_call", ToolCall: call, ToolDefinition: &Define([]ToolCall{*call})[0], AgentName: agent})
+	st.tell("tool_call", builder.Object{{"tool_call", call}, {"tool_definition", Define([]ToolCall{*call})[0]}, {"agent_name", agent}})
 }
 
 func (st *stream) response(agent string, call *ToolCall, m *Message) {
-	st.emit(event{
-		Type: "tool_call_response", ToolCall: call, ToolDefinition: &Define([]ToolCall{*call})[0],
-		Response: m.Content, Result: &toolResult{m.Content, m.IsError}, AgentName: agent,
-	})
+	st.emit(event{kind: "tool_call_response", call: call, body: builder.Object{
+		{"tool_call", call}, {"tool_definition", Define([]ToolCall{*call})[0]}, {"response", m.Content},
+		{"result", builder.Object{{"output", m.Content}, {"isError", builder.OrNil(m.IsError)}}.Given()}, {"agent_name", agent},
+	}})
 }
 
 func (st *stream) added(c *conversation, e *entry) {
-	st.emit(event{Type: "message_added", SessionID: c.row.ID, AgentName: e.agent})
+	st.tell("message_added", builder.Object{{"session_id", c.row.ID}, {"agent_name", e.agent}})
 }
 
 // tokens counts the tokens of a session; usage is that of the last answer, nil
 // when the model told none.
 func (st *stream) tokens(c *conversation, usage *Usage) {
-	row := &c.row
-	count := &tokenUsage{InputTokens: row.InputTokens, OutputTokens: row.OutputTokens, ContextLength: row.InputTokens + row.OutputTokens}
+	count := counted(c.row.InputTokens, c.row.OutputTokens)
 	if usage != nil {
-		count.LastMessage = &messageUsage{Usage: *usage, Model: st.model(c.agent)}
+		count = append(count, builder.Member{"last_message", messageUsage{Usage: *usage, Model: st.model(c.agent)}})
 	}
-	st.emit(event{Type: "token_usage", SessionID: row.ID, Usage: count, AgentName: c.agent})
+	st.tell("token_usage", builder.Object{{"session_id", c.row.ID}, {"usage", count}, {"agent_name", c.agent}})
+}
+
+func counted(input, output int64) builder.Object {
+	return builder.Object{{"input_tokens", input}, {"output_tokens", output}, {"context_length", input + output}, {"context_limit", 0}, {"cost", 0}}
 }
 
 // background is a session of which only the tokens are told, and late.
 func (st *stream) background(session, agent string) {
-	count := &tokenUsage{InputTokens: 40, OutputTokens: 2, ContextLength: 42}
-	st.waiting = append(st.waiting, event{Type: "token_usage", SessionID: session, Usage: count, AgentName: agent})
+	body := builder.Object{{"session_id", session}, {"usage", counted(40, 2)}, {"agent_name", agent}}
+	st.waiting = append(st.waiting, event{kind: "token_usage", body: body})
 }
 
 func (st *stream) switched(start bool, from, to string) {
-	st.emit(event{Type: "agent_switching", Switching: &start, From: from, To: to, AgentName: to})
+	st.tell("agent_switching", builder.Object{{"switching", start}, {"from_agent", from}, {"to_agent", to}, {"agent_name", to}})
 	st.info(to)
 }
 
 func (st *stream) completed(c, child *conversation) {
-	st.emit(event{Type: "sub_session_completed", ParentSession: c.row.ID, SubSession: st.db.subSession(child), AgentName: c.agent})
+	st.tell("sub_session_completed", builder.Object{{"parent_session_id", c.row.ID}, {"sub_session", st.db.subSession(child)}, {"agent_name", c.agent}})
 }
 
 func (st *stream) summarized(c *conversation, s *Summary) {
-	st.emit(event{Type: "session_compaction", SessionID: c.row.ID, Status: "started", AgentName: c.agent})
-	st.emit(event{Type: "session_summary", SessionID: c.row.ID, Summary: s.Text, FirstKept: s.FirstKept, AgentName: c.agent})
-	st.emit(event{Type: "session_compaction", SessionID: c.row.ID, Status: "completed", AgentName: c.agent})
+	st.tell("session_compaction", builder.Object{{"session_id", c.row.ID}, {"status", "started"}, {"agent_name", c.agent}})
+	st.tell("session_summary", builder.Object{
+		{"session_id", c.row.ID}, {"summary", s.Text}, {"first_kept_entry", builder.OrNil(s.FirstKept)}, {"agent_name", c.agent},
+	})
+	st.tell("session_compaction", builder.Object{{"session_id", c.row.ID}, {"status", "completed"}, {"agent_name", c.agent}})
 }

@@ -23,13 +23,18 @@ func play(t *testing.T, p Program) Written {
 }
 
 // told lists the events that move or store something, with numbers for sessions.
-func told(w *Written) string {
+func told(t *testing.T, w *Written) string {
+	t.Helper()
 	silent := map[string]bool{
 		"agent_info": true, "team_info": true, "mcp_init_started": true, "mcp_init_finished": true,
 		"toolset_info": true, "partial_tool_call": true, "token_usage": true,
 	}
 	var b strings.Builder
-	for _, e := range w.events {
+	for line := range bytes.Lines(w.Events(EventStyle{Form: WithIDs})) {
+		var e strictEvent
+		if err := json.Unmarshal(line, &e); err != nil {
+			t.Fatal(err)
+		}
 		if silent[e.Type] && (e.Type != "token_usage" || e.Usage.InputTokens != 40) {
 			continue
 		}
@@ -65,7 +70,7 @@ func TestEventsOfNewShapes(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			written := play(t, Program{Turns: script("go", c.step, says("done"))})
-			got := told(&written)
+			got := told(t, &written)
 			for event, want := range c.want {
 				if n := strings.Count(got, event); n != want {
 					t.Errorf("%s occurs %d times, want %d:\n%s", event, n, want, got)
@@ -87,7 +92,7 @@ func TestParallelCallsInterleave(t *testing.T) {
 			t.Fatal(err)
 		}
 		closed(t, db)
-		got := told(&written)
+		got := told(t, &written)
 		a, b := strings.Index(got, "stream_stopped alpha"), strings.Index(got, "stream_stopped beta")
 		interleaved = interleaved || strings.Index(got, "stream_started alpha") < b && strings.Index(got, "stream_started beta") < a
 		crossed = crossed || strings.Index(got, "tool_call_response root  r2") < strings.Index(got, "tool_call_response root  r1")
@@ -157,7 +162,7 @@ func TestEventsFollowTheDatabase(t *testing.T) {
 		}
 		closed(t, leaky)
 		fixed := play(t, old)
-		if diff := cmp.Diff(told(&fixed), told(&written)); diff != "" {
+		if diff := cmp.Diff(told(t, &fixed), told(t, &written)); diff != "" {
 			t.Fatalf("seed %d: fixed (-), leaky (+):\n%s", seed, diff)
 		}
 	}

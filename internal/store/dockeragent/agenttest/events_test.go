@@ -46,15 +46,73 @@ func TestEventsCorpus(t *testing.T) {
 	}
 }
 
+// strictEvent is an event with all keys that events have, in their order (docker-agent.md 5).
+type strictEvent struct {
+	Type string `json:"type"`
+
+	Message         string          `json:"message,omitempty"`
+	Content         string          `json:"content,omitempty"`
+	ToolCall        *ToolCall       `json:"tool_call,omitempty"`
+	ToolCallID      string          `json:"tool_call_id,omitempty"` // v1.34.0
+	ToolDefinition  *ToolDefinition `json:"tool_definition,omitempty"`
+	Response        string          `json:"response,omitempty"`
+	Result          *toolResult     `json:"result,omitempty"`
+	Switching       *bool           `json:"switching,omitempty"`
+	From            string          `json:"from_agent,omitempty"`
+	To              string          `json:"to_agent,omitempty"`
+	ParentSession   string          `json:"parent_session_id,omitempty"`
+	SubSession      *legacySession  `json:"sub_session,omitempty"`
+	AvailableAgents []agentDetails  `json:"available_agents,omitempty"`
+	CurrentAgent    string          `json:"current_agent,omitempty"`
+	AvailableTools  *int            `json:"available_tools,omitempty"`
+	Loading         *bool           `json:"loading,omitempty"`
+
+	SessionID       string      `json:"session_id,omitempty"`
+	Error           string      `json:"error,omitempty"`
+	Reason          string      `json:"reason,omitempty"` // of a stream_stopped, 2026-06
+	SessionPosition *int        `json:"session_position,omitempty"`
+	Title           string      `json:"title,omitempty"`
+	Summary         string      `json:"summary,omitempty"`
+	FirstKept       int64       `json:"first_kept_entry,omitempty"`
+	Status          string      `json:"status,omitempty"`
+	Usage           *tokenUsage `json:"usage,omitempty"`
+
+	AgentName   string  `json:"agent_name,omitempty"`
+	Model       string  `json:"model,omitempty"`
+	Description *string `json:"description,omitempty"`
+	Timestamp   string  `json:"timestamp"`
+}
+
+type toolResult struct {
+	Output  string `json:"output"`
+	IsError bool   `json:"isError,omitempty"`
+}
+
+type agentDetails struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Provider    string `json:"provider"`
+	Model       string `json:"model"`
+}
+
+type tokenUsage struct {
+	InputTokens   int64         `json:"input_tokens"`
+	OutputTokens  int64         `json:"output_tokens"`
+	ContextLength int64         `json:"context_length"`
+	ContextLimit  int64         `json:"context_limit"`
+	Cost          float64       `json:"cost"`
+	LastMessage   *messageUsage `json:"last_message,omitempty"`
+}
+
 // plain lists the events of a stream, with numbers for the ids of sessions, T
 // for times, without what upstream says in prose, and with the pieces of one
 // answer put together. It fails where an event has other keys, or keys in
 // another order, than events have here.
 func plain(t *testing.T, stream []byte) string {
 	t.Helper()
-	var list []event
+	var list []strictEvent
 	for line := range bytes.Lines(stream) {
-		var e event
+		var e strictEvent
 		decoder := json.NewDecoder(bytes.NewReader(line))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(&e); err != nil {
@@ -69,7 +127,7 @@ func plain(t *testing.T, stream []byte) string {
 }
 
 // joined adds an event to a list; a piece is put together with the one before.
-func joined(list []event, e event) []event {
+func joined(list []strictEvent, e strictEvent) []strictEvent {
 	if e.AvailableTools != nil {
 		*e.AvailableTools = 1 // the corpus' agents have other tools
 	}
@@ -90,7 +148,7 @@ func joined(list []event, e event) []event {
 	return append(list, e)
 }
 
-func anonymous(list []event) string {
+func anonymous(list []strictEvent) string {
 	var b strings.Builder
 	for _, e := range list {
 		b.Write(encode(e))

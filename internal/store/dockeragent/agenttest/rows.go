@@ -5,8 +5,9 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"strings"
 	"time"
+
+	"github.com/sessctl/sessctl/internal/store/builder"
 )
 
 // itemRow is a row of session_items.
@@ -284,51 +285,27 @@ type SessionRow struct {
 	Origin                    string // "" for run
 }
 
-// column is a column of the sessions table, with the generations that have it.
-type column struct {
-	name  string
-	since int
-	until int // 0: still there
-	value func(*SessionRow) any
-}
-
-var sessionColumns = []column{
-	{"id", 0, 0, func(r *SessionRow) any { return r.ID }},
-	{"created_at", 0, 0, func(r *SessionRow) any { return stamp(r.CreatedAt) }},
-	{"tools_approved", 1, 0, func(r *SessionRow) any { return r.ToolsApproved }},
-	{"input_tokens", 2, 0, func(r *SessionRow) any { return r.InputTokens }},
-	{"output_tokens", 3, 0, func(r *SessionRow) any { return r.OutputTokens }},
-	{"title", 4, 0, func(r *SessionRow) any { return r.Title }},
-	{"cost", 5, 0, func(r *SessionRow) any { return r.Cost }},
-	{"send_user_message", 6, 0, func(r *SessionRow) any { return r.SendUserMessage }},
-	{"working_dir", 8, 0, func(r *SessionRow) any { return r.WorkingDir }},
-	{"thinking", 13, 0, func(*SessionRow) any { return false }},
-	{"parent_id", 14, 0, func(r *SessionRow) any { return orNull(r.Parent != "", r.Parent) }},
-	{"branch_parent_session_id", 16, 18, func(r *SessionRow) any { return orNull(r.BranchParent != "", r.BranchParent) }},
-	{"branch_parent_position", 16, 18, func(r *SessionRow) any { return orNull(r.BranchParent != "", r.BranchPosition) }},
-	{"branch_created_at", 16, 18, func(r *SessionRow) any { return orNull(r.BranchParent != "", stamp(r.CreatedAt)) }},
-	{"instruction_context", 22, 0, func(r *SessionRow) any { return r.InstructionContext }},
-	{"attributes", 26, 0, func(r *SessionRow) any { return cmp.Or(r.Attributes, "{}") }},
-	{"origin", 27, 0, func(r *SessionRow) any { return cmp.Or(r.Origin, "run") }},
-}
-
-func orNull(present bool, value any) any {
-	if present {
-		return value
-	}
-	return nil
-}
-
 // insertSession writes a session's own row.
-func (db *DB) insertSession(row *SessionRow) {
-	var names, marks []string
-	var values []any
-	for _, c := range sessionColumns {
-		if db.Generation < c.since || c.until > 0 && db.Generation > c.until {
-			continue
+func (db *DB) insertSession(r *SessionRow) {
+	row := builder.Object{{"id", r.ID}, {"created_at", stamp(r.CreatedAt)}}
+	for _, c := range []struct {
+		since int
+		name  string
+		value any
+	}{
+		{1, "tools_approved", r.ToolsApproved}, {2, "input_tokens", r.InputTokens}, {3, "output_tokens", r.OutputTokens}, {4, "title", r.Title},
+		{5, "cost", r.Cost}, {6, "send_user_message", r.SendUserMessage}, {8, "working_dir", r.WorkingDir}, {13, "thinking", false},
+		{withItems, "parent_id", builder.OrNil(r.Parent)}, {22, "instruction_context", r.InstructionContext},
+		{26, "attributes", cmp.Or(r.Attributes, "{}")}, {27, "origin", cmp.Or(r.Origin, "run")},
+	} {
+		if db.Generation >= c.since {
+			row = append(row, builder.Member{c.name, c.value})
 		}
-		names, marks = append(names, c.name), append(marks, "?")
-		values = append(values, c.value(row))
 	}
-	db.Exec("INSERT INTO sessions ("+strings.Join(names, ", ")+") VALUES ("+strings.Join(marks, ", ")+")", values...)
+	if r.BranchParent != "" && db.Generation >= 16 && db.Generation <= 18 {
+		row = append(row, builder.Object{
+			{"branch_parent_session_id", r.BranchParent}, {"branch_parent_position", r.BranchPosition}, {"branch_created_at", stamp(r.CreatedAt)},
+		}...)
+	}
+	db.Insert("sessions", row)
 }
