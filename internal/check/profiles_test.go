@@ -102,7 +102,7 @@ func TestWhatTheRuntimeSeesTo(t *testing.T) {
 	}{
 		{"SC401", blank, "generic", "SC401 info generic: generic info", "docker agent leaves blank messages out"},
 		{"SC304", misplaced, "anthropic", "SC304 info anthropic: anthropic info", "docker agent puts system messages into the system prompt"},
-		{"SC304", misplaced, "anthropic generic", "SC304 warning generic: anthropic info, generic warning", "many models know only users and assistants"},
+		{"SC304", misplaced, "anthropic generic", "SC304 warning generic: anthropic info, generic warning", "Many models accept only user and assistant messages"},
 		{"SC502", unsigned, "anthropic", "SC502 info anthropic: anthropic info", "docker agent sends thinking without a signature to no provider"},
 		{"SC603", pictured, "openai-chat", "SC603 info openai-chat: openai-chat info", "docker agent sends the images of a result in a user's message"},
 	} {

@@ -22,7 +22,7 @@ func ItemName(s *session.Session, item int) string {
 	case it.Kind == session.Summary:
 		name = "a summary"
 	case it.Kind == session.Other:
-		name = "a record that no model sees"
+		name = "a record that is not sent to a model"
 	case it.Role == session.Tool && len(it.Results) > 0:
 		name = "the result of " + List(resultIDs(it))
 	case it.Agent != "":

@@ -162,7 +162,7 @@ func (a *answers) label(c claim, id string) string {
 		return "result of " + name
 	}
 	form := map[relation]string{
-		parted:    "result of %s (item %d), behind leaked items",
+		parted:    "result of %s (item %d), after leaked items",
 		late:      "result of %s (item %d), too late",
 		early:     "result of %s (item %d), before its call",
 		repeated:  "the result of %s (item %d) again",

@@ -210,7 +210,7 @@ func flagsOf(it *session.Item) []string {
 		{session.Archived, "archived"},
 		{session.Rewound, "rewound"},
 		{session.Compacted, "covered by a summary"},
-		{session.Unshown, "shown to no model"},
+		{session.Unshown, "not sent to a model"},
 		{session.Synthetic, "added by a repair"},
 		{session.Blank, "blank"},
 	} {
@@ -287,7 +287,7 @@ func otherLabel(s *session.Session, i int) (label, text string) {
 	case record.Message != "":
 		return "the run failed", record.Message
 	}
-	return "a record that no model sees", ""
+	return "a record that is not sent to a model", ""
 }
 
 // lenient reads what a runtime's own reader would read too.
@@ -409,7 +409,7 @@ func leakText(l replay.Leaked) string {
 	case l.Twin != nil:
 		return fmt.Sprintf("leaked from sub-session %s (item %d), depth %d", rules.Short(l.Twin.Session.ID), l.Twin.Item, l.Frame.Depth())
 	case l.Undecidable:
-		return fmt.Sprintf("leaked or the caller's own: it has the caller's name and no copy, depth %d", l.Frame.Depth())
+		return fmt.Sprintf("leaked or the caller's own (it has the caller's name and no copy), depth %d", l.Frame.Depth())
 	}
 	return fmt.Sprintf("leaked, only copy, depth %d", l.Frame.Depth())
 }

@@ -180,7 +180,7 @@ func (b *builder) unsent(it *session.Item) (unsent bool, why string) {
 	case it.Kind != session.Message:
 		return true, ""
 	case it.Flags.Has(session.Skipped):
-		return true, "the reader passes over it"
+		return true, "the runtime skips it"
 	case !it.OnWire():
 		return true, "" // its flags say why
 	case !it.Flags.Has(session.Blank):
@@ -242,20 +242,20 @@ func maskingOf(s *rules.Subject, by *session.Sanitiser) *Masking {
 func (m *Masking) words(by *session.Sanitiser, fails bool) string {
 	var acts []string
 	if len(m.Invented) > 0 {
-		acts = append(acts, "puts an error result "+strconv.Quote(by.Result)+" behind "+masked(m.Invented, "%s (item %d)"))
+		acts = append(acts, "send an error result "+strconv.Quote(by.Result)+" after "+masked(m.Invented, "%s (item %d)"))
 	}
 	if len(m.Dropped) > 0 {
-		acts = append(acts, "leaves out the result of "+masked(m.Dropped, "%s at item %d"))
+		acts = append(acts, "leave out the result of "+masked(m.Dropped, "%s at item %d"))
 	}
-	text := by.By + " does not let it fail: it "
+	text := by.By + " hide this error: they "
 	if !fails {
-		text = by.By + " changes it all the same: it "
+		text = by.By + " change the request all the same: they "
 	}
-	text += strings.Join(acts, ", and ") + "."
+	text += strings.Join(acts, " and ")
 	if len(m.Invented) > 0 {
-		text += " To the model those calls have failed."
+		text += ", so the model believes that those calls failed"
 	}
-	return text
+	return text + "."
 }
 
 // masked lists calls or results: "shell (item 3) and read_file (item 5)".

@@ -81,7 +81,7 @@ func TestObjections(t *testing.T) {
 				finding("SC305", rules.Info, "", "a one-word answer between them", 2), finding("SC203", rules.Error, "", "another id", 1, 2),
 			},
 			mark: " ~", verdict: []string{
-				"The next request would be rejected as it is stored: SC203, in words of mistral that are not known",
+				"The next request would be rejected as it is stored: SC203 (the error text of mistral is not known)",
 				"An adapter for mistral can send it with 1 adjustment (marked ~); my runtime makes 1 more by itself.",
 			},
 		},
@@ -91,7 +91,7 @@ func TestObjections(t *testing.T) {
 		},
 		{
 			name: "in words that nobody knows", findings: []*check.Finding{finding("SC303", rules.Error, "", "", 2)},
-			mark: " !", verdict: []string{"The next request would be rejected: SC303, in words of mistral that are not known"},
+			mark: " !", verdict: []string{"The next request would be rejected: SC303 (the error text of mistral is not known)"},
 		},
 		{
 			name: "some would refuse it", findings: []*check.Finding{finding("SC604", rules.Warning, "too large", "")},

@@ -189,7 +189,7 @@ func TestClosedChild(t *testing.T) {
 func TestWhatTheReaderPassesOverIsNotSent(t *testing.T) {
 	for flag, word := range map[session.Flags]string{
 		session.Archived: "archived", session.Rewound: "rewound",
-		session.Compacted: "covered by a summary", session.Unshown: "shown to no model",
+		session.Compacted: "covered by a summary", session.Unshown: "not sent to a model",
 	} {
 		tree := treetest.Tree(t, "P\n  user\n  root \"gone\"\n  user")
 		tree.Root().Items[1].Flags |= flag

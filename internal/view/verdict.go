@@ -28,13 +28,13 @@ func (r *Request) Head() string {
 func (r *Request) Preface() string {
 	var said []string
 	if r.Viewer != "" {
-		said = append(said, "This is what "+r.Viewer+" is sent, which spoke last.")
+		said = append(said, "This is the request of "+r.Viewer+", which spoke last.")
 		if r.Retold {
-			said = append(said, "What other agents said comes to it as texts of the user.")
+			said = append(said, "It gets what other agents said as user messages.")
 		}
 	}
 	if r.Covered > 0 {
-		said = append(said, "Not sent, because the summary stands for it: "+itemWords(r.Covered)+".")
+		said = append(said, "Not sent: "+itemWords(r.Covered)+", which the summary replaces.")
 	}
 	return strings.Join(said, " ")
 }
@@ -57,7 +57,7 @@ func (r *Request) Verdict() []string {
 		said = append(said, r.adjusting())
 	}
 	if r.Live && r.Refusal() != nil {
-		said = append(said, "Another process has the store open: it may still add what is missing.")
+		said = append(said, "Another process has the store open and may still add what is missing.")
 	}
 	if r.Masking != nil {
 		said = append(said, r.Masking.words(r.sentBy.Sanitiser, r.Answer.Verdict == check.Reject))
@@ -78,7 +78,7 @@ func (r *Request) closed() string {
 func (r *Request) name() string {
 	switch {
 	case r.Answer.Viewer != "" && r.Answer.Verdict == check.Reject:
-		return "What is shown here is not refused. The next request of " + r.Answer.Viewer
+		return "This request is not refused. The next request of " + r.Answer.Viewer
 	case r.Closed:
 		return "The request"
 	case r.AsIs:
@@ -145,7 +145,7 @@ func (r *Rejection) Words(profile *rules.Profile) string {
 
 func (r *Rejection) words(profile *rules.Profile) string {
 	if r.Error == "" {
-		return strings.Join(r.Rules, ", ") + ", in words of " + profile.Name + " that are not known"
+		return strings.Join(r.Rules, ", ") + " (the error text of " + profile.Name + " is not known)"
 	}
 	return r.Error
 }

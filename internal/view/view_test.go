@@ -91,9 +91,9 @@ func TestOtherItems(t *testing.T) {
 		{`{"message":"all models failed","code":"model_error","agent_name":"root"}`, "the run failed: model error", "all models failed"},
 		{`{"message":"it broke"}`, "the run failed", "it broke"},
 		{`{"reason":"budget_exceeded","budget":"tokens","limit":10}`, "the run was ended: budget exceeded", ""},
-		{`{"what":"ever"}`, "a record that no model sees", ""},
-		{`[1]`, "a record that no model sees", ""},
-		{``, "a record that no model sees", ""},
+		{`{"what":"ever"}`, "a record that is not sent to a model", ""},
+		{`[1]`, "a record that is not sent to a model", ""},
+		{``, "a record that is not sent to a model", ""},
 	}
 	for _, tt := range tests {
 		tree := treetest.Tree(t, "P\n  other")
@@ -118,11 +118,11 @@ func TestOtherItems(t *testing.T) {
 func TestSummaryWords(t *testing.T) {
 	tests := []struct{ tree, label, covered string }{
 		{"P\n  summary \"s\"", "summary of nothing before it, 1 B", ""},
-		{"P\n  user\n  summary \"s\"", "summary of item 0, 1 B", "Not sent, because the summary stands for it: item 0."},
-		{"P\n  user\n  user\n  summary \"s\"", "summary of items 0–1, 1 B", "Not sent, because the summary stands for it: items 0–1."},
-		{"P\n  user\n  user\n  user\n  summary \"s\" kept=2", "summary of items 0–1, 1 B", "Not sent, because the summary stands for it: items 0–1."},
-		{"P\n  user\n  other skipped\n  user\n  user\n  summary \"s\" kept=1", "summary of items 0–1, 1 B", "Not sent, because the summary stands for it: items 0–1."},
-		{"P\n  user\n  summary \"s\" kept=9", "summary of item 0, 1 B", "Not sent, because the summary stands for it: item 0."},
+		{"P\n  user\n  summary \"s\"", "summary of item 0, 1 B", "Not sent: item 0, which the summary replaces."},
+		{"P\n  user\n  user\n  summary \"s\"", "summary of items 0–1, 1 B", "Not sent: items 0–1, which the summary replaces."},
+		{"P\n  user\n  user\n  user\n  summary \"s\" kept=2", "summary of items 0–1, 1 B", "Not sent: items 0–1, which the summary replaces."},
+		{"P\n  user\n  other skipped\n  user\n  user\n  summary \"s\" kept=1", "summary of items 0–1, 1 B", "Not sent: items 0–1, which the summary replaces."},
+		{"P\n  user\n  summary \"s\" kept=9", "summary of item 0, 1 B", "Not sent: item 0, which the summary replaces."},
 		{"P\n  user\n  summary", "a summary without text", ""},
 	}
 	for _, tt := range tests {

@@ -301,7 +301,7 @@ func (e *Event) About() string {
 // unknownBranch names the branches that there are.
 func (s *coverage) unknownBranch(label string) error {
 	return problem.New(problem.Usage, "Its branches: "+s.branches()+".",
-		"no event of the session %s has the branch %q", rules.Short(s.shown.ID), label)
+		"session %s has no event on branch %q", rules.Short(s.shown.ID), label)
 }
 
 // unused says that a viewer is one that has stored nothing, which may be a slip of
@@ -310,7 +310,7 @@ func (s *coverage) unused(one *reading) string {
 	if one.last != nil || one.branch == "" {
 		return ""
 	}
-	return "nothing is stored on the branch " + strconv.Quote(one.branch) + ": this is what an agent would see that runs there. Branches of the session: " + s.branches()
+	return "nothing is stored on branch " + strconv.Quote(one.branch) + ". This is what an agent on that branch would see. Branches of the session: " + s.branches()
 }
 
 func (s *coverage) branches() string {
@@ -334,11 +334,11 @@ func (s *coverage) nobody(q Question) error {
 	switch {
 	case q.Agent != "" && q.Branch != nil && slices.Contains(agents, q.Agent):
 		return problem.New(problem.Usage, "Leave --branch out to see where it spoke.",
-			"the agent %q never spoke on the branch %q of the session %s", q.Agent, *q.Branch, short)
+			"agent %q never spoke on branch %q of session %s", q.Agent, *q.Branch, short)
 	case q.Agent != "":
-		return problem.New(problem.Usage, known, "no event of the session %s is of an agent %q", short, q.Agent)
+		return problem.New(problem.Usage, known, "session %s has no event of agent %q", short, q.Agent)
 	}
-	return problem.New(problem.Usage, "`--branch ''` shows what an agent without a branch would see.", "no agent has spoken in the session %s yet", short)
+	return problem.New(problem.Usage, "`--branch ''` shows what an agent without a branch would see.", "no agent has spoken in session %s yet", short)
 }
 
 // listed are the different words of a list, as many as people read.
@@ -371,7 +371,7 @@ var reasons = map[branch.Reason]string{
 	branch.OutOfScope:      "outside its scope",
 	branch.Rewound:         "rewound",
 	branch.Compacted:       "covered by a summary",
-	branch.HiddenKind:      "no model sees it",
+	branch.HiddenKind:      "not sent to a model",
 	branch.TokenSubset:     "all its tokens are held",
 	branch.TokenMissing:    "a token is missing",
 	branch.ForkDisjoint:    "other side of a fork",
@@ -437,7 +437,7 @@ func (m *Model) Head(st *session.Store) string {
 	case m.Own:
 		return m.Name + " (" + st.Title + ")"
 	case st.BranchModel != "":
-		return m.Name + " (" + st.Title + " goes by " + st.BranchModel + ")"
+		return m.Name + " (" + st.Title + " uses " + st.BranchModel + ")"
 	}
 	return m.Name
 }
@@ -452,11 +452,11 @@ func (v *Visibility) Remarks(st *session.Store) []string {
 			if readers == "" {
 				readers = "adk-python up to 1.4 and some later releases, adk-go 0.1 and adk-java up to 1.8.0"
 			}
-			said = append(said, "raw-prefix is what older readers did ("+readers+"): every label that the viewer's begins with counts as one above it.")
+			said = append(said, "raw-prefix is how older versions decided ("+readers+"): a branch counts as an ancestor if the viewer's branch begins with its text.")
 		case m.Recomputed:
-			said = append(said, "The token sets are computed from paths and order, and exact up to renaming only: an agent that stored nothing took a token, too.")
+			said = append(said, "The token sets are computed from paths and order. Their numbers can differ from those of the runtime, because an agent that stored nothing took a token too.")
 			if m.Unreadable > 0 {
-				said = append(said, counted(m.Unreadable)+" a path that is no list of pairs (parallel agent, child), so that no set can be computed: tokens shows such events to all.")
+				said = append(said, counted(m.Unreadable)+" a path that is not a list of pairs (parallel agent, child), so its set cannot be computed. The model tokens shows such events to all.")
 			}
 		}
 	}

@@ -99,7 +99,7 @@ func (s *coverage) models(q Question) ([]Model, error) {
 	unsaid := q.Model == "" && len(q.Diff) == 0 && s.in.Store.BranchModel == ""
 	if none := len(s.forms(Question{})) == 0; none && unsaid && (q.Tokens || len(forms) > 0) {
 		return nil, problem.New(problem.Usage, "`--all` shows what each of its agents sees.",
-			"no event of the session %s has a branch", rules.Short(s.shown.ID))
+			"session %s has no event with a branch", rules.Short(s.shown.ID))
 	}
 	var models []Model
 	for _, name := range names {

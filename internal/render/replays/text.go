@@ -180,11 +180,14 @@ func (t *replayText) Close(end render.ReplayEnd) error {
 	return t.Out.Flush()
 }
 
-// tally counts: "54 events in 19 rows (9 persist, 6 skip), 1 delegation".
+// tally counts: "54 events, shown as 19 rows: 9 belong to this session, 6 to sub-sessions".
 func (t *replayText) tally(findings []*check.Finding) document.Document {
 	s := t.Summary
-	doc := document.Document{render.Say(fmt.Sprintf("%s in %s (%s persist, %s skip), %s", ui.Count(s.Events, "event"),
-		ui.Count(s.Rows, "row"), ui.Number(s.Persist), ui.Number(s.Skip), ui.Count(s.Delegations, "delegation")))}
+	doc := document.Document{
+		render.Say(fmt.Sprintf("%s, shown as %s: %s belong to this session, %s to sub-sessions",
+			ui.Count(s.Events, "event"), ui.Count(s.Rows, "row"), ui.Number(s.Persist), ui.Number(s.Skip))),
+		render.Say(ui.Count(s.Delegations, "delegation")),
+	}
 	if s.Disagreements > 0 {
 		decides, other := compared(t.Model)
 		doc = append(doc, render.Say(render.Span(document.Notice, disagreeSign), " "+ui.Count(s.Disagreements, "row")+

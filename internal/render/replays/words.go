@@ -28,14 +28,14 @@ var reasonForms = map[replay.Reason]string{
 	replay.Opens:         "{call} opens",
 	replay.Closes:        "{call} closes",
 	replay.Clamped:       "no such delegation is open",
-	replay.RunBegins:     "the run begins or goes on",
+	replay.RunBegins:     "the run begins or continues",
 }
 
 // replayModels say how a model decides.
 var replayModels = [...]string{
-	recording.Auto:      "Session ids decide; where there are none, the streams that run, and without these the depth (--model auto).",
-	recording.ByDepth:   "The depth decides: messages are held back while an agent switch is open (--model depth).",
-	recording.BySession: "Session ids decide; where there are none, the streams that run (--model session-id).",
+	recording.Auto:      "Session ids decide, without ids the running streams, and without streams the depth (--model auto).",
+	recording.ByDepth:   "The depth decides: messages are not stored while an agent switch is open (--model depth).",
+	recording.BySession: "Session ids decide, and without ids the running streams (--model session-id).",
 }
 
 // compared are the deciding model and the one that it is compared with. Session
@@ -145,7 +145,7 @@ func replaySubject(r *recording.Row, idWidth int) []string {
 	case r.Kind == recording.StreamStopped && r.Reason == replay.NothingStored:
 		return []string{streamWords(r.Frame) + " ends"}
 	case r.Kind == recording.Restarted:
-		return []string{"the answer so far is thrown away"}
+		return []string{"the answer so far is discarded"}
 	}
 	return nil
 }

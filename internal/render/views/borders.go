@@ -39,7 +39,7 @@ func borders(v *view.View, full bool) document.Document {
 	return append(doc, render.Say(borderCount(v)))
 }
 
-const noBorders = "No call of this session started another one."
+const noBorders = "The calls of this session started no other session."
 
 // borderHead names a call and the child that it started.
 func borderHead(b *view.Border, shown *session.Session) string {
@@ -53,7 +53,7 @@ func borderHead(b *view.Border, shown *session.Session) string {
 	}
 	switch {
 	case b.Child == nil:
-		return text + "; its session is not known"
+		return text + " in a session that is not known"
 	case b.Shared > 1:
 		return text + fmt.Sprintf(" in session %s, which %d calls share", rules.Short(b.Child.ID), b.Shared)
 	}
@@ -68,7 +68,7 @@ func borderLines(b *view.Border) document.List {
 	}
 	lines := document.List{{Label: "went in", Text: document.Words(goal), Said: b.Goal}}
 	if b.Shared > 1 && len(b.Given) == 0 {
-		lines = append(lines, render.Entry("nothing tells this call's request from those of the others"))
+		lines = append(lines, render.Entry("the request of this call cannot be told from those of the others"))
 	}
 	for _, i := range b.Given {
 		it := &b.Child.Items[i]
@@ -98,12 +98,12 @@ func crossed(b *view.Border, told map[*check.Finding]bool) (fresh []*check.Findi
 		parts = append(parts, ui.Count(len(fresh), "finding"))
 	}
 	if len(again) > 0 {
-		parts = append(parts, "what "+strings.Join(again, ", ")+" tells above")
+		parts = append(parts, strings.Join(again, ", ")+" (see above)")
 	}
 	if len(parts) == 0 {
-		parts = []string{"nothing that a rule minds"}
+		parts = []string{"no findings"}
 	}
-	return fresh, document.Item{Label: "besides", Text: document.Words(strings.Join(parts, ", and "))}
+	return fresh, document.Item{Label: "besides", Text: document.Words(strings.Join(parts, " and "))}
 }
 
 // givenWords say what a child was given before its agent spoke.
@@ -148,5 +148,5 @@ func borderCount(v *view.View) string {
 			told[f] = true
 		}
 	}
-	return fmt.Sprintf("%s, %s about what crossed besides.", ui.Count(len(v.Borders), "delegation"), ui.Count(len(told), "finding"))
+	return fmt.Sprintf("%s, %s about what else crossed.", ui.Count(len(v.Borders), "delegation"), ui.Count(len(told), "finding"))
 }

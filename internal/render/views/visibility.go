@@ -131,7 +131,7 @@ func holderTable(v *view.Visibility) document.Table {
 		runs[v.Holders[i].Invocation] = true
 	}
 	table := document.Table{Columns: []document.Column{
-		{Name: "agent", Give: document.Tail}, {Name: "branch", Give: document.Tail}, {Name: "tokens", Give: document.Tail}, {Name: "sees what these said", Give: document.Break},
+		{Name: "agent", Give: document.Tail}, {Name: "branch", Give: document.Tail}, {Name: "tokens", Give: document.Tail}, {Name: "sees messages of", Give: document.Break},
 	}}
 	for i := range v.Holders {
 		h := &v.Holders[i]

@@ -121,7 +121,7 @@ func (t *viewText) events(table *visibilityTable) {
 
 func sessionWords(in, shown *session.Session) string {
 	if in == shown {
-		return "in this session again:"
+		return "back in this session:"
 	}
 	return "in sub-session " + ui.Clean(rules.Short(in.ID)) + ":"
 }

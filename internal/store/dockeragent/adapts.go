@@ -20,8 +20,8 @@ var adaptations = []struct {
 	{0, "SC304 gemini", "sends system messages as a user's"},
 	// beta_converter.go, all but the oldest client.go, and bedrock/convert.go: what
 	// does not decode as an object is sent as an empty one.
-	{14, "SC205 anthropic", "sends arguments that are no JSON object as an empty one"},
-	{14, "SC205 bedrock", "sends arguments that are no JSON object as an empty one"},
+	{14, "SC205 anthropic", "sends an empty JSON object in place of other arguments"},
+	{14, "SC205 bedrock", "sends an empty JSON object in place of other arguments"},
 	{0, "SC502", "sends thinking without a signature to no provider that wants one"},
 	// pkg/model/provider/oaistream/messages.go and openai/client.go: the images of
 	// a result go into a user's message behind it, before v1.28.1 nowhere.

@@ -389,7 +389,7 @@ var Runtime = session.Runtime{
 	// v1.44), and no result stays that answers no call of the message before it (#3001,
 	// #3162, June 2026). Results stand directly behind their calls, and system messages
 	// part nothing.
-	Sanitiser: &session.Sanitiser{By: "docker agent since v1.44", Pairs: "anthropic", Result: "No result provided"},
+	Sanitiser: &session.Sanitiser{By: "docker agent 1.44 and later", Pairs: "anthropic", Result: "No result provided"},
 }
 
 // runtimeFacts are those of the versions that read this schema: v1.36.0 is the last release
