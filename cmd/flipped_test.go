@@ -143,7 +143,7 @@ func TestNoSessionIsFoundInADamagedStore(t *testing.T) {
 					{"check", path, "--session", "nosuch"}, {"repair", path, "--session", "nosuch", "--dry-run"}, {"diff", path, healthy, "--session", "nosuch"},
 				} {
 					code, _, stderr := run(t, args...)
-					if code != 3 && (len(args) != 2 || !strings.Contains(stderr, "Name one behind the store")) {
+					if code != 3 && (len(args) != 2 || !strings.Contains(stderr, "Give one after the store")) {
 						t.Errorf("byte %d, %v: code %d, %s", at, args[:1], code, stderr)
 					}
 				}

@@ -68,6 +68,7 @@ func runCases(t *testing.T, cases []ruleCase) {
 			if diff := cmp.Diff(lines(tc.want), lines(describe(trees, found))); diff != "" {
 				t.Errorf("want (-), got (+):\n%s%s", diff, tc.tree)
 			}
+			sayPlainly(t, found)
 			if tc.says != "" && (len(found) == 0 || !strings.Contains(found[0].Message, tc.says)) {
 				t.Errorf("the first finding should say %q:\n%s", tc.says, messages(found))
 			}

@@ -12,14 +12,14 @@ import (
 func TestSC010UndecodableRecord(t *testing.T) {
 	fault := session.Fault{Kind: session.Undecodable, Field: "message_json", Detail: "unexpected end of JSON input"}
 	whole := fault
-	whole.Whole, whole.Detail = true, "it is no list of calls"
+	whole.Whole, whole.Detail = true, "it is not a list of calls"
 	runCases(t, []ruleCase{
 		{
 			name: "an item in a form that is not known", tree: quiet, tweak: ofItem(whole),
 			want: `
 				SC010 error P.1
 				kept with unknown-form: quarantine P.1`,
-			says: "message_json is in a form that sessctl does not know: it is no list of calls",
+			says: "message_json is in a form that sessctl does not know: it is not a list of calls",
 		},
 		{
 			name: "an item that does not decode", tree: quiet, tweak: ofItem(fault),

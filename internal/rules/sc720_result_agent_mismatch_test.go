@@ -19,7 +19,7 @@ C<P
 			want: `
 				SC720 info P.2
 				lossless: set P.2 agent_name=root; move P.2 to P after P.3`,
-			says: `the result of call T1 (transfer_task) has the agent name "worker" instead of "root" and comes before the reference to its sub-session`,
+			says: `the result of call T1 (transfer_task) has the agent name "worker" instead of "root" and comes before its sub-session`,
 		},
 		{
 			name: "only the name is wrong",

@@ -80,6 +80,7 @@ func TestVectorsOfConversations(t *testing.T) {
 // check holds what one provider is expected to mind against what was found.
 func (v *vector) check(t *testing.T, profile string, found []*rules.Finding) {
 	t.Helper()
+	sayPlainly(t, found)
 	expect := v.Expect[profile]
 	met := expect.Rule == ""
 	for _, f := range found {

@@ -174,7 +174,7 @@ func OnlyRoot(known []Known, store string) (Known, error) {
 	case 0:
 		return Known{}, noSession(elsewhere, "%s holds no session to view", store)
 	}
-	return Known{}, problem.New(problem.Usage, "Name one behind the store. The newest: "+nameAll(roots, longestStart(roots)),
+	return Known{}, problem.New(problem.Usage, "Give one after the store. The newest: "+nameAll(roots, longestStart(roots)),
 		"%s holds %d sessions", store, len(roots))
 }
 

@@ -68,7 +68,7 @@ func borderLines(b *view.Border) document.List {
 	}
 	lines := document.List{{Label: "went in", Text: document.Words(goal), Said: b.Goal}}
 	if b.Shared > 1 && len(b.Given) == 0 {
-		lines = append(lines, render.Entry("the request of this call cannot be told from those of the others"))
+		lines = append(lines, render.Entry("the request of this call cannot be told apart from those of the others"))
 	}
 	for _, i := range b.Given {
 		it := &b.Child.Items[i]

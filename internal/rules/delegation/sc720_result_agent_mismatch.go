@@ -38,7 +38,7 @@ func reportResultAgent(p *rules.Pass, s *rules.Subject, d *replay.Delegation) {
 		faults = append(faults, "has the agent name "+rules.Quoted(result.Agent)+" instead of "+rules.Quoted(d.Caller()))
 	}
 	if early {
-		faults = append(faults, "comes before the reference to its sub-session")
+		faults = append(faults, "comes before its sub-session")
 	}
 	f.Message = "the result of call " + rules.CallName(d.Call()) + " " + rules.List(faults)
 	if foreign && p.Store.ForeignText {

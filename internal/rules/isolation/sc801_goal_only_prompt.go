@@ -52,7 +52,7 @@ func reportPrompt(p *rules.Pass, s *delegation.Spawn, copied []delegation.Copied
 		items = rules.Union(items, asked)
 	}
 	if pair, known := passed[s.To]; known {
-		why = append(why, fmt.Sprintf("begins with a message that repeats at least %d characters of what was said in %s before the delegation and is not part of the goal",
+		why = append(why, fmt.Sprintf("repeats at least %d characters of session %s. They are not part of its goal.",
 			p.Isolation().Passage, rules.Short(s.From.ID)))
 		items, related = rules.Union(items, []int{pair.Child}), append(related, s.From.At(pair.Parent))
 	}
