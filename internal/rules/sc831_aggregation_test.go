@@ -98,7 +98,7 @@ P agent=root
 	runCases(t, []ruleCase{
 		{
 			name: "two children say the same", only: "SC831", tree: tree,
-			want: "SC831 info P.3 see P.1 see P.2", says: "calls T1 (transfer_task) and T2 (transfer_task) have the same result. They asked for different things, so count this result once",
+			want: "SC831 info P.3 see P.1 see P.2", says: "calls T1 (transfer_task) and T2 (transfer_task) have the same result. They asked for different things, so count it once",
 		},
 		{
 			name: "in objects with different ids", only: "SC831", tree: tree,

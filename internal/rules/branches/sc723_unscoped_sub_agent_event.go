@@ -151,7 +151,6 @@ func reportToolRun(p *rules.Pass, s *rules.Subject, caller int, leaked []int) {
 		}
 	}
 	f.Message = rules.Quoted(s.Items[caller].Agent) + " is shown " + rules.Count(len(leaked), "event") + " of " + rules.Some(agents) +
-		" besides the result of its call"
-	f.Then("An agent that runs as a tool has a branch of its own, but its caller has none and sees everything")
+		" besides the result of its call. An agent that runs as a tool has a branch of its own, but its caller has none and sees everything."
 	p.Report(f)
 }

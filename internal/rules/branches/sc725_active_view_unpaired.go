@@ -58,11 +58,9 @@ func reportParted(p *rules.Pass, s *rules.Subject, pair pairing.Pair, fix rules.
 	f.Related = []session.Place{s.At(gone.Item)}
 	call := "call " + rules.CallName(s.CallAt(pair.Call))
 	if gone == pair.Call {
-		f.Message = call + " is archived, but its result is not"
-		f.Then("The next request contains a result without its call")
+		f.Message = call + " is archived, but its result is not. The next request contains a result without its call."
 	} else {
-		f.Message = "the result of " + call + " is archived, but the call is not"
-		f.Then("The next request contains a call without its result")
+		f.Message = "the result of " + call + " is archived, but the call is not. The next request contains a call without its result."
 	}
 	p.ReportCall(s, f, fix)
 }

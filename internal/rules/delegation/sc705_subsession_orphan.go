@@ -30,11 +30,9 @@ func reportOrphanSession(p *rules.Pass, s *rules.Subject) {
 	d := s.Caller
 	switch {
 	case p.Tree.Session(s.Parent) == nil:
-		f.Message = "the parent of this session, " + rules.Short(s.Parent) + ", does not exist"
-		f.Then("Lists of sessions do not show it")
+		f.Message = "the parent of this session, " + rules.Short(s.Parent) + ", does not exist. Lists of sessions do not show it."
 	case d == nil:
-		f.Message = "parent session " + rules.Short(s.Parent) + " does not refer to this sub-session"
-		f.Then("No single call there fits it, and lists of sessions do not show it")
+		f.Message = "parent session " + rules.Short(s.Parent) + " does not refer to this sub-session. No single call there fits it, and lists of sessions do not show it."
 		f.Fixes = []rules.Fix{{Title: "decide which call started it", Safety: rules.Manual}}
 	default:
 		f.Message = "parent session " + rules.Short(s.Parent) + " does not refer to this sub-session"

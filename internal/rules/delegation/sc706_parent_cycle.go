@@ -19,12 +19,10 @@ var parentCycle = rules.Rule{
 // parentLoop words a loop of recorded parents. Only a session that names itself
 // can be told what to do.
 func parentLoop(found *rules.Finding, f *session.Fault) {
-	found.Message = "the parents of these sessions form a loop: " + f.Detail
-	found.Then("A program that follows them never ends, and deleting one session deletes all of them")
+	found.Message = "the parents of these sessions form a loop: " + f.Detail + ". A program that follows them never ends, and deleting one session deletes all of them."
 	found.Fixes = []rules.Fix{{Title: "decide which session is the root", Safety: rules.Manual}}
 	if s := found.Session; s != nil && s.Parent == s.ID {
-		found.Message = "the session is its own parent"
-		found.Then("A program that follows the link never ends")
+		found.Message = "the session is its own parent. A program that follows the link never ends."
 		found.Fixes = []rules.Fix{{
 			Title: "clear the link to the parent", Safety: rules.Lossless,
 			Edits: []session.Edit{{Op: session.Set, Ref: s.Ref(), Field: "parent_id"}},

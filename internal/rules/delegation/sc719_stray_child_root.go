@@ -19,12 +19,10 @@ var strayChildRoot = rules.Rule{
 			f := p.FindSession(s.Session)
 			switch {
 			case s.LooksDelegated():
-				f.Message = "the session " + rules.Quoted(s.Title) + " begins like a sub-session but has no parent"
-				f.Then("Its parent was deleted, or an old version stored it twice")
+				f.Message = "the session " + rules.Quoted(s.Title) + " begins like a sub-session but has no parent. Its parent was deleted, or an old version stored it twice."
 			case s.Delegated && !named(p, s.ID):
 				f.Severity = rules.Info
-				f.Message = "a call of another agent started this session, and that call is not stored"
-				f.Then("Its conversation was deleted, or is stored elsewhere")
+				f.Message = "a call of another agent started this session, and that call is not stored. Its conversation was deleted, or is stored elsewhere."
 			default:
 				continue
 			}

@@ -19,8 +19,7 @@ var childPrologueMissing = rules.Rule{
 			}
 			f := p.FindSession(s.Session)
 			f.Agent = replay.FirstAgent(s.Session)
-			f.Message = "the messages that gave this sub-session its task are missing"
-			f.Then("A compaction inside it can have removed them")
+			f.Message = "the messages that gave this sub-session its task are missing. A compaction inside it can have removed them."
 			if d := s.Caller; d != nil {
 				call := rules.CallRef(d.Session, d.Item, d.Nth)
 				f.Call = d.Call().ID

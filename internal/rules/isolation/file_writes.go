@@ -92,8 +92,7 @@ func reportSharedFile(p *rules.Pass, name string, w *fileWrites) {
 			f := p.Find(write.by.of.Session, write.item)
 			f.Nth = 2
 			f.Related = []session.Place{earlier.by.of.At(earlier.item)}
-			f.Message = write.by.name() + " and " + earlier.by.name() + " both write " + rules.Quoted(name)
-			f.Then("They were running at the same time, so the last one wins")
+			f.Message = write.by.name() + " and " + earlier.by.name() + " both write " + rules.Quoted(name) + ". They were running at the same time, so the last one wins."
 			p.Report(f)
 			return
 		}

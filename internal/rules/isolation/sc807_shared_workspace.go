@@ -152,7 +152,6 @@ func reportCrossing(p *rules.Pass, s, owner *rules.Subject, uses []fileUse) {
 	}
 	f.Items = rules.Unique(f.Items)
 	f.Related = []session.Place{owner.At(-1)}
-	f.Message = whoseName(s) + " uses " + rules.Some(rules.Unique(names)) + " in the workspace of " + whoseName(owner)
-	f.Then("Nothing that it was told names these files")
+	f.Message = whoseName(s) + " uses " + rules.Some(rules.Unique(names)) + " in the workspace of " + whoseName(owner) + ". Nothing that it was told names these files."
 	p.Report(f)
 }

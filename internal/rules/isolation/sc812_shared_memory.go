@@ -96,8 +96,7 @@ func reportSharedMemory(p *rules.Pass, s *rules.Subject, foreign map[session.Pla
 	}
 	f := p.Find(s.Session, items[0])
 	f.Items = items
-	f.Message = rules.Some(agents) + " speak in one session without a handoff between them"
-	f.Then("Each of them sees what the others did")
+	f.Message = rules.Some(agents) + " speak in one session without a handoff between them. Each of them sees what the others did."
 	p.Report(f)
 }
 

@@ -59,8 +59,7 @@ func reportCorrelation(p *rules.Pass, s *delegation.Spawn, r *session.Result) {
 	}
 	f := p.Find(s.From.Session, s.Final)
 	f.Call = s.Call().ID
-	f.Message = "the result of call " + rules.CallName(s.Call()) + " " + wrong
-	f.Then("It may belong to another delegation")
+	f.Message = "the result of call " + rules.CallName(s.Call()) + " " + wrong + ". It may belong to another delegation."
 	f.Related = []session.Place{s.From.At(s.Item)}
 	p.Report(f)
 }

@@ -46,8 +46,7 @@ func reportLimit(p *rules.Pass, s *delegation.Spawn, n int, key string, items []
 	}
 	f.Nth = n
 	f.Related = []session.Place{s.From.At(s.Item)}
-	f.Message = whoseName(s.To) + " " + what
-	f.Then("The limit is set by isolation: " + key + " in .sessctl.yaml")
+	f.Message = whoseName(s.To) + " " + what + ". The limit is set by isolation: " + key + " in .sessctl.yaml."
 	p.Report(f)
 }
 

@@ -89,8 +89,7 @@ func reportEarly(p *rules.Pass, b *batch) {
 		return
 	}
 	f := findBatch(p, b, at)
-	f.Message = rules.Quoted(b.Items[b.item].Agent) + " answers before " + rules.Some(open) + rules.Verb(len(open), " has", " have") + " a result or an error"
-	f.Then("It combines only a part of what it asked for")
+	f.Message = rules.Quoted(b.Items[b.item].Agent) + " answers before " + rules.Some(open) + rules.Verb(len(open), " has", " have") + " a result or an error. It combines only a part of what it asked for."
 	p.Report(f)
 }
 
@@ -145,8 +144,7 @@ func reportRepeated(p *rules.Pass, b *batch) {
 		f := findBatch(p, b, d.Final)
 		f.Severity, f.Call = rules.Info, d.Call().ID
 		f.Related = append(f.Related, b.At(other.Final))
-		f.Message = "calls " + rules.CallName(other.Call()) + " and " + rules.CallName(d.Call()) + " have the same result"
-		f.Then("They asked for different things, so count this result once")
+		f.Message = "calls " + rules.CallName(other.Call()) + " and " + rules.CallName(d.Call()) + " have the same result. They asked for different things, so count it once."
 		p.Report(f)
 	}
 }
@@ -181,8 +179,7 @@ func reportUnattributed(p *rules.Pass, b *batch) {
 	}
 	f := findBatch(p, b, items[0])
 	f.Items = items
-	f.Message = rules.Count(len(items), "result") + " after " + rules.Count(len(b.calls), "delegation") + rules.Verb(len(items), " names", " name") + " neither a call nor a sub-session"
-	f.Then("It is not known which agent gave which result")
+	f.Message = rules.Count(len(items), "result") + " after " + rules.Count(len(b.calls), "delegation") + rules.Verb(len(items), " names", " name") + " neither a call nor a sub-session. It is not known which agent gave which result."
 	p.Report(f)
 }
 
@@ -209,7 +206,6 @@ func reportOthersSynthesis(p *rules.Pass, b *batch) {
 		}
 	}
 	f := findBatch(p, b, at)
-	f.Message = rules.Quoted(b.Items[at].Agent) + " answers in place of " + rules.Quoted(caller) + ", which had asked it"
-	f.Then("The agent that asked should combine the results")
+	f.Message = rules.Quoted(b.Items[at].Agent) + " answers in place of " + rules.Quoted(caller) + ", which had asked it. The agent that asked should combine the results."
 	p.Report(f)
 }

@@ -96,8 +96,7 @@ func reportWaiting(p *rules.Pass, s *rules.Subject) {
 			continue
 		}
 		f := p.FindCall(s, pair.Call, s.CallAt(pair.Call).ID)
-		f.Message = "call " + rules.CallName(s.CallAt(pair.Call)) + " is still running or waiting for approval"
-		f.Then("Its recorded result says so")
+		f.Message = "call " + rules.CallName(s.CallAt(pair.Call)) + " is still running or waiting for approval. Its recorded result says so."
 		p.Report(f)
 	}
 }

@@ -29,8 +29,7 @@ func reportOrphan(p *rules.Pass, s *rules.Subject, at pairing.Occurrence, about 
 	f.Message = "the result names call " + rules.Quoted(s.ResultAt(at).CallID) + ", which this session does not have"
 	switch id := s.ResultAt(at).CallID; {
 	case about.made[id]:
-		f.Message = "the result of call " + rules.Quoted(id) + " comes before several calls with that id"
-		f.Then("sessctl cannot tell which of them it answers")
+		f.Message = "the result of call " + rules.Quoted(id) + " comes before several calls with that id. sessctl cannot tell which of them it answers."
 	case about.unsent[id]:
 		f.Message = "the result names call " + rules.Quoted(id) + ", which is not part of any request"
 	}

@@ -56,8 +56,7 @@ func serverParts(s *rules.Subject, item int) (calls, results []int) {
 func reportServerCall(p *rules.Pass, j rules.Judged, at pairing.Occurrence) {
 	f := p.FindCall(j.Subject, at, j.CallAt(at).ID)
 	f.Profile = j.Profile
-	f.Message = "call " + rules.CallName(j.CallAt(at)) + " has no result in its message"
-	f.Then("The provider ran this tool itself, and its result belongs there")
+	f.Message = "call " + rules.CallName(j.CallAt(at)) + " has no result in its message. The provider ran this tool itself, and its result belongs there."
 	f.Sent = "the message without the call"
 	said := j.CallSaid(j.Profile, at)
 	said.Name = j.CallAt(at).Name
@@ -68,8 +67,7 @@ func reportServerCall(p *rules.Pass, j rules.Judged, at pairing.Occurrence) {
 func reportServerResult(p *rules.Pass, j rules.Judged, at pairing.Occurrence) {
 	f := p.FindCall(j.Subject, at, j.ResultAt(at).CallID)
 	f.Profile = j.Profile
-	f.Message = "result " + rules.Quoted(f.Call) + " has no call in its message"
-	f.Then("The provider ran this tool itself, and its call belongs there")
+	f.Message = "result " + rules.Quoted(f.Call) + " has no call in its message. The provider ran this tool itself, and its call belongs there."
 	f.Sent = "the message without the result"
 	p.Report(f)
 }

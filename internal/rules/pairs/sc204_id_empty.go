@@ -54,8 +54,7 @@ func reportNameless(p *rules.Pass, s *rules.Subject) {
 	for _, pair := range s.Pairs.Pairs {
 		if id := s.CallAt(pair.Call).ID; id != "" && s.ResultAt(pair.Result).CallID == "" {
 			f := p.FindCall(s, pair.Result, id)
-			f.Message = "the result of call " + rules.CallName(s.CallAt(pair.Call)) + " has no id"
-			f.Then("It is the only result after that call")
+			f.Message = "the result of call " + rules.CallName(s.CallAt(pair.Call)) + " has no id. It is the only result after that call."
 			f.Then(s.Because(f.Item))
 			f.Related = []session.Place{s.At(pair.Call.Item)}
 			if !s.History(f.Item) {

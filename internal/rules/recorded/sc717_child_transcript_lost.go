@@ -28,8 +28,7 @@ var childTranscriptLost = rules.Rule{
 				f := p.FindSession(d.Child)
 				f.Agent, f.Call = d.Call().Delegation.Agent, d.Call().ID
 				f.Related = []session.Place{s.At(d.Item)}
-				f.Message = "call " + rules.CallName(d.Call()) + " was answered, but its sub-session has no messages"
-				f.Then("The messages that led to the answer are lost")
+				f.Message = "call " + rules.CallName(d.Call()) + " was answered, but its sub-session has no messages. The messages that led to the answer are lost."
 				p.Report(f)
 			}
 		}

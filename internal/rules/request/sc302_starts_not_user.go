@@ -17,8 +17,7 @@ var startsNotUser = rules.Rule{
 				continue
 			}
 			f := p.FindSent(j, []int{first.Item}, rules.Said{})
-			f.Message = "the conversation starts with a message of the assistant"
-			f.Then("Some models require a user message first")
+			f.Message = "the conversation starts with a message of the assistant. Some models require a user message first."
 			f.Sent = "a short user message before it"
 			p.Report(f)
 		}

@@ -15,8 +15,7 @@ var systemInMiddle = rules.Rule{
 				continue
 			}
 			f := p.FindSent(j, items, rules.Said{})
-			f.Message = "the request contains " + rules.Count(len(items), "system message") + " after its start"
-			f.Then("Many models accept only user and assistant messages there")
+			f.Message = "the request contains " + rules.Count(len(items), "system message") + " after its start. Many models accept only user and assistant messages there."
 			f.Sent = "its text in a marked user message at the same place, or with the system prompt"
 			p.Report(f)
 		}

@@ -16,8 +16,7 @@ var geminiCallPosition = rules.Rule{
 			} else if last, ok := nextBehindTool(&j, turns); ok && p.Store.Adaptation(ownMessage, j.Profile.Name) == "" {
 				f := p.FindSent(j, []int{last}, rules.Said{})
 				f.Severity, f.ProviderError = rules.Warning, "" // what they answer then is not known
-				f.Message = "the next user message follows function results"
-				f.Then("Some servers refuse both in one message")
+				f.Message = "the next user message follows function results. Some servers refuse both in one message."
 				f.Sent = "the user's text as a message of its own"
 				p.Report(f)
 			}
@@ -59,8 +58,7 @@ func reportCallPosition(p *rules.Pass, j rules.Judged, turns []rules.Turn, first
 		items = append(items, t.Item)
 	}
 	f := p.FindSent(j, items, rules.Said{})
-	f.Message = rules.List(what)
-	f.Then("Calls must follow a user message or results")
+	f.Message = rules.List(what) + ". Calls must follow a user message or results."
 	f.Sent = rules.List(sent)
 	p.Report(f)
 }

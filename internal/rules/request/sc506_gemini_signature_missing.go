@@ -22,8 +22,7 @@ var geminiSignatureMissing = rules.Rule{
 				continue
 			}
 			f := p.FindSent(j, steps, rules.Said{})
-			f.Message = "the first call of " + rules.Count(len(steps), "step") + " since the last user message has no thought signature"
-			f.Then("Gemini 3 requires that signature")
+			f.Message = "the first call of " + rules.Count(len(steps), "step") + " since the last user message has no thought signature. Gemini 3 requires that signature."
 			f.Sent = "the sentinel " + j.Profile.Sentinel + " in place of the missing signature"
 			p.Report(f)
 		}
