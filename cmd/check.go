@@ -345,7 +345,7 @@ func (p *program) openReport(ctx context.Context, word string, taken []string) (
 	case path == "":
 		return reportFile{}, problem.New(problem.Usage, "Write it as FORMAT=FILE: --report json=findings.json.", "--report %q names no file", word)
 	case format == nil:
-		return reportFile{}, problem.New(problem.Usage, "Use one of these: "+strings.Join(checks.Names(), ", ")+".", "--report: there is no format %q", name)
+		return reportFile{}, problem.New(problem.Usage, ui.Sentences(problem.Nearest(name, checks.Names()), "Use one of these: "+strings.Join(checks.Names(), ", ")+"."), "--report: there is no format %q", name)
 	case path == "-":
 		return reportFile{}, problem.New(problem.Usage, "Use --format "+name+" to print it, or ./- for a file that is called so.", "--report %s names no file", word)
 	}

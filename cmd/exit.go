@@ -14,6 +14,7 @@ import (
 	"github.com/sessctl/sessctl/internal/config"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/ui"
 )
 
 // The exit codes that are no class of problem. docs/exit-codes.md lists all.
@@ -122,18 +123,34 @@ func ended(code int) error {
 // finish prints an error that nobody has shown yet and returns the exit code.
 // What goes wrong before the configuration is read is wrong usage.
 func (p *program) finish(ran *cobra.Command, err error) int {
-	if wrong, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
-		if _, ok := errors.AsType[*strconv.NumError](err); ok { // else the flag says itself what it takes
-			name := wrong.GetFlag().Name
-			err = fmt.Errorf("invalid argument %q for %q flag: use %s", wrong.GetValue(), "--"+name, config.Form(name))
-		}
-	}
 	if err != nil && p.config == nil && problem.ClassOf(err) == 0 && !errors.Is(err, errInterrupted) {
-		err = problem.New(problem.Usage, "See `"+ran.CommandPath()+" --help`.", "%v", err)
+		err = wrongUsage(ran, err)
 	}
 	if errors.Is(err, syscall.EPIPE) && !errors.Is(err, errChanged) {
 		return exitClosedPipe // and nobody is there to read why
 	}
 	p.report(err)
 	return exitCode(err)
+}
+
+// wrongUsage is the problem with a command line, with what may have been meant.
+func wrongUsage(ran *cobra.Command, err error) error {
+	near, see := "", "See `"+ran.CommandPath()+" --help`."
+	if wrong, is := errors.AsType[*pflag.InvalidValueError](err); is {
+		name := wrong.GetFlag().Name
+		near = problem.Nearest(wrong.GetValue(), config.Choices(wrong.GetFlag()))
+		if _, is := errors.AsType[*strconv.NumError](err); is { // else the flag says itself what it takes
+			err = fmt.Errorf("invalid argument %q for %q flag: use %s", wrong.GetValue(), "--"+name, config.Form(name))
+		}
+	}
+	if unknown, is := errors.AsType[*pflag.NotExistError](err); is {
+		var flags []string
+		ran.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name) })
+		near = problem.Nearest("--"+unknown.GetSpecifiedName(), flags)
+		newest := unknown.GetSpecifiedShortnames()
+		if _, nan := strconv.Atoi(newest); nan == nil && ran.Flags().Lookup("session") != nil {
+			near = "To name a session, use `--session -" + newest + "`."
+		}
+	}
+	return problem.New(problem.Usage, ui.Sentences(near, see), "%v", err)
 }

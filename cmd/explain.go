@@ -71,29 +71,20 @@ func (p *program) listRules() error {
 	return render.RulesText(p.out, catalogue.All)
 }
 
-// unknownRule suggests the rules whose id or name has the word in it, or else
-// begins most like it.
+// unknownRule suggests the rules whose name has the word in it, or else those that are
+// called nearly so.
 func unknownRule(word string) error {
-	const most, least = 5, 3 // suggestions, and letters in common
-	low := strings.ToLower(word)
-	best := least
-	var similar []string
+	const most, least = 5, 3 // suggestions, and letters of a part of a name
+	var similar, words []string
 	for _, r := range catalogue.All {
-		id, name := strings.ToLower(r.ID), strings.ToLower(r.Name)
-		alike := max(ui.CommonStart(low, id), ui.CommonStart(low, name))
-		if low != "" && strings.Contains(name, low) {
-			alike = len(low) + 1
-		}
-		if alike > best {
-			best, similar = alike, nil
-		}
-		if alike == best {
+		words = append(words, r.ID, r.Name)
+		if len(word) >= least && strings.Contains(r.Name, strings.ToLower(word)) {
 			similar = append(similar, r.ID+" ("+r.Name+")")
 		}
 	}
-	next := "`sessctl explain` lists the rules."
+	near := problem.Nearest(word, words)
 	if len(similar) > 0 {
-		next = "Did you mean " + strings.Join(similar[:min(len(similar), most)], ", ") + "? " + next
+		near = "Did you mean " + strings.Join(similar[:min(len(similar), most)], ", ") + "?"
 	}
-	return problem.New(problem.Usage, next, "there is no rule %q", word)
+	return problem.New(problem.Usage, ui.Sentences(near, "`sessctl explain` lists the rules."), "%v", catalogue.UnknownRule(word))
 }

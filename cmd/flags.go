@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"hash/fnv"
 	"iter"
 	"slices"
@@ -49,10 +50,10 @@ func (p *program) selectedRules() ([]*rules.Rule, error) {
 		wanted = []string{"SC"} // the isolation rules with all others
 	}
 	selected, err := catalogue.Select(wanted, p.config.Ignore)
-	if err != nil {
-		return nil, problem.New(problem.Usage, "`sessctl explain` lists the rules.", "%v", err)
+	if unknown, is := errors.AsType[catalogue.UnknownRule](err); is {
+		err = unknownRule(string(unknown))
 	}
-	return selected, nil
+	return selected, err
 }
 
 // withTexts reports whether texts are loaded for the rules that find more with them:
@@ -89,7 +90,7 @@ func (p *program) judge() (rules.Judge, error) {
 	for _, name := range p.config.Profile {
 		profile := rules.FindProfile(name)
 		if profile == nil {
-			return judge, problem.New(problem.Usage, "", "there is no profile %q: use %s", name, strings.Join(profileNames(), ", "))
+			return judge, problem.New(problem.Usage, problem.Nearest(name, profileNames()), "there is no profile %q: use %s", name, strings.Join(profileNames(), ", "))
 		}
 		if !slices.Contains(judge.Profiles, profile) {
 			judge.Profiles = append(judge.Profiles, profile)

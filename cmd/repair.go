@@ -125,7 +125,7 @@ func (r *repairRun) checkFlags() error {
 	c := r.config
 	for _, word := range c.Allow {
 		if !slices.Contains(allowed, word) {
-			return problem.New(problem.Usage, "", "unknown word %q in --allow: use %s", word, strings.Join(allowed, ", "))
+			return problem.New(problem.Usage, problem.Nearest(word, allowed), "--allow has no word %q: use %s", word, strings.Join(allowed, ", "))
 		}
 	}
 	if c.Plan == "" {

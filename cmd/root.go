@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,21 @@ const (
 	groupRepair = "repair"
 	groupOther  = "other"
 )
+
+// otherWords are the names that other programs give to what our commands do.
+var otherWords = map[string][]string{
+	"check":   {"validate", "verify", "lint", "fsck", "scan", "test", "doctor"},
+	"view":    {"show", "cat", "print", "open", "inspect", "get"},
+	"ls":      {"list", "sessions"},
+	"repair":  {"fix", "heal", "recover", "clean"},
+	"undo":    {"restore", "revert", "rollback"},
+	"why":     {"doctor", "diagnose"},
+	"explain": {"rule", "rules", "describe"},
+	"diff":    {"compare"},
+	"export":  {"dump"},
+	"config":  {"settings"},
+	"stores":  {"where"},
+}
 
 func newRootCommand(p *program) *cobra.Command {
 	root := &cobra.Command{
@@ -54,6 +70,9 @@ store: with a backup, verified, and with a way back.
 		newCheckCommand(p), newViewCommand(p), newLsCommand(p), newStoresCommand(p), newExportCommand(p), newReplayCommand(p), newDiffCommand(p),
 		newWhyCommand(p), newRepairCommand(p), newUndoCommand(p), newExplainCommand(p), newConfigCommand(p), newVersionCommand(p),
 	)
+	for _, c := range root.Commands() {
+		c.SuggestFor = otherWords[c.Name()]
+	}
 	root.SetHelpCommandGroupID(groupOther)
 	root.SetCompletionCommandGroupID(groupOther)
 	root.InitDefaultCompletionCmd()
@@ -95,7 +114,7 @@ func (p *program) knownCommand(root *cobra.Command, args []string) error {
 		return nil
 	}
 	next := "`sessctl --help` lists the commands."
-	if similar := root.SuggestionsFor(args[0]); len(similar) > 0 {
+	if similar := slices.Compact(root.SuggestionsFor(args[0])); len(similar) > 0 {
 		next = "Did you mean `sessctl " + strings.Join(similar, "` or `sessctl ") + "`? " + next
 	}
 	return problem.New(problem.Usage, next, "there is no command %q", args[0])

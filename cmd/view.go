@@ -333,7 +333,7 @@ func checkDiff(c *config.Config, q *view.Question) error {
 	names := modelNames()
 	for _, name := range q.Diff {
 		if !slices.Contains(names, name) {
-			return problem.New(problem.Usage, "", "there is no model %q: use two of %s", name, strings.Join(names, ", "))
+			return problem.New(problem.Usage, problem.Nearest(name, names), "there is no model %q: use two of %s", name, strings.Join(names, ", "))
 		}
 	}
 	switch {

@@ -199,6 +199,14 @@ func (c *choice) has(word string) bool { return word == c.standard || slices.Con
 // wrong says what may be chosen.
 func (c *choice) wrong() error { return fmt.Errorf("use %s", orList(c.values)) }
 
+// Choices are the words that a flag takes, none where it takes others, too.
+func Choices(flag *pflag.Flag) []string {
+	if c, is := flag.Value.(*choice); is {
+		return c.values
+	}
+	return nil
+}
+
 // orList is "a, b or c".
 func orList(words []string) string {
 	if len(words) < 2 {

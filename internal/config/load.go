@@ -13,6 +13,7 @@ import (
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/sessctl/sessctl/internal/problem"
 )
@@ -48,6 +49,7 @@ const delimiter = "::"
 type loader struct {
 	v      *viper.Viper
 	config *Config
+	lines  map[string]int // of the settings in the file
 }
 
 func (l *loader) readFile(getenv func(string) string, path string) error {
@@ -63,11 +65,36 @@ func (l *loader) readFile(getenv func(string) string, path string) error {
 		}
 		return problem.New(problem.Usage, mend, "the configuration file %s cannot be read: %v", path, reason)
 	}
-	l.config.File = path
+	l.config.File, l.lines = path, map[string]int{}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(data, &doc); err == nil && len(doc.Content) > 0 { // viper has read it already
+		linesOf(doc.Content[0], "", l.lines)
+	}
 	for _, key := range l.keys() {
 		l.config.Sources[key] = path
 	}
 	return nil
+}
+
+// linesOf notes where the keys of a section are, by their names as viper gives them.
+func linesOf(node *yaml.Node, section string, lines map[string]int) {
+	if node.Kind != yaml.MappingNode {
+		return
+	}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key := section + strings.ToLower(node.Content[i].Value)
+		lines[key] = node.Content[i].Line
+		linesOf(node.Content[i+1], key+level, lines)
+	}
+}
+
+// where is the source of a setting, with its line in the file.
+func (l *loader) where(key string) string {
+	source := l.config.Sources[key]
+	if line := l.lines[key]; line > 0 && source == l.config.File {
+		source += ":" + strconv.Itoa(line)
+	}
+	return source
 }
 
 // readEnvironment lays the environment over the file. viper could read the
@@ -120,7 +147,7 @@ func (l *loader) decode() error {
 	if wrong, ok := errors.AsType[*mapstructure.DecodeError](err); ok {
 		key, _, _ := strings.Cut(wrong.Name(), "[") // of a list: the element
 		return problem.New(problem.Usage, "", "%s in %s is %q: use %s",
-			key, l.config.Sources[key], fmt.Sprint(l.value(key)), Form(key))
+			key, l.where(key), fmt.Sprint(l.value(key)), Form(key))
 	}
 	if err != nil {
 		return problem.New(problem.Usage, "", "the settings are not valid: %v", err)
@@ -146,7 +173,7 @@ func (l *loader) checkNumbers() error {
 			_, err = strconv.ParseUint(value, 10, strconv.IntSize-1)
 		}
 		if err != nil {
-			return problem.New(problem.Usage, "", "%s in %s is %q: use %s", key, l.config.Sources[key], value, Form(key))
+			return problem.New(problem.Usage, "", "%s in %s is %q: use %s", key, l.where(key), value, Form(key))
 		}
 	}
 	return nil
@@ -171,14 +198,18 @@ func (l *loader) knownKeys() error {
 	for _, key := range unknown {
 		if isSection(key) {
 			return problem.New(problem.Usage, "`sessctl config` lists its settings.",
-				"%s in the configuration file %s is %q, but %[1]s is a section with settings below it", key, l.config.File, fmt.Sprint(l.value(key)))
+				"%s: %s is %q, but it is a section, with settings below it", l.where(key), key, fmt.Sprint(l.value(key)))
 		}
 	}
 	if len(unknown) == 0 {
 		return nil
 	}
-	return problem.New(problem.Usage, "`sessctl config` lists the keys that there are.",
-		"the configuration file %s has unknown settings: %s", l.config.File, strings.Join(unknown, ", "))
+	slices.SortStableFunc(unknown, func(a, b string) int { return l.lines[a] - l.lines[b] })
+	next := "`sessctl config` lists all settings."
+	if near := problem.Nearest(unknown[0], known); near != "" {
+		next = near + " " + next
+	}
+	return problem.New(problem.Usage, next, "%s: unknown setting %q", l.where(unknown[0]), unknown[0])
 }
 
 // keys are the keys that were given, in alphabetical order: those of the top level,
@@ -236,12 +267,12 @@ func (l *loader) checkChoices(flags *pflag.FlagSet) error {
 			return
 		}
 		value := l.v.GetString(f.Name)
-		switch source := l.config.Sources[f.Name]; {
+		switch {
 		case c.has(value):
 		case slices.Contains(shared[f.Name], value):
 			l.set(f.Name, f.DefValue)
 		default:
-			failed = problem.New(problem.Usage, "", "%s in %s is %q: %v", f.Name, source, value, c.wrong())
+			failed = problem.New(problem.Usage, problem.Nearest(value, c.values), "%s in %s is %q: %v", f.Name, l.where(f.Name), value, c.wrong())
 		}
 	})
 	return failed

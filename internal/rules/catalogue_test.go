@@ -149,9 +149,9 @@ func TestSelectTakesIDsNamesAndPrefixes(t *testing.T) {
 		{name: "a name", selected: []string{"orphan-result"}, want: "SC103"},
 		{name: "a prefix without one of its rules", selected: []string{"SC10"}, ignored: []string{"SC103", "late-result"}, want: "SC101 SC102 SC105 SC106 SC107 SC108 SC109"},
 		{name: "catalogue order, whatever the order of words", selected: []string{"SC701", "SC001"}, want: "SC001 SC701"},
-		{name: "a word that is no rule", selected: []string{"SC9"}, fails: `no rule is called "SC9"`},
-		{name: "an ignored word that is no rule", ignored: []string{"leaks"}, fails: `no rule is called "leaks"`},
-		{name: "an empty word", selected: []string{""}, fails: `no rule is called ""`},
+		{name: "a word that is no rule", selected: []string{"SC9"}, fails: `there is no rule "SC9"`},
+		{name: "an ignored word that is no rule", ignored: []string{"leaks"}, fails: `there is no rule "leaks"`},
+		{name: "an empty word", selected: []string{""}, fails: `there is no rule ""`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			chosen, err := catalogue.Select(tc.selected, tc.ignored)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -46,6 +47,11 @@ func Sentence(text string) string {
 		text = strings.ToUpper(text[:min(1, len(text))]) + text[min(1, len(text)):]
 	}
 	return Ended(text)
+}
+
+// Sentences are the sentences that are not empty, in one text.
+func Sentences(list ...string) string {
+	return strings.Join(slices.DeleteFunc(list, func(s string) bool { return s == "" }), " ")
 }
 
 // Ended gives a sentence its final dot.

@@ -45,7 +45,7 @@ func TestChoose(t *testing.T) {
 		{name: "1f0d", problem: []string{`no session "1f0d"`, "nearest: 1f0c9e2a-3 "}},
 		{name: "readme", want: "9bd7326a-4444"},
 		{name: "Dockerfile  OPTIMIZE", want: "1f0c9e2a-1111"}, // all words, in any order
-		{name: "task", want: "43b02aea-2222"},                // of a sub-session
+		{name: "task", want: "43b02aea-2222"},                 // of a sub-session
 		{name: "of a", want: "expert/ann/cart-of-a-day"},
 		{name: "longer number", problem: []string{`no session "longer number"`}}, // of two titles
 		{name: "er", problem: []string{`3 sessions have "er" in their titles`, "Type more words, or an id: "}},

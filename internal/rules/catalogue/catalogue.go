@@ -44,7 +44,7 @@ func Usual() []*rules.Rule {
 
 // Select returns the rules that the words choose: ids, names or prefixes of ids
 // ("SC7"), in any case. No words of select means the usual rules; ignore takes away.
-// A word that matches nothing is an error.
+// A word that matches nothing is an UnknownRule.
 func Select(selected, ignored []string) ([]*rules.Rule, error) {
 	matches := func(words []string, r *rules.Rule) bool {
 		for _, w := range words {
@@ -56,7 +56,7 @@ func Select(selected, ignored []string) ([]*rules.Rule, error) {
 	}
 	for _, w := range append(append([]string{}, selected...), ignored...) {
 		if !anyMatches(w, matches) {
-			return nil, fmt.Errorf("no rule is called %q", w)
+			return nil, UnknownRule(w)
 		}
 	}
 	var chosen []*rules.Rule
@@ -68,6 +68,11 @@ func Select(selected, ignored []string) ([]*rules.Rule, error) {
 	}
 	return chosen, nil
 }
+
+// UnknownRule is the error about a word that no rule is called.
+type UnknownRule string
+
+func (u UnknownRule) Error() string { return fmt.Sprintf("there is no rule %q", string(u)) }
 
 func anyMatches(word string, matches func([]string, *rules.Rule) bool) bool {
 	for _, r := range All {

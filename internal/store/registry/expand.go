@@ -16,6 +16,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/shell"
 	"github.com/sessctl/sessctl/internal/store"
 )
 
@@ -54,8 +55,8 @@ func Expand(ctx context.Context, path, kind string) (Expansion, error) {
 	}
 	found, err := folderMeans(ctx, path, kind)
 	if err == nil && len(found.Stores) == 0 {
-		err = problem.New(problem.Unreadable, "If the file has another ending, name the file itself.",
-			"no session store in %s (looked at its files that end in %s; subfolders are not searched)", path, strings.Join(Endings, ", "))
+		err = problem.New(problem.Unreadable, "Files ending in "+strings.Join(Endings, ", ")+" are looked at: name the file itself if it has another ending.",
+			"no session store in %s (subfolders are not searched; try %s)", path, shell.Word(filepath.Join(path, "**", "*.db")))
 	}
 	return found, err
 }

@@ -38,8 +38,8 @@ func TestExpand(t *testing.T) {
 			w.File("D.NDJSON", stream)
 			w.File("main/history/notes.json", "{}")
 		}, []string{"D.NDJSON", "a.ndjson", "b.ndjson"}, ""},
-		{"nothing", "", func(*loomtest.Workspace) {}, nil, "no session store in "},
-		{"a store one level deeper", "", func(w *loomtest.Workspace) { w.Step("workspace/main", loomtest.Step{}) }, nil, "no session store in "},
+		{"nothing", "", func(*loomtest.Workspace) {}, nil, "no session store in"},
+		{"a store one level deeper", "", func(w *loomtest.Workspace) { w.Step("workspace/main", loomtest.Step{}) }, nil, "no session store in"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

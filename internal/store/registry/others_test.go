@@ -81,7 +81,7 @@ func TestFoldersOfOtherPrograms(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "other.db", otherDatabase(t))
 	got, err := registry.Expand(t.Context(), ".", "")
-	if err == nil || !strings.Contains(err.Error(), "no session store in ") {
+	if err == nil || !strings.Contains(err.Error(), "no session store in") {
 		t.Error(err)
 	}
 	if diff := cmp.Diff(registry.Expansion{Others: []string{"other.db"}}, got); diff != "" {
