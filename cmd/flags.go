@@ -63,16 +63,10 @@ func (p *program) withTexts(selected []*rules.Rule) bool {
 	return chosen && slices.ContainsFunc(selected, func(r *rules.Rule) bool { return r.Bodies })
 }
 
-// The modes of --mode.
-const (
-	modeResume = "resume"
-	modeAsIs   = "as-is"
-)
-
-// addProfileFlags declares for whom requests are judged.
+// addProfileFlags declares which request is checked, and for whom.
 func addProfileFlags(cmd *cobra.Command) {
-	cmd.Flags().StringSlice("profile", nil, "judge requests for these `PROVIDERS` instead of the one that each session\nhints at: "+strings.Join(profileNames(), ", "))
-	addChoice(cmd, "mode", modeResume, []string{modeResume, modeAsIs}, "the request: the session with your next message, or the session as it is")
+	cmd.Flags().StringSlice("profile", nil, "check against these `PROVIDERS` (default: each session's own)")
+	cmd.Flags().Bool("as-is", false, "check the session as it is stored, without your next message")
 	completeFlag(cmd, "profile", listOf(always(profileNames())))
 }
 
@@ -86,7 +80,7 @@ func profileNames() []string {
 
 // judge is what the flags of addProfileFlags say.
 func (p *program) judge() (rules.Judge, error) {
-	judge := rules.Judge{AsIs: p.config.Mode == modeAsIs, Isolation: isolation(p.config)}
+	judge := rules.Judge{AsIs: p.config.AsIs, Isolation: isolation(p.config)}
 	for _, name := range p.config.Profile {
 		profile := rules.FindProfile(name)
 		if profile == nil {

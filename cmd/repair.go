@@ -131,7 +131,7 @@ func (r *repairRun) checkFlags() error {
 	if c.Plan == "" {
 		return nil
 	}
-	for _, other := range []string{"select", "ignore", "session", "allow", "profile", "mode", "plan-out"} {
+	for _, other := range []string{"select", "ignore", "session", "allow", "profile", "as-is", "plan-out"} {
 		if c.Sources[other] == "--"+other {
 			return problem.New(problem.Usage, "Make a new plan with --plan-out.", "--plan makes exactly the changes of a saved plan, so it cannot be combined with --%s", other)
 		}

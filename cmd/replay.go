@@ -40,19 +40,19 @@ or the events of its API (SSE), in a file or, with -, on standard input.
 
 An event belongs to the session whose id it carries; without an id, to the session
 that is speaking, by the streams that started and stopped; and where those are not
-recorded, by the depth that the agent switches give. --model depth decides by the
-switches alone, --model session-id without them. Where the two disagree, the event
+recorded, by the depth that the agent switches give. --assign-by depth decides by the
+switches alone, --assign-by session-id without them. Where the two disagree, the event
 is marked.
 
 With --against STORE, compare the sessions that the events amount to with those in
 a store: what is missing, leaked, altered or misplaced are findings, as of ` + "`check`" + `.
 With --output FILE, write these sessions as a canonical stream, which every command
-reads. --model and --all are about the list of events only.
+reads. --assign-by and --all are about the list of events only.
 
 ` + exitStatus("replayed, and nothing found at or above --fail-on", append(storeCodes, exitFindings)...),
 		Example: `  sessctl replay run.jsonl
   sessctl replay run.jsonl --against ~/.cagent/session.db
-  sessctl replay run.jsonl --model depth --all
+  sessctl replay run.jsonl --assign-by depth --all
   docker agent run --exec --json agent.yaml "hello" | sessctl replay -
   sessctl replay run.jsonl --output run.ndjson
   sessctl view run.ndjson -1`,
@@ -67,7 +67,7 @@ reads. --model and --all are about the list of events only.
 		},
 	}
 	addFormatFlag(cmd, "text", "table", "json", "ndjson", "mermaid")
-	addChoice(cmd, "model", recording.Auto.String(), recording.Models[:], "decide by this persistence model")
+	addChoice(cmd, "assign-by", recording.Auto.String(), recording.Models[:], "assign events to sessions by")
 	cmd.Flags().Bool("all", false, "show every event, each piece of an answer too")
 	cmd.Flags().String("against", "", "compare with the sessions in this `STORE`")
 	completeFlag(cmd, "against", completeStores(0))
@@ -136,7 +136,7 @@ func (run *replayRun) checkFlags() error {
 		return nil
 	}
 	const leaveOut = "Leave one of them out."
-	for _, flag := range []string{"model", "all"} {
+	for _, flag := range []string{"assign-by", "all"} {
 		if c.Sources[flag] == "--"+flag {
 			return problem.New(problem.Usage, leaveOut, "--%s is about the list of events, and --against compares sessions", flag)
 		}
@@ -218,7 +218,7 @@ func (run *replayRun) show(ctx context.Context) error {
 
 // model is the persistence model that decides.
 func (p *program) model() recording.Model {
-	return recording.Model(max(0, slices.Index(recording.Models[:], p.config.Model)))
+	return recording.Model(max(0, slices.Index(recording.Models[:], p.config.AssignBy)))
 }
 
 // each hands the events to fn. An interrupt ends a recording that is still being
@@ -304,7 +304,7 @@ func (run *replayRun) next(disagree bool, found []*check.Finding) []render.Comma
 	}
 	next = append(next, render.Command{Line: this + " --against STORE", Why: "whether a store holds what it should"})
 	if disagree && run.model() != recording.ByDepth {
-		next = append(next, render.Command{Line: this + " --model depth", Why: "the same run as the depth model stores it"})
+		next = append(next, render.Command{Line: this + " --assign-by depth", Why: "the same run as the depth model stores it"})
 	}
 	return next
 }

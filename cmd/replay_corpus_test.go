@@ -58,7 +58,7 @@ func TestDepthTablesOfTheCorpus(t *testing.T) {
 			if found, err := filepath.Glob(events); err != nil || len(found) == 0 {
 				t.Skip("the shared corpus is not beside this checkout (../shared/corpus)")
 			}
-			code, got, stderr := run(t, "replay", events, "--model", "depth", "--quiet")
+			code, got, stderr := run(t, "replay", events, "--assign-by", "depth", "--quiet")
 			if code != 0 {
 				t.Fatalf("exit code %d\n%s", code, stderr)
 			}

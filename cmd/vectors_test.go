@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -64,7 +65,7 @@ type checked struct {
 
 func (v *vector) check(t *testing.T, stream, profile string) *checked {
 	t.Helper()
-	code, out, _ := run(t, "check", stream, "--profile", profile, "--mode", v.Mode, "--format", "json",
+	code, out, _ := run(t, "check", stream, "--profile", profile, asIs(v.Mode), "--format", "json",
 		"--session", "P", "--explain-request", "--fail-on", "never")
 	result := &checked{}
 	if err := json.Unmarshal([]byte(out), result); err != nil || code != 0 {
@@ -136,7 +137,7 @@ func (v *vector) judge(t *testing.T, stream, profile string) {
 // adjusts looks for what an adapter sends otherwise in the request that the
 // profile would get.
 func (v *vector) adjusts(t *testing.T, stream, profile, rule string) {
-	code, out, stderr := run(t, "view", stream, "P", "--model-input", "--profile", profile, "--mode", v.Mode, "--format", "json")
+	code, out, stderr := run(t, "view", stream, "P", "--model-input", "--profile", profile, asIs(v.Mode), "--format", "json")
 	if code != 0 || !strings.Contains(out, `"rule": "`+rule+`"`) {
 		t.Errorf("%s: no adjustment of %s in the request (code %d): %s%s", profile, rule, code, stderr, out)
 	}
@@ -152,7 +153,7 @@ func (v *vector) repair(t *testing.T, stream string) {
 		}
 	}
 	repaired := filepath.Join(t.TempDir(), "repaired.ndjson")
-	args := []string{"repair", stream, "--output", repaired, "--mode", v.Mode, "--fail-on", "never"}
+	args := []string{"repair", stream, "--output", repaired, asIs(v.Mode), "--fail-on", "never"}
 	if _, known := v.Expect["generic"]; !known {
 		for profile := range v.Expect {
 			args = append(args, "--profile", profile)
@@ -183,7 +184,7 @@ func (v *vector) repair(t *testing.T, stream string) {
 	if repaired == stream {
 		return
 	}
-	if code, out, _ := run(t, "repair", repaired, "--output", repaired+"2", "--mode", v.Mode, "--fail-on", "never"); code != 0 {
+	if code, out, _ := run(t, "repair", repaired, "--output", repaired+"2", asIs(v.Mode), "--fail-on", "never"); code != 0 {
 		t.Fatalf("the second repair ends with %d: %s", code, out)
 	}
 	if _, err := os.Stat(repaired + "2"); err == nil {
@@ -242,3 +243,6 @@ func readFlat(t *testing.T, path string) (text string, lines []string) {
 	flush()
 	return string(data) + strings.Join(lines, "\n"), lines
 }
+
+// asIs is the flag for the mode of a vector.
+func asIs(mode string) string { return "--as-is=" + strconv.FormatBool(mode == "as-is") }

@@ -49,7 +49,7 @@ func TestOneVerdict(t *testing.T) {
 					if n := rng.IntN(len(rules.Profiles) + 1); n > 0 {
 						asked = append(asked, "--profile", rules.Profiles[n-1].Name)
 					}
-					asked = append(asked, "--mode", []string{"resume", "as-is"}[rng.IntN(2)], "--format", "json")
+					asked = append(asked, "--as-is="+[]string{"true", "false"}[rng.IntN(2)], "--format", "json")
 					said[oneVerdict(t, path, id, asked)]++
 				}
 			}

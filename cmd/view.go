@@ -48,7 +48,7 @@ what went in, what came out, and what crossed the border besides.
 
 With --branch, --agent or --all, show which events that agent or every agent could
 see when it ran, and why not the others. Branches are compared as the store's own
-reader does; --model takes another model, and --diff compares two.
+reader does; --visibility takes another model, and --compare-visibility compares two.
 
 ` + exitStatus("shown, whatever was found", storeCodes...),
 		Example: `  sessctl view 1f0c
@@ -57,7 +57,7 @@ reader does; --model takes another model, and --diff compares two.
   sessctl view 1f0c --model-input --profile gemini
   sessctl view 1f0c --isolation
   sessctl view 1f0c --branch orch.researcher
-  sessctl view 1f0c --all --diff path,tokens
+  sessctl view 1f0c --all --compare-visibility path,tokens
   sessctl view 1f0c --format markdown > session.md`,
 		GroupID: groupStore,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -118,9 +118,9 @@ func runView(ctx context.Context, p *program, args []string, borders bool) error
 // what the environment and the configuration file say is for check too.
 func (p *program) viewJudge() (rules.Judge, error) {
 	c := p.config
-	for _, flag := range []string{"profile", "mode"} {
+	for _, flag := range []string{"profile", "as-is"} {
 		if source := c.Sources[flag]; !c.ModelInput && source == "--"+flag {
-			return rules.Judge{}, problem.New(problem.Usage, "Add --model-input, or leave it out.", "%s is about what the next run would send", source)
+			return rules.Judge{}, problem.New(problem.Usage, "Add --model-input, or leave it out.", "%s is about the request", source)
 		}
 	}
 	if c.ModelInput && len(c.Profile) > 1 {
@@ -264,10 +264,10 @@ func addVisibilityFlags(cmd *cobra.Command) {
 	cmd.Flags().String("branch", "", "show what the viewer on this branch (`LABEL`) sees; '' is the one without a branch")
 	cmd.Flags().String("agent", "", "show what the agent `NAME` sees, on each of its branches")
 	cmd.Flags().Bool("all", false, "show what every agent sees")
-	addChoice(cmd, "model", "", modelNames(), "decide by this model instead of the one of the store's own reader")
-	cmd.Flags().StringSlice("diff", nil, "show where two `MODELS` disagree: path,tokens")
+	addChoice(cmd, "visibility", "", modelNames(), "decide by this rule (default: the store's own)")
+	cmd.Flags().StringSlice("compare-visibility", nil, "show where two `RULES` disagree: path,tokens")
 	cmd.Flags().Bool("tokens", false, "show who held which tokens, and what they let it see")
-	completeFlag(cmd, "diff", listOf(always(modelNames())))
+	completeFlag(cmd, "compare-visibility", listOf(always(modelNames())))
 }
 
 func modelNames() []string {
@@ -281,7 +281,7 @@ func modelNames() []string {
 // question is what the flags of addVisibilityFlags ask, nil when they ask nothing.
 func (p *program) question() (*view.Question, error) {
 	c := p.config
-	q := &view.Question{Agent: c.Agent, Model: c.Model, Diff: c.Diff, Tokens: c.Tokens}
+	q := &view.Question{Agent: c.Agent, Model: c.Visibility, Diff: c.Compared, Tokens: c.Tokens}
 	// A file or an environment that says "all" means `sessctl ls`.
 	q.All = c.All && c.Sources["all"] == "--all"
 	if c.Sources["branch"] != "default" {
@@ -295,19 +295,19 @@ func (p *program) question() (*view.Question, error) {
 	case c.Agent == "" && c.Sources["agent"] == "--agent":
 		return nil, problem.New(problem.Usage, "`--all` shows every agent.", "--agent names no agent")
 	case c.Format == "mermaid" && !drawable:
-		return nil, problem.New(problem.Usage, "Add --branch, --agent or --all, without --diff and --tokens.", "a diagram shows what viewers see under one model")
+		return nil, problem.New(problem.Usage, "Add --branch, --agent or --all, without --compare-visibility and --tokens.", "a diagram shows what viewers see under one rule")
 	case q.Model != "" && !asked:
-		return nil, problem.New(problem.Usage, "Add --branch, --agent or --all.", "--model says how branches are compared, and no viewer is named")
+		return nil, problem.New(problem.Usage, "Add --branch, --agent or --all.", "--visibility says how branches are compared, and no viewer is named")
 	case !asked:
 		return nil, checkDiff(c, q)
 	case c.ModelInput:
-		return nil, problem.New(problem.Usage, "Leave one of them out.", "--model-input shows a request, and --branch, --agent, --all, --diff and --tokens who sees what")
+		return nil, problem.New(problem.Usage, "Leave one of them out.", "--model-input shows a request, and --branch, --agent, --all, --compare-visibility and --tokens who sees what")
 	case q.All && q.Branch != nil:
 		return nil, problem.New(problem.Usage, "Leave one of them out.", "--all is about every viewer, %s about one", c.Sources["branch"])
 	case q.All && q.Agent != "":
 		return nil, problem.New(problem.Usage, "Leave one of them out.", "--all is about every viewer, %s about one", c.Sources["agent"])
 	case q.Tokens && (len(q.Diff) > 0 || q.Model != "" && q.Model != "tokens"):
-		return nil, problem.New(problem.Usage, "Leave one of them out.", "--tokens is about the model tokens alone")
+		return nil, problem.New(problem.Usage, "Leave one of them out.", "--tokens is about the rule tokens alone")
 	}
 	return q, checkDiff(c, q)
 }
@@ -317,7 +317,7 @@ func (p *program) question() (*view.Question, error) {
 // fit is an error, a setting is for whatever it fits.
 func (p *program) passOver(q *view.Question, fits bool) {
 	c := p.config
-	if c.Sources["model"] != "--model" && !fits {
+	if c.Sources["visibility"] != "--visibility" && !fits {
 		q.Model = ""
 	}
 	if c.Sources["format"] != "--format" && c.Format == "mermaid" && !fits {
@@ -327,21 +327,21 @@ func (p *program) passOver(q *view.Question, fits bool) {
 
 // checkDiff checks that two models are compared.
 func checkDiff(c *config.Config, q *view.Question) error {
-	if len(q.Diff) == 0 && c.Sources["diff"] != "--diff" {
+	if len(q.Diff) == 0 && c.Sources["compare-visibility"] != "--compare-visibility" {
 		return nil
 	}
 	names := modelNames()
 	for _, name := range q.Diff {
 		if !slices.Contains(names, name) {
-			return problem.New(problem.Usage, problem.Nearest(name, names), "there is no model %q: use two of %s", name, strings.Join(names, ", "))
+			return problem.New(problem.Usage, problem.Nearest(name, names), "there is no visibility rule %q: use two of %s", name, strings.Join(names, ", "))
 		}
 	}
 	switch {
 	case len(q.Diff) != 2 || q.Diff[0] == q.Diff[1]:
-		return problem.New(problem.Usage, "Name two, as in --diff path,tokens.", "a comparison takes two different models, and --diff names %s",
+		return problem.New(problem.Usage, "Name two, as in --compare-visibility path,tokens.", "a comparison takes two different rules, and --compare-visibility names %s",
 			cmp.Or(strings.Join(q.Diff, ", "), "none"))
 	case q.Model != "":
-		return problem.New(problem.Usage, "Leave one of them out.", "--diff compares two models, and --model names one")
+		return problem.New(problem.Usage, "Leave one of them out.", "--compare-visibility compares two rules, and --visibility names one")
 	}
 	return nil
 }
@@ -355,7 +355,7 @@ func (s *search) nextVisible(v *view.View, named string, found view.Known) []ren
 		next = append(next, render.Command{Line: shell.View(named, id, "--all"), Why: "what every agent sees"})
 	}
 	if models := v.Visibility.Models; len(models) == 1 && models[0].Name == "path" && len(v.Visibility.Viewers) > 1 {
-		next = append(next, render.Command{Line: shell.View(named, id, "--diff", "path,tokens"), Why: "what token sets would show besides"})
+		next = append(next, render.Command{Line: shell.View(named, id, "--compare-visibility", "path,tokens"), Why: "what token sets would show besides"})
 	}
 	return append(next, render.Command{Line: shell.View(named, id), Why: "the session itself, and what is wrong with it"})
 }
@@ -375,7 +375,7 @@ func (p *program) onlyBorders(question *view.Question) error {
 	c := p.config
 	switch {
 	case question != nil:
-		return problem.New(problem.Usage, "Leave one of them out.", "--isolation shows what passed between sessions, and --branch, --agent, --all, --diff and --tokens who sees what")
+		return problem.New(problem.Usage, "Leave one of them out.", "--isolation shows what passed between sessions, and --branch, --agent, --all, --compare-visibility and --tokens who sees what")
 	case c.ModelInput && c.Sources["model-input"] == "--model-input":
 		return problem.New(problem.Usage, "Leave one of them out.", "--isolation shows what passed between sessions, and --model-input a request")
 	}

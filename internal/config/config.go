@@ -45,7 +45,7 @@ type Config struct {
 	Since       string   `mapstructure:"since"`
 	Shard       string   `mapstructure:"shard"`
 	Profile     []string `mapstructure:"profile"`
-	Mode        string   `mapstructure:"mode"`
+	AsIs        bool     `mapstructure:"as-is"`
 	Explain     bool     `mapstructure:"explain-request"`
 	Deep        bool     `mapstructure:"deep"`
 	AssumeDead  bool     `mapstructure:"assume-dead"`
@@ -59,8 +59,9 @@ type Config struct {
 	ModelInput bool     `mapstructure:"model-input"`
 	Branch     string   `mapstructure:"branch"`
 	Agent      string   `mapstructure:"agent"`
-	Model      string   `mapstructure:"model"`
-	Diff       []string `mapstructure:"diff"`
+	Visibility string   `mapstructure:"visibility"`
+	Compared   []string `mapstructure:"compare-visibility"`
+	AssignBy   string   `mapstructure:"assign-by"`
 	Tokens     bool     `mapstructure:"tokens"`
 	Against    string   `mapstructure:"against"`
 	Redact     bool     `mapstructure:"redact"`

@@ -292,5 +292,4 @@ func (l *loader) set(key, standard string) {
 // else, or has other words, for another one.
 var shared = map[string][]string{
 	"format": {"text", "table", "json", "ndjson", "sarif", "markdown", "mermaid", "junit", "github"},
-	"model":  {"path", "raw-prefix", "tokens", "forks", "session", "auto", "depth", "session-id"},
 }

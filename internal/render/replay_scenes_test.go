@@ -210,7 +210,7 @@ var sceneFindings = []*check.Finding{
 var scenes = []scene{
 	{name: "delegation", events: delegation, next: []render.Command{
 		{Line: "sessctl replay run.jsonl --against STORE", Why: "whether a store holds what it should"},
-		{Line: "sessctl replay run.jsonl --model depth", Why: "the same run as the depth model stores it"},
+		{Line: "sessctl replay run.jsonl --assign-by depth", Why: "the same run as the depth model stores it"},
 	}},
 	{name: "all", events: delegation, all: true},
 	{name: "odd", model: recording.ByDepth, events: oddities, findings: sceneFindings},

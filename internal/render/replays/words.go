@@ -33,9 +33,9 @@ var reasonForms = map[replay.Reason]string{
 
 // replayModels say how a model decides.
 var replayModels = [...]string{
-	recording.Auto:      "Session ids decide, without ids the running streams, and without streams the depth (--model auto).",
-	recording.ByDepth:   "The depth decides: messages are not stored while an agent switch is open (--model depth).",
-	recording.BySession: "Session ids decide, and without ids the running streams (--model session-id).",
+	recording.Auto:      "Session ids decide, without ids the running streams, and without streams the depth (--assign-by auto).",
+	recording.ByDepth:   "The depth decides: messages are not stored while an agent switch is open (--assign-by depth).",
+	recording.BySession: "Session ids decide, and without ids the running streams (--assign-by session-id).",
 }
 
 // compared are the deciding model and the one that it is compared with. Session
