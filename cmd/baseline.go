@@ -28,8 +28,8 @@ const (
 // addBaselineFlags declares the file of the findings that are known.
 func addBaselineFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.String(baselineFlag, "", "fail only on what is not in this `FILE` of --write-baseline, and leave the rest out")
-	flags.String(writeBaselineFlag, "", "write everything that is found into this `FILE`, and fail on none of it")
+	flags.String(baselineFlag, "", "fail only on findings that are not in this `FILE`")
+	flags.String(writeBaselineFlag, "", "write all findings into this `FILE`, and end with 0")
 }
 
 // comparison begins the comparison of stores with the baseline, nil without one. A run that

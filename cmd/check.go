@@ -52,12 +52,7 @@ SESSION:ITEMS, on a terminal and in a pipe alike: ` + "`sessctl check | grep SC7
 ` + exitStatus("nothing found at or above --fail-on", append(storeCodes, exitFindings)...),
 		Example: `  sessctl check
   sessctl check ~/.cagent/session.db --fail-on warning
-  sessctl check --select SC7 --session 1f0c
-  sessctl check --session 1f0c --profile gemini --explain-request
-  sessctl check 'stores/**/*.db' --shard 1/4
-  sessctl check --format ndjson --since 7d | jq .message
-  sessctl check --write-baseline baseline.json
-  sessctl check --baseline baseline.json`,
+  sessctl check 'stores/**/*.db' --since 7d --format ndjson`,
 		GroupID: groupStore,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runCheck(cmd, p, args) },
 	}
@@ -73,12 +68,12 @@ func addCheckFlags(cmd *cobra.Command, p *program) {
 	addStoreFlag(cmd)
 	addFindingFlags(cmd)
 	addBaselineFlags(cmd)
-	flags.String("session", "", "check only the session with this `ID` (its beginning will do) and what belongs to it")
-	flags.String("since", "", "check only sessions in which something happened since this `TIME`: a date, or an age (7d, 36h); those whose times are missing or unreadable, too")
-	flags.String("shard", "", "check only the `I/N`th part of the sessions: 1/3, 2/3 and 3/3 are all of them")
-	flags.Bool("deep", false, "also make the tests that take longer than the check itself")
+	flags.String("session", "", "check only this `SESSION` and its tree")
+	flags.String("since", "", "check sessions active since this `TIME`: 7d, 2026-02-03")
+	flags.String("shard", "", "check only one part of the sessions: the `I/N`th")
+	flags.Bool("deep", false, "also make the tests that take long")
 	addProfileFlags(cmd)
-	flags.Bool("explain-request", false, "of the session of --session, also print what the provider answers to its next request")
+	flags.Bool("explain-request", false, "also print what the provider answers (with --session)")
 	addAssumeDeadFlag(cmd)
 	completeFlag(cmd, "session", p.sessionWords)
 	completeFlag(cmd, "since", oneOf())
@@ -307,7 +302,7 @@ func (run *checkRun) nowhere() error {
 
 // addReportFlag declares the formats that are written into files besides.
 func addReportFlag(cmd *cobra.Command) {
-	cmd.Flags().StringArray("report", nil, "also write a report, given as `FORMAT=FILE`, in any format of --format;\nmay be given several times")
+	cmd.Flags().StringArray("report", nil, "also write this `FORMAT=FILE`; may be repeated")
 	completeFlag(cmd, "report", completeReport)
 }
 

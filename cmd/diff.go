@@ -26,7 +26,7 @@ const exitDiffers = 1
 func newDiffCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff A B",
-		Short: "Show in what two stores differ, or a store and its backup",
+		Short: "Compare two stores, or a store and its backup",
 		Long: `Compare two stores: which sessions and items B has that A lacks, which it lacks,
 which stand in another place, and which changed. A is the store before, B the one
 after. Nothing is changed.
@@ -54,7 +54,7 @@ With --quiet, one line says whether they differ.
 	addFormatFlag(cmd, "text", "json", "markdown")
 	addPagerFlag(cmd)
 	cmd.Flags().Bool("full", false, "show whole texts, and every item of added and gone sessions")
-	cmd.Flags().String("session", "", "only the session with this `ID` (its beginning will do) and what belongs to it")
+	cmd.Flags().String("session", "", "compare only this `SESSION` and its tree")
 	completeFlag(cmd, "session", p.sessionWords)
 	return cmd
 }

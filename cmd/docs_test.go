@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"flag"
 	"os"
 	"path/filepath"
@@ -101,7 +102,7 @@ func TestExitCodesOfEachCommandAreThoseOfThePage(t *testing.T) {
 	p, _ := testProgram()
 	help, page := map[string]string{}, map[string]string{}
 	for _, c := range commands(newRootCommand(p)) {
-		_, status, _ := strings.Cut(c.Long, "EXIT STATUS\n")
+		_, status, _ := strings.Cut(c.Long, exitTitle)
 		var codes []string
 		for _, m := range regexp.MustCompile(`(?m)^ +(\d+)  `).FindAllStringSubmatch(status, -1) {
 			codes = append(codes, m[1])
@@ -248,5 +249,36 @@ func TestSettingsPageShowsAConfiguration(t *testing.T) {
 		if code != exitOK || !regexp.MustCompile(`(?m)^fail-on +warning +`+regexp.QuoteMeta(file)).MatchString(out.String()) {
 			t.Errorf("%d: %s", code, out.String())
 		}
+	}
+}
+
+// The help of a command fits on a screen and a half, and shows every flag and an example.
+func TestHelpIsShort(t *testing.T) {
+	const most, width = 36, 80
+	p, _ := testProgram()
+	for _, c := range append(commands(newRootCommand(p)), newRootCommand(p)) {
+		var help bytes.Buffer
+		getenv := func(name string) string { return map[string]string{"COLUMNS": "80"}[name] }
+		args := append(strings.Fields(c.CommandPath())[1:], "--help")
+		if code := Main(args, strings.NewReader(""), &help, &help, getenv); code != exitOK {
+			t.Fatalf("%v ends with %d", args, code)
+		}
+		text := help.String()
+		if n := strings.Count(text, "\n"); n > most {
+			t.Errorf("%v has %d lines, of %d", args, n, most)
+		}
+		for line := range strings.Lines(text) {
+			if len(strings.TrimRight(line, "\n")) > width {
+				t.Errorf("%v: longer than %d: %s", args, width, line)
+			}
+		}
+		if !strings.Contains(text, "Usage: sessctl") || !strings.Contains(text, "\n  sessctl ") && c.Name() != "completion" && c.Name() != "version" {
+			t.Errorf("%v: no usage or no example:\n%s", args, text)
+		}
+		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden && !strings.Contains(text, "--"+f.Name) && f.Name != "version" {
+				t.Errorf("%v: no --%s", args, f.Name)
+			}
+		})
 	}
 }

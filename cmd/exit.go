@@ -38,10 +38,13 @@ var meanings = []struct {
 	{exitInterrupted, "interrupted"},
 }
 
+// exitTitle begins that section.
+const exitTitle = "EXIT STATUS\n"
+
 // exitStatus is the section of a command's help; success says what 0 means,
 // codes are the others that it can end with besides 2.
 func exitStatus(success string, codes ...int) string {
-	text := "EXIT STATUS\n    0  " + success
+	text := exitTitle + "    0  " + success
 	for _, m := range meanings {
 		if m.code == int(problem.Usage) || slices.Contains(codes, m.code) {
 			text += fmt.Sprintf("\n  %3d  %s", m.code, m.meaning)

@@ -40,7 +40,7 @@ stream.
 	addStoreFlag(cmd)
 	cmd.Flags().StringP("output", "o", "", "write into this new `FILE` instead of standard output")
 	cmd.Flags().Bool("redact", false, "replace every text, for bug reports")
-	cmd.Flags().String("session", "", "only the session with this `ID` (its beginning will do) and what belongs to it")
+	cmd.Flags().String("session", "", "write only this `SESSION` and its tree")
 	completeFlag(cmd, "session", p.sessionWords)
 	cmd.ValidArgsFunction = completeStores(1)
 	return cmd

@@ -34,10 +34,10 @@ func addFormatFlag(cmd *cobra.Command, formats ...string) {
 // addFindingFlags declares which findings count and are printed.
 func addFindingFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	addChoice(cmd, "fail-on", "error", []string{"error", "warning", "info", "never"}, "the lowest severity that makes the exit code 1")
-	flags.StringSlice("select", nil, "run only these `RULES`: ids, names, or beginnings of ids (SC7)")
+	addChoice(cmd, "fail-on", "error", []string{"error", "warning", "info", "never"}, "end with 1 from this severity on")
+	flags.StringSlice("select", nil, "run only these `RULES`: ids, beginnings (SC7) or names")
 	flags.StringSlice("ignore", nil, "leave these `RULES` out")
-	flags.Uint("max-findings", 100, "where people read them, show at most `N` findings of one rule, 0 for all")
+	flags.Uint("max-findings", 100, "show `N` findings of a rule at most, 0 for all")
 	completeFlag(cmd, "select", listOf(ruleListWords))
 	completeFlag(cmd, "ignore", listOf(ruleListWords))
 	completeFlag(cmd, "max-findings", oneOf())
@@ -65,8 +65,8 @@ func (p *program) withTexts(selected []*rules.Rule) bool {
 
 // addProfileFlags declares which request is checked, and for whom.
 func addProfileFlags(cmd *cobra.Command) {
-	cmd.Flags().StringSlice("profile", nil, "check against these `PROVIDERS` (default: each session's own)")
-	cmd.Flags().Bool("as-is", false, "check the session as it is stored, without your next message")
+	cmd.Flags().StringSlice("profile", nil, "check against `PROVIDERS`, not each session's own")
+	cmd.Flags().Bool("as-is", false, "check what is stored, without your next message")
 	completeFlag(cmd, "profile", listOf(always(profileNames())))
 }
 
@@ -238,7 +238,7 @@ func settingsOfIsolation(c *config.Config) []config.Setting {
 // addAssumeDeadFlag declares --assume-dead for a command that says of calls at
 // the end of a session whether they are over.
 func addAssumeDeadFlag(cmd *cobra.Command) {
-	cmd.Flags().Bool("assume-dead", false, "where nobody can tell whether the runtime is still writing, take it for ended")
+	cmd.Flags().Bool("assume-dead", false, "if unsure whether the runtime runs, assume it stopped")
 }
 
 // assumeDead takes an unknown writer for dead where --assume-dead says so. It

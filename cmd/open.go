@@ -18,7 +18,7 @@ import (
 
 // addStoreFlag declares --store for a command that opens stores.
 func addStoreFlag(cmd *cobra.Command) {
-	addChoice(cmd, "store", "", registry.Names(), "take the store for one of this kind")
+	addChoice(cmd, "store", "", registry.Names(), "read the store as this kind (default: detected)")
 }
 
 // storePaths are the stores that the arguments mean, each once: a folder stands for the

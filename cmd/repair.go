@@ -32,7 +32,7 @@ import (
 func newRepairCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "repair [STORE]",
-		Short: "Put sessions right, with a backup and a way back",
+		Short: "Repair sessions, with a backup and a way back",
 		Long: `Show what would be changed so that the sessions of a store resume again, and
 change it when you say yes. Nothing that was said is lost: what leaves the store
 is in the receipt, and ` + "`sessctl undo`" + ` takes the whole repair back.
@@ -63,9 +63,7 @@ With 1, findings are left, or a plan was shown and not carried out.`,
 		Example: `  sessctl repair session.db --dry-run
   sessctl repair session.db
   sessctl repair session.db --session 1f0c --yes
-  sessctl repair session.db --output repaired.db
-  sessctl repair session.db --plan-out plan.json
-  sessctl repair session.db --plan plan.json`,
+  sessctl repair session.db --output repaired.db`,
 		GroupID: groupRepair,
 		Args:    atMost(1, "one STORE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -86,15 +84,15 @@ func addRepairFlags(cmd *cobra.Command, p *program) {
 	addStoreFlag(cmd)
 	flags.BoolP("dry-run", "n", false, "show the plan and stop")
 	flags.BoolP("yes", "y", false, "do not ask")
-	flags.StringP("output", "o", "", "write a repaired copy into this new `FILE` and leave the store as it is")
-	flags.StringSlice("allow", nil, "also make repairs of these `KINDS`: "+strings.Join(allowed, ", "))
-	flags.StringSlice("select", nil, "repair only what these `RULES` find: ids, names, or beginnings of ids (SC7)")
+	flags.StringP("output", "o", "", "write a repaired copy into this new `FILE` instead")
+	flags.StringSlice("allow", nil, "also make repairs of `KINDS`: "+strings.Join(allowed, ", "))
+	flags.StringSlice("select", nil, "repair only what these `RULES` find: ids, SC7, names")
 	flags.StringSlice("ignore", nil, "leave these `RULES` out")
-	flags.String("session", "", "repair only the session with this `ID` (its beginning will do) and what belongs to it")
-	flags.String("plan-out", "", "write the plan into this new `FILE`; without --yes, stop then")
+	flags.String("session", "", "repair only this `SESSION` and its tree")
+	flags.String("plan-out", "", "write the plan into this new `FILE` and stop")
 	flags.String("plan", "", "carry out exactly the plan in this `FILE`")
-	addChoice(cmd, "fail-on", "error", []string{"error", "warning", "info", "never"}, "the lowest severity that makes the exit code 1")
-	flags.Bool("show-content", false, "show the beginning of what items say off a terminal, too")
+	addChoice(cmd, "fail-on", "error", []string{"error", "warning", "info", "never"}, "end with 1 from this severity on")
+	flags.Bool("show-content", false, "show what messages say off a terminal, too")
 	flags.Uint("max-findings", 100, "show at most `N` steps, 0 for all")
 	addProfileFlags(cmd)
 	addAssumeDeadFlag(cmd)

@@ -58,12 +58,12 @@ store: with a backup, verified, and with a way back.
 		PersistentPreRunE:          func(cmd *cobra.Command, _ []string) error { return p.configure(cmd) },
 	}
 	root.SetVersionTemplate("{{.Version}}\n")
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages ", fmt.Sprintf(".FlagUsagesWrapped %d ", p.out.TextWidth())))
+	root.SetHelpFunc(p.printHelp)
 	root.PersistentFlags().String("config", "", "read this configuration `FILE`")
 	when := []string{"auto", "always", "never"}
 	config.AddChoice(root.PersistentFlags(), "color", when[0], when, "when to use colour")
 	completeFlag(root, "color", oneOf(when...))
-	root.PersistentFlags().BoolP("quiet", "q", false, "print what was asked for and nothing else")
+	root.PersistentFlags().BoolP("quiet", "q", false, "print no notes, hints or progress")
 
 	root.AddGroup(&cobra.Group{ID: groupStore, Title: "Look at stores:"}, &cobra.Group{ID: groupRepair, Title: "Repair stores:"}, &cobra.Group{ID: groupOther, Title: "Other:"})
 	root.AddCommand(

@@ -33,8 +33,8 @@ func newViewCommand(p *program) *cobra.Command {
 		Long: `Show the items of a session with its sub-sessions in their places, and what is
 wrong with them. Nothing is changed.
 
-SESSION is an id, the unique beginning of one, or -1 for the newest session, -2
-for the one before. STORE is a file, a folder with stores in it, or - for a
+SESSION is an id, the beginning of one, -1 for the newest session, -2 for the one
+before, or words of a title. STORE is a file, a folder with stores in it, or - for a
 canonical stream on standard input; without one, the usual places are searched.
 A store with one session only may stand alone.
 
@@ -54,8 +54,6 @@ reader does; --visibility takes another model, and --compare-visibility compares
 		Example: `  sessctl view 1f0c
   sessctl view -1 --full
   sessctl view session.db 1f0c --model-input
-  sessctl view 1f0c --model-input --profile gemini
-  sessctl view 1f0c --isolation
   sessctl view 1f0c --branch orch.researcher
   sessctl view 1f0c --all --compare-visibility path,tokens
   sessctl view 1f0c --format markdown > session.md`,
@@ -77,7 +75,7 @@ reader does; --visibility takes another model, and --compare-visibility compares
 	addStoreFlag(cmd)
 	cmd.Flags().Bool("full", false, "show whole texts, arguments, results and reasoning")
 	cmd.Flags().Bool("model-input", false, "show what the next run would send")
-	cmd.Flags().Bool("isolation", false, "show what passed between the session and its children")
+	cmd.Flags().Bool("isolation", false, "show what went into sub-sessions and came out")
 	addVisibilityFlags(cmd)
 	addProfileFlags(cmd)
 	addAssumeDeadFlag(cmd)
@@ -261,11 +259,11 @@ func (s *search) short(id string) string {
 
 // addVisibilityFlags declares what `view` is asked about who could see what.
 func addVisibilityFlags(cmd *cobra.Command) {
-	cmd.Flags().String("branch", "", "show what the viewer on this branch (`LABEL`) sees; '' is the one without a branch")
-	cmd.Flags().String("agent", "", "show what the agent `NAME` sees, on each of its branches")
+	cmd.Flags().String("branch", "", "show what the viewer on this branch (`LABEL`) sees")
+	cmd.Flags().String("agent", "", "show what the agent `NAME` sees")
 	cmd.Flags().Bool("all", false, "show what every agent sees")
 	addChoice(cmd, "visibility", "", modelNames(), "decide by this rule (default: the store's own)")
-	cmd.Flags().StringSlice("compare-visibility", nil, "show where two `RULES` disagree: path,tokens")
+	cmd.Flags().StringSlice("compare-visibility", nil, "show where two rules disagree: `path,tokens`")
 	cmd.Flags().Bool("tokens", false, "show who held which tokens, and what they let it see")
 	completeFlag(cmd, "compare-visibility", listOf(always(modelNames())))
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // clumsy are words of the code and shapes of sentences that stop a reader
-// (docs/architecture.md, Vocabulary, says what is said in their place).
+// (docs/dev/architecture.md, Vocabulary, says what is said in their place).
 var clumsy = regexp.MustCompile(`(?i)\b(` + strings.Join([]string{
 	`stands? (again|apart|as|at|before|behind|beside|between|directly|elsewhere|for|in|on|there|too|within|without)`, `stand-ins?`, `behind`,
 	`twins?`, `parts? (it|that call|the call|call|its|them) from`, `is of no`, `(it|which|that|this) (is|are) no`, `is no (agent|JSON|known|list|Unicode)`, `of which`, `judged?`, `hints? at`,
