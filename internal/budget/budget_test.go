@@ -39,8 +39,8 @@ var (
 		"internal/store/loom":        1_995,
 		"internal/store/springai":    1_215,
 
-		"internal/store/adk/adktest":           1_140,
-		"internal/store/dockeragent/agenttest": 2_613,
+		"internal/store/adk/adktest":           1_059,
+		"internal/store/dockeragent/agenttest": 2_586,
 		"internal/store/kagent/kagenttest":     1_476,
 		"internal/store/springai/springtest":   624,
 	}

@@ -3,11 +3,13 @@ package adk_test
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/check"
@@ -61,7 +63,7 @@ func TestInterruptedSessionsAreNamedAndAnswered(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "adk.db")
 			var sessions []adktest.Session
 			for seed := range uint64(campaign.Rounds(40, 300)) {
-				sessions = append(sessions, g.Interrupted(seed, 12))
+				sessions = append(sessions, interrupted(g, seed, 12))
 			}
 			if err := adktest.Create(path, g, sessions...); err != nil {
 				t.Fatal(err)
@@ -160,4 +162,66 @@ func leftRefused(plan *repair.Plan) (calls []string) {
 
 func isOpen(f *check.Finding) bool {
 	return f.Refused() && strings.HasPrefix(f.Rule.ID, "SC10")
+}
+
+// interrupted is a random session whose runtime was killed: it ends in the middle of a
+// turn, long-running tools may have given no response, not even one for now, and the
+// user may have gone on.
+func interrupted(g adktest.Generation, seed uint64, size int) adktest.Session {
+	s := g.Random(seed, size)
+	rng := rand.New(rand.NewPCG(seed, 5))
+	s.ID = "cut-" + s.ID
+	if g != adktest.G1 && rng.IntN(2) == 0 { // adk-go 1 stores a response of nothing
+		s.Events = unanswer(rng, s.Events)
+	}
+	s.Events = s.Events[:cut(rng, s.Events)]
+	again := s.Events[0]
+	again.ID, again.Time = s.ID+"-again", adktest.Start.Add(1_000_000*time.Millisecond)
+	again.Invocation = "e-00000000-0000-4000-8000-again0000000"
+	switch last := &s.Events[len(s.Events)-1]; rng.IntN(3) {
+	case 0:
+		s.Events = append(s.Events, again)
+	case 1:
+		said := adktest.Event{ID: s.ID + "-said", Author: "root", Invocation: again.Invocation, Parts: []adktest.Part{adktest.Text("going on")}, Time: adktest.Start.Add(1_000_001 * time.Millisecond)}
+		if last.Author != "user" {
+			said.Author, said.Branch = last.Author, last.Branch
+		}
+		s.Events = append(s.Events, again, said)
+	}
+	return s
+}
+
+// cut is how many events are left: often it ends behind a call.
+func cut(rng *rand.Rand, events []adktest.Event) int {
+	var calls []int
+	for i := range events {
+		if slices.ContainsFunc(events[i].Parts, func(p adktest.Part) bool { return p.Call != nil }) {
+			calls = append(calls, i+1)
+		}
+	}
+	if len(calls) > 0 && rng.IntN(4) > 0 {
+		return calls[rng.IntN(len(calls))]
+	}
+	return 1 + rng.IntN(len(events))
+}
+
+// unanswer takes every response away that a long-running call got.
+func unanswer(rng *rand.Rand, events []adktest.Event) []adktest.Event {
+	var ids []string
+	for i := range events {
+		for _, p := range events[i].Parts {
+			if p.Call != nil && slices.Contains(events[i].Waits, p.Call.ID) && p.Call.Name != "adk_request_confirmation" && rng.IntN(2) == 0 {
+				ids = append(ids, p.Call.ID)
+			}
+		}
+	}
+	var left []adktest.Event
+	for _, e := range events {
+		parts := slices.DeleteFunc(slices.Clone(e.Parts), func(p adktest.Part) bool { return p.Response != nil && slices.Contains(ids, p.Response.ID) })
+		if len(parts) > 0 || len(e.Parts) == 0 {
+			e.Parts = parts
+			left = append(left, e)
+		}
+	}
+	return left
 }

@@ -41,7 +41,7 @@ func nothingIsLost(t *testing.T, generations []adktest.Generation) {
 		var sessions []adktest.Session
 		for range rapid.IntRange(1, 3).Draw(t, "sessions") {
 			seed := rapid.Uint64().Draw(t, "seed")
-			s := rapid.SampledFrom([]func(uint64, int) adktest.Session{g.Random, g.Interrupted}).Draw(t, "end")(seed, rapid.IntRange(1, 12).Draw(t, "agents"))
+			s := rapid.SampledFrom([]func(uint64, int) adktest.Session{g.Random, func(seed uint64, size int) adktest.Session { return interrupted(g, seed, size) }}).Draw(t, "end")(seed, rapid.IntRange(1, 12).Draw(t, "agents"))
 			s.ID = fmt.Sprint(s.ID, "-", len(sessions))
 			rng := rand.New(rand.NewPCG(seed, 4))
 			for range rapid.IntRange(0, 4).Draw(t, "damages") {
@@ -192,7 +192,7 @@ func everythingIsThere(t tester, before, after map[string]int, receipt *repair.R
 // Events of one time are put into another order, which makes a branch right that the same
 // plan changes before: what two fixes do to it cancels out.
 func TestEditsOfAPlanThatCancelOut(t *testing.T) {
-	for name, end := range map[string]func(uint64, int) adktest.Session{"whole": adktest.J1.Random, "interrupted": adktest.J1.Interrupted} {
+	for name, end := range map[string]func(uint64, int) adktest.Session{"whole": adktest.J1.Random, "interrupted": func(seed uint64, size int) adktest.Session { return interrupted(adktest.J1, seed, size) }} {
 		t.Run(name, func(t *testing.T) {
 			s := end(0x19e1, 8)
 			adktest.Damages["events have one time"](rand.New(rand.NewPCG(0x19e1, 4)), &s)

@@ -214,7 +214,7 @@ func TestUpdatesOfADocument(t *testing.T) {
 	}{
 		{"a path", "a.b", "a.c", `"branch":"a.c",`},
 		{"tokens", "a.b", `{"tokens":[1,2]}`, `"branch":{"tokens":[1,2]},`},
-		{"a path instead of tokens", adktest.Tokens(1), "a", `"branch":"a",`},
+		{"a path instead of tokens", `{"tokens":[1]}`, "a", `"branch":"a",`},
 		{"none", "a.b", "", ""},
 	}
 	for _, tt := range tests {

@@ -83,9 +83,34 @@ func migrated(t *testing.T, generation int, write func(*agenttest.DB), later ...
 	return built(t, generation, func(db *agenttest.DB) {
 		write(db)
 		for _, s := range later {
-			db.Migrate(s.name, s.statements...)
+			migrate(db, s.name, s.statements...)
 		}
 	})
+}
+
+// migrate records one more migration behind the last, as a newer docker agent would: its
+// statements in order, then its record under the next number.
+func migrate(db *agenttest.DB, name string, statements ...string) {
+	db.Forget() // the schema changes under the prepared statements
+	db.Batch(func() {
+		for _, statement := range statements {
+			db.Exec(statement)
+		}
+		db.Exec("INSERT INTO migrations SELECT MAX(id) + 1, printf('%03d_%s', MAX(id) + 1, ?), '', MAX(applied_at) FROM migrations", name)
+	})
+	db.Forget()
+}
+
+// withDefinition are the statements that give a table another definition and keep its rows, as
+// SQLite has to do it for what no ALTER TABLE can change. The columns are those that the
+// rows are copied from.
+func withDefinition(table, columns, definition string) []string {
+	return []string{
+		"CREATE TABLE rebuilt " + definition,
+		"INSERT INTO rebuilt (" + columns + ") SELECT " + columns + " FROM " + table,
+		"DROP TABLE " + table,
+		"ALTER TABLE rebuilt RENAME TO " + table,
+	}
 }
 
 // told are the findings of a check, as RULE SEVERITY: MESSAGE.
@@ -212,7 +237,7 @@ func rebuilt(was, is, more string) []string {
 	if more != "" {
 		more = ", " + more
 	}
-	return agenttest.Rebuild("session_items", itemColumns, strings.Replace(itemsOf29, was, is, 1)+more+")")
+	return withDefinition("session_items", itemColumns, strings.Replace(itemsOf29, was, is, 1)+more+")")
 }
 
 // TestLaterMigrationsThatMayDoHarm: what a repair would have to understand, and does not,
@@ -223,7 +248,7 @@ func TestLaterMigrationsThatMayDoHarm(t *testing.T) {
 		why        string
 		before     string
 	}{
-		{agenttest.Rebuild("session_items", itemColumns+", turn", strings.Replace(itemsOf29, "usage_json", "turn TEXT NOT NULL, usage_json", 1)+")"),
+		{withDefinition("session_items", itemColumns+", turn", strings.Replace(itemsOf29, "usage_json", "turn TEXT NOT NULL, usage_json", 1)+")"),
 			"column turn of session_items needs a value that sessctl does not know",
 			"alter table session_items add column turn text; update session_items set turn = 't'"},
 		{rebuilt("agent_name TEXT", "agent_name TEXT NOT NULL", ""), "column agent_name of session_items needs a value",
@@ -337,7 +362,7 @@ func TestDefaultsOfUnknownColumns(t *testing.T) {
 		{"text default (hex(randomblob(4)))", true},
 	} {
 		path := built(t, agenttest.Latest, func(db *agenttest.DB) {
-			db.Migrate("add_one", `alter table session_items add column "is ""odd" `+tt.column)
+			migrate(db, "add_one", `alter table session_items add column "is ""odd" `+tt.column)
 			writeDamaged(db)
 		})
 		plan, receipt, err := repairtest.Repair(path)

@@ -13,7 +13,6 @@ package adktest
 import (
 	"cmp"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
@@ -36,18 +35,6 @@ func Create(path string, g Generation, sessions ...Session) error {
 				db.Fail(fmt.Errorf("session %s: %s has no place for %s", s.ID, g, lacks))
 			}
 			write(db, g, s.completed())
-		}
-	})
-}
-
-// CreateOf writes a new database with one session whose events are stored as these
-// documents of adk-js.
-func CreateOf(path string, session string, documents []json.RawMessage) error {
-	return builder.Create(path, J1.schema(), func(db *builder.DB) {
-		write(db, J1, Session{ID: session}.completed())
-		for _, d := range documents {
-			db.Exec(`insert into events select d ->> 'id', app_name, user_id, id, d ->> 'invocation_id', d ->> 'timestamp', d
-				from sessions, (select ? as d)`, string(d))
 		}
 	})
 }
@@ -148,68 +135,6 @@ var (
 )
 
 func (g Generation) schema() []string { return builder.Statements(sections, tables[g]...) }
-
-// Interrupted is a random session whose runtime was killed: it ends in the middle of a
-// turn, long-running tools may have given no response, not even one for now, and the
-// user may have gone on.
-func (g Generation) Interrupted(seed uint64, size int) Session {
-	s := g.Random(seed, size)
-	rng := rand.New(rand.NewPCG(seed, 5))
-	s.ID = "cut-" + s.ID
-	if g != G1 && rng.IntN(2) == 0 { // adk-go 1 stores a response of nothing
-		s.Events = unanswer(rng, s.Events)
-	}
-	s.Events = s.Events[:cut(rng, s.Events)]
-	again := s.Events[0]
-	again.ID, again.Time = s.ID+"-again", momentOf(1_000_000)
-	again.Invocation = "e-00000000-0000-4000-8000-again0000000"
-	switch last := &s.Events[len(s.Events)-1]; rng.IntN(3) {
-	case 0:
-		s.Events = append(s.Events, again)
-	case 1:
-		said := Event{ID: s.ID + "-said", Author: "root", Invocation: again.Invocation, Parts: []Part{Text("going on")}, Time: momentOf(1_000_001)}
-		if last.Author != "user" {
-			said.Author, said.Branch = last.Author, last.Branch
-		}
-		s.Events = append(s.Events, again, said)
-	}
-	return s
-}
-
-// cut is how many events are left: often it ends behind a call.
-func cut(rng *rand.Rand, events []Event) int {
-	var calls []int
-	for i := range events {
-		if events[i].asks() {
-			calls = append(calls, i+1)
-		}
-	}
-	if len(calls) > 0 && rng.IntN(4) > 0 {
-		return calls[rng.IntN(len(calls))]
-	}
-	return 1 + rng.IntN(len(events))
-}
-
-// unanswer takes every response away that a long-running call got.
-func unanswer(rng *rand.Rand, events []Event) []Event {
-	var ids []string
-	for i := range events {
-		for _, p := range events[i].Parts {
-			if p.Call != nil && slices.Contains(events[i].Waits, p.Call.ID) && p.Call.Name != "adk_request_confirmation" && rng.IntN(2) == 0 {
-				ids = append(ids, p.Call.ID)
-			}
-		}
-	}
-	var left []Event
-	for _, e := range events {
-		parts := slices.DeleteFunc(slices.Clone(e.Parts), func(p Part) bool { return p.Response != nil && slices.Contains(ids, p.Response.ID) })
-		if len(parts) > 0 || len(e.Parts) == 0 {
-			e.Parts = parts
-			left = append(left, e)
-		}
-	}
-	return left
-}
 
 // Damages are what happens to sessions, by name. Each changes a session in one
 // place; one that finds no place for it leaves the session as it is. The events

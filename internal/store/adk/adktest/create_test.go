@@ -135,17 +135,6 @@ func TestSchemaOfRecordedDatabases(t *testing.T) {
 	}
 }
 
-func TestBranches(t *testing.T) {
-	for got, want := range map[string]string{
-		Tokens():     `{"tokens":[]}`,
-		Tokens(3, 1): `{"tokens":[3,1]}`,
-	} {
-		if got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
-}
-
 func rows(t *testing.T, path, query string) []string {
 	t.Helper()
 	db, err := sql.Open("sqlite", "file:"+path)

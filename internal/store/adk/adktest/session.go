@@ -24,7 +24,7 @@ type Event struct {
 	ID         string // one is made up when it is empty
 	Author     string
 	Invocation string
-	Branch     string // a path, or what Tokens and Forks give
+	Branch     string // a path, or JSON as google/adk-python#3889 stores it
 	Scope      string // isolation scope
 	Node       string // the path of its node, "" without one
 	Role       string // "" for the one that its parts and its author ask for
@@ -88,12 +88,6 @@ func Calls(id, name, args string) Part { return Part{Call: &Call{id, name, JSON(
 
 // Answers is a part that answers a call.
 func Answers(id, name, value string) Part { return Part{Response: &Response{id, name, JSON(value)}} }
-
-// Tokens is a branch as google/adk-python#3889 stores it in its first form.
-func Tokens(tokens ...int) string {
-	text, _ := json.Marshal(append([]int{}, tokens...)) // integers always have a form
-	return `{"tokens":` + string(text) + `}`
-}
 
 func (e *Event) role() string {
 	if e.Role != "" {

@@ -124,33 +124,6 @@ func (db *DB) Close() error {
 // stamp is the form of every time in the database.
 func stamp(t time.Time) string { return t.Format(time.RFC3339) }
 
-// Migrate records one more migration behind the last, as a newer docker agent would: its
-// statements in order, then its record under the next number.
-func (db *DB) Migrate(name string, statements ...string) {
-	var last int
-	db.Scan([]any{&last}, "SELECT COALESCE(MAX(id), 0) FROM migrations")
-	db.Forget() // the schema changes under the prepared statements
-	db.Batch(func() {
-		for _, statement := range statements {
-			db.Exec(statement)
-		}
-		db.record(last+1, fmt.Sprintf("%03d_%s", last+1, name), "")
-	})
-	db.Forget()
-}
-
-// Rebuild are the statements that give a table another definition and keep its rows, as
-// SQLite has to do it for what no ALTER TABLE can change. The columns are those that the
-// rows are copied from.
-func Rebuild(table, columns, definition string) []string {
-	return []string{
-		"CREATE TABLE rebuilt " + definition,
-		"INSERT INTO rebuilt (" + columns + ") SELECT " + columns + " FROM " + table,
-		"DROP TABLE " + table,
-		"ALTER TABLE rebuilt RENAME TO " + table,
-	}
-}
-
 // source is a long text that looks like Go source code. Messages are cut out of
 // it, which costs nothing; its quotes, tabs and line ends make the JSON as hard
 // to read as real ones (about 60 backslashes in a kilobyte).
