@@ -39,10 +39,10 @@ var (
 		"internal/store/loom":        1_995,
 		"internal/store/springai":    1_215,
 
-		"internal/store/adk/adktest":           1_059,
+		"internal/store/adk/adktest":           1_058,
 		"internal/store/dockeragent/agenttest": 2_586,
 		"internal/store/kagent/kagenttest":     1_476,
-		"internal/store/springai/springtest":   624,
+		"internal/store/springai/springtest":   622,
 	}
 	ownNames = map[string]int{
 		"internal/store/dockeragent": 221,

@@ -23,7 +23,7 @@ var comment = regexp.MustCompile(`(?m)^-- .*\n`)
 // Sections are the parts of a file, which begins with a comment.
 func Sections(text string) []Section {
 	var list []Section
-	for _, part := range strings.Split(text, "\n--- ")[1:] {
+	for _, part := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n--- ")[1:] {
 		head, body, _ := strings.Cut(part, "\n")
 		var s Section
 		s.Name, s.About, _ = strings.Cut(head, " ")

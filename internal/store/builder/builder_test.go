@@ -33,6 +33,9 @@ func TestSections(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+	if diff := cmp.Diff(want, builder.Sections(strings.ReplaceAll(file, "\n", "\r\n"))); diff != "" {
+		t.Errorf("with the line ends of Windows: %s", diff)
+	}
 	if diff := cmp.Diff(want[0].Statements, builder.Statements(got, "two", "one")); diff != "" {
 		t.Error(diff)
 	}

@@ -223,26 +223,24 @@ func (l *log) append(events ...Event) {
 // compact archives what stands before the event with an index in the active
 // window, and puts a summary in its place. Summaries before are deleted.
 func (l *log) compact(cut int, text string) {
-	var ids []string
-	for _, e := range l.active[:cut] {
-		if !e.Synthetic {
-			ids = append(ids, e.ID)
-		}
-	}
 	summary := Summary(text)
 	for i := range summary {
 		summary[i] = l.db.complete(summary[i])
 	}
-	kept := append([]Event{}, l.active[cut:]...)
-	l.db.Compact(l.session, ids, summary, kept)
-	l.active = append(summary, kept...)
+	ids, _ := l.before(cut)
+	l.replace(cut, ids, summary)
 }
 
 // window archives what stands before the event with an index in the active window, as
 // the strategies do that write no summary: those before stay.
 func (l *log) window(cut int) {
-	var ids []string
-	var summaries []Event
+	if ids, summaries := l.before(cut); len(ids) > 0 { // else nothing is written
+		l.replace(cut, ids, summaries)
+	}
+}
+
+// before is what stands before an index: the ids of what was said, and the summaries.
+func (l *log) before(cut int) (ids []string, summaries []Event) {
 	for _, e := range l.active[:cut] {
 		if e.Synthetic {
 			summaries = append(summaries, e)
@@ -250,12 +248,14 @@ func (l *log) window(cut int) {
 			ids = append(ids, e.ID)
 		}
 	}
-	if len(ids) == 0 {
-		return // nothing to archive, and nothing is written
-	}
+	return ids, summaries
+}
+
+// replace archives events by their ids, and puts a summary before what is kept.
+func (l *log) replace(cut int, ids []string, summary []Event) {
 	kept := append([]Event{}, l.active[cut:]...)
-	l.db.Compact(l.session, ids, summaries, kept)
-	l.active = append(summaries, kept...)
+	l.db.Compact(l.session, ids, summary, kept)
+	l.active = append(summary, kept...)
 }
 
 // Event is a row before it is written.

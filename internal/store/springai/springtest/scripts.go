@@ -88,13 +88,11 @@ func f5(db *DB) {
 // compactAll is a compaction that also archives the summary before, which takes
 // one message.
 func (l *log) compactAll(cut int, text string) {
-	var ids []string
-	for _, e := range l.active[:cut] {
+	ids, summaries := l.before(cut)
+	for _, e := range summaries {
 		ids = append(ids, e.ID)
 	}
-	summary := []Event{l.db.complete(Summary(text)[1])}
-	l.db.Compact(l.session, ids, summary, l.active[cut:])
-	l.active = append(summary, l.active[cut:]...)
+	l.replace(cut, ids, []Event{l.db.complete(Summary(text)[1])})
 }
 
 func g3(db *DB) {
