@@ -28,8 +28,8 @@ func newDiffCommand(p *program) *cobra.Command {
 		Use:   "diff A B",
 		Short: "Compare two stores, or a store and its backup",
 		Long: `Compare two stores: which sessions and items B has that A lacks, which it lacks,
-which stand in another place, and which changed. A is the store before, B the one
-after. Nothing is changed.
+which are in another place, and which changed. A is the store before, B the
+one after. Nothing is changed.
 
 A and B may be of different kinds, a database and its export for example: then what
 is said is compared. Between two databases of one kind the records are, to the

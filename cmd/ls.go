@@ -3,6 +3,9 @@ package cmd
 import (
 	"cmp"
 	"context"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -10,9 +13,11 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/render/machine"
+	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/registry"
+	"github.com/sessctl/sessctl/internal/view"
 )
 
 func newLsCommand(p *program) *cobra.Command {
@@ -23,9 +28,15 @@ func newLsCommand(p *program) *cobra.Command {
 each has, which agents spoke, and what a check finds in it at worst. Findings do
 not change the exit code.
 
+The filters of --damaged, --since, --agent and --match have to be met all at once,
+and --limit counts what they leave of each store. --match takes what names a SESSION
+elsewhere: the beginning of an id, or words of a title; here several may fit.
+
 ` + exitStatus("listed", storeCodes...),
 		Example: `  sessctl ls
   sessctl ls session.db --all
+  sessctl ls --damaged --since 7d
+  sessctl ls --match dockerfile --sort items --limit 5
   sessctl ls --format ndjson | jq -r 'select(.health.errors > 0).id'`,
 		GroupID: groupStore,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runLs(cmd.Context(), p, args) },
@@ -34,11 +45,26 @@ not change the exit code.
 	addFormatFlag(cmd, "text", "json", "ndjson")
 	addPagerFlag(cmd)
 	addStoreFlag(cmd)
-	cmd.Flags().BoolP("all", "a", false, "list sub-sessions too, below their root")
+	flags := cmd.Flags()
+	flags.BoolP("all", "a", false, "list sub-sessions too, below their root")
+	flags.Bool("damaged", false, "list only sessions with errors or warnings")
+	flags.String("since", "", "list sessions active since this `TIME`: 7d, 2026-02-03")
+	flags.String("agent", "", "list only sessions in which the agent `NAME` spoke")
+	flags.String("match", "", "list sessions whose titles have these `WORDS`, or whose ids begin so")
+	flags.Uint("limit", 0, "list `N` sessions of each store at most, 0 for all")
+	addChoice(cmd, "sort", render.SortOrders[0], render.SortOrders, "what comes first")
+	for _, name := range []string{"since", "agent", "limit"} {
+		completeFlag(cmd, name, oneOf())
+	}
+	completeFlag(cmd, "match", p.sessionWords)
 	return cmd
 }
 
 func runLs(ctx context.Context, p *program, args []string) error {
+	keeps, err := p.lsFilter()
+	if err != nil {
+		return err
+	}
 	paths, empty, err := p.expand(ctx, args)
 	if err != nil {
 		return err
@@ -49,7 +75,7 @@ func runLs(ctx context.Context, p *program, args []string) error {
 		list.ExitCode = worse(list.ExitCode, exitCode(e.reason))
 	}
 	for _, path := range paths {
-		listed, err := p.list(ctx, path)
+		listed, err := p.list(ctx, path, keeps)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -79,19 +105,46 @@ func (p *program) printList(list *render.Listing) error {
 	return render.Ls(p.config.Format, p.out, list)
 }
 
+// lsFilter is what the flags say of the sessions to list.
+func (p *program) lsFilter() (func(*session.Tree, *render.Row) bool, error) {
+	c := p.config
+	recent := func(*session.Tree) bool { return true }
+	if c.Since != "" {
+		since, err := parseSince(c.Since, time.Now())
+		if err != nil {
+			return nil, err
+		}
+		recent = touchedSince(since)
+	}
+	return func(tree *session.Tree, row *render.Row) bool {
+		speaks := func(name string) bool { return strings.EqualFold(name, c.Agent) }
+		fits := func(s *session.Session) bool { return view.Fits(s.ID, s.Title, c.Match) }
+		return recent(tree) && (!c.Damaged || row.Health[rules.Error]+row.Health[rules.Warning] > 0) &&
+			(c.Agent == "" || slices.ContainsFunc(row.Agents, speaks)) &&
+			(c.Match == "" || slices.ContainsFunc(tree.Sessions, fits))
+	}, nil
+}
+
 // list reads the sessions of a store. With an error they are those that could
 // be read.
-func (p *program) list(ctx context.Context, path string) (*render.ListedStore, error) {
+func (p *program) list(ctx context.Context, path string, keeps func(*session.Tree, *render.Row) bool) (*render.ListedStore, error) {
 	var listed *render.ListedStore
 	err := p.read(ctx, path, func(opened *registry.Opened) error {
 		listed = &render.ListedStore{Store: opened.Facts()}
 		result, err := check.Run(ctx, opened, check.Options{
 			Rules: catalogue.Usual(),
 			EachTree: func(tree *session.Tree, found []*check.Finding) {
-				listed.Rows = append(listed.Rows, render.RowOf(tree, found))
+				row := render.RowOf(tree, found)
+				listed.Read++
+				if keeps(tree, row) {
+					listed.Rows = append(listed.Rows, row)
+				}
 			},
 		})
-		render.SortRows(listed.Rows)
+		render.SortRows(listed.Rows, p.config.Sort)
+		if most := int(p.config.Limit); most > 0 {
+			listed.Rows = listed.Rows[:min(most, len(listed.Rows))]
+		}
 		if why := cmp.Or(result.Incomplete, result.Unread); err == nil && why != "" {
 			err = problem.New(problem.Unreadable, seeCheck, "the list of %s is incomplete: %s", path, why)
 		}

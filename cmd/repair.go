@@ -33,9 +33,8 @@ func newRepairCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "repair [STORE]",
 		Short: "Repair sessions, with a backup and a way back",
-		Long: `Show what would be changed so that the sessions of a store resume again, and
-change it when you say yes. Nothing that was said is lost: what leaves the store
-is in the receipt, and ` + "`sessctl undo`" + ` takes the whole repair back.
+		Long: `Show what would be changed so that sessions resume, and change it when you say
+yes. Nothing is lost: ` + "`sessctl undo`" + ` takes the whole repair back.
 
 Before anything is changed, the store is copied to STORE.sessctl-TIME. The
 result is checked before it is committed; if it is not exactly what the plan
@@ -89,7 +88,7 @@ func addRepairFlags(cmd *cobra.Command, p *program) {
 	flags.StringSlice("select", nil, "repair only what these `RULES` find: ids, SC7, names")
 	flags.StringSlice("ignore", nil, "leave these `RULES` out")
 	flags.String("session", "", "repair only this `SESSION` and its tree")
-	flags.String("plan-out", "", "write the plan into this new `FILE` and stop")
+	flags.String("plan-out", "", "write the plan to this new `FILE` and stop")
 	flags.String("plan", "", "carry out exactly the plan in this `FILE`")
 	addChoice(cmd, "fail-on", "error", []string{"error", "warning", "info", "never"}, "end with 1 from this severity on")
 	flags.Bool("show-content", false, "show what messages say off a terminal, too")

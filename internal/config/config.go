@@ -54,6 +54,11 @@ type Config struct {
 	Baseline      string `mapstructure:"baseline"`
 	WriteBaseline string `mapstructure:"write-baseline"`
 
+	Damaged bool   `mapstructure:"damaged"`
+	Match   string `mapstructure:"match"`
+	Sort    string `mapstructure:"sort"`
+	Limit   uint   `mapstructure:"limit"`
+
 	All        bool     `mapstructure:"all"`
 	Full       bool     `mapstructure:"full"`
 	ModelInput bool     `mapstructure:"model-input"`

@@ -84,10 +84,27 @@ func (r *Row) addAgents(names []string) {
 	}
 }
 
-// SortRows puts the newest session first.
-func SortRows(rows []*Row) {
+// SortOrders are the orders of a list; the first one is the usual one.
+var SortOrders = []string{"newest", "oldest", "title", "items", "health"}
+
+// SortRows puts the newest session first, or what the order says: the most items, the
+// worst health.
+func SortRows(rows []*Row, order string) {
+	first := map[string]func(a, b *Row) int{
+		"oldest": func(a, b *Row) int { return a.Created.Compare(b.Created) },
+		"title":  func(a, b *Row) int { return strings.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title)) },
+		"items":  func(a, b *Row) int { return cmp.Compare(b.Items, a.Items) },
+		"health": func(a, b *Row) int {
+			return cmp.Or(cmp.Compare(b.Health[rules.Error], a.Health[rules.Error]), cmp.Compare(b.Health[rules.Warning], a.Health[rules.Warning]),
+				cmp.Compare(b.Health[rules.Info], a.Health[rules.Info]))
+		},
+	}[order]
 	slices.SortStableFunc(rows, func(a, b *Row) int {
-		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID))
+		usual := cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID))
+		if first == nil {
+			return usual
+		}
+		return cmp.Or(first(a, b), usual)
 	})
 }
 
@@ -101,10 +118,11 @@ type Listing struct {
 	Stores   []ListedStore
 }
 
-// ListedStore is a store with its root sessions.
+// ListedStore is a store with those of its root sessions that are to be listed.
 type ListedStore struct {
 	*session.Store
 	Rows []*Row
+	Read int // number of its root sessions
 }
 
 // Ls prints a list for people.
@@ -115,7 +133,11 @@ func Ls(format string, screen *ui.Screen, l *Listing) error {
 			doc = append(doc, document.Gap{})
 		}
 		if !l.Quiet {
-			doc = append(doc, document.Heading{Level: 2, Text: document.Words(NameOf(s.Store, l.Home), "  "+s.Title+", "+ui.Count(len(s.Rows), "session"))})
+			count := ui.Count(s.Read, "session")
+			if len(s.Rows) < s.Read {
+				count = ui.Number(len(s.Rows)) + " of " + count
+			}
+			doc = append(doc, document.Heading{Level: 2, Text: document.Words(NameOf(s.Store, l.Home), "  "+s.Title+", "+count)})
 		}
 		if len(s.Rows) > 0 {
 			doc = append(doc, lsTable(s.Rows, l.All, screen.Width))
