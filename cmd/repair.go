@@ -333,9 +333,9 @@ func (r *repairRun) confirm(ctx context.Context) error {
 }
 
 // canAsk reports whether somebody sees the plan and can answer.
-func (r *repairRun) canAsk() bool {
-	in, ok := r.stdin.(*interruptible)
-	return ok && ui.IsTerminal(in.r) && r.out.Terminal && r.config.Format == "text"
+func (p *program) canAsk() bool {
+	in, ok := p.stdin.(*interruptible)
+	return ok && ui.IsTerminal(in.r) && p.out.Terminal && !p.printsJSON()
 }
 
 // apply changes the store.

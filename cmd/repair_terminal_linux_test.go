@@ -134,3 +134,27 @@ func TestRepairDoesNotAskWithYesOrForMachines(t *testing.T) {
 		t.Errorf("--yes: code %d\n%s", code, shown)
 	}
 }
+
+func TestUndoAsksAtATerminal(t *testing.T) {
+	campaign.ShowsNoRace(t)
+	home := t.TempDir()
+	buildDB(t, filepath.Join(home, "session.db"), storing("leaky"))
+	if shown, code := atTerminal(t, home, "", "repair", "session.db", "--yes"); code != 0 {
+		t.Fatalf("code %d\n%s", code, shown)
+	}
+	repaired := storetest.Snapshot(t, home)
+	shown, code := atTerminal(t, home, "n\n", "undo")
+	if code != 1 || !strings.Contains(shown, "~/session.db was repaired at 2") || !strings.Contains(shown, "declined; nothing was changed") {
+		t.Errorf("no: code %d\n%s", code, shown)
+	}
+	if diff := cmp.Diff(repaired, storetest.Snapshot(t, home)); diff != "" {
+		t.Errorf("declined, and changed:\n%s", diff)
+	}
+	shown, code = atTerminal(t, home, "y\n", "undo")
+	if code != 0 || !strings.Contains(shown, "Undone: 1 session in ~/session.db is as it was before the repair.") {
+		t.Errorf("yes: code %d\n%s", code, shown)
+	}
+	if shown, code = atTerminal(t, home, "", "undo", "--yes"); code != 3 {
+		t.Errorf("once more: code %d\n%s", code, shown)
+	}
+}

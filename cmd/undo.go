@@ -5,15 +5,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/shell"
 	"github.com/sessctl/sessctl/internal/store"
@@ -22,45 +26,156 @@ import (
 )
 
 func newUndoCommand(p *program) *cobra.Command {
-	return &cobra.Command{
-		Use:   "undo RECEIPT",
-		Short: "Take a repair back",
-		Long: `Make a store what it was before a repair: all of it, or nothing. RECEIPT is the
-file whose name the repair printed; it ends in .receipt.json.
+	cmd := &cobra.Command{
+		Use:   "undo [RECEIPT | STORE]",
+		Short: "Undo a repair",
+		Long: `Make a store what it was before a repair: all of it, or nothing. Without an
+argument, undo the only repair that is not undone yet; with a STORE, its last one.
+Then sessctl shows what it takes back, and asks.
+
+RECEIPT is the file whose name the repair printed; it ends in .receipt.json. Without
+an argument, the receipts beside the stores at their usual places and those in the
+current folder are looked at. Off a terminal, where sessctl cannot ask, name the
+receipt, or use --yes.
 
 It is refused when a session that the repair changed was changed again since,
 and when the receipt is not what the repair wrote. Then the backup beside the
 receipt still holds the whole store as it was.
 
-` + exitStatus("taken back, or there was nothing to take back", changing...),
-		Example: `  sessctl undo ~/.cagent/session.db.sessctl-20261120T214500Z.receipt.json`,
+` + exitStatus("undone, or there was nothing to undo", append(changing, exitFindings)...),
+		Example: `  sessctl undo
+  sessctl undo --list
+  sessctl undo ~/.cagent/session.db
+  sessctl undo ~/.cagent/session.db.sessctl-20261120T214500Z.receipt.json`,
 		GroupID: groupRepair,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return problem.New(problem.Usage, "The repair printed its name; it ends in .receipt.json.",
-					"`sessctl undo` takes one RECEIPT; there are %s", countArguments(len(args)))
-			}
-			return runUndo(cmd.Context(), p, args[0])
-		},
+		Args:    atMost(1, "one RECEIPT or STORE"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return runUndo(cmd.Context(), p, args) },
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
-			return fileEndings(receiptEnding)
+			return fileEndings(append([]string{receiptEnding}, registry.Endings...)...)
 		},
 	}
+	cmd.Flags().Bool("list", false, "list the receipts that are found, and change nothing")
+	cmd.Flags().BoolP("yes", "y", false, "do not ask")
+	return cmd
 }
 
-func runUndo(ctx context.Context, p *program, path string) error {
+func runUndo(ctx context.Context, p *program, args []string) error {
 	defer surviveClosedPipes()()
-	receipt, err := repair.ReadReceipt(path)
-	if errors.Is(err, repair.ErrNoReceipt) {
-		return notAReceipt(path, err)
+	if len(args) == 1 && !p.config.List {
+		path := p.receiptNamed(args[0])
+		receipt, err := repair.ReadReceipt(path)
+		if err == nil {
+			return errors.Join(undo(ctx, p, receipt, path), receipt.Close())
+		}
+		if !errors.Is(err, repair.ErrNoReceipt) {
+			return err
+		}
+		if err := notAReceipt(path, err); err != nil {
+			return err
+		}
 	}
+	found := p.receipts(args)
+	if p.config.List {
+		return render.Receipts(p.out, p.home, found)
+	}
+	found = slices.DeleteFunc(found, func(r render.Receipt) bool { return r.State == repair.Undone })
+	if len(args) == 1 && len(found) > 0 {
+		found = found[:1] // the last repair goes first
+	}
+	switch len(found) {
+	case 0:
+		return problem.New(problem.Unreadable, "`sessctl undo --list` lists the receipts of repairs; a receipt elsewhere has to be named.", "no repair was found that can be undone")
+	case 1:
+		return p.undoAsking(ctx, found[0])
+	}
+	return problem.New(problem.Usage, "Name the store or the receipt; `sessctl undo --list` lists them.",
+		"%d repairs can be undone, the last one by `sessctl undo %s`", len(found), shell.Path(found[0].Path))
+}
+
+// undoAsking shows what a receipt takes back, and does it if that is wanted.
+func (p *program) undoAsking(ctx context.Context, found render.Receipt) error {
+	if !p.config.Yes {
+		told := p.tell("%s was repaired at %s. Undo takes back what changed in %s.",
+			ui.Clean(ui.Tilde(found.Store, p.home)), found.Time, ui.Count(found.Sessions, "session"))
+		if told != nil {
+			return told
+		}
+		if !p.canAsk() {
+			return problem.New(problem.Usage, "To undo this repair, type `sessctl undo "+shell.Path(found.Path)+"`.",
+				"nothing was changed: this is not a terminal, so sessctl cannot ask")
+		}
+		yes, err := ui.Ask(p.stdin, p.out, "Undo?")
+		if err != nil {
+			return err
+		}
+		if !yes {
+			p.note("declined; nothing was changed")
+			return withCode(exitFindings)
+		}
+	}
+	receipt, err := repair.ReadReceipt(found.Path)
 	if err != nil {
 		return err
 	}
-	return errors.Join(undo(ctx, p, receipt, path), receipt.Close())
+	return errors.Join(undo(ctx, p, receipt, found.Path), receipt.Close())
+}
+
+// receiptNamed is the path of a receipt: a bare name that is not in the current folder
+// may be that of one beside a store at its usual place.
+func (p *program) receiptNamed(name string) string {
+	if exists(name) || filepath.Base(name) != name {
+		return name
+	}
+	for _, l := range registry.Locations(p.home) {
+		if path := filepath.Join(filepath.Dir(l.Path), name); exists(path) {
+			return path
+		}
+	}
+	return name
+}
+
+// receipts are the receipts of the store that is named, or those beside the stores at
+// their usual places and in the current folder, the last one first.
+func (p *program) receipts(args []string) []render.Receipt {
+	var paths []string
+	if len(args) == 1 {
+		paths = receiptsOf(args[0])
+	} else {
+		paths, _ = filepath.Glob("*" + receiptEnding) // the pattern is well formed
+		for _, l := range registry.Locations(p.home) {
+			paths = append(paths, receiptsOf(l.Path)...)
+		}
+	}
+	var found []render.Receipt
+	for _, path := range registry.Distinct(paths) {
+		found = append(found, look(path))
+	}
+	slices.SortStableFunc(found, func(a, b render.Receipt) int { return strings.Compare(a.Time, b.Time) })
+	slices.Reverse(found)
+	return found
+}
+
+// look reads what a receipt says.
+func look(path string) render.Receipt {
+	found := render.Receipt{Path: path, State: "damaged"}
+	if _, rest, is := strings.Cut(filepath.Base(path), backupMark); is && len(rest) >= len(backupTime) {
+		if at, err := time.Parse(backupTime, rest[:len(backupTime)]); err == nil {
+			found.Time = at.Format(time.DateTime) + " UTC"
+		}
+	}
+	r, err := repair.ReadReceipt(path)
+	if err != nil {
+		return found // undo says what is wrong with it
+	}
+	found.Store, found.State = r.Store.Path, r.State
+	for _, b := range r.Batches {
+		found.Sessions += len(b.Sessions)
+	}
+	_ = r.Close()
+	return found
 }
 
 func undo(ctx context.Context, p *program, receipt *repair.Receipt, path string) error {
@@ -89,12 +204,12 @@ func undo(ctx context.Context, p *program, receipt *repair.Receipt, path string)
 		return errors.Join(err, errChanged)
 	}
 	if undone > 0 {
-		told := p.tell("%s as before the repair: %s", areBack(undone), name)
+		told := p.tell("%s.", isUndone(undone, name))
 		switch {
 		case err != nil:
 			return errors.Join(err, errChanged, told)
 		case told != nil:
-			return untold(told, areBack(undone)+" as before the repair: "+subject.Path, "Nothing else is missing.")
+			return untold(told, isUndone(undone, subject.Path), "Nothing else is missing.")
 		}
 		return nil
 	}
@@ -104,7 +219,7 @@ func undo(ctx context.Context, p *program, receipt *repair.Receipt, path string)
 	if was == repair.Undoing {
 		return p.tell("This repair of %s is undone already, by an undo that was stopped before it could note that. Now the receipt says so.", name)
 	}
-	return p.tell("There is nothing to take back: %s is as it was before the repair.", name)
+	return p.tell("There is nothing to undo: %s is as it was before the repair.", name)
 }
 
 // notOpened is the problem with a store that cannot be written. What helps a
@@ -119,11 +234,12 @@ func notOpened(receipt *repair.Receipt, err error) error {
 	return &told
 }
 
-func areBack(n int) string {
+// isUndone says what an undo did.
+func isUndone(n int, store string) string {
 	if n == 1 {
-		return "1 session is"
+		return "Undone: 1 session in " + store + " is as it was before the repair"
 	}
-	return ui.Number(n) + " sessions are"
+	return "Undone: " + ui.Number(n) + " sessions in " + store + " are as they were before the repair"
 }
 
 // tell prints a sentence for people.
@@ -132,35 +248,48 @@ func (p *program) tell(format string, args ...any) error {
 	return err
 }
 
-// notAReceipt is the problem with a store, or the copy of one, in place of its
-// receipt: it names the one of the last repair that is not undone yet. Of any other
-// file it is err.
+// notAReceipt is the problem with a file that is none, for what it is. A store that has
+// a repair to undo is no problem.
 func notAReceipt(path string, err error) error {
+	what, next := "a file of another kind", "The name of a receipt ends in "+receiptEnding+"."
+	start := startOf(path)
 	receipts := receiptsOf(path)
-	next := "Name the receipt of a repair; no receipt was found beside the store."
-	switch last := undoable(receipts); {
-	case last != "":
-		next = "Its last receipt is " + last + ": `sessctl undo " + shell.Path(last) + "`."
-	case len(receipts) > 0:
-		next = "All repairs of it are undone: there is nothing to take back."
-	case !isDatabase(path):
-		return err
+	open := slices.DeleteFunc(slices.Clone(receipts), func(r string) bool { return look(r).State == repair.Undone })
+	schema := regexp.MustCompile(`"sessctl\.([a-z]+)/\d+"`).FindSubmatch(start)
+	switch {
+	case strings.HasPrefix(string(start), "SQLite format 3\x00") || schema != nil && string(schema[1]) == "canonical" || len(receipts) > 0:
+		what, next = "a store", "No receipt was found beside it. `sessctl undo --list` lists those that are found elsewhere."
+		if strings.Contains(filepath.Base(path), backupMark) {
+			what = "a backup"
+		}
+		switch {
+		case len(open) > 0 && what == "a store":
+			return nil
+		case len(open) > 0:
+			next = "Its receipt is " + open[len(open)-1] + ": `sessctl undo " + shell.Path(open[len(open)-1]) + "`."
+		case len(receipts) > 0:
+			next = "All repairs of it are undone: there is nothing to undo."
+		}
+	case schema != nil && string(schema[1]) == "plan":
+		what, next = "a plan", "A plan changes nothing by itself; the repair that carried it out printed the name of its receipt."
+	case schema != nil:
+		what = "a report of `sessctl " + string(schema[1]) + "`"
+	case !strings.HasPrefix(strings.TrimSpace(string(start)), "{"):
+		return &problem.Error{Class: problem.Unreadable, Err: err, What: path + " is not JSON, so it is not a receipt", Next: next}
 	}
-	return &problem.Error{Class: problem.Unreadable, Err: err, What: path + " is a store, not a receipt", Next: next}
+	return &problem.Error{Class: problem.Unreadable, Err: err, What: path + " is " + what + ", not a receipt", Next: next}
 }
 
-// undoable is the last of the receipts that is not undone, "" when all are.
-func undoable(receipts []string) string {
-	for _, path := range slices.Backward(receipts) {
-		r, err := repair.ReadReceipt(path)
-		if err != nil {
-			return path // undo says what is wrong with it
-		}
-		if r.Close() == nil && r.State != repair.Undone {
-			return path
-		}
+// startOf is how a file begins.
+func startOf(path string) []byte {
+	f, err := atomicfile.OpenRegular(path)
+	if err != nil {
+		return nil
 	}
-	return ""
+	defer func() { _ = f.Close() }()
+	start := make([]byte, 512)
+	n, _ := io.ReadFull(f, start)
+	return start[:n]
 }
 
 // receiptsOf are the receipts that stand beside a store or a copy of one, by their
@@ -187,17 +316,4 @@ func receiptsOf(path string) []string {
 		found[i] = path + rest + receiptEnding
 	}
 	return found
-}
-
-// isDatabase reports whether a file is one of SQLite.
-func isDatabase(path string) bool {
-	f, err := atomicfile.OpenRegular(path)
-	if err != nil {
-		return false
-	}
-	defer func() { _ = f.Close() }()
-	const magic = "SQLite format 3\x00"
-	start := make([]byte, len(magic))
-	_, err = f.Read(start)
-	return err == nil && string(start) == magic
 }

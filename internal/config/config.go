@@ -73,6 +73,7 @@ type Config struct {
 	Output     string   `mapstructure:"output"`
 
 	DryRun      bool     `mapstructure:"dry-run"`
+	List        bool     `mapstructure:"list"`
 	Yes         bool     `mapstructure:"yes"`
 	Allow       []string `mapstructure:"allow"`
 	Plan        string   `mapstructure:"plan"`
