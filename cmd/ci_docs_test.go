@@ -124,7 +124,7 @@ func stepsOf(document any) (steps []map[string]any) {
 // Every flag of check stands on the page, but for those that are for a person who looks
 // into one session.
 func TestCIPageNamesTheFlagsOfCheck(t *testing.T) {
-	forOneSession := []string{"mode", "explain-request", "assume-dead", "help"}
+	forOneSession := []string{"as-is", "explain-request", "assume-dead", "help"}
 	p, _ := testProgram()
 	root := newRootCommand(p)
 	page := ciPage(t)

@@ -110,7 +110,7 @@ func (p *program) lsFilter() (func(*session.Tree, *render.Row) bool, error) {
 	c := p.config
 	recent := func(*session.Tree) bool { return true }
 	if c.Since != "" {
-		since, err := parseSince(c.Since, time.Now())
+		since, err := parseSince(c.Since, time.Now()) //nolint:forbidigo // an age counts from now
 		if err != nil {
 			return nil, err
 		}

@@ -30,8 +30,8 @@ func newUndoCommand(p *program) *cobra.Command {
 		Use:   "undo [RECEIPT | STORE]",
 		Short: "Undo a repair",
 		Long: `Make a store what it was before a repair: all of it, or nothing. Without an
-argument, undo the only repair that is not undone yet; with a STORE, its last one.
-Then sessctl shows what it takes back, and asks.
+argument, undo the only repair that is not undone yet; with a STORE, its last
+one. Then sessctl shows what it takes back, and asks.
 
 RECEIPT is the file whose name the repair printed; it ends in .receipt.json. Without
 an argument, the receipts beside the stores at their usual places and those in the
