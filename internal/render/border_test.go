@@ -35,7 +35,7 @@ func TestBordersFitTheScreen(t *testing.T) {
 					t.Errorf("a line of %d columns on a screen of %d: %s", got, width, line)
 				}
 			}
-			if got := strings.Count(text, "of the child"); got != calls {
+			if got := strings.Count(text, "of the sub-session"); got != calls {
 				t.Errorf("%d of the child's items are told, want that of each of %d calls:\n%s", got, calls, text)
 			}
 		}

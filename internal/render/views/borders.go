@@ -72,7 +72,7 @@ func borderLines(b *view.Border) document.List {
 	}
 	for _, i := range b.Given {
 		it := &b.Child.Items[i]
-		line := render.Entry(fmt.Sprintf("item %d of the child, %s", i, givenWords(it)))
+		line := render.Entry(fmt.Sprintf("item %d of the sub-session, %s", i, givenWords(it)))
 		if it.Body != nil && it.Body.Text != b.Goal {
 			line.Said = it.Body.Text
 		}
@@ -130,7 +130,7 @@ func outcomeLine(out *view.Outcome) document.Item {
 		is   bool
 		word string
 	}{
-		{out.Answer, "the child's last answer"}, {out.Result.IsError, "an error"},
+		{out.Answer, "the last answer there"}, {out.Result.IsError, "an error"},
 		{out.Result.Pending, "waiting for approval"}, {out.Result.Synthetic, "a placeholder"},
 	} {
 		if state.is {
