@@ -119,7 +119,7 @@ func TestRefused(t *testing.T) {
 		want  string
 	}{
 		{"no place", change.Value{Field: change.FieldAgent, Is: "x"}, nil, "record k cannot be changed: a store of this kind cannot change agent_name"},
-		{"no place in a call", change.Value{Of: change.OfCall, Nth: 1, Field: session.FieldArchived}, nil, "of calls/1/archived"},
+		{"no place in a call", change.Value{Of: change.OfCall, Nth: 1, Field: session.FieldArchived}, nil, "change calls/1/archived"},
 		{"another text", change.Value{Field: session.FieldCallID, Was: "x"}, nil, changed},
 		{"a text for a value", change.Value{Field: change.FieldArgs, Nth: 1, Was: "x", Is: "{}"}, nil, changed},
 		{"no such part", change.Value{Field: session.FieldCallID, Nth: 3, Is: "x"}, nil, changed},

@@ -314,7 +314,7 @@ func TestLaterMigrationsThatMayDoHarm(t *testing.T) {
 func TestLaterMigrationOfAnOldStore(t *testing.T) {
 	found := told(t, migrated(t, 13, writeDelegation, step{"add_notes", []string{"create table notes(x)"}}))
 	if len(found) == 0 || !strings.HasPrefix(found[0], "SC002 warning: The database has migration 014_add_notes") ||
-		!strings.Contains(found[0], "is not repaired: its schema is older than docker agent v1.20.0") {
+		!strings.Contains(found[0], "is not repaired: it is from docker agent before v1.20.0") {
 		t.Errorf("told %q", found)
 	}
 }

@@ -408,7 +408,7 @@ func TestRefused(t *testing.T) {
 		{"an event that stands twice", func(c *store.Change) {
 			c.After.Root().Items = append(c.After.Root().Items, c.After.Root().Items[3])
 		}, "twice"},
-		{"runs in a store that has none", func(c *store.Change) { c.After.Root().Runs = []session.Run{{ID: "r"}} }, "holds none"},
+		{"runs in a store that has none", func(c *store.Change) { c.After.Root().Runs = []session.Run{{ID: "r"}} }, "this store has none"},
 		{"results that were not there", func(c *store.Change) {
 			c.After.Root().Items[0].Results = []session.Result{{CallID: "c"}}
 		}, "did not have before"},

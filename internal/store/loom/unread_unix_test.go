@@ -40,8 +40,8 @@ func TestWhatCannotBeRead(t *testing.T) {
 		{"a huge step", func(t *testing.T, w *loomtest.Workspace) {
 			w.File("main/history/step_002.json", "{}")
 			must(t, os.Truncate(inFolder(w, "main/history/step_002.json"), 1<<40))
-		}, "main/history/step_002.json: it has 1099511627776 bytes, and a step has 16777216 at the most",
-			fault(session.Undecodable, "step_002.json: it cannot be read: it has 1099511627776 bytes, and a step has 16777216 at the most")},
+		}, "main/history/step_002.json: it has 1099511627776 bytes, and a step has at most 16777216",
+			fault(session.Undecodable, "step_002.json: it cannot be read: it has 1099511627776 bytes, and a step has at most 16777216")},
 		{"a history that is a link out", func(t *testing.T, w *loomtest.Workspace) {
 			must(t, os.RemoveAll(inFolder(w, "main/history")))
 			w.Link("../../..", "main/history")

@@ -32,8 +32,8 @@ func TestBackup(t *testing.T) {
 	if faults := open(t, to).Faults(); len(faults) > 0 {
 		t.Error(faults)
 	}
-	isProblem(t, e.Backup(t.Context(), to, nil), problem.Unreadable, to+" exists already")
-	isProblem(t, e.Backup(t.Context(), path, nil), problem.Unreadable, "exists already")
+	isProblem(t, e.Backup(t.Context(), to, nil), problem.Unreadable, to+" already exists")
+	isProblem(t, e.Backup(t.Context(), path, nil), problem.Unreadable, "already exists")
 	isProblem(t, e.Backup(t.Context(), filepath.Join(dir, "none", "b.db"), nil), problem.Unreadable, "cannot be written, so nothing was changed")
 	ok(t, e.Begin(t.Context())) // failed backups change nothing about the good one
 }

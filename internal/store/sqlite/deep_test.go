@@ -105,7 +105,7 @@ func TestDeepIndexesAndNulls(t *testing.T) {
 			rest = append(rest, f.Detail)
 		}
 	}
-	if len(damage) != 1 || !strings.Contains(damage[0], "index i does not hold") || len(rest) != 1 {
+	if len(damage) != 1 || !strings.Contains(damage[0], "index i does not match") || len(rest) != 1 {
 		t.Errorf("damage %q, rest %q", damage, rest)
 	}
 }

@@ -12,10 +12,10 @@ import (
 
 func TestRevertRefuses(t *testing.T) {
 	tests := []struct{ name, since, want string }{
-		{"changed", "update session_items set position = 9 where id = 2", "row 2 of session_items changed since"},
-		{"gone", "delete from session_items where id = 2", "row 2 of session_items is gone since"},
-		{"back", "insert into session_items(id, session_id, position) values(3, 'a', 0)", "row 3 of session_items was added again since"},
-		{"depends", "insert into session_items(session_id, position) values('c', 0)", "row 4 of session_items came since"},
+		{"changed", "update session_items set position = 9 where id = 2", "row 2 of session_items changed after the repair"},
+		{"gone", "delete from session_items where id = 2", "row 2 of session_items was deleted after the repair"},
+		{"back", "insert into session_items(id, session_id, position) values(3, 'a', 0)", "row 3 of session_items was added again after the repair"},
+		{"depends", "insert into session_items(session_id, position) values('c', 0)", "row 4 of session_items was added or changed after the repair"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -97,29 +97,29 @@ func TestEditRefusesWhatIsNotRecorded(t *testing.T) {
 		do    func(e *Edit) error
 		want  string
 	}{
-		{"cascade", "select 1", func(e *Edit) error { return e.Delete(ctx, "sessions", 2) }, "row 3 of session_items as well"},
+		{"cascade", "select 1", func(e *Edit) error { return e.Delete(ctx, "sessions", 2) }, "would also change row 3 of session_items"},
 		{"set null", "update session_items set subsession_id = 'b' where id = 1; delete from session_items where id = 3",
-			func(e *Edit) error { return e.Delete(ctx, "sessions", 2) }, "row 1 of session_items as well"},
+			func(e *Edit) error { return e.Delete(ctx, "sessions", 2) }, "would also change row 1 of session_items"},
 		{"trigger", "create trigger r after update on session_items begin update sessions set title = 'x' where id = 'a'; end",
 			func(e *Edit) error {
 				return e.Update(ctx, "session_items", 1, []table.FieldChange{{Name: "position", Old: int64(0), New: int64(1)}})
-			}, "row 1 of sessions as well"},
+			}, "would also change row 1 of sessions"},
 		{"trigger on the row itself", "create trigger r after insert on sessions begin update sessions set title = 'x' where id = new.id; end",
 			func(e *Edit) error {
 				_, err := e.Insert(ctx, "sessions", []table.Field{{Name: "id", Value: "z"}})
 				return err
-			}, "row 3 of sessions as well"},
+			}, "would also change row 3 of sessions"},
 		{"trigger on the sequences", "create trigger r after delete on session_items begin update sqlite_sequence set seq = 99; end",
-			func(e *Edit) error { return e.Delete(ctx, "session_items", 1) }, "of sqlite_sequence as well"},
+			func(e *Edit) error { return e.Delete(ctx, "session_items", 1) }, "of sqlite_sequence"},
 		{"statement of another", "select 1", func(e *Edit) error {
 			rows, err := e.DB().Query(ctx, "update sessions set title = 'x' where id = 'b'")
 			if err == nil {
 				err = rows.Close()
 			}
 			return err
-		}, "row 2 of sessions as well"},
+		}, "would also change row 2 of sessions"},
 		{"ignored", "create trigger r before delete on session_items begin select raise(ignore); end",
-			func(e *Edit) error { return e.Delete(ctx, "session_items", 1) }, "ignores a change of session_items"},
+			func(e *Edit) error { return e.Delete(ctx, "session_items", 1) }, "ignored a change of session_items"},
 		{"another value", "select 1", func(e *Edit) error {
 			return e.Update(ctx, "session_items", 1, []table.FieldChange{{Name: "message_json", Old: "[]", New: "x"}})
 		}, "message_json holds another value"},
@@ -137,11 +137,11 @@ func TestEditRefusesWhatIsNotRecorded(t *testing.T) {
 		{"no number left", "update session_items set id = 9223372036854775807 where id = 1", func(e *Edit) error {
 			_, err := e.Insert(ctx, "session_items", []table.Field{{Name: "session_id", Value: "a"}, {Name: "position", Value: int64(9)}})
 			return err
-		}, "a row of session_items has the largest number that there is"},
+		}, "a row of session_items has the largest possible number"},
 		{"constraint", "select 1", func(e *Edit) error {
 			_, err := e.Insert(ctx, "sessions", []table.Field{{Name: "id", Value: "a"}})
 			return err
-		}, "refuses the change"},
+		}, "refused the change"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

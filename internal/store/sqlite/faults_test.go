@@ -41,7 +41,7 @@ var lengths = []struct {
 	{"last page missing, rollback mode", rollbackMode, cut(4096), "truncated: 1 of its 30 pages"},
 	{"half missing", closedWAL, cut(16 * 4096), "truncated: 16 of its 30 pages (66 kB)"},
 	{"pages missing, with -wal", withLog, cut(2 * 4096), "pages (4.1 kB) are missing"},
-	{"a piece behind the end", closedWAL, cut(-100), "does not end with a whole page: 3996 bytes are missing"},
+	{"a piece behind the end", closedWAL, cut(-100), "is incomplete: 3996 bytes are missing"},
 	{"room behind the end", closedWAL, cut(-8 * 4096), ""},
 	{"header that does not know the size", closedWAL, func(t *testing.T, path string) {
 		edit(t, path, func(b []byte) []byte { b[31], b[95] = 7, b[95]+1; return b })
@@ -150,6 +150,6 @@ func TestHousekeeping(t *testing.T) {
 	t.Run("long -wal", func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "session.db")
 		killed(t, path, append(walRows(10), "pragma wal_autocheckpoint=0", "insert into t(x) values(zeroblob(70000000))")...)
-		faultIs(t, open(t, path).Faults(), session.Housekeeping, "the -wal has grown to 70 MB beside a database of 4.1 kB")
+		faultIs(t, open(t, path).Faults(), session.Housekeeping, "the -wal file has grown to 70 MB, beside a database of 4.1 kB")
 	})
 }

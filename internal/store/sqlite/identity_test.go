@@ -106,12 +106,12 @@ func TestOnlyWhatAnEditMadeIsDeleted(t *testing.T) {
 	}{
 		{"nothing beside it", nil, nil, ""},
 		{"a log of a killed process", func(t *testing.T, path string) { killed(t, path, "insert into t(x) values('new')") }, nil,
-			"session.db-wal and session.db-shm were left"},
-		{"an index alone", func(t *testing.T, path string) { ok(t, os.WriteFile(path+"-shm", nil, 0o600)) }, nil, "session.db-shm was left"},
+			"session.db-wal and session.db-shm stay"},
+		{"an index alone", func(t *testing.T, path string) { ok(t, os.WriteFile(path+"-shm", nil, 0o600)) }, nil, "session.db-shm stays"},
 		{"another index", nil, func(t *testing.T, path string) {
 			ok(t, os.WriteFile(path+".new", []byte("foreign"), 0o600))
 			ok(t, os.Rename(path+".new", path+"-shm"))
-		}, "session.db-shm was left"},
+		}, "session.db-shm stays"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

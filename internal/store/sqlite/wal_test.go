@@ -119,9 +119,9 @@ func TestDamagedLogIsAFault(t *testing.T) {
 		want   string
 	}{
 		{"flipped bit", func(b []byte) []byte { b[walHeaderSize+7*testFrame+500] ^= 1; return b },
-			"the -wal is damaged at frame 8 of 20: SQLite stops there and leaves out the 13 commits behind it"},
+			"the -wal file is damaged at frame 8 of 20: SQLite ignores the 13 commits after that"},
 		{"header", func(b []byte) []byte { clear(b[:walHeaderSize]); return b },
-			"the header of the -wal (21 kB) is destroyed: SQLite leaves out all of it, which is at least 20 commits"},
+			"the header of the -wal file (21 kB) is destroyed: SQLite ignores the file, which holds at least 20 commits"},
 		{"all zero", func(b []byte) []byte { clear(b); return b }, ""},
 		{"cut", func(b []byte) []byte { return b[:walHeaderSize+3*testFrame+5] }, ""},
 	}
