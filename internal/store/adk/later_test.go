@@ -28,14 +28,14 @@ func TestLaterVersions(t *testing.T) {
 			`info Its tables are not those of a release that sessctl knows. Sessions and events were read; not read: column "mood" of events. ` +
 				"A repair is safe: it changes only what sessctl knows", true,
 		},
-		"a column that has its default": {[]string{"alter table events add column mood text not null default 'calm'"}, "info The tables", true},
+		"a column that has its default": {[]string{"alter table events add column mood text not null default 'calm'"}, "info Its tables", true},
 		"a column that events use": {
 			[]string{"alter table events add column turn integer", "update events set turn = rowid"},
 			`warning Its tables are not those of a release that sessctl knows. Sessions and events were read; not read: column "turn" of events. ` +
 				"You can check, view and export it. It is not repaired: " +
 				`sessctl does not know what column "turn" of events means for its rows`, false,
 		},
-		"a column that sessions use": {[]string{"alter table sessions add column revision integer not null default 0", "update sessions set revision = 3"}, "warning The tables", false},
+		"a column that sessions use": {[]string{"alter table sessions add column revision integer not null default 0", "update sessions set revision = 3"}, "warning Its tables", false},
 		"a table that refers to events": {
 			[]string{"create table feedback(event text, app text, user text, session text, foreign key(event, app, user, session) " +
 				"references events(id, app_name, user_id, session_id) on delete cascade)"},

@@ -33,7 +33,7 @@ func TestLaterVersions(t *testing.T) {
 			`warning Its tables are not those of a release that sessctl knows. Sessions and events were read; not read: column "sequence" of event. ` +
 				"You can check, view and export it. It is not repaired: sessctl does not know what column \"sequence\" of event means for its rows", false,
 		},
-		"an owner of tasks": {[]string{"alter table task add column owner_id text", "update task set owner_id = 'x'"}, `column "owner_id" of task say`, false},
+		"an owner of tasks": {[]string{"alter table task add column owner_id text", "update task set owner_id = 'x'"}, `column "owner_id" of task means`, false},
 		"a column less":     {[]string{"drop index idx_event_deleted_at", "alter table event drop column deleted_at"}, "table event lacks deleted_at", false},
 	} {
 		t.Run(name, func(t *testing.T) {
