@@ -47,7 +47,7 @@ With --quiet, one line says whether they differ.
 			if len(args) == 2 {
 				return nil
 			}
-			return problem.New(problem.Usage, "Name the store before and the store after.", "`sessctl diff` takes two stores, and got %s", ui.Count(len(args), "argument"))
+			return problem.New(problem.Usage, "Name the store before and the store after.", "`sessctl diff` takes two stores, not %s", ui.Count(len(args), "argument"))
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return runDiff(cmd.Context(), p, args) },
 	}
@@ -79,7 +79,7 @@ func runDiff(ctx context.Context, p *program, args []string) error {
 		}
 	}
 	if atomicfile.Same(paths[0], paths[1]) {
-		p.note("both names are of the same store")
+		p.note("both names refer to the same store")
 	}
 	var err error
 	if run.a, err = p.open(ctx, paths[0]); err != nil {
@@ -183,15 +183,15 @@ func (run *diffRun) incomplete(found *diff.Comparison) error {
 	case len(lacking) > 0:
 		return &problem.Error{
 			Class: problem.Unreadable, Err: damage, Next: seeCheck,
-			What: "the comparison is incomplete: " + strings.Join(lacking, ", and ") + "; only what can be read was compared",
+			What: "the comparison is incomplete: " + strings.Join(lacking, ", and ") + "; only what could be read was compared",
 		}
 	case orphansA > 0 && orphansA == orphansB: // where they differ in number, that is the answer
 		return problem.New(problem.Unreadable, seeCheck,
-			"the comparison is incomplete: %s of no session in each store were counted and not compared", ui.Count(orphansA, "record"))
+			"the comparison is incomplete: %s that belong to no session in each store were counted but not compared", ui.Count(orphansA, "record"))
 	case damage != nil:
 		return &problem.Error{
 			Class: problem.Unreadable, Err: damage, Next: seeCheck,
-			What: "the comparison is incomplete: " + damage.Error() + "; only what sessions and items say was compared, not their records",
+			What: "the comparison is incomplete: " + damage.Error() + "; only what sessions and messages say was compared, not their records",
 		}
 	}
 	return nil

@@ -13,15 +13,15 @@ func TestDiffNames(t *testing.T) {
 	long := strings.Repeat("a", 80)
 	const root = "(select id from sessions where parent_id is null order by id limit 1)"
 	tests := []struct{ name, before, after, want string }{
-		{"position numbers of the same order", "", "update session_items set position = position * 2", "the same order in other position numbers"},
+		{"position numbers of the same order", "", "update session_items set position = position * 2", "the same order with other position numbers"},
 		{
 			"records of no session", "", "insert into session_items(session_id, position, item_type, message_json) values ('nobody', 0, 'message', '{}')",
-			"equal; records of no session: 0 before, 1 after.",
+			"equal; records that belong to no session: 0 before, 1 after.",
 		},
 		{
 			"another id of a root session", "", "update session_items set session_id = 'renamed' where session_id = " + root +
 				"; update sessions set parent_id = 'renamed' where parent_id = " + root + "; update sessions set id = 'renamed' where id = " + root,
-			"all items moved, to renamed",
+			"all messages moved to renamed",
 		},
 		{
 			"where long values begin to differ", "update sessions set title = '" + long + "1'", "update sessions set title = '" + long + "2'",

@@ -118,7 +118,7 @@ func (e *exporter) write(ctx context.Context, to io.Writer) error {
 // whole says what the written stream lacks.
 func (e *exporter) whole() error {
 	if e.replaced > 0 {
-		e.note("%s of the stream held bytes that are no UTF-8: U+FFFD stands for them, and raw_base64 has what was stored", ui.Count(e.replaced, "line"))
+		e.note("%s of the stream had bytes that are not UTF-8: they were replaced with U+FFFD, and raw_base64 holds the original bytes", ui.Count(e.replaced, "line"))
 	}
 	facts := e.opened.Facts()
 	if changed := e.opened.Changed(); changed != "" {

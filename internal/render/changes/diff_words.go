@@ -43,7 +43,7 @@ func sessionChange(s *diff.Session) document.Change {
 	case s.From != "":
 		c.Note = "from " + stepPlace(s.From, -1)
 	case s.Into != "":
-		c.Note = "all items moved, to " + stepPlace(s.Into, -1)
+		c.Note = "all messages moved to " + stepPlace(s.Into, -1)
 	}
 	return c
 }
@@ -120,7 +120,7 @@ func wholeWords(s *diff.Session) string {
 	if now := s.B; now != nil && now.Parent != "" || now == nil && s.A.Parent != "" {
 		what = "sub-session"
 	}
-	return what + " with " + ui.Count(s.Stored(), "item")
+	return what + " with " + ui.Count(s.Stored(), "message")
 }
 
 // fieldWords say what a field was and is.
@@ -132,9 +132,9 @@ func fieldWords(f *diff.Field) string {
 	}
 	switch {
 	case f.Name == "positions":
-		return "the same order in other position numbers"
+		return "the same order with other position numbers"
 	case a == "" && b == "":
-		return "something else in its record"
+		return "its record differs"
 	case a == "":
 		return name + " " + quotedValue(b) + ", none before"
 	case b == "":
@@ -194,7 +194,7 @@ func listWords(f *diff.Field) string {
 func tally(d *render.DiffOptions, t *diff.Tally) string {
 	lost := ""
 	if d.A.Orphans != d.B.Orphans {
-		lost = "; records of no session: " + ui.Number(d.A.Orphans) + " before, " + ui.Number(d.B.Orphans) + " after"
+		lost = "; records that belong to no session: " + ui.Number(d.A.Orphans) + " before, " + ui.Number(d.B.Orphans) + " after"
 	}
 	trees, items := &t.Trees, &t.Items
 	if trees.Differ() == 0 {
@@ -213,7 +213,7 @@ func tally(d *render.DiffOptions, t *diff.Tally) string {
 	if wholes := counted("", []int{trees.Added, trees.Gone}, "new", "gone"); wholes != "" {
 		text += " (" + wholes + ")"
 	}
-	if what := counted("item", []int{items.Added, items.Moved, items.Changed, items.Gone}, "added", "moved", "changed", "gone"); what != "" {
+	if what := counted("message", []int{items.Added, items.Moved, items.Changed, items.Gone}, "added", "moved", "changed", "gone"); what != "" {
 		text += ": " + what
 	}
 	if trees.Equal > 0 {
