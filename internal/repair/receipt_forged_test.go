@@ -38,8 +38,8 @@ func TestForgedReceipts(t *testing.T) {
 	}{
 		{"nothing", "", "", 0, ""},
 		{"a byte of the old column", `"messages":"[{\"message\":{`, `"messages":"[{\"massage\":{`, problem.RolledBack, "the result would not be what the store was before the repair"},
-		{"a row of another table", `[{"table":"session_items",`, `[{"table":"secrets","row":1,"before":{"word":"new"},"after":{"word":"old"}},{"table":"session_items",`, problem.Busy, `about the table "secrets"`},
-		{"the sequence of another table", `[{"table":"session_items",`, `[{"table":"sqlite_sequence","row":0,"before":{"name":"secrets","seq":9},"after":null},{"table":"session_items",`, problem.Busy, `about the table "secrets"`},
+		{"a row of another table", `[{"table":"session_items",`, `[{"table":"secrets","row":1,"before":{"word":"new"},"after":{"word":"old"}},{"table":"session_items",`, problem.Busy, `names the table "secrets"`},
+		{"the sequence of another table", `[{"table":"session_items",`, `[{"table":"sqlite_sequence","row":0,"before":{"name":"secrets","seq":9},"after":null},{"table":"session_items",`, problem.Busy, `names the table "secrets"`},
 		{"a value of the row that came back", `"agent_name":"`, `"agent_name":"x`, problem.RolledBack, "would not be what the store was before"},
 		{"a row less", `{"table":"session_items","row":`, `{"table":"session_items","row":9`, problem.Busy, "cannot be restored"},
 		{"another kind of record", `{"record":"end"`, `{"record":"and"`, problem.Busy, `no record of the kind "and"`},
