@@ -46,8 +46,10 @@ Whether the next request would be accepted depends on the provider. Each session
 is judged for the one that its recorded model or its call ids hint at, and else
 for the strictest common form (generic); --profile names others.
 
-The first line of a finding holds its severity, its rule, and its place as
-SESSION:ITEMS, on a terminal and in a pipe alike: ` + "`sessctl check | grep SC701`" + `.
+Findings are listed by session, the newest first, one a line: its severity, its
+rule, its place as SESSION:ITEMS, and what was found, which --full prints whole.
+Lines are the same on a terminal and in a pipe:
+` + "`sessctl check | grep 'error SC701'`" + `.
 
 ` + exitStatus("nothing found at or above --fail-on", append(storeCodes, exitFindings)...),
 		Example: `  sessctl check
@@ -67,6 +69,8 @@ func addCheckFlags(cmd *cobra.Command, p *program) {
 	addReportFlag(cmd)
 	addStoreFlag(cmd)
 	addFindingFlags(cmd)
+	addChoice(cmd, "severity", "", severities, "list findings of this severity and above, and all that keep a session from\nresuming (default warning, and info with --select or --fail-on info)")
+	flags.Bool("full", false, "print the whole text of each finding")
 	addBaselineFlags(cmd)
 	flags.String("session", "", "check only this `SESSION` and its tree")
 	flags.String("since", "", "check sessions active since this `TIME`: 7d, 2026-02-03")
@@ -406,13 +410,31 @@ func unread(path string, err error) render.Unread {
 	return render.Unread{Store: path, Message: m.Message, Next: m.Next, ExitCode: m.ExitCode}
 }
 
+// severities are the words of --severity.
+var severities = []string{rules.Error.String(), rules.Warning.String(), rules.Info.String()}
+
+// least is the lowest severity that is listed: without --severity, also infos that were
+// asked for or fail the run.
+func (p *program) least() rules.Severity {
+	word := p.config.Severity
+	if word == "" && (p.config.FailOn == rules.Info.String() || len(p.config.Select) > 0) {
+		word = rules.Info.String()
+	}
+	for _, severity := range []rules.Severity{rules.Info, rules.Error} {
+		if severity.String() == word {
+			return severity
+		}
+	}
+	return rules.Warning
+}
+
 // checkWriters are the writers of the format and of the reports, and whether one of
 // them names every session.
 func (p *program) checkWriters(reports reportFiles, several bool, started time.Time) (writers checks.Writers, roots bool) {
 	c := p.config
 	opts := render.CheckOptions{
 		Screen: p.out, Tool: tool(), Home: p.home,
-		Quiet: c.Quiet, MaxFindings: int(c.MaxFindings),
+		Quiet: c.Quiet, MaxFindings: int(c.MaxFindings), Full: c.Full, Least: p.least(),
 		Limited: c.Session != "" || c.Since != "" || c.Shard != "", Several: several,
 		Adopts:  c.WriteBaseline != "",
 		Fails:   func(f *check.Finding) bool { return p.failing([]*check.Finding{f}) != exitOK },

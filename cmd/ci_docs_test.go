@@ -121,16 +121,16 @@ func stepsOf(document any) (steps []map[string]any) {
 	return steps
 }
 
-// Every flag of check stands on the page, but for those that are for a person who looks
-// into one session.
+// Every flag of check stands on the page, but for those that are for a person: who looks into
+// one session, or sits at a terminal.
 func TestCIPageNamesTheFlagsOfCheck(t *testing.T) {
-	forOneSession := []string{"as-is", "explain-request", "assume-dead", "help"}
+	forAPerson := []string{"as-is", "explain-request", "assume-dead", "no-pager", "help"}
 	p, _ := testProgram()
 	root := newRootCommand(p)
 	page := ciPage(t)
 	look := func(f *pflag.Flag) {
 		named := regexp.MustCompile(`--` + f.Name + `\b[^-]`).MatchString(page)
-		if named == slices.Contains(forOneSession, f.Name) {
+		if named == slices.Contains(forAPerson, f.Name) {
 			t.Errorf("docs/ci.md and --%s: named %v", f.Name, named)
 		}
 	}

@@ -108,7 +108,7 @@ func TestParseSince(t *testing.T) {
 	}
 }
 
-func TestNextCommandsLeadToTheWorstFindings(t *testing.T) {
+func TestNextCommandsLeadToTheNewestRefusedSession(t *testing.T) {
 	result := &check.Result{Store: &session.Store{Path: "my file.db"}, Findings: []*check.Finding{
 		{Defect: rules.Defect{Rule: catalogue.Find("SC015"), Severity: rules.Info, Place: session.Place{Session: "other"}}, Root: &check.Head{ID: "other"}},
 		{Defect: rules.Defect{Rule: catalogue.Find("SC101"), Severity: rules.Error}},
@@ -118,6 +118,16 @@ func TestNextCommandsLeadToTheWorstFindings(t *testing.T) {
 	known := &check.Result{Store: &session.Store{Path: "known.db"}, Findings: []*check.Finding{
 		{Defect: rules.Defect{Rule: catalogue.Find("SC701"), Severity: rules.Error, Place: session.Place{Session: "parent"}}, Root: &check.Head{ID: "parent"}, Known: true},
 	}}
+	day := func(n int) time.Time { return time.Date(2026, 2, n, 0, 0, 0, 0, time.UTC) }
+	refused := []rules.Judgement{{Profile: rules.FindProfile("anthropic"), Severity: rules.Error, Error: "no"}}
+	split := []rules.Fix{{Edits: []session.Edit{{}}, Allow: []string{"split"}}}
+	newer := &check.Result{Store: &session.Store{Path: "newer.db"}, Findings: []*check.Finding{
+		{Defect: rules.Defect{Rule: catalogue.Find("SC101"), Severity: rules.Error, Judged: refused, Fixes: []rules.Fix{{Edits: []session.Edit{{}}}}}, Root: &check.Head{ID: "older", Created: day(1)}},
+		{Defect: rules.Defect{Rule: catalogue.Find("SC707"), Severity: rules.Error, Judged: refused, Fixes: split}, Root: &check.Head{ID: "latest", Created: day(2)}},
+		{Defect: rules.Defect{Rule: catalogue.Find("SC015"), Severity: rules.Error}, Root: &check.Head{ID: "not refused", Created: day(3)}},
+	}}
+	torn := &check.Result{Store: &session.Store{Path: "torn.db"}, Recovery: "copy it", Findings: []*check.Finding{{Defect: rules.Defect{Rule: catalogue.Find("SC001"), Severity: rules.Error}}}}
+	stream := &check.Result{Store: &session.Store{Path: "-"}, Findings: result.Findings}
 	lines := func(args []string, results ...*check.Result) string {
 		var text []string
 		for _, c := range nextCommands(args, results) {
@@ -126,12 +136,13 @@ func TestNextCommandsLeadToTheWorstFindings(t *testing.T) {
 		return strings.Join(text, "; ")
 	}
 	tests := []struct{ got, want string }{
-		{lines(nil, result), "sessctl explain SC701; sessctl view parent"},
-		{lines([]string{"my file.db"}, result), "sessctl explain SC701; sessctl view 'my file.db' parent"},
-		{lines(nil, &check.Result{}, result), "sessctl explain SC701; sessctl view 'my file.db' parent"},
+		{lines(nil, result), "sessctl why 'my file.db' parent; sessctl explain SC701"},
+		{lines([]string{"."}, &check.Result{}, newer, known, result), "sessctl why newer.db latest; sessctl repair newer.db --dry-run; sessctl repair newer.db --allow split --dry-run"},
+		{lines(nil, newer), "sessctl why newer.db latest; sessctl repair --dry-run; sessctl repair --allow split --dry-run"},
+		{lines(nil, torn), "sessctl explain SC001"},
+		{lines([]string{"-"}, stream), "sessctl explain SC701"},
 		{lines(nil, &check.Result{}), ""},
 		{lines(nil, known), ""},
-		{lines([]string{"."}, known, result), "sessctl explain SC701; sessctl view 'my file.db' parent"},
 	}
 	for _, tt := range tests {
 		if tt.got != tt.want {

@@ -90,7 +90,7 @@ func lostRows(t *testing.T, path string) (said string, first, last int) {
 func TestDamagedPagesAreNamed(t *testing.T) {
 	path := damagedDB(t)
 	said, _, _ := lostRows(t, path)
-	code, out, _ := run(t, "check", path)
+	code, out, _ := run(t, "check", path, "--full")
 	if code != 3 || !strings.Contains(out, "error SC001") || !strings.Contains(out, "of session_items cannot be read") {
 		t.Errorf("check: code %d\n%s", code, out)
 	}

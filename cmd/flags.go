@@ -37,7 +37,7 @@ func addFindingFlags(cmd *cobra.Command) {
 	addChoice(cmd, "fail-on", "error", []string{"error", "warning", "info", "never"}, "end with 1 from this severity on")
 	flags.StringSlice("select", nil, "run only these `RULES`: ids, beginnings (SC7) or names")
 	flags.StringSlice("ignore", nil, "leave these `RULES` out")
-	flags.Uint("max-findings", 100, "show `N` findings of a rule at most, 0 for all")
+	flags.Uint("max-findings", 100, "list `N` findings at most, 0 for all")
 	completeFlag(cmd, "select", listOf(ruleListWords))
 	completeFlag(cmd, "ignore", listOf(ruleListWords))
 	completeFlag(cmd, "max-findings", oneOf())

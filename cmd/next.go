@@ -11,42 +11,43 @@ import (
 	"github.com/sessctl/sessctl/internal/shell"
 )
 
-// nextCommands are what to type after a check: what the worst findings mean,
-// the first session that has one, and the plan of a repair where one is made
-// without more ado, or of something wrong with what has to be allowed.
+// nextCommands are what to type after a check: what is wrong with the session that
+// somebody most likely asks for, and the plan of a repair of its store, where there is one.
 func nextCommands(args []string, results []*check.Result) []render.Command {
-	result, worst := worstOf(results)
-	if len(worst) == 0 {
+	result, f := foremost(results)
+	if f == nil {
 		return nil
 	}
-	next := []render.Command{explainCommand(worst)}
+	explain := explainCommand([]*check.Finding{f})
 	path := result.Store.Path
+	if path == "-" {
+		return []render.Command{explain}
+	}
+	next := []render.Command{explain}
+	switch {
+	case f.Root != nil && result.Against:
+		next = append(next, render.Command{Line: shell.View(path, rules.Short(f.Root.ID)), Why: "the session as it is"})
+	case f.Root != nil:
+		next[0] = render.Command{Line: shell.Session("why", path, rules.Short(f.Root.ID)), Why: "what is wrong, and what to do"}
+	}
+	if result.Recovery != "" { // which goes before a repair
+		return next
+	}
 	if len(args) == 0 && len(results) == 1 {
 		path = "" // it is found at its usual place
 	}
-	if at := slices.IndexFunc(worst, func(f *check.Finding) bool { return f.Session != "" }); at >= 0 && result.Store.Path != "-" {
-		next = append(next, render.Command{Line: shell.View(path, rules.Short(worst[at].Root.ID)), Why: "the session as it is"})
-	}
-	if result.Store.Path == "-" || result.Recovery != "" { // which goes before a repair
-		return next
-	}
-	if slices.ContainsFunc(check.Fresh(result.Findings), repairable) {
+	if slices.ContainsFunc(check.Fresh(result.Findings), (*check.Finding).Repairable) {
 		next = append(next, render.Command{Line: repairCommand(path, "--dry-run"), Why: "what a repair would do"})
 	}
-	if words := worst[0].Allow(); words != nil && worst[0].Severity > rules.Info {
+	if words := f.Allow(); words != nil && f.Severity > rules.Info {
 		next = append(next, render.Command{
 			Line: repairCommand(path, "--allow", strings.Join(words, ","), "--dry-run"), Why: "what a repair would do that has to be allowed",
 		})
 	}
-	return next
-}
-
-// repairable reports whether a finding has a repair that needs no --allow and no
-// --select.
-func repairable(f *check.Finding) bool {
-	return !f.Accepted() && slices.ContainsFunc(f.Fixes, func(fix rules.Fix) bool {
-		return len(fix.Edits) > 0 && len(fix.Allow) == 0 && fix.Safety <= rules.Kept
-	})
+	if len(next) == 1 && next[0] != explain {
+		next = append(next, explain)
+	}
+	return next[:min(3, len(next))]
 }
 
 // explainCommand leads to the page of the rule that found most.
@@ -54,19 +55,25 @@ func explainCommand(findings []*check.Finding) render.Command {
 	return render.Command{Line: "sessctl explain " + mostFrequent(findings).ID, Why: "what it means and what a repair costs"}
 }
 
-// worstOf are the findings of the highest severity that no baseline knows, and the
-// first result that has one.
-func worstOf(results []*check.Result) (*check.Result, []*check.Finding) {
-	for _, severity := range []rules.Severity{rules.Error, rules.Warning, rules.Info} {
-		for _, r := range results {
-			worst := slices.DeleteFunc(check.Fresh(r.Findings), func(f *check.Finding) bool { return f.Severity != severity })
-			if len(worst) > 0 {
-				return r, worst
+// foremost is the finding that matters most, of those that no baseline knows: one that
+// keeps a session from resuming before all others, then the most severe, one of a session
+// before one of a store, and of those alike one of the newest session.
+func foremost(results []*check.Result) (in *check.Result, most *check.Finding) {
+	rank := func(f *check.Finding) []int {
+		return []int{one(f.Refused() && f.Severity == rules.Error), int(f.Severity), one(f.Root != nil)}
+	}
+	for _, r := range results {
+		for _, f := range render.NewestFirst(check.Fresh(r.Findings)) {
+			if most == nil || slices.Compare(rank(f), rank(most)) > 0 ||
+				slices.Equal(rank(f), rank(most)) && f.Root != nil && f.Root.Created.After(most.Root.Created) {
+				in, most = r, f
 			}
 		}
 	}
-	return nil, nil
+	return in, most
 }
+
+func one(is bool) int { return map[bool]int{true: 1}[is] }
 
 // mostFrequent is the rule with the most findings; of equals, the one found first.
 func mostFrequent(findings []*check.Finding) *rules.Rule {

@@ -142,6 +142,8 @@ func (run *replayRun) checkFlags() error {
 		}
 	}
 	switch {
+	case c.Format == "table": // of events
+		c.Format = "text"
 	case c.Format == "mermaid" && c.Sources["format"] != "--format":
 		c.Format = "text"
 	case c.Format == "mermaid":
@@ -335,7 +337,7 @@ func (run *replayRun) against(ctx context.Context) error {
 	}
 	checked := &checkRun{program: run.program, rules: run.rules, recorded: trees}
 	checked.writer = checks.Find(c.Format).New(render.CheckOptions{
-		Screen: run.out, Tool: tool(), Home: run.home, Quiet: c.Quiet, MaxFindings: int(c.MaxFindings), Limited: true,
+		Screen: run.out, Tool: tool(), Home: run.home, Quiet: c.Quiet, MaxFindings: int(c.MaxFindings), Full: true, Limited: true,
 	})
 	if found := check.Recording(run.source(), read, run.rules); len(found) > 0 {
 		itself := &check.Result{Store: run.source(), Findings: found, Recording: true}

@@ -237,7 +237,7 @@ func (s *search) next(v *view.View, found view.Known) []render.Command {
 	if found.Store == "-" {
 		return next
 	}
-	if slices.ContainsFunc(v.Findings, repairable) {
+	if slices.ContainsFunc(v.Findings, (*check.Finding).Repairable) {
 		next = append(next, render.Command{Line: repairCommand(named, "--dry-run"), Why: "what a repair would do"})
 	}
 	if v.Request == nil && len(v.Findings) > 0 {

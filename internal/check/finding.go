@@ -74,6 +74,14 @@ func (f *Finding) Refused() bool {
 	})
 }
 
+// Repairable reports whether a repair that needs no --allow and no --select changes what
+// was found.
+func (f *Finding) Repairable() bool {
+	return !f.Accepted() && slices.ContainsFunc(f.Fixes, func(fix rules.Fix) bool {
+		return len(fix.Edits) > 0 && len(fix.Allow) == 0 && fix.Safety <= rules.Kept
+	})
+}
+
 // keep makes the reported form of what a rule found, which needs no tree.
 func keep(f *rules.Finding, facts *session.Store, tree *session.Tree, seq, order int) *Finding {
 	flat := &Finding{Defect: f.Defect, Row: f.Ref.Row(), tree: seq, order: order, id: identity(f, tree)}

@@ -50,6 +50,7 @@ type Config struct {
 	Deep        bool     `mapstructure:"deep"`
 	AssumeDead  bool     `mapstructure:"assume-dead"`
 	MaxFindings uint     `mapstructure:"max-findings"`
+	Severity    string   `mapstructure:"severity"`
 
 	Baseline      string `mapstructure:"baseline"`
 	WriteBaseline string `mapstructure:"write-baseline"`

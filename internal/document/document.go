@@ -143,8 +143,10 @@ type Finding struct {
 	Rule, Name   string
 	Place, Note  string
 	Message      Text
+	Brief        bool // on a screen, one line: the message is cut where it ends
 	Consequences []Text
-	Known        bool // it is in the baseline
+	Keep         string // a word of the consequences that a screen never cuts
+	Known        bool   // it is in the baseline
 }
 
 // Changes are what becomes of records, one a line.

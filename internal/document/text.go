@@ -177,26 +177,38 @@ func (l *lines) finding(f Finding, indent string) {
 	if f.Note != "" {
 		head = append(head, Span{Text: step + f.Note})
 	}
-	l.out.WriteString(indent + head.Styled() + "\n")
-	l.paragraph(f.Message, indent+step)
+	line, most := indent+head.Styled(), 2
+	if f.Brief {
+		most = 1
+		l.out.WriteString(line + step + ui.Shorten(f.Message.Styled(), "", l.width-lipgloss.Width(line)-len(step)) + "\n")
+	} else {
+		l.out.WriteString(line + "\n")
+		l.paragraph(f.Message, indent+step)
+	}
 	for _, c := range f.Consequences {
-		l.out.WriteString(pointed(c.Styled(), indent+step, l.wrap))
+		l.out.WriteString(pointed(c.Styled(), ui.Clean(f.Keep), indent+step, l.wrap, most))
 	}
 	if f.Known {
 		l.out.WriteString(indent + step + "(known: already in the baseline)\n")
 	}
 }
 
-// pointed is a consequence behind an arrow, on two lines at most.
-func pointed(text, indent string, width int) string {
-	const first, most = "→ ", 2
+// pointed is a consequence behind an arrow, on so many lines, but for a word to keep.
+func pointed(text, keep, indent string, width, most int) string {
+	const first = "→ "
 	rest := indent + step
-	lines := ui.Wrap(first+text, width-len(rest))
-	lines[0] = indent + lines[0]
+	width -= len(rest)
+	lines := ui.Wrap(first+text, width)
 	if len(lines) > most {
 		lines = lines[:most]
-		lines[most-1] = ui.Truncate(lines[most-1]+" …", width-len(rest))
+		lines[most-1] = ui.Truncate(lines[most-1]+" …", width)
+		cut := strings.Contains(text, keep) && !strings.Contains(strings.Join(lines, " "), keep)
+		for room := most*width - lipgloss.Width(first); cut && room > 0; room-- {
+			lines = ui.Wrap(first+ui.Shorten(text, keep, room), width)
+			cut = len(lines) > most
+		}
 	}
+	lines[0] = indent + lines[0]
 	return strings.Join(lines, "\n"+rest) + "\n"
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
@@ -48,12 +49,14 @@ type Baseline struct {
 type CheckOptions struct {
 	Screen      *ui.Screen
 	Tool        Tool
-	Home        string // the folder that ~ stands for
-	Quiet       bool   // findings only
-	MaxFindings int    // of one rule and store, in the formats that people read; 0 for no limit
-	Limited     bool   // not every session of the store was checked
-	Several     bool   // more than one store was asked for
-	Adopts      bool   // the run writes a baseline, so that everything is known behind it
+	Home        string         // the folder that ~ stands for
+	Quiet       bool           // findings only
+	MaxFindings int            // of a store, in reports of one rule of it; 0 for no limit
+	Full        bool           // findings in whole paragraphs
+	Least       rules.Severity // of the findings that are listed, but for those that keep a session from resuming
+	Limited     bool           // not every session of the store was checked
+	Several     bool           // more than one store was asked for
+	Adopts      bool           // the run writes a baseline, so that everything is known behind it
 
 	// Fails reports whether the run fails because of a finding.
 	Fails func(*check.Finding) bool

@@ -23,7 +23,8 @@ import (
 type checked struct {
 	results []any // *check.Result or render.Unread, in the order in which a run tells them
 	end     render.Ending
-	max     int // findings of one rule
+	max     int // findings of one rule, or in text of a store
+	least   rules.Severity
 }
 
 // print runs the writer of a format, and gives what went to the summary of a step.
@@ -35,7 +36,7 @@ func (c *checked) print(t *testing.T, format string) (out, summary string) {
 	var text, step bytes.Buffer
 	w := checks.Find(format).New(render.CheckOptions{
 		Screen: ui.NewScreen(&text, ui.ColorNever, func(string) string { return "" }), Tool: render.Tool{Name: "sessctl", Version: "test"},
-		MaxFindings: c.max, Folder: filepath.FromSlash("/src/project"), StepSummary: &step,
+		MaxFindings: c.max, Least: c.least, Folder: filepath.FromSlash("/src/project"), StepSummary: &step,
 		Fails:   func(f *check.Finding) bool { return !f.Known && f.Severity == rules.Error },
 		Started: time.Date(2026, 3, 4, 5, 6, 7, 0, time.FixedZone("CET", 3600)),
 	})
@@ -142,6 +143,37 @@ func TestFormatsForCI(t *testing.T) {
 	}
 }
 
+// TestTextIsForPeople: the newest session first, a line a finding, the provider's answer
+// once a session, with the call that it is about, and what is not listed is counted.
+func TestTextIsForPeople(t *testing.T) {
+	c := someStores()
+	leaky := c.results[0].(*check.Result).Findings[1].Root
+	newest := &check.Head{ID: "11111111-0001-4000-8000-000000000000", Title: "The newest", Created: leaky.Created.AddDate(0, 0, 1)}
+	waiting := found("SC102", rules.Info, newest, []int{3}, "call toolu_3 (shell) has no result yet; docker-agent (pid 4711) has the store open")
+	waiting.Profile = rules.FindProfile("anthropic")
+	waiting.Judged = []rules.Judgement{{Profile: waiting.Profile, Error: "no"}}
+	waiting.ProviderError, waiting.Call = "messages.3: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_3. Each one must have one.", "toolu_3"
+	r := c.results[0].(*check.Result)
+	refused := r.Findings[1]
+	refused.Judged, refused.Call, refused.Fixes = []rules.Judgement{{Profile: refused.Profile, Severity: rules.Error, Error: "no"}}, "toolu_2", []rules.Fix{{Edits: []session.Edit{{}}}}
+	again := found("SC101", rules.Error, leaky, []int{9}, "call toolu_9 (shell) has no result. It never will.")
+	again.Profile, again.ProviderError, again.Judged, again.Fixes = refused.Profile, refused.ProviderError, refused.Judged, []rules.Fix{{Edits: []session.Edit{{}}, Allow: []string{"guesses"}}}
+	r.Findings = append(r.Findings, again, waiting)
+	r.Trees, c.max, c.least = 4, 5, rules.Warning
+	out, _ := c.print(t, "text")
+	goldenIn(t, "check", "stores.text", out)
+	safe(t, out)
+	c.max = 1
+	if out, _ = c.print(t, "text"); !strings.Contains(out, "\n11111111  The newest") || strings.Contains(out, "\n9bd7326a  ") {
+		t.Errorf("the cap hides the newest session, or shows another one:\n%s", out)
+	}
+	r.Store.CountsKeys, c.max = true, 0
+	out, _ = c.print(t, "text")
+	if first := strings.Index(out, "9bd7326a  "); strings.Index(out, "The store itself") > first || first > strings.Index(out, "11111111  ") {
+		t.Errorf("a stream does not keep its order:\n%s", out)
+	}
+}
+
 func TestTenThousandFindingsStayReadable(t *testing.T) {
 	for _, format := range []string{"junit", "github", "markdown"} {
 		out, _ := manyFindings(1).print(t, format)
@@ -212,8 +244,8 @@ func TestNamesOfAnyLengthStayReadable(t *testing.T) {
 		if whole := strings.Contains(out, long); whole != strings.HasSuffix(format, "json") {
 			t.Errorf("%s holds the whole name: %t", format, whole)
 		}
-		if format == "table" && len(out) > 50_000 {
-			t.Errorf("a table of 100 findings has %d bytes", len(out))
+		if format == "text" && len(out) > 20_000 {
+			t.Errorf("100 findings have %d bytes", len(out))
 		}
 	}
 }

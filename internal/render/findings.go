@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"charm.land/lipgloss/v2"
 
@@ -37,9 +38,40 @@ func Finding(f *check.Finding, message string, leads bool) document.Finding {
 		Severity: SeverityOf(f.Severity), Rule: f.Rule.ID, Name: f.Rule.Name, Place: Place(f), Message: document.Words(ui.Ended(ui.Clean(message))),
 	}
 	if leads {
-		found.Consequences = Consequences(f)
+		found.Consequences, found.Keep = Consequences(f), f.Call
 	}
 	return found
+}
+
+// FindingLines have a line for each finding, cut where the screen ends, and for each
+// session what a provider answers to its next request.
+func FindingLines(findings []*check.Finding, width int) document.Document {
+	answers := map[string]*check.Finding{}
+	for _, f := range findings {
+		if before := answers[rootOf(f)]; f.ProviderError != "" && (before == nil || f.Refused() && !before.Refused()) {
+			answers[rootOf(f)] = f
+		}
+	}
+	return FindingBlocks(findings, width, func(f *check.Finding) document.Finding {
+		line := Finding(f, "", f == answers[rootOf(f)])
+		line.Brief, line.Message = true, document.Words(firstSentence(ui.Clean(Said(f))))
+		line.Place = ui.Truncate(line.Place, max(mostPlace, lipgloss.Width(ui.Clean(rules.Short(f.Session)))+mostPlace/2))
+		line.Consequences = line.Consequences[:min(1, len(line.Consequences))]
+		return line
+	})
+}
+
+// mostPlace is what a place takes of a line, in columns, unless its id is longer.
+const mostPlace = 24
+
+// firstSentence is the beginning of a message, which says what was found.
+func firstSentence(message string) string {
+	for at := range len(message) - 2 {
+		if message[at:at+2] == ". " && unicode.IsUpper(rune(message[at+2])) {
+			return message[:at]
+		}
+	}
+	return strings.TrimSuffix(message, ".")
 }
 
 // HiddenLines say what --max-findings left out.
@@ -53,6 +85,14 @@ func HiddenLines(list []*hidden) document.List {
 
 func sameSession(a, b *check.Finding) bool {
 	return a.Root == nil && b.Root == nil || a.Root != nil && b.Root != nil && a.Root.ID == b.Root.ID
+}
+
+// rootOf is the id of the root session, "" for the store itself.
+func rootOf(f *check.Finding) string {
+	if f.Root == nil {
+		return ""
+	}
+	return f.Root.ID
 }
 
 // heading is the line of a root session: id, title, date.
@@ -125,20 +165,9 @@ func Consequences(f *check.Finding) []document.Text {
 	return all
 }
 
-// FindingsTable has a line a finding. The message is cut where the screen ends: text and
-// json have all of it.
-func FindingsTable(findings []*check.Finding, _ int) document.Document {
-	table := document.Table{Columns: []document.Column{{Name: "SEVERITY"}, {Name: "RULE"}, {Name: "NAME"}, {Name: "PLACE"}, {Name: "MESSAGE", Give: document.Cut}}}
-	for _, f := range findings {
-		table.Rows = append(table.Rows, Cells(SeverityOf(f.Severity), f.Rule.ID, f.Rule.Name, ui.Truncate(Place(f), WidestPlace), Said(f)))
-	}
-	return document.Document{table, document.Gap{}}
-}
-
-// FindingsText has them as blocks.
+// FindingsText has them as paragraphs.
 func FindingsText(findings []*check.Finding, width int) document.Document {
-	blocks := FindingBlocks(findings, width, func(f *check.Finding) document.Finding { return Finding(f, Said(f), true) })
-	return append(blocks, document.Gap{})
+	return FindingBlocks(findings, width, func(f *check.Finding) document.Finding { return Finding(f, Said(f), true) })
 }
 
 // hidden counts the findings of one rule that --max-findings left out.
@@ -187,6 +216,43 @@ func Limit(findings []*check.Finding, n int) (shown []*check.Finding, left []*hi
 		}
 	}
 	return shown, left
+}
+
+// Sessions counts the sessions of findings, with their sub-sessions as one.
+func Sessions(findings []*check.Finding) int {
+	ids := map[string]bool{}
+	for _, f := range findings {
+		if f.Root != nil {
+			ids[f.Root.ID] = true
+		}
+	}
+	return len(ids)
+}
+
+// ByRule are the findings of each rule and severity, the worst first.
+func ByRule(findings []*check.Finding) [][]*check.Finding {
+	var all [][]*check.Finding
+	for _, f := range findings {
+		at := slices.IndexFunc(all, func(g []*check.Finding) bool { return g[0].Rule == f.Rule && g[0].Severity == f.Severity })
+		if at < 0 {
+			at = len(all)
+			all = append(all, nil)
+		}
+		all[at] = append(all[at], f)
+	}
+	slices.SortStableFunc(all, func(a, b []*check.Finding) int { return cmp.Compare(b[0].Severity, a[0].Severity) })
+	return all
+}
+
+// NewestFirst orders findings by their sessions as ls does: the newest first.
+func NewestFirst(findings []*check.Finding) []*check.Finding {
+	return slices.SortedStableFunc(slices.Values(findings), func(a, b *check.Finding) int {
+		order := made(b).Compare(made(a))
+		if order == 0 && a.Root != nil && b.Root != nil {
+			order = cmp.Compare(a.Root.ID, b.Root.ID)
+		}
+		return order
+	})
 }
 
 // made is when the conversation of a finding began. What concerns the store as a whole
@@ -251,17 +317,22 @@ func besideBaseline(f *check.Finding, message string) string {
 	return "worse than in the baseline (" + was + "): " + Bounded(message)
 }
 
-// Judges says whose requests were judged, and why: "requests judged as by
-// anthropic (the model is claude-opus-4-1) and generic (2 sessions)".
+// Judges says for which providers requests were checked, and why: "anthropic (the model is
+// claude-opus-4-1), generic (2 sessions: no model is named, and more)".
 func Judges(uses []check.Use) string {
 	var words []string
 	for _, p := range check.Profiles(uses) {
 		words = append(words, p.Name+because(p, uses))
 	}
-	if len(words) == 0 {
+	return strings.Join(words, ", ")
+}
+
+// CheckedAgainst says it on screens and pages, "" where no provider was asked.
+func CheckedAgainst(uses []check.Use) string {
+	if len(uses) == 0 {
 		return ""
 	}
-	return "requests judged as by " + strings.Join(words, ", ")
+	return "checked against: " + Judges(uses)
 }
 
 // because is the reason for a profile in parentheses: what the sessions say,

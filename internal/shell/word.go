@@ -55,9 +55,12 @@ func Path(path string) string {
 }
 
 // View is the command that shows a session of a store, "" for the one at its usual place.
-// An id that begins as flags do stands behind --, where nothing is a flag. Of one with a
-// NUL, which no program can be given, the beginning has to do.
-func View(store, id string, flags ...string) string {
+func View(store, id string, flags ...string) string { return Session("view", store, id, flags...) }
+
+// Session is a command about a session of a store. An id that begins as flags do stands
+// behind --, where nothing is a flag. Of one with a NUL, which no program can be given, the
+// beginning has to do.
+func Session(command, store, id string, flags ...string) string {
 	var operands []string
 	if store != "" {
 		operands = append(operands, Path(store))
@@ -68,5 +71,5 @@ func View(store, id string, flags ...string) string {
 	if strings.HasPrefix(id, "-") {
 		words = slices.Concat(flags, []string{"--"}, operands)
 	}
-	return "sessctl view " + strings.Join(words, " ")
+	return "sessctl " + command + " " + strings.Join(words, " ")
 }

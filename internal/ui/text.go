@@ -306,3 +306,32 @@ func Hang(first, rest, text string, width int) string {
 
 // Truncate shortens text to width columns and ends it with "…" if it was longer.
 func Truncate(text string, width int) string { return ansi.Truncate(text, width, "…") }
+
+// Shorten cuts text to width columns at its words, so that no id is cut, and says so with
+// "…". A word to keep is always there: what is before it gives way.
+func Shorten(text, keep string, width int) string {
+	if ansi.StringWidth(text) <= width {
+		return text
+	}
+	short := firstWords(text, width-1) + "…"
+	before, after, found := strings.Cut(text, keep)
+	if !found || strings.Contains(short, keep) {
+		return short
+	}
+	if after != "" {
+		keep += "…"
+	}
+	return firstWords(before, width-ansi.StringWidth(" … "+keep)) + " … " + keep
+}
+
+// firstWords are the words of a text that so many columns have room for.
+func firstWords(text string, width int) string {
+	words := ""
+	for word := range strings.FieldsSeq(text) {
+		if ansi.StringWidth(words+word) > width {
+			break
+		}
+		words += " " + word
+	}
+	return strings.Trim(words, " ,;:(")
+}

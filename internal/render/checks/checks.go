@@ -20,8 +20,7 @@ type Format struct {
 
 // Formats are all of them; the first is for people at a terminal.
 var Formats = []Format{
-	{Name: "text", New: text(render.FindingsText)},
-	{Name: "table", New: text(render.FindingsTable)},
+	{Name: "text", New: text},
 	{Name: "json", New: machine.Check},
 	{Name: "ndjson", New: machine.CheckLines},
 	{Name: "sarif", New: ci.SARIF},

@@ -14,18 +14,12 @@ import (
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
-// body prints findings: as text or as a table.
-type body func(findings []*check.Finding, width int) document.Document
-
-func text(body body) func(render.CheckOptions) render.CheckWriter {
-	return func(o render.CheckOptions) render.CheckWriter { return &checkText{CheckOptions: o, body: body} }
-}
+func text(o render.CheckOptions) render.CheckWriter { return &checkText{CheckOptions: o} }
 
 // checkText prints for people: the same on a terminal and in a pipe, but for
-// colour. text and table differ in the body only.
+// colour.
 type checkText struct {
 	render.CheckOptions
-	body
 
 	stores   int
 	printed  bool // something
@@ -62,10 +56,10 @@ func (c *checkText) whole(r *check.Result, took time.Duration) document.Document
 	if !c.Quiet || len(fresh) > 0 {
 		doc = c.head(r)
 	}
-	shown, hidden := render.Limit(fresh, c.MaxFindings)
-	if len(shown) > 0 {
-		doc = append(append(doc, c.body(shown, c.Screen.TextWidth())...), render.HiddenLines(hidden))
+	if !c.Quiet && len(fresh) > 0 && !r.Recording && !r.Against {
+		doc = append(doc, overview(r, fresh)...)
 	}
+	doc = append(doc, c.listed(r, fresh)...)
 	for i := range r.Answers {
 		doc = append(doc, render.Answer(&r.Answers[i])...)
 	}
@@ -82,7 +76,7 @@ func (c *checkText) head(r *check.Result) document.Document {
 		return document.Document{name}
 	}
 	facts := document.Facts{document.Words(c.Facts(r))}
-	for _, fact := range []string{r.Store.Versions, render.Judges(r.Profiles), render.Writer(r.Store)} {
+	for _, fact := range []string{r.Store.Versions, render.CheckedAgainst(r.Profiles), render.Writer(r.Store)} {
 		if fact != "" {
 			facts = append(facts, document.Words(fact))
 		}
@@ -124,16 +118,16 @@ func (c *checkText) verdict(r *check.Result, took time.Duration) document.Text {
 	return document.Words("There are no sessions in this store.")
 }
 
-// counted is how much was looked at: " (22 items in 0.1 s)". A recording says
-// nothing of items that other runs left.
+// counted is how much was looked at: " (22 messages in 0.1 s)". A recording says
+// nothing of messages that other runs left.
 func counted(r *check.Result, took time.Duration) string {
 	switch {
 	case r.Recording:
 		return ""
 	case r.Against && r.Compared < r.Items:
-		return fmt.Sprintf(" (%s of %s in the recording, the others were not compared; %.1f s)", ui.Number(r.Compared), ui.Count(r.Items, "item"), took.Seconds())
+		return fmt.Sprintf(" (%s of %s in the recording, the others were not compared; %.1f s)", ui.Number(r.Compared), ui.Count(r.Items, "message"), took.Seconds())
 	}
-	return fmt.Sprintf(" (%s in %.1f s)", ui.Count(r.Items, "item"), took.Seconds())
+	return fmt.Sprintf(" (%s in %.1f s)", ui.Count(r.Items, "message"), took.Seconds())
 }
 
 // Close sums up several stores and says what to type next.
@@ -157,21 +151,14 @@ func (c *checkText) Close(end render.Ending) error {
 // tally is "1 error, 2 infos in 2 of 212 sessions, 3 known findings left out".
 func tally(r *check.Result) document.Text {
 	fresh, rest := check.Fresh(r.Findings), render.LeftOut(r.Findings)
-	roots, own := map[string]bool{}, false
-	for _, f := range fresh {
-		if f.Root == nil {
-			own = true
-		} else {
-			roots[f.Root.ID] = true
-		}
-	}
-	sessions := ui.Number(len(roots)) + " of " + ui.Count(r.Trees, "session")
+	own := slices.ContainsFunc(fresh, func(f *check.Finding) bool { return f.Root == nil })
+	sessions := ui.Number(render.Sessions(fresh)) + " of " + ui.Count(r.Trees, "session")
 	switch {
 	case len(fresh) == 0:
 		return document.Words(render.News(r.Findings), " in "+ui.Count(r.Trees, "session")+rest)
 	case r.Recording:
 		sessions = "the recording itself"
-	case own && len(roots) == 0:
+	case own && render.Sessions(fresh) == 0:
 		sessions = "the store itself"
 	case own:
 		sessions = "the store itself and " + sessions

@@ -79,7 +79,7 @@ func (suite *junitSuite) describe(r *check.Result) {
 		junitProperty{"sessions", strconv.Itoa(r.Sessions)}, junitProperty{"items", strconv.Itoa(r.Items)},
 	)
 	if judges := render.Judges(r.Profiles); judges != "" {
-		suite.Properties = append(suite.Properties, junitProperty{"profiles", judges})
+		suite.Properties = append(suite.Properties, junitProperty{"profiles", "requests judged as by " + judges})
 	}
 }
 
@@ -189,7 +189,7 @@ func (c *checkJUnit) listing(findings []*check.Finding) string {
 
 func junitFinding(f *check.Finding) document.Finding {
 	found := render.Finding(f, render.Reported(f), true)
-	found.Known = f.Known
+	found.Known, found.Keep = f.Known, ""
 	return found
 }
 

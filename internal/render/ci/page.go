@@ -55,7 +55,7 @@ func (c *collected) storePage(s *collectedStore) document.Document {
 		return doc
 	}
 	facts := c.Facts(r)
-	if judges := render.Judges(r.Profiles); judges != "" {
+	if judges := render.CheckedAgainst(r.Profiles); judges != "" {
 		facts += "; " + judges
 	}
 	doc = append(doc, render.Say(facts))
@@ -83,28 +83,10 @@ func (c *collected) storePage(s *collectedStore) document.Document {
 
 // ruleCounts is a table of the rules, the worst first.
 func ruleCounts(findings []*check.Finding) document.Table {
-	type count struct {
-		rule     *rules.Rule
-		severity rules.Severity
-		findings int
-		sessions map[string]bool
-	}
-	var all []*count
-	for _, f := range findings {
-		at := slices.IndexFunc(all, func(c *count) bool { return c.rule == f.Rule && c.severity == f.Severity })
-		if at < 0 {
-			at = len(all)
-			all = append(all, &count{rule: f.Rule, severity: f.Severity, sessions: map[string]bool{}})
-		}
-		all[at].findings++
-		if f.Root != nil {
-			all[at].sessions[f.Root.ID] = true
-		}
-	}
-	slices.SortStableFunc(all, func(a, b *count) int { return int(b.severity) - int(a.severity) })
 	table := document.Table{Columns: []document.Column{{Name: "Severity"}, {Name: "Rule"}, {Name: "Findings", Right: true}, {Name: "Sessions", Right: true}}}
-	for _, c := range all {
-		table.Rows = append(table.Rows, render.Cells(render.SeverityOf(c.severity), ruleLink(c.rule), ui.Number(c.findings), ui.Number(len(c.sessions))))
+	for _, found := range render.ByRule(findings) {
+		table.Rows = append(table.Rows, render.Cells(render.SeverityOf(found[0].Severity), ruleLink(found[0].Rule),
+			ui.Number(len(found)), ui.Number(render.Sessions(found))))
 	}
 	return table
 }

@@ -163,10 +163,10 @@ func (t *replayText) Close(end render.ReplayEnd) error {
 	if len(end.Findings) > 0 { // as check says them
 		body := render.FindingsText
 		if t.table {
-			body = render.FindingsTable
+			body = render.FindingLines
 		}
 		shown, hidden := render.Limit(end.Findings, t.MaxFindings)
-		doc = append(append(doc, body(shown, t.Screen.TextWidth())...), render.HiddenLines(hidden))
+		doc = append(append(doc, body(shown, t.Screen.TextWidth())...), document.Gap{}, render.HiddenLines(hidden))
 	}
 	if !t.Quiet {
 		doc = append(doc, t.tally(end.Findings)...)

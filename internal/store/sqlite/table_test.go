@@ -238,8 +238,8 @@ func TestScanTableNames(t *testing.T) {
 
 func TestRangeFault(t *testing.T) {
 	for want, r := range map[string]Range{
-		"row 3 of t cannot be read: a page of the file is damaged":                   {From: 3, To: 3},
-		"rows 3 to 5 of t cannot be read: a page of the file is damaged":             {From: 3, To: 5},
+		"row 3 of t cannot be read: a page of the file is damaged":                  {From: 3, To: 3},
+		"rows 3 to 5 of t cannot be read: a page of the file is damaged":            {From: 3, To: 5},
 		"row 3 and all after it of t cannot be read: a page of the file is damaged": {From: 3, To: math.MaxInt64},
 	} {
 		if f := r.Fault("t"); f.Detail != want || f.Ref.Table != "t" || f.Item != -1 {
