@@ -51,6 +51,11 @@ func TestProviderErrorTakesTwoLines(t *testing.T) {
 			t.Errorf("%d columns: %s", n, l)
 		}
 	}
+	named := finding(long + "toolu_1. " + long)
+	named.Call = "toolu_1"
+	if got := leads(named); strings.Count(got, "\n") != 2 || !strings.HasSuffix(got, " … toolu_1…\n") {
+		t.Errorf("the call is cut:\n%s", got)
+	}
 	if got := leads(finding("short")); got != "    → the next request fails with: short\n" {
 		t.Errorf("got %q", got)
 	}

@@ -246,3 +246,26 @@ func TestWrapKeepsACommandWhole(t *testing.T) {
 		}
 	}
 }
+
+func TestShortenCutsAtWordsAndKeepsOne(t *testing.T) {
+	const said = "messages.2: ids were found without results after: toolu_01Y2. Each must have one."
+	tests := []struct {
+		text, keep string
+		width      int
+		want       string
+	}{
+		{said, "toolu_01Y2", 100, said},
+		{said, "toolu_01Y2", 70, "messages.2: ids were found without results after: toolu_01Y2. Each…"},
+		{said, "toolu_01Y2", 40, "messages.2: ids were found … toolu_01Y2…"},
+		{said, "toolu_01Y2", 8, " … toolu_01Y2…"},
+		{said, "", 60, "messages.2: ids were found without results after…"},
+		{said, "elsewhere", 20, "messages.2: ids…"},
+		{"toolu_01Y2", "toolu_01Y2", 4, " … toolu_01Y2"},
+		{"toolu_01Y2 has none", "", 6, "…"},
+	}
+	for _, tt := range tests {
+		if got := Shorten(tt.text, tt.keep, tt.width); got != tt.want {
+			t.Errorf("%d columns: got %q, want %q", tt.width, got, tt.want)
+		}
+	}
+}
