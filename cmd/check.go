@@ -52,8 +52,7 @@ Lines are the same on a terminal and in a pipe:
 ` + "`sessctl check | grep 'error SC701'`" + `.
 
 ` + exitStatus("nothing found at or above --fail-on", append(storeCodes, exitFindings)...),
-		Example: `  sessctl check
-  sessctl check ~/.cagent/session.db --fail-on warning
+		Example: `  sessctl check ~/.cagent/session.db
   sessctl check 'stores/**/*.db' --since 7d --format ndjson`,
 		GroupID: groupStore,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runCheck(cmd, p, args) },
@@ -69,7 +68,7 @@ func addCheckFlags(cmd *cobra.Command, p *program) {
 	addReportFlag(cmd)
 	addStoreFlag(cmd)
 	addFindingFlags(cmd)
-	addChoice(cmd, "severity", "", severities, "list findings of this severity and above, and all that keep a session from\nresuming (default warning, and info with --select or --fail-on info)")
+	addChoice(cmd, "severity", "", severities, "list findings from this severity on (default: warning)")
 	flags.Bool("full", false, "print the whole text of each finding")
 	addBaselineFlags(cmd)
 	flags.String("session", "", "check only this `SESSION` and its tree")

@@ -27,7 +27,7 @@ var flagGroups = []struct {
 
 // printHelp prints what --help does, on a screen and a half: of the description the first
 // paragraph, and the exit codes without their meanings. The rest is in the man page and
-// in docs/commands.md.
+// on the pages of docs.
 func (p *program) printHelp(cmd *cobra.Command, _ []string) {
 	long, status, ours := strings.Cut(cmd.Long, exitTitle)
 	if ours {
@@ -51,7 +51,10 @@ func (p *program) printHelp(cmd *cobra.Command, _ []string) {
 			text += fmt.Sprintf("  %-11s %s\n", c.Name(), c.Short)
 		}
 	}
-	text += p.flagHelp(cmd.LocalNonPersistentFlags()) + "\nEvery command: --color WHEN, --config FILE, -q/--quiet, -h/--help."
+	text += p.flagHelp(cmd.LocalNonPersistentFlags()) + "\nEvery command: --color WHEN, --config FILE, -q/--quiet, -h/--help"
+	if cmd.Flags().Lookup(noPager) != nil {
+		text += ", --" + noPager
+	}
 	if ours {
 		codes := regexp.MustCompile(`(?m)^ +(\d+)  `).FindAllStringSubmatch(status, -1)
 		var words []string
@@ -69,7 +72,7 @@ func (p *program) flagHelp(flags *pflag.FlagSet) string {
 	column := 0
 	lists := make([][]*pflag.Flag, len(flagGroups))
 	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Hidden || f.Name == "help" || f.Name == "version" {
+		if f.Hidden || slices.Contains([]string{"help", "version", noPager}, f.Name) {
 			return
 		}
 		column = max(column, min(widest, len(flagName(f))))

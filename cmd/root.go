@@ -21,7 +21,7 @@ const (
 
 // otherWords are the names that other programs give to what our commands do.
 var otherWords = map[string][]string{
-	"check":   {"validate", "verify", "lint", "fsck", "scan", "test", "doctor"},
+	"check":   {"validate", "verify", "lint", "fsck", "scan", "test"},
 	"view":    {"show", "cat", "print", "open", "inspect", "get"},
 	"ls":      {"list", "sessions"},
 	"repair":  {"fix", "heal", "recover", "clean"},
@@ -44,10 +44,10 @@ run, and repairs it without losing a message. Only ` + "`repair`" + ` and ` + "`
 store: with a backup, verified, and with a way back.
 
 ` + exitStatus("nothing found at or above --fail-on", append(changing, exitFindings)...),
-		Example: `  sessctl check                     the stores at their usual places
-  sessctl check session.db          one store
-  sessctl explain SC701             what a finding means
-  sessctl repair session.db         see the plan, then say yes or no`,
+		Example: `  sessctl why                       why the newest session does not resume
+  sessctl why -                     paste the error, then press Ctrl-D
+  sessctl repair session.db         see the plan, then say yes or no
+  sessctl check session.db          everything that is wrong with a store`,
 		Args:          p.knownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceErrors: true,
@@ -65,7 +65,7 @@ store: with a backup, verified, and with a way back.
 	completeFlag(root, "color", oneOf(when...))
 	root.PersistentFlags().BoolP("quiet", "q", false, "print no notes, hints or progress")
 
-	root.AddGroup(&cobra.Group{ID: groupStore, Title: "Look at stores:"}, &cobra.Group{ID: groupRepair, Title: "Repair stores:"}, &cobra.Group{ID: groupOther, Title: "Other:"})
+	root.AddGroup(&cobra.Group{ID: groupRepair, Title: "Make a session resume:"}, &cobra.Group{ID: groupStore, Title: "Look at stores:"}, &cobra.Group{ID: groupOther, Title: "Other:"})
 	root.AddCommand(
 		newCheckCommand(p), newViewCommand(p), newLsCommand(p), newStoresCommand(p), newExportCommand(p), newReplayCommand(p), newDiffCommand(p),
 		newWhyCommand(p), newRepairCommand(p), newUndoCommand(p), newExplainCommand(p), newConfigCommand(p), newVersionCommand(p),

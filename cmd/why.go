@@ -55,7 +55,7 @@ double quotes, a shell runs what is between backticks.
 			if newest != "" {
 				args = append(args, "-"+newest)
 			}
-			return runWhy(cmd.Context(), p, args)
+			return runWhy(cmd.Context(), p, args, cmd.ArgsLenAtDash() < 0)
 		},
 		ValidArgsFunction: p.completeView,
 	}
@@ -78,7 +78,7 @@ type whyRun struct {
 	code     int // of stores that could not be read
 }
 
-func runWhy(ctx context.Context, p *program, args []string) error {
+func runWhy(ctx context.Context, p *program, args []string, pasted bool) error {
 	judge, err := p.judge()
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func runWhy(ctx context.Context, p *program, args []string) error {
 	if err != nil {
 		return w.print(unopened(err), err)
 	}
-	if err := w.question(rest); err != nil {
+	if err := w.question(rest, pasted); err != nil {
 		return err
 	}
 	d := &why.Diagnosis{Asked: w.search.Asked}
@@ -120,10 +120,15 @@ func runWhy(ctx context.Context, p *program, args []string) error {
 
 // stores takes the store off the arguments. What is left is the question.
 func (w *whyRun) stores(ctx context.Context, args []string) (rest []string, err error) {
-	if len(args) == 0 || args[0] == "-" {
-		return args, nil
+	if len(args) == 0 {
+		return nil, nil
 	}
-	if !meansStore(args[0]) {
+	if args[0] == "-" && len(args) > 1 { // a stream, and what is asked of it
+		w.paths = []string{"-"}
+		w.piped, err = io.ReadAll(w.stdin)
+		return args[1:], err
+	}
+	if args[0] == "-" || !meansStore(args[0]) {
 		return args, nil
 	}
 	w.paths, err = w.storePaths(ctx, args[:1])
@@ -143,10 +148,10 @@ func meansStore(word string) bool {
 const mostText = 1 << 20
 
 // question takes in what is asked: a session, a call, or an error text, which a shell may
-// have cut into words.
-func (w *whyRun) question(rest []string) error {
+// have cut into words. pasted: "-" means standard input, and no session of that name.
+func (w *whyRun) question(rest []string, pasted bool) error {
 	text := strings.Join(rest, " ")
-	if text == "-" {
+	if text == "-" && pasted {
 		if in, ok := w.stdin.(*interruptible); ok && ui.IsTerminal(in.r) {
 			w.note("paste the error, then press Enter and Ctrl-D")
 		}
