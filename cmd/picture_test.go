@@ -22,7 +22,7 @@ import (
 
 // pictured are the command lines of docs/picture.svg, typed where the sample database of
 // `make demo` is session.db. What they print may hold neither the time nor a duration.
-var pictured = []string{"sessctl view session.db -1"}
+var pictured = []string{"sessctl why session.db"}
 
 // TestPicture holds docs/picture.svg, which the README shows, against what the program
 // prints; -update (make picture) writes it.

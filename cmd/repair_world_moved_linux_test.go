@@ -192,7 +192,7 @@ func lie(t *testing.T, path, keep, before string, after []string, code int, text
 		if own != after[0] || here == after[0] {
 			return "told as done in the old file, and is not"
 		}
-	case says(text, "before that", "for its own"):
+	case says(text, "before that", "use the wrong log"):
 		if state(t, path, "") != after[0] {
 			return "told as done, and is not"
 		}

@@ -103,7 +103,7 @@ func TestDatabasesThatInterfereAreRefused(t *testing.T) {
 			before := contents(t, home)
 			for _, args := range [][]string{{"repair", path, "--yes"}, {"repair", path, "--output", "copy.db"}} {
 				code, _, stderr := sessctl(t, home, args...)
-				if code != 4 || !says(stderr, ".db was not changed: ", "Somebody added a trigger, a foreign key or another rule") || says(stderr, ".sessctl-") {
+				if code != 4 || !says(stderr, ".db was not changed: ", "If somebody added a trigger, a foreign key or another rule") || says(stderr, ".sessctl-") {
 					t.Errorf("%v: code %d, %s", args, code, stderr)
 				}
 			}

@@ -97,7 +97,7 @@ func TestRefusals(t *testing.T) {
 		want         string
 	}{
 		{"another agent", "", func(c *store.Change) { c.After.Root().Items[1].Agent = "other" }, "cannot change agent_name"},
-		{"a message of A2A", a2a, renamed, "a message of A2A"},
+		{"a message of A2A", a2a, renamed, "an A2A message"},
 		{"a message of a repair", "", func(c *store.Change) {
 			s := c.After.Root()
 			s.Items = append(s.Items, session.Item{Role: session.User, Key: "new-0", Position: 1 << 60})
