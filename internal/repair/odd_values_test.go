@@ -18,6 +18,7 @@ import (
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/adk/adktest"
+	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 	"github.com/sessctl/sessctl/internal/store/kagent/kagenttest"
 	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/store/springai/springtest"
@@ -123,6 +124,43 @@ func TestOddValuesStopNoRepair(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestNewSessionsInheritNoOddValue: a session that a repair creates is written after the
+// pattern of its parent, but not with what no runtime can read in the parent's record.
+func TestNewSessionsInheritNoOddValue(t *testing.T) {
+	const untimed = "; update session_items set message_json = json_remove(message_json, '$.created_at') where message_json like '%\"assistant\"%'"
+	for _, generation := range []int{18, 29} {
+		for _, change := range []string{
+			"tools_approved = ''", "tools_approved = 'x'", "tools_approved = null", "attributes = '{'", "attributes = null",
+			"created_at = 'x'", "created_at = 'x'" + untimed,
+		} {
+			t.Run(fmt.Sprint(generation, " ", change), func(t *testing.T) {
+				path := filepath.Join(t.TempDir(), "session.db")
+				db, err := agenttest.Create(path, generation)
+				if err == nil {
+					_, err = agenttest.WriteLeaky(db, agenttest.Random(0, 12))
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, refused := db.SQL.Exec("update sessions set " + change)
+				if err := db.Close(); err != nil {
+					t.Fatal(err)
+				}
+				if refused != nil {
+					t.Skip(refused) // that generation has no such column, or a constraint
+				}
+				plan, receipt, err := repairtest.Repair(path)
+				if told := toldOf(plan); err != nil || !strings.Contains(told, "into a new sub-session") {
+					t.Fatalf("%v\n%s", err, told)
+				}
+				if len(receipt.LeftOut) > 0 {
+					t.Fatalf("left out: %+v", receipt.LeftOut)
+				}
+			})
+		}
 	}
 }
 

@@ -151,8 +151,8 @@ func (st tiedStore) Rehearse(ctx context.Context, change *store.Change) error {
 
 // childColumns are the columns of a sub-session beyond what names it, in the
 // order of the schema, with the value that docker agent gives them. Where a
-// value comes from the parent, the one here stands in for NULL. Columns that
-// are not among them get the schema's default.
+// value comes from the parent, the one here stands in for NULL and for what no
+// runtime can read. Columns that are not among them get the schema's default.
 var childColumns = []struct {
 	name       string
 	value      any
@@ -204,6 +204,9 @@ func (w *writer) childRow(ctx context.Context, s *session.Session) ([]table.Fiel
 		func(_ int64, values []driver.Value) error {
 			for i, c := range columns {
 				parent[c] = table.Kept(values[i])
+				if becomes := w.sessions[s.Parent][c]; becomes != nil { // the row is changed later
+					parent[c], _ = becomes(values[i])
+				}
 			}
 			return nil
 		})
@@ -223,7 +226,7 @@ func (w *writer) childRow(ctx context.Context, s *session.Session) ([]table.Fiel
 		if !exists {
 			continue
 		}
-		if !c.fromParent || value == nil {
+		if !c.fromParent || value == nil || !readable(c.name, value) {
 			value = c.value
 		}
 		row = append(row, table.Field{Name: c.name, Value: value})

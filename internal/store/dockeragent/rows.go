@@ -322,10 +322,17 @@ func readSessionColumn(s *session.Session, name string, value driver.Value) {
 	default:
 		if m, ok := metadata[name]; ok {
 			readMetadata(s, name, text, m.into(), func(detail string) { fault(session.BadMetadata, detail, &m.fallback) })
-		} else if expected := need.fits(value); expected != "" {
-			fault(session.BadMetadata, expected, &need.fallback)
+		} else if needed && need.fits(value) != "" {
+			fault(session.BadMetadata, need.fits(value), &need.fallback)
 		}
 	}
+}
+
+// readable reports whether a column of a session can hold a value without a fault.
+func readable(column string, value driver.Value) bool {
+	var s session.Session
+	readSessionColumn(&s, column, value)
+	return len(s.Faults) == 0
 }
 
 func readMetadata(s *session.Session, column, text string, into any, bad func(detail string)) {
