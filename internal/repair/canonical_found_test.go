@@ -40,6 +40,28 @@ func TestALeakTwoLevelsDownIsRepairedAtOnce(t *testing.T) {
 `)
 }
 
+// What only loaded texts tell is not what a check finds: that a step of the child is one
+// of its parent, whose call has the same arguments while the messages differ.
+func TestAPlanForetellsWhatACheckFindsWithoutTexts(t *testing.T) {
+	r := repairTwice(t, streamHeader+`{"type":"session","id":"P","agent":"root"}
+{"type":"item","session":"P","kind":"message","role":"user","text":"q"}
+{"type":"item","session":"P","kind":"message","role":"assistant","agent":"root","calls":[{"id":"A","name":"shell","args":"{\"cmd\":\"ls\"}"}]}
+{"type":"item","session":"P","kind":"message","role":"tool","agent":"root","results":[{"call":"A","text":"a"}]}
+{"type":"item","session":"P","kind":"message","role":"assistant","agent":"root","calls":[{"id":"T1","name":"transfer_task","args":"{\"agent\":\"a\",\"task\":\"one\"}","delegation":{"agent":"a","blocking":true}}]}
+{"type":"item","session":"P","kind":"sub_session","child":"C"}
+{"type":"item","session":"P","kind":"message","role":"assistant","agent":"root","text":"end"}
+{"type":"session","id":"C","parent":"P","agent":"a"}
+{"type":"item","session":"C","kind":"message","role":"system","text":"one"}
+{"type":"item","session":"C","kind":"message","role":"user","text":"go","implicit":true}
+{"type":"item","session":"C","kind":"message","role":"assistant","agent":"root","text":"as I said","calls":[{"id":"A","name":"shell","args":"{\"cmd\":\"ls\"}"}]}
+{"type":"item","session":"C","kind":"message","role":"tool","agent":"root","results":[{"call":"A","text":"another"}]}
+{"type":"item","session":"C","kind":"message","role":"assistant","agent":"a","text":"done a"}
+`)
+	if r.plan.Empty() {
+		t.Error("nothing was repaired")
+	}
+}
+
 // Taking one of two results out of an item leaves an item with one.
 func TestOneOfTwoResultsLeaves(t *testing.T) {
 	repairTwice(t, streamHeader+`{"type":"session","id":"P","agent":"root"}

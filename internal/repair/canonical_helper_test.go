@@ -159,7 +159,19 @@ func repairTwiceFor(t fataler, text string, judge rules.Judge) *streamRepair {
 	if !second.plan.Empty() {
 		t.Fatalf("a second plan has %s\nafter %s\non\n%s\nof\n%s", fixesOf(second.plan), fixesOf(r.plan), r.out, text)
 	}
+	if left, found := rulesOf(r.plan.Findings), rulesOf(second.found.Findings); left != found {
+		t.Fatalf("the plan leaves %s, and a check finds %s\nafter %s\non\n%s\nof\n%s", left, found, fixesOf(r.plan), r.out, text)
+	}
 	return r
+}
+
+// rulesOf counts findings by rule.
+func rulesOf(found []*check.Finding) string {
+	count := map[string]int{}
+	for _, f := range found {
+		count[f.Rule.ID]++
+	}
+	return fmt.Sprint(count)
 }
 
 func fixesOf(p *repair.Plan) string {

@@ -350,7 +350,7 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 			t.Fixes = append(t.Fixes, f)
 		}
 		now, seen[state] = next, true
-		t.After = named(found, check.Tree(p.facts, now, catalogue.Usual(), p.opts.Judge))
+		t.After = named(found, findings(p.facts, now, p.opts.Judge))
 		later = p.withhold(t.After, without)
 	}
 	if worse := introduced(tree, found, t.After); worse != nil {

@@ -168,6 +168,17 @@ type Item struct {
 	Body *Body
 }
 
+// DropTexts takes the texts away that an outline does not have.
+func (it *Item) DropTexts() {
+	it.Body = nil
+	for i := range it.Calls {
+		it.Calls[i].Args = ""
+	}
+	for i := range it.Results {
+		it.Results[i].Text = ""
+	}
+}
+
 // Body is what an item says, loaded on request.
 type Body struct {
 	Text      string // the message's or summary's text; a tool item's text is in its results

@@ -7,7 +7,10 @@
 // for it. Stored order is the order of Items; times are data, never order.
 package session
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Session is one conversation with its items in stored order.
 type Session struct {
@@ -125,6 +128,29 @@ func (t *Tree) Session(id string) *Session {
 		}
 	}
 	return nil
+}
+
+// Outline is a copy of the tree without its texts, as a store gives it before they are
+// loaded.
+func (t *Tree) Outline() *Tree {
+	copied := make(map[*Session]*Session, len(t.Sessions))
+	outline := &Tree{Sessions: make([]*Session, len(t.Sessions))}
+	for n, s := range t.Sessions {
+		c := *s
+		c.Items, c.Children, c.Raw = slices.Clone(s.Items), slices.Clone(s.Children), nil
+		for i := range c.Items {
+			it := &c.Items[i]
+			it.Calls, it.Results = slices.Clone(it.Calls), slices.Clone(it.Results)
+			it.DropTexts()
+		}
+		outline.Sessions[n], copied[s] = &c, &c
+	}
+	for _, s := range outline.Sessions {
+		for i, child := range s.Children {
+			s.Children[i] = copied[child]
+		}
+	}
+	return outline
 }
 
 // Items counts the items of all sessions of the tree.

@@ -47,7 +47,7 @@ func (r *reader) outlines(ctx context.Context, tree *session.Tree) error {
 				s.Task = taskOf(&it, it.Body.Text)
 			}
 			it.Table, it.Key, it.Position = tableItems, strconv.FormatInt(at.ordinal, 10), int64(i)
-			dropBody(&it)
+			it.DropTexts()
 			s.Items = append(s.Items, it)
 			r.moveFaults(s, i)
 		}
@@ -77,16 +77,6 @@ func (r *reader) item(ctx context.Context, at span) (session.Item, error) {
 		return session.Item{}, unreadable(r.s.path, err)
 	}
 	return r.items.read(line, at.number), nil
-}
-
-func dropBody(it *session.Item) {
-	it.Body = nil
-	for i := range it.Calls {
-		it.Calls[i].Args = ""
-	}
-	for i := range it.Results {
-		it.Results[i].Text = ""
-	}
 }
 
 // bodies loads what the items of a tree say.

@@ -39,7 +39,7 @@ func (r *reader) item(row columns, it *session.Item, body bool) []session.Fault 
 	it.Flags |= skipped
 	n := r.tie(row, form, doc, it)
 	if !body {
-		forget(it)
+		it.DropTexts()
 		r.notes.keep(it.Key, n)
 		return faults
 	}
@@ -81,17 +81,6 @@ func timeFaults(row columns) (faults []session.Fault) {
 		faults = append(faults, session.Fault{Kind: session.BadTime, Field: "created_at", Detail: "it is NULL, so the event comes before all others"})
 	}
 	return faults
-}
-
-// forget leaves the outline of an item.
-func forget(it *session.Item) {
-	it.Body = nil
-	for i := range it.Calls {
-		it.Calls[i].Args = ""
-	}
-	for i := range it.Results {
-		it.Results[i].Text = ""
-	}
 }
 
 // confirmation is the tool by which ADK asks a person for approval.

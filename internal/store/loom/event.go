@@ -461,17 +461,6 @@ func meaning(it *session.Item) {
 	it.Meaning = m.Digest()
 }
 
-// forget takes the texts away that an outline does not have.
-func forget(it *session.Item) {
-	it.Body = nil
-	for i := range it.Calls {
-		it.Calls[i].Args = ""
-	}
-	for i := range it.Results {
-		it.Results[i].Text = ""
-	}
-}
-
 // fill reads the texts of an item again. A record that was changed or taken away
 // meanwhile leaves them empty.
 func (l *loom) fill(agent string, it *session.Item) {

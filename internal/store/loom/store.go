@@ -201,7 +201,7 @@ func (b *builder) readStep(nth int, file stepFile) {
 
 func (b *builder) add(r row, key string) {
 	r.item.Key = key
-	forget(&r.item)
+	r.item.DropTexts()
 	b.rows = append(b.rows, r)
 }
 
