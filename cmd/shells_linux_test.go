@@ -42,7 +42,7 @@ var completions = []struct {
 	{"view case.ndjson abc --agent ro", "[view] [case.ndjson] [abc] [--agent] [root]", false},
 	{"view case.ndjson abc --branch ro", "[view] [case.ndjson] [abc] [--branch] [root.worker]", false},
 	{"check cas", "[check] [case.ndjson]", true},
-	{"undo cas", "[undo] [case.db.sessctl-20261120T214500Z.receipt.json]", true},
+	{"undo case.db.s", "[undo] [case.db.sessctl-20261120T214500Z.receipt.json]", true},
 }
 
 // shellHome is a home with stores and with a sessctl that completes as the real one and
