@@ -1,6 +1,7 @@
 package cmd_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -8,6 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/sessctl/sessctl/cmd"
 	"github.com/sessctl/sessctl/internal/campaign"
 )
 
@@ -89,6 +93,40 @@ func TestWhyLeadsToASessionThatResumes(t *testing.T) {
 	t.Logf("verdicts: %v", said)
 	if said["refused"] == 0 || said["resumes"] == 0 || said["then resumes"] == 0 {
 		t.Errorf("not every verdict occurred: %v", said)
+	}
+}
+
+// TestWhyReadsPastedTexts: whatever shells, terminals and loggers made of an error text, why
+// recognises it, and looks for a session only where the error is about one.
+func TestWhyReadsPastedTexts(t *testing.T) {
+	archive, err := txtar.ParseFile("../internal/errtext/testdata/pasted.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "session.db")
+	if err := verdictStores["docker agent"](path, 3); err != nil {
+		t.Fatal(err)
+	}
+	getenv := func(name string) string { return map[string]string{"HOME": t.TempDir()}[name] }
+	for i := 0; i < len(archive.Files); i += 2 {
+		var out, stderr bytes.Buffer
+		code := cmd.Main([]string{"why", path, "-", "--format", "json"}, bytes.NewReader(archive.Files[i].Data), &out, &stderr, getenv)
+		var said struct {
+			Verdict string
+			Asked   struct {
+				Kind  string
+				Calls []string
+			}
+		}
+		if err := json.Unmarshal(out.Bytes(), &said); err != nil {
+			t.Fatalf("%s ends with %d: %v %s", archive.Files[i].Name, code, err, stderr.String())
+		}
+		want, _, _ := strings.Cut(string(archive.Files[i+1].Data), " ")
+		elsewhere := slices.Contains([]string{"authentication", "rate-limited", "overloaded", "too-long"}, want)
+		if said.Asked.Kind != want || (said.Verdict == "elsewhere") != elsewhere {
+			t.Errorf("%s: %+v, want %s", archive.Files[i].Name, said, want)
+		}
+		t.Logf("| %s | %s | %s | %s | %d |", archive.Files[i].Name, said.Asked.Kind, strings.Join(said.Asked.Calls, " "), said.Verdict, code)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/errtext"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -88,6 +89,8 @@ func (p *whyPage) headline() document.Span {
 		return Span(document.Good, "Nothing is wrong here: this session resumes as it is stored.")
 	case p.Verdict == why.Damaged && p.Store == nil:
 		return Span(document.Bad, "sessctl cannot read this store.")
+	case p.Verdict == why.Doubtful && p.Answer.Verdict == check.Accept:
+		return Span(document.Notice, "This session may not resume: its runtime may fail to load it.")
 	case p.Verdict == why.InUse && p.Store == nil:
 		return Span(document.Notice, "The store is in use. Close the program that has it open first.")
 	}
@@ -204,7 +207,7 @@ func (p *whyPage) answer() document.Text {
 	switch {
 	case p.Asked != nil && p.Asked.Kind != errtext.Unknown:
 		return document.Words(Span(document.Code, ui.Truncate(p.Asked.Text, most)))
-	case p.Answer == nil || !slices.Contains([]why.Verdict{why.Refused, why.Doubtful, why.InUse}, p.Verdict):
+	case p.Answer == nil || p.Answer.Verdict == check.Accept || !slices.Contains([]why.Verdict{why.Refused, why.Doubtful, why.InUse}, p.Verdict):
 		return nil
 	case p.Answer.Error == "":
 		return document.Words(p.Answer.Profile.Name + " refuses it, in words that are not known")

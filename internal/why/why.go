@@ -95,8 +95,8 @@ func (d *Diagnosis) Diagnose(in Input) {
 		if in.Request.Live && len(blamed) > 0 && !slices.ContainsFunc(blamed, func(f *check.Finding) bool { return f.Rule.ID != inFlight }) {
 			d.Verdict = InUse
 		}
-	case len(blamed) > 0 && blamed[0].Rule.ID == undecodable:
-		d.Verdict = Unloaded
+	case len(blamed) > 0 && loading[blamed[0].Rule.ID] != "":
+		d.Verdict = loading[blamed[0].Rule.ID]
 	case len(blamed) > 0:
 		d.Verdict = Loses
 	default:
@@ -131,10 +131,12 @@ func aboutPairs(rule string) bool {
 	return strings.HasPrefix(rule, "SC1") || strings.HasPrefix(rule, "SC7")
 }
 
-const (
-	inFlight    = "SC102" // a call whose result may still come
-	undecodable = "SC010" // a record that does not decode
-)
+// inFlight is the rule about a call whose result may still come.
+const inFlight = "SC102"
+
+// loading are the rules about records that keep, or may keep, a runtime from loading the
+// session: before any model is asked.
+var loading = map[string]Verdict{"SC010": Unloaded, "SC006": Doubtful, "SC007": Doubtful, "SC012": Doubtful}
 
 // blame are the findings that the verdict comes from: of those that the provider refuses
 // the first that it names, and else the worst that keep something from the model.
@@ -155,9 +157,10 @@ func (d *Diagnosis) blame(in Input) []*check.Finding {
 	if !refused {
 		d.More = max(0, len(blamed)-1)
 	}
-	// Of one cause, a leak explains the pairs that it breaks.
+	// What keeps a session from loading comes first. Of one cause, a leak explains the
+	// pairs that it breaks.
 	slices.SortStableFunc(blamed, func(a, b *check.Finding) int {
-		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(b.Rule.ID, a.Rule.ID))
+		return cmp.Or(cmp.Compare(loading[b.Rule.ID], loading[a.Rule.ID]), cmp.Compare(b.Severity, a.Severity), cmp.Compare(b.Rule.ID, a.Rule.ID))
 	})
 	return blamed
 }
