@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -130,6 +129,10 @@ func atMost(n int, what string) cobra.PositionalArgs {
 		if n == 0 {
 			takes = "takes no arguments"
 		}
-		return fmt.Errorf("`%s` %s, and there are %d: %s", cmd.CommandPath(), takes, len(args), strings.Join(args, " "))
+		next := "See `" + cmd.CommandPath() + " --help`."
+		if cmd.Flags().Lookup("session") != nil {
+			next = "Name a session with --session. " + next
+		}
+		return problem.New(problem.Usage, next, "`%s` %s, and there are %d: %s", cmd.CommandPath(), takes, len(args), strings.Join(args, " "))
 	}
 }

@@ -137,7 +137,7 @@ func (p *whyPage) chosen() string {
 	case why.Newest:
 		return day + " (the newest)"
 	case why.Broken:
-		return day + " (newer sessions resume)"
+		return day + " (newer ones resume)"
 	}
 	return day
 }
