@@ -145,7 +145,4 @@ func TestLinesOfPages(t *testing.T) {
 }
 
 // notBroken are the pages whose lines are still filled.
-var notBroken = []string{
-	"CHANGELOG.md", "docs/baseline.md", "docs/canonical.md", "docs/diff.md", "docs/isolation.md", "docs/profiles.md",
-	"docs/repair.md", "docs/replay.md", "docs/rules/", "docs/stores/", "docs/view.md",
-}
+var notBroken = []string{"CHANGELOG.md", "docs/rules/"}
