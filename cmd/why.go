@@ -409,9 +409,9 @@ func (w *whyRun) print(d *why.Diagnosis, failed error) error {
 // whyCode is the exit code of a verdict.
 func whyCode(v why.Verdict) int {
 	switch v {
-	case why.Resumes, why.Elsewhere:
+	case why.Resumes, why.Doubtful, why.Elsewhere:
 		return exitOK
-	case why.Refused, why.Doubtful, why.Unloaded, why.Loses:
+	case why.Refused, why.Unloaded, why.Loses:
 		return exitFindings
 	case why.InUse:
 		return int(problem.Busy)

@@ -30,7 +30,7 @@ var headlines = map[why.Verdict]document.Span{
 	why.Resumes:   Span(document.Good, "This session resumes."),
 	why.Loses:     Span(document.Notice, "This session resumes, but the model loses something."),
 	why.Refused:   Span(document.Bad, "This session does not resume: the provider refuses its next request."),
-	why.Doubtful:  Span(document.Notice, "This session may not resume: some models refuse its next request."),
+	why.Doubtful:  Span(document.Notice, "This session resumes with most models. Some may refuse its next request."),
 	why.Unloaded:  Span(document.Bad, "This session does not resume: its runtime fails to load it."),
 	why.Damaged:   Span(document.Bad, "The store is damaged or cannot be read."),
 	why.InUse:     Span(document.Notice, "This session is in use. Close the program that has it open first."),
@@ -89,7 +89,7 @@ func (p *whyPage) headline() document.Span {
 		return Span(document.Good, "Nothing is wrong here: this session resumes as it is stored.")
 	case p.Verdict == why.Damaged && p.Store == nil:
 		return Span(document.Bad, "sessctl cannot read this store.")
-	case p.Verdict == why.Doubtful && p.Answer.Verdict == check.Accept:
+	case p.Verdict == why.Unloaded && !p.Certain():
 		return Span(document.Notice, "This session may not resume: its runtime may fail to load it.")
 	case p.Verdict == why.InUse && p.Store == nil:
 		return Span(document.Notice, "The store is in use. Close the program that has it open first.")
@@ -209,6 +209,8 @@ func (p *whyPage) answer() document.Text {
 		return document.Words(Span(document.Code, ui.Truncate(p.Asked.Text, most)))
 	case p.Answer == nil || p.Answer.Verdict == check.Accept || !slices.Contains([]why.Verdict{why.Refused, why.Doubtful, why.InUse}, p.Verdict):
 		return nil
+	case p.Answer.Error == "" && p.Verdict == why.Doubtful:
+		return nil
 	case p.Answer.Error == "":
 		return document.Words(p.Answer.Profile.Name + " refuses it, in words that are not known")
 	}
@@ -218,7 +220,7 @@ func (p *whyPage) answer() document.Text {
 // repair is what a repair does.
 func (p *whyPage) repair() string {
 	switch {
-	case p.Repair == nil && slices.Contains([]why.Verdict{why.Refused, why.Doubtful, why.Unloaded, why.Loses}, p.Verdict):
+	case p.Repair == nil && slices.Contains([]why.Verdict{why.Refused, why.Unloaded, why.Loses}, p.Verdict):
 		return "sessctl has no repair for this. Start a new session, or remove what is refused in your agent."
 	case p.Repair == nil:
 		return ""

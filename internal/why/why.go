@@ -24,8 +24,8 @@ const (
 	Resumes   Verdict = "resumes"
 	Loses     Verdict = "loses"     // it resumes, but the model loses something
 	Refused   Verdict = "refused"   // the provider refuses the next request
-	Doubtful  Verdict = "doubtful"  // some models or servers of the provider refuse it
-	Unloaded  Verdict = "unloaded"  // its runtime fails to load it
+	Doubtful  Verdict = "doubtful"  // it resumes with most models, and some may refuse it
+	Unloaded  Verdict = "unloaded"  // its runtime fails to load it, or may
 	Damaged   Verdict = "damaged"   // the store is damaged, or cannot be read
 	InUse     Verdict = "in-use"    // what is missing may still come
 	Elsewhere Verdict = "elsewhere" // the error is not about what is stored
@@ -95,8 +95,8 @@ func (d *Diagnosis) Diagnose(in Input) {
 		if in.Request.Live && len(blamed) > 0 && !slices.ContainsFunc(blamed, func(f *check.Finding) bool { return f.Rule.ID != inFlight }) {
 			d.Verdict = InUse
 		}
-	case len(blamed) > 0 && loading[blamed[0].Rule.ID] != "":
-		d.Verdict = loading[blamed[0].Rule.ID]
+	case len(blamed) > 0 && loading[blamed[0].Rule.ID]:
+		d.Verdict = Unloaded
 	case len(blamed) > 0:
 		d.Verdict = Loses
 	default:
@@ -136,7 +136,25 @@ const inFlight = "SC102"
 
 // loading are the rules about records that keep, or may keep, a runtime from loading the
 // session: before any model is asked.
-var loading = map[string]Verdict{"SC010": Unloaded, "SC006": Doubtful, "SC007": Doubtful, "SC012": Doubtful}
+var loading = map[string]bool{undecodable: true, "SC006": true, "SC007": true, "SC012": true}
+
+// undecodable is the one of them after which it certainly fails.
+const undecodable = "SC010"
+
+func rank(f *check.Finding) int {
+	switch {
+	case f.Rule.ID == undecodable:
+		return 2
+	case loading[f.Rule.ID]:
+		return 1
+	}
+	return 0
+}
+
+// Certain reports whether the runtime certainly fails to load the session.
+func (d *Diagnosis) Certain() bool {
+	return len(d.Findings) > 0 && d.Findings[0].Rule.ID == undecodable
+}
 
 // blame are the findings that the verdict comes from: of those that the provider refuses
 // the first that it names, and else the worst that keep something from the model.
@@ -160,7 +178,7 @@ func (d *Diagnosis) blame(in Input) []*check.Finding {
 	// What keeps a session from loading comes first. Of one cause, a leak explains the
 	// pairs that it breaks.
 	slices.SortStableFunc(blamed, func(a, b *check.Finding) int {
-		return cmp.Or(cmp.Compare(loading[b.Rule.ID], loading[a.Rule.ID]), cmp.Compare(b.Severity, a.Severity), cmp.Compare(b.Rule.ID, a.Rule.ID))
+		return cmp.Or(cmp.Compare(rank(b), rank(a)), cmp.Compare(b.Severity, a.Severity), cmp.Compare(b.Rule.ID, a.Rule.ID))
 	})
 	return blamed
 }
