@@ -136,9 +136,9 @@ func TestNextCommandsLeadToTheNewestRefusedSession(t *testing.T) {
 		return strings.Join(text, "; ")
 	}
 	tests := []struct{ got, want string }{
-		{lines(nil, result), "sessctl why 'my file.db' parent; sessctl explain SC701"},
+		{lines(nil, result), "sessctl why parent; sessctl explain SC701"},
 		{lines([]string{"."}, &check.Result{}, newer, known, result), "sessctl why newer.db latest; sessctl repair newer.db --dry-run; sessctl repair newer.db --allow split --dry-run"},
-		{lines(nil, newer), "sessctl why newer.db latest; sessctl repair --dry-run; sessctl repair --allow split --dry-run"},
+		{lines(nil, newer), "sessctl why latest; sessctl repair --dry-run; sessctl repair --allow split --dry-run"},
 		{lines(nil, torn), "sessctl explain SC001"},
 		{lines([]string{"-"}, stream), "sessctl explain SC701"},
 		{lines(nil, &check.Result{}), ""},

@@ -23,6 +23,9 @@ func nextCommands(args []string, results []*check.Result) []render.Command {
 	if path == "-" {
 		return []render.Command{explain}
 	}
+	if len(args) == 0 && len(results) == 1 {
+		path = "" // it is found at its usual place
+	}
 	next := []render.Command{explain}
 	switch {
 	case f.Root != nil && result.Against:
@@ -32,9 +35,6 @@ func nextCommands(args []string, results []*check.Result) []render.Command {
 	}
 	if result.Recovery != "" { // which goes before a repair
 		return next
-	}
-	if len(args) == 0 && len(results) == 1 {
-		path = "" // it is found at its usual place
 	}
 	if slices.ContainsFunc(check.Fresh(result.Findings), (*check.Finding).Repairable) {
 		next = append(next, render.Command{Line: repairCommand(path, "--dry-run"), Why: "what a repair would do"})

@@ -318,7 +318,7 @@ func (r *repairRun) confirm(ctx context.Context) error {
 		})
 		return r.stop(r.again("make these changes without asking", "--yes"))
 	}
-	if err := r.writer.Ask(backup, r.facts.Bytes, undoCommand(backup+receiptEnding)); err != nil {
+	if err := r.writer.Ask(backup, withLog(r.path, r.facts.Bytes), undoCommand(backup+receiptEnding)); err != nil {
 		return err
 	}
 	yes, err := ui.Ask(r.stdin, r.out, "Make these changes?")
@@ -330,6 +330,14 @@ func (r *repairRun) confirm(ctx context.Context) error {
 		return r.stop()
 	}
 	return r.apply(ctx, backup)
+}
+
+// withLog is about the size of a backup: the log that is beside a store is in it.
+func withLog(path string, bytes int64) int64 {
+	if info, err := os.Stat(path + "-wal"); err == nil {
+		bytes += info.Size()
+	}
+	return bytes
 }
 
 // canAsk reports whether somebody sees the plan and can answer.

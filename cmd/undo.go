@@ -268,7 +268,9 @@ func notAReceipt(path string, err error) error {
 		case len(open) > 0:
 			next = "Its receipt is " + open[len(open)-1] + ": `sessctl undo " + shell.Path(open[len(open)-1]) + "`."
 		case len(receipts) > 0:
-			next = "All repairs of it are undone: there is nothing to undo."
+			return problem.New(problem.Unreadable, "`sessctl undo --list` lists all repairs that are found.", "all repairs of %s are undone: there is nothing to undo", path)
+		case what == "a store":
+			return problem.New(problem.Unreadable, next, "%s has no repair to undo", path)
 		}
 	case schema != nil && string(schema[1]) == "plan":
 		what, next = "a plan", "A plan changes nothing by itself; the repair that carried it out printed the name of its receipt."

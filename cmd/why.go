@@ -123,6 +123,9 @@ func (w *whyRun) stores(ctx context.Context, args []string) (rest []string, err 
 	if len(args) == 0 {
 		return nil, nil
 	}
+	if len(args) == 2 && args[0] == "-" && meansStore(args[1]) {
+		args = []string{args[1], "-"} // the error, and where to look for it
+	}
 	if args[0] == "-" && len(args) > 1 { // a stream, and what is asked of it
 		w.paths = []string{"-"}
 		w.piped, err = io.ReadAll(w.stdin)

@@ -88,7 +88,7 @@ func (p *whyPage) headline() document.Span {
 	case p.Verdict == why.Resumes && p.Asked != nil:
 		return Span(document.Good, "Nothing is wrong here: this session resumes as it is stored.")
 	case p.Verdict == why.Damaged && p.Store == nil:
-		return Span(document.Bad, "sessctl cannot read this store.")
+		return Span(document.Bad, "sessctl cannot read this as a session store.")
 	case p.Verdict == why.Unloaded && !p.Certain():
 		return Span(document.Notice, "This session may not resume: its runtime may fail to load it.")
 	case p.Verdict == why.InUse && p.Store == nil:
@@ -108,6 +108,9 @@ func (p *whyPage) facts() document.List {
 	if s := p.Session; s != nil {
 		say("Session", Span(document.Strong, ui.Clean(rules.Short(s.ID))), "  "+ui.Truncate(ui.Clean(Title(s.Title)), 40), p.chosen())
 		say("Store", Span(document.Name, ui.Clean(ui.Tilde(s.Store, p.Home))), p.kind())
+	}
+	if len(p.Absent) > 0 {
+		say("Note", "No session that was searched has the call ", ui.Clean(rules.Some(p.Absent)), ". This one has damage of the same kind.")
 	}
 	say("Cause", p.cause())
 	if p.Verdict != why.Damaged {

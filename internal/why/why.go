@@ -45,6 +45,7 @@ type Diagnosis struct {
 	More     int              // further findings of its severity in the session and below it
 	Answer   *check.Answer    // to the next request, nil where there is none
 	Mapped   string           // which stored message the message of the error text is
+	Absent   []string         // calls of the error text that are in none of the sessions
 	Masked   bool             // the runtime, or newer versions of it, hide the error from the user
 	Repair   *Repair          // nil where there is nothing to repair
 	Next     string           // what to do where that is no command
@@ -107,7 +108,11 @@ func (d *Diagnosis) Diagnose(in Input) {
 		d.Cause = blamed[0].Message
 	}
 	d.Masked = in.Request.Masking != nil && (d.Verdict == Refused || d.Verdict == Loses) && d.Answer.Verdict == check.Reject
-	d.Mapped = d.mapped(in.Request)
+	if d.Asked != nil && d.Session.fit.ids == 0 {
+		d.Absent = d.Asked.IDs
+	} else {
+		d.Mapped = d.mapped(in.Request)
+	}
 }
 
 // eased reports whether every version of the runtime that reads the store sends something

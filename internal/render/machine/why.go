@@ -25,6 +25,7 @@ type whyDocument struct {
 	More       int           `json:"more,omitzero"`
 	Answer     *whyAnswer    `json:"answer,omitzero"`
 	Mapped     string        `json:"mapped,omitzero"`
+	Absent     []string      `json:"absent,omitzero"`
 	Repair     *whyRepair    `json:"repair,omitzero"`
 	Next       string        `json:"next,omitzero"`
 	Broken     int           `json:"broken,omitzero"`
@@ -84,7 +85,7 @@ type whyRepair struct {
 // of any message.
 func Why(d *why.Diagnosis, o render.WhyOptions) error {
 	doc := whyDocument{
-		Schema: whySchema, Tool: o.Tool, Verdict: d.Verdict, Chosen: d.Chosen, Cause: d.Cause, More: d.More, Mapped: d.Mapped,
+		Schema: whySchema, Tool: o.Tool, Verdict: d.Verdict, Chosen: d.Chosen, Cause: d.Cause, More: d.More, Mapped: d.Mapped, Absent: d.Absent,
 		Next: d.Next, Broken: d.Broken, ExitCode: o.ExitCode,
 		Searched:   forms(d.Searched, func(s why.Searched) whySearched { return whySearched(s) }),
 		Candidates: forms(d.Candidates, func(c why.Candidate) whySession { return whySession{c.Store, c.ID, c.Title, c.Touched} }),
