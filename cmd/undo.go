@@ -81,7 +81,7 @@ func runUndo(ctx context.Context, p *program, args []string) error {
 	if p.config.List {
 		return render.Receipts(p.out, p.home, found)
 	}
-	found = slices.DeleteFunc(found, func(r render.Receipt) bool { return r.State == repair.Undone })
+	found = slices.DeleteFunc(found, func(r render.Receipt) bool { return r.State == repair.Undone || r.State == copied && len(args) == 0 })
 	if len(args) == 1 && len(found) > 0 {
 		found = found[:1] // the last repair goes first
 	}
@@ -97,9 +97,13 @@ func runUndo(ctx context.Context, p *program, args []string) error {
 
 // undoAsking shows what a receipt takes back, and does it if that is wanted.
 func (p *program) undoAsking(ctx context.Context, found render.Receipt) error {
-	if !p.config.Yes {
-		told := p.tell("%s was repaired at %s. Undo takes back what changed in %s.",
-			ui.Clean(ui.Tilde(found.Store, p.home)), found.Time, ui.Count(found.Sessions, "session"))
+	if !p.config.Yes && found.State != copied { // of a copy, undo says what it is
+		when := ""
+		if found.Time != "" { // which the name of the receipt tells
+			when = " at " + found.Time
+		}
+		told := p.tell("%s was repaired%s. Undo takes back what changed in %s.",
+			ui.Clean(ui.Tilde(found.Store, p.home)), when, ui.Count(found.Sessions, "session"))
 		if told != nil {
 			return told
 		}
@@ -174,9 +178,15 @@ func look(path string) render.Receipt {
 	for _, b := range r.Batches {
 		found.Sessions += len(b.Sessions)
 	}
+	if r.State == repair.Done && found.Sessions == 0 {
+		found.State = copied
+	}
 	_ = r.Close()
 	return found
 }
+
+// copied is the state of a receipt of a repaired copy: nothing was changed.
+const copied = "copy"
 
 func undo(ctx context.Context, p *program, receipt *repair.Receipt, path string) error {
 	subject, was := receipt.Store, receipt.State
