@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -138,13 +137,11 @@ func (w *whyRun) stores(ctx context.Context, args []string) (rest []string, err 
 	return args[1:], err
 }
 
-// meansStore reports whether a word is a path or a URL, also of what is not there.
+// meansStore reports whether a word is a path or a URL, also of what is not there. An id may
+// have a slash, and an error text anything.
 func meansStore(word string) bool {
-	if _, missing := os.Lstat(word); missing == nil {
-		return true
-	}
-	ending := slices.Contains([]string{".db", ".sqlite", ".sqlite3", ".ndjson", ".jsonl"}, strings.ToLower(filepath.Ext(word)))
-	return !strings.ContainsAny(word, " \n") && (ending || strings.Contains(word, "://") || registry.IsPattern(word) || filepath.IsAbs(word))
+	return exists(word) || !strings.ContainsAny(word, " \n") &&
+		(filepath.IsAbs(word) || strings.Contains(word, "://") || registry.IsPattern(word) || slices.Contains(registry.Endings, filepath.Ext(word)))
 }
 
 // mostText is how much of a pasted text is read, in bytes.

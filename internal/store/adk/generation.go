@@ -76,7 +76,7 @@ var traitsOf = map[generation]traits{
 	},
 }
 
-// generationOf tells what a database is by its tables, "" when it is none of ADK's.
+// generationOf names the generation of an ADK database by its tables, "" for any other database.
 // Only P0 and G1 need a look at rows: they have nearly the same columns.
 func generationOf(ctx context.Context, db table.Reader, s table.Schema) generation {
 	switch {

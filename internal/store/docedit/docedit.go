@@ -101,7 +101,7 @@ func (r *Row) Raw(at Spot) jsontext.Value {
 	return value
 }
 
-// Text is a string in a document, "" when there is none. U+FFFD stands for what is no
+// Text is a string in a document, "" for any other value. U+FFFD replaces what is not
 // Unicode.
 func (r *Row) Text(at Spot) string { return textOf(r.Raw(at)) }
 

@@ -19,7 +19,7 @@ import (
 // task is a row of the table of tasks: the record of one request (docs/stores/kagent.md#what-is-read).
 type task struct {
 	session string
-	owner   string // the user by its column, "" where there is none
+	owner   string // the user by its column, "" without such a column
 	named   string // the user by the metadata
 	version string // of A2A, "" before 1.0
 	deleted bool

@@ -63,7 +63,7 @@ type DB struct {
 	access access
 	wait   time.Duration // for a lock, in one attempt to get it
 	handle *os.File      // opened before the driver, closed after it: see the package comment
-	folder string        // of the private copy, "" when there is none
+	folder string        // of the private copy, "" without one
 	pool   *sql.DB
 	conn   *sql.Conn
 

@@ -470,8 +470,8 @@ func (e *Edit) explain(err error) error {
 	return p
 }
 
-// exhausted is a table that counts its rows (AUTOINCREMENT) and has come to the last number,
-// which SQLite tells as it tells of a full disk; "" when there is none.
+// exhausted names a table that counts its rows (AUTOINCREMENT) and has reached the last
+// number, for which SQLite reports a full disk; "" if every table has numbers left.
 func (e *Edit) exhausted() string {
 	ctx := context.Background() // of the write that failed nothing is known but its error
 	rows, err := e.db.Query(ctx, "select name from sqlite_sequence")

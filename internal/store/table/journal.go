@@ -224,7 +224,7 @@ func (j *journalValue) decode(b []byte) error {
 	default:
 		f, err := strconv.ParseFloat(e.Real, 64)
 		if err != nil {
-			return fmt.Errorf("a journal holds the value %s, which is of no known kind", b)
+			return fmt.Errorf("a journal holds a value of an unknown kind: %s", b)
 		}
 		j.v = f
 	}

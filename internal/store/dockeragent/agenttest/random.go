@@ -264,7 +264,7 @@ func (s *scope) note(t given) {
 	s.height = max(s.height, t.height)
 }
 
-// someone draws an agent that neither speaks nor waits, "" when there is none.
+// someone draws an agent that neither speaks nor waits, "" if every agent does.
 func (g *generator) someone(s *scope, opener string) string {
 	var free []string
 	for _, agent := range team {

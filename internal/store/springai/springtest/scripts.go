@@ -69,7 +69,7 @@ var Scripts = []Script{
 	{"arguments", "arguments that are no JSON object", appending(
 		User("weather?"), Event{Type: "ASSISTANT", Text: " ", Calls: []Call{{"c1", "function", "get_weather", "{\"location\": \"Par"}}},
 		Responding("c1"), Assistant("22 degrees"))},
-	{"late response", "the response stands behind the next message", appending(
+	{"late response", "the response comes after the next message", appending(
 		User("weather?"), Calling("c1"), User("are you there?"), Responding("c1"), Assistant("22 degrees"))},
 	{"no Unicode", "half a character in a text and in an argument", appending(
 		User("caf\xc3"), Event{Type: "ASSISTANT", Calls: []Call{}, Data: `[{"id":"c1","type":"function","name":"f","arguments":"{\"a\":\"\ud83d\"}"}]`},
