@@ -60,6 +60,7 @@ double quotes, a shell runs what is between backticks.
 	}
 	addFormatFlag(cmd, "text", "json")
 	addStoreFlag(cmd)
+	addProfileFlag(cmd, "ask this `PROVIDER`, not the session's own")
 	addAssumeDeadFlag(cmd)
 	addDigitFlags(cmd.Flags(), &newest)
 	return cmd
@@ -79,7 +80,7 @@ type whyRun struct {
 
 func runWhy(ctx context.Context, p *program, args []string, pasted bool) error {
 	judge, err := p.judge()
-	if err != nil {
+	if err = cmp.Or(err, p.oneProfile()); err != nil {
 		return err
 	}
 	w := &whyRun{program: p, judge: judge}
@@ -344,6 +345,9 @@ func (w *whyRun) commands(opened *registry.Opened, mend *why.Repair, c *why.Cand
 	words := []string{"--session", w.short(c)}
 	if len(mend.Allow) > 0 {
 		words = append(words, "--allow", strings.Join(mend.Allow, ","))
+	}
+	if w.config.Sources["profile"] == "--profile" {
+		words = append(words, "--profile", w.config.Profile[0])
 	}
 	if mend.AssumeDead {
 		words = append(words, "--assume-dead")

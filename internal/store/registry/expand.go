@@ -318,7 +318,7 @@ func Default(home string) ([]string, error) {
 		return nil, problem.New(problem.Unreadable, "Name the store on the command line. `sessctl stores` lists the kinds of stores and where they are.",
 			"no session store found (looked at %s)", strings.Join(looked, ", "))
 	}
-	return found, nil
+	return Distinct(found), nil
 }
 
 // exists reports whether something is at a path. A link that leads nowhere counts, and
