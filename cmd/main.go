@@ -10,18 +10,21 @@ import (
 	"syscall"
 
 	"github.com/sessctl/sessctl/internal/config"
+	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
 // program is one run of sessctl. What depends on flags is set before a command
 // runs.
 type program struct {
-	args   []string
+	args   []string // without passwords
 	stdin  io.Reader
 	stdout io.Writer
 	stderr io.Writer
 	getenv func(string) string
 	home   string
+
+	shownPassword bool // an argument had one
 
 	config *config.Config // nil before the configuration was read
 	out    *ui.Screen
@@ -41,8 +44,9 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 
+	args, secrets, badName := registry.WithoutPasswords(args)
 	p := &program{
-		args: args, stdin: &interruptible{ctx, stdin}, stdout: stdout, stderr: stderr,
+		args: args, shownPassword: secrets, stdin: &interruptible{ctx, stdin}, stdout: stdout, stderr: stderr,
 		getenv: getenv, home: config.Home(getenv),
 	}
 	p.setScreens(ui.ColorAuto)
@@ -51,6 +55,9 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
+	if badName != nil {
+		return p.finish(root, badName)
+	}
 	ran, err := root.ExecuteContextC(ctx)
 	if ctx.Err() != nil && err != nil {
 		err = interruption(err)

@@ -93,6 +93,9 @@ func (p *program) configure(cmd *cobra.Command) error {
 		return err
 	}
 	p.setScreens(ui.ColorMode(p.config.Color))
+	if p.shownPassword {
+		p.note("a password on the command line shows in the list of processes: write it into ~/.pgpass, or set PGPASSWORD")
+	}
 	if in, ok := p.stdin.(*interruptible); ok && cmd.Flags().Lookup(noPager) != nil && !p.config.NoPager && p.config.Format == "text" {
 		p.pager = p.out.Page(p.err, in.r, p.getenv)
 	}

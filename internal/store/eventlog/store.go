@@ -53,6 +53,7 @@ func (o Open) read(ctx context.Context) (*logStore, error) {
 	st.facts.Path, st.facts.Bytes = about.Name, about.Bytes
 	st.facts.Writer, st.facts.WriterName = about.Writer, about.WriterName
 	st.facts.Incomplete, st.facts.Recovery = about.Incomplete, about.Recovery
+	st.facts.ReadOnly = cmp.Or(st.facts.ReadOnly, about.ReadOnly)
 	st.facts.Faults = slices.Concat(about.Faults, o.Facts.Faults, c.faults)
 	st.facts.Triggers = slices.DeleteFunc(slices.Clone(c.schema.Triggers), func(t session.Trigger) bool { return slices.Contains(o.Layout.Triggers, t.Name) })
 	if o.Sessions != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/shell"
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/postgres"
 )
 
 // Endings are those of the names of files that are taken for stores where a folder or a
@@ -48,6 +49,8 @@ func Expand(ctx context.Context, path, kind string) (Expansion, error) {
 	switch {
 	case path == "":
 		return Expansion{}, problem.New(problem.Usage, "`sessctl stores` lists the kinds of stores and where they are.", "the path of the store is empty")
+	case postgres.IsName(path):
+		return databaseMeans(ctx, path, kind)
 	case IsPattern(path):
 		return matching(ctx, path, kind)
 	case !isFolder(path):
@@ -59,6 +62,57 @@ func Expand(ctx context.Context, path, kind string) (Expansion, error) {
 			"no session store in %s (subfolders are not searched; try %s)", path, shell.Word(filepath.Join(path, "**", "*.db")))
 	}
 	return found, err
+}
+
+// WithoutPasswords are the arguments of a command with the names of databases in place of
+// the URLs that lead there, so that no password comes further than this; secret reports
+// whether one was among them.
+func WithoutPasswords(args []string) (plain []string, secret bool, err error) {
+	plain = slices.Clone(args)
+	for i, arg := range args {
+		if !postgres.IsName(arg) {
+			continue
+		}
+		name, has, err := postgres.Name(arg)
+		if err != nil {
+			return nil, false, err
+		}
+		plain[i], secret = name, secret || has
+	}
+	return plain, secret, nil
+}
+
+// databaseMeans are the schemas of a database in which a runtime keeps its sessions; the
+// one that is asked for, or that the role finds first, goes by the name of the database.
+func databaseMeans(ctx context.Context, word, kind string) (found Expansion, err error) {
+	name, _, err := postgres.Name(word)
+	if err != nil {
+		return found, err
+	}
+	schemas, err := postgres.Schemas(ctx, name)
+	if err != nil {
+		return found, err
+	}
+	for i, schema := range schemas {
+		one := name
+		if i > 0 {
+			one = postgres.InSchema(name, schema)
+		}
+		src, err := openSource(ctx, one, nil)
+		if err != nil {
+			return found, err
+		}
+		if _, sure := surest(ctx, &src.Source, kind); sure != store.No {
+			found.Stores = append(found.Stores, one)
+		}
+		if err := src.close(); err != nil {
+			return found, err
+		}
+	}
+	if len(found.Stores) == 0 {
+		found.Stores = []string{name} // opening it says what it is
+	}
+	return found, nil
 }
 
 // folderMeans are the stores that a folder stands for: itself, where it is one, and those

@@ -21,8 +21,10 @@ import (
 	"github.com/sessctl/sessctl/internal/store/dockeragent"
 	"github.com/sessctl/sessctl/internal/store/kagent"
 	"github.com/sessctl/sessctl/internal/store/loom"
+	"github.com/sessctl/sessctl/internal/store/postgres"
 	"github.com/sessctl/sessctl/internal/store/springai"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // Kinds are all adapters, in the order in which they are asked.
@@ -171,6 +173,9 @@ func unknown(ctx context.Context, src *store.Source) error {
 		return problem.New(problem.Unreadable, next, "%s is not a session store: line 1 must be {\"type\":\"header\",\"format\":\"sessctl.canonical/1\"}", src.Path)
 	}
 	db := sqlite.Of(src.DB)
+	if db == nil {
+		return problem.New(problem.Unreadable, next+" Name another schema with ?search_path=SCHEMA at the end.", "%s has no tables in which a runtime keeps its sessions", src.Path)
+	}
 	if err := db.Damaged(); err != nil {
 		return err
 	}
@@ -234,7 +239,7 @@ func (s *source) changed() string {
 
 func (s *source) close() error {
 	var err error
-	if db := sqlite.Of(s.DB); db != nil {
+	if db, ok := s.DB.(io.Closer); ok {
 		err = db.Close()
 	}
 	if s.Folder != nil {
@@ -252,6 +257,13 @@ func (s *source) close() error {
 func openSource(ctx context.Context, path string, stdin io.Reader) (*source, error) {
 	if path == "-" {
 		return spooled(stdin)
+	}
+	if postgres.IsName(path) {
+		db, err := postgres.Open(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		return &source{Source: store.Source{Path: db.Name, DB: db, Edit: unchangeable(db.Name), Bytes: db.About().Bytes}}, nil
 	}
 	if isFolder(path) {
 		folder, err := os.OpenRoot(path)
@@ -279,7 +291,20 @@ func openSource(ctx context.Context, path string, stdin io.Reader) (*source, err
 }
 
 // ToEdit is the store at a path, not opened for reading.
-func ToEdit(path string) *store.Source { return &store.Source{Path: path, Edit: sqlite.Opener(path)} }
+func ToEdit(path string) *store.Source {
+	if postgres.IsName(path) {
+		return &store.Source{Path: path, Edit: unchangeable(path)}
+	}
+	return &store.Source{Path: path, Edit: sqlite.Opener(path)}
+}
+
+// unchangeable opens a database that sessctl only reads.
+func unchangeable(name string) func(context.Context) (table.Editor, error) {
+	return func(context.Context) (table.Editor, error) {
+		return nil, problem.New(problem.Usage, "Export the sessions with `sessctl export`, and repair the stream.",
+			"%s is a database of PostgreSQL, which sessctl does not change yet", name)
+	}
+}
 
 // stream opens a regular file that begins like a JSON object; nil for all
 // others, which package sqlite opens or explains.

@@ -61,6 +61,7 @@ type About struct {
 	WriterName string
 	Incomplete string // why no reading can be complete, "" when it can
 	Recovery   string // what to do about damage
+	ReadOnly   string // why nothing can be repaired in place, "" when it can
 	Faults     []session.Fault
 }
 

@@ -1,0 +1,243 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/table"
+)
+
+// About implements table.Reader.
+func (db *DB) About() table.About {
+	return table.About{
+		Name: db.Name, Bytes: db.bytes, Writer: db.writer, ReadOnly: "sessctl does not change databases of PostgreSQL yet",
+		Recovery: "Restore the table from a backup of the database, or from a replica that is not damaged.",
+	}
+}
+
+// Schema implements table.Reader.
+func (db *DB) Schema(context.Context) (table.Schema, error) { return db.rest, nil }
+
+// Faults implements table.Reader: nothing shows but what a scan meets.
+func (db *DB) Faults(context.Context, bool) ([]session.Fault, error) { return nil, nil }
+
+// quoted is a name as SQL has it.
+func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// selection is a query for some columns of a table, behind the place of each row.
+type selection struct {
+	db      *DB
+	from    string // the table, with its schema
+	columns []string
+	types   []uint32
+	formats []int16
+}
+
+func (db *DB) selection(name string, columns []string) (*selection, error) {
+	r, ok := db.tables[name]
+	if !ok || !r.reads {
+		return nil, db.forbidden(name)
+	}
+	if r.kind != "r" && r.kind != "m" { // the rows of others have no place of their own
+		return nil, problem.New(problem.Unreadable, "Name the database that has the tables themselves.",
+			"%s in %s is %s, and sessctl reads plain tables", name, db.Name, relationKinds[r.kind])
+	}
+	q := &selection{db: db, from: quoted(db.schema) + "." + quoted(name), columns: columns, formats: []int16{asBinary}}
+	for _, c := range columns {
+		q.types = append(q.types, r.types[c])
+		q.formats = append(q.formats, formatOf(r.types[c]))
+	}
+	return q, nil
+}
+
+var relationKinds = map[string]string{"v": "a view", "f": "a foreign table", "p": "a partitioned table"}
+
+// run hands the rows that a condition leaves to fn. Its values are those of parameters.
+func (q *selection) run(ctx context.Context, where string, values [][]byte, fn func(at table.Place, row []table.Value) error) error {
+	sql := strings.Builder{}
+	sql.WriteString("select ctid")
+	for _, c := range q.columns {
+		sql.WriteString(", " + quoted(c))
+	}
+	sql.WriteString(" from only " + q.from + where)
+	result := q.db.conn.ExecParams(ctx, sql.String(), values, nil, nil, q.formats)
+	row := make([]table.Value, len(q.columns))
+	var stopped error
+	for stopped == nil && result.NextRow() {
+		raw := result.Values()
+		for i, oid := range q.types {
+			row[i] = valueOf(oid, raw[i+1])
+		}
+		stopped = fn(placeOf(raw[0]), row)
+	}
+	if stopped != nil && !errors.Is(stopped, table.Enough) {
+		_, _ = result.Close()
+		return stopped
+	}
+	if _, err := result.Close(); err != nil {
+		return err
+	}
+	return nil
+}
+
+// A place is the block of a row and its number there: a ctid, which names a version of
+// a row as long as the snapshot is open.
+func placeOf(raw []byte) table.Place {
+	return table.Place(binary.BigEndian.Uint32(raw))<<16 | table.Place(binary.BigEndian.Uint16(raw[4:]))
+}
+
+func ctid(at table.Place) string {
+	return "(" + strconv.FormatInt(int64(at>>16), 10) + "," + strconv.FormatInt(int64(at&0xffff), 10) + ")"
+}
+
+// Scan implements table.Reader.
+func (db *DB) Scan(ctx context.Context, s table.Selection, fn func(at table.Place, row []table.Value) error) ([]session.Fault, error) {
+	q, err := db.selection(s.Table, s.Columns)
+	if err != nil {
+		return nil, err
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	where, values := keyed(s)
+	last := table.Place(0)
+	begun, err := db.within(ctx, func() error {
+		return q.run(ctx, where, values, func(at table.Place, row []table.Value) error {
+			last = at
+			return fn(at, row)
+		})
+	})
+	if !begun || !isDamage(err) || s.Keys != nil {
+		return nil, err
+	}
+	if s.Glance {
+		return []session.Fault{{Kind: session.StoreDamaged, Item: -1, Ref: session.Ref{Table: s.Table, Key: "*"}}}, nil
+	}
+	return db.salvage(ctx, q, s, last, fn)
+}
+
+// keyed is the condition for some keys. The values of a session are few, and their types
+// are those of the columns.
+func keyed(s table.Selection) (where string, values [][]byte) {
+	if s.Keys == nil || len(s.Keys) > mostKeys {
+		return "", nil
+	}
+	var either []string
+	for _, key := range s.Keys {
+		var each []string
+		for i, column := range s.Key {
+			if key[i] == nil {
+				each = append(each, quoted(column)+" is null")
+				continue
+			}
+			values = append(values, []byte(fmt.Sprint(key[i])))
+			each = append(each, fmt.Sprintf("%s = $%d", quoted(column), len(values)))
+		}
+		either = append(either, "("+strings.Join(each, " and ")+")")
+	}
+	if either == nil {
+		return " where false", nil
+	}
+	return " where " + strings.Join(either, " or "), values
+}
+
+// mostKeys bounds the length of a query; more are read with the whole table.
+const mostKeys = 500
+
+// rowsAtOnce are read with one query.
+const rowsAtOnce = 1000
+
+// Rows implements table.Reader.
+func (db *DB) Rows(ctx context.Context, name string, columns []string, places []table.Place, fn func(n int, row []table.Value) error) (unread []int, err error) {
+	q, err := db.selection(name, columns)
+	if err != nil {
+		return nil, err
+	}
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	for from := 0; from < len(places); from += rowsAtOnce {
+		to := min(from+rowsAtOnce, len(places))
+		rest := map[table.Place][]int{}
+		for n := from; n < to; n++ {
+			rest[places[n]] = append(rest[places[n]], n)
+		}
+		read := func(at table.Place, row []table.Value) error {
+			for _, n := range rest[at] {
+				if err := fn(n, row); err != nil {
+					return err
+				}
+			}
+			delete(rest, at)
+			return nil
+		}
+		if err := db.readPlaces(ctx, q, keysOf(rest), read); err != nil {
+			return nil, err
+		}
+		for _, indexes := range rest {
+			unread = append(unread, indexes...)
+		}
+	}
+	slices.Sort(unread)
+	return unread, nil
+}
+
+func keysOf(rest map[table.Place][]int) []table.Place {
+	places := make([]table.Place, 0, len(rest))
+	for at := range rest {
+		places = append(places, at)
+	}
+	slices.Sort(places)
+	return places
+}
+
+// readPlaces reads the rows at places, and leaves out those that are damaged.
+func (db *DB) readPlaces(ctx context.Context, q *selection, places []table.Place, fn func(at table.Place, row []table.Value) error) error {
+	if len(places) == 0 {
+		return nil
+	}
+	list := make([]string, len(places))
+	for i, at := range places {
+		list[i] = `"` + ctid(at) + `"`
+	}
+	done := 0
+	_, err := db.within(ctx, func() error {
+		value := []byte("{" + strings.Join(list, ",") + "}")
+		return q.run(ctx, " where ctid = any($1::tid[])", [][]byte{value}, func(at table.Place, row []table.Value) error {
+			done, _ = slices.BinarySearchFunc(places, at, func(p, at table.Place) int { return cmp.Compare(p, at) })
+			done++
+			return fn(at, row)
+		})
+	})
+	switch {
+	case !isDamage(err):
+		return err
+	case len(places)-done == 1:
+		return nil
+	}
+	rest := places[done:] // the first of them that cannot be read ended the query
+	half := max(1, len(rest)/2)
+	return errors.Join(db.readPlaces(ctx, q, rest[:half], fn), db.readPlaces(ctx, q, rest[half:], fn))
+}
+
+// within runs a query so that the snapshot outlives its failure.
+func (db *DB) within(ctx context.Context, do func() error) (begun bool, err error) {
+	if _, err := db.conn.Exec(ctx, "savepoint reading").ReadAll(); err != nil {
+		return false, err
+	}
+	err = do()
+	if failed, ok := errors.AsType[*pgconn.PgError](err); ok && failed.Severity != "FATAL" {
+		if _, back := db.conn.Exec(ctx, "rollback to savepoint reading").ReadAll(); back != nil {
+			return false, errors.Join(err, back)
+		}
+	}
+	return true, err
+}

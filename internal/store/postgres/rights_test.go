@@ -1,0 +1,130 @@
+package postgres_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sessctl/sessctl/internal/store/postgres/pgtest"
+)
+
+// TestRolesThatOnlyRead: a role needs no more than SELECT, and what it may not read is
+// told with what to type.
+func TestRolesThatOnlyRead(t *testing.T) {
+	url, _ := load(t, "adk-go-2.2.0")
+	pgtest.Exec(t, url, "create role onlyreads login", "grant select on all tables in schema public to onlyreads",
+		"create role readslittle login", "grant select on sessions, app_states, user_states to readslittle",
+		"create role filtered login", "grant select on all tables in schema public to filtered",
+		"alter table events enable row level security", "create policy mine on events to onlyreads using (true)",
+		"create policy few on events to filtered using (session_id = 'tool')")
+	t.Cleanup(func() {
+		pgtest.Exec(t, url, "drop policy mine on events", "drop policy few on events", "drop owned by onlyreads, readslittle, filtered", "drop role onlyreads, readslittle, filtered")
+	})
+	for _, tt := range []struct {
+		role string
+		want []string
+		code int
+	}{
+		{"postgres", []string{`"rule": "SC101"`}, 1},
+		{"readslittle", []string{"the role may not read the table events", "GRANT SELECT ON", `readslittle`}, 3},
+		{"filtered", []string{"row-level security", "SQLSTATE 42501"}, 3},
+	} {
+		out, errors, code := sessctl(t, "check", "--format", "json", pgtest.As(url, tt.role))
+		for _, want := range tt.want {
+			if !strings.Contains(flat(out+errors), want) {
+				t.Errorf("%s: no %q in\n%s%s", tt.role, want, out, errors)
+			}
+		}
+		if code != tt.code {
+			t.Errorf("%s: exit code %d", tt.role, code)
+		}
+	}
+	pgtest.Exec(t, url, "alter table events disable row level security")
+	if out, errors, code := sessctl(t, "check", "--format", "json", pgtest.As(url, "onlyreads")); code != 1 || !strings.Contains(out, `"rule": "SC101"`) {
+		t.Errorf("exit code %d\n%s%s", code, out, errors)
+	}
+}
+
+const secret = "pa55%21word"
+
+// TestNoPasswordIsPrinted: whatever a command does with a database, the password of its
+// name is nowhere.
+func TestNoPasswordIsPrinted(t *testing.T) {
+	url, _ := load(t, "adk-go-2.2.0")
+	pgtest.Exec(t, url, "create role locked login password 'pa55!word'", "grant select on all tables in schema public to locked")
+	t.Cleanup(func() { pgtest.Exec(t, url, "drop owned by locked", "drop role locked") })
+	right := pgtest.As(url, "locked:"+secret)
+	wrong := pgtest.As(url, "locked:not"+secret)
+	keywords := "user=locked password=pa55!word host=/nowhere dbname=x"
+	for _, name := range []string{right, wrong, keywords, right + "&sslmode=nonsense", "postgres://locked:" + secret + "@%zz/x"} {
+		for _, args := range [][]string{
+			{"check"}, {"check", "--format", "json"}, {"check", "--format", "sarif"}, {"check", "--format", "junit"}, {"check", "--format", "ndjson"},
+			{"check", "--format", "github"}, {"check", "--format", "gitlab"}, {"check", "--format", "markdown"}, {"check", "--deep"},
+			{"ls"}, {"ls", "--format", "json"}, {"view", "--session", "tool"}, {"view", "--format", "json", "--session", "tool"},
+			{"view", "--model-input", "--session", "tool"}, {"why"}, {"why", "--format", "json"}, {"export"}, {"repair"}, {"repair", "--dry-run"},
+			{"repair", "--format", "json"}, {"undo"}, {"diff", name}, {"check", "one", "two", "--nonsense"}, {"replay"}, {"explain"}, {"nonsense"},
+		} {
+			out, errors, code := sessctl(t, append(args, name)...)
+			for _, word := range []string{secret, "pa55!word", "pa55"} {
+				if strings.Contains(out+errors, word) {
+					t.Errorf("sessctl %s (exit code %d) prints %q:\n%s%s", strings.Join(args, " "), code, word, out, errors)
+				}
+			}
+			if name == right && args[0] == "ls" && code != 0 {
+				t.Errorf("exit code %d\n%s", code, errors)
+			}
+			if name == wrong && args[0] == "check" && len(args) == 1 && (code != 3 || !strings.Contains(errors, "refuses the password")) {
+				t.Errorf("exit code %d\n%s", code, errors)
+			}
+		}
+	}
+}
+
+// TestDatabasesThatCannotBeRead: every one is told with what it is and what to do.
+func TestDatabasesThatCannotBeRead(t *testing.T) {
+	folder := pgtest.Folder(t)
+	empty := pgtest.Database(t)
+	foreign := pgtest.Database(t, "create table sessions (id int primary key, name text)", "create table events (id int, title text)")
+	views := pgtest.Database(t, "create schema inner_tables", strings.ReplaceAll(adkTables, "create table ", "create table inner_tables."),
+		"create view sessions as select * from inner_tables.sessions", "create view events as select * from inner_tables.events",
+		"drop schema if exists x")
+	for _, tt := range []struct{ name, url, want string }{
+		{"no server", "postgres://nobody@/x?host=/nowhere", "cannot be reached"},
+		{"no host", "postgres://nobody@no-such-host.invalid/x", "cannot be reached"},
+		{"no database", pgtest.URL(folder, "postgres", "absent"), "does not exist"},
+		{"no role", pgtest.URL(folder, "absent", "postgres"), "does not let this role in"},
+		{"no schema", empty + "&search_path=absent", "has no tables in which a runtime keeps its sessions"},
+		{"no tables", empty, "has no tables in which a runtime keeps its sessions"},
+		{"another program's", foreign, "has no tables in which a runtime keeps its sessions"},
+		{"views", views + "&search_path=public", "is a view"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			out, errors, code := sessctl(t, "check", tt.url)
+			if code != 3 || !strings.Contains(flat(errors), tt.want) || strings.Contains(errors, "failed to connect") {
+				t.Errorf("exit code %d\n%s%s", code, out, errors)
+			}
+		})
+	}
+}
+
+const adkTables = `create table sessions (app_name text, user_id text, id text, state jsonb, create_time timestamptz, update_time timestamptz, primary key (app_name, user_id, id));
+create table events (id text, app_name text, user_id text, session_id text, invocation_id text, author text, actions bytea, branch text,
+  "timestamp" timestamptz, content jsonb, primary key (id, app_name, user_id, session_id))`
+
+// TestSchemas: each schema with sessions is a store.
+func TestSchemas(t *testing.T) {
+	session := "insert into sessions values ('a', 'u', 's', '{}', now(), now())"
+	url := pgtest.Database(t, "create schema tenant_a", "create schema tenant_b", "create schema other", "create table other.notes (id int)",
+		"set search_path = tenant_a", adkTables, session, "set search_path = tenant_b", adkTables, session)
+	out, errors, code := sessctl(t, "ls", url)
+	for _, want := range []string{"search_path=tenant_a", "search_path=tenant_b"} {
+		if !strings.Contains(out, want) || code != 0 {
+			t.Errorf("no %s (exit code %d) in\n%s%s", want, code, out, errors)
+		}
+	}
+	if out, _, _ = sessctl(t, "ls", url+"&search_path=tenant_b"); strings.Contains(out, "tenant_a") || !strings.Contains(out, "tenant_b") {
+		t.Error(out)
+	}
+}
+
+// flat is a text without its line breaks.
+func flat(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -1,0 +1,135 @@
+package postgres_test
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	difference "github.com/google/go-cmp/cmp"
+
+	"github.com/sessctl/sessctl/internal/store/postgres"
+	"github.com/sessctl/sessctl/internal/store/table"
+)
+
+// twin makes a SQLite database with the rows of a database of PostgreSQL, in the order in
+// which they are stored there.
+func twin(t *testing.T, url string) string {
+	t.Helper()
+	ctx := t.Context()
+	name, _, err := postgres.Name(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, err := postgres.Open(ctx, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = from.Close() }()
+	path := filepath.Join(t.TempDir(), "twin.db")
+	to, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = to.Close() }()
+	schema, err := from.Schema(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range schema.Names() {
+		copyTable(ctx, t, from, to, name, schema.Tables[name])
+	}
+	return path
+}
+
+func copyTable(ctx context.Context, t *testing.T, from *postgres.DB, to *sql.DB, name string, of table.Table) {
+	t.Helper()
+	var columns, places, names []string
+	for _, c := range of.Columns {
+		kind, _, _ := strings.Cut(c.Type, " with") // time zone
+		if c.Given {                               // what a row cannot do without as it is everywhere else
+			kind = "integer primary key autoincrement"
+		}
+		columns, places, names = append(columns, fmt.Sprintf("%q %s", c.Name, kind)), append(places, "?"), append(names, c.Name)
+	}
+	for _, x := range of.Indexes {
+		if x.Unique && !x.Partial {
+			columns = append(columns, `unique ("`+strings.Join(x.Columns, `","`)+`")`)
+		}
+	}
+	if _, err := to.ExecContext(ctx, fmt.Sprintf("create table %q (%s)", name, strings.Join(columns, ", "))); err != nil {
+		t.Fatal(err)
+	}
+	insert := fmt.Sprintf("insert into %q values (%s)", name, strings.Join(places, ", "))
+	lost, err := from.Scan(ctx, table.Selection{Table: name, Columns: names}, func(_ table.Place, row []table.Value) error {
+		values := make([]any, len(row))
+		for i, v := range row {
+			values[i] = table.Kept(v)
+		}
+		_, err := to.ExecContext(ctx, insert, values...)
+		return err
+	})
+	if err != nil || lost != nil {
+		t.Fatal(name, err, lost)
+	}
+}
+
+// variable is what differs between two databases with the same rows.
+var variable = regexp.MustCompile(`"(duration_ms|seconds|bytes|path|store|message_bytes)":\s?("[^"]*"|[0-9.]+)|^.*sessctl (why|repair|view|export).*$|[0-9.,]+ [kMG]?B`)
+
+// alike compares what commands print of both.
+func alike(t *testing.T, url, file string, args ...string) {
+	t.Helper()
+	a, errorsA, codeA := sessctl(t, append(args, url)...)
+	b, errorsB, codeB := sessctl(t, append(args, file)...)
+	name, _, err := postgres.Name(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := func(text string) string {
+		text = strings.NewReplacer(name, "STORE", file, "STORE").Replace(text)
+		return variable.ReplaceAllString(text, "…")
+	}
+	if diff := difference.Diff(plain(b+errorsB), plain(a+errorsA)); diff != "" || codeA != codeB {
+		t.Errorf("sessctl %s: exit codes %d and %d\n%s", strings.Join(args, " "), codeB, codeA, diff)
+	}
+}
+
+// TestSameRowsInSQLite: every command that reads says the same of the same rows.
+func TestSameRowsInSQLite(t *testing.T) {
+	for _, name := range recorded {
+		t.Run(name, func(t *testing.T) {
+			url, _ := load(t, name)
+			file := twin(t, url)
+			for _, args := range [][]string{
+				{"check", "--format", "json", "--severity", "info"},
+				{"ls", "--format", "json"},
+				{"export"},
+			} {
+				alike(t, url, file, args...)
+			}
+			for _, id := range sessions(t, file) {
+				alike(t, url, file, "view", "--all", "--session", id)
+				alike(t, url, file, "view", "--model-input", "--session", id)
+			}
+		})
+	}
+}
+
+// sessions are the ids of a store's sessions.
+func sessions(t *testing.T, path string) (ids []string) {
+	t.Helper()
+	out, errors, code := sessctl(t, "ls", "--format", "json", path)
+	var list struct{ Sessions []struct{ ID string } }
+	if err := json.Unmarshal([]byte(out), &list); err != nil || len(list.Sessions) == 0 {
+		t.Fatalf("%v (exit code %d)\n%s%s", err, code, out, errors)
+	}
+	for _, s := range list.Sessions {
+		ids = append(ids, s.ID)
+	}
+	return ids
+}
