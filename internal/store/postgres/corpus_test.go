@@ -48,6 +48,7 @@ func TestCorpus(t *testing.T) {
 	for _, name := range recorded {
 		t.Run(name, func(t *testing.T) {
 			url, dump := load(t, name)
+			pgtest.Idle(t, url)
 			out, errors, _ := sessctl(t, "check", "--format", "json", "--severity", "info", url)
 			var report struct{ Findings []finding }
 			if err := json.Unmarshal([]byte(out), &report); err != nil {

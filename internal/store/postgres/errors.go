@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,7 +38,7 @@ var answers = []answer{
 	{"40001", problem.Busy, "%s is a replica, and it stopped the reading for a change of the primary server", "Try again, or raise max_standby_streaming_delay there."},
 	{"40", problem.Busy, "%s ended the reading because of other work", "Try again."},
 	{"57", problem.Unreadable, "the server of %s ended the connection", "Try again when it runs."},
-	{"08", problem.Unreadable, "the connection to %s was lost", "Try again. Check the network, and the log of the server."},
+	{"08", problem.Unreadable, "the connection to %s failed", "Check the network, and the log of the server or of the pooler in front of it."},
 	{"25P03", problem.Unreadable, "the server of %s ended a reading that paused for too long", "Try again on a machine that has less to do."},
 	{"XX00", problem.Unreadable, "%s is damaged", "Restore the table from a backup of the database, or read a replica that is not damaged."},
 }
@@ -48,8 +49,7 @@ func isDamage(err error) bool {
 	return ok && (failed.Code == "XX001" || failed.Code == "XX002")
 }
 
-// Explain implements table.Reader. What the server says may repeat what is stored, so
-// its code is told and not its text.
+// Explain implements table.Reader.
 func (db *DB) Explain(err error) error { return explain(db.Name, err) }
 
 func explain(name string, err error) error {
@@ -71,12 +71,17 @@ func explain(name string, err error) error {
 	return &problem.Error{Class: problem.Unreadable, Err: err, What: fmt.Sprintf("%s cannot be read (%s)", name, stateOf(err))}
 }
 
-// stateOf names the state of an error of the server.
+// stateOf names the state of an error of the server, with its words where these are about
+// the connection, the role or the server: others may repeat what is stored.
 func stateOf(err error) string {
-	if failed, ok := errors.AsType[*pgconn.PgError](err); ok {
-		return "SQLSTATE " + failed.Code
+	failed, ok := errors.AsType[*pgconn.PgError](err)
+	switch {
+	case !ok:
+		return "no answer"
+	case len(failed.Code) == 5 && slices.Contains([]string{"08", "25", "28", "3D", "3F", "53", "55", "57"}, failed.Code[:2]):
+		return failed.Message + ", SQLSTATE " + failed.Code
 	}
-	return "no answer"
+	return "SQLSTATE " + failed.Code
 }
 
 // unreachable is the problem with a server that lets nobody in.

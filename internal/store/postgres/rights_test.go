@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,11 +60,10 @@ func TestNoPasswordIsPrinted(t *testing.T) {
 		for _, args := range [][]string{
 			{"check"}, {"check", "--format", "json"}, {"check", "--format", "sarif"}, {"check", "--format", "junit"}, {"check", "--format", "ndjson"},
 			{"check", "--format", "github"}, {"check", "--format", "gitlab"}, {"check", "--format", "markdown"}, {"check", "--deep"},
-			{"ls"}, {"ls", "--format", "json"}, {"view", "--session", "tool"}, {"view", "--format", "json", "--session", "tool"},
-			{"view", "--model-input", "--session", "tool"}, {"why"}, {"why", "--format", "json"}, {"export"}, {"repair"}, {"repair", "--dry-run"},
-			{"repair", "--format", "json"}, {"undo"}, {"diff", name}, {"check", "one", "two", "--nonsense"}, {"replay"}, {"explain"}, {"nonsense"},
+			{"ls"}, {"ls", "--format", "json"}, {"view", "tool"}, {"view", "--format", "json", "tool"}, {"view", "--model-input", "tool"}, {"why"}, {"why", "--format", "json"}, {"export"}, {"repair"}, {"repair", "--dry-run"},
+			{"repair", "--format", "json"}, {"undo"}, {"diff", name}, {"check", "one", "two", "--nonsense"}, {"replay"}, {"explain"}, {"nonsense"}, {"view", "nonsense"},
 		} {
-			out, errors, code := sessctl(t, append(args, name)...)
+			out, errors, code := sessctl(t, slices.Insert(slices.Clone(args), 1, name)...)
 			for _, word := range []string{secret, "pa55!word", "pa55"} {
 				if strings.Contains(out+errors, word) {
 					t.Errorf("sessctl %s (exit code %d) prints %q:\n%s%s", strings.Join(args, " "), code, word, out, errors)

@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	difference "github.com/google/go-cmp/cmp"
 
 	"github.com/sessctl/sessctl/internal/store/postgres"
+	"github.com/sessctl/sessctl/internal/store/postgres/pgtest"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -81,18 +83,27 @@ func copyTable(ctx context.Context, t *testing.T, from *postgres.DB, to *sql.DB,
 // variable is what differs between two databases with the same rows.
 var variable = regexp.MustCompile(`"(duration_ms|seconds|bytes|path|store|message_bytes)":\s?("[^"]*"|[0-9.]+)|^.*sessctl (why|repair|view|export).*$|[0-9.,]+ [kMG]?B`)
 
-// alike compares what commands print of both.
+// alike compares what a command prints of both, in place of the word STORE.
 func alike(t *testing.T, url, file string, args ...string) {
 	t.Helper()
-	a, errorsA, codeA := sessctl(t, append(args, url)...)
-	b, errorsB, codeB := sessctl(t, append(args, file)...)
+	pgtest.Idle(t, url)
+	of := func(store string) []string {
+		words := slices.Clone(args)
+		words[slices.Index(words, "STORE")] = store
+		return words
+	}
+	a, errorsA, codeA := sessctl(t, of(url)...)
+	b, errorsB, codeB := sessctl(t, of(file)...)
 	name, _, err := postgres.Name(url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	plain := func(text string) string {
-		text = strings.NewReplacer(name, "STORE", file, "STORE").Replace(text)
+		text = strings.NewReplacer("'"+name+"'", "STORE", name, "STORE", file, "STORE").Replace(text)
 		return variable.ReplaceAllString(text, "…")
+	}
+	if codeB > 1 && strings.Contains(errorsB, "unknown") {
+		t.Fatalf("sessctl %s: exit code %d\n%s%s", strings.Join(args, " "), codeB, b, errorsB)
 	}
 	if diff := difference.Diff(plain(b+errorsB), plain(a+errorsA)); diff != "" || codeA != codeB {
 		t.Errorf("sessctl %s: exit codes %d and %d\n%s", strings.Join(args, " "), codeB, codeA, diff)
@@ -106,15 +117,15 @@ func TestSameRowsInSQLite(t *testing.T) {
 			url, _ := load(t, name)
 			file := twin(t, url)
 			for _, args := range [][]string{
-				{"check", "--format", "json", "--severity", "info"},
-				{"ls", "--format", "json"},
-				{"export"},
+				{"check", "--format", "json", "--severity", "info", "STORE"},
+				{"ls", "--format", "json", "STORE"},
+				{"export", "STORE"},
 			} {
 				alike(t, url, file, args...)
 			}
 			for _, id := range sessions(t, file) {
-				alike(t, url, file, "view", "--all", "--session", id)
-				alike(t, url, file, "view", "--model-input", "--session", id)
+				alike(t, url, file, "view", "STORE", id, "--all")
+				alike(t, url, file, "view", "STORE", id, "--model-input")
 			}
 		})
 	}

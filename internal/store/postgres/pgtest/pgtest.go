@@ -72,6 +72,35 @@ func Database(t testing.TB, statements ...string) string {
 	return url
 }
 
+// Idle waits until nobody is connected to a database any more: a server notices that a
+// client has gone only after a while.
+func Idle(t testing.TB, url string) {
+	t.Helper()
+	conn, err := pgconn.Connect(context.Background(), URL(server.folder, "postgres", "postgres"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	for range 500 {
+		r := conn.ExecParams(context.Background(), "select count(*) from pg_stat_activity where datname = $1", [][]byte{[]byte(databaseOf(url))}, nil, nil, nil).Read()
+		if r.Err != nil || string(r.Rows[0][0]) == "0" {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func databaseOf(url string) string {
+	name, _, _ := strings.Cut(url[strings.LastIndex(url, "@/")+2:], "?")
+	return name
+}
+
+// Drop removes a database of Database.
+func Drop(t testing.TB, url string) {
+	t.Helper()
+	Exec(t, URL(server.folder, "postgres", "postgres"), "drop database "+databaseOf(url)+" with (force)")
+}
+
 // URL names a database of the server in a folder, for a role: "postgres" may do all.
 func URL(folder, role, database string) string {
 	return "postgres://" + role + "@/" + database + "?host=" + folder
@@ -98,15 +127,16 @@ func Exec(t testing.TB, url string, statements ...string) {
 
 // Programs is the folder with the programs of a server, "" when there is none.
 func Programs() string {
-	if path, err := exec.LookPath("initdb"); err == nil {
-		return filepath.Dir(path)
-	}
 	folders, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	slices.SortFunc(folders, func(a, b string) int { return len(a) - len(b) + strings.Compare(a, b) })
-	if len(folders) == 0 {
+	if len(folders) > 0 {
+		return filepath.Dir(folders[len(folders)-1])
+	}
+	path, err := exec.LookPath("initdb")
+	if err != nil {
 		return ""
 	}
-	return filepath.Dir(folders[len(folders)-1])
+	return filepath.Dir(path)
 }
 
 // start makes a cluster. The path of a socket has 107 bytes at most, so that the folder
@@ -130,28 +160,38 @@ func start() error {
 		}
 	}
 	data := filepath.Join(folder, "data")
-	made := command(filepath.Join(programs, "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "--locale=C.UTF-8", "-E", "UTF8")
+	made := Command(filepath.Join(programs, "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "--locale=C.UTF-8", "-E", "UTF8")
 	if out, err := made.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	if err := os.WriteFile(filepath.Join(data, "pg_hba.conf"), []byte("local all "+Locked+" scram-sha-256\nlocal all all trust\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(data, "pg_hba.conf"), []byte("local all "+Locked+" scram-sha-256\nlocal all all trust\nlocal replication all trust\n"), 0o600); err != nil {
 		return err
 	}
-	server.process = command(filepath.Join(programs, "postgres"), "-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off",
-		"-c", "full_page_writes=off", "-c", "shared_buffers=32MB", "-c", "logging_collector=off")
-	if server.process.Stderr, err = os.Create(folder + "/server.log"); err != nil {
+	return serve(&server.process, folder, data)
+}
+
+// serve starts a server.
+func serve(process **exec.Cmd, folder, data string) error {
+	cmd := Command(filepath.Join(Programs(), "postgres"), "-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off",
+		"-c", "full_page_writes=off", "-c", "shared_buffers=32MB", "-c", "wal_level=replica", "-c", "max_wal_senders=4")
+	log, err := os.Create(folder + "/server.log")
+	if err != nil {
 		return err
 	}
-	if err := server.process.Start(); err != nil {
+	defer func() { _ = log.Close() }()
+	cmd.Stderr = log
+	if err := cmd.Start(); err != nil {
 		return err
 	}
+	*process = cmd
 	return wait(folder)
 }
 
 // nobody is the user of that name: a server refuses to run as root.
 const nobody = 65534
 
-func command(program string, args ...string) *exec.Cmd {
+// Command is a program that runs as a user who may start a server.
+func Command(program string, args ...string) *exec.Cmd {
 	cmd := exec.Command(program, args...)
 	cmd.Dir = "/"
 	if os.Getuid() == 0 {
@@ -174,11 +214,63 @@ func wait(folder string) error {
 	return fmt.Errorf("the server does not answer: %w\n%s", err, log)
 }
 
-func stop() {
-	if server.process != nil && server.process.Process != nil {
-		_ = server.process.Process.Signal(os.Interrupt)
-		_ = server.process.Wait()
+// File is the file of the table that an expression names.
+func File(t testing.TB, url, table string) string {
+	t.Helper()
+	conn, err := pgconn.Connect(context.Background(), url)
+	if err != nil {
+		t.Fatal(err)
 	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	r := conn.ExecParams(context.Background(), "select pg_relation_filepath("+table+"::regclass)", nil, nil, nil, nil).Read()
+	if r.Err != nil {
+		t.Fatal(r.Err)
+	}
+	return filepath.Join(server.folder, "data", string(r.Rows[0][0]))
+}
+
+// Restart stops the server and starts it again: it has read nothing then.
+func Restart(t testing.TB) {
+	t.Helper()
+	end(server.process)
+	if err := serve(&server.process, server.folder, filepath.Join(server.folder, "data")); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Standby starts a replica of the server, and is the folder of its socket.
+func Standby(t testing.TB) string {
+	t.Helper()
+	folder, err := os.MkdirTemp("/tmp", "pgstandby")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	if err := os.Chmod(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	data := filepath.Join(folder, "data")
+	copied := Command(filepath.Join(Programs(), "pg_basebackup"), "-h", Folder(t), "-U", "postgres", "-D", data, "-R", "--checkpoint=fast", "--no-sync")
+	if out, err := copied.CombinedOutput(); err != nil {
+		t.Fatalf("pg_basebackup: %v\n%s", err, out)
+	}
+	var process *exec.Cmd
+	t.Cleanup(func() { end(process) })
+	if err := serve(&process, folder, data); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+func end(process *exec.Cmd) {
+	if process != nil && process.Process != nil {
+		_ = process.Process.Signal(os.Interrupt)
+		_ = process.Wait()
+	}
+}
+
+func stop() {
+	end(server.process)
 	if server.folder != "" {
 		_ = os.RemoveAll(server.folder)
 	}

@@ -1,0 +1,129 @@
+package postgres_test
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/store/postgres/pgtest"
+)
+
+// TestDamage: what a damaged table has lost is told, and the rest is read.
+func TestDamage(t *testing.T) {
+	long := strings.Repeat("A long answer that does not fit on a page. ", 400)
+	url := pgtest.Database(t, adkTables, "alter table events alter column content set storage external",
+		"insert into sessions values ('a', 'u', 's', '{}', now(), now())")
+	for i := range 40 {
+		text := fmt.Sprint("message ", i)
+		if i == 20 {
+			text = long
+		}
+		pgtest.Exec(t, url, fmt.Sprintf(`insert into events values ('e%02d', 'a', 'u', 's', 'i', 'user', '{}', null, '2026-05-04 10:00:%02d+00',
+			'{"role": "user", "parts": [{"text": %q}]}')`, i, i, text))
+	}
+	if out, errors, code := sessctl(t, "check", url); code != 0 {
+		t.Fatalf("exit code %d before the damage\n%s%s", code, out, errors)
+	}
+	pgtest.Exec(t, url, "checkpoint")
+	if err := os.Truncate(pgtest.File(t, url, "(select reltoastrelid::regclass::text from pg_class where relname = 'events')"), 0); err != nil {
+		t.Fatal(err)
+	}
+	pgtest.Restart(t)
+	out, errors, code := sessctl(t, "check", "--format", "json", url)
+	if code != 3 || !strings.Contains(out, `"rule": "SC001"`) || !strings.Contains(out, `"items": 40`) {
+		t.Errorf("a long value: exit code %d\n%s%s", code, out, errors)
+	}
+
+	page := pgtest.File(t, url, "'events'")
+	pgtest.Exec(t, url, "checkpoint")
+	f, err := os.OpenFile(page, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt([]byte(strings.Repeat("x", 200)), 0); err != nil { // the head of the first page
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	pgtest.Restart(t)
+	out, errors, code = sessctl(t, "check", "--format", "json", url)
+	if code != 3 || !strings.Contains(out, "1 page of events cannot be read") {
+		t.Errorf("a page: exit code %d\n%s%s", code, out, errors)
+	}
+}
+
+// TestStandby: a replica is read as its primary server is, but nobody knows who writes.
+func TestStandby(t *testing.T) {
+	url, _ := load(t, "adk-go-2.2.0")
+	standby := pgtest.Standby(t)
+	replica := strings.Replace(url, pgtest.Folder(t), standby, 1)
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		out, errors, code := sessctl(t, "check", "--format", "json", replica)
+		if code == 1 && strings.Contains(out, `"rule": "SC101"`) && strings.Contains(out, `"writer": "unknown"`) {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("exit code %d\n%s%s", code, out, errors)
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+// TestPooler: a pooler that hands a connection to another client after each transaction
+// refuses neither a command nor keeps a setting of it.
+func TestPooler(t *testing.T) {
+	program := "/usr/sbin/pgbouncer"
+	if _, err := os.Stat(program); err != nil {
+		if os.Getenv(pgtest.Must) != "" {
+			t.Fatal("install the package pgbouncer")
+		}
+		t.Skip("no PgBouncer here; install the package pgbouncer")
+	}
+	url, _ := load(t, "adk-go-2.2.0")
+	folder, err := os.MkdirTemp("/tmp", "pool")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	if err := os.Chmod(folder, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	settings := filepath.Join(folder, "pgbouncer.ini")
+	text := fmt.Sprintf("[databases]\n* = host=%s user=postgres\n[pgbouncer]\nlisten_port = 6432\nunix_socket_dir = %s\nauth_type = any\npool_mode = transaction\n"+
+		"default_pool_size = 2\nlogfile = %s/log\npidfile = %s/pid\n", pgtest.Folder(t), folder, folder, folder)
+	if err := os.WriteFile(settings, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	pooler := pgtest.Command(program, settings)
+	if err := pooler.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pooler.Process.Kill(); _ = pooler.Wait() })
+	for range 100 {
+		if conn, err := net.Dial("unix", filepath.Join(folder, ".s.PGSQL.6432")); err == nil {
+			_ = conn.Close()
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	through := strings.Replace(url, pgtest.Folder(t), folder, 1) + "&port=6432"
+	for range 3 {
+		if out, errors, code := sessctl(t, "check", "--format", "json", through); code != 1 || !strings.Contains(out, `"rule": "SC101"`) {
+			t.Fatalf("exit code %d\n%s%s", code, out, errors)
+		}
+		if out, errors, code := sessctl(t, "view", through, "tool", "--all"); code != 0 {
+			t.Fatalf("exit code %d\n%s%s", code, out, errors)
+		}
+	}
+	psql := exec.Command(filepath.Join(pgtest.Programs(), "psql"), "-At", "-c", "show row_security; show jit", through)
+	if out, err := psql.CombinedOutput(); err != nil || string(out) != "on\non\n" {
+		t.Errorf("%v: the next client finds %q", err, out)
+	}
+}
