@@ -61,6 +61,10 @@ test-race: ## Run the tests that can show a race with the race detector, which n
 	RAPID_SEED=$(SEED) GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 go test -race -short $$(grep -rlE --include='*.go' --exclude='*_test.go' \
 	  '^[[:space:]]*go (func|[[:alpha:]_.]+)\(|\.Go\(|"sync(/atomic)?"' cmd internal | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
+.PHONY: test-db
+test-db: ## Run the tests with servers of PostgreSQL and PgBouncer, which must be there
+	SESSCTL_MUST_POSTGRES=1 go test ./internal/store/postgres/...
+
 .PHONY: test-long
 test-long: ## Run the long campaigns: more random sessions, and every fuzz target
 	SESSCTL_LONG=1 go test -timeout 3h ./...

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Package pgtest starts a PostgreSQL server for tests: one for each test process, in a
 // temporary folder, on a Unix socket only.
 package pgtest
