@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -185,8 +186,12 @@ func (r *repairRun) copyable() bool {
 	return r.kind.Rewrite != nil || r.kind.Edit != nil && r.facts.ReadOnly == ""
 }
 
-// streamName is a name for a stream of the store, beside it.
+// streamName is a name for a stream of the store: beside it, or in the current folder for
+// a database on a server.
 func (r *repairRun) streamName() string {
+	if u, err := url.Parse(r.path); err == nil && u.Scheme != "" && strings.Contains(r.path, "://") {
+		return cmp.Or(strings.Trim(u.Path, "/"), "sessions") + ".ndjson"
+	}
 	if !r.kind.Folder {
 		return strings.TrimSuffix(r.path, filepath.Ext(r.path)) + ".ndjson"
 	}

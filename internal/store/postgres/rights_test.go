@@ -3,6 +3,8 @@
 package postgres_test
 
 import (
+	"encoding/json"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -130,3 +132,28 @@ func TestSchemas(t *testing.T) {
 
 // flat is a text without its line breaks.
 func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// TestWayToARepair: what is damaged in a database is exported into the current folder and
+// repaired there.
+func TestWayToARepair(t *testing.T) {
+	url, _ := load(t, "adk-go-2.2.0")
+	t.Chdir(t.TempDir())
+	out, errors, code := sessctl(t, "why", url, "stale", "--format", "json")
+	var answer struct{ Repair struct{ Commands []string } }
+	if err := json.Unmarshal([]byte(out), &answer); err != nil || code != 1 || len(answer.Repair.Commands) != 2 {
+		t.Fatalf("%v (exit code %d)\n%s%s", err, code, out, errors)
+	}
+	for _, line := range answer.Repair.Commands {
+		words := strings.Fields(strings.ReplaceAll(line, "'", ""))[1:]
+		if out, errors, code := sessctl(t, words...); code > 1 {
+			t.Fatalf("%q: exit code %d\n%s%s", line, code, out, errors)
+		}
+	}
+	streams, _ := filepath.Glob("*.repaired.ndjson")
+	if len(streams) != 1 {
+		t.Fatal(answer.Repair.Commands, streams)
+	}
+	if out, errors, code := sessctl(t, "why", streams[0], "stale"); code != 0 {
+		t.Errorf("exit code %d\n%s%s", code, out, errors)
+	}
+}
