@@ -415,7 +415,7 @@ func whyCode(v why.Verdict) int {
 	switch v {
 	case why.Resumes, why.Doubtful, why.Elsewhere:
 		return exitOK
-	case why.Refused, why.Unloaded, why.Loses:
+	case why.Refused, why.Unloaded, why.Loses, why.Waits:
 		return exitFindings
 	case why.InUse:
 		return int(problem.Busy)

@@ -32,7 +32,9 @@ type Answer struct {
 	Item    int    // where it refuses: position in the session, -1 when the request as a whole is meant
 	Rules   []string
 
-	other bool // the request is not that of the agent that goes on
+	other    bool       // the request is not that of the agent that goes on
+	refusing []*Finding // because of which a request is refused, wherever in it
+	untold   bool       // calls or results are refused that no finding is about
 }
 
 // Answers asks every profile about the next request of a session. This is the one
@@ -83,8 +85,10 @@ func (a *Answer) refused(v *rules.Subject, other bool, found []*Finding, said ma
 			if f.Session == v.ID && f.IsAbout(profile, &o, heard.Item) {
 				said[f] = true
 				heard.Rules = append(heard.Rules, f.Rule.ID)
+				a.refusing = append(a.refusing, f)
 			}
 		}
+		a.untold = a.untold || heard.Rules == nil
 		a.hear(&heard)
 	}
 }
@@ -114,7 +118,9 @@ func (a *Answer) judged(f *Finding, viewers []*rules.Subject) {
 		if heard.other {
 			heard.Viewer = f.Viewer
 		}
-		heard.Verdict, heard.Error = f.verdict(a.asked(v))
+		if heard.Verdict, heard.Error = f.verdict(a.asked(v)); heard.Verdict == Reject {
+			a.refusing = append(a.refusing, f)
+		}
 		a.hear(&heard)
 	}
 }

@@ -243,6 +243,9 @@ func (e *engine) run(seq int, tree *session.Tree, scope rules.Scope, open opener
 			guard("rule "+current.ID, func() { pass.Run(current) })
 		}
 	}
+	if scope == rules.PerTree {
+		guard("the outlook", func() { look(pass, tree, found) })
+	}
 	return found
 }
 

@@ -18,6 +18,7 @@ type Finding struct {
 	rules.Defect
 	Root        *Head  // the tree's root, nil when it is the store's own
 	Row         string // of the record: "session_items/17"
+	Eased       string // by which runtimes, all that read the store: they hide what is refused
 	Fingerprint string // stays the same when the record moves
 	// Known: it is in the baseline of the run, so that it fails nothing. Check
 	// itself never says so.
@@ -35,6 +36,7 @@ type Head struct {
 	ID      string
 	Title   string
 	Created time.Time
+	Outlook Outlook // of the tree
 }
 
 func headOf(tree *session.Tree) *Head {
@@ -53,6 +55,15 @@ func (f *Finding) Allow() []string {
 	return nil
 }
 
+// Needs are the words of --allow with which it would be repaired: nil where all of them were
+// given, and something else is in the way.
+func (f *Finding) Needs(given []string) []string {
+	if slices.ContainsFunc(f.Allow(), func(word string) bool { return !slices.Contains(given, word) }) {
+		return f.Allow()
+	}
+	return nil
+}
+
 // Fresh are the findings that no baseline knows.
 func Fresh(findings []*Finding) []*Finding {
 	return slices.DeleteFunc(slices.Clone(findings), func(f *Finding) bool { return f.Known })
@@ -66,9 +77,10 @@ func (f *Finding) Reported() string { return cmp.Or(f.Discreet, f.Message) }
 func (f *Finding) Accepted() bool { return f.Profile != nil && f.Severity == rules.Info }
 
 // Refused reports whether a provider that was asked refuses the next request because of
-// what was found: in words of its own, and not only some of its models or servers.
+// what was found: in words of its own, and not only some of its models or servers. What the
+// runtime mends before it sends a request is not.
 func (f *Finding) Refused() bool {
-	return slices.ContainsFunc(f.Judged, func(j rules.Judgement) bool {
+	return f.Eased == "" && slices.ContainsFunc(f.Judged, func(j rules.Judgement) bool {
 		_, listed := j.Profile.Levels[f.Rule.ID]
 		return j.Error != "" && (!listed || j.Severity == rules.Error)
 	})

@@ -159,6 +159,7 @@ func TestTextIsForPeople(t *testing.T) {
 	again := found("SC101", rules.Error, leaky, []int{9}, "call toolu_9 (shell) has no result. It never will.")
 	again.Profile, again.ProviderError, again.Judged, again.Fixes = refused.Profile, refused.ProviderError, refused.Judged, []rules.Fix{{Edits: []session.Edit{{}}, Allow: []string{"guesses"}}}
 	r.Findings = append(r.Findings, again, waiting)
+	leaky.Outlook, newest.Outlook = check.Refused, check.Waits
 	r.Trees, c.max, c.least = 4, 5, rules.Warning
 	out, _ := c.print(t, "text")
 	goldenIn(t, "check", "stores.text", out)

@@ -157,7 +157,11 @@ func Consequences(f *check.Finding) []document.Text {
 				fails = "may fail"
 			}
 		}
-		all = append(all, document.Words("the next request"+who+" "+fails+" with: ", Span(document.Code, Bounded(f.ProviderError))))
+		lead := "the next request" + who + " " + fails + " with: "
+		if f.Eased != "" {
+			lead = f.Eased + " hide this error: "
+		}
+		all = append(all, document.Words(lead, Span(document.Code, Bounded(f.ProviderError))))
 	}
 	if f.Sent != "" {
 		all = append(all, document.Words("an adapter sends instead: "+Bounded(f.Sent)))

@@ -33,6 +33,7 @@ var headlines = map[why.Verdict]document.Span{
 	why.Doubtful:  Span(document.Notice, "This session resumes with most models. Some may refuse its next request."),
 	why.Unloaded:  Span(document.Bad, "This session does not resume: its runtime fails to load it."),
 	why.Damaged:   Span(document.Bad, "The store is damaged or cannot be read."),
+	why.Waits:     Span(document.Notice, "This session does not resume until a call has its result."),
 	why.InUse:     Span(document.Notice, "This session is in use. Close the program that has it open first."),
 	why.Elsewhere: Span(document.Notice, "This error is not about the session."),
 	why.Ambiguous: Span(document.Notice, "This may be one of several sessions."),
@@ -89,8 +90,6 @@ func (p *whyPage) headline() document.Span {
 		return Span(document.Good, "Nothing is wrong here: this session resumes as it is stored.")
 	case p.Verdict == why.Damaged && p.Store == nil:
 		return Span(document.Bad, "sessctl cannot read this as a session store.")
-	case p.Verdict == why.Unloaded && !p.Certain():
-		return Span(document.Notice, "This session may not resume: its runtime may fail to load it.")
 	case p.Verdict == why.InUse && p.Store == nil:
 		return Span(document.Notice, "The store is in use. Close the program that has it open first.")
 	}
@@ -210,7 +209,7 @@ func (p *whyPage) answer() document.Text {
 	switch {
 	case p.Asked != nil && p.Asked.Kind != errtext.Unknown:
 		return document.Words(Span(document.Code, ui.Truncate(p.Asked.Text, most)))
-	case p.Answer == nil || p.Answer.Verdict == check.Accept || !slices.Contains([]why.Verdict{why.Refused, why.Doubtful, why.InUse}, p.Verdict):
+	case p.Answer == nil || p.Answer.Verdict == check.Accept || !slices.Contains([]why.Verdict{why.Refused, why.Doubtful, why.Waits, why.InUse}, p.Verdict):
 		return nil
 	case p.Answer.Error == "" && p.Verdict == why.Doubtful:
 		return nil
@@ -225,6 +224,8 @@ func (p *whyPage) repair() string {
 	switch {
 	case p.Repair == nil && slices.Contains([]why.Verdict{why.Refused, why.Unloaded, why.Loses}, p.Verdict):
 		return "sessctl has no repair for this. Start a new session, or remove what is refused in your agent."
+	case p.Repair == nil && p.Verdict == why.Waits:
+		return "Give the answer in your agent: the session then goes on. Until then, sessctl has no repair for it."
 	case p.Repair == nil:
 		return ""
 	}

@@ -114,6 +114,8 @@ type Defect struct {
 	Call          string // call id
 	Viewer        string // whose request it is about, where several agents share the session; else ""
 
+	Unloads bool // the runtime fails to load the session because of it
+
 	Message string // for people; never message text
 	// Discreet is Message without the values of a wrong form that it quotes, for what is
 	// kept and passed on: nobody knows what such a value is. "" where there are none.

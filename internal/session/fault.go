@@ -47,6 +47,7 @@ type Fault struct {
 	// Whole: an Undecodable record is not damaged: it is a whole document in a form that
 	// the adapter does not know. A newer program or another one may have written it.
 	Whole    bool
+	Unloads  bool    // the runtime fails to load the session because of it
 	Harmless bool    // a SchemaUnknown that keeps nothing known from being read and repaired
 	Default  *string // the value that a repair may set, nil when there is none
 	// Lost: what it is about is stored, and not among the sessions and items that the

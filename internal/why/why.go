@@ -16,16 +16,18 @@ import (
 	"github.com/sessctl/sessctl/internal/view"
 )
 
-// Verdict is what becomes of a session when its agent goes on.
+// Verdict is what becomes of a session when its agent goes on: its check.Outlook, or why there
+// is none.
 type Verdict string
 
 // The verdicts.
 const (
 	Resumes   Verdict = "resumes"
-	Loses     Verdict = "loses"     // it resumes, but the model loses something
-	Refused   Verdict = "refused"   // the provider refuses the next request
-	Doubtful  Verdict = "doubtful"  // it resumes with most models, and some may refuse it
-	Unloaded  Verdict = "unloaded"  // its runtime fails to load it, or may
+	Loses     Verdict = "loses"
+	Doubtful  Verdict = "doubtful"
+	Waits     Verdict = "waits"
+	Refused   Verdict = "refused"
+	Unloaded  Verdict = "unloaded"
 	Damaged   Verdict = "damaged"   // the store is damaged, or cannot be read
 	InUse     Verdict = "in-use"    // what is missing may still come
 	Elsewhere Verdict = "elsewhere" // the error is not about what is stored
@@ -79,29 +81,17 @@ type Input struct {
 // Diagnose fills in what is known of the session that was chosen.
 func (d *Diagnosis) Diagnose(in Input) {
 	d.Store, d.Answer = in.Store, &in.Request.Answer
-	blamed := d.blame(in)
-	d.Repair = in.Repair
+	outlook := check.OutlookOf(in.Tree.Root().ID, in.Findings)
+	blamed := d.blame(in, outlook == check.Unloaded)
+	d.Verdict, d.Repair = Verdict(outlook.String()), in.Repair
 	switch {
 	case in.Incomplete != "":
 		d.Verdict, d.Cause, d.Next, d.Repair = Damaged, in.Incomplete, in.Recovery, nil
 		return
-	case d.Answer.Verdict != check.Accept && !in.Request.Closed:
-		d.Verdict = Refused
-		switch {
-		case d.Answer.Verdict == check.Risk:
-			d.Verdict = Doubtful
-		case in.eased():
-			d.Verdict = Loses
-		}
-		if in.Request.Live && len(blamed) > 0 && !slices.ContainsFunc(blamed, func(f *check.Finding) bool { return f.Rule.ID != inFlight }) {
-			d.Verdict = InUse
-		}
-	case len(blamed) > 0 && loading[blamed[0].Rule.ID]:
-		d.Verdict = Unloaded
-	case len(blamed) > 0:
-		d.Verdict = Loses
-	default:
-		d.Verdict, d.Repair = Resumes, nil
+	case outlook == check.Waits && in.Request.Live:
+		d.Verdict = InUse
+	case outlook == check.Resumes:
+		d.Repair = nil
 	}
 	d.Findings = blamed
 	if len(blamed) > 0 {
@@ -115,75 +105,30 @@ func (d *Diagnosis) Diagnose(in Input) {
 	}
 }
 
-// eased reports whether every version of the runtime that reads the store sends something
-// else for all that the provider would refuse.
-func (in *Input) eased() bool {
-	if in.Request.Masking == nil || !in.Store.Sanitiser.Always {
-		return false
-	}
-	for i := range in.Request.Parts {
-		for _, r := range in.Request.Parts[i].Rejected {
-			if !slices.ContainsFunc(r.Rules, aboutPairs) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// aboutPairs tells the rules about calls and results, and those about what parts them.
-func aboutPairs(rule string) bool {
-	return strings.HasPrefix(rule, "SC1") || strings.HasPrefix(rule, "SC7")
-}
-
-// inFlight is the rule about a call whose result may still come.
-const inFlight = "SC102"
-
-// loading are the rules about records that keep, or may keep, a runtime from loading the
-// session: before any model is asked.
-var loading = map[string]bool{undecodable: true, "SC006": true, "SC007": true, "SC012": true}
-
-// undecodable is the one of them after which it certainly fails.
-const undecodable = "SC010"
-
-func rank(f *check.Finding) int {
-	switch {
-	case f.Rule.ID == undecodable:
-		return 2
-	case loading[f.Rule.ID]:
-		return 1
-	}
-	return 0
-}
-
-// Certain reports whether the runtime certainly fails to load the session.
-func (d *Diagnosis) Certain() bool {
-	return len(d.Findings) > 0 && d.Findings[0].Rule.ID == undecodable
-}
-
 // blame are the findings that the verdict comes from: of those that the provider refuses
 // the first that it names, and else the worst that keep something from the model.
-func (d *Diagnosis) blame(in Input) []*check.Finding {
+func (d *Diagnosis) blame(in Input, unloaded bool) []*check.Finding {
 	var blamed []*check.Finding
-	refused := d.Answer.Verdict != check.Accept && !in.Request.Closed
+	refused := !unloaded && d.Answer.Verdict != check.Accept && !in.Request.Closed
 	for _, f := range in.Findings {
 		switch {
+		case unloaded && f.Unloads:
+			blamed = append(blamed, f)
 		case refused && f.Session == in.Tree.Root().ID && slices.Contains(d.Answer.Rules, f.Rule.ID) && (d.Answer.Item < 0 || f.Item < 0 || d.about(f)):
 			blamed = append(blamed, f)
-		case f.Severity == rules.Error:
+		case f.Severity != rules.Error:
+		case refused || unloaded:
 			d.More++
-			if !refused {
-				blamed = append(blamed, f)
-			}
+		default:
+			blamed = append(blamed, f)
 		}
 	}
 	if !refused {
-		d.More = max(0, len(blamed)-1)
+		d.More += max(0, len(blamed)-1)
 	}
-	// What keeps a session from loading comes first. Of one cause, a leak explains the
-	// pairs that it breaks.
+	// Of one cause, a leak explains the pairs that it breaks.
 	slices.SortStableFunc(blamed, func(a, b *check.Finding) int {
-		return cmp.Or(cmp.Compare(rank(b), rank(a)), cmp.Compare(b.Severity, a.Severity), cmp.Compare(b.Rule.ID, a.Rule.ID))
+		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(b.Rule.ID, a.Rule.ID))
 	})
 	return blamed
 }

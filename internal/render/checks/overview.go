@@ -24,39 +24,27 @@ func overview(r *check.Result, fresh []*check.Finding) document.Document {
 	return append(prospects(r), table, document.Gap{})
 }
 
-// prospects say for how many sessions a provider refuses the next request, also where a
-// baseline knows why.
+// prospects say what becomes of the sessions, also where a baseline knows why.
 func prospects(r *check.Result) document.Document {
-	const may, waits, refused = 1, 2, 3
-	worst := map[string]int{}
+	looks := map[string]check.Outlook{}
 	for _, f := range r.Findings {
-		fate := may
-		switch {
-		case f.Root == nil || f.ProviderError == "":
-			continue
-		case f.Refused() && f.Severity == rules.Error:
-			fate = refused
-		case f.Refused():
-			fate = waits
+		if f.Root != nil {
+			looks[f.Root.ID] = f.Root.Outlook
 		}
-		worst[f.Root.ID] = max(worst[f.Root.ID], fate)
 	}
-	var counts [refused + 1]int
-	for _, fate := range worst {
-		counts[fate]++
+	counts := map[check.Outlook]int{}
+	for _, o := range looks {
+		counts[o]++
 	}
 	var doc document.Document
-	say := func(fate int, of, one, several string) {
-		if n := counts[fate]; n == 1 {
-			doc = append(doc, render.Say("1"+of+one))
+	of := " of " + ui.Count(r.Trees, "session")
+	for _, o := range outlooks {
+		if n := counts[o.Outlook]; n == 1 {
+			doc = append(doc, render.Say("1"+of+o.one))
 		} else if n > 1 {
-			doc = append(doc, render.Say(ui.Number(n)+of+several))
+			doc = append(doc, render.Say(ui.Number(n)+of+o.several))
 		}
 	}
-	of := " of " + ui.Count(r.Trees, "session")
-	say(refused, of, " cannot resume: the provider refuses its next request.", " cannot resume: the provider refuses their next requests.")
-	say(waits, of, " waits for the result of a call: a request before that is refused.", " wait for results of calls: a request before that is refused.")
-	say(may, of, " may be refused: that depends on the model or the server.", " may be refused: that depends on the model or the server.")
 	if doc == nil && r.Incomplete == "" {
 		doc = append(doc, render.Say("Nothing that was found keeps a session from resuming."))
 	}
@@ -64,6 +52,18 @@ func prospects(r *check.Result) document.Document {
 		doc = append(doc, document.Gap{})
 	}
 	return doc
+}
+
+// outlooks are what is said of one session and of several, the worst first.
+var outlooks = []struct {
+	check.Outlook
+	one, several string
+}{
+	{check.Unloaded, " cannot resume: its runtime fails to load it.", " cannot resume: their runtime fails to load them."},
+	{check.Refused, " cannot resume: the provider refuses its next request.", " cannot resume: the provider refuses their next requests."},
+	{check.Waits, " does not resume until a call has its result.", " do not resume until calls have their results."},
+	{check.Doubtful, " may be refused: that depends on the model or the server.", " may be refused: that depends on the model or the server."},
+	{check.Loses, " resumes, but the model loses something.", " resume, but the model loses something."},
 }
 
 // repairs say whether what one rule found can be repaired: all of it or some, and what

@@ -60,6 +60,8 @@ type jsonFinding struct {
 	Message       string          `json:"message"`
 	ProviderError string          `json:"provider_error,omitzero"`
 	Judged        []jsonJudgement `json:"judged,omitempty"`
+	Eased         string          `json:"eased,omitzero"`
+	Unloads       bool            `json:"unloads,omitzero"`
 	Sent          string          `json:"sent,omitzero"`
 	Fingerprint   string          `json:"fingerprint"`
 	Known         bool            `json:"known,omitzero"`
@@ -190,7 +192,7 @@ func finding(store string, f *check.Finding) jsonFinding {
 	out := jsonFinding{
 		Rule: f.Rule.ID, Name: f.Rule.Name, Severity: f.Severity.String(),
 		Store: store, Session: f.Session, Item: item(f.Item), Items: f.Items, Count: f.Count, Key: f.Row,
-		Agent: f.Agent, Call: f.Call, Message: f.Reported(), ProviderError: f.ProviderError, Sent: f.Sent,
+		Agent: f.Agent, Call: f.Call, Message: f.Reported(), ProviderError: f.ProviderError, Eased: f.Eased, Unloads: f.Unloads, Sent: f.Sent,
 		Fingerprint: f.Fingerprint, Known: f.Known, Related: forms(f.Related, place), Twins: forms(f.Twins, place), Fix: FixOf(f),
 	}
 	if f.Root != nil {

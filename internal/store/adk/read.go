@@ -29,6 +29,9 @@ func (f *faults) add(kind session.FaultKind, field, detail string) {
 	*f = append(*f, session.Fault{Kind: kind, Field: field, Detail: detail})
 }
 
+// unloads says of the last fault whether the reader fails on it.
+func (f faults) unloads(fails bool) { f[len(f)-1].Unloads = fails }
+
 // unknown notes what does not decode; whole says that it is not damaged.
 func (f *faults) unknown(field, detail string, whole bool) {
 	*f = append(*f, session.Fault{Kind: session.Undecodable, Field: field, Detail: detail, Whole: whole})
@@ -48,6 +51,7 @@ func (g generation) read(row columns) (s stored, list faults) {
 	s.time = stampOf(columnTimes, row("timestamp"), g.unitOf(row("timestamp")))
 	if row("timestamp") == nil {
 		list.add(session.RequiredNull, "timestamp", "The event cannot be placed in its session.")
+		list.unloads(g.python()) // which asks the time for its number
 	}
 	if s.time.Wrong != "" {
 		list.add(session.BadTime, "timestamp", s.time.Wrong)
@@ -72,6 +76,7 @@ func (g generation) readDocument(row columns, s *stored, list *faults) {
 	if s.raw == nil {
 		s.broken = true
 		list.add(session.RequiredNull, "event_data", "The session cannot be loaded, and the text of the event is stored nowhere else.")
+		list.unloads(true)
 		return
 	}
 	var document event
@@ -124,7 +129,7 @@ func (g generation) readColumns(row columns, s *stored, list *faults) {
 		if data := column.Bytes(row(name)); len(data) > 0 && !jsontext.Value(data).IsValid(goJSON) {
 			null := "null" // which both readers take for nothing
 			*list = append(*list, session.Fault{
-				Kind: session.BadMetadata, Field: name, Detail: "it is not JSON, so the session fails to load", Default: &null,
+				Kind: session.BadMetadata, Field: name, Detail: "it is not JSON, so the session fails to load", Default: &null, Unloads: true,
 			})
 		}
 	}
@@ -277,7 +282,7 @@ func (g generation) session(row columns) *session.Session {
 // with those of the application and of the user. adk-go reads NULL as an empty one.
 func (g generation) checkState(state any, list *faults) {
 	empty := "{}"
-	f := session.Fault{Field: "state", Default: &empty}
+	f := session.Fault{Field: "state", Default: &empty, Unloads: true}
 	data := column.Bytes(state)
 	switch {
 	case state == nil && g.python():

@@ -59,7 +59,8 @@ func (p *part) row(w *row, data []byte) {
 	it := p.reset(rowKey(w.id), w.position)
 	ref := session.Ref{Table: tableItems, Key: it.Key}
 	fault := func(kind session.FaultKind, field, detail string, fallback *string) {
-		p.faults[w.session] = append(p.faults[w.session], session.Fault{Kind: kind, Ref: ref, Field: field, Detail: detail, Default: fallback})
+		unloads := kind == session.RequiredNull || kind == session.BadMetadata || kind == session.BadSummary && fallback != nil
+		p.faults[w.session] = append(p.faults[w.session], session.Fault{Kind: kind, Ref: ref, Field: field, Detail: detail, Default: fallback, Unloads: unloads})
 	}
 	for _, u := range w.unfit {
 		u.report(fault)

@@ -294,7 +294,7 @@ func readSessions(ctx context.Context, db *sqlite.DB, sc *schema, only idList) (
 func readSessionColumn(s *session.Session, name string, value driver.Value) {
 	fault := func(kind session.FaultKind, detail string, fallback *string) {
 		ref := session.Ref{Session: s.ID, Table: session.TableSessions, Key: s.ID}
-		s.Faults = append(s.Faults, session.Fault{Kind: kind, Item: -1, Ref: ref, Field: name, Detail: detail, Default: fallback})
+		s.Faults = append(s.Faults, session.Fault{Kind: kind, Item: -1, Ref: ref, Field: name, Detail: detail, Default: fallback, Unloads: kind != session.BadTime})
 	}
 	need, needed := required[name]
 	if value == nil && needed {

@@ -30,7 +30,7 @@ func (r *reader) item(row columns, it *session.Item, body bool) []session.Fault 
 		if body {
 			it.Body = &session.Body{}
 		}
-		return append(faults, session.Fault{Kind: session.RequiredNull, Field: "data", Detail: "The text of the event is stored nowhere else."})
+		return append(faults, session.Fault{Kind: session.RequiredNull, Field: "data", Detail: "The text of the event is stored nowhere else.", Unloads: true})
 	}
 	doc, _ := unwrap(data)
 	form := dialectOf(doc)

@@ -32,7 +32,8 @@ type event struct {
 func (e *event) value(name string) any { return e.events.value(e.row, name) }
 
 func (e *event) fault(kind session.FaultKind, field, detail string, fallback *string) {
-	e.faults = append(e.faults, session.Fault{Kind: kind, Field: field, Detail: detail, Default: fallback})
+	unloads := (kind == session.RequiredNull || kind == session.BadMetadata) && field != "archived" && field != "synthetic"
+	e.faults = append(e.faults, session.Fault{Kind: kind, Field: field, Detail: detail, Default: fallback, Unloads: unloads})
 }
 
 // unknown reports a value that does not decode; whole says that it is not damaged.

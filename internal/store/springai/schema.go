@@ -364,7 +364,8 @@ func (sc *schema) session(row eventlog.Row) *session.Session {
 	text := func(name string) string { return column.Text(sc.sessions.value(row, name)) }
 	s := &session.Session{ID: text("id"), User: text("user_id")}
 	fault := func(kind session.FaultKind, field, detail string, fallback *string) {
-		s.Faults = append(s.Faults, session.Fault{Kind: kind, Ref: s.Ref(), Item: -1, Field: field, Detail: detail, Default: fallback})
+		unloads := kind == session.BadMetadata || kind == session.RequiredNull && field == "created_at"
+		s.Faults = append(s.Faults, session.Fault{Kind: kind, Ref: s.Ref(), Item: -1, Field: field, Detail: detail, Default: fallback, Unloads: unloads})
 	}
 	null := func(name string) bool { return sc.sessions.has(name) && sc.sessions.value(row, name) == nil }
 	if null("user_id") {
