@@ -231,7 +231,7 @@ func (r *repairRun) again(why string, words ...string) render.Command {
 		return render.Command{Line: repairCommand(r.path, shell.Words(append([]string{"--plan", r.config.PlanOut}, words...))...), Why: why}
 	}
 	flags = slices.DeleteFunc(slices.Clone(flags), func(arg string) bool {
-		return slices.Contains([]string{"--dry-run", "--dry-run=true", "-n"}, arg)
+		return slices.Contains([]string{"--dry-run", "--dry-run=true", "-n", "--yes", "-y"}, arg)
 	})
 	return render.Command{Line: "sessctl " + strings.Join(shell.Words(slices.Concat(flags, words, stores)), " "), Why: why}
 }
@@ -257,7 +257,7 @@ func (r *repairRun) inPlace(ctx context.Context) error {
 		return err
 	}
 	if r.plan.Empty() {
-		return r.end(render.Outcome{ExitCode: r.code()})
+		return r.end(render.Outcome{ExitCode: r.code(), Next: r.allowing()})
 	}
 	stop, err := r.saves()
 	switch {

@@ -16,12 +16,14 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/shell"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/ui"
+	"github.com/sessctl/sessctl/internal/why"
 )
 
 // planFrom makes the plan for an opened store, or takes the one that was saved.
@@ -181,6 +183,27 @@ func (r *repairRun) instead() render.Command {
 	return r.again("write a repaired copy", "--output", r.copyName())
 }
 
+// allowing is the command of a repair that is made only where it is allowed: for what keeps
+// a session from resuming before all else.
+func (r *repairRun) allowing() []render.Command {
+	most := slices.MaxFunc(slices.Concat(r.left, []*check.Finding{nil}), func(a, b *check.Finding) int { return slices.Compare(r.urgency(a), r.urgency(b)) })
+	if r.saved != nil || r.urgency(most) == nil {
+		return nil
+	}
+	var costs []string
+	for _, word := range most.Allow() {
+		costs = append(costs, why.Costs[word])
+	}
+	return []render.Command{r.again(strings.Join(costs, "; "), "--allow", strings.Join(most.Allow(), ","))}
+}
+
+func (r *repairRun) urgency(f *check.Finding) []int {
+	if f == nil || len(f.Needs(r.config.Allow)) == 0 || f.Severity == rules.Info && !f.Refused() {
+		return nil
+	}
+	return []int{one(f.Refused()), int(f.Severity)}
+}
+
 // copyable reports whether a copy of the store can be repaired.
 func (r *repairRun) copyable() bool {
 	return r.kind.Rewrite != nil || r.kind.Edit != nil && r.facts.ReadOnly == ""
@@ -231,7 +254,7 @@ func (r *repairRun) toFile(ctx context.Context) (err error) {
 		return err
 	}
 	if r.plan.Empty() {
-		return r.end(render.Outcome{ExitCode: r.code()})
+		return r.end(render.Outcome{ExitCode: r.code(), Next: r.allowing()})
 	}
 	stop, err := r.saves()
 	switch {

@@ -145,7 +145,7 @@ func (r *repairPage) foot(plan *repair.Plan, store *session.Store, left []*check
 		if !plan.Empty() { // some of these are found only when the repair is done
 			remain = render.Say("After this repair, ", render.Severities(left), " will remain (see `"+r.listing(left)+"`)")
 		}
-		doc = append(doc, remain, append(r.allowable(left), refusedStill(left)...))
+		doc = append(doc, remain, append(refusedStill(left, !plan.Empty()), r.allowable(left)...))
 	}
 	if plan.Empty() {
 		return doc

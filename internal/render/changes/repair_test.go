@@ -258,11 +258,12 @@ func TestARepairSaysWhoseRequestIsStillRefused(t *testing.T) {
 	}
 	left := []*check.Finding{refused("a"), refused("a"), {Defect: rules.Defect{Rule: catalogue.Find("SC015"), Place: session.Place{Session: "b"}}}, refused("c")}
 	opts := render.RepairOptions{Check: "sessctl check s.db"}
-	if got := printed(t, "text", opts, &repair.Plan{}, left, render.Outcome{}); !strings.HasSuffix(got, "The provider would still refuse the next request of a, c because of what\n  remains.\n") {
+	if got := printed(t, "text", opts, &repair.Plan{}, left, render.Outcome{}); !strings.HasSuffix(got, "The provider refuses the next request of a, c.\n") {
 		t.Errorf("got\n%s", got)
 	}
 	left = append(left, refused("d"), refused("e"), refused("f"))
-	if got := printed(t, "text", opts, &repair.Plan{}, left, render.Outcome{}); !strings.Contains(got, "next request of a, c, d and 2 other sessions\n  because of what remains.\n") {
+	some := &repair.Plan{Trees: []*repair.Tree{{Root: "z"}}}
+	if got := printed(t, "text", opts, some, left, render.Outcome{}); !strings.Contains(got, "would still refuse the next request of a, c, d and 2 other sessions\n  because of what remains.\n") {
 		t.Errorf("got\n%s", got)
 	}
 	if got := printed(t, "json", opts, &repair.Plan{}, left, render.Outcome{}); !strings.Contains(got, `"refused": 5`) {

@@ -19,7 +19,9 @@ import (
 // repair, it must not sound as if nothing were.
 func (r *repairPage) nothingFor(left []*check.Finding) string {
 	switch {
-	case slices.ContainsFunc(left, func(f *check.Finding) bool { return r.needs(f) != nil && f.Severity > rules.Info }):
+	case slices.ContainsFunc(left, func(f *check.Finding) bool {
+		return f.Needs(r.Allowed) != nil && (f.Severity > rules.Info || f.Refused())
+	}):
 		return "sessctl repairs nothing here unless you allow it."
 	case slices.ContainsFunc(left, func(f *check.Finding) bool { return f.Severity > rules.Info }):
 		return "There is nothing that sessctl can repair."
@@ -27,8 +29,8 @@ func (r *repairPage) nothingFor(left []*check.Finding) string {
 	return "There is nothing to repair."
 }
 
-// refusedStill names the sessions that do not resume after the repair either.
-func refusedStill(left []*check.Finding) document.List {
+// refusedStill names the sessions that do not resume after the repair either, or without one.
+func refusedStill(left []*check.Finding, repaired bool) document.List {
 	ids := render.RefusedSessions(left)
 	if len(ids) == 0 {
 		return nil
@@ -38,11 +40,15 @@ func refusedStill(left []*check.Finding) document.List {
 	for _, id := range ids[:min(len(ids), most)] {
 		named = append(named, rules.Short(id))
 	}
-	text := "The provider would still refuse the next request of " + strings.Join(named, ", ")
+	lead, reason := "The provider refuses the next request of ", ""
+	if repaired {
+		lead, reason = "The provider would still refuse the next request of ", " because of what remains"
+	}
+	text := lead + strings.Join(named, ", ")
 	if more := len(ids) - len(named); more > 0 {
 		text += " and " + ui.Count(more, "other session")
 	}
-	return document.List{render.Entry(text + " because of what remains.")}
+	return document.List{render.Entry(text + reason + ".")}
 }
 
 // repairsOf counts the repairs of a rule.
@@ -73,7 +79,7 @@ func (r *repairPage) allowable(left []*check.Finding) document.List {
 	var words []string // in the order of the findings
 	of := map[string][]string{}
 	for _, f := range left {
-		key := strings.Join(r.needs(f), ",")
+		key := strings.Join(f.Needs(r.Allowed), ",")
 		if key == "" {
 			continue
 		}
@@ -90,15 +96,6 @@ func (r *repairPage) allowable(left []*check.Finding) document.List {
 		list = append(list, render.Entry(said))
 	}
 	return list
-}
-
-// needs are the words of --allow with which a finding would be repaired: nil where all of
-// them were given, and something else is in the way.
-func (r *repairPage) needs(f *check.Finding) []string {
-	if slices.ContainsFunc(f.Allow(), func(word string) bool { return !slices.Contains(r.Allowed, word) }) {
-		return f.Allow()
-	}
-	return nil
 }
 
 // listing is the command that lists what is left.
