@@ -318,7 +318,7 @@ func (r *repairRun) confirm(ctx context.Context) error {
 		})
 		return r.stop(r.again("make these changes without asking", "--yes"))
 	}
-	if err := r.writer.Ask(backup, withLog(r.path, r.facts.Bytes), undoCommand(backup+receiptEnding)); err != nil {
+	if err := r.writer.Ask(backup, withLog(r.path, r.facts.Bytes), r.undoCommand(backup+receiptEnding)); err != nil {
 		return err
 	}
 	yes, err := ui.Ask(r.stdin, r.out, "Make these changes?")
@@ -365,9 +365,9 @@ func (r *repairRun) apply(ctx context.Context, backup string) error {
 	err = errors.Join(err, ed.Close())
 	r.noteLeft(ed)
 	if err != nil {
-		return partly(receipt, err)
+		return r.partly(receipt, err)
 	}
-	return r.applied(receipt, render.Outcome{Backup: backup, Next: []render.Command{undoCommand(receipt.Path())}})
+	return r.applied(receipt, render.Outcome{Backup: backup, Next: []render.Command{r.undoCommand(receipt.Path())}})
 }
 
 // noteLeftovers names what may be the remains of a killed process in the folder of a
@@ -399,8 +399,8 @@ func (r *repairRun) progress(what string) (set func(int64), clearLine func()) {
 // toolName is this program as a receipt names it.
 func toolName() string { return tool().Name + " " + tool().Version }
 
-func undoCommand(receipt string) render.Command {
-	return render.Command{Line: "sessctl undo " + shell.Path(receipt)}
+func (p *program) undoCommand(receipt string) render.Command {
+	return render.Command{Line: "sessctl undo " + shell.Home(receipt, p.home)}
 }
 
 // errChanged is the cause of an error after which a store is not what it was.
@@ -408,7 +408,7 @@ var errChanged = errors.New("the store was changed")
 
 // partly says of a repair that failed what was changed before; nothing was when
 // there is no receipt.
-func partly(receipt *repair.Receipt, err error) error {
+func (p *program) partly(receipt *repair.Receipt, err error) error {
 	if receipt == nil {
 		return err
 	}
@@ -429,13 +429,13 @@ func partly(receipt *repair.Receipt, err error) error {
 	if receipt.State == repair.Done {
 		return &problem.Error{
 			Class: class, Err: errors.Join(errChanged, err), What: what,
-			Next: "Everything else is done. To undo the repair: `" + undoCommand(receipt.Path()).Line + "`.",
+			Next: "Everything else is done. To undo the repair: `" + p.undoCommand(receipt.Path()).Line + "`.",
 		}
 	}
 	return &problem.Error{
 		Class: class, Err: errors.Join(errChanged, err),
 		What: fmt.Sprintf("%s; before that, %s had been repaired and verified, and will stay repaired", what, ui.Count(sessions, "session")),
-		Next: "Run the repair again for the rest, or undo what was done with `" + undoCommand(receipt.Path()).Line + "`.",
+		Next: "Run the repair again for the rest, or undo what was done with `" + p.undoCommand(receipt.Path()).Line + "`.",
 	}
 }
 

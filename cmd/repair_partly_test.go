@@ -29,7 +29,7 @@ func TestARepairThatFailsHalfwaySaysWhatStays(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			err := partly(tt.receipt, tt.err)
+			err := new(program).partly(tt.receipt, tt.err)
 			if !strings.Contains(err.Error(), tt.says) || exitCode(err) != tt.code || errors.Is(err, errChanged) != tt.partly {
 				t.Errorf("got %v, code %d", err, exitCode(err))
 			}
@@ -43,7 +43,7 @@ func TestAnInterruptedCommandDoesNotDenyWhatItChanged(t *testing.T) {
 		says, hush string
 		code       int
 	}{
-		{partly(&repair.Receipt{Batches: []*repair.Batch{{Sessions: []repair.Touched{{ID: "a"}}}}}, context.Canceled), "sessctl undo", "nothing was changed", exitInterrupted},
+		{new(program).partly(&repair.Receipt{Batches: []*repair.Batch{{Sessions: []repair.Touched{{ID: "a"}}}}}, context.Canceled), "sessctl undo", "nothing was changed", exitInterrupted},
 		{context.Canceled, "nothing was changed", "undo", exitInterrupted},
 		{errors.Join(shown(exitFindings), errChanged), "", "interrupted", exitFindings}, // all was done and shown
 	} {

@@ -19,6 +19,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/shell"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/registry"
@@ -102,8 +103,7 @@ func (p *program) undoAsking(ctx context.Context, found render.Receipt) error {
 		if found.Time != "" { // which the name of the receipt tells
 			when = " at " + found.Time
 		}
-		told := p.tell("%s was repaired%s. Undo takes back what changed in %s.",
-			ui.Clean(ui.Tilde(found.Store, p.home)), when, ui.Count(found.Sessions, "session"))
+		told := p.tell("%s was repaired%s. Undo %s.", ui.Clean(ui.Tilde(found.Store, p.home)), when, takesBack(found.Sessions, found.Made))
 		if told != nil {
 			return told
 		}
@@ -175,10 +175,17 @@ func look(path string) render.Receipt {
 		return found // undo says what is wrong with it
 	}
 	found.Store, found.State = r.Store.Path, r.State
-	for _, b := range r.Batches {
-		found.Sessions += len(b.Sessions)
+	made := map[string]bool{}
+	for _, b := range slices.Backward(r.Batches) {
+		for _, s := range b.Sessions {
+			made[s.ID] = s.Before == ""
+		}
 	}
-	if r.State == repair.Done && found.Sessions == 0 {
+	for _, is := range made {
+		found.Made += one(is)
+	}
+	found.Sessions = len(made) - found.Made
+	if r.State == repair.Done && len(made) == 0 {
 		found.State = copied
 	}
 	_ = r.Close()
@@ -214,12 +221,12 @@ func undo(ctx context.Context, p *program, receipt *repair.Receipt, path string)
 		return errors.Join(err, errChanged)
 	}
 	if undone > 0 {
-		told := p.tell("%s.", isUndone(undone, name))
+		told := p.tell("%s.", isUndone(undone-receipt.Removed, receipt.Removed, name))
 		switch {
 		case err != nil:
 			return errors.Join(err, errChanged, told)
 		case told != nil:
-			return untold(told, isUndone(undone, subject.Path), "Nothing else is missing.")
+			return untold(told, isUndone(undone-receipt.Removed, receipt.Removed, subject.Path), "Nothing else is missing.")
 		}
 		return nil
 	}
@@ -244,12 +251,26 @@ func notOpened(receipt *repair.Receipt, err error) error {
 	return &told
 }
 
-// isUndone says what an undo did.
-func isUndone(n int, store string) string {
-	if n == 1 {
-		return "Undone: 1 session in " + store + " is as it was before the repair"
+// takesBack says what an undo will do with sessions that were changed, and that were made.
+func takesBack(changed, made int) string {
+	switch {
+	case made == 0:
+		return "takes back what changed in " + ui.Count(changed, "session")
+	case changed == 0:
+		return "removes " + ui.Count(made, "session") + " that the repair made"
 	}
-	return "Undone: " + ui.Number(n) + " sessions in " + store + " are as they were before the repair"
+	return "takes back what changed in " + ui.Count(changed, "session") + " and removes " + ui.Number(made) + " that the repair made"
+}
+
+// isUndone says what an undo did.
+func isUndone(changed, made int, store string) string {
+	switch {
+	case changed == 0:
+		return "Undone: " + ui.Count(made, "session") + " that the repair made in " + store + rules.Verb(made, " is", " are") + " removed"
+	case made > 0:
+		return isUndone(changed, 0, store) + "; " + ui.Number(made) + " that the repair made" + rules.Verb(made, " is", " are") + " removed"
+	}
+	return "Undone: " + ui.Count(changed, "session") + " in " + store + rules.Verb(changed, " is as it was", " are as they were") + " before the repair"
 }
 
 // tell prints a sentence for people.

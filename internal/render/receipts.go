@@ -9,7 +9,7 @@ import (
 type Receipt struct {
 	Path, Store, Time string
 	State             string // as the receipt says it, or "damaged"
-	Sessions          int    // that the repair changed
+	Sessions, Made    int    // that the repair changed, and made
 }
 
 // Receipts lists receipts for people.

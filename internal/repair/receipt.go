@@ -40,6 +40,8 @@ type Receipt struct {
 	State   string
 	Ledger  Ledger
 	Batches []*Batch
+	// Removed are how many sessions an undo removed, because the repair had made them.
+	Removed int
 
 	// LeftOut are the trees of the plan that stayed as they were.
 	LeftOut []LeftOut

@@ -113,7 +113,13 @@ func (r *Receipt) revert(ctx context.Context, ed store.Editor) (int, error) {
 				"the undo of %s was rolled back: the result would not be what the store was before the repair", r.Store.Path), err)
 		}
 		for _, s := range b.Sessions {
-			sessions[s.ID] = true
+			sessions[s.ID] = s.Before == "" // in the first batch that has it
+		}
+	}
+	r.Removed = 0
+	for _, made := range sessions {
+		if made {
+			r.Removed++
 		}
 	}
 	return len(sessions), nil

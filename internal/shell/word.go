@@ -54,6 +54,17 @@ func Path(path string) string {
 	return Word(path)
 }
 
+// Home is a path that may be in the home folder, as ~ where every shell puts that folder
+// for it: nothing of such a word is quoted.
+func Home(path, home string) string {
+	short := ui.Tilde(path, home)
+	rest, is := strings.CutPrefix(short, "~/")
+	if !is || short == path || Word(rest) != rest {
+		return Path(path)
+	}
+	return short
+}
+
 // View is the command that shows a session of a store, "" for the one at its usual place.
 func View(store, id string, flags ...string) string { return Session("view", store, id, flags...) }
 

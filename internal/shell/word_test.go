@@ -34,6 +34,17 @@ func TestPathIsNoFlag(t *testing.T) {
 	}
 }
 
+func TestHomeIsShortWhereShellsReadItBack(t *testing.T) {
+	for in, want := range map[string]string{
+		"/home/me/.cagent/session.db": "~/.cagent/session.db", "/home/me/a b.db": "'/home/me/a b.db'", "/home/mean/a.db": "/home/mean/a.db",
+		"/home/me": "/home/me", "-a.db": "./-a.db", "~/a.db": "'~/a.db'",
+	} {
+		if got := shell.Home(in, "/home/me"); got != want {
+			t.Errorf("%q: got %s, want %s", in, got, want)
+		}
+	}
+}
+
 // wild are texts with what shells, terminals and readers of logs make something of.
 func wild() *rapid.Generator[string] {
 	odd := []string{
