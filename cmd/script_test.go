@@ -85,7 +85,7 @@ var unsteady = []struct {
 	pattern *regexp.Regexp
 	steady  string
 }{
-	{regexp.MustCompile(`in \d+\.\d s`), "in 0.0 s"},
+	{regexp.MustCompile(`\bin(\s+)\d+\.\d s`), "in${1}0.0 s"},
 	{regexp.MustCompile(`"seconds":( ?)[0-9.e-]+`), `"seconds":${1}0`},
 	{regexp.MustCompile(`"version":( ?)"[^"]*"`), `"version":${1}"0.0.0"`},
 }
