@@ -77,7 +77,7 @@ test-long: ## Run the long campaigns: more random sessions, and every fuzz targe
 .PHONY: bench
 bench: build ## Measure check on 1 GB against the sqlite3 program, which must be there, and views against exports
 	@mkdir -p $(dir $(BENCH_DB))
-	go run ./internal/tools/bench $(BIN) $(BENCH_DB)
+	go test ./internal/tools/bench -run '^$$' -bench Tables -timeout 0 -sessctl $(abspath $(BIN)) -database $(abspath $(BENCH_DB))
 
 .PHONY: lint
 lint: $(LINTER) ## Run golangci-lint, which it installs into bin when that version is missing

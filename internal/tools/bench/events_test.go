@@ -1,4 +1,4 @@
-package events_test
+package bench
 
 import (
 	"errors"
@@ -11,7 +11,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/events"
-	"github.com/sessctl/sessctl/internal/events/eventstest"
 	"github.com/sessctl/sessctl/internal/lines"
 	"github.com/sessctl/sessctl/internal/recording"
 )
@@ -23,7 +22,7 @@ func BenchmarkRead(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "events.jsonl")
 	f, err := os.Create(path)
 	if err == nil {
-		err = errors.Join(eventstest.Long(f, count), f.Close())
+		err = errors.Join(writeLong(f, count), f.Close())
 	}
 	if err != nil {
 		b.Fatal(err)

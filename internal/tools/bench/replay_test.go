@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"errors"
@@ -6,18 +6,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-
-	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/sessctl/sessctl/internal/events/eventstest"
-	"github.com/sessctl/sessctl/internal/lines"
 )
 
 // recorded is how many events the replayed recording has.
 const recorded = 1_000_000
 
 // replayTable measures what it costs to replay a long recording, against a scan
-// of it for valid JSON, which is this program itself.
+// of it for valid JSON, which this test program makes itself.
 func replayTable(out io.Writer, sessctl, folder string, rounds int) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -33,7 +28,7 @@ func replayTable(out io.Writer, sessctl, folder string, rounds int) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(eventstest.Long(f, recorded), f.Close()); err != nil {
+	if err := errors.Join(writeLong(f, recorded), f.Close()); err != nil {
 		return err
 	}
 	replay := []string{sessctl, "replay", "--fail-on", "never", path}
@@ -51,25 +46,4 @@ func replayTable(out io.Writer, sessctl, folder string, rounds int) error {
 		return err
 	}
 	return table(out, path, entries, samples)
-}
-
-// scan reports a line of a file that is not valid JSON.
-func scan(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = f.Close() }()
-	r := lines.NewReader(f)
-	for {
-		line, err := r.Next()
-		switch {
-		case err == io.EOF:
-			return nil
-		case err != nil:
-			return err
-		case !jsontext.Value(line.Text).IsValid():
-			return fmt.Errorf("line %d of %s is not valid JSON", line.Number, path)
-		}
-	}
 }

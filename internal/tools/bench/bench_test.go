@@ -5,9 +5,9 @@
 // medians of each. Machines are noisy, so only ratios inside one table mean
 // anything.
 //
-// Usage: bench [-rounds N] SESSCTL DATABASE
+// Usage: go test ./internal/tools/bench -run '^$' -bench Tables -sessctl PROGRAM -database FILE
 // The database is made first when it does not exist (seeded: always the same).
-package main
+package bench
 
 import (
 	"cmp"
@@ -21,29 +21,39 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 	"time"
-
-	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 )
 
-func main() {
-	rounds := flag.Int("rounds", 7, "counted rounds")
-	scanned := flag.String("scan", "", "only scan the lines of this file for valid JSON, which replay is measured against")
+var (
+	program  = flag.String("sessctl", "", "the program to measure")
+	database = flag.String("database", "", "the file that BenchmarkTables measures it on")
+	rounds   = flag.Int("rounds", 7, "counted rounds")
+	scanned  = flag.String("scan", "", "only scan the lines of this file for valid JSON, which replay is measured against")
+)
+
+func TestMain(m *testing.M) {
 	flag.Parse()
-	if *scanned != "" {
-		if err := scan(*scanned); err != nil {
-			fmt.Fprintln(os.Stderr, "bench:", err)
-			os.Exit(1)
-		}
-		return
+	if *scanned == "" {
+		os.Exit(m.Run())
 	}
-	if flag.NArg() != 2 {
-		flag.Usage()
-		os.Exit(2)
+	f, err := os.Open(*scanned)
+	if err == nil {
+		_, err = validate(f)
 	}
-	if err := run(os.Stdout, flag.Arg(0), flag.Arg(1), *rounds); err != nil {
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
+	}
+}
+
+// BenchmarkTables prints the tables.
+func BenchmarkTables(b *testing.B) {
+	if *program == "" || *database == "" {
+		b.Skip("make bench names the program and the database")
+	}
+	if err := run(os.Stdout, *program, *database, *rounds); err != nil {
+		b.Fatal(err)
 	}
 }
 
@@ -59,7 +69,7 @@ func run(out io.Writer, sessctl, database string, rounds int) error {
 	}
 	if _, err := os.Stat(database); errors.Is(err, fs.ErrNotExist) {
 		fmt.Fprintf(os.Stderr, "making %s (about 1 GB; once)\n", database)
-		if err := agenttest.Big(database, agenttest.Benchmark); err != nil {
+		if err := writeBig(database, published); err != nil {
 			return err
 		}
 	}

@@ -1,17 +1,21 @@
-// Package eventstest makes event streams for tests and for the benchmark.
-package eventstest
+package bench
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 	"strings"
+	"testing"
+
+	"github.com/sessctl/sessctl/internal/events"
+	"github.com/sessctl/sessctl/internal/recording"
 )
 
-// Long writes at least count events as JSON lines, in the shape of a long run: an
+// writeLong writes at least count events as JSON lines, in the shape of a long run: an
 // agent that answers in pieces, runs tools with long definitions, and delegates,
 // again and again. Most events are pieces of answers, most bytes are around them.
-func Long(w io.Writer, count int) error {
+func writeLong(w io.Writer, count int) error {
 	out := bufio.NewWriter(w)
 	s := stream{out: out}
 	s.write(`"user_message","message":"please go on","session_id":"root","session_position":0`)
@@ -111,4 +115,30 @@ func call(id, tool, args string) string {
 func stored(call string) string {
 	return fmt.Sprintf(`{"message":{"agentName":"worker","message":{"role":"assistant","content":"%s","tool_calls":[%s],`+
 		`"created_at":"2026-02-03T09:56:40Z","model":"test/mock"}}}`, strings.Repeat(piece, pieces), call)
+}
+
+// Every line of a long stream is a whole event, and every delegation has a child.
+func TestLongStream(t *testing.T) {
+	var stream bytes.Buffer
+	if err := writeLong(&stream, 2000); err != nil {
+		t.Fatal(err)
+	}
+	lines := bytes.Count(stream.Bytes(), []byte("\n"))
+	r := events.NewReader(&stream)
+	var e recording.Event
+	read, children, starts := 0, 0, 0
+	for ; r.Next(&e) == nil; read++ {
+		if e.Start {
+			starts++
+		}
+		if e.Child != nil && e.Child.Items() == 8 {
+			children++
+		}
+	}
+	if read < 2000 || read != lines || r.SkippedCount() > 0 {
+		t.Errorf("%d events in %d lines, skipped %v", read, lines, r.Skipped())
+	}
+	if starts == 0 || children != starts {
+		t.Errorf("%d children of %d delegations", children, starts)
+	}
 }
