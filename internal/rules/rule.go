@@ -1,4 +1,4 @@
-// Package rules is the catalogue: one file a rule, one table of all of them.
+// Package rules is the catalogue: one file a rule, but for those that only word a fault, and one table of all of them.
 // A rule is a value; it reads a Pass and reports findings. It does no I/O and
 // has no clock, and what it would change is data (Fix), never an action.
 package rules

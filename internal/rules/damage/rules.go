@@ -4,25 +4,11 @@ package damage
 
 import "github.com/sessctl/sessctl/internal/rules"
 
-// Rules are the rules of this family, in the order of their ids.
-var Rules = []*rules.Rule{
+// Rules are the rules of this family.
+var Rules = append([]*rules.Rule{
 	&ruleCrashed,
-	&storeDamaged,
-	&schemaUnknown,
-	&foreignKey,
-	&setAsideBackup,
-	&legacyCopyFuller,
-	&requiredNull,
-	&badMetadataJSON,
-	&badTimestamp,
-	&unknownItemKind,
 	&undecodableRecord,
 	&positionCollision,
-	&emptySummary,
 	&staleIndexReference,
 	&timeGoesBack,
-	&duplicatedKeyCopies,
-	&mixedDialects,
-	&orphanRecord,
-	&housekeeping,
-}
+}, faults...)

@@ -1,0 +1,128 @@
+package damage
+
+import (
+	"cmp"
+	"strconv"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// stored is the scope of what the reader of the bytes can find anywhere.
+const stored = rules.PerTree | rules.PerStore
+
+// faults are the rules that only word what the reader of the bytes found.
+var faults = []*rules.Rule{
+	{
+		ID: "SC001", Name: "store-damaged", Severity: rules.Error, Safety: rules.Manual, Scope: stored, Since: "0.1.0",
+		Title: "the file is damaged, truncated, or part of its content is in a missing or torn WAL",
+		Run: func(p *rules.Pass) {
+			rules.Faults(session.StoreDamaged, func(found *rules.Finding, f *session.Fault) {
+				rules.Detail(found, f)
+				if way := cmp.Or(f.Remedy, p.Store.Recovery); way != "" {
+					found.Fixes = []rules.Fix{{Title: way, Safety: rules.Manual}}
+				}
+			})(p)
+		},
+	},
+	{
+		ID: "SC002", Name: "schema-unknown", Severity: rules.Warning, Safety: rules.None, Scope: stored, Since: "0.1.0",
+		Title: "the schema is newer than known, or disagrees with its recorded migrations",
+		Run: rules.Faults(session.SchemaUnknown, func(found *rules.Finding, f *session.Fault) {
+			rules.Detail(found, f)
+			if f.Harmless {
+				found.Severity = rules.Info
+			}
+		}),
+	},
+	{
+		ID: "SC003", Name: "foreign-key-violation", Severity: rules.Error, Safety: rules.Manual, Scope: stored, Deep: true, Since: "0.1.0",
+		Title: "a row points to a row that does not exist",
+		Run:   rules.Faults(session.ForeignKey, rules.Detail),
+	},
+	{
+		ID: "SC004", Name: "set-aside-backup", Severity: rules.Warning, Safety: rules.None, Scope: stored, Since: "0.1.0",
+		Title: "a .bak beside the store has sessions that the store lacks",
+		Run:   rules.Faults(session.SetAsideBackup, rules.Detail),
+	},
+	{
+		ID: "SC005", Name: "legacy-copy-fuller", Severity: rules.Error, Safety: rules.None, Scope: stored, Deep: true, Since: "0.1.0",
+		Title: "the old JSON column has more items than the item table",
+		Run:   rules.Faults(session.LegacyFuller, rules.Detail),
+	},
+	{
+		ID: "SC006", Name: "required-null", Severity: rules.Error, Safety: rules.Lossless, Scope: stored, Since: "0.1.0",
+		Title: "NULL where the runtime cannot read it",
+		Run: rules.Faults(session.RequiredNull, func(found *rules.Finding, f *session.Fault) {
+			found.Message = f.Field + " is NULL, which the runtime cannot read. " + f.Detail
+			rules.SetDefault(found, f, rules.Lossless)
+		}),
+	},
+	{
+		ID: "SC007", Name: "bad-metadata-json", Severity: rules.Error, Safety: rules.Kept, Scope: stored, Since: "0.1.0",
+		Title: "a metadata column cannot be parsed",
+		Run: rules.Faults(session.BadMetadata, func(found *rules.Finding, f *session.Fault) {
+			found.Message = f.Field + " cannot be parsed: " + f.Detail
+			rules.SetDefault(found, f, rules.Kept)
+			if f.Field == session.FieldPosition && f.Item >= 0 {
+				next := strconv.Itoa(f.Item)
+				found.Fixes = []rules.Fix{{
+					Title: "number the positions in the order shown", Safety: rules.Kept,
+					Edits: []session.Edit{{Op: session.Set, Ref: found.Ref, Field: f.Field, Value: &next}},
+				}}
+			}
+		}),
+	},
+	{
+		ID: "SC008", Name: "bad-timestamp", Severity: rules.Warning, Safety: rules.Kept, Scope: stored, Since: "0.1.0",
+		Title: "a time that is unreadable, out of range or zero",
+		Run: rules.Faults(session.BadTime, func(found *rules.Finding, f *session.Fault) {
+			found.Message = f.Field + " is not a usable time: " + f.Detail
+			found.Discreet = rules.WithoutValues(found.Message)
+			rules.SetDefault(found, f, rules.Kept)
+		}),
+	},
+	{
+		ID: "SC009", Name: "unknown-item-kind", Severity: rules.Warning, Safety: rules.None, Scope: stored, Since: "0.1.0",
+		Title: "an item of an unknown kind, which is skipped silently",
+		Run: rules.Faults(session.UnknownKind, func(found *rules.Finding, f *session.Fault) {
+			found.Message = "the item is of the unknown kind " + rules.Quoted(f.Field) + ", which runtimes skip silently"
+			if f.Detail != "" {
+				found.Message = f.Detail
+			}
+			found.Discreet = rules.WithoutValues(found.Message)
+		}),
+	},
+	{
+		ID: "SC012", Name: "empty-summary", Severity: rules.Warning, Safety: rules.Kept, Scope: stored, Since: "0.1.0",
+		Title: "a summary without text, or with usage that cannot be parsed",
+		Run: rules.Faults(session.BadSummary, func(found *rules.Finding, f *session.Fault) {
+			found.Message = f.Detail
+			rules.SetDefault(found, f, rules.Kept)
+		}),
+	},
+	{
+		ID: "SC016", Name: "duplicated-key-copies", Severity: rules.Warning, Safety: rules.None, Scope: stored, Since: "0.1.0",
+		Title: "a column and its copy in the record disagree",
+		Run: rules.Faults(session.CopiesDiffer, func(found *rules.Finding, f *session.Fault) {
+			found.Message = f.Field + " is stored in two places that disagree: " + f.Detail
+		}),
+	},
+	{
+		ID: "SC017", Name: "mixed-dialects", Severity: rules.Warning, Safety: rules.None, Scope: stored, Since: "0.1.0",
+		Title: "one session with the records of two different writers",
+		Run:   rules.Faults(session.MixedDialects, rules.Detail),
+	},
+	// An orphan belongs to no tree, and a repair changes trees: so it is reported, and
+	// its page says how to take it out by hand.
+	{
+		ID: "SC018", Name: "orphan-record", Severity: rules.Warning, Safety: rules.None, Scope: stored, Since: "0.1.0",
+		Title: "records whose session does not exist",
+		Run:   rules.Faults(session.OrphanRecord, rules.Detail),
+	},
+	{
+		ID: "SC019", Name: "housekeeping", Severity: rules.Info, Safety: rules.None, Scope: stored, Since: "0.1.0",
+		Title: "free space, a large WAL, totals or bookkeeping that could be tidied",
+		Run:   rules.Faults(session.Housekeeping, rules.Detail),
+	},
+}
