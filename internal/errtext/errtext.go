@@ -50,7 +50,7 @@ func Read(pasted string) Error {
 	var named []span
 	start, end := 0, len(t)
 	if w, at := recognised(letters); w != nil {
-		e.Kind, e.Rules, e.Profiles = w.kind, strings.Fields(w.rules), strings.Fields(w.profiles)
+		e.Kind, e.Rules, e.Profiles = w.kind, w.rules, w.profiles
 		start, end = places[at[0].start], places[at[len(at)-1].end-1]+1
 		for n := 0; at != nil && n < manyTimes; n++ {
 			if w.ids >= 0 && w.ids < len(at) {

@@ -1,8 +1,6 @@
 package errtext
 
-import "strings"
-
-// Row is a line of the table.
+// Row is a row of the table.
 type Row struct {
 	Kind            Kind
 	Rules, Profiles []string
@@ -12,9 +10,8 @@ type Row struct {
 // Table is the table of what is recognised.
 func Table() []Row {
 	var list []Row
-	for i := range sentences {
-		r := &sentences[i]
-		list = append(list, Row{r.kind, strings.Fields(r.rules), strings.Fields(r.profiles), strings.Split(r.wordings, "|")})
+	for _, r := range rows {
+		list = append(list, Row{r.kind, r.rules, r.profiles, r.wordings})
 	}
 	return list
 }

@@ -59,6 +59,9 @@ func withoutBacktickedWords(text string) string { return backticked.ReplaceAllSt
 // TestTheTableNamesRulesAndProfilesThatExist: a slip of the pen would never be noticed.
 func TestTheTableNamesRulesAndProfilesThatExist(t *testing.T) {
 	for _, row := range errtext.Table() {
+		if row.Kind == errtext.Unknown || len(row.Wordings) == 0 {
+			t.Errorf("the row of %v, %v has the kind %s and %d wordings", row.Rules, row.Profiles, row.Kind, len(row.Wordings))
+		}
 		for _, id := range row.Rules {
 			if catalogue.Find(id) == nil {
 				t.Errorf("%s does not exist", id)
