@@ -12,10 +12,10 @@ import (
 // type that it does not write.
 func Encode(value any) ([]byte, error) {
 	w := writer{texts: map[string]int{}, classes: map[Class]int{}}
-	if err := w.value(value); err != nil {
-		return nil, err
+	if w.value(value); w.err != nil {
+		return nil, w.err
 	}
-	w.out = append(w.out, '.')
+	w.code('.')
 	return append(binary.LittleEndian.AppendUint64([]byte{0x80, 5, 0x95}, uint64(len(w.out))), w.out...), nil
 }
 
@@ -23,7 +23,8 @@ type writer struct {
 	out     []byte
 	texts   map[string]int // their numbers in the memo
 	classes map[Class]int
-	memo    int // how many values are in it
+	memo    int   // how many values are in it
+	err     error // the first one
 }
 
 func (w *writer) code(codes ...byte) { w.out = append(w.out, codes...) }
@@ -44,7 +45,7 @@ func (w *writer) again(number int) {
 	w.out = binary.LittleEndian.AppendUint32(append(w.out, 'j'), uint32(number))
 }
 
-func (w *writer) value(value any) error {
+func (w *writer) value(value any) {
 	switch v := value.(type) {
 	case nil:
 		w.code('N')
@@ -59,21 +60,26 @@ func (w *writer) value(value any) error {
 	case *List:
 		w.code(']')
 		w.keep()
-		return w.fill('a', 'e', len(v.Items), func(i int) []any { return v.Items[i : i+1] })
+		w.fill('a', 'e', len(v.Items), func(i int) []any { return v.Items[i : i+1] })
 	case *Dict:
 		w.code('}')
 		w.keep()
-		return w.fill('s', 'u', len(v.Pairs), func(i int) []any { return v.Pairs[i][:] })
+		w.fill('s', 'u', len(v.Pairs), func(i int) []any { return v.Pairs[i][:] })
 	case *Set:
 		w.code(0x8f)
 		w.keep()
-		return w.fill(0, 0x90, len(v.Items), func(i int) []any { return v.Items[i : i+1] })
+		w.fill(0, 0x90, len(v.Items), func(i int) []any { return v.Items[i : i+1] })
 	case *Object:
-		return w.object(v)
+		w.object(v)
 	default:
-		return fmt.Errorf("a value of type %T is not written", value)
+		w.refuse("a value of type %T is not written", value)
 	}
-	return nil
+}
+
+func (w *writer) refuse(format string, args ...any) {
+	if w.err == nil {
+		w.err = fmt.Errorf(format, args...)
+	}
 }
 
 func (w *writer) number(n int64) {
@@ -110,9 +116,9 @@ func (w *writer) text(s string) {
 
 // fill puts values into the container on top of the stack: one with an opcode of
 // its own where there is one, several behind a mark.
-func (w *writer) fill(one, many byte, n int, values func(i int) []any) error {
+func (w *writer) fill(one, many byte, n int, values func(i int) []any) {
 	if n == 0 {
-		return nil
+		return
 	}
 	end := one
 	if n > 1 || one == 0 {
@@ -121,19 +127,16 @@ func (w *writer) fill(one, many byte, n int, values func(i int) []any) error {
 	}
 	for i := range n {
 		for _, value := range values(i) {
-			if err := w.value(value); err != nil {
-				return err
-			}
+			w.value(value)
 		}
 	}
 	w.code(end)
-	return nil
 }
 
 // object writes an object that was made without arguments and then given its state.
-func (w *writer) object(o *Object) error {
+func (w *writer) object(o *Object) {
 	if args, ok := o.Args.(Tuple); !ok || len(args) > 0 {
-		return fmt.Errorf("an object of %s that was made with arguments is not written", o.Class.Name)
+		w.refuse("an object of %s that was made with arguments is not written", o.Class.Name)
 	}
 	if number, known := w.classes[o.Class]; known {
 		w.again(number)
@@ -145,170 +148,8 @@ func (w *writer) object(o *Object) error {
 	}
 	w.code(')', 0x81)
 	w.keep()
-	if o.State == nil {
-		return nil
+	if o.State != nil {
+		w.value(o.State)
+		w.code('b')
 	}
-	if err := w.value(o.State); err != nil {
-		return err
-	}
-	w.code('b')
-	return nil
-}
-
-// These opcodes put values into others.
-
-func setItem(m *machine) error {
-	value, err := m.pop()
-	if err != nil {
-		return err
-	}
-	key, err := m.pop()
-	if err != nil {
-		return err
-	}
-	return m.fill([]any{key, value})
-}
-
-func setItems(m *machine) error {
-	values, err := m.since()
-	if err != nil {
-		return err
-	}
-	return m.fill(values)
-}
-
-// fill gives the dictionary on top of the stack its keys and values.
-func (m *machine) fill(values []any) error {
-	top, err := m.top()
-	if err != nil {
-		return err
-	}
-	d, ok := top.(*Dict)
-	if _, isObject := top.(*Object); !ok && !isObject || len(values)%2 != 0 {
-		return errKind
-	}
-	for i := 0; i < len(values); i += 2 {
-		switch values[i].(type) {
-		case *List, *Dict: // Python cannot compare them either
-			return errKind
-		case nil, bool, int64, float64, string:
-			if ok {
-				d.Pairs = append(d.Pairs, [2]any{values[i], values[i+1]})
-			}
-		}
-	}
-	return nil
-}
-
-func appendItem(m *machine) error {
-	value, err := m.pop()
-	if err != nil {
-		return err
-	}
-	return m.extend([]any{value})
-}
-
-func appendItems(m *machine) error {
-	values, err := m.since()
-	if err != nil {
-		return err
-	}
-	return m.extend(values)
-}
-
-func (m *machine) extend(values []any) error {
-	top, err := m.top()
-	if err != nil {
-		return err
-	}
-	switch l := top.(type) {
-	case *List:
-		l.Items = append(l.Items, values...)
-	case *Object:
-	default:
-		return errKind
-	}
-	return nil
-}
-
-func addItems(m *machine) error {
-	values, err := m.since()
-	if err != nil {
-		return err
-	}
-	top, err := m.top()
-	if err != nil {
-		return err
-	}
-	s, ok := top.(*Set)
-	if !ok {
-		return errKind
-	}
-	s.Items = append(s.Items, values...)
-	return nil
-}
-
-func frozenSet(m *machine) error {
-	values, err := m.since()
-	if err != nil {
-		return err
-	}
-	return m.push(&Set{Items: values})
-}
-
-func stackGlobal(m *machine) error {
-	name, err := m.pop()
-	if err != nil {
-		return err
-	}
-	module, err := m.pop()
-	if err != nil {
-		return err
-	}
-	class, named := name.(string)
-	of, known := module.(string)
-	if !named || !known {
-		return errKind
-	}
-	return m.push(Class{of, class})
-}
-
-// object makes an object of a class and what it would be called with: one value, or
-// two with arguments by name, of which nothing here has a use.
-func object(values int) func(*machine) error {
-	return func(m *machine) error {
-		var args any
-		for range values {
-			var err error
-			if args, err = m.pop(); err != nil {
-				return err
-			}
-		}
-		class, err := m.pop()
-		if err != nil {
-			return err
-		}
-		c, ok := class.(Class)
-		if !ok {
-			return errKind
-		}
-		return m.push(&Object{Class: c, Args: args})
-	}
-}
-
-func build(m *machine) error {
-	state, err := m.pop()
-	if err != nil {
-		return err
-	}
-	top, err := m.top()
-	if err != nil {
-		return err
-	}
-	o, ok := top.(*Object)
-	if !ok {
-		return errKind
-	}
-	o.State = state
-	return nil
 }

@@ -6,10 +6,10 @@
 package pickle
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"strings"
 )
 
@@ -44,19 +44,19 @@ type (
 func Decode(data []byte) (any, error) {
 	m := &machine{data: data}
 	for {
-		code, err := m.byte()
-		if err != nil {
-			return nil, err
-		}
-		if code == '.' {
-			return m.pop()
-		}
+		code := byte(m.number(1))
 		run := opcodes[code]
-		if run == nil {
+		switch {
+		case m.err != nil:
+			return nil, m.err
+		case code == '.':
+			value := m.pop()
+			return value, m.err
+		case run == nil:
 			return nil, fmt.Errorf("the opcode %#02x at byte %d does not make plain data", code, m.at-1)
 		}
-		if err := run(m); err != nil {
-			return nil, fmt.Errorf("opcode %#02x, before byte %d: %w", code, m.at, err)
+		if run(m); m.err != nil {
+			return nil, fmt.Errorf("opcode %#02x, before byte %d: %w", code, m.at, m.err)
 		}
 	}
 }
@@ -107,39 +107,36 @@ type machine struct {
 	stack []any
 	marks []int // lengths of the stack
 	memo  []any
+	err   error // the first one; what is taken behind it is nothing
 }
 
-func (m *machine) byte() (byte, error) {
-	b, err := m.take(1)
-	if err != nil {
-		return 0, err
+func (m *machine) fail(err error) {
+	if m.err == nil {
+		m.err = err
 	}
-	return b[0], nil
 }
 
 // take gives the next bytes.
-func (m *machine) take(n uint64) ([]byte, error) {
+func (m *machine) take(n uint64) []byte {
 	if n > uint64(len(m.data)-m.at) {
-		return nil, errShort
+		m.fail(errShort)
+		return nil
 	}
 	b := m.data[m.at : m.at+int(n)]
 	m.at += int(n)
-	return b, nil
+	return b
 }
 
 // number is an unsigned integer of some bytes, the lowest first.
-func (m *machine) number(size uint64) (n uint64, err error) {
-	b, err := m.take(size)
+func (m *machine) number(size uint64) (n uint64) {
+	b := m.take(size)
 	for i := len(b) - 1; i >= 0; i-- {
 		n = n<<8 | uint64(b[i])
 	}
-	return n, err
+	return n
 }
 
-func (m *machine) push(value any) error {
-	m.stack = append(m.stack, value)
-	return nil
-}
+func (m *machine) push(value any) { m.stack = append(m.stack, value) }
 
 // bottom is the length of the stack at the last mark: nothing below is taken.
 func (m *machine) bottom() int {
@@ -149,203 +146,133 @@ func (m *machine) bottom() int {
 	return m.marks[len(m.marks)-1]
 }
 
-func (m *machine) pop() (any, error) {
-	if len(m.stack) == m.bottom() {
-		return nil, errStack
+func (m *machine) pop() any {
+	value := m.top()
+	if m.err == nil {
+		m.stack = m.stack[:len(m.stack)-1]
 	}
-	value := m.stack[len(m.stack)-1]
-	m.stack = m.stack[:len(m.stack)-1]
-	return value, nil
+	return value
 }
 
 // top is the value on top of the stack, which stays.
-func (m *machine) top() (any, error) {
+func (m *machine) top() any {
 	if len(m.stack) == m.bottom() {
-		return nil, errStack
+		m.fail(errStack)
+		return nil
 	}
-	return m.stack[len(m.stack)-1], nil
+	return m.stack[len(m.stack)-1]
 }
 
 // since takes all values above the last mark, and the mark.
-func (m *machine) since() ([]any, error) {
+func (m *machine) since() []any {
 	if len(m.marks) == 0 {
-		return nil, errStack
+		m.fail(errStack)
+		return nil
 	}
 	from := m.bottom()
 	values := append([]any(nil), m.stack[from:]...)
 	m.stack, m.marks = m.stack[:from], m.marks[:len(m.marks)-1]
-	return values, nil
+	return values
 }
 
 // opcodes are those that make plain data; what others do is refused.
-var opcodes = map[byte]func(*machine) error{
+var opcodes = map[byte]func(*machine){
 	0x80: skip(1), 0x95: skip(8), // PROTO, FRAME
 	'N': constant(nil), 0x88: constant(true), 0x89: constant(false),
-	'K': integer(1), 'M': integer(2), 'J': signed, 'G': float, // BININT1, BININT2, BININT, BINFLOAT
+	'K': integer(1), 'M': integer(2), // BININT1, BININT2
+	'J':  func(m *machine) { m.push(int64(int32(m.number(4)))) },                              // BININT
+	'G':  func(m *machine) { m.push(math.Float64frombits(bits.ReverseBytes64(m.number(8)))) }, // BINFLOAT
 	0x8a: long(1), 0x8b: long(4),
 	0x8c: text(1), 'X': text(4), 0x8d: text(8), // SHORT_BINUNICODE, BINUNICODE, BINUNICODE8
 	'C': blob(1), 'B': blob(4), 0x8e: blob(8), 0x96: blob(8), // SHORT_BINBYTES, BINBYTES, BINBYTES8, BYTEARRAY8
-	'}':  func(m *machine) error { return m.push(&Dict{}) },
-	']':  func(m *machine) error { return m.push(&List{}) },
-	0x8f: func(m *machine) error { return m.push(&Set{}) },
-	')':  constant(Tuple{}), 0x85: tuple(1), 0x86: tuple(2), 0x87: tuple(3), 't': tupleOfAll,
-	'(': mark, '0': pop, '1': popMark, '2': duplicate,
-	's': setItem, 'u': setItems, 'a': appendItem, 'e': appendItems, 0x90: addItems, 0x91: frozenSet,
-	'q': put(1), 'r': put(4), 0x94: memoize, 'h': get(1), 'j': get(4), // BINPUT, LONG_BINPUT, MEMOIZE, BINGET, LONG_BINGET
-	'c': global, 0x93: stackGlobal,
+	'}':  func(m *machine) { m.push(&Dict{}) },
+	']':  func(m *machine) { m.push(&List{}) },
+	0x8f: func(m *machine) { m.push(&Set{}) },
+	')':  constant(Tuple{}), 0x85: tuple(1), 0x86: tuple(2), 0x87: tuple(3),
+	't': func(m *machine) { m.push(Tuple(m.since())) },
+	'(': func(m *machine) { m.marks = append(m.marks, len(m.stack)) },
+	'0': func(m *machine) { m.pop() },
+	'1': func(m *machine) { m.since() },
+	'2': func(m *machine) { m.push(m.top()) },
+	's': setItem, 'u': func(m *machine) { m.fill(m.since()) },
+	'a': func(m *machine) { m.extend(m.pop()) }, 'e': func(m *machine) { m.extend(m.since()...) },
+	0x90: addItems, 0x91: func(m *machine) { m.push(&Set{Items: m.since()}) }, // ADDITEMS, FROZENSET
+	'q': put(1), 'r': put(4), 'h': get(1), 'j': get(4), // BINPUT, LONG_BINPUT, BINGET, LONG_BINGET
+	0x94: func(m *machine) { m.keep(uint64(len(m.memo))) }, // MEMOIZE
+	'c':  global, 0x93: stackGlobal,
 	0x81: object(1), 'R': object(1), 0x92: object(2), 'b': build, // NEWOBJ, REDUCE, NEWOBJ_EX, BUILD
 }
 
-func skip(n uint64) func(*machine) error {
-	return func(m *machine) error {
-		_, err := m.take(n)
-		return err
-	}
-}
+func skip(n uint64) func(*machine) { return func(m *machine) { m.take(n) } }
 
-func constant(value any) func(*machine) error {
-	return func(m *machine) error { return m.push(value) }
-}
+func constant(value any) func(*machine) { return func(m *machine) { m.push(value) } }
 
-func integer(size uint64) func(*machine) error {
-	return func(m *machine) error {
-		n, err := m.number(size)
-		return errors.Join(err, m.push(int64(n)))
-	}
-}
-
-func signed(m *machine) error {
-	n, err := m.number(4)
-	return errors.Join(err, m.push(int64(int32(n))))
-}
-
-func float(m *machine) error {
-	b, err := m.take(8)
-	if err != nil {
-		return err
-	}
-	return m.push(math.Float64frombits(binary.BigEndian.Uint64(b)))
+func integer(size uint64) func(*machine) {
+	return func(m *machine) { m.push(int64(m.number(size))) }
 }
 
 // long is a number of as many bytes as it says, the lowest first, in two's complement.
-func long(size uint64) func(*machine) error {
-	return func(m *machine) error {
-		n, err := m.number(size)
-		if err != nil {
-			return err
+func long(size uint64) func(*machine) {
+	return func(m *machine) {
+		switch n := m.number(size); {
+		case n > 8:
+			m.take(n)
+			m.push(Opaque{})
+		case n == 0:
+			m.push(int64(0))
+		default:
+			unused := 64 - 8*n
+			m.push(int64(m.number(n)<<unused) >> unused)
 		}
-		if n > 8 {
-			_, err := m.take(n)
-			return errors.Join(err, m.push(Opaque{}))
-		}
-		value, err := m.number(n)
-		if n == 0 {
-			return errors.Join(err, m.push(int64(0)))
-		}
-		unused := 64 - 8*n
-		return errors.Join(err, m.push(int64(value<<unused)>>unused))
 	}
 }
 
 // text is in UTF-8, where Python lets halves of surrogate pairs stand alone.
-func text(size uint64) func(*machine) error {
-	return func(m *machine) error {
-		n, err := m.number(size)
-		if err != nil {
-			return err
-		}
-		b, err := m.take(n)
-		return errors.Join(err, m.push(strings.ToValidUTF8(string(b), "\uFFFD")))
-	}
+func text(size uint64) func(*machine) {
+	return func(m *machine) { m.push(strings.ToValidUTF8(string(m.take(m.number(size))), "\uFFFD")) }
 }
 
-func blob(size uint64) func(*machine) error {
-	return func(m *machine) error {
-		n, err := m.number(size)
-		if err != nil {
-			return err
-		}
-		b, err := m.take(n)
-		return errors.Join(err, m.push(append([]byte(nil), b...)))
-	}
+func blob(size uint64) func(*machine) {
+	return func(m *machine) { m.push(append([]byte(nil), m.take(m.number(size))...)) }
 }
 
-func tuple(size int) func(*machine) error {
-	return func(m *machine) error {
-		if len(m.stack)-m.bottom() < size {
-			return errStack
-		}
+func tuple(size int) func(*machine) {
+	return func(m *machine) {
 		from := len(m.stack) - size
+		if from < m.bottom() {
+			m.fail(errStack)
+			return
+		}
 		items := append(Tuple(nil), m.stack[from:]...)
 		m.stack = m.stack[:from]
-		return m.push(items)
+		m.push(items)
 	}
 }
 
-func tupleOfAll(m *machine) error {
-	values, err := m.since()
-	return errors.Join(err, m.push(Tuple(values)))
-}
-
-func mark(m *machine) error {
-	m.marks = append(m.marks, len(m.stack))
-	return nil
-}
-
-func pop(m *machine) error {
-	_, err := m.pop()
-	return err
-}
-
-func popMark(m *machine) error {
-	_, err := m.since()
-	return err
-}
-
-func duplicate(m *machine) error {
-	value, err := m.top()
-	return errors.Join(err, m.push(value))
-}
-
-func put(size uint64) func(*machine) error {
-	return func(m *machine) error {
-		n, err := m.number(size)
-		if err != nil {
-			return err
-		}
-		return m.keep(n)
-	}
-}
-
-func memoize(m *machine) error { return m.keep(uint64(len(m.memo))) }
+func put(size uint64) func(*machine) { return func(m *machine) { m.keep(m.number(size)) } }
 
 // keep puts the value on top of the stack into the memo. Writers number what they
 // keep, so that no number is higher than the length of the pickle.
-func (m *machine) keep(n uint64) error {
-	value, err := m.top()
-	if err != nil {
-		return err
-	}
+func (m *machine) keep(n uint64) {
+	value := m.top()
 	if n > uint64(len(m.data)) {
-		return errors.New("it keeps a value under a number that no writer gives")
+		m.fail(errors.New("it keeps a value under a number that no writer gives"))
+		return
 	}
 	for uint64(len(m.memo)) <= n {
 		m.memo = append(m.memo, nothing{})
 	}
 	m.memo[n] = value
-	return nil
 }
 
-func get(size uint64) func(*machine) error {
-	return func(m *machine) error {
-		n, err := m.number(size)
-		if err != nil {
-			return err
-		}
+func get(size uint64) func(*machine) {
+	return func(m *machine) {
+		n := m.number(size)
 		if n >= uint64(len(m.memo)) || m.memo[n] == any(nothing{}) {
-			return errors.New("it asks for a value that was never kept")
+			m.fail(errors.New("it asks for a value that was never kept"))
+			return
 		}
-		return m.push(m.memo[n])
+		m.push(m.memo[n])
 	}
 }
 
@@ -353,12 +280,94 @@ func get(size uint64) func(*machine) error {
 type nothing struct{}
 
 // global names a class as two lines.
-func global(m *machine) error {
+func global(m *machine) {
 	module, rest, ok := strings.Cut(string(m.data[m.at:]), "\n")
 	name, _, named := strings.Cut(rest, "\n")
 	if !ok || !named {
-		return errShort
+		m.fail(errShort)
+		return
 	}
 	m.at += len(module) + len(name) + 2
-	return m.push(Class{module, name})
+	m.push(Class{module, name})
+}
+
+func stackGlobal(m *machine) {
+	name, named := m.pop().(string)
+	module, known := m.pop().(string)
+	if !named || !known {
+		m.fail(errKind)
+	}
+	m.push(Class{module, name})
+}
+
+func setItem(m *machine) {
+	value, key := m.pop(), m.pop()
+	m.fill([]any{key, value})
+}
+
+// fill gives the dictionary on top of the stack its keys and values.
+func (m *machine) fill(values []any) {
+	top := m.top()
+	d, ok := top.(*Dict)
+	if _, isObject := top.(*Object); !ok && !isObject || len(values)%2 != 0 {
+		m.fail(errKind)
+		return
+	}
+	for i := 0; i < len(values); i += 2 {
+		switch values[i].(type) {
+		case *List, *Dict: // Python cannot compare them either
+			m.fail(errKind)
+		case nil, bool, int64, float64, string:
+			if ok {
+				d.Pairs = append(d.Pairs, [2]any{values[i], values[i+1]})
+			}
+		}
+	}
+}
+
+// extend gives the list on top of the stack its values.
+func (m *machine) extend(values ...any) {
+	switch l := m.top().(type) {
+	case *List:
+		l.Items = append(l.Items, values...)
+	case *Object:
+	default:
+		m.fail(errKind)
+	}
+}
+
+func addItems(m *machine) {
+	values := m.since()
+	s, ok := m.top().(*Set)
+	if !ok {
+		m.fail(errKind)
+		return
+	}
+	s.Items = append(s.Items, values...)
+}
+
+// object makes an object of a class and what it would be called with: one value, or
+// two with arguments by name, of which nothing here has a use.
+func object(values int) func(*machine) {
+	return func(m *machine) {
+		var args any
+		for range values {
+			args = m.pop()
+		}
+		class, ok := m.pop().(Class)
+		if !ok {
+			m.fail(errKind)
+		}
+		m.push(&Object{Class: class, Args: args})
+	}
+}
+
+func build(m *machine) {
+	state := m.pop()
+	o, ok := m.top().(*Object)
+	if !ok {
+		m.fail(errKind)
+		return
+	}
+	o.State = state
 }
