@@ -95,16 +95,6 @@ func (f *File) Discard() error {
 	return errors.Join(f.file.Close(), os.Remove(f.file.Name()))
 }
 
-// Replace writes a file as a whole.
-func Replace(path string, data []byte, mode fs.FileMode) error {
-	f, err := Create(context.Background(), path, mode)
-	if err != nil {
-		return err
-	}
-	_, _ = f.Write(data) // what fails, Commit says
-	return f.Commit()
-}
-
 // Publish gives a finished file its name, durably, and never over another file:
 // then the error is fs.ErrExist. After an error the name is not given. Both names are in one folder, or at least in one
 // file system.

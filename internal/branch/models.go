@@ -178,14 +178,6 @@ func CommonPrefix(labels ...string) string {
 	return strings.Join(common, ".")
 }
 
-// SubBranch is the path one segment below its parent.
-func SubBranch(parent, segment string) string {
-	if parent == "" || segment == "" {
-		return parent + segment
-	}
-	return parent + "." + segment
-}
-
 // Forks is the rule of the later, structural revision of adk-python pull request
 // 3889: a branch holds the indices it is of in every fork that is not joined yet,
 // and an event is hidden only if some fork is in both with no index in common. A

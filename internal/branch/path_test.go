@@ -167,13 +167,3 @@ func TestCommonPrefix(t *testing.T) {
 		}
 	}
 }
-
-func TestSubBranch(t *testing.T) {
-	for _, c := range [][3]string{
-		{"", "child@1", "child@1"}, {"wf", "child@1", "wf.child@1"}, {"wf.outer@1", "child@2", "wf.outer@1.child@2"}, {"wf", "", "wf"}, {"", "", ""},
-	} {
-		if got := branch.SubBranch(c[0], c[1]); got != c[2] {
-			t.Errorf("%q below %q: %q, want %q", c[1], c[0], got, c[2])
-		}
-	}
-}

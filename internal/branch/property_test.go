@@ -163,7 +163,7 @@ func (a *agent) run(t *rapid.T, f *branch.Factory, label string, set branch.Set)
 	sets := f.Fork(set, len(a.children))
 	lists := make([][]said, len(a.children))
 	for i, child := range a.children {
-		lists[i], sets[i] = child.run(t, f, branch.SubBranch(label, a.name+"."+child.name), sets[i])
+		lists[i], sets[i] = child.run(t, f, strings.TrimPrefix(label+"."+a.name+"."+child.name, "."), sets[i])
 	}
 	for {
 		lists = slices.DeleteFunc(lists, func(l []said) bool { return len(l) == 0 })

@@ -28,7 +28,6 @@ type vectors struct {
 			Visible bool
 		}
 	} `json:"isolation_scope"`
-	SubBranch    struct{ Cases [][3]string }          `json:"sub_branch"`
 	CommonPrefix struct{ Cases [][2]json.RawMessage } `json:"common_prefix"`
 	Tokens       struct {
 		Join struct {
@@ -67,7 +66,7 @@ func readVectors(t *testing.T) (v vectors) {
 	if err := json.Unmarshal(text, &v); err != nil {
 		t.Fatal(err)
 	}
-	if len(v.Sets) == 0 || len(v.Scopes.Cases) == 0 || len(v.SubBranch.Cases) == 0 || len(v.CommonPrefix.Cases) == 0 ||
+	if len(v.Sets) == 0 || len(v.Scopes.Cases) == 0 || len(v.CommonPrefix.Cases) == 0 ||
 		len(v.Tokens.Cases) == 0 || len(v.Structural.Cases) == 0 {
 		t.Fatal("the vectors have other parts than this test knows")
 	}
@@ -112,11 +111,6 @@ func TestVectorsOfLabels(t *testing.T) {
 	for _, c := range v.Scopes.Cases {
 		if got, _ := (branch.Path{}).Visible(branch.Viewer{Scope: c.Viewer}, branch.Event{Scope: c.Event}); got != c.Visible {
 			t.Errorf("scope %q seen from %q: %t", c.Event, c.Viewer, got)
-		}
-	}
-	for _, c := range v.SubBranch.Cases {
-		if got := branch.SubBranch(c[0], c[1]); got != c[2] {
-			t.Errorf("%q below %q: %q, want %q", c[1], c[0], got, c[2])
 		}
 	}
 	for _, c := range v.CommonPrefix.Cases {

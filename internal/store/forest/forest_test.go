@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -200,17 +199,6 @@ func TestGroupIsDeep(t *testing.T) {
 	trees := forest.Group(list)
 	if len(trees) != 1 || len(trees[0].Sessions) != n || trees[0].Root().ID != fmt.Sprint(n-1) {
 		t.Errorf("%d trees", len(trees))
-	}
-}
-
-func TestByCreated(t *testing.T) {
-	at := func(id string, second int64) forest.Head {
-		return forest.Head{Session: &session.Session{ID: id, Created: time.Unix(second, 0)}}
-	}
-	list := []forest.Head{at("b", 2), at("c", 1), at("a", 2)}
-	slices.SortFunc(list, forest.ByCreated)
-	if got := show(forest.Group(list)); got != "c | a | b" {
-		t.Errorf("order %q", got)
 	}
 }
 

@@ -22,9 +22,8 @@
 //
 // POSIX record locks belong to the process: closing any descriptor of a file
 // drops all of them. While a DB is open, nothing else in this process may open
-// and close the same database file or its -shm; so one DB per file at a time,
-// and no Sniff or ProbeWriter on a file that is open. The DB itself opens its
-// descriptor before the driver and closes it after the driver.
+// and close the same database file or its -shm; so one DB per file at a time. The
+// DB itself opens its descriptor before the driver and closes it after the driver.
 //
 // OpenEdit opens for writing: for a repair in place and for its undo. It
 // refuses what a write could make worse, looks for other processes again once

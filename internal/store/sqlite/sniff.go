@@ -29,17 +29,9 @@ type File struct {
 	journalHot bool // the -journal begins with a header: a transaction was not finished
 }
 
-// Sniff looks at the file at path and its neighbours. Its errors are problems
-// of class Unreadable that say what the file is instead of a database.
-func Sniff(path string) (File, error) {
-	handle, f, err := sniff(path)
-	if err == nil {
-		err = handle.Close()
-	}
-	return f, err
-}
-
-// sniff is Sniff that leaves the database open for the caller to close.
+// sniff looks at the file at path and its neighbours, and leaves the database open for
+// the caller to close. Its errors are problems of class Unreadable that say what the
+// file is instead of a database.
 func sniff(path string) (*os.File, File, error) {
 	f := File{Path: path}
 	var err error

@@ -11,15 +11,3 @@ type Writer struct {
 	exclusive bool // readers are locked out
 	changing  bool // a transaction that uses the rollback journal is open
 }
-
-// ProbeWriter says whether another process holds the database at path. It
-// changes nothing. This process must not have the database open: see the
-// package comment.
-func ProbeWriter(path string) (Writer, error) {
-	handle, f, err := sniff(path)
-	if err != nil {
-		return Writer{}, err
-	}
-	defer func() { _ = handle.Close() }()
-	return probe(handle, f), nil
-}
