@@ -2,8 +2,10 @@ package session
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"hash/maphash"
+	"strings"
 	"time"
 )
 
@@ -450,3 +452,33 @@ func (m *Meaning) Mark(b byte) { m.buf = append(m.buf, b) }
 
 // Digest is the digest of all that was added since Reset.
 func (m *Meaning) Digest() Digest { return nonZero(maphash.Bytes(seed, m.buf)) }
+
+// FormOf says what the text of a call's arguments is.
+func FormOf(args string) ArgsForm {
+	switch {
+	case args == "":
+		return ArgsObject
+	case !json.Valid([]byte(args)):
+		return ArgsBroken
+	case strings.HasPrefix(strings.TrimLeft(args, " \t\r\n"), "{"):
+		return ArgsObject
+	}
+	return ArgsValue
+}
+
+// TextFlags are the flags that the text of a message gives its item.
+func TextFlags(text string) Flags {
+	switch trimmed := strings.TrimSpace(text); {
+	case text == "":
+		return 0
+	case trimmed == "":
+		return BlankText | TrailingSpace
+	case !strings.HasSuffix(text, trimmed):
+		return TrailingSpace
+	}
+	return 0
+}
+
+// IsServerCall reports whether an id is one that a provider gives to calls of
+// tools that it runs itself (Anthropic).
+func IsServerCall(id string) bool { return strings.HasPrefix(id, "srvtoolu_") }

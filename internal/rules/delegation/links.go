@@ -2,7 +2,9 @@ package delegation
 
 import (
 	"slices"
+	"strings"
 
+	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -76,4 +78,210 @@ func inLoop(p *rules.Pass, s *session.Session) bool {
 		}
 	}
 	return at == s
+}
+
+// Spawn is a delegation with the child that it started.
+type Spawn struct {
+	*replay.Delegation
+	From, To *rules.Subject
+}
+
+// Spawns are the delegations of the tree whose child is stored, in the order of the
+// sessions and items. A child that several of them share comes with each: SC707 is
+// about those. A call that leads back up starts no child: SC706.
+func Spawns(p *rules.Pass) []Spawn {
+	var list []Spawn
+	for _, s := range p.Subjects {
+		for _, d := range s.Replay.Delegations {
+			if d.Child != nil && !leadsUp(p, s.Session, d.Child.ID) {
+				list = append(list, Spawn{d, s, p.Subject(d.Child)})
+			}
+		}
+	}
+	return list
+}
+
+// OwnSpawns are those whose child no other delegation has.
+func OwnSpawns(p *rules.Pass) []Spawn {
+	all, count := Spawns(p), map[*rules.Subject]int{}
+	for _, s := range all {
+		count[s.To]++
+	}
+	var list []Spawn
+	for _, s := range all {
+		if count[s.To] == 1 {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// reference is how one session names another one as its child: by items that refer to
+// it, and by calls that the store keeps the child's id with.
+type reference struct {
+	from  *rules.Subject
+	to    *session.Session
+	items []int
+	call  *session.Call // the first call, nil where items alone refer to it
+}
+
+// loop is a reference that leads back up.
+type loop struct {
+	reference
+	path []*session.Session // from the session that it names down to the one that names it
+}
+
+// link is that one session names another.
+type link struct{ from, to *session.Session }
+
+// findLoops finds the references that close a loop: those to a session from which the
+// one that names it can be reached by the tree's own links and by the references that
+// came before, in the order of the sessions and items.
+func findLoops(p *rules.Pass, links *links) []loop {
+	refs := references(p, links)
+	if len(refs) == 0 {
+		return nil
+	}
+	below := map[*session.Session][]*session.Session{}
+	for _, s := range p.Tree.Sessions {
+		below[s] = slices.Clone(s.Children)
+	}
+	ring := ringed(below, refs)
+	var list []loop
+	for _, r := range refs {
+		if ring[r.from.Session] && ring[r.to] {
+			if path := wayDown(below, r.to, r.from.Session); path != nil {
+				if l := (loop{r, path}); !isCopy(links, &l) {
+					list = append(list, l)
+				}
+				continue
+			}
+		}
+		below[r.from.Session] = append(below[r.from.Session], r.to)
+	}
+	return list
+}
+
+// references are those to sessions of the tree, each session's once for each that it
+// names. The tree's own links are left out, and so is what is only likely.
+func references(p *rules.Pass, links *links) []reference {
+	var list []reference
+	for _, s := range p.Subjects {
+		at := map[*session.Session]int{}
+		add := func(item int, id string, call *session.Call) {
+			to := links.byID[id]
+			if to == nil || links.above[to] == s.Session {
+				return
+			}
+			n, known := at[to]
+			if !known {
+				n, list = len(list), append(list, reference{from: s, to: to})
+				at[to] = n
+			}
+			r := &list[n]
+			if r.items = append(r.items, item); r.call == nil {
+				r.call = call
+			}
+		}
+		for i := range s.Items {
+			if it := &s.Items[i]; it.Kind == session.SubSession {
+				add(i, it.Child, nil)
+			}
+		}
+		for _, d := range s.Replay.Delegations {
+			if what := d.Call().Delegation; !what.Likely {
+				add(d.Item, what.Child, d.Call())
+			}
+		}
+	}
+	return list
+}
+
+// ringed are the sessions that are left when those that nothing leads to are taken away,
+// again and again. Loops are among them only, so that hardly any store has such.
+func ringed(below map[*session.Session][]*session.Session, refs []reference) map[*session.Session]bool {
+	next, leading := map[*session.Session][]*session.Session{}, map[*session.Session]int{}
+	lead := func(from, to *session.Session) {
+		next[from] = append(next[from], to)
+		leading[to]++
+	}
+	for s, children := range below {
+		for _, child := range children {
+			lead(s, child)
+		}
+	}
+	for _, r := range refs {
+		lead(r.from.Session, r.to)
+	}
+	left := map[*session.Session]bool{}
+	var free []*session.Session
+	for s := range below {
+		if left[s] = leading[s] > 0; !left[s] {
+			free = append(free, s)
+		}
+	}
+	for len(free) > 0 {
+		s := free[len(free)-1]
+		free = free[:len(free)-1]
+		for _, to := range next[s] {
+			if leading[to]--; leading[to] == 0 {
+				left[to] = false
+				free = append(free, to)
+			}
+		}
+	}
+	return left
+}
+
+// wayDown is the shortest way from one session to another, both included; nil where
+// there is none.
+func wayDown(below map[*session.Session][]*session.Session, from, to *session.Session) []*session.Session {
+	above := map[*session.Session]*session.Session{from: nil}
+	for queue := []*session.Session{from}; len(queue) > 0; queue = queue[1:] {
+		s := queue[0]
+		if s == to {
+			var path []*session.Session
+			for ; s != nil; s = above[s] {
+				path = append(path, s)
+			}
+			slices.Reverse(path)
+			return path
+		}
+		for _, child := range below[s] {
+			if _, met := above[child]; !met {
+				above[child] = s
+				queue = append(queue, child)
+			}
+		}
+	}
+	return nil
+}
+
+// isCopy reports whether the call that closes a loop is one of a session above, which
+// began this one with a copy of what it said (SC804).
+func isCopy(links *links, l *loop) bool {
+	if l.call == nil {
+		return false
+	}
+	said := l.from.Items[l.items[0]].Meaning
+	for s := links.above[l.from.Session]; s != nil; s = links.above[s] {
+		if slices.ContainsFunc(s.Items, func(it session.Item) bool { return len(it.Calls) > 0 && it.Meaning == said }) {
+			return true
+		}
+	}
+	return false
+}
+
+// text writes a loop as "P → C → P", up to so many sessions that a person can read.
+func (l *loop) text() string {
+	const most = 8
+	var ids []string
+	for _, s := range l.path {
+		if len(ids) == most {
+			ids = append(ids, "…")
+			break
+		}
+		ids = append(ids, rules.Short(s.ID))
+	}
+	return strings.Join(append(ids, ids[0]), " → ")
 }

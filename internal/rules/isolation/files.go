@@ -1,11 +1,13 @@
 package isolation
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"path"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/replay"
@@ -151,6 +153,241 @@ func isShared(l *rules.Isolation, name string) bool {
 		if liesIn(name, folder) {
 			return true
 		}
+	}
+	return false
+}
+
+// toldFrom is the index of the item from which on an agent knew a file's name: it
+// stands in what the agent was asked, or in what a delegation of its own brought back.
+// 0 where the call that started the agent has it, or where texts are not loaded and
+// nobody knows; len(Items) where the agent was never told.
+func toldFrom(p *rules.Pass, s *rules.Subject, file string) int {
+	name := path.Base(file)
+	if d := p.Trace.Callers[s.Session]; d != nil && strings.Contains(d.Call().Args, name) {
+		return 0
+	}
+	first := len(s.Items)
+	for i := range s.Items {
+		it := &s.Items[i]
+		if it.Body == nil {
+			return 0
+		}
+		if (it.Role == session.User || it.Role == session.System) && strings.Contains(it.Body.Text, name) {
+			first = i
+			break
+		}
+	}
+	for _, d := range s.Replay.Delegations {
+		r := d.Outcome()
+		if r != nil && d.Final < first && strings.Contains(r.Text, name) {
+			first = d.Final
+		}
+	}
+	return first
+}
+
+// agentName is the agent that a session belongs to, "" when unknown.
+func agentName(s *rules.Subject) string {
+	asked := ""
+	if s.Caller != nil {
+		asked = s.Caller.Call().Delegation.Agent
+	}
+	return cmp.Or(s.Agent, asked, replay.FirstAgent(s.Session))
+}
+
+// whoseName names a session by its agent, for people.
+func whoseName(s *rules.Subject) string {
+	if agent := agentName(s); agent != "" {
+		return rules.Quoted(agent) + " (" + rules.Short(s.ID) + ")"
+	}
+	return "session " + rules.Short(s.ID)
+}
+
+// fileResult is that a result of an agent was put into a file.
+type fileResult struct {
+	by   *rules.Subject
+	item *session.Item
+}
+
+// fileResults are the results that were put outside of every workspace (the cache of
+// loom-py, which all agents of a folder have), by file.
+func fileResults(p *rules.Pass, owners map[string]*rules.Subject) map[string][]fileResult {
+	results := map[string][]fileResult{}
+	for _, s := range p.Subjects {
+		for _, use := range files(s) {
+			if use.put && ownerOf(owners, use.path) == nil {
+				results[use.path] = append(results[use.path], fileResult{s, &s.Items[use.item]})
+			}
+		}
+	}
+	return results
+}
+
+// reportForeignResults tells of files outside of every workspace that a call of the
+// agent names, that another agent's result was put into before and none of its own, and
+// that nothing named that the agent was told.
+func reportForeignResults(p *rules.Pass, s *rules.Subject, results map[string][]fileResult) {
+	told := map[string]bool{}
+	for _, use := range files(s) {
+		if use.put || told[use.path] || isShared(p.Isolation(), use.path) {
+			continue
+		}
+		from := foreignResult(results[use.path], s, &s.Items[use.item])
+		if from == nil || toldFrom(p, s, use.path) <= use.item {
+			continue
+		}
+		told[use.path] = true
+		f := p.Find(s.Session, use.item)
+		f.Nth = 3
+		f.Related = []session.Place{from.At(-1)}
+		f.Message = whoseName(s) + " uses " + rules.Quoted(path.Base(use.path)) + ", which holds a result of " + whoseName(from)
+		f.Then("Nothing that it was told names this file")
+		p.Report(f)
+	}
+}
+
+// foreignResult is the agent whose result a file holds as an item of s uses it; nil
+// where it is the agent's own, or where all results came later.
+func foreignResult(results []fileResult, s *rules.Subject, at *session.Item) *rules.Subject {
+	var from *rules.Subject
+	for _, r := range results {
+		switch {
+		case !at.Time.IsZero() && r.item.Time.After(at.Time):
+		case r.by == s || isOneAgent(r.by, s):
+			return nil
+		case from == nil:
+			from = r.by
+		}
+	}
+	return from
+}
+
+// party is an agent at work: in a session of its own, or on a branch of one that
+// several agents share, in one run of the runtime.
+type party struct {
+	of                 *rules.Subject
+	branch, invocation string
+}
+
+// span is from when to when a party worked, as far as its items have times.
+type span struct{ first, last time.Time }
+
+// fileWrite is that a party wrote a file.
+type fileWrite struct {
+	by   party
+	item int
+}
+
+// fileWrites are the writes of a tree, by file: the first one of each party.
+type fileWrites struct {
+	order []string
+	at    map[string][]fileWrite
+	known map[fileBy]bool
+	spans map[party]span // of all parties of the sessions that wrote something
+	seen  map[*rules.Subject]bool
+}
+
+type fileBy struct {
+	path string
+	by   party
+}
+
+func newFileWrites() *fileWrites {
+	return &fileWrites{at: map[string][]fileWrite{}, known: map[fileBy]bool{}, spans: map[party]span{}, seen: map[*rules.Subject]bool{}}
+}
+
+func (w *fileWrites) add(s *rules.Subject, use fileUse) {
+	by := partyOf(s, use.item)
+	if !use.writes || w.known[fileBy{use.path, by}] {
+		return
+	}
+	w.known[fileBy{use.path, by}] = true
+	if w.at[use.path] == nil {
+		w.order = append(w.order, use.path)
+	}
+	w.at[use.path] = append(w.at[use.path], fileWrite{by, use.item})
+	if !w.seen[s] {
+		w.seen[s] = true
+		addSpans(s, w.spans)
+	}
+}
+
+func partyOf(s *rules.Subject, i int) party {
+	return party{s, s.Items[i].Branch, s.Items[i].Invocation}
+}
+
+// addSpans adds when the parties of a session worked.
+func addSpans(s *rules.Subject, spans map[party]span) {
+	for i := range s.Items {
+		it := &s.Items[i]
+		if it.Time.IsZero() || s.Replay.Steps[i].Action != replay.Persist {
+			continue
+		}
+		at, met := spans[partyOf(s, i)]
+		if !met || it.Time.Before(at.first) {
+			at.first = it.Time
+		}
+		if it.Time.After(at.last) {
+			at.last = it.Time
+		}
+		spans[partyOf(s, i)] = at
+	}
+}
+
+// reportSharedFile tells of a file that two parties wrote while both were running.
+func reportSharedFile(p *rules.Pass, name string, w *fileWrites) {
+	for n, write := range w.at[name] {
+		for _, earlier := range w.at[name][:n] {
+			one, other := w.spans[earlier.by], w.spans[write.by]
+			if !one.first.Before(other.last) || !other.first.Before(one.last) || isWaiting(p, earlier.by, write.by) {
+				continue
+			}
+			f := p.Find(write.by.of.Session, write.item)
+			f.Nth = 2
+			f.Related = []session.Place{earlier.by.of.At(earlier.item)}
+			f.Message = write.by.name() + " and " + earlier.by.name() + " both write " + rules.Quoted(name) + ". They were running at the same time, so the last one wins."
+			p.Report(f)
+			return
+		}
+	}
+}
+
+func (w party) name() string {
+	if w.branch != "" {
+		return "the agent on branch " + rules.Quoted(w.branch)
+	}
+	return whoseName(w.of)
+}
+
+// isWaiting reports whether one of two parties waits for the other.
+func isWaiting(p *rules.Pass, a, b party) bool {
+	if a.of == b.of {
+		return waitsFor(a.branch, b.branch)
+	}
+	return waitsBelow(p, a.of, b.of) || waitsBelow(p, b.of, a.of)
+}
+
+// waitsFor reports whether one branch lies below the other, whose agent waits for it.
+func waitsFor(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	return a == "" || a == b || strings.HasPrefix(b, a+".")
+}
+
+// waitsBelow reports whether a session waits for delegations that lead down to another.
+func waitsBelow(p *rules.Pass, above, below *rules.Subject) bool {
+	seen := map[*rules.Subject]bool{}
+	for s := below; s != nil && !seen[s]; {
+		seen[s] = true
+		if s == above {
+			return true
+		}
+		d := p.Trace.Callers[s.Session]
+		if d == nil || !d.Call().Delegation.Blocking {
+			return false
+		}
+		s = p.Subject(d.Session)
 	}
 	return false
 }

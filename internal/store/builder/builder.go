@@ -5,10 +5,16 @@
 package builder
 
 import (
+	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/url"
+	"path/filepath"
 	"regexp"
 	"strings"
+
+	_ "modernc.org/sqlite"
 )
 
 // Section is a part of a file of SQL. It begins with a line "--- NAME ABOUT", and each of
@@ -68,4 +74,165 @@ func OrNil[T comparable](value T) any {
 		return nil
 	}
 	return value
+}
+
+// DB is a SQLite file under construction.
+//
+// Its methods keep the first error and do nothing after it; Close returns it.
+// A DB is for one goroutine.
+type DB struct {
+	// SQL is for what the methods have no words for. It has one connection, so
+	// rows must be closed before the next statement.
+	SQL *sql.DB
+
+	statements map[string]*sql.Stmt
+	batching   bool
+	err        error
+}
+
+// Open opens a file as these pragmas say, except that nothing is synced to disk: stores
+// for tests need not survive a power failure.
+func Open(path string, pragmas ...string) (*DB, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	slash := filepath.ToSlash(abs)
+	if !strings.HasPrefix(slash, "/") {
+		slash = "/" + slash
+	}
+	query := url.Values{"_pragma": append([]string{"synchronous(OFF)", "busy_timeout(5000)"}, pragmas...)}
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: slash, RawQuery: query.Encode()}).String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	return &DB{SQL: db, statements: map[string]*sql.Stmt{}}, nil
+}
+
+// Create makes a file with a schema, and lets write fill it in the same transaction.
+func Create(path string, schema []string, write func(*DB)) error {
+	db, err := Open(path, "foreign_keys(1)")
+	if err != nil {
+		return err
+	}
+	db.Batch(func() {
+		for _, statement := range schema {
+			db.Exec(statement)
+		}
+		write(db)
+	})
+	return db.Close()
+}
+
+// Insert writes a row of a table; columns that it does not name are as the table has them.
+func (db *DB) Insert(table string, row Object) {
+	columns, values := make([]string, len(row)), make([]any, len(row))
+	for i, m := range row {
+		columns[i], values[i] = m[0].(string), m[1]
+	}
+	db.Exec(fmt.Sprintf("INSERT INTO %s (%s) VALUES (?%s)", table, strings.Join(columns, ", "), strings.Repeat(", ?", len(row)-1)), values...)
+}
+
+// Batch runs write in one transaction; many rows cost much less that way. A
+// batch inside a batch is part of it.
+func (db *DB) Batch(write func()) {
+	if db.batching {
+		write()
+		return
+	}
+	db.Exec("BEGIN")
+	db.batching = true
+	write()
+	db.batching = false
+	if db.err != nil {
+		_, _ = db.SQL.Exec("ROLLBACK") // the first error is the one that counts
+		return
+	}
+	db.Exec("COMMIT")
+}
+
+// Exec runs a statement and returns the row id that it inserted.
+func (db *DB) Exec(query string, args ...any) int64 {
+	result := db.run(query, args...)
+	if result == nil {
+		return 0
+	}
+	id, err := result.LastInsertId()
+	db.Fail(err)
+	return id
+}
+
+// Change runs a statement that must change a row.
+func (db *DB) Change(query string, args ...any) {
+	result := db.run(query, args...)
+	if result == nil {
+		return
+	}
+	n, err := result.RowsAffected()
+	db.Fail(err)
+	if n == 0 {
+		db.Fail(fmt.Errorf("no row to change: %s with %v", query, args))
+	}
+}
+
+func (db *DB) run(query string, args ...any) sql.Result {
+	if db.err != nil {
+		return nil
+	}
+	statement := db.statements[query]
+	if statement == nil {
+		var err error
+		if statement, err = db.SQL.Prepare(query); err != nil {
+			db.Fail(fmt.Errorf("%s: %w", query, err))
+			return nil
+		}
+		db.statements[query] = statement
+	}
+	result, err := statement.Exec(args...)
+	if err != nil {
+		db.Fail(fmt.Errorf("%s: %w", query, err))
+		return nil
+	}
+	return result
+}
+
+// Scan reads the first row of a query into dest; it fails when there is none.
+func (db *DB) Scan(dest []any, query string, args ...any) {
+	if db.err == nil {
+		if err := db.SQL.QueryRow(query, args...).Scan(dest...); err != nil {
+			db.Fail(fmt.Errorf("%s: %w", query, err))
+		}
+	}
+}
+
+// Forget closes the prepared statements, before the schema changes under them.
+func (db *DB) Forget() {
+	for _, statement := range db.statements {
+		db.Fail(statement.Close())
+	}
+	clear(db.statements)
+}
+
+// Fail keeps an error, if it is the first one.
+func (db *DB) Fail(err error) {
+	if db.err == nil {
+		db.err = err
+	}
+}
+
+// Err returns the first error.
+func (db *DB) Err() error { return db.err }
+
+// Recover returns the first error and goes on without it: its transaction was rolled back.
+func (db *DB) Recover() error {
+	err := db.err
+	db.err = nil
+	return err
+}
+
+// Close closes the file and returns the first error.
+func (db *DB) Close() error {
+	db.Forget()
+	return errors.Join(db.err, db.SQL.Close())
 }

@@ -6,9 +6,12 @@ package table
 import (
 	"context"
 	"database/sql/driver"
+	"encoding/binary"
 	"errors"
 	"maps"
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -147,4 +150,31 @@ func (t Table) Unique(columns ...string) bool {
 	return slices.ContainsFunc(t.Indexes, func(x Index) bool {
 		return x.Unique && !x.Partial && !slices.ContainsFunc(x.Columns, func(c string) bool { return !slices.Contains(columns, c) })
 	})
+}
+
+// Kept is a scanned value that outlives its row.
+func Kept(v Value) any {
+	switch v := v.(type) {
+	case string:
+		return strings.Clone(v)
+	case []byte:
+		return append([]byte{}, v...) // never nil, which would be written as NULL
+	}
+	return v
+}
+
+// AppendExactly appends a value so that no two rows of values end up alike: a
+// letter for the type, the length, the bytes.
+func AppendExactly(buf []byte, value Value) []byte {
+	switch v := value.(type) {
+	case int64:
+		return binary.BigEndian.AppendUint64(append(buf, 'i'), uint64(v))
+	case float64:
+		return binary.BigEndian.AppendUint64(append(buf, 'f'), math.Float64bits(v))
+	case []byte:
+		return append(binary.BigEndian.AppendUint64(append(buf, 'b'), uint64(len(v))), v...)
+	case string:
+		return append(binary.BigEndian.AppendUint64(append(buf, 't'), uint64(len(v))), v...)
+	}
+	return append(buf, 'n')
 }
