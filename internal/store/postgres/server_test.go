@@ -32,7 +32,7 @@ func TestDamage(t *testing.T) {
 		t.Fatalf("exit code %d before the damage\n%s%s", code, out, errors)
 	}
 	pgtest.Exec(t, url, "checkpoint")
-	if err := os.Truncate(pgtest.File(t, url, "(select reltoastrelid::regclass::text from pg_class where relname = 'events')"), 0); err != nil {
+	if err := os.Truncate(fileOf(t, url, "(select reltoastrelid from pg_class where relname = 'events')"), 0); err != nil {
 		t.Fatal(err)
 	}
 	pgtest.Restart(t)
@@ -41,7 +41,7 @@ func TestDamage(t *testing.T) {
 		t.Errorf("a long value: exit code %d\n%s%s", code, out, errors)
 	}
 
-	page := pgtest.File(t, url, "'events'")
+	page := fileOf(t, url, "'events'")
 	pgtest.Exec(t, url, "checkpoint")
 	f, err := os.OpenFile(page, os.O_WRONLY, 0)
 	if err != nil {
@@ -58,6 +58,12 @@ func TestDamage(t *testing.T) {
 	if code != 3 || !strings.Contains(out, "1 page of events cannot be read") {
 		t.Errorf("a page: exit code %d\n%s%s", code, out, errors)
 	}
+}
+
+// fileOf is the file of the table that an expression names.
+func fileOf(t *testing.T, url, table string) string {
+	t.Helper()
+	return filepath.Join(pgtest.Folder(t), "data", pgtest.Exec(t, url, "select pg_relation_filepath("+table+"::regclass)"))
 }
 
 // TestStandby: a replica is read as its primary server is, but nobody knows who writes.

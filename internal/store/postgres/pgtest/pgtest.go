@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -33,11 +34,8 @@ var server struct {
 	folder  string
 	process *exec.Cmd
 	err     error
-	number  int
-	mu      sync.Mutex
+	number  atomic.Int64
 }
-
-var errAbsent = errors.New("no PostgreSQL server here; install the package postgresql")
 
 // Run runs the tests of a package and stops the server if they started it: TestMain calls
 // it.
@@ -49,11 +47,10 @@ func Run(m *testing.M) int {
 // Folder is where the socket of the server is, which starts with the first call.
 func Folder(t testing.TB) string {
 	t.Helper()
-	server.once.Do(func() { server.err = start() })
-	switch {
-	case errors.Is(server.err, errAbsent) && os.Getenv(Must) == "":
-		t.Skip(server.err)
-	case server.err != nil:
+	if Programs() == "" && os.Getenv(Must) == "" {
+		t.Skip("no PostgreSQL server here; install the package postgresql")
+	}
+	if server.once.Do(func() { server.err = start() }); server.err != nil {
 		t.Fatal(server.err)
 	}
 	return server.folder
@@ -64,10 +61,7 @@ func Folder(t testing.TB) string {
 func Database(t testing.TB, statements ...string) string {
 	t.Helper()
 	folder := Folder(t)
-	server.mu.Lock()
-	server.number++
-	name := fmt.Sprintf("test%d", server.number)
-	server.mu.Unlock()
+	name := fmt.Sprintf("test%d", server.number.Add(1))
 	Exec(t, URL(folder, "postgres", "postgres"), "create database "+name)
 	url := URL(folder, "postgres", name)
 	Exec(t, url, statements...)
@@ -78,14 +72,8 @@ func Database(t testing.TB, statements ...string) string {
 // client has gone only after a while.
 func Idle(t testing.TB, url string) {
 	t.Helper()
-	conn, err := pgconn.Connect(context.Background(), URL(server.folder, "postgres", "postgres"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(context.Background()) }()
 	for range 500 {
-		r := conn.ExecParams(context.Background(), "select count(*) from pg_stat_activity where datname = $1", [][]byte{[]byte(databaseOf(url))}, nil, nil, nil).Read()
-		if r.Err != nil || string(r.Rows[0][0]) == "0" {
+		if Exec(t, URL(server.folder, "postgres", "postgres"), "select count(*) from pg_stat_activity where datname = '"+databaseOf(url)+"'") == "0" {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -111,8 +99,9 @@ func URL(folder, role, database string) string {
 // As names a database of Database for another role.
 func As(url, role string) string { return strings.Replace(url, "postgres@", role+"@", 1) }
 
-// Exec runs statements in a database, each on its own or several with semicolons.
-func Exec(t testing.TB, url string, statements ...string) {
+// Exec runs statements in a database, each on its own or several with semicolons, and is
+// the first value of the last result, "" for none.
+func Exec(t testing.TB, url string, statements ...string) (value string) {
 	t.Helper()
 	ctx := context.Background()
 	conn, err := pgconn.Connect(ctx, url)
@@ -121,48 +110,46 @@ func Exec(t testing.TB, url string, statements ...string) {
 	}
 	defer func() { _ = conn.Close(ctx) }()
 	for _, statement := range statements {
-		if _, err := conn.Exec(ctx, statement).ReadAll(); err != nil {
+		results, err := conn.Exec(ctx, statement).ReadAll()
+		if err != nil {
 			t.Fatalf("%v\n%.500s", err, statement)
 		}
+		if n := len(results); n > 0 && len(results[n-1].Rows) > 0 {
+			value = string(results[n-1].Rows[0][0])
+		}
 	}
+	return value
 }
 
 // Programs is the folder with the programs of a server, "" when there is none.
 func Programs() string {
 	folders, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	slices.SortFunc(folders, func(a, b string) int { return len(a) - len(b) + strings.Compare(a, b) })
-	if len(folders) > 0 {
-		return filepath.Dir(folders[len(folders)-1])
+	if path, err := exec.LookPath("initdb"); err == nil && len(folders) == 0 {
+		folders = []string{path}
 	}
-	path, err := exec.LookPath("initdb")
-	if err != nil {
+	if len(folders) == 0 {
 		return ""
 	}
-	return filepath.Dir(path)
+	return filepath.Dir(folders[len(folders)-1])
 }
 
-// start makes a cluster. The path of a socket has 107 bytes at most, so that the folder
-// is not one of a test.
-func start() error {
-	programs := Programs()
-	if programs == "" {
-		return errAbsent
-	}
+// makeFolder makes a folder for a server. The path of a socket has 107 bytes at most, so
+// that it is not one of a test.
+func makeFolder() (string, error) {
 	folder, err := os.MkdirTemp("/tmp", "pgtest")
+	return folder, errors.Join(err, os.Chmod(folder, 0o777))
+}
+
+// start makes a cluster.
+func start() error {
+	folder, err := makeFolder()
 	if err != nil {
 		return err
 	}
 	server.folder = folder
-	if err := os.Chmod(folder, 0o755); err != nil {
-		return err
-	}
-	if os.Getuid() == 0 {
-		if err := os.Chown(folder, nobody, nobody); err != nil {
-			return err
-		}
-	}
 	data := filepath.Join(folder, "data")
-	made := Command(filepath.Join(programs, "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "--locale=C.UTF-8", "-E", "UTF8")
+	made := Command(filepath.Join(Programs(), "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "--locale=C.UTF-8", "-E", "UTF8")
 	if out, err := made.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
@@ -216,21 +203,6 @@ func wait(folder string) error {
 	return fmt.Errorf("the server does not answer: %w\n%s", err, log)
 }
 
-// File is the file of the table that an expression names.
-func File(t testing.TB, url, table string) string {
-	t.Helper()
-	conn, err := pgconn.Connect(context.Background(), url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(context.Background()) }()
-	r := conn.ExecParams(context.Background(), "select pg_relation_filepath("+table+"::regclass)", nil, nil, nil, nil).Read()
-	if r.Err != nil {
-		t.Fatal(r.Err)
-	}
-	return filepath.Join(server.folder, "data", string(r.Rows[0][0]))
-}
-
 // Restart stops the server and starts it again: it has read nothing then.
 func Restart(t testing.TB) {
 	t.Helper()
@@ -243,14 +215,11 @@ func Restart(t testing.TB) {
 // Standby starts a replica of the server, and is the folder of its socket.
 func Standby(t testing.TB) string {
 	t.Helper()
-	folder, err := os.MkdirTemp("/tmp", "pgstandby")
+	folder, err := makeFolder()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
-	if err := os.Chmod(folder, 0o777); err != nil {
-		t.Fatal(err)
-	}
 	data := filepath.Join(folder, "data")
 	copied := Command(filepath.Join(Programs(), "pg_basebackup"), "-h", Folder(t), "-U", "postgres", "-D", data, "-R", "--checkpoint=fast", "--no-sync")
 	if out, err := copied.CombinedOutput(); err != nil {
