@@ -65,21 +65,9 @@ func (p *program) withTexts(selected []*rules.Rule) bool {
 
 // addProfileFlags declares which request is checked, and for whom.
 func addProfileFlags(cmd *cobra.Command) {
-	addProfileFlag(cmd, "check against `PROVIDERS`, not each session's own")
+	cmd.Flags().StringSlice("profile", nil, "check against `PROVIDERS`, not each session's own")
 	cmd.Flags().Bool("as-is", false, "check what is stored, without your next message")
-}
-
-func addProfileFlag(cmd *cobra.Command, usage string) {
-	cmd.Flags().StringSlice("profile", nil, usage)
 	completeFlag(cmd, "profile", listOf(always(profileNames())))
-}
-
-// oneProfile refuses several providers where a command is about one request.
-func (p *program) oneProfile() error {
-	if c := p.config; len(c.Profile) > 1 {
-		return problem.New(problem.Usage, "Name one with --profile.", "a request is shown for one provider; %s names %d", c.Sources["profile"], len(c.Profile))
-	}
-	return nil
 }
 
 func profileNames() []string {

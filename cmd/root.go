@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"os"
 	"slices"
 	"strings"
 
@@ -95,6 +96,9 @@ func (p *program) configure(cmd *cobra.Command) error {
 	p.setScreens(ui.ColorMode(p.config.Color))
 	if p.shownPassword {
 		p.note("a password on the command line shows in the list of processes: write it into ~/.pgpass, or set PGPASSWORD")
+	}
+	for _, said := range config.Misspelled(os.Environ(), p.getenv) {
+		p.note("%s", said)
 	}
 	if in, ok := p.stdin.(*interruptible); ok && cmd.Flags().Lookup(noPager) != nil && !p.config.NoPager && p.config.Format == "text" {
 		p.pager = p.out.Page(p.err, in.r, p.getenv)

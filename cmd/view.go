@@ -121,10 +121,9 @@ func (p *program) viewJudge() (rules.Judge, error) {
 			return rules.Judge{}, problem.New(problem.Usage, "Add --model-input, or leave it out.", "%s is about the request", source)
 		}
 	}
-	if c.ModelInput {
-		if err := p.oneProfile(); err != nil {
-			return rules.Judge{}, err
-		}
+	if c.ModelInput && len(c.Profile) > 1 {
+		return rules.Judge{}, problem.New(problem.Usage, "Name one with --profile.",
+			"a request is shown for one provider; %s names %d", c.Sources["profile"], len(c.Profile))
 	}
 	return p.judge()
 }

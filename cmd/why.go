@@ -60,7 +60,7 @@ double quotes, a shell runs what is between backticks.
 	}
 	addFormatFlag(cmd, "text", "json")
 	addStoreFlag(cmd)
-	addProfileFlag(cmd, "ask this `PROVIDER`, not the session's own")
+	addProfileFlags(cmd)
 	addAssumeDeadFlag(cmd)
 	addDigitFlags(cmd.Flags(), &newest)
 	return cmd
@@ -80,10 +80,13 @@ type whyRun struct {
 
 func runWhy(ctx context.Context, p *program, args []string, pasted bool) error {
 	judge, err := p.judge()
-	if err = cmp.Or(err, p.oneProfile()); err != nil {
+	if err != nil {
 		return err
 	}
-	w := &whyRun{program: p, judge: judge}
+	if len(judge.Profiles) > 1 {
+		p.note("this is about %s only, the first of --profile; `sessctl check` answers for all", judge.Profiles[0].Name)
+	}
+	w := &whyRun{program: p, judge: first(judge)}
 	rest, err := w.stores(ctx, args)
 	if err != nil {
 		return w.print(unopened(err), err)
@@ -305,7 +308,7 @@ func (w *whyRun) examine(ctx context.Context, opened *registry.Opened, d *why.Di
 	}
 	var v *view.View
 	one := &oneSession{Store: opened, found: view.Known{ID: d.Session.ID}}
-	for _, judge = range []rules.Judge{own, first(w.judge)} {
+	for _, judge = range []rules.Judge{first(own), first(w.judge)} {
 		result, err := check.Run(ctx, one, check.Options{
 			Rules: catalogue.Usual(), Judge: judge, Session: d.Session.ID,
 			EachTree: func(tree *session.Tree, _ []*check.Finding) { one.found.Tree = tree },
@@ -343,11 +346,14 @@ func (w *whyRun) commands(opened *registry.Opened, mend *why.Repair, c *why.Cand
 	}
 	r := &repairRun{program: w.program, path: c.Store, kind: opened.Kind, facts: opened.Facts()}
 	words := []string{"--session", w.short(c)}
+	if len(w.config.Profile) > 0 {
+		words = append(words, "--profile", w.config.Profile[0])
+	}
+	if w.config.AsIs {
+		words = append(words, "--as-is")
+	}
 	if len(mend.Allow) > 0 {
 		words = append(words, "--allow", strings.Join(mend.Allow, ","))
-	}
-	if w.config.Sources["profile"] == "--profile" {
-		words = append(words, "--profile", w.config.Profile[0])
 	}
 	if mend.AssumeDead {
 		words = append(words, "--assume-dead")

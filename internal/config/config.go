@@ -154,6 +154,26 @@ func EnvName(key string) string {
 	return "SESSCTL_" + strings.ToUpper(strings.NewReplacer("-", "_", level, "_").Replace(key))
 }
 
+// Misspelled says of the variables of an environment ("NAME=VALUE") which are ignored although
+// they nearly have the name of a setting, with that name.
+func Misspelled(environment []string, getenv func(string) string) (said []string) {
+	prefix, known := EnvName(""), []string{"CONFIG"}
+	for _, key := range allKeys() {
+		known = append(known, strings.TrimPrefix(EnvName(key), prefix))
+	}
+	for _, variable := range environment {
+		name, _, _ := strings.Cut(variable, "=")
+		rest, ours := strings.CutPrefix(name, prefix)
+		if !ours || getenv(name) == "" || slices.Contains(known, rest) {
+			continue
+		}
+		if near := problem.Nearest(rest, known); near != "" {
+			said = append(said, "the environment variable "+name+" is ignored: there is no such setting. "+strings.ReplaceAll(near, ` "`, ` "`+prefix))
+		}
+	}
+	return said
+}
+
 // Setting is one setting for people.
 type Setting struct {
 	Key    string

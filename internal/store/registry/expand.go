@@ -372,7 +372,7 @@ func Default(home string) ([]string, error) {
 		return nil, problem.New(problem.Unreadable, "Name the store on the command line. `sessctl stores` lists the kinds of stores and where they are.",
 			"no session store found (looked at %s)", strings.Join(looked, ", "))
 	}
-	return Distinct(found), nil
+	return Distinct(found), nil // the current folder may be one of the places
 }
 
 // exists reports whether something is at a path. A link that leads nowhere counts, and
