@@ -175,7 +175,7 @@ func (p *whyPage) cause() string {
 		text = ui.Truncate(text, most)
 	}
 	if p.Masked {
-		text += " (" + p.Store.Sanitiser.By + " hide this error: the model then believes that these calls failed.)"
+		text += " (" + p.Store.Sanitiser.By + " hide this: the model then believes that these calls failed.)"
 	}
 	return text
 }

@@ -307,15 +307,19 @@ func Hang(first, rest, text string, width int) string {
 // Truncate shortens text to width columns and ends it with "…" if it was longer.
 func Truncate(text string, width int) string { return ansi.Truncate(text, width, "…") }
 
-// Shorten cuts text to width columns at its words, so that no id is cut, and says so with
-// "…". A word to keep is always there: what is before it gives way.
+// Shorten cuts text to width columns at its words, so that no id is cut unless less than a
+// third of the columns would be used, and says so with "…". A word to keep is always there:
+// what is before it gives way.
 func Shorten(text, keep string, width int) string {
 	if ansi.StringWidth(text) <= width {
 		return text
 	}
 	short := firstWords(text, width-1) + "…"
 	before, after, found := strings.Cut(text, keep)
-	if !found || strings.Contains(short, keep) {
+	switch {
+	case (!found || keep == "") && 3*ansi.StringWidth(short) < width:
+		return Truncate(text, width)
+	case !found || strings.Contains(short, keep):
 		return short
 	}
 	if after != "" {

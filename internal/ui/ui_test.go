@@ -261,7 +261,8 @@ func TestShortenCutsAtWordsAndKeepsOne(t *testing.T) {
 		{said, "", 60, "messages.2: ids were found without results after…"},
 		{said, "elsewhere", 20, "messages.2: ids…"},
 		{"toolu_01Y2", "toolu_01Y2", 4, " … toolu_01Y2"},
-		{"toolu_01Y2 has none", "", 6, "…"},
+		{"toolu_01Y2 has none", "", 6, "toolu…"},
+		{"call adk-41dce6e5-f42d-48ea-8d8e-adad06a82b9e has none", "", 30, "call adk-41dce6e5-f42d-48ea-8…"},
 	}
 	for _, tt := range tests {
 		if got := Shorten(tt.text, tt.keep, tt.width); got != tt.want {
