@@ -189,7 +189,7 @@ func (db *DB) truth(is bool) any {
 
 // Compact is what the library's compaction does: events are archived by id, all
 // that are still active are deleted, and those that are kept are written anew, the
-// summary first (docs/stores/spring-ai-session.md#what-the-library-sees-to-itself). Before 0.6.0 what is archived is deleted as well.
+// summary first (docs/stores/spring-ai-session.md#what-the-library-corrects-itself). Before 0.6.0 what is archived is deleted as well.
 func (db *DB) Compact(session string, archived []string, summary []Event, kept []Event) {
 	db.Exec("UPDATE ai_session SET event_version = event_version + 1 WHERE id = ?", session)
 	if db.Form.ByTime {
