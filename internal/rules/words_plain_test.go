@@ -19,9 +19,10 @@ import (
 // (docs/dev/architecture.md, Vocabulary, says what is said in their place).
 var clumsy = regexp.MustCompile(`(?i)\b(` + strings.Join([]string{
 	`stands? (again|apart|as|at|before|behind|beside|between|directly|elsewhere|for|in|on|there|too|within|without)`, `stand-ins?`, `behind`,
-	`twins?`, `parts? (it|that call|the call|call|its|them) from`, `is of no`, `(it|which|that|this) (is|are) no`, `is no (agent|JSON|known|list|Unicode)`, `of which`, `judged?`, `hints? at`,
+	`twins?`, `parts? (it|that call|the call|call|its|them) from`, `is of no`, `(it|which|that|this) (is|are) no`, `is no (agent|JSON|known|list|Unicode)`, `of which`, `judge[ds]?`, `hints? at`,
 	`cache is void`, `(writer|runtime) is (dead|gone)`, `for the moment when`, `only what`, `shown to no`, `no model sees`, `does no longer`,
 	`^let `, `whose it is cannot`,
+	`parted`, `(is|are) void`, `alone minds?`, `minds? it`, `(is|are) not asked`, `(is|are) not on record`, `tells? of it`, `leaves the store for`, `(in|out of) view`, `goes by`,
 }, `|`) + `)\b`)
 
 // longest is how many characters a first sentence may have, what it quotes not counted:
