@@ -5,14 +5,22 @@ package baseline
 import (
 	"bytes"
 	"cmp"
+	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/rules"
 )
 
 // Schema names the form of the file.
@@ -119,4 +127,119 @@ func writeList[T any](out *bytes.Buffer, key string, list []T) error {
 func encoded(value any) (string, error) {
 	text, err := json.Marshal(value, jsontext.AllowInvalidUTF8(true))
 	return string(text), err
+}
+
+// largest bounds the memory that a baseline takes, in bytes: an entry has about 250.
+const largest = 1 << 30
+
+// Read reads a baseline. Its errors are usage problems that name the file.
+func Read(path string) (*File, error) {
+	data, err := atomicfile.ReadRegular(path, largest)
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	file, err := Decode(data)
+	if wrong, ok := errors.AsType[*wrongFile](err); ok {
+		return nil, problem.New(problem.Usage, wrong.next, "%s cannot be used as a baseline: %s", path, wrong.why)
+	}
+	return file, err
+}
+
+func unreadable(path string, err error) error {
+	const next = "To write one: `sessctl check --write-baseline FILE`."
+	if errors.Is(err, fs.ErrNotExist) {
+		return problem.New(problem.Usage, next, "there is no baseline file %s", path)
+	}
+	return problem.New(problem.Usage, next, "the baseline %s cannot be read: %s", path, problem.Reason(err))
+}
+
+// wrongFile is an error about the contents of a file.
+type wrongFile struct{ why, next string }
+
+func (e *wrongFile) Error() string { return e.why }
+
+func wrong(next, format string, args ...any) error {
+	return &wrongFile{fmt.Sprintf(format, args...), next}
+}
+
+// anew is what to do about a file that makes no sense.
+const anew = "Name another file, or move this one and write a new one with `sessctl check --write-baseline FILE`."
+
+// Decode reads the contents of a file. Keys that it does not know are passed over.
+func Decode(data []byte) (*File, error) {
+	if len(bytes.TrimSpace(data)) == 0 {
+		return nil, wrong(anew, "it is empty")
+	}
+	tolerant := jsontext.AllowInvalidUTF8(true)
+	var head struct {
+		Schema string `json:"schema"`
+	}
+	if err := json.Unmarshal(data, &head, tolerant); err != nil {
+		return nil, noJSON(data, err)
+	}
+	if err := checkSchema(head.Schema); err != nil {
+		return nil, err
+	}
+	file := &File{}
+	if err := json.Unmarshal(data, file, tolerant); err != nil {
+		return nil, noJSON(data, err)
+	}
+	for i, e := range file.Findings {
+		if e.Fingerprint == "" {
+			return nil, wrong(anew, "entry %d has no fingerprint", i+1)
+		}
+		if _, known := severity(e.Severity); !known {
+			return nil, wrong(anew, "entry %d has the severity %q; the severities are error, warning and info", i+1, e.Severity)
+		}
+	}
+	return file, nil
+}
+
+// checkSchema tells files of later versions from files that are something else.
+func checkSchema(schema string) error {
+	name, version, _ := strings.Cut(Schema, "/")
+	switch given, number, _ := strings.Cut(schema, "/"); {
+	case schema == Schema:
+		return nil
+	case schema == "":
+		return wrong(anew, "it has no schema")
+	case given != name:
+		return wrong(anew, "its schema is %q, not %q", schema, Schema)
+	case later(number, version):
+		return wrong("Use that version, or write a new baseline with this one into another file.", "a later version of sessctl wrote it, in the form %q", schema)
+	}
+	return wrong(anew, "there is no version %q of it", schema)
+}
+
+func later(a, b string) bool {
+	first, err1 := strconv.Atoi(a)
+	second, err2 := strconv.Atoi(b)
+	return err1 == nil && err2 == nil && first > second
+}
+
+// noJSON says where a file stops to make sense.
+func noJSON(data []byte, err error) error {
+	at := int64(0)
+	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		at = syntax.ByteOffset
+	} else if meaning, ok := errors.AsType[*json.SemanticError](err); ok {
+		line := lineOf(data, meaning.ByteOffset)
+		return wrong(anew, "line %d is not of the form %s", line, Schema)
+	}
+	return wrong(anew, "line %d is not valid JSON", lineOf(data, at))
+}
+
+// lineOf is the number of the line in which a byte is, from 1.
+func lineOf(data []byte, offset int64) int {
+	return 1 + bytes.Count(data[:min(int(offset), len(data))], []byte("\n"))
+}
+
+// severity is the severity with a name.
+func severity(name string) (rules.Severity, bool) {
+	for _, s := range []rules.Severity{rules.Error, rules.Warning, rules.Info} {
+		if s.String() == name {
+			return s, true
+		}
+	}
+	return rules.Info, false
 }
