@@ -19,7 +19,7 @@ import (
 
 // What holds for everything.
 const (
-	allLines     = 88_500 // of Go without tests
+	allLines     = 88_000 // of Go without tests
 	fileLines    = 600
 	packageNames = 200 // constants, variables, types and functions of a package
 	packageFiles = 60
@@ -32,16 +32,16 @@ const (
 // What is older and larger has its own number, which only falls.
 var (
 	ownLines = map[string]int{
-		"internal/store/adk":         3_790,
-		"internal/store/canonical":   3_285,
+		"internal/store/adk":         3_700,
+		"internal/store/canonical":   3_260,
 		"internal/store/dockeragent": 5_415,
 		"internal/store/kagent":      2_945,
 		"internal/store/loom":        1_995,
 		"internal/store/springai":    1_215,
 
-		"internal/store/adk/adktest":           1_058,
-		"internal/store/dockeragent/agenttest": 2_586,
-		"internal/store/kagent/kagenttest":     1_476,
+		"internal/store/adk/adktest":           1_052,
+		"internal/store/dockeragent/agenttest": 2_320,
+		"internal/store/kagent/kagenttest":     1_447,
 		"internal/store/springai/springtest":   622,
 	}
 	ownNames = map[string]int{
