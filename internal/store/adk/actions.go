@@ -21,7 +21,6 @@ func (g generation) readActions(row columns, s *stored, list *faults) {
 	switch {
 	case data == nil && g == p0:
 		list.add(session.RequiredNull, "actions", "The session cannot be loaded.")
-		list.unloads(true)
 	case g == p0 && !isPickle:
 		s.broken = true
 		list.unknown("actions", "it is not a pickle, which adk-python expects there", jsonedit.Whole(data))

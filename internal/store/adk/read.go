@@ -26,11 +26,8 @@ type columns func(column string) any
 type faults []session.Fault
 
 func (f *faults) add(kind session.FaultKind, field, detail string) {
-	*f = append(*f, session.Fault{Kind: kind, Field: field, Detail: detail})
+	*f = append(*f, session.Fault{Kind: kind, Field: field, Detail: detail, Unloads: kind == session.RequiredNull})
 }
-
-// unloads says of the last fault whether the reader fails on it.
-func (f faults) unloads(fails bool) { f[len(f)-1].Unloads = fails }
 
 // unknown notes what does not decode; whole says that it is not damaged.
 func (f *faults) unknown(field, detail string, whole bool) {
@@ -51,7 +48,7 @@ func (g generation) read(row columns) (s stored, list faults) {
 	s.time = stampOf(columnTimes, row("timestamp"), g.unitOf(row("timestamp")))
 	if row("timestamp") == nil {
 		list.add(session.RequiredNull, "timestamp", "The event cannot be placed in its session.")
-		list.unloads(g.python()) // which asks the time for its number
+		list[len(list)-1].Unloads = g.python() // which asks the time for its number
 	}
 	if s.time.Wrong != "" {
 		list.add(session.BadTime, "timestamp", s.time.Wrong)
@@ -76,7 +73,6 @@ func (g generation) readDocument(row columns, s *stored, list *faults) {
 	if s.raw == nil {
 		s.broken = true
 		list.add(session.RequiredNull, "event_data", "The session cannot be loaded, and the text of the event is stored nowhere else.")
-		list.unloads(true)
 		return
 	}
 	var document event
