@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime/debug"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -117,6 +118,11 @@ func runReplay(ctx context.Context, p *program, path string) error {
 		err = run.against(ctx)
 	} else {
 		run.events.Shallow = run.output == nil
+		if run.events.Shallow && run.getenv("GOGC") == "" {
+			// The list of events keeps nothing of them: with a heap of a few MB the
+			// percentage of main would run the collector without a pause.
+			defer debug.SetGCPercent(debug.SetGCPercent(400))
+		}
 		err = run.show(ctx)
 	}
 	if run.output != nil { // it was not written

@@ -270,6 +270,15 @@ var errNoObject = errors.New("it is not a JSON object")
 // object reads an object that is all of data. The values point into data.
 func (p *parser) object(data []byte, o *object) error {
 	*o = object{}
+	if (&splitter{data: data}).whole(o) {
+		return nil
+	}
+	return p.exact(data, o)
+}
+
+// exact is the reference for what splitter finds, and says what is wrong.
+func (p *parser) exact(data []byte, o *object) error {
+	*o = object{}
 	p.reset(data)
 	if p.dec.PeekKind() != '{' {
 		return errNoObject
