@@ -10,7 +10,7 @@ import (
 
 // Run runs one rule over the pass. What it found before a panic is reported too.
 func (p *Pass) Run(r *Rule) {
-	p.Rule, p.found, p.Indexes = r, nil, map[place][]int{}
+	p.Rule, p.found, p.Indexes = r, nil, nil
 	defer func() {
 		for _, f := range p.telling(p.found) {
 			p.report(f)
@@ -76,7 +76,7 @@ func (p *Pass) told(f *Finding) bool {
 			return true
 		}
 	}
-	p.Indexes[at] = append(p.Indexes[at], len(p.found))
+	p.index(at)
 	return false
 }
 
@@ -155,8 +155,16 @@ func (p *Pass) add(f Finding, j Judgement) {
 		return
 	}
 	f.Judged = []Judgement{j}
-	p.Indexes[at] = append(p.Indexes[at], len(p.found))
+	p.index(at)
 	p.found = append(p.found, &f)
+}
+
+// index notes where the next finding about a place will be.
+func (p *Pass) index(at place) {
+	if p.Indexes == nil { // most rules find nothing in most trees
+		p.Indexes = map[place][]int{}
+	}
+	p.Indexes[at] = append(p.Indexes[at], len(p.found))
 }
 
 // place is what findings for several profiles have in common that are one.

@@ -29,12 +29,12 @@ type Profile struct {
 	// stands, not only at the end.
 	StrictRoles bool
 
-	CallID   *regexp.Regexp // what an id of a call may be, nil for anything
-	ServerID *regexp.Regexp // what an id of a call of a tool that the provider runs may be
-	LongID   int            // ids that are longer are refused by older models, 0 for none
-	ToolName *regexp.Regexp // what the name of a tool may be, nil for anything
-	LongName int            // as LongID
-	MaxBytes int64          // of a request
+	CallID   *Form // what an id of a call may be, nil for anything
+	ServerID *Form // what an id of a call of a tool that the provider runs may be
+	LongID   int   // ids that are longer are refused by older models, 0 for none
+	ToolName *Form // what the name of a tool may be, nil for anything
+	LongName int   // as LongID
+	MaxBytes int64 // of a request
 
 	// NotInResults are the media that the result of a tool must not hold, by the
 	// names of blocks.

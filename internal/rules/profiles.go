@@ -2,6 +2,7 @@ package rules
 
 import (
 	"maps"
+	"math"
 	"regexp"
 )
 
@@ -26,13 +27,16 @@ func levels(errors, warnings, infos []string) map[string]Severity {
 type ids = []string
 
 var (
-	plainID   = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
-	shortID   = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
-	upTo64    = regexp.MustCompile(`^(?s:.{1,64})$`)
-	nineID    = regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
-	plainName = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
-	openAI    = regexp.MustCompile(`^(openai|azure)/|^(gpt-[0-9]|chatgpt-|o[134](-|$))`)
-	longName  = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,128}$`)
+	plainID    = formOf("", letters+digits+"_-", 1, math.MaxInt)
+	serverID   = formOf("srvtoolu_", letters+digits+"_", 1, math.MaxInt)
+	shortID    = formOf("", letters+digits+"_-", 1, 64)
+	upTo64     = formOf("", "", 1, 64)
+	nineID     = formOf("", letters+digits, 9, 9)
+	plainName  = formOf("", letters+digits+"_-", 1, 64)
+	longName   = formOf("", letters+digits+"_-", 1, 128)
+	geminiName = formOf("", letters+digits+"_.-", 1, 64).starting(letters + "_")
+
+	openAI = regexp.MustCompile(`^(openai|azure)/|^(gpt-[0-9]|chatgpt-|o[134](-|$))`)
 )
 
 var anthropic = Profile{
@@ -77,7 +81,7 @@ var anthropic = Profile{
 		"SC606":      "The request body is not valid JSON: no low surrogate in string",
 		"SC605":      "A maximum of 4 blocks with cache_control may be provided. Found {n}.",
 	},
-	CallID: plainID, ServerID: regexp.MustCompile(`^srvtoolu_[a-zA-Z0-9_]+$`), ToolName: longName, LongName: 64, MaxBytes: 32 << 20,
+	CallID: plainID, ServerID: serverID, ToolName: longName, LongName: 64, MaxBytes: 32 << 20,
 	Signers: regexp.MustCompile(`claude`), // which signs alike wherever it runs
 	Models:  regexp.MustCompile(`^anthropic/|^((google-vertex|google|vertex_ai|vertex|azure_ai)/)?claude`),
 }
@@ -179,7 +183,7 @@ var gemini = Profile{
 		"SC401": "Unable to submit request because it must include at least one parts field",
 		"SC506": "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly",
 	},
-	ToolName: regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$`), MaxBytes: 20 << 20,
+	ToolName: geminiName, MaxBytes: 20 << 20,
 	Sentinel: "skip_thought_signature_validator",
 	Models:   regexp.MustCompile(`^(google|gemini|google-vertex|vertex_ai|vertex)/|^gemini`),
 }

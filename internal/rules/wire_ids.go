@@ -22,19 +22,16 @@ func (p *Profile) WireIDs(ids []string, server bool) map[string]string {
 func (p *Profile) WireNames(names []string) map[string]string { return distinct(p.ToolName, names) }
 
 // IDForm is what the id of a call may be, nil for anything.
-func (p *Profile) IDForm(server bool) *regexp.Regexp {
+func (p *Profile) IDForm(server bool) *Form {
 	if server {
 		return p.ServerID
 	}
 	return p.CallID
 }
 
-// Fits reports whether a text has a form; everything has none.
-func Fits(form *regexp.Regexp, text string) bool { return form == nil || form.MatchString(text) }
-
 // SentFor is what an adapter sends for one of the texts of a conversation: one
 // that the provider does not take, or that fits and is long.
-func SentFor(form *regexp.Regexp, text string, all []string) string {
+func SentFor(form *Form, text string, all []string) string {
 	if Fits(form, text) {
 		return Reformed(form, text, 0)
 	}
@@ -42,7 +39,7 @@ func SentFor(form *regexp.Regexp, text string, all []string) string {
 }
 
 // distinct gives every text one that has the form, and no two the same.
-func distinct(form *regexp.Regexp, texts []string) map[string]string {
+func distinct(form *Form, texts []string) map[string]string {
 	sent, taken := map[string]string{}, map[string]bool{}
 	for _, text := range texts {
 		if Fits(form, text) {
@@ -68,7 +65,7 @@ var unfit = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 // Reformed puts a text into a form. It ends in a hash of the original, so that
 // texts that differ in unfit characters only stay apart; a later try has
 // another one.
-func Reformed(form *regexp.Regexp, text string, try int) string {
+func Reformed(form *Form, text string, try int) string {
 	sum := sha256.Sum256([]byte(text + strings.Repeat("\x00", try)))
 	hash := hex.EncodeToString(sum[:])
 	readable := unfit.ReplaceAllString(text, "_")
