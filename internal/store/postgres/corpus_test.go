@@ -14,10 +14,9 @@ import (
 	difference "github.com/google/go-cmp/cmp"
 
 	program "github.com/sessctl/sessctl/cmd"
-	"github.com/sessctl/sessctl/internal/store/postgres/pgtest"
 )
 
-func TestMain(m *testing.M) { os.Exit(pgtest.Run(m)) } //nolint:forbidigo // a test process ends so
+func TestMain(m *testing.M) { os.Exit(runTests(m)) } //nolint:forbidigo // a test process ends so
 
 const corpus = "../../../../shared/corpus/postgres"
 
@@ -32,7 +31,7 @@ func load(t *testing.T, name string) (url, dump string) {
 	if err != nil {
 		t.Skip("the shared corpus is not beside this checkout (../shared/corpus/postgres)")
 	}
-	return pgtest.Database(t, string(script)), dump
+	return database(t, string(script)), dump
 }
 
 // sessctl runs a command, without standard input.
@@ -50,7 +49,7 @@ func TestCorpus(t *testing.T) {
 	for _, name := range recorded {
 		t.Run(name, func(t *testing.T) {
 			url, dump := load(t, name)
-			pgtest.Idle(t, url)
+			idle(t, url)
 			out, errors, _ := sessctl(t, "check", "--format", "json", "--severity", "info", url)
 			var report struct{ Findings []finding }
 			if err := json.Unmarshal([]byte(out), &report); err != nil {

@@ -18,7 +18,6 @@ import (
 	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/store/adk/adktest"
 	"github.com/sessctl/sessctl/internal/store/kagent/kagenttest"
-	"github.com/sessctl/sessctl/internal/store/postgres/pgtest"
 	"github.com/sessctl/sessctl/internal/store/springai/springtest"
 )
 
@@ -117,7 +116,7 @@ func merged(tables ...map[string]string) map[string]string {
 // TestRandomPrograms: whatever programs do, a database of PostgreSQL and a file with the
 // same rows are the same to every command.
 func TestRandomPrograms(t *testing.T) {
-	pgtest.Folder(t)
+	serverFolder(t)
 	for name, runtime := range runtimes {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(campaign.Rounds(4, 300)) {
@@ -125,7 +124,7 @@ func TestRandomPrograms(t *testing.T) {
 				if err := runtime.write(path, seed); err != nil {
 					t.Fatal(seed, err)
 				}
-				url := pgtest.Database(t)
+				url := database(t)
 				transfer(t, path, url, runtime.types, runtime.keys)
 				file := twin(t, url)
 				alike(t, url, file, "check", "--format", "json", "--severity", "info", "STORE")
@@ -133,7 +132,7 @@ func TestRandomPrograms(t *testing.T) {
 				for _, id := range sessions(t, file) {
 					alike(t, url, file, "view", "STORE", id, "--model-input")
 				}
-				pgtest.Drop(t, url)
+				dropDatabase(t, url)
 				if t.Failed() {
 					t.Fatalf("seed %d", seed)
 				}

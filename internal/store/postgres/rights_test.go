@@ -8,21 +8,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/sessctl/sessctl/internal/store/postgres/pgtest"
 )
 
 // TestRolesThatOnlyRead: a role needs no more than SELECT, and what it may not read is
 // told with what to type.
 func TestRolesThatOnlyRead(t *testing.T) {
 	url, _ := load(t, "adk-go-2.2.0")
-	pgtest.Exec(t, url, "create role onlyreads login", "grant select on all tables in schema public to onlyreads",
+	execute(t, url, "create role onlyreads login", "grant select on all tables in schema public to onlyreads",
 		"create role readslittle login", "grant select on sessions, app_states, user_states to readslittle",
 		"create role filtered login", "grant select on all tables in schema public to filtered",
 		"alter table events enable row level security", "create policy mine on events to onlyreads using (true)",
 		"create policy few on events to filtered using (session_id = 'tool')")
 	t.Cleanup(func() {
-		pgtest.Exec(t, url, "drop policy mine on events", "drop policy few on events", "drop owned by onlyreads, readslittle, filtered", "drop role onlyreads, readslittle, filtered")
+		execute(t, url, "drop policy mine on events", "drop policy few on events", "drop owned by onlyreads, readslittle, filtered", "drop role onlyreads, readslittle, filtered")
 	})
 	for _, tt := range []struct {
 		role string
@@ -33,7 +31,7 @@ func TestRolesThatOnlyRead(t *testing.T) {
 		{"readslittle", []string{"the role may not read the table events", "GRANT SELECT ON", `readslittle`}, 3},
 		{"filtered", []string{"row-level security", "SQLSTATE 42501"}, 3},
 	} {
-		out, errors, code := sessctl(t, "check", "--format", "json", pgtest.As(url, tt.role))
+		out, errors, code := sessctl(t, "check", "--format", "json", asRole(url, tt.role))
 		for _, want := range tt.want {
 			if !strings.Contains(flat(out+errors), want) {
 				t.Errorf("%s: no %q in\n%s%s", tt.role, want, out, errors)
@@ -43,8 +41,8 @@ func TestRolesThatOnlyRead(t *testing.T) {
 			t.Errorf("%s: exit code %d", tt.role, code)
 		}
 	}
-	pgtest.Exec(t, url, "alter table events disable row level security")
-	if out, errors, code := sessctl(t, "check", "--format", "json", pgtest.As(url, "onlyreads")); code != 1 || !strings.Contains(out, `"rule": "SC101"`) {
+	execute(t, url, "alter table events disable row level security")
+	if out, errors, code := sessctl(t, "check", "--format", "json", asRole(url, "onlyreads")); code != 1 || !strings.Contains(out, `"rule": "SC101"`) {
 		t.Errorf("exit code %d\n%s%s", code, out, errors)
 	}
 }
@@ -55,10 +53,10 @@ const secret = "pa55%21word"
 // name is nowhere.
 func TestNoPasswordIsPrinted(t *testing.T) {
 	url, _ := load(t, "adk-go-2.2.0")
-	pgtest.Exec(t, url, "create role locked login password 'pa55!word'", "grant select on all tables in schema public to locked")
-	t.Cleanup(func() { pgtest.Exec(t, url, "drop owned by locked", "drop role locked") })
-	right := pgtest.As(url, "locked:"+secret)
-	wrong := pgtest.As(url, "locked:not"+secret)
+	execute(t, url, "create role locked login password 'pa55!word'", "grant select on all tables in schema public to locked")
+	t.Cleanup(func() { execute(t, url, "drop owned by locked", "drop role locked") })
+	right := asRole(url, "locked:"+secret)
+	wrong := asRole(url, "locked:not"+secret)
 	keywords := "user=locked password=pa55!word host=/nowhere dbname=x"
 	for _, name := range []string{right, wrong, keywords, right + "&sslmode=nonsense", "postgres://locked:" + secret + "@%zz/x"} {
 		for _, args := range [][]string{
@@ -85,17 +83,17 @@ func TestNoPasswordIsPrinted(t *testing.T) {
 
 // TestDatabasesThatCannotBeRead: every one is told with what it is and what to do.
 func TestDatabasesThatCannotBeRead(t *testing.T) {
-	folder := pgtest.Folder(t)
-	empty := pgtest.Database(t)
-	foreign := pgtest.Database(t, "create table sessions (id int primary key, name text)", "create table events (id int, title text)")
-	views := pgtest.Database(t, "create schema inner_tables", strings.ReplaceAll(adkTables, "create table ", "create table inner_tables."),
+	folder := serverFolder(t)
+	empty := database(t)
+	foreign := database(t, "create table sessions (id int primary key, name text)", "create table events (id int, title text)")
+	views := database(t, "create schema inner_tables", strings.ReplaceAll(adkTables, "create table ", "create table inner_tables."),
 		"create view sessions as select * from inner_tables.sessions", "create view events as select * from inner_tables.events",
 		"drop schema if exists x")
 	for _, tt := range []struct{ name, url, want string }{
 		{"no server", "postgres://nobody@/x?host=/nowhere", "cannot be reached"},
 		{"no host", "postgres://nobody@no-such-host.invalid/x", "cannot be reached"},
-		{"no database", pgtest.URL(folder, "postgres", "absent"), "does not exist"},
-		{"no role", pgtest.URL(folder, "absent", "postgres"), "does not let this role in"},
+		{"no database", urlOf(folder, "postgres", "absent"), "does not exist"},
+		{"no role", urlOf(folder, "absent", "postgres"), "does not let this role in"},
 		{"no schema", empty + "&search_path=absent", "has no tables in which a runtime keeps its sessions"},
 		{"no tables", empty, "has no tables in which a runtime keeps its sessions"},
 		{"another program's", foreign, "has no tables in which a runtime keeps its sessions"},
@@ -117,7 +115,7 @@ create table events (id text, app_name text, user_id text, session_id text, invo
 // TestSchemas: each schema with sessions is a store.
 func TestSchemas(t *testing.T) {
 	session := "insert into sessions values ('a', 'u', 's', '{}', now(), now())"
-	url := pgtest.Database(t, "create schema tenant_a", "create schema tenant_b", "create schema other", "create table other.notes (id int)",
+	url := database(t, "create schema tenant_a", "create schema tenant_b", "create schema other", "create table other.notes (id int)",
 		"set search_path = tenant_a", adkTables, session, "set search_path = tenant_b", adkTables, session)
 	out, errors, code := sessctl(t, "ls", url)
 	for _, want := range []string{"search_path=tenant_a", "search_path=tenant_b"} {

@@ -11,38 +11,36 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/sessctl/sessctl/internal/store/postgres/pgtest"
 )
 
 // TestDamage: what a damaged table has lost is told, and the rest is read.
 func TestDamage(t *testing.T) {
 	long := strings.Repeat("A long answer that does not fit on a page. ", 400)
-	url := pgtest.Database(t, adkTables, "alter table events alter column content set storage external",
+	url := database(t, adkTables, "alter table events alter column content set storage external",
 		"insert into sessions values ('a', 'u', 's', '{}', now(), now())")
 	for i := range 40 {
 		text := fmt.Sprint("message ", i)
 		if i == 20 {
 			text = long
 		}
-		pgtest.Exec(t, url, fmt.Sprintf(`insert into events values ('e%02d', 'a', 'u', 's', 'i', 'user', '{}', null, '2026-05-04 10:00:%02d+00',
+		execute(t, url, fmt.Sprintf(`insert into events values ('e%02d', 'a', 'u', 's', 'i', 'user', '{}', null, '2026-05-04 10:00:%02d+00',
 			'{"role": "user", "parts": [{"text": %q}]}')`, i, i, text))
 	}
 	if out, errors, code := sessctl(t, "check", url); code != 0 {
 		t.Fatalf("exit code %d before the damage\n%s%s", code, out, errors)
 	}
-	pgtest.Exec(t, url, "checkpoint")
+	execute(t, url, "checkpoint")
 	if err := os.Truncate(fileOf(t, url, "(select reltoastrelid from pg_class where relname = 'events')"), 0); err != nil {
 		t.Fatal(err)
 	}
-	pgtest.Restart(t)
+	restart(t)
 	out, errors, code := sessctl(t, "check", "--format", "json", url)
 	if code != 3 || !strings.Contains(out, `"rule": "SC001"`) || !strings.Contains(out, `"items": 40`) {
 		t.Errorf("a long value: exit code %d\n%s%s", code, out, errors)
 	}
 
 	page := fileOf(t, url, "'events'")
-	pgtest.Exec(t, url, "checkpoint")
+	execute(t, url, "checkpoint")
 	f, err := os.OpenFile(page, os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +51,7 @@ func TestDamage(t *testing.T) {
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	pgtest.Restart(t)
+	restart(t)
 	out, errors, code = sessctl(t, "check", "--format", "json", url)
 	if code != 3 || !strings.Contains(out, "1 page of events cannot be read") {
 		t.Errorf("a page: exit code %d\n%s%s", code, out, errors)
@@ -63,14 +61,14 @@ func TestDamage(t *testing.T) {
 // fileOf is the file of the table that an expression names.
 func fileOf(t *testing.T, url, table string) string {
 	t.Helper()
-	return filepath.Join(pgtest.Folder(t), "data", pgtest.Exec(t, url, "select pg_relation_filepath("+table+"::regclass)"))
+	return filepath.Join(serverFolder(t), "data", execute(t, url, "select pg_relation_filepath("+table+"::regclass)"))
 }
 
 // TestStandby: a replica is read as its primary server is, but nobody knows who writes.
 func TestStandby(t *testing.T) {
 	url, _ := load(t, "adk-go-2.2.0")
-	standby := pgtest.Standby(t)
-	replica := strings.Replace(url, pgtest.Folder(t), standby, 1)
+	standby := startStandby(t)
+	replica := strings.Replace(url, serverFolder(t), standby, 1)
 	deadline := time.Now().Add(30 * time.Second)
 	for {
 		out, errors, code := sessctl(t, "check", "--format", "json", replica)
@@ -89,7 +87,7 @@ func TestStandby(t *testing.T) {
 func TestPooler(t *testing.T) {
 	program := "/usr/sbin/pgbouncer"
 	if _, err := os.Stat(program); err != nil {
-		if os.Getenv(pgtest.Must) != "" {
+		if os.Getenv(mustHave) != "" {
 			t.Fatal("install the package pgbouncer")
 		}
 		t.Skip("no PgBouncer here; install the package pgbouncer")
@@ -105,11 +103,11 @@ func TestPooler(t *testing.T) {
 	}
 	settings := filepath.Join(folder, "pgbouncer.ini")
 	text := fmt.Sprintf("[databases]\n* = host=%s user=postgres\n[pgbouncer]\nlisten_port = 6432\nunix_socket_dir = %s\nauth_type = any\npool_mode = transaction\n"+
-		"default_pool_size = 2\nlogfile = %s/log\npidfile = %s/pid\n", pgtest.Folder(t), folder, folder, folder)
+		"default_pool_size = 2\nlogfile = %s/log\npidfile = %s/pid\n", serverFolder(t), folder, folder, folder)
 	if err := os.WriteFile(settings, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	pooler := pgtest.Command(program, settings)
+	pooler := asNobody(program, settings)
 	if err := pooler.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +119,7 @@ func TestPooler(t *testing.T) {
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	through := strings.Replace(url, pgtest.Folder(t), folder, 1) + "&port=6432"
+	through := strings.Replace(url, serverFolder(t), folder, 1) + "&port=6432"
 	for range 3 {
 		if out, errors, code := sessctl(t, "check", "--format", "json", through); code != 1 || !strings.Contains(out, `"rule": "SC101"`) {
 			t.Fatalf("exit code %d\n%s%s", code, out, errors)
@@ -130,7 +128,7 @@ func TestPooler(t *testing.T) {
 			t.Fatalf("exit code %d\n%s%s", code, out, errors)
 		}
 	}
-	psql := exec.Command(filepath.Join(pgtest.Programs(), "psql"), "-At", "-c", "show row_security; show jit", through)
+	psql := exec.Command(filepath.Join(serverPrograms(), "psql"), "-At", "-c", "show row_security; show jit", through)
 	if out, err := psql.CombinedOutput(); err != nil || string(out) != "on\non\n" {
 		t.Errorf("%v: the next client finds %q", err, out)
 	}

@@ -16,7 +16,6 @@ import (
 	difference "github.com/google/go-cmp/cmp"
 
 	"github.com/sessctl/sessctl/internal/store/postgres"
-	"github.com/sessctl/sessctl/internal/store/postgres/pgtest"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -88,7 +87,7 @@ var variable = regexp.MustCompile(`"(duration_ms|seconds|bytes|path|store|messag
 // alike compares what a command prints of both, in place of the word STORE.
 func alike(t *testing.T, url, file string, args ...string) {
 	t.Helper()
-	pgtest.Idle(t, url)
+	idle(t, url)
 	of := func(store string) []string {
 		words := slices.Clone(args)
 		words[slices.Index(words, "STORE")] = store

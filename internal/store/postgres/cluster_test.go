@@ -1,8 +1,6 @@
 //go:build unix
 
-// Package pgtest starts a PostgreSQL server for tests: one for each test process, in a
-// temporary folder, on a Unix socket only.
-package pgtest
+package postgres_test
 
 import (
 	"context"
@@ -22,11 +20,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Must turns the skipping of tests into failures where it is set.
-const Must = "SESSCTL_MUST_POSTGRES"
+// mustHave turns the skipping of tests into failures where it is set.
+const mustHave = "SESSCTL_MUST_POSTGRES"
 
-// Locked is the role that needs a password; no other does.
-const Locked = "locked"
+// lockedRole is the role that needs a password; no other does.
+const lockedRole = "locked"
 
 // server is the one of this process.
 var server struct {
@@ -37,17 +35,17 @@ var server struct {
 	number  atomic.Int64
 }
 
-// Run runs the tests of a package and stops the server if they started it: TestMain calls
+// runTests runs the tests of a package and stops the server if they started it: TestMain calls
 // it.
-func Run(m *testing.M) int {
+func runTests(m *testing.M) int {
 	defer stop()
 	return m.Run()
 }
 
-// Folder is where the socket of the server is, which starts with the first call.
-func Folder(t testing.TB) string {
+// serverFolder is where the socket of the server is, which starts with the first call.
+func serverFolder(t testing.TB) string {
 	t.Helper()
-	if Programs() == "" && os.Getenv(Must) == "" {
+	if serverPrograms() == "" && os.Getenv(mustHave) == "" {
 		t.Skip("no PostgreSQL server here; install the package postgresql")
 	}
 	if server.once.Do(func() { server.err = start() }); server.err != nil {
@@ -56,24 +54,24 @@ func Folder(t testing.TB) string {
 	return server.folder
 }
 
-// Database makes a database, runs statements in it, and is its name for sessctl. It is
+// database makes a database, runs statements in it, and is its name for sessctl. It is
 // there until the tests end.
-func Database(t testing.TB, statements ...string) string {
+func database(t testing.TB, statements ...string) string {
 	t.Helper()
-	folder := Folder(t)
+	folder := serverFolder(t)
 	name := fmt.Sprintf("test%d", server.number.Add(1))
-	Exec(t, URL(folder, "postgres", "postgres"), "create database "+name)
-	url := URL(folder, "postgres", name)
-	Exec(t, url, statements...)
+	execute(t, urlOf(folder, "postgres", "postgres"), "create database "+name)
+	url := urlOf(folder, "postgres", name)
+	execute(t, url, statements...)
 	return url
 }
 
-// Idle waits until nobody is connected to a database any more: a server notices that a
+// idle waits until nobody is connected to a database any more: a server notices that a
 // client has gone only after a while.
-func Idle(t testing.TB, url string) {
+func idle(t testing.TB, url string) {
 	t.Helper()
 	for range 500 {
-		if Exec(t, URL(server.folder, "postgres", "postgres"), "select count(*) from pg_stat_activity where datname = '"+databaseOf(url)+"'") == "0" {
+		if execute(t, urlOf(server.folder, "postgres", "postgres"), "select count(*) from pg_stat_activity where datname = '"+databaseOf(url)+"'") == "0" {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -85,23 +83,23 @@ func databaseOf(url string) string {
 	return name
 }
 
-// Drop removes a database of Database.
-func Drop(t testing.TB, url string) {
+// dropDatabase removes a database of Database.
+func dropDatabase(t testing.TB, url string) {
 	t.Helper()
-	Exec(t, URL(server.folder, "postgres", "postgres"), "drop database "+databaseOf(url)+" with (force)")
+	execute(t, urlOf(server.folder, "postgres", "postgres"), "drop database "+databaseOf(url)+" with (force)")
 }
 
-// URL names a database of the server in a folder, for a role: "postgres" may do all.
-func URL(folder, role, database string) string {
+// urlOf names a database of the server in a folder, for a role: "postgres" may do all.
+func urlOf(folder, role, database string) string {
 	return "postgres://" + role + "@/" + database + "?host=" + folder
 }
 
-// As names a database of Database for another role.
-func As(url, role string) string { return strings.Replace(url, "postgres@", role+"@", 1) }
+// asRole names a database of Database for another role.
+func asRole(url, role string) string { return strings.Replace(url, "postgres@", role+"@", 1) }
 
-// Exec runs statements in a database, each on its own or several with semicolons, and is
+// execute runs statements in a database, each on its own or several with semicolons, and is
 // the first value of the last result, "" for none.
-func Exec(t testing.TB, url string, statements ...string) (value string) {
+func execute(t testing.TB, url string, statements ...string) (value string) {
 	t.Helper()
 	ctx := context.Background()
 	conn, err := pgconn.Connect(ctx, url)
@@ -121,8 +119,8 @@ func Exec(t testing.TB, url string, statements ...string) (value string) {
 	return value
 }
 
-// Programs is the folder with the programs of a server, "" when there is none.
-func Programs() string {
+// serverPrograms is the folder with the programs of a server, "" when there is none.
+func serverPrograms() string {
 	folders, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	slices.SortFunc(folders, func(a, b string) int { return len(a) - len(b) + strings.Compare(a, b) })
 	if path, err := exec.LookPath("initdb"); err == nil && len(folders) == 0 {
@@ -149,11 +147,11 @@ func start() error {
 	}
 	server.folder = folder
 	data := filepath.Join(folder, "data")
-	made := Command(filepath.Join(Programs(), "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "--locale=C.UTF-8", "-E", "UTF8")
+	made := asNobody(filepath.Join(serverPrograms(), "initdb"), "-D", data, "-U", "postgres", "-A", "trust", "--no-sync", "--locale=C.UTF-8", "-E", "UTF8")
 	if out, err := made.CombinedOutput(); err != nil {
 		return fmt.Errorf("initdb: %w\n%s", err, out)
 	}
-	if err := os.WriteFile(filepath.Join(data, "pg_hba.conf"), []byte("local all "+Locked+" scram-sha-256\nlocal all all trust\nlocal replication all trust\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(data, "pg_hba.conf"), []byte("local all "+lockedRole+" scram-sha-256\nlocal all all trust\nlocal replication all trust\n"), 0o600); err != nil {
 		return err
 	}
 	return serve(&server.process, folder, data)
@@ -161,7 +159,7 @@ func start() error {
 
 // serve starts a server.
 func serve(process **exec.Cmd, folder, data string) error {
-	cmd := Command(filepath.Join(Programs(), "postgres"), "-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off",
+	cmd := asNobody(filepath.Join(serverPrograms(), "postgres"), "-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off",
 		"-c", "full_page_writes=off", "-c", "shared_buffers=32MB", "-c", "wal_level=replica", "-c", "max_wal_senders=4")
 	log, err := os.Create(folder + "/server.log")
 	if err != nil {
@@ -179,8 +177,8 @@ func serve(process **exec.Cmd, folder, data string) error {
 // nobody is the user of that name: a server refuses to run as root.
 const nobody = 65534
 
-// Command is a program that runs as a user who may start a server.
-func Command(program string, args ...string) *exec.Cmd {
+// asNobody is a program that runs as a user who may start a server.
+func asNobody(program string, args ...string) *exec.Cmd {
 	cmd := exec.Command(program, args...)
 	cmd.Dir = "/"
 	if os.Getuid() == 0 {
@@ -194,7 +192,7 @@ func wait(folder string) error {
 	var err error
 	for range 300 {
 		var conn *pgconn.PgConn
-		if conn, err = pgconn.Connect(context.Background(), URL(folder, "postgres", "postgres")); err == nil {
+		if conn, err = pgconn.Connect(context.Background(), urlOf(folder, "postgres", "postgres")); err == nil {
 			return conn.Close(context.Background())
 		}
 		time.Sleep(100 * time.Millisecond)
@@ -203,8 +201,8 @@ func wait(folder string) error {
 	return fmt.Errorf("the server does not answer: %w\n%s", err, log)
 }
 
-// Restart stops the server and starts it again: it has read nothing then.
-func Restart(t testing.TB) {
+// restart stops the server and starts it again: it has read nothing then.
+func restart(t testing.TB) {
 	t.Helper()
 	end(server.process)
 	if err := serve(&server.process, server.folder, filepath.Join(server.folder, "data")); err != nil {
@@ -212,8 +210,8 @@ func Restart(t testing.TB) {
 	}
 }
 
-// Standby starts a replica of the server, and is the folder of its socket.
-func Standby(t testing.TB) string {
+// startStandby starts a replica of the server, and is the folder of its socket.
+func startStandby(t testing.TB) string {
 	t.Helper()
 	folder, err := makeFolder()
 	if err != nil {
@@ -221,7 +219,7 @@ func Standby(t testing.TB) string {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	data := filepath.Join(folder, "data")
-	copied := Command(filepath.Join(Programs(), "pg_basebackup"), "-h", Folder(t), "-U", "postgres", "-D", data, "-R", "--checkpoint=fast", "--no-sync")
+	copied := asNobody(filepath.Join(serverPrograms(), "pg_basebackup"), "-h", serverFolder(t), "-U", "postgres", "-D", data, "-R", "--checkpoint=fast", "--no-sync")
 	if out, err := copied.CombinedOutput(); err != nil {
 		t.Fatalf("pg_basebackup: %v\n%s", err, out)
 	}
