@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/sessctl/sessctl/internal/campaign"
@@ -43,7 +44,7 @@ func TestWhatIsDoneIsSaidWhereTheOutputIsFull(t *testing.T) {
 	if len(list) != 1 || dump(t, path) == before {
 		t.Fatalf("nothing was repaired: %s", stderr)
 	}
-	if code != 3 || !says(stderr, "is done and verified; only the report of it could not be printed: no space left on device", "The backup is "+path, "sessctl undo "+list[0]) {
+	if code != 3 || !says(stderr, "is done and verified; only the report of it could not be printed: no space left on device", "The backup is "+path, "sessctl undo ~/"+filepath.Base(list[0])) {
 		t.Errorf("JSON: code %d: %s", code, stderr)
 	}
 	code, stderr = sessctlIntoFull(t, home, "undo", list[0])
