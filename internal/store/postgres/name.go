@@ -56,6 +56,7 @@ func Name(word string) (name string, secret bool, err error) {
 	// Not as a parameter of the connection, which a pooler refuses.
 	t.schema = t.config.RuntimeParams["search_path"]
 	delete(t.config.RuntimeParams, "search_path")
+	t.config.RuntimeParams["application_name"] = program
 	t.secret = hasPassword(text)
 	name = nameOf(t.config, t.schema)
 	targets.Store(name, &t)

@@ -49,6 +49,9 @@ set local timezone = 'UTC';
 set local datestyle = 'ISO';
 set local extra_float_digits = 1`
 
+// program is what the server calls the connections of sessctl.
+const program = "sessctl"
+
 // connecting is how long a server may take to answer: one that was scaled to nothing
 // takes seconds to start.
 const connecting = 20 * time.Second
@@ -107,9 +110,11 @@ func (db *DB) begin(ctx context.Context) error {
 
 // readWriter looks for other clients. Without one nothing writes there; of one nobody can
 // tell whether it is a runtime, and a replica knows nothing of those of its primary server.
+// The server's own workers have no user, and connections of sessctl, some of which this
+// process closed a moment ago, write nothing.
 func (db *DB) readWriter(ctx context.Context) error {
 	const others = `select pg_is_in_recovery(), count(*) from pg_catalog.pg_stat_activity
-where datname = current_database() and pid <> pg_backend_pid()`
+where datname = current_database() and usesysid is not null and application_name <> '` + program + `'`
 	return db.query(ctx, others, func(row []string) error {
 		if row[0] == "f" && row[1] == "0" {
 			db.writer = session.WriterDead

@@ -3,11 +3,14 @@
 package postgres_test
 
 import (
+	"context"
 	"encoding/json"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // TestRolesThatOnlyRead: a role needs no more than SELECT, and what it may not read is
@@ -153,5 +156,27 @@ func TestWayToARepair(t *testing.T) {
 	}
 	if out, errors, code := sessctl(t, "why", streams[0], "stale"); code != 0 {
 		t.Errorf("exit code %d\n%s%s", code, out, errors)
+	}
+}
+
+// TestOtherClients: another client may be a runtime that still writes; another sessctl is
+// none.
+func TestOtherClients(t *testing.T) {
+	url, _ := load(t, "adk-go-2.2.0")
+	idle(t, url)
+	for _, tt := range []struct {
+		beside, rule string
+	}{{"", "SC101"}, {"application_name=sessctl", "SC101"}, {"application_name=runtime", "SC102"}} {
+		if tt.beside != "" {
+			conn, err := pgconn.Connect(t.Context(), url+"&"+tt.beside)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = conn.Close(context.Background()) })
+		}
+		out, errors, _ := sessctl(t, "check", "--format", "json", "--session", "interrupted-tail", url)
+		if !strings.Contains(out, `"rule": "`+tt.rule+`"`) {
+			t.Errorf("beside %q, no %s:\n%s%s", tt.beside, tt.rule, out, errors)
+		}
 	}
 }
