@@ -1,6 +1,7 @@
 package cmd_test
 
 import (
+	"database/sql"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -191,5 +192,24 @@ func TestWhatKeepsASessionFromLoading(t *testing.T) {
 		if (asked.Verdict == "unloaded") != fails || asked.Verdict == "resumes" || oneOutlook(t, path, asked.Session.ID) != asked.Verdict {
 			t.Errorf("%s: %s: %s", change, asked.Verdict, asked.Cause)
 		}
+	}
+}
+
+// alter runs SQL statements on a closed database, as somebody does who has the
+// sqlite3 program: without foreign keys. It leaves no -wal behind.
+func alter(t *testing.T, path string, statements ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	for _, s := range statements {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatalf("%s: %v", s, err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -15,25 +15,6 @@ import (
 	"testing"
 )
 
-// alter runs SQL statements on a closed database, as somebody does who has the
-// sqlite3 program: without foreign keys. It leaves no -wal behind.
-func alter(t *testing.T, path string, statements ...string) {
-	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db.SetMaxOpenConns(1)
-	for _, s := range statements {
-		if _, err := db.Exec(s); err != nil {
-			t.Fatalf("%s: %v", s, err)
-		}
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // dump is everything that a database says: its schema, rows and sequences. It
 // looks at a copy, so that the folder stays what it is.
 func dump(t *testing.T, path string) string {
