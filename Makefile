@@ -12,6 +12,7 @@ BIN := bin/sessctl
 LINTER := bin/golangci-lint-$(GOLANGCI_LINT_VERSION)
 RELEASER := bin/goreleaser-$(GORELEASER_VERSION)
 BENCH_DB ?= bench/sessions.db
+BENCH_FLAGS ?= # such as -processors 1, or -roots 8000 with another BENCH_DB
 # Of random cases, so that a commit passes or fails for good; 0 draws new ones.
 SEED ?= 1
 
@@ -44,7 +45,7 @@ picture: ## Write docs/picture.svg from what the program prints
 
 .PHONY: schemas
 schemas: ## Fetch the schemas that tests of report formats validate against, into bin/schemas
-	go run ./internal/tools/schemas bin/schemas
+	sh internal/tools/schemas.sh bin/schemas
 
 .PHONY: actionlint
 actionlint: bin/actionlint-$(ACTIONLINT_VERSION) ## Install actionlint, with which the tests read the workflows of docs/ci.md
@@ -63,7 +64,7 @@ test-race: ## Run the tests that can show a race with the race detector, which n
 
 .PHONY: test-db
 test-db: ## Run the tests with servers of PostgreSQL and PgBouncer, which must be there
-	SESSCTL_MUST_POSTGRES=1 go test ./internal/store/postgres/...
+	SESSCTL_MUST_POSTGRES=1 go test -timeout 30m ./internal/store/postgres/...
 
 .PHONY: test-long
 test-long: ## Run the long campaigns: more random sessions, and every fuzz target
@@ -77,7 +78,7 @@ test-long: ## Run the long campaigns: more random sessions, and every fuzz targe
 .PHONY: bench
 bench: build ## Measure check on 1 GB against the sqlite3 program, which must be there, and views against exports
 	@mkdir -p $(dir $(BENCH_DB))
-	go test ./internal/tools/bench -run '^$$' -bench Tables -timeout 0 -sessctl $(abspath $(BIN)) -database $(abspath $(BENCH_DB))
+	go test ./internal/tools/bench -run '^$$' -bench Tables -timeout 0 -sessctl $(abspath $(BIN)) -database $(abspath $(BENCH_DB)) $(BENCH_FLAGS)
 
 .PHONY: lint
 lint: $(LINTER) ## Run golangci-lint, which it installs into bin when that version is missing

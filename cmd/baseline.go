@@ -124,7 +124,7 @@ func (p *program) newBaseline(ctx context.Context, stores []string) (*atomicfile
 // partOf is the setting that limits the run to some of the sessions, "" without one.
 func (p *program) partOf() string {
 	for _, limit := range []struct{ key, value string }{
-		{"session", p.config.Session}, {"since", p.config.Since}, {"shard", p.config.Shard},
+		{"session", p.config.Session}, {"since", p.config.Since}, {"shard", p.config.Shard}, {"app", p.config.App}, {"user", p.config.User},
 	} {
 		switch source := p.config.Sources[limit.key]; {
 		case limit.value == "":

@@ -32,10 +32,9 @@ func newCheckCommand(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [STORE...]",
 		Short: "Find what would break or mislead the next run",
-		Long: `Check stores and print what is wrong with their sessions, each with its cause
-and with the error that the provider would answer. Nothing is changed.
+		Long: `Print what is wrong with sessions, why, and what the provider would answer.
 
-STORE is a file, a folder with stores in it, a pattern that stands for several
+Nothing is changed. STORE is a file, a folder with stores in it, a pattern that stands for several
 ('stores/**/*.db'; ** is any number of folders), the URL of a PostgreSQL database
 (docs/stores/postgres.md), or - for a canonical stream on standard input. Without
 one, the stores at their usual places are checked.
@@ -53,8 +52,7 @@ Lines are the same on a terminal and in a pipe:
 ` + "`sessctl check | grep 'error SC701'`" + `.
 
 ` + exitStatus("nothing found at or above --fail-on", append(storeCodes, exitFindings)...),
-		Example: `  sessctl check ~/.cagent/session.db
-  sessctl check 'stores/**/*.db' --since 7d --format ndjson`,
+		Example: `  sessctl check 'stores/**/*.db' --since 7d --format ndjson`,
 		GroupID: groupStore,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runCheck(cmd, p, args) },
 	}
@@ -69,24 +67,34 @@ func addCheckFlags(cmd *cobra.Command, p *program) {
 	addReportFlag(cmd)
 	addStoreFlag(cmd)
 	addFindingFlags(cmd)
-	addChoice(cmd, "severity", "", severities, "list findings from this severity on (default: warning)")
+	addChoice(cmd, "severity", "", severities, "least severity listed (warning)")
 	flags.Bool("full", false, "print the whole text of each finding")
 	addBaselineFlags(cmd)
 	flags.String("session", "", "check only this `SESSION` and its tree")
+	addByIndexFlag(cmd)
 	flags.String("since", "", "check sessions active since this `TIME`: 7d, 2026-02-03")
 	flags.String("shard", "", "check only one part of the sessions: the `I/N`th")
+	flags.String("app", "", "check only the sessions of this `APP`")
+	flags.String("user", "", "check only the sessions of this `USER`")
 	flags.Bool("deep", false, "also make the tests that take long")
 	addProfileFlags(cmd)
 	flags.Bool("explain-request", false, "also print what the provider answers (with --session)")
 	addAssumeDeadFlag(cmd)
 	completeFlag(cmd, "session", p.sessionWords)
 	completeFlag(cmd, "since", oneOf())
-	completeFlag(cmd, "shard", oneOf())
+	flags.Uint("jobs", 1, "check `N` parts of a database at a time")
+	flags.Uint("max-memory", 0, "stop beyond `MB` of memory, 0 for never")
+	for _, name := range []string{"shard", "app", "user", "jobs", "max-memory"} {
+		completeFlag(cmd, name, oneOf())
+	}
 	cmd.ValidArgsFunction = completeStores(0)
 }
 
 func runCheck(cmd *cobra.Command, p *program, args []string) error {
 	ctx := cmd.Context()
+	if err := p.byIndex(); err != nil {
+		return err
+	}
 	paths, empty, err := p.expand(ctx, args)
 	if err != nil {
 		return err
@@ -178,6 +186,12 @@ func newCheckRun(p *program, reports reportFiles, paths []string, several bool) 
 			return nil, err
 		}
 	}
+	if run.isPart() {
+		p.keep, p.part = run.mayCount, run.shard
+	}
+	if !run.since.IsZero() {
+		p.since = run.since.Add(-zones)
+	}
 	if run.known, err = p.comparison(paths); err != nil {
 		return nil, err
 	}
@@ -190,13 +204,18 @@ func newCheckRun(p *program, reports reportFiles, paths []string, several bool) 
 func (run *checkRun) store(ctx context.Context, path string) error {
 	start := time.Now()
 	var result *check.Result
-	err := run.read(ctx, path, func(opened *registry.Opened) (err error) {
+	limited, done := run.withinMemory(ctx, path)
+	defer done()
+	err := run.onlySession(path).read(limited, path, func(opened *registry.Opened) (err error) {
 		if run.only != "" && run.only != path {
 			return view.ErrNoSession
 		}
-		result, err = run.check(ctx, opened)
+		result, err = run.check(limited, opened)
 		return err
 	})
+	if stopped := context.Cause(limited); problem.ClassOf(stopped) != 0 {
+		err = stopped
+	}
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -247,6 +266,7 @@ func (run *checkRun) check(ctx context.Context, opened *registry.Opened) (*check
 	if err := run.assumeDead(opened.Facts()); err != nil {
 		return nil, err
 	}
+	run.noteReading(opened.Facts())
 	var st store.Store = opened
 	opts := check.Options{
 		Rules: run.rules, Judge: run.judge, Explain: run.config.Explain, Bodies: run.withTexts(run.rules), Roots: run.roots || run.known != nil,
@@ -262,11 +282,8 @@ func (run *checkRun) check(ctx context.Context, opened *registry.Opened) (*check
 		}
 		st, opts.Session = one, one.found.ID
 	}
-	if !run.since.IsZero() {
-		st = part{st, touchedSince(run.since)}
-	}
-	if !run.shard.isWhole() {
-		st = part{st, run.shard.holds}
+	if run.isPart() {
+		st = part{st, run.mayCount, func(tree *session.Tree) bool { return run.holds(tree) && touchedSince(run.since)(tree) }}
 	}
 	opts.Recorded, opts.Runtime = run.recorded, events.Runtime
 	result, err := check.Run(ctx, st, opts)
@@ -274,6 +291,28 @@ func (run *checkRun) check(ctx context.Context, opened *registry.Opened) (*check
 		result.Incomplete = "the store could not be read to its end"
 	}
 	return result, err
+}
+
+// isPart reports whether some trees are left out by what is known of their heads.
+func (run *checkRun) isPart() bool {
+	return !run.since.IsZero() || !run.shard.isWhole() || run.config.App+run.config.User != ""
+}
+
+// holds tells by the root of a tree whether it is one of those that are asked for.
+func (run *checkRun) holds(tree *session.Tree) bool {
+	root, c := tree.Root(), run.config
+	return run.shard.holds(tree) && (c.App == "" || root.App == c.App) && (c.User == "" || root.User == c.User)
+}
+
+// zones are as far as two clocks can be apart.
+const zones = 26 * time.Hour
+
+// mayCount tells by the heads of a tree whether the rest has to be read to know that it
+// counts. The time in a column may be that of a clock in any zone, and the event's own
+// differ from it by as much.
+func (run *checkRun) mayCount(heads *session.Tree, newest time.Time) bool {
+	old := !newest.IsZero() && newest.Before(run.since.Add(-zones)) && !touchedSince(run.since)(heads)
+	return run.holds(heads) && !old
 }
 
 // count adds a result to the exit code.
@@ -416,14 +455,11 @@ var severities = []string{rules.Error.String(), rules.Warning.String(), rules.In
 // least is the lowest severity that is listed: without --severity, also infos that were
 // asked for or fail the run.
 func (p *program) least() rules.Severity {
-	word := p.config.Severity
-	if word == "" && (p.config.FailOn == rules.Info.String() || len(p.config.Select) > 0) {
-		word = rules.Info.String()
+	if least, known := rules.ParseSeverity(p.config.Severity); known {
+		return least
 	}
-	for _, severity := range []rules.Severity{rules.Info, rules.Error} {
-		if severity.String() == word {
-			return severity
-		}
+	if p.config.FailOn == rules.Info.String() || len(p.config.Select) > 0 {
+		return rules.Info
 	}
 	return rules.Warning
 }
@@ -435,7 +471,7 @@ func (p *program) checkWriters(reports reportFiles, several bool, started time.T
 	opts := render.CheckOptions{
 		Screen: p.out, Tool: tool(), Home: p.home,
 		Quiet: c.Quiet, MaxFindings: int(c.MaxFindings), Full: c.Full, Least: p.least(),
-		Limited: c.Session != "" || c.Since != "" || c.Shard != "", Several: several,
+		Limited: p.partOf() != "", Several: several,
 		Adopts:  c.WriteBaseline != "",
 		Fails:   func(f *check.Finding) bool { return p.failing([]*check.Finding{f}) != exitOK },
 		Started: started, StepSummary: p.newStepSummary(),

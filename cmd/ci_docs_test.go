@@ -124,7 +124,7 @@ func stepsOf(document any) (steps []map[string]any) {
 // Every flag of check stands on the page, but for those that are for a person: who looks into
 // one session, or sits at a terminal.
 func TestCIPageNamesTheFlagsOfCheck(t *testing.T) {
-	forAPerson := []string{"as-is", "explain-request", "assume-dead", "no-pager", "help"}
+	forAPerson := []string{"as-is", "by-index", "explain-request", "assume-dead", "no-pager", "help"}
 	p, _ := testProgram()
 	root := newRootCommand(p)
 	page := ciPage(t)

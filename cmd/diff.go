@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -81,14 +82,15 @@ func runDiff(ctx context.Context, p *program, args []string) error {
 	if atomicfile.Same(paths[0], paths[1]) {
 		p.note("both names refer to the same store")
 	}
-	var err error
-	if run.a, err = p.open(ctx, paths[0]); err != nil {
-		return err
-	}
-	if run.b, err = p.open(ctx, paths[1]); err != nil {
-		return errors.Join(err, run.a.Close())
-	}
-	return errors.Join(run.compare(ctx), run.b.Close(), run.a.Close())
+	return p.insistUnseen(ctx, paths[:], func() (err error) {
+		if run.a, err = p.open(ctx, paths[0]); err != nil {
+			return err
+		}
+		if run.b, err = p.open(ctx, paths[1]); err != nil {
+			return errors.Join(err, run.a.Close())
+		}
+		return errors.Join(run.compare(ctx), run.b.Close(), run.a.Close())
+	})
 }
 
 // compare prints what differs.
@@ -110,9 +112,7 @@ func (run *diffRun) compare(ctx context.Context) error {
 	})
 	var first *diff.Tree
 	tally, err := found.Each(ctx, func(tree *diff.Tree) error {
-		if first == nil {
-			first = tree
-		}
+		first = cmp.Or(first, tree)
 		return writer.Tree(tree)
 	})
 	if err != nil {

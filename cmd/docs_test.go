@@ -54,7 +54,7 @@ func TestPagesNameOnlyCommandsAndFlagsThatThereAre(t *testing.T) {
 	command := regexp.MustCompile(`(?:^|[|$] ?)sessctl ([a-z]+)`)
 	option := regexp.MustCompile(`(?:^| )--([a-z][a-z-]+)`)
 	// What another program is called with is its own matter, up to the next pipe.
-	other := regexp.MustCompile(`(?:docker agent|(?:^|[|$] ?)(?:sudo )?(?:apk|apt|brew|cosign|curl|dnf|docker|git|go|pre-commit)) [^|]*`)
+	other := regexp.MustCompile(`(?:docker agent|(?:^|[|$] ?)(?:sudo )?(?:apk|apt|brew|cosign|crush|curl|dnf|docker|git|go|pre-commit)) [^|]*`)
 	for path, text := range pages(t) {
 		for _, typed := range whatToType(text) {
 			for _, m := range command.FindAllStringSubmatch(typed, -1) {

@@ -71,16 +71,10 @@ func (s shown) Error() string { return fmt.Sprintf("exit code %d", int(s)) }
 // failing is the exit code for findings. Those that are known fail nothing, and
 // all are where the run writes them into a baseline.
 func (p *program) failing(found []*check.Finding) int {
-	if p.config.WriteBaseline != "" {
-		return exitOK
-	}
-	for _, severity := range []rules.Severity{rules.Info, rules.Warning, rules.Error} {
-		if severity.String() != p.config.FailOn {
-			continue
-		}
-		if slices.ContainsFunc(found, func(f *check.Finding) bool { return !f.Known && f.Severity >= severity }) {
-			return exitFindings
-		}
+	least, counts := rules.ParseSeverity(p.config.FailOn)
+	fails := func(f *check.Finding) bool { return !f.Known && f.Severity >= least }
+	if counts && p.config.WriteBaseline == "" && slices.ContainsFunc(found, fails) {
+		return exitFindings
 	}
 	return exitOK
 }

@@ -48,13 +48,10 @@ func runExplain(p *program, words []string) error {
 		}
 		pages = append(pages, render.Page{Rule: rule, Markdown: text})
 	}
-	switch {
-	case p.config.Format == "json":
+	if p.config.Format == "json" {
 		return machine.Explain(p.out.Plain(), tool(), pages)
-	case p.config.Format == "markdown" || !p.out.Color:
-		return render.ExplainMarkdown(p.out, pages)
 	}
-	return render.ExplainText(p.out, pages)
+	return render.Explain(p.out, pages, p.config.Format != "markdown" && p.out.Color)
 }
 
 func (p *program) listRules() error {

@@ -41,20 +41,29 @@ stream.
 	cmd.Flags().StringP("output", "o", "", "write into this new `FILE` instead of standard output")
 	cmd.Flags().Bool("redact", false, "replace every text, for bug reports")
 	cmd.Flags().String("session", "", "write only this `SESSION` and its tree")
+	addByIndexFlag(cmd)
 	completeFlag(cmd, "session", p.sessionWords)
 	cmd.ValidArgsFunction = completeStores(1)
 	return cmd
 }
 
 func runExport(ctx context.Context, p *program, args []string) error {
+	if err := p.byIndex(); err != nil {
+		return err
+	}
 	path, err := p.onePath(ctx, args)
 	if err != nil {
 		return err
 	}
-	opened, err := p.open(ctx, path)
+	return p.insistUnseen(ctx, []string{path}, func() error { return p.export(ctx, path) })
+}
+
+func (p *program) export(ctx context.Context, path string) error {
+	opened, err := p.onlySession(path).open(ctx, path)
 	if err != nil {
 		return err
 	}
+	p.noteReading(opened.Facts())
 	e := exporter{program: p, opened: opened}
 	e.lost.AddUnread(opened.Facts().Faults, nil)
 	switch {

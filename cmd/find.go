@@ -53,7 +53,7 @@ func (s *search) find(ctx context.Context, args []string) (view.Known, error) {
 		if err == nil || !looksLikePath(args[0]) || ctx.Err() != nil {
 			return found, err
 		}
-		s.sessions, s.code = view.Search{}, 0 // the usual places do not matter
+		s.sessions, s.code, s.only = view.Search{}, 0, "" // the usual places do not matter
 	}
 	s.named = true
 	if err := s.read(ctx, args); err != nil {
@@ -65,6 +65,7 @@ func (s *search) find(ctx context.Context, args []string) (view.Known, error) {
 // choose is the session of that name in the stores that the arguments mean.
 func (s *search) choose(ctx context.Context, stores []string, name string) (view.Known, error) {
 	s.named, s.sessions.Name = len(stores) > 0, name
+	s.wants(name)
 	if err := s.read(ctx, stores); err != nil {
 		return view.Known{}, err
 	}
@@ -157,13 +158,29 @@ func (s *search) readOne(ctx context.Context, path string) error {
 		}
 		s.opened[path] = opened
 	}
-	for tree, err := range s.opened[path].Trees(ctx) {
-		if err != nil {
-			return err
-		}
-		s.sessions.Add(path, tree)
+	return addTo(ctx, &s.sessions, path, s.opened[path])
+}
+
+// addTo adds the sessions of a store to a search. If one has the very id that is looked
+// for, a store that can do so reads only its tree.
+func addTo(ctx context.Context, search *view.Search, path string, st store.Store) error {
+	ways := []iter.Seq2[*session.Tree, error]{st.Trees(ctx)}
+	if picker := pickerOf(st); picker != nil && search.Name != "" {
+		ways = slices.Insert(ways, 0, picker.Pick(ctx, named(search.Name)))
 	}
-	s.sessions.End(s.opened[path].Facts())
+	for _, trees := range ways {
+		before := len(search.Known)
+		for tree, err := range trees {
+			if err != nil {
+				return err
+			}
+			search.Add(path, tree)
+		}
+		if len(search.Known) > before {
+			break
+		}
+	}
+	search.End(st.Facts())
 	return nil
 }
 
@@ -173,16 +190,27 @@ type oneSession struct {
 	found view.Known
 }
 
+// Rehearse implements store.Rehearser where the store does.
+func (o oneSession) Rehearse(ctx context.Context, change *store.Change) error {
+	if asked, ok := o.Store.(store.Rehearser); ok {
+		return asked.Rehearse(ctx, change)
+	}
+	return nil
+}
+
+// Relate implements store.Relater where the store does.
+func (o oneSession) Relate(tree *session.Tree) {
+	if asked, ok := o.Store.(store.Relater); ok {
+		asked.Relate(tree)
+	}
+}
+
 // findSession finds what --session means in one store: see view.Choose.
 func findSession(ctx context.Context, st store.Store, word string) (oneSession, error) {
 	search := view.Search{Name: word}
-	for tree, err := range st.Trees(ctx) {
-		if err != nil {
-			return oneSession{}, err
-		}
-		search.Add(st.Facts().Path, tree)
+	if err := addTo(ctx, &search, st.Facts().Path, st); err != nil {
+		return oneSession{}, err
 	}
-	search.End(st.Facts())
 	found, err := search.Choose(word)
 	return oneSession{st, found}, err
 }
@@ -195,7 +223,7 @@ func (o oneSession) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 			yield(o.found.Tree, nil)
 			return
 		}
-		for tree, err := range o.Store.Trees(ctx) {
+		for tree, err := range picked(ctx, o.Store, named(o.found.ID)) {
 			if err != nil || tree.Session(o.found.ID) != nil {
 				yield(tree, err)
 				return

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"hash/fnv"
@@ -18,6 +19,7 @@ import (
 	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/registry"
 )
 
 // addChoice declares a flag that takes one of a few words and completes them.
@@ -247,12 +249,8 @@ func (p *program) assumeDead(facts *session.Store) error {
 	switch {
 	case !p.config.AssumeDead:
 	case facts.Writer == session.WriterLive:
-		who := facts.WriterName
-		if who == "" {
-			who = "another process"
-		}
 		return problem.New(problem.Busy, "Close it first, or leave --assume-dead out.",
-			"%s is in use: %s has it open, so it cannot be taken for ended", facts.Path, who)
+			"%s is in use: %s has it open, so it cannot be taken for ended", facts.Path, cmp.Or(facts.WriterName, "another process"))
 	case facts.Writer == session.WriterUnknown:
 		facts.Writer = session.WriterDead
 	}
@@ -262,13 +260,14 @@ func (p *program) assumeDead(facts *session.Store) error {
 // part is a store of which only some trees count.
 type part struct {
 	store.Store
+	heads  func(heads *session.Tree, newest time.Time) bool // see store.Picker
 	counts func(*session.Tree) bool
 }
 
 // Trees yields the trees that count.
 func (p part) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 	return func(yield func(*session.Tree, error) bool) {
-		for tree, err := range p.Store.Trees(ctx) {
+		for tree, err := range picked(ctx, p.Store, p.heads) {
 			if err == nil && !p.counts(tree) {
 				continue
 			}
@@ -277,4 +276,26 @@ func (p part) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 			}
 		}
 	}
+}
+
+// pickerOf is a store as one that can leave out trees, nil where it cannot.
+func pickerOf(st store.Store) store.Picker {
+	if opened, ok := st.(*registry.Opened); ok {
+		st = opened.Store
+	}
+	picker, _ := st.(store.Picker)
+	return picker
+}
+
+// picked yields the trees of a store, without those that it can leave out unread.
+func picked(ctx context.Context, st store.Store, keep func(heads *session.Tree, newest time.Time) bool) iter.Seq2[*session.Tree, error] {
+	if picker := pickerOf(st); picker != nil {
+		return picker.Pick(ctx, keep)
+	}
+	return st.Trees(ctx)
+}
+
+// named are the heads of the tree with a session of this id.
+func named(id string) func(*session.Tree, time.Time) bool {
+	return func(heads *session.Tree, _ time.Time) bool { return heads.Session(id) != nil }
 }

@@ -28,6 +28,11 @@ func newLsCommand(p *program) *cobra.Command {
 each has, which agents spoke, and what a check finds in it at worst. Findings do
 not change the exit code.
 
+A database of 100 MB or more is listed without what a check finds, and without
+reading a message: --health reads it, as do --damaged, --since, --agent and
+--sort health. So is a folder of transcripts of Claude Code, of which the first
+and the last lines are read; --sort items reads it as well.
+
 The filters of --damaged, --since, --agent and --match have to be met all at once,
 and --limit counts what they leave of each store. --match takes what names a SESSION
 elsewhere: the beginning of an id, or words of a title; here several may fit.
@@ -37,7 +42,7 @@ elsewhere: the beginning of an id, or words of a title; here several may fit.
   sessctl ls session.db --all
   sessctl ls --damaged --since 7d
   sessctl ls --match dockerfile --sort items --limit 5
-  sessctl ls --format ndjson | jq -r 'select(.health.errors > 0).id'`,
+  sessctl ls --health --format ndjson | jq -r 'select(.health.errors > 0).id'`,
 		GroupID: groupStore,
 		RunE:    func(cmd *cobra.Command, args []string) error { return runLs(cmd.Context(), p, args) },
 	}
@@ -47,6 +52,7 @@ elsewhere: the beginning of an id, or words of a title; here several may fit.
 	addStoreFlag(cmd)
 	flags := cmd.Flags()
 	flags.BoolP("all", "a", false, "list sub-sessions too, below their root")
+	flags.Bool("health", false, "read the health of every session, however large its store is")
 	flags.Bool("damaged", false, "list only sessions with errors or warnings")
 	flags.String("since", "", "list sessions active since this `TIME`: 7d, 2026-02-03")
 	flags.String("agent", "", "list only sessions in which the agent `NAME` spoke")
@@ -60,6 +66,10 @@ elsewhere: the beginning of an id, or words of a title; here several may fit.
 	return cmd
 }
 
+// healthBelow is the size from which on a list of a store does without what it takes to read
+// all messages.
+const healthBelow = 100_000_000
+
 func runLs(ctx context.Context, p *program, args []string) error {
 	keeps, err := p.lsFilter()
 	if err != nil {
@@ -68,6 +78,9 @@ func runLs(ctx context.Context, p *program, args []string) error {
 	paths, empty, err := p.expand(ctx, args)
 	if err != nil {
 		return err
+	}
+	if c := p.config; !c.Health && !c.Damaged && c.Since == "" && c.Agent == "" && c.Sort != "health" {
+		p.brief = healthBelow
 	}
 	list := render.Listing{Tool: tool(), Home: p.home, All: p.config.All, Quiet: p.config.Quiet}
 	for _, e := range empty {
@@ -131,10 +144,14 @@ func (p *program) list(ctx context.Context, path string, keeps func(*session.Tre
 	var listed *render.ListedStore
 	err := p.read(ctx, path, func(opened *registry.Opened) error {
 		listed = &render.ListedStore{Store: opened.Facts()}
+		run := catalogue.Usual()
+		if listed.Brief {
+			run = nil
+		}
 		result, err := check.Run(ctx, opened, check.Options{
-			Rules: catalogue.Usual(),
+			Rules: run,
 			EachTree: func(tree *session.Tree, found []*check.Finding) {
-				row := render.RowOf(tree, found)
+				row := render.RowOf(tree, found, listed.Brief)
 				listed.Read++
 				if keeps(tree, row) {
 					listed.Rows = append(listed.Rows, row)

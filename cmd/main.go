@@ -8,8 +8,10 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/config"
+	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -24,12 +26,22 @@ type program struct {
 	getenv func(string) string
 	home   string
 
-	shownPassword bool // an argument had one
+	passwords []string // what is to be said about those of databases
+	brief     int64    // how large a store has to be to be read without contents, 0 for none
+	newest    int64    // how many bytes of the newest sessions are enough, 0 for all
+	// bodies are the sessions whose texts will be printed, whatever else is found; nil for none.
+	bodies func(*session.Session) bool
 
 	config *config.Config // nil before the configuration was read
 	out    *ui.Screen
 	err    *ui.Screen
 	pager  *ui.Pager // nil where the command has none
+
+	// What of a store is wanted: see store.Options. only is the id of one session, or its beginning.
+	only  string
+	keep  func(heads *session.Tree, newest time.Time) bool
+	since time.Time
+	part  shard // of the trees that are kept
 }
 
 // Main runs sessctl with the arguments behind its name and returns the exit
@@ -44,9 +56,9 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 
-	args, secrets, badName := registry.WithoutPasswords(args)
+	args, passwords, badName := registry.WithoutPasswords(args)
 	p := &program{
-		args: args, shownPassword: secrets, stdin: &interruptible{ctx, stdin}, stdout: stdout, stderr: stderr,
+		args: args, passwords: passwords, stdin: &interruptible{ctx, stdin}, stdout: stdout, stderr: stderr,
 		getenv: getenv, home: config.Home(getenv),
 	}
 	p.setScreens(ui.ColorAuto)
@@ -58,7 +70,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 	if badName != nil {
 		return p.finish(root, badName)
 	}
-	ran, err := root.ExecuteContextC(ctx)
+	ran, err := root.ExecuteContextC(registry.WithPassword(ctx, func(question string) (string, error) { return p.askPassword(ctx, question) }))
 	if ctx.Err() != nil && err != nil {
 		err = interruption(err)
 	}
@@ -76,6 +88,15 @@ func surviveClosedPipes() func() {
 	ignored := make(chan os.Signal, 1)
 	signal.Notify(ignored, syscall.SIGPIPE)
 	return func() { signal.Stop(ignored) }
+}
+
+// askPassword asks for a password where somebody is there to answer.
+func (p *program) askPassword(ctx context.Context, question string) (string, error) {
+	in, ok := p.stdin.(*interruptible)
+	if !ok || !ui.IsTerminal(in.r) || !p.err.Terminal {
+		return "", nil
+	}
+	return ui.Password(ctx, in.r.(*os.File), p.stderr, question) //nolint:revive // a terminal is a file
 }
 
 func (p *program) setScreens(mode ui.ColorMode) {

@@ -8,7 +8,10 @@ import (
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/shell"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/registry"
 )
 
 // nextCommands are what to type after a check: what is wrong with the session that
@@ -37,7 +40,7 @@ func nextCommands(args []string, results []*check.Result) []render.Command {
 		return next
 	}
 	if slices.ContainsFunc(check.Fresh(result.Findings), (*check.Finding).Repairable) {
-		next = append(next, render.Command{Line: repairCommand(path, "--dry-run"), Why: "what a repair would do"})
+		next = append(next, planCommand(result.Store, path))
 	}
 	if words := f.Allow(); words != nil && f.Severity > rules.Info {
 		next = append(next, render.Command{
@@ -48,6 +51,17 @@ func nextCommands(args []string, results []*check.Result) []render.Command {
 		next = append(next, explain)
 	}
 	return next[:min(3, len(next))]
+}
+
+// planCommand shows what a repair would do. A store that is only read is exported before.
+func planCommand(facts *session.Store, path string) render.Command {
+	rewritten := slices.ContainsFunc(registry.Kinds, func(k store.Kind) bool { return k.Name == facts.Kind && k.Rewrite != nil })
+	if facts.ReadOnly != "" && !rewritten {
+		return render.Command{
+			Line: "sessctl export " + shell.Path(facts.Path) + " --output " + shell.Path(streamName(facts.Path)), Why: "a stream, which can be repaired",
+		}
+	}
+	return render.Command{Line: repairCommand(path, "--dry-run"), Why: "what a repair would do"}
 }
 
 // explainCommand leads to the page of the rule that found most.

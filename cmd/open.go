@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/ui"
@@ -18,7 +20,7 @@ import (
 
 // addStoreFlag declares --store for a command that opens stores.
 func addStoreFlag(cmd *cobra.Command) {
-	addChoice(cmd, "store", "", registry.Names(), "read the store as this kind (default: detected)")
+	addChoice(cmd, "store", "", registry.Names(), "read as this kind of store (default: detected)")
 }
 
 // storePaths are the stores that the arguments mean, each once: a folder stands for the
@@ -108,13 +110,63 @@ func (p *program) open(ctx context.Context, path string) (*registry.Opened, erro
 	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 		size = info.Size()
 	}
-	opts := store.Options{Deep: p.config.Deep}
+	opts := store.Options{Deep: p.config.Deep, Only: p.only, Brief: p.brief, Newest: p.newest, Counted: p.config.Sort == "items", Bodies: p.bodies, Keep: p.keep, Since: p.since}
 	if !p.config.Quiet {
 		progress := p.err.Progress("reading "+ui.Clean(ui.Tilde(path, p.home)), size)
 		defer progress.Clear()
 		opts.Progress = progress.Set
 	}
+	if registry.OnServer(path) && p.config.Jobs > 1 && opts.Only == "" {
+		return p.openParts(ctx, path, opts)
+	}
 	return registry.Open(ctx, path, p.config.Store, p.stdin, opts)
+}
+
+// onlySession is the program for a store of which --session leaves one tree: a server is
+// not asked for the others.
+func (p *program) onlySession(path string) *program {
+	one := *p
+	if registry.OnServer(path) {
+		one.wants(p.config.Session)
+	}
+	return &one
+}
+
+// addByIndexFlag declares --by-index for a command that reads a whole store else.
+func addByIndexFlag(cmd *cobra.Command) {
+	cmd.Flags().Bool("by-index", false, "with --session: read no other session, if the store can")
+}
+
+// byIndex makes --by-index hold for the stores that are opened from here on.
+func (p *program) byIndex() error {
+	if !p.config.ByIndex {
+		return nil
+	}
+	if p.config.Session == "" || p.config.Deep {
+		return problem.New(problem.Usage, "Name one session with --session, and leave --deep out.", "--by-index reads a single session")
+	}
+	p.wants(p.config.Session)
+	return nil
+}
+
+// noteReading says how a store was read, if --by-index was given.
+func (p *program) noteReading(facts *session.Store) {
+	switch {
+	case !p.config.ByIndex:
+	case registry.OnServer(facts.Path):
+		p.note("of %s, only what belongs to sessions of this name was asked for: damage of others is not looked for", facts.Path)
+	case facts.Read == session.ByIndex:
+		p.note("%s was read by index: damage of other sessions is not looked for", facts.Path)
+	default:
+		p.note("%s was read in full: %s", facts.Path, cmp.Or(facts.Read, "there is no index for this"))
+	}
+}
+
+// wants says which session is wanted, where a name can be an id.
+func (p *program) wants(name string) {
+	if !strings.HasPrefix(name, "-") {
+		p.only = name
+	}
 }
 
 // seeCheck is what to do about a result that is incomplete because of the store.
@@ -122,17 +174,59 @@ const seeCheck = "`sessctl check` says what is wrong with the store."
 
 // read opens a store for fn and closes it again. A store that changed while it
 // was read without a lock is read once more; if it changes again, the error
-// says so, and what fn made of it may mix two states.
+// says so, and what fn made of it may mix two states. A reading that a server stopped
+// begins again twice.
 func (p *program) read(ctx context.Context, path string, fn func(*registry.Opened) error) error {
-	changed, err := p.readOnce(ctx, path, fn)
+	changed := ""
+	once := func() (err error) {
+		changed, err = p.readOnce(ctx, path, fn)
+		return err
+	}
+	err := p.insist(ctx, once)
 	if changed == "" || ctx.Err() != nil {
 		return err
 	}
 	p.note("%s; it was read once more", changed)
-	if changed, err = p.readOnce(ctx, path, fn); changed != "" && err == nil {
+	if err = once(); changed != "" && err == nil {
 		err = problem.New(problem.Busy, "Close the runtime and try again.", "%s once more, so the result may mix two states", changed)
 	}
 	return err
+}
+
+// insist runs what reads stores, and runs it again, twice at most, where a server stopped
+// the reading.
+func (p *program) insist(ctx context.Context, run func() error) error {
+	err := run()
+	for again := 0; again < 2 && registry.Stopped(err) && ctx.Err() == nil; again++ {
+		p.note("the server stopped the reading, as a replica does for a change of the primary server; it is read once more")
+		err = run()
+	}
+	return err
+}
+
+// insistUnseen is insist for what prints while it reads: where a store is on a server, that
+// waits in a temporary file until the reading has ended.
+func (p *program) insistUnseen(ctx context.Context, paths []string, run func() error) error {
+	if !slices.ContainsFunc(paths, registry.OnServer) {
+		return run()
+	}
+	held, err := os.CreateTemp("", "sessctl-")
+	if err != nil {
+		return problem.New(problem.Unreadable, "Set TMPDIR to a folder that you may write to.", "what is printed cannot be held back: %v", problem.Reason(err))
+	}
+	defer func() { _ = held.Close(); _ = os.Remove(held.Name()) }()
+	back := p.out.Hold(held)
+	rewound := func() error {
+		_, err := held.Seek(0, io.SeekStart)
+		return err
+	}
+	err = p.insist(ctx, func() error {
+		if err := errors.Join(rewound(), held.Truncate(0)); err != nil {
+			return err
+		}
+		return run()
+	})
+	return errors.Join(err, rewound(), back())
 }
 
 func (p *program) readOnce(ctx context.Context, path string, fn func(*registry.Opened) error) (changed string, err error) {

@@ -2,6 +2,7 @@ package cmd_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,13 +10,14 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/sessctl/sessctl/internal/campaign"
 )
 
 // reader is somebody at a terminal of 24 lines, who types each text when the one before
-// it is on the screen.
+// it is on the screen, and again when nothing happens.
 type reader struct {
 	env  []string // besides what every run gets
 	talk [][2]string
@@ -29,25 +31,45 @@ func (r reader) runs(t *testing.T, home string, args ...string) (shown string, c
 	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, program.Fd(), syscall.TIOCSWINSZ, uintptr(unsafe.Pointer(&size))); errno != 0 {
 		t.Fatal(errno)
 	}
+	chunks := make(chan []byte)
+	go func() {
+		defer close(chunks)
+		for {
+			buffer := make([]byte, 4096)
+			n, err := person.Read(buffer)
+			if err != nil { // the program's end is closed
+				return
+			}
+			chunks <- buffer[:n]
+		}
+	}()
 	var all bytes.Buffer
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		buffer, seen := make([]byte, 4096), 0
+		seen, typed := 0, ""
 		for {
-			n, err := person.Read(buffer)
-			all.Write(buffer[:n])
-			if err != nil { // the program's end is closed
-				return
+			select {
+			case chunk, more := <-chunks:
+				if !more {
+					return
+				}
+				all.Write(chunk)
+			// Ctrl-C makes the terminal drop what it has not shown yet, a prompt too, and what
+			// was typed just then.
+			case <-time.After(2 * time.Second):
+				_, _ = person.WriteString(typed)
 			}
 			if len(r.talk) > 0 && bytes.Contains(all.Bytes()[seen:], []byte(r.talk[0][0])) {
-				seen = all.Len()
-				_, _ = person.WriteString(r.talk[0][1])
+				seen, typed = all.Len(), r.talk[0][1]
+				_, _ = person.WriteString(typed)
 				r.talk = r.talk[1:]
 			}
 		}
 	}()
-	c := exec.Command("sessctl", args...)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, "sessctl", args...)
 	c.Dir, c.Stdin, c.Stdout, c.Stderr = home, program, program, program
 	if r.in != nil {
 		c.Stdin = r.in

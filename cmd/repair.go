@@ -40,7 +40,7 @@ Before anything is changed, the store is copied to STORE.sessctl-TIME. The
 result is checked before it is committed; if it is not exactly what the plan
 says, nothing is changed. Close the runtime first.
 
-STORE is a file; without one, the store at its usual place, if there is only
+STORE is a file or the URL of a PostgreSQL database; without one, the store at its usual place, if there is only
 one. On a terminal you are asked; elsewhere --yes is needed. With --output the
 store stays as it is and a repaired copy is written, of a canonical stream, too
 (STORE may be - then).
@@ -52,7 +52,8 @@ Repairs that need a decision are made with --allow only: lossy (something is
 gone for good), prune (references and records that lead nowhere), guesses (what
 is likely, not certain), split (one session into several), waiting (an answer in
 place of one that somebody outside may still give; only where the runtime is gone,
-or --assume-dead says so), import-backup (sessions of a .bak), unknown-form
+or --assume-dead says so), import-backup (sessions of a .bak), reorder (undo does
+not bring back the order of events of one time), unknown-form
 (records that a newer or another program wrote go to the receipt). A finding names
 the word that its repair needs; ` + "`sessctl explain RULE`" + ` says what that costs.
 
@@ -75,7 +76,7 @@ With 1, findings are left, or a plan was shown and not carried out.`,
 }
 
 // allowed are the words of --allow.
-var allowed = []string{"lossy", "prune", "guesses", "split", "waiting", "import-backup", rules.UnknownForm}
+var allowed = []string{"lossy", "prune", "guesses", "split", "waiting", "import-backup", repair.Reorder, rules.UnknownForm}
 
 func addRepairFlags(cmd *cobra.Command, p *program) {
 	flags := cmd.Flags()
@@ -307,7 +308,7 @@ func exists(path string) bool {
 
 // confirm asks, unless --yes says not to, and applies.
 func (r *repairRun) confirm(ctx context.Context) error {
-	backup := newName(r.plan.Store.Path + backupMark + time.Now().UTC().Format(backupTime)) //nolint:forbidigo // a name for people
+	backup := newName(besides(r.plan.Store.Path) + backupMark + time.Now().UTC().Format(backupTime)) //nolint:forbidigo // a name for people
 	if r.config.Yes {
 		return r.apply(ctx, backup)
 	}
@@ -318,7 +319,7 @@ func (r *repairRun) confirm(ctx context.Context) error {
 		})
 		return r.stop(r.again("make these changes without asking", "--yes"))
 	}
-	if err := r.writer.Ask(backup, withLog(r.path, r.facts.Bytes), r.undoCommand(backup+receiptEnding)); err != nil {
+	if err := r.writer.Ask(backup, withLog(r.path, r.facts.Bytes), r.undoCommand(r.path, backup+receiptEnding)); err != nil {
 		return err
 	}
 	yes, err := ui.Ask(r.stdin, r.out, "Make these changes?")
@@ -348,7 +349,7 @@ func (p *program) canAsk() bool {
 
 // apply changes the store.
 func (r *repairRun) apply(ctx context.Context, backup string) error {
-	if now, err := os.Stat(r.path); err != nil || !os.SameFile(r.planned, now) {
+	if now, err := os.Stat(r.path); !registry.OnServer(r.path) && (err != nil || !os.SameFile(r.planned, now)) {
 		return problem.New(problem.Busy, "Nothing was changed. Run the repair again to get a new plan.",
 			"%s was moved or replaced by another file after the plan was made", r.path)
 	}
@@ -367,7 +368,7 @@ func (r *repairRun) apply(ctx context.Context, backup string) error {
 	if err != nil {
 		return r.partly(receipt, err)
 	}
-	return r.applied(receipt, render.Outcome{Backup: backup, Next: []render.Command{r.undoCommand(receipt.Path())}})
+	return r.applied(receipt, render.Outcome{Backup: backup, Next: []render.Command{r.undoCommand(r.path, receipt.Path())}})
 }
 
 // noteLeftovers names what may be the remains of a killed process in the folder of a
@@ -399,7 +400,10 @@ func (r *repairRun) progress(what string) (set func(int64), clearLine func()) {
 // toolName is this program as a receipt names it.
 func toolName() string { return tool().Name + " " + tool().Version }
 
-func (p *program) undoCommand(receipt string) render.Command {
+func (p *program) undoCommand(store, receipt string) render.Command {
+	if registry.OnServer(store) { // a receipt does not have the role
+		return render.Command{Line: "sessctl undo " + shell.Path(store)}
+	}
 	return render.Command{Line: "sessctl undo " + shell.Home(receipt, p.home)}
 }
 
@@ -429,13 +433,13 @@ func (p *program) partly(receipt *repair.Receipt, err error) error {
 	if receipt.State == repair.Done {
 		return &problem.Error{
 			Class: class, Err: errors.Join(errChanged, err), What: what,
-			Next: "Everything else is done. To undo the repair: `" + p.undoCommand(receipt.Path()).Line + "`.",
+			Next: "Everything else is done. To undo the repair: `" + p.undoCommand(receipt.Store.Path, receipt.Path()).Line + "`.",
 		}
 	}
 	return &problem.Error{
 		Class: class, Err: errors.Join(errChanged, err),
 		What: fmt.Sprintf("%s; before that, %s had been repaired and verified, and will stay repaired", what, ui.Count(sessions, "session")),
-		Next: "Run the repair again for the rest, or undo what was done with `" + p.undoCommand(receipt.Path()).Line + "`.",
+		Next: "Run the repair again for the rest, or undo what was done with `" + p.undoCommand(receipt.Store.Path, receipt.Path()).Line + "`.",
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -73,7 +74,7 @@ func (r *repairRun) make(ctx context.Context, st store.Store) error {
 
 // absolute is the path of a store wherever the plan or the receipt is read.
 func absolute(path string) (string, error) {
-	if path == "-" {
+	if path == "-" || registry.OnServer(path) {
 		return path, nil
 	}
 	return filepath.Abs(path)
@@ -175,7 +176,7 @@ func (r *repairRun) refusal() error {
 func (r *repairRun) instead() render.Command {
 	switch {
 	case !r.copyable():
-		line := "sessctl export " + shell.Path(r.path) + " --output " + shell.Path(r.streamName())
+		line := "sessctl export " + shell.Path(r.path) + " --output " + shell.Path(streamName(r.path))
 		return render.Command{Line: line, Why: "write a stream, which can be repaired"}
 	case r.kind.Edit != nil && r.facts.Writer == session.WriterLive:
 		return r.again("make these changes once the store is closed")
@@ -206,25 +207,38 @@ func (r *repairRun) urgency(f *check.Finding) []int {
 
 // copyable reports whether a copy of the store can be repaired.
 func (r *repairRun) copyable() bool {
-	return r.kind.Rewrite != nil || r.kind.Edit != nil && r.facts.ReadOnly == ""
+	return r.kind.Rewrite != nil || r.kind.Edit != nil && r.facts.ReadOnly == "" && !registry.OnServer(r.path)
 }
 
-// streamName is a name for a stream of the store: beside it, or in the current folder for
-// a database on a server.
-func (r *repairRun) streamName() string {
-	if u, err := url.Parse(r.path); err == nil && u.Scheme != "" && strings.Contains(r.path, "://") {
-		return cmp.Or(strings.Trim(u.Path, "/"), "sessions") + ".ndjson"
+// streamName is a name for a stream of a store.
+func streamName(store string) string {
+	if registry.OnServer(store) || isFolder(store) {
+		return besides(store) + ".ndjson"
 	}
-	if !r.kind.Folder {
-		return strings.TrimSuffix(r.path, filepath.Ext(r.path)) + ".ndjson"
+	return strings.TrimSuffix(store, filepath.Ext(store)) + ".ndjson"
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// besides is a path to which an ending can be put, so that it names something beside what
+// is there; of a database on a server, something in the current folder.
+func besides(path string) string {
+	if u, err := url.Parse(path); err == nil && registry.OnServer(path) {
+		return cmp.Or(strings.ReplaceAll(strings.Trim(u.Path, "/"), "/", "-"), "sessions")
 	}
-	path := filepath.Clean(r.path)
+	if !isFolder(path) {
+		return path
+	}
+	path = filepath.Clean(path)
 	if base := filepath.Base(path); base == "." || base == ".." {
 		if full, err := filepath.Abs(path); err == nil {
 			path = full
 		}
 	}
-	return path + ".ndjson"
+	return path
 }
 
 // copyName is a name for a repaired copy.
@@ -246,6 +260,9 @@ func (r *repairRun) toFile(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, opened.Close()) }()
 	if err := r.planFrom(ctx, opened); err != nil {
 		return err
+	}
+	if registry.OnServer(r.path) {
+		return problem.New(problem.Usage, "Repair it where it is, or export it with `sessctl export` and repair the stream.", "%s is a database on a server, which sessctl cannot copy", r.path)
 	}
 	if !r.copyable() && !r.plan.Empty() && !r.config.DryRun {
 		return r.refusal()

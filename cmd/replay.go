@@ -173,7 +173,7 @@ func (run *replayRun) openEvents(ctx context.Context) (io.ReadCloser, error) {
 	case err == nil && info.IsDir():
 		return nil, problem.New(problem.Unreadable, "Name the file with the events.", "%s is a folder", run.path)
 	}
-	file, err := atomicfile.OpenStream(ctx, run.path)
+	file, err := atomicfile.OpenStream(ctx, run.path, os.O_RDONLY)
 	if err != nil && ctx.Err() == nil {
 		err = problem.New(problem.Unreadable, "", "%s cannot be read: %v", run.path, problem.Reason(err))
 	}

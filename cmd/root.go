@@ -94,8 +94,8 @@ func (p *program) configure(cmd *cobra.Command) error {
 		return err
 	}
 	p.setScreens(ui.ColorMode(p.config.Color))
-	if p.shownPassword {
-		p.note("a password on the command line shows in the list of processes: write it into ~/.pgpass, or set PGPASSWORD")
+	for _, said := range p.passwords {
+		p.note("%s", said)
 	}
 	for _, said := range config.Misspelled(os.Environ(), p.getenv) {
 		p.note("%s", said)

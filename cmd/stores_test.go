@@ -11,7 +11,10 @@ import (
 
 	"github.com/sessctl/sessctl/internal/store/adk/adktest"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
+	"github.com/sessctl/sessctl/internal/store/goose/goosetest"
 	"github.com/sessctl/sessctl/internal/store/kagent/kagenttest"
+	"github.com/sessctl/sessctl/internal/store/opencode/opencodetest"
+	"github.com/sessctl/sessctl/internal/store/player"
 )
 
 // stores are the databases that scripts can ask for. All are of the generation
@@ -104,7 +107,7 @@ func storing(name string) func(*agenttest.DB) error {
 
 func buildStore(ts *testscript.TestScript, _ bool, args []string) {
 	const generation = 18
-	if len(args) == 2 && (buildKagent(ts, args[0], args[1]) || buildADK(ts, args[0], args[1])) {
+	if len(args) == 2 && (buildKagent(ts, args[0], args[1]) || buildADK(ts, args[0], args[1]) || buildPlayed(ts, args[0], args[1])) {
 		return
 	}
 	if len(args) < 2 || len(args) > 3 || stores[args[0]] == nil {
@@ -122,6 +125,22 @@ func buildStore(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		ts.Check(os.WriteFile(ts.MkAbs(args[2]), written.Events(style), 0o600))
 	}
+}
+
+// buildPlayed builds the database of goose or opencode of a session with two calls side by
+// side, and reports whether it was asked for.
+func buildPlayed(ts *testscript.TestScript, name, file string) bool {
+	write := map[string]func(path string, writes []player.Write) error{
+		"goose":    func(path string, writes []player.Write) error { return goosetest.Build(path, goosetest.Newest, writes) },
+		"opencode": func(path string, writes []player.Write) error { return opencodetest.Build(path, writes) },
+	}[name]
+	if write == nil {
+		return false
+	}
+	calls := []player.Call{{Tool: "bash", Args: `{"command":"ls"}`, Result: "a.txt"}, {Tool: "bash", Args: `{"command":"pwd"}`, Result: "/srv/demo"}}
+	writes := player.Play(player.Program{{Prompt: "What is here?", Steps: []player.Step{{Text: "I look.", Calls: calls}, {Text: "A file."}}}}, 1)
+	ts.Check(write(ts.MkAbs(file), writes))
+	return true
 }
 
 // buildADK builds a database of adk-go 2, or of adk-js, with the script of package adktest

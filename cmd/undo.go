@@ -65,7 +65,7 @@ receipt still holds the whole store as it was.
 
 func runUndo(ctx context.Context, p *program, args []string) error {
 	defer surviveClosedPipes()()
-	if len(args) == 1 && !p.config.List {
+	if len(args) == 1 && !p.config.List && !registry.OnServer(args[0]) && !isFolder(args[0]) {
 		path := p.receiptNamed(args[0])
 		receipt, err := repair.ReadReceipt(path)
 		if err == nil {
@@ -155,7 +155,9 @@ func (p *program) receipts(args []string) []render.Receipt {
 	}
 	var found []render.Receipt
 	for _, path := range registry.Distinct(paths) {
-		found = append(found, look(path))
+		if one := look(path); len(args) == 0 || !registry.OnServer(args[0]) || one.Store == args[0] {
+			found = append(found, one)
+		}
 	}
 	slices.SortStableFunc(found, func(a, b render.Receipt) int { return strings.Compare(a.Time, b.Time) })
 	slices.Reverse(found)
@@ -248,6 +250,9 @@ func notOpened(receipt *repair.Receipt, err error) error {
 	}
 	told := *p
 	told.Next, told.Err = "Nothing was changed. "+receipt.Restore(), err
+	if registry.OnServer(receipt.Store.Path) {
+		told.Next = "Nothing was changed. To connect as another role, name the database as for the repair: `sessctl undo postgres://USER@HOST/DATABASE`."
+	}
 	return &told
 }
 
@@ -328,6 +333,7 @@ func startOf(path string) []byte {
 // receiptsOf are the receipts that stand beside a store or a copy of one, by their
 // names, in the order of the repairs.
 func receiptsOf(path string) []string {
+	path = besides(path)
 	folder, file := filepath.Split(path)
 	entries, err := os.ReadDir(filepath.Clean(folder))
 	if err != nil {

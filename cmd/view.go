@@ -103,7 +103,16 @@ func runView(ctx context.Context, p *program, args []string, borders bool) error
 			return err
 		}
 	}
+	return p.insist(ctx, func() error { return p.view(ctx, args, judge, question, borders) })
+}
+
+func (p *program) view(ctx context.Context, args []string, judge rules.Judge, question *view.Question, borders bool) error {
 	s := &search{program: p, judged: judge, asked: question, borders: borders, opened: map[string]*registry.Opened{}}
+	if question != nil && p.config.Format != "json" {
+		p.bodies = func(one *session.Session) bool {
+			return s.sessions.Name == "" || view.Fits(one.ID, one.Title, s.sessions.Name)
+		}
+	}
 	found, err := s.find(ctx, args)
 	if err == nil {
 		err = s.show(ctx, found)
@@ -204,6 +213,7 @@ func (s *search) build(ctx context.Context, opened *registry.Opened, in view.Inp
 		if err := opened.Fill(ctx, in.Tree); err != nil {
 			return nil, err
 		}
+		dropStored(in.Tree)
 	}
 	if s.asked != nil {
 		v, err := view.Visible(in, *s.asked)
@@ -216,6 +226,17 @@ func (s *search) build(ctx context.Context, opened *registry.Opened, in view.Inp
 		return view.Borders(in), nil
 	}
 	return view.Build(in), nil
+}
+
+// dropStored takes the stored bytes from messages, whose texts are shown.
+func dropStored(tree *session.Tree) {
+	for _, s := range tree.Sessions {
+		for i := range s.Items {
+			if it := &s.Items[i]; it.Kind == session.Message && it.Body != nil {
+				it.Body.Raw = nil
+			}
+		}
+	}
 }
 
 // next are the commands that lead on from a view.
@@ -238,19 +259,27 @@ func (s *search) next(v *view.View, found view.Known) []render.Command {
 		return next
 	}
 	if slices.ContainsFunc(v.Findings, (*check.Finding).Repairable) {
-		next = append(next, render.Command{Line: repairCommand(named, "--dry-run"), Why: "what a repair would do"})
+		next = append(next, planCommand(v.Store, named))
 	}
 	if v.Request == nil && len(v.Findings) > 0 {
-		next = append(next, render.Command{Line: shell.View(named, s.short(found.ID), "--model-input"), Why: "what the next run would send"})
+		next = append(next, render.Command{Line: shell.View(named, s.short(v, found.ID), "--model-input"), Why: "what the next run would send"})
 	}
 	if v.Others > 0 && v.Shown.Parent != "" {
-		next = append(next, render.Command{Line: shell.View(named, s.short(v.Shown.Parent)), Why: "the session around this one"})
+		next = append(next, render.Command{Line: shell.View(named, s.short(v, v.Shown.Parent)), Why: "the session around this one"})
 	}
 	return next
 }
 
-// short is the beginning of an id, if it means this session only.
-func (s *search) short(id string) string {
+// short is the beginning of an id, if it is known to mean this session only.
+func (s *search) short(v *view.View, id string) string {
+	if opened := s.opened[v.Store.Path]; opened != nil { // which may know more sessions than it read
+		if known, ok := opened.Store.(interface{ Begins(id string) int }); ok && known.Begins(rules.Short(id)) > 1 {
+			return id
+		}
+	}
+	if v.Store.Read == session.ByIndex {
+		return id
+	}
 	if found, err := view.Choose(s.sessions.Known, rules.Short(id)); err == nil && found.ID == id {
 		id = rules.Short(id)
 	}
@@ -347,7 +376,7 @@ func checkDiff(c *config.Config, q *view.Question) error {
 // nextVisible are the commands that lead on from what viewers see. named is the store,
 // where somebody named it.
 func (s *search) nextVisible(v *view.View, named string, found view.Known) []render.Command {
-	id := s.short(found.ID)
+	id := s.short(v, found.ID)
 	var next []render.Command
 	if v.Visibility.Single && spoken(v.Visibility) {
 		next = append(next, render.Command{Line: shell.View(named, id, "--all"), Why: "what every agent sees"})

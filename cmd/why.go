@@ -38,7 +38,8 @@ func newWhyCommand(p *program) *cobra.Command {
 does, the command to type, and how to go back. Nothing is changed.
 
 Without arguments, it is about the newest session of the usual stores and, if that
-one resumes, about the newest that does not. With - it reads the error that you
+one resumes, about the newest that does not. Of a folder of Claude Code of 100 MB
+or more, only the newest sessions are read, and the others counted. With - it reads the error that you
 paste, up to Ctrl-D, and looks for the session that it came from; the text is not
 stored and not sent anywhere. As an argument, put the error into single quotes: in
 double quotes, a shell runs what is between backticks.
@@ -75,7 +76,9 @@ type whyRun struct {
 	name     string   // the session or the call that is meant, "" for none
 	search   why.Search
 	sessions view.Search
-	code     int // of stores that could not be read
+	tree     *session.Tree               // of the session, where it was kept
+	open     map[string]*registry.Opened // by path
+	code     int                         // of stores that could not be read
 }
 
 func runWhy(ctx context.Context, p *program, args []string, pasted bool) error {
@@ -86,7 +89,7 @@ func runWhy(ctx context.Context, p *program, args []string, pasted bool) error {
 	if len(judge.Profiles) > 1 {
 		p.note("this is about %s only, the first of --profile; `sessctl check` answers for all", judge.Profiles[0].Name)
 	}
-	w := &whyRun{program: p, judge: first(judge)}
+	w := &whyRun{program: p, judge: first(judge), open: map[string]*registry.Opened{}}
 	rest, err := w.stores(ctx, args)
 	if err != nil {
 		return w.print(unopened(err), err)
@@ -94,10 +97,8 @@ func runWhy(ctx context.Context, p *program, args []string, pasted bool) error {
 	if err := w.question(rest, pasted); err != nil {
 		return err
 	}
-	d := &why.Diagnosis{Asked: w.search.Asked}
-	if d.Asked != nil && d.Asked.Kind != errtext.Refused && d.Asked.Kind != errtext.Unknown {
-		d.Verdict = why.Elsewhere
-		return w.print(d, nil)
+	if asked := w.search.Asked; asked != nil && asked.Kind != errtext.Refused && asked.Kind != errtext.Unknown {
+		return w.print(&why.Diagnosis{Asked: asked, Verdict: why.Elsewhere}, nil)
 	}
 	if len(w.paths) == 0 {
 		if w.paths, err = registry.Default(p.home); err != nil {
@@ -106,17 +107,17 @@ func runWhy(ctx context.Context, p *program, args []string, pasted bool) error {
 			return w.print(nothing, err)
 		}
 	}
-	if failed := w.scan(ctx); failed != nil {
-		return cmp.Or(ctx.Err(), w.print(unopened(failed), failed))
+	if w.search.Asked == nil {
+		w.newest = healthBelow / 4 //nolint:mnd // a second's work
 	}
-	d.Searched = w.search.Stores
-	if err := w.choose(d); err != nil {
+	d, unread, err := w.ask(ctx, 0)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case unread != nil:
+		return w.print(unopened(unread), unread)
+	case err != nil:
 		return err
-	}
-	if d.Session != nil {
-		if err := w.diagnose(ctx, d); err != nil {
-			return cmp.Or(ctx.Err(), err)
-		}
 	}
 	return w.print(d, nil)
 }
@@ -177,6 +178,9 @@ func (w *whyRun) question(rest []string, pasted bool) error {
 	}
 	w.name, w.sessions.Name = text, text
 	asked := errtext.Read(text)
+	if asked.Kind == errtext.Unknown {
+		w.wants(text)
+	}
 	if asked.Kind == errtext.Unknown && len(asked.IDs) == 0 {
 		asked.IDs = []string{text} // it may be a call that is named in a form of its own
 	}
@@ -195,31 +199,45 @@ func isStream(data []byte) bool {
 	return bytes.Contains(data[:min(header, len(data))], []byte(`"sessctl.canonical/`))
 }
 
-// scan checks every session of the stores. The error is that of the only store.
-func (w *whyRun) scan(ctx context.Context) error {
-	for _, path := range w.paths {
-		searched := why.Searched{Store: path}
-		found, known := len(w.search.Found), len(w.sessions.Known)
-		err := w.opened(ctx, path, func(opened *registry.Opened) error {
-			w.search.Found, w.sessions.Known = w.search.Found[:found], w.sessions.Known[:known]
-			result, err := check.Run(ctx, opened, check.Options{Rules: catalogue.Usual(), Judge: w.judge, EachTree: func(tree *session.Tree, found []*check.Finding) {
-				w.search.Add(path, tree, found)
-				w.sessions.Add(path, tree)
-			}})
-			w.sessions.End(opened.Facts())
-			searched.Sessions, searched.Trouble = result.Trees, result.Incomplete
-			return err
-		})
-		switch {
-		case err != nil && (ctx.Err() != nil || len(w.paths) == 1):
-			return err
-		case err != nil:
-			w.report(err)
-			searched.Trouble, w.code = err.Error(), worse(w.code, exitCode(err))
-		}
-		w.search.Stores = append(w.search.Stores, searched)
+// mostOpen is how many stores are kept open at a time. Of more, the one with the session
+// that is chosen is opened again.
+const mostOpen = 8
+
+// ask checks every session of the stores from the nth on and answers before they are closed,
+// so that each is read once. unread is the error of the only store.
+func (w *whyRun) ask(ctx context.Context, n int) (d *why.Diagnosis, unread, failed error) {
+	if n == len(w.paths) {
+		d, failed = w.answer(ctx)
+		return d, nil, failed
 	}
-	return nil
+	path, search, known := w.paths[n], w.search, len(w.sessions.Known)
+	searched := why.Searched{Store: path}
+	unread = w.opened(ctx, path, func(opened *registry.Opened) error {
+		w.search, w.sessions.Known = search, w.sessions.Known[:known]
+		result, err := check.Run(ctx, opened, check.Options{Rules: catalogue.Usual(), Judge: w.judge, EachTree: func(tree *session.Tree, found []*check.Finding) {
+			w.search.Add(path, tree, found)
+			w.sessions.Add(path, tree)
+		}})
+		w.sessions.End(opened.Facts())
+		searched.Sessions, searched.Trouble, searched.Left = result.Trees, result.Incomplete, opened.Facts().Left
+		if err == nil && len(w.paths) <= mostOpen {
+			w.search.Stores, w.open[path] = append(w.search.Stores, searched), opened
+			d, _, failed = w.ask(ctx, n+1)
+			delete(w.open, path)
+		}
+		return err
+	})
+	switch {
+	case unread != nil && (ctx.Err() != nil || len(w.paths) == 1):
+		return nil, unread, nil
+	case unread != nil:
+		w.report(unread)
+		searched.Trouble, w.code = unread.Error(), worse(w.code, exitCode(unread))
+	case len(w.paths) <= mostOpen:
+		return d, nil, failed
+	}
+	w.search.Stores = append(w.search.Stores, searched)
+	return w.ask(ctx, n+1)
 }
 
 // opened reads a store, or the stream that came on standard input, from its beginning.
@@ -230,6 +248,17 @@ func (w *whyRun) opened(ctx context.Context, path string, fn func(*registry.Open
 	return w.read(ctx, path, fn)
 }
 
+// answer is about the session that is meant.
+func (w *whyRun) answer(ctx context.Context) (*why.Diagnosis, error) {
+	d := &why.Diagnosis{Asked: w.search.Asked, Searched: w.search.Stores}
+	w.tree = nil
+	err := w.choose(d)
+	if err == nil && d.Session != nil {
+		err = w.diagnose(ctx, d)
+	}
+	return d, err
+}
+
 // choose finds the session that is meant.
 func (w *whyRun) choose(d *why.Diagnosis) error {
 	asked := d.Asked
@@ -237,7 +266,7 @@ func (w *whyRun) choose(d *why.Diagnosis) error {
 	if asked != nil && asked.Kind == errtext.Unknown {
 		var found view.Known
 		if found, known = w.sessions.Choose(w.name); known == nil {
-			d.Asked, d.Session, d.Chosen = nil, w.rootOf(found), why.Named
+			d.Asked, d.Session, d.Chosen, w.tree = nil, w.rootOf(found), why.Named, found.Tree
 			return nil
 		}
 		if !errors.Is(known, view.ErrNoSession) {
@@ -286,7 +315,7 @@ func (w *whyRun) diagnose(ctx context.Context, d *why.Diagnosis) error {
 	if d.Session.Store != "-" { // which cannot be read again
 		d.Broken = w.search.BrokenBeside(d.Session)
 	}
-	return w.opened(ctx, d.Session.Store, func(opened *registry.Opened) error {
+	look := func(opened *registry.Opened) error {
 		if err := w.assumeDead(opened.Facts()); err != nil {
 			return err
 		}
@@ -295,7 +324,13 @@ func (w *whyRun) diagnose(ctx context.Context, d *why.Diagnosis) error {
 			d.Diagnose(in)
 		}
 		return err
-	})
+	}
+	if opened := w.open[d.Session.Store]; opened != nil {
+		w.tree = cmp.Or(w.tree, w.search.Tree(d.Session))
+		return look(opened)
+	}
+	w.tree = nil
+	return w.opened(ctx, d.Session.Store, look)
 }
 
 // examine checks the session, asks for its next request, and plans its repair. The
@@ -307,7 +342,7 @@ func (w *whyRun) examine(ctx context.Context, opened *registry.Opened, d *why.Di
 		return in, err
 	}
 	var v *view.View
-	one := &oneSession{Store: opened, found: view.Known{ID: d.Session.ID}}
+	one := &oneSession{Store: opened.Store, found: view.Known{ID: d.Session.ID, Tree: w.tree}}
 	for _, judge = range []rules.Judge{first(own), first(w.judge)} {
 		result, err := check.Run(ctx, one, check.Options{
 			Rules: catalogue.Usual(), Judge: judge, Session: d.Session.ID,
@@ -345,7 +380,7 @@ func (w *whyRun) commands(opened *registry.Opened, mend *why.Repair, c *why.Cand
 		return
 	}
 	r := &repairRun{program: w.program, path: c.Store, kind: opened.Kind, facts: opened.Facts()}
-	words := []string{"--session", w.short(c)}
+	words := []string{"--session", w.short(opened.Facts(), c)}
 	if len(w.config.Profile) > 0 {
 		words = append(words, "--profile", w.config.Profile[0])
 	}
@@ -355,26 +390,28 @@ func (w *whyRun) commands(opened *registry.Opened, mend *why.Repair, c *why.Cand
 	if len(mend.Allow) > 0 {
 		words = append(words, "--allow", strings.Join(mend.Allow, ","))
 	}
-	if mend.AssumeDead {
+	if mend.AssumeDead || w.config.AssumeDead {
 		words = append(words, "--assume-dead")
 	}
 	path := c.Store
-	switch {
-	case !r.copyable():
-		path = r.streamName()
-		mend.Commands = append(mend.Commands, "sessctl export "+shell.Path(c.Store)+" --output "+shell.Path(path))
-		r.path = path
-		fallthrough
-	case opened.Kind.Edit == nil || opened.Facts().ReadOnly != "":
-		words = append(words, "--output", r.copyName())
-	default:
+	if opened.Kind.Edit != nil && opened.Facts().ReadOnly == "" {
 		mend.Undo = "sessctl undo " + shell.Path(c.Store)
+	} else {
+		if !r.copyable() {
+			path = streamName(r.path)
+			mend.Commands = append(mend.Commands, "sessctl export "+shell.Path(c.Store)+" --output "+shell.Path(path))
+			r.path = path
+		}
+		words = append(words, "--output", r.copyName())
 	}
 	mend.Commands = append(mend.Commands, repairCommand(path, shell.Words(words)...))
 }
 
-// short is the beginning of the id of a session, if it means this session only.
-func (w *whyRun) short(c *why.Candidate) string {
+// short is the beginning of the id of a session, if it is known to mean this session only.
+func (w *whyRun) short(facts *session.Store, c *why.Candidate) string {
+	if facts.Read == session.ByIndex || facts.Left > 0 {
+		return c.ID
+	}
 	var known []view.Known
 	for _, k := range w.sessions.Known {
 		if k.Store == c.Store {

@@ -188,7 +188,7 @@ func Decode(data []byte) (*File, error) {
 		if e.Fingerprint == "" {
 			return nil, wrong(anew, "entry %d has no fingerprint", i+1)
 		}
-		if _, known := severity(e.Severity); !known {
+		if _, known := rules.ParseSeverity(e.Severity); !known {
 			return nil, wrong(anew, "entry %d has the severity %q; the severities are error, warning and info", i+1, e.Severity)
 		}
 	}
@@ -232,14 +232,4 @@ func noJSON(data []byte, err error) error {
 // lineOf is the number of the line in which a byte is, from 1.
 func lineOf(data []byte, offset int64) int {
 	return 1 + bytes.Count(data[:min(int(offset), len(data))], []byte("\n"))
-}
-
-// severity is the severity with a name.
-func severity(name string) (rules.Severity, bool) {
-	for _, s := range []rules.Severity{rules.Error, rules.Warning, rules.Info} {
-		if s.String() == name {
-			return s, true
-		}
-	}
-	return rules.Info, false
 }

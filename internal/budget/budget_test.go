@@ -19,7 +19,7 @@ import (
 
 // What holds for everything.
 const (
-	allLines     = 88_300 // of Go without tests
+	allLines     = 98_800 // of Go without tests
 	fileLines    = 600
 	packageNames = 200 // constants, variables, types and functions of a package
 	packageFiles = 60
@@ -33,22 +33,24 @@ const (
 var (
 	ownLines = map[string]int{
 		"internal/store/adk":         3_700,
-		"internal/store/canonical":   3_260,
-		"internal/store/dockeragent": 5_415,
+		"internal/store/canonical":   3_229,
+		"internal/store/dockeragent": 5_450,
 		"internal/store/kagent":      2_945,
-		"internal/store/loom":        1_995,
+		"internal/store/loom":        1_953,
+		"internal/store/claudecode":  2_440,
+		"internal/store/opencode":    1_975,
 		"internal/store/springai":    1_215,
 
-		"internal/store/adk/adktest":           1_052,
-		"internal/store/dockeragent/agenttest": 2_320,
-		"internal/store/kagent/kagenttest":     1_447,
-		"internal/store/springai/springtest":   622,
+		"internal/store/adk/adktest":           1_043,
+		"internal/store/dockeragent/agenttest": 2_276,
+		"internal/store/kagent/kagenttest":     1_440,
+		"internal/store/springai/springtest":   619,
 	}
 	ownNames = map[string]int{
 		"internal/store/dockeragent": 221,
 	}
 	ownRules = map[string]int{
-		"sc707_collapsed_parallel_children.go": 170,
+		"sc707_collapsed_parallel_children.go": 166,
 		"sc723_unscoped_sub_agent_event.go":    156,
 		"sc807_shared_workspace.go":            157,
 		"sc810_sibling_isolation.go":           173,
@@ -58,7 +60,7 @@ var (
 )
 
 // shared are the folders of internal/store that are no adapters.
-var shared = []string{"builder", "change", "column", "docedit", "eventlog", "forest", "outline", "postgres", "registry", "sqlite", "storetest", "table"}
+var shared = []string{"builder", "change", "column", "docedit", "eventlog", "filelog", "forest", "outline", "player", "postgres", "registry", "sqlite", "storetest", "table"}
 
 // size is how much there is in one folder, without tests.
 type size struct{ lines, files, names int }

@@ -213,6 +213,9 @@ func (e *engine) pass(tree *session.Tree) opener {
 // run runs every rule of the scope over one tree, or over the store or a recording
 // alone.
 func (e *engine) run(seq int, tree *session.Tree, scope rules.Scope, open opener) []*Finding {
+	if len(e.opts.Rules) == 0 {
+		return nil
+	}
 	var found []*Finding
 	order := map[*session.Session]int{}
 	var current *rules.Rule

@@ -38,12 +38,17 @@ type Config struct {
 	Report  []string `mapstructure:"report"`
 	Store   string   `mapstructure:"store"`
 	Session string   `mapstructure:"session"`
+	ByIndex bool     `mapstructure:"by-index"`
 
 	FailOn      string   `mapstructure:"fail-on"`
 	Select      []string `mapstructure:"select"`
 	Ignore      []string `mapstructure:"ignore"`
 	Since       string   `mapstructure:"since"`
 	Shard       string   `mapstructure:"shard"`
+	App         string   `mapstructure:"app"`
+	User        string   `mapstructure:"user"`
+	Jobs        uint     `mapstructure:"jobs"`
+	MaxMemory   uint     `mapstructure:"max-memory"`
 	Profile     []string `mapstructure:"profile"`
 	AsIs        bool     `mapstructure:"as-is"`
 	Explain     bool     `mapstructure:"explain-request"`
@@ -56,6 +61,7 @@ type Config struct {
 	WriteBaseline string `mapstructure:"write-baseline"`
 
 	Damaged bool   `mapstructure:"damaged"`
+	Health  bool   `mapstructure:"health"`
 	Match   string `mapstructure:"match"`
 	Sort    string `mapstructure:"sort"`
 	Limit   uint   `mapstructure:"limit"`
@@ -176,9 +182,9 @@ func Misspelled(environment []string, getenv func(string) string) (said []string
 
 // Setting is one setting for people.
 type Setting struct {
-	Key    string
-	Value  any
-	Source string
+	Key    string `json:"key"`
+	Value  any    `json:"value"`
+	Source string `json:"source"`
 }
 
 // Settings lists the settings that have a flag, in the order of the struct.
@@ -202,9 +208,13 @@ type choice struct {
 }
 
 // AddChoice declares a flag that takes one of a few words, or none when the
-// default is "". The usage goes on with the words.
+// default is "". The usage goes on with the words, unless they fill a line: the error of
+// Set names them, too.
 func AddChoice(flags *pflag.FlagSet, name, standard string, values []string, usage string) {
-	flags.Var(&choice{values: values, standard: standard, value: standard}, name, usage+": "+orList(values))
+	if list := orList(values); len(list) < 60 {
+		usage += ": " + list
+	}
+	flags.Var(&choice{values: values, standard: standard, value: standard}, name, usage)
 }
 
 func (c *choice) String() string { return c.value }
@@ -266,11 +276,7 @@ func Files(getenv func(string) string) []string {
 // find reads the file that is named by the flag or by SESSCTL_CONFIG, which
 // must exist, or else the first usual file that exists. Without any, the path is empty.
 func find(getenv func(string) string, flag string) (path string, data []byte, err error) {
-	named := flag
-	if named == "" {
-		named = getenv(EnvName("config"))
-	}
-	if named != "" {
+	if named := cmp.Or(flag, getenv(EnvName("config"))); named != "" {
 		data, err = atomicfile.ReadRegular(named, largest)
 		return named, data, notReadable(named, err)
 	}

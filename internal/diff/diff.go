@@ -11,6 +11,7 @@ package diff
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -55,18 +56,17 @@ type Session struct {
 func (s *Session) ID() string { return s.now().ID }
 
 // now is the session after, else before.
-func (s *Session) now() *session.Session {
-	if s.B != nil {
-		return s.B
-	}
-	return s.A
-}
+func (s *Session) now() *session.Session { return cmp.Or(s.B, s.A) }
 
 // Stored is how many items the session has, or had where it is gone.
 func (s *Session) Stored() int { return len(s.now().Items) }
 
 // Field is a property of a session with its values, "" for none.
-type Field struct{ Name, A, B string }
+type Field struct {
+	Name string `json:"name"`
+	A    string `json:"a,omitzero"`
+	B    string `json:"b,omitzero"`
+}
 
 // Item is an item that differs.
 type Item struct {
@@ -86,12 +86,7 @@ type Item struct {
 }
 
 // Now is the item after, else before.
-func (i *Item) Now() *session.Item {
-	if i.Is != nil {
-		return i.Is
-	}
-	return i.Was
-}
+func (i *Item) Now() *session.Item { return cmp.Or(i.Is, i.Was) }
 
 // Record is where an item stands, and its record.
 type Record struct {

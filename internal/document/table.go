@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"charm.land/lipgloss/v2"
 	"github.com/olekukonko/tablewriter"
 	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
@@ -99,9 +98,9 @@ func fit(columns []Column, rows [][]string, width int) {
 
 // widest is the width of a column.
 func widest(name string, rows [][]string, i int) int {
-	w := lipgloss.Width(name)
+	w := ui.Width(name)
 	for _, row := range rows {
-		w = max(w, lipgloss.Width(row[i]))
+		w = max(w, ui.Width(row[i]))
 	}
 	return w
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/recording"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/dockeragent"
@@ -270,13 +271,26 @@ var errNoObject = errors.New("it is not a JSON object")
 // object reads an object that is all of data. The values point into data.
 func (p *parser) object(data []byte, o *object) error {
 	*o = object{}
-	if (&splitter{data: data}).whole(o) {
+	if split(data, o) {
 		return nil
 	}
 	return p.exact(data, o)
 }
 
-// exact is the reference for what splitter finds, and says what is wrong.
+// split finds the members in one pass. It is false for what is no object and for forms that
+// exact decides about.
+func split(data []byte, o *object) bool {
+	s := jsonscan.Over(data)
+	return s.Members(func(name []byte) bool {
+		value, ok := s.Value()
+		if k, known := keys[string(name)]; known { // the last one counts
+			o[k] = value
+		}
+		return ok
+	}) && data[len(data)-1] == '}' && s.End()
+}
+
+// exact is the reference for what split finds, and says what is wrong.
 func (p *parser) exact(data []byte, o *object) error {
 	*o = object{}
 	p.reset(data)

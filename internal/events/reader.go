@@ -108,15 +108,14 @@ func (r *Reader) name(v jsontext.Value) string {
 	if v.Kind() != '"' {
 		return ""
 	}
-	plain := unquoted(v)
-	if known, ok := r.names[string(plain)]; ok {
+	if known, ok := r.names[string(v)]; ok {
 		return known
 	}
 	if len(r.names) == enough {
 		clear(r.names)
 	}
-	name := string(plain)
-	r.names[name] = name
+	name := string(unquoted(v))
+	r.names[string(v)] = name
 	return name
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// splits are objects, and whether the splitter leaves them to the exact path.
+// splits are objects, and whether split leaves them to the exact path.
 var splits = []struct {
 	text string
 	left bool
@@ -22,7 +22,10 @@ var splits = []struct {
 	{text: `{"content":"` + "\xff\xfe" + `","type":"a"}`},
 	{text: `{"session_position":-1.5e+10,"first_kept_entry":0}`},
 	{text: `{"tool_call":{"function":{"arguments":"{}"}},"usage":[{}]}`},
-	{text: `{"content":"\ud83d\ude00"}`, left: true},
+	{text: `{"content":"\ud83d\ude00"}`},
+	{text: `{"content":"\ud83d\ud83d"}`, left: true},
+	{text: `{"content":"\ude00\ud83d"}`, left: true},
+	{text: `{"content":"\ud83d\u0041"}`, left: true},
 	{text: `{"content":"\ud83d"}`, left: true},
 	{text: `{"\u0074ype":"a"}`, left: true},
 	{text: `{"content":` + strings.Repeat("[", 100) + strings.Repeat("]", 100) + `}`, left: true},
@@ -47,11 +50,11 @@ var splits = []struct {
 	{text: `{"type":[}}`, left: true},
 }
 
-func TestTheSplitterFindsWhatTheExactPathFinds(t *testing.T) {
+func TestSplitFindsWhatTheExactPathFinds(t *testing.T) {
 	for _, tc := range splits {
 		var o object
-		if took := (&splitter{data: []byte(tc.text)}).whole(&o); took == tc.left {
-			t.Errorf("%q: the splitter took it: %t", tc.text, took)
+		if took := split([]byte(tc.text), &o); took == tc.left {
+			t.Errorf("%q: split took it: %t", tc.text, took)
 		}
 		agree(t, []byte(tc.text))
 	}
@@ -66,11 +69,11 @@ var usual = strings.Split(strings.TrimSpace(`
 {"type":"sub_session_completed","parent_session_id":"root","sub_session":{"id":"child","title":"Transferred task","messages":[{"message":{"agentName":"worker","message":{"role":"tool","content":"a file","tool_call_id":"w1","created_at":"2026-02-03T09:56:40Z"}}}],"created_at":"2026-02-03T09:56:40.5Z"},"agent_name":"worker"}
 `), "\n")
 
-// TestTheSplitterTakesWhatIsRecorded would notice that every event takes the slow path.
-func TestTheSplitterTakesWhatIsRecorded(t *testing.T) {
+// TestSplitTakesWhatIsRecorded would notice that every event takes the slow path.
+func TestSplitTakesWhatIsRecorded(t *testing.T) {
 	for _, line := range usual {
 		var o object
-		if !(&splitter{data: []byte(line)}).whole(&o) {
+		if !split([]byte(line), &o) {
 			t.Errorf("left to the exact path: %s", line)
 		}
 		agree(t, []byte(line))
@@ -84,16 +87,16 @@ func FuzzSplit(f *testing.F) {
 	f.Fuzz(agree)
 }
 
-// agree fails where the splitter takes what the exact path does not, or finds something
+// agree fails where split takes what the exact path does not, or finds something
 // else in it.
 func agree(t *testing.T, data []byte) {
 	var fast, exact object
-	if !(&splitter{data: data}).whole(&fast) {
+	if !split(data, &fast) {
 		return
 	}
 	var p parser
 	if err := p.exact(slices.Clone(data), &exact); err != nil {
-		t.Fatalf("%q: the splitter takes it, the exact path says %v", data, err)
+		t.Fatalf("%q: split takes it, the exact path says %v", data, err)
 	}
 	if diff := cmp.Diff(exact, fast); diff != "" {
 		t.Fatalf("%q: exact (-) and fast (+) differ:\n%s", data, diff)

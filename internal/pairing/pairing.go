@@ -63,15 +63,7 @@ type Pairing struct {
 
 // Clean reports whether every call has its one result directly behind it.
 func (p *Pairing) Clean() bool {
-	if len(p.Missing)+len(p.Orphans)+len(p.Extras) > 0 {
-		return false
-	}
-	for i := range p.Pairs {
-		if p.Pairs[i].Place != Adjacent {
-			return false
-		}
-	}
-	return true
+	return len(p.Missing)+len(p.Orphans)+len(p.Extras) == 0 && !slices.ContainsFunc(p.Pairs, func(pair Pair) bool { return pair.Place != Adjacent })
 }
 
 // Claim pairs the calls and results of the items that keep selects; items that

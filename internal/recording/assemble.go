@@ -21,10 +21,6 @@ type assembly struct {
 	silent bool
 }
 
-func newAssembly(noOutput string) *assembly {
-	return &assembly{noOutput: noOutput, byID: map[string]*node{}, nodes: map[*openSession]*node{}}
-}
-
 // take adds what an event of a session says.
 func (a *assembly) take(e *Event, s *openSession, step *Step) {
 	if s == nil {
@@ -72,7 +68,7 @@ func (a *assembly) take(e *Event, s *openSession, step *Step) {
 
 // imply completes an answer whose call runs.
 func (a *assembly) imply(n *node, e *Event) {
-	if n.makes(e.Call.ID) {
+	if _, made := n.at[e.Call.ID]; made {
 		n.answered(e)
 		a.silent = true
 	}
@@ -239,12 +235,7 @@ func (d *draft) empty() bool { return d.line == 0 }
 
 // hear adds a piece.
 func (d *draft) hear(e *Event) {
-	if d.line == 0 {
-		d.line = e.Line
-	}
-	if e.Agent != "" {
-		d.agent = e.Agent
-	}
+	d.line, d.agent = cmp.Or(d.line, e.Line), cmp.Or(e.Agent, d.agent)
 	switch e.Kind {
 	case Choice:
 		d.text.WriteString(e.Text)
@@ -268,19 +259,11 @@ func (d *draft) call(c *session.Call) {
 		d.calls = append(d.calls, draftCall{id: c.ID, args: &strings.Builder{}})
 	}
 	call := &d.calls[n]
-	if c.Name != "" {
-		call.name = c.Name
-	}
+	call.name = cmp.Or(c.Name, call.name)
 	if len(c.Args) > call.args.Len() && strings.HasPrefix(c.Args, call.args.String()) {
 		call.args.Reset()
 	}
 	call.args.WriteString(c.Args)
-}
-
-// makes reports whether the answer makes a call.
-func (d *draft) makes(id string) bool {
-	_, known := d.at[id]
-	return known
 }
 
 // message is the answer so far.
@@ -352,17 +335,13 @@ type callPlace struct {
 }
 
 // add appends an item.
-func (n *node) add(e *Event, it session.Item) *session.Item {
-	it.Table, it.Position = Table, n.next
+func (n *node) add(e *Event, it session.Item) {
+	it.Table, it.Key, it.Position = Table, cmp.Or(it.Key, lineKey(e.Line)), n.next
 	n.next++
-	if it.Key == "" {
-		it.Key = lineKey(e.Line)
-	}
 	if it.Time.IsZero() {
 		it.Time = e.Time
 	}
 	n.session.Items = append(n.session.Items, it)
-	return n.last()
 }
 
 // unnamedID is what a session is called that no event names.

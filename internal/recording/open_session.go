@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/replay"
@@ -125,9 +126,7 @@ func (s *openSession) imply(call string) {
 // hear notes who speaks. The calls of the answer before are history then, and so
 // are its results.
 func (s *openSession) hear(e *Event) {
-	if e.Agent != "" {
-		s.agent = e.Agent
-	}
+	s.agent = cmp.Or(e.Agent, s.agent)
 	if s.answer == 0 {
 		s.calls, s.at, s.pending = nil, nil, pending{answer: e.Line}
 	}
@@ -145,19 +144,8 @@ func (s *openSession) call(e *Event) *openCall {
 		s.at[c.ID] = n
 		s.calls = append(s.calls, openCall{id: c.ID})
 	}
-	if c.Name != "" {
-		s.calls[n].name = c.Name
-	}
-	if c.Delegation != nil {
-		s.calls[n].delegation = c.Delegation
-	}
+	s.calls[n].name, s.calls[n].delegation = cmp.Or(c.Name, s.calls[n].name), cmp.Or(c.Delegation, s.calls[n].delegation)
 	return &s.calls[n]
-}
-
-// waitsFor reports whether a call of the id has no result so far.
-func (s *openSession) waitsFor(id string) bool {
-	n, known := s.at[id]
-	return known && !s.calls[n].answered
 }
 
 func (s *openSession) calledIDs() []string {
@@ -270,8 +258,13 @@ func (r *Recorder) known(id string) *openSession {
 	if r.run.id == id {
 		return r.run
 	}
+	return r.latest(func(s *openSession) bool { return s.id == id })
+}
+
+// latest is the delegation that opened last of those that fit, nil for none.
+func (r *Recorder) latest(fits func(*openSession) bool) *openSession {
 	for _, s := range slices.Backward(r.open) {
-		if s.id == id {
+		if fits(s) {
 			return s
 		}
 	}
@@ -281,12 +274,9 @@ func (r *Recorder) known(id string) *openSession {
 // unnamed is the latest delegation to the agent whose session no event has named
 // yet; nil for none. Without an agent it is one to whomever.
 func (r *Recorder) unnamed(agent string) *openSession {
-	for _, s := range slices.Backward(r.open) {
-		if s.id == "" && s.state == waiting && (agent == "" || s.frame.Agent == agent) {
-			return s
-		}
-	}
-	return nil
+	return r.latest(func(s *openSession) bool {
+		return s.id == "" && s.state == waiting && (agent == "" || s.frame.Agent == agent)
+	})
 }
 
 // name says which session a delegation started.
@@ -299,15 +289,13 @@ func (s *openSession) name(id string) {
 func (r *Recorder) calling(id, agent string) *openSession {
 	var found *openSession
 	for s := range r.innermost() {
-		if !s.waitsFor(id) {
+		if n, known := s.at[id]; !known || s.calls[n].answered {
 			continue
 		}
 		if s.agent == agent {
 			return s
 		}
-		if found == nil {
-			found = s
-		}
+		found = cmp.Or(found, s)
 	}
 	return found
 }
@@ -328,14 +316,9 @@ func (r *Recorder) speaking(agent string) *openSession {
 		if s.agent == agent {
 			return s
 		}
-		if innermost == nil {
-			innermost = s
-		}
+		innermost = cmp.Or(innermost, s)
 	}
-	if innermost == nil {
-		return r.run
-	}
-	return innermost
+	return cmp.Or(innermost, r.run)
 }
 
 // innermost goes from the delegation that opened last to the run's own session.

@@ -1,6 +1,8 @@
 package recording
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/replay"
@@ -26,7 +28,7 @@ type Recorder struct {
 func NewRecorder(model Model, keep bool, noOutput string) *Recorder {
 	r := &Recorder{model: model, closed: map[string]bool{}}
 	if keep {
-		r.assembly = newAssembly(noOutput)
+		r.assembly = &assembly{noOutput: noOutput, byID: map[string]*node{}, nodes: map[*openSession]*node{}}
 	}
 	return r
 }
@@ -58,9 +60,7 @@ func (r *Recorder) Take(e *Event) Step {
 		s.follow(e, &step)
 		step.Frame, step.Agent = s.frame, s.agent
 	}
-	if e.Agent != "" {
-		step.Agent = e.Agent
-	}
+	step.Agent = cmp.Or(e.Agent, step.Agent)
 	r.judge(e, at, &step)
 	if r.assembly != nil {
 		r.assembly.take(e, at.stream, &step)
@@ -322,13 +322,9 @@ func (f *Fold) End() error {
 // same reports whether two rows say the same of equal events. What moves the
 // depth, is odd or makes calls is like nothing else.
 func (r *Row) same(next *Row) bool {
-	if r.Count == 0 || r.Kind != next.Kind || r.Name != next.Name || r.Child != next.Child {
+	special := func(one *Row) bool { return one.Before != one.Depth || one.Anomaly != nil || len(one.Calls) > 0 }
+	if r.Count == 0 || r.Kind != next.Kind || r.Name != next.Name || r.Child != next.Child || special(r) || special(next) {
 		return false
-	}
-	for _, one := range []*Row{r, next} {
-		if one.Before != one.Depth || one.Anomaly != nil || len(one.Calls) > 0 {
-			return false
-		}
 	}
 	return r.Step.Step == next.Step.Step && r.Target == next.Target && r.Agent == next.Agent && r.Call == next.Call &&
 		r.Row == next.Row && r.Other == next.Other && r.OtherReason == next.OtherReason
@@ -377,10 +373,8 @@ func (r *Recorder) byDepth(e *Event) (replay.Action, replay.Reason) {
 	if kinds[e.Kind] == record {
 		return replay.Persist, replay.NotGuarded
 	}
-	for _, s := range r.open {
-		if s.switched {
-			return replay.Skip, replay.BelowZero
-		}
+	if slices.ContainsFunc(r.open, func(s *openSession) bool { return s.switched }) {
+		return replay.Skip, replay.BelowZero
 	}
 	return replay.Persist, replay.AtDepthZero
 }

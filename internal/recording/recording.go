@@ -1,9 +1,219 @@
+// Package recording follows the events that a runtime emitted through the
+// depth-tracking persistence model: what a correct runtime would have stored of
+// each, and where, and what its sessions would be. Package events reads them, and
+// package replay does the same for items that are stored.
 package recording
 
 import (
+	"cmp"
+	"slices"
+	"time"
+
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/session"
 )
+
+// EventKind says what an event of a recorded stream means to the model.
+type EventKind uint8
+
+// The kinds of events. OtherEvent is whatever stores nothing and moves nobody:
+// information for a screen, and types that are not known.
+const (
+	OtherEvent EventKind = iota
+	UserMessage
+	StreamStarted
+	StreamStopped
+	Choice         // a piece of an answer's text
+	Reasoning      // a piece of an answer's reasoning
+	PartialCall    // a call of the answer that is streaming, or a piece of its arguments
+	CallStarted    // a call about to run, with its final arguments
+	CallAnswered   // its result
+	MessageAdded   // the message that was described before is complete
+	ChildCompleted // a sub-session with everything in it
+	TokenUsage
+	TitleSet
+	Summarized
+	Switched  // an agent delegates to another one, or is back
+	Restarted // the answer that is streaming was thrown away: another model takes over
+	Failed
+)
+
+// stores says what an event leaves in a store.
+type stores uint8
+
+const (
+	nothing stores = iota
+	message        // a message, or a part of one
+	record         // something else: a sub-session, tokens, a title, a summary
+)
+
+// kinds are what the model knows of each kind of event. The depth model holds
+// back messages only: that is how it was designed (docker/docker-agent#1739).
+var kinds = [...]stores{
+	UserMessage: message, Choice: message, Reasoning: message, PartialCall: message, CallAnswered: message, MessageAdded: message,
+	ChildCompleted: record, TokenUsage: record, TitleSet: record, Summarized: record,
+	Failed: nothing, // and so the others
+}
+
+// Event is one event of a recorded stream, as far as the model needs it.
+type Event struct {
+	Line  int64 // in the recording, from 1
+	Kind  EventKind
+	Name  string    // its type, as recorded: "agent_choice"
+	Time  time.Time // zero when it has none
+	Agent string    // who it names, "" for none
+
+	// Session is the session that the event belongs to, "" where it exposes
+	// none. Of a completed child it is the parent's.
+	Session string
+
+	// Text is the piece of text or reasoning, what the user said, a result, a
+	// title, a summary, or an error.
+	Text string
+
+	// Call is the call that it is about. Of a PartialCall, Args is the piece or
+	// all so far; of a CallAnswered only the id is sure, and the name where it
+	// is recorded.
+	Call    session.Call
+	IsError bool // CallAnswered
+
+	Start    bool // Switched: a delegation begins
+	From, To string
+
+	Position int64 // UserMessage: index in its session, -1 unknown
+	KeptFrom int64 // Summarized: as Item.KeptFrom
+	Model    string
+
+	// Child is a completed sub-session with everything that is nested in it,
+	// bodies loaded, parents before children; nil when it could not be read.
+	// It belongs to whoever takes the event.
+	Child *session.Tree
+}
+
+// resumes reports whether the start of a stream is that of a run: of the run's
+// own session, or of another one when the run is over.
+func (r *Recorder) resumes(e *Event) bool {
+	switch {
+	case r.run == nil || e.Session != "" && e.Session == r.run.id:
+		return true
+	case r.unnamed(e.Agent) != nil:
+		return false
+	}
+	return r.run.state != running
+}
+
+// begin begins a run or goes on with one. What is open then was never closed.
+func (r *Recorder) begin(e *Event, step *Step) {
+	for _, s := range r.open {
+		step.Anomaly = cmp.Or(step.Anomaly, r.odd(e, UnmatchedStart, s))
+	}
+	r.open = nil
+	step.Reason = replay.RunBegins
+	switch {
+	case r.run == nil || e.Session != "" && r.run.id != "" && r.run.id != e.Session:
+		r.run = &openSession{id: e.Session, agent: e.Agent, line: e.Line}
+	case r.run.id == "":
+		r.run.id = e.Session
+	}
+}
+
+// child is the delegation whose session begins: the one that was opened by a
+// switch and has none yet, else a new one without a switch.
+func (r *Recorder) child(e *Event) *openSession {
+	s := r.unnamed(e.Agent)
+	if s == nil {
+		s = r.delegate("", e.Agent)
+	}
+	s.name(e.Session)
+	delete(r.closed, s.id)
+	return s
+}
+
+// delegate opens a delegation to an agent; from is who asks, "" when unknown.
+func (r *Recorder) delegate(from, to string) *openSession {
+	if r.run == nil {
+		r.run = &openSession{agent: from, line: r.line}
+	}
+	parent, call := r.caller(from, to)
+	frame := &replay.Frame{Parent: parent.frame, Item: -1, Caller: cmp.Or(from, parent.agent), Agent: to}
+	if call != nil {
+		call.claimed, frame.Call = true, call.id
+	}
+	s := &openSession{frame: frame, parent: parent, agent: to, line: r.line}
+	r.open = append(r.open, s)
+	return s
+}
+
+// caller is the session with the call that asks the agent, and the call: of
+// those that fit best the one of the agent who asks, else the innermost. Where no
+// call fits it is whoever can speak. An agent that opens a session without a switch
+// runs a skill for itself.
+func (r *Recorder) caller(from, to string) (*openSession, *openCall) {
+	parent, best, score := r.speaking(from), (*openCall)(nil), 0
+	for s := range r.innermost() {
+		for i := range s.calls {
+			fits := 2 * s.calls[i].asks(to)
+			if fits > 0 && s.agent == cmp.Or(from, to) {
+				fits++
+			}
+			if fits > score {
+				parent, best, score = s, &s.calls[i], fits
+			}
+		}
+	}
+	return parent, best
+}
+
+// closing is the innermost delegation that the end of a switch closes, nil when
+// none of that name is open.
+func (r *Recorder) closing(e *Event) *openSession {
+	return r.latest(func(s *openSession) bool { return s.switched && s.frame.Agent == e.From && s.frame.Caller == e.To })
+}
+
+// close closes a delegation. Those below it that are open still have no end.
+func (r *Recorder) close(e *Event, step *Step, s *openSession) {
+	const remembered = 4096
+	if len(r.closed) >= remembered {
+		clear(r.closed)
+	}
+	r.closed[s.id] = s.id != ""
+	r.open = slices.DeleteFunc(r.open, func(o *openSession) bool {
+		if o == s {
+			return true
+		}
+		below := o.within(s)
+		if below {
+			step.Anomaly = cmp.Or(step.Anomaly, r.odd(e, UnmatchedStart, o))
+		}
+		return below
+	})
+}
+
+// over closes the delegation without a switch that a call of the session opened:
+// the call has its result. Of a sub-session that failed there is no other end. One
+// with a switch goes on to its end: in a parallel batch the switch may be a
+// sibling's.
+func (r *Recorder) over(e *Event, caller *openSession, step *Step) {
+	for _, s := range r.open {
+		if s.parent != caller || s.frame.Call != e.Call.ID || e.Call.ID == "" {
+			continue
+		}
+		if s.resulted = e.Line; !s.switched {
+			r.close(e, step, s)
+		}
+		return
+	}
+}
+
+// within reports whether the stream is below another one.
+func (s *openSession) within(other *openSession) bool {
+	for s = s.parent; s != nil; s = s.parent {
+		if s == other {
+			return true
+		}
+	}
+	return false
+}
 
 // Model is a way to say which session an event belongs to.
 type Model uint8

@@ -106,7 +106,7 @@ func TestARowCountsEachSessionOfALoopOnce(t *testing.T) {
 	row := RowOf(&session.Tree{Sessions: []*session.Session{a, b}}, []*check.Finding{
 		{Defect: rules.Defect{Rule: catalogue.Find("SC706"), Severity: rules.Error, Place: session.Place{Session: "b"}}},
 		{Defect: rules.Defect{Rule: catalogue.Find("SC015"), Severity: rules.Info, Place: session.Place{Session: "a"}}},
-	})
+	}, false)
 	if row.Subs != 1 || row.Children[0].Subs != 1 || row.Agents[0] != "worker" {
 		t.Errorf("got %+v", row)
 	}

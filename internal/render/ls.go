@@ -26,13 +26,14 @@ type Row struct {
 	Children          []*Row               // all sessions below, parents before children
 }
 
-// RowOf makes the row of a tree with one for each sub-session.
-func RowOf(tree *session.Tree, findings []*check.Finding) *Row {
-	root := sessionRow(tree.Root())
+// RowOf makes the row of a tree with one for each sub-session. In a brief one nobody knows
+// who spoke, and all agents that messages name are taken for those.
+func RowOf(tree *session.Tree, findings []*check.Finding, brief bool) *Row {
+	root := sessionRow(tree.Root(), brief)
 	root.Subs = len(tree.Sessions) - 1
 	own := map[string]*Row{}
 	for _, s := range tree.Sessions[1:] {
-		sub := sessionRow(s)
+		sub := sessionRow(s, brief)
 		own[s.ID] = sub
 		root.Children = append(root.Children, sub)
 		root.addAgents(sub.Agents)
@@ -46,10 +47,10 @@ func RowOf(tree *session.Tree, findings []*check.Finding) *Row {
 	return root
 }
 
-func sessionRow(s *session.Session) *Row {
+func sessionRow(s *session.Session, brief bool) *Row {
 	r := &Row{ID: s.ID, Title: s.Title, Parent: s.Parent, Created: s.Created, Updated: s.Updated, Items: len(s.Items), Subs: below(s)}
 	for i := range s.Items {
-		if s.Items[i].Role == session.Assistant {
+		if brief || s.Items[i].Role == session.Assistant {
 			r.addAgents([]string{s.Items[i].Agent})
 		}
 	}
@@ -125,10 +126,15 @@ type ListedStore struct {
 	Read int // number of its root sessions
 }
 
+// rowsOfTable are in one table: of a longer list no more is laid out at a time, and each
+// table has the names of its columns.
+const rowsOfTable = 10_000
+
 // Ls prints a list for people.
 func Ls(format string, screen *ui.Screen, l *Listing) error {
-	var doc document.Document
+	printer := document.New(format, screen)
 	for i, s := range l.Stores {
+		var doc document.Document
 		if i > 0 {
 			doc = append(doc, document.Gap{})
 		}
@@ -139,22 +145,61 @@ func Ls(format string, screen *ui.Screen, l *Listing) error {
 			}
 			doc = append(doc, document.Heading{Level: 2, Text: document.Words(NameOf(s.Store, l.Home), "  "+s.Title+", "+count)})
 		}
-		if len(s.Rows) > 0 {
-			doc = append(doc, lsTable(s.Rows, l.All, screen.Width))
+		if s.Brief && !l.Quiet {
+			what := "Health was not read, because the store is large: `sessctl ls --health` reads all messages for it."
+			if s.Uncounted {
+				what = "Health was not read, nor how many items there are, because the store is large: of each session, " +
+					"this is what its first and its last lines say. `sessctl ls --health` reads all."
+			}
+			doc = append(doc, document.Paragraph(document.Words(what)))
+		}
+		columns := lsColumns(s)
+		for rows := range slices.Chunk(s.Rows, rowsOfTable) {
+			if err := printer(append(doc, lsTable(s, columns, rows, l.All, screen.Width))); err != nil {
+				return err
+			}
+			doc = nil
+		}
+		if err := printer(doc); err != nil {
+			return err
 		}
 	}
-	return document.New(format, screen)(doc)
+	return nil
 }
 
-func lsTable(rows []*Row, all bool, width int) document.Table {
-	table := document.Table{Columns: []document.Column{
+func lsColumns(s ListedStore) []document.Column {
+	columns := []document.Column{
 		{Name: "ID"}, {Name: "DATE"}, {Name: "TITLE", Give: document.Cut}, {Name: "ITEMS", Right: true},
 		{Name: "SUBS", Right: true}, {Name: "AGENTS"}, {Name: "HEALTH"},
-	}}
+	}
+	if s.Brief { // without health, and without agents where only messages name them
+		known := len(columns) - 1
+		if !slices.ContainsFunc(s.Rows, func(r *Row) bool { return len(r.Agents) > 0 }) {
+			known--
+		}
+		columns = columns[:known]
+	}
+	if s.Uncounted {
+		columns = slices.Delete(columns, itemsColumn, itemsColumn+1)
+	}
+	return columns
+}
+
+const itemsColumn = 3 // of all columns
+
+func lsTable(s ListedStore, columns []document.Column, rows []*Row, all bool, width int) document.Table {
+	table := document.Table{Columns: columns}
+	add := func(r *Row, indent string) {
+		cells := r.cells(indent, width)
+		if s.Uncounted {
+			cells = slices.Delete(cells, itemsColumn, itemsColumn+1)
+		}
+		table.Rows = append(table.Rows, cells[:len(columns)])
+	}
 	for _, r := range rows {
-		table.Rows = append(table.Rows, r.cells("", width))
+		add(r, "")
 		for i := 0; all && i < len(r.Children); i++ {
-			table.Rows = append(table.Rows, r.Children[i].cells("  ", width))
+			add(r.Children[i], "  ")
 		}
 	}
 	return table

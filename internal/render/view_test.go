@@ -174,3 +174,29 @@ func safe(t *testing.T, text string) {
 		}
 	}
 }
+
+// pieces counts what is written to it at a time, and whether that ends with a line.
+type pieces struct {
+	bytes.Buffer
+	count int
+	torn  bool
+}
+
+func (p *pieces) Write(b []byte) (int, error) {
+	p.count++
+	p.torn = p.torn || len(b) > 0 && b[len(b)-1] != '\n'
+	return p.Buffer.Write(b)
+}
+
+func TestALongSessionIsPrintedInPieces(t *testing.T) {
+	const items = 2000
+	v := (&viewCase{}).build(t, treetest.Tree(t, "P"+strings.Repeat("\n  user\n  root \"done\"", items/2)), false)
+	var out pieces
+	screen := ui.NewScreen(&out, ui.ColorAlways, func(string) string { return "" })
+	if err := views.View("text", v, views.Options{Screen: screen}); err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Count(out.String(), "\n"); lines < items || out.count < 2 || out.torn {
+		t.Errorf("%d lines in %d pieces, torn: %v", lines, out.count, out.torn)
+	}
+}

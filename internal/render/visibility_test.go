@@ -139,7 +139,7 @@ func TestViewOfWhatIsVisible(t *testing.T) {
 }
 
 func TestEveryBlockOfAMatrixHasAllEvents(t *testing.T) {
-	c := shared{events: many(60), q: view.Question{All: true}}
+	c := shared{events: many(50), q: view.Question{All: true}}
 	text := printed(t, "text", c.view(t), 60, false)
 	heads, rows := 0, 0
 	for line := range strings.Lines(text) {
@@ -158,6 +158,46 @@ func TestEveryBlockOfAMatrixHasAllEvents(t *testing.T) {
 			t.Errorf("a line has %d columns: %s", w, line)
 		}
 	}
+}
+
+// Of many viewers every form names what each one sees, so that it grows with that, and
+// those that see the same share a row.
+func TestManyViewersNameWhatTheySee(t *testing.T) {
+	count := func(t *testing.T, text, part string, want int) {
+		t.Helper()
+		if got := strings.Count(text, part); got != want {
+			t.Errorf("%d times %q, want %d:\n%s", got, part, want, text)
+		}
+	}
+	c := shared{events: many(60) + "user||and now?\nb|p.a7|I am on branch a7, too\n", q: view.Question{All: true}}
+	v := c.view(t)
+	for _, format := range []string{"text", "markdown"} {
+		text := printed(t, format, v, 80, false)
+		count(t, text, "Every viewer sees: 0, 61\n", 1)
+		count(t, text, "4 of 63", 1)
+		count(t, text, "3 of 63", 59)
+		count(t, text, "8, 62", 1) // of both agents on p.a7
+		count(t, text, "p.a7, p.a7 (b)", 1)
+	}
+	text := printed(t, "json", v, 80, false)
+	count(t, text, `"visible"`, 0)
+	count(t, text, `"sees": "0,8,61-62"`, 2)
+	count(t, text, `"sees": "0-1,61"`, 1)
+	count(t, text, `"sees": `, 61)
+
+	c.q = view.Question{Diff: []string{"path", "tokens"}}
+	v = c.view(t)
+	text = printed(t, "json", v, 80, false)
+	count(t, text, `"visible"`, 0)
+	for i := range v.Visibility.Viewers {
+		for m, model := range v.Visibility.Models {
+			runs := v.Visibility.Runs(i, func(e *view.Event) bool { return v.Visibility.Cell(e, i, m).Visible })
+			if want := fmt.Sprintf("%q: %q", model.Name, view.RunWords(runs, "-", ",")); !strings.Contains(text, want) {
+				t.Errorf("no %s", want)
+			}
+		}
+	}
+	count(t, printed(t, "text", v, 80, false), "only tokens", 1)
 }
 
 func TestReasonsThatAreOneAreToldOnce(t *testing.T) {

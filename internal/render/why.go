@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -91,7 +92,7 @@ func (p *whyPage) headline() document.Span {
 	case p.Verdict == why.Damaged && p.Store == nil:
 		return Span(document.Bad, "sessctl cannot read this as a session store.")
 	case p.Verdict == why.InUse && p.Store == nil:
-		return Span(document.Notice, "The store is in use. Close the program that has it open first.")
+		return Span(document.Notice, "The store cannot be read right now.")
 	}
 	return headlines[p.Verdict]
 }
@@ -125,6 +126,9 @@ func (p *whyPage) facts() document.List {
 			}
 			say("Searched", ui.Clean(ui.Tilde(s.Store, p.Home)), ui.Clean(words))
 		}
+		if s.Left > 0 {
+			say("Not read", ui.Count(s.Left, "older session")+" of "+ui.Clean(ui.Tilde(s.Store, p.Home))+": `sessctl check "+shell.Path(s.Store)+"` reads all.")
+		}
 	}
 	return list
 }
@@ -147,6 +151,9 @@ func (p *whyPage) chosen() string {
 func (p *whyPage) kind() string {
 	if p.Store == nil {
 		return ""
+	}
+	if read := Reading(p.Store); read != "" {
+		return "  (" + p.Store.Title + ", " + ui.Clean(read) + ")"
 	}
 	return "  (" + p.Store.Title + ")"
 }
@@ -174,7 +181,7 @@ func (p *whyPage) cause() string {
 	if len(text) > most {
 		text = ui.Truncate(text, most)
 	}
-	if p.Masked {
+	if p.Masked && p.Store.Sanitiser.Result != "" {
 		text += " (" + p.Store.Sanitiser.By + " hide this: the model then believes that these calls failed.)"
 	}
 	return text
@@ -291,11 +298,7 @@ func broken(n int) string {
 func (p *whyPage) lead() string {
 	switch {
 	case p.Store.Writer == session.WriterLive:
-		name := p.Store.WriterName
-		if name == "" {
-			name = "the program that has the store open"
-		}
-		return "Close " + name + ", then type:"
+		return "Close " + cmp.Or(p.Store.WriterName, "the program that has the store open") + ", then type:"
 	case p.Store.Writer == session.WriterUnknown && p.Repair.Undo != "":
 		return "Close " + p.Store.Title + ", then type:"
 	}

@@ -25,17 +25,17 @@ type Apply struct {
 	source string // of a copy: the store that it is made of, whose owner gets the receipt
 }
 
-// A batch is the trees that share one transaction. It should lock the store for
-// well under a second or two, so that a runtime that waits for the lock is not
-// kept longer than it waits; how many items that is, the batches before tell. A
-// tree is never split.
+// A batch is the trees that share one transaction. It should lock the store for a
+// quarter of a second, so that nobody who waits for the lock notices; how many items
+// that is, the batches before tell. A tree is never split. A store that is read as a
+// whole, whatever is asked of it, is locked for longer: most of that is for its items.
 const (
 	biggestStep = 8 // times as many items as before
-	lockFor     = 700 * time.Millisecond
+	lockFor     = 250 * time.Millisecond
 )
 
 // firstBatch is how many items the first batch may have. A test makes it small.
-var firstBatch = 20_000
+var firstBatch = 1000
 
 // atStep is called before every step that changes something on the disk. A
 // test kills the process there.
@@ -50,19 +50,18 @@ var atStep = func(string) {}
 func (a Apply) Run(ctx context.Context, ed store.Editor, plan *Plan) (*Receipt, error) {
 	r := newReceipt(plan, a)
 	defer func() { _ = r.Close() }() // all of it is on the disk
-	run := &application{Apply: a, ctx: ctx, ed: ed, plan: plan, receipt: r}
-	err := run.begin()
-	trees := plan.Trees
-	for items := firstBatch; err == nil && len(trees) > 0; {
-		n := batchOf(trees, items)
+	run := &application{Apply: a, ctx: ctx, ed: ed, plan: plan, receipt: r, lockFor: lockFor}
+	err := plan.Store.same(ed)
+	if err == nil && batchOf(plan.Trees, firstBatch) < len(plan.Trees) {
 		start := time.Now() //nolint:forbidigo // how trees share transactions may depend on the machine, what becomes of them does not
+		_, err = ed.Sums(ctx, nil)
+		run.lockFor = max(lockFor, 8*time.Since(start)) //nolint:forbidigo // see above; a batch reads the digests, and the trees besides
+	}
+	for trees, items := plan.Trees, firstBatch; err == nil && len(trees) > 0; {
+		n := batchOf(trees, items)
+		run.locked = 0
 		err = run.parts(trees[:n])
-		items = nextBatch(trees[:n], time.Since(start)) //nolint:forbidigo // see above
-		if err == nil {
-			if trees = trees[n:]; len(trees) > 0 {
-				err = ed.Begin(ctx)
-			}
-		}
+		items, trees = run.nextBatch(trees[:n]), trees[n:]
 	}
 	if err == nil && len(r.Batches) == 0 {
 		err = run.nothing
@@ -102,14 +101,13 @@ func batchOf(trees []*Tree, most int) int {
 	return len(trees)
 }
 
-// nextBatch is how many items the next batch may have, after one that took this
-// long.
-func nextBatch(done []*Tree, took time.Duration) int {
+// nextBatch is how many items the next batch may have.
+func (a *application) nextBatch(done []*Tree) int {
 	items := 0
 	for _, t := range done {
 		items += t.Items
 	}
-	step := min(float64(lockFor)/float64(max(took, time.Millisecond)), biggestStep)
+	step := min(float64(a.lockFor)/float64(max(a.locked, time.Millisecond)), biggestStep)
 	return max(int(float64(items)*step), 1)
 }
 
@@ -120,38 +118,40 @@ type application struct {
 	ed      store.Editor
 	plan    *Plan
 	receipt *Receipt
-	backed  bool  // the backup is there
-	nothing error // why nothing could be changed, as long as nothing was
+	backed  bool          // the backup is there
+	lockFor time.Duration // for how long a batch may lock the store
+	locked  time.Duration // for how long the last batch did
+	nothing error         // why nothing could be changed, as long as nothing was
 }
 
-// begin backs up and locks. Where somebody changed the store between the two,
-// that is tried once more.
-func (a *application) begin() error {
+// lock begins a transaction, the first one behind a backup. Where somebody changed the
+// store between the two, that is tried once more.
+func (a *application) lock() error {
 	for try := 0; ; try++ {
-		if a.Backup != "" {
-			if a.backed {
-				if err := removeFile(a.Backup); err != nil {
-					return err
-				}
-				a.backed = false
-			}
+		if a.Backup != "" && !a.backed {
 			atStep("back up")
-			if err := a.ed.Backup(a.ctx, a.Backup, a.Progress); err != nil {
+			if err := a.ed.Backup(a.ctx, a.Backup, sortedKeys(a.receipt.Sessions), a.Progress); err != nil {
 				return err
 			}
 			a.backed = true
 		}
 		atStep("lock")
 		err := a.ed.Begin(a.ctx)
-		if try > 0 || !errors.Is(err, store.ErrMoved) {
+		if try > 0 || len(a.receipt.Batches) > 0 || !errors.Is(err, store.ErrMoved) {
 			return err
 		}
+		if err := removeFile(a.Backup); err != nil {
+			return err
+		}
+		a.backed = false
 	}
 }
 
-// batch makes the changes of some trees in the transaction that is open.
-func (a *application) batch(trees []*Tree) error {
-	b, err := a.change(trees)
+// batch makes prepared changes in the transaction that is open.
+func (a *application) batch(p *prepared) error {
+	start := time.Now()                              //nolint:forbidigo // see Run
+	defer func() { a.locked += time.Since(start) }() //nolint:forbidigo // see Run
+	b, err := a.change(p)
 	if err != nil {
 		return unclean(err, a.ed.Rollback())
 	}
@@ -164,6 +164,10 @@ func (a *application) batch(trees []*Tree) error {
 			err = a.ed.Commit(a.ctx)
 		}
 	}
+	if errors.Is(err, store.ErrUnknown) { // an undo tells by the digests
+		r.keep(b)
+		return err
+	}
 	if err != nil {
 		return unclean(err, errors.Join(a.ed.Rollback(), r.cut(before)))
 	}
@@ -172,14 +176,27 @@ func (a *application) batch(trees []*Tree) error {
 	return nil
 }
 
-// change writes and verifies the changes of some trees.
-func (a *application) change(trees []*Tree) (*Batch, error) {
+// prepared is what needs no lock of the changes of some trees. It holds for one version
+// of the store.
+type prepared struct {
+	trees   []*Tree
+	version int64
+	sums    map[string]store.Sum
+	results []*executed
+}
+
+// prepare carries the plan for some trees out in memory.
+func (a *application) prepare(trees []*Tree) (*prepared, error) {
 	var ids []string
 	for _, t := range trees {
 		if len(t.Sums) == 0 {
 			return nil, problem.New(problem.Usage, "Make a new plan.", "the plan does not say what session %s looked like, so it cannot be applied safely", t.Root)
 		}
 		ids = append(ids, sortedKeys(t.Sums)...)
+	}
+	version, err := a.ed.Version(a.ctx)
+	if err != nil {
+		return nil, err
 	}
 	sums, err := a.ed.Sums(a.ctx, ids)
 	if err != nil {
@@ -195,36 +212,51 @@ func (a *application) change(trees []*Tree) (*Batch, error) {
 		return nil, err
 	}
 	defer func() { _ = st.Close() }()
-	stored, err := byRoot(a.ctx, st)
+	stored, err := byID(a.ctx, st)
 	if err != nil {
 		return nil, err
 	}
-	b := &Batch{}
-	all := &executed{edited: recordSet{}, set: recordSet{}}
-	var results []*executed
+	p := &prepared{trees: trees, version: version, sums: sums}
 	for _, t := range trees {
 		c, err := a.tree(t, st, stored)
 		if err != nil {
 			return nil, err
 		}
+		p.results = append(p.results, c)
+	}
+	return p, nil
+}
+
+// change writes and verifies prepared changes.
+func (a *application) change(p *prepared) (*Batch, error) {
+	version, err := a.ed.Version(a.ctx)
+	if err == nil && version != p.version { // somebody was there first
+		p, err = a.prepare(p.trees)
+	}
+	if err != nil {
+		return nil, err
+	}
+	b := &Batch{}
+	all := &executed{edited: recordSet{}, set: recordSet{}}
+	for i, c := range p.results {
+		t := p.trees[i]
 		atStep("change " + t.Root)
 		if err := a.ed.Write(a.ctx, &c.Change); err != nil {
 			return nil, err
 		}
-		results = append(results, c)
 		all.join(c)
 		b.Kept = append(b.Kept, c.kept...)
 		b.Fixes = append(b.Fixes, t.Fixes...)
 	}
 	atStep("verify")
-	after, err := a.verify(st.Facts(), results)
+	after, err := a.verify(p.results, all)
 	if err != nil {
 		return nil, err
 	}
-	if b.Ledger, err = balance(sums, after, all); err != nil {
+	if b.Ledger, err = balance(p.sums, after, all); err != nil {
 		return nil, notVerified(a.plan, err)
 	}
-	if err := b.touch(sums, after); err != nil {
+	if err := b.touch(p.sums, after); err != nil {
 		return nil, notVerified(a.plan, err)
 	}
 	if b.Journal, err = a.ed.Journal(); err == nil {
@@ -260,8 +292,10 @@ func (a *application) undoable(b *Batch) error {
 func (t *Tree) unchanged(sums map[string]store.Sum) error {
 	for _, id := range sortedKeys(t.Sums) {
 		if sums[id].Record != t.Sums[id] {
-			return problem.New(problem.Busy, "That session was not changed. Close the runtime, then run the repair again to get a new plan.",
-				"session %s changed after the plan was made", id)
+			return &problem.Error{
+				Class: problem.Busy, Err: store.ErrElsewhere, What: "session " + id + " changed after the plan was made",
+				Next: "That session was not changed. Close the runtime, then run the repair again to get a new plan.",
+			}
 		}
 	}
 	return nil
@@ -270,7 +304,7 @@ func (t *Tree) unchanged(sums map[string]store.Sum) error {
 // tree carries the plan for one tree out in memory.
 func (a *application) tree(t *Tree, st store.Store, stored map[string]*session.Tree) (*executed, error) {
 	tree := stored[t.Root]
-	if tree == nil {
+	if tree == nil || tree.Root().ID != t.Root {
 		return nil, problem.New(problem.Busy, "Run the repair again to get a new plan.", "session %s now belongs to another session", t.Root)
 	}
 	part := t.needed(tree)
@@ -286,8 +320,9 @@ func (a *application) tree(t *Tree, st store.Store, stored map[string]*session.T
 	return c, nil
 }
 
-// verify reads back what the trees have become, in the same transaction.
-func (a *application) verify(facts *session.Store, foretold []*executed) (map[string]store.Sum, error) {
+// verify reads back what the trees have become, in the same transaction, and notes for the
+// ledger how the store names records.
+func (a *application) verify(foretold []*executed, all *executed) (map[string]store.Sum, error) {
 	var ids []string
 	for _, c := range foretold {
 		ids = append(ids, sessionIDs(c.After)...)
@@ -301,8 +336,9 @@ func (a *application) verify(facts *session.Store, foretold []*executed) (map[st
 	if err != nil {
 		return nil, err
 	}
-	judged := *facts
-	judged.Writer = parseWriter(a.plan.Store.Writer)
+	judged := *st.Facts()
+	all.countsRows = judged.CountsRows
+	judged.Writer = session.ParseWriter(a.plan.Store.Writer)
 	for _, c := range foretold {
 		root := c.After.Root().ID
 		got := stored[root]

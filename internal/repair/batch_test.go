@@ -2,6 +2,7 @@ package repair_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/registry"
@@ -76,5 +78,64 @@ func TestAnInterruptionBetweenBatches(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, agentDump(t, path)); diff != "" {
 		t.Errorf("after the undo, before (-), now (+):\n%s", diff)
+	}
+}
+
+// What somebody writes between the planning of a batch and its lock is seen: nothing of it
+// is lost, and a session that is not what it was is left as it is.
+func TestAWriterBetweenPlanningAndLock(t *testing.T) {
+	defer repair.SmallBatches()()
+	defer repair.AtStep(func(string) {})
+	for name, tt := range map[string]struct {
+		statement string
+		class     problem.Class // of the error of the repair
+	}{
+		"another session": {`insert into sessions (id, created_at) values ('other', '2026-02-03T09:56:40Z')`, 0},
+		"the session":     {`update sessions set title = title || ' and on'`, problem.Busy},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "session.db")
+			leakyStore(t, path)
+			plan, kind, err := repairtest.Plan(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ed, err := kind.Edit(t.Context(), registry.ToEdit(path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			locks, before := 0, ""
+			repair.AtStep(func(step string) {
+				if step != "lock" {
+					return
+				}
+				if locks++; locks == 2 {
+					db, err := sql.Open("sqlite", "file:"+path)
+					if err != nil {
+						t.Fatal(err)
+					}
+					_, err = db.Exec(tt.statement)
+					if err = errors.Join(err, db.Close()); err != nil {
+						t.Fatal(err)
+					}
+					before = agentDump(t, path)
+				}
+			})
+			receipt, err := repair.Apply{Receipt: path + ".receipt.json", Prologue: kind.Prologue}.Run(t.Context(), ed, plan)
+			if problem.ClassOf(err) != tt.class || len(receipt.Batches) < 2 == (err == nil) {
+				t.Fatalf("%d batches, error %v", len(receipt.Batches), err)
+			}
+			repair.AtStep(func(string) {})
+			if err != nil {
+				if diff := cmp.Diff(before, agentDump(t, path)); diff != "" {
+					t.Errorf("after the writer (-), now (+):\n%s", diff)
+				}
+				return
+			}
+			repeated(t, path)
+			if !strings.Contains(agentDump(t, path), "other") {
+				t.Error("the new session is gone")
+			}
+		})
 	}
 }

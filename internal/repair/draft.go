@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"cmp"
 	"container/list"
 	"fmt"
 	"slices"
@@ -161,21 +162,6 @@ func (d *draft) move(e session.Edit) error {
 	return d.answer(taken, to, e.After)
 }
 
-// answer puts a result behind a record, and behind the results that were put
-// there before: the answers to one turn keep the order in which they come.
-func (d *draft) answer(e *entry, to *draftSession, after session.Ref) error {
-	place := after
-	if last := d.behind[after.Row()]; last != nil {
-		before := last.Value.(*entry)
-		place = session.Ref{Table: before.Table, Key: before.Key}
-	}
-	if err := d.put(e, to, place); err != nil {
-		return err
-	}
-	d.behind[after.Row()] = d.find(session.Ref{Table: e.Table, Key: e.Key})
-	return nil
-}
-
 // take takes a record out, or the one result of it that a reference means.
 func (d *draft) take(r session.Ref) (*entry, error) {
 	at := d.find(r)
@@ -302,9 +288,7 @@ func (d *draft) begin(child *draftSession, call *session.Call, made *entry) erro
 		return fmt.Errorf("stores of this kind cannot hold the task of a sub-session")
 	}
 	title, items := d.prologue(call)
-	if child.Title == "" {
-		child.Title = title
-	}
+	child.Title = cmp.Or(child.Title, title)
 	if call.Delegation != nil {
 		child.Task = call.Delegation.Task
 	}

@@ -9,6 +9,7 @@ import (
 // tester is a test or a case of a property.
 type tester interface {
 	Helper()
+	Fatalf(format string, args ...any)
 	Fatal(args ...any)
 	Errorf(format string, args ...any)
 }

@@ -1,6 +1,8 @@
 package repair
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"reflect"
@@ -22,6 +24,8 @@ type executed struct {
 	kept    []Kept
 	emptied []string // keys of records that are gone, as every result of them is a row of its own or left
 	parted  map[string]parting
+
+	countsRows bool // records that are stored anew have other keys: session.Keys
 }
 
 // join adds what the ledger of a batch needs to know of another tree.
@@ -294,15 +298,32 @@ func (t *Tree) Foresee(tree *session.Tree, prologue store.Prologue) (*session.Tr
 type rehearsal struct {
 	*planner
 	tree *session.Tree // as it is stored
-	left map[string]bool
+	left []leftOut
 }
 
-// keyOf tells fixes apart, in one round and the next.
-func keyOf(f Fix) string { return f.Rule + " " + f.Fingerprint + " " + f.Title }
+// leftOut is a fix that the store cannot write behind so many planned ones.
+type leftOut struct {
+	Fix
+	behind int
+	why    error
+}
 
 // without are the fixes that were not left out.
 func (r *rehearsal) without(list []Fix) []Fix {
-	return slices.DeleteFunc(list, func(f Fix) bool { return r.left[keyOf(f)] })
+	return slices.DeleteFunc(list, func(f Fix) bool { return slices.ContainsFunc(r.left, func(l leftOut) bool { return l.same(f) }) })
+}
+
+// same tells fixes apart, in one round and the next.
+func (l leftOut) same(f Fix) bool {
+	return l.Rule == f.Rule && l.Fingerprint == f.Fingerprint && l.Title == f.Title
+}
+
+// retry reports whether fixes were left out behind fewer planned ones than there are now:
+// those that came since may have made way for them.
+func (r *rehearsal) retry(planned int) bool {
+	n := len(r.left)
+	r.left = slices.DeleteFunc(r.left, func(l leftOut) bool { return l.behind < planned })
+	return len(r.left) < n
 }
 
 // writable are those of some fixes that the store can write behind the planned ones, all
@@ -318,11 +339,10 @@ func (r *rehearsal) writable(planned, list []Fix) []Fix {
 		err = asked.Rehearse(r.ctx, &c.Change)
 	}
 	switch {
-	case err == nil || r.ctx.Err() != nil:
+	case err == nil || errors.Is(err, store.ErrReorder) && r.opts.Allow[Reorder] || r.ctx.Err() != nil:
 		return list
 	case len(list) == 1:
-		r.left[keyOf(list[0])] = true
-		r.leaveOut(r.tree, list[0].Rule, err.Error())
+		r.left = append(r.left, leftOut{list[0], len(planned), err})
 		return nil
 	}
 	half := len(list) / 2
@@ -330,15 +350,21 @@ func (r *rehearsal) writable(planned, list []Fix) []Fix {
 	return slices.Concat(fit, r.writable(slices.Concat(planned, fit), list[half:]))
 }
 
-// leaveOut notes a fix that is left out, with the first reason of those of one rule.
-func (p *planner) leaveOut(tree *session.Tree, rule, why string) {
-	for i := range p.plan.Refused {
-		if of := &p.plan.Refused[i]; of.Root == tree.Root().ID && of.Rule == rule {
-			of.Count++
-			return
+// tell notes the fixes that are left out, with the first reason of those of one rule.
+func (r *rehearsal) tell() {
+	byRule := map[string]int{}
+	for _, l := range r.left {
+		if n, known := byRule[l.Rule]; known {
+			r.plan.Refused[n].Count++
+			continue
 		}
+		byRule[l.Rule] = len(r.plan.Refused)
+		refused := Refused{Root: r.tree.Root().ID, Rule: l.Rule, Count: 1, Why: l.why.Error()}
+		if errors.Is(l.why, store.ErrReorder) {
+			refused.Allow = Reorder
+		}
+		r.plan.Refused = append(r.plan.Refused, refused)
 	}
-	p.plan.Refused = append(p.plan.Refused, Refused{Root: tree.Root().ID, Rule: rule, Count: 1, Why: why})
 }
 
 // origin says where the records of a tree were stored before anything was
@@ -437,9 +463,7 @@ func (s *Step) announce(e session.Edit, items map[string]*session.Item) {
 	}
 	s.Item, s.Session = -1, e.To
 	s.Kind, s.Role, s.Child, s.Call, s.Text = n.Kind, n.Role, n.Child, n.CallID, n.Text
-	if n.Agent != "" {
-		s.Agent = n.Agent
-	}
+	s.Agent = cmp.Or(n.Agent, s.Agent)
 	if from := items[whole(n.TextFrom)]; from != nil && from.Body != nil {
 		s.Text = from.Body.Text
 	}

@@ -5,10 +5,13 @@ package repair_test
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -21,8 +24,15 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
+	"github.com/sessctl/sessctl/internal/store/claudecode/claudetest"
+	"github.com/sessctl/sessctl/internal/store/crush/crushtest"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
+	"github.com/sessctl/sessctl/internal/store/filelog"
+	"github.com/sessctl/sessctl/internal/store/goose/goosetest"
+	"github.com/sessctl/sessctl/internal/store/opencode/opencodetest"
+	"github.com/sessctl/sessctl/internal/store/player"
 	"github.com/sessctl/sessctl/internal/store/registry"
+	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
 // The variables that make this test binary a process to be killed.
@@ -42,13 +52,15 @@ func TestMain(m *testing.M) {
 func act(do, path string) int {
 	at, _ := strconv.Atoi(os.Getenv(killVariable))
 	n := 0
-	repair.AtStep(func(step string) {
+	atStep := func(step string) {
 		fmt.Println(step)
 		if n++; n == at {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
 		}
-	})
+	}
+	repair.AtStep(atStep)
+	filelog.AtStep = atStep
 	var err error
 	if do == "undo" {
 		_, err = repairtest.Undo(path, path+".receipt.json")
@@ -81,40 +93,153 @@ func process(t *testing.T, do, path string, killAt int) (steps []string, killed 
 	return strings.Split(strings.TrimSpace(string(out)), "\n"), killed
 }
 
+// killable is a store that a repair can be killed at.
+type killable struct {
+	make func(t *testing.T, path string)
+	dump func(t tester, path string) string
+	// files: it is a folder, of which one file is replaced after another.
+	files bool
+}
+
+// claudeStore has two sessions that were killed themselves, with their sub-agents.
+func claudeStore(t *testing.T, path string) {
+	t.Helper()
+	for seed, kept := range map[uint64]int{2: 3, 3: 2} {
+		writes := player.Play(player.Random(seed, 2), seed)
+		paths, err := claudetest.Build(path, "2.1.330", seed, writes[:len(writes)-4])
+		if err != nil {
+			t.Fatal(err)
+		}
+		agents, _ := filepath.Glob(filepath.Join(strings.TrimSuffix(paths[0], ".jsonl"), "subagents", "*.jsonl"))
+		for _, name := range append(paths[:1:1], agents...) { // nobody named the parent of a line
+			text, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.SplitAfter(string(text), "\n")
+			if n := len(lines) - kept; n > 2 {
+				lines = slices.Delete(lines, n/2, n/2+1)
+			}
+			if err := os.WriteFile(name, []byte(strings.Join(lines, "")), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// claudeDump are the files of the folder.
+func claudeDump(t tester, path string) string {
+	t.Helper()
+	var all []string
+	err := filepath.WalkDir(path, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() || strings.HasPrefix(e.Name(), ".sessctl-tmp-") {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		all = append(all, strings.TrimPrefix(name, path)+"\n"+string(text))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(all, "\n")
+}
+
+// crushStore has two sessions that were killed themselves.
+func crushStore(t *testing.T, path string) {
+	t.Helper()
+	a, b := player.Play(player.Random(2, 2), 2), player.Play(player.Random(3, 2), 3)
+	if err := crushtest.Build(path, crushtest.Newest, a[:len(a)-4], b[:len(b)/2]); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// gooseStore has two sessions that lost results: one in the middle of a second, of which
+// the rows behind are stored anew.
+func gooseStore(t *testing.T, path string) {
+	t.Helper()
+	if err := goosetest.Build(path, goosetest.Newest, player.Play(player.Random(2, 2), 2), player.Play(player.Random(3, 2), 3)); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Change(t, path, `delete from messages where id in (select min(id) from messages where content_json like '%"toolResponse"%' group by session_id)`)
+}
+
+func gooseDump(t tester, path string) string { return strings.Join(storetest.Dump(t, path), "\n") }
+
+// crushDump leaves out the times that triggers set by the clock.
+func crushDump(t tester, path string) string {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	return fmt.Sprintf("%q %q",
+		rowsOf(t, db, "select rowid, id, parent_session_id, title, message_count, summary_message_id, created_at from sessions order by rowid"),
+		rowsOf(t, db, "select rowid, id, session_id, role, parts, model, created_at, finished_at from messages order by rowid"))
+}
+
+// opencodeStore has two sessions that were killed themselves.
+func opencodeStore(t *testing.T, path string) {
+	t.Helper()
+	a, b := player.Play(player.Random(2, 2), 2), player.Play(player.Random(3, 2), 3)
+	if err := opencodetest.Build(path, a[:len(a)-4], b[:len(b)/2]); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func opencodeDump(t tester, path string) string {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	return fmt.Sprintf("%q %q %q", rowsOf(t, db, "select rowid, * from session order by rowid"),
+		rowsOf(t, db, "select rowid, * from message order by rowid"), rowsOf(t, db, "select rowid, * from part order by rowid"))
+}
+
 // TestKilledAtEveryStep kills a repair, and then an undo, before each of their
 // steps. The store is the old or the new one, and can be brought back.
 func TestKilledAtEveryStep(t *testing.T) {
-	for name, options := range map[string][]agenttest.Option{"wal": nil, "rollback journal": {agenttest.RollbackJournal()}} {
+	leaky := func(options ...agenttest.Option) func(*testing.T, string) {
+		return func(t *testing.T, path string) { t.Helper(); leakyStore(t, path, options...) }
+	}
+	for name, s := range map[string]killable{
+		"wal": {make: leaky(), dump: agentDump}, "rollback journal": {make: leaky(agenttest.RollbackJournal()), dump: agentDump},
+		"crush": {make: crushStore, dump: crushDump}, "goose": {make: gooseStore, dump: gooseDump}, "opencode": {make: opencodeStore, dump: opencodeDump},
+		"claude code": {make: claudeStore, dump: claudeDump, files: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			model := filepath.Join(t.TempDir(), "model.db")
-			leakyStore(t, model, options...)
-			before := agentDump(t, model)
+			s.make(t, model)
+			before := s.dump(t, model)
 			steps, _ := process(t, "repair", model, 0)
-			after := agentDump(t, model)
+			after := s.dump(t, model)
 			if len(steps) < 8 || before == after {
 				t.Fatalf("the steps are %q", steps)
 			}
 			undo, _ := process(t, "undo", model, 0)
-			if d := cmp.Diff(before, agentDump(t, model)); d != "" {
+			if d := cmp.Diff(before, s.dump(t, model)); d != "" {
 				t.Fatalf("after the undo, want (-), got (+):\n%s", d)
 			}
 			for n, step := range steps {
 				path := filepath.Join(t.TempDir(), "session.db")
-				leakyStore(t, path, options...)
+				s.make(t, path)
 				if _, killed := process(t, "repair", path, n+1); !killed {
 					t.Fatalf("not killed at %s", step)
 				}
-				cleanAfterKill(t, path, "repair, "+step, before, after)
+				s.cleanAfterKill(t, path, "repair, "+step, before, after)
 			}
 			for n, step := range undo {
 				path := filepath.Join(t.TempDir(), "session.db")
-				leakyStore(t, path, options...)
+				s.make(t, path)
 				process(t, "repair", path, 0)
 				if _, killed := process(t, "undo", path, n+1); !killed {
 					t.Fatalf("not killed at %s of the undo", step)
 				}
 				notesTheUndo(t, path, step)
-				cleanAfterKill(t, path, "undo, "+step, before, after)
+				s.cleanAfterKill(t, path, "undo, "+step, before, after)
 			}
 		})
 	}
@@ -135,7 +260,7 @@ func notesTheUndo(t *testing.T, path, step string) {
 		return r.State
 	}
 	want := repair.Done
-	if step == "commit" || step == "committed" || step == "close" {
+	if strings.HasPrefix(step, "commit") || step == "close" {
 		want = repair.Undoing
 	}
 	if got := state(); got != want {
@@ -217,20 +342,29 @@ func TestKilledWhileTheReceiptIsWritten(t *testing.T) {
 }
 
 // cleanAfterKill holds the store against both states, and takes a new one back.
-func cleanAfterKill(t *testing.T, path, when, before, after string) {
+func (s killable) cleanAfterKill(t *testing.T, path, when, before, after string) {
 	t.Helper()
-	now := agentDump(t, path)
+	now := s.dump(t, path)
 	switch now {
 	case before:
 	case after:
 		if n, err := repairtest.Undo(path, path+".receipt.json"); err != nil || n == 0 {
 			t.Fatalf("killed at %s: undo of %d sessions: %v", when, n, err)
 		}
-		if d := cmp.Diff(before, agentDump(t, path)); d != "" {
+		if d := cmp.Diff(before, s.dump(t, path)); d != "" {
 			t.Fatalf("killed at %s: after the undo, want (-), got (+):\n%s", when, d)
 		}
 		return
 	default:
+		if s.files { // each of them is the old or the new one
+			if n, err := repairtest.Undo(path, path+".receipt.json"); err != nil || n == 0 {
+				t.Fatalf("killed at %s: undo of %d sessions: %v", when, n, err)
+			}
+			now = s.dump(t, path)
+		}
+		if now == before {
+			break
+		}
 		t.Fatalf("killed at %s: the store is neither old nor new:\n%s", when, cmp.Diff(before, now))
 	}
 	if _, err := os.Stat(path + ".receipt.json"); err == nil {
@@ -242,14 +376,14 @@ func cleanAfterKill(t *testing.T, path, when, before, after string) {
 	if _, _, err := repairtest.Repair(path); err != nil {
 		t.Fatalf("killed at %s: the next repair fails: %v", when, err)
 	}
-	if d := cmp.Diff(after, agentDump(t, path)); d != "" {
+	if d := cmp.Diff(after, s.dump(t, path)); d != "" {
 		t.Fatalf("killed at %s: after the next repair, want (-), got (+):\n%s", when, d)
 	}
 }
 
 // removeLeftovers removes what a killed repair leaves beside the store.
 func removeLeftovers(path string) {
-	_ = os.Remove(path + ".backup")
+	_ = os.RemoveAll(path + ".backup")
 	_ = os.Remove(path + ".receipt.json")
 }
 
@@ -275,6 +409,6 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		time.Sleep(wait)
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		cleanAfterKill(t, path, wait.String(), before, after)
+		killable{dump: agentDump}.cleanAfterKill(t, path, wait.String(), before, after)
 	}
 }

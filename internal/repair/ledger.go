@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -39,6 +40,9 @@ func (l *Ledger) add(m Ledger) {
 func balance(before, after map[string]store.Sum, all *executed) (Ledger, error) {
 	was, is := rowsOf(before), rowsOf(after)
 	l := Ledger{Before: len(was), After: len(is)}
+	if all.countsRows {
+		all.rekey(was, is)
+	}
 	edited, other := map[string]bool{}, map[string]bool{} // that have to hold other bytes, that may
 	for _, record := range all.edited {
 		edited[record.Key], other[record.Key] = true, true
@@ -85,6 +89,41 @@ func balance(before, after map[string]store.Sum, all *executed) (Ledger, error) 
 	return l, nil
 }
 
+// rekey gives records that were stored anew the keys that they had, where keys are numbers
+// of rows: those that say the same, and then those that the plan changes. What each of
+// them says was held against the plan before.
+func (all *executed) rekey(was, is map[string]string) {
+	leaves, edited := map[string]bool{}, map[string]bool{}
+	for i := range all.gone {
+		if e := &all.gone[i].edit; e.Ref.Pointer == "" {
+			leaves[e.Ref.Key] = true
+		}
+	}
+	for _, key := range all.emptied {
+		leaves[key] = true
+	}
+	for _, record := range all.edited {
+		edited[record.Key] = true
+	}
+	fresh := slices.DeleteFunc(sortedKeys(is), func(key string) bool { return was[key] != "" })
+	find := func(key string, same func(now string) bool) {
+		if _, there := is[key]; there || leaves[key] {
+			return
+		}
+		if n := slices.IndexFunc(fresh, func(now string) bool { return same(is[now]) }); n >= 0 {
+			is[key] = is[fresh[n]]
+			delete(is, fresh[n])
+			fresh = slices.Delete(fresh, n, n+1)
+		}
+	}
+	for _, key := range sortedKeys(was) {
+		find(key, func(now string) bool { return now == was[key] })
+	}
+	for _, key := range sortedKeys(edited) {
+		find(key, func(string) bool { return true })
+	}
+}
+
 // leave counts a record that the plan takes out, and takes it out of was.
 func (l *Ledger) leave(e session.Edit, was, is map[string]string, other map[string]bool) error {
 	if e.Ref.Pointer != "" {
@@ -116,9 +155,7 @@ func (l *Ledger) leave(e session.Edit, was, is map[string]string, other map[stri
 func rowsOf(sums map[string]store.Sum) map[string]string {
 	rows := map[string]string{}
 	for _, s := range sums {
-		for key, sum := range s.Items {
-			rows[key] = sum
-		}
+		maps.Copy(rows, s.Items)
 	}
 	return rows
 }
@@ -190,10 +227,7 @@ func count(balance map[string]int, sign int, parts []string) int {
 // there for its results only, and every result.
 func parts(it *session.Item) []string {
 	var list []string
-	body := it.Body
-	if body == nil {
-		body = &session.Body{}
-	}
+	body := cmp.Or(it.Body, &session.Body{})
 	if !onlyResults(it) || len(it.Results) == 0 {
 		calls := ""
 		for i := range it.Calls {
@@ -202,27 +236,11 @@ func parts(it *session.Item) []string {
 		list = append(list, fmt.Sprintf("%s %s %q %q %q %s%s", it.Kind, it.Role, it.Agent, body.Text, body.Reasoning, calls, it.Child))
 	}
 	for i := range it.Results {
-		if it.Results[i].CallID != takenResult {
-			list = append(list, resultPart(&it.Results[i]))
+		if r := &it.Results[i]; r.CallID != takenResult {
+			list = append(list, fmt.Sprintf("result %q %t %q", r.CallID, r.IsError, r.Text))
 		}
 	}
 	return list
-}
-
-func resultPart(r *session.Result) string {
-	return fmt.Sprintf("result %q %t %q", r.CallID, r.IsError, r.Text)
-}
-
-// byRoot reads all trees of a store, by the id of their roots.
-func byRoot(ctx context.Context, st store.Store) (map[string]*session.Tree, error) {
-	trees := map[string]*session.Tree{}
-	for t, err := range st.Trees(ctx) {
-		if err != nil {
-			return nil, err
-		}
-		trees[t.Root().ID] = t
-	}
-	return trees, nil
 }
 
 // byID reads all trees of a store, by the ids of all their sessions.
@@ -249,15 +267,6 @@ func related(st store.Store, tree *session.Tree) *session.Tree {
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
-
-func parseWriter(name string) session.Writer {
-	for _, w := range []session.Writer{session.WriterLive, session.WriterDead} {
-		if w.String() == name {
-			return w
-		}
-	}
-	return session.WriterUnknown
-}
 
 // textOrBytes is a stored record for a JSON file: as text where it can be one.
 func textOrBytes(body *session.Body) (text string, bytes []byte) {

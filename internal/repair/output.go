@@ -100,7 +100,7 @@ func notWritten(temp, out string, err error) error {
 func (a Apply) editCopy(ctx context.Context, kind store.Kind, st store.Store, plan *Plan, temp string) (*Receipt, error) {
 	copier, ok := st.(store.Copier)
 	if !ok || kind.Edit == nil {
-		return nil, problem.New(problem.Usage, "", "sessctl cannot repair a store of kind %s", kind.Name)
+		return nil, problem.New(problem.Usage, "Copy it, and repair the copy.", "sessctl writes no repaired copy of a store of kind %s", kind.Name)
 	}
 	made, err := copier.Copy(ctx, temp, a.Progress)
 	if err != nil {
@@ -200,12 +200,8 @@ func (a Apply) writeTrees(ctx context.Context, kind store.Kind, st store.Store, 
 
 // fits makes sure that a tree is what the plan was made for.
 func fits(ctx context.Context, st store.Store, t *Tree, tree *session.Tree) error {
-	summer, ok := st.(store.Summer)
-	if !ok {
-		return nil
-	}
-	sums, err := summer.Sums(ctx, sessionIDs(tree))
-	if err != nil {
+	sums, err := sumsOf(ctx, st, tree)
+	if err != nil || sums == nil {
 		return err
 	}
 	return t.unchanged(sums)
@@ -219,7 +215,7 @@ func verifyRewrite(ctx context.Context, again store.Store, plan *Plan, foretold 
 		return err
 	}
 	judged := *again.Facts()
-	judged.Writer = parseWriter(plan.Store.Writer)
+	judged.Writer = session.ParseWriter(plan.Store.Writer)
 	for _, c := range foretold {
 		root := c.After.Root().ID
 		got := stored[root]

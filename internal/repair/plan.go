@@ -50,7 +50,8 @@ type Subject struct {
 	Path       string `json:"path"`
 	Kind       string `json:"kind"`
 	Generation string `json:"generation,omitempty"`
-	Writer     string `json:"writer,omitempty"` // as it was judged: see session.Writer
+	Writer     string `json:"writer,omitempty"`   // as it was judged: see session.Writer
+	Identity   string `json:"identity,omitempty"` // see session.Store
 }
 
 // Tree is the plan for one session tree: the unit that is repaired as a whole
@@ -77,7 +78,12 @@ type Refused struct {
 	Rule  string `json:"rule,omitempty"`
 	Count int    `json:"count,omitempty"` // of the repairs; Why is the reason for the first
 	Why   string `json:"why"`
+	Allow string `json:"allow,omitempty"` // the word of --allow that makes them, "" for none
 }
+
+// Reorder is the word of --allow for repairs that an undo takes back but for the order of
+// records: see store.ErrReorder.
+const Reorder = "reorder"
 
 // Later are the repairs of a rule in a tree that this plan makes possible and does not
 // hold: other repairs took away what was against them, and it may have been right.
@@ -222,7 +228,7 @@ func Make(ctx context.Context, st store.Store, opts Options) (*Plan, *check.Resu
 func plan(ctx context.Context, st store.Store, opts Options, foreign bool) (*planner, *check.Result, error) {
 	facts := st.Facts()
 	p := &planner{ctx: ctx, st: st, opts: opts, foreign: foreign, facts: facts, plan: &Plan{
-		Schema: PlanSchema, Store: Subject{Path: facts.Path, Kind: facts.Kind, Generation: facts.Generation, Writer: facts.Writer.String()},
+		Schema: PlanSchema, Store: Subject{Path: facts.Path, Kind: facts.Kind, Generation: facts.Generation, Writer: facts.Writer.String(), Identity: facts.Identity},
 	}}
 	p.plan.AsIs = opts.Judge.AsIs
 	for _, profile := range opts.Judge.Profiles {
@@ -292,6 +298,10 @@ func (p *planner) tree(tree *session.Tree, found []*check.Finding) {
 	if p.err != nil || len(p.choose(found)) == 0 {
 		return
 	}
+	if tree.Root().Writer == session.WriterLive {
+		p.refuse(tree, "a process has it open: close that first")
+		return
+	}
 	planned, err := p.planTree(tree, found)
 	switch {
 	case p.ctx.Err() != nil:
@@ -315,7 +325,7 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 	if err := p.st.Fill(p.ctx, tree); err != nil {
 		return nil, err
 	}
-	sums, err := p.sums(tree)
+	sums, err := sumsOf(p.ctx, p.st, tree)
 	if err != nil {
 		return nil, err
 	}
@@ -328,7 +338,8 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 	seen := map[string]bool{stateOf(tree): true}
 	t.After = found
 	without := withoutFix(found)
-	r := rehearsal{p, tree, map[string]bool{}}
+	r := rehearsal{planner: p, tree: tree}
+	defer r.tell()
 	var later map[string]int // what another repair will have to do, by rule
 	for round := range maxRounds {
 		made, next := p.round(now, r.without(p.choose(t.After)), stored)
@@ -342,6 +353,9 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 		}
 		state := stateOf(next)
 		if len(made) == 0 || seen[state] { // nothing to do, or in a circle
+			if r.retry(len(t.Fixes)) {
+				continue
+			}
 			break
 		}
 		items := itemsByRow(now)
@@ -383,12 +397,13 @@ func outOfReach(tree *session.Tree, sums map[string]store.Sum, stored map[string
 	return ""
 }
 
-func (p *planner) sums(tree *session.Tree) (map[string]store.Sum, error) {
-	summer, ok := p.st.(store.Summer)
+// sumsOf are the digests of the sessions of a tree, nil where the store has none.
+func sumsOf(ctx context.Context, st store.Store, tree *session.Tree) (map[string]store.Sum, error) {
+	summer, ok := st.(store.Summer)
 	if !ok {
 		return nil, nil
 	}
-	return summer.Sums(p.ctx, sessionIDs(tree))
+	return summer.Sums(ctx, sessionIDs(tree))
 }
 
 func sessionIDs(tree *session.Tree) []string {

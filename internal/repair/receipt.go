@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"regexp"
 	"strings"
@@ -119,9 +120,7 @@ func newReceipt(plan *Plan, a Apply) *Receipt {
 		Record: recordRepair, Schema: ReceiptSchema, Tool: a.Tool, Store: plan.Store, Backup: a.Backup, Sessions: map[string]string{},
 	}}
 	for _, t := range plan.Trees {
-		for id, sum := range t.Sums {
-			r.Sessions[id] = sum
-		}
+		maps.Copy(r.Sessions, t.Sums)
 	}
 	return r
 }
@@ -332,8 +331,15 @@ func (r *Receipt) Restore() string {
 			backup = at
 		}
 	}
+	if r.Store.Identity != "" && backup != "" {
+		return "The backup " + backup + " has all rows of these sessions as they were before the repair, one a line."
+	}
 	if backup == "" {
 		return "If the repair made a backup, it holds the whole store as it was before: its name is that of the receipt without " + ReceiptEnding + "."
+	}
+	if info, err := os.Stat(backup); err == nil && info.IsDir() {
+		return "The backup " + backup + " holds the files that the repair changed, as they were before it. To go back to them, close the runtime and " +
+			"copy the files in it over those of the store. What was written to them since the repair is lost then."
 	}
 	return "The backup " + backup + " holds the whole store as it was before the repair: look at it with `sessctl view`. To go back to it, " +
 		"close the runtime, delete the files beside the store that end in -wal and -shm, and copy the backup over the store. What was written to the store since the repair is lost then."

@@ -11,6 +11,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
 )
 
 // introduced is a finding that matters about a record that no finding named
@@ -130,17 +131,24 @@ func samePart(was, is *session.Item, n int) bool {
 
 // LeftOut is a tree of a plan that could not be carried out, and stayed as it was.
 type LeftOut struct {
-	Root string
-	Why  string
-	Next string // what to do about it, "" for nothing
+	Root string `json:"root"`
+	Why  string `json:"why"`
+	Next string `json:"next,omitzero"` // what to do about it, "" for nothing
 }
 
-// parts makes the changes of some trees in the transaction that is open. When that
-// fails because of a tree, the transaction is rolled back and each half of them gets
-// one of its own, so that in the end only those are left out that fail alone.
+// parts makes the changes of some trees in one transaction. When that fails because of
+// a tree, it is rolled back and each half of them gets one of its own, so that in the end
+// only those are left out that fail alone.
 func (a *application) parts(trees []*Tree) error {
-	err := a.batch(trees)
-	if !aboutTrees(err) {
+	p, err := a.prepare(trees)
+	if err == nil {
+		if err := a.lock(); err != nil {
+			return err
+		}
+		err = a.batch(p)
+	}
+	others := a.plan.Store.Identity != "" && errors.Is(err, store.ErrElsewhere) // on a server somebody always writes
+	if !others && !aboutTrees(err) {
 		return err
 	}
 	if len(trees) == 1 {
@@ -148,15 +156,10 @@ func (a *application) parts(trees []*Tree) error {
 		return nil
 	}
 	half := len(trees) / 2
-	for _, part := range [][]*Tree{trees[:half], trees[half:]} {
-		if err := a.ed.Begin(a.ctx); err != nil {
-			return err
-		}
-		if err := a.parts(part); err != nil {
-			return err
-		}
+	if err := a.parts(trees[:half]); err != nil {
+		return err
 	}
-	return nil
+	return a.parts(trees[half:])
 }
 
 // errUnclean is in the error of a batch that could not be taken back as a whole, or
@@ -188,12 +191,16 @@ func (a *application) leaveOut(t *Tree, err error) {
 	a.receipt.LeftOut = list
 	switch {
 	case len(list) > 1:
+		class := problem.RolledBack
+		if errors.Is(err, store.ErrElsewhere) {
+			class = problem.Busy
+		}
 		a.nothing = &problem.Error{
-			Class: problem.RolledBack, Err: err, Next: nothingChanged + list[0].Next,
+			Class: class, Err: err, Next: nothingChanged + list[0].Next,
 			What: fmt.Sprintf("the repair of %s was rolled back: none of %d sessions could be repaired, for example %s: %s",
 				a.plan.Store.Path, len(list), list[0].Root, list[0].Why),
 		}
-	case problem.ClassOf(err) == problem.RolledBack:
+	case problem.ClassOf(err) != 0:
 		a.nothing = err
 	default:
 		a.nothing = &problem.Error{

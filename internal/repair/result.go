@@ -97,7 +97,7 @@ func ofPosition(f session.Fault) bool { return f.Field == session.FieldPosition 
 // place gives an item another position, and another time where that is the same.
 func (b *draftSession) place(it *session.Item, position int64) {
 	if !it.Time.IsZero() {
-		it.Time = it.Time.Add(time.Duration(position-it.Position) * b.Tick)
+		it.Time = it.Time.Add(time.Duration(position>>b.TickBits-it.Position>>b.TickBits) * b.Tick)
 	}
 	it.Position = position
 }

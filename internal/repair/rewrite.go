@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -136,8 +137,19 @@ func (it *entry) rewrite(e session.Edit) error {
 		return it.rename(e)
 	case e.Field == session.FieldText:
 		return it.empty(valueOf(e))
+	case e.Field == session.FieldUnfinished:
+		return it.end()
 	}
 	return it.relabel(e)
+}
+
+// end gives an answer the end that it lacks.
+func (it *entry) end() error {
+	if !it.Flags.Has(session.Unfinished) {
+		return fmt.Errorf("it has an end already")
+	}
+	it.Flags &^= session.Unfinished
+	return nil
 }
 
 // relabel puts an item on another branch. One that was no label is none any more.
@@ -194,10 +206,7 @@ func (it *entry) nameChild(e session.Edit, list string, n int) error {
 	}
 	old := ""
 	for _, id := range named {
-		if old == "" {
-			old = *id
-		}
-		if *id != "" && *id == old {
+		if old = cmp.Or(old, *id); *id != "" && *id == old {
 			*id = valueOf(e)
 		}
 	}
@@ -220,7 +229,7 @@ func (it *entry) copyCalls() {
 // wrapped is the member of an object that holds arguments that are none.
 const wrapped = "INVALID_JSON"
 
-// wrap makes arguments an object that holds the text that they were.
+// wrap makes arguments an object that holds the text that they were, if there was one.
 func (it *entry) wrap(pointer string) error {
 	list, n := partOf(pointer)
 	switch {
@@ -234,6 +243,9 @@ func (it *entry) wrap(pointer string) error {
 	args, err := json.Marshal(map[string]string{wrapped: it.Calls[n].Args})
 	if err != nil {
 		return err
+	}
+	if it.Calls[n].Args == "" { // there is nothing to keep
+		args = []byte("{}")
 	}
 	it.Calls = slices.Clone(it.Calls)
 	it.Calls[n].Args, it.Calls[n].Form = string(args), session.ArgsObject
@@ -308,7 +320,7 @@ func rewords(e session.Edit) bool {
 		return true
 	case session.Set:
 		return e.Ref.Table != session.TableSessions &&
-			(e.Ref.Pointer != "" || e.Field == session.FieldText || e.Field == session.FieldBranch)
+			(e.Ref.Pointer != "" || e.Field == session.FieldText || e.Field == session.FieldBranch || e.Field == session.FieldUnfinished)
 	}
 	return false
 }
@@ -417,6 +429,11 @@ func (b *draftSession) set(e session.Edit) (known bool, err error) {
 	if e.Field == "parent_id" {
 		b.Parent = valueOf(e)
 		return true, nil
+	}
+	for at := b.items.Front(); at != nil && e.Field == session.FieldSummary; at = at.Next() {
+		if it := at.Value.(*entry); it.Key == valueOf(e) {
+			it.Kind = session.Summary
+		}
 	}
 	for i := range b.IndexRefs {
 		if r := &b.IndexRefs[i]; r.Ref == e.Ref && r.Field == e.Field {

@@ -20,6 +20,9 @@ import (
 // nothing to take back: then an undo that was killed may have done it, which is
 // noted. After a change the editor is closed.
 func Undo(ctx context.Context, ed store.Editor, r *Receipt) (undone int, err error) {
+	if err := r.Store.same(ed); err != nil {
+		return 0, err
+	}
 	atStep("lock")
 	if err := ed.Begin(ctx); err != nil {
 		return 0, r.notUndone(err)
@@ -51,6 +54,16 @@ func Undo(ctx context.Context, ed store.Editor, r *Receipt) (undone int, err err
 		return undone, r.displaced(moved, undone)
 	}
 	return undone, err
+}
+
+// same makes sure that a database is the one that a repair or a plan was made for.
+func (s Subject) same(ed store.Editor) error {
+	named, ok := ed.(interface{ Identity() string })
+	if !ok || named.Identity() == s.Identity {
+		return nil
+	}
+	return problem.New(problem.Busy, "Nothing was changed. Name the server and the database of that time.",
+		"%s is another database than the one that was repaired, or one that was restored since", s.Path)
 }
 
 // notUndone tells the error of an undo that was rolled back.
@@ -179,6 +192,9 @@ func (b *Batch) compare(ctx context.Context, ed store.Editor) (string, error) {
 	case after:
 		return Done, nil
 	case changed == "":
+		if _, parted := ed.(store.Piecemeal); parted { // a part of its files was replaced
+			return Done, nil
+		}
 		changed = b.Sessions[0].ID
 	}
 	return "", problem.New(problem.Busy, "", "session %s was changed after the repair, and undo would lose that change", changed)
@@ -294,8 +310,8 @@ func stateOf(tree *session.Tree) string {
 		}
 		for i := range s.Items {
 			it := &s.Items[i]
-			line("item %q %q %q %q %d %d %d %t %t", it.Table, it.Key, it.Agent, it.Branch, it.Position, it.KeptFrom, len(it.Results),
-				it.Text != 0, it.Flags.Has(session.Archived))
+			line("item %q %q %q %q %d %d %d %t %t %t", it.Table, it.Key, it.Agent, it.Branch, it.Position, it.KeptFrom, len(it.Results),
+				it.Text != 0, it.Flags.Has(session.Archived), it.Flags.Has(session.Unfinished))
 			for n := range it.Calls {
 				line("call %q %d", it.Calls[n].ID, it.Calls[n].Form)
 			}

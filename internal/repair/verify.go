@@ -164,7 +164,7 @@ func texts(it *session.Item) []string {
 func (v verification) difference(want, got *session.Item, edited bool) string {
 	flags := session.Implicit | session.Archived | session.Blank | session.Skipped | session.Dangling
 	if want.Table != "" {
-		flags |= session.BlankText | session.TrailingSpace | session.NullText | session.EmptyCalls
+		flags |= session.Unfinished | session.BlankText | session.TrailingSpace | session.NullText | session.EmptyCalls
 	}
 	stored := v.rows && want.Table != ""
 	part := isPart(session.Ref{Key: want.Key}) // a record of its own now
@@ -173,7 +173,7 @@ func (v verification) difference(want, got *session.Item, edited bool) string {
 		name string
 		same bool
 	}{
-		{"row", !stored || part || want.Table == got.Table && want.Key == got.Key},
+		{"row", !stored || part || v.facts.CountsRows || want.Table == got.Table && want.Key == got.Key},
 		{"meaning", !digests || want.Meaning == got.Meaning},
 		{"position", !v.rows || v.facts.Renumbers || want.Position == got.Position},
 		{"kind", want.Kind == got.Kind},

@@ -301,9 +301,9 @@ func (c *claim) awaited() bool {
 		it := &c.rs.Session.Items[j]
 		switch {
 		case c.rs.Steps[j].Action == Skip:
-		case hasCall(it, c.id):
+		case it.Makes(c.id):
 			open = late || it.Agent == c.it.Agent
-		case hasResult(it, c.id):
+		case it.AnswersCall(c.id):
 			open = false
 		}
 	}
@@ -387,7 +387,7 @@ func (c *claim) callerSpeaksNext() bool {
 func (c *claim) goesOn(it *session.Item) bool {
 	n := slices.IndexFunc(c.opener.Calls, func(call session.Call) bool { return call.ID == c.id })
 	return it.Agent == c.opener.Agent && (it.Role == session.Assistant ||
-		slices.ContainsFunc(c.opener.Calls[n+1:], func(call session.Call) bool { return call.ID != c.id && hasResult(it, call.ID) }))
+		slices.ContainsFunc(c.opener.Calls[n+1:], func(call session.Call) bool { return call.ID != c.id && it.AnswersCall(call.ID) }))
 }
 
 // waitsBesides reports whether the window waits for another call than that of
@@ -409,11 +409,11 @@ func (c *claim) answeredAgain(asks bool) bool {
 			return false
 		case c.goesOn(it) && it.Agent != "":
 			return false
-		case asks && hasCall(it, c.id):
+		case asks && it.Makes(c.id):
 			asked++
-		case hasResult(it, c.id) && asked == 0:
+		case it.AnswersCall(c.id) && asked == 0:
 			return true
-		case hasResult(it, c.id):
+		case it.AnswersCall(c.id):
 			asked--
 		}
 	}

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -201,9 +202,7 @@ func (f *frames) open(it *session.Item, l *Leaked) {
 		}
 		f.calls[it.Calls[n].ID] = append(f.calls[it.Calls[n].ID], call)
 	}
-	if first != nil {
-		f.top = first
-	}
+	f.top = cmp.Or(first, f.top)
 }
 
 // names reports whether the call or one below it, leaked or stored, asked the agent.
@@ -300,15 +299,7 @@ func (t *Trace) delegation(at *TreeItem, nth int) *Delegation {
 
 // lies reports whether s is the session top or lies below it.
 func lies(s, top *session.Session) bool {
-	if top == nil || s == top {
-		return top != nil
-	}
-	for _, child := range top.Children {
-		if lies(s, child) {
-			return true
-		}
-	}
-	return false
+	return top != nil && (s == top || slices.ContainsFunc(top.Children, func(child *session.Session) bool { return lies(s, child) }))
 }
 
 // interval is the time in which a delegation was open, as a part of the stored
@@ -384,7 +375,7 @@ func (p *pair) closes(d *Delegation, begin int, below []heard) int {
 // its caller's name, and nothing that a child said: that can have used the same id.
 func (p *pair) callerAnswers(d *Delegation, j int, below []heard) bool {
 	it := p.rows[j]
-	return it.Agent == d.Caller() && hasResult(it.Item, d.Call().ID) &&
+	return it.Agent == d.Caller() && it.AnswersCall(d.Call().ID) &&
 		!slices.ContainsFunc(below, func(h heard) bool { return h.content.key == it.key })
 }
 
@@ -437,7 +428,7 @@ func (p *pair) excuseReplies() {
 		}
 		open := map[string]bool{}
 		for _, call := range p.events[at].Calls {
-			open[call.ID] = !slices.ContainsFunc(p.events[at+1:r.end], func(it content) bool { return hasResult(it.Item, call.ID) })
+			open[call.ID] = !slices.ContainsFunc(p.events[at+1:r.end], func(it content) bool { return it.AnswersCall(call.ID) })
 		}
 		for j := p.match[at] + 1; j <= r.last; j++ {
 			if p.free(j) && isReply(p.rows[j]) && p.answersOpen(j, open) {
@@ -530,7 +521,7 @@ func (w *window) leak(rs *Session, i int, why Reason) {
 // note records which of the calls of a batch the tool item at index i answers.
 func note(batch []*Delegation, it *session.Item, i int) {
 	for _, d := range batch {
-		if d.Result < 0 && hasResult(it, d.Call().ID) && !claimedBefore(batch, d, i) {
+		if d.Result < 0 && it.AnswersCall(d.Call().ID) && !claimedBefore(batch, d, i) {
 			d.Result, d.Final = i, i
 		}
 	}
@@ -558,24 +549,6 @@ func claimedBefore(calls []*Delegation, d *Delegation, i int) bool {
 			return false
 		}
 		if other.Result == i && other.Call().ID == d.Call().ID {
-			return true
-		}
-	}
-	return false
-}
-
-func hasCall(it *session.Item, id string) bool {
-	for i := range it.Calls {
-		if it.Calls[i].ID == id {
-			return true
-		}
-	}
-	return false
-}
-
-func hasResult(it *session.Item, id string) bool {
-	for i := range it.Results {
-		if it.Results[i].CallID == id {
 			return true
 		}
 	}

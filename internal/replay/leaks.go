@@ -32,7 +32,7 @@ type attribution struct {
 	trace  *Trace
 	rs     *Session
 	w      *window
-	copies []*copies
+	copies []copies
 	frames []*frames
 }
 
@@ -67,15 +67,7 @@ func markUndecidable(d *Delegation) {
 // answersOther reports whether a tool item answers calls whose makers are
 // decidable.
 func answersOther(it *session.Item, undecidable map[string]bool) bool {
-	if it.Role != session.Tool {
-		return false
-	}
-	for _, r := range it.Results {
-		if undecidable[r.CallID] {
-			return false
-		}
-	}
-	return true
+	return it.Role == session.Tool && !slices.ContainsFunc(it.Results, func(r session.Result) bool { return undecidable[r.CallID] })
 }
 
 // callOf is the index of the delegation whose child produced the leaked item at
@@ -285,24 +277,22 @@ func ended(d *Delegation) int {
 
 // copies are the items of a child and of everything below it, to look for
 // twins: each vouches for one leaked item only.
-type copies struct {
-	places map[session.Digest][]TreeItem
-}
+type copies map[session.Digest][]TreeItem
 
-func copiesBelow(child *session.Session) *copies {
-	c := &copies{places: map[session.Digest][]TreeItem{}}
+func copiesBelow(child *session.Session) copies {
+	c := copies{}
 	c.add(child, map[*session.Session]bool{})
 	return c
 }
 
-func (c *copies) add(s *session.Session, seen map[*session.Session]bool) {
+func (c copies) add(s *session.Session, seen map[*session.Session]bool) {
 	if s == nil || seen[s] {
 		return
 	}
 	seen[s] = true
 	for i := range s.Items {
 		if m := s.Items[i].Meaning; m != 0 {
-			c.places[m] = append(c.places[m], TreeItem{s, i})
+			c[m] = append(c[m], TreeItem{s, i})
 		}
 	}
 	for _, child := range s.Children {
@@ -311,41 +301,38 @@ func (c *copies) add(s *session.Session, seen map[*session.Session]bool) {
 }
 
 // has reports whether a copy of the item is left that its time does not rule out.
-func (c *copies) has(it *session.Item) bool { return c.find(it) >= 0 }
+func (c copies) has(it *session.Item) bool { return c.find(it) >= 0 }
 
 // take takes the copy of the item that has its time, else the first one whose
 // time is not known. An agent may say the same thing several times, and not
 // every time need be stored.
-func (c *copies) take(it *session.Item) *TreeItem {
-	n := c.find(it)
-	if n < 0 {
-		return nil
+func (c copies) take(it *session.Item) *TreeItem {
+	if n := c.find(it); n >= 0 {
+		return c.remove(it.Meaning, n)
 	}
-	return c.remove(it.Meaning, n)
+	return nil
 }
 
-func (c *copies) find(it *session.Item) int {
-	list := c.places[it.Meaning]
-	for n := range list {
-		if list[n].item().Time.Equal(it.Time) {
-			return n
-		}
+func (c copies) find(it *session.Item) int {
+	list := c[it.Meaning]
+	if n := slices.IndexFunc(list, func(p TreeItem) bool { return p.item().Time.Equal(it.Time) }); n >= 0 {
+		return n
 	}
 	return slices.IndexFunc(list, func(p TreeItem) bool { return it.Time.IsZero() || p.item().Time.IsZero() })
 }
 
-func (c *copies) remove(m session.Digest, n int) *TreeItem {
-	taken := c.places[m][n]
-	c.places[m] = slices.Delete(c.places[m], n, n+1)
+func (c copies) remove(m session.Digest, n int) *TreeItem {
+	taken := c[m][n]
+	c[m] = slices.Delete(c[m], n, n+1)
 	return &taken
 }
 
 // takeLeftOver gives the leaked items without a twin the copies of another time
 // that none has taken: a store may date the two copies differently.
-func (c *copies) takeLeftOver(d *Delegation) {
+func (c copies) takeLeftOver(d *Delegation) {
 	for n := range d.Leaked {
 		l := &d.Leaked[n]
-		if m := d.Session.Items[l.Item].Meaning; l.Twin == nil && len(c.places[m]) > 0 {
+		if m := d.Session.Items[l.Item].Meaning; l.Twin == nil && len(c[m]) > 0 {
 			l.Twin = c.remove(m, 0)
 		}
 	}

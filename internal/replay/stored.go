@@ -301,12 +301,7 @@ func (l *linker) byPosition(rs *Session, w *window, refs []reference) {
 			continue
 		}
 		from, to := w.stretch(n, refs)
-		var found []reference
-		for _, r := range refs {
-			if r.item > from && r.item < to && !l.taken[r.child] {
-				found = append(found, r)
-			}
-		}
+		found := slices.DeleteFunc(slices.Clone(refs), func(r reference) bool { return r.item <= from || r.item >= to || l.taken[r.child] })
 		if len(found) == 1 && !isAnothers(rs, d, found[0]) {
 			l.take(d, found[0].child, found[0].item)
 		}
@@ -401,12 +396,7 @@ func (l *linker) behindResult(rs *Session, w *window, refs []reference) {
 // sameWindow reports whether all calls stand in one item: then equal children
 // of equal calls are linked in order, since nothing can tell them apart.
 func sameWindow(list []*Delegation) bool {
-	for _, d := range list {
-		if d.Item != list[0].Item {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(list, func(d *Delegation) bool { return d.Item != list[0].Item })
 }
 
 // unreferenced links children that name the session as parent and that no item

@@ -1,6 +1,11 @@
 package rules
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"math/big"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 )
@@ -66,4 +71,74 @@ func Fits(f *Form, text string) bool {
 		}
 	}
 	return true
+}
+
+// WireIDs is how an adapter names the calls of a conversation to the provider:
+// ids that it takes stay as they are, each other id gets one that no call has.
+// The map holds for the whole conversation, for calls and results alike, so it
+// takes all its ids, in stored order: those of tools that the provider ran, or
+// those of all others.
+func (p *Profile) WireIDs(ids []string, server bool) map[string]string {
+	return distinct(p.IDForm(server), ids)
+}
+
+// WireNames is the same for the names of tools.
+func (p *Profile) WireNames(names []string) map[string]string { return distinct(p.ToolName, names) }
+
+// IDForm is what the id of a call may be, nil for anything.
+func (p *Profile) IDForm(server bool) *Form {
+	if server {
+		return p.ServerID
+	}
+	return p.CallID
+}
+
+// SentFor is what an adapter sends for one of the texts of a conversation: one
+// that the provider does not take, or that fits and is long.
+func SentFor(form *Form, text string, all []string) string {
+	if Fits(form, text) {
+		return Reformed(form, text, 0)
+	}
+	return distinct(form, all)[text]
+}
+
+// distinct gives every text one that has the form, and no two the same.
+func distinct(form *Form, texts []string) map[string]string {
+	sent, taken := map[string]string{}, map[string]bool{}
+	for _, text := range texts {
+		if Fits(form, text) {
+			sent[text], taken[text] = text, true
+		}
+	}
+	for _, text := range texts {
+		if _, done := sent[text]; done {
+			continue
+		}
+		name := Reformed(form, text, 0)
+		for try := 1; taken[name]; try++ {
+			name = Reformed(form, text, try)
+		}
+		sent[text], taken[name] = name, true
+	}
+	return sent
+}
+
+// unfit are the characters that some provider does not take.
+var unfit = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+
+// Reformed puts a text into a form. It ends in a hash of the original, so that
+// texts that differ in unfit characters only stay apart; a later try has
+// another one.
+func Reformed(form *Form, text string, try int) string {
+	sum := sha256.Sum256([]byte(text + strings.Repeat("\x00", try)))
+	hash := hex.EncodeToString(sum[:])
+	readable := unfit.ReplaceAllString(text, "_")
+	readable = fmt.Sprintf("%.31s_%s", readable, hash[:8])
+	nine := new(big.Int).SetBytes(sum[:]).Text(62)[:9]
+	for _, name := range []string{readable, "_" + readable, nine} {
+		if Fits(form, name) {
+			return name
+		}
+	}
+	return "srvtoolu_" + hash[:24]
 }

@@ -192,10 +192,8 @@ func byUser(it *session.Item) bool {
 
 // wentBack reports whether a message at a turn is older than the one before it.
 func (s *Subject) wentBack(turns []turnBack) bool {
-	for _, t := range turns {
-		if older := s.Items[t.Item].Time; !older.IsZero() && older.Before(s.Items[t.before].Time) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(turns, func(t turnBack) bool {
+		older := s.Items[t.Item].Time
+		return !older.IsZero() && older.Before(s.Items[t.before].Time)
+	})
 }

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"reflect"
 	"slices"
 	"strconv"
 
@@ -254,4 +255,22 @@ func KeptElsewhere(s *session.Session) bool { return s.Inseparable != "" && len(
 // Speechless reports whether a session holds no message.
 func Speechless(s *session.Session) bool {
 	return !slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.OnWire() })
+}
+
+// memo holds what is computed of a pass or of a subject when a rule first asks, one
+// value a type.
+type memo map[reflect.Type]any
+
+// Once is the value of a type, made at the first call.
+func Once[T any](known *memo, compute func() T) T {
+	key := reflect.TypeFor[T]()
+	if value, is := (*known)[key]; is {
+		return value.(T)
+	}
+	value := compute()
+	if *known == nil {
+		*known = memo{}
+	}
+	(*known)[key] = value
+	return value
 }

@@ -2,6 +2,8 @@ package rules
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"regexp"
 	"strings"
 
@@ -190,4 +192,258 @@ func (s *Subject) SurplusError(profile *Profile, message, block int, call string
 		rule = "SC106"
 	}
 	return profile.Error(rule, Said{Message: message, Block: block, ID: call})
+}
+
+// The profiles (docs/profiles.md). Where a
+// rule's evidence for a provider is doubtful, it is a warning at most.
+
+// levels lists the rules that a provider minds, each with how much. A rule in two
+// lists is a mistake of this file, which the first start of the program shows.
+func levels(errors, warnings, infos []string) map[string]Severity {
+	m := map[string]Severity{}
+	for severity, rules := range map[Severity][]string{Error: errors, Warning: warnings, Info: infos} {
+		for _, id := range rules {
+			if _, twice := m[id]; twice {
+				panic(id + " has two levels in one profile")
+			}
+			m[id] = severity
+		}
+	}
+	return m
+}
+
+type ids = []string
+
+var (
+	plainID    = formOf("", letters+digits+"_-", 1, math.MaxInt)
+	serverID   = formOf("srvtoolu_", letters+digits+"_", 1, math.MaxInt)
+	shortID    = formOf("", letters+digits+"_-", 1, 64)
+	upTo64     = formOf("", "", 1, 64)
+	nineID     = formOf("", letters+digits, 9, 9)
+	plainName  = formOf("", letters+digits+"_-", 1, 64)
+	longName   = formOf("", letters+digits+"_-", 1, 128)
+	geminiName = formOf("", letters+digits+"_.-", 1, 64).starting(letters + "_")
+
+	openAI = regexp.MustCompile(`^(openai|azure)/|^(gpt-[0-9]|chatgpt-|o[134](-|$))`)
+)
+
+var anthropic = Profile{
+	Name: "anthropic", Title: "Anthropic Messages", Shape: Grouped,
+	Levels: levels(
+		ids{"SC108", "SC110", "SC201", "SC202", "SC203", "SC204", "SC205", "SC206", "SC401", "SC402", "SC403", "SC501", "SC502", "SC503", "SC606"},
+		ids{"SC109", "SC114", "SC302", "SC303", "SC304", "SC307", "SC504", "SC505", "SC601", "SC602", "SC604", "SC605"},
+		nil,
+	),
+	Errors: map[string]string{
+		"SC101": "messages.{message}: `tool_use` ids were found without `tool_result` blocks immediately after: {id}. " +
+			"Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
+		"SC103": "messages.{message}.content.{block}: unexpected `tool_use_id` found in `tool_result` blocks: {id}. " +
+			"Each `tool_result` block must have a corresponding `tool_use` block in the previous message.",
+		"SC110": "messages.{message}: `tool_use` ids were found without `tool_result` blocks immediately after: {id}. " +
+			"Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
+		"SC106":        "each tool_use must have a single result. Found multiple `tool_result` blocks with id: {id}",
+		"SC114":        "{name} tool use with id {id} was found without a corresponding {name}_tool_result block",
+		"SC201":        "messages.{message}.content.{block}: `tool_use` ids must be unique",
+		"SC202":        "messages.{message}.content.{block}: `tool_use` ids must be unique",
+		"SC203":        "messages.{message}.content.{block}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
+		"SC203 server": "messages.{message}.content.{block}.server_tool_use.id: String should match pattern '^srvtoolu_[a-zA-Z0-9_]+$'",
+		"SC205":        "messages.{message}.content.{block}.tool_use.input: Input should be a valid dictionary",
+		"SC206":        "messages.{message}.content.{block}.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
+		"SC302":        `messages: first message must use the "user" role`,
+		"SC303":        "This model does not support assistant message prefill. The conversation must end with a user message.",
+		"SC304":        "role 'system' is not supported on this model",
+		"SC401":        "messages.{message}: all messages must have non-empty content except for the optional final assistant message",
+		"SC402":        "messages: text content blocks must contain non-whitespace text",
+		"SC403":        "messages: final assistant content cannot end with trailing whitespace",
+		"SC501": "messages.{message}.content.0.type: Expected `thinking` or `redacted_thinking`, but found `{name}`. " +
+			"When `thinking` is enabled, a final `assistant` message must start with a thinking block",
+		"SC502": "messages.{message}.content.{block}: Invalid `signature` in `thinking` block",
+		"SC503": "messages.{message}.content.{block}: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. " +
+			"These blocks must remain as they were in the original response.",
+		"SC504": "messages.{message}.content.{block}: Invalid `signature` in `thinking` block",
+		"SC505": "messages.{message}.content.{block}: Invalid `signature` in `thinking` block. The block is bound to a different conversation. " +
+			"Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\".",
+		"SC601":      "messages.{message}.content.{block}.image.source.base64.data: At least one of the image dimensions exceed max allowed size: {n} pixels",
+		"SC601 many": "messages.{message}.content.{block}.image.source.base64.data: At least one of the image dimensions exceed max allowed size for many-image requests: {n} pixels",
+		"SC604":      "413 request_too_large: Request exceeds the maximum size",
+		"SC606":      "The request body is not valid JSON: no low surrogate in string",
+		"SC605":      "A maximum of 4 blocks with cache_control may be provided. Found {n}.",
+	},
+	CallID: plainID, ServerID: serverID, ToolName: longName, LongName: 64, MaxBytes: 32 << 20,
+	Signers: regexp.MustCompile(`claude`), // which signs alike wherever it runs
+	Models:  regexp.MustCompile(`^anthropic/|^((google-vertex|google|vertex_ai|vertex|azure_ai)/)?claude`),
+}
+
+var bedrock = Profile{
+	Name: "bedrock", Title: "Bedrock Converse", Shape: Grouped,
+	Levels: levels(
+		ids{"SC108", "SC109", "SC110", "SC201", "SC203", "SC204", "SC206", "SC401", "SC402", "SC406", "SC603", "SC606"},
+		ids{"SC202", "SC205", "SC301", "SC302", "SC303", "SC304", "SC307", "SC604"},
+		nil,
+	),
+	Errors: map[string]string{
+		"SC101": "Expected toolResult blocks at messages.{message}.content for the following Ids: {id}",
+		"SC103": "The number of toolResult blocks at messages.{message}.content exceeds the number of toolUse blocks of previous turn.",
+		"SC106": "The number of toolResult blocks at messages.{message}.content exceeds the number of toolUse blocks of previous turn.",
+		"SC109": "Expected toolResult blocks at messages.{message}.content for the following Ids: {id}",
+		"SC302": "A conversation must start with a user message. Try again with a conversation that starts with a user message.",
+		"SC401": "The content field in the Message object at messages.{message} is empty. Add a ContentBlock object to the content field and try again.",
+		"SC402": "The text field in the ContentBlock object at messages.{message}.content.{block} is blank. Add text to the text field, and try again.",
+		"SC406": "The content field at messages.{message}.content.{block}.toolResult cannot be empty when status value is error.",
+	},
+	CallID: shortID, ToolName: plainName, MaxBytes: 20 << 20,
+	NotInResults: ids{"document", "video"}, // BDR-03
+	Models: regexp.MustCompile(`^(amazon-bedrock|aws-bedrock|bedrock)/|` +
+		`^((us|eu|apac|jp|au|global)\.)?(anthropic|amazon|meta|mistral|deepseek|openai|qwen|cohere|ai21|moonshot)\.`),
+}
+
+// chatErrors are the texts of the Chat Completions API, which most compatible
+// servers repeat.
+var chatErrors = map[string]string{
+	"SC101": "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. " +
+		"The following tool_call_ids did not have response messages: {id}",
+	"SC103": "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.", //nolint:misspell // the provider's own spelling
+	"SC106": "Invalid parameter: Duplicate value for 'tool_call_id' of '{id}'.",
+	"SC201": "Invalid parameter: Duplicate value for 'tool_call_id' of '{id}'",
+	"SC203": "Invalid 'messages[{message}].tool_calls[{block}].id': string too long. Expected a string with maximum length 64, but got a string with length {n} instead.",
+	"SC206": "Invalid 'messages[{message}].tool_calls[{block}].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+	"SC404": "Invalid value for 'content': expected a string, got null.",
+	"SC405": "Invalid 'messages[{message}].tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+	"SC603": "Invalid 'messages[{message}]'. Image URLs are only allowed for messages with role 'user', but this message with role 'tool' contains an image URL.",
+}
+
+// without are the texts but the one for a rule, where others do not repeat it.
+func without(errors map[string]string, rule string) map[string]string {
+	errors = maps.Clone(errors)
+	delete(errors, rule)
+	return errors
+}
+
+var openAIChat = Profile{
+	Name: "openai-chat", Title: "OpenAI Chat Completions", Shape: OneEach,
+	Levels: levels(
+		ids{"SC201", "SC203", "SC204", "SC206", "SC401", "SC404", "SC405", "SC603", "SC606"},
+		ids{"SC205", "SC307", "SC604"},
+		ids{"SC202", "SC402"},
+	),
+	Errors: chatErrors,
+	CallID: upTo64, LongID: 40, ToolName: plainName, MaxBytes: 50 << 20,
+	NotInResults: ids{"image", "document", "audio", "video"}, // OAC-08
+	Models:       openAI,
+}
+
+var openAIResponses = Profile{
+	Name: "openai-responses", Title: "OpenAI Responses", Shape: Flat,
+	Levels: levels(
+		ids{"SC202", "SC203", "SC204", "SC206", "SC507", "SC606"},
+		ids{"SC114", "SC201", "SC205", "SC307", "SC504", "SC508", "SC604"},
+		ids{"SC104", "SC401", "SC402"},
+	),
+	Errors: map[string]string{
+		"SC101":      "No tool output found for function call {id}.",
+		"SC103":      "No tool call found for function call output with call_id {id}.",
+		"SC106":      "Duplicate function_call_output for call_id '{id}'. Each function_call must have exactly one matching function_call_output",
+		"SC201":      "Duplicate 'call_id'",
+		"SC202":      "Duplicate 'call_id'",
+		"SC203":      "Invalid 'input[{message}].call_id': string too long. Expected a string with maximum length 64, but got a string with length {n} instead.",
+		"SC507":      "Item '{id}' of type 'reasoning' was provided without its required following item.",
+		"SC507 call": "Item '{id}' of type 'function_call' was provided without its required 'reasoning' item: '{name}'.",
+		"SC508":      "Item with id '{id}' not found. Items are not persisted when `store` is set to false.",
+	},
+	Signers: openAI, // both APIs of OpenAI have the same models
+	CallID:  upTo64, ToolName: plainName, MaxBytes: 50 << 20,
+}
+
+var gemini = Profile{
+	Name: "gemini", Title: "Gemini generateContent", Shape: Contents,
+	Levels: levels(
+		ids{"SC205", "SC206", "SC207", "SC304", "SC306", "SC401", "SC506", "SC606"},
+		ids{"SC109", "SC303", "SC307", "SC504", "SC604"},
+		ids{"SC201", "SC202", "SC204", "SC402"},
+	),
+	Errors: map[string]string{
+		"SC101": "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
+		"SC103": "Please ensure that function response turn comes immediately after a function call turn",
+		"SC106": "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.",
+		"SC207": "GenerateContentRequest.contents[{message}].parts[{block}].function_response.name: Name cannot be empty.",
+		"SC303": "Requests ending with a model turn are not supported.",
+		"SC306": "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
+		"SC401": "Unable to submit request because it must include at least one parts field",
+		"SC506": "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly",
+	},
+	ToolName: geminiName, MaxBytes: 20 << 20,
+	Sentinel: "skip_thought_signature_validator",
+	Models:   regexp.MustCompile(`^(google|gemini|google-vertex|vertex_ai|vertex)/|^gemini`),
+}
+
+var mistral = Profile{
+	Name: "mistral", Title: "Mistral", Shape: OneEach,
+	Levels: levels(
+		ids{"SC201", "SC203", "SC204", "SC303", "SC401", "SC606"},
+		ids{"SC202", "SC206", "SC301", "SC304", "SC305", "SC307", "SC404", "SC604"},
+		ids{"SC205", "SC402"},
+	),
+	Errors: map[string]string{
+		"SC101": "Not the same number of function calls and responses",
+		"SC103": "Unexpected role 'tool' after role 'user'",
+		"SC106": "Not the same number of function calls and responses",
+		"SC203": "Tool call id was {id} but must be a-z, A-Z, 0-9, with a length of 9.",
+		"SC303": "Expected last role User or Tool (or Assistant with prefix True) for serving but got assistant",
+		"SC305": "Unexpected role 'user' after role 'tool'",
+		"SC401": "Assistant message must have either content or tool_calls, but not none.",
+	},
+	StrictRoles: true, CallID: nineID, ToolName: plainName, MaxBytes: 32 << 20,
+	Models: regexp.MustCompile(`^(mistral|mistralai)/|^(mistral|magistral|ministral|codestral|devstral|pixtral)-`),
+}
+
+var deepseek = Profile{
+	Name: "deepseek", Title: "DeepSeek", Shape: OneEach,
+	Levels: levels(
+		ids{"SC204", "SC206", "SC401", "SC405", "SC509", "SC606"},
+		ids{"SC301", "SC307", "SC404", "SC604"},
+		ids{"SC201", "SC202", "SC205", "SC402"},
+	),
+	Errors: map[string]string{
+		"SC101": chatErrors["SC101"] + " (insufficient tool messages following tool_calls message)",
+		"SC103": "Messages with role 'tool' must be a response to a preceding message with 'tool_calls'",
+		"SC106": "Messages with role 'tool' must be a response to a preceding message with 'tool_calls'",
+		"SC301": "deepseek-reasoner does not support successive user or assistant messages (messages[{message}] and messages[{n}] in your input).",
+		"SC401": "Invalid assistant message: content or tool_calls must be set",
+		"SC509": "Missing `reasoning_content` field in the assistant message at message index {message}",
+	},
+	ToolName: plainName, MaxBytes: 32 << 20,
+	Models: regexp.MustCompile(`^deepseek/|^deepseek-`),
+}
+
+var kimi = Profile{
+	Name: "kimi", Title: "Moonshot Kimi", Shape: OneEach,
+	Levels: levels(
+		ids{"SC204", "SC206", "SC401", "SC402", "SC509", "SC606"},
+		ids{"SC205", "SC307", "SC404", "SC604"},
+		ids{"SC201", "SC202"},
+	),
+	Errors: map[string]string{
+		"SC101": "an assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. " +
+			"The following tool_call_ids did not have response messages: {id}",
+		"SC103": chatErrors["SC103"],
+		"SC106": chatErrors["SC106"],
+		"SC401": "the message at position {message} with role 'assistant' must not be empty",
+		"SC402": "text content is empty",
+		"SC509": "thinking is enabled but reasoning_content is missing in assistant tool call message at index {message}",
+	},
+	ToolName: plainName, MaxBytes: 32 << 20,
+	Models: regexp.MustCompile(`^(moonshot|moonshotai|kimi)/|^(kimi|moonshot)-`),
+}
+
+// Generic is the strictest common form of Chat Completions: every call answered
+// directly behind its turn, completely and once.
+var Generic = Profile{
+	Name: "generic", Title: "any Chat Completions server", Shape: OneEach,
+	Levels: levels(
+		ids{"SC201", "SC204", "SC205", "SC401", "SC404", "SC606"},
+		ids{"SC202", "SC203", "SC206", "SC302", "SC303", "SC304", "SC305", "SC307", "SC402", "SC604"},
+		ids{"SC301"},
+	),
+	Errors: without(chatErrors, "SC203"),
+	CallID: shortID, ToolName: plainName, MaxBytes: 32 << 20,
 }

@@ -1,13 +1,17 @@
-// Package rules is the catalogue: one file a rule, but for those that only word a fault, and one table of all of them.
+// Package rules is the catalogue: one file a rule, or for a few that differ in a condition,
+// one for those that only word a fault, and one table of all of them.
 // A rule is a value; it reads a Pass and reports findings. It does no I/O and
 // has no clock, and what it would change is data (Fix), never an action.
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/sessctl/sessctl/docs"
 	"github.com/sessctl/sessctl/internal/replay"
@@ -25,7 +29,15 @@ const (
 	Error
 )
 
-func (s Severity) String() string { return [...]string{"info", "warning", "error"}[s] }
+var severities = []string{"info", "warning", "error"}
+
+func (s Severity) String() string { return severities[s] }
+
+// ParseSeverity is the inverse of Severity.String; unknown names give Info.
+func ParseSeverity(name string) (severity Severity, known bool) {
+	i := slices.Index(severities, name)
+	return Severity(max(i, 0)), i >= 0
+}
 
 // Safety says what a repair costs.
 type Safety uint8
@@ -191,3 +203,24 @@ func (r *Rule) Page() (string, error) {
 	}
 	return string(data), nil
 }
+
+// Isolation is what the isolation rules (SC8xx) hold a child against: the limits of
+// Loom's design (loom-os/loom c34e1de, ISOLATION.md), which a team may change. The
+// zero value of a limit means that there is none.
+type Isolation struct {
+	Passage          int           // characters of the parent's history that a child's prompt may hold in one piece
+	MaxSteps         int           // messages with calls of one child
+	MaxTokensPerStep int           // of one message, estimated (see tokens)
+	MaxOutputFiles   int           // files that one child wrote
+	MaxOutputBytes   int64         // of all these together
+	Timeout          time.Duration // of a delegation that names none itself
+	Shared           []string      // folders that every agent may use, as tools name them
+}
+
+// UsualIsolation are the limits when nobody says otherwise.
+var UsualIsolation = Isolation{
+	Passage: 200, MaxSteps: 20, MaxTokensPerStep: 2000, MaxOutputFiles: 10, MaxOutputBytes: 1_000_000, Timeout: time.Minute,
+}
+
+// Isolation are the limits of the pass.
+func (p *Pass) Isolation() *Isolation { return cmp.Or(p.judge.Isolation, &UsualIsolation) }

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/session"
@@ -122,12 +123,7 @@ func (s *Subject) Faulty(kind session.FaultKind) map[int]bool {
 // RunsTools reports whether the item makes a call that the provider does not run
 // itself.
 func RunsTools(it *session.Item) bool {
-	for i := range it.Calls {
-		if !it.Calls[i].Server {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(it.Calls, func(c session.Call) bool { return !c.Server })
 }
 
 // OnWire reports whether the item is part of a request once what leaked has left.

@@ -343,13 +343,7 @@ func (p *Pass) Viewer(s *session.Session) *Subject {
 
 // ViewersOf are all who send requests from a session, the one that goes on first.
 func (p *Pass) ViewersOf(s *session.Session) []*Subject {
-	var list []*Subject
-	for _, v := range p.Viewers {
-		if v.Session == s || v.Whole != nil && v.Whole.Session == s {
-			list = append(list, v)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(p.Viewers), func(v *Subject) bool { return v.Session != s && (v.Whole == nil || v.Whole.Session != s) })
 }
 
 // Place is where an item stands in the session.

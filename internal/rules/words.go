@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -57,10 +58,7 @@ func Some(words []string) string {
 
 // CallName is a call for people: "toolu_9aa (shell)".
 func CallName(c *session.Call) string {
-	id := c.ID
-	if id == "" {
-		id = "(no id)"
-	}
+	id := cmp.Or(c.ID, "(no id)")
 	if c.Name == "" {
 		return id
 	}

@@ -1,7 +1,9 @@
 package session
 
 import (
+	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -50,16 +52,8 @@ func DelegationFor(tool, args string) *Delegation {
 	if json.Unmarshal([]byte(args), &a) != nil {
 		return d
 	}
-	d.Agent = firstOf(a.Agent, a.SubagentType)
-	d.Task = DigestOf(firstOf(a.Task, a.Prompt))
+	d.Agent, d.Task = cmp.Or(a.Agent, a.SubagentType), DigestOf(cmp.Or(a.Task, a.Prompt))
 	return d
-}
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // childTitles are the titles that docker agent gives to child sessions (docs/stores/docker-agent.md#what-is-read);
@@ -72,10 +66,7 @@ func (s *Session) LooksDelegated() bool {
 	if len(s.Items) < 2 || s.Items[0].Role != System || s.Items[1].Role != User || !s.Items[1].Flags.Has(Implicit) {
 		return false
 	}
-	for _, t := range childTitles {
-		if s.Title == t || strings.HasSuffix(t, " ") && strings.HasPrefix(s.Title, t) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(childTitles, func(title string) bool {
+		return s.Title == title || strings.HasSuffix(title, " ") && strings.HasPrefix(s.Title, title)
+	})
 }

@@ -36,6 +36,14 @@ const FieldPosition = "position"
 // value is "true" or "false". It is no part of what the item says.
 const FieldArchived = "archived"
 
+// FieldSummary is the field of a session that names the message from which on it is sent,
+// "" for none: that message is a summary.
+const FieldSummary = "summary_message_id"
+
+// FieldUnfinished is the field of an item that says whether it was still being written;
+// its value is "false".
+const FieldUnfinished = "unfinished"
+
 // Edit is one change, as data: a plan can be saved, shown and applied later.
 // The draft of package repair makes it; an adapter writes the difference.
 type Edit struct {

@@ -30,6 +30,8 @@ const (
 	MixedDialects                       // Detail: which dialects, and how many records of each
 	OrphanRecord                        // Detail: what has no session, and since when such rows can be
 	SharedID                            // Detail: who else has a session with this id
+	TornLine                            // Detail: which line of a file was cut off
+	BrokenChain                         // Field: the key; Detail: which line names one that is missing
 )
 
 // Fault is one such defect at one place.
@@ -48,6 +50,7 @@ type Fault struct {
 	// the adapter does not know. A newer program or another one may have written it.
 	Whole    bool
 	Unloads  bool    // the runtime fails to load the session because of it
+	Passed   bool    // the runtime passes over the record, and loads what else there is
 	Harmless bool    // a SchemaUnknown that keeps nothing known from being read and repaired
 	Default  *string // the value that a repair may set, nil when there is none
 	// Lost: what it is about is stored, and not among the sessions and items that the

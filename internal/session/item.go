@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
+	"slices"
 	"strings"
 	"time"
 )
@@ -21,20 +22,29 @@ const (
 	Other
 )
 
-func (k Kind) String() string { return [...]string{"message", "sub_session", "summary", "other"}[k] }
+var kinds = []string{"message", "sub_session", "summary", "other"}
+
+func (k Kind) String() string { return kinds[k] }
+
+// ParseKind is the inverse of Kind.String; unknown names give Other.
+func ParseKind(name string) (kind Kind, known bool) {
+	if i := slices.Index(kinds, name); i >= 0 {
+		return Kind(i), true
+	}
+	return Other, false
+}
 
 // MarshalText makes a kind readable in a saved plan.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
 // UnmarshalText is the inverse of MarshalText.
 func (k *Kind) UnmarshalText(text []byte) error {
-	for _, known := range []Kind{Message, SubSession, Summary, Other} {
-		if known.String() == string(text) {
-			*k = known
-			return nil
-		}
+	kind, known := ParseKind(string(text))
+	if !known {
+		return fmt.Errorf("%q is no kind of item", text)
 	}
-	return fmt.Errorf("%q is no kind of item", text)
+	*k = kind
+	return nil
 }
 
 // Role is who a message speaks for.
@@ -49,9 +59,9 @@ const (
 	System
 )
 
-func (r Role) String() string {
-	return [...]string{"", "user", "assistant", "tool", "system"}[r]
-}
+var roles = []string{"", "user", "assistant", "tool", "system"}
+
+func (r Role) String() string { return roles[r] }
 
 // MarshalText makes a role readable in a saved plan.
 func (r Role) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
@@ -63,18 +73,11 @@ func (r *Role) UnmarshalText(text []byte) error {
 }
 
 // ParseRole is the inverse of Role.String; unknown names give NoRole.
-func ParseRole(s string) Role {
-	switch s {
-	case "user":
-		return User
-	case "assistant":
-		return Assistant
-	case "tool":
-		return Tool
-	case "system", "developer":
+func ParseRole(name string) Role {
+	if name == "developer" {
 		return System
 	}
-	return NoRole
+	return Role(max(slices.Index(roles, name), 0))
 }
 
 // Flags are facts about an item that decoding can tell.
@@ -125,6 +128,9 @@ const (
 // Has reports whether all flags of g are set.
 func (f Flags) Has(g Flags) bool { return f&g == g }
 
+// HomeUnknown is Item.Home of what one of several sub-sessions stored.
+const HomeUnknown = "?"
+
 // Item is one entry of a session.
 type Item struct {
 	Table string // the table that holds the record
@@ -156,6 +162,10 @@ type Item struct {
 	// is a folder and its reader looked at them.
 	Outputs []Output
 
+	// Home is the session whose run stored it, where the store tells that this is another one
+	// than it is in; HomeUnknown where it was one of several; else "".
+	Home string
+
 	Child    string // the sub-session's id, for SubSession items
 	KeptFrom int64  // for Summary items: index in the loaded list of the first item kept, 0 for none
 
@@ -181,6 +191,16 @@ func (it *Item) DropTexts() {
 	}
 }
 
+// KeepTexts makes copies of the texts that DropTexts would drop, which may be parts of a row.
+func (it *Item) KeepTexts() {
+	for i := range it.Calls {
+		it.Calls[i].Args = strings.Clone(it.Calls[i].Args)
+	}
+	for i := range it.Results {
+		it.Results[i].Text = strings.Clone(it.Results[i].Text)
+	}
+}
+
 // Body is what an item says, loaded on request.
 type Body struct {
 	Text      string // the message's or summary's text; a tool item's text is in its results
@@ -201,7 +221,10 @@ type Call struct {
 	Waits bool
 	// Asked: the store holds a question to a person about the call, and the answer can
 	// still come.
-	Asked    bool
+	Asked bool
+	// Owed: a sub-agent's call that the runtime answers itself, from the sub-session, when the
+	// session goes on.
+	Owed     bool
 	Question Question
 }
 
@@ -279,15 +302,17 @@ func (it *Item) Has(kind BlockKind) bool {
 // Answers reports whether the item holds results where an API looks for them: a
 // tool item, or a user item with results, as Anthropic has them.
 func (it *Item) Answers() bool {
-	if it.Role != User {
-		return it.Role == Tool
-	}
-	for i := range it.Results {
-		if !it.Results[i].Server {
-			return true
-		}
-	}
-	return false
+	return it.Role == Tool || it.Role == User && slices.ContainsFunc(it.Results, func(r Result) bool { return !r.Server })
+}
+
+// Makes reports whether the item makes a call of this id.
+func (it *Item) Makes(id string) bool {
+	return slices.ContainsFunc(it.Calls, func(c Call) bool { return c.ID == id })
+}
+
+// AnswersCall reports whether the item has a result for a call of this id.
+func (it *Item) AnswersCall(id string) bool {
+	return slices.ContainsFunc(it.Results, func(r Result) bool { return r.CallID == id })
 }
 
 // OnWire reports whether the item becomes part of a request to a model.
@@ -334,6 +359,18 @@ type Block struct {
 	Cached bool // it carries a mark for the prompt cache
 
 	Width, Height int // of an image, in pixels; 0 when not known
+}
+
+// MediaName is the Name of a MediaBlock of a MIME type; an image where the type is not
+// known.
+func MediaName(mime string) string {
+	switch name, _, _ := strings.Cut(mime, "/"); name {
+	case "image", "audio", "video":
+		return name
+	case "":
+		return "image"
+	}
+	return "document"
 }
 
 // SignedThinking reports whether the block is reasoning under a provider's
@@ -440,6 +477,9 @@ func (m *Meaning) Reset(role Role, agent string) {
 	if role == Tool {
 		agent = ""
 	}
+	if m.buf == nil {
+		m.buf = make([]byte, 0, 128) // what nearly all items take
+	}
 	m.buf = append(m.buf[:0], byte(role))
 	m.Add(DigestOf(agent))
 }
@@ -482,3 +522,71 @@ func TextFlags(text string) Flags {
 // IsServerCall reports whether an id is one that a provider gives to calls of
 // tools that it runs itself (Anthropic).
 func IsServerCall(id string) bool { return strings.HasPrefix(id, "srvtoolu_") }
+
+// SyntheticPrefix begins the text of every result that sessctl adds, because
+// most stores have no field to mark one with.
+const SyntheticPrefix = "[sessctl] "
+
+// placeholder is a text that a runtime or client writes for a result that it
+// does not have.
+type placeholder struct {
+	text string
+	part bool // other words stand around it: the name of the tool, advice to the model
+}
+
+// placeholders are the texts, each with where it is written. What tells a real
+// outcome is not among them (a person rejected the call, a time limit passed),
+// nor what a real tool may answer as well: nothing, or a single ".".
+var placeholders = []placeholder{
+	// huggingface/tau src/tau_agent/tool_history.py
+	{text: "Tool call interrupted by user", part: true},
+	// pydantic/pydantic-ai pydantic_ai_slim/pydantic_ai/messages.py
+	{text: "The tool call was interrupted before a result was produced."},
+	// langchain-ai/deepagents middleware/patch_tool_calls.py
+	{text: "was cancelled - another message came in before", part: true},
+	// langchain-ai/deepagents, the same file, for arguments that do not parse
+	{text: "could not be executed - arguments were malformed or truncated", part: true},
+	// openclaw/openclaw src/agents/session-transcript-repair.ts; lossless-claw
+	{text: "missing tool result in session history", part: true},
+	// openai/codex codex-rs/core/src/context_manager/normalize.rs
+	{text: "aborted"},
+	// anomalyco/opencode packages/opencode/src/session/processor.ts
+	{text: "Tool execution aborted", part: true},
+	// anomalyco/opencode message-v2.ts, librefang/librefang session_repair.rs, RooCodeInc/Roo-Code validateToolResultIds.ts
+	{text: "Tool execution was interrupted", part: true},
+	// librefang/librefang crates/librefang-runtime/src/agent_loop/tool_call.rs
+	{text: "[tool interrupted: turn aborted before this call could execute]"},
+	// QwenLM/qwen-code packages/core/src/core/llm-chat.ts, before that geminiChat.ts
+	{text: "Tool execution result was not recorded", part: true},
+	// docker/docker-agent pkg/session/session.go; badlogic/pi-mono packages/ai transform-messages.ts
+	{text: "No result provided"},
+	// docker/docker-agent v1.7.3 pkg/model/provider/anthropic/client.go
+	{text: "(tool execution failed)"},
+	// BerriAI/litellm litellm_core_utils/prompt_templates
+	{text: "Tool execution skipped/interrupted by user. No result provided for", part: true},
+	// Claude Code, as its users quote it
+	{text: "[Tool result missing due to internal error]"},
+	// vertesia/llumiverse drivers/src
+	{text: "[Tool interrupted: The user stopped the operation before", part: true},
+	// strands-agents/sdk-python src/strands/tools/_tool_helpers.py
+	{text: "Tool was interrupted."},
+	// RooCodeInc/Roo-Code src/core/task/Task.ts, and Cline's other descendants
+	{text: "Task was interrupted before this tool call could be completed", part: true},
+}
+
+// LongestPlaceholder is how long a text with a placeholder in it may be, in
+// bytes: what is longer is real output that quotes one.
+const LongestPlaceholder = 400
+
+// IsPlaceholder reports whether the text of a result is a known stand-in for a
+// result that its writer did not have.
+func IsPlaceholder(text string) bool {
+	if strings.HasPrefix(text, SyntheticPrefix) {
+		return true
+	}
+	if len(text) > LongestPlaceholder {
+		return false
+	}
+	text = strings.TrimSpace(text)
+	return slices.ContainsFunc(placeholders, func(p placeholder) bool { return text == p.text || p.part && strings.Contains(text, p.text) })
+}

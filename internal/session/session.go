@@ -39,10 +39,16 @@ type Session struct {
 	// Tick, where it is not 0: the positions of its items are their times by the clock
 	// that wrote them, counted in this. What gets another place gets another time.
 	Tick time.Duration
+	// TickBits, where it is not 0: the lowest bits of a position tell items of one tick
+	// apart, and only the others are the time.
+	TickBits uint
 
 	// OneAnswer: its runtime stores the results of one message's calls in one item, and so
 	// does a repair.
 	OneAnswer bool
+	// CallOrder: the results of one message's calls stand in the order of the calls, because
+	// the record of a call holds its result.
+	CallOrder bool
 
 	// Delegated: the store says itself that another agent's call started it.
 	Delegated bool
@@ -172,6 +178,22 @@ func (s *Session) Loaded() []int {
 		}
 	}
 	return list
+}
+
+// ToolBefore is the name of the tool of the last call with an id that comes before an
+// item, "" for none.
+func (s *Session) ToolBefore(it *Item, call string) (name string) {
+	for i := range s.Items {
+		if s.Items[i].Table == it.Table && s.Items[i].Key == it.Key {
+			break
+		}
+		for _, c := range s.Items[i].Calls {
+			if c.ID == call {
+				name = c.Name
+			}
+		}
+	}
+	return name
 }
 
 // LastSummary is the index of the summary that the next request starts from,

@@ -1,6 +1,9 @@
 package session
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+)
 
 // Writer says whether the runtime that owns a store may still be writing.
 type Writer uint8
@@ -13,7 +16,12 @@ const (
 	WriterDead                  // the probe says that nobody does
 )
 
-func (w Writer) String() string { return [...]string{"unknown", "live", "dead"}[w] }
+var writers = []string{"unknown", "live", "dead"}
+
+func (w Writer) String() string { return writers[w] }
+
+// ParseWriter is the inverse of Writer.String; unknown names give WriterUnknown.
+func ParseWriter(name string) Writer { return Writer(max(slices.Index(writers, name), 0)) }
 
 // WriterOf says whether a session may still be written to.
 func (s *Store) WriterOf(one *Session) Writer { return cmp.Or(one.Writer, s.Writer) }
@@ -25,6 +33,10 @@ type Store struct {
 	Title      string // "docker agent", for people
 	Generation string // schema generation: "018"
 	Bytes      int64
+	Identity   string // tells a database on a server from another one of its name
+	// Read is ByIndex, where only one tree was read, by its keys; where that was asked for
+	// and not done, why; else "".
+	Read       string
 	Writer     Writer
 	WriterName string // "docker-agent (pid 4711)", "" when nobody is known
 
@@ -42,6 +54,9 @@ type Store struct {
 	Advice []string
 }
 
+// ByIndex is what Store.Read says of a store that was not read as a whole.
+const ByIndex = "by index"
+
 // Children is what is known of the sessions that calls start.
 type Children struct {
 	// ChildrenClosed: the runtime never sends a child session to a model again
@@ -57,6 +72,9 @@ type Children struct {
 	// in which versions of the runtime: a clause that a finding ends with, "" when
 	// there is no such setting.
 	SharedChildren string
+	// WholeTurns: a turn is stored when it is over, so that of one that was stopped only the
+	// sub-sessions that it started are left.
+	WholeTurns bool
 	// Agents are the agents that this runtime runs itself, by the name that a call
 	// has; nil when the store does not say.
 	Agents map[string]bool
@@ -69,6 +87,10 @@ type Requests struct {
 	// profile where only some requests are built so ("SC304 gemini"): "leaves
 	// blank messages out". Only what every version does that may read the store.
 	Adapts map[string]string
+	// Loses is what every version that may read the store leaves out of requests, or sends in
+	// its place, by the id of the rule that finds it: no request fails, and the model does not
+	// learn of it.
+	Loses map[string]string
 	// Model is the one that answers where no session names one, as far as the
 	// runtime's own default tells: a hint for who judges requests. "" when unknown.
 	Model string
@@ -111,6 +133,11 @@ type Reader struct {
 	// TurnsTies: the reader shows events of one place in the reverse of the order in
 	// which they were written.
 	TurnsTies bool
+	// Zoneless are the programs whose own local time the store keeps without a zone, "" where
+	// its times are instants.
+	Zoneless string
+	// TiesMove: an event that is changed comes behind the others of its place.
+	TiesMove bool
 }
 
 // Keys is how the store names and numbers its records.
@@ -121,6 +148,17 @@ type Keys struct {
 	// Renumbers: the store numbers records anew when one is put between others.
 	// Positions tell the order only.
 	Renumbers bool
+	// CountsRows: the key of a record is the number of its row, so that one that is stored
+	// anew gets another.
+	CountsRows bool
+	// Hides: what is no longer sent is hidden by itself, wherever it stands.
+	Hides bool
+	// Refuses is what the store does not take of results that tools gave: a clause, "" where
+	// nothing is known.
+	Refuses string
+	// Closes: a message that was still being written can be given the end that the
+	// runtime itself gives to one that was cancelled.
+	Closes bool
 }
 
 // Condition is what is wrong with the store, and what that keeps from being done.
@@ -130,6 +168,14 @@ type Condition struct {
 	// Recovery is what to do about damage of the store: verb phrases, "" where nothing is
 	// known.
 	Recovery string
+	// Brief: nothing that messages say was read. Items are no more than their number, the
+	// sub-sessions that they refer to, and agents where the store has them beside messages.
+	Brief bool
+	// Uncounted: Brief, and not even the number of items is known, nor the sub-sessions that
+	// are not in files of their own; times and titles are those of the first and last records.
+	Uncounted bool
+	// Left is how many root sessions were not looked at, because newer ones were enough.
+	Left int
 	// Triggers are those of the database that its runtime does not make: what they do
 	// to a repair, and to taking it back, nobody can foretell.
 	Triggers []Trigger
@@ -160,7 +206,7 @@ type Runtime struct {
 type Sanitiser struct {
 	By     string // who does it: "docker agent since v1.44"
 	Pairs  string // the profile of the provider as whose pairs it takes them, whoever gets the request
-	Result string // the text of the error result that it puts behind a call that has none
+	Result string // the text of the error result that it puts behind a call that has none, "" where it leaves such calls out
 	Always bool   // every version that reads such a store does it, and not only newer ones
 }
 
@@ -174,12 +220,14 @@ func (s *Store) Adaptation(rule, profile string) string {
 // the user. The zero value is that of most.
 type Retelling struct {
 	Summary  string // before a summary
+	Bare     bool   // a summary is sent as it is
 	Result   string // a format for another agent's result: the agent, the tool and the answer
 	Thoughts bool   // another agent's thoughts are sent, too
 }
 
 // Trigger is a rule of a database that changes something besides.
 type Trigger struct {
-	Name, Table string
-	When        string // "after insert", "" where it is not known
+	Name  string `json:"name"`
+	Table string `json:"table"`
+	When  string `json:"when,omitzero"` // "after insert", "" where it is not known
 }

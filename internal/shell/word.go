@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -19,6 +20,9 @@ const letters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 // which printf makes text of again. Line breaks at the end are lost in that form, and
 // NUL, which no program can be given, is too.
 func Word(text string) string {
+	if other, ok := typed.Load(text); ok {
+		text = other.(string) //nolint:revive // only texts are stored
+	}
 	if ui.Clean(text) == text && !strings.Contains(text, "`") {
 		if text != "" && text[0] != '=' && strings.Trim(text, letters+"/._-+:@%,=") == "" { // zsh looks for a program called as what follows =
 			return text
@@ -35,6 +39,13 @@ func Word(text string) string {
 	}
 	return `"$(printf %b '` + octal.String() + `')"`
 }
+
+// typed are words of commands by the names that stand for them elsewhere.
+var typed sync.Map
+
+// Type makes every command name a store by a word that leads there, where the name that
+// reports have does not tell all of the way.
+func Type(name, word string) { typed.Store(name, word) }
 
 // Words are texts as words.
 func Words(texts []string) []string {

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -13,6 +14,8 @@ var (
 	ErrReplaced   = table.ErrReplaced
 	ErrBeside     = table.ErrBeside
 	ErrForeignLog = table.ErrForeignLog
+	ErrElsewhere  = table.ErrElsewhere
+	ErrUnknown    = table.ErrUnknown
 )
 
 // Change is what a repair makes of one tree: the tree as it is stored and as it
@@ -44,10 +47,16 @@ type Change struct {
 // is not what the Change says it was.
 type Editor interface {
 	table.Transaction
+	// Backup writes a copy of the store as it is now to a new file, complete or not at all.
+	// Begin fails with ErrMoved if the store changes between Backup and Begin. A store that
+	// cannot be copied writes all that it has of these sessions. progress may be nil; it
+	// hears bytes.
+	Backup(ctx context.Context, path string, sessions []string, progress func(done int64)) error
 	// Read reads these sessions, as the transaction sees them. They must be
 	// whole trees; ids that do not exist are left out.
 	Read(ctx context.Context, sessions []string) (Store, error)
-	// Sums are stable digests of what is stored of sessions, by id.
+	// Sums are stable digests of what is stored of sessions, by id. In a transaction nobody
+	// else changes these sessions from here on.
 	Sums(ctx context.Context, sessions []string) (map[string]Sum, error)
 	// Write makes a change. New items get keys of their own.
 	Write(ctx context.Context, change *Change) error
@@ -56,6 +65,11 @@ type Editor interface {
 	// of class Busy, and then the transaction must be rolled back.
 	Revert(ctx context.Context, journal []byte) error
 }
+
+// Piecemeal is an Editor that replaces files one after another when it commits. Where that
+// was cut off, some sessions are as they were before and some as after, and Revert takes
+// back those that changed.
+type Piecemeal interface{ Piecemeal() }
 
 // Sum is a stable digest of one session as it is stored.
 type Sum struct {
@@ -80,6 +94,10 @@ type Sum struct {
 type Summer interface {
 	Sums(ctx context.Context, sessions []string) (map[string]Sum, error)
 }
+
+// ErrReorder is Rehearse's error about a change that can be written, and that an undo takes
+// back but for the order of records of one time, which nothing but their places tells.
+var ErrReorder = errors.New("some of these events have the same time, and an undo could not bring back their order (--allow reorder)")
 
 // Rehearser is a Store that knows before anything is written whether its Editor can
 // write a change. Nothing but a damaged file, or another writer, keeps it from that

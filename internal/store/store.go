@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"os"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -55,7 +56,25 @@ type Rewriter interface {
 
 // Options are what a caller may ask of every adapter.
 type Options struct {
-	Deep     bool        // also run the tests that cost more than the check itself
+	// Only is the id of the one session whose tree is wanted, or how its id begins; "" for
+	// all. An adapter that has indexes for it yields that tree alone, if nothing makes it
+	// doubt that this is all of it; session.Store.Read says what it did.
+	Only string
+	// Keep leaves out trees as it does for a Picker, which is asked nevertheless: a store on
+	// a server does not read what it leaves out. Since is the time from which on it looks at
+	// newest; zero for never. It may be nil.
+	Keep  func(heads *session.Tree, newest time.Time) bool
+	Since time.Time
+	Deep  bool  // also run the tests that cost more than the check itself
+	Brief int64 // read a store of so many bytes without contents, where a list needs none; 0 for never
+	// Newest is how many bytes of the sessions that were touched last are enough, 0 for all. A
+	// store that can tell which those are without reading them leaves the others out, and says
+	// how many in session.Store.Left.
+	Newest  int64
+	Counted bool // Brief, but the number of items is needed
+	// Bodies asks for trees with such a session as Fill leaves them, where that saves a second
+	// reading; Fill has to be called nevertheless. May be nil.
+	Bodies   func(*session.Session) bool
 	Progress func(int64) // called now and then with the bytes read so far; may be nil
 }
 
@@ -102,6 +121,13 @@ type Store interface {
 	Trees(ctx context.Context) iter.Seq2[*session.Tree, error]
 	Fill(ctx context.Context, tree *session.Tree) error
 	Close() error
+}
+
+// Picker is a store that can leave trees out without reading them. keep is asked of every
+// tree, whose sessions have no items then; newest is the newest time that a column of its
+// events has, as the store writes it without a zone too, and zero where that is not known.
+type Picker interface {
+	Pick(ctx context.Context, keep func(heads *session.Tree, newest time.Time) bool) iter.Seq2[*session.Tree, error]
 }
 
 // Copier is a store that can write a copy of itself into a new file, as it was

@@ -1,6 +1,7 @@
 package treetest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -79,9 +80,7 @@ func (d *drawer) answers(agent string, waiting []string) []answer {
 		speaker := agent
 		for m := rapid.IntRange(1, 3).Draw(d.t, "calls"); m > 0 && !d.died; m-- {
 			c := d.call(speaker, append(slices.Clone(waiting), agent))
-			if c.to != "" {
-				agent = c.to
-			}
+			agent = cmp.Or(c.to, agent)
 			a.calls = append(a.calls, c)
 		}
 		list = append(list, a)
@@ -211,9 +210,7 @@ type conversation struct {
 func (r *renderer) session(parent string) *conversation {
 	c := &conversation{id: fmt.Sprintf("C%d", r.count), parent: parent}
 	r.count++
-	if r.root == nil {
-		r.root = c
-	}
+	r.root = cmp.Or(r.root, c)
 	return c
 }
 

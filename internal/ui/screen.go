@@ -5,6 +5,8 @@ package ui
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -61,6 +63,18 @@ func (s *Screen) Write(p []byte) (int, error) { return s.styled.Write(p) }
 
 // Plain is the stream itself, for machine formats.
 func (s *Screen) Plain() io.Writer { return s.plain }
+
+// Hold has everything printed into another stream, until back is called, which gives that
+// stream's place back and what is held to it.
+func (s *Screen) Hold(to io.ReadWriter) (back func() error) {
+	styled, plain := s.styled.Forward, s.plain
+	s.styled.Forward, s.plain = to, to
+	return func() error {
+		s.styled.Forward, s.plain = styled, plain
+		_, err := io.Copy(styled, to)
+		return err
+	}
+}
 
 // TextWidth is the column at which running text is wrapped.
 func (s *Screen) TextWidth() int { return min(s.Width, widestText) }
@@ -210,4 +224,30 @@ func Ask(in io.Reader, out io.Writer, question string) (bool, error) {
 	}
 	answer = strings.ToLower(strings.TrimSpace(answer))
 	return answer == "y" || answer == "yes", nil
+}
+
+// Password asks for what must not be seen, at a terminal that shows nothing until the line
+// ends or the context does.
+func Password(ctx context.Context, terminal *os.File, out io.Writer, question string) (string, error) {
+	type answer struct {
+		word []byte
+		err  error
+	}
+	fd, answers := int(terminal.Fd()), make(chan answer, 1)
+	before, err := term.GetState(fd)
+	if err != nil {
+		return "", err
+	}
+	_, _ = fmt.Fprint(out, question+": ")
+	defer func() { _, _ = fmt.Fprintln(out) }()
+	go func() {
+		word, err := term.ReadPassword(fd)
+		answers <- answer{word, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", errors.Join(ctx.Err(), term.Restore(fd, before))
+	case a := <-answers:
+		return string(a.word), a.err
+	}
 }

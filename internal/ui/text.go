@@ -123,12 +123,12 @@ func Wrapped(text string, width int) []string {
 // Pad is a text cut or filled to a number of columns.
 func Pad(text string, width int) string {
 	text = Truncate(text, width)
-	return text + strings.Repeat(" ", max(width-lipgloss.Width(text), 0))
+	return text + strings.Repeat(" ", max(width-Width(text), 0))
 }
 
 // Tail shortens a path to its end, which tells it from others.
 func Tail(text string, width int) string {
-	if over := lipgloss.Width(text) - width; over > 0 {
+	if over := Width(text) - width; over > 0 {
 		return ansi.TruncateLeft(text, over+1, "…")
 	}
 	return text
@@ -230,14 +230,33 @@ var unseen = &unicode.RangeTable{
 	R32: []unicode.Range32{{Lo: 0xe0000, Hi: 0xe0fff, Stride: 1}},
 }
 
+// narrow are the characters beyond ASCII that most rows have and that take one column.
+const narrow = "→×–…≠·"
+
+// Width counts the columns of a text. What takes one a character needs no tables.
+func Width(text string) int {
+	n := 0
+	for _, r := range text {
+		if (r < ' ' || r > '~') && !strings.ContainsRune(narrow, r) {
+			return lipgloss.Width(text)
+		}
+		n++
+	}
+	return n
+}
+
 // Wrap breaks text into lines of at most width columns, at spaces only: an id,
 // a path or a `command` that is longer stays whole, so that it can be copied. A number
 // stays with what it counts or names, and a flag with its value, where they fit.
 func Wrap(text string, width int) []string {
 	var lines []string
 	line, used := "", 0
-	for _, word := range kept(words(text), width) {
-		w := ansi.StringWidth(word)
+	list := words(text)
+	if one := strings.Join(list, " "); Width(one) <= width {
+		return []string{one}
+	}
+	for _, word := range kept(list, width) {
+		w := Width(word)
 		switch {
 		case line == "":
 			line, used = word, w
@@ -305,7 +324,12 @@ func Hang(first, rest, text string, width int) string {
 }
 
 // Truncate shortens text to width columns and ends it with "…" if it was longer.
-func Truncate(text string, width int) string { return ansi.Truncate(text, width, "…") }
+func Truncate(text string, width int) string {
+	if Width(text) <= width {
+		return text
+	}
+	return ansi.Truncate(text, width, "…")
+}
 
 // Shorten cuts text to width columns at its words, so that no id is cut unless less than a
 // third of the columns would be used, and says so with "…". A word to keep is always there:

@@ -51,7 +51,7 @@ func newBuilder(in Input) *builder {
 // session makes a session with everything below it.
 func (b *builder) session(s *session.Session) *Session {
 	b.drawn[s.ID] = true
-	out := &Session{Session: s, Agent: replay.FirstAgent(s), Notes: b.notes[s.At(-1)]}
+	out := &Session{Session: s, Agent: replay.FirstAgent(s), Notes: b.notes[s.At(-1)], Rows: make([]Row, 0, len(s.Items))}
 	subject := b.subjects[s]
 	answers := answersOf(subject)
 	started := startedBy(subject.Replay)

@@ -86,7 +86,11 @@ func (b *builder) request(s *rules.Subject) *Request {
 	r.Parts = append(r.Parts, Part{Message: -1, Role: roles.system, Row: Row{Item: -1, Label: "the agent's instructions (not stored)"}})
 	if last := s.LastSummary(); last >= 0 {
 		r.Covered = coveredTo(s.Session, last)
-		r.Parts = append(r.Parts, Part{Role: roles.user, Row: Row{Item: -1, Text: cmp.Or(b.in.Store.Retells.Summary, "Session Summary: ") + textOf(&s.Items[last])}})
+		before := cmp.Or(b.in.Store.Retells.Summary, "Session Summary: ")
+		if b.in.Store.Retells.Bare {
+			before = ""
+		}
+		r.Parts = append(r.Parts, Part{Role: roles.user, Row: Row{Item: -1, Text: before + textOf(&s.Items[last])}})
 	}
 	answers := answersOf(s)
 	for i := s.Start; i < len(s.Items); i++ {
@@ -200,7 +204,7 @@ func textOf(it *session.Item) string {
 // refuse: an error result behind every call that lacks one, and no result that answers
 // no call of the message before it.
 type Masking struct {
-	Invented []Masked // calls
+	Invented []Masked // calls: they get a result, or are left out
 	Dropped  []Masked // results
 }
 
@@ -241,7 +245,11 @@ func maskingOf(s *rules.Subject, by *session.Sanitiser) *Masking {
 // one that would not.
 func (m *Masking) words(by *session.Sanitiser, fails bool) string {
 	var acts []string
-	if len(m.Invented) > 0 {
+	switch {
+	case len(m.Invented) == 0:
+	case by.Result == "":
+		acts = append(acts, "leave out "+masked(m.Invented, "%s (item %d)"))
+	default:
 		acts = append(acts, "send an error result "+strconv.Quote(by.Result)+" after "+masked(m.Invented, "%s (item %d)"))
 	}
 	if len(m.Dropped) > 0 {
@@ -252,7 +260,11 @@ func (m *Masking) words(by *session.Sanitiser, fails bool) string {
 		text = by.By + " change the request all the same: they "
 	}
 	text += strings.Join(acts, " and ")
-	if len(m.Invented) > 0 {
+	switch {
+	case len(m.Invented) == 0:
+	case by.Result == "":
+		text += ", so the model does not learn of those calls"
+	default:
 		text += ", so the model believes that those calls failed"
 	}
 	return text + "."

@@ -97,7 +97,8 @@ func (r *Request) whose() string {
 
 // stored says that something else can be sent than what is refused.
 func (r *Request) stored() string {
-	if r.Adjusted > 0 && r.Refusal() == nil && !r.AsIs && r.Answer.Viewer == "" {
+	mended := r.Masking != nil && r.sentBy.Sanitiser.Always
+	if (mended || r.Adjusted > 0 && r.Refusal() == nil) && !r.AsIs && r.Answer.Viewer == "" {
 		return " as it is stored"
 	}
 	return ""

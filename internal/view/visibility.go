@@ -44,6 +44,7 @@ type Event struct {
 	Rules   []string // that name it
 	cells   []Cell   // of every viewer and model; shared by events that look the same to all
 	kept    branch.Reason
+	ToAll   bool // every viewer sees it, under every model
 }
 
 // Cell is whether a viewer sees an event, and why.
@@ -102,6 +103,7 @@ func (v *Visibility) look() {
 			known[c] = v.cellsOf(c.Event, e.Set)
 		}
 		e.cells = known[c]
+		e.ToAll = !slices.ContainsFunc(e.cells, func(c Cell) bool { return !c.Visible })
 		for n, cell := range e.cells {
 			if cell.Visible {
 				v.Viewers[n/len(v.Models)].Sees[n%len(v.Models)]++
@@ -131,6 +133,43 @@ func (v *Visibility) cellsOf(e branch.Event, set string) []Cell {
 		}
 	}
 	return cells
+}
+
+// mostCompared is how many viewers are compared event by event. Of more, each one's events
+// are named.
+const mostCompared = 50
+
+// Crowd reports whether there are more viewers than anybody compares event by event.
+func (v *Visibility) Crowd() bool { return len(v.Viewers) > mostCompared }
+
+// Run are neighbours among the items of a session: the first and the last of them.
+type Run [2]int
+
+// Runs are the events of a viewer's session for which something holds.
+func (v *Visibility) Runs(viewer int, holds func(e *Event) bool) (runs []Run) {
+	for i := range v.Events {
+		e := &v.Events[i]
+		switch last := len(runs) - 1; {
+		case e.Session != v.Viewers[viewer].Session || !holds(e):
+		case last >= 0 && runs[last][1] == e.Item-1:
+			runs[last][1] = e.Item
+		default:
+			runs = append(runs, Run{e.Item, e.Item})
+		}
+	}
+	return runs
+}
+
+// RunWords are the numbers of events, with what stands between the first and the last of a
+// run, and between runs.
+func RunWords(runs []Run, to, comma string) string {
+	words := make([]string, len(runs))
+	for i, r := range runs {
+		if words[i] = strconv.Itoa(r[0]); r[1] > r[0] {
+			words[i] += to + strconv.Itoa(r[1])
+		}
+	}
+	return strings.Join(words, comma)
 }
 
 // disputed reports whether some viewer sees an event under one model only.

@@ -37,6 +37,7 @@ type Searched struct {
 	Store    string
 	Sessions int    // root sessions
 	Trouble  string // why not all of it was read, "" if it was
+	Left     int    // older root sessions that were not read, because newer ones are likelier
 }
 
 // Search remembers of every session that passes by how it fits the question.
@@ -44,6 +45,14 @@ type Search struct {
 	Asked  *errtext.Error // nil where the question names no error and no call
 	Found  []Candidate
 	Stores []Searched
+
+	kept [3]kept // the newest, the newest broken one, and the one that fits best
+}
+
+// kept is a candidate that may be chosen.
+type kept struct {
+	Candidate
+	tree *session.Tree
 }
 
 // Add takes in a tree and what was found in it.
@@ -61,6 +70,28 @@ func (s *Search) Add(store string, tree *session.Tree, found []*check.Finding) {
 		}
 	}
 	s.Found = append(s.Found, c)
+	for i, better := range [...]func(old *Candidate) bool{
+		func(old *Candidate) bool { return !c.Touched.Before(old.Touched) },
+		func(old *Candidate) bool { return c.Broken && !c.Touched.Before(old.Touched) },
+		func(old *Candidate) bool {
+			n := c.fit.compare(old.fit)
+			return n > 0 || n == 0 && c.Broken && !old.Broken
+		},
+	} {
+		if better(&s.kept[i].Candidate) {
+			s.kept[i] = kept{c, tree}
+		}
+	}
+}
+
+// Tree is that of a candidate, nil where it was not kept.
+func (s *Search) Tree(c *Candidate) *session.Tree {
+	for i := range s.kept {
+		if k := &s.kept[i]; k.Store == c.Store && k.ID == c.ID {
+			return k.tree
+		}
+	}
+	return nil
 }
 
 func touched(tree *session.Tree) time.Time {

@@ -55,6 +55,9 @@ latest
 		var got []string
 		for _, c := range search.Best() {
 			got = append(got, c.ID)
+			if tree := search.Tree(&c); len(want) == 1 && (tree == nil || tree.Root().ID != c.ID) {
+				t.Errorf("%s: the tree of %s was not kept", asked, c.ID)
+			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", asked, diff)

@@ -4,6 +4,8 @@ package changes
 import (
 	"cmp"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/check"
@@ -61,10 +63,7 @@ func (r *repairPage) head(s *session.Store) document.Document {
 // trees is the plan, up to the greatest number of steps.
 func (r *repairPage) trees(plan *repair.Plan) document.Document {
 	var doc document.Document
-	room, hidden := r.MaxSteps, 0
-	if room == 0 {
-		room = plan.Edits()
-	}
+	room, hidden := cmp.Or(r.MaxSteps, plan.Edits()), 0
 	for _, t := range plan.Trees {
 		if room <= 0 {
 			for i := range t.Fixes {
@@ -216,4 +215,345 @@ func (r *repairPage) leftOut(list []repair.LeftOut) document.List {
 		items = append(items, render.Entry(text))
 	}
 	return items
+}
+
+// nothingFor says that there is no plan. Where something is wrong that has no
+// repair, it must not sound as if nothing were.
+func (r *repairPage) nothingFor(left []*check.Finding) string {
+	switch {
+	case slices.ContainsFunc(left, func(f *check.Finding) bool {
+		return f.Needs(r.Allowed) != nil && (f.Severity > rules.Info || f.Refused())
+	}):
+		return "sessctl repairs nothing here unless you allow it."
+	case slices.ContainsFunc(left, func(f *check.Finding) bool { return f.Severity > rules.Info }):
+		return "There is nothing that sessctl can repair."
+	}
+	return "There is nothing to repair."
+}
+
+// refusedStill names the sessions that do not resume after the repair either, or without one.
+func refusedStill(left []*check.Finding, repaired bool) document.List {
+	ids := render.RefusedSessions(left)
+	if len(ids) == 0 {
+		return nil
+	}
+	const most = 3
+	named := make([]string, 0, most)
+	for _, id := range ids[:min(len(ids), most)] {
+		named = append(named, rules.Short(id))
+	}
+	lead, reason := "The provider refuses the next request of ", ""
+	if repaired {
+		lead, reason = "The provider would still refuse the next request of ", " because of what remains"
+	}
+	text := lead + strings.Join(named, ", ")
+	if more := len(ids) - len(named); more > 0 {
+		text += " and " + ui.Count(more, "other session")
+	}
+	return document.List{render.Entry(text + reason + ".")}
+}
+
+// repairsOf counts the repairs of a rule.
+func repairsOf(n int, rule string) string {
+	if n == 1 {
+		return "1 repair of " + rule
+	}
+	return fmt.Sprintf("%d repairs of %s", n, rule)
+}
+
+// triggered says which triggers the database has that its runtime does not make.
+func triggered(list []session.Trigger) document.List {
+	if len(list) == 0 {
+		return nil
+	}
+	var names []string
+	for _, t := range list {
+		names = append(names, ui.Clean(t.Name)+" ("+strings.TrimSpace(ui.Clean(t.When)+" on "+ui.Clean(t.Table))+")")
+	}
+	text := "The database has " + ui.Count(len(list), "trigger") + " that its runtime did not create: " + strings.Join(names, ", ") +
+		". A session is not repaired if a trigger would change anything else or make undo impossible."
+	return document.List{render.Entry(text)}
+}
+
+// allowable says which repairs are made where somebody allows them: those that are
+// likely and not certain, or that cost something.
+func (r *repairPage) allowable(left []*check.Finding) document.List {
+	var words []string // in the order of the findings
+	of := map[string][]string{}
+	for _, f := range left {
+		key := strings.Join(f.Needs(r.Allowed), ",")
+		if key == "" {
+			continue
+		}
+		if of[key] == nil {
+			words = append(words, key)
+		}
+		of[key] = append(of[key], f.Rule.ID)
+	}
+	var list document.List
+	for _, key := range words {
+		count := len(of[key])
+		slices.Sort(of[key])
+		said := fmt.Sprintf("With --allow %s, %d of these would be repaired (%s).", key, count, strings.Join(slices.Compact(of[key]), ", "))
+		list = append(list, render.Entry(said))
+	}
+	return list
+}
+
+// listing is the command that lists what is left.
+func (r *repairPage) listing(left []*check.Finding) string {
+	if slices.ContainsFunc(left, func(f *check.Finding) bool { return f.Rule.Deep }) {
+		return r.Check + " --deep"
+	}
+	return r.Check
+}
+
+// accounted holds the items that there were against those that are stored or
+// left with a reason.
+func accounted(l repair.Ledger) string {
+	text := ui.Number(l.After-l.Synthetic+l.Quarantined+l.Removed) + " of " + ui.Count(l.Before, "message") + " accounted for"
+	if l.Synthetic > 0 {
+		text += ", " + ui.Number(l.Synthetic) + " added"
+	}
+	if l.Edited > 0 {
+		text += ", " + ui.Number(l.Edited) + " changed"
+	}
+	return text
+}
+
+// firstChanges say from where on the next request of every changed session differs from
+// the last one, and what that costs.
+func firstChanges(tree *repair.Tree) document.Facts {
+	var facts document.Facts
+	for _, c := range tree.First {
+		of := ""
+		if c.Session != tree.Root {
+			of = " of " + stepPlace(c.Session, -1)
+		}
+		text := "Cost: the next request" + of + " misses the prompt cache from message " + strconv.Itoa(c.Item) + " on (once)."
+		if c.Signed != nil {
+			text += " Message " + strconv.Itoa(*c.Signed) + storedIn(c) + " holds signed thinking: the newest Claude models refuse it after a change before it (SC505)."
+		}
+		facts = append(facts, document.Words(text))
+	}
+	return facts
+}
+
+// storedIn names the session of an item that a repair moves into another one.
+func storedIn(c repair.FirstChange) string {
+	if c.SignedIn == "" {
+		return ""
+	}
+	return " of " + stepPlace(c.SignedIn, -1)
+}
+
+// tallyOf says how much a plan changes, and what leaves the store.
+func tallyOf(plan *repair.Plan) document.Paragraph {
+	copies, messages, results := 0, 0, 0
+	for _, t := range plan.Trees {
+		for _, f := range t.Fixes {
+			for _, e := range f.Edits {
+				switch {
+				case e.Op == session.RemoveTwin:
+					copies++
+				case e.Op == session.Quarantine && e.Ref.Pointer != "":
+					results++
+				case e.Op == session.Quarantine:
+					messages++
+				}
+			}
+		}
+	}
+	return render.Say(render.Span(document.Strong, ui.Count(plan.Edits(), "change")+" in "+ui.Count(len(plan.Trees), "session")), ": ",
+		leaving(copies, messages, results)+changing(plan.Edited()))
+}
+
+// leaving says how many messages and how many results leave the store, and where they
+// are then.
+func leaving(copies, messages, results int) string {
+	var what, moved []string
+	switch {
+	case copies == 1:
+		what = append(what, "1 duplicate will be removed, the original stays")
+	case copies > 0:
+		what = append(what, ui.Count(copies, "duplicate")+" will be removed, the originals stay")
+	}
+	if messages > 0 {
+		moved = append(moved, ui.Count(messages, "message"))
+	}
+	if results > 0 {
+		moved = append(moved, ui.Count(results, "result"))
+	}
+	if moved != nil {
+		what = append(what, strings.Join(moved, " and ")+" will be moved to the receipt")
+	}
+	if what == nil {
+		return "every message stays in the store."
+	}
+	return strings.Join(what, "; ") + "."
+}
+
+// changing says how many messages say something else afterwards.
+func changing(edited int) string {
+	switch edited {
+	case 0:
+		return ""
+	case 1:
+		return " 1 message will be changed; the receipt keeps the original."
+	}
+	return " " + ui.Count(edited, "message") + " will be changed; the receipt keeps the originals."
+}
+
+// widestExcerpt is how many columns of a value are shown at most.
+const widestExcerpt = document.WidestQuote
+
+// stepChange says what a step does, with what the item says where that is shown.
+func stepChange(s *repair.Step, content bool) document.Change {
+	c := document.Change{Place: stepPlace(s.Session, s.Item), What: itemWords(s, content)}
+	say := func(what string) { c.What = document.Quote{Who: what} }
+	switch s.Op {
+	case session.RemoveTwin:
+		c.Kind, c.Note = document.Gone, "same as "+twinPlace(s.Twin)
+	case session.Quarantine:
+		c.Kind, c.Note = document.Gone, "to the receipt"
+		if s.Twin != nil {
+			c.Note += "; also in " + twinPlace(s.Twin)
+		}
+	case session.Move:
+		c.Kind, c.Note = document.Moved, destination(s)
+	case session.MoveRun:
+		c.Kind, c.Note = document.Moved, destination(s)
+		say("run " + ui.Clean(rules.Short(s.Run)))
+	case session.Insert:
+		c.Kind, c.Note = document.Added, afterItem(s.After)
+		if s.Role == session.System {
+			c.Note = "at the start"
+			say("task and start message")
+		}
+	case session.Create:
+		c.Kind, c.Place, c.Note = document.Added, stepPlace(s.Child, -1), "below "+stepPlace(s.To, -1)
+		switch {
+		case s.Like != "": // all of one agent, so that only the calls tell them apart
+			c.Note = "split from " + stepPlace(s.Like, -1)
+			say("new sub-session for " + callID(s))
+		case s.Agent != "":
+			say("new sub-session for " + ui.Clean(s.Agent))
+		default:
+			say("new sub-session")
+		}
+	case session.Set, session.Wrap, session.Scrub:
+		say(editWords(s))
+	}
+	return c
+}
+
+// editWords say what a record says from then on.
+func editWords(s *repair.Step) string {
+	part, id := partWord(s), ""
+	if s.Value != nil {
+		id = ui.Clean(*s.Value)
+	}
+	switch {
+	case s.Op == session.Wrap:
+		return "the arguments of call " + callID(s) + " are put into an object, as text"
+	case s.Op == session.Scrub:
+		return "invalid bytes are replaced with U+FFFD"
+	case part == "calls" && s.Field == session.FieldChild:
+		return "the question of " + callID(s) + " will name session " + rules.Short(id)
+	case part == "calls":
+		return "call " + callID(s) + " gets the id " + id
+	case s.Field == session.FieldChild:
+		return "the result of " + callID(s) + " will name session " + rules.Short(id)
+	case part == "results":
+		return "the result of " + callID(s) + " will answer call " + id
+	case part == "blocks" && s.Value == nil:
+		return "the provider's id is removed from a part"
+	case part == "blocks":
+		return "a part gets the provider's id " + id
+	case s.Field == session.FieldText && s.Item >= 0:
+		return "the blank text is removed"
+	case s.Field == session.FieldUnfinished:
+		return "the message gets an end"
+	}
+	return ui.Clean(s.Field) + " → " + value(s.Value)
+}
+
+// partWord is the list that the part of a step is in, "" for a whole item.
+func partWord(s *repair.Step) string {
+	part, _, _ := strings.Cut(strings.TrimPrefix(s.Part, "/"), "/")
+	return part
+}
+
+// callID is the id of the call that a step is about.
+func callID(s *repair.Step) string {
+	if s.Call == "" {
+		return "(no id)"
+	}
+	return ui.Clean(s.Call)
+}
+
+func destination(s *repair.Step) string {
+	if s.To != s.Session {
+		return "to " + stepPlace(s.To, -1)
+	}
+	if s.After < 0 {
+		return "to the start"
+	}
+	return afterItem(s.After)
+}
+
+func afterItem(item int) string {
+	if item < 0 {
+		return ""
+	}
+	return "after message " + strconv.Itoa(item)
+}
+
+func twinPlace(p *session.Place) string {
+	if p == nil {
+		return "another message"
+	}
+	return stepPlace(p.Session, p.Item)
+}
+
+// stepPlace is SESSION:ITEM as in a finding, or SESSION for what has no place yet.
+func stepPlace(session string, item int) string {
+	id := ui.Clean(rules.Short(session))
+	if item < 0 {
+		return id
+	}
+	return id + ":" + strconv.Itoa(item)
+}
+
+// itemWords say what an item is, with what it says where that is wanted.
+func itemWords(s *repair.Step, content bool) document.Quote {
+	said := ""
+	if content {
+		said = s.Text
+	}
+	switch {
+	case s.Kind == session.SubSession:
+		return document.Quote{Who: "reference to sub-session " + stepPlace(s.Child, -1)}
+	case s.Kind == session.Summary:
+		return document.Quote{Who: "summary", Said: said}
+	case s.Kind == session.Other:
+		return document.Quote{Who: "record"}
+	case s.Rest:
+		return document.Quote{Who: "only the result of " + callID(s), Said: said}
+	case s.Role == session.Tool || partWord(s) == "results":
+		return document.Quote{Who: "result of " + callID(s), Said: said}
+	}
+	q := document.Quote{Who: cmp.Or(ui.Clean(s.Agent), s.Role.String()), Said: said, Bare: "message"}
+	if len(s.Calls) > 0 {
+		q.More = " + " + ui.Clean(strings.Join(s.Calls, ", "))
+	}
+	return q
+}
+
+// value is what a field becomes.
+func value(v *string) string {
+	if v == nil {
+		return "NULL"
+	}
+	return `"` + ui.Excerpt(*v, widestExcerpt) + `"`
 }

@@ -35,20 +35,14 @@ type diffStore struct {
 }
 
 type diffSession struct {
-	ID       string      `json:"id"`
-	Root     string      `json:"root"`
-	Change   diff.Change `json:"change"`
-	From     string      `json:"from,omitzero"`
-	Into     string      `json:"into,omitzero"`
-	MovedOut int         `json:"moved_out,omitzero"`
-	Fields   []diffField `json:"fields,omitempty"`
-	Items    []diffItem  `json:"items,omitempty"`
-}
-
-type diffField struct {
-	Name string `json:"name"`
-	A    string `json:"a,omitzero"`
-	B    string `json:"b,omitzero"`
+	ID       string       `json:"id"`
+	Root     string       `json:"root"`
+	Change   diff.Change  `json:"change"`
+	From     string       `json:"from,omitzero"`
+	Into     string       `json:"into,omitzero"`
+	MovedOut int          `json:"moved_out,omitzero"`
+	Fields   []diff.Field `json:"fields,omitempty"`
+	Items    []diffItem   `json:"items,omitempty"`
 }
 
 type diffItem struct {
@@ -104,7 +98,7 @@ func (d *diffJSON) Tree(tree *diff.Tree) error {
 		s := &tree.Sessions[i]
 		d.sessions = append(d.sessions, diffSession{
 			ID: s.ID(), Root: tree.Root.ID, Change: s.Change, From: s.From, Into: s.Into, MovedOut: s.Left,
-			Fields: forms(s.Fields, func(f diff.Field) diffField { return diffField(f) }), Items: forms(s.Items, d.item),
+			Fields: s.Fields, Items: forms(s.Items, d.item),
 		})
 	}
 	return nil

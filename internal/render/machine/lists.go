@@ -1,12 +1,17 @@
 package machine
 
 import (
+	"bufio"
+	"errors"
 	"io"
+	"iter"
+	"slices"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/config"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
 )
 
 const lsSchema = "sessctl.ls/1"
@@ -19,10 +24,10 @@ type lsRow struct {
 	Title       string    `json:"title,omitzero"`
 	Created     time.Time `json:"created,omitzero"`
 	Updated     time.Time `json:"updated,omitzero"`
-	Items       int       `json:"items"`
+	Items       *int      `json:"items,omitzero"`
 	SubSessions int       `json:"sub_sessions"`
-	Agents      []string  `json:"agents"`
-	Health      lsHealth  `json:"health"`
+	Agents      []string  `json:"agents,omitzero"`
+	Health      *lsHealth `json:"health,omitzero"`
 }
 
 type lsHealth struct {
@@ -49,40 +54,52 @@ type lsSummary struct {
 
 // Ls prints one document.
 func Ls(w io.Writer, l *render.Listing) error {
-	return JSON(w, lsDocument{lsSchema, l.Tool, rows(l), l.ExitCode})
+	return JSON(w, lsDocument{lsSchema, l.Tool, slices.Collect(rows(l)), l.ExitCode})
 }
 
 // LsLines prints a session a line, and a summary at last.
 func LsLines(w io.Writer, l *render.Listing) error {
-	rows := rows(l)
-	for _, r := range rows {
+	out, count := bufio.NewWriter(w), 0
+	for r := range rows(l) {
 		r.Type = "session"
-		if err := line(w, r); err != nil {
+		if err := line(out, r); err != nil {
 			return err
 		}
+		count++
 	}
-	return line(w, lsSummary{"summary", lsSchema, l.Tool, len(rows), l.ExitCode})
+	return errors.Join(line(out, lsSummary{"summary", lsSchema, l.Tool, count, l.ExitCode}), out.Flush())
 }
 
-func rows(l *render.Listing) []lsRow {
-	var rows []lsRow
-	for _, s := range l.Stores {
-		for _, r := range s.Rows {
-			rows = append(rows, lsRowOf(r, s.Path))
-			if l.All {
-				rows = append(rows, forms(r.Children, func(c *render.Row) lsRow { return lsRowOf(c, s.Path) })...)
+func rows(l *render.Listing) iter.Seq[lsRow] {
+	return func(yield func(lsRow) bool) {
+		for _, s := range l.Stores {
+			for _, r := range s.Rows {
+				if !yield(lsRowOf(r, s.Store)) {
+					return
+				}
+				for i := 0; l.All && i < len(r.Children); i++ {
+					if !yield(lsRowOf(r.Children[i], s.Store)) {
+						return
+					}
+				}
 			}
 		}
 	}
-	return rows
 }
 
-func lsRowOf(r *render.Row, store string) lsRow {
-	return lsRow{
-		Store: store, ID: r.ID, Parent: r.Parent, Title: r.Title, Created: r.Created, Updated: r.Updated,
-		Items: r.Items, SubSessions: r.Subs, Agents: r.Agents,
-		Health: lsHealth{r.Health[rules.Error], r.Health[rules.Warning], r.Health[rules.Info]},
+func lsRowOf(r *render.Row, store *session.Store) lsRow {
+	row := lsRow{
+		Store: store.Path, ID: r.ID, Parent: r.Parent, Title: r.Title, Created: r.Created, Updated: r.Updated,
+		SubSessions: r.Subs, Agents: r.Agents,
 	}
+	if !store.Uncounted {
+		row.Items = &r.Items
+	}
+	if !store.Brief {
+		row.Agents = append([]string{}, r.Agents...)
+		row.Health = &lsHealth{r.Health[rules.Error], r.Health[rules.Warning], r.Health[rules.Info]}
+	}
+	return row
 }
 
 type storesDocument struct {
@@ -121,21 +138,15 @@ func Stores(w io.Writer, tool render.Tool, kinds []render.KnownKind) error {
 }
 
 type configDocument struct {
-	Schema   string        `json:"schema"`
-	Tool     render.Tool   `json:"tool"`
-	File     string        `json:"file,omitzero"`
-	Settings []jsonSetting `json:"settings"`
-}
-
-type jsonSetting struct {
-	Key    string `json:"key"`
-	Value  any    `json:"value"`
-	Source string `json:"source"`
+	Schema   string           `json:"schema"`
+	Tool     render.Tool      `json:"tool"`
+	File     string           `json:"file,omitzero"`
+	Settings []config.Setting `json:"settings"`
 }
 
 // Config prints the same as a document.
 func Config(w io.Writer, tool render.Tool, file string, settings []config.Setting) error {
-	return JSON(w, configDocument{"sessctl.config/1", tool, file, forms(settings, func(s config.Setting) jsonSetting { return jsonSetting(s) })})
+	return JSON(w, configDocument{"sessctl.config/1", tool, file, settings})
 }
 
 type explainDocument struct {

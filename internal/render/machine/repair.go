@@ -1,7 +1,7 @@
 package machine
 
 import (
-	stdjson "encoding/json"
+	stdjson "encoding/json" // as plans are saved: "" is not left out like nil
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -12,30 +12,21 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// as plans are saved: "" is not left out like nil
-
 const repairSchema = "sessctl.repair/1"
 
 type repairDocument struct {
-	Schema   string         `json:"schema"`
-	Tool     render.Tool    `json:"tool"`
-	Plan     jsontext.Value `json:"plan"`
-	Triggers []jsonTrigger  `json:"triggers,omitempty"`
-	Applied  bool           `json:"applied"`
-	Output   string         `json:"output,omitzero"`
-	Backup   string         `json:"backup,omitzero"`
-	Receipt  string         `json:"receipt,omitzero"`
-	Ledger   *repair.Ledger `json:"ledger,omitzero"`
-	LeftOut  []jsonLeftOut  `json:"left_out,omitempty"`
-	Left     jsonLeft       `json:"left"`
-	ExitCode int            `json:"exit_code"`
-}
-
-// jsonTrigger is a trigger of the database that its runtime does not make.
-type jsonTrigger struct {
-	Name  string `json:"name"`
-	Table string `json:"table"`
-	When  string `json:"when,omitzero"`
+	Schema   string            `json:"schema"`
+	Tool     render.Tool       `json:"tool"`
+	Plan     jsontext.Value    `json:"plan"`
+	Triggers []session.Trigger `json:"triggers,omitempty"`
+	Applied  bool              `json:"applied"`
+	Output   string            `json:"output,omitzero"`
+	Backup   string            `json:"backup,omitzero"`
+	Receipt  string            `json:"receipt,omitzero"`
+	Ledger   *repair.Ledger    `json:"ledger,omitzero"`
+	LeftOut  []repair.LeftOut  `json:"left_out,omitempty"`
+	Left     jsonLeft          `json:"left"`
+	ExitCode int               `json:"exit_code"`
 }
 
 // jsonLeft counts what a check finds besides the planned repairs.
@@ -44,13 +35,6 @@ type jsonLeft struct {
 	Warnings int `json:"warnings"`
 	Infos    int `json:"infos"`
 	Refused  int `json:"refused"` // sessions
-}
-
-// jsonLeftOut is a tree of the plan that could not be repaired.
-type jsonLeftOut struct {
-	Root string `json:"root"`
-	Why  string `json:"why"`
-	Next string `json:"next,omitzero"`
 }
 
 func leftOf(found []*check.Finding) jsonLeft {
@@ -63,15 +47,14 @@ type repairJSON struct {
 	render.RepairOptions
 	plan     *repair.Plan
 	left     jsonLeft
-	triggers []jsonTrigger
+	triggers []session.Trigger
 }
 
 // Repair prints one document when all is known.
 func Repair(o render.RepairOptions) render.RepairWriter { return &repairJSON{RepairOptions: o} }
 
 func (r *repairJSON) Plan(plan *repair.Plan, store *session.Store, left []*check.Finding) error {
-	r.triggers = forms(store.Triggers, func(t session.Trigger) jsonTrigger { return jsonTrigger(t) })
-	r.plan, r.left = plan, leftOf(left)
+	r.plan, r.left, r.triggers = plan, leftOf(left), store.Triggers
 	return nil
 }
 
@@ -87,6 +70,6 @@ func (r *repairJSON) Close(o render.Outcome) error {
 	}
 	return JSON(r.Screen.Plain(), repairDocument{
 		Schema: repairSchema, Tool: r.Tool, Plan: plan, Triggers: r.triggers, Applied: o.Applied, Output: o.Output,
-		Backup: o.Backup, Receipt: o.Receipt, Ledger: o.Ledger, LeftOut: forms(o.LeftOut, func(l repair.LeftOut) jsonLeftOut { return jsonLeftOut(l) }), Left: r.left, ExitCode: o.ExitCode,
+		Backup: o.Backup, Receipt: o.Receipt, Ledger: o.Ledger, LeftOut: o.LeftOut, Left: r.left, ExitCode: o.ExitCode,
 	})
 }

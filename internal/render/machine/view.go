@@ -36,6 +36,7 @@ type viewDocument struct {
 type viewStore struct {
 	Path string `json:"path"`
 	Kind string `json:"kind"`
+	Read string `json:"read,omitzero"` // how, where one session was asked for
 }
 
 type viewSession struct {
@@ -72,7 +73,7 @@ func viewDocumentOf(v *view.View, full bool) *viewDocument {
 	s := v.Shown
 	d := &viewDocument{
 		Schema:  viewSchema,
-		Store:   viewStore{v.Store.Path, v.Store.Kind},
+		Store:   viewStore{v.Store.Path, v.Store.Kind, v.Store.Read},
 		Session: viewSession{s.ID, s.Title, s.Agent, s.Parent},
 		Events:  events([]viewEvent{}, s, full),
 	}
@@ -340,6 +341,7 @@ func (l branchLabel) isObject() bool {
 type keyedViewer struct {
 	Key *string `json:"key,omitzero"` // where a branch does not tell one from another
 	viewViewer
+	Sees any `json:"sees,omitzero"` // of many viewers, in place of what events say
 }
 
 type viewViewer struct {
@@ -379,6 +381,11 @@ func (d *viewDocument) addVisibility(v *view.View, full bool) {
 		if len(asked.Models) == 1 {
 			out.Model = asked.Models[0].Name
 		}
+		if asked.Crowd() {
+			out.Sees = perModel(asked, func(m int) any {
+				return view.RunWords(asked.Runs(i, func(e *view.Event) bool { return asked.Cell(e, i, m).Visible }), "-", ",")
+			})
+		}
 		if keyed {
 			out.Key = &viewer.Key
 		}
@@ -409,10 +416,12 @@ func visibleEvent(v *view.Visibility, e *view.Event, full bool) viewEvent {
 	if full {
 		out.Text = e.Text()
 	}
-	if v.Single && len(v.Models) == 1 {
+	switch {
+	case v.Crowd(): // each viewer says what it sees
+	case v.Single && len(v.Models) == 1:
 		cell := v.Cell(e, 0, 0)
 		out.Visible, out.Reason = cell.Visible, cell.Reason.String()
-	} else {
+	default:
 		out.Visible = verdicts(v, e)
 	}
 	return out
@@ -425,16 +434,19 @@ func verdicts(v *view.Visibility, e *view.Event) any {
 		cell := v.Cell(e, viewer, model)
 		return visible{cell.Visible, cell.Reason.String()}
 	}
-	of := func(viewer int) any {
-		if len(v.Models) == 1 {
-			return seen(viewer, 0)
-		}
-		return object{2, func(m int) string { return v.Models[m].Name }, func(m int) any { return seen(viewer, m) }}
-	}
+	of := func(viewer int) any { return perModel(v, func(m int) any { return seen(viewer, m) }) }
 	if v.Single {
 		return of(0)
 	}
 	return object{len(v.Viewers), func(i int) string { return v.Viewers[i].Key }, of}
+}
+
+// perModel is a value, or those of both models that are compared, by their names.
+func perModel(v *view.Visibility, of func(model int) any) any {
+	if len(v.Models) == 1 {
+		return of(0)
+	}
+	return object{2, func(m int) string { return v.Models[m].Name }, of}
 }
 
 type visible struct {

@@ -18,6 +18,7 @@ type whyDocument struct {
 	Store      string        `json:"store,omitzero"`
 	Kind       string        `json:"kind,omitzero"`
 	Writer     string        `json:"writer,omitzero"`
+	Read       string        `json:"read,omitzero"`
 	Session    *whySession   `json:"session,omitzero"`
 	Chosen     why.Choice    `json:"chosen,omitzero"`
 	Cause      string        `json:"cause,omitzero"`
@@ -53,6 +54,7 @@ type whySearched struct {
 	Store    string `json:"store"`
 	Sessions int    `json:"sessions"`
 	Trouble  string `json:"trouble,omitzero"`
+	Left     int    `json:"left,omitzero"`
 }
 
 type whyFinding struct {
@@ -100,7 +102,7 @@ func Why(d *why.Diagnosis, o render.WhyOptions) error {
 		doc.Store, doc.Session = s.Store, &whySession{ID: s.ID, Title: s.Title, Touched: s.Touched}
 	}
 	if d.Store != nil {
-		doc.Kind, doc.Writer = d.Store.Kind, d.Store.Writer.String()
+		doc.Kind, doc.Writer, doc.Read = d.Store.Kind, d.Store.Writer.String(), d.Store.Read
 	}
 	if a := d.Answer; a != nil {
 		doc.Answer = &whyAnswer{a.Profile.Name, a.Verdict.String(), a.Error, item(a.Item)}

@@ -29,6 +29,9 @@ func (p viewPage) document(v *view.View) document.Document {
 	if day := render.Date(s.Created); day != "" {
 		facts = document.Words(facts, " · "+day)
 	}
+	if read := render.Reading(v.Store); read != "" {
+		facts = document.Words(facts, " · ", ui.Clean(read))
+	}
 	doc := document.Document{document.Heading{Level: 1, Text: document.Words(render.Title(s.Title))}, document.Paragraph(facts)}
 	switch {
 	case v.Visibility != nil:

@@ -3,6 +3,7 @@
 package views
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
@@ -54,15 +55,24 @@ func printText(v *view.View, opts Options) error {
 		t.rows(v.Shown, measure(v.Shown, t.width, 0, ""))
 		t.end()
 	}
-	_, err := opts.Screen.Write([]byte(t.out.String()))
-	return err
+	t.flush()
+	return t.err
 }
 
 type viewText struct {
 	v     *view.View
 	opts  Options
 	width int // of lines in columns
-	out   strings.Builder
+	out   bytes.Buffer
+	err   error // of the screen
+}
+
+// flush shows what was printed: whole lines, because the screen takes out styles.
+func (t *viewText) flush() {
+	if t.err == nil {
+		_, t.err = t.opts.Screen.Write(t.out.Bytes())
+	}
+	t.out.Reset()
 }
 
 // head names the session, and whose request is shown.
@@ -71,6 +81,9 @@ func (t *viewText) head() {
 	t.out.WriteString(headLine(s, t.width, ui.Bold) + "\n")
 	if s.Parent != "" {
 		t.out.WriteString(ui.Dim.Render(ui.Truncate("sub-session of "+ui.Clean(s.Parent), t.width)) + "\n")
+	}
+	if read := render.Reading(t.v.Store); read != "" {
+		t.out.WriteString(ui.Dim.Render(ui.Truncate(ui.Clean(read), t.width)) + "\n")
 	}
 	if r := t.v.Request; r != nil {
 		t.add(render.Say(r.Head()))
@@ -338,7 +351,13 @@ func (t *viewText) print(mark, text string) {
 		mark = " "
 	}
 	t.out.WriteString(strings.TrimRight(mark+" "+text, " ") + "\n")
+	if t.out.Len() > atOnce {
+		t.flush()
+	}
 }
+
+// atOnce is how many bytes of a long session are shown together.
+const atOnce = 32 << 10
 
 // coloured gives bad ends of calls a colour.
 func coloured(state string) string {

@@ -1,6 +1,7 @@
 package views
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -22,7 +23,7 @@ type visibilityTable struct {
 
 func newVisibilityTable(v *view.Visibility) *visibilityTable {
 	t := &visibilityTable{v: v}
-	for i := range v.Viewers {
+	for i := 0; i < len(v.Viewers) && !v.Crowd(); i++ {
 		t.viewers = append(t.viewers, i)
 	}
 	t.sets = len(v.Models) == 1 && v.Models[0].Recomputed
@@ -149,6 +150,51 @@ func holderTable(v *view.Visibility) document.Table {
 		table.Columns = append([]document.Column{{Name: "run", Give: document.Tail}}, table.Columns...)
 	}
 	return table
+}
+
+// crowd says of many viewers which events each one sees, or on which two models disagree.
+// Viewers that see the same share a row.
+func (t *visibilityTable) crowd() document.Document {
+	var doc document.Document
+	table := document.Table{Columns: []document.Column{{Name: "viewer", Give: document.Break}, {Name: "sees"}}}
+	two := len(t.v.Models) == 2
+	for i := range t.v.Models {
+		name := "only " + t.v.Models[i].Name
+		if !two {
+			name = "sees besides"
+			all := t.v.Runs(0, func(e *view.Event) bool { return e.ToAll })
+			doc = append(doc, render.Say("Every viewer sees: "+runWords(all)), document.Gap{})
+		}
+		table.Columns = append(table.Columns, document.Column{Name: name, Give: document.Break})
+	}
+	rows := map[string]int{}
+	for i := range t.v.Viewers {
+		viewer := &t.v.Viewers[i]
+		row := []any{sees(t.v, viewer)}
+		for m := range t.v.Models {
+			row = append(row, runWords(t.v.Runs(i, func(e *view.Event) bool {
+				return t.v.Cell(e, i, m).Visible && !e.ToAll && (!two || t.v.Disagree(e, i))
+			})))
+		}
+		key := fmt.Sprint(viewer.Session.ID, row)
+		if at, known := rows[key]; known {
+			table.Rows[at][0] = append(table.Rows[at][0], document.Words(", "+viewer.Name())...)
+			continue
+		}
+		rows[key] = len(table.Rows)
+		table.Rows = append(table.Rows, render.Cells(append([]any{viewer.Name()}, row...)...))
+	}
+	return append(doc, table)
+}
+
+// runWords are the first numbers of events: "0–2, 7".
+func runWords(runs []view.Run) string {
+	const most = 20
+	words := cmp.Or(view.RunWords(runs[:min(len(runs), most)], "–", ", "), "nothing")
+	if len(runs) > most {
+		words += ", …"
+	}
+	return words
 }
 
 // letters names a viewer in a matrix: A to Z, AA, AB.

@@ -25,7 +25,11 @@ func visibilityPage(v *view.View, full bool) document.Document {
 		return append(doc, holderTable(asked), render.Say(visibilityCount(asked)))
 	}
 	events := newVisibilityTable(asked)
-	if !asked.Single {
+	switch {
+	case asked.Single:
+	case asked.Crowd():
+		doc = append(doc, events.crowd()...)
+	default:
 		doc = append(doc, viewerList(events))
 	}
 	var table document.Table

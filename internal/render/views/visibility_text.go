@@ -50,8 +50,15 @@ func (t *viewText) visibilityHead() string {
 	return "viewer: " + name + " · " + modelWords(t.v)
 }
 
-// matrix prints a column for each viewer, in as many blocks as the width needs.
+// matrix prints a column for each viewer, in as many blocks as the width needs, or what
+// each of many viewers sees.
 func (t *viewText) matrix(table *visibilityTable) {
+	if table.v.Crowd() {
+		t.add(table.crowd()...)
+		t.out.WriteString("\n")
+		t.events(table)
+		return
+	}
 	t.legend(table)
 	all := table.viewers
 	signs := len(letters(len(all) - 1))
@@ -167,7 +174,7 @@ func measureGrid(table *visibilityTable, width int) grid {
 				g.widths[i] = max(g.widths[i], len(cell))
 			} else if !seen[key] {
 				seen[key] = true
-				g.widths[i] = max(g.widths[i], lipgloss.Width(cell))
+				g.widths[i] = max(g.widths[i], ui.Width(cell))
 			}
 		}
 	}

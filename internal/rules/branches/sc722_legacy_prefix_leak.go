@@ -1,6 +1,8 @@
 package branches
 
 import (
+	"slices"
+
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -29,13 +31,7 @@ func leakedByPrefix(p *rules.Pass, s *rules.Subject, pair prefixPair) []int {
 		return nil
 	}
 	ran := lastSaid(s, pair.long)
-	var leaked []int
-	for _, i := range pair.short.items {
-		if i < ran && shown(s, i) {
-			leaked = append(leaked, i)
-		}
-	}
-	return leaked
+	return slices.DeleteFunc(slices.Clone(pair.short.items), func(i int) bool { return i >= ran || !shown(s, i) })
 }
 
 // lastSaid is the last item of a label that an agent said, -1 when none did.

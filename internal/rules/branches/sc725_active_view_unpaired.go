@@ -3,6 +3,7 @@ package branches
 import (
 	"iter"
 	"slices"
+	"strconv"
 
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -26,7 +27,11 @@ var activeViewUnpaired = rules.Rule{
 		}
 		for s, pair := range parted(p) {
 			whole, _ := inSession(s, pair.Call.Item)
-			reportParted(p, s, pair, fixes[whole])
+			fix := fixes[whole]
+			if p.Store.Hides {
+				fix = follow(s, pair)
+			}
+			reportParted(p, s, pair, fix)
 		}
 	},
 }
@@ -63,6 +68,23 @@ func reportParted(p *rules.Pass, s *rules.Subject, pair pairing.Pair, fix rules.
 		f.Message = "the result of " + call + " is archived, but the call is not. The next request contains a call without its result."
 	}
 	p.ReportCall(s, f, fix)
+}
+
+// follow is the fix that gives both halves the state of the message before them, where a
+// runtime hides messages by themselves: it may have hidden all but this half.
+func follow(s *rules.Subject, pair pairing.Pair) rules.Fix {
+	before := min(pair.Call.Item, pair.Result.Item) - 1
+	hidden := before >= 0 && s.Items[before].Flags.Has(session.Archived)
+	fix, value := rules.Fix{Title: "send both, as what is before", Safety: rules.Lossless}, strconv.FormatBool(hidden)
+	if hidden {
+		fix.Title = "send neither, as what is before"
+	}
+	for _, half := range []int{pair.Call.Item, pair.Result.Item} {
+		if s.Items[half].Flags.Has(session.Archived) != hidden {
+			fix.Edits = append(fix.Edits, session.Edit{Op: session.Set, Ref: s.ItemRef(half), Field: session.FieldArchived, Value: &value})
+		}
+	}
+	return fix
 }
 
 // inSession is the session that a subject is a viewer of, and where one of its

@@ -47,15 +47,12 @@ func Usual() []*rules.Rule {
 // A word that matches nothing is an UnknownRule.
 func Select(selected, ignored []string) ([]*rules.Rule, error) {
 	matches := func(words []string, r *rules.Rule) bool {
-		for _, w := range words {
-			if strings.HasPrefix(r.ID, strings.ToUpper(w)) || strings.EqualFold(r.Name, w) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(words, func(w string) bool {
+			return strings.HasPrefix(r.ID, strings.ToUpper(w)) || strings.EqualFold(r.Name, w)
+		})
 	}
-	for _, w := range append(append([]string{}, selected...), ignored...) {
-		if !anyMatches(w, matches) {
+	for _, w := range slices.Concat(selected, ignored) {
+		if w == "" || !slices.ContainsFunc(All, func(r *rules.Rule) bool { return matches([]string{w}, r) }) {
 			return nil, UnknownRule(w)
 		}
 	}
@@ -73,12 +70,3 @@ func Select(selected, ignored []string) ([]*rules.Rule, error) {
 type UnknownRule string
 
 func (u UnknownRule) Error() string { return fmt.Sprintf("there is no rule %q", string(u)) }
-
-func anyMatches(word string, matches func([]string, *rules.Rule) bool) bool {
-	for _, r := range All {
-		if word != "" && matches([]string{word}, r) {
-			return true
-		}
-	}
-	return false
-}

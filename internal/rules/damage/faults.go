@@ -87,9 +87,7 @@ var faults = []*rules.Rule{
 		Title: "an item of an unknown kind, which is skipped silently",
 		Run: rules.Faults(session.UnknownKind, func(found *rules.Finding, f *session.Fault) {
 			found.Message = "the item is of the unknown kind " + rules.Quoted(f.Field) + ", which runtimes skip silently"
-			if f.Detail != "" {
-				found.Message = f.Detail
-			}
+			found.Message = cmp.Or(f.Detail, found.Message)
 			found.Discreet = rules.WithoutValues(found.Message)
 		}),
 	},
@@ -124,5 +122,29 @@ var faults = []*rules.Rule{
 		ID: "SC019", Name: "housekeeping", Severity: rules.Info, Safety: rules.None, Scope: stored, Since: "0.1.0",
 		Title: "free space, a large WAL, totals or bookkeeping that could be tidied",
 		Run:   rules.Faults(session.Housekeeping, rules.Detail),
+	},
+	{
+		ID: "SC020", Name: "cut-off-line", Severity: rules.Warning, Safety: rules.Kept, Scope: stored, Since: "0.1.0",
+		Title: "the last line of a file was cut off while it was written",
+		Run: func(p *rules.Pass) {
+			rules.Faults(session.TornLine, func(found *rules.Finding, f *session.Fault) {
+				rules.Detail(found, f)
+				if found.Item >= 0 && p.Store.WriterOf(found.Session) == session.WriterDead { // else it may be written now
+					edits := []session.Edit{{Op: session.Quarantine, Ref: found.Ref}}
+					found.Fixes = []rules.Fix{{Title: "remove what there is of the line; the receipt keeps its bytes", Safety: rules.Kept, Edits: edits}}
+				}
+			})(p)
+		},
+	},
+	{
+		ID: "SC021", Name: "broken-chain", Severity: rules.Info, Safety: rules.Lossless, Scope: stored, Since: "0.1.0",
+		Title: "a line names another one that does not exist, or itself",
+		Run: rules.Faults(session.BrokenChain, func(found *rules.Finding, f *session.Fault) {
+			rules.Detail(found, f)
+			rules.SetDefault(found, f, rules.Lossless)
+			for i := range found.Fixes {
+				found.Fixes[i].Title = "name the line before it as its parent"
+			}
+		}),
 	},
 }

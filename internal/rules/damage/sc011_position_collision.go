@@ -62,7 +62,12 @@ func reportPositions(p *rules.Pass, s *rules.Subject) {
 
 // shownAs says what becomes of the order of items with one position.
 func shownAs(store *session.Store) string {
-	if store.TurnsTies {
+	switch {
+	case store.TiesMove && store.TurnsTies:
+		return "The runtime loads them in the reverse of the order in which they lie in the table, and an update of one changes it"
+	case store.TiesMove:
+		return "They come in the order in which they lie in the table, and an update of one changes it"
+	case store.TurnsTies:
 		return "The runtime loads them in the reverse of the order in which they were written"
 	}
 	return "Their order is not guaranteed; sessctl shows the one that runtimes load today"

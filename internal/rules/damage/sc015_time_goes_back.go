@@ -19,6 +19,9 @@ var timeGoesBack = rules.Rule{
 			f := p.Find(s.Session, bad[0])
 			f.Items, f.Whole = bad, true
 			f.Message = rules.Count(len(bad), "item") + rules.Verb(len(bad), " is", " are") + " older than the item before"
+			if p.Store.Zoneless != "" {
+				f.Then("Times are stored here without a zone: " + p.Store.Zoneless + " in different zones can cause this, and so can the end of summer time")
+			}
 			f.Then("A second writer, a changed clock or moved records can cause this")
 			p.Report(f)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
 )
 
 var leakSoleCopy = rules.Rule{
@@ -33,7 +34,54 @@ var leakSoleCopy = rules.Rule{
 			f.Fixes = leakFixes(p, s, d, safety, title)
 			reportLeak(p, s, d, f)
 		})
+		for _, s := range p.Subjects {
+			reportStrays(p, s)
+		}
 	},
+}
+
+// reportStrays reports the messages of which the store tells that another session's run
+// stored them, a finding for each of these sessions that is there.
+func reportStrays(p *rules.Pass, s *rules.Subject) {
+	away := map[string][]int{}
+	for i := range s.Items {
+		if home := s.Items[i].Home; home == session.HomeUnknown || home != s.ID && p.Tree.Session(home) != nil {
+			away[home] = append(away[home], i)
+		}
+	}
+	if items := away[session.HomeUnknown]; len(items) > 0 {
+		f := p.Find(s.Session, items[0])
+		f.Items = items
+		f.Message = rules.Count(len(items), "message") + rules.Verb(len(items), " is", " are") + " stored here that the run of one of several sub-sessions stored"
+		f.Fixes = []rules.Fix{{Title: "decide whose messages these are", Safety: rules.Manual}}
+		p.Report(f)
+	}
+	for _, home := range p.Tree.Sessions {
+		items := away[home.ID]
+		if len(items) == 0 {
+			continue
+		}
+		f := p.Find(s.Session, items[0])
+		f.Items = items
+		count, child := rules.Count(len(items), "message"), rules.Short(home.ID)
+		f.Message = count + rules.Verb(len(items), " is", " are") + " stored here that the run of sub-session " + child + " stored, and missing there"
+		f.Then("They are sent as if this session's agent had said them")
+		f.Fixes = []rules.Fix{{Title: "move " + count + " into sub-session " + child, Safety: rules.Lossless, Edits: bringHome(s.Session, home, items)}}
+		p.Report(f)
+	}
+}
+
+// bringHome are the edits that move items of a session into another one, by their positions.
+func bringHome(s, home *session.Session, items []int) (edits []session.Edit) {
+	next, after := 0, session.Ref{}
+	for _, i := range items {
+		for ; next < len(home.Items) && home.Items[next].Position < s.Items[i].Position; next++ {
+			after = home.ItemRef(next)
+		}
+		edits = append(edits, session.Edit{Op: session.Move, Ref: s.ItemRef(i), To: home.ID, After: after})
+		after = s.ItemRef(i)
+	}
+	return edits
 }
 
 // leakFixes is the fix of a leak with sole copies, or none when no item of it

@@ -1,6 +1,7 @@
 package delegation
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/sessctl/sessctl/internal/pairing"
@@ -15,10 +16,11 @@ var subsessionOrphan = rules.Rule{
 	Run: func(p *rules.Pass) {
 		refs := Referrers(p)
 		for _, s := range p.Subjects {
-			if s.Parent == "" || len(refs[s.ID]) > 0 || inLoop(p, s.Session) {
+			d := s.Caller
+			if s.Parent == "" || len(refs[s.ID]) > 0 || inLoop(p, s.Session) || isNamed(s) && p.Tree.Session(s.Parent) != nil {
 				continue
 			}
-			if d := s.Caller; d == nil || !decidable(d) || d.Reference >= 0 {
+			if d == nil || !decidable(d) || d.Reference >= 0 {
 				reportOrphanSession(p, s)
 			} // else the leak's own fix adds the reference
 		}
@@ -31,6 +33,23 @@ func reportOrphanSession(p *rules.Pass, s *rules.Subject) {
 	switch {
 	case p.Tree.Session(s.Parent) == nil:
 		f.Message = "the parent of this session, " + rules.Short(s.Parent) + ", does not exist. Lists of sessions do not show it."
+		if s.Delegated { // its runtime leaves it behind when a person deletes the parent
+			f.Severity = rules.Info
+		}
+		if isNamed(s) {
+			f.Then("Its id names a call of session " + rules.Short(d.Session.ID))
+			f.Fixes = []rules.Fix{{
+				Title: "make that session its parent", Safety: rules.Lossless,
+				Edits: []session.Edit{{Op: session.Set, Ref: s.Ref(), Field: "parent_id", Value: &d.Session.ID}},
+			}}
+		}
+	case d == nil && p.Store.WholeTurns && s.Delegated:
+		f.Message = "parent session " + rules.Short(s.Parent) + " does not refer to this sub-session: it was stopped before it stored the turn in which it started it"
+		if asks(p.Tree.Session(s.Parent)) {
+			f.Severity = rules.Info // nothing goes on as if the turn had ended
+		} else {
+			f.Then("It goes on without that turn, and does not know what the sub-session did")
+		}
 	case d == nil:
 		f.Message = "parent session " + rules.Short(s.Parent) + " does not refer to this sub-session. No single call there fits it, and lists of sessions do not show it."
 		f.Fixes = []rules.Fix{{Title: "decide which call started it", Safety: rules.Manual}}
@@ -47,6 +66,22 @@ func reportOrphanSession(p *rules.Pass, s *rules.Subject) {
 		f.Then(fits)
 	}
 	p.Report(f)
+}
+
+// asks reports whether the last message that a session sends is the user's, or a result:
+// the model is to speak next.
+func asks(s *session.Session) bool {
+	for _, it := range slices.Backward(s.Items) {
+		if it.OnWire() {
+			return it.Role != session.Assistant
+		}
+	}
+	return false
+}
+
+// isNamed reports whether the store keeps the id of the sub-session with its call.
+func isNamed(s *rules.Subject) bool {
+	return s.Caller != nil && s.Caller.Call().Delegation.Child == s.ID
 }
 
 // attach is the fix that adds the missing reference: before the result of a call

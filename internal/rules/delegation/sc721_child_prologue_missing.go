@@ -1,6 +1,8 @@
 package delegation
 
 import (
+	"slices"
+
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -38,10 +40,5 @@ var childPrologueMissing = rules.Rule{
 
 // Begins reports whether one of the messages that a child begins with is there.
 func Begins(s *rules.Subject) bool {
-	for i := range min(len(s.Items), 2) {
-		if startsChild(&s.Items[i]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Items[:min(len(s.Items), 2)], func(it session.Item) bool { return startsChild(&it) })
 }

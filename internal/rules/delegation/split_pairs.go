@@ -1,6 +1,7 @@
 package delegation
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -29,23 +30,21 @@ type replies struct {
 
 // repliesOf is where a session has calls and results, made when it is first asked for.
 func repliesOf(s *rules.Subject) *replies {
-	return rules.Once(&s.Known, func() *replies { return findReplies(s) })
-}
-
-func findReplies(s *rules.Subject) *replies {
-	found := &replies{map[string][]int{}, map[string][]pairing.Occurrence{}}
-	for i := range s.Items {
-		it := &s.Items[i]
-		for n := range it.Calls {
-			id := it.Calls[n].ID
-			found.calls[id] = append(found.calls[id], i)
+	return rules.Once(&s.Known, func() *replies {
+		found := &replies{map[string][]int{}, map[string][]pairing.Occurrence{}}
+		for i := range s.Items {
+			it := &s.Items[i]
+			for n := range it.Calls {
+				id := it.Calls[n].ID
+				found.calls[id] = append(found.calls[id], i)
+			}
+			for n := range it.Results {
+				id := it.Results[n].CallID
+				found.results[id] = append(found.results[id], pairing.Occurrence{Item: i, Nth: n})
+			}
 		}
-		for n := range it.Results {
-			id := it.Results[n].CallID
-			found.results[id] = append(found.results[id], pairing.Occurrence{Item: i, Nth: n})
-		}
-	}
-	return found
+		return found
+	})
 }
 
 // answers are the results of a call, to the next one that has its id: a call that
@@ -56,13 +55,7 @@ func (s *Spawn) answers() []pairing.Occurrence {
 	if calls := known.calls[id]; calls[len(calls)-1] > s.Item {
 		end = calls[slices.IndexFunc(calls, func(i int) bool { return i > s.Item })]
 	}
-	var list []pairing.Occurrence
-	for _, at := range known.results[id] {
-		if at.Item > s.Item && at.Item < end {
-			list = append(list, at)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(known.results[id]), func(at pairing.Occurrence) bool { return at.Item <= s.Item || at.Item >= end })
 }
 
 // naming are those that name the child.
@@ -116,9 +109,7 @@ func newAsker(sp Spawn) *asker {
 	if at := sp.answers(); len(at) > 0 {
 		c.result = at[len(at)-1]
 		r := sp.From.ResultAt(c.result)
-		if c.answer = r.Answer; c.answer == 0 {
-			c.answer = r.Digest
-		}
+		c.answer = cmp.Or(r.Answer, r.Digest)
 	}
 	return c
 }
@@ -229,13 +220,7 @@ func (m *match) pairOnly(all []*asker, tied func(*match, *asker, *part) bool) bo
 
 // candidates are the parts without a call that the evidence ties one to.
 func (m *match) candidates(c *asker, tied func(*match, *asker, *part) bool) []*part {
-	var list []*part
-	for _, a := range m.parts {
-		if !a.taken && tied(m, c, a) {
-			list = append(list, a)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(m.parts), func(a *part) bool { return a.taken || !tied(m, c, a) })
 }
 
 func (c *asker) take(a *part, guessed bool) {

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -130,12 +131,7 @@ var digested = regexp.MustCompile(`_[0-9a-f]{16}\.[^./]*$`)
 // writesOutputs reports whether the files of an item are ones that it wrote: what a
 // result refers to was put there, what a call names only if its tool writes.
 func writesOutputs(it *session.Item) bool {
-	for n := range it.Calls {
-		if writesFiles(it.Calls[n].Name) {
-			return true
-		}
-	}
-	return len(it.Calls) == 0
+	return len(it.Calls) == 0 || slices.ContainsFunc(it.Calls, func(c session.Call) bool { return writesFiles(c.Name) })
 }
 
 // liesIn reports whether a clean path is a folder or lies in it.
@@ -149,12 +145,7 @@ func liesIn(name, folder string) bool {
 
 // isShared reports whether every agent may use what lies there.
 func isShared(l *rules.Isolation, name string) bool {
-	for _, folder := range l.Shared {
-		if liesIn(name, folder) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Shared, func(folder string) bool { return liesIn(name, folder) })
 }
 
 // toldFrom is the index of the item from which on an agent knew a file's name: it
@@ -290,10 +281,6 @@ type fileWrites struct {
 type fileBy struct {
 	path string
 	by   party
-}
-
-func newFileWrites() *fileWrites {
-	return &fileWrites{at: map[string][]fileWrite{}, known: map[fileBy]bool{}, spans: map[party]span{}, seen: map[*rules.Subject]bool{}}
 }
 
 func (w *fileWrites) add(s *rules.Subject, use fileUse) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/sessctl/sessctl/internal/rules/delegation"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -52,9 +53,6 @@ func Goal(call *session.Call) string {
 	}
 	return ""
 }
-
-// givenTo are all the texts that the delegation hands to the child.
-func givenTo(s *delegation.Spawn) []string { return given(s.Call().Args) }
 
 // given are arguments, and the strings in them.
 func given(args string) []string {

@@ -137,34 +137,32 @@ type answered struct {
 // pastOf is made once a session, and only where a child has something that does not
 // look like its own. What leaked into the session is not its own either.
 func pastOf(s *rules.Subject) *past {
-	return rules.Once(&s.Known, func() *past { return findPast(s) })
-}
-
-func findPast(s *rules.Subject) *past {
-	found := &past{map[session.Digest]int{}, map[called]int{}, map[answered]int{}, map[session.Digest]int{}}
-	for i := range s.Items {
-		it := &s.Items[i]
-		if !it.OnWire() || s.Replay.Steps[i].Action != replay.Persist {
-			continue
-		}
-		if it.Role == session.Assistant && it.Meaning != 0 {
-			first(found.said, it.Meaning, i)
-		}
-		if it.Role == session.User && it.Meaning != 0 {
-			first(found.asked, it.Meaning, i)
-		}
-		for n := range it.Calls {
-			if c := &it.Calls[n]; c.ID != "" && c.Args != "" {
-				first(found.calls, called{c.ID, c.Name, c.Args}, i)
+	return rules.Once(&s.Known, func() *past {
+		found := &past{map[session.Digest]int{}, map[called]int{}, map[answered]int{}, map[session.Digest]int{}}
+		for i := range s.Items {
+			it := &s.Items[i]
+			if !it.OnWire() || s.Replay.Steps[i].Action != replay.Persist {
+				continue
+			}
+			if it.Role == session.Assistant && it.Meaning != 0 {
+				first(found.said, it.Meaning, i)
+			}
+			if it.Role == session.User && it.Meaning != 0 {
+				first(found.asked, it.Meaning, i)
+			}
+			for n := range it.Calls {
+				if c := &it.Calls[n]; c.ID != "" && c.Args != "" {
+					first(found.calls, called{c.ID, c.Name, c.Args}, i)
+				}
+			}
+			for n := range it.Results {
+				if r := &it.Results[n]; tells(r) {
+					first(found.answers, answered{r.CallID, r.Digest}, i)
+				}
 			}
 		}
-		for n := range it.Results {
-			if r := &it.Results[n]; tells(r) {
-				first(found.answers, answered{r.CallID, r.Digest}, i)
-			}
-		}
-	}
-	return found
+		return found
+	})
 }
 
 // first notes the index for a key that has none.

@@ -123,7 +123,7 @@ func passedOn(p *rules.Pass, list []delegation.Spawn) map[*rules.Subject]delegat
 			n++
 		}
 		for siblings, from := list[:n], 0; from < n; {
-			s := newPrompts(length, list[0].From)
+			s := &prompts{parent: list[0].From, asked: newPassages(length), begun: newPassages(length)}
 			from += s.add(siblings[from:])
 			s.allow(siblings)
 			s.search(found)
@@ -146,10 +146,6 @@ type prompts struct {
 type prompt struct {
 	spawn delegation.Spawn
 	item  int
-}
-
-func newPrompts(length int, parent *rules.Subject) *prompts {
-	return &prompts{parent: parent, asked: newPassages(length), begun: newPassages(length)}
 }
 
 // add adds the prompts of as many of the children as there is room for, and returns how
@@ -185,7 +181,7 @@ func (s *prompts) allow(spawns []delegation.Spawn) {
 		s.begun.allow(text)
 	}
 	for _, of := range spawns {
-		for _, text := range givenTo(&of) {
+		for _, text := range given(of.Call().Args) {
 			drop(text)
 		}
 	}

@@ -27,12 +27,9 @@ var goalOnlyPrompt = rules.Rule{
 
 // hasSteps reports whether one of the copied messages makes a call or answers one.
 func hasSteps(s *rules.Subject, copied []delegation.CopiedPair) bool {
-	for _, pair := range copied {
-		if it := &s.Items[pair.Child]; len(it.Calls)+len(it.Results) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(copied, func(pair delegation.CopiedPair) bool {
+		return len(s.Items[pair.Child].Calls)+len(s.Items[pair.Child].Results) > 0
+	})
 }
 
 // reportPrompt reports what a child got besides its goal: messages that are the

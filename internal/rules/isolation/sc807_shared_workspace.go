@@ -13,7 +13,8 @@ var sharedWorkspace = rules.Rule{
 	Run: func(p *rules.Pass) {
 		owners := workspaces(p)
 		reportSharedFolders(p, owners)
-		writes, results := newFileWrites(), fileResults(p, owners)
+		writes := &fileWrites{at: map[string][]fileWrite{}, known: map[fileBy]bool{}, spans: map[party]span{}, seen: map[*rules.Subject]bool{}}
+		results := fileResults(p, owners)
 		for _, s := range p.Subjects {
 			reportOutside(p, s)
 			reportForeignFiles(p, s, owners, writes)
@@ -143,8 +144,7 @@ func reportOutside(p *rules.Pass, s *rules.Subject) {
 // reportCrossing tells of files in another agent's folder.
 func reportCrossing(p *rules.Pass, s, owner *rules.Subject, uses []fileUse) {
 	f := p.Find(s.Session, uses[0].item)
-	f.Nth = 1
-	f.Items = nil
+	f.Nth, f.Items = 1, nil
 	var names []string
 	for _, use := range uses {
 		f.Items = append(f.Items, use.item)

@@ -1,8 +1,10 @@
 package isolation
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/delegation"
@@ -60,12 +62,7 @@ var failures = []string{"error", "failed", "failure", "cancel", "timeout", "time
 // has to be loaded, does not begin as those do that tell of one.
 func isSuccess(r *session.Result) bool {
 	text := strings.ToLower(strings.TrimSpace(unwrapped(r.Text)))
-	for _, word := range failures {
-		if strings.HasPrefix(text, word) {
-			return false
-		}
-	}
-	return text != ""
+	return text != "" && !slices.ContainsFunc(failures, func(word string) bool { return strings.HasPrefix(text, word) })
 }
 
 // stopped is the index of a session's last message, where it shows that its agent
@@ -88,12 +85,10 @@ func stopped(s *rules.Subject) int {
 // lacksResult reports whether a call of the item at index i was never answered, and
 // nobody has to answer it later.
 func lacksResult(s *rules.Subject, i int) bool {
-	for _, m := range s.Pairs.Missing {
-		if c := s.CallAt(m.Call); m.Call.Item == i && !c.Waits && !c.Asked && !session.IsHandoff(c.Name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Pairs.Missing, func(m pairing.Missing) bool {
+		c := s.CallAt(m.Call)
+		return m.Call.Item == i && !c.Waits && !c.Asked && !session.IsHandoff(c.Name)
+	})
 }
 
 // howStopped words what stopped found.

@@ -74,7 +74,7 @@ func reportSharedMemory(p *rules.Pass, s *rules.Subject, foreign map[session.Pla
 		if !it.OnWire() || s.Replay.Steps[i].Action != replay.Persist {
 			continue
 		}
-		if opensTurn(s, i) {
+		if isPrompt(it) {
 			for _, who := range last {
 				who.handed = true
 			}
@@ -98,12 +98,6 @@ func reportSharedMemory(p *rules.Pass, s *rules.Subject, foreign map[session.Pla
 	f.Items = items
 	f.Message = rules.Some(agents) + " speak in one session without a handoff between them. Each of them sees what the others did."
 	p.Report(f)
-}
-
-// opensTurn reports whether the item at index i is the user's next message.
-func opensTurn(s *rules.Subject, i int) bool {
-	it := &s.Items[i]
-	return it.Role == session.User && !it.Flags.Has(session.Implicit) && !it.Answers()
 }
 
 func speakerAt(s *rules.Subject, i int) *speaker {

@@ -99,7 +99,7 @@ func (b *batch) speaksBehind(result int, by func(*session.Item) bool) int {
 	if result < 0 {
 		return -1
 	}
-	for i := result + 1; i < len(b.Items) && !opensTurn(b.Subject, i); i++ {
+	for i := result + 1; i < len(b.Items) && !isPrompt(&b.Items[i]); i++ {
 		it := &b.Items[i]
 		answer := it.OnWire() && it.Role == session.Assistant && it.Text != 0 && len(it.Calls) == 0
 		if answer && by(it) && (b.Replay.Steps[i].Action == replay.Persist || b.isUndecided(i)) {
@@ -167,7 +167,7 @@ func reportUnattributed(p *rules.Pass, b *batch) {
 		return
 	}
 	var items []int
-	for i := b.item + 1; i < len(b.Items) && !opensTurn(b.Subject, i) && b.Items[i].Role != session.Assistant; i++ {
+	for i := b.item + 1; i < len(b.Items) && !isPrompt(&b.Items[i]) && b.Items[i].Role != session.Assistant; i++ {
 		if slices.ContainsFunc(b.Items[i].Results, func(r session.Result) bool {
 			return r.CallID == "" && r.Child == "" && r.Correlation == ""
 		}) {

@@ -98,10 +98,5 @@ func straysOf(s *delegation.Spawn, in *talk) []int {
 
 // hasHandoff reports whether an item calls for another agent within its session.
 func hasHandoff(it *session.Item) bool {
-	for n := range it.Calls {
-		if session.IsHandoff(it.Calls[n].Name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(it.Calls, func(c session.Call) bool { return session.IsHandoff(c.Name) })
 }

@@ -41,7 +41,7 @@ func eachMissing(p *rules.Pass, want fate, fn func(s *rules.Subject, m pairing.M
 }
 
 func fateOf(s *rules.Subject, writer session.Writer, m pairing.Missing, d *replay.Delegation) fate {
-	if c := s.CallAt(m.Call); c.Waits || c.Asked {
+	if c := s.CallAt(m.Call); c.Waits || c.Asked || c.Owed {
 		return running
 	}
 	open := m.Tail && !s.Closed
@@ -95,11 +95,12 @@ func addResult(s *rules.Subject, at pairing.Occurrence, rule string, result sess
 
 // placeOfNew is the item behind which a new result belongs. A runtime that stores the results
 // of a turn in one item sends them in their order, without ids that it gave itself (ADK's
-// remove_client_function_call_id): before the result of a later call, then.
+// remove_client_function_call_id): before the result of a later call, then. So it stands
+// where the record of a call holds its result.
 func placeOfNew(s *rules.Subject, at pairing.Occurrence) int {
 	pairs, end := s.Pairs.Pairs, len(s.Items)
 	n := sort.Search(len(pairs), func(n int) bool { return at.Before(pairs[n].Call) })
-	for ; s.OneAnswer && n < len(pairs) && pairs[n].Call.Item == at.Item; n++ {
+	for ; (s.OneAnswer || s.CallOrder) && n < len(pairs) && pairs[n].Call.Item == at.Item; n++ {
 		if pairs[n].Place == pairing.Adjacent {
 			end = min(end, pairs[n].Result.Item)
 		}
@@ -109,18 +110,10 @@ func placeOfNew(s *rules.Subject, at pairing.Occurrence) int {
 
 // lacksResult: the lost item answers the call that the finding is about.
 func lacksResult(f *rules.Finding, d *replay.Difference) bool {
-	if d.Kind != replay.Lost || d.Stored != f.Session || f.Item > d.StoredItem || !answers(rules.RecordedItem(d), f.Call) {
+	if d.Kind != replay.Lost || d.Stored != f.Session || f.Item > d.StoredItem || !rules.RecordedItem(d).AnswersCall(f.Call) {
 		return false
 	}
-	return !slices.ContainsFunc(f.Session.Items[f.Item+1:d.StoredItem+1], func(it session.Item) bool { return makes(&it, f.Call) })
-}
-
-func answers(it *session.Item, call string) bool {
-	return slices.ContainsFunc(it.Results, func(r session.Result) bool { return r.CallID == call })
-}
-
-func makes(it *session.Item, call string) bool {
-	return slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.ID == call })
+	return !slices.ContainsFunc(f.Session.Items[f.Item+1:d.StoredItem+1], func(it session.Item) bool { return it.Makes(f.Call) })
 }
 
 // misnamed are surplus results that may be those of calls without one, although they name

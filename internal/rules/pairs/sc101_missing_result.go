@@ -14,8 +14,15 @@ var missingResult = rules.Rule{
 		eachMissing(p, lost, func(s *rules.Subject, m pairing.Missing, _ *replay.Delegation) {
 			f := p.FindCall(s, m.Call, s.CallAt(m.Call).ID)
 			f.Message = "call " + rules.CallName(s.CallAt(m.Call)) + " has no result"
-			if m.Tail && !s.Closed {
+			switch {
+			case m.Tail && !s.Closed:
 				f.Then("The runtime that could have written it has stopped")
+			case p.Store.Refuses != "":
+				f.Then("The run was interrupted, or the result was lost: " + p.Store.Refuses)
+			}
+			if does := p.Store.Adapts["SC101"]; does != "" { // every request is well formed
+				f.Severity = rules.Warning
+				f.Then(p.Store.Title + " " + does + " each time. The session resumes, but its record says that the call still runs")
 			}
 			fix := rules.Fix{
 				Title:  "add a result that says that none was recorded",

@@ -13,7 +13,13 @@ var callInFlight = rules.Rule{
 	Run: func(p *rules.Pass) {
 		eachMissing(p, running, func(s *rules.Subject, m pairing.Missing, _ *replay.Delegation) {
 			f := p.FindCall(s, m.Call, s.CallAt(m.Call).ID)
-			if c := s.CallAt(m.Call); c.Waits || c.Asked {
+			c := s.CallAt(m.Call)
+			switch {
+			case c.Owed:
+				f.Message = "call " + rules.CallName(c) + " has no result yet. " + p.Store.Title + " adds that of the sub-session itself when the session goes on."
+				p.Report(f)
+				return
+			case c.Waits || c.Asked:
 				reportOpen(p, s, m, f)
 				return
 			}

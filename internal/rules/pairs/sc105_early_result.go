@@ -2,6 +2,7 @@ package pairs
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -37,10 +38,15 @@ func eachMisplaced(p *rules.Pass, place pairing.Place, message string) {
 // shadowed reports whether a placeholder of the next request stands where the
 // pair's result belongs.
 func shadowed(s *rules.Subject, pair int) bool {
-	for _, e := range s.Pairs.Extras {
-		if e.Pair == pair && e.Placeholder && !s.History(e.Result.Item) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Pairs.Extras, func(e pairing.Extra) bool {
+		return e.Pair == pair && e.Placeholder && !s.History(e.Result.Item)
+	})
+}
+
+var lateResult = rules.Rule{
+	ID: "SC104", Name: "late-result", Severity: rules.Error, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "another turn is between a call and its result",
+	Run: func(p *rules.Pass) {
+		eachMisplaced(p, pairing.Late, "the result of call %s comes too late, after another turn")
+	},
 }

@@ -1,6 +1,7 @@
 package pairs
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/rules"
@@ -24,13 +25,7 @@ var parallelResultsSplit = rules.Rule{
 // userItems are the user items of a group. Tool items do not count: every adapter
 // makes one message of those where the provider wants one.
 func userItems(s *rules.Subject, group answerGroup) []int {
-	var list []int
-	for _, i := range group.items {
-		if s.Items[i].Role == session.User {
-			list = append(list, i)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(group.items), func(i int) bool { return s.Items[i].Role != session.User })
 }
 
 func reportSpread(p *rules.Pass, j rules.Judged, turn int, parts []int) {

@@ -2,6 +2,7 @@ package recorded
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -22,7 +23,8 @@ var childTranscriptLost = rules.Rule{
 		}
 		for _, s := range p.Subjects {
 			for _, d := range s.Replay.Delegations {
-				if d.Result < 0 || d.Child == nil || !d.Call().Delegation.Blocking || len(d.Leaked) > 0 || !rules.Speechless(d.Child) || rules.KeptElsewhere(d.Child) {
+				if d.Result < 0 || d.Child == nil || !d.Call().Delegation.Blocking || len(d.Leaked) > 0 || !rules.Speechless(d.Child) || rules.KeptElsewhere(d.Child) ||
+					slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Home == d.Child.ID }) {
 					continue
 				}
 				f := p.FindSession(d.Child)

@@ -1,6 +1,8 @@
 package request
 
 import (
+	"cmp"
+
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -11,9 +13,7 @@ var unknownBlock = rules.Rule{
 	Run: func(p *rules.Pass) {
 		rules.Faults(session.UnknownPart, func(found *rules.Finding, f *session.Fault) {
 			found.Message = rules.Quoted(f.Field) + " is an unknown role or part of a message, so the model may never see it"
-			if f.Detail != "" {
-				found.Message = f.Detail
-			}
+			found.Message = cmp.Or(f.Detail, found.Message)
 			found.Discreet = rules.WithoutValues(found.Message)
 		})(p)
 		for _, s := range p.Subjects {

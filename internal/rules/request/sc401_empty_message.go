@@ -25,6 +25,11 @@ var emptyMessage = rules.Rule{
 			f.Message = "the next request would contain " + rules.Count(len(next), "message") + " " + what
 			fix := rules.Fix{Title: "remove " + rules.Count(len(next), "empty message") + "; the receipt keeps " + rules.Verb(len(next), "it", "them"), Safety: rules.Kept}
 			for _, i := range next {
+				if p.Store.Closes && j.Items[i].Flags.Has(session.Unfinished) {
+					fix.Title = "give the message the end of one that was cancelled"
+					fix.Edits = append(fix.Edits, closed(j.ItemRef(i)))
+					continue
+				}
 				fix.Edits = append(fix.Edits, session.Edit{Op: session.Quarantine, Ref: j.ItemRef(i)})
 			}
 			f.Fixes = []rules.Fix{fix}

@@ -7,7 +7,7 @@ import (
 )
 
 var unfinishedPlaceholder = rules.Rule{
-	ID: "SC407", Name: "unfinished-placeholder", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
+	ID: "SC407", Name: "unfinished-placeholder", Severity: rules.Warning, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a streamed message that was never finished",
 	Run: func(p *rules.Pass) {
 		for _, s := range p.Viewers {
@@ -16,7 +16,7 @@ var unfinishedPlaceholder = rules.Rule{
 					continue // a leaked one is part of its leak
 				}
 				f := p.Find(s.Session, i)
-				f.Message = "the message was never finished. It has no time, model or usage, so its text may stop in the middle."
+				f.Message = "the message was never finished. Its end is not recorded, so its text may stop in the middle."
 				switch {
 				case s.Items[i].Flags.Has(session.Blank):
 					f.Severity = rules.Info // no half sentence that a model could take for a whole one
@@ -27,10 +27,19 @@ var unfinishedPlaceholder = rules.Rule{
 				case s.History(i):
 					f.Severity = rules.Info
 				}
+				if p.Store.Closes && p.Store.WriterOf(s.Session) == session.WriterDead {
+					f.Fixes = []rules.Fix{{Title: "give the message the end of one that was cancelled", Safety: rules.Lossless, Edits: []session.Edit{closed(f.Ref)}}}
+				}
 				p.Report(f)
 			}
 		}
 	},
+}
+
+// closed gives a message an end.
+func closed(message session.Ref) session.Edit {
+	no := "false"
+	return session.Edit{Op: session.Set, Ref: message, Field: session.FieldUnfinished, Value: &no}
 }
 
 // last reports whether no message follows the item.

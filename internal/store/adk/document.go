@@ -29,13 +29,16 @@ type Document struct {
 type Documents struct{ notes notes }
 
 // Item decodes an event into an item that has its Table, Key and Position, as
-// eventlog.Layout.Item does.
+// eventlog.Layout.Item does, but for the arguments of calls and the texts of results: they
+// are there without body, too, and die with the document.
 func (d *Documents) Item(doc Document, it *session.Item, body bool) []session.Fault {
 	g := g2
 	if doc.Python {
 		g = ps
 	}
-	s, list := stored{raw: doc.Data}, faults(nil)
+	s, list := spare.Get().(*stored), faults(nil)
+	defer s.done()
+	s.raw = doc.Data
 	if err := g.decode(doc.Data, &s.event); err != nil {
 		s.event, s.broken = event{}, true
 		list.unknown(doc.Column, explain(err), jsonedit.Whole(doc.Data))
@@ -49,8 +52,10 @@ func (d *Documents) Item(doc Document, it *session.Item, body bool) []session.Fa
 	if s.Branch.wrong {
 		list.unknown(doc.Column+" branch", wrongBranch, true)
 	}
-	g.fill(&s, doc.User, it, body, &list)
-	d.notes.keep(it.Key, noteOf(g, &s))
+	g.fill(s, doc.User, it, body, &list)
+	n := noteOf(g, s)
+	n.dialect, n.aware = "", false // which Relate does not ask for
+	d.notes.keep(it.Key, n)
 	return list
 }
 

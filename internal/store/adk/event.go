@@ -6,10 +6,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
 )
@@ -73,12 +75,12 @@ type messagePart struct {
 // Qualifiers say more about a part that says something (genai v1.77.0, types.go).
 // They are named so that they are not taken for an unknown part.
 type Qualifiers struct {
-	VideoMetadata      jsontext.Value `json:"videoMetadata"`
-	MediaResolution    jsontext.Value `json:"mediaResolution"`
-	PartMetadata       jsontext.Value `json:"partMetadata"`
-	AudioTranscription jsontext.Value `json:"audioTranscription"`
-	MediaProcessing    jsontext.Value `json:"mediaProcessing"`
-	SpeechMetadata     jsontext.Value `json:"speechMetadata"`
+	VideoMetadata      jsonscan.Skipped `json:"videoMetadata"`
+	MediaResolution    jsonscan.Skipped `json:"mediaResolution"`
+	PartMetadata       jsonscan.Skipped `json:"partMetadata"`
+	AudioTranscription jsonscan.Skipped `json:"audioTranscription"`
+	MediaProcessing    jsonscan.Skipped `json:"mediaProcessing"`
+	SpeechMetadata     jsonscan.Skipped `json:"speechMetadata"`
 }
 
 type functionCall struct {
@@ -158,6 +160,9 @@ func (l *label) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return nil
 }
 
+// SetText implements jsonscan.TextSetter.
+func (l *label) SetText(text string) { *l = label{text: text} }
+
 // labelOf is the label that a JSON value is, where it is no string.
 func labelOf(v jsontext.Value) label {
 	var form struct {
@@ -174,16 +179,33 @@ func labelOf(v jsontext.Value) label {
 	return label{text: string(v)}
 }
 
+// spare are events to use again: nothing points into one when its item is made.
+var spare = sync.Pool{New: func() any { return new(stored) }}
+
+func (s *stored) done() {
+	if *s = (stored{scratch: s.scratch}); cap(s.scratch) <= 64<<10 {
+		spare.Put(s)
+	}
+}
+
 // item decodes an event into an item; what only other events can tell of it is for
 // Finish, and what Finish has to know goes into notes.
 func (g generation) item(row columns, it *session.Item, body bool, notes *notes) []session.Fault {
-	s, list := g.read(row)
-	g.fill(&s, column.Text(row("user_id")), it, body, &list)
-	notes.keep(it.Key, noteOf(g, &s))
+	s := spare.Get().(*stored)
+	defer s.done()
+	list := g.read(row, s)
+	g.fill(s, column.View(row("user_id")), it, body, &list)
+	if body {
+		it.KeepTexts()
+	} else {
+		it.DropTexts()
+	}
+	notes.keep(it.Key, noteOf(g, s))
 	return list
 }
 
-// fill makes an item of an event of a user's session.
+// fill makes an item of an event of a user's session. The arguments of its calls and the
+// texts of its results are those of the row, and die with it.
 func (g generation) fill(s *stored, user string, it *session.Item, body bool, list *faults) {
 	it.Time, it.Invocation = s.time.Time, s.InvocationID
 	it.Branch, it.Scope, it.Model = s.Branch.text, s.IsolationScope, s.ModelVersion
@@ -200,9 +222,6 @@ func (g generation) fill(s *stored, user string, it *session.Item, body bool, li
 		other(it, s)
 	default:
 		g.message(said, s, it, list)
-	}
-	if !body {
-		forgetTexts(it)
 	}
 }
 
@@ -348,20 +367,11 @@ func roleOf(name string, it *session.Item, blank bool) session.Role {
 	return session.User
 }
 
-// forgetTexts leaves the outline of an item.
-func forgetTexts(it *session.Item) {
-	for i := range it.Calls {
-		it.Calls[i].Args = ""
-	}
-	for i := range it.Results {
-		it.Results[i].Text = ""
-	}
-}
-
 // say gives the item what a content says. The texts of several parts are one text,
 // as ADK joins them where it asks for the text of an event.
 func (g generation) say(c *content, s *stored, it *session.Item, list *faults) {
-	w := writer{it: it, waiting: &s.Actions}
+	w := writer{it: it, waiting: &s.Actions, scratch: s.scratch}
+	defer func() { s.scratch = w.scratch }()
 	w.meaning.Reset(session.NoRole, "")
 	for i := range c.Parts {
 		p := &c.Parts[i]
@@ -400,10 +410,31 @@ func (g generation) say(c *content, s *stored, it *session.Item, list *faults) {
 type writer struct {
 	it              *session.Item
 	waiting         *actions
-	text, reasoning strings.Builder
+	text, reasoning joined
 	size            int64 // of all but these
 	meaning         session.Meaning
+	scratch         []byte
 }
+
+// joined are texts one behind the other. There is mostly one, which is not copied.
+type joined struct {
+	first string
+	all   strings.Builder // where there are more
+}
+
+func (j *joined) add(text string) {
+	switch {
+	case j.all.Len() > 0:
+		j.all.WriteString(text)
+	case j.first == "":
+		j.first = text
+	default:
+		j.all.WriteString(j.first)
+		j.all.WriteString(text)
+	}
+}
+
+func (j *joined) String() string { return cmp.Or(j.all.String(), j.first) }
 
 func (w *writer) part(p *messagePart) {
 	block := session.Block{Signature: session.DigestOf(p.ThoughtSignature)}
@@ -430,7 +461,7 @@ func (w *writer) part(p *messagePart) {
 		w.meaning.Add(session.DigestOf(m.FileURI))
 	case p.Thought:
 		block.Kind, block.Text = session.ReasoningBlock, session.DigestOf(p.said())
-		w.reasoning.WriteString(p.said())
+		w.reasoning.add(p.said())
 	case p.said() == "" && p.ThoughtSignature != "": // it signs what was thought before (docs/stores/adk.md#what-is-read)
 		block.Kind = session.ReasoningBlock
 	case p.Text == nil && p.unknown() != "":
@@ -439,7 +470,7 @@ func (w *writer) part(p *messagePart) {
 		w.meaning.Add(session.DigestOf([]byte(p.Rest[block.Name])))
 	default:
 		block.Kind, block.Blank = session.TextBlock, strings.TrimSpace(p.said()) == ""
-		w.text.WriteString(p.said())
+		w.text.add(p.said())
 	}
 	w.it.Blocks = append(w.it.Blocks, block)
 }
@@ -470,7 +501,9 @@ func (p *messagePart) unknown() string {
 }
 
 func (w *writer) call(c session.Call) {
-	c.Form = session.FormOf(c.Args)
+	if c.Args != "" && c.Args[0] != '{' { // it was decoded as a part of a document
+		c.Form = session.ArgsValue
+	}
 	w.size += int64(len(c.Args))
 	w.it.Calls = append(w.it.Calls, c)
 }
@@ -504,12 +537,12 @@ func (w *writer) digest(role string, it *session.Item, reasoning string) session
 	return m.Digest()
 }
 
-// rawText is a value as it is stored, "" for none.
+// rawText is a value as it is stored, "" for none. It is valid as long as the value.
 func rawText(v jsontext.Value) string {
 	if v.Kind() == jsontext.KindNull {
 		return ""
 	}
-	return string(v)
+	return column.View([]byte(v))
 }
 
 // quoted is a name from the store in a sentence.

@@ -7,8 +7,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -18,6 +20,11 @@ import (
 func (n *notes) finish(s *session.Session) {
 	n.relate(s)
 	n.tellDialects(s)
+	for i := range s.Items { // nearly every event has a dialect, and nobody asks for it again
+		kept := n.of(&s.Items[i])
+		kept.dialect, kept.aware = "", false
+		n.keep(s.Items[i].Key, kept)
+	}
 }
 
 // relate sets what items tell of each other, anew where it was set before.
@@ -270,7 +277,11 @@ func (w *writer) result(f *functionResponse) {
 	name, value := onlyMember(f.Response)
 	text := ""
 	if value.Kind() == jsontext.KindString {
-		text = unquote(value)
+		least := len(value) - len(`""`) - bytes.Count(value, []byte(`\`)) - 5*bytes.Count(value, []byte(`\u`)) // bytes of the text
+		if least <= session.LongestPlaceholder || string(value[1:3]) == `\u` || value[1] == session.SyntheticPrefix[0] {
+			w.scratch = appendUnquoted(w.scratch[:0], value)
+			text = column.View(w.scratch) // else it is none
+		}
 	}
 	r := session.Result{CallID: f.ID, Name: f.Name, Text: rawText(f.Response), IsError: isError(name, value), Synthetic: session.IsPlaceholder(text)}
 	// The answer in the event that asks for a person's approval or for credentials
@@ -279,7 +290,7 @@ func (w *writer) result(f *functionResponse) {
 	_, authorised := w.waiting.RequestedAuthConfigs[f.ID]
 	r.Pending = confirmed || authorised
 	if strings.HasPrefix(text, session.SyntheticPrefix) { // a repair wrote it, and means this text
-		r.Text = text
+		r.Text = strings.Clone(text)
 		w.it.Flags |= session.Synthetic
 	}
 	w.addResult(r)
@@ -308,23 +319,25 @@ func onlyMember(v jsontext.Value) (name string, value jsontext.Value) {
 	if v.Kind() != jsontext.KindBeginObject {
 		return "", nil
 	}
-	dec := jsontext.NewDecoder(bytes.NewReader(v), goJSON)
-	if _, err := dec.ReadToken(); err != nil || dec.PeekKind() != jsontext.KindString {
-		return "", nil
+	scan := jsonscan.Over(v)
+	if scan.Members(func(n []byte) bool {
+		if value != nil && name != string(n) {
+			return false
+		}
+		name = string(n)
+		raw, ok := scan.Value()
+		value = raw
+		return ok
+	}) {
+		return name, value
 	}
-	token, err := dec.ReadToken()
-	if err != nil {
-		return "", nil
+	var members map[string]jsontext.Value
+	if json.Unmarshal(v, &members, goJSON) == nil && len(members) == 1 {
+		for name, value := range members {
+			return name, value
+		}
 	}
-	name = token.String()
-	if value, err = dec.ReadValue(); err != nil {
-		return "", nil
-	}
-	value = value.Clone()
-	if dec.PeekKind() != jsontext.KindEndObject {
-		return "", nil
-	}
-	return name, value
+	return "", nil
 }
 
 // segmentsSince is when adk-python 1.19.0 was released, the first version of which it

@@ -218,3 +218,22 @@ func TestMixedDialects(t *testing.T) {
 		})
 	}
 }
+
+// TestNotesAreForgotten: memory does not follow the events that nobody asks for again.
+func TestNotesAreForgotten(t *testing.T) {
+	s, n := &session.Session{ID: "s"}, &notes{}
+	for i := range 3 {
+		it := session.Item{Table: tableEvents, Key: fmt.Sprint(i)}
+		r := row{"timestamp": float64(i), "event_data": `{"author":"a","invocationId":"i"}`}
+		ps.item(r.columns, &it, false, n)
+		if n.of(&it).dialect == "" {
+			t.Error("the event has no dialect")
+		}
+		s.Items = append(s.Items, it)
+	}
+	n.finish(s)
+	n.byKey.Range(func(key, value any) bool {
+		t.Errorf("%v is kept: %+v", key, value)
+		return true
+	})
+}

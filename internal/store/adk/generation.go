@@ -188,8 +188,14 @@ func (g generation) facts(s table.Schema) session.Store {
 		},
 		Versions: "written by " + g.runtime(s), Advice: g.advice(s),
 	}
+	if s.Tables[tableEvents].Column("content").Type == binaryJSON || s.Tables[tableEvents].Column("event_data").Type == binaryJSON {
+		facts.Refuses = "jsonb refuses a result with the character U+0000 or half of a surrogate pair, and the runtime one that another request overtook"
+	}
 	return facts
 }
+
+// binaryJSON is the type of PostgreSQL in which ADK keeps documents.
+const binaryJSON = "jsonb"
 
 // unknownVersion says what is wrong with the version that the database gives its
 // schema, "" when it is the known one (docs/stores/adk.md#what-is-read).

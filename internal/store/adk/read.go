@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/jsonedit"
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/column"
@@ -41,10 +42,11 @@ type stored struct {
 	raw     []byte // the document, or the content; it dies with the row
 	dialect string // what another writer does so: see dialect.go
 	broken  bool   // it does not decode
+	scratch []byte // for texts that are only looked at
 }
 
 // read takes an event out of its row.
-func (g generation) read(row columns) (s stored, list faults) {
+func (g generation) read(row columns, s *stored) (list faults) {
 	s.time = stampOf(columnTimes, row("timestamp"), g.unitOf(row("timestamp")))
 	if row("timestamp") == nil {
 		list.add(session.RequiredNull, "timestamp", "The event cannot be placed in its session.")
@@ -55,33 +57,30 @@ func (g generation) read(row columns) (s stored, list faults) {
 	}
 	s.dialect = g.dialectOf(row, s.time)
 	if g.document() {
-		g.readDocument(row, &s, &list)
+		g.readDocument(row, s, &list)
 	} else {
-		g.readColumns(row, &s, &list)
+		g.readColumns(row, s, &list)
 	}
 	if s.Branch.wrong {
 		list.unknown("branch", wrongBranch, true)
 	}
-	return s, list
+	return list
 }
 
 const wrongBranch = `it is neither a text nor {"tokens":[…]} nor {"active_forks":{…}}`
 
 func (g generation) readDocument(row columns, s *stored, list *faults) {
-	s.InvocationID = column.Text(row("invocation_id"))
 	s.raw = column.Bytes(row("event_data"))
 	if s.raw == nil {
-		s.broken = true
+		s.InvocationID, s.broken = column.Text(row("invocation_id")), true
 		list.add(session.RequiredNull, "event_data", "The session cannot be loaded, and the text of the event is stored nowhere else.")
 		return
 	}
-	var document event
-	if err := g.decode(s.raw, &document); err != nil {
-		s.broken = true
+	if err := g.decode(s.raw, &s.event); err != nil {
+		s.event, s.broken = event{InvocationID: column.Text(row("invocation_id"))}, true
 		list.unknown("event_data", explain(err), jsonedit.Whole(s.raw))
 		return
 	}
-	s.event = document
 	if g == j1 && string(s.IsCompacted) == "true" {
 		s.Actions.Compaction = s.compaction()
 	}
@@ -122,7 +121,7 @@ func (g generation) readColumns(row columns, s *stored, list *faults) {
 		}
 	}
 	for _, name := range metadataColumns {
-		if data := column.Bytes(row(name)); len(data) > 0 && !jsontext.Value(data).IsValid(goJSON) {
+		if data := column.Bytes(row(name)); len(data) > 0 && !jsonscan.Valid(data) && !jsontext.Value(data).IsValid(goJSON) {
 			null := "null" // which both readers take for nothing
 			*list = append(*list, session.Fault{
 				Kind: session.BadMetadata, Field: name, Detail: "it is not JSON, so the session fails to load", Default: &null, Unloads: true,
@@ -176,7 +175,7 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 	if err != nil {
 		return nil, err
 	}
-	return eventlog.Open{DB: src.DB, Facts: facts, Layout: layout, Progress: opts.Progress, Deep: opts.Deep}.Store(ctx)
+	return eventlog.Open{DB: src.DB, Facts: facts, Layout: layout, Options: opts}.Store(ctx)
 }
 
 // newLayout makes the layout of a database, and what is known of the store before
@@ -194,6 +193,7 @@ func newLayout(ctx context.Context, db table.Reader) (session.Store, *eventlog.L
 		Events:   eventlog.Table{Name: tableEvents, Columns: s.Columns(tableEvents), Key: []string{"app_name", "user_id", "session_id"}, ID: "id"},
 		Place:    []string{"timestamp"},
 		Order:    gen.order,
+		Timed:    gen != j1, // whose numbers are milliseconds
 		Session:  func(row eventlog.Row) *session.Session { return gen.session(row.Value) },
 		Item: func(row eventlog.Row, it *session.Item, body bool) []session.Fault {
 			faults := gen.item(row.Value, it, body, notes)

@@ -3,10 +3,14 @@ package adk
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/jsonscan"
+	"github.com/sessctl/sessctl/internal/store/column"
 )
 
 // The names of members are read alike in snake, camel and Pascal case (docs/stores/adk.md#what-is-read): Python
@@ -15,25 +19,34 @@ import (
 var (
 	pythonJSON = json.JoinOptions(json.MatchCaseInsensitiveNames(true), jsontext.AllowDuplicateNames(true))
 	// Go puts U+FFFD in place of bytes that are not valid Unicode; Python refuses the record.
-	goJSON = json.JoinOptions(pythonJSON, jsontext.AllowInvalidUTF8(true))
+	goJSON = jsonscan.Go.Options
+
+	python = jsonscan.Decoder{Options: pythonJSON, Fold: true}
 )
 
-// decode reads a JSON text as the generation's reader does.
+// decode reads a JSON text as the generation's reader does. Values within are parts of data.
 func (g generation) decode(data []byte, into any) error {
 	if g.python() {
-		return json.Unmarshal(data, into, pythonJSON)
+		return python.Unmarshal(data, into)
 	}
-	return json.Unmarshal(data, into, goJSON)
+	return jsonscan.Go.Unmarshal(data, into)
 }
 
 func unquote(v jsontext.Value) string {
-	text, _ := jsontext.AppendUnquote(nil, v) // never fails on what a decoder accepted
-	return string(text)
+	return string(appendUnquoted(nil, v))
+}
+
+func appendUnquoted(to []byte, v jsontext.Value) []byte {
+	scan := jsonscan.Over(v)
+	if text, ok := scan.AppendText(to); ok && scan.Unicode() {
+		return text
+	}
+	to, _ = jsontext.AppendUnquote(to, v) // never fails on what a decoder accepted
+	return to
 }
 
 func jsonFloat(v jsontext.Value) (f float64, err error) {
-	err = json.Unmarshal(v, &f)
-	return f, err
+	return strconv.ParseFloat(column.View([]byte(v)), 64)
 }
 
 // isObject reports whether a JSON text is an object.

@@ -5,6 +5,7 @@
 package builder
 
 import (
+	"cmp"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -215,11 +216,7 @@ func (db *DB) Forget() {
 }
 
 // Fail keeps an error, if it is the first one.
-func (db *DB) Fail(err error) {
-	if db.err == nil {
-		db.err = err
-	}
-}
+func (db *DB) Fail(err error) { db.err = cmp.Or(db.err, err) }
 
 // Err returns the first error.
 func (db *DB) Err() error { return db.err }

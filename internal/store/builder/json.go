@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf16"
 )
@@ -20,13 +21,7 @@ type List []any
 
 // Given are the members whose values are not empty.
 func (o Object) Given() Object {
-	var kept Object
-	for _, m := range o {
-		if m[1] != nil && m[1] != "" {
-			kept = append(kept, m)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(slices.Clone(o), func(m Member) bool { return m[1] == nil || m[1] == "" })
 }
 
 // Style is how a runtime spells JSON.

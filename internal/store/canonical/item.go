@@ -149,22 +149,12 @@ func (l *questionLine) question() session.Question {
 }
 
 func (r *itemReader) kind(name string, number int64) session.Kind {
-	kind, ok := parseKind(name)
+	kind, ok := session.ParseKind(name)
 	if !ok {
 		r.fault(session.UnknownKind, name,
 			at(number, "the kind "+quoted(name)+" is not message, sub_session, summary or other"))
 	}
 	return kind
-}
-
-// parseKind is the inverse of session.Kind.String; unknown names give Other.
-func parseKind(name string) (session.Kind, bool) {
-	for _, k := range []session.Kind{session.Message, session.SubSession, session.Summary, session.Other} {
-		if k.String() == name {
-			return k, true
-		}
-	}
-	return session.Other, false
 }
 
 func (r *itemReader) branch(b branchLabel, number int64) string {

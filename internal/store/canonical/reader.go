@@ -2,6 +2,7 @@ package canonical
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -157,8 +158,6 @@ type skimmer struct {
 	buf bytes.Buffer
 }
 
-func newSkimmer() *skimmer { return &skimmer{dec: new(jsontext.Decoder)} }
-
 var errNoObject = errors.New("no JSON object")
 
 // skim returns what it found before an error, which may be enough.
@@ -246,7 +245,7 @@ type itemSpan struct {
 func (x *index) build(ctx context.Context, scan lineScanner, progress func(int64)) error {
 	const step = 1 << 20 // bytes between reports
 	next := scan.Offset() + step
-	skim := newSkimmer()
+	skim := &skimmer{dec: new(jsontext.Decoder)}
 	for {
 		line, at, err := scan.next()
 		switch err {
@@ -341,9 +340,7 @@ func (x *index) addSession(id string, line []byte, at span) {
 	}
 	e.line = at
 	e.declare(line)
-	if e.head.Model == "" {
-		e.head.Model = x.model
-	}
+	e.head.Model = cmp.Or(e.head.Model, x.model)
 }
 
 // addFault takes in what the writer of the stream could not read. A line that does not
@@ -388,7 +385,7 @@ func (e *entry) declare(line []byte) {
 	s.Title, s.Agent, s.Model = rec.Title, rec.Agent, rec.Model
 	s.Agents = rec.Agents
 	s.Delegated, s.Deleted, s.Inseparable, s.Workspace = rec.Delegated, rec.Deleted, rec.Inseparable, rec.Workspace
-	s.Writer = parseWriter(rec.Writer)
+	s.Writer = session.ParseWriter(rec.Writer)
 	for i := range rec.Runs {
 		s.Runs = append(s.Runs, rec.Runs[i].run())
 	}

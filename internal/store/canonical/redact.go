@@ -2,6 +2,7 @@ package canonical
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,12 +24,6 @@ type redactor struct {
 	next   map[int]uint64            // by length
 }
 
-func newRedactor() *redactor {
-	return &redactor{labels: make(map[session.Digest]uint64), next: make(map[int]uint64)}
-}
-
-func (r *redactor) header(rec *headerLine) { rec.Rest = mask(rec.Rest) }
-
 func (r *redactor) session(rec *sessionLine) {
 	rec.User, rec.Title = r.fill(rec.User), r.title(rec.Title)
 	r.fillAt(rec.Task)
@@ -45,7 +40,7 @@ func (r *redactor) session(rec *sessionLine) {
 }
 
 func (r *redactor) item(rec *itemLine) {
-	if _, ok := parseKind(rec.Kind); !ok {
+	if _, ok := session.ParseKind(rec.Kind); !ok {
 		rec.Kind = r.fill(rec.Kind)
 	}
 	if session.ParseRole(rec.Role) == session.NoRole {
@@ -107,10 +102,7 @@ func (r *redactor) title(title string) string {
 // place in the arguments is filled.
 func (r *redactor) call(c *callLine) {
 	if d := c.delegation(); d != nil {
-		given := c.Delegation.given
-		if given == nil {
-			given = &delegationLine{}
-		}
+		given := cmp.Or(c.Delegation.given, &delegationLine{})
 		given.Agent, given.Blocking = &d.Agent, &d.Blocking
 		r.fillAt(given.Task)
 		given.Rest = mask(given.Rest)

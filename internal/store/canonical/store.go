@@ -258,18 +258,9 @@ func parseHeader(line []byte) (h Header, version int, err error) {
 			HidesToolRuns: rec.HidesToolRuns, RootSummaries: rec.Summaries == summariesRoot, PrefixReaders: rec.PrefixReaders, PrefixUntold: rec.PrefixUntold, OpenScopes: rec.OpenScopes, LikeFilter: rec.LikeFilter,
 		},
 		ChildrenClosed: rec.ChildrenClosed || runtimes[rec.Kind].ChildrenClosed, ReusesChildren: rec.ReusesChildren,
-		Writer: parseWriter(rec.Writer),
+		Writer: session.ParseWriter(rec.Writer),
 		line:   line,
 	}, version, nil
-}
-
-func parseWriter(name string) session.Writer {
-	for _, w := range []session.Writer{session.WriterLive, session.WriterDead} {
-		if w.String() == name {
-			return w
-		}
-	}
-	return session.WriterUnknown
 }
 
 // firstLine is the first line of a stream that is not blank, as far as it is within the

@@ -35,7 +35,7 @@ type Writer struct {
 func NewWriter(w io.Writer, h Header, opts WriteOptions) (*Writer, error) {
 	out := &Writer{w: bufio.NewWriterSize(w, 1<<16), stored: h.line != nil, names: signatureNames{}}
 	if opts.Redact {
-		out.redact = newRedactor()
+		out.redact = &redactor{labels: map[session.Digest]uint64{}, next: map[int]uint64{}}
 	}
 	if out.stored && out.redact == nil {
 		return out, out.writeLine(h.line)
@@ -43,7 +43,7 @@ func NewWriter(w io.Writer, h Header, opts WriteOptions) (*Writer, error) {
 	rec := h.format()
 	if out.stored {
 		rec, _, _ = decode[headerLine](h.line) // parseHeader has read it
-		out.redact.header(&rec)
+		rec.Rest = mask(rec.Rest)
 	}
 	return out, out.encode(&rec, nil)
 }

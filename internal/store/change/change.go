@@ -340,6 +340,7 @@ func (c *Item) compare() error {
 	c.add(OfItem, 0, session.FieldBranch, was.Branch, is.Branch)
 	c.add(OfItem, 0, FieldKeptFrom, strconv.FormatInt(was.KeptFrom, 10), strconv.FormatInt(is.KeptFrom, 10))
 	c.add(OfItem, 0, session.FieldArchived, strconv.FormatBool(was.Flags.Has(session.Archived)), strconv.FormatBool(is.Flags.Has(session.Archived)))
+	c.add(OfItem, 0, session.FieldUnfinished, strconv.FormatBool(was.Flags.Has(session.Unfinished)), strconv.FormatBool(is.Flags.Has(session.Unfinished)))
 	if c.Part >= 0 {
 		if len(is.Results) != 1 {
 			return problem.New(problem.RolledBack, "", "%s/%s is a result of its own in the repaired tree, and has %d", is.Table, is.Key, len(is.Results))
@@ -348,7 +349,8 @@ func (c *Item) compare() error {
 		return nil
 	}
 	annulled := func(it *session.Item) bool { return it.Kind == session.Summary || it.Kind == session.Other } // Relate says which
-	if was.Kind != is.Kind && (!annulled(was) || !annulled(is)) || was.Role != is.Role || len(was.Calls) != len(is.Calls) {
+	named := was.Kind == session.Message && is.Kind == session.Summary                                        // by its session, from now on
+	if was.Kind != is.Kind && !named && (!annulled(was) || !annulled(is)) || was.Role != is.Role || len(was.Calls) != len(is.Calls) {
 		return problem.New(problem.RolledBack, "", "%s/%s cannot become a message of another form", was.Table, was.Key)
 	}
 	if was.Body != nil && is.Body != nil && was.Body != is.Body {

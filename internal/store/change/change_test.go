@@ -21,10 +21,11 @@ var unwritten = map[string]string{
 	"Item.Meaning": "is read of the rest", "Item.Text": "is read of the rest", "Item.Size": "is read of the rest",
 	"Item.Model": "no repair changes it", "Item.Invocation": "no repair changes it", "Item.Scope": "no repair changes it",
 	"Item.Node": "no repair changes it", "Item.Child": "no repair changes it", "Item.Outputs": "no repair changes files",
-	"Body.Raw": "is what was stored, and stays so",
+	"Item.Home": "is read of the rest",
+	"Body.Raw":  "is what was stored, and stays so",
 
 	"Call.Form": "is read of the arguments", "Call.Server": "no repair changes it", "Call.Waits": "is read of other items",
-	"Call.Asked": "is read of other items", "Question.Run": "no repair changes it",
+	"Call.Asked": "is read of other items", "Call.Owed": "is read of the rest", "Question.Run": "no repair changes it",
 	"Delegation.Agent": "is read of the arguments", "Delegation.Task": "is read of the arguments",
 	"Delegation.Run": "no repair changes it", "Delegation.Likely": "is read of the rest",
 	"Delegation.Blocking": "is read of the rest", "Delegation.Apart": "is read of the rest",
@@ -227,7 +228,7 @@ func TestChangeRefused(t *testing.T) {
 			it.Results = append(it.Results, session.Result{})
 		}, "did not have before"},
 		{"a part with two results", func(c *store.Change) { c.After.Root().Items[0].Key += "#results/0" }, "has 3"},
-		{"another kind", func(c *store.Change) { c.After.Root().Items[0].Kind = session.Summary }, "another form"},
+		{"another kind", func(c *store.Change) { c.After.Root().Items[0].Kind = session.Other }, "another form"},
 		{"another role", func(c *store.Change) { c.After.Root().Items[0].Role = session.User }, "another form"},
 	}
 	for _, c := range cases {

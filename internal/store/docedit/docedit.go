@@ -118,6 +118,22 @@ func (r *Row) Elements(at Spot) []Spot {
 	return list
 }
 
+// OfType is the nth element of a list whose member type is this one, and an element that
+// does not exist where there are fewer.
+func (r *Row) OfType(at Spot, kind string, n int) Spot {
+	all := r.Elements(at)
+	for _, element := range all {
+		if r.Text(element.Member("type")) != kind {
+			continue
+		}
+		if n == 0 {
+			return element
+		}
+		n--
+	}
+	return at.Element(len(all))
+}
+
 // tolerant takes what jsonedit takes.
 var tolerant = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/jsonedit"
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/outline"
 )
@@ -17,6 +18,7 @@ import (
 // part is what one decoder collects; by session number where it concerns one.
 type part struct {
 	table      string // of its items
+	brief      bool   // the messages were not read
 	decoder    decoder
 	message    message
 	log        *outline.Log
@@ -65,6 +67,11 @@ func (p *part) row(w *row, data []byte) {
 	for _, u := range w.unfit {
 		u.report(fault)
 	}
+	if p.brief && w.kind != "subsession" {
+		it.Agent = w.agent
+		p.log.Add(w.session, it)
+		return
+	}
 	switch w.kind {
 	case "message":
 		p.messageItem(w.session, w.agent, w.implicit, data, fault)
@@ -85,7 +92,8 @@ func (p *part) row(w *row, data []byte) {
 		}
 	case "error", "termination":
 		it.Kind = session.Other
-		if err := validObject(data); err != nil {
+		var object map[string]json.RawMessage // upstream does not look at its values
+		if err := json.Unmarshal(data, &object); err != nil {
 			fault(session.Undecodable, "message_json of the "+w.kind+" item", err.Error(), nil)
 			it.Kind = p.undecoded(w.session, data)
 		}
@@ -213,13 +221,6 @@ func summaryOf(text, usage string) (session.Digest, string) {
 	return digest, ""
 }
 
-// validObject reports what upstream's decoder would say to the JSON of an error
-// or termination item: it has to be an object, its values are not looked at.
-func validObject(data []byte) error {
-	var object map[string]json.RawMessage
-	return json.Unmarshal(data, &object)
-}
-
 // message is what an item's outline needs of one stored chat message. The
 // []byte fields point into the decoded bytes or into the decoder and are valid
 // until its next decode.
@@ -271,6 +272,7 @@ type decoder struct {
 	record      record
 	meaning     session.Meaning
 	definitions definitionCache
+	defined     [][2]int // where the tool definitions of the message begin and end
 	scratch     []byte
 }
 
@@ -417,8 +419,8 @@ func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 // stored, escaped; what is no object in that look is left to encoding/json, as
 // messages are.
 func (d *decoder) form(arguments literal) session.ArgsForm {
-	s := escapedScanner{scanner{data: arguments.inner()}}
-	if len(s.data) == 0 || s.next() == '{' && s.value(0) && s.next() == 0 && s.pos == len(s.data) {
+	s := escapedScanner{scanner{Scanner: jsonscan.Over(arguments.inner())}}
+	if len(s.Data) == 0 || s.next() == '{' && s.value(0) && s.next() == 0 && s.Pos == len(s.Data) {
 		return session.ArgsObject
 	}
 	return session.FormOf(string(d.unquote(arguments)))
@@ -431,15 +433,15 @@ type escapedScanner struct{ scanner }
 // next is the first byte behind white space, that of an escape for a quotation
 // mark; 0 at the end and before any other escape.
 func (s *escapedScanner) next() byte {
-	for s.pos < len(s.data) {
-		switch c := s.data[s.pos]; {
+	for s.Pos < len(s.Data) {
+		switch c := s.Data[s.Pos]; {
 		case c == ' ':
-			s.pos++
+			s.Pos++
 		case c != '\\':
 			return c
-		case strings.IndexByte("ntr", s.data[s.pos+1]) >= 0:
-			s.pos += 2
-		case s.data[s.pos+1] == '"':
+		case strings.IndexByte("ntr", s.Data[s.Pos+1]) >= 0:
+			s.Pos += 2
+		case s.Data[s.Pos+1] == '"':
 			return '"'
 		default:
 			return 0
@@ -459,19 +461,19 @@ func (s *escapedScanner) value(depth int) bool {
 	case first == '"':
 		return s.text()
 	case first == 't':
-		return s.word("true")
+		return s.Word("true")
 	case first == 'f':
-		return s.word("false")
+		return s.Word("false")
 	case first == 'n':
-		return s.word("null")
+		return s.Word("null")
 	}
-	_, _, ok := s.number()
+	_, _, ok := s.Number()
 	return ok
 }
 
 // members consumes an object or a list, up to its end.
 func (s *escapedScanner) members(end byte, depth int) bool {
-	s.pos++
+	s.Pos++
 	if s.consume(end) {
 		return true
 	}
@@ -489,26 +491,26 @@ func (s *escapedScanner) consume(c byte) bool {
 	if s.next() != c {
 		return false
 	}
-	s.pos++
+	s.Pos++
 	return true
 }
 
 // text consumes a string.
 func (s *escapedScanner) text() bool {
-	s.pos += len(`\"`)
+	s.Pos += len(`\"`)
 	for {
-		at := bytes.IndexByte(s.data[s.pos:], '\\')
+		at := bytes.IndexByte(s.Data[s.Pos:], '\\')
 		if at < 0 {
 			return false
 		}
-		s.pos += at
-		switch rest := s.data[s.pos:]; rest[1] {
+		s.Pos += at
+		switch rest := s.Data[s.Pos:]; rest[1] {
 		case '"':
-			s.pos += 2
+			s.Pos += 2
 			return true
 		case 'u': // a character that docker agent escapes
 			if !bytes.HasPrefix(rest, []byte(`\u00`)) || rest[4] > '1' {
-				s.pos += 6
+				s.Pos += 6
 				continue
 			}
 			return false // a control
@@ -517,7 +519,7 @@ func (s *escapedScanner) text() bool {
 			if size == 0 {
 				return false
 			}
-			s.pos += 2 + size
+			s.Pos += 2 + size
 		default: // a control
 			return false
 		}

@@ -19,7 +19,8 @@ import (
 // editor is a database that is opened for changing.
 type editor struct {
 	*sqlite.Edit
-	schema schema
+	schema  schema
+	encoder encoder
 }
 
 // openEdit opens a database for repair or undo.
@@ -37,7 +38,7 @@ func openEdit(ctx context.Context, src *store.Source) (store.Editor, error) {
 	if err != nil {
 		return nil, errors.Join(err, edit.Close())
 	}
-	return &editor{edit, sc}, nil
+	return &editor{edit, sc, encoder{sorted: map[string][]byte{}}}, nil
 }
 
 func (e *editor) Read(ctx context.Context, sessions []string) (store.Store, error) {
@@ -59,7 +60,7 @@ func (e *editor) Write(ctx context.Context, change *store.Change) error {
 	if err != nil {
 		return err
 	}
-	w := writer{edit: e.Edit, schema: &e.schema, change: change, difference: d}
+	w := writer{edit: e.Edit, schema: &e.schema, encoder: &e.encoder, change: change, difference: d}
 	return e.DB().Explain(w.write(ctx))
 }
 
@@ -103,11 +104,7 @@ func (e *editor) Revert(ctx context.Context, journal []byte) error {
 
 // run runs a statement that changes the schema.
 func (e *editor) run(ctx context.Context, statement string) error {
-	rows, err := e.DB().Query(ctx, statement)
-	if err != nil {
-		return e.DB().Explain(err)
-	}
-	return e.DB().Explain(errors.Join(rows.Err(), rows.Close()))
+	return e.DB().Explain(e.DB().Scan(ctx, statement, nil))
 }
 
 // tie is a reason to leave a row of the item table in its session.

@@ -6,8 +6,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"strconv"
-	"strings"
 
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
@@ -41,8 +41,6 @@ type callRecord struct {
 	arguments literal
 }
 
-func (r *record) reset() { *r = record{parts: r.parts[:0], calls: r.calls[:0]} }
-
 // keySet remembers the keys of one object, by a number for each.
 type keySet uint16
 
@@ -58,9 +56,9 @@ func (k *keySet) add(key int) bool {
 // fast fills the record from the forms that docker agent writes. false means
 // that the exact path has to look; it says nothing about the message.
 func (d *decoder) fast(data []byte) bool {
-	d.scan = scanner{data: data}
+	d.scan, d.defined = scanner{Scanner: jsonscan.Over(data)}, d.defined[:0]
 	s, r := &d.scan, &d.record
-	r.reset()
+	*r = record{parts: r.parts[:0], calls: r.calls[:0]}
 	var seen keySet
 	return s.members(func(key []byte) bool {
 		switch string(key) {
@@ -104,11 +102,11 @@ func (d *decoder) fast(data []byte) bool {
 // marker consumes the value of sessctl's own key.
 func (s *scanner) marker(marked *bool) bool {
 	s.next()
-	from := s.pos
+	from := s.Pos
 	if !s.value(nil, 1) {
 		return false
 	}
-	*marked = string(s.data[from:s.pos]) == marker
+	*marked = string(s.Data[from:s.Pos]) == marker
 	return true
 }
 
@@ -218,29 +216,30 @@ func (s *scanner) file(p *partRecord) bool {
 // they name, after white space, and return false both for what is no JSON and
 // for forms that they leave to the exact path; the caller gives up at once.
 type scanner struct {
-	data []byte
-	pos  int
+	jsonscan.Scanner
+	met form // of all strings; irregular for white space between values, too
 }
 
 // next is the first byte behind white space, 0 at the end.
 func (s *scanner) next() byte {
-	for s.pos < len(s.data) {
-		c := s.data[s.pos]
+	for s.Pos < len(s.Data) {
+		c := s.Data[s.Pos]
 		if c > ' ' || c != ' ' && c != '\n' && c != '\t' && c != '\r' {
 			return c
 		}
-		s.pos++
+		s.Pos++
+		s.met |= irregular
 	}
 	return 0
 }
 
-func (s *scanner) atEnd() bool { return s.next() == 0 && s.pos == len(s.data) }
+func (s *scanner) atEnd() bool { return s.next() == 0 && s.Pos == len(s.Data) }
 
 func (s *scanner) consume(c byte) bool {
 	if s.next() != c {
 		return false
 	}
-	s.pos++
+	s.Pos++
 	return true
 }
 
@@ -303,80 +302,28 @@ func (s *scanner) base64(to *[]byte) bool {
 	return err == nil
 }
 
-func (s *scanner) word(w string) bool {
-	if s.next() == 0 || len(s.data)-s.pos < len(w) || string(s.data[s.pos:s.pos+len(w)]) != w {
-		return false
-	}
-	s.pos += len(w)
-	return true
-}
-
 func (s *scanner) boolean(to *bool) bool {
 	*to = s.next() == 't'
-	return *to && s.word("true") || s.word("false")
-}
-
-// number consumes a number; a whole one has neither fraction nor exponent.
-func (s *scanner) number() (raw []byte, whole, ok bool) {
-	s.next()
-	start := s.pos
-	s.accept("-")
-	if !s.accept("0") && !s.digits() {
-		return nil, false, false
-	}
-	whole = true
-	if s.accept(".") {
-		whole = false
-		if !s.digits() {
-			return nil, false, false
-		}
-	}
-	if s.accept("eE") {
-		whole = false
-		s.accept("+-")
-		if !s.digits() {
-			return nil, false, false
-		}
-	}
-	return s.data[start:s.pos], whole, true
-}
-
-// accept consumes one byte of the set, if one of them is next.
-func (s *scanner) accept(set string) bool {
-	if s.pos == len(s.data) || strings.IndexByte(set, s.data[s.pos]) < 0 {
-		return false
-	}
-	s.pos++
-	return true
-}
-
-func (s *scanner) digits() bool {
-	start := s.pos
-	for s.pos < len(s.data) && s.data[s.pos]-'0' <= 9 {
-		s.pos++
-	}
-	return s.pos > start
+	return *to && s.Word("true") || s.Word("false")
 }
 
 // integer consumes a whole number, short enough that it cannot overflow.
 func (s *scanner) integer(to *int64) bool {
-	raw, whole, ok := s.number()
+	s.next()
+	raw, whole, ok := s.Number()
 	if !ok || !whole || len(raw) > 18 {
 		return false
 	}
-	n, err := strconv.ParseInt(view(raw), 10, 64)
-	*to = n
-	return err == nil
+	*to, _ = strconv.ParseInt(view(raw), 10, 64) // cannot fail
+	return true
 }
 
 func (s *scanner) float(to *float64) bool {
-	raw, _, ok := s.number()
-	if !ok {
-		return false
-	}
+	s.next()
+	raw, _, ok := s.Number()
 	n, err := strconv.ParseFloat(view(raw), 64)
 	*to = n
-	return err == nil
+	return ok && err == nil
 }
 
 // idList are the ids of sessions. A query takes them as one parameter, in JSON:
@@ -393,19 +340,25 @@ func (ids idList) parameter() string {
 	return string(list)
 }
 
-// ownerColumn is the column that says which session a row belongs to.
-var ownerColumn = map[string]string{tableSessions: "id", tableItems: "session_id"}
+// subset says which rows of each table are read: those of which the first column is one of
+// a JSON list, the second; nil for all of them.
+type subset map[string][2]string
 
-// scan hands the rows of these sessions to fn, in the order in which an index
-// has them; for a nil list all rows, in row order and over damage, as ScanTable
-// does.
-func (ids idList) scan(ctx context.Context, db *sqlite.DB, sc *schema, table string, columns []string,
+// rows are the rows of these sessions.
+func (ids idList) rows() subset {
+	list := ids.parameter()
+	return subset{tableSessions: {"id", list}, tableItems: {"session_id", list}}
+}
+
+// scan hands the rows to fn, in the order in which an index has them; all of them in row
+// order and over damage, as ScanTable does.
+func (s subset) scan(ctx context.Context, db *sqlite.DB, sc *schema, table string, columns []string,
 	fn func(rowid int64, values []driver.Value) error,
 ) ([]sqlite.Range, error) {
-	if ids == nil {
+	if s == nil {
 		return db.ScanTable(ctx, table, columns, fn)
 	}
-	return nil, scanRows(ctx, db, sc, table, ownerColumn[table], columns, ids.parameter(), fn)
+	return nil, scanRows(ctx, db, sc, table, s[table][0], columns, s[table][1], fn)
 }
 
 // scanRows hands the rows of a table to fn whose column key is one of the
@@ -421,16 +374,8 @@ func scanRows(ctx context.Context, db *sqlite.DB, sc *schema, table, key string,
 // about the rest of the store.
 func readSubset(ctx context.Context, db *sqlite.DB, path string, bytes int64, sessions []string) (*agentStore, error) {
 	st, err := newStore(ctx, db, path, bytes)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = st.read(ctx, idList(sessions).rows(), false)
 	}
-	st.only = append(idList{}, sessions...)
-	if err := st.readTables(ctx); err != nil {
-		return nil, err
-	}
-	if err := st.readColumn(ctx, false); err != nil {
-		return nil, err
-	}
-	st.group()
-	return st, nil
+	return st, err
 }

@@ -1,7 +1,6 @@
 package dockeragent
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"database/sql/driver"
@@ -13,17 +12,17 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
+	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
-// orphans reports the rows of the item table that belong to no session. lost
-// says that rows of the sessions table could not be read.
+// orphans reports the rows of the item table that belong to no session, and those of them
+// that are damaged, because no session can tell of them. lost says that rows of the
+// sessions table could not be read.
 func (st *agentStore) orphans(lost bool) []session.Fault {
-	var list []session.Fault
+	var list, damaged []session.Fault
 	for id, number := range st.numbers {
 		if st.find(id) != nil {
 			continue
@@ -37,34 +36,21 @@ func (st *agentStore) orphans(lost bool) []session.Fault {
 			Kind: session.ForeignKey, Item: -1, Ref: session.Ref{Session: id, Table: tableItems, Key: first}, Count: st.count(number), Lost: true,
 			Detail: fmt.Sprintf("%s has %s, from row %s on, of session %s, %s", tableItems, count(st.count(number), "row"), first, idText(id), why),
 		})
-	}
-	slices.SortFunc(list, func(a, b session.Fault) int {
-		return cmp.Or(cmp.Compare(len(a.Ref.Key), len(b.Ref.Key)), cmp.Compare(a.Ref.Key, b.Ref.Key))
-	})
-	return list
-}
-
-// lostOrphans are the damaged rows of the item table that belong to no session: no session
-// can tell of them.
-func (st *agentStore) lostOrphans() []session.Fault {
-	var list []session.Fault
-	for id, number := range st.numbers {
-		if st.find(id) != nil {
-			continue
-		}
 		for _, p := range st.parts {
 			for _, f := range p.faults[number] {
 				if f.Kind == session.StoreDamaged {
 					f.Item = -1
-					list = append(list, f)
+					damaged = append(damaged, f)
 				}
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b session.Fault) int {
+	byRow := func(a, b session.Fault) int {
 		return cmp.Or(cmp.Compare(len(a.Ref.Key), len(b.Ref.Key)), cmp.Compare(a.Ref.Key, b.Ref.Key))
-	})
-	return list
+	}
+	slices.SortFunc(list, byRow)
+	slices.SortFunc(damaged, byRow)
+	return append(list, damaged...)
 }
 
 // first is the key of the first row that the item table has for a session.
@@ -110,22 +96,14 @@ func (st *agentStore) setAside(ctx context.Context) []session.Fault {
 		return nil
 	}
 	defer func() { _ = db.Close() }()
-	rows, err := db.Query(ctx, "select id from sessions")
-	if err != nil {
-		return nil
-	}
-	defer func() { _ = rows.Close() }()
 	lacking := 0
-	for rows.Next() {
-		var id string
-		if rows.Scan(&id) != nil {
-			continue
-		}
-		if st.find(id) == nil {
+	err = db.Scan(ctx, "select count({scan}(id)) from sessions where id is not null", func(v []driver.Value) error {
+		if st.find(column.View(v[0])) == nil {
 			lacking++
 		}
-	}
-	if rows.Err() != nil || lacking == 0 {
+		return nil
+	})
+	if err != nil || lacking == 0 {
 		return nil
 	}
 	return []session.Fault{{
@@ -221,25 +199,13 @@ func withNumber(first rewrite, pointer string, was, now int64) rewrite {
 }
 
 // replaceNumber replaces the number at a JSON pointer and leaves every other
-// byte as it is. Of a key that comes twice the last one counts, as it does for
-// the reader.
+// byte as it is.
 func replaceNumber(text, pointer string, was, now int64) (_ string, ok bool) {
-	d := jsontext.NewDecoder(bytes.NewBufferString(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	start, end := -1, -1
-	for {
-		token, err := d.ReadToken()
-		if err != nil { // the end, or what does not parse
-			break
-		}
-		if token.Kind() == '0' && string(d.StackPointer()) == pointer {
-			end = int(d.InputOffset())
-			start = end - len(token.String())
-		}
-	}
-	if start < 0 || text[start:end] != strconv.FormatInt(was, 10) {
+	if raw, _ := jsonedit.Raw([]byte(text), pointer); string(raw) != strconv.FormatInt(was, 10) {
 		return "", false
 	}
-	return text[:start] + strconv.FormatInt(now, 10) + text[end:], true
+	doc, err := jsonedit.Set([]byte(text), pointer, strconv.AppendInt(nil, now, 10))
+	return string(doc), err == nil
 }
 
 // branchPositions moves the places at which other sessions branched off from a

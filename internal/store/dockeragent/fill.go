@@ -3,6 +3,7 @@ package dockeragent
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
@@ -38,18 +40,45 @@ type filler struct {
 	st    *agentStore
 	ctx   context.Context
 	lists map[string][]json.RawMessage // of legacy columns, by the first part of their keys
+	ahead map[string][]byte            // messages that were read together, by key
 }
+
+// together is how many rows one query reads.
+const together = 500
 
 // fillAll names the row with which an error came.
 func (f *filler) fillAll(tree *session.Tree) (row string, err error) {
 	for _, s := range tree.Sessions {
 		for i := range s.Items {
+			if i%together == 0 {
+				f.readAhead(s.Items[i:min(i+together, len(s.Items))])
+			}
 			if err := f.fill(&s.Items[i]); err != nil {
 				return s.ItemRef(i).Row(), err
 			}
 		}
 	}
 	return "", nil
+}
+
+// readAhead reads the messages of some items with one query. What it does not get is read
+// row by row, and that says what is wrong.
+func (f *filler) readAhead(items []session.Item) {
+	var rows []string
+	for i := range items {
+		if items[i].Table == tableItems {
+			rows = append(rows, items[i].Key)
+		}
+	}
+	if f.ahead = make(map[string][]byte, len(rows)); len(rows) == 0 {
+		return
+	}
+	rowid := f.st.schema.rowid[tableItems]
+	some := sqlite.Selection{Table: tableItems, RowID: rowid, Columns: []string{"message_json"}, Where: rowid + " in (" + strings.Join(rows, ", ") + ")"}
+	_ = f.st.db.ScanRows(f.ctx, some, func(rowid int64, row []driver.Value) error {
+		f.ahead[rowKey(rowid)] = []byte(column.Text(row[0]))
+		return nil
+	})
 }
 
 func (f *filler) fill(it *session.Item) error {
@@ -67,6 +96,9 @@ func (f *filler) fill(it *session.Item) error {
 		text, err := f.value("summary_text", it.Key)
 		it.Body.Text = text
 		return err
+	}
+	if text, ok := f.ahead[it.Key]; ok {
+		return fillMessage(it, text)
 	}
 	text, err := f.value("message_json", it.Key)
 	if sqlite.IsCorrupt(err) && it.Kind == session.Other {

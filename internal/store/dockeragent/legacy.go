@@ -20,33 +20,32 @@ import (
 
 // columnSource is what the columns of a tree are made of.
 type columnSource struct {
+	*encoder
 	sessions map[string]*legacySession // without messages; nil for one that cannot be loaded
 	rows     map[string][]columnRow    // by session, in the order in which they are loaded
-	lists    map[string][]legacyItem   // made before
-	open     map[string]bool           // sessions that are being made
-	kept     map[string]bool           // sessions whose column is the only copy
+	lists    map[string][]byte         // made before
+	open     map[string]bool           // sessions that are being made, or whose column is the only copy
 }
 
 type columnRow struct {
-	id, position                         int64
-	kind, agent, message, child, summary string
-	implicit                             bool
+	id, position                int64
+	kind, agent, child, summary string
+	message                     []byte
+	implicit                    bool
 }
 
 var errNotLoadable = errors.New("docker agent cannot load the session")
 
-func readColumnSource(ctx context.Context, db *sqlite.DB, sc *schema, ids idList) (*columnSource, error) {
+func readColumnSource(ctx context.Context, db *sqlite.DB, sc *schema, ids idList, e *encoder) (*columnSource, error) {
 	c := &columnSource{
-		sessions: map[string]*legacySession{}, rows: map[string][]columnRow{}, lists: map[string][]legacyItem{}, open: map[string]bool{},
+		encoder: e, sessions: map[string]*legacySession{}, rows: map[string][]columnRow{}, lists: map[string][]byte{}, open: map[string]bool{},
 	}
 	columns := sc.pick(tableSessions, "id", "title", "created_at", "tools_approved", "thinking", "working_dir", "send_user_message",
 		"max_iterations", "starred", "input_tokens", "output_tokens", "cost", "permissions", "agent_model_overrides", "custom_models_used")
-	_, err := ids.scan(ctx, db, sc, tableSessions, columns, func(_ int64, values []driver.Value) error {
+	_, err := ids.rows().scan(ctx, db, sc, tableSessions, columns, func(_ int64, values []driver.Value) error {
 		s := &legacySession{}
-		for i, column := range columns {
-			if s != nil && !s.load(column, values[i]) {
-				s = nil
-			}
+		if !s.load(columns, values) {
+			s = nil
 		}
 		c.sessions[column.Text(values[0])] = s
 		return nil
@@ -54,13 +53,13 @@ func readColumnSource(ctx context.Context, db *sqlite.DB, sc *schema, ids idList
 	if err != nil {
 		return nil, err
 	}
-	_, err = ids.scan(ctx, db, sc, tableItems,
+	_, err = ids.rows().scan(ctx, db, sc, tableItems,
 		[]string{"session_id", "position", "item_type", "agent_name", "message_json", "implicit", "subsession_id", "summary_text"},
 		func(id int64, v []driver.Value) error {
 			implicit, _ := isTrue(v[5])
 			session := column.Text(v[0])
 			c.rows[session] = append(c.rows[session], columnRow{
-				id, sortKey(v[1]), column.Text(v[2]), column.Text(v[3]), column.Text(v[4]), column.Text(v[6]), column.Text(v[7]), implicit,
+				id, sortKey(v[1]), column.Text(v[2]), column.Text(v[3]), column.Text(v[6]), column.Text(v[7]), []byte(column.View(v[4])), implicit,
 			})
 			return nil
 		})
@@ -70,154 +69,180 @@ func readColumnSource(ctx context.Context, db *sqlite.DB, sc *schema, ids idList
 	return c, err
 }
 
-// list is the column of a session, with everything below it. Like the runtime's
-// loader it passes over references that lead nowhere and over unknown kinds.
-func (c *columnSource) list(id string) ([]legacyItem, error) {
+// list is the column of a session, with everything below it, byte by byte as
+// docker agent encodes it. Like the runtime's loader it passes over references that
+// lead nowhere and over unknown kinds.
+func (c *columnSource) list(id string) ([]byte, error) {
 	if list, ok := c.lists[id]; ok {
 		return list, nil
 	}
-	if c.open[id] || c.kept[id] { // it contains itself, or rows say nothing of it
+	if c.open[id] { // it contains itself, or rows say nothing of it
 		return nil, errNotLoadable
 	}
 	c.open[id] = true
 	defer delete(c.open, id)
-	list := []legacyItem{}
-	for _, r := range c.rows[id] {
-		switch r.kind {
-		case "message":
-			message, err := reloaded([]byte(r.message))
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, legacyItem{Message: &legacyMessage{r.agent, message, r.implicit}})
-		case "subsession":
-			sub, exists := c.sessions[r.child]
-			if !exists {
-				continue
-			}
-			if sub == nil {
-				return nil, errNotLoadable
-			}
-			messages, err := c.list(r.child)
-			if err != nil {
-				return nil, err
-			}
-			sub.Messages = messages
-			list = append(list, legacyItem{SubSession: sub})
-		case "summary":
-			list = append(list, legacyItem{Summary: r.summary})
+	list := []byte{'['}
+	for i := range c.rows[id] {
+		var err error
+		if list, err = c.entry(list, &c.rows[id][i]); err != nil {
+			return nil, err
 		}
 	}
-	c.lists[id] = list
+	c.lists[id] = append(bytes.TrimSuffix(list, []byte{','}), ']')
+	return c.lists[id], nil
+}
+
+// entry appends an entry and a comma.
+func (c *columnSource) entry(list []byte, r *columnRow) (_ []byte, err error) {
+	switch r.kind {
+	case "message":
+		agent, _ := json.Marshal(r.agent) // never fails on a string
+		list = append(append(append(list, `{"message":{"agentName":`...), agent...), `,"message":`...)
+		if list, err = c.message(list, r.message); r.implicit {
+			list = append(list, `,"implicit":true`...)
+		}
+		return append(list, `}},`...), err
+	case "subsession":
+		sub, exists := c.sessions[r.child]
+		if !exists {
+			return list, nil
+		}
+		if sub == nil {
+			return nil, errNotLoadable
+		}
+		messages, err := c.list(r.child)
+		if err != nil {
+			return nil, err
+		}
+		frame, err := json.Marshal(sub)
+		before, after, _ := bytes.Cut(frame, []byte(`"messages":null`)) // within a text a quote follows a backslash
+		list = append(append(append(list, `{"sub_session":`...), before...), `"messages":`...)
+		return append(append(append(list, messages...), after...), `},`...), err
+	case "summary":
+		entry, err := json.Marshal(struct {
+			Summary string `json:"summary,omitempty"`
+		}{r.summary})
+		return append(append(list, entry...), ','), err
+	}
 	return list, nil
 }
 
-// The legacy column (docs/stores/docker-agent.md#what-is-read) as docker agent encodes it: the order of the fields
-// is the order of the keys.
-type (
-	legacyItem struct {
-		Message    *legacyMessage `json:"message,omitempty"`
-		SubSession *legacySession `json:"sub_session,omitempty"`
-		Summary    string         `json:"summary,omitempty"`
-	}
-
-	legacyMessage struct {
-		AgentName string          `json:"agentName"`
-		Message   json.RawMessage `json:"message"`
-		Implicit  bool            `json:"implicit,omitempty"`
-	}
-
-	legacySession struct {
-		ID                  string          `json:"id"`
-		Title               string          `json:"title"`
-		Messages            []legacyItem    `json:"messages"`
-		CreatedAt           time.Time       `json:"created_at"`
-		ToolsApproved       bool            `json:"tools_approved"`
-		Thinking            bool            `json:"thinking"`
-		HideToolResults     bool            `json:"hide_tool_results"` // never stored in a column
-		WorkingDir          string          `json:"working_dir,omitempty"`
-		SendUserMessage     bool            // without a name of its own upstream, too
-		MaxIterations       int64           `json:"max_iterations"`
-		Starred             bool            `json:"starred"`
-		InputTokens         int64           `json:"input_tokens"`
-		OutputTokens        int64           `json:"output_tokens"`
-		Cost                float64         `json:"cost"`
-		Permissions         json.RawMessage `json:"permissions,omitempty"`
-		AgentModelOverrides json.RawMessage `json:"agent_model_overrides,omitempty"`
-		CustomModelsUsed    json.RawMessage `json:"custom_models_used,omitempty"`
-	}
-)
-
-// load takes a column of the session's row. It is false for a value that docker
-// agent cannot scan.
-func (s *legacySession) load(name string, v driver.Value) bool {
-	if need, needed := required[name]; needed && (v == nil || need.fits(v) != "") {
-		return false
-	}
-	text := column.Text(v)
-	var err error
-	switch name {
-	case "id":
-		s.ID = text
-	case "title":
-		s.Title = text
-	case "created_at":
-		s.CreatedAt, err = time.Parse(time.RFC3339, text)
-	case "tools_approved":
-		s.ToolsApproved, _ = isTrue(v)
-	case "thinking":
-		s.Thinking, _ = isTrue(v)
-	case "working_dir":
-		s.WorkingDir = text
-	case "send_user_message":
-		s.SendUserMessage, _ = isTrue(v)
-	case "max_iterations":
-		s.MaxIterations, err = strconv.ParseInt(text, 10, 64)
-	case "starred":
-		s.Starred, _ = isTrue(v)
-	case "input_tokens":
-		s.InputTokens, err = strconv.ParseInt(text, 10, 64)
-	case "output_tokens":
-		s.OutputTokens, err = strconv.ParseInt(text, 10, 64)
-	case "cost":
-		s.Cost, err = strconv.ParseFloat(text, 64)
-	case "permissions":
-		s.Permissions = unlessEmpty(text)
-	case "agent_model_overrides":
-		s.AgentModelOverrides = unlessEmpty(text)
-	case "custom_models_used":
-		s.CustomModelsUsed = unlessEmpty(text)
-	}
-	return err == nil
+// legacySession is a sub-session in the column (docs/stores/docker-agent.md#what-is-read)
+// as docker agent encodes it: the order of the fields is the order of the keys.
+type legacySession struct {
+	ID                  string          `json:"id"`
+	Title               string          `json:"title"`
+	Messages            *struct{}       `json:"messages"` // null: its place
+	CreatedAt           time.Time       `json:"created_at"`
+	ToolsApproved       bool            `json:"tools_approved"`
+	Thinking            bool            `json:"thinking"`
+	HideToolResults     bool            `json:"hide_tool_results"` // never stored in a column
+	WorkingDir          string          `json:"working_dir,omitempty"`
+	SendUserMessage     bool            // without a name of its own upstream, too
+	MaxIterations       int64           `json:"max_iterations"`
+	Starred             bool            `json:"starred"`
+	InputTokens         int64           `json:"input_tokens"`
+	OutputTokens        int64           `json:"output_tokens"`
+	Cost                float64         `json:"cost"`
+	Permissions         json.RawMessage `json:"permissions,omitempty"`
+	AgentModelOverrides json.RawMessage `json:"agent_model_overrides,omitempty"`
+	CustomModelsUsed    json.RawMessage `json:"custom_models_used,omitempty"`
 }
 
-// unlessEmpty is JSON text, nil for what an encoder leaves out.
-func unlessEmpty(text string) json.RawMessage {
-	switch text {
-	case "", "{}", "[]", "null":
-		return nil
+// load takes columns of the session's row. It is false for a value that docker agent
+// cannot scan.
+func (s *legacySession) load(columns []string, values []driver.Value) bool {
+	into := map[string]any{
+		"id": &s.ID, "title": &s.Title, "created_at": &s.CreatedAt, "tools_approved": &s.ToolsApproved, "thinking": &s.Thinking,
+		"working_dir": &s.WorkingDir, "send_user_message": &s.SendUserMessage, "max_iterations": &s.MaxIterations, "starred": &s.Starred,
+		"input_tokens": &s.InputTokens, "output_tokens": &s.OutputTokens, "cost": &s.Cost,
+		"permissions": &s.Permissions, "agent_model_overrides": &s.AgentModelOverrides, "custom_models_used": &s.CustomModelsUsed,
 	}
-	return json.RawMessage(text)
+	for i, name := range columns {
+		v, text := values[i], column.Text(values[i])
+		need, needed := required[name]
+		if needed && (v == nil || need.fits(v) != "") {
+			return false
+		}
+		var err error
+		switch to := into[name].(type) {
+		case *string:
+			*to = text
+		case *bool:
+			*to, _ = isTrue(v)
+		case *int64:
+			*to, err = strconv.ParseInt(text, 10, 64)
+		case *float64:
+			*to, err = strconv.ParseFloat(text, 64)
+		case *time.Time:
+			*to, err = time.Parse(time.RFC3339, text)
+		case *json.RawMessage:
+			if !slices.Contains([]string{"", "{}", "[]", "null"}, text) { // which an encoder leaves out
+				*to = json.RawMessage(text)
+			}
+		}
+		if err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// encoder encodes messages as docker agent does after it loaded them.
+type encoder struct {
+	decoder
+	sorted map[string][]byte // tool definitions as they are encoded, by how they are stored
+}
+
+// maxSorted is how many tool definitions are kept.
+const maxSorted = 512
+
+// message appends a message as reloaded encodes it. That is as it is stored, where
+// docker agent wrote it, but for tool definitions, which say the same in message after
+// message.
+func (e *encoder) message(out, stored []byte) ([]byte, error) {
+	if !e.fast(stored) || !e.scan.encoded() {
+		m, err := reloaded(stored)
+		return append(out, m...), err
+	}
+	last := 0
+	for _, at := range e.defined {
+		d := stored[at[0]:at[1]]
+		sorted, known := e.sorted[string(d)]
+		if !known {
+			const before, after = `{"tool_definitions":[`, `]}`
+			m, err := reloaded(slices.Concat([]byte(before), d, []byte(after)))
+			if err != nil {
+				return nil, err
+			}
+			if len(e.sorted) == maxSorted {
+				clear(e.sorted)
+			}
+			if sorted = m[len(before) : len(m)-len(after)]; len(d) <= maxDefinition {
+				e.sorted[string(d)] = sorted
+			}
+		}
+		out = append(append(out, stored[last:at[0]]...), sorted...)
+		last = at[1]
+	}
+	return append(out, stored[last:]...), nil
 }
 
 // reloaded is a message as docker agent encodes it after it loaded it: the
 // schemas of tool definitions go through a map, which sorts their keys. Unlike
 // docker agent it keeps keys that docker agent does not know.
-func reloaded(stored []byte) (json.RawMessage, error) {
+func reloaded(stored []byte) ([]byte, error) {
 	var m chatMessage
 	if err := json.Unmarshal(stored, &m); err != nil {
 		return nil, err
 	}
-	if len(m.ToolDefinitions) == 0 {
-		return stored, nil
-	}
 	d := jsontext.NewDecoder(bytes.NewReader(stored), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	var out []byte
+	var out json.RawMessage
 	last := 0
-	for {
+	for len(m.ToolDefinitions) > 0 {
 		token, err := d.ReadToken()
 		if err != nil { // the end
-			return append(out, stored[last:]...), nil
+			break
 		}
 		if token.Kind() != '"' || !isSchema(d) {
 			continue
@@ -238,6 +263,7 @@ func reloaded(stored []byte) (json.RawMessage, error) {
 		out = append(append(out, stored[last:end-len(raw)]...), sorted...)
 		last = end
 	}
+	return json.Marshal(append(out, stored[last:]...))
 }
 
 // isSchema reports whether the decoder stands behind the key of a schema.
@@ -246,10 +272,8 @@ func isSchema(d *jsontext.Decoder) bool {
 		return false
 	}
 	pointer := d.StackPointer()
-	if key := pointer.LastToken(); key != "parameters" && key != "outputSchema" {
-		return false
-	}
-	return pointer.Parent().Parent() == "/tool_definitions"
+	key := pointer.LastToken()
+	return (key == "parameters" || key == "outputSchema") && pointer.Parent().Parent() == "/tool_definitions"
 }
 
 // rebuildColumns brings the legacy column (generations 014 to 019) of the
@@ -268,39 +292,35 @@ func (w *writer) rebuildColumns(ctx context.Context) error {
 		return nil
 	}
 	var all idList
-	kept := map[string]bool{}
+	only := map[string]bool{}
 	for _, s := range w.change.After.Sessions {
 		all = append(all, s.ID)
-		kept[s.ID] = columnOnly(s)
+		only[s.ID] = columnOnly(s)
 	}
-	source, err := readColumnSource(ctx, w.edit.DB(), w.schema, all)
+	source, err := readColumnSource(ctx, w.edit.DB(), w.schema, all, w.encoder)
 	if err != nil {
 		return err
 	}
-	source.kept = kept
+	source.open = only
 	rows, err := w.rowsOf(ctx, behind)
 	if err != nil {
 		return err
 	}
 	for _, id := range behind {
 		row, exists := rows[id]
-		list, err := source.list(id)
-		if err != nil || !exists {
+		if !exists {
 			continue
 		}
-		column, err := json.Marshal(list)
-		if err != nil {
-			continue
-		}
-		first := w.getsColumn(id)
 		rewrite := func(stored driver.Value) (any, bool) {
-			if stored == nil && !first {
+			if stored == nil && !w.getsColumn(id) {
 				return nil, true
 			}
-			if holdsMore(stored, w.change.Before, id) {
-				return stored, true
+			if !holdsMore(stored, w.change.Before, id) {
+				if list, err := source.list(id); err == nil {
+					return string(list), true
+				}
 			}
-			return string(column), true
+			return stored, true
 		}
 		if err := w.update(ctx, tableSessions, map[int64]rowEdit{row: {"messages": rewrite}}); err != nil {
 			return err

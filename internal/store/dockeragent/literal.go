@@ -91,7 +91,7 @@ func (s *scanner) str() (raw []byte, f form, ok bool) {
 	if s.next() != '"' {
 		return nil, 0, false
 	}
-	data, i := s.data, s.pos+1
+	data, i := s.Data, s.Pos+1
 	var seen uint64
 	for {
 		for i+8 <= len(data) {
@@ -124,8 +124,9 @@ func (s *scanner) str() (raw []byte, f form, ok bool) {
 			if seen&highBits != 0 {
 				f |= wide
 			}
-			raw = data[s.pos : i+1]
-			s.pos = i + 1
+			s.met |= f
+			raw = data[s.Pos : i+1]
+			s.Pos = i + 1
 			return raw, f, true
 		case backslash:
 			size, regular := escape(data[i:])
@@ -224,11 +225,20 @@ func (s *scanner) text(to *literal) bool {
 	if !ok || f&irregular != 0 {
 		return false
 	}
-	if f&wide != 0 && (!utf8.Valid(raw) || bytes.Contains(raw, lineSeparator) || bytes.Contains(raw, paragraphSeparator)) {
+	if f&wide != 0 && (!utf8.Valid(raw) || separates(raw)) {
 		return false
 	}
 	*to = raw
 	return true
+}
+
+// encoded reports whether Go's encoder writes what was consumed as it is.
+func (s *scanner) encoded() bool {
+	return s.met&irregular == 0 && (s.met&wide == 0 || !separates(s.Data))
+}
+
+func separates(raw []byte) bool {
+	return bytes.Contains(raw, lineSeparator) || bytes.Contains(raw, paragraphSeparator)
 }
 
 // The two characters beyond ASCII that Go's encoder escapes.

@@ -25,6 +25,22 @@ var itemColumns = []string{
 	"summary_text", "first_kept_entry", "usage_json", "cost",
 }
 
+// briefChild is the column subsession_id of a list. What stands behind the message of a row
+// is slow to reach, so it is asked for only where there is none.
+const briefChild = "case cast(item_type as text) when 'subsession' then subsession_id end"
+
+// columns are those of session_items that are read.
+func (st *agentStore) columns() []string {
+	columns := st.schema.pick(tableItems, itemColumns...)
+	if st.facts.Brief {
+		columns = st.schema.pick(tableItems, "session_id", "position", "item_type", "agent_name")
+		if st.schema.has(tableItems, "subsession_id") {
+			columns = append(columns, briefChild)
+		}
+	}
+	return columns
+}
+
 // row is one row of session_items between reading and decoding. Its JSON
 // stands in the batch.
 type row struct {
@@ -80,6 +96,7 @@ func (st *agentStore) readItems(ctx context.Context) error {
 	var decoders sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) - 1 {
 		p := newPart(tableItems)
+		p.brief = st.facts.Brief
 		st.parts = append(st.parts, p)
 		decoders.Go(func() {
 			for b := range full {
@@ -93,7 +110,8 @@ func (st *agentStore) readItems(ctx context.Context) error {
 	}
 	own := newPart(tableItems)
 	st.parts = append(st.parts, own)
-	r := &rowReader{st: st, columns: st.schema.pick(tableItems, itemColumns...), names: map[string]string{}}
+	own.brief = st.facts.Brief
+	r := &rowReader{st: st, columns: st.columns(), names: own}
 	r.batch = &batch{}
 	r.flush = func() {
 		select {
@@ -128,7 +146,7 @@ type rowReader struct {
 	columns []string
 	batch   *batch
 	flush   func()
-	names   map[string]string // item types and agent names seen, so that each is copied once
+	names   *part // has item types and agent names seen, so that each is copied once
 	bytes   int64
 
 	lastID  string // the session of the last row
@@ -149,16 +167,16 @@ func (r *rowReader) read(rowid int64, values []driver.Value) error {
 			w.position = sortKey(v)
 			w.test(name, v, wholeNumber)
 		case "item_type":
-			w.kind = r.name(column.View(v))
+			w.kind = r.names.name(column.Bytes(v))
 			w.test(name, v, anything)
 		case "agent_name":
-			w.agent = r.name(column.View(v))
+			w.agent = r.names.name(column.Bytes(v))
 		case "message_json":
 			r.batch.json = append(r.batch.json, column.View(v)...)
 		case "implicit":
 			w.implicit, _ = isTrue(v)
 			w.test(name, v, truth)
-		case "subsession_id":
+		case "subsession_id", briefChild:
 			w.child = strings.Clone(column.View(v))
 		case "summary_text":
 			summary = column.View(v)
@@ -191,16 +209,6 @@ func (r *rowReader) read(rowid int64, values []driver.Value) error {
 		r.flush()
 	}
 	return nil
-}
-
-// name is a copy of a short string that repeats.
-func (r *rowReader) name(s string) string {
-	if known, ok := r.names[s]; ok {
-		return known
-	}
-	s = strings.Clone(s)
-	r.names[s] = s
-	return s
 }
 
 // sessionColumns are read from every row of sessions, as far as they exist. The
@@ -261,7 +269,7 @@ type sessionRow struct {
 }
 
 // readSessions reads the sessions table in row order, or some rows of it.
-func readSessions(ctx context.Context, db *sqlite.DB, sc *schema, only idList) (list []sessionRow, faults []session.Fault, err error) {
+func readSessions(ctx context.Context, db *sqlite.DB, sc *schema, only subset) (list []sessionRow, faults []session.Fault, err error) {
 	columns := sc.pick(tableSessions, sessionColumns...)
 	lost, err := only.scan(ctx, db, sc, tableSessions, columns, func(rowid int64, values []driver.Value) error {
 		r := sessionRow{Session: &session.Session{}, rowid: rowid}

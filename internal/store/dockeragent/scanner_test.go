@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sessctl/sessctl/internal/jsonscan"
+
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -26,7 +28,7 @@ func TestTextTakesGoFormOnly(t *testing.T) {
 		}
 		for _, form := range forms {
 			var text literal
-			s := scanner{data: []byte(form)}
+			s := scanner{Scanner: jsonscan.Over([]byte(form))}
 			if got, want := s.text(&text) && s.atEnd(), form == own; got != want && json.Valid([]byte(form)) {
 				t.Errorf("%s: taken %v, want %v", form, got, want)
 			}
@@ -73,7 +75,7 @@ func TestStringAtEveryOffset(t *testing.T) {
 				if !tt.ok && after > 0 && tt.piece == `\` {
 					continue // then it escapes a space, which is bad for another reason
 				}
-				s := scanner{data: []byte(" " + literal)}
+				s := scanner{Scanner: jsonscan.Over([]byte(" " + literal))}
 				raw, f, ok := s.str()
 				if ok != tt.ok || ok && (string(raw) != literal || f != tt.form || !s.atEnd()) {
 					t.Fatalf("%q: got %q %03b %v, want %03b %v", literal, raw, f, ok, tt.form, tt.ok)
@@ -89,7 +91,7 @@ func TestStringAtEveryOffset(t *testing.T) {
 func TestUnfinishedStrings(t *testing.T) {
 	whole := `"abcdefgh\n\u003cij\\k\"lmnop é"`
 	for n := range len(whole) {
-		s := scanner{data: []byte(whole[:n])}
+		s := scanner{Scanner: jsonscan.Over([]byte(whole[:n]))}
 		if _, _, ok := s.str(); ok {
 			t.Errorf("%s is taken for a string", whole[:n])
 		}
@@ -102,14 +104,14 @@ func TestNumbers(t *testing.T) {
 		"", "-", "+1", "01", ".5", "1.", "1.e5", "1e", "1e+", "1eE5", "1e+-5", "0x1", "1_000", "Infinity", "NaN", "1 2",
 	} {
 		var whole int64
-		s := scanner{data: []byte(text)}
+		s := scanner{Scanner: jsonscan.Over([]byte(text))}
 		if ok := s.integer(&whole) && s.atEnd(); ok {
 			if n, err := strconv.ParseInt(text, 10, 64); err != nil || n != whole || !json.Valid([]byte(text)) {
 				t.Errorf("%q is taken for %d", text, whole)
 			}
 		}
 		var float float64
-		s = scanner{data: []byte(text)}
+		s = scanner{Scanner: jsonscan.Over([]byte(text))}
 		ok := s.float(&float) && s.atEnd()
 		if n, err := strconv.ParseFloat(text, 64); ok != json.Valid([]byte(text)) || ok && (err != nil || n != float) {
 			t.Errorf("%q: number %v, value %g", text, ok, float)
@@ -133,7 +135,7 @@ func TestBase64(t *testing.T) {
 	}
 	for text, want := range tests {
 		data := `"` + text + `"`
-		s := scanner{data: []byte(data)}
+		s := scanner{Scanner: jsonscan.Over([]byte(data))}
 		var upstream []byte
 		if err := json.Unmarshal([]byte(data), &upstream); (err == nil) != want {
 			t.Fatalf("%.20s (%d bytes): encoding/json says %v", text, len(text), err)

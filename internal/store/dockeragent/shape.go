@@ -89,7 +89,7 @@ func (s *scanner) value(sh *shape, depth int) bool {
 	}
 	first := s.next()
 	if first == 'n' {
-		return s.word("null")
+		return s.Word("null")
 	}
 	if sh == nil {
 		return s.anything(first, depth)
@@ -124,9 +124,9 @@ func (s *scanner) anything(first byte, depth int) bool {
 	case '[':
 		return s.elements(func() bool { return s.value(nil, depth+1) })
 	case 't':
-		return s.word("true")
+		return s.Word("true")
 	case 'f':
-		return s.word("false")
+		return s.Word("false")
 	}
 	var number float64
 	return s.float(&number)
@@ -144,19 +144,16 @@ const maxDefinition = 16 << 10
 func (d *decoder) definition() bool {
 	s := &d.scan
 	s.next()
-	rest := s.data[s.pos:]
+	from, rest := s.Pos, s.Data[s.Pos:]
 	start := rest[:min(len(rest), 64)]
 	known := &d.definitions[uint64(session.DigestOf(start))%uint64(len(d.definitions))]
 	if len(*known) > 0 && bytes.HasPrefix(rest, *known) {
-		s.pos += len(*known)
-		return true
-	}
-	from := s.pos
-	if !s.value(definitionShape, 0) {
+		s.Pos += len(*known)
+	} else if !s.value(definitionShape, 0) {
 		return false
-	}
-	if size := s.pos - from; size <= maxDefinition {
+	} else if size := s.Pos - from; size <= maxDefinition {
 		*known = append((*known)[:0], rest[:size]...)
 	}
+	d.defined = append(d.defined, [2]int{from, s.Pos})
 	return true
 }

@@ -38,7 +38,7 @@ type agentStore struct {
 	parts    []*part            // what each decoder collected
 	trees    []*session.Tree    // of sessions without items
 	progress func(int64)
-	only     idList // the sessions that are read; nil for all of them
+	only     subset // the rows that are read
 }
 
 // newStore is a store of which nothing but the schema is read.
@@ -60,18 +60,26 @@ func newStore(ctx context.Context, db *sqlite.DB, path string, bytes int64) (*ag
 	return st, nil
 }
 
-// open reads everything but texts.
+// open reads everything but texts: of the tree of one session, or of all.
 func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
 	db := sqlite.Of(src.DB)
+	read := ""
+	if opts.Only != "" && !opts.Deep {
+		st, err := newStore(ctx, db, src.Path, src.Bytes)
+		if err == nil {
+			err = st.byIndex(ctx, opts.Only)
+		}
+		if err == nil {
+			return st, nil
+		}
+		read = err.Error()
+	}
 	st, err := newStore(ctx, db, src.Path, src.Bytes)
 	if err != nil {
 		return nil, err
 	}
-	st.progress = opts.Progress
-	if err := st.readTables(ctx); err != nil {
-		return nil, err
-	}
-	if err := st.readColumn(ctx, opts.Deep); err != nil {
+	st.progress, st.facts.Read, st.facts.Brief = opts.Progress, read, opts.Brief > 0
+	if err := st.read(ctx, nil, opts.Deep); err != nil {
 		return nil, err
 	}
 	if opts.Deep {
@@ -86,7 +94,6 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 		return nil, err
 	}
 	st.facts.Faults = slices.Concat(st.facts.Faults, rest, st.setAside(ctx), st.strayMedia(ctx))
-	st.group()
 	if len(st.schema.ties) > 0 {
 		return tiedStore{st}, nil
 	}
@@ -95,6 +102,19 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 
 func (st *agentStore) Facts() *session.Store { return &st.facts }
 func (st *agentStore) Close() error          { return nil }
+
+// read reads rows of both tables, and the old column of their sessions.
+func (st *agentStore) read(ctx context.Context, only subset, deep bool) error {
+	st.only = only
+	err := st.readTables(ctx)
+	if err == nil {
+		err = st.readColumn(ctx, deep)
+	}
+	if err == nil {
+		st.group()
+	}
+	return err
+}
 
 // readTables reads both tables, at the same time where a second connection
 // certainly sees the same: a big messages column makes even the short columns
@@ -136,7 +156,7 @@ func (st *agentStore) readTables(ctx context.Context) error {
 	}
 	st.facts.Faults = append(st.facts.Faults, faults...)
 	if st.only == nil {
-		st.facts.Faults = append(append(st.facts.Faults, st.orphans(len(faults) > 0)...), st.lostOrphans()...)
+		st.facts.Faults = append(st.facts.Faults, st.orphans(len(faults) > 0)...)
 	}
 	return nil
 }
@@ -230,7 +250,9 @@ func (st *agentStore) filled(bare *session.Tree) *session.Tree {
 		c.Children = children
 		st.addItems(c)
 	}
-	st.compareCosts(tree)
+	if !st.facts.Brief {
+		st.compareCosts(tree)
+	}
 	return tree
 }
 

@@ -53,7 +53,7 @@ func sums(ctx context.Context, db *sqlite.DB, sc *schema, sessions []string, exa
 	if exact {
 		s.follow = map[string]digest{}
 	}
-	list := append(idList{}, sessions...)
+	list := idList(sessions)
 	if err := s.readSessions(ctx, db, sc, list); err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (s *summer) readSessions(ctx context.Context, db *sqlite.DB, sc *schema, li
 		others = sc.pick(tableSessions, following...)
 	}
 	id, own := slices.Index(columns, "id"), len(columns)
-	_, err := list.scan(ctx, db, sc, tableSessions, sqlite.QuotedAll(slices.Concat(columns, others)), func(_ int64, values []driver.Value) error {
+	_, err := list.rows().scan(ctx, db, sc, tableSessions, sqlite.QuotedAll(slices.Concat(columns, others)), func(_ int64, values []driver.Value) error {
 		text, ok := values[id].(string)
 		if !ok {
 			return nil // of another type, nothing refers to it
@@ -105,7 +105,7 @@ func (s *summer) readItems(ctx context.Context, db *sqlite.DB, sc *schema, list 
 		return slices.Contains(content, c)
 	})
 	owner := slices.Index(place, "session_id")
-	_, err := list.scan(ctx, db, sc, tableItems, sqlite.QuotedAll(slices.Concat(place, content)), func(id int64, values []driver.Value) error {
+	_, err := list.rows().scan(ctx, db, sc, tableItems, sqlite.QuotedAll(slices.Concat(place, content)), func(id int64, values []driver.Value) error {
 		list, ok := s.items[column.View(values[owner])]
 		if !ok { // a map may take over the bytes of a key that it knows, so a view is only looked up
 			list = new([]itemSum)
@@ -257,7 +257,7 @@ func (d *decoder) exact(data []byte) error {
 		return decodeError(err)
 	}
 	r := &d.record
-	r.reset()
+	*r = record{parts: r.parts[:0], calls: r.calls[:0]}
 	r.role, r.callID = []byte(m.Role), []byte(m.ToolCallID)
 	r.createdAt, r.model = []byte(m.CreatedAt), []byte(m.Model)
 	r.content, r.reasoning = quote(m.Content), quote(m.ReasoningContent)

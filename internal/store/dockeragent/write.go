@@ -18,9 +18,10 @@ import (
 // writer writes one change.
 type writer struct {
 	*difference
-	edit   *sqlite.Edit
-	schema *schema
-	change *store.Change
+	edit    *sqlite.Edit
+	schema  *schema
+	encoder *encoder
+	change  *store.Change
 }
 
 // write runs the statements in an order that no foreign key minds.

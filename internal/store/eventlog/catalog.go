@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -24,11 +25,12 @@ type catalog struct {
 	schema   table.Schema
 	sessions records
 	events   records
-	doubled  map[table.Place]bool // rows of events whose id another event has as well
+	moving   bool                  // places say nothing to people: table.About
+	doubled  map[table.Place]int64 // rows of events whose id another event has as well, by what tells them apart
 }
 
 func newCatalog(ctx context.Context, db table.Reader, layout *Layout) (*catalog, error) {
-	c := &catalog{layout: layout, sessions: records{&layout.Sessions, db}, events: records{&layout.Events, db}}
+	c := &catalog{layout: layout, moving: db.About().Moving, sessions: records{&layout.Sessions, db}, events: records{&layout.Events, db}}
 	var err error
 	if layout.Prepare != nil {
 		if err = layout.Prepare(ctx, db); err != nil {
@@ -54,15 +56,28 @@ func (c *catalog) key(o *owner, row Row) string {
 	if c.scoped() {
 		key = o.name + "/" + id
 	}
-	if id == "" || c.doubled[row.Place] {
-		key += "#" + strconv.FormatInt(int64(row.Place), 10)
+	nth, doubled := c.doubled[row.Place]
+	if id == "" && !doubled {
+		nth = told(row.Place, 1, c.moving)
+	}
+	if id == "" || doubled {
+		key += "#" + strconv.FormatInt(nth, 10)
 	}
 	return key
 }
 
+// told is the number by which people know a row: its own, or, where it has none that stays,
+// which it is of those that are called alike.
+func told(at table.Place, nth int64, moving bool) int64 {
+	if moving {
+		return nth
+	}
+	return int64(at)
+}
+
 // findDoubled finds the events that share an id, where no index forbids it.
 func (c *catalog) findDoubled(ctx context.Context) error {
-	c.doubled = map[table.Place]bool{}
+	c.doubled = map[table.Place]int64{}
 	same := []string{c.events.ID}
 	if c.scoped() {
 		same = append(same, c.events.Key...)
@@ -70,7 +85,7 @@ func (c *catalog) findDoubled(ctx context.Context) error {
 	if c.schema.Tables[c.events.Name].Unique(same...) {
 		return nil
 	}
-	first := map[digest]table.Place{}
+	first, count := map[digest]table.Place{}, map[digest]int64{}
 	var buf []byte
 	_, err := c.events.db.Scan(ctx, table.Selection{Table: c.events.Name, Columns: same, Glance: true}, func(at table.Place, row []table.Value) error {
 		buf = buf[:0]
@@ -79,7 +94,8 @@ func (c *catalog) findDoubled(ctx context.Context) error {
 		}
 		sum := sha256.Sum256(buf)
 		if other, known := first[sum]; known {
-			c.doubled[other], c.doubled[at] = true, true
+			count[sum]++
+			c.doubled[other], c.doubled[at] = told(other, 1, c.moving), told(at, count[sum]+1, c.moving)
 		} else {
 			first[sum] = at
 		}
@@ -110,7 +126,7 @@ func (c *catalog) eventsOf(ctx context.Context, list []int, names []string, fn f
 		if last == nil || string(joined) != string(last) { // events of one session mostly come together
 			last = append(last[:0], joined...)
 			var ok bool
-			if number, ok = c.byKey[string(joined)]; !ok {
+			if number, ok = c.numberOf(key); !ok {
 				number = -1
 			}
 		}
@@ -144,22 +160,30 @@ type owner struct {
 	row  table.Place
 	key  []table.Value // the values of Sessions.Key
 	name string        // the session's id, which no other session has
+	told int64         // see told
 }
 
 // owners are all sessions of a store, in row order.
 type owners struct {
 	list   []owner
-	byKey  map[string]int // by joinedKey
 	byName map[string]int
+	byKey  map[string]int  // by joinedKey, of those that are not called by their ids
 	faults []session.Fault // of rows that are lost
 }
 
 func readOwners(ctx context.Context, sessions *records) (*owners, error) {
 	o := &owners{byKey: map[string]int{}, byName: map[string]int{}}
 	lost, err := sessions.scan(ctx, sessions.Key, nil, func(row Row) error {
-		one := owner{row: row.Place}
-		for _, column := range sessions.Key {
-			one.key = append(one.key, table.Kept(row.Value(column)))
+		one := owner{row: row.Place, key: row.of(sessions.Key)}
+		for i, value := range one.key {
+			one.key[i] = table.Kept(value)
+			if n := len(o.list); n > 0 { // sessions of one user mostly come together
+				text, isText := value.(string)
+				before, wasText := o.list[n-1].key[i].(string)
+				if isText && wasText && text == before {
+					one.key[i] = o.list[n-1].key[i]
+				}
+			}
 		}
 		o.list = append(o.list, one)
 		return nil
@@ -169,16 +193,28 @@ func readOwners(ctx context.Context, sessions *records) (*owners, error) {
 	}
 	o.faults = lost
 	slices.SortFunc(o.list, func(a, b owner) int { return cmp.Compare(a.row, b.row) })
-	o.name()
-	var buf []byte
+	same, moving := map[string]int64{}, sessions.db.About().Moving
 	for i := range o.list {
-		buf = joinedKey(buf[:0], o.list[i].key)
-		if _, known := o.byKey[string(buf)]; !known { // of two rows with one key the first has the events
-			o.byKey[string(buf)] = i
+		one := &o.list[i]
+		nth := int64(0)
+		if moving { // else the place tells it
+			same[one.path()]++
+			nth = same[one.path()]
 		}
-		o.byName[o.list[i].name] = i
+		one.told = told(one.row, nth, moving)
 	}
+	o.name()
 	return o, nil
+}
+
+// numberOf is the session with a key.
+func (o *owners) numberOf(key []table.Value) (n int, ok bool) {
+	same := func(a, b table.Value) bool { return column.View(a) == column.View(b) }
+	if n, ok = o.byName[column.View(key[len(key)-1])]; ok && slices.EqualFunc(o.list[n].key, key, same) {
+		return n, true
+	}
+	n, ok = o.byKey[string(joinedKey(nil, key))]
+	return n, ok
 }
 
 // joinedKey tells keys apart whose texts differ, as a foreign key does.
@@ -195,7 +231,7 @@ func joinedKey(buf []byte, key []table.Value) []byte {
 var names = []func(o *owner) string{
 	func(o *owner) string { return column.View(o.key[len(o.key)-1]) },
 	(*owner).path,
-	func(o *owner) string { return o.path() + "#" + strconv.FormatInt(int64(o.row), 10) },
+	func(o *owner) string { return o.path() + "#" + strconv.FormatInt(o.told, 10) },
 }
 
 // path is all of a session's key: "app/user/id".
@@ -207,9 +243,30 @@ func (o *owner) path() string {
 	return strings.Join(parts, "/")
 }
 
-// name gives every session an id of its own. Of several that are called alike
-// those get the next name that still have the shortest.
+// name gives every session an id of its own: that of its row, where no other one has it.
 func (o *owners) name() {
+	for i := range o.list {
+		o.list[i].name = names[0](&o.list[i])
+		o.byName[o.list[i].name] = i
+	}
+	if _, nameless := o.byName[""]; !nameless && len(o.byName) == len(o.list) {
+		return
+	}
+	o.rename()
+	clear(o.byName)
+	for i := range o.list {
+		one := &o.list[i]
+		o.byName[one.name] = i
+		key := string(joinedKey(nil, one.key))
+		if _, known := o.byKey[key]; !known && one.name != names[0](one) { // of two rows with one key the first has the events
+			o.byKey[key] = i
+		}
+	}
+}
+
+// rename gives of several sessions that are called alike the next name to those that still
+// have the shortest.
+func (o *owners) rename() {
 	form := make([]int, len(o.list))
 	for again := true; again; {
 		again = false
@@ -258,13 +315,16 @@ type orphans struct {
 	rows []table.Place
 }
 
-// readEvents finds the events of every session, in their order.
-func (st *logStore) readEvents(ctx context.Context) error {
-	st.entries, st.links, st.unsaid = make([][]entry, len(st.list)), make([][]int, len(st.list)), make([][]string, len(st.list))
+// readEvents finds the events of some sessions, of all for nil, in their order.
+func (st *logStore) readEvents(ctx context.Context, only []int) error {
+	st.entries = make([][]entry, len(st.list))
+	if !st.apart() {
+		st.links, st.unsaid = make([][]int, len(st.list)), make([][]string, len(st.list))
+	}
 	strays := map[string]*orphans{}
 	read, bytes := 0, 0
 	columns := slices.Concat(st.layout.Place, []string{st.events.ID}, st.layout.LinkColumns)
-	lost, err := st.eventsOf(ctx, st.only, columns, func(owner int, row Row) error {
+	each := func(owner int, row Row) error {
 		for _, value := range row.values {
 			bytes += len(column.View(value))
 		}
@@ -281,7 +341,17 @@ func (st *logStore) readEvents(ctx context.Context) error {
 			st.link(owner, row)
 		}
 		return nil
-	})
+	}
+	lost, err := st.eventsOf(ctx, only, columns, each)
+	if err == nil && st.narrowed && !st.alone {
+		err = st.ownerless(ctx, columns, each)
+	}
+	if err != nil && st.narrowed && ctx.Err() == nil { // damage ends such a reading: the whole one tells of it
+		st.entries, st.links, strays = make([][]entry, len(st.list)), make([][]int, len(st.list)), map[string]*orphans{}
+		if all, again := st.eventsOf(ctx, nil, columns, each); again == nil {
+			lost, err = all, nil
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -321,9 +391,12 @@ func (st *logStore) report(strays []*orphans) {
 		if len(o.rows) > 1 {
 			count = fmt.Sprint(len(o.rows), " rows")
 		}
+		if from := fmt.Sprintf(", from row %d on,", o.rows[0]); !st.moving {
+			count += from
+		}
 		st.facts.Faults = append(st.facts.Faults, session.Fault{
 			Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Session: o.id, Table: st.events.Name, Key: o.key}, Count: len(o.rows),
-			Detail: fmt.Sprintf("%s has %s, from row %d on, of session %.60q, %s", st.events.Name, count, o.rows[0], o.id, why),
+			Detail: fmt.Sprintf("%s has %s of session %.60q, %s", st.events.Name, count, o.id, why),
 		})
 		for _, row := range o.rows {
 			st.orphaned[row] = true
@@ -347,15 +420,15 @@ func (t *Table) own() []string {
 
 // columns are some columns of a table, as rows have them and as they are asked for.
 type columns struct {
-	names map[string]int
+	names *jsonscan.Names[int]
 	list  []string
 }
 
 func (t *records) pick(names []string) columns {
-	c := columns{names: make(map[string]int, len(names))}
+	c := columns{names: new(jsonscan.Names[int])}
 	for _, name := range names {
-		if _, known := c.names[name]; !known && slices.Contains(t.Columns, name) {
-			c.names[name] = len(c.list)
+		if jsonscan.Find(c.names, name) == nil && slices.Contains(t.Columns, name) {
+			c.names.Set(name, len(c.list))
 			c.list = append(c.list, name)
 		}
 	}

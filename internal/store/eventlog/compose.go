@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -19,9 +20,9 @@ type difference struct {
 	parted bool
 	// adopted: it has another parent than before.
 	adopted bool
-	// fresh is the index of the first event that has to get a new number, where the store
-	// numbers them; the number of events when none does.
-	fresh int
+	// anew are the events that have to get a new number, or a new row, where the store
+	// numbers them, or orders them by when they were stored; none elsewhere.
+	anew []bool
 }
 
 // differences are the sessions that a change changes, those that are new last, and what
@@ -38,11 +39,11 @@ func differences(c *store.Change, layout *Layout) ([]*difference, []*change.Sess
 	}
 	var differing []*difference
 	for _, s := range sessions {
-		d := &difference{Session: s, fresh: len(s.Items)}
+		d := &difference{Session: s, anew: make([]bool, len(s.Items))}
 		if err := d.allowed(c, layout); err != nil {
 			return nil, nil, err
 		}
-		if d.differs(layout.Write.Renumber != nil) {
+		if d.differs(&layout.Write) {
 			differing = append(differing, d)
 		}
 	}
@@ -79,11 +80,11 @@ func (d *difference) allowed(c *store.Change, layout *Layout) error {
 
 // differs reports whether anything of the session does. Where events are numbered,
 // positions are only an order.
-func (d *difference) differs(numbered bool) bool {
+func (d *difference) differs(write *Write) bool {
 	differs, last := false, -1
 	for i := range d.Items {
 		it := &d.Items[i]
-		if numbered {
+		if write.Renumber != nil && write.Tied == nil {
 			it.Values = slices.DeleteFunc(it.Values, func(v change.Value) bool { return v.Field == session.FieldPosition })
 		}
 		at := -1
@@ -91,12 +92,19 @@ func (d *difference) differs(numbered bool) bool {
 			at = it.At
 			differs = differs || it.Differs()
 		}
-		if !it.Stays() || it.Moves || at < last {
-			d.fresh = min(d.fresh, i)
+		stands := it.Stays() && !it.Moves
+		differs = differs || !stands || at < last
+		switch {
+		case write.Renumber == nil:
+		case write.Tied == nil:
+			d.anew[i] = !stands || at < last || i > 0 && d.anew[i-1]
+		default:
+			tied := i > 0 && write.Tied(d.Items[i-1].Is.Position, it.Is.Position)
+			d.anew[i] = !stands || !write.Tied(it.Was.Position, it.Is.Position) || tied && (d.anew[i-1] || at < d.Items[i-1].At)
 		}
 		last = max(last, at)
 	}
-	return differs || d.Was == nil || d.parted || d.adopted || len(d.Sets)+len(d.Removed) > 0 || d.fresh < len(d.Items)
+	return differs || d.Was == nil || d.parted || d.adopted || len(d.Sets)+len(d.Removed) > 0
 }
 
 // step composes what becomes of one event.
@@ -112,7 +120,7 @@ func (w *writer) step(ctx context.Context, s *script, i int) error {
 		}
 		return err
 	}
-	if !step.Differs() && i < s.fresh {
+	if !step.Differs() && !s.anew[i] {
 		return nil
 	}
 	row, updates, err := w.edits(s, step)
@@ -122,7 +130,7 @@ func (w *writer) step(ctx context.Context, s *script, i int) error {
 	if err != nil {
 		return err
 	}
-	if i < s.fresh {
+	if !s.anew[i] {
 		s.updates = append(s.updates, updates...)
 		return nil
 	}
@@ -145,9 +153,10 @@ func (w *writer) inPlace(row Row, it *session.Item) error {
 }
 
 func rowOf(fields []table.Field) Row {
-	row := Row{names: make(map[string]int, len(fields)), values: make([]table.Value, len(fields))}
+	row := Row{names: new(jsonscan.Names[int]), values: make([]table.Value, len(fields))}
 	for i, f := range fields {
-		row.names[f.Name], row.values[i] = i, f.Value
+		row.names.Set(f.Name, i)
+		row.values[i] = f.Value
 	}
 	return row
 }
@@ -200,7 +209,7 @@ func (w *writer) with(row Row, fields []table.FieldChange) (Row, error) {
 		if !row.Has(f.Name) {
 			return row, problem.New(problem.RolledBack, "", "%s cannot be set: table %s has no such column", f.Name, w.events.Name)
 		}
-		row.values[row.names[f.Name]] = f.New
+		row.values[*jsonscan.Find(row.names, f.Name)] = f.New
 	}
 	return row, nil
 }

@@ -69,7 +69,7 @@ func (f form) reading(t tester, path string, deep bool, sessions ...string) stor
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	o := eventlog.Open{DB: db.Reader(), Layout: f.layout(), Deep: deep, Sessions: sessions}
+	o := eventlog.Open{DB: db.Reader(), Layout: f.layout(), Options: store.Options{Deep: deep}, Sessions: sessions}
 	st, err := o.Store(context.Background())
 	if err != nil {
 		t.Fatal(err)

@@ -1,13 +1,18 @@
 package eventlog
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"slices"
 
+	"github.com/sessctl/sessctl/internal/atomicfile"
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -51,7 +56,7 @@ func (e *editor) Read(ctx context.Context, sessions []string) (store.Store, erro
 }
 
 func (e *editor) Sums(ctx context.Context, sessions []string) (map[string]store.Sum, error) {
-	c, err := newCatalog(ctx, e.Reader(), e.layout)
+	c, err := e.held(ctx, sessions)
 	if err != nil {
 		return nil, e.Reader().Explain(err)
 	}
@@ -81,11 +86,102 @@ func (e *editor) Revert(ctx context.Context, journal []byte) error {
 	return e.Editor.Revert(ctx, journal, append([]string{l.Sessions.Name, l.Events.Name}, l.Write.OtherNames...)...)
 }
 
+// held keeps others from changing sessions, as far as they can within the transaction that
+// is open, and then reads what has to be known of all.
+func (e *editor) held(ctx context.Context, sessions []string) (*catalog, error) {
+	c, err := newCatalog(ctx, e.Reader(), e.layout)
+	if err != nil || !e.Reader().About().Remote {
+		return c, err
+	}
+	own := c.stored(c.find(sessions))
+	if err := e.Lock(ctx, own[0], append([]string{e.layout.Events.Name}, e.layout.Write.OtherNames...)...); err != nil {
+		return nil, err
+	}
+	return newCatalog(ctx, e.Reader(), e.layout)
+}
+
+// stored are the rows of sessions, and of their events.
+func (c *catalog) stored(list []int) [2]table.Selection {
+	keys := make([][]table.Value, len(list))
+	for i, n := range list {
+		keys[i] = c.list[n].key
+	}
+	return [2]table.Selection{
+		{Table: c.sessions.Name, Columns: c.sessions.Columns, Key: c.sessions.Key, Keys: keys},
+		{Table: c.events.Name, Columns: c.events.Columns, Key: c.events.Key, Keys: keys},
+	}
+}
+
+// Identity is what tells the database from another one of its name.
+func (e *editor) Identity() string { return e.Reader().About().Identity }
+
+// Backup implements store.Editor. Where the database cannot be copied, the file has the rows
+// of the sessions, one a line, and ends with their number.
+func (e *editor) Backup(ctx context.Context, path string, sessions []string, progress func(done int64)) error {
+	type copier interface {
+		Backup(ctx context.Context, path string, sessions []string, progress func(done int64)) error
+	}
+	if whole, ok := e.Editor.(copier); ok {
+		return whole.Backup(ctx, path, sessions, progress)
+	}
+	c, err := newCatalog(ctx, e.Reader(), e.layout)
+	if err != nil {
+		return e.Reader().Explain(err)
+	}
+	file, err := atomicfile.Create(ctx, path, 0o600)
+	if err != nil {
+		return notBackedUp(path, err)
+	}
+	out, rows, done := bufio.NewWriter(file), 0, int64(0)
+	for _, part := range c.stored(c.find(sessions)) {
+		wanted := map[string]bool{}
+		for _, key := range part.Keys {
+			wanted[string(joinedKey(nil, key))] = true
+		}
+		names := &jsonscan.Names[int]{}
+		for i, column := range part.Columns {
+			names.Set(column, i)
+		}
+		lost, err := e.Reader().Scan(ctx, part, func(_ table.Place, values []table.Value) error {
+			row := Row{names: names, values: values}
+			if !wanted[string(joinedKey(nil, row.of(part.Key)))] {
+				return nil
+			}
+			n, err := fmt.Fprintf(out, "{\"table\":%q,\"row\":%s}\n", part.Table, row.Record(part.Columns))
+			rows, done = rows+1, done+int64(n)
+			if progress != nil {
+				progress(done)
+			}
+			return err
+		})
+		if err == nil && lost != nil {
+			err = problem.New(problem.Unreadable, "", "%s is damaged: %s", part.Table, lost[0].Detail)
+		}
+		if err != nil {
+			return errors.Join(e.Reader().Explain(err), file.Discard())
+		}
+	}
+	_, err = fmt.Fprintf(out, "{\"rows\":%d}\n", rows)
+	_ = out.Flush() // Commit tells of a write that failed
+	if err = errors.Join(err, file.Commit()); err != nil {
+		return notBackedUp(path, err)
+	}
+	return nil
+}
+
+func notBackedUp(path string, err error) error {
+	return &problem.Error{
+		Class: problem.Unreadable, Err: err, Next: "Nothing was changed. Free some space there, or make it writable, and try again.",
+		What: "the backup " + path + " cannot be written: " + problem.Reason(err),
+	}
+}
+
 type digest = [sha256.Size]byte
 
 // eventSum are the digests of an event: of its whole row, and of what it says.
 type eventSum struct {
 	row         table.Place
+	at          int64
 	key         string
 	whole, said digest
 }
@@ -115,6 +211,7 @@ func (c *catalog) sums(ctx context.Context, sessions []string, events reading) (
 	read, apart := map[int][]eventSum{}, map[int]bool{}
 	_, err = events(ctx, list, c.events.Columns, func(owner int, row Row) error {
 		sum := eventSum{row: row.Place, key: c.key(&c.list[owner], row)}
+		sum.at, _ = c.layout.Order(row.Place, row)
 		buf = appendColumns(buf[:0], row, c.events.own(), nil)
 		sum.whole = sha256.Sum256(buf)
 		buf = appendColumns(buf[:0], row, c.layout.Said, c.layout.Content)
@@ -132,7 +229,7 @@ func (c *catalog) sums(ctx context.Context, sessions []string, events reading) (
 			others := sha256.Sum256(c.layout.OtherTables(c.list[n].key))
 			all = append(all, others[:]...)
 		}
-		sum := sumOf(all, read[n])
+		sum := sumOf(all, read[n], c.moving)
 		if apart[n] {
 			sum.Record = ""
 		}
@@ -154,11 +251,18 @@ func (c *catalog) isApart(owner int, row Row) bool {
 }
 
 // sumOf puts together what was read of a session. own are the digests of what is
-// stored of it besides its events.
-func sumOf(own []byte, events []eventSum) store.Sum {
-	slices.SortFunc(events, func(a, b eventSum) int { return cmp.Compare(a.row, b.row) })
+// stored of it besides its events. Where rows move, the places of events tell only the order
+// of those of one time, and an undo does not bring that back: Exact is without it.
+func sumOf(own []byte, events []eventSum, moving bool) store.Sum {
+	slices.SortFunc(events, func(a, b eventSum) int {
+		if moving && a.at != b.at {
+			return cmp.Compare(a.at, b.at)
+		}
+		return cmp.Compare(a.row, b.row)
+	})
 	record := sha256.Sum256(own)
 	sum := store.Sum{Own: hex.EncodeToString(record[:]), Items: make(map[string]string, len(events))}
+	exact := slices.Clone(own)
 	for i := range events {
 		sum.Items[events[i].key] = hex.EncodeToString(events[i].said[:])
 		own = append(own, events[i].whole[:]...)
@@ -166,6 +270,14 @@ func sumOf(own []byte, events []eventSum) store.Sum {
 	record = sha256.Sum256(own)
 	sum.Record = hex.EncodeToString(record[:])
 	sum.Exact = sum.Record // all columns are in it that a repair writes
+	if moving {
+		slices.SortFunc(events, func(a, b eventSum) int { return bytes.Compare(a.whole[:], b.whole[:]) })
+		for i := range events {
+			exact = append(exact, events[i].whole[:]...)
+		}
+		record = sha256.Sum256(exact)
+		sum.Exact = hex.EncodeToString(record[:])
+	}
 	return sum
 }
 

@@ -10,8 +10,11 @@ package eventlog
 import (
 	"context"
 
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/change"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -29,6 +32,9 @@ type Layout struct {
 	// row, its negative, or 0 where only chance does). Of a damaged row a value may be nil.
 	Place []string
 	Order func(row table.Place, place Row) (at, tie int64)
+	// Timed: At is a time, in microseconds, but for 0 and less and the greatest number, which
+	// stand for times that cannot be read. That of the item may differ by a zone.
+	Timed bool
 
 	// Session makes a session of its row, without items. Its ID is the last column of
 	// Sessions.Key; the package makes it unique where several sessions share it, and sets
@@ -112,22 +118,32 @@ type Table struct {
 // that got it returns: strings and bytes that are kept have to be cloned.
 type Row struct {
 	Place  table.Place
-	names  map[string]int
+	names  *jsonscan.Names[int]
 	values []table.Value
 }
 
 // Value is the value of a column: nil, int64, float64, string or []byte. nil for
 // a column that was not read.
 func (r Row) Value(column string) any {
-	if i, ok := r.names[column]; ok {
-		return r.values[i]
+	if i := jsonscan.Find(r.names, column); i != nil {
+		return r.values[*i]
 	}
 	return nil
 }
 
+// Record is the whole row, as a receipt keeps it: JSON, in the form that exactly tells it.
+func (r Row) Record(columns []string) []byte {
+	image := make(table.Image, len(columns))
+	for _, c := range columns {
+		image[c] = r.Value(c)
+	}
+	text, _ := image.MarshalJSON() // never fails on values of rows
+	return text
+}
+
 // Has reports whether the column was read. Order gets those of Key and Place and
 // the id, all others get the whole row.
-func (r Row) Has(column string) bool { _, ok := r.names[column]; return ok }
+func (r Row) Has(column string) bool { return jsonscan.Find(r.names, column) != nil }
 
 // Write is how an adapter changes rows. All are called within a transaction, with
 // rows as they are stored then.
@@ -154,6 +170,11 @@ type Write struct {
 	// come without these columns.
 	Renumber []string
 
+	// Tied, where it is not nil, reports of two places in a session whether only the
+	// numbers of Renumber tell them apart. Then only a row that comes between others so, and
+	// those behind it there, get new ones, and the place is among the values of Update.
+	Tied func(before, at int64) bool
+
 	// Session says how the row of a session changes of which an event or a run changed,
 	// came or went, and what a plan sets in it. May be nil where nothing does.
 	Session func(row Row, sets []session.Edit) ([]table.FieldChange, error)
@@ -175,16 +196,33 @@ type Write struct {
 // Open is a database that is read, and what is known of the store before its rows
 // are: Facts needs Kind, Title, Generation and what the adapter knows.
 type Open struct {
-	DB       table.Reader
-	Facts    session.Store
-	Layout   *Layout
-	Progress func(int64)
-	Deep     bool
+	DB      table.Reader
+	Facts   session.Store
+	Layout  *Layout
+	Options store.Options
 	// Sessions, when it is not nil, are the only ones that are read, by their ids
 	// as the store yields them.
 	Sessions []string
 }
 
-// Reread is how a repair makes the layout again of a database that is open for
-// writing.
+// Reread is how the layout is made of a database, and again by a repair of one that is open
+// for writing.
 type Reread func(ctx context.Context, db table.Reader) (facts session.Store, layout *Layout, err error)
+
+// OpenBy opens a source as what reread makes of it.
+func OpenBy(ctx context.Context, src *store.Source, opts store.Options, reread Reread) (store.Store, error) {
+	facts, layout, err := reread(ctx, src.DB)
+	if err != nil {
+		return nil, src.DB.Explain(err)
+	}
+	return Open{DB: src.DB, Facts: facts, Layout: layout, Options: opts}.Store(ctx)
+}
+
+// FormOf is session.FormOf, several times as fast for arguments in usual forms.
+func FormOf(args string) session.ArgsForm {
+	text := column.Bytes(args)
+	if s := jsonscan.Over(text); s.Next() == '{' && jsonscan.Valid(text) {
+		return session.ArgsObject
+	}
+	return session.FormOf(args)
+}

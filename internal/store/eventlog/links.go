@@ -7,15 +7,13 @@ import (
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/forest"
-	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // linked is the session that a row of the owner means by an id: the other columns of
 // its key are the owner's.
 func (o *owners) linked(from *owner, id string) (n int, ok bool) {
 	others := from.key[:len(from.key)-1]
-	n, ok = o.byKey[string(joinedKey(joinedKey(nil, others), []table.Value{id}))]
-	return n, ok
+	return o.numberOf(append(slices.Clone(others), id))
 }
 
 // nameOf is what the session is called that a row of the owner means by an id. One

@@ -3,6 +3,7 @@ package eventlog
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
@@ -21,10 +22,37 @@ func (st *logStore) Rehearse(ctx context.Context, change *store.Change) error {
 	if err == nil && st.layout.Links != nil {
 		err = w.keepsTogether(ctx, change, all)
 	}
+	if err == nil && st.moving && !keepsOrder(all) {
+		return store.ErrReorder
+	}
 	if p, ok := errors.AsType[*problem.Error](err); ok && p.Class == problem.RolledBack {
 		return errors.New(p.What) // nothing was begun that could be rolled back
 	}
 	return st.db.Explain(err)
+}
+
+// keepsOrder reports whether a change lets events of one time be: only the database knows
+// their order.
+func keepsOrder(all []*difference) bool {
+	for _, d := range all {
+		if d.Was == nil {
+			continue
+		}
+		at := map[int64]int{}
+		for i := range d.Was.Items {
+			at[d.Was.Items[i].Position]++
+		}
+		tied := func(it *session.Item) bool { return it != nil && at[it.Position] > 1 }
+		for i := range d.Items {
+			if it := &d.Items[i]; tied(it.Was) && (it.Differs() || d.anew[i]) {
+				return false
+			}
+		}
+		if slices.ContainsFunc(d.Removed, tied) {
+			return false
+		}
+	}
+	return true
 }
 
 // nowhere writes nothing, and reads what was stored before.

@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
@@ -22,14 +24,17 @@ type logStore struct {
 	*catalog
 	db       table.Reader
 	facts    session.Store
-	only     []int                // the sessions that are read, nil for all
-	heads    []*session.Session   // without items; nil for those that are not read
+	only     []int                // the sessions that are read
+	heads    []*session.Session   // without items; nil for those that are not read, and where sessions are apart
 	entries  [][]entry            // of each session, in order
 	links    [][]int              // of each session, those that its events name
 	unsaid   [][]string           // of each session, those of them that no item names
-	trees    []*session.Tree      // of heads
+	trees    []*session.Tree      // of heads, none where sessions are apart
 	orphaned map[table.Place]bool // rows of events without a session
+	narrowed bool                 // only is what was asked for, and not what a repair reads again
+	alone    bool                 // that is one session, for which nothing else is looked at
 	progress func(int64)
+	bodies   func(*session.Session) bool
 }
 
 // Store reads what is needed to yield trees. It is a store.Summer and a
@@ -48,28 +53,47 @@ func (o Open) read(ctx context.Context) (*logStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	st := &logStore{catalog: c, db: o.DB, facts: o.Facts, orphaned: map[table.Place]bool{}, progress: o.Progress}
+	st := &logStore{catalog: c, db: o.DB, facts: o.Facts, orphaned: map[table.Place]bool{}, progress: o.Options.Progress, bodies: o.Options.Bodies}
 	about := o.DB.About()
-	st.facts.Path, st.facts.Bytes = about.Name, about.Bytes
+	st.facts.Path, st.facts.Bytes, st.facts.Identity = about.Name, about.Bytes, about.Identity
 	st.facts.Writer, st.facts.WriterName = about.Writer, about.WriterName
+	st.facts.Brief, st.facts.TiesMove = o.Options.Brief > 0, about.Moving
 	st.facts.Incomplete, st.facts.Recovery = about.Incomplete, about.Recovery
 	st.facts.ReadOnly = cmp.Or(st.facts.ReadOnly, about.ReadOnly)
+	for _, name := range append([]string{o.Layout.Sessions.Name, o.Layout.Events.Name}, o.Layout.Write.OtherNames...) {
+		st.facts.ReadOnly = cmp.Or(st.facts.ReadOnly, c.schema.Tables[name].ReadOnly)
+	}
 	st.facts.Faults = slices.Concat(about.Faults, o.Facts.Faults, c.faults)
 	st.facts.Triggers = slices.DeleteFunc(slices.Clone(c.schema.Triggers), func(t session.Trigger) bool { return slices.Contains(o.Layout.Triggers, t.Name) })
+	var only []int // nil for all
 	if o.Sessions != nil {
-		st.only = append([]int{}, c.find(o.Sessions)...)
+		only = append([]int{}, c.find(o.Sessions)...)
+		st.only = only
+	} else {
+		for i := range st.list {
+			st.only = append(st.only, i)
+		}
 	}
 	if err := st.readHeads(ctx); err != nil {
 		return nil, err
 	}
-	if err := st.readEvents(ctx); err != nil {
+	whole := o.Sessions == nil
+	if whole {
+		if err := st.narrow(ctx, o.Options); err != nil {
+			return nil, err
+		}
+		if st.narrowed {
+			only = st.only
+		}
+	}
+	if err := st.readEvents(ctx, only); err != nil {
 		return nil, err
 	}
 	st.group()
-	if o.Sessions != nil {
+	if !whole || st.alone {
 		return st, nil
 	}
-	rest, err := o.DB.Faults(ctx, o.Deep)
+	rest, err := o.DB.Faults(ctx, o.Options.Deep)
 	for _, f := range rest {
 		if !st.explained(f) {
 			st.facts.Faults = append(st.facts.Faults, f)
@@ -85,22 +109,35 @@ func (st *logStore) explained(f session.Fault) bool {
 	return err == nil && f.Kind == session.ForeignKey && f.Ref.Table == st.events.Name && st.orphaned[table.Place(row)]
 }
 
-// readHeads reads the sessions' own rows.
+// apart reports whether sessions know nothing of each other: then each is a tree of its
+// own, and its row is read when its turn comes.
+func (st *logStore) apart() bool { return st.layout.Links == nil && st.sessions.Parent == "" }
+
+// readHeads reads the sessions' own rows where trees are made of them.
 func (st *logStore) readHeads(ctx context.Context) error {
-	st.heads = make([]*session.Session, len(st.list))
-	places := st.only
-	if places == nil {
-		for i := range st.list {
-			places = append(places, i)
-		}
+	if st.apart() {
+		return nil
 	}
-	rows := make([]table.Place, len(places))
-	for n, i := range places {
+	heads, err := st.headsOf(ctx, st.only)
+	if err != nil {
+		return err
+	}
+	st.heads = make([]*session.Session, len(st.list))
+	for n, i := range st.only {
+		st.heads[i] = heads[n]
+	}
+	return nil
+}
+
+// headsOf are some sessions as their own rows have them.
+func (st *logStore) headsOf(ctx context.Context, list []int) ([]*session.Session, error) {
+	heads, rows := make([]*session.Session, len(list)), make([]table.Place, len(list))
+	for n, i := range list {
 		rows[n] = st.list[i].row
 	}
 	unread, err := st.sessions.rows(ctx, st.sessions.Columns, rows, func(n int, row Row) error {
 		s := st.layout.Session(row)
-		owner := &st.list[places[n]]
+		owner := &st.list[list[n]]
 		s.ID = owner.name
 		if id := column.View(row.Value(st.sessions.Parent)); id != "" {
 			s.Parent = st.nameOf(owner, strings.Clone(id))
@@ -108,22 +145,22 @@ func (st *logStore) readHeads(ctx context.Context) error {
 		for i := range s.Faults {
 			s.Faults[i] = located(s.Faults[i], -1, s.Ref())
 		}
-		st.heads[places[n]] = s
+		heads[n] = s
 		return nil
 	})
 	for _, n := range unread {
-		s := &session.Session{ID: st.list[places[n]].name}
+		s := &session.Session{ID: st.list[list[n]].name}
 		s.Faults = []session.Fault{{
 			Kind: session.StoreDamaged, Item: -1, Ref: s.Ref(),
 			Detail: "only the id of the session can be read: the rest of its row is on a damaged page of the file",
 		}}
-		st.heads[places[n]] = s
+		heads[n] = s
 	}
-	return err
+	return heads, err
 }
 
 // eventsAtOnce are read with one query, where trees are small.
-const eventsAtOnce = 1000
+const eventsAtOnce = 500
 
 // Facts implements store.Store.
 func (st *logStore) Facts() *session.Store { return &st.facts }
@@ -134,32 +171,122 @@ func (st *logStore) Close() error { return nil }
 // Trees yields the sessions that links connect together, in the order of the rows of
 // their roots.
 func (st *logStore) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
-	return func(yield func(*session.Tree, error) bool) {
-		for from := 0; from < len(st.trees); {
-			to, events := from, 0
-			for to < len(st.trees) && events < eventsAtOnce { // small trees are read together
-				for _, s := range st.trees[to].Sessions {
-					events += len(st.entries[st.byName[s.ID]])
-				}
-				to++
+	return st.Pick(ctx, func(*session.Tree, time.Time) bool { return true })
+}
+
+// Pick implements store.Picker.
+func (st *logStore) Pick(ctx context.Context, keep func(heads *session.Tree, newest time.Time) bool) iter.Seq2[*session.Tree, error] {
+	return st.treesOf(ctx, func(yield func([]*session.Tree, error) bool) {
+		var batch []*session.Tree
+		events := 0
+		for heads, err := range st.allHeads(ctx) {
+			if err != nil {
+				yield(nil, err)
+				return
 			}
-			trees, err := st.decode(ctx, st.trees[from:to])
+			if !keep(heads, st.newest(heads)) {
+				continue
+			}
+			batch, events = append(batch, heads), events+st.countEvents(heads)
+			if events >= eventsAtOnce { // small trees are read together
+				if !yield(batch, nil) {
+					return
+				}
+				batch, events = nil, 0
+			}
+		}
+		if len(batch) > 0 {
+			yield(batch, nil)
+		}
+	})
+}
+
+// allHeads are the trees without items, in their order.
+func (st *logStore) allHeads(ctx context.Context) iter.Seq2[*session.Tree, error] {
+	return func(yield func(*session.Tree, error) bool) {
+		for _, heads := range st.trees {
+			if !yield(heads, nil) {
+				return
+			}
+		}
+		if !st.apart() {
+			return
+		}
+		for some := range slices.Chunk(st.only, eventsAtOnce) {
+			heads, err := st.headsOf(ctx, some)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, s := range heads {
+				if !yield(&session.Tree{Sessions: []*session.Session{s}}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// newest is the newest time of the events of a tree, zero where one of them is not known.
+func (st *logStore) newest(heads *session.Tree) time.Time {
+	last := int64(math.MinInt64)
+	for _, s := range heads.Sessions {
+		for _, e := range st.entries[st.byName[s.ID]] {
+			if !st.layout.Timed || e.at <= 0 || e.at == math.MaxInt64 {
+				return time.Time{}
+			}
+			last = max(last, e.at)
+		}
+	}
+	return time.UnixMicro(last)
+}
+
+// treesOf yields the trees of heads, which come in batches.
+func (st *logStore) treesOf(ctx context.Context, batches iter.Seq2[[]*session.Tree, error]) iter.Seq2[*session.Tree, error] {
+	return func(yield func(*session.Tree, error) bool) {
+		rows := newDecoder(st)
+		defer rows.close()
+		emit := func(g *group) bool {
+			for _, tree := range st.finish(g) {
+				if err := ctx.Err(); err != nil {
+					yield(nil, err)
+					return false
+				}
+				if !yield(tree, nil) {
+					return false
+				}
+			}
+			return true
+		}
+		var before *group // whose rows are decoded while the next ones are read
+		for heads, err := range batches {
+			var next *group
+			if err == nil {
+				next, err = st.read(ctx, heads, rows)
+			}
 			if err != nil {
 				yield(nil, st.db.Explain(err))
 				return
 			}
-			for _, tree := range trees {
-				if err := ctx.Err(); err != nil {
-					yield(nil, err)
-					return
-				}
-				if !yield(tree, nil) {
-					return
-				}
+			if !emit(before) {
+				return
 			}
-			from = to
+			if before = next; next.events > 10*eventsAtOnce { // not two large ones at a time
+				if !emit(next) {
+					return
+				}
+				before = nil
+			}
 		}
+		emit(before)
 	}
+}
+
+func (st *logStore) countEvents(heads *session.Tree) (events int) {
+	for _, s := range heads.Sessions {
+		events += len(st.entries[st.byName[s.ID]])
+	}
+	return events
 }
 
 // Relate implements store.Relater.
@@ -196,7 +323,10 @@ func (st *logStore) knownEvents(ctx context.Context, list []int, names []string,
 func (st *logStore) knows(tree *session.Tree) bool {
 	return !slices.ContainsFunc(tree.Sessions, func(s *session.Session) bool {
 		i, ok := st.byName[s.ID]
-		return !ok || st.heads[i] == nil
+		if ok {
+			_, ok = slices.BinarySearch(st.only, i)
+		}
+		return !ok
 	})
 }
 
@@ -216,68 +346,6 @@ func (st *logStore) Copy(ctx context.Context, path string, progress func(done in
 	return &store.Source{Path: path, Edit: edit}, err
 }
 
-// slot is the place of an event in a session that is being read.
-type slot struct {
-	s     *session.Session
-	owner *owner
-	item  int
-	at    int64
-}
-
-// decode reads the trees of some heads, without bodies.
-func (st *logStore) decode(ctx context.Context, heads []*session.Tree) ([]*session.Tree, error) {
-	trees := make([]*session.Tree, len(heads))
-	var sessions []*session.Session
-	var slots []slot
-	var places []table.Place
-	for i := range heads {
-		trees[i] = copied(heads[i])
-		sessions = append(sessions, trees[i].Sessions...)
-	}
-	for _, s := range sessions {
-		i := st.byName[s.ID]
-		s.Items = make([]session.Item, len(st.entries[i]))
-		for n, e := range st.entries[i] {
-			slots, places = append(slots, slot{s, &st.list[i], n, e.at}), append(places, e.row)
-		}
-	}
-	unread, err := st.events.rows(ctx, st.events.Columns, places, func(n int, row Row) error {
-		st.item(&slots[n], row)
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range unread {
-		if err := st.unreadable(ctx, &slots[n], places[n]); err != nil {
-			return nil, err
-		}
-	}
-	for _, s := range sessions {
-		if len(s.Items) == 0 {
-			s.Items = nil
-		}
-		slices.SortStableFunc(s.Faults, func(a, b session.Fault) int { return cmp.Compare(a.Item, b.Item) })
-		if st.layout.Finish != nil {
-			st.layout.Finish(s)
-		}
-		if st.layout.Links != nil {
-			st.keepUnsaid(s)
-		}
-	}
-	return trees, nil
-}
-
-// item decodes an event into its place.
-func (st *logStore) item(to *slot, row Row) {
-	it := &to.s.Items[to.item]
-	it.Table, it.Key, it.Position = st.events.Name, st.key(to.owner, row), to.at
-	for _, f := range st.layout.Item(row, it, false) {
-		to.s.Faults = append(to.s.Faults, located(f, to.item, to.s.ItemRef(to.item)))
-	}
-	st.nameChildren(to.owner, it)
-}
-
 // located is a fault with the place that it is at. What it points at within the
 // record stays.
 func located(f session.Fault, item int, at session.Ref) session.Fault {
@@ -286,29 +354,13 @@ func located(f session.Fault, item int, at session.Ref) session.Fault {
 	return f
 }
 
-// unreadable keeps the place of an event whose row cannot be read.
-func (st *logStore) unreadable(ctx context.Context, to *slot, at table.Place) error {
-	row := Row{Place: at}
-	_, err := st.events.rows(ctx, []string{st.events.ID}, []table.Place{at}, func(_ int, read Row) error {
-		row = read.kept()
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	it := &to.s.Items[to.item]
-	it.Table, it.Key, it.Position, it.Kind = st.events.Name, st.key(to.owner, row), to.at, session.Other
-	to.s.Faults = append(to.s.Faults, session.Fault{
-		Kind: session.StoreDamaged, Item: to.item, Ref: to.s.ItemRef(to.item),
-		Detail: "the event cannot be read: it is on a damaged page of the file",
-	})
-	return nil
-}
-
 // Fill loads the bodies of a tree's items. A tree may have some of the items of a
 // session only.
 func (st *logStore) Fill(ctx context.Context, tree *session.Tree) error {
 	for _, s := range tree.Sessions {
+		if !slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Body == nil }) {
+			continue
+		}
 		if err := st.fill(ctx, s); err != nil {
 			return st.db.Explain(err)
 		}

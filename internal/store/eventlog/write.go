@@ -108,9 +108,6 @@ type update struct {
 
 // compose makes the rows of one session.
 func (w *writer) compose(ctx context.Context, s *script) error {
-	if w.write.Renumber == nil {
-		s.fresh = len(s.Items)
-	}
 	if err := w.load(ctx, s); err != nil {
 		return err
 	}
@@ -163,7 +160,7 @@ func (w *writer) load(ctx context.Context, s *script) error {
 			if near := s.neighbour(i); near != nil {
 				needed[near.Key] = true
 			}
-		} else if !step.Stays() || step.Differs() || i >= s.fresh {
+		} else if !step.Stays() || step.Differs() || s.anew[i] {
 			needed[step.Was.Key], planned[step.Was.Key] = true, step.Was
 		}
 	}
@@ -386,7 +383,11 @@ func (n *numbers) read(ctx context.Context, w *writer, all []*difference) error 
 	n.columns = w.write.Renumber
 	count := 0
 	for _, d := range all {
-		count += len(d.Items) - d.fresh
+		for _, anew := range d.anew {
+			if anew {
+				count++
+			}
+		}
 	}
 	n.left = make([][]int64, len(n.columns))
 	for i, column := range n.columns {

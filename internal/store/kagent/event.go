@@ -5,13 +5,14 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/jsonedit"
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/adk"
 	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
 )
 
 // headerUpdate is the invocation of the events by which the Python runtime hands the
@@ -35,14 +36,14 @@ func (r *reader) item(row columns, it *session.Item, body bool) []session.Fault 
 	doc, _ := unwrap(data)
 	form := dialectOf(doc)
 	skipped := it.Flags // the decoders set the others
-	faults = append(faults, r.decode(form, doc, row, it)...)
+	faults = append(faults, r.decode(form, doc, row, it, body)...)
 	it.Flags |= skipped
-	n := r.tie(row, form, doc, it)
+	r.notes.keep(it.Key, r.tie(row, form, doc, it))
 	if !body {
 		it.DropTexts()
-		r.notes.keep(it.Key, n)
 		return faults
 	}
+	it.KeepTexts()
 	it.Body.Raw = bytes.Clone(data)
 	if r.redacts {
 		it.Body.Raw = redacted(it.Body.Raw)
@@ -50,8 +51,9 @@ func (r *reader) item(row columns, it *session.Item, body bool) []session.Fault 
 	return faults
 }
 
-// decode reads a document of some dialect, texts included.
-func (r *reader) decode(form dialect, doc []byte, row columns, it *session.Item) []session.Fault {
+// decode reads a document of some dialect. Arguments and results are there without body,
+// too, and may be parts of the document.
+func (r *reader) decode(form dialect, doc []byte, row columns, it *session.Item, body bool) []session.Fault {
 	stored := times.Read(row("created_at")).Time
 	switch form {
 	case responses:
@@ -62,8 +64,8 @@ func (r *reader) decode(form dialect, doc []byte, row columns, it *session.Item)
 		return decodeMessage(doc, it)
 	}
 	faults := r.documents.Item(adk.Document{
-		Data: doc, Column: "data", Python: form == snake, User: column.Text(row("user_id")), Stored: stored,
-	}, it, true)
+		Data: doc, Column: "data", Python: form == snake, User: column.View(row("user_id")), Stored: stored,
+	}, it, body)
 	if it.Invocation == headerUpdate || it.Agent == "system" {
 		it.Agent = ""
 	}
@@ -119,11 +121,11 @@ func answered(response []byte) session.Question {
 	var r struct {
 		Text jsontext.Value `json:"response"`
 	}
-	if json.Unmarshal(response, &r, lenient) == nil && stringOf(r.Text) != "" {
+	if jsonscan.Go.Unmarshal(response, &r) == nil && stringOf(r.Text) != "" {
 		response = []byte(stringOf(r.Text))
 	}
 	var a approval
-	if json.Unmarshal(response, &a, lenient) != nil {
+	if jsonscan.Go.Unmarshal(response, &a) != nil {
 		return session.Question{}
 	}
 	return a.question()
@@ -137,7 +139,7 @@ func (n *note) confirm(id string, args []byte) session.Question {
 		} `json:"originalFunctionCall"`
 		Confirmation approval `json:"toolConfirmation"`
 	}
-	if json.Unmarshal(args, &c, lenient) == nil {
+	if jsonscan.Go.Unmarshal(args, &c) == nil {
 		n.ask(c.Original.ID, c.Confirmation)
 		if n.about == nil {
 			n.about = map[string]string{}
@@ -155,12 +157,12 @@ func (n *note) read(doc []byte) {
 			Requests map[string]jsontext.Value `json:"requestedToolConfirmations"`
 		} `json:"actions"`
 	}
-	if json.Unmarshal(doc, &e, lenient) != nil {
+	if jsonscan.Go.Unmarshal(doc, &e) != nil {
 		return
 	}
 	for call, request := range e.Actions.Requests {
 		var a approval
-		if json.Unmarshal(request, &a, lenient) == nil {
+		if jsonscan.Go.Unmarshal(request, &a) == nil {
 			n.ask(call, a)
 		}
 	}
@@ -178,7 +180,7 @@ const headers = "headers"
 // parented reports whether headers say that another agent sent the request.
 func parented(value jsontext.Value) bool {
 	var list map[string]jsontext.Value
-	if json.Unmarshal(value, &list, lenient) != nil {
+	if jsonscan.Go.Unmarshal(value, &list) != nil {
 		return false
 	}
 	for name, value := range list {
@@ -225,7 +227,7 @@ type a2aTool struct {
 // where it is neither.
 func (p *a2aPart) tool() (kind string, t a2aTool) {
 	kind = p.Metadata.of("type")
-	if kind != "function_call" && kind != "function_response" || json.Unmarshal(p.Data, &t, lenient) != nil {
+	if kind != "function_call" && kind != "function_response" || jsonscan.Go.Unmarshal(p.Data, &t) != nil {
 		return "", a2aTool{}
 	}
 	return kind, t
@@ -259,7 +261,7 @@ func (m *a2aMessage) speaker() session.Role {
 // decodeMessage makes an item of an event that is a message of A2A.
 func decodeMessage(doc []byte, it *session.Item) []session.Fault {
 	var m a2aMessage
-	if err := json.Unmarshal(doc, &m, lenient); err != nil {
+	if err := jsonscan.Go.Unmarshal(doc, &m); err != nil {
 		other(it, doc)
 		return []session.Fault{{Kind: session.Undecodable, Field: "data", Detail: explain(err), Whole: jsonedit.Whole(doc)}}
 	}
@@ -334,7 +336,7 @@ func (s *speech) think(text, id string) {
 }
 
 func (s *speech) call(c session.Call, id string) {
-	c.Form = session.FormOf(c.Args)
+	c.Form = eventlog.FormOf(c.Args)
 	s.it.Blocks = append(s.it.Blocks, session.Block{Kind: session.CallBlock, Nth: len(s.it.Calls), ID: id})
 	s.it.Calls = append(s.it.Calls, c)
 	s.size += int64(len(c.Args))

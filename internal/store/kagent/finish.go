@@ -348,7 +348,7 @@ func (r *reader) settled(s *session.Session, d *delegated, approvals map[string]
 	case c.Delegation != nil:
 		want = *c.Delegation
 		if home := r.stored(s); want.Child != "" && d.child == "" && (!want.Likely || r.users[home] != nil) { // what said so can be gone, or about another id
-			stamped := r.stamps[stamp{home, c.ID}]
+			stamped := r.stamps[home][c.ID]
 			want.Likely = stamped != ""
 			if !want.Likely || !r.counted || r.users[want.Child] != nil || !slices.ContainsFunc(s.Children, func(c *session.Session) bool { return c.ID == want.Child }) {
 				want.Child = r.named(s.User, stamped)

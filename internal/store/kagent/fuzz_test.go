@@ -75,7 +75,7 @@ func FuzzTask(f *testing.F) {
 	f.Add([]byte(`{"kind":"task","status":{"state":"completed","message":{"parts":[{"text":"x"}]}},"history":[{"parts":[{"data":{"id":"c"},"metadata":{"adk_type":"function_call","kagent_subagent_session_id":"s"}}]}]}`))
 	f.Add([]byte(`{"status":{"state":"TASK_STATE_WORKING"},"artifacts":[{"parts":[{"text":"x"}],"metadata":{"adk_invocation_id":"i"}}],"metadata":null}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r := &reader{otherTables: otherTables{stamps: map[stamp]string{}}}
+		r := &reader{otherTables: otherTables{stamps: map[string]map[string]string{}}}
 		got := r.task(func(column string) any {
 			if column == "data" {
 				return data

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -25,21 +25,18 @@ func (r *reader) isDelegation(tool string) bool {
 	return strings.Contains(tool, namespace) || r.agents[tool]
 }
 
-// linking are texts one of which a document has that names another session. A letter in a
-// name can be escaped.
-var linking = [][]byte{[]byte("subagent"), []byte("ontext"), []byte(namespace), escapedLetter}
-
-var escapedLetter = []byte(`\u00`)
-
-// links are the sessions that an event names: see eventlog.Layout.Links.
+// links are the sessions that an event names: see eventlog.Layout.Links. Results and
+// questions say them in members with these parts of names; whose calls are known by the
+// tool's name has stamps that say them.
 func (r *reader) links(row columns) []string {
 	doc, _ := unwrap(column.Bytes(row("data")))
-	if !contains(doc, linking) {
+	stamped := len(r.stamps[column.View(row("session_id"))]) > 0
+	if !jsonscan.Mentions(doc, "subagent", "ontext") && (!stamped || !jsonscan.Mentions(doc, namespace)) {
 		return nil
 	}
 	var it session.Item
 	form := dialectOf(doc)
-	r.decode(form, doc, row, &it)
+	r.decode(form, doc, row, &it, false)
 	n := r.tie(row, form, doc, &it)
 	var ids []string
 	add := func(id string) {
@@ -63,10 +60,6 @@ func (r *reader) links(row columns) []string {
 	return ids
 }
 
-func contains(doc []byte, any [][]byte) bool {
-	return slices.ContainsFunc(any, func(text []byte) bool { return bytes.Contains(doc, text) })
-}
-
 // tie says of an item whose texts are there which calls are delegations and what
 // their results say of the workers, and notes the rest.
 func (r *reader) tie(row columns, form dialect, doc []byte, it *session.Item) note {
@@ -77,7 +70,7 @@ func (r *reader) tie(row columns, form dialect, doc []byte, it *session.Item) no
 	for i := range it.Results {
 		r.tieResult(&it.Results[i], &n)
 	}
-	if contains(doc, [][]byte{[]byte("eaders"), []byte("onfirmation"), escapedLetter}) {
+	if tells(doc) {
 		n.read(doc)
 	}
 	for i := range it.Results {
@@ -86,6 +79,15 @@ func (r *reader) tie(row columns, form dialect, doc []byte, it *session.Item) no
 		}
 	}
 	return n
+}
+
+// tells reports whether a document can have headers, or requests for approval. Most say of
+// these that there are no such requests.
+func tells(doc []byte) bool {
+	some := func(rest []byte) bool {
+		return !bytes.HasPrefix(rest, []byte(`s":{}`)) && !bytes.HasPrefix(rest, []byte(`s":null`))
+	}
+	return jsonscan.Behind(doc, "onfirmation", some) || jsonscan.Mentions(doc, "eaders")
 }
 
 // tieCall makes a delegation of every call that asks somebody for something; those
@@ -103,7 +105,7 @@ func (r *reader) tieCall(in string, c *session.Call, n *note) {
 		return
 	}
 	c.Delegation = &session.Delegation{Agent: c.Name, Task: session.DigestOf(request), Blocking: true, Apart: true}
-	if child := r.stamps[stamp{in, c.ID}]; child != "" {
+	if child := r.stamps[in][c.ID]; child != "" {
 		c.Delegation.Child, c.Delegation.Likely = child, true
 	}
 }
@@ -113,7 +115,7 @@ func requestOf(args []byte) string {
 	var a struct {
 		Request jsontext.Value `json:"request"`
 	}
-	if len(args) == 0 || args[0] != '{' || json.Unmarshal(args, &a, lenient) != nil {
+	if len(args) == 0 || args[0] != '{' || jsonscan.Go.Unmarshal(args, &a) != nil {
 		return ""
 	}
 	return stringOf(a.Request)
@@ -130,7 +132,7 @@ type response struct {
 
 func (r *reader) tieResult(res *session.Result, n *note) {
 	var a response
-	if !strings.HasPrefix(res.Text, "{") || json.Unmarshal([]byte(res.Text), &a, lenient, json.MatchCaseInsensitiveNames(false)) != nil {
+	if !strings.HasPrefix(res.Text, "{") || exact.Unmarshal([]byte(res.Text), &a) != nil {
 		return
 	}
 	if res.Name == confirmation {
@@ -189,13 +191,13 @@ func sharedWith(users []string) string {
 
 // otherTables is what other tables than those of sessions and events say of a session.
 type otherTables struct {
-	tasks   map[string][]task // by the session that they name
-	lost    []session.Fault   // rows of tasks that cannot be read
-	stamps  map[stamp]string
-	threads map[sessionKey]string // why the session cannot be parted
-	users   map[string][]string   // who have sessions with an id
-	counted bool                  // no session is missing in users
-	agents  map[string]bool       // by the names that their tools have
+	tasks   map[string][]task            // by the session that they name
+	lost    []session.Fault              // rows of tasks that cannot be read
+	stamps  map[string]map[string]string // the children of calls, by the session of these and their ids
+	threads map[sessionKey]string        // why the session cannot be parted
+	users   map[string][]string          // who have sessions with an id
+	counted bool                         // no session is missing in users
+	agents  map[string]bool              // by the names that their tools have
 }
 
 // sessionKey is the key of a session. The user is "" where a table does not say.

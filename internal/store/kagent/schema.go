@@ -11,12 +11,14 @@ package kagent
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -31,6 +33,8 @@ const (
 	tableSessions = "session"
 	tableEvents   = "event"
 	tableTasks    = "task"
+
+	tableMigrations = "schema_migrations" // since PostgreSQL
 )
 
 // schema is what a database has.
@@ -226,7 +230,7 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 	r.redacts = true
 	layout := r.layout()
 	layout.Prepare = nil // it was, just now
-	return eventlog.Open{DB: src.DB, Facts: facts, Layout: layout, Progress: opts.Progress, Deep: opts.Deep}.Store(ctx)
+	return eventlog.Open{DB: src.DB, Facts: facts, Layout: layout, Options: opts}.Store(ctx)
 }
 
 // prologue is the name that a session gets from its first request: the first 20
@@ -262,6 +266,9 @@ func newReader(ctx context.Context, db table.Reader) (session.Store, *reader, er
 			"sessctl reads the tables of kagent 0.5 to 0.10. The file was not changed. Please ask for support of kagent 1.0, and name the release that created this database.",
 			"%s has the tables of kagent 1.0 (%s), which store conversations in another form: neither they nor older tables beside them were read", db.About().Name, tableHistory)
 	}
+	if err := r.migrated(ctx, db); err != nil {
+		return session.Store{}, nil, db.Explain(err)
+	}
 	if err := r.prepare(ctx, db); err != nil {
 		return session.Store{}, nil, db.Explain(err)
 	}
@@ -272,12 +279,29 @@ func newReader(ctx context.Context, db table.Reader) (session.Store, *reader, er
 	return r.facts(&later), r, nil
 }
 
+// migrated refuses a database whose migration has not ended: golang-migrate, which kagent
+// takes on PostgreSQL, notes that before it begins and clears it at the end.
+func (s schema) migrated(ctx context.Context, db table.Reader) error {
+	if !s.Has(tableMigrations, "version", "dirty") {
+		return nil
+	}
+	var dirty error
+	_, err := db.Scan(ctx, table.Selection{Table: tableMigrations, Columns: []string{"version", "dirty"}, Glance: true}, func(_ table.Place, row []table.Value) error {
+		if half, _ := column.Bool(row[1]); half {
+			dirty = problem.New(problem.Unreadable, "If kagent is starting, try again when it runs. Else its log says why the migration failed: mend that first.",
+				"the migration of %s to version %s of kagent's tables ended half way, or still runs", db.About().Name, column.View(row[0]))
+		}
+		return nil
+	})
+	return cmp.Or(err, dirty)
+}
+
 // layout is how such a database is read and written.
 func (r *reader) layout() *eventlog.Layout {
 	return &eventlog.Layout{
 		Sessions: eventlog.Table{Name: tableSessions, Columns: r.Columns(tableSessions), Key: []string{"user_id", "id"}},
 		Events:   eventlog.Table{Name: tableEvents, Columns: r.Columns(tableEvents), Key: []string{"user_id", "session_id"}, ID: "id"},
-		Place:    []string{"created_at"}, Order: order,
+		Place:    []string{"created_at"}, Order: order, Timed: true,
 		Session: func(row eventlog.Row) *session.Session { return r.session(row.Value) },
 		Item: func(row eventlog.Row, it *session.Item, body bool) []session.Fault {
 			return r.item(row.Value, it, body)
@@ -336,12 +360,14 @@ var words = map[dialect]string{
 	message:   "messages of A2A",
 }
 
-// marks are the names of members that only one dialect has. Those that tell best
-// come first: an event of ADK has an invocation in every dialect.
-var marks = []struct {
+type mark struct {
 	name string
 	is   dialect
-}{
+}
+
+// marks are the names of members that only one dialect has. Those that tell best
+// come first: an event of ADK has an invocation in every dialect.
+var marks = []mark{
 	{"invocation_id", snake}, {"InvocationID", pascal}, {"invocationId", camel},
 	{"items", responses}, {"messageId", message}, {"message_id", message},
 	{"LongRunningToolIDs", pascal}, {"Author", pascal}, {"long_running_tool_ids", snake}, {"longRunningToolIds", camel},
@@ -350,25 +376,33 @@ var marks = []struct {
 
 // dialectOf tells by the members of the document.
 func dialectOf(doc []byte) dialect {
-	dec := jsontext.NewDecoder(bytes.NewReader(doc), lenient)
-	if begin, err := dec.ReadToken(); err != nil || begin.Kind() != jsontext.KindBeginObject {
-		return unknown
-	}
 	best := len(marks)
-	for dec.PeekKind() == jsontext.KindString {
-		name, err := dec.ReadValue()
-		if err != nil {
-			break
+	see := func(name string) {
+		if i := slices.IndexFunc(marks[:best], func(m mark) bool { return m.name == name }); i >= 0 {
+			best = i
 		}
-		spelled := stringOf(name)
-		for i := range best {
-			if marks[i].name == spelled {
-				best = i
+	}
+	if s := jsonscan.Over(doc); !s.Members(func(name []byte) bool {
+		if see(string(name)); best == 0 {
+			return false // whatever stands behind
+		}
+		_, ok := s.Value()
+		return ok
+	}) && best > 0 {
+		best = len(marks)
+		dec := jsontext.NewDecoder(bytes.NewReader(doc), lenient)
+		if begin, err := dec.ReadToken(); err != nil || begin.Kind() != jsontext.KindBeginObject {
+			return unknown
+		}
+		for dec.PeekKind() == jsontext.KindString {
+			name, err := dec.ReadValue()
+			if err != nil {
 				break
 			}
-		}
-		if dec.SkipValue() != nil {
-			break
+			see(stringOf(name))
+			if dec.SkipValue() != nil {
+				break
+			}
 		}
 	}
 	if best == len(marks) {

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/jsonedit"
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -47,7 +47,7 @@ type a2aArtifact struct {
 // readTasks reads all tasks, of which it keeps little, and the children that calls in
 // them are stamped with.
 func (r *reader) readTasks(ctx context.Context, db table.Reader) error {
-	r.tasks, r.stamps = map[string][]task{}, map[stamp]string{}
+	r.tasks, r.stamps = map[string][]task{}, map[string]map[string]string{}
 	names := r.Columns(tableTasks)
 	if !r.Has(tableTasks, "id", "session_id", "data") {
 		return nil
@@ -84,7 +84,7 @@ func (r *reader) task(row columns) task {
 	t.run.Ended = times.Read(row("updated_at")).Time
 	var doc a2aTask
 	data, _ := unwrap(column.Bytes(row("data")))
-	if err := json.Unmarshal(data, &doc, lenient); err != nil {
+	if err := jsonscan.Go.Unmarshal(data, &doc); err != nil {
 		t.wrong = explain(err)
 		return t
 	}
@@ -155,9 +155,6 @@ func worksOn(state string) bool {
 	return state == "working" || state == "submitted"
 }
 
-// stamp is a call in a session's tasks.
-type stamp struct{ session, call string }
-
 // stampsOf reads the children that the parts of a task are stamped with. Whoever
 // wrote them knew the tool only, so that they are evidence and no more (b3, link 2).
 func (r *reader) stampsOf(in string, t *a2aTask) {
@@ -165,7 +162,10 @@ func (r *reader) stampsOf(in string, t *a2aTask) {
 		for i := range parts {
 			child := parts[i].Metadata.of("subagent_session_id")
 			if kind, call := parts[i].tool(); child != "" && kind == "function_call" && call.ID != "" {
-				r.stamps[stamp{in, call.ID}] = child
+				if r.stamps[in] == nil {
+					r.stamps[in] = map[string]string{}
+				}
+				r.stamps[in][call.ID] = child
 			}
 		}
 	}
@@ -246,7 +246,7 @@ type inputItem struct {
 // what their row is.
 func decodeResponses(doc []byte, it *session.Item) []session.Fault {
 	var w wrapper
-	if err := json.Unmarshal(doc, &w, lenient); err != nil {
+	if err := jsonscan.Go.Unmarshal(doc, &w); err != nil {
 		other(it, doc)
 		return []session.Fault{{Kind: session.Undecodable, Field: "data", Detail: explain(err), Whole: jsonedit.Whole(doc)}}
 	}
@@ -294,7 +294,7 @@ func textIn(v jsontext.Value) string {
 	var parts []struct {
 		Text string `json:"text"`
 	}
-	if json.Unmarshal(v, &parts, lenient) != nil {
+	if jsonscan.Go.Unmarshal(v, &parts) != nil {
 		return ""
 	}
 	var texts []string

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/store/column"
 )
 
@@ -19,10 +20,11 @@ import (
 // the table does not have.
 type columns func(column string) any
 
-// lenient reads names in snake, camel and Pascal case alike, takes the last of
-// doubled ones, and U+FFFD for what is no Unicode.
-var lenient = json.JoinOptions(
-	json.MatchCaseInsensitiveNames(true), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true),
+// lenient is how kagent's documents are read, and exact how what a tool says is, where the
+// case of names counts.
+var (
+	lenient = jsonscan.Go.Options
+	exact   = jsonscan.Decoder{Options: json.JoinOptions(lenient, json.MatchCaseInsensitiveNames(false))}
 )
 
 // unwrap gives the document of a data column: some writers stored JSON as a string

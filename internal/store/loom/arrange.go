@@ -229,19 +229,11 @@ func match(agents map[string]*history, steps []*delegation, events []*event) (al
 	for _, d := range all {
 		m.tied[d.correlation()] = d.child
 	}
-	var later []*event
-	for _, ev := range events {
-		if ev.result && (ev.correlation == "" || !m.returned(ev, ev.correlation)) {
-			later = append(later, ev)
-		}
-	}
-	var extra []*event
-	for _, ev := range later {
-		if !m.returned(ev, "") {
-			extra = append(extra, ev)
-		}
-	}
-	return all, append(left, again(all, extra)...)
+	later := slices.DeleteFunc(slices.Clone(events), func(ev *event) bool {
+		return !ev.result || ev.correlation != "" && m.returned(ev, ev.correlation)
+	})
+	later = slices.DeleteFunc(later, func(ev *event) bool { return m.returned(ev, "") })
+	return all, append(left, again(all, later)...)
 }
 
 // again gives results of children that all have theirs to the delegation with their
@@ -409,10 +401,7 @@ func (r *resolver) follow(name string) target {
 		}
 		parts = append(strings.Split(link, "/"), parts...)
 	}
-	at := path.Join(real...)
-	if at == "" {
-		at = "."
-	}
+	at := cmp.Or(path.Join(real...), ".")
 	info, err := r.root.Lstat(at)
 	if err != nil {
 		return target{err: err}

@@ -103,7 +103,7 @@ func decodeEvent(line []byte) (ev event, text string, known bool, wrong *damage)
 	if !usable {
 		return ev, "", false, &damage{damaged.kind, "its payload: " + damaged.why}
 	}
-	if wrong = first(wrong, damaged); wrong != nil {
+	if wrong = cmp.Or(wrong, damaged); wrong != nil {
 		ev.faults = append(ev.faults, session.Fault{Kind: wrong.kind, Field: "line", Detail: wrong.why})
 	}
 	ev.id, ev.source, ev.parent, ev.child, ev.tools = rec.ID, shown(rec.Source), shown(p.Parent), shown(p.Child), p.Tools
@@ -116,13 +116,6 @@ func decodeEvent(line []byte) (ev event, text string, known bool, wrong *damage)
 	ev.said, ev.size = session.DigestOf(text), len(text)
 	ev.times(&rec, &p)
 	return ev, text, true, nil
-}
-
-func first(a, b *damage) *damage {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 func (ev *event) times(rec *eventLine, p *payload) {
@@ -467,7 +460,7 @@ func (l *loom) fill(agent string, it *session.Item) {
 	it.Body = &session.Body{}
 	switch it.Table {
 	case tableSteps, tableObservations:
-		raw, err := l.read(l.stepPath(agent, it.Key))
+		raw, err := l.read(path.Join(l.byID[agent].dir, historyFolder, path.Base(it.Key)))
 		if err != nil {
 			return
 		}
@@ -496,9 +489,4 @@ func fillFrom(it *session.Item, args, answer string) {
 	for i := range it.Results {
 		it.Results[i].Text = answer
 	}
-}
-
-// stepPath is the file of a key.
-func (l *loom) stepPath(agent, key string) string {
-	return path.Join(l.byID[agent].dir, historyFolder, path.Base(key))
 }

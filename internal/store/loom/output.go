@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -100,12 +101,7 @@ func (b *builder) output(name string) session.Output {
 
 // isCalled reports whether this is the name of the workspace's folder.
 func (r *resolver) isCalled(name string) bool {
-	for _, above := range r.above {
-		if path.Base(above) == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.above, func(above string) bool { return path.Base(above) == name })
 }
 
 // hashedName is the form of a name that ends in a digest (loom-py DataOffloader):

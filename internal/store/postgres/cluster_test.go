@@ -66,18 +66,6 @@ func database(t testing.TB, statements ...string) string {
 	return url
 }
 
-// idle waits until nobody is connected to a database any more: a server notices that a
-// client has gone only after a while.
-func idle(t testing.TB, url string) {
-	t.Helper()
-	for range 500 {
-		if execute(t, urlOf(server.folder, "postgres", "postgres"), "select count(*) from pg_stat_activity where datname = '"+databaseOf(url)+"'") == "0" {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-}
-
 func databaseOf(url string) string {
 	name, _, _ := strings.Cut(url[strings.LastIndex(url, "@/")+2:], "?")
 	return name
@@ -102,10 +90,7 @@ func asRole(url, role string) string { return strings.Replace(url, "postgres@", 
 func execute(t testing.TB, url string, statements ...string) (value string) {
 	t.Helper()
 	ctx := context.Background()
-	conn, err := pgconn.Connect(ctx, url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := connect(t, url)
 	defer func() { _ = conn.Close(ctx) }()
 	for _, statement := range statements {
 		results, err := conn.Exec(ctx, statement).ReadAll()
@@ -117,6 +102,22 @@ func execute(t testing.TB, url string, statements ...string) (value string) {
 		}
 	}
 	return value
+}
+
+// connect opens a connection that no check takes for a writer: a server notices that a client
+// has gone only after a while.
+func connect(t testing.TB, url string) *pgconn.PgConn {
+	t.Helper()
+	config, err := pgconn.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.RuntimeParams["application_name"] = "sessctl"
+	conn, err := pgconn.ConnectConfig(context.Background(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn
 }
 
 // serverPrograms is the folder with the programs of a server, "" when there is none.
@@ -157,10 +158,10 @@ func start() error {
 	return serve(&server.process, folder, data)
 }
 
-// serve starts a server.
+// serve starts a server. Vacuuming would write pages again that a test has damaged.
 func serve(process **exec.Cmd, folder, data string) error {
 	cmd := asNobody(filepath.Join(serverPrograms(), "postgres"), "-D", data, "-k", folder, "-c", "listen_addresses=", "-c", "fsync=off",
-		"-c", "full_page_writes=off", "-c", "shared_buffers=32MB", "-c", "wal_level=replica", "-c", "max_wal_senders=4")
+		"-c", "full_page_writes=off", "-c", "shared_buffers=32MB", "-c", "wal_level=replica", "-c", "max_wal_senders=4", "-c", "autovacuum=off")
 	log, err := os.Create(folder + "/server.log")
 	if err != nil {
 		return err
@@ -190,7 +191,7 @@ func asNobody(program string, args ...string) *exec.Cmd {
 // wait returns when the server answers.
 func wait(folder string) error {
 	var err error
-	for range 300 {
+	for range 600 {
 		var conn *pgconn.PgConn
 		if conn, err = pgconn.Connect(context.Background(), urlOf(folder, "postgres", "postgres")); err == nil {
 			return conn.Close(context.Background())

@@ -16,7 +16,16 @@ import (
 	program "github.com/sessctl/sessctl/cmd"
 )
 
-func TestMain(m *testing.M) { os.Exit(runTests(m)) } //nolint:forbidigo // a test process ends so
+// asProgram, in the environment, makes of this test program a sessctl that can be killed.
+const asProgram = "SESSCTL_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		os.Exit(program.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Getenv)) //nolint:forbidigo // a process ends so
+	}
+	_ = os.Setenv("PGUSER", "postgres") // so commands need not name the role
+	os.Exit(runTests(m))                //nolint:forbidigo // so does a test process
+}
 
 const corpus = "../../../../shared/corpus/postgres"
 
@@ -35,7 +44,7 @@ func load(t *testing.T, name string) (url, dump string) {
 }
 
 // sessctl runs a command, without standard input.
-func sessctl(t *testing.T, args ...string) (out, errors string, code int) {
+func sessctl(t testing.TB, args ...string) (out, errors string, code int) {
 	t.Helper()
 	var stdout, stderr strings.Builder
 	home := t.TempDir()
@@ -49,7 +58,6 @@ func TestCorpus(t *testing.T) {
 	for _, name := range recorded {
 		t.Run(name, func(t *testing.T) {
 			url, dump := load(t, name)
-			idle(t, url)
 			out, errors, _ := sessctl(t, "check", "--format", "json", "--severity", "info", url)
 			var report struct{ Findings []finding }
 			if err := json.Unmarshal([]byte(out), &report); err != nil {

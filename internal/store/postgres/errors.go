@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"strconv"
@@ -35,7 +36,7 @@ var answers = []answer{
 	{"53", problem.Unreadable, "%s has not enough memory or disk space", "Try again when the server has more of it."},
 	{"55P03", problem.Busy, "a table of %s is locked by another program, perhaps a migration", "Try again when it has finished."},
 	{"57014", problem.Unreadable, "the server of %s stopped the reading", "Somebody cancelled it, or the server limits how long a query may take: name a role without that limit."},
-	{"40001", problem.Busy, "%s is a replica, and it stopped the reading for a change of the primary server", "Try again, or raise max_standby_streaming_delay there."},
+	{"40001", problem.Busy, "%s is a replica, and it stopped the reading for a change of the primary server", "Try again, read in parts (--shard), or set hot_standby_feedback or a longer max_standby_streaming_delay there."},
 	{"40", problem.Busy, "%s ended the reading because of other work", "Try again."},
 	{"57", problem.Unreadable, "the server of %s ended the connection", "Try again when it runs."},
 	{"08", problem.Unreadable, "the connection to %s failed", "Check the network, and the log of the server or of the pooler in front of it."},
@@ -47,6 +48,18 @@ var answers = []answer{
 func isDamage(err error) bool {
 	failed, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && (failed.Code == "XX001" || failed.Code == "XX002")
+}
+
+func wantsPassword(err error) bool {
+	refused, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && refused.Code == "28P01"
+}
+
+// IsStopped reports whether a replica cancelled a query because of a change of its primary
+// server, or ended the connection, where it may have had no room left to say why.
+func IsStopped(err error) bool {
+	failed, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && failed.Code == "40001" || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // Explain implements table.Reader.

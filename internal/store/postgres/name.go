@@ -2,7 +2,11 @@ package postgres
 
 import (
 	"net/url"
+	"os"
+	"os/user"
+	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -10,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/shell"
 )
 
 // keywords begin a connection string in libpq's other form.
@@ -30,7 +35,7 @@ func IsName(word string) bool {
 type target struct {
 	config *pgconn.Config
 	schema string // the one that was asked for, "" for those that are found
-	secret bool   // the password was part of the name
+	note   string // see Name
 }
 
 // targets are those that were named, by the names that stand for them: so the password of
@@ -40,27 +45,79 @@ var targets sync.Map
 // Name is the name of a database without user, password and parameters, for people and
 // for reports: postgres://host/database. Open knows what it stands for as long as the
 // process lives; later, the PG* variables and the password file have to say the rest.
-// secret reports whether the word has a password.
-func Name(word string) (name string, secret bool, err error) {
+// note is what should be said about the password, "" for nothing.
+func Name(word string) (name, note string, err error) {
 	t := target{}
 	text := word
 	if text == "postgres:" || text == "postgresql:" {
 		text = ""
 	}
 	if known, ok := targets.Load(word); ok {
-		return word, known.(*target).secret, nil //nolint:revive // only targets are stored
+		return word, known.(*target).note, nil //nolint:revive // only targets are stored
 	}
 	if t.config, err = pgconn.ParseConfig(text); err != nil {
-		return "", false, unparsed(err)
+		return "", "", unparsed(err)
+	}
+	if hasPassword(text) {
+		t.note = "a password on the command line shows in the list of processes: write it into ~/.pgpass, or set PGPASSWORD"
+	} else if file := openFile(text); file != "" {
+		without, err := pgconn.ParseConfig(withoutFile(text))
+		if err != nil {
+			return "", "", unparsed(err)
+		}
+		if without.Password != t.config.Password {
+			t.config, t.note = without, "the password file "+file+" was not used, because other users of the machine can read it: `chmod 600 "+shell.Word(file)+"`"
+		}
 	}
 	// Not as a parameter of the connection, which a pooler refuses.
 	t.schema = t.config.RuntimeParams["search_path"]
 	delete(t.config.RuntimeParams, "search_path")
 	t.config.RuntimeParams["application_name"] = program
-	t.secret = hasPassword(text)
-	name = nameOf(t.config, t.schema)
-	targets.Store(name, &t)
-	return name, t.secret, nil
+	return t.named(), t.note, nil
+}
+
+// named is the name of the target, which leads there from now on. Commands have the role
+// besides, where it is not the one that the PG* variables and the machine give.
+func (t *target) named() string {
+	name := nameOf(t.config, t.schema)
+	targets.Store(name, t)
+	word := name
+	if usual, err := pgconn.ParseConfig(""); err != nil || usual.User != t.config.User {
+		word = strings.Replace(name, "://", "://"+url.User(t.config.User).String()+"@", 1)
+	}
+	shell.Type(name, word)
+	return name
+}
+
+// openFile is the password file for a connection string if others may read or write it:
+// libpq passes over such a file, too. Bits of a mode mean nothing on Windows.
+func openFile(text string) string {
+	path := os.Getenv("PGPASSFILE")
+	if me, err := user.Current(); err == nil && path == "" {
+		path = filepath.Join(me.HomeDir, ".pgpass")
+	}
+	if u, err := url.Parse(text); err == nil && u.Query().Has("passfile") {
+		path = u.Query().Get("passfile")
+	} else if named := regexp.MustCompile(`(?:^|\s)passfile\s*=\s*'?([^\s']+)`).FindStringSubmatch(text); named != nil {
+		path = named[1]
+	}
+	const others = 0o077
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm()&others == 0 || runtime.GOOS == "windows" {
+		return ""
+	}
+	return path
+}
+
+// withoutFile is a connection string that names no password file.
+func withoutFile(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme == "" {
+		return text + " passfile=" + os.DevNull
+	}
+	query := u.Query()
+	query.Set("passfile", os.DevNull)
+	u.RawQuery = query.Encode()
+	return u.String()
 }
 
 // hasPassword reports whether a connection string has a password.

@@ -31,6 +31,9 @@ type DB struct {
 	rest   table.Schema
 	bytes  int64
 	writer session.Writer
+
+	readOnly string // why nothing can be changed, "" when it can
+	identity string // of the server, the database and the schema
 }
 
 // settings are made within the transaction: a pooler would hand others on to the next
@@ -56,6 +59,15 @@ const program = "sessctl"
 // takes seconds to start.
 const connecting = 20 * time.Second
 
+// asking is the key of what asks for passwords in a context.
+type asking struct{}
+
+// WithPassword is a context in which Open asks for the password of a role that has none, if
+// the server wants one; ask gives "" where nobody can be asked.
+func WithPassword(ctx context.Context, ask func(question string) (string, error)) context.Context {
+	return context.WithValue(ctx, asking{}, ask)
+}
+
 func connect(ctx context.Context, name string) (*target, *pgconn.PgConn, error) {
 	if _, _, err := Name(name); err != nil {
 		return nil, nil, err
@@ -65,9 +77,21 @@ func connect(ctx context.Context, name string) (*target, *pgconn.PgConn, error) 
 	if !ok { // a name in another spelling than its own
 		return nil, nil, problem.New(problem.Usage, "", "the name of the database is not a valid connection string")
 	}
-	limited, cancel := context.WithTimeout(ctx, connecting)
-	defer cancel()
-	conn, err := pgconn.ConnectConfig(limited, t.config)
+	dial := func() (*pgconn.PgConn, error) {
+		limited, cancel := context.WithTimeout(ctx, connecting)
+		defer cancel()
+		return pgconn.ConnectConfig(limited, t.config)
+	}
+	conn, err := dial()
+	if ask, ok := ctx.Value(asking{}).(func(string) (string, error)); ok && wantsPassword(err) && t.config.Password == "" {
+		word, unasked := ask("Password of role " + t.config.User + " for " + name)
+		if unasked != nil {
+			return nil, nil, unasked
+		}
+		if t.config.Password = word; word != "" { // every schema of the database has it now
+			conn, err = dial()
+		}
+	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, nil, ctx.Err()
@@ -102,10 +126,31 @@ func (db *DB) begin(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := db.readSchema(ctx); err != nil {
+	err := errors.Join(db.readSchema(ctx), db.readWriter(ctx))
+	if err == nil {
+		err = db.readServer(ctx)
+	}
+	return err
+}
+
+// readServer asks which server this is, and whether it can be written to.
+func (db *DB) readServer(ctx context.Context) error {
+	const which = `select d.oid || '/' || n.oid, has_function_privilege('pg_catalog.pg_control_system()', 'execute'),
+  case when pg_is_in_recovery() then 'the server is a replica'
+    when current_setting('transaction_read_only') = 'on' and current_setting('default_transaction_read_only') = 'on' then 'transactions of this role or server only read' else '' end
+from pg_catalog.pg_database d, pg_catalog.pg_namespace n where d.datname = current_database() and n.nspname = $1`
+	allowed := ""
+	err := db.query(ctx, which, func(row []string) error {
+		db.identity, allowed, db.readOnly = row[0], row[1], row[2]
+		return nil
+	}, db.schema)
+	if err != nil || allowed != "t" {
 		return err
 	}
-	return db.readWriter(ctx)
+	return db.query(ctx, "select system_identifier from pg_catalog.pg_control_system()", func(row []string) error {
+		db.identity = row[0] + "/" + db.identity
+		return nil
+	})
 }
 
 // readWriter looks for other clients. Without one nothing writes there; of one nobody can
@@ -123,10 +168,14 @@ where datname = current_database() and usesysid is not null and application_name
 	})
 }
 
-// Close ends the snapshot and the connection.
+// Close ends the snapshot and the connection. A pooler drops the connection of a client that
+// leaves in a transaction, and has to open another one.
 func (db *DB) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
+	if !db.conn.IsClosed() && !db.conn.IsBusy() {
+		_, _ = db.conn.Exec(ctx, "rollback").ReadAll()
+	}
 	return db.conn.Close(ctx)
 }
 
@@ -161,9 +210,7 @@ func InSchema(name, schema string) string {
 	}
 	one := *t
 	one.schema = schema
-	full := nameOf(t.config, schema)
-	targets.Store(full, &one)
-	return full
+	return one.named()
 }
 
 // query hands the rows of a query of the catalog to fn, as texts, "" for NULL. Their

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -20,7 +21,7 @@ import (
 // About implements table.Reader.
 func (db *DB) About() table.About {
 	return table.About{
-		Name: db.Name, Bytes: db.bytes, Writer: db.writer, ReadOnly: "sessctl does not change databases of PostgreSQL yet",
+		Name: db.Name, Bytes: db.bytes, Writer: db.writer, Moving: true, Remote: true, ReadOnly: db.readOnly, Identity: db.identity,
 		Recovery: "Restore the table from a backup of the database, or from a replica that is not damaged.",
 	}
 }
@@ -64,13 +65,21 @@ var relationKinds = map[string]string{"v": "a view", "f": "a foreign table", "p"
 
 // run hands the rows that a condition leaves to fn. Its values are those of parameters.
 func (q *selection) run(ctx context.Context, where string, values [][]byte, fn func(at table.Place, row []table.Value) error) error {
+	return q.answer(ctx, q.query(where), values, fn)
+}
+
+func (q *selection) query(where string) string {
 	sql := strings.Builder{}
 	sql.WriteString("select ctid")
 	for _, c := range q.columns {
 		sql.WriteString(", " + quoted(c))
 	}
-	sql.WriteString(" from only " + q.from + where)
-	result := q.db.conn.ExecParams(ctx, sql.String(), values, nil, nil, q.formats)
+	return sql.String() + " from only " + q.from + " e" + where
+}
+
+// answer hands the rows of a query to fn. All of them are sent, even if fn has enough.
+func (q *selection) answer(ctx context.Context, sql string, values [][]byte, fn func(at table.Place, row []table.Value) error) error {
+	result := q.db.conn.ExecParams(ctx, sql, values, nil, nil, q.formats)
 	row := make([]table.Value, len(q.columns))
 	var stopped error
 	for stopped == nil && result.NextRow() {
@@ -80,14 +89,25 @@ func (q *selection) run(ctx context.Context, where string, values [][]byte, fn f
 		}
 		stopped = fn(placeOf(raw[0]), row)
 	}
-	if stopped != nil && !errors.Is(stopped, table.Enough) {
-		_, _ = result.Close()
-		return stopped
+	_, err := result.Close()
+	return cmp.Or(stopped, err)
+}
+
+// glance is as run, for a function that may soon have enough: rows come by and by.
+func (q *selection) glance(ctx context.Context, where string, values [][]byte, fn func(at table.Place, row []table.Value) error) error {
+	err := q.db.conn.ExecParams(ctx, "declare glance cursor for "+q.query(where), values, nil, nil, nil).Read().Err
+	for most, rows := 100, -1; err == nil && rows != 0; most = min(10*most, 10_000) {
+		rows = 0
+		err = q.answer(ctx, fmt.Sprintf("fetch %d from glance", most), nil, func(at table.Place, row []table.Value) error {
+			rows++
+			return fn(at, row)
+		})
 	}
-	if _, err := result.Close(); err != nil {
+	if _, failed := errors.AsType[*pgconn.PgError](err); failed { // going back to the savepoint closes it
 		return err
 	}
-	return nil
+	_, closed := q.db.conn.Exec(ctx, "close glance").ReadAll()
+	return cmp.Or(err, closed)
 }
 
 // A place is the block of a row and its number there: a ctid, which names a version of
@@ -108,15 +128,22 @@ func (db *DB) Scan(ctx context.Context, s table.Selection, fn func(at table.Plac
 	}
 	db.mu.Lock()
 	defer db.mu.Unlock()
-	where, values := keyed(s)
+	where, values := q.where(s)
 	last := table.Place(0)
+	read := q.run
+	if s.Glance {
+		read = q.glance
+	}
 	begun, err := db.within(ctx, func() error {
-		return q.run(ctx, where, values, func(at table.Place, row []table.Value) error {
+		return read(ctx, where, values, func(at table.Place, row []table.Value) error {
 			last = at
 			return fn(at, row)
 		})
 	})
-	if !begun || !isDamage(err) || s.Keys != nil {
+	if errors.Is(err, table.Enough) {
+		return nil, nil
+	}
+	if !begun || !isDamage(err) || s.Keys != nil || s.Lacking != nil {
 		return nil, err
 	}
 	if s.Glance {
@@ -125,33 +152,50 @@ func (db *DB) Scan(ctx context.Context, s table.Selection, fn func(at table.Plac
 	return db.salvage(ctx, q, s, last, fn)
 }
 
-// keyed is the condition for some keys. The values of a session are few, and their types
-// are those of the columns.
-func keyed(s table.Selection) (where string, values [][]byte) {
+// where is the condition for the rows that matter.
+func (q *selection) where(s table.Selection) (where string, values [][]byte) {
+	types := q.db.tables[s.Table].types
+	switch {
+	case s.Lacking != nil:
+		var same []string
+		for i, column := range s.Lacking.Columns {
+			same = append(same, "o."+quoted(column)+" = e."+quoted(s.Key[i]))
+		}
+		return " where not exists (select from only " + quoted(q.db.schema) + "." + quoted(s.Lacking.Table) + " o where " + strings.Join(same, " and ") + ")", nil
+	case s.Times != "" && (types[s.Times] == typeTimestamp || types[s.Times] == typeTimestamptz):
+		time := quoted(s.Times) // without a zone it is read as one of UTC
+		return " where " + time + " >= $1 or " + time + " <= 'epoch' or " + time + " is null", [][]byte{[]byte(s.Since.UTC().Format(time6 + "-07:00"))}
+	}
+	return q.keyed(s)
+}
+
+// keyed is the condition for some keys: one that lets the server choose between an index
+// and a pass over the table.
+func (q *selection) keyed(s table.Selection) (where string, values [][]byte) {
 	if s.Keys == nil || len(s.Keys) > mostKeys {
 		return "", nil
 	}
-	var either []string
-	for _, key := range s.Keys {
-		var each []string
-		for i, column := range s.Key {
+	var columns, lists []string
+	for i, column := range s.Key {
+		list := []byte("{")
+		for _, key := range s.Keys {
 			if key[i] == nil {
-				each = append(each, quoted(column)+" is null")
-				continue
+				return "", nil
 			}
-			values = append(values, []byte(fmt.Sprint(key[i])))
-			each = append(each, fmt.Sprintf("%s = $%d", quoted(column), len(values)))
+			list = fmt.Appendf(list, "\"%s\",", escaped.Replace(fmt.Sprint(key[i])))
 		}
-		either = append(either, "("+strings.Join(each, " and ")+")")
+		values = append(values, append(bytes.TrimSuffix(list, []byte(",")), '}'))
+		kind, _, _ := strings.Cut(q.db.tables[s.Table].Table.Column(column).Type, "(") // a cast to a length would cut
+		columns, lists = append(columns, quoted(column)), append(lists, fmt.Sprintf("$%d::%s[]", i+1, kind))
 	}
-	if either == nil {
-		return " where false", nil
-	}
-	return " where " + strings.Join(either, " or "), values
+	return " where (" + strings.Join(columns, ", ") + ") in (select * from unnest(" + strings.Join(lists, ", ") + "))", values
 }
 
+// escaped is an element of an array between quotation marks.
+var escaped = strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+
 // mostKeys bounds the length of a query; more are read with the whole table.
-const mostKeys = 500
+const mostKeys = 200_000
 
 // rowsAtOnce are read with one query.
 const rowsAtOnce = 1000

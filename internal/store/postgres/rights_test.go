@@ -61,12 +61,12 @@ func TestNoPasswordIsPrinted(t *testing.T) {
 	right := asRole(url, "locked:"+secret)
 	wrong := asRole(url, "locked:not"+secret)
 	keywords := "user=locked password=pa55!word host=/nowhere dbname=x"
-	for _, name := range []string{right, wrong, keywords, right + "&sslmode=nonsense", "postgres://locked:" + secret + "@%zz/x"} {
+	for _, name := range []string{right, wrong, keywords, right + "&sslmode=nonsense", "postgres://locked:" + secret + "@%zz/x", "postgress://locked:" + secret + "@nowhere/x"} {
 		for _, args := range [][]string{
 			{"check"}, {"check", "--format", "json"}, {"check", "--format", "sarif"}, {"check", "--format", "junit"}, {"check", "--format", "ndjson"},
 			{"check", "--format", "github"}, {"check", "--format", "gitlab"}, {"check", "--format", "markdown"}, {"check", "--deep"},
 			{"ls"}, {"ls", "--format", "json"}, {"view", "tool"}, {"view", "--format", "json", "tool"}, {"view", "--model-input", "tool"}, {"why"}, {"why", "--format", "json"}, {"export"}, {"repair"}, {"repair", "--dry-run"},
-			{"repair", "--format", "json"}, {"undo"}, {"diff", name}, {"check", "one", "two", "--nonsense"}, {"replay"}, {"explain"}, {"nonsense"}, {"view", "nonsense"},
+			{"repair", "--format", "json"}, {"undo"}, {"export", "--output=" + name}, {"check", "--baseline=" + name}, {"check", "--format=" + name}, {"diff", name}, {"check", "one", "two", "--nonsense"}, {"replay"}, {"explain"}, {"nonsense"}, {"view", "nonsense"},
 		} {
 			out, errors, code := sessctl(t, slices.Insert(slices.Clone(args), 1, name)...)
 			for _, word := range []string{secret, "pa55!word", "pa55"} {
@@ -99,7 +99,7 @@ func TestDatabasesThatCannotBeRead(t *testing.T) {
 		{"no role", urlOf(folder, "absent", "postgres"), "does not let this role in"},
 		{"no schema", empty + "&search_path=absent", "has no tables in which a runtime keeps its sessions"},
 		{"no tables", empty, "has no tables in which a runtime keeps its sessions"},
-		{"another program's", foreign, "has no tables in which a runtime keeps its sessions"},
+		{"another program's", foreign, "sessctl reads those of Google ADK, kagent and Spring AI Session on a server"},
 		{"views", views + "&search_path=public", "is a view"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -134,10 +134,28 @@ func TestSchemas(t *testing.T) {
 // flat is a text without its line breaks.
 func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// TestWayToARepair: what is damaged in a database is exported into the current folder and
-// repaired there.
+// TestCommandsNameTheRole: one that the variables do not give.
+func TestCommandsNameTheRole(t *testing.T) {
+	url, _ := load(t, "adk-go-2.2.0")
+	t.Chdir(t.TempDir())
+	for user, want := range map[string]string{"postgres": "'postgres:///", "somebody": "'postgres://postgres@/"} {
+		t.Setenv("PGUSER", user)
+		for _, words := range [][]string{{"why", url, "stale"}, {"check", url}, {"repair", url, "--dry-run"}, {"repair", url, "--session", "stale", "--yes"}} {
+			out, errors, _ := sessctl(t, words...)
+			for _, line := range strings.SplitAfter(out, "\n") {
+				if _, command, is := strings.Cut(line, "sessctl "); is && strings.Contains(command, "postgres:") && !strings.Contains(command, want) {
+					t.Errorf("%s: %s is named in %q\n%s", words, user, line, errors)
+				}
+			}
+		}
+	}
+}
+
+// TestWayToARepair: what is damaged in a database that cannot be changed is exported into the
+// current folder and repaired there.
 func TestWayToARepair(t *testing.T) {
 	url, _ := load(t, "adk-go-2.2.0")
+	url = readingOnly(url)
 	t.Chdir(t.TempDir())
 	out, errors, code := sessctl(t, "why", url, "stale", "--format", "json")
 	var answer struct{ Repair struct{ Commands []string } }
@@ -157,13 +175,15 @@ func TestWayToARepair(t *testing.T) {
 	if out, errors, code := sessctl(t, "why", streams[0], "stale"); code != 0 {
 		t.Errorf("exit code %d\n%s%s", code, out, errors)
 	}
+	if out, errors, code := sessctl(t, "undo", url); code != 3 || !strings.Contains(flat(errors), "no repair was found that can be undone") {
+		t.Errorf("exit code %d\n%s%s", code, out, errors)
+	}
 }
 
 // TestOtherClients: another client may be a runtime that still writes; another sessctl is
 // none.
 func TestOtherClients(t *testing.T) {
 	url, _ := load(t, "adk-go-2.2.0")
-	idle(t, url)
 	for _, tt := range []struct {
 		beside, rule string
 	}{{"", "SC101"}, {"application_name=sessctl", "SC101"}, {"application_name=runtime", "SC102"}} {

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -15,6 +16,8 @@ type relation struct {
 	kind  string            // as pg_class.relkind has it: "r" for a table
 	types map[string]uint32 // of the columns, by their names
 	reads bool              // the role may read it
+	made  []string          // the columns that the server computes
+	key   []string          // the columns of the primary key
 }
 
 // readSchema reads the catalog once: a snapshot sees no other.
@@ -32,6 +35,9 @@ func (db *DB) readSchema(ctx context.Context) error {
 		}
 	}
 	for name, r := range db.tables { // those that the role may not read, too: a scan says so
+		if r.key == nil {
+			r.ReadOnly = cmp.Or(r.ReadOnly, "its table "+name+" has no primary key")
+		}
 		db.rest.Tables[name] = r.Table
 	}
 	return nil
@@ -39,7 +45,8 @@ func (db *DB) readSchema(ctx context.Context) error {
 
 const tablesQuery = `select c.relname, c.relkind, a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod),
   coalesce(nullif(t.typbasetype, 0), t.oid), a.attidentity <> '' or coalesce(pg_get_expr(d.adbin, d.adrelid) like 'nextval(%', false),
-  a.attnotnull and not a.atthasdef and a.attidentity = '', has_table_privilege(c.oid, 'select'), pg_catalog.pg_table_size(c.oid)
+  a.attnotnull and not a.atthasdef and a.attidentity = '', has_table_privilege(c.oid, 'select'), pg_catalog.pg_table_size(c.oid),
+  coalesce(to_jsonb(a) ->> 'attgenerated', '') <> '', has_table_privilege(c.oid, 'insert') and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete'), c.relhasrules
 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
 join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
 join pg_catalog.pg_type t on t.oid = a.atttypid
@@ -56,10 +63,19 @@ func (db *DB) addColumn(row []string) {
 	oid, _ := strconv.ParseUint(row[4], 10, 32)
 	r.types[row[2]] = uint32(oid)
 	r.Columns = append(r.Columns, table.Column{Name: row[2], Type: row[3], Given: row[5] == "t", Required: row[6] == "t"})
+	if row[9] == "t" {
+		r.made = append(r.made, row[2])
+	}
+	switch {
+	case row[11] == "t":
+		r.ReadOnly = "a rule rewrites what is written to its table " + row[0]
+	case row[10] == "f":
+		r.ReadOnly = "the role may not change its table " + row[0] + " (GRANT INSERT, UPDATE, DELETE)"
+	}
 	db.tables[row[0]] = r
 }
 
-const indexesQuery = `select c.relname, x.relname, coalesce(a.attname, ''), i.indisunique and i.indisvalid, i.indpred is not null
+const indexesQuery = `select c.relname, x.relname, coalesce(a.attname, ''), i.indisunique and i.indisvalid, i.indpred is not null, i.indisprimary
 from pg_catalog.pg_index i join pg_catalog.pg_class c on c.oid = i.indrelid join pg_catalog.pg_class x on x.oid = i.indexrelid
 join pg_catalog.pg_namespace n on n.oid = c.relnamespace
 cross join unnest(i.indkey::int2[]) with ordinality as k(num, nth)
@@ -74,13 +90,16 @@ func (db *DB) addIndexColumn(row []string) {
 		r.Indexes = append(r.Indexes, table.Index{Name: row[1], Unique: row[3] == "t", Partial: row[4] == "t"})
 	}
 	r.Indexes[i].Columns = append(r.Indexes[i].Columns, row[2])
+	if row[5] == "t" {
+		r.key = append(r.key, row[2])
+	}
 	db.tables[row[0]] = r
 }
 
 const parentsQuery = `select c.relname, p.relname from pg_catalog.pg_constraint k
 join pg_catalog.pg_class c on c.oid = k.conrelid join pg_catalog.pg_class p on p.oid = k.confrelid
 join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-where n.nspname = $1 and k.contype = 'f' order by c.relname, k.conname`
+where n.nspname = $1 and k.contype = 'f' and k.convalidated order by c.relname, k.conname`
 
 func (db *DB) addParent(row []string) {
 	r := db.tables[row[0]]

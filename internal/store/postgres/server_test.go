@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // TestDamage: what a damaged table has lost is told, and the rest is read.
@@ -80,6 +82,11 @@ func TestStandby(t *testing.T) {
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
+	for _, words := range everyCommand(t) {
+		if out, errors, code := ofStore(t, words, replica); code > 2 || code == 2 && words[0] != "repair" || out+errors == "" {
+			t.Errorf("%s: exit code %d\n%s%s", words, code, out, errors)
+		}
+	}
 }
 
 // TestPooler: a pooler that hands a connection to another client after each transaction
@@ -112,14 +119,32 @@ func TestPooler(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = pooler.Process.Kill(); _ = pooler.Wait() })
-	for range 100 {
-		if conn, err := net.Dial("unix", filepath.Join(folder, ".s.PGSQL.6432")); err == nil {
+	deadline := time.Now().Add(30 * time.Second)
+	for {
+		conn, err := net.Dial("unix", filepath.Join(folder, ".s.PGSQL.6432"))
+		if err == nil {
 			_ = conn.Close()
 			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal(err)
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
 	through := strings.Replace(url, serverFolder(t), folder, 1) + "&port=6432"
+	// A connection of the pool that no client has had yet counts as a writer (SC102 in place
+	// of SC101), and --jobs 2 would open the second one.
+	clients := []*pgconn.PgConn{connect(t, through), connect(t, through)}
+	for _, statement := range []string{"begin", "commit"} { // both are in a transaction at a time
+		for _, client := range clients {
+			if _, err := client.Exec(t.Context(), statement).ReadAll(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, client := range clients {
+		_ = client.Close(t.Context())
+	}
 	for range 3 {
 		if out, errors, code := sessctl(t, "check", "--format", "json", through); code != 1 || !strings.Contains(out, `"rule": "SC101"`) {
 			t.Fatalf("exit code %d\n%s%s", code, out, errors)
@@ -128,6 +153,7 @@ func TestPooler(t *testing.T) {
 			t.Fatalf("exit code %d\n%s%s", code, out, errors)
 		}
 	}
+	sameAs(t, url, through)
 	psql := exec.Command(filepath.Join(serverPrograms(), "psql"), "-At", "-c", "show row_security; show jit", through)
 	if out, err := psql.CombinedOutput(); err != nil || string(out) != "on\non\n" {
 		t.Errorf("%v: the next client finds %q", err, out)

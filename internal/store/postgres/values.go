@@ -68,6 +68,8 @@ func valueOf(oid uint32, raw []byte) table.Value {
 // epoch is PostgreSQL's, the start of 2000, in seconds since 1970.
 const epoch = 946_684_800
 
+const time6 = "2006-01-02 15:04:05.000000"
+
 // timeText is a time of so many microseconds since 2000.
 func timeText(micros int64, zoned bool) string {
 	switch micros {
@@ -76,7 +78,7 @@ func timeText(micros int64, zoned bool) string {
 	case math.MinInt64:
 		return "-infinity"
 	}
-	form := "2006-01-02 15:04:05.000000"
+	form := time6
 	if zoned {
 		form += "-07:00"
 	}

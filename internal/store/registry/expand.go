@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -65,21 +66,37 @@ func Expand(ctx context.Context, path, kind string) (Expansion, error) {
 }
 
 // WithoutPasswords are the arguments of a command with the names of databases in place of
-// the URLs that lead there, so that no password comes further than this; secret reports
-// whether one was among them.
-func WithoutPasswords(args []string) (plain []string, secret bool, err error) {
+// the URLs that lead there, so that no password comes further than this; notes are
+// what should be said about these.
+func WithoutPasswords(args []string) (plain, notes []string, err error) {
 	plain = slices.Clone(args)
 	for i, arg := range args {
+		flag := ""
+		if name, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(arg, "-") {
+			flag, arg = name+"=", value
+		}
 		if !postgres.IsName(arg) {
+			if other, err := url.Parse(arg); err == nil && other.User != nil { // of a mistyped scheme
+				plain[i] = flag + other.Redacted()
+			}
 			continue
 		}
-		name, has, err := postgres.Name(arg)
+		name, note, err := postgres.Name(arg)
 		if err != nil {
-			return nil, false, err
+			return nil, nil, err
 		}
-		plain[i], secret = name, secret || has
+		plain[i] = flag + name
+		if note != "" && !slices.Contains(notes, note) {
+			notes = append(notes, note)
+		}
 	}
-	return plain, secret, nil
+	return plain, notes, nil
+}
+
+// WithPassword is a context in which a server that wants a password can have it from a
+// person; ask gives "" where nobody can be asked.
+func WithPassword(ctx context.Context, ask func(question string) (string, error)) context.Context {
+	return postgres.WithPassword(ctx, ask)
 }
 
 // databaseMeans are the schemas of a database in which a runtime keeps its sessions; the

@@ -18,13 +18,16 @@ import (
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/adk"
 	"github.com/sessctl/sessctl/internal/store/canonical"
+	"github.com/sessctl/sessctl/internal/store/claudecode"
+	"github.com/sessctl/sessctl/internal/store/crush"
 	"github.com/sessctl/sessctl/internal/store/dockeragent"
+	"github.com/sessctl/sessctl/internal/store/goose"
 	"github.com/sessctl/sessctl/internal/store/kagent"
 	"github.com/sessctl/sessctl/internal/store/loom"
+	"github.com/sessctl/sessctl/internal/store/opencode"
 	"github.com/sessctl/sessctl/internal/store/postgres"
 	"github.com/sessctl/sessctl/internal/store/springai"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
-	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // Kinds are all adapters, in the order in which they are asked.
@@ -33,6 +36,10 @@ var Kinds = []store.Kind{
 	adk.Kind,
 	springai.Kind,
 	kagent.Kind,
+	crush.Kind,
+	goose.Kind,
+	opencode.Kind,
+	claudecode.Kind,
 	loom.Kind,
 	canonical.Kind,
 }
@@ -57,6 +64,14 @@ type Opened struct {
 // that the path leads to another store now, "" when nothing did.
 func (o *Opened) Changed() string { return o.source.changed() }
 
+// Stopped reports whether a server ended a reading that may come to its end if it begins
+// again.
+func Stopped(err error) bool { return postgres.IsStopped(err) }
+
+// OnServer reports whether a store is a database on a server, which can leave out what
+// nobody asked for.
+func OnServer(path string) bool { return postgres.IsName(path) }
+
 // Close ends the read and removes what it left in temporary folders.
 func (o *Opened) Close() error { return errors.Join(o.Store.Close(), o.source.close()) }
 
@@ -66,6 +81,10 @@ func Open(ctx context.Context, path, kind string, stdin io.Reader, opts store.Op
 	src, err := openSource(ctx, path, stdin)
 	if err != nil {
 		return nil, err
+	}
+	// The adapter of a folder measures it.
+	if db := sqlite.Of(src.DB); src.Folder == nil && src.Bytes < opts.Brief && (db == nil || src.Bytes+db.File.WAL < opts.Brief) {
+		opts.Brief = 0
 	}
 	o := &Opened{source: src}
 	if o.Kind, err = detect(ctx, &src.Source, kind); err != nil {
@@ -174,7 +193,8 @@ func unknown(ctx context.Context, src *store.Source) error {
 	}
 	db := sqlite.Of(src.DB)
 	if db == nil {
-		return problem.New(problem.Unreadable, next+" Name another schema with ?search_path=SCHEMA at the end.", "%s has no tables in which a runtime keeps its sessions", src.Path)
+		return problem.New(problem.Unreadable, "sessctl reads those of Google ADK, kagent and Spring AI Session on a server. "+
+			"Name another schema with ?search_path=SCHEMA at the end, or let the role use it: `GRANT USAGE ON SCHEMA … TO …;`.", "%s has no tables in which a runtime keeps its sessions", src.Path)
 	}
 	if err := db.Damaged(); err != nil {
 		return err
@@ -263,7 +283,7 @@ func openSource(ctx context.Context, path string, stdin io.Reader) (*source, err
 		if err != nil {
 			return nil, err
 		}
-		return &source{Source: store.Source{Path: db.Name, DB: db, Edit: unchangeable(db.Name), Bytes: db.About().Bytes}}, nil
+		return &source{Source: store.Source{Path: db.Name, DB: db, Edit: postgres.Opener(db.Name), Bytes: db.About().Bytes}}, nil
 	}
 	if isFolder(path) {
 		folder, err := os.OpenRoot(path)
@@ -293,17 +313,9 @@ func openSource(ctx context.Context, path string, stdin io.Reader) (*source, err
 // ToEdit is the store at a path, not opened for reading.
 func ToEdit(path string) *store.Source {
 	if postgres.IsName(path) {
-		return &store.Source{Path: path, Edit: unchangeable(path)}
+		return &store.Source{Path: path, Edit: postgres.Opener(path)}
 	}
 	return &store.Source{Path: path, Edit: sqlite.Opener(path)}
-}
-
-// unchangeable opens a database that sessctl only reads.
-func unchangeable(name string) func(context.Context) (table.Editor, error) {
-	return func(context.Context) (table.Editor, error) {
-		return nil, problem.New(problem.Usage, "Export the sessions with `sessctl export`, and repair the stream.",
-			"%s is a database of PostgreSQL, which sessctl does not change yet", name)
-	}
 }
 
 // stream opens a regular file that begins like a JSON object; nil for all

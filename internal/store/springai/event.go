@@ -9,10 +9,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/jsonedit"
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
-	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // roles are the message types. Java's reader takes these names only, as they are
@@ -54,7 +54,7 @@ func (sc *schema) item(row eventlog.Row, it *session.Item, body bool) []session.
 	e.archived()
 	said := e.message()
 	if body {
-		it.Body = &session.Body{Raw: e.record()}
+		it.Body = &session.Body{Raw: e.row.Record(e.events.columns)}
 		said.fill(it)
 	}
 	return e.faults
@@ -126,20 +126,9 @@ func (e *event) message() said {
 	return s
 }
 
-// record is the whole row, as a receipt keeps it: JSON, in the form that exactly
-// tells a row of SQLite.
-func (e *event) record() []byte {
-	image := make(table.Image, len(e.events.columns))
-	for _, c := range e.events.columns {
-		image[c] = e.row.Value(c)
-	}
-	text, _ := image.MarshalJSON() // never fails on values of rows
-	return text
-}
-
 // tolerant is how Java's reader takes JSON: of doubled names the last one counts,
 // and nobody looks whether a text is Unicode.
-var tolerant = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+var tolerant = jsonscan.Decoder{Options: json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
 
 // part is an element of message_data: a call of an ASSISTANT, or the response to
 // one of a TOOL. What is not here is passed over, as the reader does (docs/stores/spring-ai-session.md#what-is-read).
@@ -156,6 +145,9 @@ type value struct {
 	there bool // and not null
 	bad   bool // the text is no Unicode
 }
+
+// SetText implements jsonscan.TextSetter.
+func (v *value) SetText(text string) { *v = value{text: text, there: true} }
 
 // UnmarshalJSONFrom reads what Java's reader takes for a text: one, a number, true
 // or false, null.
@@ -190,7 +182,7 @@ func parseData(text string) (d data, wrong string) {
 	if strings.TrimSpace(text) == "" {
 		return data{}, ""
 	}
-	if err := json.Unmarshal([]byte(text), &d.parts, tolerant); err != nil {
+	if err := tolerant.Unmarshal(column.Bytes(text), &d.parts); err != nil {
 		return data{}, "it is not a list of calls or responses; the runtime goes on with an empty one"
 	}
 	d.listed = d.parts != nil
@@ -242,7 +234,7 @@ func (s *said) outline(it *session.Item, kind string) {
 			it.Results = append(it.Results, p.result())
 			it.Size += int64(len(p.Response.text))
 		} else {
-			it.Calls = append(it.Calls, session.Call{ID: p.ID.text, Name: p.Name.text, Form: session.FormOf(p.Arguments.text)})
+			it.Calls = append(it.Calls, session.Call{ID: p.ID.text, Name: p.Name.text, Form: eventlog.FormOf(p.Arguments.text)})
 			it.Size += int64(len(p.Arguments.text))
 		}
 	}
@@ -312,13 +304,13 @@ func (sc *schema) content(column string, stored any) any {
 type metadata map[string]jsontext.Value
 
 // readMetadata reads a metadata column; wrong says what the reader fails on. It
-// goes on without then.
+// goes on without then. Its values die with the row.
 func readMetadata(stored any) (m metadata, wrong string) {
 	text := column.View(stored)
 	if strings.TrimSpace(text) == "" {
 		return nil, ""
 	}
-	err := json.Unmarshal([]byte(text), &m, tolerant)
+	err := tolerant.Unmarshal(column.Bytes(text), &m)
 	switch {
 	case err != nil:
 		return nil, "it is not a JSON object"

@@ -148,6 +148,9 @@ func (sc *schema) facts() session.Store {
 		Generation: sequenced, Versions: "written by Spring AI Session 0.6.0 or later",
 		Condition: session.Condition{ReadOnly: sc.readOnly()},
 	}
+	if _, form := times.Parse(column.View(sc.clock)); form != nil && !strings.Contains(form.Layout, "07") {
+		f.Zoneless = "JVMs" // JdbcSessionRepository stores LocalDateTime of its own zone
+	}
 	if !sc.sequenced() {
 		f.Generation, f.Versions = byTime, "written by Spring AI Session before 0.6.0"
 		f.Advice = []string{"Spring AI Session before 0.6.0 sorts events by time, so a summary comes after messages that it should precede, " +
@@ -232,7 +235,7 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 		}
 		facts.Faults = append(facts.Faults, low...)
 	}
-	return eventlog.Open{DB: src.DB, Facts: facts, Layout: sc.layout(), Progress: opts.Progress, Deep: opts.Deep}.Store(ctx)
+	return eventlog.Open{DB: src.DB, Facts: facts, Layout: sc.layout(), Options: opts}.Store(ctx)
 }
 
 // saidColumns are the columns of an event that say something. The others say
@@ -315,11 +318,14 @@ func (sc *schema) lowVersions(ctx context.Context, db table.Reader) ([]session.F
 		return nil, nil
 	}
 	s, e := &sc.sessions, &sc.events
-	messages := map[string]int64{}
+	messages := map[string]*int64{}
 	_, err := db.Scan(ctx, table.Selection{Table: e.name, Columns: e.pick("session_id", "synthetic"), Glance: true}, func(_ table.Place, row []table.Value) error {
 		id := column.View(row[0])
 		if is, ok := column.Bool(row[1]); ok && !is {
-			messages[strings.Clone(id)]++
+			if messages[id] == nil {
+				messages[strings.Clone(id)] = new(int64)
+			}
+			*messages[id]++
 		}
 		return nil
 	})
@@ -329,7 +335,7 @@ func (sc *schema) lowVersions(ctx context.Context, db table.Reader) ([]session.F
 	sessions, first := 0, ""
 	_, err = db.Scan(ctx, table.Selection{Table: s.name, Columns: s.pick("id", "event_version"), Glance: true}, func(_ table.Place, row []table.Value) error {
 		id := column.View(row[0])
-		if version, _ := column.Int(row[1]); row[0] == nil || row[1] == nil || messages[id] == 0 || version >= messages[id] {
+		if version, _ := column.Int(row[1]); row[0] == nil || row[1] == nil || messages[id] == nil || version >= *messages[id] {
 			return nil
 		}
 		if sessions++; sessions == 1 || id < first {

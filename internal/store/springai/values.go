@@ -29,10 +29,7 @@ var times = column.Times{
 	OutsideNumber: "read as %s, its year is %d",
 }
 
-const (
-	sqlTime = "2006-01-02 15:04:05"
-	micros  = ".000000"
-)
+const sqlTime, micros = "2006-01-02 15:04:05", ".000000"
 
 // clockOf stands for the form of a stored time: a number, digits, or the text of a time. For
 // what is none of these it is that of the scripts' columns.

@@ -67,7 +67,7 @@ func (sc *schema) place(r *docedit.Row, c *change.Item, v change.Value) docedit.
 // isText reports whether a stored value is read as a text.
 func isText(stored jsontext.Value, text string) bool {
 	var v value
-	return (stored == nil || json.Unmarshal(stored, &v, tolerant) == nil) && v.text == text
+	return (stored == nil || tolerant.Unmarshal(stored, &v) == nil) && v.text == text
 }
 
 // fields collects the values of a new row, for the columns that there are.
@@ -95,7 +95,7 @@ func (sc *schema) insert(s *session.Session, it *session.Item, neighbour *eventl
 		return nil, problem.New(problem.RolledBack, "", "%s %s cannot be added: a repair can add only results to a store of this kind", it.Kind, it.Role)
 	}
 	r := &it.Results[0]
-	text, err := json.Marshal([]response{{r.CallID, calledName(s, it), r.Text}})
+	text, err := json.Marshal([]response{{r.CallID, s.ToolBefore(it, r.CallID), r.Text}})
 	if err != nil {
 		return nil, problem.New(problem.RolledBack, "repair the text of the call first", "the result of a call cannot be written: %v", err)
 	}
@@ -129,23 +129,6 @@ func (sc *schema) placeOf(it *session.Item, like eventlog.Row) []table.Field {
 	}
 	row.set("timestamp", stored)
 	return row.list
-}
-
-// calledName is the name of the tool that a result is of: that of the last call
-// before it with its id.
-func calledName(s *session.Session, it *session.Item) string {
-	name := ""
-	for i := range s.Items {
-		if s.Items[i].Table == it.Table && s.Items[i].Key == it.Key {
-			break
-		}
-		for _, c := range s.Items[i].Calls {
-			if c.ID == it.Results[0].CallID {
-				name = c.Name
-			}
-		}
-	}
-	return name
 }
 
 // metadataFor names the agent of a new event in the way in which the event beside

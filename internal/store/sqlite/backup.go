@@ -31,7 +31,7 @@ const backupStep = 16 << 20 // bytes
 // file, which is complete once it has its name. An existing file is never
 // overwritten. progress may be nil; it hears the bytes copied so far. Its
 // errors are problems of class Unreadable.
-func (e *Edit) Backup(ctx context.Context, to string, progress func(done int64)) error {
+func (e *Edit) Backup(ctx context.Context, to string, _ []string, progress func(done int64)) error {
 	if e.open {
 		return errors.New("a backup must come before the transaction")
 	}
@@ -92,9 +92,9 @@ func (e *Edit) copySnapshot(ctx context.Context, file *os.File, progress func(in
 		_, failed := e.db.conn.ExecContext(context.Background(), "rollback")
 		err = errors.Join(err, failed)
 	}()
-	version, err := e.dataVersion(ctx) // a read: the snapshot is taken
+	version, err := e.Version(ctx) // a read: the snapshot is taken
 	if err != nil {
-		return e.explain(err)
+		return err
 	}
 	if err := e.db.copyPages(ctx, file, progress); err != nil {
 		return err

@@ -22,7 +22,7 @@ func TestBackupCannotBeWritten(t *testing.T) {
 		ok(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
 		dir := t.TempDir()
 		e := openEdit(t, path)
-		err := e.Backup(t.Context(), filepath.Join(dir, "backup.db"), nil)
+		err := e.Backup(t.Context(), filepath.Join(dir, "backup.db"), nil, nil)
 		isProblem(t, err, problem.Unreadable, "cannot be written, so nothing was changed")
 		isEmpty(t, dir)
 		return
@@ -37,7 +37,7 @@ func TestBackupCannotBeWritten(t *testing.T) {
 func TestBackupIntoUnwritableFolder(t *testing.T) {
 	e, dir := openEdit(t, agentStore(t, "wal")), t.TempDir()
 	ok(t, os.Chmod(dir, 0o555))
-	err := asOther(t, func() error { return e.Backup(t.Context(), filepath.Join(dir, "backup.db"), nil) })
+	err := asOther(t, func() error { return e.Backup(t.Context(), filepath.Join(dir, "backup.db"), nil, nil) })
 	isProblem(t, err, problem.Unreadable, "the folder "+dir+" is not writable")
 	isEmpty(t, dir)
 }

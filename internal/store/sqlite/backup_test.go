@@ -19,7 +19,7 @@ func TestBackup(t *testing.T) {
 	ok(t, os.Chmod(path, 0o640))
 	want := dump(t, path)
 	e, to, heard := openEdit(t, path), filepath.Join(dir, "backup.db"), int64(0)
-	ok(t, e.Backup(t.Context(), to, func(done int64) { heard = done }))
+	ok(t, e.Backup(t.Context(), to, nil, func(done int64) { heard = done }))
 	info, err := os.Stat(to)
 	ok(t, err)
 	if source, err := os.Stat(path); err != nil || info.Mode() != source.Mode() || info.Size() != heard {
@@ -32,9 +32,9 @@ func TestBackup(t *testing.T) {
 	if faults := open(t, to).Faults(); len(faults) > 0 {
 		t.Error(faults)
 	}
-	isProblem(t, e.Backup(t.Context(), to, nil), problem.Unreadable, to+" already exists")
-	isProblem(t, e.Backup(t.Context(), path, nil), problem.Unreadable, "already exists")
-	isProblem(t, e.Backup(t.Context(), filepath.Join(dir, "none", "b.db"), nil), problem.Unreadable, "cannot be written, so nothing was changed")
+	isProblem(t, e.Backup(t.Context(), to, nil, nil), problem.Unreadable, to+" already exists")
+	isProblem(t, e.Backup(t.Context(), path, nil, nil), problem.Unreadable, "already exists")
+	isProblem(t, e.Backup(t.Context(), filepath.Join(dir, "none", "b.db"), nil, nil), problem.Unreadable, "cannot be written, so nothing was changed")
 	ok(t, e.Begin(t.Context())) // failed backups change nothing about the good one
 }
 
@@ -62,7 +62,7 @@ func TestBackupCancelled(t *testing.T) {
 	path, dir := large(t, 40), t.TempDir()
 	e := openEdit(t, path)
 	ctx, cancel := context.WithCancel(t.Context())
-	err := e.Backup(ctx, filepath.Join(dir, "backup.db"), func(int64) { cancel() })
+	err := e.Backup(ctx, filepath.Join(dir, "backup.db"), nil, func(int64) { cancel() })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
@@ -92,7 +92,7 @@ func BenchmarkBackup(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	measure("backup", func() error { return e.Backup(context.Background(), to, nil) })
+	measure("backup", func() error { return e.Backup(context.Background(), to, nil, nil) })
 	if err := e.Close(); err != nil {
 		b.Fatal(err)
 	}

@@ -295,11 +295,11 @@ func (e *Edit) undisturbed(ctx context.Context) error {
 	if !e.backedUp {
 		return nil
 	}
-	version, err := e.dataVersion(ctx)
+	version, err := e.Version(ctx)
 	if err == nil && version != e.version {
 		return moved(e.db.File.Path)
 	}
-	return e.explain(err)
+	return err
 }
 
 // probe looks for other processes while the database is open here. It may not
@@ -312,11 +312,10 @@ func (e *Edit) probe() Writer {
 	return probe(e.db.handle, f)
 }
 
-// dataVersion is a number that changes with each commit of another connection,
-// and not with those of this one.
-func (e *Edit) dataVersion(ctx context.Context) (version int64, err error) {
+// Version implements table.Transaction.
+func (e *Edit) Version(ctx context.Context) (version int64, err error) {
 	err = e.db.QueryRow(ctx, "pragma data_version").Scan(&version)
-	return version, err
+	return version, e.explain(err)
 }
 
 // ready is the reason why the transaction takes no more changes.

@@ -63,7 +63,7 @@ func TestBeginHoldsLocks(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			path, ctx := agentStore(t, mode), t.Context()
 			e := openEdit(t, path)
-			ok(t, e.Backup(ctx, filepath.Join(t.TempDir(), "backup.db"), nil))
+			ok(t, e.Backup(ctx, filepath.Join(t.TempDir(), "backup.db"), nil, nil))
 			ok(t, e.Begin(ctx))
 			for range 2 {
 				if out := elsewhere(t, path, "begin immediate"); !strings.Contains(out, "SQLITE_BUSY") {
@@ -112,14 +112,14 @@ func TestBeginAfterBackup(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			path, dir, ctx := agentStore(t, mode), t.TempDir(), t.Context()
 			e := openEdit(t, path)
-			ok(t, e.Backup(ctx, filepath.Join(dir, "1.db"), nil))
+			ok(t, e.Backup(ctx, filepath.Join(dir, "1.db"), nil, nil))
 			elsewhere(t, path, "update sessions set title = 'moved'")
 			err := e.Begin(ctx)
 			isProblem(t, err, problem.Busy, "changed after it was backed up")
 			if !errors.Is(err, table.ErrMoved) {
 				t.Error("not ErrMoved")
 			}
-			ok(t, e.Backup(ctx, filepath.Join(dir, "2.db"), nil))
+			ok(t, e.Backup(ctx, filepath.Join(dir, "2.db"), nil, nil))
 			for range 2 { // one's own commits do not count
 				ok(t, e.Begin(ctx))
 				_, err = e.Insert(ctx, "sessions", []table.Field{{Name: "id", Value: nil}})

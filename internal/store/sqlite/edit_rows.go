@@ -45,6 +45,9 @@ func (e *Edit) Delete(ctx context.Context, from string, at table.Place) error {
 	return e.settle(e.delete(ctx, rowKey{from, int64(at)}))
 }
 
+// Lock implements table.Editor: Begin has locked the database.
+func (e *Edit) Lock(context.Context, table.Selection, ...string) error { return nil }
+
 // Numbers implements table.Writer. Numbers are never left to SQLite, which may use those
 // of deleted rows again; a repair that put other rows in the place of such could not be
 // undone row by row. An AUTOINCREMENT table remembers the highest that it ever had.
@@ -59,6 +62,11 @@ func (e *Edit) Numbers(ctx context.Context, of, column string, count int) ([]int
 	}
 	remembered, err := e.sequence(ctx, of)
 	seq, _ := remembered["seq"].(int64)
+	for key := range e.log.rows { // one that left in this transaction, too
+		if column == table.RowPlace && key.table == of {
+			seq = max(seq, key.row)
+		}
+	}
 	numbers := make([]int64, count)
 	for i := range numbers {
 		numbers[i] = max(highest.Int64, seq, 0) + 1 + int64(i)
@@ -67,8 +75,8 @@ func (e *Edit) Numbers(ctx context.Context, of, column string, count int) ([]int
 }
 
 // insert adds a row under the given rowid, or under one that SQLite chooses.
-func (e *Edit) insert(ctx context.Context, table string, rowid *int64, row []table.Field) (int64, error) {
-	t, err := e.shape(ctx, table)
+func (e *Edit) insert(ctx context.Context, of string, rowid *int64, row []table.Field) (int64, error) {
+	t, err := e.shape(ctx, of)
 	if err != nil {
 		return 0, err
 	}
@@ -78,7 +86,7 @@ func (e *Edit) insert(ctx context.Context, table string, rowid *int64, row []tab
 		names, args = append(names, t.rowid), append(args, *rowid)
 	}
 	for _, f := range row {
-		if err := t.has(e, f.Name); err != nil {
+		if err := t.has(e, f.Name); err != nil && f.Name != table.RowPlace {
 			return 0, err
 		}
 		names, args = append(names, Quoted(f.Name)), append(args, f.Value)
@@ -87,20 +95,20 @@ func (e *Edit) insert(ctx context.Context, table string, rowid *int64, row []tab
 	if len(names) > 0 {
 		values = "(" + strings.Join(names, ", ") + ") values(?" + strings.Repeat(", ?", len(names)-1) + ")"
 	}
-	before, err := e.sequence(ctx, table)
+	before, err := e.sequence(ctx, of)
 	if err != nil {
 		return 0, err
 	}
-	key, err := e.run(ctx, change{lib.SQLITE_INSERT, rowKey{table: table}}, "insert into "+Quoted(table)+values, args...)
+	key, err := e.run(ctx, change{lib.SQLITE_INSERT, rowKey{table: of}}, "insert into "+Quoted(of)+values, args...)
 	if err != nil {
 		return 0, err
 	}
 	if err := e.record(ctx, key, nil, t.columns); err != nil {
 		return 0, err
 	}
-	after, err := e.sequence(ctx, table)
+	after, err := e.sequence(ctx, of)
 	if err == nil && !before.Equal(after) {
-		e.log.addSequence(table, before, after)
+		e.log.addSequence(of, before, after)
 	}
 	return key.row, err
 }
@@ -289,7 +297,7 @@ func (e *Edit) Unbind(ctx context.Context) error {
 	if e.reverting || e.trying || len(e.log.rows)+len(e.log.sequences) > 0 {
 		return nil
 	}
-	version, err := e.dataVersion(ctx)
+	version, err := e.Version(ctx)
 	if err != nil {
 		return err
 	}
@@ -303,7 +311,7 @@ func (e *Edit) Unbind(ctx context.Context) error {
 		return err
 	}
 	e.reverting = true
-	now, err := e.dataVersion(ctx)
+	now, err := e.Version(ctx)
 	if err == nil && now != version {
 		err = moved(e.db.File.Path)
 	}

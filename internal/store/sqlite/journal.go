@@ -359,11 +359,11 @@ func (e *Edit) takeBackRow(ctx context.Context, c table.RowChange) error {
 	key := keyOf(c)
 	switch {
 	case c.After == nil:
-		_, err := e.insert(ctx, c.Table, &key.row, fieldsOf(c.Before))
+		_, err := e.insert(ctx, c.Table, &key.row, c.Before.Fields())
 		return err
 	case c.Before != nil:
 		var fields []table.FieldChange
-		for _, f := range fieldsOf(c.After) {
+		for _, f := range c.After.Fields() {
 			fields = append(fields, table.FieldChange{Name: f.Name, Old: f.Value, New: c.Before[f.Name]})
 		}
 		return e.update(ctx, key, fields)
@@ -378,22 +378,6 @@ func (e *Edit) takeBackRow(ctx context.Context, c table.RowChange) error {
 	}
 	// The foreign keys of rows that have gone may have changed this one.
 	return e.remove(ctx, key, c.After)
-}
-
-// fieldsOf are the values of an image, ordered by name so that statements
-// repeat.
-func fieldsOf(m table.Image) []table.Field {
-	fields := make([]table.Field, 0, len(m))
-	for name, v := range m {
-		fields = append(fields, table.Field{Name: name, Value: v})
-	}
-	slices.SortFunc(fields, func(a, b table.Field) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
-	return fields
 }
 
 // sequence is what sqlite_sequence says of a table, nil when it says nothing:

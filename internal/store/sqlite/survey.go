@@ -24,7 +24,9 @@ type survey struct {
 	chains []chain
 
 	damaged bool
-	keep    bool // what is found, instead of ending at the first damage
+	keep    bool    // what is found, instead of ending at the first damage
+	only    []int64 // the rows that matter, in order; nil for all of them
+	met     int     // how many rows that matter were found
 	rows    []int64
 	lost    []Range
 	sound   []int // of inOrder
@@ -43,10 +45,23 @@ type chain struct {
 	rest  int64 // bytes
 }
 
-// survey goes over the pages of a table. With keep it notes all rows that can be where
-// they are, in order, and what is lost besides.
-func (db *DB) survey(ctx context.Context, table string, keep bool) (*survey, error) {
-	s := &survey{db: db, keep: keep}
+// sound reports whether some rows of a table, in the order of their rowids, are where they
+// should be, and nothing is wrong with the pages that lead there and hold them.
+func (db *DB) sound(ctx context.Context, table string, rows []int64) (bool, error) {
+	if len(rows) == 0 {
+		return true, nil
+	}
+	s, err := db.survey(ctx, table, false, rows...)
+	if !isDamage(err) {
+		return false, db.Explain(err)
+	}
+	return err == nil && !s.damaged && s.met == len(rows), nil
+}
+
+// survey goes over the pages of a table, or over those of some rows. With keep it notes all
+// rows that can be where they are, in order, and what is lost besides.
+func (db *DB) survey(ctx context.Context, table string, keep bool, only ...int64) (*survey, error) {
+	s := &survey{db: db, keep: keep, only: only}
 	var root, size int64
 	err := db.QueryRow(ctx, `select rootpage, (select count(*) from pragma_table_xinfo(?1) where hidden <> 2),
 		page_count, page_size from sqlite_schema, pragma_page_count, pragma_page_size where type = 'table' and name = ?1 collate nocase limit 1`, table).
@@ -206,6 +221,10 @@ func (s *survey) leaf(n node, sound []int) {
 		c := &p.cells[i]
 		gap(i, c.rowid-1)
 		from, next = c.rowid+1, i+1
+		if !s.matters(c.rowid, c.rowid) {
+			continue
+		}
+		s.met++
 		if s.keep {
 			s.rows = append(s.rows, c.rowid)
 		}
@@ -217,6 +236,12 @@ func (s *survey) leaf(n node, sound []int) {
 	if !p.whole && len(sound) == len(p.cells) { // cells may be missing that the page does not count
 		s.lose(from, n.to, 0)
 	}
+}
+
+// matters reports whether a row that is asked for may be between two rowids.
+func (s *survey) matters(from, to int64) bool {
+	i, _ := slices.BinarySearch(s.only, from)
+	return s.only == nil || i < len(s.only) && s.only[i] <= to
 }
 
 // interior adds the children of a page. Where a key is damaged, its neighbours say what may
@@ -238,7 +263,7 @@ func (s *survey) interior(n node, sound []int, below []node) []node {
 		}
 		if c.child == 0 || c.to == 0 {
 			s.lose(from, to, 0)
-		} else {
+		} else if s.matters(from, to) {
 			below = append(below, node{c.child, from, to})
 		}
 		if at < len(sound) && sound[at] == i {
@@ -247,6 +272,9 @@ func (s *survey) interior(n node, sound []int, below []node) []node {
 	}
 	if !p.whole && len(sound) == len(p.cells) {
 		s.lose(from, n.to, 0)
+	}
+	if !s.matters(from, n.to) {
+		return below
 	}
 	return append(below, node{p.right, from, n.to})
 }
@@ -293,10 +321,21 @@ func (s *survey) follow(ctx context.Context) error {
 // order, but for those that cannot be read.
 func (db *DB) pagesAt(ctx context.Context, list []uint32, head int, fn func(i int, data []byte)) error {
 	if db.raw != nil {
-		data := make([]byte, head)
-		for i, page := range list {
-			if n, _ := db.raw.ReadAt(data, int64(page-1)*int64(db.File.Header.PageSize)); n == head && page > 0 {
-				fn(i, data)
+		size := int(db.File.Header.PageSize)
+		data := make([]byte, min(16, len(list))*size)
+		for i := 0; i < len(list); {
+			run := 1 // of pages that follow each other in the file, too
+			for i+run < len(list) && run*size < len(data) && list[i+run] == list[i]+uint32(run) {
+				run++
+			}
+			n, _ := db.raw.ReadAt(data[:(run-1)*size+head], int64(list[i]-1)*int64(size))
+			first := i
+			for ; n >= head && list[first] > 0; n -= size {
+				fn(i, data[(i-first)*size:][:head])
+				i++
+			}
+			if i == first { // it cannot be read
+				i++
 			}
 		}
 		return ctx.Err()

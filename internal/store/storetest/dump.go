@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/builder"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
@@ -66,6 +67,35 @@ func texts(t Tester, db *sql.DB, query string, args ...any) []string {
 		t.Fatalf("%s: %v", query, err)
 	}
 	return list
+}
+
+// Query is what a query of one text column gives, of a SQLite file.
+func Query(t Tester, path, query string) []string {
+	t.Helper()
+	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path}).String())
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	list := texts(t, db, query)
+	if err := db.Close(); err != nil {
+		t.Fatalf("%v", err)
+	}
+	return list
+}
+
+// Change runs statements on a SQLite file, as another program would.
+func Change(t Tester, path string, statements ...string) {
+	t.Helper()
+	db, err := builder.Open(path)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	for _, s := range statements {
+		db.Exec(s)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatalf("%v", err)
+	}
 }
 
 // Source is a SQLite file to be changed.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -40,6 +41,7 @@ func Run(t *testing.T, kind store.Kind, samples ...Sample) {
 			t.Run("gives the same outlines every time", s.deterministic)
 			t.Run("fills bodies without changing outlines", s.fill)
 			t.Run("gives equal texts equal digests", s.digests)
+			t.Run("lists the same sessions without contents", s.brief)
 			t.Run("stops when the context ends", s.cancelled)
 			if diff := cmp.Diff(before, Snapshot(t, folder)); diff != "" {
 				t.Errorf("reading changed the folder: %s", diff)
@@ -53,9 +55,9 @@ type suite struct {
 	path string
 }
 
-func (s suite) open(t *testing.T) *registry.Opened {
+func (s suite) open(t *testing.T, opts ...store.Options) *registry.Opened {
 	t.Helper()
-	o, err := registry.Open(t.Context(), s.path, s.kind.Name, nil, store.Options{})
+	o, err := registry.Open(t.Context(), s.path, s.kind.Name, nil, append(opts, store.Options{})[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,6 +174,42 @@ func (s suite) deterministic(t *testing.T) {
 	}
 }
 
+// brief compares what a list says of the sessions with what it says without contents. A store
+// that does not count items may leave out sub-sessions, and the links and times of others.
+func (s suite) brief(t *testing.T) {
+	uncounted := s.open(t, store.Options{Brief: 1}).Facts().Uncounted
+	list := func(opts store.Options) (lines []string) {
+		for _, tree := range trees(t, s.open(t, opts)) {
+			for _, sess := range tree.Sessions {
+				line := fmt.Sprint(sess.Parent == "", sess.ID, sess.Title)
+				if !uncounted || sess.Parent == "" {
+					line += fmt.Sprint(sess.Created)
+				}
+				if !uncounted { // whose last record may tell another time than its item has
+					line += fmt.Sprint(sess.Updated, sess.Parent, len(sess.Items))
+				}
+				for _, child := range sess.Children {
+					if !uncounted {
+						line += " " + child.ID
+					}
+				}
+				lines = append(lines, line)
+			}
+		}
+		if uncounted {
+			slices.Sort(lines)
+		}
+		return lines
+	}
+	want, got := list(store.Options{}), list(store.Options{Brief: 1})
+	want = slices.DeleteFunc(want, func(line string) bool {
+		return uncounted && strings.HasPrefix(line, "false") && !slices.Contains(got, line)
+	})
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // flat lists the sessions without their pointers to each other.
 func flat(list []*session.Tree) []session.Session {
 	var all []session.Session
@@ -200,6 +238,16 @@ func (s suite) fill(t *testing.T) {
 				}
 			}
 		}
+	}
+	whole := s.open(t, store.Options{Bodies: func(*session.Session) bool { return true }})
+	atOnce := trees(t, whole)
+	for _, tree := range atOnce {
+		if err := whole.Fill(t.Context(), tree); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(flat(filled), flat(atOnce)); diff != "" {
+		t.Errorf("Bodies gives other trees: %s", diff)
 	}
 	bodies := cmp.Options{
 		cmpopts.IgnoreFields(session.Item{}, "Body"), cmpopts.IgnoreFields(session.Call{}, "Args"),

@@ -2,8 +2,10 @@ package table
 
 import (
 	"bytes"
+	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -61,6 +63,15 @@ func (m Image) Equal(other Image) bool {
 	return true
 }
 
+// Fields are the values of an image, by name, so that statements repeat.
+func (m Image) Fields() []Field {
+	fields := make([]Field, 0, len(m))
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		fields = append(fields, Field{Name: name, Value: m[name]})
+	}
+	return fields
+}
+
 // EncodeChanges writes changes as JSON on one line, in one pass: a journal can hold a big
 // part of a database, and is written while that is locked. DecodeChanges reads
 // it.
@@ -75,7 +86,16 @@ func (m Image) Equal(other Image) bool {
 //	{"real": "0x1.8p+01"} a floating point number, hexadecimal, or "+Inf" or "-Inf"
 //	{"blob": "AAE="}      a blob, base64
 func EncodeChanges(changes []RowChange) ([]byte, error) {
-	out := []byte{'['}
+	size := 0
+	for _, c := range changes {
+		for _, m := range []Image{c.Before, c.After} {
+			for _, value := range m {
+				text, _ := value.(string)
+				size += len(text) * 5 / 4 // with escapes; to grow step by step would copy it again and again
+			}
+		}
+	}
+	out := append(make([]byte, 0, size), '[')
 	for i := range changes {
 		if i > 0 {
 			out = append(out, ',')
@@ -229,4 +249,115 @@ func (j *journalValue) decode(b []byte) error {
 		j.v = f
 	}
 	return nil
+}
+
+// ErrMoved is the cause of a Begin that failed because the store was changed
+// after it was backed up.
+var ErrMoved = errors.New("the database was changed after it was backed up")
+
+// ErrReplaced is the cause of an error about a store whose path leads to another file
+// than the one that was opened: what was read or written is not what the next program
+// finds. Of a store that is where it was it is ErrBeside, when a file that belongs to it
+// is another one, and ErrForeignLog, when that is its log.
+var (
+	ErrReplaced   = errors.New("the path leads to another file")
+	ErrBeside     = fmt.Errorf("a file beside it is another one: %w", ErrReplaced)
+	ErrForeignLog = fmt.Errorf("it is the log: %w", ErrBeside)
+)
+
+// ErrElsewhere is the cause of an error about rows that somebody else changed, or has
+// locked: others may be free.
+var ErrElsewhere = errors.New("somebody else changes these rows")
+
+// ErrUnknown is the cause of the error of a commit to which no answer came.
+var ErrUnknown = errors.New("the commit was not answered")
+
+// Transaction is the part of changing a store that does not depend on what is in it. One
+// at a time: everything between Begin and Commit is stored as a whole or not at all.
+type Transaction interface {
+	// Version is a number that changes with each commit of somebody else, and not with
+	// those of the Transaction: what was read since it was this holds.
+	Version(ctx context.Context) (int64, error)
+	// Begin locks the store for writing. It waits for another writer, for at
+	// most two seconds.
+	Begin(ctx context.Context) error
+	// Journal is what Revert needs to take back what was written since Begin,
+	// as JSON.
+	Journal() ([]byte, error)
+	// Trial does something within the transaction that is open and takes all of it back
+	// again; its error is that of what was done. A store in which an undo of what was
+	// just written cannot fail need not do it.
+	Trial(ctx context.Context, do func() error) error
+	// Commit fails with ErrReplaced, and rolls back, if the path of the store no longer
+	// leads to it. After ErrUnknown nobody knows whether it was done.
+	Commit(ctx context.Context) error
+	Rollback() error
+	// Replaced is the problem with a store that its path no longer leads to
+	// (ErrReplaced), nil while it does. It can be asked after Close.
+	Replaced() error
+	// Close ends the work; an open transaction is rolled back. If one was committed, it
+	// fails with ErrReplaced where the path does not lead to the store at the end.
+	// Closing again does nothing.
+	Close() error
+	// Left is a sentence about files of the adapter that stay beside a closed store,
+	// "" when none does.
+	Left() string
+}
+
+// Editor is a database opened for changing. After an error of a write the transaction can
+// only be rolled back. It must not be used by several goroutines at once.
+//
+// Its errors are problems: Busy when another process holds the database or changes
+// it meanwhile, Unreadable when it cannot be written, RolledBack when a row is not what it
+// was said to be, or when something else of the database would change with it.
+type Editor interface {
+	Transaction
+	Writer
+	// Lock keeps everybody else from changing the rows with some keys until the transaction
+	// ends, and from adding rows to other tables that would belong to them. Where Begin does
+	// that, and without a transaction, it does nothing. ErrElsewhere is the cause of its
+	// error where somebody has locked one of them.
+	Lock(ctx context.Context, rows Selection, belonging ...string) error
+	// Derived declares columns of a table that the database keeps by itself, with triggers:
+	// counters, times of the last change. It may change them with any row, nobody writes
+	// them, and Revert leaves them to it.
+	Derived(ctx context.Context, table string, columns ...string) error
+	// Revert takes back, in the transaction that is open, what a journal tells, if that is
+	// about these tables only: it comes from a file, and must not reach anything that no
+	// repair writes. A row that is no longer what the journal says it became is a problem of
+	// class Busy, and then the transaction must be rolled back.
+	Revert(ctx context.Context, journal []byte, tables ...string) error
+}
+
+// Writer changes rows.
+type Writer interface {
+	// Reader reads what there is.
+	Reader() Reader
+	// Insert adds a row. Columns without a field get their defaults.
+	Insert(ctx context.Context, table string, row []Field) (Place, error)
+	// Update changes columns of a row. Unless each of them holds exactly its old value,
+	// nothing is changed.
+	Update(ctx context.Context, table string, at Place, fields []FieldChange) error
+	// Delete removes a row, which must exist. Rows that refer to it must be gone or refer
+	// elsewhere before.
+	Delete(ctx context.Context, table string, at Place) error
+	// Numbers are so many numbers for a column, higher than all that were ever given out
+	// as far as the database knows, and ascending.
+	Numbers(ctx context.Context, table, column string, count int) ([]int64, error)
+}
+
+// RowPlace stands for a column with the place of a row itself, where Insert is given one
+// of its Numbers: no row gets a place that another one had.
+const RowPlace = "rowid"
+
+// Field is a value for a column.
+type Field struct {
+	Name  string
+	Value any
+}
+
+// FieldChange is a new value for a column that holds the old one.
+type FieldChange struct {
+	Name     string
+	Old, New any
 }

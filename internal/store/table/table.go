@@ -12,6 +12,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -65,6 +66,9 @@ type About struct {
 	Incomplete string // why no reading can be complete, "" when it can
 	Recovery   string // what to do about damage
 	ReadOnly   string // why nothing can be repaired in place, "" when it can
+	Moving     bool   // a row gets another place with each change
+	Remote     bool   // on a server: rows that nobody needs had better stay there
+	Identity   string // what tells it from another one of that name, "" where the name does
 	Faults     []session.Fault
 }
 
@@ -80,6 +84,13 @@ type Selection struct {
 	// may come, too, where the database cannot ask for exactly these. Damage ends such a
 	// scan with an error, and the order is that of an index.
 	Keys [][]Value
+	// Lacking, where it is not nil, names another table and its columns with such keys: only
+	// rows matter whose Key it lacks. What is said of Keys holds for it.
+	Lacking *Selection
+	// Times, where it is not "", is a column of times: only rows matter that are not older
+	// than Since, or whose time is none after 1970. Others may come, too.
+	Times string
+	Since time.Time
 	// Glance is for a look at what other faults tell of if it is damaged: damage ends the
 	// scan, and lost says only that it did.
 	Glance bool
@@ -99,6 +110,8 @@ type Table struct {
 	Columns []Column // in the order of the table
 	Indexes []Index
 	Parents []string // the tables to which its foreign keys lead, as these name them
+	// ReadOnly is why its rows cannot be changed, "" when they can.
+	ReadOnly string
 }
 
 // Column is a column of a table.

@@ -11,6 +11,7 @@ package bench
 
 import (
 	"cmp"
+	"database/sql"
 	"errors"
 	"flag"
 	"fmt"
@@ -18,7 +19,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -29,6 +30,9 @@ var (
 	program  = flag.String("sessctl", "", "the program to measure")
 	database = flag.String("database", "", "the file that BenchmarkTables measures it on")
 	rounds   = flag.Int("rounds", 7, "counted rounds")
+	roots    = flag.Int("roots", published.Roots, "root sessions of the database when it is made: 2000, 4000, 8000, 16000 for 0.5 to 4 GB")
+	only     = flag.String("tables", "", "print the tables with these words in their names only, a regular expression")
+	threads  = flag.Int("processors", 0, "how many of them programs in Go use, 0 for all")
 	scanned  = flag.String("scan", "", "only scan the lines of this file for valid JSON, which replay is measured against")
 )
 
@@ -64,14 +68,38 @@ type entry struct {
 }
 
 func run(out io.Writer, sessctl, database string, rounds int) error {
+	wanted, err := regexp.Compile(*only)
+	if err != nil {
+		return err
+	}
 	if _, err := exec.LookPath("sqlite3"); err != nil {
 		return errors.New("the sqlite3 command line is the yardstick and is not installed")
 	}
 	if _, err := os.Stat(database); errors.Is(err, fs.ErrNotExist) {
-		fmt.Fprintf(os.Stderr, "making %s (about 1 GB; once)\n", database)
-		if err := writeBig(database, published); err != nil {
+		fmt.Fprintf(os.Stderr, "making %s (once)\n", database)
+		big := published
+		big.Roots = *roots
+		if err := writeBig(database, big); err != nil {
 			return err
 		}
+	}
+	for _, t := range tables {
+		if !wanted.MatchString(t.name) {
+			continue
+		}
+		if err := t.print(out, sessctl, database, rounds); err != nil {
+			return err
+		}
+		rounds = min(rounds, 3)
+	}
+	return nil
+}
+
+// commandTable measures the commands on the large database.
+func commandTable(out io.Writer, sessctl, database string, rounds int) error {
+	id, err := rootAmid(database)
+	if err != nil {
+		return err
 	}
 	entries := []entry{
 		{"sqlite3 sum(json_valid(message_json))", []string{"sqlite3", database, "select sum(json_valid(message_json)) from session_items"}},
@@ -81,21 +109,42 @@ func run(out io.Writer, sessctl, database string, rounds int) error {
 		{"sessctl check --format ndjson", []string{sessctl, "check", "--fail-on", "never", "--format", "ndjson", database}},
 		{"sessctl check --deep", []string{sessctl, "check", "--fail-on", "never", "--deep", database}},
 		{"sessctl ls", []string{sessctl, "ls", database}},
+		{"sessctl view ID", []string{sessctl, "view", database, id}},
+		{"sessctl why ID", []string{sessctl, "why", database, id}},
+		{"sessctl why", []string{sessctl, "why", database}},
+		{"sessctl check --session ID --by-index", []string{sessctl, "check", "--fail-on", "never", "--by-index", "--session", id, database}},
+		{"sessctl export --session ID --by-index", []string{sessctl, "export", "--by-index", "--session", id, database}},
+		{"sessctl export --session ID", []string{sessctl, "export", "--session", id, database}},
+		{"sessctl ls --health", []string{sessctl, "ls", "--health", database}},
 	}
 	samples, err := measureAll(entries, rounds)
 	if err != nil {
 		return err
 	}
-	if err := table(out, database, entries, samples); err != nil {
-		return err
+	return table(out, database, entries, samples)
+}
+
+// tables are printed one after the other.
+var tables = []struct {
+	name  string
+	print func(out io.Writer, sessctl, database string, rounds int) error
+}{
+	{"commands", commandTable},
+	{"stores", storeTables},
+	{"sizes", sizeTables},
+	{"views", viewTables},
+	{"replay", replayTable},
+	{"repairs", repairTable},
+}
+
+// rootAmid is a root session with a sub-session, from the middle of the database.
+func rootAmid(database string) (id string, err error) {
+	db, err := sql.Open("sqlite", "file:"+database+"?mode=ro")
+	if err != nil {
+		return "", err
 	}
-	if err := viewTables(out, sessctl, filepath.Dir(database), 3); err != nil {
-		return err
-	}
-	if err := replayTable(out, sessctl, filepath.Dir(database), 3); err != nil {
-		return err
-	}
-	return repairTable(out, database, 3)
+	err = db.QueryRow("select parent_id from sessions where rowid > (select max(rowid) / 2 from sessions) and parent_id > '' order by rowid limit 1").Scan(&id)
+	return id, errors.Join(err, db.Close())
 }
 
 // sample is one finished process.
@@ -124,6 +173,9 @@ func measureAll(entries []entry, rounds int) ([][]sample, error) {
 
 func measure(args []string) (sample, error) {
 	cmd := exec.Command(args[0], args[1:]...)
+	if *threads > 0 {
+		cmd.Env = append(os.Environ(), fmt.Sprint("GOMAXPROCS=", *threads))
+	}
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	start := time.Now()

@@ -25,7 +25,7 @@ const repairs = 1000
 // repairTable measures what a repair costs others: for how long the database is
 // locked, and the backup against a copy of the file. The database has the old
 // messages column, which a repair writes anew; without it there is less to do.
-func repairTable(out io.Writer, database string, rounds int) error {
+func repairTable(out io.Writer, _, database string, rounds int) error {
 	folder, err := os.MkdirTemp(filepath.Dir(database), "repair-")
 	if err != nil {
 		return err
@@ -94,7 +94,8 @@ func copyFile(from, to string) error {
 }
 
 // loseResults takes the first result out of many root sessions and closes the
-// gap, so that a repair has to move everything behind it.
+// gap, so that a repair has to move everything behind it. The old column loses it, too:
+// one that held more than the rows would be left as it is.
 var loseResults = []string{
 	`create temp table lost as select min(i.id) as id, i.session_id, i.position from session_items i join sessions s on s.id = i.session_id
 		where s.parent_id is null and i.item_type = 'message' and substr(i.message_json, 1, 14) = '{"role":"tool"'
@@ -103,6 +104,8 @@ var loseResults = []string{
 	`delete from session_items where id in (select id from lost)`,
 	`update session_items set position = position - 1 where session_id in (select session_id from lost)
 		and position > (select position from lost where lost.session_id = session_items.session_id)`,
+	`update sessions set messages = json_remove(messages, '$[' || (select position from lost where session_id = sessions.id) || ']')
+		where id in (select session_id from lost)`,
 }
 
 // dropColumn is what migrations 019 and 020 do.
@@ -141,10 +144,10 @@ type timed struct {
 	backup          time.Duration
 }
 
-func (t *timed) Backup(ctx context.Context, path string, progress func(int64)) error {
+func (t *timed) Backup(ctx context.Context, path string, sessions []string, progress func(int64)) error {
 	start := time.Now()
 	defer func() { t.backup = time.Since(start) }()
-	return t.Editor.Backup(ctx, path, progress)
+	return t.Editor.Backup(ctx, path, sessions, progress)
 }
 
 func (t *timed) Begin(ctx context.Context) error {

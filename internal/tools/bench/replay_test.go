@@ -13,12 +13,12 @@ const recorded = 1_000_000
 
 // replayTable measures what it costs to replay a long recording, against a scan
 // of it for valid JSON, which this test program makes itself.
-func replayTable(out io.Writer, sessctl, folder string, rounds int) error {
+func replayTable(out io.Writer, sessctl, database string, rounds int) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	folder, err = os.MkdirTemp(folder, "replay-")
+	folder, err := os.MkdirTemp(filepath.Dir(database), "replay-")
 	if err != nil {
 		return err
 	}

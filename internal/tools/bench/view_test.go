@@ -17,19 +17,21 @@ const runs = 25_000
 
 // viewTables measure what it costs to see one long session as one of its agents,
 // against an export of it, for every store whose events have branches.
-func viewTables(out io.Writer, sessctl, folder string, rounds int) error {
-	folder, err := os.MkdirTemp(folder, "view-")
+func viewTables(out io.Writer, sessctl, database string, rounds int) error {
+	folder, err := os.MkdirTemp(filepath.Dir(database), "view-")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
 	longs := []struct {
-		name string
-		make func(path string) error
+		name   string
+		events int
+		make   func(path string) error
 	}{
-		{"ADK P1", func(path string) error { return adktest.Create(path, adktest.P1, longADK()) }},
-		{"ADK G2", func(path string) error { return adktest.Create(path, adktest.G2, longADK()) }},
-		{"Spring AI Session", longSpring},
+		{"ADK P1", 4 * runs, func(path string) error { return adktest.Create(path, adktest.P1, longADK()) }},
+		{"ADK G2", 4 * runs, func(path string) error { return adktest.Create(path, adktest.G2, longADK()) }},
+		{"Spring AI Session", 4 * runs, longSpring},
+		{"ADK P1, a branch for every second event", 4_000, func(path string) error { return adktest.Create(path, adktest.P1, wideADK()) }},
 	}
 	for _, long := range longs {
 		path := filepath.Join(folder, "long.db")
@@ -42,12 +44,13 @@ func viewTables(out io.Writer, sessctl, folder string, rounds int) error {
 			{"sessctl view --branch", view},
 			{"sessctl view --branch --format json", append(view[:len(view):len(view)], "--format", "json")},
 			{"sessctl view --all", []string{sessctl, "view", path, "long", "--all"}},
+			{"sessctl view --all --format json", []string{sessctl, "view", path, "long", "--all", "--format", "json"}},
 		}
 		samples, err := measureAll(entries, rounds)
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(out, "\n%s, one session of %d events: ", long.name, 4*runs); err != nil {
+		if _, err := fmt.Fprintf(out, "\n%s, one session of %d events: ", long.name, long.events); err != nil {
 			return err
 		}
 		if err := errors.Join(table(out, path, entries, samples), os.Remove(path)); err != nil {
@@ -72,6 +75,18 @@ func longADK() adktest.Session {
 			adktest.Event{Author: "reader", Invocation: run, Branch: "par.reader", Parts: []adktest.Part{adktest.Calls(id, "look", `{"order":4711}`)}},
 			adktest.Event{Author: "reader", Invocation: run, Branch: "par.reader", Parts: []adktest.Part{adktest.Answers(id, "look", `{"result":"It left."}`)}},
 			adktest.Event{Author: "writer", Invocation: run, Branch: "par.writer", Parts: []adktest.Part{adktest.Text(answer)}})
+	}
+	return s
+}
+
+// wideADK are 2,000 agents, each on a branch of its own.
+func wideADK() adktest.Session {
+	s := adktest.Session{ID: "long"}
+	for i := range 2_000 {
+		name := fmt.Sprintf("agent_%d", i)
+		s.Events = append(s.Events,
+			adktest.Event{Author: "user", Invocation: "e-1", Parts: []adktest.Part{adktest.Text(question)}},
+			adktest.Event{Author: name, Invocation: "e-1", Branch: "par." + name, Parts: []adktest.Part{adktest.Text(answer)}})
 	}
 	return s
 }

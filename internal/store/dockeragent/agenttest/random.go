@@ -266,12 +266,8 @@ func (s *scope) note(t given) {
 
 // someone draws an agent that neither speaks nor waits, "" if every agent does.
 func (g *generator) someone(s *scope, opener string) string {
-	var free []string
-	for _, agent := range team {
-		if agent != s.agent && agent != opener && !slices.Contains(s.waiting, agent) && !slices.Contains(s.beside, agent) {
-			free = append(free, agent)
-		}
-	}
+	busy := slices.Concat([]string{s.agent, opener}, s.waiting, s.beside)
+	free := slices.DeleteFunc(slices.Clone(team), func(agent string) bool { return slices.Contains(busy, agent) })
 	if len(free) == 0 {
 		return ""
 	}

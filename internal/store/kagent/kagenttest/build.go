@@ -352,13 +352,7 @@ func play(p Program, form Form) *world {
 
 // converse plays a conversation and returns when it ended.
 func (w *world) converse(c Conversation, at time.Time) time.Time {
-	user, agent, id := c.User, c.Agent, builder.UUID(w.rng)
-	if user == "" {
-		user = DefaultUser
-	}
-	if agent == "" {
-		agent = Root
-	}
+	user, agent, id := cmp.Or(c.User, DefaultUser), cmp.Or(c.Agent, Root), builder.UUID(w.rng)
 	for _, turn := range c.Turns {
 		v := w.serve(w.session(id, user, agent, nil), turn, nil, at)
 		if v.gate != nil && turn.Approval == Approved {

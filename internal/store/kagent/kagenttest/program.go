@@ -1,6 +1,7 @@
 package kagenttest
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -271,9 +272,7 @@ func (w *world) serve(s *sess, t Turn, caller *visit, at time.Time) *visit {
 // begin writes what comes before the agent's own events.
 func (w *world) begin(s *sess, t Turn, caller *visit, at time.Time) *visit {
 	v := &visit{session: s, dialect: w.writer(s.agent), task: builder.UUID(w.rng), root: s.id, began: at, now: at, invocations: []string{"e-" + builder.UUID(w.rng)}}
-	if t.Writer != "" {
-		v.dialect = t.Writer
-	}
+	v.dialect = cmp.Or(t.Writer, v.dialect)
 	if caller != nil {
 		v.root = caller.root
 	}

@@ -132,9 +132,7 @@ func (db *DB) Append(session string, events ...Event) {
 // complete gives an event its id and time.
 func (db *DB) complete(e Event) Event {
 	db.last++
-	if e.ID == "" {
-		e.ID = fmt.Sprintf("00000000-0000-4000-8000-%012d", db.last)
-	}
+	e.ID = cmp.Or(e.ID, fmt.Sprintf("00000000-0000-4000-8000-%012d", db.last))
 	if e.Time.IsZero() {
 		db.now = db.now.Add(1003 * time.Millisecond)
 		e.Time = db.now

@@ -147,3 +147,128 @@ func indexes(n int) []int {
 	}
 	return list
 }
+
+// Script writes one session, called "S", with a case of the notes.
+type Script struct {
+	Name  string
+	About string
+	Write func(db *DB)
+}
+
+// Build makes a file with the session of a script.
+func (s Script) Build(path string, form Form) error {
+	db, err := Create(path, form)
+	if err != nil {
+		return err
+	}
+	db.Session("S")
+	s.Write(db)
+	return db.Close()
+}
+
+// Find is the script with a name. There must be one.
+func Find(name string) Script {
+	for _, s := range Scripts {
+		if s.Name == name {
+			return s
+		}
+	}
+	panic("no script " + name)
+}
+
+func appending(events ...Event) func(db *DB) {
+	return func(db *DB) { db.Append("S", events...) }
+}
+
+// Scripts are the documentation's table of who sees what (docs/stores/spring-ai-session.md#who-sees-what), a layout after two
+// compactions (docs/stores/spring-ai-session.md#the-known-ways-to-damage-a-session), and damage (docs/stores/spring-ai-session.md#the-known-ways-to-damage-a-session).
+var Scripts = []Script{
+	{"visibility", "the table of the documentation for a viewer on orch.researcher", appending(
+		User("root"), Assistant("orch").On("orch"), Assistant("researcher").On("orch.researcher"), Assistant("writer").On("orch.writer"),
+		Assistant("summarizer").On("orch.researcher.summarizer"))},
+	{"healthy", "two turns with calls", appending(
+		User("weather?"), Calling("c1", "c2"), Responding("c1", "c2"), Assistant("22 degrees"), User("thanks"), Assistant("you are welcome"))},
+	{"f5", "m1 m2 s1 m3 m4 s2 m5 m6 after two compactions, of which the first five are archived", f5},
+	{"G3", "the call was archived and its response came afterwards", g3},
+	{"G5", "a message that was stored while a compaction ran stands before the summary", g5},
+	{"G6", "the process died before the response was stored", appending(
+		User("weather?"), Calling("c1"), User("are you there?"), Assistant("yes"))},
+	{"G7", "a retry stored the same message twice", appending(User("hello"), Assistant("hi"), Assistant("hi"))},
+	{"G10", "a filter stored only what people and the assistant say", appending(
+		User("weather?"), Calling("c1"), Assistant("22 degrees"), User("and tomorrow?"), Calling("c2"), Assistant("18 degrees"))},
+	{"G11", "an answer without text and without calls", appending(
+		User("hello"), Event{Type: "ASSISTANT"}, User("hello?"), Assistant("hi"))},
+	{"G12", "message_data is cut off", appending(
+		User("weather?"), Calling("c1"), Event{Type: "TOOL", Data: `[{"id":"c1","name":"get_weather","respon`}, Assistant("22 degrees"))},
+	{"G13", "a message type that Java does not know", appending(User("hello"), Event{Type: "assistant", Text: "hi"}, User("bye"), Assistant("bye"))},
+	{"G14", "the column and the metadata disagree about what a compaction wrote", appending(
+		Event{Type: "USER", Text: "hello", Metadata: `{"synthetic":true}`},
+		Event{Type: "ASSISTANT", Text: "hi", Metadata: `{"synthetic":"yes"}`},
+		Event{Type: "USER", Text: "bye", Metadata: `{"compactionSource":"recursive-summarization"}`}, Assistant("bye"))},
+	{"G15", "a summary on a branch", g15},
+	{"two calls open", "a process died before either response was stored", appending(
+		User("weather?"), Calling("c1", "c2"), User("are you there?"), Assistant("yes"))},
+	{"doubled response", "one TOOL row answers a call twice", appending(
+		User("weather?"), Calling("c1"), Responding("c1", "c1"), Assistant("22 degrees"))},
+	{"response elsewhere", "one TOOL row holds a response to no call", appending(
+		User("weather?"), Calling("c1"), Responding("c1", "c9"), Assistant("22 degrees"))},
+	{"same id twice", "two calls of a turn share an id", appending(
+		User("weather?"), Calling("c1", "c1"), Responding("c1", "c1"), Assistant("22 degrees"))},
+	{"arguments", "arguments that are no JSON object", appending(
+		User("weather?"), Event{Type: "ASSISTANT", Text: " ", Calls: []Call{{"c1", "function", "get_weather", "{\"location\": \"Par"}}},
+		Responding("c1"), Assistant("22 degrees"))},
+	{"late response", "the response comes after the next message", appending(
+		User("weather?"), Calling("c1"), User("are you there?"), Responding("c1"), Assistant("22 degrees"))},
+	{"no Unicode", "half a character in a text and in an argument", appending(
+		User("caf\xc3"), Event{Type: "ASSISTANT", Calls: []Call{}, Data: `[{"id":"c1","type":"function","name":"f","arguments":"{\"a\":\"\ud83d\"}"}]`},
+		Event{Type: "TOOL", Data: `[{"id":"c1","name":"f","responseData":"\ud83d ok","more":[1.0,{}]}]`}, Assistant("ok"))},
+}
+
+func f5(db *DB) {
+	l := log{db: db, session: "S"}
+	l.append(User("m1"), Assistant("m2"), User("m3"))
+	l.compactAll(2, "s1")
+	l.append(Assistant("m4"), User("m5"))
+	l.compactAll(3, "s2")
+	l.append(Assistant("m6"))
+}
+
+// compactAll is a compaction that also archives the summary before, which takes
+// one message.
+func (l *log) compactAll(cut int, text string) {
+	ids, summaries := l.before(cut)
+	for _, e := range summaries {
+		ids = append(ids, e.ID)
+	}
+	l.replace(cut, ids, []Event{l.db.complete(Summary(text)[1])})
+}
+
+func g3(db *DB) {
+	l := log{db: db, session: "S"}
+	l.append(User("weather?"), Calling("c1"))
+	l.compact(2, "The weather was asked for.")
+	l.append(Responding("c1"), Assistant("22 degrees"))
+}
+
+func g5(db *DB) {
+	l := log{db: db, session: "S"}
+	l.append(User("u1"), Assistant("a1"), User("u2"), Assistant("a2"))
+	late := db.complete(User("u3"))
+	kept := append([]Event{}, l.active[2:]...)
+	summary := Summary("u1 and a1")
+	// The compaction has read its list; then the late message comes; then it writes.
+	db.Exec("UPDATE ai_session_event SET archived = ? WHERE id in (?, ?)", db.truth(true), l.active[0].ID, l.active[1].ID)
+	db.Exec("DELETE FROM ai_session_event WHERE session_id = ? AND archived = ?", "S", db.truth(false))
+	db.write("S", late)
+	for _, e := range append(summary, kept...) {
+		db.write("S", db.complete(e))
+	}
+	db.Exec("UPDATE ai_session SET event_version = event_version + 2 WHERE id = ?", "S")
+}
+
+func g15(db *DB) {
+	l := log{db: db, session: "S"}
+	l.append(User("u1"), Assistant("a1"), User("u2"), Assistant("a2"))
+	l.compact(2, "u1 and a1")
+	db.Exec("UPDATE ai_session_event SET branch = 'orch.writer' WHERE synthetic = ?", db.truth(true))
+}

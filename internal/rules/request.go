@@ -1,0 +1,254 @@
+package rules
+
+import (
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// MessageNumbers numbers the messages that the items become in the next request
+// to a provider, and at last the user's next message. A
+// summary takes the first place; what the runtime puts in front of it is not
+// counted. An item that is several messages has the number of the first, one
+// that is no numbered message has -1.
+func (s *Subject) MessageNumbers(profile *Profile) []int {
+	numbers := make([]int, len(s.Items)+1)
+	next := 0
+	if s.LastSummary() >= 0 {
+		next = 1
+	}
+	var last session.Role
+	for i := range numbers {
+		numbers[i] = -1
+		role, messages := session.User, 1
+		if i < len(s.Items) {
+			it := &s.Items[i]
+			if i < s.Start || !it.OnWire() {
+				continue
+			}
+			if role, messages = it.Role, profile.Shape.messages(it); messages == 0 {
+				continue
+			}
+		}
+		if role == session.System && profile.Shape <= Contents {
+			continue // it is not among the messages
+		}
+		joins := last == session.Tool && (profile.Shape <= Contents && role == session.Tool || profile.Shape == Grouped && role == session.User)
+		if joins {
+			numbers[i] = next - 1
+		} else {
+			numbers[i] = next
+			next += messages
+		}
+		last = role
+	}
+	return numbers
+}
+
+// messages is the number of messages that an item is, 0 for one that says nothing.
+func (s Shape) messages(it *session.Item) int {
+	switch {
+	case s == Flat:
+		return saidApart(it) + reasoningParts(it.Blocks) + len(it.Calls) + len(it.Results)
+	case it.Flags.Has(session.Blank):
+		return 0
+	case s == OneEach:
+		return max(1, len(it.Results))
+	}
+	return 1
+}
+
+// saidApart is 1 where what an item says is an input item of its own beside its
+// calls, results and reasoning, else 0.
+func saidApart(it *session.Item) int {
+	parts := len(it.Calls) + len(it.Results)
+	if it.Flags.Has(session.Blank) || parts > 0 && (it.Text == 0 || len(it.Results) > 0 || it.Flags.Has(session.BlankText)) {
+		return 0
+	}
+	return 1
+}
+
+// reasoningParts counts the parts that are reasoning: where calls are items of
+// their own, so is each of these.
+func reasoningParts(blocks []session.Block) int {
+	n := 0
+	for i := range blocks {
+		if blocks[i].Kind == session.ReasoningBlock {
+			n++
+		}
+	}
+	return n
+}
+
+// flatPlace is the place of a call among the input items that its item becomes:
+// in the order of the parts where they are known, else behind what is said.
+func flatPlace(it *session.Item, nth int) int {
+	at := callBlock(it, nth)
+	if at < 0 {
+		return saidApart(it) + reasoningParts(it.Blocks) + nth
+	}
+	before, calls := it.Blocks[:at], 0
+	said := 0
+	for i := range before {
+		switch before[i].Kind {
+		case session.CallBlock, session.ResultBlock:
+			calls++
+		case session.TextBlock, session.MediaBlock, session.UnknownBlock:
+			said = saidApart(it)
+		}
+	}
+	return said + reasoningParts(before) + calls
+}
+
+// callBlock is the index of the part that a call is, -1 when it is not known.
+func callBlock(it *session.Item, nth int) int {
+	return slices.IndexFunc(it.Blocks, func(b session.Block) bool { return b.Kind == session.CallBlock && b.Nth == nth })
+}
+
+// WireIndex is the number of an item's message, or of the last one before it.
+func (s *Subject) WireIndex(profile *Profile, item int) int {
+	last := s.numbers[profile.Shape]
+	if last == nil {
+		last = s.MessageNumbers(profile)
+		for i := range last {
+			last[i] = max(last[i], last[max(i-1, 0)])
+		}
+		s.numbers[profile.Shape] = last
+	}
+	return max(last[item], 0)
+}
+
+// CallSaid is where a provider sees a call: the number of its message, and its
+// place among the message's parts or, where calls are a list of their own, in
+// that list.
+func (s *Subject) CallSaid(profile *Profile, at pairing.Occurrence) Said {
+	it := &s.Items[at.Item]
+	said := Said{Message: s.WireIndex(profile, at.Item), Block: at.Nth, ID: s.CallAt(at).ID}
+	switch profile.Shape {
+	case Grouped, Contents:
+		said.Block = partOf(it, at.Nth)
+	case Flat:
+		said.Message += flatPlace(it, at.Nth)
+	}
+	return said
+}
+
+// partOf is the place of a call among the parts of its item.
+func partOf(it *session.Item, nth int) int {
+	if at := callBlock(it, nth); at >= 0 {
+		return at
+	}
+	if it.Text != 0 && !it.Flags.Has(session.BlankText) {
+		return nth + 1
+	}
+	return nth
+}
+
+// CallError makes what a provider answers to a call.
+func (p *Pass) CallError(s *Subject, at pairing.Occurrence) func(*Profile) string {
+	rule := p.Rule.ID
+	return func(profile *Profile) string { return profile.Error(rule, s.CallSaid(profile, at)) }
+}
+
+// CallPart and resultPart address one call or result within its record.
+func (s *Subject) CallPart(at pairing.Occurrence) session.Ref {
+	ref := s.ItemRef(at.Item)
+	ref.Pointer = "/calls/" + strconv.Itoa(at.Nth)
+	return ref
+}
+
+// ResultPart addresses one result of an item that holds more.
+func (s *Subject) ResultPart(at pairing.Occurrence) session.Ref {
+	ref := s.ItemRef(at.Item)
+	ref.Pointer = "/results/" + strconv.Itoa(at.Nth)
+	return ref
+}
+
+// NameCall and nameResult are the edits that give an id to a call and to what
+// answers it.
+func (s *Subject) NameCall(at pairing.Occurrence, id string) session.Edit {
+	return session.Edit{Op: session.Set, Ref: s.CallPart(at), Field: session.FieldCallID, Value: &id}
+}
+
+// NameResult is the edit that lets a result answer the call of an id.
+func (s *Subject) NameResult(at pairing.Occurrence, id string) session.Edit {
+	return session.Edit{Op: session.Set, Ref: s.ResultPart(at), Field: session.FieldResultID, Value: &id}
+}
+
+// InRequest reports whether the item becomes part of the next request.
+func (s *Subject) InRequest(item int) bool {
+	return !s.History(item) && s.OnWire(item)
+}
+
+// Sent yields the items of the next request.
+func (s *Subject) Sent() iter.Seq2[int, *session.Item] {
+	return func(yield func(int, *session.Item) bool) {
+		for i := s.Start; i < len(s.Items); i++ {
+			if s.InRequest(i) && !yield(i, &s.Items[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Spot is the place of a block in a session.
+type Spot struct{ Item, Block int }
+
+// Spots are the places of the blocks in the next request that fit.
+func (s *Subject) Spots(fits func(*session.Item, *session.Block) bool) []Spot {
+	var list []Spot
+	for i, it := range s.Sent() {
+		for n := range it.Blocks {
+			if fits(it, &it.Blocks[n]) {
+				list = append(list, Spot{i, n})
+			}
+		}
+	}
+	return list
+}
+
+// Block is the part of an item.
+func (s *Subject) Block(at Spot) *session.Block { return &s.Items[at.Item].Blocks[at.Block] }
+
+// FindBlocks starts the one finding about blocks of a session, of which there is
+// at least one: it stands at the first, and so does what the provider answers.
+func (p *Pass) FindBlocks(j Judged, at []Spot, said Said) Finding {
+	items := make([]int, len(at))
+	for n := range at {
+		items[n] = at[n].Item
+	}
+	said.Block = at[0].Block
+	f := p.FindSent(j, slices.Compact(items), said)
+	f.Count = len(at)
+	return f
+}
+
+// FindSent starts the one finding about items of a session, of which there is at
+// least one.
+func (p *Pass) FindSent(j Judged, items []int, said Said) Finding {
+	f := p.Find(j.Session, items[0])
+	f.Items, f.Profile = items, j.Profile
+	said.Message = j.WireIndex(j.Profile, items[0])
+	f.ProviderError = j.Profile.Error(p.Rule.ID, said)
+	return f
+}
+
+// AnswersOnly reports whether the item is nothing but results: what is said in
+// answer to calls, not by the user.
+func AnswersOnly(it *session.Item) bool {
+	return it.Role == session.Tool || it.Role == session.User && len(it.Results) > 0 && it.Text == 0
+}
+
+// Foreign reports whether a model's signatures mean nothing to the provider. A
+// model that no profile knows may be anybody's, so it is not foreign.
+func Foreign(profile *Profile, model string) bool {
+	made := profileOf(model)
+	if made == nil || made == profile {
+		return false
+	}
+	return profile.Signers == nil || !profile.Signers.MatchString(strings.ToLower(model))
+}

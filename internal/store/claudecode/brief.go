@@ -1,0 +1,69 @@
+package claudecode
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/filelog"
+	"github.com/sessctl/sessctl/internal/store/forest"
+)
+
+// errEnough ends a reading.
+var errEnough = errors.New("enough was read")
+
+// brief is the session of a transcript without items, as far as its first and its last lines
+// tell, with those of the sub-agents that have files directly below it; nil where nothing was
+// said.
+func (c *claude) brief(ctx context.Context, t transcript) (*session.Tree, int64, error) {
+	log, err := filelog.Open(c.root, t.name)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { _ = log.Close() }()
+	s := &session.Session{ID: t.id, Writer: c.live.of(t)}
+	var notes chain
+	said := false
+	glance := func(at filelog.Line) error {
+		var l line
+		if at.Err != nil || exact.Unmarshal(at.Text, &l) != nil {
+			said = true // which is an item, too
+			return nil
+		}
+		notes.note(&l)
+		said = said || l.UUID != "" && (l.Type == typeUser || l.Type == typeAssistant || l.Type == typeSystem)
+		if l.Type != typeUser && l.Type != typeAssistant || l.UUID == "" {
+			return nil
+		}
+		if at, err := time.Parse(time.RFC3339Nano, l.Time); err == nil {
+			if s.Created.IsZero() {
+				s.Created = at
+			}
+			if at.After(s.Updated) {
+				s.Updated = at
+			}
+		}
+		return nil
+	}
+	err = log.Lines(ctx, func(at filelog.Line) error {
+		if _ = glance(at); s.Created.IsZero() {
+			return nil
+		}
+		return errEnough
+	})
+	if err == nil || errors.Is(err, errEnough) {
+		const tail = 16 << 10
+		err = log.Last(ctx, tail, glance)
+	}
+	agents, wrong := c.agents(t)
+	if err = errors.Join(err, wrong); err != nil || !said && len(agents) == 0 {
+		return nil, t.size, err
+	}
+	s.Title = notes.title
+	heads := []forest.Head{{Session: s}}
+	for _, a := range agents {
+		heads = append(heads, forest.Head{Session: &session.Session{ID: a.id, Parent: t.id, Agent: a.meta.Type, Title: a.meta.Title, Delegated: true}})
+	}
+	return forest.Group(heads)[0], t.size, nil
+}

@@ -1,0 +1,152 @@
+package claudecode
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/jsonscan"
+)
+
+// exact takes JSON as JavaScript does: names in their case, of doubled ones the last, and
+// U+FFFD for what is no Unicode.
+var exact = jsonscan.Decoder{Options: json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
+
+// line is what is read of a line, whatever its type.
+type line struct {
+	Type      string         `json:"type"`
+	Subtype   string         `json:"subtype"`
+	UUID      string         `json:"uuid"`
+	Parent    string         `json:"parentUuid"`
+	Sidechain bool           `json:"isSidechain"`
+	Time      string         `json:"timestamp"`
+	Version   string         `json:"version"`
+	Meta      bool           `json:"isMeta"`
+	Summary   bool           `json:"isCompactSummary"`
+	APIError  bool           `json:"isApiErrorMessage"`
+	Source    string         `json:"sourceToolAssistantUUID"`
+	Outcome   jsontext.Value `json:"toolUseResult"`
+	Message   jsontext.Value `json:"message"`
+	Content   jsontext.Value `json:"content"` // of a line of the type system
+	Compact   jsontext.Value `json:"compactMetadata"`
+	Leaf      string         `json:"leafUuid"`
+	Title     string         `json:"customTitle"`
+	Named     string         `json:"aiTitle"`
+	About     jsontext.Value `json:"summary"` // of a line of the type summary: the title of a branch
+}
+
+// The types of lines that are read; others with an identifier belong to the chain, and
+// those without one are housekeeping.
+const (
+	typeUser       = "user"
+	typeAssistant  = "assistant"
+	typeSystem     = "system"
+	typeAttachment = "attachment"
+	typeLastPrompt = "last-prompt"
+
+	boundary = "compact_boundary" // the subtype of a system line
+)
+
+// message is a request's or an answer's message, or one block of it.
+type message struct {
+	ID      string         `json:"id"`
+	Model   string         `json:"model"`
+	Content jsontext.Value `json:"content"`
+}
+
+// block is an element of a message's content, with the members of all types.
+type block struct {
+	Type      string         `json:"type"`
+	Text      string         `json:"text"`
+	Thinking  string         `json:"thinking"`
+	Signature string         `json:"signature"`
+	Data      string         `json:"data"`
+	ID        string         `json:"id"`
+	Name      string         `json:"name"`
+	Input     jsontext.Value `json:"input"`
+	CallID    string         `json:"tool_use_id"`
+	Content   jsontext.Value `json:"content"`
+	IsError   bool           `json:"is_error"`
+	Source    struct {
+		Data string `json:"data"`
+		URL  string `json:"url"`
+	} `json:"source"`
+	Cached jsontext.Value `json:"cache_control"`
+}
+
+// outcome is what Claude Code keeps of a result for itself, where the tool was a sub-agent.
+type outcome struct {
+	Status string `json:"status"`
+	Agent  string `json:"agentId"`
+}
+
+// preserved are the messages that a compaction sends again behind its summary.
+type preserved struct {
+	Messages struct {
+		UUIDs []string `json:"uuids"`
+	} `json:"preservedMessages"`
+}
+
+// parse reads a line; said is its message where it has one.
+func parse(text []byte) (l line, said message, wrong string) {
+	if err := exact.Unmarshal(text, &l); err != nil {
+		return l, said, explain(text, err)
+	}
+	if l.Type != typeUser && l.Type != typeAssistant {
+		return l, said, ""
+	}
+	if err := exact.Unmarshal(l.Message, &said); err != nil {
+		return l, said, explain(text, err)
+	}
+	return l, said, ""
+}
+
+// explain words a decoder's error without what the line says.
+func explain(text []byte, err error) string {
+	switch {
+	case len(bytes.Trim(text, "\x00")) == 0:
+		return "it holds nothing but NUL bytes"
+	case !jsonscan.Valid(text):
+		return "it is not valid JSON"
+	case err != nil:
+		return "it has another form than Claude Code writes"
+	}
+	return ""
+}
+
+// blocks are the parts of a message: a text stands for one block of text.
+func blocks(content jsontext.Value) (list []block, ok bool) {
+	switch content.Kind() {
+	case '"':
+		var text string
+		ok = exact.Unmarshal(content, &text) == nil
+		return []block{{Type: "text", Text: text}}, ok
+	case '[':
+		return list, exact.Unmarshal(content, &list) == nil
+	}
+	return nil, len(content) == 0 || content.Kind() == 'n'
+}
+
+// textOf is the text of a result, and how many bytes of media it has besides.
+func textOf(content jsontext.Value) (text string, media []block) {
+	parts, _ := blocks(content)
+	var texts []string
+	for _, p := range parts {
+		if p.Type == "text" {
+			texts = append(texts, p.Text)
+		} else {
+			media = append(media, p)
+		}
+	}
+	return strings.Join(texts, "\n"), media
+}
+
+// lone reports whether a line has an escape that is half of a character.
+func lone(text []byte) bool {
+	if !bytes.Contains(text, []byte(`\ud`)) && !bytes.Contains(text, []byte(`\uD`)) {
+		return false
+	}
+	return !jsontext.Value(text).IsValid(jsontext.AllowDuplicateNames(true))
+}

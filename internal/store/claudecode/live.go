@@ -1,0 +1,99 @@
+package claudecode
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// liveness says of sessions whether a process has them.
+type liveness map[string]session.Writer
+
+// of is who writes to the session of a transcript.
+func (l liveness) of(t transcript) session.Writer { return l[strings.Split(t.id, "@")[0]] }
+
+// living are the processes that have sessions of a folder: that of Claude Code, or of a
+// project in it.
+func living(folder string) liveness {
+	if full, err := filepath.Abs(folder); err == nil && filepath.Base(filepath.Dir(full)) == projects {
+		folder = filepath.Dir(filepath.Dir(full))
+	}
+	home, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil
+	}
+	live := whoLives(home)
+	_ = home.Close()
+	return live
+}
+
+// whoLives reads what running processes of Claude Code 2.1 note of themselves: the file
+// sessions/PID.json, which stays where one is killed. One of another container or host
+// cannot be looked for.
+func whoLives(root *os.Root) liveness {
+	live := liveness{}
+	names, err := fs.Glob(root.FS(), "sessions/*.json")
+	if err != nil {
+		return live
+	}
+	for _, name := range names {
+		var p struct {
+			PID     int            `json:"pid"`
+			Session string         `json:"sessionId"`
+			Started jsontext.Value `json:"procStart"`
+			Domain  string         `json:"pidDomain"`
+		}
+		text, err := fs.ReadFile(root.FS(), name)
+		if err != nil || exact.Unmarshal(text, &p) != nil || p.Session == "" || fmt.Sprint(p.PID) != strings.TrimSuffix(path.Base(name), ".json") {
+			continue
+		}
+		if now := runs(p.PID, strings.Trim(string(p.Started), `"`), p.Domain); live[p.Session] != session.WriterLive {
+			live[p.Session] = now
+		}
+	}
+	return live
+}
+
+// runs reports whether the process that wrote a note still runs: the time at which it
+// started is field 22 of its line in /proc.
+func runs(pid int, started, domain string) session.Writer {
+	if !here(domain) {
+		return session.WriterUnknown
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if _, none := os.Stat("/proc/self/stat"); none != nil {
+		return session.WriterUnknown
+	}
+	if err != nil {
+		return session.WriterDead
+	}
+	const startedAt = 22 - 3 // behind the name, which may hold spaces and brackets
+	_, rest, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')')+1:]), " ")
+	fields := strings.Fields(rest)
+	switch {
+	case len(fields) <= startedAt || started == "":
+		return session.WriterUnknown
+	case fields[startedAt] == started:
+		return session.WriterLive
+	}
+	return session.WriterDead
+}
+
+// here reports whether numbers of processes mean the same as they do here: the domain
+// names the host and the namespace.
+func here(domain string) bool {
+	if domain == "" {
+		return true
+	}
+	host, err := os.Hostname()
+	space, _ := os.Readlink("/proc/self/ns/pid")
+	space = strings.Trim(strings.TrimPrefix(space, "pid:"), "[]")
+	return err == nil && space != "" && strings.Contains(domain, host) && strings.Contains(domain, space)
+}

@@ -1,0 +1,199 @@
+package claudecode_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/registry"
+)
+
+// TestWriters looks for a real process, before and after it is killed.
+func TestWriters(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("processes are looked for in /proc")
+	}
+	home, path := built(t, t.TempDir(), 1, 1)
+	id := strings.TrimSuffix(filepath.Base(path), ".jsonl")
+	if got := writer(t, home, id); got != session.WriterUnknown {
+		t.Errorf("without a note: %s", got)
+	}
+	process := exec.Command("sleep", "60")
+	if err := process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = process.Wait() }()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process.Process.Pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	started := strings.Fields(rest)[19]
+	note := func(started any, domain string) {
+		text, _ := json.Marshal(map[string]any{"pid": process.Process.Pid, "sessionId": id, "procStart": started, "pidDomain": domain})
+		if err := os.MkdirAll(filepath.Join(home, "sessions"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(home, "sessions", fmt.Sprint(process.Process.Pid)+".json"), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		name    string
+		started any
+		domain  string
+		want    session.Writer
+	}{
+		{"it runs", started, "", session.WriterLive},
+		{"it runs, as a number", json.Number(started), "", session.WriterLive},
+		{"the number is another process's", "1", "", session.WriterDead},
+		{"of another host", started, "elsewhere:4026531836", session.WriterUnknown},
+	} {
+		note(tt.started, tt.domain)
+		if got := writer(t, home, id); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+		if got := writer(t, path, id); got != tt.want { // the transcript by itself
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+	note(started, "")
+	if err := process.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = process.Wait()
+	if got := writer(t, home, id); got != session.WriterDead {
+		t.Errorf("killed: %s", got)
+	}
+}
+
+// writer is what the store says of the writer of a session.
+func writer(t *testing.T, path, id string) session.Writer {
+	t.Helper()
+	o, err := registry.Open(context.Background(), path, "", nil, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = o.Close() }()
+	for tree, err := range o.Trees(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := tree.Session(id); s != nil {
+			return o.Facts().WriterOf(s)
+		}
+	}
+	t.Fatalf("no session %s", id)
+	return 0
+}
+
+// lines of a transcript, as they may be found.
+const (
+	asked    = `{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"hello"},"uuid":"u1","sessionId":"s","timestamp":"2026-11-22T10:00:00.000Z","version":"2.1.330"}`
+	answered = `{"parentUuid":"u1","isSidechain":false,"type":"assistant","message":{"id":"m1","role":"assistant","model":"claude-opus-4-8","content":[{"type":"text","text":"hi"}]},"uuid":"u2","sessionId":"s","timestamp":"2026-11-22T10:00:01.000Z","version":"2.1.330"}`
+)
+
+// TestOddFiles: nothing that may be in a folder keeps the rest from being read.
+func TestOddFiles(t *testing.T) {
+	tests := []struct {
+		name   string
+		text   string
+		items  int // of the session
+		faults string
+	}{
+		{name: "as it should be", text: asked + "\n" + answered + "\n", items: 2},
+		{name: "without a line end", text: asked + "\n" + answered, items: 2},
+		{name: "with line ends of Windows, and a mark", text: "\ufeff" + asked + "\r\n\r\n" + answered + "\r\n", items: 2},
+		{name: "cut off", text: asked + "\n" + answered[:80], items: 2, faults: "line 2, the last one, was cut off while it was written; Claude Code passes over it"},
+		{name: "broken in the middle", text: asked + "\n{\"type\":\"assis\n" + answered + "\n", items: 3, faults: "it is not valid JSON"},
+		{name: "NUL bytes", text: asked + "\n\x00\x00\x00\n" + answered + "\n", items: 3, faults: "it holds nothing but NUL bytes"},
+		{name: "another form", text: asked + "\n" + strings.Replace(answered, `"uuid":"u2"`, `"uuid":7`, 1) + "\n", items: 2, faults: "it has another form than Claude Code writes"},
+		{name: "content that is none", text: asked + "\n" + strings.Replace(answered, `[{"type":"text","text":"hi"}]`, `7`, 1) + "\n", items: 2, faults: "its content is neither a text nor a list of blocks"},
+		{name: "half a character", text: asked + "\n" + strings.Replace(answered, `"hi"`, `"\ud83d"`, 1) + "\n", items: 2, faults: "it has half of a character, which Claude Code sends as U+FFFD"},
+		{name: "a whole character", text: asked + "\n" + strings.Replace(answered, `"hi"`, `"\ud83d\ude00"`, 1) + "\n", items: 2},
+		{name: "its own parent", text: asked + "\n" + strings.Replace(answered, `"parentUuid":"u1"`, `"parentUuid":"u2"`, 1) + "\n", items: 2, faults: "the parents of line u2 lead in a circle"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "s.jsonl")
+			if err := os.WriteFile(path, []byte(tt.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			list := filled(t, open(t, path))
+			if len(list) != 1 {
+				t.Fatalf("%d trees", len(list))
+			}
+			s := list[0].Root()
+			var faults []string
+			for _, f := range s.Faults {
+				faults = append(faults, f.Detail)
+			}
+			if len(s.Items) != tt.items || strings.Join(faults, "; ") != tt.faults {
+				t.Errorf("%d items, %q", len(s.Items), faults)
+			}
+		})
+	}
+}
+
+// TestLinksOut: what a link leads to outside of the folder is not read, and that is said.
+func TestLinksOut(t *testing.T) {
+	outside := filepath.Join(t.TempDir(), "secret.jsonl")
+	if err := os.WriteFile(outside, []byte(asked+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	home, path := built(t, t.TempDir(), 2, 1)
+	if err := os.Symlink(outside, filepath.Join(filepath.Dir(path), "zz.jsonl")); err != nil {
+		t.Skip("no links here")
+	}
+	o := open(t, home)
+	if len(filled(t, o)) != 1 || o.Facts().Incomplete == "" {
+		t.Errorf("%q", o.Facts().Incomplete)
+	}
+}
+
+// TestStandardInput reads a transcript without knowing where it lies.
+func TestStandardInput(t *testing.T) {
+	o, err := registry.Open(context.Background(), "-", "", strings.NewReader(asked+"\n"+answered+"\n"), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = o.Close() }()
+	if list := filled(t, o); len(list) != 1 || len(list[0].Root().Items) != 2 || list[0].Root().Items[1].Body.Text != "hi" {
+		t.Errorf("%d trees", len(list))
+	}
+}
+
+// TestGrowth: what is appended between the two readings of a file is left out.
+func TestGrowth(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	if err := os.WriteFile(path, []byte(asked+"\n"+answered+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := open(t, path)
+	for tree, err := range o.Trees(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		more := strings.NewReplacer(`"u2"`, `"u3"`, `"u1"`, `"u2"`, `"m1"`, `"m2"`).Replace(answered)
+		if err := os.WriteFile(path, []byte(asked+"\n"+answered+"\n"+more+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := o.Fill(context.Background(), tree); err != nil || tree.Root().Items[1].Body == nil || len(tree.Root().Items) != 2 {
+			t.Errorf("%v, %d items", err, len(tree.Root().Items))
+		}
+		if err := os.WriteFile(path, []byte(asked+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := o.Fill(context.Background(), tree); err == nil || !strings.Contains(err.Error(), "was changed while sessctl read it") {
+			t.Errorf("%v", err)
+		}
+	}
+}

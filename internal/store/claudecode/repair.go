@@ -1,0 +1,260 @@
+package claudecode
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/jsonedit"
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/filelog"
+)
+
+// fieldParent is what a repair sets of a line. The pointer of the session's Ref names the
+// line, and the value the one that it hangs below.
+const fieldParent = "parentUuid"
+
+// part is what a file holds of a session.
+type part struct {
+	id    string // of the session
+	file  string
+	in    *reader
+	lines map[string][]int  // of each item, by its key
+	sums  map[string]string // what its lines say, whatever they hang below
+}
+
+// add notes an item.
+func (p *part) add(key string, nodes []int, texts [][]byte) {
+	sum := sha256.New()
+	for _, text := range texts {
+		if raw, ok := jsonedit.Raw(text, "/"+fieldParent); ok && len(raw) > 0 {
+			text, _ = jsonedit.Set(text, "/"+fieldParent, []byte("null"))
+		}
+		sum.Write(text)
+		sum.Write([]byte("\n"))
+	}
+	p.lines[key], p.sums[key] = nodes, hex.EncodeToString(sum.Sum(nil))
+}
+
+// parts hands the files of sessions to fn, as they are read. Of a transcript that has one
+// of them come all sessions; nil asks for all transcripts.
+func (c *claude) parts(ctx context.Context, sessions []string, fn func(t transcript, p *part, log *filelog.Log) error) error {
+	missing := map[string]bool{}
+	for _, id := range sessions {
+		missing[id] = true
+	}
+	look := func(t transcript) error {
+		var wrong error
+		_, _, err := c.tree(ctx, t, false, func(p *part) {
+			delete(missing, p.id)
+			p.file = t.name
+			if p.in.id != t.id { // a sub-agent with a file of its own
+				p.file = path.Join(strings.TrimSuffix(t.name, ending), subagents, p.in.id+ending)
+			}
+			wrong = cmp.Or(wrong, fn(t, p, p.in.log))
+		})
+		return errors.Join(err, wrong)
+	}
+	var others []transcript
+	for _, t := range c.list {
+		if sessions != nil && !missing[t.id] {
+			others = append(others, t)
+		} else if err := look(t); err != nil {
+			return err
+		}
+	}
+	for _, t := range others {
+		if len(missing) == 0 { // the rest are sub-agents of others
+			break
+		}
+		if err := look(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Sums implements store.Summer. A session is as it was if its file is, to the byte; of the
+// sessions of sub-agents in the file of another one only their items count.
+func (c *claude) Sums(ctx context.Context, sessions []string) (map[string]store.Sum, error) {
+	sums, files := map[string]store.Sum{}, map[string]bool{}
+	for _, id := range sessions {
+		sums[id] = store.Sum{}
+	}
+	err := c.parts(ctx, sessions, func(_ transcript, p *part, log *filelog.Log) error {
+		if _, wanted := sums[p.id]; sessions != nil && !wanted {
+			return nil
+		}
+		s := store.Sum{Own: p.id, Items: p.sums}
+		if p.id == p.in.id {
+			whole, err := log.Digest()
+			if err != nil {
+				return err
+			}
+			s.Record = whole
+		} else {
+			all := sha256.New()
+			for _, key := range slices.Sorted(maps.Keys(p.sums)) {
+				all.Write([]byte(key + p.sums[key]))
+			}
+			s.Record = hex.EncodeToString(all.Sum(nil))
+		}
+		s.Exact = s.Record
+		if files[p.id] { // of two sessions with one name nobody knows which is meant
+			s.Record = ""
+		}
+		sums[p.id], files[p.id] = s, true
+		return nil
+	})
+	return sums, err
+}
+
+// Relate implements store.Relater: when a line is written that a repair adds is known
+// where it is written.
+func (c *claude) Relate(tree *session.Tree) {
+	for _, s := range tree.Sessions {
+		for i := range s.Items {
+			if it := &s.Items[i]; it.Table == "" {
+				it.Time = time.Time{}
+			}
+		}
+	}
+}
+
+// Rehearse implements store.Rehearser: what is composed is read again, since a line can turn
+// out to be on another branch than was planned.
+func (c *claude) Rehearse(ctx context.Context, change *store.Change) error {
+	if c.piped != nil {
+		return errors.New("it is standard input")
+	}
+	read := func(name string) ([]byte, error) { return fs.ReadFile(c.root.FS(), name) }
+	edits, err := c.compose(ctx, change, read)
+	if p, ok := errors.AsType[*problem.Error](err); ok && p.Class == problem.RolledBack {
+		return errors.New(p.What)
+	}
+	if err != nil {
+		return err
+	}
+	after := *c
+	after.file = func(name string) (*filelog.Log, error) {
+		if edits[name] == nil {
+			return c.file(name)
+		}
+		was, err := read(name)
+		if err != nil {
+			return nil, err
+		}
+		is, err := filelog.Apply(was, edits[name])
+		return filelog.Over(bytes.NewReader(is)), err
+	}
+	root := change.After.Root().ID
+	at := slices.IndexFunc(c.list, func(t transcript) bool { return t.id == root })
+	if at < 0 {
+		return nil
+	}
+	tree, _, err := after.tree(ctx, c.list[at], false, nil)
+	if err == nil && (tree == nil || !alikeTo(tree, change.After)) {
+		err = errors.New("the lines would be read in another way than is planned")
+	}
+	return err
+}
+
+// alikeTo reports whether a tree that was read has the items that were planned, as far as
+// their places decide what they are.
+func alikeTo(read, planned *session.Tree) bool {
+	for _, want := range planned.Sessions {
+		got := read.Session(want.ID)
+		if got == nil || len(got.Items) != len(want.Items) {
+			return false
+		}
+		for i := range want.Items {
+			a, b := &got.Items[i], &want.Items[i]
+			if a.Role != b.Role || a.Flags != b.Flags || b.Table != "" && a.Key != b.Key {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// editor is a folder, or one transcript, that is opened for changing.
+type editor struct {
+	*filelog.Editor
+	claude
+	folder string
+}
+
+// edit opens transcripts for repair or undo.
+func edit(ctx context.Context, src *store.Source) (store.Editor, error) {
+	info, err := os.Stat(src.Path)
+	if err != nil {
+		return nil, problem.New(problem.Unreadable, "", "%s cannot be opened: %s", src.Path, problem.Reason(err))
+	}
+	folder, only := src.Path, ""
+	if !info.IsDir() {
+		folder, only = filepath.Split(src.Path)
+		folder = cmp.Or(filepath.Clean(folder), ".")
+	}
+	files, err := filelog.Edit(folder, src.Path)
+	if err != nil {
+		return nil, err
+	}
+	e := &editor{Editor: files, claude: claude{facts: facts(src), root: files.Root(), file: files.Log}, folder: folder}
+	if e.list = []transcript{{name: only, id: strings.TrimSuffix(only, ending)}}; only == "" {
+		e.list, _ = list(e.root)
+	}
+	return e, ctx.Err()
+}
+
+// Close implements table.Transaction.
+func (e *editor) Close() error { return e.Editor.Close() }
+
+// Read implements store.Editor.
+func (e *editor) Read(ctx context.Context, sessions []string) (store.Store, error) {
+	st := e.claude
+	st.list = nil
+	err := e.parts(ctx, sessions, func(t transcript, p *part, _ *filelog.Log) error {
+		if slices.Contains(sessions, p.id) && !slices.Contains(st.list, t) {
+			st.list = append(st.list, t)
+		}
+		return nil
+	})
+	return &st, err
+}
+
+// Write implements store.Editor. A process may have opened the session since the plan was
+// made.
+func (e *editor) Write(ctx context.Context, c *store.Change) error {
+	root := c.Before.Root().ID
+	if living(e.folder)[strings.Split(root, "@")[0]] == session.WriterLive {
+		return problem.New(problem.Busy, "Nothing was changed. Close Claude Code there, then run the repair again.", "session %s is in use: Claude Code has it open", root)
+	}
+	files, err := e.compose(ctx, c, e.Text)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err == nil {
+			err = e.Splice(name, files[name])
+		}
+	}
+	return err
+}
+
+// Revert implements store.Editor.
+func (e *editor) Revert(ctx context.Context, journal []byte) error {
+	return e.Editor.Revert(ctx, journal, func(name string) bool { return strings.HasSuffix(name, ending) })
+}
+
+// Piecemeal implements store.Piecemeal.
+func (e *editor) Piecemeal() {}

@@ -1,0 +1,494 @@
+package claudecode
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/jsonedit"
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/change"
+	"github.com/sessctl/sessctl/internal/store/docedit"
+	"github.com/sessctl/sessctl/internal/store/filelog"
+)
+
+// rewrite is what a repair makes of the lines of one file: some leave, some hang below
+// others, some move, and new ones come behind others. No other byte changes.
+type rewrite struct {
+	*chain
+	text    []byte         // of the file
+	parents map[int]string // of the lines that hang below others now
+	gone    map[int]bool   // lines that leave
+	renamed map[string]string
+	behind  map[int][][]byte         // lines that come behind another one; -1 for the end of the file
+	later   time.Duration            // how far the time of the last new line is behind the newest one
+	added   map[*session.Item]string // the identifiers of new lines
+}
+
+// compose is what becomes of the files of a tree. text reads one as a whole.
+func (c *claude) compose(ctx context.Context, tree *store.Change, text func(name string) ([]byte, error)) (map[string][]filelog.Splice, error) {
+	all, err := change.Of(tree)
+	if err != nil {
+		return nil, err
+	}
+	parts, files := map[string]*part{}, map[string]*rewrite{}
+	root := tree.Before.Root().ID
+	err = c.parts(ctx, []string{root}, func(t transcript, p *part, _ *filelog.Log) error {
+		if t.id == root {
+			parts[p.id] = p
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range all {
+		p := parts[s.Is.ID]
+		if err := writable(s); err != nil {
+			return nil, err
+		}
+		if p == nil {
+			return nil, problem.New(problem.RolledBack, "", "session %s cannot be changed: the store has no session with that id", s.Is.ID)
+		}
+		f := files[p.file]
+		if f == nil {
+			f = &rewrite{chain: p.in.chain, parents: map[int]string{}, gone: map[int]bool{}, renamed: map[string]string{}, behind: map[int][][]byte{}, added: map[*session.Item]string{}}
+			if f.text, err = text(p.file); err != nil {
+				return nil, err
+			}
+			files[p.file] = f
+		}
+		if err := f.session(s, p); err != nil {
+			return nil, err
+		}
+	}
+	splices := map[string][]filelog.Splice{}
+	for name, f := range files {
+		list, err := f.splices(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if len(list) > 0 {
+			splices[name] = list
+		}
+	}
+	return splices, nil
+}
+
+// writable says what of a change no line can become.
+func writable(s *change.Session) error {
+	refuse := func(what string) error {
+		return problem.New(problem.RolledBack, "", "in a transcript a repair adds, moves, removes and relinks whole lines, and %s", what)
+	}
+	if s.Was == nil || s.Was.Parent != s.Is.Parent {
+		return refuse("makes no session")
+	}
+	for _, e := range s.Sets {
+		if e.Field != fieldParent {
+			return refuse("does not set " + e.Field)
+		}
+	}
+	for i := range s.Items {
+		it := &s.Items[i]
+		said := slices.ContainsFunc(it.Values, func(v change.Value) bool { return v.Of != change.OfItem || v.Field != session.FieldPosition })
+		switch {
+		case it.Was == nil && (it.Is.Role != session.Tool || len(it.Is.Results) != 1):
+			return refuse("adds only results")
+		case it.Moves:
+			return refuse("none of them goes to another file")
+		case it.Part >= 0 || len(it.Taken) > 0:
+			return refuse("no part of one")
+		case it.Scrubbed || said || len(it.Sets) > 0:
+			return refuse("changes nothing that one says")
+		}
+	}
+	return nil
+}
+
+// session makes the changes of one session.
+func (f *rewrite) session(s *change.Session, p *part) error {
+	for _, e := range s.Sets {
+		if i, ok := f.at[e.Ref.Pointer]; ok && e.Value != nil {
+			f.parents[i] = *e.Value
+		}
+	}
+	for _, it := range s.Removed {
+		for _, i := range p.lines[it.Key] {
+			f.unlink(i)
+			f.gone[i] = true
+			if n := &f.nodes[i]; n.uuid != "" && !n.replaced {
+				f.renamed[n.uuid] = f.parent(i)
+			}
+		}
+	}
+	moved := movedItems(s.Items)
+	news := 0
+	for i := range s.Items {
+		if s.Items[i].Was == nil {
+			news++
+		}
+	}
+	for i := range s.Items {
+		it := &s.Items[i]
+		if it.Was != nil && !moved[i] {
+			continue
+		}
+		if len(it.Is.Results) == 0 {
+			return problem.New(problem.RolledBack, "", "only results of tools can be moved in a transcript")
+		}
+		place, err := f.place(s.Items, i, p)
+		if err != nil {
+			return err
+		}
+		if it.Was != nil {
+			for _, n := range p.lines[it.Is.Key] {
+				f.move(n, place)
+			}
+			continue
+		}
+		place.alone = news == 1
+		f.added[it.Is] = f.add(&it.Is.Results[0], place)
+	}
+	return nil
+}
+
+// movedItems are the items that do not follow those that they followed, by their indexes:
+// the results that others overtook, or that overtook others.
+func movedItems(items []change.Item) map[int]bool {
+	moved, least := map[int]bool{}, math.MaxInt
+	for i := range slices.Backward(items) {
+		switch it := &items[i]; {
+		case it.Was == nil:
+		case it.At > least:
+			moved[i] = true
+		default:
+			least = it.At
+		}
+	}
+	for i := range moved {
+		if len(items[i].Is.Results) > 0 {
+			continue
+		}
+		clear(moved) // something else was overtaken by a result
+		most := -1
+		for i := range items {
+			if items[i].Was != nil && items[i].At < most {
+				moved[i] = true
+			} else if items[i].Was != nil {
+				most = items[i].At
+			}
+		}
+		break
+	}
+	return moved
+}
+
+// parent is the line that one hangs below.
+func (f *rewrite) parent(i int) string {
+	if up, set := f.parents[i]; set {
+		return up
+	}
+	return f.nodes[i].parent
+}
+
+// relink lets the lines below one line hang below another one, but for those that stay.
+func (f *rewrite) relink(from, to string, stays func(i int) bool) {
+	for i := range f.nodes {
+		if n := &f.nodes[i]; n.uuid != "" && !f.gone[i] && f.parent(i) == from && n.uuid != to && !stays(i) {
+			f.parents[i] = to
+		}
+	}
+}
+
+// unlink takes a line out of the chain: what hangs below it hangs below its parent.
+func (f *rewrite) unlink(i int) {
+	if n := &f.nodes[i]; n.uuid != "" && !n.replaced {
+		f.relink(n.uuid, f.parent(i), func(int) bool { return false })
+	}
+}
+
+// place is where the line of a result goes.
+type place struct {
+	call   int    // its line
+	parent string // what it hangs below
+	line   int    // the line that it comes behind, -1 for the end of the file
+	batch  []int  // the lines of the message that made the call, and of its results
+	linear bool   // results hang below each other, as up to 2.0
+	alone  bool   // no other line is new
+}
+
+// place finds out where the result at an index of the items goes: below its call, and up
+// to 2.0 below the last line of the turn, as sessions that were resumed have shown.
+func (f *rewrite) place(items []change.Item, at int, p *part) (*place, error) {
+	id := items[at].Is.Results[0].CallID
+	made := at - 1
+	for made >= 0 && (items[made].Was == nil || !items[made].Is.Makes(id)) {
+		made--
+	}
+	if made < 0 {
+		return nil, problem.New(problem.RolledBack, "", "the call %q of a result is not before it", id)
+	}
+	pl := &place{call: -1, line: -1}
+	for _, i := range p.lines[items[made].Is.Key] {
+		pl.batch = append(pl.batch, i)
+		if slices.Contains(f.nodes[i].calls, id) {
+			pl.call = i
+		}
+	}
+	if pl.call < 0 {
+		return nil, problem.New(problem.RolledBack, "", "the call %q cannot have a result", id)
+	}
+	last := slices.Max(pl.batch)
+	pl.linear = strings.HasPrefix(f.version(pl.call), "1.") || strings.HasPrefix(f.version(pl.call), "2.0.")
+	pl.parent = f.nodes[pl.call].uuid
+	if pl.linear {
+		pl.parent = f.nodes[last].uuid
+	}
+	for i := made + 1; i < at; i++ {
+		for _, n := range p.lines[items[i].Is.Key] {
+			if len(items[i].Is.Results) > 0 && !f.gone[n] {
+				pl.batch, last = append(pl.batch, n), max(last, n)
+				if pl.linear && f.nodes[n].active {
+					pl.parent = f.nodes[n].uuid
+				}
+			}
+		}
+		if items[i].Was == nil && pl.linear {
+			pl.parent = f.added[items[i].Is]
+		}
+	}
+	for i := at + 1; i < len(items); i++ {
+		if !items[i].Is.Flags.Has(session.Archived) && items[i].Was != nil {
+			pl.line = last
+		}
+	}
+	return pl, nil
+}
+
+// version is the one that wrote a line.
+func (f *rewrite) version(i int) string {
+	raw, _ := jsonedit.Raw(f.line(i), "/version")
+	return strings.Trim(string(raw), `"`)
+}
+
+// line is the text of a line.
+func (f *rewrite) line(i int) []byte {
+	at := f.nodes[i].Span
+	return f.text[at.Offset : at.Offset+int64(at.Length)]
+}
+
+// end is where the line behind a line begins.
+func (f *rewrite) end(i int) int {
+	at := int(f.nodes[i].Offset) + f.nodes[i].Length
+	if n := bytes.IndexByte(f.text[at:], '\n'); n >= 0 {
+		return at + n + 1
+	}
+	return len(f.text)
+}
+
+// insert lets what hung below the parent of a new line hang below that. In the middle only:
+// at the end there is nothing that is sent.
+func (f *rewrite) insert(uuid string, pl *place) {
+	if pl.line >= 0 {
+		f.relink(pl.parent, uuid, func(i int) bool { return !f.nodes[i].active || slices.Contains(pl.batch, i) })
+	}
+}
+
+// move takes the line of a late result to its place.
+func (f *rewrite) move(i int, pl *place) {
+	f.unlink(i)
+	f.insert(f.nodes[i].uuid, pl)
+	f.parents[i] = pl.parent
+	at := pl.line
+	if at < 0 {
+		at = slices.Max(pl.batch)
+	}
+	f.behind[at] = append(f.behind[at], f.relinked(i))
+	f.gone[i] = true
+}
+
+// relinked is a line with its parent.
+func (f *rewrite) relinked(i int) []byte {
+	up, set := f.parents[i]
+	if !set {
+		return f.line(i)
+	}
+	value := []byte("null")
+	if up != "" {
+		value = docedit.Quote(up)
+	}
+	text, err := jsonedit.Set(f.line(i), "/"+fieldParent, value)
+	if err != nil { // it was read before
+		return f.line(i)
+	}
+	return text
+}
+
+// add writes the line of a result, as Claude Code 2.1.330 does when it resumes a session
+// whose call has none: with what the line of the call says of the session.
+func (f *rewrite) add(r *session.Result, pl *place) (uuid string) {
+	call, text := f.nodes[pl.call], docedit.Quote(r.Text)
+	uuid = f.unused(call.uuid + "\n" + r.CallID)
+	if gap := f.gap(pl); gap >= 0 {
+		uuid = f.nodes[gap].parent
+		delete(f.parents, gap)
+	}
+	f.insert(uuid, pl)
+	stamp, _ := jsonedit.Raw(f.line(cmp.Or(max(pl.line, 0), pl.call)), "/timestamp")
+	if newest := f.newest(); pl.line < 0 && !newest.IsZero() {
+		f.later += time.Millisecond
+		stamp = docedit.Quote(newest.Add(f.later).UTC().Format("2006-01-02T15:04:05.000Z"))
+	}
+	var b []byte
+	member := func(name string, value []byte) {
+		if value != nil {
+			b = append(append(b, ",\""+name+"\":"...), value...)
+		}
+	}
+	of := func(names ...string) {
+		for _, name := range names {
+			if raw, ok := jsonedit.Raw(f.line(pl.call), "/"+name); ok {
+				member(name, raw)
+			}
+		}
+	}
+	member(fieldParent, docedit.Quote(pl.parent))
+	of("isSidechain", "agentId")
+	member("type", []byte(`"user"`))
+	member("message", fmt.Appendf(nil, `{"role":"user","content":[{"type":"tool_result","content":%s,"is_error":%t,"tool_use_id":%s}]}`, text, r.IsError, docedit.Quote(r.CallID)))
+	member("uuid", docedit.Quote(uuid))
+	member("timestamp", stamp)
+	member("toolUseResult", text)
+	if r.IsError {
+		member("toolDenialKind", []byte(`"interrupted"`))
+	}
+	member("sourceToolAssistantUUID", docedit.Quote(call.uuid))
+	of("userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug")
+	b[0] = '{'
+	f.behind[pl.line] = append(f.behind[pl.line], append(b, '}'))
+	return uuid
+}
+
+// gap is the one line that names a parent which does not exist, where it comes behind the
+// turn: its parent was the result that was lost. -1 for none.
+func (f *rewrite) gap(pl *place) int {
+	gap, before := -1, -1
+	for i := range f.nodes {
+		n := &f.nodes[i]
+		if n.uuid == "" || n.replaced || n.side != f.nodes[pl.call].side {
+			continue
+		}
+		if _, ok := f.at[n.parent]; !ok && n.parent != "" && !f.gone[i] {
+			if gap >= 0 || !pl.alone || !slices.Contains(pl.batch, before) || slices.Contains(pl.batch, i) {
+				return -1
+			}
+			gap = i
+		}
+		before = i
+	}
+	return gap
+}
+
+// newest is the newest time of the file.
+func (f *rewrite) newest() (newest time.Time) {
+	for i := range f.nodes {
+		if f.nodes[i].time.After(newest) {
+			newest = f.nodes[i].time
+		}
+	}
+	return newest
+}
+
+// unused is an identifier that no line has, the same for the same call.
+func (f *rewrite) unused(seed string) string {
+	for n := 0; ; n++ {
+		sum := sha256.Sum256(fmt.Appendf(nil, "sessctl %d\n%s", n, seed))
+		sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80 // RFC 9562: its bits are of no time, name or chance
+		uuid := fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
+		if _, used := f.at[uuid]; !used && !bytes.Contains(f.text, []byte(uuid)) {
+			return uuid
+		}
+	}
+}
+
+// splices are the changes of the file, in their order.
+func (f *rewrite) splices(ctx context.Context) (list []filelog.Splice, err error) {
+	newline := []byte("\n")
+	if at := bytes.IndexByte(f.text, '\n'); at > 0 && f.text[at-1] == '\r' {
+		newline = []byte("\r\n")
+	}
+	for i := range f.nodes {
+		from, to := int(f.nodes[i].Offset), f.end(i)
+		switch {
+		case f.gone[i]:
+			list = append(list, filelog.Splice{At: from, Was: f.text[from:to]})
+		default:
+			if s := trim(from, f.line(i), f.relinked(i)); len(s.Was)+len(s.Is) > 0 {
+				list = append(list, s)
+			}
+		}
+		if more := f.behind[i]; len(more) > 0 {
+			list = append(list, f.lines(to, more, newline))
+		}
+	}
+	if more := f.behind[-1]; len(more) > 0 {
+		list = append(list, f.lines(len(f.text), more, newline))
+	}
+	if len(f.renamed) == 0 {
+		return list, nil
+	}
+	err = filelog.Over(bytes.NewReader(f.text)).Lines(ctx, func(at filelog.Line) error {
+		l, _, wrong := parse(at.Text)
+		to, named := f.renamed[l.Leaf]
+		for named && f.renamed[to] != "" {
+			to = f.renamed[to]
+		}
+		if wrong != "" || l.Type != typeLastPrompt || !named || to == "" {
+			return nil
+		}
+		text, err := jsonedit.Set(at.Text, "/leafUuid", docedit.Quote(to))
+		list = append(list, trim(int(at.Offset), bytes.Clone(at.Text), text))
+		return err
+	})
+	slices.SortStableFunc(list, func(a, b filelog.Splice) int { return cmp.Compare(a.At, b.At) })
+	return list, err
+}
+
+// lines are new lines at a place.
+func (f *rewrite) lines(at int, lines [][]byte, newline []byte) filelog.Splice {
+	s := filelog.Splice{At: at}
+	if at > 0 && f.text[at-1] != '\n' && !f.cut() {
+		s.Is = bytes.Clone(newline)
+	}
+	for _, line := range lines {
+		s.Is = append(append(s.Is, line...), newline...)
+	}
+	return s
+}
+
+// cut reports whether the last line of the file leaves.
+func (f *rewrite) cut() bool {
+	last := len(f.nodes) - 1
+	return last >= 0 && f.gone[last] && f.end(last) == len(f.text)
+}
+
+// trim is the splice that makes another text of one at a place.
+func trim(at int, was, is []byte) filelog.Splice {
+	head := 0
+	for head < len(was) && head < len(is) && was[head] == is[head] {
+		head++
+	}
+	tail := 0
+	for tail < len(was)-head && tail < len(is)-head && was[len(was)-1-tail] == is[len(is)-1-tail] {
+		tail++
+	}
+	return filelog.Splice{At: at + head, Was: was[head : len(was)-tail], Is: is[head : len(is)-tail]}
+}

@@ -1,0 +1,414 @@
+// Package claudecode reads the transcripts of Claude Code: a folder for each project, a
+// file for each session, and those of its sub-agents in a folder beside it. The facts were
+// seen with Claude Code 1.0.60, 2.0.14, 2.1.197 and 2.1.330; docs/stores/claude-code.md
+// has them.
+package claudecode
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/filelog"
+)
+
+const (
+	kindName  = "claude-code"
+	kindTitle = "Claude Code"
+
+	ending   = ".jsonl"
+	projects = "projects"
+)
+
+// Kind is Claude Code's row in the table of adapters.
+var Kind = store.Kind{Name: kindName, Title: kindTitle, Folder: true, Locations: locations, Detect: detect, Open: open, Edit: edit}
+
+// locations is the folder in which Claude Code keeps everything.
+func locations(home string) []string {
+	if folder := os.Getenv("CLAUDE_CONFIG_DIR"); folder != "" {
+		return []string{folder}
+	}
+	if home == "" {
+		return nil
+	}
+	return []string{filepath.Join(home, ".claude")}
+}
+
+// transcript is the file of a session that nobody delegated.
+type transcript struct {
+	name string // below the folder
+	id   string // of the session, unique in the store
+	size int64
+	last time.Time // when it was written to
+}
+
+// list are the transcripts of a folder: of that of Claude Code, of its projects, or of one
+// of these. What cannot be listed is passed over, and told.
+func list(root *os.Root) (found []transcript, unread []error) {
+	top := "."
+	if info, err := root.Stat(projects); err == nil && info.IsDir() {
+		top = projects
+	}
+	used := map[string]bool{}
+	var look func(folder string, deeper bool)
+	look = func(folder string, deeper bool) {
+		entries, err := fs.ReadDir(root.FS(), folder)
+		if err != nil {
+			unread = append(unread, err)
+			return
+		}
+		for _, e := range entries {
+			name := path.Join(folder, e.Name())
+			stem, isLog := strings.CutSuffix(e.Name(), ending)
+			info, err := root.Stat(name)
+			switch {
+			case err != nil && isLog:
+				unread = append(unread, err)
+			case err != nil:
+			case info.Mode().IsRegular() && isLog && !isAgent(stem):
+				id := stem
+				for used[id] {
+					id += "@" + path.Base(folder)
+				}
+				used[id] = true
+				found = append(found, transcript{name, id, info.Size(), info.ModTime()})
+			case info.IsDir() && deeper && !strings.Contains(e.Name(), backupMark):
+				look(name, false)
+			}
+		}
+	}
+	look(top, true)
+	return found, unread
+}
+
+// backupMark is in the names of the backups of repairs, which hold the sessions once more.
+const backupMark = ".sessctl-"
+
+// isAgent reports whether a file is called as those of sub-agents are.
+func isAgent(stem string) bool { return strings.HasPrefix(stem, agentPrefix) }
+
+// detect looks into the first lines of the first files.
+func detect(ctx context.Context, src *store.Source) store.Detection {
+	const enough = 50
+	sure := store.Detection{Sure: store.Certain, Why: "lines with uuid, parentUuid and sessionId"}
+	if src.Stream != nil {
+		if looksRight(ctx, filelog.Over(src.Stream)) {
+			return sure
+		}
+		return store.Detection{}
+	}
+	if src.Folder == nil {
+		return store.Detection{}
+	}
+	found, _ := list(src.Folder)
+	for _, t := range found[:min(len(found), enough)] {
+		log, err := filelog.Open(src.Folder, t.name)
+		if err != nil {
+			continue
+		}
+		right := looksRight(ctx, log)
+		_ = log.Close()
+		if right {
+			return sure
+		}
+	}
+	return store.Detection{}
+}
+
+// looksRight reports whether one of the first lines of a file is one that only Claude Code
+// writes. A file of 2.0 may hold nothing but titles of branches of other files.
+func looksRight(ctx context.Context, log *filelog.Log) (right bool) {
+	const enough = 50
+	n, titles := 0, 0
+	_ = log.Lines(ctx, func(at filelog.Line) error {
+		var l struct {
+			line
+			Session string  `json:"sessionId"`
+			Parent  *string `json:"parentUuid"`
+		}
+		if at.Err == nil && exact.Unmarshal(at.Text, &l) == nil {
+			n++
+			right = (l.Type == typeUser || l.Type == typeAssistant || l.Type == typeAttachment) && l.UUID != "" && l.Session != "" &&
+				strings.Contains(string(at.Text), `"parentUuid"`)
+			if right && l.Type != typeAttachment { // Qwen Code has parts in place of content
+				var said message
+				right = exact.Unmarshal(l.Message, &said) == nil && len(said.Content) > 0
+			}
+			right = right || l.Type == typeLastPrompt && l.Leaf != "" && l.Session != ""
+			if l.Type == "summary" && l.Leaf != "" {
+				titles++
+			}
+		}
+		if right || n > enough {
+			return errEnough
+		}
+		return nil
+	})
+	return right || n > 0 && titles == n
+}
+
+// claude is an opened store.
+type claude struct {
+	facts session.Store
+	root  *os.Root
+	close bool // the folder was opened here
+	list  []transcript
+	live  liveness
+	opts  store.Options
+	piped *filelog.Log // a transcript on standard input, of which nobody knows the sub-agents
+	// file opens one of the folder, as a transaction sees it where one is open.
+	file func(name string) (*filelog.Log, error)
+}
+
+func open(_ context.Context, src *store.Source, opts store.Options) (store.Store, error) {
+	c := &claude{opts: opts, root: src.Folder}
+	c.file = func(name string) (*filelog.Log, error) { return filelog.Open(c.root, name) }
+	c.facts = facts(src)
+	var unread []error
+	switch {
+	case src.Folder != nil:
+		c.list, unread = list(src.Folder)
+		c.live = living(src.Path)
+	case src.Stream != nil && src.Path == "-":
+		c.piped, c.list = filelog.Over(src.Stream), []transcript{{id: "stdin"}}
+		c.facts.ReadOnly = "it is standard input"
+	case src.Stream != nil:
+		folder, err := os.OpenRoot(filepath.Dir(src.Path))
+		if err != nil {
+			return nil, err
+		}
+		name := filepath.Base(src.Path)
+		c.root, c.close, c.list = folder, true, []transcript{{name: name, id: strings.TrimSuffix(name, ending)}}
+		c.live = living(filepath.Dir(src.Path))
+	default:
+		return nil, problem.New(problem.Unreadable, "Name a transcript (SESSION.jsonl), the folder of a project, or ~/.claude.", "%s is not a transcript of Claude Code", src.Path)
+	}
+	if src.Folder != nil {
+		for _, t := range c.list {
+			c.facts.Bytes += t.size
+		}
+		c.only()
+		c.newest()
+		c.facts.Brief = opts.Brief > 0 && !opts.Counted && c.facts.Bytes >= opts.Brief
+		c.facts.Uncounted = c.facts.Brief
+	}
+	c.facts.Generation = c.generation()
+	for _, err := range unread {
+		c.facts.Incomplete = "not everything could be read: " + problem.Reason(err)
+	}
+	return c, nil
+}
+
+// generation is the version that wrote the first lines that name one.
+func (c *claude) generation() (version string) {
+	for _, t := range c.list {
+		log := c.piped
+		if log == nil {
+			var err error
+			if log, err = c.file(t.name); err != nil {
+				continue
+			}
+		}
+		_ = log.Lines(context.Background(), func(at filelog.Line) error {
+			if l, _, wrong := parse(at.Text); wrong == "" && l.Version != "" {
+				version = l.Version
+				return errEnough
+			}
+			return nil
+		})
+		_ = log.Close()
+		if version != "" {
+			return version
+		}
+	}
+	return "unknown"
+}
+
+// only leaves the one transcript whose session is wanted, if a file is called so.
+func (c *claude) only() {
+	if c.opts.Only == "" {
+		return
+	}
+	wanted := slices.DeleteFunc(slices.Clone(c.list), func(t transcript) bool { return !strings.HasPrefix(t.id, c.opts.Only) })
+	if len(wanted) == 1 {
+		c.list, c.facts.Read = wanted, session.ByIndex
+	}
+}
+
+// newest leaves the transcripts that were written to last, where those of so many bytes are
+// enough. A folder that is a few times as large is read in full.
+func (c *claude) newest() {
+	const worthIt = 4
+	enough := c.opts.Newest
+	if enough == 0 || c.facts.Bytes < worthIt*enough || c.facts.Read == session.ByIndex {
+		return
+	}
+	slices.SortStableFunc(c.list, func(a, b transcript) int { return b.last.Compare(a.last) })
+	for i, t := range c.list {
+		if enough -= t.size; enough <= 0 {
+			c.list, c.facts.Left = c.list[:i+1], len(c.list)-i-1
+			slices.Reverse(c.list) // as rows that are added
+			return
+		}
+	}
+}
+
+// facts are what is known of the store before a session is read.
+func facts(src *store.Source) session.Store {
+	return session.Store{
+		Path: src.Path, Kind: kindName, Title: kindTitle, Bytes: src.Bytes,
+		Runtime: session.Runtime{
+			Name:          kindTitle,
+			BlankMessages: "Claude Code leaves messages without content out of the request",
+			Sanitiser:     &session.Sanitiser{By: "Claude Code 2.1.197 and later", Pairs: "anthropic"},
+		},
+		Requests: session.Requests{Model: "claude"},
+		Versions: "written by Claude Code 1.0 to 2.1",
+		Children: session.Children{ChildrenClosed: true},
+		Reader:   session.Reader{Retells: session.Retelling{Bare: true}},
+		Keys:     session.Keys{Renumbers: true},
+	}
+}
+
+// Facts implements store.Store.
+func (c *claude) Facts() *session.Store { return &c.facts }
+
+// Close implements store.Store.
+func (c *claude) Close() error {
+	if c.close {
+		return c.root.Close()
+	}
+	return nil
+}
+
+// Trees implements store.Store. Transcripts come in the order of their names; while one is
+// looked at, the next ones are read.
+func (c *claude) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
+	return func(yield func(*session.Tree, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		var bytes int64
+		for t := range c.ahead(ctx) {
+			r := <-t
+			if r.err != nil {
+				yield(nil, r.err)
+				return
+			}
+			if bytes += r.bytes; c.opts.Progress != nil {
+				c.opts.Progress(bytes)
+			}
+			if r.tree != nil && !yield(r.tree, nil) {
+				return
+			}
+		}
+		if ctx.Err() != nil {
+			yield(nil, ctx.Err())
+		}
+	}
+}
+
+// result is what became of a transcript.
+type result struct {
+	tree  *session.Tree
+	bytes int64
+	err   error
+}
+
+// ahead reads transcripts, a few at a time, and gives them in their order.
+func (c *claude) ahead(ctx context.Context) <-chan chan result {
+	next := make(chan chan result, 1)
+	go func() {
+		defer close(next)
+		for _, t := range c.list {
+			one := make(chan result, 1)
+			select {
+			case next <- one:
+			case <-ctx.Done():
+				return
+			}
+			go func() {
+				tree, bytes, err := c.read(ctx, t)
+				if err != nil {
+					err = fmt.Errorf("%s: %w", t.name, err)
+				}
+				one <- result{tree, bytes, err}
+			}()
+		}
+	}()
+	return next
+}
+
+// read reads a transcript as far as is wanted.
+func (c *claude) read(ctx context.Context, t transcript) (*session.Tree, int64, error) {
+	if c.facts.Brief {
+		return c.brief(ctx, t)
+	}
+	return c.tree(ctx, t, false, nil)
+}
+
+// Fill implements store.Store: it reads the files of the tree again. A tree may have some of
+// its sessions and items only.
+func (c *claude) Fill(ctx context.Context, tree *session.Tree) error {
+	if len(tree.Sessions) == 0 {
+		return nil
+	}
+	some := tree.Sessions[0].ID
+	at := slices.IndexFunc(c.list, func(t transcript) bool { return t.id == some })
+	if at < 0 { // that of a sub-agent
+		err := c.parts(ctx, []string{some}, func(t transcript, p *part, _ *filelog.Log) error {
+			if p.id == some {
+				at = slices.Index(c.list, t)
+			}
+			return nil
+		})
+		if err != nil || at < 0 {
+			return cmp.Or(err, fmt.Errorf("session %s is not in the store", some))
+		}
+	}
+	filled, _, err := c.tree(ctx, c.list[at], true, nil)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.list[at].name, err)
+	}
+	for _, s := range tree.Sessions {
+		if filled == nil || !fill(s, filled.Session(s.ID)) {
+			return problem.New(problem.Unreadable, "Try it again when nothing writes to it.", "the transcript of session %s was changed while sessctl read it", s.ID)
+		}
+	}
+	return nil
+}
+
+// fill gives items their texts, if they are there.
+func fill(s, from *session.Session) bool {
+	if from == nil {
+		return false
+	}
+	texts := make(map[string]*session.Item, len(from.Items))
+	for i := range from.Items {
+		texts[from.Items[i].Key] = &from.Items[i]
+	}
+	for i := range s.Items {
+		it, text := &s.Items[i], texts[s.Items[i].Key]
+		if text == nil || len(it.Calls) != len(text.Calls) || len(it.Results) != len(text.Results) {
+			return false
+		}
+		it.Body = text.Body
+		for n := range it.Calls {
+			it.Calls[n].Args = text.Calls[n].Args
+		}
+		for n := range it.Results {
+			it.Results[n].Text = text.Results[n].Text
+		}
+	}
+	return true
+}

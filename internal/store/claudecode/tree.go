@@ -1,0 +1,320 @@
+package claudecode
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/filelog"
+	"github.com/sessctl/sessctl/internal/store/forest"
+)
+
+const (
+	agentPrefix = "agent-"
+	subagents   = "subagents"
+)
+
+// agent is a sub-agent with a file of its own, as 2.1 has them.
+type agent struct {
+	id    string // of its session: the name of its file
+	chain *chain
+	log   *filelog.Log
+	meta  meta
+}
+
+// meta is what the file beside that of a sub-agent says of it.
+type meta struct {
+	Type       string `json:"agentType"`
+	Title      string `json:"description"`
+	Call       string `json:"toolUseId"`
+	Parent     string `json:"parentAgentId"`
+	Background string `json:"requestShape"`
+}
+
+// trunk is a transcript while it is being read.
+type trunk struct {
+	*claude
+	transcript
+	chain  *chain
+	log    *filelog.Log
+	agents []agent
+	reader
+	makers   map[string]string // the first sub-agent with a file that made a call
+	bytes    int64
+	sessions []*session.Session
+}
+
+// tree reads a transcript and what its sub-agents wrote; nil for one without a message.
+// each, which may be nil, is handed what the files hold of every session.
+func (c *claude) tree(ctx context.Context, t transcript, body bool, each func(*part)) (tree *session.Tree, read int64, err error) {
+	r := trunk{claude: c, transcript: t, makers: map[string]string{}}
+	defer func() { err = errors.Join(err, r.end()) }()
+	if err := r.open(ctx); err != nil {
+		return nil, 0, err
+	}
+	r.reader = reader{children: map[string]string{}, background: map[string]bool{}, used: map[string]int{}, body: body, each: each}
+	r.link()
+	if err := r.main(); err != nil {
+		return nil, 0, err
+	}
+	for i := range r.agents {
+		if err := r.agent(&r.agents[i]); err != nil {
+			return nil, 0, err
+		}
+	}
+	if len(r.sessions) == 1 && len(r.sessions[0].Items) == 0 && len(r.sessions[0].Faults) == 0 {
+		return nil, r.bytes, nil
+	}
+	heads := make([]forest.Head, len(r.sessions))
+	for i, s := range r.sessions {
+		heads[i] = forest.HeadOf(s)
+	}
+	return forest.Group(heads)[0], r.bytes, nil
+}
+
+// open reads the lines of the transcript and of its sub-agents.
+func (t *trunk) open(ctx context.Context) (err error) {
+	if t.log = t.piped; t.piped == nil {
+		if t.log, err = t.file(t.name); err != nil {
+			return err
+		}
+	}
+	if t.chain, err = readChain(ctx, t.log); err != nil || t.piped != nil {
+		return err
+	}
+	t.agents, err = t.claude.agents(t.transcript)
+	for i := range t.agents {
+		a := &t.agents[i]
+		if a.log, err = t.file(path.Join(t.folder(), a.id+ending)); err != nil {
+			return err
+		}
+		if a.chain, err = readChain(ctx, a.log); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// folder is where those sub-agents are that a session asked.
+func (t transcript) folder() string { return path.Join(strings.TrimSuffix(t.name, ending), subagents) }
+
+// agents are the sub-agents with files, and what is said of them beside. The runtime does not
+// mind where that is missing or broken.
+func (c *claude) agents(t transcript) (list []agent, err error) {
+	folder, err := c.root.OpenRoot(t.folder())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = folder.Close() }()
+	entries, err := fs.ReadDir(folder.FS(), ".")
+	for _, e := range entries {
+		if id, isLog := strings.CutSuffix(e.Name(), ending); isLog && isAgent(id) {
+			a := agent{id: id}
+			if text, err := folder.ReadFile(id + ".meta.json"); err == nil {
+				_ = exact.Unmarshal(text, &a.meta)
+			}
+			list = append(list, a)
+		}
+	}
+	return list, err
+}
+
+// end closes the files.
+func (t *trunk) end() (err error) {
+	if t.log != nil {
+		err = t.log.Close()
+	}
+	for i := range t.agents {
+		if log := t.agents[i].log; log != nil {
+			err = errors.Join(err, log.Close())
+		}
+	}
+	return err
+}
+
+// link finds out which call started which sub-agent: the file beside its own says so, or
+// the result.
+func (t *trunk) link() {
+	chains := []*chain{t.chain}
+	known := map[string]bool{}
+	for i := range t.agents {
+		a := &t.agents[i]
+		chains, known[a.id] = append(chains, a.chain), true
+		for n := range a.chain.nodes {
+			for _, call := range a.chain.nodes[n].calls {
+				if t.makers[call] == "" {
+					t.makers[call] = a.id
+				}
+			}
+		}
+		if a.meta.Call != "" {
+			t.children[a.meta.Call] = a.id
+			t.background[a.meta.Call] = a.meta.Background == "background"
+		}
+	}
+	for _, c := range chains {
+		t.bytes += c.size()
+		for i := range c.nodes {
+			n := &c.nodes[i]
+			if n.agent == "" {
+				continue
+			}
+			call, id := n.results[0], agentPrefix+n.agent
+			t.background[call] = t.background[call] || n.background
+			if t.children[call] == "" && known[id] {
+				t.children[call] = id
+			}
+		}
+	}
+}
+
+// size is how many bytes of a file were read.
+func (c *chain) size() (bytes int64) {
+	for i := range c.nodes {
+		bytes = max(bytes, c.nodes[i].Offset+int64(c.nodes[i].Length))
+	}
+	return bytes
+}
+
+// main makes the session of the transcript, and those of sub-agents whose lines it holds:
+// up to 2.0 they had no files of their own.
+func (t *trunk) main() error {
+	sides := t.sides()
+	mine := func(n *node) bool { return n.side == 0 }
+	t.chain.activate(func(n *node) bool { return n.side == 0 && !n.sidechain })
+	s := t.session(t.chain, t.transcript.id)
+	s.Writer = t.live.of(t.transcript)
+	r := t.reader
+	r.chain, r.log, r.id = t.chain, t.log, t.transcript.id
+	for _, side := range sides { // their calls have to know them
+		if call := t.asked(side, r.children); call != "" {
+			r.children[call] = side.id
+		}
+	}
+	if err := r.items(s, mine); err != nil {
+		return err
+	}
+	finish(s)
+	for _, side := range sides {
+		t.chain.faults = nil
+		of := func(n *node) bool { return n.side == side.number }
+		t.chain.leaf = ""
+		t.chain.activate(of)
+		child := t.session(t.chain, side.id)
+		child.Parent, child.Delegated, child.Title = s.ID, true, ""
+		if err := r.items(child, of); err != nil {
+			return err
+		}
+		finish(child)
+	}
+	return nil
+}
+
+// agent makes the session of a sub-agent with a file of its own.
+func (t *trunk) agent(a *agent) error {
+	a.chain.activate(func(*node) bool { return true })
+	s := t.session(a.chain, a.id)
+	s.Agent, s.Title, s.Delegated = a.meta.Type, a.meta.Title, true
+	s.Parent = t.parentOf(a)
+	r := t.reader
+	r.chain, r.log, r.id = a.chain, a.log, a.id
+	if err := r.items(s, func(*node) bool { return true }); err != nil {
+		return err
+	}
+	finish(s)
+	return nil
+}
+
+// parentOf is the session whose call started a sub-agent.
+func (t *trunk) parentOf(a *agent) string {
+	if maker := t.makers[a.meta.Call]; a.meta.Call != "" && maker != "" && maker != a.id {
+		return maker
+	}
+	parent := agentPrefix + a.meta.Parent
+	if slices.ContainsFunc(t.agents, func(other agent) bool { return other.id == parent && other.id != a.id }) {
+		return parent
+	}
+	return t.transcript.id
+}
+
+// session begins one, without items.
+func (t *trunk) session(c *chain, id string) *session.Session {
+	s := &session.Session{ID: id, Title: c.title}
+	for _, f := range c.faults {
+		line := f.Ref.Pointer
+		f.Ref = s.Ref()
+		f.Ref.Pointer = line
+		s.Faults = append(s.Faults, f)
+	}
+	t.sessions = append(t.sessions, s)
+	return s
+}
+
+// finish sets what follows from the items: the times, and of a sub-agent's session what it
+// was asked, which is its first message.
+func finish(s *session.Session) {
+	for i := range s.Items {
+		it := &s.Items[i]
+		if !it.Time.IsZero() && (s.Created.IsZero() || it.Time.Before(s.Created)) {
+			s.Created = it.Time
+		}
+		if it.Time.After(s.Updated) {
+			s.Updated = it.Time
+		}
+		if s.Delegated && s.Task == 0 && it.Role == session.User {
+			s.Task = it.Text
+		}
+	}
+}
+
+// side is a sub-agent whose lines are in the file of the session that asked it.
+type side struct {
+	number int // from 1
+	id     string
+	root   int
+}
+
+// sides parts the lines of sub-agents from those of the session. Lines that a file of
+// their own has as well are no sub-agent's here: they were written to the wrong file.
+func (t *trunk) sides() (list []side) {
+	elsewhere := map[string]bool{}
+	for i := range t.agents {
+		for uuid := range t.agents[i].chain.at {
+			elsewhere[uuid] = true
+		}
+	}
+	for i := range t.chain.nodes {
+		n := &t.chain.nodes[i]
+		if !n.sidechain || n.wrong != "" || elsewhere[n.uuid] {
+			continue
+		}
+		if up, ok := t.chain.at[n.parent]; ok && up < i && t.chain.nodes[up].side > 0 {
+			n.side = t.chain.nodes[up].side
+			continue
+		}
+		n.side = len(list) + 1
+		list = append(list, side{n.side, n.uuid, i})
+	}
+	return list
+}
+
+// asked is the call that a sub-agent's first line repeats the prompt of, and that no other
+// sub-agent was started by. Lines of several that ran at once are mixed.
+func (t *trunk) asked(s side, known map[string]string) string {
+	for i := range t.chain.nodes {
+		n := &t.chain.nodes[i]
+		for at, call := range n.calls {
+			if n.side == 0 && n.prompts[at] != 0 && n.prompts[at] == t.chain.nodes[s.root].said && known[call] == "" {
+				return call
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,106 @@
+package crush_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sessctl/sessctl/internal/campaign"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/crush"
+	"github.com/sessctl/sessctl/internal/store/crush/crushtest"
+	"github.com/sessctl/sessctl/internal/store/player"
+	"github.com/sessctl/sessctl/internal/store/registry"
+	"github.com/sessctl/sessctl/internal/store/storetest"
+)
+
+// played is what a random program of a seed stores, until its runtime is killed where
+// kill is not 0.
+func played(seed, kill uint64) []player.Write {
+	writes := player.Play(player.Random(seed, 1+int(seed%4)), seed)
+	if kill > 0 {
+		writes = writes[:1+kill%uint64(len(writes))]
+	}
+	return writes
+}
+
+func TestBuiltConform(t *testing.T) {
+	var samples []storetest.Sample
+	for _, generation := range crushtest.Generations {
+		samples = append(samples, storetest.Sample{Name: fmt.Sprint(generation), Make: func(t *testing.T, folder string) string {
+			path := filepath.Join(folder, "crush.db")
+			if err := crushtest.Build(path, generation, played(1, 0), played(2, 30), played(3, 0), played(4, 11)); err != nil {
+				t.Fatal(err)
+			}
+			return path
+		}})
+	}
+	storetest.Run(t, crush.Kind, samples...)
+}
+
+// TestHealthy: of what Crush stores where nothing goes wrong nothing is said above info,
+// but that the next question follows results where the provider refused a request.
+func TestHealthy(t *testing.T) {
+	for seed := range uint64(campaign.Rounds(30, 1000)) {
+		path := filepath.Join(t.TempDir(), "crush.db")
+		if err := crushtest.Build(path, crushtest.Generations[seed%7], played(seed, 0)); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range findings(t, path) {
+			if !strings.HasPrefix(f, "info") && f != "warning SC305 " {
+				t.Errorf("seed %d: %s", seed, f)
+			}
+		}
+	}
+}
+
+// ofAKill is what a kill can leave behind: SC305 and SC205 are about the same call.
+var ofAKill = regexp.MustCompile(`^info|SC101|SC407|SC205|SC716|SC305`)
+
+func TestKilled(t *testing.T) {
+	found := map[string]int{}
+	for seed := range uint64(campaign.Rounds(60, 2000)) {
+		path := filepath.Join(t.TempDir(), "crush.db")
+		if err := crushtest.Build(path, crushtest.Newest, played(seed, 1+seed*7919)); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range findings(t, path) {
+			found[f[:strings.LastIndex(f, " ")]]++
+			if !ofAKill.MatchString(f) {
+				t.Errorf("seed %d: %s", seed, f)
+			}
+		}
+	}
+	t.Log(found)
+}
+
+// TestLater: tables that a newer Crush changed, or that lost the table which tells what
+// Crush wrote them, are read, and not repaired.
+func TestLater(t *testing.T) {
+	for statement, generation := range map[string]string{
+		"insert into goose_db_version (version_id, is_applied) values (20270101000000, 1)": "20270101000000",
+		"drop table goose_db_version": "",
+	} {
+		path := filepath.Join(t.TempDir(), "crush.db")
+		if err := crushtest.Build(path, crushtest.Newest, played(1, 0)); err != nil {
+			t.Fatal(err)
+		}
+		storetest.Change(t, path, statement)
+		o, err := registry.Open(t.Context(), path, "", nil, store.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		facts := o.Facts()
+		if !slices.ContainsFunc(facts.Faults, func(f session.Fault) bool { return f.Kind == session.SchemaUnknown }) || facts.ReadOnly == "" ||
+			facts.Generation != generation {
+			t.Errorf("%s: got %+v", statement, facts)
+		}
+		if err := o.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -1,0 +1,251 @@
+package crush
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/jsonedit"
+	"github.com/sessctl/sessctl/internal/jsonscan"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
+)
+
+// part is an element of parts: its type, and what of the members of all types is read.
+// MIMEType and Data of an attachment are the same names as those of a result.
+type part struct {
+	kind string
+
+	Text string `json:"text"`
+
+	Thinking  string `json:"thinking"`
+	Signature string `json:"signature"`
+	Thought   string `json:"thought_signature"`
+	Responses *struct {
+		ID        string `json:"item_id"`
+		Encrypted string `json:"encrypted_content"`
+	} `json:"responses_data"`
+
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Input  string `json:"input"`
+	Server bool   `json:"provider_executed"`
+
+	CallID  string `json:"tool_call_id"`
+	Content string `json:"content"`
+	Data    string `json:"data"`
+	MIME    string `json:"mime_type"`
+	IsError bool   `json:"is_error"`
+
+	Command string `json:"command"`
+	Output  string `json:"output"`
+	Exit    int    `json:"exit_code"`
+}
+
+// The types of parts.
+const (
+	typeText      = "text"
+	typeReasoning = "reasoning"
+	typeCall      = "tool_call"
+	typeResult    = "tool_result"
+	typeFinish    = "finish"
+	typeImage     = "image_url"
+	typeBinary    = "binary"
+	typeShell     = "shell_command"
+)
+
+// parse reads parts as Crush does, which loads no message of a session in which one has
+// parts that fail; whole says that they are JSON of a form that is not known.
+func parse(doc []byte) (parts []part, wrong string, whole bool) {
+	var list []struct {
+		Type string         `json:"type"`
+		Data jsontext.Value `json:"data"`
+	}
+	if err := jsonscan.Go.Unmarshal(doc, &list); err != nil {
+		return nil, jsonscan.Explain(err, kindTitle), jsonedit.Whole(doc)
+	}
+	for _, raw := range list {
+		var p part
+		switch raw.Type {
+		case typeText, typeReasoning, typeCall, typeResult, typeFinish, typeImage, typeBinary, typeShell:
+		default:
+			return parts, fmt.Sprintf("it has a part of the unknown type %.40q", raw.Type), true
+		}
+		if err := jsonscan.Go.Unmarshal(raw.Data, &p); err != nil {
+			return parts, "a part of type " + raw.Type + " is not in the form that Crush stores: " + jsonscan.Explain(err, kindTitle), jsonedit.Whole(doc)
+		}
+		p.kind = raw.Type
+		parts = append(parts, p)
+	}
+	return parts, "", false
+}
+
+// item decodes a message.
+func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []session.Fault) {
+	it.Time = times.Read(row.Value("created_at")).Time
+	faults = eventlog.BadTimes(row, &times, "created_at", "finished_at")
+	it.Model = column.Text(row.Value("model"))
+	role := column.View(row.Value("role"))
+	if it.Role = session.ParseRole(role); it.Role == session.NoRole {
+		it.Kind = session.Other
+		faults = append(faults, session.Fault{Kind: session.UnknownKind, Field: strings.Clone(role), Detail: fmt.Sprintf("the message is of the unknown role %.40q, which Crush sends to no model", role)})
+	}
+	parts, wrong, whole := parse(column.Bytes(row.Value("parts")))
+	if wrong != "" {
+		it.Kind = session.Other
+		faults = append(faults, session.Fault{Kind: session.Undecodable, Field: "parts", Detail: wrong, Whole: whole, Unloads: true})
+	}
+	m := message{Item: it, id: column.View(row.Value("id")), children: r.children}
+	m.read(parts, wrong != "")
+	if summary, _ := column.Bool(row.Value("is_summary_message")); summary && it.Kind == session.Message {
+		it.Kind = session.Summary // finish says which one counts
+	}
+	if !body {
+		it.DropTexts()
+		return faults
+	}
+	it.Body = &session.Body{Text: m.text, Reasoning: m.reasoning, Raw: row.Record(r.Columns(tableMessages))}
+	return faults
+}
+
+// message is a message while it is being read.
+type message struct {
+	*session.Item
+	id              string
+	children        map[string][]string
+	text, reasoning string
+	texts           int // parts with text: only the first is sent
+	finished, plain bool
+}
+
+// read makes an item of the parts. Of several texts, and of several thoughts, Crush sends
+// the first.
+func (m *message) read(parts []part, broken bool) {
+	var said session.Meaning
+	said.Reset(m.Role, "")
+	m.plain = true
+	for i := range parts {
+		m.add(&parts[i])
+		p := &parts[i]
+		for _, text := range []string{p.kind, p.Text, p.Thinking, p.ID, p.Name, p.Input, p.CallID, p.Content, p.Data, p.MIME, p.Command, p.Output} {
+			said.Add(session.DigestOf(text))
+		}
+	}
+	if broken {
+		said.Add(session.DigestOf("broken"))
+	}
+	m.Meaning = said.Digest()
+	m.Text = session.DigestOf(m.text)
+	m.Size += int64(len(m.text) + len(m.reasoning))
+	if m.Role == session.Tool && len(m.Results) == 1 {
+		m.Text = m.Results[0].Digest
+	}
+	if m.plain {
+		m.Blocks = nil
+	}
+	m.flag(len(parts))
+}
+
+// flag says what the parts make of the message. Crush passes over answers without text,
+// reasoning and calls, results in no message of a tool, and messages of the system.
+func (m *message) flag(parts int) {
+	if m.Role != session.Tool {
+		m.Flags |= session.TextFlags(m.text)
+	}
+	says := len(m.Calls)+len(m.Results) > 0 || m.Has(session.MediaBlock)
+	if m.Kind != session.Message {
+		return
+	}
+	if strings.TrimSpace(m.text) == "" && !says {
+		m.Flags |= session.Blank
+	}
+	if m.Role == session.Assistant && !m.finished {
+		m.Flags |= session.Unfinished
+	}
+	if parts == 0 || m.Role == session.System || m.Role == session.Tool && len(m.Results) == 0 ||
+		m.Role == session.Assistant && m.text == "" && m.reasoning == "" && len(m.Calls) == 0 {
+		m.Flags |= session.Skipped
+	}
+}
+
+// add adds what one part says.
+func (m *message) add(p *part) {
+	block := func(b session.Block) { m.Blocks = append(m.Blocks, b) }
+	switch p.kind {
+	case typeText:
+		if m.texts++; m.texts == 1 {
+			m.text = p.Text + m.text
+			block(session.Block{Kind: session.TextBlock, Blank: strings.TrimSpace(p.Text) == ""})
+		}
+	case typeShell:
+		shell := fmt.Sprintf("$ %s\n%s\n(exit code %d)", p.Command, p.Output, p.Exit)
+		m.text = strings.TrimPrefix(m.text+"\n\n"+shell, "\n\n")
+	case typeReasoning:
+		m.think(p)
+	case typeCall:
+		block(session.Block{Kind: session.CallBlock, Nth: len(m.Calls)})
+		m.Calls = append(m.Calls, m.call(p))
+		m.Size += int64(len(p.Input))
+	case typeResult:
+		block(session.Block{Kind: session.ResultBlock, Nth: len(m.Results)})
+		m.Results = append(m.Results, session.Result{
+			CallID: p.CallID, Name: p.Name, Text: p.Content, Digest: session.DigestOf(p.Content), IsError: p.IsError,
+			Synthetic: session.IsPlaceholder(p.Content),
+		})
+		m.Size += int64(len(p.Content) + len(p.Data))
+		if p.Data != "" {
+			m.media(p)
+		}
+	case typeImage, typeBinary:
+		m.media(p)
+	case typeFinish:
+		m.finished = true
+	}
+}
+
+// media adds an attachment.
+func (m *message) media(p *part) {
+	m.Blocks = append(m.Blocks, session.Block{Kind: session.MediaBlock, Name: session.MediaName(p.MIME)})
+	m.Size, m.plain = m.Size+int64(len(p.Data)), false
+}
+
+// think adds the first thoughts; others are not sent.
+func (m *message) think(p *part) {
+	if m.Has(session.ReasoningBlock) || p.Thinking == "" {
+		return
+	}
+	b := session.Block{Kind: session.ReasoningBlock, Text: session.DigestOf(p.Thinking), Signature: session.DigestOf(p.Signature + p.Thought)}
+	if p.Responses != nil {
+		b.ID = p.Responses.ID
+	}
+	m.Blocks, m.plain, m.reasoning = append(m.Blocks, b), false, p.Thinking
+}
+
+// call reads a call. Arguments that are empty are sent so, and no provider takes them for
+// an object.
+func (m *message) call(p *part) session.Call {
+	c := session.Call{ID: p.ID, Name: p.Name, Args: p.Input, Form: eventlog.FormOf(p.Input), Server: p.Server}
+	if p.Input == "" {
+		c.Form = session.ArgsBroken
+	}
+	if p.Name != "agent" && p.Name != "agentic_fetch" {
+		return c
+	}
+	c.Delegation = &session.Delegation{Blocking: true}
+	if p.Name == "agent" { // the other one's first message is made of more than its prompt
+		var asked struct {
+			Prompt string `json:"prompt"`
+		}
+		if jsonscan.Go.Unmarshal([]byte(p.Input), &asked) == nil {
+			c.Delegation.Task = session.DigestOf(asked.Prompt)
+		}
+	}
+	for _, id := range m.children[m.id] {
+		if id == m.id+between+p.ID {
+			c.Delegation.Child = id
+		}
+	}
+	return c
+}

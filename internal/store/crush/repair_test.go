@@ -1,0 +1,171 @@
+package crush_test
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
+	"github.com/sessctl/sessctl/internal/store/builder"
+	"github.com/sessctl/sessctl/internal/store/storetest"
+)
+
+// stored are the rows of sessions and messages, in their order, without the times that
+// triggers set.
+func stored(t storetest.Tester, path string) []string {
+	t.Helper()
+	db, err := builder.Open(path)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	var all []string
+	newer := "is_summary_message"
+	if n := 0; db.SQL.QueryRow("select count(*) from pragma_table_info('messages') where name = 'is_summary_message'").Scan(&n) == nil && n == 0 {
+		newer = "''"
+	}
+	for _, query := range []string{
+		"select 'session ' || quote(id) || quote(parent_session_id) || quote(title) || message_count || quote(summary_message_id) || created_at from sessions order by rowid",
+		"select 'message ' || quote(id) || quote(session_id) || role || quote(parts) || quote(model) || created_at || quote(finished_at) || " + newer + " from messages order by rowid",
+	} {
+		rows, err := db.SQL.Query(query)
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		for rows.Next() {
+			var line string
+			if err := rows.Scan(&line); err != nil {
+				t.Fatalf("%v", err)
+			}
+			all = append(all, line)
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatalf("%v", err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatalf("%v", err)
+	}
+	return all
+}
+
+// repairedTwice repairs a store and takes that back: a second repair has nothing to do,
+// and everything is as before but the times of the last change. The query is asked while
+// it is repaired.
+func repairedTwice(t *testing.T, path, query string) (repaired []string, answer string) {
+	t.Helper()
+	before := stored(t, path)
+	plan, receipt, err := repairtest.Repair(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if receipt == nil {
+		t.Fatalf("nothing was repaired: %v", plan.Refused)
+	}
+	repaired, answer = stored(t, path), value(t, path, query)
+	if again, second, err := repairtest.Repair(path); err != nil || second != nil {
+		t.Errorf("a second repair has something to do: %v, %+v", err, again.Trees)
+	}
+	if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, stored(t, path)); diff != "" {
+		t.Errorf("undo gives something else: %s", diff)
+	}
+	return repaired, answer
+}
+
+// fresh is what differs between two repairs of one database: ids of new rows, and texts.
+var fresh = regexp.MustCompile(`message '[0-9a-f-]{36}'|"content":"(\[sessctl\]|The tool call was)[^"]*"`)
+
+func TestRecordedPairs(t *testing.T) {
+	for name := range verdicts {
+		name, ok := strings.CutSuffix(name, ".repaired")
+		if !ok {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			want := stored(t, recorded(t, name+".repaired", t.TempDir()))
+			got, _ := repairedTwice(t, recorded(t, name, t.TempDir()), "")
+			for _, list := range [][]string{want, got} {
+				for i := range list {
+					list[i] = fresh.ReplaceAllString(list[i], "")
+				}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("-recorded +repaired:\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestRepairs damages a database that is whole, one way at a time, and looks at what a
+// repair writes.
+func TestRepairs(t *testing.T) {
+	for _, tt := range []struct {
+		name, from, damage string
+		find               string // what is found
+		same               bool   // the repair leads back to the rows that there were
+		query              string // else what is looked at
+		want               string
+	}{
+		{name: "parent gone", from: "agent", damage: "update sessions set parent_session_id = 'gone' where parent_session_id is not null", find: "info SC705 ", same: true},
+		{name: "summary gone", from: "compaction", damage: "update sessions set summary_message_id = 'gone'", find: "warning SC012 ", same: true},
+		{name: "summary gone, and there is none", from: "tools", damage: "update sessions set summary_message_id = 'gone'", find: "warning SC012 ", same: true},
+		{name: "broken summary", from: "compaction", damage: "update messages set parts = substr(parts, 1, 20) where id = (select summary_message_id from sessions)", find: "error SC010 ",
+			query: "select count(*) from sessions where summary_message_id is not null", want: "0"},
+		{name: "result late", from: "tools", damage: "update messages set created_at = created_at + 9 where parts like '%\"tool_call_id\":\"call_t_0_2\"%'", find: "error SC104 call_t_0_2",
+			query: "select group_concat(json_extract(parts, '$[0].data.tool_call_id') || ' ' || created_at) from (select * from messages where role = 'tool' order by created_at, rowid)",
+			want:  "call_t_0_0 1795355138,call_t_0_1 1795355138,call_t_0_2 1795355138"},
+		{name: "result early", from: "tools", damage: "update messages set created_at = created_at - 9 where parts like '%\"tool_call_id\":\"call_t_0_0\"%'", find: "error SC105 call_t_0_0",
+			query: "select group_concat(role) from (select role from messages order by created_at, rowid)", want: "user,assistant,tool,tool,tool,assistant"},
+		{name: "result twice", from: "tools", damage: "insert into messages (id, session_id, role, parts, model, created_at, updated_at) select 'again', session_id, role, parts, model, created_at, updated_at from messages where parts like '%\"tool_call_id\":\"call_t_0_1\"%'",
+			find: "error SC106 call_t_0_1", same: true},
+		{name: "result lost in the middle", from: "tools", damage: "delete from messages where parts like '%\"tool_call_id\":\"call_t_0_1\"%'", find: "warning SC101 call_t_0_1",
+			query: "select group_concat(role || created_at) from (select role, created_at from messages order by created_at, rowid)",
+			want:  "user1795355138,assistant1795355138,tool1795355138,tool1795355138,tool1795355138,assistant1795355138"},
+		{name: "broken parts", from: "tools", damage: "update messages set parts = substr(parts, 1, 40) where parts like '%\"tool_call_id\":\"call_t_0_1\"%'", find: "error SC010 ",
+			query: "select count(*) || ' ' || sum(json_valid(parts)) || ' ' || (select message_count from sessions) from messages", want: "6 6 6"},
+		{name: "result without call", from: "tools", damage: "insert into messages (id, session_id, role, parts, model, created_at, updated_at) select 'odd', session_id, role, replace(parts, 'call_t_0_1', 'call_none'), model, created_at, updated_at from messages where parts like '%\"tool_call_id\":\"call_t_0_1\"%'",
+			find: "warning SC103 call_none", same: true},
+		{name: "result of a sub-session lost", from: "agent", damage: "delete from messages where role = 'tool' and parts like '%\"name\":\"agent\"%'", find: "error SC716 call_d1_0_0",
+			query: "select json_extract(parts, '$[0].data.content') || json_extract(parts, '$[0].data.is_error') from messages where parts like '%\"tool_call_id\":\"call_d1_0_0\"%'", want: "It is 42.0"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := recorded(t, tt.from, t.TempDir())
+			before := stored(t, path)
+			storetest.Change(t, path, tt.damage)
+			if found := findings(t, path); !slices.Contains(found, tt.find) {
+				t.Errorf("found %q", found)
+			}
+			repaired, got := repairedTwice(t, path, tt.query)
+			if diff := cmp.Diff(before, repaired); tt.same && diff != "" {
+				t.Error(diff)
+			}
+			if got != tt.want {
+				t.Errorf("%s gives %s, want %s", tt.query, got, tt.want)
+			}
+		})
+	}
+}
+
+// value is what a query of one value gives, "" for no query.
+func value(t storetest.Tester, path, query string) (value string) {
+	t.Helper()
+	if query == "" {
+		return ""
+	}
+	db, err := builder.Open(path)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	if err := db.SQL.QueryRow(query).Scan(&value); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatalf("%v", err)
+	}
+	return value
+}

@@ -1,0 +1,283 @@
+// Package crush reads and repairs the databases of Crush (charmbracelet/crush), one for each
+// project. docs/stores/crush.md has the facts about the format.
+package crush
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
+	"github.com/sessctl/sessctl/internal/store/table"
+)
+
+// The tables. Others are never written: files holds whole texts of the user's files.
+const (
+	tableSessions   = "sessions"
+	tableMessages   = "messages"
+	tableMigrations = "goose_db_version"
+)
+
+// known are the columns of every release, and those that migrations added.
+var known = []eventlog.Known{
+	{Table: tableSessions, Needed: []string{
+		"id", "parent_session_id", "title", "message_count", "prompt_tokens", "completion_tokens", "cost", "updated_at", "created_at",
+	}, Further: []string{"summary_message_id", "todos"}},
+	{Table: tableMessages, Needed: []string{"id", "session_id", "role", "parts", "model", "created_at", "updated_at", "finished_at"},
+		Further: []string{"provider", "is_summary_message"}},
+}
+
+// migrations are the schema's generations. Until August 2026 no release added one.
+var migrations = []int64{20250424200609, 20250515105448, 20250624000000, 20250627000000, 20250810000000, 20250812000000, 20260127000000}
+
+// triggers are those that Crush makes in the tables that are read.
+var triggers = []string{
+	"update_sessions_updated_at", "update_messages_updated_at", "update_files_updated_at",
+	"update_session_message_count_on_insert", "update_session_message_count_on_delete",
+}
+
+const (
+	kindName  = "crush"
+	kindTitle = "Crush"
+)
+
+// Kind is Crush's row in the table of adapters.
+var Kind = store.Kind{Name: kindName, Title: kindTitle, Locations: locations, Detect: detect, Open: open, Edit: edit}
+
+// locations is the database of the project that the current folder belongs to: in the
+// nearest folder .crush, from there upwards and below the home folder.
+func locations(home string) []string {
+	folder, err := os.Getwd()
+	for up := "."; err == nil && folder != home; up = filepath.Join(up, "..") {
+		path := filepath.Join(up, ".crush", "crush.db")
+		if _, missing := os.Stat(path); missing == nil {
+			return []string{path}
+		}
+		above := filepath.Dir(folder)
+		if above == folder {
+			break
+		}
+		folder = above
+	}
+	return []string{filepath.Join(".crush", "crush.db")}
+}
+
+func detect(ctx context.Context, src *store.Source) store.Detection {
+	if src.DB == nil {
+		return store.Detection{}
+	}
+	stored, err := src.DB.Schema(ctx)
+	switch {
+	case err != nil || !stored.Has(tableSessions, "parent_session_id", "message_count", "prompt_tokens") ||
+		!stored.Has(tableMessages, "session_id", "parts", "finished_at"):
+		return store.Detection{}
+	case stored.Has(tableMigrations, "version_id"):
+		return store.Detection{Sure: store.Certain, Why: "tables sessions, messages and " + tableMigrations}
+	}
+	return store.Detection{Sure: store.Maybe, Why: "tables sessions and messages, but no " + tableMigrations}
+}
+
+// open reads everything but texts.
+func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
+	return eventlog.OpenBy(ctx, src, opts, examined)
+}
+
+// edit opens a database for repair or undo.
+func edit(ctx context.Context, src *store.Source) (store.Editor, error) {
+	return eventlog.Edit(ctx, src, examined)
+}
+
+// reader is what is known of a database while its sessions are read.
+type reader struct {
+	table.Schema
+	heads    map[string]head     // by the session's id
+	children map[string][]string // the sessions that a message's calls started, by its id
+}
+
+// head is what a session's own row says of its messages.
+type head struct {
+	summary string // the message from which on they are sent
+	count   int64
+}
+
+// examined looks at a database, and says what is known of the store before its sessions
+// are.
+func examined(ctx context.Context, db table.Reader) (session.Store, *eventlog.Layout, error) {
+	stored, err := db.Schema(ctx)
+	if err != nil {
+		return session.Store{}, nil, err
+	}
+	later, err := eventlog.Examine(ctx, db, stored, known, tableMessages)
+	if err != nil {
+		return session.Store{}, nil, err
+	}
+	newest, generation := int64(0), ""
+	if stored.Has(tableMigrations, "version_id") {
+		_, err = db.Scan(ctx, table.Selection{Table: tableMigrations, Columns: []string{"version_id"}, Glance: true}, func(_ table.Place, row []table.Value) error {
+			id, _ := column.Int(row[0])
+			newest = max(newest, id)
+			if id > migrations[len(migrations)-1] {
+				later.Found = "it has migrations that sessctl does not know"
+				later.Doubts = append(later.Doubts, fmt.Sprint("nobody knows here what migration ", id, " changed"))
+			}
+			return nil
+		})
+		generation = strconv.FormatInt(newest, 10)
+	} else {
+		later.Found = "it has no table " + tableMigrations
+		later.Doubts = append(later.Doubts, "nothing tells which release of Crush wrote it")
+	}
+	later.Read = "Sessions and messages"
+	facts := session.Store{
+		Kind: kindName, Title: kindTitle, Generation: generation, Runtime: runtimeOf(newest),
+		Versions: "written by Crush, or by the archived Go program opencode, whose first tables are the same",
+		Reader:   session.Reader{Retells: session.Retelling{Bare: true}},
+		Keys:     session.Keys{Renumbers: true, Closes: true},
+	}
+	if facts.Sanitiser.Always {
+		facts.Loses = losses
+	}
+	if later.Found != "" {
+		facts.Faults = append(facts.Faults, later.Fault(session.Ref{Table: tableMessages, Key: "*"}))
+		facts.ReadOnly = later.ReadOnly()
+	}
+	r := reader{Schema: stored}
+	return facts, r.layout(), err
+}
+
+// runtimeOf is what the releases that read a generation make of the pairs of a request
+// (preparePrompt in internal/agent/agent.go): v0.57.0 and later drop results without a
+// call, v0.59.0 and later answer calls without a result. The newest tables came with
+// v0.37.0, three months earlier; they are taken for those of a release that does both.
+func runtimeOf(generation int64) session.Runtime {
+	return session.Runtime{
+		Name:          kindTitle,
+		BlankMessages: "Crush leaves answers without text, reasoning and calls out of the request",
+		Sanitiser: &session.Sanitiser{
+			By: "Crush 0.59 and later", Pairs: "openai-chat", Always: generation >= migrations[len(migrations)-1],
+			Result: "tool call was interrupted and did not produce a result, you may retry this call if the result is still needed",
+		},
+	}
+}
+
+// losses is what such a release does about what has no other half.
+var losses = map[string]string{
+	"SC101": "sends an error result in its place (v0.59.0 and later)",
+	"SC103": "leaves the result out of requests (v0.57.0 and later)",
+}
+
+// layout is how such a database is read and written.
+func (r *reader) layout() *eventlog.Layout {
+	return &eventlog.Layout{
+		Sessions: eventlog.Table{
+			Name: tableSessions, Columns: r.Columns(tableSessions), Key: []string{"id"}, Parent: "parent_session_id",
+			Derived: []string{"message_count", "updated_at"},
+		},
+		Events: eventlog.Table{
+			Name: tableMessages, Columns: r.Columns(tableMessages), Key: []string{"session_id"}, ID: "id", Derived: []string{"updated_at"},
+		},
+		Place: []string{"created_at"}, Order: order,
+		Session: func(row eventlog.Row) *session.Session { return sessionOf(row) },
+		Item:    r.item, Finish: r.finish,
+		Said:  []string{"role", "parts", "is_summary_message"},
+		Links: func(row eventlog.Row) []string { return r.children[column.View(row.Value("id"))] }, OneID: true,
+		Triggers: triggers, Prepare: r.prepare,
+		Write: eventlog.Write{
+			Insert: r.insert, Part: r.part, Update: update, Session: setSession,
+			Renumber: []string{table.RowPlace},
+			Tied:     eventlog.SameSecond,
+		},
+	}
+}
+
+// order: messages of one second stand in the order of their rows, which is how SQLite gives
+// what is sorted by created_at alone.
+func order(at table.Place, place eventlog.Row) (position, tie int64) {
+	return eventlog.BySecond(at, place.Value("created_at"))
+}
+
+// between parts the id of a child: that of the message whose call started it, and the
+// call's, which may hold the mark, too.
+const between = "$$"
+
+// prepare reads what sessions say of messages.
+func (r *reader) prepare(ctx context.Context, db table.Reader) error {
+	r.heads, r.children = map[string]head{}, map[string][]string{}
+	columns := []string{"id", "message_count"}
+	if r.Has(tableSessions, "summary_message_id") {
+		columns = append(columns, "summary_message_id")
+	}
+	_, err := db.Scan(ctx, table.Selection{Table: tableSessions, Columns: columns, Glance: true}, func(_ table.Place, row []table.Value) error {
+		id, h := column.Text(row[0]), head{count: -1}
+		if n, ok := column.Int(row[1]); ok {
+			h.count = n
+		}
+		if len(row) > 2 {
+			h.summary = column.Text(row[2])
+		}
+		r.heads[id] = h
+		if message, _, found := strings.Cut(id, between); found {
+			r.children[message] = append(r.children[message], id)
+		}
+		return nil
+	})
+	return err
+}
+
+// times are seconds, although comments in the schema say milliseconds.
+var times = column.Times{
+	Number: column.Seconds, Whole: true, Years: [2]int{2000, 2200},
+	Formless: "it is not a number of seconds", Outside: "read as seconds, its year is %d",
+}
+
+// sessionOf is the session of a row, without items.
+func sessionOf(row eventlog.Row) *session.Session {
+	s := &session.Session{ID: column.Text(row.Value("id")), Title: column.Text(row.Value("title")), Tick: time.Second, TickBits: eventlog.SecondBits}
+	s.Delegated = strings.Contains(s.ID, between)
+	s.Created, s.Updated = times.Read(row.Value("created_at")).Time, times.Read(row.Value("updated_at")).Time
+	s.Faults = eventlog.BadTimes(row, &times, "created_at", "updated_at")
+	return s
+}
+
+// finish says what only the session's row tells of its messages: from which one on they
+// are sent. Before that column, or where it is empty, all are.
+func (r *reader) finish(s *session.Session) {
+	head, known := r.heads[s.ID]
+	last, found, lost := "", false, "that the session does not have"
+	for i := range s.Items {
+		it := &s.Items[i]
+		if it.Kind == session.Summary {
+			last, it.Kind = it.Key, session.Message
+		}
+		switch {
+		case head.summary == "" || it.Key != head.summary:
+		case it.Kind == session.Other: // a repair takes it out
+			lost = "that cannot be read"
+		default:
+			it.Kind, found = session.Summary, true
+		}
+	}
+	s.Faults = slices.Clone(s.Faults) // the session may be yielded again
+	fault := func(kind session.FaultKind, field, detail string, value *string) {
+		s.Faults = append(s.Faults, session.Fault{Kind: kind, Ref: s.Ref(), Item: -1, Field: field, Detail: detail, Default: value})
+	}
+	if head.summary != "" && !found {
+		fault(session.BadSummary, session.FieldSummary,
+			"summary_message_id names a message "+lost+", so the whole conversation is sent again", &last)
+	}
+	if n := int64(len(s.Items)); known && head.count != n {
+		value := strconv.FormatInt(n, 10)
+		fault(session.Housekeeping, "message_count", fmt.Sprintf("message_count is %d, and the session has %d messages", head.count, n), &value)
+	}
+	if s.Delegated && len(s.Items) > 0 && s.Items[0].Role == session.User {
+		s.Task = s.Items[0].Text
+	}
+}

@@ -1,0 +1,212 @@
+package eventlog
+
+import (
+	"cmp"
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/table"
+)
+
+// group is some trees whose rows are read with one query.
+type group struct {
+	trees   []*session.Tree
+	events  int
+	pending sync.WaitGroup // the batches that are not decoded
+	mu      sync.Mutex     // guards the faults of the sessions meanwhile
+}
+
+// slot is the place of an event in a session that is being read.
+type slot struct {
+	group *group
+	s     *session.Session
+	owner *owner
+	item  int
+	at    int64
+	body  bool
+}
+
+// batch is a number of rows that one decoder takes at a time, with their values and texts.
+type batch struct {
+	group  *group
+	slots  []*slot
+	rows   []Row
+	values []table.Value
+	bytes  []byte
+}
+
+// batchBytes keeps a batch within the processor's cache.
+const batchBytes = 128 << 10
+
+// decoder decodes rows beside the goroutine that reads them, which decodes, too, when the
+// others have enough to do.
+type decoder struct {
+	st         *logStore
+	full, free chan *batch // there are two for each goroutine that decodes, and the next one
+	next       *batch
+}
+
+func newDecoder(st *logStore) *decoder {
+	decoders := max(1, runtime.GOMAXPROCS(0)-1)
+	d := &decoder{st: st, full: make(chan *batch, decoders), free: make(chan *batch, 2*decoders), next: &batch{}}
+	for range decoders {
+		d.free <- &batch{}
+		d.free <- &batch{}
+		go func() {
+			for b := range d.full {
+				for i, row := range b.rows {
+					st.item(b.slots[i], row)
+				}
+				b.group.pending.Done()
+				*b = batch{slots: b.slots[:0], rows: b.rows[:0], values: b.values[:0], bytes: b.bytes[:0]}
+				d.free <- b
+			}
+		}()
+	}
+	return d
+}
+
+func (d *decoder) close() { close(d.full) }
+
+// add decodes a row, or copies it for somebody else to do so: its values die when the
+// function that got it returns.
+func (d *decoder) add(to *slot, row Row) {
+	b := d.next
+	if len(b.rows) == 0 && len(d.full) == cap(d.full) {
+		d.st.item(to, row)
+		return
+	}
+	b.group, b.slots = to.group, append(b.slots, to)
+	first := len(b.values)
+	for _, v := range row.values {
+		switch text := v.(type) {
+		case string:
+			from := len(b.bytes)
+			b.bytes = append(b.bytes, text...)
+			v = column.View(b.bytes[from:])
+		case []byte:
+			v = table.Kept(text)
+		}
+		b.values = append(b.values, v)
+	}
+	row.values = b.values[first:]
+	b.rows = append(b.rows, row)
+	if len(b.bytes) >= batchBytes {
+		d.flush()
+	}
+}
+
+func (d *decoder) flush() {
+	if len(d.next.rows) == 0 {
+		return
+	}
+	d.next.group.pending.Add(1)
+	d.full <- d.next
+	d.next = <-d.free
+}
+
+// read reads the trees of some heads, without bodies. They are complete when they are
+// finished.
+func (st *logStore) read(ctx context.Context, heads []*session.Tree, to *decoder) (*group, error) {
+	g := &group{trees: make([]*session.Tree, len(heads))}
+	for _, tree := range heads {
+		g.events += st.countEvents(tree)
+	}
+	slots, places := make([]slot, 0, g.events), make([]table.Place, 0, g.events)
+	for i := range heads {
+		g.trees[i] = copied(heads[i])
+		body := st.bodies != nil && slices.ContainsFunc(g.trees[i].Sessions, st.bodies)
+		for _, s := range g.trees[i].Sessions {
+			n := st.byName[s.ID]
+			s.Items = make([]session.Item, len(st.entries[n]))
+			for k, e := range st.entries[n] {
+				slots, places = append(slots, slot{g, s, &st.list[n], k, e.at, body}), append(places, e.row)
+			}
+		}
+	}
+	if st.facts.Brief {
+		return g, nil
+	}
+	unread, err := st.events.rows(ctx, st.events.Columns, places, func(n int, row Row) error {
+		to.add(&slots[n], row)
+		return nil
+	})
+	to.flush()
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range unread {
+		if err := st.unreadable(ctx, &slots[n], places[n]); err != nil {
+			return nil, err
+		}
+	}
+	return g, nil
+}
+
+// finish completes the trees of a group.
+func (st *logStore) finish(g *group) []*session.Tree {
+	if g == nil {
+		return nil
+	}
+	if st.facts.Brief {
+		return g.trees
+	}
+	g.pending.Wait()
+	for _, tree := range g.trees {
+		for _, s := range tree.Sessions {
+			if len(s.Items) == 0 {
+				s.Items = nil
+			}
+			slices.SortStableFunc(s.Faults, func(a, b session.Fault) int { return cmp.Compare(a.Item, b.Item) })
+			if st.layout.Finish != nil {
+				st.layout.Finish(s)
+			}
+			if st.layout.Links != nil {
+				st.keepUnsaid(s)
+			}
+		}
+	}
+	return g.trees
+}
+
+// item decodes an event into its place.
+func (st *logStore) item(to *slot, row Row) {
+	it := &to.s.Items[to.item]
+	it.Table, it.Key, it.Position = st.events.Name, st.key(to.owner, row), to.at
+	to.faults(st.layout.Item(row, it, to.body))
+	st.nameChildren(to.owner, it)
+}
+
+// faults adds those of the event.
+func (to *slot) faults(list []session.Fault) {
+	if len(list) == 0 {
+		return
+	}
+	to.group.mu.Lock()
+	defer to.group.mu.Unlock()
+	for _, f := range list {
+		to.s.Faults = append(to.s.Faults, located(f, to.item, to.s.ItemRef(to.item)))
+	}
+}
+
+// unreadable keeps the place of an event whose row cannot be read.
+func (st *logStore) unreadable(ctx context.Context, to *slot, at table.Place) error {
+	row := Row{Place: at}
+	_, err := st.events.rows(ctx, []string{st.events.ID}, []table.Place{at}, func(_ int, read Row) error {
+		row = read.kept()
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	it := &to.s.Items[to.item]
+	it.Table, it.Key, it.Position, it.Kind = st.events.Name, st.key(to.owner, row), to.at, session.Other
+	to.faults([]session.Fault{{
+		Kind: session.StoreDamaged, Detail: "the event cannot be read: it is on a damaged page of the file",
+	}})
+	return nil
+}

@@ -1,0 +1,42 @@
+package eventlog
+
+import (
+	"math"
+
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/table"
+)
+
+// SecondBits are the bits of a position that tell events of one second apart, where a
+// store orders events by seconds, and those of one second by their rows. A position is
+// both: the second, and room for the row.
+const SecondBits = 22
+
+const (
+	rowMask    = 1<<SecondBits - 1
+	mostSecond = math.MaxInt64 >> (SecondBits + 1) // such numbers count no seconds any more
+)
+
+// BySecond is the place of such an event, for Layout.Order.
+func BySecond(at table.Place, stored any) (position, tie int64) {
+	second, ok := column.Int(stored)
+	if !ok {
+		second = mostSecond // SQLite sorts texts behind numbers
+	}
+	second = max(-mostSecond, min(mostSecond, second))
+	return second<<SecondBits + min(int64(at), rowMask), int64(at)
+}
+
+// BadTimes are the faults of columns with times.
+func BadTimes(row Row, times *column.Times, columns ...string) (faults []session.Fault) {
+	for _, name := range columns {
+		if wrong := times.Read(row.Value(name)).Wrong; wrong != "" {
+			faults = append(faults, session.Fault{Kind: session.BadTime, Field: name, Detail: wrong})
+		}
+	}
+	return faults
+}
+
+// SameSecond is Write.Tied of such a store.
+func SameSecond(before, at int64) bool { return before>>SecondBits == at>>SecondBits }

@@ -1,0 +1,446 @@
+package goose
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/jsonedit"
+	"github.com/sessctl/sessctl/internal/jsonscan"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
+)
+
+// part is an element of content_json: its type, and what of the members of all types is
+// read. What is nil is missing.
+type part struct {
+	Type      string   `json:"type"`
+	Text      *string  `json:"text"`
+	Thinking  *string  `json:"thinking"`
+	Signature string   `json:"signature"`
+	Data      *string  `json:"data"`
+	MIME      string   `json:"mimeType"`
+	ID        *string  `json:"id"`
+	Call      *outcome `json:"toolCall"`
+	Result    *outcome `json:"toolResult"`
+}
+
+// outcome is a value or an error.
+type outcome struct {
+	Status string         `json:"status"`
+	Value  jsontext.Value `json:"value"`
+	Error  string         `json:"error"`
+}
+
+// called is the value of a call, and answered that of a result, which older builds stored
+// as the list of its content alone.
+type (
+	called struct {
+		Name string         `json:"name"`
+		Args jsontext.Value `json:"arguments"`
+	}
+	answered struct {
+		Content []content `json:"content"`
+		IsError bool      `json:"isError"`
+		Meta    struct {
+			Child string `json:"subagent_session_id"`
+		} `json:"_meta"`
+	}
+	content struct {
+		Type        string `json:"type"`
+		Text        string `json:"text"`
+		Data        string `json:"data"`
+		MIME        string `json:"mimeType"`
+		Annotations struct {
+			Audience []string `json:"audience"`
+		} `json:"annotations"`
+	}
+)
+
+// The types of parts that reach a model.
+const (
+	typeText     = "text"
+	typeImage    = "image"
+	typeThinking = "thinking"
+	typeRedacted = "redactedThinking"
+	typeCall     = "toolRequest"
+	typeResult   = "toolResponse"
+)
+
+// unsent are the types of parts for people only.
+var unsent = []string{"toolConfirmationRequest", "actionRequired", "frontendToolRequest", "systemNotification"}
+
+// lacks is the member that a part of its type has to have and has not.
+func (p *part) lacks() string {
+	switch {
+	case p.Type == typeText && p.Text == nil:
+		return "text"
+	case p.Type == typeThinking && p.Thinking == nil:
+		return "thinking"
+	case (p.Type == typeRedacted || p.Type == typeImage) && p.Data == nil:
+		return "data"
+	case (p.Type == typeCall || p.Type == typeResult) && p.ID == nil:
+		return "id"
+	case p.Type == typeCall && p.Call == nil:
+		return "toolCall"
+	case p.Type == typeResult && p.Result == nil:
+		return "toolResult"
+	}
+	return ""
+}
+
+// parse reads content_json as goose does, which loads no session in which one fails; whole
+// says that it is JSON of a form that is not known.
+func parse(doc []byte) (parts []part, wrong string, whole bool) {
+	if err := serde.Unmarshal(doc, &parts); err != nil {
+		return nil, jsonscan.Explain(err, kindTitle), jsonedit.Whole(doc)
+	}
+	if parts == nil {
+		return nil, "it is not a list", true
+	}
+	for i := range parts {
+		p := &parts[i]
+		switch p.Type {
+		case typeText, typeImage, typeThinking, typeRedacted, typeCall, typeResult:
+		default:
+			if !slices.Contains(unsent, p.Type) {
+				return parts[:i], fmt.Sprintf("it has a part of the unknown type %.40q", p.Type), true
+			}
+		}
+		if name := p.lacks(); name != "" {
+			return parts[:i], fmt.Sprintf("a part of type %s has no %q", p.Type, name), true
+		}
+	}
+	return parts, "", false
+}
+
+// metadata says who sees a message. What is missing, or cannot be read, is true.
+type metadata struct {
+	User      *bool `json:"userVisible"`
+	Agent     *bool `json:"agentVisible"`
+	Context   bool  `json:"turnContext"` // goose wrote it: the time and the folder
+	Inference struct {
+		Provider string `json:"provider"`
+		Model    string `json:"requestedModel"`
+	} `json:"inference"`
+}
+
+// flags are those of a message. What a compaction wrote is sent and not shown, like the
+// context of a turn: finish tells whether there was one.
+func (m *metadata) flags() (f session.Flags) {
+	if m.Agent != nil && !*m.Agent {
+		f |= session.Archived
+	} else if m.User != nil && !*m.User {
+		f |= session.Implicit
+		if !m.Context {
+			f |= session.SummaryTurn
+		}
+	}
+	return f
+}
+
+// item decodes a message.
+func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []session.Fault) {
+	faults = timed(row, it)
+	var seen metadata
+	_ = serde.Unmarshal(column.Bytes(row.Value("metadata_json")), &seen) // goose goes on without
+	doc := column.Bytes(row.Value("content_json"))
+	parts, wrong, whole := parse(doc)
+	if wrong != "" {
+		it.Kind = session.Other
+		faults = append(faults, session.Fault{Kind: session.Undecodable, Field: "content_json", Detail: wrong, Whole: whole, Unloads: true})
+	}
+	role := column.View(row.Value("role"))
+	if it.Role = session.ParseRole(role); it.Role != session.User && it.Role != session.Assistant {
+		it.Role, it.Kind = session.NoRole, session.Other
+		faults = append(faults, session.Fault{Kind: session.UnknownPart, Field: strings.Clone(role), Detail: fmt.Sprintf("the message is of the unknown role %.40q: goose passes over it without a word", role)})
+	}
+	if it.Role == session.Assistant {
+		it.Model = strings.Trim(seen.Inference.Provider+"/"+seen.Inference.Model, "/")
+	}
+	if len(parts) > 0 && !slices.ContainsFunc(parts, func(p part) bool { return p.Type != typeResult }) && it.Role == session.User {
+		it.Role = session.Tool
+	}
+	it.Flags |= seen.flags()
+	m := message{Item: it, waiting: r.waiting[column.View(row.Value("message_id"))]}
+	m.read(parts)
+	var said session.Meaning
+	said.Reset(it.Role, "")
+	said.Add(session.DigestOf(doc))
+	it.Meaning = said.Digest()
+	if !body {
+		it.DropTexts()
+		return faults
+	}
+	it.Body = &session.Body{Text: m.text, Reasoning: m.reasoning, Raw: row.Record(r.Columns(tableMessages))}
+	return faults
+}
+
+// timed reads when a message was stored.
+func timed(row eventlog.Row, it *session.Item) []session.Fault {
+	stored := row.Value(fieldTime)
+	stamp := stamps.Read(seconds(stored))
+	it.Time = stamp.Time
+	fault := session.Fault{Kind: session.BadTime, Field: fieldTime, Detail: stamp.Wrong}
+	if n, ok := column.Int(stored); ok && n > tooLate && stamp.Wrong == "" {
+		value := fmt.Sprint(n / 1000)
+		fault.Detail, fault.Default = "it counts milliseconds, and goose sends the message behind all others", &value
+	}
+	if fault.Detail == "" {
+		return nil
+	}
+	return []session.Fault{fault}
+}
+
+// message is a message while it is being read.
+type message struct {
+	*session.Item
+	text, reasoning string
+	waiting         []string // sub-sessions that its calls wait for
+	plain           bool
+	delegated       int  // calls of sub-agents
+	sent            bool // something but text
+}
+
+// read makes an item of the parts.
+func (m *message) read(parts []part) {
+	m.plain = true
+	for i := range parts {
+		m.add(&parts[i])
+	}
+	m.Text = session.DigestOf(m.text)
+	m.Size += int64(len(m.text) + len(m.reasoning))
+	if m.Role == session.Tool && len(m.Results) == 1 {
+		m.Text = m.Results[0].Digest
+	}
+	if m.plain {
+		m.Blocks = nil
+	}
+	if m.Kind != session.Message {
+		return
+	}
+	if m.Role != session.Tool {
+		m.Flags |= session.TextFlags(m.text)
+	}
+	if strings.TrimSpace(m.text) == "" && !m.sent {
+		m.Flags |= session.Blank
+	}
+	if len(parts) > 0 && !slices.ContainsFunc(parts, func(p part) bool { return !slices.Contains(unsent, p.Type) }) {
+		m.Flags |= session.Unshown
+	}
+}
+
+// add adds what one part says.
+func (m *message) add(p *part) {
+	block := func(b session.Block) { m.Blocks = append(m.Blocks, b) }
+	m.sent = m.sent || p.Type == typeCall || p.Type == typeResult || p.Type == typeImage
+	switch p.Type {
+	case typeText:
+		m.text += *p.Text
+		block(session.Block{Kind: session.TextBlock, Blank: strings.TrimSpace(*p.Text) == ""})
+	case typeThinking:
+		m.reasoning += *p.Thinking
+		m.plain = false
+		block(session.Block{
+			Kind: session.ReasoningBlock, Text: session.DigestOf(*p.Thinking), Signature: session.DigestOf(p.Signature), Unsigned: p.Signature == "",
+		})
+	case typeRedacted:
+		m.plain = false
+		block(session.Block{Kind: session.ReasoningBlock, Signature: session.DigestOf(*p.Data)})
+	case typeImage:
+		m.media(*p.Data, p.MIME)
+	case typeCall:
+		block(session.Block{Kind: session.CallBlock, Nth: len(m.Calls)})
+		m.Calls = append(m.Calls, m.call(p))
+	case typeResult:
+		block(session.Block{Kind: session.ResultBlock, Nth: len(m.Results)})
+		m.Results = append(m.Results, m.result(p))
+	}
+}
+
+// media adds an attachment.
+func (m *message) media(data, mime string) {
+	m.Blocks, m.plain = append(m.Blocks, session.Block{Kind: session.MediaBlock, Name: session.MediaName(mime)}), false
+	m.Size += int64(len(data))
+}
+
+// call reads a call. One that goose could not read itself it stores as an error, or, since
+// 1.50.0, as a call of the tool unparseable_tool_call without arguments.
+func (m *message) call(p *part) session.Call {
+	c := session.Call{ID: *p.ID, Name: "unparseable_tool_call"}
+	var value called
+	if p.Call.Status == "success" && serde.Unmarshal(p.Call.Value, &value) == nil {
+		c.Name = value.Name
+		if value.Args.Kind() != jsontext.KindNull {
+			c.Args = string(value.Args)
+		}
+	}
+	c.Form = session.FormOf(c.Args)
+	m.Size += int64(len(c.Args))
+	if c.Name != "delegate" && !strings.HasSuffix(c.Name, "__delegate") {
+		return c
+	}
+	var asked struct {
+		Instructions string `json:"instructions"`
+		Async        bool   `json:"async"`
+	}
+	_ = serde.Unmarshal([]byte(c.Args), &asked) // what cannot be read tells nothing
+	c.Delegation = &session.Delegation{Blocking: !asked.Async, Apart: true, Task: session.DigestOf(asked.Instructions)}
+	if n := m.delegated; n < len(m.waiting) {
+		c.Owed, c.Delegation.Child = true, m.waiting[n]
+	}
+	m.delegated++
+	return c
+}
+
+// repaired begins the text of an error that a repair stored: goose stores a code before it.
+const repaired = "-32603: "
+
+// result reads a result. What is for people only is not sent.
+func (m *message) result(p *part) session.Result {
+	res := session.Result{CallID: *p.ID, Text: p.Result.Error, IsError: true}
+	if p.Result.Status == "success" {
+		value, list := answered{}, []content(nil)
+		if serde.Unmarshal(p.Result.Value, &value) != nil && serde.Unmarshal(p.Result.Value, &list) == nil {
+			value.Content = list
+		}
+		var texts []string
+		for _, c := range value.Content {
+			switch heard := c.Annotations.Audience; {
+			case len(heard) > 0 && !slices.Contains(heard, "assistant"):
+			case c.Type == typeText:
+				texts = append(texts, c.Text)
+			case c.Type == typeImage:
+				m.media(c.Data, c.MIME)
+			}
+		}
+		res.Text, res.IsError, res.Child = strings.Join(texts, "\n"), value.IsError, value.Meta.Child
+	}
+	res.Digest = session.DigestOf(res.Text)
+	own := strings.TrimPrefix(res.Text, repaired)
+	if res.Synthetic = session.IsPlaceholder(own); res.Synthetic && own != res.Text {
+		res.Answer = session.DigestOf(own)
+	}
+	m.Size += int64(len(res.Text))
+	return res
+}
+
+// links are the sub-sessions that the results in a message name.
+func links(row eventlog.Row) (ids []string) {
+	doc := column.Bytes(row.Value("content_json"))
+	if !bytes.Contains(doc, []byte("subagent_session_id")) {
+		return nil
+	}
+	parts, _, _ := parse(doc)
+	for i := range parts {
+		if parts[i].Type != typeResult {
+			continue
+		}
+		var value answered
+		if serde.Unmarshal(parts[i].Result.Value, &value) == nil && value.Meta.Child != "" {
+			ids = append(ids, value.Meta.Child)
+		}
+	}
+	return ids
+}
+
+// finish says what only other messages tell: whether a compaction hid any, the
+// sub-session of a call, which its result names, and the task of a sub-session.
+func (r *reader) finish(s *session.Session) {
+	compacted := slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Flags.Has(session.Archived) })
+	for i := range s.Items {
+		if !compacted {
+			s.Items[i].Flags &^= session.SummaryTurn
+		}
+	}
+	relate(s)
+	r.home(s)
+	if s.Delegated && len(s.Items) > 0 && s.Items[0].Role == session.User {
+		s.Task = s.Items[0].Text
+	}
+}
+
+// relate gives calls their sub-sessions. A result of another tool that names one only
+// tells of it (load).
+func relate(s *session.Session) {
+	open := map[string]*session.Call{}
+	for i := range s.Items {
+		it := &s.Items[i]
+		it.Calls = slices.Clone(it.Calls)
+		for n := range it.Calls {
+			c := &it.Calls[n]
+			if open[c.ID] = c; c.Delegation != nil {
+				d := *c.Delegation
+				if c.Delegation = &d; !c.Owed {
+					d.Child = ""
+				}
+			}
+		}
+		for n := range it.Results {
+			if c := open[it.Results[n].CallID]; c != nil && c.Delegation != nil && it.Results[n].Child != "" {
+				c.Delegation.Child = it.Results[n].Child
+				delete(open, it.Results[n].CallID)
+			}
+		}
+	}
+}
+
+// home tells which messages the run of a sub-session stored. goose stores an answer with the
+// results of its calls when all of these have answered, so that while a sub-agent works, no
+// row of its caller is stored: what is between its rows is its own. One that has no rows
+// left began with its task, and ended with the answer that is the result of its call.
+func (r *reader) home(s *session.Session) {
+	for i := range s.Items {
+		for n := range s.Items[i].Calls {
+			if d := s.Items[i].Calls[n].Delegation; d != nil && d.Blocking && d.Child != "" {
+				r.bringHome(s, &s.Items[i].Calls[n])
+			}
+		}
+	}
+}
+
+func (r *reader) bringHome(s *session.Session, call *session.Call) {
+	child, result := call.Delegation.Child, slices.IndexFunc(s.Items, func(it session.Item) bool { return it.AnswersCall(call.ID) })
+	rows, stored := r.rows[child]
+	if !stored || result < 0 {
+		return
+	}
+	end, first, last := rowOf(&s.Items[result]), int64(math.MaxInt64), int64(0)
+	if len(rows) == 0 {
+		for i := range s.Items {
+			switch it, row := &s.Items[i], rowOf(&s.Items[i]); {
+			case row >= end || it.Text == 0:
+			case it.Role == session.User && it.Text == call.Delegation.Task:
+				first = row
+			case it.Role == session.Assistant && it.Text == s.Items[result].Text && row > first:
+				last = row
+			}
+		}
+	}
+	for _, row := range rows {
+		if row < end { // a repair may have stored others anew
+			first, last = min(first, row), max(last, row)
+		}
+	}
+	for i := range s.Items {
+		if row := rowOf(&s.Items[i]); row < first || row > last {
+			continue
+		}
+		if s.Items[i].Home != "" { // two worked at once
+			child = session.HomeUnknown
+		}
+		s.Items[i].Home, child = child, call.Delegation.Child
+	}
+}
+
+// rowOf is the number of the row of a message.
+func rowOf(it *session.Item) int64 {
+	row, _ := strconv.ParseInt(it.Key, 10, 64)
+	return row
+}

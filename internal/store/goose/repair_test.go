@@ -1,0 +1,153 @@
+package goose_test
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
+	"github.com/sessctl/sessctl/internal/store/goose/goosetest"
+	"github.com/sessctl/sessctl/internal/store/storetest"
+)
+
+// repairedTwice repairs a store and takes that back: a second repair has nothing to do,
+// and everything is as before. The query is asked while it is repaired.
+func repairedTwice(t *testing.T, path, query string) (repaired, answer []string) {
+	t.Helper()
+	before := storetest.Dump(t, path)
+	plan, receipt, err := repairtest.Repair(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if receipt == nil {
+		t.Fatalf("nothing was repaired: %v", plan.Refused)
+	}
+	repaired, answer = storetest.Dump(t, path), storetest.Query(t, path, query)
+	if again, second, err := repairtest.Repair(path); err != nil || second != nil {
+		t.Errorf("a second repair has something to do: %v, %+v", err, again.Trees)
+	}
+	if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, storetest.Dump(t, path)); diff != "" {
+		t.Errorf("undo gives something else: %s", diff)
+	}
+	return repaired, answer
+}
+
+func TestRecordedPairs(t *testing.T) {
+	for _, name := range names(t) {
+		name, ok := strings.CutSuffix(name, ".repaired")
+		if !ok {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			want := storetest.Dump(t, recorded(t, name+".repaired", t.TempDir()))
+			got, _ := repairedTwice(t, recorded(t, name, t.TempDir()), "select ''")
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("-recorded +repaired:\n%s", diff)
+			}
+		})
+	}
+}
+
+// The rows of the session in their order: the second, who said it, and what.
+const rows = `select group_concat(said, ' ') from (select (created_timestamp % 100) || role || ':' || substr(coalesce(json_extract(content_json, '$[#-1].id'), json_extract(content_json, '$[0].type')), -3) as said
+	from messages where session_id = '20261122_1' order by created_timestamp, id)`
+
+// The rows of both sessions, and those of the recorded one.
+const (
+	children  = "select group_concat(substr(session_id, -1) || role || substr(created_timestamp, -2), ' ') from (select * from messages order by session_id, created_timestamp, id)"
+	delegated = "1user31 1user34 1assistant34 1assistant34 1user34 1assistant35 2user35 2user35 2assistant35 2assistant35 2user35 2assistant35"
+)
+
+// TestRepairs damages a database that is whole, one way at a time, and looks at what a
+// repair writes.
+func TestRepairs(t *testing.T) {
+	const request = ` content_json like '%"toolRequest","id":"call_t1_0_1"%'`
+	const response = ` content_json like '%"toolResponse","id":"call_t1_0_1"%'`
+	const whole = "25user:ext 28user:ext 28assistant:ext 28assistant:0_0 28user:0_0 28assistant:0_1 28user:0_1 28assistant:0_2 28user:0_2 28assistant:ext"
+	for _, tt := range []struct {
+		name, from, damage string
+		find               string // what is found
+		query, want        string // what a repair makes of it; the rows as they were where there is no query
+	}{
+		{name: "result lost in the middle", from: "tools", damage: "delete from messages where" + response, find: "warning SC101 call_t1_0_1"},
+		{name: "its content", from: "tools", damage: "delete from messages where" + response, find: "warning SC101 call_t1_0_1",
+			query: "select role || json_extract(content_json, '$[0].toolResult.status') || substr(json_extract(content_json, '$[0].toolResult.error'), 1, 18) || metadata_json || timestamp || (message_id like 'msg_________-%') from messages where" + response,
+			want:  `usererror-32603: [sessctl] {"userVisible":true,"agentVisible":true}2026-11-22 13:27:081`},
+		{name: "result lost at the end", from: "tools", damage: "delete from messages where id > 8", find: "warning SC101 call_t1_0_2", query: rows,
+			want: "25user:ext 28user:ext 28assistant:ext 28assistant:0_0 28user:0_0 28assistant:0_1 28user:0_1 28assistant:0_2 28user:0_2"},
+		{name: "result without call", from: "tools", damage: "update messages set content_json = replace(content_json, 'call_t1_0_1', 'call_none') where" + response, find: "warning SC103 call_none"},
+		{name: "result twice", from: "tools", damage: "insert into messages (message_id, session_id, role, content_json, created_timestamp, timestamp, metadata_json) select message_id, session_id, role, content_json, created_timestamp, timestamp, metadata_json from messages where" + response,
+			find: "warning SC106 call_t1_0_1"},
+		{name: "broken result", from: "tools", damage: "update messages set content_json = substr(content_json, 1, 40) where" + response, find: "error SC010 "},
+		{name: "milliseconds", from: "tools", damage: "update messages set created_timestamp = created_timestamp * 1000 where" + request, find: "warning SC008 "},
+		{name: "call hidden", from: "tools", damage: `update messages set metadata_json = json_set(metadata_json, '$.agentVisible', json('false')) where` + request, find: "warning SC725 call_t1_0_1",
+			query: "select group_concat(json_extract(metadata_json, '$.agentVisible')) from messages", want: "1,1,1,1,1,1,1,1,1,1"},
+		{name: "messages of a sub-agent in the parent", from: "delegate", damage: "update messages set session_id = '20261122_1' where id in (5, 6, 7)", find: "error SC702 ", query: children, want: delegated},
+		{name: "all messages of a sub-agent in the parent", from: "delegate", damage: "update messages set session_id = '20261122_1' where id between 3 and 8", find: "error SC702 ", query: children, want: delegated},
+		{name: "those of one of two sub-agents", from: "delegate-two", damage: "update messages set session_id = '20261122_1' where id = 4", find: "error SC702 ",
+			query: "select group_concat(session_id || role, ' ') from (select * from messages order by session_id, created_timestamp, id)", want: ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := recorded(t, tt.from, t.TempDir())
+			if tt.want == "" && tt.query != "" { // as it was
+				tt.want = storetest.Query(t, path, tt.query)[0]
+			}
+			storetest.Change(t, path, tt.damage)
+			if found := findings(t, path); !slices.Contains(found, tt.find) {
+				t.Errorf("found %q", found)
+			}
+			if tt.query == "" {
+				tt.query, tt.want = rows, whole
+			}
+			if _, got := repairedTwice(t, path, tt.query); !slices.Equal(got, []string{tt.want}) {
+				t.Errorf("got %q, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestReported is damage that the dossier has no repair for: it is told of, and stays.
+func TestReported(t *testing.T) {
+	for _, tt := range []struct{ name, from, damage, find string }{
+		{"unknown role", "tools", "update messages set role = 'system' where id = 10", "warning SC308 "},
+		{"session gone", "chat", "pragma foreign_keys = off; delete from sessions where id = '20261122_2'", `store: messages has`},
+		{"named session gone", "delegate", "pragma foreign_keys = off; delete from messages where session_id = '20261122_2'; delete from sessions where id = '20261122_2'", "warning SC704 call_d1_0_0"},
+		{"parent not recorded", "killed-child", "update sessions set parent_session_id = null", "info SC719 "},
+		{"messages of one of two sub-agents in the parent", "delegate-two", "update messages set session_id = '20261122_1' where id in (8, 9)", "error SC702 "},
+		{"call in a message of the user", "tools", "update messages set role = 'user' where id = 8", "warning SC108 call_t1_0_2"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := recorded(t, tt.from, t.TempDir())
+			storetest.Change(t, path, tt.damage)
+			if found := findings(t, path); !slices.ContainsFunc(found, func(f string) bool { return strings.HasPrefix(f, tt.find) }) {
+				t.Errorf("found %q", found)
+			}
+		})
+	}
+}
+
+// TestWaiting: from schema 17 on, goose answers a call itself when its sub-session ended.
+func TestWaiting(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	if err := goosetest.Build(path, 17, played(8, 0)); err != nil {
+		t.Fatal(err)
+	}
+	call := storetest.Query(t, path, "select json_extract(content_json, '$[#-1].id') from messages where content_json like '%\"delegate\"%' limit 1")[0]
+	storetest.Change(t, path, `delete from messages where session_id = '20261122_1' and id > (select id from messages where role = 'assistant' and content_json like '%"`+call+`"%')`)
+	if found := findings(t, path); !slices.ContainsFunc(found, func(f string) bool { return regexp.MustCompile("SC101|SC716").MatchString(f) }) {
+		t.Errorf("found %q", found)
+	}
+	storetest.Change(t, path, `update sessions set parent_delegation = json_object('execution_mode', 'foreground', 'result_delivered_to_parent', json('false'),
+		'parent_delegate_message_id', (select message_id from messages where role = 'assistant' and content_json like '%"`+call+`"%')) where session_type = 'sub_agent'`)
+	found := findings(t, path)
+	if about := slices.DeleteFunc(slices.Clone(found), func(f string) bool { return !strings.HasSuffix(f, call) }); !slices.Equal(about, []string{"info SC102 " + call}) {
+		t.Errorf("while it waits: %q", found)
+	}
+}

@@ -1,0 +1,283 @@
+// Package goose reads and repairs the database of goose (aaif-goose/goose, formerly
+// block/goose), one for all projects. docs/stores/goose.md has the facts about the format.
+package goose
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/jsonscan"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
+	"github.com/sessctl/sessctl/internal/store/table"
+)
+
+// The tables. Others are never read: they hold names of providers and what requests cost.
+const (
+	tableSessions = "sessions"
+	tableMessages = "messages"
+	tableVersions = "schema_version"
+)
+
+// known are the columns of every version, and those that migrations added.
+var known = []eventlog.Known{
+	{Table: tableSessions, Needed: []string{"id", "working_dir", "created_at", "updated_at", "extension_data"}, Further: []string{
+		"name", "description", "user_set_name", "session_type", "total_tokens", "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens",
+		"accumulated_total_tokens", "accumulated_input_tokens", "accumulated_output_tokens", "accumulated_cache_read_tokens", "accumulated_cache_write_tokens",
+		"accumulated_cost", "schedule_id", "recipe_json", "user_recipe_values_json", "provider_name", "model_config_json", "goose_mode", "thread_id",
+		"archived_at", "project_id", "parent_session_id", "parent_delegation",
+	}},
+	{Table: tableMessages, Needed: []string{"id", "session_id", "role", "content_json", fieldTime},
+		Further: []string{"message_id", "timestamp", "tokens", "metadata_json"}},
+}
+
+// fieldTime is the column that orders messages: in seconds.
+const fieldTime = "created_timestamp"
+
+// columns are those of sessions that are read. Others hold values of the environment,
+// addresses and what recipes were given: they are in no view, export or receipt.
+var columns = []string{"id", "name", "description", "session_type", "created_at", "updated_at", "parent_session_id", "parent_delegation"}
+
+// newest is the newest schema whose meaning is known. goose 1.50.0 writes 16.
+const newest = 17
+
+const (
+	kindName  = "goose"
+	kindTitle = "goose"
+	subAgent  = "sub_agent" // the type of a sub-session
+)
+
+// Kind is goose's row in the table of adapters.
+var Kind = store.Kind{Name: kindName, Title: kindTitle, Locations: locations, Detect: detect, Open: open, Edit: edit}
+
+// locations is where goose keeps its database: below the data folder of the user.
+func locations(home string) []string {
+	if data := os.Getenv("APPDATA"); data != "" { // Windows
+		return []string{filepath.Join(data, "Block", "goose", "data", "sessions", "sessions.db")}
+	}
+	data := os.Getenv("XDG_DATA_HOME")
+	if data == "" && home == "" {
+		return nil
+	}
+	return []string{filepath.Join(cmp.Or(data, filepath.Join(home, ".local", "share")), "goose", "sessions", "sessions.db")}
+}
+
+func detect(ctx context.Context, src *store.Source) store.Detection {
+	if src.DB == nil {
+		return store.Detection{}
+	}
+	stored, err := src.DB.Schema(ctx)
+	switch {
+	case err != nil || !stored.Has(tableSessions, "extension_data", "working_dir") || !stored.Has(tableMessages, "content_json", fieldTime):
+		return store.Detection{}
+	case stored.Has(tableVersions, "version"):
+		return store.Detection{Sure: store.Certain, Why: "tables sessions, messages and " + tableVersions}
+	}
+	return store.Detection{Sure: store.Maybe, Why: "tables sessions and messages, but no " + tableVersions}
+}
+
+// open reads everything but texts.
+func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
+	return eventlog.OpenBy(ctx, src, opts, examined)
+}
+
+// edit opens a database for repair or undo.
+func edit(ctx context.Context, src *store.Source) (store.Editor, error) {
+	return eventlog.Edit(ctx, src, examined)
+}
+
+// reader is what is known of a database while its sessions are read.
+type reader struct {
+	table.Schema
+	// waiting are the sub-sessions of messages, by their message_id, whose calls goose answers
+	// itself at the next run: schema 17 keeps that with the sub-session.
+	waiting map[string][]string
+	rows    map[string][]int64 // the numbers of the rows of sub-sessions, ascending
+}
+
+// examined looks at a database, and says what is known of the store before its sessions
+// are.
+func examined(ctx context.Context, db table.Reader) (session.Store, *eventlog.Layout, error) {
+	stored, err := db.Schema(ctx)
+	if err != nil {
+		return session.Store{}, nil, err
+	}
+	later, err := eventlog.Examine(ctx, db, stored, known, tableMessages)
+	if err != nil {
+		return session.Store{}, nil, err
+	}
+	version := int64(0)
+	if stored.Has(tableVersions, "version") {
+		_, err = db.Scan(ctx, table.Selection{Table: tableVersions, Columns: []string{"version"}, Glance: true}, func(_ table.Place, row []table.Value) error {
+			n, _ := column.Int(row[0])
+			version = max(version, n)
+			return nil
+		})
+	}
+	switch {
+	case version > newest:
+		later.Found = fmt.Sprint("its schema is version ", version, ", and sessctl knows those up to ", newest)
+		later.Doubts = append(later.Doubts, fmt.Sprint("nobody knows here what version ", version, " changed"))
+	case version == 0:
+		later.Found = "it has no version in " + tableVersions
+		later.Doubts = append(later.Doubts, "nothing tells which release of goose wrote it")
+	}
+	later.Read = "Sessions and messages"
+	facts := session.Store{
+		Kind: kindName, Title: kindTitle, Generation: strconv.FormatInt(version, 10), Runtime: runtime,
+		Requests: session.Requests{Adapts: adaptations, Loses: losses},
+		Children: session.Children{WholeTurns: true},
+		Keys:     session.Keys{Renumbers: true, CountsRows: true, Hides: true},
+	}
+	if later.Found != "" {
+		facts.Faults = append(facts.Faults, later.Fault(session.Ref{Table: tableMessages, Key: "*"}))
+		facts.ReadOnly = later.ReadOnly()
+	}
+	r := reader{Schema: stored}
+	return facts, r.layout(), err
+}
+
+// runtime is what goose makes of every request, in crates/goose/src/conversation/mod.rs
+// (source, and seen in what 1.50.0 sent): pairs are told by their ids alone, and what
+// lacks its other half is not sent.
+var runtime = session.Runtime{
+	Name:          kindTitle,
+	BlankMessages: "goose leaves messages without content out of the request",
+	Sanitiser:     &session.Sanitiser{By: "Goose releases with this database", Pairs: "openai-responses", Always: true},
+}
+
+// adaptations is what goose does about what providers mind, by the same source.
+var adaptations = map[string]string{
+	"SC301": "joins messages of one role",
+	"SC302": "leaves out what the assistant says before the first message of the user",
+	"SC303": "leaves out what the assistant says behind the last message of the user",
+	"SC401": "leaves empty messages out",
+	"SC402": "leaves empty messages out",
+	"SC403": "cuts white space at the end of what the assistant says",
+	"SC406": "sends \"(empty result)\" for a result without text",
+}
+
+// losses is what it leaves out: the model does not learn of that.
+var losses = map[string]string{
+	"SC101": "leaves the call out of requests",
+	"SC103": "leaves the result out of requests",
+	"SC106": "leaves the second result out of requests",
+	"SC108": "leaves it out of requests, and what belongs to it",
+	"SC725": "leaves the visible half out of requests",
+}
+
+// layout is how such a database is read and written.
+func (r *reader) layout() *eventlog.Layout {
+	parent := ""
+	if r.Has(tableSessions, "parent_session_id") {
+		parent = "parent_session_id"
+	}
+	var read []string
+	for _, name := range columns {
+		if r.Has(tableSessions, name) {
+			read = append(read, name)
+		}
+	}
+	return &eventlog.Layout{
+		Sessions: eventlog.Table{Name: tableSessions, Columns: read, Key: []string{"id"}, Parent: parent},
+		Events:   eventlog.Table{Name: tableMessages, Columns: r.Columns(tableMessages), Key: []string{"session_id"}, ID: "id"},
+		Place:    []string{fieldTime},
+		Order: func(at table.Place, place eventlog.Row) (position, tie int64) {
+			return eventlog.BySecond(at, seconds(place.Value(fieldTime)))
+		},
+		Session: func(row eventlog.Row) *session.Session { return sessionOf(row) },
+		Item:    r.item, Finish: r.finish, Relate: relate,
+		Said:  []string{"role", "content_json"},
+		Links: links, LinkColumns: []string{"content_json"}, OneID: true,
+		Prepare: r.prepare,
+		Write: eventlog.Write{
+			Insert: r.insert, Part: r.part, Update: update, Set: set,
+			Renumber: []string{"id"},
+			Tied:     eventlog.SameSecond,
+		},
+	}
+}
+
+// seconds is a time of a message. Older builds stored milliseconds, and goose puts these
+// behind all others: they are taken for what they mean, and told of.
+func seconds(stored any) any {
+	if n, ok := column.Int(stored); ok && n > tooLate {
+		return n / 1000
+	}
+	return stored
+}
+
+// tooLate are seconds that no message can have: the year is 5138.
+const tooLate = 1e11
+
+// prepare reads which rows are those of sub-sessions, and which calls wait for these.
+func (r *reader) prepare(ctx context.Context, db table.Reader) error {
+	r.waiting, r.rows = map[string][]string{}, map[string][]int64{}
+	if !r.Has(tableSessions, "session_type") {
+		return nil
+	}
+	columns := []string{"id", "session_type"}
+	if r.Has(tableSessions, "parent_delegation") {
+		columns = append(columns, "parent_delegation")
+	}
+	_, err := db.Scan(ctx, table.Selection{Table: tableSessions, Columns: columns, Glance: true}, func(_ table.Place, row []table.Value) error {
+		id := column.Text(row[0])
+		if column.View(row[1]) == subAgent {
+			r.rows[id] = []int64{}
+		}
+		var d struct {
+			Message   string `json:"parent_delegate_message_id"`
+			Delivered bool   `json:"result_delivered_to_parent"`
+		}
+		if len(row) > 2 && serde.Unmarshal(column.Bytes(row[2]), &d) == nil && d.Message != "" && !d.Delivered {
+			r.waiting[d.Message] = append(r.waiting[d.Message], id)
+		}
+		return nil
+	})
+	if err != nil || len(r.rows) == 0 {
+		return err
+	}
+	_, err = db.Scan(ctx, table.Selection{Table: tableMessages, Columns: []string{"session_id"}, Glance: true}, func(at table.Place, row []table.Value) error {
+		if id := column.View(row[0]); r.rows[id] != nil {
+			r.rows[strings.Clone(id)] = append(r.rows[id], int64(at))
+		}
+		return nil
+	})
+	return err
+}
+
+// times are those of sessions: UTC, without a zone.
+var times = column.Times{
+	Forms: []column.Form{{Layout: "2006-01-02 15:04:05"}}, T: true, UTC: true, Years: [2]int{2000, 2200},
+	Formless: "it is not in the form 2026-02-03 09:56:40", Outside: "its year is %d",
+}
+
+// stamps are those of messages.
+var stamps = column.Times{
+	Number: column.Seconds, Whole: true, Years: [2]int{2000, 2200},
+	Formless: "it is not a number of seconds", Outside: "read as seconds, its year is %d",
+}
+
+// sessionOf is the session of a row, without items.
+func sessionOf(row eventlog.Row) *session.Session {
+	title := cmp.Or(column.Text(row.Value("name")), column.Text(row.Value("description")))
+	s := &session.Session{ID: column.Text(row.Value("id")), Title: title, Tick: time.Second, TickBits: eventlog.SecondBits}
+	s.Delegated = column.View(row.Value("session_type")) == subAgent
+	s.Created, s.Updated = times.Read(row.Value("created_at")).Time, times.Read(row.Value("updated_at")).Time
+	s.Faults = eventlog.BadTimes(row, &times, "created_at", "updated_at")
+	return s
+}
+
+// serde takes JSON as goose does: names as they are spelled.
+var serde = jsonscan.Decoder{Options: json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}

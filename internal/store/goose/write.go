@@ -1,0 +1,136 @@
+package goose
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/change"
+	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/docedit"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
+	"github.com/sessctl/sessctl/internal/store/table"
+)
+
+// The documents of a message: what it says, and who sees it.
+var (
+	document = docedit.Spot{Column: "content_json"}
+	visible  = docedit.Spot{Column: "metadata_json"}
+)
+
+// everybody is what goose stores of a message that all see.
+const everybody = `{"userVisible":true,"agentVisible":true}`
+
+// nth is where the nth result of a row is.
+func nth(r *docedit.Row) func(n int) docedit.Spot {
+	return func(n int) docedit.Spot { return r.OfType(document, typeResult, n) }
+}
+
+// update is the difference of a message that a repair changed.
+func update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
+	r := docedit.Of(row)
+	err := r.Apply(c, func(v change.Value) docedit.Place { return place(r, c, v) }, nth(r))
+	return r.Changes(), err
+}
+
+// partOf is the type of the parts of an item that values belong to.
+var partOf = map[change.Part]string{change.OfItem: typeText, change.OfCall: typeCall, change.OfResult: typeResult}
+
+// place is where a value of a message is stored.
+func place(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
+	part := r.OfType(document, partOf[v.Of], v.Nth)
+	switch {
+	case v.Of == change.OfItem && v.Field == session.FieldPosition:
+		return docedit.Place{Write: func() error {
+			second := c.Is.Position >> eventlog.SecondBits
+			switch stored, ok := column.Int(r.Value(fieldTime)); {
+			case second == c.Was.Position>>eventlog.SecondBits:
+			case !ok || stored > tooLate:
+				return problem.New(problem.RolledBack, "", "it has no time in seconds that could be changed")
+			default:
+				r.Set(fieldTime, second)
+			}
+			return nil
+		}}
+	case v.Of == change.OfItem && v.Field == session.FieldArchived:
+		return docedit.Place{Write: func() error {
+			if len(r.Document(visible.Column)) == 0 {
+				r.SetText(visible.Column, []byte(everybody))
+			}
+			return r.Put(visible.Member("agentVisible"), jsontext.Value(strconv.FormatBool(v.Is == "false")))
+		}}
+	case v.Of == change.OfItem && v.Field == session.FieldText:
+		return docedit.Place{Spot: part.Member("text"), Form: docedit.Text}
+	case v.Field == session.FieldCallID && v.Of == change.OfCall, v.Field == session.FieldResultID && v.Of == change.OfResult:
+		return docedit.Place{Spot: part.Member("id"), Form: docedit.Text}
+	case v.Of == change.OfCall && v.Field == change.FieldName:
+		return docedit.Place{Spot: part.Member("toolCall").Member("value").Member("name"), Form: docedit.Text}
+	case v.Of == change.OfCall && v.Field == change.FieldArgs:
+		return docedit.Place{Spot: part.Member("toolCall").Member("value").Member("arguments"), Form: docedit.JSON}
+	case v.Of == change.OfCall && v.Field == change.FieldDelegation:
+		return docedit.Place{Form: docedit.Follows}
+	}
+	return docedit.Place{}
+}
+
+// insert is the row of a new result, like goose's own: an error has a code before it.
+func (r *reader) insert(s *session.Session, it *session.Item, _ *eventlog.Row, id string) ([]table.Field, error) {
+	if it.Kind != session.Message || it.Role != session.Tool || len(it.Results) != 1 || it.Body == nil {
+		return nil, problem.New(problem.RolledBack, "", "%s %s cannot be added: a repair can add only results to a store of this kind", it.Kind, it.Role)
+	}
+	res := &it.Results[0]
+	outcome := `{"status":"success","value":{"resultType":"complete","content":[{"type":"text","text":` + string(docedit.Quote(res.Text)) + `}],"isError":false}}`
+	if res.IsError {
+		outcome = `{"status":"error","error":` + string(docedit.Quote(repaired+res.Text)) + `}`
+	}
+	return r.row(s, it, id, `[{"type":"toolResponse","id":`+string(docedit.Quote(res.CallID))+`,"toolResult":`+outcome+`}]`), nil
+}
+
+// row is a new row with a result. Its number is given to it where it is stored.
+func (r *reader) row(s *session.Session, it *session.Item, id, content string) []table.Field {
+	second := it.Position >> eventlog.SecondBits
+	seen := everybody
+	if it.Flags.Has(session.Archived) {
+		seen = `{"userVisible":true,"agentVisible":false}`
+	}
+	row := []table.Field{
+		{Name: "session_id", Value: s.ID}, {Name: "role", Value: "user"}, {Name: document.Column, Value: content}, {Name: fieldTime, Value: second},
+	}
+	for _, further := range []table.Field{
+		{Name: "message_id", Value: "msg_" + id}, {Name: "timestamp", Value: time.Unix(second, 0).UTC().Format(time.DateTime)}, {Name: visible.Column, Value: seen},
+	} {
+		if r.Has(tableMessages, further.Name) {
+			row = append(row, further)
+		}
+	}
+	return row
+}
+
+// part is the row of a result that was one of several in a row.
+func (r *reader) part(s *session.Session, c *change.Item, row eventlog.Row, id string) ([]table.Field, error) {
+	edited := docedit.Of(row)
+	at := nth(edited)
+	if err := edited.Apply(c, func(v change.Value) docedit.Place { return place(edited, c, v) }, at); err != nil {
+		return nil, err
+	}
+	return r.row(s, c.Is, id, "["+string(edited.Raw(at(c.Part)))+"]"), nil
+}
+
+// set changes what the model does not hold: a time in milliseconds.
+func set(row eventlog.Row, sets []session.Edit) (fields []table.FieldChange, _ error) {
+	for _, e := range sets {
+		var second int64
+		ok := e.Field == fieldTime && e.Value != nil
+		if ok {
+			second, ok = column.Int(*e.Value)
+		}
+		if !ok {
+			return nil, problem.New(problem.RolledBack, "", "a store of this kind cannot change %s of a message", e.Field)
+		}
+		fields = append(fields, table.FieldChange{Name: fieldTime, Old: table.Kept(row.Value(fieldTime)), New: second})
+	}
+	return fields, nil
+}

@@ -1,0 +1,422 @@
+package opencode
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/jsonedit"
+	"github.com/sessctl/sessctl/internal/jsonscan"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
+	"github.com/sessctl/sessctl/internal/store/table"
+)
+
+// js reads JSON as JSON.parse does.
+var js = jsonscan.Decoder{Options: json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
+
+// info is what is read of message.data.
+type info struct {
+	Role    string `json:"role"`
+	Parent  string `json:"parentID"`
+	Agent   string `json:"agent"`
+	Model   string `json:"modelID"`
+	Summary any    `json:"summary"` // true, or an object of a user's message
+	Finish  string `json:"finish"`
+	Error   *struct {
+		Name string `json:"name"`
+	} `json:"error"`
+	Time struct {
+		Completed any `json:"completed"`
+	} `json:"time"`
+}
+
+// part is a row of the table of parts, with what is read of its data. MIME and URL are
+// those of a file.
+type part struct {
+	place table.Place
+	row   table.Image
+	wrong string // why it is not read
+	whole bool   // it is JSON of a form that is not known
+
+	Type     string `json:"type"`
+	Text     string `json:"text"`
+	Ignored  bool   `json:"ignored"`
+	MIME     string `json:"mime"`
+	URL      string `json:"url"`
+	Tail     string `json:"tail_start_id"`
+	Tool     string `json:"tool"`
+	CallID   string `json:"callID"`
+	State    state  `json:"state"`
+	Metadata struct {
+		Server    bool   `json:"providerExecuted"`
+		Anthropic signed `json:"anthropic"`
+		Bedrock   signed `json:"bedrock"`
+	} `json:"metadata"`
+}
+
+// signed is what a provider adds to its thoughts.
+type signed struct {
+	Signature string `json:"signature"`
+	Redacted  string `json:"redactedData"`
+}
+
+// state is how far a call came.
+type state struct {
+	Status   string         `json:"status"`
+	Input    jsontext.Value `json:"input"`
+	Output   string         `json:"output"`
+	Error    string         `json:"error"`
+	Metadata struct {
+		Child       string `json:"sessionId"`
+		Interrupted bool   `json:"interrupted"`
+		Output      any    `json:"output"`
+	} `json:"metadata"`
+	Time struct {
+		Start     float64 `json:"start"`
+		End       float64 `json:"end"`
+		Compacted float64 `json:"compacted"`
+	} `json:"time"`
+	Attachments []struct {
+		MIME string `json:"mime"`
+		URL  string `json:"url"`
+	} `json:"attachments"`
+}
+
+// The states of a call, and the types of parts that are read.
+const (
+	statusCompleted = "completed"
+	statusError     = "error"
+
+	typeText       = "text"
+	typeReasoning  = "reasoning"
+	typeTool       = "tool"
+	typeFile       = "file"
+	typeCompaction = "compaction"
+	typeSubtask    = "subtask"
+	typeStepStart  = "step-start"
+)
+
+// What opencode sends in place of what is stored (toModelMessages in message-v2.ts).
+const (
+	sentCleared    = "[Old tool result content cleared]"
+	sentCompaction = "What did we do so far?"
+	sentSubtask    = "The following tool was executed by the user"
+	aborted        = "MessageAbortedError"
+)
+
+// read decodes the rows of a message.
+func (m *stored) read() {
+	if doc := column.Bytes(m.row["data"]); !jsonedit.Whole(doc) {
+		m.wrong = "it is not JSON, or it is cut off"
+		return
+	}
+	if m.table == tableDraft {
+		m.readDraft()
+		return
+	}
+	if err := js.Unmarshal(column.Bytes(m.row["data"]), &m.info); err != nil {
+		m.wrong, m.whole = explain(err), true
+	}
+	for i := range m.parts {
+		p := &m.parts[i]
+		doc := column.Bytes(p.row["data"])
+		if !jsonedit.Whole(doc) {
+			p.wrong = "it is not JSON, or it is cut off"
+		} else if err := js.Unmarshal(doc, p); err != nil {
+			p.wrong, p.whole = explain(err), true
+		}
+	}
+}
+
+// explain words a decoder's error without what the record says.
+func explain(err error) string {
+	if wrong, ok := errors.AsType[*json.SemanticError](err); ok {
+		return fmt.Sprintf("%q holds a value of another type than opencode stores there", string(wrong.JSONPointer))
+	}
+	return "it is not JSON of a form that opencode stores"
+}
+
+// final reports whether the part is a call that has its result, of a tool that opencode ran.
+func (p *part) final() bool {
+	return p.Type == typeTool && !p.Metadata.Server && (p.State.Status == statusCompleted || p.State.Status == statusError)
+}
+
+// item decodes an event.
+func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []session.Fault) {
+	e := row.Value(columnEvent).(event)
+	if e.table == tableDraft {
+		it.Time = times.Read(e.row["time_created"]).Time
+	} else {
+		at := times.Read(e.row["time_created"])
+		if it.Time = at.Time; at.Wrong != "" && e.nth == 0 {
+			faults = append(faults, session.Fault{Kind: session.BadTime, Field: "time_created", Detail: at.Wrong})
+		}
+	}
+	m := message{Item: it, reader: r, event: e}
+	m.said.Reset(session.NoRole, "")
+	p := e.part()
+	switch {
+	case e.wrong != "":
+		faults = append(faults, m.broken(e.wrong, e.whole))
+	case p != nil && p.wrong != "":
+		faults = append(faults, m.broken(p.wrong, p.whole))
+	case e.table == tableDraft:
+		faults = append(faults, m.draft()...)
+	case p != nil:
+		m.result(p.result())
+	default:
+		faults = append(faults, m.message()...)
+	}
+	m.Meaning = m.said.Digest()
+	if e.table == tableDraft && r.both[e.session] { // opencode reads the other ones
+		it.Flags |= session.Unshown
+	}
+	if !body {
+		it.DropTexts()
+		return faults
+	}
+	it.Body = &session.Body{Text: m.text, Reasoning: m.reasoning, Raw: e.raw()}
+	return faults
+}
+
+// raw is the record of an event, without what a provider's headers may hold. A journal of
+// undo has the rows themselves.
+func (e event) raw() []byte {
+	image := table.Image{}
+	for _, name := range eventColumns {
+		if name != columnEvent && name != columnPosition {
+			image[name] = e.value(name)
+		}
+	}
+	if doc := column.Bytes(image["data"]); e.nth == 0 && bytes.Contains(doc, []byte(`"error"`)) {
+		for _, name := range []string{"responseHeaders", "responseBody"} {
+			if without, err := jsonedit.Set(doc, "/error/data/"+name, nil); err == nil {
+				doc = without
+			}
+		}
+		image["data"] = string(doc)
+	}
+	text, _ := image.MarshalJSON() // never fails on values of rows
+	return text
+}
+
+// message is an event while it is being read.
+type message struct {
+	*session.Item
+	event
+	reader          *reader
+	text, reasoning string
+	said            session.Meaning
+	sends           bool // a part of it is sent
+	plain           bool // its blocks tell no more than its text and calls
+	solid           bool // it has another part than the beginning of a step and thoughts
+	stays           bool // and one that is no empty text, which leaves when the message gets an end
+}
+
+// broken is a record that opencode cannot load, and no session with it.
+func (m *message) broken(why string, whole bool) session.Fault {
+	m.Kind = session.Other
+	m.add(m.value("data"))
+	return session.Fault{Kind: session.Undecodable, Field: "data", Detail: why, Whole: whole, Unloads: !whole}
+}
+
+func (m *message) add(values ...any) {
+	for _, v := range values {
+		m.said.Add(session.DigestOf(column.View(v)))
+	}
+}
+
+// result is an item with a result, which its agent's message holds.
+func (m *message) result(r session.Result) {
+	m.said.Reset(session.Tool, "")
+	m.add(r.CallID, r.Text, fmt.Sprint(r.IsError))
+	m.Role, m.Agent, m.Invocation = session.Tool, m.info.Agent, m.info.Parent
+	m.Results, m.Text, m.Size = []session.Result{r}, r.Digest, int64(len(r.Text))
+	if p := m.part(); p != nil && p.State.Time.Compacted == 0 {
+		for _, a := range p.State.Attachments {
+			m.media(a.MIME, a.URL)
+		}
+		if len(p.State.Attachments) > 0 {
+			m.Blocks = append([]session.Block{{Kind: session.ResultBlock}}, m.Blocks...)
+		}
+	}
+}
+
+// result is what the model is told of a call.
+func (p *part) result() session.Result {
+	s := &p.State
+	r := session.Result{CallID: p.CallID, Name: p.Tool, Text: s.Output, IsError: s.Status == statusError}
+	output, told := s.Metadata.Output.(string)
+	switch {
+	case r.IsError && s.Metadata.Interrupted && told:
+		r.Text, r.IsError = output, false
+	case r.IsError:
+		r.Text = s.Error
+	case s.Time.Compacted != 0:
+		r.Text = sentCleared
+	}
+	r.Digest, r.Synthetic = session.DigestOf(r.Text), session.IsPlaceholder(r.Text)
+	if _, rest, wrapped := strings.Cut(r.Text, "<task_result>\n"); wrapped {
+		answer, _, _ := strings.Cut(rest, "\n</task_result>")
+		r.Answer = session.DigestOf(answer)
+	}
+	return r
+}
+
+// message reads a message of a user or of the assistant.
+func (m *message) message() (faults []session.Fault) {
+	m.Role, m.Agent, m.Model = session.ParseRole(m.info.Role), m.info.Agent, m.info.Model
+	m.said.Reset(m.Role, m.info.Agent)
+	m.add(m.info.Parent)
+	if m.Invocation = m.info.Parent; m.Role == session.User { // home takes the agent away
+		m.Model, m.Invocation = "", m.id
+	} else if m.Role != session.Assistant {
+		m.Kind = session.Other
+		faults = append(faults, session.Fault{Kind: session.UnknownKind, Field: m.info.Role, Detail: fmt.Sprintf("the message is of the unknown role %.40q, which opencode sends to no model", m.info.Role)})
+	}
+	m.plain = true
+	for i := range m.parts {
+		p := &m.parts[i]
+		if p.wrong == "" {
+			m.read(p)
+		}
+		silent := p.wrong != "" || p.Type == typeText && strings.TrimSpace(p.Text) == "" // which a repair may take out
+		if other := column.View(p.row["session_id"]); other != m.session && !silent {
+			faults = append(faults, session.Fault{Kind: session.CopiesDiffer, Field: "session_id",
+				Detail: fmt.Sprintf("the message is in this session, and its part %s says session %.60s. opencode goes by the message", column.View(p.row["id"]), other)})
+		}
+	}
+	m.finish()
+	return faults
+}
+
+// read adds what one part says.
+func (m *message) read(p *part) {
+	solid := p.Type != typeStepStart && p.Type != typeReasoning
+	m.solid, m.stays = m.solid || solid, m.stays || solid && (p.Type != typeText || p.Text != "")
+	m.add(p.Type)
+	switch p.Type {
+	case typeText:
+		m.add(p.Text)
+		if !p.Ignored && (m.Role == session.Assistant || p.Text != "") {
+			m.write(p.Text)
+		}
+	case typeReasoning:
+		m.add(p.Text)
+		m.think(p.Text, cmp.Or(p.Metadata.Anthropic, p.Metadata.Bedrock))
+	case typeTool:
+		m.call(p)
+	case typeFile: // of the other types opencode stores the text as a part of its own
+		if m.add(p.MIME, p.URL); p.MIME != "text/plain" && p.MIME != "application/x-directory" {
+			m.media(p.MIME, p.URL)
+		}
+	case typeCompaction:
+		m.Flags |= session.SummaryTurn
+		m.reader.tails.Store(m.id, p.Tail)
+		m.write(sentCompaction)
+	case typeSubtask:
+		m.write(sentSubtask)
+	}
+}
+
+// write adds a text. Those of a user are parts of one message.
+func (m *message) write(text string) {
+	if m.Role == session.User && m.text != "" {
+		m.text += "\n"
+	}
+	m.text += text
+	m.sends = true
+	m.Blocks = append(m.Blocks, session.Block{Kind: session.TextBlock, Blank: strings.TrimSpace(text) == ""})
+	m.Size += int64(len(text))
+}
+
+func (m *message) think(text string, by signed) {
+	m.Blocks = append(m.Blocks, session.Block{Kind: session.ReasoningBlock, Text: session.DigestOf(text), Signature: session.DigestOf(by.Signature + by.Redacted)})
+	m.reasoning += text
+	m.sends, m.plain, m.Size = true, false, m.Size+int64(len(text))
+}
+
+// media adds a file.
+func (m *message) media(mime, url string) {
+	name, _, _ := strings.Cut(mime, "/")
+	if name != "image" && name != "audio" && name != "video" {
+		name = "document"
+	}
+	b := session.Block{Kind: session.MediaBlock, Name: name}
+	if _, data, ok := strings.Cut(url, ";base64,"); ok && name == "image" {
+		b.Width, b.Height = column.Pixels(data)
+	}
+	m.Blocks = append(m.Blocks, b)
+	m.sends, m.plain, m.Size = true, false, m.Size+int64(len(url))
+}
+
+// call adds a call, and of one that the provider ran the result.
+func (m *message) call(p *part) {
+	args := string(p.State.Input)
+	c := session.Call{ID: p.CallID, Name: p.Tool, Args: args, Form: session.FormOf(args), Server: p.Metadata.Server}
+	if p.Tool == "task" {
+		c.Delegation = delegation(p.State.Input, p.State.Metadata.Child)
+		if p.final() && c.Delegation.Child != "" {
+			m.reader.ran.Store(m.id+" "+c.ID, [2]float64{p.State.Time.Start, p.State.Time.End})
+		}
+	}
+	m.add(c.ID, c.Name, c.Args)
+	m.Blocks = append(m.Blocks, session.Block{Kind: session.CallBlock, Nth: len(m.Calls)})
+	m.Calls = append(m.Calls, c)
+	m.sends, m.Size = true, m.Size+int64(len(args))
+	if c.Server && p.State.Status != "pending" && p.State.Status != "running" {
+		r := p.result()
+		r.Server = true
+		m.Blocks = append(m.Blocks, session.Block{Kind: session.ResultBlock, Nth: len(m.Results)})
+		m.Results = append(m.Results, r)
+		m.add(r.Text)
+	}
+}
+
+// delegation is what a call says about the sub-session that it starts.
+func delegation(input []byte, child string) *session.Delegation {
+	var asked struct {
+		Agent  string `json:"subagent_type"`
+		Prompt string `json:"prompt"`
+	}
+	_ = js.Unmarshal(input, &asked)
+	return &session.Delegation{Agent: asked.Agent, Task: session.DigestOf(asked.Prompt), Child: child, Blocking: true}
+}
+
+// finish says what the parts make of the message, and what opencode leaves out: messages
+// without parts that are sent, and answers with an error, but for those that a person
+// stopped after they had said something.
+func (m *message) finish() {
+	m.Text = session.DigestOf(m.text)
+	m.Flags |= session.TextFlags(m.text)
+	if strings.TrimSpace(m.text) == "" && len(m.Calls) == 0 && !m.Has(session.MediaBlock) {
+		m.Flags |= session.Blank
+	}
+	if !m.sends {
+		m.Flags |= session.Skipped
+	}
+	if m.Role == session.Assistant {
+		if m.info.Time.Completed == nil {
+			m.Flags |= session.Unfinished
+			m.reader.open.Store(m.id, (m.stays || m.info.Finish != "") && (m.text != "" || len(m.Calls) > 0 || m.Has(session.ReasoningBlock) || m.Has(session.MediaBlock)))
+		}
+		if m.info.Error != nil && (m.info.Error.Name != aborted || !m.solid) {
+			m.Flags |= session.Skipped
+		}
+		if m.info.Summary == true && m.info.Finish != "" && m.info.Error == nil {
+			m.Flags |= session.SummaryTurn
+		}
+	}
+	blank := func(b session.Block) bool { return b.Kind == session.TextBlock && b.Blank } // as a stream that was cut off leaves it
+	if m.plain && !slices.ContainsFunc(m.Blocks, blank) {
+		m.Blocks = nil
+	}
+}

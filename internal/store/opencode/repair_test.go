@@ -1,0 +1,243 @@
+package opencode_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
+	"github.com/sessctl/sessctl/internal/store/builder"
+	"github.com/sessctl/sessctl/internal/store/storetest"
+)
+
+// stored are the rows of the tables that a repair may change, and what it must not change.
+func stored(t storetest.Tester, path string) []string {
+	t.Helper()
+	return values(t, path,
+		"select 'session ' || quote(id) || quote(parent_id) || quote(title) || quote(revert) || time_created || ' ' || time_updated from session order by id",
+		"select 'message ' || quote(id) || quote(session_id) || quote(data) || time_created || ' ' || time_updated from message order by id",
+		"select 'part ' || quote(id) || quote(message_id) || quote(session_id) || quote(data) || time_created || ' ' || time_updated from part order by id",
+		"select 'draft ' || quote(id) || quote(session_id) || quote(data) || seq from session_message order by id",
+		"select 'events ' || count(*) || quote(max(seq)) from event",
+	)
+}
+
+// values are the first columns of the rows of queries.
+func values(t storetest.Tester, path string, queries ...string) (all []string) {
+	t.Helper()
+	db, err := builder.Open(path)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	for _, query := range queries {
+		rows, err := db.SQL.Query(query)
+		if err != nil {
+			t.Fatalf("%s: %v", query, err)
+		}
+		for rows.Next() {
+			var line string
+			if err := rows.Scan(&line); err != nil {
+				t.Fatalf("%s: %v", query, err)
+			}
+			all = append(all, line)
+		}
+		if err := rows.Err(); err != nil {
+			t.Fatalf("%v", err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatalf("%v", err)
+	}
+	return all
+}
+
+// repairedTwice repairs a store and takes that back: a second repair has nothing to do,
+// and everything is as before. The queries are asked while it is repaired.
+func repairedTwice(t *testing.T, path string, queries ...string) (repaired, answers []string) {
+	t.Helper()
+	before := stored(t, path)
+	plan, receipt, err := repairtest.Repair(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if receipt == nil {
+		t.Fatalf("nothing was repaired: %v", plan.Refused)
+	}
+	repaired, answers = stored(t, path), values(t, path, queries...)
+	if again, second, err := repairtest.Repair(path); err != nil || second != nil {
+		t.Errorf("a second repair has something to do: %v, %+v", err, again.Trees)
+	}
+	if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, stored(t, path)); diff != "" {
+		t.Errorf("undo gives something else: %s", diff)
+	}
+	return repaired, answers
+}
+
+// placeholder is the text that a repair gives a call.
+var placeholder = regexp.MustCompile(`"error":"(\[sessctl\]|The tool call was)[^"]*"`)
+
+func TestRecordedPairs(t *testing.T) {
+	pairs, _ := filepath.Glob(filepath.Join(corpus, "*.repaired.db"))
+	for _, path := range pairs {
+		name := strings.TrimSuffix(filepath.Base(path), ".repaired.db")
+		t.Run(name, func(t *testing.T) {
+			want := stored(t, recorded(t, name+".repaired", t.TempDir()))
+			got, _ := repairedTwice(t, recorded(t, name, t.TempDir()))
+			for _, list := range [][]string{want, got} {
+				for i := range list {
+					list[i] = placeholder.ReplaceAllString(list[i], "")
+				}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("-recorded +repaired:\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestHalfMoved: a message that nothing but its parts says to be of another session is
+// told of, and stays where opencode reads it.
+func TestHalfMoved(t *testing.T) {
+	path := recorded(t, "task", t.TempDir())
+	storetest.Change(t, path, "update part set session_id = (select id from session where parent_id is not null)")
+	found := findings(t, path)
+	if !slices.Contains(found, "warning SC016 ") {
+		t.Errorf("found %q", found)
+	}
+	if plan, _, err := repairtest.Plan(path); err != nil || !plan.Empty() {
+		t.Errorf("%v, %+v", err, plan)
+	}
+}
+
+// TestOwn: messages that only look like those of a sub-agent stay.
+func TestOwn(t *testing.T) {
+	const root = "(select id from session where parent_id is null)"
+	prompt := func(agent, at string) []string {
+		return []string{
+			"insert into message (id, session_id, time_created, time_updated, data) select 'msg_own', " + root + ", " + at + ", " + at + ", json_set(data, '$.agent', '" + agent + "') from message where data like '%\"user\"%' and session_id <> " + root,
+			"insert into part (id, message_id, session_id, time_created, time_updated, data) select 'prt_own', 'msg_own', " + root + ", " + at + ", " + at + ", data from part where data like '%Please do it%' and data like '{\"type\":\"text\"%'",
+		}
+	}
+	while := "(select json_extract(data, '$.state.time.start') + 9 from part where id = " + taskPart + ")"
+	after := "(select json_extract(data, '$.state.time.end') + 9 from part where id = " + taskPart + ")"
+	for name, damage := range map[string][]string{
+		"":                                    prompt("general", while), // nothing but a sub-agent's task is like this
+		"said by a person while the call ran": prompt("build", while),
+		"said to the sub-agent when it had ended":                        prompt("general", after),
+		"answer to a message that there is not, when the call had ended": {"update message set data = json_set(data, '$.parentID', 'msg_gone') where session_id = " + root + " and data like '%assistant%'"},
+		"answer to a message that is a fork's":                           {"update message set session_id = (select id from session where parent_id is not null) where session_id = " + root + " and data like '%\"user\"%'", "update part set data = json_set(data, '$.state.metadata.sessionId', 'ses_gone') where id = " + taskPart},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := recorded(t, "task", t.TempDir())
+			storetest.Change(t, path, damage...)
+			if found := findings(t, path); slices.Contains(found, "error SC702 ") != (name == "") {
+				t.Errorf("found %q", found)
+			}
+		})
+	}
+}
+
+// taskPart is the part of the call that started the sub-session of the recorded database.
+const taskPart = "(select id from part where data like '%\"tool\":\"task\"%')"
+
+// moved are the statements that put the messages of each sub-session into its parent, from
+// one number up to another.
+func moved(from, to int) []string {
+	of := fmt.Sprintf("(select id from (select m.id, row_number() over (partition by session_id order by m.time_created, m.id) - 1 as nth from message m join session s on s.id = session_id where parent_id is not null) where nth >= %d and nth < %d)", from, to)
+	return []string{
+		"update part set session_id = (select parent_id from session s where s.id = session_id) where message_id in " + of,
+		"update message set session_id = (select parent_id from session s where s.id = session_id) where id in " + of,
+	}
+}
+
+// TestRepairs damages a recorded database, one way at a time, and looks at what a repair
+// writes.
+func TestRepairs(t *testing.T) {
+	for _, tt := range []struct {
+		name, from string
+		damage     []string
+		find       string // what is found
+		same       bool   // the repair leads back to the rows that there were
+		query      string // else what is looked at
+		want       string
+	}{
+		{name: "result of a finished sub-session lost", from: "task", damage: []string{
+			"update part set data = json_set(json_remove(data, '$.state.output', '$.state.time.end'), '$.state.status', 'running') where id = " + taskPart,
+		}, find: "error SC716 call_task1_0_0",
+			query: "select json_extract(data, '$.state.output') from part where id = " + taskPart,
+			want:  "<task id=\"ses_dfc8edd2effe5K5P6Hc3EQhkHc\" state=\"completed\">\n<task_result>\nIt is 42.\n</task_result>\n</task>"},
+		{name: "two calls of a message with one id", from: "tools", damage: []string{
+			"update part set data = json_set(data, '$.callID', (select json_extract(data, '$.callID') from part where data like '%\"type\":\"tool\"%' order by id limit 1)) where id = (select id from part where data like '%\"type\":\"tool\"%' order by id limit 1 offset 1)",
+		}, find: "error SC201 call_tools_0_0",
+			query: "select group_concat(json_extract(data, '$.callID')) from (select data from part where data like '%\"type\":\"tool\"%' order by id)", want: "call_tools_0_0,call_tools_0_0_dup1,call_tools_0_2"},
+		{name: "two open calls of a message with one id", from: "tools", damage: []string{
+			"update part set data = json_set(json_remove(data, '$.state.output', '$.state.time.end'), '$.state.status', 'running', '$.callID', 'call_same') where id in (select id from part where data like '%\"type\":\"tool\"%' order by id limit 2)",
+		}, find: "error SC201 call_same",
+			query: "select group_concat(json_extract(data, '$.callID') || ' ' || json_extract(data, '$.state.status')) from (select data from part where data like '%\"type\":\"tool\"%' order by id)",
+			want:  "call_same error,call_same_dup1 error,call_tools_0_2 error"},
+		{name: "messages of a sub-agent in the parent", from: "task", damage: moved(0, 9), find: "error SC702 ", same: true},
+		{name: "its answers in the parent", from: "task", damage: moved(1, 9), find: "error SC702 ", same: true},
+		{name: "its task in the parent", from: "task", damage: moved(0, 1), find: "error SC702 ", same: true},
+		{name: "those of two sub-agents in the parent", from: "task-parallel", damage: moved(0, 9), find: "error SC702 ", same: true},
+		{name: "the same without the columns of parts", from: "task", damage: moved(0, 9)[1:], find: "error SC702 ", same: true},
+		{name: "a part is cut off", from: "tools", damage: []string{"update part set data = substr(data, 1, 40) where id = (select max(id) from part where data like '%\"type\":\"tool\"%')"},
+			find: "error SC010 ", query: "select count(*) || ' ' || sum(json_valid(data)) from part", want: "10 10"},
+		{name: "a message is cut off", from: "tools", damage: []string{"update message set data = substr(data, 1, 40) where id = (select message_id from part where data like '%\"type\":\"tool\"%')"},
+			find: "error SC010 ", query: "select (select count(*) from message) || ' ' || (select count(*) from part where message_id not in (select id from message))", want: "2 0"},
+		{name: "the parent of a sub-session does not exist", from: "task", damage: []string{"update session set parent_id = 'ses_gone' where parent_id is not null"}, find: "info SC705 ", same: true},
+		{name: "a session is its own parent", from: "chat", damage: []string{"update session set parent_id = id where title = 'chat'"}, find: "error SC706 ", same: true},
+		{name: "a summary without its end covers what it covered", from: "compaction", damage: []string{
+			"update message set data = json_remove(data, '$.time.completed') where json_extract(data, '$.summary') = 1",
+		}, find: "warning SC407 ", query: "select count(*) || ' ' || count(json_extract(data, '$.time.completed')) || ' ' || count(json_extract(data, '$.error')) from message where json_extract(data, '$.summary') = 1", want: "1 1 0"},
+		{name: "a text is left empty", from: "chat", damage: []string{
+			"update part set data = json_remove(json_set(data, '$.text', ''), '$.time.end') where id = (select max(id) from part where data like '%\"text\":%')",
+			"update message set data = json_remove(data, '$.time.completed', '$.finish') where id = (select message_id from part where data like '%\"text\":\"\"%')",
+		}, find: "error SC401 ", query: "select count(*) || ' ' || (select group_concat(json_extract(data, '$.error.name')) from message) from part where data like '%\"text\":\"\"%'", want: "0 MessageAbortedError"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := recorded(t, tt.from, t.TempDir())
+			before := stored(t, path)
+			storetest.Change(t, path, tt.damage...)
+			if found := findings(t, path); !slices.Contains(found, tt.find) {
+				t.Errorf("found %q", found)
+			}
+			if tt.query == "" {
+				tt.query = "select ''"
+			}
+			repaired, got := repairedTwice(t, path, tt.query)
+			if diff := cmp.Diff(before, repaired); tt.same && diff != "" {
+				t.Error(diff)
+			}
+			if got[0] != tt.want {
+				t.Errorf("%s gives %s, want %s", tt.query, got[0], tt.want)
+			}
+		})
+	}
+}
+
+// TestOtherPrograms: the databases of Kilo Code and MiMo Code are repaired as those of
+// opencode are.
+func TestOtherPrograms(t *testing.T) {
+	for _, name := range []string{"killed-child", "killed-stream"} {
+		want, _ := repairedTwice(t, recorded(t, name, t.TempDir()))
+		for _, file := range []string{"kilo.db", "mimocode.db"} {
+			path := filepath.Join(t.TempDir(), file)
+			if err := os.Rename(recorded(t, name, t.TempDir()), path); err != nil {
+				t.Fatal(err)
+			}
+			got, _ := repairedTwice(t, path)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s as %s: -opencode +other:\n%s", name, file, diff)
+			}
+		}
+	}
+}

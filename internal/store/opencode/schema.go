@@ -1,0 +1,488 @@
+// Package opencode reads and repairs the databases of opencode (anomalyco/opencode) and of
+// Kilo Code and MiMo Code, which have its tables. docs/stores/opencode.md has the facts
+// about the format.
+package opencode
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
+	"github.com/sessctl/sessctl/internal/store/table"
+)
+
+// The tables that are read. Others hold credentials (account, control_account, credential,
+// session_share), events that nobody reads back, and what is no conversation.
+const (
+	tableSessions   = "session"
+	tableMessages   = "message"
+	tableParts      = "part"
+	tableDraft      = "session_message" // the new core, which keeps a message in one row
+	tableSecond     = "session_v2"      // opencode 2
+	tableSettings   = "kv"
+	tableMigrations = "migration"
+	tableDrizzle    = "__drizzle_migrations" // in files of 1.2 and later that were upgraded
+)
+
+// sessionColumns are those of a session that are read. permission and share_url can hold
+// secrets.
+var sessionColumns = []string{
+	"id", "parent_id", "title", "revert", "model", "time_created", "time_updated", "fork_session_id", "time_suspended",
+}
+
+// known are the columns of opencode 1.18.33, and those that came after 1.2.
+var known = []eventlog.Known{
+	{Table: tableSessions, Needed: []string{"id", "project_id", "parent_id", "slug", "directory", "title", "version", "revert", "time_created", "time_updated"}, Further: []string{
+		"workspace_id", "path", "share_url", "summary_additions", "summary_deletions", "summary_files", "summary_diffs", "metadata", "cost",
+		"tokens_input", "tokens_output", "tokens_reasoning", "tokens_cache_read", "tokens_cache_write", "permission", "agent", "model",
+		"time_compacting", "time_archived",
+	}},
+	{Table: tableMessages, Needed: messageColumns},
+	{Table: tableParts, Needed: partColumns},
+}
+
+// newest is the newest migration of opencode 1.18.33.
+const newest = "20260622202450_simplify_session_input"
+
+const (
+	kindName  = "opencode"
+	kindTitle = "opencode"
+)
+
+// Kind is opencode's row in the table of adapters.
+var Kind = store.Kind{Name: kindName, Title: kindTitle, Locations: locations, Detect: detect, Open: open, Edit: edit}
+
+// programs are those that keep such a database, by the folder and the name of the file
+// below the folder for data (Global.Path.data and Database.Path in each one's source).
+var programs = []struct{ folder, title string }{{"opencode", kindTitle}, {"kilo", "Kilo Code"}, {"mimocode", "MiMo Code"}}
+
+// locations are the databases below the folder for data, which is the same on macOS.
+func locations(home string) (list []string) {
+	data := os.Getenv("XDG_DATA_HOME")
+	if data == "" && home != "" {
+		data = filepath.Join(home, ".local", "share")
+	}
+	if other := os.Getenv("OPENCODE_DB"); filepath.IsAbs(other) {
+		list = append(list, other)
+	} else if other != "" && data != "" {
+		list = append(list, filepath.Join(data, "opencode", other))
+	}
+	if data == "" {
+		return list
+	}
+	for _, p := range programs {
+		path := filepath.Join(data, p.folder, p.folder+".db")
+		channels, _ := filepath.Glob(filepath.Join(data, p.folder, p.folder+"-*.db"))
+		list = append(append(list, path), channels...)
+	}
+	return list
+}
+
+// titleOf is the program that a file belongs to by its name: the tables are the same.
+func titleOf(path string) string {
+	for _, p := range programs {
+		if name, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), ".db"), "-"); name == p.folder {
+			return p.title
+		}
+	}
+	return kindTitle
+}
+
+func detect(ctx context.Context, src *store.Source) store.Detection {
+	if src.DB == nil {
+		return store.Detection{}
+	}
+	stored, err := src.DB.Schema(ctx)
+	switch {
+	case err != nil:
+	case stored.Has(tableParts, "message_id", "session_id", "data") && stored.Has(tableMessages, "session_id", "data") && stored.Has(tableSessions, "parent_id", "slug"):
+		return store.Detection{Sure: store.Certain, Why: "tables session, message and part"}
+	case stored.Has(tableSecond, "parent_id") && stored.Has(tableDraft, "session_id", "seq", "data"):
+		return store.Detection{Sure: store.Certain, Why: "tables session_v2 and session_message"}
+	}
+	return store.Detection{}
+}
+
+// open reads everything but texts.
+func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
+	facts, r, err := newReader(ctx, src.DB)
+	if err != nil {
+		return nil, src.DB.Explain(err)
+	}
+	return eventlog.Open{DB: r.joined, Facts: facts, Layout: r.layout(), Options: opts}.Store(ctx)
+}
+
+// reader is what is known of a database while its sessions are read.
+type reader struct {
+	*joined
+	reverts map[string]string // by session, the message from which on messages are annulled
+	both    map[string]bool   // sessions with messages in both tables
+	open    sync.Map          // by id, messages without an end: whether they are sent when they have one
+	ran     sync.Map          // by ids of message and call, from when to when a call had a sub-session work
+	tails   sync.Map          // by id of a message that asked for a summary, the first message that it kept
+}
+
+// newReader looks at a database, and says what is known of the store before its sessions
+// are. Which generation a session is in its rows decide: opencode 1.18.33 has the tables of
+// the new core, and leaves them empty.
+func newReader(ctx context.Context, db table.Reader) (session.Store, *reader, error) {
+	j, again := db.(*joined)
+	if !again {
+		j = &joined{Reader: db, ranks: map[string]int64{}}
+	}
+	j.sessions, j.tables = []string{tableSessions}, []string{tableMessages}
+	facts := session.Store{
+		Kind: kindName, Title: titleOf(db.About().Name),
+		Children: session.Children{ReusesChildren: true}, Requests: session.Requests{Adapts: adapts},
+		Keys: session.Keys{Renumbers: true, Closes: true},
+	}
+	stored, err := j.Reader.Schema(ctx)
+	if err != nil {
+		return facts, nil, err
+	}
+	c, err := j.count(ctx, stored)
+	if err != nil {
+		return facts, nil, err
+	}
+	bare := !stored.Has(tableSessions, "slug")
+	if c.drafts > 0 {
+		j.tables = append(j.tables, tableDraft)
+	}
+	if c.second > 0 || c.moved || bare {
+		j.sessions, j.tables = []string{tableSessions, tableSecond}, []string{tableMessages, tableDraft}
+		facts.Generation, facts.ReadOnly = "2", "it is a database of opencode 2, and nobody knows what opencode 2 makes of a row that another program changed"
+	}
+	if c.moved || bare {
+		j.sessions, j.tables = []string{tableSecond}, []string{tableDraft}
+		facts.Faults = c.hidden()
+	}
+	facts.Runtime = runtimeOf(facts.Title, c.messages > 0 && slices.Contains(j.tables, tableMessages))
+	if facts.ReadOnly == "" {
+		err = examine(ctx, j.Reader, stored, &facts)
+	}
+	return facts, &reader{joined: j}, err
+}
+
+// counted is how many rows a database has.
+type counted struct {
+	messages, drafts, second int  // of these tables
+	moved                    bool // the setting migration.v1-v2 says that opencode 2 took over what opencode 1 had
+	old, behind              int  // then: sessions of opencode 1, and those that opencode 2 has not
+}
+
+// count looks which rows there are.
+func (j *joined) count(ctx context.Context, stored table.Schema) (c counted, err error) {
+	each := func(name, column string, fn func(value table.Value)) {
+		if err == nil && stored.Has(name, column) {
+			_, err = j.Reader.Scan(ctx, table.Selection{Table: name, Columns: []string{column}, Glance: true}, func(_ table.Place, row []table.Value) error {
+				fn(row[0])
+				return nil
+			})
+		}
+	}
+	taken := map[string]bool{}
+	each(tableMessages, "id", func(table.Value) { c.messages++ })
+	each(tableDraft, "id", func(table.Value) { c.drafts++ })
+	each(tableSecond, "id", func(id table.Value) { c.second, taken[column.Text(id)] = c.second+1, true })
+	each(tableSettings, "key", func(key table.Value) { c.moved = c.moved || column.View(key) == "migration.v1-v2" })
+	if c.moved {
+		each(tableSessions, "id", func(id table.Value) {
+			if c.old++; !taken[column.View(id)] {
+				c.behind++
+			}
+		})
+	}
+	return c, err
+}
+
+// hidden tells of the sessions that opencode 2 reads no more.
+func (c *counted) hidden() []session.Fault {
+	if c.old == 0 {
+		return nil
+	}
+	f := session.Fault{Kind: session.Housekeeping, Item: -1, Ref: session.Ref{Table: tableSessions, Key: "*"}, Count: c.old,
+		Detail: fmt.Sprintf("%d sessions of opencode 1 are still stored. opencode 2 has all of them, and reads its own copies", c.old)}
+	if c.behind > 0 {
+		f.Count, f.Lost = c.behind, true
+		f.Detail = fmt.Sprintf("%d of %d sessions of opencode 1 were not taken over by opencode 2, which does not show them. sessctl reads what opencode 2 reads", c.behind, c.old)
+	}
+	return []session.Fault{f}
+}
+
+// examine says what of a database of opencode 1 is not known.
+func examine(ctx context.Context, db table.Reader, stored table.Schema, facts *session.Store) error {
+	later, err := eventlog.Examine(ctx, db, stored, known, tableMessages)
+	if err != nil {
+		return err
+	}
+	switch {
+	case stored.Has(tableMigrations, "id"):
+		_, err = db.Scan(ctx, table.Selection{Table: tableMigrations, Columns: []string{"id"}, Glance: true}, func(_ table.Place, row []table.Value) error {
+			id := column.Text(row[0])
+			if id > newest {
+				later.Found = "it has migrations that sessctl does not know"
+				later.Doubts = append(later.Doubts, fmt.Sprintf("nobody knows here what migration %.80q changed", id))
+			}
+			facts.Generation = max(facts.Generation, id)
+			return nil
+		})
+		facts.Generation, _, _ = strings.Cut(facts.Generation, "_")
+	case !stored.Has(tableDrizzle, "hash"):
+		later.Found = "it has no table " + tableMigrations
+		later.Doubts = append(later.Doubts, "nothing tells which release of opencode wrote it")
+	}
+	if later.Read = "Sessions and messages"; later.Found != "" {
+		facts.Faults = append(facts.Faults, later.Fault(session.Ref{Table: tableMessages, Key: "*"}))
+		facts.ReadOnly = later.ReadOnly()
+	}
+	return err
+}
+
+// adapts is what opencode makes of requests for single providers (provider/transform.ts).
+var adapts = map[string]string{
+	"SC101":           "sends an error result in its place",
+	"SC203 anthropic": "replaces the characters that Claude does not take", "SC203 bedrock": "replaces the characters that Claude does not take",
+	"SC203 mistral":   "makes ids of nine letters and digits",
+	"SC305":           "puts an answer between them for Mistral's models",
+	"SC401 anthropic": "leaves empty texts out", "SC401 bedrock": "leaves empty texts out",
+	"SC402 anthropic": "leaves empty texts out", "SC402 bedrock": "leaves empty texts out",
+	"SC509 deepseek": "adds empty reasoning",
+}
+
+// runtimeOf is what opencode makes of the pairs of a request: each release does it. The new
+// core writes such results into its rows, when the next request begins.
+func runtimeOf(title string, first bool) session.Runtime {
+	result := "[Tool execution was interrupted]"
+	if !first {
+		result = `{"error":{"type":"unknown","message":"Tool execution interrupted"},"content":[],"structured":{}}`
+	}
+	return session.Runtime{
+		Name:          title,
+		BlankMessages: "opencode leaves messages without parts out of the request, and sends an empty text to most providers",
+		Sanitiser:     &session.Sanitiser{By: "All versions of " + title, Pairs: "openai-chat", Always: true, Result: result},
+	}
+}
+
+// layout is how such a database is read and written.
+func (r *reader) layout() *eventlog.Layout {
+	return &eventlog.Layout{
+		Sessions: eventlog.Table{Name: tableSessions, Columns: sessionColumns, Key: []string{"id"}, Parent: "parent_id"},
+		Events:   eventlog.Table{Name: tableMessages, Columns: eventColumns, Key: []string{"session_id"}, ID: "id"},
+		Place:    []string{columnPosition},
+		Order: func(_ table.Place, place eventlog.Row) (position, tie int64) {
+			position, _ = column.Int(place.Value(columnPosition))
+			return position, 0
+		},
+		Session: sessionOf, Item: r.item, Finish: r.finish, Relate: r.relate,
+		Said: []string{"data", columnEvent}, Content: content,
+		LinkColumns: []string{columnEvent}, Links: links, OneID: true,
+		Prepare: r.prepare,
+		Write:   eventlog.Write{Insert: insert, Update: update},
+	}
+}
+
+// Messages of one millisecond stand in the order of their ids, and what they hold behind
+// them, in the order of the ids of parts. A position is the millisecond, with room for both.
+const (
+	rankBits     = 6
+	positionBits = nthBits + rankBits
+	mostTime     = 1 << (63 - positionBits)
+)
+
+func positionOf(began, rank int64, nth int) int64 {
+	began = max(0, min(began, mostTime-1))
+	return began<<positionBits | min(rank, 1<<rankBits-1)<<nthBits | int64(min(nth, nthMask))
+}
+
+// links are the sessions that a message's calls started.
+func links(row eventlog.Row) (ids []string) {
+	e, _ := row.Value(columnEvent).(event)
+	if e.stored == nil || e.nth > 0 {
+		return nil
+	}
+	for i := range e.parts {
+		if id := e.parts[i].State.Metadata.Child; id != "" && e.parts[i].Tool == "task" {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// prepare reads what sessions say of messages.
+func (r *reader) prepare(ctx context.Context, db table.Reader) error {
+	r.reverts, r.both = map[string]string{}, map[string]bool{}
+	if len(r.tables) > 1 {
+		first := map[string]bool{}
+		for _, from := range r.tables {
+			_, err := r.Reader.Scan(ctx, table.Selection{Table: from, Columns: []string{"session_id"}, Glance: true}, func(_ table.Place, row []table.Value) error {
+				if id := column.View(row[0]); from == tableMessages {
+					first[strings.Clone(id)] = true
+				} else if first[id] {
+					r.both[strings.Clone(id)] = true
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
+	_, err := db.Scan(ctx, table.Selection{Table: tableSessions, Columns: []string{"id", "revert"}, Glance: true}, func(_ table.Place, row []table.Value) error {
+		var revert struct {
+			Message string `json:"messageID"`
+			Part    string `json:"partID"`
+		}
+		if row[1] != nil && js.Unmarshal(column.Bytes(row[1]), &revert) == nil && revert.Message != "" {
+			r.reverts[column.Text(row[0])] = revert.Message
+			if revert.Part != "" { // the beginning of the message stays
+				r.reverts[column.Text(row[0])] += "\x00"
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// times are milliseconds.
+var times = column.Times{
+	Number: column.Milliseconds, Whole: true, Years: [2]int{2000, 2039},
+	Formless: "it is not a number of milliseconds", Outside: "read as milliseconds, its year is %d",
+}
+
+// sessionOf is the session of a row, without items.
+func sessionOf(row eventlog.Row) *session.Session {
+	s := &session.Session{
+		ID: column.Text(row.Value("id")), Title: column.Text(row.Value("title")), Tick: time.Millisecond, TickBits: positionBits,
+		Forked: row.Value("fork_session_id") != nil, CallOrder: true,
+	}
+	var model struct {
+		ID string `json:"id"`
+	}
+	if js.Unmarshal(column.Bytes(row.Value("model")), &model) == nil {
+		s.Model = model.ID
+	}
+	if row.Value("time_suspended") != nil {
+		s.Writer = session.WriterLive // opencode 2 goes on with it when it starts
+	}
+	s.Delegated = row.Value("parent_id") != nil || strings.HasSuffix(s.Title, " subagent)")
+	s.Faults = eventlog.BadTimes(row, &times, "time_created", "time_updated")
+	s.Created, s.Updated = times.Read(row.Value("time_created")).Time, times.Read(row.Value("time_updated")).Time
+	return s
+}
+
+// finish says what is sent no more: what was reverted and what a summary covers.
+func (r *reader) finish(s *session.Session) {
+	reverted, kept := strings.CutSuffix(r.reverts[s.ID], "\x00")
+	asked, from := map[string]int{}, -1
+	for i := range s.Items {
+		it := &s.Items[i]
+		switch {
+		case from < 0 && reverted != "" && it.Key == reverted:
+			from = i
+		case from >= 0 && it.Role != session.Tool:
+			kept = false
+		}
+		if from >= 0 && !kept {
+			it.Flags |= session.Rewound
+		}
+		if it.Role == session.User && it.Flags.Has(session.SummaryTurn) && from < 0 {
+			asked[it.Key] = i
+		}
+	}
+	r.summarise(s, asked)
+	r.home(s)
+	if s.Parent != "" && len(s.Items) > 0 && s.Items[0].Role == session.User {
+		s.Task = s.Items[0].Text
+	}
+}
+
+// summarise leaves out what the last summary covers: all before the message that asked for
+// it, but for a tail that it kept. A request without a summary covers nothing.
+func (r *reader) summarise(s *session.Session, asked map[string]int) {
+	last := -1
+	for i := range s.Items {
+		it := &s.Items[i]
+		if at, ok := asked[it.Invocation]; ok && it.Role == session.Assistant && it.Flags.Has(session.SummaryTurn) && !it.Flags.Has(session.Rewound) {
+			last = at
+		}
+	}
+	for i := range s.Items {
+		if it := &s.Items[i]; last < 0 || it.Key != s.Items[last].Key && it.Invocation != s.Items[last].Key {
+			it.Flags &^= session.SummaryTurn
+		}
+	}
+	if last < 0 {
+		return
+	}
+	tail, _ := r.tails.Load(s.Items[last].Key)
+	for i := range s.Items[:last] {
+		if tail != "" && tail != nil && s.Items[i].Key == tail {
+			break
+		}
+		s.Items[i].Flags |= session.Compacted
+	}
+}
+
+// home tells which messages the run of a sub-session stored. While a call runs, its caller
+// begins no answer: one of its agent to a message that is not here is the sub-session's,
+// and so is a message with its task, with all that answers it.
+func (r *reader) home(s *session.Session) {
+	type run struct {
+		*session.Delegation
+		while [2]float64
+	}
+	var runs []run
+	for i := range s.Items {
+		for _, c := range s.Items[i].Calls {
+			if ran, known := r.ran.Load(s.Items[i].Key + " " + c.ID); known && c.Delegation != nil { // another call can have the same id
+				runs = append(runs, run{c.Delegation, ran.([2]float64)})
+			}
+		}
+	}
+	homes := map[string]string{} // of messages of the user, and of what answers them
+	for i := range s.Items {
+		it := &s.Items[i]
+		home, known := homes[it.Invocation]
+		for _, ran := range runs {
+			at, asks := float64(it.Time.UnixMilli()), it.Role == session.User
+			switch {
+			case known || it.Agent != ran.Agent || at < ran.while[0] || at > ran.while[1] || asks && it.Text != ran.Task:
+			case home == "" || home == ran.Child:
+				home = ran.Child
+			default: // two worked at once
+				home = session.HomeUnknown
+			}
+		}
+		if it.Home, homes[it.Invocation] = home, home; it.Role == session.User {
+			it.Agent = ""
+		}
+	}
+	s.Faults = slices.DeleteFunc(slices.Clone(s.Faults), func(f session.Fault) bool { // its parts go home, too
+		return f.Kind == session.CopiesDiffer && s.Items[f.Item].Home != ""
+	})
+}
+
+// relate marks messages that a repair ended: those that say nothing but thoughts are left
+// out of requests from then on.
+func (r *reader) relate(s *session.Session) {
+	for i := range s.Items {
+		it := &s.Items[i]
+		sent, open := r.open.Load(it.Key)
+		if !open || it.Flags.Has(session.Unfinished) {
+			continue
+		}
+		it.Blocks = slices.DeleteFunc(slices.Clone(it.Blocks), func(b session.Block) bool { return b.Kind == session.TextBlock && b.Blank })
+		if sent == false {
+			it.Flags |= session.Skipped
+		}
+	}
+}

@@ -1,0 +1,405 @@
+package opencode
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/change"
+	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/docedit"
+	"github.com/sessctl/sessctl/internal/store/eventlog"
+	"github.com/sessctl/sessctl/internal/store/table"
+)
+
+// edit opens a database for repair or undo.
+func edit(ctx context.Context, src *store.Source) (store.Editor, error) {
+	wrapped := *src
+	wrapped.Edit = func(ctx context.Context) (table.Editor, error) {
+		e, err := src.Edit(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return &editor{Editor: e, view: &joined{Reader: e.Reader(), ranks: map[string]int64{}}}, nil
+	}
+	return eventlog.Edit(ctx, &wrapped, func(ctx context.Context, db table.Reader) (session.Store, *eventlog.Layout, error) {
+		facts, r, err := newReader(ctx, db)
+		return facts, r.layout(), err
+	})
+}
+
+// editor writes changes of events into the rows that they are made of.
+type editor struct {
+	table.Editor
+	view *joined
+	read map[table.Place]*stored // what was changed since the places were given out
+}
+
+// Reader gives places out anew.
+func (e *editor) Reader() table.Reader {
+	e.read = map[table.Place]*stored{}
+	return e.view
+}
+
+// Revert implements table.Editor.
+func (e *editor) Revert(ctx context.Context, journal []byte, _ ...string) error {
+	return e.Editor.Revert(ctx, journal, tableSessions, tableMessages, tableParts)
+}
+
+// message is the message of an event as it is now. Its parts keep their numbers.
+func (e *editor) message(ctx context.Context, at table.Place) (*stored, error) {
+	at &^= nthMask
+	if at&draftBit != 0 {
+		return nil, problem.New(problem.RolledBack, "", "%s", ownRows)
+	}
+	if m := e.read[at]; m != nil {
+		return m, nil
+	}
+	var found *stored
+	err := e.view.load(ctx, []head{{table: tableMessages, at: at}}, func(m *stored) error {
+		found = m
+		return nil
+	}, func(head) error { return docedit.NotAsRead("row") })
+	e.read[at] = found
+	return found, err
+}
+
+// ownRows is why the rows of the new core stay as they are.
+const ownRows = "the new core of opencode answers such calls itself when it goes on, and sessctl does not change its rows"
+
+// Update implements table.Writer. What a message holds goes with its row.
+func (e *editor) Update(ctx context.Context, name string, at table.Place, fields []table.FieldChange) error {
+	switch {
+	case name == tableSessions:
+		return e.Editor.Update(ctx, e.view.sessions[at&1], at>>sessionBits, fields)
+	case name != tableMessages:
+		return e.Editor.Update(ctx, name, at, fields)
+	case at&nthMask != 0:
+		return nil
+	}
+	m, err := e.message(ctx, at)
+	for _, f := range fields {
+		if err != nil {
+			return err
+		}
+		if f.Name == columnParts {
+			err = e.updateParts(ctx, m, f)
+			continue
+		}
+		if err = e.Editor.Update(ctx, tableMessages, m.place, []table.FieldChange{f}); f.Name != "session_id" {
+			continue
+		}
+		for i := range m.parts {
+			if p := &m.parts[i]; err == nil && p.place != 0 {
+				err = e.updatePart(ctx, p, f.Name, f.New)
+			}
+		}
+	}
+	return err
+}
+
+// updatePart gives a column of a part another value.
+func (e *editor) updatePart(ctx context.Context, p *part, name string, value table.Value) error {
+	old := p.row[name]
+	if table.Same(old, value) {
+		return nil
+	}
+	p.row[name] = value
+	return e.Editor.Update(ctx, tableParts, p.place, []table.FieldChange{{Name: name, Old: old, New: value}})
+}
+
+// updateParts makes the rows of parts what a change of their list says.
+func (e *editor) updateParts(ctx context.Context, m *stored, f table.FieldChange) error {
+	var was, is []table.Image
+	if json.Unmarshal(column.Bytes(f.Old), &was) != nil || json.Unmarshal(column.Bytes(f.New), &is) != nil || len(was) != len(m.parts) {
+		return docedit.NotAsRead(columnParts)
+	}
+	for i := range m.parts {
+		p := &m.parts[i]
+		n := slices.IndexFunc(is, func(now table.Image) bool { return table.Same(now["id"], p.row["id"]) })
+		var err error
+		switch {
+		case !table.Same(was[i]["data"], p.row["data"]):
+			err = docedit.NotAsRead(columnParts)
+		case n < 0:
+			err = e.deletePart(ctx, p)
+		default:
+			err = e.updatePart(ctx, p, "data", is[n]["data"])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *editor) deletePart(ctx context.Context, p *part) error {
+	at := p.place
+	if p.place = 0; at == 0 {
+		return nil
+	}
+	return e.Editor.Delete(ctx, tableParts, at)
+}
+
+// Delete implements table.Writer. The result of a call leaves with its message.
+func (e *editor) Delete(ctx context.Context, name string, at table.Place) error {
+	if name != tableMessages {
+		return e.Editor.Delete(ctx, name, at)
+	}
+	m, err := e.message(ctx, at)
+	if err != nil {
+		return err
+	}
+	if nth := int(at & nthMask); nth > 0 {
+		if p := (event{m, nth}).part(); p.wrong != "" {
+			return e.deletePart(ctx, p)
+		}
+		return nil
+	}
+	for i := range m.parts {
+		if err := e.deletePart(ctx, &m.parts[i]); err != nil {
+			return err
+		}
+	}
+	return e.Editor.Delete(ctx, tableMessages, m.place)
+}
+
+// columnState is what a call becomes that gets its result.
+const columnState = "state"
+
+// Insert implements table.Writer: a new event is the result of a call that is stored.
+func (e *editor) Insert(ctx context.Context, name string, row []table.Field) (table.Place, error) {
+	values := table.Image{}
+	for _, f := range row {
+		values[f.Name] = f.Value
+	}
+	of, ok := values[columnEvent].(event)
+	if name != tableMessages || !ok {
+		return e.Editor.Insert(ctx, name, row)
+	}
+	m, err := e.message(ctx, placeOf(of.place, of.table, 0))
+	if err != nil {
+		return 0, err
+	}
+	p := event{m, of.nth}.part()
+	edited := docedit.Of(docedit.Whole{Column: "data", Text: column.Bytes(p.row["data"])})
+	if err := edited.Put(docedit.Spot{Column: "data"}.Member(columnState), jsontext.Value(column.View(values[columnState]))); err != nil {
+		return 0, err
+	}
+	return placeOf(of.place, of.table, of.nth), e.updatePart(ctx, p, "data", column.Like(p.row["data"], string(edited.Document("data"))))
+}
+
+// insert finds the call that a new result answers: eventlog's neighbour is of its message.
+func insert(s *session.Session, it *session.Item, neighbour *eventlog.Row, _ string) ([]table.Field, error) {
+	if it.Kind != session.Message || it.Role != session.Tool || len(it.Results) != 1 || neighbour == nil {
+		return nil, problem.New(problem.RolledBack, "", "%s %s cannot be added: a repair can add only results to a store of this kind", it.Kind, it.Role)
+	}
+	e, _ := neighbour.Value(columnEvent).(event)
+	if e.table == tableDraft {
+		return nil, problem.New(problem.RolledBack, "", "%s", ownRows)
+	}
+	r, nth, shared := &it.Results[0], -1, 0
+	for i := range s.Items {
+		for n := range s.Items[i].Calls {
+			if s.Items[i].Key == e.id && s.Items[i].Calls[n].ID == r.CallID {
+				nth, shared = n, shared+1
+			}
+		}
+	}
+	if shared > 1 {
+		return nil, problem.New(problem.RolledBack, "", "%s", crossed)
+	}
+	for i := range e.parts {
+		p := &e.parts[i]
+		if p.wrong != "" || p.Type != typeTool {
+			continue
+		}
+		if nth--; nth == -1 && !p.final() {
+			return []table.Field{
+				{Name: "id", Value: p.row["id"]}, {Name: columnPosition, Value: it.Position}, {Name: columnEvent, Value: event{e.stored, i + 1}},
+				{Name: columnState, Value: p.ended(r)},
+			}, nil
+		}
+	}
+	return nil, problem.New(problem.RolledBack, "Check the store again.", "message %s has no call %s without a result", e.id, r.CallID)
+}
+
+// crossed is why calls that share an id stay as they are: results are told apart by their
+// order, and their rows say otherwise.
+const crossed = "calls of one message share an id, and which of them has no result is told by their rows only"
+
+// ended is the state of a call that gets a result: at the time at which its row changed
+// last, because a repair has no clock. The answer of a sub-session is wrapped as opencode
+// does it (tool/task.ts).
+func (p *part) ended(r *session.Result) string {
+	doc := docedit.Of(docedit.Whole{Column: "data", Text: column.Bytes(p.row["data"])})
+	raw := func(other string, path ...string) string {
+		at := docedit.Spot{Column: "data"}.Member(columnState)
+		for _, name := range path {
+			at = at.Member(name)
+		}
+		return cmp.Or(string(doc.Raw(at)), other)
+	}
+	time := `,"time":{"start":` + raw(column.View(p.row["time_created"]), "time", "start") + `,"end":` + column.View(p.row["time_updated"]) + `}}`
+	input, metadata := raw("{}", "input"), raw("{}", "metadata")
+	if r.IsError {
+		return `{"status":"error","input":` + input + `,"error":` + string(docedit.Quote(r.Text)) + `,"metadata":` + metadata + time
+	}
+	text := r.Text
+	if child := p.State.Metadata.Child; child != "" && p.Tool == "task" {
+		text = "<task id=" + strconv.Quote(child) + " state=\"completed\">\n<task_result>\n" + text + "\n</task_result>\n</task>"
+	}
+	title := raw(raw(`""`, "input", "description"), "title")
+	return `{"status":"completed","input":` + input + `,"output":` + string(docedit.Quote(text)) + `,"title":` + title + `,"metadata":` + metadata + time
+}
+
+// update is the difference of an event that a repair changed.
+func update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
+	e, _ := row.Value(columnEvent).(event)
+	r := docedit.Of(row)
+	d := &difference{Row: r, m: e.stored, parts: make([]table.Image, len(e.parts))}
+	for i := range e.parts {
+		d.parts[i] = e.parts[i].row
+	}
+	err := r.Apply(c, func(v change.Value) docedit.Place { return d.place(v, e.nth > 0) }, func(int) docedit.Spot { return docedit.Spot{Column: columnParts} })
+	if err == nil && d.changed {
+		d.parts = slices.DeleteFunc(d.parts, func(row table.Image) bool { return row == nil })
+		text, _ := json.Marshal(d.parts) // never fails on values of rows
+		r.SetText(columnParts, text)
+	}
+	if len(r.Changes()) > 0 && e.table == tableDraft {
+		err = problem.New(problem.RolledBack, "", "%s", ownRows)
+	}
+	return r.Changes(), err
+}
+
+// difference is what becomes of a message and its parts.
+type difference struct {
+	*docedit.Row
+	m       *stored
+	parts   []table.Image // nil for one that leaves
+	changed bool
+}
+
+// place is where a value is stored. The id that a result answers is that of its call.
+func (d *difference) place(v change.Value, held bool) docedit.Place {
+	switch {
+	case v.Of == change.OfResult && v.Field == session.FieldResultID && held:
+		return docedit.Place{Form: docedit.Follows}
+	case v.Of == change.OfCall && v.Field == session.FieldCallID:
+		return docedit.Place{Write: func() error { return d.rename(v) }}
+	case v.Of == change.OfItem && v.Field == session.FieldUnfinished:
+		return docedit.Place{Write: d.end}
+	case v.Of == change.OfItem && v.Field == session.FieldText && v.Is == "":
+		return docedit.Place{Write: func() error {
+			d.dropBlank(func(p *part) bool { return strings.TrimSpace(p.Text) == "" })
+			return nil
+		}}
+	}
+	return docedit.Place{}
+}
+
+// set changes the data of a part.
+func (d *difference) set(i int, path string, value jsontext.Value) error {
+	doc := docedit.Of(docedit.Whole{Column: "data", Text: column.Bytes(d.parts[i]["data"])})
+	if err := doc.Put(docedit.Spot{Column: "data", Pointer: jsontext.Pointer(path)}, value); err != nil {
+		return err
+	}
+	row := table.Image{}
+	for name, value := range d.parts[i] {
+		row[name] = value
+	}
+	row["data"] = column.Like(row["data"], string(doc.Document("data")))
+	d.parts[i], d.changed = row, true
+	return nil
+}
+
+// rename gives a call another id: its result is in the same row.
+func (d *difference) rename(v change.Value) error {
+	nth, at, open := v.Nth, -1, false
+	for i := range d.m.parts {
+		p := &d.m.parts[i]
+		if p.wrong != "" || p.Type != typeTool {
+			continue
+		}
+		if p.CallID == v.Was && open && p.final() {
+			return problem.New(problem.RolledBack, "", "%s", crossed)
+		}
+		open = open || p.CallID == v.Was && !p.final()
+		if nth--; nth == -1 && p.CallID == v.Was {
+			at = i
+		}
+	}
+	if at < 0 {
+		return docedit.NotAsRead(columnParts)
+	}
+	return d.set(at, "/callID", docedit.Quote(v.Is))
+}
+
+func (d *difference) dropBlank(blank func(p *part) bool) {
+	for i := range d.m.parts {
+		if p := &d.m.parts[i]; p.wrong == "" && p.Type == typeText && blank(p) {
+			d.parts[i], d.changed = nil, true
+		}
+	}
+}
+
+// end gives an answer the end that opencode gives to one that a person stopped, at the time
+// at which its row changed last. One that has its finish was not stopped: a summary with an
+// error would cover nothing. A text that was cut off is stored empty, and leaves.
+func (d *difference) end() error {
+	data := docedit.Spot{Column: "data"}
+	if err := d.Put(data.Member("time").Member("completed"), jsontext.Value(column.View(d.m.row["time_updated"]))); err != nil {
+		return err
+	}
+	if d.Raw(data.Member("error")) == nil && d.m.info.Finish == "" {
+		if err := d.Put(data.Member("error"), jsontext.Value(`{"name":"`+aborted+`","data":{"message":"Aborted"}}`)); err != nil {
+			return err
+		}
+	}
+	d.dropBlank(func(p *part) bool { return p.Text == "" })
+	for i := range d.m.parts {
+		p := &d.m.parts[i]
+		if d.parts[i] == nil || p.wrong != "" || p.Type != typeText && p.Type != typeReasoning {
+			continue
+		}
+		doc := docedit.Of(docedit.Whole{Column: "data", Text: column.Bytes(p.row["data"])})
+		if time := data.Member("time"); doc.Raw(time) != nil && doc.Raw(time.Member("end")) == nil {
+			if err := d.set(i, "/time/end", jsontext.Value(column.View(p.row["time_updated"]))); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// content is what counts of a column for what an event says. Results, and parts that cannot
+// be read, are events of their own.
+func content(name string, value any) any {
+	e, _ := value.(event)
+	if name != columnEvent || e.nth > 0 || e.stored == nil {
+		return value
+	}
+	var said []byte
+	for i := range e.parts {
+		p := &e.parts[i]
+		if p.wrong != "" {
+			continue
+		}
+		said = table.AppendExactly(said, p.row["id"])
+		if p.Type == typeTool && !p.Metadata.Server {
+			said = table.AppendExactly(said, p.CallID+"\x00"+p.Tool+"\x00"+string(p.State.Input))
+		} else {
+			said = table.AppendExactly(said, p.row["data"])
+		}
+	}
+	return said
+}

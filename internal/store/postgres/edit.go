@@ -1,0 +1,362 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store/table"
+)
+
+// Edit is a database opened for changing: one connection, which reads in a snapshot, and
+// from Begin on in a transaction of its own.
+type Edit struct {
+	*DB
+	open   bool // a transaction that writes
+	failed error
+	number string // of that transaction, for the server
+	asked  int64  // how often Version was
+	log    []table.RowChange
+	made   map[string]counts     // changes of rows, by table, that were this Edit's
+	beside map[string]counts     // and that belong to other transactions, or were taken back
+	moved  map[rowAt]table.Place // where rows are now that were changed
+}
+
+// rowAt is where a row of a table was.
+type rowAt struct {
+	table string
+	at    table.Place
+}
+
+// counts are rows that were added, changed and removed.
+type counts [3]int64
+
+// Opener opens a database that Name named, for changing.
+func Opener(name string) func(context.Context) (table.Editor, error) {
+	return func(ctx context.Context) (table.Editor, error) {
+		db, err := Open(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if db.readOnly != "" {
+			return nil, errors.Join(problem.New(problem.Unreadable, "Name the primary server, or a role that may write.",
+				"%s cannot be changed: %s", db.Name, db.readOnly), db.Close())
+		}
+		return &Edit{DB: db}, nil
+	}
+}
+
+// changing are settings of a transaction that changes rows: nobody waits for it longer than a
+// moment, and what is committed is on the disk.
+const changing = `begin isolation level read committed read write;
+` + settings + `;
+set local lock_timeout = '2s';
+set local idle_in_transaction_session_timeout = '1min';
+select set_config('synchronous_commit', 'on', true) where current_setting('synchronous_commit') = 'off'`
+
+// Reader reads as the transaction that is open sees the database.
+func (e *Edit) Reader() table.Reader { return e }
+
+// Rows implements table.Reader. A row that was changed has another place since.
+func (e *Edit) Rows(ctx context.Context, name string, columns []string, places []table.Place, fn func(n int, row []table.Value) error) ([]int, error) {
+	now := make([]table.Place, len(places))
+	for i, at := range places {
+		now[i] = e.now(name, at)
+	}
+	return e.DB.Rows(ctx, name, columns, now, fn)
+}
+
+func (e *Edit) now(name string, at table.Place) table.Place {
+	for {
+		next, moved := e.moved[rowAt{name, at}]
+		if !moved {
+			return at
+		}
+		at = next
+	}
+}
+
+// Version implements table.Transaction: PostgreSQL tells nobody that others have
+// committed, so that nothing holds that was read before the locks.
+func (e *Edit) Version(context.Context) (int64, error) { e.asked++; return e.asked, nil }
+
+// Replaced implements table.Transaction: a name leads to one database.
+func (e *Edit) Replaced() error { return nil }
+
+// Left implements table.Transaction: nothing lies beside a database.
+func (e *Edit) Left() string { return "" }
+
+// Derived implements table.Editor: no known runtime has triggers there.
+func (e *Edit) Derived(context.Context, string, ...string) error { return nil }
+
+// Begin implements table.Transaction.
+func (e *Edit) Begin(ctx context.Context) error {
+	if e.open {
+		return errors.New("a transaction is open already")
+	}
+	if err := e.do(ctx, "rollback"); err != nil { // of the snapshot
+		return e.Explain(err)
+	}
+	if err := e.do(ctx, changing); err != nil {
+		return errors.Join(e.unwritten(err), e.snapshot(ctx))
+	}
+	e.open, e.failed, e.log, e.moved = true, nil, nil, map[rowAt]table.Place{}
+	e.made = map[string]counts{}
+	counted := ""
+	err := e.query(ctx, "select current_setting('track_counts'), pg_catalog.txid_current()::text", func(row []string) error {
+		counted, e.number = row[0], row[1]
+		return nil
+	})
+	if err == nil && counted != "on" {
+		err = problem.New(problem.Unreadable, "Set track_counts to on for this database.", "%s counts no changes, so that sessctl could not see what triggers do", e.Name)
+	}
+	if err == nil {
+		e.beside, err = e.counted(ctx) // of transactions before, which the server may not have put away yet
+	}
+	if err != nil {
+		return errors.Join(e.unwritten(err), e.Rollback())
+	}
+	return nil
+}
+
+// snapshot begins the transaction in which everything is read that needs no lock.
+func (e *Edit) snapshot(ctx context.Context) error {
+	return e.Explain(e.do(ctx, "begin isolation level repeatable read read only;\n"+settings))
+}
+
+func (e *Edit) do(ctx context.Context, sql string) error {
+	_, err := e.conn.Exec(ctx, sql).ReadAll()
+	return err
+}
+
+// Lock implements table.Editor. A runtime that adds an event to a session whose row is locked
+// waits where a foreign key leads there; elsewhere the whole table is locked.
+func (e *Edit) Lock(ctx context.Context, rows table.Selection, belonging ...string) error {
+	if !e.open || len(rows.Keys) == 0 {
+		return nil
+	}
+	q, err := e.selection(rows.Table, nil)
+	if err != nil {
+		return err
+	}
+	for _, name := range belonging {
+		if !slices.Contains(e.tables[name].Parents, rows.Table) {
+			if err := e.do(ctx, "lock table "+e.tableName(name)+" in share row exclusive mode"); err != nil {
+				return e.settle(err)
+			}
+		}
+	}
+	order := make([]string, len(rows.Key))
+	for i, column := range rows.Key {
+		order[i] = quoted(column)
+	}
+	where, values := q.keyed(rows)
+	err = q.answer(ctx, q.query(where)+" order by "+strings.Join(order, ", ")+" for update", values, func(table.Place, []table.Value) error { return nil })
+	return e.settle(err)
+}
+
+func (e *Edit) tableName(name string) string { return quoted(e.schema) + "." + quoted(name) }
+
+// Journal implements table.Transaction.
+func (e *Edit) Journal() ([]byte, error) { return table.EncodeChanges(e.log) }
+
+// Trial implements table.Transaction. Without triggers nothing can keep an undo from
+// succeeding that did not keep the repair.
+func (e *Edit) Trial(ctx context.Context, do func() error) error {
+	if len(e.rest.Triggers) == 0 {
+		return nil
+	}
+	if err := errors.Join(e.failed, e.strayed(ctx)); err != nil {
+		return err
+	}
+	if err := e.do(ctx, "savepoint trial"); err != nil {
+		return e.settle(err)
+	}
+	log, made, moved := e.log, e.made, e.moved
+	e.log, e.made, e.moved = slices.Clone(log), maps.Clone(made), maps.Clone(moved)
+	err := do()
+	if err == nil {
+		err = e.strayed(ctx)
+	}
+	counted, failed := e.counted(ctx)
+	failed = cmp.Or(e.do(ctx, "rollback to savepoint trial"), failed)
+	e.log, e.made, e.moved, e.failed = log, made, moved, nil
+	if failed != nil {
+		return errors.Join(err, e.settle(failed))
+	}
+	for name, all := range counted { // the server counts what was taken back, too
+		e.beside[name] = all.less(made[name])
+	}
+	return err
+}
+
+func (c counts) less(d counts) counts { return counts{c[0] - d[0], c[1] - d[1], c[2] - d[2]} }
+
+// counted is what the server counts of this transaction, what triggers and foreign keys did
+// included, by tables of the schema; of others by their full names.
+func (e *Edit) counted(ctx context.Context) (map[string]counts, error) {
+	all := map[string]counts{}
+	err := e.query(ctx, `select case when schemaname = $1 then relname else schemaname || '.' || relname end, n_tup_ins, n_tup_upd, n_tup_del
+from pg_catalog.pg_stat_xact_user_tables where n_tup_ins + n_tup_upd + n_tup_del > 0`, func(row []string) error {
+		var c counts
+		for i := range c {
+			c[i], _ = strconv.ParseInt(row[1+i], 10, 64)
+		}
+		all[row[0]] = c
+		return nil
+	}, e.schema)
+	return all, err
+}
+
+// strayed is the problem with rows that changed and that nobody asked to change.
+func (e *Edit) strayed(ctx context.Context) error {
+	all, err := e.counted(ctx)
+	if err != nil {
+		return e.settle(err)
+	}
+	for name := range e.made {
+		if _, named := all[name]; !named {
+			all[name] = counts{}
+		}
+	}
+	for name, c := range all {
+		if c.less(e.beside[name]) != e.made[name] {
+			return problem.New(problem.RolledBack, "Remove the trigger or rule during the repair.",
+				"%s was not changed: rows of %s changed with it, by a trigger or a rule", e.Name, name)
+		}
+	}
+	return nil
+}
+
+// Commit implements table.Transaction.
+func (e *Edit) Commit(ctx context.Context) error {
+	err := errors.Join(e.failed, ctx.Err())
+	if !e.open {
+		err = errors.New("no transaction is open")
+	}
+	if err == nil {
+		err = e.strayed(ctx)
+	}
+	if err != nil {
+		return errors.Join(err, e.Rollback())
+	}
+	ctx = context.WithoutCancel(ctx) // an interrupted commit would leave open what became of it
+	e.open = false
+	err = e.do(ctx, "commit")
+	if _, refused := errors.AsType[*pgconn.PgError](err); err != nil && (!refused || e.conn.IsClosed()) {
+		err = e.ask(ctx)
+	}
+	if err != nil {
+		return e.unwritten(err)
+	}
+	_ = e.snapshot(ctx) // it is saved; who uses the connection next hears what is wrong with it
+	return nil
+}
+
+// answering is for how long a server is asked what became of a commit.
+const answering = 30 * time.Second
+
+// ask connects again after a connection was lost during a commit, and asks what became of it.
+func (e *Edit) ask(ctx context.Context) error {
+	_ = e.DB.Close()
+	unknown := &problem.Error{
+		Class: problem.Unreadable, Err: table.ErrUnknown,
+		What: "the connection to " + e.Name + " was lost while sessctl was saving a change, and nobody answers whether it was saved",
+		Next: "When the server runs again, `sessctl undo` with the receipt takes the change back if it was saved, and says so if it was not.",
+	}
+	for end := time.Now().Add(answering); time.Now().Before(end); time.Sleep(time.Second) { //nolint:forbidigo // for how long to wait
+		_, conn, err := connect(ctx, e.Name)
+		if err != nil {
+			continue
+		}
+		e.conn = conn
+		status := ""
+		err = e.query(ctx, "select pg_catalog.txid_status($1::bigint)", func(row []string) error { status = row[0]; return nil }, e.number)
+		switch {
+		case err == nil && status == "committed":
+			return nil
+		case err == nil && status == "aborted":
+			return problem.New(problem.Busy, "Nothing of that change was saved. Run the repair again.", "the connection to %s was lost", e.Name)
+		}
+		_ = e.DB.Close()
+	}
+	return unknown
+}
+
+// Rollback implements table.Transaction. A server takes back by itself what a lost
+// connection leaves.
+func (e *Edit) Rollback() error {
+	if !e.open {
+		return nil
+	}
+	e.open = false
+	if e.conn.IsClosed() {
+		return nil
+	}
+	ctx := context.Background()
+	if err := e.do(ctx, "rollback"); err != nil && !e.conn.IsClosed() {
+		return e.Explain(err)
+	}
+	if e.conn.IsClosed() {
+		return nil
+	}
+	return e.snapshot(ctx)
+}
+
+// Close implements table.Transaction.
+func (e *Edit) Close() error {
+	if e.conn.IsClosed() {
+		return nil
+	}
+	return errors.Join(e.Rollback(), e.DB.Close())
+}
+
+// settle explains the error of a write and remembers it.
+func (e *Edit) settle(err error) error {
+	err = e.unwritten(err)
+	e.failed = cmp.Or(e.failed, err)
+	return err
+}
+
+// unwritten turns the error of a write into a problem for people.
+func (e *Edit) unwritten(err error) error {
+	refused, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok || problem.ClassOf(err) != 0 {
+		if errors.Is(err, io.ErrUnexpectedEOF) || err != nil && e.conn.IsClosed() && problem.ClassOf(err) == 0 {
+			return &problem.Error{Class: problem.Busy, Err: err, What: "the connection to " + e.Name + " was lost", Next: "Run the repair again."}
+		}
+		return e.Explain(err)
+	}
+	for _, a := range writing {
+		if strings.HasPrefix(refused.Code, a.state) {
+			p := &problem.Error{Class: a.class, Err: err, What: fmt.Sprintf(a.what, e.Name) + " (" + stateOf(err) + ")", Next: a.next}
+			if a.class == problem.Busy {
+				p.Err = errors.Join(table.ErrElsewhere, err)
+			}
+			return p
+		}
+	}
+	return e.Explain(err)
+}
+
+// writing are answers to writes: see answers.
+var writing = []answer{
+	{"42501", problem.Unreadable, "the role may not change %s", "Let it: GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA …, and USAGE ON ALL SEQUENCES."},
+	{"25006", problem.Unreadable, "%s can only be read", "Name the primary server."},
+	{"55P03", problem.Busy, "a session of %s is locked: a program is writing to it", "Repair that session again later."},
+	{"40", problem.Busy, "%s took the change back because of other work", "Repair that session again later."},
+	{"55000", problem.RolledBack, "%s refused the change", "A publication of this table needs a primary key or REPLICA IDENTITY."},
+	{"22", problem.RolledBack, "%s cannot store a value of the change", "Repair the other sessions, and please report this."},
+	{"23", problem.RolledBack, "%s refused the change, which breaks a constraint", "If somebody added a constraint, remove it during the repair."},
+	{"57014", problem.Busy, "the server of %s stopped the change", "Try again, or name a role without a limit for statements."},
+}

@@ -1,0 +1,327 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store/table"
+)
+
+// Insert implements table.Writer.
+func (e *Edit) Insert(ctx context.Context, into string, row []table.Field) (table.Place, error) {
+	if err := e.ready(); err != nil {
+		return 0, err
+	}
+	at, err := e.insert(ctx, into, row)
+	return at, e.settle(err)
+}
+
+// Update implements table.Writer.
+func (e *Edit) Update(ctx context.Context, of string, at table.Place, fields []table.FieldChange) error {
+	if err := e.ready(); err != nil || len(fields) == 0 {
+		return err
+	}
+	now := e.now(of, at)
+	return e.settle(e.update(ctx, of, "ctid = $1", [][]byte{[]byte(ctid(now))}, fields))
+}
+
+// Delete implements table.Writer.
+func (e *Edit) Delete(ctx context.Context, from string, at table.Place) error {
+	if err := e.ready(); err != nil {
+		return err
+	}
+	return e.settle(e.remove(ctx, from, "ctid = $1", [][]byte{[]byte(ctid(e.now(from, at)))}, nil))
+}
+
+// Numbers implements table.Writer. A sequence does not take back what it gave out.
+func (e *Edit) Numbers(ctx context.Context, of, column string, count int) ([]int64, error) {
+	if err := e.ready(); err != nil || count == 0 {
+		return nil, err
+	}
+	from, name := e.tableName(of), quoted(column)
+	highest := int64(0)
+	number := func(text string) int64 { n, _ := strconv.ParseInt(text, 10, 64); return n } // of a bigint
+	err := e.query(ctx, "select coalesce(max("+name+"), 0)::bigint from only "+from, func(row []string) error { highest = number(row[0]); return nil })
+	var numbers []int64
+	if err == nil && e.tables[of].Column(column).Given {
+		// A sequence that is behind its table, as after a restore of rows alone, goes on from there.
+		const sequence = "(select pg_get_serial_sequence($1, $2)::regclass s) x"
+		err = e.query(ctx, "select case when nextval(s) < $3::bigint then setval(s, $3::bigint) end from "+sequence,
+			func([]string) error { return nil }, from, column, strconv.FormatInt(highest, 10))
+		if err == nil {
+			err = e.query(ctx, "select nextval(s) from "+sequence+", generate_series(1, $3::int)", func(row []string) error {
+				numbers = append(numbers, number(row[0]))
+				return nil
+			}, from, column, strconv.Itoa(count))
+		}
+		return numbers, e.settle(err)
+	}
+	for i := range count {
+		numbers = append(numbers, highest+1+int64(i))
+	}
+	return numbers, e.settle(err)
+}
+
+// ready is the reason why the transaction takes no more changes.
+func (e *Edit) ready() error {
+	if !e.open {
+		return errors.New("no transaction is open")
+	}
+	return e.failed
+}
+
+// columnsOf are the columns that a row of a table is kept with: all that the server does
+// not compute.
+func (e *Edit) columnsOf(name string) []string {
+	r := e.tables[name]
+	var list []string
+	for _, c := range r.Columns {
+		if !slices.Contains(r.made, c.Name) {
+			list = append(list, c.Name)
+		}
+	}
+	return list
+}
+
+// changed makes sure that a table can be changed and has these columns.
+func (e *Edit) changed(name string, columns []string) error {
+	r, ok := e.tables[name]
+	if !ok {
+		return problem.New(problem.RolledBack, "", "%s was not changed: it has no table %s", e.Name, name)
+	}
+	for _, c := range columns {
+		if _, ok := r.types[c]; !ok {
+			return problem.New(problem.RolledBack, "", "%s was not changed: its table %s has no column %s", e.Name, name, c)
+		}
+	}
+	if r.ReadOnly != "" {
+		return problem.New(problem.RolledBack, "", "%s was not changed: %s", e.Name, r.ReadOnly)
+	}
+	return nil
+}
+
+// one reads the only row that a query hands over, nil for none.
+func (e *Edit) one(ctx context.Context, q *selection, sql string, values [][]byte) (at table.Place, image table.Image, err error) {
+	err = q.answer(ctx, sql, values, func(place table.Place, row []table.Value) error {
+		at, image = place, make(table.Image, len(row))
+		for i, column := range q.columns {
+			image[column] = table.Kept(row[i])
+		}
+		return nil
+	})
+	return at, image, err
+}
+
+// stored reads and locks a row; nil when there is no such row.
+func (e *Edit) stored(ctx context.Context, name, where string, values [][]byte, columns []string) (table.Place, table.Image, error) {
+	q, err := e.selection(name, columns)
+	if err != nil {
+		return 0, nil, err
+	}
+	return e.one(ctx, q, q.query(" where "+where)+" for update", values)
+}
+
+func (e *Edit) insert(ctx context.Context, into string, row []table.Field) (table.Place, error) {
+	var names, values []string
+	var args [][]byte
+	for _, f := range row {
+		names, args = append(names, f.Name), append(args, e.parameter(into, f.Name, f.Value))
+		values = append(values, fmt.Sprint("$", len(args)))
+	}
+	if err := e.changed(into, names); err != nil {
+		return 0, err
+	}
+	q, err := e.selection(into, e.columnsOf(into))
+	if err != nil {
+		return 0, err
+	}
+	for i := range names {
+		names[i] = quoted(names[i])
+	}
+	at, after, err := e.one(ctx, q, "insert into "+q.from+" as e ("+strings.Join(names, ", ")+") overriding system value values ("+strings.Join(values, ", ")+")"+q.returning(), args)
+	if err != nil {
+		return 0, err
+	}
+	e.note(into, nil, after, 0)
+	return at, nil
+}
+
+func (q *selection) returning() string {
+	return " returning " + strings.TrimPrefix(strings.TrimSuffix(q.query(""), " from only "+q.from+" e"), "select ")
+}
+
+// note writes into the log what became of a row.
+func (e *Edit) note(name string, before, after table.Image, how int) {
+	if after == nil && before == nil { // which a trigger kept from being written
+		return
+	}
+	e.log = append(e.log, table.RowChange{Table: name, Before: before, After: after})
+	c := e.made[name]
+	c[how]++
+	e.made[name] = c
+}
+
+func (e *Edit) update(ctx context.Context, of, where string, values [][]byte, fields []table.FieldChange) error {
+	columns := slices.Clone(e.tables[of].key)
+	var sets []string
+	args := slices.Clone(values)
+	for _, f := range fields {
+		if !slices.Contains(columns, f.Name) {
+			columns = append(columns, f.Name)
+		}
+		args = append(args, e.parameter(of, f.Name, f.New))
+		sets = append(sets, fmt.Sprintf("%s = $%d", quoted(f.Name), len(args)))
+	}
+	if err := e.changed(of, columns); err != nil {
+		return err
+	}
+	was, before, err := e.stored(ctx, of, where, values, columns)
+	if err != nil {
+		return err
+	}
+	if before == nil {
+		return e.notAsPlanned(of, "a row does not exist any more")
+	}
+	for _, f := range fields {
+		if !table.Same(before[f.Name], f.Old) {
+			return e.notAsPlanned(of, f.Name+" of a row holds another value")
+		}
+	}
+	q, err := e.selection(of, columns)
+	if err != nil {
+		return err
+	}
+	at, after, err := e.one(ctx, q, "update only "+q.from+" e set "+strings.Join(sets, ", ")+" where "+where+q.returning(), args)
+	if err != nil {
+		return err
+	}
+	if after == nil {
+		return e.notAsPlanned(of, "a trigger keeps a row from being changed")
+	}
+	e.moved[rowAt{of, was}] = at
+	e.note(of, before, after, 1)
+	return nil
+}
+
+// remove deletes a row that is what an image says; nil for any.
+func (e *Edit) remove(ctx context.Context, from, where string, values [][]byte, like table.Image) error {
+	if err := e.changed(from, nil); err != nil {
+		return err
+	}
+	_, before, err := e.stored(ctx, from, where, values, e.columnsOf(from))
+	if err != nil {
+		return err
+	}
+	if before == nil {
+		return e.notAsPlanned(from, "a row does not exist any more")
+	}
+	if like != nil && !before.Equal(like) {
+		return e.changedSince(from)
+	}
+	deleted := e.conn.ExecParams(ctx, "delete from only "+e.tableName(from)+" where "+where, values, nil, nil, nil).Read()
+	if deleted.Err == nil && deleted.CommandTag.RowsAffected() != 1 {
+		return e.notAsPlanned(from, "a trigger keeps a row from being deleted")
+	}
+	if deleted.Err != nil {
+		return deleted.Err
+	}
+	e.note(from, before, nil, 2)
+	return nil
+}
+
+func (e *Edit) notAsPlanned(name, why string) error {
+	return problem.New(problem.RolledBack, "Check the store again.", "%s was not changed: in %s, %s", e.Name, name, why)
+}
+
+// changedSince is the problem with a row that is not what a repair left.
+func (e *Edit) changedSince(name string) error {
+	return problem.New(problem.Busy, "Nothing was changed.", "%s cannot be restored: a row of %s was changed after the repair", e.Name, name)
+}
+
+// parameter is a value as the server takes it for a column: a text in the form of its type.
+func (e *Edit) parameter(name, column string, value any) []byte {
+	oid := e.tables[name].types[column]
+	switch v := value.(type) {
+	case int64:
+		if oid == typeBool {
+			return strconv.AppendBool(nil, v != 0)
+		}
+		return strconv.AppendInt(nil, v, 10)
+	case float64:
+		return strconv.AppendFloat(nil, v, 'g', -1, 64)
+	case string:
+		if oid == typeBytea {
+			return fmt.Appendf(nil, `\x%x`, v)
+		}
+		return []byte(v)
+	case []byte:
+		if oid == typeBytea {
+			return fmt.Appendf(nil, `\x%x`, v)
+		}
+		return append([]byte{}, v...)
+	}
+	return nil
+}
+
+// Revert implements table.Editor: the last change first, so that each finds what the one
+// before it left. Rows are known by their primary keys.
+func (e *Edit) Revert(ctx context.Context, journal []byte, tables ...string) error {
+	changes, err := table.DecodeChanges(journal)
+	if err != nil {
+		return err
+	}
+	if err := e.ready(); err != nil {
+		return err
+	}
+	for _, c := range slices.Backward(changes) {
+		if !slices.Contains(tables, c.Table) {
+			return problem.New(problem.Busy, "Nothing was changed.", "the receipt names the table %q, which a repair of such a store never changes", c.Table)
+		}
+		if err := e.takeBack(ctx, c); err != nil {
+			return e.settle(err)
+		}
+	}
+	return nil
+}
+
+func (e *Edit) takeBack(ctx context.Context, c table.RowChange) error {
+	if c.After == nil {
+		_, err := e.insert(ctx, c.Table, c.Before.Fields())
+		if refused, ok := errors.AsType[*pgconn.PgError](err); ok && strings.HasPrefix(refused.Code, "23") {
+			return &problem.Error{Class: problem.Busy, Err: err, Next: "Nothing was changed.",
+				What: fmt.Sprintf("%s cannot be restored: a row of %s has no place any more (%s)", e.Name, c.Table, stateOf(err))}
+		}
+		return err
+	}
+	var where []string
+	var values [][]byte
+	for _, column := range e.tables[c.Table].key {
+		values = append(values, e.parameter(c.Table, column, c.After[column]))
+		where = append(where, fmt.Sprintf("%s = $%d", quoted(column), len(values)))
+	}
+	if where == nil {
+		return e.changed(c.Table, nil)
+	}
+	condition := strings.Join(where, " and ")
+	if c.Before == nil {
+		return e.remove(ctx, c.Table, condition, values, c.After)
+	}
+	var fields []table.FieldChange
+	for _, f := range c.After.Fields() {
+		if was := c.Before[f.Name]; !table.Same(was, f.Value) {
+			fields = append(fields, table.FieldChange{Name: f.Name, Old: f.Value, New: was})
+		}
+	}
+	err := e.update(ctx, c.Table, condition, values, fields)
+	if problem.ClassOf(err) == problem.RolledBack {
+		return e.changedSince(c.Table)
+	}
+	return err
+}
