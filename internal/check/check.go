@@ -37,8 +37,8 @@ type Options struct {
 	Recorded []*session.Tree
 	// Runtime is the recorded one; nil without a recording.
 	Runtime *session.Runtime
-	// EachTree, when set, is called for every tree in no particular order, from
-	// one goroutine at a time.
+	// EachTree, when set, is called for every tree in the order of the store, from one
+	// goroutine at a time.
 	EachTree func(*session.Tree, []*Finding)
 }
 
@@ -134,6 +134,16 @@ type engine struct {
 	failed error // of the first tree that could not be compared or filled
 	damage session.Damage
 	unread session.Damage
+
+	told    int             // how many trees had their turn with EachTree
+	waiting map[int]outcome // what is known before its turn, by its number
+	ahead   chan struct{}   // has one for each tree that was read and had no turn yet
+}
+
+// outcome is what was found in a tree; a tree that could not be looked at is nil.
+type outcome struct {
+	tree  *session.Tree
+	found []*Finding
 }
 
 // trees runs the rules over every tree, as many at a time as there are
@@ -144,15 +154,19 @@ func (e *engine) trees(ctx context.Context, st store.Store) error {
 		tree, recorded *session.Tree
 	}
 	jobs := make(chan job, 2*runtime.GOMAXPROCS(0))
+	e.waiting, e.ahead = map[int]outcome{}, make(chan struct{}, 16*runtime.GOMAXPROCS(0))
 	var workers sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		workers.Go(func() {
 			for j := range jobs {
+				var out outcome
 				if j.recorded != nil {
-					e.compare(ctx, st, j.seq, j.tree, j.recorded)
+					out = e.compare(ctx, st, j.seq, j.tree, j.recorded)
 				} else if e.filled(ctx, st, j.tree) {
-					e.collect(e.run(j.seq, j.tree, rules.PerTree, e.pass(j.tree)), j.tree)
+					out = outcome{j.tree, e.run(j.seq, j.tree, rules.PerTree, e.pass(j.tree))}
+					e.collect(out.found, out.tree)
 				}
+				e.tell(j.seq, out)
 			}
 		})
 	}
@@ -174,6 +188,7 @@ func (e *engine) trees(ctx context.Context, st store.Store) error {
 		if e.opts.Recorded != nil && recorded == nil {
 			continue
 		}
+		e.ahead <- struct{}{}
 		jobs <- job{seq, tree, recorded}
 		seq++
 	}
@@ -286,8 +301,20 @@ func (e *engine) collect(found []*Finding, tree *session.Tree) {
 	if e.opts.Roots {
 		r.Roots = append(r.Roots, headOf(tree))
 	}
-	if e.opts.EachTree != nil {
-		e.opts.EachTree(tree, found)
+}
+
+// tell gives a tree its turn, and those that waited for it theirs.
+func (e *engine) tell(seq int, out outcome) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.waiting[seq] = out
+	for next, known := out, seq == e.told; known; next, known = e.waiting[e.told] {
+		delete(e.waiting, e.told)
+		e.told++
+		<-e.ahead
+		if e.opts.EachTree != nil && next.tree != nil {
+			e.opts.EachTree(next.tree, next.found)
+		}
 	}
 }
 

@@ -112,6 +112,21 @@ func TestTheResultCountsWhatWasRead(t *testing.T) {
 	}
 }
 
+// Trees that take long are told before short ones that were read after them.
+func TestTreesAreToldInTheirOrder(t *testing.T) {
+	st := &memory{}
+	var want, told []string
+	for n := range 200 {
+		id := fmt.Sprint("P", n)
+		want = append(want, id)
+		st.trees = append(st.trees, treetest.Tree(t, id+"\n"+strings.Repeat("  user\n  root \"ok\"\n", 1+n%2*200)))
+	}
+	run(t, st, check.Options{EachTree: func(tree *session.Tree, _ []*check.Finding) { told = append(told, tree.Root().ID) }})
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestEachTreeIsToldOneAtATime(t *testing.T) {
 	running, seen := 0, map[string]int{}
 	run(t, many(t, 30), check.Options{EachTree: func(tree *session.Tree, found []*check.Finding) {

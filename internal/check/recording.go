@@ -62,12 +62,12 @@ func (e *engine) lost(r *recordedRuns) (found []*Finding) {
 }
 
 // compare runs the rules about comparisons over a tree and what was recorded of it.
-func (e *engine) compare(ctx context.Context, st store.Store, seq int, tree, recorded *session.Tree) {
+func (e *engine) compare(ctx context.Context, st store.Store, seq int, tree, recorded *session.Tree) outcome {
 	if err := st.Fill(ctx, tree); err != nil {
 		e.mu.Lock()
 		e.failed = cmp.Or(e.failed, err)
 		e.mu.Unlock()
-		return
+		return outcome{}
 	}
 	var compared *replay.Comparison
 	found := e.run(seq, tree, rules.PerComparison, func(report func(*rules.Finding)) *rules.Pass {
@@ -80,4 +80,5 @@ func (e *engine) compare(ctx context.Context, st store.Store, seq int, tree, rec
 		e.result.Compared += compared.Compared
 		e.mu.Unlock()
 	}
+	return outcome{tree, found}
 }
