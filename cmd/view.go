@@ -43,6 +43,10 @@ as the provider counts them, what has to be sent otherwise than it is stored, an
 what would be refused. The provider is the one whose model the session recorded,
 and else the strictest common form (generic); --profile names another.
 
+With --lanes, show what happened between the agents, time downwards: a column for
+each agent, with arcs where one asks another and gets its answer, and a dotted one
+from a leaked message to the agent that it belongs to.
+
 With --isolation, show for each child that the session and those below it started
 what went in, what came out, and what crossed the border besides.
 
@@ -54,6 +58,7 @@ reader does; --visibility takes another model, and --compare-visibility compares
 		Example: `  sessctl view 1f0c
   sessctl view -1 --full
   sessctl view session.db 1f0c --model-input
+  sessctl view 1f0c --lanes
   sessctl view 1f0c --branch orch.researcher
   sessctl view 1f0c --all --compare-visibility path,tokens
   sessctl view 1f0c --format markdown > session.md`,
@@ -75,6 +80,7 @@ reader does; --visibility takes another model, and --compare-visibility compares
 	addStoreFlag(cmd)
 	cmd.Flags().Bool("full", false, "show whole texts, arguments, results and reasoning")
 	cmd.Flags().Bool("model-input", false, "show what the next run would send")
+	cmd.Flags().Bool("lanes", false, "show what happened between agents, a column for each")
 	cmd.Flags().Bool("isolation", false, "show what went into sub-sessions and came out")
 	addVisibilityFlags(cmd)
 	addProfileFlags(cmd)
@@ -100,6 +106,11 @@ func runView(ctx context.Context, p *program, args []string, borders bool) error
 	}
 	if borders {
 		if err := p.onlyBorders(question); err != nil {
+			return err
+		}
+	}
+	if p.config.Lanes {
+		if err := p.onlyLanes(question, borders); err != nil {
 			return err
 		}
 	}
@@ -178,7 +189,7 @@ func (s *search) show(ctx context.Context, found view.Known) error {
 // examine reads the tree of a session and what is wrong with it, unless nothing of
 // that is printed.
 func (s *search) examine(ctx context.Context, opened *registry.Opened, found view.Known) (in view.Input, incomplete string, err error) {
-	in = view.Input{Store: opened.Facts(), Session: found.ID, Request: s.config.ModelInput, Judge: s.judged}
+	in = view.Input{Store: opened.Facts(), Session: found.ID, Request: s.config.ModelInput, Lanes: s.config.Lanes, Judge: s.judged}
 	one := oneSession{opened, found}
 	if s.asked != nil && s.config.Format != "json" {
 		for tree, err := range one.Trees(ctx) {
@@ -407,6 +418,19 @@ func (p *program) onlyBorders(question *view.Question) error {
 		return problem.New(problem.Usage, "Leave one of them out.", "--isolation shows what passed between sessions, and --model-input a request")
 	}
 	c.ModelInput = false
+	return nil
+}
+
+// onlyLanes refuses what does not go with `view --lanes`. A setting of it is for what it fits.
+func (p *program) onlyLanes(question *view.Question, borders bool) error {
+	c := p.config
+	asked := c.ModelInput && c.Sources["model-input"] == "--model-input"
+	c.Lanes = question == nil && !borders && !asked
+	if !c.Lanes && c.Sources["lanes"] == "--lanes" {
+		return problem.New(problem.Usage, "Leave one of them out.",
+			"--lanes shows what happened between agents; --model-input shows a request, --isolation what passed between sessions, and --branch, --agent, --all, --compare-visibility and --tokens who sees what")
+	}
+	c.ModelInput = asked
 	return nil
 }
 

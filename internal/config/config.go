@@ -69,6 +69,7 @@ type Config struct {
 	All        bool     `mapstructure:"all"`
 	Full       bool     `mapstructure:"full"`
 	ModelInput bool     `mapstructure:"model-input"`
+	Lanes      bool     `mapstructure:"lanes"`
 	Branch     string   `mapstructure:"branch"`
 	Agent      string   `mapstructure:"agent"`
 	Visibility string   `mapstructure:"visibility"`

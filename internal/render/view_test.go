@@ -43,7 +43,7 @@ func (m *memory) Trees(context.Context) iter.Seq2[*session.Tree, error] {
 }
 
 // build makes the view of a case.
-func (c *viewCase) build(t *testing.T, tree *session.Tree, request bool) *view.View {
+func (c *viewCase) build(t *testing.T, tree *session.Tree, what shown) *view.View {
 	t.Helper()
 	st := &memory{session.Store{
 		Path: "session.db", Kind: "docker-agent", Title: "docker agent", Writer: c.writer,
@@ -68,7 +68,7 @@ func (c *viewCase) build(t *testing.T, tree *session.Tree, request bool) *view.V
 	if c.session != "" {
 		id = c.session
 	}
-	return view.Build(view.Input{Store: &st.facts, Tree: tree, Findings: result.Findings, Session: id, Request: request, Judge: judge})
+	return view.Build(view.Input{Store: &st.facts, Tree: tree, Findings: result.Findings, Session: id, Request: what == request, Lanes: what == lanes, Judge: judge})
 }
 
 // printed is a view in a format, without colour.
@@ -114,20 +114,30 @@ const narrow = 60
 
 // forms are the golden files of a case.
 var forms = []struct {
-	suffix  string
-	format  string
-	width   int
-	full    bool
-	request bool
+	suffix string
+	format string
+	width  int
+	full   bool
+	what   shown
 }{
-	{".80.txt", "text", 80, false, false},
-	{".120.txt", "text", 120, false, false},
-	{".full.txt", "text", 80, true, false},
-	{".request.txt", "text", 80, false, true},
-	{".md", "markdown", 80, false, false},
-	{".full.md", "markdown", 80, true, true},
-	{".json", "json", 80, true, true},
+	{".80.txt", "text", 80, false, items},
+	{".120.txt", "text", 120, false, items},
+	{".full.txt", "text", 80, true, items},
+	{".lanes.txt", "text", 80, false, lanes},
+	{".request.txt", "text", 80, false, request},
+	{".md", "markdown", 80, false, items},
+	{".full.md", "markdown", 80, true, request},
+	{".json", "json", 80, true, request},
 }
+
+// shown is what a view shows of a session.
+type shown uint8
+
+const (
+	items shown = iota
+	lanes
+	request
+)
 
 func TestView(t *testing.T) {
 	local := time.Local
@@ -140,15 +150,15 @@ func TestView(t *testing.T) {
 				c.edit(tree)
 			}
 			for _, form := range forms {
-				got := printed(t, form.format, c.build(t, tree, form.request), form.width, form.full)
+				got := printed(t, form.format, c.build(t, tree, form.what), form.width, form.full)
 				golden(t, c.name+form.suffix, got)
 				if form.format == "text" {
 					fits(t, got, form.width)
 				}
 				safe(t, got)
 			}
-			for _, request := range []bool{false, true} {
-				fits(t, printed(t, "text", c.build(t, tree, request), narrow, true), narrow)
+			for _, what := range []shown{items, lanes, request} {
+				fits(t, printed(t, "text", c.build(t, tree, what), narrow, true), narrow)
 			}
 		})
 	}
@@ -189,14 +199,14 @@ func (p *pieces) Write(b []byte) (int, error) {
 }
 
 func TestALongSessionIsPrintedInPieces(t *testing.T) {
-	const items = 2000
-	v := (&viewCase{}).build(t, treetest.Tree(t, "P"+strings.Repeat("\n  user\n  root \"done\"", items/2)), false)
+	const many = 2000
+	v := (&viewCase{}).build(t, treetest.Tree(t, "P"+strings.Repeat("\n  user\n  root \"done\"", many/2)), items)
 	var out pieces
 	screen := ui.NewScreen(&out, ui.ColorAlways, func(string) string { return "" })
 	if err := views.View("text", v, views.Options{Screen: screen}); err != nil {
 		t.Fatal(err)
 	}
-	if lines := strings.Count(out.String(), "\n"); lines < items || out.count < 2 || out.torn {
+	if lines := strings.Count(out.String(), "\n"); lines < many || out.count < 2 || out.torn {
 		t.Errorf("%d lines in %d pieces, torn: %v", lines, out.count, out.torn)
 	}
 }

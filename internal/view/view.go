@@ -18,6 +18,7 @@ type View struct {
 	Findings []*check.Finding // of the sessions shown, in the order of the report
 	Others   int              // findings of the tree's other sessions
 	Request  *Request         // what the next run sends; nil unless asked for
+	Lanes    *Lanes           // what happened between its agents; nil unless asked for
 
 	// Visibility is who could see what; nil unless it was asked for, and then Shown
 	// has no rows.
@@ -71,6 +72,7 @@ type Input struct {
 	Findings []*check.Finding // of the tree
 	Session  string           // the id of the session to show, which is in the tree
 	Request  bool             // also build the request that the next run sends
+	Lanes    bool             // also find the lanes of its agents
 	Judge    rules.Judge      // for whom; the first profile that judges the session gets it
 }
 
@@ -80,6 +82,9 @@ func Build(in Input) *View {
 	shown := in.Tree.Session(in.Session)
 	v := &View{Store: in.Store, Shown: b.session(shown)}
 	v.assign(in.Findings, b.drawn)
+	if in.Lanes {
+		v.Lanes = b.lanes(v.Shown)
+	}
 	if in.Request {
 		v.Request = b.request(b.viewers[shown])
 	}

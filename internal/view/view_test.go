@@ -48,7 +48,7 @@ func builtFor(t testing.TB, tree *session.Tree, judge rules.Judge) *view.View {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return view.Build(view.Input{Store: &st.facts, Tree: tree, Findings: result.Findings, Session: tree.Root().ID, Request: true, Judge: judge})
+	return view.Build(view.Input{Store: &st.facts, Tree: tree, Findings: result.Findings, Session: tree.Root().ID, Request: true, Lanes: true, Judge: judge})
 }
 
 func TestCalls(t *testing.T) {
@@ -205,10 +205,52 @@ func checkView(t *rapid.T, tree *session.Tree, v *view.View) {
 		}
 	}
 	walk(v.Shown)
+	checkLanes(t, v)
 	if v.Shown.Below != len(drawn)-1 {
 		t.Fatalf("%d sub-sessions, %d drawn", v.Shown.Below, len(drawn)-1)
 	}
 	checkRequest(t, tree, v.Request)
+}
+
+// checkLanes checks that every item has a step, but for results that are shown with their
+// calls, and every call too, but for those that are counted with another one.
+func checkLanes(t *rapid.T, v *view.View) {
+	names, steps, calls := map[string]bool{}, map[*view.Row]bool{}, 0
+	for _, lane := range v.Lanes.List {
+		if names[lane.Name] || lane.First > lane.Last {
+			t.Fatalf("lane %+v", lane)
+		}
+		names[lane.Name] = true
+	}
+	for i, s := range v.Lanes.Steps {
+		for _, n := range []int{s.Lane, s.To} {
+			if lane := v.Lanes.List[n]; i < lane.First || lane.Last < i {
+				t.Fatalf("step %d is not within lane %+v", i, lane)
+			}
+		}
+		steps[s.Row] = true
+		if s.Call != nil {
+			calls += 1 + s.More
+		}
+	}
+	var walk func(s *view.Session)
+	walk = func(s *view.Session) {
+		for i := range s.Rows {
+			r := &s.Rows[i]
+			switch {
+			case r.Child != nil:
+				walk(r.Child)
+				continue
+			case !steps[r] && !r.Folded && len(r.Calls) == 0:
+				t.Fatalf("item %d of %s has no step", r.Item, s.ID)
+			case r.Depth == 0:
+				calls -= len(r.Calls)
+			}
+		}
+	}
+	if walk(v.Shown); calls != 0 {
+		t.Fatalf("%d more calls in lanes than in the sessions", calls)
+	}
 }
 
 func checkRequest(t *rapid.T, tree *session.Tree, r *view.Request) {

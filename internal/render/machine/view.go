@@ -27,6 +27,7 @@ type viewDocument struct {
 	Unreadable int           `json:"unreadable,omitzero"` // events for which that was not possible
 	Tokens     []tokenHolder `json:"tokens,omitempty"`    // with --tokens
 	Events     []viewEvent   `json:"events"`
+	Lanes      *viewLanes    `json:"lanes,omitzero"`   // with --lanes
 	Borders    []viewBorder  `json:"borders,omitzero"` // with --isolation
 	Profile    *recipient    `json:"profile,omitzero"`
 	Request    []requestPart `json:"request,omitempty"`
@@ -79,6 +80,9 @@ func viewDocumentOf(v *view.View, full bool) *viewDocument {
 	}
 	if v.Visibility != nil {
 		d.addVisibility(v, full)
+	}
+	if v.Lanes != nil {
+		d.Lanes = viewLanesOf(v.Lanes)
 	}
 	if v.Borders != nil {
 		d.Borders = forms(v.Borders, func(b view.Border) viewBorder { return viewBorderOf(&b, full) })
@@ -243,6 +247,41 @@ func requestPartOf(p *view.Part, full bool) requestPart {
 
 func masked(list []view.Masked) []maskedCall {
 	return forms(list, func(m view.Masked) maskedCall { return maskedCall{m.Item, m.Call} })
+}
+
+// viewLanes are what happened between agents; the items are in events.
+type viewLanes struct {
+	Agents []string   `json:"agents"`
+	Steps  []laneStep `json:"steps"`
+}
+
+type laneStep struct {
+	Session string `json:"session"`
+	Item    int    `json:"item"`
+	Lane    int    `json:"lane"`
+	To      *int   `json:"to,omitzero"`
+	Kind    string `json:"kind"`
+	Call    string `json:"call,omitzero"`
+	More    int    `json:"more,omitzero"`
+}
+
+func viewLanesOf(l *view.Lanes) *viewLanes {
+	step := func(s view.Step) laneStep {
+		one := laneStep{Session: s.Session.ID, Item: s.Row.Item, Lane: s.Lane, Kind: "message", More: s.More}
+		if s.To != s.Lane {
+			one.To = &s.To
+		}
+		switch {
+		case s.Leaked:
+			one.Kind = "leaked"
+		case s.Call != nil:
+			one.Kind, one.Call = "call", s.Call.ID
+		case s.Result != nil:
+			one.Kind, one.Call = "result", s.Result.Call
+		}
+		return one
+	}
+	return &viewLanes{forms(l.List, func(lane view.Lane) string { return lane.Name }), forms(l.Steps, step)}
 }
 
 type viewBorder struct {

@@ -38,6 +38,8 @@ func (p viewPage) document(v *view.View) document.Document {
 		return append(doc, visibilityPage(v, p.full)...)
 	case v.Borders != nil:
 		return append(doc, borders(v, p.full)...)
+	case v.Lanes != nil:
+		doc = append(doc, notes(s.Notes), lanesSource(v))
 	case v.Request != nil:
 		doc = append(doc, p.request(v.Request)...)
 	default:

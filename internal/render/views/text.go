@@ -48,6 +48,9 @@ func printText(v *view.View, opts Options) error {
 		t.visibility()
 	case v.Borders != nil:
 		t.add(append(borders(v, opts.Full), t.next()...)...)
+	case v.Lanes != nil:
+		t.lanes()
+		t.end()
 	case v.Request != nil:
 		t.request()
 		t.end()
