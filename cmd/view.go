@@ -79,10 +79,7 @@ reader does; --visibility takes another model, and --compare-visibility compares
 	addPagerFlag(cmd)
 	addStoreFlag(cmd)
 	cmd.Flags().Bool("full", false, "show whole texts, arguments, results and reasoning")
-	cmd.Flags().Bool("model-input", false, "show what the next run would send")
-	cmd.Flags().Bool("lanes", false, "show what happened between agents, a column for each")
-	cmd.Flags().Bool("isolation", false, "show what went into sub-sessions and came out")
-	addVisibilityFlags(cmd)
+	addLensFlags(cmd)
 	addProfileFlags(cmd)
 	addAssumeDeadFlag(cmd)
 	addDigitFlags(cmd.Flags(), &newest)
@@ -297,8 +294,11 @@ func (s *search) short(v *view.View, id string) string {
 	return id
 }
 
-// addVisibilityFlags declares what `view` is asked about who could see what.
-func addVisibilityFlags(cmd *cobra.Command) {
+// addLensFlags declares what `view` shows in place of the items.
+func addLensFlags(cmd *cobra.Command) {
+	cmd.Flags().Bool("model-input", false, "show what the next run would send")
+	cmd.Flags().Bool("lanes", false, "show what happened between agents, a column for each")
+	cmd.Flags().Bool("isolation", false, "show what went into sub-sessions and came out")
 	cmd.Flags().String("branch", "", "show what the viewer on this branch (`LABEL`) sees")
 	cmd.Flags().String("agent", "", "show what the agent `NAME` sees")
 	cmd.Flags().Bool("all", false, "show what every agent sees")
