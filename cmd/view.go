@@ -316,7 +316,7 @@ func modelNames() []string {
 	return names
 }
 
-// question is what the flags of addVisibilityFlags ask, nil when they ask nothing.
+// question is what the flags of addLensFlags ask, nil when they ask nothing.
 func (p *program) question() (*view.Question, error) {
 	c := p.config
 	q := &view.Question{Agent: c.Agent, Model: c.Visibility, Diff: c.Compared, Tokens: c.Tokens}
