@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -39,12 +40,21 @@ type Step struct {
 // or one message called both.
 type laneMaker struct {
 	*builder
-	names []string
-	of    map[*session.Session]int // the lanes of sessions
+	names  []string
+	lanes  map[string]int           // by name
+	of     map[*session.Session]int // the lanes of sessions
+	beside map[batch]bool
+}
+
+// batch are the sessions of one agent that one message called.
+type batch struct {
+	caller *session.Session
+	item   int
+	agent  string
 }
 
 func (b *builder) lanes(shown *Session) *Lanes {
-	l := &laneMaker{builder: b, of: map[*session.Session]int{}}
+	l := &laneMaker{builder: b, lanes: map[string]int{}, of: map[*session.Session]int{}, beside: map[batch]bool{}}
 	out := &Lanes{Steps: sameOnce(l.session(shown))}
 	place := map[int]int{} // of a lane that is taken part in, in the list
 	for i := range out.Steps {
@@ -63,11 +73,12 @@ func (b *builder) lanes(shown *Session) *Lanes {
 }
 
 func (l *laneMaker) lane(name string) int {
-	if i := slices.Index(l.names, name); i >= 0 {
-		return i
+	lane, known := l.lanes[name]
+	if !known {
+		lane = len(l.names)
+		l.names, l.lanes[name] = append(l.names, name), lane
 	}
-	l.names = append(l.names, name)
-	return len(l.names) - 1
+	return lane
 }
 
 // own is the lane of a session: of the agent that it was started with.
@@ -79,9 +90,11 @@ func (l *laneMaker) own(s *session.Session) int {
 	switch {
 	case caller != nil:
 		name = cmp.Or(name, caller.Call().Delegation.Agent, "sub-agent")
-		if at, known := l.of[caller.Session]; known && l.names[at] == name || l.besides(caller, name) {
+		one := batch{caller.Session, caller.Item, name}
+		if at, known := l.of[caller.Session]; known && l.names[at] == name || l.beside[one] {
 			name += " " + rules.Short(s.ID)
 		}
+		l.beside[one] = true
 	case s.Parent != "":
 		name = cmp.Or(name, "sub-agent")
 	}
@@ -90,23 +103,16 @@ func (l *laneMaker) own(s *session.Session) int {
 	return lane
 }
 
-// besides reports whether a session that the same message called has the lane of that name.
-func (l *laneMaker) besides(caller *replay.Delegation, name string) bool {
-	for other, lane := range l.of {
-		if d := l.trace.Callers[other]; d != nil && d.Session == caller.Session && d.Item == caller.Item && l.names[lane] == name {
-			return true
-		}
-	}
-	return false
-}
-
 // session makes the steps of a session and of those below it.
 func (l *laneMaker) session(s *Session) []Step {
 	var list []Step
-	asked := map[string]Step{} // by call
+	of := asked{map[pairing.Occurrence]*replay.Delegation{}, map[string]Step{}}
+	for _, d := range l.subjects[s.Session].Replay.Delegations {
+		of.delegations[pairing.Occurrence{Item: d.Item, Nth: d.Nth}] = d
+	}
 	for i := 0; i < len(s.Rows); i++ {
 		if s.Rows[i].Child == nil {
-			list = append(list, l.row(s, &s.Rows[i], asked)...)
+			list = append(list, l.row(s, &s.Rows[i], of)...)
 			continue
 		}
 		var beside [][]Step
@@ -119,12 +125,17 @@ func (l *laneMaker) session(s *Session) []Step {
 	return list
 }
 
+// asked are the delegations of a session, and the steps of those that were passed, by call.
+type asked struct {
+	delegations map[pairing.Occurrence]*replay.Delegation
+	steps       map[string]Step
+}
+
 // row makes the steps of an item: of what it says, and of its calls and results.
-func (l *laneMaker) row(s *Session, r *Row, asked map[string]Step) []Step {
+func (l *laneMaker) row(s *Session, r *Row, of asked) []Step {
 	at := l.speaker(s, r)
 	one := Step{Session: s, Row: r, Lane: at, To: at}
-	replayed := l.subjects[s.Session].Replay
-	if step := replayed.Steps[r.Item]; step.Action == replay.Skip {
+	if step := l.subjects[s.Session].Replay.Steps[r.Item]; step.Action == replay.Skip {
 		one.Lane, one.Leaked = l.own(s.Session), true
 		one.To = one.Lane
 		if name := cmp.Or(step.Frame.Agent, r.Stored.Agent); name != "" {
@@ -142,20 +153,18 @@ func (l *laneMaker) row(s *Session, r *Row, asked map[string]Step) []Step {
 		if step.Call.Target != "" {
 			step.To = l.lane(step.Call.Target)
 		}
-		for _, d := range replayed.Delegations {
-			if d.Item == r.Item && d.Nth == n {
-				if d.Child != nil {
-					step.To = l.own(d.Child)
-				}
-				asked[step.Call.ID] = step
+		if d := of.delegations[pairing.Occurrence{Item: r.Item, Nth: n}]; d != nil {
+			if d.Child != nil {
+				step.To = l.own(d.Child)
 			}
+			of.steps[step.Call.ID] = step
 		}
 		list = append(list, step)
 	}
 	for n := range r.Results {
 		step := one
 		step.Result = &r.Results[n]
-		call, delegated := asked[step.Result.Call]
+		call, delegated := of.steps[step.Result.Call]
 		if delegated {
 			step.Lane, step.To = call.To, call.Lane
 		}
