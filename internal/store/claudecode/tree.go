@@ -193,11 +193,7 @@ func (t *trunk) main() error {
 	s.Writer = t.live.of(t.transcript)
 	r := t.reader
 	r.chain, r.log, r.id = t.chain, t.log, t.transcript.id
-	for _, side := range sides { // their calls have to know them
-		if call := t.asked(side, r.children); call != "" {
-			r.children[call] = side.id
-		}
-	}
+	t.match(sides, r.children) // the calls have to know them
 	if err := r.items(s, mine); err != nil {
 		return err
 	}
@@ -305,16 +301,26 @@ func (t *trunk) sides() (list []side) {
 	return list
 }
 
-// asked is the call that a sub-agent's first line repeats the prompt of, and that no other
-// sub-agent was started by. Lines of several that ran at once are mixed.
-func (t *trunk) asked(s side, known map[string]string) string {
+// match finds the calls of sub-agents: each is the first whose prompt the sub-agent's first
+// line repeats, and that started no other. Lines of several that ran at once are mixed.
+func (t *trunk) match(sides []side, children map[string]string) {
+	calls := map[session.Digest][]string{} // by prompt
 	for i := range t.chain.nodes {
 		n := &t.chain.nodes[i]
 		for at, call := range n.calls {
-			if n.side == 0 && n.prompts[at] != 0 && n.prompts[at] == t.chain.nodes[s.root].said && known[call] == "" {
-				return call
+			if n.side == 0 && n.prompts[at] != 0 {
+				calls[n.prompts[at]] = append(calls[n.prompts[at]], call)
 			}
 		}
 	}
-	return ""
+	for _, s := range sides {
+		said := t.chain.nodes[s.root].said
+		for list := calls[said]; len(list) > 0; list = calls[said] {
+			calls[said] = list[1:]
+			if children[list[0]] == "" {
+				children[list[0]] = s.id
+				break
+			}
+		}
+	}
 }
