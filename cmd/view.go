@@ -97,17 +97,12 @@ func runView(ctx context.Context, p *program, args []string, borders bool) error
 	if err != nil {
 		return err
 	}
-	question, err := p.question()
+	question, err := p.question(borders)
 	if err != nil {
 		return err
 	}
 	if borders {
 		if err := p.onlyBorders(question); err != nil {
-			return err
-		}
-	}
-	if p.config.Lanes {
-		if err := p.onlyLanes(question, borders); err != nil {
 			return err
 		}
 	}
@@ -317,7 +312,7 @@ func modelNames() []string {
 }
 
 // question is what the flags of addLensFlags ask, nil when they ask nothing.
-func (p *program) question() (*view.Question, error) {
+func (p *program) question(borders bool) (*view.Question, error) {
 	c := p.config
 	q := &view.Question{Agent: c.Agent, Model: c.Visibility, Diff: c.Compared, Tokens: c.Tokens}
 	// A file or an environment that says "all" means `sessctl ls`.
@@ -328,12 +323,15 @@ func (p *program) question() (*view.Question, error) {
 	viewer := q.Branch != nil || q.Agent != "" || q.All
 	oneModel := len(q.Diff) == 0 && !q.Tokens
 	drawable, asked := viewer && oneModel, viewer || !oneModel
+	if err := p.onlyLanes(asked || borders); err != nil {
+		return nil, err
+	}
 	p.passOver(q, drawable)
 	switch {
 	case c.Agent == "" && c.Sources["agent"] == "--agent":
 		return nil, problem.New(problem.Usage, "`--all` shows every agent.", "--agent names no agent")
-	case c.Format == "mermaid" && !drawable:
-		return nil, problem.New(problem.Usage, "Add --branch, --agent or --all, without --compare-visibility and --tokens.", "a diagram shows what viewers see under one rule")
+	case c.Format == "mermaid" && !drawable && !c.Lanes:
+		return nil, problem.New(problem.Usage, "Add --lanes, or --branch, --agent or --all without --compare-visibility and --tokens.", "a diagram shows lanes, or what viewers see under one rule")
 	case q.Model != "" && !asked:
 		return nil, problem.New(problem.Usage, "Add --branch, --agent or --all.", "--visibility says how branches are compared, and no viewer is named")
 	case !asked:
@@ -358,7 +356,7 @@ func (p *program) passOver(q *view.Question, fits bool) {
 	if c.Sources["visibility"] != "--visibility" && !fits {
 		q.Model = ""
 	}
-	if c.Sources["format"] != "--format" && c.Format == "mermaid" && !fits {
+	if c.Sources["format"] != "--format" && c.Format == "mermaid" && !fits && !c.Lanes {
 		c.Format = "text"
 	}
 }
@@ -422,15 +420,18 @@ func (p *program) onlyBorders(question *view.Question) error {
 }
 
 // onlyLanes refuses what does not go with `view --lanes`. A setting of it is for what it fits.
-func (p *program) onlyLanes(question *view.Question, borders bool) error {
+func (p *program) onlyLanes(asked bool) error {
 	c := p.config
-	asked := c.ModelInput && c.Sources["model-input"] == "--model-input"
-	c.Lanes = question == nil && !borders && !asked
+	if !c.Lanes {
+		return nil
+	}
+	request := c.ModelInput && c.Sources["model-input"] == "--model-input"
+	c.Lanes = !asked && !request
 	if !c.Lanes && c.Sources["lanes"] == "--lanes" {
 		return problem.New(problem.Usage, "Leave one of them out.",
 			"--lanes shows what happened between agents; --model-input shows a request, --isolation what passed between sessions, and --branch, --agent, --all, --compare-visibility and --tokens who sees what")
 	}
-	c.ModelInput = asked
+	c.ModelInput = c.ModelInput && !c.Lanes
 	return nil
 }
 

@@ -180,3 +180,29 @@ func lanesSource(v *view.View) document.Source {
 	}
 	return document.Source{Text: b.String()}
 }
+
+// lanesDiagram are lanes as participants of a sequence diagram.
+func lanesDiagram(v *view.View) document.Diagram {
+	l := lanes{v.Lanes}
+	name := func(lane int) string { return "p" + strconv.Itoa(lane) }
+	var steps document.Diagram
+	for i, lane := range l.List {
+		steps = append(steps, document.Step{Kind: document.Enter, From: name(i), Lines: []string{view.Label(lane.Name)}})
+	}
+	for i := range l.Steps {
+		s := &l.Steps[i]
+		words, _ := l.words(s, diagramColumns)
+		step := document.Step{Kind: document.Note, From: name(s.Lane), To: name(s.To), Lines: []string{strconv.Itoa(s.Row.Item) + " " + words}}
+		switch {
+		case s.Lane == s.To:
+		case s.Leaked:
+			step.Kind = document.Lost
+		case s.Result != nil:
+			step.Kind = document.Answer
+		default:
+			step.Kind = document.Send
+		}
+		steps = append(steps, step)
+	}
+	return steps
+}

@@ -26,14 +26,18 @@ type Options struct {
 	Next   []render.Command // what to type after it
 }
 
-// View prints a view in a format: text, json or markdown, and who could see what
+// View prints a view in a format: text, json or markdown, and lanes and who could see what
 // also as mermaid.
 func View(format string, v *view.View, opts Options) error {
 	switch format {
 	case "json":
 		return machine.View(opts.Screen.Plain(), v, opts.Full)
 	case "mermaid":
-		return document.New(format, opts.Screen)(document.Document{visibilityDiagram(v, opts.Full)})
+		diagram := lanesDiagram
+		if v.Visibility != nil {
+			diagram = func(v *view.View) document.Diagram { return visibilityDiagram(v, opts.Full) }
+		}
+		return document.New(format, opts.Screen)(document.Document{diagram(v)})
 	case "text":
 		return printText(v, opts)
 	}
