@@ -48,7 +48,7 @@ func TestOneOutlook(t *testing.T) {
 		if err := json.Unmarshal([]byte(out), &list); err != nil {
 			t.Fatalf("%s: %v: %s", path, err, stderr)
 		}
-		for _, s := range list.Sessions[:min(len(list.Sessions), campaign.Rounds(12, 1000))] {
+		for _, s := range list.Sessions[:min(len(list.Sessions), campaign.Rounds(4, 1000))] {
 			said[oneOutlook(t, path, s.ID)]++
 		}
 	}
