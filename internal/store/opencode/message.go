@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -364,8 +366,8 @@ func (m *message) call(p *part) {
 	c := session.Call{ID: p.CallID, Name: p.Tool, Args: args, Form: session.FormOf(args), Server: p.Metadata.Server}
 	if p.Tool == "task" {
 		c.Delegation = delegation(p.State.Input, p.State.Metadata.Child)
-		if p.final() && c.Delegation.Child != "" {
-			m.reader.ran.Store(m.id+" "+c.ID, [2]float64{p.State.Time.Start, p.State.Time.End})
+		if c.Delegation.Child != "" {
+			m.reader.ran.Store(runKey(m.id, len(m.Calls)), p.ran())
 		}
 	}
 	m.add(c.ID, c.Name, c.Args)
@@ -388,8 +390,22 @@ func delegation(input []byte, child string) *session.Delegation {
 		Prompt string `json:"prompt"`
 	}
 	_ = js.Unmarshal(input, &asked)
-	return &session.Delegation{Agent: asked.Agent, Task: session.DigestOf(asked.Prompt), Child: child, Blocking: true}
+	return &session.Delegation{Agent: asked.Agent, Task: session.DigestOf(asked.Prompt), Child: child, Blocking: true, Apart: true}
 }
+
+// ran is from when to when a call had its sub-session work. That of a call without a result
+// worked until its runtime ended, whenever that was; so did one whose result a repair added,
+// which ends when its row changed last.
+func (p *part) ran() [2]float64 {
+	end := p.State.Time.End
+	if updated, _ := column.Int(p.row["time_updated"]); !p.final() || end == float64(updated) {
+		end = math.Inf(1)
+	}
+	return [2]float64{p.State.Time.Start, end}
+}
+
+// runKey names the nth call of a message.
+func runKey(message string, nth int) string { return message + " " + strconv.Itoa(nth) }
 
 // finish says what the parts make of the message, and what opencode leaves out: messages
 // without parts that are sent, and answers with an error, but for those that a person

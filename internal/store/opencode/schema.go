@@ -6,6 +6,7 @@ package opencode
 import (
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -127,7 +128,7 @@ type reader struct {
 	reverts map[string]string // by session, the message from which on messages are annulled
 	both    map[string]bool   // sessions with messages in both tables
 	open    sync.Map          // by id, messages without an end: whether they are sent when they have one
-	ran     sync.Map          // by ids of message and call, from when to when a call had a sub-session work
+	ran     sync.Map          // by runKey, from when to when a call had a sub-session work
 	tails   sync.Map          // by id of a message that asked for a summary, the first message that it kept
 }
 
@@ -434,26 +435,21 @@ func (r *reader) summarise(s *session.Session, asked map[string]int) {
 
 // home tells which messages the run of a sub-session stored. While a call runs, its caller
 // begins no answer: one of its agent to a message that is not here is the sub-session's,
-// and so is a message with its task, with all that answers it.
+// and so is a message with its task, with all that answers it. Where the end of a run is
+// not known, what its caller's user says next ends it.
 func (r *reader) home(s *session.Session) {
 	type run struct {
 		*session.Delegation
 		while [2]float64
 	}
 	var runs []run
-	for i := range s.Items {
-		for _, c := range s.Items[i].Calls {
-			if ran, known := r.ran.Load(s.Items[i].Key + " " + c.ID); known && c.Delegation != nil { // another call can have the same id
-				runs = append(runs, run{c.Delegation, ran.([2]float64)})
-			}
-		}
-	}
 	homes := map[string]string{} // of messages of the user, and of what answers them
 	for i := range s.Items {
 		it := &s.Items[i]
+		asks := it.Role == session.User
 		home, known := homes[it.Invocation]
 		for _, ran := range runs {
-			at, asks := float64(it.Time.UnixMilli()), it.Role == session.User
+			at := float64(it.Time.UnixMilli())
 			switch {
 			case known || it.Agent != ran.Agent || at < ran.while[0] || at > ran.while[1] || asks && it.Text != ran.Task:
 			case home == "" || home == ran.Child:
@@ -462,8 +458,14 @@ func (r *reader) home(s *session.Session) {
 				home = session.HomeUnknown
 			}
 		}
-		if it.Home, homes[it.Invocation] = home, home; it.Role == session.User {
+		if it.Home, homes[it.Invocation] = home, home; asks {
 			it.Agent = ""
+			runs = slices.DeleteFunc(runs, func(r run) bool { return home == "" && math.IsInf(r.while[1], 1) })
+		}
+		for n, c := range it.Calls {
+			if ran, delegates := r.ran.Load(runKey(it.Key, n)); delegates && c.Delegation != nil {
+				runs = append(runs, run{c.Delegation, ran.([2]float64)})
+			}
 		}
 	}
 	s.Faults = slices.DeleteFunc(slices.Clone(s.Faults), func(f session.Fault) bool { // its parts go home, too
