@@ -219,6 +219,17 @@ func locked(folder string, make func(path string) error, drop func(), release *f
 	}
 }
 
+// Hold locks another program's file, as flock(2) does, until release is called. It waits
+// for nobody: taken says that another process has the lock. Where there is no such file or
+// no such lock, nothing is locked.
+func Hold(path string) (release func(), taken bool) {
+	release, err := claim(path)
+	if err != nil {
+		release = func() {}
+	}
+	return release, errors.Is(err, errTaken)
+}
+
 // errTaken is the error of a claim on what another process is writing.
 var errTaken = errors.New("another process holds the lock")
 

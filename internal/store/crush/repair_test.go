@@ -1,6 +1,8 @@
 package crush_test
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -8,8 +10,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/atomicfile"
+	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/builder"
+	"github.com/sessctl/sessctl/internal/store/crush"
+	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
@@ -168,4 +174,39 @@ func value(t storetest.Tester, path, query string) (value string) {
 		t.Fatalf("%v", err)
 	}
 	return value
+}
+
+// TestLock: Crush 0.74 and later lock a file beside the database while they run. Whoever
+// holds that lock is at work, whatever is written there, and a repair holds it.
+func TestLock(t *testing.T) {
+	path := recorded(t, "killed-tool", t.TempDir())
+	lock := filepath.Join(filepath.Dir(path), "crush.lock")
+	if err := os.WriteFile(lock, []byte(`{"pid":1,"version":"0.74.0"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	release, _ := atomicfile.Hold(lock)
+	if second, taken := atomicfile.Hold(lock); !taken {
+		second()
+		t.Skip("this system has no such locks")
+	}
+	if found := findings(t, path); !slices.Contains(found, "info SC102 call_k_0_0") {
+		t.Errorf("while Crush runs: %q", found)
+	}
+	if ed, err := crush.Kind.Edit(t.Context(), registry.ToEdit(path)); problem.ClassOf(err) != problem.Busy {
+		t.Errorf("got %v, %v", ed, err)
+	}
+	release()
+	ed, err := crush.Kind.Edit(t.Context(), registry.ToEdit(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, taken := atomicfile.Hold(lock); !taken {
+		t.Error("a repair does not hold the lock")
+	}
+	if err := ed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if repaired, _ := repairedTwice(t, path, ""); len(repaired) == 0 {
+		t.Error("nothing is stored")
+	}
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/atomicfile"
+	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/column"
@@ -85,14 +87,51 @@ func detect(ctx context.Context, src *store.Source) store.Detection {
 	return store.Detection{Sure: store.Maybe, Why: "tables sessions and messages, but no " + tableMigrations}
 }
 
+// lock is the file that Crush v0.74.0 and later hold a lock on while they run, beside the
+// database. What is written in it is for people, and can be of a process that was killed.
+func lock(src *store.Source) string { return filepath.Join(filepath.Dir(src.Path), "crush.lock") }
+
 // open reads everything but texts.
 func open(ctx context.Context, src *store.Source, opts store.Options) (store.Store, error) {
-	return eventlog.OpenBy(ctx, src, opts, examined)
+	st, err := eventlog.OpenBy(ctx, src, opts, examined)
+	if err != nil {
+		return nil, err
+	}
+	release, taken := atomicfile.Hold(lock(src))
+	if release(); taken && st.Facts().Writer != session.WriterLive {
+		st.Facts().Writer, st.Facts().WriterName = session.WriterLive, kindTitle
+	}
+	return st, nil
 }
 
-// edit opens a database for repair or undo.
+// edit opens a database for repair or undo. Until it is closed, no Crush that locks the
+// folder can start.
 func edit(ctx context.Context, src *store.Source) (store.Editor, error) {
-	return eventlog.Edit(ctx, src, examined)
+	release, taken := atomicfile.Hold(lock(src))
+	if taken {
+		return nil, problem.New(problem.Busy, "close Crush and try again; nothing was changed", "%s is in use by Crush, which has locked %s", src.Path, lock(src))
+	}
+	held := *src
+	held.Edit = func(ctx context.Context) (table.Editor, error) {
+		e, err := src.Edit(ctx)
+		return holder{e, release}, err
+	}
+	e, err := eventlog.Edit(ctx, &held, examined)
+	if err != nil {
+		release()
+	}
+	return e, err
+}
+
+// holder holds the lock as long as the database is open.
+type holder struct {
+	table.Editor
+	release func()
+}
+
+func (h holder) Close() error {
+	defer h.release()
+	return h.Editor.Close()
 }
 
 // reader is what is known of a database while its sessions are read.
