@@ -112,6 +112,7 @@ const (
 	sentCompaction = "What did we do so far?"
 	sentSubtask    = "The following tool was executed by the user"
 	aborted        = "MessageAbortedError"
+	roleAssistant  = "assistant"
 )
 
 // read decodes the rows of a message.
@@ -242,6 +243,9 @@ func (m *message) result(r session.Result) {
 	m.add(r.CallID, r.Text, fmt.Sprint(r.IsError))
 	m.Role, m.Agent, m.Invocation = session.Tool, m.info.Agent, m.info.Parent
 	m.Results, m.Text, m.Size = []session.Result{r}, r.Digest, int64(len(r.Text))
+	if m.info.Error != nil && m.info.Error.Name != aborted { // nor is its message sent
+		m.Flags |= session.Skipped
+	}
 	if p := m.part(); p != nil && p.State.Time.Compacted == 0 {
 		for _, a := range p.State.Attachments {
 			m.media(a.MIME, a.URL)
@@ -314,8 +318,10 @@ func (m *message) read(p *part) {
 	case typeReasoning:
 		m.add(p.Text)
 		m.think(p.Text, cmp.Or(p.Metadata.Anthropic, p.Metadata.Bedrock))
-	case typeTool:
-		m.call(p)
+	case typeTool: // of the user, opencode sends none
+		if m.Role == session.Assistant {
+			m.call(p)
+		}
 	case typeFile: // of the other types opencode stores the text as a part of its own
 		if m.add(p.MIME, p.URL); p.MIME != "text/plain" && p.MIME != "application/x-directory" {
 			m.media(p.MIME, p.URL)

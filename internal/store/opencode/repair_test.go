@@ -118,6 +118,31 @@ func TestHalfMoved(t *testing.T) {
 	}
 }
 
+// TestCrossed: where an earlier call of a message has the id of a later one that has a
+// result, nobody can tell by their order which call a result is of. What cannot be written
+// so is left out, and the rest of the session is repaired.
+func TestCrossed(t *testing.T) {
+	path := recorded(t, "tools", t.TempDir())
+	storetest.Change(t, path,
+		"update part set data = json_set(json_remove(data, '$.state.output', '$.state.time.end'), '$.state.status', 'running') where id in (select id from part where data like '%\"type\":\"tool\"%' order by id limit 2)",
+		"update part set data = json_set(data, '$.callID', 'call_tools_0_0') where id = (select max(id) from part where data like '%\"type\":\"tool\"%')",
+		"update message set data = json_remove(data, '$.time.completed') where id = (select message_id from part where data like '%\"type\":\"tool\"%')")
+	_, got := repairedTwice(t, path, "select group_concat(json_extract(data, '$.callID') || ' ' || json_extract(data, '$.state.status')) from (select data from part where data like '%\"type\":\"tool\"%' order by id)")
+	if want := "call_tools_0_0 running,call_tools_0_1 running,call_tools_0_0 error"; got[0] != want {
+		t.Errorf("got %s, want %s", got[0], want)
+	}
+}
+
+// TestFailed: of an answer that ended with an error, opencode sends neither calls nor their
+// results.
+func TestFailed(t *testing.T) {
+	path := recorded(t, "tools", t.TempDir())
+	storetest.Change(t, path, `update message set data = json_set(json_remove(data, '$.finish'), '$.error', json('{"name":"APIError","data":{"message":"no"}}')) where id = (select message_id from part where data like '%"type":"tool"%')`)
+	if found := findings(t, path); slices.ContainsFunc(found, func(f string) bool { return !strings.HasPrefix(f, "info") }) {
+		t.Errorf("found %q", found)
+	}
+}
+
 // TestOwn: messages that only look like those of a sub-agent stay.
 func TestOwn(t *testing.T) {
 	const root = "(select id from session where parent_id is null)"

@@ -84,7 +84,7 @@ func placeOf(row table.Place, from string, nth int) table.Place {
 func (m *stored) held() []event {
 	events := []event{{m, 0}}
 	for i := range m.parts {
-		if p := &m.parts[i]; m.wrong == "" && (p.wrong != "" || p.final()) {
+		if p := &m.parts[i]; m.wrong == "" && (p.wrong != "" || p.final() && m.info.Role == roleAssistant) {
 			events = append(events, event{m, i + 1})
 		}
 	}

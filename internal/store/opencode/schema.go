@@ -287,7 +287,7 @@ func (r *reader) layout() *eventlog.Layout {
 		Said: []string{"data", columnEvent}, Content: content,
 		LinkColumns: []string{columnEvent}, Links: links, OneID: true,
 		Prepare: r.prepare,
-		Write:   eventlog.Write{Insert: insert, Update: update},
+		Write:   eventlog.Write{Insert: insert, Update: update, OtherTables: together},
 	}
 }
 

@@ -223,6 +223,10 @@ func insert(s *session.Session, it *session.Item, neighbour *eventlog.Row, _ str
 			continue
 		}
 		if nth--; nth == -1 && !p.final() {
+			at := positionOf(e.began, e.rank, i+1)
+			if slices.ContainsFunc(s.Items, func(o session.Item) bool { return o.Table != "" && (o.Position < it.Position) != (o.Position < at) }) {
+				return nil, problem.New(problem.RolledBack, "", "%s", crossed)
+			}
 			return []table.Field{
 				{Name: "id", Value: p.row["id"]}, {Name: columnPosition, Value: it.Position}, {Name: columnEvent, Value: event{e.stored, i + 1}},
 				{Name: columnState, Value: p.ended(r)},
@@ -280,6 +284,38 @@ func update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
 	}
 	return r.Changes(), err
 }
+
+// together refuses a change in which a result leaves the message that has it in the row of
+// its call, or goes elsewhere.
+func together(_ context.Context, _ table.Writer, sessions []*change.Session) error {
+	type row struct {
+		session string
+		place   int64
+	}
+	messages := map[row]string{} // the session that each of them is in afterwards
+	for _, s := range sessions {
+		for i := range s.Items {
+			if c := &s.Items[i]; c.Was != nil && c.Was.Role != session.Tool {
+				messages[row{c.From, c.Was.Position >> nthBits}] = s.Is.ID
+			}
+		}
+	}
+	for _, s := range sessions {
+		for i := range s.Items {
+			if c := &s.Items[i]; c.Was != nil && c.Was.Role == session.Tool && messages[row{c.From, c.Was.Position >> nthBits}] != s.Is.ID {
+				return problem.New(problem.RolledBack, "", "%s", oneRow)
+			}
+		}
+		for _, it := range s.Removed {
+			if it.Role == session.Tool && messages[row{s.Was.ID, it.Position >> nthBits}] != "" {
+				return problem.New(problem.RolledBack, "", "%s", oneRow)
+			}
+		}
+	}
+	return nil
+}
+
+const oneRow = "a result is stored in the row of its call, and goes where that goes"
 
 // difference is what becomes of a message and its parts.
 type difference struct {
