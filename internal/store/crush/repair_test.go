@@ -127,6 +127,8 @@ func TestRepairs(t *testing.T) {
 			want:  "call_t_0_0 1795355138,call_t_0_1 1795355138,call_t_0_2 1795355138"},
 		{name: "result early", from: "tools", damage: "update messages set created_at = created_at - 9 where parts like '%\"tool_call_id\":\"call_t_0_0\"%'", find: "error SC105 call_t_0_0",
 			query: "select group_concat(role) from (select role from messages order by created_at, rowid)", want: "user,assistant,tool,tool,tool,assistant"},
+		{name: "result of no time", from: "tools", damage: "update messages set created_at = 0 where parts like '%\"tool_call_id\":\"call_t_0_0\"%'", find: "error SC105 call_t_0_0",
+			query: "select group_concat(role) from (select role from messages order by created_at, rowid)", want: "user,assistant,tool,tool,tool,assistant"},
 		{name: "result twice", from: "tools", damage: "insert into messages (id, session_id, role, parts, model, created_at, updated_at) select 'again', session_id, role, parts, model, created_at, updated_at from messages where parts like '%\"tool_call_id\":\"call_t_0_1\"%'",
 			find: "error SC106 call_t_0_1", same: true},
 		{name: "result lost in the middle", from: "tools", damage: "delete from messages where parts like '%\"tool_call_id\":\"call_t_0_1\"%'", find: "warning SC101 call_t_0_1",

@@ -226,8 +226,9 @@ func (r *reader) layout() *eventlog.Layout {
 		Place: []string{"created_at"}, Order: order,
 		Session: func(row eventlog.Row) *session.Session { return sessionOf(row) },
 		Item:    r.item, Finish: r.finish,
-		Said:  []string{"role", "parts", "is_summary_message"},
-		Links: func(row eventlog.Row) []string { return r.children[column.View(row.Value("id"))] }, OneID: true,
+		Relate: func(s *session.Session) { eventlog.Retimed(s, &times, "created_at") },
+		Said:   []string{"role", "parts", "is_summary_message"},
+		Links:  func(row eventlog.Row) []string { return r.children[column.View(row.Value("id"))] }, OneID: true,
 		Triggers: triggers, Prepare: r.prepare,
 		Write: eventlog.Write{
 			Insert: r.insert, Part: r.part, Update: update, Session: setSession,

@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"math"
+	"slices"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
@@ -36,6 +37,14 @@ func BadTimes(row Row, times *column.Times, columns ...string) (faults []session
 		}
 	}
 	return faults
+}
+
+// Retimed is Layout.Relate of such a store: an item that moved has the second of its place,
+// and no fault of its time any more.
+func Retimed(s *session.Session, times *column.Times, name string) {
+	s.Faults = slices.DeleteFunc(s.Faults, func(f session.Fault) bool {
+		return f.Kind == session.BadTime && f.Field == name && f.Default == nil && f.Item >= 0 && times.Read(s.Items[f.Item].Position>>SecondBits).Wrong == ""
+	})
 }
 
 // SameSecond is Write.Tied of such a store.

@@ -428,6 +428,7 @@ func (r *reader) bringHome(s *session.Session, call *session.Call) {
 			first, last = min(first, row), max(last, row)
 		}
 	}
+	first = max(first, began(s, call.Delegation.Task, last))
 	for i := range s.Items {
 		if row := rowOf(&s.Items[i]); row < first || row > last {
 			continue
@@ -437,6 +438,23 @@ func (r *reader) bringHome(s *session.Session, call *session.Call) {
 		}
 		s.Items[i].Home, child = child, call.Delegation.Child
 	}
+}
+
+// began is the first row that a run with a task and a last row can have: it is behind
+// what a person asked its caller, and behind earlier calls of sub-agents, which itself can
+// call none.
+func began(s *session.Session, task session.Digest, last int64) (row int64) {
+	asked := false
+	for i := range s.Items {
+		it := &s.Items[i]
+		context := asked && it.Flags.Has(session.Implicit) // of what was asked before it
+		asked = it.Role == session.User && it.Text != task && !it.Flags.Has(session.Implicit)
+		called := slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.Delegation != nil && c.Delegation.Child != "" })
+		if at := rowOf(it); (asked || context || called) && at < last {
+			row = max(row, at+1)
+		}
+	}
+	return row
 }
 
 // rowOf is the number of the row of a message.

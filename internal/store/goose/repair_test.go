@@ -133,6 +133,16 @@ func TestReported(t *testing.T) {
 	}
 }
 
+// TestForeignRow: a row of another session in a sub-session, from before its time, does not
+// make messages of the caller its own.
+func TestForeignRow(t *testing.T) {
+	path := recorded(t, "delegate", t.TempDir())
+	storetest.Change(t, path, `insert into messages (id, session_id, role, content_json, created_timestamp) values (-1, '20261122_2', 'assistant', '[{"type":"text","text":"odd"}]', 1795354030)`)
+	if found := findings(t, path); slices.Contains(found, "error SC702 ") {
+		t.Errorf("found %q", found)
+	}
+}
+
 // TestWaiting: from schema 17 on, goose answers a call itself when its sub-session ended.
 func TestWaiting(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sessions.db")

@@ -197,7 +197,11 @@ func (r *reader) layout() *eventlog.Layout {
 			return eventlog.BySecond(at, seconds(place.Value(fieldTime)))
 		},
 		Session: func(row eventlog.Row) *session.Session { return sessionOf(row) },
-		Item:    r.item, Finish: r.finish, Relate: relate,
+		Item:    r.item, Finish: r.finish,
+		Relate: func(s *session.Session) {
+			relate(s)
+			eventlog.Retimed(s, &stamps, fieldTime)
+		},
 		Said:  []string{"role", "content_json"},
 		Links: links, LinkColumns: []string{"content_json"}, OneID: true,
 		Prepare: r.prepare,
