@@ -44,7 +44,7 @@ picture: ## Write docs/picture.svg from what the program prints
 	go test ./cmd -count=1 -run TestPicture -update
 
 .PHONY: schemas
-schemas: ## Fetch the schemas that tests of report formats validate against, into bin/schemas
+schemas: ## Fetch what tests of report formats validate with, into bin/schemas
 	sh internal/tools/schemas.sh bin/schemas
 
 .PHONY: actionlint

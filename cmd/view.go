@@ -61,7 +61,8 @@ reader does; --visibility takes another model, and --compare-visibility compares
   sessctl view 1f0c --lanes
   sessctl view 1f0c --branch orch.researcher
   sessctl view 1f0c --all --compare-visibility path,tokens
-  sessctl view 1f0c --format markdown > session.md`,
+  sessctl view 1f0c --format markdown > session.md
+  sessctl view 1f0c --format html > session.html`,
 		GroupID: groupStore,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if newest != "" {
@@ -75,7 +76,7 @@ reader does; --visibility takes another model, and --compare-visibility compares
 		},
 		ValidArgsFunction: p.completeView,
 	}
-	addFormatFlag(cmd, "text", "json", "markdown", "mermaid")
+	addFormatFlag(cmd, "text", "json", "markdown", "html", "mermaid")
 	addPagerFlag(cmd)
 	addStoreFlag(cmd)
 	cmd.Flags().Bool("full", false, "show whole texts, arguments, results and reasoning")
@@ -165,6 +166,12 @@ func (s *search) show(ctx context.Context, found view.Known) error {
 	if !s.config.Quiet {
 		opts.Next = s.next(v, found)
 	}
+	if s.page() {
+		opts.Rest = shell.View(found.Store, s.short(v, found.ID))
+		if seen, err := view.Visible(in, view.Question{All: true}); err == nil {
+			v.Visibility = seen.Visibility
+		}
+	}
 	if err := views.View(s.config.Format, v, opts); err != nil {
 		return err
 	}
@@ -181,7 +188,7 @@ func (s *search) show(ctx context.Context, found view.Known) error {
 // examine reads the tree of a session and what is wrong with it, unless nothing of
 // that is printed.
 func (s *search) examine(ctx context.Context, opened *registry.Opened, found view.Known) (in view.Input, incomplete string, err error) {
-	in = view.Input{Store: opened.Facts(), Session: found.ID, Request: s.config.ModelInput, Lanes: s.config.Lanes, Judge: s.judged}
+	in = view.Input{Store: opened.Facts(), Session: found.ID, Request: s.config.ModelInput || s.page(), Lanes: s.config.Lanes || s.page(), Judge: s.judged}
 	one := oneSession{opened, found}
 	if s.asked != nil && s.config.Format != "json" {
 		for tree, err := range one.Trees(ctx) {
@@ -208,6 +215,9 @@ func (s *search) examine(ctx context.Context, opened *registry.Opened, found vie
 	}
 	return in, cmp.Or(result.Incomplete, incomplete), err
 }
+
+// page reports whether all that is known of the session goes on one page.
+func (s *search) page() bool { return s.config.Format == "html" && s.asked == nil && !s.borders }
 
 // build makes the view. Texts are loaded only where they are printed.
 func (s *search) build(ctx context.Context, opened *registry.Opened, in view.Input) (*view.View, error) {

@@ -1,5 +1,5 @@
 // Package document is what a command has to say to people, as plain values, and the
-// printers that say it: on a screen, in Markdown, as a Mermaid diagram. A command builds
+// printers that say it: on a screen, in Markdown, as a Mermaid diagram, as an HTML page. A command builds
 // its document once; what only one form has room for is the printer's to leave out.
 // Texts are held as they were stored: a printer makes them safe for its form.
 package document
@@ -85,7 +85,25 @@ type Heading struct {
 	Level     int
 	ID, Short string // of a session, "" for none: on a screen the short one, in front of the title
 	Text      Text
+	At        string // what links of an HTML page lead to, "" for none
 }
+
+// Callout is what a reader is to see first, in the colour of its role.
+type Callout struct {
+	Role Role
+	Text Text
+}
+
+// Fold has a title, and below it what an HTML page may hide.
+type Fold struct {
+	Title Text
+	Open  bool // it is not hidden at first
+	Below []Block
+}
+
+// Viewers are agents among whom the reader of an HTML page chooses: Seen of the items has
+// what each of them saw.
+type Viewers []string
 
 // Facts are lines about what the heading before them names.
 type Facts []Text
@@ -110,6 +128,19 @@ type Item struct {
 	Said  string // stored text behind the words
 	Whole bool   // all of it is shown, not what one line holds
 	Below []Block
+
+	// For an HTML page: what links lead to, how the item stands out, whether what is below it can
+	// be hidden, and what each of its Viewers saw.
+	At   string
+	Role Role
+	Fold bool
+	Seen []Seen
+}
+
+// Seen is whether a viewer saw an item, and why.
+type Seen struct {
+	Visible bool
+	Why     string
 }
 
 // Table has a row of names and rows of cells. A cell of several lines is broken where
@@ -117,6 +148,7 @@ type Item struct {
 type Table struct {
 	Columns []Column
 	Rows    [][]Text
+	Picks   bool // severities, rules and counts, which pick the findings that an HTML page shows
 }
 
 // Column is one of a table.
@@ -147,6 +179,8 @@ type Finding struct {
 	Consequences []Text
 	Keep         string // a word of the consequences that a screen never cuts
 	Known        bool   // it is in the baseline
+
+	At, URL string // for an HTML page: where its place and its rule are, "" for nowhere
 }
 
 // Changes are what becomes of records, one a line.
@@ -214,6 +248,10 @@ type Step struct {
 	Kind     StepKind
 	From, To string   // names of participants, in letters and digits
 	Lines    []string // what it says
+
+	// For an HTML page: the number of its message, where that is, and how it stands out.
+	Place, At string
+	Role      Role
 }
 
 // StepKind is how a step is drawn.
@@ -233,6 +271,9 @@ const (
 
 func (Gap) block()       {}
 func (Heading) block()   {}
+func (Callout) block()   {}
+func (Fold) block()      {}
+func (Viewers) block()   {}
 func (Facts) block()     {}
 func (Paragraph) block() {}
 func (Line) block()      {}
@@ -248,9 +289,11 @@ func (Diagram) block()   {}
 // Printer prints documents one behind the other, as parts of a greater one.
 type Printer func(Document) error
 
-// New makes the printer of a format: markdown, mermaid, else text.
+// New makes the printer of a format: html, markdown, mermaid, else text.
 func New(format string, screen *ui.Screen) Printer {
 	switch format {
+	case "html":
+		return HTML(screen.Plain())
 	case "markdown":
 		return Markdown(screen.Plain())
 	case "mermaid":

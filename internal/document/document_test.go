@@ -25,6 +25,9 @@ func everything(said string) document.Document {
 		document.Heading{Level: 1, Text: document.Words(said)},
 		document.Heading{Level: 2, ID: "abcdef", Short: "abc", Text: document.Words(said)},
 		document.Facts{words, words},
+		document.Callout{Role: document.Bad, Text: words},
+		document.Viewers{said, "b"},
+		document.Fold{Title: words, Below: []document.Block{document.Paragraph(words)}},
 		document.Gap{},
 		document.Paragraph(words),
 		document.Line(words),
@@ -32,7 +35,8 @@ func everything(said string) document.Document {
 		document.List{
 			{Label: "went in", Text: document.Words("the goal"), Said: said},
 			{Label: "went in", Text: document.Words("item 2"), Said: said, Whole: true, Below: []document.Block{document.List{{Text: words}}}},
-			{Label: "out", Text: words, More: words},
+			{Label: "out", Text: words, More: words, At: "m0-1", Role: document.Bad, Seen: []document.Seen{{Visible: true, Why: said}, {Why: said}}},
+			{Text: words, Fold: true, Below: []document.Block{document.Source{What: said, Text: said}}},
 		},
 		document.Table{
 			Columns: []document.Column{{Name: "ID"}, {Name: "WHAT", Give: document.Cut}, {Name: "COUNT", Right: true}},
@@ -40,7 +44,7 @@ func everything(said string) document.Document {
 		},
 		document.Finding{
 			Severity: document.Span{Role: document.Bad, Text: "error"}, Rule: "SC701", Name: "leak-duplicate", Place: "P:1-2",
-			Message: words, Consequences: []document.Text{words}, Known: true,
+			Message: words, Consequences: []document.Text{words}, Known: true, At: "m0-1", URL: "https://example.org/SC701.md",
 		},
 		document.Changes{
 			{Kind: document.Gone, Place: "P:1", What: document.Quote{Who: "worker", Said: said, Bare: "message", More: " + shell"}, Note: "same as C:1"},
@@ -49,6 +53,8 @@ func everything(said string) document.Document {
 		document.Commands{Lead: "Next:", List: []document.Command{{Line: "sessctl check", Why: "look"}}},
 		document.Diagram{
 			{Kind: document.Enter, From: "p0", Lines: []string{said}}, {Kind: document.Send, From: "p0", To: "p0", Lines: []string{said}},
+			{Kind: document.Enter, From: "p1", Lines: []string{"worker"}}, {Kind: document.Open, From: "p0", To: "p1", Lines: []string{said}},
+			{Kind: document.Lost, From: "p0", To: "p1", Lines: []string{said}, Place: "1", At: "m0-1", Role: document.Bad}, {Kind: document.Close, From: "p1", To: "p0", Lines: []string{said}},
 			{Kind: document.Note, From: "p0", Lines: []string{said, said}}, {Kind: document.Release, From: "p0"},
 		},
 	}
@@ -74,6 +80,9 @@ func TestEveryBlockHasAForm(t *testing.T) {
 		"text": `abc  a_b
   plain a_b a_b
   plain a_b a_b
+plain a_b a_b
+plain a_b a_b
+  plain a_b a_b
 
 plain a_b a_b
 plain a_b a_b
@@ -84,6 +93,9 @@ went in  the goal: a_b
          plain a_b a_b
 out      plain a_b a_b
          plain a_b a_b
+         plain a_b a_b
+         a_b
+           a_b
 ID  WHAT           COUNT
 1   plain a_b a_b     12
   error SC701 leak-duplicate  P:1-2
@@ -97,13 +109,13 @@ ID  WHAT           COUNT
 Next:
   sessctl check  look
 `,
-		"markdown": "# a\\_b\n\n## a\\_b\n\n`abcdef`\n\nplain `a_b` a\\_b; plain `a_b` a\\_b\n\nplain `a_b` a\\_b\n\nplain `a_b` a\\_b\n\n> plain `a_b` a\\_b\n\n" +
-			"- **went in** the goal: a\\_b\n- **went in** item 2\n\n  ```text\n  a_b\n  ```\n\n  - plain `a_b` a\\_b\n- **out** plain `a_b` a\\_b, plain `a_b` a\\_b\n\n" +
+		"markdown": "# a\\_b\n\n## a\\_b\n\n`abcdef`\n\nplain `a_b` a\\_b; plain `a_b` a\\_b\n\n" + strings.Repeat("plain `a_b` a\\_b\n\n", 5) + "> plain `a_b` a\\_b\n\n" +
+			"- **went in** the goal: a\\_b\n- **went in** item 2\n\n  ```text\n  a_b\n  ```\n\n  - plain `a_b` a\\_b\n- **out** plain `a_b` a\\_b, plain `a_b` a\\_b\n- plain `a_b` a\\_b\n  - a\\_b\n\n    ```text\n    a_b\n    ```\n\n\n" +
 			"| ID | WHAT | COUNT |\n|---|---|--:|\n| 1 | plain `a_b` a\\_b | 12 |\n\n" +
 			"- error **SC701** leak-duplicate `P:1-2` plain `a_b` a\\_b\n  - plain `a_b` a\\_b\n" +
 			"- **gone** `P:1` worker: \"a\\_b\" + shell, same as C:1\n- **moved** `P:22` user message\n  - text\n\n    ```text\n    a_b\n    ```\n\n\n" +
-			"```mermaid\nsequenceDiagram\n    participant p0 as a_b\n    p0->>p0: a_b\n    Note over p0: a_b<br/>a_b\n    deactivate p0\n```\n",
-		"mermaid": "sequenceDiagram\n    participant p0 as a_b\n    p0->>p0: a_b\n    Note over p0: a_b<br/>a_b\n    deactivate p0\n",
+			"```mermaid\nsequenceDiagram\n    participant p0 as a_b\n    p0->>p0: a_b\n    participant p1 as worker\n    p0->>+p1: a_b\n    p0--xp1: a_b\n    p1-->>-p0: a_b\n    Note over p0: a_b<br/>a_b\n    deactivate p0\n```\n",
+		"mermaid": "sequenceDiagram\n    participant p0 as a_b\n    p0->>p0: a_b\n    participant p1 as worker\n    p0->>+p1: a_b\n    p0--xp1: a_b\n    p1-->>-p0: a_b\n    Note over p0: a_b<br/>a_b\n    deactivate p0\n",
 	} {
 		if diff := cmp.Diff(want, printed(t, format, 80, everything("a_b"))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", format, diff)
@@ -113,7 +125,7 @@ Next:
 	for _, b := range everything("") {
 		kinds[reflect.TypeOf(b)] = true
 	}
-	if len(kinds) != 12 {
+	if len(kinds) != 15 {
 		t.Errorf("%d types of blocks are looked at here", len(kinds))
 	}
 }
@@ -187,7 +199,7 @@ func TestAReferenceOfGitHubIsText(t *testing.T) {
 // A new form is to cost no more than these: docs/dev/architecture.md, Documents.
 func TestAPrinterIsSmall(t *testing.T) {
 	const most = 250
-	for _, file := range []string{"text.go", "markdown.go", "mermaid.go"} {
+	for _, file := range []string{"text.go", "markdown.go", "mermaid.go", "html.go"} {
 		source, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -49,7 +49,7 @@ func (p *Page) Add(list ...Block) {
 // isNothing reports whether a page has nothing of a block.
 func isNothing(b Block) bool {
 	switch b := b.(type) {
-	case Gap, Commands:
+	case Gap, Commands, Viewers:
 		return true
 	case List:
 		return len(b) == 0
@@ -77,6 +77,11 @@ func (p *Page) block(b Block) {
 			p.line("")
 			p.line(span(b.ID))
 		}
+	case Callout:
+		p.line(inline(b.Text))
+	case Fold:
+		p.line(inline(b.Title))
+		p.Add(b.Below...)
 	case Facts:
 		var facts []string
 		for _, fact := range b {

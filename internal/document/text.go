@@ -66,6 +66,11 @@ func (l *lines) blocks(list []Block, indent string) {
 			l.out.WriteString("\n")
 		case Heading:
 			l.heading(b, indent)
+		case Callout:
+			l.paragraph(b.Text, indent)
+		case Fold:
+			l.paragraph(b.Title, indent)
+			l.blocks(b.Below, indent+step)
 		case Facts:
 			for _, fact := range b {
 				l.paragraph(fact, indent+step)
@@ -88,7 +93,7 @@ func (l *lines) blocks(list []Block, indent string) {
 			l.source(b, indent)
 		case Commands:
 			l.commands(b)
-		case Diagram: // a screen has no room for it
+		case Diagram, Viewers: // a screen has no room for it
 		}
 	}
 }

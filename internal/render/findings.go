@@ -44,6 +44,29 @@ func Finding(f *check.Finding, message string, leads bool) document.Finding {
 	return found
 }
 
+// RulePages is where the pages of rules are.
+const RulePages = "https://github.com/sessctl/sessctl/blob/main/docs/rules/"
+
+// Whole is a finding with all that is known of it, also what would put it right.
+func Whole(f *check.Finding, message string) document.Finding {
+	found := Finding(f, message, true)
+	found.URL, found.Known = RulePages+f.Rule.ID+".md", f.Known
+	if len(f.Fixes) > 0 {
+		fix := &f.Fixes[0]
+		repair := document.Words(Span(document.Strong, "Repair: "), ui.Ended(ui.Clean(fix.Title)))
+		if len(fix.Allow) > 0 {
+			repair = document.Words(repair, " It needs ", Span(document.Code, "--allow "+strings.Join(fix.Allow, ",")), ".")
+		}
+		found.Consequences = append(found.Consequences, repair)
+	}
+	return found
+}
+
+// Worst is how the worst of findings stands out.
+func Worst(findings []*check.Finding) document.Role {
+	return roleOf(slices.MaxFunc(findings, func(a, b *check.Finding) int { return cmp.Compare(a.Severity, b.Severity) }).Severity)
+}
+
 // FindingLines have a line for each finding, cut where the screen ends, and for each
 // session what a provider answers to its next request.
 func FindingLines(findings []*check.Finding, width int) document.Document {

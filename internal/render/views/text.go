@@ -24,6 +24,7 @@ type Options struct {
 	Screen *ui.Screen
 	Full   bool             // whole texts, arguments, results and reasoning
 	Next   []render.Command // what to type after it
+	Rest   string           // the command that shows what an HTML page has no room for
 }
 
 // View prints a view in a format: text, json or markdown, and lanes and who could see what
@@ -33,15 +34,19 @@ func View(format string, v *view.View, opts Options) error {
 	case "json":
 		return machine.View(opts.Screen.Plain(), v, opts.Full)
 	case "mermaid":
-		diagram := lanesDiagram
+		diagram := func(v *view.View) document.Diagram { return lanesDiagram(lanes{v.Lanes}) }
 		if v.Visibility != nil {
 			diagram = func(v *view.View) document.Diagram { return visibilityDiagram(v, opts.Full) }
 		}
 		return document.New(format, opts.Screen)(document.Document{diagram(v)})
 	case "text":
 		return printText(v, opts)
+	case "html":
+		if v.Shown.Rows != nil || v.Visibility == nil && v.Borders == nil {
+			return document.New(format, opts.Screen)(htmlDocument(v, opts))
+		}
 	}
-	return document.New(format, opts.Screen)(viewPage{opts.Full}.document(v))
+	return document.New(format, opts.Screen)(viewPage{full: opts.Full}.document(v))
 }
 
 func printText(v *view.View, opts Options) error {

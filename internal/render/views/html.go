@@ -1,0 +1,226 @@
+package views
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/document"
+	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/ui"
+	"github.com/sessctl/sessctl/internal/view"
+)
+
+// What a page in HTML holds at most, so that a browser opens it in a second.
+const (
+	mostMessages = 20_000
+	mostLanes    = 12
+	mostSteps    = 400   // of lanes; of more, those between agents and those where something is wrong
+	longestText  = 2_000 // in bytes, without --full
+)
+
+// htmlView knows where the items of a view are on its page, and who saw them.
+type htmlView struct {
+	full  bool
+	asked *view.Visibility // nil where nobody was asked
+	seen  map[session.Place]*view.Event
+	at    map[string]int // numbers of sessions
+	shown map[session.Place]bool
+	room  int // for messages
+}
+
+// htmlDocument is the page of a session: what is wrong, what happened between the agents, the
+// messages with what each agent saw, and the next request.
+func htmlDocument(v *view.View, opts Options) document.Document {
+	h := &htmlView{full: opts.Full, asked: v.Visibility, seen: map[session.Place]*view.Event{}, at: map[string]int{}, shown: map[session.Place]bool{}, room: mostMessages}
+	if v.Visibility != nil {
+		for i := range v.Visibility.Events {
+			e := &v.Visibility.Events[i]
+			h.seen[session.Place{Session: e.Session.ID, Item: e.Item}] = e
+		}
+	}
+	p, left := viewPage{full: true, html: h}, h.trim(v.Shown)
+	whole := v.Visibility
+	v.Visibility = nil
+	doc := append(p.head(v), h.findings(v)...)
+	if len(opts.Next) > 0 {
+		doc = append(doc, document.Commands{Lead: "Next, in a terminal", List: opts.Next})
+	}
+	if v.Lanes != nil && len(v.Lanes.Steps) > 0 {
+		doc = append(doc, part("What happened between the agents"), h.lanes(v.Lanes))
+	}
+	doc = append(doc, part("Messages"))
+	if whole != nil && !whole.Crowd() {
+		doc = append(doc, h.viewers(whole))
+	}
+	doc = append(doc, notes(v.Shown.Notes), p.rows(v.Shown, false))
+	if left > 0 {
+		doc = append(doc, document.Callout{Role: document.Notice, Text: document.Words("Not on this page: ", ui.Count(left, "more message"), ". ", render.Span(document.Code, opts.Rest), " shows them.")})
+	}
+	if v.Request != nil && left == 0 {
+		doc = append(doc, p.request(v.Request)...)
+	}
+	if whole != nil && left == 0 {
+		v.Visibility = whole
+		doc = append(doc, part("Who could see what"), document.Fold{Title: document.Words(ui.Sentence(visibilityCount(whole))), Below: visibilityPage(v, false)})
+	}
+	return doc
+}
+
+func part(title string) document.Heading {
+	return document.Heading{Level: 2, Text: document.Words(title)}
+}
+
+// findings are what is wrong, with links to the messages.
+func (h *htmlView) findings(v *view.View) document.Document {
+	if len(v.Findings) == 0 {
+		return document.Document{document.Callout{Role: document.Good, Text: document.Words(healthy(v))}}
+	}
+	says := document.Words(render.Severities(v.Findings), ".")
+	for i, sentence := range v.Request.Verdict() {
+		if i == 0 && v.Request.Answer.Verdict == check.Reject { // the finding has the words of the provider
+			sentence, _, _ = strings.Cut(sentence, ": ")
+		}
+		says = document.Words(says, " "+ui.Ended(ui.Clean(sentence)))
+	}
+	doc := document.Document{document.Callout{Role: render.Worst(v.Findings), Text: says}, part("What is wrong")}
+	for _, f := range v.Findings {
+		found := render.Whole(f, render.Said(f))
+		if f.Session != "" && f.Item >= 0 {
+			found.At = h.anchor(f.Session, f.Item)
+		}
+		doc = append(doc, found)
+	}
+	if v.Others > 0 {
+		doc = append(doc, render.Say(others(v)))
+	}
+	return doc
+}
+
+// viewers are those among whom the reader chooses.
+func (h *htmlView) viewers(asked *view.Visibility) document.Viewers {
+	var list document.Viewers
+	for i := range asked.Viewers {
+		list = append(list, asked.Viewers[i].Name()+": "+sees(asked, &asked.Viewers[i]))
+	}
+	return list
+}
+
+// anchor names a message on the page, "" for one that is not there.
+func (h *htmlView) anchor(in string, item int) string {
+	if !h.shown[session.Place{Session: in, Item: item}] {
+		return ""
+	}
+	if _, known := h.at[in]; !known {
+		h.at[in] = len(h.at)
+	}
+	return fmt.Sprintf("m%d-%d", h.at[in], item)
+}
+
+// place says where an item is on the page, how it stands out, and who saw it.
+func (h *htmlView) place(it *document.Item, s *view.Session, r *view.Row) {
+	if h == nil || r.Stored == nil {
+		return
+	}
+	it.At, it.Role = h.anchor(s.ID, r.Item), markRoles[r.Mark()]
+	e := h.seen[session.Place{Session: s.ID, Item: r.Item}]
+	if e == nil || h.asked.Crowd() {
+		return
+	}
+	for i := range h.asked.Viewers {
+		cell := h.asked.Cell(e, i, 0)
+		it.Seen = append(it.Seen, document.Seen{Visible: cell.Visible, Why: cell.Words(&h.asked.Viewers[i], e)})
+	}
+}
+
+// markRoles are how items with a mark stand out.
+var markRoles = map[string]document.Role{"!": document.Bad, "i": document.Info}
+
+// cut is a text, or what of it a page shows without --full.
+func (h *htmlView) cut(text string) string {
+	if h == nil || h.full || len(text) <= longestText {
+		return text
+	}
+	end := longestText
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…\n(" + ui.Bytes(int64(len(text)-end)) + " more: --full)"
+}
+
+// trim takes the rows from a session that a page has no room for, and counts them.
+func (h *htmlView) trim(s *view.Session) (left int) {
+	keep := len(s.Rows)
+	for i := range s.Rows {
+		r := &s.Rows[i]
+		if h.room == 0 {
+			keep = min(keep, i)
+		}
+		switch {
+		case r.Child != nil:
+			left += h.trim(r.Child)
+		case h.room == 0:
+			left++
+		default:
+			h.room--
+			h.shown[session.Place{Session: s.ID, Item: r.Item}] = true
+		}
+	}
+	s.Rows = s.Rows[:keep]
+	return left
+}
+
+// lanes are the picture of what happened, with links to the messages.
+func (h *htmlView) lanes(l *view.Lanes) document.Diagram { return picture(l, h.anchor) }
+
+// picture draws lanes. Of many steps, those between agents and those where something is wrong
+// are shown, with their neighbours.
+func picture(l *view.Lanes, anchor func(session string, item int) string) document.Diagram {
+	few := narrow(l, mostLanes)
+	d := lanesDiagram(few)
+	names := len(few.List)
+	for i := range few.Steps {
+		s, step := &few.Steps[i], &d[names+i]
+		step.Role, step.Place = markRoles[s.Row.Mark()], strconv.Itoa(s.Row.Item)
+		step.Lines[0] = strings.TrimPrefix(step.Lines[0], step.Place+" ")
+		if rules := s.Row.Rules(); len(rules) > 0 {
+			step.Lines = append(step.Lines, strings.Join(rules, " "))
+		}
+		if anchor != nil {
+			step.At = anchor(s.Session.ID, s.Row.Item)
+		}
+	}
+	return append(d[:names:names], telling(few.Steps, d[names:])...)
+}
+
+func telling(steps []view.Step, drawn document.Diagram) document.Diagram {
+	if len(steps) <= mostSteps {
+		return drawn
+	}
+	const beside = 2
+	shown := make([]bool, len(steps))
+	for i := range steps {
+		if steps[i].Lane == steps[i].To && steps[i].Row.Mark() == "" {
+			continue
+		}
+		for n := max(i-beside, 0); n < min(i+beside+1, len(steps)); n++ {
+			shown[n] = true
+		}
+	}
+	var out document.Diagram
+	for i := 0; i < len(steps); i++ {
+		if shown[i] {
+			out = append(out, drawn[i])
+			continue
+		}
+		from := i
+		for i+1 < len(steps) && !shown[i+1] {
+			i++
+		}
+		out = append(out, document.Step{Kind: document.Note, From: drawn[from].From, Lines: []string{"… " + strconv.Itoa(i-from+1) + " more steps"}})
+	}
+	return out
+}
