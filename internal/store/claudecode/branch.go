@@ -3,84 +3,109 @@ package claudecode
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/sessctl/sessctl/internal/lines"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/filelog"
 )
 
 // node is a line of the chain, or one that cannot be read. The chain runs through lines that
 // are no messages: what the runtime puts into requests by itself (attachment), and its notes
-// (system, progress).
+// (system, progress). There may be a million of them, so that a node has no pointers, and
+// what few have is in the chain.
 type node struct {
-	filelog.Span
-	number int64
+	offset         int64
+	length, number int32
 
-	uuid, parent string
-	kind         string // the type, "" of a line that cannot be read
-	message      string // the id of the message that the line is a block of
-	source       string // of a result: the line of its call
-	calls        []string
-	prompts      []session.Digest // of calls that start a sub-agent
-	said         session.Digest   // of a message's text, where a sub-agent may begin with it
-	results      []string
-	agent        string // of a result: the sub-agent that gave it
-	background   bool   // of a result: the sub-agent goes on
+	uuid, parent name
+	message      name  // the id of the message that the line is a block of
+	source       name  // of a result: the line of its call
+	from, to     int32 // its calls, or its results, in the chain's tools
+	side         int32 // the sub-agent whose line it is, from 1, 0 for none
+	rank         int32 // its place in the next request
+	kind         kind
 	sidechain    bool
 	boundary     bool
 	summary      bool
 	replaced     bool // a later line has the same identifier
-	kept         []string
-	time         time.Time
-	wrong        string // why it cannot be read
-	open         bool   // the file ends within it
-	side         int    // the sub-agent whose line it is, from 1, 0 for none
-
-	active bool // the next request is made of it
-	rank   int  // its place in the next request
+	open         bool // the file ends within it
+	active       bool // the next request is made of it
 }
 
 // chain is what is known of a file: its lines in their order, and which of them the next
 // request is made of.
 type chain struct {
-	nodes  []node
-	at     map[string]int // by the identifier; the last line that has it
-	leaf   string         // what the last line of the type last-prompt names
-	title  string
-	faults []session.Fault
+	*names
+	nodes   []node
+	tools   []name         // the calls and results of all lines
+	at      map[name]int32 // the lines by their identifiers; the last line that has one
+	leaf    name           // what the last line of the type last-prompt names
+	title   string
+	newest  time.Time
+	wrong   map[int]string          // why a line cannot be read
+	kept    map[int][]string        // what a compaction sends again, by its line
+	prompts map[name]session.Digest // of calls that start a sub-agent
+	said    map[int]session.Digest  // of first lines of sub-agents in the file
+	started []started
+	faults  []session.Fault
 
 	within []bool // which lines the chain that is being looked at has
 }
 
-// readChain reads all lines of a file once.
-func readChain(ctx context.Context, log *filelog.Log) (*chain, error) {
-	c := &chain{at: map[string]int{}}
+// started is the sub-agent that gave the result of a call.
+type started struct {
+	call, agent string
+	background  bool // it goes on
+}
+
+// span is where the text of a line lies.
+func (n *node) span() filelog.Span { return filelog.Span{Offset: n.offset, Length: int(n.length)} }
+
+// calls are those that a line makes.
+func (c *chain) calls(n *node) []name {
+	if n.kind != assistant {
+		return nil
+	}
+	return c.tools[n.from:n.to]
+}
+
+// results are the calls whose results a line has.
+func (c *chain) results(n *node) []name {
+	if n.kind != user {
+		return nil
+	}
+	return c.tools[n.from:n.to]
+}
+
+// readChain reads all lines of a file once. Its names are those of other files, too.
+func readChain(ctx context.Context, log *filelog.Log, known *names) (*chain, error) {
+	c := &chain{names: known, at: map[name]int32{}, wrong: map[int]string{}, kept: map[int][]string{}, prompts: map[name]session.Digest{}, said: map[int]session.Digest{}}
 	err := log.Lines(ctx, func(at filelog.Line) error {
-		n := node{Span: at.Span, number: at.Number, open: at.Open}
-		if errors.Is(at.Err, lines.ErrTooLong) {
-			n.wrong = at.Err.Error()
-			c.nodes = append(c.nodes, n)
+		n := node{offset: at.Offset, length: int32(at.Length), number: int32(at.Number), open: at.Open}
+		var l line
+		var said message
+		why := ""
+		if at.Err != nil {
+			why = at.Err.Error()
+		} else {
+			l, said, why = parse(at.Text)
+		}
+		switch {
+		case why != "":
+			c.wrong[len(c.nodes)] = why
+		case l.UUID == "" || l.Type == "file-history-snapshot": // whose identifier may be a message's
+			c.note(&l)
 			return nil
+		default:
+			c.note(&l)
+			c.fill(&n, &l, &said)
+			if before, twice := c.at[n.uuid]; twice {
+				c.nodes[before].replaced = true
+			}
+			c.at[n.uuid] = int32(len(c.nodes))
 		}
-		l, said, wrong := parse(at.Text)
-		if wrong != "" {
-			n.wrong = wrong
-			c.nodes = append(c.nodes, n)
-			return nil
-		}
-		c.note(&l)
-		if l.UUID == "" || l.Type == "file-history-snapshot" { // whose identifier may be a message's
-			return nil
-		}
-		n.fill(&l, &said)
-		if before, twice := c.at[l.UUID]; twice {
-			c.nodes[before].replaced = true
-		}
-		c.at[l.UUID] = len(c.nodes)
 		c.nodes = append(c.nodes, n)
 		return nil
 	})
@@ -90,49 +115,57 @@ func readChain(ctx context.Context, log *filelog.Log) (*chain, error) {
 // note keeps what lines of all types say of the session.
 func (c *chain) note(l *line) {
 	switch l.Type {
-	case typeLastPrompt:
-		c.leaf = l.Leaf
+	case lastPrompt:
+		c.leaf = c.name(l.Leaf)
 	case "custom-title":
 		c.title = l.Title
 	case "ai-title":
 		c.title = cmp.Or(c.title, l.Named)
 	case "summary": // of the branch that ends at a line, which may be another file's
-		if _, ours := c.at[l.Leaf]; ours {
+		if _, ours := c.at[c.name(l.Leaf)]; ours {
 			_ = exact.Unmarshal(l.About, &c.title)
 		}
 	}
 }
 
-func (n *node) fill(l *line, said *message) {
-	n.uuid, n.parent, n.kind, n.source, n.sidechain, n.summary = l.UUID, l.Parent, l.Type, l.Source, l.Sidechain, l.Summary
-	n.boundary = l.Type == typeSystem && l.Subtype == boundary
-	n.time, _ = time.Parse(time.RFC3339Nano, l.Time)
-	if l.Type == typeAssistant {
-		n.message = said.ID
+// fill sets what a line says of its place, and adds its calls and results.
+func (c *chain) fill(n *node, l *line, said *message) {
+	n.kind, n.sidechain, n.summary = kindOf(l.Type), l.Sidechain, l.Summary
+	n.uuid, n.parent, n.source = c.name(l.UUID), c.name(l.Parent), c.name(l.Source)
+	n.boundary = n.kind == system && l.Subtype == boundary
+	if at, _ := time.Parse(time.RFC3339Nano, l.Time); at.After(c.newest) {
+		c.newest = at
+	}
+	if n.kind == assistant {
+		n.message = c.name(said.ID)
 	}
 	if n.boundary && len(l.Compact) > 0 {
 		var p preserved
 		if exact.Unmarshal(l.Compact, &p) == nil {
-			n.kept = p.Messages.UUIDs
+			c.kept[len(c.nodes)] = p.Messages.UUIDs
 		}
 	}
 	parts, _ := blocks(said.Content)
-	if n.sidechain && len(parts) > 0 {
-		n.said = session.DigestOf(parts[0].Text)
+	if n.sidechain && n.parent == 0 && len(parts) > 0 {
+		c.said[len(c.nodes)] = session.DigestOf(parts[0].Text)
 	}
+	n.from = int32(len(c.tools))
 	for i := range parts {
 		switch p := &parts[i]; {
-		case p.Type == "tool_use" && l.Type == typeAssistant:
-			n.calls = append(n.calls, p.ID)
-			n.prompts = append(n.prompts, promptOf(p))
-		case p.Type == "tool_result" && l.Type == typeUser:
-			n.results = append(n.results, p.CallID)
+		case p.Type == "tool_use" && n.kind == assistant:
+			call := c.name(p.ID)
+			if asked := promptOf(p); asked != 0 {
+				c.prompts[call] = asked
+			}
+			c.tools = append(c.tools, call)
+		case p.Type == "tool_result" && n.kind == user:
+			c.tools = append(c.tools, c.name(p.CallID))
 		}
 	}
-	if len(n.results) == 1 && l.Outcome.Kind() == '{' {
+	if n.to = int32(len(c.tools)); n.to == n.from+1 && n.kind == user && l.Outcome.Kind() == '{' {
 		var o outcome
-		if exact.Unmarshal(l.Outcome, &o) == nil {
-			n.agent, n.background = o.Agent, o.Status == "async_launched"
+		if exact.Unmarshal(l.Outcome, &o) == nil && o.Agent != "" {
+			c.started = append(c.started, started{c.text(c.tools[n.from]), o.Agent, o.Status == "async_launched"})
 		}
 	}
 }
@@ -162,7 +195,7 @@ func (c *chain) activate(only func(*node) bool) {
 	var list []int
 	c.within = make([]bool, len(c.nodes))
 	for i := range c.nodes {
-		if n := &c.nodes[i]; n.uuid != "" && !n.replaced && only(n) {
+		if n := &c.nodes[i]; n.uuid != 0 && !n.replaced && only(n) {
 			list, c.within[i] = append(list, i), true
 		}
 	}
@@ -171,30 +204,30 @@ func (c *chain) activate(only func(*node) bool) {
 	}
 	path := c.walk(list, c.findLeaf(list))
 	for rank, i := range path {
-		c.nodes[i].active, c.nodes[i].rank = true, rank<<2
+		c.nodes[i].active, c.nodes[i].rank = true, int32(rank)<<2
 	}
 	c.addBlocks(list)
 	c.addResults(list, path)
 }
 
 // find is the line of the chain with an identifier.
-func (c *chain) find(uuid string) (i int, ok bool) {
-	i, ok = c.at[uuid]
-	return i, ok && c.within[i]
+func (c *chain) find(uuid name) (int, bool) {
+	i, ok := c.at[uuid]
+	return int(i), ok && c.within[i]
 }
 
 // findLeaf is the line that the next request ends with.
 func (c *chain) findLeaf(list []int) int {
 	last := -1
 	for _, i := range list {
-		if c.nodes[i].kind == typeUser || c.nodes[i].kind == typeAssistant || last < 0 {
+		if c.nodes[i].kind == user || c.nodes[i].kind == assistant || last < 0 {
 			last = i
 		}
 	}
 	from, known := c.find(c.leaf)
 	if !known {
-		if c.leaf != "" {
-			c.fault("the last prompt names the line %s, which does not exist; the conversation goes on from its newest line", c.leaf)
+		if c.leaf != 0 {
+			c.fault("the last prompt names the line %s, which does not exist; the conversation goes on from its newest line", c.text(c.leaf))
 		}
 		return last
 	}
@@ -217,26 +250,27 @@ func (c *chain) walk(list []int, leaf int) (path []int) {
 	for i := leaf; i >= 0; {
 		n := &c.nodes[i]
 		if seen[i] {
-			c.fault("the parents of line %s lead in a circle", n.uuid)
+			c.fault("the parents of line %s lead in a circle", c.text(n.uuid))
 			break
 		}
 		seen[i], path = true, append(path, i)
 		if n.boundary {
-			kept = n.kept
+			kept = c.kept[i]
 			break
 		}
-		if n.parent == "" {
+		if n.parent == 0 {
 			break
 		}
 		up, ok := c.find(n.parent)
 		if !ok {
-			c.fault("line %s names the parent %s, which does not exist; Claude Code 2.1 goes on with the line before it, and older versions send nothing that stands before it", n.uuid, n.parent)
+			c.fault("line %s names the parent %s, which does not exist; Claude Code 2.1 goes on with the line before it, and older versions send nothing that stands before it", c.text(n.uuid), c.text(n.parent))
 			if up = c.before(list, i); up >= 0 && seen[up] {
 				up = -1
 			}
 			if up >= 0 {
 				f := &c.faults[len(c.faults)-1]
-				f.Ref.Pointer, f.Default = n.uuid, &c.nodes[up].uuid
+				above := c.text(c.nodes[up].uuid)
+				f.Ref.Pointer, f.Default = c.text(n.uuid), &above
 			}
 		}
 		i = up
@@ -259,7 +293,7 @@ func (c *chain) keep(path []int, kept []string, seen []bool) []int {
 	at := slices.IndexFunc(path, func(i int) bool { return c.nodes[i].summary }) + 1
 	var again []int
 	for _, uuid := range kept {
-		if i, ok := c.find(uuid); ok && !seen[i] {
+		if i, ok := c.find(c.name(uuid)); ok && !seen[i] {
 			again, seen[i] = append(again, i), true
 		}
 	}
@@ -268,15 +302,15 @@ func (c *chain) keep(path []int, kept []string, seen []bool) []int {
 
 // addBlocks adds the blocks of active messages that stand beside the chain.
 func (c *chain) addBlocks(list []int) {
-	last := map[string]int{} // the rank of the last active block of a message
+	last := map[name]int32{} // the rank of the last active block of a message
 	for _, i := range list {
-		if n := &c.nodes[i]; n.active && n.message != "" {
+		if n := &c.nodes[i]; n.active && n.message != 0 {
 			last[n.message] = max(last[n.message], n.rank)
 		}
 	}
 	for _, i := range list {
 		n := &c.nodes[i]
-		if rank, sent := last[n.message]; sent && n.message != "" && !n.active {
+		if rank, sent := last[n.message]; sent && n.message != 0 && !n.active {
 			n.active, n.rank = true, rank+1
 		}
 	}
@@ -285,34 +319,35 @@ func (c *chain) addBlocks(list []int) {
 // addResults adds the results of active calls that stand beside the chain, behind the
 // message that made the call. Those of one message are in the order of their lines.
 func (c *chain) addResults(list, path []int) {
-	made := map[string]string{} // the message that makes a call
-	whole := map[string]int{}   // its rank
+	made := map[name]name{}   // the message that makes a call
+	whole := map[name]int32{} // its rank
 	for _, i := range list {
 		if n := &c.nodes[i]; n.active {
 			whole[n.message] = max(whole[n.message], n.rank)
-			for _, call := range n.calls {
+			for _, call := range c.calls(n) {
 				made[call] = n.message
 			}
 		}
 	}
-	answers, asked := map[string][]int{}, "" // the results on the chain directly behind a message
+	answers, asked := map[name][]int{}, name(0) // the results on the chain directly behind a message
 	for _, i := range path {
 		switch n := &c.nodes[i]; {
-		case n.kind == typeAssistant:
+		case n.kind == assistant:
 			asked = n.message
-		case len(n.results) > 0 && made[n.results[0]] == asked:
+		case len(c.results(n)) > 0 && made[c.results(n)[0]] == asked:
 			answers[asked] = append(answers[asked], i)
-		case !n.unsaid():
-			asked = ""
+		case n.kind != unsaid:
+			asked = 0
 		}
 	}
 	for _, i := range list {
 		n := &c.nodes[i]
-		if n.active || len(n.results) == 0 {
+		results := c.results(n)
+		if n.active || len(results) == 0 {
 			continue
 		}
 		source, known := c.find(n.source)
-		message, sent := made[n.results[0]]
+		message, sent := made[results[0]]
 		if known && sent && c.nodes[source].active {
 			n.active, n.rank = true, whole[message]+2
 			for _, before := range answers[message] {
@@ -324,7 +359,7 @@ func (c *chain) addResults(list, path []int) {
 		// One whose call and parent are gone hangs below the line before it, like all lines
 		// without a parent: nothing says that it is of another branch.
 		_, hangs := c.find(n.parent)
-		if before := c.before(list, i); !known && !sent && !hangs && n.parent != "" && before >= 0 && c.nodes[before].active {
+		if before := c.before(list, i); !known && !sent && !hangs && n.parent != 0 && before >= 0 && c.nodes[before].active {
 			n.active, n.rank = true, c.nodes[before].rank
 		}
 	}

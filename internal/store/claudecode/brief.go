@@ -23,7 +23,7 @@ func (c *claude) brief(ctx context.Context, t transcript) (*session.Tree, int64,
 	}
 	defer func() { _ = log.Close() }()
 	s := &session.Session{ID: t.id, Writer: c.live.of(t)}
-	var notes chain
+	notes := chain{names: newNames()}
 	said := false
 	glance := func(at filelog.Line) error {
 		var l line
@@ -32,8 +32,9 @@ func (c *claude) brief(ctx context.Context, t transcript) (*session.Tree, int64,
 			return nil
 		}
 		notes.note(&l)
-		said = said || l.UUID != "" && (l.Type == typeUser || l.Type == typeAssistant || l.Type == typeSystem)
-		if l.Type != typeUser && l.Type != typeAssistant || l.UUID == "" {
+		k := kindOf(l.Type)
+		said = said || l.UUID != "" && k != unsaid
+		if k != user && k != assistant || l.UUID == "" {
 			return nil
 		}
 		if at, err := time.Parse(time.RFC3339Nano, l.Time); err == nil {

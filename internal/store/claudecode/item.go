@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,44 +25,39 @@ type group struct {
 // groups are the items of a session in their order: that of the file, but for those that
 // the next request is made of, which take their places in the order of the request.
 func (c *chain) groups(of func(*node) bool) []group {
+	type message struct {
+		id   name
+		sent bool
+	}
 	var sent, all []group
-	known := map[string]int{} // of the messages, in all
+	known := map[message]int{} // in all
 	for i := range c.nodes {
 		n := &c.nodes[i]
-		if n.unsaid() || !of(n) {
+		if n.kind == unsaid || !of(n) {
 			continue
 		}
-		key := n.message
-		if n.active {
-			key += " sent"
-		}
-		if at, again := known[key]; again && n.message != "" {
+		m := message{n.message, n.active}
+		if at, again := known[m]; again && n.message != 0 {
 			all[at].nodes = append(all[at].nodes, i)
 			continue
 		}
-		known[key] = len(all)
+		known[m] = len(all)
 		all = append(all, group{[]int{i}, n.active})
 	}
-	rank := func(i int) int { return c.nodes[i].rank }
+	byRank := func(a, b int) int { return cmp.Compare(c.nodes[a].rank, c.nodes[b].rank) }
 	for _, g := range all {
 		if g.active {
-			slices.SortStableFunc(g.nodes, func(a, b int) int { return cmp.Compare(rank(a), rank(b)) })
+			slices.SortStableFunc(g.nodes, byRank)
 			sent = append(sent, g)
 		}
 	}
-	slices.SortStableFunc(sent, func(a, b group) int { return cmp.Compare(rank(a.nodes[0]), rank(b.nodes[0])) })
+	slices.SortStableFunc(sent, func(a, b group) int { return byRank(a.nodes[0], b.nodes[0]) })
 	for i := range all {
 		if all[i].active {
 			all[i], sent = sent[0], sent[1:]
 		}
 	}
 	return all
-}
-
-// unsaid reports whether a line is no record of what was said: attachments are texts of the
-// vendor, and files that the user named.
-func (n *node) unsaid() bool {
-	return n.wrong == "" && n.kind != typeUser && n.kind != typeAssistant && n.kind != typeSystem
 }
 
 // reader makes items of lines.
@@ -74,34 +70,43 @@ type reader struct {
 	body       bool
 	used       map[string]int // how many items a key has that is made of what a line says
 	each       func(*part)
+	scratch    []byte
 }
 
 // items are those of a session, and their faults.
 func (r *reader) items(s *session.Session, of func(*node) bool) error {
 	p := &part{id: s.ID, in: r, lines: map[string][]int{}, sums: map[string]string{}}
-	for _, g := range r.groups(of) {
-		first := &r.nodes[g.nodes[0]]
-		it := session.Item{Table: tableLines, Time: first.time, Position: int64(len(s.Items))}
-		m := entry{Item: &it, reader: r}
-		texts := make([][]byte, len(g.nodes))
-		for n, i := range g.nodes {
-			text, err := r.log.Read(r.nodes[i].Span)
+	groups := r.groups(of)
+	s.Items = make([]session.Item, len(groups))
+	for at, g := range groups {
+		it := &s.Items[at]
+		it.Table, it.Position = tableLines, int64(at)
+		m := entry{Item: it, reader: r}
+		first, sum := slices.Min(g.nodes), sha256.New()
+		for _, i := range g.nodes {
+			text, err := r.log.Read(r.nodes[i].span(), r.scratch)
 			if err != nil {
 				return err
 			}
-			m.line(&r.nodes[i], text)
-			texts[n] = text
+			if !r.body { // which keeps it
+				r.scratch = text
+			}
+			m.line(i, text)
+			if i == first {
+				it.Key = r.key(i, text)
+			}
+			if r.each != nil {
+				add(sum, text)
+			}
 		}
-		it.Key = r.key(g, texts)
 		if r.each != nil {
-			p.add(it.Key, g.nodes, texts)
+			p.lines[it.Key], p.sums[it.Key] = g.nodes, hex.EncodeToString(sum.Sum(nil))
 		}
 		m.finish(g.active)
 		for _, f := range m.faults {
-			f.Item, f.Ref = len(s.Items), session.Ref{Session: s.ID, Table: it.Table, Key: it.Key}
+			f.Item, f.Ref = at, session.Ref{Session: s.ID, Table: it.Table, Key: it.Key}
 			s.Faults = append(s.Faults, f)
 		}
-		s.Items = append(s.Items, it)
 	}
 	if r.each != nil {
 		r.each(p)
@@ -111,12 +116,11 @@ func (r *reader) items(s *session.Session, of func(*node) bool) error {
 
 // key names an item by the identifier of its first line, whatever is put before it; a line
 // that has none of its own by what it says.
-func (r *reader) key(g group, texts [][]byte) string {
-	first := slices.Min(g.nodes)
-	if n := &r.nodes[first]; n.uuid != "" && !n.replaced {
-		return r.id + ":" + n.uuid
+func (r *reader) key(i int, text []byte) string {
+	if n := &r.nodes[i]; n.uuid != 0 && !n.replaced {
+		return r.id + ":" + r.text(n.uuid)
 	}
-	key := fmt.Sprintf("%s:%.6x", r.id, sha256.Sum256(texts[slices.Index(g.nodes, first)]))
+	key := fmt.Sprintf("%s:%.6x", r.id, sha256.Sum256(text))
 	if r.used[key]++; r.used[key] > 1 {
 		key += fmt.Sprintf("-%d", r.used[key])
 	}
@@ -136,26 +140,30 @@ type entry struct {
 }
 
 // line adds what a line says.
-func (m *entry) line(n *node, text []byte) {
+func (m *entry) line(i int, text []byte) {
 	if m.reader.body {
 		m.raw = append(m.raw, text)
 	}
-	if n.wrong != "" {
+	n := &m.reader.nodes[i]
+	if n.kind == unreadable {
 		m.Kind = session.Other
-		m.broken(n)
+		m.broken(n, m.reader.wrong[i])
 		return
 	}
 	l, said, _ := parse(text)
-	switch l.Type {
-	case typeUser:
+	switch n.kind {
+	case user:
 		m.Role = session.User
-	case typeAssistant:
+	case assistant:
 		if m.Role = session.Assistant; said.Model != "<synthetic>" {
 			m.Model = said.Model
 		}
 	default: // its time is the clock's, and not of the conversation
-		m.Kind, m.Time = session.Other, time.Time{}
+		m.Kind = session.Other
 		return
+	}
+	if !m.begun {
+		m.Time, _ = time.Parse(time.RFC3339Nano, l.Time)
 	}
 	m.flag(&l)
 	parts, ok := blocks(said.Content)
@@ -167,7 +175,7 @@ func (m *entry) line(n *node, text []byte) {
 	}
 	m.plain = !m.begun
 	for i := range parts {
-		m.add(&parts[i], l.Type)
+		m.add(&parts[i])
 	}
 	m.begun = true
 	if m.Role == session.User && len(m.Results) > 0 && len(m.text) == 0 {
@@ -176,8 +184,8 @@ func (m *entry) line(n *node, text []byte) {
 }
 
 // broken says what is wrong with a line that cannot be read.
-func (m *entry) broken(n *node) {
-	f := session.Fault{Kind: session.Undecodable, Field: fmt.Sprintf("line %d", n.number), Detail: n.wrong, Passed: true}
+func (m *entry) broken(n *node, why string) {
+	f := session.Fault{Kind: session.Undecodable, Field: fmt.Sprintf("line %d", n.number), Detail: why, Passed: true}
 	if n.open {
 		f = session.Fault{Kind: session.TornLine, Field: f.Field, Detail: fmt.Sprintf("line %d, the last one, was cut off while it was written; Claude Code passes over it", n.number)}
 	}
@@ -198,7 +206,7 @@ func (m *entry) flag(l *line) {
 }
 
 // add adds a block of a message's content.
-func (m *entry) add(p *block, kind string) {
+func (m *entry) add(p *block) {
 	b := session.Block{Cached: len(p.Cached) > 0}
 	for _, text := range []string{p.Type, p.Text, p.Thinking, p.ID, p.Name, string(p.Input), p.CallID, string(p.Content), p.Source.Data, p.Source.URL} {
 		m.said.Add(session.DigestOf(text))
@@ -217,7 +225,7 @@ func (m *entry) add(p *block, kind string) {
 		m.Size += int64(len(p.Input))
 	case strings.HasSuffix(p.Type, "tool_result"):
 		b.Kind, b.Nth = session.ResultBlock, len(m.Results)
-		m.result(p, kind)
+		m.result(p)
 	case p.Type == "image", p.Type == "document":
 		b.Kind, b.Name = session.MediaBlock, p.Type
 		m.Size += int64(len(p.Source.Data))
@@ -246,11 +254,11 @@ func (m *entry) call(p *block) session.Call {
 	return c
 }
 
-func (m *entry) result(p *block, kind string) {
+func (m *entry) result(p *block) {
 	text, media := textOf(p.Content)
 	m.Results = append(m.Results, session.Result{
 		CallID: p.CallID, Text: text, Digest: session.DigestOf(text), IsError: p.IsError,
-		Synthetic: session.IsPlaceholder(text), Server: kind == typeAssistant,
+		Synthetic: session.IsPlaceholder(text), Server: m.Role == session.Assistant,
 	})
 	if m.Size += int64(len(text)); strings.HasPrefix(text, session.SyntheticPrefix) {
 		m.Flags |= session.Synthetic
@@ -291,5 +299,9 @@ func (m *entry) finish(active bool) {
 		m.DropTexts()
 		return
 	}
-	m.Body = &session.Body{Text: text, Reasoning: reasoning, Raw: bytes.Join(m.raw, []byte("\n"))}
+	raw := m.raw[0]
+	if len(m.raw) > 1 {
+		raw = bytes.Join(m.raw, []byte("\n"))
+	}
+	m.Body = &session.Body{Text: text, Reasoning: reasoning, Raw: raw}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/jsonscan"
+	"github.com/sessctl/sessctl/internal/session"
 )
 
 // exact takes JSON as JavaScript does: names in their case, of doubled ones the last, and
@@ -37,17 +38,70 @@ type line struct {
 	About     jsontext.Value `json:"summary"` // of a line of the type summary: the title of a branch
 }
 
+// kind is the type of a line.
+type kind uint8
+
 // The types of lines that are read; others with an identifier belong to the chain, and
 // those without one are housekeeping.
 const (
-	typeUser       = "user"
-	typeAssistant  = "assistant"
-	typeSystem     = "system"
-	typeAttachment = "attachment"
-	typeLastPrompt = "last-prompt"
+	unreadable kind = iota
+	user
+	assistant
+	system
+	unsaid // no record of what was said: attachments are texts of the vendor, and files that the user named
 
-	boundary = "compact_boundary" // the subtype of a system line
+	boundary   = "compact_boundary" // the subtype of a system line
+	lastPrompt = "last-prompt"      // what is no line of the chain, and names its end
 )
+
+func kindOf(name string) kind {
+	switch name {
+	case "user":
+		return user
+	case "assistant":
+		return assistant
+	case "system":
+		return system
+	}
+	return unsaid
+}
+
+// name is an identifier of a line, a message or a call, 0 for none.
+type name int32
+
+// names gives identifiers numbers, so that what is kept of lines has no pointers.
+type names struct {
+	all  []byte
+	ends []int           // of each in all
+	seen map[uint64]name // by their digests, or a number behind where others have that
+}
+
+func newNames() *names { return &names{ends: []int{0}, seen: map[uint64]name{}} }
+
+func (n *names) name(text string) name {
+	if text == "" {
+		return 0
+	}
+	for at := uint64(session.DigestOf(text)); ; at++ {
+		switch known := n.seen[at]; {
+		case known == 0:
+			n.all = append(n.all, text...)
+			n.ends = append(n.ends, len(n.all))
+			n.seen[at] = name(len(n.ends) - 1)
+			return n.seen[at]
+		case string(n.all[n.ends[known-1]:n.ends[known]]) == text:
+			return known
+		}
+	}
+}
+
+// text is an identifier.
+func (n *names) text(of name) string {
+	if of == 0 {
+		return ""
+	}
+	return string(n.all[n.ends[of-1]:n.ends[of]])
+}
 
 // message is a request's or an answer's message, or one block of it.
 type message struct {
@@ -94,7 +148,7 @@ func parse(text []byte) (l line, said message, wrong string) {
 	if err := exact.Unmarshal(text, &l); err != nil {
 		return l, said, explain(text, err)
 	}
-	if l.Type != typeUser && l.Type != typeAssistant {
+	if k := kindOf(l.Type); k != user && k != assistant {
 		return l, said, ""
 	}
 	if err := exact.Unmarshal(l.Message, &said); err != nil {

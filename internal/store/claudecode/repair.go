@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"hash"
 	"io/fs"
 	"maps"
 	"os"
@@ -36,17 +37,13 @@ type part struct {
 	sums  map[string]string // what its lines say, whatever they hang below
 }
 
-// add notes an item.
-func (p *part) add(key string, nodes []int, texts [][]byte) {
-	sum := sha256.New()
-	for _, text := range texts {
-		if raw, ok := jsonedit.Raw(text, "/"+fieldParent); ok && len(raw) > 0 {
-			text, _ = jsonedit.Set(text, "/"+fieldParent, []byte("null"))
-		}
-		sum.Write(text)
-		sum.Write([]byte("\n"))
+// add adds to a sum what a line says, whatever it hangs below.
+func add(sum hash.Hash, text []byte) {
+	if raw, ok := jsonedit.Raw(text, "/"+fieldParent); ok && len(raw) > 0 {
+		text, _ = jsonedit.Set(text, "/"+fieldParent, []byte("null"))
 	}
-	p.lines[key], p.sums[key] = nodes, hex.EncodeToString(sum.Sum(nil))
+	sum.Write(text)
+	sum.Write([]byte("\n"))
 }
 
 // parts hands the files of sessions to fn, as they are read. Of a transcript that has one

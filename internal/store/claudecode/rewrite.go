@@ -24,13 +24,13 @@ import (
 // others, some move, and new ones come behind others. No other byte changes.
 type rewrite struct {
 	*chain
-	text    []byte         // of the file
-	parents map[int]string // of the lines that hang below others now
-	gone    map[int]bool   // lines that leave
-	renamed map[string]string
-	behind  map[int][][]byte         // lines that come behind another one; -1 for the end of the file
-	later   time.Duration            // how far the time of the last new line is behind the newest one
-	added   map[*session.Item]string // the identifiers of new lines
+	file    []byte       // its text
+	parents map[int]name // of the lines that hang below others now
+	gone    map[int]bool // lines that leave
+	renamed map[name]name
+	behind  map[int][][]byte       // lines that come behind another one; -1 for the end of the file
+	later   time.Duration          // how far the time of the last new line is behind the newest one
+	added   map[*session.Item]name // the identifiers of new lines
 }
 
 // compose is what becomes of the files of a tree. text reads one as a whole.
@@ -60,8 +60,8 @@ func (c *claude) compose(ctx context.Context, tree *store.Change, text func(name
 		}
 		f := files[p.file]
 		if f == nil {
-			f = &rewrite{chain: p.in.chain, parents: map[int]string{}, gone: map[int]bool{}, renamed: map[string]string{}, behind: map[int][][]byte{}, added: map[*session.Item]string{}}
-			if f.text, err = text(p.file); err != nil {
+			f = &rewrite{chain: p.in.chain, parents: map[int]name{}, gone: map[int]bool{}, renamed: map[name]name{}, behind: map[int][][]byte{}, added: map[*session.Item]name{}}
+			if f.file, err = text(p.file); err != nil {
 				return nil, err
 			}
 			files[p.file] = f
@@ -116,15 +116,15 @@ func writable(s *change.Session) error {
 // session makes the changes of one session.
 func (f *rewrite) session(s *change.Session, p *part) error {
 	for _, e := range s.Sets {
-		if i, ok := f.at[e.Ref.Pointer]; ok && e.Value != nil {
-			f.parents[i] = *e.Value
+		if i, ok := f.at[f.name(e.Ref.Pointer)]; ok && e.Value != nil {
+			f.parents[int(i)] = f.name(*e.Value)
 		}
 	}
 	for _, it := range s.Removed {
 		for _, i := range p.lines[it.Key] {
 			f.unlink(i)
 			f.gone[i] = true
-			if n := &f.nodes[i]; n.uuid != "" && !n.replaced {
+			if n := &f.nodes[i]; n.uuid != 0 && !n.replaced {
 				f.renamed[n.uuid] = f.parent(i)
 			}
 		}
@@ -192,7 +192,7 @@ func movedItems(items []change.Item) map[int]bool {
 }
 
 // parent is the line that one hangs below.
-func (f *rewrite) parent(i int) string {
+func (f *rewrite) parent(i int) name {
 	if up, set := f.parents[i]; set {
 		return up
 	}
@@ -200,9 +200,9 @@ func (f *rewrite) parent(i int) string {
 }
 
 // relink lets the lines below one line hang below another one, but for those that stay.
-func (f *rewrite) relink(from, to string, stays func(i int) bool) {
+func (f *rewrite) relink(from, to name, stays func(i int) bool) {
 	for i := range f.nodes {
-		if n := &f.nodes[i]; n.uuid != "" && !f.gone[i] && f.parent(i) == from && n.uuid != to && !stays(i) {
+		if n := &f.nodes[i]; n.uuid != 0 && !f.gone[i] && f.parent(i) == from && n.uuid != to && !stays(i) {
 			f.parents[i] = to
 		}
 	}
@@ -210,19 +210,19 @@ func (f *rewrite) relink(from, to string, stays func(i int) bool) {
 
 // unlink takes a line out of the chain: what hangs below it hangs below its parent.
 func (f *rewrite) unlink(i int) {
-	if n := &f.nodes[i]; n.uuid != "" && !n.replaced {
+	if n := &f.nodes[i]; n.uuid != 0 && !n.replaced {
 		f.relink(n.uuid, f.parent(i), func(int) bool { return false })
 	}
 }
 
 // place is where the line of a result goes.
 type place struct {
-	call   int    // its line
-	parent string // what it hangs below
-	line   int    // the line that it comes behind, -1 for the end of the file
-	batch  []int  // the lines of the message that made the call, and of its results
-	linear bool   // results hang below each other, as up to 2.0
-	alone  bool   // no other line is new
+	call   int   // its line
+	parent name  // what it hangs below
+	line   int   // the line that it comes behind, -1 for the end of the file
+	batch  []int // the lines of the message that made the call, and of its results
+	linear bool  // results hang below each other, as up to 2.0
+	alone  bool  // no other line is new
 }
 
 // place finds out where the result at an index of the items goes: below its call, and up
@@ -239,7 +239,7 @@ func (f *rewrite) place(items []change.Item, at int, p *part) (*place, error) {
 	pl := &place{call: -1, line: -1}
 	for _, i := range p.lines[items[made].Is.Key] {
 		pl.batch = append(pl.batch, i)
-		if slices.Contains(f.nodes[i].calls, id) {
+		if slices.Contains(f.calls(&f.nodes[i]), f.name(id)) {
 			pl.call = i
 		}
 	}
@@ -281,22 +281,22 @@ func (f *rewrite) version(i int) string {
 
 // line is the text of a line.
 func (f *rewrite) line(i int) []byte {
-	at := f.nodes[i].Span
-	return f.text[at.Offset : at.Offset+int64(at.Length)]
+	n := &f.nodes[i]
+	return f.file[n.offset : n.offset+int64(n.length)]
 }
 
 // end is where the line behind a line begins.
 func (f *rewrite) end(i int) int {
-	at := int(f.nodes[i].Offset) + f.nodes[i].Length
-	if n := bytes.IndexByte(f.text[at:], '\n'); n >= 0 {
+	at := int(f.nodes[i].offset) + int(f.nodes[i].length)
+	if n := bytes.IndexByte(f.file[at:], '\n'); n >= 0 {
 		return at + n + 1
 	}
-	return len(f.text)
+	return len(f.file)
 }
 
 // insert lets what hung below the parent of a new line hang below that. In the middle only:
 // at the end there is nothing that is sent.
-func (f *rewrite) insert(uuid string, pl *place) {
+func (f *rewrite) insert(uuid name, pl *place) {
 	if pl.line >= 0 {
 		f.relink(pl.parent, uuid, func(i int) bool { return !f.nodes[i].active || slices.Contains(pl.batch, i) })
 	}
@@ -322,8 +322,8 @@ func (f *rewrite) relinked(i int) []byte {
 		return f.line(i)
 	}
 	value := []byte("null")
-	if up != "" {
-		value = docedit.Quote(up)
+	if up != 0 {
+		value = docedit.Quote(f.text(up))
 	}
 	text, err := jsonedit.Set(f.line(i), "/"+fieldParent, value)
 	if err != nil { // it was read before
@@ -334,18 +334,18 @@ func (f *rewrite) relinked(i int) []byte {
 
 // add writes the line of a result, as Claude Code 2.1.330 does when it resumes a session
 // whose call has none: with what the line of the call says of the session.
-func (f *rewrite) add(r *session.Result, pl *place) (uuid string) {
+func (f *rewrite) add(r *session.Result, pl *place) (uuid name) {
 	call, text := f.nodes[pl.call], docedit.Quote(r.Text)
-	uuid = f.unused(call.uuid + "\n" + r.CallID)
+	uuid = f.name(f.unused(f.text(call.uuid) + "\n" + r.CallID))
 	if gap := f.gap(pl); gap >= 0 {
 		uuid = f.nodes[gap].parent
 		delete(f.parents, gap)
 	}
 	f.insert(uuid, pl)
 	stamp, _ := jsonedit.Raw(f.line(cmp.Or(max(pl.line, 0), pl.call)), "/timestamp")
-	if newest := f.newest(); pl.line < 0 && !newest.IsZero() {
+	if pl.line < 0 && !f.newest.IsZero() {
 		f.later += time.Millisecond
-		stamp = docedit.Quote(newest.Add(f.later).UTC().Format("2006-01-02T15:04:05.000Z"))
+		stamp = docedit.Quote(f.newest.Add(f.later).UTC().Format("2006-01-02T15:04:05.000Z"))
 	}
 	var b []byte
 	member := func(name string, value []byte) {
@@ -360,17 +360,17 @@ func (f *rewrite) add(r *session.Result, pl *place) (uuid string) {
 			}
 		}
 	}
-	member(fieldParent, docedit.Quote(pl.parent))
+	member(fieldParent, docedit.Quote(f.text(pl.parent)))
 	of("isSidechain", "agentId")
 	member("type", []byte(`"user"`))
 	member("message", fmt.Appendf(nil, `{"role":"user","content":[{"type":"tool_result","content":%s,"is_error":%t,"tool_use_id":%s}]}`, text, r.IsError, docedit.Quote(r.CallID)))
-	member("uuid", docedit.Quote(uuid))
+	member("uuid", docedit.Quote(f.text(uuid)))
 	member("timestamp", stamp)
 	member("toolUseResult", text)
 	if r.IsError {
 		member("toolDenialKind", []byte(`"interrupted"`))
 	}
-	member("sourceToolAssistantUUID", docedit.Quote(call.uuid))
+	member("sourceToolAssistantUUID", docedit.Quote(f.text(call.uuid)))
 	of("userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug")
 	b[0] = '{'
 	f.behind[pl.line] = append(f.behind[pl.line], append(b, '}'))
@@ -383,10 +383,10 @@ func (f *rewrite) gap(pl *place) int {
 	gap, before := -1, -1
 	for i := range f.nodes {
 		n := &f.nodes[i]
-		if n.uuid == "" || n.replaced || n.side != f.nodes[pl.call].side {
+		if n.uuid == 0 || n.replaced || n.side != f.nodes[pl.call].side {
 			continue
 		}
-		if _, ok := f.at[n.parent]; !ok && n.parent != "" && !f.gone[i] {
+		if _, ok := f.at[n.parent]; !ok && n.parent != 0 && !f.gone[i] {
 			if gap >= 0 || !pl.alone || !slices.Contains(pl.batch, before) || slices.Contains(pl.batch, i) {
 				return -1
 			}
@@ -397,23 +397,13 @@ func (f *rewrite) gap(pl *place) int {
 	return gap
 }
 
-// newest is the newest time of the file.
-func (f *rewrite) newest() (newest time.Time) {
-	for i := range f.nodes {
-		if f.nodes[i].time.After(newest) {
-			newest = f.nodes[i].time
-		}
-	}
-	return newest
-}
-
 // unused is an identifier that no line has, the same for the same call.
 func (f *rewrite) unused(seed string) string {
 	for n := 0; ; n++ {
 		sum := sha256.Sum256(fmt.Appendf(nil, "sessctl %d\n%s", n, seed))
 		sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80 // RFC 9562: its bits are of no time, name or chance
 		uuid := fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
-		if _, used := f.at[uuid]; !used && !bytes.Contains(f.text, []byte(uuid)) {
+		if !bytes.Contains(f.file, []byte(uuid)) {
 			return uuid
 		}
 	}
@@ -422,14 +412,14 @@ func (f *rewrite) unused(seed string) string {
 // splices are the changes of the file, in their order.
 func (f *rewrite) splices(ctx context.Context) (list []filelog.Splice, err error) {
 	newline := []byte("\n")
-	if at := bytes.IndexByte(f.text, '\n'); at > 0 && f.text[at-1] == '\r' {
+	if at := bytes.IndexByte(f.file, '\n'); at > 0 && f.file[at-1] == '\r' {
 		newline = []byte("\r\n")
 	}
 	for i := range f.nodes {
-		from, to := int(f.nodes[i].Offset), f.end(i)
+		from, to := int(f.nodes[i].offset), f.end(i)
 		switch {
 		case f.gone[i]:
-			list = append(list, filelog.Splice{At: from, Was: f.text[from:to]})
+			list = append(list, filelog.Splice{At: from, Was: f.file[from:to]})
 		default:
 			if s := trim(from, f.line(i), f.relinked(i)); len(s.Was)+len(s.Is) > 0 {
 				list = append(list, s)
@@ -440,21 +430,21 @@ func (f *rewrite) splices(ctx context.Context) (list []filelog.Splice, err error
 		}
 	}
 	if more := f.behind[-1]; len(more) > 0 {
-		list = append(list, f.lines(len(f.text), more, newline))
+		list = append(list, f.lines(len(f.file), more, newline))
 	}
 	if len(f.renamed) == 0 {
 		return list, nil
 	}
-	err = filelog.Over(bytes.NewReader(f.text)).Lines(ctx, func(at filelog.Line) error {
+	err = filelog.Over(bytes.NewReader(f.file)).Lines(ctx, func(at filelog.Line) error {
 		l, _, wrong := parse(at.Text)
-		to, named := f.renamed[l.Leaf]
-		for named && f.renamed[to] != "" {
-			to = f.renamed[to]
+		to := f.renamed[f.name(l.Leaf)]
+		for range f.renamed { // which may lead in a circle
+			to = cmp.Or(f.renamed[to], to)
 		}
-		if wrong != "" || l.Type != typeLastPrompt || !named || to == "" {
+		if wrong != "" || l.Type != lastPrompt || to == 0 {
 			return nil
 		}
-		text, err := jsonedit.Set(at.Text, "/leafUuid", docedit.Quote(to))
+		text, err := jsonedit.Set(at.Text, "/leafUuid", docedit.Quote(f.text(to)))
 		list = append(list, trim(int(at.Offset), bytes.Clone(at.Text), text))
 		return err
 	})
@@ -465,7 +455,7 @@ func (f *rewrite) splices(ctx context.Context) (list []filelog.Splice, err error
 // lines are new lines at a place.
 func (f *rewrite) lines(at int, lines [][]byte, newline []byte) filelog.Splice {
 	s := filelog.Splice{At: at}
-	if at > 0 && f.text[at-1] != '\n' && !f.cut() {
+	if at > 0 && f.file[at-1] != '\n' && !f.cut() {
 		s.Is = bytes.Clone(newline)
 	}
 	for _, line := range lines {
@@ -477,7 +467,7 @@ func (f *rewrite) lines(at int, lines [][]byte, newline []byte) filelog.Splice {
 // cut reports whether the last line of the file leaves.
 func (f *rewrite) cut() bool {
 	last := len(f.nodes) - 1
-	return last >= 0 && f.gone[last] && f.end(last) == len(f.text)
+	return last >= 0 && f.gone[last] && f.end(last) == len(f.file)
 }
 
 // trim is the splice that makes another text of one at a place.

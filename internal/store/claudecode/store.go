@@ -139,13 +139,14 @@ func looksRight(ctx context.Context, log *filelog.Log) (right bool) {
 		}
 		if at.Err == nil && exact.Unmarshal(at.Text, &l) == nil {
 			n++
-			right = (l.Type == typeUser || l.Type == typeAssistant || l.Type == typeAttachment) && l.UUID != "" && l.Session != "" &&
+			k := kindOf(l.Type)
+			right = (k == user || k == assistant || l.Type == "attachment") && l.UUID != "" && l.Session != "" &&
 				strings.Contains(string(at.Text), `"parentUuid"`)
-			if right && l.Type != typeAttachment { // Qwen Code has parts in place of content
+			if right && k != unsaid { // Qwen Code has parts in place of content
 				var said message
 				right = exact.Unmarshal(l.Message, &said) == nil && len(said.Content) > 0
 			}
-			right = right || l.Type == typeLastPrompt && l.Leaf != "" && l.Session != ""
+			right = right || l.Type == lastPrompt && l.Leaf != "" && l.Session != ""
 			if l.Type == "summary" && l.Leaf != "" {
 				titles++
 			}

@@ -43,7 +43,7 @@ type trunk struct {
 	log    *filelog.Log
 	agents []agent
 	reader
-	makers   map[string]string // the first sub-agent with a file that made a call
+	makers   map[name]string // the first sub-agent with a file that made a call
 	bytes    int64
 	sessions []*session.Session
 }
@@ -51,7 +51,7 @@ type trunk struct {
 // tree reads a transcript and what its sub-agents wrote; nil for one without a message.
 // each, which may be nil, is handed what the files hold of every session.
 func (c *claude) tree(ctx context.Context, t transcript, body bool, each func(*part)) (tree *session.Tree, read int64, err error) {
-	r := trunk{claude: c, transcript: t, makers: map[string]string{}}
+	r := trunk{claude: c, transcript: t, makers: map[name]string{}}
 	defer func() { err = errors.Join(err, r.end()) }()
 	if err := r.open(ctx); err != nil {
 		return nil, 0, err
@@ -83,7 +83,8 @@ func (t *trunk) open(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if t.chain, err = readChain(ctx, t.log); err != nil || t.piped != nil {
+	known := newNames()
+	if t.chain, err = readChain(ctx, t.log, known); err != nil || t.piped != nil {
 		return err
 	}
 	t.agents, err = t.claude.agents(t.transcript)
@@ -92,7 +93,7 @@ func (t *trunk) open(ctx context.Context) (err error) {
 		if a.log, err = t.file(path.Join(t.folder(), a.id+ending)); err != nil {
 			return err
 		}
-		if a.chain, err = readChain(ctx, a.log); err != nil {
+		if a.chain, err = readChain(ctx, a.log, known); err != nil {
 			return err
 		}
 	}
@@ -148,7 +149,7 @@ func (t *trunk) link() {
 		a := &t.agents[i]
 		chains, known[a.id] = append(chains, a.chain), true
 		for n := range a.chain.nodes {
-			for _, call := range a.chain.nodes[n].calls {
+			for _, call := range a.chain.calls(&a.chain.nodes[n]) {
 				if t.makers[call] == "" {
 					t.makers[call] = a.id
 				}
@@ -161,15 +162,10 @@ func (t *trunk) link() {
 	}
 	for _, c := range chains {
 		t.bytes += c.size()
-		for i := range c.nodes {
-			n := &c.nodes[i]
-			if n.agent == "" {
-				continue
-			}
-			call, id := n.results[0], agentPrefix+n.agent
-			t.background[call] = t.background[call] || n.background
-			if t.children[call] == "" && known[id] {
-				t.children[call] = id
+		for _, s := range c.started {
+			t.background[s.call] = t.background[s.call] || s.background
+			if id := agentPrefix + s.agent; t.children[s.call] == "" && known[id] {
+				t.children[s.call] = id
 			}
 		}
 	}
@@ -178,7 +174,7 @@ func (t *trunk) link() {
 // size is how many bytes of a file were read.
 func (c *chain) size() (bytes int64) {
 	for i := range c.nodes {
-		bytes = max(bytes, c.nodes[i].Offset+int64(c.nodes[i].Length))
+		bytes = max(bytes, c.nodes[i].offset+int64(c.nodes[i].length))
 	}
 	return bytes
 }
@@ -201,7 +197,7 @@ func (t *trunk) main() error {
 	for _, side := range sides {
 		t.chain.faults = nil
 		of := func(n *node) bool { return n.side == side.number }
-		t.chain.leaf = ""
+		t.chain.leaf = 0
 		t.chain.activate(of)
 		child := t.session(t.chain, side.id)
 		child.Parent, child.Delegated, child.Title = s.ID, true, ""
@@ -230,7 +226,7 @@ func (t *trunk) agent(a *agent) error {
 
 // parentOf is the session whose call started a sub-agent.
 func (t *trunk) parentOf(a *agent) string {
-	if maker := t.makers[a.meta.Call]; a.meta.Call != "" && maker != "" && maker != a.id {
+	if maker := t.makers[t.chain.name(a.meta.Call)]; a.meta.Call != "" && maker != "" && maker != a.id {
 		return maker
 	}
 	parent := agentPrefix + a.meta.Parent
@@ -272,7 +268,7 @@ func finish(s *session.Session) {
 
 // side is a sub-agent whose lines are in the file of the session that asked it.
 type side struct {
-	number int // from 1
+	number int32 // from 1
 	id     string
 	root   int
 }
@@ -280,7 +276,7 @@ type side struct {
 // sides parts the lines of sub-agents from those of the session. Lines that a file of
 // their own has as well are no sub-agent's here: they were written to the wrong file.
 func (t *trunk) sides() (list []side) {
-	elsewhere := map[string]bool{}
+	elsewhere := map[name]bool{}
 	for i := range t.agents {
 		for uuid := range t.agents[i].chain.at {
 			elsewhere[uuid] = true
@@ -288,15 +284,15 @@ func (t *trunk) sides() (list []side) {
 	}
 	for i := range t.chain.nodes {
 		n := &t.chain.nodes[i]
-		if !n.sidechain || n.wrong != "" || elsewhere[n.uuid] {
+		if !n.sidechain || elsewhere[n.uuid] {
 			continue
 		}
-		if up, ok := t.chain.at[n.parent]; ok && up < i && t.chain.nodes[up].side > 0 {
+		if up, ok := t.chain.at[n.parent]; ok && int(up) < i && t.chain.nodes[up].side > 0 {
 			n.side = t.chain.nodes[up].side
 			continue
 		}
-		n.side = len(list) + 1
-		list = append(list, side{n.side, n.uuid, i})
+		n.side = int32(len(list)) + 1
+		list = append(list, side{n.side, t.chain.text(n.uuid), i})
 	}
 	return list
 }
@@ -307,14 +303,14 @@ func (t *trunk) match(sides []side, children map[string]string) {
 	calls := map[session.Digest][]string{} // by prompt
 	for i := range t.chain.nodes {
 		n := &t.chain.nodes[i]
-		for at, call := range n.calls {
-			if n.side == 0 && n.prompts[at] != 0 {
-				calls[n.prompts[at]] = append(calls[n.prompts[at]], call)
+		for _, call := range t.chain.calls(n) {
+			if asked := t.chain.prompts[call]; n.side == 0 && asked != 0 {
+				calls[asked] = append(calls[asked], t.chain.text(call))
 			}
 		}
 	}
 	for _, s := range sides {
-		said := t.chain.nodes[s.root].said
+		said := t.chain.said[s.root]
 		for list := calls[said]; len(list) > 0; list = calls[said] {
 			calls[said] = list[1:]
 			if children[list[0]] == "" {

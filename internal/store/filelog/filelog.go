@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/sessctl/sessctl/internal/lines"
 )
@@ -113,9 +114,9 @@ func (l *Log) lines(ctx context.Context, from int64, each func(Line) error) erro
 	}
 }
 
-// Read reads the text of a line again.
-func (l *Log) Read(at Span) ([]byte, error) {
-	text := make([]byte, at.Length)
+// Read reads the text of a line again, into the room of to where that is enough.
+func (l *Log) Read(at Span, to []byte) ([]byte, error) {
+	text := slices.Grow(to[:0], at.Length)[:at.Length]
 	if _, err := l.file.Seek(at.Offset, io.SeekStart); err != nil {
 		return nil, err
 	}
