@@ -42,7 +42,7 @@ var (
 		"internal/store/springai":    1_215,
 
 		"internal/store/adk/adktest":           1_043,
-		"internal/store/dockeragent/agenttest": 2_276,
+		"internal/store/dockeragent/agenttest": 2_045,
 		"internal/store/kagent/kagenttest":     1_440,
 		"internal/store/springai/springtest":   619,
 	}

@@ -207,6 +207,25 @@ func (db *DB) Scan(dest []any, query string, args ...any) {
 	}
 }
 
+// Rows are the rows of a query, each read into the columns of a value.
+func Rows[T any](db *DB, columns func(*T) []any, query string, args ...any) (list []T) {
+	if db.err != nil {
+		return nil
+	}
+	rows, err := db.SQL.Query(query, args...)
+	if err != nil {
+		db.Fail(fmt.Errorf("%s: %w", query, err))
+		return nil
+	}
+	for rows.Next() {
+		var value T
+		db.Fail(rows.Scan(columns(&value)...))
+		list = append(list, value)
+	}
+	db.Fail(errors.Join(rows.Err(), rows.Close()))
+	return list
+}
+
 // Forget closes the prepared statements, before the schema changes under them.
 func (db *DB) Forget() {
 	for _, statement := range db.statements {

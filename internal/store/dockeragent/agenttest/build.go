@@ -28,53 +28,84 @@ import (
 	"github.com/sessctl/sessctl/internal/store/builder"
 )
 
-// Session writes the items of one session, in the order of the calls.
+// Session writes the items of one session, in the order of the calls. In a run it is
+// what the runtime has in memory, where it is always right: what of it is stored, and
+// when, depends on the version.
 type Session struct {
 	ID string
 
-	db    *DB
-	row   SessionRow
-	lags  bool    // the messages column is behind the items
-	items []*Item // before generation 14 only: the messages column is the only copy
+	db     *DB
+	row    SessionRow
+	stored bool    // it has a row, and so have its items
+	lags   bool    // the messages column is behind the items
+	items  []*Item // in a run, and before generation 14, where the messages column is the only copy
+
+	// Of a run.
+	agent  string   // who answers next
+	pinned bool     // the runtime's current agent is not its own, so that it switches none
+	caller *Session // nil for the root
+	opener *Item    // the caller's message with the call that started this
+	callID string
 }
 
-// Item is a stored item of a session.
+// Item is a stored item of a session, or one that the runtime has in memory.
 type Item struct {
-	Row int64 // session_items.id; 0 before generation 14
+	Row int64 // session_items.id; 0 before generation 14, and where it is not stored
 
 	session  *Session
 	agent    string
 	implicit bool
-	message  []byte
+	message  *Message
 	child    *Session
 	summary  *Summary
+
+	// Of a run.
+	streamer *Session // who began the row, of the root's session
+	inRoot   int64    // the row in the root's session: the same for the root, a leaked one for a child
 }
 
 // Root creates a session that a user started.
 func (db *DB) Root(row SessionRow) *Session {
 	row.SendUserMessage = true
-	return db.newSession(row)
+	return db.session(row).store()
 }
 
 // Child creates a sub-session. The runtime writes it when it is complete, so
 // its items come next, and SubSession adds the reference to it at last.
 func (s *Session) Child(row SessionRow) *Session {
 	row.Parent = s.ID
-	return s.db.newSession(row)
+	return s.db.session(row).store()
 }
 
-func (db *DB) newSession(row SessionRow) *Session {
+// session is one that has no row yet.
+func (db *DB) session(row SessionRow) *Session {
 	if row.ID == "" {
 		row.ID = db.newID()
 	}
 	if row.CreatedAt.IsZero() {
 		row.CreatedAt = db.now
 	}
-	s := &Session{ID: row.ID, db: db, row: row}
-	if row.Parent == "" || db.Generation >= withItems { // a child had no row of its own before
-		db.insertSession(&row)
+	return &Session{ID: row.ID, db: db, row: row}
+}
+
+// store writes the row of a session.
+func (s *Session) store() *Session {
+	s.stored = true
+	if s.row.Parent == "" || s.db.Generation >= withItems { // a child had no row of its own before
+		s.db.insertSession(&s.row)
 	}
 	return s
+}
+
+// save stores a session with everything below it.
+func (s *Session) save() {
+	s.store()
+	for _, item := range s.items {
+		if item.child != nil {
+			item.child.save()
+		}
+		s.write(item)
+	}
 }
 
 // User adds what the user said.
@@ -124,13 +155,13 @@ func (s *Session) FailedResult(agent, callID, text string) *Item {
 // creation time, model or usage.
 func (s *Session) Placeholder(agent, text, reasoning string) *Item {
 	m := Message{Role: roleAssistant, Content: text, ReasoningContent: reasoning}
-	return s.add(&Item{agent: agent, message: encode(m)})
+	return s.add(&Item{agent: agent, message: &m})
 }
 
 // Message adds any message; it gets the next time unless it has one.
 func (s *Session) Message(agent string, m Message, implicit bool) *Item {
 	m.CreatedAt = cmp.Or(m.CreatedAt, s.db.tick())
-	return s.add(&Item{agent: agent, message: encode(m), implicit: implicit})
+	return s.add(&Item{agent: agent, message: &m, implicit: implicit})
 }
 
 // Tokens sets the counters of the session, as the runtime does after an answer.
@@ -143,30 +174,35 @@ func (s *Session) Tokens(u *Usage) {
 
 // SubSession adds the reference to a child.
 func (s *Session) SubSession(child *Session) *Item {
-	s.db.lag(child)
+	child.lag()
 	return s.add(&Item{child: child})
 }
 
+// add puts an item behind the last one.
 func (s *Session) add(item *Item) *Item {
-	s.db.lag(s)
-	return s.insert(item)
+	item.session = s
+	if s.agent != "" || s.db.Generation < withItems {
+		s.items = append(s.items, item)
+	}
+	if s.stored {
+		s.lag()
+		s.write(item)
+	}
+	return item
 }
 
-// insert writes an item behind the last one.
-func (s *Session) insert(item *Item) *Item {
-	item.session = s
+// write writes the row of an item.
+func (s *Session) write(item *Item) {
 	switch {
 	case s.db.Generation < withItems:
-		s.items = append(s.items, item)
 	case item.child != nil:
 		item.Row = s.insertRow("subsession", "subsession_id", item.child.ID)
 	case item.summary != nil:
 		columns, values := item.summary.columns(s.db.Generation)
 		item.Row = s.insertRow("summary", columns, values...)
 	default:
-		item.Row = s.insertRow("message", "agent_name, message_json, implicit", item.agent, string(item.message), item.implicit)
+		item.Row = s.insertRow("message", "agent_name, message_json, implicit", item.agent, string(encode(item.message)), item.implicit)
 	}
-	return item
 }
 
 // insertRow writes a row of session_items at the next position.
@@ -182,12 +218,11 @@ func (s *Session) insertRow(kind, columns string, values ...any) int64 {
 
 // replace gives a message row its final content. The agent_name column keeps
 // the name of the agent that streamed, as upstream's does.
-func (item *Item) replace(message []byte, implicit bool) {
-	item.message, item.implicit = message, implicit
-	db := item.session.db
-	db.lag(item.session)
-	if db.Generation >= withItems {
-		db.Change("UPDATE session_items SET message_json = ?, implicit = ? WHERE id = ?", string(message), implicit, item.Row)
+func (item *Item) replace(m *Message) {
+	item.message = m
+	item.session.lag()
+	if item.session.db.Generation >= withItems {
+		item.session.db.Change("UPDATE session_items SET message_json = ? WHERE id = ?", string(encode(m)), item.Row)
 	}
 }
 
@@ -319,53 +354,6 @@ var shapeSQL string
 func Shape(db *sql.DB) (shape string, err error) {
 	err = db.QueryRow(shapeSQL).Scan(&shape)
 	return shape, err
-}
-
-// compact writes a summary of a conversation, as the runtime does since v1.41.0: with
-// the index of the first entry that it keeps, in the list that it loads.
-func (r *run) compact(c *conversation, text string, keep int) {
-	s := &Summary{Text: text}
-	if session := r.record.stored[c]; session != nil && r.db.Generation >= withKept {
-		s.FirstKept = r.firstKept(session, keep)
-	}
-	r.record.summarized(c, c.add(&entry{summary: s}))
-	r.stream.summarized(c, s)
-}
-
-// firstKept is where a tail of at least so many messages starts: at what the user or an
-// agent said, behind the first message of the last request, and never in what a
-// summary covers (v1.55.0; releases before got that wrong). Where nothing is kept it is
-// the length of the list, and so the place of the summary itself.
-func (r *run) firstKept(session *Session, keep int) int64 {
-	rows := r.db.itemRows(session.ID)
-	first, nothing := 1, int64(len(rows)+r.program.Unstored)
-	for i := range rows {
-		if rows[i].kind == "summary" {
-			first = i + 1
-			if kept := int(r.db.kept(rows[i].id)); kept > 0 && kept < i {
-				first = kept
-			}
-		}
-	}
-	if keep == 0 {
-		return nothing
-	}
-	for i := len(rows) - 1; i >= first; i-- {
-		if rows[i].kind != "message" || rows[i].role() == roleSystem {
-			continue
-		}
-		if keep--; keep <= 0 && rows[i].role() != roleTool {
-			return int64(i)
-		}
-	}
-	return nothing
-}
-
-// kept is the boundary that a summary has on record.
-func (db *DB) kept(row int64) int64 {
-	var kept int64
-	db.Scan([]any{&kept}, "SELECT first_kept_entry FROM session_items WHERE id = ?", row)
-	return kept
 }
 
 //go:embed schema.sql
@@ -528,7 +516,7 @@ func (db *DB) reloadAllLegacy() {
 	if db.Generation >= withoutLegacy {
 		return
 	}
-	for _, id := range list[string](db, "SELECT id FROM sessions WHERE messages IS NOT NULL ORDER BY rowid") {
+	for _, id := range builder.Rows(db.DB, func(id *string) []any { return []any{id} }, "SELECT id FROM sessions WHERE messages IS NOT NULL ORDER BY rowid") {
 		db.reloadLegacy(id)
 	}
 }

@@ -61,7 +61,7 @@ type strictEvent struct {
 	From            string          `json:"from_agent,omitempty"`
 	To              string          `json:"to_agent,omitempty"`
 	ParentSession   string          `json:"parent_session_id,omitempty"`
-	SubSession      *legacySession  `json:"sub_session,omitempty"`
+	SubSession      *strictSession  `json:"sub_session,omitempty"`
 	AvailableAgents []agentDetails  `json:"available_agents,omitempty"`
 	CurrentAgent    string          `json:"current_agent,omitempty"`
 	AvailableTools  *int            `json:"available_tools,omitempty"`
@@ -81,6 +81,37 @@ type strictEvent struct {
 	Model       string  `json:"model,omitempty"`
 	Description *string `json:"description,omitempty"`
 	Timestamp   string  `json:"timestamp"`
+}
+
+// strictSession is a session within an event, with all keys in their order; those of the
+// pointers came with a later generation.
+type strictSession struct {
+	ID              string       `json:"id"`
+	Title           string       `json:"title"`
+	Messages        []strictItem `json:"messages"`
+	CreatedAt       string       `json:"created_at"`
+	ToolsApproved   bool         `json:"tools_approved"`
+	Thinking        *bool        `json:"thinking,omitempty"` // generation 13
+	HideToolResults bool         `json:"hide_tool_results"`
+	WorkingDir      string       `json:"working_dir,omitempty"`
+	SendUserMessage bool
+	MaxIterations   int     `json:"max_iterations"`
+	Starred         *bool   `json:"starred,omitempty"` // generation 9
+	InputTokens     int64   `json:"input_tokens"`
+	OutputTokens    int64   `json:"output_tokens"`
+	Cost            float64 `json:"cost"`
+}
+
+type strictItem struct {
+	Message    *strictMessage `json:"message,omitempty"`
+	SubSession *strictSession `json:"sub_session,omitempty"`
+	Summary    string         `json:"summary,omitempty"`
+}
+
+type strictMessage struct {
+	AgentName string          `json:"agentName"`
+	Message   json.RawMessage `json:"message"`
+	Implicit  bool            `json:"implicit,omitempty"`
 }
 
 type toolResult struct {

@@ -2,18 +2,11 @@ package agenttest
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"image"
 	"image/png"
-	"slices"
-	"strings"
-	"time"
-	"unicode/utf8"
-
-	"github.com/sessctl/sessctl/internal/store/builder"
 )
 
 // The roles of a message.
@@ -125,9 +118,9 @@ func encode(v any) []byte {
 
 // reloaded is the message as the runtime encodes it after it loaded it: the
 // schemas of the tool definitions went through a map, which sorts their keys.
-func reloaded(stored []byte) ([]byte, error) {
-	var m Message
-	if err := json.Unmarshal(stored, &m); err != nil {
+func reloaded(stored []byte) (*Message, error) {
+	m := &Message{}
+	if err := json.Unmarshal(stored, m); err != nil {
 		return nil, err
 	}
 	for i := range m.ToolDefinitions {
@@ -143,7 +136,7 @@ func reloaded(stored []byte) ([]byte, error) {
 			*schema = encode(decoded)
 		}
 	}
-	return encode(m), nil
+	return m, nil
 }
 
 // TextPart is a text of multi_content.
@@ -272,262 +265,4 @@ func taskText(task, expectedOutput string) string {
 // handoffText is the result of a handoff; upstream goes on about the tools.
 func handoffText(from string) string {
 	return "The agent " + from + " handed off the conversation to you."
-}
-
-// EventForm says how a version words the events of its stream.
-type EventForm uint8
-
-// The forms of a stream (docker-agent.md 5).
-const (
-	WithoutIDs  EventForm = iota // until v1.32.0: pieces of answers carry no session id
-	WithIDs                      // v1.32.1: they do
-	WithDeltas                   // v1.34.0: arguments come in pieces, results name their call by its id
-	WithReasons                  // 2026-06-25: errors carry a session id, and a stream says why it stopped
-)
-
-// EventStyle says how a stream is written.
-type EventStyle struct {
-	Form  EventForm
-	SSE   bool   // as the API sends it, else one JSON text a line
-	Title string // the title that the session gets in the middle of the stream, "" for none
-}
-
-// Events is the stream that the runtime emitted while it wrote the session. The
-// stream of a process that was killed just stops; the next turn follows it, as
-// in a file that a second run was appended to.
-func (w *Written) Events(style EventStyle) []byte {
-	var out bytes.Buffer
-	prefix, end := "", "\n"
-	if style.SSE {
-		prefix, end = "data: ", "\n\n"
-	}
-	write := func(kind string, body builder.Object, at string) {
-		out.WriteString(prefix + asGo.Text(slices.Concat(builder.Object{{"type", kind}}, body.Given(), builder.Object{{"timestamp", at}})) + end)
-	}
-	for i, e := range w.events {
-		if i == len(w.events)/2 && style.Title != "" {
-			write("session_title", builder.Object{{"session_id", w.Root.ID}, {"title", style.Title}}, noTime)
-		}
-		write(e.kind, e.inForm(style.Form), e.at)
-	}
-	return out.Bytes()
-}
-
-// asGo is how Go's json.Marshal spells JSON.
-var asGo = builder.Style{HTML: true}
-
-// inForm is an event as a form has it.
-func (e *event) inForm(form EventForm) builder.Object {
-	body := slices.Clone(e.body)
-	without := func(name string) builder.Object {
-		return slices.DeleteFunc(body, func(m builder.Member) bool { return m[0] == name })
-	}
-	switch {
-	case strings.HasPrefix(e.kind, "agent_choice") && form < WithIDs, e.kind == "error" && form < WithReasons:
-		return without("session_id")
-	case e.kind == "stream_stopped" && form < WithReasons:
-		return without("reason")
-	case e.kind == "partial_tool_call" && form < WithDeltas:
-		call := *e.call
-		call.Function.Arguments = e.before + call.Function.Arguments
-		body[0][1] = call
-	case e.kind == "partial_tool_call" && e.call.Function.Arguments != "":
-		return without("tool_definition")
-	case e.kind == "tool_call_response" && form >= WithDeltas:
-		body[0] = builder.Member{"tool_call_id", e.call.ID}
-	}
-	return body
-}
-
-// event is one event of a stream. The order of its members is the order of the keys in
-// every event that has them (docker-agent.md 5); those without a value are left out.
-type event struct {
-	kind, at string
-	body     builder.Object
-	call     *ToolCall // that comes, or is answered
-	before   string    // of a partial_tool_call: the arguments that came before
-}
-
-// messageUsage has two keys in capitals.
-type messageUsage struct {
-	Usage
-	Cost  float64
-	Model string
-}
-
-// subSession is a conversation as the stream has it, with everything below it.
-func (db *DB) subSession(c *conversation) *legacySession {
-	sub := db.legacySession(&c.row)
-	sub.Messages = []legacyItem{}
-	for _, e := range c.entries {
-		switch {
-		case e.child != nil:
-			sub.Messages = append(sub.Messages, legacyItem{SubSession: db.subSession(e.child)})
-		case e.message != nil:
-			sub.Messages = append(sub.Messages, legacyItem{Message: &legacyMessage{e.agent, encode(e.message), e.implicit}})
-		default:
-			sub.Messages = append(sub.Messages, legacyItem{Summary: e.summary.Text})
-		}
-	}
-	return sub
-}
-
-// noTime is the time of events that the runtime gives none.
-const noTime = "0001-01-01T00:00:00Z"
-
-// stream collects what the runtime emits during a run, with all that
-// any version tells; Written.Events says it in the words of one.
-type stream struct {
-	db      *DB
-	models  map[string]string
-	team    []string // everybody who spoke so far
-	events  []event
-	waiting []event // tokens of background agents, told at the end of a turn
-
-	pause func() // lets other calls of a parallel batch go on; nil outside one
-}
-
-func (st *stream) emit(e event) {
-	e.at = cmp.Or(e.at, st.db.now.Format(time.RFC3339Nano))
-	st.events = append(st.events, e)
-	if st.pause != nil {
-		st.pause()
-	}
-}
-
-func (st *stream) tell(kind string, body builder.Object) { st.emit(event{kind: kind, body: body}) }
-
-// opening is what a run tells of itself before it starts.
-func (st *stream) opening(c *conversation) {
-	st.info(c.agent)
-	if !slices.Contains(st.team, c.agent) {
-		st.team = append(st.team, c.agent)
-	}
-	var agents builder.List
-	for _, name := range st.team {
-		provider, model, _ := strings.Cut(st.model(name), "/")
-		agents = append(agents, builder.Object{{"name", name}, {"description", ""}, {"provider", provider}, {"model", model}})
-	}
-	st.tell("team_info", builder.Object{{"available_agents", agents}, {"current_agent", c.agent}, {"agent_name", c.agent}})
-	st.tools(c)
-}
-
-func (st *stream) model(agent string) string { return cmp.Or(st.models[agent], modelDefault) }
-
-func (st *stream) info(agent string) {
-	st.tell("agent_info", builder.Object{{"agent_name", agent}, {"model", st.model(agent)}, {"description", new(string)}})
-}
-
-// tools is what comes before every request to a model.
-func (st *stream) tools(c *conversation) {
-	st.tell("mcp_init_started", builder.Object{{"agent_name", c.agent}})
-	st.tell("mcp_init_finished", builder.Object{{"agent_name", c.agent}})
-	st.tell("toolset_info", builder.Object{{"available_tools", 1}, {"loading", false}, {"agent_name", c.agent}})
-}
-
-func (st *stream) user(c *conversation, text string) {
-	st.tell("user_message", builder.Object{{"message", text}, {"session_id", c.row.ID}, {"session_position", len(c.entries) - 1}})
-}
-
-func (st *stream) started(c *conversation) {
-	st.tell("stream_started", builder.Object{{"session_id", c.row.ID}, {"agent_name", c.agent}})
-}
-
-// stopped ends the stream of a session; the tokens of what runs in the
-// background may come at any time, here at the end of a turn.
-func (st *stream) stopped(c *conversation, reason string) {
-	if c.caller == nil {
-		for _, e := range st.waiting {
-			st.emit(e)
-		}
-		st.waiting = nil
-	}
-	st.tell("stream_stopped", builder.Object{{"session_id", c.row.ID}, {"reason", reason}, {"agent_name", c.agent}})
-}
-
-func (st *stream) failed(c *conversation, err modelError) {
-	st.emit(event{kind: "error", body: builder.Object{{"session_id", c.row.ID}, {"error", string(err)}}, at: noTime})
-}
-
-// answering is what a model says, word by word.
-func (st *stream) answering(c *conversation, s *Step) {
-	for _, said := range []struct{ kind, text string }{{"agent_choice_reasoning", s.Reasoning}, {"agent_choice", s.Text}} {
-		for piece := range strings.SplitAfterSeq(said.text, " ") {
-			if piece != "" {
-				st.tell(said.kind, builder.Object{{"content", piece}, {"session_id", c.row.ID}, {"agent_name", c.agent}})
-			}
-		}
-	}
-}
-
-// calling is how the calls of an answer arrive: their names first, then their
-// arguments in two pieces.
-func (st *stream) calling(c *conversation, calls []ToolCall) {
-	for i, definition := range Define(calls) {
-		args := calls[i].Function.Arguments
-		middle := len(args) / 2
-		for middle > 0 && !utf8.RuneStart(args[middle]) {
-			middle--
-		}
-		before := ""
-		for _, piece := range []string{"", args[:middle], args[middle:]} {
-			call := calls[i]
-			call.Function.Arguments = piece
-			body := builder.Object{{"tool_call", call}, {"tool_definition", definition}, {"agent_name", c.agent}}
-			st.emit(event{kind: "partial_tool_call", body: body, call: &call, before: before})
-			before += piece
-		}
-	}
-}
-
-func (st *stream) call(agent string, call *ToolCall) {
-	st.tell("tool_call", builder.Object{{"tool_call", call}, {"tool_definition", Define([]ToolCall{*call})[0]}, {"agent_name", agent}})
-}
-
-func (st *stream) response(agent string, call *ToolCall, m *Message) {
-	st.emit(event{kind: "tool_call_response", call: call, body: builder.Object{
-		{"tool_call", call}, {"tool_definition", Define([]ToolCall{*call})[0]}, {"response", m.Content},
-		{"result", builder.Object{{"output", m.Content}, {"isError", builder.OrNil(m.IsError)}}.Given()}, {"agent_name", agent},
-	}})
-}
-
-func (st *stream) added(c *conversation, e *entry) {
-	st.tell("message_added", builder.Object{{"session_id", c.row.ID}, {"agent_name", e.agent}})
-}
-
-// tokens counts the tokens of a session; usage is that of the last answer, nil
-// when the model told none.
-func (st *stream) tokens(c *conversation, usage *Usage) {
-	count := counted(c.row.InputTokens, c.row.OutputTokens)
-	if usage != nil {
-		count = append(count, builder.Member{"last_message", messageUsage{Usage: *usage, Model: st.model(c.agent)}})
-	}
-	st.tell("token_usage", builder.Object{{"session_id", c.row.ID}, {"usage", count}, {"agent_name", c.agent}})
-}
-
-func counted(input, output int64) builder.Object {
-	return builder.Object{{"input_tokens", input}, {"output_tokens", output}, {"context_length", input + output}, {"context_limit", 0}, {"cost", 0}}
-}
-
-// background is a session of which only the tokens are told, and late.
-func (st *stream) background(session, agent string) {
-	body := builder.Object{{"session_id", session}, {"usage", counted(40, 2)}, {"agent_name", agent}}
-	st.waiting = append(st.waiting, event{kind: "token_usage", body: body})
-}
-
-func (st *stream) switched(start bool, from, to string) {
-	st.tell("agent_switching", builder.Object{{"switching", start}, {"from_agent", from}, {"to_agent", to}, {"agent_name", to}})
-	st.info(to)
-}
-
-func (st *stream) completed(c, child *conversation) {
-	st.tell("sub_session_completed", builder.Object{{"parent_session_id", c.row.ID}, {"sub_session", st.db.subSession(child)}, {"agent_name", c.agent}})
-}
-
-func (st *stream) summarized(c *conversation, s *Summary) {
-	st.tell("session_compaction", builder.Object{{"session_id", c.row.ID}, {"status", "started"}, {"agent_name", c.agent}})
-	st.tell("session_summary", builder.Object{
-		{"session_id", c.row.ID}, {"summary", s.Text}, {"first_kept_entry", builder.OrNil(s.FirstKept)}, {"agent_name", c.agent},
-	})
-	st.tell("session_compaction", builder.Object{{"session_id", c.row.ID}, {"status", "completed"}, {"agent_name", c.agent}})
 }

@@ -6,15 +6,24 @@ import (
 	"iter"
 	"slices"
 	"strings"
+
+	"github.com/sessctl/sessctl/internal/store/builder"
 )
 
-// run plays a program as the runtime does.
+// run plays a program as the runtime does, and stores what comes of it as its
+// persistent layer does, which sees the events of all conversations of the run.
 type run struct {
 	db      *DB
 	program *Program
-	record  *recorder
-	stream  *stream
-	root    *conversation
+	root    *Session
+	scoped  bool // v1.32.1 and later: streamed and finished messages of other sessions are dropped
+	written Written
+
+	streaming *Item // the row of the message that is streaming, in the root's session
+
+	team    []string // everybody who spoke so far
+	waiting []event  // tokens of background agents, told at the end of a turn
+	pause   func()   // lets other calls of a parallel batch go on; nil outside one
 }
 
 // errKilled ends a run without any further event.
@@ -25,46 +34,69 @@ type modelError string
 
 func (e modelError) Error() string { return string(e) }
 
-// play runs all turns.
-func (r *run) play() {
-	entryAgent := cmp.Or(r.program.Agent, "root")
+// write plays a program into the database.
+func write(db *DB, p *Program, scoped bool) (Written, error) {
+	r := &run{db: db, program: p, scoped: scoped}
+	db.Batch(func() {
+		r.root = db.Root(SessionRow{Title: p.Title, ToolsApproved: true})
+		r.turns()
+	})
+	r.written.Root = r.root
+	for i := range r.written.Leaks {
+		if l := &r.written.Leaks[i]; l.home != nil {
+			l.Twin = l.home.Row
+		}
+	}
+	return r.written, db.Err()
+}
+
+// turns runs all turns.
+func (r *run) turns() {
 	killed := true
 	for i := range r.program.Turns {
 		turn := &r.program.Turns[i]
 		if killed || turn.Resumed {
-			r.root.agent = entryAgent
+			r.root.agent = cmp.Or(r.program.Agent, "root")
 		}
-		r.stream.opening(r.root)
-		r.record.user(r.root.add(r.message("", Message{Role: roleUser, Content: turn.User})))
-		r.stream.user(r.root, turn.User)
+		r.opening(r.root)
+		r.root.User(turn.User)
+		r.tell("user_message", builder.Object{{"message", turn.User}, {"session_id", r.root.ID}, {"session_position", r.root.said() - 1}})
 		killed = errors.Is(r.converse(r.root, turn.Steps), errKilled)
-		r.record.stop()
+		if r.streaming != nil && r.streaming.streamer != r.root { // what was streaming stays as it is
+			r.leak(r.streaming, r.streaming.streamer, nil)
+		}
+		r.streaming = nil
 		if turn.Compact != "" && !killed {
 			r.compact(r.root, turn.Compact, turn.Keep)
 		}
 	}
 }
 
-func (r *run) message(agent string, m Message) *entry {
-	m.CreatedAt = r.db.tick()
-	return &entry{agent: agent, message: &m}
+// said is how many items of the root's session are its own, and complete.
+func (s *Session) said() (n int) {
+	for _, item := range s.items {
+		if item.message == nil || item.message.CreatedAt != "" && (item.streamer == nil || item.streamer == s) {
+			n++
+		}
+	}
+	return n
 }
 
 // converse lets the agents of a conversation answer until they have nothing
 // more to say, and tells the stream of its start and its end. Where failed
 // children are not kept, their stream ends with the error (docker-agent.md 4.1,
 // #2255).
-func (r *run) converse(c *conversation, steps []Step) error {
-	r.stream.started(c)
+func (r *run) converse(c *Session, steps []Step) error {
+	r.tell("stream_started", builder.Object{{"session_id", c.ID}, {"agent_name", c.agent}})
 	err := r.steps(c, steps)
 	var failed modelError
 	switch {
 	case err == nil:
-		r.stream.stopped(c, "normal")
+		r.stopped(c, "normal")
 	case errors.As(err, &failed):
-		r.stream.failed(c, failed)
+		r.emit(event{kind: "error", body: builder.Object{{"session_id", c.ID}, {"error", string(failed)}}, at: noTime})
 		if c == r.root || r.program.KeepsFailed {
-			r.stream.stopped(c, "error")
+			r.stopped(c, "error")
 		}
 	}
 	return err
@@ -72,13 +104,17 @@ func (r *run) converse(c *conversation, steps []Step) error {
 
 // steps lets the current agent answer until the conversation has nothing more
 // to say.
-func (r *run) steps(c *conversation, steps []Step) error {
+func (r *run) steps(c *Session, steps []Step) error {
 	for i := range steps {
 		s := &steps[i]
-		r.stream.tools(c)
+		r.tools(c)
 		if s.Text != "" || s.Reasoning != "" {
-			r.record.streamed(c, c.agent, s.Text, s.Reasoning)
-			r.stream.answering(c, s)
+			// Without scoping it goes into the root's session, whoever speaks.
+			if !r.scoped || c == r.root {
+				r.streaming = r.root.Placeholder(c.agent, s.Text, s.Reasoning)
+				r.streaming.streamer = c
+			}
+			r.answering(c, s)
 		}
 		switch {
 		case s.End == Killed:
@@ -86,7 +122,7 @@ func (r *run) steps(c *conversation, steps []Step) error {
 		case s.End == Failed:
 			return modelError(s.Error)
 		case strings.TrimSpace(s.Text) == "" && len(s.Calls) == 0:
-			r.stream.tokens(c, nil)
+			r.tokens(c, nil)
 			return nil
 		}
 		if err := r.calls(c, s, r.answer(c, s)); err != nil {
@@ -97,7 +133,7 @@ func (r *run) steps(c *conversation, steps []Step) error {
 }
 
 // answer records the answer of the current agent.
-func (r *run) answer(c *conversation, s *Step) *entry {
+func (r *run) answer(c *Session, s *Step) *Item {
 	m := Message{
 		Role: roleAssistant, Content: s.Text, ReasoningContent: s.Reasoning,
 		Usage: s.Usage, Model: cmp.Or(r.program.Models[c.agent], modelDefault),
@@ -106,21 +142,65 @@ func (r *run) answer(c *conversation, s *Step) *entry {
 		m.ToolCalls = append(m.ToolCalls, s.Calls[i].toolCall())
 	}
 	m.ToolDefinitions = Define(m.ToolCalls)
-	r.stream.calling(c, m.ToolCalls)
-	e := c.add(r.message(c.agent, m))
-	r.record.added(c, e)
-	r.stream.added(c, e)
+	r.calling(c, m.ToolCalls)
+	item := r.add(c, c.agent, m)
 	if s.Usage != nil {
 		c.row.InputTokens, c.row.OutputTokens = s.Usage.prompt(), s.Usage.OutputTokens
-		r.record.tokens(c, s.Usage)
+		if c == r.root { // the only counters that are stored while a run goes on
+			c.Tokens(s.Usage)
+		}
 	}
-	r.stream.tokens(c, s.Usage)
-	return e
+	r.tokens(c, s.Usage)
+	return item
+}
+
+// add records a finished message. It takes the row of what was streaming,
+// whoever streamed it; else it gets a row of its own, if the session has one:
+// a child's has none before it is complete.
+func (r *run) add(c *Session, agent string, m Message) *Item {
+	m.CreatedAt = r.db.tick()
+	item, row := &Item{session: c, agent: agent, message: &m}, r.streaming
+	switch {
+	case r.scoped && c != r.root:
+		c.items = append(c.items, item)
+	case row == nil:
+		c.add(item)
+	case c != r.root:
+		c.items = append(c.items, item)
+		row.replace(&m)
+		item.inRoot = row.Row
+		r.leak(row, c, item)
+	default:
+		row.replace(&m)
+		item = row
+		if row.streamer != c {
+			r.written.Taken = append(r.written.Taken, Taken{row.Row, agent})
+			row.streamer = c
+		}
+	}
+	if c == r.root {
+		item.inRoot = item.Row
+	}
+	if c == r.root || !r.scoped {
+		r.streaming = nil
+	}
+	r.tell("message_added", builder.Object{{"session_id", c.ID}, {"agent_name", agent}})
+	return item
+}
+
+// leak keeps the truth about a row of the root's session that a child streamed, and
+// where the message belongs.
+func (r *run) leak(row *Item, child *Session, home *Item) {
+	leak := Leak{Row: row.Row, Child: child.ID, home: home}
+	for c := child; c.caller != nil; c = c.caller {
+		leak.Calls = append([]OpenCall{{c.opener.inRoot, c.callID}}, leak.Calls...)
+	}
+	r.written.Leaks = append(r.written.Leaks, leak)
 }
 
 // calls runs the calls of an answer. Their results are the caller's, even when
 // one of them handed the conversation to somebody else.
-func (r *run) calls(c *conversation, s *Step, opener *entry) error {
+func (r *run) calls(c *Session, s *Step, opener *Item) error {
 	inTurn := r.oneByOne
 	if s.Parallel {
 		inTurn = r.together
@@ -143,32 +223,36 @@ func (r *run) oneByOne(n int, call func(int) error) error {
 }
 
 // call runs one call of an answer. The error is errKilled.
-func (r *run) call(c *conversation, s *Step, i int, opener *entry) error {
+func (r *run) call(c *Session, s *Step, i int, opener *Item) error {
 	call := &s.Calls[i]
 	wire := &opener.message.ToolCalls[i]
-	r.stream.call(opener.agent, wire)
+	about := builder.Object{{"tool_call", wire}, {"tool_definition", Define([]ToolCall{*wire})[0]}}
+	speaker := builder.Member{"agent_name", opener.agent}
+	r.tell("tool_call", append(slices.Clone(about), speaker))
 	m, err := r.dispatch(c, call, opener, s.siblings())
 	if err != nil {
 		return err
 	}
-	r.stream.response(opener.agent, wire, &m)
-	if s.Summary != "" && i == len(s.Calls)-1 {
+	result := builder.Object{{"output", m.Content}, {"isError", builder.OrNil(m.IsError)}}.Given()
+	r.emit(event{kind: "tool_call_response", call: wire, body: append(about, builder.Object{{"response", m.Content}, {"result", result}, speaker}...)})
+	if s.Summary != "" && i == len(s.Calls)-1 && !c.stored && c.caller.stored {
 		// The compaction stores the session's row while the last result
 		// is still on its way to the store (docs/stores/docker-agent.md#which-versions-leak).
-		r.record.compacting(c)
+		c.store()
 	}
-	e := c.add(r.message(opener.agent, m))
-	r.record.added(c, e)
-	r.stream.added(c, e)
+	r.add(c, opener.agent, m)
 	return nil
 }
 
 // dispatch runs one call and returns its result. The error is errKilled.
-func (r *run) dispatch(c *conversation, call *Call, opener *entry, siblings bool) (Message, error) {
+func (r *run) dispatch(c *Session, call *Call, opener *Item, siblings bool) (Message, error) {
 	m := Message{Role: roleTool, ToolCallID: call.ID, IsError: call.IsError}
 	switch {
 	case call.Task != nil && call.Task.Background:
-		r.stream.background(r.db.newID(), call.Task.Agent)
+		// A session of which only the tokens are told, and late.
+		r.waiting = append(r.waiting, event{kind: "token_usage", body: builder.Object{
+			{"session_id", r.db.newID()}, {"usage", counted(40, 2)}, {"agent_name", call.Task.Agent},
+		}})
 		m.Content = inBackground
 	case call.Task != nil:
 		answer, err := r.delegate(c, call, opener, siblings)
@@ -194,25 +278,23 @@ func (r *run) dispatch(c *conversation, call *Call, opener *entry, siblings bool
 }
 
 // delegate runs a child and returns its last answer.
-func (r *run) delegate(c *conversation, call *Call, opener *entry, siblings bool) (string, error) {
+func (r *run) delegate(c *Session, call *Call, opener *Item, siblings bool) (string, error) {
 	child := r.child(c, call, opener)
 	child.pinned = c.pinned || siblings
 	switches := call.Task.Skill == "" && !child.pinned
 	if switches {
-		r.stream.switched(true, c.agent, child.agent)
+		r.switched(true, c.agent, child.agent)
 	}
-	r.stream.opening(child)
+	r.opening(child)
 	err := r.converse(child, call.Task.Steps)
 	if errors.Is(err, errKilled) {
 		return "", err
 	}
 	if err == nil || r.program.KeepsFailed {
-		c.add(&entry{child: child})
-		r.record.completed(c, child)
-		r.stream.completed(c, child)
+		r.completed(c, child)
 	}
 	if switches {
-		r.stream.switched(false, call.Task.Agent, c.agent)
+		r.switched(false, call.Task.Agent, c.agent)
 	}
 	answer, _ := child.lastAnswer()
 	return answer, err
@@ -220,19 +302,83 @@ func (r *run) delegate(c *conversation, call *Call, opener *entry, siblings bool
 
 // child is the conversation that a delegation starts, with the two messages
 // that the runtime begins it with (docker-agent.md 3.1).
-func (r *run) child(c *conversation, call *Call, opener *entry) *conversation {
+func (r *run) child(c *Session, call *Call, opener *Item) *Session {
 	task := call.Task
-	child := &conversation{caller: c, opener: opener, callID: call.ID, agent: task.Agent, row: SessionRow{
-		ID: r.db.newID(), CreatedAt: r.db.now, Title: childTitle, ToolsApproved: c.row.ToolsApproved, Parent: c.row.ID,
-	}}
-	system, user := taskText(task.Text, task.ExpectedOutput), childStart
-	if task.Skill != "" {
-		child.agent, child.row.Title = c.agent, skillTitle+task.Skill
-		system, user = "This is how to do it.", task.Text
+	child := r.db.session(SessionRow{Title: childTitle, ToolsApproved: c.row.ToolsApproved, Parent: c.ID})
+	child.caller, child.opener, child.callID, child.agent = c, opener, call.ID, task.Agent
+	if task.Skill == "" {
+		child.Prologue(task.Text, task.ExpectedOutput)
+		return child
 	}
-	child.add(r.message("", Message{Role: roleSystem, Content: system}))
-	child.add(r.message("", Message{Role: roleUser, Content: user})).implicit = true
+	child.agent, child.row.Title = c.agent, skillTitle+task.Skill
+	child.System("This is how to do it.")
+	child.ImplicitUser(task.Text)
 	return child
+}
+
+// completed stores a child with everything below it. It fails, and the runtime
+// only warns, when the caller has no row yet (it stores the child later, with
+// itself) or when a compaction stored the child's row already.
+func (r *run) completed(c, child *Session) {
+	switch {
+	case !c.stored:
+		c.SubSession(child)
+	case !child.anyStored():
+		child.save()
+		c.SubSession(child)
+	case c != r.root:
+		c.items = append(c.items, &Item{child: child})
+	}
+	r.tell("sub_session_completed", builder.Object{{"parent_session_id", c.ID}, {"sub_session", r.db.subSession(child)}, {"agent_name", c.agent}})
+}
+
+func (s *Session) anyStored() bool {
+	return s.stored || slices.ContainsFunc(s.items, func(i *Item) bool { return i.child != nil && i.child.anyStored() })
+}
+
+// compact writes a summary of a conversation, which no version drops, as the runtime
+// does since v1.41.0: with the index of the first entry that it keeps, in the list that
+// it loads.
+func (r *run) compact(c *Session, text string, keep int) {
+	s := &Summary{Text: text}
+	if c.stored && r.db.Generation >= withKept {
+		s.FirstKept = c.firstKept(keep, r.program.Unstored)
+	}
+	c.add(&Item{summary: s})
+	r.tell("session_compaction", builder.Object{{"session_id", c.ID}, {"status", "started"}, {"agent_name", c.agent}})
+	r.tell("session_summary", builder.Object{
+		{"session_id", c.ID}, {"summary", text}, {"first_kept_entry", builder.OrNil(s.FirstKept)}, {"agent_name", c.agent},
+	})
+	r.tell("session_compaction", builder.Object{{"session_id", c.ID}, {"status", "completed"}, {"agent_name", c.agent}})
+}
+
+// firstKept is where a tail of at least so many messages starts: at what the user or an
+// agent said, behind the first message of the last request, and never in what a
+// summary covers (v1.55.0; releases before got that wrong). Where nothing is kept it is
+// the length of the list, and so the place of the summary itself.
+func (s *Session) firstKept(keep, unstored int) int64 {
+	first, nothing := 1, int64(len(s.items)+unstored)
+	for i, item := range s.items {
+		if item.summary != nil {
+			first = i + 1
+			if kept := int(item.summary.FirstKept); kept > 0 && kept < i {
+				first = kept
+			}
+		}
+	}
+	if keep == 0 {
+		return nothing
+	}
+	for i := len(s.items) - 1; i >= first; i-- {
+		m := s.items[i].message
+		if m == nil || m.Role == roleSystem {
+			continue
+		}
+		if keep--; keep <= 0 && m.Role != roleTool {
+			return int64(i)
+		}
+	}
+	return nothing
 }
 
 // lane is one of several calls that run at the same time.
@@ -250,66 +396,36 @@ func (r *run) together(n int, call func(int) error) error {
 		l := &lane{}
 		l.next, _ = iter.Pull(func(yield func(struct{}) bool) {
 			l.pause = func() { yield(struct{}{}) }
-			r.stream.pause = l.pause
+			r.pause = l.pause
 			l.err = call(i)
 		})
 		lanes = append(lanes, l)
 	}
 	var err error
-	for outer := r.stream.pause; len(lanes) > 0; {
+	for outer := r.pause; len(lanes) > 0; {
 		i := r.db.rng.IntN(len(lanes))
 		l := lanes[i]
-		r.stream.pause = l.pause
+		r.pause = l.pause
 		if _, goesOn := l.next(); !goesOn {
 			lanes = slices.Delete(lanes, i, i+1)
 			err = errors.Join(err, l.err)
 		}
-		if r.stream.pause = outer; outer != nil {
+		if r.pause = outer; outer != nil {
 			outer() // what runs beside this batch goes on as well
 		}
 	}
 	return err
 }
 
-// conversation is a session in the memory of the runtime, where it is always
-// right; what of it reaches the store is up to the recorder.
-type conversation struct {
-	row     SessionRow
-	entries []*entry
-	agent   string        // who answers next
-	pinned  bool          // the runtime's current agent is not its own, so that it switches none
-	caller  *conversation // nil for the root
-	opener  *entry        // the caller's message with the call that started this
-	callID  string
-}
-
-// entry is one item of a conversation.
-type entry struct {
-	agent    string
-	implicit bool
-	message  *Message
-	child    *conversation
-	summary  *Summary
-
-	stored *Item // the row in the conversation's own session
-	inRoot *Item // the row in the session of the run: the same for the root, a leaked one for a child
-}
-
-func (c *conversation) add(e *entry) *entry {
-	c.entries = append(c.entries, e)
-	return e
-}
-
 // lastAnswer is the text of the last answer, which may be a grandchild's: the
 // runtime looks through all messages below the session.
-func (c *conversation) lastAnswer() (string, bool) {
-	for i := len(c.entries) - 1; i >= 0; i-- {
-		e := c.entries[i]
-		if e.message != nil && e.message.Role == roleAssistant {
-			return strings.TrimSpace(e.message.Content), true
+func (s *Session) lastAnswer() (string, bool) {
+	for _, item := range slices.Backward(s.items) {
+		if item.message != nil && item.message.Role == roleAssistant {
+			return strings.TrimSpace(item.message.Content), true
 		}
-		if e.child != nil {
-			if answer, ok := e.child.lastAnswer(); ok {
+		if item.child != nil {
+			if answer, ok := item.child.lastAnswer(); ok {
 				return answer, true
 			}
 		}

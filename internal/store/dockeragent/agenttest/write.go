@@ -3,7 +3,6 @@ package agenttest
 import (
 	"cmp"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,10 +14,7 @@ import (
 // WriteFixed records a program as v1.32.4 did: the root's session holds its own
 // messages only. A child is stored when it is complete; of one that fails or is
 // killed nothing is kept, unless the program says so (KeepsFailed).
-func WriteFixed(db *DB, p Program) (Written, error) {
-	r := write(db, &p, true)
-	return Written{Root: r.record.stored[r.root], events: r.stream.events}, db.Err()
-}
+func WriteFixed(db *DB, p Program) (Written, error) { return write(db, &p, true) }
 
 // Written is what a writer knows of the session that it wrote.
 type Written struct {
@@ -41,6 +37,8 @@ type Leak struct {
 	Calls []OpenCall
 	Child string // the id of that child, whether it was stored or not
 	Twin  int64  // the row of the child that holds the same message, 0 when there is none
+
+	home *Item // that message, nil when it was never finished
 }
 
 // OpenCall is a delegation, seen from the root's session.
@@ -72,26 +70,7 @@ func WriteLeaky(db *DB, p Program) (Written, error) {
 			return Written{}, fmt.Errorf("%q runs a skill or several calls at the same time: no version that leaked could do that", p.Title)
 		}
 	}
-	r := write(db, &p, false)
-	written := Written{Root: r.record.stored[r.root], events: r.stream.events}
-	for _, l := range r.record.leaks {
-		written.Leaks = append(written.Leaks, l.truth())
-	}
-	for _, t := range r.record.taken {
-		written.Taken = append(written.Taken, Taken{t.item.Row, t.entry.agent})
-	}
-	return written, db.Err()
-}
-
-// write plays a program into the database.
-func write(db *DB, p *Program, scoped bool) *run {
-	root := &conversation{row: SessionRow{Title: p.Title, ToolsApproved: true}}
-	r := &run{
-		db: db, program: p, root: root,
-		record: newRecorder(db, root, scoped), stream: &stream{db: db, models: p.Models},
-	}
-	db.Batch(r.play)
-	return r
+	return write(db, &p, false)
 }
 
 // newer reports whether steps need a version that leaks no more.
@@ -109,59 +88,12 @@ func newer(steps []Step) bool {
 	return false
 }
 
-func (l *leak) truth() Leak {
-	known := Leak{Row: l.item.Row, Child: l.child.row.ID}
-	for c := l.child; c.caller != nil; c = c.caller {
-		call := OpenCall{ID: c.callID}
-		if c.opener.inRoot != nil {
-			call.Row = c.opener.inRoot.Row
-		}
-		known.Calls = append([]OpenCall{call}, known.Calls...)
-	}
-	if l.entry != nil && l.entry.stored != nil {
-		known.Twin = l.entry.stored.Row
-	}
-	return known
-}
-
-// legacyItem is one element of the messages column.
-type legacyItem struct {
-	Message    *legacyMessage `json:"message,omitempty"`
-	SubSession *legacySession `json:"sub_session,omitempty"`
-	Summary    string         `json:"summary,omitempty"`
-}
-
-type legacyMessage struct {
-	AgentName string          `json:"agentName"`
-	Message   json.RawMessage `json:"message"`
-	Implicit  bool            `json:"implicit,omitempty"`
-}
-
-// legacySession is a sub-session inside the messages column of its parent. The
-// pointers are keys that came with a later generation.
-type legacySession struct {
-	ID              string       `json:"id"`
-	Title           string       `json:"title"`
-	Messages        []legacyItem `json:"messages"`
-	CreatedAt       string       `json:"created_at"`
-	ToolsApproved   bool         `json:"tools_approved"`
-	Thinking        *bool        `json:"thinking,omitempty"` // generation 13
-	HideToolResults bool         `json:"hide_tool_results"`
-	WorkingDir      string       `json:"working_dir,omitempty"`
-	SendUserMessage bool
-	MaxIterations   int     `json:"max_iterations"`
-	Starred         *bool   `json:"starred,omitempty"` // generation 9
-	InputTokens     int64   `json:"input_tokens"`
-	OutputTokens    int64   `json:"output_tokens"`
-	Cost            float64 `json:"cost"`
-}
-
 // lag notes that the messages column of a session is behind its items. The
 // runtime writes the column after every item; once at the end is the same.
-func (db *DB) lag(s *Session) {
-	if db.Generation < withoutLegacy && !s.lags {
+func (s *Session) lag() {
+	if s.db.Generation < withoutLegacy && s.stored && !s.lags {
 		s.lags = true
-		db.behind = append(db.behind, s)
+		s.db.behind = append(s.db.behind, s)
 	}
 }
 
@@ -178,7 +110,7 @@ func (db *DB) Sync() {
 		for _, s := range behind {
 			s.lags = false
 			if db.Generation < withItems {
-				db.setLegacy(s.ID, db.legacyFromMemory(s.items))
+				db.setLegacy(s.ID, s.items)
 			} else {
 				db.reloadLegacy(s.ID)
 			}
@@ -186,311 +118,111 @@ func (db *DB) Sync() {
 	})
 }
 
-func (db *DB) setLegacy(id string, list []legacyItem) {
-	db.Exec("UPDATE sessions SET messages = ? WHERE id = ?", string(encode(list)), id)
+func (db *DB) setLegacy(id string, items []*Item) {
+	db.Exec("UPDATE sessions SET messages = ? WHERE id = ?", asGo.Text(db.legacy(items)), id)
 }
 
 // reloadLegacy writes the column of a session from its items. When they cannot
 // be loaded the column stays as it is: the runtime only warns.
 func (db *DB) reloadLegacy(id string) {
-	list, err := db.legacyFromItems(id, nil)
-	if err == nil {
-		db.setLegacy(id, list)
+	if items, err := db.load(id, nil); err == nil {
+		db.setLegacy(id, items)
 	}
 }
 
-// legacyFromMemory lists the items as the runtime had them in memory.
-func (db *DB) legacyFromMemory(items []*Item) []legacyItem {
-	list := []legacyItem{}
+// legacy is a list of items as the messages column has it.
+func (db *DB) legacy(items []*Item) builder.List {
+	list := builder.List{}
 	for _, item := range items {
 		switch {
 		case item.child != nil:
-			sub := db.legacySession(&item.child.row)
-			sub.Messages = db.legacyFromMemory(item.child.items)
-			list = append(list, legacyItem{SubSession: sub})
+			list = append(list, builder.Object{{"sub_session", db.subSession(item.child)}})
 		case item.message != nil:
-			list = append(list, legacyItem{Message: &legacyMessage{item.agent, item.message, item.implicit}})
+			m := builder.Object{{"agentName", &item.agent}, {"message", item.message}, {"implicit", builder.OrNil(item.implicit)}}
+			list = append(list, builder.Object{{"message", m.Given()}})
 		default:
-			list = append(list, legacyItem{Summary: item.summary.Text})
+			list = append(list, builder.Object{{"summary", item.summary.Text}}.Given())
 		}
 	}
 	return list
 }
 
-func (db *DB) legacySession(row *SessionRow) *legacySession {
-	sub := &legacySession{
-		ID: row.ID, Title: row.Title, CreatedAt: stamp(row.CreatedAt), ToolsApproved: row.ToolsApproved,
-		WorkingDir: row.WorkingDir, SendUserMessage: row.SendUserMessage,
-		InputTokens: row.InputTokens, OutputTokens: row.OutputTokens, Cost: row.Cost,
+// subSession is a session with everything below it, inside the messages column of its
+// parent.
+func (db *DB) subSession(s *Session) builder.Object {
+	since := func(generation int) any {
+		if db.Generation < generation {
+			return nil
+		}
+		return false
 	}
-	if db.Generation >= 9 {
-		sub.Starred = new(bool)
-	}
-	if db.Generation >= 13 {
-		sub.Thinking = new(bool)
-	}
-	return sub
+	return builder.Object{
+		{"id", s.ID}, {"title", &s.row.Title}, {"messages", db.legacy(s.items)}, {"created_at", stamp(s.row.CreatedAt)},
+		{"tools_approved", s.row.ToolsApproved}, {"thinking", since(13)}, {"hide_tool_results", false}, {"working_dir", s.row.WorkingDir},
+		{"SendUserMessage", s.row.SendUserMessage}, {"max_iterations", 0}, {"starred", since(9)},
+		{"input_tokens", s.row.InputTokens}, {"output_tokens", s.row.OutputTokens}, {"cost", s.row.Cost},
+	}.Given()
 }
 
-// legacyFromItems lists the items as the runtime loads them from the tables:
+// load lists the items of a session as the runtime loads them from the tables:
 // references that lead nowhere and unknown kinds are skipped, and one message
 // that does not decode fails the whole. above are the sessions around this one.
-func (db *DB) legacyFromItems(id string, above []string) ([]legacyItem, error) {
+func (db *DB) load(id string, above []string) ([]*Item, error) {
 	if slices.Contains(above, id) {
 		return nil, fmt.Errorf("session %s contains itself", id)
 	}
-	list := []legacyItem{}
-	for _, row := range db.itemRows(id) {
-		switch row.kind {
+	var items []*Item
+	type row struct {
+		kind                           string
+		agent, message, child, summary sql.NullString
+		implicit                       bool
+	}
+	for _, r := range builder.Rows(db.DB, func(r *row) []any {
+		return []any{&r.kind, &r.agent, &r.message, &r.implicit, &r.child, &r.summary}
+	}, `SELECT item_type, agent_name, message_json, implicit, subsession_id, summary_text
+		FROM session_items WHERE session_id = ? ORDER BY position, id`, id) {
+		item, err := &Item{agent: r.agent.String, implicit: r.implicit}, error(nil)
+		switch r.kind {
 		case "message":
-			message, err := reloaded([]byte(row.message.String))
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, legacyItem{Message: &legacyMessage{row.agent.String, message, row.implicit}})
+			item.message, err = reloaded([]byte(r.message.String))
 		case "subsession":
-			sub, err := db.loadSubSession(row.child.String, append(above, id))
-			if errors.Is(err, sql.ErrNoRows) {
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			list = append(list, legacyItem{SubSession: sub})
+			item.child, err = db.loadSession(r.child.String, append(above, id))
 		case "summary":
-			list = append(list, legacyItem{Summary: row.summary.String})
+			item.summary = &Summary{Text: r.summary.String}
+		default:
+			continue
+		}
+		switch {
+		case err == nil:
+			items = append(items, item)
+		case !errors.Is(err, sql.ErrNoRows):
+			return nil, err
 		}
 	}
-	return list, nil
+	return items, nil
 }
 
-// loadSubSession reads a session with all its items; sql.ErrNoRows when it is
+// loadSession reads a session with all its items; sql.ErrNoRows when it is
 // missing.
-func (db *DB) loadSubSession(id string, above []string) (*legacySession, error) {
-	sub := &legacySession{ID: id, Thinking: new(bool), Starred: new(bool)}
-	err := db.SQL.QueryRow(`SELECT title, created_at, tools_approved, thinking, working_dir, send_user_message,
-		max_iterations, starred, input_tokens, output_tokens, cost FROM sessions WHERE id = ?`, id).Scan(
-		&sub.Title, &sub.CreatedAt, &sub.ToolsApproved, sub.Thinking, &sub.WorkingDir, &sub.SendUserMessage,
-		&sub.MaxIterations, sub.Starred, &sub.InputTokens, &sub.OutputTokens, &sub.Cost)
+func (db *DB) loadSession(id string, above []string) (*Session, error) {
+	var created string
+	s := &Session{ID: id}
+	err := db.SQL.QueryRow(`SELECT title, created_at, tools_approved, working_dir, send_user_message, input_tokens, output_tokens, cost
+		FROM sessions WHERE id = ?`, id).Scan(&s.row.Title, &created, &s.row.ToolsApproved, &s.row.WorkingDir, &s.row.SendUserMessage,
+		&s.row.InputTokens, &s.row.OutputTokens, &s.row.Cost)
 	if err != nil {
 		return nil, err
 	}
-	sub.Messages, err = db.legacyFromItems(id, above)
-	return sub, err
-}
-
-// itemRow is a row of session_items.
-type itemRow struct {
-	id, position                   int64
-	kind                           string
-	agent, message, child, summary sql.NullString
-	implicit                       bool
-}
-
-// itemRows reads the rows of a session in stored order.
-func (db *DB) itemRows(session string) []itemRow {
-	if db.Err() != nil {
-		return nil
+	if s.row.CreatedAt, err = time.Parse(time.RFC3339, created); err != nil {
+		return nil, err
 	}
-	rows, err := db.SQL.Query(`SELECT id, position, item_type, agent_name, message_json, implicit, subsession_id, summary_text
-		FROM session_items WHERE session_id = ? ORDER BY position, id`, session)
-	if err != nil {
-		db.Fail(err)
-		return nil
-	}
-	var list []itemRow
-	for rows.Next() {
-		var r itemRow
-		db.Fail(rows.Scan(&r.id, &r.position, &r.kind, &r.agent, &r.message, &r.implicit, &r.child, &r.summary))
-		list = append(list, r)
-	}
-	db.Fail(errors.Join(rows.Err(), rows.Close()))
-	return list
+	s.items, err = db.load(id, above)
+	return s, err
 }
 
 // Rows lists the rows of session_items for which a condition holds, by row id.
 func (db *DB) Rows(where string) []int64 {
-	return list[int64](db, "SELECT id FROM session_items WHERE "+where+" ORDER BY id")
-}
-
-// list reads the first column of a query.
-func list[T any](db *DB, query string, args ...any) []T {
-	if db.Err() != nil {
-		return nil
-	}
-	rows, err := db.SQL.Query(query, args...)
-	if err != nil {
-		db.Fail(err)
-		return nil
-	}
-	var values []T
-	for rows.Next() {
-		var v T
-		db.Fail(rows.Scan(&v))
-		values = append(values, v)
-	}
-	db.Fail(errors.Join(rows.Err(), rows.Close()))
-	return values
-}
-
-// role is the role of a message row, "" for other rows.
-func (r *itemRow) role() string {
-	var m Message
-	if r.kind != "message" || json.Unmarshal([]byte(r.message.String), &m) != nil {
-		return ""
-	}
-	return m.Role
-}
-
-// recorder writes the events of a run to the store, as the runtime's persistent
-// layer does. It sees the events of all conversations of the run.
-type recorder struct {
-	db     *DB
-	root   *conversation
-	scoped bool // v1.32.1 and later: streamed and finished messages of other sessions are dropped
-	stored map[*conversation]*Session
-
-	streaming *Item         // the row of the message that is streaming, in the root's session
-	streamer  *conversation // who streams
-	leaks     []leak
-	taken     []taken
-}
-
-// leak is a row of the root's session that holds a message of a child.
-type leak struct {
-	item  *Item
-	child *conversation
-	entry *entry // nil when the message was never finished
-}
-
-// taken is a row of the root's session that a child began to stream and that a
-// result of the root then took over: its agent_name is still the child's.
-type taken struct {
-	item  *Item
-	entry *entry
-}
-
-func newRecorder(db *DB, root *conversation, scoped bool) *recorder {
-	session := db.Root(root.row)
-	root.row = session.row
-	return &recorder{db: db, root: root, scoped: scoped, stored: map[*conversation]*Session{root: session}}
-}
-
-// user records what the user said.
-func (r *recorder) user(e *entry) {
-	e.stored = r.stored[r.root].add(e.item())
-	e.inRoot = e.stored
-}
-
-// stop is the end of a run: what was streaming stays as it is.
-func (r *recorder) stop() {
-	if r.streaming != nil && r.streamer != r.root {
-		r.leaks = append(r.leaks, leak{r.streaming, r.streamer, nil})
-	}
-	r.streaming = nil
-}
-
-// streamed records the text and reasoning of an answer before it is finished.
-// Without scoping they go into the root's session, whoever speaks.
-func (r *recorder) streamed(c *conversation, agent, text, reasoning string) {
-	if r.scoped && c != r.root {
-		return
-	}
-	r.streaming, r.streamer = r.stored[r.root].Placeholder(agent, text, reasoning), c
-}
-
-// added records a finished message. It takes the row of what was streaming,
-// whoever streamed it; else it gets a row of its own, if the session has one:
-// a child's has none before it is complete.
-func (r *recorder) added(c *conversation, e *entry) {
-	if r.scoped && c != r.root {
-		return
-	}
-	item := r.streaming
-	switch {
-	case item != nil:
-		item.replace(encode(e.message), e.implicit)
-		e.inRoot = item
-		r.attribute(c, e, item)
-		r.streaming = nil
-	case r.stored[c] != nil:
-		item = r.stored[c].add(e.item())
-	}
-	if c == r.root {
-		e.stored, e.inRoot = item, item
-	}
-}
-
-// attribute keeps the truth about a row of the root's session that was streamed.
-func (r *recorder) attribute(c *conversation, e *entry, item *Item) {
-	switch {
-	case c != r.root:
-		r.leaks = append(r.leaks, leak{item, c, e})
-	case r.streamer != r.root:
-		r.taken = append(r.taken, taken{item, e})
-	}
-}
-
-// completed stores a child with everything below it. It fails, and the runtime
-// only warns, when the caller has no row yet (it stores the child later, with
-// itself) or when a compaction stored the child's row already.
-func (r *recorder) completed(caller, child *conversation) {
-	parent := r.stored[caller]
-	if parent == nil || r.anyStored(child) {
-		return
-	}
-	session := r.store(parent, child)
-	r.db.lag(parent)
-	r.db.lag(session)
-	parent.insert(&Item{child: session})
-}
-
-func (r *recorder) anyStored(c *conversation) bool {
-	return r.stored[c] != nil || slices.ContainsFunc(c.entries, func(e *entry) bool { return e.child != nil && r.anyStored(e.child) })
-}
-
-func (r *recorder) store(parent *Session, c *conversation) *Session {
-	session := parent.Child(c.row)
-	r.stored[c] = session
-	for _, e := range c.entries {
-		if e.child != nil {
-			session.insert(&Item{child: r.store(session, e.child)})
-			continue
-		}
-		e.stored = session.insert(e.item())
-	}
-	return session
-}
-
-// item is the entry as the store takes it.
-func (e *entry) item() *Item {
-	if e.summary != nil {
-		return &Item{summary: e.summary}
-	}
-	return &Item{agent: e.agent, message: encode(e.message), implicit: e.implicit}
-}
-
-// compacting stores the row of a session that is about to be compacted, unless
-// its caller has none.
-func (r *recorder) compacting(c *conversation) {
-	if r.stored[c] == nil && r.stored[c.caller] != nil {
-		r.stored[c] = r.stored[c.caller].Child(c.row)
-	}
-}
-
-// summarized records a compaction, which no version drops.
-func (r *recorder) summarized(c *conversation, e *entry) {
-	if session := r.stored[c]; session != nil {
-		e.stored = session.add(e.item())
-	}
-}
-
-// tokens updates the counters of the root, the only ones that are stored while
-// a run goes on.
-func (r *recorder) tokens(c *conversation, u *Usage) {
-	if c == r.root {
-		r.stored[c].Tokens(u)
-	}
+	return builder.Rows(db.DB, func(id *int64) []any { return []any{id} }, "SELECT id FROM session_items WHERE "+where+" ORDER BY id")
 }
 
 // Summary is a compaction: the prompt of the next request starts behind it.
