@@ -43,7 +43,7 @@ var (
 
 		"internal/store/adk/adktest":           1_043,
 		"internal/store/dockeragent/agenttest": 2_045,
-		"internal/store/kagent/kagenttest":     1_440,
+		"internal/store/kagent/kagenttest":     1_398,
 		"internal/store/springai/springtest":   619,
 	}
 	ownNames = map[string]int{

@@ -95,6 +95,14 @@ func (s Style) plain(value any) []byte {
 	return ascii
 }
 
+// FromJSON is a value that stands as JSON in a file beside its package.
+func FromJSON[T any](text []byte) (value T) {
+	if err := json.Unmarshal(text, &value); err != nil {
+		panic("a file of the package: " + err.Error())
+	}
+	return value
+}
+
 func camel(snake string) string {
 	words := strings.Split(snake, "_")
 	for i, word := range words[1:] {

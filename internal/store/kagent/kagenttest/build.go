@@ -31,9 +31,9 @@ func (p Program) Build(path string, form Form) (*Written, error) {
 	truth := w.written()
 	err := builder.Create(path, form.Generation.schema(), func(db *builder.DB) {
 		w.storeSessions(db)
-		for _, r := range slices.SortedStableFunc(slices.Values(w.rows), func(a, b row) int { return a.at.Compare(b.at) }) {
+		for _, r := range w.rows {
 			db.Insert("event", object{
-				{"id", r.id}, {"session_id", r.session.id}, {"user_id", r.session.user},
+				{"id", r.id}, {"session_id", r.session.ID}, {"user_id", r.session.User},
 				{"created_at", w.stamp(r.at)}, {"updated_at", w.stamp(r.at)}, {"data", w.data(r.document)},
 			})
 		}
@@ -54,12 +54,12 @@ func (p Program) Build(path string, form Form) (*Written, error) {
 func (w *world) storeSessions(db *builder.DB) {
 	for _, s := range w.inTime() {
 		row := object{
-			{"id", s.id}, {"user_id", s.user}, {"agent_id", s.agent}, {"created_at", w.stamp(s.created)}, {"updated_at", w.stamp(s.updated)},
+			{"id", s.ID}, {"user_id", s.User}, {"agent_id", s.Agent}, {"created_at", w.stamp(s.created)}, {"updated_at", w.stamp(s.updated)},
 		}
-		if w.writer(s.agent) != OpenAI { // whose package creates sessions without a name
+		if w.writer(s.Agent) != OpenAI { // whose package creates sessions without a name
 			row = append(row, member{"name", s.name})
 		}
-		if s.delegated && w.form.Generation == Current {
+		if s.Delegated && w.form.Generation == Current {
 			row = append(row, member{"source", "agent"})
 		}
 		db.Insert("session", row)
@@ -69,14 +69,11 @@ func (w *world) storeSessions(db *builder.DB) {
 func (w *world) storeTasks(db *builder.DB) {
 	for _, v := range slices.SortedStableFunc(slices.Values(w.visits), func(a, b *visit) int { return a.began.Compare(b.began) }) {
 		row := object{
-			{"id", v.task}, {"session_id", v.session.id}, {"created_at", w.stamp(v.began)}, {"updated_at", w.stamp(v.now)},
+			{"id", v.task}, {"session_id", v.session.ID}, {"created_at", w.stamp(v.began)}, {"updated_at", w.stamp(v.now)},
 			{"data", w.data(w.document(v))},
 		}
 		if w.form.Generation == Current {
-			row = append(row, member{"user_id", v.session.user})
-			if w.form.Shape != Legacy {
-				row = append(row, member{"protocol_version", string(w.form.Shape)})
-			}
+			row = append(row, member{"user_id", v.session.User}, member{"protocol_version", builder.OrNil(string(w.form.Shape))})
 		}
 		db.Insert("task", row)
 	}
@@ -85,7 +82,7 @@ func (w *world) storeTasks(db *builder.DB) {
 // storeState writes what runtimes without events keep, one state for each run.
 func (w *world) storeState(db *builder.DB, n int, v *visit) {
 	saved := object{
-		{"user_id", v.session.user}, {"thread_id", v.session.id}, {"created_at", w.stamp(v.now)}, {"updated_at", w.stamp(v.now)},
+		{"user_id", v.session.User}, {"thread_id", v.session.ID}, {"created_at", w.stamp(v.now)}, {"updated_at", w.stamp(v.now)},
 	}
 	switch v.dialect {
 	case LangGraph:
@@ -104,7 +101,7 @@ func (w *world) storeState(db *builder.DB, n int, v *visit) {
 func (w *world) storeAgents(db *builder.DB) {
 	agents := map[string]bool{}
 	for _, s := range w.sessions {
-		agents[s.agent] = true
+		agents[s.Agent] = true
 	}
 	for _, id := range slices.Sorted(maps.Keys(agents)) {
 		row := object{{"id", id}, {"created_at", w.stamp(Start)}, {"updated_at", w.stamp(Start)}, {"type", "Declarative"}, {"config", "{}"}}
@@ -125,7 +122,7 @@ func (w *world) data(document string) string {
 
 func (w *world) inTime() []*sess {
 	return slices.SortedStableFunc(slices.Values(w.sessions), func(a, b *sess) int {
-		return cmp.Or(a.created.Compare(b.created), cmp.Compare(a.user, b.user))
+		return cmp.Or(a.created.Compare(b.created), cmp.Compare(a.User, b.User))
 	})
 }
 
@@ -174,8 +171,10 @@ func (w *world) batch(v *visit, calls []Call) string {
 		return completed
 	}
 	w.pause(v, questions, respond)
-	if w.program.Pauses == AtQuestion {
-		unnamed(answers)
+	for _, e := range answers {
+		if e.truth != nil && w.program.Pauses == AtQuestion { // no response is stored
+			e.truth.Named = false
+		}
 	}
 	if open {
 		return inputRequired
@@ -187,15 +186,6 @@ func (w *world) batch(v *visit, calls []Call) string {
 	}
 	w.respond(v, waited, nil)
 	return completed
-}
-
-// unnamed says of calls that no response names their sessions.
-func unnamed(batch []*errand) {
-	for _, e := range batch {
-		if e.truth != nil {
-			e.truth.Named = false
-		}
-	}
 }
 
 // call writes the event that makes the calls.
@@ -210,7 +200,7 @@ func (w *world) call(v *visit, calls []Call) []*errand {
 		p := part{call: e.made}
 		if c.Agent != "" {
 			e.made.name, e.made.args = c.Agent, object{{"request", c.Ask}}
-			e.truth = &Worked{User: v.session.user, Parent: v.session.id, ParentTask: v.task, Call: c.ID, Agent: c.Agent}
+			e.truth = &Worked{User: v.session.User, Parent: v.session.ID, ParentTask: v.task, Call: c.ID, Agent: c.Agent}
 			w.calls = append(w.calls, e.truth)
 			if c.Error == "" {
 				e.truth.Child = w.context(v, c.Agent)
@@ -221,7 +211,7 @@ func (w *world) call(v *visit, calls []Call) []*errand {
 		}
 		batch, parts = append(batch, e), append(parts, p)
 	}
-	id := w.emit(v, event{author: v.session.agent, parts: parts}).id
+	id := w.emit(v, event{author: v.session.Agent, parts: parts}).id
 	for _, e := range batch {
 		if e.truth != nil {
 			e.truth.CallEvent = id
@@ -250,7 +240,7 @@ func (w *world) work(v *visit, e *errand, at time.Time) {
 	}
 	name := member{"subagent_session_id", e.truth.Child}
 	if !slices.Contains(w.program.Elsewhere, e.Agent) {
-		e.child = w.serve(w.session(e.truth.Child, v.session.user, e.Agent, v), e.request(), v, at)
+		e.child = w.serve(w.session(e.truth.Child, v.session.User, e.Agent, v), e.request(), v, at)
 		e.truth.told(e.child)
 	}
 	switch {
@@ -290,7 +280,7 @@ func (w *world) respond(v *visit, batch []*errand, questions []question) {
 	for _, e := range batch {
 		parts = append(parts, part{response: &response{e.made.id, e.made.name, e.answer}})
 	}
-	id := w.emit(v, event{author: v.session.agent, parts: parts, asked: questions}).id
+	id := w.emit(v, event{author: v.session.Agent, parts: parts, asked: questions}).id
 	for _, e := range batch {
 		if e.truth != nil && v.dialect.events() && v.dialect != OpenAI {
 			e.truth.Responses = append(e.truth.Responses, id)
@@ -317,9 +307,9 @@ type world struct {
 
 // sess is a session in the making.
 type sess struct {
-	id, user, agent, name string
-	delegated             bool
-	created, updated      time.Time
+	Session
+	name             string
+	created, updated time.Time
 }
 
 // row is an event as it is stored.
@@ -365,21 +355,11 @@ func (w *world) converse(c Conversation, at time.Time) time.Time {
 
 // session is that of an agent for a user, a new one where there is none.
 func (w *world) session(id, user, agent string, caller *visit) *sess {
-	i := slices.IndexFunc(w.sessions, func(s *sess) bool { return s.id == id && s.user == user })
-	if i >= 0 {
-		return w.sessions[i]
+	i := slices.IndexFunc(w.sessions, func(s *sess) bool { return s.ID == id && s.User == user })
+	if i < 0 {
+		i, w.sessions = len(w.sessions), append(w.sessions, &sess{Session: Session{ID: id, User: user, Agent: agent, Delegated: caller != nil}})
 	}
-	s := &sess{id: id, user: user, agent: agent, delegated: caller != nil}
-	w.sessions = append(w.sessions, s)
-	return s
-}
-
-// began is told of a request: the session is as old as its first one and has its
-// name from it.
-func (s *sess) began(at time.Time, request string) {
-	if s.created.IsZero() || at.Before(s.created) {
-		s.created, s.name = at, title(request)
-	}
+	return w.sessions[i]
 }
 
 // context is the id of the session that a caller's tool takes for a worker.
@@ -389,7 +369,7 @@ func (w *world) context(caller *visit, agent string) string {
 	case PerCall:
 		return builder.UUID(w.rng)
 	case PerPod:
-		sharing = caller.session.agent
+		sharing = caller.session.Agent
 	default:
 		sharing = caller.task
 	}
@@ -407,18 +387,20 @@ func (w *world) writer(agent string) Dialect {
 	return w.form.Dialect
 }
 
-// tick is when a row is written that follows one of a time: no two rows share a
-// microsecond, and some times have no fraction to speak of.
-func (w *world) tick(t time.Time) time.Time {
-	t = t.Add(time.Duration(40_000_000 + w.rng.IntN(120_000_000)))
+// tick is when the next row of a visit is written: no two rows share a microsecond, and
+// some times have no fraction to speak of.
+func (w *world) tick(v *visit) {
+	v.now = v.now.Add(time.Duration(40_000_000 + w.rng.IntN(120_000_000)))
 	if w.rng.IntN(8) == 0 {
-		t = t.Truncate(10 * time.Millisecond)
+		v.now = v.now.Truncate(10 * time.Millisecond)
 	}
-	for w.taken[t.UnixMicro()] {
-		t = t.Add(time.Microsecond)
+	for w.taken[v.now.UnixMicro()] {
+		v.now = v.now.Add(time.Microsecond)
 	}
-	w.taken[t.UnixMicro()] = true
-	return t
+	w.taken[v.now.UnixMicro()] = true
+	if v.now.After(v.session.updated) {
+		v.session.updated = v.now
+	}
 }
 
 func (w *world) stamp(t time.Time) string { return t.UTC().Format(string(w.form.Times)) }
@@ -427,20 +409,13 @@ func (w *world) callID() string { return fmt.Sprintf("call_%016x", w.rng.Uint64(
 
 // written is the truth about what was played.
 func (w *world) written() *Written {
+	slices.SortStableFunc(w.rows, func(a, b row) int { return a.at.Compare(b.at) })
+	for _, r := range w.rows {
+		r.session.Events = append(r.session.Events, r.id)
+	}
 	truth := &Written{}
 	for _, s := range w.inTime() {
-		told := Session{ID: s.id, User: s.user, Agent: s.agent, Delegated: s.delegated}
-		for _, v := range w.visits {
-			if v.session == s {
-				told.Tasks = append(told.Tasks, v.task)
-			}
-		}
-		of := slices.DeleteFunc(slices.Clone(w.rows), func(r row) bool { return r.session != s })
-		slices.SortStableFunc(of, func(a, b row) int { return a.at.Compare(b.at) })
-		for _, r := range of {
-			told.Events = append(told.Events, r.id)
-		}
-		truth.Sessions = append(truth.Sessions, told)
+		truth.Sessions = append(truth.Sessions, s.Session)
 	}
 	for _, c := range w.calls {
 		truth.Calls = append(truth.Calls, *c)

@@ -133,7 +133,7 @@ func (q question) tool() object {
 func (w *world) document(v *visit) string {
 	d := taskWriter{visit: v, v1: w.form.Shape == V1}
 	status, history, artifacts := d.status(), d.history(), d.artifacts()
-	o := object{{"artifacts", artifacts}, {"contextId", v.session.id}, {"history", history}, {"id", v.task}}
+	o := object{{"artifacts", artifacts}, {"contextId", v.session.ID}, {"history", history}, {"id", v.task}}
 	if !d.v1 {
 		o = append(o, member{"kind", "task"}, member{"metadata", d.whole()})
 	}
@@ -159,7 +159,7 @@ func (d taskWriter) prefix() string {
 // more than the app there; runtimes without invocations have none to name.
 func (d taskWriter) whole() object {
 	if d.dialect.camel() {
-		return object{{d.prefix() + "app_name", d.session.agent}}
+		return object{{d.prefix() + "app_name", d.session.Agent}}
 	}
 	return d.metadata(d.log[len(d.log)-1])
 }
@@ -167,7 +167,7 @@ func (d taskWriter) whole() object {
 // metadata is what a message or an artifact says of its event.
 func (d taskWriter) metadata(e *event) object {
 	o := object{
-		{d.prefix() + "app_name", d.session.agent}, {d.prefix() + "user_id", d.session.user}, {d.prefix() + "session_id", d.session.id},
+		{d.prefix() + "app_name", d.session.Agent}, {d.prefix() + "user_id", d.session.User}, {d.prefix() + "session_id", d.session.ID},
 	}
 	if d.dialect.events() && d.dialect != OpenAI {
 		o = append(o, member{d.prefix() + "invocation_id", e.invocation}, member{d.prefix() + "author", e.author})
@@ -204,20 +204,17 @@ func (d taskWriter) history() list {
 }
 
 func (d taskWriter) message(e *event) object {
-	role := "agent"
+	role, kind := "agent", any("message")
 	if e.author == "user" {
 		role = "user"
 	}
 	if d.v1 {
-		return object{
-			{"contextId", d.session.id}, {"messageId", e.id}, {"metadata", d.metadata(e)}, {"parts", d.parts(e)},
-			{"role", "ROLE_" + strings.ToUpper(role)}, {"taskId", d.task},
-		}
+		role, kind = "ROLE_"+strings.ToUpper(role), nil
 	}
 	return object{
-		{"contextId", d.session.id}, {"kind", "message"}, {"messageId", e.id}, {"metadata", d.metadata(e)}, {"parts", d.parts(e)},
+		{"contextId", d.session.ID}, {"kind", kind}, {"messageId", e.id}, {"metadata", d.metadata(e)}, {"parts", d.parts(e)},
 		{"role", role}, {"taskId", d.task},
-	}
+	}.Given()
 }
 
 // artifacts are one for each event, or one with the answer.

@@ -3,7 +3,6 @@ package kagenttest
 import (
 	"cmp"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -271,13 +270,15 @@ func (w *world) serve(s *sess, t Turn, caller *visit, at time.Time) *visit {
 
 // begin writes what comes before the agent's own events.
 func (w *world) begin(s *sess, t Turn, caller *visit, at time.Time) *visit {
-	v := &visit{session: s, dialect: w.writer(s.agent), task: builder.UUID(w.rng), root: s.id, began: at, now: at, invocations: []string{"e-" + builder.UUID(w.rng)}}
+	v := &visit{session: s, dialect: w.writer(s.Agent), task: builder.UUID(w.rng), root: s.ID, began: at, now: at, invocations: []string{"e-" + builder.UUID(w.rng)}}
 	v.dialect = cmp.Or(t.Writer, v.dialect)
 	if caller != nil {
 		v.root = caller.root
 	}
-	w.visits = append(w.visits, v)
-	s.began(at, t.Ask)
+	w.visits, s.Tasks = append(w.visits, v), append(s.Tasks, v.task)
+	if s.created.IsZero() || at.Before(s.created) { // it has its name from its first request
+		s.created, s.name = at, title(t.Ask)
+	}
 	request := event{author: "user", parts: []part{{text: t.Ask}}}
 	if v.dialect == Python && w.form.Generation != V05 {
 		headers := object{{"headers", w.headers(v, caller)}}
@@ -293,14 +294,14 @@ func (w *world) begin(s *sess, t Turn, caller *visit, at time.Time) *visit {
 
 // conclude writes the answer.
 func (w *world) conclude(v *visit) {
-	w.emit(v, event{author: v.session.agent, parts: []part{{text: v.answer}}})
+	w.emit(v, event{author: v.session.Agent, parts: []part{{text: v.answer}}})
 	v.state = completed
 	w.flush(v)
 }
 
 // emit writes an event of the current invocation.
 func (w *world) emit(v *visit, e event) *event {
-	v.now = w.tick(v.now)
+	w.tick(v)
 	e.at, e.id, e.invocation = v.now, builder.UUID(w.rng), v.invocations[len(v.invocations)-1]
 	v.log = append(v.log, &e)
 	switch v.dialect {
@@ -313,7 +314,6 @@ func (w *world) emit(v *visit, e event) *event {
 	default:
 		w.add(v, e.id, e.text(v.dialect))
 	}
-	v.session.touch(v.now)
 	return &e
 }
 
@@ -329,22 +329,15 @@ func (w *world) flush(v *visit) {
 // mark writes the event with the headers that the Python runtime puts before a
 // request.
 func (w *world) mark(v *visit, headers object) {
-	v.now = w.tick(v.now)
+	w.tick(v)
 	e := event{id: builder.UUID(w.rng), invocation: "header_update", author: "system", at: v.now, delta: headers}
 	v.marker = e.id
 	w.rows = append(w.rows, row{e.id, v.session, v.now, e.text(Python)})
-	v.session.touch(v.now)
 }
 
 func (w *world) add(v *visit, id, document string) {
 	v.rows = append(v.rows, id)
 	w.rows = append(w.rows, row{id, v.session, v.now, document})
-}
-
-func (s *sess) touch(at time.Time) {
-	if at.After(s.updated) {
-		s.updated = at
-	}
 }
 
 // Secret is in every header of a request that is stored, and in nothing else.
@@ -353,11 +346,11 @@ const Secret = "eyJhbGciOiJSUzI1NiJ9.c2VjcmV0.c2lnbmF0dXJl"
 // headers are those of the request, with the names in lower case as ASGI has them.
 func (w *world) headers(v *visit, caller *visit) object {
 	o := object{
-		{"host", "agent.kagent:8080"}, {"authorization", "Bearer " + Secret}, {"content-type", "application/json"}, {"x-user-id", v.session.user},
+		{"host", "agent.kagent:8080"}, {"authorization", "Bearer " + Secret}, {"content-type", "application/json"}, {"x-user-id", v.session.User},
 	}
 	if caller != nil && w.form.Generation == Current {
 		o = append(o, object{
-			{"x-kagent-source", "agent"}, {"x-kagent-parent-context-id", caller.session.id}, {"x-kagent-root-context-id", caller.root},
+			{"x-kagent-source", "agent"}, {"x-kagent-parent-context-id", caller.session.ID}, {"x-kagent-root-context-id", caller.root},
 		}...)
 	}
 	return o
@@ -371,10 +364,10 @@ func (w *world) ask(v *visit) {
 	made := &call{w.callID(), gated, object{{"manifest", "replicas: 3"}}}
 	v.gate = &question{about: made, hint: "Please approve or reject the tool call " + gated + "().", callID: w.callID()}
 	questions := []question{*v.gate}
-	w.emit(v, event{author: v.session.agent, parts: []part{{call: made}}})
+	w.emit(v, event{author: v.session.Agent, parts: []part{{call: made}}})
 	refused := object{{"error", "This tool call requires confirmation, please approve or reject."}}
 	w.pause(v, questions, func() {
-		w.emit(v, event{author: v.session.agent, parts: []part{{response: &response{made.id, gated, refused}}}, asked: questions})
+		w.emit(v, event{author: v.session.Agent, parts: []part{{response: &response{made.id, gated, refused}}}, asked: questions})
 	})
 	v.state = inputRequired
 	w.flush(v)
@@ -383,7 +376,7 @@ func (w *world) ask(v *visit) {
 // approve lets the agent go on from there.
 func (w *world) approve(v *visit, at time.Time) {
 	w.resume(v, []question{*v.gate}, at)
-	w.emit(v, event{author: v.session.agent, parts: []part{{response: &response{v.gate.about.id, gated, object{{"result", "applied"}}}}}})
+	w.emit(v, event{author: v.session.Agent, parts: []part{{response: &response{v.gate.about.id, gated, object{{"result", "applied"}}}}}})
 	w.conclude(v)
 }
 
@@ -393,7 +386,7 @@ func (w *world) passOn(e *errand) question {
 	return question{
 		about: e.made, callID: w.callID(),
 		hint:    "Remote agent '" + e.Agent + "' requires approval.",
-		payload: object{{"task_id", e.child.task}, {"context_id", e.child.session.id}, {"subagent_name", e.Agent}, {"hitl_request", object{{"tool", gated}}}},
+		payload: object{{"task_id", e.child.task}, {"context_id", e.child.session.ID}, {"subagent_name", e.Agent}, {"hitl_request", object{{"tool", gated}}}},
 	}
 }
 
@@ -410,7 +403,7 @@ func (w *world) pause(v *visit, questions []question, respond func()) {
 
 // confirm writes the calls with which ADK asks a person.
 func (w *world) confirm(v *visit, questions []question) {
-	e := event{author: v.session.agent}
+	e := event{author: v.session.Agent}
 	for _, q := range questions {
 		original := object{{"id", q.about.id}, {"name", q.about.name}, {"args", q.about.args}}
 		asked := object{{"originalFunctionCall", original}, {"toolConfirmation", q.tool()}}
@@ -456,31 +449,24 @@ var scripts []byte
 // Scripts are the programs of scripts.json, the cases of kagent's issues; the member
 // about says what each is. What is run after the writing is a template for Written.
 func Scripts() []Program {
-	var told []struct {
+	var list []Program
+	for _, p := range builder.FromJSON[[]struct {
 		Program
 		After []string
-	}
-	if err := json.Unmarshal(scripts, &told); err != nil {
-		panic("scripts.json: " + err.Error())
-	}
-	list := make([]Program, len(told))
-	for i, p := range told {
-		list[i] = p.Program
+	}](scripts) {
 		if p.After != nil {
-			list[i].After = func(w *Written) []string { return filled(p.After, w) }
+			p.Program.After = func(w *Written) (list []string) {
+				for _, s := range p.After {
+					var b strings.Builder
+					if err := template.Must(template.New("").Parse(s)).Execute(&b, w); err != nil {
+						panic(err)
+					}
+					list = append(list, b.String())
+				}
+				return list
+			}
 		}
-	}
-	return list
-}
-
-func filled(statements []string, w *Written) []string {
-	var list []string
-	for _, s := range statements {
-		var b strings.Builder
-		if err := template.Must(template.New("").Parse(s)).Execute(&b, w); err != nil {
-			panic(err)
-		}
-		list = append(list, b.String())
+		list = append(list, p.Program)
 	}
 	return list
 }
