@@ -29,7 +29,7 @@ func healthyStores(t *testing.T) map[string]string {
 			return nil
 		},
 		"adk": func(path string) error {
-			return adktest.Create(path, adktest.P1, adktest.Random(1, 40).Session, adktest.Random(2, 40).Session)
+			return adktest.Create(path, adktest.P1, adktest.Random(1, 40), adktest.Random(2, 40))
 		},
 		"spring": func(path string) error {
 			db, err := springtest.Create(path, springtest.Form{})

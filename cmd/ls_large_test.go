@@ -82,7 +82,7 @@ func TestAListOfALargeStoreLeavesHealthOut(t *testing.T) {
 
 func TestAListOfALargeEventStoreLeavesHealthOut(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "adk.db")
-	if err := adktest.Create(path, adktest.P1, adktest.Random(1, 15).Session); err != nil {
+	if err := adktest.Create(path, adktest.P1, adktest.Random(1, 15)); err != nil {
 		t.Fatal(err)
 	}
 	db, err := builder.Open(path)

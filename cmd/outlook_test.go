@@ -108,7 +108,7 @@ func olderStores(t *testing.T) (paths []string) {
 		`UPDATE sessions SET state = 'broken'`, `UPDATE events SET event_data = 'x' WHERE rowid % 7 = 0`,
 	} {
 		path := filepath.Join(t.TempDir(), "adk.db")
-		if err := adktest.Create(path, adktest.P1, adktest.Random(uint64(n), 6).Session); err != nil {
+		if err := adktest.Create(path, adktest.P1, adktest.Random(uint64(n), 6)); err != nil {
 			t.Fatal(err)
 		}
 		alter(t, path, statement)

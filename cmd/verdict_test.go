@@ -77,7 +77,7 @@ var verdictStores = map[string]func(path string, sessions uint64) error{
 	"ADK": func(path string, sessions uint64) error {
 		list := adktest.Scripts()
 		for seed := range sessions {
-			list = append(list, adktest.Random(seed, 10).Session)
+			list = append(list, adktest.Random(seed, 10))
 		}
 		return adktest.Create(path, adktest.PS, slices.DeleteFunc(list, func(s adktest.Session) bool { return adktest.PS.Lacks(s) != "" })...)
 	},

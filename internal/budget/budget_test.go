@@ -41,7 +41,7 @@ var (
 		"internal/store/opencode":    1_975,
 		"internal/store/springai":    1_215,
 
-		"internal/store/adk/adktest":           1_043,
+		"internal/store/adk/adktest":           986,
 		"internal/store/dockeragent/agenttest": 2_045,
 		"internal/store/kagent/kagenttest":     1_398,
 		"internal/store/springai/springtest":   619,

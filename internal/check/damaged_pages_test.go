@@ -44,7 +44,7 @@ func sqliteStores() map[string]func(path string) error {
 		stores["ADK "+string(g)] = func(path string) error {
 			sessions := adktest.Scripts()
 			for seed := range uint64(10) {
-				sessions = append(sessions, adktest.Random(seed, 15).Session)
+				sessions = append(sessions, adktest.Random(seed, 15))
 			}
 			return adktest.Create(path, g, slices.DeleteFunc(sessions, func(s adktest.Session) bool { return g.Lacks(s) != "" })...)
 		}

@@ -39,7 +39,7 @@ var oddStores = map[string]func(t *rapid.T, path string){
 		seed := rapid.Uint64().Draw(t, "seed")
 		var sessions []adktest.Session
 		for n := range uint64(rapid.IntRange(1, 3).Draw(t, "sessions")) {
-			s, rng := adktest.Random(seed+n, 5).Session, rand.New(rand.NewPCG(seed, n))
+			s, rng := adktest.Random(seed+n, 5), rand.New(rand.NewPCG(seed, n))
 			for range 2 {
 				adktest.Damages[slices.Sorted(maps.Keys(adktest.Damages))[rng.IntN(len(adktest.Damages))]](rng, &s)
 			}

@@ -35,7 +35,7 @@ func lossyADK(t *testing.T, path string) {
 	t.Helper()
 	var sessions []adktest.Session
 	for seed := range uint64(4) {
-		s := adktest.Random(seed, 8).Session
+		s := adktest.Random(seed, 8)
 		s.ID = fmt.Sprint(s.ID, "-", seed)
 		rng := rand.New(rand.NewPCG(seed, 4))
 		adktest.Damages["an answer is lost"](rng, &s)

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	_ "modernc.org/sqlite"
@@ -66,6 +67,18 @@ func Statements(sections []Section, names ...string) []string {
 func UUID(rng *rand.Rand) string {
 	a, b := rng.Uint64(), rng.Uint64()
 	return fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x", a>>32, a>>16&0xffff, a&0xfff, 0x8000|b>>48&0x3fff, b&0xffffffffffff)
+}
+
+// Interleave mixes lists, as what happens at once, and keeps the order of each.
+func Interleave[T any](rng *rand.Rand, lists [][]T) (all []T) {
+	for {
+		lists = slices.DeleteFunc(lists, func(list []T) bool { return len(list) == 0 })
+		if len(lists) == 0 {
+			return all
+		}
+		n := rng.IntN(len(lists))
+		all, lists[n] = append(all, lists[n][0]), lists[n][1:]
+	}
 }
 
 // OrNil is a value as a column has it that is NULL for nothing.

@@ -125,7 +125,7 @@ func (p *player) step(s *Session, step *Step) (writes []Write) {
 	for i := range step.Calls {
 		results = append(results, p.call(s, &m, i, &step.Calls[i]))
 	}
-	writes = append(writes, p.merged(results)...)
+	writes = append(writes, builder.Interleave(p.rng, results)...)
 	switch m.Reason = "end_turn"; {
 	case step.Fails != "":
 		m.Reason, m.Error = "error", step.Fails
@@ -147,18 +147,6 @@ func (p *player) call(s *Session, m *Message, nth int, c *Call) (writes []Write)
 	return append(writes, Write{s, &Message{
 		ID: builder.UUID(p.rng), Role: "tool", Text: result, Answered: id, Tool: c.Tool, Failed: c.Failed,
 	}})
-}
-
-// merged mixes what happens at once.
-func (p *player) merged(runs [][]Write) (writes []Write) {
-	for {
-		runs = slices.DeleteFunc(runs, func(run []Write) bool { return len(run) == 0 })
-		if len(runs) == 0 {
-			return writes
-		}
-		n := p.rng.IntN(len(runs))
-		writes, runs[n] = append(writes, runs[n][0]), runs[n][1:]
-	}
 }
 
 // clocked gives writes their times: most of a turn is in one second.

@@ -5,23 +5,9 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/sessctl/sessctl/internal/store/builder"
 )
-
-// Story is a session of random agents, and what each of them was to see.
-type Story struct {
-	Session Session
-	Looks   []Look
-}
-
-// Look is what a model was shown before it said an event: the earlier events that
-// its agent sees, by their ids and in their order. It is known from where the two
-// agents stand in the tree of agents, without any branch.
-type Look struct {
-	Event  string
-	Agent  string
-	Branch string
-	Saw    []string
-}
 
 // agent is a node of a tree of agents: one that speaks, or one that runs others.
 type agent struct {
@@ -62,30 +48,20 @@ func (l *lane) label() string {
 	return label
 }
 
-func (l *lane) sees(other *lane) bool {
-	if l == nil || other == nil {
-		return true
-	}
-	for at := l; at != nil; at = at.around {
-		if at == other {
-			return true
-		}
-	}
-	return false
-}
-
 // Random is a session of a random tree of agents: sequences, groups side by side
 // and loops of agents that speak and call tools, over several turns. The size is
 // about the number of agents. Every event has an id and a time, so that events may
 // be written in another order.
-func Random(seed uint64, size int) Story {
+func Random(seed uint64, size int) Session { return numbered(seed, drafts(seed, size)) }
+
+// drafts are the events of a random session before they are numbered.
+func drafts(seed uint64, size int) (events []draft) {
 	r := run{rng: rand.New(rand.NewPCG(seed, 2)), agents: max(size, 1)}
 	root := r.tree(nil, 0)
-	events := []draft{}
 	for range 1 + r.rng.IntN(3) {
 		events = append(events, r.turn(root)...)
 	}
-	return story(fmt.Sprintf("random-%d", seed), events)
+	return events
 }
 
 // turn is what a question of the user leads to.
@@ -160,7 +136,7 @@ func (r *run) events(a *agent) []draft {
 		}
 	}
 	if a.kind == parallel {
-		return r.interleave(lists)
+		return builder.Interleave(r.rng, lists)
 	}
 	return slices.Concat(lists...)
 }
@@ -191,41 +167,12 @@ func (r *run) speak(a *agent) []draft {
 	return list
 }
 
-// interleave mixes lists and keeps the order of each.
-func (r *run) interleave(lists [][]draft) []draft {
-	var all []draft
-	for {
-		var open []int
-		for i := range lists {
-			if len(lists[i]) > 0 {
-				open = append(open, i)
-			}
-		}
-		if len(open) == 0 {
-			return all
-		}
-		i := open[r.rng.IntN(len(open))]
-		all = append(all, lists[i][0])
-		lists[i] = lists[i][1:]
-	}
-}
-
-// story numbers events and looks at them from where each agent stands.
-func story(id string, events []draft) Story {
-	s := Story{Session: Session{ID: id}}
+// numbered is a session of these events, with ids and times.
+func numbered(seed uint64, events []draft) Session {
+	s := Session{ID: fmt.Sprintf("random-%d", seed)}
 	for i, d := range events {
-		d.ID, d.Time = fmt.Sprintf("%s-%04d", id, i), momentOf(i)
-		s.Session.Events = append(s.Session.Events, d.Event)
-		if !d.asked {
-			continue
-		}
-		look := Look{Event: d.ID, Agent: d.Author, Branch: d.Branch}
-		for j, earlier := range events[:i] {
-			if d.lane.sees(earlier.lane) {
-				look.Saw = append(look.Saw, s.Session.Events[j].ID)
-			}
-		}
-		s.Looks = append(s.Looks, look)
+		d.ID, d.Time = fmt.Sprintf("%s-%04d", s.ID, i), momentOf(i)
+		s.Events = append(s.Events, d.Event)
 	}
 	return s
 }
@@ -248,7 +195,7 @@ func (g Generation) Random(seed uint64, size int) Session {
 		events = append(events, r.turn(root)...)
 		events = append(events, r.summarise(len(events))...)
 	}
-	return story(fmt.Sprintf("random-%d", seed), events).Session
+	return numbered(seed, events)
 }
 
 // speakLater is one run of an agent whose tool does not answer at once: a long-running

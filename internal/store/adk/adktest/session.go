@@ -263,25 +263,21 @@ var scripts []byte
 // what each is, and turn is the invocation of an event. Not every generation can store
 // every one of them: see Generation.Lacks.
 func Scripts() []Session {
-	var told []struct {
+	var list []Session
+	for _, s := range builder.FromJSON[[]struct {
 		Session
 		Events []struct {
 			Event
 			Turn int
 		}
-	}
-	if err := json.Unmarshal(scripts, &told); err != nil {
-		panic("scripts.json: " + err.Error())
-	}
-	list := make([]Session, len(told))
-	for i, s := range told {
-		list[i] = s.Session
+	}](scripts) {
 		for _, e := range s.Events {
 			if e.Turn > 0 {
 				e.Invocation = invocation(e.Turn)
 			}
-			list[i].Events = append(list[i].Events, e.Event)
+			s.Session.Events = append(s.Session.Events, e.Event)
 		}
+		list = append(list, s.Session)
 	}
 	return list
 }
