@@ -42,9 +42,9 @@ var (
 		"internal/store/springai":    1_215,
 
 		"internal/store/adk/adktest":           986,
-		"internal/store/dockeragent/agenttest": 2_045,
+		"internal/store/dockeragent/agenttest": 2_018,
 		"internal/store/kagent/kagenttest":     1_398,
-		"internal/store/springai/springtest":   619,
+		"internal/store/springai/springtest":   596,
 	}
 	ownNames = map[string]int{
 		"internal/store/dockeragent": 221,

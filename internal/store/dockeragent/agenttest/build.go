@@ -446,15 +446,10 @@ func (db *DB) migrate() {
 			db.Exec(statement)
 		}
 		if i > 0 {
-			db.record(i, m.Name, m.About)
+			db.Exec("INSERT INTO migrations (id, name, description, applied_at) VALUES (?, ?, ?, ?)", i, m.Name, m.About, stamp(db.now))
 		}
 	}
 	db.Forget() // the schema changed under the prepared statements
-}
-
-// record records a migration.
-func (db *DB) record(id int, name, description string) {
-	db.Exec("INSERT INTO migrations (id, name, description, applied_at) VALUES (?, ?, ?, ?)", id, name, description, stamp(db.now))
 }
 
 // Close brings the messages column up to date, closes the database, which

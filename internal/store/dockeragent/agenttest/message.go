@@ -2,11 +2,14 @@ package agenttest
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"image"
 	"image/png"
+
+	"github.com/sessctl/sessctl/internal/store/builder"
 )
 
 // The roles of a message.
@@ -203,29 +206,11 @@ func HandOff(id, agent string) ToolCall {
 	return CallTool(id, handoffTool, string(encode(map[string]string{"agent": agent})))
 }
 
+//go:embed tools.json
+var tools []byte
+
 // definitions are the tools whose definition is worth more than a name.
-var definitions = map[string]ToolDefinition{
-	transferTask: {
-		Name:        transferTask,
-		Category:    "transfer",
-		Description: "Delegate a task to another member of the team.",
-		Parameters: json.RawMessage(`{"type":"object","properties":{` +
-			`"agent":{"type":"string","description":"Who gets the task."},` +
-			`"task":{"type":"string","description":"What to do."},` +
-			`"expected_output":{"type":"string","description":"What to bring back."}},` +
-			`"required":["agent","task","expected_output"],"additionalProperties":false}`),
-		Annotations: Annotations{ReadOnlyHint: true, Title: "Transfer Task"},
-	},
-	handoffTool: {
-		Name:        handoffTool,
-		Category:    "handoff",
-		Description: "Let another agent go on with the conversation.",
-		Parameters: json.RawMessage(`{"type":"object","properties":{` +
-			`"agent":{"type":"string","description":"Who goes on."}},` +
-			`"required":["agent"],"additionalProperties":false}`),
-		Annotations: Annotations{ReadOnlyHint: true, Title: "Handoff Conversation"},
-	},
-}
+var definitions = builder.FromJSON[map[string]ToolDefinition](tools)
 
 // Define lists the definitions of the called tools, one for each call.
 func Define(calls []ToolCall) []ToolDefinition {

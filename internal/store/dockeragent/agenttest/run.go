@@ -200,26 +200,19 @@ func (r *run) leak(row *Item, child *Session, home *Item) {
 
 // calls runs the calls of an answer. Their results are the caller's, even when
 // one of them handed the conversation to somebody else.
-func (r *run) calls(c *Session, s *Step, opener *Item) error {
-	inTurn := r.oneByOne
+func (r *run) calls(c *Session, s *Step, opener *Item) (err error) {
+	call := func(i int) error { return r.call(c, s, i, opener) }
 	if s.Parallel {
-		inTurn = r.together
+		err = r.together(len(s.Calls), call)
+	} else {
+		for i := 0; i < len(s.Calls) && err == nil; i++ {
+			err = call(i)
+		}
 	}
-	err := inTurn(len(s.Calls), func(i int) error { return r.call(c, s, i, opener) })
 	if err == nil && s.Summary != "" {
 		r.compact(c, s.Summary, s.Keep)
 	}
 	return err
-}
-
-// oneByOne runs calls one after another.
-func (r *run) oneByOne(n int, call func(int) error) error {
-	for i := range n {
-		if err := call(i); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // call runs one call of an answer. The error is errKilled.

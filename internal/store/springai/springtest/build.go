@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -198,7 +199,7 @@ func (db *DB) Compact(session string, archived []string, summary []Event, kept [
 		}
 		db.Exec("DELETE FROM ai_session_event WHERE session_id = ? AND archived = ?", session, db.truth(false))
 	}
-	for _, e := range append(append([]Event{}, summary...), kept...) {
+	for _, e := range slices.Concat(summary, kept) {
 		db.write(session, db.complete(e))
 	}
 }
@@ -218,40 +219,29 @@ func (l *log) append(events ...Event) {
 	}
 }
 
-// compact archives what stands before the event with an index in the active
-// window, and puts a summary in its place. Summaries before are deleted.
-func (l *log) compact(cut int, text string) {
-	summary := Summary(text)
+// compact archives what stands before the event with an index in the active window, and
+// puts a summary in its place. Summaries before are deleted; the strategies that write
+// none let those before stay.
+func (l *log) compact(cut int, summary ...Event) {
+	var ids []string
+	var before []Event
 	for i := range summary {
 		summary[i] = l.db.complete(summary[i])
 	}
-	ids, _ := l.before(cut)
-	l.replace(cut, ids, summary)
-}
-
-// window archives what stands before the event with an index in the active window, as
-// the strategies do that write no summary: those before stay.
-func (l *log) window(cut int) {
-	if ids, summaries := l.before(cut); len(ids) > 0 { // else nothing is written
-		l.replace(cut, ids, summaries)
-	}
-}
-
-// before is what stands before an index: the ids of what was said, and the summaries.
-func (l *log) before(cut int) (ids []string, summaries []Event) {
 	for _, e := range l.active[:cut] {
 		if e.Synthetic {
-			summaries = append(summaries, e)
+			before = append(before, e)
 		} else {
 			ids = append(ids, e.ID)
 		}
 	}
-	return ids, summaries
-}
-
-// replace archives events by their ids, and puts a summary before what is kept.
-func (l *log) replace(cut int, ids []string, summary []Event) {
-	kept := append([]Event{}, l.active[cut:]...)
+	if summary == nil {
+		summary = before
+		if ids == nil {
+			return // nothing is written
+		}
+	}
+	kept := slices.Clone(l.active[cut:])
 	l.db.Compact(l.session, ids, summary, kept)
 	l.active = append(summary, kept...)
 }

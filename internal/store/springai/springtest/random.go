@@ -122,30 +122,26 @@ func (g *generator) id() string {
 // than a turn; or at anything where the advisor runs within a turn. A summary takes
 // the place of what is archived, or nothing does.
 func (g *generator) cut() {
-	starts := slices.DeleteFunc(indexes(len(g.active)), func(i int) bool {
-		return i == 0 || g.active[i].Type != "USER" || g.active[i].Synthetic || g.active[i].Branch != ""
-	})
+	var starts, all []int
+	for i, e := range g.active {
+		all = append(all, i)
+		if i > 0 && e.Type == "USER" && !e.Synthetic && e.Branch == "" {
+			starts = append(starts, i)
+		}
+	}
 	if g.chance(20) {
 		starts = append(starts, len(g.active))
 	}
 	if g.fails(20) {
-		starts = indexes(len(g.active))
+		starts = all
 	}
 	switch {
 	case len(starts) == 0:
 	case g.chance(40):
-		g.window(starts[g.rng.IntN(len(starts))])
+		g.compact(starts[g.rng.IntN(len(starts))])
 	default:
-		g.compact(starts[g.rng.IntN(len(starts))], g.text("summary"))
+		g.compact(starts[g.rng.IntN(len(starts))], Summary(g.text("summary"))...)
 	}
-}
-
-func indexes(n int) []int {
-	list := make([]int, n)
-	for i := range list {
-		list[i] = i
-	}
-	return list
 }
 
 // Script writes one session, called "S", with a case of the notes.
@@ -168,12 +164,7 @@ func (s Script) Build(path string, form Form) error {
 
 // Find is the script with a name. There must be one.
 func Find(name string) Script {
-	for _, s := range Scripts {
-		if s.Name == name {
-			return s
-		}
-	}
-	panic("no script " + name)
+	return Scripts[slices.IndexFunc(Scripts, func(s Script) bool { return s.Name == name })]
 }
 
 func appending(events ...Event) func(db *DB) {
@@ -226,27 +217,23 @@ var Scripts = []Script{
 
 func f5(db *DB) {
 	l := log{db: db, session: "S"}
-	l.append(User("m1"), Assistant("m2"), User("m3"))
-	l.compactAll(2, "s1")
-	l.append(Assistant("m4"), User("m5"))
-	l.compactAll(3, "s2")
-	l.append(Assistant("m6"))
-}
-
-// compactAll is a compaction that also archives the summary before, which takes
-// one message.
-func (l *log) compactAll(cut int, text string) {
-	ids, summaries := l.before(cut)
-	for _, e := range summaries {
-		ids = append(ids, e.ID)
+	compact := func(cut int, text string) { // it also archives the summary before, and its own takes one message
+		for i := range l.active[:cut] {
+			l.active[i].Synthetic = false
+		}
+		l.compact(cut, Summary(text)[1])
 	}
-	l.replace(cut, ids, []Event{l.db.complete(Summary(text)[1])})
+	l.append(User("m1"), Assistant("m2"), User("m3"))
+	compact(2, "s1")
+	l.append(Assistant("m4"), User("m5"))
+	compact(3, "s2")
+	l.append(Assistant("m6"))
 }
 
 func g3(db *DB) {
 	l := log{db: db, session: "S"}
 	l.append(User("weather?"), Calling("c1"))
-	l.compact(2, "The weather was asked for.")
+	l.compact(2, Summary("The weather was asked for.")...)
 	l.append(Responding("c1"), Assistant("22 degrees"))
 }
 
@@ -269,6 +256,6 @@ func g5(db *DB) {
 func g15(db *DB) {
 	l := log{db: db, session: "S"}
 	l.append(User("u1"), Assistant("a1"), User("u2"), Assistant("a2"))
-	l.compact(2, "u1 and a1")
+	l.compact(2, Summary("u1 and a1")...)
 	db.Exec("UPDATE ai_session_event SET branch = 'orch.writer' WHERE synthetic = ?", db.truth(true))
 }
