@@ -20,10 +20,14 @@ var undecodableRecord = rules.Rule{
 }
 
 var undecodable = rules.Faults(session.Undecodable, func(found *rules.Finding, f *session.Fault) {
-	found.Message = f.Field + " cannot be read, so the session fails to load: " + f.Detail
-	if f.Passed {
-		found.Message = f.Field + " cannot be read, and the runtime passes over it: " + f.Detail
+	what := " cannot be read, so the session fails to load: "
+	switch {
+	case f.Passed:
+		what = " cannot be read, and the runtime passes over it: "
+	case f.Remedy != "": // which may be sessctl's trouble alone
+		what = " cannot be read: "
 	}
+	found.Message = f.Field + what + f.Detail
 	fix := rules.Fix{
 		Title:  "remove the record; the receipt keeps its bytes",
 		Safety: rules.Kept, Unread: true,

@@ -79,9 +79,13 @@ func (c *chain) results(n *node) []name {
 	return c.tools[n.from:n.to]
 }
 
+func newChain(known *names) *chain {
+	return &chain{names: known, at: map[name]int32{}, wrong: map[int]string{}, kept: map[int][]string{}, prompts: map[name]session.Digest{}, said: map[int]session.Digest{}}
+}
+
 // readChain reads all lines of a file once. Its names are those of other files, too.
 func readChain(ctx context.Context, log *filelog.Log, known *names) (*chain, error) {
-	c := &chain{names: known, at: map[name]int32{}, wrong: map[int]string{}, kept: map[int][]string{}, prompts: map[name]session.Digest{}, said: map[int]session.Digest{}}
+	c := newChain(known)
 	err := log.Lines(ctx, func(at filelog.Line) error {
 		n := node{offset: at.Offset, length: int32(at.Length), number: int32(at.Number), open: at.Open}
 		var l line

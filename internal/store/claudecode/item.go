@@ -64,7 +64,7 @@ func (c *chain) groups(of func(*node) bool) []group {
 type reader struct {
 	*chain
 	log        *filelog.Log
-	id         string            // of the session whose file it is
+	id, source string            // of the session whose file it is, and its name
 	children   map[string]string // the sub-agent's session, by the id of the call that started it
 	background map[string]bool   // the calls whose sub-agent goes on
 	body       bool

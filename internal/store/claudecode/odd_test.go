@@ -8,9 +8,16 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/registry"
@@ -143,19 +150,80 @@ func TestOddFiles(t *testing.T) {
 	}
 }
 
-// TestLinksOut: what a link leads to outside of the folder is not read, and that is said.
-func TestLinksOut(t *testing.T) {
+// TestUnreadFiles: a file that cannot be read is a session that says so, and keeps no other
+// one from being read and repaired.
+func TestUnreadFiles(t *testing.T) {
+	home := recorded(t, "damaged-dup-result", t.TempDir())
+	project := filepath.Join(home, "projects", "-srv-demo-proj")
 	outside := filepath.Join(t.TempDir(), "secret.jsonl")
 	if err := os.WriteFile(outside, []byte(asked+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	home, path := built(t, t.TempDir(), 2, 1)
-	if err := os.Symlink(outside, filepath.Join(filepath.Dir(path), "zz.jsonl")); err != nil {
+	if err := os.Symlink(outside, filepath.Join(project, "zz.jsonl")); err != nil {
 		t.Skip("no links here")
 	}
+	if err := os.Symlink("nowhere", filepath.Join(project, "aa.jsonl")); err != nil {
+		t.Fatal(err)
+	}
 	o := open(t, home)
-	if len(filled(t, o)) != 1 || o.Facts().Incomplete == "" {
+	said := map[string]string{}
+	for _, tree := range filled(t, o) {
+		for _, f := range check.Tree(o.Facts(), tree, catalogue.Usual(), rules.Judge{}) {
+			said[tree.Root().ID] += f.Rule.ID + " " + f.Message + "; "
+		}
+	}
+	for id, want := range map[string]string{
+		"aa":                                   "SC010 projects/-srv-demo-proj/aa.jsonl cannot be read: it is a link that leads out of the folder, or to nothing; ",
+		"zz":                                   "SC010 projects/-srv-demo-proj/zz.jsonl cannot be read: it is a link that leads out of the folder, or to nothing; ",
+		"00000012-0000-4000-8000-000000000012": "SC106",
+	} {
+		if !strings.HasPrefix(said[id], want) {
+			t.Errorf("%s: %q", id, said[id])
+		}
+	}
+	if o.Facts().Incomplete != "" {
 		t.Errorf("%q", o.Facts().Incomplete)
+	}
+	if _, receipt, err := repairtest.Repair(home); err != nil || receipt == nil {
+		t.Errorf("the other session was not repaired: %v", err)
+	}
+}
+
+// TestForksOfOldSessions: the lines of sub-agents that a fork copies are those of another
+// session, so that both can be repaired.
+func TestForksOfOldSessions(t *testing.T) {
+	home := recorded(t, "children-parallel-2.0.14", t.TempDir())
+	edited(t, home, func(lines []string) []string {
+		return slices.DeleteFunc(lines, func(l string) bool {
+			return strings.Contains(l, `"isSidechain":false`) && strings.Contains(l, `"type":"tool_result"`)
+		})
+	})
+	files, _ := filepath.Glob(filepath.Join(home, "projects", "*", "*.jsonl"))
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(filepath.Dir(files[0]), "ffffffff-0000-4000-8000-000000000001.jsonl"), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := snapshot(t, home)
+	_, receipt, err := repairtest.Repair(home)
+	if err != nil || receipt == nil || len(receipt.LeftOut) > 0 {
+		t.Fatalf("%v, %+v", err, receipt)
+	}
+	if _, again, err := repairtest.Repair(home); err != nil || again != nil {
+		t.Errorf("a second repair: %v, %v", err, again)
+	}
+	for _, name := range transcripts(before) {
+		if snapshot(t, home)[name] == before[name] {
+			t.Errorf("%s was not repaired", name)
+		}
+	}
+	if _, err := repairtest.Undo(home, receipt.Path()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, snapshot(t, home)); diff != "" {
+		t.Error(diff)
 	}
 }
 

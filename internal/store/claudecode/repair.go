@@ -10,8 +10,8 @@ import (
 	"hash"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,7 +31,6 @@ const fieldParent = "parentUuid"
 // part is what a file holds of a session.
 type part struct {
 	id    string // of the session
-	file  string
 	in    *reader
 	lines map[string][]int  // of each item, by its key
 	sums  map[string]string // what its lines say, whatever they hang below
@@ -57,10 +56,6 @@ func (c *claude) parts(ctx context.Context, sessions []string, fn func(t transcr
 		var wrong error
 		_, _, err := c.tree(ctx, t, false, func(p *part) {
 			delete(missing, p.id)
-			p.file = t.name
-			if p.in.id != t.id { // a sub-agent with a file of its own
-				p.file = path.Join(strings.TrimSuffix(t.name, ending), subagents, p.in.id+ending)
-			}
 			wrong = cmp.Or(wrong, fn(t, p, p.in.log))
 		})
 		return errors.Join(err, wrong)
@@ -210,8 +205,8 @@ func edit(ctx context.Context, src *store.Source) (store.Editor, error) {
 		return nil, err
 	}
 	e := &editor{Editor: files, claude: claude{facts: facts(src), root: files.Root(), file: files.Log}, folder: folder}
-	if e.list = []transcript{{name: only, id: strings.TrimSuffix(only, ending)}}; only == "" {
-		e.list, _ = list(e.root)
+	if e.list = []transcript{oneOf(only)}; only == "" {
+		e.list, _ = list(e.root, math.MaxInt)
 	}
 	return e, ctx.Err()
 }

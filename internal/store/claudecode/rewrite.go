@@ -58,13 +58,13 @@ func (c *claude) compose(ctx context.Context, tree *store.Change, text func(name
 		if p == nil {
 			return nil, problem.New(problem.RolledBack, "", "session %s cannot be changed: the store has no session with that id", s.Is.ID)
 		}
-		f := files[p.file]
+		f := files[p.in.source]
 		if f == nil {
 			f = &rewrite{chain: p.in.chain, parents: map[int]name{}, gone: map[int]bool{}, renamed: map[name]name{}, behind: map[int][][]byte{}, added: map[*session.Item]name{}}
-			if f.file, err = text(p.file); err != nil {
+			if f.file, err = text(p.in.source); err != nil {
 				return nil, err
 			}
-			files[p.file] = f
+			files[p.in.source] = f
 		}
 		if err := f.session(s, p); err != nil {
 			return nil, err

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -21,6 +22,7 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/filelog"
+	"github.com/sessctl/sessctl/internal/store/forest"
 )
 
 const (
@@ -47,48 +49,63 @@ func locations(home string) []string {
 
 // transcript is the file of a session that nobody delegated.
 type transcript struct {
-	name string // below the folder
-	id   string // of the session, unique in the store
-	size int64
-	last time.Time // when it was written to
+	name  string // below the folder
+	id    string // of the session, unique in the store
+	size  int64
+	last  time.Time // when it was written to
+	asked bool      // there is a folder for what belongs to the session
 }
 
 // list are the transcripts of a folder: of that of Claude Code, of its projects, or of one
-// of these. What cannot be listed is passed over, and told.
-func list(root *os.Root) (found []transcript, unread []error) {
+// of these; at least so many, where there are. What cannot be listed is told.
+func list(root *os.Root, enough int) (found []transcript, unread []error) {
 	top := "."
 	if info, err := root.Stat(projects); err == nil && info.IsDir() {
 		top = projects
 	}
 	used := map[string]bool{}
-	var look func(folder string, deeper bool)
-	look = func(folder string, deeper bool) {
-		entries, err := fs.ReadDir(root.FS(), folder)
+	var look func(folder string, deeper bool) error
+	look = func(folder string, deeper bool) error {
+		in, err := root.OpenRoot(folder)
 		if err != nil {
-			unread = append(unread, err)
-			return
+			return err
+		}
+		defer func() { _ = in.Close() }()
+		entries, err := fs.ReadDir(in.FS(), ".")
+		folders := map[string]bool{}
+		for _, e := range entries {
+			folders[e.Name()] = e.IsDir()
 		}
 		for _, e := range entries {
-			name := path.Join(folder, e.Name())
+			name, link := path.Join(folder, e.Name()), e.Type()&fs.ModeSymlink != 0
 			stem, isLog := strings.CutSuffix(e.Name(), ending)
-			info, err := root.Stat(name)
 			switch {
-			case err != nil && isLog:
-				unread = append(unread, err)
-			case err != nil:
-			case info.Mode().IsRegular() && isLog && !isAgent(stem):
-				id := stem
-				for used[id] {
-					id += "@" + path.Base(folder)
+			case len(found) >= enough:
+				return nil
+			case isLog && !e.IsDir() && !isAgent(stem):
+				t := transcript{name: name, id: stem, asked: folders[stem]}
+				for used[t.id] {
+					t.id += "@" + path.Base(folder)
 				}
-				used[id] = true
-				found = append(found, transcript{name, id, info.Size(), info.ModTime()})
-			case info.IsDir() && deeper && !strings.Contains(e.Name(), backupMark):
-				look(name, false)
+				used[t.id] = true
+				if info, err := in.Lstat(e.Name()); err == nil {
+					t.size, t.last = info.Size(), info.ModTime()
+				}
+				found = append(found, t)
+			case (e.IsDir() || link) && deeper && !strings.Contains(e.Name(), backupMark):
+				if info, err := root.Stat(name); link && (err != nil || !info.IsDir()) {
+					continue // to what is no folder of this one
+				}
+				if err := look(name, false); err != nil {
+					unread = append(unread, err)
+				}
 			}
 		}
+		return err
 	}
-	look(top, true)
+	if err := look(top, true); err != nil {
+		unread = append(unread, err)
+	}
 	return found, unread
 }
 
@@ -111,8 +128,8 @@ func detect(ctx context.Context, src *store.Source) store.Detection {
 	if src.Folder == nil {
 		return store.Detection{}
 	}
-	found, _ := list(src.Folder)
-	for _, t := range found[:min(len(found), enough)] {
+	found, _ := list(src.Folder, enough)
+	for _, t := range found {
 		log, err := filelog.Open(src.Folder, t.name)
 		if err != nil {
 			continue
@@ -179,7 +196,7 @@ func open(_ context.Context, src *store.Source, opts store.Options) (store.Store
 	var unread []error
 	switch {
 	case src.Folder != nil:
-		c.list, unread = list(src.Folder)
+		c.list, unread = list(src.Folder, math.MaxInt)
 		c.live = living(src.Path)
 	case src.Stream != nil && src.Path == "-":
 		c.piped, c.list = filelog.Over(src.Stream), []transcript{{id: "stdin"}}
@@ -190,7 +207,7 @@ func open(_ context.Context, src *store.Source, opts store.Options) (store.Store
 			return nil, err
 		}
 		name := filepath.Base(src.Path)
-		c.root, c.close, c.list = folder, true, []transcript{{name: name, id: strings.TrimSuffix(name, ending)}}
+		c.root, c.close, c.list = folder, true, []transcript{oneOf(name)}
 		c.live = living(filepath.Dir(src.Path))
 	default:
 		return nil, problem.New(problem.Unreadable, "Name a transcript (SESSION.jsonl), the folder of a project, or ~/.claude.", "%s is not a transcript of Claude Code", src.Path)
@@ -205,8 +222,8 @@ func open(_ context.Context, src *store.Source, opts store.Options) (store.Store
 		c.facts.Uncounted = c.facts.Brief
 	}
 	c.facts.Generation = c.generation()
-	for _, err := range unread {
-		c.facts.Incomplete = "not everything could be read: " + problem.Reason(err)
+	if len(unread) > 0 {
+		c.facts.Incomplete = fmt.Sprintf("%d folders could not be read; the first: %v", len(unread), unread[0])
 	}
 	return c, nil
 }
@@ -234,6 +251,11 @@ func (c *claude) generation() (version string) {
 		}
 	}
 	return "unknown"
+}
+
+// oneOf is a transcript by itself.
+func oneOf(name string) transcript {
+	return transcript{name: name, id: strings.TrimSuffix(name, ending), asked: true}
 }
 
 // only leaves the one transcript whose session is wanted, if a file is called so.
@@ -350,18 +372,35 @@ func (c *claude) ahead(ctx context.Context) <-chan chan result {
 	return next
 }
 
-// read reads a transcript as far as is wanted.
-func (c *claude) read(ctx context.Context, t transcript) (*session.Tree, int64, error) {
+// read reads a transcript as far as is wanted. Of one that cannot be read, there is a session
+// that says so.
+func (c *claude) read(ctx context.Context, t transcript) (tree *session.Tree, bytes int64, err error) {
 	if c.facts.Brief {
-		return c.brief(ctx, t)
+		tree, bytes, err = c.brief(ctx, t)
+	} else {
+		tree, bytes, err = c.tree(ctx, t, false, nil)
 	}
-	return c.tree(ctx, t, false, nil)
+	if err == nil || ctx.Err() != nil || c.piped != nil {
+		return tree, bytes, err
+	}
+	why := problem.Reason(err)
+	if info, err := c.root.Lstat(t.name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		why = "it is a link that leads out of the folder, or to nothing"
+	}
+	s := &session.Session{ID: t.id, Writer: c.live.of(t)}
+	s.Faults = []session.Fault{unreadFile(s, t.name, why)}
+	return forest.Group([]forest.Head{{Session: s}})[0], t.size, nil
+}
+
+// unreadFile is the fault of a session whose file cannot be read.
+func unreadFile(s *session.Session, name, why string) session.Fault {
+	return session.Fault{Kind: session.Undecodable, Item: -1, Ref: s.Ref(), Field: name, Detail: why, Lost: true, Remedy: "Make it readable, or put the file itself in its place."}
 }
 
 // Fill implements store.Store: it reads the files of the tree again. A tree may have some of
 // its sessions and items only.
 func (c *claude) Fill(ctx context.Context, tree *session.Tree) error {
-	if len(tree.Sessions) == 0 {
+	if !slices.ContainsFunc(tree.Sessions, func(s *session.Session) bool { return len(s.Items) > 0 }) {
 		return nil
 	}
 	some := tree.Sessions[0].ID

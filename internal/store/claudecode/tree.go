@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/filelog"
 	"github.com/sessctl/sessctl/internal/store/forest"
@@ -21,8 +22,10 @@ const (
 // agent is a sub-agent with a file of its own, as 2.1 has them.
 type agent struct {
 	id    string // of its session: the name of its file
+	name  string // of its file, below the folder
 	chain *chain
 	log   *filelog.Log
+	wrong error // why it cannot be read
 	meta  meta
 }
 
@@ -90,10 +93,12 @@ func (t *trunk) open(ctx context.Context) (err error) {
 	t.agents, err = t.claude.agents(t.transcript)
 	for i := range t.agents {
 		a := &t.agents[i]
-		if a.log, err = t.file(path.Join(t.folder(), a.id+ending)); err != nil {
-			return err
+		if a.log, a.wrong = t.file(a.name); a.wrong == nil {
+			a.chain, err = readChain(ctx, a.log, known)
+		} else { // the others are read
+			a.chain = newChain(known)
 		}
-		if a.chain, err = readChain(ctx, a.log, known); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -103,9 +108,22 @@ func (t *trunk) open(ctx context.Context) (err error) {
 // folder is where those sub-agents are that a session asked.
 func (t transcript) folder() string { return path.Join(strings.TrimSuffix(t.name, ending), subagents) }
 
+// agent is the id of the session of a sub-agent with a file. Where a folder is there twice, so
+// are its sub-agents.
+func (t transcript) agent(file string) string {
+	_, copied, is := strings.Cut(t.id, "@")
+	if is {
+		file += "@" + copied
+	}
+	return file
+}
+
 // agents are the sub-agents with files, and what is said of them beside. The runtime does not
 // mind where that is missing or broken.
 func (c *claude) agents(t transcript) (list []agent, err error) {
+	if !t.asked {
+		return nil, nil
+	}
 	folder, err := c.root.OpenRoot(t.folder())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -117,7 +135,7 @@ func (c *claude) agents(t transcript) (list []agent, err error) {
 	entries, err := fs.ReadDir(folder.FS(), ".")
 	for _, e := range entries {
 		if id, isLog := strings.CutSuffix(e.Name(), ending); isLog && isAgent(id) {
-			a := agent{id: id}
+			a := agent{id: t.agent(id), name: path.Join(t.folder(), e.Name())}
 			if text, err := folder.ReadFile(id + ".meta.json"); err == nil {
 				_ = exact.Unmarshal(text, &a.meta)
 			}
@@ -164,7 +182,7 @@ func (t *trunk) link() {
 		t.bytes += c.size()
 		for _, s := range c.started {
 			t.background[s.call] = t.background[s.call] || s.background
-			if id := agentPrefix + s.agent; t.children[s.call] == "" && known[id] {
+			if id := t.transcript.agent(agentPrefix + s.agent); t.children[s.call] == "" && known[id] {
 				t.children[s.call] = id
 			}
 		}
@@ -188,7 +206,7 @@ func (t *trunk) main() error {
 	s := t.session(t.chain, t.transcript.id)
 	s.Writer = t.live.of(t.transcript)
 	r := t.reader
-	r.chain, r.log, r.id = t.chain, t.log, t.transcript.id
+	r.chain, r.log, r.id, r.source = t.chain, t.log, t.transcript.id, t.name
 	t.match(sides, r.children) // the calls have to know them
 	if err := r.items(s, mine); err != nil {
 		return err
@@ -216,7 +234,11 @@ func (t *trunk) agent(a *agent) error {
 	s.Agent, s.Title, s.Delegated = a.meta.Type, a.meta.Title, true
 	s.Parent = t.parentOf(a)
 	r := t.reader
-	r.chain, r.log, r.id = a.chain, a.log, a.id
+	r.chain, r.log, r.id, r.source = a.chain, a.log, a.id, a.name
+	if a.wrong != nil {
+		s.Faults = append(s.Faults, unreadFile(s, a.name, problem.Reason(a.wrong)))
+		return nil
+	}
 	if err := r.items(s, func(*node) bool { return true }); err != nil {
 		return err
 	}
@@ -229,7 +251,7 @@ func (t *trunk) parentOf(a *agent) string {
 	if maker := t.makers[t.chain.name(a.meta.Call)]; a.meta.Call != "" && maker != "" && maker != a.id {
 		return maker
 	}
-	parent := agentPrefix + a.meta.Parent
+	parent := t.transcript.agent(agentPrefix + a.meta.Parent)
 	if slices.ContainsFunc(t.agents, func(other agent) bool { return other.id == parent && other.id != a.id }) {
 		return parent
 	}
@@ -292,7 +314,7 @@ func (t *trunk) sides() (list []side) {
 			continue
 		}
 		n.side = int32(len(list)) + 1
-		list = append(list, side{n.side, t.chain.text(n.uuid), i})
+		list = append(list, side{n.side, t.chain.text(n.uuid) + "@" + t.transcript.id, i}) // a fork has the same lines
 	}
 	return list
 }
