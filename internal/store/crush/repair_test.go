@@ -212,3 +212,20 @@ func TestLock(t *testing.T) {
 		t.Error("nothing is stored")
 	}
 }
+
+// TestOddTimes: where a time is no number of seconds, what would have to stand beside it is
+// left out of a repair, and the rest is made.
+func TestOddTimes(t *testing.T) {
+	for _, odd := range []string{"'x'", "x'31'", "9000000000000000000", "0", "-1", "1.5", "'\"x\"'"} {
+		for _, of := range []string{"role = 'assistant'", `parts like '%"tool_call_id":"call_t_0_1"%'`, "role = 'user'"} {
+			path := recorded(t, "tools", t.TempDir())
+			storetest.Change(t, path, "update messages set created_at = "+odd+" where "+of, `delete from messages where parts like '%"tool_call_id":"call_t_0_2"%'`)
+			if plan, _, err := repairtest.Repair(path); err != nil {
+				t.Errorf("%s, %s: %v %+v", odd, of, err, plan.Trees)
+			}
+			if again, receipt, err := repairtest.Repair(path); err != nil || receipt != nil {
+				t.Errorf("%s, %s: a second repair has something to do: %v %+v", odd, of, err, again.Trees)
+			}
+		}
+	}
+}

@@ -43,10 +43,12 @@ func place(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
 	switch {
 	case v.Of == change.OfItem && v.Field == session.FieldPosition:
 		return docedit.Place{Write: func() error {
-			if second := c.Is.Position >> eventlog.SecondBits; second != c.Was.Position>>eventlog.SecondBits {
-				r.Set("created_at", second)
+			if eventlog.SameSecond(c.Is.Position, c.Was.Position) {
+				return nil
 			}
-			return nil
+			second, err := eventlog.SecondOf(&times, c.Is.Position, r.Value("created_at"))
+			r.Set("created_at", second)
+			return err
 		}}
 	case v.Of == change.OfItem && v.Field == session.FieldUnfinished:
 		return docedit.Place{Write: func() error { return end(r) }}
@@ -101,16 +103,16 @@ func (r *reader) insert(s *session.Session, it *session.Item, _ *eventlog.Row, i
 	res := &it.Results[0]
 	parts := `[{"type":"tool_result","data":{"tool_call_id":` + string(docedit.Quote(res.CallID)) + `,"name":` + string(docedit.Quote(s.ToolBefore(it, res.CallID))) +
 		`,"content":` + string(docedit.Quote(res.Text)) + `,"data":"","mime_type":"","metadata":"","is_error":` + strconv.FormatBool(res.IsError) + `}}` + ended
-	return r.row(s, it, id, parts), nil
+	return r.row(s, it, id, parts)
 }
 
 // row is a new row with a result.
-func (r *reader) row(s *session.Session, it *session.Item, id, parts string) []table.Field {
-	second := it.Position >> eventlog.SecondBits
+func (r *reader) row(s *session.Session, it *session.Item, id, parts string) ([]table.Field, error) {
+	second, err := eventlog.SecondOf(&times, it.Position, int64(0))
 	return []table.Field{
 		{Name: "id", Value: id}, {Name: "session_id", Value: s.ID}, {Name: "role", Value: "tool"}, {Name: "parts", Value: parts},
 		{Name: "model", Value: ""}, {Name: "created_at", Value: second}, {Name: "updated_at", Value: second},
-	}
+	}, err
 }
 
 // part is the row of a result that was one of several in a row.
@@ -120,7 +122,7 @@ func (r *reader) part(s *session.Session, c *change.Item, row eventlog.Row, id s
 	if err := edited.Apply(c, func(v change.Value) docedit.Place { return place(edited, c, v) }, at); err != nil {
 		return nil, err
 	}
-	return r.row(s, c.Is, id, "["+string(edited.Raw(at(c.Part)))+ended), nil
+	return r.row(s, c.Is, id, "["+string(edited.Raw(at(c.Part)))+ended)
 }
 
 // setSession sets columns of a session's row; nothing else changes there, because Crush's

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -38,6 +39,23 @@ func BadTimes(row Row, times *column.Times, columns ...string) (faults []session
 	}
 	return faults
 }
+
+// SecondOf is the second of a place, for a row that a repair stores there or whose time, as it
+// is stored, it changes. Beside what has no such time there is none.
+func SecondOf(times *column.Times, position int64, stored any) (int64, error) {
+	second := position >> SecondBits
+	switch stored.(type) {
+	case int64, float64:
+		if times.Read(second).Wrong == "" {
+			return second, nil
+		}
+		return 0, problem.New(problem.RolledBack, "", "the message beside its place has no time that can be")
+	}
+	return 0, problem.New(problem.RolledBack, "", "its time is no number, and cannot be changed")
+}
+
+// TooLate are seconds that no message can have: the year is 5138.
+const TooLate = 1e11
 
 // Retimed is Layout.Relate of such a store: an item that moved has the second of its place,
 // and no fault of its time any more.

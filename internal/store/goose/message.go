@@ -188,7 +188,7 @@ func timed(row eventlog.Row, it *session.Item) []session.Fault {
 	stamp := stamps.Read(seconds(stored))
 	it.Time = stamp.Time
 	fault := session.Fault{Kind: session.BadTime, Field: fieldTime, Detail: stamp.Wrong}
-	if n, ok := column.Int(stored); ok && n > tooLate && stamp.Wrong == "" {
+	if n, ok := column.Int(stored); ok && n > eventlog.TooLate && stamp.Wrong == "" {
 		value := fmt.Sprint(n / 1000)
 		fault.Detail, fault.Default = "it counts milliseconds, and goose sends the message behind all others", &value
 	}

@@ -161,3 +161,20 @@ func TestWaiting(t *testing.T) {
 		t.Errorf("while it waits: %q", found)
 	}
 }
+
+// TestOddTimes: where a time is no number of seconds, what would have to stand beside it is
+// left out of a repair, and the rest is made.
+func TestOddTimes(t *testing.T) {
+	for _, odd := range []string{"'x'", "x'31'", "9000000000000000000", "0", "-1", "1.5", "'\"x\"'"} {
+		for _, of := range []string{`content_json like '%"toolRequest","id":"call_t1_0_1"%'`, `content_json like '%"toolResponse","id":"call_t1_0_1"%'`, "id = 1"} {
+			path := recorded(t, "tools", t.TempDir())
+			storetest.Change(t, path, "update messages set created_timestamp = "+odd+" where "+of, `delete from messages where content_json like '%"toolResponse","id":"call_t1_0_2"%'`)
+			if plan, _, err := repairtest.Repair(path); err != nil {
+				t.Errorf("%s, %s: %v %+v", odd, of, err, plan.Trees)
+			}
+			if again, receipt, err := repairtest.Repair(path); err != nil || receipt != nil {
+				t.Errorf("%s, %s: a second repair has something to do: %v %+v", odd, of, err, again.Trees)
+			}
+		}
+	}
+}

@@ -216,14 +216,11 @@ func (r *reader) layout() *eventlog.Layout {
 // seconds is a time of a message. Older builds stored milliseconds, and goose puts these
 // behind all others: they are taken for what they mean, and told of.
 func seconds(stored any) any {
-	if n, ok := column.Int(stored); ok && n > tooLate {
+	if n, ok := column.Int(stored); ok && n > eventlog.TooLate {
 		return n / 1000
 	}
 	return stored
 }
-
-// tooLate are seconds that no message can have: the year is 5138.
-const tooLate = 1e11
 
 // prepare reads which rows are those of sub-sessions, and which calls wait for these.
 func (r *reader) prepare(ctx context.Context, db table.Reader) error {

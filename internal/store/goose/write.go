@@ -45,15 +45,15 @@ func place(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
 	switch {
 	case v.Of == change.OfItem && v.Field == session.FieldPosition:
 		return docedit.Place{Write: func() error {
-			second := c.Is.Position >> eventlog.SecondBits
-			switch stored, ok := column.Int(r.Value(fieldTime)); {
-			case second == c.Was.Position>>eventlog.SecondBits:
-			case !ok || stored > tooLate:
-				return problem.New(problem.RolledBack, "", "it has no time in seconds that could be changed")
-			default:
-				r.Set(fieldTime, second)
+			if eventlog.SameSecond(c.Is.Position, c.Was.Position) {
+				return nil
 			}
-			return nil
+			second, err := eventlog.SecondOf(&stamps, c.Is.Position, r.Value(fieldTime))
+			if n, _ := column.Int(r.Value(fieldTime)); n > eventlog.TooLate {
+				return problem.New(problem.RolledBack, "", "it has no time in seconds that could be changed")
+			}
+			r.Set(fieldTime, second)
+			return err
 		}}
 	case v.Of == change.OfItem && v.Field == session.FieldArchived:
 		return docedit.Place{Write: func() error {
@@ -86,12 +86,12 @@ func (r *reader) insert(s *session.Session, it *session.Item, _ *eventlog.Row, i
 	if res.IsError {
 		outcome = `{"status":"error","error":` + string(docedit.Quote(repaired+res.Text)) + `}`
 	}
-	return r.row(s, it, id, `[{"type":"toolResponse","id":`+string(docedit.Quote(res.CallID))+`,"toolResult":`+outcome+`}]`), nil
+	return r.row(s, it, id, `[{"type":"toolResponse","id":`+string(docedit.Quote(res.CallID))+`,"toolResult":`+outcome+`}]`)
 }
 
 // row is a new row with a result. Its number is given to it where it is stored.
-func (r *reader) row(s *session.Session, it *session.Item, id, content string) []table.Field {
-	second := it.Position >> eventlog.SecondBits
+func (r *reader) row(s *session.Session, it *session.Item, id, content string) ([]table.Field, error) {
+	second, err := eventlog.SecondOf(&stamps, it.Position, int64(0))
 	seen := everybody
 	if it.Flags.Has(session.Archived) {
 		seen = `{"userVisible":true,"agentVisible":false}`
@@ -106,7 +106,7 @@ func (r *reader) row(s *session.Session, it *session.Item, id, content string) [
 			row = append(row, further)
 		}
 	}
-	return row
+	return row, err
 }
 
 // part is the row of a result that was one of several in a row.
@@ -116,7 +116,7 @@ func (r *reader) part(s *session.Session, c *change.Item, row eventlog.Row, id s
 	if err := edited.Apply(c, func(v change.Value) docedit.Place { return place(edited, c, v) }, at); err != nil {
 		return nil, err
 	}
-	return r.row(s, c.Is, id, "["+string(edited.Raw(at(c.Part)))+"]"), nil
+	return r.row(s, c.Is, id, "["+string(edited.Raw(at(c.Part)))+"]")
 }
 
 // set changes what the model does not hold: a time in milliseconds.
