@@ -30,6 +30,14 @@ if ! right $sarif "$folder/sarif-2.1.0.json"; then
 	take $sarif "$module/report/sarif/testdata/sarif-schema-2.1.0.json" sarif-2.1.0.json
 fi
 
+# What Kubernetes takes: the types with which kubectl tests its own validation. They are
+# some versions older than it.
+kubernetes=ad9189e4bb0bdd6f5c69a15b6b83808a8e0d32a92f940140eec36d72fe03af2a
+if ! right $kubernetes "$folder/kubernetes.json"; then
+	module=$(go mod download -json k8s.io/kubectl@v0.34.1 | sed -n 's/^.*"Dir": "\(.*\)".*$/\1/p')
+	take $kubernetes "$module/testdata/openapi/swagger.json" kubernetes.json
+fi
+
 # The two forms of JUnit that most readers know, both older than what their
 # authors publish now and stricter: Ant's (windyroad/JUnit-Schema), where a
 # skipped test has no message, and Jenkins's (junit-4.xsd; the xUnit plugin has
