@@ -90,7 +90,8 @@ type Batch struct {
 	Ledger   Ledger          `json:"ledger"`
 	Journal  json.RawMessage `json:"journal"` // the adapter's own: see store.Editor; in memory only while it is needed
 
-	at line
+	at     line
+	undone bool // an undo noted that it took this one back
 }
 
 // end is the record that closes a receipt, so that no batch can be missing.
@@ -101,9 +102,10 @@ type end struct {
 	Ledger  Ledger `json:"ledger"`
 }
 
-// note is a record without anything else.
+// note is a record without anything else, or about one batch, counted from 1.
 type note struct {
 	Record string `json:"record"`
+	Batch  int    `json:"batch,omitempty"`
 }
 
 // Touched is a session that a batch changed, with the digests of what was
@@ -270,7 +272,14 @@ func (r *Receipt) take(text []byte, at line) (wrong string) {
 	case recordUndo:
 		r.State = Undoing
 	case recordUndone:
-		r.State = Undone
+		if kind.Batch < 0 || kind.Batch > len(r.Batches) {
+			return "it is about a batch that the receipt does not have"
+		}
+		if kind.Batch > 0 {
+			r.Batches[kind.Batch-1].undone = true
+		} else {
+			r.State = Undone
+		}
 	default:
 		return fmt.Sprintf("this sessctl knows no record of the kind %q", kind.Record)
 	}

@@ -43,9 +43,9 @@ func TestAReceiptIsReadAsItWasWritten(t *testing.T) {
 		case Done:
 			err = r.finish(Done)
 		case Undoing:
-			err = r.note(recordUndo)
+			err = r.note(recordUndo, 0)
 		case Undone:
-			err = r.note(recordUndone)
+			err = r.note(recordUndone, 0)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -158,7 +158,7 @@ func TestATornTailIsReadable(t *testing.T) {
 			t.Errorf("%d of %d bytes: %d batches of %d lines, closed %t", size, len(data), len(got.Batches), lines, got.closed)
 		}
 		// What is noted goes behind the last whole record.
-		if err := got.note(recordUndo); err != nil {
+		if err := got.note(recordUndo, 0); err != nil {
 			t.Fatal(err)
 		}
 		_ = got.Close()

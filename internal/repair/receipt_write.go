@@ -47,9 +47,9 @@ func (r *Receipt) finish(state string) error {
 	return r.last(object, err)
 }
 
-// note appends a record without anything else.
-func (r *Receipt) note(kind string) error {
-	object, err := json.Marshal(note{Record: kind})
+// note appends a record without anything else, or about a batch.
+func (r *Receipt) note(kind string, batch int) error {
+	object, err := json.Marshal(note{kind, batch})
 	return r.last(object, err)
 }
 

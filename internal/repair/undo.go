@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"slices"
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
@@ -19,41 +20,103 @@ import (
 // number of sessions that are as they were before; it is 0 when there was
 // nothing to take back: then an undo that was killed may have done it, which is
 // noted. After a change the editor is closed.
+//
+// On a server, where others go on writing, each batch is taken back in a transaction of its
+// own and noted. An error between two leaves those that are done: the next undo goes on.
 func Undo(ctx context.Context, ed store.Editor, r *Receipt) (undone int, err error) {
 	if err := r.Store.same(ed); err != nil {
 		return 0, err
 	}
+	sessions := map[string]bool{} // and whether the repair had made them
+	if r.Store.Identity == "" {
+		err = r.takeBack(ctx, ed, 0, sessions)
+	} else {
+		err = r.takeBackInParts(ctx, ed, sessions)
+	}
+	for _, made := range sessions {
+		if undone++; made {
+			r.Removed++
+		}
+	}
+	if undone == 0 {
+		if err == nil && r.State == Undoing {
+			err = r.undone(0)
+		}
+		return 0, err
+	}
+	if err != nil {
+		return undone, r.halfway(err)
+	}
+	atStep("close")
+	if err = ed.Close(); errors.Is(err, store.ErrReplaced) {
+		return undone, r.displaced(err, undone)
+	}
+	err = errors.Join(r.undone(0), err)
+	if moved := ed.Replaced(); moved != nil {
+		return undone, r.displaced(moved, undone)
+	}
+	return undone, err
+}
+
+// takeBack takes back one batch, counted from 1, in a transaction of its own; all for 0.
+func (r *Receipt) takeBack(ctx context.Context, ed store.Editor, batch int, sessions map[string]bool) error {
 	atStep("lock")
 	if err := ed.Begin(ctx); err != nil {
-		return 0, r.notUndone(err)
+		return r.notUndone(err)
 	}
-	before := r.tail
-	undone, err = r.revert(ctx, ed)
-	if err == nil && undone > 0 {
+	before, reverted := r.tail, map[string]bool{}
+	err := r.revert(ctx, ed, batch, reverted)
+	if err == nil && len(reverted) > 0 {
 		err = r.commitUndo(ctx, ed)
 	}
 	if moved := ed.Replaced(); err != nil && moved != nil {
 		err = errors.Join(moved, err) // which may well be why it failed
 	}
-	if err != nil || undone == 0 {
+	if err != nil || len(reverted) == 0 {
 		if err = errors.Join(err, ed.Rollback()); err != nil {
-			return 0, errors.Join(r.notUndone(err), r.cut(before))
+			err = errors.Join(r.notUndone(err), r.cut(before))
 		}
-		if r.State == Undoing {
-			err = r.undone()
-		}
-		return 0, err
+		return err
 	}
 	atStep("committed")
-	atStep("close")
-	if err = ed.Close(); errors.Is(err, store.ErrReplaced) {
-		return undone, r.displaced(err, undone)
+	maps.Copy(sessions, reverted)
+	return nil
+}
+
+// takeBackInParts takes back batch after batch, the last one first, if nothing that can be
+// seen before stands in the way of any of them.
+func (r *Receipt) takeBackInParts(ctx context.Context, ed store.Editor, sessions map[string]bool) error {
+	if err := r.lacksNone(ctx, ed); err != nil {
+		return err
 	}
-	err = errors.Join(r.undone(), err)
-	if moved := ed.Replaced(); moved != nil {
-		return undone, r.displaced(moved, undone)
+	for _, b := range r.Batches {
+		if _, err := b.compare(ctx, ed); err != nil && !b.undone {
+			return r.leadBack(err)
+		}
 	}
-	return undone, err
+	for n, b := range slices.Backward(r.Batches) {
+		if b.undone {
+			continue
+		}
+		if err := r.takeBack(ctx, ed, n+1, sessions); err != nil {
+			return err
+		}
+		if err := r.undone(n + 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// halfway says of an undo that ended between two batches how to go on.
+func (r *Receipt) halfway(err error) error {
+	p, ok := errors.AsType[*problem.Error](err)
+	if !ok {
+		return err
+	}
+	told := *p
+	told.Err, told.Next = err, "The rest of the repair is not undone yet. Run the same undo again later: it goes on where this one ended."
+	return &told
 }
 
 // same makes sure that a database is the one that a repair or a plan was made for.
@@ -82,7 +145,7 @@ func (r *Receipt) displaced(err error, undone int) error {
 // commitUndo notes that an undo is about to be committed, and commits it.
 func (r *Receipt) commitUndo(ctx context.Context, ed store.Editor) error {
 	atStep("note the undo")
-	if err := r.note(recordUndo); err != nil {
+	if err := r.note(recordUndo, 0); err != nil {
 		return err
 	}
 	atStep("commit")
@@ -92,50 +155,51 @@ func (r *Receipt) commitUndo(ctx context.Context, ed store.Editor) error {
 	return ed.Commit(ctx)
 }
 
-// undone notes that the undo is done.
-func (r *Receipt) undone() error {
+// undone notes that the undo of a batch, counted from 1, is done; with 0 all of it.
+func (r *Receipt) undone(batch int) error {
+	if batch > 0 {
+		return r.note(recordUndone, batch)
+	}
 	r.State = Undone
-	return r.noted(r.note(recordUndone), r.Store.Path+" is as it was before the repair", "This does no harm: a second undo would change nothing.")
+	return r.noted(r.note(recordUndone, 0), r.Store.Path+" is as it was before the repair", "This does no harm: a second undo would change nothing.")
 }
 
-// revert takes the batches back in the open transaction, the last one first.
-func (r *Receipt) revert(ctx context.Context, ed store.Editor) (int, error) {
-	if err := r.lacksNone(ctx, ed); err != nil {
-		return 0, err
+// revert takes a batch back in the open transaction, counted from 1; for 0 all of them, the
+// last one first.
+func (r *Receipt) revert(ctx context.Context, ed store.Editor, batch int, sessions map[string]bool) error {
+	first, end := batch-1, batch
+	if batch == 0 {
+		if err := r.lacksNone(ctx, ed); err != nil {
+			return err
+		}
+		first, end = 0, len(r.Batches)
 	}
-	sessions := map[string]bool{}
-	for n := len(r.Batches) - 1; n >= 0; n-- {
+	for n := end - 1; n >= first; n-- {
 		b := r.Batches[n]
 		state, err := b.compare(ctx, ed)
 		if err != nil {
-			return 0, r.leadBack(err)
+			return r.leadBack(err)
 		}
 		if state == Pending {
 			continue
 		}
 		journal, err := r.journal(n)
 		if err != nil {
-			return 0, err
+			return err
 		}
 		atStep("change")
 		if err := ed.Revert(ctx, journal); err != nil {
-			return 0, r.leadBack(err)
+			return r.leadBack(err)
 		}
 		if state, err = b.compare(ctx, ed); err != nil || state != Pending {
-			return 0, errors.Join(problem.New(problem.RolledBack, "Nothing was changed. "+r.Restore(),
+			return errors.Join(problem.New(problem.RolledBack, "Nothing was changed. "+r.Restore(),
 				"the undo of %s was rolled back: the result would not be what the store was before the repair", r.Store.Path), err)
 		}
 		for _, s := range b.Sessions {
 			sessions[s.ID] = s.Before == "" // in the first batch that has it
 		}
 	}
-	r.Removed = 0
-	for _, made := range sessions {
-		if made {
-			r.Removed++
-		}
-	}
-	return len(sessions), nil
+	return nil
 }
 
 // lacksNone makes sure that a receipt without an end, which a killed repair leaves,
