@@ -198,7 +198,12 @@ func (a *application) prepare(trees []*Tree) (*prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	sums, err := a.ed.Sums(a.ctx, ids)
+	st, err := a.ed.Read(a.ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = st.Close() }()
+	sums, err := a.ed.Sums(a.ctx, ids) // which follow from what was read, where that costs less
 	if err != nil {
 		return nil, err
 	}
@@ -207,11 +212,6 @@ func (a *application) prepare(trees []*Tree) (*prepared, error) {
 			return nil, err
 		}
 	}
-	st, err := a.ed.Read(a.ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = st.Close() }()
 	stored, err := byID(a.ctx, st)
 	if err != nil {
 		return nil, err

@@ -65,6 +65,9 @@ type Options struct {
 	// newest; zero for never. It may be nil.
 	Keep  func(heads *session.Tree, newest time.Time) bool
 	Since time.Time
+	// Live is for how long behind its newest event a session on a server counts as one that is
+	// being written to: session.Session.Writer.
+	Live  time.Duration
 	Deep  bool  // also run the tests that cost more than the check itself
 	Brief int64 // read a store of so many bytes without contents, where a list needs none; 0 for never
 	// Newest is how many bytes of the sessions that were touched last are enough, 0 for all. A

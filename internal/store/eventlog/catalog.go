@@ -155,6 +155,9 @@ func (r Row) of(names []string) []table.Value {
 	return list
 }
 
+// gone is the place of a session that is not stored any more, or was not looked for.
+const gone = table.Place(-1)
+
 // owner is a row of the table of sessions: what events belong to.
 type owner struct {
 	row  table.Place
@@ -294,7 +297,7 @@ func (o *owners) rename() {
 func (o *owners) find(ids []string) []int {
 	var found []int
 	for _, id := range ids {
-		if i, ok := o.byName[id]; ok {
+		if i, ok := o.byName[id]; ok && o.list[i].row != gone {
 			found = append(found, i)
 		}
 	}

@@ -169,8 +169,21 @@ func (st *logStore) finish(g *group) []*session.Tree {
 				st.keepUnsaid(s)
 			}
 		}
+		st.markLive(tree)
 	}
 	return g.trees
+}
+
+// markLive notes that somebody is writing to the sessions of a tree, where an event of one
+// of them is that new.
+func (st *logStore) markLive(tree *session.Tree) {
+	isNew := func(it session.Item) bool { return it.Time.After(st.live[0]) && it.Time.Before(st.live[1]) }
+	if st.live[0].IsZero() || !slices.ContainsFunc(tree.Sessions, func(s *session.Session) bool { return slices.ContainsFunc(s.Items, isNew) }) {
+		return
+	}
+	for _, s := range tree.Sessions {
+		s.Writer = session.WriterLive
+	}
 }
 
 // item decodes an event into its place.

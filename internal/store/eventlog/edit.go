@@ -24,7 +24,9 @@ type editor struct {
 	table.Editor
 	facts  session.Store
 	layout *Layout
-	known  *logStore // what the transaction that is open read last: where its events are
+	known  *logStore // what was read last: where its events are
+	since  int64     // the Version that it holds for; -1 when something was written since
+	all    *catalog  // how the sessions are called: of a database on a server they are read once
 }
 
 // Edit opens a database for repair or undo.
@@ -47,15 +49,28 @@ func Edit(ctx context.Context, src *store.Source, reread Reread) (store.Editor, 
 }
 
 func (e *editor) Read(ctx context.Context, sessions []string) (store.Store, error) {
-	st, err := Open{DB: e.Reader(), Facts: e.facts, Layout: e.layout, Sessions: append([]string{}, sessions...)}.read(ctx)
+	version, err := e.Version(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c, err := e.held(ctx, sessions)
 	if err != nil {
 		return nil, e.Reader().Explain(err)
 	}
-	e.known = st
+	st, err := Open{DB: e.Reader(), Facts: e.facts, Layout: e.layout, Sessions: append([]string{}, sessions...)}.readOf(ctx, c)
+	if err != nil {
+		return nil, e.Reader().Explain(err)
+	}
+	e.known, e.since = st, version
 	return st, nil
 }
 
 func (e *editor) Sums(ctx context.Context, sessions []string) (map[string]store.Sum, error) {
+	if version, err := e.Version(ctx); err != nil {
+		return nil, err
+	} else if st := e.known; st != nil && st.moving && e.since == version && st.has(sessions) {
+		return st.Sums(ctx, sessions)
+	}
 	c, err := e.held(ctx, sessions)
 	if err != nil {
 		return nil, e.Reader().Explain(err)
@@ -65,6 +80,7 @@ func (e *editor) Sums(ctx context.Context, sessions []string) (map[string]store.
 }
 
 func (e *editor) Write(ctx context.Context, c *store.Change) error {
+	e.since = -1
 	all, sessions, err := differences(c, e.layout)
 	if err != nil {
 		return err
@@ -82,22 +98,56 @@ func (e *editor) Write(ctx context.Context, c *store.Change) error {
 }
 
 func (e *editor) Revert(ctx context.Context, journal []byte) error {
+	e.since = -1
 	l := e.layout
 	return e.Editor.Revert(ctx, journal, append([]string{l.Sessions.Name, l.Events.Name}, l.Write.OtherNames...)...)
 }
 
 // held keeps others from changing sessions, as far as they can within the transaction that
-// is open, and then reads what has to be known of all.
+// is open, and then reads what has to be known of them. On a server that is less than of all:
+// only how the others are called, which does not change while they are repaired.
 func (e *editor) held(ctx context.Context, sessions []string) (*catalog, error) {
-	c, err := newCatalog(ctx, e.Reader(), e.layout)
-	if err != nil || !e.Reader().About().Remote {
-		return c, err
+	if !e.Reader().About().Remote {
+		return newCatalog(ctx, e.Reader(), e.layout)
 	}
-	own := c.stored(c.find(sessions))
-	if err := e.Lock(ctx, own[0], append([]string{e.layout.Events.Name}, e.layout.Write.OtherNames...)...); err != nil {
+	if e.all == nil || len(e.all.find(sessions)) < len(sessions) { // one is new
+		var err error
+		if e.all, err = newCatalog(ctx, e.Reader(), e.layout); err != nil {
+			return nil, err
+		}
+	}
+	own := e.all.stored(e.all.find(sessions))[0]
+	if err := e.Lock(ctx, own, append([]string{e.layout.Events.Name}, e.layout.Write.OtherNames...)...); err != nil {
 		return nil, err
 	}
-	return newCatalog(ctx, e.Reader(), e.layout)
+	return e.all.again(ctx, own)
+}
+
+// again is the catalog with some sessions as they are stored now.
+func (c *catalog) again(ctx context.Context, rows table.Selection) (*catalog, error) {
+	now := *c
+	if now.layout.Prepare != nil {
+		if err := now.layout.Prepare(ctx, now.sessions.db); err != nil {
+			return nil, err
+		}
+	}
+	own := *c.owners
+	now.owners, own.list = &own, slices.Clone(own.list)
+	for i := range own.list {
+		own.list[i].row = gone
+	}
+	if len(rows.Keys) > 0 {
+		_, err := now.sessions.scan(ctx, now.sessions.Key, rows.Keys, func(row Row) error {
+			if i, ok := own.numberOf(row.of(now.sessions.Key)); ok {
+				own.list[i].row = row.Place
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return &now, now.findDoubled(ctx)
 }
 
 // stored are the rows of sessions, and of their events.

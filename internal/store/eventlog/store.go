@@ -32,6 +32,7 @@ type logStore struct {
 	trees    []*session.Tree      // of heads, none where sessions are apart
 	orphaned map[table.Place]bool // rows of events without a session
 	narrowed bool                 // only is what was asked for, and not what a repair reads again
+	live     [2]time.Time         // between which a session was written to that somebody is writing to
 	alone    bool                 // that is one session, for which nothing else is looked at
 	progress func(int64)
 	bodies   func(*session.Session) bool
@@ -53,10 +54,17 @@ func (o Open) read(ctx context.Context) (*logStore, error) {
 	if err != nil {
 		return nil, err
 	}
+	return o.readOf(ctx, c)
+}
+
+func (o Open) readOf(ctx context.Context, c *catalog) (*logStore, error) {
 	st := &logStore{catalog: c, db: o.DB, facts: o.Facts, orphaned: map[table.Place]bool{}, progress: o.Options.Progress, bodies: o.Options.Bodies}
 	about := o.DB.About()
 	st.facts.Path, st.facts.Bytes, st.facts.Identity = about.Name, about.Bytes, about.Identity
 	st.facts.Writer, st.facts.WriterName = about.Writer, about.WriterName
+	if within := o.Options.Live; within > 0 && !about.Now.IsZero() && about.Writer != session.WriterDead {
+		st.live = [2]time.Time{about.Now.Add(-within), about.Now.Add(within)}
+	}
 	st.facts.Brief, st.facts.TiesMove = o.Options.Brief > 0, about.Moving
 	st.facts.Incomplete, st.facts.Recovery = about.Incomplete, about.Recovery
 	st.facts.ReadOnly = cmp.Or(st.facts.ReadOnly, about.ReadOnly)
@@ -321,8 +329,17 @@ func (st *logStore) knownEvents(ctx context.Context, list []int, names []string,
 
 // knows reports whether all sessions of a tree were read.
 func (st *logStore) knows(tree *session.Tree) bool {
-	return !slices.ContainsFunc(tree.Sessions, func(s *session.Session) bool {
-		i, ok := st.byName[s.ID]
+	ids := make([]string, len(tree.Sessions))
+	for i, s := range tree.Sessions {
+		ids[i] = s.ID
+	}
+	return st.has(ids)
+}
+
+// has reports whether these sessions were read.
+func (st *logStore) has(ids []string) bool {
+	return !slices.ContainsFunc(ids, func(id string) bool {
+		i, ok := st.byName[id]
 		if ok {
 			_, ok = slices.BinarySearch(st.only, i)
 		}

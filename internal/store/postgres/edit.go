@@ -22,10 +22,10 @@ import (
 // from Begin on in a transaction of its own.
 type Edit struct {
 	*DB
-	open   bool // a transaction that writes
 	failed error
 	number string // of that transaction, for the server
-	asked  int64  // how often Version was
+	server string // when the server was started that gave this number out
+	turn   int64  // transactions that were begun: nothing holds that was read in another one
 	log    []table.RowChange
 	made   map[string]counts     // changes of rows, by table, that were this Edit's
 	beside map[string]counts     // and that belong to other transactions, or were taken back
@@ -88,7 +88,7 @@ func (e *Edit) now(name string, at table.Place) table.Place {
 
 // Version implements table.Transaction: PostgreSQL tells nobody that others have
 // committed, so that nothing holds that was read before the locks.
-func (e *Edit) Version(context.Context) (int64, error) { e.asked++; return e.asked, nil }
+func (e *Edit) Version(context.Context) (int64, error) { return e.turn, nil }
 
 // Replaced implements table.Transaction: a name leads to one database.
 func (e *Edit) Replaced() error { return nil }
@@ -101,7 +101,7 @@ func (e *Edit) Derived(context.Context, string, ...string) error { return nil }
 
 // Begin implements table.Transaction.
 func (e *Edit) Begin(ctx context.Context) error {
-	if e.open {
+	if e.writes {
 		return errors.New("a transaction is open already")
 	}
 	if err := e.do(ctx, "rollback"); err != nil { // of the snapshot
@@ -110,11 +110,12 @@ func (e *Edit) Begin(ctx context.Context) error {
 	if err := e.do(ctx, changing); err != nil {
 		return errors.Join(e.unwritten(err), e.snapshot(ctx))
 	}
-	e.open, e.failed, e.log, e.moved = true, nil, nil, map[rowAt]table.Place{}
+	e.turn++
+	e.writes, e.failed, e.log, e.moved = true, nil, nil, map[rowAt]table.Place{}
 	e.made = map[string]counts{}
 	counted := ""
-	err := e.query(ctx, "select current_setting('track_counts'), pg_catalog.txid_current()::text", func(row []string) error {
-		counted, e.number = row[0], row[1]
+	err := e.query(ctx, "select current_setting('track_counts'), pg_catalog.txid_current()::text, pg_catalog.pg_postmaster_start_time()::text", func(row []string) error {
+		counted, e.number, e.server = row[0], row[1], row[2]
 		return nil
 	})
 	if err == nil && counted != "on" {
@@ -131,6 +132,7 @@ func (e *Edit) Begin(ctx context.Context) error {
 
 // snapshot begins the transaction in which everything is read that needs no lock.
 func (e *Edit) snapshot(ctx context.Context) error {
+	e.turn++
 	return e.Explain(e.do(ctx, "begin isolation level repeatable read read only;\n"+settings))
 }
 
@@ -142,7 +144,7 @@ func (e *Edit) do(ctx context.Context, sql string) error {
 // Lock implements table.Editor. A runtime that adds an event to a session whose row is locked
 // waits where a foreign key leads there; elsewhere the whole table is locked.
 func (e *Edit) Lock(ctx context.Context, rows table.Selection, belonging ...string) error {
-	if !e.open || len(rows.Keys) == 0 {
+	if !e.writes || len(rows.Keys) == 0 {
 		return nil
 	}
 	q, err := e.selection(rows.Table, nil)
@@ -241,7 +243,7 @@ func (e *Edit) strayed(ctx context.Context) error {
 // Commit implements table.Transaction.
 func (e *Edit) Commit(ctx context.Context) error {
 	err := errors.Join(e.failed, ctx.Err())
-	if !e.open {
+	if !e.writes {
 		err = errors.New("no transaction is open")
 	}
 	if err == nil {
@@ -251,7 +253,7 @@ func (e *Edit) Commit(ctx context.Context) error {
 		return errors.Join(err, e.Rollback())
 	}
 	ctx = context.WithoutCancel(ctx) // an interrupted commit would leave open what became of it
-	e.open = false
+	e.writes = false
 	err = e.do(ctx, "commit")
 	if _, refused := errors.AsType[*pgconn.PgError](err); err != nil && (!refused || e.conn.IsClosed()) {
 		err = e.ask(ctx)
@@ -280,12 +282,19 @@ func (e *Edit) ask(ctx context.Context) error {
 			continue
 		}
 		e.conn = conn
-		status := ""
-		err = e.query(ctx, "select pg_catalog.txid_status($1::bigint)", func(row []string) error { status = row[0]; return nil }, e.number)
-		switch {
-		case err == nil && status == "committed":
+		const outcome = "select pg_catalog.txid_status($1::bigint), pg_catalog.pg_postmaster_start_time()::text"
+		status, server := "", ""
+		err = e.query(ctx, outcome, func(row []string) error { status, server = row[0], row[1]; return nil }, e.number)
+		if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code == "22023" {
+			status = aborted // the server crashed before it wrote anything of it: the number was never given out
+		}
+		if status == committed && server != e.server { // perhaps of another transaction, which got the number after a crash
+			status = e.became(ctx)
+		}
+		switch status {
+		case committed:
 			return nil
-		case err == nil && status == "aborted":
+		case aborted:
 			return problem.New(problem.Busy, "Nothing of that change was saved. Run the repair again.", "the connection to %s was lost", e.Name)
 		}
 		_ = e.DB.Close()
@@ -293,13 +302,47 @@ func (e *Edit) ask(ctx context.Context) error {
 	return unknown
 }
 
+// What the server says of transactions.
+const (
+	committed = "committed"
+	aborted   = "aborted"
+)
+
+// became tells by the last row that was changed what became of the transaction, "" when
+// somebody changed it since.
+func (e *Edit) became(ctx context.Context) string {
+	if len(e.log) == 0 || e.snapshot(ctx) != nil {
+		return ""
+	}
+	defer func() { _ = e.do(ctx, "rollback") }()
+	c := e.log[len(e.log)-1]
+	one := c.After
+	if one == nil {
+		one = c.Before
+	}
+	q, err := e.selection(c.Table, slices.Sorted(maps.Keys(one)))
+	if err != nil {
+		return ""
+	}
+	where, values := e.byKey(c.Table, one)
+	_, now, err := e.one(ctx, q, q.query(" where "+where), values)
+	is := func(image table.Image) bool { return (now == nil) == (image == nil) && now.Equal(image) }
+	switch {
+	case err == nil && is(c.After):
+		return committed
+	case err == nil && is(c.Before):
+		return aborted
+	}
+	return ""
+}
+
 // Rollback implements table.Transaction. A server takes back by itself what a lost
 // connection leaves.
 func (e *Edit) Rollback() error {
-	if !e.open {
+	if !e.writes {
 		return nil
 	}
-	e.open = false
+	e.writes = false
 	if e.conn.IsClosed() {
 		return nil
 	}

@@ -71,7 +71,7 @@ func (e *Edit) Numbers(ctx context.Context, of, column string, count int) ([]int
 
 // ready is the reason why the transaction takes no more changes.
 func (e *Edit) ready() error {
-	if !e.open {
+	if !e.writes {
 		return errors.New("no transaction is open")
 	}
 	return e.failed
@@ -300,16 +300,10 @@ func (e *Edit) takeBack(ctx context.Context, c table.RowChange) error {
 		}
 		return err
 	}
-	var where []string
-	var values [][]byte
-	for _, column := range e.tables[c.Table].key {
-		values = append(values, e.parameter(c.Table, column, c.After[column]))
-		where = append(where, fmt.Sprintf("%s = $%d", quoted(column), len(values)))
-	}
-	if where == nil {
+	condition, values := e.byKey(c.Table, c.After)
+	if condition == "" {
 		return e.changed(c.Table, nil)
 	}
-	condition := strings.Join(where, " and ")
 	if c.Before == nil {
 		return e.remove(ctx, c.Table, condition, values, c.After)
 	}
@@ -324,4 +318,14 @@ func (e *Edit) takeBack(ctx context.Context, c table.RowChange) error {
 		return e.changedSince(c.Table)
 	}
 	return err
+}
+
+// byKey is the condition for a row that has the primary key of an image.
+func (e *Edit) byKey(name string, image table.Image) (where string, values [][]byte) {
+	var same []string
+	for _, column := range e.tables[name].key {
+		values = append(values, e.parameter(name, column, image[column]))
+		same = append(same, fmt.Sprintf("%s = $%d", quoted(column), len(values)))
+	}
+	return strings.Join(same, " and "), values
 }

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -31,6 +32,8 @@ type DB struct {
 	rest   table.Schema
 	bytes  int64
 	writer session.Writer
+	now    time.Time // by the server's clock
+	writes bool      // in a transaction of an Edit
 
 	readOnly string // why nothing can be changed, "" when it can
 	identity string // of the server, the database and the schema
@@ -158,13 +161,15 @@ from pg_catalog.pg_database d, pg_catalog.pg_namespace n where d.datname = curre
 // The server's own workers have no user, and connections of sessctl, some of which this
 // process closed a moment ago, write nothing.
 func (db *DB) readWriter(ctx context.Context) error {
-	const others = `select pg_is_in_recovery(), count(*) from pg_catalog.pg_stat_activity
+	const others = `select pg_is_in_recovery(), count(*), (extract(epoch from clock_timestamp()) * 1000000)::bigint from pg_catalog.pg_stat_activity
 where datname = current_database() and usesysid is not null and application_name <> '` + program + `'`
 	return db.query(ctx, others, func(row []string) error {
 		if row[0] == "f" && row[1] == "0" {
 			db.writer = session.WriterDead
 		}
-		return nil
+		now, err := strconv.ParseInt(row[2], 10, 64)
+		db.now = time.UnixMicro(now)
+		return err
 	})
 }
 

@@ -21,7 +21,7 @@ import (
 // About implements table.Reader.
 func (db *DB) About() table.About {
 	return table.About{
-		Name: db.Name, Bytes: db.bytes, Writer: db.writer, Moving: true, Remote: true, ReadOnly: db.readOnly, Identity: db.identity,
+		Name: db.Name, Bytes: db.bytes, Writer: db.writer, Moving: true, Remote: true, ReadOnly: db.readOnly, Identity: db.identity, Now: db.now,
 		Recovery: "Restore the table from a backup of the database, or from a replica that is not damaged.",
 	}
 }
@@ -253,7 +253,7 @@ func (db *DB) readPlaces(ctx context.Context, q *selection, places []table.Place
 		list[i] = `"` + ctid(at) + `"`
 	}
 	done := 0
-	_, err := db.within(ctx, func() error {
+	begun, err := db.within(ctx, func() error {
 		value := []byte("{" + strings.Join(list, ",") + "}")
 		return q.run(ctx, " where ctid = any($1::tid[])", [][]byte{value}, func(at table.Place, row []table.Value) error {
 			done, _ = slices.BinarySearchFunc(places, at, func(p, at table.Place) int { return cmp.Compare(p, at) })
@@ -262,7 +262,7 @@ func (db *DB) readPlaces(ctx context.Context, q *selection, places []table.Place
 		})
 	})
 	switch {
-	case !isDamage(err):
+	case !begun || !isDamage(err):
 		return err
 	case len(places)-done == 1:
 		return nil
@@ -272,8 +272,12 @@ func (db *DB) readPlaces(ctx context.Context, q *selection, places []table.Place
 	return errors.Join(db.readPlaces(ctx, q, rest[:half], fn), db.readPlaces(ctx, q, rest[half:], fn))
 }
 
-// within runs a query so that the snapshot outlives its failure.
+// within runs a query so that the snapshot outlives its failure. A transaction that writes
+// ends with the first one: there every savepoint would cost its session a lock.
 func (db *DB) within(ctx context.Context, do func() error) (begun bool, err error) {
+	if db.writes {
+		return false, do()
+	}
 	if _, err := db.conn.Exec(ctx, "savepoint reading").ReadAll(); err != nil {
 		return false, err
 	}
