@@ -40,22 +40,23 @@ type Config struct {
 	Session string   `mapstructure:"session"`
 	ByIndex bool     `mapstructure:"by-index"`
 
-	FailOn      string   `mapstructure:"fail-on"`
-	Select      []string `mapstructure:"select"`
-	Ignore      []string `mapstructure:"ignore"`
-	Since       string   `mapstructure:"since"`
-	Shard       string   `mapstructure:"shard"`
-	App         string   `mapstructure:"app"`
-	User        string   `mapstructure:"user"`
-	Jobs        uint     `mapstructure:"jobs"`
-	MaxMemory   uint     `mapstructure:"max-memory"`
-	Profile     []string `mapstructure:"profile"`
-	AsIs        bool     `mapstructure:"as-is"`
-	Explain     bool     `mapstructure:"explain-request"`
-	Deep        bool     `mapstructure:"deep"`
-	AssumeDead  bool     `mapstructure:"assume-dead"`
-	MaxFindings uint     `mapstructure:"max-findings"`
-	Severity    string   `mapstructure:"severity"`
+	FailOn      string        `mapstructure:"fail-on"`
+	Select      []string      `mapstructure:"select"`
+	Ignore      []string      `mapstructure:"ignore"`
+	Since       string        `mapstructure:"since"`
+	Shard       string        `mapstructure:"shard"`
+	App         string        `mapstructure:"app"`
+	User        string        `mapstructure:"user"`
+	Jobs        uint          `mapstructure:"jobs"`
+	MaxMemory   uint          `mapstructure:"max-memory"`
+	Profile     []string      `mapstructure:"profile"`
+	AsIs        bool          `mapstructure:"as-is"`
+	Explain     bool          `mapstructure:"explain-request"`
+	Deep        bool          `mapstructure:"deep"`
+	AssumeDead  bool          `mapstructure:"assume-dead"`
+	LiveWindow  time.Duration `mapstructure:"live-window"`
+	MaxFindings uint          `mapstructure:"max-findings"`
+	Severity    string        `mapstructure:"severity"`
 
 	Baseline      string `mapstructure:"baseline"`
 	WriteBaseline string `mapstructure:"write-baseline"`

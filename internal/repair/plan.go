@@ -299,7 +299,11 @@ func (p *planner) tree(tree *session.Tree, found []*check.Finding) {
 		return
 	}
 	if tree.Root().Writer == session.WriterLive {
-		p.refuse(tree, "a process has it open: close that first")
+		why := "a process has it open: close that first"
+		if p.facts.Identity != "" {
+			why = "it was written to a moment ago (--live-window), so somebody may be writing to it: repair it later"
+		}
+		p.refuse(tree, why)
 		return
 	}
 	planned, err := p.planTree(tree, found)

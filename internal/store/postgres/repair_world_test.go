@@ -213,7 +213,10 @@ func TestARepairLeavesALockedSession(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), "begin; select from sessions where id = 'stale' for key share").ReadAll(); err != nil {
 		t.Fatal(err)
 	}
-	words := []string{"repair", url, "--yes", "--assume-dead", "--fail-on", "never"}
+	words := []string{"repair", url, "--yes", "--fail-on", "never"}
+	if out, errors, code := sessctl(t, append(words, "--assume-dead")...); code != 2 || !strings.Contains(flat(errors), "--assume-dead needs --session") {
+		t.Errorf("for all sessions: exit code %d\n%s%s", code, out, errors)
+	}
 	out, errors, code := sessctl(t, words...)
 	if code != 1 || !strings.Contains(out, "Undo with") || !strings.Contains(flat(out), "Session stale could not be repaired") || !strings.Contains(flat(out), "a program is writing to it") {
 		t.Errorf("exit code %d\n%s%s", code, out, errors)
@@ -252,7 +255,7 @@ update sessions set update_time = now() where id = 'tool-%[2]d'; commit`, n, 1+n
 		}
 		failed <- err
 	}()
-	out, errors, code := sessctl(t, "repair", url, "--yes", "--assume-dead", "--fail-on", "never")
+	out, errors, code := sessctl(t, "repair", url, "--yes", "--fail-on", "never")
 	if code > 1 || !strings.Contains(out, "Undo with") {
 		t.Errorf("exit code %d\n%s%s", code, out, errors)
 	}
