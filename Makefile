@@ -36,8 +36,8 @@ demo: build ## Build, make a damaged sample database, check it and view it
 	@$(BIN) view demo/session.db -1
 
 .PHONY: test
-test: ## Run all tests (a few minutes)
-	RAPID_SEED=$(SEED) go test ./...
+test: ## Run all tests (a few minutes), but for those with a server of PostgreSQL
+	RAPID_SEED=$(SEED) go test -timeout 30m ./...
 
 .PHONY: picture
 picture: ## Write docs/picture.svg from what the program prints
@@ -59,7 +59,7 @@ bin/actionlint-$(ACTIONLINT_VERSION):
 # waits for a second before it ends.
 .PHONY: test-race
 test-race: ## Run the tests that can show a race with the race detector, which needs a C compiler
-	RAPID_SEED=$(SEED) GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 go test -race -short $$(grep -rlE --include='*.go' --exclude='*_test.go' \
+	RAPID_SEED=$(SEED) GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 go test -race -short -timeout 30m $$(grep -rlE --include='*.go' --exclude='*_test.go' \
 	  '^[[:space:]]*go (func|[[:alpha:]_.]+)\(|\.Go\(|"sync(/atomic)?"' cmd internal | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
 .PHONY: test-db

@@ -20,7 +20,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// mustHave turns the skipping of tests into failures where it is set.
+// mustHave lets tests start a server, which then has to be there: they take minutes.
 const mustHave = "SESSCTL_MUST_POSTGRES"
 
 // lockedRole is the role that needs a password; no other does.
@@ -45,8 +45,8 @@ func runTests(m *testing.M) int {
 // serverFolder is where the socket of the server is, which starts with the first call.
 func serverFolder(t testing.TB) string {
 	t.Helper()
-	if serverPrograms() == "" && os.Getenv(mustHave) == "" {
-		t.Skip("no PostgreSQL server here; install the package postgresql")
+	if os.Getenv(mustHave) == "" {
+		t.Skip("this test needs a server of PostgreSQL; make test-db starts one")
 	}
 	if server.once.Do(func() { server.err = start() }); server.err != nil {
 		t.Fatal(server.err)
