@@ -136,24 +136,33 @@ func (t *Tree) Session(id string) *Session {
 	return nil
 }
 
+// Copy is a tree of copied sessions, to be filled and kept. They share their items.
+func (t *Tree) Copy() *Tree {
+	copied := make(map[*Session]*Session, len(t.Sessions))
+	tree := &Tree{Sessions: make([]*Session, len(t.Sessions))}
+	for i, s := range t.Sessions {
+		c := *s
+		c.Faults, c.Children = slices.Clone(s.Faults), slices.Clone(s.Children)
+		tree.Sessions[i], copied[s] = &c, &c
+	}
+	for _, s := range tree.Sessions {
+		for i, child := range s.Children {
+			s.Children[i] = copied[child]
+		}
+	}
+	return tree
+}
+
 // Outline is a copy of the tree without its texts, as a store gives it before they are
 // loaded.
 func (t *Tree) Outline() *Tree {
-	copied := make(map[*Session]*Session, len(t.Sessions))
-	outline := &Tree{Sessions: make([]*Session, len(t.Sessions))}
-	for n, s := range t.Sessions {
-		c := *s
-		c.Items, c.Children, c.Raw = slices.Clone(s.Items), slices.Clone(s.Children), nil
-		for i := range c.Items {
-			it := &c.Items[i]
+	outline := t.Copy()
+	for _, s := range outline.Sessions {
+		s.Items, s.Raw = slices.Clone(s.Items), nil
+		for i := range s.Items {
+			it := &s.Items[i]
 			it.Calls, it.Results = slices.Clone(it.Calls), slices.Clone(it.Results)
 			it.DropTexts()
-		}
-		outline.Sessions[n], copied[s] = &c, &c
-	}
-	for _, s := range outline.Sessions {
-		for i, child := range s.Children {
-			s.Children[i] = copied[child]
 		}
 	}
 	return outline

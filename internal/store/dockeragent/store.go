@@ -236,19 +236,9 @@ func (st *agentStore) Trees(ctx context.Context) iter.Seq2[*session.Tree, error]
 
 // filled is a copy of a tree with the items of its sessions.
 func (st *agentStore) filled(bare *session.Tree) *session.Tree {
-	tree := &session.Tree{Sessions: make([]*session.Session, len(bare.Sessions))}
-	copies := make(map[*session.Session]*session.Session, len(bare.Sessions))
-	for i, s := range bare.Sessions {
-		c := *s
-		tree.Sessions[i], copies[s] = &c, &c
-	}
-	for _, c := range tree.Sessions {
-		children := make([]*session.Session, len(c.Children))
-		for i, child := range c.Children {
-			children[i] = copies[child]
-		}
-		c.Children = children
-		st.addItems(c)
+	tree := bare.Copy()
+	for _, s := range tree.Sessions {
+		st.addItems(s)
 	}
 	if !st.facts.Brief {
 		st.compareCosts(tree)

@@ -118,7 +118,7 @@ func (st *logStore) read(ctx context.Context, heads []*session.Tree, to *decoder
 	}
 	slots, places := make([]slot, 0, g.events), make([]table.Place, 0, g.events)
 	for i := range heads {
-		g.trees[i] = copied(heads[i])
+		g.trees[i] = heads[i].Copy()
 		body := st.bodies != nil && slices.ContainsFunc(g.trees[i].Sessions, st.bodies)
 		for _, s := range g.trees[i].Sessions {
 			n := st.byName[s.ID]

@@ -128,21 +128,3 @@ func namedIn(s *session.Session) map[string]bool {
 	}
 	return ids
 }
-
-// copied is a tree of heads for a reader to fill and to keep.
-func copied(heads *session.Tree) *session.Tree {
-	tree := &session.Tree{Sessions: make([]*session.Session, len(heads.Sessions))}
-	copies := make(map[*session.Session]*session.Session, len(heads.Sessions))
-	for i, head := range heads.Sessions {
-		s := *head
-		s.Faults = slices.Clone(s.Faults)
-		tree.Sessions[i], copies[head] = &s, &s
-	}
-	for _, s := range tree.Sessions {
-		s.Children = slices.Clone(s.Children)
-		for i, head := range s.Children {
-			s.Children[i] = copies[head]
-		}
-	}
-	return tree
-}
