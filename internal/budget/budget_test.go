@@ -19,7 +19,7 @@ import (
 
 // What holds for everything.
 const (
-	allLines     = 99_300 // of Go without tests
+	allLines     = 98_930 // of Go without tests
 	fileLines    = 600
 	packageNames = 200 // constants, variables, types and functions of a package
 	packageFiles = 60
@@ -42,7 +42,7 @@ var (
 		"internal/store/springai":    1_215,
 
 		"internal/store/adk/adktest":           986,
-		"internal/store/dockeragent/agenttest": 2_018,
+		"internal/store/dockeragent/agenttest": 2_014,
 		"internal/store/kagent/kagenttest":     1_398,
 		"internal/store/springai/springtest":   596,
 	}

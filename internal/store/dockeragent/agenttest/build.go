@@ -191,29 +191,26 @@ func (s *Session) add(item *Item) *Item {
 	return item
 }
 
-// write writes the row of an item.
+// write writes the row of an item, at the next position.
 func (s *Session) write(item *Item) {
+	if s.db.Generation < withItems {
+		return
+	}
+	kind, row := "message", builder.Object{{"agent_name", item.agent}, {"implicit", item.implicit}}
 	switch {
-	case s.db.Generation < withItems:
 	case item.child != nil:
-		item.Row = s.insertRow("subsession", "subsession_id", item.child.ID)
+		kind, row = "subsession", builder.Object{{"subsession_id", item.child.ID}}
 	case item.summary != nil:
-		columns, values := item.summary.columns(s.db.Generation)
-		item.Row = s.insertRow("summary", columns, values...)
+		kind, row = "summary", item.summary.row(s.db)
 	default:
-		item.Row = s.insertRow("message", "agent_name, message_json, implicit", item.agent, string(encode(item.message)), item.implicit)
+		row = append(row, builder.Member{"message_json", string(encode(item.message))})
 	}
-}
-
-// insertRow writes a row of session_items at the next position.
-func (s *Session) insertRow(kind, columns string, values ...any) int64 {
-	marks := ""
-	for range values {
-		marks += ", ?"
+	columns, values := "session_id, position, item_type", []any{s.ID, s.ID, kind}
+	for _, m := range row {
+		columns, values = columns+", "+m[0].(string), append(values, m[1])
 	}
-	return s.db.Exec("INSERT INTO session_items (session_id, position, item_type, "+columns+
-		") VALUES (?, (SELECT COALESCE(MAX(position), -1) + 1 FROM session_items WHERE session_id = ?), ?"+marks+")",
-		append([]any{s.ID, s.ID, kind}, values...)...)
+	item.Row = s.db.Exec("INSERT INTO session_items ("+columns+
+		") VALUES (?, (SELECT COALESCE(MAX(position), -1) + 1 FROM session_items WHERE session_id = ?), ?"+strings.Repeat(", ?", len(row))+")", values...)
 }
 
 // replace gives a message row its final content. The agent_name column keeps

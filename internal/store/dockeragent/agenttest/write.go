@@ -239,23 +239,31 @@ func (s *Session) Summary(summary Summary) *Item {
 	return s.add(&Item{summary: &summary})
 }
 
-// columns are the columns that a summary fills, and their values.
-func (summary *Summary) columns(generation int) (string, []any) {
-	names, values := "summary_text", []any{summary.Text}
-	if generation >= 21 {
-		names, values = names+", first_kept_entry", append(values, summary.FirstKept)
+func (summary *Summary) row(db *DB) builder.Object {
+	usage := ""
+	if summary.Usage != nil {
+		usage = string(encode(summary.Usage))
 	}
-	if generation >= 23 {
-		names, values = names+", cost", append(values, summary.Cost)
-	}
-	if generation >= 25 {
-		usage := ""
-		if summary.Usage != nil {
-			usage = string(encode(summary.Usage))
+	return db.since(builder.Object{{"summary_text", summary.Text}}, []column{
+		{withKept, "first_kept_entry", summary.FirstKept}, {23, "cost", summary.Cost}, {25, "model", summary.Model}, {25, "usage_json", usage},
+	})
+}
+
+// column is one that came with a generation.
+type column struct {
+	since int
+	name  string
+	value any
+}
+
+// since adds the columns that the generation has.
+func (db *DB) since(row builder.Object, columns []column) builder.Object {
+	for _, c := range columns {
+		if db.Generation >= c.since {
+			row = append(row, builder.Member{c.name, c.value})
 		}
-		names, values = names+", model, usage_json", append(values, summary.Model, usage)
 	}
-	return names, values
+	return row
 }
 
 // SessionRow is a row of the sessions table. Columns that the generation does
@@ -280,21 +288,12 @@ type SessionRow struct {
 
 // insertSession writes a session's own row.
 func (db *DB) insertSession(r *SessionRow) {
-	row := builder.Object{{"id", r.ID}, {"created_at", stamp(r.CreatedAt)}}
-	for _, c := range []struct {
-		since int
-		name  string
-		value any
-	}{
+	row := db.since(builder.Object{{"id", r.ID}, {"created_at", stamp(r.CreatedAt)}}, []column{
 		{1, "tools_approved", r.ToolsApproved}, {2, "input_tokens", r.InputTokens}, {3, "output_tokens", r.OutputTokens}, {4, "title", r.Title},
 		{5, "cost", r.Cost}, {6, "send_user_message", r.SendUserMessage}, {8, "working_dir", r.WorkingDir}, {13, "thinking", false},
 		{withItems, "parent_id", builder.OrNil(r.Parent)}, {22, "instruction_context", r.InstructionContext},
 		{26, "attributes", cmp.Or(r.Attributes, "{}")}, {27, "origin", cmp.Or(r.Origin, "run")},
-	} {
-		if db.Generation >= c.since {
-			row = append(row, builder.Member{c.name, c.value})
-		}
-	}
+	})
 	if r.BranchParent != "" && db.Generation >= 16 && db.Generation <= 18 {
 		row = append(row, builder.Object{
 			{"branch_parent_session_id", r.BranchParent}, {"branch_parent_position", r.BranchPosition}, {"branch_created_at", stamp(r.CreatedAt)},
