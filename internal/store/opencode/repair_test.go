@@ -215,6 +215,8 @@ func TestRepairs(t *testing.T) {
 		{name: "those of two sub-agents in the parent", from: "task-parallel", damage: moved(0, 9), find: "error SC702 ", same: true},
 		{name: "those of one that was killed", from: "killed-child", damage: moved(0, 9), find: "error SC702 ",
 			query: "select group_concat(nth) from (select count(*) as nth from message group by session_id order by nth)", want: "2,2"},
+		{name: "those of one that was killed, in a parent that goes on", from: "killed-child-resumed", damage: moved(0, 9), find: "error SC702 ",
+			query: "select count(*) from message where session_id = (select id from session where parent_id is not null)", want: "2"},
 		{name: "the same without the columns of parts", from: "task", damage: moved(0, 9)[1:], find: "error SC702 ", same: true},
 		{name: "a part is cut off", from: "tools", damage: []string{"update part set data = substr(data, 1, 40) where id = (select max(id) from part where data like '%\"type\":\"tool\"%')"},
 			find: "error SC010 ", query: "select count(*) || ' ' || sum(json_valid(data)) from part", want: "10 10"},

@@ -474,10 +474,13 @@ func (r *reader) home(s *session.Session) {
 }
 
 // relate marks messages that a repair ended: those that say nothing but thoughts are left
-// out of requests from then on.
+// out of requests from then on. A new result is where the message with its call is.
 func (r *reader) relate(s *session.Session) {
 	for i := range s.Items {
 		it := &s.Items[i]
+		if it.Table == "" && i > 0 && it.Position>>nthBits == s.Items[i-1].Position>>nthBits {
+			it.Home = s.Items[i-1].Home
+		}
 		sent, open := r.open.Load(it.Key)
 		if !open || it.Flags.Has(session.Unfinished) {
 			continue
