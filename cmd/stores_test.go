@@ -10,6 +10,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/sessctl/sessctl/internal/store/adk/adktest"
+	"github.com/sessctl/sessctl/internal/store/crush/crushtest"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 	"github.com/sessctl/sessctl/internal/store/goose/goosetest"
 	"github.com/sessctl/sessctl/internal/store/kagent/kagenttest"
@@ -131,6 +132,7 @@ func buildStore(ts *testscript.TestScript, _ bool, args []string) {
 // side, and reports whether it was asked for.
 func buildPlayed(ts *testscript.TestScript, name, file string) bool {
 	write := map[string]func(path string, writes []player.Write) error{
+		"crush":    func(path string, writes []player.Write) error { return crushtest.Build(path, crushtest.Newest, writes) },
 		"goose":    func(path string, writes []player.Write) error { return goosetest.Build(path, goosetest.Newest, writes) },
 		"opencode": func(path string, writes []player.Write) error { return opencodetest.Build(path, writes) },
 	}[name]

@@ -6,14 +6,14 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
-// call is a call in the content of a row of session_message, with its result.
-type call struct {
-	raw jsontext.Value // all of it
-
+// content is an element of the content of a row of session_message.
+type content struct {
 	Type     string `json:"type"`
 	ID       string `json:"id"`
 	Name     string `json:"name"`
@@ -51,32 +51,58 @@ type drafted struct {
 	} `json:"time"`
 }
 
-// readDraft finds the calls of a message.
+// readDraft takes the calls of a message for parts.
 func (m *stored) readDraft() {
 	var d drafted
 	if js.Unmarshal(column.Bytes(m.row["data"]), &d) != nil {
 		return // draft tells of it
 	}
+	m.info.Role = roleAssistant
 	for _, raw := range d.Content {
-		c := call{raw: raw}
+		var c content
 		if js.Unmarshal(raw, &c) == nil && c.Type == typeTool {
-			m.calls = append(m.calls, c)
+			p := c.part()
+			p.row = table.Image{"id": column.Text(m.row["id"]) + "#" + c.ID, "data": string(raw)}
+			m.parts = append(m.parts, p)
 		}
 	}
 }
 
-func (c *call) final() bool {
-	return !c.Provider.Executed && (c.State.Status == statusCompleted || c.State.Status == statusError)
+// part is a call as opencode 1 stores it. Arguments that have not arrived are a text. What
+// the model is told of a call is its texts, or the error with all else.
+func (c *content) part() part {
+	p := part{Type: typeTool, Tool: c.Name, CallID: c.ID, State: state{Status: c.State.Status, Input: c.State.Input}}
+	p.Metadata.Server = c.Provider.Executed
+	if kind := p.State.Input.Kind(); kind == jsontext.KindString || len(p.State.Input) == 0 {
+		p.State.Input = jsontext.Value("{}")
+	}
+	var told struct {
+		Child string `json:"sessionID"`
+	}
+	_ = js.Unmarshal(c.State.Structured, &told)
+	p.State.Metadata.Child = told.Child
+	p.State.Error = `{"error":` + string(c.State.Error) + `,"content":` + string(c.State.Content) + `,"structured":` + string(c.State.Structured) + `}`
+	var texts []struct {
+		Text string `json:"text"`
+	}
+	_ = js.Unmarshal(c.State.Content, &texts)
+	for i, said := range texts {
+		if i > 0 {
+			p.State.Output += "\n"
+		}
+		p.State.Output += said.Text
+	}
+	return p
 }
 
 // draft reads an event of session_message.
 func (m *message) draft() []session.Fault {
 	var d drafted
 	if err := js.Unmarshal(column.Bytes(m.row["data"]), &d); err != nil {
-		return []session.Fault{m.broken(explain(err), true)}
+		return []session.Fault{m.broken(jsonscan.Explain(err, kindTitle), true)}
 	}
-	if m.nth > 0 {
-		m.result(m.calls[m.nth-1].result())
+	if p := m.part(); p != nil {
+		m.result(p.result())
 		m.Agent = d.Agent
 		return nil
 	}
@@ -125,8 +151,9 @@ func (m *message) answer(d *drafted) {
 	if d.Time.Completed == nil {
 		m.Flags |= session.Unfinished
 	}
+	calls := m.parts
 	for _, raw := range d.Content {
-		c := call{}
+		var c content
 		if js.Unmarshal(raw, &c) != nil {
 			continue
 		}
@@ -137,48 +164,8 @@ func (m *message) answer(d *drafted) {
 		case c.Type == typeReasoning:
 			m.think(c.Text, signed{})
 		case c.Type == typeTool:
-			m.ask(&c)
+			m.call(&calls[0])
+			calls = calls[1:]
 		}
 	}
-}
-
-// ask adds a call. Arguments that have not arrived are a text.
-func (m *message) ask(c *call) {
-	args := string(c.State.Input)
-	if c.State.Input.Kind() == jsontext.KindString || args == "" {
-		args = "{}"
-	}
-	asked := session.Call{ID: c.ID, Name: c.Name, Args: args, Form: session.FormOf(args), Server: c.Provider.Executed}
-	if c.Name == "subagent" || c.Name == "task" {
-		var told struct {
-			Child string `json:"sessionID"`
-		}
-		_ = js.Unmarshal(c.State.Structured, &told)
-		asked.Delegation = delegation(c.State.Input, told.Child)
-	}
-	m.add(args)
-	m.Blocks = append(m.Blocks, session.Block{Kind: session.CallBlock, Nth: len(m.Calls)})
-	m.Calls = append(m.Calls, asked)
-	m.sends, m.Size = true, m.Size+int64(len(args))
-}
-
-// result is what the model is told of a call: its texts, or the error with all else.
-func (c *call) result() session.Result {
-	r := session.Result{CallID: c.ID, Name: c.Name, IsError: c.State.Status == statusError}
-	if r.IsError {
-		r.Text = `{"error":` + string(c.State.Error) + `,"content":` + string(c.State.Content) + `,"structured":` + string(c.State.Structured) + `}`
-	} else {
-		var content []struct {
-			Text string `json:"text"`
-		}
-		_ = js.Unmarshal(c.State.Content, &content)
-		for i, part := range content {
-			if i > 0 {
-				r.Text += "\n"
-			}
-			r.Text += part.Text
-		}
-	}
-	r.Digest, r.Synthetic = session.DigestOf(r.Text), session.IsPlaceholder(r.Text)
-	return r
 }

@@ -3,11 +3,9 @@ package opencode
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -126,7 +124,7 @@ func (m *stored) read() {
 		return
 	}
 	if err := js.Unmarshal(column.Bytes(m.row["data"]), &m.info); err != nil {
-		m.wrong, m.whole = explain(err), true
+		m.wrong, m.whole = jsonscan.Explain(err, kindTitle), true
 	}
 	for i := range m.parts {
 		p := &m.parts[i]
@@ -134,17 +132,9 @@ func (m *stored) read() {
 		if !jsonedit.Whole(doc) {
 			p.wrong = "it is not JSON, or it is cut off"
 		} else if err := js.Unmarshal(doc, p); err != nil {
-			p.wrong, p.whole = explain(err), true
+			p.wrong, p.whole = jsonscan.Explain(err, kindTitle), true
 		}
 	}
-}
-
-// explain words a decoder's error without what the record says.
-func explain(err error) string {
-	if wrong, ok := errors.AsType[*json.SemanticError](err); ok {
-		return fmt.Sprintf("%q holds a value of another type than opencode stores there", string(wrong.JSONPointer))
-	}
-	return "it is not JSON of a form that opencode stores"
 }
 
 // final reports whether the part is a call that has its result, of a tool that opencode ran.
@@ -155,13 +145,9 @@ func (p *part) final() bool {
 // item decodes an event.
 func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []session.Fault) {
 	e := row.Value(columnEvent).(event)
-	if e.table == tableDraft {
-		it.Time = times.Read(e.row["time_created"]).Time
-	} else {
-		at := times.Read(e.row["time_created"])
-		if it.Time = at.Time; at.Wrong != "" && e.nth == 0 {
-			faults = append(faults, session.Fault{Kind: session.BadTime, Field: "time_created", Detail: at.Wrong})
-		}
+	at := times.Read(e.row["time_created"])
+	if it.Time = at.Time; at.Wrong != "" && e.nth == 0 && e.table == tableMessages {
+		faults = append(faults, session.Fault{Kind: session.BadTime, Field: "time_created", Detail: at.Wrong})
 	}
 	m := message{Item: it, reader: r, event: e}
 	m.said.Reset(session.NoRole, "")
@@ -169,10 +155,10 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 	switch {
 	case e.wrong != "":
 		faults = append(faults, m.broken(e.wrong, e.whole))
-	case p != nil && p.wrong != "":
-		faults = append(faults, m.broken(p.wrong, p.whole))
 	case e.table == tableDraft:
 		faults = append(faults, m.draft()...)
+	case p != nil && p.wrong != "":
+		faults = append(faults, m.broken(p.wrong, p.whole))
 	case p != nil:
 		m.result(p.result())
 	default:
@@ -354,12 +340,8 @@ func (m *message) think(text string, by signed) {
 
 // media adds a file.
 func (m *message) media(mime, url string) {
-	name, _, _ := strings.Cut(mime, "/")
-	if name != "image" && name != "audio" && name != "video" {
-		name = "document"
-	}
-	b := session.Block{Kind: session.MediaBlock, Name: name}
-	if _, data, ok := strings.Cut(url, ";base64,"); ok && name == "image" {
+	b := session.Block{Kind: session.MediaBlock, Name: session.MediaName(mime)}
+	if _, data, ok := strings.Cut(url, ";base64,"); ok && b.Name == "image" {
 		b.Width, b.Height = column.Pixels(data)
 	}
 	m.Blocks = append(m.Blocks, b)
@@ -370,10 +352,10 @@ func (m *message) media(mime, url string) {
 func (m *message) call(p *part) {
 	args := string(p.State.Input)
 	c := session.Call{ID: p.CallID, Name: p.Tool, Args: args, Form: session.FormOf(args), Server: p.Metadata.Server}
-	if p.Tool == "task" {
+	if p.Tool == "task" || p.Tool == "subagent" {
 		c.Delegation = delegation(p.State.Input, p.State.Metadata.Child)
-		if c.Delegation.Child != "" {
-			m.reader.ran.Store(runKey(m.id, len(m.Calls)), p.ran())
+		if c.Delegation.Child != "" && m.table == tableMessages {
+			m.reader.ran.Store(fmt.Sprint(m.id, " ", len(m.Calls)), p.ran())
 		}
 	}
 	m.add(c.ID, c.Name, c.Args)
@@ -409,9 +391,6 @@ func (p *part) ran() [2]float64 {
 	}
 	return [2]float64{p.State.Time.Start, end}
 }
-
-// runKey names the nth call of a message.
-func runKey(message string, nth int) string { return message + " " + strconv.Itoa(nth) }
 
 // finish says what the parts make of the message, and what opencode leaves out: messages
 // without parts that are sent, and answers with an error, but for those that a person

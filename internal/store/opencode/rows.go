@@ -43,8 +43,7 @@ type stored struct {
 	head
 	place table.Place // of its row
 	row   table.Image
-	parts []part
-	calls []call // of session_message, where a message holds its calls
+	parts []part // those of session_message are the calls that a message holds
 	info  info
 	wrong string // why it cannot be read
 	whole bool   // it is JSON of a form that is not known
@@ -88,11 +87,6 @@ func (m *stored) held() []event {
 			events = append(events, event{m, i + 1})
 		}
 	}
-	for i := range m.calls {
-		if m.wrong == "" && m.calls[i].final() {
-			events = append(events, event{m, i + 1})
-		}
-	}
 	return events
 }
 
@@ -114,14 +108,10 @@ func (e event) value(name string) table.Value {
 		return positionOf(e.began, e.rank, nthMask/2+e.nth)
 	case name == columnPosition:
 		return positionOf(e.began, e.rank, e.nth)
-	case name == columnParts && e.nth == 0 && e.parts != nil:
+	case name == columnParts && e.nth == 0 && e.table == tableMessages:
 		return string(e.record())
 	case p != nil && (name == "id" || name == "data"):
 		return p.row[name]
-	case e.nth > 0 && name == "id": // of session_message
-		return column.Text(e.row["id"]) + "#" + e.calls[e.nth-1].ID
-	case e.nth > 0 && name == "data":
-		return string(e.calls[e.nth-1].raw)
 	}
 	return e.row[name]
 }

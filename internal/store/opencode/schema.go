@@ -128,7 +128,7 @@ type reader struct {
 	reverts map[string]string // by session, the message from which on messages are annulled
 	both    map[string]bool   // sessions with messages in both tables
 	open    sync.Map          // by id, messages without an end: whether they are sent when they have one
-	ran     sync.Map          // by runKey, from when to when a call had a sub-session work
+	ran     sync.Map          // by message and number of a call, from when to when a call had a sub-session work
 	tails   sync.Map          // by id of a message that asked for a summary, the first message that it kept
 }
 
@@ -284,7 +284,7 @@ func (r *reader) layout() *eventlog.Layout {
 			return position, 0
 		},
 		Session: sessionOf, Item: r.item, Finish: r.finish, Relate: r.relate,
-		Said: []string{"data", columnEvent}, Content: content,
+		Said: []string{"data", columnEvent}, Content: counts,
 		LinkColumns: []string{columnEvent}, Links: links, OneID: true,
 		Prepare: r.prepare,
 		Write:   eventlog.Write{Insert: insert, Update: update, OtherTables: together},
@@ -463,7 +463,7 @@ func (r *reader) home(s *session.Session) {
 			runs = slices.DeleteFunc(runs, func(r run) bool { return home == "" && math.IsInf(r.while[1], 1) })
 		}
 		for n, c := range it.Calls {
-			if ran, delegates := r.ran.Load(runKey(it.Key, n)); delegates && c.Delegation != nil {
+			if ran, delegates := r.ran.Load(fmt.Sprint(it.Key, " ", n)); delegates && c.Delegation != nil {
 				runs = append(runs, run{c.Delegation, ran.([2]float64)})
 			}
 		}

@@ -286,36 +286,19 @@ func update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
 }
 
 // together refuses a change in which a result leaves the message that has it in the row of
-// its call, or goes elsewhere.
+// its call.
 func together(_ context.Context, _ table.Writer, sessions []*change.Session) error {
-	type row struct {
-		session string
-		place   int64
-	}
-	messages := map[row]string{} // the session that each of them is in afterwards
 	for _, s := range sessions {
-		for i := range s.Items {
-			if c := &s.Items[i]; c.Was != nil && c.Was.Role != session.Tool {
-				messages[row{c.From, c.Was.Position >> nthBits}] = s.Is.ID
-			}
-		}
-	}
-	for _, s := range sessions {
-		for i := range s.Items {
-			if c := &s.Items[i]; c.Was != nil && c.Was.Role == session.Tool && messages[row{c.From, c.Was.Position >> nthBits}] != s.Is.ID {
-				return problem.New(problem.RolledBack, "", "%s", oneRow)
-			}
-		}
 		for _, it := range s.Removed {
-			if it.Role == session.Tool && messages[row{s.Was.ID, it.Position >> nthBits}] != "" {
-				return problem.New(problem.RolledBack, "", "%s", oneRow)
+			if it.Role == session.Tool && slices.ContainsFunc(s.Items, func(c change.Item) bool {
+				return c.Was != nil && c.Was.Role != session.Tool && c.From == s.Was.ID && c.Was.Position>>nthBits == it.Position>>nthBits
+			}) {
+				return problem.New(problem.RolledBack, "", "a result is stored in the row of its call, and leaves with that")
 			}
 		}
 	}
 	return nil
 }
-
-const oneRow = "a result is stored in the row of its call, and goes where that goes"
 
 // difference is what becomes of a message and its parts.
 type difference struct {
@@ -417,9 +400,9 @@ func (d *difference) end() error {
 	return nil
 }
 
-// content is what counts of a column for what an event says. Results, and parts that cannot
+// counts is what counts of a column for what an event says. Results, and parts that cannot
 // be read, are events of their own.
-func content(name string, value any) any {
+func counts(name string, value any) any {
 	e, _ := value.(event)
 	if name != columnEvent || e.nth > 0 || e.stored == nil {
 		return value
