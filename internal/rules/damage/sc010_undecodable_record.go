@@ -22,10 +22,10 @@ var undecodableRecord = rules.Rule{
 var undecodable = rules.Faults(session.Undecodable, func(found *rules.Finding, f *session.Fault) {
 	what := " cannot be read, so the session fails to load: "
 	switch {
+	case f.Remedy != "": // it may be sessctl's trouble alone
+		what = " cannot be read: "
 	case f.Passed:
 		what = " cannot be read, and the runtime passes over it: "
-	case f.Remedy != "": // which may be sessctl's trouble alone
-		what = " cannot be read: "
 	}
 	found.Message = f.Field + what + f.Detail
 	fix := rules.Fix{

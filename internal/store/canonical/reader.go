@@ -98,7 +98,7 @@ func (r *reader) bodies(ctx context.Context, tree *session.Tree) error {
 			if full.Meaning != s.Items[i].Meaning {
 				return r.changed(at.number)
 			}
-			takeBody(&s.Items[i], &full)
+			s.Items[i].TakeTexts(&full)
 		}
 	}
 	return nil
@@ -108,17 +108,6 @@ func (r *reader) bodies(ctx context.Context, tree *session.Tree) error {
 func (r *reader) changed(line int64) error {
 	return problem.New(problem.Unreadable, "run the command again when no program writes to it",
 		"%s changed while sessctl read it: line %d is different now", r.s.path, line)
-}
-
-// takeBody copies what the outline of an item lacks.
-func takeBody(it, full *session.Item) {
-	it.Body = full.Body
-	for i := range it.Calls {
-		it.Calls[i].Args = full.Calls[i].Args
-	}
-	for i := range it.Results {
-		it.Results[i].Text = full.Results[i].Text
-	}
 }
 
 // span is where a line is, without the white space around it.

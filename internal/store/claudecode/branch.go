@@ -48,32 +48,18 @@ type chain struct {
 	kept    map[int][]string        // what a compaction sends again, by its line
 	prompts map[name]session.Digest // of calls that start a sub-agent
 	said    map[int]session.Digest  // of first lines of sub-agents in the file
-	started []started
+	started []outcome
 	faults  []session.Fault
 
 	within []bool // which lines the chain that is being looked at has
 }
 
-// started is the sub-agent that gave the result of a call.
-type started struct {
-	call, agent string
-	background  bool // it goes on
-}
-
 // span is where the text of a line lies.
 func (n *node) span() filelog.Span { return filelog.Span{Offset: n.offset, Length: int(n.length)} }
 
-// calls are those that a line makes.
-func (c *chain) calls(n *node) []name {
-	if n.kind != assistant {
-		return nil
-	}
-	return c.tools[n.from:n.to]
-}
-
-// results are the calls whose results a line has.
-func (c *chain) results(n *node) []name {
-	if n.kind != user {
+// of are the calls that an assistant's line makes, or those whose results a user's line has.
+func (c *chain) of(n *node, by kind) []name {
+	if n.kind != by {
 		return nil
 	}
 	return c.tools[n.from:n.to]
@@ -158,8 +144,8 @@ func (c *chain) fill(n *node, l *line, said *message) {
 		switch p := &parts[i]; {
 		case p.Type == "tool_use" && n.kind == assistant:
 			call := c.name(p.ID)
-			if asked := promptOf(p); asked != 0 {
-				c.prompts[call] = asked
+			if d := session.DelegationFor(p.Name, string(p.Input)); d != nil {
+				c.prompts[call] = d.Task
 			}
 			c.tools = append(c.tools, call)
 		case p.Type == "tool_result" && n.kind == user:
@@ -167,26 +153,12 @@ func (c *chain) fill(n *node, l *line, said *message) {
 		}
 	}
 	if n.to = int32(len(c.tools)); n.to == n.from+1 && n.kind == user && l.Outcome.Kind() == '{' {
-		var o outcome
+		o := outcome{call: c.tools[n.from]}
 		if exact.Unmarshal(l.Outcome, &o) == nil && o.Agent != "" {
-			c.started = append(c.started, started{c.text(c.tools[n.from]), o.Agent, o.Status == "async_launched"})
+			c.started = append(c.started, o)
 		}
 	}
 }
-
-// promptOf is what a call asks of a sub-agent, 0 where it starts none.
-func promptOf(p *block) session.Digest {
-	var asked struct {
-		Prompt string `json:"prompt"`
-	}
-	if !delegates(p.Name) || exact.Unmarshal(p.Input, &asked) != nil {
-		return 0
-	}
-	return session.DigestOf(asked.Prompt)
-}
-
-// delegates reports whether a tool starts a sub-agent; it had another name up to 2.0.
-func delegates(tool string) bool { return tool == "Task" || tool == "Agent" }
 
 // activate finds out which lines of the chain the next request is made of, and their
 // order in it. only chooses the lines that the chain has.
@@ -328,7 +300,7 @@ func (c *chain) addResults(list, path []int) {
 	for _, i := range list {
 		if n := &c.nodes[i]; n.active {
 			whole[n.message] = max(whole[n.message], n.rank)
-			for _, call := range c.calls(n) {
+			for _, call := range c.of(n, assistant) {
 				made[call] = n.message
 			}
 		}
@@ -338,7 +310,7 @@ func (c *chain) addResults(list, path []int) {
 		switch n := &c.nodes[i]; {
 		case n.kind == assistant:
 			asked = n.message
-		case len(c.results(n)) > 0 && made[c.results(n)[0]] == asked:
+		case len(c.of(n, user)) > 0 && made[c.of(n, user)[0]] == asked:
 			answers[asked] = append(answers[asked], i)
 		case n.kind != unsaid:
 			asked = 0
@@ -346,7 +318,7 @@ func (c *chain) addResults(list, path []int) {
 	}
 	for _, i := range list {
 		n := &c.nodes[i]
-		results := c.results(n)
+		results := c.of(n, user)
 		if n.active || len(results) == 0 {
 			continue
 		}

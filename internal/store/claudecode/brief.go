@@ -16,10 +16,10 @@ var errEnough = errors.New("enough was read")
 // brief is the session of a transcript without items, as far as its first and its last lines
 // tell, with those of the sub-agents that have files directly below it; nil where nothing was
 // said.
-func (c *claude) brief(ctx context.Context, t transcript) (*session.Tree, int64, error) {
+func (c *claude) brief(ctx context.Context, t transcript) (*session.Tree, error) {
 	log, err := filelog.Open(c.root, t.name)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	defer func() { _ = log.Close() }()
 	s := &session.Session{ID: t.id, Writer: c.live.of(t)}
@@ -37,14 +37,8 @@ func (c *claude) brief(ctx context.Context, t transcript) (*session.Tree, int64,
 		if k != user && k != assistant || l.UUID == "" {
 			return nil
 		}
-		if at, err := time.Parse(time.RFC3339Nano, l.Time); err == nil {
-			if s.Created.IsZero() {
-				s.Created = at
-			}
-			if at.After(s.Updated) {
-				s.Updated = at
-			}
-		}
+		when, _ := time.Parse(time.RFC3339Nano, l.Time)
+		spread(s, when)
 		return nil
 	}
 	err = log.Lines(ctx, func(at filelog.Line) error {
@@ -59,12 +53,12 @@ func (c *claude) brief(ctx context.Context, t transcript) (*session.Tree, int64,
 	}
 	agents, wrong := c.agents(t)
 	if err = errors.Join(err, wrong); err != nil || !said && len(agents) == 0 {
-		return nil, t.size, err
+		return nil, err
 	}
 	s.Title = notes.title
 	heads := []forest.Head{{Session: s}}
 	for _, a := range agents {
 		heads = append(heads, forest.Head{Session: &session.Session{ID: a.id, Parent: t.id, Agent: a.meta.Type, Title: a.meta.Title, Delegated: true}})
 	}
-	return forest.Group(heads)[0], t.size, nil
+	return forest.Group(heads)[0], nil
 }

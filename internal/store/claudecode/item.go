@@ -111,6 +111,7 @@ func (r *reader) items(s *session.Session, of func(*node) bool) error {
 	if r.each != nil {
 		r.each(p)
 	}
+	finish(s)
 	return nil
 }
 
@@ -165,7 +166,15 @@ func (m *entry) line(i int, text []byte) {
 	if !m.begun {
 		m.Time, _ = time.Parse(time.RFC3339Nano, l.Time)
 	}
-	m.flag(&l)
+	if l.Meta {
+		m.Flags |= session.Implicit
+	}
+	if l.APIError {
+		m.Flags |= session.Skipped
+	}
+	if l.Summary {
+		m.Kind = session.Summary
+	}
 	parts, ok := blocks(said.Content)
 	if !ok {
 		m.faults = append(m.faults, session.Fault{Kind: session.UnknownPart, Field: l.Type, Detail: "its content is neither a text nor a list of blocks"})
@@ -190,19 +199,6 @@ func (m *entry) broken(n *node, why string) {
 		f = session.Fault{Kind: session.TornLine, Field: f.Field, Detail: fmt.Sprintf("line %d, the last one, was cut off while it was written; Claude Code passes over it", n.number)}
 	}
 	m.faults = append(m.faults, f)
-}
-
-// flag sets what the line says of the message besides its content.
-func (m *entry) flag(l *line) {
-	if l.Meta {
-		m.Flags |= session.Implicit
-	}
-	if l.APIError {
-		m.Flags |= session.Skipped
-	}
-	if l.Summary {
-		m.Kind = session.Summary
-	}
 }
 
 // add adds a block of a message's content.
@@ -239,17 +235,14 @@ func (m *entry) add(p *block) {
 // call reads a call. Those that start a sub-agent say whose session that is.
 func (m *entry) call(p *block) session.Call {
 	c := session.Call{ID: p.ID, Name: p.Name, Args: string(p.Input), Form: session.FormOf(string(p.Input)), Server: p.Type != "tool_use"}
-	if !delegates(c.Name) {
+	if p.Name != "Task" && p.Name != "Agent" { // the name up to 2.0, and since
 		return c
 	}
-	c.Delegation = session.DelegationFor(c.Name, c.Args)
 	var asked struct {
 		Background bool `json:"run_in_background"`
 	}
-	c.Delegation.Blocking = exact.Unmarshal(p.Input, &asked) != nil || !asked.Background
-	if m.reader.background[p.ID] {
-		c.Delegation.Blocking = false
-	}
+	c.Delegation = session.DelegationFor(c.Name, c.Args)
+	c.Delegation.Blocking = (exact.Unmarshal(p.Input, &asked) != nil || !asked.Background) && !m.reader.background[p.ID]
 	c.Delegation.Child = m.reader.children[p.ID]
 	return c
 }

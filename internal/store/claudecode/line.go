@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -55,13 +56,8 @@ const (
 )
 
 func kindOf(name string) kind {
-	switch name {
-	case "user":
-		return user
-	case "assistant":
-		return assistant
-	case "system":
-		return system
+	if i := slices.Index([]string{"user", "assistant", "system"}, name); i >= 0 {
+		return user + kind(i)
 	}
 	return unsaid
 }
@@ -76,7 +72,7 @@ type names struct {
 	seen map[uint64]name // by their digests, or a number behind where others have that
 }
 
-func newNames() *names { return &names{ends: []int{0}, seen: map[uint64]name{}} }
+func newNames() *names { return &names{ends: []int{0, 0}, seen: map[uint64]name{}} }
 
 func (n *names) name(text string) name {
 	if text == "" {
@@ -87,9 +83,9 @@ func (n *names) name(text string) name {
 		case known == 0:
 			n.all = append(n.all, text...)
 			n.ends = append(n.ends, len(n.all))
-			n.seen[at] = name(len(n.ends) - 1)
+			n.seen[at] = name(len(n.ends) - 2)
 			return n.seen[at]
-		case string(n.all[n.ends[known-1]:n.ends[known]]) == text:
+		case n.text(known) == text:
 			return known
 		}
 	}
@@ -97,10 +93,7 @@ func (n *names) name(text string) name {
 
 // text is an identifier.
 func (n *names) text(of name) string {
-	if of == 0 {
-		return ""
-	}
-	return string(n.all[n.ends[of-1]:n.ends[of]])
+	return string(n.all[n.ends[of]:n.ends[of+1]])
 }
 
 // message is a request's or an answer's message, or one block of it.
@@ -134,6 +127,7 @@ type block struct {
 type outcome struct {
 	Status string `json:"status"`
 	Agent  string `json:"agentId"`
+	call   name
 }
 
 // preserved are the messages that a compaction sends again behind its summary.

@@ -54,7 +54,7 @@ func (c *claude) parts(ctx context.Context, sessions []string, fn func(t transcr
 	}
 	look := func(t transcript) error {
 		var wrong error
-		_, _, err := c.tree(ctx, t, false, func(p *part) {
+		_, err := c.tree(ctx, t, false, func(p *part) {
 			delete(missing, p.id)
 			wrong = cmp.Or(wrong, fn(t, p, p.in.log))
 		})
@@ -157,7 +157,7 @@ func (c *claude) Rehearse(ctx context.Context, change *store.Change) error {
 	if at < 0 {
 		return nil
 	}
-	tree, _, err := after.tree(ctx, c.list[at], false, nil)
+	tree, err := after.tree(ctx, c.list[at], false, nil)
 	if err == nil && (tree == nil || !alikeTo(tree, change.After)) {
 		err = errors.New("the lines would be read in another way than is planned")
 	}
@@ -205,7 +205,7 @@ func edit(ctx context.Context, src *store.Source) (store.Editor, error) {
 		return nil, err
 	}
 	e := &editor{Editor: files, claude: claude{facts: facts(src), root: files.Root(), file: files.Log}, folder: folder}
-	if e.list = []transcript{oneOf(only)}; only == "" {
+	if e.list = []transcript{oneOf(only, info.Size())}; only == "" {
 		e.list, _ = list(e.root, math.MaxInt)
 	}
 	return e, ctx.Err()

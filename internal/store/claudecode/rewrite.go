@@ -160,33 +160,26 @@ func (f *rewrite) session(s *change.Session, p *part) error {
 	return nil
 }
 
-// movedItems are the items that do not follow those that they followed, by their indexes:
-// the results that others overtook, or that overtook others.
+// movedItems are the results that others overtook, or that overtook others, by their indexes.
 func movedItems(items []change.Item) map[int]bool {
-	moved, least := map[int]bool{}, math.MaxInt
-	for i := range slices.Backward(items) {
+	moved, most, least := map[int]bool{}, -1, math.MaxInt
+	for i := range items {
 		switch it := &items[i]; {
 		case it.Was == nil:
+		case len(it.Is.Results) == 0:
+			most = max(most, it.At)
+		case it.At < most:
+			moved[i] = true
+		}
+	}
+	for i := range slices.Backward(items) {
+		switch it := &items[i]; {
+		case it.Was == nil || moved[i]:
 		case it.At > least:
 			moved[i] = true
 		default:
 			least = it.At
 		}
-	}
-	for i := range moved {
-		if len(items[i].Is.Results) > 0 {
-			continue
-		}
-		clear(moved) // something else was overtaken by a result
-		most := -1
-		for i := range items {
-			if items[i].Was != nil && items[i].At < most {
-				moved[i] = true
-			} else if items[i].Was != nil {
-				most = items[i].At
-			}
-		}
-		break
 	}
 	return moved
 }
@@ -239,7 +232,7 @@ func (f *rewrite) place(items []change.Item, at int, p *part) (*place, error) {
 	pl := &place{call: -1, line: -1}
 	for _, i := range p.lines[items[made].Is.Key] {
 		pl.batch = append(pl.batch, i)
-		if slices.Contains(f.calls(&f.nodes[i]), f.name(id)) {
+		if slices.Contains(f.of(&f.nodes[i], assistant), f.name(id)) {
 			pl.call = i
 		}
 	}

@@ -49,11 +49,12 @@ func locations(home string) []string {
 
 // transcript is the file of a session that nobody delegated.
 type transcript struct {
-	name  string // below the folder
-	id    string // of the session, unique in the store
-	size  int64
-	last  time.Time // when it was written to
-	asked bool      // there is a folder for what belongs to the session
+	name   string // below the folder
+	id     string // of the session, unique in the store
+	copied string // what is behind the name in it, where another folder has the same
+	size   int64
+	last   time.Time // when it was written to
+	asked  bool      // there is a folder for what belongs to the session
 }
 
 // list are the transcripts of a folder: of that of Claude Code, of its projects, or of one
@@ -85,7 +86,8 @@ func list(root *os.Root, enough int) (found []transcript, unread []error) {
 			case isLog && !e.IsDir() && !isAgent(stem):
 				t := transcript{name: name, id: stem, asked: folders[stem]}
 				for used[t.id] {
-					t.id += "@" + path.Base(folder)
+					t.copied += "@" + path.Base(folder)
+					t.id = stem + t.copied
 				}
 				used[t.id] = true
 				if info, err := in.Lstat(e.Name()); err == nil {
@@ -207,7 +209,7 @@ func open(_ context.Context, src *store.Source, opts store.Options) (store.Store
 			return nil, err
 		}
 		name := filepath.Base(src.Path)
-		c.root, c.close, c.list = folder, true, []transcript{oneOf(name)}
+		c.root, c.close, c.list = folder, true, []transcript{oneOf(name, src.Bytes)}
 		c.live = living(filepath.Dir(src.Path))
 	default:
 		return nil, problem.New(problem.Unreadable, "Name a transcript (SESSION.jsonl), the folder of a project, or ~/.claude.", "%s is not a transcript of Claude Code", src.Path)
@@ -254,8 +256,8 @@ func (c *claude) generation() (version string) {
 }
 
 // oneOf is a transcript by itself.
-func oneOf(name string) transcript {
-	return transcript{name: name, id: strings.TrimSuffix(name, ending), asked: true}
+func oneOf(name string, size int64) transcript {
+	return transcript{name: name, id: strings.TrimSuffix(name, ending), size: size, asked: true}
 }
 
 // only leaves the one transcript whose session is wanted, if a file is called so.
@@ -316,72 +318,59 @@ func (c *claude) Close() error {
 }
 
 // Trees implements store.Store. Transcripts come in the order of their names; while one is
-// looked at, the next ones are read.
+// looked at, the next one is read.
 func (c *claude) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 	return func(yield func(*session.Tree, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		var bytes int64
-		for t := range c.ahead(ctx) {
-			r := <-t
-			if r.err != nil {
-				yield(nil, r.err)
-				return
-			}
-			if bytes += r.bytes; c.opts.Progress != nil {
+		next := c.start(ctx, 0)
+		for i := range c.list {
+			this := next
+			next = c.start(ctx, i+1)
+			tree, err := this()
+			if bytes += c.list[i].size; err == nil && c.opts.Progress != nil {
 				c.opts.Progress(bytes)
 			}
-			if r.tree != nil && !yield(r.tree, nil) {
+			if (tree != nil || err != nil) && !yield(tree, err) || err != nil {
 				return
 			}
-		}
-		if ctx.Err() != nil {
-			yield(nil, ctx.Err())
 		}
 	}
 }
 
-// result is what became of a transcript.
-type result struct {
-	tree  *session.Tree
-	bytes int64
-	err   error
-}
-
-// ahead reads transcripts, a few at a time, and gives them in their order.
-func (c *claude) ahead(ctx context.Context) <-chan chan result {
-	next := make(chan chan result, 1)
+// start reads a transcript beside the caller, who waits for it with the function.
+func (c *claude) start(ctx context.Context, i int) func() (*session.Tree, error) {
+	if i >= len(c.list) {
+		return nil
+	}
+	var (
+		tree *session.Tree
+		err  error
+		done = make(chan struct{})
+	)
 	go func() {
-		defer close(next)
-		for _, t := range c.list {
-			one := make(chan result, 1)
-			select {
-			case next <- one:
-			case <-ctx.Done():
-				return
-			}
-			go func() {
-				tree, bytes, err := c.read(ctx, t)
-				if err != nil {
-					err = fmt.Errorf("%s: %w", t.name, err)
-				}
-				one <- result{tree, bytes, err}
-			}()
+		defer close(done)
+		if tree, err = c.read(ctx, c.list[i]); err != nil {
+			err = fmt.Errorf("%s: %w", c.list[i].name, err)
 		}
 	}()
-	return next
+	return func() (*session.Tree, error) {
+		<-done
+		return tree, err
+	}
 }
 
 // read reads a transcript as far as is wanted. Of one that cannot be read, there is a session
 // that says so.
-func (c *claude) read(ctx context.Context, t transcript) (tree *session.Tree, bytes int64, err error) {
+func (c *claude) read(ctx context.Context, t transcript) (tree *session.Tree, err error) {
 	if c.facts.Brief {
-		tree, bytes, err = c.brief(ctx, t)
+		tree, err = c.brief(ctx, t)
 	} else {
-		tree, bytes, err = c.tree(ctx, t, false, nil)
+		tree, err = c.tree(ctx, t, false, nil)
 	}
 	if err == nil || ctx.Err() != nil || c.piped != nil {
-		return tree, bytes, err
+		return tree, err
 	}
 	why := problem.Reason(err)
 	if info, err := c.root.Lstat(t.name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
@@ -389,7 +378,7 @@ func (c *claude) read(ctx context.Context, t transcript) (tree *session.Tree, by
 	}
 	s := &session.Session{ID: t.id, Writer: c.live.of(t)}
 	s.Faults = []session.Fault{unreadFile(s, t.name, why)}
-	return forest.Group([]forest.Head{{Session: s}})[0], t.size, nil
+	return forest.Group([]forest.Head{{Session: s}})[0], nil
 }
 
 // unreadFile is the fault of a session whose file cannot be read.
@@ -416,7 +405,7 @@ func (c *claude) Fill(ctx context.Context, tree *session.Tree) error {
 			return cmp.Or(err, fmt.Errorf("session %s is not in the store", some))
 		}
 	}
-	filled, _, err := c.tree(ctx, c.list[at], true, nil)
+	filled, err := c.tree(ctx, c.list[at], true, nil)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.list[at].name, err)
 	}
@@ -442,13 +431,7 @@ func fill(s, from *session.Session) bool {
 		if text == nil || len(it.Calls) != len(text.Calls) || len(it.Results) != len(text.Results) {
 			return false
 		}
-		it.Body = text.Body
-		for n := range it.Calls {
-			it.Calls[n].Args = text.Calls[n].Args
-		}
-		for n := range it.Results {
-			it.Results[n].Text = text.Results[n].Text
-		}
+		it.TakeTexts(text)
 	}
 	return true
 }

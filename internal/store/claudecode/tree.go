@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
@@ -47,36 +48,35 @@ type trunk struct {
 	agents []agent
 	reader
 	makers   map[name]string // the first sub-agent with a file that made a call
-	bytes    int64
 	sessions []*session.Session
 }
 
 // tree reads a transcript and what its sub-agents wrote; nil for one without a message.
 // each, which may be nil, is handed what the files hold of every session.
-func (c *claude) tree(ctx context.Context, t transcript, body bool, each func(*part)) (tree *session.Tree, read int64, err error) {
+func (c *claude) tree(ctx context.Context, t transcript, body bool, each func(*part)) (tree *session.Tree, err error) {
 	r := trunk{claude: c, transcript: t, makers: map[name]string{}}
 	defer func() { err = errors.Join(err, r.end()) }()
 	if err := r.open(ctx); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	r.reader = reader{children: map[string]string{}, background: map[string]bool{}, used: map[string]int{}, body: body, each: each}
 	r.link()
 	if err := r.main(); err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	for i := range r.agents {
 		if err := r.agent(&r.agents[i]); err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 	}
 	if len(r.sessions) == 1 && len(r.sessions[0].Items) == 0 && len(r.sessions[0].Faults) == 0 {
-		return nil, r.bytes, nil
+		return nil, nil
 	}
 	heads := make([]forest.Head, len(r.sessions))
 	for i, s := range r.sessions {
 		heads[i] = forest.HeadOf(s)
 	}
-	return forest.Group(heads)[0], r.bytes, nil
+	return forest.Group(heads)[0], nil
 }
 
 // open reads the lines of the transcript and of its sub-agents.
@@ -108,16 +108,6 @@ func (t *trunk) open(ctx context.Context) (err error) {
 // folder is where those sub-agents are that a session asked.
 func (t transcript) folder() string { return path.Join(strings.TrimSuffix(t.name, ending), subagents) }
 
-// agent is the id of the session of a sub-agent with a file. Where a folder is there twice, so
-// are its sub-agents.
-func (t transcript) agent(file string) string {
-	_, copied, is := strings.Cut(t.id, "@")
-	if is {
-		file += "@" + copied
-	}
-	return file
-}
-
 // agents are the sub-agents with files, and what is said of them beside. The runtime does not
 // mind where that is missing or broken.
 func (c *claude) agents(t transcript) (list []agent, err error) {
@@ -135,7 +125,7 @@ func (c *claude) agents(t transcript) (list []agent, err error) {
 	entries, err := fs.ReadDir(folder.FS(), ".")
 	for _, e := range entries {
 		if id, isLog := strings.CutSuffix(e.Name(), ending); isLog && isAgent(id) {
-			a := agent{id: t.agent(id), name: path.Join(t.folder(), e.Name())}
+			a := agent{id: id + t.copied, name: path.Join(t.folder(), e.Name())}
 			if text, err := folder.ReadFile(id + ".meta.json"); err == nil {
 				_ = exact.Unmarshal(text, &a.meta)
 			}
@@ -167,7 +157,7 @@ func (t *trunk) link() {
 		a := &t.agents[i]
 		chains, known[a.id] = append(chains, a.chain), true
 		for n := range a.chain.nodes {
-			for _, call := range a.chain.calls(&a.chain.nodes[n]) {
+			for _, call := range a.chain.of(&a.chain.nodes[n], assistant) {
 				if t.makers[call] == "" {
 					t.makers[call] = a.id
 				}
@@ -179,22 +169,14 @@ func (t *trunk) link() {
 		}
 	}
 	for _, c := range chains {
-		t.bytes += c.size()
 		for _, s := range c.started {
-			t.background[s.call] = t.background[s.call] || s.background
-			if id := t.transcript.agent(agentPrefix + s.agent); t.children[s.call] == "" && known[id] {
-				t.children[s.call] = id
+			call := t.chain.text(s.call)
+			t.background[call] = t.background[call] || s.Status == "async_launched"
+			if id := agentPrefix + s.Agent + t.copied; t.children[call] == "" && known[id] {
+				t.children[call] = id
 			}
 		}
 	}
-}
-
-// size is how many bytes of a file were read.
-func (c *chain) size() (bytes int64) {
-	for i := range c.nodes {
-		bytes = max(bytes, c.nodes[i].offset+int64(c.nodes[i].length))
-	}
-	return bytes
 }
 
 // main makes the session of the transcript, and those of sub-agents whose lines it holds:
@@ -211,7 +193,6 @@ func (t *trunk) main() error {
 	if err := r.items(s, mine); err != nil {
 		return err
 	}
-	finish(s)
 	for _, side := range sides {
 		t.chain.faults = nil
 		of := func(n *node) bool { return n.side == side.number }
@@ -222,7 +203,6 @@ func (t *trunk) main() error {
 		if err := r.items(child, of); err != nil {
 			return err
 		}
-		finish(child)
 	}
 	return nil
 }
@@ -239,11 +219,7 @@ func (t *trunk) agent(a *agent) error {
 		s.Faults = append(s.Faults, unreadFile(s, a.name, problem.Reason(a.wrong)))
 		return nil
 	}
-	if err := r.items(s, func(*node) bool { return true }); err != nil {
-		return err
-	}
-	finish(s)
-	return nil
+	return r.items(s, func(*node) bool { return true })
 }
 
 // parentOf is the session whose call started a sub-agent.
@@ -251,7 +227,7 @@ func (t *trunk) parentOf(a *agent) string {
 	if maker := t.makers[t.chain.name(a.meta.Call)]; a.meta.Call != "" && maker != "" && maker != a.id {
 		return maker
 	}
-	parent := t.transcript.agent(agentPrefix + a.meta.Parent)
+	parent := agentPrefix + a.meta.Parent + t.copied
 	if slices.ContainsFunc(t.agents, func(other agent) bool { return other.id == parent && other.id != a.id }) {
 		return parent
 	}
@@ -276,15 +252,20 @@ func (t *trunk) session(c *chain, id string) *session.Session {
 func finish(s *session.Session) {
 	for i := range s.Items {
 		it := &s.Items[i]
-		if !it.Time.IsZero() && (s.Created.IsZero() || it.Time.Before(s.Created)) {
-			s.Created = it.Time
-		}
-		if it.Time.After(s.Updated) {
-			s.Updated = it.Time
-		}
+		spread(s, it.Time)
 		if s.Delegated && s.Task == 0 && it.Role == session.User {
 			s.Task = it.Text
 		}
+	}
+}
+
+// spread lets the times of a session reach to another one.
+func spread(s *session.Session, at time.Time) {
+	if !at.IsZero() && (s.Created.IsZero() || at.Before(s.Created)) {
+		s.Created = at
+	}
+	if at.After(s.Updated) {
+		s.Updated = at
 	}
 }
 
@@ -325,7 +306,7 @@ func (t *trunk) match(sides []side, children map[string]string) {
 	calls := map[session.Digest][]string{} // by prompt
 	for i := range t.chain.nodes {
 		n := &t.chain.nodes[i]
-		for _, call := range t.chain.calls(n) {
+		for _, call := range t.chain.of(n, assistant) {
 			if asked := t.chain.prompts[call]; n.side == 0 && asked != 0 {
 				calls[asked] = append(calls[asked], t.chain.text(call))
 			}
