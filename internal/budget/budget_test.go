@@ -37,7 +37,7 @@ var (
 		"internal/store/dockeragent": 5_450,
 		"internal/store/kagent":      2_945,
 		"internal/store/loom":        1_953,
-		"internal/store/claudecode":  2_440,
+		"internal/store/claudecode":  2_450,
 		"internal/store/opencode":    1_975,
 		"internal/store/springai":    1_215,
 

@@ -191,17 +191,6 @@ func (it *Item) DropTexts() {
 	}
 }
 
-// TakeTexts gives an outline the texts of the item that it is of.
-func (it *Item) TakeTexts(full *Item) {
-	it.Body = full.Body
-	for i := range it.Calls {
-		it.Calls[i].Args = full.Calls[i].Args
-	}
-	for i := range it.Results {
-		it.Results[i].Text = full.Results[i].Text
-	}
-}
-
 // KeepTexts makes copies of the texts that DropTexts would drop, which may be parts of a row.
 func (it *Item) KeepTexts() {
 	for i := range it.Calls {

@@ -258,3 +258,14 @@ func RemapIndex(before, after *Session, index int64) int64 {
 	}
 	return int64(len(loaded))
 }
+
+// TakeTexts gives an outline the texts of the item that it is of.
+func (it *Item) TakeTexts(full *Item) {
+	it.Body = full.Body
+	for i := range min(len(it.Calls), len(full.Calls)) {
+		it.Calls[i].Args = full.Calls[i].Args
+	}
+	for i := range min(len(it.Results), len(full.Results)) {
+		it.Results[i].Text = full.Results[i].Text
+	}
+}

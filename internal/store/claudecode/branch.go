@@ -19,12 +19,12 @@ type node struct {
 	offset         int64
 	length, number int32
 
-	uuid, parent name
-	message      name  // the id of the message that the line is a block of
-	source       name  // of a result: the line of its call
-	from, to     int32 // its calls, or its results, in the chain's tools
-	side         int32 // the sub-agent whose line it is, from 1, 0 for none
-	rank         int32 // its place in the next request
+	uuid, parent filelog.Name
+	message      filelog.Name // the id of the message that the line is a block of
+	source       filelog.Name // of a result: the line of its call
+	from, to     int32        // its calls, or its results, in the chain's tools
+	side         int32        // the sub-agent whose line it is, from 1, 0 for none
+	rank         int32        // its place in the next request
 	kind         kind
 	sidechain    bool
 	boundary     bool
@@ -37,17 +37,17 @@ type node struct {
 // chain is what is known of a file: its lines in their order, and which of them the next
 // request is made of.
 type chain struct {
-	*names
+	*filelog.Names
 	nodes   []node
-	tools   []name         // the calls and results of all lines
-	at      map[name]int32 // the lines by their identifiers; the last line that has one
-	leaf    name           // what the last line of the type last-prompt names
+	tools   []filelog.Name         // the calls and results of all lines
+	at      map[filelog.Name]int32 // the lines by their identifiers; the last line that has one
+	leaf    filelog.Name           // what the last line of the type last-prompt names
 	title   string
 	newest  time.Time
-	wrong   map[int]string          // why a line cannot be read
-	kept    map[int][]string        // what a compaction sends again, by its line
-	prompts map[name]session.Digest // of calls that start a sub-agent
-	said    map[int]session.Digest  // of first lines of sub-agents in the file
+	wrong   map[int]string                  // why a line cannot be read
+	kept    map[int][]string                // what a compaction sends again, by its line
+	prompts map[filelog.Name]session.Digest // of calls that start a sub-agent
+	said    map[int]session.Digest          // of first lines of sub-agents in the file
 	started []outcome
 	faults  []session.Fault
 
@@ -58,19 +58,19 @@ type chain struct {
 func (n *node) span() filelog.Span { return filelog.Span{Offset: n.offset, Length: int(n.length)} }
 
 // of are the calls that an assistant's line makes, or those whose results a user's line has.
-func (c *chain) of(n *node, by kind) []name {
+func (c *chain) of(n *node, by kind) []filelog.Name {
 	if n.kind != by {
 		return nil
 	}
 	return c.tools[n.from:n.to]
 }
 
-func newChain(known *names) *chain {
-	return &chain{names: known, at: map[name]int32{}, wrong: map[int]string{}, kept: map[int][]string{}, prompts: map[name]session.Digest{}, said: map[int]session.Digest{}}
+func newChain(known *filelog.Names) *chain {
+	return &chain{Names: known, at: map[filelog.Name]int32{}, wrong: map[int]string{}, kept: map[int][]string{}, prompts: map[filelog.Name]session.Digest{}, said: map[int]session.Digest{}}
 }
 
 // readChain reads all lines of a file once. Its names are those of other files, too.
-func readChain(ctx context.Context, log *filelog.Log, known *names) (*chain, error) {
+func readChain(ctx context.Context, log *filelog.Log, known *filelog.Names) (*chain, error) {
 	c := newChain(known)
 	err := log.Lines(ctx, func(at filelog.Line) error {
 		n := node{offset: at.Offset, length: int32(at.Length), number: int32(at.Number), open: at.Open}
@@ -106,13 +106,13 @@ func readChain(ctx context.Context, log *filelog.Log, known *names) (*chain, err
 func (c *chain) note(l *line) {
 	switch l.Type {
 	case lastPrompt:
-		c.leaf = c.name(l.Leaf)
+		c.leaf = c.Name(l.Leaf)
 	case "custom-title":
 		c.title = l.Title
 	case "ai-title":
 		c.title = cmp.Or(c.title, l.Named)
 	case "summary": // of the branch that ends at a line, which may be another file's
-		if _, ours := c.at[c.name(l.Leaf)]; ours {
+		if _, ours := c.at[c.Name(l.Leaf)]; ours {
 			_ = exact.Unmarshal(l.About, &c.title)
 		}
 	}
@@ -121,13 +121,13 @@ func (c *chain) note(l *line) {
 // fill sets what a line says of its place, and adds its calls and results.
 func (c *chain) fill(n *node, l *line, said *message) {
 	n.kind, n.sidechain, n.summary = kindOf(l.Type), l.Sidechain, l.Summary
-	n.uuid, n.parent, n.source = c.name(l.UUID), c.name(l.Parent), c.name(l.Source)
+	n.uuid, n.parent, n.source = c.Name(l.UUID), c.Name(l.Parent), c.Name(l.Source)
 	n.boundary = n.kind == system && l.Subtype == boundary
 	if at, _ := time.Parse(time.RFC3339Nano, l.Time); at.After(c.newest) {
 		c.newest = at
 	}
 	if n.kind == assistant {
-		n.message = c.name(said.ID)
+		n.message = c.Name(said.ID)
 	}
 	if n.boundary && len(l.Compact) > 0 {
 		var p preserved
@@ -143,13 +143,13 @@ func (c *chain) fill(n *node, l *line, said *message) {
 	for i := range parts {
 		switch p := &parts[i]; {
 		case p.Type == "tool_use" && n.kind == assistant:
-			call := c.name(p.ID)
+			call := c.Name(p.ID)
 			if d := session.DelegationFor(p.Name, string(p.Input)); d != nil {
 				c.prompts[call] = d.Task
 			}
 			c.tools = append(c.tools, call)
 		case p.Type == "tool_result" && n.kind == user:
-			c.tools = append(c.tools, c.name(p.CallID))
+			c.tools = append(c.tools, c.Name(p.CallID))
 		}
 	}
 	if n.to = int32(len(c.tools)); n.to == n.from+1 && n.kind == user && l.Outcome.Kind() == '{' {
@@ -187,7 +187,7 @@ func (c *chain) activate(only func(*node) bool) {
 }
 
 // find is the line of the chain with an identifier.
-func (c *chain) find(uuid name) (int, bool) {
+func (c *chain) find(uuid filelog.Name) (int, bool) {
 	i, ok := c.at[uuid]
 	return int(i), ok && c.within[i]
 }
@@ -203,7 +203,7 @@ func (c *chain) findLeaf(list []int) int {
 	from, known := c.find(c.leaf)
 	if !known {
 		if c.leaf != 0 {
-			c.fault("the last prompt names the line %s, which does not exist; the conversation goes on from its newest line", c.text(c.leaf))
+			c.fault("the last prompt names the line %s, which does not exist; the conversation goes on from its newest line", c.Text(c.leaf))
 		}
 		return last
 	}
@@ -226,7 +226,7 @@ func (c *chain) walk(list []int, leaf int) (path []int) {
 	for i := leaf; i >= 0; {
 		n := &c.nodes[i]
 		if seen[i] {
-			c.fault("the parents of line %s lead in a circle", c.text(n.uuid))
+			c.fault("the parents of line %s lead in a circle", c.Text(n.uuid))
 			break
 		}
 		seen[i], path = true, append(path, i)
@@ -239,14 +239,14 @@ func (c *chain) walk(list []int, leaf int) (path []int) {
 		}
 		up, ok := c.find(n.parent)
 		if !ok {
-			c.fault("line %s names the parent %s, which does not exist; Claude Code 2.1 goes on with the line before it, and older versions send nothing that stands before it", c.text(n.uuid), c.text(n.parent))
+			c.fault("line %s names the parent %s, which does not exist; Claude Code 2.1 goes on with the line before it, and older versions send nothing that stands before it", c.Text(n.uuid), c.Text(n.parent))
 			if up = c.before(list, i); up >= 0 && seen[up] {
 				up = -1
 			}
 			if up >= 0 {
 				f := &c.faults[len(c.faults)-1]
-				above := c.text(c.nodes[up].uuid)
-				f.Ref.Pointer, f.Default = c.text(n.uuid), &above
+				above := c.Text(c.nodes[up].uuid)
+				f.Ref.Pointer, f.Default = c.Text(n.uuid), &above
 			}
 		}
 		i = up
@@ -269,7 +269,7 @@ func (c *chain) keep(path []int, kept []string, seen []bool) []int {
 	at := slices.IndexFunc(path, func(i int) bool { return c.nodes[i].summary }) + 1
 	var again []int
 	for _, uuid := range kept {
-		if i, ok := c.find(c.name(uuid)); ok && !seen[i] {
+		if i, ok := c.find(c.Name(uuid)); ok && !seen[i] {
 			again, seen[i] = append(again, i), true
 		}
 	}
@@ -278,7 +278,7 @@ func (c *chain) keep(path []int, kept []string, seen []bool) []int {
 
 // addBlocks adds the blocks of active messages that stand beside the chain.
 func (c *chain) addBlocks(list []int) {
-	last := map[name]int32{} // the rank of the last active block of a message
+	last := map[filelog.Name]int32{} // the rank of the last active block of a message
 	for _, i := range list {
 		if n := &c.nodes[i]; n.active && n.message != 0 {
 			last[n.message] = max(last[n.message], n.rank)
@@ -295,8 +295,8 @@ func (c *chain) addBlocks(list []int) {
 // addResults adds the results of active calls that stand beside the chain, behind the
 // message that made the call. Those of one message are in the order of their lines.
 func (c *chain) addResults(list, path []int) {
-	made := map[name]name{}   // the message that makes a call
-	whole := map[name]int32{} // its rank
+	made := map[filelog.Name]filelog.Name{} // the message that makes a call
+	whole := map[filelog.Name]int32{}       // its rank
 	for _, i := range list {
 		if n := &c.nodes[i]; n.active {
 			whole[n.message] = max(whole[n.message], n.rank)
@@ -305,7 +305,7 @@ func (c *chain) addResults(list, path []int) {
 			}
 		}
 	}
-	answers, asked := map[name][]int{}, name(0) // the results on the chain directly behind a message
+	answers, asked := map[filelog.Name][]int{}, filelog.Name(0) // the results on the chain directly behind a message
 	for _, i := range path {
 		switch n := &c.nodes[i]; {
 		case n.kind == assistant:

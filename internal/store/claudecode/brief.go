@@ -23,7 +23,7 @@ func (c *claude) brief(ctx context.Context, t transcript) (*session.Tree, error)
 	}
 	defer func() { _ = log.Close() }()
 	s := &session.Session{ID: t.id, Writer: c.live.of(t)}
-	notes := newChain(newNames())
+	notes := newChain(filelog.NewNames())
 	said := false
 	glance := func(at filelog.Line) error {
 		var l line

@@ -26,7 +26,7 @@ type group struct {
 // the next request is made of, which take their places in the order of the request.
 func (c *chain) groups(of func(*node) bool) []group {
 	type message struct {
-		id   name
+		id   filelog.Name
 		sent bool
 	}
 	var sent, all []group
@@ -119,7 +119,7 @@ func (r *reader) items(s *session.Session, of func(*node) bool) error {
 // that has none of its own by what it says.
 func (r *reader) key(i int, text []byte) string {
 	if n := &r.nodes[i]; n.uuid != 0 && !n.replaced {
-		return r.id + ":" + r.text(n.uuid)
+		return r.id + ":" + r.Text(n.uuid)
 	}
 	key := fmt.Sprintf("%s:%.6x", r.id, sha256.Sum256(text))
 	if r.used[key]++; r.used[key] > 1 {

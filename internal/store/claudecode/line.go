@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/jsonscan"
-	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/filelog"
 )
 
 // exact takes JSON as JavaScript does: names in their case, of doubled ones the last, and
@@ -62,40 +62,6 @@ func kindOf(name string) kind {
 	return unsaid
 }
 
-// name is an identifier of a line, a message or a call, 0 for none.
-type name int32
-
-// names gives identifiers numbers, so that what is kept of lines has no pointers.
-type names struct {
-	all  []byte
-	ends []int           // of each in all
-	seen map[uint64]name // by their digests, or a number behind where others have that
-}
-
-func newNames() *names { return &names{ends: []int{0, 0}, seen: map[uint64]name{}} }
-
-func (n *names) name(text string) name {
-	if text == "" {
-		return 0
-	}
-	for at := uint64(session.DigestOf(text)); ; at++ {
-		switch known := n.seen[at]; {
-		case known == 0:
-			n.all = append(n.all, text...)
-			n.ends = append(n.ends, len(n.all))
-			n.seen[at] = name(len(n.ends) - 2)
-			return n.seen[at]
-		case n.text(known) == text:
-			return known
-		}
-	}
-}
-
-// text is an identifier.
-func (n *names) text(of name) string {
-	return string(n.all[n.ends[of]:n.ends[of+1]])
-}
-
 // message is a request's or an answer's message, or one block of it.
 type message struct {
 	ID      string         `json:"id"`
@@ -127,7 +93,7 @@ type block struct {
 type outcome struct {
 	Status string `json:"status"`
 	Agent  string `json:"agentId"`
-	call   name
+	call   filelog.Name
 }
 
 // preserved are the messages that a compaction sends again behind its summary.

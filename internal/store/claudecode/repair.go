@@ -169,14 +169,10 @@ func (c *claude) Rehearse(ctx context.Context, change *store.Change) error {
 func alikeTo(read, planned *session.Tree) bool {
 	for _, want := range planned.Sessions {
 		got := read.Session(want.ID)
-		if got == nil || len(got.Items) != len(want.Items) {
+		if got == nil || !slices.EqualFunc(got.Items, want.Items, func(a, b session.Item) bool {
+			return a.Role == b.Role && a.Flags == b.Flags && (b.Table == "" || a.Key == b.Key)
+		}) {
 			return false
-		}
-		for i := range want.Items {
-			a, b := &got.Items[i], &want.Items[i]
-			if a.Role != b.Role || a.Flags != b.Flags || b.Table != "" && a.Key != b.Key {
-				return false
-			}
 		}
 	}
 	return true

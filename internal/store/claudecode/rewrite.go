@@ -24,13 +24,13 @@ import (
 // others, some move, and new ones come behind others. No other byte changes.
 type rewrite struct {
 	*chain
-	file    []byte       // its text
-	parents map[int]name // of the lines that hang below others now
-	gone    map[int]bool // lines that leave
-	renamed map[name]name
-	behind  map[int][][]byte       // lines that come behind another one; -1 for the end of the file
-	later   time.Duration          // how far the time of the last new line is behind the newest one
-	added   map[*session.Item]name // the identifiers of new lines
+	file    []byte               // its text
+	parents map[int]filelog.Name // of the lines that hang below others now
+	gone    map[int]bool         // lines that leave
+	renamed map[filelog.Name]filelog.Name
+	behind  map[int][][]byte               // lines that come behind another one; -1 for the end of the file
+	later   time.Duration                  // how far the time of the last new line is behind the newest one
+	added   map[*session.Item]filelog.Name // the identifiers of new lines
 }
 
 // compose is what becomes of the files of a tree. text reads one as a whole.
@@ -60,7 +60,7 @@ func (c *claude) compose(ctx context.Context, tree *store.Change, text func(name
 		}
 		f := files[p.in.source]
 		if f == nil {
-			f = &rewrite{chain: p.in.chain, parents: map[int]name{}, gone: map[int]bool{}, renamed: map[name]name{}, behind: map[int][][]byte{}, added: map[*session.Item]name{}}
+			f = &rewrite{chain: p.in.chain, parents: map[int]filelog.Name{}, gone: map[int]bool{}, renamed: map[filelog.Name]filelog.Name{}, behind: map[int][][]byte{}, added: map[*session.Item]filelog.Name{}}
 			if f.file, err = text(p.in.source); err != nil {
 				return nil, err
 			}
@@ -116,8 +116,8 @@ func writable(s *change.Session) error {
 // session makes the changes of one session.
 func (f *rewrite) session(s *change.Session, p *part) error {
 	for _, e := range s.Sets {
-		if i, ok := f.at[f.name(e.Ref.Pointer)]; ok && e.Value != nil {
-			f.parents[int(i)] = f.name(*e.Value)
+		if i, ok := f.at[f.Name(e.Ref.Pointer)]; ok && e.Value != nil {
+			f.parents[int(i)] = f.Name(*e.Value)
 		}
 	}
 	for _, it := range s.Removed {
@@ -185,7 +185,7 @@ func movedItems(items []change.Item) map[int]bool {
 }
 
 // parent is the line that one hangs below.
-func (f *rewrite) parent(i int) name {
+func (f *rewrite) parent(i int) filelog.Name {
 	if up, set := f.parents[i]; set {
 		return up
 	}
@@ -193,7 +193,7 @@ func (f *rewrite) parent(i int) name {
 }
 
 // relink lets the lines below one line hang below another one, but for those that stay.
-func (f *rewrite) relink(from, to name, stays func(i int) bool) {
+func (f *rewrite) relink(from, to filelog.Name, stays func(i int) bool) {
 	for i := range f.nodes {
 		if n := &f.nodes[i]; n.uuid != 0 && !f.gone[i] && f.parent(i) == from && n.uuid != to && !stays(i) {
 			f.parents[i] = to
@@ -210,12 +210,12 @@ func (f *rewrite) unlink(i int) {
 
 // place is where the line of a result goes.
 type place struct {
-	call   int   // its line
-	parent name  // what it hangs below
-	line   int   // the line that it comes behind, -1 for the end of the file
-	batch  []int // the lines of the message that made the call, and of its results
-	linear bool  // results hang below each other, as up to 2.0
-	alone  bool  // no other line is new
+	call   int          // its line
+	parent filelog.Name // what it hangs below
+	line   int          // the line that it comes behind, -1 for the end of the file
+	batch  []int        // the lines of the message that made the call, and of its results
+	linear bool         // results hang below each other, as up to 2.0
+	alone  bool         // no other line is new
 }
 
 // place finds out where the result at an index of the items goes: below its call, and up
@@ -232,7 +232,7 @@ func (f *rewrite) place(items []change.Item, at int, p *part) (*place, error) {
 	pl := &place{call: -1, line: -1}
 	for _, i := range p.lines[items[made].Is.Key] {
 		pl.batch = append(pl.batch, i)
-		if slices.Contains(f.of(&f.nodes[i], assistant), f.name(id)) {
+		if slices.Contains(f.of(&f.nodes[i], assistant), f.Name(id)) {
 			pl.call = i
 		}
 	}
@@ -289,7 +289,7 @@ func (f *rewrite) end(i int) int {
 
 // insert lets what hung below the parent of a new line hang below that. In the middle only:
 // at the end there is nothing that is sent.
-func (f *rewrite) insert(uuid name, pl *place) {
+func (f *rewrite) insert(uuid filelog.Name, pl *place) {
 	if pl.line >= 0 {
 		f.relink(pl.parent, uuid, func(i int) bool { return !f.nodes[i].active || slices.Contains(pl.batch, i) })
 	}
@@ -316,7 +316,7 @@ func (f *rewrite) relinked(i int) []byte {
 	}
 	value := []byte("null")
 	if up != 0 {
-		value = docedit.Quote(f.text(up))
+		value = docedit.Quote(f.Text(up))
 	}
 	text, err := jsonedit.Set(f.line(i), "/"+fieldParent, value)
 	if err != nil { // it was read before
@@ -327,9 +327,9 @@ func (f *rewrite) relinked(i int) []byte {
 
 // add writes the line of a result, as Claude Code 2.1.330 does when it resumes a session
 // whose call has none: with what the line of the call says of the session.
-func (f *rewrite) add(r *session.Result, pl *place) (uuid name) {
+func (f *rewrite) add(r *session.Result, pl *place) (uuid filelog.Name) {
 	call, text := f.nodes[pl.call], docedit.Quote(r.Text)
-	uuid = f.name(f.unused(f.text(call.uuid) + "\n" + r.CallID))
+	uuid = f.Name(f.unused(f.Text(call.uuid) + "\n" + r.CallID))
 	if gap := f.gap(pl); gap >= 0 {
 		uuid = f.nodes[gap].parent
 		delete(f.parents, gap)
@@ -353,17 +353,17 @@ func (f *rewrite) add(r *session.Result, pl *place) (uuid name) {
 			}
 		}
 	}
-	member(fieldParent, docedit.Quote(f.text(pl.parent)))
+	member(fieldParent, docedit.Quote(f.Text(pl.parent)))
 	of("isSidechain", "agentId")
 	member("type", []byte(`"user"`))
 	member("message", fmt.Appendf(nil, `{"role":"user","content":[{"type":"tool_result","content":%s,"is_error":%t,"tool_use_id":%s}]}`, text, r.IsError, docedit.Quote(r.CallID)))
-	member("uuid", docedit.Quote(f.text(uuid)))
+	member("uuid", docedit.Quote(f.Text(uuid)))
 	member("timestamp", stamp)
 	member("toolUseResult", text)
 	if r.IsError {
 		member("toolDenialKind", []byte(`"interrupted"`))
 	}
-	member("sourceToolAssistantUUID", docedit.Quote(f.text(call.uuid)))
+	member("sourceToolAssistantUUID", docedit.Quote(f.Text(call.uuid)))
 	of("userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug")
 	b[0] = '{'
 	f.behind[pl.line] = append(f.behind[pl.line], append(b, '}'))
@@ -414,7 +414,7 @@ func (f *rewrite) splices(ctx context.Context) (list []filelog.Splice, err error
 		case f.gone[i]:
 			list = append(list, filelog.Splice{At: from, Was: f.file[from:to]})
 		default:
-			if s := trim(from, f.line(i), f.relinked(i)); len(s.Was)+len(s.Is) > 0 {
+			if s := filelog.Change(from, f.line(i), f.relinked(i)); len(s.Was)+len(s.Is) > 0 {
 				list = append(list, s)
 			}
 		}
@@ -430,15 +430,15 @@ func (f *rewrite) splices(ctx context.Context) (list []filelog.Splice, err error
 	}
 	err = filelog.Over(bytes.NewReader(f.file)).Lines(ctx, func(at filelog.Line) error {
 		l, _, wrong := parse(at.Text)
-		to := f.renamed[f.name(l.Leaf)]
+		to := f.renamed[f.Name(l.Leaf)]
 		for range f.renamed { // which may lead in a circle
 			to = cmp.Or(f.renamed[to], to)
 		}
 		if wrong != "" || l.Type != lastPrompt || to == 0 {
 			return nil
 		}
-		text, err := jsonedit.Set(at.Text, "/leafUuid", docedit.Quote(f.text(to)))
-		list = append(list, trim(int(at.Offset), bytes.Clone(at.Text), text))
+		text, err := jsonedit.Set(at.Text, "/leafUuid", docedit.Quote(f.Text(to)))
+		list = append(list, filelog.Change(int(at.Offset), bytes.Clone(at.Text), text))
 		return err
 	})
 	slices.SortStableFunc(list, func(a, b filelog.Splice) int { return cmp.Compare(a.At, b.At) })
@@ -461,17 +461,4 @@ func (f *rewrite) lines(at int, lines [][]byte, newline []byte) filelog.Splice {
 func (f *rewrite) cut() bool {
 	last := len(f.nodes) - 1
 	return last >= 0 && f.gone[last] && f.end(last) == len(f.file)
-}
-
-// trim is the splice that makes another text of one at a place.
-func trim(at int, was, is []byte) filelog.Splice {
-	head := 0
-	for head < len(was) && head < len(is) && was[head] == is[head] {
-		head++
-	}
-	tail := 0
-	for tail < len(was)-head && tail < len(is)-head && was[len(was)-1-tail] == is[len(is)-1-tail] {
-		tail++
-	}
-	return filelog.Splice{At: at + head, Was: was[head : len(was)-tail], Is: is[head : len(is)-tail]}
 }

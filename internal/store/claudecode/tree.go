@@ -47,14 +47,14 @@ type trunk struct {
 	log    *filelog.Log
 	agents []agent
 	reader
-	makers   map[name]string // the first sub-agent with a file that made a call
+	makers   map[filelog.Name]string // the first sub-agent with a file that made a call
 	sessions []*session.Session
 }
 
 // tree reads a transcript and what its sub-agents wrote; nil for one without a message.
 // each, which may be nil, is handed what the files hold of every session.
 func (c *claude) tree(ctx context.Context, t transcript, body bool, each func(*part)) (tree *session.Tree, err error) {
-	r := trunk{claude: c, transcript: t, makers: map[name]string{}}
+	r := trunk{claude: c, transcript: t, makers: map[filelog.Name]string{}}
 	defer func() { err = errors.Join(err, r.end()) }()
 	if err := r.open(ctx); err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func (t *trunk) open(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	known := newNames()
+	known := filelog.NewNames()
 	if t.chain, err = readChain(ctx, t.log, known); err != nil || t.piped != nil {
 		return err
 	}
@@ -170,7 +170,7 @@ func (t *trunk) link() {
 	}
 	for _, c := range chains {
 		for _, s := range c.started {
-			call := t.chain.text(s.call)
+			call := t.chain.Text(s.call)
 			t.background[call] = t.background[call] || s.Status == "async_launched"
 			if id := agentPrefix + s.Agent + t.copied; t.children[call] == "" && known[id] {
 				t.children[call] = id
@@ -224,7 +224,7 @@ func (t *trunk) agent(a *agent) error {
 
 // parentOf is the session whose call started a sub-agent.
 func (t *trunk) parentOf(a *agent) string {
-	if maker := t.makers[t.chain.name(a.meta.Call)]; a.meta.Call != "" && maker != "" && maker != a.id {
+	if maker := t.makers[t.chain.Name(a.meta.Call)]; a.meta.Call != "" && maker != "" && maker != a.id {
 		return maker
 	}
 	parent := agentPrefix + a.meta.Parent + t.copied
@@ -279,7 +279,7 @@ type side struct {
 // sides parts the lines of sub-agents from those of the session. Lines that a file of
 // their own has as well are no sub-agent's here: they were written to the wrong file.
 func (t *trunk) sides() (list []side) {
-	elsewhere := map[name]bool{}
+	elsewhere := map[filelog.Name]bool{}
 	for i := range t.agents {
 		for uuid := range t.agents[i].chain.at {
 			elsewhere[uuid] = true
@@ -295,7 +295,7 @@ func (t *trunk) sides() (list []side) {
 			continue
 		}
 		n.side = int32(len(list)) + 1
-		list = append(list, side{n.side, t.chain.text(n.uuid) + "@" + t.transcript.id, i}) // a fork has the same lines
+		list = append(list, side{n.side, t.chain.Text(n.uuid) + "@" + t.transcript.id, i}) // a fork has the same lines
 	}
 	return list
 }
@@ -308,7 +308,7 @@ func (t *trunk) match(sides []side, children map[string]string) {
 		n := &t.chain.nodes[i]
 		for _, call := range t.chain.of(n, assistant) {
 			if asked := t.chain.prompts[call]; n.side == 0 && asked != 0 {
-				calls[asked] = append(calls[asked], t.chain.text(call))
+				calls[asked] = append(calls[asked], t.chain.Text(call))
 			}
 		}
 	}

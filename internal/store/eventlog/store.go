@@ -423,11 +423,5 @@ func (st *logStore) fill(ctx context.Context, s *session.Session) error {
 func (st *logStore) body(row Row, it *session.Item) {
 	full := session.Item{Table: it.Table, Key: it.Key, Position: it.Position}
 	st.layout.Item(row, &full, true)
-	it.Body = full.Body
-	for i := range min(len(it.Calls), len(full.Calls)) {
-		it.Calls[i].Args = full.Calls[i].Args
-	}
-	for i := range min(len(it.Results), len(full.Results)) {
-		it.Results[i].Text = full.Results[i].Text
-	}
+	it.TakeTexts(&full)
 }

@@ -156,6 +156,19 @@ func Apply(text []byte, edits []Splice) ([]byte, error) {
 	return append(out, text[at:]...), nil
 }
 
+// Change is the splice that makes another text of one at a place.
+func Change(at int, was, is []byte) Splice {
+	head := 0
+	for head < len(was) && head < len(is) && was[head] == is[head] {
+		head++
+	}
+	tail := 0
+	for tail < len(was)-head && tail < len(is)-head && was[len(was)-1-tail] == is[len(is)-1-tail] {
+		tail++
+	}
+	return Splice{At: at + head, Was: was[head : len(was)-tail], Is: is[head : len(is)-tail]}
+}
+
 // inverse are the splices that take others back.
 func inverse(edits []Splice) []Splice {
 	back, grown := make([]Splice, len(edits)), 0
