@@ -62,6 +62,7 @@ the word that its repair needs; ` + "`sessctl explain RULE`" + ` says what that 
 With 1, findings are left, or a plan was shown and not carried out.`,
 		Example: `  sessctl repair session.db --dry-run
   sessctl repair session.db
+  sessctl repair session.db --dry-run --format html > plan.html
   sessctl repair session.db --session 1f0c --yes
   sessctl repair session.db --output repaired.db`,
 		GroupID: groupRepair,
@@ -80,7 +81,7 @@ var allowed = []string{"lossy", "prune", "guesses", "split", "waiting", "import-
 
 func addRepairFlags(cmd *cobra.Command, p *program) {
 	flags := cmd.Flags()
-	addFormatFlag(cmd, "text", "json")
+	addFormatFlag(cmd, "text", "json", "html")
 	addStoreFlag(cmd)
 	flags.BoolP("dry-run", "n", false, "show the plan and stop")
 	flags.BoolP("yes", "y", false, "do not ask")
@@ -231,9 +232,11 @@ func (r *repairRun) again(why string, words ...string) render.Command {
 	if r.config.PlanOut != "" {
 		return render.Command{Line: repairCommand(r.path, shell.Words(append([]string{"--plan", r.config.PlanOut}, words...))...), Why: why}
 	}
-	flags = slices.DeleteFunc(slices.Clone(flags), func(arg string) bool {
-		return slices.Contains([]string{"--dry-run", "--dry-run=true", "-n", "--yes", "-y"}, arg)
-	})
+	without := []string{"--dry-run", "--dry-run=true", "-n", "--yes", "-y"}
+	if r.config.Format == "html" { // a page is for a plan
+		without = append(without, "--format=html", "--format", "html", "--show-content")
+	}
+	flags = slices.DeleteFunc(slices.Clone(flags), func(arg string) bool { return slices.Contains(without, arg) })
 	return render.Command{Line: "sessctl " + strings.Join(shell.Words(slices.Concat(flags, words, stores)), " "), Why: why}
 }
 
@@ -344,7 +347,7 @@ func withLog(path string, bytes int64) int64 {
 // canAsk reports whether somebody sees the plan and can answer.
 func (p *program) canAsk() bool {
 	in, ok := p.stdin.(*interruptible)
-	return ok && ui.IsTerminal(in.r) && p.out.Terminal && !p.printsJSON()
+	return ok && ui.IsTerminal(in.r) && p.out.Terminal && !p.printsJSON() && p.format() != "html"
 }
 
 // apply changes the store.

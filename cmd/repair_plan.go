@@ -54,6 +54,11 @@ func (r *repairRun) make(ctx context.Context, st store.Store) error {
 	for _, word := range r.config.Allow {
 		opts.Allow[word] = true
 	}
+	if page, is := r.writer.(interface {
+		Tree(plan *repair.Tree, was, will *session.Tree)
+	}); is {
+		opts.EachTree = page.Tree
+	}
 	if r.config.Session != "" {
 		one, err := findSession(ctx, st, r.config.Session)
 		if err != nil {

@@ -203,6 +203,9 @@ type Options struct {
 	Allow   map[string]bool // what is allowed besides the default repairs: "lossy", "prune", …
 	// Prologue is the store's: see store.Kind.
 	Prologue store.Prologue
+	// EachTree, when set, is given each tree that is changed, with its texts: as it is, and as it
+	// will be. One at a time.
+	EachTree func(plan *Tree, was, is *session.Tree)
 }
 
 // maxRounds bounds planning; two or three rounds are usual. What is left then is
@@ -382,6 +385,9 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 	}
 	keepWithoutCopy(t.Fixes)
 	t.First = firstChanged(tree, now)
+	if p.opts.EachTree != nil {
+		p.opts.EachTree(t, tree, now)
+	}
 	return t, nil
 }
 

@@ -19,10 +19,13 @@ import (
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
-// Repair makes the writer of a format: text or json.
+// Repair makes the writer of a format: text, json or html.
 func Repair(format string, opts render.RepairOptions) render.RepairWriter {
-	if format == "json" {
+	switch format {
+	case "json":
 		return machine.Repair(opts)
+	case "html":
+		return newRepairHTML(opts)
 	}
 	return &repairPage{RepairOptions: opts, print: document.New(format, opts.Screen)}
 }
@@ -32,7 +35,8 @@ func Repair(format string, opts render.RepairOptions) render.RepairWriter {
 type repairPage struct {
 	render.RepairOptions
 	print document.Printer
-	asked bool // then the path of the backup was shown
+	asked bool                         // then the path of the backup was shown
+	sides map[string]document.Document // before and after, of each tree by its root; in HTML only
 }
 
 func (r *repairPage) Plan(plan *repair.Plan, store *session.Store, left []*check.Finding) error {
@@ -79,7 +83,7 @@ func (r *repairPage) trees(plan *repair.Plan) document.Document {
 			}
 			room, hidden = room-shown, hidden+len(t.Fixes[i].Edits)-shown
 		}
-		doc = append(doc, firstChanges(t), document.Gap{})
+		doc = append(append(doc, firstChanges(t), document.Gap{}), r.sides[t.Root]...)
 	}
 	if hidden > 0 {
 		doc = append(doc, render.Say(moreSteps(hidden)), document.Gap{})
