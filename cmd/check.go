@@ -16,10 +16,12 @@ import (
 	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/baseline"
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/events"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/render/checks"
+	"github.com/sessctl/sessctl/internal/render/views"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -69,6 +71,7 @@ func addCheckFlags(cmd *cobra.Command, p *program) {
 	addFindingFlags(cmd)
 	addChoice(cmd, "severity", "", severities, "least severity listed (warning)")
 	flags.Bool("full", false, "print the whole text of each finding")
+	flags.Bool("show-content", false, "show what messages say in pages in HTML")
 	addBaselineFlags(cmd)
 	flags.String("session", "", "check only this `SESSION` and its tree")
 	addByIndexFlag(cmd)
@@ -146,6 +149,7 @@ type checkRun struct {
 	shard  shard
 	writer render.CheckWriter
 	roots  bool                 // the writer names every session
+	trees  []render.TreeWriter  // that draw the trees
 	only   string               // of several stores the one with the session of --session
 	known  *baseline.Comparison // with the baseline, nil without one
 	// recorded are the sessions that the store is compared with; nil for a check.
@@ -195,7 +199,13 @@ func newCheckRun(p *program, reports reportFiles, paths []string, several bool) 
 	if run.known, err = p.comparison(paths); err != nil {
 		return nil, err
 	}
-	run.writer, run.roots = p.checkWriters(reports, several, time.Now())
+	writers, roots := p.checkWriters(reports, several, time.Now())
+	run.writer, run.roots = writers, roots
+	for _, w := range writers {
+		if drawn, is := w.(render.TreeWriter); is {
+			run.trees = append(run.trees, drawn)
+		}
+	}
 	return run, nil
 }
 
@@ -284,6 +294,14 @@ func (run *checkRun) check(ctx context.Context, opened *registry.Opened) (*check
 	}
 	if run.isPart() {
 		st = part{st, run.mayCount, func(tree *session.Tree) bool { return run.holds(tree) && touchedSince(run.since)(tree) }}
+	}
+	if len(run.trees) > 0 {
+		opts.Bodies = opts.Bodies || run.config.ShowContent
+		opts.EachTree = func(tree *session.Tree, found []*check.Finding) {
+			for _, w := range run.trees {
+				w.Tree(opened.Facts(), tree, found)
+			}
+		}
 	}
 	opts.Recorded, opts.Runtime = run.recorded, events.Runtime
 	result, err := check.Run(ctx, st, opts)
@@ -475,9 +493,16 @@ func (p *program) checkWriters(reports reportFiles, several bool, started time.T
 		Adopts:  c.WriteBaseline != "",
 		Fails:   func(f *check.Finding) bool { return p.failing([]*check.Finding{f}) != exitOK },
 		Started: started, StepSummary: p.newStepSummary(),
+		Content: c.ShowContent,
+		Lanes: func(store *session.Store, tree *session.Tree, found []*check.Finding) document.Diagram {
+			return views.Lanes(store, tree, found, c.ShowContent)
+		},
 	}
 	opts.Folder, _ = os.Getwd() // without it, paths stay as they were named
 	add := func(format *checks.Format, opts render.CheckOptions) {
+		if format.Name == "html" && c.Sources["max-findings"] == "default" {
+			opts.MaxFindings = 0 // a page has its filter
+		}
 		writers, roots = append(writers, format.New(opts)), roots || format.Roots
 	}
 	add(checks.Find(c.Format), opts)

@@ -172,6 +172,7 @@ func pages(t *testing.T) map[string]string {
 	for _, c := range viewCases {
 		all["view "+c.name] = c.page(t)
 	}
+	all["check"], _ = someStores().print(t, "html")
 	return all
 }
 
@@ -195,7 +196,7 @@ func TestPagesInABrowser(t *testing.T) {
 }
 
 // examined are the pages that show all that pages have.
-var examined = map[string]bool{"view nested": true, "view hostile_text": true, "view gemini": true}
+var examined = map[string]bool{"view nested": true, "view hostile_text": true, "view gemini": true, "check": true}
 
 func TestTheViewOfASessionInABrowser(t *testing.T) {
 	b := browse(t)
@@ -222,5 +223,39 @@ func TestTheViewOfASessionInABrowser(t *testing.T) {
 	b.expect("document.querySelectorAll('.lanes .arc').length", "5")
 	b.value("document.querySelector('.lanes a.place').click()")
 	b.expect("location.hash", "#m0-0")
+	b.quiet()
+}
+
+func TestTheReportOfACheckInABrowser(t *testing.T) {
+	b := browse(t)
+	b.open(pages(t)["check"], 1280, "dark")
+	b.expect(visible(".finding"), "6")
+
+	pick := func(words string) {
+		b.value(fmt.Sprintf("[...document.querySelectorAll('button')].find((b) => b.textContent.startsWith(%q)).click()", words))
+	}
+	pick("warning")
+	b.expect(visible(".finding"), "1")
+	b.expect("document.getElementById('count').textContent", "1 of 6 findings")
+	pick("warning")
+	pick("SC015")
+	b.expect(visible(".finding"), "2")
+	b.expect(visible("h3"), "2")
+	pick("SC015")
+	b.fill("#filter", "toolu_2 PROVIDER")
+	b.expect(visible(".finding"), "0")
+	b.fill("#filter", "toolu_2 SHELL")
+	b.expect(visible(".finding"), "1")
+	b.fill("#filter", "")
+
+	first := "document.querySelector('table:not(.picks) tbody tr').cells[0].textContent"
+	before := b.value(first)
+	pick("Warnings")
+	b.expect("document.querySelector('th[aria-sort]').ariaSort", "descending")
+	pick("Warnings")
+	b.expect("document.querySelector('th[aria-sort]').ariaSort", "ascending")
+	if b.value(first) == "" || before == "" {
+		t.Error("the list of sessions is empty")
+	}
 	b.quiet()
 }

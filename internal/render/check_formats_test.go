@@ -25,6 +25,7 @@ type checked struct {
 	end     render.Ending
 	max     int // findings of one rule, or in text of a store
 	least   rules.Severity
+	content bool
 }
 
 // print runs the writer of a format, and gives what went to the summary of a step.
@@ -36,7 +37,7 @@ func (c *checked) print(t *testing.T, format string) (out, summary string) {
 	var text, step bytes.Buffer
 	w := checks.Find(format).New(render.CheckOptions{
 		Screen: ui.NewScreen(&text, ui.ColorNever, func(string) string { return "" }), Tool: render.Tool{Name: "sessctl", Version: "test"},
-		MaxFindings: c.max, Least: c.least, Folder: filepath.FromSlash("/src/project"), StepSummary: &step,
+		MaxFindings: c.max, Least: c.least, Content: c.content, Folder: filepath.FromSlash("/src/project"), StepSummary: &step,
 		Fails:   func(f *check.Finding) bool { return !f.Known && f.Severity == rules.Error },
 		Started: time.Date(2026, 3, 4, 5, 6, 7, 0, time.FixedZone("CET", 3600)),
 	})

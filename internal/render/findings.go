@@ -15,6 +15,7 @@ import (
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/document"
 	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/ui"
 )
 
@@ -272,6 +273,58 @@ func ByRule(findings []*check.Finding) [][]*check.Finding {
 	return all
 }
 
+// Prospects say what becomes of the sessions, also where a baseline knows why.
+func Prospects(r *check.Result) document.Document {
+	looks := map[string]check.Outlook{}
+	for _, f := range r.Findings {
+		if f.Root != nil {
+			looks[f.Root.ID] = f.Root.Outlook
+		}
+	}
+	counts := map[check.Outlook]int{}
+	for _, o := range looks {
+		counts[o]++
+	}
+	var doc document.Document
+	of := " of " + ui.Count(r.Trees, "session")
+	for _, o := range outlooks {
+		if n := counts[o.Outlook]; n == 1 {
+			doc = append(doc, Say("1"+of+o.one))
+		} else if n > 1 {
+			doc = append(doc, Say(ui.Number(n)+of+o.several))
+		}
+	}
+	if doc == nil && r.Incomplete == "" {
+		doc = append(doc, Say("Nothing that was found keeps a session from resuming."))
+	}
+	if doc != nil {
+		doc = append(doc, document.Gap{})
+	}
+	return doc
+}
+
+// outlooks are what is said of one session and of several, the worst first.
+var outlooks = []struct {
+	check.Outlook
+	one, several string
+}{
+	{check.Unloaded, " cannot resume: its runtime fails to load it.", " cannot resume: their runtime fails to load them."},
+	{check.Refused, " cannot resume: the provider refuses its next request.", " cannot resume: the provider refuses their next requests."},
+	{check.Waits, " does not resume until a call has its result.", " do not resume until calls have their results."},
+	{check.Doubtful, " may be refused: that depends on the model or the server.", " may be refused: that depends on the model or the server."},
+	{check.Loses, " resumes, but the model loses something.", " resume, but the model loses something."},
+}
+
+// Becomes says what becomes of a session: "cannot resume: the provider refuses its next request."
+func Becomes(of check.Outlook) string {
+	for _, o := range outlooks {
+		if o.Outlook == of {
+			return strings.TrimSpace(o.one)
+		}
+	}
+	return "resumes"
+}
+
 // NewestFirst orders findings by their sessions as ls does: the newest first.
 func NewestFirst(findings []*check.Finding) []*check.Finding {
 	return slices.SortedStableFunc(slices.Values(findings), func(a, b *check.Finding) int {
@@ -470,6 +523,12 @@ type CheckWriter interface {
 	Close(end Ending) error
 }
 
+// TreeWriter is a CheckWriter that also takes every tree that was looked at, with what was
+// found in it. It keeps none.
+type TreeWriter interface {
+	Tree(*session.Store, *session.Tree, []*check.Finding)
+}
+
 // Unread is a store that could not be read, or not to its end.
 type Unread struct {
 	Store    string `json:"store"`
@@ -506,6 +565,10 @@ type CheckOptions struct {
 	Limited     bool           // not every session of the store was checked
 	Several     bool           // more than one store was asked for
 	Adopts      bool           // the run writes a baseline, so that everything is known behind it
+	Content     bool           // pages in HTML have what messages say, and the titles of sessions
+
+	// Lanes draw what happened between the agents of a tree, for pages in HTML.
+	Lanes func(*session.Store, *session.Tree, []*check.Finding) document.Diagram
 
 	// Fails reports whether the run fails because of a finding.
 	Fails func(*check.Finding) bool

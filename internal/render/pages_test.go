@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/treetest"
 	"github.com/sessctl/sessctl/internal/view"
 )
@@ -42,6 +43,38 @@ func TestPages(t *testing.T) {
 			golden(t, c.name+".html", page)
 			safe(t, page)
 		})
+	}
+}
+
+// TestThePageOfACheck has nothing of what was said, nor the titles of sessions, unless that is
+// wanted.
+func TestThePageOfACheck(t *testing.T) {
+	out, _ := someStores().print(t, "html")
+	page := embedded.ReplaceAllString(out, "")
+	goldenIn(t, "check", "stores.html", page)
+	safe(t, page)
+	if strings.Contains(page, "Review a|b") {
+		t.Error("the page has the title of a session")
+	}
+	c := someStores()
+	c.content = true
+	if out, _ := c.print(t, "html"); !strings.Contains(out, "Review a|b &lt;i&gt;now&lt;/i&gt; ]]&gt; &amp; more") {
+		t.Error("with content, the page lacks the title of a session")
+	}
+}
+
+// TestAPageSaysWhatItLeavesOut of more findings than it has room for.
+func TestAPageSaysWhatItLeavesOut(t *testing.T) {
+	c := manyFindings(10000)
+	r := c.results[0].(*check.Result)
+	r.Findings = append(r.Findings, r.Findings[:50]...)
+	c.max = 0
+	out, _ := c.print(t, "html")
+	if got := strings.Count(out, "<article"); got != 10000 {
+		t.Errorf("the page has %d findings", got)
+	}
+	if want := "Not on this page: 50 more findings. <code>sessctl check many.db --format ndjson</code> shows it."; !strings.Contains(out, want) {
+		t.Errorf("the page does not say %q", want)
 	}
 }
 

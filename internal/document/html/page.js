@@ -77,7 +77,7 @@
   const number = (words) => parseFloat(words.replaceAll(",", ""));
   for (const table of all("table")) {
     const body = table.tBodies[0];
-    if (body.rows.length < 2) continue;
+    if (body.rows.length < 2 || !table.querySelector("th.right")) continue;
     for (const head of table.tHead.rows[0].cells) {
       head.replaceChildren(make("button", head.textContent, () => {
         const down = head.getAttribute("aria-sort") === (head.className ? "descending" : "ascending") ? !head.className : !!head.className;

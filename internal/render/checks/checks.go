@@ -27,6 +27,7 @@ var Formats = []Format{
 	{Name: "junit", Roots: true, New: ci.JUnit},
 	{Name: "github", New: ci.GitHub},
 	{Name: "markdown", New: ci.Page("markdown")},
+	{Name: "html", New: ci.HTML},
 }
 
 // Find is the format with a name, nil where there is none.

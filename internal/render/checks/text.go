@@ -248,49 +248,7 @@ func overview(r *check.Result, fresh []*check.Finding) document.Document {
 		table.Rows = append(table.Rows, render.Cells(render.SeverityOf(f.Severity), f.Rule.ID, f.Rule.Name,
 			ui.Number(len(found)), ui.Number(render.Sessions(found)), repairs(found)))
 	}
-	return append(prospects(r), table, document.Gap{})
-}
-
-// prospects say what becomes of the sessions, also where a baseline knows why.
-func prospects(r *check.Result) document.Document {
-	looks := map[string]check.Outlook{}
-	for _, f := range r.Findings {
-		if f.Root != nil {
-			looks[f.Root.ID] = f.Root.Outlook
-		}
-	}
-	counts := map[check.Outlook]int{}
-	for _, o := range looks {
-		counts[o]++
-	}
-	var doc document.Document
-	of := " of " + ui.Count(r.Trees, "session")
-	for _, o := range outlooks {
-		if n := counts[o.Outlook]; n == 1 {
-			doc = append(doc, render.Say("1"+of+o.one))
-		} else if n > 1 {
-			doc = append(doc, render.Say(ui.Number(n)+of+o.several))
-		}
-	}
-	if doc == nil && r.Incomplete == "" {
-		doc = append(doc, render.Say("Nothing that was found keeps a session from resuming."))
-	}
-	if doc != nil {
-		doc = append(doc, document.Gap{})
-	}
-	return doc
-}
-
-// outlooks are what is said of one session and of several, the worst first.
-var outlooks = []struct {
-	check.Outlook
-	one, several string
-}{
-	{check.Unloaded, " cannot resume: its runtime fails to load it.", " cannot resume: their runtime fails to load them."},
-	{check.Refused, " cannot resume: the provider refuses its next request.", " cannot resume: the provider refuses their next requests."},
-	{check.Waits, " does not resume until a call has its result.", " do not resume until calls have their results."},
-	{check.Doubtful, " may be refused: that depends on the model or the server.", " may be refused: that depends on the model or the server."},
-	{check.Loses, " resumes, but the model loses something.", " resume, but the model loses something."},
+	return append(render.Prospects(r), table, document.Gap{})
 }
 
 // repairs say whether what one rule found can be repaired: all of it or some, and what

@@ -50,7 +50,7 @@ func htmlDocument(v *view.View, opts Options) document.Document {
 		doc = append(doc, document.Commands{Lead: "Next, in a terminal", List: opts.Next})
 	}
 	if v.Lanes != nil && len(v.Lanes.Steps) > 0 {
-		doc = append(doc, part("What happened between the agents"), h.lanes(v.Lanes))
+		doc = append(doc, part("What happened between the agents"), picture(v.Lanes, mostSteps, h.anchor))
 	}
 	doc = append(doc, part("Messages"))
 	if whole != nil && !whole.Crowd() {
@@ -173,12 +173,40 @@ func (h *htmlView) trim(s *view.Session) (left int) {
 	return left
 }
 
-// lanes are the picture of what happened, with links to the messages.
-func (h *htmlView) lanes(l *view.Lanes) document.Diagram { return picture(l, h.anchor) }
+// Lanes draw what happened between the agents of a tree, for a report: where nobody asked for
+// content, without a word of what was said.
+func Lanes(store *session.Store, tree *session.Tree, found []*check.Finding, content bool) document.Diagram {
+	const most = 40 // steps, before only the telling ones are shown
+	v := view.Build(view.Input{Store: store, Tree: tree, Findings: found, Session: tree.Root().ID, Lanes: true})
+	if !content {
+		forget(v.Shown)
+	}
+	return picture(v.Lanes, most, func(string, int) string { return "" })
+}
 
-// picture draws lanes. Of many steps, those between agents and those where something is wrong
+// forget leaves of the rows of a session what they are.
+func forget(s *view.Session) {
+	for i := range s.Rows {
+		r := &s.Rows[i]
+		if r.Stored != nil && r.Stored.Kind == session.Message && r.Label == "" && len(r.Calls)+len(r.Results) == 0 {
+			r.Label = "message"
+		}
+		r.Text = ""
+		for n := range r.Calls {
+			r.Calls[n].About, r.Calls[n].Answer.Text = "", ""
+		}
+		for n := range r.Results {
+			r.Results[n].Answer.Text = ""
+		}
+		if r.Child != nil {
+			forget(r.Child)
+		}
+	}
+}
+
+// picture draws lanes. Of more than so many steps, those between agents and those where something is wrong
 // are shown, with their neighbours.
-func picture(l *view.Lanes, anchor func(session string, item int) string) document.Diagram {
+func picture(l *view.Lanes, most int, anchor func(session string, item int) string) document.Diagram {
 	few := narrow(l, mostLanes)
 	d := lanesDiagram(few)
 	names := len(few.List)
@@ -189,17 +217,17 @@ func picture(l *view.Lanes, anchor func(session string, item int) string) docume
 		if rules := s.Row.Rules(); len(rules) > 0 {
 			step.Lines = append(step.Lines, strings.Join(rules, " "))
 		}
-		if anchor != nil {
-			step.At = anchor(s.Session.ID, s.Row.Item)
-		}
+		step.At = anchor(s.Session.ID, s.Row.Item)
+	}
+	if len(few.Steps) <= most {
+		return d
 	}
 	return append(d[:names:names], telling(few.Steps, d[names:])...)
 }
 
+// telling are the steps between agents and those where something is wrong, with their
+// neighbours, and how many there are between them.
 func telling(steps []view.Step, drawn document.Diagram) document.Diagram {
-	if len(steps) <= mostSteps {
-		return drawn
-	}
 	const beside = 2
 	shown := make([]bool, len(steps))
 	for i := range steps {
