@@ -50,8 +50,7 @@ for the strictest common form (generic); --profile names others.
 
 Findings are listed by session, the newest first, one a line: its severity, its
 rule, its place as SESSION:ITEMS, and what was found, which --full prints whole.
-Lines are the same on a terminal and in a pipe:
-` + "`sessctl check | grep 'error SC701'`" + `.
+In a pipe they are the same: ` + "`sessctl check | grep 'error SC701'`" + `.
 
 ` + exitStatus("nothing found at or above --fail-on", append(storeCodes, exitFindings)...),
 		Example: `  sessctl check 'stores/**/*.db' --since 7d --format ndjson`,

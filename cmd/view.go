@@ -61,7 +61,6 @@ reader does; --visibility takes another model, and --compare-visibility compares
   sessctl view 1f0c --lanes
   sessctl view 1f0c --branch orch.researcher
   sessctl view 1f0c --all --compare-visibility path,tokens
-  sessctl view 1f0c --format markdown > session.md
   sessctl view 1f0c --format html > session.html`,
 		GroupID: groupStore,
 		RunE: func(cmd *cobra.Command, args []string) error {
