@@ -241,8 +241,6 @@ func settingsOfIsolation(c *config.Config) []config.Setting {
 // the end of a session whether they are over.
 func addAssumeDeadFlag(cmd *cobra.Command) {
 	cmd.Flags().Bool("assume-dead", false, "if unsure whether the runtime runs, assume it stopped")
-	cmd.Flags().Duration("live-window", time.Minute, "a session on a server this new is being written to")
-	completeFlag(cmd, "live-window", oneOf())
 }
 
 // assumeDead takes an unknown writer for dead where --assume-dead says so. It

@@ -97,6 +97,8 @@ func addRepairFlags(cmd *cobra.Command, p *program) {
 	flags.Uint("max-findings", 100, "show at most `N` steps, 0 for all")
 	addProfileFlags(cmd)
 	addAssumeDeadFlag(cmd)
+	flags.Duration("live-window", time.Minute, "leave sessions on a server that are this new")
+	completeFlag(cmd, "live-window", oneOf())
 	completeFlag(cmd, "allow", listOf(always(allowed)))
 	completeFlag(cmd, "select", listOf(ruleListWords))
 	completeFlag(cmd, "ignore", listOf(ruleListWords))
