@@ -21,7 +21,10 @@ type survey struct {
 	pages  uint32 // of the database
 	seen   []uint64
 	page   treePage
+	raw    *ahead // the file of a DB.raw
 	chains []chain
+	piece  []byte            // of it
+	nexts  map[uint32]uint32 // what pages of chains name that were read before their turn
 
 	damaged bool
 	keep    bool    // what is found, instead of ending at the first damage
@@ -62,6 +65,9 @@ func (db *DB) sound(ctx context.Context, table string, rows []int64) (bool, erro
 // rows that can be where they are, in order, and what is lost besides.
 func (db *DB) survey(ctx context.Context, table string, keep bool, only ...int64) (*survey, error) {
 	s := &survey{db: db, keep: keep, only: only}
+	if db.raw != nil {
+		s.raw, s.piece, s.nexts = &ahead{file: db.raw}, make([]byte, pieceSize), map[uint32]uint32{}
+	}
 	var root, size int64
 	err := db.QueryRow(ctx, `select rootpage, (select count(*) from pragma_table_xinfo(?1) where hidden <> 2),
 		page_count, page_size from sqlite_schema, pragma_page_count, pragma_page_size where type = 'table' and name = ?1 collate nocase limit 1`, table).
@@ -70,7 +76,7 @@ func (db *DB) survey(ctx context.Context, table string, keep bool, only ...int64
 		return nil, err
 	}
 	reserved := make([]byte, 1)
-	if err := db.pagesAt(ctx, []uint32{1}, headerSize, func(_ int, head []byte) { reserved[0] = head[20] }); err != nil {
+	if err := s.pagesAt(ctx, []uint32{1}, headerSize, func(_ int, head []byte) { reserved[0] = head[20] }); err != nil {
 		return nil, err
 	}
 	s.shape.usable = int(size) - int(reserved[0])
@@ -120,7 +126,7 @@ func (s *survey) level(ctx context.Context, nodes []node) (below []node, err err
 				s.lose(part[read].from, part[read].to, 0)
 			}
 		}
-		err := s.db.pagesAt(ctx, list, s.shape.usable, func(i int, data []byte) {
+		err := s.pagesAt(ctx, list, s.shape.usable, func(i int, data []byte) {
 			missing(i)
 			read++
 			below = s.node(part[i], data, below)
@@ -299,7 +305,11 @@ func (s *survey) follow(ctx context.Context) error {
 			for i := range next {
 				next[i] = math.MaxUint32
 			}
-			if err := s.db.pagesAt(ctx, list, 4, func(i int, data []byte) { next[i] = binary.BigEndian.Uint32(data) }); err != nil {
+			if s.raw != nil {
+				for i, c := range whole {
+					next[i] = s.nextOf(c)
+				}
+			} else if err := s.pagesAt(ctx, list, 4, func(i int, data []byte) { next[i] = binary.BigEndian.Uint32(data) }); err != nil {
 				return err
 			}
 			for i, c := range whole {
@@ -317,25 +327,37 @@ func (s *survey) follow(ctx context.Context) error {
 	return nil
 }
 
+// nextOf is what the next page of a chain names. The pages behind it in the file are mostly
+// those that come then, so they are read with it.
+func (s *survey) nextOf(c chain) uint32 {
+	if _, known := s.nexts[c.next]; !known {
+		if len(s.nexts) > 1<<16 { // of damaged chains: they went elsewhere
+			clear(s.nexts)
+		}
+		size, left := int64(s.db.File.Header.PageSize), (c.rest-1)/int64(s.shape.usable-4)
+		n, _ := s.db.raw.ReadAt(s.piece[:min(pieceSize/size-1, left)*size+4], s.offset(c.next))
+		for at := int64(0); at+4 <= int64(n); at += size {
+			s.nexts[c.next+uint32(at/size)] = binary.BigEndian.Uint32(s.piece[at:])
+		}
+	}
+	next, known := s.nexts[c.next]
+	if !known { // it cannot be read
+		return math.MaxUint32
+	}
+	delete(s.nexts, c.next)
+	return next
+}
+
+func (s *survey) offset(page uint32) int64 { return int64(page-1) * int64(s.db.File.Header.PageSize) }
+
 // pagesAt hands the beginnings of pages to fn, with their indexes in the list and in its
 // order, but for those that cannot be read.
-func (db *DB) pagesAt(ctx context.Context, list []uint32, head int, fn func(i int, data []byte)) error {
-	if db.raw != nil {
-		size := int(db.File.Header.PageSize)
-		data := make([]byte, min(16, len(list))*size)
-		for i := 0; i < len(list); {
-			run := 1 // of pages that follow each other in the file, too
-			for i+run < len(list) && run*size < len(data) && list[i+run] == list[i]+uint32(run) {
-				run++
-			}
-			n, _ := db.raw.ReadAt(data[:(run-1)*size+head], int64(list[i]-1)*int64(size))
-			first := i
-			for ; n >= head && list[first] > 0; n -= size {
-				fn(i, data[(i-first)*size:][:head])
-				i++
-			}
-			if i == first { // it cannot be read
-				i++
+func (s *survey) pagesAt(ctx context.Context, list []uint32, head int, fn func(i int, data []byte)) error {
+	if s.raw != nil {
+		data := make([]byte, head)
+		for i, page := range list {
+			if n, _ := s.raw.ReadAt(data, s.offset(page)); n == head && page > 0 {
+				fn(i, data)
 			}
 		}
 		return ctx.Err()
@@ -344,7 +366,7 @@ func (db *DB) pagesAt(ctx context.Context, list []uint32, head int, fn func(i in
 	for done < len(list) {
 		numbers, _ := json.Marshal(list[done:]) // never fails on numbers
 		first := done
-		err := db.Scan(ctx, `select 1 from json_each(?) j cross join sqlite_dbpage p where p.pgno = j.value
+		err := s.db.Scan(ctx, `select 1 from json_each(?) j cross join sqlite_dbpage p where p.pgno = j.value
 			and {scan}(j.key, substr(p.data, 1, `+strconv.Itoa(head)+`))`, func(row []driver.Value) error {
 			done = first + int(row[0].(int64)) + 1
 			if data := row[1].([]byte); len(data) == head {

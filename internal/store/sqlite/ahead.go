@@ -1,0 +1,32 @@
+package sqlite
+
+import "io"
+
+// ahead reads a file in pieces of many pages where it is read in its order: a call of the
+// system costs several times what it costs to copy a page.
+type ahead struct {
+	file  io.ReaderAt
+	piece []byte
+	from  int64 // where the piece is in the file
+}
+
+// pieceSize is a multiple of every page size.
+const pieceSize = 1 << 16
+
+// ReadAt implements io.ReaderAt. What cannot be read in a piece is read by itself.
+func (a *ahead) ReadAt(p []byte, at int64) (int, error) {
+	end := a.from + int64(len(a.piece))
+	if at >= a.from && at+int64(len(p)) > end && at < end+pieceSize {
+		if cap(a.piece) == 0 {
+			a.piece = make([]byte, pieceSize)
+		}
+		n, _ := a.file.ReadAt(a.piece[:pieceSize], at)
+		a.piece, a.from = a.piece[:n], at
+		end = at + int64(n)
+	}
+	if at >= a.from && at+int64(len(p)) <= end {
+		return copy(p, a.piece[at-a.from:]), nil
+	}
+	a.piece, a.from = a.piece[:0], at+int64(len(p))
+	return a.file.ReadAt(p, at)
+}
