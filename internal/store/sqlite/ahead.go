@@ -1,6 +1,10 @@
 package sqlite
 
-import "io"
+import (
+	"io"
+	"io/fs"
+	"os"
+)
 
 // ahead reads a file in pieces of many pages where it is read in its order: a call of the
 // system costs several times what it costs to copy a page.
@@ -29,4 +33,32 @@ func (a *ahead) ReadAt(p []byte, at int64) (int, error) {
 	}
 	a.piece, a.from = a.piece[:0], at+int64(len(p))
 	return a.file.ReadAt(p, at)
+}
+
+// files are the one file that a connection reads, for SQLite.
+type files struct{ raw *os.File }
+
+// Open implements fs.FS, whatever the file is called.
+func (f files) Open(string) (fs.File, error) {
+	return &pageFile{ahead: ahead{file: f.raw}, raw: f.raw}, nil
+}
+
+type pageFile struct {
+	ahead
+	raw *os.File
+	at  int64
+}
+
+func (f *pageFile) Stat() (fs.FileInfo, error) { return f.raw.Stat() }
+func (f *pageFile) Close() error               { return nil } // the handle is the DB's
+
+func (f *pageFile) Seek(at int64, _ int) (int64, error) {
+	f.at = at
+	return at, nil
+}
+
+func (f *pageFile) Read(p []byte) (int, error) {
+	n, err := f.ReadAt(p, f.at)
+	f.at += int64(n)
+	return n, err
 }

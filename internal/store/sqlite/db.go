@@ -13,7 +13,9 @@
 //     and creates nothing. On closing it deletes a -wal in which it found no
 //     commit, so the WAL is always made persistent first.
 //   - immutable=1 reads the main file alone: right only when no -wal or hot
-//     journal belongs to it.
+//     journal belongs to it. It takes no lock: where one is needed, another
+//     connection holds it. The file is read by the descriptor that is open, in
+//     pieces of many pages.
 //   - As root, SQLite gives a -wal and a -shm to the owner of the database. If
 //     that would change an owner, a private copy is read; if not, the time of
 //     the last status change (ctime) is all that moves.
@@ -37,7 +39,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -47,6 +48,7 @@ import (
 
 	modernc "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
+	"modernc.org/sqlite/vfs"
 
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
@@ -68,7 +70,9 @@ type DB struct {
 
 	// raw is the file where that alone is what is read, so that its pages can be read past
 	// SQLite; else nil.
-	raw io.ReaderAt
+	raw   *os.File
+	files *vfs.FS // by which SQLite reads it
+	lock  *DB     // has the lock that holds writers off, where one is needed for that; else nil
 
 	beside  *beside   // of one that is written to
 	scanned *sync.Map // the names of the tables that ScanTable went over, in lower case
@@ -86,10 +90,13 @@ func (db *DB) disconnect() error {
 	if db.pool != nil {
 		err = errors.Join(err, db.pool.Close())
 	}
+	if db.files != nil {
+		err = errors.Join(err, db.files.Close())
+	}
 	if db.folder != "" {
 		err = errors.Join(err, os.RemoveAll(db.folder))
 	}
-	db.conn, db.pool, db.folder = nil, nil, ""
+	db.conn, db.pool, db.files, db.folder = nil, nil, nil, ""
 	return err
 }
 
@@ -98,7 +105,11 @@ func (db *DB) Close() error {
 	if db.handle == nil { // a second connection
 		return db.disconnect()
 	}
-	return errors.Join(db.disconnect(), db.handle.Close())
+	err := db.disconnect()
+	if db.lock != nil {
+		err = errors.Join(err, db.lock.disconnect())
+	}
+	return errors.Join(err, db.handle.Close())
 }
 
 // Query runs a query in the snapshot.
@@ -189,6 +200,8 @@ func (db *DB) open(ctx context.Context) error {
 	}
 	if db.access = decide(db.File, db.Writer); db.access == immutable {
 		db.raw = db.handle
+	} else if err := db.protect(ctx); err != nil {
+		return err
 	}
 	err := db.connect(ctx, false)
 	if IsCorrupt(err) {
@@ -198,6 +211,29 @@ func (db *DB) open(ctx context.Context) error {
 		return err
 	}
 	return db.inspect(ctx)
+}
+
+// protect takes the lock under which a database without a log can be read as one that
+// nobody changes. What is too damaged for that is read under SQLite's own locks.
+func (db *DB) protect(ctx context.Context) error {
+	if db.access != shared || db.File.WAL >= 0 {
+		return nil
+	}
+	db.lock = &DB{File: db.File, Writer: db.Writer}
+	err := db.lock.connect(ctx, false)
+	if IsCorrupt(err) {
+		err = db.lock.connect(ctx, true)
+	}
+	if err == nil {
+		err = db.File.read(db.handle) // the lock is newer than the first look
+	}
+	if err == nil && !db.File.Header.WAL && db.File.Size%int64(db.File.Header.PageSize) == 0 {
+		db.raw = db.handle
+	}
+	if IsCorrupt(err) {
+		return nil
+	}
+	return err
 }
 
 // salvage opens a database that SQLite takes for damaged, for as much as can
@@ -228,18 +264,26 @@ func (db *DB) connect(ctx context.Context, salvage bool) error {
 		db.folder, err = db.copyPrivately(ctx)
 		path = filepath.Join(db.folder, copyName)
 	}
+	name := dsn(path, db.access, salvage, db.wait)
+	if err == nil && db.raw != nil {
+		var registered string
+		registered, db.files, err = vfs.New(files{db.raw})
+		name = dsn(path, immutable, salvage, db.wait) + "&vfs=" + registered
+	}
 	if err != nil {
 		return err
 	}
-	if db.pool, err = sql.Open("sqlite", dsn(path, db.access, salvage, db.wait)); err != nil {
+	if db.pool, err = sql.Open("sqlite", name); err != nil {
 		return err
 	}
 	db.pool.SetMaxOpenConns(1)
 	if db.conn, err = db.pool.Conn(ctx); err != nil {
 		return err
 	}
-	if err = db.conn.Raw(keepWAL); err != nil {
-		return err
+	if db.files == nil { // else it has no -wal
+		if err = db.conn.Raw(keepWAL); err != nil {
+			return err
+		}
 	}
 	if _, err = db.conn.ExecContext(ctx, "begin"); err != nil {
 		return err

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -335,5 +336,31 @@ func TestChanged(t *testing.T) {
 				t.Errorf("%q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// A database without a log is read past SQLite while a lock holds writers off; one whose
+// last page is cut is left to SQLite, which reads what is there of it.
+func TestReadingUnderALock(t *testing.T) {
+	for _, cut := range []int64{0, 1000} {
+		path := filepath.Join(t.TempDir(), "session.db")
+		create(t, path, rows(3000)...)
+		info, err := os.Stat(path)
+		ok(t, err)
+		ok(t, os.Truncate(path, info.Size()-cut))
+		db := open(t, path)
+		if past := db.raw != nil; past != (cut == 0) {
+			t.Errorf("%d bytes cut off: read past SQLite: %t", cut, past)
+		}
+		writer, err := sql.Open("sqlite", fileURI(path)+"?_pragma=busy_timeout(0)")
+		ok(t, err)
+		if _, err := writer.Exec("insert into t(x) values('new')"); err == nil {
+			t.Error("somebody wrote while it was read")
+		}
+		ok(t, writer.Close())
+		if cut == 0 && count(t, db) != 3000 {
+			t.Errorf("%d rows", count(t, db))
+		}
+		ok(t, db.Close())
 	}
 }

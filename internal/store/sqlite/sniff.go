@@ -204,7 +204,7 @@ func looksLikeHeader(head []byte) bool {
 // another process may write, since their snapshots could differ then. The
 // second one must be closed before the first.
 func (db *DB) Second(ctx context.Context) (second *DB, ok bool, err error) {
-	if db.access != immutable {
+	if db.raw == nil {
 		return nil, false, nil
 	}
 	second = &DB{File: db.File, Writer: db.Writer, access: db.access, raw: db.raw, scanned: db.scanned}
