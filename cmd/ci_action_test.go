@@ -29,8 +29,8 @@ type action struct {
 
 type actionStep struct {
 	ID, Name, Shell, Run string
-	Uses                string // another action, which a test does not run
-	With                map[string]string
+	Uses                 string // another action, which a test does not run
+	With                 map[string]string
 	Env                  map[string]string
 }
 

@@ -19,7 +19,7 @@ import (
 
 // What holds for everything.
 const (
-	allLines     = 98_930 // of Go without tests
+	allLines     = 100_600 // of Go without tests
 	fileLines    = 600
 	packageNames = 200 // constants, variables, types and functions of a package
 	packageFiles = 60
