@@ -173,6 +173,7 @@ func pages(t *testing.T) map[string]string {
 		all["view "+c.name] = c.page(t)
 	}
 	all["check"], _ = someStores().print(t, "html")
+	all["plan"] = planPage(t)
 	return all
 }
 
@@ -196,7 +197,7 @@ func TestPagesInABrowser(t *testing.T) {
 }
 
 // examined are the pages that show all that pages have.
-var examined = map[string]bool{"view nested": true, "view hostile_text": true, "view gemini": true, "check": true}
+var examined = map[string]bool{"view nested": true, "view hostile_text": true, "view gemini": true, "check": true, "plan": true}
 
 func TestTheViewOfASessionInABrowser(t *testing.T) {
 	b := browse(t)

@@ -1,6 +1,8 @@
 package render_test
 
 import (
+	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,7 +12,15 @@ import (
 	"testing"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/render"
+	"github.com/sessctl/sessctl/internal/render/changes"
+	"github.com/sessctl/sessctl/internal/repair"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
+	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/treetest"
+	"github.com/sessctl/sessctl/internal/ui"
 	"github.com/sessctl/sessctl/internal/view"
 )
 
@@ -60,6 +70,53 @@ func TestThePageOfACheck(t *testing.T) {
 	c.content = true
 	if out, _ := c.print(t, "html"); !strings.Contains(out, "Review a|b &lt;i&gt;now&lt;/i&gt; ]]&gt; &amp; more") {
 		t.Error("with content, the page lacks the title of a session")
+	}
+}
+
+// planPage is the page of a plan that repairs leaks, for a store of random sessions.
+func planPage(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "session.db")
+	db, err := agenttest.Create(path, 18)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for seed := range uint64(6) {
+		if _, err := agenttest.WriteLeaky(db, agenttest.Random(seed, 20)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	opened, err := registry.Open(t.Context(), path, "", nil, store.Options{Deep: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened.Facts().Path, opened.Facts().Writer = "session.db", session.WriterDead
+	var out bytes.Buffer
+	writer := changes.Repair("html", render.RepairOptions{Screen: ui.NewScreen(&out, ui.ColorNever, os.Getenv), Content: true})
+	page, ok := writer.(interface {
+		Tree(plan *repair.Tree, was, will *session.Tree)
+	})
+	if !ok {
+		t.Fatal("the writer of pages shows no trees")
+	}
+	plan, result, err := repair.Make(t.Context(), opened.Store, repair.Options{Prologue: opened.Kind.Prologue, EachTree: page.Tree})
+	if err := errors.Join(err, writer.Plan(plan, opened.Facts(), result.Findings), writer.Close(render.Outcome{}), opened.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// TestThePageOfAPlan has the sessions that change before and after, and what becomes of them.
+func TestThePageOfAPlan(t *testing.T) {
+	page := planPage(t)
+	safe(t, page)
+	for _, part := range []string{"before and after", "<th scope=\"col\">Before</th>", "Ledger", "messages after"} {
+		if !strings.Contains(page, part) {
+			t.Errorf("the page lacks %q", part)
+		}
 	}
 }
 
