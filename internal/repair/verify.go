@@ -53,8 +53,11 @@ func (v verification) of(stored *session.Tree) error {
 		places[findingKey(got[i])]--
 	}
 	for key, n := range places {
-		if n != 0 {
+		switch {
+		case n > 0:
 			return fmt.Errorf("a check does not find what the plan says will remain: %s", key)
+		case n < 0:
+			return fmt.Errorf("a check finds what the plan does not say will remain: %s", key)
 		}
 	}
 	return nil

@@ -461,3 +461,34 @@ func TestMiddleAndLate(t *testing.T) {
 		})
 	}
 }
+
+// TestTimeInTheMiddle: a result of an earlier call can stand before the line of a later call of
+// the same message. A new result of that is not older than the other one.
+func TestTimeInTheMiddle(t *testing.T) {
+	home := t.TempDir()
+	project := filepath.Join(home, "projects", "p")
+	if err := os.MkdirAll(project, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	line := func(uuid, parent, kind string, second int, content string) string {
+		return fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,"type":%q,"message":%s,"uuid":%q,"sessionId":"s","timestamp":"2026-11-22T10:00:%02d.000Z","version":"2.1.330"}`+"\n", parent, kind, content, uuid, second)
+	}
+	calls := func(id string) string {
+		return `{"id":"m1","role":"assistant","model":"claude-opus-4-8","content":[{"type":"tool_use","id":"` + id + `","name":"Bash","input":{}}]}`
+	}
+	text := line("u1", "null", "user", 0, `{"role":"user","content":"go"}`) +
+		line("u2", `"u1"`, "assistant", 1, calls("toolu_1")) +
+		line("u3", `"u2"`, "user", 3, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"ok"}]}`) +
+		line("u4", `"u1"`, "assistant", 2, calls("toolu_2")) +
+		line("u5", `"u3"`, "assistant", 5, `{"id":"m2","role":"assistant","model":"claude-opus-4-8","content":[{"type":"text","text":"done"}]}`) +
+		line("u6", `"u5"`, "user", 6, `{"role":"user","content":"and now?"}`)
+	if err := os.WriteFile(filepath.Join(project, "s.jsonl"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	after, _ := repaired(t, home)
+	for name, is := range after {
+		if strings.HasSuffix(name, ".jsonl") && strings.Count(is, `"timestamp":"2026-11-22T10:00:03.000Z"`) != 2 {
+			t.Errorf("the new result has another time than the newest line of its turn:\n%s", is)
+		}
+	}
+}

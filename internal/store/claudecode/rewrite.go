@@ -258,10 +258,8 @@ func (f *rewrite) place(items []change.Item, at int, p *part) (*place, error) {
 			pl.parent = f.added[items[i].Is]
 		}
 	}
-	for i := at + 1; i < len(items); i++ {
-		if !items[i].Is.Flags.Has(session.Archived) && items[i].Was != nil {
-			pl.line = last
-		}
+	if slices.ContainsFunc(items[at+1:], func(it change.Item) bool { return !it.Is.Flags.Has(session.Archived) && it.Was != nil }) {
+		pl.line = last
 	}
 	return pl, nil
 }
@@ -335,7 +333,12 @@ func (f *rewrite) add(r *session.Result, pl *place) (uuid filelog.Name) {
 		delete(f.parents, gap)
 	}
 	f.insert(uuid, pl)
-	stamp, _ := jsonedit.Raw(f.line(cmp.Or(max(pl.line, 0), pl.call)), "/timestamp")
+	var stamp []byte // the newest of the turn, whose lines need not be in the order of their times
+	for _, i := range pl.batch {
+		if of, ok := jsonedit.Raw(f.line(i), "/timestamp"); ok && string(of) > string(stamp) {
+			stamp = of
+		}
+	}
 	if pl.line < 0 && !f.newest.IsZero() {
 		f.later += time.Millisecond
 		stamp = docedit.Quote(f.newest.Add(f.later).UTC().Format("2006-01-02T15:04:05.000Z"))

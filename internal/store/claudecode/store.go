@@ -83,7 +83,7 @@ func list(root *os.Root, enough int) (found []transcript, unread []error) {
 			switch {
 			case len(found) >= enough:
 				return nil
-			case isLog && !e.IsDir() && !isAgent(stem):
+			case isLog && !e.IsDir() && !strings.HasPrefix(stem, agentPrefix):
 				t := transcript{name: name, id: stem, asked: folders[stem]}
 				for used[t.id] {
 					t.copied += "@" + path.Base(folder)
@@ -113,9 +113,6 @@ func list(root *os.Root, enough int) (found []transcript, unread []error) {
 
 // backupMark is in the names of the backups of repairs, which hold the sessions once more.
 const backupMark = ".sessctl-"
-
-// isAgent reports whether a file is called as those of sub-agents are.
-func isAgent(stem string) bool { return strings.HasPrefix(stem, agentPrefix) }
 
 // detect looks into the first lines of the first files.
 func detect(ctx context.Context, src *store.Source) store.Detection {

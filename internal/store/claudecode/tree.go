@@ -124,7 +124,7 @@ func (c *claude) agents(t transcript) (list []agent, err error) {
 	defer func() { _ = folder.Close() }()
 	entries, err := fs.ReadDir(folder.FS(), ".")
 	for _, e := range entries {
-		if id, isLog := strings.CutSuffix(e.Name(), ending); isLog && isAgent(id) {
+		if id, isLog := strings.CutSuffix(e.Name(), ending); isLog && strings.HasPrefix(id, agentPrefix) {
 			a := agent{id: id + t.copied, name: path.Join(t.folder(), e.Name())}
 			if text, err := folder.ReadFile(id + ".meta.json"); err == nil {
 				_ = exact.Unmarshal(text, &a.meta)
