@@ -36,7 +36,7 @@ func addFormatFlag(cmd *cobra.Command, formats ...string) {
 // addFindingFlags declares which findings count and are printed.
 func addFindingFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	addChoice(cmd, "fail-on", "error", []string{"error", "warning", "info", "never"}, "end with 1 from this severity on")
+	addChoice(cmd, "fail-on", "error", []string{"error", "warning", "info", "never"}, "fail at")
 	flags.StringSlice("select", nil, "run only these `RULES`: ids, beginnings (SC7) or names")
 	flags.StringSlice("ignore", nil, "leave these `RULES` out")
 	flags.Uint("max-findings", 100, "list `N` findings at most, 0 for all")

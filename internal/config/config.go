@@ -196,7 +196,11 @@ func (c *Config) Settings() []Setting {
 	for field, value := range v.Fields() {
 		key := field.Tag.Get(tag)
 		if source := c.Sources[key]; source != "" {
-			list = append(list, Setting{key, value.Interface(), source})
+			set := value.Interface()
+			if duration, is := set.(time.Duration); is { // which JSON has no form for
+				set = duration.String()
+			}
+			list = append(list, Setting{key, set, source})
 		}
 	}
 	return list
