@@ -52,7 +52,7 @@ const (
 	unsaid // no record of what was said: attachments are texts of the vendor, and files that the user named
 
 	boundary   = "compact_boundary" // the subtype of a system line
-	lastPrompt = "last-prompt"      // what is no line of the chain, and names its end
+	lastPrompt = "last-prompt"      // the type of a line outside the chain that names where it ends
 )
 
 func kindOf(name string) kind {
