@@ -319,9 +319,14 @@ func (c *claude) Close() error {
 func (c *claude) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 	return func(yield func(*session.Tree, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
 		var bytes int64
 		next := c.start(ctx, 0)
+		defer func() { // no reading goes on behind the loop, where a repair may write
+			cancel()
+			if next != nil {
+				_, _ = next()
+			}
+		}()
 		for i := range c.list {
 			this := next
 			next = c.start(ctx, i+1)

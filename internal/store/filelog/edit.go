@@ -15,6 +15,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/problem"
@@ -31,6 +32,7 @@ type Editor struct {
 	root    *os.Root
 	folder  fs.FileInfo
 	backup  string                 // the folder for copies of what is replaced, "" for none
+	mu      sync.Mutex             // of read: files are read side by side
 	read    map[string]fs.FileInfo // the files that were read, as they were then
 	staged  map[string]*staged     // what the open transaction makes of files; nil where none is open
 	version int64
@@ -87,7 +89,9 @@ func (e *Editor) Log(name string) (*Log, error) {
 	}
 	l, err := Open(e.root, name)
 	if err == nil {
+		e.mu.Lock()
 		e.read[name] = l.seen
+		e.mu.Unlock()
 	}
 	return l, err
 }

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -278,25 +279,25 @@ func TestAKilledUndoOfADatabase(t *testing.T) {
 	last := execute(t, url, "select id from sessions order by ctid desc limit 1") // of the batch that is undone first
 	t.Chdir(t.TempDir())
 	before := rowsOf(t, url)
-	commits := 0
+	var commits atomic.Int32 // counted by the goroutines of the proxy
 	killed := make(chan *exec.Cmd, 1)
 	p := &proxy{before: func(_ int, request string) bool {
 		if request != "commit" {
 			return true
 		}
-		if commits++; len(killed) > 0 && commits > 1 { // the second of the undo
+		if n := commits.Add(1); len(killed) > 0 && n > 1 { // the second of the undo
 			_ = (<-killed).Process.Kill()
 			return false
 		}
 		return true
 	}}
 	name := p.through(t, url)
-	if out, errors, code := sessctl(t, "repair", name, "--yes", "--fail-on", "never"); code != 0 || commits < 2 {
-		t.Fatalf("exit code %d, %d batches\n%.2000s%s", code, commits, out, errors)
+	if out, errors, code := sessctl(t, "repair", name, "--yes", "--fail-on", "never"); code != 0 || commits.Load() < 2 {
+		t.Fatalf("exit code %d, %d batches\n%.2000s%s", code, commits.Load(), out, errors)
 	}
 	repaired := rowsOf(t, url)
 	idle(t, url)
-	commits = 0
+	commits.Store(0)
 	cmd := exec.Command(os.Args[0], "undo", name, "--yes")
 	cmd.Env = append(os.Environ(), asProgram+"=1", "HOME="+t.TempDir())
 	killed <- cmd
