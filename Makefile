@@ -55,11 +55,12 @@ bin/actionlint-$(ACTIONLINT_VERSION):
 	mv bin/actionlint $@
 
 # It takes the packages that start goroutines or lock; what others do in several
-# goroutines at a time, they do in the tests of these. Without the setting, each process
-# waits for a second before it ends.
+# goroutines at a time, they do in the tests of these. A race shows in the first of random
+# cases or in none. Without the setting of GORACE, each process waits for a second before it
+# ends.
 .PHONY: test-race
 test-race: ## Run the tests that can show a race with the race detector, which needs a C compiler
-	RAPID_SEED=$(SEED) GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 go test -race -short -timeout 30m $$(grep -rlE --include='*.go' --exclude='*_test.go' \
+	RAPID_SEED=$(SEED) RAPID_CHECKS=25 GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 go test -race -short -timeout 30m $$(grep -rlE --include='*.go' --exclude='*_test.go' \
 	  '^[[:space:]]*go (func|[[:alpha:]_.]+)\(|\.Go\(|"sync(/atomic)?"' cmd internal | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
 .PHONY: test-db

@@ -321,12 +321,7 @@ func (c *claude) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 		ctx, cancel := context.WithCancel(ctx)
 		var bytes int64
 		next := c.start(ctx, 0)
-		defer func() { // no reading goes on behind the loop, where a repair may write
-			cancel()
-			if next != nil {
-				_, _ = next()
-			}
-		}()
+		defer func() { cancel(); _, _ = next() }() // a repair may write after this: no reading goes on
 		for i := range c.list {
 			this := next
 			next = c.start(ctx, i+1)
@@ -344,7 +339,7 @@ func (c *claude) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 // start reads a transcript beside the caller, who waits for it with the function.
 func (c *claude) start(ctx context.Context, i int) func() (*session.Tree, error) {
 	if i >= len(c.list) {
-		return nil
+		return func() (*session.Tree, error) { return nil, nil }
 	}
 	var (
 		tree *session.Tree
