@@ -33,11 +33,11 @@ const (
 var (
 	ownLines = map[string]int{
 		"internal/store/adk":         3_700,
-		"internal/store/canonical":   3_229,
+		"internal/store/canonical":   3_138,
 		"internal/store/dockeragent": 5_450,
 		"internal/store/kagent":      2_945,
-		"internal/store/loom":        1_953,
-		"internal/store/claudecode":  2_450,
+		"internal/store/loom":        1_955,
+		"internal/store/claudecode":  2_446,
 		"internal/store/opencode":    1_975,
 		"internal/store/springai":    1_215,
 

@@ -9,25 +9,24 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/sessctl/sessctl/internal/lines"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/filelog"
 	"github.com/sessctl/sessctl/internal/store/forest"
 )
 
 // reader loads the items of trees. Each goroutine needs one of its own.
 type reader struct {
 	s     *stream
-	lines window
+	lines filelog.Window
 	items *itemReader
 }
 
 func (s *stream) newReader() *reader {
-	return &reader{s: s, lines: window{r: s.r}, items: newItemReader()}
+	return &reader{s: s, lines: filelog.Window{From: s.r}, items: newItemReader()}
 }
 
 // outlines gives the sessions of a tree their items.
@@ -68,12 +67,12 @@ func (r *reader) moveFaults(s *session.Session, i int) {
 	}
 }
 
-// item reads one line. Its body points into the window.
+// item reads one line. Its body is valid until the next one is read.
 func (r *reader) item(ctx context.Context, at span) (session.Item, error) {
 	if err := ctx.Err(); err != nil {
 		return session.Item{}, err
 	}
-	line, err := r.lines.line(at)
+	line, err := r.lines.Line(at.Span)
 	if err != nil {
 		return session.Item{}, unreadable(r.s.path, err)
 	}
@@ -84,7 +83,7 @@ func (r *reader) item(ctx context.Context, at span) (session.Item, error) {
 func (r *reader) bodies(ctx context.Context, tree *session.Tree) error {
 	for _, s := range tree.Sessions {
 		e := r.s.index.byID[s.ID]
-		line, err := r.lines.line(e.line)
+		line, err := r.lines.Line(e.line.Span)
 		if err != nil {
 			return unreadable(r.s.path, err)
 		}
@@ -110,27 +109,10 @@ func (r *reader) changed(line int64) error {
 		"%s changed while sessctl read it: line %d is different now", r.s.path, line)
 }
 
-// span is where a line is, without the white space around it.
+// span is where a line is.
 type span struct {
-	offset, length int64
-	number         int64 // from 1, as editors count
-}
-
-// lineScanner reads the lines of a stream in order, blank ones left out.
-type lineScanner struct{ *lines.Reader }
-
-func newLineScanner(r io.Reader) lineScanner { return lineScanner{lines.NewReader(r)} }
-
-// next returns the next line that is not blank; it stays valid until the next
-// call. Errors are those of lines.Reader.
-func (s lineScanner) next() ([]byte, span, error) {
-	for {
-		line, err := s.Next()
-		at := span{offset: line.Offset, length: int64(len(line.Text)), number: line.Number}
-		if err != nil || len(line.Text) > 0 {
-			return line.Text, at, err
-		}
-	}
+	filelog.Span
+	number int64 // from 1, as editors count
 }
 
 // glance is what the index needs of a line.
@@ -230,34 +212,36 @@ type itemSpan struct {
 	ordinal int64 // among all items of the stream
 }
 
-// build reads the lines behind the header.
-func (x *index) build(ctx context.Context, scan lineScanner, progress func(int64)) error {
+// build reads the lines of a stream; the first one is handed to header.
+func (x *index) build(ctx context.Context, log *filelog.Log, header func(filelog.Line) error, progress func(int64)) error {
 	const step = 1 << 20 // bytes between reports
-	next := scan.Offset() + step
+	next := int64(step)
 	skim := &skimmer{dec: new(jsontext.Decoder)}
-	for {
-		line, at, err := scan.next()
-		switch err {
-		case nil:
-			x.add(skim, line, at)
-		case lines.ErrTooLong:
-			x.faults = append(x.faults, lineFault(session.Undecodable, at.number, "line", err.Error()))
-		case io.EOF:
-			x.reportUndeclared()
-			return nil
-		default:
-			return fmt.Errorf("reading after line %d: %w", scan.Number(), err)
-		}
-		if scan.Offset() >= next {
-			next = scan.Offset() + step
-			if progress != nil {
-				progress(scan.Offset())
-			}
-			if err := ctx.Err(); err != nil {
+	first := true
+	for line, err := range log.Lines(ctx) {
+		switch {
+		case err != nil:
+			return err
+		case first:
+			if err := header(line); err != nil {
 				return err
 			}
+			first = false
+		case line.Err != nil:
+			x.faults = append(x.faults, lineFault(session.Undecodable, line.Number, "line", line.Err.Error()))
+		default:
+			x.add(skim, line.Text, span{line.Span, line.Number})
+		}
+		if end := line.Offset + int64(line.Length); end >= next && progress != nil {
+			next = end + step
+			progress(end)
 		}
 	}
+	if first {
+		return io.EOF
+	}
+	x.reportUndeclared()
+	return nil
 }
 
 func (x *index) add(skim *skimmer, line []byte, at span) {
@@ -419,74 +403,4 @@ func (x *index) reportUndeclared() {
 		delete(x.byID, e.head.ID)
 		return true
 	})
-}
-
-// positional makes reads at an offset of a stream that can only seek. Files can
-// do so themselves.
-func positional(r io.ReadSeeker) io.ReaderAt {
-	if at, ok := r.(io.ReaderAt); ok {
-		return at
-	}
-	return &seekingReaderAt{r: r}
-}
-
-type seekingReaderAt struct {
-	mu sync.Mutex
-	r  io.ReadSeeker
-}
-
-func (s *seekingReaderAt) ReadAt(p []byte, off int64) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, err := s.r.Seek(off, io.SeekStart); err != nil {
-		return 0, err
-	}
-	n, err := io.ReadFull(s.r, p)
-	if err == io.ErrUnexpectedEOF {
-		err = io.EOF // as io.ReaderAt demands
-	}
-	return n, err
-}
-
-// window reads lines again, by their spans. Lines that follow each other, as
-// the items of a tree do, come from one large read.
-type window struct {
-	r      io.ReaderAt
-	buf    []byte
-	offset int64 // of buf in the stream
-}
-
-const readAhead = 1 << 16
-
-// line returns the bytes of a line; they stay valid until the next call.
-func (w *window) line(at span) ([]byte, error) {
-	end := w.offset + int64(len(w.buf))
-	if at.offset < w.offset || at.offset+at.length > end {
-		size := at.length
-		if at.offset >= w.offset && at.offset-end < readAhead {
-			size = max(size, readAhead)
-		}
-		if err := w.read(at.offset, size, at.length); err != nil {
-			return nil, err
-		}
-	}
-	from := at.offset - w.offset
-	return w.buf[from : from+at.length : from+at.length], nil
-}
-
-// read fills the window with size bytes, or fewer at the end of the stream but
-// not fewer than least.
-func (w *window) read(offset, size, least int64) error {
-	if int64(cap(w.buf)) < size || cap(w.buf) > 8*readAhead {
-		w.buf = make([]byte, size)
-	}
-	n, err := w.r.ReadAt(w.buf[:size], offset)
-	w.buf, w.offset = w.buf[:n], offset
-	if int64(n) >= least {
-		return nil
-	}
-	if err == io.EOF {
-		err = io.ErrUnexpectedEOF
-	}
-	return err
 }

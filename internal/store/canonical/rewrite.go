@@ -17,6 +17,7 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/change"
+	"github.com/sessctl/sessctl/internal/store/filelog"
 )
 
 // rewriter writes a stream anew. Lines keep their places, those that belong to
@@ -37,6 +38,8 @@ type lineEdit struct {
 	before, after [][]byte
 }
 
+func (e *lineEdit) end() int64 { return e.Offset + int64(e.Length) }
+
 // rewrite is store.Kind.Rewrite. Everything is written by Flush.
 func rewrite(st store.Store, to io.Writer) (store.Rewriter, error) {
 	s, ok := st.(*stream)
@@ -51,10 +54,10 @@ func rewrite(st store.Store, to io.Writer) (store.Rewriter, error) {
 
 // edit is the edit of a line, a new one if there is none.
 func (r *rewriter) edit(at span) *lineEdit {
-	e := r.edits[at.offset]
+	e := r.edits[at.Offset]
 	if e == nil {
 		e = &lineEdit{span: at}
-		r.edits[at.offset] = e
+		r.edits[at.Offset] = e
 	}
 	return e
 }
@@ -69,7 +72,7 @@ func (r *rewriter) Write(c *store.Change) error {
 		return err
 	}
 	var created [][]byte
-	last := span{offset: -1} // of the lines of the tree
+	last := span{Span: filelog.Span{Offset: -1}} // of the lines of the tree
 	for _, s := range sessions {
 		if s.Was == nil {
 			lines, err := r.created(c, s)
@@ -95,7 +98,7 @@ func (r *rewriter) Write(c *store.Change) error {
 }
 
 func later(a, b span) span {
-	if b.offset > a.offset {
+	if b.Offset > a.Offset {
 		return b
 	}
 	return a
@@ -267,7 +270,7 @@ func (r *rewriter) encode(rec any) ([]byte, error) {
 // Flush implements store.Rewriter: it copies the stream and makes the edits.
 func (r *rewriter) Flush() error {
 	p := splicer{from: r.s.r, to: bufio.NewWriterSize(r.to, 1<<16)}
-	edits := slices.SortedFunc(maps.Values(r.edits), func(a, b *lineEdit) int { return cmp.Compare(a.offset, b.offset) })
+	edits := slices.SortedFunc(maps.Values(r.edits), func(a, b *lineEdit) int { return cmp.Compare(a.Offset, b.Offset) })
 	for _, e := range edits {
 		p.edit(e)
 	}
@@ -287,20 +290,20 @@ type splicer struct {
 }
 
 func (p *splicer) edit(e *lineEdit) {
-	p.copy(e.offset)
+	p.copy(e.Offset)
 	p.lines(e.before)
 	switch {
 	case e.gone:
-		p.done, _ = p.lineEnd(e.offset + e.length)
+		p.done, _ = p.lineEnd(e.end())
 	case e.text != nil:
 		p.write(e.text)
-		p.done = e.offset + e.length
+		p.done = e.end()
 	}
 	if len(e.after) == 0 {
 		return
 	}
 	if !e.gone {
-		end, ended := p.lineEnd(e.offset + e.length)
+		end, ended := p.lineEnd(e.end())
 		if p.copy(end); !ended {
 			p.write([]byte("\n"))
 		}

@@ -5,6 +5,7 @@ package canonical
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -25,6 +26,7 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/dockeragent"
+	"github.com/sessctl/sessctl/internal/store/filelog"
 	"github.com/sessctl/sessctl/internal/store/forest"
 )
 
@@ -67,33 +69,35 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 	if src.Stream == nil {
 		return nil, notAStream(src, "it is not a text file")
 	}
-	if _, err := src.Stream.Seek(0, io.SeekStart); err != nil {
-		return nil, unreadable(nameOf(src), err)
+	s := &stream{path: nameOf(src), r: filelog.At(src.Stream), index: index{byID: make(map[string]*entry)}}
+	var (
+		version int
+		line    int64
+		no      error // why it is no stream
+	)
+	header := func(at filelog.Line) (err error) {
+		if at.Err != nil {
+			return at.Err
+		}
+		line = at.Number
+		if s.header, version, err = parseHeader(bytes.Clone(at.Text)); err != nil {
+			no = notAStream(src, fmt.Sprintf("line %d %v", line, err))
+		}
+		s.index.model = s.header.Model
+		return err
 	}
-	lines := newLineScanner(src.Stream)
-	line, at, err := lines.next()
-	switch {
-	case err == io.EOF:
-		return nil, notAStream(src, "it is empty")
-	case err != nil:
-		return nil, unreadable(nameOf(src), err)
-	}
-	header, version, err := parseHeader(bytes.Clone(line))
-	if err != nil {
-		return nil, notAStream(src, fmt.Sprintf("line %d %v", at.number, err))
-	}
-	s := &stream{
-		path: nameOf(src), r: positional(src.Stream), header: header,
-		index: index{model: header.Model, byID: make(map[string]*entry)},
-	}
-	switch err := s.index.build(ctx, lines, opts.Progress); {
+	switch err := s.index.build(ctx, filelog.Over(src.Stream), header, opts.Progress); {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case no != nil:
+		return nil, no
+	case err == io.EOF:
+		return nil, notAStream(src, "it is empty")
 	case err != nil:
 		return nil, unreadable(s.path, err)
 	}
 	s.newer = version > formatVersion
-	s.facts = s.describe(src, version, at.number)
+	s.facts = s.describe(src, version, line)
 	return s, nil
 }
 
@@ -270,11 +274,10 @@ func firstLine(src *store.Source) ([]byte, error) {
 	if src.Stream == nil {
 		return nil, io.EOF
 	}
-	if _, err := src.Stream.Seek(0, io.SeekStart); err != nil {
-		return nil, err
+	for line, err := range filelog.Over(io.NewSectionReader(filelog.At(src.Stream), 0, longest)).Lines(context.Background()) {
+		return line.Text, cmp.Or(err, line.Err)
 	}
-	line, _, err := newLineScanner(io.LimitReader(src.Stream, longest)).next()
-	return line, err
+	return nil, io.EOF
 }
 
 // Foreign reports whether a stream is another program's: its first line is sound JSON
@@ -350,14 +353,14 @@ func (r *reader) sum(e *entry) (store.Sum, error) {
 		return store.Sum{}, nil
 	}
 	all := sha256.New()
-	line, err := r.lines.line(e.line)
+	line, err := r.lines.Line(e.line.Span)
 	if err != nil {
 		return store.Sum{}, err
 	}
 	write(all, line)
 	sum := store.Sum{Own: hex.EncodeToString(all.Sum(nil)), Items: make(map[string]string, len(e.items))}
 	for _, at := range e.items {
-		if line, err = r.lines.line(at.span); err != nil {
+		if line, err = r.lines.Line(at.Span); err != nil {
 			return store.Sum{}, err
 		}
 		write(all, line)

@@ -72,7 +72,10 @@ func newChain(known *filelog.Names) *chain {
 // readChain reads all lines of a file once. Its names are those of other files, too.
 func readChain(ctx context.Context, log *filelog.Log, known *filelog.Names) (*chain, error) {
 	c := newChain(known)
-	err := log.Lines(ctx, func(at filelog.Line) error {
+	for at, err := range log.Lines(ctx) {
+		if err != nil {
+			return c, err
+		}
 		n := node{offset: at.Offset, length: int32(at.Length), number: int32(at.Number), open: at.Open}
 		var l line
 		var said message
@@ -87,7 +90,7 @@ func readChain(ctx context.Context, log *filelog.Log, known *filelog.Names) (*ch
 			c.wrong[len(c.nodes)] = why
 		case l.UUID == "" || l.Type == "file-history-snapshot": // whose identifier may be a message's
 			c.note(&l)
-			return nil
+			continue
 		default:
 			c.note(&l)
 			c.fill(&n, &l, &said)
@@ -97,9 +100,8 @@ func readChain(ctx context.Context, log *filelog.Log, known *filelog.Names) (*ch
 			c.at[n.uuid] = int32(len(c.nodes))
 		}
 		c.nodes = append(c.nodes, n)
-		return nil
-	})
-	return c, err
+	}
+	return c, nil
 }
 
 // note keeps what lines of all types say of the session.

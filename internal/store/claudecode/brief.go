@@ -2,16 +2,12 @@ package claudecode
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/filelog"
 	"github.com/sessctl/sessctl/internal/store/forest"
 )
-
-// errEnough ends a reading.
-var errEnough = errors.New("enough was read")
 
 // brief is the session of a transcript without items, as far as its first and its last lines
 // tell, with those of the sub-agents that have files directly below it; nil where nothing was
@@ -25,34 +21,38 @@ func (c *claude) brief(ctx context.Context, t transcript) (*session.Tree, error)
 	s := &session.Session{ID: t.id, Writer: c.live.of(t)}
 	notes := newChain(filelog.NewNames())
 	said := false
-	glance := func(at filelog.Line) error {
+	glance := func(at filelog.Line) {
 		var l line
 		if at.Err != nil || exact.Unmarshal(at.Text, &l) != nil {
 			said = true // which is an item, too
-			return nil
+			return
 		}
 		notes.note(&l)
 		k := kindOf(l.Type)
 		said = said || l.UUID != "" && k != unsaid
 		if k != user && k != assistant || l.UUID == "" {
-			return nil
+			return
 		}
 		when, _ := time.Parse(time.RFC3339Nano, l.Time)
 		spread(s, when)
-		return nil
 	}
-	err = log.Lines(ctx, func(at filelog.Line) error {
-		if _ = glance(at); s.Created.IsZero() {
-			return nil
+	for at, err := range log.Lines(ctx) {
+		if err != nil {
+			return nil, err
 		}
-		return errEnough
-	})
-	if err == nil || errors.Is(err, errEnough) {
-		const tail = 16 << 10
-		err = log.Last(ctx, tail, glance)
+		if glance(at); !s.Created.IsZero() {
+			break
+		}
 	}
-	agents, wrong := c.agents(t)
-	if err = errors.Join(err, wrong); err != nil || !said && len(agents) == 0 {
+	const tail = 16 << 10
+	for at, err := range log.Last(ctx, tail) {
+		if err != nil {
+			return nil, err
+		}
+		glance(at)
+	}
+	agents, err := c.agents(t)
+	if err != nil || !said && len(agents) == 0 {
 		return nil, err
 	}
 	s.Title = notes.title

@@ -1,7 +1,6 @@
 package claudecode
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -70,7 +69,6 @@ type reader struct {
 	body       bool
 	used       map[string]int // how many items a key has that is made of what a line says
 	each       func(*part)
-	scratch    []byte
 }
 
 // items are those of a session, and their faults.
@@ -78,18 +76,16 @@ func (r *reader) items(s *session.Session, of func(*node) bool) error {
 	p := &part{id: s.ID, in: r, lines: map[string][]int{}, sums: map[string]string{}}
 	groups := r.groups(of)
 	s.Items = make([]session.Item, len(groups))
+	lines := r.log.Window()
 	for at, g := range groups {
 		it := &s.Items[at]
 		it.Table, it.Position = tableLines, int64(at)
 		m := entry{Item: it, reader: r}
 		first, sum := slices.Min(g.nodes), sha256.New()
 		for _, i := range g.nodes {
-			text, err := r.log.Read(r.nodes[i].span(), r.scratch)
+			text, err := lines.Line(r.nodes[i].span())
 			if err != nil {
 				return err
-			}
-			if !r.body { // which keeps it
-				r.scratch = text
 			}
 			m.line(i, text)
 			if i == first {
@@ -133,7 +129,7 @@ type entry struct {
 	*session.Item
 	reader          *reader
 	text, reasoning []string
-	raw             [][]byte
+	raw             []byte // the lines, each behind a line end
 	said            session.Meaning
 	begun           bool
 	plain           bool
@@ -143,7 +139,7 @@ type entry struct {
 // line adds what a line says.
 func (m *entry) line(i int, text []byte) {
 	if m.reader.body {
-		m.raw = append(m.raw, text)
+		m.raw = append(append(m.raw, '\n'), text...)
 	}
 	n := &m.reader.nodes[i]
 	if n.kind == unreadable {
@@ -292,9 +288,5 @@ func (m *entry) finish(active bool) {
 		m.DropTexts()
 		return
 	}
-	raw := m.raw[0]
-	if len(m.raw) > 1 {
-		raw = bytes.Join(m.raw, []byte("\n"))
-	}
-	m.Body = &session.Body{Text: text, Reasoning: reasoning, Raw: raw}
+	m.Body = &session.Body{Text: text, Reasoning: reasoning, Raw: m.raw[1:]}
 }

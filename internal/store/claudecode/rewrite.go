@@ -431,21 +431,26 @@ func (f *rewrite) splices(ctx context.Context) (list []filelog.Splice, err error
 	if len(f.renamed) == 0 {
 		return list, nil
 	}
-	err = filelog.Over(bytes.NewReader(f.file)).Lines(ctx, func(at filelog.Line) error {
+	for at, err := range filelog.Over(bytes.NewReader(f.file)).Lines(ctx) {
+		if err != nil {
+			return nil, err
+		}
 		l, _, wrong := parse(at.Text)
 		to := f.renamed[f.Name(l.Leaf)]
 		for range f.renamed { // which may lead in a circle
 			to = cmp.Or(f.renamed[to], to)
 		}
 		if wrong != "" || l.Type != lastPrompt || to == 0 {
-			return nil
+			continue
 		}
 		text, err := jsonedit.Set(at.Text, "/leafUuid", docedit.Quote(f.Text(to)))
+		if err != nil {
+			return nil, err
+		}
 		list = append(list, filelog.Change(int(at.Offset), bytes.Clone(at.Text), text))
-		return err
-	})
+	}
 	slices.SortStableFunc(list, func(a, b filelog.Splice) int { return cmp.Compare(a.At, b.At) })
-	return list, err
+	return list, nil
 }
 
 // lines are new lines at a place.

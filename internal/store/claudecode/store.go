@@ -147,13 +147,13 @@ func detect(ctx context.Context, src *store.Source) store.Detection {
 func looksRight(ctx context.Context, log *filelog.Log) (right bool) {
 	const enough = 50
 	n, titles := 0, 0
-	_ = log.Lines(ctx, func(at filelog.Line) error {
+	for at, err := range log.Lines(ctx) {
 		var l struct {
 			line
 			Session string  `json:"sessionId"`
 			Parent  *string `json:"parentUuid"`
 		}
-		if at.Err == nil && exact.Unmarshal(at.Text, &l) == nil {
+		if err == nil && at.Err == nil && exact.Unmarshal(at.Text, &l) == nil {
 			n++
 			k := kindOf(l.Type)
 			right = (k == user || k == assistant || l.Type == "attachment") && l.UUID != "" && l.Session != "" &&
@@ -168,10 +168,9 @@ func looksRight(ctx context.Context, log *filelog.Log) (right bool) {
 			}
 		}
 		if right || n > enough {
-			return errEnough
+			break
 		}
-		return nil
-	})
+	}
 	return right || n > 0 && titles == n
 }
 
@@ -237,13 +236,12 @@ func (c *claude) generation() (version string) {
 				continue
 			}
 		}
-		_ = log.Lines(context.Background(), func(at filelog.Line) error {
-			if l, _, wrong := parse(at.Text); wrong == "" && l.Version != "" {
+		for at, err := range log.Lines(context.Background()) {
+			if l, _, wrong := parse(at.Text); err == nil && wrong == "" && l.Version != "" {
 				version = l.Version
-				return errEnough
+				break
 			}
-			return nil
-		})
+		}
 		_ = log.Close()
 		if version != "" {
 			return version

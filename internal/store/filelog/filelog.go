@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
-	"slices"
 
 	"github.com/sessctl/sessctl/internal/lines"
 )
@@ -66,62 +66,52 @@ func (l *Log) Close() error {
 	return nil
 }
 
-// Lines calls each with every line that is not blank, in order. What is appended meanwhile
-// is left for the next reading.
-func (l *Log) Lines(ctx context.Context, each func(Line) error) error {
-	return l.lines(ctx, 0, each)
+// Lines are the lines that are not blank, in order; an error is the last. What is appended
+// meanwhile is left for the next reading.
+func (l *Log) Lines(ctx context.Context) iter.Seq2[Line, error] { return l.lines(ctx, 0) }
+
+// Last are the lines that begin within the last bytes of a file of a folder. Their numbers
+// are not those of the file.
+func (l *Log) Last(ctx context.Context, bytes int64) iter.Seq2[Line, error] {
+	return l.lines(ctx, max(0, l.seen.Size()-bytes))
 }
 
-// Last calls each with the lines that begin within the last bytes of a file of a folder. Their
-// numbers are not those of the file.
-func (l *Log) Last(ctx context.Context, bytes int64, each func(Line) error) error {
-	from := max(0, l.seen.Size()-bytes)
-	return l.lines(ctx, from, func(at Line) error {
-		if at.Number == 1 && from > 0 { // which began before
-			return nil
+// lines are those that begin at an offset or behind it.
+func (l *Log) lines(ctx context.Context, from int64) iter.Seq2[Line, error] {
+	return func(yield func(Line, error) bool) {
+		_, err := l.file.Seek(from, io.SeekStart)
+		var r io.Reader = l.file
+		if l.seen != nil {
+			r = io.LimitReader(r, l.seen.Size()-from)
 		}
-		return each(at)
-	})
-}
-
-func (l *Log) lines(ctx context.Context, from int64, each func(Line) error) error {
-	if _, err := l.file.Seek(from, io.SeekStart); err != nil {
-		return err
-	}
-	var r io.Reader = l.file
-	if l.seen != nil {
-		r = io.LimitReader(r, l.seen.Size()-from)
-	}
-	reader := lines.NewReader(r)
-	for n := 0; ; n++ {
-		if n%256 == 0 && ctx.Err() != nil {
-			return ctx.Err()
+		reader := lines.NewReader(r)
+		for n := 0; err == nil; n++ {
+			if n%256 == 0 && ctx.Err() != nil {
+				err = ctx.Err()
+				break
+			}
+			var line lines.Line
+			if line, err = reader.Next(); err == io.EOF {
+				return
+			}
+			at := Line{Span: Span{from + line.Offset, len(line.Text)}, Number: line.Number, Text: line.Text}
+			switch {
+			case errors.Is(err, lines.ErrTooLong):
+				at.Err, err = err, nil
+			case err != nil:
+				err = fmt.Errorf("reading after line %d: %w", reader.Number(), err)
+				continue
+			case len(line.Text) == 0 || line.Number == 1 && from > 0: // which may have begun before
+				continue
+			}
+			at.Open = line.Offset+int64(len(line.Text)) == reader.Offset()
+			if !yield(at, nil) {
+				return
+			}
 		}
-		line, err := reader.Next()
-		switch {
-		case err == io.EOF:
-			return nil
-		case err != nil && !errors.Is(err, lines.ErrTooLong):
-			return err
-		case err == nil && len(line.Text) == 0:
-			continue
-		}
-		found := Line{Span: Span{from + line.Offset, len(line.Text)}, Number: line.Number, Text: line.Text, Err: err}
-		found.Open = line.Offset+int64(len(line.Text)) == reader.Offset()
-		if err := each(found); err != nil {
-			return err
-		}
+		yield(Line{}, err)
 	}
 }
 
-// Read reads the text of a line again, into the room of to where that is enough.
-func (l *Log) Read(at Span, to []byte) ([]byte, error) {
-	text := slices.Grow(to[:0], at.Length)[:at.Length]
-	if _, err := l.file.Seek(at.Offset, io.SeekStart); err != nil {
-		return nil, err
-	}
-	if _, err := io.ReadFull(l.file, text); err != nil {
-		return nil, fmt.Errorf("it was shortened while sessctl read it: %w", err)
-	}
-	return text, nil
-}
+// Window reads the lines again.
+func (l *Log) Window() *Window { return &Window{From: At(l.file)} }

@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/filelog"
 )
 
 // event is a spawn or a result that was captured from the event bus, without its
@@ -39,8 +40,8 @@ type event struct {
 
 // span is where a line is.
 type span struct {
-	path           string
-	offset, length int64
+	path string
+	filelog.Span
 }
 
 // eventLine is a line of a capture: an Event of loom-proto (event.proto) as JSON, by

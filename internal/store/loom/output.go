@@ -16,6 +16,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/lines"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/filelog"
 )
 
 // looked is what was found in a file.
@@ -190,7 +191,7 @@ func (w workspace) events(ctx context.Context, c capture) (list []*event, faults
 		}
 		if known {
 			ev.key = shown(c.path) + ":" + strconv.FormatInt(line.Number, 10)
-			ev.at = span{c.path, line.Offset, int64(len(line.Text))}
+			ev.at = span{c.path, filelog.Span{Offset: line.Offset, Length: len(line.Text)}}
 			list = append(list, ev.of(c.owner))
 		}
 	}
@@ -256,8 +257,8 @@ func (w workspace) textOf(ev *event) (text string, raw []byte, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	raw = make([]byte, ev.at.length)
-	if _, err = f.ReadAt(raw, ev.at.offset); err == nil {
+	lines := filelog.Window{From: f}
+	if raw, err = lines.Line(ev.at.Span); err == nil {
 		_, text, _, _ = decodeEvent(raw)
 	}
 	return text, raw, errors.Join(err, f.Close())

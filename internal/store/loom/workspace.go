@@ -314,7 +314,7 @@ func (x *index) readCaptures(ctx context.Context, agents []agent) ([]*event, err
 			if nameless || !heard[who] {
 				heard[who] = true
 				list = append(list, ev)
-				x.bytes += ev.at.length
+				x.bytes += int64(ev.at.Length)
 				x.events[ev.key] = ev
 			}
 		}
