@@ -266,12 +266,27 @@ var writes = eventlog.Write{Insert: insert, Part: part, Update: update, Session:
 
 // setSession changes the row of a session. A table may have event_sequence, by which a
 // writer that read the session before sees that others wrote since (google/adk-python#4752).
-func setSession(row eventlog.Row, sets []session.Edit) ([]table.FieldChange, error) {
-	list, err := setColumns(row, sets)
+// By update_time every writer does: a runtime makes it the time of its newest event, and so
+// does a repair that adds one, lest a tool that is still at work store a second result. Any
+// other repair leaves it: requests that are under way would lose their next event.
+func setSession(row eventlog.Row, c *change.Session) ([]table.FieldChange, error) {
+	list, err := setColumns(row, c.Sets)
+	if err != nil {
+		return nil, err
+	}
 	if n, counts := row.Value("event_sequence").(int64); counts {
 		list = append(list, table.FieldChange{Name: "event_sequence", Old: n, New: n + 1})
 	}
-	return list, err
+	if c.Was == nil || len(c.Was.Items) == 0 || len(c.Items) == 0 || c.Items[len(c.Items)-1].Stays() {
+		return list, nil
+	}
+	stored := table.Kept(row.Value("update_time"))
+	before, newest := c.Was.Items[len(c.Was.Items)-1].Position, c.Items[len(c.Items)-1].Is
+	if at := place(stored); at < before || at >= newest.Position { // it counts in another zone or unit, or is later
+		return list, nil
+	}
+	at, err := stampLike(stored, newest.Position, newest.Time)
+	return append(list, table.FieldChange{Name: "update_time", Old: stored, New: at}), err
 }
 
 // setColumns gives columns of a row a value that the model does not hold. A column

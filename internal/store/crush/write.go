@@ -127,8 +127,8 @@ func (r *reader) part(s *session.Session, c *change.Item, row eventlog.Row, id s
 
 // setSession sets columns of a session's row; nothing else changes there, because Crush's
 // triggers count messages.
-func setSession(row eventlog.Row, sets []session.Edit) (fields []table.FieldChange, _ error) {
-	for _, e := range sets {
+func setSession(row eventlog.Row, c *change.Session) (fields []table.FieldChange, _ error) {
+	for _, e := range c.Sets {
 		if e.Value == nil || e.Field != session.FieldSummary || !row.Has(e.Field) {
 			return nil, problem.New(problem.RolledBack, "", "a store of this kind cannot change %s of a session", e.Field)
 		}

@@ -177,7 +177,7 @@ type Write struct {
 
 	// Session says how the row of a session changes of which an event or a run changed,
 	// came or went, and what a plan sets in it. May be nil where nothing does.
-	Session func(row Row, sets []session.Edit) ([]table.FieldChange, error)
+	Session func(row Row, c *change.Session) ([]table.FieldChange, error)
 
 	// Create makes the row of a session that a repair splits from another one; like is
 	// that one's row. It is stored before anything else changes. May be nil where

@@ -248,9 +248,9 @@ func (f form) update(row eventlog.Row, c *change.Item) ([]table.FieldChange, err
 	return list, nil
 }
 
-func talkAfter(row eventlog.Row, sets []session.Edit) ([]table.FieldChange, error) {
+func talkAfter(row eventlog.Row, c *change.Session) ([]table.FieldChange, error) {
 	list := []table.FieldChange{{Name: "version", Old: row.Value("version"), New: row.Value("version").(int64) + 1}}
-	for _, e := range sets {
+	for _, e := range c.Sets {
 		list = append(list, table.FieldChange{Name: e.Field, Old: row.Value(e.Field), New: *e.Value})
 	}
 	return list, nil

@@ -233,7 +233,7 @@ func (w *writer) own(ctx context.Context, s *script) error {
 	}
 	var fields []table.FieldChange
 	if w.write.Session != nil {
-		if fields, err = w.write.Session(row, s.Sets); err != nil {
+		if fields, err = w.write.Session(row, s.Session); err != nil {
 			return err
 		}
 	}

@@ -23,10 +23,10 @@ import (
 
 // writes are how rows change. They are the same for all generations and dialects: a
 // row tells by its columns and by what is in them what form it has. The row of a
-// session stays as it is when its events change, updated_at too: a repair has no
-// clock.
+// session stays as it is when its events change, updated_at too: by it kagent's retention
+// knows sessions that nobody uses.
 var writes = eventlog.Write{
-	Insert: insert, Part: part, Update: update, Session: setColumns, Set: setColumns,
+	Insert: insert, Part: part, Update: update, Session: setSession, Set: setColumns,
 	Create: createSession, OtherTables: rewriteTasks, OtherNames: []string{tableTasks},
 }
 

@@ -187,8 +187,8 @@ func (sc *schema) setEvent(row eventlog.Row, sets []session.Edit) ([]table.Field
 // updateSession counts event_version on, as every write of the library does: a
 // compaction that began before the repair is refused by it. It does so once for a
 // repair.
-func (sc *schema) updateSession(row eventlog.Row, sets []session.Edit) ([]table.FieldChange, error) {
-	list, err := sc.setAll(&sc.sessions, row, sets)
+func (sc *schema) updateSession(row eventlog.Row, c *change.Session) ([]table.FieldChange, error) {
+	list, err := sc.setAll(&sc.sessions, row, c.Sets)
 	if err != nil || !sc.sessions.has("event_version") {
 		return list, err
 	}
