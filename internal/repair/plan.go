@@ -64,6 +64,8 @@ type Tree struct {
 	// was made. The plan is for exactly that.
 	Sums  map[string]string `json:"sums"`
 	Fixes []Fix             `json:"fixes"`
+	// Appends: it only adds items behind the last ones of their sessions.
+	Appends bool `json:"appends"`
 	// First is the first item that changes, of every session in which one does.
 	First []FirstChange `json:"first_changed,omitempty"`
 
@@ -384,7 +386,7 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 		p.plan.Later = append(p.plan.Later, Later{Root: t.Root, Rule: rule, Count: later[rule]})
 	}
 	keepWithoutCopy(t.Fixes)
-	t.First = firstChanged(tree, now)
+	t.First, t.Appends = firstChanged(tree, now), appends(tree, now, t.Fixes)
 	if p.opts.EachTree != nil {
 		p.opts.EachTree(t, tree, now)
 	}

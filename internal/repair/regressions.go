@@ -72,6 +72,30 @@ func firstDifference(s, t *session.Session) int {
 	return -1
 }
 
+// appends reports whether fixes only add items behind the last ones of their sessions.
+func appends(before, after *session.Tree, fixes []Fix) bool {
+	for i := range fixes {
+		if slices.ContainsFunc(fixes[i].Edits, func(e session.Edit) bool { return e.Op != session.Insert }) {
+			return false
+		}
+	}
+	for _, s := range before.Sessions {
+		t := after.Session(s.ID)
+		if t == nil {
+			return false
+		}
+		if i := firstDifference(s, t); i >= 0 && i < len(s.Items) {
+			return false
+		}
+		for i := range s.Items { // to make room before the end moves what stands there
+			if s.Items[i].Position != t.Items[i].Position {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // sign notes where the first signed thinking behind the change is stored.
 func (c *FirstChange) sign(at session.Place) {
 	if c.Signed = &at.Item; at.Session != c.Session {

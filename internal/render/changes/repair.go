@@ -326,8 +326,11 @@ func accounted(l repair.Ledger) string {
 }
 
 // firstChanges say from where on the next request of every changed session differs from
-// the last one, and what that costs.
+// the last one, and what that costs. What is added at the end costs nothing.
 func firstChanges(tree *repair.Tree) document.Facts {
+	if tree.Appends {
+		return document.Facts{document.Words("Only adds messages at the end; no stored message changes.")}
+	}
 	var facts document.Facts
 	for _, c := range tree.First {
 		of := ""
@@ -353,8 +356,11 @@ func storedIn(c repair.FirstChange) string {
 
 // tallyOf says how much a plan changes, and what leaves the store.
 func tallyOf(plan *repair.Plan) document.Paragraph {
-	copies, messages, results := 0, 0, 0
+	copies, messages, results, appended := 0, 0, 0, 0
 	for _, t := range plan.Trees {
+		if t.Appends {
+			appended++
+		}
 		for _, f := range t.Fixes {
 			for _, e := range f.Edits {
 				switch {
@@ -369,7 +375,15 @@ func tallyOf(plan *repair.Plan) document.Paragraph {
 		}
 	}
 	return render.Say(render.Span(document.Strong, ui.Count(plan.Edits(), "change")+" in "+ui.Count(len(plan.Trees), "session")), ": ",
-		leaving(copies, messages, results)+changing(plan.Edited()))
+		leaving(copies, messages, results)+changing(plan.Edited())+appending(appended, len(plan.Trees)))
+}
+
+// appending says how many of several sessions only get messages at their end.
+func appending(n, of int) string {
+	if n == 0 || of == 1 {
+		return ""
+	}
+	return " " + ui.Count(n, "session") + map[bool]string{true: " only gets", false: " only get"}[n == 1] + " new messages at the end."
 }
 
 // leaving says how many messages and how many results leave the store, and where they

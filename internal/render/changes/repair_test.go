@@ -332,6 +332,16 @@ func TestTheCostIsSaid(t *testing.T) {
 	}
 }
 
+// What only adds at the end costs nothing, and says so.
+func TestWhatOnlyAddsIsTold(t *testing.T) {
+	plan := aPlan(1, rules.Lossless, session.Insert)
+	plan.Trees[0].Appends = true
+	got := strings.Join(strings.Fields(printed(t, "text", render.RepairOptions{MaxSteps: 3}, plan, nil, render.Outcome{})), " ")
+	if !strings.Contains(got, "Only adds messages at the end; no stored message changes.") || strings.Contains(got, "Cost:") {
+		t.Errorf("got\n%s", got)
+	}
+}
+
 // Thinking that moves into a session has the number of the place that it leaves.
 func TestThinkingThatMovesIsNamedWhereItIsStored(t *testing.T) {
 	plan, signed := aPlan(1, rules.Lossless, session.Move), 7
