@@ -271,18 +271,15 @@ var writes = eventlog.Write{Insert: insert, Part: part, Update: update, Session:
 // other repair leaves it: requests that are under way would lose their next event.
 func setSession(row eventlog.Row, c *change.Session) ([]table.FieldChange, error) {
 	list, err := setColumns(row, c.Sets)
-	if err != nil {
-		return nil, err
-	}
 	if n, counts := row.Value("event_sequence").(int64); counts {
 		list = append(list, table.FieldChange{Name: "event_sequence", Old: n, New: n + 1})
 	}
-	if c.Was == nil || len(c.Was.Items) == 0 || len(c.Items) == 0 || c.Items[len(c.Items)-1].Stays() {
-		return list, nil
+	was, is := len(c.Was.Items)-1, len(c.Items)-1
+	if err != nil || was < 0 || is < 0 || c.Items[is].Stays() {
+		return list, err
 	}
-	stored := table.Kept(row.Value("update_time"))
-	before, newest := c.Was.Items[len(c.Was.Items)-1].Position, c.Items[len(c.Items)-1].Is
-	if at := place(stored); at < before || at >= newest.Position { // it counts in another zone or unit, or is later
+	stored, newest := table.Kept(row.Value("update_time")), c.Items[is].Is
+	if at := place(stored); at < c.Was.Items[was].Position || at >= newest.Position { // it counts in another zone, or is later
 		return list, nil
 	}
 	at, err := stampLike(stored, newest.Position, newest.Time)

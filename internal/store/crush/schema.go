@@ -249,7 +249,7 @@ func order(at table.Place, place eventlog.Row) (position, tie int64) {
 const between = "$$"
 
 // prepare reads what sessions say of messages.
-func (r *reader) prepare(ctx context.Context, db table.Reader) error {
+func (r *reader) prepare(ctx context.Context, db table.Reader, _ [][]table.Value) error {
 	r.heads, r.children = map[string]head{}, map[string][]string{}
 	columns := []string{"id", "message_count"}
 	if r.Has(tableSessions, "summary_message_id") {

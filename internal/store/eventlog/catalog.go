@@ -33,7 +33,7 @@ func newCatalog(ctx context.Context, db table.Reader, layout *Layout) (*catalog,
 	c := &catalog{layout: layout, moving: db.About().Moving, sessions: records{&layout.Sessions, db}, events: records{&layout.Events, db}}
 	var err error
 	if layout.Prepare != nil {
-		if err = layout.Prepare(ctx, db); err != nil {
+		if err = layout.Prepare(ctx, db, nil); err != nil {
 			return nil, err
 		}
 	}

@@ -126,8 +126,8 @@ func (e *editor) held(ctx context.Context, sessions []string) (*catalog, error) 
 // again is the catalog with some sessions as they are stored now.
 func (c *catalog) again(ctx context.Context, rows table.Selection) (*catalog, error) {
 	now := *c
-	if now.layout.Prepare != nil {
-		if err := now.layout.Prepare(ctx, now.sessions.db); err != nil {
+	if now.layout.Prepare != nil && len(rows.Keys) > 0 {
+		if err := now.layout.Prepare(ctx, now.sessions.db, rows.Keys); err != nil {
 			return nil, err
 		}
 	}
@@ -146,6 +146,9 @@ func (c *catalog) again(ctx context.Context, rows table.Selection) (*catalog, er
 		if err != nil {
 			return nil, err
 		}
+	}
+	if len(c.doubled) == 0 { // the plan knows events by their ids, whoever got one since
+		return &now, nil
 	}
 	return &now, now.findDoubled(ctx)
 }

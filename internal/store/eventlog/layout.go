@@ -87,8 +87,9 @@ type Layout struct {
 	// says of all others that they are there.
 	Triggers []string
 	// Prepare reads what else has to be known of a store before its sessions are, each
-	// time before these are read. May be nil.
-	Prepare func(ctx context.Context, db table.Reader) error
+	// time before these are read. Where of is not nil, sessions with these keys are, and
+	// what was read of others holds. May be nil.
+	Prepare func(ctx context.Context, db table.Reader, of [][]table.Value) error
 	// OtherTables is what is stored of a session in other tables, by the values of
 	// Sessions.Key, as bytes that are the same as long as nothing of it changes. It is
 	// called after Prepare, and belongs to store.Sum.Record. May be nil.

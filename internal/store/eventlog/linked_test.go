@@ -56,7 +56,7 @@ func link(l *eventlog.Layout) {
 
 func of(user, talk any) string { return fmt.Sprintf("%s/%s", user, talk) }
 
-func (known errands) read(ctx context.Context, db table.Reader) error {
+func (known errands) read(ctx context.Context, db table.Reader, _ [][]table.Value) error {
 	clear(known)
 	all := table.Selection{Table: "errands", Columns: []string{"id", "user", "talk", "state"}}
 	_, err := db.Scan(ctx, all, func(at table.Place, row []table.Value) error {

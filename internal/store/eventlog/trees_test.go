@@ -217,7 +217,7 @@ func TestPrepare(t *testing.T) {
 	}
 	failing := linked
 	failing.extend = func(l *eventlog.Layout) {
-		l.Prepare = func(context.Context, table.Reader) error { return broken }
+		l.Prepare = func(context.Context, table.Reader, [][]table.Value) error { return broken }
 	}
 	db, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 	if err != nil {

@@ -223,7 +223,7 @@ func seconds(stored any) any {
 }
 
 // prepare reads which rows are those of sub-sessions, and which calls wait for these.
-func (r *reader) prepare(ctx context.Context, db table.Reader) error {
+func (r *reader) prepare(ctx context.Context, db table.Reader, _ [][]table.Value) error {
 	r.waiting, r.rows = map[string][]string{}, map[string][]int64{}
 	if !r.Has(tableSessions, "session_type") {
 		return nil

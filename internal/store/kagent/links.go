@@ -2,6 +2,7 @@ package kagent
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -203,14 +204,16 @@ type otherTables struct {
 // sessionKey is the key of a session. The user is "" where a table does not say.
 type sessionKey struct{ user, id string }
 
-// prepare reads it anew.
-func (r *reader) prepare(ctx context.Context, db table.Reader) error {
-	for _, read := range []func(context.Context, table.Reader) error{r.readSessions, r.readThreads, r.readTasks} {
-		if err := read(ctx, db); err != nil {
+// prepare reads it anew. Of some sessions it is their tasks that a runtime changes while
+// these go on.
+func (r *reader) prepare(ctx context.Context, db table.Reader, of [][]table.Value) error {
+	if of == nil {
+		r.tasks, r.stamps = map[string][]task{}, map[string]map[string]string{}
+		if err := cmp.Or(r.readSessions(ctx, db), r.readThreads(ctx, db)); err != nil {
 			return err
 		}
 	}
-	return nil
+	return r.readTasks(ctx, db, of)
 }
 
 // readSessions finds which users have sessions with an id, of which there can be several:

@@ -269,7 +269,7 @@ func newReader(ctx context.Context, db table.Reader) (session.Store, *reader, er
 	if err := r.migrated(ctx, db); err != nil {
 		return session.Store{}, nil, db.Explain(err)
 	}
-	if err := r.prepare(ctx, db); err != nil {
+	if err := r.prepare(ctx, db, nil); err != nil {
 		return session.Store{}, nil, db.Explain(err)
 	}
 	later, err := eventlog.Examine(ctx, db, stored, known, tableEvents)

@@ -25,6 +25,7 @@ type task struct {
 	deleted bool
 	wrong   string // why it does not decode, "" when it does
 	run     session.Run
+	at      table.Place
 	sum     [sha256.Size]byte
 }
 
@@ -44,15 +45,21 @@ type a2aArtifact struct {
 	Metadata a2aDetails `json:"metadata"`
 }
 
-// readTasks reads all tasks, of which it keeps little, and the children that calls in
-// them are stamped with.
-func (r *reader) readTasks(ctx context.Context, db table.Reader) error {
-	r.tasks, r.stamps = map[string][]task{}, map[string]map[string]string{}
+// readTasks reads the tasks of some sessions, of all for nil, of which it keeps little, and
+// the children that calls in them are stamped with.
+func (r *reader) readTasks(ctx context.Context, db table.Reader, of [][]table.Value) error {
 	names := r.Columns(tableTasks)
 	if !r.Has(tableTasks, "id", "session_id", "data") {
 		return nil
 	}
-	lost, err := db.Scan(ctx, table.Selection{Table: tableTasks, Columns: names}, func(_ table.Place, values []table.Value) error {
+	rows, read := table.Selection{Table: tableTasks, Columns: names}, map[string][]task{}
+	for _, key := range of {
+		id := column.Text(key[1])
+		delete(r.tasks, id)
+		delete(r.stamps, id)
+		rows.Key, rows.Keys = []string{"session_id"}, append(rows.Keys, key[1:])
+	}
+	lost, err := db.Scan(ctx, rows, func(at table.Place, values []table.Value) error {
 		t := r.task(func(column string) any {
 			if i := slices.Index(names, column); i >= 0 {
 				return values[i]
@@ -63,13 +70,16 @@ func (r *reader) readTasks(ctx context.Context, db table.Reader) error {
 		for _, v := range values {
 			row = table.AppendExactly(row, v)
 		}
-		t.sum = sha256.Sum256(row)
-		r.tasks[t.session] = append(r.tasks[t.session], t)
+		t.at, t.sum = at, sha256.Sum256(row)
+		read[t.session] = append(read[t.session], t)
 		return nil
 	})
-	r.lost = lost
-	for _, list := range r.tasks { // in the order in which they came
-		slices.SortStableFunc(list, func(a, b task) int { return a.run.Began.Compare(b.run.Began) })
+	if of == nil {
+		r.lost = lost
+	}
+	for id, list := range read { // in the order in which they came
+		slices.SortFunc(list, func(a, b task) int { return cmp.Or(a.run.Began.Compare(b.run.Began), cmp.Compare(a.at, b.at)) })
+		r.tasks[id] = list
 	}
 	return err
 }

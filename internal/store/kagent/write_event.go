@@ -26,8 +26,9 @@ import (
 // session stays as it is when its events change, updated_at too: by it kagent's retention
 // knows sessions that nobody uses.
 var writes = eventlog.Write{
-	Insert: insert, Part: part, Update: update, Session: setSession, Set: setColumns,
-	Create: createSession, OtherTables: rewriteTasks, OtherNames: []string{tableTasks},
+	Insert: insert, Part: part, Update: update, Set: setColumns,
+	Session: func(row eventlog.Row, c *change.Session) ([]table.FieldChange, error) { return setColumns(row, c.Sets) },
+	Create:  createSession, OtherTables: rewriteTasks, OtherNames: []string{tableTasks},
 }
 
 // update says how the row of an event changes. One that goes to another session as it is

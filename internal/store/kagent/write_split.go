@@ -64,11 +64,6 @@ func (r *newRow) set(column string, value any) {
 	}
 }
 
-// setSession changes the row of a session: see writes.
-func setSession(row eventlog.Row, c *change.Session) ([]table.FieldChange, error) {
-	return setColumns(row, c.Sets)
-}
-
 // setColumns gives columns of a row a value that the model does not hold. All that a
 // plan can set are texts.
 func setColumns(row eventlog.Row, sets []session.Edit) ([]table.FieldChange, error) {

@@ -319,7 +319,7 @@ func links(row eventlog.Row) (ids []string) {
 }
 
 // prepare reads what sessions say of messages.
-func (r *reader) prepare(ctx context.Context, db table.Reader) error {
+func (r *reader) prepare(ctx context.Context, db table.Reader, _ [][]table.Value) error {
 	r.reverts, r.both = map[string]string{}, map[string]bool{}
 	if len(r.tables) > 1 {
 		first := map[string]bool{}

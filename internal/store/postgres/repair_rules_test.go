@@ -4,8 +4,43 @@ package postgres_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
 )
+
+// TestABatchReadsItsOwnSessions: under its locks, a repair reads no table as a whole.
+func TestABatchReadsItsOwnSessions(t *testing.T) {
+	for _, name := range []string{"adk-go-2.2.0", "kagent-0.10.0-rc3", "spring-ai-session-0.8"} {
+		t.Run(name, func(t *testing.T) {
+			url, _ := load(t, name)
+			t.Chdir(t.TempDir())
+			var mu sync.Mutex
+			locked, batches, whole := false, 0, []string{}
+			p := &proxy{parsed: func(statement string) {
+				mu.Lock()
+				defer mu.Unlock()
+				if strings.HasSuffix(statement, " for update") && !locked {
+					locked, batches = true, batches+1
+				}
+				if locked && strings.Contains(statement, "select ctid") && !strings.Contains(statement, " where ") {
+					whole = append(whole, statement)
+				}
+			}, before: func(_ int, request string) bool {
+				mu.Lock()
+				defer mu.Unlock()
+				locked = locked && request != "commit"
+				return true
+			}}
+			out, errors, code := sessctl(t, "repair", p.through(t, url), "--yes", "--fail-on", "never")
+			if code != 0 || !strings.Contains(out, "Undo with") || batches == 0 {
+				t.Fatalf("exit code %d, %d batches\n%s%s", code, batches, out, errors)
+			}
+			if len(whole) > 0 {
+				t.Errorf("read whole: %q", whole)
+			}
+		})
+	}
+}
 
 // TestWhatRuntimesGoBy: a repair leaves the columns by which runtimes notice each other as a
 // write of their own would. Each case reads something as a request that is under way did,

@@ -31,6 +31,7 @@ import (
 type proxy struct {
 	before func(n int, request string) bool
 	after  func(n int, request string) bool
+	parsed func(statement string) // is told of each one with parameters; nil for nobody
 
 	mu sync.Mutex
 	n  int
@@ -93,6 +94,10 @@ func (p *proxy) serve(client net.Conn, path string) {
 			return
 		}
 		n, request := 0, strings.TrimRight(string(message), "\x00")
+		if kind == 'P' && p.parsed != nil {
+			_, statement, _ := strings.Cut(request, "\x00") // behind its name
+			p.parsed(statement)
+		}
 		if kind == 'Q' || kind == 'S' { // a query, or the end of one with parameters
 			p.mu.Lock()
 			p.n++
