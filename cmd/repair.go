@@ -97,7 +97,7 @@ func addRepairFlags(cmd *cobra.Command, p *program) {
 	flags.Uint("max-findings", 100, "show at most `N` steps, 0 for all")
 	addProfileFlags(cmd)
 	addAssumeDeadFlag(cmd)
-	flags.Duration("live-window", time.Minute, "leave a server's sessions newer than `AGE`")
+	flags.Duration("live-window", liveWindow, "leave a server's sessions newer than `AGE`")
 	completeFlag(cmd, "live-window", oneOf())
 	completeFlag(cmd, "allow", listOf(always(allowed)))
 	completeFlag(cmd, "select", listOf(ruleListWords))
@@ -288,6 +288,9 @@ func (r *repairRun) show() error {
 	}
 	return &problem.Error{Class: problem.Unreadable, Err: err, What: "nothing was changed: the plan could not be printed: " + problem.Reason(err)}
 }
+
+// liveWindow is for how long a session on a server counts as one that is being written to.
+const liveWindow = time.Minute
 
 // backupTime is the form of the time in the name of a backup, in UTC.
 const backupTime = "20060102T150405Z"

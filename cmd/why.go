@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -392,6 +393,9 @@ func (w *whyRun) commands(opened *registry.Opened, mend *why.Repair, c *why.Cand
 	}
 	if mend.AssumeDead || w.config.AssumeDead {
 		words = append(words, "--assume-dead")
+	}
+	if facts := opened.Facts(); facts.Identity != "" && (facts.Writer == session.WriterUnknown || w.config.AssumeDead) {
+		mend.Recent = time.Since(c.Touched).Abs() < cmp.Or(w.config.LiveWindow, liveWindow) //nolint:forbidigo // an age counts from now
 	}
 	path := c.Store
 	if opened.Kind.Edit != nil && opened.Facts().ReadOnly == "" {

@@ -299,6 +299,8 @@ func (p *whyPage) lead() string {
 	switch {
 	case p.Store.Writer == session.WriterLive:
 		return "Close " + cmp.Or(p.Store.WriterName, "the program that has the store open") + ", then type:"
+	case p.Repair.Recent:
+		return "The session was written to a moment ago, so that a repair leaves it for now (--live-window). Close " + p.Store.Title + ", wait a minute, then type:"
 	case p.Store.Writer == session.WriterUnknown && p.Repair.Undo != "":
 		return "Close " + p.Store.Title + ", then type:"
 	}

@@ -179,6 +179,7 @@ type Repair struct {
 	Allow      []string // the words of --allow that it needs
 	Left       int      // what the provider refuses even then, and other errors
 	Doubtful   bool     // some models refuse it even then
+	Recent     bool     // the session was written to so lately that a repair leaves it for now
 	Commands   []string // to type, in this order
 	Undo       string   // "" where nothing is changed
 }

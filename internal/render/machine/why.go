@@ -81,6 +81,7 @@ type whyRepair struct {
 	AssumeDead bool     `json:"assume_dead,omitzero"`
 	Left       int      `json:"left"`
 	Doubtful   bool     `json:"doubtful,omitzero"`
+	Recent     bool     `json:"recent,omitzero"`
 }
 
 // Why prints a diagnosis as one document. It holds neither the pasted text nor the text
@@ -108,7 +109,7 @@ func Why(d *why.Diagnosis, o render.WhyOptions) error {
 		doc.Answer = &whyAnswer{a.Profile.Name, a.Verdict.String(), a.Error, item(a.Item)}
 	}
 	if r := d.Repair; r != nil {
-		doc.Repair = &whyRepair{Commands: r.Commands, Undo: r.Undo, Does: []string{}, Edits: r.Plan.Edits(), Allow: r.Allow, AssumeDead: r.AssumeDead, Left: r.Left, Doubtful: r.Doubtful}
+		doc.Repair = &whyRepair{Commands: r.Commands, Undo: r.Undo, Does: []string{}, Edits: r.Plan.Edits(), Allow: r.Allow, AssumeDead: r.AssumeDead, Left: r.Left, Doubtful: r.Doubtful, Recent: r.Recent}
 		for _, t := range r.Plan.Trees {
 			for i := range t.Fixes {
 				doc.Repair.Does = append(doc.Repair.Does, t.Fixes[i].Title)

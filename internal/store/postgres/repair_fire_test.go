@@ -250,6 +250,10 @@ func TestALiveSessionIsLeft(t *testing.T) {
 	t.Chdir(t.TempDir())
 	execute(t, url, `update events set timestamp = now() - interval '5 seconds' where session_id = 'stale' and timestamp = (select max(timestamp) from events where session_id = 'stale')`)
 	words := []string{"repair", url, "--yes", "--fail-on", "never"}
+	advice := func() string {
+		out, _, _ := sessctl(t, "why", url, "stale")
+		return flat(out)
+	}
 	runtime, err := pgconn.Connect(t.Context(), url)
 	if err != nil {
 		t.Fatal(err)
@@ -258,6 +262,9 @@ func TestALiveSessionIsLeft(t *testing.T) {
 	if code != 0 || !strings.Contains(flat(out), "Session stale will not be repaired: it was written to a moment ago (--live-window)") || strings.Contains(out, "Undo with") {
 		t.Errorf("exit code %d\n%s%s", code, out, errors)
 	}
+	if out := advice(); !strings.Contains(out, "a repair leaves it for now (--live-window)") {
+		t.Errorf("why: %s", out)
+	}
 	if out, errors, code := sessctl(t, append(words, "--live-window", "1s", "--dry-run", "--session", "stale")...); strings.Contains(flat(out), "will not be repaired") {
 		t.Errorf("behind the window: exit code %d\n%s%s", code, out, errors)
 	}
@@ -265,6 +272,9 @@ func TestALiveSessionIsLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	idle(t, url)
+	if out := advice(); strings.Contains(out, "--live-window") || !strings.Contains(out, "sessctl repair") {
+		t.Errorf("why, when nobody is connected: %s", out)
+	}
 	if out, errors, code := sessctl(t, append(words, "--session", "stale")...); code != 0 || !strings.Contains(out, "Undo with") {
 		t.Errorf("when nobody is connected: exit code %d\n%s%s", code, out, errors)
 	}
