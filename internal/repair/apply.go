@@ -51,13 +51,14 @@ func (a Apply) Run(ctx context.Context, ed store.Editor, plan *Plan) (*Receipt, 
 	r := newReceipt(plan, a)
 	defer func() { _ = r.Close() }() // all of it is on the disk
 	run := &application{Apply: a, ctx: ctx, ed: ed, plan: plan, receipt: r, lockFor: lockFor}
-	err := plan.Store.same(ed)
-	if err == nil && batchOf(plan.Trees, firstBatch) < len(plan.Trees) {
-		start := time.Now() //nolint:forbidigo // how trees share transactions may depend on the machine, what becomes of them does not
-		_, err = ed.Sums(ctx, nil)
-		run.lockFor = max(lockFor, 8*time.Since(start)) //nolint:forbidigo // see above; a batch reads the digests, and the trees besides
+	err, first := plan.Store.same(ed), firstBatch
+	if plan.Store.Identity != "" { // a server sends the sessions that are asked for, with some round trips for each
+		first = max(firstBatch/4, 1)
 	}
-	for trees, items := plan.Trees, firstBatch; err == nil && len(trees) > 0; {
+	if err == nil && batchOf(plan.Trees, first) < len(plan.Trees) {
+		run.lockFor, err = run.patience()
+	}
+	for trees, items := plan.Trees, first; err == nil && len(trees) > 0; {
 		n := batchOf(trees, items)
 		run.locked = 0
 		err = run.parts(trees[:n])
@@ -88,6 +89,21 @@ func (a Apply) Run(ctx context.Context, ed store.Editor, plan *Plan) (*Receipt, 
 		return run.replaced(moved, true)
 	}
 	return r, errors.Join(err, closed)
+}
+
+// patience is for how long a batch may lock the store: for longer where reading the digests
+// of a few sessions takes a while. A batch reads these, and the trees besides.
+func (a *application) patience() (time.Duration, error) {
+	var few []string // a file is read as a whole in any case
+	if a.plan.Store.Identity != "" {
+		few = sortedKeys(a.plan.Trees[0].Sums)
+		if _, err := a.ed.Sums(a.ctx, few); err != nil { // reads how all are called, too, which no batch does
+			return 0, err
+		}
+	}
+	start := time.Now() //nolint:forbidigo // how trees share transactions may depend on the machine, what becomes of them does not
+	_, err := a.ed.Sums(a.ctx, few)
+	return max(lockFor, 8*time.Since(start)), err //nolint:forbidigo // see above
 }
 
 // batchOf is how many of the trees make a batch of so many items.
@@ -149,8 +165,8 @@ func (a *application) lock() error {
 
 // batch makes prepared changes in the transaction that is open.
 func (a *application) batch(p *prepared) error {
-	start := time.Now()                              //nolint:forbidigo // see Run
-	defer func() { a.locked += time.Since(start) }() //nolint:forbidigo // see Run
+	start := time.Now()                              //nolint:forbidigo // see patience
+	defer func() { a.locked += time.Since(start) }() //nolint:forbidigo // see patience
 	b, err := a.change(p)
 	if err != nil {
 		return unclean(err, a.ed.Rollback())

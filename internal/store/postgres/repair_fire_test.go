@@ -103,7 +103,7 @@ func TestAServerKilledDuringTheCommit(t *testing.T) {
 }
 
 // copies makes n copies of every session of a database, with other ids.
-func copies(t *testing.T, url string, n int, tables ...string) {
+func copies(t testing.TB, url string, n int, tables ...string) {
 	t.Helper()
 	for _, table := range tables { // "TABLE COLUMN,COLUMN…": the columns with ids, or "COLUMN=" for one that is left out
 		name, columns, _ := strings.Cut(table, " ")

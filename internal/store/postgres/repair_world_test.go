@@ -38,7 +38,7 @@ type proxy struct {
 }
 
 // through is a name of a database by way of a proxy.
-func (p *proxy) through(t *testing.T, url string) string {
+func (p *proxy) through(t testing.TB, url string) string {
 	t.Helper()
 	folder, err := os.MkdirTemp("/tmp", "proxy")
 	if err != nil {
