@@ -10,30 +10,18 @@ import (
 
 	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/crush"
 	"github.com/sessctl/sessctl/internal/store/crush/crushtest"
 	"github.com/sessctl/sessctl/internal/store/player"
-	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/store/storetest"
 )
-
-// played is what a random program of a seed stores, until its runtime is killed where
-// kill is not 0.
-func played(seed, kill uint64) []player.Write {
-	writes := player.Play(player.Random(seed, 1+int(seed%4)), seed)
-	if kill > 0 {
-		writes = writes[:1+kill%uint64(len(writes))]
-	}
-	return writes
-}
 
 func TestBuiltConform(t *testing.T) {
 	var samples []storetest.Sample
 	for _, generation := range crushtest.Generations {
 		samples = append(samples, storetest.Sample{Name: fmt.Sprint(generation), Make: func(t *testing.T, folder string) string {
 			path := filepath.Join(folder, "crush.db")
-			if err := crushtest.Build(path, generation, played(1, 0), played(2, 30), played(3, 0), played(4, 11)); err != nil {
+			if err := crushtest.Build(path, generation, player.Until(1, 0), player.Until(2, 30), player.Until(3, 0), player.Until(4, 11)); err != nil {
 				t.Fatal(err)
 			}
 			return path
@@ -47,10 +35,10 @@ func TestBuiltConform(t *testing.T) {
 func TestHealthy(t *testing.T) {
 	for seed := range uint64(campaign.Rounds(30, 1000)) {
 		path := filepath.Join(t.TempDir(), "crush.db")
-		if err := crushtest.Build(path, crushtest.Generations[seed%7], played(seed, 0)); err != nil {
+		if err := crushtest.Build(path, crushtest.Generations[seed%7], player.Until(seed, 0)); err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range findings(t, path) {
+		for _, f := range storetest.Findings(t, path) {
 			if !strings.HasPrefix(f, "info") && f != "warning SC305 " {
 				t.Errorf("seed %d: %s", seed, f)
 			}
@@ -65,10 +53,10 @@ func TestKilled(t *testing.T) {
 	found := map[string]int{}
 	for seed := range uint64(campaign.Rounds(60, 2000)) {
 		path := filepath.Join(t.TempDir(), "crush.db")
-		if err := crushtest.Build(path, crushtest.Newest, played(seed, 1+seed*7919)); err != nil {
+		if err := crushtest.Build(path, crushtest.Newest, player.Until(seed, 1+seed*7919)); err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range findings(t, path) {
+		for _, f := range storetest.Findings(t, path) {
 			found[f[:strings.LastIndex(f, " ")]]++
 			if !ofAKill.MatchString(f) {
 				t.Errorf("seed %d: %s", seed, f)
@@ -86,21 +74,14 @@ func TestLater(t *testing.T) {
 		"drop table goose_db_version": "",
 	} {
 		path := filepath.Join(t.TempDir(), "crush.db")
-		if err := crushtest.Build(path, crushtest.Newest, played(1, 0)); err != nil {
+		if err := crushtest.Build(path, crushtest.Newest, player.Until(1, 0)); err != nil {
 			t.Fatal(err)
 		}
 		storetest.Change(t, path, statement)
-		o, err := registry.Open(t.Context(), path, "", nil, store.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		facts := o.Facts()
+		facts, _ := storetest.Opened(t, path)
 		if !slices.ContainsFunc(facts.Faults, func(f session.Fault) bool { return f.Kind == session.SchemaUnknown }) || facts.ReadOnly == "" ||
 			facts.Generation != generation {
 			t.Errorf("%s: got %+v", statement, facts)
-		}
-		if err := o.Close(); err != nil {
-			t.Error(err)
 		}
 	}
 }

@@ -3,20 +3,15 @@ package crush_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
-	"github.com/sessctl/sessctl/internal/store/builder"
 	"github.com/sessctl/sessctl/internal/store/crush/crushtest"
 	"github.com/sessctl/sessctl/internal/store/player"
 	"github.com/sessctl/sessctl/internal/store/storetest"
@@ -44,7 +39,7 @@ var damages = []string{
 func damaged(t *rapid.T, path string) {
 	seed, kill := rapid.Uint64Range(1, 1e6).Draw(t, "seed"), rapid.Uint64Range(0, 400).Draw(t, "kill")
 	other := player.Play(player.Random(seed+1, 1), seed+1)
-	if err := crushtest.Build(path, crushtest.Generations[rapid.SampledFrom([]int{1, 4, 6, 6}).Draw(t, "generation")], played(seed, kill), other); err != nil {
+	if err := crushtest.Build(path, crushtest.Generations[rapid.SampledFrom([]int{1, 4, 6, 6}).Draw(t, "generation")], player.Until(seed, kill), other); err != nil {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(seed, kill))
@@ -101,89 +96,18 @@ func nothingIsLost(t *rapid.T, before, after []string, receipt *repair.Receipt) 
 	}
 }
 
-// TestNothingIsLost repairs random damaged stores, holds the result against what was
-// stored before with plain SQL, repairs again and takes it back.
 func TestNothingIsLost(t *testing.T) {
-	campaign.Checks(t, 40, 2000)
-	folder, n := t.TempDir(), 0
-	outcomes := map[string]int{}
-	rapid.Check(t, func(t *rapid.T) {
-		n++
-		path := filepath.Join(folder, fmt.Sprint(n, ".db"))
-		defer func() {
-			for _, suffix := range []string{"", ".backup", ".receipt.json"} {
-				_ = os.Remove(path + suffix)
-			}
-		}()
+	repairtest.NothingIsLost(t, stored, func(t *rapid.T, path string) func(*repair.Receipt) {
 		damaged(t, path)
-		before, count := stored(t, path), counted(t, path)
-		plan, receipt, err := repairtest.Repair(path)
-		if err != nil {
-			tell(t, plan)
-			t.Fatal(err)
-		}
-		for _, r := range plan.Refused {
-			outcomes["refused "+r.Rule+" "+r.Why]++
-		}
-		if receipt == nil {
-			outcomes["nothing to do"]++
-			if diff := cmp.Diff(before, stored(t, path)); diff != "" {
-				t.Fatalf("an empty plan changed something: %s", diff)
+		before, count := stored(t, path), storetest.Query(t, path, counted)
+		return func(receipt *repair.Receipt) {
+			nothingIsLost(t, before, stored(t, path), receipt)
+			if now := storetest.Query(t, path, counted); !slices.Equal(now, count) {
+				t.Fatalf("messages are not counted as before: %v, then %v", count, now)
 			}
-			return
-		}
-		outcomes["repaired"]++
-		nothingIsLost(t, before, stored(t, path), receipt)
-		if now := counted(t, path); !slices.Equal(now, count) {
-			t.Fatalf("messages are not counted as before: %v, then %v", count, now)
-		}
-		if again, second, err := repairtest.Repair(path); err != nil || second != nil {
-			tell(t, plan)
-			tell(t, again)
-			t.Fatalf("a second repair has something to do: %v", err)
-		}
-		if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(before, stored(t, path)); diff != "" {
-			t.Fatalf("undo gives something else: %s", diff)
 		}
 	})
-	t.Log(outcomes)
-}
-
-// tell logs a plan.
-func tell(t *rapid.T, plan *repair.Plan) {
-	for _, tree := range plan.Trees {
-		for _, f := range tree.Fixes {
-			t.Logf("round %d %s %s:%d %s", f.Round, f.Rule, f.Session, f.Item, f.Title)
-		}
-	}
-	for _, r := range plan.Refused {
-		t.Logf("refused %+v", r)
-	}
 }
 
 // counted is by how many message_count is wrong, of every session.
-func counted(t *rapid.T, path string) (list []string) {
-	t.Helper()
-	db, err := builder.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := db.SQL.Query("select id || ' ' || (message_count - (select count(*) from messages where session_id = s.id)) from sessions s order by id")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for rows.Next() {
-		var line string
-		if err := rows.Scan(&line); err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, line)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return list
-}
+const counted = "select id || ' ' || (message_count - (select count(*) from messages where session_id = s.id)) from sessions s order by id"

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,7 +12,6 @@ import (
 	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
-	"github.com/sessctl/sessctl/internal/store/builder"
 	"github.com/sessctl/sessctl/internal/store/crush"
 	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/store/storetest"
@@ -23,89 +21,19 @@ import (
 // triggers set.
 func stored(t storetest.Tester, path string) []string {
 	t.Helper()
-	db, err := builder.Open(path)
-	if err != nil {
-		t.Fatalf("%v", err)
+	newer := "''"
+	if has := storetest.Query(t, path, "select name from pragma_table_info('messages') where name = 'is_summary_message'"); len(has) > 0 {
+		newer = has[0]
 	}
-	var all []string
-	newer := "is_summary_message"
-	if n := 0; db.SQL.QueryRow("select count(*) from pragma_table_info('messages') where name = 'is_summary_message'").Scan(&n) == nil && n == 0 {
-		newer = "''"
-	}
-	for _, query := range []string{
+	return storetest.Query(t, path,
 		"select 'session ' || quote(id) || quote(parent_session_id) || quote(title) || message_count || quote(summary_message_id) || created_at from sessions order by rowid",
-		"select 'message ' || quote(id) || quote(session_id) || role || quote(parts) || quote(model) || created_at || quote(finished_at) || " + newer + " from messages order by rowid",
-	} {
-		rows, err := db.SQL.Query(query)
-		if err != nil {
-			t.Fatalf("%v", err)
-		}
-		for rows.Next() {
-			var line string
-			if err := rows.Scan(&line); err != nil {
-				t.Fatalf("%v", err)
-			}
-			all = append(all, line)
-		}
-		if err := rows.Err(); err != nil {
-			t.Fatalf("%v", err)
-		}
-	}
-	if err := db.Close(); err != nil {
-		t.Fatalf("%v", err)
-	}
-	return all
-}
-
-// repairedTwice repairs a store and takes that back: a second repair has nothing to do,
-// and everything is as before but the times of the last change. The query is asked while
-// it is repaired.
-func repairedTwice(t *testing.T, path, query string) (repaired []string, answer string) {
-	t.Helper()
-	before := stored(t, path)
-	plan, receipt, err := repairtest.Repair(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if receipt == nil {
-		t.Fatalf("nothing was repaired: %v", plan.Refused)
-	}
-	repaired, answer = stored(t, path), value(t, path, query)
-	if again, second, err := repairtest.Repair(path); err != nil || second != nil {
-		t.Errorf("a second repair has something to do: %v, %+v", err, again.Trees)
-	}
-	if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(before, stored(t, path)); diff != "" {
-		t.Errorf("undo gives something else: %s", diff)
-	}
-	return repaired, answer
+		"select 'message ' || quote(id) || quote(session_id) || role || quote(parts) || quote(model) || created_at || quote(finished_at) || "+newer+" from messages order by rowid")
 }
 
 // fresh is what differs between two repairs of one database: ids of new rows, and texts.
 var fresh = regexp.MustCompile(`message '[0-9a-f-]{36}'|"content":"(\[sessctl\]|The tool call was)[^"]*"`)
 
-func TestRecordedPairs(t *testing.T) {
-	for name := range verdicts {
-		name, ok := strings.CutSuffix(name, ".repaired")
-		if !ok {
-			continue
-		}
-		t.Run(name, func(t *testing.T) {
-			want := stored(t, recorded(t, name+".repaired", t.TempDir()))
-			got, _ := repairedTwice(t, recorded(t, name, t.TempDir()), "")
-			for _, list := range [][]string{want, got} {
-				for i := range list {
-					list[i] = fresh.ReplaceAllString(list[i], "")
-				}
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("-recorded +repaired:\n%s", diff)
-			}
-		})
-	}
-}
+func TestRecordedPairs(t *testing.T) { repairtest.Pairs(t, corpus, stored, fresh) }
 
 // TestRepairs damages a database that is whole, one way at a time, and looks at what a
 // repair writes.
@@ -142,46 +70,30 @@ func TestRepairs(t *testing.T) {
 			query: "select json_extract(parts, '$[0].data.content') || json_extract(parts, '$[0].data.is_error') from messages where parts like '%\"tool_call_id\":\"call_d1_0_0\"%'", want: "It is 42.0"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			path := recorded(t, tt.from, t.TempDir())
+			path := corpus.Copy(t, tt.from)
 			before := stored(t, path)
 			storetest.Change(t, path, tt.damage)
-			if found := findings(t, path); !slices.Contains(found, tt.find) {
+			if found := storetest.Findings(t, path); !slices.Contains(found, tt.find) {
 				t.Errorf("found %q", found)
 			}
-			repaired, got := repairedTwice(t, path, tt.query)
+			if tt.query == "" {
+				tt.query = "select ''"
+			}
+			repaired, got := repairtest.Twice(t, path, stored, tt.query)
 			if diff := cmp.Diff(before, repaired); tt.same && diff != "" {
 				t.Error(diff)
 			}
-			if got != tt.want {
+			if got[0] != tt.want {
 				t.Errorf("%s gives %s, want %s", tt.query, got, tt.want)
 			}
 		})
 	}
 }
 
-// value is what a query of one value gives, "" for no query.
-func value(t storetest.Tester, path, query string) (value string) {
-	t.Helper()
-	if query == "" {
-		return ""
-	}
-	db, err := builder.Open(path)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	if err := db.SQL.QueryRow(query).Scan(&value); err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	if err := db.Close(); err != nil {
-		t.Fatalf("%v", err)
-	}
-	return value
-}
-
 // TestLock: Crush 0.74 and later lock a file beside the database while they run. Whoever
 // holds that lock is at work, whatever is written there, and a repair holds it.
 func TestLock(t *testing.T) {
-	path := recorded(t, "killed-tool", t.TempDir())
+	path := corpus.Copy(t, "killed-tool")
 	lock := filepath.Join(filepath.Dir(path), "crush.lock")
 	if err := os.WriteFile(lock, []byte(`{"pid":1,"version":"0.74.0"}`), 0o600); err != nil {
 		t.Fatal(err)
@@ -191,7 +103,7 @@ func TestLock(t *testing.T) {
 		second()
 		t.Skip("this system has no such locks")
 	}
-	if found := findings(t, path); !slices.Contains(found, "info SC102 call_k_0_0") {
+	if found := storetest.Findings(t, path); !slices.Contains(found, "info SC102 call_k_0_0") {
 		t.Errorf("while Crush runs: %q", found)
 	}
 	if ed, err := crush.Kind.Edit(t.Context(), registry.ToEdit(path)); problem.ClassOf(err) != problem.Busy {
@@ -208,9 +120,7 @@ func TestLock(t *testing.T) {
 	if err := ed.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if repaired, _ := repairedTwice(t, path, ""); len(repaired) == 0 {
-		t.Error("nothing is stored")
-	}
+	repairtest.Twice(t, path, stored)
 }
 
 // TestOddTimes: where a time is no number of seconds, what would have to stand beside it is
@@ -218,14 +128,13 @@ func TestLock(t *testing.T) {
 func TestOddTimes(t *testing.T) {
 	for _, odd := range []string{"'x'", "x'31'", "9000000000000000000", "0", "-1", "1.5", "'\"x\"'"} {
 		for _, of := range []string{"role = 'assistant'", `parts like '%"tool_call_id":"call_t_0_1"%'`, "role = 'user'"} {
-			path := recorded(t, "tools", t.TempDir())
+			path := corpus.Copy(t, "tools")
 			storetest.Change(t, path, "update messages set created_at = "+odd+" where "+of, `delete from messages where parts like '%"tool_call_id":"call_t_0_2"%'`)
-			if plan, _, err := repairtest.Repair(path); err != nil {
-				t.Errorf("%s, %s: %v %+v", odd, of, err, plan.Trees)
+			plan, _, err := repairtest.Repair(path)
+			if err != nil {
+				t.Fatalf("%s, %s: %v%s", odd, of, err, repairtest.Told(plan))
 			}
-			if again, receipt, err := repairtest.Repair(path); err != nil || receipt != nil {
-				t.Errorf("%s, %s: a second repair has something to do: %v %+v", odd, of, err, again.Trees)
-			}
+			repairtest.Idle(t, path, odd+", "+of+repairtest.Told(plan))
 		}
 	}
 }

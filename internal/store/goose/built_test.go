@@ -11,30 +11,18 @@ import (
 	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/goose"
 	"github.com/sessctl/sessctl/internal/store/goose/goosetest"
 	"github.com/sessctl/sessctl/internal/store/player"
-	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/store/storetest"
 )
-
-// played is what a random program of a seed stores, until its runtime is killed where
-// kill is not 0.
-func played(seed, kill uint64) []player.Write {
-	writes := player.Play(player.Random(seed, 1+int(seed%4)), seed)
-	if kill > 0 {
-		writes = writes[:1+kill%uint64(len(writes))]
-	}
-	return writes
-}
 
 func TestBuiltConform(t *testing.T) {
 	var samples []storetest.Sample
 	for _, version := range []int{1, 3, 7, 15, 16, 17} {
 		samples = append(samples, storetest.Sample{Name: fmt.Sprint(version), Make: func(t *testing.T, folder string) string {
 			path := filepath.Join(folder, "sessions.db")
-			if err := goosetest.Build(path, version, played(1, 0), played(2, 30), played(3, 0), played(4, 11)); err != nil {
+			if err := goosetest.Build(path, version, player.Until(1, 0), player.Until(2, 30), player.Until(3, 0), player.Until(4, 11)); err != nil {
 				t.Fatal(err)
 			}
 			return path
@@ -50,10 +38,10 @@ func TestHealthy(t *testing.T) {
 	found := map[string]int{}
 	for seed := range uint64(campaign.Rounds(30, 1000)) {
 		path := filepath.Join(t.TempDir(), "sessions.db")
-		if err := goosetest.Build(path, 1+int(seed%goosetest.Newest), played(seed, 0)); err != nil {
+		if err := goosetest.Build(path, 1+int(seed%goosetest.Newest), player.Until(seed, 0)); err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range findings(t, path) {
+		for _, f := range storetest.Findings(t, path) {
 			if found[f]++; !strings.HasPrefix(f, "info") && (f != "warning SC305 " || seed%goosetest.Newest > 1) {
 				t.Errorf("seed %d: %s", seed, f)
 			}
@@ -68,10 +56,10 @@ func TestKilled(t *testing.T) {
 	found := map[string]int{}
 	for seed := range uint64(campaign.Rounds(60, 2000)) {
 		path := filepath.Join(t.TempDir(), "sessions.db")
-		if err := goosetest.Build(path, goosetest.Newest, played(seed, 1+seed*7919)); err != nil {
+		if err := goosetest.Build(path, goosetest.Newest, player.Until(seed, 1+seed*7919)); err != nil {
 			t.Fatal(err)
 		}
-		for _, f := range findings(t, path) {
+		for _, f := range storetest.Findings(t, path) {
 			if found[f]++; !strings.HasPrefix(f, "info") {
 				t.Errorf("seed %d: %s", seed, f)
 			}
@@ -88,21 +76,14 @@ func TestLater(t *testing.T) {
 		"drop table schema_version":                        "0",
 	} {
 		path := filepath.Join(t.TempDir(), "sessions.db")
-		if err := goosetest.Build(path, goosetest.Newest, played(1, 0)); err != nil {
+		if err := goosetest.Build(path, goosetest.Newest, player.Until(1, 0)); err != nil {
 			t.Fatal(err)
 		}
 		storetest.Change(t, path, statement)
-		o, err := registry.Open(t.Context(), path, "", nil, store.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		facts := o.Facts()
+		facts, _ := storetest.Opened(t, path)
 		if !slices.ContainsFunc(facts.Faults, func(f session.Fault) bool { return f.Kind == session.SchemaUnknown }) || facts.ReadOnly == "" ||
 			facts.Generation != generation {
 			t.Errorf("%s: got %+v", statement, facts)
-		}
-		if err := o.Close(); err != nil {
-			t.Error(err)
 		}
 	}
 }
@@ -110,7 +91,7 @@ func TestLater(t *testing.T) {
 // TestSecrets: what goose keeps for extensions and recipes is in no tree, plan or receipt.
 func TestSecrets(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sessions.db")
-	if err := goosetest.Build(path, 16, played(2, 0), played(8, 0)); err != nil {
+	if err := goosetest.Build(path, 16, player.Until(2, 0), player.Until(8, 0)); err != nil {
 		t.Fatal(err)
 	}
 	storetest.Change(t, path, `delete from messages where id in (select min(id) from messages where content_json like '%"toolResponse"%' group by session_id)`,
@@ -119,28 +100,14 @@ func TestSecrets(t *testing.T) {
 		t.Fatalf("%d sessions have secrets", n)
 	}
 	var said strings.Builder
-	o, err := registry.Open(t.Context(), path, "", nil, store.Options{Deep: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for tree, err := range o.Trees(t.Context()) {
-		if err == nil {
-			err = o.Fill(t.Context(), tree)
+	_, sessions := storetest.Opened(t, path)
+	for _, s := range sessions {
+		said.Write(s.Raw)
+		for i := range s.Items {
+			said.Write(s.Items[i].Body.Raw)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, s := range tree.Sessions {
-			said.Write(s.Raw)
-			for i := range s.Items {
-				said.Write(s.Items[i].Body.Raw)
-			}
-			s.Items, s.Children = nil, nil
-			fmt.Fprintf(&said, "%+v", s)
-		}
-	}
-	if err := o.Close(); err != nil {
-		t.Fatal(err)
+		s.Items, s.Children = nil, nil
+		fmt.Fprintf(&said, "%+v", s)
 	}
 	_, receipt, err := repairtest.Repair(path)
 	if err != nil || receipt == nil {

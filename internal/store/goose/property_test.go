@@ -3,17 +3,13 @@ package goose_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/goose/goosetest"
@@ -61,7 +57,7 @@ func damaged(t *rapid.T, path string) {
 	seed, kill := rapid.Uint64Range(1, 1e6).Draw(t, "seed"), rapid.Uint64Range(0, 400).Draw(t, "kill")
 	version := rapid.SampledFrom([]int{1, 6, 9, 15, 16, 16, 17}).Draw(t, "version")
 	other := player.Play(player.Random(seed+1, 1), seed+1)
-	if err := goosetest.Build(path, version, played(seed, kill), other); err != nil {
+	if err := goosetest.Build(path, version, player.Until(seed, kill), other); err != nil {
 		t.Fatal(err)
 	}
 	possible := damages
@@ -122,66 +118,14 @@ func nothingIsLost(t *rapid.T, path string, before map[string]int, byID map[stri
 	}
 }
 
-// TestNothingIsLost repairs random damaged stores, holds the result against what was
-// stored before with plain SQL, repairs again and takes it back.
 func TestNothingIsLost(t *testing.T) {
-	campaign.Checks(t, 40, 2000)
-	folder, n := t.TempDir(), 0
-	outcomes := map[string]int{}
-	rapid.Check(t, func(t *rapid.T) {
-		n++
-		path := filepath.Join(folder, fmt.Sprint(n, ".db"))
-		defer func() {
-			for _, suffix := range []string{"", ".backup", ".receipt.json"} {
-				_ = os.Remove(path + suffix)
-			}
-		}()
+	repairtest.NothingIsLost(t, storetest.Dump, func(t *rapid.T, path string) func(*repair.Receipt) {
 		damaged(t, path)
-		before, count, byID := storetest.Dump(t, path), counted(t, path), map[string]string{}
+		count, byID := counted(t, path), map[string]string{}
 		for _, line := range storetest.Query(t, path, "select id || ' ' || role || quote(content_json) from messages") {
 			id, row, _ := strings.Cut(line, " ")
 			byID[id] = row
 		}
-		plan, receipt, err := repairtest.Repair(path)
-		if err != nil {
-			tell(t, plan)
-			t.Fatal(err)
-		}
-		for _, r := range plan.Refused {
-			outcomes["refused "+r.Rule+" "+r.Why]++
-		}
-		if receipt == nil {
-			outcomes["nothing to do"]++
-			if diff := cmp.Diff(before, storetest.Dump(t, path)); diff != "" {
-				t.Fatalf("an empty plan changed something: %s", diff)
-			}
-			return
-		}
-		outcomes["repaired"]++
-		nothingIsLost(t, path, count, byID, receipt)
-		if again, second, err := repairtest.Repair(path); err != nil || second != nil {
-			tell(t, plan)
-			tell(t, again)
-			t.Fatalf("a second repair has something to do: %v", err)
-		}
-		if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(before, storetest.Dump(t, path)); diff != "" {
-			t.Fatalf("undo gives something else: %s", diff)
-		}
+		return func(receipt *repair.Receipt) { nothingIsLost(t, path, count, byID, receipt) }
 	})
-	t.Log(outcomes)
-}
-
-// tell logs a plan.
-func tell(t *rapid.T, plan *repair.Plan) {
-	for _, tree := range plan.Trees {
-		for _, f := range tree.Fixes {
-			t.Logf("round %d %s %s:%d %s", f.Round, f.Rule, f.Session, f.Item, f.Title)
-		}
-	}
-	for _, r := range plan.Refused {
-		t.Logf("refused %s %s", r.Rule, r.Why)
-	}
 }

@@ -7,52 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/goose/goosetest"
+	"github.com/sessctl/sessctl/internal/store/player"
 	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
-// repairedTwice repairs a store and takes that back: a second repair has nothing to do,
-// and everything is as before. The query is asked while it is repaired.
-func repairedTwice(t *testing.T, path, query string) (repaired, answer []string) {
-	t.Helper()
-	before := storetest.Dump(t, path)
-	plan, receipt, err := repairtest.Repair(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if receipt == nil {
-		t.Fatalf("nothing was repaired: %v", plan.Refused)
-	}
-	repaired, answer = storetest.Dump(t, path), storetest.Query(t, path, query)
-	if again, second, err := repairtest.Repair(path); err != nil || second != nil {
-		t.Errorf("a second repair has something to do: %v, %+v", err, again.Trees)
-	}
-	if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(before, storetest.Dump(t, path)); diff != "" {
-		t.Errorf("undo gives something else: %s", diff)
-	}
-	return repaired, answer
-}
-
 func TestRecordedPairs(t *testing.T) {
-	for _, name := range names(t) {
-		name, ok := strings.CutSuffix(name, ".repaired")
-		if !ok {
-			continue
-		}
-		t.Run(name, func(t *testing.T) {
-			want := storetest.Dump(t, recorded(t, name+".repaired", t.TempDir()))
-			got, _ := repairedTwice(t, recorded(t, name, t.TempDir()), "select ''")
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("-recorded +repaired:\n%s", diff)
-			}
-		})
-	}
+	repairtest.Pairs(t, corpus, storetest.Dump, regexp.MustCompile("^$"))
 }
 
 // The rows of the session in their order: the second, who said it, and what.
@@ -95,18 +57,18 @@ func TestRepairs(t *testing.T) {
 			query: "select group_concat(session_id || role, ' ') from (select * from messages order by session_id, created_timestamp, id)", want: ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			path := recorded(t, tt.from, t.TempDir())
+			path := corpus.Copy(t, tt.from)
 			if tt.want == "" && tt.query != "" { // as it was
 				tt.want = storetest.Query(t, path, tt.query)[0]
 			}
 			storetest.Change(t, path, tt.damage)
-			if found := findings(t, path); !slices.Contains(found, tt.find) {
+			if found := storetest.Findings(t, path); !slices.Contains(found, tt.find) {
 				t.Errorf("found %q", found)
 			}
 			if tt.query == "" {
 				tt.query, tt.want = rows, whole
 			}
-			if _, got := repairedTwice(t, path, tt.query); !slices.Equal(got, []string{tt.want}) {
+			if _, got := repairtest.Twice(t, path, storetest.Dump, tt.query); !slices.Equal(got, []string{tt.want}) {
 				t.Errorf("got %q, want %s", got, tt.want)
 			}
 		})
@@ -124,9 +86,9 @@ func TestReported(t *testing.T) {
 		{"call in a message of the user", "tools", "update messages set role = 'user' where id = 8", "warning SC108 call_t1_0_2"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			path := recorded(t, tt.from, t.TempDir())
+			path := corpus.Copy(t, tt.from)
 			storetest.Change(t, path, tt.damage)
-			if found := findings(t, path); !slices.ContainsFunc(found, func(f string) bool { return strings.HasPrefix(f, tt.find) }) {
+			if found := storetest.Findings(t, path); !slices.ContainsFunc(found, func(f string) bool { return strings.HasPrefix(f, tt.find) }) {
 				t.Errorf("found %q", found)
 			}
 		})
@@ -136,9 +98,9 @@ func TestReported(t *testing.T) {
 // TestForeignRow: a row of another session in a sub-session, from before its time, does not
 // make messages of the caller its own.
 func TestForeignRow(t *testing.T) {
-	path := recorded(t, "delegate", t.TempDir())
+	path := corpus.Copy(t, "delegate")
 	storetest.Change(t, path, `insert into messages (id, session_id, role, content_json, created_timestamp) values (-1, '20261122_2', 'assistant', '[{"type":"text","text":"odd"}]', 1795354030)`)
-	if found := findings(t, path); slices.Contains(found, "error SC702 ") {
+	if found := storetest.Findings(t, path); slices.Contains(found, "error SC702 ") {
 		t.Errorf("found %q", found)
 	}
 }
@@ -146,17 +108,17 @@ func TestForeignRow(t *testing.T) {
 // TestWaiting: from schema 17 on, goose answers a call itself when its sub-session ended.
 func TestWaiting(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sessions.db")
-	if err := goosetest.Build(path, 17, played(8, 0)); err != nil {
+	if err := goosetest.Build(path, 17, player.Until(8, 0)); err != nil {
 		t.Fatal(err)
 	}
 	call := storetest.Query(t, path, "select json_extract(content_json, '$[#-1].id') from messages where content_json like '%\"delegate\"%' limit 1")[0]
 	storetest.Change(t, path, `delete from messages where session_id = '20261122_1' and id > (select id from messages where role = 'assistant' and content_json like '%"`+call+`"%')`)
-	if found := findings(t, path); !slices.ContainsFunc(found, func(f string) bool { return regexp.MustCompile("SC101|SC716").MatchString(f) }) {
+	if found := storetest.Findings(t, path); !slices.ContainsFunc(found, func(f string) bool { return regexp.MustCompile("SC101|SC716").MatchString(f) }) {
 		t.Errorf("found %q", found)
 	}
 	storetest.Change(t, path, `update sessions set parent_delegation = json_object('execution_mode', 'foreground', 'result_delivered_to_parent', json('false'),
 		'parent_delegate_message_id', (select message_id from messages where role = 'assistant' and content_json like '%"`+call+`"%')) where session_type = 'sub_agent'`)
-	found := findings(t, path)
+	found := storetest.Findings(t, path)
 	if about := slices.DeleteFunc(slices.Clone(found), func(f string) bool { return !strings.HasSuffix(f, call) }); !slices.Equal(about, []string{"info SC102 " + call}) {
 		t.Errorf("while it waits: %q", found)
 	}
@@ -167,14 +129,13 @@ func TestWaiting(t *testing.T) {
 func TestOddTimes(t *testing.T) {
 	for _, odd := range []string{"'x'", "x'31'", "9000000000000000000", "0", "-1", "1.5", "'\"x\"'"} {
 		for _, of := range []string{`content_json like '%"toolRequest","id":"call_t1_0_1"%'`, `content_json like '%"toolResponse","id":"call_t1_0_1"%'`, "id = 1"} {
-			path := recorded(t, "tools", t.TempDir())
+			path := corpus.Copy(t, "tools")
 			storetest.Change(t, path, "update messages set created_timestamp = "+odd+" where "+of, `delete from messages where content_json like '%"toolResponse","id":"call_t1_0_2"%'`)
-			if plan, _, err := repairtest.Repair(path); err != nil {
-				t.Errorf("%s, %s: %v %+v", odd, of, err, plan.Trees)
+			plan, _, err := repairtest.Repair(path)
+			if err != nil {
+				t.Fatalf("%s, %s: %v%s", odd, of, err, repairtest.Told(plan))
 			}
-			if again, receipt, err := repairtest.Repair(path); err != nil || receipt != nil {
-				t.Errorf("%s, %s: a second repair has something to do: %v %+v", odd, of, err, again.Trees)
-			}
+			repairtest.Idle(t, path, odd+", "+of+repairtest.Told(plan))
 		}
 	}
 }

@@ -9,23 +9,11 @@ import (
 
 	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/opencode"
 	"github.com/sessctl/sessctl/internal/store/opencode/opencodetest"
 	"github.com/sessctl/sessctl/internal/store/player"
-	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/store/storetest"
 )
-
-// played is what a random program of a seed stores, until its runtime is killed where
-// kill is not 0.
-func played(seed, kill uint64) []player.Write {
-	writes := player.Play(player.Random(seed, 1+int(seed%4)), seed)
-	if kill > 0 {
-		writes = writes[:1+kill%uint64(len(writes))]
-	}
-	return writes
-}
 
 // build writes a database in a folder.
 func build(t *testing.T, folder string, programs ...[]player.Write) string {
@@ -51,7 +39,7 @@ var second = []string{
 func TestBuiltConform(t *testing.T) {
 	sample := func(name string, statements ...string) storetest.Sample {
 		return storetest.Sample{Name: name, Make: func(t *testing.T, folder string) string {
-			path := build(t, folder, played(1, 0), played(2, 30), played(3, 0), played(4, 11))
+			path := build(t, folder, player.Until(1, 0), player.Until(2, 30), player.Until(3, 0), player.Until(4, 11))
 			storetest.Change(t, path, statements...)
 			return path
 		}}
@@ -64,7 +52,7 @@ func TestBuiltConform(t *testing.T) {
 // TestHealthy: of what opencode stores where nothing goes wrong nothing is said above info.
 func TestHealthy(t *testing.T) {
 	for seed := range uint64(campaign.Rounds(30, 1000)) {
-		for _, f := range findings(t, build(t, t.TempDir(), played(seed, 0))) {
+		for _, f := range storetest.Findings(t, build(t, t.TempDir(), player.Until(seed, 0))) {
 			if !strings.HasPrefix(f, "info") {
 				t.Errorf("seed %d: %s", seed, f)
 			}
@@ -78,7 +66,7 @@ var ofAKill = regexp.MustCompile(`^info|SC101|SC407|SC716|SC401|SC402`)
 func TestKilled(t *testing.T) {
 	found := map[string]int{}
 	for seed := range uint64(campaign.Rounds(60, 2000)) {
-		for _, f := range findings(t, build(t, t.TempDir(), played(seed, 1+seed*7919))) {
+		for _, f := range storetest.Findings(t, build(t, t.TempDir(), player.Until(seed, 1+seed*7919))) {
 			found[f[:strings.LastIndex(f, " ")]]++
 			if !ofAKill.MatchString(f) {
 				t.Errorf("seed %d: %s", seed, f)
@@ -88,30 +76,10 @@ func TestKilled(t *testing.T) {
 	t.Log(found)
 }
 
-// opened are the facts and the sessions of a database.
-func opened(t *testing.T, path string) (*session.Store, map[string]*session.Session) {
-	t.Helper()
-	o, err := registry.Open(t.Context(), path, "", nil, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = o.Close() })
-	sessions := map[string]*session.Session{}
-	for tree, err := range o.Trees(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, s := range tree.Sessions {
-			sessions[s.ID] = s
-		}
-	}
-	return o.Facts(), sessions
-}
-
 // TestSecond: what the setting of opencode 2 says decides whether sessions of opencode 1
 // are read, and how many are hidden is said.
 func TestSecond(t *testing.T) {
-	root := opencodetest.ID(played(1, 0)[0].Session)
+	root := opencodetest.ID(player.Until(1, 0)[0].Session)
 	for name, tt := range map[string]struct {
 		statements []string
 		lost, old  bool
@@ -120,9 +88,9 @@ func TestSecond(t *testing.T) {
 		"one left":       {[]string{"delete from session_v2 where id = '" + root + "'"}, true, false},
 		"not upgraded":   {[]string{"delete from session_v2 where id <> 'ses_new'", "delete from kv"}, false, true},
 	} {
-		path := build(t, t.TempDir(), played(1, 0))
+		path := build(t, t.TempDir(), player.Until(1, 0))
 		storetest.Change(t, path, append(slices.Clone(second), tt.statements...)...)
-		facts, sessions := opened(t, path)
+		facts, sessions := storetest.Opened(t, path)
 		if s := sessions["ses_new"]; s == nil || len(s.Items) != 2 {
 			t.Errorf("%s: the session of opencode 2 is %+v", name, s)
 		}
@@ -141,9 +109,9 @@ func TestLater(t *testing.T) {
 	for _, statement := range []string{
 		"insert into migration values ('20270101000000_later', 1)", "drop table migration", "alter table message add column agent_id text default ''; update message set agent_id = 'main'",
 	} {
-		path := build(t, t.TempDir(), played(1, 0))
+		path := build(t, t.TempDir(), player.Until(1, 0))
 		storetest.Change(t, path, strings.Split(statement, "; ")...)
-		facts, sessions := opened(t, path)
+		facts, sessions := storetest.Opened(t, path)
 		if len(sessions) == 0 || facts.ReadOnly == "" || !slices.ContainsFunc(facts.Faults, func(f session.Fault) bool { return f.Kind == session.SchemaUnknown }) {
 			t.Errorf("%s: got %+v", statement, facts)
 		}
@@ -154,10 +122,10 @@ func TestLater(t *testing.T) {
 func TestPrograms(t *testing.T) {
 	for file, title := range map[string]string{"opencode.db": "opencode", "opencode-dev.db": "opencode", "kilo.db": "Kilo Code", "mimocode.db": "MiMo Code", "other.db": "opencode"} {
 		path := filepath.Join(t.TempDir(), file)
-		if err := opencodetest.Build(path, played(1, 0)); err != nil {
+		if err := opencodetest.Build(path, player.Until(1, 0)); err != nil {
 			t.Fatal(err)
 		}
-		if facts, _ := opened(t, path); facts.Title != title || facts.Sanitiser.By != "All versions of "+title || facts.Kind != "opencode" {
+		if facts, _ := storetest.Opened(t, path); facts.Title != title || facts.Sanitiser.By != "All versions of "+title || facts.Kind != "opencode" {
 			t.Errorf("%s is of %s", file, facts.Title)
 		}
 	}

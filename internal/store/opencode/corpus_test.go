@@ -2,25 +2,13 @@ package opencode_test
 
 import (
 	"bytes"
-	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
-	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/sessctl/sessctl/internal/check"
-	"github.com/sessctl/sessctl/internal/rules"
-	"github.com/sessctl/sessctl/internal/rules/catalogue"
-	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/opencode"
-	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
-const corpus = "../../../../shared/corpus/opencode"
+const corpus = storetest.Corpus("../../../../shared/corpus/opencode")
 
 // verdicts are what is right about each recorded database, as its README has it.
 var verdicts = map[string][]string{
@@ -51,79 +39,21 @@ var verdicts = map[string][]string{
 	"v2-killed-arguments":      {"info SC407 ", "warning SC101 call_ka_0_0"},
 }
 
-// recorded is a copy of a database that opencode wrote.
-func recorded(t *testing.T, name, folder string) string {
-	t.Helper()
-	path := filepath.Join(corpus, name+".db")
-	if _, err := os.Stat(path); err != nil {
-		t.Skip("the shared corpus is not beside this checkout (../shared/corpus/opencode)")
-	}
-	return storetest.Copy(t, path, folder)
-}
-
-// findings are those of a store, as severity, rule and call.
-func findings(t *testing.T, path string) []string {
-	t.Helper()
-	o, err := registry.Open(t.Context(), path, "", nil, store.Options{Deep: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var list []string
-	for tree, err := range o.Trees(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range check.Tree(o.Facts(), tree, catalogue.Usual(), rules.Judge{}) {
-			list = append(list, fmt.Sprint(f.Severity, " ", f.Rule.ID, " ", f.Call))
-		}
-	}
-	for _, f := range o.Facts().Faults {
-		list = append(list, "store: "+f.Detail)
-	}
-	if err := o.Close(); err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(list)
-	return list
-}
-
-func TestVerdicts(t *testing.T) {
-	all, _ := filepath.Glob(filepath.Join(corpus, "*.db"))
-	for _, path := range all {
-		name := strings.TrimSuffix(filepath.Base(path), ".db")
-		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(verdicts[name], findings(t, recorded(t, name, t.TempDir()))); diff != "" {
-				t.Error(diff)
-			}
-		})
-	}
-}
+func TestVerdicts(t *testing.T) { corpus.Verdicts(t, verdicts) }
 
 func TestRecordedConform(t *testing.T) {
-	for _, name := range []string{"chat", "compaction", "killed-child", "revert-pending", "task-parallel", "tools", "v2-killed-tool"} {
-		storetest.Run(t, opencode.Kind, storetest.Sample{Name: name, Make: func(t *testing.T, folder string) string { return recorded(t, name, folder) }})
-	}
+	corpus.Run(t, opencode.Kind, "chat", "compaction", "killed-child", "revert-pending", "task-parallel", "tools", "v2-killed-tool")
 }
 
 // TestNoHeaders: what a provider answered is stored with its headers, and is never shown.
 func TestNoHeaders(t *testing.T) {
-	path := recorded(t, "provider-error", t.TempDir())
-	if n := values(t, path, "select count(*) from message where data like '%responseHeaders%'"); n[0] == "0" {
+	path := corpus.Copy(t, "provider-error")
+	if n := storetest.Query(t, path, "select count(*) from message where data like '%responseHeaders%'"); n[0] == "0" {
 		t.Fatal("the database has no headers")
 	}
-	o, err := registry.Open(t.Context(), path, "", nil, store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = o.Close() }()
-	for tree, err := range o.Trees(t.Context()) {
-		if err == nil {
-			err = o.Fill(t.Context(), tree)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, it := range tree.Root().Items {
+	_, sessions := storetest.Opened(t, path)
+	for _, s := range sessions {
+		for _, it := range s.Items {
 			if bytes.Contains(it.Body.Raw, []byte("responseHeaders")) || bytes.Contains(it.Body.Raw, []byte("responseBody")) || !bytes.Contains(it.Body.Raw, []byte(it.Key)) {
 				t.Errorf("%s", it.Body.Raw)
 			}

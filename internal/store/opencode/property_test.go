@@ -3,19 +3,16 @@ package opencode_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/opencode/opencodetest"
+	"github.com/sessctl/sessctl/internal/store/player"
 	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
@@ -41,11 +38,11 @@ var damages = []string{
 // It gives back the sessions that messages were in.
 func damaged(t *rapid.T, path string) map[string]string {
 	seed, kill := rapid.Uint64Range(1, 1e6).Draw(t, "seed"), rapid.Uint64Range(0, 400).Draw(t, "kill")
-	if err := opencodetest.Build(path, played(seed, kill), played(seed+1, 0)); err != nil {
+	if err := opencodetest.Build(path, player.Until(seed, kill), player.Until(seed+1, 0)); err != nil {
 		t.Fatal(err)
 	}
 	homes := map[string]string{}
-	for _, line := range values(t, path, "select id || ' ' || session_id from message") {
+	for _, line := range storetest.Query(t, path, "select id || ' ' || session_id from message") {
 		id, home, _ := strings.Cut(line, " ")
 		homes[id] = home
 	}
@@ -109,66 +106,10 @@ func nothingIsLost(t *rapid.T, homes map[string]string, before, after []string, 
 	}
 }
 
-// TestNothingIsLost repairs random damaged stores, holds the result against what was
-// stored before with plain SQL, repairs again and takes it back.
 func TestNothingIsLost(t *testing.T) {
-	campaign.Checks(t, 40, 2000)
-	folder, n := t.TempDir(), 0
-	outcomes := map[string]int{}
-	rapid.Check(t, func(t *rapid.T) {
-		n++
-		path := filepath.Join(folder, fmt.Sprint(n, ".db"))
-		defer func() {
-			for _, suffix := range []string{"", ".backup", ".receipt.json"} {
-				_ = os.Remove(path + suffix)
-			}
-		}()
+	repairtest.NothingIsLost(t, stored, func(t *rapid.T, path string) func(*repair.Receipt) {
 		homes := damaged(t, path)
 		before := stored(t, path)
-		plan, receipt, err := repairtest.Repair(path)
-		if err != nil {
-			tell(t, plan)
-			t.Fatal(err)
-		}
-		for _, r := range plan.Refused {
-			outcomes["refused "+r.Rule+" "+r.Why]++
-		}
-		if receipt == nil {
-			outcomes["nothing to do"]++
-			if diff := cmp.Diff(before, stored(t, path)); diff != "" {
-				t.Fatalf("an empty plan changed something: %s", diff)
-			}
-			return
-		}
-		outcomes["repaired"]++
-		for _, left := range receipt.LeftOut {
-			tell(t, plan)
-			t.Fatalf("left out: %+v", left)
-		}
-		nothingIsLost(t, homes, before, stored(t, path), receipt)
-		if again, second, err := repairtest.Repair(path); err != nil || second != nil {
-			tell(t, plan)
-			tell(t, again)
-			t.Fatalf("a second repair has something to do: %v", err)
-		}
-		if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(before, stored(t, path)); diff != "" {
-			t.Fatalf("undo gives something else: %s", diff)
-		}
+		return func(receipt *repair.Receipt) { nothingIsLost(t, homes, before, stored(t, path), receipt) }
 	})
-	t.Log(outcomes)
-}
-
-// tell logs a plan.
-func tell(t *rapid.T, plan *repair.Plan) {
-	for _, tree := range plan.Trees {
-		for _, f := range tree.Fixes {
-			t.Logf("round %d %s %s:%d %s", f.Round, f.Rule, f.Session, f.Item, f.Title)
-		}
-	}
-	for _, r := range plan.Refused {
-		t.Logf("refused %+v", r)
-	}
 }

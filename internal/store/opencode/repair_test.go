@@ -12,14 +12,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
-	"github.com/sessctl/sessctl/internal/store/builder"
 	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
 // stored are the rows of the tables that a repair may change, and what it must not change.
 func stored(t storetest.Tester, path string) []string {
 	t.Helper()
-	return values(t, path,
+	return storetest.Query(t, path,
 		"select 'session ' || quote(id) || quote(parent_id) || quote(title) || quote(revert) || time_created || ' ' || time_updated from session order by id",
 		"select 'message ' || quote(id) || quote(session_id) || quote(data) || time_created || ' ' || time_updated from message order by id",
 		"select 'part ' || quote(id) || quote(message_id) || quote(session_id) || quote(data) || time_created || ' ' || time_updated from part order by id",
@@ -28,88 +27,17 @@ func stored(t storetest.Tester, path string) []string {
 	)
 }
 
-// values are the first columns of the rows of queries.
-func values(t storetest.Tester, path string, queries ...string) (all []string) {
-	t.Helper()
-	db, err := builder.Open(path)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	for _, query := range queries {
-		rows, err := db.SQL.Query(query)
-		if err != nil {
-			t.Fatalf("%s: %v", query, err)
-		}
-		for rows.Next() {
-			var line string
-			if err := rows.Scan(&line); err != nil {
-				t.Fatalf("%s: %v", query, err)
-			}
-			all = append(all, line)
-		}
-		if err := rows.Err(); err != nil {
-			t.Fatalf("%v", err)
-		}
-	}
-	if err := db.Close(); err != nil {
-		t.Fatalf("%v", err)
-	}
-	return all
-}
-
-// repairedTwice repairs a store and takes that back: a second repair has nothing to do,
-// and everything is as before. The queries are asked while it is repaired.
-func repairedTwice(t *testing.T, path string, queries ...string) (repaired, answers []string) {
-	t.Helper()
-	before := stored(t, path)
-	plan, receipt, err := repairtest.Repair(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if receipt == nil {
-		t.Fatalf("nothing was repaired: %v", plan.Refused)
-	}
-	repaired, answers = stored(t, path), values(t, path, queries...)
-	if again, second, err := repairtest.Repair(path); err != nil || second != nil {
-		t.Errorf("a second repair has something to do: %v, %+v", err, again.Trees)
-	}
-	if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(before, stored(t, path)); diff != "" {
-		t.Errorf("undo gives something else: %s", diff)
-	}
-	return repaired, answers
-}
-
 // placeholder is the text that a repair gives a call.
 var placeholder = regexp.MustCompile(`"error":"(\[sessctl\]|The tool call was)[^"]*"`)
 
-func TestRecordedPairs(t *testing.T) {
-	pairs, _ := filepath.Glob(filepath.Join(corpus, "*.repaired.db"))
-	for _, path := range pairs {
-		name := strings.TrimSuffix(filepath.Base(path), ".repaired.db")
-		t.Run(name, func(t *testing.T) {
-			want := stored(t, recorded(t, name+".repaired", t.TempDir()))
-			got, _ := repairedTwice(t, recorded(t, name, t.TempDir()))
-			for _, list := range [][]string{want, got} {
-				for i := range list {
-					list[i] = placeholder.ReplaceAllString(list[i], "")
-				}
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("-recorded +repaired:\n%s", diff)
-			}
-		})
-	}
-}
+func TestRecordedPairs(t *testing.T) { repairtest.Pairs(t, corpus, stored, placeholder) }
 
 // TestHalfMoved: a message that nothing but its parts says to be of another session is
 // told of, and stays where opencode reads it.
 func TestHalfMoved(t *testing.T) {
-	path := recorded(t, "task", t.TempDir())
+	path := corpus.Copy(t, "task")
 	storetest.Change(t, path, "update part set session_id = (select id from session where parent_id is not null)")
-	found := findings(t, path)
+	found := storetest.Findings(t, path)
 	if !slices.Contains(found, "warning SC016 ") {
 		t.Errorf("found %q", found)
 	}
@@ -122,12 +50,12 @@ func TestHalfMoved(t *testing.T) {
 // result, nobody can tell by their order which call a result is of. What cannot be written
 // so is left out, and the rest of the session is repaired.
 func TestCrossed(t *testing.T) {
-	path := recorded(t, "tools", t.TempDir())
+	path := corpus.Copy(t, "tools")
 	storetest.Change(t, path,
 		"update part set data = json_set(json_remove(data, '$.state.output', '$.state.time.end'), '$.state.status', 'running') where id in (select id from part where data like '%\"type\":\"tool\"%' order by id limit 2)",
 		"update part set data = json_set(data, '$.callID', 'call_tools_0_0') where id = (select max(id) from part where data like '%\"type\":\"tool\"%')",
 		"update message set data = json_remove(data, '$.time.completed') where id = (select message_id from part where data like '%\"type\":\"tool\"%')")
-	_, got := repairedTwice(t, path, "select group_concat(json_extract(data, '$.callID') || ' ' || json_extract(data, '$.state.status')) from (select data from part where data like '%\"type\":\"tool\"%' order by id)")
+	_, got := repairtest.Twice(t, path, stored, "select group_concat(json_extract(data, '$.callID') || ' ' || json_extract(data, '$.state.status')) from (select data from part where data like '%\"type\":\"tool\"%' order by id)")
 	if want := "call_tools_0_0 running,call_tools_0_1 running,call_tools_0_0 error"; got[0] != want {
 		t.Errorf("got %s, want %s", got[0], want)
 	}
@@ -136,9 +64,9 @@ func TestCrossed(t *testing.T) {
 // TestFailed: of an answer that ended with an error, opencode sends neither calls nor their
 // results.
 func TestFailed(t *testing.T) {
-	path := recorded(t, "tools", t.TempDir())
+	path := corpus.Copy(t, "tools")
 	storetest.Change(t, path, `update message set data = json_set(json_remove(data, '$.finish'), '$.error', json('{"name":"APIError","data":{"message":"no"}}')) where id = (select message_id from part where data like '%"type":"tool"%')`)
-	if found := findings(t, path); slices.ContainsFunc(found, func(f string) bool { return !strings.HasPrefix(f, "info") }) {
+	if found := storetest.Findings(t, path); slices.ContainsFunc(found, func(f string) bool { return !strings.HasPrefix(f, "info") }) {
 		t.Errorf("found %q", found)
 	}
 }
@@ -162,9 +90,9 @@ func TestOwn(t *testing.T) {
 		"answer to a message that is a fork's":                           {"update message set session_id = (select id from session where parent_id is not null) where session_id = " + root + " and data like '%\"user\"%'", "update part set data = json_set(data, '$.state.metadata.sessionId', 'ses_gone') where id = " + taskPart},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := recorded(t, "task", t.TempDir())
+			path := corpus.Copy(t, "task")
 			storetest.Change(t, path, damage...)
-			if found := findings(t, path); slices.Contains(found, "error SC702 ") != (name == "") {
+			if found := storetest.Findings(t, path); slices.Contains(found, "error SC702 ") != (name == "") {
 				t.Errorf("found %q", found)
 			}
 		})
@@ -233,16 +161,16 @@ func TestRepairs(t *testing.T) {
 		}, find: "error SC401 ", query: "select count(*) || ' ' || (select group_concat(json_extract(data, '$.error.name')) from message) from part where data like '%\"text\":\"\"%'", want: "0 MessageAbortedError"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			path := recorded(t, tt.from, t.TempDir())
+			path := corpus.Copy(t, tt.from)
 			before := stored(t, path)
 			storetest.Change(t, path, tt.damage...)
-			if found := findings(t, path); !slices.Contains(found, tt.find) {
+			if found := storetest.Findings(t, path); !slices.Contains(found, tt.find) {
 				t.Errorf("found %q", found)
 			}
 			if tt.query == "" {
 				tt.query = "select ''"
 			}
-			repaired, got := repairedTwice(t, path, tt.query)
+			repaired, got := repairtest.Twice(t, path, stored, tt.query)
 			if diff := cmp.Diff(before, repaired); tt.same && diff != "" {
 				t.Error(diff)
 			}
@@ -257,13 +185,13 @@ func TestRepairs(t *testing.T) {
 // opencode are.
 func TestOtherPrograms(t *testing.T) {
 	for _, name := range []string{"killed-child", "killed-stream"} {
-		want, _ := repairedTwice(t, recorded(t, name, t.TempDir()))
+		want, _ := repairtest.Twice(t, corpus.Copy(t, name), stored)
 		for _, file := range []string{"kilo.db", "mimocode.db"} {
 			path := filepath.Join(t.TempDir(), file)
-			if err := os.Rename(recorded(t, name, t.TempDir()), path); err != nil {
+			if err := os.Rename(corpus.Copy(t, name), path); err != nil {
 				t.Fatal(err)
 			}
-			got, _ := repairedTwice(t, path)
+			got, _ := repairtest.Twice(t, path, stored)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s as %s: -opencode +other:\n%s", name, file, diff)
 			}

@@ -224,3 +224,13 @@ func (g *generator) working(depth int) Step {
 	}
 	return s
 }
+
+// Until is what a random program of a seed stores, until its runtime is killed where kill is
+// not 0.
+func Until(seed, kill uint64) []Write {
+	writes := Play(Random(seed, 1+int(seed%4)), seed)
+	if kill > 0 {
+		writes = writes[:1+kill%uint64(len(writes))]
+	}
+	return writes
+}

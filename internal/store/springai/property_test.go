@@ -1,39 +1,22 @@
 package springai_test
 
 import (
-	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
-	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/springai/springtest"
 	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
-// TestNothingIsLost repairs random sessions and holds the result against what was
-// stored before, with plain SQL.
 func TestNothingIsLost(t *testing.T) {
-	campaign.Checks(t, 40, 2000)
 	forms := slices.DeleteFunc(slices.Sorted(maps.Keys(springtest.Forms)), func(name string) bool { return springtest.Forms[name].ByTime })
-	folder := t.TempDir()
-	n := 0
-	rapid.Check(t, func(t *rapid.T) {
-		n++
-		path := filepath.Join(folder, fmt.Sprint(n, ".db"))
-		defer func() {
-			for _, suffix := range []string{"", ".backup", ".receipt.json"} {
-				_ = os.Remove(path + suffix)
-			}
-		}()
+	repairtest.NothingIsLost(t, storetest.Dump, func(t *rapid.T, path string) func(*repair.Receipt) {
 		db, err := springtest.Create(path, springtest.Forms[rapid.SampledFrom(forms).Draw(t, "form")])
 		if err != nil {
 			t.Fatal(err)
@@ -43,32 +26,8 @@ func TestNothingIsLost(t *testing.T) {
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
-		before, whole := rowsOf(t, path), storetest.Dump(t, path)
-		plan, receipt, err := repairtest.Repair(path)
-		if err != nil {
-			for _, tree := range plan.Trees {
-				for _, f := range tree.Fixes {
-					t.Logf("round %d %s %s:%d %s", f.Round, f.Rule, f.Session, f.Item, f.Title)
-				}
-			}
-			t.Fatal(err)
-		}
-		if receipt == nil {
-			if diff := cmp.Diff(whole, storetest.Dump(t, path)); diff != "" {
-				t.Fatalf("an empty plan changed something: %s", diff)
-			}
-			return
-		}
-		everythingIsThere(t, before, rowsOf(t, path), receipt)
-		if _, second, err := repairtest.Repair(path); err != nil || second != nil {
-			t.Fatalf("a second repair has something to do: %v", err)
-		}
-		if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(whole, storetest.Dump(t, path)); diff != "" {
-			t.Fatalf("undo gives something else: %s", diff)
-		}
+		before := rowsOf(t, path)
+		return func(receipt *repair.Receipt) { everythingIsThere(t, before, rowsOf(t, path), receipt) }
 	})
 }
 

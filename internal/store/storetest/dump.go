@@ -69,14 +69,16 @@ func texts(t Tester, db *sql.DB, query string, args ...any) []string {
 	return list
 }
 
-// Query is what a query of one text column gives, of a SQLite file.
-func Query(t Tester, path, query string) []string {
+// Query is what queries of one text column give, of a SQLite file.
+func Query(t Tester, path string, queries ...string) (list []string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path}).String())
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	list := texts(t, db, query)
+	for _, query := range queries {
+		list = append(list, texts(t, db, query)...)
+	}
 	if err := db.Close(); err != nil {
 		t.Fatalf("%v", err)
 	}
