@@ -22,6 +22,10 @@ type Decoder struct {
 	plans sync.Map // of types of structs
 }
 
+// Exact takes JSON as JSON.parse, serde and Jackson do: names as they are spelled, of doubled
+// ones the last, and U+FFFD for what is no Unicode.
+var Exact = Decoder{Options: json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
+
 // Go takes JSON as encoding/json does: names in every case, of doubled ones the last, and
 // U+FFFD for what is no Unicode. Names in snake, camel and Pascal case are alike besides.
 var Go = Decoder{

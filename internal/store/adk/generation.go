@@ -283,9 +283,7 @@ func (g generation) examine(ctx context.Context, db table.Reader, s table.Schema
 		at = session.Ref{Table: tableMetadata, Key: "schema_version"}
 		later.Found, later.Doubts = wrong, append(later.Doubts, "sessctl does not know what else that version changed")
 	}
-	if later.Found != "" {
-		facts.Faults, facts.ReadOnly = append(facts.Faults, later.Fault(at)), later.ReadOnly()
-	}
+	later.Tell(facts, at)
 	return err
 }
 

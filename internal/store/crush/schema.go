@@ -184,10 +184,7 @@ func examined(ctx context.Context, db table.Reader) (session.Store, *eventlog.La
 	if facts.Sanitiser.Always {
 		facts.Loses = losses
 	}
-	if later.Found != "" {
-		facts.Faults = append(facts.Faults, later.Fault(session.Ref{Table: tableMessages, Key: "*"}))
-		facts.ReadOnly = later.ReadOnly()
-	}
+	later.Tell(&facts, session.Ref{Table: tableMessages, Key: "*"})
 	r := reader{Schema: stored}
 	return facts, r.layout(), err
 }

@@ -98,7 +98,7 @@ func (p *part) lacks() string {
 // parse reads content_json as goose does, which loads no session in which one fails; whole
 // says that it is JSON of a form that is not known.
 func parse(doc []byte) (parts []part, wrong string, whole bool) {
-	if err := serde.Unmarshal(doc, &parts); err != nil {
+	if err := jsonscan.Exact.Unmarshal(doc, &parts); err != nil {
 		return nil, jsonscan.Explain(err, kindTitle), jsonedit.Whole(doc)
 	}
 	if parts == nil {
@@ -149,7 +149,7 @@ func (m *metadata) flags() (f session.Flags) {
 func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []session.Fault) {
 	faults = timed(row, it)
 	var seen metadata
-	_ = serde.Unmarshal(column.Bytes(row.Value("metadata_json")), &seen) // goose goes on without
+	_ = jsonscan.Exact.Unmarshal(column.Bytes(row.Value("metadata_json")), &seen) // goose goes on without
 	doc := column.Bytes(row.Value("content_json"))
 	parts, wrong, whole := parse(doc)
 	if wrong != "" {
@@ -275,7 +275,7 @@ func (m *message) media(data, mime string) {
 func (m *message) call(p *part) session.Call {
 	c := session.Call{ID: *p.ID, Name: "unparseable_tool_call"}
 	var value called
-	if p.Call.Status == "success" && serde.Unmarshal(p.Call.Value, &value) == nil {
+	if p.Call.Status == "success" && jsonscan.Exact.Unmarshal(p.Call.Value, &value) == nil {
 		c.Name = value.Name
 		if value.Args.Kind() != jsontext.KindNull {
 			c.Args = string(value.Args)
@@ -290,7 +290,7 @@ func (m *message) call(p *part) session.Call {
 		Instructions string `json:"instructions"`
 		Async        bool   `json:"async"`
 	}
-	_ = serde.Unmarshal([]byte(c.Args), &asked) // what cannot be read tells nothing
+	_ = jsonscan.Exact.Unmarshal([]byte(c.Args), &asked) // what cannot be read tells nothing
 	c.Delegation = &session.Delegation{Blocking: !asked.Async, Apart: true, Task: session.DigestOf(asked.Instructions)}
 	if n := m.delegated; n < len(m.waiting) {
 		c.Owed, c.Delegation.Child = true, m.waiting[n]
@@ -307,7 +307,7 @@ func (m *message) result(p *part) session.Result {
 	res := session.Result{CallID: *p.ID, Text: p.Result.Error, IsError: true}
 	if p.Result.Status == "success" {
 		value, list := answered{}, []content(nil)
-		if serde.Unmarshal(p.Result.Value, &value) != nil && serde.Unmarshal(p.Result.Value, &list) == nil {
+		if jsonscan.Exact.Unmarshal(p.Result.Value, &value) != nil && jsonscan.Exact.Unmarshal(p.Result.Value, &list) == nil {
 			value.Content = list
 		}
 		var texts []string
@@ -343,7 +343,7 @@ func links(row eventlog.Row) (ids []string) {
 			continue
 		}
 		var value answered
-		if serde.Unmarshal(parts[i].Result.Value, &value) == nil && value.Meta.Child != "" {
+		if jsonscan.Exact.Unmarshal(parts[i].Result.Value, &value) == nil && value.Meta.Child != "" {
 			ids = append(ids, value.Meta.Child)
 		}
 	}

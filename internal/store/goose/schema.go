@@ -12,9 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -140,10 +137,7 @@ func examined(ctx context.Context, db table.Reader) (session.Store, *eventlog.La
 		Children: session.Children{WholeTurns: true},
 		Keys:     session.Keys{Renumbers: true, CountsRows: true, Hides: true},
 	}
-	if later.Found != "" {
-		facts.Faults = append(facts.Faults, later.Fault(session.Ref{Table: tableMessages, Key: "*"}))
-		facts.ReadOnly = later.ReadOnly()
-	}
+	later.Tell(&facts, session.Ref{Table: tableMessages, Key: "*"})
 	r := reader{Schema: stored}
 	return facts, r.layout(), err
 }
@@ -241,7 +235,7 @@ func (r *reader) prepare(ctx context.Context, db table.Reader, _ [][]table.Value
 			Message   string `json:"parent_delegate_message_id"`
 			Delivered bool   `json:"result_delivered_to_parent"`
 		}
-		if len(row) > 2 && serde.Unmarshal(column.Bytes(row[2]), &d) == nil && d.Message != "" && !d.Delivered {
+		if len(row) > 2 && jsonscan.Exact.Unmarshal(column.Bytes(row[2]), &d) == nil && d.Message != "" && !d.Delivered {
 			r.waiting[d.Message] = append(r.waiting[d.Message], id)
 		}
 		return nil
@@ -279,6 +273,3 @@ func sessionOf(row eventlog.Row) *session.Session {
 	s.Faults = eventlog.BadTimes(row, &times, "created_at", "updated_at")
 	return s
 }
-
-// serde takes JSON as goose does: names as they are spelled.
-var serde = jsonscan.Decoder{Options: json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}

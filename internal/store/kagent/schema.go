@@ -93,9 +93,7 @@ func (r *reader) facts(later *store.Later) session.Store {
 			SharedChildren: sharedChildren, // the documented default (docs/stores/kagent.md#one-session-for-several-calls)
 		},
 	}
-	if later.Found != "" {
-		facts.Faults, facts.ReadOnly = append(facts.Faults, later.Fault(session.Ref{Table: tableSessions, Key: "*"})), later.ReadOnly()
-	}
+	later.Tell(&facts, session.Ref{Table: tableSessions, Key: "*"})
 	facts.Faults = slices.Concat(facts.Faults, r.lost, r.strayTasks(), r.tasksOfOthers(), r.unowned())
 	return facts
 }

@@ -54,13 +54,11 @@ type drafted struct {
 // readDraft takes the calls of a message for parts.
 func (m *stored) readDraft() {
 	var d drafted
-	if js.Unmarshal(column.Bytes(m.row["data"]), &d) != nil {
-		return // draft tells of it
-	}
+	m.wrong, m.whole = decode(m.row, &d)
 	m.info.Role = roleAssistant
 	for _, raw := range d.Content {
 		var c content
-		if js.Unmarshal(raw, &c) == nil && c.Type == typeTool {
+		if jsonscan.Exact.Unmarshal(raw, &c) == nil && c.Type == typeTool {
 			p := c.part()
 			p.row = table.Image{"id": column.Text(m.row["id"]) + "#" + c.ID, "data": string(raw)}
 			m.parts = append(m.parts, p)
@@ -79,13 +77,13 @@ func (c *content) part() part {
 	var told struct {
 		Child string `json:"sessionID"`
 	}
-	_ = js.Unmarshal(c.State.Structured, &told)
+	_ = jsonscan.Exact.Unmarshal(c.State.Structured, &told)
 	p.State.Metadata.Child = told.Child
 	p.State.Error = `{"error":` + string(c.State.Error) + `,"content":` + string(c.State.Content) + `,"structured":` + string(c.State.Structured) + `}`
 	var texts []struct {
 		Text string `json:"text"`
 	}
-	_ = js.Unmarshal(c.State.Content, &texts)
+	_ = jsonscan.Exact.Unmarshal(c.State.Content, &texts)
 	for i, said := range texts {
 		if i > 0 {
 			p.State.Output += "\n"
@@ -98,9 +96,7 @@ func (c *content) part() part {
 // draft reads an event of session_message.
 func (m *message) draft() []session.Fault {
 	var d drafted
-	if err := js.Unmarshal(column.Bytes(m.row["data"]), &d); err != nil {
-		return []session.Fault{m.broken(jsonscan.Explain(err, kindTitle), true)}
-	}
+	_, _ = decode(m.row, &d)
 	if p := m.part(); p != nil {
 		m.result(p.result())
 		m.Agent = d.Agent
@@ -154,7 +150,7 @@ func (m *message) answer(d *drafted) {
 	calls := m.parts
 	for _, raw := range d.Content {
 		var c content
-		if js.Unmarshal(raw, &c) != nil {
+		if jsonscan.Exact.Unmarshal(raw, &c) != nil {
 			continue
 		}
 		m.add(c.Type, c.ID, c.Name, c.Text)

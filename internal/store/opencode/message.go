@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/jsonedit"
@@ -18,9 +17,6 @@ import (
 	"github.com/sessctl/sessctl/internal/store/eventlog"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
-
-// js reads JSON as JSON.parse does.
-var js = jsonscan.Decoder{Options: json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
 
 // info is what is read of message.data.
 type info struct {
@@ -115,26 +111,29 @@ const (
 
 // read decodes the rows of a message.
 func (m *stored) read() {
-	if doc := column.Bytes(m.row["data"]); !jsonedit.Whole(doc) {
-		m.wrong = "it is not JSON, or it is cut off"
-		return
-	}
 	if m.table == tableDraft {
 		m.readDraft()
 		return
 	}
-	if err := js.Unmarshal(column.Bytes(m.row["data"]), &m.info); err != nil {
-		m.wrong, m.whole = jsonscan.Explain(err, kindTitle), true
+	if m.wrong, m.whole = decode(m.row, &m.info); m.wrong != "" && !m.whole {
+		return
 	}
 	for i := range m.parts {
 		p := &m.parts[i]
-		doc := column.Bytes(p.row["data"])
-		if !jsonedit.Whole(doc) {
-			p.wrong = "it is not JSON, or it is cut off"
-		} else if err := js.Unmarshal(doc, p); err != nil {
-			p.wrong, p.whole = jsonscan.Explain(err, kindTitle), true
-		}
+		p.wrong, p.whole = decode(p.row, p)
 	}
+}
+
+// decode reads the data of a row; whole says that it is JSON of a form that is not known.
+func decode(row table.Image, into any) (wrong string, whole bool) {
+	doc := column.Bytes(row["data"])
+	if !jsonedit.Whole(doc) {
+		return "it is not JSON, or it is cut off", false
+	}
+	if err := jsonscan.Exact.Unmarshal(doc, into); err != nil {
+		return jsonscan.Explain(err, kindName), true
+	}
+	return "", false
 }
 
 // final reports whether the part is a call that has its result, of a tool that opencode ran.
@@ -377,7 +376,7 @@ func delegation(input []byte, child string) *session.Delegation {
 		Agent  string `json:"subagent_type"`
 		Prompt string `json:"prompt"`
 	}
-	_ = js.Unmarshal(input, &asked)
+	_ = jsonscan.Exact.Unmarshal(input, &asked)
 	return &session.Delegation{Agent: asked.Agent, Task: session.DigestOf(asked.Prompt), Child: child, Blocking: true, Apart: true}
 }
 

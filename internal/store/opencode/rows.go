@@ -29,12 +29,14 @@ const (
 	columnParts    = "parts"    // of a message: the rows of its parts
 	columnPosition = "position" // see order
 	columnEvent    = "event"    // the event itself, in memory
+	columnState    = "state"    // of a new event: what the call becomes that gets its result
 )
 
 var (
 	messageColumns = []string{"id", "session_id", "time_created", "time_updated", "data"}
-	draftColumns   = []string{"id", "session_id", "time_created", "time_updated", "data", "type", "seq"}
 	partColumns    = []string{"id", "message_id", "session_id", "time_created", "time_updated", "data"}
+	columnsOf      = map[string][]string{tableMessages: messageColumns, tableDraft: {"id", "session_id", "time_created", "time_updated", "data", "type", "seq"}}
+	orderOf        = map[string]string{tableMessages: "time_created", tableDraft: "seq"}
 	eventColumns   = []string{"id", "session_id", "time_created", "time_updated", "data", columnParts, columnPosition, columnEvent}
 )
 
@@ -270,11 +272,7 @@ func (e event) values(columns []string) []table.Value {
 // heads are the messages of a selection, by session and in their order.
 func (j *joined) heads(ctx context.Context, s table.Selection) (heads []head, lost []session.Fault, err error) {
 	for _, from := range j.tables {
-		order := "time_created"
-		if from == tableDraft {
-			order = "seq"
-		}
-		s.Table, s.Columns = from, []string{"id", "session_id", order}
+		s.Table, s.Columns = from, []string{"id", "session_id", orderOf[from]}
 		faults, err := j.Reader.Scan(ctx, s, func(at table.Place, row []table.Value) error {
 			began, _ := column.Int(row[2])
 			heads = append(heads, head{table: from, id: column.Text(row[0]), session: column.Text(row[1]), began: began, at: placeOf(at, from, 0)})
@@ -351,14 +349,11 @@ func (j *joined) messages(ctx context.Context, heads []head) ([]*stored, error) 
 				places, at = append(places, heads[i].at>>(nthBits+1)), append(at, i)
 			}
 		}
-		columns := messageColumns
-		if from == tableDraft {
-			columns = draftColumns
-		}
+		columns := columnsOf[from]
 		_, err := j.Reader.Rows(ctx, from, columns, places, func(n int, row []table.Value) error {
 			m := &stored{head: heads[at[n]], place: places[n], row: kept(columns, row)}
 			m.id, m.session = column.View(m.row["id"]), column.View(m.row["session_id"])
-			m.began, _ = column.Int(m.row[map[bool]string{false: "time_created", true: "seq"}[from == tableDraft]])
+			m.began, _ = column.Int(m.row[orderOf[from]])
 			messages[at[n]] = m
 			return nil
 		})

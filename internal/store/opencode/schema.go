@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/column"
@@ -54,17 +55,14 @@ var known = []eventlog.Known{
 // newest is the newest migration of opencode 1.18.33.
 const newest = "20260622202450_simplify_session_input"
 
-const (
-	kindName  = "opencode"
-	kindTitle = "opencode"
-)
+const kindName = "opencode"
 
 // Kind is opencode's row in the table of adapters.
-var Kind = store.Kind{Name: kindName, Title: kindTitle, Locations: locations, Detect: detect, Open: open, Edit: edit}
+var Kind = store.Kind{Name: kindName, Title: kindName, Locations: locations, Detect: detect, Open: open, Edit: edit}
 
 // programs are those that keep such a database, by the folder and the name of the file
 // below the folder for data (Global.Path.data and Database.Path in each one's source).
-var programs = []struct{ folder, title string }{{"opencode", kindTitle}, {"kilo", "Kilo Code"}, {"mimocode", "MiMo Code"}}
+var programs = []struct{ folder, title string }{{"opencode", kindName}, {"kilo", "Kilo Code"}, {"mimocode", "MiMo Code"}}
 
 // locations are the databases below the folder for data, which is the same on macOS.
 func locations(home string) (list []string) {
@@ -95,7 +93,7 @@ func titleOf(path string) string {
 			return p.title
 		}
 	}
-	return kindTitle
+	return kindName
 }
 
 func detect(ctx context.Context, src *store.Source) store.Detection {
@@ -241,10 +239,8 @@ func examine(ctx context.Context, db table.Reader, stored table.Schema, facts *s
 		later.Found = "it has no table " + tableMigrations
 		later.Doubts = append(later.Doubts, "nothing tells which release of opencode wrote it")
 	}
-	if later.Read = "Sessions and messages"; later.Found != "" {
-		facts.Faults = append(facts.Faults, later.Fault(session.Ref{Table: tableMessages, Key: "*"}))
-		facts.ReadOnly = later.ReadOnly()
-	}
+	later.Read = "Sessions and messages"
+	later.Tell(facts, session.Ref{Table: tableMessages, Key: "*"})
 	return err
 }
 
@@ -342,7 +338,7 @@ func (r *reader) prepare(ctx context.Context, db table.Reader, _ [][]table.Value
 			Message string `json:"messageID"`
 			Part    string `json:"partID"`
 		}
-		if row[1] != nil && js.Unmarshal(column.Bytes(row[1]), &revert) == nil && revert.Message != "" {
+		if row[1] != nil && jsonscan.Exact.Unmarshal(column.Bytes(row[1]), &revert) == nil && revert.Message != "" {
 			r.reverts[column.Text(row[0])] = revert.Message
 			if revert.Part != "" { // the beginning of the message stays
 				r.reverts[column.Text(row[0])] += "\x00"
@@ -368,9 +364,8 @@ func sessionOf(row eventlog.Row) *session.Session {
 	var model struct {
 		ID string `json:"id"`
 	}
-	if js.Unmarshal(column.Bytes(row.Value("model")), &model) == nil {
-		s.Model = model.ID
-	}
+	_ = jsonscan.Exact.Unmarshal(column.Bytes(row.Value("model")), &model) // what cannot be read tells nothing
+	s.Model = model.ID
 	if row.Value("time_suspended") != nil {
 		s.Writer = session.WriterLive // opencode 2 goes on with it when it starts
 	}

@@ -172,9 +172,6 @@ func (e *editor) Delete(ctx context.Context, name string, at table.Place) error 
 	return e.Editor.Delete(ctx, tableMessages, m.place)
 }
 
-// columnState is what a call becomes that gets its result.
-const columnState = "state"
-
 // Insert implements table.Writer: a new event is the result of a call that is stored.
 func (e *editor) Insert(ctx context.Context, name string, row []table.Field) (table.Place, error) {
 	values := table.Image{}

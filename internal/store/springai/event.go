@@ -5,7 +5,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/jsonedit"
@@ -126,10 +125,6 @@ func (e *event) message() said {
 	return s
 }
 
-// tolerant is how Java's reader takes JSON: of doubled names the last one counts,
-// and nobody looks whether a text is Unicode.
-var tolerant = jsonscan.Decoder{Options: json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
-
 // part is an element of message_data: a call of an ASSISTANT, or the response to
 // one of a TOOL. What is not here is passed over, as the reader does (docs/stores/spring-ai-session.md#what-is-read).
 type part struct {
@@ -182,7 +177,7 @@ func parseData(text string) (d data, wrong string) {
 	if strings.TrimSpace(text) == "" {
 		return data{}, ""
 	}
-	if err := tolerant.Unmarshal(column.Bytes(text), &d.parts); err != nil {
+	if err := jsonscan.Exact.Unmarshal(column.Bytes(text), &d.parts); err != nil {
 		return data{}, "it is not a list of calls or responses; the runtime goes on with an empty one"
 	}
 	d.listed = d.parts != nil
@@ -310,7 +305,7 @@ func readMetadata(stored any) (m metadata, wrong string) {
 	if strings.TrimSpace(text) == "" {
 		return nil, ""
 	}
-	err := tolerant.Unmarshal(column.Bytes(text), &m)
+	err := jsonscan.Exact.Unmarshal(column.Bytes(text), &m)
 	switch {
 	case err != nil:
 		return nil, "it is not a JSON object"

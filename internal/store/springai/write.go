@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/change"
@@ -67,7 +68,7 @@ func (sc *schema) place(r *docedit.Row, c *change.Item, v change.Value) docedit.
 // isText reports whether a stored value is read as a text.
 func isText(stored jsontext.Value, text string) bool {
 	var v value
-	return (stored == nil || tolerant.Unmarshal(stored, &v) == nil) && v.text == text
+	return (stored == nil || jsonscan.Exact.Unmarshal(stored, &v) == nil) && v.text == text
 }
 
 // fields collects the values of a new row, for the columns that there are.
