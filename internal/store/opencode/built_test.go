@@ -118,6 +118,19 @@ func TestLater(t *testing.T) {
 	}
 }
 
+// TestJournals: the journal of migrations tells the generation, whatever an older one beside
+// it has; where only that one is left, the tables are those that are known.
+func TestJournals(t *testing.T) {
+	const older = "create table __drizzle_migrations (id integer primary key, hash text not null, created_at numeric); insert into __drizzle_migrations (hash, created_at) values ('from later', 9999999999999)"
+	for statements, generation := range map[string]string{older: "20260622202450", older + "; drop table migration": ""} {
+		path := build(t, t.TempDir(), player.Until(1, 0))
+		storetest.Change(t, path, strings.Split(statements, "; ")...)
+		if facts, sessions := storetest.Opened(t, path); facts.Generation != generation || facts.ReadOnly != "" || len(facts.Faults) > 0 || len(sessions) == 0 {
+			t.Errorf("%s: got %+v", statements, facts)
+		}
+	}
+}
+
 // TestPrograms: databases of programs with the same tables are named as theirs.
 func TestPrograms(t *testing.T) {
 	for file, title := range map[string]string{"opencode.db": "opencode", "opencode-dev.db": "opencode", "kilo.db": "Kilo Code", "mimocode.db": "MiMo Code", "other.db": "opencode"} {

@@ -46,6 +46,17 @@ func TestHalfMoved(t *testing.T) {
 	}
 }
 
+// TestAnswerToNothing: answers to a message that is gone are told of once, and stay: opencode
+// sends them.
+func TestAnswerToNothing(t *testing.T) {
+	path := corpus.Copy(t, "tools")
+	storetest.Change(t, path, "update message set data = json_set(data, '$.parentID', 'msg_gone') where data like '%\"assistant\"%'")
+	if found := storetest.Findings(t, path); !slices.Equal(found, []string{"info SC021 "}) {
+		t.Errorf("found %q", found)
+	}
+	repairtest.Idle(t, path, "")
+}
+
 // TestCrossed: where an earlier call of a message has the id of a later one that has a
 // result, nobody can tell by their order which call a result is of. What cannot be written
 // so is left out, and the rest of the session is repaired.

@@ -396,6 +396,7 @@ func (r *reader) finish(s *session.Session) {
 	}
 	r.summarise(s, asked)
 	r.home(s)
+	unanswered(s)
 	if s.Parent != "" && len(s.Items) > 0 && s.Items[0].Role == session.User {
 		s.Task = s.Items[0].Text
 	}
@@ -468,6 +469,22 @@ func (r *reader) home(s *session.Session) {
 	})
 }
 
+// unanswered tells of answers to messages that the session does not have, once of each.
+func unanswered(s *session.Session) {
+	has := map[string]bool{"": true}
+	for i := range s.Items {
+		has[s.Items[i].Key] = true
+	}
+	s.Faults = slices.DeleteFunc(slices.Clone(s.Faults), func(f session.Fault) bool { return f.Kind == session.BrokenChain })
+	for i := range s.Items {
+		if it := &s.Items[i]; it.Role == session.Assistant && !has[it.Invocation] {
+			has[it.Invocation] = true
+			s.Faults = append(s.Faults, session.Fault{Kind: session.BrokenChain, Ref: s.ItemRef(i), Item: i, Field: "parentID",
+				Detail: fmt.Sprintf("the answer is one to message %.60s, which the session does not have. opencode sends it all the same", it.Invocation)})
+		}
+	}
+}
+
 // relate marks messages that a repair ended: those that say nothing but thoughts are left
 // out of requests from then on. A new result is where the message with its call is.
 func (r *reader) relate(s *session.Session) {
@@ -485,4 +502,5 @@ func (r *reader) relate(s *session.Session) {
 			it.Flags |= session.Skipped
 		}
 	}
+	unanswered(s)
 }
