@@ -30,6 +30,7 @@ var damages = []string{
 	`update session set revert = json_object('messageID', (select id from message where session_id = session.id order by id desc limit 1)) where id = (select id from session order by id limit 1 offset %d)`,
 	`update part set data = json_set(data, '$.text', '') where id = (select id from part where json_valid(data) and data like '%%"type":"text"%%' order by id limit 1 offset %d)`,
 	"update message set data = json_remove(data, '$.time.completed') where id = (select id from message where json_valid(data) order by id limit 1 offset %d)",
+	"update message set data = json_set(data, '$.parentID', 'msg_gone') where id = (select id from message where json_valid(data) and data like '%%\"assistant\"%%' order by id limit 1 offset %d)",
 	"update message set time_created = time_created + 4000 where id = (select id from message order by id limit 1 offset %d)",
 	`update part set data = json_remove(data, '$.state.metadata') where id = (select id from part where json_valid(data) and data like '%%"tool":"task"%%' order by id limit 1 offset %d)`,
 }
