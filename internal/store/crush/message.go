@@ -84,8 +84,8 @@ func parse(doc []byte) (parts []part, wrong string, whole bool) {
 
 // item decodes a message.
 func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []session.Fault) {
-	it.Time = times.Read(row.Value("created_at")).Time
-	faults = eventlog.BadTimes(row, &times, "created_at", "finished_at")
+	it.Time = eventlog.Seconds.Read(row.Value("created_at")).Time
+	faults = eventlog.BadTimes(row, &eventlog.Seconds, "created_at", "finished_at")
 	it.Model = column.Text(row.Value("model"))
 	role := column.View(row.Value("role"))
 	if it.Role = session.ParseRole(role); it.Role == session.NoRole {

@@ -223,7 +223,7 @@ func (r *reader) layout() *eventlog.Layout {
 		Place: []string{"created_at"}, Order: order,
 		Session: func(row eventlog.Row) *session.Session { return sessionOf(row) },
 		Item:    r.item, Finish: r.finish,
-		Relate: func(s *session.Session) { eventlog.Retimed(s, &times, "created_at") },
+		Relate: func(s *session.Session) { eventlog.Retimed(s, "created_at") },
 		Said:   []string{"role", "parts", "is_summary_message"},
 		Links:  func(row eventlog.Row) []string { return r.children[column.View(row.Value("id"))] }, OneID: true,
 		Triggers: triggers, Prepare: r.prepare,
@@ -269,18 +269,13 @@ func (r *reader) prepare(ctx context.Context, db table.Reader, _ [][]table.Value
 	return err
 }
 
-// times are seconds, although comments in the schema say milliseconds.
-var times = column.Times{
-	Number: column.Seconds, Whole: true, Years: [2]int{2000, 2200},
-	Formless: "it is not a number of seconds", Outside: "read as seconds, its year is %d",
-}
-
-// sessionOf is the session of a row, without items.
+// sessionOf is the session of a row, without items. Its times are seconds, although comments
+// in the schema say milliseconds.
 func sessionOf(row eventlog.Row) *session.Session {
 	s := &session.Session{ID: column.Text(row.Value("id")), Title: column.Text(row.Value("title")), Tick: time.Second, TickBits: eventlog.SecondBits}
 	s.Delegated = strings.Contains(s.ID, between)
-	s.Created, s.Updated = times.Read(row.Value("created_at")).Time, times.Read(row.Value("updated_at")).Time
-	s.Faults = eventlog.BadTimes(row, &times, "created_at", "updated_at")
+	s.Created, s.Updated = eventlog.Seconds.Read(row.Value("created_at")).Time, eventlog.Seconds.Read(row.Value("updated_at")).Time
+	s.Faults = eventlog.BadTimes(row, &eventlog.Seconds, "created_at", "updated_at")
 	return s
 }
 

@@ -46,7 +46,7 @@ func place(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
 			if eventlog.SameSecond(c.Is.Position, c.Was.Position) {
 				return nil
 			}
-			second, err := eventlog.SecondOf(&times, c.Is.Position, r.Value("created_at"))
+			second, err := eventlog.SecondOf(c.Is.Position, r.Value("created_at"))
 			r.Set("created_at", second)
 			return err
 		}}
@@ -108,7 +108,7 @@ func (r *reader) insert(s *session.Session, it *session.Item, _ *eventlog.Row, i
 
 // row is a new row with a result.
 func (r *reader) row(s *session.Session, it *session.Item, id, parts string) ([]table.Field, error) {
-	second, err := eventlog.SecondOf(&times, it.Position, int64(0))
+	second, err := eventlog.SecondOf(it.Position, int64(0))
 	return []table.Field{
 		{Name: "id", Value: id}, {Name: "session_id", Value: s.ID}, {Name: "role", Value: "tool"}, {Name: "parts", Value: parts},
 		{Name: "model", Value: ""}, {Name: "created_at", Value: second}, {Name: "updated_at", Value: second},

@@ -20,6 +20,12 @@ const (
 	mostSecond = math.MaxInt64 >> (SecondBits + 1) // such numbers count no seconds any more
 )
 
+// Seconds are the times of such a store.
+var Seconds = column.Times{
+	Number: column.Seconds, Whole: true, Years: [2]int{2000, 2200},
+	Formless: "it is not a number of seconds", Outside: "read as seconds, its year is %d",
+}
+
 // BySecond is the place of such an event, for Layout.Order.
 func BySecond(at table.Place, stored any) (position, tie int64) {
 	second, ok := column.Int(stored)
@@ -42,11 +48,11 @@ func BadTimes(row Row, times *column.Times, columns ...string) (faults []session
 
 // SecondOf is the second of a place, for a row that a repair stores there or whose time, as it
 // is stored, it changes. Beside what has no such time there is none.
-func SecondOf(times *column.Times, position int64, stored any) (int64, error) {
+func SecondOf(position int64, stored any) (int64, error) {
 	second := position >> SecondBits
 	switch stored.(type) {
 	case int64, float64:
-		if times.Read(second).Wrong == "" {
+		if Seconds.Read(second).Wrong == "" {
 			return second, nil
 		}
 		return 0, problem.New(problem.RolledBack, "", "the message beside its place has no time that can be")
@@ -59,9 +65,9 @@ const TooLate = 1e11
 
 // Retimed is Layout.Relate of such a store: an item that moved has the second of its place,
 // and no fault of its time any more.
-func Retimed(s *session.Session, times *column.Times, name string) {
+func Retimed(s *session.Session, name string) {
 	s.Faults = slices.DeleteFunc(s.Faults, func(f session.Fault) bool {
-		return f.Kind == session.BadTime && f.Field == name && f.Default == nil && f.Item >= 0 && times.Read(s.Items[f.Item].Position>>SecondBits).Wrong == ""
+		return f.Kind == session.BadTime && f.Field == name && f.Default == nil && f.Item >= 0 && Seconds.Read(s.Items[f.Item].Position>>SecondBits).Wrong == ""
 	})
 }
 

@@ -185,7 +185,7 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 // timed reads when a message was stored.
 func timed(row eventlog.Row, it *session.Item) []session.Fault {
 	stored := row.Value(fieldTime)
-	stamp := stamps.Read(seconds(stored))
+	stamp := eventlog.Seconds.Read(seconds(stored))
 	it.Time = stamp.Time
 	fault := session.Fault{Kind: session.BadTime, Field: fieldTime, Detail: stamp.Wrong}
 	if n, ok := column.Int(stored); ok && n > eventlog.TooLate && stamp.Wrong == "" {

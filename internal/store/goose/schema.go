@@ -194,7 +194,7 @@ func (r *reader) layout() *eventlog.Layout {
 		Item:    r.item, Finish: r.finish,
 		Relate: func(s *session.Session) {
 			relate(s)
-			eventlog.Retimed(s, &stamps, fieldTime)
+			eventlog.Retimed(s, fieldTime)
 		},
 		Said:  []string{"role", "content_json"},
 		Links: links, LinkColumns: []string{"content_json"}, OneID: true,
@@ -256,12 +256,6 @@ func (r *reader) prepare(ctx context.Context, db table.Reader, _ [][]table.Value
 var times = column.Times{
 	Forms: []column.Form{{Layout: "2006-01-02 15:04:05"}}, T: true, UTC: true, Years: [2]int{2000, 2200},
 	Formless: "it is not in the form 2026-02-03 09:56:40", Outside: "its year is %d",
-}
-
-// stamps are those of messages.
-var stamps = column.Times{
-	Number: column.Seconds, Whole: true, Years: [2]int{2000, 2200},
-	Formless: "it is not a number of seconds", Outside: "read as seconds, its year is %d",
 }
 
 // sessionOf is the session of a row, without items.

@@ -48,7 +48,7 @@ func place(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
 			if eventlog.SameSecond(c.Is.Position, c.Was.Position) {
 				return nil
 			}
-			second, err := eventlog.SecondOf(&stamps, c.Is.Position, r.Value(fieldTime))
+			second, err := eventlog.SecondOf(c.Is.Position, r.Value(fieldTime))
 			if n, _ := column.Int(r.Value(fieldTime)); n > eventlog.TooLate {
 				return problem.New(problem.RolledBack, "", "it has no time in seconds that could be changed")
 			}
@@ -91,7 +91,7 @@ func (r *reader) insert(s *session.Session, it *session.Item, _ *eventlog.Row, i
 
 // row is a new row with a result. Its number is given to it where it is stored.
 func (r *reader) row(s *session.Session, it *session.Item, id, content string) ([]table.Field, error) {
-	second, err := eventlog.SecondOf(&stamps, it.Position, int64(0))
+	second, err := eventlog.SecondOf(it.Position, int64(0))
 	seen := everybody
 	if it.Flags.Has(session.Archived) {
 		seen = `{"userVisible":true,"agentVisible":false}`
