@@ -12,6 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
+	"github.com/sessctl/sessctl/internal/store/opencode/opencodetest"
+	"github.com/sessctl/sessctl/internal/store/player"
 	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
@@ -107,6 +109,25 @@ func TestOwn(t *testing.T) {
 				t.Errorf("found %q", found)
 			}
 		})
+	}
+}
+
+// TestNextAnswer: an answer of the caller ends a call whose end is not known, so that what a
+// later sub-agent said is not taken for that of the first one.
+func TestNextAnswer(t *testing.T) {
+	ask := func(about string) player.Step {
+		return player.Step{Calls: []player.Call{{Tool: "agent", Args: `{"prompt":"` + about + `"}`, Child: player.Program{{Prompt: about, Steps: []player.Step{{Calls: []player.Call{{Tool: "bash", Args: "{}", Result: "42"}}}, {Text: "about " + about}}}}}}}
+	}
+	path := filepath.Join(t.TempDir(), "opencode.db")
+	if err := opencodetest.Build(path, player.Play(player.Program{{Prompt: "Go on", Steps: []player.Step{ask("a"), ask("b"), {Text: "Done."}}}}, 1)); err != nil {
+		t.Fatal(err)
+	}
+	const answer = "(select message_id from part where data like '%\"about b\"%')"
+	storetest.Change(t, path,
+		"update part set data = json_set(json_remove(data, '$.state.output', '$.state.time.end'), '$.state.status', 'running') where id = (select min(id) from part where data like '%\"tool\":\"task\"%')",
+		"update message set session_id = (select id from session where parent_id is null) where id = "+answer)
+	if _, got := repairtest.Twice(t, path, stored, "select coalesce(parent_id, 'the caller') from session where id = (select session_id from message where id = "+answer+")"); got[0] != "the caller" {
+		t.Errorf("the answer went to a sub-session of %s", got[0])
 	}
 }
 

@@ -68,9 +68,10 @@ type event struct {
 // A place of an event is that of its message's row, which table that is in, and the number of
 // the part.
 const (
-	nthBits  = 16
-	nthMask  = 1<<nthBits - 1
-	draftBit = 1 << nthBits
+	nthBits     = 16
+	nthMask     = 1<<nthBits - 1
+	draftBit    = 1 << nthBits
+	sessionBits = 1 // tells the tables of sessions apart in the place of one
 )
 
 func placeOf(row table.Place, from string, nth int) table.Place {
@@ -163,9 +164,6 @@ func (j *joined) About() table.About {
 	about.Moving = true
 	return about
 }
-
-// sessionBits tells the tables of sessions apart in the place of one.
-const sessionBits = 1
 
 // stored are the columns of a table of sessions that it has, and their places among those
 // that are asked for.

@@ -432,7 +432,7 @@ func (r *reader) summarise(s *session.Session, asked map[string]int) {
 // home tells which messages the run of a sub-session stored. While a call runs, its caller
 // begins no answer: one of its agent to a message that is not here is the sub-session's,
 // and so is a message with its task, with all that answers it. Where the end of a run is
-// not known, what its caller's user says next ends it.
+// not known, the next answer of its caller ends it, and what the caller's user says next.
 func (r *reader) home(s *session.Session) {
 	type run struct {
 		*session.Delegation
@@ -456,7 +456,9 @@ func (r *reader) home(s *session.Session) {
 		}
 		if it.Home, homes[it.Invocation] = home, home; asks {
 			it.Agent = ""
-			runs = slices.DeleteFunc(runs, func(r run) bool { return home == "" && math.IsInf(r.while[1], 1) })
+		}
+		if home == "" && (asks || known && it.Role == session.Assistant) {
+			runs = slices.DeleteFunc(runs, func(r run) bool { return math.IsInf(r.while[1], 1) })
 		}
 		for n, c := range it.Calls {
 			if ran, delegates := r.ran.Load(fmt.Sprint(it.Key, " ", n)); delegates && c.Delegation != nil {
