@@ -290,13 +290,14 @@ func TestAKilledUndoOfADatabase(t *testing.T) {
 	t.Chdir(t.TempDir())
 	before := rowsOf(t, url)
 	var commits atomic.Int32 // counted by the goroutines of the proxy
-	killed := make(chan *exec.Cmd, 1)
+	var undoing atomic.Bool
+	victim := make(chan *os.Process, 1)
 	p := &proxy{before: func(_ int, request string) bool {
 		if request != "commit" {
 			return true
 		}
-		if n := commits.Add(1); len(killed) > 0 && n > 1 { // the second of the undo
-			_ = (<-killed).Process.Kill()
+		if commits.Add(1) > 1 && undoing.Swap(false) { // the second of the undo
+			_ = (<-victim).Kill()
 			return false
 		}
 		return true
@@ -310,8 +311,12 @@ func TestAKilledUndoOfADatabase(t *testing.T) {
 	commits.Store(0)
 	cmd := exec.Command(os.Args[0], "undo", name, "--yes")
 	cmd.Env = append(os.Environ(), asProgram+"=1", "HOME="+t.TempDir())
-	killed <- cmd
-	if err := cmd.Run(); err == nil || cmd.ProcessState.Exited() {
+	undoing.Store(true)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	victim <- cmd.Process
+	if err := cmd.Wait(); err == nil || cmd.ProcessState.Exited() {
 		t.Fatalf("it was not killed: %v", err)
 	}
 	idle(t, url)
