@@ -382,15 +382,20 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 	if len(t.Fixes) == 0 {
 		return nil, nil
 	}
-	for _, rule := range sortedKeys(later) {
-		p.plan.Later = append(p.plan.Later, Later{Root: t.Root, Rule: rule, Count: later[rule]})
-	}
+	p.postpone(t.Root, later)
 	keepWithoutCopy(t.Fixes)
 	t.First, t.Appends = firstChanged(tree, now), appends(tree, now, t.Fixes)
 	if p.opts.EachTree != nil {
 		p.opts.EachTree(t, tree, now)
 	}
 	return t, nil
+}
+
+// postpone notes what another repair of a tree will have to do, by rule.
+func (p *planner) postpone(root string, later map[string]int) {
+	for _, rule := range sortedKeys(later) {
+		p.plan.Later = append(p.plan.Later, Later{Root: root, Rule: rule, Count: later[rule]})
+	}
 }
 
 // outOfReach says which record of a tree the store does not find by its key, so that no
