@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"hash/maphash"
 	"maps"
 	"slices"
 	"strconv"
@@ -141,7 +142,7 @@ func (c *catalog) eventsOf(ctx context.Context, list []int, names []string, fn f
 	}
 	keys := make([][]table.Value, len(list))
 	for i, n := range list {
-		keys[i] = c.list[n].key
+		keys[i] = c.list[n].key()
 	}
 	return c.events.scan(ctx, names, keys, each)
 }
@@ -160,32 +161,35 @@ const gone = table.Place(-1)
 
 // owner is a row of the table of sessions: what events belong to.
 type owner struct {
-	row  table.Place
-	key  []table.Value // the values of Sessions.Key
-	name string        // the session's id, which no other session has
-	told int64         // see told
+	row    table.Place
+	within []table.Value // the values of Sessions.Key but the last, often shared with other sessions
+	id     table.Value   // the last one
+	name   string        // the session's id, which no other session has
+	told   int64         // see told
 }
+
+// key are the values of Sessions.Key.
+func (o *owner) key() []table.Value { return append(slices.Clone(o.within), o.id) }
 
 // owners are all sessions of a store, in row order.
 type owners struct {
 	list   []owner
-	byName map[string]int
+	byName []uint32        // an open hash table of their indexes plus one: see seek
 	byKey  map[string]int  // by joinedKey, of those that are not called by their ids
 	faults []session.Fault // of rows that are lost
 }
 
 func readOwners(ctx context.Context, sessions *records) (*owners, error) {
-	o := &owners{byKey: map[string]int{}, byName: map[string]int{}}
+	o := &owners{byKey: map[string]int{}}
 	lost, err := sessions.scan(ctx, sessions.Key, nil, func(row Row) error {
-		one := owner{row: row.Place, key: row.of(sessions.Key)}
-		for i, value := range one.key {
-			one.key[i] = table.Kept(value)
-			if n := len(o.list); n > 0 { // sessions of one user mostly come together
-				text, isText := value.(string)
-				before, wasText := o.list[n-1].key[i].(string)
-				if isText && wasText && text == before {
-					one.key[i] = o.list[n-1].key[i]
-				}
+		key := row.of(sessions.Key)
+		last := len(key) - 1
+		one := owner{row: row.Place, id: table.Kept(key[last])}
+		if n := len(o.list); n > 0 && slices.EqualFunc(o.list[n-1].within, key[:last], sameText) { // sessions of one user mostly come together
+			one.within = o.list[n-1].within
+		} else {
+			for _, value := range key[:last] {
+				one.within = append(one.within, table.Kept(value))
 			}
 		}
 		o.list = append(o.list, one)
@@ -210,10 +214,48 @@ func readOwners(ctx context.Context, sessions *records) (*owners, error) {
 	return o, nil
 }
 
+// sameText reports whether two values are the same text.
+func sameText(a, b table.Value) bool {
+	first, ok := a.(string)
+	second, both := b.(string)
+	return ok && both && first == second
+}
+
+// seek is the place in byName of the session that is called so, or where it would be. A
+// map takes three times the memory of a session's key.
+func (o *owners) seek(name string) (at int, known bool) {
+	size := len(o.byName)
+	for at = int(maphash.String(nameSeed, name) % uint64(size)); o.byName[at] != 0; at = (at + 1) % size { //nolint:gosec // below size
+		if o.list[o.byName[at]-1].name == name {
+			return at, true
+		}
+	}
+	return at, false
+}
+
+var nameSeed = maphash.MakeSeed()
+
+// named is the session that is called so.
+func (o *owners) named(name string) (n int, ok bool) {
+	at, known := o.seek(name)
+	return int(o.byName[at]) - 1, known
+}
+
+// index fills byName; each reports whether every session has a name of its own.
+func (o *owners) index() (each bool) {
+	o.byName, each = make([]uint32, 2*len(o.list)+1), true
+	for i := range o.list {
+		at, known := o.seek(o.list[i].name)
+		o.byName[at], each = uint32(i+1), each && !known //nolint:gosec // a table has fewer rows
+	}
+	return each
+}
+
 // numberOf is the session with a key.
 func (o *owners) numberOf(key []table.Value) (n int, ok bool) {
 	same := func(a, b table.Value) bool { return column.View(a) == column.View(b) }
-	if n, ok = o.byName[column.View(key[len(key)-1])]; ok && slices.EqualFunc(o.list[n].key, key, same) {
+	last := len(key) - 1
+	if n, ok = o.named(column.View(key[last])); ok && same(o.list[n].id, key[last]) && slices.EqualFunc(o.list[n].within, key[:last], same) {
 		return n, true
 	}
 	n, ok = o.byKey[string(joinedKey(nil, key))]
@@ -232,35 +274,34 @@ func joinedKey(buf []byte, key []table.Value) []byte {
 // names are what a session may be called, the first that no other one is called:
 // its own id, all of its key, and that with its row.
 var names = []func(o *owner) string{
-	func(o *owner) string { return column.View(o.key[len(o.key)-1]) },
+	func(o *owner) string { return column.View(o.id) },
 	(*owner).path,
 	func(o *owner) string { return o.path() + "#" + strconv.FormatInt(o.told, 10) },
 }
 
 // path is all of a session's key: "app/user/id".
 func (o *owner) path() string {
-	parts := make([]string, len(o.key))
-	for i, value := range o.key {
-		parts[i] = column.View(value)
+	parts := make([]string, 0, len(o.within)+1)
+	for _, value := range o.within {
+		parts = append(parts, column.View(value))
 	}
-	return strings.Join(parts, "/")
+	return strings.Join(append(parts, column.View(o.id)), "/")
 }
 
 // name gives every session an id of its own: that of its row, where no other one has it.
 func (o *owners) name() {
 	for i := range o.list {
 		o.list[i].name = names[0](&o.list[i])
-		o.byName[o.list[i].name] = i
 	}
-	if _, nameless := o.byName[""]; !nameless && len(o.byName) == len(o.list) {
+	each := o.index()
+	if _, nameless := o.named(""); !nameless && each {
 		return
 	}
 	o.rename()
-	clear(o.byName)
+	o.index()
 	for i := range o.list {
 		one := &o.list[i]
-		o.byName[one.name] = i
-		key := string(joinedKey(nil, one.key))
+		key := string(joinedKey(nil, one.key()))
 		if _, known := o.byKey[key]; !known && one.name != names[0](one) { // of two rows with one key the first has the events
 			o.byKey[key] = i
 		}
@@ -297,7 +338,7 @@ func (o *owners) rename() {
 func (o *owners) find(ids []string) []int {
 	var found []int
 	for _, id := range ids {
-		if i, ok := o.byName[id]; ok && o.list[i].row != gone {
+		if i, ok := o.named(id); ok && o.list[i].row != gone {
 			found = append(found, i)
 		}
 	}
@@ -374,7 +415,7 @@ func (st *logStore) stray(strays map[string]*orphans, row Row) {
 	joined := string(joinedKey(nil, key))
 	o := strays[joined]
 	if o == nil {
-		missing := owner{key: key}
+		missing := owner{within: key[:len(key)-1], id: key[len(key)-1]}
 		missing.name = strings.Clone(missing.path())
 		o = &orphans{id: missing.name, key: st.key(&missing, row)}
 		strays[joined] = o

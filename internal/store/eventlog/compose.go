@@ -191,9 +191,10 @@ func (w *writer) newRow(ctx context.Context, s *script, i int) ([]table.Field, e
 func (w *writer) within(s *script, key string) (Row, []table.FieldChange, error) {
 	row := s.rows[key]
 	var fields []table.FieldChange
-	for i, name := range w.events.Key {
-		if old := row.Value(name); column.View(old) != column.View(s.owner.key[i]) {
-			fields = append(fields, table.FieldChange{Name: name, Old: old, New: s.owner.key[i]})
+	for i, value := range s.owner.key() {
+		name := w.events.Key[i]
+		if old := row.Value(name); column.View(old) != column.View(value) {
+			fields = append(fields, table.FieldChange{Name: name, Old: old, New: value})
 		}
 	}
 	row, err := w.with(row, fields)

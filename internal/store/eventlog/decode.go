@@ -121,7 +121,7 @@ func (st *logStore) read(ctx context.Context, heads []*session.Tree, to *decoder
 		g.trees[i] = heads[i].Copy()
 		body := st.bodies != nil && slices.ContainsFunc(g.trees[i].Sessions, st.bodies)
 		for _, s := range g.trees[i].Sessions {
-			n := st.byName[s.ID]
+			n, _ := st.named(s.ID)
 			s.Items = make([]session.Item, len(st.entries[n]))
 			for k, e := range st.entries[n] {
 				slots, places = append(slots, slot{g, s, &st.list[n], k, e.at, body}), append(places, e.row)

@@ -157,7 +157,7 @@ func (c *catalog) again(ctx context.Context, rows table.Selection) (*catalog, er
 func (c *catalog) stored(list []int) [2]table.Selection {
 	keys := make([][]table.Value, len(list))
 	for i, n := range list {
-		keys[i] = c.list[n].key
+		keys[i] = c.list[n].key()
 	}
 	return [2]table.Selection{
 		{Table: c.sessions.Name, Columns: c.sessions.Columns, Key: c.sessions.Key, Keys: keys},
@@ -279,7 +279,7 @@ func (c *catalog) sums(ctx context.Context, sessions []string, events reading) (
 	for i, n := range list {
 		all := own[i][:]
 		if c.layout.OtherTables != nil {
-			others := sha256.Sum256(c.layout.OtherTables(c.list[n].key))
+			others := sha256.Sum256(c.layout.OtherTables(c.list[n].key()))
 			all = append(all, others[:]...)
 		}
 		sum := sumOf(all, read[n], c.moving)
@@ -294,9 +294,9 @@ func (c *catalog) sums(ctx context.Context, sessions []string, events reading) (
 // isApart reports whether an event names its session by values of another type, so that
 // no statement finds it as one of the session's.
 func (c *catalog) isApart(owner int, row Row) bool {
-	for i, column := range c.events.Key {
-		_, blob := row.Value(column).([]byte)
-		if _, named := c.list[owner].key[i].([]byte); blob != named {
+	for i, value := range c.list[owner].key() {
+		_, blob := row.Value(c.events.Key[i]).([]byte)
+		if _, named := value.([]byte); blob != named {
 			return true
 		}
 	}

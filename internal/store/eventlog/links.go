@@ -12,8 +12,7 @@ import (
 // linked is the session that a row of the owner means by an id: the other columns of
 // its key are the owner's.
 func (o *owners) linked(from *owner, id string) (n int, ok bool) {
-	others := from.key[:len(from.key)-1]
-	return o.numberOf(append(slices.Clone(others), id))
+	return o.numberOf(append(slices.Clone(from.within), id))
 }
 
 // nameOf is what the session is called that a row of the owner means by an id. One
@@ -23,10 +22,10 @@ func (o *owners) nameOf(from *owner, id string) string {
 	if n, ok := o.linked(from, id); ok {
 		return o.list[n].name
 	}
-	if _, taken := o.byName[id]; !taken {
+	if _, taken := o.named(id); !taken {
 		return id
 	}
-	missing := owner{key: append(slices.Clone(from.key[:len(from.key)-1]), id)}
+	missing := owner{within: from.within, id: id}
 	return missing.path()
 }
 
@@ -84,7 +83,7 @@ func (st *logStore) group() {
 // are then behind all others.
 func (st *logStore) regroup(tree *session.Tree) {
 	row := func(s *session.Session) int {
-		if i, ok := st.byName[s.ID]; ok {
+		if i, ok := st.named(s.ID); ok {
 			return i
 		}
 		return len(st.list)
@@ -107,7 +106,7 @@ func (st *logStore) regroup(tree *session.Tree) {
 // keepUnsaid notes which of the sessions that the rows of one name none of its items does:
 // an approval names them beside what is said, and so does a row that does not decode.
 func (st *logStore) keepUnsaid(s *session.Session) {
-	i := st.byName[s.ID]
+	i, _ := st.named(s.ID)
 	if len(st.links[i]) == 0 {
 		return
 	}

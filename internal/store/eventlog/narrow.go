@@ -65,11 +65,10 @@ func (st *logStore) narrow(ctx context.Context, opts store.Options) error {
 // related is what a session has in common with all that can be in its tree: its key, but
 // for the id where sessions are linked.
 func (st *logStore) related(i int) string {
-	key := st.list[i].key
 	if !st.apart() {
-		key = key[:len(key)-1]
+		return string(joinedKey(nil, st.list[i].within))
 	}
-	return string(joinedKey(nil, key))
+	return string(joinedKey(nil, st.list[i].key()))
 }
 
 // recent are the sessions with an event that may have come since then. nil for all: where

@@ -235,11 +235,17 @@ func (st *logStore) allHeads(ctx context.Context) iter.Seq2[*session.Tree, error
 	}
 }
 
+// entriesOf are the events of a session.
+func (st *logStore) entriesOf(s *session.Session) []entry {
+	n, _ := st.named(s.ID)
+	return st.entries[n]
+}
+
 // newest is the newest time of the events of a tree, zero where one of them is not known.
 func (st *logStore) newest(heads *session.Tree) time.Time {
 	last := int64(math.MinInt64)
 	for _, s := range heads.Sessions {
-		for _, e := range st.entries[st.byName[s.ID]] {
+		for _, e := range st.entriesOf(s) {
 			if !st.layout.Timed || e.at <= 0 || e.at == math.MaxInt64 {
 				return time.Time{}
 			}
@@ -292,7 +298,7 @@ func (st *logStore) treesOf(ctx context.Context, batches iter.Seq2[[]*session.Tr
 
 func (st *logStore) countEvents(heads *session.Tree) (events int) {
 	for _, s := range heads.Sessions {
-		events += len(st.entries[st.byName[s.ID]])
+		events += len(st.entriesOf(s))
 	}
 	return events
 }
@@ -339,7 +345,7 @@ func (st *logStore) knows(tree *session.Tree) bool {
 // has reports whether these sessions were read.
 func (st *logStore) has(ids []string) bool {
 	return !slices.ContainsFunc(ids, func(id string) bool {
-		i, ok := st.byName[id]
+		i, ok := st.named(id)
 		if ok {
 			_, ok = slices.BinarySearch(st.only, i)
 		}
@@ -390,7 +396,7 @@ func (st *logStore) fill(ctx context.Context, s *session.Session) error {
 	for i := range s.Items {
 		wanted[s.Items[i].Key] = &s.Items[i]
 	}
-	n, ok := st.byName[s.ID]
+	n, ok := st.named(s.ID)
 	if !ok {
 		return errors.New("session " + s.ID + " is not in the store")
 	}

@@ -69,7 +69,7 @@ func (w *writer) locate(ctx context.Context, all []*difference) error {
 			continue
 		}
 		ids = append(ids, d.Is.ID)
-		if _, ok := w.byName[d.Is.ID]; !ok {
+		if _, ok := w.named(d.Is.ID); !ok {
 			return problem.New(problem.RolledBack, "", "session %s cannot be changed: the store has no session with that id", d.Is.ID)
 		}
 	}
@@ -83,7 +83,7 @@ func (w *writer) locate(ctx context.Context, all []*difference) error {
 
 // ownerOf is the row of a session, one that was created included; nil when there is none.
 func (w *writer) ownerOf(id string) *owner {
-	if i, ok := w.byName[id]; ok {
+	if i, ok := w.named(id); ok {
 		return &w.list[i]
 	}
 	return w.created[id]
@@ -252,7 +252,7 @@ func (w *writer) parentOf(s *session.Session) any {
 	case s.Parent == "":
 		return nil
 	case o != nil:
-		return o.key[len(o.key)-1]
+		return o.id
 	}
 	return s.Parent // is created with it
 }
@@ -279,14 +279,16 @@ func (w *writer) create(ctx context.Context, d *difference) error {
 	if column := w.sessions.Parent; column != "" {
 		fields = append(fields, table.Field{Name: column, Value: w.parentOf(d.Is)})
 	}
-	o := &owner{name: d.Is.ID}
+	var key []table.Value
 	for _, column := range w.sessions.Key {
 		at := slices.IndexFunc(fields, func(f table.Field) bool { return f.Name == column })
 		if at < 0 {
 			return problem.New(problem.RolledBack, "", "session %s cannot be created without %s", d.Is.ID, column)
 		}
-		o.key = append(o.key, fields[at].Value)
+		key = append(key, fields[at].Value)
 	}
+	last := len(key) - 1
+	o := &owner{name: d.Is.ID, within: key[:last:last], id: key[last]}
 	if o.row, err = w.edit.Insert(ctx, w.sessions.Name, fields); err == nil {
 		w.created[d.Is.ID] = o
 	}
@@ -364,7 +366,7 @@ func (w *writer) used(ctx context.Context, o *owner, id string) (found bool, _ e
 		Key: []string{w.events.ID}, Keys: [][]table.Value{{id}},
 	}
 	_, err := w.edit.Reader().Scan(ctx, events, func(_ table.Place, row []table.Value) error {
-		same := column.View(row[0]) == id && (!w.scoped() || string(joinedKey(nil, row[1:])) == string(joinedKey(nil, o.key)))
+		same := column.View(row[0]) == id && (!w.scoped() || string(joinedKey(nil, row[1:])) == string(joinedKey(nil, o.key())))
 		found = found || same
 		return nil
 	})
