@@ -12,6 +12,7 @@ package bench
 import (
 	"cmp"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -34,16 +35,25 @@ var (
 	only     = flag.String("tables", "", "print the tables with these words in their names only, a regular expression")
 	threads  = flag.Int("processors", 0, "how many of them programs in Go use, 0 for all")
 	scanned  = flag.String("scan", "", "only scan the lines of this file for valid JSON, which replay is measured against")
+	alone    = flag.Bool("alone", false, "only run the program that the arguments name, and print what it took as JSON")
 )
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if *scanned == "" {
+	var err error
+	switch {
+	case *alone:
+		var s sample
+		if s, err = runAlone(flag.Args()); err == nil {
+			err = json.NewEncoder(os.Stdout).Encode(s)
+		}
+	case *scanned != "":
+		var f *os.File
+		if f, err = os.Open(*scanned); err == nil {
+			_, err = validate(f)
+		}
+	default:
 		os.Exit(m.Run())
-	}
-	f, err := os.Open(*scanned)
-	if err == nil {
-		_, err = validate(f)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -149,8 +159,8 @@ func rootAmid(database string) (id string, err error) {
 
 // sample is one finished process.
 type sample struct {
-	wall, cpu time.Duration
-	peak      int64 // bytes, 0 when unknown
+	Wall, CPU time.Duration
+	Peak      int64 // bytes, 0 when unknown
 }
 
 // measureAll runs all commands in turn, round by round, after one that warms the
@@ -171,19 +181,31 @@ func measureAll(entries []entry, rounds int) ([][]sample, error) {
 	return samples, nil
 }
 
-func measure(args []string) (sample, error) {
+// measure runs a program from another process than this one: the system counts the memory
+// of whoever starts a program as the program's own.
+func measure(args []string) (s sample, err error) {
+	cmd := exec.Command(os.Args[0], append([]string{"-alone", "-processors", fmt.Sprint(*threads), "--"}, args...)...)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return s, fmt.Errorf("%w: %s", err, stderr.String())
+	}
+	return s, json.Unmarshal(out, &s)
+}
+
+func runAlone(args []string) (sample, error) {
 	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Stderr = os.Stderr
 	if *threads > 0 {
 		cmd.Env = append(os.Environ(), fmt.Sprint("GOMAXPROCS=", *threads))
 	}
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
 	start := time.Now()
 	if err := cmd.Run(); err != nil {
-		return sample{}, fmt.Errorf("%w: %s", err, stderr.String())
+		return sample{}, err
 	}
 	state := cmd.ProcessState
-	return sample{wall: time.Since(start), cpu: state.UserTime() + state.SystemTime(), peak: peakMemory(state)}, nil
+	return sample{Wall: time.Since(start), CPU: state.UserTime() + state.SystemTime(), Peak: peakMemory(state)}, nil
 }
 
 func table(out io.Writer, database string, entries []entry, samples [][]sample) error {
@@ -195,11 +217,11 @@ func table(out io.Writer, database string, entries []entry, samples [][]sample) 
 	fmt.Fprintf(&b, "%d bytes, %d rounds, medians; ratio = wall time against the first row (below 1 is faster)\n\n",
 		info.Size(), len(samples[0]))
 	fmt.Fprintf(&b, "%-40s %8s %8s %8s %9s\n", "command", "ratio", "wall s", "cpu s", "peak MB")
-	base := median(samples[0], func(s sample) float64 { return s.wall.Seconds() })
+	base := median(samples[0], func(s sample) float64 { return s.Wall.Seconds() })
 	for i, e := range entries {
-		wall := median(samples[i], func(s sample) float64 { return s.wall.Seconds() })
-		cpu := median(samples[i], func(s sample) float64 { return s.cpu.Seconds() })
-		peak := median(samples[i], func(s sample) float64 { return float64(s.peak) / 1e6 })
+		wall := median(samples[i], func(s sample) float64 { return s.Wall.Seconds() })
+		cpu := median(samples[i], func(s sample) float64 { return s.CPU.Seconds() })
+		peak := median(samples[i], func(s sample) float64 { return float64(s.Peak) / 1e6 })
 		fmt.Fprintf(&b, "%-40s %8.2f %8.2f %8.2f %9.0f\n", e.name, wall/base, wall, cpu, peak)
 	}
 	_, err = io.WriteString(out, b.String())
