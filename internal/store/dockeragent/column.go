@@ -1,6 +1,7 @@
 package dockeragent
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
@@ -68,7 +70,7 @@ func (st *agentStore) readColumn(ctx context.Context, deep bool) error {
 		if err != nil {
 			return err
 		}
-		if text == "" || text == "[]" {
+		if len(text) == 0 || string(text) == "[]" {
 			continue
 		}
 		if items > 0 {
@@ -76,7 +78,7 @@ func (st *agentStore) readColumn(ctx context.Context, deep bool) error {
 			continue
 		}
 		var list []json.RawMessage
-		if err := json.Unmarshal([]byte(text), &list); err != nil {
+		if err := json.Unmarshal(text, &list); err != nil {
 			s.Faults = append(s.Faults, session.Fault{
 				Kind: session.Undecodable, Item: -1, Ref: s.Ref(), Field: columnField, Detail: err.Error(), Lost: true,
 			})
@@ -89,24 +91,37 @@ func (st *agentStore) readColumn(ctx context.Context, deep bool) error {
 
 // compareColumn reports a column with more entries than the item table has rows.
 // One that does not parse is no copy of anything.
-func compareColumn(s *session.Session, text string, items int) {
-	entries := 0
-	d := jsontext.NewDecoder(strings.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	if _, err := d.ReadToken(); err != nil || d.StackDepth() != 1 {
-		return
-	}
-	for ; d.PeekKind() != ']'; entries++ {
-		if d.SkipValue() != nil {
-			return
-		}
-	}
-	if entries > items {
+func compareColumn(s *session.Session, text []byte, items int) {
+	if entries, ok := countEntries(text); ok && entries > items {
 		s.Faults = append(s.Faults, session.Fault{
 			Kind: session.LegacyFuller, Item: -1, Ref: s.Ref(), Field: "messages", Count: entries - items,
 			Detail: fmt.Sprintf("the messages column holds %d items, the item table only %d: the next upgrade would delete the fuller copy",
 				entries, items),
 		})
 	}
+}
+
+// countEntries is how many elements an array has, whatever comes behind it.
+func countEntries(text []byte) (n int, ok bool) {
+	scanner := jsonscan.Over(text)
+	each := func() bool {
+		n++
+		_, ok := scanner.Value()
+		return ok
+	}
+	if scanner.Elements(each) {
+		return n, true
+	}
+	d := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	if _, err := d.ReadToken(); err != nil || d.StackDepth() != 1 {
+		return 0, false
+	}
+	for n = 0; d.PeekKind() != ']'; n++ {
+		if d.SkipValue() != nil {
+			return 0, false
+		}
+	}
+	return n, true
 }
 
 // columnDamaged reports that the column of a session cannot be read, unless the
@@ -131,13 +146,9 @@ func (st *agentStore) count(number uint32) int {
 
 // columnOf is the messages column of a session. It is sought by row: an index
 // can be damaged, and an id can be NULL or a blob, which no text is equal to.
-func (st *agentStore) columnOf(ctx context.Context, id string) (string, error) {
-	var text *string
-	err := st.db.QueryRow(ctx, "select messages from sessions where "+st.schema.rowid[tableSessions]+" = ?", st.rowids[id]).Scan(&text)
-	if err != nil || text == nil {
-		return "", err
-	}
-	return *text, nil
+func (st *agentStore) columnOf(ctx context.Context, id string) (text []byte, err error) {
+	err = st.db.QueryRow(ctx, "select messages from sessions where "+st.schema.rowid[tableSessions]+" = ?", st.rowids[id]).Scan(&text)
+	return text, err
 }
 
 // addColumn adds the entries of a list in the column of the session owner;

@@ -24,10 +24,13 @@ func FuzzColumn(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		owner := &session.Session{ID: "S"}
-		compareColumn(owner, text, 1)
+		compareColumn(owner, []byte(text), 1)
 		var list []json.RawMessage
 		if json.Unmarshal([]byte(text), &list) != nil {
 			return
+		}
+		if n, ok := countEntries([]byte(text)); n != len(list) || ok != (list != nil) {
+			t.Errorf("%d entries, want %d", n, len(list))
 		}
 		p := newPart(tableColumn)
 		st := &agentStore{numbers: map[string]uint32{}, rowids: map[string]int64{}, costs: map[string]float64{}, parts: []*part{p}}

@@ -158,7 +158,7 @@ func (f *filler) list(prefix string) ([]json.RawMessage, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := json.Unmarshal([]byte(text), &list); err != nil {
+		if err := json.Unmarshal(text, &list); err != nil {
 			return nil, err
 		}
 	} else {

@@ -1,6 +1,7 @@
 package dockeragent
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -85,7 +86,7 @@ func holdColumns(t *testing.T, path string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want == "" {
+		if len(want) == 0 {
 			continue
 		}
 		columns++
@@ -93,7 +94,7 @@ func holdColumns(t *testing.T, path string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if string(got) != want {
+		if !bytes.Equal(got, want) {
 			t.Errorf("session %s\ngot  %s\nwant %s", id, got, want)
 		}
 	}

@@ -79,16 +79,18 @@ func open(ctx context.Context, src *store.Source, opts store.Options) (store.Sto
 		return nil, err
 	}
 	st.progress, st.facts.Read, st.facts.Brief = opts.Progress, read, opts.Brief > 0
-	if err := st.read(ctx, nil, opts.Deep); err != nil {
-		return nil, err
-	}
+	deep := func() ([]session.Fault, error) { return nil, nil }
 	if opts.Deep {
-		deep, err := db.Deep(ctx)
-		if err != nil {
+		if deep, err = db.BeginDeep(ctx); err != nil {
 			return nil, err
 		}
-		st.facts.Faults = append(st.facts.Faults, st.unexplained(ctx, deep)...)
 	}
+	readErr := st.read(ctx, nil, opts.Deep)
+	found, err := deep()
+	if err = cmp.Or(readErr, err); err != nil {
+		return nil, err
+	}
+	st.facts.Faults = append(st.facts.Faults, st.unexplained(ctx, found)...)
 	rest, err := db.Unscanned(ctx)
 	if err != nil {
 		return nil, err

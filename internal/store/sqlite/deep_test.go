@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
@@ -19,6 +20,25 @@ func TestDeepSound(t *testing.T) {
 	faults, err := opened(t, rows(100)...).Deep(t.Context())
 	if faults != nil || err != nil {
 		t.Errorf("%v, %v", faults, err)
+	}
+}
+
+// TestDeepBeside: beside other reading it finds the same.
+func TestDeepBeside(t *testing.T) {
+	s := newSample(t)
+	clear(s.page(s.pages["leaf"][20].number))
+	ok(t, os.WriteFile(s.path, s.content, 0o600))
+	db := open(t, s.path)
+	want, err := db.Deep(t.Context())
+	ok(t, err)
+	result, err := db.BeginDeep(t.Context())
+	ok(t, err)
+	_, err = db.ScanTable(t.Context(), "t", []string{"x"}, func(int64, []driver.Value) error { return nil })
+	ok(t, err)
+	got, err := result()
+	ok(t, err)
+	if diff := cmp.Diff(want, got); diff != "" || want == nil {
+		t.Error(diff)
 	}
 }
 

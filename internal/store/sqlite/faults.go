@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	lib "modernc.org/sqlite/lib"
 
@@ -139,6 +141,33 @@ func (db *DB) Deep(ctx context.Context) ([]session.Fault, error) {
 	if err := db.readAhead(ctx); err != nil {
 		return nil, err
 	}
+	return db.tests(ctx)
+}
+
+// BeginDeep does what Deep does beside other reading, where a second connection certainly
+// sees the same, else when result is called. That must be done before the DB is closed.
+func (db *DB) BeginDeep(ctx context.Context) (result func() ([]session.Fault, error), err error) {
+	second, ok, err := db.Second(ctx)
+	if err != nil || !ok {
+		return func() ([]session.Fault, error) { return db.Deep(ctx) }, err
+	}
+	if err := db.readAhead(ctx); err != nil {
+		return nil, errors.Join(err, second.Close())
+	}
+	var faults []session.Fault
+	var running sync.WaitGroup
+	running.Go(func() {
+		faults, err = second.tests(ctx)
+		err = errors.Join(err, second.Close())
+	})
+	return func() ([]session.Fault, error) {
+		running.Wait()
+		return faults, err
+	}, nil
+}
+
+// tests are those of Deep.
+func (db *DB) tests(ctx context.Context) ([]session.Fault, error) {
 	structure, err := db.integrity(ctx)
 	if err != nil {
 		return nil, db.Explain(err)
