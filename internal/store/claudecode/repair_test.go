@@ -462,33 +462,88 @@ func TestMiddleAndLate(t *testing.T) {
 	}
 }
 
+// line is one of a transcript of a version; parent is JSON.
+func line(version, uuid, parent, kind string, second int, message string) string {
+	return fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,"type":%q,"message":%s,"uuid":%q,"sessionId":"s","timestamp":"2026-11-22T10:00:%02d.000Z","version":%q}`+"\n", parent, kind, message, uuid, second, version)
+}
+
+// callOf is the message of a line with a call.
+func callOf(message, id string) string {
+	return fmt.Sprintf(`{"id":%q,"role":"assistant","model":"claude-opus-4-8","content":[{"type":"tool_use","id":%q,"name":"Bash","input":{}}]}`, message, id)
+}
+
+// resultOf is the message of a line with a result.
+func resultOf(id, text string) string {
+	return fmt.Sprintf(`{"role":"user","content":[{"type":"tool_result","tool_use_id":%q,"content":%q}]}`, id, text)
+}
+
+const goOn, done = `{"role":"user","content":"go"}`, `{"id":"m2","role":"assistant","model":"claude-opus-4-8","content":[{"type":"text","text":"done"}]}`
+
+// homeOf is a folder with a transcript of some lines.
+func homeOf(t testing.TB, lines ...string) string {
+	t.Helper()
+	folder := t.TempDir()
+	project := filepath.Join(folder, "projects", "p")
+	if err := errors.Join(os.MkdirAll(project, 0o700), os.WriteFile(filepath.Join(project, "s.jsonl"), []byte(strings.Join(lines, "")), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
 // TestTimeInTheMiddle: a result of an earlier call can stand before the line of a later call of
 // the same message. A new result of that is not older than the other one.
 func TestTimeInTheMiddle(t *testing.T) {
-	home := t.TempDir()
-	project := filepath.Join(home, "projects", "p")
-	if err := os.MkdirAll(project, 0o700); err != nil {
-		t.Fatal(err)
+	const v = "2.1.330"
+	after, _ := repaired(t, homeOf(t,
+		line(v, "u1", "null", "user", 0, goOn), line(v, "u2", `"u1"`, "assistant", 1, callOf("m1", "toolu_1")),
+		line(v, "u3", `"u2"`, "user", 3, resultOf("toolu_1", "ok")), line(v, "u4", `"u1"`, "assistant", 2, callOf("m1", "toolu_2")),
+		line(v, "u5", `"u3"`, "assistant", 5, done), line(v, "u6", `"u5"`, "user", 6, goOn)))
+	if is := after["projects/p/s.jsonl"]; strings.Count(is, `"timestamp":"2026-11-22T10:00:03.000Z"`) != 2 {
+		t.Errorf("the new result has another time than the newest line of its turn:\n%s", is)
 	}
-	line := func(uuid, parent, kind string, second int, content string) string {
-		return fmt.Sprintf(`{"parentUuid":%s,"isSidechain":false,"type":%q,"message":%s,"uuid":%q,"sessionId":"s","timestamp":"2026-11-22T10:00:%02d.000Z","version":"2.1.330"}`+"\n", parent, kind, content, uuid, second)
-	}
-	calls := func(id string) string {
-		return `{"id":"m1","role":"assistant","model":"claude-opus-4-8","content":[{"type":"tool_use","id":"` + id + `","name":"Bash","input":{}}]}`
-	}
-	text := line("u1", "null", "user", 0, `{"role":"user","content":"go"}`) +
-		line("u2", `"u1"`, "assistant", 1, calls("toolu_1")) +
-		line("u3", `"u2"`, "user", 3, `{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"ok"}]}`) +
-		line("u4", `"u1"`, "assistant", 2, calls("toolu_2")) +
-		line("u5", `"u3"`, "assistant", 5, `{"id":"m2","role":"assistant","model":"claude-opus-4-8","content":[{"type":"text","text":"done"}]}`) +
-		line("u6", `"u5"`, "user", 6, `{"role":"user","content":"and now?"}`)
-	if err := os.WriteFile(filepath.Join(project, "s.jsonl"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	after, _ := repaired(t, home)
-	for name, is := range after {
-		if strings.HasSuffix(name, ".jsonl") && strings.Count(is, `"timestamp":"2026-11-22T10:00:03.000Z"`) != 2 {
-			t.Errorf("the new result has another time than the newest line of its turn:\n%s", is)
+}
+
+// TestDoubledIDs: of two calls with one id in a message each gets its own result in one
+// repair, whose lines have identifiers of their own.
+func TestDoubledIDs(t *testing.T) {
+	for _, version := range []string{"2.0.14", "2.1.330"} {
+		calls := []string{
+			line(version, "u1", "null", "user", 0, goOn), line(version, "u2", `"u1"`, "assistant", 1, callOf("m1", "toolu_1")),
+			line(version, "u3", `"u2"`, "assistant", 2, callOf("m1", "toolu_1")),
+		}
+		answered := line(version, "u4", `"u3"`, "user", 3, resultOf("toolu_1", "ok"))
+		both := strings.Replace(calls[1], `"content":[`, `"content":[{"type":"tool_use","id":"toolu_1","name":"Bash","input":{}},`, 1)
+		for name, lines := range map[string][]string{
+			"at the end":     calls,
+			"in the middle":  append(slices.Clip(calls), line(version, "u5", `"u3"`, "assistant", 5, done), line(version, "u6", `"u5"`, "user", 6, goOn)),
+			"one has one":    append(slices.Clip(calls), answered, line(version, "u5", `"u4"`, "assistant", 5, done), line(version, "u6", `"u5"`, "user", 6, goOn)),
+			"in one line":    {calls[0], both},
+			"three of them":  append(slices.Clip(calls), line(version, "u4", `"u3"`, "assistant", 3, callOf("m1", "toolu_1"))),
+			"another is not": append(slices.Clip(calls), line(version, "u4", `"u3"`, "assistant", 3, callOf("m1", "toolu_2"))),
+		} {
+			t.Run(version+" "+name, func(t *testing.T) {
+				home := homeOf(t, lines...)
+				before := snapshot(t, home)
+				plan, receipt, err := repairtest.Repair(home)
+				if err != nil || receipt == nil || len(receipt.LeftOut) > 0 {
+					t.Fatalf("%v, %+v, %+v", err, plan.Refused, receipt)
+				}
+				after := snapshot(t, home)
+				held(t, before, after, receipt.Path())
+				text := strings.Join(lines, "")
+				if is := after["projects/p/s.jsonl"]; strings.Count(is, `"tool_use_id"`) != strings.Count(text, `"tool_use"`) {
+					t.Errorf("a call has no result, or a second one:\n%s", is)
+				}
+				if again, second, err := repairtest.Repair(home); err != nil || second != nil {
+					t.Errorf("a second repair: %v, %+v", err, again.Trees)
+				}
+				if _, err := repairtest.Undo(home, receipt.Path()); err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(before, snapshot(t, home)); diff != "" {
+					t.Error(diff)
+				}
+			})
 		}
 	}
 }

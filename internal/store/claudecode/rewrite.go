@@ -229,16 +229,24 @@ func (f *rewrite) place(items []change.Item, at int, p *part) (*place, error) {
 	if made < 0 {
 		return nil, problem.New(problem.RolledBack, "", "the call %q of a result is not before it", id)
 	}
-	pl := &place{call: -1, line: -1}
+	pl := &place{line: -1}
+	var calls []int // several where two calls have one id: their results are in the same order
 	for _, i := range p.lines[items[made].Is.Key] {
 		pl.batch = append(pl.batch, i)
 		if slices.Contains(f.of(&f.nodes[i], assistant), f.Name(id)) {
-			pl.call = i
+			calls = append(calls, i)
 		}
 	}
-	if pl.call < 0 {
+	if len(calls) == 0 {
 		return nil, problem.New(problem.RolledBack, "", "the call %q cannot have a result", id)
 	}
+	nth := 0
+	for i := made + 1; i < at && nth < len(calls)-1; i++ {
+		if items[i].Is.AnswersCall(id) {
+			nth++
+		}
+	}
+	pl.call = calls[nth]
 	last := slices.Max(pl.batch)
 	pl.linear = strings.HasPrefix(f.version(pl.call), "1.") || strings.HasPrefix(f.version(pl.call), "2.0.")
 	pl.parent = f.nodes[pl.call].uuid
@@ -327,10 +335,11 @@ func (f *rewrite) relinked(i int) []byte {
 // whose call has none: with what the line of the call says of the session.
 func (f *rewrite) add(r *session.Result, pl *place) (uuid filelog.Name) {
 	call, text := f.nodes[pl.call], docedit.Quote(r.Text)
-	uuid = f.Name(f.unused(f.Text(call.uuid) + "\n" + r.CallID))
 	if gap := f.gap(pl); gap >= 0 {
 		uuid = f.nodes[gap].parent
 		delete(f.parents, gap)
+	} else {
+		uuid = f.unused(f.Text(call.uuid) + "\n" + r.CallID)
 	}
 	f.insert(uuid, pl)
 	var stamp []byte // the newest of the turn, whose lines need not be in the order of their times
@@ -393,14 +402,14 @@ func (f *rewrite) gap(pl *place) int {
 	return gap
 }
 
-// unused is an identifier that no line has, the same for the same call.
-func (f *rewrite) unused(seed string) string {
+// unused is an identifier that nothing has, the same for the same call.
+func (f *rewrite) unused(seed string) filelog.Name {
 	for n := 0; ; n++ {
 		sum := sha256.Sum256(fmt.Appendf(nil, "sessctl %d\n%s", n, seed))
 		sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80 // RFC 9562: its bits are of no time, name or chance
 		uuid := fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
-		if !bytes.Contains(f.file, []byte(uuid)) {
-			return uuid
+		if !f.Known(uuid) {
+			return f.Name(uuid)
 		}
 	}
 }

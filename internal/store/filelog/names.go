@@ -17,18 +17,24 @@ func NewNames() *Names { return &Names{ends: []int{0, 0}, seen: map[uint64]Name{
 
 // Name is the number of an identifier.
 func (n *Names) Name(text string) Name {
-	if text == "" {
-		return 0
+	known, at := n.find(text)
+	if known == 0 && text != "" {
+		n.all = append(n.all, text...)
+		n.ends = append(n.ends, len(n.all))
+		known = Name(len(n.ends) - 2)
+		n.seen[at] = known
 	}
-	for at := uint64(session.DigestOf(text)); ; at++ {
-		switch known := n.seen[at]; {
-		case known == 0:
-			n.all = append(n.all, text...)
-			n.ends = append(n.ends, len(n.all))
-			n.seen[at] = Name(len(n.ends) - 2)
-			return n.seen[at]
-		case n.Text(known) == text:
-			return known
+	return known
+}
+
+// Known reports whether an identifier has a number.
+func (n *Names) Known(text string) bool { known, _ := n.find(text); return known != 0 }
+
+// find is the number of an identifier, 0 for none, and where it is in seen, or would be.
+func (n *Names) find(text string) (known Name, at uint64) {
+	for at = uint64(session.DigestOf(text)); ; at++ {
+		if known = n.seen[at]; known == 0 || n.Text(known) == text {
+			return known, at
 		}
 	}
 }
