@@ -62,6 +62,9 @@ func (d *Decoder) Unmarshal(text []byte, into any) error {
 // Explain words an error of Unmarshal without what the text says: writer is who stored it.
 func Explain(err error, writer string) string {
 	if wrong, ok := errors.AsType[*json.SemanticError](err); ok && wrong.JSONKind != jsontext.KindInvalid {
+		if wrong.JSONPointer == "" {
+			return fmt.Sprintf("it is JSON of another type than %s stores", writer)
+		}
 		return fmt.Sprintf("%q holds a value of another type than %s stores there", string(wrong.JSONPointer), writer)
 	}
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok && len(syntax.JSONPointer) > 0 {

@@ -105,29 +105,17 @@ type preserved struct {
 
 // parse reads a line; said is its message where it has one.
 func parse(text []byte) (l line, said message, wrong string) {
-	if err := exact.Unmarshal(text, &l); err != nil {
-		return l, said, explain(text, err)
+	err := exact.Unmarshal(text, &l)
+	if k := kindOf(l.Type); err == nil && (k == user || k == assistant) {
+		err = exact.Unmarshal(l.Message, &said)
 	}
-	if k := kindOf(l.Type); k != user && k != assistant {
-		return l, said, ""
-	}
-	if err := exact.Unmarshal(l.Message, &said); err != nil {
-		return l, said, explain(text, err)
-	}
-	return l, said, ""
-}
-
-// explain words a decoder's error without what the line says.
-func explain(text []byte, err error) string {
 	switch {
+	case err == nil:
+		return l, said, ""
 	case len(bytes.Trim(text, "\x00")) == 0:
-		return "it holds nothing but NUL bytes"
-	case !jsonscan.Valid(text):
-		return "it is not valid JSON"
-	case err != nil:
-		return "it has another form than Claude Code writes"
+		return l, said, "it holds nothing but NUL bytes"
 	}
-	return ""
+	return l, said, jsonscan.Explain(err, kindTitle)
 }
 
 // blocks are the parts of a message: a text stands for one block of text.
