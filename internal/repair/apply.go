@@ -323,6 +323,11 @@ func (a *application) tree(t *Tree, st store.Store, stored map[string]*session.T
 	if tree == nil || tree.Root().ID != t.Root {
 		return nil, problem.New(problem.Busy, "Run the repair again to get a new plan.", "session %s now belongs to another session", t.Root)
 	}
+	for _, s := range tree.Sessions {
+		if _, planned := t.Sums[s.ID]; !planned {
+			return nil, problem.New(problem.Busy, "Run the repair again to get a new plan.", "session %s was added after the plan was made", s.ID)
+		}
+	}
 	part := t.needed(tree)
 	if err := st.Fill(a.ctx, part); err != nil {
 		return nil, err

@@ -200,6 +200,9 @@ func Faults(kind session.FaultKind, word func(*Finding, *session.Fault)) func(*P
 			found.Field, found.Count, found.Nth = f.Field, f.Count, told[at]
 			found.Unloads = s != nil && (f.Unloads || f.Kind == session.Undecodable && f.Remedy == "")
 			told[at]++
+			if f.Harmless {
+				found.Severity = Info
+			}
 			word(&found, f)
 			p.Report(found)
 		}

@@ -51,7 +51,7 @@ type Fault struct {
 	Whole    bool
 	Unloads  bool    // the runtime fails to load the session because of it
 	Passed   bool    // the runtime passes over the record, and loads what else there is
-	Harmless bool    // a SchemaUnknown that keeps nothing known from being read and repaired
+	Harmless bool    // a SchemaUnknown that keeps nothing known from being read and repaired, or a TornLine that is being written
 	Default  *string // the value that a repair may set, nil when there is none
 	// Lost: what it is about is stored, and not among the sessions and items that the
 	// store yields. Damage and orphans always are.

@@ -28,12 +28,7 @@ var faults = []*rules.Rule{
 	{
 		ID: "SC002", Name: "schema-unknown", Severity: rules.Warning, Safety: rules.None, Scope: stored, Since: "0.1.0",
 		Title: "the schema is newer than known, or disagrees with its recorded migrations",
-		Run: rules.Faults(session.SchemaUnknown, func(found *rules.Finding, f *session.Fault) {
-			rules.Detail(found, f)
-			if f.Harmless {
-				found.Severity = rules.Info
-			}
-		}),
+		Run:   rules.Faults(session.SchemaUnknown, rules.Detail),
 	},
 	{
 		ID: "SC003", Name: "foreign-key-violation", Severity: rules.Error, Safety: rules.Manual, Scope: stored, Deep: true, Since: "0.1.0",

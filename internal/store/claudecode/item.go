@@ -100,6 +100,7 @@ func (r *reader) items(s *session.Session, of func(*node) bool) error {
 		}
 		m.finish(g.active)
 		for _, f := range m.faults {
+			f.Harmless = f.Kind == session.TornLine && s.Writer == session.WriterLive
 			f.Item, f.Ref = at, session.Ref{Session: s.ID, Table: it.Table, Key: it.Key}
 			s.Faults = append(s.Faults, f)
 		}

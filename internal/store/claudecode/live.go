@@ -11,7 +11,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/filelog"
 )
+
+// mostNote is how many bytes of a note beside a transcript are read.
+const mostNote = 1 << 20
 
 // liveness says of sessions whether a process has them.
 type liveness map[string]session.Writer
@@ -50,7 +54,7 @@ func whoLives(root *os.Root) liveness {
 			Started jsontext.Value `json:"procStart"`
 			Domain  string         `json:"pidDomain"`
 		}
-		text, err := fs.ReadFile(root.FS(), name)
+		text, err := filelog.Read(root, name, mostNote)
 		if err != nil || exact.Unmarshal(text, &p) != nil || p.Session == "" || fmt.Sprint(p.PID) != strings.TrimSuffix(path.Base(name), ".json") {
 			continue
 		}

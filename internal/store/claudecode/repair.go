@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"hash"
-	"io/fs"
 	"maps"
 	"math"
 	"os"
@@ -47,33 +46,32 @@ func add(sum hash.Hash, text []byte) {
 
 // parts hands the files of sessions to fn, as they are read. Of a transcript that has one
 // of them come all sessions; nil asks for all transcripts.
-func (c *claude) parts(ctx context.Context, sessions []string, fn func(t transcript, p *part, log *filelog.Log) error) error {
+func (c *claude) parts(ctx context.Context, sessions []string, fn func(t transcript, p *part) error) error {
 	missing := map[string]bool{}
 	for _, id := range sessions {
 		missing[id] = true
 	}
-	look := func(t transcript) error {
-		var wrong error
-		_, err := c.tree(ctx, t, false, func(p *part) {
+	look := func(t transcript) (unread, wrong error) {
+		_, unread = c.tree(ctx, t, false, func(p *part) {
 			delete(missing, p.id)
-			wrong = cmp.Or(wrong, fn(t, p, p.in.log))
+			wrong = cmp.Or(wrong, fn(t, p))
 		})
-		return errors.Join(err, wrong)
+		return unread, wrong
 	}
 	var others []transcript
 	for _, t := range c.list {
 		if sessions != nil && !missing[t.id] {
 			others = append(others, t)
-		} else if err := look(t); err != nil {
-			return err
+		} else if unread, wrong := look(t); unread != nil || wrong != nil {
+			return errors.Join(unread, wrong)
 		}
 	}
 	for _, t := range others {
 		if len(missing) == 0 { // the rest are sub-agents of others
 			break
 		}
-		if err := look(t); err != nil {
-			return err
+		if _, wrong := look(t); wrong != nil || ctx.Err() != nil { // one that cannot be read has none of them
+			return cmp.Or(wrong, ctx.Err())
 		}
 	}
 	return nil
@@ -86,13 +84,13 @@ func (c *claude) Sums(ctx context.Context, sessions []string) (map[string]store.
 	for _, id := range sessions {
 		sums[id] = store.Sum{}
 	}
-	err := c.parts(ctx, sessions, func(_ transcript, p *part, log *filelog.Log) error {
+	err := c.parts(ctx, sessions, func(_ transcript, p *part) error {
 		if _, wanted := sums[p.id]; sessions != nil && !wanted {
 			return nil
 		}
 		s := store.Sum{Own: p.id, Items: p.sums}
 		if p.id == p.in.id {
-			whole, err := log.Digest()
+			whole, err := p.in.log.Digest()
 			if err != nil {
 				return err
 			}
@@ -132,7 +130,7 @@ func (c *claude) Rehearse(ctx context.Context, change *store.Change) error {
 	if c.piped != nil {
 		return errors.New("it is standard input")
 	}
-	read := func(name string) ([]byte, error) { return fs.ReadFile(c.root.FS(), name) }
+	read := func(name string) ([]byte, error) { return filelog.Read(c.root, name, filelog.MostBytes) }
 	edits, err := c.compose(ctx, change, read)
 	if p, ok := errors.AsType[*problem.Error](err); ok && p.Class == problem.RolledBack {
 		return errors.New(p.What)
@@ -214,12 +212,13 @@ func (e *editor) Close() error { return e.Editor.Close() }
 func (e *editor) Read(ctx context.Context, sessions []string) (store.Store, error) {
 	st := e.claude
 	st.list = nil
-	err := e.parts(ctx, sessions, func(t transcript, p *part, _ *filelog.Log) error {
+	err := e.parts(ctx, sessions, func(t transcript, p *part) error {
 		if slices.Contains(sessions, p.id) && !slices.Contains(st.list, t) {
 			st.list = append(st.list, t)
 		}
 		return nil
 	})
+	e.Narrow()
 	return &st, err
 }
 

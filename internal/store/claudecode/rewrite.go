@@ -41,7 +41,7 @@ func (c *claude) compose(ctx context.Context, tree *store.Change, text func(name
 	}
 	parts, files := map[string]*part{}, map[string]*rewrite{}
 	root := tree.Before.Root().ID
-	err = c.parts(ctx, []string{root}, func(t transcript, p *part, _ *filelog.Log) error {
+	err = c.parts(ctx, []string{root}, func(t transcript, p *part) error {
 		if t.id == root {
 			parts[p.id] = p
 		}
@@ -57,6 +57,9 @@ func (c *claude) compose(ctx context.Context, tree *store.Change, text func(name
 		}
 		if p == nil {
 			return nil, problem.New(problem.RolledBack, "", "session %s cannot be changed: the store has no session with that id", s.Is.ID)
+		}
+		if !s.ListDiffers() && len(s.Sets) == 0 {
+			continue
 		}
 		f := files[p.in.source]
 		if f == nil {

@@ -54,7 +54,6 @@ type transcript struct {
 	copied string // what is behind the name in it, where another folder has the same
 	size   int64
 	last   time.Time // when it was written to
-	asked  bool      // there is a folder for what belongs to the session
 }
 
 // list are the transcripts of a folder: of that of Claude Code, of its projects, or of one
@@ -73,10 +72,6 @@ func list(root *os.Root, enough int) (found []transcript, unread []error) {
 		}
 		defer func() { _ = in.Close() }()
 		entries, err := fs.ReadDir(in.FS(), ".")
-		folders := map[string]bool{}
-		for _, e := range entries {
-			folders[e.Name()] = e.IsDir()
-		}
 		for _, e := range entries {
 			name, link := path.Join(folder, e.Name()), e.Type()&fs.ModeSymlink != 0
 			stem, isLog := strings.CutSuffix(e.Name(), ending)
@@ -84,7 +79,7 @@ func list(root *os.Root, enough int) (found []transcript, unread []error) {
 			case len(found) >= enough:
 				return nil
 			case isLog && !e.IsDir() && !strings.HasPrefix(stem, agentPrefix):
-				t := transcript{name: name, id: stem, asked: folders[stem]}
+				t := transcript{name: name, id: stem}
 				for used[t.id] {
 					t.copied += "@" + path.Base(folder)
 					t.id = stem + t.copied
@@ -95,10 +90,10 @@ func list(root *os.Root, enough int) (found []transcript, unread []error) {
 				}
 				found = append(found, t)
 			case (e.IsDir() || link) && deeper && !strings.Contains(e.Name(), backupMark):
-				if info, err := root.Stat(name); link && (err != nil || !info.IsDir()) {
-					continue // to what is no folder of this one
+				if info, err := os.Stat(filepath.Join(root.Name(), name)); link && (err != nil || !info.IsDir()) {
+					continue
 				}
-				if err := look(name, false); err != nil {
+				if err := look(name, false); err != nil { // a link may lead out of the folder
 					unread = append(unread, err)
 				}
 			}
@@ -252,7 +247,7 @@ func (c *claude) generation() (version string) {
 
 // oneOf is a transcript by itself.
 func oneOf(name string, size int64) transcript {
-	return transcript{name: name, id: strings.TrimSuffix(name, ending), size: size, asked: true}
+	return transcript{name: name, id: strings.TrimSuffix(name, ending), size: size}
 }
 
 // only leaves the one transcript whose session is wanted, if a file is called so.
@@ -390,7 +385,7 @@ func (c *claude) Fill(ctx context.Context, tree *session.Tree) error {
 	some := tree.Sessions[0].ID
 	at := slices.IndexFunc(c.list, func(t transcript) bool { return t.id == some })
 	if at < 0 { // that of a sub-agent
-		err := c.parts(ctx, []string{some}, func(t transcript, p *part, _ *filelog.Log) error {
+		err := c.parts(ctx, []string{some}, func(t transcript, p *part) error {
 			if p.id == some {
 				at = slices.Index(c.list, t)
 			}

@@ -79,28 +79,32 @@ func (c *claude) tree(ctx context.Context, t transcript, body bool, each func(*p
 	return forest.Group(heads)[0], nil
 }
 
-// open reads the lines of the transcript and of its sub-agents.
+// open reads the lines of the transcript and of its sub-agents. What is appended meanwhile is
+// left for the next reading: the sub-agents of all calls that are read have their files.
 func (t *trunk) open(ctx context.Context) (err error) {
+	known := filelog.NewNames()
 	if t.log = t.piped; t.piped == nil {
 		if t.log, err = t.file(t.name); err != nil {
 			return err
 		}
-	}
-	known := filelog.NewNames()
-	if t.chain, err = readChain(ctx, t.log, known); err != nil || t.piped != nil {
-		return err
-	}
-	t.agents, err = t.claude.agents(t.transcript)
-	for i := range t.agents {
-		a := &t.agents[i]
-		if a.log, a.wrong = t.file(a.name); a.wrong == nil {
-			a.chain, err = readChain(ctx, a.log, known)
-		} else { // the others are read
-			a.chain = newChain(known)
-		}
-		if err != nil {
+		if t.agents, err = t.claude.agents(t.transcript); err != nil {
 			return err
 		}
+	}
+	t.chain, err = readChain(ctx, t.log, known)
+	listed := t.agents
+	t.agents = nil
+	for _, a := range listed {
+		if a.log, a.wrong = t.file(a.name); errors.Is(a.wrong, filelog.ErrNew) {
+			continue
+		}
+		if a.wrong != nil {
+			a.log = filelog.Over(strings.NewReader("")) // the others are read
+		}
+		if err == nil {
+			a.chain, err = readChain(ctx, a.log, known)
+		}
+		t.agents = append(t.agents, a)
 	}
 	return err
 }
@@ -111,9 +115,6 @@ func (t transcript) folder() string { return path.Join(strings.TrimSuffix(t.name
 // agents are the sub-agents with files, and what is said of them beside. The runtime does not
 // mind where that is missing or broken.
 func (c *claude) agents(t transcript) (list []agent, err error) {
-	if !t.asked {
-		return nil, nil
-	}
 	folder, err := c.root.OpenRoot(t.folder())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -126,7 +127,7 @@ func (c *claude) agents(t transcript) (list []agent, err error) {
 	for _, e := range entries {
 		if id, isLog := strings.CutSuffix(e.Name(), ending); isLog && strings.HasPrefix(id, agentPrefix) {
 			a := agent{id: id + t.copied, name: path.Join(t.folder(), e.Name())}
-			if text, err := folder.ReadFile(id + ".meta.json"); err == nil {
+			if text, err := filelog.Read(folder, id+".meta.json", mostNote); err == nil {
 				_ = exact.Unmarshal(text, &a.meta)
 			}
 			list = append(list, a)
@@ -186,7 +187,6 @@ func (t *trunk) main() error {
 	mine := func(n *node) bool { return n.side == 0 }
 	t.chain.activate(func(n *node) bool { return n.side == 0 && !n.sidechain })
 	s := t.session(t.chain, t.transcript.id)
-	s.Writer = t.live.of(t.transcript)
 	r := t.reader
 	r.chain, r.log, r.id, r.source = t.chain, t.log, t.transcript.id, t.name
 	t.match(sides, r.children) // the calls have to know them
@@ -217,7 +217,6 @@ func (t *trunk) agent(a *agent) error {
 	r.chain, r.log, r.id, r.source = a.chain, a.log, a.id, a.name
 	if a.wrong != nil {
 		s.Faults = append(s.Faults, unreadFile(s, a.name, problem.Reason(a.wrong)))
-		return nil
 	}
 	return r.items(s, func(*node) bool { return true })
 }
@@ -236,7 +235,7 @@ func (t *trunk) parentOf(a *agent) string {
 
 // session begins one, without items.
 func (t *trunk) session(c *chain, id string) *session.Session {
-	s := &session.Session{ID: id, Title: c.title}
+	s := &session.Session{ID: id, Title: c.title, Writer: t.live.of(t.transcript)}
 	for _, f := range c.faults {
 		line := f.Ref.Pointer
 		f.Ref = s.Ref()

@@ -33,7 +33,8 @@ type Editor struct {
 	folder  fs.FileInfo
 	backup  string                 // the folder for copies of what is replaced, "" for none
 	mu      sync.Mutex             // of read: files are read side by side
-	read    map[string]fs.FileInfo // the files that were read, as they were then
+	read    map[string]fs.FileInfo // the files that were read, as they were then; nil where another program changed them
+	narrow  bool                   // see Narrow
 	staged  map[string]*staged     // what the open transaction makes of files; nil where none is open
 	version int64
 	changed bool // something was committed
@@ -60,11 +61,14 @@ type replaced struct {
 	Splices []Splice `json:"splices"` // by their places in what it was
 }
 
+// ErrNew is the error for a file that came after the others were read: see Editor.Narrow.
+var ErrNew = errors.New("another program made it meanwhile")
+
 // AtStep is called before each change on the disk. A test kills the process there.
 var AtStep = func(string) {}
 
-// mostBytes is how long a file may be that is changed: it is in memory twice.
-const mostBytes = 2 << 30
+// MostBytes is how long a file may be that is changed: it is in memory twice.
+const MostBytes = 2 << 30
 
 // Edit opens a folder, or that of the file that the user named, for changing.
 func Edit(folder, named string) (*Editor, error) {
@@ -82,19 +86,31 @@ func Edit(folder, named string) (*Editor, error) {
 // Root is the folder.
 func (e *Editor) Root() *os.Root { return e.root }
 
-// Log opens a file as the transaction sees it.
+// Log opens a file as the transaction sees it: without what another program appends behind
+// the first reading, until Version tells of that. One that is new is ErrNew.
 func (e *Editor) Log(name string) (*Log, error) {
 	if s := e.staged[name]; s != nil {
 		return Over(bytes.NewReader(s.is)), nil
 	}
 	l, err := Open(e.root, name)
-	if err == nil {
-		e.mu.Lock()
-		e.read[name] = l.seen
-		e.mu.Unlock()
+	if err != nil {
+		return nil, err
 	}
-	return l, err
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	was, known := e.read[name]
+	if !known && e.narrow {
+		return nil, errors.Join(ErrNew, l.Close())
+	}
+	if was != nil && os.SameFile(was, l.seen) && was.Size() < l.seen.Size() {
+		l.seen = was
+	}
+	e.read[name] = l.seen
+	return l, nil
 }
+
+// Narrow makes files new that were not read by now, until Version is asked for in no transaction.
+func (e *Editor) Narrow() { e.narrow = true }
 
 // Digest is that of all bytes of a file.
 func (l *Log) Digest() (string, error) {
@@ -108,7 +124,8 @@ func (l *Log) Digest() (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), err
 }
 
-// Text is a whole file as the transaction sees it.
+// Text is a whole file as the transaction sees it. One that is not what was read before is
+// refused.
 func (e *Editor) Text(name string) ([]byte, error) {
 	if s := e.staged[name]; s != nil {
 		return s.is, nil
@@ -117,12 +134,20 @@ func (e *Editor) Text(name string) ([]byte, error) {
 	if err == nil && !info.Mode().IsRegular() {
 		err = errors.New("it is not a regular file")
 	}
-	if err == nil && info.Size() > mostBytes {
-		err = fmt.Errorf("it has more than %d GiB", mostBytes>>30)
+	var l *Log
+	if err == nil {
+		l, err = Open(e.root, name)
 	}
 	var text []byte
 	if err == nil {
-		text, err = fs.ReadFile(e.root.FS(), name)
+		defer func() { _ = l.Close() }()
+		e.mu.Lock()
+		was := e.read[name]
+		e.mu.Unlock()
+		if was != nil && !same(was, l.seen) {
+			return nil, e.moved(name)
+		}
+		text, err = l.text(MostBytes)
 	}
 	if err != nil {
 		return nil, problem.New(problem.Unreadable, "Nothing was changed.", "%s cannot be read: %s", path.Join(e.path, name), problem.Reason(err))
@@ -198,11 +223,15 @@ func (e *Editor) Backup(_ context.Context, path string, _ []string, _ func(int64
 
 // Version implements table.Transaction.
 func (e *Editor) Version(context.Context) (int64, error) {
+	e.narrow = e.narrow && e.staged != nil
 	for name, was := range e.read {
+		if was == nil {
+			continue
+		}
 		now, err := e.root.Stat(name)
 		if err != nil || !same(was, now) {
 			e.version++
-			delete(e.read, name)
+			e.read[name] = nil
 		}
 	}
 	return e.version, nil
@@ -391,7 +420,17 @@ func (e *Editor) replace(name string, was, is []byte) error {
 		return errors.Join(err, os.Remove(file.Name()))
 	}
 	AtStep("commit: replaced " + name)
-	return errors.Join(keep(old, len(was), full), atomicfile.SyncFolder(filepath.Dir(full)))
+	e.read[name] = nil
+	late := int64(len(was))
+	for range 2 { // a program that had opened the file before may write to it a little later
+		var kept int64
+		kept, err = keep(old, late, full)
+		late += kept
+		if err = errors.Join(err, atomicfile.SyncFolder(filepath.Dir(full))); err != nil {
+			break
+		}
+	}
+	return err
 }
 
 // holds reports whether a file is what was read.
@@ -400,18 +439,19 @@ func holds(f *os.File, text []byte) bool {
 	return err == nil && bytes.Equal(now, text)
 }
 
-// keep appends what was written to a file while it lost its name to the one that has it.
-func keep(old *os.File, size int, to string) error {
-	late, err := io.ReadAll(io.NewSectionReader(old, int64(size), mostBytes))
+// keep appends what was written to a file while it lost its name to the one that has it, and
+// counts the bytes.
+func keep(old *os.File, size int64, to string) (int64, error) {
+	late, err := io.ReadAll(io.NewSectionReader(old, size, MostBytes))
 	if err != nil || len(late) == 0 {
-		return err
+		return 0, err
 	}
 	f, err := os.OpenFile(to, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	_, err = f.Write(late)
-	return errors.Join(err, f.Sync(), f.Close())
+	return int64(len(late)), errors.Join(err, f.Sync(), f.Close())
 }
 
 // moved is the problem with a file that another program changed.

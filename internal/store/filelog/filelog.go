@@ -55,6 +55,24 @@ func Open(root *os.Root, name string) (*Log, error) {
 	return &Log{file: f, seen: info}, nil
 }
 
+// Read is a whole file that Open opens. One of more bytes than most is an error.
+func Read(root *os.Root, name string, most int64) ([]byte, error) {
+	l, err := Open(root, name)
+	if err != nil {
+		return nil, err
+	}
+	text, err := l.text(most)
+	return text, errors.Join(err, l.Close())
+}
+
+// text is all of a file of a folder.
+func (l *Log) text(most int64) ([]byte, error) {
+	if l.seen.Size() > most {
+		return nil, fmt.Errorf("it has more than %d bytes", most)
+	}
+	return io.ReadAll(io.LimitReader(l.file, l.seen.Size()))
+}
+
 // Over reads lines from a stream that the caller closes.
 func Over(r io.ReadSeeker) *Log { return &Log{file: r} }
 
