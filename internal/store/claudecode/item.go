@@ -3,7 +3,6 @@ package claudecode
 import (
 	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -73,7 +72,7 @@ type reader struct {
 
 // items are those of a session, and their faults.
 func (r *reader) items(s *session.Session, of func(*node) bool) error {
-	p := &part{id: s.ID, in: r, lines: map[string][]int{}, sums: map[string]string{}}
+	p := &part{Session: s, in: r, lines: map[string][]int{}}
 	groups := r.groups(of)
 	s.Items = make([]session.Item, len(groups))
 	lines := r.log.Window()
@@ -81,7 +80,7 @@ func (r *reader) items(s *session.Session, of func(*node) bool) error {
 		it := &s.Items[at]
 		it.Table, it.Position = tableLines, int64(at)
 		m := entry{Item: it, reader: r}
-		first, sum := slices.Min(g.nodes), sha256.New()
+		first := slices.Min(g.nodes)
 		for _, i := range g.nodes {
 			text, err := lines.Line(r.nodes[i].span())
 			if err != nil {
@@ -91,12 +90,9 @@ func (r *reader) items(s *session.Session, of func(*node) bool) error {
 			if i == first {
 				it.Key = r.key(i, text)
 			}
-			if r.each != nil {
-				add(sum, text)
-			}
 		}
 		if r.each != nil {
-			p.lines[it.Key], p.sums[it.Key] = g.nodes, hex.EncodeToString(sum.Sum(nil))
+			p.lines[it.Key] = g.nodes
 		}
 		m.finish(g.active)
 		for _, f := range m.faults {
@@ -105,10 +101,10 @@ func (r *reader) items(s *session.Session, of func(*node) bool) error {
 			s.Faults = append(s.Faults, f)
 		}
 	}
+	finish(s)
 	if r.each != nil {
 		r.each(p)
 	}
-	finish(s)
 	return nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"hash"
 	"maps"
 	"math"
 	"os"
@@ -29,31 +28,42 @@ const fieldParent = "parentUuid"
 
 // part is what a file holds of a session.
 type part struct {
-	id    string // of the session
+	*session.Session
 	in    *reader
-	lines map[string][]int  // of each item, by its key
-	sums  map[string]string // what its lines say, whatever they hang below
+	lines map[string][]int // of each item, by its key
 }
 
-// add adds to a sum what a line says, whatever it hangs below.
-func add(sum hash.Hash, text []byte) {
-	if raw, ok := jsonedit.Raw(text, "/"+fieldParent); ok && len(raw) > 0 {
-		text, _ = jsonedit.Set(text, "/"+fieldParent, []byte("null"))
+// sums are what the lines of each item say, whatever they hang below.
+func (p *part) sums() (map[string]string, error) {
+	sums, lines := make(map[string]string, len(p.Items)), p.in.log.Window()
+	for i := range p.Items {
+		sum := sha256.New()
+		for _, n := range p.lines[p.Items[i].Key] {
+			text, err := lines.Line(p.in.nodes[n].span())
+			if err != nil {
+				return nil, err
+			}
+			if raw, ok := jsonedit.Raw(text, "/"+fieldParent); ok && len(raw) > 0 {
+				text, _ = jsonedit.Set(text, "/"+fieldParent, []byte("null"))
+			}
+			sum.Write(text)
+			sum.Write([]byte("\n"))
+		}
+		sums[p.Items[i].Key] = hex.EncodeToString(sum.Sum(nil))
 	}
-	sum.Write(text)
-	sum.Write([]byte("\n"))
+	return sums, nil
 }
 
 // parts hands the files of sessions to fn, as they are read. Of a transcript that has one
 // of them come all sessions; nil asks for all transcripts.
-func (c *claude) parts(ctx context.Context, sessions []string, fn func(t transcript, p *part) error) error {
+func (c *claude) parts(ctx context.Context, sessions []string, body bool, fn func(t transcript, p *part) error) error {
 	missing := map[string]bool{}
 	for _, id := range sessions {
 		missing[id] = true
 	}
 	look := func(t transcript) (unread, wrong error) {
-		_, unread = c.tree(ctx, t, false, func(p *part) {
-			delete(missing, p.id)
+		_, unread = c.tree(ctx, t, body, func(p *part) {
+			delete(missing, p.ID)
 			wrong = cmp.Or(wrong, fn(t, p))
 		})
 		return unread, wrong
@@ -84,30 +94,27 @@ func (c *claude) Sums(ctx context.Context, sessions []string) (map[string]store.
 	for _, id := range sessions {
 		sums[id] = store.Sum{}
 	}
-	err := c.parts(ctx, sessions, func(_ transcript, p *part) error {
-		if _, wanted := sums[p.id]; sessions != nil && !wanted {
+	err := c.parts(ctx, sessions, false, func(_ transcript, p *part) error {
+		if _, wanted := sums[p.ID]; sessions != nil && !wanted {
 			return nil
 		}
-		s := store.Sum{Own: p.id, Items: p.sums}
-		if p.id == p.in.id {
-			whole, err := p.in.log.Digest()
-			if err != nil {
-				return err
-			}
-			s.Record = whole
+		items, err := p.sums()
+		s := store.Sum{Own: p.ID, Items: items}
+		if p.ID == p.in.id && err == nil {
+			s.Record, err = p.in.log.Digest()
 		} else {
 			all := sha256.New()
-			for _, key := range slices.Sorted(maps.Keys(p.sums)) {
-				all.Write([]byte(key + p.sums[key]))
+			for _, key := range slices.Sorted(maps.Keys(items)) {
+				all.Write([]byte(key + items[key]))
 			}
 			s.Record = hex.EncodeToString(all.Sum(nil))
 		}
 		s.Exact = s.Record
-		if files[p.id] { // of two sessions with one name nobody knows which is meant
+		if files[p.ID] { // of two sessions with one name nobody knows which is meant
 			s.Record = ""
 		}
-		sums[p.id], files[p.id] = s, true
-		return nil
+		sums[p.ID], files[p.ID] = s, true
+		return err
 	})
 	return sums, err
 }
@@ -212,8 +219,8 @@ func (e *editor) Close() error { return e.Editor.Close() }
 func (e *editor) Read(ctx context.Context, sessions []string) (store.Store, error) {
 	st := e.claude
 	st.list = nil
-	err := e.parts(ctx, sessions, func(t transcript, p *part) error {
-		if slices.Contains(sessions, p.id) && !slices.Contains(st.list, t) {
+	err := e.parts(ctx, sessions, false, func(t transcript, p *part) error {
+		if slices.Contains(sessions, p.ID) && !slices.Contains(st.list, t) {
 			st.list = append(st.list, t)
 		}
 		return nil

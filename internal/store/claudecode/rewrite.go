@@ -41,9 +41,9 @@ func (c *claude) compose(ctx context.Context, tree *store.Change, text func(name
 	}
 	parts, files := map[string]*part{}, map[string]*rewrite{}
 	root := tree.Before.Root().ID
-	err = c.parts(ctx, []string{root}, func(t transcript, p *part) error {
+	err = c.parts(ctx, []string{root}, false, func(t transcript, p *part) error {
 		if t.id == root {
-			parts[p.id] = p
+			parts[p.ID] = p
 		}
 		return nil
 	})

@@ -5,17 +5,18 @@
 package claudecode
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
 	"iter"
+	"maps"
 	"math"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/problem"
@@ -331,24 +332,18 @@ func (c *claude) Trees(ctx context.Context) iter.Seq2[*session.Tree, error] {
 
 // start reads a transcript beside the caller, who waits for it with the function.
 func (c *claude) start(ctx context.Context, i int) func() (*session.Tree, error) {
-	if i >= len(c.list) {
-		return func() (*session.Tree, error) { return nil, nil }
-	}
-	var (
-		tree *session.Tree
-		err  error
-		done = make(chan struct{})
-	)
-	go func() {
-		defer close(done)
-		if tree, err = c.read(ctx, c.list[i]); err != nil {
+	read := sync.OnceValues(func() (*session.Tree, error) {
+		if i >= len(c.list) {
+			return nil, nil
+		}
+		tree, err := c.read(ctx, c.list[i])
+		if err != nil {
 			err = fmt.Errorf("%s: %w", c.list[i].name, err)
 		}
-	}()
-	return func() (*session.Tree, error) {
-		<-done
 		return tree, err
-	}
+	})
+	go func() { _, _ = read() }()
+	return read
 }
 
 // read reads a transcript as far as is wanted. Of one that cannot be read, there is a session
@@ -379,39 +374,30 @@ func unreadFile(s *session.Session, name, why string) session.Fault {
 // Fill implements store.Store: it reads the files of the tree again. A tree may have some of
 // its sessions and items only.
 func (c *claude) Fill(ctx context.Context, tree *session.Tree) error {
-	if !slices.ContainsFunc(tree.Sessions, func(s *session.Session) bool { return len(s.Items) > 0 }) {
+	wanted := map[string]*session.Session{}
+	var ids []string
+	for _, s := range tree.Sessions {
+		if ids = append(ids, s.ID); len(s.Items) > 0 {
+			wanted[s.ID] = s
+		}
+	}
+	if len(wanted) == 0 {
 		return nil
 	}
-	some := tree.Sessions[0].ID
-	at := slices.IndexFunc(c.list, func(t transcript) bool { return t.id == some })
-	if at < 0 { // that of a sub-agent
-		err := c.parts(ctx, []string{some}, func(t transcript, p *part) error {
-			if p.id == some {
-				at = slices.Index(c.list, t)
-			}
-			return nil
-		})
-		if err != nil || at < 0 {
-			return cmp.Or(err, fmt.Errorf("session %s is not in the store", some))
+	err := c.parts(ctx, ids, true, func(_ transcript, p *part) error {
+		if s := wanted[p.ID]; s != nil && fill(s, p.Session) {
+			delete(wanted, p.ID)
 		}
+		return nil
+	})
+	if err == nil && len(wanted) > 0 {
+		return problem.New(problem.Unreadable, "Try it again when nothing writes to it.", "the transcript of session %s was changed while sessctl read it", slices.Min(slices.Collect(maps.Keys(wanted))))
 	}
-	filled, err := c.tree(ctx, c.list[at], true, nil)
-	if err != nil {
-		return fmt.Errorf("%s: %w", c.list[at].name, err)
-	}
-	for _, s := range tree.Sessions {
-		if filled == nil || !fill(s, filled.Session(s.ID)) {
-			return problem.New(problem.Unreadable, "Try it again when nothing writes to it.", "the transcript of session %s was changed while sessctl read it", s.ID)
-		}
-	}
-	return nil
+	return err
 }
 
 // fill gives items their texts, if they are there.
 func fill(s, from *session.Session) bool {
-	if from == nil {
-		return false
-	}
 	texts := make(map[string]*session.Item, len(from.Items))
 	for i := range from.Items {
 		texts[from.Items[i].Key] = &from.Items[i]
