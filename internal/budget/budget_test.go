@@ -19,7 +19,7 @@ import (
 
 // What holds for everything.
 const (
-	allLines     = 101_080 // of Go without tests
+	allLines     = 101_126 // of Go without tests
 	fileLines    = 600
 	packageNames = 200 // constants, variables, types and functions of a package
 	packageFiles = 60
@@ -37,7 +37,7 @@ var (
 		"internal/store/dockeragent": 5_450,
 		"internal/store/kagent":      2_960,
 		"internal/store/loom":        1_955,
-		"internal/store/claudecode":  2_431,
+		"internal/store/claudecode":  2_433,
 		"internal/store/opencode":    1_975,
 		"internal/store/springai":    1_215,
 

@@ -153,6 +153,8 @@ type Keys struct {
 	CountsRows bool
 	// Hides: what is no longer sent is hidden by itself, wherever it stands.
 	Hides bool
+	// ByChain: what is sent follows from the chain of records alone, so that none can be sent again.
+	ByChain bool
 	// Refuses is what the store does not take of results that tools gave: a clause, "" where
 	// nothing is known.
 	Refuses string

@@ -27,11 +27,7 @@ var activeViewUnpaired = rules.Rule{
 		}
 		for s, pair := range parted(p) {
 			whole, _ := inSession(s, pair.Call.Item)
-			fix := fixes[whole]
-			if p.Store.Hides {
-				fix = follow(s, pair)
-			}
-			reportParted(p, s, pair, fix)
+			reportParted(p, s, pair, fixes[whole])
 		}
 	},
 }
@@ -62,10 +58,15 @@ func reportParted(p *rules.Pass, s *rules.Subject, pair pairing.Pair, fix rules.
 	f := p.FindCall(s, sent, s.CallAt(pair.Call).ID)
 	f.Related = []session.Place{s.At(gone.Item)}
 	call := "call " + rules.CallName(s.CallAt(pair.Call))
+	f.Message = "the result of " + call + " is archived, but the call is not. The next request contains a call without its result."
 	if gone == pair.Call {
 		f.Message = call + " is archived, but its result is not. The next request contains a result without its call."
-	} else {
-		f.Message = "the result of " + call + " is archived, but the call is not. The next request contains a call without its result."
+		if p.Store.ByChain {
+			fix = s.Quarantine(sent, "remove the result; the receipt keeps it")
+		}
+	}
+	if p.Store.Hides {
+		fix = follow(s, pair)
 	}
 	p.ReportCall(s, f, fix)
 }
@@ -87,8 +88,7 @@ func follow(s *rules.Subject, pair pairing.Pair) rules.Fix {
 	return fix
 }
 
-// inSession is the session that a subject is a viewer of, and where one of its
-// items stands there.
+// inSession is the session that a subject is a viewer of, and where an item stands there.
 func inSession(s *rules.Subject, item int) (whole *rules.Subject, at int) {
 	if s.Whole == nil {
 		return s, item

@@ -263,7 +263,8 @@ func (fix *leakFix) home(f *replay.Frame) string {
 	} else {
 		fix.edits = append(fix.edits, session.Edit{Op: session.Create, To: caller, NewID: id, Call: &call})
 	}
-	if child == nil || f.Parent == nil && fix.d.Reference < 0 {
+	named := fix.d.Call().Delegation != nil && fix.d.Call().Delegation.Child == id // which is the reference there
+	if child == nil || f.Parent == nil && fix.d.Reference < 0 && !named {
 		fix.references = append(fix.references, session.Edit{
 			Op: session.Insert, To: caller, After: place,
 			New: &session.NewItem{Kind: session.SubSession, Child: id, Rule: fix.p.Rule.ID},
