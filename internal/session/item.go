@@ -128,7 +128,7 @@ const (
 // Has reports whether all flags of g are set.
 func (f Flags) Has(g Flags) bool { return f&g == g }
 
-// HomeUnknown is Item.Home of what one of several sub-sessions stored.
+// HomeUnknown is Item.Home of what the run of a sub-session stored, and nothing tells which.
 const HomeUnknown = "?"
 
 // Item is one entry of a session.

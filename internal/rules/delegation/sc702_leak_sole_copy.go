@@ -45,14 +45,14 @@ var leakSoleCopy = rules.Rule{
 func reportStrays(p *rules.Pass, s *rules.Subject) {
 	away := map[string][]int{}
 	for i := range s.Items {
-		if home := s.Items[i].Home; home == session.HomeUnknown || home != s.ID && p.Tree.Session(home) != nil {
+		if home := homeOf(p.Tree, s.Session, &s.Items[i]); home == session.HomeUnknown || home != s.ID && p.Tree.Session(home) != nil {
 			away[home] = append(away[home], i)
 		}
 	}
 	if items := away[session.HomeUnknown]; len(items) > 0 {
 		f := p.Find(s.Session, items[0])
 		f.Items = items
-		f.Message = rules.Count(len(items), "message") + rules.Verb(len(items), " is", " are") + " stored here that the run of one of several sub-sessions stored"
+		f.Message = rules.Count(len(items), "message") + rules.Verb(len(items), " is", " are") + " stored here that the run of a sub-session stored, and nothing tells of which one"
 		f.Fixes = []rules.Fix{{Title: "decide whose messages these are", Safety: rules.Manual}}
 		p.Report(f)
 	}
@@ -69,6 +69,37 @@ func reportStrays(p *rules.Pass, s *rules.Subject) {
 		f.Fixes = []rules.Fix{{Title: "move " + count + " into sub-session " + child, Safety: rules.Lossless, Edits: bringHome(s.Session, home, items)}}
 		p.Report(f)
 	}
+}
+
+// homeOf is the session whose run stored an item of s, as its store tells and the other items
+// bear out: the session that has what else belongs to the same run. Where another one has
+// that than a sub-session of s, or the home has only what other runs stored, nobody can tell.
+func homeOf(tree *session.Tree, s *session.Session, it *session.Item) string {
+	if it.Home == "" || it.Invocation == "" {
+		return it.Home
+	}
+	found, others := map[*session.Session]bool{}, false
+	for _, o := range tree.Sessions {
+		for i := range o.Items {
+			other := &o.Items[i]
+			switch {
+			case other.Invocation == "" || other.Home != "" && other.Home != o.ID:
+			case other.Invocation == it.Invocation:
+				found[o] = true
+			case o.ID == it.Home:
+				others = true
+			}
+		}
+	}
+	for o := range found {
+		if len(found) == 1 && (o == s || o.Parent == s.ID || o.ID == it.Home) {
+			return o.ID
+		}
+	}
+	if len(found) > 0 || others {
+		return session.HomeUnknown
+	}
+	return it.Home
 }
 
 // bringHome are the edits that move items of a session into another one, by their positions.

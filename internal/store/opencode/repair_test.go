@@ -131,6 +131,40 @@ func TestNextAnswer(t *testing.T) {
 	}
 }
 
+// TestLostCall: a call without an end does not take what another sub-agent stored whose call
+// is gone. What the message answers tells whose it is; where that is gone, too, the message
+// stays, and a repair says so.
+func TestLostCall(t *testing.T) {
+	ask := func(about string) player.Step {
+		return player.Step{Calls: []player.Call{{Tool: "agent", Args: `{"prompt":"` + about + `"}`, Child: player.Program{{Prompt: about, Steps: []player.Step{{Text: "about " + about}}}}}}}
+	}
+	both := ask("a")
+	both.Calls = append(both.Calls, ask("b").Calls...)
+	const (
+		answer = "(select message_id from part where data like '%\"about b\"%' and data like '{\"type\":\"text\"%')"
+		call   = "(select id from part where data like '%\"tool\":\"task\"%' and data like '%\"prompt\":\"' || ? || '\"%')"
+	)
+	of := func(about string) string { return strings.ReplaceAll(call, "?", "'"+about+"'") }
+	for name, tt := range map[string]struct{ damage, want string }{
+		"the question is there": {"select 1", "the sub-session"},
+		"it is gone":            {"update message set data = json_set(data, '$.parentID', 'msg_gone') where id = " + answer, "the caller"},
+	} {
+		path := filepath.Join(t.TempDir(), "opencode.db")
+		if err := opencodetest.Build(path, player.Play(player.Program{{Prompt: "Go on", Steps: []player.Step{both, {Text: "Done."}}}}, 1)); err != nil {
+			t.Fatal(err)
+		}
+		storetest.Change(t, path,
+			"update part set data = json_set(json_remove(data, '$.state.output', '$.state.time.end'), '$.state.status', 'running') where id = "+of("a"),
+			"create table home as select session_id from message where id = "+answer,
+			"update message set session_id = (select id from session where parent_id is null) where id = "+answer,
+			"delete from part where id = "+of("b"), tt.damage)
+		_, got := repairtest.Twice(t, path, stored, "select case when session_id = (select session_id from home) then 'the sub-session' when session_id = (select id from session where parent_id is null) then 'the caller' else 'another' end from message where id = "+answer)
+		if got[0] != tt.want {
+			t.Errorf("%s: the answer is in %s, want %s", name, got[0], tt.want)
+		}
+	}
+}
+
 // taskPart is the part of the call that started the sub-session of the recorded database.
 const taskPart = "(select id from part where data like '%\"tool\":\"task\"%')"
 
