@@ -169,7 +169,7 @@ func TestCheckBesideAWriter(t *testing.T) {
 		t.Skip("processes are looked for in /proc")
 	}
 	readings := 0
-	for seed := range uint64(campaign.Rounds(4, 40)) {
+	for seed := range uint64(max(3, campaign.Rounds(4, 40))) {
 		home := t.TempDir()
 		list := written(t, home, seed)
 		path := list[0].Name
@@ -219,7 +219,7 @@ func TestCheckBesideAWriter(t *testing.T) {
 			t.Errorf("seed %d: nothing is said of the calls %v", seed, lost)
 		}
 	}
-	if readings < 20 {
+	if readings < 5 {
 		t.Errorf("only %d readings", readings)
 	}
 }
@@ -242,10 +242,13 @@ func (tr transcript) openCalls() (open []string) {
 // a process appends to its files of which nobody knows. What it writes is never lost.
 func TestRepairBesideAWriter(t *testing.T) {
 	made, refused := 0, 0
-	for seed := range uint64(campaign.Rounds(8, 80)) {
+	for seed := range uint64(max(3, campaign.Rounds(8, 80))) {
 		home := filepath.Join(t.TempDir(), "home")
 		list := written(t, home, seed)
 		path := list[0].Name
+		if !slices.ContainsFunc(list, func(a appended) bool { return a.Name == path && strings.Contains(a.Text, `"tool_result"`) }) {
+			continue // nothing that can be there twice
+		}
 		var damaged strings.Builder
 		for i := range list {
 			if list[i].Name != path {
