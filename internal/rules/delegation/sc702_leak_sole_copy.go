@@ -71,9 +71,8 @@ func reportStrays(p *rules.Pass, s *rules.Subject) {
 	}
 }
 
-// homeOf is the session whose run stored an item of s, as its store tells and the other items
-// bear out: the session that has what else belongs to the same run. Where another one has
-// that than a sub-session of s, or the home has only what other runs stored, nobody can tell.
+// homeOf is the session whose run stored an item of s: the one with what else belongs to that
+// run, or what its store tells, unless that session has only what other runs stored.
 func homeOf(tree *session.Tree, s *session.Session, it *session.Item) string {
 	if it.Home == "" || it.Invocation == "" {
 		return it.Home
@@ -81,8 +80,7 @@ func homeOf(tree *session.Tree, s *session.Session, it *session.Item) string {
 	found, others := map[*session.Session]bool{}, false
 	for _, o := range tree.Sessions {
 		for i := range o.Items {
-			other := &o.Items[i]
-			switch {
+			switch other := &o.Items[i]; {
 			case other.Invocation == "" || other.Home != "" && other.Home != o.ID:
 			case other.Invocation == it.Invocation:
 				found[o] = true

@@ -21,9 +21,6 @@ import (
 // insert makes the row of results that nobody stored: one event of the agent that made the
 // calls, in the role of the user, as ADK stores the results of one turn (docs/stores/adk.md#what-is-read).
 func insert(s *session.Session, it *session.Item, neighbour *eventlog.Row, id string) ([]table.Field, error) {
-	if neighbour == nil || it.Kind != session.Message || it.Role != session.Tool || len(it.Results) == 0 {
-		return nil, problem.New(problem.RolledBack, "", "a repair can add only results of calls to an ADK store")
-	}
 	near := revise(*neighbour)
 	return near.event(it, id, near.responses(s, it))
 }

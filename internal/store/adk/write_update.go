@@ -262,7 +262,7 @@ func openEdit(ctx context.Context, src *store.Source) (store.Editor, error) {
 
 // writes are how rows change. They are the same for all generations: a row tells by
 // its columns and by what is in them what form it has.
-var writes = eventlog.Write{Insert: insert, Part: part, Update: update, Session: setSession, Set: setColumns}
+var writes = eventlog.Write{Insert: insert, Batches: true, Part: part, Update: update, Session: setSession, Set: setColumns}
 
 // setSession changes the row of a session. A table may have event_sequence, by which a
 // writer that read the session before sees that others wrote since (google/adk-python#4752).

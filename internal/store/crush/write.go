@@ -97,9 +97,6 @@ const ended = `,{"type":"finish","data":{"reason":"stop","time":0}}]`
 
 // insert is the row of a new result, like Crush's own.
 func (r *reader) insert(s *session.Session, it *session.Item, _ *eventlog.Row, id string) ([]table.Field, error) {
-	if it.Kind != session.Message || it.Role != session.Tool || len(it.Results) != 1 || it.Body == nil {
-		return nil, problem.New(problem.RolledBack, "", "%s %s cannot be added: a repair can add only results to a store of this kind", it.Kind, it.Role)
-	}
 	res := &it.Results[0]
 	parts := `[{"type":"tool_result","data":{"tool_call_id":` + string(docedit.Quote(res.CallID)) + `,"name":` + string(docedit.Quote(s.ToolBefore(it, res.CallID))) +
 		`,"content":` + string(docedit.Quote(res.Text)) + `,"data":"","mime_type":"","metadata":"","is_error":` + strconv.FormatBool(res.IsError) + `}}` + ended

@@ -183,6 +183,9 @@ func (w *writer) newRow(ctx context.Context, s *script, i int) ([]table.Field, e
 	case step.Part >= 0:
 		return w.write.Part(s.Is, step, *like, id)
 	}
+	if it := step.Is; like == nil || it.Kind != session.Message || it.Role != session.Tool || len(it.Results) == 0 || len(it.Results) > 1 && !w.write.Batches {
+		return nil, problem.New(problem.RolledBack, "", "%s %s cannot be added: a repair can add only results to a store of this kind", it.Kind, it.Role)
+	}
 	return w.write.Insert(s.Is, step.Is, like, id)
 }
 

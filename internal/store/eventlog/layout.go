@@ -149,11 +149,11 @@ func (r Row) Has(column string) bool { return jsonscan.Find(r.names, column) != 
 // Write is how an adapter changes rows. All are called within a transaction, with
 // rows as they are stored then.
 type Write struct {
-	// Insert makes the row of a new item of the session. neighbour is the row of the
-	// event before it, or behind it at the start of a session, where there is one:
-	// what the new event has in common with its neighbours comes from it. The id
-	// that the new event gets is id.
-	Insert func(s *session.Session, it *session.Item, neighbour *Row, id string) ([]table.Field, error)
+	// Insert makes the row of a new item of the session, the result of one call, or with
+	// Batches of several. What it has in common with its neighbours comes from the row of the
+	// event before it, or behind it at the start of a session. The id that it gets is id.
+	Insert  func(s *session.Session, it *session.Item, neighbour *Row, id string) ([]table.Field, error)
+	Batches bool
 
 	// Part makes the row of an item that was a part of an event with several: row is
 	// that event's row.

@@ -78,9 +78,6 @@ func place(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
 
 // insert is the row of a new result, like goose's own: an error has a code before it.
 func (r *reader) insert(s *session.Session, it *session.Item, _ *eventlog.Row, id string) ([]table.Field, error) {
-	if it.Kind != session.Message || it.Role != session.Tool || len(it.Results) != 1 || it.Body == nil {
-		return nil, problem.New(problem.RolledBack, "", "%s %s cannot be added: a repair can add only results to a store of this kind", it.Kind, it.Role)
-	}
 	res := &it.Results[0]
 	outcome := `{"status":"success","value":{"resultType":"complete","content":[{"type":"text","text":` + string(docedit.Quote(res.Text)) + `}],"isError":false}}`
 	if res.IsError {

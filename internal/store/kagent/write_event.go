@@ -124,9 +124,6 @@ func names(stored jsontext.Value, session string) bool { return isCalled(session
 // insert makes the row of a result that nobody stored (K1): an event of its own of the
 // agent that made the call, as the runtime would have stored it.
 func insert(s *session.Session, it *session.Item, neighbour *eventlog.Row, id string) ([]table.Field, error) {
-	if neighbour == nil || it.Kind != session.Message || it.Role != session.Tool || len(it.Results) != 1 {
-		return nil, problem.New(problem.RolledBack, "", "a repair can add only results of calls to a kagent store")
-	}
 	return newEvent(*neighbour, it, id, func(doc []byte, later int64) ([]byte, error) {
 		if dialectOf(doc) == responses {
 			return responseItem(doc, &it.Results[0], later)

@@ -101,7 +101,7 @@ func TestRefusals(t *testing.T) {
 		{"a message of a repair", "", func(c *store.Change) {
 			s := c.After.Root()
 			s.Items = append(s.Items, session.Item{Role: session.User, Key: "new-0", Position: 1 << 60})
-		}, "only results of calls to a kagent store"},
+		}, "can add only results"},
 		{"a place beside one without a time", "UPDATE event SET created_at = 7", func(c *store.Change) { c.After.Root().Items[1].Position++ }, "whose time is not stored as text"},
 		{"a task that goes to a session that was there", "", func(c *store.Change) {
 			s := c.After.Root()

@@ -196,9 +196,6 @@ func (e *editor) Insert(ctx context.Context, name string, row []table.Field) (ta
 
 // insert finds the call that a new result answers: eventlog's neighbour is of its message.
 func insert(s *session.Session, it *session.Item, neighbour *eventlog.Row, _ string) ([]table.Field, error) {
-	if it.Kind != session.Message || it.Role != session.Tool || len(it.Results) != 1 || neighbour == nil {
-		return nil, problem.New(problem.RolledBack, "", "%s %s cannot be added: a repair can add only results to a store of this kind", it.Kind, it.Role)
-	}
 	e, _ := neighbour.Value(columnEvent).(event)
 	if e.table == tableDraft {
 		return nil, problem.New(problem.RolledBack, "", "%s", ownRows)

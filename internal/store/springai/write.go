@@ -92,9 +92,6 @@ type response struct {
 
 // insert is the row of a new result: a TOOL message like the library's own.
 func (sc *schema) insert(s *session.Session, it *session.Item, neighbour *eventlog.Row, id string) ([]table.Field, error) {
-	if it.Kind != session.Message || it.Role != session.Tool || len(it.Results) != 1 || it.Body == nil {
-		return nil, problem.New(problem.RolledBack, "", "%s %s cannot be added: a repair can add only results to a store of this kind", it.Kind, it.Role)
-	}
 	r := &it.Results[0]
 	text, err := json.Marshal([]response{{r.CallID, s.ToolBefore(it, r.CallID), r.Text}})
 	if err != nil {
