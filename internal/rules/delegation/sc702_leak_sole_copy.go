@@ -52,7 +52,7 @@ func reportStrays(p *rules.Pass, s *rules.Subject) {
 	if items := away[session.HomeUnknown]; len(items) > 0 {
 		f := p.Find(s.Session, items[0])
 		f.Items = items
-		f.Message = rules.Count(len(items), "message") + rules.Verb(len(items), " is", " are") + " stored here that the run of a sub-session stored, and nothing tells of which one"
+		f.Message = rules.Count(len(items), "message") + rules.Verb(len(items), " is", " are") + " stored here that the run of a sub-session stored, and nothing tells which one"
 		f.Fixes = []rules.Fix{{Title: "decide whose messages these are", Safety: rules.Manual}}
 		p.Report(f)
 	}
