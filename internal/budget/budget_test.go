@@ -38,7 +38,7 @@ var (
 		"internal/store/kagent":      2_960,
 		"internal/store/loom":        1_955,
 		"internal/store/claudecode":  2_433,
-		"internal/store/opencode":    1_975,
+		"internal/store/opencode":    1_972,
 		"internal/store/springai":    1_215,
 
 		"internal/store/adk/adktest":           986,
