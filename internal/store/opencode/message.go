@@ -413,6 +413,7 @@ func (m *message) finish() {
 		}
 		if m.info.Summary == true && m.info.Finish != "" && m.info.Error == nil {
 			m.Flags |= session.SummaryTurn
+			m.reader.tails.Store(m.id, "")
 		}
 	}
 	blank := func(b session.Block) bool { return b.Kind == session.TextBlock && b.Blank } // as a stream that was cut off leaves it

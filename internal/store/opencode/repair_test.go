@@ -165,6 +165,29 @@ func TestLostCall(t *testing.T) {
 	}
 }
 
+// TestEmptySummary: without its summary all that it covered is sent again, and is repaired, too.
+func TestEmptySummary(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "opencode.db")
+	program := player.Program{
+		{Prompt: "Go on", Steps: []player.Step{
+			{Calls: []player.Call{{Tool: "agent", Args: `{"prompt":"a"}`, Child: player.Program{{Prompt: "a", Steps: []player.Step{{Text: "about a"}}}}}}},
+			{Text: "Done."},
+		}},
+		{Prompt: "Sum up", Steps: []player.Step{{Text: "the summary", Compacts: true}}},
+		{Prompt: "And now", Steps: []player.Step{{Text: "More."}}},
+	}
+	if err := opencodetest.Build(path, player.Play(program, 1)); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Change(t, path,
+		"update part set data = json_set(json_remove(data, '$.state.output', '$.state.time.end'), '$.state.status', 'running') where id = "+taskPart,
+		"update part set data = json_set(data, '$.text', '') where data like '%\"the summary\"%'")
+	_, got := repairtest.Twice(t, path, stored, "select json_extract(data, '$.state.status') from part where id = "+taskPart)
+	if got[0] != "completed" {
+		t.Errorf("the call is %s", got[0])
+	}
+}
+
 // taskPart is the part of the call that started the sub-session of the recorded database.
 const taskPart = "(select id from part where data like '%\"tool\":\"task\"%')"
 

@@ -127,7 +127,7 @@ type reader struct {
 	both    map[string]bool   // sessions with messages in both tables
 	open    sync.Map          // by id, messages without an end: whether they are sent when they have one
 	ran     sync.Map          // by message and number of a call, from when to when a call had a sub-session work
-	tails   sync.Map          // by id of a message that asked for a summary, the first message that it kept
+	tails   sync.Map          // by id of a message that asked for a summary, the first message that it kept; "" by those of summaries
 }
 
 // newReader looks at a database, and says what is known of the store before its sessions
@@ -378,7 +378,7 @@ func sessionOf(row eventlog.Row) *session.Session {
 // finish says what is sent no more: what was reverted and what a summary covers.
 func (r *reader) finish(s *session.Session) {
 	reverted, kept := strings.CutSuffix(r.reverts[s.ID], "\x00")
-	asked, from := map[string]int{}, -1
+	from := -1
 	for i := range s.Items {
 		it := &s.Items[i]
 		switch {
@@ -390,11 +390,8 @@ func (r *reader) finish(s *session.Session) {
 		if from >= 0 && !kept {
 			it.Flags |= session.Rewound
 		}
-		if it.Role == session.User && it.Flags.Has(session.SummaryTurn) && from < 0 {
-			asked[it.Key] = i
-		}
 	}
-	r.summarise(s, asked)
+	r.summarise(s)
 	r.home(s)
 	unanswered(s)
 	if s.Parent != "" && len(s.Items) > 0 && s.Items[0].Role == session.User {
@@ -404,8 +401,18 @@ func (r *reader) finish(s *session.Session) {
 
 // summarise leaves out what the last summary covers: all before the message that asked for
 // it, but for a tail that it kept. A request without a summary covers nothing.
-func (r *reader) summarise(s *session.Session, asked map[string]int) {
-	last := -1
+func (r *reader) summarise(s *session.Session) {
+	asked, last := map[string]int{}, -1
+	for i := range s.Items {
+		it := &s.Items[i]
+		it.Flags &^= session.Compacted
+		if _, sums := r.tails.Load(it.Key); sums {
+			it.Flags |= session.SummaryTurn
+		}
+		if it.Role == session.User && it.Flags.Has(session.SummaryTurn) && !it.Flags.Has(session.Rewound) {
+			asked[it.Key] = i
+		}
+	}
 	for i := range s.Items {
 		it := &s.Items[i]
 		if at, ok := asked[it.Invocation]; ok && it.Role == session.Assistant && it.Flags.Has(session.SummaryTurn) && !it.Flags.Has(session.Rewound) {
@@ -488,7 +495,8 @@ func unanswered(s *session.Session) {
 }
 
 // relate marks messages that a repair ended: those that say nothing but thoughts are left
-// out of requests from then on. A new result is where the message with its call is.
+// out of requests from then on. A new result is where the message with its call is. What a
+// summary covered that is gone is sent again.
 func (r *reader) relate(s *session.Session) {
 	for i := range s.Items {
 		it := &s.Items[i]
@@ -504,5 +512,6 @@ func (r *reader) relate(s *session.Session) {
 			it.Flags |= session.Skipped
 		}
 	}
+	r.summarise(s)
 	unanswered(s)
 }
