@@ -154,15 +154,16 @@ func (db *DB) BeginDeep(ctx context.Context) (result func() ([]session.Fault, er
 	if err := db.readAhead(ctx); err != nil {
 		return nil, errors.Join(err, second.Close())
 	}
-	var faults []session.Fault
 	var running sync.WaitGroup
+	var faults []session.Fault
+	var failed error
 	running.Go(func() {
-		faults, err = second.tests(ctx)
-		err = errors.Join(err, second.Close())
+		faults, failed = second.tests(ctx)
+		failed = errors.Join(failed, second.Close())
 	})
 	return func() ([]session.Fault, error) {
 		running.Wait()
-		return faults, err
+		return faults, failed
 	}, nil
 }
 
