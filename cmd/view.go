@@ -67,11 +67,7 @@ reader does; --visibility takes another model, and --compare-visibility compares
 			if newest != "" {
 				args = append(args, "-"+newest)
 			}
-			borders, err := cmd.Flags().GetBool("isolation")
-			if err != nil {
-				return err
-			}
-			return runView(cmd.Context(), p, args, borders)
+			return runView(cmd, p, args)
 		},
 		ValidArgsFunction: p.completeView,
 	}
@@ -88,7 +84,11 @@ reader does; --visibility takes another model, and --compare-visibility compares
 	return cmd
 }
 
-func runView(ctx context.Context, p *program, args []string, borders bool) error {
+func runView(cmd *cobra.Command, p *program, args []string) error {
+	borders, err := cmd.Flags().GetBool("isolation")
+	if err != nil {
+		return err
+	}
 	if len(args) < 1 || len(args) > 2 {
 		return problem.New(problem.Usage, "`sessctl ls` lists the sessions.",
 			"`sessctl view` takes a SESSION and before it, if need be, a STORE; there are %s", countArguments(len(args)))
@@ -106,7 +106,7 @@ func runView(ctx context.Context, p *program, args []string, borders bool) error
 			return err
 		}
 	}
-	return p.insist(ctx, func() error { return p.view(ctx, args, judge, question, borders) })
+	return p.insist(cmd.Context(), func() error { return p.view(cmd.Context(), args, judge, question, borders) })
 }
 
 func (p *program) view(ctx context.Context, args []string, judge rules.Judge, question *view.Question, borders bool) error {
