@@ -151,17 +151,17 @@ func Place(f *check.Finding) string {
 
 // itemRanges prints item positions without spaces: "2-3,6".
 func itemRanges(items []int) string {
-	text := ""
+	var text []byte
 	for i, item := range items {
 		goesOn := i > 0 && items[i-1] == item-1
 		switch {
 		case !goesOn:
-			text += "," + strconv.Itoa(item)
+			text = strconv.AppendInt(append(text, ','), int64(item), 10)
 		case i+1 == len(items) || items[i+1] != item+1:
-			text += "-" + strconv.Itoa(item)
+			text = strconv.AppendInt(append(text, '-'), int64(item), 10)
 		}
 	}
-	return strings.TrimPrefix(text, ",")
+	return strings.TrimPrefix(string(text), ",")
 }
 
 // Consequences are what the provider answers because of a finding, and what an
