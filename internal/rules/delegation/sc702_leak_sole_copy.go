@@ -34,18 +34,19 @@ var leakSoleCopy = rules.Rule{
 			f.Fixes = leakFixes(p, s, d, safety, title)
 			reportLeak(p, s, d, f)
 		})
+		homeOf := homesIn(p.Tree)
 		for _, s := range p.Subjects {
-			reportStrays(p, s)
+			reportStrays(p, s, homeOf)
 		}
 	},
 }
 
 // reportStrays reports the messages of which the store tells that another session's run
 // stored them, a finding for each of these sessions that is there.
-func reportStrays(p *rules.Pass, s *rules.Subject) {
+func reportStrays(p *rules.Pass, s *rules.Subject, homeOf func(*session.Session, *session.Item) string) {
 	away := map[string][]int{}
 	for i := range s.Items {
-		if home := homeOf(p.Tree, s.Session, &s.Items[i]); home == session.HomeUnknown || home != s.ID && p.Tree.Session(home) != nil {
+		if home := homeOf(s.Session, &s.Items[i]); home == session.HomeUnknown || home != s.ID && p.Tree.Session(home) != nil {
 			away[home] = append(away[home], i)
 		}
 	}
@@ -71,40 +72,54 @@ func reportStrays(p *rules.Pass, s *rules.Subject) {
 	}
 }
 
-// homeOf is the session whose run stored an item of s: the one with what else belongs to that
-// run, or what its store tells, unless that session has only what other runs stored.
-func homeOf(tree *session.Tree, s *session.Session, it *session.Item) string {
-	if it.Home == "" || it.Invocation == "" {
-		return it.Home
-	}
-	found, others := map[*session.Session]bool{}, false
-	for _, o := range tree.Sessions {
-		for i := range o.Items {
-			switch other := &o.Items[i]; {
-			case other.Invocation == "" || other.Home != "" && other.Home != o.ID:
-			case other.Invocation == it.Invocation:
-				found[o] = true
-			case o.ID == it.Home:
-				others = true
+// homesIn tells of an item of a session whose run stored it: that of the session with what
+// else belongs to that run, or what its store tells, unless that session has only what other
+// runs stored. It looks through the tree once, when an item is away from home.
+func homesIn(tree *session.Tree) func(s *session.Session, it *session.Item) string {
+	var runs map[string][]*session.Session // by run, the sessions that have something of it
+	ran := map[string]bool{}               // sessions that have something of any run
+	index := func() {
+		runs = map[string][]*session.Session{}
+		for _, o := range tree.Sessions {
+			for i := range o.Items {
+				it := &o.Items[i]
+				if it.Invocation == "" || it.Home != "" && it.Home != o.ID {
+					continue
+				}
+				ran[o.ID] = true
+				if of := runs[it.Invocation]; len(of) == 0 || of[len(of)-1] != o {
+					runs[it.Invocation] = append(of, o)
+				}
 			}
 		}
 	}
-	for o := range found {
-		if len(found) == 1 && (o == s || o.Parent == s.ID || o.ID == it.Home) {
-			return o.ID
+	return func(s *session.Session, it *session.Item) string {
+		if it.Home == "" || it.Invocation == "" {
+			return it.Home
 		}
+		if runs == nil {
+			index()
+		}
+		found := runs[it.Invocation]
+		switch {
+		case len(found) == 1 && (found[0] == s || found[0].Parent == s.ID || found[0].ID == it.Home):
+			return found[0].ID
+		case len(found) > 0 || ran[it.Home]:
+			return session.HomeUnknown
+		}
+		return it.Home
 	}
-	if len(found) > 0 || others {
-		return session.HomeUnknown
-	}
-	return it.Home
 }
 
 // bringHome are the edits that move items of a session into another one, by their positions.
 func bringHome(s, home *session.Session, items []int) (edits []session.Edit) {
 	next, after := 0, session.Ref{}
 	for _, i := range items {
-		for ; next < len(home.Items) && home.Items[next].Position < s.Items[i].Position; next++ {
+		before := s.Items[i].Position
+		if s.Items[i].Role != session.User { // of one tick, a question comes before its answer
+			before++
+		}
+		for ; next < len(home.Items) && home.Items[next].Position < before; next++ {
 			after = home.ItemRef(next)
 		}
 		edits = append(edits, session.Edit{Op: session.Move, Ref: s.ItemRef(i), To: home.ID, After: after})

@@ -84,7 +84,7 @@ func (d *difference) differs(write *Write) bool {
 	differs, last := false, -1
 	for i := range d.Items {
 		it := &d.Items[i]
-		if write.Renumber != nil && write.Tied == nil {
+		if write.Renumber != nil && write.Tied == nil || write.Renumber == nil && it.Was != nil && write.tied(it.Was.Position, it.Is.Position) {
 			it.Values = slices.DeleteFunc(it.Values, func(v change.Value) bool { return v.Field == session.FieldPosition })
 		}
 		at := -1
@@ -106,6 +106,8 @@ func (d *difference) differs(write *Write) bool {
 	}
 	return differs || d.Was == nil || d.parted || d.adopted || len(d.Sets)+len(d.Removed) > 0
 }
+
+func (w *Write) tied(before, at int64) bool { return w.Tied != nil && w.Tied(before, at) }
 
 // step composes what becomes of one event.
 func (w *writer) step(ctx context.Context, s *script, i int) error {
@@ -146,7 +148,7 @@ func (w *writer) inPlace(row Row, it *session.Item) error {
 	if w.write.Renumber != nil {
 		return nil
 	}
-	if at, _ := w.layout.Order(row.Place, row); at != it.Position {
+	if at, _ := w.layout.Order(row.Place, row); at != it.Position && !w.write.tied(at, it.Position) {
 		return problem.New(problem.RolledBack, "", "an event cannot be placed: the times of its neighbors leave no room for it")
 	}
 	return nil

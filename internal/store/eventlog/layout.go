@@ -174,6 +174,7 @@ type Write struct {
 	// Tied, where it is not nil, reports of two places in a session whether only the
 	// numbers of Renumber tell them apart. Then only a row that comes between others so, and
 	// those behind it there, get new ones, and the place is among the values of Update.
+	// Without Renumber it is the ids of rows that do, which stay: such a place is no value.
 	Tied func(before, at int64) bool
 
 	// Session says how the row of a session changes of which an event or a run changed,

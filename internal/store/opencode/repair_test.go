@@ -125,9 +125,10 @@ func TestNextAnswer(t *testing.T) {
 	const answer = "(select message_id from part where data like '%\"about b\"%')"
 	storetest.Change(t, path,
 		"update part set data = json_set(json_remove(data, '$.state.output', '$.state.time.end'), '$.state.status', 'running') where id = (select min(id) from part where data like '%\"tool\":\"task\"%')",
+		"create table home as select session_id from message where id = "+answer,
 		"update message set session_id = (select id from session where parent_id is null) where id = "+answer)
-	if _, got := repairtest.Twice(t, path, stored, "select coalesce(parent_id, 'the caller') from session where id = (select session_id from message where id = "+answer+")"); got[0] != "the caller" {
-		t.Errorf("the answer went to a sub-session of %s", got[0])
+	if _, got := repairtest.Twice(t, path, stored, "select session_id = (select session_id from home) from message where id = "+answer); got[0] != "1" {
+		t.Error("the answer is not in its own session")
 	}
 }
 
@@ -201,6 +202,12 @@ func moved(from, to int) []string {
 	}
 }
 
+// sameTime is the statement that gives the messages of a sub-session one time, and
+// rolesOfChild asks who said them.
+var sameTime = []string{"update message set time_created = (select min(time_created) from message of where of.session_id = message.session_id) where session_id = (select id from session where parent_id is not null)"}
+
+const rolesOfChild = "select group_concat(role) from (select json_extract(data, '$.role') as role from message where session_id = (select id from session where parent_id is not null) order by time_created, id)"
+
 // TestRepairs damages a recorded database, one way at a time, and looks at what a repair
 // writes.
 func TestRepairs(t *testing.T) {
@@ -229,6 +236,8 @@ func TestRepairs(t *testing.T) {
 		{name: "messages of a sub-agent in the parent", from: "task", damage: moved(0, 9), find: "error SC702 ", same: true},
 		{name: "its answers in the parent", from: "task", damage: moved(1, 9), find: "error SC702 ", same: true},
 		{name: "its task in the parent", from: "task", damage: moved(0, 1), find: "error SC702 ", same: true},
+		{name: "its task in the parent, and the answer of the same millisecond not", from: "task", damage: append(sameTime, moved(0, 1)...), find: "error SC702 ", query: rolesOfChild, want: "user,assistant,assistant"},
+		{name: "its answer in the parent, and the task of the same millisecond not", from: "task", damage: append(sameTime, moved(1, 2)...), find: "error SC702 ", query: rolesOfChild, want: "user,assistant,assistant"},
 		{name: "those of two sub-agents in the parent", from: "task-parallel", damage: moved(0, 9), find: "error SC702 ", same: true},
 		{name: "those of one that was killed", from: "killed-child", damage: moved(0, 9), find: "error SC702 ",
 			query: "select group_concat(nth) from (select count(*) as nth from message group by session_id order by nth)", want: "2,2"},

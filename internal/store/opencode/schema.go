@@ -283,7 +283,10 @@ func (r *reader) layout() *eventlog.Layout {
 		Said: []string{"data", columnEvent}, Content: counts,
 		LinkColumns: []string{columnEvent}, Links: links, OneID: true,
 		Prepare: r.prepare,
-		Write:   eventlog.Write{Insert: insert, Update: update, OtherTables: together},
+		Write: eventlog.Write{
+			Insert: insert, Update: update, OtherTables: together,
+			Tied: func(before, at int64) bool { return before>>positionBits == at>>positionBits },
+		},
 	}
 }
 

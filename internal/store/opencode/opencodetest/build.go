@@ -33,9 +33,15 @@ type encoder struct {
 	rows int64
 
 	last     map[string]*player.Message // each message as it was last, by its id
-	answers  map[string]*player.Message // what tools answered, by the ids of messages and calls
+	answers  map[string]answer          // what tools answered, by the ids of messages and calls
 	children map[string]*player.Session // by the same
 	asked    map[string]string          // by session, the last message of its user
+}
+
+// answer is what a tool answered, and when.
+type answer struct {
+	*player.Message
+	at int64
 }
 
 // id is the next id of a kind.
@@ -50,16 +56,17 @@ func ID(s *player.Session) string { return "ses_" + strings.ReplaceAll(s.ID, "-"
 // encode writes what a program stored. Two rows that follow each other may be of one
 // millisecond: then their ids tell their order.
 func (e *encoder) encode(writes []player.Write) {
-	e.last, e.answers, e.children, e.asked = map[string]*player.Message{}, map[string]*player.Message{}, map[string]*player.Session{}, map[string]string{}
+	e.last, e.answers, e.children, e.asked = map[string]*player.Message{}, map[string]answer{}, map[string]*player.Session{}, map[string]string{}
 	caller := map[string]string{} // by session and call
-	for _, w := range writes {
+	began := func(n int) int64 { return writes[n].Message.Began*1000 + int64(n/2%400) }
+	for n, w := range writes {
 		m, at := w.Message, ID(w.Session)+" "
 		switch {
 		case m == nil && w.Session.Parent != nil:
 			e.children[w.Session.Message+" "+w.Session.Call] = w.Session
 		case m == nil:
 		case m.Role == "tool":
-			e.answers[caller[at+m.Answered]+" "+m.Answered] = m
+			e.answers[caller[at+m.Answered]+" "+m.Answered] = answer{m, began(n)}
 		default:
 			e.last[m.ID] = m
 			for _, c := range m.Calls {
@@ -72,7 +79,7 @@ func (e *encoder) encode(writes []player.Write) {
 		case w.Message == nil:
 			e.session(w.Session)
 		case e.last[w.Message.ID] != nil:
-			e.message(w.Session, e.last[w.Message.ID], w.Message.Began*1000+int64(n/2%400))
+			e.message(w.Session, e.last[w.Message.ID], began(n))
 			delete(e.last, w.Message.ID)
 		}
 	}
@@ -94,12 +101,12 @@ func (e *encoder) session(s *player.Session) {
 func (e *encoder) message(s *player.Session, m *player.Message, began int64) {
 	if m.Summary {
 		e.asked[s.ID] = e.row(s, began, began, user(began))
-		e.part(s, e.asked[s.ID], began, object{{"type", "compaction"}, {"auto", false}})
+		e.part(s, e.asked[s.ID], began, began+7, object{{"type", "compaction"}, {"auto", false}})
 	}
 	ended := max(began, m.Ended*1000)
 	if m.Role == "user" {
 		e.asked[s.ID] = e.row(s, began, began, user(began))
-		e.part(s, e.asked[s.ID], began, object{{"type", "text"}, {"text", m.Text}})
+		e.part(s, e.asked[s.ID], began, began+7, object{{"type", "text"}, {"text", m.Text}})
 		return
 	}
 	e.parts(s, m, e.row(s, began, ended, e.answer(s, m, began, ended)), began)
@@ -111,9 +118,9 @@ func (e *encoder) row(s *player.Session, began, updated int64, data object) stri
 	return id
 }
 
-func (e *encoder) part(s *player.Session, message string, at int64, data object) {
+func (e *encoder) part(s *player.Session, message string, at, updated int64, data object) {
 	e.db.Insert("part", object{
-		{"id", e.id("prt")}, {"message_id", message}, {"session_id", ID(s)}, {"time_created", at}, {"time_updated", at + 7}, {"data", builder.Style{}.Text(data)},
+		{"id", e.id("prt")}, {"message_id", message}, {"session_id", ID(s)}, {"time_created", at}, {"time_updated", updated}, {"data", builder.Style{}.Text(data)},
 	})
 }
 
@@ -160,7 +167,7 @@ func (e *encoder) parts(s *player.Session, m *player.Message, id string, at int6
 	if m.Error != "" || m.Thoughts+m.Text == "" && len(m.Calls) == 0 && m.Reason == "" {
 		return
 	}
-	e.part(s, id, at, object{{"type", "step-start"}, {"snapshot", "d82e93b5"}})
+	e.part(s, id, at, at+7, object{{"type", "step-start"}, {"snapshot", "d82e93b5"}})
 	text := func(kind, text string, ended bool) {
 		time := object{{"start", at}}
 		if ended {
@@ -168,7 +175,7 @@ func (e *encoder) parts(s *player.Session, m *player.Message, id string, at int6
 		} else {
 			text = ""
 		}
-		e.part(s, id, at, object{{"type", kind}, {"text", text}, {"time", time}})
+		e.part(s, id, at, at+7, object{{"type", kind}, {"text", text}, {"time", time}})
 	}
 	ended := m.Reason != "" || len(m.Calls) > 0
 	if m.Thoughts != "" {
@@ -178,16 +185,17 @@ func (e *encoder) parts(s *player.Session, m *player.Message, id string, at int6
 		text("text", m.Text, ended)
 	}
 	for _, c := range m.Calls {
-		tool, state := e.call(s, m, &c, at)
-		e.part(s, id, at, object{{"type", "tool"}, {"tool", tool}, {"callID", c.ID}, {"state", state}})
+		end := max(at, e.answers[m.ID+" "+c.ID].at) + 5
+		tool, state := e.call(s, m, &c, at, end)
+		e.part(s, id, at, end+2, object{{"type", "tool"}, {"tool", tool}, {"callID", c.ID}, {"state", state}})
 	}
 	if m.Reason != "" {
-		e.part(s, id, at, object{{"type", "step-finish"}, {"reason", "stop"}, {"cost", 0}})
+		e.part(s, id, at, at+7, object{{"type", "step-finish"}, {"reason", "stop"}, {"cost", 0}})
 	}
 }
 
 // call is the tool of a call, and how far it came.
-func (e *encoder) call(s *player.Session, m *player.Message, c *player.Asked, at int64) (tool string, state object) {
+func (e *encoder) call(s *player.Session, m *player.Message, c *player.Asked, at, end int64) (tool string, state object) {
 	key := m.ID + " " + c.ID
 	answer, child := e.answers[key], e.children[key]
 	tool, title := c.Tool, "run it"
@@ -204,16 +212,16 @@ func (e *encoder) call(s *player.Session, m *player.Message, c *player.Asked, at
 	switch {
 	case !c.Complete:
 		return tool, object{{"status", "pending"}, {"input", object{}}, {"raw", ""}}
-	case answer == nil:
+	case answer.Message == nil:
 		return tool, object{{"title", title}, {"metadata", metadata}, {"status", "running"}, {"input", input}, {"time", object{{"start", at}}}}
 	case answer.Failed:
-		return tool, object{{"status", "error"}, {"input", input}, {"error", answer.Text}, {"time", object{{"start", at}, {"end", at + 5}}}}
+		return tool, object{{"status", "error"}, {"input", input}, {"error", answer.Text}, {"time", object{{"start", at}, {"end", end}}}}
 	}
 	output := answer.Text
 	if child != nil {
 		output = "<task id=\"" + ID(child) + "\" state=\"completed\">\n<task_result>\n" + output + "\n</task_result>\n</task>"
 	}
 	return tool, object{
-		{"status", "completed"}, {"input", input}, {"output", output}, {"metadata", metadata}, {"title", title}, {"time", object{{"start", at}, {"end", at + 5}}},
+		{"status", "completed"}, {"input", input}, {"output", output}, {"metadata", metadata}, {"title", title}, {"time", object{{"start", at}, {"end", end}}},
 	}
 }
