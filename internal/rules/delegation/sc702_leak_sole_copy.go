@@ -2,6 +2,7 @@ package delegation
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -78,30 +79,22 @@ func reportStrays(p *rules.Pass, s *rules.Subject, homeOf func(*session.Session,
 func homesIn(tree *session.Tree) func(s *session.Session, it *session.Item) string {
 	var runs map[string][]*session.Session // by run, the sessions that have something of it
 	ran := map[string]bool{}               // sessions that have something of any run
-	index := func() {
-		runs = map[string][]*session.Session{}
-		for _, o := range tree.Sessions {
-			for i := range o.Items {
-				it := &o.Items[i]
-				if it.Invocation == "" || it.Home != "" && it.Home != o.ID {
-					continue
-				}
-				ran[o.ID] = true
-				if of := runs[it.Invocation]; len(of) == 0 || of[len(of)-1] != o {
-					runs[it.Invocation] = append(of, o)
-				}
-			}
-		}
-	}
 	return func(s *session.Session, it *session.Item) string {
 		if it.Home == "" || it.Invocation == "" {
 			return it.Home
 		}
 		if runs == nil {
-			index()
+			runs = map[string][]*session.Session{}
+			for _, o := range tree.Sessions {
+				for i := range o.Items {
+					run := o.Items[i].Invocation
+					if home := o.Items[i].Home; run != "" && (home == "" || home == o.ID) && !slices.Contains(runs[run], o) {
+						runs[run], ran[o.ID] = append(runs[run], o), true
+					}
+				}
+			}
 		}
-		found := runs[it.Invocation]
-		switch {
+		switch found := runs[it.Invocation]; {
 		case len(found) == 1 && (found[0] == s || found[0].Parent == s.ID || found[0].ID == it.Home):
 			return found[0].ID
 		case len(found) > 0 || ran[it.Home]:

@@ -283,10 +283,7 @@ func (r *reader) layout() *eventlog.Layout {
 		Said: []string{"data", columnEvent}, Content: counts,
 		LinkColumns: []string{columnEvent}, Links: links, OneID: true,
 		Prepare: r.prepare,
-		Write: eventlog.Write{
-			Insert: insert, Update: update, OtherTables: together,
-			Tied: func(before, at int64) bool { return before>>positionBits == at>>positionBits },
-		},
+		Write:   eventlog.Write{Insert: insert, Update: update, OtherTables: together, Tied: func(a, b int64) bool { return a>>positionBits == b>>positionBits }},
 	}
 }
 

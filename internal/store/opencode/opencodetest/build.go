@@ -33,15 +33,10 @@ type encoder struct {
 	rows int64
 
 	last     map[string]*player.Message // each message as it was last, by its id
-	answers  map[string]answer          // what tools answered, by the ids of messages and calls
+	answers  map[string]*player.Message // what tools answered, by the ids of messages and calls
+	answered map[string]int64           // when, by the same
 	children map[string]*player.Session // by the same
 	asked    map[string]string          // by session, the last message of its user
-}
-
-// answer is what a tool answered, and when.
-type answer struct {
-	*player.Message
-	at int64
 }
 
 // id is the next id of a kind.
@@ -56,7 +51,8 @@ func ID(s *player.Session) string { return "ses_" + strings.ReplaceAll(s.ID, "-"
 // encode writes what a program stored. Two rows that follow each other may be of one
 // millisecond: then their ids tell their order.
 func (e *encoder) encode(writes []player.Write) {
-	e.last, e.answers, e.children, e.asked = map[string]*player.Message{}, map[string]answer{}, map[string]*player.Session{}, map[string]string{}
+	e.last, e.answers, e.children, e.asked = map[string]*player.Message{}, map[string]*player.Message{}, map[string]*player.Session{}, map[string]string{}
+	e.answered = map[string]int64{}
 	caller := map[string]string{} // by session and call
 	began := func(n int) int64 { return writes[n].Message.Began*1000 + int64(n/2%400) }
 	for n, w := range writes {
@@ -66,7 +62,8 @@ func (e *encoder) encode(writes []player.Write) {
 			e.children[w.Session.Message+" "+w.Session.Call] = w.Session
 		case m == nil:
 		case m.Role == "tool":
-			e.answers[caller[at+m.Answered]+" "+m.Answered] = answer{m, began(n)}
+			key := caller[at+m.Answered] + " " + m.Answered
+			e.answers[key], e.answered[key] = m, began(n)
 		default:
 			e.last[m.ID] = m
 			for _, c := range m.Calls {
@@ -185,7 +182,7 @@ func (e *encoder) parts(s *player.Session, m *player.Message, id string, at int6
 		text("text", m.Text, ended)
 	}
 	for _, c := range m.Calls {
-		end := max(at, e.answers[m.ID+" "+c.ID].at) + 5
+		end := max(at, e.answered[m.ID+" "+c.ID]) + 5
 		tool, state := e.call(s, m, &c, at, end)
 		e.part(s, id, at, end+2, object{{"type", "tool"}, {"tool", tool}, {"callID", c.ID}, {"state", state}})
 	}
@@ -212,7 +209,7 @@ func (e *encoder) call(s *player.Session, m *player.Message, c *player.Asked, at
 	switch {
 	case !c.Complete:
 		return tool, object{{"status", "pending"}, {"input", object{}}, {"raw", ""}}
-	case answer.Message == nil:
+	case answer == nil:
 		return tool, object{{"title", title}, {"metadata", metadata}, {"status", "running"}, {"input", input}, {"time", object{{"start", at}}}}
 	case answer.Failed:
 		return tool, object{{"status", "error"}, {"input", input}, {"error", answer.Text}, {"time", object{{"start", at}, {"end", end}}}}
