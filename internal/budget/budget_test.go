@@ -19,7 +19,7 @@ import (
 
 // What holds for everything.
 const (
-	allLines     = 101_257 // of Go without tests
+	allLines     = 101_265 // of Go without tests
 	fileLines    = 600
 	packageNames = 200 // constants, variables, types and functions of a package
 	packageFiles = 60
@@ -38,7 +38,7 @@ var (
 		"internal/store/kagent":      2_960,
 		"internal/store/loom":        1_955,
 		"internal/store/claudecode":  2_433,
-		"internal/store/opencode":    1_982,
+		"internal/store/opencode":    1_989,
 		"internal/store/springai":    1_215,
 
 		"internal/store/adk/adktest":           986,

@@ -39,7 +39,6 @@ type drafted struct {
 	} `json:"model"`
 	Content []jsontext.Value `json:"content"`
 	Summary string           `json:"summary"`
-	Status  string           `json:"status"`
 	Command string           `json:"command"`
 	Output  string           `json:"output"`
 	Files   []struct {

@@ -279,6 +279,19 @@ func TestRepairs(t *testing.T) {
 	}
 }
 
+// TestOneMillisecond: where nothing but ids tells the place of a message among several of one
+// millisecond, it stays, and the plan says so.
+func TestOneMillisecond(t *testing.T) {
+	path := corpus.Copy(t, "task")
+	storetest.Change(t, path, append(sameTime, moved(2, 3)...)...)
+	if found := storetest.Findings(t, path); !slices.Contains(found, "error SC702 ") {
+		t.Errorf("found %q", found)
+	}
+	if plan, _, err := repairtest.Plan(path); err != nil || !plan.Empty() {
+		t.Errorf("%v, %+v", err, plan)
+	}
+}
+
 // TestOtherPrograms: the databases of Kilo Code and MiMo Code are repaired as those of
 // opencode are.
 func TestOtherPrograms(t *testing.T) {

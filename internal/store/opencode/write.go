@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -280,9 +281,19 @@ func update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
 }
 
 // together refuses a change in which a result leaves the message that has it in the row of
-// its call.
+// its call, and one in which messages of one millisecond stand in another order than their
+// ids.
 func together(_ context.Context, _ table.Writer, sessions []*change.Session) error {
 	for _, s := range sessions {
+		var last *session.Item
+		for i := range s.Items {
+			if it := s.Items[i].Is; it.Role == session.User || it.Role == session.Assistant {
+				if last != nil && last.Position>>positionBits == it.Position>>positionBits && last.Key > it.Key {
+					return problem.New(problem.RolledBack, "", "messages of one millisecond are ordered by their ids, and the plan has them in another order")
+				}
+				last = it
+			}
+		}
 		for _, it := range s.Removed {
 			if it.Role == session.Tool && slices.ContainsFunc(s.Items, func(c change.Item) bool {
 				return c.Was != nil && c.Was.Role != session.Tool && c.From == s.Was.ID && c.Was.Position>>nthBits == it.Position>>nthBits
@@ -326,10 +337,7 @@ func (d *difference) set(i int, path string, value jsontext.Value) error {
 	if err := doc.Put(docedit.Spot{Column: "data", Pointer: jsontext.Pointer(path)}, value); err != nil {
 		return err
 	}
-	row := table.Image{}
-	for name, value := range d.parts[i] {
-		row[name] = value
-	}
+	row := maps.Clone(d.parts[i])
 	row["data"] = column.Like(row["data"], string(doc.Document("data")))
 	d.parts[i], d.changed = row, true
 	return nil
