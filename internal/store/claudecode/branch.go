@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/filelog"
 )
@@ -115,7 +116,7 @@ func (c *chain) note(l *line) {
 		c.title = cmp.Or(c.title, l.Named)
 	case "summary": // of the branch that ends at a line, which may be another file's
 		if _, ours := c.at[c.Name(l.Leaf)]; ours {
-			_ = exact.Unmarshal(l.About, &c.title)
+			_ = jsonscan.Exact.Unmarshal(l.About, &c.title)
 		}
 	}
 }
@@ -133,7 +134,7 @@ func (c *chain) fill(n *node, l *line, said *message) {
 	}
 	if n.boundary && len(l.Compact) > 0 {
 		var p preserved
-		if exact.Unmarshal(l.Compact, &p) == nil {
+		if jsonscan.Exact.Unmarshal(l.Compact, &p) == nil {
 			c.kept[len(c.nodes)] = p.Messages.UUIDs
 		}
 	}
@@ -156,7 +157,7 @@ func (c *chain) fill(n *node, l *line, said *message) {
 	}
 	if n.to = int32(len(c.tools)); n.to == n.from+1 && n.kind == user && l.Outcome.Kind() == '{' {
 		o := outcome{call: c.tools[n.from]}
-		if exact.Unmarshal(l.Outcome, &o) == nil && o.Agent != "" {
+		if jsonscan.Exact.Unmarshal(l.Outcome, &o) == nil && o.Agent != "" {
 			c.started = append(c.started, o)
 		}
 	}

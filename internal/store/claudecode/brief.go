@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/filelog"
 	"github.com/sessctl/sessctl/internal/store/forest"
@@ -23,7 +24,7 @@ func (c *claude) brief(ctx context.Context, t transcript) (*session.Tree, error)
 	said := false
 	glance := func(at filelog.Line) {
 		var l line
-		if at.Err != nil || exact.Unmarshal(at.Text, &l) != nil {
+		if at.Err != nil || jsonscan.Exact.Unmarshal(at.Text, &l) != nil {
 			said = true // which is an item, too
 			return
 		}

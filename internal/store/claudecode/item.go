@@ -8,26 +8,22 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/filelog"
 )
 
 const tableLines = "lines"
 
-// group are the lines of one item: the blocks of an answer, or one line.
-type group struct {
-	nodes  []int
-	active bool
-}
-
-// groups are the items of a session in their order: that of the file, but for those that
-// the next request is made of, which take their places in the order of the request.
-func (c *chain) groups(of func(*node) bool) []group {
+// groups are the lines of the items of a session, the blocks of an answer or one line, in the
+// order of the file, but for those that the next request is made of, which take their places
+// in the order of the request.
+func (c *chain) groups(of func(*node) bool) [][]int {
 	type message struct {
 		id   filelog.Name
 		sent bool
 	}
-	var sent, all []group
+	var sent, all [][]int
 	known := map[message]int{} // in all
 	for i := range c.nodes {
 		n := &c.nodes[i]
@@ -36,22 +32,22 @@ func (c *chain) groups(of func(*node) bool) []group {
 		}
 		m := message{n.message, n.active}
 		if at, again := known[m]; again && n.message != 0 {
-			all[at].nodes = append(all[at].nodes, i)
+			all[at] = append(all[at], i)
 			continue
 		}
 		known[m] = len(all)
-		all = append(all, group{[]int{i}, n.active})
+		all = append(all, []int{i})
 	}
 	byRank := func(a, b int) int { return cmp.Compare(c.nodes[a].rank, c.nodes[b].rank) }
 	for _, g := range all {
-		if g.active {
-			slices.SortStableFunc(g.nodes, byRank)
+		if c.nodes[g[0]].active {
+			slices.SortStableFunc(g, byRank)
 			sent = append(sent, g)
 		}
 	}
-	slices.SortStableFunc(sent, func(a, b group) int { return byRank(a.nodes[0], b.nodes[0]) })
+	slices.SortStableFunc(sent, func(a, b []int) int { return byRank(a[0], b[0]) })
 	for i := range all {
-		if all[i].active {
+		if c.nodes[all[i][0]].active {
 			all[i], sent = sent[0], sent[1:]
 		}
 	}
@@ -76,12 +72,13 @@ func (r *reader) items(s *session.Session, of func(*node) bool) error {
 	groups := r.groups(of)
 	s.Items = make([]session.Item, len(groups))
 	lines := r.log.Window()
+	var blocks []session.Block // most items keep none of theirs
 	for at, g := range groups {
 		it := &s.Items[at]
 		it.Table, it.Position = tableLines, int64(at)
-		m := entry{Item: it, reader: r}
-		first := slices.Min(g.nodes)
-		for _, i := range g.nodes {
+		m := entry{Item: it, reader: r, blocks: blocks[:0]}
+		first := slices.Min(g)
+		for _, i := range g {
 			text, err := lines.Line(r.nodes[i].span())
 			if err != nil {
 				return err
@@ -92,9 +89,10 @@ func (r *reader) items(s *session.Session, of func(*node) bool) error {
 			}
 		}
 		if r.each != nil {
-			p.lines[it.Key] = g.nodes
+			p.lines[it.Key] = g
 		}
-		m.finish(g.active)
+		m.finish(r.nodes[g[0]].active)
+		blocks = m.blocks
 		for _, f := range m.faults {
 			f.Harmless = f.Kind == session.TornLine && s.Writer == session.WriterLive
 			f.Item, f.Ref = at, session.Ref{Session: s.ID, Table: it.Table, Key: it.Key}
@@ -130,6 +128,7 @@ type entry struct {
 	said            session.Meaning
 	begun           bool
 	plain           bool
+	blocks          []session.Block
 	faults          []session.Fault
 }
 
@@ -221,7 +220,7 @@ func (m *entry) add(p *block) {
 	default:
 		b.Kind, b.Name = session.UnknownBlock, p.Type
 	}
-	m.Blocks = append(m.Blocks, b)
+	m.blocks = append(m.blocks, b)
 	m.plain = m.plain && b.Kind != session.ReasoningBlock && b.Kind != session.MediaBlock && b.Kind != session.UnknownBlock && !b.Cached
 }
 
@@ -235,7 +234,7 @@ func (m *entry) call(p *block) session.Call {
 		Background bool `json:"run_in_background"`
 	}
 	c.Delegation = session.DelegationFor(c.Name, c.Args)
-	c.Delegation.Blocking = (exact.Unmarshal(p.Input, &asked) != nil || !asked.Background) && !m.reader.background[p.ID]
+	c.Delegation.Blocking = (jsonscan.Exact.Unmarshal(p.Input, &asked) != nil || !asked.Background) && !m.reader.background[p.ID]
 	c.Delegation.Child = m.reader.children[p.ID]
 	return c
 }
@@ -251,7 +250,7 @@ func (m *entry) result(p *block) {
 	}
 	for i := range media {
 		if media[i].Type == "image" || media[i].Type == "document" {
-			m.Blocks = append(m.Blocks, session.Block{Kind: session.MediaBlock, Name: media[i].Type})
+			m.blocks = append(m.blocks, session.Block{Kind: session.MediaBlock, Name: media[i].Type})
 			m.Size, m.plain = m.Size+int64(len(media[i].Source.Data)), false
 		}
 	}
@@ -260,6 +259,9 @@ func (m *entry) result(p *block) {
 // finish sets what all lines of the item make of it.
 func (m *entry) finish(active bool) {
 	text, reasoning := strings.Join(m.text, "\n"), strings.Join(m.reasoning, "\n")
+	if !m.plain {
+		m.Blocks = slices.Clone(m.blocks)
+	}
 	if !active {
 		m.Flags |= session.Archived
 	}
@@ -277,9 +279,6 @@ func (m *entry) finish(active bool) {
 		if strings.TrimSpace(text) == "" && len(m.Calls)+len(m.Results) == 0 && !m.Has(session.MediaBlock) {
 			m.Flags |= session.Blank
 		}
-	}
-	if m.plain {
-		m.Blocks = nil
 	}
 	if !m.reader.body {
 		m.DropTexts()

@@ -5,16 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/store/filelog"
 )
-
-// exact takes JSON as JavaScript does: names in their case, of doubled ones the last, and
-// U+FFFD for what is no Unicode.
-var exact = jsonscan.Decoder{Options: json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))}
 
 // line is what is read of a line, whatever its type.
 type line struct {
@@ -105,9 +100,9 @@ type preserved struct {
 
 // parse reads a line; said is its message where it has one.
 func parse(text []byte) (l line, said message, wrong string) {
-	err := exact.Unmarshal(text, &l)
+	err := jsonscan.Exact.Unmarshal(text, &l)
 	if k := kindOf(l.Type); err == nil && (k == user || k == assistant) {
-		err = exact.Unmarshal(l.Message, &said)
+		err = jsonscan.Exact.Unmarshal(l.Message, &said)
 	}
 	switch {
 	case err == nil:
@@ -123,10 +118,10 @@ func blocks(content jsontext.Value) (list []block, ok bool) {
 	switch content.Kind() {
 	case '"':
 		var text string
-		ok = exact.Unmarshal(content, &text) == nil
+		ok = jsonscan.Exact.Unmarshal(content, &text) == nil
 		return []block{{Type: "text", Text: text}}, ok
 	case '[':
-		return list, exact.Unmarshal(content, &list) == nil
+		return list, jsonscan.Exact.Unmarshal(content, &list) == nil
 	}
 	return nil, len(content) == 0 || content.Kind() == 'n'
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/filelog"
 )
@@ -55,7 +56,7 @@ func whoLives(root *os.Root) liveness {
 			Domain  string         `json:"pidDomain"`
 		}
 		text, err := filelog.Read(root, name, mostNote)
-		if err != nil || exact.Unmarshal(text, &p) != nil || p.Session == "" || fmt.Sprint(p.PID) != strings.TrimSuffix(path.Base(name), ".json") {
+		if err != nil || jsonscan.Exact.Unmarshal(text, &p) != nil || p.Session == "" || fmt.Sprint(p.PID) != strings.TrimSuffix(path.Base(name), ".json") {
 			continue
 		}
 		if now := runs(p.PID, strings.Trim(string(p.Started), `"`), p.Domain); live[p.Session] != session.WriterLive {

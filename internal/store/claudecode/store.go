@@ -19,6 +19,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -149,14 +150,14 @@ func looksRight(ctx context.Context, log *filelog.Log) (right bool) {
 			Session string  `json:"sessionId"`
 			Parent  *string `json:"parentUuid"`
 		}
-		if err == nil && at.Err == nil && exact.Unmarshal(at.Text, &l) == nil {
+		if err == nil && at.Err == nil && jsonscan.Exact.Unmarshal(at.Text, &l) == nil {
 			n++
 			k := kindOf(l.Type)
 			right = (k == user || k == assistant || l.Type == "attachment") && l.UUID != "" && l.Session != "" &&
 				strings.Contains(string(at.Text), `"parentUuid"`)
 			if right && k != unsaid { // Qwen Code has parts in place of content
 				var said message
-				right = exact.Unmarshal(l.Message, &said) == nil && len(said.Content) > 0
+				right = jsonscan.Exact.Unmarshal(l.Message, &said) == nil && len(said.Content) > 0
 			}
 			right = right || l.Type == lastPrompt && l.Leaf != "" && l.Session != ""
 			if l.Type == "summary" && l.Leaf != "" {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/filelog"
@@ -128,7 +129,7 @@ func (c *claude) agents(t transcript) (list []agent, err error) {
 		if id, isLog := strings.CutSuffix(e.Name(), ending); isLog && strings.HasPrefix(id, agentPrefix) {
 			a := agent{id: id + t.copied, name: path.Join(t.folder(), e.Name())}
 			if text, err := filelog.Read(folder, id+".meta.json", mostNote); err == nil {
-				_ = exact.Unmarshal(text, &a.meta)
+				_ = jsonscan.Exact.Unmarshal(text, &a.meta)
 			}
 			list = append(list, a)
 		}
