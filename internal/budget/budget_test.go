@@ -37,7 +37,7 @@ var (
 		"internal/store/dockeragent": 5_450,
 		"internal/store/kagent":      2_960,
 		"internal/store/loom":        1_955,
-		"internal/store/claudecode":  2_433,
+		"internal/store/claudecode":  2_422,
 		"internal/store/opencode":    1_989,
 		"internal/store/springai":    1_215,
 

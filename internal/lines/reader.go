@@ -71,24 +71,29 @@ func (r *Reader) Next() (Line, error) {
 // read reads up to and including a line end, or to the end of the stream.
 func (r *Reader) read() ([]byte, error) {
 	const worthKeeping = 1 << 20
-	if r.long = r.long[:0]; cap(r.long) > worthKeeping {
-		r.long = nil
-	}
-	tooLong := false
+	r.long = r.long[:0]
+	var parts [][]byte // of a very long line: a buffer that grows would be in memory three times
+	tooLong, size := false, 0
 	for {
 		part, err := r.r.ReadSlice('\n')
 		r.offset += int64(len(part))
 		full := errors.Is(err, bufio.ErrBufferFull)
-		if !full && len(r.long) == 0 && !tooLong {
+		if !full && size == 0 {
 			return part, err
 		}
-		if tooLong = tooLong || len(r.long)+len(part) > r.max; !tooLong {
+		if size += len(part); tooLong || size > r.max {
+			tooLong, parts, r.long = true, nil, nil
+		} else if len(r.long)+len(part) > worthKeeping {
+			parts, r.long = append(parts, r.long), append(make([]byte, 0, worthKeeping), part...)
+		} else {
 			r.long = append(r.long, part...)
 		}
 		switch {
 		case full:
 		case tooLong && (err == nil || err == io.EOF):
 			return nil, ErrTooLong
+		case parts != nil:
+			return bytes.Join(append(parts, r.long), nil), err
 		default:
 			return r.long, err
 		}

@@ -13,6 +13,7 @@ import (
 
 func TestNext(t *testing.T) {
 	long := strings.Repeat("x", 200_000)
+	veryLong := strings.Repeat("0123456789", 310_000)
 	for _, tc := range []struct {
 		name, text string
 		want       []string
@@ -24,6 +25,7 @@ func TestNext(t *testing.T) {
 		{"white space and CRLF", " a \r\n\tb\r\n", []string{"a", "b"}},
 		{"a byte order mark", "\xef\xbb\xbfa\n\xef\xbb\xbfb\n", []string{"a", "\xef\xbb\xbfb"}},
 		{"longer than the buffer", "a\n" + long + "\nb", []string{"a", long, "b"}},
+		{"longer than what is kept", "a\n" + veryLong + "\n" + long + "\n" + veryLong, []string{"a", veryLong, long, veryLong}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := lines.NewReader(iotest.OneByteReader(strings.NewReader(tc.text)))

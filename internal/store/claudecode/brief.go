@@ -45,8 +45,7 @@ func (c *claude) brief(ctx context.Context, t transcript) (*session.Tree, error)
 			break
 		}
 	}
-	const tail = 16 << 10
-	for at, err := range log.Last(ctx, tail) {
+	for at, err := range log.Last(ctx, 16<<10) {
 		if err != nil {
 			return nil, err
 		}

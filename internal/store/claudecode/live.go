@@ -34,9 +34,8 @@ func living(folder string) liveness {
 	if err != nil {
 		return nil
 	}
-	live := whoLives(home)
-	_ = home.Close()
-	return live
+	defer func() { _ = home.Close() }()
+	return whoLives(home)
 }
 
 // whoLives reads what running processes of Claude Code 2.1 note of themselves: the file
@@ -44,10 +43,7 @@ func living(folder string) liveness {
 // cannot be looked for.
 func whoLives(root *os.Root) liveness {
 	live := liveness{}
-	names, err := fs.Glob(root.FS(), "sessions/*.json")
-	if err != nil {
-		return live
-	}
+	names, _ := fs.Glob(root.FS(), "sessions/*.json") // its one error is a bad pattern
 	for _, name := range names {
 		var p struct {
 			PID     int            `json:"pid"`

@@ -3,18 +3,22 @@ package claudecode_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/lines"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/catalogue"
@@ -149,6 +153,38 @@ func TestOddFiles(t *testing.T) {
 				t.Errorf("%d items, %q", len(s.Items), faults)
 			}
 		})
+	}
+}
+
+// TestSparse: a hole in a file is one line that cannot be read, in the memory of a long line.
+func TestSparse(t *testing.T) {
+	hole := int64(campaign.Rounds(1, 5<<10)) << 20
+	path := filepath.Join(t.TempDir(), "s.jsonl")
+	f, err := os.Create(path)
+	if err == nil {
+		_, err = f.WriteString(asked + "\n")
+	}
+	if err == nil {
+		_, err = f.WriteAt([]byte("\n"+answered+"\n"), int64(len(asked)+1)+hole)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(50)) // as the program does
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	list := filled(t, open(t, path))
+	runtime.ReadMemStats(&after)
+	if more, most := after.Sys-before.Sys, uint64(64<<20+2*min(hole, lines.MaxLength)); more > most {
+		t.Errorf("%d MB of memory, more than %d", more>>20, most>>20)
+	}
+	s := list[0].Root()
+	want := "it holds nothing but NUL bytes"
+	if hole > lines.MaxLength {
+		want = lines.ErrTooLong.Error()
+	}
+	if len(list) != 1 || len(s.Items) != 3 || len(s.Faults) != 1 || s.Faults[0].Detail != want || s.Faults[0].Field != "line 2" {
+		t.Errorf("%d items, faults %+v", len(s.Items), s.Faults)
 	}
 }
 

@@ -425,13 +425,10 @@ func (f *rewrite) splices(ctx context.Context) (list []filelog.Splice, err error
 	}
 	for i := range f.nodes {
 		from, to := int(f.nodes[i].offset), f.end(i)
-		switch {
-		case f.gone[i]:
+		if f.gone[i] {
 			list = append(list, filelog.Splice{At: from, Was: f.file[from:to]})
-		default:
-			if s := filelog.Change(from, f.line(i), f.relinked(i)); len(s.Was)+len(s.Is) > 0 {
-				list = append(list, s)
-			}
+		} else if s := filelog.Change(from, f.line(i), f.relinked(i)); len(s.Was)+len(s.Is) > 0 {
+			list = append(list, s)
 		}
 		if more := f.behind[i]; len(more) > 0 {
 			list = append(list, f.lines(to, more, newline))

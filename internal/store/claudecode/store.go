@@ -193,6 +193,13 @@ func open(_ context.Context, src *store.Source, opts store.Options) (store.Store
 	case src.Folder != nil:
 		c.list, unread = list(src.Folder, math.MaxInt)
 		c.live = living(src.Path)
+		for _, t := range c.list {
+			c.facts.Bytes += t.size
+		}
+		c.only()
+		c.newest()
+		c.facts.Brief = opts.Brief > 0 && !opts.Counted && c.facts.Bytes >= opts.Brief
+		c.facts.Uncounted = c.facts.Brief
 	case src.Stream != nil && src.Path == "-":
 		c.piped, c.list = filelog.Over(src.Stream), []transcript{{id: "stdin"}}
 		c.facts.ReadOnly = "it is standard input"
@@ -206,15 +213,6 @@ func open(_ context.Context, src *store.Source, opts store.Options) (store.Store
 		c.live = living(filepath.Dir(src.Path))
 	default:
 		return nil, problem.New(problem.Unreadable, "Name a transcript (SESSION.jsonl), the folder of a project, or ~/.claude.", "%s is not a transcript of Claude Code", src.Path)
-	}
-	if src.Folder != nil {
-		for _, t := range c.list {
-			c.facts.Bytes += t.size
-		}
-		c.only()
-		c.newest()
-		c.facts.Brief = opts.Brief > 0 && !opts.Counted && c.facts.Bytes >= opts.Brief
-		c.facts.Uncounted = c.facts.Brief
 	}
 	c.facts.Generation = c.generation()
 	if len(unread) > 0 {

@@ -17,11 +17,8 @@ func NewNames() *Names { return &Names{ends: []int{0, 0}, seen: make([]Name, 64)
 
 // Name is the number of an identifier.
 func (n *Names) Name(text string) Name {
-	if text == "" {
-		return 0
-	}
 	at := n.find(text)
-	if n.seen[at] == 0 {
+	if n.seen[at] == 0 && text != "" {
 		if 4*len(n.ends) > 3*len(n.seen) {
 			n.seen = make([]Name, 2*len(n.seen))
 			for known := range Name(len(n.ends) - 1) {
