@@ -149,12 +149,17 @@ func Place(f *check.Finding) string {
 	return id + ":" + itemRanges(f.Items)
 }
 
+// mostRanges is how many bytes of them are printed; items of a finding in JSON are all there.
+const mostRanges = 500
+
 // itemRanges prints item positions without spaces: "2-3,6".
 func itemRanges(items []int) string {
 	var text []byte
 	for i, item := range items {
 		goesOn := i > 0 && items[i-1] == item-1
 		switch {
+		case !goesOn && len(text) > mostRanges:
+			return strings.TrimPrefix(string(text), ",") + ",…"
 		case !goesOn:
 			text = strconv.AppendInt(append(text, ','), int64(item), 10)
 		case i+1 == len(items) || items[i+1] != item+1:
