@@ -303,3 +303,33 @@ func TestGrowth(t *testing.T) {
 		}
 	}
 }
+
+// TestABrokenLineIsPassedOver: a session with a line that is no JSON resumes without it
+// (section 6 of the dossier), and no finding says otherwise.
+func TestABrokenLineIsPassedOver(t *testing.T) {
+	home, path := built(t, t.TempDir(), 1, 1)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := strings.SplitAfter(string(text), "\n")
+	list = slices.Insert(list, len(list)/2, "{\"type\":\"user\", garbage\n")
+	if err := os.WriteFile(path, []byte(strings.Join(list, "")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, broken := open(t, home), 0
+	for _, tree := range filled(t, o) {
+		for _, f := range check.Tree(o.Facts(), tree, catalogue.Usual(), rules.Judge{}) {
+			if f.Rule.ID != "SC010" {
+				continue
+			}
+			broken++
+			if f.Unloads || f.Root.Outlook == check.Unloaded || !strings.Contains(f.Message, "passes over it") {
+				t.Errorf("%s: %s, unloads: %v", f.Message, f.Root.Outlook, f.Unloads)
+			}
+		}
+	}
+	if broken != 1 {
+		t.Errorf("%d findings", broken)
+	}
+}
