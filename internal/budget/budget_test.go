@@ -19,7 +19,7 @@ import (
 
 // What holds for everything.
 const (
-	allLines     = 101_278 // of Go without tests
+	allLines     = 101_277 // of Go without tests
 	fileLines    = 600
 	packageNames = 200 // constants, variables, types and functions of a package
 	packageFiles = 60

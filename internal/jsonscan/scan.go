@@ -203,30 +203,29 @@ func (s *Scanner) AppendText(to []byte) (_ []byte, ok bool) {
 
 // stop passes over the plain characters of a string and returns the one that ends them: a
 // quote, a backslash or a control character, 0 at the end. It looks at eight bytes at once:
-// the lowest bit that is set is that of the first one. Its variables are local for speed.
+// the lowest bit that is set is that of the first one.
 func (s *Scanner) stop() byte {
-	data, pos, seen := s.Data, s.Pos, s.seen
-	for pos+8 <= len(data) {
-		x := binary.LittleEndian.Uint64(data[pos:])
+	var seen uint64
+	for len(s.Data)-s.Pos >= 8 {
+		x := binary.LittleEndian.Uint64(s.Data[s.Pos:])
 		quote, slash := x^'"'*ones, x^'\\'*ones
 		stops := ((quote-ones)&^quote | (slash-ones)&^slash | (x-' '*ones)&^x) & highs
 		seen |= x
 		if stops != 0 {
-			pos += bits.TrailingZeros64(stops) / 8
-			s.Pos, s.seen = pos, seen
-			return data[pos]
+			s.Pos += bits.TrailingZeros64(stops) / 8
+			s.seen |= seen
+			return s.Data[s.Pos]
 		}
-		pos += 8
+		s.Pos += 8
 	}
-	for ; pos < len(data); pos++ {
-		c := data[pos]
+	s.seen |= seen
+	for ; s.Pos < len(s.Data); s.Pos++ {
+		c := s.Data[s.Pos]
 		if c == '"' || c == '\\' || c < ' ' {
-			s.Pos, s.seen = pos, seen
 			return c
 		}
-		seen |= uint64(c)
+		s.seen |= uint64(c)
 	}
-	s.Pos, s.seen = pos, seen
 	return 0
 }
 
