@@ -50,19 +50,12 @@ func (st *agentStore) byIndex(ctx context.Context, word string) error {
 	return st.doubt()
 }
 
-// linked are the sessions of the tree of one: by their parents, and by items that refer to
-// sessions. The old column makes the parents in the table slow to reach.
+// linked are the sessions of the tree of one.
 func (st *agentStore) linked(ctx context.Context, word string) (idList, error) {
 	odd := `select (select total(1) from sessions indexed by sqlite_autoindex_sessions_1)
 			<> (select total(1) from sessions indexed by idx_sessions_parent_id)
 		or exists(select 1 from sessions indexed by sqlite_autoindex_sessions_1 where id is null or id >= x'')
 		or exists(select 1 from session_items indexed by idx_session_items_session where session_id <= '' or session_id >= x'')`
-	parents := "not indexed"
-	if st.schema.hasColumn() { // a session without rows has its items there
-		odd += ` or exists(select 1 from sessions s indexed by sqlite_autoindex_sessions_1 where not exists(
-			select 1 from session_items i indexed by idx_session_items_session where i.session_id = s.id) and octet_length(messages) > 2)`
-		parents = "indexed by idx_sessions_parent_id"
-	}
 	each := func(query string, args ...any) (list idList, err error) {
 		err = st.db.Scan(ctx, query, func(v []driver.Value) error {
 			list = append(list, strings.Clone(column.View(v[0])))
@@ -74,7 +67,7 @@ func (st *agentStore) linked(ctx context.Context, word string) (idList, error) {
 		return list, err
 	}
 	if found, err := each("select count({scan}(odd)) from (" + odd + " as odd)"); err != nil || found[0] != "0" {
-		return nil, cmp.Or(err, errors.New("the indexes of its sessions do not agree, or some sessions have no usual id or no rows"))
+		return nil, cmp.Or(err, errors.New("the indexes of its sessions do not agree, or some sessions have no usual id"))
 	}
 	first, err := each("select count({scan}(id)) from (select id from sessions indexed by sqlite_autoindex_sessions_1 where id >= ? order by id limit 2)", word)
 	if err != nil {
@@ -83,15 +76,55 @@ func (st *agentStore) linked(ctx context.Context, word string) (idList, error) {
 	if len(first) == 0 || !strings.HasPrefix(first[0], word) || first[0] != word && len(first) > 1 && strings.HasPrefix(first[1], word) {
 		return nil, errors.New("no id begins so, or several do")
 	}
-	return each(`with recursive parents(id, parent) as materialized (
-			select id, parent_id from sessions `+parents+` where parent_id > ''
-		), refers(owner, child) as materialized (
-			select s.id, i.subsession_id from sessions s indexed by sqlite_autoindex_sessions_1
-			cross join session_items i indexed by idx_session_items_session_type
-			where i.session_id = s.id and i.item_type = 'subsession' and i.subsession_id > ''
-		), links(a, b) as materialized (select * from parents union all select * from refers union all select parent, id from parents union all select child, owner from refers
-		), linked(id) as (values (?) union select b from linked cross join links on a = id)
-		select count({scan}(id)) from linked`, first[0])
+	links, err := st.links(ctx)
+	all, seen := first[:1], map[string]bool{first[0]: true}
+	for n := 0; n < len(all); n++ {
+		for _, id := range links[all[n]] {
+			if !seen[id] {
+				seen[id], all = true, append(all, id)
+			}
+		}
+	}
+	return all, err
+}
+
+// links are, of each session, its parent, its children, and the sessions that refer to it or that
+// it refers to in its items. The old column makes the parents in the table slow to reach.
+// One visit to a session finds what it refers to and, where there is the old column, tells
+// whether it has rows: without any, its items are in that column.
+func (st *agentStore) links(ctx context.Context) (map[string]idList, error) {
+	parents, others := "not indexed", "null"
+	if st.schema.hasColumn() {
+		parents = "indexed by idx_sessions_parent_id"
+		// SQLite may do the second part of an AND first, which reads a page.
+		others = `case when exists(select 1 from session_items indexed by idx_session_items_session_type
+			where session_id = s.id) then null when octet_length(messages) > 2 then '' end`
+	}
+	links := map[string]idList{}
+	for _, query := range []string{
+		"select count({scan}(id, parent_id)) from sessions " + parents + " where parent_id > ''",
+		"select count({scan}(s.id, coalesce(i.subsession_id, " + others + `))) from sessions s indexed by sqlite_autoindex_sessions_1
+			left join session_items i indexed by idx_session_items_session_type
+			on i.session_id = s.id and i.item_type = 'subsession' and i.subsession_id > ''`,
+	} {
+		err := st.db.Scan(ctx, query, func(v []driver.Value) error {
+			if v[1] == nil {
+				return nil
+			}
+			a, isText := v[0].(string)
+			b, isAlso := v[1].(string)
+			if !isText || !isAlso || b == "" {
+				return errors.New("some sessions have no usual id, or items in the old column and no rows")
+			}
+			a, b = strings.Clone(a), strings.Clone(b)
+			links[a], links[b] = append(links[a], b), append(links[b], a)
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return links, nil
 }
 
 // doubt is what tells that there is more of the tree than was read.

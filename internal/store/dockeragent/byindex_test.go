@@ -180,7 +180,7 @@ func TestByIndexDoubts(t *testing.T) {
 		}, "tell of more items"},
 		{"items in the column only", func(t *testing.T, path string) {
 			statements(t, path, `insert into sessions (id, messages) values ('R', '[{"summary":"so far"}]')`)
-		}, "no rows"},
+		}, "and no rows"},
 		{"a migration that is not known", func(t *testing.T, path string) {
 			statements(t, path, "insert into migrations values (99, '099_more', '', '')")
 		}, "not as docker agent makes it"},
