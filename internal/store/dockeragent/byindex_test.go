@@ -161,6 +161,9 @@ func TestByIndexDoubts(t *testing.T) {
 		{"a child of this session that changed its parent", func(t *testing.T, path string) {
 			unseen(t, path, []string{byParent}, "update sessions set parent_id = 'Q' where id = 'C'")
 		}, "a parent is not where"},
+		{"a reference that is a blob", func(t *testing.T, path string) {
+			statements(t, path, "update session_items set subsession_id = x'43' where item_type = 'subsession'")
+		}, "no usual id"},
 		{"a reference that leads nowhere", func(t *testing.T, path string) {
 			statements(t, path, "update session_items set subsession_id = 'X' where item_type = 'subsession'")
 		}, "a session is missing"},

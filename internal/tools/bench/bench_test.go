@@ -29,6 +29,7 @@ import (
 
 var (
 	program  = flag.String("sessctl", "", "the program to measure")
+	before   = flag.String("before", "", "an older one, which runs in turn with it")
 	database = flag.String("database", "", "the file that BenchmarkTables measures it on")
 	rounds   = flag.Int("rounds", 7, "counted rounds")
 	roots    = flag.Int("roots", published.Roots, "root sessions of the database when it is made: 2000, 4000, 8000, 16000 for 0.5 to 4 GB")
@@ -127,11 +128,7 @@ func commandTable(out io.Writer, sessctl, database string, rounds int) error {
 		{"sessctl export --session ID", []string{sessctl, "export", "--session", id, database}},
 		{"sessctl ls --health", []string{sessctl, "ls", "--health", database}},
 	}
-	samples, err := measureAll(entries, rounds)
-	if err != nil {
-		return err
-	}
-	return table(out, database, entries, samples)
+	return compare(out, "", database, entries, rounds)
 }
 
 // tables are printed one after the other.
@@ -163,23 +160,34 @@ type sample struct {
 	Peak      int64 // bytes, 0 when unknown
 }
 
-// measureAll runs all commands in turn, round by round, after one that warms the
-// cache.
-func measureAll(entries []entry, rounds int) ([][]sample, error) {
-	samples := make([][]sample, len(entries))
+// compare runs all commands in turn, round by round, after one that warms the cache, and
+// prints what they took. What the older program cannot do, it has no line for.
+func compare(out io.Writer, heading, database string, entries []entry, rounds int) error {
+	var all []entry
+	for _, e := range entries {
+		if all = append(all, e); *before != "" && e.args[0] == *program {
+			all = append(all, entry{olderName, append([]string{*before}, e.args[1:]...)})
+		}
+	}
+	samples := make([][]sample, len(all))
 	for round := range rounds + 1 {
-		for i, e := range entries {
+		for i, e := range all {
 			s, err := measure(e.args)
+			if err != nil && e.name == olderName {
+				continue
+			}
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", e.name, err)
+				return fmt.Errorf("%s: %w", e.name, err)
 			}
 			if round > 0 {
 				samples[i] = append(samples[i], s)
 			}
 		}
 	}
-	return samples, nil
+	return table(out, heading, database, all, samples)
 }
+
+const olderName = "  before"
 
 // measure runs a program from another process than this one: the system counts the memory
 // of whoever starts a program as the program's own.
@@ -208,31 +216,34 @@ func runAlone(args []string) (sample, error) {
 	return sample{Wall: time.Since(start), CPU: state.UserTime() + state.SystemTime(), Peak: peakMemory(state)}, nil
 }
 
-func table(out io.Writer, database string, entries []entry, samples [][]sample) error {
+func table(out io.Writer, heading, database string, entries []entry, samples [][]sample) error {
 	info, err := os.Stat(database)
 	if err != nil {
 		return err
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d bytes, %d rounds, medians; ratio = wall time against the first row (below 1 is faster)\n\n",
-		info.Size(), len(samples[0]))
-	fmt.Fprintf(&b, "%-40s %8s %8s %8s %9s\n", "command", "ratio", "wall s", "cpu s", "peak MB")
-	base := median(samples[0], func(s sample) float64 { return s.Wall.Seconds() })
+	fmt.Fprintf(&b, "%s%d bytes, %d rounds, medians, the least in parentheses; ratio = wall time against the first row (below 1 is faster)\n\n",
+		heading, info.Size(), len(samples[0]))
+	fmt.Fprintf(&b, "%-40s %8s %16s %16s %9s\n", "command", "ratio", "wall s", "cpu s", "peak MB")
+	base, _ := median(samples[0], func(s sample) float64 { return s.Wall.Seconds() })
 	for i, e := range entries {
-		wall := median(samples[i], func(s sample) float64 { return s.Wall.Seconds() })
-		cpu := median(samples[i], func(s sample) float64 { return s.CPU.Seconds() })
-		peak := median(samples[i], func(s sample) float64 { return float64(s.Peak) / 1e6 })
-		fmt.Fprintf(&b, "%-40s %8.2f %8.2f %8.2f %9.0f\n", e.name, wall/base, wall, cpu, peak)
+		if len(samples[i]) == 0 {
+			continue
+		}
+		wall, leastWall := median(samples[i], func(s sample) float64 { return s.Wall.Seconds() })
+		cpu, leastCPU := median(samples[i], func(s sample) float64 { return s.CPU.Seconds() })
+		peak, _ := median(samples[i], func(s sample) float64 { return float64(s.Peak) / 1e6 })
+		fmt.Fprintf(&b, "%-40s %8.2f %8.2f (%5.2f) %8.2f (%5.2f) %9.0f\n", e.name, wall/base, wall, leastWall, cpu, leastCPU, peak)
 	}
 	_, err = io.WriteString(out, b.String())
 	return err
 }
 
-func median(samples []sample, of func(sample) float64) float64 {
+func median(samples []sample, of func(sample) float64) (middle, least float64) {
 	values := make([]float64, len(samples))
 	for i, s := range samples {
 		values[i] = of(s)
 	}
 	slices.SortFunc(values, cmp.Compare)
-	return values[len(values)/2]
+	return values[len(values)/2], values[0]
 }

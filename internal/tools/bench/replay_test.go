@@ -38,12 +38,6 @@ func replayTable(out io.Writer, sessctl, database string, rounds int) error {
 		{"sessctl replay --format ndjson", append(replay[:len(replay):len(replay)], "--format", "ndjson")},
 		{"sessctl replay --all", append(replay[:len(replay):len(replay)], "--all")},
 	}
-	samples, err := measureAll(entries, rounds)
-	if err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintf(out, "\na recording of %d events: ", recorded); err != nil {
-		return err
-	}
-	return table(out, path, entries, samples)
+	heading := fmt.Sprintf("\na recording of %d events: ", recorded)
+	return compare(out, heading, path, entries, rounds)
 }

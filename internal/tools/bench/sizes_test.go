@@ -49,14 +49,8 @@ func sizeTables(out io.Writer, sessctl, database string, rounds int) error {
 		if err := size.write(path); err != nil {
 			return err
 		}
-		samples, err := measureAll(size.entries, rounds)
-		if err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintf(out, "\n%s: ", size.name); err != nil {
-			return err
-		}
-		if err := errors.Join(table(out, path, size.entries, samples), os.Remove(path)); err != nil {
+		heading := fmt.Sprintf("\n%s: ", size.name)
+		if err := errors.Join(compare(out, heading, path, size.entries, rounds), os.Remove(path)); err != nil {
 			return err
 		}
 	}

@@ -48,14 +48,8 @@ func storeTables(out io.Writer, sessctl, database string, rounds int) error {
 			{"sessctl check", []string{sessctl, "check", "--fail-on", "never", path}},
 			{"sessctl ls", []string{sessctl, "ls", path}},
 		}
-		samples, err := measureAll(entries, rounds)
-		if err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintf(out, "\n%s, %d conversations: ", s.name, talks); err != nil {
-			return err
-		}
-		if err := table(out, path, entries, samples); err != nil {
+		heading := fmt.Sprintf("\n%s, %d conversations: ", s.name, talks)
+		if err := compare(out, heading, path, entries, rounds); err != nil {
 			return err
 		}
 	}

@@ -46,14 +46,8 @@ func viewTables(out io.Writer, sessctl, database string, rounds int) error {
 			{"sessctl view --all", []string{sessctl, "view", path, "long", "--all"}},
 			{"sessctl view --all --format json", []string{sessctl, "view", path, "long", "--all", "--format", "json"}},
 		}
-		samples, err := measureAll(entries, rounds)
-		if err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintf(out, "\n%s, one session of %d events: ", long.name, long.events); err != nil {
-			return err
-		}
-		if err := errors.Join(table(out, path, entries, samples), os.Remove(path)); err != nil {
+		heading := fmt.Sprintf("\n%s, one session of %d events: ", long.name, long.events)
+		if err := errors.Join(compare(out, heading, path, entries, rounds), os.Remove(path)); err != nil {
 			return err
 		}
 	}
