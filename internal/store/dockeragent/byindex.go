@@ -3,15 +3,15 @@ package dockeragent
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"encoding/json"
 	"errors"
-	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store/column"
 )
 
 // byIndex reads the tree of one session by keys. word is its id, or how no other begins.
@@ -52,40 +52,34 @@ func (st *agentStore) byIndex(ctx context.Context, word string) error {
 
 // linked are the sessions of the tree of one.
 func (st *agentStore) linked(ctx context.Context, word string) (idList, error) {
-	odd := `select (select total(1) from sessions indexed by sqlite_autoindex_sessions_1)
+	var odd bool
+	err := st.db.QueryRow(ctx, `select (select total(1) from sessions indexed by sqlite_autoindex_sessions_1)
 			<> (select total(1) from sessions indexed by idx_sessions_parent_id)
 		or exists(select 1 from sessions indexed by sqlite_autoindex_sessions_1 where id is null or id >= x'')
-		or exists(select 1 from session_items indexed by idx_session_items_session where session_id <= '' or session_id >= x'')`
-	each := func(query string, args ...any) (list idList, err error) {
-		err = st.db.Scan(ctx, query, func(v []driver.Value) error {
-			list = append(list, strings.Clone(column.View(v[0])))
-			return nil
-		}, args...)
-		if err != nil {
-			err = fmt.Errorf("an index is missing or damaged: %w", err)
-		}
-		return list, err
-	}
-	if found, err := each("select count({scan}(odd)) from (" + odd + " as odd)"); err != nil || found[0] != "0" {
+		or exists(select 1 from session_items indexed by idx_session_items_session where session_id <= '' or session_id >= x'')`).Scan(&odd)
+	if err != nil || odd {
 		return nil, cmp.Or(err, errors.New("the indexes of its sessions do not agree, or some sessions have no usual id"))
 	}
-	first, err := each("select count({scan}(id)) from (select id from sessions indexed by sqlite_autoindex_sessions_1 where id >= ? order by id limit 2)", word)
-	if err != nil {
-		return nil, err
-	}
-	if len(first) == 0 || !strings.HasPrefix(first[0], word) || first[0] != word && len(first) > 1 && strings.HasPrefix(first[1], word) {
-		return nil, errors.New("no id begins so, or several do")
+	var id, next sql.NullString
+	err = st.db.QueryRow(ctx, `select id, (select min(id) from sessions indexed by sqlite_autoindex_sessions_1 where id > first.id)
+		from (select min(id) as id from sessions indexed by sqlite_autoindex_sessions_1 where id >= ?) first`, word).Scan(&id, &next)
+	if err != nil || !strings.HasPrefix(id.String, word) || id.String != word && strings.HasPrefix(next.String, word) {
+		return nil, cmp.Or(err, errors.New("no id begins so, or several do"))
 	}
 	links, err := st.links(ctx)
-	all, seen := first[:1], map[string]bool{first[0]: true}
-	for n := 0; n < len(all); n++ {
-		for _, id := range links[all[n]] {
-			if !seen[id] {
-				seen[id], all = true, append(all, id)
-			}
+	return slices.Sorted(maps.Keys(reached(links, id.String))), err
+}
+
+// reached are the sessions that links lead to, directly or not, and those that they begin from.
+func reached(links map[string]idList, from ...string) map[string]bool {
+	found := map[string]bool{}
+	for len(from) > 0 {
+		id := from[0]
+		if from = from[1:]; !found[id] {
+			found[id], from = true, append(from, links[id]...)
 		}
 	}
-	return all, err
+	return found
 }
 
 // links are, of each session, its parent, its children, and the sessions that refer to it or that
@@ -101,30 +95,22 @@ func (st *agentStore) links(ctx context.Context) (map[string]idList, error) {
 			where session_id = s.id) then null when octet_length(messages) > 2 then '' end`
 	}
 	links := map[string]idList{}
-	for _, query := range []string{
-		"select count({scan}(id, parent_id)) from sessions " + parents + " where parent_id > ''",
-		"select count({scan}(s.id, coalesce(i.subsession_id, " + others + `))) from sessions s indexed by sqlite_autoindex_sessions_1
+	return links, st.db.Scan(ctx, "select count({scan}(a, b)) from (select id as a, parent_id as b from sessions "+parents+` where parent_id > ''
+		union all select s.id, coalesce(i.subsession_id, `+others+`) from sessions s indexed by sqlite_autoindex_sessions_1
 			left join session_items i indexed by idx_session_items_session_type
-			on i.session_id = s.id and i.item_type = 'subsession' and i.subsession_id > ''`,
-	} {
-		err := st.db.Scan(ctx, query, func(v []driver.Value) error {
-			if v[1] == nil {
-				return nil
-			}
-			a, isText := v[0].(string)
-			b, isAlso := v[1].(string)
-			if !isText || !isAlso || b == "" {
-				return errors.New("some sessions have no usual id, or items in the old column and no rows")
-			}
-			a, b = strings.Clone(a), strings.Clone(b)
-			links[a], links[b] = append(links[a], b), append(links[b], a)
+			on i.session_id = s.id and i.item_type = 'subsession' and i.subsession_id > '')`, func(v []driver.Value) error {
+		if v[1] == nil {
 			return nil
-		})
-		if err != nil {
-			return nil, err
 		}
-	}
-	return links, nil
+		a, isText := v[0].(string)
+		b, isAlso := v[1].(string)
+		if !isText || !isAlso || b == "" {
+			return errors.New("some sessions have no usual id, or items in the old column and no rows")
+		}
+		a, b = strings.Clone(a), strings.Clone(b)
+		links[a], links[b] = append(links[a], b), append(links[b], a)
+		return nil
+	})
 }
 
 // doubt is what tells that there is more of the tree than was read.

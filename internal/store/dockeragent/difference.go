@@ -25,7 +25,7 @@ type difference struct {
 	moved    []int64            // rows of it that go to another session
 	sessions map[string]rowEdit // by id
 	items    map[int64]rowEdit  // by row
-	listed   map[string]bool    // sessions whose items changed, moved, came or left
+	listed   idList             // sessions whose items changed, moved, came or left
 }
 
 // placed is an item in the session that it belongs to.
@@ -54,7 +54,7 @@ func stays(known func(stored driver.Value) bool) rewrite {
 // differenceOf is what a change makes of the records.
 func differenceOf(c *store.Change, sc *schema) (*difference, error) {
 	d := &difference{
-		removed: map[int64]string{}, sessions: map[string]rowEdit{}, items: map[int64]rowEdit{}, listed: map[string]bool{},
+		removed: map[int64]string{}, sessions: map[string]rowEdit{}, items: map[int64]rowEdit{},
 	}
 	sessions, err := change.Of(c)
 	if err != nil {
@@ -114,10 +114,10 @@ func (d *difference) list(s *change.Session, sc *schema) error {
 		}
 		d.removed[row] = s.Was.ID
 	}
-	d.listed[s.Is.ID] = s.ListDiffers()
-	if !d.listed[s.Is.ID] {
+	if !s.ListDiffers() {
 		return nil
 	}
+	d.listed = append(d.listed, s.Is.ID)
 	return inRows(s.Was, s.Is)
 }
 

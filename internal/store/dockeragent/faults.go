@@ -214,21 +214,15 @@ func (w *writer) branchPositions(ctx context.Context) error {
 	if !w.schema.has(tableSessions, "branch_parent_position") {
 		return nil
 	}
-	var parents idList
-	for _, s := range w.change.Before.Sessions {
-		if w.listed[s.ID] {
-			parents = append(parents, s.ID)
-		}
-	}
 	moved := map[int64]rowEdit{}
 	columns := []string{"branch_parent_session_id", "branch_parent_position"}
-	err := scanRows(ctx, w.edit.DB(), w.schema, tableSessions, columns[0], columns, parents.parameter(),
+	err := scanRows(ctx, w.edit.DB(), w.schema, tableSessions, columns[0], columns, w.listed.parameter(),
 		func(rowid int64, values []driver.Value) error {
+			id := column.Text(values[0])
 			was, ok := values[1].(int64)
-			if !ok {
+			if !ok || w.change.Before.Session(id) == nil {
 				return nil
 			}
-			id := column.Text(values[0])
 			now := session.RemapIndex(w.change.Before.Session(id), w.change.After.Session(id), was)
 			if now != was {
 				moved[rowid] = rowEdit{columns[1]: becomes(now, func(v driver.Value) bool { return v == was })}

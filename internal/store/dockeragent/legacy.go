@@ -341,7 +341,7 @@ func (w *writer) getsColumn(id string) bool {
 // behind are the sessions of the new tree whose column is no longer right: the
 // changed ones, and all that contain one of them, as parents or by reference.
 func (w *writer) behind() idList {
-	above := map[string][]string{}
+	above := map[string]idList{}
 	for _, s := range w.change.After.Sessions {
 		above[s.ID] = append(above[s.ID], s.Parent)
 		for i := range s.Items {
@@ -350,22 +350,7 @@ func (w *writer) behind() idList {
 			}
 		}
 	}
-	found := map[string]bool{}
-	var mark func(id string)
-	mark = func(id string) {
-		if found[id] {
-			return
-		}
-		found[id] = true
-		for _, a := range above[id] {
-			mark(a)
-		}
-	}
-	for id, changed := range w.listed {
-		if changed {
-			mark(id)
-		}
-	}
+	found := reached(above, w.listed...)
 	var list idList
 	for _, s := range w.change.After.Sessions {
 		if found[s.ID] {

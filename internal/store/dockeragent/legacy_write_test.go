@@ -160,7 +160,7 @@ func TestBehind(t *testing.T) {
 		{ID: "sibling", Parent: "root", Items: []session.Item{{Kind: session.SubSession, Child: "grandchild"}}},
 		{ID: "other", Parent: "root"},
 	}}
-	w := writer{difference: &difference{listed: map[string]bool{"grandchild": true, "other": false}}}
+	w := writer{difference: &difference{listed: idList{"grandchild"}}}
 	w.change = &store.Change{After: tree}
 	if got := fmt.Sprint(w.behind()); got != "[root child grandchild sibling]" {
 		t.Error(got)

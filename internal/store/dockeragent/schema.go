@@ -37,8 +37,6 @@ type schema struct {
 	ties       []tie    // what a repair of single rows has to leave alone
 }
 
-func newSchema(columns map[string][]string) schema { return schema{columns: columns} }
-
 func (s *schema) has(table, column string) bool { return slices.Contains(s.columns[table], column) }
 
 // pick keeps the columns that the table has, in the order asked for.
@@ -80,7 +78,7 @@ func readSchema(ctx context.Context, db *sqlite.DB) (schema, []session.Fault, er
 	if err != nil {
 		return schema{}, nil, err
 	}
-	s := newSchema(columns)
+	s := schema{columns: columns}
 	s.rowid = map[string]string{}
 	for _, table := range []string{tableSessions, tableItems} {
 		if len(columns[table]) == 0 {
@@ -438,7 +436,7 @@ func detect(ctx context.Context, src *store.Source) store.Detection {
 	if err != nil {
 		return store.Detection{}
 	}
-	s := newSchema(columns)
+	s := schema{columns: columns}
 	switch {
 	case !s.has("sessions", "id") || !s.has("sessions", "created_at"):
 		return store.Detection{}
