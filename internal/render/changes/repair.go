@@ -4,6 +4,7 @@ package changes
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,7 +68,7 @@ func (r *repairPage) head(s *session.Store) document.Document {
 // trees is the plan, up to the greatest number of steps.
 func (r *repairPage) trees(plan *repair.Plan) document.Document {
 	var doc document.Document
-	room, hidden := cmp.Or(r.MaxSteps, plan.Edits()), 0
+	room, hidden := cmp.Or(r.MaxSteps, math.MaxInt), 0
 	for _, t := range plan.Trees {
 		if room <= 0 {
 			for i := range t.Fixes {
@@ -77,11 +78,12 @@ func (r *repairPage) trees(plan *repair.Plan) document.Document {
 		}
 		doc = append(doc, render.SessionHeading(t.Root, t.Title))
 		for i := range t.Fixes {
-			shown := min(max(room, 0), len(t.Fixes[i].Edits))
-			if room > 0 {
-				doc = append(doc, r.fix(&t.Fixes[i], shown)...)
+			if room <= 0 {
+				hidden += len(t.Fixes[i].Edits)
+				continue
 			}
-			room, hidden = room-shown, hidden+len(t.Fixes[i].Edits)-shown
+			doc = append(doc, r.fix(&t.Fixes[i], room)...)
+			room -= len(t.Fixes[i].Edits)
 		}
 		doc = append(append(doc, firstChanges(t), document.Gap{}), r.sides[t.Root]...)
 	}
@@ -99,9 +101,9 @@ func moreSteps(n int) string {
 // screen.
 const longestFix = 6
 
-// fix is one fix: a line that greps, what it does, and its steps. A plan that was read
-// from a file has none.
-func (r *repairPage) fix(f *repair.Fix, shown int) document.Document {
+// fix is one fix: a line that greps, what it does, and its steps, for which there is some
+// room. A plan that was read from a file has none.
+func (r *repairPage) fix(f *repair.Fix, room int) document.Document {
 	head := document.Finding{
 		Rule: f.Rule, Place: cmp.Or(stepPlace(f.Session, f.Item), "store"), Message: document.Words(ui.Sentence(ui.Clean(f.Title))),
 	}
@@ -110,9 +112,12 @@ func (r *repairPage) fix(f *repair.Fix, shown int) document.Document {
 	}
 	var steps document.Changes
 	var more document.Quotation
-	shown = min(shown, len(f.Steps))
+	shown := min(room, len(f.Steps))
 	if r.MaxSteps > 0 && shown > longestFix {
-		shown, more = longestFix-1, document.Quotation(document.Words(moreSteps(len(f.Steps)-longestFix+1)))
+		shown = longestFix - 1
+	}
+	if hidden := len(f.Steps) - shown; hidden > 0 {
+		more = document.Quotation(document.Words(moreSteps(hidden)))
 	}
 	for i := range f.Steps[:shown] {
 		step := stepChange(&f.Steps[i], r.Content)

@@ -178,6 +178,9 @@ func TestThePlanForASessionIsOneScreen(t *testing.T) {
 	if n := strings.Count(got, "\n"); n > 18 || !strings.Contains(got, "\n    …and 23 more steps (--max-findings 0 shows all)\n") {
 		t.Errorf("%d lines:\n%s", n, got)
 	}
+	if got := printed(t, "text", render.RepairOptions{MaxSteps: 10}, plan, nil, render.Outcome{}); strings.Count(got, "more step") != 1 {
+		t.Errorf("steps are counted twice:\n%s", got)
+	}
 	if got := printed(t, "text", render.RepairOptions{}, plan, nil, render.Outcome{}); strings.Count(got, "− parent00:2") != 28 {
 		t.Errorf("--max-findings 0 does not show all steps:\n%s", got)
 	}
