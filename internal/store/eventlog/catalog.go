@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -53,9 +54,11 @@ func (c *catalog) scoped() bool { return len(c.events.Key) > 1 && !c.layout.OneI
 // key is the key of an event: session.Item.Key.
 func (c *catalog) key(o *owner, row Row) string {
 	id := column.View(row.Value(c.events.ID))
-	key := strings.Clone(id)
+	var key string
 	if c.scoped() {
 		key = o.name + "/" + id
+	} else {
+		key = strings.Clone(id)
 	}
 	nth, doubled := c.doubled[row.Place]
 	if id == "" && !doubled {
@@ -185,7 +188,7 @@ func readOwners(ctx context.Context, sessions *records) (*owners, error) {
 		key := row.of(sessions.Key)
 		last := len(key) - 1
 		one := owner{row: row.Place, id: table.Kept(key[last])}
-		if n := len(o.list); n > 0 && slices.EqualFunc(o.list[n-1].within, key[:last], sameText) { // sessions of one user mostly come together
+		if n := len(o.list); n > 0 && slices.EqualFunc(o.list[n-1].within, key[:last], alike) { // sessions of one user mostly come together
 			one.within = o.list[n-1].within
 		} else {
 			for _, value := range key[:last] {
@@ -214,11 +217,17 @@ func readOwners(ctx context.Context, sessions *records) (*owners, error) {
 	return o, nil
 }
 
-// sameText reports whether two values are the same text.
-func sameText(a, b table.Value) bool {
-	first, ok := a.(string)
-	second, both := b.(string)
-	return ok && both && first == second
+// alike reports whether two values are the same text, or the same bytes.
+func alike(a, b table.Value) bool {
+	switch first := a.(type) {
+	case string:
+		second, ok := b.(string)
+		return ok && first == second
+	case []byte:
+		second, ok := b.([]byte)
+		return ok && bytes.Equal(first, second)
+	}
+	return false
 }
 
 // seek is the place in byName of the session that is called so, or where it would be. A

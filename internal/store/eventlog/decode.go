@@ -82,7 +82,12 @@ func (d *decoder) add(to *slot, row Row) {
 	}
 	b.group, b.slots = to.group, append(b.slots, to)
 	first := len(b.values)
-	for _, v := range row.values {
+	before := b.values[max(0, first-len(row.values)):] // of the row before, which has much in common
+	for i, v := range row.values {
+		if first > 0 && alike(before[i], v) {
+			b.values = append(b.values, before[i])
+			continue
+		}
 		switch text := v.(type) {
 		case string:
 			from := len(b.bytes)
