@@ -34,6 +34,21 @@ func Find[S string | []byte, T any](n *Names[T], name S) *T {
 	return nil
 }
 
+// Recent are short texts that came before. Most come again: then they take no memory anew.
+type Recent [64]string
+
+// Keep is a text that stays when the bytes change.
+func (r *Recent) Keep(text []byte) string {
+	if len(text) > len(r) { // no id or name
+		return string(text)
+	}
+	known := &r[placeOf(text)]
+	if *known != string(text) {
+		*known = string(text)
+	}
+	return *known
+}
+
 func placeOf[S string | []byte](name S) int {
 	if len(name) == 0 {
 		return 0

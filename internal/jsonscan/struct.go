@@ -191,7 +191,8 @@ func folded(to, name []byte) []byte {
 type run struct {
 	*Decoder
 	Scanner
-	buf []byte
+	buf    []byte
+	recent Recent
 }
 
 var runs = sync.Pool{New: func() any { return new(run) }}
@@ -260,14 +261,17 @@ func (r *run) object(to reflect.Value, p *plan) bool {
 }
 
 func (r *run) list(to reflect.Value, of *plan) bool {
-	to.Set(reflect.MakeSlice(to.Type(), 0, 1))
-	return r.Elements(func() bool {
+	ok := r.Elements(func() bool {
 		n := to.Len()
 		to.Grow(1)
 		to.SetLen(n + 1)
 		to.Index(n).SetZero()
 		return r.value(to.Index(n), of)
 	})
+	if to.Len() == 0 {
+		to.Set(reflect.MakeSlice(to.Type(), 0, 0)) // not nil
+	}
+	return ok
 }
 
 func (r *run) members(to reflect.Value) bool {
@@ -298,5 +302,5 @@ func (r *run) rest(to reflect.Value) bool {
 
 func (r *run) text() (_ string, ok bool) {
 	r.buf, ok = r.AppendText(r.buf[:0])
-	return string(r.buf), ok
+	return r.recent.Keep(r.buf), ok
 }

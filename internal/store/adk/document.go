@@ -202,12 +202,15 @@ func (g generation) compare(row columns, s *stored, list *faults) {
 		column string
 		copied *string
 	}{{"id", &s.ID}, {"invocation_id", &s.InvocationID}} {
-		inColumn := column.Text(row(c.column))
-		if *c.copied != "" && *c.copied != inColumn {
+		inColumn := column.Bytes(row(c.column))
+		if *c.copied == string(inColumn) {
+			continue
+		}
+		if *c.copied != "" {
 			list.add(session.CopiesDiffer, c.column, taken)
 		}
 		if g == p1 || *c.copied == "" {
-			*c.copied = inColumn
+			*c.copied = s.recent.Keep(inColumn)
 		}
 	}
 	copied := g.documentStamp(s, row("timestamp"))

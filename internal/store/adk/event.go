@@ -165,11 +165,14 @@ func (l *label) SetText(text string) { *l = label{text: text} }
 
 // labelOf is the label that a JSON value is, where it is no string.
 func labelOf(v jsontext.Value) label {
+	if v.Kind() != jsontext.KindBeginObject {
+		return label{wrong: true}
+	}
 	var form struct {
 		Tokens      []int64        `json:"tokens"`
 		ActiveForks jsontext.Value `json:"active_forks"`
 	}
-	if v.Kind() != jsontext.KindBeginObject || json.Unmarshal(v, &form, pythonJSON) != nil || form.Tokens == nil && form.ActiveForks.Kind() != jsontext.KindBeginObject {
+	if json.Unmarshal(v, &form, pythonJSON) != nil || form.Tokens == nil && form.ActiveForks.Kind() != jsontext.KindBeginObject {
 		return label{wrong: true}
 	}
 	v = v.Clone()
@@ -180,10 +183,10 @@ func labelOf(v jsontext.Value) label {
 }
 
 // spare are events to use again: nothing points into one when its item is made.
-var spare = sync.Pool{New: func() any { return new(stored) }}
+var spare = sync.Pool{New: func() any { return &stored{memory: new(memory)} }}
 
 func (s *stored) done() {
-	if *s = (stored{scratch: s.scratch}); cap(s.scratch) <= 64<<10 {
+	if *s = (stored{memory: s.memory}); cap(s.scratch) <= 64<<10 {
 		spare.Put(s)
 	}
 }
@@ -370,8 +373,7 @@ func roleOf(name string, it *session.Item, blank bool) session.Role {
 // say gives the item what a content says. The texts of several parts are one text,
 // as ADK joins them where it asks for the text of an event.
 func (g generation) say(c *content, s *stored, it *session.Item, list *faults) {
-	w := writer{it: it, waiting: &s.Actions, scratch: s.scratch}
-	defer func() { s.scratch = w.scratch }()
+	w := writer{it: it, waiting: &s.Actions, memory: s.memory}
 	w.meaning.Reset(session.NoRole, "")
 	for i := range c.Parts {
 		p := &c.Parts[i]
@@ -412,8 +414,7 @@ type writer struct {
 	waiting         *actions
 	text, reasoning joined
 	size            int64 // of all but these
-	meaning         session.Meaning
-	scratch         []byte
+	*memory
 }
 
 // joined are texts one behind the other. There is mostly one, which is not copied.

@@ -202,11 +202,10 @@ const (
 
 // questions are the calls that an event asks a person about, by the ids of the
 // questions, nil for none.
-func questions(g generation, s *stored) *map[string]string {
+func questions(g generation, s *stored) (about *map[string]string) {
 	if s.Content == nil {
 		return nil
 	}
-	var about map[string]string
 	for i := range s.Content.Parts {
 		f := s.Content.Parts[i].FunctionCall
 		if f == nil || f.Name != confirmation && f.Name != credential {
@@ -220,14 +219,11 @@ func questions(g generation, s *stored) *map[string]string {
 			continue
 		}
 		if about == nil {
-			about = map[string]string{}
+			about = &map[string]string{}
 		}
-		about[f.ID] = args.FunctionCallID + args.OriginalFunctionCall.ID
+		(*about)[f.ID] = args.FunctionCallID + args.OriginalFunctionCall.ID
 	}
-	if about == nil {
-		return nil
-	}
-	return &about
+	return about
 }
 
 // ask says about which calls a person was asked who can still answer: those of questions

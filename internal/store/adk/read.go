@@ -42,7 +42,14 @@ type stored struct {
 	raw     []byte // the document, or the content; it dies with the row
 	dialect string // what another writer does so: see dialect.go
 	broken  bool   // it does not decode
+	*memory
+}
+
+// memory serves one event after the other.
+type memory struct {
 	scratch []byte // for texts that are only looked at
+	meaning session.Meaning
+	recent  jsonscan.Recent
 }
 
 // read takes an event out of its row.
@@ -108,7 +115,7 @@ var metadataColumns = []string{
 // readColumns reads each column on its own, so that what is wrong with one leaves
 // the others.
 func (g generation) readColumns(row columns, s *stored, list *faults) {
-	s.ID, s.InvocationID, s.Author = column.Text(row("id")), column.Text(row("invocation_id")), column.Text(row("author"))
+	s.InvocationID, s.Author = s.recent.Keep(column.Bytes(row("invocation_id"))), s.recent.Keep(column.Bytes(row("author")))
 	s.Branch, s.IsolationScope = columnLabel(column.Text(row("branch"))), column.Text(row("isolation_scope"))
 	partial, _ := row("partial").(int64)
 	s.Partial, s.raw = partial != 0, column.Bytes(row("content"))
