@@ -165,14 +165,27 @@ const gone = table.Place(-1)
 // owner is a row of the table of sessions: what events belong to.
 type owner struct {
 	row    table.Place
-	within []table.Value // the values of Sessions.Key but the last, often shared with other sessions
-	id     table.Value   // the last one
-	name   string        // the session's id, which no other session has
-	told   int64         // see told
+	within *[]table.Value // the values of Sessions.Key but the last, often shared with other sessions
+	name   string         // the session's id, which no other session has
+	odd    *odd           // nil where the last value of the key is the name
+}
+
+// odd is what few sessions have, so that a million of them take less memory.
+type odd struct {
+	id   table.Value // the last value of the key
+	told int64       // see told
+}
+
+// id is the last value of the key.
+func (o *owner) id() table.Value {
+	if o.odd == nil {
+		return o.name
+	}
+	return o.odd.id
 }
 
 // key are the values of Sessions.Key.
-func (o *owner) key() []table.Value { return append(slices.Clone(o.within), o.id) }
+func (o *owner) key() []table.Value { return append(slices.Clone(*o.within), o.id()) }
 
 // owners are all sessions of a store, in row order.
 type owners struct {
@@ -187,13 +200,18 @@ func readOwners(ctx context.Context, sessions *records) (*owners, error) {
 	lost, err := sessions.scan(ctx, sessions.Key, nil, func(row Row) error {
 		key := row.of(sessions.Key)
 		last := len(key) - 1
-		one := owner{row: row.Place, id: table.Kept(key[last])}
-		if n := len(o.list); n > 0 && slices.EqualFunc(o.list[n-1].within, key[:last], alike) { // sessions of one user mostly come together
+		one := owner{row: row.Place, name: column.Text(key[last])}
+		if _, text := key[last].(string); !text {
+			one.odd = &odd{table.Kept(key[last]), int64(one.row)}
+		}
+		if n := len(o.list); n > 0 && slices.EqualFunc(*o.list[n-1].within, key[:last], alike) { // sessions of one user mostly come together
 			one.within = o.list[n-1].within
 		} else {
-			for _, value := range key[:last] {
-				one.within = append(one.within, table.Kept(value))
+			within := make([]table.Value, last)
+			for i := range within {
+				within[i] = table.Kept(key[i])
 			}
+			one.within = &within
 		}
 		o.list = append(o.list, one)
 		return nil
@@ -203,15 +221,12 @@ func readOwners(ctx context.Context, sessions *records) (*owners, error) {
 	}
 	o.faults = lost
 	slices.SortFunc(o.list, func(a, b owner) int { return cmp.Compare(a.row, b.row) })
-	same, moving := map[string]int64{}, sessions.db.About().Moving
+	same := map[string]int64{}
 	for i := range o.list {
-		one := &o.list[i]
-		nth := int64(0)
-		if moving { // else the place tells it
+		if one := &o.list[i]; sessions.db.About().Moving { // else the place tells it
 			same[one.path()]++
-			nth = same[one.path()]
+			one.odd = &odd{one.id(), same[one.path()]}
 		}
-		one.told = told(one.row, nth, moving)
 	}
 	o.name()
 	return o, nil
@@ -264,7 +279,7 @@ func (o *owners) index() (each bool) {
 func (o *owners) numberOf(key []table.Value) (n int, ok bool) {
 	same := func(a, b table.Value) bool { return column.View(a) == column.View(b) }
 	last := len(key) - 1
-	if n, ok = o.named(column.View(key[last])); ok && same(o.list[n].id, key[last]) && slices.EqualFunc(o.list[n].within, key[:last], same) {
+	if n, ok = o.named(column.View(key[last])); ok && (o.list[n].odd == nil || same(o.list[n].odd.id, key[last])) && slices.EqualFunc(*o.list[n].within, key[:last], same) {
 		return n, true
 	}
 	n, ok = o.byKey[string(joinedKey(nil, key))]
@@ -283,25 +298,22 @@ func joinedKey(buf []byte, key []table.Value) []byte {
 // names are what a session may be called, the first that no other one is called:
 // its own id, all of its key, and that with its row.
 var names = []func(o *owner) string{
-	func(o *owner) string { return column.View(o.id) },
+	func(o *owner) string { return column.View(o.id()) },
 	(*owner).path,
-	func(o *owner) string { return o.path() + "#" + strconv.FormatInt(o.told, 10) },
+	func(o *owner) string { return o.path() + "#" + strconv.FormatInt(o.odd.told, 10) },
 }
 
 // path is all of a session's key: "app/user/id".
 func (o *owner) path() string {
-	parts := make([]string, 0, len(o.within)+1)
-	for _, value := range o.within {
+	parts := make([]string, 0, len(*o.within)+1)
+	for _, value := range *o.within {
 		parts = append(parts, column.View(value))
 	}
-	return strings.Join(append(parts, column.View(o.id)), "/")
+	return strings.Join(append(parts, column.View(o.id())), "/")
 }
 
 // name gives every session an id of its own: that of its row, where no other one has it.
 func (o *owners) name() {
-	for i := range o.list {
-		o.list[i].name = names[0](&o.list[i])
-	}
 	each := o.index()
 	if _, nameless := o.named(""); !nameless && each {
 		return
@@ -321,6 +333,11 @@ func (o *owners) name() {
 // have the shortest.
 func (o *owners) rename() {
 	form := make([]int, len(o.list))
+	for i := range o.list {
+		if one := &o.list[i]; one.odd == nil {
+			one.odd = &odd{one.name, int64(one.row)}
+		}
+	}
 	for again := true; again; {
 		again = false
 		count, shortest := map[string]int{"": 2}, map[string]int{} // nobody may be called ""
@@ -424,7 +441,8 @@ func (st *logStore) stray(strays map[string]*orphans, row Row) {
 	joined := string(joinedKey(nil, key))
 	o := strays[joined]
 	if o == nil {
-		missing := owner{within: key[:len(key)-1], id: key[len(key)-1]}
+		within := key[:len(key)-1]
+		missing := owner{within: &within, odd: &odd{id: key[len(key)-1]}}
 		missing.name = strings.Clone(missing.path())
 		o = &orphans{id: missing.name, key: st.key(&missing, row)}
 		strays[joined] = o

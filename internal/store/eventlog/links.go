@@ -12,7 +12,7 @@ import (
 // linked is the session that a row of the owner means by an id: the other columns of
 // its key are the owner's.
 func (o *owners) linked(from *owner, id string) (n int, ok bool) {
-	return o.numberOf(append(slices.Clone(from.within), id))
+	return o.numberOf(append(slices.Clone(*from.within), id))
 }
 
 // nameOf is what the session is called that a row of the owner means by an id. One
@@ -25,7 +25,7 @@ func (o *owners) nameOf(from *owner, id string) string {
 	if _, taken := o.named(id); !taken {
 		return id
 	}
-	missing := owner{within: from.within, id: id}
+	missing := owner{within: from.within, name: id}
 	return missing.path()
 }
 

@@ -66,7 +66,7 @@ func (st *logStore) narrow(ctx context.Context, opts store.Options) error {
 // for the id where sessions are linked.
 func (st *logStore) related(i int) string {
 	if !st.apart() {
-		return string(joinedKey(nil, st.list[i].within))
+		return string(joinedKey(nil, *st.list[i].within))
 	}
 	return string(joinedKey(nil, st.list[i].key()))
 }

@@ -252,7 +252,7 @@ func (w *writer) parentOf(s *session.Session) any {
 	case s.Parent == "":
 		return nil
 	case o != nil:
-		return o.id
+		return o.id()
 	}
 	return s.Parent // is created with it
 }
@@ -288,7 +288,8 @@ func (w *writer) create(ctx context.Context, d *difference) error {
 		key = append(key, fields[at].Value)
 	}
 	last := len(key) - 1
-	o := &owner{name: d.Is.ID, within: key[:last:last], id: key[last]}
+	within := key[:last:last]
+	o := &owner{name: d.Is.ID, within: &within, odd: &odd{id: key[last]}}
 	if o.row, err = w.edit.Insert(ctx, w.sessions.Name, fields); err == nil {
 		w.created[d.Is.ID] = o
 	}
