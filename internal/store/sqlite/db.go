@@ -75,7 +75,7 @@ type DB struct {
 	lock  *DB     // has the lock that holds writers off, where one is needed for that; else nil
 
 	beside  *beside   // of one that is written to
-	scanned *sync.Map // the names of the tables that ScanTable went over, in lower case
+	scanned *sync.Map // by the names of the tables that ScanTable went over, in lower case: whether they are sound
 
 	faults    []session.Fault
 	truncated bool

@@ -67,11 +67,14 @@ func (db *DB) ScanTable(ctx context.Context, table string, columns []string, fn 
 			strings.Join(append([]string{rowid}, columns...), ", ") + ")",
 	}
 	if db.scanned != nil {
-		db.scanned.Store(strings.ToLower(table), true)
+		db.scanned.Store(strings.ToLower(table), false)
 	}
 	s, err := db.survey(ctx, table, false)
 	if err == nil && !s.damaged {
 		if err = t.whole(ctx); err == nil {
+			if db.scanned != nil {
+				db.scanned.Store(strings.ToLower(table), true)
+			}
 			return nil, nil
 		}
 	}
