@@ -279,7 +279,7 @@ func (r *run) members(to reflect.Value) bool {
 	to.Set(reflect.ValueOf(all).Convert(to.Type()))
 	return r.Members(func(name []byte) bool {
 		raw, ok := r.Value()
-		all[string(name)] = raw
+		all[r.recent.Keep(name)] = raw
 		return ok
 	})
 }

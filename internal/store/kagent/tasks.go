@@ -59,6 +59,7 @@ func (r *reader) readTasks(ctx context.Context, db table.Reader, of [][]table.Va
 		delete(r.stamps, id)
 		rows.Key, rows.Keys = []string{"session_id"}, append(rows.Keys, key[1:])
 	}
+	var row []byte
 	lost, err := db.Scan(ctx, rows, func(at table.Place, values []table.Value) error {
 		t := r.task(func(column string) any {
 			if i := slices.Index(names, column); i >= 0 {
@@ -66,7 +67,7 @@ func (r *reader) readTasks(ctx context.Context, db table.Reader, of [][]table.Va
 			}
 			return nil
 		})
-		var row []byte
+		row = row[:0]
 		for _, v := range values {
 			row = table.AppendExactly(row, v)
 		}
