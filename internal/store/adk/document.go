@@ -67,9 +67,6 @@ func (d *Documents) Relate(s *session.Session) { d.notes.relate(s) }
 // WithoutTime is the document of an event without the event's time.
 func WithoutTime(data []byte) []byte {
 	for _, pointer := range []string{"/timestamp", "/Timestamp"} {
-		if _, has := jsonedit.Raw(data, pointer); !has {
-			continue
-		}
 		if rest, err := jsonedit.Set(data, pointer, nil); err == nil {
 			return rest
 		}

@@ -375,6 +375,7 @@ func roleOf(name string, it *session.Item, blank bool) session.Role {
 func (g generation) say(c *content, s *stored, it *session.Item, list *faults) {
 	w := writer{it: it, waiting: &s.Actions, memory: s.memory}
 	w.meaning.Reset(session.NoRole, "")
+	it.Blocks = w.blocks[:0]
 	for i := range c.Parts {
 		p := &c.Parts[i]
 		if !g.golang() || g.shows(p) { // adk-go leaves empty parts out (contents_processor.go)
@@ -403,8 +404,10 @@ func (g generation) say(c *content, s *stored, it *session.Item, list *faults) {
 		it.Body.Text, it.Body.Reasoning = text, reasoning
 	}
 	w.sign(s.ModelVersion)
-	if plain(it.Blocks) {
+	if w.blocks = it.Blocks; plain(it.Blocks) {
 		it.Blocks = nil
+	} else {
+		it.Blocks = slices.Clone(it.Blocks)
 	}
 }
 

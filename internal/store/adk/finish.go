@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -149,20 +150,25 @@ type note struct {
 // notes are kept by the key of the item. Few events have one.
 type notes struct {
 	byKey sync.Map
+	some  atomic.Bool // there was one
 	// follows: the reader looks for the call of a result among what it sends, and leaves
 	// a result out with its call.
 	follows bool
 }
 
 func (n *notes) keep(key string, value note) {
-	if value == (note{}) {
+	if value != (note{}) {
+		n.some.Store(true)
+		n.byKey.Store(key, value)
+	} else if n.some.Load() {
 		n.byKey.Delete(key) // a repair can have changed the event
-		return
 	}
-	n.byKey.Store(key, value)
 }
 
 func (n *notes) of(it *session.Item) note {
+	if !n.some.Load() {
+		return note{}
+	}
 	value, _ := n.byKey.Load(it.Key)
 	v, _ := value.(note)
 	return v

@@ -49,6 +49,7 @@ type stored struct {
 type memory struct {
 	scratch []byte // for texts that are only looked at
 	meaning session.Meaning
+	blocks  []session.Block
 	recent  jsonscan.Recent
 }
 
