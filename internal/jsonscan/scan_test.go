@@ -87,3 +87,15 @@ func walk(s *Scanner) bool {
 	_, ok := s.Value()
 	return ok
 }
+
+// FuzzHas holds that a text is found where bytes finds it.
+func FuzzHas(f *testing.F) {
+	f.Add([]byte("a context in onfirmationfirmation"), "ontext")
+	f.Add([]byte("x"), "")
+	f.Add([]byte("vinvocation_i\"invocation_id\""), `"invocation_id"`)
+	f.Fuzz(func(t *testing.T, doc []byte, text string) {
+		if got := text != "" && Has(doc, text); got != (text != "" && strings.Contains(string(doc), text)) {
+			t.Errorf("%q in %q: %t", text, doc, got)
+		}
+	})
+}

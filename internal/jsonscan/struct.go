@@ -261,17 +261,14 @@ func (r *run) object(to reflect.Value, p *plan) bool {
 }
 
 func (r *run) list(to reflect.Value, of *plan) bool {
-	ok := r.Elements(func() bool {
+	to.Set(reflect.MakeSlice(to.Type(), 0, 1))
+	return r.Elements(func() bool {
 		n := to.Len()
 		to.Grow(1)
 		to.SetLen(n + 1)
 		to.Index(n).SetZero()
 		return r.value(to.Index(n), of)
 	})
-	if to.Len() == 0 {
-		to.Set(reflect.MakeSlice(to.Type(), 0, 0)) // not nil
-	}
-	return ok
 }
 
 func (r *run) members(to reflect.Value) bool {

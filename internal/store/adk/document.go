@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sessctl/sessctl/internal/jsonedit"
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
 )
@@ -111,7 +112,7 @@ func (g generation) dialectOf(row columns, time column.Stamp) string {
 
 // documentDialect goes by a key that every event has (docs/stores/adk.md#what-is-read).
 func documentDialect(data []byte) string {
-	if !bytes.Contains(data, []byte(`"invocation_id"`)) && bytes.Contains(data, []byte(`"invocationId"`)) {
+	if !jsonscan.Has(data, `"invocation_id"`) && jsonscan.Has(data, `"invocationId"`) {
 		return camelMembers
 	}
 	return ""

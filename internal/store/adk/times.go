@@ -1,6 +1,7 @@
 package adk
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 	"time"
@@ -155,7 +156,7 @@ const wholeTime = "documents with times in whole milliseconds, as adk-js writes 
 // wholeMillis is a time in a document as adk-js writes it. As seconds it would be after the
 // year 9999.
 func wholeMillis(value jsontext.Value) (millis int64, ok bool) {
-	if value.Kind() != jsontext.KindNumber {
+	if value.Kind() != jsontext.KindNumber || bytes.IndexByte(value, '.') >= 0 { // an error takes longer to make
 		return 0, false
 	}
 	millis, err := strconv.ParseInt(string(value), 10, 64)
