@@ -207,10 +207,7 @@ func readOwners(ctx context.Context, sessions *records) (*owners, error) {
 		if n := len(o.list); n > 0 && slices.EqualFunc(*o.list[n-1].within, key[:last], alike) { // sessions of one user mostly come together
 			one.within = o.list[n-1].within
 		} else {
-			within := make([]table.Value, last)
-			for i := range within {
-				within[i] = table.Kept(key[i])
-			}
+			within := row.kept().of(sessions.Key)[:last:last]
 			one.within = &within
 		}
 		o.list = append(o.list, one)
@@ -234,15 +231,13 @@ func readOwners(ctx context.Context, sessions *records) (*owners, error) {
 
 // alike reports whether two values are the same text, or the same bytes.
 func alike(a, b table.Value) bool {
-	switch first := a.(type) {
-	case string:
-		second, ok := b.(string)
-		return ok && first == second
-	case []byte:
-		second, ok := b.([]byte)
+	if second, ok := b.([]byte); ok {
+		first, ok := a.([]byte)
 		return ok && bytes.Equal(first, second)
 	}
-	return false
+	first, ok := a.(string)
+	second, both := b.(string)
+	return ok && both && first == second
 }
 
 // seek is the place in byName of the session that is called so, or where it would be. A
@@ -333,17 +328,16 @@ func (o *owners) name() {
 // have the shortest.
 func (o *owners) rename() {
 	form := make([]int, len(o.list))
-	for i := range o.list {
-		if one := &o.list[i]; one.odd == nil {
-			one.odd = &odd{one.name, int64(one.row)}
-		}
-	}
 	for again := true; again; {
 		again = false
 		count, shortest := map[string]int{"": 2}, map[string]int{} // nobody may be called ""
 		for i := range o.list {
-			name := names[form[i]](&o.list[i])
-			o.list[i].name = name
+			one := &o.list[i]
+			if one.odd == nil {
+				one.odd = &odd{one.name, int64(one.row)}
+			}
+			name := names[form[i]](one)
+			one.name = name
 			if n, ok := shortest[name]; !ok || form[i] < n {
 				shortest[name] = form[i]
 			}

@@ -165,10 +165,9 @@ func (r *reader) Rows(ctx context.Context, name string, columns []string, places
 		return nil, err
 	}
 	rows := Selection{Table: name, RowID: rowid, Columns: QuotedAll(columns)}
-	wanted := map[table.Place]int{}
 	for from := 0; from < len(places); from += rowsAtOnce {
 		batch := places[from:min(from+rowsAtOnce, len(places))]
-		clear(wanted)
+		wanted := make(map[table.Place]int, len(batch))
 		for i, at := range batch {
 			wanted[at] = from + i
 		}
@@ -180,7 +179,10 @@ func (r *reader) Rows(ctx context.Context, name string, columns []string, places
 			delete(wanted, table.Place(rowid))
 			return fn(n, values)
 		}
-		if err := r.among(ctx, rows, batch, each); err != nil {
+		where, args := r.where(rows, batch)
+		rows.Where = where
+		err := r.ScanRows(ctx, rows, each, args...)
+		if _, err := Readable(err); err != nil {
 			return nil, err
 		}
 		rows.Where = rowid + " = ?"
@@ -204,24 +206,19 @@ func (r *reader) Rows(ctx context.Context, name string, columns []string, places
 	return unread, nil
 }
 
-// among hands over the rows at some places, until damage ends it. In a sound table rows that
-// stand together are not sought one by one.
-func (r *reader) among(ctx context.Context, rows Selection, places []table.Place, fn func(int64, []driver.Value) error) error {
-	first, last := slices.Min(places), slices.Max(places)
-	rowid, sound, err := rows.RowID, any(false), error(nil)
+// where is the condition for the rows at some places. In a sound table those that stand
+// together are not sought one by one.
+func (r *reader) where(rows Selection, places []table.Place) (string, []any) {
+	sound := any(false)
 	if r.scanned != nil {
 		sound, _ = r.scanned.Load(strings.ToLower(rows.Table))
 	}
-	if n := table.Place(len(places)); sound == true && first > 0 && last-first < n+n/8 {
-		rows.Where = rowid + " between ? and ?"
-		err = r.ScanRows(ctx, rows, fn, int64(first), int64(last))
-	} else {
-		list, _ := json.Marshal(places) // never fails on numbers
-		rows.Where = rowid + " in (select value from json_each(?))"
-		err = r.ScanRows(ctx, rows, fn, string(list))
+	first, last, n := slices.Min(places), slices.Max(places), table.Place(len(places))
+	if sound == true && first > 0 && last-first < n+n/8 {
+		return rows.RowID + " between ? and ?", []any{int64(first), int64(last)}
 	}
-	_, err = Readable(err)
-	return err
+	list, _ := json.Marshal(places) // never fails on numbers
+	return rows.RowID + " in (select value from json_each(?))", []any{string(list)}
 }
 
 // anyway goes over a whole table for the rows that are wanted and that damage keeps from

@@ -66,15 +66,14 @@ func (db *DB) ScanTable(ctx context.Context, table string, columns []string, fn 
 		scan: "select 1 from " + Quoted(table) + " not indexed where " + rowid + " >= ? and {scan}(" +
 			strings.Join(append([]string{rowid}, columns...), ", ") + ")",
 	}
+	sound := false
 	if db.scanned != nil {
-		db.scanned.Store(strings.ToLower(table), false)
+		defer func() { db.scanned.Store(strings.ToLower(table), sound) }()
 	}
 	s, err := db.survey(ctx, table, false)
 	if err == nil && !s.damaged {
 		if err = t.whole(ctx); err == nil {
-			if db.scanned != nil {
-				db.scanned.Store(strings.ToLower(table), true)
-			}
+			sound = true
 			return nil, nil
 		}
 	}
