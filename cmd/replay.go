@@ -198,8 +198,9 @@ func (run *replayRun) show(ctx context.Context) error {
 	if run.output != nil && model != recording.Auto { // sessions take all the evidence
 		keeper = recording.NewRecorder(recording.Auto, true, events.Runtime.NoOutput)
 	}
+	var step recording.Step
 	err := run.each(ctx, func(e *recording.Event) error {
-		step := recorder.Take(e)
+		step = recorder.Take(e)
 		if keeper != recorder {
 			keeper.Take(e)
 		}

@@ -36,7 +36,7 @@ var fills = [...]func(*Reader, *object, *recording.Event){
 // fill makes an event of its members.
 func (r *Reader) fill(o *object, line int64, e *recording.Event) {
 	*e = recording.Event{
-		Line: line, Name: r.name(o[keyType]), Agent: r.name(o[keyAgent]), Session: r.name(o[keySession]),
+		Line: line, Name: r.name(o, keyType), Agent: r.name(o, keyAgent), Session: r.name(o, keySession),
 	}
 	e.Kind = kinds[e.Name]
 	if t := o[keyTime]; t.Kind() == '"' {
@@ -48,14 +48,18 @@ func (r *Reader) fill(o *object, line int64, e *recording.Event) {
 }
 
 func textIn(k key) func(*Reader, *object, *recording.Event) {
-	return func(_ *Reader, o *object, e *recording.Event) { e.Text = textOf(o[k]) }
+	return func(r *Reader, o *object, e *recording.Event) {
+		if !r.Shallow {
+			e.Text = textOf(o[k])
+		}
+	}
 }
 
 // userMessage takes the text parts where there is no text, as docker agent's
 // adapter does with stored messages.
 func (r *Reader) userMessage(o *object, e *recording.Event) {
 	e.Text, e.Position = textOf(o[keyMessage]), numberOf(o[keyPosition], -1)
-	if e.Text != "" {
+	if e.Text != "" || r.Shallow {
 		return
 	}
 	var parts []string
@@ -85,7 +89,7 @@ func (r *Reader) callOf(o *object) session.Call {
 	var call, function object
 	r.parse.inner(o[keyToolCall], &call)
 	r.parse.inner(call[keyFunction], &function)
-	return session.Call{ID: textOf(call[keyID]), Name: r.name(function[keyName]), Args: textOf(function[keyArguments])}
+	return session.Call{ID: textOf(call[keyID]), Name: r.name(&function, keyName), Args: textOf(function[keyArguments])}
 }
 
 // answer takes a result. Until v1.33 it holds its call, from v1.34.0 (#2163) the
@@ -98,18 +102,18 @@ func (r *Reader) answer(o *object, e *recording.Event) {
 	var definition, result object
 	if e.Call.Name == "" {
 		r.parse.inner(o[keyToolDefinition], &definition)
-		e.Call.Name = r.name(definition[keyName])
+		e.Call.Name = r.name(&definition, keyName)
 	}
 	r.parse.inner(o[keyResult], &result)
 	e.IsError = result[keyIsError].Kind() == 't' || o[keyIsError].Kind() == 't'
 }
 
 func (r *Reader) child(o *object, e *recording.Event) {
-	e.Session = r.name(o[keyParentSession])
+	e.Session = r.name(o, keyParentSession)
 	if r.Shallow {
 		var child object
 		r.parse.inner(o[keySubSession], &child)
-		if id := r.name(child[keyID]); id != "" {
+		if id := r.name(&child, keyID); id != "" {
 			e.Child = &session.Tree{Sessions: []*session.Session{{ID: id}}}
 		}
 		return
@@ -126,7 +130,7 @@ func (r *Reader) usage(o *object, e *recording.Event) {
 	var usage, last object
 	r.parse.inner(o[keyUsage], &usage)
 	r.parse.inner(usage[keyLastMessage], &last)
-	e.Model = r.name(last[keyModel])
+	e.Model = r.name(&last, keyModel)
 }
 
 func (r *Reader) summary(o *object, e *recording.Event) {
@@ -134,7 +138,7 @@ func (r *Reader) summary(o *object, e *recording.Event) {
 }
 
 func (r *Reader) switched(o *object, e *recording.Event) {
-	e.Start, e.From, e.To = o[keySwitching].Kind() == 't', r.name(o[keyFrom]), r.name(o[keyTo])
+	e.Start, e.From, e.To = o[keySwitching].Kind() == 't', r.name(o, keyFrom), r.name(o, keyTo)
 }
 
 // textOf is the text of a string, "" for any other value.
@@ -222,7 +226,7 @@ const (
 )
 
 // keys are the names of the members, exactly as docker agent writes them.
-var keys = map[string]key{
+var keys = named(map[string]key{
 	"Model":             keyModel,
 	"agent_name":        keyAgent,
 	"arguments":         keyArguments,
@@ -254,6 +258,13 @@ var keys = map[string]key{
 	"tool_definition":   keyToolDefinition,
 	"type":              keyType,
 	"usage":             keyUsage,
+})
+
+func named(all map[string]key) (names jsonscan.Names[key]) {
+	for name, k := range all {
+		names.Set(name, k)
+	}
+	return names
 }
 
 // object holds the values of the members as they stand in the line, nil for
@@ -283,8 +294,8 @@ func split(data []byte, o *object) bool {
 	s := jsonscan.Over(data)
 	return s.Members(func(name []byte) bool {
 		value, ok := s.Value()
-		if k, known := keys[string(name)]; known { // the last one counts
-			o[k] = value
+		if k := jsonscan.Find(&keys, name); k != nil { // the last one counts
+			o[*k] = value
 		}
 		return ok
 	}) && data[len(data)-1] == '}' && s.End()
@@ -319,14 +330,14 @@ func (p *parser) member(data []byte, o *object) error {
 	if err != nil {
 		return err
 	}
-	k, known := keys[string(unquoted(name))]
+	k := jsonscan.Find(&keys, unquoted(name))
 	value, err := p.dec.ReadValue()
 	if err != nil {
 		return err
 	}
-	if known {
+	if k != nil {
 		end := int(p.dec.InputOffset())
-		o[k] = data[end-len(value) : end : end]
+		o[*k] = data[end-len(value) : end : end]
 	}
 	return nil
 }

@@ -25,8 +25,8 @@ var (
 
 // Reader reads events in order, in memory that does not grow with their number.
 type Reader struct {
-	// Shallow reads of a completed sub-session nothing but its id, for whom does not
-	// put sessions together.
+	// Shallow reads no texts, and of a completed sub-session nothing but its id, for whom
+	// does not put sessions together.
 	Shallow bool
 
 	lines   *lines.Reader
@@ -34,14 +34,15 @@ type Reader struct {
 	begun   begun
 	parse   parser
 	event   object
-	names   map[string]string // of agents, tools and types, and ids: what repeats
+	names   map[string]spelled // of agents, tools and types, and ids: what repeats
+	latest  [keyCount]spelled  // of each member: most repeat at once
 	skipped []Skipped
 	count   int // of all that were skipped
 }
 
 // NewReader reads the events of r.
 func NewReader(r io.Reader) *Reader {
-	return &Reader{lines: lines.NewReader(r), names: map[string]string{}}
+	return &Reader{lines: lines.NewReader(r), names: map[string]spelled{}}
 }
 
 // All are the events in order; each is good until the next one is asked for. An
@@ -103,21 +104,29 @@ func (r *Reader) accept(err error, line int64, e *recording.Event) bool {
 }
 
 // name is the text of a string that repeats: it is copied once.
-func (r *Reader) name(v jsontext.Value) string {
+func (r *Reader) name(o *object, k key) string {
 	const enough = 4096
-	if v.Kind() != '"' {
+	v, latest := o[k], &r.latest[k]
+	switch {
+	case v.Kind() != '"':
 		return ""
+	case string(v) == latest.raw:
+		return latest.name
 	}
-	if known, ok := r.names[string(v)]; ok {
-		return known
+	known, ok := r.names[string(v)]
+	if !ok {
+		if len(r.names) == enough {
+			clear(r.names)
+		}
+		known = spelled{string(v), string(unquoted(v))}
+		r.names[known.raw] = known
 	}
-	if len(r.names) == enough {
-		clear(r.names)
-	}
-	name := string(unquoted(v))
-	r.names[string(v)] = name
-	return name
+	*latest = known
+	return known.name
 }
+
+// spelled is a string as it stands in a line, and what it says.
+type spelled struct{ raw, name string }
 
 // Skipped is a line that is no event, or an event without what it should hold.
 // Logs stand between events in many recordings: this is no error.
@@ -180,7 +189,9 @@ type begun struct {
 // one line of data is complete without the blank line that should follow.
 func (r *Reader) line(line lines.Line, e *recording.Event) bool {
 	data, isData := bytes.CutPrefix(line.Text, dataField)
-	data = bytes.TrimLeft(data, " \t")
+	if isData {
+		data = bytes.TrimLeft(data, " \t")
+	}
 	switch {
 	case isData && r.begun.data != nil:
 		r.goOn(data)

@@ -63,10 +63,17 @@ func (r *Reader) Next() (Line, error) {
 	if r.number == 1 {
 		line, start = trimMark(line, start)
 	}
-	text := bytes.TrimLeft(line, " \t\r\n")
-	start += int64(len(line) - len(text))
-	return Line{Text: bytes.TrimRight(text, " \t\r\n"), Offset: start, Number: r.number}, err
+	from, to := 0, len(line)
+	for from < to && isSpace(line[from]) {
+		from++
+	}
+	for from < to && isSpace(line[to-1]) {
+		to--
+	}
+	return Line{Text: line[from:to], Offset: start + int64(from), Number: r.number}, err
 }
+
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
 // read reads up to and including a line end, or to the end of the stream.
 func (r *Reader) read() ([]byte, error) {
