@@ -5,6 +5,7 @@ package ui
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -59,7 +61,12 @@ func NewScreen(w io.Writer, mode ColorMode, getenv func(string) string) *Screen 
 }
 
 // Write prints text for people.
-func (s *Screen) Write(p []byte) (int, error) { return s.styled.Write(p) }
+func (s *Screen) Write(p []byte) (int, error) {
+	if !s.Color && bytes.IndexByte(p, '\x1b') < 0 && bytes.IndexByte(p, '\x7f') < 0 && utf8.Valid(p) {
+		return s.styled.Forward.Write(p) // nothing is to be taken out
+	}
+	return s.styled.Write(p)
+}
 
 // Plain is the stream itself, for machine formats.
 func (s *Screen) Plain() io.Writer { return s.plain }

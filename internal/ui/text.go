@@ -200,7 +200,7 @@ func withoutUnsafe(text string) string {
 }
 
 func isClean(text string) bool {
-	return utf8.ValidString(text) && !strings.ContainsRune(text, joiner) && !strings.ContainsFunc(text, isUnsafe)
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) || utf8.ValidString(text) && !strings.ContainsRune(text, joiner) && !strings.ContainsFunc(text, isUnsafe)
 }
 
 // joiner is the zero-width character that makes one emoji of several.
@@ -249,6 +249,9 @@ func Width(text string) int {
 // a path or a `command` that is longer stays whole, so that it can be copied. A number
 // stays with what it counts or names, and a flag with its value, where they fit.
 func Wrap(text string, width int) []string {
+	if Fits(text, width) {
+		return []string{text}
+	}
 	var lines []string
 	line, used := "", 0
 	list := words(text)
@@ -268,6 +271,19 @@ func Wrap(text string, width int) []string {
 		}
 	}
 	return append(lines, line)
+}
+
+// Fits reports whether Wrap leaves a text as it is: on one line, without more spaces than
+// one between two words.
+func Fits(text string, width int) bool {
+	before := ' '
+	for _, r := range text {
+		if unicode.IsSpace(r) && (r != ' ' || before == ' ') {
+			return false
+		}
+		before = r
+	}
+	return before != ' ' && Width(text) <= width
 }
 
 // Words that do not part from the one after them: "2,397 sessions", "--allow KINDS", and

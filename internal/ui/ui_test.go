@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // env makes a getenv of pairs.
@@ -62,6 +64,17 @@ func TestStylesReachTheStreamOnlyWithColor(t *testing.T) {
 		}
 		if out.String() != want {
 			t.Errorf("--color %s: got %q, want %q", mode, out.String(), want)
+		}
+	}
+}
+
+func TestWithoutColorExactlyWhatAnsiStripLeavesIsWritten(t *testing.T) {
+	for c := range rune(0x200) {
+		for _, text := range []string{"a" + string(c) + "[31mb", "→" + string([]byte{byte(c)}) + "[31mb", "×" + string(c)} {
+			var out bytes.Buffer
+			if _, err := NewScreen(&out, ColorNever, env()).Write([]byte(text)); err != nil || out.String() != ansi.Strip(text) {
+				t.Errorf("%q: got %q, %v", text, out.String(), err)
+			}
 		}
 	}
 }
@@ -229,6 +242,14 @@ func TestWrapKeepsANumberWithItsUnitAndAFlagWithItsValue(t *testing.T) {
 	} {
 		if got := Wrap(tt.text, tt.width); !slices.Equal(got, tt.want) {
 			t.Errorf("%q: got %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
+
+func TestATextThatFitsHasNothingToWrap(t *testing.T) {
+	for text, want := range map[string]bool{"": false, " a": false, "a ": false, "a  b": false, "a\tb": false, "a\u00a0b": false, "a b": true, "(`a b": true} {
+		if Fits(text, 80) != want || want && strings.Join(words(text), " ") != text {
+			t.Errorf("%q fits: %v", text, !want)
 		}
 	}
 }
