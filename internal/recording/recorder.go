@@ -237,6 +237,7 @@ type Row struct {
 	Time       time.Time
 	From, To   string // Switched
 	Child      string // ChildCompleted: the id of the sub-session
+	Again      bool   // of all events: it would be folded into the one before
 }
 
 // Path are the agents of the row's frame from the run's own, which is alone outside of all
@@ -296,10 +297,12 @@ func (f *Fold) Take(e *Event, s *Step) error {
 	if e.Child != nil {
 		f.next.Child = e.Child.Root().ID
 	}
+	again := f.row.same(&f.next)
 	if f.all {
+		f.next.Again, f.row = again, f.next
 		return f.emit(&f.next)
 	}
-	if f.row.same(&f.next) {
+	if again {
 		f.row.Last = f.next.Line
 		f.row.Count++
 		return nil
@@ -311,7 +314,7 @@ func (f *Fold) Take(e *Event, s *Step) error {
 
 // End hands on the row that waits for more of its kind.
 func (f *Fold) End() error {
-	if f.row.Count == 0 {
+	if f.row.Count == 0 || f.all {
 		return nil
 	}
 	row := f.row

@@ -238,3 +238,21 @@ func TestWhatIsStoredIsDrawnOnce(t *testing.T) {
 		t.Errorf("got:\n%s", got)
 	}
 }
+
+func TestAPieceIsPrintedAsIfItStoodAlone(t *testing.T) {
+	for _, played := range scenes {
+		s := scene{model: played.model, all: true, quiet: true}
+		alone, want := s, ""
+		for i, x := range played.events {
+			for n := range 3 { // of which the number may get another digit
+				x.event.Line = int64(9_999 + 3*i + n)
+				s.events, alone.events = append(s.events, x), []taken{x}
+				_, row, _ := strings.Cut(alone.print(t, "text", 80, ui.ColorAlways), "\n")
+				want += row
+			}
+		}
+		if _, got, _ := strings.Cut(s.print(t, "text", 80, ui.ColorAlways), "\n"); got != want {
+			t.Errorf("%s: got\n%s\nwant\n%s", played.name, got, want)
+		}
+	}
+}

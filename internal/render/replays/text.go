@@ -2,6 +2,7 @@
 package replays
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"strconv"
@@ -40,92 +41,103 @@ type replayText struct {
 	columns []replayColumn
 	table   bool
 	begun   bool
+
+	// Of the last row, used again for the next one.
+	cells      []string
+	wide       int    // the columns of its line
+	rest, text []byte // what stands behind its line, and all of it
 }
 
 func newReplayText(opts render.ReplayOptions, table bool) *replayText {
 	t := &replayText{columns: replayColumns(opts.Screen.Width, table), table: table}
+	t.cells = make([]string, len(t.columns))
 	t.ReplayRows = render.NewReplayRows(opts, opts.Screen, t.row)
 	return t
 }
 
+// row prints a row. The pieces of an answer say the same but for their lines.
 func (t *replayText) row(r *recording.Row) error {
 	if err := t.begin(); err != nil {
 		return err
 	}
+	number := padLeft(strconv.FormatInt(r.Line, 10), t.columns[0].width)
+	if !r.Again || len(number) != t.wide || r.Kind != recording.Choice && r.Kind != recording.Reasoning {
+		t.wide = len(number)
+		t.rest = t.behind(t.rest[:0], r)
+	}
+	sign, style := replaySign(r)
+	t.text = append(t.paint(t.paint(t.text[:0], style, sign), &ui.Dim, number), t.rest...)
+	_, err := t.Write(t.text)
+	return err
+}
+
+// behind appends what stands behind the line of a row.
+func (t *replayText) behind(to []byte, r *recording.Row) []byte {
 	const whole = 1 << 16 // of ids
 	oneLine := t.table && !t.Screen.Terminal
-	cells, last := make([]string, len(t.columns)), len(t.columns)-1
+	cells, last := t.cells, len(t.columns)-1
 	var left []string
-	over := 0 // what a cell takes more than its column has, the next one has less
-	for i, c := range t.columns {
+	over := t.wide - t.columns[0].width // what a cell takes more than its column has, the next one has less
+	for i, c := range t.columns[1:] {
 		width := max(c.width-over, 1)
-		if i == last && oneLine {
+		if i+1 == last && oneLine {
 			width = whole
 		}
-		cells[i] = c.cell(r, width, &left)
-		if i < last {
-			over = max(0, ui.Width(cells[i])-width)
+		cells[i+1] = c.cell(r, width, &left)
+		if i+1 < last {
+			over = max(0, ui.Width(cells[i+1])-width)
 		}
 	}
 	if r.Disagree() {
 		left = append(left, replayOther(r, t.Model, leftColumns))
 	}
-	why := []string{strings.Join(append(cells[last:], left...), "; ")}
-	if !oneLine {
-		why = ui.Wrap(cells[last], t.columns[last].width-over)
+	var more []string // lines of the reason
+	if width := t.columns[last].width - over; oneLine {
+		cells[last] = strings.Join(append(cells[last:], left...), "; ")
+	} else if !ui.Fits(cells[last], width) {
+		more = ui.Wrap(cells[last], width)
+		cells[last], more = more[0], more[1:]
 	}
-	cells[last] = why[0]
-	sign, style := replaySign(r)
-	text := t.line(sign, style, cells, r)
-	for _, rest := range why[1:] {
-		text += strings.Repeat(" ", t.indent(last)) + rest + "\n"
+	to = t.line(to, cells, r)
+	for _, rest := range more {
+		to = append(append(append(to, strings.Repeat(" ", t.columns[last].from)...), rest...), '\n')
 	}
-	if len(left) > 0 && !oneLine {
-		below := strings.Repeat(" ", t.indent(1))
-		text += ui.Hang(below, below, ui.Dim.Render(strings.Join(left, "; ")), t.Screen.TextWidth())
+	if len(left) == 0 || oneLine {
+		return to
 	}
-	_, err := io.WriteString(t, text)
-	return err
+	below, words := strings.Repeat(" ", t.columns[1].from), strings.Join(left, "; ")
+	if t.Screen.Color || !ui.Fits(words, t.Screen.TextWidth()-len(below)) {
+		words = ui.Dim.Render(words)
+	}
+	return append(to, ui.Hang(below, below, words, t.Screen.TextWidth())...)
 }
 
-// line puts cells into their columns. Styles cost time, so they are left out
-// where the screen would take them out.
-func (t *replayText) line(sign string, signStyle lipgloss.Style, cells []string, r *recording.Row) string {
-	var b strings.Builder
-	paint := func(style lipgloss.Style, text string) {
-		if t.Screen.Color && strings.TrimSpace(text) != "" {
-			text = style.Render(text)
-		}
-		b.WriteString(text)
-	}
-	paint(signStyle, sign)
-	used := signColumns
-	for i, c := range t.columns {
-		style := lipgloss.NewStyle()
+// line appends the cells behind the first one in their columns; r is nil for their names.
+func (t *replayText) line(to []byte, cells []string, r *recording.Row) []byte {
+	used := signColumns + t.wide
+	for i, c := range t.columns[1:] {
+		gap := max(t.columns[i].gap, c.from-used)
+		to = append(to, strings.Repeat(" ", gap)...)
+		used += gap + ui.Width(cells[i+1])
 		switch {
 		case r == nil:
-			style = ui.Dim
+			to = t.paint(to, &ui.Dim, cells[i+1])
 		case c.style != nil:
-			style = c.style(r)
-		}
-		paint(style, cells[i])
-		if i < len(cells)-1 {
-			used += ui.Width(cells[i])
-			gap := max(c.gap, t.indent(i+1)-used)
-			b.WriteString(strings.Repeat(" ", gap))
-			used += gap
+			to = t.paint(to, c.style(r), cells[i+1])
+		default:
+			to = append(to, cells[i+1]...)
 		}
 	}
-	return strings.TrimRight(b.String(), " ") + "\n"
+	return append(bytes.TrimRight(to, " "), '\n')
 }
 
-// indent is where a column begins.
-func (t *replayText) indent(column int) int {
-	n := signColumns
-	for _, c := range t.columns[:column] {
-		n += c.width + c.gap
+// paint appends a text in a style. Styles cost time, so they are left out where the
+// screen would take them out.
+func (t *replayText) paint(to []byte, style *lipgloss.Style, text string) []byte {
+	if t.Screen.Color && strings.TrimSpace(text) != "" {
+		text = style.Render(text)
 	}
-	return n
+	return append(to, text...)
 }
 
 // begin says what is read, which model decides, and what the columns are.
@@ -143,8 +155,8 @@ func (t *replayText) begin() error {
 	for i, c := range t.columns {
 		names[i] = c.name
 	}
-	out.WriteString(t.line(" ", ui.Dim, names, nil))
-	_, err := io.WriteString(t, out.String())
+	t.wide = t.columns[0].width
+	_, err := t.Write(t.line(t.paint([]byte(out.String()+" "), &ui.Dim, names[0]), names, nil))
 	return err
 }
 
@@ -271,8 +283,9 @@ type replayColumn struct {
 	name  string
 	width int
 	gap   int                                                      // to the next column
-	cell  func(r *recording.Row, width int, left *[]string) string // clean; what has no room goes to left
-	style func(r *recording.Row) lipgloss.Style                    // nil for none
+	from  int                                                      // where it begins
+	cell  func(r *recording.Row, width int, left *[]string) string // clean; what has no room goes to left; not of the line
+	style func(r *recording.Row) *lipgloss.Style                   // nil for none
 }
 
 // The signs in front of a row, in a column of their own.
@@ -282,14 +295,14 @@ const (
 	signColumns  = 1
 )
 
-func replaySign(r *recording.Row) (string, lipgloss.Style) {
+func replaySign(r *recording.Row) (string, *lipgloss.Style) {
 	switch {
 	case r.Anomaly != nil:
-		return oddSign, ui.Red
+		return oddSign, &ui.Red
 	case r.Disagree():
-		return disagreeSign, ui.Yellow
+		return disagreeSign, &ui.Yellow
 	}
-	return " ", ui.Dim
+	return " ", &ui.Dim
 }
 
 // replayColumns shares the width out: what is left beside the columns that are as
@@ -304,15 +317,12 @@ func replayColumns(width int, table bool) []replayColumn {
 		digits = 6
 	}
 	columns := []replayColumn{
-		{name: "line", width: digits, gap: 1, style: func(*recording.Row) lipgloss.Style { return ui.Dim }},
+		{name: "line", width: digits, gap: 1},
 		{name: "event", cell: briefEvent},
 		{name: "depth", width: 5, cell: func(r *recording.Row, _ int, _ *[]string) string { return replayDepth(r) }},
 		{name: "frame", cell: frameCell},
 		{name: "action", width: 7, cell: actionCell, style: actionStyle},
 		{name: "why", cell: briefWhy},
-	}
-	columns[0].cell = func(r *recording.Row, width int, _ *[]string) string {
-		return padLeft(strconv.FormatInt(r.Line, 10), width)
 	}
 	if table {
 		columns[len(columns)-1].cell = func(r *recording.Row, width int, _ *[]string) string { return replayWhy(r, width) }
@@ -336,6 +346,11 @@ func replayColumns(width int, table bool) []replayColumn {
 	// "root/worker", and the reason "sub-session" with its id.
 	event, frame := min(room*43/100, 36), min(room*21/100, 28)
 	columns[last-4].width, columns[last-2].width, columns[last].width = event, frame, room-event-frame
+	from := signColumns
+	for i := range columns {
+		columns[i].from = from
+		from += columns[i].width + columns[i].gap
+	}
 	return columns
 }
 
@@ -366,8 +381,8 @@ func actionCell(r *recording.Row, _ int, _ *[]string) string {
 	return r.Action.String()
 }
 
-func actionStyle(r *recording.Row) lipgloss.Style {
-	return [...]lipgloss.Style{replay.Persist: ui.Green, replay.Skip: ui.Yellow, replay.None: ui.Dim}[r.Action]
+func actionStyle(r *recording.Row) *lipgloss.Style {
+	return [...]*lipgloss.Style{replay.Persist: &ui.Green, replay.Skip: &ui.Yellow, replay.None: &ui.Dim}[r.Action]
 }
 
 // reasonForms are the reasons in words. {session} is the session that the event belongs to,
