@@ -141,8 +141,13 @@ func (m Image) append(out []byte) ([]byte, error) {
 	if m == nil {
 		return append(out, "null"...), nil
 	}
+	return AppendImage(out, slices.Sorted(maps.Keys(m)), func(column string) any { return m[column] })
+}
+
+// AppendImage appends the image of some columns, which are in their order.
+func AppendImage(out []byte, columns []string, value func(column string) any) ([]byte, error) {
 	out = append(out, '{')
-	for i, column := range slices.Sorted(maps.Keys(m)) {
+	for i, column := range columns {
 		if i > 0 {
 			out = append(out, ',')
 		}
@@ -150,7 +155,7 @@ func (m Image) append(out []byte) ([]byte, error) {
 		if out, err = jsontext.AppendQuote(out, column); err != nil {
 			return nil, err
 		}
-		if out, err = appendValue(append(out, ':'), m[column]); err != nil {
+		if out, err = appendValue(append(out, ':'), value(column)); err != nil {
 			return nil, err
 		}
 	}
