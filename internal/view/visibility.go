@@ -119,7 +119,7 @@ func (v *Visibility) look() {
 // cellsOf is what all viewers see of an event, under all models. No model shows
 // an agent what another session holds.
 func (v *Visibility) cellsOf(e branch.Event, set string) []Cell {
-	var cells []Cell
+	cells := make([]Cell, 0, len(v.Viewers)*len(v.Models))
 	stored := e.Label
 	for i := range v.Viewers {
 		for m := range v.Models {
@@ -217,6 +217,7 @@ func newCoverage(b *builder, shown *session.Session) *coverage {
 	add = func(of *session.Session) {
 		b.drawn[of.ID] = true
 		kept := keptIn(of)
+		s.events = slices.Grow(s.events, len(of.Items))
 		for i := range of.Items {
 			e := Event{Session: of, Item: i, Depth: depths[of](i), kept: kept(i)}
 			if notes := b.notes[of.At(i)]; len(notes) > 0 {

@@ -59,14 +59,13 @@ var formNames = []struct{ form, name string }{
 // forms are the forms of the branches that the events and the viewer have.
 func (s *coverage) forms(q Question) map[string]bool {
 	forms, seen := map[string]bool{}, map[string]bool{"": true}
-	var labels []string
-	if q.Branch != nil {
-		labels = append(labels, *q.Branch)
-	}
-	for i := range s.events {
-		labels = append(labels, s.events[i].Stored().Branch)
-	}
-	for _, label := range labels {
+	for i := range len(s.events) + 1 {
+		label := ""
+		if i < len(s.events) {
+			label = s.events[i].Stored().Branch
+		} else if q.Branch != nil {
+			label = *q.Branch
+		}
 		if seen[label] {
 			continue
 		}

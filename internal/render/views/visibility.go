@@ -52,7 +52,7 @@ func (t *visibilityTable) names() []string {
 
 // row are the cells of an event.
 func (t *visibilityTable) row(e *view.Event) []string {
-	list := []string{strconv.Itoa(e.Item), ui.Clean(e.Who()), ui.Clean(view.Label(e.Stored().Branch))}
+	list := append(make([]string, 0, 6), strconv.Itoa(e.Item), ui.Clean(e.Who()), ui.Clean(view.Label(e.Stored().Branch)))
 	if t.sets {
 		list = append(list, ui.Clean(view.Label(e.Set)))
 	}
@@ -63,7 +63,7 @@ func (t *visibilityTable) row(e *view.Event) []string {
 		return list
 	}
 	viewer := &t.v.Viewers[0]
-	var why []string
+	why := make([]string, 0, 2)
 	for m := range t.v.Models {
 		cell := t.v.Cell(e, 0, m)
 		list = append(list, yesNo[cell.Visible])

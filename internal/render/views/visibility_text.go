@@ -113,7 +113,10 @@ func (t *viewText) events(table *visibilityTable) {
 			in = e.Session
 			t.out.WriteString(ui.Dim.Render(ui.Truncate(sessionWords(in, t.v.Shown.Session), t.width)) + "\n")
 		}
-		line := grid.line(table.row(e), true)
+		if t.out.Len() > 1<<16 {
+			t.flush()
+		}
+		line := grid.line(table.row(e), t.opts.Screen.Color || !table.v.Single)
 		switch {
 		case t.opts.Full:
 			t.out.WriteString(line + "\n")
@@ -167,13 +170,9 @@ func measureGrid(table *visibilityTable, width int) grid {
 	for i, name := range names {
 		g.widths[i] = len(name)
 	}
-	seen := map[gridCell]bool{}
 	for n := range table.v.Events {
 		for i, cell := range table.row(&table.v.Events[n]) {
-			if key := (gridCell{column: i, text: cell}); i == 0 {
-				g.widths[i] = max(g.widths[i], len(cell))
-			} else if !seen[key] {
-				seen[key] = true
+			if len(cell) > g.widths[i] { // no character is wider than its bytes
 				g.widths[i] = max(g.widths[i], ui.Width(cell))
 			}
 		}
