@@ -59,6 +59,9 @@ func runExport(ctx context.Context, p *program, args []string) error {
 }
 
 func (p *program) export(ctx context.Context, path string) error {
+	if p.config.Session == "" {
+		p.bodies = func(*session.Session) bool { return true }
+	}
 	opened, err := p.onlySession(path).open(ctx, path)
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 type group struct {
 	trees   []*session.Tree
 	events  int
+	bodies  bool           // texts are read
 	pending sync.WaitGroup // the batches that are not decoded
 	mu      sync.Mutex     // guards the faults of the sessions meanwhile
 }
@@ -125,6 +126,7 @@ func (st *logStore) read(ctx context.Context, heads []*session.Tree, to *decoder
 	for i := range heads {
 		g.trees[i] = heads[i].Copy()
 		body := st.bodies != nil && slices.ContainsFunc(g.trees[i].Sessions, st.bodies)
+		g.bodies = g.bodies || body
 		for _, s := range g.trees[i].Sessions {
 			n, _ := st.named(s.ID)
 			s.Items = make([]session.Item, len(st.entries[n]))

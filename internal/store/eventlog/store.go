@@ -285,7 +285,7 @@ func (st *logStore) treesOf(ctx context.Context, batches iter.Seq2[[]*session.Tr
 			if !emit(before) {
 				return
 			}
-			if before = next; next.events > 10*eventsAtOnce { // not two large ones at a time
+			if before = next; next.bodies || next.events > 10*eventsAtOnce { // not two large ones, or their texts, at a time
 				if !emit(next) {
 					return
 				}
