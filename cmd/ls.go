@@ -132,7 +132,7 @@ func (p *program) lsFilter() (func(*session.Tree, *render.Row) bool, error) {
 	return func(tree *session.Tree, row *render.Row) bool {
 		speaks := func(name string) bool { return strings.EqualFold(name, c.Agent) }
 		fits := func(s *session.Session) bool { return view.Fits(s.ID, s.Title, c.Match) }
-		return recent(tree) && (!c.Damaged || row.Rest().Health[rules.Error]+row.Rest().Health[rules.Warning] > 0) &&
+		return recent(tree) && (!c.Damaged || row.Health[rules.Error]+row.Health[rules.Warning] > 0) &&
 			(c.Agent == "" || slices.ContainsFunc(row.Agents, speaks)) &&
 			(c.Match == "" || slices.ContainsFunc(tree.Sessions, fits))
 	}, nil

@@ -107,10 +107,10 @@ func TestARowCountsEachSessionOfALoopOnce(t *testing.T) {
 		{Defect: rules.Defect{Rule: catalogue.Find("SC706"), Severity: rules.Error, Place: session.Place{Session: "b"}}},
 		{Defect: rules.Defect{Rule: catalogue.Find("SC015"), Severity: rules.Info, Place: session.Place{Session: "a"}}},
 	}, false)
-	if row.Rest().Subs != 1 || row.Rest().Children[0].Rest().Subs != 1 || row.Agents[0] != "worker" {
+	if row.Subs != 1 || row.Children[0].Subs != 1 || row.Agents[0] != "worker" {
 		t.Errorf("got %+v", row)
 	}
-	if !strings.Contains(row.health().Text, "1 error") || !strings.Contains(row.Rest().Children[0].health().Text, "1 error") {
-		t.Errorf("health: got %q and %q", row.health().Text, row.Rest().Children[0].health())
+	if !strings.Contains(row.health().Text, "1 error") || !strings.Contains(row.Children[0].health().Text, "1 error") {
+		t.Errorf("health: got %q and %q", row.health().Text, row.Children[0].health())
 	}
 }

@@ -17,64 +17,38 @@ import (
 // Row is what a list says of a session. For a root, what is counted includes
 // its sub-sessions, but for the items.
 type Row struct {
-	ID, Title        string
-	Created, Updated time.Time
-	Items            int
-	Agents           []string
-	rest             *Rest
-}
-
-// Rest is what most rows lack, of which there can be a million.
-type Rest struct {
-	Parent   string
-	Subs     int
-	Health   [rules.Error + 1]int // number of findings by severity
-	Children []*Row               // all sessions below, parents before children
-}
-
-// Rest is that of the row, for reading.
-func (r *Row) Rest() (rest Rest) {
-	if r.rest != nil {
-		rest = *r.rest
-	}
-	return rest
-}
-
-func (r *Row) more() *Rest {
-	if r.rest == nil {
-		r.rest = &Rest{}
-	}
-	return r.rest
+	ID, Title, Parent string
+	Created, Updated  time.Time
+	Items             int
+	Subs              int
+	Agents            []string
+	Health            [rules.Error + 1]int // number of findings by severity
+	Children          []*Row               // all sessions below, parents before children
 }
 
 // RowOf makes the row of a tree with one for each sub-session. In a brief one nobody knows
 // who spoke, and all agents that messages name are taken for those.
 func RowOf(tree *session.Tree, findings []*check.Finding, brief bool) *Row {
 	root := sessionRow(tree.Root(), brief)
-	if subs := len(tree.Sessions) - 1; subs != root.Rest().Subs {
-		root.more().Subs = subs
-	}
+	root.Subs = len(tree.Sessions) - 1
 	own := map[string]*Row{}
 	for _, s := range tree.Sessions[1:] {
 		sub := sessionRow(s, brief)
 		own[s.ID] = sub
-		root.rest.Children = append(root.rest.Children, sub)
+		root.Children = append(root.Children, sub)
 		root.addAgents(sub.Agents)
 	}
 	for _, f := range findings {
-		root.more().Health[f.Severity]++
+		root.Health[f.Severity]++
 		if sub := own[f.Session]; sub != nil {
-			sub.more().Health[f.Severity]++
+			sub.Health[f.Severity]++
 		}
 	}
 	return root
 }
 
 func sessionRow(s *session.Session, brief bool) *Row {
-	r := &Row{ID: s.ID, Title: s.Title, Created: s.Created, Updated: s.Updated, Items: len(s.Items)}
-	if s.Parent != "" || len(s.Children) > 0 {
-		r.rest = &Rest{Parent: s.Parent, Subs: below(s)}
-	}
+	r := &Row{ID: s.ID, Title: s.Title, Parent: s.Parent, Created: s.Created, Updated: s.Updated, Items: len(s.Items), Subs: below(s)}
 	for i := range s.Items {
 		if brief || s.Items[i].Role == session.Assistant {
 			r.addAgents([]string{s.Items[i].Agent})
@@ -122,9 +96,8 @@ func SortRows(rows []*Row, order string) {
 		"title":  func(a, b *Row) int { return strings.Compare(strings.ToLower(a.Title), strings.ToLower(b.Title)) },
 		"items":  func(a, b *Row) int { return cmp.Compare(b.Items, a.Items) },
 		"health": func(a, b *Row) int {
-			one, two := a.Rest().Health, b.Rest().Health
-			return cmp.Or(cmp.Compare(two[rules.Error], one[rules.Error]), cmp.Compare(two[rules.Warning], one[rules.Warning]),
-				cmp.Compare(two[rules.Info], one[rules.Info]))
+			return cmp.Or(cmp.Compare(b.Health[rules.Error], a.Health[rules.Error]), cmp.Compare(b.Health[rules.Warning], a.Health[rules.Warning]),
+				cmp.Compare(b.Health[rules.Info], a.Health[rules.Info]))
 		},
 	}[order]
 	slices.SortStableFunc(rows, func(a, b *Row) int {
@@ -225,8 +198,8 @@ func lsTable(s ListedStore, columns []document.Column, rows []*Row, all bool, wi
 	}
 	for _, r := range rows {
 		add(r, "")
-		for i := 0; all && i < len(r.Rest().Children); i++ {
-			add(r.rest.Children[i], "  ")
+		for i := 0; all && i < len(r.Children); i++ {
+			add(r.Children[i], "  ")
 		}
 	}
 	return table
@@ -235,8 +208,8 @@ func lsTable(s ListedStore, columns []document.Column, rows []*Row, all bool, wi
 func (r *Row) cells(indent string, width int) []document.Text {
 	const mostAgents = 5 // a fifth of the screen
 	subs := ""
-	if r.Rest().Subs > 0 {
-		subs = strconv.Itoa(r.rest.Subs)
+	if r.Subs > 0 {
+		subs = strconv.Itoa(r.Subs)
 	}
 	return Cells(rules.Short(r.ID), Date(r.Created), indent+Title(r.Title), strconv.Itoa(r.Items), subs,
 		ui.Truncate(ui.Clean(strings.Join(r.Agents, ", ")), width/mostAgents), r.health())
@@ -245,7 +218,7 @@ func (r *Row) cells(indent string, width int) []document.Text {
 // health is the worst severity with the number of its findings.
 func (r *Row) health() document.Span {
 	for _, s := range []rules.Severity{rules.Error, rules.Warning, rules.Info} {
-		if n := r.Rest().Health[s]; n > 0 {
+		if n := r.Health[s]; n > 0 {
 			return Span(roleOf(s), ui.Count(n, s.String()))
 		}
 	}

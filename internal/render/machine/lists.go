@@ -77,8 +77,8 @@ func rows(l *render.Listing) iter.Seq[lsRow] {
 				if !yield(lsRowOf(r, s.Store)) {
 					return
 				}
-				for i := 0; l.All && i < len(r.Rest().Children); i++ {
-					if !yield(lsRowOf(r.Rest().Children[i], s.Store)) {
+				for i := 0; l.All && i < len(r.Children); i++ {
+					if !yield(lsRowOf(r.Children[i], s.Store)) {
 						return
 					}
 				}
@@ -88,17 +88,16 @@ func rows(l *render.Listing) iter.Seq[lsRow] {
 }
 
 func lsRowOf(r *render.Row, store *session.Store) lsRow {
-	rest := r.Rest()
 	row := lsRow{
-		Store: store.Path, ID: r.ID, Parent: rest.Parent, Title: r.Title, Created: r.Created, Updated: r.Updated,
-		SubSessions: rest.Subs, Agents: r.Agents,
+		Store: store.Path, ID: r.ID, Parent: r.Parent, Title: r.Title, Created: r.Created, Updated: r.Updated,
+		SubSessions: r.Subs, Agents: r.Agents,
 	}
 	if !store.Uncounted {
 		row.Items = &r.Items
 	}
 	if !store.Brief {
 		row.Agents = append([]string{}, r.Agents...)
-		row.Health = &lsHealth{rest.Health[rules.Error], rest.Health[rules.Warning], rest.Health[rules.Info]}
+		row.Health = &lsHealth{r.Health[rules.Error], r.Health[rules.Warning], r.Health[rules.Info]}
 	}
 	return row
 }
