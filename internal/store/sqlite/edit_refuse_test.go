@@ -43,6 +43,23 @@ func TestRevertRefuses(t *testing.T) {
 	}
 }
 
+// Rows that gave their unique values to each other take them back.
+func TestRevertOfARing(t *testing.T) {
+	path, ctx := agentStore(t, "wal"), t.Context()
+	create(t, path, "create table names(name text unique, of integer)", "insert into names values('b', 1), ('c', 2), ('a', 3)")
+	e := begun(t, path)
+	changes := []table.RowChange{
+		{Table: "names", Row: 1, Before: table.Image{"name": "a"}, After: table.Image{"name": "b"}},
+		{Table: "names", Row: 2, Before: table.Image{"name": "b"}, After: table.Image{"name": "c"}},
+		{Table: "names", Row: 3, Before: table.Image{"name": "c"}, After: table.Image{"name": "a"}},
+	}
+	ok(t, e.RevertChanges(ctx, changes))
+	ok(t, errors.Join(e.Commit(ctx), e.Close()))
+	if got := dump(t, path); !strings.Contains(got, "names 1: 'a', 61, text, 1, 31, integer\nnames 2: 'b', 62, text, 2, 32, integer\nnames 3: 'c', 63, text, 3, 33") {
+		t.Error(got)
+	}
+}
+
 // What an older row refers to may be gone since.
 func TestRevertWithoutParent(t *testing.T) {
 	path, ctx := agentStore(t, "wal"), t.Context()

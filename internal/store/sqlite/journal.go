@@ -169,10 +169,6 @@ func (e *Edit) Revert(ctx context.Context, journal []byte, tables ...string) err
 // sequences are what they were. Its error is a problem of class Busy when a
 // row is not what the changes made of it, or when rows that came since depend
 // on one that would go.
-//
-// Rows that need each other's unique values in a circle (two that swapped
-// them) cannot be taken back; no known store has a constraint that allows such
-// a swap.
 func (e *Edit) RevertChanges(ctx context.Context, changes []table.RowChange) error {
 	if err := e.ready(); err != nil {
 		return err
@@ -310,7 +306,7 @@ func (e *Edit) asLeft(ctx context.Context, c table.RowChange) error {
 // takeBack takes back changes of rows. Rows that were removed come back and
 // values are restored before rows go that were added: what SQLite does to rows
 // that refer to those must find none. A row whose unique value is still taken
-// waits for the next round.
+// waits for the next round. Where all wait for each other, one is taken out of the way.
 func (e *Edit) takeBack(ctx context.Context, rows []table.RowChange) error {
 	pending := slices.Clone(rows)
 	slices.Reverse(pending)
@@ -332,6 +328,14 @@ func (e *Edit) takeBack(ctx context.Context, rows []table.RowChange) error {
 			}
 		}
 		if len(later) == len(pending) {
+			freed, err := e.makeWay(ctx, later)
+			if err != nil {
+				return err
+			}
+			if freed {
+				pending = later
+				continue
+			}
 			return &problem.Error{
 				Class: problem.Busy, Err: cause,
 				What: fmt.Sprintf("%s cannot be restored: the place of %s is taken (%s)", e.db.File.Path,
@@ -342,6 +346,30 @@ func (e *Edit) takeBack(ctx context.Context, rows []table.RowChange) error {
 		pending = later
 	}
 	return nil
+}
+
+// makeWay removes the first of some changed rows, and has it come back as one that was removed.
+func (e *Edit) makeWay(ctx context.Context, rows []table.RowChange) (done bool, err error) {
+	n := slices.IndexFunc(rows, func(c table.RowChange) bool { return phase(c) == 1 })
+	if n < 0 {
+		return false, nil
+	}
+	c := &rows[n]
+	t, err := e.shape(ctx, c.Table)
+	if err != nil {
+		return false, err
+	}
+	row, err := e.stored(ctx, keyOf(*c), t.columns)
+	if err != nil {
+		return false, err
+	}
+	if err := e.remove(ctx, keyOf(*c), row); err != nil {
+		return false, err
+	}
+	row = maps.Clone(row)
+	maps.Copy(row, c.Before)
+	c.Before, c.After = row, nil
+	return true, nil
 }
 
 // phase orders the ways in which rows are taken back.
