@@ -237,17 +237,17 @@ func (e *engine) run(seq int, tree *session.Tree, scope rules.Scope, open opener
 	report := func(f *rules.Finding) {
 		found = append(found, keep(f, e.facts, tree, seq, order[f.Session]))
 	}
-	guard := func(what string, fn func()) {
+	guard := func(what, name string, fn func()) { // two texts: of a million trees, joining them took a tenth
 		defer func() {
 			if p := recover(); p != nil {
-				found = append(found, e.crashed(what, p, tree, seq))
+				found = append(found, e.crashed(what+name, p, tree, seq))
 			}
 		}()
 		fn()
 	}
 	var pass *rules.Pass
 	defer func() { e.note(pass) }()
-	guard("the replay", func() { pass = open(report) })
+	guard("the replay", "", func() { pass = open(report) })
 	if pass == nil {
 		return found
 	}
@@ -258,11 +258,11 @@ func (e *engine) run(seq int, tree *session.Tree, scope rules.Scope, open opener
 	}
 	for _, current = range e.opts.Rules {
 		if current.Run != nil && current.Scope&scope != 0 {
-			guard("rule "+current.ID, func() { pass.Run(current) })
+			guard("rule ", current.ID, func() { pass.Run(current) })
 		}
 	}
 	if scope == rules.PerTree {
-		guard("the outlook", func() { look(pass, tree, found) })
+		guard("the outlook", "", func() { look(pass, tree, found) })
 	}
 	return found
 }

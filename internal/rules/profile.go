@@ -115,7 +115,7 @@ func (s *Subject) hint(store *session.Store, parent *Subject) (*Profile, string)
 	case parent != nil && parent.Hint != "":
 		return parent.Profiles[0], parent.Hint
 	}
-	if own := profileOf(store.Model); own != nil && store.Model != "" {
+	if own := profileOf(store.Model); own != nil {
 		return own, "no model recorded; " + store.Title + " uses " + store.Model + " by default"
 	}
 	return &Generic, "no model recorded"
@@ -135,11 +135,11 @@ func (s *Subject) firstCallID() string {
 }
 
 // profileOf is the profile of a recorded model, nil when no provider is known
-// that has it.
+// that has it, or none is recorded.
 func profileOf(model string) *Profile {
 	model = strings.ToLower(model)
 	for _, p := range Profiles {
-		if p.Models != nil && p.Models.MatchString(model) {
+		if model != "" && p.Models != nil && p.Models.MatchString(model) {
 			return p
 		}
 	}
