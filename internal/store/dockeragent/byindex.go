@@ -7,6 +7,7 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ func (st *agentStore) byIndex(ctx context.Context, word string) error {
 	}
 	ids, err := st.linked(ctx, word)
 	if err != nil {
-		return err
+		return fmt.Errorf("its indexes do not tell all: %w", err)
 	}
 	indexes := map[string][]string{
 		tableSessions: {"sqlite_autoindex_sessions_1"},
@@ -90,9 +91,8 @@ func (st *agentStore) links(ctx context.Context) (map[string]idList, error) {
 	parents, others := "not indexed", "null"
 	if st.schema.hasColumn() {
 		parents = "indexed by idx_sessions_parent_id"
-		// SQLite may do the second part of an AND first, which reads a page.
 		others = `case when exists(select 1 from session_items indexed by idx_session_items_session_type
-			where session_id = s.id) then null when octet_length(messages) > 2 then '' end`
+			where session_id = s.id) then null when octet_length(messages) > 2 then '' end` // an AND may do its second part first, which reads a page
 	}
 	links := map[string]idList{}
 	return links, st.db.Scan(ctx, "select count({scan}(a, b)) from (select id as a, parent_id as b from sessions "+parents+` where parent_id > ''

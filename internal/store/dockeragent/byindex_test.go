@@ -137,7 +137,7 @@ func TestByIndexDoubts(t *testing.T) {
 		damage func(t *testing.T, path string)
 		reason string
 	}{
-		{"a dropped index", func(t *testing.T, path string) { statements(t, path, "drop index "+byType) }, "no such index: " + byType},
+		{"a dropped index", func(t *testing.T, path string) { statements(t, path, "drop index "+byType) }, "its indexes do not tell all: SQL logic error: no such index: " + byType},
 		{"an item missing in one index", func(t *testing.T, path string) { hide(t, path, "session_items", middle, byPosition) }, byType + " do not agree"},
 		{"an item missing in the other", func(t *testing.T, path string) { hide(t, path, "session_items", last, byType) }, byType + " do not agree"},
 		{"an item missing in both", func(t *testing.T, path string) { hide(t, path, "session_items", middle, byPosition, byType) }, "not have all of its rows"},
