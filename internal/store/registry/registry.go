@@ -86,6 +86,9 @@ func Open(ctx context.Context, path, kind string, stdin io.Reader, opts store.Op
 	if db := sqlite.Of(src.DB); src.Folder == nil && src.Bytes < opts.Brief && (db == nil || src.Bytes+db.File.WAL < opts.Brief) {
 		opts.Brief = 0
 	}
+	if db := sqlite.Of(src.DB); db != nil {
+		db.CompareIndexes = opts.Brief == 0 && !opts.Deep // which tests more of them
+	}
 	o := &Opened{source: src}
 	if o.Kind, err = detect(ctx, &src.Source, kind); err != nil {
 		return nil, errors.Join(err, src.close())

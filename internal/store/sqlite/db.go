@@ -60,6 +60,9 @@ import (
 type DB struct {
 	File   File
 	Writer Writer // as it was before opening
+	// CompareIndexes, set before tables are scanned, lets Unscanned compare them with their
+	// indexes: a runtime that asks by an index misses what that lacks.
+	CompareIndexes bool
 
 	access access
 	wait   time.Duration // for a lock, in one attempt to get it
@@ -75,7 +78,7 @@ type DB struct {
 	lock  *DB     // has the lock that holds writers off, where one is needed for that; else nil
 
 	beside  *beside   // of one that is written to
-	scanned *sync.Map // by the names of the tables that ScanTable went over, in lower case: whether they are sound
+	scanned *sync.Map // of scannedTable, by the names of the tables that ScanTable went over, in lower case
 
 	faults    []session.Fault
 	truncated bool

@@ -267,16 +267,21 @@ func (s *structureFaults) fault(key string, of structure, line string) session.F
 	case aboutRow.MatchString(line):
 		return fault(session.Housekeeping, key, "some rows do not match the definition of their table: %s", line)
 	case of.index:
-		f := fault(session.StoreDamaged, key, "the index %s does not match its table (%s): programs that use it miss rows (sessctl reads without it)",
-			of.name, line)
-		f.Remedy = "if nothing else is damaged, rebuild the index in a copy: copy the file with its -wal to another folder; sqlite3 COPY \"REINDEX\"; " +
-			"then sessctl check --deep COPY"
-		return f
+		return indexFault(of.name, line)
 	}
 	if of.table {
 		return fault(session.StoreDamaged, key, "the pages of %s are damaged: %s", of.name, line)
 	}
 	return fault(session.StoreDamaged, key, "the structure of the file is damaged: %s", line)
+}
+
+// indexFault tells of an index that does not match its table.
+func indexFault(name, detail string) session.Fault {
+	f := fault(session.StoreDamaged, "structure-"+name, "the index %s does not match its table (%s): programs that use it miss rows (sessctl reads without it)",
+		name, detail)
+	f.Remedy = "if nothing else is damaged, rebuild the index in a copy: copy the file with its -wal to another folder; sqlite3 COPY \"REINDEX\"; " +
+		"then sessctl check --deep COPY"
+	return f
 }
 
 func (s *structureFaults) list() []session.Fault {

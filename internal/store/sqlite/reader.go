@@ -209,12 +209,14 @@ func (r *reader) Rows(ctx context.Context, name string, columns []string, places
 // where is the condition for the rows at some places. In a sound table those that stand
 // together are not sought one by one.
 func (r *reader) where(rows Selection, places []table.Place) (string, []any) {
-	sound := any(false)
+	sound := false
 	if r.scanned != nil {
-		sound, _ = r.scanned.Load(strings.ToLower(rows.Table))
+		known, _ := r.scanned.Load(strings.ToLower(rows.Table))
+		scanned, _ := known.(scannedTable)
+		sound = scanned.sound
 	}
 	first, last, n := slices.Min(places), slices.Max(places), table.Place(len(places))
-	if sound == true && first > 0 && last-first < n+n/8 {
+	if sound && first > 0 && last-first < n+n/8 {
 		return rows.RowID + " between ? and ?", []any{int64(first), int64(last)}
 	}
 	list, _ := json.Marshal(places) // never fails on numbers

@@ -207,7 +207,7 @@ func (db *DB) Second(ctx context.Context) (second *DB, ok bool, err error) {
 	if db.raw == nil {
 		return nil, false, nil
 	}
-	second = &DB{File: db.File, Writer: db.Writer, access: db.access, raw: db.raw, scanned: db.scanned}
+	second = &DB{File: db.File, Writer: db.Writer, access: db.access, raw: db.raw, scanned: db.scanned, CompareIndexes: db.CompareIndexes}
 	if err := second.connect(ctx, false); err != nil {
 		return nil, false, second.disconnect()
 	}

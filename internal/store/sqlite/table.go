@@ -61,19 +61,28 @@ func (db *DB) ScanTable(ctx context.Context, table string, columns []string, fn 
 	if err != nil {
 		return nil, err
 	}
+	scanned, keys, err := db.tableKeys(ctx, table)
+	if err != nil {
+		return nil, err
+	}
 	t := tableScan{
 		db: db, fn: fn, next: math.MinInt64,
 		scan: "select 1 from " + Quoted(table) + " not indexed where " + rowid + " >= ? and {scan}(" +
-			strings.Join(append([]string{rowid}, columns...), ", ") + ")",
+			strings.Join(slices.Concat([]string{rowid}, columns, keys), ", ") + ")",
 	}
-	sound := false
+	if len(keys) > 0 {
+		t.fn = func(rowid int64, row []driver.Value) error {
+			scanned.insertKeys(rowid, row[len(columns):])
+			return fn(rowid, row[:len(columns)])
+		}
+	}
 	if db.scanned != nil {
-		defer func() { db.scanned.Store(strings.ToLower(table), sound) }()
+		defer func() { db.scanned.Store(strings.ToLower(table), scanned) }()
 	}
 	s, err := db.survey(ctx, table, false)
 	if err == nil && !s.damaged {
 		if err = t.whole(ctx); err == nil {
-			sound = true
+			scanned.sound = true
 			return nil, nil
 		}
 	}
@@ -94,7 +103,8 @@ func (db *DB) ScanTable(ctx context.Context, table string, columns []string, fn 
 }
 
 // Unscanned are faults of the tables that no ScanTable went over: what is wrong with their
-// pages. Tables without rowids are left out; Deep tests those, too.
+// pages; and with CompareIndexes those of indexes. Tables without rowids are left out; Deep
+// tests those, too.
 func (db *DB) Unscanned(ctx context.Context) (faults []session.Fault, err error) {
 	names, err := db.ordinaryTables(ctx)
 	if err != nil {
@@ -119,7 +129,8 @@ func (db *DB) Unscanned(ctx context.Context) (faults []session.Fault, err error)
 			}
 		}
 	}
-	return faults, nil
+	indexes, err := db.indexFaults(ctx)
+	return append(faults, indexes...), err
 }
 
 func (db *DB) ordinaryTables(ctx context.Context) (names []string, err error) {
