@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -20,7 +21,9 @@ import (
 var pageFiles embed.FS
 
 var (
-	pageTemplates = template.Must(template.New("").Funcs((&htmlPage{}).functions()).ParseFS(pageFiles, "html/*.html"))
+	pageTemplates = sync.OnceValue(func() *template.Template {
+		return template.Must(template.New("").Funcs((&htmlPage{}).functions()).ParseFS(pageFiles, "html/*.html"))
+	})
 
 	style, stylePolicy   = embedded("style", "html/page.css")
 	script, scriptPolicy = embedded("script", "html/page.js")
@@ -46,7 +49,7 @@ func HTML(w io.Writer) Printer {
 	return func(doc Document) error {
 		h := &htmlPage{reasons: map[string]int{}}
 		var err error
-		if h.templates, err = pageTemplates.Clone(); err != nil {
+		if h.templates, err = pageTemplates().Clone(); err != nil {
 			return err
 		}
 		h.templates.Funcs(h.functions())

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/sessctl/sessctl/internal/pattern"
 )
 
 // Kind says what the matter is.
@@ -68,7 +70,7 @@ func Read(pasted string) Error {
 			at = w.find(letters, at[len(at)-1].end, nil)
 		}
 		start, end = t.sentence(start, end)
-		if m := place.FindStringSubmatch(marks.Replace(string(t[start:min(len(t), end+longText)]))); m != nil {
+		if m := place().FindStringSubmatch(marks.Replace(string(t[start:min(len(t), end+longText)]))); m != nil {
 			e.Message, e.Block = number(m[1]+m[3]), number(m[2])
 		}
 	}
@@ -91,7 +93,7 @@ const (
 )
 
 // place is where a sentence says what it is about.
-var place = regexp.MustCompile(`(?i)(?:messages|contents|input)\\*[.\[]{1,2}(\d{1,6})(?:\\*\]?[.\[](?:content|tool_calls|parts)\\*[.\[](\d{1,6}))?` +
+var place = pattern.Lazy(`(?i)(?:messages|contents|input)\\*[.\[]{1,2}(\d{1,6})(?:\\*\]?[.\[](?:content|tool_calls|parts)\\*[.\[](\d{1,6}))?` +
 	`|(?:message ?(?:at ?)?(?:message ?)?(?:position|index)|, ?position) ?(\d{1,6})`)
 
 func number(digits string) int {
@@ -106,13 +108,13 @@ func number(digits string) int {
 func (t text) sentence(start, end int) (int, int) {
 	from := max(0, start-longLead)
 	lead := string(t[from:start])
-	if all := opened.FindAllStringIndex(lead, -1); all != nil {
+	if all := opened().FindAllStringIndex(lead, -1); all != nil {
 		from += all[len(all)-1][1]
 		lead = string(t[from:start])
 	} else if from > 0 {
 		from = start
 	}
-	if at := place.FindStringIndex(marks.Replace(lead)); at != nil {
+	if at := place().FindStringIndex(marks.Replace(lead)); at != nil {
 		from = start - len(lead) + at[0]
 		for i := start - len(lead); i <= from; i++ { // what is before has marks
 			if t[i] <= full[0] {
@@ -121,11 +123,11 @@ func (t text) sentence(start, end int) (int, int) {
 		}
 	} else if unicode.IsUpper(rune(t[start])) {
 		from = start
-	} else if all := beginning.FindAllStringIndex(lead, -1); all != nil {
+	} else if all := beginning().FindAllStringIndex(lead, -1); all != nil {
 		from = start - len(lead) + all[len(all)-1][1]
 	}
 	rest := string(t[end:min(len(t), end+longText)])
-	if at := ending.FindStringIndex(rest); at != nil {
+	if at := ending().FindStringIndex(rest); at != nil {
 		rest = rest[:at[0]]
 	}
 	return from, end + len(rest)
@@ -133,9 +135,9 @@ func (t text) sentence(start, end int) (int, int) {
 
 // What is before and behind a sentence, and before a quotation.
 var (
-	opened    = regexp.MustCompile(`["{}\n]|(?:^|\PL)'`)
-	beginning = regexp.MustCompile(`\pL: |\. `)
-	ending    = regexp.MustCompile(`["{}\n─]|'[,})\]]|\. |\](?:[\x00\x01]|$)`)
+	opened    = pattern.Lazy(`["{}\n]|(?:^|\PL)'`)
+	beginning = pattern.Lazy(`\pL: |\. `)
+	ending    = pattern.Lazy(`["{}\n─]|'[,})\]]|\. |\](?:[\x00\x01]|$)`)
 )
 
 // shown is a part of the text for display.
@@ -168,45 +170,45 @@ type span struct{ start, end int }
 // Call ids that say of themselves what they are: of Anthropic, Bedrock, OpenAI, vLLM, Kimi
 // and ADK. A whole one has all its characters.
 var (
-	idForm = regexp.MustCompile(`(?:srvtoolu_|toolu_|tooluse_|call_|fc_|chatcmpl-tool-|functions\.|adk-(?:[\x00\x01]?[0-9a-f]){8})[\w.:\x00\x01-]*`)
-	whole  = regexp.MustCompile(`^(?:(?:srv)?toolu_(?:[a-z]{3,5}_)?01\w{22}|tooluse_[\w-]{22}|call_(?:[A-Za-z0-9]{24}|[0-9a-f]{32})` +
+	idForm = pattern.Lazy(`(?:srvtoolu_|toolu_|tooluse_|call_|fc_|chatcmpl-tool-|functions\.|adk-(?:[\x00\x01]?[0-9a-f]){8})[\w.:\x00\x01-]*`)
+	whole  = pattern.Lazy(`^(?:(?:srv)?toolu_(?:[a-z]{3,5}_)?01\w{22}|tooluse_[\w-]{22}|call_(?:[A-Za-z0-9]{24}|[0-9a-f]{32})` +
 		`|fc_[0-9a-f]{48}|chatcmpl-tool-[0-9a-f]{32}|functions\.[\w-]+:\d+|(?:adk-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$`)
-	noID = regexp.MustCompile(`^(?:call_ids?|[a-z]+_|functions[^:]*|and|or)?$`) // fields, and words between ids
-	nine = regexp.MustCompile(`^[A-Za-z0-9]{9}$`)                               // of Mistral
+	noID = pattern.Lazy(`^(?:call_ids?|[a-z]+_|functions[^:]*|and|or)?$`) // fields, and words between ids
+	nine = pattern.Lazy(`^[A-Za-z0-9]{9}$`)                               // of Mistral
 )
 
 // IsCallID reports whether a word by itself looks like the id of a call.
 func IsCallID(word string) bool {
-	form := idForm.FindStringIndex(word)
-	return form != nil && form[0] == 0 && form[1] == len(word) && !noID.MatchString(word) ||
-		nine.MatchString(word) && strings.ToLower(word[1:]) != word[1:] && strings.ToUpper(word) != word
+	form := idForm().FindStringIndex(word)
+	return form != nil && form[0] == 0 && form[1] == len(word) && !noID().MatchString(word) ||
+		nine().MatchString(word) && strings.ToLower(word[1:]) != word[1:] && strings.ToUpper(word) != word
 }
 
 // What is in a list of ids, and before, between and behind them.
 var (
-	listed  = regexp.MustCompile(`\w[\w.:\x00\x01-]*`)
-	opening = regexp.MustCompile(`^[^\pL\pN_.\n]{0,16}`)
-	another = regexp.MustCompile("^[ \x00\x01]?(?:,|and )[\\s\x00\x01]{0,8}")
-	quoted  = regexp.MustCompile("^(?:['\"’”`][ \x00\x01]?(?:,|and )[\\s\x00\x01]{0,8}['\"‘’“`]|[ \x00\x01]?,[\\s\x00\x01]{0,8})")
-	closing = regexp.MustCompile("^(?:\\.?[\\s\x00\x01]*(?:$|\n)|…|\\. |\\.?['\"’”`\\\\)\\]},])")
+	listed  = pattern.Lazy(`\w[\w.:\x00\x01-]*`)
+	opening = pattern.Lazy(`^[^\pL\pN_.\n]{0,16}`)
+	another = pattern.Lazy("^[ \x00\x01]?(?:,|and )[\\s\x00\x01]{0,8}")
+	quoted  = pattern.Lazy("^(?:['\"’”`][ \x00\x01]?(?:,|and )[\\s\x00\x01]{0,8}['\"‘’“`]|[ \x00\x01]?,[\\s\x00\x01]{0,8})")
+	closing = pattern.Lazy("^(?:\\.?[\\s\x00\x01]*(?:$|\n)|…|\\. |\\.?['\"’”`\\\\)\\]},])")
 )
 
 // list are the ids in the text between two places, or, if the end is not known, as long
 // as another one follows.
 func (t text) list(from, to int) (ids []span) {
 	if to >= 0 {
-		for _, at := range listed.FindAllStringIndex(string(t[from:to]), -1) {
+		for _, at := range listed().FindAllStringIndex(string(t[from:to]), -1) {
 			ids = t.add(ids, from+at[0], from+at[1])
 		}
 		return ids
 	}
-	lead, next := opening.FindString(string(t[from:])), another
+	lead, next := opening().FindString(string(t[from:])), another()
 	if strings.ContainsAny(lead, "'\"‘’“`") {
-		next = quoted
+		next = quoted()
 	}
 	from += len(lead)
 	for {
-		at := listed.FindStringIndex(string(t[from:]))
+		at := listed().FindStringIndex(string(t[from:]))
 		if at == nil || at[0] > 0 {
 			return ids
 		}
@@ -222,10 +224,10 @@ func (t text) list(from, to int) (ids []span) {
 
 // anywhere are the words of the text that say of themselves that they are ids.
 func (t text) anywhere() (ids []span) {
-	for _, at := range idForm.FindAllStringIndex(string(t), -1) {
+	for _, at := range idForm().FindAllStringIndex(string(t), -1) {
 		at := span{at[0], t.idEnd(at[0], at[1])}
 		id, function := t.id(at), "abcdefghijklmnopqrstuvwxyz_.-" // what it is made of in a trace
-		if IsCallID(id) && strings.Trim(id, function) != "" && (at.start == 0 || !isWord.MatchString(string(t[at.start-1:at.start]))) {
+		if IsCallID(id) && strings.Trim(id, function) != "" && (at.start == 0 || !isWord().MatchString(string(t[at.start-1:at.start]))) {
 			ids = append(ids, at)
 		}
 	}
@@ -233,7 +235,7 @@ func (t text) anywhere() (ids []span) {
 }
 
 // isWord is what an id does not begin behind: it is part of a name or a path.
-var isWord = regexp.MustCompile(`[\w/.-]`)
+var isWord = pattern.Lazy(`[\w/.-]`)
 
 // idEnd is where an id ends that lines may end in. It goes on in the next line if that
 // makes it whole, if the line was full, or if the sentence ends behind.
@@ -243,13 +245,13 @@ func (t text) idEnd(start, end int) int {
 		if r != 0 && r != 1 {
 			continue
 		}
-		if whole.MatchString(marks.Replace(all)) {
+		if whole().MatchString(marks.Replace(all)) {
 			break
 		}
 		head := marks.Replace(all[:i])
 		ended := strings.HasSuffix(head, ".") && head != "functions."
-		goesOn := string(r) == full || closing.MatchString(string(t[start+len(all):]))
-		if ended || whole.MatchString(head) || !goesOn {
+		goesOn := string(r) == full || closing().MatchString(string(t[start+len(all):]))
+		if ended || whole().MatchString(head) || !goesOn {
 			return start + i
 		}
 	}
@@ -258,7 +260,7 @@ func (t text) idEnd(start, end int) int {
 
 // add adds a place if an id is there.
 func (t text) add(to []span, start, end int) []span {
-	if id := t.id(span{start, end}); len(id) > 200 || noID.MatchString(id) {
+	if id := t.id(span{start, end}); len(id) > 200 || noID().MatchString(id) {
 		return to
 	}
 	return append(to, span{start, end})
@@ -284,38 +286,38 @@ const (
 
 // What terminals and loggers put at the beginning and the end of every line.
 var (
-	colour = regexp.MustCompile(`(?:\x1b|\^\[)\[[ -?\x00\x01]*[@-~]|\[(?:[\d\x00\x01]{1,4};){0,4}[\d\x00\x01]{1,4}m|\x1b\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)?|\x1b`)
+	colour = pattern.Lazy(`(?:\x1b|\^\[)\[[ -?\x00\x01]*[@-~]|\[(?:[\d\x00\x01]{1,4};){0,4}[\d\x00\x01]{1,4}m|\x1b\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)?|\x1b`)
 	stamp  = `\[?(?:(?:\d{4}[-/]\d\d[-/]\d\d|[JFMASOND][a-z]{2} [ \d]\d|[IWEF]\d{4})[T ])?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z| ?[+-]\d\d:?\d\d)?\]?`
 	level  = `(?:\s+(?:[-|:]\s+)?\[?(?i:trace|debug|info|notice|warn|warning|error|err|fatal|critical|(?:stderr|stdout) [FP])\b\]?:?)?`
 	source = `(?:\s+(?:[-|:]\s+)?(?:\[[A-Za-z][\w.:/ -]{1,40}\]|[\w./-]{1,40}\.(?:py|go|js|ts|rs|rb|java|kt|cs):\d+|[\w.-]+ [\w.-]+\[\d+\]:):?)*(?:\s+[-|:](?:\s|$))?`
-	before = regexp.MustCompile(`^(?:[\s>│┃║▏▎▌⎿└├╰╭|]+|[\w.-]{1,40} *\| |` + stamp + level + source +
+	before = pattern.Lazy(`^(?:[\s>│┃║▏▎▌⎿└├╰╭|]+|[\w.-]{1,40} *\| |` + stamp + level + source +
 		`|(?:(?:time|ts|level|lvl|logger|caller)=(?:"[^"]*"|\S+)\s+)+(?:msg=)?)+`)
-	behind = regexp.MustCompile(`[\s│┃║▕▏╮╯|]+$`)
+	behind = pattern.Lazy(`[\s│┃║▕▏╮╯|]+$`)
 )
 
 // What is written for a character, with lines that end within it.
 var (
-	percents = regexp.MustCompile(`(?:[\x00\x01]?%[\x00\x01]?[0-9A-Fa-f][\x00\x01]?[0-9A-Fa-f])+`)
-	entities = regexp.MustCompile(`&[#\w\x00\x01]{2,12};`)
-	tags     = regexp.MustCompile(`</?[a-z\x00\x01]{1,10} ?/?>`)
-	escapes  = regexp.MustCompile(`\\[\\\x00\x01]*(?:u(?:[\x00\x01]?[0-9a-fA-F]){4}|x(?:[\x00\x01]?[0-9a-fA-F]){2}|[0-3](?:[\x00\x01]?[0-7]){2}|[nrt_"'/` + "`])")
+	percents = pattern.Lazy(`(?:[\x00\x01]?%[\x00\x01]?[0-9A-Fa-f][\x00\x01]?[0-9A-Fa-f])+`)
+	entities = pattern.Lazy(`&[#\w\x00\x01]{2,12};`)
+	tags     = pattern.Lazy(`</?[a-z\x00\x01]{1,10} ?/?>`)
+	escapes  = pattern.Lazy(`\\[\\\x00\x01]*(?:u(?:[\x00\x01]?[0-9a-fA-F]){4}|x(?:[\x00\x01]?[0-9a-fA-F]){2}|[0-3](?:[\x00\x01]?[0-7]){2}|[nrt_"'/` + "`])")
 )
 
 func clean(pasted string) text {
 	if len(pasted) > mostText {
 		pasted = pasted[:mostText/2] + "\n\n" + pasted[len(pasted)-mostText/2:]
 	}
-	s := joined(colour.ReplaceAllString(marks.Replace(strings.ToValidUTF8(pasted, " ")), ""))
+	s := joined(colour().ReplaceAllString(marks.Replace(strings.ToValidUTF8(pasted, " ")), ""))
 	spaced := strings.Contains(strings.TrimSpace(s), " ")
 	for range rounds {
 		was := s
-		s = replaced(s, percents, func(m string) string {
+		s = replaced(s, percents(), func(m string) string {
 			raw, _ := strconv.Unquote(`"` + strings.ReplaceAll(m, "%", `\x`) + `"`)
 			return strings.ToValidUTF8(raw, " ")
 		})
-		s = replaced(s, entities, html.UnescapeString)
-		s = replaced(s, tags, func(string) string { return " " })
-		s = replaced(s, escapes, unescaped)
+		s = replaced(s, entities(), html.UnescapeString)
+		s = replaced(s, tags(), func(string) string { return " " })
+		s = replaced(s, escapes(), unescaped)
 		if s == was {
 			break
 		}
@@ -328,7 +330,7 @@ func clean(pasted string) text {
 			return -1
 		}
 		return r
-	}, colour.ReplaceAllString(s, "")))
+	}, colour().ReplaceAllString(s, "")))
 }
 
 // replaced replaces what matches, and keeps a mark within it.
@@ -373,8 +375,8 @@ func joined(s string) string {
 	}
 	var b strings.Builder
 	for i, line := range lines {
-		own := before.ReplaceAllString(line, "")
-		line, trimmed := line, behind.ReplaceAllString(own, "")
+		own := before().ReplaceAllString(line, "")
+		line, trimmed := line, behind().ReplaceAllString(own, "")
 		b.WriteString(trimmed)
 		switch {
 		case i == len(lines)-1:

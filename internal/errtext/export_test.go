@@ -10,7 +10,7 @@ type Row struct {
 // Table is the table of what is recognised.
 func Table() []Row {
 	var list []Row
-	for _, r := range rows {
+	for _, r := range rows() {
 		list = append(list, Row{r.kind, r.rules, r.profiles, r.wordings})
 	}
 	return list

@@ -3,6 +3,7 @@ package errtext
 import (
 	_ "embed"
 	"strings"
+	"sync"
 )
 
 //go:embed sentences.txt
@@ -14,7 +15,7 @@ type row struct {
 	rules, profiles, wordings []string
 }
 
-var rows = table(sentences)
+var rows = sync.OnceValue(func() []*row { return table(sentences) })
 
 func table(text string) (rows []*row) {
 	kinds, named := map[string]Kind{}, map[string][]string{}
@@ -64,10 +65,10 @@ type piece struct {
 // How many letters stand for few words, and for a list of ids.
 const fewWords, manyIDs = 64, 2048
 
-var wordings = compiled()
+var wordings = sync.OnceValue(compiled)
 
 func compiled() (list []wording) {
-	for _, r := range rows {
+	for _, r := range rows() {
 		for _, words := range r.wordings {
 			w := wording{row: r, must: -1, ids: -1}
 			gap, open := mostText*2, true // anywhere
@@ -98,9 +99,10 @@ func compiled() (list []wording) {
 
 // recognised is the first wording that is in the letters of a text, and where.
 func recognised(letters string) (*wording, []span) {
-	for i := range wordings {
-		if at := wordings[i].find(letters, 0, nil); at != nil {
-			return &wordings[i], at
+	all := wordings()
+	for i := range all {
+		if at := all[i].find(letters, 0, nil); at != nil {
+			return &all[i], at
 		}
 	}
 	return nil, nil

@@ -12,10 +12,10 @@ import (
 	"io"
 	"maps"
 	"os"
-	"regexp"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/atomicfile"
+	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/store"
 )
@@ -187,7 +187,7 @@ func ReadReceipt(path string) (*Receipt, error) {
 }
 
 // olderBackup finds the backup in a receipt without checksums.
-var olderBackup = regexp.MustCompile(`,"backup":("(?:[^"\\]|\\.)*")`)
+var olderBackup = pattern.Lazy(`,"backup":("(?:[^"\\]|\\.)*")`)
 
 // begins tells by its first bytes what is no receipt, before more of it is read.
 func (r *Receipt) begins(start []byte) error {
@@ -195,7 +195,7 @@ func (r *Receipt) begins(start []byte) error {
 	case len(start) == 0:
 		return r.refused("%s is empty: the repair was killed before it changed anything, or the file was damaged later", r.path)
 	case bytes.Contains(start[:min(64, len(start))], []byte(`"sessctl.receipt/1"`)):
-		if named := olderBackup.FindSubmatch(start); named != nil {
+		if named := olderBackup().FindSubmatch(start); named != nil {
 			_ = json.Unmarshal(named[1], &r.Backup) // else it has the name that it always has
 		}
 		return r.refused("%s was written by an older sessctl, without checksums, so sessctl cannot tell whether it was changed since", r.path)

@@ -5,9 +5,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/big"
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/sessctl/sessctl/internal/pattern"
 )
 
 const (
@@ -124,7 +125,7 @@ func distinct(form *Form, texts []string) map[string]string {
 }
 
 // unfit are the characters that some provider does not take.
-var unfit = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
+var unfit = pattern.Lazy(`[^a-zA-Z0-9_-]`)
 
 // Reformed puts a text into a form. It ends in a hash of the original, so that
 // texts that differ in unfit characters only stay apart; a later try has
@@ -132,7 +133,7 @@ var unfit = regexp.MustCompile(`[^a-zA-Z0-9_-]`)
 func Reformed(form *Form, text string, try int) string {
 	sum := sha256.Sum256([]byte(text + strings.Repeat("\x00", try)))
 	hash := hex.EncodeToString(sum[:])
-	readable := unfit.ReplaceAllString(text, "_")
+	readable := unfit().ReplaceAllString(text, "_")
 	readable = fmt.Sprintf("%.31s_%s", readable, hash[:8])
 	nine := new(big.Int).SetBytes(sum[:]).Text(62)[:9]
 	for _, name := range []string{readable, "_" + readable, nine} {

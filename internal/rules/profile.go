@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -43,7 +44,7 @@ type Profile struct {
 	NotInResults []string
 	// Signers matches the models whose signatures the API reads besides those of
 	// Models, nil for none.
-	Signers *regexp.Regexp
+	Signers func() *regexp.Regexp
 	// Sentinel is what stands for the signature of a call that has none, or a
 	// foreign one; "" where calls carry no signatures.
 	Sentinel string
@@ -51,7 +52,7 @@ type Profile struct {
 	// Models matches the recorded names of its models, in lower case. What stands
 	// before a slash says whose API it is: a model behind a gateway is the
 	// gateway's. The first profile of the table that matches has it.
-	Models *regexp.Regexp
+	Models func() *regexp.Regexp
 }
 
 // Shape says what the messages of an API are made of.
@@ -139,7 +140,7 @@ func (s *Subject) firstCallID() string {
 func profileOf(model string) *Profile {
 	model = strings.ToLower(model)
 	for _, p := range Profiles {
-		if model != "" && p.Models != nil && p.Models.MatchString(model) {
+		if model != "" && p.Models != nil && p.Models().MatchString(model) {
 			return p
 		}
 	}
@@ -148,7 +149,7 @@ func profileOf(model string) *Profile {
 
 // BoundThinking are the models whose thinking is bound to all that stands before
 // it (ANT-17).
-var BoundThinking = regexp.MustCompile(`(fable|mythos)-5-[12]|(opus|sonnet|haiku)-5-5`)
+var BoundThinking = pattern.Lazy(`(fable|mythos)-5-[12]|(opus|sonnet|haiku)-5-5`)
 
 // ProviderError is what a provider would answer to a request with the items as
 // they are stored now, if it refuses a pair: the first one at or behind the item,
@@ -224,7 +225,7 @@ var (
 	longName   = formOf("", letters+digits+"_-", 1, 128)
 	geminiName = formOf("", letters+digits+"_.-", 1, 64).starting(letters + "_")
 
-	openAI = regexp.MustCompile(`^(openai|azure)/|^(gpt-[0-9]|chatgpt-|o[134](-|$))`)
+	openAI = pattern.Lazy(`^(openai|azure)/|^(gpt-[0-9]|chatgpt-|o[134](-|$))`)
 )
 
 var anthropic = Profile{
@@ -270,8 +271,8 @@ var anthropic = Profile{
 		"SC605":      "A maximum of 4 blocks with cache_control may be provided. Found {n}.",
 	},
 	CallID: plainID, ServerID: serverID, ToolName: longName, LongName: 64, MaxBytes: 32 << 20,
-	Signers: regexp.MustCompile(`claude`), // which signs alike wherever it runs
-	Models:  regexp.MustCompile(`^anthropic/|^((google-vertex|google|vertex_ai|vertex|azure_ai)/)?claude`),
+	Signers: pattern.Lazy(`claude`), // which signs alike wherever it runs
+	Models:  pattern.Lazy(`^anthropic/|^((google-vertex|google|vertex_ai|vertex|azure_ai)/)?claude`),
 }
 
 var bedrock = Profile{
@@ -293,7 +294,7 @@ var bedrock = Profile{
 	},
 	CallID: shortID, ToolName: plainName, MaxBytes: 20 << 20,
 	NotInResults: ids{"document", "video"}, // BDR-03
-	Models: regexp.MustCompile(`^(amazon-bedrock|aws-bedrock|bedrock)/|` +
+	Models: pattern.Lazy(`^(amazon-bedrock|aws-bedrock|bedrock)/|` +
 		`^((us|eu|apac|jp|au|global)\.)?(anthropic|amazon|meta|mistral|deepseek|openai|qwen|cohere|ai21|moonshot)\.`),
 }
 
@@ -373,7 +374,7 @@ var gemini = Profile{
 	},
 	ToolName: geminiName, MaxBytes: 20 << 20,
 	Sentinel: "skip_thought_signature_validator",
-	Models:   regexp.MustCompile(`^(google|gemini|google-vertex|vertex_ai|vertex)/|^gemini`),
+	Models:   pattern.Lazy(`^(google|gemini|google-vertex|vertex_ai|vertex)/|^gemini`),
 }
 
 var mistral = Profile{
@@ -393,7 +394,7 @@ var mistral = Profile{
 		"SC401": "Assistant message must have either content or tool_calls, but not none.",
 	},
 	StrictRoles: true, CallID: nineID, ToolName: plainName, MaxBytes: 32 << 20,
-	Models: regexp.MustCompile(`^(mistral|mistralai)/|^(mistral|magistral|ministral|codestral|devstral|pixtral)-`),
+	Models: pattern.Lazy(`^(mistral|mistralai)/|^(mistral|magistral|ministral|codestral|devstral|pixtral)-`),
 }
 
 var deepseek = Profile{
@@ -412,7 +413,7 @@ var deepseek = Profile{
 		"SC509": "Missing `reasoning_content` field in the assistant message at message index {message}",
 	},
 	ToolName: plainName, MaxBytes: 32 << 20,
-	Models: regexp.MustCompile(`^deepseek/|^deepseek-`),
+	Models: pattern.Lazy(`^deepseek/|^deepseek-`),
 }
 
 var kimi = Profile{
@@ -432,7 +433,7 @@ var kimi = Profile{
 		"SC509": "thinking is enabled but reasoning_content is missing in assistant tool call message at index {message}",
 	},
 	ToolName: plainName, MaxBytes: 32 << 20,
-	Models: regexp.MustCompile(`^(moonshot|moonshotai|kimi)/|^(kimi|moonshot)-`),
+	Models: pattern.Lazy(`^(moonshot|moonshotai|kimi)/|^(kimi|moonshot)-`),
 }
 
 // Generic is the strictest common form of Chat Completions: every call answered

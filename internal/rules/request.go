@@ -250,5 +250,5 @@ func Foreign(profile *Profile, model string) bool {
 	if made == nil || made == profile {
 		return false
 	}
-	return profile.Signers == nil || !profile.Signers.MatchString(strings.ToLower(model))
+	return profile.Signers == nil || !profile.Signers().MatchString(strings.ToLower(model))
 }

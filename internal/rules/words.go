@@ -3,11 +3,11 @@ package rules
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -16,10 +16,10 @@ import (
 func Quoted(s string) string { return strconv.Quote(s) }
 
 // quotation is a text in quotes, as quoted makes it, also one that was cut off.
-var quotation = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
+var quotation = pattern.Lazy(`"(?:[^"\\]|\\.)*"`)
 
 // WithoutValues is a message with … in the place of what it quotes.
-func WithoutValues(message string) string { return quotation.ReplaceAllString(message, "…") }
+func WithoutValues(message string) string { return quotation().ReplaceAllString(message, "…") }
 
 // Count is "1 message" or "2 messages".
 func Count(n int, noun string) string {

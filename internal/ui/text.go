@@ -3,7 +3,6 @@ package ui
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,6 +11,8 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/dustin/go-humanize"
+
+	"github.com/sessctl/sessctl/internal/pattern"
 )
 
 // Bytes is a size for people: "1.1 kB".
@@ -147,16 +148,16 @@ func Clean(text string) string {
 // older ##[ anywhere in a line; GitHub's :: where a line begins, which may be at any
 // word (actions/runner, ActionCommand.cs: TryParse and TryParseV2).
 var (
-	logCommand  = regexp.MustCompile(`(##[A-Za-z]*)\[`)
-	lineCommand = regexp.MustCompile(`(^|[\s\pZ]):(:[A-Za-z])`)
+	logCommand  = pattern.Lazy(`(##[A-Za-z]*)\[`)
+	lineCommand = pattern.Lazy(`(^|[\s\pZ]):(:[A-Za-z])`)
 )
 
 func withoutCommands(text string) string {
 	if strings.Contains(text, "##") {
-		text = logCommand.ReplaceAllString(text, `$1\x5b`)
+		text = logCommand().ReplaceAllString(text, `$1\x5b`)
 	}
 	if strings.Contains(text, "::") {
-		text = lineCommand.ReplaceAllString(text, `$1\x3a$2`)
+		text = lineCommand().ReplaceAllString(text, `$1\x3a$2`)
 	}
 	return text
 }
@@ -289,9 +290,9 @@ func Fits(text string, width int) bool {
 // Words that do not part from the one after them: "2,397 sessions", "--allow KINDS", and
 // "message 2" from the other side.
 var (
-	number = regexp.MustCompile(`^[(~$]?\d([\d.,:–-]*\d)?$`)
-	flag   = regexp.MustCompile(`^[(]?--[a-z-]*[a-z]$`)
-	named  = regexp.MustCompile(`^[(]?([Mm]essage|[Ii]tem|[Ll]ine|[Rr]ow|[Bb]yte|[Pp]age|[Ff]rame|[Ee]vent|[Ss]tep|[Mm]igration)s?$|^[(]?(schema|pid|code|version|year)$`)
+	number = pattern.Lazy(`^[(~$]?\d([\d.,:–-]*\d)?$`)
+	flag   = pattern.Lazy(`^[(]?--[a-z-]*[a-z]$`)
+	named  = pattern.Lazy(`^[(]?([Mm]essage|[Ii]tem|[Ll]ine|[Rr]ow|[Bb]yte|[Pp]age|[Ff]rame|[Ee]vent|[Ss]tep|[Mm]igration)s?$|^[(]?(schema|pid|code|version|year)$`)
 )
 
 // kept joins the words that stay on one line.
@@ -300,8 +301,8 @@ func kept(list []string, width int) []string {
 	before := ""
 	for _, word := range list {
 		bare := ansi.Strip(word)
-		keeps := flag.MatchString(before) || number.MatchString(before) && strings.IndexFunc(bare, unicode.IsLetter) == 0 ||
-			named.MatchString(before) && strings.IndexFunc(bare, unicode.IsDigit) == 0
+		keeps := flag().MatchString(before) || number().MatchString(before) && strings.IndexFunc(bare, unicode.IsLetter) == 0 ||
+			named().MatchString(before) && strings.IndexFunc(bare, unicode.IsDigit) == 0
 		before = bare
 		if last := len(joined) - 1; keeps && ansi.StringWidth(joined[last]+word) < width {
 			joined[last] += " " + word

@@ -4,12 +4,12 @@ import (
 	"maps"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/render/machine"
 	"github.com/sessctl/sessctl/internal/rules"
@@ -95,12 +95,12 @@ func baselineState(f *check.Finding, b *render.Baseline) string {
 	return "new"
 }
 
-var semantic = regexp.MustCompile(`^v?((?:(?:0|[1-9]\d*)\.){2}(?:0|[1-9]\d*)(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?)$`)
+var semantic = pattern.Lazy(`^v?((?:(?:0|[1-9]\d*)\.){2}(?:0|[1-9]\d*)(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?)$`)
 
 // semanticVersion is a version without the v that Go and git put before it, "" for
 // what is of another form.
 func semanticVersion(version string) string {
-	if m := semantic.FindStringSubmatch(version); m != nil {
+	if m := semantic().FindStringSubmatch(version); m != nil {
 		return m[1]
 	}
 	return ""

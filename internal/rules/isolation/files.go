@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/pairing"
+	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -40,7 +40,7 @@ func files(s *rules.Subject) []fileUse {
 			if o := &it.Outputs[n]; o.Real != "" {
 				list = append(list, fileUse{
 					item: i, path: path.Clean(o.Real), bytes: o.Bytes,
-					writes: writesOutputs(it) && !digested.MatchString(o.Real), put: len(it.Calls) == 0,
+					writes: writesOutputs(it) && !digested().MatchString(o.Real), put: len(it.Calls) == 0,
 				})
 			}
 		}
@@ -126,7 +126,7 @@ func writesFiles(tool string) bool {
 
 // digested are files that are named after their content (loom-py offloader: 16 hex
 // digits before the ending). Who writes one again writes the same.
-var digested = regexp.MustCompile(`_[0-9a-f]{16}\.[^./]*$`)
+var digested = pattern.Lazy(`_[0-9a-f]{16}\.[^./]*$`)
 
 // writesOutputs reports whether the files of an item are ones that it wrote: what a
 // result refers to was put there, what a call names only if its tool writes.

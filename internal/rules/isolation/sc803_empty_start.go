@@ -3,10 +3,10 @@ package isolation
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 
+	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/delegation"
 	"github.com/sessctl/sessctl/internal/session"
@@ -84,14 +84,14 @@ func older(s *delegation.Spawn) []int {
 }
 
 // step is the form of the ids that Loom gives the steps of an agent, from 001 on.
-var step = regexp.MustCompile(`^step_(\d+)$`)
+var step = pattern.Lazy(`^step_(\d+)$`)
 
 // stepNumber is the number of the item's first call, 0 for ids of another form.
 func stepNumber(it *session.Item) int {
 	if len(it.Calls) == 0 {
 		return 0
 	}
-	found := step.FindStringSubmatch(it.Calls[0].ID)
+	found := step().FindStringSubmatch(it.Calls[0].ID)
 	if found == nil {
 		return 0
 	}

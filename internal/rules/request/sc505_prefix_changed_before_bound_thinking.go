@@ -2,10 +2,10 @@ package request
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -43,13 +43,13 @@ func written(s *rules.Subject) []int {
 
 // freeThinking are the models of Claude before those that bind their thinking
 // (ANT-17); a version may stand between a model's number and a date or a tag.
-var freeThinking = regexp.MustCompile(
+var freeThinking = pattern.Lazy(
 	`claude-(instant|v?[123])\b|(opus|sonnet|haiku)-4\b|((opus|sonnet|haiku)-5(-[0-4])?|(fable|mythos)-5(-0)?)($|[@:]|-\d{6}|-[a-z])`)
 
 // mayBind reports whether a model may bind its thinking: every one does that is
 // not known to be too old.
 func mayBind(model string) bool {
-	return !freeThinking.MatchString(strings.ReplaceAll(strings.ToLower(model), ".", "-"))
+	return !freeThinking().MatchString(strings.ReplaceAll(strings.ToLower(model), ".", "-"))
 }
 
 // reportPrefix reports items that a repair wrote before signed thinking. Only a
@@ -65,7 +65,7 @@ func reportPrefix(p *rules.Pass, j rules.Judged, written []int, at []rules.Spot)
 		}
 	}
 	switch {
-	case slices.ContainsFunc(models, rules.BoundThinking.MatchString):
+	case slices.ContainsFunc(models, rules.BoundThinking().MatchString):
 		f.ProviderError = j.Profile.Error(p.Rule.ID, rules.Said{Message: j.WireIndex(j.Profile, at[0].Item), Block: at[0].Block})
 	case !slices.ContainsFunc(models, mayBind):
 		f.Severity = rules.Info

@@ -1,10 +1,10 @@
 package request
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -14,7 +14,7 @@ var geminiSignatureMissing = rules.Rule{
 	Title: "the first call of a step in the current turn has no thought signature", Profiled: true, Wire: true,
 	Run: func(p *rules.Pass) {
 		for j := range p.Judged() {
-			if !j.AsIs || lenientGemini.MatchString(strings.ToLower(j.Model)) || !recordsSignatures(j.Subject) {
+			if !j.AsIs || lenientGemini().MatchString(strings.ToLower(j.Model)) || !recordsSignatures(j.Subject) {
 				continue // with a next message of the user, the current turn has no call yet
 			}
 			steps := unsignedSteps(j.Subject)
@@ -30,7 +30,7 @@ var geminiSignatureMissing = rules.Rule{
 }
 
 // lenientGemini are the models that know thought signatures at most as a help.
-var lenientGemini = regexp.MustCompile(`gemini-[12]\b`)
+var lenientGemini = pattern.Lazy(`gemini-[12]\b`)
 
 // recordsSignatures reports whether the store keeps the signatures of calls, as
 // far as this session shows.

@@ -1,9 +1,9 @@
 package request
 
 import (
-	"regexp"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -42,8 +42,8 @@ var reasoningContentMissing = rules.Rule{
 // The models that always think, and those of the others that never do, by their
 // names. Their later versions (v3.1, k2.5) do both.
 var (
-	thinkingModel = regexp.MustCompile(`deepseek-r1|-reasoner|-thinking`)
-	plainModel    = regexp.MustCompile(`deepseek-(chat|coder|v2)|(deepseek-v3|kimi-k2)($|[^.\d])`)
+	thinkingModel = pattern.Lazy(`deepseek-r1|-reasoner|-thinking`)
+	plainModel    = pattern.Lazy(`deepseek-(chat|coder|v2)|(deepseek-v3|kimi-k2)($|[^.\d])`)
 )
 
 // thinks says whether the next request is made with thinking: as the session
@@ -53,9 +53,9 @@ func thinks(s *rules.Subject) session.Tristate {
 	switch {
 	case s.Thinking != session.Unsaid:
 		return s.Thinking
-	case thinkingModel.MatchString(model):
+	case thinkingModel().MatchString(model):
 		return session.Yes
-	case plainModel.MatchString(model):
+	case plainModel().MatchString(model):
 		return session.No
 	}
 	for i := range s.Items {

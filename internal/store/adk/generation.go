@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
@@ -138,7 +138,7 @@ func columnGeneration(ctx context.Context, db table.Reader, s table.Schema) gene
 		}
 		if row[1] != nil {
 			timed++
-			if zoneBehind.Match(column.Bytes(row[1])) {
+			if zoneBehind().Match(column.Bytes(row[1])) {
 				zoned++
 			}
 		}
@@ -174,7 +174,7 @@ func sample(ctx context.Context, db table.Reader, columns []string, fn func(row 
 }
 
 // zoneBehind is a zone behind a time.
-var zoneBehind = regexp.MustCompile(`[+-][0-9]{2}:[0-9]{2}$`)
+var zoneBehind = pattern.Lazy(`[+-][0-9]{2}:[0-9]{2}$`)
 
 // facts is what is known of a store of this generation.
 func (g generation) facts(s table.Schema) session.Store {

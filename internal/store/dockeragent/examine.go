@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
 
@@ -130,12 +130,12 @@ func (s *schema) unknownColumns(table string) []string {
 	return slices.DeleteFunc(slices.Sorted(slices.Values(s.columns[table])), func(c string) bool { return known[c] != "" })
 }
 
-var startOfCheck = regexp.MustCompile(`(?i)\bcheck\s*\(`)
+var startOfCheck = pattern.Lazy(`(?i)\bcheck\s*\(`)
 
 // wordsOfChecks are the words within the CHECKs of a table's definition, in lower case.
 func wordsOfChecks(sql string) map[string]bool {
 	words := map[string]bool{}
-	for _, at := range startOfCheck.FindAllStringIndex(sql, -1) {
+	for _, at := range startOfCheck().FindAllStringIndex(sql, -1) {
 		depth, end := 1, at[1]
 		for ; end < len(sql) && depth > 0; end++ {
 			depth += strings.Count(sql[end:end+1], "(") - strings.Count(sql[end:end+1], ")")
@@ -149,7 +149,7 @@ func wordsOfChecks(sql string) map[string]bool {
 	return words
 }
 
-var bareWord = regexp.MustCompile(`^[A-Za-z_]\w*$`)
+var bareWord = pattern.Lazy(`^[A-Za-z_]\w*$`)
 
 // defaultOf is the default of a column as an expression: SQLite takes a word there for a text.
 func defaultOf(standard string) string {
@@ -159,7 +159,7 @@ func defaultOf(standard string) string {
 	case "null", "true", "false":
 		return standard
 	}
-	if bareWord.MatchString(standard) {
+	if bareWord().MatchString(standard) {
 		return "'" + standard + "'"
 	}
 	return "(" + standard + ")"
@@ -217,12 +217,12 @@ func named(names []string) string {
 	return joined(list)
 }
 
-var plainName = regexp.MustCompile(`^[\w.]{1,60}$`)
+var plainName = pattern.Lazy(`^[\w.]{1,60}$`)
 
 // shown is a name from the database: in quotes, and not all of a long one, where it is no
 // usual one.
 func shown(name string) string {
-	if plainName.MatchString(name) {
+	if plainName().MatchString(name) {
 		return name
 	}
 	return idText(name)

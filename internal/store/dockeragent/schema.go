@@ -13,10 +13,10 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/column"
@@ -214,13 +214,13 @@ const numbered = 28
 func from(number int64) int64 { return min(number, numbered+1) }
 
 // recordNumber is the number before the name of a migration on record.
-var recordNumber = regexp.MustCompile(`^\d+_`)
+var recordNumber = pattern.Lazy(`^\d+_`)
 
 // learn notes a record of the table migrations. Without a name, the number is believed.
 func (s *schema) learn(id int64, name string) {
 	s.recorded[id] = name
 	i := slices.IndexFunc(migrations, func(m migration) bool {
-		return m.number > 0 && (name == "" && m.number == id || name != "" && m.name == recordNumber.ReplaceAllString(name, ""))
+		return m.number > 0 && (name == "" && m.number == id || name != "" && m.name == recordNumber().ReplaceAllString(name, ""))
 	})
 	if i < 0 {
 		s.later = append(s.later, cmp.Or(name, generationName(id)))

@@ -4,9 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"regexp"
 	"slices"
 
+	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/change"
@@ -319,7 +319,7 @@ func (w *writer) ownRow(ctx context.Context, o *owner) (Row, error) {
 // same store each time.
 func (w *writer) newID(ctx context.Context, s *script, it *session.Item, neighbour *Row) (string, error) {
 	call, form := "", uuid
-	if neighbour != nil && shortID.MatchString(column.Text(neighbour.Value(w.events.ID))) {
+	if neighbour != nil && shortID().MatchString(column.Text(neighbour.Value(w.events.ID))) {
 		form = short
 	}
 	switch {
@@ -348,7 +348,7 @@ func uuid(seed string) string {
 }
 
 // shortID is the form that adk-js gives ids of events (event.ts): 8 letters and digits.
-var shortID = regexp.MustCompile(`^[A-Za-z0-9]{8}$`)
+var shortID = pattern.Lazy(`^[A-Za-z0-9]{8}$`)
 
 func short(seed string) string {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"

@@ -9,12 +9,12 @@ import (
 	"io"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/lines"
+	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/filelog"
 )
@@ -107,7 +107,7 @@ func (r *resolver) isCalled(name string) bool {
 
 // hashedName is the form of a name that ends in a digest (loom-py DataOffloader):
 // identifier_<first 16 hex digits of SHA-256>.ending.
-var hashedName = regexp.MustCompile(`_([0-9a-f]{16})\.[^.]+$`)
+var hashedName = pattern.Lazy(`_([0-9a-f]{16})\.[^.]+$`)
 
 // longestOutput is the size up to which an output is read, in bytes.
 const longestOutput = 64 << 20
@@ -119,7 +119,7 @@ func (b *builder) look(t target) looked {
 		return found
 	}
 	found.bytes = t.info.Size()
-	if digest := hashedName.FindStringSubmatch(path.Base(t.real)); digest != nil && isOffloaded(t.real) && found.bytes <= longestOutput {
+	if digest := hashedName().FindStringSubmatch(path.Base(t.real)); digest != nil && isOffloaded(t.real) && found.bytes <= longestOutput {
 		sum, err := b.sum(t.real)
 		found.wrong = err == nil && !strings.HasPrefix(sum, digest[1])
 	}

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -45,7 +45,7 @@ const (
 	captureEnding = ".jsonl"
 )
 
-var stepName = regexp.MustCompile(`^step_([0-9]{1,9})\.json$`)
+var stepName = pattern.Lazy(`^step_([0-9]{1,9})\.json$`)
 
 // unread is a file or folder that could not be read.
 type unread struct {
@@ -105,7 +105,7 @@ func (w workspace) history(a agent) ([]stepFile, error) {
 	}
 	var files []stepFile
 	for _, e := range entries {
-		parts := stepName.FindStringSubmatch(e.Name())
+		parts := stepName().FindStringSubmatch(e.Name())
 		if parts == nil {
 			continue
 		}

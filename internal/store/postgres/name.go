@@ -13,12 +13,13 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/shell"
 )
 
 // keywords begin a connection string in libpq's other form.
-var keywords = regexp.MustCompile(`^(host|hostaddr|port|dbname|user|password|passfile|service|ssl[a-z]+|target_session_attrs)\s*=`)
+var keywords = pattern.Lazy(`^(host|hostaddr|port|dbname|user|password|passfile|service|ssl[a-z]+|target_session_attrs)\s*=`)
 
 // IsName reports whether an argument names a PostgreSQL database: a URL, a connection
 // string of keywords, or "postgres:", which leaves everything to the PG* variables.
@@ -28,7 +29,7 @@ func IsName(word string) bool {
 			return true
 		}
 	}
-	return keywords.MatchString(word)
+	return keywords().MatchString(word)
 }
 
 // target is a database as somebody named it.

@@ -9,13 +9,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/shell"
 	"github.com/sessctl/sessctl/internal/store"
@@ -280,7 +280,7 @@ func IsPattern(path string) bool {
 }
 
 // ownCopy is the name of a backup that a repair made, and of its receipt.
-var ownCopy = regexp.MustCompile(`\.sessctl-\d{8}T\d{6}Z(-\d+)?(\.receipt\.json)?$`)
+var ownCopy = pattern.Lazy(`\.sessctl-\d{8}T\d{6}Z(-\d+)?(\.receipt\.json)?$`)
 
 // matching are the stores that a pattern matches, in the order of their paths.
 func matching(ctx context.Context, pattern, kind string) (found Expansion, err error) {
@@ -321,7 +321,7 @@ func matched(ctx context.Context, path, kind string) (Expansion, error) {
 	switch {
 	case isFolder(path):
 		return folderMeans(ctx, path, kind)
-	case ownCopy.MatchString(path):
+	case ownCopy().MatchString(path):
 		return Expansion{}, nil
 	case hasEnding(path), isRegular(path) && isStore(ctx, path):
 		return Expansion{Stores: []string{path}}, nil

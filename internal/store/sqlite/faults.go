@@ -7,13 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 
 	lib "modernc.org/sqlite/lib"
 
+	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -260,11 +260,11 @@ func (s *structureFaults) add(line string) {
 }
 
 // aboutRow are lines that say what a row holds: SQLite stored it, and can read it.
-var aboutRow = regexp.MustCompile(`^(\S+ value in|CHECK constraint failed in) `)
+var aboutRow = pattern.Lazy(`^(\S+ value in|CHECK constraint failed in) `)
 
 func (s *structureFaults) fault(key string, of structure, line string) session.Fault {
 	switch {
-	case aboutRow.MatchString(line):
+	case aboutRow().MatchString(line):
 		return fault(session.Housekeeping, key, "some rows do not match the definition of their table: %s", line)
 	case of.index:
 		return indexFault(of.name, line)
@@ -319,8 +319,8 @@ func (db *DB) structures(ctx context.Context) map[string]structure {
 }
 
 var (
-	treeRoot = regexp.MustCompile(`^Tree (\d+) `)
-	digits   = regexp.MustCompile(`\d+`)
+	treeRoot = pattern.Lazy(`^Tree (\d+) `)
+	digits   = pattern.Lazy(`\d+`)
 )
 
 // structureOf is the table or index that a line of integrity_check is about, else one that
@@ -330,10 +330,10 @@ func (s *structureFaults) structureOf(line string) structure {
 	if _, index, found := strings.Cut(line, " index "); found {
 		return structure{name: index, index: true}
 	}
-	if tree := treeRoot.FindStringSubmatch(line); tree != nil && s.structures[tree[1]].name != "" {
+	if tree := treeRoot().FindStringSubmatch(line); tree != nil && s.structures[tree[1]].name != "" {
 		return s.structures[tree[1]]
 	}
-	return structure{name: strings.Join(strings.Fields(digits.ReplaceAllString(line, "")), " ")}
+	return structure{name: strings.Join(strings.Fields(digits().ReplaceAllString(line, "")), " ")}
 }
 
 func (db *DB) foreignKeys(ctx context.Context) ([]session.Fault, error) {

@@ -5,13 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	lib "modernc.org/sqlite/lib"
 
+	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -231,7 +231,7 @@ func (db *DB) Triggers(ctx context.Context, own ...string) (list []session.Trigg
 		var t session.Trigger
 		var sql string
 		err := scan(&t.Name, &t.Table, &sql)
-		if m := triggerHead.FindStringSubmatch(sql); m != nil {
+		if m := triggerHead().FindStringSubmatch(sql); m != nil {
 			t.When = strings.ToLower(strings.Join(strings.Fields(m[1]+" "+m[2]), " "))
 		}
 		if !slices.Contains(own, t.Name) {
@@ -243,7 +243,7 @@ func (db *DB) Triggers(ctx context.Context, own ...string) (list []session.Trigg
 }
 
 // triggerHead is what a trigger begins with: SQLite stores the first two words itself.
-var triggerHead = regexp.MustCompile("(?is)^create\\s+trigger\\s+(?:if\\s+not\\s+exists\\s+)?" +
+var triggerHead = pattern.Lazy("(?is)^create\\s+trigger\\s+(?:if\\s+not\\s+exists\\s+)?" +
 	"(?:\"(?:[^\"]|\"\")*\"|`[^`]*`|\\[[^\\]]*\\]|[^\\s\"`\\[]+)\\s+(?:(before|after)\\s+)?(insert|update|delete)\\b")
 
 // rules reports whether the database has rules by which undo could fail where a repair
