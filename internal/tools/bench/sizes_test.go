@@ -15,13 +15,9 @@ import (
 // million is how many sessions, or messages of one session, the largest stores have.
 const million = 1_000_000
 
-// sizeTables measure stores of many sessions and of one long one, and the start of the
-// program, each against what SQLite needs for as much.
+// sizeTables measure stores of many sessions and of one long one, each against what SQLite
+// needs for as much.
 func sizeTables(out io.Writer, sessctl, database string, rounds int) error {
-	program, err := os.Stat(sessctl)
-	if err != nil {
-		return err
-	}
 	folder, err := os.MkdirTemp(filepath.Dir(database), "sizes-")
 	if err != nil {
 		return err
@@ -42,9 +38,6 @@ func sizeTables(out io.Writer, sessctl, database string, rounds int) error {
 			{"sqlite3 sum(json_valid(message_json))", []string{"sqlite3", path, "select sum(json_valid(message_json)) from session_items"}},
 			{"sessctl check", check}, {"sessctl ls", ls}, {"sessctl view ID", []string{sessctl, "view", path, "-1"}},
 		}},
-		{fmt.Sprintf("the start of a program of %d bytes", program.Size()), noSessions, []entry{
-			{"sqlite3 select 1", []string{"sqlite3", path, "select 1"}}, {"sessctl version", []string{sessctl, "version"}}, {"sessctl ls", ls},
-		}},
 	} {
 		if err := size.write(path); err != nil {
 			return err
@@ -55,14 +48,6 @@ func sizeTables(out io.Writer, sessctl, database string, rounds int) error {
 		}
 	}
 	return nil
-}
-
-func noSessions(path string) error {
-	db, err := agenttest.Create(path, bigGeneration)
-	if err != nil {
-		return err
-	}
-	return db.Close()
 }
 
 func manySessions(path string) error {
