@@ -2,8 +2,8 @@
 // byte as it is: white space, forms of numbers and escapes, unknown members.
 //
 // It takes what decoders of stored text take: doubled names, of which the last
-// one counts, text that is no Unicode, and a document that breaks off, as far as
-// it goes.
+// one counts, text that is no Unicode, the numbers of Python's json (NaN), and a
+// document that breaks off, as far as it goes.
 package jsonedit
 
 import (
@@ -17,6 +17,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/jsonscan"
 )
 
 // Set gives the value at a JSON pointer (RFC 6901) another JSON value. An object
@@ -26,7 +28,7 @@ import (
 // unchanged. The error is about a pointer that leads nowhere or a value that is
 // no JSON.
 func Set(doc []byte, pointer string, value []byte) ([]byte, error) {
-	if value != nil && !jsontext.Value(value).IsValid(tolerant) {
+	if value != nil && !valid(value) {
 		return nil, fmt.Errorf("the new value of %q is no JSON", pointer)
 	}
 	in, name, err := holder(doc, pointer)
@@ -68,6 +70,7 @@ func holder(doc []byte, pointer string) (in container, name string, err error) {
 	if !jsontext.Pointer(pointer).IsValid() {
 		return in, "", fmt.Errorf("%q is no JSON pointer", pointer)
 	}
+	doc = jsonscan.Mask(doc)
 	in = whole(doc)
 	for inner := range jsontext.Pointer(pointer).Tokens() {
 		at, ok := in.last(name)
@@ -124,6 +127,8 @@ func splice(doc []byte, from, to int, with []byte) []byte {
 
 // tolerant takes what RFC 8259 leaves open and RFC 7493 forbids.
 var tolerant = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
+func valid(value []byte) bool { return jsontext.Value(jsonscan.Mask(value)).IsValid(tolerant) }
 
 // container is an object or a list of a document, or the document around its
 // only value.
@@ -222,12 +227,13 @@ func (c *container) last(name string) (p part, ok bool) {
 // start, it reads once. It is not safe for concurrent use.
 type Index struct {
 	doc    []byte
+	masked []byte // the same with numbers of JSON alone
 	inside map[jsontext.Pointer]*container
 }
 
 // NewIndex is the index of a document, which must not change as long as it is used.
 func NewIndex(doc []byte) *Index {
-	return &Index{doc: doc, inside: map[jsontext.Pointer]*container{}}
+	return &Index{doc: doc, masked: jsonscan.Mask(doc), inside: map[jsontext.Pointer]*container{}}
 }
 
 // Raw is what the function Raw gives for the document.
@@ -242,7 +248,7 @@ func (x *Index) Raw(pointer string) ([]byte, bool) {
 // at is where the value at a pointer is.
 func (x *Index) at(pointer jsontext.Pointer) (part, bool) {
 	if pointer == "" {
-		return x.container("", func() container { return whole(x.doc) }).last("")
+		return x.container("", func() container { return whole(x.masked) }).last("")
 	}
 	holder, name := pointer.Parent(), pointer.LastToken()
 	in := x.container(holder+"/", func() container {
@@ -250,7 +256,7 @@ func (x *Index) at(pointer jsontext.Pointer) (part, bool) {
 		if !ok {
 			return container{}
 		}
-		return inside(x.doc, at)
+		return inside(x.masked, at)
 	})
 	if n, err := strconv.Atoi(name); err == nil && in.kind == jsontext.KindBeginArray && n >= 0 && n < len(in.parts) && in.parts[n].name == name {
 		return in.parts[n], true
@@ -277,13 +283,13 @@ func (x *Index) container(key jsontext.Pointer, read func() container) *containe
 // is no JSON.
 func Replace(doc []byte, with map[string][]byte) ([]byte, error) {
 	for pointer, value := range with {
-		if !jsontext.Value(value).IsValid(tolerant) {
+		if !valid(value) {
 			return nil, fmt.Errorf("the new value of %q is no JSON", pointer)
 		}
 	}
 	var out []byte
 	found, copied := map[string]bool{}, 0
-	dec := jsontext.NewDecoder(bytes.NewReader(doc), tolerant)
+	dec := jsontext.NewDecoder(bytes.NewReader(jsonscan.Mask(doc)), tolerant)
 	for {
 		value, err := scalar(dec)
 		if errors.Is(err, io.EOF) {
@@ -329,7 +335,7 @@ func scalar(dec *jsontext.Decoder) (jsontext.Value, error) {
 // last: then nothing of it was lost, whatever it says. Numbers and words say nothing of
 // that, and a text that is no Unicode was damaged. Names may come twice.
 func Whole(data []byte) bool {
-	value := jsontext.Value(data)
+	value := jsontext.Value(jsonscan.Mask(data))
 	switch value.Kind() {
 	case jsontext.KindBeginObject, jsontext.KindBeginArray, jsontext.KindString:
 		return value.IsValid(jsontext.AllowDuplicateNames(true))
@@ -394,7 +400,7 @@ func escaped(quoted []byte, i int) (next, bytes int) {
 type token struct{ from, to int }
 
 func tokens(doc []byte) (list []token) {
-	dec := jsontext.NewDecoder(bytes.NewReader(doc), tolerant)
+	dec := jsontext.NewDecoder(bytes.NewReader(jsonscan.Mask(doc)), tolerant)
 	from := 0
 	for {
 		if _, err := dec.ReadToken(); err != nil {

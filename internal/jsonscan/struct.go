@@ -18,6 +18,7 @@ import (
 type Decoder struct {
 	Options json.Options // with AllowDuplicateNames
 	Fold    bool         // with MatchCaseInsensitiveNames
+	NaN     bool         // takes the numbers besides that Python's json takes: see Mask
 
 	plans sync.Map // of types of structs
 }
@@ -47,16 +48,32 @@ type TextSetter interface{ SetText(text string) }
 // they are used. Errors are those of json.Unmarshal.
 func (d *Decoder) Unmarshal(text []byte, into any) error {
 	to := reflect.ValueOf(into).Elem()
-	r := runs.Get().(*run)
-	r.Decoder, r.Scanner = d, Over(text)
-	ok := r.value(to, d.plan(to.Type())) && r.End() && r.Unicode()
-	r.Scanner = Scanner{}
-	runs.Put(r)
-	if ok {
+	if d.scan(text, to) {
 		return nil
 	}
-	to.SetZero()
+	if d.NaN {
+		if masked := Mask(text); len(text) > 0 && &masked[0] != &text[0] {
+			if d.scan(masked, to) {
+				copy(masked, text) // the values within are parts of it
+				return nil
+			}
+			text = masked
+		}
+	}
 	return json.Unmarshal(text, into, d.Options)
+}
+
+// scan decodes a text of the usual form; where ok is false, the value is zero again.
+func (d *Decoder) scan(text []byte, to reflect.Value) (ok bool) {
+	r := runs.Get().(*run)
+	r.Decoder, r.Scanner = d, Over(text)
+	ok = r.value(to, d.plan(to.Type())) && r.End() && r.Unicode()
+	r.Scanner = Scanner{}
+	runs.Put(r)
+	if !ok {
+		to.SetZero()
+	}
+	return ok
 }
 
 // Explain words an error of Unmarshal without what the text says: writer is who stored it.

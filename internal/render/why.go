@@ -226,10 +226,25 @@ func (p *whyPage) answer() document.Text {
 	return document.Words(Span(document.Code, ui.Truncate(ui.Clean(p.Answer.Error), most)))
 }
 
+// byHand is what a person can do about findings that no repair is for, "" where nothing is known.
+func byHand(found []*check.Finding) string {
+	for _, f := range found {
+		for i := range f.Fixes {
+			if f.Fixes[i].Safety == rules.Manual {
+				return ui.Sentence(ui.Clean(f.Fixes[i].Title))
+			}
+		}
+	}
+	return ""
+}
+
 // repair is what a repair does.
 func (p *whyPage) repair() string {
 	switch {
 	case p.Repair == nil && slices.Contains([]why.Verdict{why.Refused, why.Unloaded, why.Loses}, p.Verdict):
+		if way := byHand(p.Findings); way != "" {
+			return "sessctl has no repair for this. What you can do: " + way
+		}
 		return "sessctl has no repair for this. Start a new session, or remove what is refused in your agent."
 	case p.Repair == nil && p.Verdict == why.Waits:
 		return "Give the answer in your agent: the session then goes on. Until then, sessctl has no repair for it."

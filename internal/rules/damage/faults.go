@@ -59,6 +59,9 @@ var faults = []*rules.Rule{
 		Run: rules.Faults(session.BadMetadata, func(found *rules.Finding, f *session.Fault) {
 			found.Message = f.Field + " cannot be parsed: " + f.Detail
 			rules.SetDefault(found, f, rules.Kept)
+			if f.Remedy != "" {
+				found.Fixes = []rules.Fix{{Title: f.Remedy, Safety: rules.Manual}}
+			}
 			if f.Field == session.FieldPosition && f.Item >= 0 {
 				next := strconv.Itoa(f.Item)
 				found.Fixes = []rules.Fix{{

@@ -73,6 +73,14 @@ func TestFaultsOfASession(t *testing.T) {
 		{"a null state, Go", g1, row{"state": "null"}, 0},
 		{"no state, Python", p0, row{"state": nil}, session.RequiredNull},
 		{"a state that breaks off", ps, row{"state": `{"a":`}, session.BadMetadata},
+		{"Python's numbers", p1, row{"state": `{"a":NaN,"b":[-Infinity]}`}, 0},
+		{"Python's numbers, Go", g2, row{"state": `{"a":NaN}`}, session.BadMetadata},
+		{"half of a surrogate pair", p0, row{"state": `{"a":"\ud800"}`}, 0},
+		{"half of a surrogate pair, Go", g1, row{"state": `{"a":"\ud800"}`}, 0},
+		{"no UTF-8, which SQLite's driver for Python refuses", p1, row{"state": "{\"a\":\"\xff\"}"}, session.BadMetadata},
+		{"a name twice", ps, row{"state": `{"a":1,"a":2}`}, 0},
+		{"a large number", p1, row{"state": `{"a":123456789012345678901234567890,"b":1e999}`}, 0},
+		{"a byte order mark", p1, row{"state": "\ufeff{}"}, session.BadMetadata},
 		{"a state that is a list", p1, row{"state": `[]`}, session.BadMetadata},
 		{"a time that is none", g2, row{"state": `{}`, "create_time": "x"}, session.BadTime},
 		{"Go's zero time", g2, row{"state": `{}`, "update_time": "0001-01-01 00:00:00+00:00"}, session.BadTime},
@@ -86,17 +94,26 @@ func TestFaultsOfASession(t *testing.T) {
 	}
 }
 
+// A state that several sessions share keeps each of them from loading, and no other.
 func TestSharedStates(t *testing.T) {
-	facts, _ := read(t, database(t, goTables+goEvents+`);
+	_, sessions := read(t, database(t, goTables+goEvents+`);
 		CREATE TABLE app_states (app_name text, state text, update_time datetime);
 		CREATE TABLE user_states (app_name text, user_id text, state text, update_time datetime);
-		INSERT INTO app_states VALUES ('sound', '{"a":1}', '0001-01-01 00:00:00+00:00'), ('none', NULL, NULL), ('null', 'null', NULL), ('cut', '{"a":', NULL);
-		INSERT INTO user_states VALUES ('sound', 'u', '{}', NULL), ('list', 'u', '[]', NULL)`))
-	var got []string
-	for _, f := range facts.Faults {
-		got = append(got, f.Ref.Row())
+		INSERT INTO app_states VALUES ('sound', '{"a":1}', '0001-01-01 00:00:00+00:00'), ('none', NULL, NULL), ('null', 'null', NULL), ('cut', '{"a":', NULL), ('alone', '[', NULL);
+		INSERT INTO user_states VALUES ('sound', 'u', '{}', NULL), ('sound', 'other', '[]', NULL);
+		DELETE FROM sessions;
+		INSERT INTO sessions(app_name, user_id, id, state) VALUES
+			('sound', 'u', '1', '{}'), ('sound', 'other', '2', '{}'), ('null', 'u', '3', '{}'), ('cut', 'u', '4', '{}'), ('cut', 'other', '5', '{}')`))
+	got := map[string]string{}
+	for _, s := range sessions {
+		for _, f := range s.Faults {
+			if f.Unloads {
+				got[s.ID] += f.Field
+			}
+		}
 	}
-	if diff := cmp.Diff([]string{"app_states/cut", "user_states/list/u"}, got); diff != "" {
+	want := map[string]string{"2": "user_states.state", "4": "app_states.state", "5": "app_states.state"}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }

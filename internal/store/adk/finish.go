@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/jsonscan"
@@ -334,7 +333,7 @@ func onlyMember(v jsontext.Value) (name string, value jsontext.Value) {
 		return name, value
 	}
 	var members map[string]jsontext.Value
-	if json.Unmarshal(v, &members, goJSON) == nil && len(members) == 1 {
+	if written.Unmarshal(v, &members) == nil && len(members) == 1 {
 		for name, value := range members {
 			return name, value
 		}

@@ -129,7 +129,7 @@ func (g generation) readColumns(row columns, s *stored, list *faults) {
 		}
 	}
 	for _, name := range metadataColumns {
-		if data := column.Bytes(row(name)); len(data) > 0 && !jsonscan.Valid(data) && !jsontext.Value(data).IsValid(goJSON) {
+		if data := column.Bytes(row(name)); len(data) > 0 && !jsonscan.Valid(data) && !g.isJSON(data) {
 			null := "null" // which both readers take for nothing
 			*list = append(*list, session.Fault{
 				Kind: session.BadMetadata, Field: name, Detail: "it is not JSON, so the session fails to load", Default: &null, Unloads: true,
@@ -194,6 +194,10 @@ func newLayout(ctx context.Context, db table.Reader) (session.Store, *eventlog.L
 		return session.Store{}, nil, err
 	}
 	gen := generationOf(ctx, db, s)
+	shared, err := gen.readBrokenStates(ctx, db, s)
+	if err != nil {
+		return session.Store{}, nil, err
+	}
 	notes := &notes{follows: gen == j1}
 	bySegments := gen.comparesSegments(s)
 	layout := &eventlog.Layout{
@@ -202,7 +206,11 @@ func newLayout(ctx context.Context, db table.Reader) (session.Store, *eventlog.L
 		Place:    []string{"timestamp"},
 		Order:    gen.order,
 		Timed:    gen != j1, // whose numbers are milliseconds
-		Session:  func(row eventlog.Row) *session.Session { return gen.session(row.Value) },
+		Session: func(row eventlog.Row) *session.Session {
+			s := gen.session(row.Value)
+			s.Faults = append(s.Faults, shared.of(s)...)
+			return s
+		},
 		Item: func(row eventlog.Row, it *session.Item, body bool) []session.Fault {
 			faults := gen.item(row.Value, it, body, notes)
 			if it.Branch != "" && bySegments(row.Value, it.Time) {
@@ -220,9 +228,7 @@ func newLayout(ctx context.Context, db table.Reader) (session.Store, *eventlog.L
 	if err := gen.examine(ctx, db, s, &facts); err != nil {
 		return session.Store{}, nil, db.Explain(err)
 	}
-	states, err := sharedStateFaults(ctx, db, s)
-	facts.Faults = append(facts.Faults, states...)
-	return facts, layout, err
+	return facts, layout, nil
 }
 
 // order is where an event stands. Of events of one time adk-python's
@@ -291,7 +297,7 @@ func (g generation) checkState(state any, list *faults) {
 	switch {
 	case state == nil && g.python():
 		f.Kind, f.Detail = session.RequiredNull, "The session cannot be loaded."
-	case state == nil || g.golang() && (len(data) == 0 || string(data) == "null") || isObject(data):
+	case state == nil || g.golang() && (len(data) == 0 || string(data) == "null") || g.isObject(data):
 		return
 	default:
 		f.Kind, f.Detail = session.BadMetadata, "it is not a JSON object, so the session fails to load"
@@ -305,42 +311,59 @@ func (g generation) checkState(state any, list *faults) {
 var sharedStates = []struct {
 	table string
 	key   []string
+	of    string
 }{
-	{"app_states", []string{"app_name"}},
-	{"user_states", []string{"app_name", "user_id"}},
+	{"app_states", []string{"app_name"}, "application"},
+	{"user_states", []string{"app_name", "user_id"}, "user"},
 }
 
-// sharedStateFaults reports such states. A table that is missing or has other columns
-// is none of ADK's. A damaged page ends one, which is told in any case.
-func sharedStateFaults(ctx context.Context, db table.Reader, s table.Schema) (faults []session.Fault, err error) {
+// brokenStates are the shared states that are no JSON objects: faults by application and
+// user, where the user of an application's is "".
+type brokenStates map[[2]string]session.Fault
+
+// of are the faults of the states that a session shares.
+func (b brokenStates) of(s *session.Session) (list []session.Fault) {
+	for _, key := range [][2]string{{s.App, ""}, {s.App, s.User}} {
+		if f, broken := b[key]; broken {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// readBrokenStates finds such states. A table that is missing or has other columns is none
+// of ADK's. A damaged page ends one, which is told in any case. Where no session shares a
+// state, nothing fails.
+func (g generation) readBrokenStates(ctx context.Context, db table.Reader, s table.Schema) (brokenStates, error) {
+	broken := brokenStates{}
 	for _, shared := range sharedStates {
 		if !s.Has(shared.table, append([]string{"state"}, shared.key...)...) {
 			continue
 		}
 		states := table.Selection{Table: shared.table, Columns: append([]string{"state"}, shared.key...), Glance: true}
 		_, err := db.Scan(ctx, states, func(_ table.Place, row []table.Value) error {
-			if row[0] == nil || merges(column.Bytes(row[0])) || slices.Contains(row[1:], nil) {
+			if row[0] == nil || g.merges(column.Bytes(row[0])) || slices.Contains(row[1:], nil) {
 				return nil
 			}
-			key := column.Text(row[1])
+			key := [2]string{column.Text(row[1])}
 			if len(row) > 2 {
-				key += "/" + column.Text(row[2])
+				key[1] = column.Text(row[2])
 			}
-			faults = append(faults, session.Fault{
-				Kind: session.BadMetadata, Item: -1, Ref: session.Ref{Table: shared.table, Key: key}, Field: "state",
-				Detail: "it is not a JSON object, so no session that shares it can be loaded",
-			})
+			broken[key] = session.Fault{
+				Kind: session.BadMetadata, Item: -1, Field: shared.table + ".state", Unloads: true,
+				Detail: "it is not a JSON object, so no session of that " + shared.of + " loads",
+				Remedy: "copy the store, then write a JSON object, such as {}, into the column state of its row in " + shared.table,
+			}
 			return nil
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	return faults, nil
+	return broken, nil
 }
 
-// merges reports whether a state is an object, or null.
-func merges(state []byte) bool {
-	v := jsontext.Value(state)
-	return v.IsValid(goJSON) && (v.Kind() == jsontext.KindBeginObject || v.Kind() == jsontext.KindNull)
+// merges reports whether a reader takes a shared state for an object, or for none.
+func (g generation) merges(state []byte) bool {
+	return g.isObject(state) || g.isJSON(state) && jsontext.Value(state).Kind() == jsontext.KindNull
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -21,7 +22,9 @@ var (
 	// Go puts U+FFFD in place of bytes that are not valid Unicode; Python refuses the record.
 	goJSON = jsonscan.Go.Options
 
-	python = jsonscan.Decoder{Options: pythonJSON, Fold: true}
+	// written is what any of the writers stored.
+	written = jsonscan.Decoder{Options: goJSON, Fold: true, NaN: true}
+	python  = jsonscan.Decoder{Options: pythonJSON, Fold: true, NaN: true}
 )
 
 // decode reads a JSON text as the generation's reader does. Values within are parts of data.
@@ -49,10 +52,20 @@ func jsonFloat(v jsontext.Value) (f float64, err error) {
 	return strconv.ParseFloat(column.View([]byte(v)), 64)
 }
 
-// isObject reports whether a JSON text is an object.
-func isObject(data []byte) bool {
+// isJSON reports whether a generation's reader takes a text for JSON, as json.loads, Go's
+// encoding/json or JSON.parse: half of a surrogate pair is no fault for any of them, and NaN
+// none for Python, which writes it. SQLite's driver for Python refuses a text that is no UTF-8.
+func (g generation) isJSON(data []byte) bool {
 	v := jsontext.Value(data)
-	return v.IsValid(pythonJSON) && v.Kind() == jsontext.KindBeginObject
+	if g.python() {
+		v = jsonscan.Mask(data)
+	}
+	return v.IsValid(goJSON) && (!g.python() || utf8.Valid(data))
+}
+
+// isObject reports whether a generation's reader takes a text for a JSON object.
+func (g generation) isObject(data []byte) bool {
+	return g.isJSON(data) && jsontext.Value(data).Kind() == jsontext.KindBeginObject
 }
 
 // explain words a decoder's error without what the record says.

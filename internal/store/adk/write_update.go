@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -97,7 +98,7 @@ func (r *revision) wait(before, after []session.Call) error {
 		at = r.inside(spot{Column: "event_data"}, "longRunningToolIds")
 	}
 	var ids, renamed []string
-	if json.Unmarshal(r.Raw(at), &ids, goJSON) != nil {
+	if written.Unmarshal(r.Raw(at), &ids) != nil {
 		return nil // there is none
 	}
 	for _, id := range ids {
@@ -134,8 +135,8 @@ func (r *revision) blank() error {
 		if thought := r.Raw(r.inside(at, "thought")); string(thought) == "true" || r.Raw(text) == nil || strings.TrimSpace(r.Text(text)) != "" {
 			continue
 		}
-		var members map[string]any
-		if json.Unmarshal(r.Raw(at), &members, goJSON) == nil && len(members) == 1 {
+		var members map[string]jsontext.Value
+		if written.Unmarshal(r.Raw(at), &members) == nil && len(members) == 1 {
 			if err := r.Put(at, nil); err != nil {
 				return err
 			}
@@ -184,7 +185,7 @@ type spot = docedit.Spot
 // members are those of an object, as far as it can be read.
 func (r *revision) members(at spot) iter.Seq2[string, jsontext.Value] {
 	return func(yield func(name string, value jsontext.Value) bool) {
-		dec := jsontext.NewDecoder(bytes.NewReader(r.Raw(at)), goJSON)
+		dec := jsontext.NewDecoder(bytes.NewReader(jsonscan.Mask(r.Raw(at))), goJSON)
 		if begin, err := dec.ReadToken(); err != nil || begin.Kind() != jsontext.KindBeginObject {
 			return
 		}

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/jsonedit"
+	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/column"
@@ -108,7 +108,7 @@ func (r *Row) Text(at Spot) string { return textOf(r.Raw(at)) }
 // Elements are the values of a list in a document.
 func (r *Row) Elements(at Spot) []Spot {
 	var values []jsontext.Value
-	if json.Unmarshal(r.Raw(at), &values, tolerant) != nil {
+	if tolerant.Unmarshal(r.Raw(at), &values) != nil {
 		return nil
 	}
 	list := make([]Spot, len(values))
@@ -135,7 +135,7 @@ func (r *Row) OfType(at Spot, kind string, n int) Spot {
 }
 
 // tolerant takes what jsonedit takes.
-var tolerant = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+var tolerant = jsonscan.Decoder{Options: jsonscan.Exact.Options, NaN: true}
 
 func textOf(value jsontext.Value) string {
 	if value.Kind() != jsontext.KindString {

@@ -1,0 +1,42 @@
+package jsonscan
+
+import "bytes"
+
+// Mask is a text in which zeros of the same length stand for the numbers that JSON does not
+// have, and that Python's json writes and reads: NaN, Infinity and -Infinity. All offsets are
+// those of the text. It is the text itself where it has none of them.
+func Mask(text []byte) []byte {
+	if !Has(text, "NaN") && !Has(text, "Infinity") {
+		return text
+	}
+	masked, before := bytes.Clone(text), byte('[') // before is what stands before a value
+	for at := 0; at < len(text); at++ {
+		switch c := text[at]; {
+		case c == '"':
+			at = pastText(text, at)
+			before = c
+		case begins(before) && bytes.HasPrefix(text[at:], []byte("NaN")):
+			at += copy(masked[at:], "0e0") - 1
+			before = '0'
+		case (begins(before) || before == '-' && (at < 2 || begins(text[at-2]))) && bytes.HasPrefix(text[at:], []byte("Infinity")):
+			at += copy(masked[at:], "0.000000") - 1
+			before = '0'
+		default:
+			before = c
+		}
+	}
+	return masked
+}
+
+// begins reports whether a value can follow a byte.
+func begins(before byte) bool { return bytes.IndexByte([]byte(" \t\r\n,:["), before) >= 0 }
+
+// pastText is where the string that begins at an offset ends, as far as it goes.
+func pastText(text []byte, at int) int {
+	for at++; at < len(text) && text[at] != '"'; at++ {
+		if text[at] == '\\' {
+			at++
+		}
+	}
+	return at
+}
