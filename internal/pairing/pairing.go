@@ -87,6 +87,23 @@ func Claim(items []session.Item, keep func(i int) bool) *Pairing {
 	return c.outcome()
 }
 
+// PreferLast gives each call the last of its results of those that are worth as much, and
+// leaves the others over.
+func (p *Pairing) PreferLast() {
+	for i := range p.Extras {
+		e := &p.Extras[i]
+		pair := &p.Pairs[e.Pair]
+		if e.Placeholder || !pair.Result.Before(e.Result) {
+			continue
+		}
+		pair.Result, e.Result, pair.Place = e.Result, pair.Result, Late
+		if pair.Result.Before(pair.Call) {
+			pair.Place = Early
+		}
+		e.Placeholder, e.Real = e.Real, false
+	}
+}
+
 // worth orders results: the better one wins a call.
 type worth uint8
 

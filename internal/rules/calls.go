@@ -202,6 +202,21 @@ func (p *Pass) pair(s *Subject, keep func(i int) bool) {
 	s.Pairs.Orphans = slices.DeleteFunc(s.Pairs.Orphans, func(at pairing.Occurrence) bool { return halves[at] })
 }
 
+// SentPairs is how the runtime's requests pair the calls and results.
+func (s *Subject) SentPairs() *pairing.Pairing {
+	if !s.last || len(s.Pairs.Extras) == 0 {
+		return s.Pairs
+	}
+	sent := *s.Pairs
+	sent.Pairs, sent.Extras = slices.Clone(sent.Pairs), slices.Clone(sent.Extras)
+	sent.PreferLast()
+	return &sent
+}
+
+// SendsLast reports whether the runtime sends the last of several results of a call, so that
+// no request fails because of the others.
+func (s *Subject) SendsLast() bool { return s.last }
+
 // replaced reports whether a second result is no second one in a request: that of a
 // call which waits is answered by whatever comes last, and where the runtime gathers
 // results, an interim one gives way.

@@ -276,7 +276,7 @@ func (s *Subject) reading(profile *Profile, strict bool) *reading {
 		}
 	}
 	for _, e := range s.Stored().Extras {
-		r.moved[e.Result] = s.replaced(s.Stored(), e)
+		r.moved[e.Result] = s.last || s.replaced(s.Stored(), e)
 	}
 	return r
 }

@@ -70,6 +70,7 @@ type Subject struct {
 	sketched bool            // a viewer that is not shown everything: numbers of messages are not known
 
 	gathers bool // the runtime puts late results behind their calls
+	last    bool // of several results of a call it sends the last one
 	Caller  *replay.Delegation
 	raw     *pairing.Pairing
 	refused map[readingBy]*Refused // made by Refused
@@ -141,7 +142,7 @@ func (p *Pass) judgedBy(s, parent *Subject) {
 
 // newSubject computes what a session tells by itself.
 func (p *Pass) newSubject(s *session.Session, rs *replay.Session) *Subject {
-	subject := &Subject{Session: s, Replay: rs, Start: s.Start(), Model: lastModel(s, rs), gathers: p.Store.GathersResults}
+	subject := &Subject{Session: s, Replay: rs, Start: s.Start(), Model: lastModel(s, rs), gathers: p.Store.GathersResults, last: p.Store.LastResult}
 	p.pair(subject, func(i int) bool { return rs.Steps[i].Action == replay.Persist })
 	return subject
 }

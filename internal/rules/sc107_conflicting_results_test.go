@@ -1,6 +1,10 @@
 package rules_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
 
 func TestSC107ConflictingResults(t *testing.T) {
 	runCases(t, []ruleCase{
@@ -28,6 +32,22 @@ P
 			want: `
 				SC107 error P.0 see P.2
 				kept: quarantine P.0`,
+		},
+		{
+			name:  "a runtime that sends the last one: neither is taken away, and no request fails",
+			store: func(s *session.Store) { s.Title, s.GathersResults, s.LastResult = "ADK", true, true },
+			tree: `
+P
+  user
+  root c1()
+  root <c1 "pending"
+  root "wait"
+  root <c1 "final"
+  user`,
+			want: `
+				SC107 warning P.4 see P.2`,
+			says:    "ADK sends the last one, and the model does not see the other",
+			profile: "gemini anthropic",
 		},
 		{
 			name: "three of them",

@@ -44,7 +44,7 @@ const (
 
 func answersOf(s *rules.Subject) *answers {
 	a := &answers{s: s, byCall: map[pairing.Occurrence]pairing.Occurrence{}, byResult: map[pairing.Occurrence]claim{}}
-	a.add(s.Pairs)
+	a.add(s.SentPairs())
 	a.add(pairing.Claim(s.Items, a.leaked))
 	return a
 }

@@ -182,7 +182,7 @@ func (g generation) facts(s table.Schema) session.Store {
 	facts := session.Store{
 		Kind: kindName, Title: kindTitle, Generation: string(g), Requests: session.Requests{Adapts: Adaptations, Model: "gemini"},
 		Reader: session.Reader{
-			BranchModel: "path", ForeignText: true, GathersResults: true, SilentLabels: true,
+			BranchModel: "path", ForeignText: true, GathersResults: true, LastResult: true, SilentLabels: true,
 			HidesToolRuns: g.python(), OpenScopes: known.openScopes, Retells: known.retells, TurnsTies: g != ps,
 			PrefixReaders: known.prefixReaders, PrefixUntold: known.prefixUntold,
 		},

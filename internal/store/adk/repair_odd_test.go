@@ -31,7 +31,7 @@ func TestOddEventsAreRepaired(t *testing.T) {
 		"a blank text beside nothing but results, which all leave": {
 			asks, calls, {Author: "root", Role: "user", Parts: []adktest.Part{answer}},
 			{Author: "root", Role: "user", Parts: []adktest.Part{
-				adktest.Answers("toolu_one", "look", `{"result":"other"}`), adktest.Answers("toolu_one", "look", `{"result":"third"}`), adktest.Text(" \n"),
+				adktest.Answers("toolu_none", "look", `{"result":"other"}`), adktest.Answers("toolu_none", "look", `{"result":"third"}`), adktest.Text(" \n"),
 			}}, asks,
 		},
 		"a thought beside nothing but results, which all leave": {

@@ -236,7 +236,7 @@ func (h *Header) format() headerLine {
 		Type: typeHeader, Format: fmt.Sprintf("%s/%d", formatName, formatVersion),
 		Kind: h.Kind, BranchModel: h.BranchModel, Summaries: h.Summaries,
 		Writer: h.Writer.String(), Model: h.Model, ChildrenClosed: h.ChildrenClosed,
-		ForeignText: h.ForeignText, GathersResults: h.GathersResults, SilentLabels: h.SilentLabels, HidesToolRuns: h.HidesToolRuns,
+		ForeignText: h.ForeignText, GathersResults: h.GathersResults, LastResult: h.LastResult, SilentLabels: h.SilentLabels, HidesToolRuns: h.HidesToolRuns,
 		PrefixReaders: h.PrefixReaders, PrefixUntold: h.PrefixUntold, OpenScopes: h.OpenScopes, LikeFilter: h.LikeFilter, ReusesChildren: h.ReusesChildren,
 	}
 }
@@ -258,7 +258,7 @@ func parseHeader(line []byte) (h Header, version int, err error) {
 	return Header{
 		Kind: rec.Kind, Summaries: rec.Summaries, Model: rec.Model,
 		Reader: session.Reader{
-			BranchModel: rec.BranchModel, ForeignText: rec.ForeignText, GathersResults: rec.GathersResults, SilentLabels: rec.SilentLabels,
+			BranchModel: rec.BranchModel, ForeignText: rec.ForeignText, GathersResults: rec.GathersResults, LastResult: rec.LastResult, SilentLabels: rec.SilentLabels,
 			HidesToolRuns: rec.HidesToolRuns, RootSummaries: rec.Summaries == summariesRoot, PrefixReaders: rec.PrefixReaders, PrefixUntold: rec.PrefixUntold, OpenScopes: rec.OpenScopes, LikeFilter: rec.LikeFilter,
 		},
 		ChildrenClosed: rec.ChildrenClosed || runtimes[rec.Kind].ChildrenClosed, ReusesChildren: rec.ReusesChildren,

@@ -31,6 +31,7 @@ type headerLine struct {
 	ChildrenClosed bool           `json:"children_closed,omitzero"`
 	ForeignText    bool           `json:"foreign_text,omitzero"`
 	GathersResults bool           `json:"gathers_results,omitzero"`
+	LastResult     bool           `json:"last_result,omitzero"`
 	SilentLabels   bool           `json:"silent_labels,omitzero"`
 	HidesToolRuns  bool           `json:"hides_tool_runs,omitzero"`
 	PrefixReaders  string         `json:"prefix_readers,omitzero"`

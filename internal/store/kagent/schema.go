@@ -87,7 +87,7 @@ func (r *reader) facts(later *store.Later) session.Store {
 	facts := session.Store{
 		Kind: kindName, Title: kindTitle, Generation: release, Versions: "with the tables of " + all,
 		Requests: session.Requests{Adapts: adk.Adaptations},
-		Reader:   session.Reader{BranchModel: "path", ForeignText: true, GathersResults: true, SilentLabels: true},
+		Reader:   session.Reader{BranchModel: "path", ForeignText: true, GathersResults: true, LastResult: true, SilentLabels: true},
 		Children: session.Children{
 			Agents: r.agents, ReusesChildren: true,
 			SharedChildren: sharedChildren, // the documented default (docs/stores/kagent.md#one-session-for-several-calls)
