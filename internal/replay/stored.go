@@ -53,6 +53,8 @@ func walk(s *session.Session, known witness) (*Session, []*window) {
 		case leaked:
 			w.rs.Steps[i] = Step{Action: Skip, Reason: reasonOf(it)}
 		case isKnown:
+		case it.Home != "" && it.Home != s.ID && it.Home != session.HomeUnknown: // which the store itself tells
+			w.rs.Steps[i] = Step{Action: Skip, Reason: reasonOf(it)}
 		case it.Kind == session.SubSession:
 			w.rs.Steps[i].Reason = OwnRecord
 			if w.open != nil {

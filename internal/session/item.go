@@ -165,6 +165,8 @@ type Item struct {
 	// Home is the session whose run stored it, where the store tells that this is another one
 	// than it is in; HomeUnknown where it was one of several; else "".
 	Home string
+	// Copied: what it says is stored in the session that is its Home, too.
+	Copied bool
 
 	Child    string // the sub-session's id, for SubSession items
 	KeptFrom int64  // for Summary items: index in the loaded list of the first item kept, 0 for none

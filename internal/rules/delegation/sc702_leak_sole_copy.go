@@ -35,18 +35,26 @@ var leakSoleCopy = rules.Rule{
 			f.Fixes = leakFixes(p, s, d, safety, title)
 			reportLeak(p, s, d, f)
 		})
-		homeOf := homesIn(p.Tree)
-		for _, s := range p.Subjects {
-			reportStrays(p, s, homeOf)
-		}
+		reportStrays(p, false)
 	},
 }
 
 // reportStrays reports the messages of which the store tells that another session's run
-// stored them, a finding for each of these sessions that is there.
-func reportStrays(p *rules.Pass, s *rules.Subject, homeOf func(*session.Session, *session.Item) string) {
+// stored them, those that this session has, too, or the others: a finding for each of these
+// sessions that is there.
+func reportStrays(p *rules.Pass, copied bool) {
+	homeOf := homesIn(p.Tree)
+	for _, s := range p.Subjects {
+		reportStraysIn(p, s, copied, homeOf)
+	}
+}
+
+func reportStraysIn(p *rules.Pass, s *rules.Subject, copied bool, homeOf func(*session.Session, *session.Item) string) {
 	away := map[string][]int{}
 	for i := range s.Items {
+		if s.Items[i].Copied != copied {
+			continue
+		}
 		if home := homeOf(s.Session, &s.Items[i]); home == session.HomeUnknown || home != s.ID && p.Tree.Session(home) != nil {
 			away[home] = append(away[home], i)
 		}
@@ -66,9 +74,18 @@ func reportStrays(p *rules.Pass, s *rules.Subject, homeOf func(*session.Session,
 		f := p.Find(s.Session, items[0])
 		f.Items = items
 		count, child := rules.Count(len(items), "message"), rules.Short(home.ID)
-		f.Message = count + rules.Verb(len(items), " is", " are") + " stored here that the run of sub-session " + child + " stored, and missing there"
+		f.Message = count + rules.Verb(len(items), " is", " are") + " stored here that the run of sub-session " + child + " stored, and "
+		if copied {
+			f.Message += "there, too"
+			f.Fixes = []rules.Fix{{Title: "remove the copies here, which the receipt keeps; sub-session " + child + " has them", Safety: rules.Kept}}
+			for _, i := range items {
+				f.Fixes[0].Edits = append(f.Fixes[0].Edits, session.Edit{Op: session.Quarantine, Ref: s.ItemRef(i)})
+			}
+		} else {
+			f.Message += "missing there"
+			f.Fixes = []rules.Fix{{Title: "move " + count + " into sub-session " + child, Safety: rules.Lossless, Edits: bringHome(s.Session, home, items)}}
+		}
 		f.Then("They are sent as if this session's agent had said them")
-		f.Fixes = []rules.Fix{{Title: "move " + count + " into sub-session " + child, Safety: rules.Lossless, Edits: bringHome(s.Session, home, items)}}
 		p.Report(f)
 	}
 }

@@ -32,5 +32,6 @@ var leakDuplicate = rules.Rule{
 			f.Fixes = leakFixes(p, s, d, rules.Kept, title)
 			reportLeak(p, s, d, f)
 		})
+		reportStrays(p, true)
 	},
 }

@@ -26,6 +26,8 @@ type node struct {
 	from, to     int32        // its calls, or its results, in the chain's tools
 	side         int32        // the sub-agent whose line it is, from 1, 0 for none
 	rank         int32        // its place in the next request
+	agent        filelog.Name // the sub-agent that the line names
+	home         int32        // the sub-agent whose stray it is, from 1, 0 for none
 	kind         kind
 	sidechain    bool
 	boundary     bool
@@ -33,6 +35,7 @@ type node struct {
 	replaced     bool // a later line has the same identifier
 	open         bool // the file ends within it
 	active       bool // the next request is made of it
+	copied       bool // a stray: its own file has it, too
 }
 
 // chain is what is known of a file: its lines in their order, and which of them the next
@@ -52,7 +55,8 @@ type chain struct {
 	started []outcome
 	faults  []session.Fault
 
-	within []bool // which lines the chain that is being looked at has
+	away   map[filelog.Name]bool // lines that stand in another file only
+	within []bool                // which lines the chain that is being looked at has
 }
 
 // span is where the text of a line lies.
@@ -67,7 +71,7 @@ func (c *chain) of(n *node, by kind) []filelog.Name {
 }
 
 func newChain(known *filelog.Names) *chain {
-	return &chain{Names: known, at: map[filelog.Name]int32{}, wrong: map[int]string{}, kept: map[int][]string{}, prompts: map[filelog.Name]session.Digest{}, said: map[int]session.Digest{}}
+	return &chain{Names: known, at: map[filelog.Name]int32{}, wrong: map[int]string{}, kept: map[int][]string{}, prompts: map[filelog.Name]session.Digest{}, said: map[int]session.Digest{}, away: map[filelog.Name]bool{}}
 }
 
 // readChain reads all lines of a file once. Its names are those of other files, too.
@@ -124,7 +128,7 @@ func (c *chain) note(l *line) {
 // fill sets what a line says of its place, and adds its calls and results.
 func (c *chain) fill(n *node, l *line, said *message) {
 	n.kind, n.sidechain, n.summary = kindOf(l.Type), l.Sidechain, l.Summary
-	n.uuid, n.parent, n.source = c.Name(l.UUID), c.Name(l.Parent), c.Name(l.Source)
+	n.uuid, n.parent, n.source, n.agent = c.Name(l.UUID), c.Name(l.Parent), c.Name(l.Source), c.Name(l.Agent)
 	n.boundary = n.kind == system && l.Subtype == boundary
 	if at, _ := time.Parse(time.RFC3339Nano, l.Time); at.After(c.newest) {
 		c.newest = at
@@ -174,7 +178,7 @@ func (c *chain) activate(only func(*node) bool) {
 	var list []int
 	c.within = make([]bool, len(c.nodes))
 	for i := range c.nodes {
-		if n := &c.nodes[i]; n.uuid != 0 && !n.replaced && only(n) {
+		if n := &c.nodes[i]; n.uuid != 0 && !n.replaced && n.home == 0 && only(n) {
 			list, c.within[i] = append(list, i), true
 		}
 	}
@@ -203,7 +207,7 @@ func (c *chain) findLeaf(list []int) int {
 			last = i
 		}
 	}
-	from, known := c.find(c.leaf)
+	from, known := c.find(c.above(c.leaf))
 	if !known {
 		if c.leaf != 0 {
 			c.fault("the last prompt names the line %s, which does not exist; the conversation goes on from its newest line", c.Text(c.leaf))
@@ -214,7 +218,7 @@ func (c *chain) findLeaf(list []int) int {
 	below[from] = true
 	leaf := from
 	for _, i := range list {
-		if up, ok := c.find(c.nodes[i].parent); ok && i > from && below[up] {
+		if up, ok := c.find(c.above(c.nodes[i].parent)); ok && i > from && below[up] {
 			below[i], leaf = true, i
 		}
 	}
@@ -237,11 +241,14 @@ func (c *chain) walk(list []int, leaf int) (path []int) {
 			kept = c.kept[i]
 			break
 		}
-		if n.parent == 0 {
+		parent := c.above(n.parent)
+		if parent == 0 {
 			break
 		}
-		up, ok := c.find(n.parent)
-		if !ok {
+		up, ok := c.find(parent)
+		if !ok && c.away[parent] {
+			up = c.before(list, i)
+		} else if !ok {
 			c.fault("line %s names the parent %s, which does not exist; Claude Code 2.1 goes on with the line before it, and older versions send nothing that stands before it", c.Text(n.uuid), c.Text(n.parent))
 			if up = c.before(list, i); up >= 0 && seen[up] {
 				up = -1
@@ -337,7 +344,7 @@ func (c *chain) addResults(list, path []int) {
 		}
 		// One whose call and parent are gone hangs below the line before it, like all lines
 		// without a parent: nothing says that it is of another branch.
-		_, hangs := c.find(n.parent)
+		_, hangs := c.find(c.above(n.parent))
 		if before := c.before(list, i); !known && !sent && !hangs && n.parent != 0 && before >= 0 && c.nodes[before].active {
 			n.active, n.rank = true, c.nodes[before].rank
 		}

@@ -20,17 +20,19 @@ const tableLines = "lines"
 // in the order of the request.
 func (c *chain) groups(of func(*node) bool) [][]int {
 	type message struct {
-		id   filelog.Name
-		sent bool
+		id     filelog.Name
+		sent   bool
+		home   int32
+		copied bool
 	}
 	var sent, all [][]int
 	known := map[message]int{} // in all
 	for i := range c.nodes {
 		n := &c.nodes[i]
-		if n.kind == unsaid || !of(n) {
+		if n.kind == unsaid && !n.copied || !of(n) { // a text of the vendor goes where the sub-agent's messages go
 			continue
 		}
-		m := message{n.message, n.active}
+		m := message{n.message, n.active, n.home, n.copied}
 		if at, again := known[m]; again && n.message != 0 {
 			all[at] = append(all[at], i)
 			continue
@@ -59,6 +61,7 @@ type reader struct {
 	*chain
 	log        *filelog.Log
 	id, source string            // of the session whose file it is, and its name
+	agents     []agent           // whose strays a file may have
 	children   map[string]string // the sub-agent's session, by the id of the call that started it
 	background map[string]bool   // the calls whose sub-agent goes on
 	body       bool
@@ -86,6 +89,9 @@ func (r *reader) items(s *session.Session, of func(*node) bool) error {
 			m.line(i, text)
 			if i == first {
 				it.Key = r.key(i, text)
+				if n := &r.nodes[i]; n.home != 0 {
+					it.Home, it.Copied = r.agents[n.home-1].id, n.copied
+				}
 			}
 		}
 		if r.each != nil {
@@ -109,7 +115,11 @@ func (r *reader) items(s *session.Session, of func(*node) bool) error {
 // key names an item by the identifier of its first line, whatever is put before it; a line
 // that has none of its own by what it says.
 func (r *reader) key(i int, text []byte) string {
-	if n := &r.nodes[i]; n.uuid != 0 && !n.replaced {
+	n := &r.nodes[i]
+	if n.uuid != 0 && !n.replaced && n.home != 0 && r.agents[n.home-1].chain.away[n.uuid] {
+		return r.agents[n.home-1].id + ":" + r.Text(n.uuid) // as where it belongs
+	}
+	if n.uuid != 0 && !n.replaced {
 		return r.id + ":" + r.Text(n.uuid)
 	}
 	key := fmt.Sprintf("%s:%.6x", r.id, sha256.Sum256(text))

@@ -24,6 +24,7 @@ type line struct {
 	Summary   bool           `json:"isCompactSummary"`
 	APIError  bool           `json:"isApiErrorMessage"`
 	Source    string         `json:"sourceToolAssistantUUID"`
+	Agent     string         `json:"agentId"`
 	Outcome   jsontext.Value `json:"toolUseResult"`
 	Message   jsontext.Value `json:"message"`
 	Content   jsontext.Value `json:"content"` // of a line of the type system

@@ -26,6 +26,9 @@ import (
 // line, and the value the one that it hangs below.
 const fieldParent = "parentUuid"
 
+// fieldSidechain says of a line that it is a sub-agent's.
+const fieldSidechain = "isSidechain"
+
 // part is what a file holds of a session.
 type part struct {
 	*session.Session
@@ -120,12 +123,16 @@ func (c *claude) Sums(ctx context.Context, sessions []string) (map[string]store.
 }
 
 // Relate implements store.Relater: when a line is written that a repair adds is known
-// where it is written.
+// where it is written, and a stray is sent where it belongs.
 func (c *claude) Relate(tree *session.Tree) {
 	for _, s := range tree.Sessions {
 		for i := range s.Items {
-			if it := &s.Items[i]; it.Table == "" {
+			it := &s.Items[i]
+			if it.Table == "" {
 				it.Time = time.Time{}
+			}
+			if it.Home == s.ID { // a stray that came home
+				it.Home, it.Flags = "", it.Flags&^session.Archived
 			}
 		}
 	}

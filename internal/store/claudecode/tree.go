@@ -62,6 +62,9 @@ func (c *claude) tree(ctx context.Context, t transcript, body bool, each func(*p
 	}
 	r.reader = reader{children: map[string]string{}, background: map[string]bool{}, used: map[string]int{}, body: body, each: each}
 	r.link()
+	if err := r.findStrays(); err != nil {
+		return nil, err
+	}
 	if err := r.main(); err != nil {
 		return nil, err
 	}
@@ -189,7 +192,7 @@ func (t *trunk) main() error {
 	t.chain.activate(func(n *node) bool { return n.side == 0 && !n.sidechain })
 	s := t.session(t.chain, t.transcript.id)
 	r := t.reader
-	r.chain, r.log, r.id, r.source = t.chain, t.log, t.transcript.id, t.name
+	r.chain, r.log, r.id, r.source, r.agents = t.chain, t.log, t.transcript.id, t.name, t.agents
 	t.match(sides, r.children) // the calls have to know them
 	if err := r.items(s, mine); err != nil {
 		return err
@@ -215,7 +218,7 @@ func (t *trunk) agent(a *agent) error {
 	s.Agent, s.Title, s.Delegated = a.meta.Type, a.meta.Title, true
 	s.Parent = t.parentOf(a)
 	r := t.reader
-	r.chain, r.log, r.id, r.source = a.chain, a.log, a.id, a.name
+	r.chain, r.log, r.id, r.source, r.agents = a.chain, a.log, a.id, a.name, t.agents
 	if a.wrong != nil {
 		s.Faults = append(s.Faults, unreadFile(s, a.name, problem.Reason(a.wrong)))
 	}
@@ -277,17 +280,11 @@ type side struct {
 }
 
 // sides parts the lines of sub-agents from those of the session. Lines that a file of
-// their own has as well are no sub-agent's here: they were written to the wrong file.
+// their own belong to are no sub-agent's here: they were written to the wrong file.
 func (t *trunk) sides() (list []side) {
-	elsewhere := map[filelog.Name]bool{}
-	for i := range t.agents {
-		for uuid := range t.agents[i].chain.at {
-			elsewhere[uuid] = true
-		}
-	}
 	for i := range t.chain.nodes {
 		n := &t.chain.nodes[i]
-		if !n.sidechain || elsewhere[n.uuid] {
+		if !n.sidechain || n.home != 0 {
 			continue
 		}
 		if up, ok := t.chain.at[n.parent]; ok && int(up) < i && t.chain.nodes[up].side > 0 {
