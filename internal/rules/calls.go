@@ -183,6 +183,7 @@ func (p *Pass) pair(s *Subject, keep func(i int) bool) {
 		}
 	}
 	s.Pairs.Extras = slices.DeleteFunc(s.Pairs.Extras, func(e pairing.Extra) bool { return s.replaced(s.Pairs, e) })
+	p.explainPairs(s)
 	archived := func(i int) bool { return s.Items[i].Flags.Has(session.Archived) }
 	if len(s.Pairs.Missing)+len(s.Pairs.Orphans) == 0 || !slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Flags.Has(session.Archived) }) {
 		return
@@ -216,6 +217,33 @@ func (s *Subject) SentPairs() *pairing.Pairing {
 // SendsLast reports whether the runtime sends the last of several results of a call, so that
 // no request fails because of the others.
 func (s *Subject) SendsLast() bool { return s.last }
+
+// explainPairs leaves the calls and results out whose other half is stored in another session,
+// where it does not belong: nothing of them is missing, and it comes back.
+func (p *Pass) explainPairs(s *Subject) {
+	if len(s.Pairs.Missing)+len(s.Pairs.Orphans) == 0 {
+		return
+	}
+	if p.astray == nil {
+		p.astray = map[[2]string]bool{}
+		for _, o := range p.Tree.Sessions {
+			for i := range o.Items {
+				it := &o.Items[i]
+				if it.Home == "" || it.Home == o.ID || it.Copied {
+					continue
+				}
+				for n := range it.Calls {
+					p.astray[[2]string{it.Home, it.Calls[n].ID}] = true
+				}
+				for n := range it.Results {
+					p.astray[[2]string{it.Home, it.Results[n].CallID}] = true
+				}
+			}
+		}
+	}
+	s.Pairs.Missing = slices.DeleteFunc(s.Pairs.Missing, func(m pairing.Missing) bool { return p.astray[[2]string{s.ID, s.CallAt(m.Call).ID}] })
+	s.Pairs.Orphans = slices.DeleteFunc(s.Pairs.Orphans, func(at pairing.Occurrence) bool { return p.astray[[2]string{s.ID, s.ResultAt(at).CallID}] })
+}
 
 // replaced reports whether a second result is no second one in a request: that of a
 // call which waits is answered by whatever comes last, and where the runtime gathers

@@ -28,6 +28,7 @@ type Pass struct {
 
 	judge     Judge
 	bySession map[*session.Session]*Subject
+	astray    map[[2]string]bool // of sessions, the calls of which something stands in another one
 
 	Rule    *Rule
 	found   []*Finding      // of the rule

@@ -83,7 +83,7 @@ func reportStraysIn(p *rules.Pass, s *rules.Subject, copied bool, homeOf func(*s
 			}
 		} else {
 			f.Message += "missing there"
-			f.Fixes = []rules.Fix{{Title: "move " + count + " into sub-session " + child, Safety: rules.Lossless, Edits: bringHome(s.Session, home, items)}}
+			f.Fixes = []rules.Fix{{Title: "move " + count + " into sub-session " + child, Safety: rules.Lossless, Edits: bringHome(p, s.Session, home, items)}}
 		}
 		f.Then("They are sent as if this session's agent had said them")
 		p.Report(f)
@@ -121,15 +121,21 @@ func homesIn(tree *session.Tree) func(s *session.Session, it *session.Item) stri
 	}
 }
 
-// bringHome are the edits that move items of a session into another one, by their positions.
-func bringHome(s, home *session.Session, items []int) (edits []session.Edit) {
+// bringHome are the edits that move items of a session into another one, by their positions,
+// or by their times where each session numbers its own items.
+func bringHome(p *rules.Pass, s, home *session.Session, items []int) (edits []session.Edit) {
+	before := func(other, it *session.Item) bool {
+		if p.Store.Renumbers {
+			return !other.Time.After(it.Time)
+		}
+		return other.Position < it.Position || it.Role != session.User && other.Position == it.Position // of one tick, a question comes before its answer
+	}
+	if p.Store.Renumbers {
+		slices.SortStableFunc(items, func(a, b int) int { return s.Items[a].Time.Compare(s.Items[b].Time) })
+	}
 	next, after := 0, session.Ref{}
 	for _, i := range items {
-		before := s.Items[i].Position
-		if s.Items[i].Role != session.User { // of one tick, a question comes before its answer
-			before++
-		}
-		for ; next < len(home.Items) && home.Items[next].Position < before; next++ {
+		for ; next < len(home.Items) && before(&home.Items[next], &s.Items[i]); next++ {
 			after = home.ItemRef(next)
 		}
 		edits = append(edits, session.Edit{Op: session.Move, Ref: s.ItemRef(i), To: home.ID, After: after})

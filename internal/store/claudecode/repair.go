@@ -36,7 +36,8 @@ type part struct {
 	lines map[string][]int // of each item, by its key
 }
 
-// sums are what the lines of each item say, whatever they hang below.
+// sums are what the lines of each item say, whatever they hang below and whosever file they
+// are in.
 func (p *part) sums() (map[string]string, error) {
 	sums, lines := make(map[string]string, len(p.Items)), p.in.log.Window()
 	for i := range p.Items {
@@ -48,6 +49,9 @@ func (p *part) sums() (map[string]string, error) {
 			}
 			if raw, ok := jsonedit.Raw(text, "/"+fieldParent); ok && len(raw) > 0 {
 				text, _ = jsonedit.Set(text, "/"+fieldParent, []byte("null"))
+			}
+			if raw, ok := jsonedit.Raw(text, "/"+fieldSidechain); ok && string(raw) == "false" { // a stray that comes home
+				text, _ = jsonedit.Set(text, "/"+fieldSidechain, []byte("true"))
 			}
 			sum.Write(text)
 			sum.Write([]byte("\n"))

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -28,7 +29,9 @@ type rewrite struct {
 	parents map[int]filelog.Name // of the lines that hang below others now
 	gone    map[int]bool         // lines that leave
 	renamed map[filelog.Name]filelog.Name
-	behind  map[int][][]byte               // lines that come behind another one; -1 for the end of the file
+	behind  map[int][][]byte               // lines that come behind another one; -1 for the end of the file, or start
+	brought map[filelog.Name]int           // strays that came from other files, and their places
+	latest  map[int]filelog.Name           // the last of them at a place
 	later   time.Duration                  // how far the time of the last new line is behind the newest one
 	added   map[*session.Item]filelog.Name // the identifiers of new lines
 }
@@ -50,6 +53,14 @@ func (c *claude) compose(ctx context.Context, tree *store.Change, text func(name
 	if err != nil {
 		return nil, err
 	}
+	open := func(p *part) (f *rewrite, err error) {
+		if f = files[p.in.source]; f == nil {
+			f = &rewrite{chain: p.in.chain, parents: map[int]filelog.Name{}, gone: map[int]bool{}, renamed: map[filelog.Name]filelog.Name{}, behind: map[int][][]byte{}, added: map[*session.Item]filelog.Name{}, brought: map[filelog.Name]int{}, latest: map[int]filelog.Name{}}
+			f.file, err = text(p.in.source)
+			files[p.in.source] = f
+		}
+		return f, err
+	}
 	for _, s := range all {
 		p := parts[s.Is.ID]
 		if err := writable(s); err != nil {
@@ -61,15 +72,23 @@ func (c *claude) compose(ctx context.Context, tree *store.Change, text func(name
 		if !s.ListDiffers() && len(s.Sets) == 0 {
 			continue
 		}
-		f := files[p.in.source]
-		if f == nil {
-			f = &rewrite{chain: p.in.chain, parents: map[int]filelog.Name{}, gone: map[int]bool{}, renamed: map[filelog.Name]filelog.Name{}, behind: map[int][][]byte{}, added: map[*session.Item]filelog.Name{}}
-			if f.file, err = text(p.in.source); err != nil {
-				return nil, err
-			}
-			files[p.in.source] = f
+		f, err := open(p)
+		if err == nil {
+			err = f.session(s, p)
 		}
-		if err := f.session(s, p); err != nil {
+		lines := map[string][]int{} // that come from the files of other sessions
+		for i := range s.Items {
+			if it := &s.Items[i]; it.Moves {
+				lines[it.From] = append(lines[it.From], parts[it.From].lines[it.Was.Key]...)
+			}
+		}
+		for _, id := range slices.Sorted(maps.Keys(lines)) {
+			var from *rewrite
+			if from, err = open(parts[id]); err == nil {
+				err = f.bringHome(from, lines[id])
+			}
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -101,12 +120,14 @@ func writable(s *change.Session) error {
 	}
 	for i := range s.Items {
 		it := &s.Items[i]
-		said := slices.ContainsFunc(it.Values, func(v change.Value) bool { return v.Of != change.OfItem || v.Field != session.FieldPosition })
+		said := slices.ContainsFunc(it.Values, func(v change.Value) bool {
+			return v.Of != change.OfItem || v.Field != session.FieldPosition && (v.Field != session.FieldArchived || !it.Moves)
+		})
 		switch {
 		case it.Was == nil && (it.Is.Role != session.Tool || len(it.Is.Results) != 1):
 			return refuse("adds only results")
-		case it.Moves:
-			return refuse("none of them goes to another file")
+		case it.Moves && it.Was.Home != s.Is.ID:
+			return refuse("only a sub-agent's goes to another file, which is its own")
 		case it.Part >= 0 || len(it.Taken) > 0:
 			return refuse("no part of one")
 		case it.Scrubbed || said || len(it.Sets) > 0:
@@ -125,11 +146,7 @@ func (f *rewrite) session(s *change.Session, p *part) error {
 	}
 	for _, it := range s.Removed {
 		for _, i := range p.lines[it.Key] {
-			f.unlink(i)
-			f.gone[i] = true
-			if n := &f.nodes[i]; n.uuid != 0 && !n.replaced {
-				f.renamed[n.uuid] = f.parent(i)
-			}
+			f.remove(i)
 		}
 	}
 	moved := movedItems(s.Items)
@@ -141,7 +158,7 @@ func (f *rewrite) session(s *change.Session, p *part) error {
 	}
 	for i := range s.Items {
 		it := &s.Items[i]
-		if it.Was != nil && !moved[i] {
+		if it.Was != nil && !moved[i] || it.Moves {
 			continue
 		}
 		if len(it.Is.Results) == 0 {
@@ -168,7 +185,7 @@ func movedItems(items []change.Item) map[int]bool {
 	moved, most, least := map[int]bool{}, -1, math.MaxInt
 	for i := range items {
 		switch it := &items[i]; {
-		case it.Was == nil:
+		case it.Was == nil || it.Moves:
 		case len(it.Is.Results) == 0:
 			most = max(most, it.At)
 		case it.At < most:
@@ -177,7 +194,7 @@ func movedItems(items []change.Item) map[int]bool {
 	}
 	for i := range slices.Backward(items) {
 		switch it := &items[i]; {
-		case it.Was == nil || moved[i]:
+		case it.Was == nil || it.Moves || moved[i]:
 		case it.At > least:
 			moved[i] = true
 		default:
@@ -208,6 +225,15 @@ func (f *rewrite) relink(from, to filelog.Name, stays func(i int) bool) {
 func (f *rewrite) unlink(i int) {
 	if n := &f.nodes[i]; n.uuid != 0 && !n.replaced {
 		f.relink(n.uuid, f.parent(i), func(int) bool { return false })
+	}
+}
+
+// remove takes a line out of the file.
+func (f *rewrite) remove(i int) {
+	f.unlink(i)
+	f.gone[i] = true
+	if n := &f.nodes[i]; n.uuid != 0 && !n.replaced {
+		f.renamed[n.uuid] = f.parent(i)
 	}
 }
 
@@ -422,6 +448,9 @@ func (f *rewrite) splices(ctx context.Context) (list []filelog.Splice, err error
 	newline := []byte("\n")
 	if at := bytes.IndexByte(f.file, '\n'); at > 0 && f.file[at-1] == '\r' {
 		newline = []byte("\r\n")
+	}
+	if more := f.behind[start]; len(more) > 0 {
+		list = append(list, f.lines(0, more, newline))
 	}
 	for i := range f.nodes {
 		from, to := int(f.nodes[i].offset), f.end(i)

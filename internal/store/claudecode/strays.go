@@ -1,12 +1,17 @@
 package claudecode
 
 import (
+	"bytes"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/jsonscan"
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store/docedit"
 	"github.com/sessctl/sessctl/internal/store/filelog"
 )
 
@@ -125,4 +130,87 @@ func alike(a, b []byte) bool {
 	}
 	one := parts(a)
 	return one != nil && maps.Equal(one, parts(b))
+}
+
+// start is the place before the first line of a file.
+const start = -2
+
+// bringHome moves strays of another file into this one. Each hangs below the line that it
+// names, or where that is none of its own file below the line before it. What between them
+// is no message comes along.
+func (f *rewrite) bringHome(from *rewrite, lines []int) error {
+	home := from.nodes[lines[0]].home
+	for i := range from.nodes {
+		if n := &from.nodes[i]; n.home == home && n.kind == unsaid && !n.copied && !n.replaced {
+			lines = append(lines, i)
+		}
+	}
+	slices.SortStableFunc(lines, func(a, b int) int { return bytes.Compare(from.time(a), from.time(b)) })
+	for _, i := range lines {
+		n, line := &from.nodes[i], from.line(i)
+		if _, taken := f.at[n.uuid]; taken {
+			return problem.New(problem.RolledBack, "", "the sub-agent's file has another line with the identifier %s", f.Text(n.uuid))
+		}
+		if n.message != 0 && slices.ContainsFunc(f.nodes, func(o node) bool { return o.message == n.message && o.home == 0 }) {
+			return problem.New(problem.RolledBack, "", "line %s is a part of an answer whose other lines are in the sub-agent's file", f.Text(n.uuid))
+		}
+		raw, _ := jsonedit.Raw(line, "/"+fieldParent)
+		parent := strings.Trim(string(raw), `"`)
+		above, known := f.at[f.Name(parent)]
+		at, back := f.brought[f.Name(parent)]
+		if known {
+			at = int(above)
+		}
+		named := known || back
+		if next := slices.IndexFunc(f.nodes, func(o node) bool { return o.parent == n.uuid && o.home == 0 }); next >= 0 {
+			at = next - 1
+		} else if !named {
+			at = f.lastBefore(from.time(i))
+		}
+		if at < 0 {
+			at = start
+		}
+		values := map[string][]byte{fieldSidechain: []byte("true")}
+		if !named && parent != "null" {
+			values[fieldParent] = f.endOf(at)
+		}
+		for name, value := range values {
+			var err error
+			if line, err = jsonedit.Set(line, "/"+name, value); err != nil {
+				return err
+			}
+		}
+		from.remove(i)
+		f.brought[n.uuid], f.latest[at] = at, n.uuid
+		f.behind[at] = append(f.behind[at], line)
+	}
+	return nil
+}
+
+// lastBefore is the last line that was written before another one, by their times.
+func (f *rewrite) lastBefore(at []byte) int {
+	for i := len(f.nodes) - 1; i >= 0; i-- {
+		if of := f.time(i); of != nil && bytes.Compare(of, at) <= 0 {
+			return i
+		}
+	}
+	return start
+}
+
+// time is when a line was written, as its text, which sorts like it.
+func (f *rewrite) time(i int) []byte {
+	at, _ := jsonedit.Raw(f.line(i), "/timestamp")
+	return at
+}
+
+// endOf is the identifier of the last line up to a place, as JSON.
+func (f *rewrite) endOf(at int) []byte {
+	uuid := f.latest[at]
+	for ; uuid == 0 && at >= 0; at-- {
+		uuid = f.nodes[at].uuid
+	}
+	if uuid == 0 {
+		return []byte("null")
+	}
+	return docedit.Quote(f.Text(uuid))
 }

@@ -1,0 +1,235 @@
+package claudecode_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessctl/sessctl/internal/campaign"
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// family is a session whose sub-agents ran to their ends, line by line.
+type family struct {
+	parent   []string
+	children map[string][]string
+}
+
+// agentLine is a line of a sub-agent's file.
+func agentLine(agent, uuid, parent, kind string, second int, message string) string {
+	return strings.Replace(line("2.1.330", uuid, parent, kind, second, message), `"isSidechain":false`, `"isSidechain":true,"agentId":"`+agent+`"`, 1)
+}
+
+// familyOf is one with a sub-agent, or with two that ran at once.
+func familyOf(n int) family {
+	const v = "2.1.330"
+	f := family{parent: []string{line(v, "u1", "null", "user", 0, goOn)}, children: map[string][]string{}}
+	var results []string
+	last := "u1"
+	for k := range n {
+		call := strings.Replace(callOf("m1", fmt.Sprint("toolu_", k)), `"name":"Bash","input":{}`, fmt.Sprintf(`"name":"Agent","input":{"description":"d","prompt":"look %d","subagent_type":"g"}`, k), 1)
+		made := fmt.Sprint("call", k)
+		f.parent = append(f.parent, line(v, made, `"`+last+`"`, "assistant", 1, call))
+		last = made
+		result := line(v, fmt.Sprint("res", k), `"`+made+`"`, "user", 20+k, resultOf(fmt.Sprint("toolu_", k), "I found it"))
+		results = append(results, strings.Replace(result, `"uuid"`, fmt.Sprintf(`"sourceToolAssistantUUID":%q,"toolUseResult":{"status":"completed","agentId":"a%d"},"uuid"`, made, k), 1))
+		a, c := fmt.Sprint("a", k), fmt.Sprint("c", k, "-")
+		says := func(message, block string) string {
+			return fmt.Sprintf(`{"id":"%s%d","role":"assistant","model":"claude-opus-4-8","content":[%s]}`, message, k, block)
+		}
+		tool := fmt.Sprint("toolu_in", k)
+		f.children[a] = []string{
+			agentLine(a, c+"1", "null", "user", 2, fmt.Sprintf(`{"role":"user","content":"look %d"}`, k)),
+			agentLine(a, c+"2", `"`+c+`1"`, "assistant", 4+k, says("x", `{"type":"text","text":"I look"}`)),
+			agentLine(a, c+"3", `"`+c+`2"`, "assistant", 6+k, says("x", fmt.Sprintf(`{"type":"tool_use","id":%q,"name":"Bash","input":{}}`, tool))),
+			strings.Replace(agentLine(a, c+"4", `"`+c+`3"`, "user", 8+k, resultOf(tool, "ok")), `"uuid"`, `"sourceToolAssistantUUID":"`+c+`3","uuid"`, 1),
+			strings.Replace(agentLine(a, c+"5", `"`+c+`4"`, "attachment", 10+k, "null"), `"message":null`, `"attachment":{"type":"date"}`, 1),
+			agentLine(a, c+"6", `"`+c+`5"`, "assistant", 12+k, says("y", `{"type":"text","text":"I found it"}`)),
+		}
+	}
+	f.parent = append(f.parent, results...)
+	f.parent = append(f.parent, line(v, "u5", fmt.Sprintf(`"res%d"`, n-1), "assistant", 25, done), line(v, "u6", `"u5"`, "user", 26, goOn),
+		line(v, "u7", `"u6"`, "assistant", 27, strings.Replace(done, "m2", "m3", 1)), `{"type":"last-prompt","leafUuid":"u7","sessionId":"s"}`+"\n")
+	return f
+}
+
+// leak puts some lines of a sub-agent, by the bits of a set, into the parent before a line of
+// it, and where they are moved takes them out of their file. Relinked ones are on the chain.
+func (f family) leak(agent string, set, before int, form string, moves bool) family {
+	own := f.children[agent]
+	var strays, rest []string
+	for i, l := range own {
+		if set&(1<<i) != 0 {
+			strays = append(strays, l)
+		}
+		if set&(1<<i) == 0 || !moves {
+			rest = append(rest, l)
+		}
+	}
+	children := map[string][]string{}
+	for a, lines := range f.children {
+		children[a] = lines
+	}
+	children[agent] = rest
+	uuid := func(l string) string {
+		_, id, _ := strings.Cut(l, `"uuid":"`)
+		id, _, _ = strings.Cut(id, `"`)
+		return id
+	}
+	parents := slices.Clone(f.parent)
+	if form != "as they were" {
+		for i := range strays {
+			strays[i] = strings.Replace(strays[i], `"isSidechain":true`, `"isSidechain":false`, 1)
+		}
+	}
+	if form == "relinked" && len(strays) > 0 {
+		above := "null"
+		if before > 0 {
+			above = `"` + uuid(parents[before-1]) + `"`
+		}
+		for i := range strays {
+			strays[i] = parent.ReplaceAllString(strays[i], `"parentUuid":`+above)
+			above = `"` + uuid(strays[i]) + `"`
+		}
+		if before < len(parents)-1 {
+			parents[before] = parent.ReplaceAllString(parents[before], `"parentUuid":`+above)
+		} else {
+			parents[before] = strings.Replace(parents[before], `"u7"`, above, 1)
+		}
+	}
+	return family{slices.Insert(parents, before, strays...), children}
+}
+
+// write writes its files.
+func (f family) write(t *testing.T) string {
+	t.Helper()
+	home := homeOf(t, f.parent...)
+	folder := filepath.Join(home, "projects", "p", "s", "subagents")
+	err := os.MkdirAll(folder, 0o700)
+	for a, lines := range f.children {
+		name := filepath.Join(folder, "agent-"+a)
+		err = errors.Join(err, os.WriteFile(name+".jsonl", []byte(strings.Join(lines, "")), 0o600),
+			os.WriteFile(name+".meta.json", fmt.Appendf(nil, `{"agentType":"g","description":"d","toolUseId":"toolu_%s","spawnDepth":1}`, a[1:]), 0o600))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return home
+}
+
+// conversations are what the next request of each session is made of.
+func conversations(t *testing.T, home string) map[string][]string {
+	t.Helper()
+	said := map[string][]string{}
+	for _, tree := range filled(t, open(t, home)) {
+		for _, s := range tree.Sessions {
+			for i := range s.Items {
+				if it := &s.Items[i]; !it.Flags.Has(session.Archived) {
+					_, uuid, _ := strings.Cut(it.Key, ":")
+					said[s.ID] = append(said[s.ID], fmt.Sprint(uuid, " ", it.Role, " ", it.Body.Text, len(it.Calls), len(it.Results)))
+				}
+			}
+		}
+	}
+	return said
+}
+
+// TestEverySubset: any lines of a sub-agent, anywhere in its caller's file, are found and go
+// back: both sessions are what they were, or the plan says why not. No result is made up.
+func TestEverySubset(t *testing.T) {
+	done, left := 0, map[string]int{}
+	stride := campaign.Rounds(29, 1)
+	n := 0
+	for children := 1; children <= 2; children++ {
+		healthy := familyOf(children)
+		want := conversations(t, healthy.write(t))
+		if list, _ := found(t, healthy.write(t)); len(list) > 0 {
+			t.Fatalf("healthy: %v", list)
+		}
+		for set := 1; set < 1<<6; set++ {
+			for before := range len(healthy.parent) {
+				for _, form := range []string{"as they were", "without the mark", "relinked"} {
+					if form == "relinked" && before > 1 && before < len(healthy.parent)-3 && before != 1+children && before != 1+2*children {
+						continue // lines that hang beside the chain
+					}
+					for _, moves := range []bool{false, true} {
+						if n++; n%stride != 0 {
+							continue
+						}
+						name := fmt.Sprintf("%d children, %06b before %d, %s, moved %t", children, set, before, form, moves)
+						home := healthy.leak("a0", set, before, form, moves).write(t)
+						why := mended(t, name, home, want)
+						if done++; why != "" {
+							left[why]++
+						}
+					}
+				}
+			}
+		}
+	}
+	t.Logf("%d cases, left: %v", done, left)
+}
+
+// mended repairs one folder, and says why something of it is left.
+func mended(t *testing.T, name, home string, want map[string][]string) (left string) {
+	t.Helper()
+	before := snapshot(t, home)
+	list, _ := found(t, home)
+	leaks := 0
+	for _, f := range list {
+		if f.Rule.ID == "SC701" || f.Rule.ID == "SC702" {
+			leaks++
+		} else if f.Severity > rules.Info {
+			t.Errorf("%s: found: %s %s", name, f.Rule.ID, f.Message)
+		}
+	}
+	if leaks == 0 {
+		t.Errorf("%s: nothing was found: %v", name, list)
+	}
+	plan, receipt, err := repairtest.Repair(home)
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+		return ""
+	}
+	for _, r := range plan.Refused {
+		left = r.Rule + ": " + r.Why
+	}
+	after := snapshot(t, home)
+	for file, text := range after {
+		if strings.Contains(text, session.SyntheticPrefix) {
+			t.Errorf("%s: a result was made up in %s", name, file)
+		}
+	}
+	if diff := cmp.Diff(want, conversations(t, home)); diff != "" && left == "" {
+		t.Errorf("%s: -healthy +repaired:\n%s", name, diff)
+	}
+	if receipt == nil {
+		if left == "" {
+			t.Errorf("%s: nothing was repaired, and the plan does not say why", name)
+		}
+		return left
+	}
+	for _, out := range receipt.LeftOut {
+		t.Errorf("%s: left out: %s", name, out.Why)
+	}
+	if _, second, err := repairtest.Repair(home); err != nil || second != nil {
+		t.Errorf("%s: a second repair has something to do: %v", name, err)
+	}
+	if _, err := repairtest.Undo(home, receipt.Path()); err != nil {
+		t.Errorf("%s: %v", name, err)
+	}
+	if diff := cmp.Diff(before, snapshot(t, home)); diff != "" {
+		t.Errorf("%s: undo gives something else: %s", name, diff)
+	}
+	_ = os.RemoveAll(home + ".backup")
+	_ = os.Remove(receipt.Path())
+	return left
+}
