@@ -122,15 +122,15 @@ func homesIn(tree *session.Tree) func(s *session.Session, it *session.Item) stri
 }
 
 // bringHome are the edits that move items of a session into another one, by their positions,
-// or by their times where each session numbers its own items.
+// or by their times where a chain orders them.
 func bringHome(p *rules.Pass, s, home *session.Session, items []int) (edits []session.Edit) {
 	before := func(other, it *session.Item) bool {
-		if p.Store.Renumbers {
+		if p.Store.ByChain {
 			return !other.Time.After(it.Time)
 		}
 		return other.Position < it.Position || it.Role != session.User && other.Position == it.Position // of one tick, a question comes before its answer
 	}
-	if p.Store.Renumbers {
+	if p.Store.ByChain {
 		slices.SortStableFunc(items, func(a, b int) int { return s.Items[a].Time.Compare(s.Items[b].Time) })
 	}
 	next, after := 0, session.Ref{}

@@ -67,7 +67,7 @@ func (t *trunk) findStrays() error {
 // passOver finds out which strays of a file have a copy in their own, and what stands above
 // them in the conversation: the lines below them hang below that.
 func (t *trunk) passOver(c *chain, log *filelog.Log) error {
-	lines, last := log.Window(), filelog.Name(0)
+	lines, last, moves := log.Window(), filelog.Name(0), map[int32]bool{}
 	for i := range c.nodes {
 		n := &c.nodes[i]
 		if n.home == 0 {
@@ -89,6 +89,7 @@ func (t *trunk) passOver(c *chain, log *filelog.Log) error {
 			n.copied = alike(stray, own)
 		} else {
 			home.chain.away[n.uuid] = true
+			moves[n.home] = moves[n.home] || n.kind != unsaid
 		}
 		if up, ok := c.at[n.parent]; !ok {
 			n.parent = last
@@ -96,6 +97,11 @@ func (t *trunk) passOver(c *chain, log *filelog.Log) error {
 			n.parent = above.parent
 		} else if above.sidechain && c == t.chain {
 			n.parent = last
+		}
+	}
+	for i := range c.nodes {
+		if n := &c.nodes[i]; n.home != 0 && n.kind == unsaid && !n.copied && !moves[n.home] {
+			c.fault("line %s, which is no message, belongs to sub-agent %s, whose file does not have it; a repair moves such a line together with messages only", c.Text(n.uuid), t.agents[n.home-1].id)
 		}
 	}
 	return nil
@@ -135,45 +141,36 @@ func alike(a, b []byte) bool {
 // start is the place before the first line of a file.
 const start = -2
 
-// bringHome moves strays of another file into this one. Each hangs below the line that it
-// names, or where that is none of its own file below the line before it. What between them
-// is no message comes along.
+// bringHome moves strays of another file into this one. Each keeps what it hangs below, unless
+// it was relinked: then that is the line before it. What is no message between them comes along.
 func (f *rewrite) bringHome(from *rewrite, lines []int) error {
 	home := from.nodes[lines[0]].home
+	named := map[filelog.Name]filelog.Name{} // what the strays of this file say that they hang below
 	for i := range from.nodes {
-		if n := &from.nodes[i]; n.home == home && n.kind == unsaid && !n.copied && !n.replaced {
+		n := &from.nodes[i]
+		if n.home != home || n.replaced {
+			continue
+		}
+		raw, _ := jsonedit.Raw(from.line(i), "/"+fieldParent)
+		if named[n.uuid] = 0; string(raw) != "null" {
+			named[n.uuid] = f.Name(strings.Trim(string(raw), `"`))
+		}
+		if n.kind == unsaid && !n.copied {
 			lines = append(lines, i)
 		}
 	}
 	slices.SortStableFunc(lines, func(a, b int) int { return bytes.Compare(from.time(a), from.time(b)) })
 	for _, i := range lines {
-		n, line := &from.nodes[i], from.line(i)
-		if _, taken := f.at[n.uuid]; taken {
-			return problem.New(problem.RolledBack, "", "the sub-agent's file has another line with the identifier %s", f.Text(n.uuid))
+		n, values := &from.nodes[i], map[string][]byte{fieldSidechain: []byte("true")}
+		if err := f.takes(n); err != nil {
+			return err
 		}
-		if n.message != 0 && slices.ContainsFunc(f.nodes, func(o node) bool { return o.message == n.message && o.home == 0 }) {
-			return problem.New(problem.RolledBack, "", "line %s is a part of an answer whose other lines are in the sub-agent's file", f.Text(n.uuid))
-		}
-		raw, _ := jsonedit.Raw(line, "/"+fieldParent)
-		parent := strings.Trim(string(raw), `"`)
-		above, known := f.at[f.Name(parent)]
-		at, back := f.brought[f.Name(parent)]
-		if known {
-			at = int(above)
-		}
-		named := known || back
-		if next := slices.IndexFunc(f.nodes, func(o node) bool { return o.parent == n.uuid && o.home == 0 }); next >= 0 {
-			at = next - 1
-		} else if !named {
-			at = f.lastBefore(from.time(i))
-		}
-		if at < 0 {
-			at = start
-		}
-		values := map[string][]byte{fieldSidechain: []byte("true")}
-		if !named && parent != "null" {
+		stays := f.belongs(n.uuid, named)
+		at := f.placeOf(n.uuid, named[n.uuid], stays, from.time(i))
+		if !stays {
 			values[fieldParent] = f.endOf(at)
 		}
+		line := from.line(i)
 		for name, value := range values {
 			var err error
 			if line, err = jsonedit.Set(line, "/"+name, value); err != nil {
@@ -185,6 +182,53 @@ func (f *rewrite) bringHome(from *rewrite, lines []int) error {
 		f.behind[at] = append(f.behind[at], line)
 	}
 	return nil
+}
+
+// takes says why a stray cannot come into this file.
+func (f *rewrite) takes(n *node) error {
+	if _, taken := f.at[n.uuid]; taken {
+		return problem.New(problem.RolledBack, "", "the sub-agent's file has another line with the identifier %s", f.Text(n.uuid))
+	}
+	if n.message != 0 && slices.ContainsFunc(f.nodes, func(o node) bool { return o.message == n.message && o.home == 0 }) {
+		return problem.New(problem.RolledBack, "", "line %s is a part of an answer whose other lines are in the sub-agent's file", f.Text(n.uuid))
+	}
+	return nil
+}
+
+// belongs reports whether a stray hangs where it did in this file: from line to line among the
+// strays it is led to the start or to a line of this file, and none of them was relinked.
+func (f *rewrite) belongs(uuid filelog.Name, named map[filelog.Name]filelog.Name) bool {
+	for range len(named) + 1 {
+		up, stray := named[uuid]
+		own, here := f.at[uuid]
+		switch {
+		case !stray:
+			return uuid == 0 || here
+		case here && f.nodes[own].parent != up:
+			return false
+		}
+		uuid = up
+	}
+	return false
+}
+
+// placeOf is the line behind which a stray comes: before the one that hangs below it, behind
+// the one that it hangs below, or where its time says.
+func (f *rewrite) placeOf(uuid, parent filelog.Name, belongs bool, time []byte) int {
+	at, brought := f.brought[parent]
+	above, here := f.at[parent]
+	next := slices.IndexFunc(f.nodes, func(o node) bool { return o.parent == uuid && o.home == 0 })
+	switch {
+	case next == 0 || next < 0 && belongs && parent == 0:
+		return start
+	case next > 0:
+		return next - 1
+	case belongs && here:
+		return int(above)
+	case belongs && brought:
+		return at
+	}
+	return f.lastBefore(time)
 }
 
 // lastBefore is the last line that was written before another one, by their times.
