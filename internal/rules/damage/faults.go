@@ -143,6 +143,10 @@ var faults = []*rules.Rule{
 			for i := range found.Fixes {
 				found.Fixes[i].Title = "name the line before it as its parent"
 			}
+			if f.Remedy != "" { // it is another session's
+				found.Severity = rules.Warning
+				found.Fixes = []rules.Fix{{Title: f.Remedy, Safety: rules.Manual}}
+			}
 		}),
 	},
 }

@@ -25,6 +25,7 @@ type line struct {
 	APIError  bool           `json:"isApiErrorMessage"`
 	Source    string         `json:"sourceToolAssistantUUID"`
 	Agent     string         `json:"agentId"`
+	Session   string         `json:"sessionId"`
 	Outcome   jsontext.Value `json:"toolUseResult"`
 	Message   jsontext.Value `json:"message"`
 	Content   jsontext.Value `json:"content"` // of a line of the type system

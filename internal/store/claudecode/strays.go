@@ -2,7 +2,10 @@ package claudecode
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -257,4 +260,42 @@ func (f *rewrite) endOf(at int) []byte {
 		return []byte("null")
 	}
 	return docedit.Quote(f.Text(uuid))
+}
+
+// findForeign tells lines that were written to the wrong transcript (anthropics/claude-code#30802)
+// from those whose parent was lost: such a line names another session (sessionId), and that
+// session's file has its parent and not the line.
+func (t *trunk) findForeign(ctx context.Context) error {
+	for i := range t.chain.faults {
+		f := &t.chain.faults[i]
+		at, known := t.chain.at[t.chain.Name(f.Ref.Pointer)]
+		if f.Default == nil || !known || t.piped != nil {
+			continue
+		}
+		text, err := t.log.Window().Line(t.chain.nodes[at].span())
+		if err != nil {
+			return err
+		}
+		l, _, _ := parse(text)
+		name := path.Join(path.Dir(t.name), l.Session+ending)
+		if l.Session == "" || name == t.name || path.Base(name) != l.Session+ending {
+			continue
+		}
+		log, err := t.file(name)
+		if err != nil {
+			continue // nothing there says that the line is that session's
+		}
+		other, err := readChain(ctx, log, t.chain.Names)
+		_ = log.Close()
+		if err != nil {
+			return err
+		}
+		_, parent := other.at[t.chain.Name(l.Parent)]
+		if _, copied := other.at[t.chain.Name(l.UUID)]; parent && !copied {
+			f.Default = nil
+			f.Detail = fmt.Sprintf("line %s is a turn of session %s, whose file has its parent %s; Claude Code 2.1 sends it as the next turn of this session", l.UUID, l.Session, l.Parent)
+			f.Remedy = fmt.Sprintf("close Claude Code, then move that line and those below it to the end of %s.jsonl, to which they belong", l.Session)
+		}
+	}
+	return nil
 }

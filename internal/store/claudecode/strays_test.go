@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sessctl/sessctl/internal/campaign"
+	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -239,4 +240,138 @@ func mended(t *testing.T, name, home string, want map[string][]string) (left str
 	_ = os.RemoveAll(home + ".backup")
 	_ = os.Remove(receipt.Path())
 	return left
+}
+
+// TestNoStrays: what healthy files have in common proves nothing.
+func TestNoStrays(t *testing.T) {
+	forked := familyOf(1) // a sub-agent that was given the conversation up to its call
+	var given []string
+	for _, l := range forked.parent[:2] {
+		given = append(given, strings.Replace(l, `"isSidechain":false`, `"isSidechain":true,"agentId":"a0"`, 1))
+	}
+	forked.children["a0"] = append(given, forked.children["a0"]...)
+	lost := familyOf(1) // a sub-agent whose file is gone
+	delete(lost.children, "a0")
+	for name, f := range map[string]family{"a conversation that a sub-agent got": forked, "no file": lost} {
+		if list, _ := found(t, f.write(t)); slices.ContainsFunc(list, func(f *check.Finding) bool { return strings.HasPrefix(f.Rule.ID, "SC70") || f.Rule.ID == "SC021" }) {
+			t.Errorf("%s: %v", name, list)
+		}
+	}
+	home := familyOf(2).leak("a0", 1<<2, 6, "without the mark", false).write(t) // and a fork of the session, which has no sub-agents
+	file := filepath.Join(home, "projects", "p", "s.jsonl")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fork := filepath.Join(home, "projects", "p", "fork.jsonl")
+	healthy := strings.ReplaceAll(strings.Join(familyOf(2).parent, ""), `"sessionId":"s"`, `"sessionId":"fork"`)
+	if err := errors.Join(os.WriteFile(fork, []byte(healthy), 0o600), os.WriteFile(file, text, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	list, _ := found(t, home)
+	for _, f := range list {
+		if f.Session == "fork" {
+			t.Errorf("the fork: %s %s", f.Rule.ID, f.Message)
+		}
+	}
+	repaired(t, home)
+}
+
+// TestOtherText: a line that has the identifier of one of the sub-agent's, and says something
+// else, is no copy. It is told, and it stays.
+func TestOtherText(t *testing.T) {
+	f := familyOf(1).leak("a0", 1<<1, 4, "without the mark", false)
+	f.parent[4] = strings.Replace(f.parent[4], "I look", "I look elsewhere", 1)
+	home := f.write(t)
+	plan, receipt, err := repairtest.Repair(home)
+	if err != nil || receipt != nil || len(plan.Refused) != 1 || !strings.Contains(plan.Refused[0].Why, "another line with the identifier c0-2") {
+		t.Errorf("%v, %+v, %+v", err, plan.Refused, receipt)
+	}
+}
+
+// TestNestedStrays: lines of a sub-agent in the file of the sub-agent that asked it go home.
+func TestNestedStrays(t *testing.T) {
+	for _, moves := range []bool{false, true} {
+		f := familyOf(2)
+		asks := `{"type":"tool_use","id":"toolu_1","name":"Agent","input":{"description":"d","prompt":"look 1","subagent_type":"g"}}`
+		own := f.children["a0"] // its second call starts the other one
+		own[2] = strings.Replace(own[2], `{"type":"tool_use","id":"toolu_in0","name":"Bash","input":{}}`, asks, 1)
+		own[3] = strings.Replace(own[3], "toolu_in0", "toolu_1", 1)
+		f.parent = without(without(without(f.parent, `"call1"`, "toolu_1"), `"uuid":"res1"`), "nothing")
+		f.parent[len(f.parent)-4] = strings.Replace(f.parent[len(f.parent)-4], `"parentUuid":"res1"`, `"parentUuid":"res0"`, 1)
+		want := conversations(t, f.write(t))
+		var strays, rest []string
+		for i, l := range f.children["a1"] {
+			if i == 3 || i == 5 {
+				strays = append(strays, l)
+			}
+			if i != 3 && i != 5 || !moves {
+				rest = append(rest, l)
+			}
+		}
+		f.children["a1"], f.children["a0"] = rest, slices.Insert(own, 4, strays...)
+		if left := mended(t, fmt.Sprint("nested, moved ", moves), f.write(t), want); left != "" {
+			t.Errorf("moved %t: %s", moves, left)
+		}
+	}
+}
+
+// TestReportedLeak: what stands behind the results of parallel calls goes to the receipt, and
+// the call in it gets no result.
+func TestReportedLeak(t *testing.T) {
+	from := filepath.Join("..", "..", "..", "..", "shared", "cases", "reports", "leak-behind-results-claude-code", "damaged-leak-afterresult-2.1.330")
+	if _, err := os.Stat(from); err != nil {
+		t.Skip("the shared cases are not beside this checkout (../shared/cases/reports)")
+	}
+	home := filepath.Join(t.TempDir(), "home")
+	if err := os.CopyFS(home, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+	list, _ := found(t, home)
+	if len(list) != 1 || list[0].Rule.ID != "SC701" || len(list[0].Items) != 2 {
+		t.Errorf("%v", list)
+	}
+	after, receipt := repaired(t, home)
+	for _, name := range transcripts(after) {
+		if strings.Contains(after[name], session.SyntheticPrefix) {
+			t.Errorf("%s: a result was made up", name)
+		}
+		if !strings.Contains(name, "subagents") && strings.Contains(after[name], `"agentId":"a73774a6bb80456a0","message"`) {
+			t.Errorf("%s: lines of the sub-agent are left", name)
+		}
+	}
+	if n := len(receipt.Batches); n != 1 {
+		t.Errorf("%d batches", n)
+	}
+}
+
+// TestWrongFile: a turn of another session is told and left, with what to do, and is no next
+// turn of this one. Without that session's file, or where that has the line, too, nothing
+// tells it from a line whose parent was lost.
+func TestWrongFile(t *testing.T) {
+	const v = "2.1.330"
+	other := func(l string) string { return strings.Replace(l, `"sessionId":"s"`, `"sessionId":"b"`, 1) }
+	turn := other(line(v, "b3", `"b2"`, "user", 9, goOn))
+	mine := []string{line(v, "u1", "null", "user", 0, goOn), line(v, "u2", `"u1"`, "assistant", 1, done), turn, other(line(v, "b4", `"b3"`, "assistant", 10, strings.Replace(done, "m2", "m4", 1)))}
+	first := other(line(v, "b1", "null", "user", 2, goOn)) + other(line(v, "b2", `"b1"`, "assistant", 3, strings.Replace(done, "m2", "m3", 1)))
+	for name, tt := range map[string]struct{ file, found string }{
+		"its parent is there": {first, "SC021 warning manual"},
+		"no such file":        {"", "SC021 info lossless"},
+		"a copy of it":        {first + turn, "SC021 info lossless"},
+		"another parent":      {strings.ReplaceAll(first, "b2", "b9"), "SC021 info lossless"},
+	} {
+		home := homeOf(t, mine...)
+		if tt.file != "" {
+			if err := os.WriteFile(filepath.Join(home, "projects", "p", "b.jsonl"), []byte(tt.file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		list, _ := found(t, home)
+		if len(list) != 1 || fmt.Sprint(list[0].Rule.ID, " ", list[0].Severity, " ", list[0].Fixes[0].Safety) != tt.found {
+			t.Errorf("%s: %v", name, list)
+		}
+		if _, receipt, err := repairtest.Repair(home); err != nil || (receipt == nil) != strings.HasSuffix(tt.found, "manual") {
+			t.Errorf("%s: %v, %+v", name, err, receipt)
+		}
+	}
 }

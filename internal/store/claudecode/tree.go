@@ -65,7 +65,7 @@ func (c *claude) tree(ctx context.Context, t transcript, body bool, each func(*p
 	if err := r.findStrays(); err != nil {
 		return nil, err
 	}
-	if err := r.main(); err != nil {
+	if err := r.main(ctx); err != nil {
 		return nil, err
 	}
 	for i := range r.agents {
@@ -186,10 +186,13 @@ func (t *trunk) link() {
 
 // main makes the session of the transcript, and those of sub-agents whose lines it holds:
 // up to 2.0 they had no files of their own.
-func (t *trunk) main() error {
+func (t *trunk) main(ctx context.Context) error {
 	sides := t.sides()
 	mine := func(n *node) bool { return n.side == 0 }
 	t.chain.activate(func(n *node) bool { return n.side == 0 && !n.sidechain })
+	if err := t.findForeign(ctx); err != nil {
+		return err
+	}
 	s := t.session(t.chain, t.transcript.id)
 	r := t.reader
 	r.chain, r.log, r.id, r.source, r.agents = t.chain, t.log, t.transcript.id, t.name, t.agents
