@@ -1,6 +1,10 @@
 package rules_test
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
 
 func TestSC701LeakDuplicate(t *testing.T) {
 	runCases(t, []ruleCase{
@@ -280,6 +284,63 @@ P
 C<P
   system(do it)
   worker "done"`,
+		},
+	})
+}
+
+// TestStrays: what the store itself tells of messages in the wrong session. Copies go to the
+// receipt; the others go home, and until then nothing is missing of their calls and results.
+func TestStrays(t *testing.T) {
+	stray := func(copied bool, items ...int) func(*session.Tree) {
+		return func(tree *session.Tree) {
+			for _, i := range items {
+				it := &tree.Root().Items[i]
+				it.Home, it.Copied, it.Flags = "C", copied, it.Flags|session.Archived
+			}
+		}
+	}
+	runCases(t, []ruleCase{
+		{
+			name: "a call and a text, behind the result",
+			tree: `
+P
+  user
+  root T1>worker(do it)
+  sub C
+  root <T1 "done"
+  worker "doing" w1()
+  worker "done"
+  root "fine"
+C<P
+  user(do it)
+  worker "doing" w1()
+  worker <w1
+  worker "done"`,
+			tweak: stray(true, 4, 5),
+			want: `
+				SC701 error P.4,5
+				kept: quarantine P.4; quarantine P.5`,
+			says: "2 messages are stored here that the run of sub-session C stored, and there, too",
+		},
+		{
+			name: "a result whose call is at home",
+			tree: `
+P
+  user
+  root T1>worker(do it)
+  sub C
+  root <T1 "done"
+  worker <w1
+  root "fine"
+C<P
+  user(do it)
+  worker "doing" w1()
+  worker "done"`,
+			tweak: stray(false, 4),
+			want: `
+				SC702 error P.4
+				lossless: move P.4 to C after C.2`,
+			says: "missing there",
 		},
 	})
 }
