@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -55,7 +54,7 @@ func (c *claude) compose(ctx context.Context, tree *store.Change, text func(name
 	}
 	open := func(p *part) (f *rewrite, err error) {
 		if f = files[p.in.source]; f == nil {
-			f = &rewrite{chain: p.in.chain, parents: map[int]filelog.Name{}, gone: map[int]bool{}, renamed: map[filelog.Name]filelog.Name{}, behind: map[int][][]byte{}, added: map[*session.Item]filelog.Name{}, brought: map[filelog.Name]int{}, latest: map[int]filelog.Name{}}
+			f = newRewrite(p.in.chain)
 			f.file, err = text(p.in.source)
 			files[p.in.source] = f
 		}
@@ -76,22 +75,32 @@ func (c *claude) compose(ctx context.Context, tree *store.Change, text func(name
 		if err == nil {
 			err = f.session(s, p)
 		}
-		lines := map[string][]int{} // that come from the files of other sessions
-		for i := range s.Items {
-			if it := &s.Items[i]; it.Moves {
-				lines[it.From] = append(lines[it.From], parts[it.From].lines[it.Was.Key]...)
+		for _, other := range all {
+			lines := strayLines(s, parts[other.Is.ID])
+			if err != nil || len(lines) == 0 {
+				continue
 			}
-		}
-		for _, id := range slices.Sorted(maps.Keys(lines)) {
 			var from *rewrite
-			if from, err = open(parts[id]); err == nil {
-				err = f.bringHome(from, lines[id])
+			if from, err = open(parts[other.Is.ID]); err == nil {
+				err = f.bringHome(from, lines)
 			}
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
+	return splicesOf(ctx, files)
+}
+
+func newRewrite(c *chain) *rewrite {
+	return &rewrite{
+		chain: c, parents: map[int]filelog.Name{}, gone: map[int]bool{}, renamed: map[filelog.Name]filelog.Name{}, behind: map[int][][]byte{},
+		added: map[*session.Item]filelog.Name{}, brought: map[filelog.Name]int{}, latest: map[int]filelog.Name{},
+	}
+}
+
+// splicesOf are the changes of those files that change.
+func splicesOf(ctx context.Context, files map[string]*rewrite) (map[string][]filelog.Splice, error) {
 	splices := map[string][]filelog.Splice{}
 	for name, f := range files {
 		list, err := f.splices(ctx)

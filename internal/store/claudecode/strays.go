@@ -14,6 +14,7 @@ import (
 	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/docedit"
 	"github.com/sessctl/sessctl/internal/store/filelog"
 )
@@ -143,6 +144,16 @@ func alike(a, b []byte) bool {
 
 // start is the place before the first line of a file.
 const start = -2
+
+// strayLines are those of a file whose items go to a session.
+func strayLines(to *change.Session, p *part) (lines []int) {
+	for i := range to.Items {
+		if it := &to.Items[i]; it.Moves && p != nil && it.From == p.ID {
+			lines = append(lines, p.lines[it.Was.Key]...)
+		}
+	}
+	return lines
+}
 
 // bringHome moves strays of another file into this one. Each keeps what it hangs below, unless
 // it was relinked: then that is the line before it. What is no message between them comes along.
