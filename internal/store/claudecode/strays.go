@@ -105,7 +105,7 @@ func (t *trunk) passOver(c *chain, log *filelog.Log) error {
 	}
 	for i := range c.nodes {
 		if n := &c.nodes[i]; n.home != 0 && n.kind == unsaid && !n.copied && !moves[n.home] {
-			c.fault("line %s, which is no message, belongs to sub-agent %s, whose file does not have it; a repair moves such a line together with messages only", c.Text(n.uuid), t.agents[n.home-1].id)
+			c.fault("line %s belongs to sub-agent %s, whose file lacks it; it carries no message, and a repair moves such a line only together with messages", c.Text(n.uuid), t.agents[n.home-1].id)
 		}
 	}
 	return nil
