@@ -32,6 +32,7 @@ const (
 	SharedID                            // Detail: who else has a session with this id
 	TornLine                            // Detail: which line of a file was cut off
 	BrokenChain                         // Field: the key; Detail: which line names one that is missing
+	SharedKey                           // Field: the key; Detail: which records have one, and which of them is read
 )
 
 // Fault is one such defect at one place.

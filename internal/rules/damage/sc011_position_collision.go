@@ -16,6 +16,7 @@ var positionCollision = rules.Rule{
 		for _, s := range p.Subjects {
 			reportPositions(p, s)
 		}
+		rules.Faults(session.SharedKey, rules.Detail)(p)
 	},
 }
 

@@ -99,6 +99,11 @@ func (r *reader) items(s *session.Session, of func(*node) bool) error {
 		}
 		m.finish(r.nodes[g[0]].active)
 		blocks = m.blocks
+		if n := &r.nodes[first]; n.replaced && n.home == 0 {
+			if err := m.another(n); err != nil {
+				return err
+			}
+		}
 		for _, f := range m.faults {
 			f.Harmless = f.Kind == session.TornLine && s.Writer == session.WriterLive
 			f.Item, f.Ref = at, session.Ref{Session: s.ID, Table: it.Table, Key: it.Key}
@@ -295,4 +300,22 @@ func (m *entry) finish(active bool) {
 		return
 	}
 	m.Body = &session.Body{Text: text, Reasoning: reasoning, Raw: m.raw[1:]}
+}
+
+// another tells of a line whose identifier a later line has, which says something else: the
+// later one is sent, and this one never.
+func (m *entry) another(n *node) error {
+	texts, lines := [2]string{}, m.reader.log.Window()
+	for k, of := range []*node{n, &m.reader.nodes[m.reader.at[n.uuid]]} {
+		text, err := lines.Line(of.span())
+		if err != nil {
+			return err
+		}
+		l, _, _ := parse(text)
+		texts[k] = string(l.Message)
+	}
+	if texts[0] != texts[1] {
+		m.faults = append(m.faults, session.Fault{Kind: session.SharedKey, Field: "uuid", Detail: fmt.Sprintf("a later line has the same identifier %s and says something else; Claude Code sends that one, and never this one", m.reader.Text(n.uuid))})
+	}
+	return nil
 }

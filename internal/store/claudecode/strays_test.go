@@ -375,3 +375,22 @@ func TestWrongFile(t *testing.T) {
 		}
 	}
 }
+
+// TestTwoTextsOneID: of two lines with one identifier that say different things the first is
+// never sent, which is told. The same line twice is nothing.
+func TestTwoTextsOneID(t *testing.T) {
+	const v = "2.1.330"
+	start, end := line(v, "u1", "null", "user", 0, goOn), line(v, "u2", `"u1"`, "assistant", 1, done)
+	for again, want := range map[string]string{end: "", strings.Replace(end, "done", "else", 1): "SC011 warning"} {
+		list, _ := found(t, homeOf(t, start, end, again))
+		said := ""
+		for _, f := range list {
+			if f.Severity > rules.Info {
+				said += fmt.Sprint(f.Rule.ID, " ", f.Severity)
+			}
+		}
+		if said != want {
+			t.Errorf("%s: %v", want, list)
+		}
+	}
+}
