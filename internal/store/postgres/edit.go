@@ -133,7 +133,7 @@ func (e *Edit) Begin(ctx context.Context) error {
 // snapshot begins the transaction in which everything is read that needs no lock.
 func (e *Edit) snapshot(ctx context.Context) error {
 	e.turn++
-	return e.Explain(e.do(ctx, "begin isolation level repeatable read read only;\n"+settings))
+	return e.Explain(e.do(ctx, reading))
 }
 
 func (e *Edit) do(ctx context.Context, sql string) error {
@@ -284,7 +284,10 @@ func (e *Edit) ask(ctx context.Context) error {
 		e.conn = conn
 		const outcome = "select pg_catalog.txid_status($1::bigint), pg_catalog.pg_postmaster_start_time()::text"
 		status, server := "", ""
-		err = e.query(ctx, outcome, func(row []string) error { status, server = row[0], row[1]; return nil }, e.number)
+		if err = e.snapshot(ctx); err == nil {
+			err = e.query(ctx, outcome, func(row []string) error { status, server = row[0], row[1]; return nil }, e.number)
+			_ = e.do(ctx, "rollback")
+		}
 		if refused, ok := errors.AsType[*pgconn.PgError](err); ok && refused.Code == "22023" {
 			status = aborted // the server crashed before it wrote anything of it: the number was never given out
 		}

@@ -6,6 +6,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ import (
 type DB struct {
 	Name   string // as Name makes it, with the schema where one was named
 	schema string
+	path   string // the search path with which a runtime finds the schema, as SQL
 
 	mu     sync.Mutex
 	conn   *pgconn.PgConn
@@ -42,8 +44,11 @@ type DB struct {
 // settings are made within the transaction: a pooler would hand others on to the next
 // client. A lock that another program waits for is not queued behind; rows that a
 // policy hides are an error, not silence; rows come in the order in which they are
-// stored, whoever else reads the table; and texts have one form.
-const settings = `set local lock_timeout = '5s';
+// stored, whoever else reads the table; and texts have one form. Constraints are not looked at
+// for a query, because the functions in them would run.
+const settings = ownPath + `;
+set local constraint_exclusion = partition;
+set local lock_timeout = '5s';
 set local statement_timeout = 0;
 set local idle_in_transaction_session_timeout = '15min';
 set local row_security = off;
@@ -54,6 +59,16 @@ set local client_encoding = 'UTF8';
 set local timezone = 'UTC';
 set local datestyle = 'ISO';
 set local extra_float_digits = 1`
+
+// ownPath comes before everything else of a transaction: a function or an operator that
+// somebody made in another schema, with just the types of a call, would win over PostgreSQL's
+// (documentation, 10.2 and 10.3), and run as the role that is connected.
+const ownPath = "set local search_path = pg_catalog, pg_temp"
+
+// reading begins a snapshot. Servers that can do so refuse a view or a foreign table that
+// somebody puts in the place of a table that was looked at.
+const reading = "begin isolation level repeatable read read only;\n" + settings + `;
+select set_config(name, 'view, foreign-table', true) from pg_settings where name = 'restrict_nonsystem_relation_kind'`
 
 // program is what the server calls the connections of sessctl.
 const program = "sessctl"
@@ -80,10 +95,22 @@ func connect(ctx context.Context, name string) (*target, *pgconn.PgConn, error) 
 	if !ok { // a name in another spelling than its own
 		return nil, nil, problem.New(problem.Usage, "", "the name of the database is not a valid connection string")
 	}
+	config := *t.config // its functions are not copied where several connect at once
+	if validate := config.ValidateConnect; validate != nil { // asks which server it is
+		config.ValidateConnect = func(ctx context.Context, conn *pgconn.PgConn) error {
+			if _, err := conn.Exec(ctx, "begin;\n"+ownPath).ReadAll(); err != nil {
+				return err
+			}
+			err := validate(ctx, conn)
+			_, ended := conn.Exec(ctx, "rollback").ReadAll()
+			return cmp.Or(err, ended)
+		}
+	}
 	dial := func() (*pgconn.PgConn, error) {
 		limited, cancel := context.WithTimeout(ctx, connecting)
 		defer cancel()
-		return pgconn.ConnectConfig(limited, t.config)
+		config.Password = t.config.Password
+		return pgconn.ConnectConfig(limited, &config)
 	}
 	conn, err := dial()
 	if ask, ok := ctx.Value(asking{}).(func(string) (string, error)); ok && wantsPassword(err) && t.config.Password == "" {
@@ -118,20 +145,26 @@ func Open(ctx context.Context, name string) (*DB, error) {
 }
 
 func (db *DB) begin(ctx context.Context) error {
-	if _, err := db.conn.Exec(ctx, "begin isolation level repeatable read read only").ReadAll(); err != nil {
+	if err := db.start(ctx); err != nil {
 		return err
-	}
-	if _, err := db.conn.Exec(ctx, settings).ReadAll(); err != nil {
-		return err
-	}
-	if db.schema == "" {
-		if err := db.query(ctx, "select coalesce(current_schema()::text, 'public')", func(row []string) error { db.schema = row[0]; return nil }); err != nil {
-			return err
-		}
 	}
 	err := errors.Join(db.readSchema(ctx), db.readWriter(ctx))
 	if err == nil {
 		err = db.readServer(ctx)
+	}
+	return err
+}
+
+// start begins a snapshot and finds the schema that the role finds first, if none was named.
+func (db *DB) start(ctx context.Context) error {
+	db.path = quoted(db.schema)
+	if _, err := db.conn.Exec(ctx, reading).ReadAll(); err != nil || db.schema != "" {
+		return err
+	}
+	db.path = "default"
+	results, err := db.conn.Exec(ctx, "set local search_path = default;\nselect pg_catalog.current_schema();\n"+ownPath).ReadAll()
+	if err == nil {
+		db.schema = cmp.Or(string(results[1].Rows[0][0]), "public")
 	}
 	return err
 }
@@ -184,38 +217,34 @@ func (db *DB) Close() error {
 	return db.conn.Close(ctx)
 }
 
-// Schemas are the schemas of a database in which the role can read tables, the one that
-// it finds first at the start. Of a name with a schema it is that one.
-func Schemas(ctx context.Context, name string) (schemas []string, err error) {
+// Schemas are the names of the schemas of a database in which the role can read tables. The
+// one that the role finds first is the first and goes by the name of the database. Of a name
+// with a schema it is that one.
+func Schemas(ctx context.Context, name string) (names []string, err error) {
 	t, conn, err := connect(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{Name: name, conn: conn}
+	db := &DB{Name: name, schema: t.schema, conn: conn}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	if t.schema != "" {
-		return []string{t.schema}, nil
+		return []string{name}, nil
 	}
-	err = db.query(ctx, `select n.nspname from pg_catalog.pg_namespace n
+	err = db.start(ctx)
+	if err == nil {
+		err = db.query(ctx, `select n.nspname from pg_catalog.pg_namespace n
 where n.nspname !~ '^pg_' and n.nspname <> 'information_schema' and has_schema_privilege(n.oid, 'usage')
   and exists (select from pg_catalog.pg_class c where c.relnamespace = n.oid and c.relkind in ('r', 'p', 'v', 'm', 'f'))
-order by n.nspname is distinct from current_schema(), n.nspname`, func(row []string) error {
-		schemas = append(schemas, row[0])
-		return nil
-	})
-	return schemas, db.Explain(err)
-}
-
-// InSchema is the name of one schema of a database that Name named.
-func InSchema(name, schema string) string {
-	known, _ := targets.Load(name)
-	t, ok := known.(*target)
-	if !ok || t.schema == schema {
-		return name
+order by n.nspname <> $1, n.nspname`, func(row []string) error {
+			one := *t
+			if one.schema = row[0]; row[0] == db.schema {
+				one.schema = ""
+			}
+			names = append(names, one.named())
+			return nil
+		}, db.schema)
 	}
-	one := *t
-	one.schema = schema
-	return one.named()
+	return names, db.Explain(err)
 }
 
 // query hands the rows of a query of the catalog to fn, as texts, "" for NULL. Their

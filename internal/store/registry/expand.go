@@ -110,11 +110,7 @@ func databaseMeans(ctx context.Context, word, kind string) (found Expansion, err
 	if err != nil {
 		return found, err
 	}
-	for i, schema := range schemas {
-		one := name
-		if i > 0 {
-			one = postgres.InSchema(name, schema)
-		}
+	for _, one := range schemas {
 		src, err := openSource(ctx, one, nil)
 		if err != nil {
 			return found, err
