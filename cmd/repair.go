@@ -54,7 +54,8 @@ is likely, not certain), split (one session into several), waiting (an answer in
 place of one that somebody outside may still give; only where the runtime is gone,
 or --assume-dead says so), import-backup (sessions of a .bak), reorder (undo does
 not bring back the order of events of one time), unknown-form
-(records that a newer or another program wrote go to the receipt). A finding names
+(records that a newer or another program wrote go to the receipt), foreign-functions
+(on a server, functions of other roles run with the rights of a superuser). A finding names
 the word that its repair needs; ` + "`sessctl explain RULE`" + ` says what that costs.
 
 ` + exitStatus("nothing is left at or above --fail-on", append(changing, exitFindings)...) + `
@@ -77,7 +78,19 @@ With 1, findings are left, or a plan was shown and not carried out.`,
 }
 
 // allowed are the words of --allow.
-var allowed = []string{"lossy", "prune", "guesses", "split", "waiting", "import-backup", repair.Reorder, rules.UnknownForm}
+var allowed = []string{"lossy", "prune", "guesses", "split", "waiting", "import-backup", repair.Reorder, rules.UnknownForm, foreignFunctions}
+
+// foreignFunctions is the word of --allow, for repair and undo, that lets a superuser run what
+// other roles made.
+const foreignFunctions = "foreign-functions"
+
+// allowForeign is the context of a command that --allow lets run functions of other roles.
+func (p *program) allowForeign(ctx context.Context) context.Context {
+	if slices.Contains(p.config.Allow, foreignFunctions) {
+		return registry.AllowForeign(ctx)
+	}
+	return ctx
+}
 
 func addRepairFlags(cmd *cobra.Command, p *program) {
 	flags := cmd.Flags()
@@ -112,6 +125,7 @@ func runRepair(ctx context.Context, p *program, args []string) error {
 	if err != nil {
 		return err
 	}
+	ctx = p.allowForeign(ctx)
 	if err := r.locate(ctx, args); err != nil {
 		return err
 	}

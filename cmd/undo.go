@@ -60,11 +60,14 @@ receipt still holds the whole store as it was.
 	}
 	cmd.Flags().Bool("list", false, "list the receipts that are found, and change nothing")
 	cmd.Flags().BoolP("yes", "y", false, "do not ask")
+	cmd.Flags().StringSlice("allow", nil, "also undo where that takes `KINDS`: "+foreignFunctions)
+	completeFlag(cmd, "allow", oneOf(foreignFunctions))
 	return cmd
 }
 
 func runUndo(ctx context.Context, p *program, args []string) error {
 	defer surviveClosedPipes()()
+	ctx = p.allowForeign(ctx)
 	if len(args) == 1 && !p.config.List && !registry.OnServer(args[0]) && !isFolder(args[0]) {
 		path := p.receiptNamed(args[0])
 		receipt, err := repair.ReadReceipt(path)

@@ -237,4 +237,7 @@ type Trigger struct {
 	Name  string `json:"name"`
 	Table string `json:"table"`
 	When  string `json:"when,omitzero"` // "after insert", "" where it is not known
+	// Function is what it runs and Owner the role whose function that is, of a server.
+	Function string `json:"function,omitzero"`
+	Owner    string `json:"owner,omitzero"`
 }

@@ -277,7 +277,11 @@ func triggered(list []session.Trigger) document.List {
 	}
 	var names []string
 	for _, t := range list {
-		names = append(names, ui.Clean(t.Name)+" ("+strings.TrimSpace(ui.Clean(t.When)+" on "+ui.Clean(t.Table))+")")
+		name := ui.Clean(t.Name) + " (" + strings.TrimSpace(ui.Clean(t.When)+" on "+ui.Clean(t.Table))
+		if t.Function != "" {
+			name += ", function " + ui.Clean(t.Function) + " of the role " + ui.Clean(t.Owner)
+		}
+		names = append(names, name+")")
 	}
 	text := "The database has " + ui.Count(len(list), "trigger") + " that its runtime did not create: " + strings.Join(names, ", ") +
 		". A session is not repaired if a trigger would change anything else or make undo impossible."

@@ -69,7 +69,8 @@ func (o Open) readOf(ctx context.Context, c *catalog) (*logStore, error) {
 	st.facts.Incomplete, st.facts.Recovery = about.Incomplete, about.Recovery
 	st.facts.ReadOnly = cmp.Or(st.facts.ReadOnly, about.ReadOnly)
 	for _, name := range append([]string{o.Layout.Sessions.Name, o.Layout.Events.Name}, o.Layout.Write.OtherNames...) {
-		st.facts.ReadOnly = cmp.Or(st.facts.ReadOnly, c.schema.Tables[name].ReadOnly)
+		t := c.schema.Tables[name]
+		st.facts.ReadOnly, st.facts.Incomplete = cmp.Or(st.facts.ReadOnly, t.ReadOnly), cmp.Or(st.facts.Incomplete, t.Incomplete)
 	}
 	st.facts.Faults = slices.Concat(about.Faults, o.Facts.Faults, c.faults)
 	st.facts.Triggers = slices.DeleteFunc(slices.Clone(c.schema.Triggers), func(t session.Trigger) bool { return slices.Contains(o.Layout.Triggers, t.Name) })

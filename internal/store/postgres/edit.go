@@ -246,6 +246,9 @@ func (e *Edit) Commit(ctx context.Context) error {
 	if !e.writes {
 		err = errors.New("no transaction is open")
 	}
+	if err == nil && len(e.rest.Triggers) > 0 { // those that are deferred would run behind the last look
+		err = e.settle(e.withPath(ctx, true, func() error { return e.do(ctx, "set constraints all immediate") }))
+	}
 	if err == nil {
 		err = e.strayed(ctx)
 	}

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ func (e *Edit) Update(ctx context.Context, of string, at table.Place, fields []t
 		return err
 	}
 	now := e.now(of, at)
-	return e.settle(e.update(ctx, of, "ctid = $1", [][]byte{[]byte(ctid(now))}, fields))
+	return e.settle(e.update(ctx, of, "ctid operator(pg_catalog.=) $1", [][]byte{[]byte(ctid(now))}, fields))
 }
 
 // Delete implements table.Writer.
@@ -37,7 +38,7 @@ func (e *Edit) Delete(ctx context.Context, from string, at table.Place) error {
 	if err := e.ready(); err != nil {
 		return err
 	}
-	return e.settle(e.remove(ctx, from, "ctid = $1", [][]byte{[]byte(ctid(e.now(from, at)))}, nil))
+	return e.settle(e.remove(ctx, from, "ctid operator(pg_catalog.=) $1", [][]byte{[]byte(ctid(e.now(from, at)))}, nil))
 }
 
 // Numbers implements table.Writer. A sequence does not take back what it gave out.
@@ -119,6 +120,23 @@ func (e *Edit) one(ctx context.Context, q *selection, sql string, values [][]byt
 	return at, image, err
 }
 
+// write changes a row. Functions that run with it may name things without their schemas: they
+// get the search path that a runtime has. All names of the statement itself have schemas.
+func (e *Edit) write(ctx context.Context, q *selection, runs bool, sql string, values [][]byte) (at table.Place, image table.Image, err error) {
+	err = e.withPath(ctx, runs, func() (err error) { at, image, err = e.one(ctx, q, sql, values); return err })
+	return at, image, err
+}
+
+func (e *Edit) withPath(ctx context.Context, runs bool, do func() error) error {
+	if !runs {
+		return do()
+	}
+	if err := e.do(ctx, "set local search_path = "+e.path); err != nil {
+		return err
+	}
+	return cmp.Or(do(), e.do(ctx, ownPath))
+}
+
 // stored reads and locks a row; nil when there is no such row.
 func (e *Edit) stored(ctx context.Context, name, where string, values [][]byte, columns []string) (table.Place, table.Image, error) {
 	q, err := e.selection(name, columns)
@@ -145,7 +163,7 @@ func (e *Edit) insert(ctx context.Context, into string, row []table.Field) (tabl
 	for i := range names {
 		names[i] = quoted(names[i])
 	}
-	at, after, err := e.one(ctx, q, "insert into "+q.from+" as e ("+strings.Join(names, ", ")+") overriding system value values ("+strings.Join(values, ", ")+")"+q.returning(), args)
+	at, after, err := e.write(ctx, q, e.tables[into].runs, "insert into "+q.from+" as e ("+strings.Join(names, ", ")+") overriding system value values ("+strings.Join(values, ", ")+")"+q.returning(), args)
 	if err != nil {
 		return 0, err
 	}
@@ -198,7 +216,7 @@ func (e *Edit) update(ctx context.Context, of, where string, values [][]byte, fi
 	if err != nil {
 		return err
 	}
-	at, after, err := e.one(ctx, q, "update only "+q.from+" e set "+strings.Join(sets, ", ")+" where "+where+q.returning(), args)
+	at, after, err := e.write(ctx, q, e.tables[of].runs, "update only "+q.from+" e set "+strings.Join(sets, ", ")+" where "+where+q.returning(), args)
 	if err != nil {
 		return err
 	}
@@ -225,12 +243,16 @@ func (e *Edit) remove(ctx context.Context, from, where string, values [][]byte, 
 	if like != nil && !before.Equal(like) {
 		return e.changedSince(from)
 	}
-	deleted := e.conn.ExecParams(ctx, "delete from only "+e.tableName(from)+" where "+where, values, nil, nil, nil).Read()
-	if deleted.Err == nil && deleted.CommandTag.RowsAffected() != 1 {
-		return e.notAsPlanned(from, "a trigger keeps a row from being deleted")
+	q, err := e.selection(from, nil)
+	if err != nil {
+		return err
 	}
-	if deleted.Err != nil {
-		return deleted.Err
+	_, deleted, err := e.write(ctx, q, e.tables[from].runs, "delete from only "+q.from+" e where "+where+q.returning(), values)
+	if err != nil {
+		return err
+	}
+	if deleted == nil {
+		return e.notAsPlanned(from, "a trigger keeps a row from being deleted")
 	}
 	e.note(from, before, nil, 2)
 	return nil
@@ -325,7 +347,7 @@ func (e *Edit) byKey(name string, image table.Image) (where string, values [][]b
 	var same []string
 	for _, column := range e.tables[name].key {
 		values = append(values, e.parameter(name, column, image[column]))
-		same = append(same, fmt.Sprintf("%s = $%d", quoted(column), len(values)))
+		same = append(same, fmt.Sprintf("%s operator(pg_catalog.=) $%d", quoted(column), len(values)))
 	}
 	return strings.Join(same, " and "), values
 }

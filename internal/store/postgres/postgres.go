@@ -95,7 +95,7 @@ func connect(ctx context.Context, name string) (*target, *pgconn.PgConn, error) 
 	if !ok { // a name in another spelling than its own
 		return nil, nil, problem.New(problem.Usage, "", "the name of the database is not a valid connection string")
 	}
-	config := *t.config // its functions are not copied where several connect at once
+	config := *t.config                                      // its functions are not copied where several connect at once
 	if validate := config.ValidateConnect; validate != nil { // asks which server it is
 		config.ValidateConnect = func(ctx context.Context, conn *pgconn.PgConn) error {
 			if _, err := conn.Exec(ctx, "begin;\n"+ownPath).ReadAll(); err != nil {

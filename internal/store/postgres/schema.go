@@ -18,6 +18,9 @@ type relation struct {
 	reads bool              // the role may read it
 	made  []string          // the columns that the server computes
 	key   []string          // the columns of the primary key
+
+	runs   bool   // functions that are not PostgreSQL's, when its rows change or are read
+	unread string // what a query would run that must not be, "" for nothing
 }
 
 // readSchema reads the catalog once: a snapshot sees no other.
@@ -34,6 +37,9 @@ func (db *DB) readSchema(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := db.readFunctions(ctx); err != nil {
+		return err
+	}
 	for name, r := range db.tables { // those that the role may not read, too: a scan says so
 		if r.key == nil {
 			r.ReadOnly = cmp.Or(r.ReadOnly, "its table "+name+" has no primary key")
@@ -46,7 +52,8 @@ func (db *DB) readSchema(ctx context.Context) error {
 const tablesQuery = `select c.relname, c.relkind, a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod),
   coalesce(nullif(t.typbasetype, 0), t.oid), a.attidentity <> '' or coalesce(pg_get_expr(d.adbin, d.adrelid) like 'nextval(%', false),
   a.attnotnull and not a.atthasdef and a.attidentity = '', has_table_privilege(c.oid, 'select'), pg_catalog.pg_table_size(c.oid),
-  coalesce(to_jsonb(a) ->> 'attgenerated', '') <> '', has_table_privilege(c.oid, 'insert') and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete'), c.relhasrules
+  coalesce(to_jsonb(a) ->> 'attgenerated', '') <> '', has_table_privilege(c.oid, 'insert') and has_table_privilege(c.oid, 'update') and has_table_privilege(c.oid, 'delete'), c.relhasrules,
+  case c.relkind when 'r' then (select min(i.inhrelid::regclass::text) from pg_catalog.pg_inherits i where i.inhparent = c.oid) end
 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
 join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
 join pg_catalog.pg_type t on t.oid = a.atttypid
@@ -66,7 +73,12 @@ func (db *DB) addColumn(row []string) {
 	if row[9] == "t" {
 		r.made = append(r.made, row[2])
 	}
+	if row[12] != "" {
+		r.Incomplete = "the runtime also reads the rows of " + row[12] + ", which inherits from the table " + row[0] + "; sessctl does not"
+	}
 	switch {
+	case row[12] != "":
+		r.ReadOnly = r.Incomplete
 	case row[11] == "t":
 		r.ReadOnly = "a rule rewrites what is written to its table " + row[0]
 	case row[10] == "f":
@@ -107,12 +119,13 @@ func (db *DB) addParent(row []string) {
 	db.tables[row[0]] = r
 }
 
-const triggersQuery = `select c.relname, g.tgname, case when g.tgtype & 2 <> 0 then 'before' when g.tgtype & 64 <> 0 then 'instead of' else 'after' end
+const triggersQuery = `select c.relname, g.tgname, f.oid::regprocedure, o.rolname, case when g.tgtype & 2 <> 0 then 'before' when g.tgtype & 64 <> 0 then 'instead of' else 'after' end
   || case when g.tgtype & 4 <> 0 then ' insert' else '' end || case when g.tgtype & 8 <> 0 then ' delete' else '' end
   || case when g.tgtype & 16 <> 0 then ' update' else '' end
 from pg_catalog.pg_trigger g join pg_catalog.pg_class c on c.oid = g.tgrelid join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+join pg_catalog.pg_proc f on f.oid = g.tgfoid join pg_catalog.pg_roles o on o.oid = f.proowner
 where n.nspname = $1 and not g.tgisinternal and g.tgenabled <> 'D' order by g.tgname`
 
 func (db *DB) addTrigger(row []string) {
-	db.rest.Triggers = append(db.rest.Triggers, session.Trigger{Table: row[0], Name: row[1], When: row[2]})
+	db.rest.Triggers = append(db.rest.Triggers, session.Trigger{Table: row[0], Name: row[1], Function: row[2], Owner: row[3], When: row[4]})
 }

@@ -99,6 +99,10 @@ func WithPassword(ctx context.Context, ask func(question string) (string, error)
 	return postgres.WithPassword(ctx, ask)
 }
 
+// AllowForeign is a context in which a superuser may run the functions of other roles that
+// belong to the tables of a server.
+func AllowForeign(ctx context.Context) context.Context { return postgres.AllowForeign(ctx) }
+
 // databaseMeans are the schemas of a database in which a runtime keeps its sessions; the
 // one that is asked for, or that the role finds first, goes by the name of the database.
 func databaseMeans(ctx context.Context, word, kind string) (found Expansion, err error) {

@@ -113,6 +113,8 @@ type Table struct {
 	Parents []string // the tables to which its foreign keys lead, as these name them
 	// ReadOnly is why its rows cannot be changed, "" when they can.
 	ReadOnly string
+	// Incomplete is why a scan does not give all that a runtime reads, "" when it does.
+	Incomplete string
 }
 
 // Column is a column of a table.
