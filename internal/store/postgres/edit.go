@@ -30,6 +30,7 @@ type Edit struct {
 	made   map[string]counts     // changes of rows, by table, that were this Edit's
 	beside map[string]counts     // and that belong to other transactions, or were taken back
 	moved  map[rowAt]table.Place // where rows are now that were changed
+	sure   map[string]bool       // tables of which it is known, in this transaction, what they run
 }
 
 // rowAt is where a row of a table was.
@@ -112,7 +113,7 @@ func (e *Edit) Begin(ctx context.Context) error {
 	}
 	e.turn++
 	e.writes, e.failed, e.log, e.moved = true, nil, nil, map[rowAt]table.Place{}
-	e.made = map[string]counts{}
+	e.made, e.sure = map[string]counts{}, map[string]bool{}
 	counted := ""
 	err := e.query(ctx, "select current_setting('track_counts'), pg_catalog.txid_current()::text, pg_catalog.pg_postmaster_start_time()::text", func(row []string) error {
 		counted, e.number, e.server = row[0], row[1], row[2]
@@ -184,15 +185,15 @@ func (e *Edit) Trial(ctx context.Context, do func() error) error {
 	if err := e.do(ctx, "savepoint trial"); err != nil {
 		return e.settle(err)
 	}
-	log, made, moved := e.log, e.made, e.moved
-	e.log, e.made, e.moved = slices.Clone(log), maps.Clone(made), maps.Clone(moved)
+	log, made, moved, sure := e.log, e.made, e.moved, e.sure
+	e.log, e.made, e.moved, e.sure = slices.Clone(log), maps.Clone(made), maps.Clone(moved), maps.Clone(sure)
 	err := do()
 	if err == nil {
 		err = e.strayed(ctx)
 	}
 	counted, failed := e.counted(ctx)
 	failed = cmp.Or(e.do(ctx, "rollback to savepoint trial"), failed)
-	e.log, e.made, e.moved, e.failed = log, made, moved, nil
+	e.log, e.made, e.moved, e.sure, e.failed = log, made, moved, sure, nil
 	if failed != nil {
 		return errors.Join(err, e.settle(failed))
 	}

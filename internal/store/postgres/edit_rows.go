@@ -103,7 +103,7 @@ func (e *Edit) changed(name string, columns []string) error {
 		}
 	}
 	if r.ReadOnly != "" {
-		return problem.New(problem.RolledBack, "", "%s was not changed: %s", e.Name, r.ReadOnly)
+		return problem.New(problem.Unreadable, "", "%s was not changed: %s", e.Name, r.ReadOnly)
 	}
 	return nil
 }
@@ -122,8 +122,15 @@ func (e *Edit) one(ctx context.Context, q *selection, sql string, values [][]byt
 
 // write changes a row. Functions that run with it may name things without their schemas: they
 // get the search path that a runtime has. All names of the statement itself have schemas.
-func (e *Edit) write(ctx context.Context, q *selection, runs bool, sql string, values [][]byte) (at table.Place, image table.Image, err error) {
-	err = e.withPath(ctx, runs, func() (err error) { at, image, err = e.one(ctx, q, sql, values); return err })
+func (e *Edit) write(ctx context.Context, q *selection, name, sql string, values [][]byte) (at table.Place, image table.Image, err error) {
+	if !e.sure[name] { // once it is locked, nobody can add a function to the table
+		err = cmp.Or(e.do(ctx, "lock table only "+q.from+" in row exclusive mode"), e.readFunctions(ctx), e.changed(name, nil))
+		e.sure[name] = err == nil
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	err = e.withPath(ctx, e.tables[name].runs, func() (err error) { at, image, err = e.one(ctx, q, sql, values); return err })
 	return at, image, err
 }
 
@@ -163,7 +170,7 @@ func (e *Edit) insert(ctx context.Context, into string, row []table.Field) (tabl
 	for i := range names {
 		names[i] = quoted(names[i])
 	}
-	at, after, err := e.write(ctx, q, e.tables[into].runs, "insert into "+q.from+" as e ("+strings.Join(names, ", ")+") overriding system value values ("+strings.Join(values, ", ")+")"+q.returning(), args)
+	at, after, err := e.write(ctx, q, into, "insert into "+q.from+" as e ("+strings.Join(names, ", ")+") overriding system value values ("+strings.Join(values, ", ")+")"+q.returning(), args)
 	if err != nil {
 		return 0, err
 	}
@@ -216,7 +223,7 @@ func (e *Edit) update(ctx context.Context, of, where string, values [][]byte, fi
 	if err != nil {
 		return err
 	}
-	at, after, err := e.write(ctx, q, e.tables[of].runs, "update only "+q.from+" e set "+strings.Join(sets, ", ")+" where "+where+q.returning(), args)
+	at, after, err := e.write(ctx, q, of, "update only "+q.from+" e set "+strings.Join(sets, ", ")+" where "+where+q.returning(), args)
 	if err != nil {
 		return err
 	}
@@ -247,7 +254,7 @@ func (e *Edit) remove(ctx context.Context, from, where string, values [][]byte, 
 	if err != nil {
 		return err
 	}
-	_, deleted, err := e.write(ctx, q, e.tables[from].runs, "delete from only "+q.from+" e where "+where+q.returning(), values)
+	_, deleted, err := e.write(ctx, q, from, "delete from only "+q.from+" e where "+where+q.returning(), values)
 	if err != nil {
 		return err
 	}

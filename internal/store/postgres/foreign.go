@@ -45,9 +45,9 @@ const foreign = `(not o.rolsuper and o.rolname not in (current_user, session_use
 
 // nearbyQuery finds what a trusted function may call in place of what it means: functions and
 // operators of others in the schemas that a runtime's search path names.
-const nearbyQuery = `select f.oid::regprocedure, o.rolname from pg_proc f join pg_roles o on o.oid = f.proowner
+const nearbyQuery = `select f.oid::regprocedure::text, o.rolname from pg_proc f join pg_roles o on o.oid = f.proowner
 join pg_namespace n on n.oid = f.pronamespace where n.nspname = any($1::name[]) and ` + foreign + ` union all
-select x.oid::regoperator, o.rolname from pg_operator x join pg_roles o on o.oid = x.oprowner
+select x.oid::regoperator::text, o.rolname from pg_operator x join pg_roles o on o.oid = x.oprowner
 join pg_namespace n on n.oid = x.oprnamespace where n.nspname = any($1::name[]) and ` + foreign + ` limit 1`
 
 // readFunctions finds out which tables run functions, and whether a superuser may let them.

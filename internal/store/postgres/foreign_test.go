@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	difference "github.com/google/go-cmp/cmp"
@@ -114,5 +115,132 @@ func TestNothingForeignRuns(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestForeignPartsOfTables: what another role hung on the runtime's tables runs in no command
+// of a superuser. Reading goes on where a query runs nothing of it; a repair that would run it
+// says what, and waits for a word.
+func TestForeignPartsOfTables(t *testing.T) {
+	const reads, refuses = 1, 3
+	for _, tt := range []struct {
+		name, part string
+		check      int
+		told       string // by a check that is refused, or by a repair
+	}{
+		{"index", "create index foreign_part on events ((attack.trace()))", refuses, "an index or the statistics of its table events would run the function attack.trace() of the role attacker"},
+		{"predicate", "create index foreign_part on events (id) where attack.trace() = 1", refuses, "would run the function attack.trace()"},
+		{"statistics", "create statistics foreign_part on (attack.trace()), id from events", refuses, "would run the function attack.trace()"},
+		{"operator", "create operator attack.@@@@ (function = attack.two, leftarg = text, rightarg = text); create index foreign_part on events ((id operator(attack.@@@@) id))", refuses, "attack.two(text,text)"},
+		{"exclusion", "alter table events add constraint foreign_part exclude using btree ((attack.unlike(id)) with =)", refuses, "attack.unlike(text)"},
+		{"check", "alter table events add constraint foreign_part check (attack.trace() = 1) not valid", reads, "its table events would run the function attack.trace() of the role attacker"},
+		{"default", "alter table events add column foreign_part int; alter table events alter foreign_part set default attack.trace()", reads, "the function attack.trace()"},
+		{"generated", "alter table events add column foreign_part text generated always as (attack.two(id, id)) stored", reads, "cannot be repaired in place"},
+		{"domain", "create domain attack.kept as text; alter table events add column foreign_part attack.kept; alter domain attack.kept add check (attack.two(value, value) is not null) not valid", reads, "attack.two(text,text)"},
+		{"key's domain", "create domain attack.key as text; alter table events alter session_id type attack.key; alter domain attack.key add check (attack.two(value, value) is not null) not valid", reads, "attack.two(text,text)"},
+		{"trigger", "create trigger foreign_part before insert or update or delete on events for each statement execute function attack.fire()", reads, "foreign_part (before insert delete update on events, function attack.fire() of the role attacker)"},
+		{"condition", "create trigger foreign_part after insert on events for each row when (attack.trace() = 1) execute function pg_catalog.suppress_redundant_updates_trigger()", reads, "attack."},
+		{"rule", "create rule foreign_part as on insert to events do also select attack.trace()", reads, "a rule rewrites"},
+		{"policy", "create policy foreign_part on events using (attack.trace() = 1); alter table events enable row level security", reads, "the function attack.trace()"},
+		{"forced policy", "create policy foreign_part on events using (attack.trace() = 1); alter table events enable row level security; alter table events force row level security", reads, "the function attack.trace()"},
+		{"view", "alter table events rename to real; create view events as select *, attack.trace() from real", refuses, "is a view"},
+		{"view with places", "alter table events rename to real; create view events as select ctid, *, attack.trace() from real", refuses, "is a view"},
+		{"foreign table", "drop table events; create foreign table events (id text, app_name text, user_id text, session_id text, invocation_id text, author text, actions bytea, branch text, \"timestamp\" timestamptz, content jsonb) server nowhere", refuses, "is a foreign table"},
+		{"collation", "create collation attack.c (provider = icu, locale = 'und'); alter table events alter branch type text collate attack.c", reads, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			url, _ := load(t, "adk-go-2.2.0")
+			t.Chdir(t.TempDir())
+			attacker(t, url)
+			execute(t, url, "alter table sessions owner to attacker; alter table events owner to attacker", "create foreign data wrapper nothing", "create server nowhere foreign data wrapper nothing", "grant usage on foreign server nowhere to attacker")
+			execute(t, asRole(url, "attacker"), `create function attack.fire() returns trigger language plpgsql as $$ begin perform attack.trace(); return null; end $$`,
+				`create function attack.two(text, text) returns text language plpgsql immutable as $$ begin perform attack.trace(); return 'a'; end $$`,
+				`create function attack.unlike(text) returns text language plpgsql immutable as $$ begin perform attack.trace(); return gen_random_uuid(); end $$`, tt.part)
+			before := traces(t)
+			for _, words := range [][]string{{"check", url}, {"check", url, "--session", "tool"}, {"ls", url}, {"view", url, "tool"}, {"why", url, "tool"}, {"export", url}, {"repair", url, "--dry-run"}, {"repair", url, "--yes", "--assume-dead"}} {
+				out, errors, code := sessctl(t, words...)
+				if n := traces(t) - before; n > 0 {
+					t.Fatalf("sessctl %v ran foreign code %d times (exit code %d)\n%.500s%s", words, n, code, out, errors)
+				}
+				is := words[0] == "check" && len(words) == 2
+				if is && code != tt.check || (is && tt.check == refuses || words[len(words)-1] == "--dry-run") && !strings.Contains(flat(out+errors), tt.told) {
+					t.Errorf("sessctl %v: exit code %d, no %q\n%.2000s%s", words, code, tt.told, out, errors)
+				}
+			}
+		})
+	}
+}
+
+// TestForeignTriggersAreAllowed: with the word, a repair and its undo fire a trigger of another
+// role, with the search path that the runtime has.
+func TestForeignTriggersAreAllowed(t *testing.T) {
+	url, _ := load(t, "adk-go-2.2.0")
+	t.Chdir(t.TempDir())
+	attacker(t, url)
+	execute(t, url, "alter table events owner to attacker")
+	execute(t, asRole(url, "attacker"), `create function attack.fire() returns trigger language plpgsql as $$ begin perform id from sessions limit 1; perform attack.trace(); return coalesce(new, old); end $$`,
+		"create trigger late after insert or update or delete on events for each row execute function attack.fire()")
+	was := rowsOf(t, url)
+	for _, words := range [][]string{{"repair", url, "--yes", "--assume-dead", "--fail-on", "never"}, {"undo", url, "--yes"}} {
+		before := traces(t)
+		if out, errors, code := sessctl(t, words...); code != 3 || traces(t) != before || !strings.Contains(flat(errors), "--allow foreign-functions") {
+			t.Fatalf("sessctl %v: exit code %d\n%s%s", words, code, out, errors)
+		}
+		words = append(words, "--allow", "foreign-functions")
+		if out, errors, code := sessctl(t, words...); code != 0 || traces(t) == before {
+			t.Fatalf("sessctl %v: exit code %d\n%s%s", words, code, out, errors)
+		}
+	}
+	if rowsOf(t, url) != was {
+		t.Error("an undo leaves other rows")
+	}
+	execute(t, asRole(url, "attacker"), "drop trigger late on events")
+	execute(t, url, `create function fire() returns trigger language plpgsql as $$ begin perform 1::oid || 'x'; return null; end $$`, "create trigger own after insert on events for each row execute function fire()")
+	if out, errors, code := sessctl(t, "repair", url, "--yes", "--assume-dead", "--fail-on", "never"); code != 0 {
+		t.Errorf("a trigger of the superuser: exit code %d\n%s%s", code, out, errors)
+	}
+	execute(t, asRole(url, "attacker"), everything)
+	before := traces(t)
+	if out, errors, code := sessctl(t, "undo", url, "--yes"); code != 3 || traces(t) != before || !strings.Contains(flat(errors), "could call") {
+		t.Errorf("a trigger of the superuser that finds operators of another role: exit code %d\n%s%s", code, out, errors)
+	}
+}
+
+// TestInheritingTables: rows that a runtime reads and sessctl does not are told.
+func TestInheritingTables(t *testing.T) {
+	for name, table := range map[string]string{"adk-go-2.2.0": "events", "kagent-0.10.0-rc3": "event", "spring-ai-session-0.8": "ai_session_event"} {
+		url, _ := load(t, name)
+		execute(t, url, "create schema elsewhere", "create table elsewhere.later () inherits ("+table+")",
+			"with m as (delete from only "+table+" where ctid in (select ctid from only "+table+" limit 2) returning *) insert into elsewhere.later select * from m")
+		before := rowsOf(t, url)
+		for _, words := range [][]string{{"check", url}, {"repair", url, "--yes", "--assume-dead"}} {
+			out, errors, code := sessctl(t, words...)
+			if code != 3 || !strings.Contains(flat(out+errors), "the runtime also reads the rows of elsewhere.later, which inherits from the table "+table) || rowsOf(t, url) != before {
+				t.Errorf("%s: %v: exit code %d\n%s%s", name, words, code, out, errors)
+			}
+		}
+	}
+}
+
+// TestTriggerAfterTheLook: a trigger that comes between the look at a table and its first
+// change is seen, too.
+func TestTriggerAfterTheLook(t *testing.T) {
+	url, _ := load(t, "adk-go-2.2.0")
+	t.Chdir(t.TempDir())
+	attacker(t, url)
+	execute(t, url, "alter table events owner to attacker")
+	execute(t, asRole(url, "attacker"), `create function attack.fire() returns trigger language plpgsql as $$ begin perform attack.trace(); return coalesce(new, old); end $$`)
+	was, before, late := rowsOf(t, url), traces(t), sync.Once{}
+	p := &proxy{before: func(_ int, request string) bool {
+		if strings.HasPrefix(request, "begin isolation level read committed") {
+			late.Do(func() {
+				execute(t, asRole(url, "attacker"), "create trigger late after insert or update or delete on events for each row execute function attack.fire()")
+			})
+		}
+		return true
+	}}
+	out, errors, code := sessctl(t, "repair", p.through(t, url), "--yes", "--assume-dead", "--fail-on", "never")
+	if code != 3 || traces(t) != before || !strings.Contains(flat(errors), "--allow foreign-functions") || rowsOf(t, url) != was {
+		t.Errorf("exit code %d, %d traces\n%s%s", code, traces(t)-before, out, errors)
 	}
 }

@@ -126,6 +126,11 @@ func TestSchemas(t *testing.T) {
 			t.Errorf("no %s (exit code %d) in\n%s%s", want, code, out, errors)
 		}
 	}
+	empty := out
+	execute(t, url, "drop table if exists public.events, public.sessions", "create schema a_first", "create table public.nothing ()")
+	if out, _, _ = sessctl(t, "ls", url); variable.ReplaceAllString(out, "") != variable.ReplaceAllString(empty, "") {
+		t.Errorf("with an empty public schema:\n%s\nwithout:\n%s", empty, out)
+	}
 	if out, _, _ = sessctl(t, "ls", url+"&search_path=tenant_b"); strings.Contains(out, "tenant_a") || !strings.Contains(out, "tenant_b") {
 		t.Error(out)
 	}
