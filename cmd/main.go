@@ -27,6 +27,7 @@ type program struct {
 	home   string
 
 	passwords []string // what is to be said about those of databases
+	secrets   []string // what is printed in no message
 	brief     int64    // how large a store has to be to be read without contents, 0 for none
 	newest    int64    // how many bytes of the newest sessions are enough, 0 for all
 	// bodies are the sessions whose texts will be printed, whatever else is found; nil for none.
@@ -56,9 +57,10 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 
-	args, passwords, badName := registry.WithoutPasswords(args)
+	given, badName := registry.WithoutPasswords(args)
+	args = given.Plain
 	p := &program{
-		args: args, passwords: passwords, stdin: &interruptible{ctx, stdin}, stdout: stdout, stderr: stderr,
+		args: args, passwords: given.Notes, secrets: given.Secrets, stdin: &interruptible{ctx, stdin}, stdout: stdout, stderr: stderr,
 		getenv: getenv, home: config.Home(getenv),
 	}
 	p.setScreens(ui.ColorAuto)

@@ -17,6 +17,7 @@ import (
 	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/config"
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/shell"
 	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/ui"
 )
@@ -46,6 +47,9 @@ func messageOf(err error) message {
 	return m
 }
 
+// hiddenWord stands for a password, as in net/url.
+const hiddenWord = "xxxxx"
+
 // note tells the user something that is neither a finding nor an error.
 func (p *program) note(format string, args ...any) {
 	if !p.config.Quiet {
@@ -54,6 +58,10 @@ func (p *program) note(format string, args ...any) {
 }
 
 func (p *program) say(prefix string, m message) {
+	for _, secret := range p.secrets {
+		hidden := strings.NewReplacer(shell.Word(secret), hiddenWord, secret, hiddenWord)
+		m.Message, m.Next = hidden.Replace(m.Message), hidden.Replace(m.Next)
+	}
 	if p.printsJSON() {
 		line, err := json.Marshal(m, jsontext.AllowInvalidUTF8(true))
 		if err == nil {

@@ -32,6 +32,26 @@ func IsName(word string) bool {
 	return keywords().MatchString(word)
 }
 
+// The forms of a word that was meant to be the address of a server and has no such scheme: with
+// a sign that nothing else has, and as an id or a file may be called, too.
+var (
+	addresses = regexp.MustCompile(`(?i)^[\s"'<]*(jdbc:)?(postgres|postgresql|pg|psql)[^\w.-]\S*:|^\s*\S*//\S*:.*@|\b(password|passwd|pwd|pass)\s*=`)
+	accounts  = regexp.MustCompile(`^\s*[^/\\:@]*:(.+)@`)
+	drives    = regexp.MustCompile(`^[A-Za-z]:[/\\]`)
+)
+
+// Mistyped reports whether a word that is no name of a database looks like the address of one
+// with a password, and is what may be the password. sure: it is nothing else.
+func Mistyped(word string) (secret string, sure bool) {
+	if _, err := os.Lstat(word); err == nil || drives.MatchString(word) {
+		return "", false
+	}
+	if found := accounts.FindStringSubmatch(word); found != nil {
+		secret = found[1]
+	}
+	return secret, addresses.MatchString(word)
+}
+
 // target is a database as somebody named it.
 type target struct {
 	config *pgconn.Config
@@ -58,6 +78,9 @@ func Name(word string) (name, note string, err error) {
 	}
 	if t.config, err = pgconn.ParseConfig(text); err != nil {
 		return "", "", unparsed(err)
+	}
+	if isSplit(text, t.config) {
+		return "", "", Unparsed()
 	}
 	if hasPassword(text) {
 		t.note = "a password on the command line shows in the list of processes: write it into ~/.pgpass, or set PGPASSWORD"
@@ -88,6 +111,26 @@ func (t *target) named() string {
 	}
 	shell.Type(name, word)
 	return name
+}
+
+// isSplit reports whether a sign in a password that should have been written as %40, %3A or %2F
+// may have made of its rest a part of the name that is printed.
+func isSplit(text string, config *pgconn.Config) bool {
+	split := strings.Contains(config.User, ":") || strings.Contains(config.Host, "@")
+	_, address, is := strings.Cut(text, "://")
+	if begin := strings.IndexAny(text, "= "); !is || begin >= 0 && begin < strings.Index(text, "://") {
+		return split || is || strings.Contains(config.Database, ":") && strings.Contains(config.Database, "@")
+	}
+	rest := ""
+	if at := strings.IndexAny(address, "/?#"); at >= 0 {
+		rest = address[at:]
+	}
+	path, parameters, _ := strings.Cut(rest, "?")
+	query, err := url.ParseQuery(parameters)
+	for key, values := range query {
+		split = split || strings.Contains(key, "@") || key != "user" && key != "password" && strings.Contains(strings.Join(values, ""), "@")
+	}
+	return split || err != nil || strings.Contains(path, "@") || strings.Contains(rest, "#")
 }
 
 // openFile is the password file for a connection string if others may read or write it:
@@ -155,12 +198,15 @@ func nameOf(config *pgconn.Config, schema string) string {
 	return u.String()
 }
 
+// Unparsed is the problem with a word that is not the address of a server, as it should be.
+func Unparsed() error { return unparsed(nil) }
+
 // unparsed is the problem with a connection string; the driver's message repeats most of
 // it, and may repeat a password.
 func unparsed(err error) error {
 	return &problem.Error{
 		Class: problem.Usage, Err: err,
 		What: "the name of the database is not a valid connection string",
-		Next: "Write postgres://USER@HOST:PORT/DATABASE, or \"host=HOST dbname=DATABASE user=USER\", and put the password into the file ~/.pgpass.",
+		Next: "Write postgres://USER@HOST:PORT/DATABASE, or \"host=HOST dbname=DATABASE user=USER\", and put the password into the file ~/.pgpass. The name of a file begins with ./ if it looks like that.",
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -65,32 +64,49 @@ func Expand(ctx context.Context, path, kind string) (Expansion, error) {
 	return found, err
 }
 
-// WithoutPasswords are the arguments of a command with the names of databases in place of
-// the URLs that lead there, so that no password comes further than this; notes are
-// what should be said about these.
-func WithoutPasswords(args []string) (plain, notes []string, err error) {
-	plain = slices.Clone(args)
+// Arguments are those of a command, so that no password comes further than this.
+type Arguments struct {
+	Plain   []string // with the names of databases in place of the URLs that lead there
+	Notes   []string // what should be said about the passwords
+	Secrets []string // words that may be passwords, and are ids if they are none
+}
+
+// ids are flags whose values may look like an account and its password.
+var ids = []string{"--session", "--user", "--app", "--agent", "--branch", "--match", "--visibility", "--compare-visibility"}
+
+// WithoutPasswords are the arguments of a command; the error is that of one that is meant to
+// name a server and does not.
+func WithoutPasswords(args []string) (Arguments, error) {
+	a := Arguments{Plain: slices.Clone(args)}
+	asks := slices.Contains(args, "view") || slices.Contains(args, "why") // about a session
 	for i, arg := range args {
 		flag := ""
 		if name, value, ok := strings.Cut(arg, "="); ok && strings.HasPrefix(arg, "-") {
-			flag, arg = name+"=", value
+			flag, arg = name, value
 		}
 		if !postgres.IsName(arg) {
-			if other, err := url.Parse(arg); err == nil && other.User != nil { // of a mistyped scheme
-				plain[i] = flag + other.Redacted()
+			secret, sure := postgres.Mistyped(arg)
+			switch isID := slices.Contains(ids, flag) || flag == "" && i > 0 && slices.Contains(ids, args[i-1]); {
+			case isID:
+			case sure, secret != "" && (!asks || IsPattern(arg)):
+				return a, postgres.Unparsed()
+			case secret != "":
+				a.Secrets = append(a.Secrets, arg, secret)
 			}
 			continue
 		}
 		name, note, err := postgres.Name(arg)
 		if err != nil {
-			return nil, nil, err
+			return a, err
 		}
-		plain[i] = flag + name
-		if note != "" && !slices.Contains(notes, note) {
-			notes = append(notes, note)
+		if a.Plain[i] = name; flag != "" {
+			a.Plain[i] = flag + "=" + name
+		}
+		if note != "" && !slices.Contains(a.Notes, note) {
+			a.Notes = append(a.Notes, note)
 		}
 	}
-	return plain, notes, nil
+	return a, nil
 }
 
 // WithPassword is a context in which a server that wants a password can have it from a
