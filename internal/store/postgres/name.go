@@ -35,21 +35,24 @@ func IsName(word string) bool {
 // The forms of a word that was meant to be the address of a server and has no such scheme: with
 // a sign that nothing else has, and as an id or a file may be called, too.
 var (
-	addresses = regexp.MustCompile(`(?i)^[\s"'<]*(jdbc:)?(postgres|postgresql|pg|psql)[^\w.-]\S*:|^\s*\S*//\S*:.*@|\b(password|passwd|pwd|pass)\s*=`)
-	accounts  = regexp.MustCompile(`^\s*[^/\\:@]*:(.+)@`)
-	drives    = regexp.MustCompile(`^[A-Za-z]:[/\\]`)
+	addresses = pattern.Lazy(`(?i)^[\s"'<]*(jdbc:)?(postgres|postgresql|pg|psql)[^\w.-]\S*:|^\s*\S*//\S*:.*@|\b(password|passwd|pwd|pass)\s*=`)
+	accounts  = pattern.Lazy(`^\s*[^/\\:@]*:(.+)@`)
+	drives    = pattern.Lazy(`^[A-Za-z]:[/\\]`)
 )
 
 // Mistyped reports whether a word that is no name of a database looks like the address of one
 // with a password, and is what may be the password. sure: it is nothing else.
 func Mistyped(word string) (secret string, sure bool) {
-	if _, err := os.Lstat(word); err == nil || drives.MatchString(word) {
+	if !strings.ContainsAny(word, ":=") { // as nearly all words are
 		return "", false
 	}
-	if found := accounts.FindStringSubmatch(word); found != nil {
+	if _, err := os.Lstat(word); err == nil || drives().MatchString(word) {
+		return "", false
+	}
+	if found := accounts().FindStringSubmatch(word); found != nil {
 		secret = found[1]
 	}
-	return secret, addresses.MatchString(word)
+	return secret, addresses().MatchString(word)
 }
 
 // target is a database as somebody named it.
