@@ -86,10 +86,18 @@ const foreignFunctions = "foreign-functions"
 
 // allowForeign is the context of a command that --allow lets run functions of other roles.
 func (p *program) allowForeign(ctx context.Context) context.Context {
-	if slices.Contains(p.config.Allow, foreignFunctions) {
+	if p.foreignWords() != "" {
 		return registry.AllowForeign(ctx)
 	}
 	return ctx
+}
+
+// foreignWords are what a command that goes on with this one needs of --allow.
+func (p *program) foreignWords() string {
+	if slices.Contains(p.config.Allow, foreignFunctions) {
+		return " --allow " + foreignFunctions
+	}
+	return ""
 }
 
 func addRepairFlags(cmd *cobra.Command, p *program) {
@@ -147,7 +155,7 @@ func (r *repairRun) checkFlags() error {
 		return nil
 	}
 	for _, other := range []string{"select", "ignore", "session", "allow", "profile", "as-is", "plan-out"} {
-		if c.Sources[other] == "--"+other {
+		if c.Sources[other] == "--"+other && (other != "allow" || !slices.Equal(c.Allow, []string{foreignFunctions})) { // which changes no plan
 			return problem.New(problem.Usage, "Make a new plan with --plan-out.", "--plan makes exactly the changes of a saved plan, so it cannot be combined with --%s", other)
 		}
 	}
@@ -246,7 +254,7 @@ func (r *repairRun) stop(next ...render.Command) error {
 func (r *repairRun) again(why string, words ...string) render.Command {
 	flags, stores := beforeDashes(r.args)
 	if r.config.PlanOut != "" {
-		return render.Command{Line: repairCommand(r.path, shell.Words(append([]string{"--plan", r.config.PlanOut}, words...))...), Why: why}
+		return render.Command{Line: repairCommand(r.path, shell.Words(append([]string{"--plan", r.config.PlanOut}, words...))...) + r.foreignWords(), Why: why}
 	}
 	without := []string{"--dry-run", "--dry-run=true", "-n", "--yes", "-y"}
 	if r.config.Format == "html" { // a page is for a plan
@@ -424,7 +432,7 @@ func toolName() string { return tool().Name + " " + tool().Version }
 
 func (p *program) undoCommand(store, receipt string) render.Command {
 	if registry.OnServer(store) { // a receipt does not have the role
-		return render.Command{Line: "sessctl undo " + shell.Path(store)}
+		return render.Command{Line: "sessctl undo " + shell.Path(store) + p.foreignWords()}
 	}
 	return render.Command{Line: "sessctl undo " + shell.Home(receipt, p.home)}
 }

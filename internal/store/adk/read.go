@@ -5,6 +5,7 @@
 package adk
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -227,6 +228,9 @@ func newLayout(ctx context.Context, db table.Reader) (session.Store, *eventlog.L
 	facts := gen.facts(s)
 	if err := gen.examine(ctx, db, s, &facts); err != nil {
 		return session.Store{}, nil, db.Explain(err)
+	}
+	for _, state := range sharedStates {
+		facts.Incomplete = cmp.Or(facts.Incomplete, s.Tables[state.table].Incomplete)
 	}
 	return facts, layout, nil
 }

@@ -66,7 +66,7 @@ func (o Open) readOf(ctx context.Context, c *catalog) (*logStore, error) {
 		st.live = [2]time.Time{about.Now.Add(-within), about.Now.Add(within)}
 	}
 	st.facts.Brief, st.facts.TiesMove = o.Options.Brief > 0, about.Moving
-	st.facts.Incomplete, st.facts.Recovery = about.Incomplete, about.Recovery
+	st.facts.Incomplete, st.facts.Recovery = cmp.Or(st.facts.Incomplete, about.Incomplete), about.Recovery
 	st.facts.ReadOnly = cmp.Or(st.facts.ReadOnly, about.ReadOnly)
 	for _, name := range append([]string{o.Layout.Sessions.Name, o.Layout.Events.Name}, o.Layout.Write.OtherNames...) {
 		t := c.schema.Tables[name]
