@@ -124,7 +124,7 @@ func (e *Edit) one(ctx context.Context, q *selection, sql string, values [][]byt
 // get the search path that a runtime has. All names of the statement itself have schemas.
 func (e *Edit) write(ctx context.Context, q *selection, name, sql string, values [][]byte) (at table.Place, image table.Image, err error) {
 	if !e.sure[name] { // once it is locked, nobody can add a function to the table
-		err = cmp.Or(e.do(ctx, "lock table only "+q.from+" in row exclusive mode"), e.readFunctions(ctx), e.changed(name, nil))
+		err = cmp.Or(e.do(ctx, "lock table only "+q.from+" in row exclusive mode"), e.readFunctions(ctx, name), e.changed(name, nil))
 		e.sure[name] = err == nil
 	}
 	if err != nil {

@@ -20,11 +20,11 @@ func AllowForeign(ctx context.Context) context.Context {
 // that depends on (pg_depend; also through operators, and types with constraints). Planning any
 // query computes what is constant in the expressions of indexes and statistics
 // (RelationGetIndexExpressions, get_relation_statistics); everything else runs when a row is
-// written. A function is foreign where a superuser would run it that neither the role nor
+// written. What is written in C finds nothing by a search path. A function is foreign where a superuser would run it that neither the role nor
 // another superuser owns: such a role could as well do what it likes.
 const functionsQuery = `with recursive part(root, class, id, reading) as (
   select c.relname, 'pg_class'::regclass::oid, c.oid, false from pg_class c join pg_namespace n on n.oid = c.relnamespace
-  where n.nspname = $1 and c.relkind in ('r', 'm')
+  where n.nspname = $1 and c.relkind in ('r', 'm') and ($2 = '' or c.relname = $2)
  union
   select p.root, d.class, d.id, p.reading or d.reading from part p cross join lateral (
     select d.classid, d.objid, d.classid in ('pg_class'::regclass, 'pg_statistic_ext'::regclass) from pg_depend d
@@ -37,6 +37,7 @@ const functionsQuery = `with recursive part(root, class, id, reading) as (
 )
 select p.root, f.oid::regprocedure, o.rolname, bool_or(p.reading), ` + foreign + ` from part p
 join pg_proc f on p.class = 'pg_proc'::regclass and f.oid = p.id join pg_roles o on o.oid = f.proowner
+where f.prolang not in (select oid from pg_language where lanname in ('internal', 'c')) or ` + foreign + `
 group by p.root, f.oid, o.rolname, o.rolsuper order by p.root, 2`
 
 // foreign is the condition for an owner o whose code a superuser should not run.
@@ -50,8 +51,9 @@ join pg_namespace n on n.oid = f.pronamespace where n.nspname = any($1::name[]) 
 select x.oid::regoperator::text, o.rolname from pg_operator x join pg_roles o on o.oid = x.oprowner
 join pg_namespace n on n.oid = x.oprnamespace where n.nspname = any($1::name[]) and ` + foreign + ` limit 1`
 
-// readFunctions finds out which tables run functions, and whether a superuser may let them.
-func (db *DB) readFunctions(ctx context.Context) error {
+// readFunctions finds out which tables run functions, and whether a superuser may let them; with
+// a name, of that one.
+func (db *DB) readFunctions(ctx context.Context, name string) error {
 	allowed := ctx.Value(allowing{}) != nil
 	runs := false
 	err := db.query(ctx, functionsQuery, func(row []string) error {
@@ -66,7 +68,7 @@ func (db *DB) readFunctions(ctx context.Context) error {
 		}
 		db.tables[row[0]] = r
 		return nil
-	}, db.schema)
+	}, db.schema, name)
 	if err != nil || !runs || allowed {
 		return err
 	}

@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	difference "github.com/google/go-cmp/cmp"
+
+	"github.com/sessctl/sessctl/internal/store/postgres"
+	"github.com/sessctl/sessctl/internal/store/table"
 )
 
 // attacker makes a role that may make objects in two schemas of a database and nothing else,
@@ -250,5 +253,40 @@ func TestTriggerAfterTheLook(t *testing.T) {
 	out, errors, code := sessctl(t, "repair", p.through(t, url), "--yes", "--assume-dead", "--fail-on", "never")
 	if code != 3 || traces(t) != before || !strings.Contains(flat(errors), "--allow foreign-functions") || rowsOf(t, url) != was {
 		t.Errorf("exit code %d, %d traces\n%s%s", code, traces(t)-before, out, errors)
+	}
+}
+
+// TestCascadesRunNothing: a table of another role that leads to the runtime's with a cascade has
+// triggers, which would run as the superuser where they are deferred to the commit.
+func TestCascadesRunNothing(t *testing.T) {
+	url, _ := load(t, "adk-go-2.2.0")
+	attacker(t, url)
+	execute(t, url, "grant references on events to attacker")
+	execute(t, asRole(url, "attacker"), "create table attack.child (a text, b text, c text, d text, foreign key (a, b, c, d) references events (id, app_name, user_id, session_id) on delete cascade)",
+		`create function attack.fire() returns trigger language plpgsql as $$ begin perform attack.trace(); return coalesce(new, old); end $$`,
+		"create constraint trigger late after delete on attack.child deferrable initially deferred for each row execute function attack.fire()")
+	execute(t, url, "insert into attack.child select id, app_name, user_id, session_id from events")
+	was, before := rowsOf(t, url), traces(t)
+	name, _, err := postgres.Name(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	edit, err := postgres.Opener(name)(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = edit.Close() }()
+	if err := edit.Begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	at := table.Place(-1)
+	if _, err := edit.Reader().Scan(t.Context(), table.Selection{Table: "events", Columns: []string{"id"}}, func(place table.Place, _ []table.Value) error { at = place; return table.Enough }); err != nil || at < 0 {
+		t.Fatal(err)
+	}
+	if err := edit.Delete(t.Context(), "events", at); err != nil {
+		t.Fatal(err)
+	}
+	if err := edit.Commit(t.Context()); err == nil || rowsOf(t, url) != was || traces(t) != before {
+		t.Errorf("%v, %d traces", err, traces(t)-before)
 	}
 }

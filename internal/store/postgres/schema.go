@@ -37,7 +37,7 @@ func (db *DB) readSchema(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := db.readFunctions(ctx); err != nil {
+	if err := db.readFunctions(ctx, ""); err != nil {
 		return err
 	}
 	for name, r := range db.tables { // those that the role may not read, too: a scan says so
