@@ -22,6 +22,8 @@ var undecodableRecord = rules.Rule{
 var undecodable = rules.Faults(session.Undecodable, func(found *rules.Finding, f *session.Fault) {
 	what := " cannot be read, so the session fails to load: "
 	switch {
+	case f.Default != nil || f.Passed && f.Item < 0:
+		what = " cannot be read, so the runtime passes over what is there: "
 	case f.Remedy != "": // it may be sessctl's trouble alone
 		what = " cannot be read: "
 	case f.Passed:
@@ -40,6 +42,9 @@ var undecodable = rules.Faults(session.Undecodable, func(found *rules.Finding, f
 	}
 	if found.Item >= 0 {
 		found.Fixes = []rules.Fix{fix}
+	}
+	if rules.SetDefault(found, f, rules.Lossless); f.Default != nil {
+		found.Fixes[0].Title = f.Remedy
 	}
 })
 

@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -36,6 +37,7 @@ type node struct {
 	open         bool // the file ends within it
 	active       bool // the next request is made of it
 	copied       bool // a stray: its own file has it, too
+	mend, crlf   bool // see filelog.Span
 }
 
 // chain is what is known of a file: its lines in their order, and which of them the next
@@ -53,6 +55,8 @@ type chain struct {
 	prompts map[filelog.Name]session.Digest // of calls that start a sub-agent
 	said    map[int]session.Digest          // of first lines of sub-agents in the file
 	started []outcome
+	runs    []*filelog.Run          // of lines that cannot be read, in which there are records
+	twice   map[*filelog.Run]string // an identifier of theirs that another line has, which says something else
 	faults  []session.Fault
 
 	away   map[filelog.Name]bool // lines that stand in another file only
@@ -60,7 +64,9 @@ type chain struct {
 }
 
 // span is where the text of a line lies.
-func (n *node) span() filelog.Span { return filelog.Span{Offset: n.offset, Length: int(n.length)} }
+func (n *node) span() filelog.Span {
+	return filelog.Span{Offset: n.offset, Length: int(n.length), Mend: n.mend, CRLF: n.crlf}
+}
 
 // of are the calls that an assistant's line makes, or those whose results a user's line has.
 func (c *chain) of(n *node, by kind) []filelog.Name {
@@ -71,24 +77,29 @@ func (c *chain) of(n *node, by kind) []filelog.Name {
 }
 
 func newChain(known *filelog.Names) *chain {
-	return &chain{Names: known, at: map[filelog.Name]int32{}, wrong: map[int]string{}, kept: map[int][]string{}, prompts: map[filelog.Name]session.Digest{}, said: map[int]session.Digest{}, away: map[filelog.Name]bool{}}
+	return &chain{Names: known, at: map[filelog.Name]int32{}, wrong: map[int]string{}, kept: map[int][]string{}, prompts: map[filelog.Name]session.Digest{}, said: map[int]session.Digest{}, away: map[filelog.Name]bool{}, twice: map[*filelog.Run]string{}}
 }
 
 // readChain reads all lines of a file once. Its names are those of other files, too.
 func readChain(ctx context.Context, log *filelog.Log, known *filelog.Names) (*chain, error) {
 	c := newChain(known)
-	for at, err := range log.Lines(ctx) {
+	var l line
+	var said message
+	var why string
+	is := func(text []byte) bool {
+		l, said, why = parse(text)
+		return why == "" && l.Type != "" && (l.UUID != "" || l.Session != "" || l.Leaf != "" || l.Snapshot != "")
+	}
+	for at, err := range log.Records(ctx, is) {
 		if err != nil {
 			return c, err
 		}
-		n := node{offset: at.Offset, length: int32(at.Length), number: int32(at.Number), open: at.Open}
-		var l line
-		var said message
-		why := ""
+		n := node{offset: at.Offset, length: int32(at.Length), number: int32(at.Number), open: at.Open, mend: at.Mend, crlf: at.CRLF}
 		if at.Err != nil {
 			why = at.Err.Error()
-		} else {
-			l, said, why = parse(at.Text)
+		}
+		if r := at.Run; r != nil && (len(c.runs) == 0 || c.runs[len(c.runs)-1] != r) {
+			c.runs = append(c.runs, r)
 		}
 		switch {
 		case why != "":
@@ -101,11 +112,18 @@ func readChain(ctx context.Context, log *filelog.Log, known *filelog.Names) (*ch
 			c.fill(&n, &l, &said)
 			if before, twice := c.at[n.uuid]; twice {
 				c.nodes[before].replaced = true
+				twin, err := log.Window().Line(c.nodes[before].span())
+				for _, r := range []*filelog.Run{at.Run, c.run(int(before))} {
+					if r != nil && (err != nil || !bytes.Equal(twin, at.Text)) {
+						c.twice[r] = c.Text(n.uuid)
+					}
+				}
 			}
 			c.at[n.uuid] = int32(len(c.nodes))
 		}
 		c.nodes = append(c.nodes, n)
 	}
+	c.tellRuns()
 	return c, nil
 }
 

@@ -16,6 +16,8 @@ type line struct {
 	Type      string         `json:"type"`
 	Subtype   string         `json:"subtype"`
 	UUID      string         `json:"uuid"`
+	Session   string         `json:"sessionId"`
+	Snapshot  string         `json:"messageId"` // of a line of the type file-history-snapshot
 	Parent    string         `json:"parentUuid"`
 	Sidechain bool           `json:"isSidechain"`
 	Time      string         `json:"timestamp"`
@@ -25,7 +27,6 @@ type line struct {
 	APIError  bool           `json:"isApiErrorMessage"`
 	Source    string         `json:"sourceToolAssistantUUID"`
 	Agent     string         `json:"agentId"`
-	Session   string         `json:"sessionId"`
 	Outcome   jsontext.Value `json:"toolUseResult"`
 	Message   jsontext.Value `json:"message"`
 	Content   jsontext.Value `json:"content"` // of a line of the type system

@@ -33,6 +33,7 @@ type rewrite struct {
 	latest  map[int]filelog.Name           // the last of them at a place
 	later   time.Duration                  // how far the time of the last new line is behind the newest one
 	added   map[*session.Item]filelog.Name // the identifiers of new lines
+	apart   map[*filelog.Run]bool          // that are taken apart
 }
 
 // compose is what becomes of the files of a tree. text reads one as a whole.
@@ -95,7 +96,7 @@ func (c *claude) compose(ctx context.Context, tree *store.Change, text func(name
 func newRewrite(c *chain) *rewrite {
 	return &rewrite{
 		chain: c, parents: map[int]filelog.Name{}, gone: map[int]bool{}, renamed: map[filelog.Name]filelog.Name{}, behind: map[int][][]byte{},
-		added: map[*session.Item]filelog.Name{}, brought: map[filelog.Name]int{}, latest: map[int]filelog.Name{},
+		added: map[*session.Item]filelog.Name{}, brought: map[filelog.Name]int{}, latest: map[int]filelog.Name{}, apart: map[*filelog.Run]bool{},
 	}
 }
 
@@ -123,7 +124,7 @@ func writable(s *change.Session) error {
 		return refuse("makes no session")
 	}
 	for _, e := range s.Sets {
-		if e.Field != fieldParent {
+		if e.Field != fieldParent && !strings.HasPrefix(e.Field, fieldLine) {
 			return refuse("does not set " + e.Field)
 		}
 	}
@@ -149,6 +150,9 @@ func writable(s *change.Session) error {
 // session makes the changes of one session.
 func (f *rewrite) session(s *change.Session, p *part) error {
 	for _, e := range s.Sets {
+		for _, r := range f.runs {
+			f.apart[r] = f.apart[r] || e.Field == nameRun(r)
+		}
 		if i, ok := f.at[f.Name(e.Ref.Pointer)]; ok && e.Value != nil {
 			f.parents[int(i)] = f.Name(*e.Value)
 		}
@@ -318,8 +322,7 @@ func (f *rewrite) version(i int) string {
 
 // line is the text of a line.
 func (f *rewrite) line(i int) []byte {
-	n := &f.nodes[i]
-	return f.file[n.offset : n.offset+int64(n.length)]
+	return f.nodes[i].span().In(f.file)
 }
 
 // end is where the line behind a line begins.
@@ -461,7 +464,20 @@ func (f *rewrite) splices(ctx context.Context) (list []filelog.Splice, err error
 	if more := f.behind[start]; len(more) > 0 {
 		list = append(list, f.lines(0, more, newline))
 	}
+	for _, r := range f.runs {
+		if f.apart[r] {
+			list = append(list, f.takeApart(r, newline))
+		}
+	}
 	for i := range f.nodes {
+		_, relinked := f.parents[i]
+		r := f.run(i)
+		switch touched := f.gone[i] || relinked || len(f.behind[i]) > 0; {
+		case r != nil && touched && !f.apart[r]:
+			return nil, problem.New(problem.RolledBack, "", "the record is on %s, whose records have to be parted first (SC010)", nameRun(r))
+		case r != nil || !touched:
+			continue
+		}
 		from, to := int(f.nodes[i].offset), f.end(i)
 		if f.gone[i] {
 			list = append(list, filelog.Splice{At: from, Was: f.file[from:to]})
@@ -475,29 +491,49 @@ func (f *rewrite) splices(ctx context.Context) (list []filelog.Splice, err error
 	if more := f.behind[-1]; len(more) > 0 {
 		list = append(list, f.lines(len(f.file), more, newline))
 	}
-	if len(f.renamed) == 0 {
-		return list, nil
-	}
 	for at, err := range filelog.Over(bytes.NewReader(f.file)).Lines(ctx) {
-		if err != nil {
-			return nil, err
+		if err != nil || len(f.renamed) == 0 {
+			break
 		}
-		l, _, wrong := parse(at.Text)
-		to := f.renamed[f.Name(l.Leaf)]
-		for range f.renamed { // which may lead in a circle
-			to = cmp.Or(f.renamed[to], to)
+		if text := f.noted(at.Text); !bytes.Equal(text, at.Text) {
+			list = append(list, filelog.Change(int(at.Offset), bytes.Clone(at.Text), text))
 		}
-		if wrong != "" || l.Type != lastPrompt || to == 0 {
-			continue
-		}
-		text, err := jsonedit.Set(at.Text, "/leafUuid", docedit.Quote(f.Text(to)))
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, filelog.Change(int(at.Offset), bytes.Clone(at.Text), text))
 	}
 	slices.SortStableFunc(list, func(a, b filelog.Splice) int { return cmp.Compare(a.At, b.At) })
-	return list, nil
+	return list, ctx.Err()
+}
+
+// noted is a line of the type last-prompt that names a line which is there.
+func (f *rewrite) noted(text []byte) []byte {
+	l, _, wrong := parse(text)
+	to := f.renamed[f.Name(l.Leaf)]
+	for range f.renamed { // which may lead in a circle
+		to = cmp.Or(f.renamed[to], to)
+	}
+	if wrong != "" || l.Type != lastPrompt || to == 0 {
+		return text
+	}
+	if named, err := jsonedit.Set(text, "/leafUuid", docedit.Quote(f.Text(to))); err == nil { // it was read before
+		return named
+	}
+	return text
+}
+
+// takeApart puts the records of a run on lines of their own.
+func (f *rewrite) takeApart(r *filelog.Run, newline []byte) filelog.Splice {
+	var kept [][]byte
+	for _, p := range r.Pieces {
+		i, chained := f.nodeAt(p.Offset)
+		switch {
+		case !chained:
+			kept = append(kept, f.noted(p.In(f.file)))
+			continue
+		case !f.gone[i]:
+			kept = append(kept, f.relinked(i))
+		}
+		kept = append(kept, f.behind[i]...)
+	}
+	return filelog.Change(int(r.Offset), f.file[r.Offset:][:r.Length], bytes.Join(kept, newline))
 }
 
 // lines are new lines at a place.
@@ -515,5 +551,5 @@ func (f *rewrite) lines(at int, lines [][]byte, newline []byte) filelog.Splice {
 // cut reports whether the last line of the file leaves.
 func (f *rewrite) cut() bool {
 	last := len(f.nodes) - 1
-	return last >= 0 && f.gone[last] && f.end(last) == len(f.file)
+	return last >= 0 && f.gone[last] && f.run(last) == nil && f.end(last) == len(f.file)
 }

@@ -147,8 +147,7 @@ func looksRight(ctx context.Context, log *filelog.Log) (right bool) {
 	for at, err := range log.Lines(ctx) {
 		var l struct {
 			line
-			Session string  `json:"sessionId"`
-			Parent  *string `json:"parentUuid"`
+			Parent *string `json:"parentUuid"`
 		}
 		if err == nil && at.Err == nil && jsonscan.Exact.Unmarshal(at.Text, &l) == nil {
 			n++

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"math"
 	"os"
 
 	"github.com/sessctl/sessctl/internal/lines"
@@ -27,13 +28,19 @@ type Line struct {
 	Text   []byte // valid until the next line is read
 	Open   bool   // no line end follows: the file ends here
 	Err    error  // lines.ErrTooLong: the text was passed over
+	Run    *Run   // which it is a piece of: see Records
 }
 
 // Span is where the text of a line lies, in bytes.
 type Span struct {
 	Offset int64
 	Length int
+	Mend   bool // it holds bytes that its text cannot have: see mended
+	CRLF   bool // the lines of the file end in two bytes
 }
+
+// In is the text of a span of a file.
+func (s Span) In(file []byte) []byte { return s.mended(file[s.Offset:][:s.Length]) }
 
 // Open opens a file of a folder. Links are followed within the folder only; what is no
 // regular file is an error, so that nobody waits for a pipe.
@@ -97,12 +104,12 @@ func (l *Log) Last(ctx context.Context, bytes int64) iter.Seq2[Line, error] {
 // lines are those that begin at an offset or behind it.
 func (l *Log) lines(ctx context.Context, from int64) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
-		_, err := l.file.Seek(from, io.SeekStart)
-		var r io.Reader = l.file
+		length := math.MaxInt64 - from
 		if l.seen != nil {
-			r = io.LimitReader(r, l.seen.Size()-from)
+			length = l.seen.Size() - from
 		}
-		reader := lines.NewReader(r)
+		reader := lines.NewReader(io.NewSectionReader(At(l.file), from, length))
+		var err error
 		for n := 0; err == nil; n++ {
 			if n%256 == 0 && ctx.Err() != nil {
 				err = ctx.Err()
@@ -112,7 +119,7 @@ func (l *Log) lines(ctx context.Context, from int64) iter.Seq2[Line, error] {
 			if line, err = reader.Next(); err == io.EOF {
 				return
 			}
-			at := Line{Span: Span{from + line.Offset, len(line.Text)}, Number: line.Number, Text: line.Text}
+			at := Line{Span: Span{Offset: from + line.Offset, Length: len(line.Text)}, Number: line.Number, Text: line.Text}
 			switch {
 			case errors.Is(err, lines.ErrTooLong):
 				at.Err, err = err, nil
