@@ -24,15 +24,15 @@ var undecodable = rules.Faults(session.Undecodable, func(found *rules.Finding, f
 	switch {
 	case f.Default != nil || f.Passed && f.Item < 0:
 		what = " cannot be read, so the runtime passes over what is there: "
-	case f.Remedy != "": // it may be sessctl's trouble alone
-		what = " cannot be read: "
 	case f.Passed:
 		what = " cannot be read, and the runtime passes over it: "
+	case f.Remedy != "": // it may be sessctl's trouble alone
+		what = " cannot be read: "
 	}
 	found.Message = f.Field + what + f.Detail
 	fix := rules.Fix{
 		Title:  "remove the record; the receipt keeps its bytes",
-		Safety: rules.Kept, Unread: true,
+		Safety: rules.Kept, Unread: f.Remedy == "",
 		Edits: []session.Edit{{Op: session.Quarantine, Ref: found.Ref}},
 	}
 	if f.Whole {
@@ -43,7 +43,8 @@ var undecodable = rules.Faults(session.Undecodable, func(found *rules.Finding, f
 	if found.Item >= 0 {
 		found.Fixes = []rules.Fix{fix}
 	}
-	if rules.SetDefault(found, f, rules.Lossless); f.Default != nil {
+	rules.SetDefault(found, f, rules.Lossless)
+	if f.Remedy != "" && len(found.Fixes) > 0 {
 		found.Fixes[0].Title = f.Remedy
 	}
 })

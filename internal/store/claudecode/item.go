@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/jsonscan"
@@ -155,7 +157,7 @@ func (m *entry) line(i int, text []byte) {
 	n := &m.reader.nodes[i]
 	if n.kind == unreadable {
 		m.Kind = session.Other
-		m.broken(n, m.reader.wrong[i])
+		m.broken(i, text)
 		return
 	}
 	l, said, _ := parse(text)
@@ -199,14 +201,35 @@ func (m *entry) line(i int, text []byte) {
 	}
 }
 
-// broken says what is wrong with a line that cannot be read.
-func (m *entry) broken(n *node, why string) {
-	f := session.Fault{Kind: session.Undecodable, Field: fmt.Sprintf("line %d", n.number), Detail: why, Passed: true}
+// broken says what is wrong with a line that cannot be read, and which call is waiting for
+// what it was to say.
+func (m *entry) broken(i int, text []byte) {
+	c, n := m.reader.chain, &m.reader.nodes[i]
+	f := session.Fault{Kind: session.Undecodable, Field: fmt.Sprintf("line %d", n.number), Detail: c.wrong[i], Passed: true}
 	if n.open {
 		f = session.Fault{Kind: session.TornLine, Field: f.Field, Detail: fmt.Sprintf("line %d, the last one, was cut off while it was written; Claude Code passes over it", n.number)}
+	} else if c.run(i) != nil { // that it is damage and no other form shows in the records beside it
+		f.Remedy = "remove what was cut off; the receipt keeps its bytes"
+	}
+	for _, name := range waits().FindAllSubmatch(text[:min(len(text), 1<<16)], -1) {
+		calls := []string{string(name[1])}
+		if above, ok := c.at[c.Name(string(name[2]))]; ok {
+			calls = nil
+			for _, call := range c.of(&c.nodes[above], assistant) {
+				calls = append(calls, c.Text(call))
+			}
+		}
+		if called := strings.Join(calls, ", "); called != "" && !strings.Contains(f.Detail, called) {
+			f.Detail += "; what is left of it follows the call " + called
+		}
 	}
 	m.faults = append(m.faults, f)
 }
+
+// waits are the identifiers in a line that name the call that a result answers.
+var waits = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"tool_use_id": ?"([^"]+)"|"parentUuid": ?"([^"]+)"`)
+})
 
 // add adds a block of a message's content.
 func (m *entry) add(p *block) {

@@ -25,10 +25,11 @@ import (
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/registry"
+	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
 // snapshot are the files of a folder, with what else a repair has to keep.
-func snapshot(t testing.TB, folder string) map[string]string {
+func snapshot(t storetest.Tester, folder string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	err := fs.WalkDir(os.DirFS(folder), ".", func(name string, e fs.DirEntry, err error) error {
@@ -47,7 +48,7 @@ func snapshot(t testing.TB, folder string) map[string]string {
 		return err
 	})
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v", err)
 	}
 	return files
 }

@@ -56,7 +56,8 @@ func (c *chain) tellRuns() {
 		if uuid := c.twice[r]; uuid != "" {
 			f.Detail += "; another line has the identifier " + uuid + " as well and says something else, so compare the two before you repair"
 		} else {
-			f.Default = &f.Remedy
+			lines := fmt.Sprintf("%d records", r.Records)
+			f.Default = &lines
 		}
 		c.faults = append(c.faults, f)
 	}

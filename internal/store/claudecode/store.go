@@ -144,7 +144,7 @@ func detect(ctx context.Context, src *store.Source) store.Detection {
 func looksRight(ctx context.Context, log *filelog.Log) (right bool) {
 	const enough = 50
 	n, titles := 0, 0
-	for at, err := range log.Lines(ctx) {
+	for at, err := range log.Records(ctx, jsonscan.Valid) {
 		var l struct {
 			line
 			Parent *string `json:"parentUuid"`

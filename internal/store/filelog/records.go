@@ -124,11 +124,15 @@ func (l *Log) salvage(broken []Line, text []byte, first int64, is func([]byte) b
 func records(text []byte, crlf bool, is func([]byte) bool) (found []Span) {
 	budget, top := 16*len(text)+1<<20, 0 // where the last record ended
 	for at := 0; budget > 0; {
-		next := bytes.Index(text[at:], []byte(`{"`))
+		next := bytes.IndexByte(text[at:], '{')
 		if next < 0 {
 			break
 		}
 		at += next
+		if name := bytes.TrimLeft(text[at+1:], "\x00 \t\r\n"); len(name) == 0 || name[0] != '"' {
+			at++
+			continue
+		}
 		r := extent(text[at:])
 		r.Offset = int64(at)
 		end := at + r.Length

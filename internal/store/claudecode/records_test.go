@@ -1,0 +1,182 @@
+package claudecode_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/sessctl/sessctl/internal/campaign"
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
+)
+
+// breaks are the ways in which records come to share a line, or to have several. Each gets
+// the lines from one on, without line ends, and gives what stands there; lost is how many of
+// the records are no longer whole.
+var breaks = []struct {
+	name string
+	make func(t *rapid.T, lines []string) (text string, used, lost int)
+}{
+	{"two on a line", func(_ *rapid.T, l []string) (string, int, int) { return l[0] + l[1], 2, 0 }},
+	{"cut off before a whole one", func(t *rapid.T, l []string) (string, int, int) {
+		return l[0][:rapid.IntRange(1, len(l[0])-1).Draw(t, "cut")] + l[1], 2, 1
+	}},
+	{"NUL bytes before", func(t *rapid.T, l []string) (string, int, int) { return nuls(t) + l[0], 1, 0 }},
+	{"NUL bytes behind", func(t *rapid.T, l []string) (string, int, int) { return l[0] + nuls(t), 1, 0 }},
+	{"NUL bytes between", func(t *rapid.T, l []string) (string, int, int) { return l[0] + nuls(t) + l[1], 2, 0 }},
+	{"NUL bytes within", func(t *rapid.T, l []string) (string, int, int) {
+		at := rapid.IntRange(1, len(l[0])-1).Draw(t, "at")
+		return l[0][:at] + nuls(t) + l[0][at:], 1, 0
+	}},
+	{"line ends in texts", func(_ *rapid.T, l []string) (string, int, int) { return raw(l[0]), 1, 0 }},
+	{"line ends in texts of two on a line", func(_ *rapid.T, l []string) (string, int, int) { return raw(l[0]) + raw(l[1]), 2, 0 }},
+	{"cut off before one with line ends", func(t *rapid.T, l []string) (string, int, int) {
+		return l[0][:rapid.IntRange(1, len(l[0])-1).Draw(t, "cut")] + nuls(t) + raw(l[1]), 2, 1
+	}},
+}
+
+func nuls(t *rapid.T) string {
+	return strings.Repeat("\x00", rapid.IntRange(1, 4096).Draw(t, "NUL bytes"))
+}
+
+// raw writes the line ends of texts as such.
+func raw(line string) string {
+	line = strings.ReplaceAll(line, `\\`, "\x01")
+	return strings.ReplaceAll(strings.ReplaceAll(line, `\n`, "\n"), "\x01", `\\`)
+}
+
+// TestBrokenRecords: whatever breaks the lines of a healthy transcript, all records that are
+// whole come back as they were, none of them is in the receipt, a second repair has nothing to
+// do, and an undo gives every byte back.
+func TestBrokenRecords(t *testing.T) {
+	campaign.Checks(t, 60, 2000)
+	folder, rounds := t.TempDir(), 0
+	told := map[string]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		rounds++
+		home, path := built(t, filepath.Join(folder, fmt.Sprint(rounds)), rapid.Uint64Range(0, 300).Draw(t, "seed"), 1)
+		defer func() { _ = os.RemoveAll(filepath.Dir(home)) }()
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts := strings.NewReplacer("question ", `question\n\n`, "answer ", `answer\n`, "result ", `\nresult {\n`, "step ", `step\\\\n\n`)
+		lines := strings.Split(strings.TrimSuffix(texts.Replace(string(text)), "\n"), "\n")
+		end := rapid.SampledFrom([]string{"\n", "\r\n"}).Draw(t, "line end")
+		lost, out := map[int]bool{}, ""
+		for i := 0; i < len(lines); {
+			if i+1 == len(lines) || rapid.IntRange(0, 5).Draw(t, "break") > 0 && i > 0 {
+				out += lines[i] + end
+				i++
+				continue
+			}
+			b := rapid.SampledFrom(breaks).Draw(t, "way")
+			broken, used, gone := b.make(t, lines[i:])
+			told[b.name]++
+			for n := range gone {
+				lost[i+n] = true
+			}
+			if end == "\r\n" {
+				broken = strings.ReplaceAll(broken, "\n", end)
+			}
+			out += broken + end
+			i += used
+		}
+		if rapid.Bool().Draw(t, "no line end at the end") {
+			out = strings.TrimSuffix(out, end)
+		}
+		if err := os.WriteFile(path, []byte(out), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		orphan(lines, lost)
+		before := snapshot(t, home)
+		plan, receipt, err := repairtest.Repair(home)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range plan.Refused { // what else is wrong is of records that are lost
+			if r.Rule == "SC010" || r.Rule == "" {
+				t.Errorf("refused: %+v", r)
+			}
+		}
+		after := before
+		if receipt != nil {
+			after = snapshot(t, home)
+			kept, err := os.ReadFile(receipt.Path())
+			if err != nil || len(receipt.LeftOut) > 0 {
+				t.Fatalf("%v, %+v", err, receipt.LeftOut)
+			}
+			noneKept(t, kept, lines, lost)
+		}
+		name := strings.TrimPrefix(path, home+"/")
+		there := map[string]int{}
+		for line := range strings.SplitSeq(after[name], "\n") {
+			there[unparented(line)]++
+		}
+		for i, line := range lines {
+			if lost[i] {
+				continue
+			}
+			if there[unparented(line)]--; there[unparented(line)] < 0 {
+				t.Errorf("lost: %q", line)
+			}
+		}
+		if again, second, err := repairtest.Repair(home); err != nil || second != nil {
+			t.Errorf("a second repair: %v, %+v", err, again.Trees)
+		}
+		if receipt == nil {
+			return
+		}
+		if _, err := repairtest.Undo(home, receipt.Path()); err != nil {
+			t.Errorf("undo: %v", err)
+		}
+		if diff := cmp.Diff(before, snapshot(t, home)); diff != "" {
+			t.Errorf("undo gives something else: %.2000s", diff)
+		}
+	})
+	t.Logf("%d transcripts, %v", rounds, told)
+	if len(told) < len(breaks) {
+		t.Errorf("only %v were tried", told)
+	}
+}
+
+// orphan adds the results whose calls are lost, which SC103 takes out.
+func orphan(lines []string, lost map[int]bool) {
+	calls := map[string]bool{}
+	for i := range lines {
+		var l map[string]any
+		if json.Unmarshal([]byte(lines[i]), &l) != nil {
+			continue
+		}
+		for _, id := range ids(l, "tool_use", "id") {
+			calls[id] = calls[id] || lost[i]
+		}
+		lost[i] = lost[i] || slices.ContainsFunc(ids(l, "tool_result", "tool_use_id"), func(id string) bool { return calls[id] })
+	}
+}
+
+// noneKept makes sure that what left for the receipt holds no record that is whole.
+func noneKept(t *rapid.T, receipt []byte, lines []string, lost map[int]bool) {
+	t.Helper()
+	for line := range strings.SplitSeq(string(receipt), "\n") {
+		var batch struct {
+			Kept []struct {
+				Text   string `json:"text"`
+				Base64 []byte `json:"base64"`
+			} `json:"kept"`
+		}
+		_ = json.Unmarshal([]byte(line), &batch)
+		for _, k := range batch.Kept {
+			text := k.Text + string(k.Base64)
+			if i := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(text, l) }); i >= 0 && !lost[i] {
+				t.Errorf("the receipt has the whole record %q", lines[i])
+			}
+		}
+	}
+}
