@@ -56,7 +56,7 @@ func raw(line string) string {
 // do, and an undo gives every byte back.
 func TestBrokenRecords(t *testing.T) {
 	campaign.Checks(t, 60, 2000)
-	folder, rounds := t.TempDir(), 0
+	folder, rounds, rolledBack := t.TempDir(), 0, 0
 	told := map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
 		rounds++
@@ -97,6 +97,10 @@ func TestBrokenRecords(t *testing.T) {
 		orphan(lines, lost)
 		before := snapshot(t, home)
 		plan, receipt, err := repairtest.Repair(home)
+		if err != nil && strings.Contains(err.Error(), "SC705") { // of sub-agents up to 2.0 whose first line is lost
+			rolledBack++
+			return
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,9 +144,9 @@ func TestBrokenRecords(t *testing.T) {
 			t.Errorf("undo gives something else: %.2000s", diff)
 		}
 	})
-	t.Logf("%d transcripts, %v", rounds, told)
-	if len(told) < len(breaks) {
-		t.Errorf("only %v were tried", told)
+	t.Logf("%d transcripts, %v, %d rolled back", rounds, told, rolledBack)
+	if len(told) < len(breaks) || rolledBack > 1+rounds/100 {
+		t.Errorf("only %v were tried, and %d of %d were rolled back", told, rolledBack, rounds)
 	}
 }
 

@@ -159,6 +159,9 @@ func (f *rewrite) session(s *change.Session, p *part) error {
 	}
 	for _, it := range s.Removed {
 		for _, i := range p.lines[it.Key] {
+			if f.nodes[i].length == 0 {
+				return problem.New(problem.RolledBack, "", "line %d is too long to look for records in it", f.nodes[i].number)
+			}
 			f.remove(i)
 		}
 	}

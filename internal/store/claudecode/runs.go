@@ -37,12 +37,15 @@ func (c *chain) run(i int) *filelog.Run {
 // in them. The session is read as a repair leaves it, and these say what is missing until
 // then: a result that is there is neither missing nor made up.
 func (c *chain) tellRuns() {
+	apart := "each record on its own line"
 	for _, r := range c.runs {
 		name := nameRun(r)
 		f := session.Fault{Kind: session.Undecodable, Item: -1, Field: name, Passed: true}
 		switch {
 		case r.Joined:
 			f.Detail, f.Remedy = "line ends stand within a record", "join what is one record in "+name
+		case r.Records > 1 && r.Last > r.Number:
+			f.Detail, f.Remedy = fmt.Sprintf("%d records are within them", r.Records), fmt.Sprintf("split %s into their %d records", name, r.Records)
 		case r.Records > 1:
 			f.Detail, f.Remedy = fmt.Sprintf("%d records share it", r.Records), fmt.Sprintf("split %s into its %d records", name, r.Records)
 		case len(r.Pieces) > 1:
@@ -56,8 +59,7 @@ func (c *chain) tellRuns() {
 		if uuid := c.twice[r]; uuid != "" {
 			f.Detail += "; another line has the identifier " + uuid + " as well and says something else, so compare the two before you repair"
 		} else {
-			lines := fmt.Sprintf("%d records", r.Records)
-			f.Default = &lines
+			f.Default = &apart
 		}
 		c.faults = append(c.faults, f)
 	}
