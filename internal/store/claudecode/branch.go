@@ -55,6 +55,7 @@ type chain struct {
 	prompts map[filelog.Name]session.Digest // of calls that start a sub-agent
 	said    map[int]session.Digest          // of first lines of sub-agents in the file
 	started []outcome
+	logical map[int]filelog.Name    // the last line before a compaction, by its line
 	runs    []*filelog.Run          // of lines that cannot be read, in which there are records
 	twice   map[*filelog.Run]string // an identifier of theirs that another line has, which says something else
 	faults  []session.Fault
@@ -77,12 +78,15 @@ func (c *chain) of(n *node, by kind) []filelog.Name {
 }
 
 func newChain(known *filelog.Names) *chain {
-	return &chain{Names: known, at: map[filelog.Name]int32{}, wrong: map[int]string{}, kept: map[int][]string{}, prompts: map[filelog.Name]session.Digest{}, said: map[int]session.Digest{}, away: map[filelog.Name]bool{}, twice: map[*filelog.Run]string{}}
+	return &chain{
+		Names: known, at: map[filelog.Name]int32{}, wrong: map[int]string{}, kept: map[int][]string{}, prompts: map[filelog.Name]session.Digest{},
+		said: map[int]session.Digest{}, away: map[filelog.Name]bool{}, logical: map[int]filelog.Name{}, twice: map[*filelog.Run]string{},
+	}
 }
 
 // readChain reads all lines of a file once. Its names are those of other files, too.
 func readChain(ctx context.Context, log *filelog.Log, known *filelog.Names) (*chain, error) {
-	c := newChain(known)
+	c, empty := newChain(known), true
 	var l line
 	var said message
 	var why string
@@ -94,6 +98,7 @@ func readChain(ctx context.Context, log *filelog.Log, known *filelog.Names) (*ch
 		if err != nil {
 			return c, err
 		}
+		empty = false
 		n := node{offset: at.Offset, length: int32(at.Length), number: int32(at.Number), open: at.Open, mend: at.Mend, crlf: at.CRLF}
 		if at.Err != nil {
 			why = at.Err.Error()
@@ -123,7 +128,9 @@ func readChain(ctx context.Context, log *filelog.Log, known *filelog.Names) (*ch
 		}
 		c.nodes = append(c.nodes, n)
 	}
-	c.tellRuns()
+	if c.tellRuns(); empty {
+		c.faults = append(c.faults, session.Fault{Kind: session.TornLine, Item: -1, Detail: "the transcript is empty: what was said in it is not stored"})
+	}
 	return c, nil
 }
 
@@ -153,6 +160,9 @@ func (c *chain) fill(n *node, l *line, said *message) {
 	}
 	if n.kind == assistant {
 		n.message = c.Name(said.ID)
+	}
+	if n.boundary {
+		c.logical[len(c.nodes)] = c.Name(l.Logical)
 	}
 	if n.boundary && len(l.Compact) > 0 {
 		var p preserved
@@ -257,6 +267,7 @@ func (c *chain) walk(list []int, leaf int) (path []int) {
 		seen[i], path = true, append(path, i)
 		if n.boundary {
 			kept = c.kept[i]
+			c.history(list, i)
 			break
 		}
 		parent := c.above(n.parent)
@@ -281,6 +292,37 @@ func (c *chain) walk(list []int, leaf int) (path []int) {
 	}
 	slices.Reverse(path)
 	return c.keep(path, kept, seen)
+}
+
+// history tells what is missing before a compaction, of which nothing is sent.
+func (c *chain) history(list []int, compaction int) {
+	seen, answered := make([]bool, len(c.nodes)), map[filelog.Name]bool{}
+	for _, i := range list {
+		for _, call := range c.of(&c.nodes[i], user) {
+			answered[call] = answered[call] || i < compaction
+		}
+	}
+	const unsent = "; it stands before a compaction, so nothing of it is sent"
+	for i, up := compaction, c.logical[compaction]; up != 0; {
+		above, ok := c.find(up)
+		if !ok {
+			c.fault("line %s names the line %s before it, which does not exist"+unsent, c.Text(c.nodes[i].uuid), c.Text(up))
+			above = c.before(list, i)
+		}
+		if above < 0 || seen[above] {
+			return
+		}
+		n := &c.nodes[above]
+		for _, call := range c.of(n, assistant) {
+			if !answered[call] {
+				c.fault("line %s makes the call %s, which has no result there"+unsent, c.Text(n.uuid), c.Text(call))
+			}
+		}
+		i, seen[above] = above, true
+		if up = n.parent; n.boundary {
+			up = c.logical[above]
+		}
+	}
 }
 
 // before is the line of the chain before another one in the file, -1 for none.

@@ -19,6 +19,7 @@ type line struct {
 	Session   string         `json:"sessionId"`
 	Snapshot  string         `json:"messageId"` // of a line of the type file-history-snapshot
 	Parent    string         `json:"parentUuid"`
+	Logical   string         `json:"logicalParentUuid"` // of a compaction: the last line before it
 	Sidechain bool           `json:"isSidechain"`
 	Time      string         `json:"timestamp"`
 	Version   string         `json:"version"`

@@ -502,7 +502,9 @@ func (f *rewrite) splices(ctx context.Context) (list []filelog.Splice, err error
 			list = append(list, filelog.Change(int(at.Offset), bytes.Clone(at.Text), text))
 		}
 	}
-	slices.SortStableFunc(list, func(a, b filelog.Splice) int { return cmp.Compare(a.At, b.At) })
+	slices.SortStableFunc(list, func(a, b filelog.Splice) int { // what comes behind a line is before what the next one becomes
+		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(min(len(a.Was), 1), min(len(b.Was), 1)))
+	})
 	return list, ctx.Err()
 }
 

@@ -108,6 +108,9 @@ func (t *trunk) open(ctx context.Context) (err error) {
 		if err == nil {
 			a.chain, err = readChain(ctx, a.log, known)
 		}
+		if a.wrong != nil && err == nil {
+			a.chain.faults = nil
+		}
 		t.agents = append(t.agents, a)
 	}
 	return err
@@ -247,6 +250,7 @@ func (t *trunk) session(c *chain, id string) *session.Session {
 		line := f.Ref.Pointer
 		f.Ref = s.Ref()
 		f.Ref.Pointer = line
+		f.Harmless = f.Kind == session.TornLine && s.Writer == session.WriterLive
 		s.Faults = append(s.Faults, f)
 	}
 	t.sessions = append(t.sessions, s)
