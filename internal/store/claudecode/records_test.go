@@ -13,7 +13,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/sessctl/sessctl/internal/campaign"
+	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 )
 
 // breaks are the ways in which records come to share a line, or to have several. Each gets
@@ -181,6 +184,123 @@ func noneKept(t *rapid.T, receipt []byte, lines []string, lost map[int]bool) {
 			if i := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(text, l) }); i >= 0 && !lost[i] {
 				t.Errorf("the receipt has the whole record %q", lines[i])
 			}
+		}
+	}
+}
+
+// TestSplicedRecords: what the repairs of each kind say, and that no result is made up where
+// one is there.
+func TestSplicedRecords(t *testing.T) {
+	const v, end = "2.1.330", "\n"
+	first := line(v, "u1", "null", "user", 1, goOn)
+	calls := line(v, "a1", `"u1"`, "assistant", 2, callOf("m1", "c1")) + line(v, "a2", `"a1"`, "assistant", 3, callOf("m1", "c2"))
+	one := strings.TrimSuffix(line(v, "r1", `"a1"`, "user", 4, resultOf("c1", "first")), end)
+	two := strings.TrimSuffix(line(v, "r2", `"a2"`, "user", 5, resultOf("c2", "a\nb")), end)
+	last := line(v, "a3", `"r2"`, "assistant", 6, done)
+	for name, tc := range map[string]struct {
+		broken, title, want string
+	}{
+		"two on a line":    {one + two, "split line 4 into its 2 records", one + end + two},
+		"NUL bytes":        {one + end + "\x00\x00" + two, "take the NUL bytes out of line 5", one + end + two},
+		"a line end":       {one + end + strings.Replace(two, `\n`, end, 1), "join what is one record in lines 5 to 6", one + end + two},
+		"behind a cut one": {one[:20] + one + end + two, "part the record on line 4 from what was cut off", one + end + two},
+		"three lines":      {one[:20] + "\x00" + one + "\x00" + strings.Replace(two, `\n`, end, 1), "join what is one record in lines 4 to 5", one + end + two},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := homeOf(t, first, calls, tc.broken, end, last)
+			plan, _, err := repairtest.Repair(home)
+			if err != nil {
+				t.Fatal(err)
+			}
+			titles := ""
+			for _, f := range plan.Trees[0].Fixes {
+				titles += f.Rule + " " + f.Title + "\n"
+			}
+			if !strings.Contains(titles, "SC010 "+tc.title+"\n") || strings.Contains(titles, "SC101") {
+				t.Errorf("planned: %s", titles)
+			}
+			for _, text := range transcripts(snapshot(t, home)) {
+				got := snapshot(t, home)[text]
+				if diff := cmp.Diff(first+calls+tc.want+end+last, got); diff != "" {
+					t.Error(diff)
+				}
+			}
+		})
+	}
+}
+
+// TestSharedIdentifier: of two records with one identifier nobody knows which is meant, so
+// what would show the other one to the model is left.
+func TestSharedIdentifier(t *testing.T) {
+	const v = "2.1.330"
+	one, answer := line(v, "u1", "null", "user", 1, goOn), line(v, "a1", `"u1"`, "assistant", 2, done)
+	for other, repairs := range map[string]bool{one: true, strings.Replace(one, "go", "stop", 1): false} {
+		home := homeOf(t, one, answer, "\x00"+other)
+		_, receipt, err := repairtest.Repair(home)
+		if err != nil || (receipt != nil) != repairs {
+			t.Errorf("%q: %v, repaired: %t", other, err, receipt != nil)
+		}
+	}
+}
+
+// TestBeforeACompaction: what is lost of the lines before a compaction is told, though nothing
+// of them is sent.
+func TestBeforeACompaction(t *testing.T) {
+	tried := 0
+	for seed := range uint64(campaign.Rounds(20, 200)) {
+		home, path := built(t, t.TempDir(), seed, 1)
+		tr := load(t, path)
+		at := map[string]int{}
+		boundary := -1
+		for i, l := range tr {
+			at[text(l, "uuid")] = i
+			if l["subtype"] == "compact_boundary" && l["isSidechain"] != true {
+				boundary = i
+			}
+		}
+		whole := len(tellsOf(t, home))
+		if boundary < 0 || whole > 0 {
+			continue
+		}
+		for up := text(tr[boundary], "logicalParentUuid"); up != ""; {
+			i := at[up]
+			slices.Delete(slices.Clone(tr), i, i+1).write(t, path)
+			if tried++; len(tellsOf(t, home)) == 0 {
+				t.Errorf("seed %d: without line %d, %v, nothing is told", seed, i, tr[i])
+			}
+			if up = text(tr[i], "parentUuid"); tr[i]["subtype"] == "compact_boundary" {
+				up = text(tr[i], "logicalParentUuid")
+			}
+		}
+	}
+	if tried == 0 {
+		t.Error("no line stands before a compaction")
+	}
+}
+
+// tellsOf are the findings about the chain of a folder's sessions.
+func tellsOf(t *testing.T, home string) (list []string) {
+	t.Helper()
+	o := open(t, home)
+	for _, tree := range filled(t, o) {
+		for _, f := range check.Tree(o.Facts(), tree, catalogue.Usual(), rules.Judge{}) {
+			if f.Rule.ID == "SC021" || f.Rule.ID == "SC020" {
+				list = append(list, f.Message)
+			}
+		}
+	}
+	return list
+}
+
+// TestNoLine: a transcript without a line is told beside others.
+func TestNoLine(t *testing.T) {
+	home, path := built(t, t.TempDir(), 1, 1)
+	for _, text := range []string{"", "\n \n"} {
+		if err := os.WriteFile(filepath.Join(filepath.Dir(path), "empty.jsonl"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if told := tellsOf(t, home); len(told) != 1 || !strings.Contains(told[0], "the transcript is empty") {
+			t.Errorf("%q: %q", text, told)
 		}
 	}
 }
