@@ -32,7 +32,7 @@ const mostJoined = 16 << 20
 func (l *Log) Records(ctx context.Context, is func(text []byte) bool) iter.Seq2[Line, error] {
 	return func(yield func(Line, error) bool) {
 		var broken []Line // their texts are read again
-		first, whole := int64(-1), true
+		first := int64(-1)
 		tell := func(text []byte) bool {
 			list, err := l.salvage(broken, text, first, is)
 			broken = nil
@@ -48,7 +48,7 @@ func (l *Log) Records(ctx context.Context, is func(text []byte) bool) iter.Seq2[
 			if first < 0 {
 				first = end
 			}
-			whole = err != nil || at.Err != nil || is(at.Text)
+			whole := err != nil || at.Err != nil || is(at.Text)
 			if len(broken) > 0 && (whole || end-broken[0].Offset > mostJoined) {
 				if !tell(nil) {
 					return

@@ -52,8 +52,10 @@ func TestRecords(t *testing.T) {
 // TestNested: objects within each other that were all cut off are given up in time.
 func TestNested(t *testing.T) {
 	text, n := strings.Repeat(`{"a":`, 200_000), 0
-	for range filelog.Over(strings.NewReader(text)).Records(t.Context(), func([]byte) bool { return false }) {
-		n++
+	for _, err := range filelog.Over(strings.NewReader(text)).Records(t.Context(), func([]byte) bool { return false }) {
+		if n++; err != nil {
+			t.Fatal(err)
+		}
 	}
 	if n != 1 {
 		t.Errorf("%d lines", n)
