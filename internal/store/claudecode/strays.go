@@ -93,6 +93,9 @@ func (t *trunk) passOver(c *chain, log *filelog.Log) error {
 			n.copied = alike(stray, own)
 		} else {
 			home.chain.away[n.uuid] = true
+			if len(home.chain.nodes) == 0 { // that it is empty says no more than that its lines are here
+				home.chain.faults = nil
+			}
 			moves[n.home] = moves[n.home] || n.kind != unsaid
 		}
 		if up, ok := c.at[n.parent]; !ok {
