@@ -120,7 +120,11 @@ func (m *stored) read() {
 	}
 	for i := range m.parts {
 		p := &m.parts[i]
-		p.wrong, p.whole = decode(p.row, p)
+		row := *p
+		if wrong, whole := decode(p.row, p); wrong != "" { // which may have left nothing of its row
+			*p = row
+			p.wrong, p.whole = wrong, whole
+		}
 	}
 }
 

@@ -22,6 +22,8 @@ var damages = []string{
 	`update part set data = json_set(data, '$.callID', (select json_extract(p.data, '$.callID') from part p where p.message_id = part.message_id and json_valid(p.data) and p.data like '%%"type":"tool"%%' order by id limit 1)) where id = (select id from part where json_valid(data) and data like '%%"type":"tool"%%' order by id limit 1 offset %d)`,
 	"update part set data = substr(data, 1, length(data) / 2) where id = (select id from part order by id limit 1 offset %d)",
 	"update message set data = substr(data, 1, length(data) / 2) where id = (select id from message order by id limit 1 offset %d)",
+	"update part set data = '[]' where id = (select id from part order by id limit 1 offset %d)",
+	`update message set data = '{"role":["user"]}' where id = (select id from message order by id limit 1 offset %d)`,
 	"delete from part where id = (select id from part order by id limit 1 offset %d)",
 	"delete from message where id = (select id from message order by id desc limit 1 offset %d)",
 	"update message set session_id = (select parent_id from session s where s.id = session_id) where id = (select m.id from message m join session s on s.id = m.session_id where parent_id is not null order by m.id limit 1 offset %d)",

@@ -2,6 +2,7 @@ package opencode_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/opencode/opencodetest"
 	"github.com/sessctl/sessctl/internal/store/player"
@@ -305,6 +307,53 @@ func TestOtherPrograms(t *testing.T) {
 			got, _ := repairtest.Twice(t, path, stored)
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("%s as %s: -opencode +other:\n%s", name, file, diff)
+			}
+		}
+	}
+}
+
+// TestOddData: a row whose data is no object, or one of a form that is not known, is left or
+// goes to the receipt, and what else is wrong with the session is repaired beside it.
+func TestOddData(t *testing.T) {
+	rows := map[string]string{
+		"a prompt":             "update message set data = %s where id = (select min(id) from message)",
+		"the newest answer":    "update message set data = %s where id = (select max(id) from message)",
+		"a text":               `update part set data = %s where id = (select min(id) from part where data like '%%"type":"text"%%')`,
+		"the last text":        `update part set data = %s where id = (select max(id) from part where data like '%%"type":"text"%%')`,
+		"a call":               `update part set data = %s where id = (select max(id) from part where data like '%%"type":"tool"%%')`,
+		"the start of a step":  `update part set data = %s where id = (select max(id) from part where data like '%%step-start%%')`,
+		"a part of an old one": `update part set data = %s where id = (select min(id) from part where data like '%%"type":"tool"%%')`,
+	}
+	n, stride := 0, campaign.Rounds(5, 1)
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		for _, value := range []string{"'[]'", `'"x"'`, "'1'", "'null'", "'true'", "''", "'{'", "'{}'", `'{"type":"later"}'`, `'{"type":1}'`, `'{"role":["x"]}'`, "x'ff'"} {
+			for _, allow := range [][]string{nil, {"unknown-form"}} {
+				if n++; n%stride != 0 {
+					continue
+				}
+				t.Run(fmt.Sprintf("%s, %s, %v", name, value, allow), func(t *testing.T) {
+					path := filepath.Join(t.TempDir(), "opencode.db")
+					if err := opencodetest.Build(path, player.Until(7, 160), player.Until(8, 90)); err != nil {
+						t.Fatal(err)
+					}
+					storetest.Change(t, path, fmt.Sprintf(rows[name], value))
+					before := stored(t, path)
+					plan, receipt, err := repairtest.Repair(path, allow...)
+					if err != nil {
+						t.Fatalf("%v\n%+v", err, plan.Refused)
+					}
+					if again, _, err := repairtest.Plan(path, allow...); err != nil || !again.Empty() && receipt != nil {
+						t.Errorf("a second repair has work: %v, %+v", err, again.Trees)
+					}
+					if receipt == nil {
+						return
+					}
+					if _, err := repairtest.Undo(path, path+".receipt.json"); err != nil {
+						t.Error(err)
+					} else if diff := cmp.Diff(before, stored(t, path)); diff != "" {
+						t.Error(diff)
+					}
+				})
 			}
 		}
 	}
