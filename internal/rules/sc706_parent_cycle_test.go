@@ -32,6 +32,55 @@ C<P
 			says: "P → C → P",
 		},
 		{
+			name: "a session that names itself, and that a call names",
+			tree: `
+P agent=main delegated
+  user
+  main T1>worker(do it)=C
+  main <T1=C "done"
+C<C delegated
+  worker "done"`,
+			want: `
+				SC706 error C
+				lossless: set C parent_id=P
+				SC719 info P`,
+			says: "A call of session P names C",
+		},
+		{
+			name: "a ring of which calls name one half",
+			tree: `
+P<C agent=main delegated
+  user
+  main T1>worker(do it)=C
+  main <T1=C "done"
+C<P delegated
+  worker "done"`,
+			want: `
+				SC706 error P
+				lossless: clear P parent_id`,
+		},
+		{
+			name: "two sessions name one that names itself",
+			tree: `
+P agent=main delegated
+  user
+  main T1>worker(do it)=C
+  main <T1=C "done"
+Q agent=main delegated
+  user
+  main T2>worker(do it)=C
+  main <T2=C "done"
+C<C delegated
+  worker "done"`,
+			want: `
+				SC706 error C
+				manual:
+				SC719 info P
+				SC719 info Q
+				SC727 error C see P.1 see Q.1`,
+			says: "Calls of 2 sessions name C",
+		},
+		{
 			name: "an item that refers to its own session",
 			tree: `
 P

@@ -1,6 +1,8 @@
 package delegation
 
 import (
+	"slices"
+
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -9,25 +11,60 @@ var parentCycle = rules.Rule{
 	ID: "SC706", Name: "parent-cycle", Severity: rules.Error, Safety: rules.Lossless, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "sessions that are each other's parents or refer to each other",
 	Run: func(p *rules.Pass) {
-		rules.Faults(session.ParentCycle, parentLoop)(p)
+		rules.Faults(session.ParentCycle, func(found *rules.Finding, f *session.Fault) { wordParentLoop(p, found, f) })(p)
 		for _, l := range linked(p).loops {
 			p.Report(referenceLoop(p, &l))
 		}
 	},
 }
 
-// parentLoop words a loop of recorded parents. Only a session that names itself
-// can be told what to do.
-func parentLoop(found *rules.Finding, f *session.Fault) {
+// wordParentLoop words a loop of recorded parents. One link of it is wrong: that of the only
+// session of the loop of which no call of its parent says that it started it.
+func wordParentLoop(p *rules.Pass, found *rules.Finding, f *session.Fault) {
+	s := found.Session
 	found.Message = "the parents of these sessions form a loop: " + f.Detail + ". A program that follows them never ends, and deleting one session deletes all of them."
-	found.Fixes = []rules.Fix{{Title: "decide which session is the root", Safety: rules.Manual}}
-	if s := found.Session; s != nil && s.Parent == s.ID {
+	if s.Parent == s.ID {
 		found.Message = "the session is its own parent. A program that follows the link never ends."
-		found.Fixes = []rules.Fix{{
-			Title: "clear the link to the parent", Safety: rules.Lossless,
-			Edits: []session.Edit{{Op: session.Set, Ref: s.Ref(), Field: "parent_id"}},
-		}}
 	}
+	found.Fixes = []rules.Fix{{Title: "decide which session is the root", Safety: rules.Manual}}
+	var wrong, callers []*session.Session
+	for m := s; m != nil; m = p.Tree.Session(m.Parent) {
+		if by := namingSessions(p, m); len(by) != 1 || by[0].ID != m.Parent {
+			wrong, callers = append(wrong, m), by
+		}
+		if m.Parent == s.ID {
+			break
+		}
+	}
+	if len(wrong) != 1 {
+		return
+	}
+	set := session.Edit{Op: session.Set, Ref: wrong[0].Ref(), Field: "parent_id"}
+	switch {
+	case len(callers) > 1:
+		found.Then("Calls of " + rules.Count(len(callers), "session") + " name " + rules.Short(wrong[0].ID))
+		return
+	case len(callers) == 1:
+		found.Then("A call of session " + rules.Short(callers[0].ID) + " names " + rules.Short(wrong[0].ID))
+		set.Value = &callers[0].ID
+		found.Fixes = []rules.Fix{{Title: "make session " + rules.Short(callers[0].ID) + " its parent", Safety: rules.Lossless, Edits: []session.Edit{set}}}
+	case wrong[0] == s:
+		found.Fixes = []rules.Fix{{Title: "clear the link to the parent", Safety: rules.Lossless, Edits: []session.Edit{set}}}
+	default:
+		found.Fixes = []rules.Fix{{Title: "clear the parent of session " + rules.Short(wrong[0].ID) + ", which no call names", Safety: rules.Lossless, Edits: []session.Edit{set}}}
+	}
+}
+
+// namingSessions are the other sessions with a call by which the store names a session.
+func namingSessions(p *rules.Pass, s *session.Session) (list []*session.Session) {
+	for _, o := range p.Tree.Sessions {
+		if o != s && slices.ContainsFunc(o.Items, func(it session.Item) bool {
+			return slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.Delegation != nil && c.Delegation.Child == s.ID })
+		}) {
+			list = append(list, o)
+		}
+	}
+	return list
 }
 
 // referenceLoop words items or calls of a session that lead back up.
