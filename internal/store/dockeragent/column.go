@@ -34,6 +34,30 @@ type columnItem struct {
 	Role        string          `json:"role"` // only of a bare message
 }
 
+// oldForm are the versions that show the old form as an empty session (docker/docker-agent#1086,
+// fixed in v1.18.5 and dropped again by v1.20.0).
+const oldForm = "it has the form that docker agent wrote before v0.5.0; v0.5.0 to v1.18.4 and v1.20.0 or later show the session empty"
+
+// parseEntry decodes an entry. old: it is what docker agent wrote before v0.5.0, a message
+// without the wrapper, alone or with its agent.
+func parseEntry(data []byte) (entry columnItem, old bool, err error) {
+	err = json.Unmarshal(data, &entry)
+	if err != nil || entry.Message == nil || entry.Message.Message != nil {
+		return entry, entry.Role != "", err
+	}
+	var bare struct {
+		AgentName string          `json:"agentName"`
+		Message   json.RawMessage `json:"message"`
+	}
+	var said struct {
+		Role string `json:"role"`
+	}
+	if json.Unmarshal(data, &bare) == nil && json.Unmarshal(bare.Message, &said) == nil && said.Role != "" {
+		entry.Message.AgentName, entry.Message.Message, old = bare.AgentName, bare.Message, true
+	}
+	return entry, old, nil
+}
+
 type columnSession struct {
 	ID        string            `json:"id"`
 	Title     string            `json:"title"`
@@ -155,6 +179,7 @@ func (st *agentStore) columnOf(ctx context.Context, id string) (text []byte, err
 // pointer leads to the list. Keys are "OWNER#/POINTER", so that the bytes can
 // be found again.
 func (st *agentStore) addColumn(p *part, number uint32, owner, pointer string, list []json.RawMessage) {
+	passed := 0 // entries of the old form
 	for i, data := range list {
 		at := fmt.Sprintf("%s/%d", pointer, i)
 		it := p.reset(owner+"#"+at, int64(i))
@@ -162,8 +187,10 @@ func (st *agentStore) addColumn(p *part, number uint32, owner, pointer string, l
 			ref := session.Ref{Table: p.table, Key: owner + "#" + at}
 			p.faults[number] = append(p.faults[number], session.Fault{Kind: kind, Ref: ref, Field: field, Detail: detail, Default: fallback})
 		}
-		var entry columnItem
-		err := json.Unmarshal(data, &entry)
+		entry, old, err := parseEntry(data)
+		if old {
+			passed++
+		}
 		switch {
 		case err != nil && !strings.Contains(string(data), `"role"`):
 			it.Kind = session.Other
@@ -191,6 +218,12 @@ func (st *agentStore) addColumn(p *part, number uint32, owner, pointer string, l
 			fault(session.UnknownKind, "entry without message, sub_session and summary", "", nil)
 		}
 		p.log.Add(number, it)
+	}
+	if passed > 0 {
+		s := st.stored[number]
+		s.Faults = append(s.Faults, session.Fault{
+			Kind: session.Undecodable, Item: -1, Ref: s.Ref(), Field: columnField, Count: passed, Detail: oldForm, Passed: true,
+		})
 	}
 }
 

@@ -166,8 +166,8 @@ func (f *filler) list(prefix string) ([]json.RawMessage, error) {
 		if err != nil {
 			return nil, err
 		}
-		var c columnItem
-		if err := json.Unmarshal(outer, &c); err != nil {
+		c, _, err := parseEntry(outer)
+		if err != nil {
 			return nil, err
 		}
 		list = c.SubSession.Messages
@@ -178,8 +178,7 @@ func (f *filler) list(prefix string) ([]json.RawMessage, error) {
 
 func (f *filler) fromColumn(it *session.Item, entry json.RawMessage) error {
 	it.Body.Raw = entry
-	var c columnItem
-	_ = json.Unmarshal(entry, &c) // what does not decode keeps its raw bytes only
+	c, _, _ := parseEntry(entry) // what does not decode keeps its raw bytes only
 	switch {
 	case it.Kind == session.SubSession:
 		it.Body.Raw = nil

@@ -29,6 +29,14 @@ var oddStores = []struct {
 	{name: "nothing odd, deep", generation: 29, deep: true, items: 6},
 	{name: "children in the column only, deep", generation: 13, deep: true, items: 6},
 
+	{"messages in the form of before v0.5.0", 13, false, `update sessions set messages = '[{"agentFilename":"agent.yaml","agentName":"","message":{"role":"user","content":"hello"}},
+		{"agentFilename":"agent.yaml","agentName":"root","message":{"role":"assistant","content":"hi"}}]' where id = 'P'`,
+		[]string{"the messages column: it has the form that docker agent wrote before v0.5.0"}, 2},
+	{"messages of that form without their agents", 13, false, `update sessions set messages = '[{"role":"user","content":"hello"}]' where id = 'P'`,
+		[]string{"the messages column: it has the form that docker agent wrote before v0.5.0"}, 1},
+	{"an entry without a message", 13, false, `update sessions set messages = '[{"message":{"agentName":"root"}}]' where id = 'P'`,
+		[]string{"message_json: unexpected end of JSON input"}, 1},
+
 	{"id that is NULL", 18, false, "insert into sessions(id, messages) values (null, '[]')",
 		[]string{"id: listed until", "created_at: listed until"}, 6},
 	{"id that is a blob", 18, false, "insert into sessions(id, title, messages, created_at) values (x'00ff', 'b', '[]', '2026-02-14T09:00:00Z')", nil, 6},

@@ -252,6 +252,7 @@ func TestRepairs(t *testing.T) {
 			find: "error SC010 ", query: "select (select count(*) from message) || ' ' || (select count(*) from part where message_id not in (select id from message))", want: "2 0"},
 		{name: "the parent of a sub-session does not exist", from: "task", damage: []string{"update session set parent_id = 'ses_gone' where parent_id is not null"}, find: "info SC705 ", same: true},
 		{name: "a session is its own parent", from: "chat", damage: []string{"update session set parent_id = id where title = 'chat'"}, find: "error SC706 ", same: true},
+		{name: "a sub-session is its own parent", from: "task", damage: []string{"update session set parent_id = id where parent_id is not null"}, find: "error SC706 ", same: true},
 		{name: "a summary without its end covers what it covered", from: "compaction", damage: []string{
 			"update message set data = json_remove(data, '$.time.completed') where json_extract(data, '$.summary') = 1",
 		}, find: "warning SC407 ", query: "select count(*) || ' ' || count(json_extract(data, '$.time.completed')) || ' ' || count(json_extract(data, '$.error')) from message where json_extract(data, '$.summary') = 1", want: "1 1 0"},
