@@ -48,23 +48,16 @@ func eachExtra(p *rules.Pass, match func(pairing.Extra) bool, message, title str
 			f.Related = []session.Place{s.At(pair.Result.Item)}
 			fix := orOwner(s, &f, e.Result, s.Quarantine(e.Result, title))
 			if s.SendsLast() && fix.Safety != rules.Manual {
-				reportPassed(p, s, f)
-				continue
+				f.Severity = rules.Warning
+				f.Then(p.Store.Title + " sends the last one, and the model does not see the other")
+				if !e.Same { // to take the last one away would change what the model sees
+					p.Report(f)
+					continue
+				}
 			}
 			p.ReportCall(s, f, fix)
 		}
 	}
-}
-
-// reportPassed reports a second result of a call of which the runtime sends the last one: no
-// request fails, and to take that one away would change what the model sees.
-func reportPassed(p *rules.Pass, s *rules.Subject, f rules.Finding) {
-	f.Severity = rules.Warning
-	if s.History(f.Item) {
-		f.Severity = rules.Info
-	}
-	f.Then(p.Store.Title + " sends the last one, and the model does not see the other")
-	p.Report(f)
 }
 
 var duplicateResult = rules.Rule{

@@ -143,34 +143,41 @@ func longLine(t *testing.T, n int) *os.File {
 // failing returns an error from some offset on.
 type failing struct {
 	*strings.Reader
-	from int64
+	from *int64
 }
 
 var errDisk = errors.New("input/output error")
 
 func (f failing) Read(p []byte) (int, error) {
-	if f.Size()-int64(f.Len()) >= f.from {
+	if f.Size()-int64(f.Len()) >= *f.from {
 		return 0, errDisk
 	}
 	return f.Reader.Read(p[:1])
 }
 
-func (f failing) ReadAt([]byte, int64) (int, error) { return 0, errDisk }
+func (f failing) ReadAt(p []byte, at int64) (int, error) {
+	if at >= *f.from {
+		return 0, errDisk
+	}
+	return f.Reader.ReadAt(p[:min(int64(len(p)), *f.from-at)], at)
+}
 
 func TestReadErrors(t *testing.T) {
 	text := many(1, 2, 0)
 	for _, from := range []int64{0, int64(len(header)) + 5} {
-		src := &store.Source{Path: "s.ndjson", Stream: failing{strings.NewReader(text), from}}
+		src := &store.Source{Path: "s.ndjson", Stream: failing{strings.NewReader(text), &from}}
 		_, err := canonical.Kind.Open(context.Background(), src, store.Options{})
 		if problem.ClassOf(err) != problem.Unreadable || !errors.Is(err, errDisk) {
 			t.Errorf("from %d: error %v", from, err)
 		}
 	}
-	src := &store.Source{Path: "s.ndjson", Stream: failing{strings.NewReader(text), 1 << 40}}
+	from := int64(1 << 40)
+	src := &store.Source{Path: "s.ndjson", Stream: failing{strings.NewReader(text), &from}}
 	st, err := canonical.Kind.Open(context.Background(), src, store.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	from = 0
 	for _, err := range st.Trees(context.Background()) {
 		if problem.ClassOf(err) != problem.Unreadable || !errors.Is(err, errDisk) {
 			t.Errorf("trees: error %v", err)

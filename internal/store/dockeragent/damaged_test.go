@@ -67,8 +67,8 @@ func TestDamagedPages(t *testing.T) {
 	}{
 		{"the text of an item", "session_items", "overflow", 29, false, "damaged: the item (message) cannot be read", 6},
 		{"the old column of a session", "sessions", "overflow", 18, false, "damaged: only the id of the session can be read", 6},
-		{"an index", "sqlite_autoindex_sessions_1", "leaf", 18, false, "", 6},
-		{"the index of the migrations", "sqlite_autoindex_migrations_1", "leaf", 18, false, "", 6},
+		{"an index", "sqlite_autoindex_sessions_1", "leaf", 18, false, "damaged: the index sqlite_autoindex_sessions_1 does not match its table", 6},
+		{"the index of the migrations", "sqlite_autoindex_migrations_1", "leaf", 18, false, "damaged: the index sqlite_autoindex_migrations_1 does not match its table", 6},
 		{"the migrations", "migrations", "leaf", 29, false, "damaged: row 1 and all after it of migrations cannot be read", 6},
 	}
 	for _, tt := range tests {
