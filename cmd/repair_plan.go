@@ -141,12 +141,19 @@ func readPlan(path string) (*repair.Plan, error) {
 	if err := json.Unmarshal(data, plan); err != nil || plan.Schema != repair.PlanSchema || slices.Contains(plan.Trees, nil) {
 		return nil, problem.New(problem.Usage, next, "%s is not a plan that this version of sessctl can read (%s)", path, repair.PlanSchema)
 	}
+	if !plan.Sealed() {
+		return nil, problem.New(problem.Usage, "Nothing was changed. Make a new plan with --plan-out.", "%s was edited after sessctl wrote it, or an older version wrote it", path)
+	}
 	return plan, nil
 }
 
 // savePlan writes the plan for later.
 func (r *repairRun) savePlan() error {
 	return writeNew(r.config.PlanOut, func(w io.Writer) error {
+		err := r.plan.Seal()
+		if err != nil {
+			return err
+		}
 		data, err := json.MarshalIndent(r.plan, "", " ")
 		if err != nil {
 			return err

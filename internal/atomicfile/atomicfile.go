@@ -64,7 +64,7 @@ func (f *File) Write(p []byte) (int, error) {
 	if f.failed != nil {
 		return 0, f.failed
 	}
-	n, err := f.file.Write(p)
+	n, err := Write(f.file, p)
 	f.failed = err
 	return n, err
 }
@@ -79,9 +79,9 @@ func (f *File) Commit() error {
 		return errors.Join(f.failed, f.Discard())
 	}
 	defer f.release()
-	err := errors.Join(f.file.Sync(), f.file.Close())
+	err := errors.Join(Sync(f.file), f.file.Close())
 	if err == nil {
-		err = os.Rename(f.file.Name(), f.path)
+		err = Rename(f.file.Name(), f.path)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(f.file.Name()))
@@ -102,7 +102,7 @@ func (f *File) Discard() error {
 // then the error is fs.ErrExist. After an error the name is not given. Both names are in one folder, or at least in one
 // file system.
 func Publish(temporary, to string) error {
-	err := os.Link(temporary, to)
+	err := link(temporary, to)
 	if err == nil {
 		err = os.Remove(temporary)
 	} else if !errors.Is(err, fs.ErrExist) { // a file system without hard links
@@ -123,7 +123,7 @@ func reserve(temporary, to string) error {
 	if err != nil {
 		return err
 	}
-	if err = errors.Join(place.Close(), os.Rename(temporary, to)); err != nil {
+	if err = errors.Join(place.Close(), Rename(temporary, to)); err != nil {
 		return errors.Join(err, os.Remove(to))
 	}
 	return nil

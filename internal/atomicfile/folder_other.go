@@ -15,7 +15,7 @@ func SyncFolder(path string) error {
 	if err != nil {
 		return err
 	}
-	err = f.Sync()
+	err = Sync(f)
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
 		err = nil
 	}

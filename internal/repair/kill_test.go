@@ -104,7 +104,14 @@ type killable struct {
 // claudeStore has two sessions that were killed themselves, with their sub-agents.
 func claudeStore(t *testing.T, path string) {
 	t.Helper()
-	for seed, kept := range map[uint64]int{2: 3, 3: 2} {
+	claudeSessions(t, path, map[uint64]int{2: 3, 3: 2})
+}
+
+// claudeSessions writes sessions by the seeds of their programs, each of which lost one of its
+// last lines.
+func claudeSessions(t *testing.T, path string, seeds map[uint64]int) {
+	t.Helper()
+	for seed, kept := range seeds {
 		writes := player.Play(player.Random(seed, 2), seed)
 		paths, err := claudetest.Build(path, "2.1.330", seed, writes[:len(writes)-4])
 		if err != nil {
@@ -199,17 +206,22 @@ func opencodeDump(t tester, path string) string {
 		rowsOf(t, db, "select rowid, * from message order by rowid"), rowsOf(t, db, "select rowid, * from part order by rowid"))
 }
 
-// TestKilledAtEveryStep kills a repair, and then an undo, before each of their
-// steps. The store is the old or the new one, and can be brought back.
-func TestKilledAtEveryStep(t *testing.T) {
+// killables are stores of the kinds that are changed in different ways.
+func killables() map[string]killable {
 	leaky := func(options ...agenttest.Option) func(*testing.T, string) {
 		return func(t *testing.T, path string) { t.Helper(); leakyStore(t, path, options...) }
 	}
-	for name, s := range map[string]killable{
+	return map[string]killable{
 		"wal": {make: leaky(), dump: agentDump}, "rollback journal": {make: leaky(agenttest.RollbackJournal()), dump: agentDump},
 		"crush": {make: crushStore, dump: crushDump}, "goose": {make: gooseStore, dump: gooseDump}, "opencode": {make: opencodeStore, dump: opencodeDump},
 		"claude code": {make: claudeStore, dump: claudeDump, files: true},
-	} {
+	}
+}
+
+// TestKilledAtEveryStep kills a repair, and then an undo, before each of their
+// steps. The store is the old or the new one, and can be brought back.
+func TestKilledAtEveryStep(t *testing.T) {
+	for name, s := range killables() {
 		t.Run(name, func(t *testing.T) {
 			model := filepath.Join(t.TempDir(), "model.db")
 			s.make(t, model)

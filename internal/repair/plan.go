@@ -40,6 +40,10 @@ type Plan struct {
 	// Later are repairs that only another plan can hold, when this one is carried out.
 	Later []Later `json:"later,omitempty"`
 
+	// Digest is of all that stands before it in a saved plan: what somebody edited is no
+	// plan that was checked.
+	Digest string `json:"digest,omitempty"`
+
 	Findings []*check.Finding `json:"-"` // what is left, as findings
 	Sessions int              `json:"-"` // of the whole store
 	Items    int              `json:"-"`

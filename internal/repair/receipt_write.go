@@ -94,9 +94,9 @@ func (r *Receipt) write(objects ...[]byte) error {
 	if err := r.opened(); err != nil {
 		return err
 	}
-	n, err := r.file.WriteAt(lines, r.tail.size)
+	n, err := atomicfile.WriteAt(r.file, lines, r.tail.size)
 	if err == nil {
-		err = r.file.Sync()
+		err = atomicfile.Sync(r.file)
 	}
 	if err == nil && r.unnamed != nil {
 		err = r.name()
@@ -126,7 +126,7 @@ func (r *Receipt) opened() error {
 		return errors.Join(r.replaced(), file.Close())
 	}
 	r.file, r.writes = file, true
-	if err := errors.Join(read.Close(), file.Truncate(r.tail.size)); err != nil {
+	if err := errors.Join(read.Close(), atomicfile.Truncate(file, r.tail.size)); err != nil {
 		return r.notWritten(err)
 	}
 	return nil
@@ -185,7 +185,7 @@ func (r *Receipt) cut(to tail) error {
 	}
 	r.tail = to
 	if to.size > 0 {
-		return r.file.Truncate(to.size)
+		return atomicfile.Truncate(r.file, to.size)
 	}
 	path := r.path
 	if r.unnamed != nil {
@@ -208,6 +208,9 @@ func sameFile(a, b *os.File) bool {
 }
 
 func (r *Receipt) notWritten(err error) error {
+	if there, statErr := os.Lstat(r.path); errors.Is(err, fs.ErrExist) && r.Backup != "" && statErr == nil && there.Mode().IsRegular() {
+		return problem.New(problem.Busy, "Nothing was changed. Run the repair again.", "another repair has the receipt %s: its name was made for this one, in the same second", r.path)
+	}
 	if errors.Is(err, fs.ErrExist) {
 		return problem.New(problem.Usage, "Move that file and try again.", "%s already exists, and sessctl overwrites no file", r.path)
 	}

@@ -151,9 +151,13 @@ func (b *beside) settle(db *DB) error {
 
 // clear deletes what this process made and SQLite did not delete, because a file is
 // another one by now. Another process could have taken a log for its own: it stays where
-// somebody has either database open, or nobody can tell.
-func (b *beside) clear(handle *os.File, real string) {
+// somebody has either database open, or nobody can tell. Beside the database that it was
+// made for, a log that is not empty may hold what never reached the file, as on a full disk.
+func (b *beside) clear(handle *os.File, real string, standing bool) {
 	if !b.ours(1) && !b.ours(2) {
+		return
+	}
+	if log, err := b.at(1); standing && (err != nil || log != nil && log.Size() > 0) {
 		return
 	}
 	release, alone := aloneWith(handle, real)

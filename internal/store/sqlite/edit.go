@@ -29,16 +29,17 @@ type Edit struct {
 	beside     beside
 	statements map[string]*sql.Stmt // by their text
 
-	open      bool // a transaction
-	failed    error
-	reverting bool // the transaction takes something back
-	trying    bool // in a Trial
-	committed bool // some transaction was
-	guard     guard
-	tables    map[string]tableShape // as the transaction sees them
-	reader    *reader               // so, too
-	keys      []ForeignKey          // of all tables; nil before they were read
-	log       changeLog
+	open       bool // a transaction
+	failed     error
+	reverting  bool // the transaction takes something back
+	trying     bool // in a Trial
+	committed  bool // some transaction was
+	unfinished bool // what was committed is in the log alone
+	guard      guard
+	tables     map[string]tableShape // as the transaction sees them
+	reader     *reader               // so, too
+	keys       []ForeignKey          // of all tables; nil before they were read
+	log        changeLog
 
 	left     string
 	backedUp bool
@@ -204,8 +205,11 @@ func (e *Edit) Close() error {
 	}
 	err = errors.Join(err, e.db.disconnect())
 	if e.beside.folder != nil {
-		e.beside.clear(e.db.handle, e.db.File.real)
-		e.left = e.beside.left(e.db.File.standing() == "")
+		standing := e.db.File.standing() == ""
+		e.beside.clear(e.db.handle, e.db.File.real, standing)
+		if e.left = e.beside.left(standing); e.unfinished {
+			e.left = "" // the error tells
+		}
 	}
 	if e.committed {
 		err = errors.Join(err, e.db.File.replaced())
@@ -243,7 +247,7 @@ func (e *Edit) finish() error {
 	err := e.Rollback()
 	if e.committed {
 		_, failed := e.db.conn.ExecContext(context.Background(), "pragma wal_checkpoint(truncate)")
-		err = errors.Join(err, e.explain(failed))
+		err = errors.Join(err, e.unfolded(failed))
 		if e.beside.foreign() {
 			err = errors.Join(err, e.Replaced())
 		}
@@ -253,6 +257,20 @@ func (e *Edit) finish() error {
 		err = errors.Join(err, s.Close())
 	}
 	return errors.Join(err, e.hook(nil, nil)) // the driver keeps hooks by the address of the connection
+}
+
+// unfolded is the problem with a log whose commits did not reach the database file. They are
+// safe in the log, which must stay beside it.
+func (e *Edit) unfolded(err error) error {
+	if err == nil {
+		return nil
+	}
+	e.unfinished = true
+	return &problem.Error{
+		Class: problem.Unreadable, Err: err,
+		What: e.db.File.Path + " was changed, and the log beside it could not be written into it: " + err.Error(),
+		Next: "Keep " + e.db.File.Path + "-wal where it is: it holds the change. Free some space; the next program that opens the store writes it into the file.",
+	}
 }
 
 // Begin locks the database for writing; it waits for another writer, for at

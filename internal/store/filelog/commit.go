@@ -1,0 +1,317 @@
+package filelog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/sessctl/sessctl/internal/atomicfile"
+	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/store/table"
+)
+
+// exchange is a file whose place another one takes. All that takes room is done before the
+// first of them, so that a full disk changes nothing.
+type exchange struct {
+	name     string
+	was, is  []byte
+	full     string
+	old      *os.File    // it, open for reading
+	info     fs.FileInfo // as it was before
+	next     string      // the new file, "" when it has its name
+	kept     string      // the old one under a second name, or a copy of it
+	copied   bool        // a copy: what was appended since is not in it
+	releases []func()
+}
+
+// Commit implements table.Transaction. Where that fails, the files that were replaced are
+// put back; one that cannot be put back makes the error table.ErrUnknown, and the backup
+// stays.
+func (e *Editor) Commit(ctx context.Context) error {
+	if err := e.Replaced(); err != nil {
+		return err
+	}
+	var all []*exchange
+	defer func() {
+		for _, x := range all {
+			x.close()
+		}
+	}()
+	err := e.prepare(ctx, &all)
+	if err == nil {
+		err = e.exchangeAll(all)
+	}
+	if err != nil {
+		if e.backup != "" && !e.changed && !errors.Is(err, table.ErrUnknown) {
+			err = errors.Join(err, os.RemoveAll(e.backup))
+		}
+		return err
+	}
+	e.changed = e.changed || len(all) > 0
+	e.staged = nil
+	return nil
+}
+
+// prepare writes the backup and the new files, and gives the old ones a second name.
+func (e *Editor) prepare(ctx context.Context, all *[]*exchange) error {
+	for _, name := range slices.Sorted(maps.Keys(e.staged)) {
+		s := e.staged[name]
+		if bytes.Equal(s.was, s.is) {
+			continue
+		}
+		err := ctx.Err()
+		if err == nil {
+			err = e.save(name, s.was)
+		}
+		x := &exchange{name: name, was: s.was, is: s.is, full: filepath.Join(e.path, filepath.FromSlash(name))}
+		*all = append(*all, x)
+		if err == nil {
+			err = e.open(x)
+		}
+		if err == nil {
+			err = x.write()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// open looks at the file, which has to be in the folder that was opened.
+func (e *Editor) open(x *exchange) error {
+	there, err := e.root.Stat(path.Dir(x.name))
+	if err != nil {
+		return err
+	}
+	if folder, err := os.Stat(filepath.Dir(x.full)); err != nil || !os.SameFile(folder, there) {
+		return e.moved(x.name)
+	}
+	if x.old, err = atomicfile.OpenOwn(x.full, os.O_RDONLY); err != nil {
+		return e.moved(x.name)
+	}
+	x.info, err = x.old.Stat()
+	return err
+}
+
+// write makes the new file, and what puts the old one back.
+func (x *exchange) write() error {
+	folder := filepath.Dir(x.full)
+	AtStep("commit: write " + x.name)
+	next, err := x.copy(folder, x.is)
+	x.next = next
+	if err != nil {
+		return err
+	}
+	kept, release, err := atomicfile.SecondName(x.full, folder)
+	if err != nil { // the file system has none
+		x.copied = true
+		if x.kept, err = x.copy(folder, x.was); err != nil {
+			return err
+		}
+		return atomicfile.SyncFolder(folder)
+	}
+	x.kept, x.releases = kept, append(x.releases, release)
+	return atomicfile.SyncFolder(folder)
+}
+
+// copy writes a file like the old one under a temporary name.
+func (x *exchange) copy(folder string, text []byte) (string, error) {
+	file, release, err := atomicfile.Temporary(folder, 0o600)
+	if err != nil {
+		return "", notWritten(x.full, err)
+	}
+	x.releases = append(x.releases, release)
+	if err := finish(file, text, x.info); err != nil {
+		return file.Name(), notWritten(x.full, err)
+	}
+	return file.Name(), nil
+}
+
+func notWritten(full string, err error) error {
+	return problem.New(problem.Unreadable, "Nothing was changed. Free some space there, or make it writable, and try again.", "%s cannot be replaced: %s", full, problem.Reason(err))
+}
+
+// exchangeAll gives the new files their names, or puts back those that have theirs.
+func (e *Editor) exchangeAll(all []*exchange) error {
+	for n, x := range all {
+		err := e.exchange(x)
+		if err == nil {
+			continue
+		}
+		var stuck []string
+		for _, x := range slices.Backward(all[:n+1]) {
+			if back := e.putBack(x); back != nil {
+				stuck, err = append(stuck, x.full), errors.Join(err, back)
+			}
+		}
+		if len(stuck) > 0 {
+			e.changed = true
+			return &problem.Error{
+				Class: problem.Unreadable, Err: errors.Join(table.ErrUnknown, err),
+				What: "the change ended in the middle, and these files could not be put back: " + strings.Join(stuck, ", ") + " (" + problem.Reason(err) + ")",
+				Next: "Free some space, or mend the disk. Then undo the repair with its receipt: it brings these files back.",
+			}
+		}
+		return err
+	}
+	return nil
+}
+
+// exchange lets the new file take the name of one that is what it was. A line that another
+// program appends between the comparison and the new name is kept: it goes behind the others.
+func (e *Editor) exchange(x *exchange) error {
+	if !holds(x.old, x.was) {
+		return e.moved(x.name)
+	}
+	AtStep("commit: replace " + x.name)
+	if now, err := os.Lstat(x.full); err != nil || !same(x.info, now) {
+		return e.moved(x.name)
+	}
+	if err := atomicfile.Rename(x.next, x.full); err != nil {
+		return notWritten(x.full, err)
+	}
+	x.next = ""
+	AtStep("commit: replaced " + x.name)
+	e.read[x.name] = nil
+	late := int64(len(x.was))
+	for range 2 { // a program that had opened the file before may write to it a little later
+		kept, err := keep(x.old, late, x.full)
+		late += kept
+		if err = errors.Join(err, atomicfile.SyncFolder(filepath.Dir(x.full))); err != nil {
+			return notWritten(x.full, err)
+		}
+	}
+	return nil
+}
+
+// putBack gives the old file its name again, which takes no room. What other programs
+// appended to either goes behind its lines.
+func (e *Editor) putBack(x *exchange) error {
+	if x.next != "" || x.kept == "" {
+		return nil
+	}
+	now, err := atomicfile.OpenOwn(x.full, os.O_RDONLY)
+	if err != nil {
+		return err
+	}
+	text, err := io.ReadAll(io.LimitReader(now, 2*MostBytes))
+	late, lateErr := io.ReadAll(io.NewSectionReader(x.old, int64(len(x.was)), MostBytes))
+	if err = errors.Join(err, now.Close(), lateErr); err != nil {
+		return err
+	}
+	rest, ours := bytes.CutPrefix(text, x.is)
+	more, behind := bytes.CutPrefix(rest, late)
+	if !ours || !behind && !bytes.HasPrefix(late, rest) {
+		return e.moved(x.name)
+	}
+	if !behind { // some of what the old file got did not reach the new one
+		more = nil
+	}
+	if x.copied {
+		more = append(late, more...)
+	}
+	if len(more) > 0 {
+		if err := appendTo(x.kept, more); err != nil {
+			return err
+		}
+	}
+	if err := atomicfile.Rename(x.kept, x.full); err != nil {
+		return err
+	}
+	x.kept = ""
+	if len(more) == 0 && !x.copied {
+		e.read[x.name] = x.info
+	}
+	return atomicfile.SyncFolder(filepath.Dir(x.full))
+}
+
+// close removes what is left of an exchange.
+func (x *exchange) close() {
+	for _, name := range []string{x.next, x.kept} {
+		if name != "" {
+			_ = os.Remove(name) // else the next process that writes here does
+		}
+	}
+	for _, release := range x.releases {
+		release()
+	}
+	if x.old != nil {
+		_ = x.old.Close()
+	}
+}
+
+// save puts a copy of a file into the backup, where it lies in the folder.
+func (e *Editor) save(name string, text []byte) error {
+	if e.backup == "" {
+		return nil
+	}
+	AtStep("commit: back up " + name)
+	to := filepath.Join(e.backup, filepath.FromSlash(name))
+	info, err := e.root.Lstat(name)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(to), 0o700)
+	}
+	if err == nil {
+		err = write(to, text, info)
+	}
+	if err != nil {
+		return problem.New(problem.Unreadable, "Nothing was changed. Free some space there, or make it writable.", "the backup %s cannot be written: %s", to, problem.Reason(err))
+	}
+	return nil
+}
+
+// write writes a new file with the owner, the mode and the time of another one.
+func write(to string, text []byte, like fs.FileInfo) error {
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(finish(f, text, like), atomicfile.SyncFolder(filepath.Dir(to)))
+}
+
+func finish(f *os.File, text []byte, like fs.FileInfo) error {
+	err := atomicfile.GiveTo(f, like)
+	if err == nil {
+		_, err = atomicfile.Write(f, text)
+	}
+	if err == nil {
+		err = f.Chmod(like.Mode().Perm())
+	}
+	err = errors.Join(err, atomicfile.Sync(f), f.Close())
+	return errors.Join(err, os.Chtimes(f.Name(), like.ModTime(), like.ModTime()))
+}
+
+// holds reports whether a file is what was read.
+func holds(f *os.File, text []byte) bool {
+	now, err := io.ReadAll(io.NewSectionReader(f, 0, int64(len(text))+1))
+	return err == nil && bytes.Equal(now, text)
+}
+
+// keep appends what was written to a file while it lost its name to the one that has it, and
+// counts the bytes.
+func keep(old *os.File, size int64, to string) (int64, error) {
+	late, err := io.ReadAll(io.NewSectionReader(old, size, MostBytes))
+	if err != nil || len(late) == 0 {
+		return 0, err
+	}
+	return int64(len(late)), appendTo(to, late)
+}
+
+// appendTo appends to a file, durably.
+func appendTo(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = atomicfile.Write(f, text)
+	return errors.Join(err, atomicfile.Sync(f), f.Close())
+}
