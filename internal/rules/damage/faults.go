@@ -63,10 +63,9 @@ var faults = []*rules.Rule{
 				found.Fixes = []rules.Fix{{Title: f.Remedy, Safety: rules.Manual}}
 			}
 			if f.Field == session.FieldPosition && f.Item >= 0 {
-				next := strconv.Itoa(f.Item)
 				found.Fixes = []rules.Fix{{
 					Title: "number the positions in the order shown", Safety: rules.Kept,
-					Edits: []session.Edit{{Op: session.Set, Ref: found.Ref, Field: f.Field, Value: &next}},
+					Edits: []session.Edit{{Op: session.Set, Ref: found.Ref, Field: f.Field, Value: new(strconv.Itoa(f.Item))}},
 				}}
 			}
 		}),
@@ -84,8 +83,7 @@ var faults = []*rules.Rule{
 		ID: "SC009", Name: "unknown-item-kind", Severity: rules.Warning, Safety: rules.None, Scope: stored, Since: "0.1.0",
 		Title: "an item of an unknown kind, which is skipped silently",
 		Run: rules.Faults(session.UnknownKind, func(found *rules.Finding, f *session.Fault) {
-			found.Message = "the item is of the unknown kind " + rules.Quoted(f.Field) + ", which runtimes skip silently"
-			found.Message = cmp.Or(f.Detail, found.Message)
+			found.Message = cmp.Or(f.Detail, "the item is of the unknown kind "+rules.Quoted(f.Field)+", which runtimes skip silently")
 			found.Discreet = rules.WithoutValues(found.Message)
 		}),
 	},

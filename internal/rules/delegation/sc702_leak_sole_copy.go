@@ -2,11 +2,9 @@ package delegation
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/sessctl/sessctl/internal/replay"
 	"github.com/sessctl/sessctl/internal/rules"
-	"github.com/sessctl/sessctl/internal/session"
 )
 
 var leakSoleCopy = rules.Rule{
@@ -37,111 +35,6 @@ var leakSoleCopy = rules.Rule{
 		})
 		reportStrays(p, false)
 	},
-}
-
-// reportStrays reports the messages of which the store tells that another session's run
-// stored them, those that this session has, too, or the others: a finding for each of these
-// sessions that is there.
-func reportStrays(p *rules.Pass, copied bool) {
-	homeOf := homesIn(p.Tree)
-	for _, s := range p.Subjects {
-		reportStraysIn(p, s, copied, homeOf)
-	}
-}
-
-func reportStraysIn(p *rules.Pass, s *rules.Subject, copied bool, homeOf func(*session.Session, *session.Item) string) {
-	away := map[string][]int{}
-	for i := range s.Items {
-		if s.Items[i].Copied != copied {
-			continue
-		}
-		if home := homeOf(s.Session, &s.Items[i]); home == session.HomeUnknown || home != s.ID && p.Tree.Session(home) != nil {
-			away[home] = append(away[home], i)
-		}
-	}
-	if items := away[session.HomeUnknown]; len(items) > 0 {
-		f := p.Find(s.Session, items[0])
-		f.Items = items
-		f.Message = rules.Count(len(items), "message") + rules.Verb(len(items), " is", " are") + " stored here that the run of a sub-session stored, and nothing tells which one"
-		f.Fixes = []rules.Fix{{Title: "decide whose messages these are", Safety: rules.Manual}}
-		p.Report(f)
-	}
-	for _, home := range p.Tree.Sessions {
-		items := away[home.ID]
-		if len(items) == 0 {
-			continue
-		}
-		f := p.Find(s.Session, items[0])
-		f.Items = items
-		count, child := rules.Count(len(items), "message"), rules.Short(home.ID)
-		f.Message = count + rules.Verb(len(items), " is", " are") + " stored here that the run of sub-session " + child + " stored, and "
-		if copied {
-			f.Message += "there, too"
-			f.Fixes = []rules.Fix{{Title: "remove the copies here, which the receipt keeps; sub-session " + child + " has them", Safety: rules.Kept}}
-			for _, i := range items {
-				f.Fixes[0].Edits = append(f.Fixes[0].Edits, session.Edit{Op: session.Quarantine, Ref: s.ItemRef(i)})
-			}
-		} else {
-			f.Message += "missing there"
-			f.Fixes = []rules.Fix{{Title: "move " + count + " into sub-session " + child, Safety: rules.Lossless, Edits: bringHome(p, s.Session, home, items)}}
-		}
-		f.Then("They are sent as if this session's agent had said them")
-		p.Report(f)
-	}
-}
-
-// homesIn tells of an item of a session whose run stored it: that of the session with what
-// else belongs to that run, or what its store tells, unless that session has only what other
-// runs stored. It looks through the tree once, when an item is away from home.
-func homesIn(tree *session.Tree) func(s *session.Session, it *session.Item) string {
-	var runs map[string][]*session.Session // by run, the sessions that have something of it
-	ran := map[string]bool{}               // sessions that have something of any run
-	return func(s *session.Session, it *session.Item) string {
-		if it.Home == "" || it.Invocation == "" {
-			return it.Home
-		}
-		if runs == nil {
-			runs = map[string][]*session.Session{}
-			for _, o := range tree.Sessions {
-				for i := range o.Items {
-					run := o.Items[i].Invocation
-					if home := o.Items[i].Home; run != "" && (home == "" || home == o.ID) && !slices.Contains(runs[run], o) {
-						runs[run], ran[o.ID] = append(runs[run], o), true
-					}
-				}
-			}
-		}
-		switch found := runs[it.Invocation]; {
-		case len(found) == 1 && (found[0] == s || found[0].Parent == s.ID || found[0].ID == it.Home):
-			return found[0].ID
-		case len(found) > 0 || ran[it.Home]:
-			return session.HomeUnknown
-		}
-		return it.Home
-	}
-}
-
-// bringHome are the edits that move items of a session into another one, by their positions,
-// or by their times where a chain orders them.
-func bringHome(p *rules.Pass, s, home *session.Session, items []int) (edits []session.Edit) {
-	before := func(other, it *session.Item) bool {
-		if p.Store.ByChain {
-			return !other.Time.After(it.Time)
-		}
-		return other.Position < it.Position || it.Role != session.User && other.Position == it.Position // of one tick, a question comes before its answer
-	}
-	if p.Store.ByChain {
-		slices.SortStableFunc(items, func(a, b int) int { return s.Items[a].Time.Compare(s.Items[b].Time) })
-	}
-	next, after := 0, session.Ref{}
-	for _, i := range items {
-		for ; next < len(home.Items) && before(&home.Items[next], &s.Items[i]); next++ {
-			after = home.ItemRef(next)
-		}
-		edits = append(edits, session.Edit{Op: session.Move, Ref: s.ItemRef(i), To: home.ID, After: after})
-		after = s.ItemRef(i)
-	}
-	return edits
 }
 
 // leakFixes is the fix of a leak with sole copies, or none when no item of it
