@@ -376,6 +376,7 @@ func (d *draft) compose(e session.Edit) (session.Item, error) {
 		}
 		it.Time, it.Position = made.Time, made.Position
 		it.Branch, it.Scope, it.Invocation = made.Branch, made.Scope, made.Invocation
+		it.Flags |= made.Flags & session.BySegments // its record is made like that of the call
 	}
 	text := n.Text
 	if n.TextFrom != (session.Ref{}) {

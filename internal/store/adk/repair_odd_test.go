@@ -80,3 +80,29 @@ func TestOddEventsAreRepaired(t *testing.T) {
 		}
 	}
 }
+
+// TestAPlannedResultIsReadAsItIsWritten: what the reader derives of a new result, such as which
+// versions can have written it, the plan derives of its call.
+func TestAPlannedResultIsReadAsItIsWritten(t *testing.T) {
+	asks := adktest.Event{Author: "user", Parts: []adktest.Part{adktest.Text("go")}}
+	said := func(agent string, parts ...adktest.Part) adktest.Event {
+		return adktest.Event{Author: agent, Branch: "team." + agent, Parts: parts}
+	}
+	for _, g := range adktest.Generations {
+		odd := adktest.Session{ID: "odd", Events: []adktest.Event{
+			asks, said("w10", adktest.Text("ten")), said("w1", adktest.Calls("tc-1", "grep", `{}`)), asks, {Author: "sum", Parts: []adktest.Part{adktest.Text("done")}},
+		}}
+		if g.Lacks(odd) != "" {
+			continue
+		}
+		t.Run(string(g), func(t *testing.T) {
+			path := created(t, g, odd)
+			before := dump(t, path)
+			plan, receipt, err := repairtest.Repair(path)
+			if err != nil || receipt == nil {
+				t.Fatalf("%v\n%s", err, told(plan))
+			}
+			stable(t, path, before, receipt)
+		})
+	}
+}
