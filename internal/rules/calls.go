@@ -219,7 +219,8 @@ func (s *Subject) SentPairs() *pairing.Pairing {
 func (s *Subject) SendsLast() bool { return s.last }
 
 // explainPairs leaves the calls and results out whose other half is stored in another session,
-// where it does not belong: nothing of them is missing, and it comes back.
+// where it does not belong: nothing of them is missing, and it comes back. What belongs to a
+// session that nothing tells explains those of all.
 func (p *Pass) explainPairs(s *Subject) {
 	if len(s.Pairs.Missing)+len(s.Pairs.Orphans) == 0 {
 		return
@@ -241,8 +242,11 @@ func (p *Pass) explainPairs(s *Subject) {
 			}
 		}
 	}
-	s.Pairs.Missing = slices.DeleteFunc(s.Pairs.Missing, func(m pairing.Missing) bool { return p.astray[[2]string{s.ID, s.CallAt(m.Call).ID}] })
-	s.Pairs.Orphans = slices.DeleteFunc(s.Pairs.Orphans, func(at pairing.Occurrence) bool { return p.astray[[2]string{s.ID, s.ResultAt(at).CallID}] })
+	astray := func(id string) bool {
+		return p.astray[[2]string{s.ID, id}] || p.astray[[2]string{session.HomeUnknown, id}]
+	}
+	s.Pairs.Missing = slices.DeleteFunc(s.Pairs.Missing, func(m pairing.Missing) bool { return astray(s.CallAt(m.Call).ID) })
+	s.Pairs.Orphans = slices.DeleteFunc(s.Pairs.Orphans, func(at pairing.Occurrence) bool { return astray(s.ResultAt(at).CallID) })
 }
 
 // replaced reports whether a second result is no second one in a request: that of a

@@ -312,4 +312,40 @@ func (r *reader) finish(s *session.Session) {
 	if s.Delegated && len(s.Items) > 0 && s.Items[0].Role == session.User {
 		s.Task = s.Items[0].Text
 	}
+	findStrays(s)
+}
+
+// findStrays tells which messages the run of a sub-agent stored. While that works, Crush stores
+// no row of its caller but the results of the same message's calls (internal/agent/agent.go: the
+// next step begins when all tools have answered), and rows keep their numbers: what else is
+// between a call of a sub-agent and its result is the sub-agent's.
+func findStrays(s *session.Session) {
+	for i := range s.Items {
+		for n := range s.Items[i].Calls {
+			call := &s.Items[i].Calls[n]
+			if d := call.Delegation; d == nil || d.Child == "" {
+				continue
+			}
+			if result := slices.IndexFunc(s.Items, func(it session.Item) bool { return it.AnswersCall(call.ID) }); result > i {
+				markStrays(&s.Items[i], s.Items[i+1:result], call.Delegation)
+			}
+		}
+	}
+}
+
+// markStrays marks the messages between a call of a sub-agent and its result.
+func markStrays(caller *session.Item, inside []session.Item, d *session.Delegation) {
+	for i := range inside {
+		it := &inside[i]
+		own := len(it.Results) > 0 && !slices.ContainsFunc(it.Results, func(r session.Result) bool {
+			return !slices.ContainsFunc(caller.Calls, func(c session.Call) bool { return c.ID == r.CallID })
+		})
+		switch {
+		case own || it.Role == session.User && d.Task != 0 && it.Text != d.Task:
+		case it.Home == "":
+			it.Home = d.Child
+		default: // two worked at once
+			it.Home = session.HomeUnknown
+		}
+	}
 }

@@ -1,0 +1,91 @@
+package crush_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sessctl/sessctl/internal/campaign"
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
+	"github.com/sessctl/sessctl/internal/store/crush/crushtest"
+	"github.com/sessctl/sessctl/internal/store/player"
+	"github.com/sessctl/sessctl/internal/store/storetest"
+)
+
+// family is a program whose agent asks sub-agents, several of them at once.
+func family(children int) player.Program {
+	work := func(n int) player.Program {
+		return player.Program{{Prompt: fmt.Sprint("part ", n), Steps: []player.Step{
+			{Text: "I look.", Calls: []player.Call{{Tool: "ls", Args: `{"path":"."}`, Result: fmt.Sprint("files of ", n)}}}, {Text: fmt.Sprint("It is ", n)},
+		}}}
+	}
+	ask := player.Step{Text: "I ask."}
+	for n := range children {
+		ask.Calls = append(ask.Calls, player.Call{Tool: "agent", Args: fmt.Sprintf(`{"prompt":"part %d"}`, n), Child: work(n)})
+	}
+	return player.Program{{Prompt: "go", Steps: []player.Step{{Text: "First.", Calls: []player.Call{{Tool: "ls", Args: `{}`, Result: "a"}}}, ask, {Text: "Done."}}}, {Prompt: "more", Steps: []player.Step{{Text: "Yes."}}}}
+}
+
+// conversations are the messages of each session in their order.
+func conversations(t *testing.T, path string) []string {
+	t.Helper()
+	return storetest.Query(t, path, "select session_id || ': ' || group_concat(id, ' ') from (select * from messages order by session_id, created_at, rowid) group by session_id order by 1")
+}
+
+// TestEverySubset: any messages of a sub-agent that are stored in its caller's session are found
+// and go back, or are left with a reason; no result is made up, and none is taken away.
+func TestEverySubset(t *testing.T) {
+	done, left, stride := 0, map[string]int{}, campaign.Rounds(11, 1)
+	for children := 1; children <= 2; children++ {
+		model := filepath.Join(t.TempDir(), "model.db")
+		if err := crushtest.Build(model, crushtest.Newest, player.Play(family(children), 5)); err != nil {
+			t.Fatal(err)
+		}
+		want := conversations(t, model)
+		rows := storetest.Query(t, model, "select id from messages where session_id like '%$$%' order by rowid")
+		for set := 1; set < 1<<len(rows); set += stride {
+			path := filepath.Join(t.TempDir(), "crush.db")
+			if err := crushtest.Build(path, crushtest.Newest, player.Play(family(children), 5)); err != nil {
+				t.Fatal(err)
+			}
+			var moved []string
+			for i, id := range rows {
+				if set>>i&1 == 1 {
+					moved = append(moved, "'"+id+"'")
+				}
+			}
+			storetest.Change(t, path, "update messages set session_id = (select id from sessions where parent_session_id is null) where id in ("+strings.Join(moved, ",")+")")
+			before := stored(t, path)
+			plan, receipt, err := repairtest.Repair(path)
+			if err != nil {
+				t.Fatalf("%d children, %b: %v%s", children, set, err, repairtest.Told(plan))
+			}
+			done++
+			if !slices.Equal(conversations(t, path), want) {
+				why := ""
+				for _, f := range plan.Findings {
+					if f.Rule.ID == "SC702" {
+						why = f.Message
+					}
+				}
+				if why == "" {
+					t.Errorf("%d children, %b: not as before, and nothing is said%s", children, set, repairtest.Told(plan))
+				}
+				left[why]++
+			}
+			if receipt == nil {
+				continue
+			}
+			if receipt.Ledger.Synthetic+receipt.Ledger.Quarantined > 0 {
+				t.Errorf("%d children, %b: %+v%s", children, set, receipt.Ledger, repairtest.Told(plan))
+			}
+			repairtest.Idle(t, path, repairtest.Told(plan))
+			if _, err := repairtest.Undo(path, receipt.Path()); err != nil || !slices.Equal(stored(t, path), before) {
+				t.Errorf("%d children, %b: the undo: %v", children, set, err)
+			}
+		}
+	}
+	t.Logf("%d subsets, left: %v", done, left)
+}
