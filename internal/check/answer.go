@@ -46,12 +46,12 @@ type Answer struct {
 // that. The findings are those of the usual rules in the pass's tree.
 func Answers(pass *rules.Pass, s *session.Session, found []*Finding) []Answer {
 	var list []Answer
-	viewers := pass.ViewersOf(s)
+	viewers, near := pass.ViewersOf(s), indexFindings(found)
 	for _, profile := range viewers[0].Profiles {
 		a := Answer{Profile: profile, Why: viewers[0].Hint, Closed: viewers[0].Closed, Item: -1}
 		said := map[*Finding]bool{}
 		for n, v := range viewers {
-			a.refused(v, n > 0, found, said)
+			a.refused(v, n > 0, near, said)
 		}
 		for _, f := range found {
 			if f.Session == s.ID && !said[f] {
@@ -76,14 +76,14 @@ func (a *Answer) asked(v *rules.Subject) *rules.Profile {
 
 // refused lets the answer hear of the calls and results of a viewer that are refused,
 // and notes the findings that are about them.
-func (a *Answer) refused(v *rules.Subject, other bool, found []*Finding, said map[*Finding]bool) {
+func (a *Answer) refused(v *rules.Subject, other bool, near *findingIndex, said map[*Finding]bool) {
 	profile := a.asked(v)
 	for _, o := range v.Objections(profile) {
 		heard := Answer{Verdict: Reject, Error: o.Error, Item: v.Place(o.Item), other: other}
 		if other {
 			heard.Viewer = v.Speaks()
 		}
-		for _, f := range found {
+		for _, f := range near.of(heard.Item, o.IDs) {
 			if f.Session == v.ID && f.IsAbout(profile, &o, heard.Item) {
 				said[f] = true
 				heard.Rules = append(heard.Rules, f.Rule.ID)
@@ -93,6 +93,39 @@ func (a *Answer) refused(v *rules.Subject, other bool, found []*Finding, said ma
 		a.untold = a.untold || heard.Rules == nil
 		a.hear(&heard)
 	}
+}
+
+// findingIndex finds the findings that name an item or a call.
+type findingIndex struct {
+	found  []*Finding
+	byItem map[int][]int // indexes into found
+	byCall map[string][]int
+}
+
+func indexFindings(found []*Finding) *findingIndex {
+	x := &findingIndex{found, map[int][]int{}, map[string][]int{}}
+	for n, f := range found {
+		for _, item := range f.Items {
+			x.byItem[item] = append(x.byItem[item], n)
+		}
+		if f.Call != "" {
+			x.byCall[f.Call] = append(x.byCall[f.Call], n)
+		}
+	}
+	return x
+}
+
+// of are the findings that name an item, or one of some calls, in their order.
+func (x *findingIndex) of(item int, calls []string) (list []*Finding) {
+	near := slices.Clone(x.byItem[item])
+	for _, id := range calls {
+		near = append(near, x.byCall[id]...)
+	}
+	slices.Sort(near)
+	for _, n := range slices.Compact(near) {
+		list = append(list, x.found[n])
+	}
+	return list
 }
 
 // IsAbout reports whether a finding about an item, or about one of the calls, is one

@@ -1,0 +1,136 @@
+package cmd_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// reported are public reports, rebuilt (../shared/cases/reports): what check says of them above
+// info, one word a rule, where that is settled; and whether a repair changes the store.
+var reported = map[string]struct {
+	found  string
+	change bool
+}{
+	"adk-app-state-broken":                   {found: "error SC007"},
+	"adk-planned-result-without-its-version": {found: "error SC101", change: true},
+	"adk-python-nan-in-state":                {},
+	"adk-two-results-long-running":           {found: "warning SC107, warning SC107"},
+	"cc-empty":                               {found: "warning SC020"},
+	"cc-nul-before-record":                   {found: "error SC010", change: true},
+	"cc-raw-newline":                         {found: "error SC010", change: true},
+	"cc-two-on-line":                         {found: "error SC010", change: true},
+	"cc-splice-result":                       {change: true},
+	"cc-wrong-file":                          {found: "warning SC021"},
+	"claude-code-two-texts-one-id":           {found: "warning SC011"},
+	"docker-agent-plain-array":               {found: "error SC010"},
+	"index-page":                             {found: "error SC001"},
+	"leak-behind-results-claude-code":        {found: "error SC701", change: true},
+	"leak-crush-worker-in-parent":            {found: "error SC702", change: true},
+	"opencode-own-parent":                    {found: "error SC706", change: true},
+	"opencode-part-array":                    {change: true},
+	"opencode-rolled-back":                   {change: true},
+}
+
+// TestReports takes every report through check, why, repair and undo: none of them ends with
+// exit code 4, and the undo gives back what there was.
+func TestReports(t *testing.T) {
+	const reports = "../../shared/cases/reports"
+	names, err := os.ReadDir(reports)
+	if err != nil {
+		t.Skip("the reports are not here")
+	}
+	for _, name := range names {
+		stores, _ := filepath.Glob(filepath.Join(reports, name.Name(), "*"))
+		for _, store := range stores {
+			base := filepath.Base(store)
+			if strings.HasSuffix(base, ".repaired.db") || !name.IsDir() || regexp.MustCompile(`\.(txt|jsonl)$|-wal$`).MatchString(base) {
+				continue
+			}
+			t.Run(name.Name()+"/"+base, func(t *testing.T) { takeThrough(t, name.Name(), store) })
+		}
+	}
+}
+
+func takeThrough(t *testing.T, name, from string) {
+	t.Helper()
+	want, settled := reported[name]
+	path := copied(t, from)
+	code, out, stderr := run(t, "check", path, "--format", "json", "--severity", "warning")
+	if code == 4 || strings.Contains(stderr, "Please report") {
+		t.Fatalf("check: %d %s", code, stderr)
+	}
+	var report struct {
+		Findings []struct{ Rule, Severity string }
+	}
+	if err := json.Unmarshal([]byte(out), &report); err != nil {
+		t.Fatalf("%v: %s%s", err, out, stderr)
+	}
+	var found []string
+	for _, f := range report.Findings {
+		if f.Severity != "info" {
+			found = append(found, f.Severity+" "+f.Rule)
+		}
+	}
+	slices.Sort(found)
+	if got := strings.Join(found, ", "); settled && want.found != "" && got != want.found || settled && !want.change && want.found == "" && got != "" {
+		t.Errorf("check finds %q, want %q\n%s", got, want.found, out)
+	}
+	if code, _, stderr := run(t, "why", path); code == 4 || strings.Contains(stderr, "crashed") {
+		t.Errorf("why: %d %s", code, stderr)
+	}
+	before := saidOf(t, path)
+	code, out, stderr = run(t, "repair", path, "--yes", "--assume-dead", "--allow", "unknown-form")
+	if code == 4 || strings.Contains(out+stderr, "Please report") {
+		t.Fatalf("repair: %d %s%s", code, out, stderr)
+	}
+	receipts, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*.receipt.json"))
+	if settled && want.change != (len(receipts) > 0) {
+		t.Errorf("repair: %d %s%s", code, out, stderr)
+	}
+	for _, receipt := range receipts {
+		if code, out, stderr := run(t, "undo", receipt, "--yes"); code != 0 {
+			t.Errorf("undo: %d %s%s", code, out, stderr)
+		} else if after := saidOf(t, path); after != before {
+			t.Errorf("after the undo:\n%s\nbefore:\n%s", after, before)
+		}
+	}
+}
+
+// copied is a writable copy of a store with the files beside it.
+func copied(t *testing.T, from string) string {
+	t.Helper()
+	folder := t.TempDir()
+	names, _ := filepath.Glob(from + "*")
+	for _, name := range names {
+		err := filepath.WalkDir(name, func(path string, e os.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			to := filepath.Join(folder, strings.TrimPrefix(path, filepath.Dir(from)))
+			if e.IsDir() {
+				return os.MkdirAll(to, 0o700)
+			}
+			text, err := os.ReadFile(path)
+			if err == nil {
+				err = os.WriteFile(to, text, 0o600)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(folder, filepath.Base(from))
+}
+
+// saidOf is all that an export has of a store.
+func saidOf(t *testing.T, path string) string {
+	t.Helper()
+	_, out, _ := run(t, "export", path)
+	return out
+}
