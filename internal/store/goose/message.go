@@ -132,13 +132,16 @@ type metadata struct {
 }
 
 // flags are those of a message. What a compaction wrote is sent and not shown, like the
-// context of a turn: finish tells whether there was one.
+// context of a turn: finish tells whether there was one. Each member is one flag, so that a
+// repair that changes one knows what is read then.
 func (m *metadata) flags() (f session.Flags) {
-	if m.Agent != nil && !*m.Agent {
+	archived := m.Agent != nil && !*m.Agent
+	if archived {
 		f |= session.Archived
-	} else if m.User != nil && !*m.User {
+	}
+	if m.User != nil && !*m.User {
 		f |= session.Implicit
-		if !m.Context {
+		if !m.Context && !archived {
 			f |= session.SummaryTurn
 		}
 	}

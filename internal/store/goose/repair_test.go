@@ -1,12 +1,14 @@
 package goose_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/goose/goosetest"
 	"github.com/sessctl/sessctl/internal/store/player"
@@ -137,5 +139,56 @@ func TestOddTimes(t *testing.T) {
 			}
 			repairtest.Idle(t, path, odd+", "+of+repairtest.Told(plan))
 		}
+	}
+}
+
+// TestSwapped: where two messages have each other's contents, or a flag is another one, what is
+// planned is what is read then: no repair is rolled back.
+func TestSwapped(t *testing.T) {
+	program := player.Program{
+		{Prompt: "first", Steps: []player.Step{{Text: "I look.", Calls: []player.Call{{Tool: "shell", Args: `{"command":"ls"}`, Result: "a"}}}, {Text: "Seen."}}},
+		{Prompt: "more", Steps: []player.Step{{Text: "Summary: all was seen.", Compacts: true}, {Text: "Yes.", Calls: []player.Call{{Tool: "shell", Args: `{"command":"pwd"}`, Result: "b"}}}, {Text: "Done."}}},
+	}
+	n, repaired := 0, 0
+	try := func(name, damage string) {
+		if n++; n%campaign.Rounds(9, 1) != 0 {
+			return
+		}
+		path := filepath.Join(t.TempDir(), "sessions.db")
+		if err := goosetest.Build(path, goosetest.Newest, player.Play(program, 3)); err != nil {
+			t.Fatal(err)
+		}
+		storetest.Change(t, path, damage)
+		before := storetest.Dump(t, path)
+		plan, receipt, err := repairtest.Repair(path)
+		if err != nil {
+			t.Errorf("%s: %v%s", name, err, repairtest.Told(plan))
+		}
+		if receipt == nil {
+			return
+		}
+		repaired++
+		repairtest.Idle(t, path, repairtest.Told(plan))
+		if _, err := repairtest.Undo(path, receipt.Path()); err != nil || !slices.Equal(before, storetest.Dump(t, path)) {
+			t.Errorf("%s: the undo: %v", name, err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	if err := goosetest.Build(path, goosetest.Newest, player.Play(program, 3)); err != nil {
+		t.Fatal(err)
+	}
+	rows := storetest.Query(t, path, "select id from messages order by id")
+	for i, a := range rows {
+		for _, b := range rows[i+1:] {
+			for _, column := range []string{"content_json", "metadata_json", "role"} {
+				try(fmt.Sprintf("%s of %s and %s", column, a, b), fmt.Sprintf("update messages set %[1]s = (select %[1]s from messages o where o.id = %[2]s + %[3]s - messages.id) where id in (%[2]s, %[3]s)", column, a, b))
+			}
+		}
+		for _, seen := range []string{`{"userVisible":false,"agentVisible":true}`, `{"userVisible":true,"agentVisible":false}`, `{"userVisible":false,"agentVisible":false}`} {
+			try(a+" is "+seen, "update messages set metadata_json = '"+seen+"' where id = "+a)
+		}
+	}
+	if t.Logf("%d damages, of a part %d were repaired", n, repaired); repaired == 0 {
+		t.Error("nothing was repaired")
 	}
 }

@@ -193,6 +193,11 @@ func (r *reader) layout() *eventlog.Layout {
 		Session: func(row eventlog.Row) *session.Session { return sessionOf(row) },
 		Item:    r.item, Finish: r.finish,
 		Relate: func(s *session.Session) {
+			for i := range s.Items {
+				if it := &s.Items[i]; it.Flags.Has(session.Archived) {
+					it.Flags &^= session.SummaryTurn // see metadata.flags
+				}
+			}
 			relate(s)
 			eventlog.Retimed(s, fieldTime)
 		},
