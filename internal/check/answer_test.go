@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/treetest"
 )
@@ -207,4 +209,21 @@ func answered(a check.Answer) string {
 		text += ", closed"
 	}
 	return text
+}
+
+// BenchmarkOpenCalls: a check takes time that follows the number of calls that are refused.
+func BenchmarkOpenCalls(b *testing.B) {
+	for _, calls := range []int{5_000, 20_000} {
+		b.Run(fmt.Sprint(calls), func(b *testing.B) {
+			var text strings.Builder
+			text.WriteString("P\n  user\n")
+			for n := range calls {
+				fmt.Fprintf(&text, "  root c%d()\n", n)
+			}
+			tree := treetest.Tree(b, text.String())
+			for b.Loop() {
+				check.Tree(&session.Store{Writer: session.WriterDead}, tree, catalogue.Usual(), rules.Judge{})
+			}
+		})
+	}
 }

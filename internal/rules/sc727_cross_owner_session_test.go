@@ -43,6 +43,24 @@ W delegated
 			says: "2 conversations share this session as their sub-session. What one of them was told, the others could see",
 		},
 		{
+			name: "a fork has the call of the conversation that it is a copy of",
+			tree: `
+P
+  user
+  root T1>worker(one)=W
+  root <T1=W "first"
+  root "fine"
+Q
+  user
+  root T1>worker(one)=W
+  root <T1=W "first"
+  root "fine"
+  user "and now?"
+W<P delegated
+  user "one" run=i1
+  worker "first" run=i1`,
+		},
+		{
 			name: "both of one session are one finding",
 			tree: `
 P
