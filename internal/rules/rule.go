@@ -126,7 +126,8 @@ type Defect struct {
 	Call          string // call id
 	Viewer        string // whose request it is about, where several agents share the session; else ""
 
-	Unloads bool // the runtime fails to load the session because of it
+	Calls   []string // that lack what a record says which was not read
+	Unloads bool     // the runtime fails to load the session because of it
 
 	Message string // for people; never message text
 	// Discreet is Message without the values of a wrong form that it quotes, for what is

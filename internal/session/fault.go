@@ -54,6 +54,9 @@ type Fault struct {
 	Passed   bool    // the runtime passes over the record, and loads what else there is
 	Harmless bool    // a SchemaUnknown that keeps nothing known from being read and repaired, or a TornLine that is being written
 	Default  *string // the value that a repair may set, nil when there is none
+	// Calls are those that a record which was not read makes or answers, as far as what is
+	// left of it tells.
+	Calls []string
 	// Lost: what it is about is stored, and not among the sessions and items that the
 	// store yields. Damage and orphans always are.
 	Lost bool

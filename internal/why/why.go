@@ -134,9 +134,9 @@ func (d *Diagnosis) blame(in Input, unloaded bool) []*check.Finding {
 	slices.SortStableFunc(blamed, func(a, b *check.Finding) int {
 		return cmp.Or(cmp.Compare(b.Severity, a.Severity), cmp.Compare(b.Rule.ID, a.Rule.ID))
 	})
-	if refused && len(blamed) > 0 && blamed[0].Call != "" { // an error about something else that names the call, such as a line that was cut off, explains what is missing
+	if refused && len(blamed) > 0 && blamed[0].Call != "" { // a record that was not read, such as a line that was cut off, explains what is missing
 		if n := slices.IndexFunc(in.Findings, func(f *check.Finding) bool {
-			return f.Severity == rules.Error && f.Call == "" && f.Session == blamed[0].Session && strings.Contains(f.Message, blamed[0].Call)
+			return f.Severity == rules.Error && f.Call == "" && f.Session == blamed[0].Session && slices.Contains(f.Calls, blamed[0].Call)
 		}); n >= 0 {
 			d.More--
 			return slices.Insert(blamed, 0, in.Findings[n])

@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/jsonscan"
+	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/filelog"
 )
@@ -157,7 +156,7 @@ func (m *entry) line(i int, text []byte) {
 	n := &m.reader.nodes[i]
 	if n.kind == unreadable {
 		m.Kind = session.Other
-		m.broken(i, text)
+		m.addBroken(i, text)
 		return
 	}
 	l, said, _ := parse(text)
@@ -201,9 +200,9 @@ func (m *entry) line(i int, text []byte) {
 	}
 }
 
-// broken says what is wrong with a line that cannot be read, and which call is waiting for
-// what it was to say.
-func (m *entry) broken(i int, text []byte) {
+// addBroken adds the fault of a line that cannot be read, with the calls that wait for what
+// it was to say.
+func (m *entry) addBroken(i int, text []byte) {
 	c, n := m.reader.chain, &m.reader.nodes[i]
 	f := session.Fault{Kind: session.Undecodable, Field: fmt.Sprintf("line %d", n.number), Detail: c.wrong[i], Passed: true}
 	if n.open {
@@ -211,7 +210,7 @@ func (m *entry) broken(i int, text []byte) {
 	} else if c.run(i) != nil { // that it is damage and no other form shows in the records beside it
 		f.Remedy = "remove what was cut off; the receipt keeps its bytes"
 	}
-	for _, name := range waits().FindAllSubmatch(text[:min(len(text), 1<<16)], -1) {
+	for _, name := range namesOfWaiting().FindAllSubmatch(text[:min(len(text), 1<<16)], -1) {
 		calls := []string{string(name[1])}
 		if above, ok := c.at[c.Name(string(name[2]))]; ok {
 			calls = nil
@@ -219,17 +218,21 @@ func (m *entry) broken(i int, text []byte) {
 				calls = append(calls, c.Text(call))
 			}
 		}
-		if called := strings.Join(calls, ", "); called != "" && !strings.Contains(f.Detail, called) {
-			f.Detail += "; what is left of it follows the call " + called
+		for _, call := range calls {
+			if call != "" && !slices.Contains(f.Calls, call) {
+				f.Calls = append(f.Calls, call)
+			}
 		}
+	}
+	if len(f.Calls) > 0 {
+		f.Detail += "; what is left of it follows the call " + strings.Join(f.Calls, ", ")
 	}
 	m.faults = append(m.faults, f)
 }
 
-// waits are the identifiers in a line that name the call that a result answers.
-var waits = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`"tool_use_id": ?"([^"]+)"|"parentUuid": ?"([^"]+)"`)
-})
+// namesOfWaiting finds in a line what names the call that a result answers: the call itself,
+// or the record above.
+var namesOfWaiting = pattern.Lazy(`"tool_use_id": ?"([^"]+)"|"parentUuid": ?"([^"]+)"`)
 
 // add adds a block of a message's content.
 func (m *entry) add(p *block) {

@@ -53,8 +53,8 @@ func (c *chain) tellRuns() {
 		default:
 			f.Detail, f.Remedy = "NUL bytes are beside a record, or in it", "take the NUL bytes out of "+name
 		}
-		if calls := c.answeredIn(r); len(calls) > 0 {
-			f.Detail += "; the results of these calls are there, and the model does not see them: " + strings.Join(calls, ", ")
+		if f.Calls = c.answeredIn(r); len(f.Calls) > 0 {
+			f.Detail += "; the results of these calls are there, and the model does not see them: " + strings.Join(f.Calls, ", ")
 		}
 		if uuid := c.twice[r]; uuid != "" {
 			f.Detail += "; another line has the identifier " + uuid + " as well and says something else, so compare the two before you repair"
