@@ -78,11 +78,7 @@ With 1, findings are left, or a plan was shown and not carried out.`,
 }
 
 // allowed are the words of --allow.
-var allowed = []string{"lossy", "prune", "guesses", "split", "waiting", "import-backup", repair.Reorder, rules.UnknownForm, foreignFunctions}
-
-// foreignFunctions is the word of --allow, for repair and undo, that lets a superuser run what
-// other roles made.
-const foreignFunctions = "foreign-functions"
+var allowed = []string{"lossy", "prune", "guesses", "split", "waiting", "import-backup", repair.Reorder, rules.UnknownForm, repair.ForeignFunctions}
 
 // allowForeign is the context of a command that --allow lets run functions of other roles.
 func (p *program) allowForeign(ctx context.Context) context.Context {
@@ -94,8 +90,8 @@ func (p *program) allowForeign(ctx context.Context) context.Context {
 
 // foreignWords are what a command that goes on with this one needs of --allow.
 func (p *program) foreignWords() string {
-	if slices.Contains(p.config.Allow, foreignFunctions) {
-		return " --allow " + foreignFunctions
+	if slices.Contains(p.config.Allow, repair.ForeignFunctions) {
+		return " --allow " + repair.ForeignFunctions
 	}
 	return ""
 }
@@ -155,7 +151,7 @@ func (r *repairRun) checkFlags() error {
 		return nil
 	}
 	for _, other := range []string{"select", "ignore", "session", "allow", "profile", "as-is", "plan-out"} {
-		if c.Sources[other] == "--"+other && (other != "allow" || !slices.Equal(c.Allow, []string{foreignFunctions})) { // which changes no plan
+		if c.Sources[other] == "--"+other && (other != "allow" || !slices.Equal(c.Allow, []string{repair.ForeignFunctions})) { // which changes no plan
 			return problem.New(problem.Usage, "Make a new plan with --plan-out.", "--plan makes exactly the changes of a saved plan, so it cannot be combined with --%s", other)
 		}
 	}

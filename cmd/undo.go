@@ -60,8 +60,8 @@ receipt still holds the whole store as it was.
 	}
 	cmd.Flags().Bool("list", false, "list the receipts that are found, and change nothing")
 	cmd.Flags().BoolP("yes", "y", false, "do not ask")
-	cmd.Flags().StringSlice("allow", nil, "also undo where that takes `KINDS`: "+foreignFunctions)
-	completeFlag(cmd, "allow", oneOf(foreignFunctions))
+	cmd.Flags().StringSlice("allow", nil, "also undo where that takes `KINDS`: "+repair.ForeignFunctions)
+	completeFlag(cmd, "allow", oneOf(repair.ForeignFunctions))
 	return cmd
 }
 

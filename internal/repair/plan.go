@@ -91,6 +91,10 @@ type Refused struct {
 // records: see store.ErrReorder.
 const Reorder = "reorder"
 
+// ForeignFunctions is the word of --allow, for repair and undo, that lets a superuser run what
+// other roles made.
+const ForeignFunctions = "foreign-functions"
+
 // Later are the repairs of a rule in a tree that this plan makes possible and does not
 // hold: other repairs took away what was against them, and it may have been right.
 type Later struct {

@@ -170,15 +170,15 @@ func (d *Diagnosis) mapped(r *view.Request) string {
 
 // Costs are what the words of --allow mean, as what a repair with them does.
 var Costs = map[string]string{
-	"lossy":             "loses something for good",
-	"prune":             "removes references and records that lead nowhere",
-	"guesses":           "does what is likely, not certain",
-	"split":             "makes several sessions of one",
-	"waiting":           "answers calls that somebody may still answer",
-	"import-backup":     "takes sessions from a .bak file",
-	repair.Reorder:      "cannot be undone as to the order of events of one time",
-	rules.UnknownForm:   "takes out records of a form that sessctl does not know",
-	"foreign-functions": "runs functions of other roles with the rights of a superuser",
+	"lossy":                 "loses something for good",
+	"prune":                 "removes references and records that lead nowhere",
+	"guesses":               "does what is likely, not certain",
+	"split":                 "makes several sessions of one",
+	"waiting":               "answers calls that somebody may still answer",
+	"import-backup":         "takes sessions from a .bak file",
+	repair.Reorder:          "cannot be undone as to the order of events of one time",
+	rules.UnknownForm:       "takes out records of a form that sessctl does not know",
+	repair.ForeignFunctions: "runs functions of other roles with the rights of a superuser",
 }
 
 // Repair is the least that makes a session resume.

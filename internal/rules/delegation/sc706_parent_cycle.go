@@ -27,13 +27,11 @@ func wordParentLoop(p *rules.Pass, found *rules.Finding, f *session.Fault) {
 		found.Message = "the session is its own parent. A program that follows the link never ends."
 	}
 	found.Fixes = []rules.Fix{{Title: "decide which session is the root", Safety: rules.Manual}}
-	var wrong, callers []*session.Session
-	for m := s; m != nil; m = p.Tree.Session(m.Parent) {
+	var round, wrong, callers []*session.Session
+	for m := s; m != nil && !slices.Contains(round, m); m = p.Tree.Session(m.Parent) {
+		round = append(round, m)
 		if by := namingSessions(p, m); len(by) != 1 || by[0].ID != m.Parent {
 			wrong, callers = append(wrong, m), by
-		}
-		if m.Parent == s.ID {
-			break
 		}
 	}
 	if len(wrong) != 1 {

@@ -39,13 +39,12 @@ func (e *Editor) Commit(ctx context.Context) error {
 	if err := e.Replaced(); err != nil {
 		return err
 	}
-	var all []*exchange
+	all, err := e.prepareExchanges(ctx)
 	defer func() {
 		for _, x := range all {
 			x.close()
 		}
 	}()
-	err := e.prepare(ctx, &all)
 	if err == nil {
 		err = e.exchangeAll(all)
 	}
@@ -60,30 +59,30 @@ func (e *Editor) Commit(ctx context.Context) error {
 	return nil
 }
 
-// prepare writes the backup and the new files, and gives the old ones a second name.
-func (e *Editor) prepare(ctx context.Context, all *[]*exchange) error {
+// prepareExchanges writes the backup and the new files, and gives the old ones a second name.
+// With an error it returns those that were begun, which have something to remove.
+func (e *Editor) prepareExchanges(ctx context.Context) (all []*exchange, err error) {
 	for _, name := range slices.Sorted(maps.Keys(e.staged)) {
 		s := e.staged[name]
 		if bytes.Equal(s.was, s.is) {
 			continue
 		}
-		err := ctx.Err()
-		if err == nil {
-			err = e.save(name, s.was)
+		if err := ctx.Err(); err != nil {
+			return all, err
+		}
+		if err := e.save(name, s.was); err != nil {
+			return all, err
 		}
 		x := &exchange{name: name, was: s.was, is: s.is, full: filepath.Join(e.path, filepath.FromSlash(name))}
-		*all = append(*all, x)
-		if err == nil {
-			err = e.open(x)
+		all = append(all, x)
+		if err := e.open(x); err != nil {
+			return all, err
 		}
-		if err == nil {
-			err = x.write()
-		}
-		if err != nil {
-			return err
+		if err := x.write(); err != nil {
+			return all, err
 		}
 	}
-	return nil
+	return all, nil
 }
 
 // open looks at the file, which has to be in the folder that was opened.

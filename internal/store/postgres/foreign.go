@@ -20,8 +20,7 @@ func AllowForeign(ctx context.Context) context.Context {
 // that depends on (pg_depend; also through operators, and types with constraints). Planning any
 // query computes what is constant in the expressions of indexes and statistics
 // (RelationGetIndexExpressions, get_relation_statistics); everything else runs when a row is
-// written. What is written in C finds nothing by a search path. A function is foreign where a superuser would run it that neither the role nor
-// another superuser owns: such a role could as well do what it likes.
+// written. What is written in C finds nothing by a search path.
 const functionsQuery = `with recursive part(root, class, id, reading) as (
   select c.relname, 'pg_class'::regclass::oid, c.oid, false from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where n.nspname = $1 and c.relkind in ('r', 'm') and ($2 = '' or c.relname = $2)
@@ -40,7 +39,8 @@ join pg_proc f on p.class = 'pg_proc'::regclass and f.oid = p.id join pg_roles o
 where f.prolang not in (select oid from pg_language where lanname in ('internal', 'c')) or ` + foreign + `
 group by p.root, f.oid, o.rolname, o.rolsuper order by p.root, 2`
 
-// foreign is the condition for an owner o whose code a superuser should not run.
+// foreign is the condition for an owner o whose code a superuser should not run: neither the
+// role itself nor another superuser, which could as well do what it likes.
 const foreign = `(not o.rolsuper and o.rolname not in (current_user, session_user)
   and exists (select from pg_roles where rolname in (current_user, session_user) and rolsuper))`
 
