@@ -102,7 +102,7 @@ func (f *File) Discard() error {
 // then the error is fs.ErrExist. After an error the name is not given. Both names are in one folder, or at least in one
 // file system.
 func Publish(temporary, to string) error {
-	err := link(temporary, to)
+	err := linkFile(temporary, to)
 	if err == nil {
 		err = os.Remove(temporary)
 	} else if !errors.Is(err, fs.ErrExist) { // a file system without hard links

@@ -48,8 +48,8 @@ func Rename(from, to string) error {
 	return os.Rename(from, to)
 }
 
-// link gives a file a second name.
-func link(from, to string) error {
+// linkFile gives a file a second name.
+func linkFile(from, to string) error {
 	if err := Fault("link", to); err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func link(from, to string) error {
 func SecondName(path, folder string) (name string, release func(), err error) {
 	err = locked(folder, func(second string) error {
 		name = second
-		return link(path, second)
+		return linkFile(path, second)
 	}, func() { _ = os.Remove(name) }, &release)
 	return name, release, err
 }

@@ -83,7 +83,7 @@ func (a *Answer) refused(v *rules.Subject, other bool, near *findingIndex, said 
 		if other {
 			heard.Viewer = v.Speaks()
 		}
-		for _, f := range near.of(heard.Item, o.IDs) {
+		for _, f := range near.findingsAbout(heard.Item, o.IDs) {
 			if f.Session == v.ID && f.IsAbout(profile, &o, heard.Item) {
 				said[f] = true
 				heard.Rules = append(heard.Rules, f.Rule.ID)
@@ -115,8 +115,8 @@ func indexFindings(found []*Finding) *findingIndex {
 	return x
 }
 
-// of are the findings that name an item, or one of some calls, in their order.
-func (x *findingIndex) of(item int, calls []string) (list []*Finding) {
+// findingsAbout are the findings that name an item, or one findingsAbout some calls, in their order.
+func (x *findingIndex) findingsAbout(item int, calls []string) (list []*Finding) {
 	near := slices.Clone(x.byItem[item])
 	for _, id := range calls {
 		near = append(near, x.byCall[id]...)

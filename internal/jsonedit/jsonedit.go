@@ -28,7 +28,7 @@ import (
 // unchanged. The error is about a pointer that leads nowhere or a value that is
 // no JSON.
 func Set(doc []byte, pointer string, value []byte) ([]byte, error) {
-	if value != nil && !valid(value) {
+	if value != nil && !isJSON(value) {
 		return nil, fmt.Errorf("the new value of %q is no JSON", pointer)
 	}
 	in, name, err := holder(doc, pointer)
@@ -128,7 +128,7 @@ func splice(doc []byte, from, to int, with []byte) []byte {
 // tolerant takes what RFC 8259 leaves open and RFC 7493 forbids.
 var tolerant = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-func valid(value []byte) bool { return jsontext.Value(jsonscan.Mask(value)).IsValid(tolerant) }
+func isJSON(value []byte) bool { return jsontext.Value(jsonscan.Mask(value)).IsValid(tolerant) }
 
 // container is an object or a list of a document, or the document around its
 // only value.
@@ -283,7 +283,7 @@ func (x *Index) container(key jsontext.Pointer, read func() container) *containe
 // is no JSON.
 func Replace(doc []byte, with map[string][]byte) ([]byte, error) {
 	for pointer, value := range with {
-		if !valid(value) {
+		if !isJSON(value) {
 			return nil, fmt.Errorf("the new value of %q is no JSON", pointer)
 		}
 	}

@@ -15,10 +15,10 @@ func Mask(text []byte) []byte {
 		case c == '"':
 			at = pastText(text, at)
 			before = c
-		case begins(before) && bytes.HasPrefix(text[at:], []byte("NaN")):
+		case startsValue(before) && bytes.HasPrefix(text[at:], []byte("NaN")):
 			at += copy(masked[at:], "0e0") - 1
 			before = '0'
-		case (begins(before) || before == '-' && (at < 2 || begins(text[at-2]))) && bytes.HasPrefix(text[at:], []byte("Infinity")):
+		case (startsValue(before) || before == '-' && (at < 2 || startsValue(text[at-2]))) && bytes.HasPrefix(text[at:], []byte("Infinity")):
 			at += copy(masked[at:], "0.000000") - 1
 			before = '0'
 		default:
@@ -28,8 +28,8 @@ func Mask(text []byte) []byte {
 	return masked
 }
 
-// begins reports whether a value can follow a byte.
-func begins(before byte) bool { return bytes.IndexByte([]byte(" \t\r\n,:["), before) >= 0 }
+// startsValue reports whether a value can follow a byte.
+func startsValue(before byte) bool { return bytes.IndexByte([]byte(" \t\r\n,:["), before) >= 0 }
 
 // pastText is where the string that begins at an offset ends, as far as it goes.
 func pastText(text []byte, at int) int {

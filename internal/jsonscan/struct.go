@@ -48,12 +48,12 @@ type TextSetter interface{ SetText(text string) }
 // they are used. Errors are those of json.Unmarshal.
 func (d *Decoder) Unmarshal(text []byte, into any) error {
 	to := reflect.ValueOf(into).Elem()
-	if d.scan(text, to) {
+	if d.scanValue(text, to) {
 		return nil
 	}
 	if d.NaN {
 		if masked := Mask(text); len(text) > 0 && &masked[0] != &text[0] {
-			if d.scan(masked, to) {
+			if d.scanValue(masked, to) {
 				copy(masked, text) // the values within are parts of it
 				return nil
 			}
@@ -63,8 +63,8 @@ func (d *Decoder) Unmarshal(text []byte, into any) error {
 	return json.Unmarshal(text, into, d.Options)
 }
 
-// scan decodes a text of the usual form; where ok is false, the value is zero again.
-func (d *Decoder) scan(text []byte, to reflect.Value) (ok bool) {
+// scanValue decodes a text of the usual form; where ok is false, the value is zero again.
+func (d *Decoder) scanValue(text []byte, to reflect.Value) (ok bool) {
 	r := runs.Get().(*run)
 	r.Decoder, r.Scanner = d, Over(text)
 	ok = r.value(to, d.plan(to.Type())) && r.End() && r.Unicode()

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// sum is the digest of a plan as it is read again.
-func (p *Plan) sum() (string, error) {
+// computeDigest is the digest of a plan as it is read again.
+func (p *Plan) computeDigest() (string, error) {
 	data, err := json.Marshal(p)
 	var bare Plan
 	if err == nil {
@@ -21,12 +21,12 @@ func (p *Plan) sum() (string, error) {
 
 // Seal gives a plan its digest, before it is saved.
 func (p *Plan) Seal() (err error) {
-	p.Digest, err = p.sum()
+	p.Digest, err = p.computeDigest()
 	return err
 }
 
 // Sealed reports whether a saved plan says what it said when it was saved.
 func (p *Plan) Sealed() bool {
-	sum, err := p.sum()
+	sum, err := p.computeDigest()
 	return err == nil && sum == p.Digest
 }

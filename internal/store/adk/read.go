@@ -209,7 +209,7 @@ func newLayout(ctx context.Context, db table.Reader) (session.Store, *eventlog.L
 		Timed:    gen != j1, // whose numbers are milliseconds
 		Session: func(row eventlog.Row) *session.Session {
 			s := gen.session(row.Value)
-			s.Faults = append(s.Faults, shared.of(s)...)
+			s.Faults = append(s.Faults, shared.faultsOf(s)...)
 			return s
 		},
 		Item: func(row eventlog.Row, it *session.Item, body bool) []session.Fault {
@@ -325,8 +325,8 @@ var sharedStates = []struct {
 // user, where the user of an application's is "".
 type brokenStates map[[2]string]session.Fault
 
-// of are the faults of the states that a session shares.
-func (b brokenStates) of(s *session.Session) (list []session.Fault) {
+// faultsOf are the faults faultsOf the states that a session shares.
+func (b brokenStates) faultsOf(s *session.Session) (list []session.Fault) {
 	for _, key := range [][2]string{{s.App, ""}, {s.App, s.User}} {
 		if f, broken := b[key]; broken {
 			list = append(list, f)
@@ -346,7 +346,7 @@ func (g generation) readBrokenStates(ctx context.Context, db table.Reader, s tab
 		}
 		states := table.Selection{Table: shared.table, Columns: append([]string{"state"}, shared.key...), Glance: true}
 		_, err := db.Scan(ctx, states, func(_ table.Place, row []table.Value) error {
-			if row[0] == nil || g.merges(column.Bytes(row[0])) || slices.Contains(row[1:], nil) {
+			if row[0] == nil || g.takesState(column.Bytes(row[0])) || slices.Contains(row[1:], nil) {
 				return nil
 			}
 			key := [2]string{column.Text(row[1])}
@@ -367,7 +367,7 @@ func (g generation) readBrokenStates(ctx context.Context, db table.Reader, s tab
 	return broken, nil
 }
 
-// merges reports whether a reader takes a shared state for an object, or for none.
-func (g generation) merges(state []byte) bool {
+// takesState reports whether a reader takes a shared state for an object, or for none.
+func (g generation) takesState(state []byte) bool {
 	return g.isObject(state) || g.isJSON(state) && jsontext.Value(state).Kind() == jsontext.KindNull
 }

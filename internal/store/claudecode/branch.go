@@ -118,7 +118,7 @@ func readChain(ctx context.Context, log *filelog.Log, known *filelog.Names) (*ch
 			if before, twice := c.at[n.uuid]; twice {
 				c.nodes[before].replaced = true
 				twin, err := log.Window().Line(c.nodes[before].span())
-				for _, r := range []*filelog.Run{at.Run, c.run(int(before))} {
+				for _, r := range []*filelog.Run{at.Run, c.runOf(int(before))} {
 					if r != nil && (err != nil || !bytes.Equal(twin, at.Text)) {
 						c.twice[r] = c.Text(n.uuid)
 					}
@@ -235,7 +235,7 @@ func (c *chain) findLeaf(list []int) int {
 			last = i
 		}
 	}
-	from, known := c.find(c.above(c.leaf))
+	from, known := c.find(c.aboveStrays(c.leaf))
 	if !known {
 		if c.leaf != 0 {
 			c.fault("the last prompt names the line %s, which does not exist; the conversation goes on from its newest line", c.Text(c.leaf))
@@ -246,7 +246,7 @@ func (c *chain) findLeaf(list []int) int {
 	below[from] = true
 	leaf := from
 	for _, i := range list {
-		if up, ok := c.find(c.above(c.nodes[i].parent)); ok && i > from && below[up] {
+		if up, ok := c.find(c.aboveStrays(c.nodes[i].parent)); ok && i > from && below[up] {
 			below[i], leaf = true, i
 		}
 	}
@@ -267,10 +267,10 @@ func (c *chain) walk(list []int, leaf int) (path []int) {
 		seen[i], path = true, append(path, i)
 		if n.boundary {
 			kept = c.kept[i]
-			c.history(list, i)
+			c.checkHistory(list, i)
 			break
 		}
-		parent := c.above(n.parent)
+		parent := c.aboveStrays(n.parent)
 		if parent == 0 {
 			break
 		}
@@ -294,8 +294,8 @@ func (c *chain) walk(list []int, leaf int) (path []int) {
 	return c.keep(path, kept, seen)
 }
 
-// history tells what is missing before a compaction, of which nothing is sent.
-func (c *chain) history(list []int, compaction int) {
+// checkHistory tells what is missing before a compaction, of which nothing is sent.
+func (c *chain) checkHistory(list []int, compaction int) {
 	seen, answered := make([]bool, len(c.nodes)), map[filelog.Name]bool{}
 	for _, i := range list {
 		for _, call := range c.of(&c.nodes[i], user) {
@@ -404,7 +404,7 @@ func (c *chain) addResults(list, path []int) {
 		}
 		// One whose call and parent are gone hangs below the line before it, like all lines
 		// without a parent: nothing says that it is of another branch.
-		_, hangs := c.find(c.above(n.parent))
+		_, hangs := c.find(c.aboveStrays(n.parent))
 		if before := c.before(list, i); !known && !sent && !hangs && n.parent != 0 && before >= 0 && c.nodes[before].active {
 			n.active, n.rank = true, c.nodes[before].rank
 		}

@@ -101,7 +101,7 @@ func (r *reader) items(s *session.Session, of func(*node) bool) error {
 		m.finish(r.nodes[g[0]].active)
 		blocks = m.blocks
 		if n := &r.nodes[first]; n.replaced && n.home == 0 {
-			if err := m.another(n); err != nil {
+			if err := m.tellReplaced(n); err != nil {
 				return err
 			}
 		}
@@ -207,7 +207,7 @@ func (m *entry) addBroken(i int, text []byte) {
 	f := session.Fault{Kind: session.Undecodable, Field: fmt.Sprintf("line %d", n.number), Detail: c.wrong[i], Passed: true}
 	if n.open {
 		f = session.Fault{Kind: session.TornLine, Field: f.Field, Detail: fmt.Sprintf("line %d, the last one, was cut off while it was written; Claude Code passes over it", n.number)}
-	} else if c.run(i) != nil { // that it is damage and no other form shows in the records beside it
+	} else if c.runOf(i) != nil { // that it is damage and no other form shows in the records beside it
 		f.Remedy = "remove what was cut off; the receipt keeps its bytes"
 	}
 	for _, name := range namesOfWaiting().FindAllSubmatch(text[:min(len(text), 1<<16)], -1) {
@@ -328,9 +328,9 @@ func (m *entry) finish(active bool) {
 	m.Body = &session.Body{Text: text, Reasoning: reasoning, Raw: m.raw[1:]}
 }
 
-// another tells of a line whose identifier a later line has, which says something else: the
+// tellReplaced tells of a line whose identifier a later line has, which says something else: the
 // later one is sent, and this one never.
-func (m *entry) another(n *node) error {
+func (m *entry) tellReplaced(n *node) error {
 	texts, lines := [2]string{}, m.reader.log.Window()
 	for k, of := range []*node{n, &m.reader.nodes[m.reader.at[n.uuid]]} {
 		text, err := lines.Line(of.span())

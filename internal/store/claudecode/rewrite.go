@@ -162,7 +162,7 @@ func (f *rewrite) session(s *change.Session, p *part) error {
 			if f.nodes[i].length == 0 {
 				return problem.New(problem.RolledBack, "", "line %d is too long to look for records in it", f.nodes[i].number)
 			}
-			f.remove(i)
+			f.removeLine(i)
 		}
 	}
 	moved := movedItems(s.Items)
@@ -244,8 +244,8 @@ func (f *rewrite) unlink(i int) {
 	}
 }
 
-// remove takes a line out of the file.
-func (f *rewrite) remove(i int) {
+// removeLine takes a line out of the file.
+func (f *rewrite) removeLine(i int) {
 	f.unlink(i)
 	f.gone[i] = true
 	if n := &f.nodes[i]; n.uuid != 0 && !n.replaced {
@@ -474,7 +474,7 @@ func (f *rewrite) splices(ctx context.Context) (list []filelog.Splice, err error
 	}
 	for i := range f.nodes {
 		_, relinked := f.parents[i]
-		r := f.run(i)
+		r := f.runOf(i)
 		switch touched := f.gone[i] || relinked || len(f.behind[i]) > 0; {
 		case r != nil && touched && !f.apart[r]:
 			return nil, problem.New(problem.RolledBack, "", "the record is on %s, whose records have to be parted first (SC010)", nameRun(r))
@@ -498,7 +498,7 @@ func (f *rewrite) splices(ctx context.Context) (list []filelog.Splice, err error
 		if err != nil || len(f.renamed) == 0 {
 			break
 		}
-		if text := f.noted(at.Text); !bytes.Equal(text, at.Text) {
+		if text := f.relinkLeaf(at.Text); !bytes.Equal(text, at.Text) {
 			list = append(list, filelog.Change(int(at.Offset), bytes.Clone(at.Text), text))
 		}
 	}
@@ -508,8 +508,8 @@ func (f *rewrite) splices(ctx context.Context) (list []filelog.Splice, err error
 	return list, ctx.Err()
 }
 
-// noted is a line of the type last-prompt that names a line which is there.
-func (f *rewrite) noted(text []byte) []byte {
+// relinkLeaf is a line of the type last-prompt that names a line which is there.
+func (f *rewrite) relinkLeaf(text []byte) []byte {
 	l, _, wrong := parse(text)
 	to := f.renamed[f.Name(l.Leaf)]
 	for range f.renamed { // which may lead in a circle
@@ -531,7 +531,7 @@ func (f *rewrite) takeApart(r *filelog.Run, newline []byte) filelog.Splice {
 		i, chained := f.nodeAt(p.Offset)
 		switch {
 		case !chained:
-			kept = append(kept, f.noted(p.In(f.file)))
+			kept = append(kept, f.relinkLeaf(p.In(f.file)))
 			continue
 		case !f.gone[i]:
 			kept = append(kept, f.relinked(i))
@@ -556,5 +556,5 @@ func (f *rewrite) lines(at int, lines [][]byte, newline []byte) filelog.Splice {
 // cut reports whether the last line of the file leaves.
 func (f *rewrite) cut() bool {
 	last := len(f.nodes) - 1
-	return last >= 0 && f.gone[last] && f.run(last) == nil && f.end(last) == len(f.file)
+	return last >= 0 && f.gone[last] && f.runOf(last) == nil && f.end(last) == len(f.file)
 }

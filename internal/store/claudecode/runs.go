@@ -21,8 +21,8 @@ func nameRun(r *filelog.Run) string {
 	return fmt.Sprintf("%ss %d to %d", fieldLine, r.Number, r.Last)
 }
 
-// run is the one that a line is a piece of, nil for none.
-func (c *chain) run(i int) *filelog.Run {
+// runOf is the one that a line is a piece of, nil for none.
+func (c *chain) runOf(i int) *filelog.Run {
 	at, exact := slices.BinarySearchFunc(c.runs, c.nodes[i].offset, func(r *filelog.Run, at int64) int { return cmp.Compare(r.Offset, at) })
 	if !exact {
 		at--
@@ -72,7 +72,7 @@ func (c *chain) nodeAt(offset int64) (at int, exact bool) {
 
 // answeredIn are the calls whose results a run has.
 func (c *chain) answeredIn(r *filelog.Run) (calls []string) {
-	for i, _ := c.nodeAt(r.Offset); i < len(c.nodes) && c.run(i) == r; i++ {
+	for i, _ := c.nodeAt(r.Offset); i < len(c.nodes) && c.runOf(i) == r; i++ {
 		for _, call := range c.of(&c.nodes[i], user) {
 			calls = append(calls, c.Text(call))
 		}

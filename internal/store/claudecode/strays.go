@@ -90,7 +90,7 @@ func (t *trunk) passOver(c *chain, log *filelog.Log) error {
 			if err != nil {
 				return err
 			}
-			n.copied = alike(stray, own)
+			n.copied = sayTheSame(stray, own)
 		} else {
 			home.chain.away[n.uuid] = true
 			if len(home.chain.nodes) == 0 { // that it is empty says no more than that its lines are here
@@ -114,16 +114,16 @@ func (t *trunk) passOver(c *chain, log *filelog.Log) error {
 	return nil
 }
 
-// above is the line that a line hangs below, or is named as one: what is above strays.
-func (c *chain) above(uuid filelog.Name) filelog.Name {
+// aboveStrays is the line that a line hangs below, or is named as one: what is aboveStrays strays.
+func (c *chain) aboveStrays(uuid filelog.Name) filelog.Name {
 	if i, ok := c.at[uuid]; ok && c.nodes[i].home != 0 {
 		return c.nodes[i].parent
 	}
 	return uuid
 }
 
-// alike reports whether two lines say the same, whatever they hang below.
-func alike(a, b []byte) bool {
+// sayTheSame reports whether two lines say the same, whatever they hang below.
+func sayTheSame(a, b []byte) bool {
 	parts := func(text []byte) map[string]string {
 		var values map[string]jsontext.Value
 		if jsonscan.Exact.Unmarshal(text, &values) != nil {
@@ -176,14 +176,14 @@ func (f *rewrite) bringHome(from *rewrite, lines []int) error {
 			lines = append(lines, i)
 		}
 	}
-	slices.SortStableFunc(lines, func(a, b int) int { return bytes.Compare(from.time(a), from.time(b)) })
+	slices.SortStableFunc(lines, func(a, b int) int { return bytes.Compare(from.timestampOf(a), from.timestampOf(b)) })
 	for _, i := range lines {
 		n, values := &from.nodes[i], map[string][]byte{fieldSidechain: []byte("true")}
-		if err := f.takes(n); err != nil {
+		if err := f.checkStray(n); err != nil {
 			return err
 		}
-		stays := f.belongs(n.uuid, named)
-		at := f.placeOf(n.uuid, named[n.uuid], stays, from.time(i))
+		stays := f.hangsInFile(n.uuid, named)
+		at := f.placeOf(n.uuid, named[n.uuid], stays, from.timestampOf(i))
 		if !stays {
 			values[fieldParent] = f.endOf(at)
 		}
@@ -194,15 +194,15 @@ func (f *rewrite) bringHome(from *rewrite, lines []int) error {
 				return err
 			}
 		}
-		from.remove(i)
+		from.removeLine(i)
 		f.brought[n.uuid], f.latest[at] = at, n.uuid
 		f.behind[at] = append(f.behind[at], line)
 	}
 	return nil
 }
 
-// takes says why a stray cannot come into this file.
-func (f *rewrite) takes(n *node) error {
+// checkStray says why a stray cannot come into this file.
+func (f *rewrite) checkStray(n *node) error {
 	if _, taken := f.at[n.uuid]; taken {
 		return problem.New(problem.RolledBack, "", "the sub-agent's file has another line with the identifier %s", f.Text(n.uuid))
 	}
@@ -212,9 +212,9 @@ func (f *rewrite) takes(n *node) error {
 	return nil
 }
 
-// belongs reports whether a stray hangs where it did in this file: from line to line among the
+// hangsInFile reports whether a stray hangs where it did in this file: from line to line among the
 // strays it is led to the start or to a line of this file, and none of them was relinked.
-func (f *rewrite) belongs(uuid filelog.Name, named map[filelog.Name]filelog.Name) bool {
+func (f *rewrite) hangsInFile(uuid filelog.Name, named map[filelog.Name]filelog.Name) bool {
 	for range len(named) + 1 {
 		up, stray := named[uuid]
 		own, here := f.at[uuid]
@@ -251,15 +251,15 @@ func (f *rewrite) placeOf(uuid, parent filelog.Name, belongs bool, time []byte) 
 // lastBefore is the last line that was written before another one, by their times.
 func (f *rewrite) lastBefore(at []byte) int {
 	for i := len(f.nodes) - 1; i >= 0; i-- {
-		if of := f.time(i); of != nil && bytes.Compare(of, at) <= 0 {
+		if of := f.timestampOf(i); of != nil && bytes.Compare(of, at) <= 0 {
 			return i
 		}
 	}
 	return start
 }
 
-// time is when a line was written, as its text, which sorts like it.
-func (f *rewrite) time(i int) []byte {
+// timestampOf is when a line was written, as its text, which sorts like it.
+func (f *rewrite) timestampOf(i int) []byte {
 	at, _ := jsonedit.Raw(f.line(i), "/timestamp")
 	return at
 }

@@ -65,7 +65,7 @@ func (c *claude) tree(ctx context.Context, t transcript, body bool, each func(*p
 	if err := r.findStrays(); err != nil {
 		return nil, err
 	}
-	if err := r.main(ctx); err != nil {
+	if err := r.makeSessions(ctx); err != nil {
 		return nil, err
 	}
 	for i := range r.agents {
@@ -187,9 +187,9 @@ func (t *trunk) link() {
 	}
 }
 
-// main makes the session of the transcript, and those of sub-agents whose lines it holds:
+// makeSessions makes the session of the transcript, and those of sub-agents whose lines it holds:
 // up to 2.0 they had no files of their own.
-func (t *trunk) main(ctx context.Context) error {
+func (t *trunk) makeSessions(ctx context.Context) error {
 	sides := t.sides()
 	mine := func(n *node) bool { return n.side == 0 }
 	t.chain.activate(func(n *node) bool { return n.side == 0 && !n.sidechain })

@@ -42,7 +42,7 @@ func (e *Editor) Commit(ctx context.Context) error {
 	all, err := e.prepareExchanges(ctx)
 	defer func() {
 		for _, x := range all {
-			x.close()
+			x.removeLeftovers()
 		}
 	}()
 	if err == nil {
@@ -70,23 +70,23 @@ func (e *Editor) prepareExchanges(ctx context.Context) (all []*exchange, err err
 		if err := ctx.Err(); err != nil {
 			return all, err
 		}
-		if err := e.save(name, s.was); err != nil {
+		if err := e.backUp(name, s.was); err != nil {
 			return all, err
 		}
 		x := &exchange{name: name, was: s.was, is: s.is, full: filepath.Join(e.path, filepath.FromSlash(name))}
 		all = append(all, x)
-		if err := e.open(x); err != nil {
+		if err := e.openFile(x); err != nil {
 			return all, err
 		}
-		if err := x.write(); err != nil {
+		if err := x.writeFiles(); err != nil {
 			return all, err
 		}
 	}
 	return all, nil
 }
 
-// open looks at the file, which has to be in the folder that was opened.
-func (e *Editor) open(x *exchange) error {
+// openFile looks at the file, which has to be in the folder that was opened.
+func (e *Editor) openFile(x *exchange) error {
 	there, err := e.root.Stat(path.Dir(x.name))
 	if err != nil {
 		return err
@@ -101,11 +101,11 @@ func (e *Editor) open(x *exchange) error {
 	return err
 }
 
-// write makes the new file, and what puts the old one back.
-func (x *exchange) write() error {
+// writeFiles makes the new file, and what puts the old one back.
+func (x *exchange) writeFiles() error {
 	folder := filepath.Dir(x.full)
 	AtStep("commit: write " + x.name)
-	next, err := x.copy(folder, x.is)
+	next, err := x.copyFile(folder, x.is)
 	x.next = next
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (x *exchange) write() error {
 	kept, release, err := atomicfile.SecondName(x.full, folder)
 	if err != nil { // the file system has none
 		x.copied = true
-		if x.kept, err = x.copy(folder, x.was); err != nil {
+		if x.kept, err = x.copyFile(folder, x.was); err != nil {
 			return err
 		}
 		return atomicfile.SyncFolder(folder)
@@ -122,14 +122,14 @@ func (x *exchange) write() error {
 	return atomicfile.SyncFolder(folder)
 }
 
-// copy writes a file like the old one under a temporary name.
-func (x *exchange) copy(folder string, text []byte) (string, error) {
+// copyFile writes a file like the old one under a temporary name.
+func (x *exchange) copyFile(folder string, text []byte) (string, error) {
 	file, release, err := atomicfile.Temporary(folder, 0o600)
 	if err != nil {
 		return "", notWritten(x.full, err)
 	}
 	x.releases = append(x.releases, release)
-	if err := finish(file, text, x.info); err != nil {
+	if err := finishFile(file, text, x.info); err != nil {
 		return file.Name(), notWritten(x.full, err)
 	}
 	return file.Name(), nil
@@ -142,7 +142,7 @@ func notWritten(full string, err error) error {
 // exchangeAll gives the new files their names, or puts back those that have theirs.
 func (e *Editor) exchangeAll(all []*exchange) error {
 	for n, x := range all {
-		err := e.exchange(x)
+		err := e.exchangeFile(x)
 		if err == nil {
 			continue
 		}
@@ -165,10 +165,10 @@ func (e *Editor) exchangeAll(all []*exchange) error {
 	return nil
 }
 
-// exchange lets the new file take the name of one that is what it was. A line that another
+// exchangeFile lets the new file take the name of one that is what it was. A line that another
 // program appends between the comparison and the new name is kept: it goes behind the others.
-func (e *Editor) exchange(x *exchange) error {
-	if !holds(x.old, x.was) {
+func (e *Editor) exchangeFile(x *exchange) error {
+	if !holdsText(x.old, x.was) {
 		return e.moved(x.name)
 	}
 	AtStep("commit: replace " + x.name)
@@ -183,7 +183,7 @@ func (e *Editor) exchange(x *exchange) error {
 	e.read[x.name] = nil
 	late := int64(len(x.was))
 	for range 2 { // a program that had opened the file before may write to it a little later
-		kept, err := keep(x.old, late, x.full)
+		kept, err := keepLate(x.old, late, x.full)
 		late += kept
 		if err = errors.Join(err, atomicfile.SyncFolder(filepath.Dir(x.full))); err != nil {
 			return notWritten(x.full, err)
@@ -233,8 +233,8 @@ func (e *Editor) putBack(x *exchange) error {
 	return atomicfile.SyncFolder(filepath.Dir(x.full))
 }
 
-// close removes what is left of an exchange.
-func (x *exchange) close() {
+// removeLeftovers removes what is left of an exchange.
+func (x *exchange) removeLeftovers() {
 	for _, name := range []string{x.next, x.kept} {
 		if name != "" {
 			_ = os.Remove(name) // else the next process that writes here does
@@ -248,8 +248,8 @@ func (x *exchange) close() {
 	}
 }
 
-// save puts a copy of a file into the backup, where it lies in the folder.
-func (e *Editor) save(name string, text []byte) error {
+// backUp puts a copy of a file into the backup, where it lies in the folder.
+func (e *Editor) backUp(name string, text []byte) error {
 	if e.backup == "" {
 		return nil
 	}
@@ -260,7 +260,7 @@ func (e *Editor) save(name string, text []byte) error {
 		err = os.MkdirAll(filepath.Dir(to), 0o700)
 	}
 	if err == nil {
-		err = write(to, text, info)
+		err = writeLike(to, text, info)
 	}
 	if err != nil {
 		return problem.New(problem.Unreadable, "Nothing was changed. Free some space there, or make it writable.", "the backup %s cannot be written: %s", to, problem.Reason(err))
@@ -268,16 +268,16 @@ func (e *Editor) save(name string, text []byte) error {
 	return nil
 }
 
-// write writes a new file with the owner, the mode and the time of another one.
-func write(to string, text []byte, like fs.FileInfo) error {
+// writeLike writes a new file with the owner, the mode and the time of another one.
+func writeLike(to string, text []byte, like fs.FileInfo) error {
 	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	return errors.Join(finish(f, text, like), atomicfile.SyncFolder(filepath.Dir(to)))
+	return errors.Join(finishFile(f, text, like), atomicfile.SyncFolder(filepath.Dir(to)))
 }
 
-func finish(f *os.File, text []byte, like fs.FileInfo) error {
+func finishFile(f *os.File, text []byte, like fs.FileInfo) error {
 	err := atomicfile.GiveTo(f, like)
 	if err == nil {
 		_, err = atomicfile.Write(f, text)
@@ -289,15 +289,15 @@ func finish(f *os.File, text []byte, like fs.FileInfo) error {
 	return errors.Join(err, os.Chtimes(f.Name(), like.ModTime(), like.ModTime()))
 }
 
-// holds reports whether a file is what was read.
-func holds(f *os.File, text []byte) bool {
+// holdsText reports whether a file is what was read.
+func holdsText(f *os.File, text []byte) bool {
 	now, err := io.ReadAll(io.NewSectionReader(f, 0, int64(len(text))+1))
 	return err == nil && bytes.Equal(now, text)
 }
 
-// keep appends what was written to a file while it lost its name to the one that has it, and
+// keepLate appends what was written to a file while it lost its name to the one that has it, and
 // counts the bytes.
-func keep(old *os.File, size int64, to string) (int64, error) {
+func keepLate(old *os.File, size int64, to string) (int64, error) {
 	late, err := io.ReadAll(io.NewSectionReader(old, size, MostBytes))
 	if err != nil || len(late) == 0 {
 		return 0, err

@@ -40,7 +40,7 @@ type Span struct {
 }
 
 // In is the text of a span of a file.
-func (s Span) In(file []byte) []byte { return s.mended(file[s.Offset:][:s.Length]) }
+func (s Span) In(file []byte) []byte { return s.mendedText(file[s.Offset:][:s.Length]) }
 
 // Open opens a file of a folder. Links are followed within the folder only; what is no
 // regular file is an error, so that nobody waits for a pipe.

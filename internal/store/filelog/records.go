@@ -34,7 +34,7 @@ func (l *Log) Records(ctx context.Context, is func(text []byte) bool) iter.Seq2[
 		var broken []Line // their texts are read again
 		first := int64(-1)
 		tell := func(text []byte) bool {
-			list, err := l.salvage(broken, text, first, is)
+			list, err := l.salvageLines(broken, text, first, is)
 			broken = nil
 			for _, at := range list {
 				if is(at.Text); !yield(at, nil) {
@@ -72,8 +72,8 @@ func (l *Log) Records(ctx context.Context, is func(text []byte) bool) iter.Seq2[
 	}
 }
 
-// salvage takes lines apart. first is where the first line of the file ends, and how.
-func (l *Log) salvage(broken []Line, text []byte, first int64, is func([]byte) bool) (list []Line, err error) {
+// salvageLines takes lines apart. first is where the first line of the file ends, and how.
+func (l *Log) salvageLines(broken []Line, text []byte, first int64, is func([]byte) bool) (list []Line, err error) {
 	last, from := broken[len(broken)-1], broken[0].Offset
 	if text == nil {
 		text = make([]byte, last.Offset+int64(last.Length)-from)
@@ -83,7 +83,7 @@ func (l *Log) salvage(broken []Line, text []byte, first int64, is func([]byte) b
 	}
 	var ends [2]byte
 	_, _ = At(l.file).ReadAt(ends[:], first)
-	found := records(text, ends == [2]byte{'\r', '\n'}, is)
+	found := findRecords(text, ends == [2]byte{'\r', '\n'}, is)
 	if len(found) == 0 {
 		for _, at := range broken {
 			at.Text = text[at.Offset-from:][:at.Length]
@@ -118,10 +118,10 @@ func (l *Log) salvage(broken []Line, text []byte, first int64, is func([]byte) b
 	return list, nil
 }
 
-// records are where the records of a text lie that is no record itself. Of what was cut off,
+// findRecords are where the findRecords of a text lie that is no record itself. Of what was cut off,
 // an object that is part of it is none. What is looked at is bounded: where it is cut off in
 // many objects within each other, each of them reaches to the end.
-func records(text []byte, crlf bool, is func([]byte) bool) (found []Span) {
+func findRecords(text []byte, crlf bool, is func([]byte) bool) (found []Span) {
 	budget, top := 16*len(text)+1<<20, 0 // where the last record ended
 	for at := 0; budget > 0; {
 		next := bytes.IndexByte(text[at:], '{')
@@ -133,7 +133,7 @@ func records(text []byte, crlf bool, is func([]byte) bool) (found []Span) {
 			at++
 			continue
 		}
-		r := extent(text[at:])
+		r := objectExtent(text[at:])
 		r.Offset = int64(at)
 		end := at + r.Length
 		if r.Length == 0 {
@@ -146,7 +146,7 @@ func records(text []byte, crlf bool, is func([]byte) bool) (found []Span) {
 		}
 		said := text[at:end]
 		if r.Mend && r.Length <= mostJoined {
-			said = r.mended(said)
+			said = r.mendedText(said)
 		}
 		begins := len(bytes.Trim(text[top:at], "\x00 \t\r\n")) == 0 || at > 0 && text[at-1] == '\n'
 		switch ends := bytes.TrimLeft(text[end:], "\x00 \t\r"); {
@@ -161,9 +161,9 @@ func records(text []byte, crlf bool, is func([]byte) bool) (found []Span) {
 	return found
 }
 
-// extent is how long the object at the start of a text is, 0 where it does not end, and
+// objectExtent is how long the object at the start of a text is, 0 where it does not end, and
 // whether there are bytes in it that a line or JSON cannot have.
-func extent(text []byte) (s Span) {
+func objectExtent(text []byte) (s Span) {
 	depth, quoted, escaped := 0, false, false
 	for i, c := range text {
 		switch {
@@ -188,9 +188,9 @@ func extent(text []byte) (s Span) {
 	return Span{}
 }
 
-// mended is the text of a span as it would stand on a line: without NUL bytes, and with
+// mendedText is the text of a span as it would stand on a line: without NUL bytes, and with
 // escapes in the place of other bytes below U+0020 that are in a text.
-func (s Span) mended(text []byte) []byte {
+func (s Span) mendedText(text []byte) []byte {
 	if !s.Mend {
 		return text
 	}

@@ -30,7 +30,7 @@ func (w *Window) Line(at Span) ([]byte, error) {
 		}
 	}
 	from := at.Offset - w.offset
-	return at.mended(w.buf[from : from+length : from+length]), nil
+	return at.mendedText(w.buf[from : from+length : from+length]), nil
 }
 
 // read fills the window with size bytes, or fewer at the end of the file but not fewer than

@@ -120,9 +120,9 @@ func (e *Edit) one(ctx context.Context, q *selection, sql string, values [][]byt
 	return at, image, err
 }
 
-// write changes a row. Functions that run with it may name things without their schemas: they
+// changeRow changes a row. Functions that run with it may name things without their schemas: they
 // get the search path that a runtime has. All names of the statement itself have schemas.
-func (e *Edit) write(ctx context.Context, q *selection, name, sql string, values [][]byte) (at table.Place, image table.Image, err error) {
+func (e *Edit) changeRow(ctx context.Context, q *selection, name, sql string, values [][]byte) (at table.Place, image table.Image, err error) {
 	if !e.sure[name] { // once it is locked, nobody can add a function to the table
 		err = cmp.Or(e.do(ctx, "lock table only "+q.from+" in row exclusive mode"), e.readFunctions(ctx, name), e.changed(name, nil))
 		e.sure[name] = err == nil
@@ -170,7 +170,7 @@ func (e *Edit) insert(ctx context.Context, into string, row []table.Field) (tabl
 	for i := range names {
 		names[i] = quoted(names[i])
 	}
-	at, after, err := e.write(ctx, q, into, "insert into "+q.from+" as e ("+strings.Join(names, ", ")+") overriding system value values ("+strings.Join(values, ", ")+")"+q.returning(), args)
+	at, after, err := e.changeRow(ctx, q, into, "insert into "+q.from+" as e ("+strings.Join(names, ", ")+") overriding system value values ("+strings.Join(values, ", ")+")"+q.returning(), args)
 	if err != nil {
 		return 0, err
 	}
@@ -223,7 +223,7 @@ func (e *Edit) update(ctx context.Context, of, where string, values [][]byte, fi
 	if err != nil {
 		return err
 	}
-	at, after, err := e.write(ctx, q, of, "update only "+q.from+" e set "+strings.Join(sets, ", ")+" where "+where+q.returning(), args)
+	at, after, err := e.changeRow(ctx, q, of, "update only "+q.from+" e set "+strings.Join(sets, ", ")+" where "+where+q.returning(), args)
 	if err != nil {
 		return err
 	}
@@ -254,7 +254,7 @@ func (e *Edit) remove(ctx context.Context, from, where string, values [][]byte, 
 	if err != nil {
 		return err
 	}
-	_, deleted, err := e.write(ctx, q, from, "delete from only "+q.from+" e where "+where+q.returning(), values)
+	_, deleted, err := e.changeRow(ctx, q, from, "delete from only "+q.from+" e where "+where+q.returning(), values)
 	if err != nil {
 		return err
 	}

@@ -145,7 +145,7 @@ func Open(ctx context.Context, name string) (*DB, error) {
 }
 
 func (db *DB) begin(ctx context.Context) error {
-	if err := db.start(ctx); err != nil {
+	if err := db.beginSnapshot(ctx); err != nil {
 		return err
 	}
 	err := errors.Join(db.readSchema(ctx), db.readWriter(ctx))
@@ -155,8 +155,8 @@ func (db *DB) begin(ctx context.Context) error {
 	return err
 }
 
-// start begins a snapshot and finds the schema that the role finds first, if none was named.
-func (db *DB) start(ctx context.Context) error {
+// beginSnapshot begins a snapshot and finds the schema that the role finds first, if none was named.
+func (db *DB) beginSnapshot(ctx context.Context) error {
 	db.path = quoted(db.schema)
 	if _, err := db.conn.Exec(ctx, reading).ReadAll(); err != nil || db.schema != "" {
 		return err
@@ -230,7 +230,7 @@ func Schemas(ctx context.Context, name string) (names []string, err error) {
 	if t.schema != "" {
 		return []string{name}, nil
 	}
-	err = db.start(ctx)
+	err = db.beginSnapshot(ctx)
 	if err == nil {
 		err = db.query(ctx, `select n.nspname from pg_catalog.pg_namespace n
 where n.nspname !~ '^pg_' and n.nspname <> 'information_schema' and has_schema_privilege(n.oid, 'usage')
