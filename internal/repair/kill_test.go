@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -48,8 +49,10 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// act repairs a store or takes that back, and prints the steps on its way.
+// act repairs a store or takes that back, and prints the steps on its way. It keeps to one
+// thread, for which the system's calls can be counted.
 func act(do, path string) int {
+	runtime.LockOSThread()
 	at, _ := strconv.Atoi(os.Getenv(killVariable))
 	n := 0
 	atStep := func(step string) {
@@ -68,7 +71,7 @@ func act(do, path string) int {
 		_, _, err = repairtest.Repair(path)
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
+		fmt.Fprintln(os.Stderr, err, next(err))
 		return 1
 	}
 	return 0
