@@ -72,7 +72,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 	if badName != nil {
 		return p.finish(root, badName)
 	}
-	ran, err := root.ExecuteContextC(registry.WithPassword(ctx, func(question string) (string, error) { return p.askPassword(ctx, question) }))
+	ran, err := root.ExecuteContextC(registry.WithPassword(registry.InOneRun(ctx), func(question string) (string, error) { return p.askPassword(ctx, question) }))
 	if ctx.Err() != nil && err != nil {
 		err = interruption(err)
 	}

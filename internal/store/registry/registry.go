@@ -277,6 +277,10 @@ func (s *source) close() error {
 	return err
 }
 
+// InOneRun is a context in which the stores that are opened share one look at what other
+// processes have open. A store that is opened for writing looks anew.
+func InOneRun(ctx context.Context) context.Context { return sqlite.InOneRun(ctx) }
+
 func openSource(ctx context.Context, path string, stdin io.Reader) (*source, error) {
 	if path == "-" {
 		return spooled(stdin)

@@ -53,6 +53,7 @@ type Edit struct {
 // rolled back, and a -wal folded in, as by every program that opens it.
 func OpenEdit(ctx context.Context, path string) (*Edit, error) {
 	start := time.Now() //nolint:forbidigo // for how long to wait
+	ctx = InOneRun(ctx) // what an earlier look found is too old
 	examined, err := examine(ctx, path)
 	if err != nil {
 		return nil, err
@@ -64,7 +65,7 @@ func OpenEdit(ctx context.Context, path string) (*Edit, error) {
 	if !os.SameFile(examined.opened, f.opened) {
 		return nil, errors.Join(gone(path, wasReplaced), handle.Close())
 	}
-	e := &Edit{db: &DB{File: f, handle: handle, Writer: probe(handle, f)}, statements: map[string]*sql.Stmt{}}
+	e := &Edit{db: &DB{File: f, handle: handle, Writer: probe(handle, f, openFilesOf(ctx).findWriter)}, statements: map[string]*sql.Stmt{}}
 	rest := patience - time.Since(start) //nolint:forbidigo // see above
 	if err = e.connect(ctx, max(rest, aMoment)); err != nil {
 		return nil, errors.Join(e.explain(err), e.Close())
@@ -327,7 +328,7 @@ func (e *Edit) undisturbed(ctx context.Context) error {
 func (e *Edit) probe() Writer {
 	f := e.db.File
 	f.SHM = -1
-	return probe(e.db.handle, f)
+	return probe(e.db.handle, f, new(openFiles).findWriter)
 }
 
 // Version implements table.Transaction.

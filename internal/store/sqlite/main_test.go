@@ -16,15 +16,23 @@ import (
 
 // The test binary runs itself for everything that needs a second process.
 const (
-	childVar  = "SESSCTL_SQLITE_CHILD"
-	childSQL  = "sql"  // args: a driver name of a database, statements
-	childRead = "read" // args: a path; prints the number of rows that Open reads
+	childVar   = "SESSCTL_SQLITE_CHILD"
+	childSQL   = "sql"   // args: a driver name of a database, statements
+	childFiles = "files" // opens 500 files
+	childRead  = "read"  // args: a path; prints the number of rows that Open reads
 )
 
 func TestMain(m *testing.M) {
 	switch os.Getenv(childVar) {
 	case childSQL:
 		runSQL(os.Args[1], os.Args[2:])
+	case childFiles:
+		for range 500 {
+			_, err := os.Open(os.Args[0])
+			check(err)
+		}
+		fmt.Println("ready")
+		select {}
 	case childRead:
 		readCount(os.Args[1])
 	default:

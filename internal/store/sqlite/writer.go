@@ -1,6 +1,11 @@
 package sqlite
 
-import "github.com/sessctl/sessctl/internal/session"
+import (
+	"context"
+	"os"
+
+	"github.com/sessctl/sessctl/internal/session"
+)
 
 // Writer is what the locks on a database tell about other processes.
 type Writer struct {
@@ -10,4 +15,22 @@ type Writer struct {
 
 	exclusive bool // readers are locked out
 	changing  bool // a transaction that uses the rollback journal is open
+}
+
+// finder finds a process that has a file open for writing, 0 when none is seen.
+type finder func(file *os.File) (pid int, err error)
+
+type runKey struct{}
+
+// InOneRun makes the databases that are opened with a context share one look at what other
+// processes have open. Without it, each one looks anew.
+func InOneRun(ctx context.Context) context.Context {
+	return context.WithValue(ctx, runKey{}, &openFiles{})
+}
+
+func openFilesOf(ctx context.Context) *openFiles {
+	if shared, ok := ctx.Value(runKey{}).(*openFiles); ok {
+		return shared
+	}
+	return &openFiles{}
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -30,9 +28,9 @@ const (
 // probe asks the kernel who holds locks. A connection holds one on the
 // database while it reads or writes and, in WAL mode, from its first
 // transaction until it closes; and one on the -shm while that is mapped. An
-// idle connection in rollback mode holds none, so there the files that
-// processes have open for writing tell.
-func probe(handle *os.File, f File) Writer {
+// idle connection in rollback mode holds none, so there findWriter tells whether
+// a process has the file open for writing.
+func probe(handle *os.File, f File, findWriter finder) Writer {
 	w, err := probeDatabase(handle)
 	if err == nil && w.State == session.WriterDead && f.SHM >= 0 {
 		w, err = probeIndex(f.real + "-shm")
@@ -41,7 +39,11 @@ func probe(handle *os.File, f File) Writer {
 		return Writer{State: session.WriterUnknown, Why: "the locks on " + f.Path + " cannot be seen: " + problem.Reason(err)}
 	}
 	if w.State == session.WriterDead && !f.Header.WAL {
-		if pid := openForWriting(f.real); pid != 0 {
+		pid, err := findWriter(handle)
+		switch {
+		case err != nil:
+			return Writer{State: session.WriterUnknown, Why: "whether a process has " + f.Path + " open cannot be seen: " + problem.Reason(err)}
+		case pid != 0:
 			return Writer{State: session.WriterLive, Name: processName(pid)}
 		}
 	}
@@ -107,44 +109,6 @@ func locked(file *os.File, kind int16, start, length int64) (lock, error) {
 		}
 		return lock{held: want.Type != syscall.F_UNLCK, pid: int(want.Pid)}, err
 	}
-}
-
-// openForWriting finds a process that has the file open for writing, 0 when
-// there is none or its files may not be looked at.
-func openForWriting(real string) int {
-	tables, _ := filepath.Glob("/proc/[0-9]*/fd") // the pattern is valid, so there is no error
-	for _, table := range tables {
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(table)))
-		if err != nil || pid == os.Getpid() {
-			continue
-		}
-		entries, err := os.ReadDir(table)
-		if err != nil {
-			continue // another user's process, or one that has ended
-		}
-		for _, e := range entries {
-			link, err := os.Readlink(filepath.Join(table, e.Name()))
-			if err == nil && link == real && writable(pid, e.Name()) {
-				return pid
-			}
-		}
-	}
-	return 0
-}
-
-// writable reports whether a process opened a descriptor for writing.
-func writable(pid int, descriptor string) bool {
-	info, err := os.ReadFile(fmt.Sprintf("/proc/%d/fdinfo/%s", pid, descriptor))
-	if err != nil {
-		return false
-	}
-	for line := range strings.Lines(string(info)) {
-		if octal, ok := strings.CutPrefix(line, "flags:"); ok {
-			flags, err := strconv.ParseUint(strings.TrimSpace(octal), 8, 64)
-			return err == nil && flags&syscall.O_ACCMODE != syscall.O_RDONLY
-		}
-	}
-	return false
 }
 
 // processName is "docker-agent (pid 4711)", "" for a process without a number.
