@@ -27,6 +27,7 @@ import (
 type Edit struct {
 	db         *DB
 	beside     beside
+	others     watch                // for processes that open the database, too
 	statements map[string]*sql.Stmt // by their text
 
 	open       bool // a transaction
@@ -200,6 +201,7 @@ func (e *Edit) Close() error {
 	if e.db.handle == nil {
 		return nil
 	}
+	defer e.others.stop()
 	var err error
 	if e.db.conn != nil {
 		err = e.finish()
@@ -328,7 +330,7 @@ func (e *Edit) undisturbed(ctx context.Context) error {
 func (e *Edit) probe() Writer {
 	f := e.db.File
 	f.SHM = -1
-	return probe(e.db.handle, f, new(openFiles).findWriter)
+	return probe(e.db.handle, f, e.others.findWriter)
 }
 
 // Version implements table.Transaction.
