@@ -1,0 +1,141 @@
+package claudecode_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sessctl/sessctl/internal/campaign"
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
+)
+
+// lineDamages are what can become of line i of a transcript.
+var lineDamages = []func(lines []string, i int) []string{
+	func(lines []string, i int) []string { return slices.Delete(lines, i, i+1) },
+	func(lines []string, i int) []string { // changes places with the next one
+		if i+1 < len(lines) {
+			lines[i], lines[i+1] = lines[i+1], lines[i]
+		}
+		return lines
+	},
+	func(lines []string, i int) []string { return append(slices.Delete(slices.Clone(lines), i, i+1), lines[i]) },
+	func(lines []string, i int) []string { return slices.Insert(lines, i, lines[i]) },
+	func(lines []string, i int) []string { return slices.Insert(lines, i, renamed(lines[i])) },
+	func(lines []string, i int) []string {
+		lines[i] = parent.ReplaceAllString(lines[i], `"parentUuid":null`)
+		return lines
+	},
+	func(lines []string, i int) []string { // hangs below the first line that has an identifier
+		for _, line := range lines {
+			if id := identifier.FindStringSubmatch(line); id != nil {
+				lines[i] = parent.ReplaceAllString(lines[i], `"parentUuid":"`+id[1]+`"`)
+				break
+			}
+		}
+		return lines
+	},
+	func(lines []string, i int) []string { // hangs below the last one
+		for _, line := range lines {
+			if id := identifier.FindStringSubmatch(line); id != nil {
+				lines[i] = parent.ReplaceAllString(lines[i], `"parentUuid":"`+id[1]+`"`)
+			}
+		}
+		return lines
+	},
+	func(lines []string, i int) []string { // of a sub-agent, or none
+		if strings.Contains(lines[i], `"isSidechain":true`) {
+			lines[i] = strings.Replace(lines[i], `"isSidechain":true`, `"isSidechain":false`, 1)
+		} else {
+			lines[i] = strings.Replace(lines[i], `"isSidechain":false`, `"isSidechain":true`, 1)
+		}
+		return lines
+	},
+	func(lines []string, i int) []string {
+		lines[i] = strings.Replace(lines[i], `"tool_use_id":"toolu_`, `"tool_use_id":"toolx_`, 1)
+		return lines
+	},
+	func(lines []string, i int) []string {
+		lines[i] = strings.Replace(lines[i], `"type":"tool_result"`, `"type":"text","text":"x"`, 1)
+		return lines
+	},
+	func(lines []string, i int) []string { // all that lines are known by
+		lines[i] = identifier.ReplaceAllString(lines[i], `"uuid":7`)
+		return lines
+	},
+	func(lines []string, i int) []string {
+		lines[i] = regexp.MustCompile(`"timestamp":"[^"]*"`).ReplaceAllString(lines[i], `"timestamp":"x"`)
+		return lines
+	},
+	func(lines []string, i int) []string {
+		lines[i] = regexp.MustCompile(`"sessionId":"[^"]*"`).ReplaceAllString(lines[i], `"sessionId":"99999999-0000-4000-8000-000000000000"`)
+		return lines
+	},
+	func(lines []string, i int) []string {
+		lines[i] = regexp.MustCompile(`"message":\{`).ReplaceAllString(lines[i], `"massage":{`)
+		return lines
+	},
+}
+
+var identifier = regexp.MustCompile(`"uuid":"([^"]*)"`)
+
+// TestEveryLine damages each line of what was recorded in each of these ways: a repair repairs
+// or leaves what it finds, says nothing that does not hold, and an undo gives every byte back.
+func TestEveryLine(t *testing.T) {
+	turn, tried, repairs, stride := 0, 0, 0, campaign.Rounds(97, 3)
+	for name := range verdicts {
+		home := recorded(t, name, t.TempDir())
+		for file, text := range snapshot(t, home) {
+			if !strings.HasSuffix(file, ".jsonl") {
+				continue
+			}
+			for i := range strings.Count(text, "\n") {
+				for d, damage := range lineDamages {
+					if turn++; turn%stride != 0 {
+						continue
+					}
+					lines := damage(strings.SplitAfter(text, "\n"), i)
+					if strings.Join(lines, "") == text {
+						continue
+					}
+					tried++
+					what := fmt.Sprintf("%s %s line %d damage %d", name, filepath.Base(file), i+1, d)
+					home := recorded(t, name, t.TempDir())
+					if err := os.WriteFile(filepath.Join(home, file), []byte(strings.Join(lines, "")), 0o600); err != nil {
+						t.Fatal(err)
+					}
+					before := snapshot(t, home)
+					_, receipt, err := repairtest.Repair(home)
+					if err != nil {
+						t.Errorf("%s: %v", what, err)
+						continue
+					}
+					if receipt == nil {
+						continue
+					}
+					repairs++
+					if len(receipt.LeftOut) > 0 {
+						t.Errorf("%s: left out: %+v", what, receipt.LeftOut)
+					}
+					if again, second, err := repairtest.Repair(home); err != nil || second != nil {
+						t.Errorf("%s: a second repair has something to do: %v, %+v", what, err, again.Trees)
+						continue
+					}
+					if _, err := repairtest.Undo(home, receipt.Path()); err != nil {
+						t.Errorf("%s: %v", what, err)
+					} else if diff := cmp.Diff(before, snapshot(t, home)); diff != "" {
+						t.Errorf("%s: undo gives something else: %s", what, diff)
+					}
+				}
+			}
+		}
+	}
+	if t.Logf("%d tried, %d repaired", tried, repairs); repairs < tried/4 {
+		t.Errorf("only %d of %d were repaired", repairs, tried)
+	}
+}
