@@ -318,17 +318,23 @@ func (r *reader) finish(s *session.Session) {
 // findStrays tells which messages the run of a sub-agent stored. While that works, Crush stores
 // no row of its caller but the results of the same message's calls (internal/agent/agent.go: the
 // next step begins when all tools have answered), and rows keep their numbers: what else is
-// between a call of a sub-agent and its result is the sub-agent's.
+// between a call of a sub-agent and its result is the sub-agent's. That is the next result with
+// the call's id, unless another call takes the id before.
 func findStrays(s *session.Session) {
-	for i := range s.Items {
-		for n := range s.Items[i].Calls {
-			call := &s.Items[i].Calls[n]
-			if d := call.Delegation; d == nil || d.Child == "" {
-				continue
+	results := map[string]int{} // by the ids of calls, where the next result is that answers it
+	for i := len(s.Items) - 1; i >= 0; i-- {
+		it := &s.Items[i]
+		for n := range it.Calls {
+			call := &it.Calls[n]
+			if d := call.Delegation; d != nil && d.Child != "" && results[call.ID] > 0 {
+				markStrays(it, s.Items[i+1:results[call.ID]], d)
 			}
-			if result := slices.IndexFunc(s.Items, func(it session.Item) bool { return it.AnswersCall(call.ID) }); result > i {
-				markStrays(&s.Items[i], s.Items[i+1:result], call.Delegation)
-			}
+		}
+		for n := range it.Calls {
+			delete(results, it.Calls[n].ID)
+		}
+		for n := range it.Results {
+			results[it.Results[n].CallID] = i
 		}
 	}
 }

@@ -28,6 +28,39 @@ func family(children int) player.Program {
 	return player.Program{{Prompt: "go", Steps: []player.Step{{Text: "First.", Calls: []player.Call{{Tool: "ls", Args: `{}`, Result: "a"}}}, ask, {Text: "Done."}}}, {Prompt: "more", Steps: []player.Step{{Text: "Yes."}}}}
 }
 
+// TestReusedIDs: a call of a sub-agent is answered by the first result behind it, unless another
+// call has taken its id before: servers count calls from 1 in every answer.
+func TestReusedIDs(t *testing.T) {
+	const own = "session_id = (select id from sessions where parent_session_id is null)"
+	renamed := func(from, to string) string {
+		return fmt.Sprintf(`update messages set parts = replace(parts, '"call_5_%s"', '"call_5_%s"') where %s`, from, to, own)
+	}
+	leak := "update messages set session_id = (select id from sessions where parent_session_id is null) where role <> 'user' and session_id like '%$$%'"
+	program := family(1)
+	program[1].Steps = append([]player.Step{{Text: "I look.", Calls: []player.Call{{Tool: "ls", Args: "{}", Result: "b"}}}}, program[1].Steps...)
+	for name, tt := range map[string]struct {
+		changes []string
+		strays  bool
+	}{
+		"an earlier call has the id": {[]string{renamed("1", "2"), leak}, true},
+		"a later call has the id, and only that is answered": {[]string{
+			`delete from messages where role = 'tool' and parts like '%"call_5_2"%' or parts like '%"Done."%'`, renamed("4", "2"),
+		}, false},
+		"a later call has the id": {[]string{renamed("4", "2"), leak}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "crush.db")
+			if err := crushtest.Build(path, crushtest.Newest, player.Play(program, 5)); err != nil {
+				t.Fatal(err)
+			}
+			storetest.Change(t, path, tt.changes...)
+			if found := storetest.Findings(t, path); slices.ContainsFunc(found, func(f string) bool { return strings.Contains(f, "SC702") }) != tt.strays {
+				t.Errorf("found %q", found)
+			}
+		})
+	}
+}
+
 // conversations are the messages of each session in their order.
 func conversations(t *testing.T, path string) []string {
 	t.Helper()
