@@ -16,31 +16,31 @@ import (
 	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
-// Dump is what a repair and its undo are held against, of a SQLite file.
+// Dump is what a repair is held against, of a SQLite file.
 type Dump = func(t storetest.Tester, path string) []string
 
 // Twice repairs a store and takes that back: a second repair has nothing to do, and
 // everything is as before. The queries are asked while it is repaired.
 func Twice(t storetest.Tester, path string, dump Dump, queries ...string) (repaired, answers []string) {
 	t.Helper()
-	before := dump(t, path)
+	before := storetest.Dump(t, path)
 	plan, receipt, err := Repair(path)
 	if err != nil || receipt == nil {
 		t.Fatalf("nothing was repaired: %v%s", err, Told(plan))
 	}
 	repaired, answers = dump(t, path), storetest.Query(t, path, queries...)
-	takenBack(t, path, dump, before, plan, receipt)
+	takenBack(t, path, before, plan, receipt)
 	return repaired, answers
 }
 
-// takenBack repairs a repaired store again, and takes back what was.
-func takenBack(t storetest.Tester, path string, dump Dump, before []string, plan *repair.Plan, receipt *repair.Receipt) {
+// takenBack repairs a repaired store again, and takes back what was, to the last value.
+func takenBack(t storetest.Tester, path string, before []string, plan *repair.Plan, receipt *repair.Receipt) {
 	t.Helper()
 	Idle(t, path, Told(plan))
 	if _, err := Undo(path, receipt.Path()); err != nil {
 		t.Fatalf("%v", err)
 	}
-	if diff := cmp.Diff(before, dump(t, path)); diff != "" {
+	if diff := cmp.Diff(before, storetest.Dump(t, path)); diff != "" {
 		t.Fatalf("undo gives something else: %s", diff)
 	}
 }
@@ -108,7 +108,7 @@ func NothingIsLost(t *testing.T, dump Dump, damaged func(t *rapid.T, path string
 			}
 		}()
 		compare := damaged(t, path)
-		before := dump(t, path)
+		before := storetest.Dump(t, path)
 		plan, receipt, err := Repair(path)
 		if err != nil {
 			t.Fatalf("%v%s", err, Told(plan))
@@ -118,7 +118,7 @@ func NothingIsLost(t *testing.T, dump Dump, damaged func(t *rapid.T, path string
 		}
 		if receipt == nil {
 			outcomes["nothing to do"]++
-			if diff := cmp.Diff(before, dump(t, path)); diff != "" {
+			if diff := cmp.Diff(before, storetest.Dump(t, path)); diff != "" {
 				t.Fatalf("an empty plan changed something: %s", diff)
 			}
 			return
@@ -128,7 +128,7 @@ func NothingIsLost(t *testing.T, dump Dump, damaged func(t *rapid.T, path string
 			t.Fatalf("left out: %+v%s", left, Told(plan))
 		}
 		compare(receipt)
-		takenBack(t, path, dump, before, plan, receipt)
+		takenBack(t, path, before, plan, receipt)
 	})
 	t.Log(outcomes)
 }

@@ -102,8 +102,15 @@ func TestNothingIsLost(t *testing.T) {
 		before, count := stored(t, path), storetest.Query(t, path, counted)
 		return func(receipt *repair.Receipt) {
 			nothingIsLost(t, before, stored(t, path), receipt)
+			for _, b := range receipt.Batches {
+				for _, s := range b.Sessions {
+					if n := slices.IndexFunc(count, func(line string) bool { return strings.HasPrefix(line, s.ID+" ") }); n >= 0 {
+						count[n] = s.ID + " 0"
+					}
+				}
+			}
 			if now := storetest.Query(t, path, counted); !slices.Equal(now, count) {
-				t.Fatalf("messages are not counted as before: %v, then %v", count, now)
+				t.Fatalf("messages are counted %v, want %v", now, count)
 			}
 		}
 	})

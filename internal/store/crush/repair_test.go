@@ -5,12 +5,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/crush"
 	"github.com/sessctl/sessctl/internal/store/registry"
@@ -137,4 +139,79 @@ func TestOddTimes(t *testing.T) {
 			repairtest.Idle(t, path, odd+", "+of+repairtest.Told(plan))
 		}
 	}
+}
+
+// TestUndoIsExact: whatever a repair changes, and the triggers of Crush with it, an undo gives
+// back every value of every table that there was, the rows' numbers and the times included.
+func TestUndoIsExact(t *testing.T) {
+	for _, name := range corpus.Names(t) {
+		for _, damage := range []string{
+			"select 1", // what there is to repair already
+			"update sessions set summary_message_id = 'gone'",
+			"update messages set parts = substr(parts, 1, 20) where rowid = (select max(rowid) from messages)",
+			"update messages set created_at = created_at + 9 where rowid = (select min(rowid) from messages where role = 'tool')",
+			"delete from messages where role = 'tool'; update sessions set message_count = 0",
+		} {
+			t.Run(name+" "+damage, func(t *testing.T) {
+				path := corpus.Copy(t, name)
+				storetest.Change(t, path, damage)
+				before := storetest.Dump(t, path)
+				plan, receipt, err := repairtest.Repair(path)
+				if err != nil {
+					t.Fatalf("%v%s", err, repairtest.Told(plan))
+				}
+				if receipt == nil {
+					t.Skip("nothing to repair")
+				}
+				var others []string // whose rows nothing of it moves
+				for _, line := range before {
+					repaired := func(b *repair.Batch) bool {
+						return slices.ContainsFunc(b.Sessions, func(s repair.Touched) bool { return strings.Contains(line, "'"+s.ID+"'") })
+					}
+					if strings.HasPrefix(line, "sessions ") && !slices.ContainsFunc(receipt.Batches, repaired) {
+						others = append(others, line)
+					}
+				}
+				now := storetest.Dump(t, path)
+				if changed := slices.DeleteFunc(others, func(line string) bool { return slices.Contains(now, line) }); len(changed) > 0 {
+					t.Errorf("the repair changed %q", changed)
+				}
+				if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(before, storetest.Dump(t, path)); diff != "" {
+					t.Errorf("after undo: %s", diff)
+				}
+			})
+		}
+	}
+}
+
+// TestForeignTriggers: what somebody's trigger does besides is no part of a repair that could
+// not be undone to the last value.
+func TestForeignTriggers(t *testing.T) {
+	const damage = `delete from messages where parts like '%"tool_call_id":"call_t_0_1"%'`
+	refused := 0
+	for _, event := range []string{"insert", "update", "delete"} {
+		for _, of := range []string{"sessions", "messages"} {
+			for _, effect := range []string{"select 1", "update sessions set title = title || '!'", "update messages set updated_at = 1", "select raise(abort, 'no')", "insert into beside values (1)"} {
+				path := corpus.Copy(t, "tools")
+				storetest.Change(t, path, damage, "create table beside(x)", "create trigger strange after "+event+" on "+of+" begin "+effect+"; end")
+				before := storetest.Dump(t, path)
+				plan, receipt, err := repairtest.Repair(path)
+				if err != nil && problem.ClassOf(err) != problem.RolledBack {
+					t.Fatalf("%s, %s, %s: %v%s", event, of, effect, err, repairtest.Told(plan))
+				}
+				if receipt == nil {
+					refused++
+				} else if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
+					t.Errorf("%s, %s, %s: %v", event, of, effect, err)
+				}
+				if diff := cmp.Diff(before, storetest.Dump(t, path)); diff != "" {
+					t.Errorf("%s, %s, %s: after undo: %s", event, of, effect, diff)
+				}
+			}
+		}
+	}
+	t.Log(refused, "refused")
 }

@@ -215,7 +215,7 @@ func (r *reader) layout() *eventlog.Layout {
 	return &eventlog.Layout{
 		Sessions: eventlog.Table{
 			Name: tableSessions, Columns: r.Columns(tableSessions), Key: []string{"id"}, Parent: "parent_session_id",
-			Derived: []string{"message_count", "updated_at"},
+			Derived: []string{"message_count", "updated_at"}, Count: "message_count",
 		},
 		Events: eventlog.Table{
 			Name: tableMessages, Columns: r.Columns(tableMessages), Key: []string{"session_id"}, ID: "id", Derived: []string{"updated_at"},
@@ -223,7 +223,7 @@ func (r *reader) layout() *eventlog.Layout {
 		Place: []string{"created_at"}, Order: order,
 		Session: func(row eventlog.Row) *session.Session { return sessionOf(row) },
 		Item:    r.item, Finish: r.finish,
-		Relate: func(s *session.Session) { eventlog.Retimed(s, "created_at") },
+		Relate: relate,
 		Said:   []string{"role", "parts", "is_summary_message"},
 		Links:  func(row eventlog.Row) []string { return r.children[column.View(row.Value("id"))] }, OneID: true,
 		Triggers: triggers, Prepare: r.prepare,
@@ -313,6 +313,15 @@ func (r *reader) finish(s *session.Session) {
 		s.Task = s.Items[0].Text
 	}
 	findStrays(s)
+}
+
+// relate sets anew what the session as a whole has faults of: where a repair adds or takes
+// messages, it sets their number right.
+func relate(s *session.Session) {
+	eventlog.Retimed(s, "created_at")
+	s.Faults = slices.DeleteFunc(s.Faults, func(f session.Fault) bool {
+		return f.Kind == session.Housekeeping && *f.Default != strconv.Itoa(len(s.Items))
+	})
 }
 
 // findStrays tells which messages the run of a sub-agent stored. While that works, Crush stores

@@ -107,6 +107,8 @@ func TestEverySubset(t *testing.T) {
 					t.Errorf("%d children, %b: not as before, and nothing is said%s", children, set, repairtest.Told(plan))
 				}
 				left[why]++
+			} else if found := storetest.Findings(t, path); slices.Contains(found, "info SC019 ") {
+				t.Errorf("%d children, %b: found %q", children, set, found)
 			}
 			if receipt == nil {
 				continue

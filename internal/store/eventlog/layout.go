@@ -113,8 +113,11 @@ type Table struct {
 	// Links does. The package reads it and writes it; the id means what one of Links means.
 	Parent string
 	// Derived are columns that the database keeps by itself, with triggers: counters, times
-	// of the last change. No digest has them, and an undo leaves them to the database.
+	// of the last change. No digest has them; an undo gives them back.
 	Derived []string
+	// Count is, of Sessions, one of these that counts the events, "" where none does. It is
+	// set right before events of a session change, and the triggers count on.
+	Count string
 }
 
 // Row is a row between reading and decoding. Its values die when the function

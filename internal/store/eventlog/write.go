@@ -51,6 +51,11 @@ func (w *writer) all(ctx context.Context, all []*difference) error {
 		}
 	}
 	for _, s := range scripts {
+		if err := w.count(ctx, s); err != nil {
+			return err
+		}
+	}
+	for _, s := range scripts {
 		if err := w.execute(ctx, s); err != nil {
 			return err
 		}
@@ -123,6 +128,23 @@ func (w *writer) compose(ctx context.Context, s *script) error {
 		s.deletes = append(s.deletes, s.rows[it.Key].Place)
 	}
 	return nil
+}
+
+// count sets the counter of a session's events right: one that is too low could keep a
+// trigger from counting down.
+func (w *writer) count(ctx context.Context, s *script) error {
+	if w.sessions.Count == "" || s.Was == nil {
+		return nil
+	}
+	row, err := w.ownRow(ctx, s.owner)
+	if err != nil {
+		return err
+	}
+	stored, events := row.Value(w.sessions.Count), int64(len(s.Was.Items))
+	if stored == events {
+		return nil
+	}
+	return w.edit.Update(ctx, w.sessions.Name, row.Place, []table.FieldChange{{Name: w.sessions.Count, Old: stored, New: events}})
 }
 
 // execute writes the rows of one session.

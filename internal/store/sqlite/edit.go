@@ -5,10 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -464,6 +462,9 @@ type guard struct {
 	sequences  bool            // setSequence is at work
 	rolledBack bool
 	derived    map[string]derived // by table; for all transactions
+	kept       []keptChange       // what the database changed by itself since the last statement was recorded
+	first      map[rowKey]table.Image
+	replacing  *rowKey // replace is at work on it
 }
 
 // change is what a statement is to do. An insert does not know its row.
@@ -473,60 +474,6 @@ type change struct {
 }
 
 func (g *guard) reset() { *g = guard{leaving: map[rowKey]bool{}, derived: g.derived} }
-
-// Derived implements table.Editor.
-func (e *Edit) Derived(ctx context.Context, of string, columns ...string) error {
-	stored, err := e.db.columns(ctx)
-	if err != nil || len(columns) == 0 {
-		return err
-	}
-	if e.guard.derived == nil {
-		e.guard.derived = map[string]derived{}
-	}
-	d := derived{names: columns}
-	for _, c := range stored[of] {
-		d.is = append(d.is, slices.Contains(columns, c))
-	}
-	e.guard.derived[of] = d
-	return nil
-}
-
-// derived are the columns of a table that the database keeps by itself.
-type derived struct {
-	names []string
-	is    []bool // by the index of the column
-}
-
-// only reports whether an update changes no other columns. Of a text the driver tells no
-// more than what is before a NUL.
-func (d derived) only(u *modernc.SQLitePreUpdateData) bool {
-	if u.Op != lib.SQLITE_UPDATE || u.OldRowID != u.NewRowID || u.Count() != len(d.is) {
-		return false
-	}
-	was, is := make([]any, len(d.is)), make([]any, len(d.is))
-	if u.Old(was...) != nil || u.New(is...) != nil {
-		return false
-	}
-	for i := range d.is {
-		if !d.is[i] && !table.Same(was[i], is[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// written are the columns of an image that the database does not keep by itself.
-func (g *guard) written(of string, m table.Image) table.Image {
-	d, ok := g.derived[of]
-	if !ok || m == nil {
-		return m
-	}
-	m = maps.Clone(m)
-	for _, c := range d.names {
-		delete(m, c)
-	}
-	return m
-}
 
 func (g *guard) notice(d modernc.SQLitePreUpdateData) {
 	if d.DatabaseName != "main" || d.TableName == sequenceTable && g.sequences {
@@ -538,10 +485,16 @@ func (g *guard) notice(d modernc.SQLitePreUpdateData) {
 	}
 	want := g.expected
 	switch {
+	case g.replacing != nil && *g.replacing == key:
 	case want != nil && want.op == d.Op && want.table == key.table &&
 		(d.Op == lib.SQLITE_INSERT || want.row == key.row) && (d.Op != lib.SQLITE_UPDATE || d.NewRowID == key.row):
 		g.expected, g.met = nil, &key
-	case !g.leaving[key] && !g.derived[key.table].only(&d):
+	case !g.leaving[key]:
+		if kept, ok := g.derived[key.table].changeOf(&d); ok {
+			kept.rowKey = key
+			g.kept = append(g.kept, kept)
+			return
+		}
 		g.strays = append(g.strays, key)
 	}
 }
@@ -573,11 +526,12 @@ func (e *Edit) run(ctx context.Context, c change, query string, args ...any) (ro
 	_, err = s.ExecContext(ctx, args...)
 	e.guard.expected = nil
 	if isConstraint(err) { // the statement took back all of its changes
-		e.guard.strays = e.guard.strays[:before]
+		e.guard.strays, e.guard.kept = e.guard.strays[:before], nil
 	}
 	if err == nil {
 		err = e.strayed()
 	}
+	e.recordKept(e.guard.met, c.op)
 	if err == nil && e.guard.met == nil {
 		err = problem.New(problem.RolledBack, addedRules, "%s was not changed: the database ignored a change of %s", e.db.File.Path, c.table)
 	}

@@ -176,7 +176,7 @@ func (e *Edit) RevertChanges(ctx context.Context, changes []table.RowChange) err
 	if err := e.Unbind(ctx); err != nil {
 		return e.settle(err)
 	}
-	e.reverting = true
+	e.reverting, e.guard.first = true, map[rowKey]table.Image{}
 	err := e.revert(ctx, changes)
 	if p, ok := errors.AsType[*problem.Error](err); ok && errors.Is(err, errStray) && !e.trying { // a trigger that came since
 		p.Class, p.Next = problem.Busy, "nothing was changed; remove the trigger during the undo"
@@ -228,6 +228,9 @@ func (e *Edit) revert(ctx context.Context, changes []table.RowChange) error {
 			return err
 		}
 	}
+	if err := e.restoreDerived(ctx, rows); err != nil {
+		return err
+	}
 	return e.asBefore(ctx, rows)
 }
 
@@ -248,7 +251,11 @@ func (e *Edit) asBefore(ctx context.Context, rows []table.RowChange) error {
 		if err != nil {
 			return err
 		}
-		if !e.guard.written(c.Table, now).Equal(e.guard.written(c.Table, c.Before)) {
+		before := c.Before
+		if e.trying { // see replaces
+			now, before = e.guard.written(c.Table, now), e.guard.written(c.Table, before)
+		}
+		if !now.Equal(before) {
 			return problem.New(problem.RolledBack, afterRefusal, "%s was not restored: %s is not what it was before", e.db.File.Path, key)
 		}
 	}
@@ -391,7 +398,7 @@ func (e *Edit) takeBackRow(ctx context.Context, c table.RowChange) error {
 		return err
 	case c.Before != nil:
 		var fields []table.FieldChange
-		for _, f := range c.After.Fields() {
+		for _, f := range e.guard.written(c.Table, c.After).Fields() {
 			fields = append(fields, table.FieldChange{Name: f.Name, Old: f.Value, New: c.Before[f.Name]})
 		}
 		return e.update(ctx, key, fields)

@@ -324,8 +324,8 @@ type Editor interface {
 	// error where somebody has locked one of them.
 	Lock(ctx context.Context, rows Selection, belonging ...string) error
 	// Derived declares columns of a table that the database keeps by itself, with triggers:
-	// counters, times of the last change. It may change them with any row, nobody writes
-	// them, and Revert leaves them to it.
+	// counters, times of the last change. It may change them with any row, the journal has
+	// that, and Revert gives them back, also where they changed since.
 	Derived(ctx context.Context, table string, columns ...string) error
 	// Revert takes back, in the transaction that is open, what a journal tells, if that is
 	// about these tables only: it comes from a file, and must not reach anything that no
