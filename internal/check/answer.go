@@ -195,6 +195,7 @@ func (f *Finding) verdict(profile *rules.Profile) (Verdict, string) {
 		}
 		_, listed := profile.Levels[f.Rule.ID]
 		switch {
+		case j.Lost:
 		case !listed && j.Error != "", listed && j.Severity == rules.Error:
 			return Reject, j.Error
 		case listed && j.Severity == rules.Warning:

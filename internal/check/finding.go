@@ -210,7 +210,7 @@ func look(pass *rules.Pass, tree *session.Tree, found []*Finding) {
 		switch {
 		case f.Unloads:
 			head.Outlook = Unloaded
-		case f.Severity == rules.Error:
+		case f.Severity == rules.Error, f.Severity == rules.Warning && f.Session == tree.Root().ID && f.Lost() && !aboutPairs(f):
 			head.Outlook = max(head.Outlook, Loses)
 		}
 		asks = asks || f.Severity == rules.Error || len(f.Judged) > 0
@@ -225,6 +225,11 @@ func look(pass *rules.Pass, tree *session.Tree, found []*Finding) {
 	for _, a := range Answers(pass, tree.Root(), found) {
 		head.Outlook = max(head.Outlook, a.outlook(eases(pass.Store.Sanitiser, pass.Subject(tree.Root()))))
 	}
+}
+
+// Lost reports whether the runtime sends something else in the place of what was found.
+func (f *Finding) Lost() bool {
+	return slices.ContainsFunc(f.Judged, func(j rules.Judgement) bool { return j.Lost })
 }
 
 // eases reports whether every version of the runtime that reads the store sends other calls

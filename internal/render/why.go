@@ -245,6 +245,9 @@ func (p *whyPage) repair() string {
 		if way := byHand(p.Findings); way != "" {
 			return "sessctl has no repair for this. What you can do: " + way
 		}
+		if p.Verdict == why.Loses && p.Answer.Verdict == check.Accept {
+			return "sessctl has no repair for this. Go on as it is, or start a new session."
+		}
 		return "sessctl has no repair for this. Start a new session, or remove what is refused in your agent."
 	case p.Repair == nil && p.Verdict == why.Waits:
 		return "Give the answer in your agent: the session then goes on. Until then, sessctl has no repair for it."

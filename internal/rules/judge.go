@@ -109,7 +109,7 @@ func (p *Pass) mind(f *Finding, profiles []*Profile) {
 		}
 		asked := *f
 		if lost != "" { // no request fails
-			j.Severity, j.Error = min(j.Severity, Warning), ""
+			j.Severity, j.Error, j.Lost = min(j.Severity, Warning), "", true
 			asked.Then(p.Store.Title + " " + lost)
 		}
 		if what := p.adapted(profile); what != "" {

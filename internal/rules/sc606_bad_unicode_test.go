@@ -8,7 +8,16 @@ import (
 
 func TestSC606BadUnicode(t *testing.T) {
 	fault := session.Fault{Kind: session.BadUnicode, Field: "message_json", Detail: "half a character at byte 7"}
+	reads := func(s *session.Store) {
+		s.Title, s.Loses = "Office", map[string]string{"SC606": "sends U+FFFD in its place"}
+	}
 	runCases(t, []ruleCase{
+		{
+			name: "the runtime sends something else in its place", tree: quiet, tweak: ofItem(fault), store: reads,
+			want: `SC606 warning P.1`,
+			says: "message_json is not valid Unicode: half a character at byte 7. Office sends U+FFFD in its place",
+		},
+		{name: "so, too, in the session's own record", tree: quiet, tweak: ofSession(fault), store: reads, want: `SC606 info P`},
 		{
 			name: "a message, for whatever provider", tree: quiet, tweak: ofItem(fault),
 			want: `

@@ -120,7 +120,7 @@ func (d *Diagnosis) blame(in Input, unloaded bool) []*check.Finding {
 			blamed = append(blamed, f)
 		case refused && f.Session == in.Tree.Root().ID && slices.Contains(d.Answer.Rules, f.Rule.ID) && (d.Answer.Item < 0 || f.Item < 0 || d.about(f)):
 			blamed = append(blamed, f)
-		case f.Severity != rules.Error:
+		case f.Severity != rules.Error && (refused || unloaded || !f.Lost()):
 		case refused || unloaded:
 			d.More++
 		default:

@@ -11,15 +11,22 @@ var badUnicode = rules.Rule{
 	Run: func(p *rules.Pass) {
 		rules.Faults(session.BadUnicode, func(found *rules.Finding, f *session.Fault) {
 			found.Message = f.Field + " is not valid Unicode: " + f.Detail
-			found.Then("No provider can read such text")
-			s := p.Subject(found.Session)
+			s, lost := p.Subject(found.Session), p.Store.Loses["SC606"] != ""
+			if !lost {
+				found.Then("No provider can read such text")
+			}
 			switch {
+			case lost && found.Item < 0: // a title
+				found.Severity = rules.Info
 			case s == nil || found.Item < 0:
 			case !s.InRequest(found.Item) && (s.Closed || found.Item != s.LastSummary()):
 				found.Severity = rules.Info
 				found.Then(s.Because(found.Item))
 			default:
 				found.Failing = func(profile *rules.Profile) string { return profile.Error("SC606", rules.Said{}) }
+				if lost { // a repair could store only what is read already
+					return
+				}
 				found.Fixes = []rules.Fix{{
 					Title:  "replace bytes that are not valid Unicode with U+FFFD; the receipt keeps the old record",
 					Safety: rules.Kept,

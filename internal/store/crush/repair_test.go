@@ -215,3 +215,20 @@ func TestForeignTriggers(t *testing.T) {
 	}
 	t.Log(refused, "refused")
 }
+
+// TestNotUTF8: what is no UTF-8 in a message or a title is told, and a repair of something
+// else leaves it as it is.
+func TestNotUTF8(t *testing.T) {
+	path := corpus.Copy(t, "tools")
+	storetest.Change(t, path,
+		"update messages set parts = cast(replace(cast(parts as blob), cast('All' as blob), x'41ff6c') as text)",
+		"update sessions set title = cast(x'54ff' as text)")
+	if diff := cmp.Diff([]string{"info SC606 ", "warning SC606 "}, storetest.Findings(t, path)); diff != "" {
+		t.Error(diff)
+	}
+	repairtest.Idle(t, path, "")
+	storetest.Change(t, path, `delete from messages where parts like '%"tool_call_id":"call_t_0_1"%'`)
+	if _, answers := repairtest.Twice(t, path, stored, "select count(*) from messages where instr(cast(parts as blob), x'41ff6c')"); answers[0] != "1" {
+		t.Errorf("%s messages have the bytes", answers[0])
+	}
+}

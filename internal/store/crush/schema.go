@@ -5,6 +5,7 @@ package crush
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -181,8 +182,9 @@ func examined(ctx context.Context, db table.Reader) (session.Store, *eventlog.La
 		Reader:   session.Reader{Retells: session.Retelling{Bare: true}},
 		Keys:     session.Keys{Renumbers: true, Closes: true},
 	}
+	facts.Loses = map[string]string{"SC606": "sends U+FFFD in its place"} // as encoding/json does
 	if facts.Sanitiser.Always {
-		facts.Loses = losses
+		maps.Copy(facts.Loses, losses)
 	}
 	later.Tell(&facts, session.Ref{Table: tableMessages, Key: "*"})
 	r := reader{Schema: stored}
@@ -275,7 +277,7 @@ func sessionOf(row eventlog.Row) *session.Session {
 	s := &session.Session{ID: column.Text(row.Value("id")), Title: column.Text(row.Value("title")), Tick: time.Second, TickBits: eventlog.SecondBits}
 	s.Delegated = strings.Contains(s.ID, between)
 	s.Created, s.Updated = eventlog.Seconds.Read(row.Value("created_at")).Time, eventlog.Seconds.Read(row.Value("updated_at")).Time
-	s.Faults = eventlog.BadTimes(row, &eventlog.Seconds, "created_at", "updated_at")
+	s.Faults = append(eventlog.BadTimes(row, &eventlog.Seconds, "created_at", "updated_at"), illegible(row, "title")...)
 	return s
 }
 
