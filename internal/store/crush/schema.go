@@ -224,7 +224,7 @@ func (r *reader) layout() *eventlog.Layout {
 		},
 		Place: []string{"created_at"}, Order: order,
 		Session: func(row eventlog.Row) *session.Session { return sessionOf(row) },
-		Item:    r.item, Finish: r.finish,
+		Item:    r.item, Finish: r.finish, Together: r.findStrays,
 		Relate: relate,
 		Said:   []string{"role", "parts", "is_summary_message"},
 		Links:  func(row eventlog.Row) []string { return r.children[column.View(row.Value("id"))] }, OneID: true,
@@ -314,7 +314,6 @@ func (r *reader) finish(s *session.Session) {
 	if s.Delegated && len(s.Items) > 0 && s.Items[0].Role == session.User {
 		s.Task = s.Items[0].Text
 	}
-	findStrays(s)
 }
 
 // relate sets anew what the session as a whole has faults of: where a repair adds or takes
@@ -324,45 +323,4 @@ func relate(s *session.Session) {
 	s.Faults = slices.DeleteFunc(s.Faults, func(f session.Fault) bool {
 		return f.Kind == session.Housekeeping && *f.Default != strconv.Itoa(len(s.Items))
 	})
-}
-
-// findStrays tells which messages the run of a sub-agent stored. While that works, Crush stores
-// no row of its caller but the results of the same message's calls (internal/agent/agent.go: the
-// next step begins when all tools have answered), and rows keep their numbers: what else is
-// between a call of a sub-agent and its result is the sub-agent's. That is the next result with
-// the call's id, unless another call takes the id before.
-func findStrays(s *session.Session) {
-	results := map[string]int{} // by the ids of calls, where the next result is that answers it
-	for i := len(s.Items) - 1; i >= 0; i-- {
-		it := &s.Items[i]
-		for n := range it.Calls {
-			call := &it.Calls[n]
-			if d := call.Delegation; d != nil && d.Child != "" && results[call.ID] > 0 {
-				markStrays(it, s.Items[i+1:results[call.ID]], d)
-			}
-		}
-		for n := range it.Calls {
-			delete(results, it.Calls[n].ID)
-		}
-		for n := range it.Results {
-			results[it.Results[n].CallID] = i
-		}
-	}
-}
-
-// markStrays marks the messages between a call of a sub-agent and its result.
-func markStrays(caller *session.Item, inside []session.Item, d *session.Delegation) {
-	for i := range inside {
-		it := &inside[i]
-		own := len(it.Results) > 0 && !slices.ContainsFunc(it.Results, func(r session.Result) bool {
-			return !slices.ContainsFunc(caller.Calls, func(c session.Call) bool { return c.ID == r.CallID })
-		})
-		switch {
-		case own || it.Role == session.User && d.Task != 0 && it.Text != d.Task:
-		case it.Home == "":
-			it.Home = d.Child
-		default: // two worked at once
-			it.Home = session.HomeUnknown
-		}
-	}
 }

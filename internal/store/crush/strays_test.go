@@ -76,7 +76,11 @@ func TestEverySubset(t *testing.T) {
 		if err := crushtest.Build(model, crushtest.Newest, player.Play(family(children), 5)); err != nil {
 			t.Fatal(err)
 		}
-		want := conversations(t, model)
+		want, homes := conversations(t, model), map[string]string{}
+		for _, line := range storetest.Query(t, model, "select id || ' ' || session_id from messages") {
+			id, at, _ := strings.Cut(line, " ")
+			homes[id] = at
+		}
 		rows := storetest.Query(t, model, "select id from messages where session_id like '%$$%' order by rowid")
 		for set := 1; set < 1<<len(rows); set += stride {
 			path := filepath.Join(t.TempDir(), "crush.db")
@@ -90,12 +94,21 @@ func TestEverySubset(t *testing.T) {
 				}
 			}
 			storetest.Change(t, path, "update messages set session_id = (select id from sessions where parent_session_id is null) where id in ("+strings.Join(moved, ",")+")")
-			before := stored(t, path)
+			if set%3 == 0 { // the runtime stored them there, and counted them there
+				storetest.Change(t, path, "update sessions set message_count = (select count(*) from messages where session_id = sessions.id)")
+			}
+			before := storetest.Dump(t, path)
 			plan, receipt, err := repairtest.Repair(path)
 			if err != nil {
 				t.Fatalf("%d children, %b: %v%s", children, set, err, repairtest.Told(plan))
 			}
 			done++
+			for _, line := range storetest.Query(t, path, "select id || ' ' || session_id from messages") {
+				id, at, _ := strings.Cut(line, " ")
+				if at != homes[id] && strings.Contains(at, "$$") {
+					t.Errorf("%d children, %b: %s went into the wrong session", children, set, id)
+				}
+			}
 			if !slices.Equal(conversations(t, path), want) {
 				why := ""
 				for _, f := range plan.Findings {
@@ -117,10 +130,48 @@ func TestEverySubset(t *testing.T) {
 				t.Errorf("%d children, %b: %+v%s", children, set, receipt.Ledger, repairtest.Told(plan))
 			}
 			repairtest.Idle(t, path, repairtest.Told(plan))
-			if _, err := repairtest.Undo(path, receipt.Path()); err != nil || !slices.Equal(stored(t, path), before) {
+			if _, err := repairtest.Undo(path, receipt.Path()); err != nil || !slices.Equal(storetest.Dump(t, path), before) {
 				t.Errorf("%d children, %b: the undo: %v", children, set, err)
 			}
 		}
 	}
 	t.Logf("%d subsets, left: %v", done, left)
+}
+
+// TestUndecided: where the steps of two sub-agents overlap, so that either could have made them,
+// they stay where they are with a reason, and nothing goes into the wrong session.
+func TestUndecided(t *testing.T) {
+	left, home := 0, 0
+	for seed := uint64(10); seed < uint64(20+campaign.Rounds(20, 300)); seed++ {
+		path := filepath.Join(t.TempDir(), "crush.db")
+		if err := crushtest.Build(path, crushtest.Newest, player.Play(family(2), seed)); err != nil {
+			t.Fatal(err)
+		}
+		want := conversations(t, path)
+		storetest.Change(t, path,
+			`update messages set session_id = (select id from sessions where parent_session_id is null) where session_id like '%$$%' and parts not like '%It is%' and role <> 'user'`,
+			"update sessions set message_count = (select count(*) from messages where session_id = sessions.id)")
+		plan, _, err := repairtest.Repair(path)
+		if err != nil {
+			t.Fatalf("%d: %v%s", seed, err, repairtest.Told(plan))
+		}
+		if slices.Equal(conversations(t, path), want) {
+			home++
+			continue
+		}
+		left++
+		if found := storetest.Findings(t, path); !slices.Contains(found, "error SC702 ") {
+			t.Errorf("%d: found %q", seed, found)
+		}
+		for n, line := range conversations(t, path) {
+			for _, id := range strings.Fields(line)[1:] {
+				if strings.Contains(strings.Fields(line)[0], "$$") && !strings.Contains(want[n], id) {
+					t.Errorf("%d: %s went into the wrong session", seed, id)
+				}
+			}
+		}
+	}
+	if left == 0 || home == 0 {
+		t.Errorf("%d are left, and %d are repaired", left, home)
+	}
 }

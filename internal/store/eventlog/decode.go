@@ -176,6 +176,9 @@ func (st *logStore) finish(g *group) []*session.Tree {
 				st.keepUnsaid(s)
 			}
 		}
+		if st.layout.Together != nil {
+			st.layout.Together(tree)
+		}
 		st.markLive(tree)
 	}
 	return g.trees
