@@ -253,11 +253,15 @@ func (f *rewrite) removeLine(i int) {
 	}
 }
 
+// stampForm is the form of the times of lines.
+const stampForm = "2006-01-02T15:04:05.000Z"
+
 // place is where the line of a result goes.
 type place struct {
 	call   int          // its line
 	parent filelog.Name // what it hangs below
 	line   int          // the line that it comes behind, -1 for the end of the file
+	latest time.Time    // of what follows, or of the call where that is later; zero at the end
 	batch  []int        // the lines of the message that made the call, and of its results
 	linear bool         // results hang below each other, as up to 2.0
 	alone  bool         // no other line is new
@@ -311,8 +315,11 @@ func (f *rewrite) place(items []change.Item, at int, p *part) (*place, error) {
 			pl.parent = f.added[items[i].Is]
 		}
 	}
-	if slices.ContainsFunc(items[at+1:], func(it change.Item) bool { return !it.Is.Flags.Has(session.Archived) && it.Was != nil }) {
-		pl.line = last
+	if n := slices.IndexFunc(items[at+1:], func(it change.Item) bool { return !it.Is.Flags.Has(session.Archived) && it.Was != nil }); n >= 0 {
+		pl.line, pl.latest = last, items[at+1+n].Is.Time
+		if called := items[made].Is.Time; called.After(pl.latest) {
+			pl.latest = called
+		}
 	}
 	return pl, nil
 }
@@ -392,9 +399,12 @@ func (f *rewrite) add(r *session.Result, pl *place) (uuid filelog.Name) {
 			stamp = of
 		}
 	}
+	if stamped := docedit.Quote(pl.latest.UTC().Format(stampForm)); !pl.latest.IsZero() && string(stamp) > string(stamped) {
+		stamp = stamped
+	}
 	if pl.line < 0 && !f.newest.IsZero() {
 		f.later += time.Millisecond
-		stamp = docedit.Quote(f.newest.Add(f.later).UTC().Format("2006-01-02T15:04:05.000Z"))
+		stamp = docedit.Quote(f.newest.Add(f.later).UTC().Format(stampForm))
 	}
 	var b []byte
 	member := func(name string, value []byte) {
