@@ -192,9 +192,16 @@ func (p *Pass) pair(s *Subject, keep func(i int) bool) {
 	for i := range full {
 		full[i].Flags &^= session.Archived
 	}
+	alone := map[pairing.Occurrence]bool{} // not what has its other half where it is sent, and an archived copy besides
+	for _, m := range s.Pairs.Missing {
+		alone[m.Call] = true
+	}
+	for _, at := range s.Pairs.Orphans {
+		alone[at] = true
+	}
 	halves := map[pairing.Occurrence]bool{}
 	for _, pair := range pairing.Claim(full, keep).Pairs {
-		if archived(pair.Call.Item) != archived(pair.Result.Item) {
+		if archived(pair.Call.Item) != archived(pair.Result.Item) && (alone[pair.Call] || alone[pair.Result]) {
 			s.Parted = append(s.Parted, pair)
 			halves[pair.Call], halves[pair.Result] = true, true
 		}

@@ -43,6 +43,19 @@ func TestSC725ActiveViewUnpaired(t *testing.T) {
 			says: "call c1 (shell) is archived, but its result is not. The next request contains a result without its call",
 		},
 		{
+			name: "an archived copy of a call that is answered where it is sent is no half",
+			tree: `
+P
+  user "u1"
+  root c1() c2()
+  root c1() archived
+  root <c1
+  user "u2"`,
+			want: `
+				SC101 error P.1
+				lossless: insert placeholder c2 by root in P after P.3`,
+		},
+		{
 			name: "without times, the turn goes before all that was kept",
 			tree: `
 P
