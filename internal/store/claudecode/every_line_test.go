@@ -14,6 +14,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
+	"github.com/sessctl/sessctl/internal/session"
 )
 
 // lineDamages are what can become of line i of a transcript.
@@ -134,6 +135,9 @@ func TestEveryLine(t *testing.T) {
 					if len(receipt.LeftOut) > 0 {
 						t.Errorf("%s: left out: %+v", what, receipt.LeftOut)
 					}
+					for _, id := range madeInPlace(before[file], snapshot(t, home)[file]) {
+						t.Errorf("%s: the result of %s is there, and one was made", what, id)
+					}
 					if again, second, err := repairtest.Repair(home); err != nil || second != nil {
 						t.Errorf("%s: a second repair has something to do: %v, %+v", what, err, again.Trees)
 						continue
@@ -151,3 +155,22 @@ func TestEveryLine(t *testing.T) {
 		t.Errorf("only %d of %d were repaired", repairs, tried)
 	}
 }
+
+// madeInPlace are the calls for which a repair made a result although a recorded one is in the
+// file.
+func madeInPlace(before, after string) (ids []string) {
+	for line := range strings.SplitSeq(after, "\n") {
+		id := answeredCall.FindStringSubmatch(line)
+		if id == nil || !strings.Contains(line, session.SyntheticPrefix) || strings.Contains(before, session.SyntheticPrefix) {
+			continue
+		}
+		for _, was := range answeredCall.FindAllStringSubmatch(before, -1) {
+			if was[1] == id[1] {
+				ids = append(ids, id[1])
+			}
+		}
+	}
+	return ids
+}
+
+var answeredCall = regexp.MustCompile(`"tool_use_id":"([^"]+)"`)
