@@ -60,12 +60,13 @@ func reportStraysIn(p *rules.Pass, s *rules.Subject, copied bool, homeOf func(*s
 
 // homesIn tells of an item of a session whose run stored it: that of the session with what
 // else belongs to that run, or what its store tells, unless that session has only what other
-// runs stored. It looks through the tree once, when an item is away from home.
+// runs stored; of a copy it is where the other one is. It looks through the tree once, when an item is away from home.
 func homesIn(tree *session.Tree) func(s *session.Session, it *session.Item) string {
 	var runs map[string][]*session.Session // by run, the sessions that have something of it
+	asked := map[string]string{}           // by run, the home of its question
 	ran := map[string]bool{}               // sessions that have something of any run
 	return func(s *session.Session, it *session.Item) string {
-		if it.Home == "" || it.Invocation == "" {
+		if it.Home == "" || it.Invocation == "" || it.Copied {
 			return it.Home
 		}
 		if runs == nil {
@@ -73,6 +74,9 @@ func homesIn(tree *session.Tree) func(s *session.Session, it *session.Item) stri
 			for _, o := range tree.Sessions {
 				for i := range o.Items {
 					run := o.Items[i].Invocation
+					if o.Items[i].Role == session.User && o.Items[i].Kind == session.Message {
+						asked[run] = o.Items[i].Home
+					}
 					if home := o.Items[i].Home; run != "" && (home == "" || home == o.ID) && !slices.Contains(runs[run], o) {
 						runs[run], ran[o.ID] = append(runs[run], o), true
 					}
@@ -80,13 +84,23 @@ func homesIn(tree *session.Tree) func(s *session.Session, it *session.Item) stri
 			}
 		}
 		switch found := runs[it.Invocation]; {
-		case len(found) == 1 && (found[0] == s || found[0].Parent == s.ID || found[0].ID == it.Home):
+		case len(found) == 1 && (found[0] == s || isBelow(tree, found[0], s) || found[0].ID == it.Home):
 			return found[0].ID
-		case len(found) > 0 || ran[it.Home]:
+		case len(found) > 0 || ran[it.Home] && asked[it.Invocation] != it.Home:
 			return session.HomeUnknown
 		}
 		return it.Home
 	}
+}
+
+// isBelow reports whether a session is a sub-session of another one, or one of those.
+func isBelow(tree *session.Tree, s, top *session.Session) bool {
+	for range tree.Sessions { // parents may be a ring
+		if s = tree.Session(s.Parent); s == nil || s == top {
+			break
+		}
+	}
+	return s == top
 }
 
 // bringHome are the edits that move items of a session into another one, by their positions,

@@ -164,6 +164,9 @@ func (st *logStore) finish(g *group) []*session.Tree {
 	}
 	g.pending.Wait()
 	for _, tree := range g.trees {
+		if st.layout.Gather != nil {
+			st.layout.Gather(tree)
+		}
 		for _, s := range tree.Sessions {
 			if len(s.Items) == 0 {
 				s.Items = nil

@@ -52,6 +52,10 @@ type Layout struct {
 	// adds them.
 	Item func(row Row, it *session.Item, body bool) []session.Fault
 
+	// Gather sets what only other sessions of the tree tell of an item, before Finish sees
+	// them. May be nil.
+	Gather func(tree *session.Tree)
+
 	// Finish looks at a session when all its items are there, in their order, and
 	// sets what only the others tell of an item: flags, which results are pending,
 	// what a summary keeps. It sees the same with and without bodies. May be nil.

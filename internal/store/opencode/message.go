@@ -278,8 +278,14 @@ func (m *message) message() (faults []session.Fault) {
 		faults = append(faults, session.Fault{Kind: session.UnknownKind, Field: m.info.Role, Detail: fmt.Sprintf("the message is of the unknown role %.40q, which opencode sends to no model", m.info.Role)})
 	}
 	m.plain = true
+	apart, one := "", true
 	for i := range m.parts {
 		p := &m.parts[i]
+		if other := column.Text(p.row["session_id"]); i == 0 {
+			apart = other
+		} else {
+			one = one && other == apart
+		}
 		if p.wrong == "" {
 			m.read(p)
 		}
@@ -288,6 +294,9 @@ func (m *message) message() (faults []session.Fault) {
 			faults = append(faults, session.Fault{Kind: session.CopiesDiffer, Field: "session_id",
 				Detail: fmt.Sprintf("the message is in this session, and its part %s says session %.60s. opencode goes by the message", column.View(p.row["id"]), other)})
 		}
+	}
+	if one && len(m.parts) > 0 && apart != m.session {
+		m.reader.apart.Store(m.id, apart)
 	}
 	m.finish()
 	return faults
@@ -357,7 +366,7 @@ func (m *message) call(p *part) {
 	c := session.Call{ID: p.CallID, Name: p.Tool, Args: args, Form: session.FormOf(args), Server: p.Metadata.Server}
 	if p.Tool == "task" || p.Tool == "subagent" {
 		c.Delegation = delegation(p.State.Input, p.State.Metadata.Child)
-		if c.Delegation.Child != "" && m.table == tableMessages {
+		if m.table == tableMessages {
 			m.reader.ran.Store(fmt.Sprint(m.id, " ", len(m.Calls)), p.ran())
 		}
 	}
@@ -392,7 +401,11 @@ func (p *part) ran() [2]float64 {
 	if updated, _ := column.Int(p.row["time_updated"]); !p.final() || end == float64(updated) {
 		end = math.Inf(1)
 	}
-	return [2]float64{p.State.Time.Start, end}
+	began, _ := column.Int(p.row["time_created"]) // before its sub-session is; a copy of a session has later ones
+	if start := p.State.Time.Start; start > 0 {
+		began = min(began, int64(start))
+	}
+	return [2]float64{float64(began), end}
 }
 
 // finish says what the parts make of the message, and what opencode leaves out: messages

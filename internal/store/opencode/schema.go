@@ -6,7 +6,6 @@ package opencode
 import (
 	"context"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -127,6 +126,7 @@ type reader struct {
 	both    map[string]bool   // sessions with messages in both tables
 	open    sync.Map          // by id, messages without an end: whether they are sent when they have one
 	ran     sync.Map          // by message and number of a call, from when to when a call had a sub-session work
+	apart   sync.Map          // by id, messages whose parts all name another session: which
 	tails   sync.Map          // by id of a message that asked for a summary, the first message that it kept; "" by those of summaries
 }
 
@@ -279,7 +279,7 @@ func (r *reader) layout() *eventlog.Layout {
 			position, _ = column.Int(place.Value(columnPosition))
 			return position, 0
 		},
-		Session: sessionOf, Item: r.item, Finish: r.finish, Relate: r.relate,
+		Session: sessionOf, Item: r.item, Gather: r.gather, Finish: r.finish, Relate: r.relate,
 		Said: []string{"data", columnEvent}, Content: counts,
 		LinkColumns: []string{columnEvent}, Links: links, OneID: true,
 		Prepare: r.prepare,
@@ -392,7 +392,6 @@ func (r *reader) finish(s *session.Session) {
 		}
 	}
 	r.summarise(s)
-	r.home(s)
 	unanswered(s)
 	if s.Parent != "" && len(s.Items) > 0 && s.Items[0].Role == session.User {
 		s.Task = s.Items[0].Text
@@ -434,48 +433,6 @@ func (r *reader) summarise(s *session.Session) {
 		}
 		s.Items[i].Flags |= session.Compacted
 	}
-}
-
-// home tells which messages the run of a sub-session stored. While a call runs, its caller
-// begins no answer: one of its agent to a message that is not here is the sub-session's,
-// and so is a message with its task, with all that answers it. Where the end of a run is
-// not known, the next answer of its caller ends it, and what the caller's user says next.
-func (r *reader) home(s *session.Session) {
-	type run struct {
-		*session.Delegation
-		while [2]float64
-	}
-	var runs []run
-	homes := map[string]string{} // of messages of the user, and of what answers them
-	for i := range s.Items {
-		it := &s.Items[i]
-		asks := it.Role == session.User
-		home, known := homes[it.Invocation]
-		for _, ran := range runs {
-			at := float64(it.Time.UnixMilli())
-			switch {
-			case known || it.Agent != ran.Agent || at < ran.while[0] || at > ran.while[1] || asks && it.Text != ran.Task:
-			case home == "" || home == ran.Child:
-				home = ran.Child
-			default: // two worked at once
-				home = session.HomeUnknown
-			}
-		}
-		if it.Home, homes[it.Invocation] = home, home; asks {
-			it.Agent = ""
-		}
-		if home == "" && (asks || known && it.Role == session.Assistant) {
-			runs = slices.DeleteFunc(runs, func(r run) bool { return math.IsInf(r.while[1], 1) })
-		}
-		for n, c := range it.Calls {
-			if ran, delegates := r.ran.Load(fmt.Sprint(it.Key, " ", n)); delegates && c.Delegation != nil {
-				runs = append(runs, run{c.Delegation, ran.([2]float64)})
-			}
-		}
-	}
-	s.Faults = slices.DeleteFunc(slices.Clone(s.Faults), func(f session.Fault) bool { // its parts go home, too
-		return f.Kind == session.CopiesDiffer && s.Items[f.Item].Home != ""
-	})
 }
 
 // unanswered tells of answers to messages that the session does not have, once of each.
