@@ -14,6 +14,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
+	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/opencode/opencodetest"
 	"github.com/sessctl/sessctl/internal/store/player"
 	"github.com/sessctl/sessctl/internal/store/storetest"
@@ -357,5 +358,47 @@ func TestOddData(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// TestOddState: what a member that is missing or null makes of a repair.
+func TestOddState(t *testing.T) {
+	for name, tt := range map[string]struct{ from, damage, query, want string }{
+		"no arguments": {"killed-child", "update part set data = json_remove(data, '$.state.input') where id = " + taskPart,
+			"select json_extract(data, '$.state.status') || ' ' || coalesce(json_type(data, '$.state.input'), 'none') from part where id = " + taskPart, "error none"},
+		"null for arguments": {"killed-child", "update part set data = json_set(data, '$.state.input', null) where id = " + taskPart,
+			"select json_extract(data, '$.state.status') || ' ' || json_type(data, '$.state.input') from part where id = " + taskPart, "error null"},
+		"null for times": {"killed-tool", "update message set data = json_set(data, '$.time', null) where data like '%parentID%'",
+			"select group_concat(json_extract(data, '$.time.completed') is not null) from message where data like '%parentID%'", "1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := corpus.Copy(t, tt.from)
+			storetest.Change(t, path, tt.damage)
+			if _, got := repairtest.Twice(t, path, stored, tt.query); got[0] != tt.want {
+				t.Errorf("got %s, want %s", got[0], tt.want)
+			}
+		})
+	}
+}
+
+// TestRevertedAway: what is behind a message that was reverted is sent no more, also where that
+// message itself is gone: opencode compares ids.
+func TestRevertedAway(t *testing.T) {
+	path := corpus.Copy(t, "revert-pending")
+	sent := func() (n int) {
+		_, sessions := storetest.Opened(t, path)
+		for _, s := range sessions {
+			for i := range s.Items {
+				if !s.Items[i].Flags.Has(session.Rewound) {
+					n++
+				}
+			}
+		}
+		return n
+	}
+	before := sent()
+	storetest.Change(t, path, "delete from message where id = (select json_extract(revert, '$.messageID') from session where revert is not null)")
+	if after := sent(); after != before {
+		t.Errorf("%d messages are sent, and %d were", after, before)
 	}
 }

@@ -378,16 +378,13 @@ func sessionOf(row eventlog.Row) *session.Session {
 // finish says what is sent no more: what was reverted and what a summary covers.
 func (r *reader) finish(s *session.Session) {
 	reverted, kept := strings.CutSuffix(r.reverts[s.ID], "\x00")
-	from := -1
+	behind := false // opencode compares ids, also with that of a message that is gone (cleanup in session/revert.ts)
 	for i := range s.Items {
 		it := &s.Items[i]
-		switch {
-		case from < 0 && reverted != "" && it.Key == reverted:
-			from = i
-		case from >= 0 && it.Role != session.Tool:
-			kept = false
+		if it.Position&nthMask == 0 { // a message: what it holds goes with it
+			behind = reverted != "" && (it.Key > reverted || it.Key == reverted && !kept)
 		}
-		if from >= 0 && !kept {
+		if behind {
 			it.Flags |= session.Rewound
 		}
 	}

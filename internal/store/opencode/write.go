@@ -248,16 +248,19 @@ func (p *part) ended(r *session.Result) string {
 		return cmp.Or(string(doc.Raw(at)), other)
 	}
 	time := `,"time":{"start":` + raw(column.View(p.row["time_created"]), "time", "start") + `,"end":` + column.View(p.row["time_updated"]) + `}}`
-	input, metadata := raw("{}", "input"), raw("{}", "metadata")
+	input, metadata := string(p.State.Input), raw("{}", "metadata")
+	if input != "" { // what is not there is not made up, and null stays
+		input = `"input":` + input + `,`
+	}
 	if r.IsError {
-		return `{"status":"error","input":` + input + `,"error":` + string(docedit.Quote(r.Text)) + `,"metadata":` + metadata + time
+		return `{"status":"error",` + input + `"error":` + string(docedit.Quote(r.Text)) + `,"metadata":` + metadata + time
 	}
 	text := r.Text
 	if child := p.State.Metadata.Child; child != "" && p.Tool == "task" {
 		text = "<task id=" + strconv.Quote(child) + " state=\"completed\">\n<task_result>\n" + text + "\n</task_result>\n</task>"
 	}
 	title := raw(raw(`""`, "input", "description"), "title")
-	return `{"status":"completed","input":` + input + `,"output":` + string(docedit.Quote(text)) + `,"title":` + title + `,"metadata":` + metadata + time
+	return `{"status":"completed",` + input + `"output":` + string(docedit.Quote(text)) + `,"title":` + title + `,"metadata":` + metadata + time
 }
 
 // update is the difference of an event that a repair changed.
@@ -378,7 +381,11 @@ func (d *difference) dropBlank(blank func(p *part) bool) {
 // error would cover nothing. A text that was cut off is stored empty, and leaves.
 func (d *difference) end() error {
 	data := docedit.Spot{Column: "data"}
-	if err := d.Put(data.Member("time").Member("completed"), jsontext.Value(column.View(d.m.row["time_updated"]))); err != nil {
+	at, value := data.Member("time").Member("completed"), column.View(d.m.row["time_updated"])
+	if d.Raw(data.Member("time")) == nil {
+		at, value = data.Member("time"), `{"completed":`+value+`}`
+	}
+	if err := d.Put(at, jsontext.Value(value)); err != nil {
 		return err
 	}
 	if d.Raw(data.Member("error")) == nil && d.m.info.Finish == "" {
