@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -398,7 +399,7 @@ func delegation(input []byte, child string) *session.Delegation {
 // which ends when its row changed last.
 func (p *part) ran() [2]float64 {
 	end := p.State.Time.End
-	if updated, _ := column.Int(p.row["time_updated"]); !p.final() || end == float64(updated) {
+	if last := timeOf(p.row, "time_updated", "time_created"); !p.final() || strconv.FormatFloat(end, 'f', -1, 64) == last {
 		end = math.Inf(1)
 	}
 	began, _ := column.Int(p.row["time_created"]) // before its sub-session is; a copy of a session has later ones

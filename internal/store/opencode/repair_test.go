@@ -368,6 +368,8 @@ func TestOddState(t *testing.T) {
 			"select json_extract(data, '$.state.status') || ' ' || coalesce(json_type(data, '$.state.input'), 'none') from part where id = " + taskPart, "error none"},
 		"null for arguments": {"killed-child", "update part set data = json_set(data, '$.state.input', null) where id = " + taskPart,
 			"select json_extract(data, '$.state.status') || ' ' || json_type(data, '$.state.input') from part where id = " + taskPart, "error null"},
+		"no number for the time of its end": {"killed-tool", "update part set time_updated = '2026-01-01' where data like '%callID%'",
+			"select json_extract(data, '$.state.status') || ' ' || (json_extract(data, '$.state.time.end') = time_created) from part where data like '%callID%'", "error 1"},
 		"null for times": {"killed-tool", "update message set data = json_set(data, '$.time', null) where data like '%parentID%'",
 			"select group_concat(json_extract(data, '$.time.completed') is not null) from message where data like '%parentID%'", "1"},
 	} {

@@ -247,7 +247,7 @@ func (p *part) ended(r *session.Result) string {
 		}
 		return cmp.Or(string(doc.Raw(at)), other)
 	}
-	time := `,"time":{"start":` + raw(column.View(p.row["time_created"]), "time", "start") + `,"end":` + column.View(p.row["time_updated"]) + `}}`
+	time := `,"time":{"start":` + raw(timeOf(p.row, "time_created"), "time", "start") + `,"end":` + timeOf(p.row, "time_updated", "time_created") + `}}`
 	input, metadata := string(p.State.Input), raw("{}", "metadata")
 	if input != "" { // what is not there is not made up, and null stays
 		input = `"input":` + input + `,`
@@ -261,6 +261,16 @@ func (p *part) ended(r *session.Result) string {
 	}
 	title := raw(raw(`""`, "input", "description"), "title")
 	return `{"status":"completed",` + input + `"output":` + string(docedit.Quote(text)) + `,"title":` + title + `,"metadata":` + metadata + time
+}
+
+// timeOf is the first of some times of a row that is a number: data of its own has only such.
+func timeOf(row table.Image, columns ...string) string {
+	for _, name := range columns {
+		if at, ok := column.Int(row[name]); ok {
+			return strconv.FormatInt(at, 10)
+		}
+	}
+	return "0"
 }
 
 // update is the difference of an event that a repair changed.
@@ -381,7 +391,7 @@ func (d *difference) dropBlank(blank func(p *part) bool) {
 // error would cover nothing. A text that was cut off is stored empty, and leaves.
 func (d *difference) end() error {
 	data := docedit.Spot{Column: "data"}
-	at, value := data.Member("time").Member("completed"), column.View(d.m.row["time_updated"])
+	at, value := data.Member("time").Member("completed"), timeOf(d.m.row, "time_updated", "time_created")
 	if d.Raw(data.Member("time")) == nil {
 		at, value = data.Member("time"), `{"completed":`+value+`}`
 	}
@@ -401,7 +411,7 @@ func (d *difference) end() error {
 		}
 		doc := docedit.Of(docedit.Whole{Column: "data", Text: column.Bytes(p.row["data"])})
 		if time := data.Member("time"); doc.Raw(time) != nil && doc.Raw(time.Member("end")) == nil {
-			if err := d.set(i, "/time/end", jsontext.Value(column.View(p.row["time_updated"]))); err != nil {
+			if err := d.set(i, "/time/end", jsontext.Value(timeOf(p.row, "time_updated", "time_created"))); err != nil {
 				return err
 			}
 		}
