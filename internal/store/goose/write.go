@@ -1,6 +1,7 @@
 package goose
 
 import (
+	"fmt"
 	"strconv"
 	"time"
 
@@ -89,10 +90,7 @@ func (r *reader) insert(s *session.Session, it *session.Item, _ *eventlog.Row, i
 // row is a new row with a result. Its number is given to it where it is stored.
 func (r *reader) row(s *session.Session, it *session.Item, id, content string) ([]table.Field, error) {
 	second, err := eventlog.SecondOf(it.Position, int64(0))
-	seen := everybody
-	if it.Flags.Has(session.Archived) {
-		seen = `{"userVisible":true,"agentVisible":false}`
-	}
+	seen := fmt.Sprintf(`{"userVisible":%t,"agentVisible":%t}`, !it.Flags.Has(session.Implicit), !it.Flags.Has(session.Archived))
 	row := []table.Field{
 		{Name: "session_id", Value: s.ID}, {Name: "role", Value: "user"}, {Name: document.Column, Value: content}, {Name: fieldTime, Value: second},
 	}
