@@ -100,11 +100,19 @@ func (d *difference) differs(write *Write) bool {
 			d.anew[i] = !stands || at < last || i > 0 && d.anew[i-1]
 		default:
 			tied := i > 0 && write.Tied(d.Items[i-1].Is.Position, it.Is.Position)
-			d.anew[i] = !stands || !write.Tied(it.Was.Position, it.Is.Position) || tied && (d.anew[i-1] || at < d.Items[i-1].At)
+			d.anew[i] = !it.Stays() || !write.Tied(it.Was.Position, it.Is.Position) || tied && (d.anew[i-1] || !follows(it, &d.Items[i-1]))
 		}
 		last = max(last, at)
 	}
 	return differs || d.Was == nil || d.parted || d.adopted || len(d.Sets)+len(d.Removed) > 0
+}
+
+// follows reports whether an event has a higher number than another one, wherever it was.
+func follows(it, other *change.Item) bool {
+	if at, before := it.Was.Position, other.Was.Position; at != before || it.Moves || other.Moves {
+		return at > before
+	}
+	return it.At > other.At
 }
 
 func (w *Write) tied(before, at int64) bool { return w.Tied != nil && w.Tied(before, at) }

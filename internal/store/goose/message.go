@@ -3,9 +3,7 @@ package goose
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -363,7 +361,7 @@ func (r *reader) finish(s *session.Session) {
 		}
 	}
 	relate(s)
-	r.home(s)
+	r.findStrays(s)
 	if s.Delegated && len(s.Items) > 0 && s.Items[0].Role == session.User {
 		s.Task = s.Items[0].Text
 	}
@@ -392,76 +390,4 @@ func relate(s *session.Session) {
 			}
 		}
 	}
-}
-
-// home tells which messages the run of a sub-session stored. goose stores an answer with the
-// results of its calls when all of these have answered, so that while a sub-agent works, no
-// row of its caller is stored: what is between its rows is its own. One that has no rows
-// left began with its task, and ended with the answer that is the result of its call.
-func (r *reader) home(s *session.Session) {
-	for i := range s.Items {
-		for n := range s.Items[i].Calls {
-			if d := s.Items[i].Calls[n].Delegation; d != nil && d.Blocking && d.Child != "" {
-				r.bringHome(s, &s.Items[i].Calls[n])
-			}
-		}
-	}
-}
-
-func (r *reader) bringHome(s *session.Session, call *session.Call) {
-	child, result := call.Delegation.Child, slices.IndexFunc(s.Items, func(it session.Item) bool { return it.AnswersCall(call.ID) })
-	rows, stored := r.rows[child]
-	if !stored || result < 0 {
-		return
-	}
-	end, first, last := rowOf(&s.Items[result]), int64(math.MaxInt64), int64(0)
-	if len(rows) == 0 {
-		for i := range s.Items {
-			switch it, row := &s.Items[i], rowOf(&s.Items[i]); {
-			case row >= end || it.Text == 0:
-			case it.Role == session.User && it.Text == call.Delegation.Task:
-				first = row
-			case it.Role == session.Assistant && it.Text == s.Items[result].Text && row > first:
-				last = row
-			}
-		}
-	}
-	for _, row := range rows {
-		if row < end { // a repair may have stored others anew
-			first, last = min(first, row), max(last, row)
-		}
-	}
-	first = max(first, began(s, call.Delegation.Task, last))
-	for i := range s.Items {
-		if row := rowOf(&s.Items[i]); row < first || row > last {
-			continue
-		}
-		if s.Items[i].Home != "" { // two worked at once
-			child = session.HomeUnknown
-		}
-		s.Items[i].Home, child = child, call.Delegation.Child
-	}
-}
-
-// began is the first row that a run with a task and a last row can have: it is behind
-// what a person asked its caller, and behind earlier calls of sub-agents, which itself can
-// call none.
-func began(s *session.Session, task session.Digest, last int64) (row int64) {
-	asked := false
-	for i := range s.Items {
-		it := &s.Items[i]
-		context := asked && it.Flags.Has(session.Implicit) // of what was asked before it
-		asked = it.Role == session.User && it.Text != task && !it.Flags.Has(session.Implicit)
-		called := slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.Delegation != nil && c.Delegation.Child != "" })
-		if at := rowOf(it); (asked || context || called) && at < last {
-			row = max(row, at+1)
-		}
-	}
-	return row
-}
-
-// rowOf is the number of the row of a message.
-func rowOf(it *session.Item) int64 {
-	row, _ := strconv.ParseInt(it.Key, 10, 64)
-	return row
 }

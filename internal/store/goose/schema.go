@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/sessctl/sessctl/internal/jsonscan"
@@ -100,7 +99,8 @@ type reader struct {
 	// waiting are the sub-sessions of messages, by their message_id, whose calls goose answers
 	// itself at the next run: schema 17 keeps that with the sub-session.
 	waiting map[string][]string
-	rows    map[string][]int64 // the numbers of the rows of sub-sessions, ascending
+	subs    map[string]bool // the sub-sessions
+	twins   map[int64]int64 // rows of other sessions that have the message_id of one of theirs
 }
 
 // examined looks at a database, and says what is known of the store before its sessions
@@ -221,9 +221,9 @@ func seconds(stored any) any {
 	return stored
 }
 
-// prepare reads which rows are those of sub-sessions, and which calls wait for these.
+// prepare reads which sessions are sub-sessions, which calls wait for these, and what has copies.
 func (r *reader) prepare(ctx context.Context, db table.Reader, _ [][]table.Value) error {
-	r.waiting, r.rows = map[string][]string{}, map[string][]int64{}
+	r.waiting, r.subs, r.twins = map[string][]string{}, map[string]bool{}, map[int64]int64{}
 	if !r.Has(tableSessions, "session_type") {
 		return nil
 	}
@@ -234,7 +234,7 @@ func (r *reader) prepare(ctx context.Context, db table.Reader, _ [][]table.Value
 	_, err := db.Scan(ctx, table.Selection{Table: tableSessions, Columns: columns, Glance: true}, func(_ table.Place, row []table.Value) error {
 		id := column.Text(row[0])
 		if column.View(row[1]) == subAgent {
-			r.rows[id] = []int64{}
+			r.subs[id] = true
 		}
 		var d struct {
 			Message   string `json:"parent_delegate_message_id"`
@@ -245,16 +245,39 @@ func (r *reader) prepare(ctx context.Context, db table.Reader, _ [][]table.Value
 		}
 		return nil
 	})
-	if err != nil || len(r.rows) == 0 {
+	if err != nil || len(r.subs) == 0 || !r.Has(tableMessages, "message_id") {
 		return err
 	}
-	_, err = db.Scan(ctx, table.Selection{Table: tableMessages, Columns: []string{"session_id"}, Glance: true}, func(at table.Place, row []table.Value) error {
-		if id := column.View(row[0]); r.rows[id] != nil {
-			r.rows[strings.Clone(id)] = append(r.rows[id], int64(at))
+	return r.findTwins(ctx, db)
+}
+
+// findTwins finds the rows that have the message_id of a sub-session's. One that several of
+// these have tells nothing: some servers give all their answers the same.
+func (r *reader) findTwins(ctx context.Context, db table.Reader) error {
+	named := map[session.Digest]int64{}
+	scan := func(fn func(at int64, sub bool, id session.Digest)) error {
+		rows := table.Selection{Table: tableMessages, Columns: []string{"session_id", "message_id"}, Glance: true}
+		_, err := db.Scan(ctx, rows, func(at table.Place, row []table.Value) error {
+			fn(int64(at), r.subs[column.View(row[0])], session.DigestOf(column.View(row[1])))
+			return nil
+		})
+		return err
+	}
+	err := scan(func(at int64, sub bool, id session.Digest) {
+		if _, known := named[id]; sub && known {
+			named[id] = 0
+		} else if sub && id != 0 {
+			named[id] = at
 		}
-		return nil
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	return scan(func(at int64, sub bool, id session.Digest) {
+		if twin := named[id]; twin != 0 && !sub {
+			r.twins[at] = twin
+		}
+	})
 }
 
 // times are those of sessions: UTC, without a zone.
