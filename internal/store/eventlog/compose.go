@@ -247,7 +247,7 @@ func (w *writer) edits(s *script, step *change.Item) (Row, []update, error) {
 		row, err = w.with(row, fields)
 		return err
 	}
-	if step.Moves || len(step.Taken)+len(step.Values) > 0 {
+	if step.Moves || step.Scrubbed || len(step.Taken)+len(step.Values) > 0 {
 		if err := apply(w.write.Update(row, step)); err != nil {
 			return row, nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -152,10 +153,15 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 	var seen metadata
 	_ = jsonscan.Exact.Unmarshal(column.Bytes(row.Value("metadata_json")), &seen) // goose goes on without
 	doc := column.Bytes(row.Value("content_json"))
-	parts, wrong, whole := parse(doc)
+	parts, wrong, whole := parse(marked(doc))
 	if wrong != "" {
 		it.Kind = session.Other
 		faults = append(faults, session.Fault{Kind: session.Undecodable, Field: "content_json", Detail: wrong, Whole: whole, Unloads: true})
+	}
+	for _, name := range texts {
+		if wrong == "" && !utf8.Valid(column.Bytes(row.Value(name))) {
+			faults = append(faults, session.Fault{Kind: session.BadUnicode, Field: name, Detail: illegible, Unloads: true})
+		}
 	}
 	role := column.View(row.Value("role"))
 	if it.Role = session.ParseRole(role); it.Role != session.User && it.Role != session.Assistant {
@@ -171,6 +177,9 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 	it.Flags |= seen.flags()
 	m := message{Item: it, waiting: r.waiting[column.View(row.Value("message_id"))]}
 	m.read(parts)
+	if !utf8.Valid(doc) {
+		m.unmark()
+	}
 	var said session.Meaning
 	said.Reset(it.Role, "")
 	said.Add(session.DigestOf(doc))
@@ -181,6 +190,51 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 	}
 	it.Body = &session.Body{Text: m.text, Reasoning: m.reasoning, Raw: row.Record(r.Columns(tableMessages))}
 	return faults
+}
+
+// texts are the columns of a message that hold documents. goose takes only what is UTF-8 from
+// its database, and loads no session in which one is not (sqlx, source).
+var texts = []string{"content_json", "metadata_json"}
+
+// illegible is the detail of a fault BadUnicode.
+const illegible = "it has bytes that are not UTF-8"
+
+// mark stands for a byte that is part of no character while a document is decoded, which puts
+// U+FFFD there: then nobody could tell. No text has it (a noncharacter of Unicode).
+const mark = "\uFFFF"
+
+// marked is a document with the mark for each byte that is part of no character.
+func marked(doc []byte) []byte {
+	if utf8.Valid(doc) {
+		return doc
+	}
+	var out []byte
+	for len(doc) > 0 {
+		r, n := utf8.DecodeRune(doc)
+		if r == utf8.RuneError && n == 1 {
+			out = append(out, mark...)
+		} else {
+			out = append(out, doc[:n]...)
+		}
+		doc = doc[n:]
+	}
+	return out
+}
+
+// unmark puts such a byte back into what was marked.
+func (m *message) unmark() {
+	odd := func(text *string) { *text = strings.ReplaceAll(*text, mark, "\xff") }
+	odd(&m.text)
+	odd(&m.reasoning)
+	for i := range m.Calls {
+		odd(&m.Calls[i].ID)
+		odd(&m.Calls[i].Name)
+		odd(&m.Calls[i].Args)
+	}
+	for i := range m.Results {
+		odd(&m.Results[i].CallID)
+		odd(&m.Results[i].Text)
+	}
 }
 
 // timed reads when a message was stored.

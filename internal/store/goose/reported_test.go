@@ -1,6 +1,8 @@
 package goose_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
@@ -17,4 +19,29 @@ func TestHiddenResult(t *testing.T) {
 	path := reported(t, "goose-fork-with-worker", "copied-with-worker")
 	storetest.Change(t, path, `update messages set role = 'assistant', metadata_json = '{"userVisible":false,"agentVisible":true}' where id = 10`)
 	repairtest.Twice(t, path, storetest.Dump)
+}
+
+// TestNoUTF8: bytes that are no text are told, and a repair puts U+FFFD in their place.
+func TestNoUTF8(t *testing.T) {
+	path := reported(t, "no-utf8", "goose-tools-messages-content_json")
+	if found := storetest.Findings(t, path); !slices.Equal(found, []string{"error SC606 "}) {
+		t.Errorf("found %q", found)
+	}
+	const said = "select json_extract(content_json, '$[0].text') from messages where id = 1"
+	if _, got := repairtest.Twice(t, path, storetest.Dump, said); !slices.Equal(got, []string{"Plea\uFFFD\uFFFDse go on #t1"}) {
+		t.Errorf("got %q", got)
+	}
+	for column, text := range map[string]string{"content_json": "42", "metadata_json": "user"} { // of a result in the wrong session
+		path := corpus.Copy(t, "delegate")
+		storetest.Change(t, path, fmt.Sprintf("update messages set %[1]s = cast(replace(cast(%[1]s as blob), '%[2]s', x'fe') as text), session_id = '20261122_1' where id = 7", column, text))
+		if found := storetest.Findings(t, path); !slices.Equal(found, []string{"error SC702 ", "info SC606 "}) {
+			t.Errorf("%s: found %q", column, found)
+		}
+		repairtest.Twice(t, path, storetest.Dump)
+	}
+	path = corpus.Copy(t, "tools")
+	storetest.Change(t, path, "update sessions set name = cast(x'616fff' as text)")
+	if found := storetest.Findings(t, path); !slices.Equal(found, []string{"error SC606 "}) {
+		t.Errorf("found %q", found)
+	}
 }

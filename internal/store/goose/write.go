@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -33,8 +34,29 @@ func nth(r *docedit.Row) func(n int) docedit.Spot {
 // update is the difference of a message that a repair changed.
 func update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
 	r := docedit.Of(row)
+	if c.Scrubbed {
+		c = scrub(r, c)
+	}
 	err := r.Apply(c, func(v change.Value) docedit.Place { return place(r, c, v) }, nth(r))
 	return r.Changes(), err
+}
+
+// scrub puts U+FFFD in place of each byte that is part of no character, and says what of the
+// item changes besides.
+func scrub(r *docedit.Row, c *change.Item) *change.Item {
+	for _, name := range texts {
+		if doc := r.Document(name); !utf8.Valid(doc) {
+			r.SetText(name, []byte(string([]rune(string(doc)))))
+		}
+	}
+	besides := *c
+	besides.Values = nil
+	for _, v := range c.Values {
+		if v.Was = string([]rune(v.Was)); v.Was != v.Is {
+			besides.Values = append(besides.Values, v)
+		}
+	}
+	return &besides
 }
 
 // partOf is the type of the parts of an item that values belong to.
