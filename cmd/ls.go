@@ -151,10 +151,12 @@ func (p *program) list(ctx context.Context, path string, keeps func(*session.Tre
 		result, err := check.Run(ctx, opened, check.Options{
 			Rules: run,
 			EachTree: func(tree *session.Tree, found []*check.Finding) {
-				row := render.RowOf(tree, found, listed.Brief)
-				listed.Read++
-				if keeps(tree, row) {
-					listed.Rows = append(listed.Rows, row)
+				for _, part := range render.SplitRoots(tree) {
+					row := render.RowOf(part, found, listed.Brief)
+					listed.Read++
+					if keeps(part, row) {
+						listed.Rows = append(listed.Rows, row)
+					}
 				}
 			},
 		})

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -112,5 +113,23 @@ func TestARowCountsEachSessionOfALoopOnce(t *testing.T) {
 	}
 	if !strings.Contains(row.health().Text, "1 error") || !strings.Contains(row.Children[0].health().Text, "1 error") {
 		t.Errorf("health: got %q and %q", row.health().Text, row.Children[0].health())
+	}
+}
+
+// TestAForkIsASessionOfItsOwn: it is of one tree with the original, whose sub-session its call
+// names, and what is found in one is not counted in the other.
+func TestAForkIsASessionOfItsOwn(t *testing.T) {
+	child := &session.Session{ID: "child", Parent: "a", Delegated: true}
+	lost := &session.Session{ID: "lost", Delegated: true}
+	a, fork := &session.Session{ID: "a", Children: []*session.Session{child}}, &session.Session{ID: "fork"}
+	var rows []string
+	for _, part := range SplitRoots(&session.Tree{Sessions: []*session.Session{a, child, fork, lost}}) {
+		row := RowOf(part, []*check.Finding{
+			{Defect: rules.Defect{Rule: catalogue.Find("SC706"), Severity: rules.Error, Place: session.Place{Session: "fork"}}},
+		}, false)
+		rows = append(rows, fmt.Sprint(row.ID, row.Subs, row.Health[rules.Error]))
+	}
+	if got := strings.Join(rows, " "); got != "a2 0 fork0 1" {
+		t.Errorf("got %q", got)
 	}
 }
