@@ -39,6 +39,9 @@ func TestNoUTF8(t *testing.T) {
 		}
 		repairtest.Twice(t, path, storetest.Dump)
 	}
+	path = corpus.Copy(t, "tools") // what the digest of a message does not have
+	storetest.Change(t, path, "update messages set metadata_json = cast(replace(cast(metadata_json as blob), 'fake', x'fe') as text) where id = 8")
+	repairtest.Twice(t, path, storetest.Dump)
 	path = corpus.Copy(t, "tools")
 	storetest.Change(t, path, "update sessions set name = cast(x'616fff' as text)")
 	if found := storetest.Findings(t, path); !slices.Equal(found, []string{"error SC606 "}) {

@@ -100,8 +100,7 @@ type reader struct {
 	// waiting are the sub-sessions of messages, by their message_id, whose calls goose answers
 	// itself at the next run: schema 17 keeps that with the sub-session.
 	waiting map[string][]string
-	subs    map[string]bool // the sub-sessions
-	twins   map[int64]int64 // rows of other sessions that have the message_id of one of theirs
+	twins   map[int64]session.Digest // the message_id of the rows that share one
 }
 
 // examined looks at a database, and says what is known of the store before its sessions
@@ -200,6 +199,7 @@ func (r *reader) layout() *eventlog.Layout {
 				}
 			}
 			relate(s)
+			r.findStrays(s)
 			eventlog.Retimed(s, fieldTime)
 		},
 		Said:  []string{"role", "content_json"},
@@ -222,9 +222,10 @@ func seconds(stored any) any {
 	return stored
 }
 
-// prepare reads which sessions are sub-sessions, which calls wait for these, and what has copies.
+// prepare reads which calls wait for sub-sessions, and, where there are these, what has copies.
 func (r *reader) prepare(ctx context.Context, db table.Reader, _ [][]table.Value) error {
-	r.waiting, r.subs, r.twins = map[string][]string{}, map[string]bool{}, map[int64]int64{}
+	r.waiting, r.twins = map[string][]string{}, map[int64]session.Digest{}
+	subs := false
 	if !r.Has(tableSessions, "session_type") {
 		return nil
 	}
@@ -234,9 +235,7 @@ func (r *reader) prepare(ctx context.Context, db table.Reader, _ [][]table.Value
 	}
 	_, err := db.Scan(ctx, table.Selection{Table: tableSessions, Columns: columns, Glance: true}, func(_ table.Place, row []table.Value) error {
 		id := column.Text(row[0])
-		if column.View(row[1]) == subAgent {
-			r.subs[id] = true
-		}
+		subs = subs || column.View(row[1]) == subAgent
 		var d struct {
 			Message   string `json:"parent_delegate_message_id"`
 			Delivered bool   `json:"result_delivered_to_parent"`
@@ -246,39 +245,26 @@ func (r *reader) prepare(ctx context.Context, db table.Reader, _ [][]table.Value
 		}
 		return nil
 	})
-	if err != nil || len(r.subs) == 0 || !r.Has(tableMessages, "message_id") {
+	if err != nil || !subs || !r.Has(tableMessages, "message_id") {
 		return err
 	}
 	return r.findTwins(ctx, db)
 }
 
-// findTwins finds the rows that have the message_id of a sub-session's. One that several of
-// these have tells nothing: some servers give all their answers the same.
+// findTwins finds the rows that have the message_id of another one.
 func (r *reader) findTwins(ctx context.Context, db table.Reader) error {
-	named := map[session.Digest]int64{}
-	scan := func(fn func(at int64, sub bool, id session.Digest)) error {
-		rows := table.Selection{Table: tableMessages, Columns: []string{"session_id", "message_id"}, Glance: true}
-		_, err := db.Scan(ctx, rows, func(at table.Place, row []table.Value) error {
-			fn(int64(at), r.subs[column.View(row[0])], session.DigestOf(column.View(row[1])))
-			return nil
-		})
-		return err
-	}
-	err := scan(func(at int64, sub bool, id session.Digest) {
-		if _, known := named[id]; sub && known {
-			named[id] = 0
-		} else if sub && id != 0 {
-			named[id] = at
+	first := map[session.Digest]int64{}
+	rows := table.Selection{Table: tableMessages, Columns: []string{"message_id"}, Glance: true}
+	_, err := db.Scan(ctx, rows, func(at table.Place, row []table.Value) error {
+		id := session.DigestOf(column.View(row[0]))
+		if other, known := first[id]; known && id != 0 {
+			r.twins[other], r.twins[int64(at)] = id, id
+		} else {
+			first[id] = int64(at)
 		}
+		return nil
 	})
-	if err != nil {
-		return err
-	}
-	return scan(func(at int64, sub bool, id session.Digest) {
-		if twin := named[id]; twin != 0 && !sub {
-			r.twins[at] = twin
-		}
-	})
+	return err
 }
 
 // times are those of sessions: UTC, without a zone.

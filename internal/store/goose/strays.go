@@ -13,11 +13,12 @@ import (
 // run is the run of a sub-agent, with what is known to be its own in the session of its caller.
 type run struct {
 	child  *session.Session
-	call   *session.Call   // nil where none names it
-	maker  *session.Item   // who made the call
-	result session.Digest  // what the call got
-	items  []*session.Item // all that is known of it
-	lone   map[string]int  // see count
+	call   *session.Call  // nil where none names it
+	maker  *placed        // who made the call
+	result session.Digest // what the call got
+	items  []*placed      // all that is known of it
+	lone   map[string]int // see count
+	byID   map[session.Digest][]*placed
 	// It is after the row low and before up, which made the call. All between first and last is
 	// its own, and what is between from and first may be.
 	low, up, from, first, last int64
@@ -29,43 +30,62 @@ type run struct {
 // other half is in a sub-session is that one's, too, and so is a copy. What is found tells
 // more of the others, until nothing does.
 func (r *reader) findStrays(s *session.Session) {
-	runs := runsOf(s)
-	if len(runs) == 0 {
+	for i := range s.Items { // a repair may have changed what tells
+		if it := &s.Items[i]; it.Home != s.ID {
+			it.Home, it.Copied = "", false
+		}
+	}
+	if !slices.ContainsFunc(s.Children, func(c *session.Session) bool { return c.Delegated }) {
 		return
 	}
-	f := finder{reader: r, runs: runs, lone: map[string]int{}}
-	for i := range s.Items {
-		it := &s.Items[i]
-		for _, p := range runs {
-			if p.copied(it, r.twins[rowOf(it)]) {
-				it.Home, it.Copied = p.child.ID, true
-			}
-		}
-		if it.Home == "" {
-			f.byRow = append(f.byRow, it)
-			count(f.lone, it, 1)
-		}
+	f := finder{reader: r, byRow: placedIn(s), lone: map[string]int{}}
+	f.readRuns(s)
+	for _, it := range f.byRow {
+		count(f.lone, it.Item, 1)
 	}
-	slices.SortFunc(f.byRow, func(a, b *session.Item) int { return cmp.Compare(rowOf(a), rowOf(b)) })
-	for f.find(f.proven) || f.find(f.between) {
+	slices.SortStableFunc(f.byRow, func(a, b *placed) int { return cmp.Compare(a.row, b.row) })
+	for f.find(f.copied, true) || f.find(f.proven, false) || f.find(f.between, false) {
 	}
 	for _, it := range f.byRow {
-		if it.Home == "" && slices.ContainsFunc(runs, func(p *run) bool { return p.holds(it, p.first) }) { // two worked at once
+		if it.Home == "" && slices.ContainsFunc(f.runs, func(p *run) bool { return p.holds(it, p.first) }) { // two worked at once
 			it.Home = session.HomeUnknown
 		}
 	}
+}
+
+// placed is a message with the number of its row.
+type placed struct {
+	*session.Item
+	stored, row int64 // as it is stored, and as it will be
+}
+
+// placedIn are the messages of a session. What a repair will store anew gets a number that is
+// higher than all: see eventlog.Write.Renumber.
+func placedIn(s *session.Session) []*placed {
+	items, anew := make([]*placed, len(s.Items)), false
+	for i := range s.Items {
+		it := &s.Items[i]
+		stored, err := strconv.ParseInt(it.Key, 10, 64)
+		row := stored
+		anew = anew && eventlog.SameSecond(s.Items[i-1].Position, it.Position) || err != nil || it.Position&second != min(stored, second)
+		if anew {
+			row = 1<<62 + int64(i)
+		}
+		items[i] = &placed{it, stored, row}
+	}
+	return items
 }
 
 // finder is what is known while strays are looked for.
 type finder struct {
 	*reader
 	runs  []*run
-	byRow []*session.Item
+	byRow []*placed
 	lone  map[string]int // of what is the session's own, as far as is known
 }
 
 // find gives messages to the only run that claims them.
-func (f *finder) find(claim func(p *run, it *session.Item) bool) (found bool) {
+func (f *finder) find(claim func(p *run, it *placed) bool, copies bool) (found bool) {
 	for _, p := range f.runs {
 		f.span(p)
 	}
@@ -78,47 +98,44 @@ func (f *finder) find(claim func(p *run, it *session.Item) bool) (found bool) {
 		}
 		if len(of) == 1 {
 			p := of[0]
-			it.Home, p.items, found = p.child.ID, append(p.items, it), true
-			count(p.lone, it, 1)
-			count(f.lone, it, -1)
+			it.Home, it.Copied, found = p.child.ID, copies, true
+			count(f.lone, it.Item, -1)
+			if !copies {
+				f.add(p, it)
+			}
 		}
 	}
 	return found
 }
 
-// runsOf are the runs of the sub-sessions of a session.
-func runsOf(s *session.Session) (runs []*run) {
+// readRuns reads what the sub-sessions of a session have, and which calls started them.
+func (f *finder) readRuns(s *session.Session) {
 	at := map[string]*run{}
 	for _, child := range s.Children {
 		if child.Delegated {
-			p := &run{child: child, lone: map[string]int{}, low: math.MinInt64, up: math.MaxInt64}
-			for i := range child.Items {
-				p.items = append(p.items, &child.Items[i])
-				count(p.lone, p.items[i], 1)
+			p := &run{child: child, lone: map[string]int{}, byID: map[session.Digest][]*placed{}, low: math.MinInt64, up: math.MaxInt64}
+			for _, it := range placedIn(child) {
+				f.add(p, it)
 			}
-			at[child.ID], runs = p, append(runs, p)
+			at[child.ID], f.runs = p, append(f.runs, p)
 		}
 	}
-	if len(runs) == 0 {
-		return nil
-	}
-	for i := range s.Items {
-		for n := range s.Items[i].Calls {
-			c := &s.Items[i].Calls[n]
+	for _, it := range f.byRow {
+		for n := range it.Calls {
+			c := &it.Calls[n]
 			if c.Delegation == nil {
 				continue
 			}
 			if p := at[c.Delegation.Child]; p != nil {
-				p.maker, p.call = &s.Items[i], c
+				p.maker, p.call = it, c
 			}
 		}
-		for _, res := range s.Items[i].Results {
+		for _, res := range it.Results {
 			if p := at[res.Child]; p != nil && p.call != nil && p.call.ID == res.CallID {
 				p.result = res.Digest
 			}
 		}
 	}
-	return runs
 }
 
 // count counts how many calls of an id there are more than results.
@@ -131,54 +148,63 @@ func count(lone map[string]int, it *session.Item, n int) {
 	}
 }
 
-func (p *run) has(fn func(it *session.Item) bool) bool { return slices.ContainsFunc(p.items, fn) }
+func (p *run) has(fn func(it *placed) bool) bool { return slices.ContainsFunc(p.items, fn) }
 
 // asks reports whether a message says the task of the run.
-func (p *run) asks(it *session.Item) bool {
+func (p *run) asks(it *placed) bool {
 	return p.call != nil && isQuestion(it) && it.Text != 0 && it.Text == p.call.Delegation.Task
 }
 
 // ends reports whether a message says what the call got.
-func (p *run) ends(it *session.Item) bool {
+func (p *run) ends(it *placed) bool {
 	return it.Role == session.Assistant && len(it.Calls) == 0 && it.Text != 0 && it.Text == p.result
 }
 
-func isQuestion(it *session.Item) bool {
+func isQuestion(it *placed) bool {
 	return it.Role == session.User && !it.Flags.Has(session.Implicit)
 }
 
 // isContext reports whether goose added a message to a question.
-func isContext(it *session.Item) bool {
+func isContext(it *placed) bool {
 	return it.Role == session.User && it.Flags.Has(session.Implicit)
 }
 
 // proven: a message says of itself that it is the run's, which lacks it.
-func (f *finder) proven(p *run, it *session.Item) bool {
-	row := rowOf(it)
+func (f *finder) proven(p *run, it *placed) bool {
+	row := it.row
 	return row > p.low && row < p.up && (p.asks(it) && !p.has(p.asks) || p.ends(it) && p.blocks() && !p.has(p.ends)) ||
 		slices.ContainsFunc(it.Calls, func(c session.Call) bool { return f.lone[c.ID] > 0 && p.lone[c.ID] < 0 }) ||
 		slices.ContainsFunc(it.Results, func(res session.Result) bool { return f.lone[res.CallID] < 0 && p.lone[res.CallID] > 0 })
 }
 
 // between: a message is between those of the run. Where it may be another one's, both claim it.
-func (f *finder) between(p *run, it *session.Item) bool {
+func (f *finder) between(p *run, it *placed) bool {
 	return p.holds(it, p.from) && slices.ContainsFunc(f.runs, func(p *run) bool { return p.holds(it, p.first) })
 }
 
 // holds reports whether a message is among the run's from a row on, which has one question
 // and one context.
-func (p *run) holds(it *session.Item, from int64) bool {
-	row := rowOf(it)
+func (p *run) holds(it *placed, from int64) bool {
+	row := it.row
 	return row >= from && row <= p.last && !(isQuestion(it) && p.has(isQuestion)) && !(isContext(it) && p.has(isContext))
 }
 
 func (p *run) blocks() bool { return p.call != nil && p.call.Delegation.Blocking }
 
-// copied reports whether a message is the one that its session has in a row.
-func (p *run) copied(it *session.Item, row int64) bool {
-	return row != 0 && slices.ContainsFunc(p.child.Items, func(own session.Item) bool {
-		return rowOf(&own) == row && own.Meaning == it.Meaning && eventlog.SameSecond(own.Position, it.Position)
-	})
+// copied: the run has the same message, with the same message_id. One that several of its
+// messages have tells nothing: some servers give all their answers the same.
+func (f *finder) copied(p *run, it *placed) bool {
+	same := p.byID[f.twins[it.stored]]
+	return len(same) == 1 && same[0].Meaning == it.Meaning && eventlog.SameSecond(same[0].Position, it.Position)
+}
+
+// add notes a message of the run.
+func (f *finder) add(p *run, it *placed) {
+	p.items = append(p.items, it)
+	count(p.lone, it.Item, 1)
+	if id := f.twins[it.stored]; id != 0 {
+		p.byID[id] = append(p.byID[id], it)
+	}
 }
 
 // span finds between which rows everything is the run's. Where its start is not known, what is
@@ -189,9 +215,9 @@ func (f *finder) span(p *run) {
 		return
 	}
 	answer, ended := f.answer(p.maker), p.has(p.ends)
-	p.low, p.up = f.began(p.maker, answer), rowOf(p.maker)
+	p.low, p.up = f.began(p.maker, answer), p.maker.row
 	for _, it := range p.items {
-		if row := rowOf(it); row < p.up {
+		if row := it.row; row < p.up {
 			p.first, p.last = min(p.first, row), max(p.last, row)
 		} else {
 			ended = false // a repair stored it anew
@@ -208,7 +234,7 @@ func (f *finder) span(p *run) {
 
 // answer is the first row of the answer with a call: its text, calls and results are of one
 // second.
-func (f *finder) answer(maker *session.Item) int64 {
+func (f *finder) answer(maker *placed) int64 {
 	n := slices.Index(f.byRow, maker)
 	for ; n > 0; n-- {
 		before := f.byRow[n-1]
@@ -221,16 +247,16 @@ func (f *finder) answer(maker *session.Item) int64 {
 			break
 		}
 	}
-	return rowOf(f.byRow[n])
+	return f.byRow[n].row
 }
 
 // began is the last row before those that a run can have: what a person asked its caller, and
 // earlier calls of sub-agents, which itself can call none.
-func (f *finder) began(maker *session.Item, answer int64) (row int64) {
+func (f *finder) began(maker *placed, answer int64) (row int64) {
 	row = math.MinInt64
 	asked := false
 	for _, it := range f.byRow {
-		at := rowOf(it)
+		at := it.row
 		if at >= answer {
 			break
 		}
@@ -247,9 +273,3 @@ func (f *finder) began(maker *session.Item, answer int64) (row int64) {
 
 // second is the part of a position that tells messages of one second apart.
 const second = 1<<eventlog.SecondBits - 1
-
-// rowOf is the number of the row of a message.
-func rowOf(it *session.Item) int64 {
-	row, _ := strconv.ParseInt(it.Key, 10, 64)
-	return row
-}
