@@ -232,7 +232,7 @@ func (r *reader) layout() *eventlog.Layout {
 		Write: eventlog.Write{
 			Insert: r.insert, Part: r.part, Update: update, Session: setSession,
 			Renumber: []string{table.RowPlace},
-			Tied:     eventlog.SameSecond,
+			Tied:     eventlog.SameSecond, Counted: true,
 		},
 	}
 }

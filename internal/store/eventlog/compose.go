@@ -100,7 +100,7 @@ func (d *difference) differs(write *Write) bool {
 			d.anew[i] = !stands || at < last || i > 0 && d.anew[i-1]
 		default:
 			tied := i > 0 && write.Tied(d.Items[i-1].Is.Position, it.Is.Position)
-			d.anew[i] = !it.Stays() || !write.Tied(it.Was.Position, it.Is.Position) || tied && (d.anew[i-1] || !follows(it, &d.Items[i-1]))
+			d.anew[i] = !it.Stays() || write.Counted && it.Moves || !write.Tied(it.Was.Position, it.Is.Position) || tied && (d.anew[i-1] || !follows(it, &d.Items[i-1]))
 		}
 		last = max(last, at)
 	}

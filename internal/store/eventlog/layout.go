@@ -186,6 +186,9 @@ type Write struct {
 	// those behind it there, get new ones, and the place is among the values of Update.
 	// Without Renumber it is the ids of rows that do, which stay: such a place is no value.
 	Tied func(before, at int64) bool
+	// Counted: triggers count the rows of a session as they come and go, so that one that moves
+	// to another session gets a new number, in whatever order it is.
+	Counted bool
 
 	// Session says how the row of a session changes of which an event or a run changed,
 	// came or went, and what a plan sets in it. May be nil where nothing does.
