@@ -224,7 +224,7 @@ func (r *reader) layout() *eventlog.Layout {
 		},
 		Place: []string{"created_at"}, Order: order,
 		Session: func(row eventlog.Row) *session.Session { return sessionOf(row) },
-		Item:    r.item, Finish: r.finish, Together: r.findStrays,
+		Item:    r.item, Finish: r.finish, Gather: r.findStrays,
 		Relate: relate,
 		Said:   []string{"role", "parts", "is_summary_message"},
 		Links:  func(row eventlog.Row) []string { return r.children[column.View(row.Value("id"))] }, OneID: true,

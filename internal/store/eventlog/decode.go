@@ -179,9 +179,6 @@ func (st *logStore) finish(g *group) []*session.Tree {
 				st.keepUnsaid(s)
 			}
 		}
-		if st.layout.Together != nil {
-			st.layout.Together(tree)
-		}
 		st.markLive(tree)
 	}
 	return g.trees

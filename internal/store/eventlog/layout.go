@@ -61,10 +61,6 @@ type Layout struct {
 	// what a summary keeps. It sees the same with and without bodies. May be nil.
 	Finish func(s *session.Session)
 
-	// Together looks at a tree when all its sessions are finished, and sets what only the
-	// others tell of an item. May be nil.
-	Together func(tree *session.Tree)
-
 	// Relate sets what Finish set of items anew in a session that a repair changed in
 	// memory. Results may be shared with the session before, and are left as they are
 	// there. May be nil where the order of items, and which there are, decides nothing.
