@@ -37,7 +37,7 @@ demo: build ## Build, make a damaged sample database, check it and view it
 
 .PHONY: test
 test: ## Run all tests (a few minutes), but for those with a server of PostgreSQL
-	RAPID_SEED=$(SEED) go test -timeout 30m ./...
+	RAPID_SEED=$(SEED) RAPID_CHECKS=20 go test -timeout 30m ./...
 
 .PHONY: picture
 picture: ## Write docs/picture.svg from what the program prints
@@ -69,7 +69,7 @@ test-db: ## Run the tests with servers of PostgreSQL and PgBouncer, which must b
 
 .PHONY: test-long
 test-long: ## Run the long campaigns: more random sessions, and every fuzz target
-	SESSCTL_LONG=1 go test -timeout 3h ./...
+	SESSCTL_LONG=1 RAPID_CHECKS=300 go test -timeout 3h ./...
 	@set -e; for pkg in $$(go list ./...); do \
 	  for target in $$(go test -list '^Fuzz' $$pkg | grep '^Fuzz' || true); do \
 	    echo "== $$pkg $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime 60s $$pkg; \

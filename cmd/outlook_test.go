@@ -31,7 +31,7 @@ func TestOneOutlook(t *testing.T) {
 	var paths []string
 	for name, build := range verdictStores {
 		path := filepath.Join(t.TempDir(), strings.ReplaceAll(name, " ", "-")+".db")
-		if err := build(path, uint64(campaign.Rounds(8, 200))); err != nil {
+		if err := build(path, uint64(campaign.Rounds(40, 200))); err != nil {
 			t.Fatal(err)
 		}
 		paths = append(paths, path)
@@ -48,7 +48,7 @@ func TestOneOutlook(t *testing.T) {
 		if err := json.Unmarshal([]byte(out), &list); err != nil {
 			t.Fatalf("%s: %v: %s", path, err, stderr)
 		}
-		for _, s := range list.Sessions[:min(len(list.Sessions), campaign.Rounds(4, 1000))] {
+		for _, s := range list.Sessions[:min(len(list.Sessions), campaign.Rounds(20, 1000))] {
 			said[oneOutlook(t, path, s.ID)]++
 		}
 	}

@@ -162,7 +162,8 @@ func TestQuittingThePagerChangesNothing(t *testing.T) {
 	writeBroken(t, filepath.Join(home, "long.ndjson"), 2000) // more than a pipe holds
 	shown, code := reader{env: []string{"PAGER=head -n 1"}}.runs(t, home, "check", "long.ndjson", "--max-findings", "0",
 		"--report", "json=paged.json", "--write-baseline", "known.json", "--fail-on", "never")
-	if code != 0 || shown != "long.ndjson\n" {
+	shown = shown[strings.LastIndex(shown, "\x1b[K")+1:] // without the progress of a slow machine
+	if code != 0 || strings.TrimPrefix(shown, "[K") != "long.ndjson\n" {
 		t.Errorf("code %d:\n%s", code, shown)
 	}
 	for name, want := range map[string]string{"paged.json": `"rule": "SC101"`, "known.json": `"fingerprint"`} {

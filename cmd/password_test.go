@@ -30,7 +30,7 @@ func TestNoMistypedPasswordIsPrinted(t *testing.T) {
 			"user=user:"+password+" host=/nowhere", "dbname=postgres://user:"+password+"@127.0.0.1 host=/nowhere", "postgres//user:"+password, "postgres://user%3A"+strings.ReplaceAll(password, "/", "%2F")+"@127.0.0.1:1/db")
 	}
 	commands := [][]string{{"check"}, {"check", "--format", "json", "--quiet"}, {"ls"}, {"why"}, {"view"}, {"repair"}, {"undo"}, {"export", "--output"}, {"diff", "x.db"}, {"check", "--baseline"}, {"why", "--format", "json"}, {"check", "x.db"}, {"nonsense"}}
-	stride := campaign.Rounds(5, 1)
+	stride := campaign.Stride(5, 1)
 	for i, word := range words {
 		if i%stride != 0 {
 			continue

@@ -1,6 +1,7 @@
-// Package campaign says how long tests take. There are three lengths: the usual one;
-// very many rounds with SESSCTL_LONG=1, which make test-long sets; and with -short,
-// which make test-race sets, a fifth of the usual rounds and only what can show a race.
+// Package campaign says how long tests take. There are three lengths: the usual one, which
+// draws a fifth of the rounds that a test names; very many rounds with SESSCTL_LONG=1, which
+// make test-long sets; and with -short, which make test-race sets, the usual rounds of what
+// can show a race.
 package campaign
 
 import (
@@ -10,33 +11,44 @@ import (
 	"testing"
 )
 
-// shorter is by how much -short divides, as rapid divides its own checks.
-const shorter = 5
+// drawn is by how much the rounds of a test are divided that is run at each change; -short
+// lets rapid divide its own checks by as much.
+const drawn = 5
 
-func long() bool { return os.Getenv("SESSCTL_LONG") != "" }
+// Long reports whether the long campaigns run.
+func Long() bool { return os.Getenv("SESSCTL_LONG") != "" }
 
-// Rounds chooses how often a test goes round: usual times, or many.
-func Rounds(usual, many int) int {
-	switch {
-	case long():
+// Rounds chooses how often a test goes round: a fifth of all times, or many.
+func Rounds(all, many int) int {
+	if Long() {
 		return many
-	case testing.Short():
-		return max(1, usual/shorter)
 	}
-	return usual
+	return max(1, all/drawn)
 }
 
-// Checks lets rapid check each property of this test with usual cases, or with many;
-// that -short takes fewer is rapid's own doing. The test must not be parallel.
-func Checks(t testing.TB, usual, many int) {
+// Stride chooses of how many cases in a row a test takes one: five times as many as it names,
+// or few.
+func Stride(all, few int) int {
+	if Long() {
+		return few
+	}
+	return all * drawn
+}
+
+// Checks lets rapid check each property of this test with a fifth of all cases, or with
+// many. The test must not be parallel.
+func Checks(t testing.TB, all, many int) {
 	t.Helper()
 	checks := flag.Lookup("rapid.checks").Value
 	before := checks.String()
 	t.Cleanup(func() { _ = checks.Set(before) })
-	if long() {
-		usual = many
+	switch {
+	case Long():
+		all = many
+	case !testing.Short(): // or else rapid divides
+		all = max(1, all/drawn)
 	}
-	if err := checks.Set(strconv.Itoa(usual)); err != nil {
+	if err := checks.Set(strconv.Itoa(all)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -23,7 +23,7 @@ func TestLengths(t *testing.T) {
 		name, long, short string
 		rounds, checks    int
 	}{
-		{"usual", "", "false", 12, 12},
+		{"usual", "", "false", 2, 2},
 		{"long", "1", "false", 400, 400},
 		{"short", "", "true", 2, 2},
 		{"a long campaign of what -short leaves", "1", "true", 400, 80},
@@ -32,6 +32,9 @@ func TestLengths(t *testing.T) {
 			length(t, tt.long, tt.short)
 			if got := Rounds(12, 400); got != tt.rounds {
 				t.Errorf("%d rounds, want %d", got, tt.rounds)
+			}
+			if got, want := Stride(7, 1), map[bool]int{true: 1, false: 35}[Long()]; got != want {
+				t.Errorf("one of %d, want one of %d", got, want)
 			}
 			Checks(t, 12, 400)
 			checked := 0

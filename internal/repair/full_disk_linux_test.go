@@ -145,7 +145,7 @@ func TestFailedWrites(t *testing.T) {
 			if _, err := repairtest.Undo(path, path+".receipt.json"); err != nil || *undos == 0 {
 				t.Fatal(*undos, err)
 			}
-			for n := 1; n <= *repairs+*undos; n += campaign.Rounds(3, 1) {
+			for n := 1; n <= *repairs+*undos; n += campaign.Stride(3, 1) {
 				for _, rest := range []bool{false, true} {
 					when := fmt.Sprintf("change %d of %d and %d, all behind it %t", n, *repairs, *undos, rest)
 					path := filepath.Join(t.TempDir(), "session.db")

@@ -382,7 +382,11 @@ func (s killable) cleanAfterKill(t *testing.T, path, when, before, after string)
 		}
 		t.Fatalf("killed at %s: the store is neither old nor new:\n%s", when, cmp.Diff(before, now))
 	}
-	if _, err := os.Stat(path + ".receipt.json"); err == nil {
+	if receipt, err := os.Stat(path + ".receipt.json"); err == nil && receipt.Size() == 0 { // it could not be removed
+		if _, err := repairtest.Undo(path, path+".receipt.json"); err == nil || !strings.Contains(err.Error(), "before it changed anything") {
+			t.Fatalf("killed at %s: undo of a receipt that was not written: %v", when, err)
+		}
+	} else if err == nil {
 		if n, err := repairtest.Undo(path, path+".receipt.json"); err != nil || n != 0 {
 			t.Fatalf("killed at %s: undo of what was never committed: %d sessions, %v", when, n, err)
 		}

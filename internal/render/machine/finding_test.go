@@ -12,6 +12,7 @@ import (
 // untold are the facts of a finding that machines do not read, each with the reason.
 var untold = map[string]string{
 	"Line":   "Row names the same line",
+	"Calls":  "the message names them",
 	"Viewer": "the message says whose request it is",
 	"Was":    "the message says that it got worse, and the baseline how bad it was",
 }

@@ -147,7 +147,7 @@ func conversations(t *testing.T, home string) map[string][]string {
 // back: both sessions are what they were, or the plan says why not. No result is made up.
 func TestEverySubset(t *testing.T) {
 	done, left := 0, map[string]int{}
-	stride := campaign.Rounds(29, 1)
+	stride := campaign.Stride(29, 1)
 	n := 0
 	for children := 1; children <= 2; children++ {
 		healthy := familyOf(children)

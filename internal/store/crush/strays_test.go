@@ -70,7 +70,7 @@ func conversations(t *testing.T, path string) []string {
 // TestEverySubset: any messages of a sub-agent that are stored in its caller's session are found
 // and go back, or are left with a reason; no result is made up, and none is taken away.
 func TestEverySubset(t *testing.T) {
-	done, left, stride := 0, map[string]int{}, campaign.Rounds(11, 1)
+	done, left, stride := 0, map[string]int{}, campaign.Stride(11, 1)
 	for children := 1; children <= 2; children++ {
 		model := filepath.Join(t.TempDir(), "model.db")
 		if err := crushtest.Build(model, crushtest.Newest, player.Play(family(children), 5)); err != nil {

@@ -326,7 +326,7 @@ func TestOddData(t *testing.T) {
 		"the start of a step":  `update part set data = %s where id = (select max(id) from part where data like '%%step-start%%')`,
 		"a part of an old one": `update part set data = %s where id = (select min(id) from part where data like '%%"type":"tool"%%')`,
 	}
-	n, stride := 0, campaign.Rounds(5, 1)
+	n, stride := 0, campaign.Stride(5, 1)
 	for _, name := range slices.Sorted(maps.Keys(rows)) {
 		for _, value := range []string{"'[]'", `'"x"'`, "'1'", "'null'", "'true'", "''", "'{'", "'{}'", `'{"type":"later"}'`, `'{"type":1}'`, `'{"role":["x"]}'`, "x'ff'"} {
 			for _, allow := range [][]string{nil, {"unknown-form"}} {

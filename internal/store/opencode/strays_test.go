@@ -72,7 +72,7 @@ var variants = map[string][]string{
 // found and go back, or are left with a reason. No result is made up for one, and none leaves
 // but a copy.
 func TestEverySubset(t *testing.T) {
-	n, done, left, stride := 0, 0, 0, campaign.Rounds(29, 1)
+	n, done, left, stride := 0, 0, 0, campaign.Stride(29, 1)
 	for _, name := range []string{
 		"task", "task=again", "task=own agent", "task=unnamed", "task-parallel", "task-parallel=one task", "task-parallel=unnamed",
 		"killed-child", "killed-child-resumed", "killed-nested", "aborted-child",

@@ -162,7 +162,7 @@ func TestAConnectionLostDuringTheCommit(t *testing.T) {
 func TestAKilledRepairOfADatabase(t *testing.T) {
 	url, _ := load(t, "spring-ai-session-0.8")
 	before := rowsOf(t, url)
-	every := int64(campaign.Rounds(23, 1))
+	every := int64(campaign.Stride(23, 1))
 	for at := int64(1); ; at += every {
 		t.Chdir(t.TempDir())
 		var last atomic.Int64
