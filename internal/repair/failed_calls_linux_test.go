@@ -37,7 +37,7 @@ func TestFailedCalls(t *testing.T) {
 			failed := 0
 			for _, do := range []string{"repair", "undo"} {
 				for _, calls := range []string{"pwrite64", "fsync,fdatasync", "ftruncate,fallocate", "unlink,unlinkat,rename,renameat,link,linkat"} {
-					for n := 1; ; n += campaign.Stride(5, 1) {
+					for n := 1; ; n += campaign.Stride(11, 1) {
 						path := filepath.Join(t.TempDir(), "session.db")
 						copyStore(t, model, path)
 						if do == "undo" {
