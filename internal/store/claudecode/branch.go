@@ -37,6 +37,7 @@ type node struct {
 	open         bool // the file ends within it
 	active       bool // the next request is made of it
 	copied       bool // a stray: its own file has it, too
+	again        bool // a block beside the chain whose calls its message makes already: sent once
 	mend, crlf   bool // see filelog.Span
 }
 
@@ -346,18 +347,30 @@ func (c *chain) keep(path []int, kept []string, seen []bool) []int {
 	return slices.Insert(path, at, again...)
 }
 
-// addBlocks adds the blocks of active messages that stand beside the chain.
+// addBlocks adds the blocks of active messages that stand beside the chain. A call that its
+// message makes already is sent once.
 func (c *chain) addBlocks(list []int) {
-	last := map[filelog.Name]int32{} // the rank of the last active block of a message
+	type made struct{ message, call filelog.Name }
+	last, sent := map[filelog.Name]int32{}, map[made]bool{} // the rank of the last active block of a message
+	repeats := func(n *node) bool {
+		calls := c.of(n, assistant)
+		again := len(calls) > 0
+		for _, call := range calls {
+			again = again && sent[made{n.message, call}]
+			sent[made{n.message, call}] = true
+		}
+		return again
+	}
 	for _, i := range list {
 		if n := &c.nodes[i]; n.active && n.message != 0 {
 			last[n.message] = max(last[n.message], n.rank)
+			repeats(n)
 		}
 	}
 	for _, i := range list {
 		n := &c.nodes[i]
 		if rank, sent := last[n.message]; sent && n.message != 0 && !n.active {
-			n.active, n.rank = true, rank+1
+			n.active, n.rank, n.again = true, rank+1, repeats(n)
 		}
 	}
 }

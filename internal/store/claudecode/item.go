@@ -192,7 +192,9 @@ func (m *entry) line(i int, text []byte) {
 	}
 	m.plain = !m.begun
 	for i := range parts {
-		m.add(&parts[i])
+		if !n.again || parts[i].Type != "tool_use" {
+			m.add(&parts[i])
+		}
 	}
 	m.begun = true
 	if m.Role == session.User && len(m.Results) > 0 && len(m.text) == 0 {

@@ -186,7 +186,7 @@ func alikeTo(read, planned *session.Tree) bool {
 	for _, want := range planned.Sessions {
 		got := read.Session(want.ID)
 		if got == nil || !slices.EqualFunc(got.Items, want.Items, func(a, b session.Item) bool {
-			return a.Role == b.Role && a.Flags == b.Flags && (b.Table == "" || a.Key == b.Key)
+			return a.Role == b.Role && a.Flags == b.Flags && (b.Table == "" || a.Key == b.Key && a.Meaning == b.Meaning)
 		}) {
 			return false
 		}

@@ -261,7 +261,7 @@ type place struct {
 	call   int          // its line
 	parent filelog.Name // what it hangs below
 	line   int          // the line that it comes behind, -1 for the end of the file
-	latest time.Time    // of what follows, or of the call where that is later; zero at the end
+	latest time.Time    // of what follows, or of the call where that is later; zero for none
 	batch  []int        // the lines of the message that made the call, and of its results
 	linear bool         // results hang below each other, as up to 2.0
 	alone  bool         // no other line is new
@@ -282,7 +282,7 @@ func (f *rewrite) place(items []change.Item, at int, p *part) (*place, error) {
 	var calls []int // several where two calls have one id: their results are in the same order
 	for _, i := range p.lines[items[made].Is.Key] {
 		pl.batch = append(pl.batch, i)
-		if slices.Contains(f.of(&f.nodes[i], assistant), f.Name(id)) {
+		if !f.nodes[i].again && slices.Contains(f.of(&f.nodes[i], assistant), f.Name(id)) {
 			calls = append(calls, i)
 		}
 	}
@@ -297,7 +297,8 @@ func (f *rewrite) place(items []change.Item, at int, p *part) (*place, error) {
 	}
 	pl.call = calls[nth]
 	last := slices.Max(pl.batch)
-	pl.linear = strings.HasPrefix(f.version(pl.call), "1.") || strings.HasPrefix(f.version(pl.call), "2.0.")
+	middle := slices.ContainsFunc(items[at+1:], follows)
+	pl.linear = strings.HasPrefix(f.version(pl.call), "1.") || strings.HasPrefix(f.version(pl.call), "2.0.") || !middle && f.reorders(pl)
 	pl.parent = f.nodes[pl.call].uuid
 	if pl.linear {
 		pl.parent = f.nodes[last].uuid
@@ -315,13 +316,40 @@ func (f *rewrite) place(items []change.Item, at int, p *part) (*place, error) {
 			pl.parent = f.added[items[i].Is]
 		}
 	}
-	if n := slices.IndexFunc(items[at+1:], func(it change.Item) bool { return !it.Is.Flags.Has(session.Archived) && it.Was != nil }); n >= 0 {
-		pl.line, pl.latest = last, items[at+1+n].Is.Time
+	if !middle {
+		return pl, nil
+	}
+	pl.line = last
+	timed := func(it change.Item) bool { return follows(it) && !it.Is.Time.IsZero() }
+	if n := slices.IndexFunc(items[at+1:], timed); n >= 0 {
+		pl.latest = items[at+1+n].Is.Time
 		if called := items[made].Is.Time; called.After(pl.latest) {
 			pl.latest = called
 		}
 	}
 	return pl, nil
+}
+
+// follows reports whether an item is there and sent.
+func follows(it change.Item) bool { return !it.Is.Flags.Has(session.Archived) && it.Was != nil }
+
+// reorders reports whether the blocks of the message that made a call come in another order
+// where the chain goes through the call: those beside it are the last ones.
+func (f *rewrite) reorders(pl *place) bool {
+	var above []int
+	i, known := int32(pl.call), true
+	for range f.nodes { // the parents may lead in a circle
+		if known = known && f.nodes[i].kind != user; !known {
+			break
+		}
+		if slices.Contains(pl.batch, int(i)) && !slices.Contains(above, int(i)) {
+			above = append(above, int(i))
+		}
+		i, known = f.at[f.parent(int(i))]
+	}
+	slices.Reverse(above)
+	beside := slices.DeleteFunc(slices.Sorted(slices.Values(pl.batch)), func(i int) bool { return slices.Contains(above, i) })
+	return !slices.Equal(append(above, beside...), pl.batch)
 }
 
 // version is the one that wrote a line.
@@ -394,13 +422,15 @@ func (f *rewrite) add(r *session.Result, pl *place) (uuid filelog.Name) {
 	}
 	f.insert(uuid, pl)
 	var stamp []byte // the newest of the turn, whose lines need not be in the order of their times
+	var newest time.Time
 	for _, i := range pl.batch {
-		if of, ok := jsonedit.Raw(f.line(i), "/timestamp"); ok && string(of) > string(stamp) {
-			stamp = of
+		of := f.timestampOf(i)
+		if at, _ := time.Parse(time.RFC3339Nano, strings.Trim(string(of), `"`)); at.After(newest) {
+			stamp, newest = of, at
 		}
 	}
-	if stamped := docedit.Quote(pl.latest.UTC().Format(stampForm)); !pl.latest.IsZero() && string(stamp) > string(stamped) {
-		stamp = stamped
+	if !pl.latest.IsZero() && (stamp == nil || newest.After(pl.latest)) {
+		stamp = docedit.Quote(pl.latest.UTC().Format(stampForm))
 	}
 	if pl.line < 0 && !f.newest.IsZero() {
 		f.later += time.Millisecond
