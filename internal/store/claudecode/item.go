@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/session"
@@ -206,7 +207,7 @@ func (m *entry) line(i int, text []byte) {
 // it was to say.
 func (m *entry) addBroken(i int, text []byte) {
 	c, n := m.reader.chain, &m.reader.nodes[i]
-	f := session.Fault{Kind: session.Undecodable, Field: fmt.Sprintf("line %d", n.number), Detail: c.wrong[i], Passed: true}
+	f := session.Fault{Kind: session.Undecodable, Field: fmt.Sprintf("line %d", n.number), Detail: c.wrong[i], Passed: true, Whole: jsonedit.Whole(text)}
 	if n.open {
 		f = session.Fault{Kind: session.TornLine, Field: f.Field, Detail: fmt.Sprintf("line %d, the last one, was cut off while it was written; Claude Code passes over it", n.number)}
 	} else if c.runOf(i) != nil { // that it is damage and no other form shows in the records beside it

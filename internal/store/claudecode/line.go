@@ -106,6 +106,9 @@ type preserved struct {
 func parse(text []byte) (l line, said message, wrong string) {
 	err := jsonscan.Exact.Unmarshal(text, &l)
 	if k := kindOf(l.Type); err == nil && (k == user || k == assistant) {
+		if len(l.Message) == 0 {
+			return l, said, `it has no "message"`
+		}
 		err = jsonscan.Exact.Unmarshal(l.Message, &said)
 	}
 	switch {
