@@ -84,7 +84,7 @@ func (r *reader) markStrays(tree *session.Tree, s *session.Session, caller int, 
 		}
 	}
 	if unknown {
-		p.solve(tree, s, r.heads)
+		p.solveRows(tree, s, r.heads)
 	}
 }
 
@@ -120,7 +120,7 @@ type run struct {
 // manyStates are more than are looked at: then nothing is proved.
 const manyStates = 20_000
 
-func (p *puzzle) solve(tree *session.Tree, s *session.Session, heads map[string]head) {
+func (p *puzzle) solveRows(tree *session.Tree, s *session.Session, heads map[string]head) {
 	runs, told, lacking := make([]run, len(p.open)), true, -int64(len(p.rows))
 	for n, w := range p.open {
 		child := tree.Session(w.Child)
@@ -143,7 +143,7 @@ func (p *puzzle) solve(tree *session.Tree, s *session.Session, heads map[string]
 	}
 	slices.SortStableFunc(p.rows, func(a, b row) int { return cmp.Compare(a.item.Position, b.item.Position) })
 	p.owners = make([]map[int]bool, len(p.rows))
-	if !p.share(0, runs) || len(p.seen) > manyStates {
+	if !p.shareRows(0, runs) || len(p.seen) > manyStates {
 		return
 	}
 	for n, row := range p.rows {
@@ -156,8 +156,8 @@ func (p *puzzle) solve(tree *session.Tree, s *session.Session, heads map[string]
 	}
 }
 
-// share reports whether the rows from n on can be shared out among the runs, and notes how.
-func (p *puzzle) share(n int, runs []run) (done bool) {
+// shareRows reports whether the rows from n on can be shared out among the runs, and notes how.
+func (p *puzzle) shareRows(n int, runs []run) (done bool) {
 	if n == len(p.rows) {
 		return !slices.ContainsFunc(runs, func(r run) bool { return r.lacks > 0 })
 	}
@@ -169,13 +169,13 @@ func (p *puzzle) share(n int, runs []run) (done bool) {
 		if row := &p.rows[n]; row.of != stray && row.of != of {
 			continue
 		}
-		next, ok := p.step(n, of, runs[of])
+		next, ok := p.nextRun(n, of, runs[of])
 		if !ok {
 			continue
 		}
 		after := slices.Clone(runs)
 		after[of] = next
-		if p.share(n+1, after) {
+		if p.shareRows(n+1, after) {
 			if done = true; p.owners[n] == nil {
 				p.owners[n] = map[int]bool{}
 			}
@@ -186,8 +186,8 @@ func (p *puzzle) share(n int, runs []run) (done bool) {
 	return done
 }
 
-// step is a run after the nth row, if that can be the next one of it.
-func (p *puzzle) step(n, of int, r run) (_ run, ok bool) {
+// nextRun is a run after the nth row, if that can be the next one of it.
+func (p *puzzle) nextRun(n, of int, r run) (_ run, ok bool) {
 	it, w := p.rows[n].item, p.open[of]
 	if p.rows[n].of == stray {
 		if it.Home != session.HomeUnknown && it.Home != w.Child || r.lacks == 0 {

@@ -100,15 +100,15 @@ func (d *difference) differs(write *Write) bool {
 			d.anew[i] = !stands || at < last || i > 0 && d.anew[i-1]
 		default:
 			tied := i > 0 && write.Tied(d.Items[i-1].Is.Position, it.Is.Position)
-			d.anew[i] = !it.Stays() || write.Counted && it.Moves || !write.Tied(it.Was.Position, it.Is.Position) || tied && (d.anew[i-1] || !follows(it, &d.Items[i-1]))
+			d.anew[i] = !it.Stays() || write.Counted && it.Moves || !write.Tied(it.Was.Position, it.Is.Position) || tied && (d.anew[i-1] || !comesBehind(it, &d.Items[i-1]))
 		}
 		last = max(last, at)
 	}
 	return differs || d.Was == nil || d.parted || d.adopted || len(d.Sets)+len(d.Removed) > 0
 }
 
-// follows reports whether an event has a higher number than another one, wherever it was.
-func follows(it, other *change.Item) bool {
+// comesBehind reports whether an event has a higher number than another one, wherever it was.
+func comesBehind(it, other *change.Item) bool {
 	if at, before := it.Was.Position, other.Was.Position; at != before || it.Moves || other.Moves {
 		return at > before
 	}

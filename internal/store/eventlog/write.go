@@ -51,7 +51,7 @@ func (w *writer) all(ctx context.Context, all []*difference) error {
 		}
 	}
 	for _, s := range scripts {
-		if err := w.count(ctx, s); err != nil {
+		if err := w.setCount(ctx, s); err != nil {
 			return err
 		}
 	}
@@ -130,9 +130,9 @@ func (w *writer) compose(ctx context.Context, s *script) error {
 	return nil
 }
 
-// count sets the counter of a session's events right: one that is too low could keep a
+// setCount sets the counter of a session's events right: one that is too low could keep a
 // trigger from counting down.
-func (w *writer) count(ctx context.Context, s *script) error {
+func (w *writer) setCount(ctx context.Context, s *script) error {
 	if w.sessions.Count == "" || s.Was == nil {
 		return nil
 	}

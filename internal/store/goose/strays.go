@@ -17,7 +17,7 @@ type run struct {
 	maker  *placed        // who made the call
 	result session.Digest // what the call got
 	items  []*placed      // all that is known of it
-	lone   map[string]int // see count
+	lone   map[string]int // see countHalves
 	byID   map[session.Digest][]*placed
 	// It is after the row low and before up, which made the call. All between first and last is
 	// its own, and what is between from and first may be.
@@ -41,13 +41,13 @@ func (r *reader) findStrays(s *session.Session) {
 	f := finder{reader: r, byRow: placedIn(s), lone: map[string]int{}}
 	f.readRuns(s)
 	for _, it := range f.byRow {
-		count(f.lone, it.Item, 1)
+		countHalves(f.lone, it.Item, 1)
 	}
 	slices.SortStableFunc(f.byRow, func(a, b *placed) int { return cmp.Compare(a.row, b.row) })
-	for f.find(f.copied, true) || f.find(f.proven, false) || f.find(f.between, false) {
+	for f.giveMessages(f.isCopy, true) || f.giveMessages(f.provesRun, false) || f.giveMessages(f.isBetween, false) {
 	}
 	for _, it := range f.byRow {
-		if it.Home == "" && slices.ContainsFunc(f.runs, func(p *run) bool { return p.holds(it, p.first) }) { // two worked at once
+		if it.Home == "" && slices.ContainsFunc(f.runs, func(p *run) bool { return p.holdsRow(it, p.first) }) { // two worked at once
 			it.Home = session.HomeUnknown
 		}
 	}
@@ -84,10 +84,10 @@ type finder struct {
 	lone  map[string]int // of what is the session's own, as far as is known
 }
 
-// find gives messages to the only run that claims them.
-func (f *finder) find(claim func(p *run, it *placed) bool, copies bool) (found bool) {
+// giveMessages gives messages to the only run that claims them.
+func (f *finder) giveMessages(claim func(p *run, it *placed) bool, copies bool) (found bool) {
 	for _, p := range f.runs {
-		f.span(p)
+		f.spanRun(p)
 	}
 	for _, it := range f.byRow {
 		var of []*run
@@ -99,9 +99,9 @@ func (f *finder) find(claim func(p *run, it *placed) bool, copies bool) (found b
 		if len(of) == 1 {
 			p := of[0]
 			it.Home, it.Copied, found = p.child.ID, copies, true
-			count(f.lone, it.Item, -1)
+			countHalves(f.lone, it.Item, -1)
 			if !copies {
-				f.add(p, it)
+				f.addToRun(p, it)
 			}
 		}
 	}
@@ -115,7 +115,7 @@ func (f *finder) readRuns(s *session.Session) {
 		if child.Delegated {
 			p := &run{child: child, lone: map[string]int{}, byID: map[session.Digest][]*placed{}, low: math.MinInt64, up: math.MaxInt64}
 			for _, it := range placedIn(child) {
-				f.add(p, it)
+				f.addToRun(p, it)
 			}
 			at[child.ID], f.runs = p, append(f.runs, p)
 		}
@@ -138,8 +138,8 @@ func (f *finder) readRuns(s *session.Session) {
 	}
 }
 
-// count counts how many calls of an id there are more than results.
-func count(lone map[string]int, it *session.Item, n int) {
+// countHalves counts how many calls of an id there are more than results.
+func countHalves(lone map[string]int, it *session.Item, n int) {
 	for _, c := range it.Calls {
 		lone[c.ID] += n
 	}
@@ -169,47 +169,47 @@ func isContext(it *placed) bool {
 	return it.Role == session.User && it.Flags.Has(session.Implicit)
 }
 
-// proven: a message says of itself that it is the run's, which lacks it.
-func (f *finder) proven(p *run, it *placed) bool {
+// provesRun: a message says of itself that it is the run's, which lacks it.
+func (f *finder) provesRun(p *run, it *placed) bool {
 	row := it.row
 	return row > p.low && row < p.up && (p.asks(it) && !p.has(p.asks) || p.ends(it) && p.blocks() && !p.has(p.ends)) ||
 		slices.ContainsFunc(it.Calls, func(c session.Call) bool { return f.lone[c.ID] > 0 && p.lone[c.ID] < 0 }) ||
 		slices.ContainsFunc(it.Results, func(res session.Result) bool { return f.lone[res.CallID] < 0 && p.lone[res.CallID] > 0 })
 }
 
-// between: a message is between those of the run. Where it may be another one's, both claim it.
-func (f *finder) between(p *run, it *placed) bool {
-	return p.holds(it, p.from) && slices.ContainsFunc(f.runs, func(p *run) bool { return p.holds(it, p.first) })
+// isBetween: a message is isBetween those of the run. Where it may be another one's, both claim it.
+func (f *finder) isBetween(p *run, it *placed) bool {
+	return p.holdsRow(it, p.from) && slices.ContainsFunc(f.runs, func(p *run) bool { return p.holdsRow(it, p.first) })
 }
 
-// holds reports whether a message is among the run's from a row on, which has one question
+// holdsRow reports whether a message is among the run's from a row on, which has one question
 // and one context.
-func (p *run) holds(it *placed, from int64) bool {
+func (p *run) holdsRow(it *placed, from int64) bool {
 	row := it.row
 	return row >= from && row <= p.last && !(isQuestion(it) && p.has(isQuestion)) && !(isContext(it) && p.has(isContext))
 }
 
 func (p *run) blocks() bool { return p.call != nil && p.call.Delegation.Blocking }
 
-// copied: the run has the same message, with the same message_id. One that several of its
+// isCopy: the run has the same message, with the same message_id. One that several of its
 // messages have tells nothing: some servers give all their answers the same.
-func (f *finder) copied(p *run, it *placed) bool {
+func (f *finder) isCopy(p *run, it *placed) bool {
 	same := p.byID[f.twins[it.stored]]
 	return len(same) == 1 && same[0].Meaning == it.Meaning && eventlog.SameSecond(same[0].Position, it.Position)
 }
 
-// add notes a message of the run.
-func (f *finder) add(p *run, it *placed) {
+// addToRun notes a message of the run.
+func (f *finder) addToRun(p *run, it *placed) {
 	p.items = append(p.items, it)
-	count(p.lone, it.Item, 1)
+	countHalves(p.lone, it.Item, 1)
 	if id := f.twins[it.stored]; id != 0 {
 		p.byID[id] = append(p.byID[id], it)
 	}
 }
 
-// span finds between which rows everything is the run's. Where its start is not known, what is
+// spanRun finds between which rows everything is the run's. Where its start is not known, what is
 // before may be; where its end is not, all before the answer with the call is.
-func (f *finder) span(p *run) {
+func (f *finder) spanRun(p *run) {
 	p.from, p.first, p.last = math.MaxInt64, math.MaxInt64, math.MinInt64
 	if !p.blocks() {
 		return

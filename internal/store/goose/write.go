@@ -35,15 +35,15 @@ func nth(r *docedit.Row) func(n int) docedit.Spot {
 func update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
 	r := docedit.Of(row)
 	if c.Scrubbed {
-		c = scrub(r, c)
+		c = scrubRow(r, c)
 	}
 	err := r.Apply(c, func(v change.Value) docedit.Place { return place(r, c, v) }, nth(r))
 	return r.Changes(), err
 }
 
-// scrub puts U+FFFD in place of each byte that is part of no character, and says what of the
+// scrubRow puts U+FFFD in place of each byte that is part of no character, and says what of the
 // item changes besides.
-func scrub(r *docedit.Row, c *change.Item) *change.Item {
+func scrubRow(r *docedit.Row, c *change.Item) *change.Item {
 	for _, name := range texts {
 		if doc := r.Document(name); !utf8.Valid(doc) {
 			r.SetText(name, []byte(string([]rune(string(doc)))))

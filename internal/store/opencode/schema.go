@@ -279,7 +279,7 @@ func (r *reader) layout() *eventlog.Layout {
 			position, _ = column.Int(place.Value(columnPosition))
 			return position, 0
 		},
-		Session: sessionOf, Item: r.item, Gather: r.gather, Finish: r.finish, Relate: r.relate,
+		Session: sessionOf, Item: r.item, Gather: r.findStrays, Finish: r.finish, Relate: r.relate,
 		Said: []string{"data", columnEvent}, Content: counts,
 		LinkColumns: []string{columnEvent}, Links: links, OneID: true,
 		Prepare: r.prepare,

@@ -108,8 +108,8 @@ func markCopy(copied, from []session.Item, home string) {
 	}
 }
 
-// gather tells which messages another session's run stored than the one that they are in.
-func (r *reader) gather(tree *session.Tree) {
+// findStrays tells which messages another session's run stored than the one that they are in.
+func (r *reader) findStrays(tree *session.Tree) {
 	f := newFamily(tree)
 	f.markCopies(tree)
 	below, asked := map[*session.Session][]run{}, map[string]question{}
@@ -133,7 +133,7 @@ func (r *reader) gather(tree *session.Tree) {
 				own[s.Items[i].Agent] = true
 			}
 		}
-		r.home(f, s, below[s], func(it *session.Item) string {
+		r.setHome(f, s, below[s], func(it *session.Item) string {
 			to := asked[it.Invocation].in
 			if other, apart := r.apart.Load(it.Key); apart {
 				to = tree.Session(other.(string))
@@ -198,13 +198,13 @@ func (r *reader) runsOf(f *family, s *session.Session, it *session.Item) (runs [
 	return runs
 }
 
-// home tells which messages the run of a sub-session stored, or one that this started. While
+// setHome tells which messages the run of a sub-session stored, or one that this started. While
 // a call runs, its caller begins no answer: one of its agent to a message that is not here is
 // the sub-session's, and so is a message with its task, with all that answers it. Where the
 // end of a run is not known, the next answer of its caller ends it, and what the caller's user
 // says next. Without such a call, what a message answers tells whose it is, or what its parts
 // say.
-func (r *reader) home(f *family, s *session.Session, below []run, told func(it *session.Item) string) {
+func (r *reader) setHome(f *family, s *session.Session, below []run, told func(it *session.Item) string) {
 	var runs []run
 	homes := map[string]string{} // of messages of the user, and of what answers them
 	for i := range s.Items {

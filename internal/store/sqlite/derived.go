@@ -115,7 +115,7 @@ func (e *Edit) restoreDerived(ctx context.Context, rows []table.RowChange) error
 		})
 		settled := true
 		for _, key := range keys {
-			changed, err := e.replace(ctx, key, targets[key])
+			changed, err := e.replaceRow(ctx, key, targets[key])
 			if err != nil {
 				return err
 			}
@@ -128,9 +128,9 @@ func (e *Edit) restoreDerived(ctx context.Context, rows []table.RowChange) error
 	return problem.New(problem.RolledBack, afterRefusal, "%s was not restored: its triggers change what is restored", e.db.File.Path)
 }
 
-// replace gives a row these values by putting another row in its place, if it is there and
+// replaceRow gives a row these values by putting another row in its place, if it is there and
 // has others.
-func (e *Edit) replace(ctx context.Context, key rowKey, values table.Image) (changed bool, err error) {
+func (e *Edit) replaceRow(ctx context.Context, key rowKey, values table.Image) (changed bool, err error) {
 	t, err := e.shape(ctx, key.table)
 	if err != nil {
 		return false, err
@@ -143,7 +143,7 @@ func (e *Edit) replace(ctx context.Context, key rowKey, values table.Image) (cha
 	if row.Equal(before) {
 		return false, nil
 	}
-	if ok, err := e.replaces(ctx, key.table); !ok || err != nil {
+	if ok, err := e.canReplace(ctx, key.table); !ok || err != nil {
 		return false, err
 	}
 	names, args := []string{t.rowid}, []any{key.row}
@@ -167,10 +167,10 @@ func (e *Edit) replace(ctx context.Context, key rowKey, values table.Image) (cha
 	return true, err
 }
 
-// replaces reports whether rows of a table can be replaced. In a Trial foreign keys are
+// canReplace reports whether rows of a table can be replaced. In a Trial foreign keys are
 // enforced, and would take the rows along that name one: there it is left out, and the real
 // undo could only fail at what somebody's trigger does with a new row.
-func (e *Edit) replaces(ctx context.Context, of string) (bool, error) {
+func (e *Edit) canReplace(ctx context.Context, of string) (bool, error) {
 	if !e.trying {
 		return true, nil
 	}

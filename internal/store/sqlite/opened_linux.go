@@ -54,12 +54,12 @@ func (o *openFiles) lookFor(file *os.File, somebody bool) (pid int, err error) {
 	defer o.mu.Unlock()
 	walked := o.found != nil
 	if !walked {
-		o.walk()
+		o.walkProcesses()
 	}
-	pid = o.writer(id)
+	pid = o.writerOf(id)
 	if pid == 0 && walked && somebody {
-		o.walk()
-		pid = o.writer(id)
+		o.walkProcesses()
+		pid = o.writerOf(id)
 	}
 	return pid, nil
 }
@@ -84,18 +84,18 @@ func identify(folder int, path string, flags int) (id fileID, regular bool, err 
 	return fileID{s.Dev_major, s.Dev_minor, s.Ino}, s.Mode&unix.S_IFMT == unix.S_IFREG, err
 }
 
-// walk looks at the descriptors of all processes that let this one.
-func (o *openFiles) walk() {
+// walkProcesses looks at the descriptors of all processes that let this one.
+func (o *openFiles) walkProcesses() {
 	o.walks++
 	o.found = map[fileID][]descriptor{}
 	for _, name := range namesIn("/proc") {
 		if pid, err := strconv.Atoi(name); err == nil && pid != os.Getpid() {
-			o.add(pid)
+			o.addProcess(pid)
 		}
 	}
 }
 
-func (o *openFiles) add(pid int) {
+func (o *openFiles) addProcess(pid int) {
 	table, err := os.Open(fmt.Sprintf("/proc/%d/fd", pid))
 	if err != nil {
 		return // another user's process, or one that has ended
@@ -119,8 +119,8 @@ func namesIn(folder string) []string {
 	return names
 }
 
-// writer is a process that the walk found, and that has the file open for writing still.
-func (o *openFiles) writer(id fileID) int {
+// writerOf is a process that the walk found, and that has the file open for writing still.
+func (o *openFiles) writerOf(id fileID) int {
 	for _, d := range o.found[id] {
 		now, _, err := identify(unix.AT_FDCWD, fmt.Sprintf("/proc/%d/fd/%s", d.pid, d.number), 0)
 		if err == nil && now == id && writable(d) {
