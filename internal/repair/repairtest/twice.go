@@ -94,7 +94,7 @@ func Pairs(t *testing.T, c storetest.Corpus, dump Dump, fresh *regexp.Regexp) {
 // NothingIsLost repairs random damaged stores, holds the result against what was stored
 // before with plain SQL, repairs again and takes it back. What makes a store gives the
 // comparison back, which knows what was stored.
-func NothingIsLost(t *testing.T, dump Dump, damaged func(t *rapid.T, path string) (compare func(receipt *repair.Receipt))) {
+func NothingIsLost(t *testing.T, damaged func(t *rapid.T, path string) (compare func(receipt *repair.Receipt))) {
 	t.Helper()
 	campaign.Checks(t, 40, 2000)
 	folder, n := t.TempDir(), 0

@@ -97,7 +97,7 @@ func nothingIsLost(t *rapid.T, before, after []string, receipt *repair.Receipt) 
 }
 
 func TestNothingIsLost(t *testing.T) {
-	repairtest.NothingIsLost(t, stored, func(t *rapid.T, path string) func(*repair.Receipt) {
+	repairtest.NothingIsLost(t, func(t *rapid.T, path string) func(*repair.Receipt) {
 		damaged(t, path)
 		before, count := stored(t, path), storetest.Query(t, path, counted)
 		return func(receipt *repair.Receipt) {

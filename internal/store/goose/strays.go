@@ -186,7 +186,7 @@ func (f *finder) isBetween(p *run, it *placed) bool {
 // and one context.
 func (p *run) holdsRow(it *placed, from int64) bool {
 	row := it.row
-	return row >= from && row <= p.last && !(isQuestion(it) && p.has(isQuestion)) && !(isContext(it) && p.has(isContext))
+	return row >= from && row <= p.last && (!isQuestion(it) || !p.has(isQuestion)) && (!isContext(it) || !p.has(isContext))
 }
 
 func (p *run) blocks() bool { return p.call != nil && p.call.Delegation.Blocking }

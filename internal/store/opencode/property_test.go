@@ -110,7 +110,7 @@ func nothingIsLost(t *rapid.T, homes map[string]string, before, after []string, 
 }
 
 func TestNothingIsLost(t *testing.T) {
-	repairtest.NothingIsLost(t, stored, func(t *rapid.T, path string) func(*repair.Receipt) {
+	repairtest.NothingIsLost(t, func(t *rapid.T, path string) func(*repair.Receipt) {
 		homes := damaged(t, path)
 		before := stored(t, path)
 		return func(receipt *repair.Receipt) { nothingIsLost(t, homes, before, stored(t, path), receipt) }

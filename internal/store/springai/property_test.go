@@ -11,12 +11,11 @@ import (
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/springai/springtest"
-	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
 func TestNothingIsLost(t *testing.T) {
 	forms := slices.DeleteFunc(slices.Sorted(maps.Keys(springtest.Forms)), func(name string) bool { return springtest.Forms[name].ByTime })
-	repairtest.NothingIsLost(t, storetest.Dump, func(t *rapid.T, path string) func(*repair.Receipt) {
+	repairtest.NothingIsLost(t, func(t *rapid.T, path string) func(*repair.Receipt) {
 		db, err := springtest.Create(path, springtest.Forms[rapid.SampledFrom(forms).Draw(t, "form")])
 		if err != nil {
 			t.Fatal(err)
