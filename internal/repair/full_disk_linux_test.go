@@ -12,7 +12,6 @@ import (
 
 	"github.com/sessctl/sessctl/internal/atomicfile"
 	"github.com/sessctl/sessctl/internal/campaign"
-	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 )
 
@@ -175,14 +174,6 @@ func TestFailedWrites(t *testing.T) {
 			}
 		})
 	}
-}
-
-// next is what an error says to do.
-func next(err error) string {
-	if p, ok := errors.AsType[*problem.Error](err); ok {
-		return p.Next
-	}
-	return ""
 }
 
 // padTranscripts makes transcripts longer than a block, each longer than those before it: a

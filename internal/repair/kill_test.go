@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -75,6 +76,14 @@ func act(do, path string) int {
 		return 1
 	}
 	return 0
+}
+
+// next is what an error says to do.
+func next(err error) string {
+	if p, ok := errors.AsType[*problem.Error](err); ok {
+		return p.Next
+	}
+	return ""
 }
 
 // process is this test binary, which does something to a store. It returns the
