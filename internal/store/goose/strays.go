@@ -38,12 +38,15 @@ func (r *reader) findStrays(s *session.Session) {
 	if !slices.ContainsFunc(s.Children, func(c *session.Session) bool { return c.Delegated }) {
 		return
 	}
-	f := finder{reader: r, byRow: placedIn(s), lone: map[string]int{}}
+	f := finder{reader: r, byRow: placedIn(s), lone: map[string]int{}, tasks: map[session.Digest][]*run{}}
 	f.readRuns(s)
 	for _, it := range f.byRow {
 		countHalves(f.lone, it.Item, 1)
 	}
 	slices.SortStableFunc(f.byRow, func(a, b *placed) int { return cmp.Compare(a.row, b.row) })
+	for at, it := range f.byRow {
+		it.at = at
+	}
 	for f.giveMessages(f.isCopy, true) || f.giveMessages(f.provesRun, false) || f.giveMessages(f.isBetween, false) {
 	}
 	for _, it := range f.byRow {
@@ -57,6 +60,7 @@ func (r *reader) findStrays(s *session.Session) {
 type placed struct {
 	*session.Item
 	stored, row int64 // as it is stored, and as it will be
+	at          int   // its place in finder.byRow, of a message of the session
 }
 
 // placedIn are the messages of a session. What a repair will store anew gets a number that is
@@ -71,7 +75,7 @@ func placedIn(s *session.Session) []*placed {
 		if anew {
 			row = 1<<62 + int64(i)
 		}
-		items[i] = &placed{it, stored, row}
+		items[i] = &placed{Item: it, stored: stored, row: row}
 	}
 	return items
 }
@@ -82,6 +86,7 @@ type finder struct {
 	runs  []*run
 	byRow []*placed
 	lone  map[string]int // of what is the session's own, as far as is known
+	tasks map[session.Digest][]*run
 }
 
 // giveMessages gives messages to the only run that claims them.
@@ -128,6 +133,7 @@ func (f *finder) readRuns(s *session.Session) {
 			}
 			if p := at[c.Delegation.Child]; p != nil {
 				p.maker, p.call = it, c
+				f.tasks[c.Delegation.Task] = append(f.tasks[c.Delegation.Task], p)
 			}
 		}
 		for _, res := range it.Results {
@@ -150,13 +156,13 @@ func countHalves(lone map[string]int, it *session.Item, n int) {
 
 func (p *run) has(fn func(it *placed) bool) bool { return slices.ContainsFunc(p.items, fn) }
 
-// asks reports whether a message says the task of the run.
-func (p *run) asks(it *placed) bool {
+// asksTask reports whether a message says the task of the run.
+func (p *run) asksTask(it *placed) bool {
 	return p.call != nil && isQuestion(it) && it.Text != 0 && it.Text == p.call.Delegation.Task
 }
 
-// ends reports whether a message says what the call got.
-func (p *run) ends(it *placed) bool {
+// givesResult reports whether a message says what the call got.
+func (p *run) givesResult(it *placed) bool {
 	return it.Role == session.Assistant && len(it.Calls) == 0 && it.Text != 0 && it.Text == p.result
 }
 
@@ -172,12 +178,12 @@ func isContext(it *placed) bool {
 // provesRun: a message says of itself that it is the run's, which lacks it.
 func (f *finder) provesRun(p *run, it *placed) bool {
 	row := it.row
-	return row > p.low && row < p.up && (p.asks(it) && !p.has(p.asks) || p.ends(it) && p.blocks() && !p.has(p.ends)) ||
+	return row > p.low && row < p.up && (p.asksTask(it) && !p.has(p.asksTask) || p.givesResult(it) && p.blocks() && !p.has(p.givesResult)) ||
 		slices.ContainsFunc(it.Calls, func(c session.Call) bool { return f.lone[c.ID] > 0 && p.lone[c.ID] < 0 }) ||
 		slices.ContainsFunc(it.Results, func(res session.Result) bool { return f.lone[res.CallID] < 0 && p.lone[res.CallID] > 0 })
 }
 
-// isBetween: a message is isBetween those of the run. Where it may be another one's, both claim it.
+// isBetween: a message is between those of the run. Where it may be another one's, both claim it.
 func (f *finder) isBetween(p *run, it *placed) bool {
 	return p.holdsRow(it, p.from) && slices.ContainsFunc(f.runs, func(p *run) bool { return p.holdsRow(it, p.first) })
 }
@@ -214,8 +220,9 @@ func (f *finder) spanRun(p *run) {
 	if !p.blocks() {
 		return
 	}
-	answer, ended := f.answer(p.maker), p.has(p.ends)
-	p.low, p.up = f.began(p.maker, answer), p.maker.row
+	first, ended := f.answerWith(p.maker), p.has(p.givesResult)
+	answer := f.byRow[first].row
+	p.low, p.up = f.rowBefore(p.maker, first), p.maker.row
 	for _, it := range p.items {
 		if row := it.row; row < p.up {
 			p.first, p.last = min(p.first, row), max(p.last, row)
@@ -232,43 +239,39 @@ func (f *finder) spanRun(p *run) {
 	}
 }
 
-// answer is the first row of the answer with a call: its text, calls and results are of one
+// answerWith is where the answer with a call begins: its text, calls and results are of one
 // second.
-func (f *finder) answer(maker *placed) int64 {
-	n := slices.Index(f.byRow, maker)
-	for ; n > 0; n-- {
-		before := f.byRow[n-1]
-		said := before.Role == session.Assistant && len(before.Calls) == 0
+func (f *finder) answerWith(maker *placed) (at int) {
+	for at = maker.at; at > 0; at-- {
+		before := f.byRow[at-1]
 		if before.Home != "" || !eventlog.SameSecond(before.Position, maker.Position) || before.Role != session.Assistant && before.Role != session.Tool {
 			break
 		}
-		if said {
-			n--
-			break
+		if before.Role == session.Assistant && len(before.Calls) == 0 {
+			return at - 1
 		}
 	}
-	return f.byRow[n].row
+	return at
 }
 
-// began is the last row before those that a run can have: what a person asked its caller, and
-// earlier calls of sub-agents, which itself can call none.
-func (f *finder) began(maker *placed, answer int64) (row int64) {
-	row = math.MinInt64
-	asked := false
-	for _, it := range f.byRow {
-		at := it.row
-		if at >= answer {
-			break
-		}
-		context := asked && isContext(it) // of what was asked before it
-		asked = isQuestion(it) && it.Home == "" && it.Position <= maker.Position|second &&
-			!slices.ContainsFunc(f.runs, func(p *run) bool { return p.asks(it) && !p.has(p.asks) })
-		called := slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.Delegation != nil && c.Delegation.Child != "" })
-		if asked || context || called {
-			row = at
+// rowBefore is the last row before those that a run can have: what a person asked its caller,
+// and earlier calls of sub-agents, which itself can call none.
+func (f *finder) rowBefore(maker *placed, answer int) int64 {
+	for at := answer - 1; at >= 0; at-- {
+		it := f.byRow[at]
+		context := at > 0 && isContext(it) && f.asksCaller(f.byRow[at-1], maker) // of what was asked before it
+		if context || f.asksCaller(it, maker) || slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.Delegation != nil && c.Delegation.Child != "" }) {
+			return it.row
 		}
 	}
-	return row
+	return math.MinInt64
+}
+
+// asksCaller reports whether a message is a question to whoever made a call, and not the task of
+// a run that lacks it.
+func (f *finder) asksCaller(it, maker *placed) bool {
+	return isQuestion(it) && it.Home == "" && it.Position <= maker.Position|second &&
+		!slices.ContainsFunc(f.tasks[it.Text], func(p *run) bool { return p.asksTask(it) && !p.has(p.asksTask) })
 }
 
 // second is the part of a position that tells messages of one second apart.
