@@ -45,8 +45,8 @@ func SplitRoots(tree *session.Tree) []*session.Tree {
 	return parts
 }
 
-// RowOf makes the row of a tree, or of a part of one, with one for each sub-session. In a brief one nobody knows
-// who spoke, and all agents that messages name are taken for those.
+// RowOf makes the row of a tree, or of a part of one, with one for each sub-session. In a brief
+// one nobody knows who spoke, and all agents that messages name are taken for those.
 func RowOf(tree *session.Tree, findings []*check.Finding, brief bool) *Row {
 	root := sessionRow(tree.Root(), brief)
 	root.Subs = len(tree.Sessions) - 1

@@ -179,7 +179,7 @@ type Judgement struct {
 	Profile  *Profile
 	Severity Severity
 	Error    string // what the provider would answer, "" when it would not
-	Lost     bool   // the runtime sends something else instead (session.Runtime.Loses)
+	Lost     bool   // the runtime sends something else instead (session.Requests.Loses)
 }
 
 // UnknownForm is the word of --allow for taking out records that are in a form that this

@@ -60,7 +60,8 @@ func reportStraysIn(p *rules.Pass, s *rules.Subject, copied bool, homeOf func(*s
 
 // homesIn tells of an item of a session whose run stored it: that of the session with what
 // else belongs to that run, or what its store tells, unless that session has only what other
-// runs stored; of a copy it is where the other one is. It looks through the tree once, when an item is away from home.
+// runs stored; of a copy it is where the other one is. It looks through the tree once, when an
+// item is away from home.
 func homesIn(tree *session.Tree) func(s *session.Session, it *session.Item) string {
 	var runs map[string][]*session.Session // by run, the sessions that have something of it
 	asked := map[string]string{}           // by run, the home of its question

@@ -114,7 +114,7 @@ func (t *trunk) passOver(c *chain, log *filelog.Log) error {
 	return nil
 }
 
-// aboveStrays is the line that a line hangs below, or is named as one: what is aboveStrays strays.
+// aboveStrays is the line that a line hangs below, or is named as one: what is above strays.
 func (c *chain) aboveStrays(uuid filelog.Name) filelog.Name {
 	if i, ok := c.at[uuid]; ok && c.nodes[i].home != 0 {
 		return c.nodes[i].parent

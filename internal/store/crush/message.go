@@ -3,7 +3,6 @@ package crush
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -98,7 +97,7 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 		it.Kind = session.Other
 		faults = append(faults, session.Fault{Kind: session.Undecodable, Field: "parts", Detail: wrong, Whole: whole, Unloads: true})
 	}
-	faults = append(faults, illegible(row, "parts")...)
+	faults = append(faults, eventlog.BadUnicode(row, "parts")...)
 	m := message{Item: it, id: column.View(row.Value("id")), children: r.children}
 	m.read(parts, wrong != "")
 	if summary, _ := column.Bool(row.Value("is_summary_message")); summary && it.Kind == session.Message {
@@ -110,14 +109,6 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 	}
 	it.Body = &session.Body{Text: m.text, Reasoning: m.reasoning, Raw: row.Record(r.Columns(tableMessages))}
 	return faults
-}
-
-// illegible is the fault of a text that is not UTF-8.
-func illegible(row eventlog.Row, name string) []session.Fault {
-	if utf8.Valid(column.Bytes(row.Value(name))) {
-		return nil
-	}
-	return []session.Fault{{Kind: session.BadUnicode, Field: name, Detail: "it has bytes that are not UTF-8"}}
 }
 
 // message is a message while it is being read.

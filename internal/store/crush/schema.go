@@ -277,7 +277,7 @@ func sessionOf(row eventlog.Row) *session.Session {
 	s := &session.Session{ID: column.Text(row.Value("id")), Title: column.Text(row.Value("title")), Tick: time.Second, TickBits: eventlog.SecondBits}
 	s.Delegated = strings.Contains(s.ID, between)
 	s.Created, s.Updated = eventlog.Seconds.Read(row.Value("created_at")).Time, eventlog.Seconds.Read(row.Value("updated_at")).Time
-	s.Faults = append(eventlog.BadTimes(row, &eventlog.Seconds, "created_at", "updated_at"), illegible(row, "title")...)
+	s.Faults = append(eventlog.BadTimes(row, &eventlog.Seconds, "created_at", "updated_at"), eventlog.BadUnicode(row, "title")...)
 	return s
 }
 

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
@@ -232,4 +233,14 @@ func (st *logStore) unreadable(ctx context.Context, to *slot, at table.Place) er
 		Kind: session.StoreDamaged, Detail: "the event cannot be read: it is on a damaged page of the file",
 	}})
 	return nil
+}
+
+// BadUnicode are the faults of columns with texts that are not UTF-8.
+func BadUnicode(row Row, columns ...string) (faults []session.Fault) {
+	for _, name := range columns {
+		if !utf8.Valid(column.Bytes(row.Value(name))) {
+			faults = append(faults, session.Fault{Kind: session.BadUnicode, Field: name, Detail: "it has bytes that are not UTF-8"})
+		}
+	}
+	return faults
 }

@@ -158,9 +158,10 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 		it.Kind = session.Other
 		faults = append(faults, session.Fault{Kind: session.Undecodable, Field: "content_json", Detail: wrong, Whole: whole, Unloads: true})
 	}
-	for _, name := range texts {
-		if wrong == "" && !utf8.Valid(column.Bytes(row.Value(name))) {
-			faults = append(faults, session.Fault{Kind: session.BadUnicode, Field: name, Detail: illegible, Unloads: true})
+	if wrong == "" {
+		for _, f := range eventlog.BadUnicode(row, texts...) {
+			f.Unloads = true
+			faults = append(faults, f)
 		}
 	}
 	role := column.View(row.Value("role"))
@@ -195,9 +196,6 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 // texts are the columns of a message that hold documents. goose takes only what is UTF-8 from
 // its database, and loads no session in which one is not (sqlx, source).
 var texts = []string{"content_json", "metadata_json"}
-
-// illegible is the detail of a fault BadUnicode.
-const illegible = "it has bytes that are not UTF-8"
 
 // mark stands for a byte that is part of no character while a document is decoded, which puts
 // U+FFFD there: then nobody could tell. No text has it (a noncharacter of Unicode).

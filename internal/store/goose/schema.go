@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/session"
@@ -279,9 +278,6 @@ func sessionOf(row eventlog.Row) *session.Session {
 	s := &session.Session{ID: column.Text(row.Value("id")), Title: title, Tick: time.Second, TickBits: eventlog.SecondBits}
 	s.Delegated = column.View(row.Value("session_type")) == subAgent
 	s.Created, s.Updated = times.Read(row.Value("created_at")).Time, times.Read(row.Value("updated_at")).Time
-	s.Faults = eventlog.BadTimes(row, &times, "created_at", "updated_at")
-	if !utf8.ValidString(title) {
-		s.Faults = append(s.Faults, session.Fault{Kind: session.BadUnicode, Field: "name", Detail: illegible})
-	}
+	s.Faults = append(eventlog.BadTimes(row, &times, "created_at", "updated_at"), eventlog.BadUnicode(row, "name", "description")...)
 	return s
 }

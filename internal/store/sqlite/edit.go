@@ -464,7 +464,7 @@ type guard struct {
 	derived    map[string]derived // by table; for all transactions
 	kept       []keptChange       // what the database changed by itself since the last statement was recorded
 	first      map[rowKey]table.Image
-	replacing  *rowKey // replace is at work on it
+	replacing  *rowKey // replaceRow is at work on it
 }
 
 // change is what a statement is to do. An insert does not know its row.

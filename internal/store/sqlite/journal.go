@@ -252,7 +252,7 @@ func (e *Edit) asBefore(ctx context.Context, rows []table.RowChange) error {
 			return err
 		}
 		before := c.Before
-		if e.trying { // see replaces
+		if e.trying { // see canReplace
 			now, before = e.guard.written(c.Table, now), e.guard.written(c.Table, before)
 		}
 		if !now.Equal(before) {
