@@ -297,8 +297,8 @@ func (f *rewrite) place(items []change.Item, at int, p *part) (*place, error) {
 	}
 	pl.call = calls[nth]
 	last := slices.Max(pl.batch)
-	middle := slices.ContainsFunc(items[at+1:], follows)
-	pl.linear = strings.HasPrefix(f.version(pl.call), "1.") || strings.HasPrefix(f.version(pl.call), "2.0.") || !middle && f.reorders(pl)
+	middle := slices.ContainsFunc(items[at+1:], isSent)
+	pl.linear = strings.HasPrefix(f.version(pl.call), "1.") || strings.HasPrefix(f.version(pl.call), "2.0.") || !middle && f.reordersBlocks(pl)
 	pl.parent = f.nodes[pl.call].uuid
 	if pl.linear {
 		pl.parent = f.nodes[last].uuid
@@ -320,7 +320,7 @@ func (f *rewrite) place(items []change.Item, at int, p *part) (*place, error) {
 		return pl, nil
 	}
 	pl.line = last
-	timed := func(it change.Item) bool { return follows(it) && !it.Is.Time.IsZero() }
+	timed := func(it change.Item) bool { return isSent(it) && !it.Is.Time.IsZero() }
 	if n := slices.IndexFunc(items[at+1:], timed); n >= 0 {
 		pl.latest = items[at+1+n].Is.Time
 		if called := items[made].Is.Time; called.After(pl.latest) {
@@ -330,12 +330,12 @@ func (f *rewrite) place(items []change.Item, at int, p *part) (*place, error) {
 	return pl, nil
 }
 
-// follows reports whether an item is there and sent.
-func follows(it change.Item) bool { return !it.Is.Flags.Has(session.Archived) && it.Was != nil }
+// isSent reports whether an item is there and sent.
+func isSent(it change.Item) bool { return !it.Is.Flags.Has(session.Archived) && it.Was != nil }
 
-// reorders reports whether the blocks of the message that made a call come in another order
+// reordersBlocks reports whether the blocks of the message that made a call come in another order
 // where the chain goes through the call: those beside it are the last ones.
-func (f *rewrite) reorders(pl *place) bool {
+func (f *rewrite) reordersBlocks(pl *place) bool {
 	var above []int
 	i, known := int32(pl.call), true
 	for range f.nodes { // the parents may lead in a circle

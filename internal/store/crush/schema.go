@@ -225,7 +225,7 @@ func (r *reader) layout() *eventlog.Layout {
 		Place: []string{"created_at"}, Order: order,
 		Session: func(row eventlog.Row) *session.Session { return sessionOf(row) },
 		Item:    r.item, Finish: r.finish, Gather: r.findStrays,
-		Relate: relate,
+		Relate: refreshFaults,
 		Said:   []string{"role", "parts", "is_summary_message"},
 		Links:  func(row eventlog.Row) []string { return r.children[column.View(row.Value("id"))] }, OneID: true,
 		Triggers: triggers, Prepare: r.prepare,
@@ -316,9 +316,9 @@ func (r *reader) finish(s *session.Session) {
 	}
 }
 
-// relate sets anew what the session as a whole has faults of: where a repair adds or takes
+// refreshFaults sets anew what the session as a whole has faults of: where a repair adds or takes
 // messages, it sets their number right.
-func relate(s *session.Session) {
+func refreshFaults(s *session.Session) {
 	eventlog.Retimed(s, "created_at")
 	s.Faults = slices.DeleteFunc(s.Faults, func(f session.Fault) bool {
 		return f.Kind == session.Housekeeping && *f.Default != strconv.Itoa(len(s.Items))

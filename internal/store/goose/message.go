@@ -153,7 +153,7 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 	var seen metadata
 	_ = jsonscan.Exact.Unmarshal(column.Bytes(row.Value("metadata_json")), &seen) // goose goes on without
 	doc := column.Bytes(row.Value("content_json"))
-	parts, wrong, whole := parse(marked(doc))
+	parts, wrong, whole := parse(markBytes(doc))
 	if wrong != "" {
 		it.Kind = session.Other
 		faults = append(faults, session.Fault{Kind: session.Undecodable, Field: "content_json", Detail: wrong, Whole: whole, Unloads: true})
@@ -179,7 +179,7 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 	m := message{Item: it, waiting: r.waiting[column.View(row.Value("message_id"))]}
 	m.read(parts)
 	if !utf8.Valid(doc) {
-		m.unmark()
+		m.unmarkBytes()
 	}
 	var said session.Meaning
 	said.Reset(it.Role, "")
@@ -201,8 +201,8 @@ var texts = []string{"content_json", "metadata_json"}
 // U+FFFD there: then nobody could tell. No text has it (a noncharacter of Unicode).
 const mark = "\uFFFF"
 
-// marked is a document with the mark for each byte that is part of no character.
-func marked(doc []byte) []byte {
+// markBytes is a document with the mark for each byte that is part of no character.
+func markBytes(doc []byte) []byte {
 	if utf8.Valid(doc) {
 		return doc
 	}
@@ -219,8 +219,8 @@ func marked(doc []byte) []byte {
 	return out
 }
 
-// unmark puts such a byte back into what was marked.
-func (m *message) unmark() {
+// unmarkBytes puts such a byte back into what was marked.
+func (m *message) unmarkBytes() {
 	odd := func(text *string) { *text = strings.ReplaceAll(*text, mark, "\xff") }
 	odd(&m.text)
 	odd(&m.reasoning)

@@ -154,7 +154,7 @@ func countHalves(lone map[string]int, it *session.Item, n int) {
 	}
 }
 
-func (p *run) has(fn func(it *placed) bool) bool { return slices.ContainsFunc(p.items, fn) }
+func (p *run) hasMessage(fn func(it *placed) bool) bool { return slices.ContainsFunc(p.items, fn) }
 
 // asksTask reports whether a message says the task of the run.
 func (p *run) asksTask(it *placed) bool {
@@ -178,7 +178,7 @@ func isContext(it *placed) bool {
 // provesRun: a message says of itself that it is the run's, which lacks it.
 func (f *finder) provesRun(p *run, it *placed) bool {
 	row := it.row
-	return row > p.low && row < p.up && (p.asksTask(it) && !p.has(p.asksTask) || p.givesResult(it) && p.blocks() && !p.has(p.givesResult)) ||
+	return row > p.low && row < p.up && (p.asksTask(it) && !p.hasMessage(p.asksTask) || p.givesResult(it) && p.blocksCaller() && !p.hasMessage(p.givesResult)) ||
 		slices.ContainsFunc(it.Calls, func(c session.Call) bool { return f.lone[c.ID] > 0 && p.lone[c.ID] < 0 }) ||
 		slices.ContainsFunc(it.Results, func(res session.Result) bool { return f.lone[res.CallID] < 0 && p.lone[res.CallID] > 0 })
 }
@@ -192,10 +192,10 @@ func (f *finder) isBetween(p *run, it *placed) bool {
 // and one context.
 func (p *run) holdsRow(it *placed, from int64) bool {
 	row := it.row
-	return row >= from && row <= p.last && (!isQuestion(it) || !p.has(isQuestion)) && (!isContext(it) || !p.has(isContext))
+	return row >= from && row <= p.last && (!isQuestion(it) || !p.hasMessage(isQuestion)) && (!isContext(it) || !p.hasMessage(isContext))
 }
 
-func (p *run) blocks() bool { return p.call != nil && p.call.Delegation.Blocking }
+func (p *run) blocksCaller() bool { return p.call != nil && p.call.Delegation.Blocking }
 
 // isCopy: the run has the same message, with the same message_id. One that several of its
 // messages have tells nothing: some servers give all their answers the same.
@@ -217,10 +217,10 @@ func (f *finder) addToRun(p *run, it *placed) {
 // before may be; where its end is not, all before the answer with the call is.
 func (f *finder) spanRun(p *run) {
 	p.from, p.first, p.last = math.MaxInt64, math.MaxInt64, math.MinInt64
-	if !p.blocks() {
+	if !p.blocksCaller() {
 		return
 	}
-	first, ended := f.answerWith(p.maker), p.has(p.givesResult)
+	first, ended := f.answerWith(p.maker), p.hasMessage(p.givesResult)
 	answer := f.byRow[first].row
 	p.low, p.up = f.rowBefore(p.maker, first), p.maker.row
 	for _, it := range p.items {
@@ -234,7 +234,7 @@ func (f *finder) spanRun(p *run) {
 		p.last = max(p.last, answer-1)
 	}
 	p.first = max(p.first, p.low+1)
-	if p.from = p.first; !p.has(isQuestion) {
+	if p.from = p.first; !p.hasMessage(isQuestion) {
 		p.from = p.low + 1
 	}
 }
@@ -271,7 +271,7 @@ func (f *finder) rowBefore(maker *placed, answer int) int64 {
 // a run that lacks it.
 func (f *finder) asksCaller(it, maker *placed) bool {
 	return isQuestion(it) && it.Home == "" && it.Position <= maker.Position|second &&
-		!slices.ContainsFunc(f.tasks[it.Text], func(p *run) bool { return p.asksTask(it) && !p.has(p.asksTask) })
+		!slices.ContainsFunc(f.tasks[it.Text], func(p *run) bool { return p.asksTask(it) && !p.hasMessage(p.asksTask) })
 }
 
 // second is the part of a position that tells messages of one second apart.

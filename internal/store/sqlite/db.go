@@ -181,7 +181,7 @@ func attempt(ctx context.Context, path string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{File: f, handle: handle, Writer: probe(handle, f, openFilesOf(ctx).findWriter), scanned: new(sync.Map)}
+	db := &DB{File: f, handle: handle, Writer: probeWriter(handle, f, openFilesOf(ctx).findWriter), scanned: new(sync.Map)}
 	err = db.open(ctx)
 	if moved := f.replaced(); moved != nil { // SQLite may have opened either file
 		_ = db.Close()

@@ -60,8 +60,8 @@ func (d derived) changeOf(u *modernc.SQLitePreUpdateData) (c keptChange, ok bool
 	return c, true
 }
 
-// written are the columns of an image that the database does not keep by itself.
-func (g *guard) written(of string, m table.Image) table.Image {
+// withoutDerived are the columns of an image that the database does not keep by itself.
+func (g *guard) withoutDerived(of string, m table.Image) table.Image {
 	d, ok := g.derived[of]
 	if !ok || m == nil {
 		return m

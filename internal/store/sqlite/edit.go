@@ -64,7 +64,7 @@ func OpenEdit(ctx context.Context, path string) (*Edit, error) {
 	if !os.SameFile(examined.opened, f.opened) {
 		return nil, errors.Join(gone(path, wasReplaced), handle.Close())
 	}
-	e := &Edit{db: &DB{File: f, handle: handle, Writer: probe(handle, f, openFilesOf(ctx).findWriter)}, statements: map[string]*sql.Stmt{}}
+	e := &Edit{db: &DB{File: f, handle: handle, Writer: probeWriter(handle, f, openFilesOf(ctx).findWriter)}, statements: map[string]*sql.Stmt{}}
 	rest := patience - time.Since(start) //nolint:forbidigo // see above
 	if err = e.connect(ctx, max(rest, aMoment)); err != nil {
 		return nil, errors.Join(e.explain(err), e.Close())
@@ -199,7 +199,7 @@ func (e *Edit) Close() error {
 	if e.db.handle == nil {
 		return nil
 	}
-	defer e.others.stop()
+	defer e.others.stopWatching()
 	var err error
 	if e.db.conn != nil {
 		err = e.finish()
@@ -308,7 +308,7 @@ func (e *Edit) undisturbed(ctx context.Context) error {
 	if err := e.Replaced(); err != nil {
 		return err
 	}
-	if w := e.probe(); w.State == session.WriterLive {
+	if w := e.probeOthers(); w.State == session.WriterLive {
 		return held(e.db.File.Path, w)
 	}
 	if !e.backedUp {
@@ -321,14 +321,14 @@ func (e *Edit) undisturbed(ctx context.Context) error {
 	return err
 }
 
-// probe looks for other processes while the database is open here. It may not
+// probeOthers looks for other processes while the database is open here. It may not
 // open the -shm, since closing it would drop this process's own locks there.
 // Nothing is missed by that: from its first transaction on a connection in WAL
 // mode holds a lock on the database too.
-func (e *Edit) probe() Writer {
+func (e *Edit) probeOthers() Writer {
 	f := e.db.File
 	f.SHM = -1
-	return probe(e.db.handle, f, e.others.findWriter)
+	return probeWriter(e.db.handle, f, e.others.findWriter)
 }
 
 // Version implements table.Transaction.

@@ -455,7 +455,7 @@ func (e *Edit) explain(err error) error {
 	case lib.SQLITE_INTERRUPT: // only the end of a context interrupts
 		return context.Canceled
 	case lib.SQLITE_BUSY, lib.SQLITE_LOCKED, lib.SQLITE_PROTOCOL:
-		return busy(path, e.probe(), err)
+		return busy(path, e.probeOthers(), err)
 	case lib.SQLITE_FULL:
 		if table := e.exhausted(); table != "" {
 			p.Class, p.Next = problem.RolledBack, "give that row a smaller number in a copy, and repair the copy"

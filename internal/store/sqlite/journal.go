@@ -253,7 +253,7 @@ func (e *Edit) asBefore(ctx context.Context, rows []table.RowChange) error {
 		}
 		before := c.Before
 		if e.trying { // see canReplace
-			now, before = e.guard.written(c.Table, now), e.guard.written(c.Table, before)
+			now, before = e.guard.withoutDerived(c.Table, now), e.guard.withoutDerived(c.Table, before)
 		}
 		if !now.Equal(before) {
 			return problem.New(problem.RolledBack, afterRefusal, "%s was not restored: %s is not what it was before", e.db.File.Path, key)
@@ -296,7 +296,7 @@ func (e *Edit) asLeft(ctx context.Context, c table.RowChange) error {
 	}
 	slices.Sort(columns)
 	now, err := e.stored(ctx, key, columns)
-	if err != nil || e.guard.written(c.Table, now).Equal(e.guard.written(c.Table, c.After)) {
+	if err != nil || e.guard.withoutDerived(c.Table, now).Equal(e.guard.withoutDerived(c.Table, c.After)) {
 		return err
 	}
 	how := "changed after the repair"
@@ -398,7 +398,7 @@ func (e *Edit) takeBackRow(ctx context.Context, c table.RowChange) error {
 		return err
 	case c.Before != nil:
 		var fields []table.FieldChange
-		for _, f := range e.guard.written(c.Table, c.After).Fields() {
+		for _, f := range e.guard.withoutDerived(c.Table, c.After).Fields() {
 			fields = append(fields, table.FieldChange{Name: f.Name, Old: f.Value, New: c.Before[f.Name]})
 		}
 		return e.update(ctx, key, fields)

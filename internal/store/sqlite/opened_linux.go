@@ -46,7 +46,7 @@ func (o *openFiles) findWriter(file *os.File) (pid int, err error) {
 // lookFor looks among the processes. Where somebody is known to be there, a walk that does
 // not know of him is too old.
 func (o *openFiles) lookFor(file *os.File, somebody bool) (pid int, err error) {
-	id, _, err := identify(int(file.Fd()), "", unix.AT_EMPTY_PATH)
+	id, _, err := identifyFile(int(file.Fd()), "", unix.AT_EMPTY_PATH)
 	if err != nil {
 		return 0, err
 	}
@@ -76,9 +76,9 @@ func tryLease(file *os.File) error {
 	return err
 }
 
-// identify says which file a path leads to, and whether it is a regular one. A file server
+// identifyFile says which file a path leads to, and whether it is a regular one. A file server
 // that does not answer is not waited for.
-func identify(folder int, path string, flags int) (id fileID, regular bool, err error) {
+func identifyFile(folder int, path string, flags int) (id fileID, regular bool, err error) {
 	var s unix.Statx_t
 	err = unix.Statx(folder, path, flags|unix.AT_STATX_DONT_SYNC|unix.AT_NO_AUTOMOUNT, unix.STATX_TYPE|unix.STATX_INO, &s)
 	return fileID{s.Dev_major, s.Dev_minor, s.Ino}, s.Mode&unix.S_IFMT == unix.S_IFREG, err
@@ -103,7 +103,7 @@ func (o *openFiles) addProcess(pid int) {
 	defer func() { _ = table.Close() }()
 	numbers, _ := table.Readdirnames(-1) // as many as there are
 	for _, number := range numbers {
-		if id, regular, err := identify(int(table.Fd()), number, 0); err == nil && regular {
+		if id, regular, err := identifyFile(int(table.Fd()), number, 0); err == nil && regular {
 			o.found[id] = append(o.found[id], descriptor{pid, number})
 		}
 	}
@@ -122,16 +122,16 @@ func namesIn(folder string) []string {
 // writerOf is a process that the walk found, and that has the file open for writing still.
 func (o *openFiles) writerOf(id fileID) int {
 	for _, d := range o.found[id] {
-		now, _, err := identify(unix.AT_FDCWD, fmt.Sprintf("/proc/%d/fd/%s", d.pid, d.number), 0)
-		if err == nil && now == id && writable(d) {
+		now, _, err := identifyFile(unix.AT_FDCWD, fmt.Sprintf("/proc/%d/fd/%s", d.pid, d.number), 0)
+		if err == nil && now == id && opensToWrite(d) {
 			return d.pid
 		}
 	}
 	return 0
 }
 
-// writable reports whether a process opened a descriptor for writing.
-func writable(d descriptor) bool {
+// opensToWrite reports whether a process opened a descriptor for writing.
+func opensToWrite(d descriptor) bool {
 	info, err := os.ReadFile(fmt.Sprintf("/proc/%d/fdinfo/%s", d.pid, d.number))
 	if err != nil {
 		return false

@@ -18,5 +18,5 @@ func ProbeWriter(path string) (Writer, error) {
 		return Writer{}, err
 	}
 	defer func() { _ = handle.Close() }()
-	return probe(handle, f, new(openFiles).findWriter), nil
+	return probeWriter(handle, f, new(openFiles).findWriter), nil
 }

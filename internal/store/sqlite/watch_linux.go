@@ -18,19 +18,19 @@ type watch struct {
 }
 
 func (w *watch) findWriter(file *os.File) (pid int, err error) {
-	if w.quiet() {
+	if w.nobodyOpened() {
 		return 0, nil
 	}
-	w.start(file) // before the walk, so that nobody comes unseen behind it
+	w.startWatching(file) // before the walk, so that nobody comes unseen behind it
 	w.walks++
 	if pid, err = new(openFiles).findWriter(file); pid != 0 || err != nil {
-		w.stop()
+		w.stopWatching()
 	}
 	return pid, err
 }
 
-// quiet reports whether nobody opened the file since the last look, which found no writer.
-func (w *watch) quiet() bool {
+// nobodyOpened reports whether nobody opened the file since the last look, which found no writer.
+func (w *watch) nobodyOpened() bool {
 	if !w.on {
 		return false
 	}
@@ -39,20 +39,20 @@ func (w *watch) quiet() bool {
 	return errors.Is(err, unix.EAGAIN)
 }
 
-// start begins to watch the file. Where that is not possible, each look is a walk.
-func (w *watch) start(file *os.File) {
-	w.stop()
+// startWatching begins to watch the file. Where that is not possible, each look is a walk.
+func (w *watch) startWatching(file *os.File) {
+	w.stopWatching()
 	queue, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
 	if err != nil {
 		return
 	}
 	w.queue, w.on = queue, true
 	if _, err := unix.InotifyAddWatch(queue, fmt.Sprintf("/proc/self/fd/%d", file.Fd()), unix.IN_OPEN); err != nil {
-		w.stop()
+		w.stopWatching()
 	}
 }
 
-func (w *watch) stop() {
+func (w *watch) stopWatching() {
 	if w.on {
 		_ = unix.Close(w.queue)
 		w.on = false

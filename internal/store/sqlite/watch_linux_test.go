@@ -45,7 +45,7 @@ func TestIdleWriterBeforeATransaction(t *testing.T) {
 	}
 	for _, watched := range []bool{true, false} {
 		if !watched {
-			e.others.stop() // as where the system has no watch left
+			e.others.stopWatching() // as where the system has no watch left
 		}
 		cmd, openIt, stop := idler(t, path)
 		openIt()

@@ -25,12 +25,12 @@ const (
 	shmSize  = 9
 )
 
-// probe asks the kernel who holds locks. A connection holds one on the
+// probeWriter asks the kernel who holds locks. A connection holds one on the
 // database while it reads or writes and, in WAL mode, from its first
 // transaction until it closes; and one on the -shm while that is mapped. An
 // idle connection in rollback mode holds none, so there findWriter tells whether
 // a process has the file open for writing.
-func probe(handle *os.File, f File, findWriter finder) Writer {
+func probeWriter(handle *os.File, f File, findWriter finder) Writer {
 	w, err := probeDatabase(handle)
 	if err == nil && w.State == session.WriterDead && f.SHM >= 0 {
 		w, err = probeIndex(f.real + "-shm")

@@ -9,8 +9,8 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// probe cannot tell on this platform, so every read works on a private copy.
-func probe(*os.File, File, finder) Writer {
+// probeWriter cannot tell on this platform, so every read works on a private copy.
+func probeWriter(*os.File, File, finder) Writer {
 	return Writer{
 		State: session.WriterUnknown,
 		Why:   "sessctl cannot see other processes' file locks on " + runtime.GOOS,
@@ -24,4 +24,4 @@ func (*openFiles) findWriter(*os.File) (int, error) { return 0, nil }
 type watch struct{}
 
 func (*watch) findWriter(*os.File) (int, error) { return 0, nil }
-func (*watch) stop()                            {}
+func (*watch) stopWatching()                    {}
