@@ -19,7 +19,7 @@ import (
 
 // What holds for everything.
 const (
-	allLines     = 104_900 // of Go without tests
+	allLines     = 104_898 // of Go without tests
 	fileLines    = 600
 	packageNames = 200 // constants, variables, types and functions of a package
 	packageFiles = 60
@@ -40,8 +40,8 @@ var (
 		"internal/store/claudecode":  3_100,
 		"internal/store/opencode":    2_224,
 		"internal/store/springai":    1_215,
-		"internal/store/goose":       1_162,
-		"internal/store/crush":       955,
+		"internal/store/goose":       1_159,
+		"internal/store/crush":       946,
 
 		"internal/store/adk/adktest":           986,
 		"internal/store/dockeragent/agenttest": 2_014,
