@@ -216,6 +216,19 @@ func TestForeignTriggers(t *testing.T) {
 	t.Log(refused, "refused")
 }
 
+// TestForeignTriggersOfASessionOfThisSecond: what somebody's trigger would do to an undo is
+// seen before the repair even where the session's time would be the same again.
+func TestForeignTriggersOfASessionOfThisSecond(t *testing.T) {
+	path := corpus.Copy(t, "tools")
+	storetest.Change(t, path, "create trigger strange after insert on sessions begin update messages set updated_at = 1; end",
+		`delete from messages where parts like '%"tool_call_id":"call_t_0_1"%'`,
+		"update sessions set updated_at = strftime('%s', 'now')")
+	plan, receipt, err := repairtest.Repair(path)
+	if problem.ClassOf(err) != problem.RolledBack || receipt != nil {
+		t.Errorf("repaired, which no undo could take back a second later: %v%s", err, repairtest.Told(plan))
+	}
+}
+
 // TestNotUTF8: what is no UTF-8 in a message or a title is told, and a repair of something
 // else leaves it as it is.
 func TestNotUTF8(t *testing.T) {

@@ -139,12 +139,14 @@ func (e *Edit) replaceRow(ctx context.Context, key rowKey, values table.Image) (
 	if err != nil || before == nil {
 		return false, err
 	}
+	// Before the values are compared: those of a clock are often the same in a Trial, which
+	// takes no second.
+	if ok, err := e.canReplace(ctx, key.table); !ok || err != nil {
+		return false, err
+	}
 	row := merged(before, values)
 	if row.Equal(before) {
 		return false, nil
-	}
-	if ok, err := e.canReplace(ctx, key.table); !ok || err != nil {
-		return false, err
 	}
 	names, args := []string{t.rowid}, []any{key.row}
 	for _, f := range row.Fields() {
