@@ -66,7 +66,7 @@ func TestOneRow(t *testing.T) {
 		"revert-pending", "task", "task-parallel", "tools", "v2-killed-tool",
 	}
 	all, outcomes := map[string][]string{}, map[string]int{}
-	for range campaign.Rounds(60, 5000) {
+	for range campaign.Rounds(60, 1500) {
 		name := names[rng.IntN(len(names))]
 		if all[name] == nil {
 			all[name] = rowDamages(t, corpus.Copy(t, name))
