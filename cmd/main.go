@@ -66,9 +66,6 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, getenv func(
 	p.setScreens(ui.ColorAuto)
 	root := newRootCommand(p)
 	root.SetArgs(args)
-	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
 	if badName != nil {
 		return p.finish(root, badName)
 	}

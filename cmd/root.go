@@ -57,6 +57,9 @@ store: with a backup, verified, and with a way back.
 		SuggestionsMinimumDistance: 2,
 		PersistentPreRunE:          func(cmd *cobra.Command, _ []string) error { return p.configure(cmd) },
 	}
+	root.SetIn(p.stdin)
+	root.SetOut(p.stdout)
+	root.SetErr(p.stderr)
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetHelpFunc(p.printHelp)
 	root.PersistentFlags().String("config", "", "read this configuration `FILE`")

@@ -6,10 +6,14 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -29,19 +33,24 @@ func TestMain(m *testing.M) {
 // TestScripts runs testdata/script: each script is a user at a prompt. Besides
 // testscript's own commands there are
 //
-//	exits CODE PROGRAM ARGS…  runs a program that must end with exactly this code
+//	exits CODE PROGRAM ARGS…  runs a program that must end with exactly this code. sessctl
+//	                          runs within the test, which is far quicker; exec sessctl
+//	                          starts it
+//	input FILE                is what sessctl reads next, run by exits
 //	steady FILE               writes the last stdout to FILE without times and versions
 //	store NAME FILE [EVENTS]  builds a docker agent database (stores_test.go), and the
 //	                          recording of its last run: server-sent events in a .sse;
 //	                          kagent/NAME builds one of kagent, adk/NAME one of ADK
 //	sql FILE STATEMENT        changes a database as another program would
-//	lock FILE, hold FILE      keeps a database locked, or just open
+//	lock FILE, hold FILE      keeps a database locked, or just open; from here on, exits
+//	                          starts sessctl: only other processes are kept out
 //
 // and the condition hangups: SIGHUP ends programs.
 func TestScripts(t *testing.T) {
 	campaign.ShowsNoRace(t)
-	testscript.Run(t, testscript.Params{
-		Dir:                 "../testdata/script",
+	world := newWorld(t)
+	testscript.RunT(inTurn{t}, testscript.Params{
+		Dir:                 world.scripts,
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -49,6 +58,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HOME", env.WorkDir+"/home")
 			env.Setenv("TZ", "UTC")
 			env.Setenv("COLUMNS", "80")
+			env.Values[world] = &script{}
 			return os.Mkdir(env.WorkDir+"/home", 0o700)
 		},
 		Condition: func(name string) (bool, error) {
@@ -58,17 +68,89 @@ func TestScripts(t *testing.T) {
 			return !signal.Ignored(syscall.SIGHUP), nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "steady": steady, "store": buildStore, "sql": runSQL, "lock": lock, "hold": hold,
+			"exits": world.exits, "input": world.input, "steady": steady, "store": buildStore, "sql": runSQL,
+			"lock": world.keeping("PRAGMA journal_mode = DELETE", "BEGIN EXCLUSIVE"), // against every reader
+			"hold": world.keeping("PRAGMA journal_mode = WAL", "BEGIN IMMEDIATE"),    // as a runtime that waits for its user
 		},
 	})
 }
 
-func exits(ts *testscript.TestScript, neg bool, args []string) {
+// inTurn runs scripts one after another: the folder and the environment of sessctl are
+// those of the test's process.
+type inTurn struct{ *testing.T }
+
+func (inTurn) Parallel()     {}
+func (inTurn) Verbose() bool { return testing.Verbose() }
+func (t inTurn) Run(name string, f func(testscript.T)) {
+	t.T.Run(name, func(t *testing.T) { f(inTurn{t}) })
+}
+
+// world is what is the process's own while scripts run.
+type world struct {
+	scripts   string   // their folder
+	variables []string // that a script may set
+}
+
+// script is the state of one script.
+type script struct {
+	input     string
+	processes bool // to start sessctl, not to run it within the test
+}
+
+// newWorld is the world of all scripts, which ends with the test.
+func newWorld(t *testing.T) *world {
+	scripts, err := filepath.Abs("../testdata/script")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(scripts, "*.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{scripts: scripts, variables: []string{"HOME", "TZ", "COLUMNS", "PATH", "TMPDIR"}}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, set := range regexp.MustCompile(`(?m)^env (.*)$`).FindAllStringSubmatch(string(text), -1) {
+			for _, field := range strings.Fields(set[1]) {
+				name, _, _ := strings.Cut(field, "=")
+				w.variables = append(w.variables, name)
+			}
+		}
+	}
+	slices.Sort(w.variables)
+	w.variables = slices.Compact(w.variables)
+
+	t.Chdir(".")
+	for _, name := range w.variables {
+		t.Setenv(name, os.Getenv(name))
+	}
+	local := time.Local
+	time.Local = time.UTC
+	t.Cleanup(func() { time.Local = local })
+	return w
+}
+
+// of is the state of a script.
+func (w *world) of(ts *testscript.TestScript) *script { return ts.Value(w).(*script) }
+
+func (w *world) input(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: input FILE")
+	}
+	w.of(ts).input = ts.ReadFile(args[0])
+}
+
+func (w *world) exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE PROGRAM ARGS...")
 	}
 	code := 0
-	if err := ts.Exec(args[1], args[2:]...); err != nil {
+	if args[1] == "sessctl" && !w.of(ts).processes {
+		code = w.sessctl(ts, args[2:])
+	} else if err := ts.Exec(args[1], args[2:]...); err != nil {
 		failed, ok := err.(*exec.ExitError)
 		if !ok {
 			ts.Fatalf("%v", err)
@@ -77,6 +159,31 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if strconv.Itoa(code) != args[0] {
 		ts.Fatalf("exit code %d, want %s", code, args[0])
+	}
+}
+
+// sessctl runs the program within the test, in the folder and the environment of the script.
+func (w *world) sessctl(ts *testscript.TestScript, args []string) (code int) {
+	ts.Check(os.Chdir(ts.MkAbs(".")))
+	for _, name := range w.variables {
+		if value := ts.Getenv(name); value != "" {
+			ts.Check(os.Setenv(name, value))
+		} else {
+			ts.Check(os.Unsetenv(name))
+		}
+	}
+	s := w.of(ts)
+	in := strings.NewReader(s.input)
+	s.input = ""
+	return cmd.Main(args, in, ts.Stdout(), ts.Stderr(), ts.Getenv)
+}
+
+// keeping is the command that keeps a database open, after these statements, from this
+// process until the script ends.
+func (w *world) keeping(statements ...string) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, _ bool, args []string) {
+		w.of(ts).processes = true
+		keep(ts, args, statements...)
 	}
 }
 

@@ -187,17 +187,7 @@ func runSQL(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// lock holds a database against every reader, from this process, until the
-// script ends.
-func lock(ts *testscript.TestScript, _ bool, args []string) {
-	keep(ts, args, "PRAGMA journal_mode = DELETE", "BEGIN EXCLUSIVE")
-}
-
-// hold keeps a database open as a runtime does that waits for its user.
-func hold(ts *testscript.TestScript, _ bool, args []string) {
-	keep(ts, args, "PRAGMA journal_mode = WAL", "BEGIN IMMEDIATE")
-}
-
+// keep opens a database, runs statements, and keeps it open until the script ends.
 func keep(ts *testscript.TestScript, args []string, statements ...string) {
 	if len(args) != 1 {
 		ts.Fatalf("one FILE is needed")
