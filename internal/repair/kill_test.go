@@ -3,6 +3,7 @@
 package repair_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"database/sql"
@@ -41,6 +42,7 @@ import (
 const (
 	doVariable   = "SESSCTL_TEST_DO"      // repair or undo
 	killVariable = "SESSCTL_TEST_KILL_AT" // the number of the step at which it kills itself, 0 for never
+	waitVariable = "SESSCTL_TEST_WAIT"    // set: each step waits for a byte on standard input
 )
 
 func TestMain(m *testing.M) {
@@ -58,6 +60,9 @@ func act(do, path string) int {
 	n := 0
 	atStep := func(step string) {
 		fmt.Println(step)
+		if os.Getenv(waitVariable) != "" {
+			_, _ = os.Stdin.Read(make([]byte, 1))
+		}
 		if n++; n == at {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {}
@@ -230,40 +235,94 @@ func killables() map[string]killable {
 	}
 }
 
-// TestKilledAtEveryStep kills a repair, and then an undo, before each of their
-// steps. The store is the old or the new one, and can be brought back.
+// images does something to a store in a process, and keeps what is in the folder of the
+// store before each step: what a process leaves that is killed there.
+func images(t *testing.T, do, path string) (steps, folders []string) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], path)
+	cmd.Env = append(os.Environ(), doVariable+"="+do, waitVariable+"=1")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		folder := filepath.Join(t.TempDir(), "image")
+		if err := os.CopyFS(folder, os.DirFS(filepath.Dir(path))); err != nil {
+			t.Fatal(err)
+		}
+		steps, folders = append(steps, lines.Text()), append(folders, folder)
+		if _, err := in.Write([]byte("\n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("%s: %v: %s", do, err, stderr.String())
+	}
+	return steps, folders
+}
+
+// TestKilledAtEveryStep takes what a repair, and then an undo, leaves on the disk when it is
+// killed before each of their steps: the store is the old or the new one, and can be brought
+// back. Some of the steps are killed indeed, in the long form all.
 func TestKilledAtEveryStep(t *testing.T) {
 	for name, s := range killables() {
 		t.Run(name, func(t *testing.T) {
-			model := filepath.Join(t.TempDir(), "model.db")
-			s.make(t, model)
-			before := s.dump(t, model)
-			steps, _ := process(t, "repair", model, 0)
-			after := s.dump(t, model)
+			path := filepath.Join(t.TempDir(), "store", "session.db")
+			if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			s.make(t, path)
+			before := s.dump(t, path)
+			steps, repairing := images(t, "repair", path)
+			after := s.dump(t, path)
 			if len(steps) < 8 || before == after {
 				t.Fatalf("the steps are %q", steps)
 			}
-			undo, _ := process(t, "undo", model, 0)
-			if d := cmp.Diff(before, s.dump(t, model)); d != "" {
+			undo, undoing := images(t, "undo", path)
+			if d := cmp.Diff(before, s.dump(t, path)); d != "" {
 				t.Fatalf("after the undo, want (-), got (+):\n%s", d)
 			}
-			for n, step := range steps {
-				path := filepath.Join(t.TempDir(), "session.db")
-				s.make(t, path)
-				if _, killed := process(t, "repair", path, n+1); !killed {
-					t.Fatalf("not killed at %s", step)
+			put := func(folder string) {
+				if err := errors.Join(os.RemoveAll(filepath.Dir(path)), os.Rename(folder, filepath.Dir(path))); err != nil {
+					t.Fatal(err)
 				}
+			}
+			for n, step := range steps {
+				put(repairing[n])
 				s.cleanAfterKill(t, path, "repair, "+step, before, after)
 			}
 			for n, step := range undo {
+				put(undoing[n])
+				notesTheUndo(t, path, step)
+				s.cleanAfterKill(t, path, "undo, "+step, before, after)
+			}
+			every := campaign.Stride(3, 1)
+			for n := every / 2; n < len(steps); n += every {
+				path := filepath.Join(t.TempDir(), "session.db")
+				s.make(t, path)
+				if _, killed := process(t, "repair", path, n+1); !killed {
+					t.Fatalf("not killed at %s", steps[n])
+				}
+				s.cleanAfterKill(t, path, "repair, "+steps[n], before, after)
+			}
+			for n := every / 2; n < len(undo); n += every {
 				path := filepath.Join(t.TempDir(), "session.db")
 				s.make(t, path)
 				process(t, "repair", path, 0)
 				if _, killed := process(t, "undo", path, n+1); !killed {
-					t.Fatalf("not killed at %s of the undo", step)
+					t.Fatalf("not killed at %s of the undo", undo[n])
 				}
-				notesTheUndo(t, path, step)
-				s.cleanAfterKill(t, path, "undo, "+step, before, after)
+				notesTheUndo(t, path, undo[n])
+				s.cleanAfterKill(t, path, "undo, "+undo[n], before, after)
 			}
 		})
 	}
