@@ -36,8 +36,8 @@ demo: build ## Build, make a damaged sample database, check it and view it
 	@$(BIN) view demo/session.db -1
 
 .PHONY: test
-test: ## Run all tests (a few minutes), but for those with a server of PostgreSQL
-	RAPID_SEED=$(SEED) RAPID_CHECKS=20 go test -timeout 30m ./...
+test: ## Run all tests (a few minutes), but for those of releases and with a server of PostgreSQL
+	RAPID_SEED=$(SEED) RAPID_CHECKS=20 go test -timeout 30m $$(go list ./... | grep -v /internal/release)
 
 .PHONY: picture
 picture: ## Write docs/picture.svg from what the program prints
@@ -66,6 +66,10 @@ test-race: ## Run the tests that can show a race with the race detector, which n
 .PHONY: test-db
 test-db: ## Run the tests with servers of PostgreSQL and PgBouncer, which must be there
 	SESSCTL_MUST_POSTGRES=1 go test -timeout 30m ./internal/store/postgres/...
+
+.PHONY: test-dist
+test-dist: package-test ## Run the tests of what a release has: the install script, the action, the packages
+	go test ./internal/release
 
 .PHONY: test-long
 test-long: ## Run the long campaigns: more random sessions, and every fuzz target

@@ -1,6 +1,6 @@
 //go:build unix
 
-package cmd_test
+package release
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sessctl/sessctl/internal/campaign"
+	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 )
 
 // action is action.yml as a runner of GitHub reads it.
@@ -37,7 +37,7 @@ type actionStep struct {
 func readAction(t *testing.T) *action {
 	t.Helper()
 	var a action
-	readYAML(t, "../action.yml", &a)
+	readYAML(t, "../../action.yml", &a)
 	return &a
 }
 
@@ -72,7 +72,7 @@ func (r *runner) run(t *testing.T, inputs map[string]string) ran {
 	a, result := readAction(t), ran{outputs: map[string]string{}}
 	files := t.TempDir()
 	outputs, path, summary := filepath.Join(files, "output"), filepath.Join(files, "path"), filepath.Join(files, "summary")
-	here, err := filepath.Abs("..")
+	here, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,6 @@ func readOutputs(t *testing.T, path string) map[string]string {
 }
 
 func TestActionChecksStores(t *testing.T) {
-	campaign.ShowsNoRace(t)
 	tests := []struct {
 		name   string
 		inputs map[string]string
@@ -171,12 +170,12 @@ func TestActionChecksStores(t *testing.T) {
 		{"no flag", map[string]string{"stores": "--fail-on=never"}, 3, `there is no file --fail-on=never`, "0"},
 	}
 	r := newRunner(t)
-	buildDB(t, filepath.Join(r.work, "torn.db"), storing("leaky"))
-	buildDB(t, filepath.Join(r.work, "clean.db"), storing("clean"))
+	writeStore(t, filepath.Join(r.work, "torn.db"), agenttest.WriteLeaky)
+	writeStore(t, filepath.Join(r.work, "clean.db"), agenttest.WriteFixed)
 	if err := os.Mkdir(filepath.Join(r.work, "h&m"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	buildDB(t, filepath.Join(r.work, "h&m", "session.db"), storing("leaky"))
+	writeStore(t, filepath.Join(r.work, "h&m", "session.db"), agenttest.WriteLeaky)
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.inputs["version"] = releaseVersion // downloaded once
@@ -201,7 +200,6 @@ func TestActionChecksStores(t *testing.T) {
 
 // What an input says is never run, whatever it is.
 func TestActionRunsNoInput(t *testing.T) {
-	campaign.ShowsNoRace(t)
 	r := newRunner(t)
 	nasty := "$(touch run)`touch run`;touch run\n\"; touch run #\n' || touch run '\n${{ github.token }}\n*"
 	for name := range readAction(t).Inputs {
@@ -213,9 +211,8 @@ func TestActionRunsNoInput(t *testing.T) {
 }
 
 func TestActionWritesReportsAndTakesABaseline(t *testing.T) {
-	campaign.ShowsNoRace(t)
 	r := newRunner(t)
-	buildDB(t, filepath.Join(r.work, "torn.db"), storing("leaky"))
+	writeStore(t, filepath.Join(r.work, "torn.db"), agenttest.WriteLeaky)
 	if got := r.run(t, map[string]string{"stores": "torn.db", "args": "--write-baseline\nknown.json"}); got.code != 0 {
 		t.Fatal(got.log)
 	}
@@ -235,9 +232,8 @@ func TestActionWritesReportsAndTakesABaseline(t *testing.T) {
 }
 
 func TestActionInstallsOnce(t *testing.T) {
-	campaign.ShowsNoRace(t)
 	r := newRunner(t)
-	buildDB(t, filepath.Join(r.work, "clean.db"), storing("clean"))
+	writeStore(t, filepath.Join(r.work, "clean.db"), agenttest.WriteFixed)
 	installed := t.TempDir()
 	if err := os.WriteFile(filepath.Join(installed, "sessctl"), builtProgram(t), 0o755); err != nil {
 		t.Fatal(err)
@@ -265,7 +261,6 @@ func TestActionInstallsOnce(t *testing.T) {
 }
 
 func TestActionInstallsNothingThatIsNotARelease(t *testing.T) {
-	campaign.ShowsNoRace(t)
 	r := newRunner(t)
 	if got := r.run(t, map[string]string{"version": "9.9.9"}); got.code != 1 || !strings.Contains(got.log, "set VERSION to one of those at") {
 		t.Errorf("a version that is none: %d, %s", got.code, got.log)
@@ -324,12 +319,11 @@ func TestActionIsWired(t *testing.T) {
 
 // The scripts of the action and of the installation are free of what shellcheck knows.
 func TestShellScripts(t *testing.T) {
-	campaign.ShowsNoRace(t)
 	shellcheck, err := exec.LookPath("shellcheck")
 	if err != nil {
 		t.Skip("shellcheck is not installed")
 	}
-	scripts := []string{filepath.Join("..", "install.sh")}
+	scripts := []string{filepath.Join("..", "..", "install.sh")}
 	for _, step := range readAction(t).Runs.Steps {
 		if step.Uses != "" {
 			continue

@@ -1,6 +1,6 @@
 //go:build unix
 
-package cmd_test
+package release
 
 import (
 	"bytes"
@@ -14,8 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/sessctl/sessctl/internal/campaign"
 )
 
 // installation is one run of install.sh.
@@ -60,7 +58,7 @@ func (i installation) run(t *testing.T, r *release) (folder, output string, err 
 	if err != nil {
 		t.Skipf("%s is not installed", shell[0])
 	}
-	command := exec.Command(path, append(slices.Clone(shell[1:]), filepath.Join("..", "install.sh"))...)
+	command := exec.Command(path, append(slices.Clone(shell[1:]), filepath.Join("..", "..", "install.sh"))...)
 	command.Env = append([]string{"PATH=" + machine, "TMPDIR=" + temp, "RELEASES_URL=" + r.url, "BIN_DIR=" + folder}, i.env...)
 	out, err := command.CombinedOutput()
 	if left, _ := filepath.Glob(filepath.Join(temp, "*")); len(left) > 0 {
@@ -70,7 +68,6 @@ func (i installation) run(t *testing.T, r *release) (folder, output string, err 
 }
 
 func TestInstallScript(t *testing.T) {
-	campaign.ShowsNoRace(t)
 	r := serveRelease(t)
 	tests := []struct {
 		name   string
@@ -122,7 +119,6 @@ func TestInstallScript(t *testing.T) {
 }
 
 func TestInstallScriptRefuses(t *testing.T) {
-	campaign.ShowsNoRace(t)
 	whole, spoiled := serveRelease(t), serveRelease(t)
 	spoiled.spoil()
 	file := filepath.Join(t.TempDir(), "file")
@@ -168,7 +164,6 @@ func TestInstallScriptRefuses(t *testing.T) {
 
 // A program that is replaced stays as it was when the new one is refused.
 func TestInstallScriptLeavesTheOldProgramWhenItRefuses(t *testing.T) {
-	campaign.ShowsNoRace(t)
 	r := serveRelease(t)
 	folder := t.TempDir()
 	installed := filepath.Join(folder, "sessctl")
@@ -198,7 +193,6 @@ func TestInstallScriptLeavesTheOldProgramWhenItRefuses(t *testing.T) {
 
 // Jobs of one machine install at the same time, and none finds the file of another.
 func TestInstallScriptRunsBesideItself(t *testing.T) {
-	campaign.ShowsNoRace(t)
 	r := serveRelease(t)
 	folder := t.TempDir()
 	t.Run("at once", func(t *testing.T) {

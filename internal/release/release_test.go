@@ -1,4 +1,6 @@
-package cmd_test
+// Package release tests what a release has: the program as it is built, the script that
+// installs it, and the action. make test-dist runs it.
+package release
 
 import (
 	"archive/tar"
@@ -7,6 +9,7 @@ import (
 	"cmp"
 	"compress/gzip"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -22,6 +25,8 @@ import (
 	"text/template"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
 )
 
 // releaseVersion is the release that tests install.
@@ -102,7 +107,7 @@ func archiveNames(t *testing.T) map[string]string {
 			Name string `yaml:"name_template"`
 		}
 	}
-	readYAML(t, "../.goreleaser.yaml", &config)
+	readYAML(t, "../../.goreleaser.yaml", &config)
 	archives := config.Archives[0]
 	if config.Checksum.Name != "checksums.txt" || archives.Wrap != nil && archives.Wrap != false {
 		t.Fatalf("install.sh expects checksums.txt and an archive without a folder: %+v", config)
@@ -187,3 +192,23 @@ var buildProgram = sync.OnceValues(func() ([]byte, error) {
 	}
 	return os.ReadFile(path)
 })
+
+// writeStore writes a database of docker agent with one session that a worker helped with.
+func writeStore(t *testing.T, path string, write func(*agenttest.DB, agenttest.Program) (agenttest.Written, error)) {
+	t.Helper()
+	db, err := agenttest.Create(path, 18)
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := agenttest.Task{Agent: "worker", Text: "Make it smaller.", Steps: []agenttest.Step{{Text: "It is smaller now."}}}
+	_, err = write(db, agenttest.Program{Title: "Optimize my Dockerfile", Turns: []agenttest.Turn{{
+		User: "Optimize my Dockerfile",
+		Steps: []agenttest.Step{
+			{Text: "I ask the worker.", Calls: []agenttest.Call{{ID: "toolu_r1", Tool: "transfer_task", Task: &task}}},
+			{Text: "Done."},
+		},
+	}}})
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
