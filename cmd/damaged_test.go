@@ -17,7 +17,8 @@ import (
 func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, err bytes.Buffer
-	getenv := func(name string) string { return map[string]string{"HOME": t.TempDir(), "COLUMNS": "80"}[name] }
+	environment := map[string]string{"HOME": t.TempDir(), "COLUMNS": "80"}
+	getenv := func(name string) string { return environment[name] }
 	code = cmd.Main(args, strings.NewReader(""), &out, &err, getenv)
 	return code, out.String(), err.String()
 }

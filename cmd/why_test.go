@@ -107,7 +107,8 @@ func TestWhyReadsPastedTexts(t *testing.T) {
 	if err := verdictStores["docker agent"](path, 3); err != nil {
 		t.Fatal(err)
 	}
-	getenv := func(name string) string { return map[string]string{"HOME": t.TempDir()}[name] }
+	environment := map[string]string{"HOME": t.TempDir()}
+	getenv := func(name string) string { return environment[name] }
 	for i := 0; i < len(archive.Files); i += 2 {
 		var out, stderr bytes.Buffer
 		code := cmd.Main([]string{"why", path, "-", "--format", "json"}, bytes.NewReader(archive.Files[i].Data), &out, &stderr, getenv)
