@@ -80,6 +80,8 @@ type DB struct {
 	beside  *beside   // of one that is written to
 	scanned *sync.Map // of scannedTable, by the names of the tables that ScanTable went over, in lower case
 
+	known versionedSchema
+
 	faults    []session.Fault
 	truncated bool
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	lib "modernc.org/sqlite/lib"
 
@@ -40,13 +41,18 @@ func (db *DB) columns(ctx context.Context) (map[string][]string, error) {
 // RowID is the name by which SQL reaches the rowids of a table: a column of the
 // table can take the usual one. A table without rowids is a problem.
 func (db *DB) RowID(ctx context.Context, table string) (string, error) {
-	columns, err := db.columns(ctx)
+	taken := map[string]bool{}
+	err := db.each(ctx, func(scan func(...any) error) error {
+		var column string
+		err := scan(&column)
+		taken[strings.ToLower(column)] = true
+		return err
+	}, "select c.name from sqlite_schema t, pragma_table_info(t.name) c where t.type = 'table' and t.rootpage > 0 and t.name = ?", table)
 	if err != nil {
 		return "", db.Explain(err)
 	}
 	for _, name := range []string{"rowid", "_rowid_", "oid"} {
-		taken := slices.ContainsFunc(columns[table], func(column string) bool { return strings.EqualFold(column, name) })
-		if taken {
+		if taken[name] {
 			continue
 		}
 		var none int
@@ -62,8 +68,33 @@ func (db *DB) RowID(ctx context.Context, table string) (string, error) {
 		"%s cannot be read: its table %s has no rowids", db.File.Path, table)
 }
 
-// Schema implements table.Reader.
+// versionedSchema is what Schema read, under the number that SQLite gives to each change of
+// it; nil before that.
+type versionedSchema struct {
+	sync.Mutex
+	version int64
+	schema  *table.Schema
+}
+
+// Schema implements table.Reader. It reads each version of the schema once.
 func (db *DB) Schema(ctx context.Context) (table.Schema, error) {
+	db.known.Lock()
+	defer db.known.Unlock()
+	var version int64
+	if err := db.QueryRow(ctx, "pragma schema_version").Scan(&version); err != nil {
+		return table.Schema{}, db.Explain(err)
+	}
+	if db.known.schema == nil || db.known.version != version {
+		schema, err := db.readSchema(ctx)
+		if err != nil {
+			return schema, err
+		}
+		db.known.version, db.known.schema = version, &schema
+	}
+	return *db.known.schema, nil
+}
+
+func (db *DB) readSchema(ctx context.Context) (table.Schema, error) {
 	schema := table.Schema{Tables: map[string]table.Table{}}
 	change := func(name string, fn func(*table.Table)) {
 		t := schema.Tables[name]

@@ -34,7 +34,8 @@ type Place int64
 type Reader interface {
 	About() About
 	// Schema are the tables with their columns, as the database spells them. Those that
-	// cannot be looked into are left out; a fault tells of them.
+	// cannot be looked into are left out; a fault tells of them. All who ask get the same
+	// tables, which none of them may change.
 	Schema(ctx context.Context) (Schema, error)
 	// Scan hands the rows of a selection to fn. Damage does not end it: what is lost is
 	// returned as faults of the table.
