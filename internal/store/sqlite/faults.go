@@ -187,7 +187,7 @@ func (db *DB) readAhead(ctx context.Context) error {
 	if db.access == copied || db.File.Size > availableMemory()/2 {
 		return nil
 	}
-	buf := make([]byte, 1<<20)
+	buf := make([]byte, min(db.File.Size, 1<<20))
 	for at := int64(0); at < db.File.Size; at += int64(len(buf)) {
 		if err := ctx.Err(); err != nil {
 			return err
