@@ -50,14 +50,14 @@ func TestAKilledRepairLeavesTheOldStateOrTheNewOne(t *testing.T) {
 					t.Fatalf("neither the old state nor the new one with a receipt; there are %v", listing(t, home))
 				}
 				for _, receipt := range receipts(t, path) {
-					if code, _, stderr := sessctl(t, home, "undo", receipt); code != 0 {
+					if code, _, stderr := run(t, "undo", receipt); code != 0 {
 						t.Errorf("undo: code %d, %s", code, stderr)
 					}
 				}
 				if dump(t, path) != old {
 					t.Error("the undo does not give the old state")
 				}
-				if code, _, stderr := sessctl(t, home, "repair", path, "--yes"); code != 0 {
+				if code, _, stderr := run(t, "repair", path, "--yes"); code != 0 {
 					t.Errorf("the next repair: code %d, %s", code, stderr)
 				}
 				if dump(t, path) != whole {
