@@ -25,7 +25,8 @@ import (
 	"github.com/sessctl/sessctl/internal/store/springai/springtest"
 )
 
-// sqliteStores build healthy databases in every form of every kind.
+// sqliteStores build healthy databases in every form of every kind, each once: from then on
+// it is copied.
 func sqliteStores() map[string]func(path string) error {
 	stores := map[string]func(string) error{}
 	for _, generation := range []int{0, 1, 5, 10, 13, 14, 15, 18, 19, 22, 25, 28, agenttest.Latest} {
@@ -67,8 +68,24 @@ func sqliteStores() map[string]func(path string) error {
 			return err
 		}
 	}
+	for name, build := range stores {
+		stores[name] = func(path string) error {
+			content, ok := builtStores[name]
+			if ok {
+				return os.WriteFile(path, content, 0o600)
+			}
+			err := build(path)
+			if err == nil {
+				builtStores[name], err = os.ReadFile(path)
+			}
+			return err
+		}
+	}
 	return stores
 }
+
+// builtStores are those of sqliteStores that were built already.
+var builtStores = map[string][]byte{}
 
 // withLog leaves a part of a database in its log, as a killed writer does.
 func withLog(t *testing.T, path string) {

@@ -113,11 +113,11 @@ func springSessions(t *testing.T, write func(db *springtest.DB, session string, 
 		t.Fatal(err)
 	}
 	n := campaign.Rounds(300, 3000)
-	db.Exec("BEGIN")
-	for seed := range uint64(n) {
-		write(db, fmt.Sprint("s", seed), seed, 2+int(seed)%9)
-	}
-	db.Exec("COMMIT")
+	db.Batch(func() {
+		for seed := range uint64(n) {
+			write(db, fmt.Sprint("s", seed), seed, 2+int(seed)%9)
+		}
+	})
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func TestFailedCalls(t *testing.T) {
 			model := filepath.Join(t.TempDir(), "model.db")
 			s.make(t, model)
 			before := s.dump(t, model)
-			repaired := filepath.Join(t.TempDir(), "model.db")
+			repaired := filepath.Join(t.TempDir(), "session.db")
 			copyStore(t, model, repaired)
 			process(t, "repair", repaired, 0)
 			after := s.dump(t, repaired)
@@ -39,10 +39,7 @@ func TestFailedCalls(t *testing.T) {
 				for _, calls := range []string{"pwrite64", "fsync,fdatasync", "ftruncate,fallocate", "unlink,unlinkat,rename,renameat,link,linkat"} {
 					for n := 1; ; n += campaign.Stride(11, 1) {
 						path := filepath.Join(t.TempDir(), "session.db")
-						copyStore(t, model, path)
-						if do == "undo" {
-							process(t, "repair", path, 0)
-						}
+						copyStore(t, map[string]string{"repair": model, "undo": repaired}[do], path)
 						inject := fmt.Sprintf("%s:error=%s:when=%d%s", calls, []string{"ENOSPC", "EDQUOT", "EIO"}[n%3], n, []string{"", "+"}[n/3%2])
 						said, injected := failing(t, do, path, inject)
 						if !injected {

@@ -172,7 +172,7 @@ func ReadReceipt(path string) (*Receipt, error) {
 		return nil, problem.New(problem.Unreadable, nameAReceipt, "%s cannot be read: %s", path, problem.Reason(err))
 	}
 	r := &Receipt{State: Pending, path: path, file: f}
-	in := bufio.NewReaderSize(f, 1<<20)
+	in := bufio.NewReaderSize(f, 1<<16)
 	start, _ := in.Peek(4096)
 	if err = r.begins(start); err == nil {
 		err = r.read(in)

@@ -45,19 +45,21 @@ func newGenerator(db *DB, session string, seed uint64) *generator {
 }
 
 func (g *generator) write(turns int) {
-	for range turns {
-		g.append(User(g.text("question")))
-		g.answer("")
-		if g.chance(30) {
-			g.answer("orch")
-			if g.whole {
-				g.append(Assistant(g.text("answer")))
+	g.db.Batch(func() {
+		for range turns {
+			g.append(User(g.text("question")))
+			g.answer("")
+			if g.chance(30) {
+				g.answer("orch")
+				if g.whole {
+					g.append(Assistant(g.text("answer")))
+				}
+			}
+			if g.chance(25) {
+				g.cut()
 			}
 		}
-		if g.chance(25) {
-			g.cut()
-		}
-	}
+	})
 }
 
 // fails is the chance of something that goes wrong.
