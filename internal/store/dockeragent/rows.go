@@ -86,15 +86,15 @@ const batchBytes = 256 << 10
 
 // readItems reads the item table once, in row order, whatever the indexes say:
 // that is fastest, and a damaged index cannot hide rows. The reading goroutine
-// copies rows into batches; as many others as there are processors decode
-// them, and it decodes itself when they are behind.
+// copies rows into batches; as many others as there are processors, and one in any case,
+// decode them, and it decodes itself when they are behind.
 func (st *agentStore) readItems(ctx context.Context) error {
 	if !st.schema.hasItems() {
 		return nil
 	}
 	full, free := make(chan *batch, 2), make(chan *batch, 4)
 	var decoders sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) - 1 {
+	for range max(1, runtime.GOMAXPROCS(0)-1) {
 		p := newPart(tableItems)
 		p.brief = st.facts.Brief
 		st.parts = append(st.parts, p)
