@@ -19,7 +19,7 @@ import (
 
 // What holds for everything.
 const (
-	allLines     = 104_898 // of Go without tests
+	allLines     = 104_990 // of Go without tests
 	fileLines    = 600
 	packageNames = 200 // constants, variables, types and functions of a package
 	packageFiles = 60
@@ -46,7 +46,7 @@ var (
 		"internal/store/adk/adktest":           986,
 		"internal/store/dockeragent/agenttest": 2_014,
 		"internal/store/kagent/kagenttest":     1_398,
-		"internal/store/springai/springtest":   596,
+		"internal/store/springai/springtest":   598,
 	}
 	ownNames = map[string]int{
 		"internal/store/dockeragent": 221,

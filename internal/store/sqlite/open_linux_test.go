@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/binary"
@@ -305,6 +306,25 @@ func TestOpenBesideBusyWriter(t *testing.T) {
 		}
 		if faults := db.Faults(); len(faults) > 0 {
 			t.Errorf("faults: %v", faults)
+		}
+		ok(t, db.Close())
+	}
+}
+
+// TestAHalfWrittenFrame: a writer writes the head of a frame, and then its page. What is read
+// between the two is no damage, unless other frames stand behind it.
+func TestAHalfWrittenFrame(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "session.db")
+	process(t, path, walRows(20)...)
+	whole, err := os.ReadFile(path + "-wal")
+	ok(t, err)
+	for _, behind := range []int{0, 1} {
+		log := bytes.Clone(whole)
+		log[len(log)-1-behind*(frameHeaderSize+4096)] ^= 1
+		ok(t, os.WriteFile(path+"-wal", log, 0o600))
+		db := open(t, path)
+		if faults := db.Faults(); len(faults) != behind {
+			t.Errorf("%d frames behind: %v", behind, faults)
 		}
 		ok(t, db.Close())
 	}

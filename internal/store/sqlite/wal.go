@@ -190,21 +190,21 @@ func (db *DB) inspectWAL(filePages uint32) (walWalk, error) {
 	return w, nil
 }
 
-// walk walks the log. Beside a live writer the end is a moving target: a frame may be
+// walk walks the log. Beside a writer the end is a moving target: a frame may be
 // half written when it is read, and whole, with others behind it, a moment later. So a break
-// counts only if it is still there when looked at again, and the log was not begun anew
-// meanwhile, which can give another break at the same frame.
+// counts only if it is still there when looked at again, with other frames behind it, and the
+// log was not begun anew meanwhile, which can give another break at the same frame.
 func (db *DB) walk(log *os.File, filePages uint32) (walWalk, error) {
 	info, err := log.Stat()
 	if err != nil {
 		return walWalk{}, err
 	}
 	w, err := walkWAL(log, info.Size(), filePages)
-	if err != nil || db.Writer.State != session.WriterLive || (w.headerOK && w.lost == 0) {
+	if err != nil || db.Writer.State == session.WriterDead || (w.headerOK && w.lost == 0) {
 		return w, err
 	}
 	again, err := walkWAL(log, info.Size(), filePages)
-	if again.valid != w.valid || again.salt != w.salt {
+	if again.valid != w.valid || again.salt != w.salt || again.lost == 1 { // one is the broken frame itself
 		again.lost = 0
 	}
 	return again, err
