@@ -138,11 +138,20 @@ func TestEverySubset(t *testing.T) {
 	t.Logf("%d subsets, left: %v", done, left)
 }
 
+// seedsTo are so many seeds and ten more.
+func seedsTo(n int) (seeds []uint64) {
+	for seed := range uint64(10 + n) {
+		seeds = append(seeds, 10+seed)
+	}
+	return seeds
+}
+
 // TestUndecided: where the steps of two sub-agents overlap, so that either could have made them,
 // they stay where they are with a reason, and nothing goes into the wrong session.
 func TestUndecided(t *testing.T) {
 	left, home := 0, 0
-	for seed := uint64(10); seed < uint64(20+campaign.Rounds(20, 300)); seed++ {
+	// 133: what is proved goes home, and its place among the rest, which is not, stays.
+	for _, seed := range append([]uint64{133}, seedsTo(campaign.Rounds(20, 300))...) {
 		path := filepath.Join(t.TempDir(), "crush.db")
 		if err := crushtest.Build(path, crushtest.Newest, player.Play(family(2), seed)); err != nil {
 			t.Fatal(err)

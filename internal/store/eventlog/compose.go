@@ -100,7 +100,7 @@ func (d *difference) differs(write *Write) bool {
 			d.anew[i] = !stands || at < last || i > 0 && d.anew[i-1]
 		default:
 			tied := i > 0 && write.Tied(d.Items[i-1].Is.Position, it.Is.Position)
-			d.anew[i] = !it.Stays() || write.Counted && it.Moves || !write.Tied(it.Was.Position, it.Is.Position) || tied && (d.anew[i-1] || !comesBehind(it, &d.Items[i-1]))
+			d.anew[i] = !it.Stays() || !write.Tied(it.Was.Position, it.Is.Position) || tied && (d.anew[i-1] || !comesBehind(it, &d.Items[i-1]))
 		}
 		last = max(last, at)
 	}
@@ -140,13 +140,19 @@ func (w *writer) step(ctx context.Context, s *script, i int) error {
 	if err != nil {
 		return err
 	}
-	if !s.anew[i] {
+	if !s.anew[i] && (!w.write.Counted || !step.Moves) {
 		s.updates = append(s.updates, updates...)
 		return nil
 	}
 	// A number can be the place of the row itself, so the row comes again with its new one.
 	s.deletes = append(s.deletes, row.Place)
-	s.inserts = append(s.inserts, w.numbers.give(w.fieldsOf(row)))
+	fields := w.fieldsOf(row)
+	if s.anew[i] {
+		fields = w.numbers.give(fields)
+	} else { // what stands between other rows tells whose those are
+		fields = append(fields, table.Field{Name: table.RowPlace, Value: int64(row.Place)})
+	}
+	s.inserts = append(s.inserts, fields)
 	return nil
 }
 

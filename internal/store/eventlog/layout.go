@@ -183,7 +183,7 @@ type Write struct {
 	// Without Renumber it is the ids of rows that do, which stay: such a place is no value.
 	Tied func(before, at int64) bool
 	// Counted: triggers count the rows of a session as they come and go, so that one that moves
-	// to another session gets a new number, in whatever order it is.
+	// to another session goes and comes again, with its number where that is in order.
 	Counted bool
 
 	// Session says how the row of a session changes of which an event or a run changed,
