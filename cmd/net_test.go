@@ -51,6 +51,7 @@ func TestNet(t *testing.T) {
 		id, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		recorded[id] = rest
 	}
+	netBefore = t.TempDir()
 	every := campaign.Stride(1, 1)
 	if *update {
 		every = 1
@@ -322,17 +323,8 @@ func netDifference(t *testing.T, s netStore, was []string, outputs map[string]st
 // netProgram builds the program of the commit that wrote the digests, once.
 func netProgram(t *testing.T) (func(folder string, args ...string) string, error) {
 	t.Helper()
-	if netBefore == "" {
-		commit, err := exec.Command("git", "-C", netRoot, "log", "-1", "--format=%H", "--", "testdata/net.txt").Output()
-		if err != nil {
-			return nil, err
-		}
-		netBefore = filepath.Join(os.TempDir(), "sessctl-net-"+strings.TrimSpace(string(commit)))
-	}
-	if _, err := os.Stat(netBefore + "/sessctl"); err != nil {
-		commit := strings.TrimPrefix(filepath.Base(netBefore), "sessctl-net-")
-		script := `mkdir -p "$0" && git archive "$1" . | tar -x -C "$0" && cd "$0" && go build -o sessctl .`
-		build := exec.Command("sh", "-c", script, netBefore, commit)
+	if _, err := os.Stat(filepath.Join(netBefore, "sessctl")); err != nil {
+		build := exec.Command("sh", "-c", `git archive $(git log -1 --format=%H -- testdata/net.txt) . | tar -x -C "$0" && cd "$0" && go build -o sessctl .`, netBefore)
 		build.Dir = netRoot
 		if out, err := build.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("%w: %s", err, out)
