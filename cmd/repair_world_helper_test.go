@@ -8,11 +8,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sessctl/sessctl/cmd"
 )
 
 // dump is everything that a database says: its schema, rows and sequences. It
@@ -87,15 +88,14 @@ func leakyHome(t *testing.T) (home, path string) {
 	return home, path
 }
 
-// sessctl runs the program in a folder.
+// sessctl runs the program in a folder, within the test.
 func sessctl(t *testing.T, home string, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
+	t.Chdir(home)
 	var out, errors bytes.Buffer
-	c := exec.Command("sessctl", args...)
-	c.Dir, c.Stdout, c.Stderr = home, &out, &errors
-	c.Env = []string{"HOME=" + home, "COLUMNS=80", "NO_COLOR=1"}
-	_ = c.Run() // the exit code tells
-	return c.ProcessState.ExitCode(), out.String(), errors.String()
+	environment := map[string]string{"HOME": home, "COLUMNS": "80", "NO_COLOR": "1"}
+	code = cmd.Main(args, strings.NewReader(""), &out, &errors, func(name string) string { return environment[name] })
+	return code, out.String(), errors.String()
 }
 
 // repaired repairs a database and returns the receipt.

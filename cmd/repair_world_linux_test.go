@@ -140,7 +140,6 @@ func TestAnIdleProcessIsNamed(t *testing.T) {
 	}
 	for _, mode := range modes {
 		t.Run(mode.name, func(t *testing.T) {
-			t.Parallel()
 			home := t.TempDir()
 			path := filepath.Join(home, "session.db")
 			buildDB(t, path, storing("leaky"), mode.options...)

@@ -58,7 +58,6 @@ func TestForeignDatabasesAreRepairedAndSetBack(t *testing.T) {
 	campaign.ShowsNoRace(t)
 	for _, tt := range foreign {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
 			home, path := leakyHome(t)
 			alter(t, path, tt.statements...)
 			old := dump(t, path)
@@ -97,7 +96,6 @@ func TestDatabasesThatInterfereAreRefused(t *testing.T) {
 	}
 	for name, statement := range tests {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			home, path := leakyHome(t)
 			alter(t, path, statement)
 			before := contents(t, home)
@@ -116,7 +114,6 @@ func TestDatabasesThatInterfereAreRefused(t *testing.T) {
 func TestRowsThatOthersReferToStay(t *testing.T) {
 	for name, reference := range map[string]string{"rows that would go too": " on delete cascade", "rows that need theirs": ""} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			home, path := leakyHome(t)
 			alter(t, path, "create table extra(a integer references session_items(id)"+reference+")", "insert into extra select id from session_items")
 			old := dump(t, path)

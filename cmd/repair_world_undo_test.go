@@ -44,7 +44,6 @@ func TestUndoIsRefusedAfterAnyLaterChange(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
 			home, path := leakyHome(t)
 			receipt := repaired(t, home, path)
 			alter(t, path, tt.statement)
