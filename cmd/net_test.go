@@ -182,7 +182,7 @@ func netOf(t *testing.T, s netStore, program func(folder string, args ...string)
 	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() {
 			content, failed := os.ReadFile(path)
-			fmt.Fprintf(original, "%q %q", strings.TrimPrefix(path, folder), content)
+			_, _ = fmt.Fprintf(original, "%q %q", strings.TrimPrefix(path, folder), content)
 			err = failed
 		}
 		return errors.Join(err, os.Chtimes(path, long, long))
