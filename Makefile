@@ -71,8 +71,9 @@ test-db: ## Run the tests with servers of PostgreSQL and PgBouncer, which must b
 	SESSCTL_MUST_POSTGRES=1 go test -timeout 30m ./internal/store/postgres/...
 
 .PHONY: test-dist
-test-dist: package-test ## Run the tests of what a release has: the install script, the action, the packages
+test-dist: package-test ## Run the tests of what a release has: install script, action, packages, pages in a browser
 	go test ./internal/release
+	SESSCTL_BROWSE=$${SESSCTL_BROWSE:-1} go test ./internal/render -run InABrowser
 
 .PHONY: test-long
 test-long: ## Run the long campaigns: more random sessions, and every fuzz target

@@ -36,6 +36,9 @@ func TestFailedCalls(t *testing.T) {
 			after := s.dump(t, repaired)
 			failed := 0
 			for _, do := range []string{"repair", "undo"} {
+				if !campaign.Long() && (do == "repair") != (name == "wal") {
+					continue
+				}
 				for _, calls := range []string{"pwrite64", "fsync,fdatasync", "ftruncate,fallocate", "unlink,unlinkat,rename,renameat,link,linkat"} {
 					for n := 1; ; n += campaign.Stride(11, 1) {
 						path := filepath.Join(t.TempDir(), "session.db")
@@ -57,7 +60,7 @@ func TestFailedCalls(t *testing.T) {
 					}
 				}
 			}
-			if t.Logf("%d calls failed", failed); failed < 8 {
+			if t.Logf("%d calls failed", failed); failed < 4 {
 				t.Errorf("only %d calls failed", failed)
 			}
 		})
