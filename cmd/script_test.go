@@ -48,9 +48,9 @@ func TestMain(m *testing.M) {
 // and the condition hangups: SIGHUP ends programs.
 func TestScripts(t *testing.T) {
 	campaign.ShowsNoRace(t)
-	world := newWorld(t)
+	scripts := newScriptRunner(t)
 	testscript.RunT(inTurn{t}, testscript.Params{
-		Dir:                 world.scripts,
+		Dir:                 scripts.folder,
 		UpdateScripts:       *update,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -58,7 +58,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HOME", env.WorkDir+"/home")
 			env.Setenv("TZ", "UTC")
 			env.Setenv("COLUMNS", "80")
-			env.Values[world] = &script{}
+			env.Values[scripts] = &script{}
 			return os.Mkdir(env.WorkDir+"/home", 0o700)
 		},
 		Condition: func(name string) (bool, error) {
@@ -68,9 +68,9 @@ func TestScripts(t *testing.T) {
 			return !signal.Ignored(syscall.SIGHUP), nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": world.exits, "input": world.input, "steady": steady, "store": buildStore, "sql": runSQL,
-			"lock": world.keeping("PRAGMA journal_mode = DELETE", "BEGIN EXCLUSIVE"), // against every reader
-			"hold": world.keeping("PRAGMA journal_mode = WAL", "BEGIN IMMEDIATE"),    // as a runtime that waits for its user
+			"exits": scripts.exits, "input": scripts.input, "steady": steady, "store": buildStore, "sql": runSQL,
+			"lock": scripts.keeping("PRAGMA journal_mode = DELETE", "BEGIN EXCLUSIVE"), // against every reader
+			"hold": scripts.keeping("PRAGMA journal_mode = WAL", "BEGIN IMMEDIATE"),    // as a runtime that waits for its user
 		},
 	})
 }
@@ -85,10 +85,10 @@ func (t inTurn) Run(name string, f func(testscript.T)) {
 	t.T.Run(name, func(t *testing.T) { f(inTurn{t}) })
 }
 
-// world is what is the process's own while scripts run.
-type world struct {
-	scripts   string   // their folder
-	variables []string // that a script may set
+// scriptRunner runs sessctl within the test.
+type scriptRunner struct {
+	folder    string   // of the scripts
+	variables []string // of the environment: those that there are, and those that a script sets
 }
 
 // script is the state of one script.
@@ -97,59 +97,65 @@ type script struct {
 	processes bool // to start sessctl, not to run it within the test
 }
 
-// newWorld is the world of all scripts, which ends with the test.
-func newWorld(t *testing.T) *world {
-	scripts, err := filepath.Abs("../testdata/script")
+// newScriptRunner puts back the folder, the environment and the time zone when the test ends.
+func newScriptRunner(t *testing.T) *scriptRunner {
+	t.Helper()
+	folder, err := filepath.Abs("../testdata/script")
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join(scripts, "*.txtar"))
+	files, err := filepath.Glob(filepath.Join(folder, "*.txtar"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &world{scripts: scripts, variables: []string{"HOME", "TZ", "COLUMNS", "PATH", "TMPDIR"}}
+	settings := os.Environ()
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, set := range regexp.MustCompile(`(?m)^env (.*)$`).FindAllStringSubmatch(string(text), -1) {
-			for _, field := range strings.Fields(set[1]) {
-				name, _, _ := strings.Cut(field, "=")
-				w.variables = append(w.variables, name)
-			}
+			settings = append(settings, strings.Fields(set[1])...)
 		}
 	}
-	slices.Sort(w.variables)
-	w.variables = slices.Compact(w.variables)
+	r := &scriptRunner{folder: folder, variables: []string{"HOME", "TZ", "COLUMNS", "TMPDIR"}}
+	for _, setting := range settings {
+		name, _, _ := strings.Cut(setting, "=")
+		r.variables = append(r.variables, name)
+	}
+	slices.Sort(r.variables)
+	r.variables = slices.Compact(r.variables)
 
 	t.Chdir(".")
-	for _, name := range w.variables {
+	for _, name := range r.variables {
 		t.Setenv(name, os.Getenv(name))
 	}
 	local := time.Local
 	time.Local = time.UTC
 	t.Cleanup(func() { time.Local = local })
-	return w
+	return r
 }
 
-// of is the state of a script.
-func (w *world) of(ts *testscript.TestScript) *script { return ts.Value(w).(*script) }
+// stateOf is the state of a script.
+func (r *scriptRunner) stateOf(ts *testscript.TestScript) *script { return ts.Value(r).(*script) }
 
-func (w *world) input(ts *testscript.TestScript, _ bool, args []string) {
+func (r *scriptRunner) input(ts *testscript.TestScript, _ bool, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("usage: input FILE")
 	}
-	w.of(ts).input = ts.ReadFile(args[0])
+	r.stateOf(ts).input = ts.ReadFile(args[0])
 }
 
-func (w *world) exits(ts *testscript.TestScript, neg bool, args []string) {
+func (r *scriptRunner) exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits CODE PROGRAM ARGS...")
 	}
-	code := 0
-	if args[1] == "sessctl" && !w.of(ts).processes {
-		code = w.sessctl(ts, args[2:])
+	code, s := 0, r.stateOf(ts)
+	if s.processes && s.input != "" {
+		ts.Fatalf("input is only for a sessctl that runs within the test: put it before lock and hold, or use stdin")
+	}
+	if args[1] == "sessctl" && !s.processes {
+		code = r.sessctl(ts, args[2:])
 	} else if err := ts.Exec(args[1], args[2:]...); err != nil {
 		failed, ok := err.(*exec.ExitError)
 		if !ok {
@@ -163,16 +169,16 @@ func (w *world) exits(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // sessctl runs the program within the test, in the folder and the environment of the script.
-func (w *world) sessctl(ts *testscript.TestScript, args []string) (code int) {
+func (r *scriptRunner) sessctl(ts *testscript.TestScript, args []string) (code int) {
 	ts.Check(os.Chdir(ts.MkAbs(".")))
-	for _, name := range w.variables {
+	for _, name := range r.variables {
 		if value := ts.Getenv(name); value != "" {
 			ts.Check(os.Setenv(name, value))
 		} else {
 			ts.Check(os.Unsetenv(name))
 		}
 	}
-	s := w.of(ts)
+	s := r.stateOf(ts)
 	in := strings.NewReader(s.input)
 	s.input = ""
 	return cmd.Main(args, in, ts.Stdout(), ts.Stderr(), ts.Getenv)
@@ -180,9 +186,9 @@ func (w *world) sessctl(ts *testscript.TestScript, args []string) (code int) {
 
 // keeping is the command that keeps a database open, after these statements, from this
 // process until the script ends.
-func (w *world) keeping(statements ...string) func(*testscript.TestScript, bool, []string) {
+func (r *scriptRunner) keeping(statements ...string) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, _ bool, args []string) {
-		w.of(ts).processes = true
+		r.stateOf(ts).processes = true
 		keep(ts, args, statements...)
 	}
 }

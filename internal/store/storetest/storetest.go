@@ -169,11 +169,14 @@ func (s suite) keys(t *testing.T) {
 }
 
 func (s suite) deterministic(t *testing.T) {
-	first := flat(trees(t, s.open(t)))
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // adapters read with as many goroutines
-	second := flat(trees(t, s.open(t)))
-	if diff := difference(first, second); diff != "" {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4)) // adapters read with as many goroutines
+	first, second := flat(trees(t, s.open(t))), flat(trees(t, s.open(t)))
+	if diff := diffValues(first, second); diff != "" {
 		t.Error(diff)
+	}
+	runtime.GOMAXPROCS(1)
+	if diff := diffValues(first, flat(trees(t, s.open(t)))); diff != "" {
+		t.Errorf("with one processor: %s", diff)
 	}
 }
 
@@ -208,7 +211,7 @@ func (s suite) brief(t *testing.T) {
 	want = slices.DeleteFunc(want, func(line string) bool {
 		return uncounted && strings.HasPrefix(line, "false") && !slices.Contains(got, line)
 	})
-	if diff := difference(want, got); diff != "" {
+	if diff := diffValues(want, got); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -249,16 +252,16 @@ func (s suite) fill(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if diff := difference(flat(filled), flat(atOnce)); diff != "" {
+	if diff := diffValues(flat(filled), flat(atOnce)); diff != "" {
 		t.Errorf("Bodies gives other trees: %s", diff)
 	}
-	if diff := difference(bare(outlines), bare(flat(filled))); diff != "" {
+	if diff := diffValues(withoutBodies(outlines), withoutBodies(flat(filled))); diff != "" {
 		t.Errorf("Fill changed the outlines: %s", diff)
 	}
 }
 
-// bare takes out of sessions what Fill reads.
-func bare(sessions []session.Session) []session.Session {
+// withoutBodies takes out of sessions what Fill reads.
+func withoutBodies(sessions []session.Session) []session.Session {
 	for i := range sessions {
 		s := &sessions[i]
 		s.Raw = nil
@@ -276,8 +279,8 @@ func bare(sessions []session.Session) []session.Session {
 	return sessions
 }
 
-// difference is cmp.Diff, which takes its time for large values, of such as are mostly equal.
-func difference(x, y any) string {
+// diffValues is cmp.Diff, which takes its time for large values, of such as are mostly equal.
+func diffValues(x, y any) string {
 	if reflect.DeepEqual(x, y) {
 		return ""
 	}
