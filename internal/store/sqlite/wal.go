@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math/bits"
 	"os"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/session"
 )
@@ -190,24 +191,32 @@ func (db *DB) inspectWAL(filePages uint32) (walWalk, error) {
 	return w, nil
 }
 
+// steady is for how long a break in a log has to stay beside a writer: one that the system
+// interrupts within a frame goes on much sooner.
+const steady = 600 * time.Millisecond
+
 // walk walks the log. Beside a writer the end is a moving target: a frame may be
 // half written when it is read, and whole, with others behind it, a moment later. So a break
-// counts only if it is still there when looked at again, with other frames behind it, and the
-// log was not begun anew meanwhile, which can give another break at the same frame.
+// counts only if it stays, and the log was not begun anew meanwhile, which can give another
+// break at the same frame.
 func (db *DB) walk(log *os.File, filePages uint32) (walWalk, error) {
 	info, err := log.Stat()
 	if err != nil {
 		return walWalk{}, err
 	}
 	w, err := walkWAL(log, info.Size(), filePages)
-	if err != nil || db.Writer.State == session.WriterDead || (w.headerOK && w.lost == 0) {
+	if db.Writer.State == session.WriterDead {
 		return w, err
 	}
-	again, err := walkWAL(log, info.Size(), filePages)
-	if again.valid != w.valid || again.salt != w.salt || again.lost == 1 { // one is the broken frame itself
-		again.lost = 0
+	for waited := time.Duration(0); err == nil && (!w.headerOK || w.lost > 0) && waited < steady; waited += steady / 20 {
+		time.Sleep(steady / 20)
+		var again walWalk
+		if again, err = walkWAL(log, info.Size(), filePages); again.valid != w.valid || again.salt != w.salt {
+			again.lost = 0
+		}
+		w = again
 	}
-	return again, err
+	return w, err
 }
 
 // headlessCommits counts the commits in a log without a usable header: frames
