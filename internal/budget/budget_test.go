@@ -19,8 +19,8 @@ import (
 
 // What holds for everything.
 const (
-	productLines = 96_200 // of Go without tests
-	supportLines = 8_780  // of what only tests and tools use
+	productLines = 96_210 // of Go without tests
+	supportLines = 8_800  // of what only tests and tools use
 	fileLines    = 600
 	packageNames = 200 // constants, variables, types and functions of a package
 	packageFiles = 60
