@@ -32,7 +32,7 @@ func (s *Subject) ResultAt(at pairing.Occurrence) *session.Result {
 
 // AnswerPlace is the item behind which a result of the call belongs: the last
 // result of its answer group, or the sub-session item of its child. Leaked items
-// do not count, because they leave.
+// do not count where they leave.
 func (s *Subject) AnswerPlace(at pairing.Occurrence) int {
 	return s.AnswerPlaceBefore(len(s.Items), at)
 }
@@ -49,7 +49,7 @@ func (s *Subject) AnswerPlaceBefore(end int, at pairing.Occurrence) int {
 		switch {
 		case i == reference:
 			place = i
-		case !it.OnWire() || s.Replay.Steps[i].Action == replay.Skip:
+		case !it.OnWire() || s.Replay.Steps[i].Action == replay.Skip && !s.undecidable()[i]:
 		case it.Answers() && !pairing.EndsGroup(it):
 			place = i
 		default:
@@ -57,6 +57,21 @@ func (s *Subject) AnswerPlaceBefore(end int, at pairing.Occurrence) int {
 		}
 	}
 	return place
+}
+
+// undecidable are the items that may have leaked, of which nothing tells: they never leave.
+type undecidable map[int]bool
+
+func (s *Subject) undecidable() undecidable {
+	return Once(&s.Known, func() undecidable {
+		items := undecidable{}
+		for _, d := range s.Replay.Delegations {
+			for _, l := range d.Leaked {
+				items[l.Item] = items[l.Item] || l.Undecidable
+			}
+		}
+		return items
+	})
 }
 
 // FindCall starts a finding about one call or result of an item. What stands

@@ -548,3 +548,18 @@ func TestDoubledIDs(t *testing.T) {
 		}
 	}
 }
+
+// TestBesideAnOpenTask: a made result of a call beside that of a sub-agent stands behind them,
+// although nothing tells of the caller's later messages whose they are, and one of them is a
+// result of a call that is not there.
+func TestBesideAnOpenTask(t *testing.T) {
+	const v = "2.0.14"
+	task := strings.Replace(callOf("m1", "toolu_1"), `"Bash","input":{}`, `"Task","input":{"subagent_type":"general-purpose","prompt":"look"}`, 1)
+	plan, receipt, err := repairtest.Repair(homeOf(t,
+		line(v, "u1", "null", "user", 0, goOn), line(v, "u2", `"u1"`, "assistant", 1, task), line(v, "u3", `"u2"`, "assistant", 2, callOf("m1", "toolu_2")),
+		line(v, "u4", `"u3"`, "assistant", 3, callOf("m2", "toolu_3")), line(v, "u5", `"u4"`, "user", 4, resultOf("toolu_4", "stray")),
+		line(v, "u6", `"u5"`, "user", 5, resultOf("toolu_3", "ok")), line(v, "u7", `"u6"`, "assistant", 6, done), line(v, "u8", `"u7"`, "user", 7, goOn)))
+	if err != nil || len(plan.Refused) > 0 || len(receipt.Batches) != 1 || len(receipt.Batches[0].Fixes) != 3 {
+		t.Fatalf("%v, refused %+v, %+v", err, plan.Refused, receipt)
+	}
+}
