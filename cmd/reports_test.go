@@ -17,8 +17,10 @@ var reported = map[string]struct {
 	change bool
 }{
 	"adk-app-state-broken":                   {found: "error SC007"},
+	"adk-go-result-without-call":             {found: "warning SC103, warning SC723, warning SC723"},
 	"adk-planned-result-without-its-version": {found: "error SC101", change: true},
 	"adk-python-nan-in-state":                {},
+	"adk-result-without-call":                {found: "warning SC103", change: true},
 	"adk-two-results-long-running":           {found: "warning SC107, warning SC107"},
 	"cc-empty":                               {found: "warning SC020"},
 	"cc-nul-before-record":                   {found: "error SC010", change: true},

@@ -193,9 +193,12 @@ func AddIDs(ids map[string]bool, it *session.Item) {
 func (p *Pass) pair(s *Subject, keep func(i int) bool) {
 	s.Pairs = pairing.Claim(s.Items, keep)
 	for i := range s.Pairs.Pairs {
-		if pair := &s.Pairs.Pairs[i]; s.gathers && pair.Place == pairing.Late {
+		if pair := &s.Pairs.Pairs[i]; s.gathers && pair.Place == pairing.Late || s.last && pair.Place == pairing.Early {
 			pair.Place = pairing.Adjacent
 		}
+	}
+	if s.last {
+		s.answerReused(keep)
 	}
 	s.Pairs.Extras = slices.DeleteFunc(s.Pairs.Extras, func(e pairing.Extra) bool { return s.replaced(s.Pairs, e) })
 	p.explainPairs(s)
@@ -225,6 +228,23 @@ func (p *Pass) pair(s *Subject, keep func(i int) bool) {
 	s.Pairs.Orphans = slices.DeleteFunc(s.Pairs.Orphans, func(at pairing.Occurrence) bool { return halves[at] })
 }
 
+// answerReused takes calls with an id that another call has, which is answered, for answered:
+// the runtime sends that result behind both.
+func (s *Subject) answerReused(keep func(i int) bool) {
+	if len(s.Pairs.Missing) == 0 {
+		return
+	}
+	answered := map[string]bool{}
+	for i := range s.Items {
+		for n := range s.Items[i].Results {
+			if id := s.Items[i].Results[n].CallID; id != "" && s.Items[i].OnWire() && keep(i) {
+				answered[id] = true
+			}
+		}
+	}
+	s.Pairs.Missing = slices.DeleteFunc(s.Pairs.Missing, func(m pairing.Missing) bool { return answered[s.CallAt(m.Call).ID] })
+}
+
 // SentPairs is how the runtime's requests pair the calls and results.
 func (s *Subject) SentPairs() *pairing.Pairing {
 	if !s.last || len(s.Pairs.Extras) == 0 {
@@ -233,6 +253,9 @@ func (s *Subject) SentPairs() *pairing.Pairing {
 	sent := *s.Pairs
 	sent.Pairs, sent.Extras = slices.Clone(sent.Pairs), slices.Clone(sent.Extras)
 	sent.PreferLast()
+	for n := range sent.Pairs {
+		sent.Pairs[n].Place = pairing.Adjacent
+	}
 	return &sent
 }
 

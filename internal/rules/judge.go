@@ -217,10 +217,10 @@ func (s *Subject) Refused(profile *Profile) *Refused {
 	if known := s.refused[by]; known != nil {
 		return known
 	}
-	r := s.reading(profile, strict)
-	for item, number := range s.MessageNumbers(profile)[:len(s.Items)] {
-		if number >= 0 {
-			r.read(item)
+	r, numbers := s.reading(profile, strict), s.Number(profile)
+	for n, m := range s.Arranged() {
+		if numbers[n] >= 0 {
+			r.read(&m)
 		}
 	}
 	r.leave()
@@ -266,6 +266,7 @@ func (s *Subject) reading(profile *Profile, strict bool) *reading {
 	}
 	for _, pair := range s.Stored().Pairs {
 		switch {
+		case s.last: // by their ids alone
 		case pair.Place == pairing.Late && s.gathers:
 			r.moved[pair.Result], r.settled[pair.Call] = true, true
 		case pair.Place == pairing.Inside:
@@ -276,45 +277,47 @@ func (s *Subject) reading(profile *Profile, strict bool) *reading {
 		}
 	}
 	for _, e := range s.Stored().Extras {
-		r.moved[e.Result] = s.last || s.replaced(s.Stored(), e)
+		r.moved[e.Result] = !s.last && s.replaced(s.Stored(), e)
 	}
 	return r
 }
 
 // read takes in the next message. Results in a user's or a tool's message answer
 // what stands before it; what an assistant's message holds belongs to its calls.
-func (r *reading) read(item int) {
-	it := &r.Items[item]
+func (r *reading) read(m *Sent) {
+	it := &r.Items[m.Items[0]]
 	if it.Answers() {
-		r.answers(item)
+		r.answers(m, it)
 	}
 	if r.positional && (!it.Answers() || pairing.EndsGroup(it)) {
 		r.leave()
 	}
 	var calls []pairing.Occurrence
-	for n := range it.Calls {
-		if at := (pairing.Occurrence{Item: item, Nth: n}); !it.Calls[n].Server {
-			r.seen[it.Calls[n].ID] = true
-			if !r.settled[at] {
-				calls = append(calls, at)
+	for _, item := range m.Items {
+		for n := range r.Items[item].Calls {
+			c := &r.Items[item].Calls[n]
+			if at := (pairing.Occurrence{Item: item, Nth: n}); !c.Server {
+				r.seen[c.ID] = true
+				if !r.settled[at] {
+					calls = append(calls, at)
+				}
 			}
 		}
 	}
 	r.open = slices.Insert(r.open, 0, calls...)
 	if !it.Answers() {
-		r.answers(item)
+		r.answers(m, it)
 	}
 }
 
 // answers gives the results of a message to the open calls.
-func (r *reading) answers(item int) {
-	for n := range r.Items[item].Results {
-		at := pairing.Occurrence{Item: item, Nth: n}
+func (r *reading) answers(m *Sent, it *session.Item) {
+	for _, at := range m.Results {
 		if _, inside := r.inside[at]; inside || r.moved[at] || r.ResultAt(at).Server {
 			continue
 		}
 		first := slices.IndexFunc(r.open, func(call pairing.Occurrence) bool { return r.answered(at, call) })
-		if first >= 0 && (!r.positional || r.Items[item].Answers()) {
+		if first >= 0 && (!r.positional || it.Answers()) {
 			r.open = slices.Delete(r.open, first, first+1)
 			continue
 		}
@@ -378,31 +381,38 @@ func (s *Subject) Objections(profile *Profile) []Objection {
 		return nil
 	}
 	var list []Objection
-	calls, results := byItem(refused.Calls), byItem(refused.Results)
-	message, blocks := -1, 0 // blocks counts the results of the message so far
-	for i, number := range s.MessageNumbers(profile)[:len(s.Items)] {
+	calls, results := byItem(refused.Calls), map[pairing.Occurrence]bool{}
+	for _, at := range refused.Results {
+		results[at] = true
+	}
+	numbers, message, blocks := s.Number(profile), -1, 0 // blocks counts the results of the message so far
+	for k, m := range s.Arranged() {
+		number := numbers[k]
 		if number < 0 {
 			continue
 		}
 		if number != message {
 			message, blocks = number, 0
 		}
-		it := &s.Items[i]
-		var open []string
-		for _, n := range calls[i] {
-			open = append(open, it.Calls[n].ID)
+		for _, i := range m.Items {
+			var open []string
+			for _, n := range calls[i] {
+				open = append(open, s.Items[i].Calls[n].ID)
+			}
+			if delete(calls, i); open != nil {
+				text := s.UnansweredError(profile, number, open)
+				list = append(list, Objection{i, open, text, text})
+			}
 		}
-		if open != nil {
-			text := s.UnansweredError(profile, number, open)
-			list = append(list, Objection{i, open, text, text})
+		for n, at := range m.Results {
+			if results[at] {
+				id, repeated := s.ResultAt(at).CallID, refused.Repeated[at]
+				list = append(list, Objection{
+					at.Item, []string{id}, s.SurplusError(profile, number, blocks+n, id, repeated), s.SurplusError(profile, number, 0, id, repeated),
+				})
+			}
 		}
-		for _, n := range results[i] {
-			id, repeated := it.Results[n].CallID, refused.Repeated[pairing.Occurrence{Item: i, Nth: n}]
-			list = append(list, Objection{
-				i, []string{id}, s.SurplusError(profile, number, blocks+n, id, repeated), s.SurplusError(profile, number, 0, id, repeated),
-			})
-		}
-		blocks += len(it.Results)
+		blocks += len(m.Results)
 	}
 	if s.sketched {
 		for n := range list {

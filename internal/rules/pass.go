@@ -70,13 +70,15 @@ type Subject struct {
 	Strayed  map[string]bool // of a viewer: ids of calls whose result only another one is shown
 	sketched bool            // a viewer that is not shown everything: numbers of messages are not known
 
-	gathers bool // the runtime puts late results behind their calls
-	last    bool // of several results of a call it sends the last one
-	Caller  *replay.Delegation
-	raw     *pairing.Pairing
-	refused map[readingBy]*Refused // made by Refused
-	numbers [Flat + 1][]int        // made by wireIndex
-	Known   memo
+	gathers  bool // the runtime puts late results behind their calls
+	last     bool // of several results of a call it sends the last one
+	Caller   *replay.Delegation
+	raw      *pairing.Pairing
+	refused  map[readingBy]*Refused // made by Refused
+	numbers  [Flat + 1][]int        // made by wireIndex
+	arranged []Sent                 // made by Arranged
+	sent     []bool                 // made by Arranged: the items that it has
+	Known    memo
 }
 
 // NewPass prepares the pass of a tree; report receives what the rules find.

@@ -10,26 +10,23 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// MessageNumbers numbers the messages that the items become in the next request
-// to a provider, and at last the user's next message. A
-// summary takes the first place; what the runtime puts in front of it is not
-// counted. An item that is several messages has the number of the first, one
-// that is no numbered message has -1.
-func (s *Subject) MessageNumbers(profile *Profile) []int {
-	numbers := make([]int, len(s.Items)+1)
+// Number numbers the messages of the next request, as Arranged lists them, and at last the
+// user's next message. A summary takes the first place; what the runtime puts in front of it
+// is not counted. What is several messages for the provider has the number of the first, and
+// what is no numbered message has -1.
+func (s *Subject) Number(profile *Profile) []int {
+	list := s.Arranged()
+	numbers := make([]int, len(list)+1)
 	next := 0
 	if s.LastSummary() >= 0 {
 		next = 1
 	}
 	var last session.Role
-	for i := range numbers {
-		numbers[i] = -1
+	for n := range numbers {
+		numbers[n] = -1
 		role, messages := session.User, 1
-		if i < len(s.Items) {
-			it := &s.Items[i]
-			if i < s.Start || !it.OnWire() {
-				continue
-			}
+		if n < len(list) {
+			it := s.item(&list[n])
 			if role, messages = it.Role, profile.Shape.messages(it); messages == 0 {
 				continue
 			}
@@ -39,14 +36,31 @@ func (s *Subject) MessageNumbers(profile *Profile) []int {
 		}
 		joins := last == session.Tool && (profile.Shape <= Contents && role == session.Tool || profile.Shape == Grouped && role == session.User)
 		if joins {
-			numbers[i] = next - 1
+			numbers[n] = next - 1
 		} else {
-			numbers[i] = next
+			numbers[n] = next
 			next += messages
 		}
 		last = role
 	}
 	return numbers
+}
+
+// MessageNumbers are the numbers of the messages that the items become in the next request,
+// the first one of an item that is sent more than once, and at last that of the user's next
+// message; -1 for items that are none.
+func (s *Subject) MessageNumbers(profile *Profile) []int {
+	byItem := slices.Repeat([]int{-1}, len(s.Items)+1)
+	numbers, list := s.Number(profile), s.Arranged()
+	for n := range list {
+		for _, i := range list[n].Items {
+			if byItem[i] < 0 {
+				byItem[i] = numbers[n]
+			}
+		}
+	}
+	byItem[len(s.Items)] = numbers[len(list)]
+	return byItem
 }
 
 // messages is the number of messages that an item is, 0 for one that says nothing.
@@ -115,7 +129,9 @@ func (s *Subject) WireIndex(profile *Profile, item int) int {
 	if last == nil {
 		last = s.MessageNumbers(profile)
 		for i := range last {
-			last[i] = max(last[i], last[max(i-1, 0)])
+			if last[i] < 0 {
+				last[i] = last[max(i-1, 0)]
+			}
 		}
 		s.numbers[profile.Shape] = last
 	}

@@ -116,7 +116,7 @@ func (p *Pass) owners(s *Subject) (of []int, list []Viewer) {
 		if p.Store.ForeignText {
 			v.Agent = it.Agent
 		}
-		if it.Answers() {
+		if it.Answers() && (it.Agent == "" || !p.Store.LastResult) {
 			if caller := p.asked(it, v, callers, list); caller >= 0 {
 				of[i] = caller
 				continue
@@ -189,7 +189,12 @@ func firstOn(s *Subject, of []int, list []Viewer) []Viewer {
 // runs below an agent between its call and the result.
 func (p *Pass) shown(s *Subject, who Viewer, of []int, own int) []int {
 	viewer := branch.Viewer{Label: who.branch, Scope: who.Scope, Session: s.ID}
-	model := p.Reader()
+	model, made := p.Reader(), map[string]bool{}
+	for i := range s.Items {
+		if of[i] == own {
+			AddIDs(made, &s.Items[i])
+		}
+	}
 	var at []int
 	for i := range s.Items {
 		it := &s.Items[i]
@@ -197,11 +202,12 @@ func (p *Pass) shown(s *Subject, who Viewer, of []int, own int) []int {
 			if p.Store.ForeignText && it.Kind == session.Message && !it.OnWire() && !it.Flags.Has(session.Compacted) {
 				continue // what a summary stands for says where the tail starts
 			}
-			if of[i] < 0 && it.Answers() && own > 0 {
+			answers := slices.ContainsFunc(it.Results, func(r session.Result) bool { return made[r.CallID] })
+			if of[i] < 0 && it.Answers() && own > 0 && !(answers && p.posted(it)) {
 				continue // of nobody's call: the first viewer tells of it
 			}
-			if of[i] >= 0 && p.Store.ForeignText && p.Store.GathersResults && it.Answers() && it.Agent == "" {
-				continue // what the user answered to another's call is no text, and goes with that call
+			if of[i] >= 0 && p.posted(it) && !answers {
+				continue // what the user answered to another's call goes with that call
 			}
 			if seen, _ := model.Visible(viewer, EventOf(s.Session, i)); !seen && it.Kind != session.Summary {
 				continue
@@ -210,6 +216,12 @@ func (p *Pass) shown(s *Subject, who Viewer, of []int, own int) []int {
 		at = append(at, i)
 	}
 	return at
+}
+
+// posted reports whether an item is what the user answered to calls: it is a text for nobody,
+// and answers all calls that have its id.
+func (p *Pass) posted(it *session.Item) bool {
+	return p.Store.ForeignText && p.Store.GathersResults && it.Answers() && it.Agent == ""
 }
 
 // Reader is the model by which the store's own reader shows events.
@@ -268,7 +280,7 @@ func (p *Pass) listener(s *Subject, at, of []int, own int, sketched bool) *Subje
 	heard.Items = make([]session.Item, len(at))
 	for n, i := range at {
 		heard.Items[n] = s.Items[i]
-		if (p.Store.ForeignText || sketched) && of[i] >= 0 && of[i] != own {
+		if (p.Store.ForeignText || sketched) && of[i] >= 0 && of[i] != own && !p.posted(&s.Items[i]) {
 			retell(&heard.Items[n], &p.Store.Retells)
 		}
 		if it := &heard.Items[n]; it.Kind == session.Summary && it.KeptFrom > 0 {

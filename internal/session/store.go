@@ -108,10 +108,10 @@ type Reader struct {
 	// GathersResults: the reader puts every result behind its call, however late it
 	// was stored.
 	GathersResults bool
-	// LastResult: of several results of a call the reader sends the last one, in the place of
-	// all of them (google/adk-python flows/llm_flows/contents.py, adk-go
-	// contents_processor.go, adk-js content_processor_utils.ts: the later event of a call's id
-	// takes the place of the one before it).
+	// LastResult: the reader looks up the last item with a result of each call's id and sends
+	// it behind the call, wherever it is stored, and no other results
+	// (google/adk-python flows/llm_flows/contents.py, adk-go contents_processor.go, adk-js
+	// content_processor_utils.ts: rearrangeEventsForAsyncFunctionResponsesInHistory).
 	LastResult bool
 	// SilentLabels: a branch label may end in the name of an agent that never
 	// speaks itself, as a sequence of others.

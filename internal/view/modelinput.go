@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
@@ -15,7 +16,7 @@ import (
 
 // Request is what the next run of a session sends to its model: every stored
 // item from session.Start on, leaked ones included, since runtimes do not know
-// better. Messages have the numbers of rules.(*Subject).MessageNumbers.
+// better. Messages have the numbers of rules.(*Subject).Number.
 type Request struct {
 	Profile *rules.Profile // who gets it
 	Why     string         // why this one, "" when it was asked for
@@ -82,7 +83,7 @@ func (b *builder) request(s *rules.Subject) *Request {
 		Closed: s.Closed, Live: b.in.Store.Writer == session.WriterLive, Runtime: b.in.Store.Title,
 		sentBy: &b.in.Store.Runtime,
 	}
-	roles, numbers := &wireRoles[r.Profile.Shape], s.MessageNumbers(r.Profile)
+	roles, numbers := &wireRoles[r.Profile.Shape], s.Number(r.Profile)
 	r.Parts = append(r.Parts, Part{Message: -1, Role: roles.system, Row: Row{Item: -1, Label: "the agent's instructions (not stored)"}})
 	if last := s.LastSummary(); last >= 0 {
 		r.Covered = coveredTo(s.Session, last)
@@ -92,15 +93,8 @@ func (b *builder) request(s *rules.Subject) *Request {
 		}
 		r.Parts = append(r.Parts, Part{Role: roles.user, Row: Row{Item: -1, Text: before + textOf(&s.Items[last])}})
 	}
-	answers := answersOf(s)
-	for i := s.Start; i < len(s.Items); i++ {
-		p := Part{Message: numbers[i], Row: b.bare(s, answers, i)}
-		if p.Unsent, p.Why = b.unsent(&s.Items[i]); !p.Unsent {
-			p.Role = roles.of(&s.Items[i])
-		}
-		r.Parts = append(r.Parts, p)
-	}
-	r.Parts = append(r.Parts, Part{Message: numbers[len(s.Items)], Role: roles.user, Row: Row{Item: -1, Label: "(your next message)"}})
+	r.Parts = append(r.Parts, b.parts(s, roles, numbers)...)
+	r.Parts = append(r.Parts, Part{Message: numbers[len(numbers)-1], Role: roles.user, Row: Row{Item: -1, Label: "(your next message)"}})
 	r.measure()
 	if r.AsIs {
 		r.Parts = r.Parts[:len(r.Parts)-1]
@@ -113,6 +107,42 @@ func (b *builder) request(s *rules.Subject) *Request {
 		}
 	}
 	return r
+}
+
+// parts are the items of the next request in the order in which they are sent, and between
+// them those that are not, where they are stored.
+func (b *builder) parts(s *rules.Subject, roles *roleNames, numbers []int) (parts []Part) {
+	messages, answers, n := s.Arranged(), answersOf(s), 0
+	for i := s.Start; i < len(s.Items); i++ {
+		if !s.Sends(i) {
+			p := Part{Message: -1, Row: b.bare(s, answers, i)}
+			p.Unsent, p.Why = b.unsent(s, i)
+			parts = append(parts, p)
+		}
+		for n < len(messages) && (messages[n].Items[0] == i || messages[n].Behind) {
+			m, number := &messages[n], numbers[n]
+			for _, item := range m.Items {
+				p := Part{Message: number, Row: b.bare(s, answers, item)}
+				if p.Unsent, p.Why = b.unsent(s, item); !p.Unsent {
+					p.Role = roles.of(&s.Items[m.Items[0]])
+				}
+				p.Row.Results = resultsOf(p.Row.Results, m, item)
+				parts = append(parts, p)
+			}
+			n++
+		}
+	}
+	return parts
+}
+
+// resultsOf are those of an item's results that a message holds.
+func resultsOf(list []Result, m *rules.Sent, item int) (kept []Result) {
+	for n := range list {
+		if slices.Contains(m.Results, pairing.Occurrence{Item: item, Nth: n}) {
+			kept = append(kept, list[n])
+		}
+	}
+	return kept
 }
 
 // found are the findings of the tree.
@@ -179,7 +209,8 @@ func (b *builder) bare(s *rules.Subject, answers *answers, i int) Row {
 }
 
 // unsent reports whether an item is not part of the request, and why.
-func (b *builder) unsent(it *session.Item) (unsent bool, why string) {
+func (b *builder) unsent(s *rules.Subject, item int) (unsent bool, why string) {
+	it := &s.Items[item]
 	switch {
 	case it.Kind != session.Message:
 		return true, ""
@@ -187,6 +218,8 @@ func (b *builder) unsent(it *session.Item) (unsent bool, why string) {
 		return true, "the runtime skips it"
 	case !it.OnWire():
 		return true, "" // its flags say why
+	case s.LeavesOut(item):
+		return true, "the runtime sends only the last result of each call"
 	case !it.Flags.Has(session.Blank):
 		return false, ""
 	}
@@ -412,17 +445,19 @@ type explained struct {
 // reject puts what is wrong with the calls and results at their parts.
 func reject(s *rules.Subject, r *Request, found []*check.Finding) explained {
 	said := explained{map[*check.Finding]bool{}, map[string]bool{}}
-	objections := s.Objections(r.Profile)
+	objections := map[int][]rules.Objection{}
+	for _, o := range s.Objections(r.Profile) {
+		objections[o.Item] = append(objections[o.Item], o)
+	}
 	for i := range r.Parts {
 		p := &r.Parts[i]
 		if p.Unsent || p.Row.Item < 0 {
 			continue
 		}
-		for ; len(objections) > 0 && objections[0].Item <= p.Row.Item; objections = objections[1:] {
-			if objections[0].Item == p.Row.Item {
-				said.reject(s, r, p, &objections[0], found)
-			}
+		for _, o := range objections[p.Row.Item] {
+			said.reject(s, r, p, &o, found)
 		}
+		delete(objections, p.Row.Item)
 	}
 	return said
 }

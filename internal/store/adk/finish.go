@@ -41,31 +41,8 @@ func (n *notes) relate(s *session.Session) {
 	}
 	n.rewind(s)
 	n.compact(s)
-	if n.follows {
-		follow(s)
-	}
 	n.supersede(s)
 	n.ask(s)
-}
-
-// follow marks results as their calls are marked that are sent to no model.
-func follow(s *session.Session) {
-	const unsent = session.Compacted | session.Unshown
-	calls := map[string]session.Flags{}
-	for i := range s.Items {
-		it := &s.Items[i]
-		for n := range it.Calls {
-			calls[it.Calls[n].ID] = it.Flags & unsent
-		}
-		if len(it.Results) == 0 || it.Flags&unsent != 0 {
-			continue
-		}
-		all := unsent
-		for n := range it.Results {
-			all &= calls[it.Results[n].CallID]
-		}
-		it.Flags |= all
-	}
 }
 
 // rewind marks what was annulled: everything from the first event of an invocation
@@ -150,9 +127,6 @@ type note struct {
 type notes struct {
 	byKey sync.Map
 	some  atomic.Bool // there was one
-	// follows: the reader looks for the call of a result among what it sends, and leaves
-	// a result out with its call.
-	follows bool
 }
 
 func (n *notes) keep(key string, value note) {

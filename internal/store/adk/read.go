@@ -199,7 +199,7 @@ func newLayout(ctx context.Context, db table.Reader) (session.Store, *eventlog.L
 	if err != nil {
 		return session.Store{}, nil, err
 	}
-	notes := &notes{follows: gen == j1}
+	notes := &notes{}
 	bySegments := gen.comparesSegments(s)
 	layout := &eventlog.Layout{
 		Sessions: eventlog.Table{Name: tableSessions, Columns: s.Columns(tableSessions), Key: []string{"app_name", "user_id", "id"}},

@@ -32,13 +32,13 @@ func TestOddEventsAreRepaired(t *testing.T) {
 			asks, calls, {Author: "root", Role: "user", Parts: []adktest.Part{answer}},
 			{Author: "root", Role: "user", Parts: []adktest.Part{
 				adktest.Answers("toolu_none", "look", `{"result":"other"}`), adktest.Answers("toolu_none", "look", `{"result":"third"}`), adktest.Text(" \n"),
-			}}, asks,
+			}},
 		},
 		"a thought beside nothing but results, which all leave": {
 			asks, calls, {Author: "root", Role: "user", Parts: []adktest.Part{answer}},
 			{Author: "root", Role: "user", Parts: []adktest.Part{
 				adktest.Answers("toolu_none", "look", `{"result":"other"}`), adktest.Answers("toolu_none", "look", `{"result":"third"}`), {Text: "hm", Thought: true},
-			}}, asks,
+			}},
 		},
 		"a blank text that alone lets a thought be sent": {
 			asks, calls, asks, {Author: "root", Parts: []adktest.Part{{Text: "hm", Thought: true}, adktest.Text("\n")}}, asks,

@@ -57,14 +57,12 @@ func TestWhatCannotBeWrittenIsLeftOut(t *testing.T) {
 			after: func(w *kagenttest.Written) []string {
 				return []string{fmt.Sprintf("delete from event where id = '%s'", w.Calls[0].CallEvent)}
 			},
-			rule: "SC103", why: "the only record that says which session started session",
 		},
 		{
 			name: "a call has another user, and its result alone names the worker's session", turns: one,
 			after: func(w *kagenttest.Written) []string {
 				return []string{fmt.Sprintf("update event set user_id = 'carl@example.com' where id = '%s'", w.Calls[0].CallEvent)}
 			},
-			rule: "SC103", why: "the only record that says which session started session",
 		},
 		{
 			name: "an event between two of one time has a number for a time", turns: one,
