@@ -33,6 +33,7 @@ var reported = map[string]struct {
 	"goose-fork-with-worker":                 {},
 	"goose-rolled-back":                      {change: true},
 	"index-page":                             {found: "error SC001"},
+	"kagent-approval-open":                   {},
 	"leak-behind-results-claude-code":        {found: "error SC701", change: true},
 	"leak-crush-worker-in-parent":            {found: "error SC702", change: true},
 	"opencode-own-parent":                    {found: "error SC706", change: true},

@@ -120,6 +120,9 @@ func (d *draft) edit(e session.Edit) error {
 	case session.Quarantine:
 		return d.remove(e)
 	case session.Set:
+		if e.Ref.Table == session.TableRuns {
+			return d.endRun(e)
+		}
 		return d.set(e)
 	}
 	return fmt.Errorf("sessctl does not know this change")
@@ -452,6 +455,21 @@ func (d *draft) moveRun(e session.Edit) error {
 	return nil
 }
 
+// endRun gives a run the state that says that nobody goes on with it.
+func (d *draft) endRun(e session.Edit) error {
+	s := d.byID[e.Ref.Session]
+	if s == nil || e.Field != session.FieldState {
+		return fmt.Errorf("the record does not exist")
+	}
+	n := slices.IndexFunc(s.Runs, func(r session.Run) bool { return r.ID == e.Ref.Key })
+	if n < 0 {
+		return fmt.Errorf("session %s has no such run", s.ID)
+	}
+	s.Runs = slices.Clone(s.Runs)
+	s.Runs[n].State, s.Runs[n].Open, s.Runs[n].Ends = valueOf(e), false, ""
+	return nil
+}
+
 // callFollows lets the call of a result name the child that the result names from
 // now on: a store keeps it with the result only. It is the last call of that id
 // before the result, which is given as it was.
@@ -505,7 +523,8 @@ func (c *claims) overlaps(edits []session.Edit) bool {
 		if e.New != nil && c.moved[whole(e.New.TextFrom)] {
 			return true
 		}
-		if e.Op == session.Set && c.set[fieldOf(e)] || e.Op == session.Create && c.made[e.NewID] || c.rewording(e) {
+		// A run ends for each of its calls that nobody answers any more.
+		if e.Op == session.Set && e.Ref.Table != session.TableRuns && c.set[fieldOf(e)] || e.Op == session.Create && c.made[e.NewID] || c.rewording(e) {
 			return true
 		}
 	}

@@ -370,7 +370,7 @@ func stateOf(tree *session.Tree) string {
 			line("index %q %d", r.Field, r.Index)
 		}
 		for i := range s.Runs {
-			line("run %q", s.Runs[i].ID)
+			line("run %q %q", s.Runs[i].ID, s.Runs[i].State)
 		}
 		for i := range s.Items {
 			it := &s.Items[i]

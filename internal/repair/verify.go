@@ -203,11 +203,11 @@ func (v verification) difference(want, got *session.Item, edited bool) string {
 	return ""
 }
 
-// runsOf are the ids of a session's runs, in the order of ids.
+// runsOf are the ids and states of a session's runs, in the order of ids.
 func runsOf(s *session.Session) []string {
 	ids := make([]string, len(s.Runs))
 	for i := range s.Runs {
-		ids[i] = s.Runs[i].ID
+		ids[i] = s.Runs[i].ID + " " + s.Runs[i].State
 	}
 	slices.Sort(ids)
 	return ids

@@ -40,6 +40,9 @@ const FieldArchived = "archived"
 // "" for none: that message is a summary.
 const FieldSummary = "summary_message_id"
 
+// FieldState is the field of a run that says whether it has ended: see Run.Ends.
+const FieldState = "state"
+
 // FieldUnfinished is the field of an item that says whether it was still being written;
 // its value is "false".
 const FieldUnfinished = "unfinished"

@@ -499,6 +499,8 @@ func editWords(s *repair.Step) string {
 		return "a part gets the provider's id " + id
 	case s.Field == session.FieldText && s.Item >= 0:
 		return "the blank text is removed"
+	case s.Run != "":
+		return "the state of task " + ui.Clean(rules.Short(s.Run)) + " becomes " + id
 	case s.Field == session.FieldUnfinished:
 		return "the message gets an end"
 	}

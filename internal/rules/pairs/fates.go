@@ -93,6 +93,30 @@ func addResult(s *rules.Subject, at pairing.Occurrence, rule string, result sess
 	return session.Edit{Op: session.Insert, To: s.ID, After: s.ItemRef(placeOfNew(s, at)), New: &result, Call: &call}
 }
 
+// endRuns are the edits that end the runs of a call that still wait for somebody, where it
+// gets a result that says that nobody will answer: their records would say otherwise for ever.
+func endRuns(s *rules.Subject, at pairing.Occurrence) (edits []session.Edit) {
+	for i := range s.Runs {
+		if run := &s.Runs[i]; run.Ends != "" && s.Items[at.Item].Invocation != "" && s.InvocationOf(run) == s.Items[at.Item].Invocation {
+			edits = append(edits, session.Edit{Op: session.Set, Ref: s.RunRef(i), Field: session.FieldState, Value: &run.Ends})
+		}
+	}
+	return edits
+}
+
+// waitsBeside reports whether another call of the invocation may still be answered.
+func waitsBeside(s *rules.Subject, at pairing.Occurrence) bool {
+	for i := range s.Items {
+		it := &s.Items[i]
+		if it.OnWire() && it.Invocation == s.Items[at.Item].Invocation &&
+			(slices.ContainsFunc(it.Calls, func(c session.Call) bool { return c.Waits || c.Asked }) ||
+				slices.ContainsFunc(it.Results, func(r session.Result) bool { return r.Pending })) {
+			return true
+		}
+	}
+	return false
+}
+
 // placeOfNew is the item behind which a new result belongs. A runtime that stores the results
 // of a turn in one item sends them in their order, without ids that it gave itself (ADK's
 // remove_client_function_call_id): before the result of a later call, then. So it stands

@@ -36,6 +36,9 @@ var missingResult = rules.Rule{
 			if f.Call == "" {
 				fix = rules.Fix{Title: "give the call an id, because no result can name it", Safety: rules.Manual}
 			}
+			if !waitsBeside(s, m.Call) {
+				fix.Edits = append(fix.Edits, endRuns(s, m.Call)...)
+			}
 			if s.Strayed[f.Call] {
 				f.Then("A result for it is on another branch or of another agent, where it is not seen")
 				fix = rules.Fix{Title: "decide which call the result belongs to", Safety: rules.Manual}

@@ -87,7 +87,7 @@ func reportOpen(p *rules.Pass, s *rules.Subject, m pairing.Missing, f rules.Find
 		f.Fixes = []rules.Fix{{
 			Title:  "add a result that says that the run ended before the answer",
 			Safety: rules.Lossless, Allow: []string{"waiting"},
-			Edits: []session.Edit{addResult(s, m.Call, "SC102", session.NewItem{Text: unansweredText, IsError: true})},
+			Edits: append([]session.Edit{addResult(s, m.Call, "SC102", session.NewItem{Text: unansweredText, IsError: true})}, endRuns(s, m.Call)...),
 		}}
 	}
 	p.Report(f)

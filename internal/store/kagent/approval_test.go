@@ -11,6 +11,7 @@ import (
 	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/repair/repairtest"
 	"github.com/sessctl/sessctl/internal/store/kagent/kagenttest"
+	"github.com/sessctl/sessctl/internal/store/storetest"
 )
 
 // asking is a turn with one call that a person is asked about, and maybe one beside it
@@ -85,6 +86,108 @@ func TestNobodyApprovesAnyMore(t *testing.T) {
 		_, caller := sessionOf(trees, truth.Calls[0].Parent, truth.Calls[0].User)
 		if got := callOf(caller, "gated").Waits; got != want {
 			t.Errorf("%s: the call waits: %v", state, got)
+		}
+	}
+}
+
+// deleting are the statements that take the events with questions away, as an executor does
+// that stops before it stores them (kagent-dev/kagent#2731).
+const deleting = `delete from event where data like '%adk_request_confirmation%'`
+
+// setState gives waiting tasks another state, in the spelling of both versions of A2A.
+func setState(state, newer string) string {
+	return fmt.Sprintf(`update task set data = replace(replace(data, 'input-required', '%s'), 'TASK_STATE_INPUT_REQUIRED', '%s')`, state, newer)
+}
+
+// withoutMessage leaves a task its state alone.
+const withoutMessage = `update task set data = case json_type(data)
+	when 'text' then json_quote(json_remove(data ->> '$', '$.status.message')) else json_remove(data, '$.status.message') end
+	where data like '%input_required%'`
+
+// TestTheTaskAloneTellsOfAnApproval: a call without a result waits where the task of its
+// invocation says that it waits for somebody, although no event tells of a question.
+func TestTheTaskAloneTellsOfAnApproval(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		beside bool
+		after  []string
+		want   []string
+	}{
+		{"the task names the call", false, nil, []string{"SC102 gated", "SC102 tool"}},
+		{"the task names one of two calls", true, nil, []string{"SC102 gated", "SC102 tool", "repairs SC101"}},
+		{"the task names none", true, []string{withoutMessage}, []string{"SC102 free", "SC102 gated", "SC102 tool"}},
+		{"it waits for credentials", false, []string{setState("auth-required", "TASK_STATE_AUTH_REQUIRED")}, []string{"SC102 gated", "SC102 tool"}},
+		{"it was given up", false, []string{setState("failed", "TASK_STATE_FAILED")}, []string{"repairs SC101", "repairs SC101"}},
+	} {
+		for _, form := range sortedForms() {
+			t.Run(c.name+" "+form, func(t *testing.T) {
+				path, _ := build(t, asking(kagenttest.AtQuestion, kagenttest.Waiting, c.beside), kagenttest.Forms[form])
+				run(t, path, append([]string{deleting}, c.after...)...)
+				plan, _, err := repairtest.Plan(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(c.want, ofCalls(verdicts(plan))); diff != "" {
+					t.Error(diff)
+				}
+			})
+		}
+	}
+}
+
+// ofCalls are the verdicts about calls without a result: the event with the question was
+// also what named the worker's session.
+func ofCalls(all []string) []string {
+	return slices.DeleteFunc(all, func(v string) bool { return !strings.Contains(v, "SC10") })
+}
+
+// TestAnEndedWaitEndsItsTask: what a person allows to be closed, and what nobody can answer
+// any more, leaves no task that waits; an undo gives it back.
+func TestAnEndedWaitEndsItsTask(t *testing.T) {
+	const wentOn = `insert into event(id, session_id, user_id, created_at, updated_at, data)
+		select 'later', session_id, user_id, '2030-01-01 00:00:00+00:00', '2030-01-01 00:00:00+00:00', replace(data, 'Apply it', 'Forget it')
+		from event where data like '%Apply it%'`
+	states := func(t *testing.T, path string) string {
+		return strings.Join(storetest.Query(t, path, `select group_concat(case json_type(data) when 'text' then data ->> '$' else data end ->> '$.status.state') from task`), "")
+	}
+	for form := range kagenttest.Forms {
+		for _, c := range []struct {
+			name   string
+			allow  []string
+			beside bool
+			after  []string
+			ended  int
+		}{
+			{"allowed, no event tells", []string{"waiting"}, true, []string{deleting, withoutMessage}, 2},
+			{"allowed, events tell", []string{"waiting"}, false, nil, 2},
+			{"not allowed", nil, true, nil, 0},
+			{"the user went on", nil, true, []string{wentOn}, 1},
+		} {
+			t.Run(form+" "+c.name, func(t *testing.T) {
+				path, _ := build(t, asking(kagenttest.AtQuestion, kagenttest.Waiting, c.beside), kagenttest.Forms[form])
+				run(t, path, c.after...)
+				before := storetest.Dump(t, path)
+				plan, receipt, err := repairtest.Repair(path, c.allow...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				said := states(t, path)
+				if got := strings.Count(strings.ToLower(said), "canceled"); got != c.ended {
+					t.Errorf("%d tasks ended: %s\n%s", got, said, repairtest.Told(plan))
+				}
+				if receipt == nil {
+					return
+				}
+				if again, _, err := repairtest.Plan(path, c.allow...); err != nil || !again.Empty() {
+					t.Errorf("a second repair has work: %v %v", err, again)
+				}
+				if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
+					t.Fatal(err)
+				}
+				if diff := cmp.Diff(before, storetest.Dump(t, path)); diff != "" {
+					t.Errorf("after the undo: %s", diff)
+				}
+			})
 		}
 	}
 }

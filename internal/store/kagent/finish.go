@@ -17,10 +17,10 @@ func (r *reader) finish(s *session.Session) {
 	key := sessionKey{s.User, r.stored(s)}
 	r.breakTies(s)
 	r.claim(s, key)
-	r.relate(s)
 	for i := range s.Items {
 		s.Delegated = s.Delegated || r.notes.of(&s.Items[i]).parented
 	}
+	r.relate(s)
 	if s.Delegated {
 		s.Task = firstRequest(s)
 	}
@@ -169,8 +169,7 @@ type callPlace struct{ item, nth int }
 // those that a person is still to approve of (docs/stores/kagent.md#approvals). Runtimes ask before they store the
 // response that says so, and most stop there, so that it is never stored: adk-go before
 // 1.4 and adk-python, under kagent's executors (Python since 0.8.0, Go since 0.8.6).
-func (r *reader) wait(s *session.Session) {
-	waiting := r.unapproved(s)
+func (r *reader) wait(s *session.Session, waiting map[callPlace]bool) {
 	for i := range s.Items {
 		it := &s.Items[i]
 		long := r.notes.of(it).long
@@ -185,14 +184,20 @@ func (r *reader) wait(s *session.Session) {
 	}
 }
 
-// unapproved are the calls about which a person was asked who can still answer.
+// unapproved are the calls about which a person was asked who can still answer: not once
+// the task is over, nor once the user of the conversation went on. Requests of several
+// callers in one session say nothing about each other.
 func (r *reader) unapproved(s *session.Session) map[callPlace]bool {
 	made := map[string]callPlace{}  // the last call with an id
 	asked := map[string]callPlace{} // by the id of the question
+	told := map[callPlace]bool{}    // a question in the events was about it, or is one
 	for i := range s.Items {
 		it := &s.Items[i]
 		if it.Flags.Has(session.Skipped) {
 			continue
+		}
+		if isTurn(s, it) {
+			clear(asked)
 		}
 		about := r.notes.of(it).about
 		for nth := range it.Results {
@@ -201,8 +206,13 @@ func (r *reader) unapproved(s *session.Session) map[callPlace]bool {
 		for nth := range it.Calls {
 			id := it.Calls[nth].ID
 			made[id] = callPlace{i, nth}
-			if at, ok := made[about[id]]; ok && id != about[id] && !isOver(s, it.Invocation) {
-				asked[id] = at
+			call, question := about[id]
+			told[callPlace{i, nth}] = question
+			if at, ok := made[call]; question && ok && id != call {
+				told[at] = true
+				if !isOver(s, it.Invocation) {
+					asked[id] = at
+				}
 			}
 		}
 	}
@@ -210,7 +220,52 @@ func (r *reader) unapproved(s *session.Session) map[callPlace]bool {
 	for _, at := range asked {
 		waiting[at] = true
 	}
+	for i := range s.Runs {
+		if run := &s.Runs[i]; run.Ends != "" {
+			for _, at := range r.untold(s, run, waiting) {
+				if !told[at] {
+					waiting[at] = true
+				}
+			}
+		}
+	}
 	return waiting
+}
+
+// isTurn reports whether an item is a new turn of the user of a conversation.
+func isTurn(s *session.Session, it *session.Item) bool {
+	return !s.Delegated && it.Role == session.User && it.OnWire() && !it.Answers()
+}
+
+// untold are the calls without a result with which the invocation of a waiting task ends,
+// unless its events tell which ones it waits for: those that the task itself names, or
+// all.
+func (r *reader) untold(s *session.Session, run *session.Run, told map[callPlace]bool) (open []callPlace) {
+	invocation := s.InvocationOf(run)
+	for i := range s.Items {
+		it := &s.Items[i]
+		switch mine := it.Invocation == invocation && invocation != ""; {
+		case it.Flags.Has(session.Skipped):
+			continue
+		case isTurn(s, it), mine && it.Role == session.Assistant && it.OnWire():
+			open = nil // somebody went on
+			for nth := range it.Calls {
+				if told[callPlace{i, nth}] {
+					return nil
+				}
+				if mine {
+					open = append(open, callPlace{i, nth})
+				}
+			}
+		}
+		for nth := range it.Results {
+			open = slices.DeleteFunc(open, func(at callPlace) bool { return s.Items[at.item].Calls[at.nth].ID == it.Results[nth].CallID })
+		}
+	}
+	if named := r.questions[run.ID]; named != nil {
+		open = slices.DeleteFunc(open, func(at callPlace) bool { return !slices.Contains(named, s.Items[at.item].Calls[at.nth].ID) })
+	}
+	return open
 }
 
 // isOver reports whether the tasks of an invocation are over: A2A takes no answer for
@@ -277,8 +332,10 @@ func (v note) waits(callID string) bool { return slices.Contains(v.pending, call
 // relate sets what the items of a session tell of each other, anew where it was set
 // before. What another session shares with this one is left as it is there.
 func (r *reader) relate(s *session.Session) {
-	r.wait(s)
+	waiting := r.unapproved(s)
+	r.wait(s, waiting)
 	r.documents.Relate(s)
+	r.wait(s, waiting) // ADK alone knows nothing of tasks
 	approvals := map[string]session.Question{}
 	for i := range s.Items {
 		it := &s.Items[i]

@@ -192,13 +192,15 @@ func sharedWith(users []string) string {
 
 // otherTables is what other tables than those of sessions and events say of a session.
 type otherTables struct {
-	tasks   map[string][]task            // by the session that they name
-	lost    []session.Fault              // rows of tasks that cannot be read
-	stamps  map[string]map[string]string // the children of calls, by the session of these and their ids
-	threads map[sessionKey]string        // why the session cannot be parted
-	users   map[string][]string          // who have sessions with an id
-	counted bool                         // no session is missing in users
-	agents  map[string]bool              // by the names that their tools have
+	tasks  map[string][]task            // by the session that they name
+	lost   []session.Fault              // rows of tasks that cannot be read
+	stamps map[string]map[string]string // the children of calls, by the session of these and their ids
+	// questions are the calls that a waiting task itself says it waits for, by its id.
+	questions map[string][]string
+	threads   map[sessionKey]string // why the session cannot be parted
+	users     map[string][]string   // who have sessions with an id
+	counted   bool                  // no session is missing in users
+	agents    map[string]bool       // by the names that their tools have
 }
 
 // sessionKey is the key of a session. The user is "" where a table does not say.
@@ -208,7 +210,7 @@ type sessionKey struct{ user, id string }
 // these go on.
 func (r *reader) prepare(ctx context.Context, db table.Reader, of [][]table.Value) error {
 	if of == nil {
-		r.tasks, r.stamps = map[string][]task{}, map[string]map[string]string{}
+		r.tasks, r.stamps, r.questions = map[string][]task{}, map[string]map[string]string{}, map[string][]string{}
 		if err := cmp.Or(r.readSessions(ctx, db), r.readThreads(ctx, db)); err != nil {
 			return err
 		}

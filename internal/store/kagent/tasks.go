@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"maps"
 	"slices"
 	"strings"
 
@@ -105,8 +106,13 @@ func (r *reader) task(row columns) task {
 		t.run.Asked = session.DigestOf(doc.History[0].text())
 	}
 	t.run.Answered = session.DigestOf(doc.answer())
+	t.run.Ends = givenUp(doc.Status.State)
+	delete(r.questions, t.run.ID)
 	if !t.deleted {
 		r.stampsOf(t.session, &doc)
+		if t.run.Ends != "" {
+			r.questionsOf(t.run.ID, &doc.Status.Message)
+		}
 	}
 	return t
 }
@@ -164,6 +170,35 @@ func isOpen(state string) bool {
 func worksOn(state string) bool {
 	state = strings.TrimPrefix(strings.ToLower(state), "task_state_")
 	return state == "working" || state == "submitted"
+}
+
+// givenUp is the state of a task that waits for a person whom nobody asks any more, "" of a
+// task that does not wait. Tasks of A2A 1.0 spell it in another way (b2).
+func givenUp(state string) string {
+	short, newer := strings.CutPrefix(strings.ToLower(state), "task_state_")
+	switch strings.ReplaceAll(short, "_", "-") {
+	case "input-required", "auth-required":
+		if newer {
+			return "TASK_STATE_CANCELED"
+		}
+		return "canceled"
+	}
+	return ""
+}
+
+// questionsOf notes the calls that the message of a waiting task asks a person about: an
+// executor that stops before it stores the event with the question leaves it only there
+// (kagent-dev/kagent#2731).
+func (r *reader) questionsOf(task string, m *a2aMessage) {
+	var n note
+	for i := range m.Parts {
+		if kind, call := m.Parts[i].tool(); kind == "function_call" && call.Name == confirmation {
+			n.confirm(call.ID, call.Args)
+		}
+	}
+	if n.about != nil {
+		r.questions[task] = slices.Collect(maps.Values(n.about))
+	}
 }
 
 // stampsOf reads the children that the parts of a task are stamped with. Whoever

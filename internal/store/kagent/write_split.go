@@ -211,6 +211,7 @@ var contextMembers = map[string]bool{"contextId": true, "adk_session_id": true, 
 type rewrite struct {
 	move                  // of the task itself; empty when it stays where it is
 	moved map[string]move // all tasks that move, by id
+	state string          // what the task's becomes, "" where it stays
 	// child is the session that a call or its answer names from now on.
 	child func(m *mention) (string, error)
 }
@@ -244,6 +245,9 @@ func (r *rewrite) changed(doc []byte, said bool) ([]byte, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if r.state != "" {
+		w.places["/status/state"] = quote(r.state)
 	}
 	return jsonedit.Replace(doc, w.places)
 }
@@ -356,15 +360,28 @@ func rewriteTasks(ctx context.Context, to table.Writer, sessions []*change.Sessi
 		for i := range s.Is.Runs {
 			run := &s.Is.Runs[i]
 			m, moved := moves[run.ID]
-			if !moved && !children.differ {
+			state := newState(s.Was, run)
+			if !moved && !children.differ && state == "" {
 				continue
 			}
-			if err := tasks.rewrite(ctx, run.ID, rewrite{move: m, moved: moves, child: children.of(run)}); err != nil {
+			if err := tasks.rewrite(ctx, run.ID, rewrite{move: m, moved: moves, state: state, child: children.of(run)}); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// newState is the state of a run that it did not have before, "" for none.
+func newState(was *session.Session, run *session.Run) string {
+	if was != nil {
+		for i := range was.Runs {
+			if old := &was.Runs[i]; old.ID == run.ID && old.State != run.State {
+				return run.State
+			}
+		}
+	}
+	return ""
 }
 
 // taskTable is the table of tasks while it is being changed.
