@@ -280,7 +280,7 @@ func (p *planner) unknown(found []*check.Finding) int {
 			if p.foreign && fix.Allow == nil {
 				fix.Allow = []string{rules.UnknownForm}
 			}
-			if fix.Allow != nil && !p.opts.Allow[rules.UnknownForm] {
+			if !p.allowed(*fix) {
 				n++
 			}
 		}

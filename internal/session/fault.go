@@ -54,6 +54,7 @@ type Fault struct {
 	Passed   bool    // the runtime passes over the record, and loads what else there is
 	Harmless bool    // a SchemaUnknown that keeps nothing known from being read and repaired, or a TornLine that is being written
 	Default  *string // the value that a repair may set, nil when there is none
+	Loses    bool    // Default is in place of content or state, which the receipt keeps
 	// Calls are those that a record which was not read makes or answers, as far as what is
 	// left of it tells.
 	Calls []string

@@ -2,6 +2,7 @@ package damage
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -22,6 +23,7 @@ var undecodableRecord = rules.Rule{
 var undecodable = rules.Faults(session.Undecodable, func(found *rules.Finding, f *session.Fault) {
 	what := " cannot be read, so the session fails to load: "
 	switch {
+	case f.Default != nil && f.Unloads:
 	case f.Default != nil || f.Passed && f.Item < 0:
 		what = " cannot be read, so the runtime passes over what is there: "
 	case f.Passed:
@@ -44,10 +46,33 @@ var undecodable = rules.Faults(session.Undecodable, func(found *rules.Finding, f
 		found.Fixes = []rules.Fix{fix}
 	}
 	rules.SetDefault(found, f, rules.Lossless)
+	if f.Default != nil && f.Unloads {
+		mendMember(&found.Fixes[0], f)
+	}
 	if f.Remedy != "" && len(found.Fixes) > 0 {
 		found.Fixes[0].Title = f.Remedy
 	}
 })
+
+// mendMember makes of a fix that sets a default one for a value within a record that is read
+// but for it. Many of these are no damage but a newer form, as records that do not decode are.
+func mendMember(fix *rules.Fix, f *session.Fault) {
+	fix.Safety, fix.Unread = rules.Kept, true
+	if f.Loses {
+		fix.Safety = rules.Lossy
+	}
+	switch *f.Default {
+	case "":
+		fix.Title, fix.Edits[0].Value = "take "+f.Field+" out; the receipt keeps it", nil
+		if !strings.Contains(f.Field, "/") {
+			fix.Title = "set " + f.Field + " to NULL; the receipt keeps what it holds"
+		}
+	case "null", "{}", "[]", `""`, "0", "false":
+		fix.Title = "set " + f.Field + " to " + *f.Default + "; the receipt keeps what it holds"
+	default:
+		fix.Title = "write " + f.Field + " in the type that is expected"
+	}
+}
 
 // reportSkipped is one finding about all lines of the recording that are no events:
 // nothing fails because of them, but what they may have said is missing.

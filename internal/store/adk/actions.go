@@ -31,7 +31,7 @@ func (g generation) readActions(row columns, s *stored, list *faults) {
 	case isPickle:
 		s.Actions = pickledActions(data)
 	case len(data) > 0:
-		if err := g.decode(data, &s.Actions); err != nil {
+		if _, err := g.decodeMembers(row, "actions", columnTypes[false]["actions"], data, &s.Actions, list); err != nil {
 			s.broken = true
 			list.unknown("actions", explain(err), jsonedit.Whole(data))
 		}

@@ -39,7 +39,7 @@ func (d *Documents) Item(doc Document, it *session.Item, body bool) []session.Fa
 	}
 	s, list := spare.Get().(*stored), faults(nil)
 	defer s.done()
-	s.raw = doc.Data
+	s.raw, s.said = doc.Data, doc.Data
 	if err := g.decode(doc.Data, &s.event); err != nil {
 		s.event, s.broken = event{}, true
 		list.unknown(doc.Column, explain(err), jsonedit.Whole(doc.Data))

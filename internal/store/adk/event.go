@@ -260,7 +260,7 @@ func other(it *session.Item, s *stored) {
 	var m session.Meaning
 	m.Reset(it.Role, it.Agent)
 	m.Mark(byte(it.Kind))
-	m.Add(session.DigestOf(WithoutTime(s.raw)))
+	m.Add(session.DigestOf(WithoutTime(s.said)))
 	it.Meaning = m.Digest()
 }
 

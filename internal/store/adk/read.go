@@ -41,6 +41,7 @@ type stored struct {
 	event
 	time    column.Stamp
 	raw     []byte // the document, or the content; it dies with the row
+	said    []byte // the same with what its reader does not take mended
 	dialect string // what another writer does so: see dialect.go
 	broken  bool   // it does not decode
 	*memory
@@ -85,7 +86,8 @@ func (g generation) readDocument(row columns, s *stored, list *faults) {
 		list.add(session.RequiredNull, "event_data", "The session cannot be loaded, and the text of the event is stored nowhere else.")
 		return
 	}
-	if err := g.decode(s.raw, &s.event); err != nil {
+	said, err := g.decodeMembers(row, "event_data", "Event!", s.raw, &s.event, list)
+	if s.said = said; err != nil {
 		s.event, s.broken = event{InvocationID: column.Text(row("invocation_id"))}, true
 		list.unknown("event_data", explain(err), jsonedit.Whole(s.raw))
 		return
@@ -122,11 +124,17 @@ func (g generation) readColumns(row columns, s *stored, list *faults) {
 	partial, _ := row("partial").(int64)
 	s.Partial, s.raw = partial != 0, column.Bytes(row("content"))
 	for _, c := range jsonColumns {
-		if data := column.Bytes(row(c.name)); len(data) > 0 {
-			if err := g.decode(data, c.into(&s.event)); err != nil {
-				s.broken = true
-				list.unknown(c.name, explain(err), jsonedit.Whole(data))
-			}
+		data := column.Bytes(row(c.name))
+		if len(data) == 0 {
+			continue
+		}
+		said, err := g.decodeMembers(row, c.name, columnTypes[g == p0][c.name], data, c.into(&s.event), list)
+		if err != nil {
+			s.broken = true
+			list.unknown(c.name, explain(err), jsonedit.Whole(data))
+		}
+		if c.name == "content" {
+			s.said = said
 		}
 	}
 	for _, name := range metadataColumns {
@@ -135,6 +143,8 @@ func (g generation) readColumns(row columns, s *stored, list *faults) {
 			*list = append(*list, session.Fault{
 				Kind: session.BadMetadata, Field: name, Detail: "it is not JSON, so the session fails to load", Default: &null, Unloads: true,
 			})
+		} else if kind := columnTypes[g == p0][name]; len(data) > 0 && kind != "" {
+			_, _ = g.decodeMembers(row, name, kind, data, nil, list) // which decodes nothing here
 		}
 	}
 	g.readActions(row, s, list)

@@ -292,14 +292,13 @@ func setSession(row eventlog.Row, c *change.Session) ([]table.FieldChange, error
 func setColumns(row eventlog.Row, sets []session.Edit) ([]table.FieldChange, error) {
 	r := revise(row)
 	for _, e := range sets {
-		if e.Op != session.Set || !row.Has(e.Field) {
+		name, _, _ := strings.Cut(e.Field, "/")
+		if e.Op != session.Set || !row.Has(name) {
 			return nil, problem.New(problem.RolledBack, "", "%s cannot be set: table %s of this store has no such column", e.Field, e.Ref.Table)
 		}
-		value, err := typed(row.Value(e.Field), e)
-		if err != nil {
+		if err := r.setMember(e); err != nil {
 			return nil, err
 		}
-		r.Set(e.Field, value)
 	}
 	return r.Changes(), nil
 }

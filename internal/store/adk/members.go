@@ -1,0 +1,126 @@
+package adk
+
+import (
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/adk/members"
+	"github.com/sessctl/sessctl/internal/store/column"
+)
+
+// columnTypes are the columns that readers decode, by their types in the table of members:
+// those of adk-python's schema v0 (schemas/v0.py, to_event), and those of adk-go
+// (storage_session.go, createEventFromStorageEvent).
+var columnTypes = map[bool]map[string]string{
+	true: {
+		"content": "Content", "grounding_metadata": "GroundingMetadata", "custom_metadata": "{any}", "usage_metadata": "UsageMetadata",
+		"citation_metadata": "CitationMetadata", "input_transcription": "Transcription", "output_transcription": "Transcription",
+		"long_running_tool_ids_json": "[text]!",
+	},
+	false: {
+		"content": "Content", "grounding_metadata": "GroundingMetadata", "custom_metadata": "{any}", "usage_metadata": "UsageMetadata",
+		"citation_metadata": "CitationMetadata", "long_running_tool_ids_json": "[text]", "routes_json": "[text]", "output_json": "any",
+		"node_info_json": "NodeInfo", "requested_input_json": "RequestInput", "actions": "EventActions",
+	},
+}
+
+// passedOver are the columns in whose place newer releases of adk-python read nothing where
+// they hold no object.
+const passedOver = "; releases with the fix of google/adk-python#6348 (July 2026) read nothing in its place"
+
+// decodeMembers decodes what a column holds, as its reader takes it, and notes what that does
+// not take: then the event is read as it is when these values are mended. It returns the text
+// that was read.
+func (g generation) decodeMembers(row columns, name, kind string, data []byte, into any, list *faults) ([]byte, error) {
+	reader, who := members.Go, "adk-go"
+	if g.python() {
+		reader, who = members.Python, "adk-python"
+	}
+	var wrong []members.Wrong
+	if g != j1 { // which takes what it finds
+		wrong = members.Check(reader, kind, data)
+	}
+	wrong = g.overrule(row, name, data, wrong)
+	mended := data
+	if len(wrong) > 0 {
+		var err error
+		if mended, err = members.Mend(data, wrong); err != nil {
+			mended = data
+		}
+		if len(mended) == 0 {
+			mended = []byte("null")
+		}
+	}
+	if into != nil {
+		if err := g.decode(mended, into); err != nil {
+			return data, err
+		}
+	}
+	for i := range wrong {
+		w := &wrong[i]
+		if w.Loose {
+			continue
+		}
+		f := session.Fault{Kind: session.Undecodable, Field: name + string(w.Pointer), Unloads: true, Loses: w.Loses, Default: new(string(w.Fix))}
+		f.Detail = "it holds " + w.Holds + ", and " + who + " expects " + w.Expects
+		switch {
+		case w.Holds == "":
+			f.Detail = "it is missing, and " + who + " expects " + w.Expects
+		case w.Pointer == "":
+			*f.Default = "" // NULL
+			if g == p0 && w.Expects == "an object" && name != "custom_metadata" {
+				f.Detail += passedOver
+			}
+		}
+		*list = append(*list, f)
+	}
+	return mended, nil
+}
+
+// overrule changes what the table says where a reader takes a value from a column.
+func (g generation) overrule(row columns, name string, data []byte, list []members.Wrong) []members.Wrong {
+	kept := list[:0]
+	for _, w := range list {
+		member := strings.TrimPrefix(string(w.Pointer), "/")
+		switch {
+		case g == p1 && (member == "id" || member == "invocation_id"): // which are those of the columns
+			w.Loose, w.Fix = true, jsontext.Value("null")
+		case g == p1 && member == "timestamp":
+			continue
+		case g == ps && member == "timestamp":
+			w.Fix = stampIn(row("timestamp"), w.Fix)
+		case g == p0 && name == "long_running_tool_ids_json" && w.Pointer == "" && (data[0] == '"' || data[0] == '{'):
+			w.Loose, w.Fix = true, jsontext.Value("null") // its characters, or its names
+		}
+		kept = append(kept, w)
+	}
+	return kept
+}
+
+// stampIn is the number that a column has for a time, else a value.
+func stampIn(stored any, value jsontext.Value) jsontext.Value {
+	if text := jsontext.Value(column.Text(stored)); text.Kind() == jsontext.KindNumber && text.IsValid() {
+		return text
+	}
+	return value
+}
+
+// setMember gives a column, or a value in the document that it holds, another value; nil takes
+// it away.
+func (r *revision) setMember(e session.Edit) error {
+	name, pointer, inside := strings.Cut(e.Field, "/")
+	if !inside {
+		value, err := typed(r.Value(name), e)
+		if err == nil {
+			r.Set(name, value)
+		}
+		return err
+	}
+	var value jsontext.Value
+	if e.Value != nil && *e.Value != "" {
+		value = jsontext.Value(*e.Value)
+	}
+	return r.Put(spot{Column: name, Pointer: jsontext.Pointer("/" + pointer)}, value)
+}

@@ -1,0 +1,240 @@
+package members
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sessctl/sessctl/internal/jsonedit"
+	"github.com/sessctl/sessctl/internal/jsonscan"
+)
+
+// Wrong is a value that a reader does not take, or, where it is Loose, one that it takes for
+// another one.
+type Wrong struct {
+	Pointer jsontext.Pointer // "" for the whole text
+	Holds   string           // in words: "a list"; "" where the member is missing
+	Expects string
+	// Fix is what the reader takes in its place: what the value says in the right type, else
+	// what says nothing. Nil takes the value out.
+	Fix   jsontext.Value
+	Loses bool // it is content or state, and something of it is gone with Fix
+	Loose bool
+}
+
+// Check holds a JSON text against a type, in the words of the table. It says nothing of a
+// text that is no JSON.
+func Check(reader Reader, kind string, text []byte) []Wrong {
+	c := &checker{reader: reader, text: text, scan: jsonscan.Over(jsonscan.Mask(text))}
+	s := shapeOf(kind, tables[reader](), reader)
+	if c.value(s) && c.scan.End() {
+		return c.list
+	}
+	usual := jsontext.Value(bytes.Clone(jsonscan.Mask(text)))
+	if usual.Format(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true), jsontext.PreserveRawStrings(false)) != nil {
+		return nil
+	}
+	c.text, c.scan, c.list, c.path = usual, jsonscan.Over(usual), nil, nil
+	if !c.value(s) || !c.scan.End() {
+		return nil
+	}
+	return c.list
+}
+
+// Mend is a text with what Check proposes, in which the pointers count: the text itself where
+// there is nothing wrong.
+func Mend(text []byte, list []Wrong) ([]byte, error) {
+	for i := range list {
+		if list[i].Pointer == "" {
+			return list[i].Fix, nil
+		}
+		mended, err := jsonedit.Set(text, string(list[i].Pointer), list[i].Fix)
+		if err != nil {
+			return text, err
+		}
+		text = mended
+	}
+	return text, nil
+}
+
+// checker goes through a text once.
+type checker struct {
+	reader Reader
+	text   []byte // as it is stored
+	scan   jsonscan.Scanner
+	path   []string
+	list   []Wrong
+}
+
+func (c *checker) pointer() (p jsontext.Pointer) {
+	for _, name := range c.path {
+		p = p.AppendToken(name)
+	}
+	return p
+}
+
+// value consumes a value of a shape; false where the text has a rare form.
+func (c *checker) value(s *shape) bool {
+	first := c.scan.Next()
+	from := c.scan.Pos
+	switch {
+	case s.kind == "model" && first == '{':
+		return c.model(s, from)
+	case s.kind == "[" && first == '[':
+		return c.elements(s, from)
+	case s.kind == "{" && first == '{':
+		return c.scan.Members(func(name []byte) bool { return c.within(string(name), s.of) })
+	}
+	raw, ok := c.scan.Value()
+	if !ok || s.kind == "any" || first == 'n' && !s.strict {
+		return ok
+	}
+	as, takes := take(c.reader, s.kind, raw)
+	switch {
+	case !takes:
+		c.tell(s, raw, as)
+	case as != nil:
+		c.list = append(c.list, Wrong{Pointer: c.pointer(), Fix: as, Loose: true})
+	}
+	return true
+}
+
+// within consumes a value in an object or a list. Of doubled names the last one counts.
+func (c *checker) within(name string, s *shape) bool {
+	c.path = append(c.path, name)
+	if len(c.list) > 0 {
+		at := c.pointer()
+		c.list = slices.DeleteFunc(c.list, func(w Wrong) bool { return w.Pointer == at || at.Contains(w.Pointer) })
+	}
+	ok := c.value(s)
+	c.path = c.path[:len(c.path)-1]
+	return ok
+}
+
+// model consumes an object. Where a member is wrong or missing that has to be there, and has
+// no empty value, the object is wrong.
+func (c *checker) model(s *shape, from int) bool {
+	mark, model, seen := len(c.list), s.of, 0
+	if !c.scan.Members(func(name []byte) bool {
+		m := model.member(c.reader, name)
+		if m == nil {
+			_, ok := c.scan.Value()
+			return ok
+		}
+		if i := slices.IndexFunc(model.needed, func(n string) bool { return model.members[n] == m }); i >= 0 {
+			seen |= 1 << i
+		}
+		return c.within(string(name), m)
+	}) {
+		return false
+	}
+	spoiled := slices.ContainsFunc(c.list[mark:], func(w Wrong) bool {
+		return w.Fix == nil && c.holds(w) && model.member(c.reader, []byte(w.Pointer.LastToken())).whole
+	})
+	for i, name := range model.needed {
+		if m := model.members[name]; seen&(1<<i) == 0 {
+			if spoiled = spoiled || m.whole; !m.whole {
+				c.list = append(c.list, Wrong{Pointer: c.pointer().AppendToken(name), Expects: expected(m.kind), Fix: nothing(m)})
+			}
+		}
+	}
+	if spoiled {
+		c.list = c.list[:mark]
+		c.tell(s, c.text[from:c.scan.Pos], nil)
+		c.list[mark].Holds = "an object without what it needs"
+	}
+	return true
+}
+
+// holds reports whether a wrong value is directly in what is being consumed.
+func (c *checker) holds(w Wrong) bool { return w.Pointer.Parent() == c.pointer() }
+
+// elements consumes a list. Where an element has to go, it is the list that changes: what
+// stands behind gets other places.
+func (c *checker) elements(s *shape, from int) bool {
+	mark, n := len(c.list), 0
+	if !c.scan.Elements(func() bool {
+		n++
+		return c.within(strconv.Itoa(n-1), s.of)
+	}) {
+		return false
+	}
+	i := slices.IndexFunc(c.list[mark:], func(w Wrong) bool { return w.Fix == nil && c.holds(w) })
+	if i < 0 {
+		return true
+	}
+	is := Wrong{Pointer: c.pointer(), Holds: "a list with " + c.list[mark+i].Holds, Expects: "a list of " + plural[c.list[mark+i].Expects], Fix: c.text[from:c.scan.Pos]}
+	for _, w := range slices.Backward(c.list[mark:]) {
+		is.Loses = is.Loses || w.Loses || s.content && w.Fix == nil && w.Holds != "null"
+		changed, err := jsonedit.Set(is.Fix, strings.TrimPrefix(string(w.Pointer), string(is.Pointer)), w.Fix)
+		if err != nil {
+			return false
+		}
+		is.Fix = changed
+	}
+	c.list = append(c.list[:mark], is)
+	return true
+}
+
+// tell notes a value that is not taken; as is what it says in the right type, nil where it
+// says nothing there.
+func (c *checker) tell(s *shape, raw []byte, as jsontext.Value) {
+	w := Wrong{Pointer: c.pointer(), Holds: holding[jsontext.Value(raw).Kind()], Expects: expected(s.kind), Fix: as}
+	if as == nil {
+		w.Fix = nothing(s)
+		w.Loses = s.content && !empty(raw)
+	}
+	c.list = append(c.list, w)
+}
+
+// nothing is the value of a shape that says nothing, nil where there is none.
+func nothing(s *shape) jsontext.Value {
+	switch {
+	case s.whole && s.strict:
+		return nil
+	case !s.strict:
+		return jsontext.Value("null")
+	}
+	switch s.kind {
+	case "text":
+		return jsontext.Value(`""`)
+	case "number":
+		return jsontext.Value("0")
+	case "bool":
+		return jsontext.Value("false")
+	case "[":
+		return jsontext.Value("[]")
+	}
+	return jsontext.Value("{}")
+}
+
+// empty reports whether a value says nothing.
+func empty(raw []byte) bool {
+	switch string(raw) {
+	case "null", "false", "0", `""`, `"null"`, "[]", "{}":
+		return true
+	}
+	return false
+}
+
+var holding = map[jsontext.Kind]string{
+	'n': "null", 't': "true or false", 'f': "true or false", '0': "a number", '"': "a text", '[': "a list", '{': "an object",
+}
+
+var expecting = map[string]string{
+	"text": "a text", "label": "a text", "span": "a span of time", "bool": "true or false", "bytes": "a text in base64",
+	"int": "a whole number", "long": "a whole number", "number": "a number", "[": "a list",
+}
+
+// plural is what a list has of what is expected.
+var plural = map[string]string{"a text": "texts", "an object": "objects", "a number": "numbers", "a whole number": "whole numbers"}
+
+func expected(kind string) string {
+	if word, ok := expecting[kind]; ok {
+		return word
+	}
+	return "an object"
+}

@@ -1,0 +1,117 @@
+// Package members holds what ADK stores of an event against what its readers take: the
+// models of adk-python and python-genai, and the structs of adk-go and go-genai, in one
+// table (models.txt). Both families have the same members; they differ in what they take
+// for a value of a type.
+package members
+
+import (
+	_ "embed"
+	"strings"
+	"sync"
+)
+
+// Reader is what decodes an event.
+type Reader int
+
+// The readers. Python is pydantic in its lax mode, alike for a text and for what json.loads
+// made of one (pydantic 2.13 was run); Go is encoding/json.
+const (
+	Python Reader = iota
+	Go
+)
+
+// models is the table: a line for each model, with its members in snake case and their
+// types: text, int (32 bits in Go), long, number, bool, bytes (base64), span (of time, a text), label (of a
+// branch), any, object, [list], {dictionary} or a model. Behind a type, ! says that null is
+// not taken, !! that the member has to be there, too, and !+ that it has to be, and that a
+// repair can write an empty one. A * marks what is content or state: of a model, all members.
+//
+// Sources: python-genai 2.9.0 and go-genai types, adk-go 2.2.0 session.go and
+// storage_session.go, adk-python event.py, event_actions.py, llm_response.py and schemas/v0.py
+// of 2025-06 to 2026-09. What only some releases have is there, too: the others do not read it,
+// or refuse the name, which is not a matter of its type.
+//
+//go:embed models.txt
+var models string
+
+// shape is the type of a value.
+type shape struct {
+	kind    string // the name of a type, "[", "{" or "model"
+	of      *shape // of elements
+	members map[string]*shape
+	needed  []string // the members that have to be there
+	strict  bool     // null is not taken
+	whole   bool     // there is no value that says nothing: what holds it goes
+	content bool     // content or state
+}
+
+// tables are the shapes of models by reader and name.
+var tables = [2]func() map[string]*shape{
+	sync.OnceValue(func() map[string]*shape { return parse(Python) }),
+	sync.OnceValue(func() map[string]*shape { return parse(Go) }),
+}
+
+func parse(reader Reader) map[string]*shape {
+	all := map[string]*shape{}
+	lines := strings.Split(strings.TrimSpace(models), "\n")
+	for _, line := range lines {
+		name, _, _ := strings.Cut(line, ":")
+		all[strings.TrimSuffix(name, "*")] = &shape{kind: "model", members: map[string]*shape{}}
+	}
+	for _, line := range lines {
+		name, list, _ := strings.Cut(line, ": ")
+		model := all[strings.TrimSuffix(name, "*")]
+		for _, m := range strings.Split(list, ", ") {
+			name, of, _ := strings.Cut(m, " ")
+			s := shapeOf(of, all, reader)
+			s.content = strings.HasPrefix(m, "*") || strings.Contains(line[:strings.Index(line, ":")], "*")
+			name = strings.TrimPrefix(name, "*")
+			if reader == Go {
+				model.members[strings.ReplaceAll(name, "_", "")] = s
+				continue
+			}
+			model.members[name], model.members[camel(name)] = s, s
+			if strings.HasSuffix(of, "!!") || strings.HasSuffix(of, "!+") {
+				model.needed = append(model.needed, name)
+			}
+		}
+	}
+	return all
+}
+
+// shapeOf is the shape that a type has. For Go null is nothing, wherever it stands.
+func shapeOf(of string, all map[string]*shape, reader Reader) *shape {
+	name := strings.TrimRight(of, "!+")
+	s := &shape{kind: name, strict: name != of && reader == Python, whole: strings.HasSuffix(of, "!!")}
+	switch {
+	case name[0] == '[' || name[0] == '{':
+		s.kind = name[:1]
+		s.of = shapeOf(name[1:len(name)-1]+"!!", all, reader)
+	case all[name] != nil:
+		s.kind, s.of = "model", all[name]
+	}
+	if s.kind == "any" {
+		s.strict = false
+	}
+	return s
+}
+
+func camel(name string) string {
+	words := strings.Split(name, "_")
+	for i, word := range words[1:] {
+		words[i+1] = strings.ToUpper(word[:1]) + word[1:]
+	}
+	return strings.Join(words, "")
+}
+
+// member is the shape of a member by its name as it is stored, nil for one that the reader
+// does not know: Go takes a name in every case.
+func (s *shape) member(reader Reader, name []byte) *shape {
+	if reader == Python {
+		return s.members[string(name)]
+	}
+	if known := s.members[string(name)]; known != nil {
+		return known
+	}
+	return s.members[strings.ToLower(string(name))]
+}
