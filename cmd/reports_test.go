@@ -22,6 +22,7 @@ var reported = map[string]struct {
 	"adk-python-nan-in-state":                {},
 	"adk-result-without-call":                {found: "warning SC103", change: true},
 	"adk-two-results-long-running":           {found: "warning SC107, warning SC107"},
+	"adk-wrong-typed-column":                 {found: "error SC010, error SC010", change: true},
 	"cc-empty":                               {found: "warning SC020"},
 	"cc-nul-before-record":                   {found: "error SC010", change: true},
 	"cc-raw-newline":                         {found: "error SC010", change: true},

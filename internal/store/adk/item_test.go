@@ -140,7 +140,7 @@ func TestParts(t *testing.T) {
 		{"a node's answer", p1, row{"event_data": `{"author":"n","node_info":{"path":"w/n@1"},"content":{"role":"model","parts":[{"text":"x"}]}}`}, `message/assistant agent=n text=x`},
 		{"tokens", p1, row{"event_data": `{"author":"a","branch":{"tokens": [3, 1]},"content":{"role":"model","parts":[{"text":"x"}]}}`}, `message/assistant agent=a branch={"tokens":[3,1]} text=x`},
 		{"forks", ps, row{"event_data": `{"author":"a","branch":{"active_forks": {"1": [[0], 3]}},"content":{"role":"model","parts":[{"text":"x"}]}}`}, `message/assistant agent=a branch={"active_forks":{"1":[[0],3]}} text=x`},
-		{"a branch that is a number", p1, row{"event_data": `{"author":"a","branch":7}`}, fmt.Sprintf(`other/ agent=a !%d:branch`, session.Undecodable)},
+		{"a branch that is a number", p1, row{"event_data": `{"author":"a","branch":7}`}, fmt.Sprintf(`other/ agent=a branch=7 !%d:event_data/branch`, session.Undecodable)},
 		{"a model", p1, row{"event_data": `{"author":"a","model_version":"gemini-3-pro","content":{"role":"model","parts":[{"text":"x"}]}}`}, `message/assistant agent=a model=gemini-3-pro text=x`},
 		{"what was spoken", p1, row{"event_data": `{"author":"user","input_transcription":{"text":"hello"}}`}, `message/user text=hello`},
 	} {

@@ -22,7 +22,7 @@ var columnTypes = map[bool]map[string]string{
 	false: {
 		"content": "Content", "grounding_metadata": "GroundingMetadata", "custom_metadata": "{any}", "usage_metadata": "UsageMetadata",
 		"citation_metadata": "CitationMetadata", "long_running_tool_ids_json": "[text]", "routes_json": "[text]", "output_json": "any",
-		"node_info_json": "NodeInfo", "requested_input_json": "RequestInput", "actions": "EventActions",
+		"node_info_json": "NodeInfo", "requested_input_json": "RequestInput", "actions": "GoActions",
 	},
 }
 
@@ -49,8 +49,8 @@ func (g generation) decodeMembers(row columns, name, kind string, data []byte, i
 		if mended, err = members.Mend(data, wrong); err != nil {
 			mended = data
 		}
-		if len(mended) == 0 {
-			mended = []byte("null")
+		if wrong[0].Pointer == "" {
+			mended, into = nil, nil // nothing is left of it
 		}
 	}
 	if into != nil {

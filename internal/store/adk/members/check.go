@@ -92,6 +92,7 @@ func (c *checker) value(s *shape) bool {
 	if !ok || s.kind == "any" || first == 'n' && !s.strict {
 		return ok
 	}
+	raw = c.text[from:c.scan.Pos] // NaN is no zero
 	as, takes := take(c.reader, s.kind, raw)
 	switch {
 	case !takes:

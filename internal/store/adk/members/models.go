@@ -60,11 +60,12 @@ func parse(reader Reader) map[string]*shape {
 	}
 	for _, line := range lines {
 		name, list, _ := strings.Cut(line, ": ")
-		model := all[strings.TrimSuffix(name, "*")]
+		model, content := all[strings.TrimSuffix(name, "*")], strings.HasSuffix(name, "*")
+		model.content = content
 		for _, m := range strings.Split(list, ", ") {
 			name, of, _ := strings.Cut(m, " ")
 			s := shapeOf(of, all, reader)
-			s.content = strings.HasPrefix(m, "*") || strings.Contains(line[:strings.Index(line, ":")], "*")
+			s.content = content || strings.HasPrefix(m, "*")
 			name = strings.TrimPrefix(name, "*")
 			if reader == Go {
 				model.members[strings.ReplaceAll(name, "_", "")] = s
@@ -88,7 +89,7 @@ func shapeOf(of string, all map[string]*shape, reader Reader) *shape {
 		s.kind = name[:1]
 		s.of = shapeOf(name[1:len(name)-1]+"!!", all, reader)
 	case all[name] != nil:
-		s.kind, s.of = "model", all[name]
+		s.kind, s.of, s.content = "model", all[name], all[name].content
 	}
 	if s.kind == "any" {
 		s.strict = false

@@ -1,6 +1,7 @@
 package members
 
 import (
+	"bytes"
 	"encoding/base64"
 	"math"
 	"regexp"
@@ -14,8 +15,10 @@ import (
 // take reports whether a reader takes a value for a type. as is what it takes it for, or,
 // where it does not, what the value says in that type; nil for the value itself, or nothing.
 func take(reader Reader, kind string, raw jsontext.Value) (as jsontext.Value, takes bool) {
-	is := raw.Kind()
-	text := ""
+	if bytes.HasSuffix(raw, []byte("NaN")) || bytes.HasSuffix(raw, []byte("Infinity")) {
+		return nil, kind == "number"
+	}
+	is, text := raw.Kind(), ""
 	if is == jsontext.KindString {
 		unquoted, err := jsontext.AppendUnquote(nil, raw)
 		if text = string(unquoted); err != nil && reader == Python {
@@ -31,7 +34,7 @@ func take(reader Reader, kind string, raw jsontext.Value) (as jsontext.Value, ta
 			_, err := time.ParseDuration(text)
 			return nil, err == nil
 		}
-		if scalar {
+		if scalar && kind != "span" {
 			as, _ = jsontext.AppendQuote(nil, string(raw))
 		}
 		return as, is == jsontext.KindString || kind == "label" && reader == Python && is == jsontext.KindBeginObject
