@@ -167,3 +167,20 @@ func TestTakenMembers(t *testing.T) {
 		}
 	}
 }
+
+// TestColumnsOfModels tells of the six columns in whose place newer releases read nothing, as
+// google/adk-python#6348 has them, and of the seventh, which all releases refuse.
+func TestColumnsOfModels(t *testing.T) {
+	for name := range columnTypes[true] {
+		_, list := decoded(p0, row{"author": "a", name: `"null"`})
+		if name == "long_running_tool_ids_json" {
+			continue
+		}
+		if len(list) != 1 || *list[0].Default != "" || list[0].Loses || strings.Contains(list[0].Detail, "6348") != (name != "custom_metadata") {
+			t.Errorf("%s: %+v", name, list)
+		}
+	}
+	if _, list := decoded(p0, row{"author": "a", "usage_metadata": ""}); len(list) != 1 || list[0].Kind != session.BadMetadata {
+		t.Errorf("an empty text, which json.loads refuses: %+v", list)
+	}
+}

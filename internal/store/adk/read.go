@@ -138,7 +138,7 @@ func (g generation) readColumns(row columns, s *stored, list *faults) {
 		}
 	}
 	for _, name := range metadataColumns {
-		if data := column.Bytes(row(name)); len(data) > 0 && !jsonscan.Valid(data) && !g.isJSON(data) {
+		if data := column.Bytes(row(name)); (len(data) > 0 || g == p0 && data != nil) && !jsonscan.Valid(data) && !g.isJSON(data) {
 			null := "null" // which both readers take for nothing
 			*list = append(*list, session.Fault{
 				Kind: session.BadMetadata, Field: name, Detail: "it is not JSON, so the session fails to load", Default: &null, Unloads: true,
