@@ -11,6 +11,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -175,9 +176,6 @@ func (sc *schema) known() []eventlog.Known {
 // is.
 func (sc *schema) readOnly() string {
 	switch {
-	case !sc.sequenced():
-		return "its events are ordered by their times, so that none could be put in its place without changing when it was said: " +
-			"add the columns seq and archived as the migration guide of Spring AI Session 0.6.0 says, and repair it then"
 	case sc.later.ReadOnly() != "":
 		return sc.later.ReadOnly()
 	case sc.unique:
@@ -185,6 +183,10 @@ func (sc *schema) readOnly() string {
 	}
 	return ""
 }
+
+// timesStay is why no event of the tables before 0.6.0 gets another place.
+const timesStay = "its time is its place, and would no longer say when it was said: " +
+	"add the columns seq and archived, as the migration guide of Spring AI Session 0.6.0 says, and repair it then"
 
 const (
 	kindName  = "spring-ai-session"
@@ -299,6 +301,16 @@ func (sc *schema) orderByTime(_ table.Place, place eventlog.Row) (at, tie int64)
 	return t.UnixMicro(), 0
 }
 
+// tick is what the places of events count where they are times.
+func (sc *schema) tick() time.Duration {
+	if _, number := column.Int(sc.clock); sc.sequenced() {
+		return 0
+	} else if number {
+		return time.Millisecond
+	}
+	return time.Microsecond
+}
+
 // reread is the layout of a database that is open for writing.
 func reread(ctx context.Context, db table.Reader) (session.Store, *eventlog.Layout, error) {
 	sc, err := readSchema(ctx, db)
@@ -368,7 +380,7 @@ var (
 // session is the session of a row, without items.
 func (sc *schema) session(row eventlog.Row) *session.Session {
 	text := func(name string) string { return column.Text(sc.sessions.value(row, name)) }
-	s := &session.Session{ID: text("id"), User: text("user_id")}
+	s := &session.Session{ID: text("id"), User: text("user_id"), Tick: sc.tick()}
 	fault := func(kind session.FaultKind, field, detail string, fallback *string) {
 		unloads := kind == session.BadMetadata || kind == session.RequiredNull && field == "created_at"
 		s.Faults = append(s.Faults, session.Fault{Kind: kind, Ref: s.Ref(), Item: -1, Field: field, Detail: detail, Default: fallback, Unloads: unloads})

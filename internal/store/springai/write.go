@@ -1,6 +1,7 @@
 package springai
 
 import (
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,6 +50,9 @@ var memberOf = map[string]string{
 func (sc *schema) place(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
 	if member := memberOf[v.Field]; v.Of != change.OfItem && member != "" {
 		return docedit.Place{Spot: sc.dataPart(v.Nth).Member(member), Form: docedit.Text, Same: isText}
+	}
+	if v.Of == change.OfItem && v.Field == session.FieldPosition && !sc.sequenced() {
+		return docedit.Place{Write: func() error { return errors.New(timesStay) }}
 	}
 	name := sc.events.stored[columnOf[v.Field]]
 	set := func(value any) docedit.Place {
@@ -179,6 +183,9 @@ func orNull(text string) any {
 // setEvent is the difference of an event of which columns are set that the model
 // does not hold.
 func (sc *schema) setEvent(row eventlog.Row, sets []session.Edit) ([]table.FieldChange, error) {
+	if dates := func(e session.Edit) bool { return e.Field == "timestamp" }; !sc.sequenced() && slices.ContainsFunc(sets, dates) {
+		return nil, problem.New(problem.RolledBack, "", "record %s cannot be changed: %s", column.View(sc.events.value(row, "id")), timesStay)
+	}
 	return sc.setAll(&sc.events, row, sets)
 }
 
