@@ -40,6 +40,7 @@ var reported = map[string]struct {
 	"opencode-own-parent":                    {found: "error SC706", change: true},
 	"opencode-part-array":                    {change: true},
 	"opencode-rolled-back":                   {change: true},
+	"spring-compaction-lost-history":         {found: "warning SC011, warning SC022, warning SC726"},
 	"spring-empty-answer-old-tables":         {found: "error SC401", change: true},
 }
 

@@ -42,6 +42,7 @@ var damagedLogs = []damagedLog{
 		err := adktest.Create(path, adktest.PS, adktest.Script("agent-tool"))
 		return errors.Join(err, execute(path, `DELETE FROM sessions`))
 	}},
+	{rule: "SC022", name: "a compaction that deleted what it covers", build: ofOldTables(`UPDATE ai_session SET event_version = 41`)},
 	{rule: "SC707", name: "eleven calls of one turn in one session", build: ofProgram(kagenttest.Script("collapsed-11")), also: "SC301"},
 	{rule: "SC727", name: "one session id under two users", build: ofProgram(kagenttest.Script("mixed-users"))},
 	{rule: "SC718", name: "two terminals in one session", build: func(path string) error {
@@ -49,6 +50,14 @@ var damagedLogs = []damagedLog{
 	}},
 	{rule: "SC725", name: "a response that came behind the summary", build: ofScript("G3", nothing), also: "SC301"},
 	{rule: "SC726", name: "a message that came while a compaction ran", build: ofScript("G5", nothing), also: "SC015 SC301"},
+}
+
+// ofOldTables is the healthy session in tables of Spring AI Session 0.5, after a statement.
+func ofOldTables(statement string) func(path string) error {
+	return func(path string) error {
+		err := springtest.Find("healthy").Build(path, springtest.Form{ByTime: true})
+		return errors.Join(err, execute(path, statement))
+	}
 }
 
 // twoTerminals are two runs of one session that write by turns.

@@ -322,3 +322,32 @@ func TestGenerations(t *testing.T) {
 		}
 	}
 }
+
+// TestDeletedHistory: where a compaction deleted messages, the counter of writes tells.
+func TestDeletedHistory(t *testing.T) {
+	for name, tt := range map[string]struct {
+		form    springtest.Form
+		writes  int // of 6 messages
+		summary bool
+		told    bool
+	}{
+		"all are there":             {springtest.Form{ByTime: true}, 6, false, false},
+		"a repair counted on":       {springtest.Form{ByTime: true}, 9, false, false},
+		"most are gone":             {springtest.Form{ByTime: true}, 41, false, true},
+		"a summary":                 {springtest.Form{ByTime: true}, 9, true, true},
+		"a summary, counted anew":   {springtest.Form{ByTime: true}, 0, true, false},
+		"archived, and not deleted": {springtest.Form{}, 41, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := built(t, t.TempDir(), "healthy", tt.form)
+			change(t, path, fmt.Sprint("update ai_session set event_version = ", tt.writes))
+			if tt.summary {
+				change(t, path, "update ai_session_event set synthetic = true where message_content in ('weather?', 'thanks')")
+			}
+			told := slices.ContainsFunc(trees(t, path)[0].Root().Faults, func(f session.Fault) bool { return f.Kind == session.HistoryDeleted })
+			if told != tt.told {
+				t.Errorf("told: %t", told)
+			}
+		})
+	}
+}

@@ -392,6 +392,12 @@ func (sc *schema) session(row eventlog.Row) *session.Session {
 	if null("event_version") {
 		fault(session.RequiredNull, "event_version", "It never increases, so no compaction is stored.", &defaultVersion)
 	}
+	if writes, ok := column.Int(sc.sessions.value(row, "event_version")); ok && writes > 0 && !sc.sequenced() {
+		detail := fmt.Sprintf("event_version counts %d writes, which is more than is left: Spring AI Session before 0.6.0 deletes what a compaction covers", writes)
+		s.Faults = append(s.Faults, session.Fault{
+			Kind: session.HistoryDeleted, Ref: s.Ref(), Item: -1, Field: "event_version", Detail: detail, Count: int(min(writes, math.MaxInt32)),
+		})
+	}
 	switch {
 	case null("created_at"):
 		fault(session.RequiredNull, "created_at", "The session cannot be loaded.", nil)
@@ -428,6 +434,21 @@ func (sc *schema) finish(s *session.Session) {
 			f.Default = sc.timeNear(s, f.Item)
 		}
 	}
+	s.Faults = slices.DeleteFunc(s.Faults, func(f session.Fault) bool { return f.Kind == session.HistoryDeleted && !lacksHistory(s, f.Count) })
+}
+
+// lacksHistory reports whether a session has fewer messages than were written, and a compaction
+// took them: one that wrote a summary, or so many that no repair did (it counts on, too).
+func lacksHistory(s *session.Session, writes int) bool {
+	messages, summary := 0, false
+	for i := range s.Items {
+		if s.Items[i].Flags.Has(session.SummaryTurn) {
+			summary = true
+		} else {
+			messages++
+		}
+	}
+	return summary && writes > messages || writes > 2*messages+10
 }
 
 // timeNear is the time of the event that is nearest to an item, an earlier one
