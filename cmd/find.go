@@ -112,7 +112,7 @@ func (p *program) sessionAsStore(ctx context.Context, word string) error {
 	case p.config.Sources["session"] == "":
 		return nil
 	}
-	paths, err := registry.Default(p.home)
+	paths, err := registry.Default(ctx, p.home)
 	if err != nil || exists(word) || word == "-" {
 		return nil
 	}

@@ -45,7 +45,7 @@ type emptyArgument struct {
 // error is wrong usage, or that there is no argument and nothing at the usual places.
 func (p *program) expand(ctx context.Context, args []string) (paths []string, empty []emptyArgument, err error) {
 	if len(args) == 0 {
-		paths, err = registry.Default(p.home)
+		paths, err = registry.Default(ctx, p.home)
 		return paths, nil, err
 	}
 	var others []string

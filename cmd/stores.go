@@ -33,7 +33,7 @@ place: name it, as in ` + "`sessctl check postgres://reader@host/database`" + `.
 
 func runStores(ctx context.Context, p *program) error {
 	var kinds []render.KnownKind
-	locations := registry.Locations(p.home)
+	locations := registry.Locations(ctx, p.home)
 	for _, k := range registry.Kinds {
 		// What is written anew as a whole is read from its start to its end.
 		known := render.KnownKind{Name: k.Name, Title: k.Title, Stream: k.Rewrite != nil, Folder: k.Folder}

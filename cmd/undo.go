@@ -69,7 +69,7 @@ func runUndo(ctx context.Context, p *program, args []string) error {
 	defer surviveClosedPipes()()
 	ctx = p.allowForeign(ctx)
 	if len(args) == 1 && !p.config.List && !registry.OnServer(args[0]) && !isFolder(args[0]) {
-		path := p.receiptNamed(args[0])
+		path := p.receiptNamed(ctx, args[0])
 		receipt, err := repair.ReadReceipt(path)
 		if err == nil {
 			return errors.Join(undo(ctx, p, receipt, path), receipt.Close())
@@ -81,7 +81,7 @@ func runUndo(ctx context.Context, p *program, args []string) error {
 			return err
 		}
 	}
-	found := p.receipts(args)
+	found := p.receipts(ctx, args)
 	if p.config.List {
 		return render.Receipts(p.out, p.home, found)
 	}
@@ -132,11 +132,11 @@ func (p *program) undoAsking(ctx context.Context, found render.Receipt) error {
 
 // receiptNamed is the path of a receipt: a bare name that is not in the current folder
 // may be that of one beside a store at its usual place.
-func (p *program) receiptNamed(name string) string {
+func (p *program) receiptNamed(ctx context.Context, name string) string {
 	if exists(name) || filepath.Base(name) != name {
 		return name
 	}
-	for _, l := range registry.Locations(p.home) {
+	for _, l := range registry.Locations(ctx, p.home) {
 		if path := filepath.Join(filepath.Dir(l.Path), name); exists(path) {
 			return path
 		}
@@ -146,13 +146,13 @@ func (p *program) receiptNamed(name string) string {
 
 // receipts are the receipts of the store that is named, or those beside the stores at
 // their usual places and in the current folder, the last one first.
-func (p *program) receipts(args []string) []render.Receipt {
+func (p *program) receipts(ctx context.Context, args []string) []render.Receipt {
 	var paths []string
 	if len(args) == 1 {
 		paths = receiptsOf(args[0])
 	} else {
 		paths, _ = filepath.Glob("*" + receiptEnding) // the pattern is well formed
-		for _, l := range registry.Locations(p.home) {
+		for _, l := range registry.Locations(ctx, p.home) {
 			paths = append(paths, receiptsOf(l.Path)...)
 		}
 	}

@@ -102,7 +102,7 @@ func runWhy(ctx context.Context, p *program, args []string, pasted bool) error {
 		return w.print(&why.Diagnosis{Asked: asked, Verdict: why.Elsewhere}, nil)
 	}
 	if len(w.paths) == 0 {
-		if w.paths, err = registry.Default(p.home); err != nil {
+		if w.paths, err = registry.Default(ctx, p.home); err != nil {
 			nothing := unopened(err)
 			nothing.Verdict = why.NotFound
 			return w.print(nothing, err)

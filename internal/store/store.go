@@ -30,6 +30,10 @@ type Kind struct {
 	// from the files in it. It changes nothing.
 	Detect func(ctx context.Context, src *Source) Detection
 
+	// Empty reports of a folder at one of the Locations, and none that Detect knows, whether
+	// nothing was ever stored there: it is no store that cannot be read. nil for files.
+	Empty func(src *Source) bool
+
 	// Open reads what is needed to yield trees. The store does not own src.
 	Open func(ctx context.Context, src *Source, opts Options) (Store, error)
 

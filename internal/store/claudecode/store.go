@@ -6,6 +6,7 @@ package claudecode
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"iter"
@@ -36,7 +37,7 @@ const (
 )
 
 // Kind is Claude Code's row in the table of adapters.
-var Kind = store.Kind{Name: kindName, Title: kindTitle, Folder: true, Locations: locations, Detect: detect, Open: open, Edit: edit}
+var Kind = store.Kind{Name: kindName, Title: kindTitle, Folder: true, Locations: locations, Detect: detect, Empty: empty, Open: open, Edit: edit}
 
 // locations is the folder in which Claude Code keeps everything.
 func locations(home string) []string {
@@ -137,6 +138,14 @@ func detect(ctx context.Context, src *store.Source) store.Detection {
 		}
 	}
 	return store.Detection{}
+}
+
+// empty reports whether a folder has no transcript. Beside the folder of the projects there
+// are settings and what was typed, in files of the same ending.
+func empty(src *store.Source) bool {
+	found, unread := list(src.Folder, 1)
+	_, err := src.Folder.Stat(projects)
+	return len(unread) == 0 && (len(found) == 0 || errors.Is(err, fs.ErrNotExist))
 }
 
 // looksRight reports whether one of the first lines of a file is one that only Claude Code

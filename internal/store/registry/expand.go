@@ -379,23 +379,23 @@ type Location struct {
 }
 
 // Locations are the default places of all kinds.
-func Locations(home string) []Location {
+func Locations(ctx context.Context, home string) []Location {
 	var list []Location
 	for _, k := range Kinds {
 		if k.Locations == nil {
 			continue
 		}
 		for _, path := range k.Locations(home) {
-			list = append(list, Location{Kind: k, Path: path, Found: exists(path)})
+			list = append(list, Location{Kind: k, Path: path, Found: exists(path) && !isEmpty(ctx, &k, path)})
 		}
 	}
 	return list
 }
 
 // Default are the paths of the stores that are found at the default places.
-func Default(home string) ([]string, error) {
+func Default(ctx context.Context, home string) ([]string, error) {
 	var found, looked []string
-	for _, l := range Locations(home) {
+	for _, l := range Locations(ctx, home) {
 		looked = append(looked, l.Path)
 		if l.Found {
 			found = append(found, l.Path)
@@ -406,6 +406,19 @@ func Default(home string) ([]string, error) {
 			"no session store found (looked at %s)", strings.Join(looked, ", "))
 	}
 	return Distinct(found), nil // the current folder may be one of the places
+}
+
+// isEmpty reports whether a runtime has made its folder and stored nothing there.
+func isEmpty(ctx context.Context, kind *store.Kind, path string) bool {
+	if kind.Empty == nil || !isFolder(path) || sureOf(ctx, path, "") != store.No {
+		return false
+	}
+	src, err := openSource(ctx, path, nil)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = src.close() }()
+	return kind.Empty(&src.Source)
 }
 
 // exists reports whether something is at a path. A link that leads nowhere counts, and

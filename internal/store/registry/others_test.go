@@ -100,8 +100,35 @@ func TestDefaultKeepsWhatCannotBeOpened(t *testing.T) {
 	if err := os.Symlink("missing", filepath.Join(".cagent", "session.db")); err != nil {
 		t.Skip("no symbolic links here: ", err)
 	}
-	got, err := registry.Default(home)
+	got, err := registry.Default(t.Context(), home)
 	if diff := cmp.Diff([]string{filepath.Join(home, ".cagent", "session.db"), "session.db"}, got); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+}
+
+// A folder that Claude Code made for its settings is no store; one with a transcript that
+// cannot be read is.
+func TestDefaultLeavesOutEmptyFolders(t *testing.T) {
+	home := t.TempDir()
+	t.Chdir(t.TempDir())
+	t.Setenv("CLAUDE_CONFIG_DIR", "")
+	claude := filepath.Join(home, ".claude")
+	for _, folder := range []string{filepath.Join(claude, "projects", "-srv"), filepath.Join(home, ".cagent")} {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	docker := filepath.Join(home, ".cagent", "session.db")
+	write(t, docker, database(t))
+	write(t, filepath.Join(claude, "settings.json"), []byte("{}"))
+	write(t, filepath.Join(claude, "history.jsonl"), []byte(`{"display":"hello"}`))
+	got, err := registry.Default(t.Context(), home)
+	if diff := cmp.Diff([]string{docker}, got); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+	write(t, filepath.Join(claude, "projects", "-srv", "5e551017-0000-4000-8000-000000000001.jsonl"), []byte("\x00\x00"))
+	got, err = registry.Default(t.Context(), home)
+	if diff := cmp.Diff([]string{docker, claude}, got); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
 }
