@@ -52,8 +52,8 @@ Repairs that need a decision are made with --allow only: lossy (something is
 gone for good), prune (references and records that lead nowhere), guesses (what
 is likely, not certain), split (one session into several), waiting (an answer in
 place of one that somebody outside may still give; only where the runtime is gone,
-or --assume-dead says so), import-backup (sessions of a .bak), reorder (undo does
-not bring back the order of events of one time), unknown-form
+or --assume-dead says so), reorder (undo does not bring back the order of events
+of one time), unknown-form
 (records that a newer or another program wrote go to the receipt), foreign-functions
 (on a server, functions of other roles run with the rights of a superuser). A finding names
 the word that its repair needs; ` + "`sessctl explain RULE`" + ` says what that costs.
@@ -78,7 +78,12 @@ With 1, findings are left, or a plan was shown and not carried out.`,
 }
 
 // allowed are the words of --allow.
-var allowed = []string{"lossy", "prune", "guesses", "split", "waiting", "import-backup", repair.Reorder, rules.UnknownForm, repair.ForeignFunctions}
+var allowed = []string{"lossy", "prune", "guesses", "split", "waiting", repair.Reorder, rules.UnknownForm, repair.ForeignFunctions}
+
+// gone are words that --allow had, and why it has them no more.
+var gone = map[string]string{
+	"import-backup": "no repair ever copied the sessions of a .bak into the store; `sessctl explain SC004` says how to get them",
+}
 
 // allowForeign is the context of a command that --allow lets run functions of other roles.
 func (p *program) allowForeign(ctx context.Context) context.Context {
@@ -143,6 +148,9 @@ func runRepair(ctx context.Context, p *program, args []string) error {
 func (r *repairRun) checkFlags() error {
 	c := r.config
 	for _, word := range c.Allow {
+		if why := gone[word]; why != "" {
+			return problem.New(problem.Usage, "Leave it out.", "--allow %s is gone: %s", word, why)
+		}
 		if !slices.Contains(allowed, word) {
 			return problem.New(problem.Usage, problem.Nearest(word, allowed), "--allow has no word %q: use %s", word, strings.Join(allowed, ", "))
 		}

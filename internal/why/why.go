@@ -175,7 +175,6 @@ var Costs = map[string]string{
 	"guesses":               "does what is likely, not certain",
 	"split":                 "makes several sessions of one",
 	"waiting":               "answers calls that somebody may still answer",
-	"import-backup":         "takes sessions from a .bak file",
 	repair.Reorder:          "cannot be undone as to the order of events of one time",
 	rules.UnknownForm:       "takes out records of a form that sessctl does not know",
 	repair.ForeignFunctions: "runs functions of other roles with the rights of a superuser",

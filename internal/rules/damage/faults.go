@@ -36,9 +36,14 @@ var faults = []*rules.Rule{
 		Run:   rules.Faults(session.ForeignKey, rules.Detail),
 	},
 	{
-		ID: "SC004", Name: "set-aside-backup", Severity: rules.Warning, Safety: rules.None, Scope: stored, Since: "0.1.0",
+		ID: "SC004", Name: "set-aside-backup", Severity: rules.Warning, Safety: rules.Manual, Scope: stored, Since: "0.1.0",
 		Title: "a .bak beside the store has sessions that the store lacks",
-		Run:   rules.Faults(session.SetAsideBackup, rules.Detail),
+		Run: rules.Faults(session.SetAsideBackup, func(found *rules.Finding, f *session.Fault) {
+			rules.Detail(found, f)
+			if f.Remedy != "" {
+				found.Fixes = []rules.Fix{{Title: f.Remedy, Safety: rules.Manual}}
+			}
+		}),
 	},
 	{
 		ID: "SC005", Name: "legacy-copy-fuller", Severity: rules.Error, Safety: rules.None, Scope: stored, Deep: true, Since: "0.1.0",

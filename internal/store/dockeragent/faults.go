@@ -14,6 +14,7 @@ import (
 
 	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/shell"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/sqlite"
 )
@@ -109,6 +110,7 @@ func (st *agentStore) setAside(ctx context.Context) []session.Fault {
 	return []session.Fault{{
 		Kind: session.SetAsideBackup, Item: -1, Ref: session.Ref{Table: "backup", Key: filepath.Base(path)}, Count: lacking,
 		Detail: fmt.Sprintf("%s holds %s that this store lacks: docker agent renamed it when it could not open it", path, count(lacking, "session")),
+		Remedy: "copy its sessions into a stream, which every command reads: `sessctl export " + shell.Path(path) + " --output " + shell.Path(path+".ndjson") + "`",
 	}}
 }
 
