@@ -14,7 +14,6 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/render/changes"
-	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/shell"
 	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/ui"
@@ -205,7 +204,7 @@ func (run *diffRun) next(tree *diff.Tree) []render.Command {
 		return nil
 	}
 	var next []render.Command
-	id := rules.Short(tree.Root.ID)
+	id := tree.Root.ID // whole: others may begin alike
 	if !run.config.Full && tree.Change == diff.Changed {
 		line := "sessctl diff " + shell.Path(a) + " " + shell.Path(b) + " --session " + shell.Word(id) + " --full"
 		next = append(next, render.Command{Line: line, Why: "whole texts"})

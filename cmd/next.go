@@ -32,9 +32,9 @@ func nextCommands(args []string, results []*check.Result) []render.Command {
 	next := []render.Command{explain}
 	switch {
 	case f.Root != nil && result.Against:
-		next = append(next, render.Command{Line: shell.View(path, rules.Short(f.Root.ID)), Why: "the session as it is"})
+		next = append(next, render.Command{Line: shell.View(path, result.ShortID(f.Root.ID)), Why: "the session as it is"})
 	case f.Root != nil:
-		next[0] = render.Command{Line: shell.Session("why", path, rules.Short(f.Root.ID)), Why: "what is wrong, and what to do"}
+		next[0] = render.Command{Line: shell.Session("why", path, result.ShortID(f.Root.ID)), Why: "what is wrong, and what to do"}
 	}
 	if result.Recovery != "" { // which goes before a repair
 		return next

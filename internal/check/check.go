@@ -53,6 +53,8 @@ type Result struct {
 	// Roots are the roots of all trees that were looked at, in no particular order;
 	// nil unless Options asks for them.
 	Roots []*Head
+	// begins says of each beginning that ids are cut to whether several ids have it.
+	begins map[session.Digest]bool
 	// Profiles are those that sessions were judged for, most sessions first.
 	Profiles []Use
 	Answers  []Answer // to the next request of Options.Session, where they were asked for
@@ -85,7 +87,8 @@ func (r *Result) Count(s rules.Severity) int {
 // Run checks a store. An error means that the store could not be read to the
 // end; what was found before is in the result, which is never nil.
 func Run(ctx context.Context, st store.Store, opts Options) (*Result, error) {
-	e := &engine{opts: opts, facts: st.Facts(), result: &Result{Store: st.Facts(), Against: opts.Recorded != nil}, uses: uses{}}
+	begins := map[session.Digest]bool{}
+	e := &engine{opts: opts, facts: st.Facts(), result: &Result{Store: st.Facts(), Against: opts.Recorded != nil, begins: begins}, uses: uses{}}
 	if opts.Session == "" && opts.Recorded == nil && !opts.OmitStore {
 		e.collect(e.run(-1, nil, rules.PerStore, e.pass(nil)), nil)
 	}
@@ -109,6 +112,20 @@ func Run(ctx context.Context, st store.Store, opts Options) (*Result, error) {
 		}
 	}
 	return e.result, err
+}
+
+// ShortID is the beginning of an id, if it is known to mean this session only.
+func (r *Result) ShortID(id string) string {
+	if several, known := r.begins[beginning(id)]; several || !known || r.Store.Left > 0 || r.Store.Read == session.ByIndex {
+		return id
+	}
+	return rules.Short(id)
+}
+
+// beginning is what an id is cut to, be it too short to be cut.
+func beginning(id string) session.Digest {
+	const behind = "-------------" // as long as what is always cut
+	return session.DigestOf(rules.Short(id + behind))
 }
 
 // Tree runs rules over one tree, in the order in which Run reports.
@@ -176,6 +193,10 @@ func (e *engine) trees(ctx context.Context, st store.Store) error {
 		if err != nil {
 			failed = err
 			break
+		}
+		for _, s := range tree.Sessions {
+			at := beginning(s.ID)
+			_, e.result.begins[at] = e.result.begins[at]
 		}
 		if e.opts.Session != "" && tree.Session(e.opts.Session) == nil {
 			continue

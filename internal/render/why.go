@@ -330,7 +330,7 @@ func (p *whyPage) candidates() document.Document {
 	const most = 8
 	var list []document.Command
 	for _, c := range p.Candidates[:min(most, len(p.Candidates))] {
-		line := "sessctl why " + shell.Path(c.Store) + " " + shell.Word(rules.Short(c.ID))
+		line := shell.Session("why", c.Store, c.ID) // whole: others may begin alike
 		list = append(list, document.Command{Line: line, Why: Date(c.Touched) + "  " + Title(c.Title)})
 	}
 	lead := fmt.Sprintf("It fits %s. Name one, the newest first:", ui.Count(len(p.Candidates), "session"))

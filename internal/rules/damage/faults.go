@@ -36,16 +36,6 @@ var faults = []*rules.Rule{
 		Run:   rules.Faults(session.ForeignKey, rules.Detail),
 	},
 	{
-		ID: "SC004", Name: "set-aside-backup", Severity: rules.Warning, Safety: rules.Manual, Scope: stored, Since: "0.1.0",
-		Title: "a .bak beside the store has sessions that the store lacks",
-		Run: rules.Faults(session.SetAsideBackup, func(found *rules.Finding, f *session.Fault) {
-			rules.Detail(found, f)
-			if f.Remedy != "" {
-				found.Fixes = []rules.Fix{{Title: f.Remedy, Safety: rules.Manual}}
-			}
-		}),
-	},
-	{
 		ID: "SC005", Name: "legacy-copy-fuller", Severity: rules.Error, Safety: rules.None, Scope: stored, Deep: true, Since: "0.1.0",
 		Title: "the old JSON column has more items than the item table",
 		Run:   rules.Faults(session.LegacyFuller, rules.Detail),
@@ -150,14 +140,6 @@ var faults = []*rules.Rule{
 				found.Severity = rules.Warning
 				found.Fixes = []rules.Fix{{Title: f.Remedy, Safety: rules.Manual}}
 			}
-		}),
-	},
-	{
-		ID: "SC022", Name: "history-deleted", Severity: rules.Warning, Safety: rules.None, Scope: stored, Since: "0.1.0",
-		Title: "the runtime deleted messages of the session, and they cannot come back",
-		Run: rules.Faults(session.HistoryDeleted, func(found *rules.Finding, f *session.Fault) {
-			found.Message = "earlier messages of this session are deleted, and cannot come back"
-			found.Then(f.Detail)
 		}),
 	},
 }

@@ -7,8 +7,10 @@ import "github.com/sessctl/sessctl/internal/rules"
 // Rules are the rules of this family.
 var Rules = append([]*rules.Rule{
 	&ruleCrashed,
+	&setAsideBackup,
 	&undecodableRecord,
 	&positionCollision,
 	&staleIndexReference,
 	&timeGoesBack,
+	&historyDeleted,
 }, faults...)
