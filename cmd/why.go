@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,6 +25,7 @@ import (
 	"github.com/sessctl/sessctl/internal/rules/catalogue"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/shell"
+	"github.com/sessctl/sessctl/internal/store/canonical"
 	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/ui"
 	"github.com/sessctl/sessctl/internal/view"
@@ -41,7 +43,8 @@ does, the command to type, and how to go back. Nothing is changed.
 Without arguments, it is about the newest session of the usual stores and, if that
 one resumes, about the newest that does not. Of a folder of Claude Code of 100 MB
 or more, only the newest sessions are read, and the others counted. With - it reads the error that you
-paste, up to Ctrl-D, and looks for the session that it came from; the text is not
+paste, up to Ctrl-D, says what it means and whether the session is the cause, also
+without a store, and looks for the session that it came from; the text is not
 stored and not sent anywhere. As an argument, put the error into single quotes: in
 double quotes, a shell runs what is between backticks.
 
@@ -75,6 +78,8 @@ type whyRun struct {
 	paths    []string // of the stores that are searched
 	piped    []byte   // a canonical stream on standard input
 	name     string   // the session or the call that is meant, "" for none
+	pasted   *errtext.Error
+	named    bool // the stores are those of the arguments, or of the text
 	search   why.Search
 	sessions view.Search
 	tree     *session.Tree               // of the session, where it was kept
@@ -91,20 +96,31 @@ func runWhy(ctx context.Context, p *program, args []string, pasted bool) error {
 		p.note("this is about %s only, the first of --profile; `sessctl check` answers for all", judge.Profiles[0].Name)
 	}
 	w := &whyRun{program: p, judge: first(judge), open: map[string]*registry.Opened{}}
-	rest, err := w.stores(ctx, args)
-	if err != nil {
-		return w.print(unopened(err), err)
-	}
+	rest, unread := w.stores(ctx, args)
 	if err := w.question(rest, pasted); err != nil {
 		return err
 	}
-	if asked := w.search.Asked; asked != nil && asked.Kind != errtext.Refused && asked.Kind != errtext.Unknown {
+	if unread != nil {
+		return w.print(w.unopened(unread), unread)
+	}
+	if len(w.paths) == 0 {
+		w.paths = w.hinted()
+	}
+	asked := w.search.Asked
+	w.named = len(w.paths) > 0
+	if asked != nil && asked.Kind != errtext.Unknown && !asked.InSession() && (!w.named || asked.Kind >= errtext.TooLong) && asked.Kind != errtext.Absent {
 		return w.print(&why.Diagnosis{Asked: asked, Verdict: why.Elsewhere}, nil)
 	}
 	if len(w.paths) == 0 {
 		if w.paths, err = registry.Default(ctx, p.home); err != nil {
-			nothing := unopened(err)
+			nothing := w.unopened(err)
 			nothing.Verdict = why.NotFound
+			if asked != nil && asked.Kind != errtext.Unknown {
+				nothing.Cause = "no usual place has a session store (`sessctl stores` lists them), so none was searched"
+			}
+			if asked != nil && asked.Kind == errtext.Absent {
+				nothing, err = &why.Diagnosis{Asked: asked, Verdict: why.Elsewhere}, nil
+			}
 			return w.print(nothing, err)
 		}
 	}
@@ -116,7 +132,7 @@ func runWhy(ctx context.Context, p *program, args []string, pasted bool) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case unread != nil:
-		return w.print(unopened(unread), unread)
+		return w.print(w.unopened(unread), unread)
 	case err != nil:
 		return err
 	}
@@ -179,6 +195,9 @@ func (w *whyRun) question(rest []string, pasted bool) error {
 	}
 	w.name, w.sessions.Name = text, text
 	asked := errtext.Read(text)
+	if rest[0] == "-" && pasted || asked.Kind != errtext.Unknown || strings.ContainsAny(text, " \n") {
+		w.pasted = &asked
+	}
 	if asked.Kind == errtext.Unknown {
 		w.wants(text)
 	}
@@ -192,6 +211,22 @@ func (w *whyRun) question(rest []string, pasted bool) error {
 		}
 	}
 	return nil
+}
+
+// hinted are the stores that the error text names and that are on this machine.
+func (w *whyRun) hinted() (paths []string) {
+	if w.search.Asked == nil {
+		return nil
+	}
+	for _, path := range w.search.Asked.Paths {
+		if rest, ok := strings.CutPrefix(path, "~/"); ok {
+			path = filepath.Join(w.home, rest)
+		}
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && len(paths) < mostOpen {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 // isStream reports whether standard input is a canonical stream.
@@ -215,8 +250,9 @@ func (w *whyRun) ask(ctx context.Context, n int) (d *why.Diagnosis, unread, fail
 	searched := why.Searched{Store: path}
 	unread = w.opened(ctx, path, func(opened *registry.Opened) error {
 		w.search, w.sessions.Known = search, w.sessions.Known[:known]
+		searched.Foreign = w.foreign(opened.Facts().Kind)
 		result, err := check.Run(ctx, opened, check.Options{Rules: catalogue.Usual(), Judge: w.judge, EachTree: func(tree *session.Tree, found []*check.Finding) {
-			w.search.Add(path, tree, found)
+			w.search.Add(path, searched.Foreign, tree, found)
 			w.sessions.Add(path, tree)
 		}})
 		w.sessions.End(opened.Facts())
@@ -239,6 +275,13 @@ func (w *whyRun) ask(ctx context.Context, n int) (d *why.Diagnosis, unread, fail
 	}
 	w.search.Stores = append(w.search.Stores, searched)
 	return w.ask(ctx, n+1)
+}
+
+// foreign reports whether an error is not one of the runtime of a kind of store. A stream may be
+// of any.
+func (w *whyRun) foreign(kind string) bool {
+	asked := w.search.Asked
+	return asked != nil && len(asked.Stores) > 0 && kind != canonical.Kind.Name && !slices.Contains(asked.Stores, kind)
 }
 
 // opened reads a store, or the stream that came on standard input, from its beginning.
@@ -279,8 +322,10 @@ func (w *whyRun) choose(d *why.Diagnosis) error {
 		list = w.search.Best()
 	}
 	switch {
+	case len(list) == 0 && asked != nil && asked.Kind != errtext.Unknown && !asked.InSession():
+		d.Verdict = why.Elsewhere
 	case len(list) == 0:
-		d.Verdict = why.NotFound
+		d.Verdict, d.Unseen = why.NotFound, w.unseen()
 		if at := slices.IndexFunc(w.search.Stores, func(s why.Searched) bool { return s.Trouble != "" }); at >= 0 && asked == nil {
 			d.Verdict, d.Cause = why.Damaged, w.search.Stores[at].Trouble
 		}
@@ -298,6 +343,32 @@ func (w *whyRun) choose(d *why.Diagnosis) error {
 		}
 	}
 	return nil
+}
+
+// unseen are the rules for the error text that no session was checked with, also because the
+// provider of the check does not mind what they find, and all of them where not every session was.
+func (w *whyRun) unseen() (ids []string) {
+	if w.search.Asked == nil {
+		return nil
+	}
+	all := w.search.Asked.Causes()
+	whole := func(s why.Searched) bool { return s.Trouble == "" && s.Left == 0 && !s.Foreign }
+	if !slices.ContainsFunc(w.search.Stores, func(s why.Searched) bool { return !whole(s) }) {
+		usual := catalogue.Usual()
+		all = slices.DeleteFunc(all, func(id string) bool {
+			return slices.ContainsFunc(usual, func(r *rules.Rule) bool { return r.ID == id && (!r.Profiled || w.minded(id)) })
+		})
+	}
+	return all
+}
+
+// minded reports whether a provider that the sessions were checked for minds what a rule finds.
+// Without one, each session is checked for its own.
+func (w *whyRun) minded(id string) bool {
+	return len(w.judge.Profiles) == 0 || slices.ContainsFunc(w.judge.Profiles, func(p *rules.Profile) bool {
+		_, ok := p.Levels[id]
+		return ok
+	})
 }
 
 // rootOf is the session that somebody goes on with: the root above the one that was named.
@@ -429,8 +500,8 @@ func (w *whyRun) short(facts *session.Store, c *why.Candidate) string {
 }
 
 // unopened is the diagnosis of a store that cannot be read.
-func unopened(err error) *why.Diagnosis {
-	d := &why.Diagnosis{Verdict: why.Damaged, Cause: err.Error()}
+func (w *whyRun) unopened(err error) *why.Diagnosis {
+	d := &why.Diagnosis{Verdict: why.Damaged, Cause: err.Error(), Asked: w.search.Asked}
 	if known, ok := errors.AsType[*problem.Error](err); ok {
 		d.Next = known.Next
 		switch {
@@ -445,6 +516,7 @@ func unopened(err error) *why.Diagnosis {
 
 // print prints the diagnosis. failed is why there is none of a session.
 func (w *whyRun) print(d *why.Diagnosis, failed error) error {
+	d.Pasted = w.pasted
 	code := worse(w.code, whyCode(d.Verdict))
 	if failed != nil {
 		code = exitCode(failed)

@@ -17,11 +17,18 @@ import (
 // Kind says what the matter is.
 type Kind uint8
 
-// The kinds. Refused is a matter of the stored session, TooLong of its length; the
-// others have nothing to do with what is stored. RateLimited includes quotas and credit.
+// The kinds. Refused, by a provider or a runtime, and Unloaded, which a runtime fails to load,
+// are matters of the stored session. Of the others the session is not the cause: Absent is one
+// that the runtime does not find, Unsaved what was not stored, TooLong a matter of its length.
+// RateLimited includes quotas and credit.
 const (
 	Unknown Kind = iota
 	Refused
+	Unloaded
+	Unsaved
+	Version
+	Absent
+	Machine
 	TooLong
 	RateLimited
 	Overloaded
@@ -29,20 +36,57 @@ const (
 )
 
 func (k Kind) String() string {
-	return [...]string{"unknown", "refused", "too-long", "rate-limited", "overloaded", "authentication"}[k]
+	return [...]string{"unknown", "refused", "unloaded", "unsaved", "version", "absent", "machine", "too-long", "rate-limited", "overloaded", "authentication"}[k]
 }
+
+// Stored reports whether what is stored is the cause.
+func (k Kind) Stored() bool { return k == Refused || k == Unloaded }
+
+// Said is what a sentence means.
+type Said struct {
+	Kind    Kind
+	Rules   []string // ids of the rules that find the cause, or what follows from it, in a store, most likely first; none where no rule does
+	Stores  []string // the kinds of stores that it can be about, none for all
+	From    string   // the provider or the runtime that says it
+	Meaning string   // sentences
+	Next    string   // what to do, "" for looking into the session
+	Text    string   // the sentence on one line, without what could drive a terminal; of an unknown text, its beginning
+}
+
+// IsCause reports whether the stored session is the cause. A request that is built in a way that
+// a model does not accept is refused for another reason.
+func (s *Said) IsCause() bool { return s.Kind == Unloaded || s.Kind == Refused && len(s.Rules) > 0 }
 
 // Error is what a text was recognised as.
 type Error struct {
-	Kind     Kind
-	Rules    []string // ids of the rules that find the cause in a store, most likely first; none where no rule does
+	Said
+	Also     []Said   // further errors in the text, in the order of the tables
 	Profiles []string // names of the profiles whose provider words it like this, most likely first; none for a client's text
 	// IDs are the call ids that the sentence names, in order, each once, or, where it
 	// names none, those anywhere in the text. One that was cut off is what is left of it.
 	IDs     []string
-	Message int    // N of messages.N, input[N], "position N" and the like, -1 where none is named
-	Block   int    // M of messages.N.content.M, tool_calls[M], parts[M], or -1
-	Text    string // the sentence on one line, without what could drive a terminal; of an unknown text, its beginning
+	Words   []string // what may be the id of a session, anywhere in the text
+	Paths   []string // what looks like the path of a store
+	Message int      // N of messages.N, input[N], "position N" and the like, -1 where none is named
+	Block   int      // M of messages.N.content.M, tool_calls[M], parts[M], or -1
+}
+
+// Causes are the rules that find the cause of any error of the text in a store.
+func (e *Error) Causes() []string {
+	all := slices.Clone(e.Rules)
+	for _, other := range e.Also {
+		for _, id := range other.Rules {
+			if !slices.Contains(all, id) {
+				all = append(all, id)
+			}
+		}
+	}
+	return all
+}
+
+// InSession reports whether what is stored is the cause of any error of the text.
+func (e *Error) InSession() bool {
+	return e.Kind.Stored() || slices.ContainsFunc(e.Also, func(s Said) bool { return s.Kind.Stored() })
 }
 
 // Read recognises what a provider, or a client on its way, answered. Of several errors
@@ -51,25 +95,37 @@ func Read(pasted string) Error {
 	t := clean(pasted)
 	letters, places := t.letters()
 	e := Error{Message: -1, Block: -1}
-	var named []span
+	var named, told []span
 	start, end := 0, len(t)
-	if w, at := recognised(letters); w != nil {
-		e.Kind, e.Rules, e.Profiles = w.kind, w.rules, w.profiles
-		start, end = places[at[0].start], places[at[len(at)-1].end-1]+1
+	for i, m := range recognised(letters) {
+		at := m.at
+		from, to := places[at[0].start], places[at[len(at)-1].end-1]+1
+		if slices.ContainsFunc(told, func(s span) bool { return from < s.end && s.start < to }) {
+			continue // the same sentence in other words
+		}
+		said := Said{Kind: m.kind, Rules: m.rules, Stores: m.stores, From: m.from, Meaning: m.meaning, Next: m.next}
+		if i > 0 {
+			from, to = t.sentence(from, to)
+			said.Text = t.shown(from, to, nil)
+			e.Also, told = append(e.Also, said), append(told, span{from, to})
+			continue
+		}
+		e.Said, e.Profiles, start, end = said, m.profiles, from, to
 		for n := 0; at != nil && n < manyTimes; n++ {
-			if w.ids >= 0 && w.ids < len(at) {
+			if m.ids >= 0 && m.ids < len(at) {
 				next := -1
-				if w.ids+1 < len(at) {
-					next = places[at[w.ids+1].start]
+				if m.ids+1 < len(at) {
+					next = places[at[m.ids+1].start]
 				}
-				named = append(named, t.list(places[at[w.ids].end-1]+1, next)...)
+				named = append(named, t.list(places[at[m.ids].end-1]+1, next)...)
 			}
 			if n == 0 && named != nil {
 				end = max(end, named[len(named)-1].end)
 			}
-			at = w.find(letters, at[len(at)-1].end, nil)
+			at = m.find(letters, at[len(at)-1].end, nil)
 		}
 		start, end = t.sentence(start, end)
+		told = append(told, span{start, end})
 		if m := place().FindStringSubmatch(marks.Replace(string(t[start:min(len(t), end+longText)]))); m != nil {
 			e.Message, e.Block = number(m[1]+m[3]), number(m[2])
 		}
@@ -83,7 +139,53 @@ func Read(pasted string) Error {
 		}
 	}
 	e.Text = t.shown(start, end, named)
+	e.Words, e.Paths = t.words(), t.paths()
 	return e
+}
+
+// What may be the id of a session: words of some length with a digit, also one that lines end
+// in, and what is behind "session". And the paths of stores.
+var (
+	longWord  = pattern.Lazy(`[A-Za-z0-9][\w.:@-]{6,127}`)
+	wholeWord = pattern.Lazy(`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|ses_\w{26}`)
+	behindOf  = pattern.Lazy(`(?i)(?:session|thread|conversation)(?:[ _]?id)?[^\w\n]{1,8}(\w[\w.:@-]{0,127})`)
+	pathForm  = pattern.Lazy(`(?:sqlite(?:\+\w+)?:///)?([~\w./-][\w./ -]{0,299}\.(?:db|sqlite3?|ndjson|jsonl))\b`)
+)
+
+// most is how many words and paths of a text are looked for.
+const most = 256
+
+func (t text) words() (list []string) {
+	add := func(word string) {
+		if word = strings.Trim(word, ".:-"); len(list) < most && word != "" && !slices.Contains(list, word) {
+			list = append(list, word)
+		}
+	}
+	joined, apart := marks.Replace(string(t)), strings.ReplaceAll(strings.ReplaceAll(string(t), full, ""), blank, " ")
+	for _, word := range wholeWord().FindAllString(joined, most) {
+		add(word)
+	}
+	for _, found := range behindOf().FindAllStringSubmatch(apart, most) {
+		add(found[1])
+	}
+	for _, word := range longWord().FindAllString(apart, -1) {
+		if strings.ContainsAny(word, "0123456789") {
+			add(word)
+		}
+	}
+	return list
+}
+
+// paths also gives what is behind the blanks of one, which may be words before it.
+func (t text) paths() (list []string) {
+	for _, found := range pathForm().FindAllStringSubmatch(strings.ReplaceAll(strings.ReplaceAll(string(t), full, ""), blank, " "), most/16) {
+		for path := found[1]; path != ""; _, path, _ = strings.Cut(path, " ") {
+			if path = strings.TrimSpace(path); !slices.Contains(list, path) && len(list) < most {
+				list = append(list, path)
+			}
+		}
+	}
+	return list
 }
 
 const (

@@ -1,24 +1,39 @@
 package errtext
 
 import (
+	"cmp"
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 )
 
-//go:embed sentences.txt
-var sentences string
+// The tables of what providers and runtimes say.
+var (
+	//go:embed sentences.txt
+	sentences string
+	//go:embed runtimes.txt
+	runtimes string
+)
 
-// row is a row of the table of sentences.txt, which says what its lines are.
+// row is a row of a table; sentences.txt says what its lines are.
 type row struct {
-	kind                      Kind
-	rules, profiles, wordings []string
+	kind                    Kind
+	rules, profiles, stores []string
+	from, meaning, next     string
+	wordings                []string
 }
 
-var rows = sync.OnceValue(func() []*row { return table(sentences) })
+// rows are those of both tables. What is about the stored session comes before what is not,
+// so that of several errors in one text it is told first.
+var rows = sync.OnceValue(func() []*row {
+	list := append(table(sentences), table(runtimes)...)
+	slices.SortStableFunc(list, func(a, b *row) int { return cmp.Compare(min(a.kind, TooLong), min(b.kind, TooLong)) })
+	return list
+})
 
 func table(text string) (rows []*row) {
-	kinds, named := map[string]Kind{}, map[string][]string{}
+	kinds, named, meanings := map[string]Kind{}, map[string][]string{}, map[string]string{}
 	for k := Unknown; k <= Authentication; k++ {
 		kinds[k.String()] = k
 	}
@@ -32,18 +47,34 @@ func table(text string) (rows []*row) {
 		}
 		return list
 	}
+	var from string
+	var stores []string
 	for line := range strings.Lines(text) {
-		name, definition, defines := strings.Cut(line, " = ")
-		switch {
-		case strings.TrimSpace(line) == "" || line[0] == '#':
+		line = strings.TrimSuffix(line, "\n")
+		key, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		switch name, definition, defines := strings.Cut(line, " = "); {
+		case key == "" || key[0] == '#':
 		case line[0] == '\t':
 			last := rows[len(rows)-1]
 			last.wordings = append(last.wordings, line)
+		case line[0] == ' ':
+			last := rows[len(rows)-1]
+			*map[string]*string{"from": &last.from, "means": &last.meaning, "next": &last.next}[key] = rest
+		case key == "from":
+			name, of, _ := strings.Cut(rest, " | ")
+			from, stores = name, strings.Fields(of)
+		case strings.HasPrefix(rest, "means "):
+			meanings[key] = strings.TrimPrefix(rest, "means ")
 		case defines:
 			named[name] = words(definition)
 		default:
 			of := strings.SplitN(line, "|", 3)
-			rows = append(rows, &row{kind: kinds[strings.TrimSpace(of[0])], rules: words(of[1]), profiles: words(of[2])})
+			rows = append(rows, &row{kind: kinds[strings.TrimSpace(of[0])], rules: words(of[1]), profiles: words(of[2]), stores: stores, from: from})
+		}
+	}
+	for _, r := range rows {
+		if r.meaning == "" && len(r.rules) > 0 {
+			r.meaning = meanings[r.rules[0]]
 		}
 	}
 	return rows
@@ -97,16 +128,28 @@ func compiled() (list []wording) {
 	return list
 }
 
-// recognised is the first wording that is in the letters of a text, and where.
-func recognised(letters string) (*wording, []span) {
+// recognised are the wordings that are in the letters of a text, the first of each row that
+// says something of its own, and where their pieces are.
+func recognised(letters string) (found []match) {
 	all := wordings()
 	for i := range all {
-		if at := all[i].find(letters, 0, nil); at != nil {
-			return &all[i], at
+		if w := &all[i]; !slices.ContainsFunc(found, func(m match) bool { return m.same(w) }) {
+			if at := w.find(letters, 0, nil); at != nil {
+				found = append(found, match{w, at})
+			}
 		}
 	}
-	return nil, nil
+	return found
 }
+
+// match is a wording that is in a text, and where its pieces are.
+type match struct {
+	*wording
+	at []span
+}
+
+// same reports whether a wording would say the same again.
+func (m match) same(w *wording) bool { return m.row == w.row || m.meaning == w.meaning }
 
 // find is where the pieces are, of which some are found, and the next one from an index
 // on; nil where they are not.

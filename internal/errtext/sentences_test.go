@@ -13,6 +13,8 @@ import (
 	"github.com/sessctl/sessctl/internal/errtext"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/rules/catalogue"
+	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/registry"
 )
 
 // TestWhatSessctlItselfPrintsIsRecognised holds the table against the texts of the
@@ -61,6 +63,14 @@ func TestTheTableNamesRulesAndProfilesThatExist(t *testing.T) {
 	for _, row := range errtext.Table() {
 		if row.Kind == errtext.Unknown || len(row.Wordings) == 0 {
 			t.Errorf("the row of %v, %v has the kind %s and %d wordings", row.Rules, row.Profiles, row.Kind, len(row.Wordings))
+		}
+		if row.From == "" || !strings.HasSuffix(row.Meaning, ".") || row.Next != "" && !strings.HasSuffix(row.Next, ".") {
+			t.Errorf("%s: from %q, meaning %q, next %q", row.Wordings[0], row.From, row.Meaning, row.Next)
+		}
+		for _, kind := range row.Stores {
+			if kind != "none" && !slices.ContainsFunc(registry.Kinds, func(k store.Kind) bool { return k.Name == kind }) {
+				t.Errorf("%s: there is no kind of store %s", row.Wordings[0], kind)
+			}
 		}
 		for _, id := range row.Rules {
 			if catalogue.Find(id) == nil {

@@ -41,14 +41,6 @@ var headlines = map[why.Verdict]document.Span{
 	why.NotFound:  Span(document.Bad, "No session was found."),
 }
 
-// elsewhere is what an error that is not about a session means.
-var elsewhere = map[errtext.Kind]string{
-	errtext.Authentication: "The provider did not accept the key or the account (401, 403). Check the API key of your agent, and try again.",
-	errtext.RateLimited:    "The provider limits how much may be sent (429, or a quota is used up). Wait, and try again.",
-	errtext.Overloaded:     "The provider is overloaded or has a fault of its own (5xx). Try again later.",
-	errtext.TooLong:        "The conversation is longer than the model accepts. Compact it in your agent or start a new session; a repair does not make it shorter.",
-}
-
 // Why prints a diagnosis on one screen.
 func Why(d *why.Diagnosis, o WhyOptions) error {
 	p := whyPage{d, o}
@@ -112,6 +104,11 @@ func (p *whyPage) facts() document.List {
 	if len(p.Absent) > 0 {
 		say("Note", "No session that was searched has the call ", ui.Clean(rules.Some(p.Absent)), ". This one has damage of the same kind.")
 	}
+	if p.Verdict != why.Ambiguous && (p.Session == nil || p.Verdict == why.Resumes || !p.explained()) {
+		for _, s := range p.said() {
+			say("Means", document.Words(Span(document.Strong, s.From), ": "+meaning(&s)))
+		}
+	}
 	say("Cause", p.cause())
 	if p.Verdict != why.Damaged {
 		say("Where", p.where())
@@ -131,6 +128,30 @@ func (p *whyPage) facts() document.List {
 		}
 	}
 	return list
+}
+
+// said is what the errors of the pasted text mean.
+func (p *whyPage) said() []errtext.Said {
+	if p.Asked == nil || p.Asked.Kind == errtext.Unknown {
+		return nil
+	}
+	return append([]errtext.Said{p.Asked.Said}, p.Asked.Also...)
+}
+
+// meaning is what a sentence means, and whether the session is its cause.
+func meaning(s *errtext.Said) string {
+	switch {
+	case s.IsCause():
+		return s.Meaning + " What is stored causes such an error."
+	case s.Kind == errtext.Refused, s.Kind >= errtext.TooLong:
+		return s.Meaning
+	}
+	return s.Meaning + " The stored session is not the cause."
+}
+
+// explained reports whether what was found in the session is what the error text is about.
+func (p *whyPage) explained() bool {
+	return slices.ContainsFunc(p.Findings, func(f *check.Finding) bool { return p.Asked != nil && slices.Contains(p.Asked.Causes(), f.Rule.ID) })
 }
 
 // chosen says why this session, where nobody named it.
@@ -164,9 +185,18 @@ func (p *whyPage) cause() string {
 	text := p.Cause
 	switch {
 	case p.Verdict == why.Elsewhere:
-		return elsewhere[p.Asked.Kind]
+		return ""
+	case p.Verdict == why.NotFound && len(p.Searched) == 0 && text != "":
+	case p.Verdict == why.NotFound && p.Pasted != nil && p.Pasted.Kind == errtext.Unknown && len(p.Pasted.Text) > most/4:
+		text = "sessctl does not know this error text, and no session has an id or a call that is in it."
 	case p.Verdict == why.NotFound && p.Asked != nil && p.Asked.Kind == errtext.Unknown:
 		text = "No session and no call is called " + rules.Some(p.Asked.IDs) + ", and this is not an error text that sessctl knows."
+	case p.Verdict == why.NotFound && p.Asked != nil && len(p.Asked.Causes()) == 0:
+		text = "No session has an id or a call that is in the text, and no rule of sessctl finds what this error comes from."
+	case p.Verdict == why.NotFound && p.Asked != nil && slices.ContainsFunc(p.Searched, func(s why.Searched) bool { return s.Foreign }):
+		text = "No session was found that this error came from. " + p.Asked.From + " keeps its sessions in another kind of store than was searched."
+	case p.Verdict == why.NotFound && p.Asked != nil && len(p.Unseen) > 0:
+		text = "No session was found that this error came from, but not all was looked at for " + rules.Some(p.Unseen) + "."
 	case p.Verdict == why.NotFound && p.Asked != nil && len(p.Asked.IDs) > 0:
 		text = "No session has a call " + rules.Some(p.Asked.IDs) + ", or damage of this kind."
 	case p.Verdict == why.NotFound && p.Asked != nil:
@@ -285,8 +315,8 @@ func (p *whyPage) repair() string {
 // next is what to type, and how to go back.
 func (p *whyPage) next() document.Document {
 	var doc document.Document
-	if p.Next != "" {
-		doc = append(doc, document.Gap{}, Say(ui.Sentence(ui.Clean(p.Next))))
+	for _, text := range p.advice() {
+		doc = append(doc, document.Gap{}, Say(ui.Sentence(ui.Clean(text))))
 	}
 	if p.Repair != nil {
 		var list []document.Command
@@ -302,6 +332,37 @@ func (p *whyPage) next() document.Document {
 		doc = append(doc, p.candidates()...)
 	}
 	return doc
+}
+
+// advice is what to do that is no command for this session: what the error text asks for, and
+// where to look for its session if it is in none that was searched.
+func (p *whyPage) advice() (list []string) {
+	look := false // into other stores
+	if p.Session == nil || p.Verdict == why.Resumes {
+		for _, s := range p.said() {
+			if s.Next != "" && !slices.Contains(list, s.Next) {
+				list = append(list, s.Next)
+			}
+			switch {
+			case s.Next != "":
+			case s.IsCause():
+				look = p.Verdict == why.NotFound
+			case len(s.Rules) > 0 && p.Session == nil:
+				list = append(list, "`sessctl why STORE` says whether the newest session still resumes.")
+			}
+		}
+	}
+	if look {
+		if stores := p.Asked.Stores; slices.Equal(stores, []string{"none"}) {
+			list = append(list, "sessctl does not read the sessions of "+p.Asked.From+".")
+		} else {
+			list = append(list, "To look into the sessions of your agent, type `sessctl why STORE -` with the path or the address of its store, and paste the error again. `sessctl explain "+p.Asked.Rules[0]+"` says more of this kind of damage.")
+		}
+	}
+	if p.Next != "" && (p.Verdict != why.NotFound || len(list) == 0) {
+		list = append(list, p.Next)
+	}
+	return list
 }
 
 // broken counts the other sessions that have errors.

@@ -26,10 +26,10 @@ type Candidate struct {
 }
 
 // fit is how well a session fits an error text: the parts from the most telling one on.
-type fit struct{ ids, refused, message, rule int }
+type fit struct{ ids, sessions, refused, message, rule int }
 
 func (a fit) compare(b fit) int {
-	return cmp.Or(cmp.Compare(a.ids, b.ids), cmp.Compare(a.refused, b.refused), cmp.Compare(a.message, b.message), cmp.Compare(a.rule, b.rule))
+	return cmp.Or(cmp.Compare(a.ids, b.ids), cmp.Compare(a.sessions, b.sessions), cmp.Compare(a.refused, b.refused), cmp.Compare(a.message, b.message), cmp.Compare(a.rule, b.rule))
 }
 
 // Searched is a store that was searched.
@@ -38,6 +38,7 @@ type Searched struct {
 	Sessions int    // root sessions
 	Trouble  string // why not all of it was read, "" if it was
 	Left     int    // older root sessions that were not read, because newer ones are likelier
+	Foreign  bool   // the error is of another runtime
 }
 
 // Search remembers of every session that passes by how it fits the question.
@@ -55,8 +56,9 @@ type kept struct {
 	tree *session.Tree
 }
 
-// Add takes in a tree and what was found in it.
-func (s *Search) Add(store string, tree *session.Tree, found []*check.Finding) {
+// Add takes in a tree and what was found in it. In a store that is foreign to the error, only
+// an id leads to a session.
+func (s *Search) Add(store string, foreign bool, tree *session.Tree, found []*check.Finding) {
 	root := tree.Root()
 	c := Candidate{Store: store, ID: root.ID, Title: root.Title, Touched: touched(tree)}
 	for _, below := range tree.Sessions[1:] {
@@ -65,8 +67,15 @@ func (s *Search) Add(store string, tree *session.Tree, found []*check.Finding) {
 	c.Broken = slices.ContainsFunc(found, func(f *check.Finding) bool { return f.Severity == rules.Error })
 	if s.Asked != nil {
 		c.fit.ids, c.Call = calls(tree, s.Asked.IDs)
+		for _, one := range tree.Sessions {
+			if slices.Contains(s.Asked.Words, one.ID) {
+				c.fit.sessions++
+			}
+		}
 		for _, f := range found {
-			c.hear(s.Asked, f)
+			if !foreign {
+				c.hear(s.Asked, f)
+			}
 		}
 	}
 	s.Found = append(s.Found, c)
@@ -146,7 +155,8 @@ func calls(tree *session.Tree, ids []string) (n int, first *session.Place) {
 // as the error text was.
 func (c *Candidate) hear(asked *errtext.Error, f *check.Finding) {
 	var best fit
-	if slices.Contains(asked.Rules, f.Rule.ID) {
+	causes := asked.Causes()
+	if slices.Contains(causes, f.Rule.ID) {
 		best.rule = 1
 	}
 	for _, j := range f.Judged {
@@ -158,7 +168,7 @@ func (c *Candidate) hear(asked *errtext.Error, f *check.Finding) {
 		if slices.ContainsFunc(answer.IDs, func(id string) bool { return slices.Contains(asked.IDs, id) }) {
 			one.refused = 1
 		}
-		if len(asked.Rules) > 0 && slices.ContainsFunc(answer.Rules, func(id string) bool { return slices.Contains(asked.Rules, id) }) {
+		if slices.ContainsFunc(answer.Rules, func(id string) bool { return slices.Contains(causes, id) }) {
 			one.rule = 1
 			if asked.Message >= 0 && answer.Message == asked.Message {
 				one.message = 1
@@ -168,7 +178,7 @@ func (c *Candidate) hear(asked *errtext.Error, f *check.Finding) {
 			best = one
 		}
 	}
-	best.ids = c.fit.ids
+	best.ids, best.sessions = c.fit.ids, c.fit.sessions
 	if best.compare(c.fit) > 0 {
 		c.fit = best
 	}

@@ -50,7 +50,7 @@ latest
 		search := why.Search{Asked: &text}
 		facts := &session.Store{Writer: session.WriterDead}
 		for _, tree := range trees {
-			search.Add("a.db", tree, check.Tree(facts, tree, catalogue.Usual(), rules.Judge{Profiles: []*rules.Profile{rules.FindProfile("anthropic")}}))
+			search.Add("a.db", false, tree, check.Tree(facts, tree, catalogue.Usual(), rules.Judge{Profiles: []*rules.Profile{rules.FindProfile("anthropic")}}))
 		}
 		var got []string
 		for _, c := range search.Best() {

@@ -43,6 +43,8 @@ const (
 type Diagnosis struct {
 	Verdict  Verdict
 	Asked    *errtext.Error // the error text or the call that was asked about, nil where none was
+	Pasted   *errtext.Error // of these, a text, also where it turned out to name a session
+	Unseen   []string       // rules that find the cause of the error text and were not asked, or not in all sessions
 	Store    *session.Store // of the session, nil where none was chosen or it could not be read
 	Session  *Candidate     // nil where none was chosen
 	Chosen   Choice

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/errtext"
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/why"
 )
@@ -15,6 +16,7 @@ type whyDocument struct {
 	Tool       render.Tool   `json:"tool"`
 	Verdict    why.Verdict   `json:"verdict"`
 	Asked      *whyAsked     `json:"asked,omitzero"`
+	Pasted     *whyPasted    `json:"pasted,omitzero"`
 	Store      string        `json:"store,omitzero"`
 	Kind       string        `json:"kind,omitzero"`
 	Writer     string        `json:"writer,omitzero"`
@@ -43,6 +45,25 @@ type whyAsked struct {
 	Message  *int     `json:"message,omitzero"`
 }
 
+type whyPasted struct {
+	Recognised bool      `json:"recognised"`
+	From       string    `json:"from,omitzero"`
+	Meaning    string    `json:"meaning,omitzero"`
+	Rules      []string  `json:"rules"`
+	IsCause    bool      `json:"session_is_cause"`
+	Next       string    `json:"next,omitzero"`
+	Also       []whyAlso `json:"also,omitzero"`
+}
+
+type whyAlso struct {
+	Kind    string   `json:"kind"`
+	From    string   `json:"from"`
+	Meaning string   `json:"meaning"`
+	Rules   []string `json:"rules"`
+	IsCause bool     `json:"session_is_cause"`
+	Next    string   `json:"next,omitzero"`
+}
+
 type whySession struct {
 	Store   string    `json:"store,omitzero"`
 	ID      string    `json:"id"`
@@ -55,6 +76,7 @@ type whySearched struct {
 	Sessions int    `json:"sessions"`
 	Trouble  string `json:"trouble,omitzero"`
 	Left     int    `json:"left,omitzero"`
+	Foreign  bool   `json:"foreign,omitzero"`
 }
 
 type whyFinding struct {
@@ -98,6 +120,12 @@ func Why(d *why.Diagnosis, o render.WhyOptions) error {
 	}
 	if a := d.Asked; a != nil {
 		doc.Asked = &whyAsked{a.Kind.String(), a.Rules, a.Profiles, a.IDs, item(a.Message)}
+	}
+	if a := d.Pasted; a != nil {
+		doc.Pasted = &whyPasted{Recognised: a.Kind != errtext.Unknown, From: a.From, Meaning: a.Meaning, Rules: append([]string{}, a.Rules...), IsCause: a.IsCause(), Next: a.Next,
+			Also: forms(a.Also, func(s errtext.Said) whyAlso {
+				return whyAlso{s.Kind.String(), s.From, s.Meaning, append([]string{}, s.Rules...), s.IsCause(), s.Next}
+			})}
 	}
 	if s := d.Session; s != nil {
 		doc.Store, doc.Session = s.Store, &whySession{ID: s.ID, Title: s.Title, Touched: s.Touched}
