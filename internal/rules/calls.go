@@ -192,8 +192,18 @@ func AddIDs(ids map[string]bool, it *session.Item) {
 // answers.
 func (p *Pass) pair(s *Subject, keep func(i int) bool) {
 	s.Pairs = pairing.Claim(s.Items, keep)
+	turns := map[int]int{} // by the item with results, the turn that it answers, -1 for several
+	for _, pair := range s.Pairs.Pairs {
+		if turn, known := turns[pair.Result.Item]; known && turn != pair.Call.Item {
+			turns[pair.Result.Item] = -1
+		} else {
+			turns[pair.Result.Item] = pair.Call.Item
+		}
+	}
 	for i := range s.Pairs.Pairs {
-		if pair := &s.Pairs.Pairs[i]; s.gathers && pair.Place == pairing.Late || s.last && pair.Place == pairing.Early {
+		pair := &s.Pairs.Pairs[i]
+		whole := s.last && turns[pair.Result.Item] < 0 // each of its calls gets all its results
+		if !whole && (s.gathers && pair.Place == pairing.Late || s.last && pair.Place == pairing.Early) {
 			pair.Place = pairing.Adjacent
 		}
 	}

@@ -203,7 +203,7 @@ func (p *Pass) shown(s *Subject, who Viewer, of []int, own int) []int {
 				continue // what a summary stands for says where the tail starts
 			}
 			answers := slices.ContainsFunc(it.Results, func(r session.Result) bool { return made[r.CallID] })
-			if of[i] < 0 && it.Answers() && own > 0 && !(answers && p.posted(it)) {
+			if of[i] < 0 && it.Answers() && own > 0 && (!answers || !p.posted(it)) {
 				continue // of nobody's call: the first viewer tells of it
 			}
 			if of[i] >= 0 && p.posted(it) && !answers {

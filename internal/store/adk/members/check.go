@@ -88,11 +88,11 @@ func (c *checker) value(s *shape) bool {
 	case s.kind == "{" && first == '{':
 		return c.scan.Members(func(name []byte) bool { return c.within(string(name), s.of) })
 	}
-	raw, ok := c.scan.Value()
+	_, ok := c.scan.Value()
 	if !ok || s.kind == "any" || first == 'n' && !s.strict {
 		return ok
 	}
-	raw = c.text[from:c.scan.Pos] // NaN is no zero
+	raw := c.text[from:c.scan.Pos] // NaN is no zero
 	as, takes := take(c.reader, s.kind, raw)
 	switch {
 	case !takes:
