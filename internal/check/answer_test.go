@@ -76,10 +76,10 @@ P
 			tree: `
 P
   user
-  root call00001()
-  root <call00001`,
-			profiles: "anthropic generic mistral",
-			want:     []string{"anthropic: accept", "generic: accept", "mistral: risk at 2 for SC305"},
+  root c1()
+  root <c1`,
+			profiles: "anthropic generic",
+			want:     []string{"anthropic: accept", "generic: risk at 2 for SC305"},
 		},
 		{
 			name: "an answer at the end is nothing to mind where the user goes on",

@@ -442,8 +442,8 @@ var Generic = Profile{
 	Name: "generic", Title: "any Chat Completions server", Shape: OneEach,
 	Levels: levels(
 		ids{"SC201", "SC204", "SC205", "SC401", "SC404", "SC606"},
-		ids{"SC202", "SC203", "SC206", "SC302", "SC303", "SC304", "SC307", "SC402", "SC604"},
-		ids{"SC301", "SC305"}, // only Mistral's models mind a user's message behind results, and nobody named one
+		ids{"SC202", "SC203", "SC206", "SC302", "SC303", "SC304", "SC305", "SC307", "SC402", "SC604"},
+		ids{"SC301"},
 	),
 	Errors: without(chatErrors, "SC203"),
 	CallID: shortID, ToolName: plainName, MaxBytes: 32 << 20,

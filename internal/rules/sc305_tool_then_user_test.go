@@ -32,7 +32,7 @@ P
 			says: "in 2 places",
 		},
 		{name: "an unknown server has taken those in the middle", tree: middle, profile: "generic"},
-		{name: "the user's next message is still to be sent", tree: end, profile: "generic", want: `SC305 info P.2`, says: "Mistral's models refuse that"},
+		{name: "the user's next message is still to be sent", tree: end, profile: "generic", want: `SC305 warning P.2`},
 		{name: "nobody says anything behind it", tree: end, profile: "generic mistral", asIs: true},
 		{name: "others take it", tree: end, profile: "anthropic openai-chat openai-responses bedrock"},
 		{

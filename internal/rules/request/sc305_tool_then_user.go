@@ -18,7 +18,8 @@ var toolThenUser = rules.Rule{
 			}
 			f := p.FindSent(j, items, rules.Said{})
 			f.Message = "a user message follows tool results directly in " + rules.Count(len(items), "place")
-			if !j.Profile.StrictRoles { // nobody named the model
+			if !j.Profile.StrictRoles && j.Hint != "" { // nobody named the model
+				f.Severity = rules.Info
 				f.Then("Mistral's models refuse that, and all others that are known take it")
 			}
 			f.Sent = "a one-word answer between them"
