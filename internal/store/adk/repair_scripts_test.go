@@ -12,7 +12,7 @@ import (
 // The rules whose repairs change a script. Nothing changes the others: transfers,
 // agents behind tools, what ran side by side, and calls that wait for somebody.
 var repairs = map[string]string{
-	"interrupted": "SC101", "partly-answered": "SC101", "orphan-response": "SC103", "ties": "SC011", "asked-and-left": "SC101",
+	"interrupted": "SC101", "partly-answered": "SC101", "orphan-response": "SC103", "answered-together": "SC104", "ties": "SC011", "asked-and-left": "SC101",
 }
 
 // TestOpenCallsAreNamed: what somebody outside may still answer is found in every
