@@ -1,7 +1,9 @@
 package rules
 
 import (
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/sessctl/sessctl/internal/pairing"
 	"github.com/sessctl/sessctl/internal/session"
@@ -16,38 +18,25 @@ type Sent struct {
 }
 
 // Arranged are the messages of the next request, those without any content among them, in
-// the order in which the runtime sends them: as they are stored, or where it has a list of
-// calls and looks for the last result of each (session.Reader.LastResult), each call with
-// its result behind it, wherever that is stored. A result is then sent as often as a call
-// has its id, with all that stands in its item, and not at all where none has.
+// the order in which the runtime sends them: as they are stored, or where it looks up the
+// last result of each call (session.Reader.LastResult), each call with that behind it,
+// wherever it is stored. A result is then sent as often as a call has its id, with all that
+// stands in its item, and not at all where none has.
 func (s *Subject) Arranged() []Sent {
 	if s.arranged != nil {
 		return s.arranged
 	}
-	answers := map[string]int{}
 	list, indexes := make([]Sent, 0, len(s.Items)-s.Start), make([]int, len(s.Items))
 	for i := s.Start; i < len(s.Items); i++ {
-		if it := &s.Items[i]; it.OnWire() {
-			for n := range it.Results {
-				answers[it.Results[n].CallID] = i
-			}
+		if indexes[i] = i; s.Items[i].OnWire() {
+			list = append(list, s.alone(indexes[i:i+1:i+1]))
 		}
 	}
-	for i := s.Start; i < len(s.Items); i++ {
-		it := &s.Items[i]
-		indexes[i] = i
-		switch alone := indexes[i : i+1 : i+1]; {
-		case !it.OnWire():
-		case !s.last:
-			list = append(list, s.merge(alone))
-		case len(it.Results) == 0:
-			list = append(list, Sent{Items: alone})
-			if behind := answersOf(it, answers); len(behind) > 0 {
-				answer := s.merge(behind)
-				answer.Behind = true
-				list = append(list, answer)
-			}
+	if s.last {
+		if s.asIs {
+			list, s.stops = s.answerLatest(list)
 		}
+		list = s.answerCalls(list)
 	}
 	s.arranged, s.sent = list, make([]bool, len(s.Items))
 	for _, m := range list {
@@ -56,6 +45,12 @@ func (s *Subject) Arranged() []Sent {
 		}
 	}
 	return list
+}
+
+// Stops is what the runtime stops with in place of a request, "" where it sends one.
+func (s *Subject) Stops() string {
+	s.Arranged()
+	return s.stops
 }
 
 // LeavesOut reports whether an item that could be part of the next request is in none of its
@@ -74,29 +69,108 @@ func (s *Subject) Sends(item int) bool {
 	return s.sent[item]
 }
 
-// answersOf are the items with the last results of an item's calls, in their order.
-func answersOf(it *session.Item, answers map[string]int) []int {
-	var behind []int
-	for n := range it.Calls {
-		if i, answered := answers[it.Calls[n].ID]; answered {
-			behind = append(behind, i)
+// answerCalls lets the last result of each call stand behind it
+// (rearrangeEventsForAsyncFunctionResponsesInHistory).
+func (s *Subject) answerCalls(events []Sent) (list []Sent) {
+	answers := map[string]int{}
+	for n := range events {
+		for _, at := range events[n].Results {
+			answers[s.ResultAt(at).CallID] = n
 		}
 	}
-	return Unique(behind)
+	for n := range events {
+		if len(events[n].Results) > 0 {
+			continue
+		}
+		list = append(list, events[n])
+		var behind []int
+		for id := range s.callIDs(&events[n]) {
+			if at, answered := answers[id]; answered {
+				behind = append(behind, at)
+			}
+		}
+		if behind = Unique(behind); len(behind) > 0 {
+			merged := make([]Sent, len(behind))
+			for k, at := range behind {
+				merged[k] = events[at]
+			}
+			answer := s.merge(merged)
+			answer.Behind = true
+			list = append(list, answer)
+		}
+	}
+	return list
 }
 
-// merge makes one message of items: of several results of a call it has the last, in the place
-// of the first.
-func (s *Subject) merge(items []int) Sent {
-	m := Sent{Items: items}
-	for _, i := range items {
-		for n := range s.Items[i].Results {
-			at := pairing.Occurrence{Item: i, Nth: n}
-			id := s.ResultAt(at).CallID
-			known := -1
-			if i != items[0] && id != "" {
-				known = slices.IndexFunc(m.Results, func(other pairing.Occurrence) bool { return s.ResultAt(other).CallID == id })
+// answerLatest lets results at the very end stand behind their calls, without what is between
+// them, or says what the runtime stops with
+// (rearrangeEventsForLatestFunctionResponse). It only matters where nothing new is said.
+func (s *Subject) answerLatest(events []Sent) (list []Sent, stops string) {
+	end := len(events) - 1
+	if end < 0 || len(events[end].Results) == 0 {
+		return events, ""
+	}
+	ids := map[string]bool{}
+	for _, at := range events[end].Results {
+		if id := s.ResultAt(at).CallID; id != "" {
+			ids[id] = true
+		}
+	}
+	names := strings.Join(slices.Sorted(maps.Keys(ids)), ", ")
+	answered := func(calls map[string]bool) bool {
+		return slices.ContainsFunc(slices.Collect(maps.Keys(ids)), func(id string) bool { return calls[id] })
+	}
+	for n := end - 1; n >= 0; n-- {
+		calls := s.callIDs(&events[n])
+		switch {
+		case !answered(calls):
+			continue
+		case n == end-1:
+			return events, ""
+		}
+		for id := range ids {
+			if !calls[id] {
+				return events, "Last response event should only contain the responses for the function calls in the same function call event: " + names
 			}
+		}
+		var merged []Sent
+		for _, e := range events[n+1:] {
+			if slices.ContainsFunc(e.Results, func(at pairing.Occurrence) bool { return calls[s.ResultAt(at).CallID] }) {
+				merged = append(merged, e)
+			}
+		}
+		return append(slices.Clip(events[:n+1]), s.merge(merged)), ""
+	}
+	return events, "No function call event found for function responses ids: " + names
+}
+
+// callIDs are the ids of the calls of a message.
+func (s *Subject) callIDs(m *Sent) map[string]bool {
+	ids := map[string]bool{}
+	for _, i := range m.Items {
+		AddIDs(ids, &s.Items[i])
+	}
+	return ids
+}
+
+// alone is the message that one item is.
+func (s *Subject) alone(item []int) Sent {
+	m := Sent{Items: item}
+	for n := range s.Items[item[0]].Results {
+		m.Results = append(m.Results, pairing.Occurrence{Item: item[0], Nth: n})
+	}
+	return m
+}
+
+// merge makes one message of several: of the results of a call it has the last, in the place
+// of the first.
+func (s *Subject) merge(list []Sent) Sent {
+	m := Sent{Items: slices.Clone(list[0].Items), Results: slices.Clone(list[0].Results)}
+	for _, other := range list[1:] {
+		m.Items = append(m.Items, other.Items...)
+		for _, at := range other.Results {
+			id := s.ResultAt(at).CallID
+			known := slices.IndexFunc(m.Results, func(before pairing.Occurrence) bool { return id != "" && s.ResultAt(before).CallID == id })
 			if known >= 0 {
 				m.Results[known] = at
 			} else {

@@ -376,6 +376,13 @@ type Objection struct {
 // Objections lists what the provider refuses of the calls and results of the next
 // request.
 func (s *Subject) Objections(profile *Profile) []Objection {
+	if stops := s.Stops(); stops != "" { // the runtime objects to its last item
+		for i := len(s.Items) - 1; i >= s.Start; i-- {
+			if it := &s.Items[i]; it.OnWire() {
+				return []Objection{{i, []string{it.Results[0].CallID}, stops, stops}}
+			}
+		}
+	}
 	refused := s.Refused(profile)
 	if len(refused.Calls)+len(refused.Results) == 0 {
 		return nil

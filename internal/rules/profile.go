@@ -155,8 +155,8 @@ var BoundThinking = pattern.Lazy(`(fable|mythos)-5-[12]|(opus|sonnet|haiku)-5-5`
 // they are stored now, if it refuses a pair: the first one at or behind the item,
 // or where there is none, the first of all. "" when it refuses none.
 func (s *Subject) ProviderError(profile *Profile, item int) string {
-	if s.sketched {
-		return ""
+	if s.sketched || s.Stops() != "" {
+		return s.Stops()
 	}
 	refused := s.Refused(profile)
 	for _, from := range []pairing.Occurrence{{Item: item}, {}} {

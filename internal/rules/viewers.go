@@ -196,24 +196,28 @@ func (p *Pass) shown(s *Subject, who Viewer, of []int, own int) []int {
 		}
 	}
 	var at []int
+	passed := -1
 	for i := range s.Items {
 		it := &s.Items[i]
 		if of[i] != own {
 			if p.Store.ForeignText && it.Kind == session.Message && !it.OnWire() && !it.Flags.Has(session.Compacted) {
 				continue // what a summary stands for says where the tail starts
 			}
+			seen, _ := model.Visible(viewer, EventOf(s.Session, i))
 			answers := slices.ContainsFunc(it.Results, func(r session.Result) bool { return made[r.CallID] })
-			if of[i] < 0 && it.Answers() && own > 0 && (!answers || !p.posted(it)) {
-				continue // of nobody's call: the first viewer tells of it
-			}
-			if of[i] >= 0 && p.posted(it) && !answers {
-				continue // what the user answered to another's call goes with that call
-			}
-			if seen, _ := model.Visible(viewer, EventOf(s.Session, i)); !seen && it.Kind != session.Summary {
+			switch {
+			case !seen && it.Kind != session.Summary:
+				continue
+			case of[i] < 0 && it.Answers() && own > 0 && (!answers || !p.posted(it)), // of nobody's call: the first viewer tells of it
+				of[i] >= 0 && p.posted(it) && !answers: // what the user answered to another's call goes with that call
+				passed = i
 				continue
 			}
 		}
 		at = append(at, i)
+	}
+	if p.judge.AsIs && len(at) > 0 && passed > at[len(at)-1] { // the runtime stops with it
+		at = append(at, passed)
 	}
 	return at
 }

@@ -46,7 +46,7 @@ func reportOrphan(p *rules.Pass, s *rules.Subject, at pairing.Occurrence, about 
 		f.Message = "the result names call " + rules.Quoted(f.Call) + ", which is of another agent or branch that does not see it"
 		fix = rules.Fix{Title: "decide which call the result belongs to", Safety: rules.Manual}
 	}
-	if s.LeavesOut(at.Item) && fix.Safety != rules.Manual {
+	if s.LeavesOut(at.Item) && s.Stops() == "" && fix.Safety != rules.Manual {
 		f.Severity = rules.Warning
 		f.Then(p.Store.Title + " leaves it out of its requests, so the model does not see it")
 		if at.Item < len(s.Items)-1 { // to take it away would change nothing
