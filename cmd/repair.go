@@ -394,7 +394,7 @@ func (r *repairRun) apply(ctx context.Context, backup string) error {
 	}
 	set, clearLine := r.progress("backing up")
 	receipt, err := repair.Apply{
-		Backup: backup, Receipt: backup + receiptEnding, Tool: toolName(), Prologue: r.kind.Prologue, Progress: set,
+		Backup: backup, Receipt: backup + receiptEnding, Tool: toolName(), Role: registry.Role(r.path), Prologue: r.kind.Prologue, Progress: set,
 	}.Run(ctx, ed, r.plan)
 	clearLine()
 	err = errors.Join(err, ed.Close())

@@ -111,7 +111,11 @@ func (p *program) undoAsking(ctx context.Context, found render.Receipt) error {
 			return told
 		}
 		if !p.canAsk() {
-			return problem.New(problem.Usage, "To undo this repair, type `sessctl undo "+shell.Path(found.Path)+"`.",
+			line := "sessctl undo " + shell.Path(found.Path)
+			if registry.Role(found.Store) != "" { // that was named: a receipt leads there as another one
+				line = p.undoCommand(found.Store, found.Path).Line + " --yes"
+			}
+			return problem.New(problem.Usage, "To undo this repair, type `"+line+"`.",
 				"nothing was changed: this is not a terminal, so sessctl cannot ask")
 		}
 		yes, err := ui.Ask(p.stdin, p.out, "Undo?")
@@ -215,9 +219,12 @@ func undo(ctx context.Context, p *program, receipt *repair.Receipt, path string)
 		return problem.New(problem.Usage, "Put the backup that the receipt names in its place.",
 			"a %s cannot be changed in place", registry.Kinds[at].Title)
 	}
+	if err := registry.AsRole(subject.Path, receipt.Role); err != nil {
+		return err
+	}
 	ed, err := registry.Kinds[at].Edit(ctx, registry.ToEdit(subject.Path))
 	if err != nil {
-		return notOpened(receipt, err)
+		return p.notOpened(receipt, err)
 	}
 	undone, err := repair.Undo(ctx, ed, receipt)
 	err = errors.Join(err, ed.Close())
@@ -235,6 +242,9 @@ func undo(ctx context.Context, p *program, receipt *repair.Receipt, path string)
 		}
 		return nil
 	}
+	if err != nil && registry.OnServer(subject.Path) {
+		return p.notOpened(receipt, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -245,18 +255,31 @@ func undo(ctx context.Context, p *program, receipt *repair.Receipt, path string)
 }
 
 // notOpened is the problem with a store that cannot be written. What helps a
-// repair then, a copy, does not help an undo.
-func notOpened(receipt *repair.Receipt, err error) error {
-	p, ok := errors.AsType[*problem.Error](err)
-	if !ok || p.Class != problem.Unreadable {
+// repair then, a copy, does not help an undo; on a server, another role may.
+func (p *program) notOpened(receipt *repair.Receipt, err error) error {
+	known, ok := errors.AsType[*problem.Error](err)
+	if !ok || known.Class != problem.Unreadable {
 		return err
 	}
-	told := *p
+	told := *known
 	told.Next, told.Err = "Nothing was changed. "+receipt.Restore(), err
 	if registry.OnServer(receipt.Store.Path) {
-		told.Next = "Nothing was changed. To connect as another role, name the database as for the repair: `sessctl undo postgres://USER@HOST/DATABASE`."
+		told.Next = strings.TrimSpace(known.Next + " Nothing was changed. " + p.asRole(receipt))
 	}
 	return &told
+}
+
+// asRole says how a repair on a server is undone as another role than the one that failed. The
+// receipt is named, and no address: of one, undo takes the last repair, which may be another.
+func (p *program) asRole(receipt *repair.Receipt) string {
+	was, role := "The receipt does not say which role made the repair: put that one, or the owner of the tables, in the place of ROLE", "ROLE"
+	switch now := registry.Role(receipt.Store.Path); {
+	case receipt.Role != "" && receipt.Role != now:
+		was, role = "The repair was made as the role "+ui.Clean(receipt.Role), shell.Word(receipt.Role)
+	case receipt.Role != "":
+		was = "sessctl connected as the role that made the repair; to undo it as another, put that one in the place of ROLE"
+	}
+	return was + ": `PGUSER=" + role + " sessctl undo " + shell.Path(receipt.Path()) + p.foreignWords() + "`."
 }
 
 // takesBack says what an undo will do with sessions that were changed, and that were made.

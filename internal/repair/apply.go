@@ -16,6 +16,7 @@ type Apply struct {
 	Backup  string // the path of the backup, "" for none
 	Receipt string // the path of the receipt
 	Tool    string // name and version of the program, for the receipt
+	Role    string // on a server
 	// Prologue is the store's: see store.Kind.
 	Prologue store.Prologue
 	Progress func(done int64) // hears the bytes of the backup; may be nil

@@ -75,6 +75,7 @@ type header struct {
 	Schema string  `json:"schema"`
 	Tool   string  `json:"tool,omitempty"`
 	Store  Subject `json:"store"`
+	Role   string  `json:"role,omitempty"` // that made the repair, of a database on a server
 	Backup string  `json:"backup,omitempty"`
 	// Sessions are the digests of all sessions of the plan before the repair (see
 	// Tree.Sums). Where a receipt has no end, they tell whether it lacks a batch.
@@ -119,7 +120,7 @@ type Touched struct {
 // newReceipt is a receipt that is not on the disk yet.
 func newReceipt(plan *Plan, a Apply) *Receipt {
 	r := &Receipt{State: Pending, path: a.Receipt, owner: cmp.Or(a.source, plan.Store.Path), header: header{
-		Record: recordRepair, Schema: ReceiptSchema, Tool: a.Tool, Store: plan.Store, Backup: a.Backup, Sessions: map[string]string{},
+		Record: recordRepair, Schema: ReceiptSchema, Tool: a.Tool, Store: plan.Store, Role: a.Role, Backup: a.Backup, Sessions: map[string]string{},
 	}}
 	for _, t := range plan.Trees {
 		maps.Copy(r.Sessions, t.Sums)

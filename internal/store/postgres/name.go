@@ -103,6 +103,23 @@ func Name(word string) (name, note string, err error) {
 	return t.named(), t.note, nil
 }
 
+// Role is the role for a database that Name named, "" for anything else.
+func Role(name string) string {
+	if known, ok := targets.Load(name); ok {
+		return known.(*target).config.User //nolint:revive // only targets are stored
+	}
+	return ""
+}
+
+// AsRole makes a name lead to its database as a role, where nobody named another one.
+func AsRole(name, role string) error {
+	if role == "" || Role(name) != "" || os.Getenv("PGUSER") != "" || !IsName(name) {
+		return nil
+	}
+	_, _, err := Name(strings.Replace(name, "://", "://"+url.User(role).String()+"@", 1))
+	return err
+}
+
 // named is the name of the target, which leads there from now on. Commands have the role
 // besides, where it is not the one that the PG* variables and the machine give.
 func (t *target) named() string {

@@ -72,6 +72,12 @@ func Stopped(err error) bool { return postgres.IsStopped(err) }
 // nobody asked for.
 func OnServer(path string) bool { return postgres.IsName(path) }
 
+// Role is the role that a database on a server is opened as, "" for any other store.
+func Role(path string) string { return postgres.Role(path) }
+
+// AsRole opens a database on a server as a role from now on, where nobody named another one.
+func AsRole(path, role string) error { return postgres.AsRole(path, role) }
+
 // Close ends the read and removes what it left in temporary folders.
 func (o *Opened) Close() error { return errors.Join(o.Store.Close(), o.source.close()) }
 
