@@ -286,6 +286,7 @@ func (run *checkRun) check(ctx context.Context, opened *registry.Opened) (*check
 		if err != nil {
 			return nil, err
 		}
+		run.noteRoot(one.found)
 		if err := run.inShard(ctx, one); err != nil {
 			return nil, err
 		}

@@ -71,6 +71,7 @@ func runDiff(ctx context.Context, p *program, args []string) error {
 		return problem.New(problem.Usage, "Write one of them into a file.", "standard input cannot be both stores")
 	}
 	run := &diffRun{program: p}
+	p.compares = true
 	var paths [2]string
 	for i, arg := range args {
 		var err error
@@ -158,7 +159,9 @@ func (run *diffRun) find(ctx context.Context) error {
 		return again
 	})
 	found, err := search.Choose(word)
-	run.only = found.ID
+	if run.only = found.ID; err == nil {
+		run.noteRoot(found)
+	}
 	return err
 }
 

@@ -100,6 +100,7 @@ func (e *exporter) write(ctx context.Context, to io.Writer) error {
 		if err != nil {
 			return err
 		}
+		p.noteRoot(one.found)
 		st = one
 	}
 	w, err := canonical.NewWriter(to, canonical.HeaderOf(opened.Store), canonical.WriteOptions{Redact: p.config.Redact})

@@ -38,6 +38,8 @@ type program struct {
 	err    *ui.Screen
 	pager  *ui.Pager // nil where the command has none
 
+	compares bool // stores, of which one may be a backup of the other
+
 	// What of a store is wanted: see store.Options. only is the id of one session, or its beginning.
 	only  string
 	keep  func(heads *session.Tree, newest time.Time) bool

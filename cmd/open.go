@@ -16,6 +16,7 @@ import (
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/registry"
 	"github.com/sessctl/sessctl/internal/ui"
+	"github.com/sessctl/sessctl/internal/view"
 )
 
 // addStoreFlag declares --store for a command that opens stores.
@@ -56,6 +57,11 @@ func (p *program) expand(ctx context.Context, args []string) (paths []string, em
 		if err := p.sessionAsStore(ctx, arg); err != nil {
 			return nil, nil, err
 		}
+		if whole := registry.Whole(ctx, arg); whole != "" {
+			p.note("%s is a part of %s; this is about all of that", arg, whole)
+			arg = whole
+		}
+		p.noteAside(arg)
 		expanded, err := registry.Expand(ctx, arg, p.config.Store)
 		others = append(others, expanded.Others...)
 		switch {
@@ -69,6 +75,24 @@ func (p *program) expand(ctx context.Context, args []string) (paths []string, em
 		paths = append(paths, expanded.Stores...)
 	}
 	return registry.Distinct(paths), empty, nil
+}
+
+// noteAside says of a copy that some program put beside a store that it is one.
+func (p *program) noteAside(path string) {
+	switch of, at := cutBackup(path); {
+	case p.compares || !exists(path):
+	case !at.IsZero() && !strings.HasSuffix(path, receiptEnding):
+		p.note("%s is the backup of %s that a repair made; this is about the backup, as that store was before", path, of)
+	case strings.HasSuffix(path, ".bak"):
+		p.note("%s was set aside, and no runtime reads it; this is about it, and not about %s", path, strings.TrimSuffix(path, ".bak"))
+	}
+}
+
+// noteRoot says that an answer is about the root of the session that was named.
+func (p *program) noteRoot(asked view.Known) {
+	if asked.Top != asked.ID {
+		p.note("%s is a sub-session of %s; this is about %s", asked.ID, asked.Top, asked.Top)
+	}
 }
 
 // noteOthers says which files were left out, because nobody named them.

@@ -64,6 +64,7 @@ func (r *repairRun) make(ctx context.Context, st store.Store) error {
 		if err != nil {
 			return err
 		}
+		r.noteRoot(one.found)
 		opts.Session = one.found.ID
 	}
 	plan, result, err := repair.Make(ctx, st, opts)

@@ -153,7 +153,7 @@ func (p *program) receiptNamed(ctx context.Context, name string) string {
 func (p *program) receipts(ctx context.Context, args []string) []render.Receipt {
 	var paths []string
 	if len(args) == 1 {
-		paths = receiptsOf(args[0])
+		paths = slices.DeleteFunc(receiptsOf(args[0]), func(r string) bool { return madeBackup(args[0], r) })
 	} else {
 		paths, _ = filepath.Glob("*" + receiptEnding) // the pattern is well formed
 		for _, l := range registry.Locations(ctx, p.home) {
@@ -174,10 +174,8 @@ func (p *program) receipts(ctx context.Context, args []string) []render.Receipt 
 // look reads what a receipt says.
 func look(path string) render.Receipt {
 	found := render.Receipt{Path: path, State: "damaged"}
-	if _, rest, is := strings.Cut(filepath.Base(path), backupMark); is && len(rest) >= len(backupTime) {
-		if at, err := time.Parse(backupTime, rest[:len(backupTime)]); err == nil {
-			found.Time = at.Format(time.DateTime) + " UTC"
-		}
+	if _, at := cutBackup(path); !at.IsZero() {
+		found.Time = at.Format(time.DateTime) + " UTC"
 	}
 	r, err := repair.ReadReceipt(path)
 	if err != nil {
@@ -199,6 +197,24 @@ func look(path string) render.Receipt {
 	}
 	_ = r.Close()
 	return found
+}
+
+// madeBackup reports whether a receipt is that of the repair that made a backup, which is none of
+// the backup.
+func madeBackup(path, receipt string) bool {
+	_, at := cutBackup(path)
+	return !at.IsZero() && receipt == path+receiptEnding
+}
+
+// cutBackup is the store and the time of a repair that the name of a backup, or of its receipt,
+// tells; the time is zero for anything else.
+func cutBackup(path string) (store string, at time.Time) {
+	mark := strings.LastIndex(path, backupMark)
+	if mark < 0 || len(path) < mark+len(backupMark)+len(backupTime) {
+		return path, at
+	}
+	at, _ = time.Parse(backupTime, path[mark+len(backupMark):][:len(backupTime)]) // zero with an error
+	return path[:mark], at
 }
 
 // copied is the state of a receipt of a repaired copy: nothing was changed.
@@ -325,7 +341,7 @@ func notAReceipt(path string, err error) error {
 			what = "a backup"
 		}
 		switch {
-		case len(open) > 0 && what == "a store":
+		case slices.ContainsFunc(open, func(r string) bool { return !madeBackup(path, r) }):
 			return nil
 		case len(open) > 0:
 			next = "Its receipt is " + open[len(open)-1] + ": `sessctl undo " + shell.Path(open[len(open)-1]) + "`."
@@ -369,7 +385,7 @@ func receiptsOf(path string) []string {
 	for _, e := range entries {
 		rest, of := strings.CutPrefix(e.Name(), file)
 		rest, is := strings.CutSuffix(rest, receiptEnding)
-		if of && is && (rest == "" || strings.HasPrefix(rest, backupMark)) {
+		if of && is && (rest == "" || strings.HasPrefix(rest, backupMark) && strings.Count(rest, backupMark) == 1) { // not of a backup
 			found = append(found, rest)
 		}
 	}

@@ -310,6 +310,7 @@ func (w *whyRun) choose(d *why.Diagnosis) error {
 	if asked != nil && asked.Kind == errtext.Unknown {
 		var found view.Known
 		if found, known = w.sessions.Choose(w.name); known == nil {
+			w.noteRoot(found)
 			d.Asked, d.Session, d.Chosen, w.tree = nil, w.rootOf(found), why.Named, found.Tree
 			return nil
 		}

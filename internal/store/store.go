@@ -34,6 +34,10 @@ type Kind struct {
 	// nothing was ever stored there: it is no store that cannot be read. nil for files.
 	Empty func(src *Source) bool
 
+	// Whole is the store that a path would be a part of, which is no store by itself; "" for none.
+	// It may be nil, and the store that it names may not be there.
+	Whole func(path string) string
+
 	// Open reads what is needed to yield trees. The store does not own src.
 	Open func(ctx context.Context, src *Source, opts Options) (Store, error)
 

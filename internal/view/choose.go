@@ -19,6 +19,7 @@ import (
 type Known struct {
 	Store   string // the path of its store
 	ID      string
+	Top     string // the root of the tree that it belongs to
 	Title   string
 	Created time.Time
 	Root    bool // it names no parent, or none that leads to a root, and no call names it
@@ -46,7 +47,7 @@ func (s *Search) Add(store string, tree *session.Tree) {
 	for _, found := range tree.Sessions {
 		s.lost.AddUnread(found.Faults, found.Items)
 		root := found == tree.Root() || found.Parent == "" && !called[found.ID]
-		k := Known{Store: store, ID: found.ID, Title: found.Title, Created: found.Created, Root: root}
+		k := Known{Store: store, ID: found.ID, Top: tree.Root().ID, Title: found.Title, Created: found.Created, Root: root}
 		if k.ID == s.Name || Fits(k.ID, k.Title, s.Name) && s.kept < few || s.Name == "" && len(s.Known) == 0 {
 			k.Tree = tree
 			s.kept++

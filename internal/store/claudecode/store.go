@@ -37,7 +37,7 @@ const (
 )
 
 // Kind is Claude Code's row in the table of adapters.
-var Kind = store.Kind{Name: kindName, Title: kindTitle, Folder: true, Locations: locations, Detect: detect, Empty: empty, Open: open, Edit: edit}
+var Kind = store.Kind{Name: kindName, Title: kindTitle, Folder: true, Locations: locations, Detect: detect, Empty: empty, Whole: whole, Open: open, Edit: edit}
 
 // locations is the folder in which Claude Code keeps everything.
 func locations(home string) []string {
@@ -48,6 +48,17 @@ func locations(home string) []string {
 		return nil
 	}
 	return []string{filepath.Join(home, ".claude")}
+}
+
+// whole is the transcript of the session to which the folder of its sub-agents belongs, and what
+// is in that.
+func whole(path string) string {
+	for _, folder := range []string{path, filepath.Dir(path), filepath.Dir(filepath.Dir(path))} {
+		if info, err := os.Stat(filepath.Join(folder, subagents)); err == nil && info.IsDir() {
+			return folder + ending
+		}
+	}
+	return ""
 }
 
 // transcript is the file of a session that nobody delegated.

@@ -156,6 +156,26 @@ func sureOf(ctx context.Context, path, kind string) store.Confidence {
 	return sure
 }
 
+// Whole is the store that a path is a part of: a log beside a database, or what a kind of store
+// has of its own. "" for a store, and for what belongs to none.
+func Whole(ctx context.Context, path string) string {
+	path = filepath.Clean(path)
+	for _, ending := range []string{"-wal", "-shm", "-journal"} {
+		if base, is := strings.CutSuffix(path, ending); is && sureOf(ctx, base, "") != store.No && sureOf(ctx, path, "") == store.No {
+			return base
+		}
+	}
+	for _, kind := range Kinds {
+		if kind.Whole == nil || OnServer(path) {
+			continue
+		}
+		if base := kind.Whole(path); base != "" && sureOf(ctx, base, kind.Name) != store.No {
+			return base
+		}
+	}
+	return ""
+}
+
 // isStore reports whether some adapter knows the file. One that is locked or damaged
 // counts: leaving it out would pass it over in silence.
 func isStore(ctx context.Context, path string) bool {
