@@ -19,7 +19,7 @@ import (
 
 // What holds for everything.
 const (
-	productLines = 97_850 // of Go without tests
+	productLines = 97_960 // of Go without tests
 	supportLines = 8_800  // of what only tests and tools use
 	fileLines    = 600
 	packageNames = 200 // constants, variables, types and functions of a package
@@ -38,7 +38,7 @@ var (
 		"internal/store/dockeragent": 5_480,
 		"internal/store/kagent":      3_070,
 		"internal/store/loom":        1_955,
-		"internal/store/claudecode":  3_110,
+		"internal/store/claudecode":  3_120,
 		"internal/store/opencode":    2_224,
 		"internal/store/springai":    1_225,
 		"internal/store/goose":       1_159,
