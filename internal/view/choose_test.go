@@ -124,7 +124,7 @@ func TestSearchKeepsTheTreesThatTheNameMayMean(t *testing.T) {
 	tree := treetest.Tree(t, "P \"Title\"\n  user\nC<P\n  user\n  user")
 	search := view.Search{Name: "C"}
 	search.Add("a.db", tree)
-	want := []view.Known{{Store: "a.db", ID: "P", Title: "Title", Root: true}, {Store: "a.db", ID: "C", Tree: tree}}
+	want := []view.Known{{Store: "a.db", ID: "P", Top: "P", Title: "Title", Root: true}, {Store: "a.db", ID: "C", Top: "P", Tree: tree}}
 	if diff := cmp.Diff(want, search.Known); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
