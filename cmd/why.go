@@ -104,7 +104,7 @@ func runWhy(ctx context.Context, p *program, args []string, pasted bool) error {
 		return w.print(w.unopened(unread), unread)
 	}
 	if len(w.paths) == 0 {
-		w.paths = w.hinted()
+		w.paths = w.hintedStores()
 	}
 	asked := w.search.Asked
 	w.named = len(w.paths) > 0
@@ -213,8 +213,8 @@ func (w *whyRun) question(rest []string, pasted bool) error {
 	return nil
 }
 
-// hinted are the stores that the error text names and that are on this machine.
-func (w *whyRun) hinted() (paths []string) {
+// hintedStores are the stores that the error text names and that are on this machine.
+func (w *whyRun) hintedStores() (paths []string) {
 	if w.search.Asked == nil {
 		return nil
 	}
@@ -250,7 +250,7 @@ func (w *whyRun) ask(ctx context.Context, n int) (d *why.Diagnosis, unread, fail
 	searched := why.Searched{Store: path}
 	unread = w.opened(ctx, path, func(opened *registry.Opened) error {
 		w.search, w.sessions.Known = search, w.sessions.Known[:known]
-		searched.Foreign = w.foreign(opened.Facts().Kind)
+		searched.Foreign = w.isForeign(opened.Facts().Kind)
 		result, err := check.Run(ctx, opened, check.Options{Rules: catalogue.Usual(), Judge: w.judge, EachTree: func(tree *session.Tree, found []*check.Finding) {
 			w.search.Add(path, searched.Foreign, tree, found)
 			w.sessions.Add(path, tree)
@@ -277,9 +277,9 @@ func (w *whyRun) ask(ctx context.Context, n int) (d *why.Diagnosis, unread, fail
 	return w.ask(ctx, n+1)
 }
 
-// foreign reports whether an error is not one of the runtime of a kind of store. A stream may be
+// isForeign reports whether an error is not one of the runtime of a kind of store. A stream may be
 // of any.
-func (w *whyRun) foreign(kind string) bool {
+func (w *whyRun) isForeign(kind string) bool {
 	asked := w.search.Asked
 	return asked != nil && len(asked.Stores) > 0 && kind != canonical.Kind.Name && !slices.Contains(asked.Stores, kind)
 }
@@ -326,7 +326,7 @@ func (w *whyRun) choose(d *why.Diagnosis) error {
 	case len(list) == 0 && asked != nil && asked.Kind != errtext.Unknown && !asked.InSession():
 		d.Verdict = why.Elsewhere
 	case len(list) == 0:
-		d.Verdict, d.Unseen = why.NotFound, w.unseen()
+		d.Verdict, d.Unseen = why.NotFound, w.uncheckedRules()
 		if at := slices.IndexFunc(w.search.Stores, func(s why.Searched) bool { return s.Trouble != "" }); at >= 0 && asked == nil {
 			d.Verdict, d.Cause = why.Damaged, w.search.Stores[at].Trouble
 		}
@@ -346,9 +346,9 @@ func (w *whyRun) choose(d *why.Diagnosis) error {
 	return nil
 }
 
-// unseen are the rules for the error text that no session was checked with, also because the
+// uncheckedRules are the rules for the error text that no session was checked with, also because the
 // provider of the check does not mind what they find, and all of them where not every session was.
-func (w *whyRun) unseen() (ids []string) {
+func (w *whyRun) uncheckedRules() (ids []string) {
 	if w.search.Asked == nil {
 		return nil
 	}
@@ -357,15 +357,15 @@ func (w *whyRun) unseen() (ids []string) {
 	if !slices.ContainsFunc(w.search.Stores, func(s why.Searched) bool { return !whole(s) }) {
 		usual := catalogue.Usual()
 		all = slices.DeleteFunc(all, func(id string) bool {
-			return slices.ContainsFunc(usual, func(r *rules.Rule) bool { return r.ID == id && (!r.Profiled || w.minded(id)) })
+			return slices.ContainsFunc(usual, func(r *rules.Rule) bool { return r.ID == id && (!r.Profiled || w.mindsRule(id)) })
 		})
 	}
 	return all
 }
 
-// minded reports whether a provider that the sessions were checked for minds what a rule finds.
+// mindsRule reports whether a provider that the sessions were checked for minds what a rule finds.
 // Without one, each session is checked for its own.
-func (w *whyRun) minded(id string) bool {
+func (w *whyRun) mindsRule(id string) bool {
 	return len(w.judge.Profiles) == 0 || slices.ContainsFunc(w.judge.Profiles, func(p *rules.Profile) bool {
 		_, ok := p.Levels[id]
 		return ok

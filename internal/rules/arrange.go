@@ -29,7 +29,7 @@ func (s *Subject) Arranged() []Sent {
 	list, indexes := make([]Sent, 0, len(s.Items)-s.Start), make([]int, len(s.Items))
 	for i := s.Start; i < len(s.Items); i++ {
 		if indexes[i] = i; s.Items[i].OnWire() {
-			list = append(list, s.alone(indexes[i:i+1:i+1]))
+			list = append(list, s.messageOfOne(indexes[i:i+1:i+1]))
 		}
 	}
 	if s.last {
@@ -94,7 +94,7 @@ func (s *Subject) answerCalls(events []Sent) (list []Sent) {
 			for k, at := range behind {
 				merged[k] = events[at]
 			}
-			answer := s.merge(merged)
+			answer := s.mergeMessages(merged)
 			answer.Behind = true
 			list = append(list, answer)
 		}
@@ -139,7 +139,7 @@ func (s *Subject) answerLatest(events []Sent) (list []Sent, stops string) {
 				merged = append(merged, e)
 			}
 		}
-		return append(slices.Clip(events[:n+1]), s.merge(merged)), ""
+		return append(slices.Clip(events[:n+1]), s.mergeMessages(merged)), ""
 	}
 	return events, "No function call event found for function responses ids: " + names
 }
@@ -153,8 +153,8 @@ func (s *Subject) callIDs(m *Sent) map[string]bool {
 	return ids
 }
 
-// alone is the message that one item is.
-func (s *Subject) alone(item []int) Sent {
+// messageOfOne is the message that one item is.
+func (s *Subject) messageOfOne(item []int) Sent {
 	m := Sent{Items: item}
 	for n := range s.Items[item[0]].Results {
 		m.Results = append(m.Results, pairing.Occurrence{Item: item[0], Nth: n})
@@ -162,9 +162,9 @@ func (s *Subject) alone(item []int) Sent {
 	return m
 }
 
-// merge makes one message of several: of the results of a call it has the last, in the place
+// mergeMessages makes one message of several: of the results of a call it has the last, in the place
 // of the first.
-func (s *Subject) merge(list []Sent) Sent {
+func (s *Subject) mergeMessages(list []Sent) Sent {
 	m := Sent{Items: slices.Clone(list[0].Items), Results: slices.Clone(list[0].Results)}
 	for _, other := range list[1:] {
 		m.Items = append(m.Items, other.Items...)
@@ -181,8 +181,8 @@ func (s *Subject) merge(list []Sent) Sent {
 	return m
 }
 
-// item is the message as an item of its own.
-func (s *Subject) item(m *Sent) *session.Item {
+// messageAsItem is the message as an item of its own.
+func (s *Subject) messageAsItem(m *Sent) *session.Item {
 	if len(m.Items) == 1 {
 		return &s.Items[m.Items[0]]
 	}

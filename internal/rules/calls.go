@@ -49,7 +49,7 @@ func (s *Subject) AnswerPlaceBefore(end int, at pairing.Occurrence) int {
 		switch {
 		case i == reference:
 			place = i
-		case !it.OnWire() || s.Replay.Steps[i].Action == replay.Skip && !s.undecidable()[i]:
+		case !it.OnWire() || s.Replay.Steps[i].Action == replay.Skip && !s.undecidableItems()[i]:
 		case it.Answers() && !pairing.EndsGroup(it):
 			place = i
 		default:
@@ -62,7 +62,7 @@ func (s *Subject) AnswerPlaceBefore(end int, at pairing.Occurrence) int {
 // undecidable are the items that may have leaked, of which nothing tells: they never leave.
 type undecidable map[int]bool
 
-func (s *Subject) undecidable() undecidable {
+func (s *Subject) undecidableItems() undecidable {
 	return Once(&s.Known, func() undecidable {
 		items := undecidable{}
 		for _, d := range s.Replay.Delegations {

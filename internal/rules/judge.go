@@ -217,10 +217,10 @@ func (s *Subject) Refused(profile *Profile) *Refused {
 	if known := s.refused[by]; known != nil {
 		return known
 	}
-	r, numbers := s.reading(profile, strict), s.Number(profile)
+	r, numbers := s.reading(profile, strict), s.NumberMessages(profile)
 	for n, m := range s.Arranged() {
 		if numbers[n] >= 0 {
-			r.read(&m)
+			r.readMessage(&m)
 		}
 	}
 	r.leave()
@@ -282,12 +282,12 @@ func (s *Subject) reading(profile *Profile, strict bool) *reading {
 	return r
 }
 
-// read takes in the next message. Results in a user's or a tool's message answer
+// readMessage takes in the next message. Results in a user's or a tool's message answer
 // what stands before it; what an assistant's message holds belongs to its calls.
-func (r *reading) read(m *Sent) {
+func (r *reading) readMessage(m *Sent) {
 	it := &r.Items[m.Items[0]]
 	if it.Answers() {
-		r.answers(m, it)
+		r.answerOpenCalls(m, it)
 	}
 	if r.positional && (!it.Answers() || pairing.EndsGroup(it)) {
 		r.leave()
@@ -306,12 +306,12 @@ func (r *reading) read(m *Sent) {
 	}
 	r.open = slices.Insert(r.open, 0, calls...)
 	if !it.Answers() {
-		r.answers(m, it)
+		r.answerOpenCalls(m, it)
 	}
 }
 
-// answers gives the results of a message to the open calls.
-func (r *reading) answers(m *Sent, it *session.Item) {
+// answerOpenCalls gives the results of a message to the open calls.
+func (r *reading) answerOpenCalls(m *Sent, it *session.Item) {
 	for _, at := range m.Results {
 		if _, inside := r.inside[at]; inside || r.moved[at] || r.ResultAt(at).Server {
 			continue
@@ -392,7 +392,7 @@ func (s *Subject) Objections(profile *Profile) []Objection {
 	for _, at := range refused.Results {
 		results[at] = true
 	}
-	numbers, message, blocks := s.Number(profile), -1, 0 // blocks counts the results of the message so far
+	numbers, message, blocks := s.NumberMessages(profile), -1, 0 // blocks counts the results of the message so far
 	for k, m := range s.Arranged() {
 		number := numbers[k]
 		if number < 0 {

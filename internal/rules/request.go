@@ -10,11 +10,11 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// Number numbers the messages of the next request, as Arranged lists them, and at last the
+// NumberMessages numbers the messages of the next request, as Arranged lists them, and at last the
 // user's next message. A summary takes the first place; what the runtime puts in front of it
 // is not counted. What is several messages for the provider has the number of the first, and
 // what is no numbered message has -1.
-func (s *Subject) Number(profile *Profile) []int {
+func (s *Subject) NumberMessages(profile *Profile) []int {
 	list := s.Arranged()
 	numbers := make([]int, len(list)+1)
 	next := 0
@@ -26,7 +26,7 @@ func (s *Subject) Number(profile *Profile) []int {
 		numbers[n] = -1
 		role, messages := session.User, 1
 		if n < len(list) {
-			it := s.item(&list[n])
+			it := s.messageAsItem(&list[n])
 			if role, messages = it.Role, profile.Shape.messages(it); messages == 0 {
 				continue
 			}
@@ -51,7 +51,7 @@ func (s *Subject) Number(profile *Profile) []int {
 // message; -1 for items that are none.
 func (s *Subject) MessageNumbers(profile *Profile) []int {
 	byItem := slices.Repeat([]int{-1}, len(s.Items)+1)
-	numbers, list := s.Number(profile), s.Arranged()
+	numbers, list := s.NumberMessages(profile), s.Arranged()
 	for n := range list {
 		for _, i := range list[n].Items {
 			if byItem[i] < 0 {

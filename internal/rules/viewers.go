@@ -208,8 +208,8 @@ func (p *Pass) shown(s *Subject, who Viewer, of []int, own int) []int {
 			switch {
 			case !seen && it.Kind != session.Summary:
 				continue
-			case of[i] < 0 && it.Answers() && own > 0 && (!answers || !p.posted(it)), // of nobody's call: the first viewer tells of it
-				of[i] >= 0 && p.posted(it) && !answers: // what the user answered to another's call goes with that call
+			case of[i] < 0 && it.Answers() && own > 0 && (!answers || !p.answersAsUser(it)), // of nobody's call: the first viewer tells of it
+				of[i] >= 0 && p.answersAsUser(it) && !answers: // what the user answered to another's call goes with that call
 				passed = i
 				continue
 			}
@@ -222,9 +222,9 @@ func (p *Pass) shown(s *Subject, who Viewer, of []int, own int) []int {
 	return at
 }
 
-// posted reports whether an item is what the user answered to calls: it is a text for nobody,
+// answersAsUser reports whether an item is what the user answered to calls: it is a text for nobody,
 // and answers all calls that have its id.
-func (p *Pass) posted(it *session.Item) bool {
+func (p *Pass) answersAsUser(it *session.Item) bool {
 	return p.Store.ForeignText && p.Store.GathersResults && it.Answers() && it.Agent == ""
 }
 
@@ -284,7 +284,7 @@ func (p *Pass) listener(s *Subject, at, of []int, own int, sketched bool) *Subje
 	heard.Items = make([]session.Item, len(at))
 	for n, i := range at {
 		heard.Items[n] = s.Items[i]
-		if (p.Store.ForeignText || sketched) && of[i] >= 0 && of[i] != own && !p.posted(&s.Items[i]) {
+		if (p.Store.ForeignText || sketched) && of[i] >= 0 && of[i] != own && !p.answersAsUser(&s.Items[i]) {
 			retell(&heard.Items[n], &p.Store.Retells)
 		}
 		if it := &heard.Items[n]; it.Kind == session.Summary && it.KeptFrom > 0 {

@@ -16,7 +16,7 @@ import (
 
 // Request is what the next run of a session sends to its model: every stored
 // item from session.Start on, leaked ones included, since runtimes do not know
-// better. Messages have the numbers of rules.(*Subject).Number.
+// better. Messages have the numbers of rules.(*Subject).NumberMessages.
 type Request struct {
 	Profile *rules.Profile // who gets it
 	Why     string         // why this one, "" when it was asked for
@@ -83,7 +83,7 @@ func (b *builder) request(s *rules.Subject) *Request {
 		Closed: s.Closed, Live: b.in.Store.Writer == session.WriterLive, Runtime: b.in.Store.Title,
 		sentBy: &b.in.Store.Runtime,
 	}
-	roles, numbers := &wireRoles[r.Profile.Shape], s.Number(r.Profile)
+	roles, numbers := &wireRoles[r.Profile.Shape], s.NumberMessages(r.Profile)
 	r.Parts = append(r.Parts, Part{Message: -1, Role: roles.system, Row: Row{Item: -1, Label: "the agent's instructions (not stored)"}})
 	if last := s.LastSummary(); last >= 0 {
 		r.Covered = coveredTo(s.Session, last)
@@ -218,6 +218,8 @@ func (b *builder) unsent(s *rules.Subject, item int) (unsent bool, why string) {
 		return true, "the runtime skips it"
 	case !it.OnWire():
 		return true, "" // its flags say why
+	case s.LeavesOut(item) && len(it.Results) == 0:
+		return true, "the runtime leaves out what comes between a call and its result at the end"
 	case s.LeavesOut(item):
 		return true, "the runtime sends only the last result of each call"
 	case !it.Flags.Has(session.Blank):

@@ -214,7 +214,7 @@ func requestOf(facts *session.Store, s *rules.Subject, next string) string {
 		lines = append(lines, "user "+facts.Retells.Summary+s.Items[last].Body.Text)
 	}
 	profile := rules.FindProfile("gemini")
-	numbers := s.Number(profile)
+	numbers := s.NumberMessages(profile)
 	for n, m := range s.Arranged() {
 		if numbers[n] < 0 {
 			continue

@@ -30,7 +30,7 @@ type Wrong struct {
 func Check(reader Reader, kind string, text []byte) []Wrong {
 	c := &checker{reader: reader, text: text, scan: jsonscan.Over(jsonscan.Mask(text))}
 	s := shapeOf(kind, tables[reader](), reader)
-	if c.value(s) && c.scan.End() {
+	if c.checkValue(s) && c.scan.End() {
 		return c.list
 	}
 	usual := jsontext.Value(bytes.Clone(jsonscan.Mask(text)))
@@ -38,7 +38,7 @@ func Check(reader Reader, kind string, text []byte) []Wrong {
 		return nil
 	}
 	c.text, c.scan, c.list, c.path = usual, jsonscan.Over(usual), nil, nil
-	if !c.value(s) || !c.scan.End() {
+	if !c.checkValue(s) || !c.scan.End() {
 		return nil
 	}
 	return c.list
@@ -69,55 +69,55 @@ type checker struct {
 	list   []Wrong
 }
 
-func (c *checker) pointer() (p jsontext.Pointer) {
+func (c *checker) pointerHere() (p jsontext.Pointer) {
 	for _, name := range c.path {
 		p = p.AppendToken(name)
 	}
 	return p
 }
 
-// value consumes a value of a shape; false where the text has a rare form.
-func (c *checker) value(s *shape) bool {
+// checkValue consumes a value of a shape; false where the text has a rare form.
+func (c *checker) checkValue(s *shape) bool {
 	first := c.scan.Next()
 	from := c.scan.Pos
 	switch {
 	case s.kind == "model" && first == '{':
-		return c.model(s, from)
+		return c.checkModel(s, from)
 	case s.kind == "[" && first == '[':
-		return c.elements(s, from)
+		return c.checkElements(s, from)
 	case s.kind == "{" && first == '{':
-		return c.scan.Members(func(name []byte) bool { return c.within(string(name), s.of) })
+		return c.scan.Members(func(name []byte) bool { return c.checkWithin(string(name), s.of) })
 	}
 	_, ok := c.scan.Value()
 	if !ok || s.kind == "any" || first == 'n' && !s.strict {
 		return ok
 	}
 	raw := c.text[from:c.scan.Pos] // NaN is no zero
-	as, takes := take(c.reader, s.kind, raw)
+	as, takes := takeScalar(c.reader, s.kind, raw)
 	switch {
 	case !takes:
-		c.tell(s, raw, as)
+		c.noteWrong(s, raw, as)
 	case as != nil:
-		c.list = append(c.list, Wrong{Pointer: c.pointer(), Fix: as, Loose: true})
+		c.list = append(c.list, Wrong{Pointer: c.pointerHere(), Fix: as, Loose: true})
 	}
 	return true
 }
 
-// within consumes a value in an object or a list. Of doubled names the last one counts.
-func (c *checker) within(name string, s *shape) bool {
+// checkWithin consumes a value in an object or a list. Of doubled names the last one counts.
+func (c *checker) checkWithin(name string, s *shape) bool {
 	c.path = append(c.path, name)
 	if len(c.list) > 0 {
-		at := c.pointer()
+		at := c.pointerHere()
 		c.list = slices.DeleteFunc(c.list, func(w Wrong) bool { return w.Pointer == at || at.Contains(w.Pointer) })
 	}
-	ok := c.value(s)
+	ok := c.checkValue(s)
 	c.path = c.path[:len(c.path)-1]
 	return ok
 }
 
-// model consumes an object. Where a member is wrong or missing that has to be there, and has
+// checkModel consumes an object. Where a member is wrong or missing that has to be there, and has
 // no empty value, the object is wrong.
-func (c *checker) model(s *shape, from int) bool {
+func (c *checker) checkModel(s *shape, from int) bool {
 	mark, model, seen := len(c.list), s.of, 0
 	if !c.scan.Members(func(name []byte) bool {
 		m := model.member(c.reader, name)
@@ -128,46 +128,46 @@ func (c *checker) model(s *shape, from int) bool {
 		if i := slices.IndexFunc(model.needed, func(n string) bool { return model.members[n] == m }); i >= 0 {
 			seen |= 1 << i
 		}
-		return c.within(string(name), m)
+		return c.checkWithin(string(name), m)
 	}) {
 		return false
 	}
 	spoiled := slices.ContainsFunc(c.list[mark:], func(w Wrong) bool {
-		return w.Fix == nil && c.holds(w) && model.member(c.reader, []byte(w.Pointer.LastToken())).whole
+		return w.Fix == nil && c.holdsParentOf(w) && model.member(c.reader, []byte(w.Pointer.LastToken())).whole
 	})
 	for i, name := range model.needed {
 		if m := model.members[name]; seen&(1<<i) == 0 {
 			if spoiled = spoiled || m.whole; !m.whole {
-				c.list = append(c.list, Wrong{Pointer: c.pointer().AppendToken(name), Expects: expected(m.kind), Fix: nothing(m)})
+				c.list = append(c.list, Wrong{Pointer: c.pointerHere().AppendToken(name), Expects: describeKind(m.kind), Fix: emptyValueOf(m)})
 			}
 		}
 	}
 	if spoiled {
 		c.list = c.list[:mark]
-		c.tell(s, c.text[from:c.scan.Pos], nil)
+		c.noteWrong(s, c.text[from:c.scan.Pos], nil)
 		c.list[mark].Holds = "an object without what it needs"
 	}
 	return true
 }
 
-// holds reports whether a wrong value is directly in what is being consumed.
-func (c *checker) holds(w Wrong) bool { return w.Pointer.Parent() == c.pointer() }
+// holdsParentOf reports whether a wrong value is directly in what is being consumed.
+func (c *checker) holdsParentOf(w Wrong) bool { return w.Pointer.Parent() == c.pointerHere() }
 
-// elements consumes a list. Where an element has to go, it is the list that changes: what
+// checkElements consumes a list. Where an element has to go, it is the list that changes: what
 // stands behind gets other places.
-func (c *checker) elements(s *shape, from int) bool {
+func (c *checker) checkElements(s *shape, from int) bool {
 	mark, n := len(c.list), 0
 	if !c.scan.Elements(func() bool {
 		n++
-		return c.within(strconv.Itoa(n-1), s.of)
+		return c.checkWithin(strconv.Itoa(n-1), s.of)
 	}) {
 		return false
 	}
-	i := slices.IndexFunc(c.list[mark:], func(w Wrong) bool { return w.Fix == nil && c.holds(w) })
+	i := slices.IndexFunc(c.list[mark:], func(w Wrong) bool { return w.Fix == nil && c.holdsParentOf(w) })
 	if i < 0 {
 		return true
 	}
-	is := Wrong{Pointer: c.pointer(), Holds: "a list with " + c.list[mark+i].Holds, Expects: "a list of " + plural[c.list[mark+i].Expects], Fix: c.text[from:c.scan.Pos]}
+	is := Wrong{Pointer: c.pointerHere(), Holds: "a list with " + c.list[mark+i].Holds, Expects: "a list of " + plural[c.list[mark+i].Expects], Fix: c.text[from:c.scan.Pos]}
 	for _, w := range slices.Backward(c.list[mark:]) {
 		is.Loses = is.Loses || w.Loses || s.content && w.Fix == nil && w.Holds != "null"
 		changed, err := jsonedit.Set(is.Fix, strings.TrimPrefix(string(w.Pointer), string(is.Pointer)), w.Fix)
@@ -180,19 +180,19 @@ func (c *checker) elements(s *shape, from int) bool {
 	return true
 }
 
-// tell notes a value that is not taken; as is what it says in the right type, nil where it
+// noteWrong notes a value that is not taken; as is what it says in the right type, nil where it
 // says nothing there.
-func (c *checker) tell(s *shape, raw []byte, as jsontext.Value) {
-	w := Wrong{Pointer: c.pointer(), Holds: holding[jsontext.Value(raw).Kind()], Expects: expected(s.kind), Fix: as}
+func (c *checker) noteWrong(s *shape, raw []byte, as jsontext.Value) {
+	w := Wrong{Pointer: c.pointerHere(), Holds: holding[jsontext.Value(raw).Kind()], Expects: describeKind(s.kind), Fix: as}
 	if as == nil {
-		w.Fix = nothing(s)
-		w.Loses = s.content && !empty(raw)
+		w.Fix = emptyValueOf(s)
+		w.Loses = s.content && !saysNothing(raw)
 	}
 	c.list = append(c.list, w)
 }
 
-// nothing is the value of a shape that says nothing, nil where there is none.
-func nothing(s *shape) jsontext.Value {
+// emptyValueOf is the value of a shape that says nothing, nil where there is none.
+func emptyValueOf(s *shape) jsontext.Value {
 	switch {
 	case s.whole && s.strict:
 		return nil
@@ -212,8 +212,8 @@ func nothing(s *shape) jsontext.Value {
 	return jsontext.Value("{}")
 }
 
-// empty reports whether a value says nothing.
-func empty(raw []byte) bool {
+// saysNothing reports whether a value says nothing.
+func saysNothing(raw []byte) bool {
 	switch string(raw) {
 	case "null", "false", "0", `""`, `"null"`, "[]", "{}":
 		return true
@@ -233,7 +233,7 @@ var expecting = map[string]string{
 // plural is what a list has of what is expected.
 var plural = map[string]string{"a text": "texts", "an object": "objects", "a number": "numbers", "a whole number": "whole numbers"}
 
-func expected(kind string) string {
+func describeKind(kind string) string {
 	if word, ok := expecting[kind]; ok {
 		return word
 	}

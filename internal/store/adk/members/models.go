@@ -47,11 +47,11 @@ type shape struct {
 
 // tables are the shapes of models by reader and name.
 var tables = [2]func() map[string]*shape{
-	sync.OnceValue(func() map[string]*shape { return parse(Python) }),
-	sync.OnceValue(func() map[string]*shape { return parse(Go) }),
+	sync.OnceValue(func() map[string]*shape { return parseTable(Python) }),
+	sync.OnceValue(func() map[string]*shape { return parseTable(Go) }),
 }
 
-func parse(reader Reader) map[string]*shape {
+func parseTable(reader Reader) map[string]*shape {
 	all := map[string]*shape{}
 	lines := strings.Split(strings.TrimSpace(models), "\n")
 	for _, line := range lines {
@@ -71,7 +71,7 @@ func parse(reader Reader) map[string]*shape {
 				model.members[strings.ReplaceAll(name, "_", "")] = s
 				continue
 			}
-			model.members[name], model.members[camel(name)] = s, s
+			model.members[name], model.members[toCamelCase(name)] = s, s
 			if strings.HasSuffix(of, "!!") || strings.HasSuffix(of, "!+") {
 				model.needed = append(model.needed, name)
 			}
@@ -97,7 +97,7 @@ func shapeOf(of string, all map[string]*shape, reader Reader) *shape {
 	return s
 }
 
-func camel(name string) string {
+func toCamelCase(name string) string {
 	words := strings.Split(name, "_")
 	for i, word := range words[1:] {
 		words[i+1] = strings.ToUpper(word[:1]) + word[1:]

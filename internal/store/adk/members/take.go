@@ -12,9 +12,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// take reports whether a reader takes a value for a type. as is what it takes it for, or,
+// takeScalar reports whether a reader takes a value for a type. as is what it takes it for, or,
 // where it does not, what the value says in that type; nil for the value itself, or nothing.
-func take(reader Reader, kind string, raw jsontext.Value) (as jsontext.Value, takes bool) {
+func takeScalar(reader Reader, kind string, raw jsontext.Value) (as jsontext.Value, takes bool) {
 	if bytes.HasSuffix(raw, []byte("NaN")) || bytes.HasSuffix(raw, []byte("Infinity")) {
 		return nil, kind == "number"
 	}
@@ -42,9 +42,9 @@ func take(reader Reader, kind string, raw jsontext.Value) (as jsontext.Value, ta
 		if is == jsontext.KindTrue || is == jsontext.KindFalse {
 			return nil, true
 		}
-		as = truth(is, string(raw), text)
+		as = mendTruth(is, string(raw), text)
 	case "int", "long", "number":
-		return number(reader, kind, raw, text)
+		return takeNumber(reader, kind, raw, text)
 	case "bytes":
 		data, plain := inBase64(reader, text)
 		switch {
@@ -59,8 +59,8 @@ func take(reader Reader, kind string, raw jsontext.Value) (as jsontext.Value, ta
 	return as, as != nil && reader == Python
 }
 
-// truth is what pydantic makes a truth value of, nil for anything else.
-func truth(is jsontext.Kind, raw, text string) jsontext.Value {
+// mendTruth is what pydantic makes a truth value of, nil for anything else.
+func mendTruth(is jsontext.Kind, raw, text string) jsontext.Value {
 	if f, err := strconv.ParseFloat(raw, 64); is == jsontext.KindNumber && err == nil && (f == 0 || f == 1) {
 		text = strconv.Itoa(int(f))
 	}
@@ -78,9 +78,9 @@ var (
 	decimalText = regexp.MustCompile(`(?i)^\s*[+-]?(([0-9]+(_[0-9]+)*(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?|inf|infinity|nan)\s*$`)
 )
 
-// number is take for numbers: pydantic takes truth values and texts with digits, too; Go only
+// takeNumber is take for numbers: pydantic takes truth values and texts with digits, too; Go only
 // those that fit in its type, and none with a fraction or an exponent for a whole one.
-func number(reader Reader, kind string, raw jsontext.Value, text string) (as jsontext.Value, takes bool) {
+func takeNumber(reader Reader, kind string, raw jsontext.Value, text string) (as jsontext.Value, takes bool) {
 	whole := kind != "number"
 	digits := string(raw)
 	switch raw.Kind() {
