@@ -71,7 +71,10 @@ func TestCorpus(t *testing.T) {
 			if err := json.Unmarshal(listed, &want); err != nil {
 				t.Fatal(err)
 			}
-			for i := range want { // the events were written after 1.19.0, whose reader compares segments: told since the list was made
+			// Told since the list was made: ADK moves an early result behind its call, so it is no finding, and
+			// the events were written after 1.19.0, whose reader compares segments.
+			want = slices.DeleteFunc(want, func(f finding) bool { return f.Rule == "SC105" })
+			for i := range want {
 				if want[i].Rule == "SC722" && name == "adk-python-v1" {
 					want[i].Severity = "info"
 				}
