@@ -22,6 +22,7 @@ import (
 	"github.com/sessctl/sessctl/internal/render"
 	"github.com/sessctl/sessctl/internal/render/checks"
 	"github.com/sessctl/sessctl/internal/render/views"
+	"github.com/sessctl/sessctl/internal/repair"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -304,7 +305,12 @@ func (run *checkRun) check(ctx context.Context, opened *registry.Opened) (*check
 		}
 	}
 	opts.Recorded, opts.Runtime = run.recorded, events.Runtime
+	forecast := repair.NewForecast(ctx, opened.Store, repair.Options{Judge: run.judge, Prologue: opened.Kind.Prologue})
+	if opened.Facts().Read != session.ByIndex {
+		opts.Fixes = forecast.Tree
+	}
 	result, err := check.Run(ctx, st, opts)
+	forecast.Store(result)
 	if err != nil && result.Incomplete == "" {
 		result.Incomplete = "the store could not be read to its end"
 	}

@@ -22,10 +22,12 @@ type whyAnswer struct {
 	Cause   string
 	Answer  struct{ Verdict string }
 	Repair  *struct {
-		Commands []string
-		Undo     string
-		Left     int
-		Doubtful bool
+		Commands   []string
+		Undo       string
+		Allow      []string
+		AssumeDead bool `json:"assume_dead"`
+		Left       int
+		Doubtful   bool
 	}
 	Code int `json:"exit_code"`
 }

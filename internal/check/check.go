@@ -37,6 +37,9 @@ type Options struct {
 	Recorded []*session.Tree
 	// Runtime is the recorded one; nil without a recording.
 	Runtime *session.Runtime
+	// Fixes, when set, is called for every tree with what was found in it, before EachTree and in
+	// several goroutines at a time: it may set the fixes of the findings, and load the texts.
+	Fixes func(*session.Tree, []*Finding)
 	// EachTree, when set, is called for every tree in the order of the store, from one
 	// goroutine at a time.
 	EachTree func(*session.Tree, []*Finding)
@@ -182,6 +185,9 @@ func (e *engine) trees(ctx context.Context, st store.Store) error {
 				} else if e.filled(ctx, st, j.tree) {
 					out = outcome{j.tree, e.run(j.seq, j.tree, rules.PerTree, e.pass(j.tree))}
 					e.collect(out.found, out.tree)
+					if e.opts.Fixes != nil {
+						e.opts.Fixes(out.tree, out.found)
+					}
 				}
 				e.tell(j.seq, out)
 			}

@@ -308,10 +308,13 @@ func (d *draft) begin(child *draftSession, call *session.Call, made *entry) erro
 
 // named is an entry for a new item, with a key that nothing else has.
 func (d *draft) named(it session.Item) *entry {
-	it.Table, it.Key = "", "new-"+strconv.Itoa(d.fresh)
+	it.Table, it.Key = "", newKey+strconv.Itoa(d.fresh)
 	d.fresh++
 	return &entry{Item: it, moved: true, left: len(it.Results)}
 }
+
+// newKey is before the number in the key of a new item.
+const newKey = "new-"
 
 func (d *draft) insert(e session.Edit) error {
 	to := d.byID[e.To]

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -22,6 +23,7 @@ type executed struct {
 	set     recordSet   // items with a value beside what they say that the plan sets: they may hold other bytes
 	added   int         // items that the plan adds
 	kept    []Kept
+	fresh   [][2]int // of each fix: the numbers of the items that it adds, and the number after them
 	emptied []string // keys of records that are gone, as every result of them is a row of its own or left
 	parted  map[string]parting
 
@@ -70,10 +72,11 @@ func (t *Tree) execute(tree *session.Tree, prologue store.Prologue, st store.Sto
 	for _, fixes := range t.rounds() {
 		d := newDraft(c.After, prologue)
 		for _, f := range fixes {
-			gone, amended, parted := len(d.gone), len(d.rewritten), len(d.parted)
+			gone, amended, parted, fresh := len(d.gone), len(d.rewritten), len(d.parted), d.fresh
 			if err := d.fix(f.Edits); err != nil {
 				return nil, fmt.Errorf("the plan does not fit session %s: %s: %w", t.Root, f.Rule, err)
 			}
+			c.fresh = append(c.fresh, [2]int{fresh, d.fresh})
 			for _, gone := range d.gone[gone:] {
 				if gone.item.Table != "" { // else an earlier round added it
 					k := gone.keep(f.Rule, places)
@@ -310,12 +313,14 @@ type leftOut struct {
 
 // without are the fixes that were not left out.
 func (r *rehearsal) without(list []Fix) []Fix {
-	return slices.DeleteFunc(list, func(f Fix) bool { return slices.ContainsFunc(r.left, func(l leftOut) bool { return l.same(f) }) })
+	return slices.DeleteFunc(list, func(f Fix) bool {
+		return slices.ContainsFunc(r.left, func(l leftOut) bool { return sameFix(l.Fix, f) })
+	})
 }
 
-// same tells fixes apart, in one round and the next.
-func (l leftOut) same(f Fix) bool {
-	return l.Rule == f.Rule && l.Fingerprint == f.Fingerprint && l.Title == f.Title
+// sameFix tells fixes apart, in one round and the next.
+func sameFix(a, b Fix) bool {
+	return a.Rule == b.Rule && a.Fingerprint == b.Fingerprint && a.Title == b.Title
 }
 
 // retry reports whether fixes were left out behind fewer planned ones than there are now:
@@ -327,7 +332,9 @@ func (r *rehearsal) retry(planned int) bool {
 }
 
 // writable are those of some fixes that the store can write behind the planned ones, all
-// together. It halves what the store does not take until that is one fix.
+// together. It parts what the store does not take, by the items that the store names, or else
+// into halves, until that is one fix. Of many that are all named, each is left out: trying
+// them one by one would take a rehearsal for each.
 func (r *rehearsal) writable(planned, list []Fix) []Fix {
 	asked, ok := r.st.(store.Rehearser)
 	if !ok || len(list) == 0 {
@@ -345,14 +352,74 @@ func (r *rehearsal) writable(planned, list []Fix) []Fix {
 		r.left = append(r.left, leftOut{list[0], len(planned), err})
 		return nil
 	}
-	half := len(list) / 2
-	fit := r.writable(planned, list[:half])
-	return slices.Concat(fit, r.writable(slices.Concat(planned, fit), list[half:]))
+	first, second := list[:len(list)/2], list[len(list)/2:]
+	if named := c.about(err, list); named != nil {
+		var rest, about []Fix
+		for i, f := range list {
+			if named[i] == nil {
+				rest = append(rest, f)
+			} else {
+				about = append(about, f)
+			}
+		}
+		switch {
+		case len(rest) > 0 && len(about) > 0:
+			first, second = rest, about
+		case len(about) > fewNamed:
+			for i, f := range list {
+				r.left = append(r.left, leftOut{f, len(planned), named[i]})
+			}
+			return nil
+		}
+	}
+	fit := r.writable(planned, first)
+	return slices.Concat(fit, r.writable(slices.Concat(planned, fit), second))
+}
+
+// fewNamed fixes are tried one by one although the store names all of them: one may be in the
+// way of another.
+const fewNamed = 8
+
+// about says of each of the last fixes that were carried out why an item cannot be written that
+// it adds or edits, or that comes directly after such ones; nil where the error names none.
+func (c *executed) about(err error, last []Fix) []error {
+	refused, ok := errors.AsType[store.Unwritable](err)
+	if !ok {
+		return nil
+	}
+	of := map[string]int{} // which of the fixes, by the keys of items
+	for i, f := range last {
+		for _, e := range f.Edits {
+			of[recordOf(e.Ref).Key] = i
+		}
+		added := c.fresh[len(c.fresh)-len(last)+i]
+		for n := added[0]; n < added[1]; n++ {
+			of[newKey+strconv.Itoa(n)] = i
+		}
+	}
+	whys := make([]error, len(last))
+	for key, why := range refused { // also of what is gone
+		if i, edited := of[recordOf(session.Ref{Key: key}).Key]; edited {
+			whys[i] = why
+		}
+	}
+	for _, s := range c.After.Sessions {
+		before := -1
+		for n := range s.Items {
+			if i, edited := of[recordOf(s.ItemRef(n)).Key]; edited {
+				before = i
+			} else if why := refused[s.Items[n].Key]; why != nil && before >= 0 {
+				whys[before] = why
+			}
+		}
+	}
+	return whys
 }
 
 // tell notes the fixes that are left out, with the first reason of those of one rule.
 func (r *rehearsal) tell() {
 	byRule := map[string]int{}
+	r.planner.left = append(r.planner.left, r.left...)
 	for _, l := range r.left {
 		if n, known := byRule[l.Rule]; known {
 			r.plan.Refused[n].Count++

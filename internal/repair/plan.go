@@ -231,7 +231,7 @@ const maxRounds = 10
 // is plain, and the plan is made anew.
 func Make(ctx context.Context, st store.Store, opts Options) (*Plan, *check.Result, error) {
 	p, result, err := plan(ctx, st, opts, false)
-	if err == nil && p.unread > fewUnread && p.unread > result.Items/unreadShare && !opts.Allow[rules.UnknownForm] {
+	if err == nil && manyUnread(p.unread, result) && !opts.Allow[rules.UnknownForm] {
 		p, result, err = plan(ctx, st, opts, true)
 	}
 	return p.plan, result, err
@@ -239,22 +239,8 @@ func Make(ctx context.Context, st store.Store, opts Options) (*Plan, *check.Resu
 
 // plan makes a plan; foreign says that records which do not decode are not damaged ones.
 func plan(ctx context.Context, st store.Store, opts Options, foreign bool) (*planner, *check.Result, error) {
-	facts := st.Facts()
-	p := &planner{ctx: ctx, st: st, opts: opts, foreign: foreign, facts: facts, plan: &Plan{
-		Schema: PlanSchema, Store: Subject{Path: facts.Path, Kind: facts.Kind, Generation: facts.Generation, Writer: facts.Writer.String(), Identity: facts.Identity},
-	}}
-	p.plan.AsIs = opts.Judge.AsIs
-	for _, profile := range opts.Judge.Profiles {
-		p.plan.Profiles = append(p.plan.Profiles, profile.Name)
-	}
-	p.selected, p.planned = map[*rules.Rule]bool{}, map[string]*Tree{}
-	run := opts.Rules
-	if run == nil {
-		run = catalogue.Usual()
-	}
-	for _, r := range run {
-		p.selected[r] = true
-	}
+	p := newPlanner(ctx, st, opts)
+	p.foreign = foreign
 	result, err := check.Run(ctx, st, check.Options{Rules: catalogue.Usual(), Judge: opts.Judge, Session: opts.Session, EachTree: p.tree})
 	if err == nil {
 		err = p.err
@@ -262,6 +248,25 @@ func plan(ctx context.Context, st store.Store, opts Options, foreign bool) (*pla
 	p.arrange(result.Findings)
 	p.plan.Sessions, p.plan.Items = result.Sessions, result.Items
 	return p, result, err
+}
+
+func newPlanner(ctx context.Context, st store.Store, opts Options) *planner {
+	facts := st.Facts()
+	p := &planner{ctx: ctx, st: st, opts: opts, facts: facts, selected: map[*rules.Rule]bool{}, planned: map[string]*Tree{}, plan: &Plan{
+		Schema: PlanSchema, Store: Subject{Path: facts.Path, Kind: facts.Kind, Generation: facts.Generation, Writer: facts.Writer.String(), Identity: facts.Identity},
+	}}
+	p.plan.AsIs = opts.Judge.AsIs
+	for _, profile := range opts.Judge.Profiles {
+		p.plan.Profiles = append(p.plan.Profiles, profile.Name)
+	}
+	run := opts.Rules
+	if run == nil {
+		run = catalogue.Usual()
+	}
+	for _, r := range run {
+		p.selected[r] = true
+	}
+	return p
 }
 
 type planner struct {
@@ -272,6 +277,7 @@ type planner struct {
 	selected map[*rules.Rule]bool
 	plan     *Plan
 	planned  map[string]*Tree // by root
+	left     []leftOut        // fixes that the store cannot write
 	unread   int              // records that do not decode
 	foreign  bool             // as another program wrote them
 	err      error
@@ -305,7 +311,7 @@ func (p *planner) arrange(found []*check.Finding) {
 // tree plans one tree. It is called for one tree at a time.
 func (p *planner) tree(tree *session.Tree, found []*check.Finding) {
 	if n := p.unknown(found); n > 0 {
-		p.refuse(tree, fmt.Sprintf("it holds records in a form that sessctl does not know (%d), so sessctl cannot tell what is missing beside them", n))
+		p.plan.Refused = append(p.plan.Refused, Refused{Root: tree.Root().ID, Why: unknownForm(n), Allow: rules.UnknownForm})
 		return
 	}
 	if p.err != nil || len(p.choose(found)) == 0 {
@@ -363,7 +369,7 @@ func (p *planner) planTree(tree *session.Tree, found []*check.Finding) (*Tree, e
 		for i := range made {
 			made[i].Round = round
 		}
-		if fit := r.writable(t.Fixes, made); len(fit) < len(made) {
+		if fit := r.writable(t.Fixes, made); !slices.EqualFunc(fit, made, sameFix) {
 			if made, next = p.round(now, fit, stored); len(made) == 0 {
 				continue // others may have been left out for these
 			}

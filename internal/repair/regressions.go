@@ -266,6 +266,15 @@ const (
 	unreadShare = 10
 )
 
+func manyUnread(n int, result *check.Result) bool {
+	return n > fewUnread && n > result.Items/unreadShare
+}
+
+// unknownForm is why nothing in a tree with so many records of an unknown form is repaired.
+func unknownForm(n int) string {
+	return fmt.Sprintf("it holds records in a form that sessctl does not know (%d), so sessctl cannot tell what is missing beside them", n)
+}
+
 // unknown counts the records that are in a form which is not known and may not be taken
 // out.
 func (p *planner) unknown(found []*check.Finding) int {

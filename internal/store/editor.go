@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -99,13 +101,22 @@ type Summer interface {
 // back but for the order of records of one time, which nothing but their places tells.
 var ErrReorder = errors.New("some of these events have the same time, and an undo could not bring back their order (--allow reorder)")
 
+// Unwritable is an error about single items of a change, by their keys: why each of them
+// cannot be written, or taken away.
+type Unwritable map[string]error
+
+func (u Unwritable) Error() string { return u.Unwrap().Error() }
+
+// Unwrap gives the reason for one of the items, of which it is always the same.
+func (u Unwritable) Unwrap() error { return u[slices.Min(slices.Collect(maps.Keys(u)))] }
+
 // Rehearser is a Store that knows before anything is written whether its Editor can
 // write a change. Nothing but a damaged file, or another writer, keeps it from that
 // then.
 type Rehearser interface {
 	// Rehearse composes all that Editor.Write would write for a change of a tree of
 	// the store, and writes nothing. Its error says what cannot be written, in a part
-	// of a sentence for people.
+	// of a sentence for people; where that is told of single items, it is Unwritable.
 	Rehearse(ctx context.Context, change *Change) error
 }
 

@@ -125,6 +125,7 @@ func (st tiedStore) Rehearse(ctx context.Context, change *store.Change) error {
 	if err != nil {
 		return err
 	}
+	refused := store.Unwritable{}
 	for _, t := range st.schema.ties {
 		rows := slices.Clone(d.moved)
 		if !t.moves {
@@ -134,14 +135,18 @@ func (st tiedStore) Rehearse(ctx context.Context, change *store.Change) error {
 		}
 		list, _ := json.Marshal(rows) // never fails on numbers
 		rowid := st.schema.rowid[tableItems]
-		var row *int64
-		err := st.db.QueryRow(ctx, "select min(i."+rowid+") from session_items i where i."+rowid+amongIDs+" and ("+t.where+")", string(list)).Scan(&row)
+		some := "select count({scan}(i." + rowid + ")) from session_items i where i." + rowid + amongIDs + " and (" + t.where + ")"
+		err := st.db.Scan(ctx, some, func(row []driver.Value) error {
+			n, _ := row[0].(int64)
+			refused[rowKey(n)] = fmt.Errorf("row %d of session_items %s", n, t.why)
+			return nil
+		}, string(list))
 		if err != nil {
 			return st.db.Explain(err)
 		}
-		if row != nil {
-			return fmt.Errorf("row %d of session_items %s", *row, t.why)
-		}
+	}
+	if len(refused) > 0 {
+		return refused
 	}
 	return nil
 }

@@ -25,10 +25,21 @@ func (st *logStore) Rehearse(ctx context.Context, change *store.Change) error {
 	if err == nil && st.moving && !keepsOrder(all) {
 		return store.ErrReorder
 	}
-	if p, ok := errors.AsType[*problem.Error](err); ok && p.Class == problem.RolledBack {
-		return errors.New(p.What) // nothing was begun that could be rolled back
+	if refused, ok := errors.AsType[store.Unwritable](err); ok {
+		for key, err := range refused {
+			refused[key] = impossible(err)
+		}
+		return refused
 	}
-	return st.db.Explain(err)
+	return st.db.Explain(impossible(err))
+}
+
+// impossible is an error of a rehearsal, in which nothing was begun that could be rolled back.
+func impossible(err error) error {
+	if p, ok := errors.AsType[*problem.Error](err); ok && p.Class == problem.RolledBack {
+		return errors.New(p.What)
+	}
+	return err
 }
 
 // keepsOrder reports whether a change lets events of one time be: only the database knows

@@ -3,12 +3,14 @@ package eventlog
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/table"
@@ -116,13 +118,20 @@ func (w *writer) compose(ctx context.Context, s *script) error {
 	if err := w.load(ctx, s); err != nil {
 		return err
 	}
+	refused := store.Unwritable{}
 	for i := range s.Items {
 		if err := ctx.Err(); err != nil { // a document can be large
 			return err
 		}
-		if err := w.step(ctx, s, i); err != nil {
+		err := w.step(ctx, s, i)
+		if p, ok := errors.AsType[*problem.Error](err); ok && p.Class == problem.RolledBack {
+			refused[s.Items[i].Is.Key] = err
+		} else if err != nil {
 			return err
 		}
+	}
+	if len(refused) > 0 {
+		return refused
 	}
 	for _, it := range s.Removed {
 		s.deletes = append(s.deletes, s.rows[it.Key].Place)

@@ -1,0 +1,113 @@
+package repair
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
+	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store"
+)
+
+// Forecast makes what a check says of repairs what a repair of the store with the same options
+// would do: a fix that needs no word of --allow stays where a plan holds it, or where another
+// fix of the plan takes the finding along; else it becomes one that a person makes, and says why.
+type Forecast struct {
+	ctx    context.Context
+	st     store.Store
+	opts   Options
+	mu     sync.Mutex
+	unread int // records in a form that is not known
+}
+
+// NewForecast is for a check of a store. Rules, Session and Allow of the options are not used.
+func NewForecast(ctx context.Context, st store.Store, opts Options) *Forecast {
+	opts.Rules, opts.Session, opts.Allow = nil, "", nil
+	return &Forecast{ctx: ctx, st: st, opts: opts}
+}
+
+// Tree is for check.Options.Fixes.
+func (c *Forecast) Tree(tree *session.Tree, found []*check.Finding) {
+	if !slices.ContainsFunc(found, (*check.Finding).Repairable) || tree.Root().Writer == session.WriterLive {
+		return
+	}
+	p := newPlanner(c.ctx, c.st, c.opts)
+	p.tree(tree, check.Tree(p.facts, tree, catalogue.Usual(), c.opts.Judge))
+	c.mu.Lock()
+	c.unread += p.unread
+	c.mu.Unlock()
+	if p.err != nil {
+		return
+	}
+	made, left := map[string]bool{}, map[check.Identity]bool{}
+	planned := p.planned[tree.Root().ID]
+	if planned != nil {
+		for _, f := range planned.Fixes {
+			made[f.Rule+f.Fingerprint] = true
+		}
+		for _, f := range planned.After {
+			left[f.Identity()] = true
+		}
+	}
+	for _, f := range found {
+		if !f.Repairable() || planned != nil && (made[f.Rule.ID+f.Fingerprint] || !left[f.Identity()]) {
+			continue
+		}
+		if why, allow := p.whyNot(f); allow != "" {
+			f.Fixes = with(allow, f.Fixes)
+		} else {
+			waiting := slices.DeleteFunc(slices.Clone(f.Fixes), func(fix rules.Fix) bool { return len(fix.Allow) == 0 })
+			f.Fixes = append([]rules.Fix{{Title: "sessctl cannot make its repair: " + why, Safety: rules.Manual}}, waiting...)
+		}
+	}
+}
+
+// with are fixes that need a word of --allow besides.
+func with(word string, fixes []rules.Fix) []rules.Fix {
+	list := slices.Clone(fixes)
+	for i := range list {
+		list[i].Allow = append(slices.Clone(list[i].Allow), word)
+	}
+	return list
+}
+
+// Store is for the findings of the whole check: see Make on records that another program wrote.
+func (c *Forecast) Store(result *check.Result) {
+	if !manyUnread(c.unread, result) {
+		return
+	}
+	foreign := map[string]bool{} // by root
+	for _, f := range result.Findings {
+		for i := range f.Fixes {
+			if f.Fixes[i].Unread && f.Fixes[i].Allow == nil {
+				f.Fixes = with(rules.UnknownForm, f.Fixes)
+				foreign[f.Root.ID] = true
+			}
+		}
+	}
+	for _, f := range result.Findings {
+		if f.Root != nil && foreign[f.Root.ID] && f.Repairable() {
+			f.Fixes = with(rules.UnknownForm, f.Fixes)
+		}
+	}
+}
+
+// whyNot says why the fix of a finding is not in the plan, and the word of --allow that would
+// put it there, "" for none.
+func (p *planner) whyNot(f *check.Finding) (why, allow string) {
+	why = "the repair of something else in this session is in its way"
+	for _, r := range p.plan.Refused {
+		if r.Rule == "" || r.Rule == f.Rule.ID {
+			why, allow = r.Why, r.Allow
+		}
+	}
+	for _, l := range p.left {
+		if l.Rule == f.Rule.ID && l.Fingerprint == f.Fingerprint {
+			why = l.why.Error()
+		}
+	}
+	return why, allow
+}
