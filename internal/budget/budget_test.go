@@ -19,7 +19,7 @@ import (
 
 // What holds for everything.
 const (
-	productLines = 97_960 // of Go without tests
+	productLines = 98_220 // of Go without tests
 	supportLines = 8_800  // of what only tests and tools use
 	fileLines    = 600
 	packageNames = 200 // constants, variables, types and functions of a package
@@ -35,7 +35,7 @@ var (
 	ownLines = map[string]int{
 		"internal/store/adk":         4_380,
 		"internal/store/canonical":   3_139,
-		"internal/store/dockeragent": 5_480,
+		"internal/store/dockeragent": 5_486,
 		"internal/store/kagent":      3_070,
 		"internal/store/loom":        1_955,
 		"internal/store/claudecode":  3_120,

@@ -127,8 +127,12 @@ func (r *Result) ShortID(id string) string {
 
 // beginning is what an id is cut to, be it too short to be cut.
 func beginning(id string) session.Digest {
-	const behind = "-------------" // as long as what is always cut
-	return session.DigestOf(rules.Short(id + behind))
+	const pad = "-------------" // as long as what is always cut
+	cut := rules.Short(id)
+	if cut == id {
+		cut = rules.Short(id + pad)
+	}
+	return session.DigestOf(cut)
 }
 
 // Tree runs rules over one tree, in the order in which Run reports.

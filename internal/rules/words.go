@@ -30,11 +30,19 @@ func Count(n int, noun string) string {
 }
 
 // Short is an id as people read it in lists, and as commands take it: its first eight
-// characters, behind the last slash where it has any, as "user/id" (see eventlog).
+// characters, behind the last slash where it has any, as "user/id" (see eventlog). An id that
+// begins with a time is cut behind that, or else all sessions of some time would have one name.
 func Short(id string) string {
 	own := id[strings.LastIndexByte(id, '/')+1:]
-	if runes := []rune(own); len(runes) > 12 {
-		return strings.TrimSuffix(id, own) + string(runes[:8])
+	runes, length := []rune(own), 8
+	switch {
+	case strings.HasPrefix(own, "ses_"): // opencode: milliseconds and a counter
+		length = 16
+	case len(own) == 36 && own[14] == '7' && own[8] == '-': // UUID version 7: milliseconds
+		length = 13
+	}
+	if len(runes) > length+4 {
+		return strings.TrimSuffix(id, own) + string(runes[:length])
 	}
 	return id
 }

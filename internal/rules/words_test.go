@@ -11,6 +11,8 @@ func TestShort(t *testing.T) {
 	for id, want := range map[string]string{
 		"":                                     "",
 		"root":                                 "root",
+		"ses_dfc75da0cffezZihQgQnl8e5m1":       "ses_dfc75da0cffe",
+		"019a1b2c-3d4e-7aaa-8bbb-0123456789ab": "019a1b2c-3d4e",
 		"twelve-chars":                         "twelve-chars",
 		"c0003aaa-4bbb-8ccc-000000000003":      "c0003aaa",
 		"alice@x/c0003aaa-4bbb-8ccc-00000000":  "alice@x/c0003aaa",
