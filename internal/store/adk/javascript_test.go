@@ -77,3 +77,30 @@ func TestEventsOfJavaScriptInTablesOfPython(t *testing.T) {
 		t.Errorf("%v stands before %v", s.Items[0].Time, s.Items[2].Time)
 	}
 }
+
+// TestValuesThatJavaScriptTakes: adk-js decodes nothing, so that a value of another type keeps an
+// event from loading only where it builds a request with it. What is here was tried with the
+// builder of adk-js 2.0.0 (see internal/tools/adkoracle).
+func TestValuesThatJavaScriptTakes(t *testing.T) {
+	for member, values := range map[string]map[string]bool{ // whether it builds a request
+		`"author":%s`:    {`5`: true, `[]`: true, `{}`: true},
+		`"actions":%s`:   {`5`: true, `"x"`: true, `[1]`: true, `{"compaction":5}`: true, `{"requested_tool_confirmations":[]}`: true},
+		`"branch":%s`:    {`5`: true, `["a"]`: true},
+		`"partial":%s`:   {`"x"`: true, `[]`: true},
+		`"node_info":%s`: {`"x"`: true},
+		`"content":{"role":"model","parts":%s}`: {
+			`"x"`: true, `["a"]`: true, `5`: false, `true`: false, `{}`: false, `[{"text":"x","thought":"yes"}]`: true,
+			`[{"function_call":{"name":"t","id":5}}]`: false, `[{"function_call":{"name":"t","id":[]}}]`: false,
+			`[{"function_response":{"name":5,"id":"c"}}]`: true, `[{"function_response":[]}]`: true,
+		},
+	} {
+		for value, builds := range values {
+			odd := `'s', 'e-1', 1795400000200, '{"id":"e1","invocation_id":"e-1","timestamp":1795400000200,` + fmt.Sprintf(member, value) + `}'`
+			_, sessions := read(t, jsStore(t, jsEvent(0, "1795400000100", "1795400000100"), odd))
+			unloads := slices.ContainsFunc(sessions["s"].Faults, func(f session.Fault) bool { return f.Kind == session.Undecodable })
+			if unloads == builds || len(sessions["s"].Faults) == 0 {
+				t.Errorf("%s: %+v", fmt.Sprintf(member, value), sessions["s"].Faults)
+			}
+		}
+	}
+}

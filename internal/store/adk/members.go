@@ -1,10 +1,13 @@
 package adk
 
 import (
+	"errors"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/adk/members"
 	"github.com/sessctl/sessctl/internal/store/column"
@@ -54,7 +57,11 @@ func (g generation) decodeMembers(row columns, name, kind string, data []byte, i
 		}
 	}
 	if into != nil {
-		if err := g.decode(mended, into); err != nil {
+		err := g.decode(mended, into)
+		if err != nil && g == j1 {
+			mended, err = g.decodeLoosely(name, data, into, list)
+		}
+		if err != nil {
 			return data, err
 		}
 	}
@@ -77,6 +84,30 @@ func (g generation) decodeMembers(row columns, name, kind string, data []byte, i
 		*list = append(*list, f)
 	}
 	return mended, nil
+}
+
+// decodeLoosely decodes what adk-js loads and did not write, without the values whose types
+// sessctl cannot read: adk-js decodes nothing, and fails to build a request only where it needs a
+// list of parts, or the id of a call as a text (tried with adk-js 2.0.0, which goes through a text
+// as through a list).
+func (g generation) decodeLoosely(name string, data []byte, into any, list *faults) ([]byte, error) {
+	const most = 100
+	for range most {
+		err := g.decode(data, into)
+		wrong, ok := errors.AsType[*json.SemanticError](err)
+		if !ok {
+			return data, err
+		}
+		at := string(wrong.JSONPointer)
+		call := strings.HasSuffix(at, "/function_call/id") || strings.HasSuffix(at, "/functionCall/id")
+		rest, failed := jsonedit.Set(data, at, nil)
+		if call || failed != nil || at == "/content/parts" && wrong.JSONKind != jsontext.KindString {
+			return data, err
+		}
+		data = rest
+		list.add(session.UnknownPart, name+at, name+at+" is not of the type that adk-js writes: it loads the event as it is, and sessctl reads the rest")
+	}
+	return data, g.decode(data, into)
 }
 
 // overrule changes what the table says where a reader takes a value from a column.

@@ -71,13 +71,16 @@ func (g generation) read(row columns, s *stored) (list faults) {
 	} else {
 		g.readColumns(row, s, &list)
 	}
-	if s.Branch.wrong {
+	switch {
+	case s.Branch.wrong && g == j1:
+		list.add(session.UnknownPart, "branch", wrongBranch+", and adk-js goes on without it")
+	case s.Branch.wrong:
 		list.unknown("branch", wrongBranch, true)
 	}
 	return list
 }
 
-const wrongBranch = `it is neither a text nor {"tokens":[…]} nor {"active_forks":{…}}`
+const wrongBranch = `the branch is neither a text nor {"tokens":[…]} nor {"active_forks":{…}}`
 
 func (g generation) readDocument(row columns, s *stored, list *faults) {
 	s.raw = column.Bytes(row("event_data"))
