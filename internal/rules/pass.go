@@ -70,9 +70,10 @@ type Subject struct {
 	Strayed  map[string]bool // of a viewer: ids of calls whose result only another one is shown
 	sketched bool            // a viewer that is not shown everything: numbers of messages are not known
 
-	gathers  bool   // the runtime puts late results behind their calls
-	last     bool   // of several results of a call it sends the last one
-	asIs     bool   // nothing new is said behind the stored messages
+	gathers  bool // the runtime puts late results behind their calls
+	last     bool // of several results of a call it sends the last one
+	asIs     bool // nothing new is said behind the stored messages
+	mender   *session.Sanitiser
 	stops    string // made by Arranged: see Stops
 	Caller   *replay.Delegation
 	raw      *pairing.Pairing
@@ -147,7 +148,7 @@ func (p *Pass) judgedBy(s, parent *Subject) {
 
 // newSubject computes what a session tells by itself.
 func (p *Pass) newSubject(s *session.Session, rs *replay.Session) *Subject {
-	subject := &Subject{Session: s, Replay: rs, Start: s.Start(), Model: lastModel(s, rs), gathers: p.Store.GathersResults, last: p.Store.LastResult, asIs: p.judge.AsIs}
+	subject := &Subject{Session: s, Replay: rs, Start: s.Start(), Model: lastModel(s, rs), gathers: p.Store.GathersResults, last: p.Store.LastResult, asIs: p.judge.AsIs, mender: p.Store.Sanitiser}
 	p.pair(subject, func(i int) bool { return rs.Steps[i].Action == replay.Persist })
 	return subject
 }

@@ -212,7 +212,7 @@ type Runtime struct {
 // it: a result behind every call, and none without a call.
 type Sanitiser struct {
 	By     string // who does it: "docker agent since v1.44"
-	Pairs  string // the profile of the provider as whose pairs it takes them, whoever gets the request
+	Pairs  string // the profile of the provider as whose pairs it takes them, whoever gets the request; "" where it asks only if anything has the same id, wherever and how often
 	Result string // the text of the error result that it puts behind a call that has none, "" where it leaves such calls out
 	Always bool   // every version that reads such a store does it, and not only newer ones
 }

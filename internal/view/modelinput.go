@@ -158,7 +158,9 @@ func (b *builder) judge(s *rules.Subject, r *Request) {
 	found := heard(s, b.asked(s))
 	b.object(s, r, found, reject(s, r, found))
 	r.rename()
-	r.Masking = maskingOf(s, b.in.Store.Sanitiser)
+	if r.Masking = maskingOf(s); r.Masking != nil {
+		r.Masking.Refused = slices.ContainsFunc(s.Objections(r.Profile), func(o rules.Objection) bool { return !o.Mended })
+	}
 }
 
 // heard are the findings with the places that their items have for a viewer.
@@ -241,6 +243,7 @@ func textOf(it *session.Item) string {
 type Masking struct {
 	Invented []Masked // calls: they get a result, or are left out
 	Dropped  []Masked // results
+	Refused  bool     // what is sent then is refused all the same
 }
 
 // Masked is a call or a result that the model sees otherwise than it is stored.
@@ -251,17 +254,14 @@ type Masked struct {
 }
 
 // maskingOf is nil when there is no sanitiser, or nothing for it to do.
-func maskingOf(s *rules.Subject, by *session.Sanitiser) *Masking {
-	if by == nil {
-		return nil
-	}
+func maskingOf(s *rules.Subject) *Masking {
 	names := map[string]string{}
 	for i := range s.Items {
 		for _, c := range s.Items[i].Calls {
 			names[c.ID] = c.Name
 		}
 	}
-	m, refused := &Masking{}, s.Refused(rules.FindProfile(by.Pairs))
+	m, refused := &Masking{}, s.Sanitised()
 	for _, at := range refused.Calls {
 		c := &s.Items[at.Item].Calls[at.Nth]
 		m.Invented = append(m.Invented, Masked{Item: at.Item, Call: c.ID, Name: c.Name})

@@ -103,7 +103,7 @@ func (d *Diagnosis) Diagnose(in Input) {
 	if len(blamed) > 0 {
 		d.Cause = blamed[0].Message
 	}
-	d.Masked = in.Request.Masking != nil && (d.Verdict == Refused || d.Verdict == Loses) && d.Answer.Verdict == check.Reject
+	d.Masked = in.Request.Masking != nil && !in.Request.Masking.Refused && (d.Verdict == Refused || d.Verdict == Loses) && d.Answer.Verdict == check.Reject
 	if d.Asked != nil && d.Session.fit.ids == 0 {
 		d.Absent = d.Asked.IDs
 	} else {
