@@ -121,8 +121,14 @@ func (p *Pass) ReportCall(s *Subject, f Finding, fix Fix) {
 
 // stuck reports whether a fix takes a part out of a record that has a defect of
 // its own: which of the two would have it then cannot be told. Text that is no
-// Unicode is mended by a repair before.
+// Unicode is mended by a repair before. What stands in a wrong place because of its
+// time goes to the right one before.
 func (s *Subject) stuck(item int, fix Fix) bool {
+	for i := range s.Faults {
+		if f := &s.Faults[i]; f.Position != 0 && slices.ContainsFunc(fix.Edits, func(e session.Edit) bool { return e.Ref.Row() == f.Ref.Row() || e.After.Row() == f.Ref.Row() }) {
+			return true
+		}
+	}
 	return slices.ContainsFunc(fix.Edits, func(e session.Edit) bool { return e.Ref.Pointer != "" }) &&
 		slices.ContainsFunc(s.Faults, func(f session.Fault) bool { return f.Item == item && f.Kind != session.BadUnicode })
 }

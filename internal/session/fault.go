@@ -56,6 +56,7 @@ type Fault struct {
 	Harmless bool    // a SchemaUnknown that keeps nothing known from being read and repaired, or a TornLine that is being written
 	Default  *string // the value that a repair may set, nil when there is none
 	Loses    bool    // Default is in place of content or state, which the receipt keeps
+	Position int64   // that of the item with Default, where it is another one; else 0
 	// Calls are those that a record which was not read makes or answers, as far as what is
 	// left of it tells.
 	Calls []string
