@@ -214,9 +214,9 @@ func look(pass *rules.Pass, tree *session.Tree, found []*Finding) {
 			head.Outlook = max(head.Outlook, Loses)
 		}
 		asks = asks || f.Severity == rules.Error || len(f.Judged) > 0
-		heard := f.Refused() || f.Severity == rules.Error || pass.Store.Loses[f.Rule.ID] != ""
+		heard := f.Refused() || f.Severity == rules.Error || f.Lost()
 		if heard && aboutPairs(f) && f.mended(pass.Subject(tree.Session(f.Session))) {
-			f.Eased = pass.Store.Sanitiser.By
+			f.Eased = pass.Subject(tree.Session(f.Session)).Mender.By
 		}
 	}
 	if !asks {

@@ -93,7 +93,8 @@ func (p *Pass) concerns(profiles []*Profile) bool {
 func (p *Pass) mind(f *Finding, profiles []*Profile) {
 	for _, profile := range profiles {
 		level, listed := profile.Levels[p.Rule.ID]
-		lost := p.Store.Loses[p.Rule.ID]
+		resumed := p.Store.ResumptionOf(f.Session)
+		lost, newer := resumed.Loses[p.Rule.ID], resumed.Newer[p.Rule.ID]
 		if !listed && p.Rule.Profiled && lost == "" {
 			continue
 		}
@@ -111,6 +112,9 @@ func (p *Pass) mind(f *Finding, profiles []*Profile) {
 		if lost != "" { // no request fails
 			j.Severity, j.Error, j.Lost = min(j.Severity, Warning), "", true
 			asked.Then(p.Store.Title + " " + lost)
+		}
+		if newer != "" {
+			asked.Then(newer)
 		}
 		if what := p.adapted(profile); what != "" {
 			if len(p.judge.Profiles) == 0 {
@@ -236,17 +240,17 @@ func (s *Subject) Refused(profile *Profile) *Refused {
 // out, and the results that it does not send.
 func (s *Subject) Sanitised() *Refused {
 	switch {
-	case s.mender == nil:
+	case s.Mender == nil:
 		return &Refused{}
-	case s.mender.Pairs != "":
-		return s.Refused(FindProfile(s.mender.Pairs))
+	case s.Mender.Pairs != "":
+		return s.Refused(FindProfile(s.Mender.Pairs))
 	}
 	return Once(&s.Known, s.findHalves)
 }
 
 // AlwaysMended reports whether every version of the runtime that may read the store has the
 // sanitiser.
-func (s *Subject) AlwaysMended() bool { return s.mender != nil && s.mender.Always }
+func (s *Subject) AlwaysMended() bool { return s.Mender != nil && s.Mender.Always }
 
 // findHalves are the calls whose id no result of the request has, and the results whose id no
 // call has.
@@ -266,7 +270,7 @@ func (s *Subject) findHalves() *Refused {
 			}
 		}
 		for n := range it.Results {
-			if !it.Results[n].Server && !made[it.Results[n].CallID] {
+			if !s.Mender.KeepsResults && !it.Results[n].Server && !made[it.Results[n].CallID] {
 				alone.Results = append(alone.Results, pairing.Occurrence{Item: i, Nth: n})
 			}
 		}
@@ -322,7 +326,7 @@ func (s *Subject) reading(profile *Profile, strict bool) *reading {
 	for _, pair := range s.Stored().Pairs {
 		switch {
 		case s.last: // by their ids alone
-		case pair.Place == pairing.Late && s.gathers:
+		case pair.Place == pairing.Late && (s.gathers || s.hoists(pair)):
 			r.moved[pair.Result], r.settled[pair.Call] = true, true
 		case pair.Place == pairing.Inside:
 			r.inside[pair.Result] = pair.Call
@@ -335,6 +339,13 @@ func (s *Subject) reading(profile *Profile, strict bool) *reading {
 		r.moved[e.Result] = !s.last && s.replaced(s.Stored(), e)
 	}
 	return r
+}
+
+// hoists reports whether the runtime puts a late result before what parts it from its call.
+func (s *Subject) hoists(pair pairing.Pair) bool {
+	return s.Mender != nil && s.Mender.Hoists && !slices.ContainsFunc(s.Items[pair.Call.Item+1:pair.Result.Item], func(it session.Item) bool {
+		return it.OnWire() && it.Role == session.Assistant
+	})
 }
 
 // readMessage takes in the next message. Results in a user's or a tool's message answer

@@ -73,7 +73,7 @@ type Subject struct {
 	gathers  bool // the runtime puts late results behind their calls
 	last     bool // of several results of a call it sends the last one
 	asIs     bool // nothing new is said behind the stored messages
-	mender   *session.Sanitiser
+	Mender   *session.Sanitiser
 	stops    string // made by Arranged: see Stops
 	Caller   *replay.Delegation
 	raw      *pairing.Pairing
@@ -148,7 +148,7 @@ func (p *Pass) judgedBy(s, parent *Subject) {
 
 // newSubject computes what a session tells by itself.
 func (p *Pass) newSubject(s *session.Session, rs *replay.Session) *Subject {
-	subject := &Subject{Session: s, Replay: rs, Start: s.Start(), Model: lastModel(s, rs), gathers: p.Store.GathersResults, last: p.Store.LastResult, asIs: p.judge.AsIs, mender: p.Store.Sanitiser}
+	subject := &Subject{Session: s, Replay: rs, Start: s.Start(), Model: lastModel(s, rs), gathers: p.Store.GathersResults, last: p.Store.LastResult, asIs: p.judge.AsIs, Mender: p.Store.ResumptionOf(s).Sanitiser}
 	p.pair(subject, func(i int) bool { return rs.Steps[i].Action == replay.Persist })
 	return subject
 }

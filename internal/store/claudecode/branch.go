@@ -51,6 +51,7 @@ type chain struct {
 	leaf    filelog.Name           // what the last line of the type last-prompt names
 	title   string
 	newest  time.Time
+	version string                          // that wrote the last line
 	wrong   map[int]string                  // why a line cannot be read
 	kept    map[int][]string                // what a compaction sends again, by its line
 	prompts map[filelog.Name]session.Digest // of calls that start a sub-agent
@@ -137,6 +138,7 @@ func readChain(ctx context.Context, log *filelog.Log, known *filelog.Names) (*ch
 
 // note keeps what lines of all types say of the session.
 func (c *chain) note(l *line) {
+	c.version = cmp.Or(l.Version, c.version)
 	switch l.Type {
 	case lastPrompt:
 		c.leaf = c.Name(l.Leaf)

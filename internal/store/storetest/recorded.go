@@ -249,7 +249,7 @@ func Say(byCalls bool) func(r *view.Request, facts *session.Store) []string {
 				if r.Masking != nil {
 					for _, m := range r.Masking.Invented {
 						if m.Item == p.Row.Item {
-							result(m.Call, facts.Sanitiser.Result)
+							result(m.Call, m.Result)
 						}
 					}
 				}
