@@ -227,9 +227,10 @@ func look(pass *rules.Pass, tree *session.Tree, found []*Finding) {
 	}
 }
 
-// Lost reports whether the runtime sends something else in the place of what was found.
+// Lost reports whether the runtime sends something else in the place of what was found, or
+// nothing of what stands before.
 func (f *Finding) Lost() bool {
-	return slices.ContainsFunc(f.Judged, func(j rules.Judgement) bool { return j.Lost })
+	return f.Hides || slices.ContainsFunc(f.Judged, func(j rules.Judgement) bool { return j.Lost })
 }
 
 // mended reports whether every version of the runtime that reads the store sends other calls

@@ -52,6 +52,7 @@ type Fault struct {
 	// the adapter does not know. A newer program or another one may have written it.
 	Whole    bool
 	Unloads  bool    // the runtime fails to load the session because of it
+	Hides    bool    // the runtime sends none of the items before, which are Unshown
 	Passed   bool    // the runtime passes over the record, and loads what else there is
 	Harmless bool    // a SchemaUnknown that keeps nothing known from being read and repaired, or a TornLine that is being written
 	Default  *string // the value that a repair may set, nil when there is none
