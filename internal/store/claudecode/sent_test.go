@@ -70,9 +70,9 @@ func plain(t *testing.T, text []byte) string {
 }
 
 // sent are the messages of the recorded requests, without the person's new prompt.
-func sent(t *testing.T, name string) (requests [][]string) {
+func sent(t *testing.T, file string) (requests [][]string) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(corpus, name+".requests.jsonl"))
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestSent(t *testing.T) {
 			for i := range roots {
 				roots[i] = alike(roots[i])
 			}
-			for _, list := range sent(t, name) {
+			for _, list := range sent(t, filepath.Join(corpus, name+".requests.jsonl")) {
 				list = alike(list)
 				before := list[:len(list)-1] // the last message is the new prompt
 				ok := slices.ContainsFunc(roots, func(root []string) bool {
@@ -213,5 +213,40 @@ func TestSent(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestSentWithStrays: Claude Code sends lines of a sub-agent that stand on the chain of its parent
+// (SC701). View leaves them out of the parent's conversation, as a repair does; nothing else
+// differs.
+func TestSentWithStrays(t *testing.T) {
+	const reported = "../../../../shared/cases/reports/leak-behind-results-claude-code"
+	files, _ := filepath.Glob(filepath.Join(reported, "*.requests.jsonl"))
+	if len(files) == 0 {
+		t.Skip("the shared reports are not beside this checkout")
+	}
+	for _, file := range files {
+		home := filepath.Join(t.TempDir(), "home")
+		if err := os.CopyFS(home, os.DirFS(strings.TrimSuffix(file, ".requests.jsonl"))); err != nil {
+			t.Skip(err)
+		}
+		told := foretold(t, home)
+		for _, list := range sent(t, file) {
+			list = alike(list)
+			rest, strays := alike(told[0]), 0
+			for _, line := range list[:len(list)-1] {
+				switch {
+				case len(rest) > 0 && rest[0] == line:
+					rest = rest[1:]
+				case slices.ContainsFunc(told[1:], func(child []string) bool { return slices.Contains(alike(child), line) }):
+					strays++
+				default:
+					t.Errorf("%s is neither foretold nor a sub-agent's", line)
+				}
+			}
+			if len(rest) > 0 || strays == 0 {
+				t.Errorf("not sent: %q; lines of sub-agents: %d", rest, strays)
+			}
+		}
 	}
 }
