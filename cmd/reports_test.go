@@ -30,6 +30,7 @@ var reported = map[string]struct {
 	"cc-splice-result":                       {change: true},
 	"cc-wrong-file":                          {found: "warning SC021"},
 	"claude-code-two-texts-one-id":           {found: "warning SC011"},
+	"crush-late-result-is-sent":              {found: "error SC104", change: true},
 	"docker-agent-plain-array":               {found: "error SC010"},
 	"goose-fork-with-worker":                 {},
 	"goose-rolled-back":                      {change: true},

@@ -214,32 +214,42 @@ func look(pass *rules.Pass, tree *session.Tree, found []*Finding) {
 			head.Outlook = max(head.Outlook, Loses)
 		}
 		asks = asks || f.Severity == rules.Error || len(f.Judged) > 0
-		heard := f.Refused() || f.Severity == rules.Error || pass.Store.Loses[f.Rule.ID] != ""
-		if by := pass.Store.Sanitiser; heard && aboutPairs(f) && eases(by, pass.Subject(tree.Session(f.Session))) {
-			f.Eased = by.By
+		heard := f.Refused() || f.Severity == rules.Error || f.Lost()
+		if heard && aboutPairs(f) && f.mended(pass.Subject(tree.Session(f.Session))) {
+			f.Eased = pass.Subject(tree.Session(f.Session)).Mender.By
 		}
 	}
 	if !asks {
 		return
 	}
 	for _, a := range Answers(pass, tree.Root(), found) {
-		head.Outlook = max(head.Outlook, a.outlook(eases(pass.Store.Sanitiser, pass.Subject(tree.Root()))))
+		head.Outlook = max(head.Outlook, a.outlook())
 	}
 }
 
-// Lost reports whether the runtime sends something else in the place of what was found.
+// Lost reports whether the runtime sends something else in the place of what was found, or
+// nothing of what stands before.
 func (f *Finding) Lost() bool {
-	return slices.ContainsFunc(f.Judged, func(j rules.Judgement) bool { return j.Lost })
+	return f.Hides || slices.ContainsFunc(f.Judged, func(j rules.Judgement) bool { return j.Lost })
 }
 
-// eases reports whether every version of the runtime that reads the store sends other calls
-// and results than are stored.
-func eases(by *session.Sanitiser, s *rules.Subject) bool {
-	if by == nil || !by.Always || s == nil {
+// mended reports whether every version of the runtime that reads the store sends other calls
+// and results than those because of which the finding's request is refused.
+func (f *Finding) mended(s *rules.Subject) bool {
+	if s == nil || !s.AlwaysMended() {
 		return false
 	}
-	refused := s.Refused(rules.FindProfile(by.Pairs))
-	return len(refused.Calls)+len(refused.Results) > 0
+	changed := s.Sanitised()
+	sends := len(changed.Calls)+len(changed.Results) > 0
+	for _, profile := range s.Profiles {
+		all := s.Objections(profile)
+		about := slices.DeleteFunc(slices.Clone(all), func(o rules.Objection) bool { return !f.IsAbout(profile, &o, s.Place(o.Item)) })
+		if len(about) == 0 {
+			about = all // what parts a pair is about them all
+		}
+		sends = sends && !slices.ContainsFunc(about, func(o rules.Objection) bool { return !o.Mended })
+	}
+	return sends
 }
 
 // aboutPairs tells findings about calls and results, and those about what parts them.
@@ -247,13 +257,13 @@ func aboutPairs(f *Finding) bool {
 	return strings.HasPrefix(f.Rule.ID, "SC1") || strings.HasPrefix(f.Rule.ID, "SC7")
 }
 
-func (a *Answer) outlook(eased bool) Outlook {
+func (a *Answer) outlook() Outlook {
 	switch {
 	case a.Closed || a.Verdict == Accept:
 		return Resumes
 	case a.Verdict == Risk:
 		return Doubtful
-	case a.untold && !eased:
+	case a.untold:
 		return Refused
 	}
 	worst := Loses

@@ -211,8 +211,8 @@ func (p *whyPage) cause() string {
 	if len(text) > most {
 		text = ui.Truncate(text, most)
 	}
-	if p.Masked && p.Store.Sanitiser.Result != "" {
-		text += " (" + p.Store.Sanitiser.By + " hide this: the model then believes that these calls failed.)"
+	if p.Masked != "" {
+		text += " (" + p.Masked + " hide this: the model then believes that these calls failed.)"
 	}
 	return text
 }

@@ -28,6 +28,9 @@ func introduced(tree *session.Tree, before, after []*check.Finding) *check.Findi
 				known[s.ItemRef(item).Row()] = true
 			}
 		}
+		for i := 0; s != nil && f.Hides && i < len(s.Items); i++ { // of what is not sent nothing was found
+			known[s.ItemRef(i).Row()] = true
+		}
 	}
 	for _, f := range after {
 		saidOnly := f.Rule.Safety == rules.None && (f.Rule.Profiled || f.Severity < rules.Error)

@@ -2,6 +2,7 @@ package repair
 
 import (
 	"cmp"
+	"container/list"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -408,6 +409,11 @@ func setItem(b *draftSession, it *entry, e session.Edit) (known bool, err error)
 		b.touched = true
 		return true, err
 	}
+	for _, f := range b.Faults {
+		if f.Position != 0 && f.Ref.Row() == e.Ref.Row() && f.Field == e.Field {
+			b.shift(it, f.Position)
+		}
+	}
 	b.mend(e)
 	return false, nil
 }
@@ -444,6 +450,25 @@ func (b *draftSession) set(e session.Edit) (known bool, err error) {
 	}
 	b.mend(e)
 	return false, nil
+}
+
+// shift puts an item where its position is another one.
+func (b *draftSession) shift(it *entry, position int64) {
+	var own, next *list.Element
+	for at := b.items.Front(); at != nil; at = at.Next() {
+		e := at.Value.(*entry)
+		if e == it {
+			own = at
+		} else if next == nil && e.Position > position {
+			next = at
+		}
+	}
+	it.Position, b.touched = position, true
+	if next == nil {
+		b.items.MoveToBack(own)
+	} else {
+		b.items.MoveBefore(own, next)
+	}
 }
 
 // mend forgets the faults of a value that gets another one.

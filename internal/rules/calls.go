@@ -121,8 +121,17 @@ func (p *Pass) ReportCall(s *Subject, f Finding, fix Fix) {
 
 // stuck reports whether a fix takes a part out of a record that has a defect of
 // its own: which of the two would have it then cannot be told. Text that is no
-// Unicode is mended by a repair before.
+// Unicode is mended by a repair before. So is what decides which messages are sent, and the
+// time of one that stands in a wrong place because of it.
 func (s *Subject) stuck(item int, fix Fix) bool {
+	about := func(row string) bool {
+		return slices.ContainsFunc(fix.Edits, func(e session.Edit) bool { return e.Ref.Row() == row || e.After.Row() == row })
+	}
+	if slices.ContainsFunc(s.Faults, func(f session.Fault) bool {
+		return f.Default != nil && (f.Hides || f.Position != 0 && about(f.Ref.Row()))
+	}) {
+		return true
+	}
 	return slices.ContainsFunc(fix.Edits, func(e session.Edit) bool { return e.Ref.Pointer != "" }) &&
 		slices.ContainsFunc(s.Faults, func(f session.Fault) bool { return f.Item == item && f.Kind != session.BadUnicode })
 }

@@ -93,7 +93,8 @@ func (p *Pass) concerns(profiles []*Profile) bool {
 func (p *Pass) mind(f *Finding, profiles []*Profile) {
 	for _, profile := range profiles {
 		level, listed := profile.Levels[p.Rule.ID]
-		lost := p.Store.Loses[p.Rule.ID]
+		resumed := p.Store.ResumptionOf(f.Session)
+		lost, newer := resumed.Loses[p.Rule.ID], resumed.Newer[p.Rule.ID]
 		if !listed && p.Rule.Profiled && lost == "" {
 			continue
 		}
@@ -111,6 +112,9 @@ func (p *Pass) mind(f *Finding, profiles []*Profile) {
 		if lost != "" { // no request fails
 			j.Severity, j.Error, j.Lost = min(j.Severity, Warning), "", true
 			asked.Then(p.Store.Title + " " + lost)
+		}
+		if newer != "" {
+			asked.Then(newer)
 		}
 		if what := p.adapted(profile); what != "" {
 			if len(p.judge.Profiles) == 0 {
@@ -232,6 +236,61 @@ func (s *Subject) Refused(profile *Profile) *Refused {
 	return &r.Refused
 }
 
+// Sanitised are the calls of the next request that the runtime's sanitiser answers or leaves
+// out, and the results that it does not send.
+func (s *Subject) Sanitised() *Refused {
+	switch {
+	case s.Mender == nil:
+		return &Refused{}
+	case s.Mender.Pairs != "":
+		return s.Refused(FindProfile(s.Mender.Pairs))
+	}
+	return Once(&s.Known, s.findHalves)
+}
+
+// AlwaysMended reports whether every version of the runtime that may read the store has the
+// sanitiser.
+func (s *Subject) AlwaysMended() bool { return s.Mender != nil && s.Mender.Always }
+
+// findHalves are the calls whose id no result of the request has, and the results whose id no
+// call has.
+func (s *Subject) findHalves() *Refused {
+	made, answered := map[string]bool{}, map[string]bool{}
+	for _, it := range s.inArranged() {
+		AddIDs(made, it)
+		for n := range it.Results {
+			answered[it.Results[n].CallID] = true
+		}
+	}
+	alone := &Refused{}
+	for i, it := range s.inArranged() {
+		for n := range it.Calls {
+			if !it.Calls[n].Server && !answered[it.Calls[n].ID] {
+				alone.Calls = append(alone.Calls, pairing.Occurrence{Item: i, Nth: n})
+			}
+		}
+		for n := range it.Results {
+			if !s.Mender.KeepsResults && !it.Results[n].Server && !made[it.Results[n].CallID] {
+				alone.Results = append(alone.Results, pairing.Occurrence{Item: i, Nth: n})
+			}
+		}
+	}
+	return alone
+}
+
+// inArranged yields the items of the messages that Arranged lists.
+func (s *Subject) inArranged() iter.Seq2[int, *session.Item] {
+	return func(yield func(int, *session.Item) bool) {
+		for _, m := range s.Arranged() {
+			for _, i := range m.Items {
+				if !yield(i, &s.Items[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // readingBy is what a reading depends on.
 type readingBy struct {
 	shape  Shape
@@ -267,7 +326,7 @@ func (s *Subject) reading(profile *Profile, strict bool) *reading {
 	for _, pair := range s.Stored().Pairs {
 		switch {
 		case s.last: // by their ids alone
-		case pair.Place == pairing.Late && s.gathers:
+		case pair.Place == pairing.Late && (s.gathers || s.hoists(pair)):
 			r.moved[pair.Result], r.settled[pair.Call] = true, true
 		case pair.Place == pairing.Inside:
 			r.inside[pair.Result] = pair.Call
@@ -280,6 +339,13 @@ func (s *Subject) reading(profile *Profile, strict bool) *reading {
 		r.moved[e.Result] = !s.last && s.replaced(s.Stored(), e)
 	}
 	return r
+}
+
+// hoists reports whether the runtime puts a late result before what parts it from its call.
+func (s *Subject) hoists(pair pairing.Pair) bool {
+	return s.Mender != nil && s.Mender.Hoists && !slices.ContainsFunc(s.Items[pair.Call.Item+1:pair.Result.Item], func(it session.Item) bool {
+		return it.OnWire() && it.Role == session.Assistant
+	})
 }
 
 // readMessage takes in the next message. Results in a user's or a tool's message answer
@@ -367,10 +433,11 @@ func behind(list []pairing.Occurrence, from pairing.Occurrence) []pairing.Occurr
 // Objection is what a provider refuses about the calls or a result of one item of a
 // request, in the order of the request.
 type Objection struct {
-	Item  int
-	IDs   []string // of the calls that have no result, or of the result
-	Error string   // in the provider's words; "" where the number of the message is not known
-	Told  string   // the same as findings have it, which do not count the results of a message
+	Item   int
+	IDs    []string // of the calls that have no result, or of the result
+	Error  string   // in the provider's words; "" where the number of the message is not known
+	Told   string   // the same as findings have it, which do not count the results of a message
+	Mended bool     // the runtime's sanitiser sends something else
 }
 
 // Objections lists what the provider refuses of the calls and results of the next
@@ -379,7 +446,7 @@ func (s *Subject) Objections(profile *Profile) []Objection {
 	if stops := s.Stops(); stops != "" { // the runtime objects to its last item
 		for i := len(s.Items) - 1; i >= s.Start; i-- {
 			if it := &s.Items[i]; it.OnWire() {
-				return []Objection{{i, []string{it.Results[0].CallID}, stops, stops}}
+				return []Objection{{Item: i, IDs: []string{it.Results[0].CallID}, Error: stops, Told: stops}}
 			}
 		}
 	}
@@ -392,6 +459,11 @@ func (s *Subject) Objections(profile *Profile) []Objection {
 	for _, at := range refused.Results {
 		results[at] = true
 	}
+	sanitised := s.Sanitised()
+	mended := func(among []pairing.Occurrence, at pairing.Occurrence) bool {
+		_, found := slices.BinarySearchFunc(among, at, compareOccurrences)
+		return found
+	}
 	numbers, message, blocks := s.NumberMessages(profile), -1, 0 // blocks counts the results of the message so far
 	for k, m := range s.Arranged() {
 		number := numbers[k]
@@ -403,19 +475,21 @@ func (s *Subject) Objections(profile *Profile) []Objection {
 		}
 		for _, i := range m.Items {
 			var open []string
+			all := true
 			for _, n := range calls[i] {
 				open = append(open, s.Items[i].Calls[n].ID)
+				all = all && mended(sanitised.Calls, pairing.Occurrence{Item: i, Nth: n})
 			}
 			if delete(calls, i); open != nil {
 				text := s.UnansweredError(profile, number, open)
-				list = append(list, Objection{i, open, text, text})
+				list = append(list, Objection{i, open, text, text, all})
 			}
 		}
 		for n, at := range m.Results {
 			if results[at] {
 				id, repeated := s.ResultAt(at).CallID, refused.Repeated[at]
 				list = append(list, Objection{
-					at.Item, []string{id}, s.SurplusError(profile, number, blocks+n, id, repeated), s.SurplusError(profile, number, 0, id, repeated),
+					at.Item, []string{id}, s.SurplusError(profile, number, blocks+n, id, repeated), s.SurplusError(profile, number, 0, id, repeated), mended(sanitised.Results, at),
 				})
 			}
 		}

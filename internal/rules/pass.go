@@ -70,9 +70,10 @@ type Subject struct {
 	Strayed  map[string]bool // of a viewer: ids of calls whose result only another one is shown
 	sketched bool            // a viewer that is not shown everything: numbers of messages are not known
 
-	gathers  bool   // the runtime puts late results behind their calls
-	last     bool   // of several results of a call it sends the last one
-	asIs     bool   // nothing new is said behind the stored messages
+	gathers  bool // the runtime puts late results behind their calls
+	last     bool // of several results of a call it sends the last one
+	asIs     bool // nothing new is said behind the stored messages
+	Mender   *session.Sanitiser
 	stops    string // made by Arranged: see Stops
 	Caller   *replay.Delegation
 	raw      *pairing.Pairing
@@ -147,7 +148,7 @@ func (p *Pass) judgedBy(s, parent *Subject) {
 
 // newSubject computes what a session tells by itself.
 func (p *Pass) newSubject(s *session.Session, rs *replay.Session) *Subject {
-	subject := &Subject{Session: s, Replay: rs, Start: s.Start(), Model: lastModel(s, rs), gathers: p.Store.GathersResults, last: p.Store.LastResult, asIs: p.judge.AsIs}
+	subject := &Subject{Session: s, Replay: rs, Start: s.Start(), Model: lastModel(s, rs), gathers: p.Store.GathersResults, last: p.Store.LastResult, asIs: p.judge.AsIs, Mender: p.Store.ResumptionOf(s).Sanitiser}
 	p.pair(subject, func(i int) bool { return rs.Steps[i].Action == replay.Persist })
 	return subject
 }
@@ -204,6 +205,7 @@ func Faults(kind session.FaultKind, word func(*Finding, *session.Fault)) func(*P
 			found.Ref = f.Ref
 			at := field{f.Ref, f.Field}
 			found.Field, found.Count, found.Nth, found.Calls = f.Field, f.Count, told[at], f.Calls
+			found.Hides = f.Hides
 			found.Unloads = s != nil && (f.Unloads || f.Kind == session.Undecodable && f.Remedy == "" && !f.Passed)
 			told[at]++
 			if f.Harmless {

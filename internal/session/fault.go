@@ -52,10 +52,12 @@ type Fault struct {
 	// the adapter does not know. A newer program or another one may have written it.
 	Whole    bool
 	Unloads  bool    // the runtime fails to load the session because of it
+	Hides    bool    // the runtime sends none of the items before, which are Unshown
 	Passed   bool    // the runtime passes over the record, and loads what else there is
 	Harmless bool    // a SchemaUnknown that keeps nothing known from being read and repaired, or a TornLine that is being written
 	Default  *string // the value that a repair may set, nil when there is none
 	Loses    bool    // Default is in place of content or state, which the receipt keeps
+	Position int64   // that of the item with Default, where it is another one; else 0
 	// Calls are those that a record which was not read makes or answers, as far as what is
 	// left of it tells.
 	Calls []string

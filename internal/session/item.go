@@ -115,7 +115,8 @@ const (
 	// Compacted items are covered by a summary that says so itself, wherever it stands.
 	Compacted
 	// Unshown items are messages that the store's reader keeps from every model:
-	// requests for a person's confirmation and the answers to them.
+	// requests for a person's confirmation and the answers to them, or what stands before
+	// a gap (Fault.Hides).
 	Unshown
 	// SummaryTurn items are messages that a compaction wrote in place of others, and
 	// are sent like these: the request for a summary and the summary (Spring AI Session).

@@ -66,6 +66,9 @@ type Session struct {
 	// the whole store (a server that many processes write to).
 	Writer Writer
 
+	// Resumption is known where the sessions of a store are of several versions.
+	Resumption *Resumption
+
 	// Workspace is the folder that the session's agent works in, "" when the store
 	// does not say.
 	Workspace string

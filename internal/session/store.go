@@ -212,9 +212,31 @@ type Runtime struct {
 // it: a result behind every call, and none without a call.
 type Sanitiser struct {
 	By     string // who does it: "docker agent since v1.44"
-	Pairs  string // the profile of the provider as whose pairs it takes them, whoever gets the request
+	Pairs  string // the profile of the provider as whose pairs it takes them, whoever gets the request; "" where it asks only if anything has the same id, wherever and how often
 	Result string // the text of the error result that it puts behind a call that has none, "" where it leaves such calls out
 	Always bool   // every version that reads such a store does it, and not only newer ones
+	// Tail is the text of the result that it puts behind a call at the very end.
+	Tail string
+	// Hoists: results that only the user's own text parts from their call come before that.
+	Hoists bool
+	// KeepsResults: it sees to calls without a result only.
+	KeepsResults bool
+}
+
+// Resumption is what the version of a runtime that wrote a session last makes of its requests, in
+// place of what is known of all that may read the store.
+type Resumption struct {
+	Sanitiser *Sanitiser
+	Loses     map[string]string // see Requests.Loses
+	Newer     map[string]string // what the newest version known does otherwise, by rule: "2.1 leaves it out"
+}
+
+// ResumptionOf is what is made of the requests of a session.
+func (s *Store) ResumptionOf(one *Session) *Resumption {
+	if one != nil && one.Resumption != nil {
+		return one.Resumption
+	}
+	return &Resumption{Sanitiser: s.Sanitiser, Loses: s.Loses}
 }
 
 // Adaptation is what the runtime's own request builder does so that a profile

@@ -37,6 +37,7 @@ type Request struct {
 	Answer check.Answer // what becomes of it
 
 	sentBy *session.Runtime
+	mender *session.Sanitiser
 }
 
 // Part is a stored item, or something that the runtime adds. What is to be said
@@ -81,7 +82,7 @@ func (b *builder) request(s *rules.Subject) *Request {
 	r := &Request{
 		Profile: s.Profiles[0], Why: s.Hint, Viewer: s.Speaks(), Retold: b.in.Store.ForeignText, AsIs: b.in.Judge.AsIs,
 		Closed: s.Closed, Live: b.in.Store.Writer == session.WriterLive, Runtime: b.in.Store.Title,
-		sentBy: &b.in.Store.Runtime,
+		sentBy: &b.in.Store.Runtime, mender: s.Mender,
 	}
 	roles, numbers := &wireRoles[r.Profile.Shape], s.NumberMessages(r.Profile)
 	r.Parts = append(r.Parts, Part{Message: -1, Role: roles.system, Row: Row{Item: -1, Label: "the agent's instructions (not stored)"}})
@@ -158,7 +159,9 @@ func (b *builder) judge(s *rules.Subject, r *Request) {
 	found := heard(s, b.asked(s))
 	b.object(s, r, found, reject(s, r, found))
 	r.rename()
-	r.Masking = maskingOf(s, b.in.Store.Sanitiser)
+	if r.Masking = maskingOf(s); r.Masking != nil {
+		r.Masking.Refused = slices.ContainsFunc(s.Objections(r.Profile), func(o rules.Objection) bool { return !o.Mended })
+	}
 }
 
 // heard are the findings with the places that their items have for a viewer.
@@ -241,30 +244,33 @@ func textOf(it *session.Item) string {
 type Masking struct {
 	Invented []Masked // calls: they get a result, or are left out
 	Dropped  []Masked // results
+	Refused  bool     // what is sent then is refused all the same
 }
 
 // Masked is a call or a result that the model sees otherwise than it is stored.
 type Masked struct {
-	Item int
-	Call string // the call's id
-	Name string // of the tool, "" when no call of the session has that id
+	Item   int
+	Call   string // the call's id
+	Name   string // of the tool, "" when no call of the session has that id
+	Result string // of a call: the text that is sent as its result, "" where the call is left out
 }
 
 // maskingOf is nil when there is no sanitiser, or nothing for it to do.
-func maskingOf(s *rules.Subject, by *session.Sanitiser) *Masking {
-	if by == nil {
-		return nil
-	}
+func maskingOf(s *rules.Subject) *Masking {
 	names := map[string]string{}
 	for i := range s.Items {
 		for _, c := range s.Items[i].Calls {
 			names[c.ID] = c.Name
 		}
 	}
-	m, refused := &Masking{}, s.Refused(rules.FindProfile(by.Pairs))
+	m, refused := &Masking{}, s.Sanitised()
 	for _, at := range refused.Calls {
 		c := &s.Items[at.Item].Calls[at.Nth]
-		m.Invented = append(m.Invented, Masked{Item: at.Item, Call: c.ID, Name: c.Name})
+		changed := Masked{Item: at.Item, Call: c.ID, Name: c.Name, Result: s.Mender.Result}
+		if s.Mender.Tail != "" && slices.Contains(s.Pairs.Missing, pairing.Missing{Call: at, Tail: true}) {
+			changed.Result = s.Mender.Tail
+		}
+		m.Invented = append(m.Invented, changed)
 	}
 	for _, at := range refused.Results {
 		id := s.Items[at.Item].Results[at.Nth].CallID
@@ -280,12 +286,19 @@ func maskingOf(s *rules.Subject, by *session.Sanitiser) *Masking {
 // one that would not.
 func (m *Masking) words(by *session.Sanitiser, fails bool) string {
 	var acts []string
-	switch {
-	case len(m.Invented) == 0:
-	case by.Result == "":
-		acts = append(acts, "leave out "+masked(m.Invented, "%s (item %d)"))
-	default:
-		acts = append(acts, "send an error result "+strconv.Quote(by.Result)+" after "+masked(m.Invented, "%s (item %d)"))
+	var left, answered []Masked
+	for _, c := range m.Invented {
+		if c.Result == "" {
+			left = append(left, c)
+		} else {
+			answered = append(answered, c)
+		}
+	}
+	if len(answered) > 0 {
+		acts = append(acts, "send an error result "+strconv.Quote(answered[0].Result)+" after "+masked(answered, "%s (item %d)"))
+	}
+	if len(left) > 0 {
+		acts = append(acts, "leave out "+masked(left, "%s (item %d)"))
 	}
 	if len(m.Dropped) > 0 {
 		acts = append(acts, "leave out the result of "+masked(m.Dropped, "%s at item %d"))
@@ -295,12 +308,11 @@ func (m *Masking) words(by *session.Sanitiser, fails bool) string {
 		text = by.By + " change the request all the same: they "
 	}
 	text += strings.Join(acts, " and ")
-	switch {
-	case len(m.Invented) == 0:
-	case by.Result == "":
-		text += ", so the model does not learn of those calls"
-	default:
+	if len(answered) > 0 {
 		text += ", so the model believes that those calls failed"
+	}
+	if len(left) > 0 {
+		text += ", so the model does not learn of those calls"
 	}
 	return text + "."
 }

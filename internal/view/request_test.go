@@ -80,7 +80,7 @@ func TestRequest(t *testing.T) {
 			tree:    "P model=claude-opus-4-1\n  user\n  root A() B()\n  root <B\n  user",
 			lines:   []string{"- - system", "0 0 user", "1 1 assistant !", "2 2 user", "2 3 user", "3 - user"},
 			err:     "messages.1: `tool_use` ids were found without `tool_result` blocks immediately after: A.",
-			masking: &view.Masking{Invented: []view.Masked{{Item: 1, Call: "A", Name: "shell"}}},
+			masking: &view.Masking{Invented: []view.Masked{{Item: 1, Call: "A", Name: "shell", Result: "No result provided"}}},
 		},
 		{
 			name:  "an orphan behind another result",
@@ -122,8 +122,10 @@ func TestRequest(t *testing.T) {
 				"4 5 assistant", "5 - user"},
 			err: "messages.1: `tool_use` ids",
 			masking: &view.Masking{
-				Invented: []view.Masked{{Item: 1, Call: "T", Name: "transfer_task"}, {Item: 2, Call: "W", Name: "shell"}},
-				Dropped:  []view.Masked{{Item: 4, Call: "T", Name: "transfer_task"}},
+				Invented: []view.Masked{
+					{Item: 1, Call: "T", Name: "transfer_task", Result: "No result provided"}, {Item: 2, Call: "W", Name: "shell", Result: "No result provided"},
+				},
+				Dropped: []view.Masked{{Item: 4, Call: "T", Name: "transfer_task"}},
 			},
 		},
 	}

@@ -60,7 +60,7 @@ func (r *Request) Verdict() []string {
 		said = append(said, "Another process has the store open and may still add what is missing.")
 	}
 	if r.Masking != nil {
-		said = append(said, r.Masking.words(r.sentBy.Sanitiser, r.Answer.Verdict == check.Reject))
+		said = append(said, r.Masking.words(r.mender, r.Answer.Verdict == check.Reject && !r.Masking.Refused))
 	}
 	return said
 }
@@ -97,7 +97,7 @@ func (r *Request) whose() string {
 
 // stored says that something else can be sent than what is refused.
 func (r *Request) stored() string {
-	mended := r.Masking != nil && r.sentBy.Sanitiser.Always
+	mended := r.Masking != nil && !r.Masking.Refused && r.mender.Always
 	if (mended || r.Adjusted > 0 && r.Refusal() == nil) && !r.AsIs && r.Answer.Viewer == "" {
 		return " as it is stored"
 	}

@@ -54,7 +54,7 @@ type Diagnosis struct {
 	Answer   *check.Answer    // to the next request, nil where there is none
 	Mapped   string           // which stored message the message of the error text is
 	Absent   []string         // calls of the error text that are in none of the sessions
-	Masked   bool             // the runtime, or newer versions of it, hide the error from the user
+	Masked   string           // the runtime, or newer versions of it, that hide the error from the user by results of their own; "" for none
 	Repair   *Repair          // nil where there is nothing to repair
 	Next     string           // what to do where that is no command
 	Broken   int              // other sessions of the store that have errors
@@ -103,7 +103,10 @@ func (d *Diagnosis) Diagnose(in Input) {
 	if len(blamed) > 0 {
 		d.Cause = blamed[0].Message
 	}
-	d.Masked = in.Request.Masking != nil && (d.Verdict == Refused || d.Verdict == Loses) && d.Answer.Verdict == check.Reject
+	by := in.Store.ResumptionOf(in.Tree.Root()).Sanitiser
+	if m := in.Request.Masking; m != nil && !m.Refused && by.Result != "" && (d.Verdict == Refused || d.Verdict == Loses) && d.Answer.Verdict == check.Reject {
+		d.Masked = by.By
+	}
 	if d.Asked != nil && d.Session.fit.ids == 0 {
 		d.Absent = d.Asked.IDs
 	} else {

@@ -136,6 +136,9 @@ var faults = []*rules.Rule{
 			for i := range found.Fixes {
 				found.Fixes[i].Title = "name the line before it as its parent"
 			}
+			if f.Hides {
+				found.Severity = rules.Warning
+			}
 			if f.Remedy != "" { // it is another session's
 				found.Severity = rules.Warning
 				found.Fixes = []rules.Fix{{Title: f.Remedy, Safety: rules.Manual}}

@@ -36,6 +36,7 @@ type node struct {
 	replaced     bool // a later line has the same identifier
 	open         bool // the file ends within it
 	active       bool // the next request is made of it
+	cut          bool // but for a gap behind it
 	copied       bool // a stray: its own file has it, too
 	again        bool // a block beside the chain whose calls its message makes already: sent once
 	mend, crlf   bool // see filelog.Span
@@ -51,6 +52,7 @@ type chain struct {
 	leaf    filelog.Name           // what the last line of the type last-prompt names
 	title   string
 	newest  time.Time
+	version string                          // that wrote the last line
 	wrong   map[int]string                  // why a line cannot be read
 	kept    map[int][]string                // what a compaction sends again, by its line
 	prompts map[filelog.Name]session.Digest // of calls that start a sub-agent
@@ -137,6 +139,7 @@ func readChain(ctx context.Context, log *filelog.Log, known *filelog.Names) (*ch
 
 // note keeps what lines of all types say of the session.
 func (c *chain) note(l *line) {
+	c.version = cmp.Or(l.Version, c.version)
 	switch l.Type {
 	case lastPrompt:
 		c.leaf = c.Name(l.Leaf)
@@ -203,6 +206,7 @@ func (c *chain) fill(n *node, l *line, said *message) {
 // leaf is the newest line below the one that the last prompt names. From there it goes from
 // parent to parent; where one does not exist, to the line before. It adds the other blocks
 // of the messages found, and the results of their calls that hang beside the chain.
+// What 2.0 does not send before a gap is cut.
 func (c *chain) activate(only func(*node) bool) {
 	var list []int
 	c.within = make([]bool, len(c.nodes))
@@ -259,6 +263,7 @@ func (c *chain) findLeaf(list []int) int {
 func (c *chain) walk(list []int, leaf int) (path []int) {
 	seen := make([]bool, len(c.nodes))
 	var kept []string
+	gap, old := -1, resumedBy(c.version) == &generations[0].resumes
 	for i := leaf; i >= 0; {
 		n := &c.nodes[i]
 		if seen[i] {
@@ -280,16 +285,22 @@ func (c *chain) walk(list []int, leaf int) (path []int) {
 			up = c.before(list, i)
 		} else if !ok {
 			c.fault("line %s names the parent %s, which does not exist; Claude Code 2.1 goes on with the line before it, and older versions send nothing that stands before it", c.Text(n.uuid), c.Text(n.parent))
+			if old && gap < 0 {
+				gap = len(path)
+			}
 			if up = c.before(list, i); up >= 0 && seen[up] {
 				up = -1
 			}
 			if up >= 0 {
 				f := &c.faults[len(c.faults)-1]
 				above := c.Text(c.nodes[up].uuid)
-				f.Ref.Pointer, f.Default = c.Text(n.uuid), &above
+				f.Ref.Pointer, f.Default, f.Hides = c.Text(n.uuid), &above, old
 			}
 		}
 		i = up
+	}
+	for _, i := range path[max(gap, 0):] {
+		c.nodes[i].cut = gap >= 0
 	}
 	slices.Reverse(path)
 	return c.keep(path, kept, seen)
@@ -352,6 +363,7 @@ func (c *chain) keep(path []int, kept []string, seen []bool) []int {
 func (c *chain) addBlocks(list []int) {
 	type made struct{ message, call filelog.Name }
 	last, sent := map[filelog.Name]int32{}, map[made]bool{} // the rank of the last active block of a message
+	cut := map[filelog.Name]bool{}                          // if that is cut
 	repeats := func(n *node) bool {
 		calls := c.of(n, assistant)
 		again := len(calls) > 0
@@ -363,14 +375,16 @@ func (c *chain) addBlocks(list []int) {
 	}
 	for _, i := range list {
 		if n := &c.nodes[i]; n.active && n.message != 0 {
-			last[n.message] = max(last[n.message], n.rank)
+			if n.rank >= last[n.message] {
+				last[n.message], cut[n.message] = n.rank, n.cut
+			}
 			repeats(n)
 		}
 	}
 	for _, i := range list {
 		n := &c.nodes[i]
 		if rank, sent := last[n.message]; sent && n.message != 0 && !n.active {
-			n.active, n.rank, n.again = true, rank+1, repeats(n)
+			n.active, n.rank, n.again, n.cut = true, rank+1, repeats(n), cut[n.message]
 		}
 	}
 }
@@ -408,7 +422,7 @@ func (c *chain) addResults(list, path []int) {
 		source, known := c.find(n.source)
 		message, sent := made[results[0]]
 		if known && sent && c.nodes[source].active {
-			n.active, n.rank = true, whole[message]+2
+			n.active, n.rank, n.cut = true, whole[message]+2, c.nodes[source].cut
 			for _, before := range answers[message] {
 				if before < i {
 					n.rank = max(n.rank, c.nodes[before].rank+1)

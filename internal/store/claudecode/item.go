@@ -100,6 +100,9 @@ func (r *reader) items(s *session.Session, of func(*node) bool) error {
 			p.lines[it.Key] = g
 		}
 		m.finish(r.nodes[g[0]].active)
+		if !slices.ContainsFunc(g, func(i int) bool { return !r.nodes[i].cut }) {
+			m.Flags |= session.Unshown
+		}
 		blocks = m.blocks
 		if n := &r.nodes[first]; n.replaced && n.home == 0 {
 			if err := m.tellReplaced(n); err != nil {

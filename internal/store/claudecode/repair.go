@@ -127,13 +127,17 @@ func (c *claude) Sums(ctx context.Context, sessions []string) (map[string]store.
 }
 
 // Relate implements store.Relater: when a line is written that a repair adds is known
-// where it is written, and a stray is sent where it belongs.
+// where it is written, a stray is sent where it belongs, and without a gap all is sent.
 func (c *claude) Relate(tree *session.Tree) {
 	for _, s := range tree.Sessions {
+		gap := slices.ContainsFunc(s.Faults, func(f session.Fault) bool { return f.Hides })
 		for i := range s.Items {
 			it := &s.Items[i]
 			if it.Table == "" {
 				it.Time = time.Time{}
+			}
+			if !gap {
+				it.Flags &^= session.Unshown
 			}
 			if it.Home == s.ID { // a stray that came home
 				it.Home, it.Flags = "", it.Flags&^session.Archived

@@ -45,7 +45,7 @@ func TestKindsOfDamage(t *testing.T) {
 	}{
 		{
 			name: "a late result", lines: []string{start, call, prompt(`"u2"`), result(`"u3"`), end(`"u4"`)},
-			found: "SC104 error", after: "u1< u2<u1 u4<u2 u3<u4 u5<u3",
+			found: "SC104 warning", after: "u1< u2<u1 u4<u2 u3<u4 u5<u3",
 		},
 		{
 			name: "a compaction between a call and its result", lines: []string{start, call, boundary, summary, result(`"b2"`), end(`"u4"`)},

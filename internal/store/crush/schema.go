@@ -193,14 +193,14 @@ func examined(ctx context.Context, db table.Reader) (session.Store, *eventlog.La
 
 // runtimeOf is what the releases that read a generation make of the pairs of a request
 // (preparePrompt in internal/agent/agent.go): v0.57.0 and later drop results without a
-// call, v0.59.0 and later answer calls without a result. The newest tables came with
-// v0.37.0, three months earlier; they are taken for those of a release that does both.
+// call, v0.59.0 and later answer calls without a result; both go by ids alone, wherever and
+// how often. The newest tables came with v0.37.0; they are taken for those of such a release.
 func runtimeOf(generation int64) session.Runtime {
 	return session.Runtime{
 		Name:          kindTitle,
 		BlankMessages: "Crush leaves answers without text, reasoning and calls out of the request",
 		Sanitiser: &session.Sanitiser{
-			By: "Crush 0.59 and later", Pairs: "openai-chat", Always: generation >= migrations[len(migrations)-1],
+			By: "Crush 0.59 and later", Always: generation >= migrations[len(migrations)-1],
 			Result: "tool call was interrupted and did not produce a result, you may retry this call if the result is still needed",
 		},
 	}

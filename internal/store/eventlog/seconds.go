@@ -29,12 +29,17 @@ var Seconds = column.Times{
 // BySecond is the place of such an event, for Layout.Order.
 func BySecond(at table.Place, stored any) (position, tie int64) {
 	second, ok := column.Int(stored)
-	if !ok {
+	if v, number := stored.(float64); number && math.Abs(v) < mostSecond {
+		second = int64(math.Floor(v))
+	} else if !ok {
 		second = mostSecond // SQLite sorts texts behind numbers
 	}
 	second = max(-mostSecond, min(mostSecond, second))
 	return second<<SecondBits + min(int64(at), rowMask), int64(at)
 }
+
+// AtSecond is the place that an event would have with another second.
+func AtSecond(position, second int64) int64 { return second<<SecondBits | position&rowMask }
 
 // BadTimes are the faults of columns with times.
 func BadTimes(row Row, times *column.Times, columns ...string) (faults []session.Fault) {

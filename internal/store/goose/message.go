@@ -243,6 +243,7 @@ func timed(row eventlog.Row, it *session.Item) []session.Fault {
 	fault := session.Fault{Kind: session.BadTime, Field: fieldTime, Detail: stamp.Wrong}
 	if n, ok := column.Int(stored); ok && n > eventlog.TooLate && stamp.Wrong == "" {
 		value := fmt.Sprint(n / 1000)
+		fault.Position = eventlog.AtSecond(it.Position, n/1000)
 		fault.Detail, fault.Default = "it counts milliseconds, and goose sends the message behind all others", &value
 	}
 	if fault.Detail == "" {

@@ -187,7 +187,7 @@ func (r *reader) layout() *eventlog.Layout {
 		Events:   eventlog.Table{Name: tableMessages, Columns: r.Columns(tableMessages), Key: []string{"session_id"}, ID: "id"},
 		Place:    []string{fieldTime},
 		Order: func(at table.Place, place eventlog.Row) (position, tie int64) {
-			return eventlog.BySecond(at, seconds(place.Value(fieldTime)))
+			return eventlog.BySecond(at, place.Value(fieldTime))
 		},
 		Session: func(row eventlog.Row) *session.Session { return sessionOf(row) },
 		Item:    r.item, Finish: r.finish,
@@ -212,8 +212,8 @@ func (r *reader) layout() *eventlog.Layout {
 	}
 }
 
-// seconds is a time of a message. Older builds stored milliseconds, and goose puts these
-// behind all others: they are taken for what they mean, and told of.
+// seconds is what the time of a message means. Older builds stored milliseconds, which put
+// messages behind all others.
 func seconds(stored any) any {
 	if n, ok := column.Int(stored); ok && n > eventlog.TooLate {
 		return n / 1000

@@ -123,6 +123,31 @@ func TestSent(t *testing.T) {
 	}
 }
 
+// TestOrder: goose sorts by the stored numbers, whatever they mean. 1.50.0 sent a message of a
+// tool behind the last text (docs/stores/goose.md#what-is-read).
+func TestOrder(t *testing.T) {
+	path := corpus.Copy(t, "tools")
+	storetest.Change(t, path, `update messages set created_timestamp = created_timestamp * 1000 where content_json like '%"toolResponse","id":"call_t1_0_1"%'`)
+	answered := func(r *view.Request, _ *session.Store) (list []string) {
+		for i := range r.Parts {
+			if it := r.Parts[i].Row.Stored; it != nil && !r.Parts[i].Unsent {
+				list = append(list, it.Role.String())
+				for _, res := range it.Results {
+					list = append(list, res.CallID)
+				}
+			}
+		}
+		return list
+	}
+	got := storetest.Foretold(t, path, answered)[0]
+	if last := got[len(got)-3:]; !slices.Equal(last, []string{"assistant", "tool", "call_t1_0_1"}) {
+		t.Errorf("it ends with %q", last)
+	}
+	if outlook := storetest.Outlooks(t, path); outlook[0] != "refused" {
+		t.Errorf("it %s", outlook[0])
+	}
+}
+
 func TestSentBefore(t *testing.T) {
 	ended := slices.DeleteFunc(corpus.Names(t), func(name string) bool {
 		return strings.Contains(name, "-resumed") || verdicts[strings.TrimSuffix(name, ".repaired")] != nil

@@ -68,13 +68,12 @@ func place(r *docedit.Row, c *change.Item, v change.Value) docedit.Place {
 	switch {
 	case v.Of == change.OfItem && v.Field == session.FieldPosition:
 		return docedit.Place{Write: func() error {
-			if eventlog.SameSecond(c.Is.Position, c.Was.Position) {
-				return nil
+			stored := r.Value(fieldTime)
+			n, _ := column.Int(stored)
+			if n > eventlog.TooLate && eventlog.Seconds.Read(n/1000).Wrong == "" || eventlog.SameSecond(c.Is.Position, c.Was.Position) {
+				return nil // milliseconds: their place is that of the second that set gives
 			}
-			second, err := eventlog.SecondOf(c.Is.Position, r.Value(fieldTime))
-			if n, _ := column.Int(r.Value(fieldTime)); n > eventlog.TooLate {
-				return problem.New(problem.RolledBack, "", "it has no time in seconds that could be changed")
-			}
+			second, err := eventlog.SecondOf(c.Is.Position, stored)
 			r.Set(fieldTime, second)
 			return err
 		}}

@@ -73,6 +73,16 @@ func Findings(t Tester, path string) (found []string) {
 	return found
 }
 
+// Outlooks say what becomes of the root sessions of a store, in its order.
+func Outlooks(t Tester, path string) (list []string) {
+	t.Helper()
+	facts, trees := read(t, path, store.Options{Deep: true}, false)
+	for _, tree := range trees {
+		list = append(list, check.OutlookOf(tree.Root().ID, check.Tree(facts, tree, catalogue.Usual(), rules.Judge{})).String())
+	}
+	return list
+}
+
 // Corpus is a folder of databases that a runtime wrote, NAME.db, and of the requests that it
 // sent, NAME.requests.jsonl. It stands beside the checkout, if it is there.
 type Corpus string
@@ -239,7 +249,7 @@ func Say(byCalls bool) func(r *view.Request, facts *session.Store) []string {
 				if r.Masking != nil {
 					for _, m := range r.Masking.Invented {
 						if m.Item == p.Row.Item {
-							result(m.Call, facts.Sanitiser.Result)
+							result(m.Call, m.Result)
 						}
 					}
 				}
