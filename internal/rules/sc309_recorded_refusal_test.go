@@ -14,16 +14,20 @@ P
   user
   root
   user
-  root ` + known + `
+  root refused(API Error: 400 the moon is in the way)
   user
-  root ` + known + after
+  root refused(API Error: 400 the moon is in the way)` + after
 	}
 	runCases(t, []ruleCase{
-		{name: "twice alike, and only prompts since", tree: tail("\n  user"), want: "SC309 error P.3,5", says: "the last 2 requests were refused alike, and nothing was answered since. It said: messages.2"},
+		{name: "twice alike, and only prompts since", tree: tail("\n  user"), want: "SC309 error P.3,5", says: "the last 2 requests were refused alike, and nothing was answered since. It said: API Error: 400 the moon"},
 		{name: "a known text once: check sets it against what else is found", tree: `
 P
   user
-  root ` + known, want: "SC309 error P.1", says: "the last request was refused"},
+  root ` + known, profile: "anthropic", want: "SC309 error P.1", says: "the last request was refused"},
+		{name: "of another provider than is asked", tree: `
+P
+  user
+  root ` + known, want: "SC309 info P.1", says: "It was another provider that refused"},
 		{name: "an unknown text twice, with other ids", tree: `
 P
   user

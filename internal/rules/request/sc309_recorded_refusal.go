@@ -1,7 +1,6 @@
 package request
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,58 +16,53 @@ var recordedRefusal = rules.Rule{
 	Title: "the last requests were refused, and nothing was answered since",
 	Run: func(p *rules.Pass) {
 		for _, s := range p.Subjects {
-			refused := lastRefusals(s.Session)
-			if refused == nil {
-				continue
+			if refused := lastRefusals(s.Session); refused != nil {
+				reportRefusals(p, s, refused)
 			}
-			last := refused[len(refused)-1]
-			is := s.Items[last].Refusal
-			said := errtext.Read(is.Text)
-			tied := said.IsCause() && (len(said.Stores) == 0 || slices.Contains(said.Stores, p.Store.Kind))
-			again := said.Kind == errtext.Unknown && is.Status != 0 && len(refused) > 1
-			if !aboutContent(is.Status, said.Kind) || !tied && !again {
-				continue
-			}
-			f := p.Find(s.Session, refused[0])
-			f.Items, f.Count = refused, len(refused)
-			if tied {
-				f.Causes = said.Causes()
-			}
-			f.Message = rules.Verb(len(refused), "the last request was refused", fmt.Sprintf("the last %d requests were refused alike", len(refused)))
-			f.Message += ", and nothing was answered since"
-			f.Discreet = f.Message
-			sentence := quoted(is.Text, &said)
-			f.Message += ". It said: " + strings.TrimRight(sentence, ".") + "."
-			switch why := changedSince(s, last); {
-			case why != "":
-				f.Severity = rules.Info
-				f.Then(why)
-			default:
-				if s.Hint != "" { // else others are asked than the one that refused it
-					f.Failing = func(*rules.Profile) string { return sentence }
-				}
-				if s.Mended {
-					f.Fixes = []rules.Fix{{Title: "take out " + rules.Verb(len(refused), "the recorded refusal", "the recorded refusals") + " of what is repaired now; the receipt keeps " + rules.Verb(len(refused), "it", "them"), Safety: rules.Kept}}
-					for _, i := range refused {
-						f.Fixes[0].Edits = append(f.Fixes[0].Edits, session.Edit{Op: session.Quarantine, Ref: s.ItemRef(i)})
-					}
-				}
-			}
-			p.Report(f)
 		}
 	},
 }
 
-// inBody is the sentence in a body that is JSON.
-var inBody = pattern.Lazy(`"message": ?("(?:[^"\\]|\\.)+")`)
-
-// quoted is the sentence of a text: the one that is known, or that of a body.
-func quoted(text string, said *errtext.Error) string {
-	var inner string
-	if m := inBody().FindStringSubmatch(text); m != nil && said.Kind == errtext.Unknown && json.Unmarshal([]byte(m[1]), &inner) == nil {
-		return errtext.Read(inner).Text
+// reportRefusals reports requests that were refused alike for what they hold. Whether one that
+// was refused once is a matter of the session, check tells by what else is found.
+func reportRefusals(p *rules.Pass, s *rules.Subject, refused []int) {
+	is := s.Items[refused[0]].Refusal
+	said := errtext.Read(is.Text)
+	known := said.IsCause() && (len(said.Stores) == 0 || slices.Contains(said.Stores, p.Store.Kind))
+	again := said.Kind == errtext.Unknown && is.Status != 0 && len(refused) > 1
+	if !known && !again || !slices.Contains([]int{0, 400, 415, 422}, is.Status) {
+		return // of the others, the key, the account, the model, the length or the provider is the cause
 	}
-	return said.Text
+	f := p.Find(s.Session, refused[0])
+	f.Items, f.Count = refused, len(refused)
+	if known {
+		f.Causes = said.Causes()
+	}
+	f.Discreet = rules.Verb(len(refused), "the last request was refused", fmt.Sprintf("the last %d requests were refused alike", len(refused))) + ", and nothing was answered since"
+	f.Message = f.Discreet + ". It said: " + strings.TrimRight(said.Text, ".") + "."
+	refuses := func(profile *rules.Profile) bool { // else somebody asks about another one
+		return s.Hint != "" || len(said.Profiles) == 0 || slices.Contains(said.Profiles, profile.Name)
+	}
+	f.Failing = func(profile *rules.Profile) string {
+		if refuses(profile) {
+			return said.Text
+		}
+		return ""
+	}
+	why := changedSince(s, refused[len(refused)-1])
+	if !slices.ContainsFunc(s.Profiles, refuses) {
+		why = "It was another provider that refused"
+	}
+	if f.Then(why); why != "" {
+		f.Severity, f.Failing = rules.Info, nil
+	} else if s.Mended {
+		fix := rules.Fix{Title: "take out " + rules.Count(len(refused), "recorded refusal") + " of what is repaired now; the receipt keeps " + rules.Verb(len(refused), "it", "them"), Safety: rules.Kept}
+		for _, i := range refused {
+			fix.Edits = append(fix.Edits, session.Edit{Op: session.Quarantine, Ref: s.ItemRef(i)})
+		}
+		f.Fixes = []rules.Fix{fix}
+	}
+	p.Report(f)
 }
 
 // lastRefusals are the items of the last requests that were refused with one text, where
@@ -97,16 +91,6 @@ var varies = pattern.Lazy(`[\w-]*\d[\w-]*`)
 func alike(a, b session.Refusal) bool {
 	plain := func(text string) string { return varies().ReplaceAllString(text, "#") }
 	return a.Status == b.Status && plain(a.Text) == plain(b.Text)
-}
-
-// aboutContent reports whether what a request holds can be why it was refused: not the key,
-// the account, the model, the length, limits or a fault of the provider.
-func aboutContent(status int, kind errtext.Kind) bool {
-	switch status {
-	case 0, 400, 415, 422:
-		return kind == errtext.Unknown || kind.Stored()
-	}
-	return false
 }
 
 // changedSince says what was changed in what is sent since a request was refused, as far as
