@@ -22,7 +22,7 @@ func RefusalOf(status int, text string) Refusal {
 	if len(text) > longestRefusal {
 		text = strings.ToValidUTF8(text[:longestRefusal], "")
 	}
-	if status == 0 {
+	if status == 0 && text != "" {
 		if m := statusForm().FindStringSubmatch(text); m != nil {
 			status, _ = strconv.Atoi(m[1])
 		}
