@@ -74,6 +74,14 @@ var damagedShapes = []damagedDatabase{
 		o.root.Assistant("root", agenttest.Message{Content: "You are welcome.\n"})
 		return o
 	}, also: "SC303"},
+	{rule: "SC309", name: "the provider refused twice, with the same text", build: func(t *testing.T) *office {
+		o := newOffice(t, 29)
+		for n, asked := range []string{"And now?", "go on"} {
+			o.root.User(asked)
+			o.Exec(`INSERT INTO session_items (session_id, position, item_type, message_json) VALUES (?, ?, 'error', '{"message":"all models failed: error 400 Bad Request: the moon is in the way","code":"model_error","agent_name":"root"}')`, o.root.ID, 1000+10*n)
+		}
+		return o
+	}, also: "SC301"},
 	{rule: "SC406", name: "a tool that failed without a word", profile: "bedrock", build: func(t *testing.T) *office {
 		o := newOffice(t, 29)
 		o.root.User("Build it again")

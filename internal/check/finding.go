@@ -204,6 +204,7 @@ func OutlookOf(root string, found []*Finding) Outlook {
 func look(pass *rules.Pass, tree *session.Tree, found []*Finding) {
 	head, asks := headOf(tree), false
 	for _, f := range found {
+		f.weigh(found)
 		if f.Root != nil {
 			f.Root = head
 		}
@@ -225,6 +226,24 @@ func look(pass *rules.Pass, tree *session.Tree, found []*Finding) {
 	for _, a := range Answers(pass, tree.Root(), found) {
 		head.Outlook = max(head.Outlook, a.outlook())
 	}
+}
+
+// weigh sets a recorded refusal against what else was found. Once may be a matter of the
+// moment where nothing fits it; and as long as something does, a repair leaves it.
+func (f *Finding) weigh(found []*Finding) {
+	switch {
+	case f.Causes == nil:
+	case slices.ContainsFunc(found, f.Fits):
+		f.Fixes = nil
+	case f.Count == 1 && f.Severity == rules.Error:
+		f.Severity, f.Judged, f.ProviderError, f.Profile, f.Fixes = rules.Info, nil, "", nil, nil
+		f.Then("Nothing that sessctl finds in the session fits it. Try once more: where it is refused again, something that is stored causes it")
+	}
+}
+
+// Fits reports whether another finding may be the cause of a recorded refusal.
+func (f *Finding) Fits(other *Finding) bool {
+	return other.Session == f.Session && other.Severity > rules.Info && slices.Contains(f.Causes, other.Rule.ID)
 }
 
 // Lost reports whether the runtime sends something else in the place of what was found, or

@@ -3,6 +3,7 @@
 package errtext
 
 import (
+	"encoding/json"
 	"html"
 	"regexp"
 	"slices"
@@ -50,7 +51,7 @@ type Said struct {
 	From    string   // the provider or the runtime that says it
 	Meaning string   // sentences
 	Next    string   // what to do, "" for looking into the session
-	Text    string   // the sentence on one line, without what could drive a terminal; of an unknown text, its beginning
+	Text    string   // the sentence on one line, without what could drive a terminal; of an unknown text, its beginning, or the message of a body in it
 }
 
 // IsCause reports whether the stored session is the cause. A request that is built in a way that
@@ -139,9 +140,18 @@ func Read(pasted string) Error {
 		}
 	}
 	e.Text = t.shown(start, end, named)
+	if inner := ""; e.Kind == Unknown {
+		if m := inBody().FindStringSubmatch(pasted); m != nil && json.Unmarshal([]byte(m[1]), &inner) == nil {
+			said := clean(inner)
+			e.Text = said.shown(0, len(said), nil)
+		}
+	}
 	e.Words, e.Paths = t.words(), t.paths()
 	return e
 }
+
+// inBody is the message in a body that is JSON.
+var inBody = pattern.Lazy(`"message": ?("(?:[^"\\]|\\.)+")`)
 
 // What may be the id of a session: words of some length with a digit, also one that lines end
 // in, and what is behind "session". And the paths of stores.

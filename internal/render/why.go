@@ -28,7 +28,7 @@ type WhyOptions struct {
 
 // headlines are the first line of a diagnosis.
 var headlines = map[why.Verdict]document.Span{
-	why.Resumes:   Span(document.Good, "This session resumes."),
+	why.Resumes:   Span(document.Good, "sessctl finds nothing that keeps this session from resuming."),
 	why.Loses:     Span(document.Notice, "This session resumes, but the model loses something."),
 	why.Refused:   Span(document.Bad, "This session does not resume: the provider refuses its next request."),
 	why.Doubtful:  Span(document.Notice, "This session resumes with most models. Some may refuse its next request."),
@@ -80,7 +80,7 @@ type whyPage struct {
 func (p *whyPage) headline() document.Span {
 	switch {
 	case p.Verdict == why.Resumes && p.Asked != nil:
-		return Span(document.Good, "Nothing is wrong here: this session resumes as it is stored.")
+		return Span(document.Good, "sessctl finds nothing in this session that causes this error.")
 	case p.Verdict == why.Damaged && p.Store == nil:
 		return Span(document.Bad, "sessctl cannot read this as a session store.")
 	case p.Verdict == why.InUse && p.Store == nil:
@@ -113,6 +113,7 @@ func (p *whyPage) facts() document.List {
 	if p.Verdict != why.Damaged {
 		say("Where", p.where())
 	}
+	say("Fits it", p.fits())
 	say("Error", p.answer())
 	say("Repair", p.repair())
 	for _, s := range p.Searched {
@@ -238,6 +239,21 @@ func (p *whyPage) where() document.Text {
 		said = append(said, ui.Clean(p.Mapped))
 	}
 	return document.Words(strings.Join(said, "; "))
+}
+
+// fits is what was found that may be the cause of a recorded refusal.
+func (p *whyPage) fits() string {
+	const most = 2
+	var said []string
+	for n, f := range p.Findings {
+		if lead := p.Findings[0]; n > 0 && n <= most && lead.Fits(f) {
+			said = append(said, ui.Truncate(ui.Clean(ui.Sentence(firstSentence(f.Message))), 160)+" ("+f.Rule.ID+" "+f.Rule.Name+")")
+		}
+	}
+	if more := len(p.Findings) - 1 - most; more > 0 && said != nil {
+		said = append(said, fmt.Sprintf("And %d more.", more))
+	}
+	return strings.Join(said, " ")
 }
 
 // answer is the error that was pasted, or what the provider says to the next request.

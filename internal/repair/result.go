@@ -2,6 +2,7 @@ package repair
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -42,7 +43,27 @@ func (d *draft) tree() *session.Tree {
 	for _, t := range forest.Group(heads) {
 		whole.Sessions = append(whole.Sessions, t.Sessions...)
 	}
+	for _, s := range whole.Sessions {
+		if was := d.before.Session(s.ID); was != nil {
+			s.Mended = was.Mended || !reflect.DeepEqual(sent(was), sent(s))
+		}
+	}
 	return whole
+}
+
+// sent are the items of a session that are sent, without their places. Of one in which
+// nothing was refused nobody asks.
+func sent(s *session.Session) (list []session.Item) {
+	if !slices.ContainsFunc(s.Items, func(it session.Item) bool { return it.Refusal != session.Refusal{} }) {
+		return nil
+	}
+	for _, it := range s.Items {
+		if it.OnWire() {
+			it.Position, it.Time = 0, time.Time{}
+			list = append(list, it)
+		}
+	}
+	return list
 }
 
 // itemFaults are the faults of items that are still to be mended, by row.

@@ -39,6 +39,8 @@ type Profile struct {
 	LongName int   // as LongID
 	MaxBytes int64 // of a request
 
+	// WantsMore: a message of the assistant must have more than its reasoning.
+	WantsMore bool
 	// NotInResults are the media that the result of a tool must not hold, by the
 	// names of blocks.
 	NotInResults []string
@@ -413,7 +415,8 @@ var deepseek = Profile{
 		"SC509": "Missing `reasoning_content` field in the assistant message at message index {message}",
 	},
 	ToolName: plainName, MaxBytes: 32 << 20,
-	Models: pattern.Lazy(`^deepseek/|^deepseek-`),
+	WantsMore: true, // DSK-04, and charmbracelet/crush#3794
+	Models:    pattern.Lazy(`^deepseek/|^deepseek-`),
 }
 
 var kimi = Profile{

@@ -127,6 +127,7 @@ type Defect struct {
 	Viewer        string // whose request it is about, where several agents share the session; else ""
 
 	Calls   []string // that lack what a record says which was not read
+	Causes  []string // of a recorded refusal, the rules that find what its text is about
 	Unloads bool     // the runtime fails to load the session because of it
 	Hides   bool     // the runtime sends none of the messages before, which people are shown
 

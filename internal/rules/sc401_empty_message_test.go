@@ -33,6 +33,12 @@ P
 			says: "the next request would contain 1 message without any content",
 		},
 		{
+			name: "nothing but reasoning, which is no content to DeepSeek", tree: blank, profile: "deepseek", tweak: holding(1, session.ReasoningBlock),
+			want: `
+				SC401 error P.1
+				kept: quarantine P.1`,
+		},
+		{
 			name: "several messages, of users too",
 			tree: `
 P

@@ -144,7 +144,7 @@ type Item struct {
 	Time     time.Time // zero when absent or unreadable
 
 	Agent      string // who produced it, "" for user and system items
-	Model      string // the model that produced it, "" when the store does not say
+	Model      string // the model that produced it, or that a prompt is for; "" when the store does not say
 	Branch     string // the path label; see package branch for the other forms
 	Invocation string // the run of the runtime that made it
 	Scope      string // only agents that run in this scope see it; "" is a scope, too
@@ -168,6 +168,10 @@ type Item struct {
 	Home string
 	// Copied: what it says is stored in the session that is its Home, too.
 	Copied bool
+
+	// Refusal is what the store kept of a request that failed, of which the item is all
+	// there is in the place of an answer.
+	Refusal Refusal
 
 	Child    string // the sub-session's id, for SubSession items
 	KeptFrom int64  // for Summary items: index in the loaded list of the first item kept, 0 for none

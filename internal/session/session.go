@@ -52,6 +52,8 @@ type Session struct {
 
 	// Delegated: the store says itself that another agent's call started it.
 	Delegated bool
+	// Mended: a repair that is being planned changes what is sent of it.
+	Mended bool
 	// Deleted: its runtime shows it to nobody any more, and kept its records.
 	Deleted bool
 	// Inseparable is the reason why its records cannot be parted into several

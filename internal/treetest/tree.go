@@ -216,6 +216,10 @@ func (r *reader) word(it *session.Item, word string) {
 	case word[0] == '<':
 		it.Role = session.Tool
 		it.Results = append(it.Results, resultOf(word[1:]))
+	case strings.HasPrefix(word, "refused("):
+		it.Refusal, it.Flags = session.RefusalOf(0, inside(word)), it.Flags|session.Skipped
+	case key == "model":
+		it.Model = value
 	case strings.HasPrefix(word, "think("):
 		it.Body.Reasoning = inside(word)
 	case strings.Contains(word, "("):

@@ -26,10 +26,10 @@ type Candidate struct {
 }
 
 // fit is how well a session fits an error text: the parts from the most telling one on.
-type fit struct{ ids, sessions, refused, message, rule int }
+type fit struct{ ids, sessions, recorded, refused, message, rule int }
 
 func (a fit) compare(b fit) int {
-	return cmp.Or(cmp.Compare(a.ids, b.ids), cmp.Compare(a.sessions, b.sessions), cmp.Compare(a.refused, b.refused), cmp.Compare(a.message, b.message), cmp.Compare(a.rule, b.rule))
+	return cmp.Or(cmp.Compare(a.ids, b.ids), cmp.Compare(a.sessions, b.sessions), cmp.Compare(a.recorded, b.recorded), cmp.Compare(a.refused, b.refused), cmp.Compare(a.message, b.message), cmp.Compare(a.rule, b.rule))
 }
 
 // Searched is a store that was searched.
@@ -70,6 +70,9 @@ func (s *Search) Add(store string, foreign bool, tree *session.Tree, found []*ch
 		for _, one := range tree.Sessions {
 			if slices.Contains(s.Asked.Words, one.ID) {
 				c.fit.sessions++
+			}
+			if !foreign && s.Asked.Text != "" && records(one, s.Asked.Text) {
+				c.fit.recorded = 1
 			}
 		}
 		for _, f := range found {
@@ -151,6 +154,19 @@ func calls(tree *session.Tree, ids []string) (n int, first *session.Place) {
 	return len(seen), first
 }
 
+// records reports whether a session holds the refusal whose sentence was pasted, or that is
+// a part of what was.
+func records(s *session.Session, pasted string) bool {
+	return slices.ContainsFunc(s.Items, func(it session.Item) bool {
+		const telling = 20 // bytes of a sentence
+		if len(it.Refusal.Text) < telling {
+			return false
+		}
+		is := errtext.Read(it.Refusal.Text)
+		return len(is.Text) >= telling && strings.Contains(pasted, is.Text) || len(pasted) >= telling && strings.Contains(is.Text, pasted)
+	})
+}
+
 // hear lets a finding say how well its session fits: the provider's answer to it is read
 // as the error text was.
 func (c *Candidate) hear(asked *errtext.Error, f *check.Finding) {
@@ -178,7 +194,7 @@ func (c *Candidate) hear(asked *errtext.Error, f *check.Finding) {
 			best = one
 		}
 	}
-	best.ids, best.sessions = c.fit.ids, c.fit.sessions
+	best.ids, best.sessions, best.recorded = c.fit.ids, c.fit.sessions, c.fit.recorded
 	if best.compare(c.fit) > 0 {
 		c.fit = best
 	}

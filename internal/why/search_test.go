@@ -35,16 +35,29 @@ deep
 latest
   user at=40
   root toolu_late1()
+refused
+  user at=25
+  root refused(API Error: 400 Could not process image)
+  user
+  root
+odd
+  user at=26
+  root refused(API Error: 400 the moon is in the way of request 7)
+  user
 `)
 	for asked, want := range map[string][]string{
-		unanswered(1, "toolu_old1"):                       {"old"},
-		unanswered(3, "toolu_deep1"):                      {"deep"},
-		unanswered(3, "toolu_gone1"):                      {"deep"},
-		unanswered(1, "toolu_gone1"):                      {"latest", "old"},
-		unanswered(9, "toolu_gone1"):                      {"latest", "deep", "old"},
-		unanswered(1, "toolu_fine1"):                      {"healthy"},
-		unanswered(1, "toolu_late…"):                      {"latest"},
-		"messages: text content blocks must be non-empty": nil,
+		unanswered(1, "toolu_old1"):                                   {"old"},
+		unanswered(3, "toolu_deep1"):                                  {"deep"},
+		unanswered(3, "toolu_gone1"):                                  {"deep"},
+		unanswered(1, "toolu_gone1"):                                  {"latest", "old"},
+		unanswered(9, "toolu_gone1"):                                  {"latest", "deep", "old"},
+		unanswered(1, "toolu_fine1"):                                  {"healthy"},
+		unanswered(1, "toolu_late…"):                                  {"latest"},
+		"messages: text content blocks must be non-empty":             nil,
+		"Could not process image":                                     {"refused"},
+		`{"error":{"message":"the moon is in the way of request 7"}}`: {"odd"},
+		"the moon is in the way of request 8":                         nil,
+		"the moon":                                                    nil,
 	} {
 		text := errtext.Read(asked)
 		search := why.Search{Asked: &text}

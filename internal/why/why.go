@@ -49,7 +49,7 @@ type Diagnosis struct {
 	Session  *Candidate     // nil where none was chosen
 	Chosen   Choice
 	Cause    string           // sentences
-	Findings []*check.Finding // those that the cause is from, worst first
+	Findings []*check.Finding // those that the cause is from, worst first; a recorded refusal and what fits it before all
 	More     int              // further findings of its severity in the session and below it
 	Answer   *check.Answer    // to the next request, nil where there is none
 	Mapped   string           // which stored message the message of the error text is
@@ -99,15 +99,18 @@ func (d *Diagnosis) Diagnose(in Input) {
 	case outlook == check.Resumes:
 		d.Repair = nil
 	}
-	d.Findings = blamed
-	if len(blamed) > 0 {
-		d.Cause = blamed[0].Message
+	d.Findings = d.lead(in, blamed)
+	if len(d.Findings) > 0 {
+		d.Cause = d.Findings[0].Message
+		if f := d.Findings[0]; f.Rule.ID == recordedRefusal && f.Refused() {
+			d.Cause = f.Discreet // its text is that of the answer
+		}
 	}
 	by := in.Store.ResumptionOf(in.Tree.Root()).Sanitiser
 	if m := in.Request.Masking; m != nil && !m.Refused && by.Result != "" && (d.Verdict == Refused || d.Verdict == Loses) && d.Answer.Verdict == check.Reject {
 		d.Masked = by.By
 	}
-	if d.Asked != nil && d.Session.fit.ids == 0 {
+	if d.Asked != nil && d.Session.fit.ids == 0 && d.Session.fit.recorded == 0 {
 		d.Absent = d.Asked.IDs
 	} else {
 		d.Mapped = d.mapped(in.Request)
@@ -149,6 +152,35 @@ func (d *Diagnosis) blame(in Input, unloaded bool) []*check.Finding {
 	}
 	return blamed
 }
+
+// lead puts a refusal that the session holds itself before what was blamed for it: that is
+// what the provider said, and the others are what fits it.
+func (d *Diagnosis) lead(in Input, blamed []*check.Finding) []*check.Finding {
+	n := slices.IndexFunc(in.Findings, func(f *check.Finding) bool { return f.Rule.ID == recordedRefusal && f.Session == in.Tree.Root().ID })
+	if n < 0 || !in.Findings[n].Refused() && blamed != nil {
+		return blamed
+	}
+	f := in.Findings[n]
+	if !f.Refused() {
+		return []*check.Finding{f}
+	}
+	list := []*check.Finding{f}
+	d.More = 0
+	for _, other := range in.Findings {
+		if f.Fits(other) {
+			list = append(list, other)
+		} else if other != f && other.Severity == rules.Error {
+			d.More++
+		}
+	}
+	answer := *d.Answer
+	answer.Error = f.ProviderError
+	d.Answer = &answer
+	return list
+}
+
+// recordedRefusal is the rule about what the store holds of it.
+const recordedRefusal = "SC309"
 
 // about reports whether a finding is about the item that the provider refuses.
 func (d *Diagnosis) about(f *check.Finding) bool {

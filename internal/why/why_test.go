@@ -39,3 +39,36 @@ func TestTheRecordThatWasNotRead(t *testing.T) {
 		}
 	}
 }
+
+// TestARecordedRefusalLeads: before what else was found, of which it lists what fits its text.
+func TestARecordedRefusalLeads(t *testing.T) {
+	const refused = `
+  root refused(API Error: 400 messages.2: ` + "`tool_use` ids were found without `tool_result`" + ` blocks immediately after: call_1)`
+	for name, test := range map[string]struct {
+		tree, found, cause string
+		verdict            why.Verdict
+	}{
+		"what fits it":                    {"s\n  user\n  root call_1()\n  user" + refused, "SC309 SC101", "the last request was refused, and nothing was answered since", why.Refused},
+		"nothing fits, and it came once":  {"s\n  user\n  root\n  user" + refused, "SC309", "Try once more", why.Resumes},
+		"nothing fits, and it came twice": {"s\n  user\n  root\n  user" + refused + "\n  user" + refused, "SC309", "the last 2 requests were refused alike", why.Refused},
+		"answered since":                  {"s\n  user\n  root\n  user" + refused + "\n  user\n  root", "", "", why.Resumes},
+	} {
+		tree := treetest.Tree(t, test.tree)
+		judge := rules.Judge{Profiles: []*rules.Profile{rules.FindProfile("anthropic")}}
+		facts := &session.Store{Writer: session.WriterDead}
+		found := check.Tree(facts, tree, catalogue.Usual(), judge)
+		request := view.Build(view.Input{Store: facts, Tree: tree, Findings: found, Session: "s", Request: true, Judge: judge}).Request
+		d := why.Diagnosis{Session: &why.Candidate{}}
+		d.Diagnose(why.Input{Store: facts, Tree: tree, Findings: found, Request: request})
+		var ids []string
+		for _, f := range d.Findings {
+			ids = append(ids, f.Rule.ID)
+		}
+		if got := strings.Join(ids, " "); got != test.found || d.Verdict != test.verdict || !strings.Contains(d.Cause, test.cause) {
+			t.Errorf("%s: %s, %s, %q", name, got, d.Verdict, d.Cause)
+		}
+		if d.Verdict == why.Refused && !strings.HasPrefix(d.Answer.Error, "messages.2:") {
+			t.Errorf("%s: the answer is %q", name, d.Answer.Error)
+		}
+	}
+}

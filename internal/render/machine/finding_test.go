@@ -14,6 +14,7 @@ var untold = map[string]string{
 	"Line":   "Row names the same line",
 	"Calls":  "the message names them",
 	"Hides":  "the message says what is not sent",
+	"Causes": "they weigh a recorded refusal, and `why` lists the findings that fit it",
 	"Viewer": "the message says whose request it is",
 	"Was":    "the message says that it got worse, and the baseline how bad it was",
 }

@@ -14,6 +14,7 @@ var Rules = []*rules.Rule{
 	&geminiCallPosition,
 	&noUserContent,
 	&unknownBlock,
+	&recordedRefusal,
 	&emptyMessage,
 	&blankBlock,
 	&trailingWhitespace,

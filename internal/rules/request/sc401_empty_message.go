@@ -12,7 +12,10 @@ var emptyMessage = rules.Rule{
 	Title: "a message without any content",
 	Run: func(p *rules.Pass) {
 		for j := range p.Judged() {
-			next, past := j.WireItems(func(i int) bool { return empty(&j.Items[i]) && !streaming(p, j.Subject, i) })
+			next, past := j.WireItems(func(i int) bool {
+				it := &j.Items[i]
+				return (empty(it) || j.Profile.WantsMore && onlyThinks(it)) && !streaming(p, j.Subject, i)
+			})
 			what := "without any content"
 			if len(past) > 0 {
 				p.Report(findPast(p, j, past, what))
@@ -52,6 +55,12 @@ func findPast(p *rules.Pass, j rules.Judged, items []int, what string) rules.Fin
 func empty(it *session.Item) bool {
 	return (it.Role == session.User || it.Role == session.Assistant) && it.Flags.Has(session.Blank) &&
 		!it.Has(session.ReasoningBlock) && !it.Has(session.MediaBlock) && !it.Has(session.UnknownBlock)
+}
+
+// onlyThinks reports whether an answer is nothing but reasoning.
+func onlyThinks(it *session.Item) bool {
+	return it.Role == session.Assistant && it.Flags.Has(session.Blank) && it.Has(session.ReasoningBlock) &&
+		!it.Has(session.MediaBlock) && !it.Has(session.UnknownBlock)
 }
 
 // streaming reports whether the item is the last message of a run that may still

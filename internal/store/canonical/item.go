@@ -48,6 +48,7 @@ func (r *itemReader) read(line []byte, number int64) session.Item {
 		Node:       r.intern(rec.Node),
 		Text:       session.DigestOf(rec.Text.string),
 		Outputs:    outputs(rec.Outputs),
+		Refusal:    session.RefusalOf(rec.Refusal.Status, rec.Refusal.Text),
 		Body:       &session.Body{Text: rec.Text.string, Reasoning: rec.Reasoning, Raw: line},
 	}
 	var ok bool

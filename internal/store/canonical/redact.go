@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/errtext"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -69,6 +70,13 @@ func (r *redactor) item(rec *itemLine) {
 		out := &rec.Outputs[i]
 		out.Path, out.Real, out.Rest = r.fill(out.Path), r.fill(out.Real), mask(out.Rest)
 	}
+	if rec.Refusal.Text != "" {
+		said := errtext.Read(rec.Refusal.Text)
+		if rec.Refusal.Text = said.Text; said.Kind == errtext.Unknown { // else the provider's words, and ids
+			rec.Refusal.Text = r.fill(said.Text)
+		}
+	}
+	rec.Refusal.Rest = mask(rec.Refusal.Rest)
 	rec.Stored.redact()
 	rec.Rest = mask(rec.Rest)
 }

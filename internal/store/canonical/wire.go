@@ -92,6 +92,7 @@ type itemLine struct {
 	Blocks     []blockLine    `json:"blocks,omitempty"`
 	Size       int64          `json:"size,omitzero"`
 	Outputs    []outputLine   `json:"outputs,omitempty"`
+	Refusal    refusalLine    `json:"refusal,omitzero"`
 	Child      string         `json:"child,omitzero"`
 	KeptFrom   int64          `json:"kept_from,omitzero"`
 	Implicit   bool           `json:"implicit,omitzero"`
@@ -107,6 +108,12 @@ type itemLine struct {
 	BySegments bool           `json:"by_segments,omitzero"`
 	Stored     storedRecord   `json:",embed"`
 	Rest       jsontext.Value `json:",embed"`
+}
+
+type refusalLine struct {
+	Status int            `json:"status,omitzero"`
+	Text   string         `json:"text"`
+	Rest   jsontext.Value `json:",embed"`
 }
 
 type callLine struct {

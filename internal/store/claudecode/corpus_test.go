@@ -26,7 +26,7 @@ const corpus = "../../../../shared/corpus/claude-code"
 // verdicts are what is right about each recorded folder, as its README has it, where the
 // writer has stopped.
 var verdicts = map[string][]string{
-	"api-error": nil, "branch": nil, "child-background": nil, "children-parallel": nil, "children-parallel-2.0.14": nil,
+	"api-error": {"info SC309 "}, "branch": nil, "child-background": nil, "children-parallel": nil, "children-parallel-2.0.14": nil,
 	"children-parallel-background": nil, "fork": nil, "interrupt": nil, "kill-stream": nil, "nested": nil, "plain": nil,
 	"resumed": nil, "tools": nil,
 	"children-parallel-1.0.60": {"info SC111 toolu_01212ca435T0N1"},

@@ -181,13 +181,14 @@ func (m *entry) line(i int, text []byte) {
 	if l.Meta {
 		m.Flags |= session.Implicit
 	}
-	if l.APIError {
-		m.Flags |= session.Skipped
-	}
 	if l.Summary {
 		m.Kind = session.Summary
 	}
 	parts, ok := blocks(said.Content)
+	if l.APIError {
+		text, _ := textOf(said.Content)
+		m.Flags, m.Refusal = m.Flags|session.Skipped, session.RefusalOf(l.Status, text)
+	}
 	if !ok {
 		m.faults = append(m.faults, session.Fault{Kind: session.UnknownPart, Field: l.Type, Detail: "its content is neither a text nor a list of blocks"})
 	}

@@ -26,6 +26,7 @@ type line struct {
 	Meta      bool           `json:"isMeta"`
 	Summary   bool           `json:"isCompactSummary"`
 	APIError  bool           `json:"isApiErrorMessage"`
+	Status    int            `json:"apiErrorStatus"`
 	Source    string         `json:"sourceToolAssistantUUID"`
 	Agent     string         `json:"agentId"`
 	Outcome   jsontext.Value `json:"toolUseResult"`

@@ -1,6 +1,7 @@
 package crush
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -42,6 +43,10 @@ type part struct {
 	Command string `json:"command"`
 	Output  string `json:"output"`
 	Exit    int    `json:"exit_code"`
+
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
+	Details string `json:"details"`
 }
 
 // The types of parts.
@@ -202,9 +207,15 @@ func (m *message) add(p *part) {
 	case typeImage, typeBinary:
 		m.media(p)
 	case typeFinish:
-		m.finished = true
+		if m.finished = true; p.Reason == "error" {
+			m.Refusal = session.RefusalOf(titles[strings.ToLower(p.Message)], cmp.Or(p.Details, p.Message))
+		}
 	}
 }
+
+// titles are the states of HTTP that Crush stores as the message of an error (fantasy,
+// ErrorTitleForStatusCode), of refusals of what was sent.
+var titles = map[string]int{"bad request": 400, "unprocessable entity": 422}
 
 // media adds an attachment.
 func (m *message) media(p *part) {

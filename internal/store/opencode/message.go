@@ -21,14 +21,21 @@ import (
 
 // info is what is read of message.data.
 type info struct {
-	Role    string `json:"role"`
-	Parent  string `json:"parentID"`
-	Agent   string `json:"agent"`
-	Model   string `json:"modelID"`
+	Role   string `json:"role"`
+	Parent string `json:"parentID"`
+	Agent  string `json:"agent"`
+	Model  string `json:"modelID"`
+	For    struct {
+		ID string `json:"modelID"`
+	} `json:"model"` // of a user's message
 	Summary any    `json:"summary"` // true, or an object of a user's message
 	Finish  string `json:"finish"`
 	Error   *struct {
 		Name string `json:"name"`
+		Data struct {
+			Message any `json:"message"`
+			Status  any `json:"statusCode"`
+		} `json:"data"`
 	} `json:"error"`
 	Time struct {
 		Completed any `json:"completed"`
@@ -273,7 +280,7 @@ func (m *message) message() (faults []session.Fault) {
 	m.said.Reset(m.Role, m.info.Agent)
 	m.add(m.info.Parent)
 	if m.Invocation = m.info.Parent; m.Role == session.User { // home takes the agent away
-		m.Model, m.Invocation = "", m.id
+		m.Model, m.Invocation = m.info.For.ID, m.id
 	} else if m.Role != session.Assistant {
 		m.Kind = session.Other
 		faults = append(faults, session.Fault{Kind: session.UnknownKind, Field: m.info.Role, Detail: fmt.Sprintf("the message is of the unknown role %.40q, which opencode sends to no model", m.info.Role)})
@@ -428,6 +435,10 @@ func (m *message) finish() {
 		}
 		if m.info.Error != nil && (m.info.Error.Name != aborted || !m.solid) {
 			m.Flags |= session.Skipped
+		}
+		if e := m.info.Error; e != nil && e.Name != aborted {
+			status, _ := e.Data.Status.(float64)
+			m.Refusal = session.RefusalOf(int(status), column.View(e.Data.Message))
 		}
 		if m.info.Summary == true && m.info.Finish != "" && m.info.Error == nil {
 			m.Flags |= session.SummaryTurn

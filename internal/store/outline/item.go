@@ -28,7 +28,7 @@ func (c *coder) item(it *session.Item) {
 	flags, seconds, nanos := uint64(it.Flags), it.Time.Unix(), uint64(it.Time.Nanosecond())
 	timed, sized, modelled := !it.Time.IsZero(), it.Size != 0, it.Model != ""
 	calls, results, blocks := len(it.Calls) > 0, len(it.Results) > 0, len(it.Blocks) > 0
-	rare := it.Child != "" || it.KeptFrom != 0 || it.Branch != "" || it.Invocation != "" || it.Scope != "" || it.Node != "" || len(it.Outputs) > 0
+	rare := it.Child != "" || it.KeptFrom != 0 || it.Branch != "" || it.Invocation != "" || it.Scope != "" || it.Node != "" || len(it.Outputs) > 0 || it.Refusal != session.Refusal{}
 	precise := nanos != 0
 
 	c.byte(&what)
@@ -75,8 +75,8 @@ func (c *coder) item(it *session.Item) {
 // rareOfItem is what few items have.
 func (c *coder) rareOfItem(it *session.Item) {
 	child, kept, branch, invocation := it.Child != "", it.KeptFrom != 0, it.Branch != "", it.Invocation != ""
-	scope, node, outputs := it.Scope != "", it.Node != "", len(it.Outputs) > 0
-	c.bits(&child, &kept, &branch, &invocation, &scope, &node, &outputs)
+	scope, node, outputs, refused := it.Scope != "", it.Node != "", len(it.Outputs) > 0, it.Refusal != session.Refusal{}
+	c.bits(&child, &kept, &branch, &invocation, &scope, &node, &outputs, &refused)
 	if child {
 		c.string(&it.Child)
 	}
@@ -102,6 +102,10 @@ func (c *coder) rareOfItem(it *session.Item) {
 			c.string(&o.Real)
 			c.int(&o.Bytes)
 		})
+	}
+	if refused {
+		c.number(&it.Refusal.Status)
+		c.string(&it.Refusal.Text)
 	}
 }
 
