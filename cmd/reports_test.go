@@ -24,6 +24,8 @@ var reported = map[string]struct {
 	"adk-two-results-long-running":           {found: "warning SC107, warning SC107"},
 	"adk-wrong-typed-column":                 {found: "error SC010, error SC010", change: true},
 	"cc-empty":                               {found: "warning SC020"},
+	"cc-empty-text-call":                     {},
+	"cc-image-empty-caption-old":             {found: "error SC402", change: true},
 	"cc-nul-before-record":                   {found: "error SC010", change: true},
 	"cc-raw-newline":                         {found: "error SC010", change: true},
 	"cc-two-on-line":                         {found: "error SC010", change: true},

@@ -163,6 +163,8 @@ type Keys struct {
 	// Refuses is what the store does not take of results that tools gave: a clause, "" where
 	// nothing is known.
 	Refuses string
+	// PartsTexts: a blank text can leave a message whatever else that says.
+	PartsTexts bool
 	// Closes: a message that was still being written can be given the end that the
 	// runtime itself gives to one that was cancelled.
 	Closes bool
@@ -205,7 +207,10 @@ type Runtime struct {
 	// BlankMessages says what becomes of a message without any content on the way to a
 	// provider, "" when that is not known.
 	BlankMessages string
-	Sanitiser     *Sanitiser // nil where a request is sent with the pairs that it has
+	// BlankTexts says which versions leave a blank text out that is beside other content, ""
+	// where none is known to.
+	BlankTexts string
+	Sanitiser  *Sanitiser // nil where a request is sent with the pairs that it has
 }
 
 // Sanitiser is what a runtime makes of the calls and results of a request before it sends

@@ -36,6 +36,7 @@ type node struct {
 	replaced     bool // a later line has the same identifier
 	open         bool // the file ends within it
 	active       bool // the next request is made of it
+	blank        bool // all that it says is blank texts
 	copied       bool // a stray: its own file has it, too
 	again        bool // a block beside the chain whose calls its message makes already: sent once
 	mend, crlf   bool // see filelog.Span
@@ -50,6 +51,7 @@ type chain struct {
 	at      map[filelog.Name]int32 // the lines by their identifiers; the last line that has one
 	leaf    filelog.Name           // what the last line of the type last-prompt names
 	title   string
+	version string // of Claude Code: the one that wrote the newest line
 	newest  time.Time
 	wrong   map[int]string                  // why a line cannot be read
 	kept    map[int][]string                // what a compaction sends again, by its line
@@ -171,7 +173,9 @@ func (c *chain) fill(n *node, l *line, said *message) {
 			c.kept[len(c.nodes)] = p.Messages.UUIDs
 		}
 	}
+	c.version = cmp.Or(l.Version, c.version)
 	parts, _ := blocks(said.Content)
+	n.blank = len(parts) > 0 && allBlank(parts)
 	if n.sidechain && n.parent == 0 && len(parts) > 0 {
 		c.said[len(c.nodes)] = session.DigestOf(parts[0].Text)
 	}
