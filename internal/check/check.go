@@ -100,7 +100,7 @@ func Run(ctx context.Context, st store.Store, opts Options) (*Result, error) {
 	e.result.Unread = e.unread.String()
 	e.result.Incomplete = cmp.Or(e.facts.Incomplete, e.damage.String())
 	if e.result.Incomplete != "" && e.damage.Count > 0 {
-		e.result.Recovery = cmp.Or(e.damage.Remedy, e.facts.Recovery)
+		e.result.Recovery = cmp.Or(e.damage.Remedy, e.facts.RecoverBy())
 	}
 	if e.result.Incomplete != "" {
 		return e.result, err

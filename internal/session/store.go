@@ -174,9 +174,9 @@ type Keys struct {
 type Condition struct {
 	// ReadOnly is the reason why this store cannot be repaired in place, "" if it can.
 	ReadOnly string
-	// Recovery is what to do about damage of the store: verb phrases, "" where nothing is
-	// known.
-	Recovery string
+	// Recovery tells what to do about damage of the store: verb phrases, "" where nothing is
+	// known. It is asked only where there is damage, and may read the store; nil: "".
+	Recovery func() string `json:"-"`
 	// Brief: nothing that messages say was read. Items are no more than their number, the
 	// sub-sessions that they refer to, and agents where the store has them beside messages.
 	Brief bool
@@ -220,6 +220,14 @@ type Sanitiser struct {
 	Pairs  string // the profile of the provider as whose pairs it takes them, whoever gets the request
 	Result string // the text of the error result that it puts behind a call that has none, "" where it leaves such calls out
 	Always bool   // every version that reads such a store does it, and not only newer ones
+}
+
+// RecoverBy is what Recovery tells, "" where nobody knows.
+func (c *Condition) RecoverBy() string {
+	if c.Recovery == nil {
+		return ""
+	}
+	return c.Recovery()
 }
 
 // Adaptation is what the runtime's own request builder does so that a profile
