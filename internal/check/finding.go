@@ -222,8 +222,10 @@ func look(pass *rules.Pass, tree *session.Tree, found []*Finding) {
 	if !asks {
 		return
 	}
-	for _, a := range Answers(pass, tree.Root(), found) {
-		head.Outlook = max(head.Outlook, a.outlook(eases(pass.Store.Sanitiser, pass.Subject(tree.Root()))))
+	for _, part := range tree.Conversations() {
+		for _, a := range Answers(pass, part.Root(), found) {
+			head.Outlook = max(head.Outlook, a.outlook(eases(pass.Store.Sanitiser, pass.Subject(part.Root()))))
+		}
 	}
 }
 
