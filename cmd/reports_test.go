@@ -66,6 +66,24 @@ func TestReports(t *testing.T) {
 	}
 }
 
+// TestForkIsItsOwnSession: a fork whose calls name the original's sub-session is counted, and
+// answered for by its name.
+func TestForkIsItsOwnSession(t *testing.T) {
+	from := "../../shared/cases/reports/goose-fork-with-worker/copied-with-worker.db"
+	if _, err := os.Stat(from); err != nil {
+		t.Skip("the reports are not here")
+	}
+	path := copied(t, from)
+	if _, out, stderr := run(t, "check", path); !strings.Contains(out, "No findings in 2 sessions") {
+		t.Errorf("check: %s%s", out, stderr)
+	}
+	for _, id := range []string{"20261122_1", "20261122_3"} {
+		if _, out, stderr := run(t, "why", path, id); !strings.Contains(out, "Session  "+id) || stderr != "" {
+			t.Errorf("why %s: %s%s", id, out, stderr)
+		}
+	}
+}
+
 func takeThrough(t *testing.T, name, from string) {
 	t.Helper()
 	want, settled := reported[name]

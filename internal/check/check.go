@@ -313,14 +313,16 @@ func (e *engine) collect(found []*Finding, tree *session.Tree) {
 	if tree == nil {
 		return
 	}
-	r.Trees++
 	r.Sessions += len(tree.Sessions)
 	r.Items += tree.Items()
-	if len(tree.Sessions) > 1 {
-		r.WithSubs++
-	}
-	if e.opts.Roots {
-		r.Roots = append(r.Roots, headOf(tree))
+	for _, part := range tree.Conversations() {
+		r.Trees++
+		if len(part.Sessions) > 1 {
+			r.WithSubs++
+		}
+		if e.opts.Roots {
+			r.Roots = append(r.Roots, headOf(part))
+		}
 	}
 }
 

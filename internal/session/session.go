@@ -275,6 +275,9 @@ func (it *Item) TakeTexts(full *Item) {
 // fork whose calls name the sub-sessions of the original is of one tree with it, and a session of
 // its own. The first one has what is below none.
 func (t *Tree) Conversations() []*Tree {
+	if len(t.Sessions) < 2 { //nolint:mnd // most trees
+		return []*Tree{t}
+	}
 	parts, of := []*Tree{{}}, map[*Session]*Tree{}
 	for i, s := range t.Sessions { // parents come before children
 		part := cmp.Or(of[s], parts[0])
