@@ -151,7 +151,7 @@ func (p *program) list(ctx context.Context, path string, keeps func(*session.Tre
 		result, err := check.Run(ctx, opened, check.Options{
 			Rules: run,
 			EachTree: func(tree *session.Tree, found []*check.Finding) {
-				for _, part := range render.SplitRoots(tree) {
+				for _, part := range tree.Conversations() {
 					row := render.RowOf(part, found, listed.Brief)
 					listed.Read++
 					if keeps(part, row) {

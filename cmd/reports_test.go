@@ -24,6 +24,8 @@ var reported = map[string]struct {
 	"adk-two-results-long-running":           {found: "warning SC107, warning SC107"},
 	"adk-wrong-typed-column":                 {found: "error SC010, error SC010", change: true},
 	"cc-empty":                               {found: "warning SC020"},
+	"cc-empty-text-call":                     {},
+	"cc-image-empty-caption-old":             {found: "error SC402", change: true},
 	"cc-nul-before-record":                   {found: "error SC010", change: true},
 	"cc-nul-char":                            {found: "error SC309"},
 	"cc-svg-result":                          {found: "error SC309"},
@@ -65,6 +67,24 @@ func TestReports(t *testing.T) {
 				continue
 			}
 			t.Run(name.Name()+"/"+base, func(t *testing.T) { takeThrough(t, name.Name(), store) })
+		}
+	}
+}
+
+// TestForkIsItsOwnSession: a fork whose calls name the original's sub-session is counted, and
+// answered for by its name.
+func TestForkIsItsOwnSession(t *testing.T) {
+	from := "../../shared/cases/reports/goose-fork-with-worker/copied-with-worker.db"
+	if _, err := os.Stat(from); err != nil {
+		t.Skip("the reports are not here")
+	}
+	path := copied(t, from)
+	if _, out, stderr := run(t, "check", path); !strings.Contains(out, "No findings in 2 sessions") {
+		t.Errorf("check: %s%s", out, stderr)
+	}
+	for _, id := range []string{"20261122_1", "20261122_3"} {
+		if _, out, stderr := run(t, "why", path, id); !strings.Contains(out, "Session  "+id) || stderr != "" {
+			t.Errorf("why %s: %s%s", id, out, stderr)
 		}
 	}
 }

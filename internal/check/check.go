@@ -103,7 +103,7 @@ func Run(ctx context.Context, st store.Store, opts Options) (*Result, error) {
 	e.result.Unread = e.unread.String()
 	e.result.Incomplete = cmp.Or(e.facts.Incomplete, e.damage.String())
 	if e.result.Incomplete != "" && e.damage.Count > 0 {
-		e.result.Recovery = cmp.Or(e.damage.Remedy, e.facts.Recovery)
+		e.result.Recovery = cmp.Or(e.damage.Remedy, e.facts.RecoverBy())
 	}
 	if e.result.Incomplete != "" {
 		return e.result, err
@@ -323,14 +323,16 @@ func (e *engine) collect(found []*Finding, tree *session.Tree) {
 	if tree == nil {
 		return
 	}
-	r.Trees++
 	r.Sessions += len(tree.Sessions)
 	r.Items += tree.Items()
-	if len(tree.Sessions) > 1 {
-		r.WithSubs++
-	}
-	if e.opts.Roots {
-		r.Roots = append(r.Roots, headOf(tree))
+	for _, part := range tree.Conversations() {
+		r.Trees++
+		if len(part.Sessions) > 1 {
+			r.WithSubs++
+		}
+		if e.opts.Roots {
+			r.Roots = append(r.Roots, headOf(part))
+		}
 	}
 }
 

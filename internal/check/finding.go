@@ -199,9 +199,16 @@ func OutlookOf(root string, found []*Finding) Outlook {
 	return Resumes
 }
 
-// look gives the findings of a tree one head with its outlook. This is the one place that
-// decides: check and why say what it says.
+// look gives the findings of each conversation of a tree one head with its outlook.
 func look(pass *rules.Pass, tree *session.Tree, found []*Finding) {
+	parts := tree.Conversations()
+	for _, part := range parts {
+		lookAt(pass, part, slices.DeleteFunc(slices.Clone(found), func(f *Finding) bool { return len(parts) > 1 && part.Session(f.Session) == nil }))
+	}
+}
+
+// lookAt is the one place that decides on an outlook: check and why say what it says.
+func lookAt(pass *rules.Pass, tree *session.Tree, found []*Finding) {
 	head, asks := headOf(tree), false
 	for _, f := range found {
 		f.weigh(found)

@@ -123,7 +123,7 @@ func TestAForkIsASessionOfItsOwn(t *testing.T) {
 	lost := &session.Session{ID: "lost", Delegated: true}
 	a, fork := &session.Session{ID: "a", Children: []*session.Session{child}}, &session.Session{ID: "fork"}
 	var rows []string
-	for _, part := range SplitRoots(&session.Tree{Sessions: []*session.Session{a, child, fork, lost}}) {
+	for _, part := range (&session.Tree{Sessions: []*session.Session{a, child, fork, lost}}).Conversations() {
 		row := RowOf(part, []*check.Finding{
 			{Defect: rules.Defect{Rule: catalogue.Find("SC706"), Severity: rules.Error, Place: session.Place{Session: "fork"}}},
 		}, false)

@@ -26,25 +26,6 @@ type Row struct {
 	Children          []*Row               // all sessions below, parents before children
 }
 
-// SplitRoots makes a tree of each session that nobody's call started, with what is below it: a
-// fork whose calls name the sub-sessions of the original is of one tree with it, and a session of
-// its own. The first one has what is below none.
-func SplitRoots(tree *session.Tree) []*session.Tree {
-	parts, of := []*session.Tree{{}}, map[*session.Session]*session.Tree{}
-	for i, s := range tree.Sessions { // parents come before children
-		part := cmp.Or(of[s], parts[0])
-		if i > 0 && of[s] == nil && s.Parent == "" && !s.Delegated && !s.LooksDelegated() {
-			part = &session.Tree{}
-			parts = append(parts, part)
-		}
-		part.Sessions = append(part.Sessions, s)
-		for _, child := range s.Children {
-			of[child] = cmp.Or(of[child], part)
-		}
-	}
-	return parts
-}
-
 // RowOf makes the row of a tree, or of a part of one, with one for each sub-session. In a brief
 // one nobody knows who spoke, and all agents that messages name are taken for those.
 func RowOf(tree *session.Tree, findings []*check.Finding, brief bool) *Row {

@@ -286,14 +286,15 @@ type planner struct {
 // arrange puts trees and what is left into the order in which a check reports:
 // trees are planned in any order.
 func (p *planner) arrange(found []*check.Finding) {
+	arranged := map[*Tree]bool{}
 	for _, f := range found {
 		left := []*check.Finding{f}
 		if f.Root != nil {
 			if t := p.planned[f.Root.ID]; t != nil {
-				if n := len(p.plan.Trees); n > 0 && p.plan.Trees[n-1] == t {
+				if arranged[t] {
 					continue
 				}
-				p.plan.Trees = append(p.plan.Trees, t)
+				arranged[t], p.plan.Trees = true, append(p.plan.Trees, t)
 				left = t.After
 			}
 		}
@@ -334,7 +335,9 @@ func (p *planner) tree(tree *session.Tree, found []*check.Finding) {
 	case err != nil:
 		p.refuse(tree, err.Error())
 	case planned != nil:
-		p.planned[planned.Root] = planned
+		for _, part := range tree.Conversations() {
+			p.planned[part.Root().ID] = planned
+		}
 	}
 }
 

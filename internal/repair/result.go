@@ -149,7 +149,7 @@ func (e *entry) finished() (it session.Item, says bool) {
 			if taken(b.Nth) {
 				continue
 			}
-			b.Nth = place[b.Nth]
+			b.Nth, b.Blank = place[b.Nth], b.Blank && !e.emptied
 		}
 		it.Blocks = append(it.Blocks, b)
 	}

@@ -253,19 +253,22 @@ func (it *entry) wrap(pointer string) error {
 	return nil
 }
 
-// empty takes a text of white space away.
+// empty takes blank texts away: all that the item says as text, or blocks beside it.
 func (it *entry) empty(value string) error {
+	blank := it.Body != nil && strings.TrimSpace(it.Body.Text) == ""
 	switch {
 	case value != "":
 		return fmt.Errorf("a repair writes no text into a message")
 	case it.Body == nil:
 		return fmt.Errorf("its text was not loaded")
-	case it.Body.Text == "" || strings.TrimSpace(it.Body.Text) != "":
+	case (!blank || it.Body.Text == "") && !slices.ContainsFunc(it.Blocks, func(b session.Block) bool { return b.Blank }):
 		return fmt.Errorf("its text is not blank")
 	}
 	body := *it.Body
-	body.Text = ""
-	it.Body, it.Text, it.emptied = &body, 0, true
+	if it.Body, it.emptied = &body, true; !blank {
+		return nil
+	}
+	body.Text, it.Text = "", 0
 	if it.Role == session.Tool && len(it.Results) == 1 {
 		it.Text = it.Results[0].Digest
 	}

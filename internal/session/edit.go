@@ -20,7 +20,7 @@ const (
 // The fields of an item that Set changes beside the columns of its store. The
 // pointer of Ref says which call, result or block is meant: "/calls/0".
 const (
-	FieldText     = "text"    // of the item, a blank one only; the value is "" (a plan holds no text)
+	FieldText     = "text"    // of the item: its blank texts leave; the value is "" (a plan holds no text)
 	FieldCallID   = "id"      // of a call
 	FieldResultID = "call"    // of a result: the id of the call that it answers
 	FieldBlockID  = "item_id" // of a block: the provider's own id, nil to take it away

@@ -362,7 +362,8 @@ type Block struct {
 	Signature Digest // of the provider's signature, 0 when there is none
 	Unsigned  bool   // the store has a place for the signature, and it is empty
 
-	Blank  bool // TextBlock: nothing, or nothing but white space
+	Blank  bool // TextBlock: nothing, or nothing but white space; ResultBlock: so is a text in its list
+	Unsent bool // Blank, and the version that wrote the session's newest record leaves it out of requests
 	Cached bool // it carries a mark for the prompt cache
 
 	Width, Height int // of an image, in pixels; 0 when not known

@@ -8,6 +8,7 @@
 package session
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -273,4 +274,26 @@ func (it *Item) TakeTexts(full *Item) {
 	for i := range min(len(it.Results), len(full.Results)) {
 		it.Results[i].Text = full.Results[i].Text
 	}
+}
+
+// Conversations makes a tree of each session that nobody's call started, with what is below it: a
+// fork whose calls name the sub-sessions of the original is of one tree with it, and a session of
+// its own. The first one has what is below none.
+func (t *Tree) Conversations() []*Tree {
+	if len(t.Sessions) < 2 { //nolint:mnd // most trees
+		return []*Tree{t}
+	}
+	parts, of := []*Tree{{}}, map[*Session]*Tree{}
+	for i, s := range t.Sessions { // parents come before children
+		part := cmp.Or(of[s], parts[0])
+		if i > 0 && of[s] == nil && s.Parent == "" && !s.Delegated && !s.LooksDelegated() {
+			part = &Tree{}
+			parts = append(parts, part)
+		}
+		part.Sessions = append(part.Sessions, s)
+		for _, child := range s.Children {
+			of[child] = cmp.Or(of[child], part)
+		}
+	}
+	return parts
 }

@@ -163,6 +163,8 @@ type Keys struct {
 	// Refuses is what the store does not take of results that tools gave: a clause, "" where
 	// nothing is known.
 	Refuses string
+	// PartsTexts: a blank text can leave a message whatever else that says.
+	PartsTexts bool
 	// Closes: a message that was still being written can be given the end that the
 	// runtime itself gives to one that was cancelled.
 	Closes bool
@@ -172,9 +174,9 @@ type Keys struct {
 type Condition struct {
 	// ReadOnly is the reason why this store cannot be repaired in place, "" if it can.
 	ReadOnly string
-	// Recovery is what to do about damage of the store: verb phrases, "" where nothing is
-	// known.
-	Recovery string
+	// Recovery tells what to do about damage of the store: verb phrases, "" where nothing is
+	// known. It is asked only where there is damage, and may read the store; nil: "".
+	Recovery func() string `json:"-"`
 	// Brief: nothing that messages say was read. Items are no more than their number, the
 	// sub-sessions that they refer to, and agents where the store has them beside messages.
 	Brief bool
@@ -205,7 +207,10 @@ type Runtime struct {
 	// BlankMessages says what becomes of a message without any content on the way to a
 	// provider, "" when that is not known.
 	BlankMessages string
-	Sanitiser     *Sanitiser // nil where a request is sent with the pairs that it has
+	// BlankTexts says which versions leave a blank text out that is beside other content, ""
+	// where none is known to.
+	BlankTexts string
+	Sanitiser  *Sanitiser // nil where a request is sent with the pairs that it has
 }
 
 // Sanitiser is what a runtime makes of the calls and results of a request before it sends
@@ -237,6 +242,14 @@ func (s *Store) ResumptionOf(one *Session) *Resumption {
 		return one.Resumption
 	}
 	return &Resumption{Sanitiser: s.Sanitiser, Loses: s.Loses}
+}
+
+// RecoverBy is what Recovery tells, "" where nobody knows.
+func (c *Condition) RecoverBy() string {
+	if c.Recovery == nil {
+		return ""
+	}
+	return c.Recovery()
 }
 
 // Adaptation is what the runtime's own request builder does so that a profile

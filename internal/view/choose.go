@@ -19,7 +19,7 @@ import (
 type Known struct {
 	Store   string // the path of its store
 	ID      string
-	Top     string // the root of the tree that it belongs to
+	Top     string // the session that somebody goes on with: itself, or the root above it
 	Title   string
 	Created time.Time
 	Root    bool // it names no parent, or none that leads to a root, and no call names it
@@ -43,11 +43,16 @@ type Search struct {
 // the only one: the others are to be forgotten.
 func (s *Search) Add(store string, tree *session.Tree) {
 	const few = 4
-	called := calledIn(tree)
+	called, top := calledIn(tree), map[*session.Session]string{}
+	for _, part := range tree.Conversations() {
+		for _, found := range part.Sessions {
+			top[found] = part.Root().ID
+		}
+	}
 	for _, found := range tree.Sessions {
 		s.lost.AddUnread(found.Faults, found.Items)
 		root := found == tree.Root() || found.Parent == "" && !called[found.ID]
-		k := Known{Store: store, ID: found.ID, Top: tree.Root().ID, Title: found.Title, Created: found.Created, Root: root}
+		k := Known{Store: store, ID: found.ID, Top: top[found], Title: found.Title, Created: found.Created, Root: root}
 		if k.ID == s.Name || Fits(k.ID, k.Title, s.Name) && s.kept < few || s.Name == "" && len(s.Known) == 0 {
 			k.Tree = tree
 			s.kept++

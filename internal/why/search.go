@@ -59,6 +59,18 @@ type kept struct {
 // Add takes in a tree and what was found in it. In a store that is foreign to the error, only
 // an id leads to a session.
 func (s *Search) Add(store string, foreign bool, tree *session.Tree, found []*check.Finding) {
+	parts := tree.Conversations()
+	for _, part := range parts {
+		of := found
+		if len(parts) > 1 {
+			of = slices.DeleteFunc(slices.Clone(found), func(f *check.Finding) bool { return f.Session != "" && part.Session(f.Session) == nil })
+		}
+		s.add(store, foreign, part, of, tree)
+	}
+}
+
+// add takes in what belongs to one root of a tree (whole).
+func (s *Search) add(store string, foreign bool, tree *session.Tree, found []*check.Finding, whole *session.Tree) {
 	root := tree.Root()
 	c := Candidate{Store: store, ID: root.ID, Title: root.Title, Touched: touched(tree)}
 	for _, below := range tree.Sessions[1:] {
@@ -91,7 +103,7 @@ func (s *Search) Add(store string, foreign bool, tree *session.Tree, found []*ch
 		},
 	} {
 		if better(&s.kept[i].Candidate) {
-			s.kept[i] = kept{c, tree}
+			s.kept[i] = kept{c, whole}
 		}
 	}
 }

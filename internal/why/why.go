@@ -77,7 +77,7 @@ const (
 type Input struct {
 	Store      *session.Store
 	Tree       *session.Tree
-	Findings   []*check.Finding // of the tree
+	Findings   []*check.Finding // of the session and those below it
 	Request    *view.Request    // the next one of the root session
 	Incomplete string           // why not all of the store could be read
 	Recovery   string           // what to do about that
@@ -87,7 +87,7 @@ type Input struct {
 // Diagnose fills in what is known of the session that was chosen.
 func (d *Diagnosis) Diagnose(in Input) {
 	d.Store, d.Answer = in.Store, &in.Request.Answer
-	outlook := check.OutlookOf(in.Tree.Root().ID, in.Findings)
+	outlook := check.OutlookOf(d.Session.ID, in.Findings)
 	blamed := d.blame(in, outlook == check.Unloaded)
 	d.Verdict, d.Repair = Verdict(outlook.String()), in.Repair
 	switch {

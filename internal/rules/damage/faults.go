@@ -19,7 +19,7 @@ var faults = []*rules.Rule{
 		Run: func(p *rules.Pass) {
 			rules.Faults(session.StoreDamaged, func(found *rules.Finding, f *session.Fault) {
 				rules.Detail(found, f)
-				if way := cmp.Or(f.Remedy, p.Store.Recovery); way != "" {
+				if way := cmp.Or(f.Remedy, p.Store.RecoverBy()); way != "" {
 					found.Fixes = []rules.Fix{{Title: way, Safety: rules.Manual}}
 				}
 			})(p)

@@ -12,33 +12,40 @@ var emptyMessage = rules.Rule{
 	Title: "a message without any content",
 	Run: func(p *rules.Pass) {
 		for j := range p.Judged() {
-			next, past := j.WireItems(func(i int) bool {
+			empties := func(i int) bool {
 				it := &j.Items[i]
 				return (empty(it) || j.Profile.WantsMore && onlyThinks(it)) && !streaming(p, j.Subject, i)
-			})
+			}
+			next, past := j.WireItems(func(i int) bool { return empties(i) && !unsent(&j.Items[i]) })
 			what := "without any content"
 			if len(past) > 0 {
 				p.Report(findPast(p, j, past, what))
 			}
+			reportUnsent(p, &j, what, empties, removeEmpty)
 			if len(next) == 0 {
 				continue
 			}
 			f := p.FindSent(j, next, rules.Said{})
 			f.ProviderError = j.Profile.Error("SC401", rules.Said{Message: emptyNumber(&j, next[0])})
 			f.Message = "the next request would contain " + rules.Count(len(next), "message") + " " + what
-			fix := rules.Fix{Title: "remove " + rules.Count(len(next), "empty message") + "; the receipt keeps " + rules.Verb(len(next), "it", "them"), Safety: rules.Kept}
-			for _, i := range next {
-				if p.Store.Closes && j.Items[i].Flags.Has(session.Unfinished) {
-					fix.Title = "give the message the end of one that was cancelled"
-					fix.Edits = append(fix.Edits, closed(j.ItemRef(i)))
-					continue
-				}
-				fix.Edits = append(fix.Edits, session.Edit{Op: session.Quarantine, Ref: j.ItemRef(i)})
-			}
-			f.Fixes = []rules.Fix{fix}
+			f.Fixes = []rules.Fix{removeEmpty(p, j.Subject, next)}
 			p.Report(f)
 		}
 	},
+}
+
+// removeEmpty is the fix that takes messages away that say nothing, or ends them.
+func removeEmpty(p *rules.Pass, s *rules.Subject, items []int) rules.Fix {
+	fix := rules.Fix{Title: "remove " + rules.Count(len(items), "empty message") + "; the receipt keeps " + rules.Verb(len(items), "it", "them"), Safety: rules.Kept}
+	for _, i := range items {
+		if p.Store.Closes && s.Items[i].Flags.Has(session.Unfinished) {
+			fix.Title = "give the message the end of one that was cancelled"
+			fix.Edits = append(fix.Edits, closed(s.ItemRef(i)))
+			continue
+		}
+		fix.Edits = append(fix.Edits, session.Edit{Op: session.Quarantine, Ref: s.ItemRef(i)})
+	}
+	return fix
 }
 
 // findPast words a finding about items that reach no further request.

@@ -12,17 +12,19 @@ var blankBlock = rules.Rule{
 	Title: "a blank text beside other content",
 	Run: func(p *rules.Pass) {
 		for j := range p.Judged() {
-			next, past := j.WireItems(func(i int) bool { return hasBlank(&j.Items[i]) && !streaming(p, j.Subject, i) })
+			next, past := j.WireItems(func(i int) bool { return hasBlank(p, &j, i) && !streaming(p, j.Subject, i) })
 			what := "with a blank text beside other content"
 			if len(past) > 0 {
 				p.Report(findPast(p, j, past, what))
 			}
+			reportUnsent(p, &j, what, func(i int) bool { return !empty(&j.Items[i]) && !hasBlank(p, &j, i) }, emptyTexts)
 			if len(next) == 0 {
 				continue
 			}
-			f := p.FindSent(j, next, rules.Said{Block: blankAt(&j.Items[next[0]])})
+			f := p.FindSent(j, next, rules.Said{Block: blankAt(&j, next[0])})
 			f.Message = "the next request would contain " + rules.Count(len(next), "message") + " " + what
-			if fix := emptyTexts(j.Subject, next); len(fix.Edits) > 0 {
+			f.Then(p.Store.BlankTexts)
+			if fix := emptyTexts(p, j.Subject, next); len(fix.Edits) > 0 {
 				f.Fixes = []rules.Fix{fix}
 			}
 			p.Report(f)
@@ -30,25 +32,50 @@ var blankBlock = rules.Rule{
 	},
 }
 
-// hasBlank reports whether a message of a user or of the assistant has a blank
-// text beside something else.
-func hasBlank(it *session.Item) bool {
-	return (it.Role == session.User || it.Role == session.Assistant) && !empty(it) &&
-		(it.Flags.Has(session.BlankText) || slices.ContainsFunc(it.Blocks, isBlank))
+// hasBlank reports whether a message of a user or of the assistant is sent with a blank
+// text beside something else, or a result with one that the provider minds.
+func hasBlank(p *rules.Pass, j *rules.Judged, i int) bool {
+	it := &j.Items[i]
+	spoken := p.Store.PartsTexts || it.Role == session.User || it.Role == session.Assistant
+	return !empty(it) && (spoken && it.Flags.Has(session.BlankText) ||
+		slices.ContainsFunc(it.Blocks, func(b session.Block) bool { return isBlank(b, j.Profile) && (spoken || b.Kind == session.ResultBlock) }))
 }
 
-func isBlank(b session.Block) bool { return b.Kind == session.TextBlock && b.Blank }
+// isBlank reports whether a part is sent and blank. Anthropic refuses a blank text in a
+// result's list, too (awsl-project/maxx#257, Wei-Shaw/sub2api#1212); Bedrock takes it
+// (NousResearch/hermes-agent#55092).
+func isBlank(b session.Block, by *rules.Profile) bool {
+	return b.Blank && !b.Unsent && (b.Kind == session.TextBlock || b.Kind == session.ResultBlock && by.Name == "anthropic")
+}
+
+// reportUnsent reports messages with blank texts that only other versions of the runtime send.
+func reportUnsent(p *rules.Pass, j *rules.Judged, what string, of func(i int) bool, fix func(*rules.Pass, *rules.Subject, []int) rules.Fix) {
+	items, _ := j.WireItems(func(i int) bool { return unsent(&j.Items[i]) && of(i) })
+	if len(items) == 0 {
+		return
+	}
+	f := findPast(p, *j, items, what)
+	f.Then(p.Store.BlankTexts)
+	f.Fixes = []rules.Fix{fix(p, j.Subject, items)}
+	p.Report(f)
+}
+
+func unsent(it *session.Item) bool {
+	return slices.ContainsFunc(it.Blocks, func(b session.Block) bool { return b.Unsent })
+}
 
 // blankAt is the place of the blank text among the parts of a message; it comes
 // first where the parts are not known.
-func blankAt(it *session.Item) int { return max(0, slices.IndexFunc(it.Blocks, isBlank)) }
+func blankAt(j *rules.Judged, i int) int {
+	return max(0, slices.IndexFunc(j.Items[i].Blocks, func(b session.Block) bool { return isBlank(b, j.Profile) }))
+}
 
-// emptyTexts is the fix that takes blank texts away. A blank one beside a text
-// that says something stays: an edit knows only the whole text.
-func emptyTexts(s *rules.Subject, items []int) rules.Fix {
+// emptyTexts is the fix that takes blank texts away. Most stores know only the whole text of
+// a message: there, a blank one beside a text that says something stays.
+func emptyTexts(p *rules.Pass, s *rules.Subject, items []int) rules.Fix {
 	fix := rules.Fix{Safety: rules.Kept}
 	for _, i := range items {
-		if s.Items[i].Flags.Has(session.BlankText) {
+		if p.Store.PartsTexts || s.Items[i].Flags.Has(session.BlankText) {
 			nothing := ""
 			fix.Edits = append(fix.Edits, session.Edit{Op: session.Set, Ref: s.ItemRef(i), Field: session.FieldText, Value: &nothing})
 		}

@@ -285,8 +285,9 @@ func (r *itemReader) block(given *blockLine, rec *itemLine, number int64) sessio
 	case session.MediaBlock:
 		b.Name = r.intern(given.Name)
 	case session.TextBlock:
-		b.Blank = given.Blank || isSpace(rec.Text.string)
+		b.Blank, b.Unsent = given.Blank || isSpace(rec.Text.string), given.Unsent
 	case session.CallBlock, session.ResultBlock:
+		b.Blank = given.Blank && b.Kind == session.ResultBlock
 		if given.Nth != nil {
 			b.Nth = int(*given.Nth)
 		}

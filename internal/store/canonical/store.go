@@ -119,7 +119,9 @@ func (s *stream) describe(src *store.Source, version int, headerLine int64) sess
 		Reader: s.header.Reader,
 		Keys:   session.Keys{CountsKeys: true},
 		Condition: session.Condition{
-			Recovery: "recover the store that the stream was exported from, and export it again",
+			Recovery: func() string {
+				return "recover the store that the stream was exported from, and export it again"
+			},
 			ReadOnly: "a canonical stream is repaired into a new file: `sessctl repair IN --output OUT`",
 			Faults:   s.index.faults,
 		},

@@ -180,6 +180,7 @@ type blockLine struct {
 	Signature *string        `json:"signature,omitzero"`
 	Unsigned  bool           `json:"unsigned,omitzero"`
 	Blank     bool           `json:"blank,omitzero"`
+	Unsent    bool           `json:"unsent,omitzero"`
 	Cached    bool           `json:"cached,omitzero"`
 	Width     int64          `json:"width,omitzero"`
 	Height    int64          `json:"height,omitzero"`

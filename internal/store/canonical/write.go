@@ -291,7 +291,7 @@ func encodeBlocks(it *session.Item, body *session.Body, names signatureNames) []
 		b := &it.Blocks[i]
 		list[i] = blockLine{
 			Type: b.Kind.String(), Name: b.Name, ID: b.ID, With: b.With, Signature: names.text(b.Signature, body.Raw),
-			Unsigned: b.Unsigned, Blank: b.Blank, Cached: b.Cached, Width: int64(b.Width), Height: int64(b.Height),
+			Unsigned: b.Unsigned, Blank: b.Blank, Unsent: b.Unsent, Cached: b.Cached, Width: int64(b.Width), Height: int64(b.Height),
 		}
 		switch b.Kind {
 		case session.CallBlock, session.ResultBlock:

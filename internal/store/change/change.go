@@ -80,7 +80,7 @@ func (c *Item) WasResult(n int) *session.Result {
 }
 
 // Value is one value of an item that becomes another one. An adapter says where it is
-// stored.
+// stored. A text that stays as it is loses the blank texts beside it.
 type Value struct {
 	Of      Part
 	Nth     int    // the index of the part in the item as it is stored
@@ -356,6 +356,9 @@ func (c *Item) compare() error {
 	if was.Body != nil && is.Body != nil && was.Body != is.Body {
 		c.add(OfItem, 0, session.FieldText, was.Body.Text, is.Body.Text)
 		c.add(OfItem, 0, FieldReasoning, was.Body.Reasoning, is.Body.Reasoning)
+		if was.Body.Text == is.Body.Text && countBlank(is) < countBlank(was) {
+			c.Values = append(c.Values, Value{OfItem, 0, session.FieldText, is.Body.Text, is.Body.Text})
+		}
 	}
 	for n := range was.Calls {
 		c.call(n, &was.Calls[n], &is.Calls[n])
@@ -369,6 +372,15 @@ func (c *Item) compare() error {
 	}
 	c.blocks()
 	return nil
+}
+
+func countBlank(it *session.Item) (n int) {
+	for i := range it.Blocks {
+		if it.Blocks[i].Blank {
+			n++
+		}
+	}
+	return n
 }
 
 func (c *Item) add(of Part, nth int, field, was, is string) {

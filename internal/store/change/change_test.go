@@ -37,7 +37,7 @@ var unwritten = map[string]string{
 	"Delegation.Tools": "is read of the arguments", "Delegation.Timeout": "is read of the arguments", "Delegation.Correlation": "no repair changes it",
 
 	"Block.Kind": "no repair changes it", "Block.Name": "no repair changes it", "Block.With": "no repair changes it",
-	"Block.Nth": "follows the results that are left", "Block.Blank": "is read of the text", "Block.Text": "is read of the text",
+	"Block.Nth": "follows the results that are left", "Block.Blank": "is read of the text", "Block.Unsent": "is read of the text", "Block.Text": "is read of the text",
 	"Block.Signature": "no repair changes it", "Block.Unsigned": "no repair changes it", "Block.Cached": "no repair changes it",
 	"Block.Width": "no repair changes it", "Block.Height": "no repair changes it",
 }

@@ -37,6 +37,7 @@ type node struct {
 	open         bool // the file ends within it
 	active       bool // the next request is made of it
 	cut          bool // but for a gap behind it
+	blank        bool // all that it says is blank texts
 	copied       bool // a stray: its own file has it, too
 	again        bool // a block beside the chain whose calls its message makes already: sent once
 	mend, crlf   bool // see filelog.Span
@@ -51,8 +52,8 @@ type chain struct {
 	at      map[filelog.Name]int32 // the lines by their identifiers; the last line that has one
 	leaf    filelog.Name           // what the last line of the type last-prompt names
 	title   string
+	version string // of Claude Code: the one that wrote the newest line
 	newest  time.Time
-	version string                          // that wrote the last line
 	wrong   map[int]string                  // why a line cannot be read
 	kept    map[int][]string                // what a compaction sends again, by its line
 	prompts map[filelog.Name]session.Digest // of calls that start a sub-agent
@@ -175,6 +176,7 @@ func (c *chain) fill(n *node, l *line, said *message) {
 		}
 	}
 	parts, _ := blocks(said.Content)
+	n.blank = len(parts) > 0 && allBlank(parts)
 	if n.sidechain && n.parent == 0 && len(parts) > 0 {
 		c.said[len(c.nodes)] = session.DigestOf(parts[0].Text)
 	}

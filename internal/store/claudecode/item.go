@@ -82,7 +82,7 @@ func (r *reader) items(s *session.Session, of func(*node) bool) error {
 		it := &s.Items[at]
 		it.Table, it.Position = tableLines, int64(at)
 		m := entry{Item: it, reader: r, blocks: blocks[:0]}
-		first := slices.Min(g)
+		first := r.first(g)
 		for _, i := range g {
 			text, err := lines.Line(r.nodes[i].span())
 			if err != nil {
@@ -186,7 +186,7 @@ func (m *entry) line(i int, text []byte) {
 	}
 	parts, ok := blocks(said.Content)
 	if l.APIError {
-		text, _ := textOf(said.Content)
+		text, _, _ := textOf(said.Content)
 		m.Flags, m.Refusal = m.Flags|session.Skipped, session.RefusalOf(l.Status, text)
 	}
 	if !ok {
@@ -248,9 +248,10 @@ func (m *entry) add(p *block) {
 		m.said.Add(session.DigestOf(text))
 	}
 	switch {
+	case p.isBlank():
+		b.Blank, b.Unsent = true, !m.reader.sendsBlank(m.Role, p.Text)
 	case p.Type == "text":
 		m.text = append(m.text, p.Text)
-		b.Blank = strings.TrimSpace(p.Text) == ""
 	case p.Type == "thinking", p.Type == "redacted_thinking":
 		b.Kind, b.Text, b.Signature = session.ReasoningBlock, session.DigestOf(p.Thinking), session.DigestOf(p.Signature+p.Data)
 		b.Unsigned = b.Signature == 0
@@ -261,7 +262,7 @@ func (m *entry) add(p *block) {
 		m.Size += int64(len(p.Input))
 	case strings.HasSuffix(p.Type, "tool_result"):
 		b.Kind, b.Nth = session.ResultBlock, len(m.Results)
-		m.result(p)
+		b.Blank = m.result(p)
 	case p.Type == "image", p.Type == "document":
 		b.Kind, b.Name = session.MediaBlock, p.Type
 		m.Size += int64(len(p.Source.Data))
@@ -269,7 +270,7 @@ func (m *entry) add(p *block) {
 		b.Kind, b.Name = session.UnknownBlock, p.Type
 	}
 	m.blocks = append(m.blocks, b)
-	m.plain = m.plain && b.Kind != session.ReasoningBlock && b.Kind != session.MediaBlock && b.Kind != session.UnknownBlock && !b.Cached
+	m.plain = m.plain && b.Kind != session.ReasoningBlock && b.Kind != session.MediaBlock && b.Kind != session.UnknownBlock && !b.Cached && !b.Blank
 }
 
 // call reads a call. Those that start a sub-agent say whose session that is.
@@ -287,8 +288,9 @@ func (m *entry) call(p *block) session.Call {
 	return c
 }
 
-func (m *entry) result(p *block) {
-	text, media := textOf(p.Content)
+// result reads a result, and reports whether a text in its list is blank.
+func (m *entry) result(p *block) (blank bool) {
+	text, media, blank := textOf(p.Content)
 	m.Results = append(m.Results, session.Result{
 		CallID: p.CallID, Text: text, Digest: session.DigestOf(text), IsError: p.IsError,
 		Synthetic: session.IsPlaceholder(text), Server: m.Role == session.Assistant,
@@ -302,6 +304,7 @@ func (m *entry) result(p *block) {
 			m.Size, m.plain = m.Size+int64(len(media[i].Source.Data)), false
 		}
 	}
+	return blank
 }
 
 // finish sets what all lines of the item make of it.
@@ -326,6 +329,10 @@ func (m *entry) finish(active bool) {
 		}
 		if strings.TrimSpace(text) == "" && len(m.Calls)+len(m.Results) == 0 && !m.Has(session.MediaBlock) {
 			m.Flags |= session.Blank
+			for i := range m.Blocks { // an answer that is nothing else is left out for longer
+				b := &m.Blocks[i]
+				b.Unsent = b.Blank && m.Role == session.Assistant && compareVersions(m.reader.version, "2.1.123") >= 0
+			}
 		}
 	}
 	if !m.reader.body {

@@ -134,18 +134,22 @@ func blocks(content jsontext.Value) (list []block, ok bool) {
 	return nil, len(content) == 0 || content.Kind() == 'n'
 }
 
-// textOf is the text of a result, and how many bytes of media it has besides.
-func textOf(content jsontext.Value) (text string, media []block) {
+// textOf is the text of a result, the media that it has besides, and whether its list has a
+// blank text, which is no part of that.
+func textOf(content jsontext.Value) (text string, media []block, blank bool) {
 	parts, _ := blocks(content)
 	var texts []string
 	for _, p := range parts {
-		if p.Type == "text" {
+		switch {
+		case p.isBlank() && content.Kind() == '[':
+			blank = true
+		case p.Type == "text":
 			texts = append(texts, p.Text)
-		} else {
+		default:
 			media = append(media, p)
 		}
 	}
-	return strings.Join(texts, "\n"), media
+	return strings.Join(texts, "\n"), media, blank
 }
 
 // lone reports whether a line has an escape that is half of a character.

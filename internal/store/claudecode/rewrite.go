@@ -27,6 +27,7 @@ type rewrite struct {
 	file    []byte               // its text
 	parents map[int]filelog.Name // of the lines that hang below others now
 	gone    map[int]bool         // lines that leave
+	texts   map[int][]byte       // of the lines that say less now
 	renamed map[filelog.Name]filelog.Name
 	behind  map[int][][]byte               // lines that come behind another one; -1 for the end of the file, or start
 	brought map[filelog.Name]int           // strays that came from other files, and their places
@@ -95,7 +96,7 @@ func (c *claude) compose(ctx context.Context, tree *store.Change, text func(name
 
 func newRewrite(c *chain) *rewrite {
 	return &rewrite{
-		chain: c, parents: map[int]filelog.Name{}, gone: map[int]bool{}, renamed: map[filelog.Name]filelog.Name{}, behind: map[int][][]byte{},
+		chain: c, parents: map[int]filelog.Name{}, gone: map[int]bool{}, texts: map[int][]byte{}, renamed: map[filelog.Name]filelog.Name{}, behind: map[int][][]byte{},
 		added: map[*session.Item]filelog.Name{}, brought: map[filelog.Name]int{}, latest: map[int]filelog.Name{}, apart: map[*filelog.Run]bool{},
 	}
 }
@@ -131,7 +132,7 @@ func writable(s *change.Session) error {
 	for i := range s.Items {
 		it := &s.Items[i]
 		said := slices.ContainsFunc(it.Values, func(v change.Value) bool {
-			return v.Of != change.OfItem || v.Field != session.FieldPosition && (v.Field != session.FieldArchived || !it.Moves)
+			return v.Of != change.OfItem || v.Field != session.FieldPosition && v.Field != session.FieldText && (v.Field != session.FieldArchived || !it.Moves)
 		})
 		switch {
 		case it.Was == nil && (it.Is.Role != session.Tool || len(it.Is.Results) != 1):
@@ -163,6 +164,13 @@ func (f *rewrite) session(s *change.Session, p *part) error {
 				return problem.New(problem.RolledBack, "", "line %d is too long to look for records in it", f.nodes[i].number)
 			}
 			f.removeLine(i)
+		}
+	}
+	for i := range s.Items {
+		if slices.ContainsFunc(s.Items[i].Values, func(v change.Value) bool { return v.Field == session.FieldText }) {
+			if err := f.dropBlanks(p.lines[s.Items[i].Is.Key]); err != nil {
+				return err
+			}
 		}
 	}
 	moved := movedItems(s.Items)
@@ -393,19 +401,23 @@ func (f *rewrite) move(i int, pl *place) {
 	f.gone[i] = true
 }
 
-// relinked is a line with its parent.
+// relinked is a line with its parent, and what it says.
 func (f *rewrite) relinked(i int) []byte {
+	line, says := f.texts[i]
+	if !says {
+		line = f.line(i)
+	}
 	up, set := f.parents[i]
 	if !set {
-		return f.line(i)
+		return line
 	}
 	value := []byte("null")
 	if up != 0 {
 		value = docedit.Quote(f.Text(up))
 	}
-	text, err := jsonedit.Set(f.line(i), "/"+fieldParent, value)
+	text, err := jsonedit.Set(line, "/"+fieldParent, value)
 	if err != nil { // it was read before
-		return f.line(i)
+		return line
 	}
 	return text
 }
@@ -514,8 +526,9 @@ func (f *rewrite) splices(ctx context.Context) (list []filelog.Splice, err error
 	}
 	for i := range f.nodes {
 		_, relinked := f.parents[i]
+		_, says := f.texts[i]
 		r := f.runOf(i)
-		switch touched := f.gone[i] || relinked || len(f.behind[i]) > 0; {
+		switch touched := f.gone[i] || relinked || says || len(f.behind[i]) > 0; {
 		case r != nil && touched && !f.apart[r]:
 			return nil, problem.New(problem.RolledBack, "", "the record is on %s, whose records have to be parted first (SC010)", nameRun(r))
 		case r != nil || !touched:

@@ -304,14 +304,15 @@ func facts(src *store.Source) session.Store {
 		Path: src.Path, Kind: kindName, Title: kindTitle, Bytes: src.Bytes,
 		Runtime: session.Runtime{
 			Name:          kindTitle,
-			BlankMessages: "Claude Code leaves messages without content out of the request",
+			BlankMessages: "Claude Code leaves answers without content out of the request, and sends such a message of the user",
+			BlankTexts:    "Claude Code 2.1.277 and later leave it out themselves, older versions in some places only",
 			Sanitiser:     &session.Sanitiser{By: "Claude Code 2.1.197 and later", Pairs: "anthropic"},
 		},
 		Requests: session.Requests{Model: "claude"},
 		Versions: "written by Claude Code 1.0 to 2.1",
 		Children: session.Children{ChildrenClosed: true},
 		Reader:   session.Reader{Retells: session.Retelling{Bare: true}},
-		Keys:     session.Keys{Renumbers: true, ByChain: true},
+		Keys:     session.Keys{Renumbers: true, ByChain: true, PartsTexts: true},
 	}
 }
 

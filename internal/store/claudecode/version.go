@@ -1,7 +1,7 @@
 package claudecode
 
 import (
-	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -60,20 +60,15 @@ func resumedBy(version string) *session.Resumption {
 	return is
 }
 
-// compareVersions compares numbers between dots; what is none counts as 0.
+// compareVersions compares numbers between dots; what is none counts as 0, so a version that is
+// not known is the oldest.
 func compareVersions(a, b string) int {
-	as, bs := strings.Split(a, "."), strings.Split(b, ".")
-	for i := range max(len(as), len(bs)) {
-		var x, y int
-		if i < len(as) {
-			x, _ = strconv.Atoi(as[i])
+	numbers := func(version string) (list []int) {
+		for part := range strings.SplitSeq(version, ".") {
+			n, _ := strconv.Atoi(part)
+			list = append(list, n)
 		}
-		if i < len(bs) {
-			y, _ = strconv.Atoi(bs[i])
-		}
-		if x != y {
-			return cmp.Compare(x, y)
-		}
+		return list
 	}
-	return 0
+	return slices.Compare(numbers(a), numbers(b))
 }

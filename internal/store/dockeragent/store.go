@@ -53,7 +53,7 @@ func newStore(ctx context.Context, db *sqlite.DB, path string, bytes int64) (*ag
 		WriterName: db.Writer.Name, Runtime: sc.runtimeFacts(), Versions: sc.runtime(), Advice: sc.advice(),
 		Children: Children, Requests: session.Requests{Adapts: sc.adapts()},
 		Condition: session.Condition{
-			ReadOnly: sc.readOnly(), Triggers: sc.triggers, Recovery: db.Recovery(), Incomplete: db.Truncated(),
+			ReadOnly: sc.readOnly(), Triggers: sc.triggers, Recovery: db.Recovery, Incomplete: db.Truncated(),
 			Faults: append(db.Faults(), faults...),
 		},
 	}

@@ -22,7 +22,9 @@ import (
 func (db *DB) About() table.About {
 	return table.About{
 		Name: db.Name, Bytes: db.bytes, Writer: db.writer, Moving: true, Remote: true, ReadOnly: db.readOnly, Identity: db.identity, Now: db.now,
-		Recovery: "Restore the table from a backup of the database, or from a replica that is not damaged.",
+		Recovery: func() string {
+			return "Restore the table from a backup of the database, or from a replica that is not damaged."
+		},
 	}
 }
 

@@ -84,6 +84,10 @@ type DB struct {
 
 	faults    []session.Fault
 	truncated bool
+	log       walWalk // what was found in the -wal
+
+	tested sync.Once
+	remedy string // what Recovery says
 }
 
 // disconnect closes what connect opened.
@@ -404,8 +408,51 @@ func IsCorrupt(err error) bool {
 	return code&0xff == lib.SQLITE_CORRUPT || code == lib.SQLITE_IOERR_SHORT_READ
 }
 
-// Recovery is what to do about damage of the database: see session.Store.
-func (db *DB) Recovery() string { return recovery(db.File.Path) }
+// Recovery is what to do about damage of the database: see session.Store. Where the file is
+// whole and is not together with its log, that is of another state, and SQLite reads a mixture.
+func (db *DB) Recovery() string {
+	db.tested.Do(func() {
+		path := db.File.Path
+		db.remedy = recovery(path)
+		switch {
+		case db.File.WAL <= 0 || db.Writer.State == session.WriterLive:
+		case !isWhole(db.File.real, immutable): // so opened, SQLite reads nothing beside the file
+			db.remedy += "; if NEW lacks messages, recover a copy without the -wal, too"
+		case !db.wholeWithLog():
+			db.remedy = "copy " + path + " without its -wal to another folder, then sessctl check the copy: the file alone is whole, and its -wal belongs to another state of it"
+			if db.log.commits > 0 {
+				counted := "1 commit"
+				if db.log.commits > 1 {
+					counted = fmt.Sprint(db.log.commits, " commits")
+				}
+				db.remedy += fmt.Sprintf(". Keep the -wal: the copy lacks what it holds (%s, of a database of %d pages; the file has %d)",
+					counted, db.log.pages, db.File.Size/int64(db.File.Header.PageSize))
+			}
+		}
+	})
+	return db.remedy
+}
+
+// wholeWithLog reports whether a private copy of the file and its log is sound, or cannot be made.
+func (db *DB) wholeWithLog() bool {
+	folder, err := privateCopy(context.Background(), db.handle, db.File)
+	if err != nil {
+		return true
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	return isWhole(filepath.Join(folder, copyName), copied)
+}
+
+// isWhole reports whether SQLite finds a database sound.
+func isWhole(path string, a access) bool {
+	pool, err := sql.Open("sqlite", dsn(path, a, false, 0))
+	if err != nil {
+		return false
+	}
+	defer func() { _ = pool.Close() }()
+	var said string
+	return pool.QueryRow("pragma quick_check(1)").Scan(&said) == nil && said == "ok"
+}
 
 // recovery is what to do about a database that is damaged. The copy matters:
 // the sqlite3 program opens for writing and would fold the -wal into the file.
@@ -428,10 +475,10 @@ func (db *DB) Explain(err error) error {
 		return busy(path, db.Writer, err)
 	case lib.SQLITE_CORRUPT:
 		p.What = path + " cannot be read: the database is damaged (" + err.Error() + ")"
-		p.Next = recovery(path)
+		p.Next = db.Recovery()
 	case lib.SQLITE_NOTADB:
 		p.What = path + " cannot be read: the database is encrypted, or its header is damaged"
-		p.Next = recovery(path)
+		p.Next = db.Recovery()
 	case lib.SQLITE_CANTOPEN:
 		p.What = path + " cannot be opened, or a -wal, -shm or -journal file beside it"
 		p.Next = "check the permissions of these files and of their folder"

@@ -38,7 +38,7 @@ func (db *DB) Truncated() string {
 func (db *DB) Damaged() error {
 	for _, f := range db.faults {
 		if f.Kind == session.StoreDamaged {
-			return problem.New(problem.Unreadable, recovery(db.File.Path),
+			return problem.New(problem.Unreadable, db.Recovery(),
 				"%s is damaged, and what can be read of it is not a session store: %s", db.File.Path, f.Detail)
 		}
 	}
@@ -71,6 +71,7 @@ func (db *DB) inspect(ctx context.Context) error {
 	}
 	filePages := uint32(db.File.Size / int64(db.File.Header.PageSize))
 	wal, err := db.inspectWAL(filePages)
+	db.log = wal
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func Of(r table.Reader) *DB {
 func (r *reader) About() table.About {
 	return table.About{
 		Name: r.File.Path, Bytes: r.File.Size, Writer: r.Writer.State, WriterName: r.Writer.Name,
-		Incomplete: r.Truncated(), Recovery: r.Recovery(), Faults: r.DB.Faults(),
+		Incomplete: r.Truncated(), Recovery: r.Recovery, Faults: r.DB.Faults(),
 	}
 }
 

@@ -71,6 +71,7 @@ type walWalk struct {
 	// committed is how many of the valid frames belong to commits, and pages
 	// the size of the database after the last of them.
 	committed int
+	commits   int
 	pages     uint32
 	// beyond holds the pages above the given number that the commits contain.
 	beyond map[uint32]bool
@@ -129,7 +130,7 @@ func (w *walWalk) follow(r io.Reader, h walHeader, above uint32) error {
 }
 
 func (w *walWalk) commit(pages uint32, noted []uint32) {
-	w.committed, w.pages = w.valid, pages
+	w.committed, w.commits, w.pages = w.valid, w.commits+1, pages
 	for _, page := range noted {
 		if w.beyond == nil {
 			w.beyond = map[uint32]bool{}

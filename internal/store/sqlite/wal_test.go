@@ -135,6 +135,55 @@ func TestDamagedLogIsAFault(t *testing.T) {
 	}
 }
 
+// TestRecoveryNamesTheSoundPart holds the file and its log apart: only a file that is whole
+// without its log, and damaged with it, is to be copied alone.
+func TestRecoveryNamesTheSoundPart(t *testing.T) {
+	foreign := func(rows int) func(t *testing.T, path string) {
+		return func(t *testing.T, path string) {
+			t.Helper()
+			other := filepath.Join(t.TempDir(), "other.db")
+			create(t, other, append([]string{"pragma page_size=1024"}, walRows(rows)...)...)
+			killed(t, other, "update t set x = x || 'a'", "insert into t(x) values('new')")
+			log, err := os.ReadFile(other + "-wal")
+			ok(t, err)
+			ok(t, os.WriteFile(path+"-wal", log, 0o600))
+		}
+	}
+	const together, alone = "with its -wal to another folder", "without its -wal to another folder"
+	for _, tt := range []struct {
+		name   string
+		damage func(t *testing.T, path string)
+		want   string
+	}{
+		{"the log of a longer database", foreign(3000), alone},
+		{"the log of a database of that length", foreign(300), alone},
+		{"a broken log", func(t *testing.T, path string) {
+			t.Helper()
+			edit(t, path+"-wal", func(b []byte) []byte { b[walHeaderSize+testFrame+500] ^= 1; return b })
+		}, together},
+		{"a broken file", func(t *testing.T, path string) {
+			t.Helper()
+			edit(t, path, func(b []byte) []byte { clear(b[1024 : len(b)-1024]); return b })
+		}, together},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "session.db")
+			create(t, path, append([]string{"pragma page_size=1024"}, append(walRows(300), "create table u(y)", "create index i on t(x)")...)...)
+			killed(t, path, "insert into t(x) values('new')", "insert into t(x) values('new')")
+			tt.damage(t, path)
+			before, err := os.ReadFile(path + "-wal")
+			ok(t, err)
+			db := open(t, path)
+			if said := db.Recovery(); !strings.Contains(said, tt.want) || strings.Contains(said, "delete") {
+				t.Errorf("%s", said)
+			}
+			if after, err := os.ReadFile(path + "-wal"); err != nil || !bytes.Equal(before, after) {
+				t.Errorf("the log is another one: %v", err)
+			}
+		})
+	}
+}
+
 // faultIs checks for one fault whose detail contains want, or for none.
 func faultIs(t *testing.T, faults []session.Fault, kind session.FaultKind, want string) {
 	t.Helper()

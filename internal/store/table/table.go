@@ -64,13 +64,13 @@ type About struct {
 	Bytes      int64
 	Writer     session.Writer // as it was before it was opened
 	WriterName string
-	Incomplete string    // why no reading can be complete, "" when it can
-	Recovery   string    // what to do about damage
-	ReadOnly   string    // why nothing can be repaired in place, "" when it can
-	Moving     bool      // a row gets another place with each change
-	Remote     bool      // on a server: rows that nobody needs had better stay there
-	Identity   string    // what tells it from another one of that name, "" where the name does
-	Now        time.Time // by the clock of its server, when it was opened; zero where there is none
+	Incomplete string        // why no reading can be complete, "" when it can
+	Recovery   func() string // what to do about damage: see session.Store
+	ReadOnly   string        // why nothing can be repaired in place, "" when it can
+	Moving     bool          // a row gets another place with each change
+	Remote     bool          // on a server: rows that nobody needs had better stay there
+	Identity   string        // what tells it from another one of that name, "" where the name does
+	Now        time.Time     // by the clock of its server, when it was opened; zero where there is none
 	Faults     []session.Fault
 }
 

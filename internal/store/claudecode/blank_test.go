@@ -1,0 +1,87 @@
+package claudecode_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sessctl/sessctl/internal/check"
+	"github.com/sessctl/sessctl/internal/repair/repairtest"
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/rules/catalogue"
+)
+
+// TestBlankTexts holds blank texts against what each version of Claude Code sends of them, as
+// docs/stores/claude-code.md has it. A repair takes out those that are sent.
+func TestBlankTexts(t *testing.T) {
+	const (
+		call   = `{"type":"tool_use","id":"c","name":"Bash","input":{}}`
+		result = `{"type":"tool_result","tool_use_id":"c","content":"ok"}`
+		image  = `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}`
+		empty  = `{"type":"text","text":""}`
+		space  = `{"type":"text","text":" \n"}`
+		asked  = `{"type":"text","text":"go"}`
+	)
+	message := func(id, content string) string {
+		return fmt.Sprintf(`{"id":%q,"model":"claude-opus-4-8","content":[%s]}`, id, content)
+	}
+	session := func(version, prompt, said, answer string) []string {
+		return []string{
+			line(version, "u", "null", "user", 0, message("", prompt)), line(version, "a", `"u"`, "assistant", 1, message("m1", said)),
+			line(version, "b", `"a"`, "assistant", 2, message("m1", call)), line(version, "r", `"b"`, "user", 3, message("", answer)),
+			line(version, "z", `"r"`, "assistant", 4, message("m2", `{"type":"text","text":"done"}`)),
+		}
+	}
+	listed := func(content string) string { return strings.Replace(result, `"ok"`, "["+content+"]", 1) }
+	for _, tt := range []struct {
+		name                 string
+		prompt, said, answer string
+		sent                 string // the versions that send it, of those below
+		after                string // the line that changes, or "" where that leaves
+	}{
+		{"beside an image", image + "," + empty, asked, result, "2.0.14 2.1.123", image},
+		{"white space before a text of the user", space + "," + asked, asked, result, "2.0.14 2.1.123", asked},
+		{"behind a result", asked, asked, result + "," + empty, "2.0.14 2.1.123", result},
+		{"a line that is nothing else", asked, empty, result, "2.0.14 2.1.123 2.1.197", ""},
+		{"white space of the assistant", asked, space, result, "2.0.14", ""},
+		{"beside a text of the assistant", asked, asked + "," + empty, result, "2.0.14 2.1.123 2.1.197", asked},
+		{"alone in a result", asked, asked, listed(empty), "2.0.14 2.1.123 2.1.197 2.1.330", strings.Replace(result, `"ok"`, `""`, 1)},
+		{"in a result beside a text", asked, asked, listed(space + "," + asked), "2.0.14 2.1.123 2.1.197 2.1.330", listed(asked)},
+	} {
+		for _, version := range []string{"2.0.14", "2.1.123", "2.1.197", "2.1.330"} {
+			t.Run(tt.name+" "+version, func(t *testing.T) {
+				home := homeOf(t, session(version, tt.prompt, tt.said, tt.answer)...)
+				sent := strings.Contains(tt.sent, version)
+				var found []string
+				for _, tree := range filled(t, open(t, home)) {
+					for _, f := range check.Tree(open(t, home).Facts(), tree, catalogue.Usual(), rules.Judge{}) {
+						found = append(found, f.Rule.ID+" "+f.Severity.String())
+					}
+				}
+				want := "SC402 info"
+				if sent {
+					want = "SC402 error"
+				}
+				if !slices.Equal(found, []string{want}) {
+					t.Fatalf("found: %v, want: %s", found, want)
+				}
+				if !sent {
+					if _, receipt, err := repairtest.Repair(home); err != nil || receipt != nil {
+						t.Errorf("something was repaired: %v", err)
+					}
+					return
+				}
+				after, _ := repaired(t, home)
+				text := after["projects/p/s.jsonl"]
+				if tt.after == "" {
+					if lines := strings.Split(text, "\n"); len(lines) != 5 || !strings.Contains(lines[1], `"parentUuid":"u"`) || !strings.Contains(lines[1], call) {
+						t.Errorf("the line did not leave:\n%s", text)
+					}
+				} else if !strings.Contains(text, `"content":[`+tt.after+`]}`) {
+					t.Errorf("%s is not there:\n%s", tt.after, text)
+				}
+			})
+		}
+	}
+}
