@@ -32,7 +32,7 @@ func TestTheRecordThatWasNotRead(t *testing.T) {
 		facts := &session.Store{Writer: session.WriterDead}
 		found := check.Tree(facts, tree, catalogue.Usual(), judge)
 		request := view.Build(view.Input{Store: facts, Tree: tree, Findings: found, Session: root.ID, Request: true, Judge: judge}).Request
-		d := why.Diagnosis{Session: &why.Candidate{}}
+		d := why.Diagnosis{Session: &why.Candidate{ID: root.ID}}
 		d.Diagnose(why.Input{Store: facts, Tree: tree, Findings: found, Request: request})
 		if len(d.Findings) == 0 || d.Findings[0].Rule.ID != test.want {
 			t.Errorf("%v: %s, and %s is wanted first", test.calls, d.Cause, test.want)
@@ -58,7 +58,7 @@ func TestARecordedRefusalLeads(t *testing.T) {
 		facts := &session.Store{Writer: session.WriterDead}
 		found := check.Tree(facts, tree, catalogue.Usual(), judge)
 		request := view.Build(view.Input{Store: facts, Tree: tree, Findings: found, Session: "s", Request: true, Judge: judge}).Request
-		d := why.Diagnosis{Session: &why.Candidate{}}
+		d := why.Diagnosis{Session: &why.Candidate{ID: "s"}}
 		d.Diagnose(why.Input{Store: facts, Tree: tree, Findings: found, Request: request})
 		var ids []string
 		for _, f := range d.Findings {

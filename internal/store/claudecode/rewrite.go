@@ -2,7 +2,6 @@ package claudecode
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -508,106 +507,4 @@ func (f *rewrite) unused(seed string) filelog.Name {
 			return f.Name(uuid)
 		}
 	}
-}
-
-// splices are the changes of the file, in their order.
-func (f *rewrite) splices(ctx context.Context) (list []filelog.Splice, err error) {
-	newline := []byte("\n")
-	if at := bytes.IndexByte(f.file, '\n'); at > 0 && f.file[at-1] == '\r' {
-		newline = []byte("\r\n")
-	}
-	if more := f.behind[start]; len(more) > 0 {
-		list = append(list, f.lines(0, more, newline))
-	}
-	for _, r := range f.runs {
-		if f.apart[r] {
-			list = append(list, f.takeApart(r, newline))
-		}
-	}
-	for i := range f.nodes {
-		_, relinked := f.parents[i]
-		_, says := f.texts[i]
-		r := f.runOf(i)
-		switch touched := f.gone[i] || relinked || says || len(f.behind[i]) > 0; {
-		case r != nil && touched && !f.apart[r]:
-			return nil, problem.New(problem.RolledBack, "", "the record is on %s, whose records have to be parted first (SC010)", nameRun(r))
-		case r != nil || !touched:
-			continue
-		}
-		from, to := int(f.nodes[i].offset), f.end(i)
-		if f.gone[i] {
-			list = append(list, filelog.Splice{At: from, Was: f.file[from:to]})
-		} else if s := filelog.Change(from, f.line(i), f.relinked(i)); len(s.Was)+len(s.Is) > 0 {
-			list = append(list, s)
-		}
-		if more := f.behind[i]; len(more) > 0 {
-			list = append(list, f.lines(to, more, newline))
-		}
-	}
-	if more := f.behind[-1]; len(more) > 0 {
-		list = append(list, f.lines(len(f.file), more, newline))
-	}
-	for at, err := range filelog.Over(bytes.NewReader(f.file)).Lines(ctx) {
-		if err != nil || len(f.renamed) == 0 {
-			break
-		}
-		if text := f.relinkLeaf(at.Text); !bytes.Equal(text, at.Text) {
-			list = append(list, filelog.Change(int(at.Offset), bytes.Clone(at.Text), text))
-		}
-	}
-	slices.SortStableFunc(list, func(a, b filelog.Splice) int { // what comes behind a line is before what the next one becomes
-		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(min(len(a.Was), 1), min(len(b.Was), 1)))
-	})
-	return list, ctx.Err()
-}
-
-// relinkLeaf is a line of the type last-prompt that names a line which is there.
-func (f *rewrite) relinkLeaf(text []byte) []byte {
-	l, _, wrong := parse(text)
-	to := f.renamed[f.Name(l.Leaf)]
-	for range f.renamed { // which may lead in a circle
-		to = cmp.Or(f.renamed[to], to)
-	}
-	if wrong != "" || l.Type != lastPrompt || to == 0 {
-		return text
-	}
-	if named, err := jsonedit.Set(text, "/leafUuid", docedit.Quote(f.Text(to))); err == nil { // it was read before
-		return named
-	}
-	return text
-}
-
-// takeApart puts the records of a run on lines of their own.
-func (f *rewrite) takeApart(r *filelog.Run, newline []byte) filelog.Splice {
-	var kept [][]byte
-	for _, p := range r.Pieces {
-		i, chained := f.nodeAt(p.Offset)
-		switch {
-		case !chained:
-			kept = append(kept, f.relinkLeaf(p.In(f.file)))
-			continue
-		case !f.gone[i]:
-			kept = append(kept, f.relinked(i))
-		}
-		kept = append(kept, f.behind[i]...)
-	}
-	return filelog.Change(int(r.Offset), f.file[r.Offset:][:r.Length], bytes.Join(kept, newline))
-}
-
-// lines are new lines at a place.
-func (f *rewrite) lines(at int, lines [][]byte, newline []byte) filelog.Splice {
-	s := filelog.Splice{At: at}
-	if at > 0 && f.file[at-1] != '\n' && !f.cut() {
-		s.Is = bytes.Clone(newline)
-	}
-	for _, line := range lines {
-		s.Is = append(append(s.Is, line...), newline...)
-	}
-	return s
-}
-
-// cut reports whether the last line of the file leaves.
-func (f *rewrite) cut() bool {
-	last := len(f.nodes) - 1
-	return last >= 0 && f.gone[last] && f.runOf(last) == nil && f.end(last) == len(f.file)
 }

@@ -98,20 +98,16 @@ func (p *part) row(w *row, data []byte) {
 			it.Kind = p.undecoded(w.session, data)
 			break
 		}
-		if code := textIn(object["code"]); w.kind == "error" && (code == "" || code == "model_error" || code == "media_too_large") {
-			it.Refusal = session.RefusalOf(0, textIn(object["message"]))
+		var code, message string // "" where it is no text
+		_, _ = json.Unmarshal(object["code"], &code), json.Unmarshal(object["message"], &message)
+		if w.kind == "error" && (code == "" || code == "model_error" || code == "media_too_large") {
+			it.Refusal = session.RefusalOf(0, message)
 		}
 	default:
 		it.Kind, it.Flags = session.Other, session.Skipped
 		fault(session.UnknownKind, w.kind, "", nil)
 	}
 	p.log.Add(w.session, it)
-}
-
-// textIn is a value of JSON that is a text, "" for any other.
-func textIn(value json.RawMessage) (text string) {
-	_ = json.Unmarshal(value, &text)
-	return text
 }
 
 // report tells of a value that keeps the whole session from loading.

@@ -173,7 +173,7 @@ func (c *coder) block(k *session.Block) {
 	text, signature, pixels := k.Text != 0, k.Signature != 0, k.Width != 0 || k.Height != 0
 	c.byte((*byte)(&k.Kind))
 	c.bits(&k.Unsigned, &k.Blank, &k.Cached, &nth, &name, &id, &with, &text)
-	c.bits(&signature, &pixels)
+	c.bits(&signature, &pixels, &k.Unsent)
 	if nth {
 		c.number(&k.Nth)
 	}
