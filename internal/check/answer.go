@@ -90,7 +90,7 @@ func (a *Answer) refused(v *rules.Subject, other bool, near *findingIndex, said 
 				a.refusing = append(a.refusing, f)
 			}
 		}
-		a.untold = a.untold || heard.Rules == nil && !(o.Mended && v.AlwaysMended())
+		a.untold = a.untold || heard.Rules == nil && (!o.Mended || !v.AlwaysMended())
 		a.hear(&heard)
 	}
 }

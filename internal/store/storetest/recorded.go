@@ -207,7 +207,7 @@ func Foretold(t *testing.T, path string, said func(r *view.Request, facts *sessi
 // runtime invents stand before those that are stored; byCalls, all stand in the order of
 // their calls.
 func Say(byCalls bool) func(r *view.Request, facts *session.Store) []string {
-	return func(r *view.Request, facts *session.Store) (list []string) {
+	return func(r *view.Request, _ *session.Store) (list []string) {
 		type answer struct {
 			nth  int
 			line string
