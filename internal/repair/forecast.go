@@ -42,18 +42,24 @@ func (c *Forecast) Tree(tree *session.Tree, found []*check.Finding) {
 	if p.err != nil {
 		return
 	}
-	made, left := map[string]bool{}, map[check.Identity]bool{}
+	made, left := map[string]*Fix{}, map[check.Identity]bool{}
 	planned := p.planned[tree.Root().ID]
 	if planned != nil {
-		for _, f := range planned.Fixes {
-			made[f.Rule+f.Fingerprint] = true
+		for i := range planned.Fixes {
+			f := &planned.Fixes[i]
+			made[f.Rule+f.Fingerprint] = f
 		}
 		for _, f := range planned.After {
 			left[f.Identity()] = true
 		}
 	}
 	for _, f := range found {
-		if !f.Repairable() || planned != nil && (made[f.Rule.ID+f.Fingerprint] || !left[f.Identity()]) {
+		fix := made[f.Rule.ID+f.Fingerprint]
+		switch {
+		case fix != nil && !f.Repairable(): // once what it waits for is repaired
+			f.Fixes = []rules.Fix{fix.Fix}
+			continue
+		case fix != nil || !f.Repairable() || planned != nil && !left[f.Identity()]:
 			continue
 		}
 		if why, allow := p.whyNot(f); allow != "" {
