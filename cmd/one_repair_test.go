@@ -12,7 +12,6 @@ import (
 // TestOneRepair: check says of a finding that it is repaired exactly where the plan of repair
 // repairs it, and why names a repair of a session exactly where that plan has one.
 func TestOneRepair(t *testing.T) {
-	campaign.ShowsNoRace(t)
 	every, repaired, refused := campaign.Stride(2, 1), 0, 0
 	for n, s := range netStores(t) {
 		if n%every != 0 {

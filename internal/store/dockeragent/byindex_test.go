@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
 	"github.com/sessctl/sessctl/internal/store/dockeragent/agenttest"
@@ -74,6 +75,7 @@ func random(t *testing.T, generation int, seed uint64) string {
 }
 
 func TestByIndexRandom(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	for generation := 14; generation <= agenttest.Latest; generation++ {
 		n, reasons := agreeing(t, random(t, generation, uint64(generation)))
 		if generation >= 18 && reasons != "" || generation < 18 && n > 0 {
@@ -131,6 +133,7 @@ func hideSession(t *testing.T, path, id string) {
 
 // What an index hides or tells wrongly is noticed, and then everything is read.
 func TestByIndexDoubts(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	const middle, last, other = "session_id = 'P' and position = 2", "session_id = 'P' and position = 5", "session_id = 'C' and position = 1"
 	tests := []struct {
 		name   string
@@ -223,6 +226,7 @@ func TestByIndexReadsParents(t *testing.T) {
 
 // Damaged at random, the database never gets another answer by index than by a full read.
 func TestByIndexDamagedAtRandom(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	agreed := 0
 	for seed := range uint64(25) {
 		rng := rand.New(rand.NewPCG(seed, 21))
@@ -251,6 +255,7 @@ func TestByIndexDamagedAtRandom(t *testing.T) {
 
 // Of pages that are destroyed, those that were read are noticed.
 func TestByIndexDamagedPages(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	path := random(t, 29, 5)
 	content, err := os.ReadFile(path)
 	if err != nil {

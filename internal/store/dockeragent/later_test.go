@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sessctl/sessctl/internal/campaign"
 	"github.com/sessctl/sessctl/internal/check"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/repair"
@@ -144,6 +145,7 @@ func titles(p *repair.Plan) (list []string) {
 // TestLaterMigrationsThatDoNoHarm: a store that has more than sessctl knows is as healthy
 // as before, and is repaired and set back like any other, in every generation.
 func TestLaterMigrationsThatDoNoHarm(t *testing.T) {
+	campaign.ShowsNoRace(t)
 	all := step{name: "all at once"}
 	for _, h := range harmless[2:] {
 		all.statements = append(all.statements, h.statements...)
