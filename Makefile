@@ -59,8 +59,8 @@ bin/actionlint-$(ACTIONLINT_VERSION):
 
 # It takes the packages that start goroutines; what others lock, they lock in the tests of these:
 # cmd checks stores of all kinds and plans their repairs, several at a time. A race shows in the
-# first of random cases or in none. Without the setting of GORACE, each process waits for a second before it
-# ends.
+# first of random cases or in none. Without the setting of GORACE, each process waits for a
+# second before it ends.
 .PHONY: test-race
 test-race: ## Run the tests that can show a race with the race detector, which needs a C compiler
 	RAPID_SEED=$(SEED) RAPID_CHECKS=25 GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 go test -race -short -timeout 30m $$(grep -rlE --include='*.go' --exclude='*_test.go' \
