@@ -31,6 +31,8 @@ var reported = map[string]struct {
 	"cc-svg-result":                          {found: "error SC309"},
 	"cc-thinking-emptied":                    {found: "error SC309"},
 	"crush-reasoning-only":                   {found: "error SC309, error SC401, warning SC301", change: true},
+	"cc-retry-under-progress":                {found: "warning SC021"},
+	"oc-id-wrap":                             {found: "warning SC310"},
 	"cc-raw-newline":                         {found: "error SC010", change: true},
 	"cc-two-on-line":                         {found: "error SC010", change: true},
 	"cc-splice-result":                       {change: true},
@@ -63,7 +65,7 @@ func TestReports(t *testing.T) {
 		stores, _ := filepath.Glob(filepath.Join(reports, name.Name(), "*"))
 		for _, store := range stores {
 			base := filepath.Base(store)
-			if strings.HasSuffix(base, ".repaired.db") || !name.IsDir() || regexp.MustCompile(`\.(txt|jsonl)$|-wal$`).MatchString(base) {
+			if strings.HasSuffix(base, ".repaired.db") || !name.IsDir() || regexp.MustCompile(`\.(txt|jsonl)$|-(?:wal|shm)$`).MatchString(base) {
 				continue
 			}
 			t.Run(name.Name()+"/"+base, func(t *testing.T) { takeThrough(t, name.Name(), store) })

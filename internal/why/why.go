@@ -281,7 +281,7 @@ func Plan(ctx context.Context, st store.Store, opts repair.Options) (*Repair, er
 func blocking(found []*check.Finding) (n int, words map[string]bool) {
 	words = map[string]bool{}
 	for _, f := range found {
-		if f.Severity == rules.Error || f.Refused() {
+		if f.Severity == rules.Error || f.Refused() || f.Hides {
 			n++
 			for _, w := range f.Allow() {
 				words[w] = true

@@ -66,6 +66,8 @@ type chain struct {
 
 	away   map[filelog.Name]bool // lines that stand in another file only
 	within []bool                // which lines the chain that is being looked at has
+	path   []int                 // those of the last activation, from the first line to the leaf
+	joins  map[int]join          // lines whose branch has lost what is before it
 }
 
 // span is where the text of a line lies.
@@ -221,11 +223,39 @@ func (c *chain) activate(only func(*node) bool) {
 		return
 	}
 	path := c.walk(list, c.findLeaf(list))
+	c.path = path
 	for rank, i := range path {
 		c.nodes[i].active, c.nodes[i].rank = true, int32(rank)<<2
 	}
 	c.addBlocks(list)
 	c.addResults(list, path)
+	for i := range c.faults {
+		if f := &c.faults[i]; f.Hides {
+			f.Detail = c.share(list) + ": " + f.Detail
+		}
+	}
+}
+
+// share says how many messages the next request is made of.
+func (c *chain) share(list []int) string {
+	type message struct {
+		id filelog.Name
+		at int
+	}
+	all, sent := map[message]bool{}, map[message]bool{}
+	for _, i := range list {
+		n, m := &c.nodes[i], message{at: i}
+		if n.message != 0 {
+			m = message{id: n.message}
+		}
+		if n.kind == user || n.kind == assistant {
+			all[m] = true
+			if n.active && !n.cut {
+				sent[m] = true
+			}
+		}
+	}
+	return fmt.Sprintf("%d of %d messages would be sent", len(sent), len(all))
 }
 
 // find is the line of the chain with an identifier.
@@ -277,6 +307,20 @@ func (c *chain) walk(list []int, leaf int) (path []int) {
 			kept = c.kept[i]
 			c.checkHistory(list, i)
 			break
+		}
+		if lost, ok := c.joins[i]; ok {
+			above := c.Text(lost.below)
+			c.fault("%s", lost.detail)
+			f := &c.faults[len(c.faults)-1]
+			f.Ref.Pointer, f.Default, f.Hides = c.Text(n.uuid), &above, true
+			f.Remedy = "name the last line before what was lost as the parent of the first one that is sent, so that both are sent"
+			if i, ok = c.find(lost.below); !ok || seen[i] {
+				break
+			}
+			if gap < 0 {
+				gap = len(path)
+			}
+			continue
 		}
 		parent := c.aboveStrays(n.parent)
 		if parent == 0 {

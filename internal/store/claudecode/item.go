@@ -323,7 +323,7 @@ func (m *entry) finish(active bool) {
 		m.Meaning, m.Text = said.Digest(), session.DigestOf(text)
 		m.Size += int64(len(text) + len(reasoning))
 		if m.Role != session.Tool {
-			m.Flags |= session.TextFlags(text)
+			m.Flags, m.Note = m.Flags|session.TextFlags(text), m.Role == session.User && asksNothing().MatchString(text)
 		} else if len(m.Results) == 1 {
 			m.Text = m.Results[0].Digest
 		}
@@ -341,6 +341,10 @@ func (m *entry) finish(active bool) {
 	}
 	m.Body = &session.Body{Text: text, Reasoning: reasoning, Raw: m.raw[1:]}
 }
+
+// asksNothing finds texts that Claude Code writes as the user's: commands and what they printed,
+// notifications, that a person interrupted it.
+var asksNothing = pattern.Lazy(`^(?:<(?:command-|local-command-|bash-|task-notification)|\[Request interrupted by user)`)
 
 // tellReplaced tells of a line whose identifier a later line has, which says something else: the
 // later one is sent, and this one never.

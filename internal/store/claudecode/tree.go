@@ -192,7 +192,9 @@ func (t *trunk) link() {
 func (t *trunk) makeSessions(ctx context.Context) error {
 	sides := t.sides()
 	mine := func(n *node) bool { return n.side == 0 }
-	t.chain.activate(func(n *node) bool { return n.side == 0 && !n.sidechain })
+	if err := t.activateMain(); err != nil {
+		return err
+	}
 	if err := t.findForeign(ctx); err != nil {
 		return err
 	}
