@@ -147,4 +147,14 @@ var faults = []*rules.Rule{
 			}
 		}),
 	},
+	{
+		ID: "SC023", Name: "misplaced-session", Severity: rules.Warning, Safety: rules.Manual, Scope: stored, Since: "0.1.0",
+		Title: "the runtime does not find the session where it is looked for",
+		Run: rules.Faults(session.Misplaced, func(found *rules.Finding, f *session.Fault) {
+			rules.Detail(found, f)
+			if f.Remedy != "" {
+				found.Fixes = []rules.Fix{{Title: f.Remedy, Safety: rules.Manual}}
+			}
+		}),
+	},
 }

@@ -52,7 +52,9 @@ type chain struct {
 	at      map[filelog.Name]int32 // the lines by their identifiers; the last line that has one
 	leaf    filelog.Name           // what the last line of the type last-prompt names
 	title   string
-	version string // of Claude Code: the one that wrote the newest line
+	version string   // of Claude Code: the one that wrote the newest line
+	folders []string // in which the session's lines were written, as they came first
+	folder  string   // the newest of them
 	newest  time.Time
 	wrong   map[int]string                  // why a line cannot be read
 	kept    map[int][]string                // what a compaction sends again, by its line
@@ -143,6 +145,11 @@ func readChain(ctx context.Context, log *filelog.Log, known *filelog.Names) (*ch
 // note keeps what lines of all types say of the session.
 func (c *chain) note(l *line) {
 	c.version = cmp.Or(l.Version, c.version)
+	if l.Folder != "" && l.Folder != c.folder && !l.Sidechain {
+		if c.folder = l.Folder; !slices.Contains(c.folders, l.Folder) {
+			c.folders = append(c.folders, l.Folder)
+		}
+	}
 	switch l.Type {
 	case lastPrompt:
 		c.leaf = c.Name(l.Leaf)

@@ -199,6 +199,9 @@ func (t *trunk) makeSessions(ctx context.Context) error {
 		return err
 	}
 	s := t.session(t.chain, t.transcript.id)
+	if f := t.misplaced(s); f != nil {
+		s.Faults = append(s.Faults, *f)
+	}
 	r := t.reader
 	r.chain, r.log, r.id, r.source, r.agents = t.chain, t.log, t.transcript.id, t.name, t.agents
 	t.match(sides, r.children) // the calls have to know them
@@ -247,7 +250,7 @@ func (t *trunk) parentOf(a *agent) string {
 
 // session begins one, without items.
 func (t *trunk) session(c *chain, id string) *session.Session {
-	s := &session.Session{ID: id, Title: c.title, Writer: t.live.of(t.transcript), Resumption: resumedBy(t.chain.version)}
+	s := &session.Session{ID: id, Title: c.title, Writer: t.live.of(t.transcript.id), Resumption: resumedBy(t.chain.version)}
 	for _, f := range c.faults {
 		line := f.Ref.Pointer
 		f.Ref = s.Ref()
