@@ -196,3 +196,23 @@ func TestBeginsAnew(t *testing.T) {
 		})
 	}
 }
+
+// TestOffTheBranch: what is odd beside the branch that is sent is an info: a result whose call is
+// gone, and a sub-agent's file that is.
+func TestOffTheBranch(t *testing.T) {
+	const v = "2.1.330"
+	result := strings.Replace(line(v, "u4", `"u3"`, "user", 3, resultOf("toolu_1", "ok")), `"uuid"`, `"toolUseResult":{"status":"completed","agentId":"a7"},"uuid"`, 1)
+	lines := []string{
+		line(v, "u1", "null", "user", 0, goOn), line(v, "u2", `"u1"`, "assistant", 1, strings.Replace(done, "m2", "m1", 1)),
+		line(v, "u3", `"u2"`, "assistant", 2, callOf("m2", "toolu_1")), result,
+		line(v, "u5", `"u2"`, "user", 4, goOn), line(v, "u6", `"u5"`, "assistant", 5, strings.Replace(done, "m2", "m3", 1)),
+		`{"type":"last-prompt","leafUuid":"u6","sessionId":"s"}` + "\n",
+	}
+	if got := broken(t, homeOf(t, lines...)); len(got) != 1 || !strings.HasPrefix(got[0], "info call toolu_1 was answered by the sub-agent a7") {
+		t.Errorf("without its file: %q", got)
+	}
+	lines[2] = line(v, "u3", `"u2"`, "assistant", 2, strings.Replace(done, "m2", "m4", 1))
+	if got := broken(t, homeOf(t, lines...)); len(got) != 2 || !strings.HasPrefix(got[0], "info line u4 answers the call toolu_1, which no line") {
+		t.Errorf("without its call: %q", got)
+	}
+}

@@ -265,6 +265,24 @@ func (c *chain) share(list []int) string {
 	return fmt.Sprintf("%d of %d messages would be sent", len(sent), len(all))
 }
 
+// checkCallsOffBranch tells of results beside the branch that is sent whose call no line makes.
+func (c *chain) checkCallsOffBranch() {
+	made := map[filelog.Name]bool{}
+	for i := range c.nodes {
+		for _, call := range c.of(&c.nodes[i], assistant) {
+			made[call] = true
+		}
+	}
+	for i := range c.nodes {
+		n := &c.nodes[i]
+		for _, call := range c.of(n, user) {
+			if !n.active && !n.replaced && c.within[i] && !made[call] {
+				c.fault("line %s answers the call %s, which no line of the file makes; it is not on the branch that is sent, so nothing of it is sent", c.Text(n.uuid), c.Text(call))
+			}
+		}
+	}
+}
+
 // find is the line of the chain with an identifier.
 func (c *chain) find(uuid filelog.Name) (int, bool) {
 	i, ok := c.at[uuid]

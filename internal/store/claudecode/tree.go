@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -198,6 +199,8 @@ func (t *trunk) makeSessions(ctx context.Context) error {
 	if err := t.findForeign(ctx); err != nil {
 		return err
 	}
+	t.chain.checkCallsOffBranch()
+	t.checkAgents()
 	s := t.session(t.chain, t.transcript.id)
 	if f := t.misplaced(s); f != nil {
 		s.Faults = append(s.Faults, *f)
@@ -220,6 +223,30 @@ func (t *trunk) makeSessions(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// checkAgents tells of sub-agents that answered a call and have no file: nothing of it is needed to
+// go on. Some versions wrote it beside the transcript, and a fork leaves it with the original.
+func (t *trunk) checkAgents() {
+	if t.piped != nil {
+		return
+	}
+	known := map[string]bool{}
+	for i := range t.agents {
+		known[t.agents[i].id] = true
+	}
+	for _, s := range t.chain.started {
+		id, file := agentPrefix+s.Agent+t.copied, agentPrefix+s.Agent+ending
+		if known[id] || !filepath.IsLocal(file) || strings.ContainsAny(file, `*?[\/`) {
+			continue
+		}
+		known[id] = true
+		beside, _ := fs.Glob(t.root.FS(), path.Join(path.Dir(t.name), file))
+		original, _ := fs.Glob(t.root.FS(), path.Join(path.Dir(t.name), "*", subagents, file))
+		if len(beside)+len(original) == 0 {
+			t.chain.fault("call %s was answered by the sub-agent %s, whose file %s does not exist; what it did is not stored, and no request needs it", t.chain.Text(s.call), s.Agent, file)
+		}
+	}
 }
 
 // agent makes the session of a sub-agent with a file of its own.
