@@ -44,6 +44,9 @@ func (t *trunk) findLostBranch() (first int, lost join, err error) {
 		return -1, lost, nil
 	}
 	first, root := c.path[began], c.path[0]
+	if !slices.ContainsFunc(c.nodes[:first], func(n node) bool { return !n.active && (n.kind == user || n.kind == assistant) }) {
+		return -1, lost, nil
+	}
 	list, tops := c.tops()
 	longest, sizes := -1, map[int32]int{} // the last line of the longest branch before, and how long each is
 	for _, i := range list {
