@@ -31,6 +31,9 @@ var reported = map[string]struct {
 	"cc-svg-result":                          {found: "error SC309"},
 	"cc-thinking-emptied":                    {found: "error SC309"},
 	"crush-reasoning-only":                   {found: "error SC309, error SC401, warning SC301", change: true},
+	"cc-retry-under-progress":                {found: "warning SC021"},
+	"cc-moved-dir":                           {},
+	"oc-id-wrap":                             {found: "warning SC310"},
 	"cc-raw-newline":                         {found: "error SC010", change: true},
 	"cc-two-on-line":                         {found: "error SC010", change: true},
 	"cc-splice-result":                       {change: true},
@@ -63,7 +66,7 @@ func TestReports(t *testing.T) {
 		stores, _ := filepath.Glob(filepath.Join(reports, name.Name(), "*"))
 		for _, store := range stores {
 			base := filepath.Base(store)
-			if strings.HasSuffix(base, ".repaired.db") || !name.IsDir() || regexp.MustCompile(`\.(txt|jsonl)$|-wal$`).MatchString(base) {
+			if strings.HasSuffix(base, ".repaired.db") || !name.IsDir() || regexp.MustCompile(`\.(txt|jsonl)$|-(?:wal|shm)$`).MatchString(base) {
 				continue
 			}
 			t.Run(name.Name()+"/"+base, func(t *testing.T) { takeThrough(t, name.Name(), store) })
@@ -85,6 +88,21 @@ func TestForkIsItsOwnSession(t *testing.T) {
 	for _, id := range []string{"20261122_1", "20261122_3"} {
 		if _, out, stderr := run(t, "why", path, id); !strings.Contains(out, "Session  "+id) || stderr != "" {
 			t.Errorf("why %s: %s%s", id, out, stderr)
+		}
+	}
+}
+
+// TestMovedFolder: in the usual place, a session whose folder was moved is told with the folder in
+// which it resumes.
+func TestMovedFolder(t *testing.T) {
+	from := "../../shared/cases/reports/cc-moved-dir/projects"
+	if _, err := os.Stat(from); err != nil {
+		t.Skip("the reports are not here")
+	}
+	t.Setenv("CLAUDE_CONFIG_DIR", filepath.Dir(copied(t, from)))
+	for _, args := range [][]string{{"why"}, {"check", "--format", "json"}} {
+		if _, out, stderr := run(t, args...); !strings.Contains(strings.Join(strings.Fields(out), " "), "Claude Code finds this session in /srv/demo/proj only") || !strings.Contains(out, "/srv/other/proj") {
+			t.Errorf("%s: %s%s", args[0], out, stderr)
 		}
 	}
 }

@@ -82,6 +82,13 @@ var damagedShapes = []damagedDatabase{
 		}
 		return o
 	}, also: "SC301"},
+	{rule: "SC310", name: "three prompts that nothing answered", build: func(t *testing.T) *office {
+		o := newOffice(t, 29)
+		for _, asked := range []string{"And now?", "Hello?", "Are you there?"} {
+			o.root.User(asked)
+		}
+		return o
+	}, also: "SC301"},
 	{rule: "SC406", name: "a tool that failed without a word", profile: "bedrock", build: func(t *testing.T) *office {
 		o := newOffice(t, 29)
 		o.root.User("Build it again")

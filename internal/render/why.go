@@ -298,6 +298,9 @@ func (p *whyPage) repair() string {
 	case p.Repair == nil && p.Verdict == why.Waits:
 		return "Give the answer in your agent: the session then goes on. Until then, sessctl has no repair for it."
 	case p.Repair == nil:
+		if way := byHand(p.Findings); way != "" {
+			return "What you can do: " + way
+		}
 		return ""
 	}
 	const most = 3

@@ -128,7 +128,7 @@ func (s *Subject) stuck(item int, fix Fix) bool {
 		return slices.ContainsFunc(fix.Edits, func(e session.Edit) bool { return e.Ref.Row() == row || e.After.Row() == row })
 	}
 	if slices.ContainsFunc(s.Faults, func(f session.Fault) bool {
-		return f.Default != nil && (f.Hides || f.Position != 0 && about(f.Ref.Row()))
+		return f.Default != nil && (f.Hides && f.Remedy == "" || f.Position != 0 && about(f.Ref.Row()))
 	}) {
 		return true
 	}

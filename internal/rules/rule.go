@@ -129,7 +129,7 @@ type Defect struct {
 	Calls   []string // that lack what a record says which was not read
 	Causes  []string // of a recorded refusal, the rules that find what its text is about
 	Unloads bool     // the runtime fails to load the session because of it
-	Hides   bool     // the runtime sends none of the messages before, which people are shown
+	Hides   bool     // the runtime does not send messages that people are shown
 
 	Message string // for people; never message text
 	// Discreet is Message without the values of a wrong form that it quotes, for what is

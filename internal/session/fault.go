@@ -33,6 +33,7 @@ const (
 	TornLine                            // Detail: which line of a file was cut off
 	BrokenChain                         // Field: the key; Detail: which line names one that is missing
 	SharedKey                           // Field: the key; Detail: which records have one, and which of them is read
+	Misplaced                           // Detail: where the runtime looks for the session, and where it is; Harmless where it finds it there
 	HistoryDeleted                      // Field: the counter; Detail: what it counts, and what is left
 )
 

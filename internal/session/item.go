@@ -169,6 +169,10 @@ type Item struct {
 	// Copied: what it says is stored in the session that is its Home, too.
 	Copied bool
 
+	// Note: a user's message that asks nothing: a command of the program and what it printed, a
+	// notification, that a person interrupted it.
+	Note bool
+
 	// Refusal is what the store kept of a request that failed, of which the item is all
 	// there is in the place of an answer.
 	Refusal Refusal

@@ -53,6 +53,9 @@ type Session struct {
 
 	// Delegated: the store says itself that another agent's call started it.
 	Delegated bool
+	// Stalled is why its runtime, or which versions of it, make no request for the prompts at
+	// its end, and what to do; empty where nothing keeps them from it.
+	Stalled struct{ Why, Way string }
 	// Mended: a repair that is being planned changes what is sent of it.
 	Mended bool
 	// Deleted: its runtime shows it to nobody any more, and kept its records.

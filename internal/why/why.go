@@ -154,9 +154,15 @@ func (d *Diagnosis) blame(in Input, unloaded bool) []*check.Finding {
 }
 
 // lead puts a refusal that the session holds itself before what was blamed for it: that is
-// what the provider said, and the others are what fits it.
+// what the provider said, and the others are what fits it. Where nothing is blamed, it is what
+// tells whether the conversation is all there, and where.
 func (d *Diagnosis) lead(in Input, blamed []*check.Finding) []*check.Finding {
 	n := slices.IndexFunc(in.Findings, func(f *check.Finding) bool { return f.Rule.ID == recordedRefusal && f.Session == in.Tree.Root().ID })
+	if n < 0 && blamed == nil {
+		n = slices.IndexFunc(in.Findings, func(f *check.Finding) bool {
+			return f.Session == in.Tree.Root().ID && (f.Rule.ID == misplaced || f.Severity == rules.Warning && slices.Contains(notAll, f.Rule.ID))
+		})
+	}
 	if n < 0 || !in.Findings[n].Refused() && blamed != nil {
 		return blamed
 	}
@@ -181,6 +187,13 @@ func (d *Diagnosis) lead(in Input, blamed []*check.Finding) []*check.Finding {
 
 // recordedRefusal is the rule about what the store holds of it.
 const recordedRefusal = "SC309"
+
+// misplaced is the rule about where the session is found.
+const misplaced = "SC023"
+
+// notAll are the rules about what people are shown and the model is not sent, or was never said in
+// this session.
+var notAll = []string{"SC011", "SC021", "SC022"}
 
 // about reports whether a finding is about the item that the provider refuses.
 func (d *Diagnosis) about(f *check.Finding) bool {
@@ -281,7 +294,7 @@ func Plan(ctx context.Context, st store.Store, opts repair.Options) (*Repair, er
 func blocking(found []*check.Finding) (n int, words map[string]bool) {
 	words = map[string]bool{}
 	for _, f := range found {
-		if f.Severity == rules.Error || f.Refused() {
+		if f.Severity == rules.Error || f.Refused() || f.Hides {
 			n++
 			for _, w := range f.Allow() {
 				words[w] = true

@@ -128,7 +128,7 @@ var faults = []*rules.Rule{
 		},
 	},
 	{
-		ID: "SC021", Name: "broken-chain", Severity: rules.Info, Safety: rules.Lossless, Scope: stored, Since: "0.1.0",
+		ID: "SC021", Name: "broken-chain", Severity: rules.Info, Safety: rules.Lossless, Allow: "guesses", Scope: stored, Since: "0.1.0",
 		Title: "a line names another one that does not exist, or itself",
 		Run: rules.Faults(session.BrokenChain, func(found *rules.Finding, f *session.Fault) {
 			rules.Detail(found, f)
@@ -136,11 +136,23 @@ var faults = []*rules.Rule{
 			for i := range found.Fixes {
 				found.Fixes[i].Title = "name the line before it as its parent"
 			}
-			if f.Hides {
+			if f.Hides || f.Remedy != "" {
 				found.Severity = rules.Warning
 			}
-			if f.Remedy != "" { // it is another session's
-				found.Severity = rules.Warning
+			switch {
+			case f.Remedy != "" && f.Default != nil:
+				found.Fixes[0].Title, found.Fixes[0].Allow = f.Remedy, []string{"guesses"}
+			case f.Remedy != "": // it is another session's
+				found.Fixes = []rules.Fix{{Title: f.Remedy, Safety: rules.Manual}}
+			}
+		}),
+	},
+	{
+		ID: "SC023", Name: "misplaced-session", Severity: rules.Warning, Safety: rules.Manual, Scope: stored, Since: "0.1.0",
+		Title: "the runtime does not find the session where it is looked for",
+		Run: rules.Faults(session.Misplaced, func(found *rules.Finding, f *session.Fault) {
+			rules.Detail(found, f)
+			if f.Remedy != "" {
 				found.Fixes = []rules.Fix{{Title: f.Remedy, Safety: rules.Manual}}
 			}
 		}),

@@ -15,6 +15,7 @@ var Rules = []*rules.Rule{
 	&noUserContent,
 	&unknownBlock,
 	&recordedRefusal,
+	&unansweredPrompts,
 	&emptyMessage,
 	&blankBlock,
 	&trailingWhitespace,

@@ -52,7 +52,9 @@ type chain struct {
 	at      map[filelog.Name]int32 // the lines by their identifiers; the last line that has one
 	leaf    filelog.Name           // what the last line of the type last-prompt names
 	title   string
-	version string // of Claude Code: the one that wrote the newest line
+	version string   // of Claude Code: the one that wrote the newest line
+	folders []string // in which the session's lines were written, as they came first
+	folder  string   // the newest of them
 	newest  time.Time
 	wrong   map[int]string                  // why a line cannot be read
 	kept    map[int][]string                // what a compaction sends again, by its line
@@ -66,6 +68,8 @@ type chain struct {
 
 	away   map[filelog.Name]bool // lines that stand in another file only
 	within []bool                // which lines the chain that is being looked at has
+	path   []int                 // those of the last activation, from the first line to the leaf
+	joins  map[int]join          // lines whose branch has lost what is before it
 }
 
 // span is where the text of a line lies.
@@ -141,6 +145,11 @@ func readChain(ctx context.Context, log *filelog.Log, known *filelog.Names) (*ch
 // note keeps what lines of all types say of the session.
 func (c *chain) note(l *line) {
 	c.version = cmp.Or(l.Version, c.version)
+	if l.Folder != "" && l.Folder != c.folder && !l.Sidechain {
+		if c.folder = l.Folder; !slices.Contains(c.folders, l.Folder) {
+			c.folders = append(c.folders, l.Folder)
+		}
+	}
 	switch l.Type {
 	case lastPrompt:
 		c.leaf = c.Name(l.Leaf)
@@ -221,11 +230,57 @@ func (c *chain) activate(only func(*node) bool) {
 		return
 	}
 	path := c.walk(list, c.findLeaf(list))
+	c.path = path
 	for rank, i := range path {
 		c.nodes[i].active, c.nodes[i].rank = true, int32(rank)<<2
 	}
 	c.addBlocks(list)
 	c.addResults(list, path)
+	for i := range c.faults {
+		if f := &c.faults[i]; f.Hides {
+			f.Detail = c.share(list) + ": " + f.Detail
+		}
+	}
+}
+
+// share says how many messages the next request is made of.
+func (c *chain) share(list []int) string {
+	type message struct {
+		id filelog.Name
+		at int
+	}
+	all, sent := map[message]bool{}, map[message]bool{}
+	for _, i := range list {
+		n, m := &c.nodes[i], message{at: i}
+		if n.message != 0 {
+			m = message{id: n.message}
+		}
+		if n.kind == user || n.kind == assistant {
+			all[m] = true
+			if n.active && !n.cut {
+				sent[m] = true
+			}
+		}
+	}
+	return fmt.Sprintf("%d of %d messages would be sent", len(sent), len(all))
+}
+
+// checkCallsOffBranch tells of results beside the branch that is sent whose call no line makes.
+func (c *chain) checkCallsOffBranch() {
+	made := map[filelog.Name]bool{}
+	for i := range c.nodes {
+		for _, call := range c.of(&c.nodes[i], assistant) {
+			made[call] = true
+		}
+	}
+	for i := range c.nodes {
+		n := &c.nodes[i]
+		for _, call := range c.of(n, user) {
+			if !n.active && !n.replaced && c.within[i] && !made[call] {
+				c.fault("line %s answers the call %s, which no line of the file makes; it is not on the branch that is sent, so nothing of it is sent", c.Text(n.uuid), c.Text(call))
+			}
+		}
+	}
 }
 
 // find is the line of the chain with an identifier.
@@ -277,6 +332,20 @@ func (c *chain) walk(list []int, leaf int) (path []int) {
 			kept = c.kept[i]
 			c.checkHistory(list, i)
 			break
+		}
+		if lost, ok := c.joins[i]; ok {
+			above := c.Text(lost.below)
+			c.fault("%s", lost.detail)
+			f := &c.faults[len(c.faults)-1]
+			f.Ref.Pointer, f.Default, f.Hides = c.Text(n.uuid), &above, true
+			f.Remedy = "name the last line before what was lost as the parent of the first one that is sent, so that both are sent"
+			if i, ok = c.find(lost.below); !ok || seen[i] {
+				break
+			}
+			if gap < 0 {
+				gap = len(path)
+			}
+			continue
 		}
 		parent := c.aboveStrays(n.parent)
 		if parent == 0 {

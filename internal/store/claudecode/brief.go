@@ -19,7 +19,7 @@ func (c *claude) brief(ctx context.Context, t transcript) (*session.Tree, error)
 		return nil, err
 	}
 	defer func() { _ = log.Close() }()
-	s := &session.Session{ID: t.id, Writer: c.live.of(t)}
+	s := &session.Session{ID: t.id, Writer: c.live.of(t.id)}
 	notes := newChain(filelog.NewNames())
 	said := false
 	glance := func(at filelog.Line) {

@@ -104,13 +104,15 @@ func (r *reader) items(s *session.Session, of func(*node) bool) error {
 			m.Flags |= session.Unshown
 		}
 		blocks = m.blocks
-		if n := &r.nodes[first]; n.replaced && n.home == 0 {
-			if err := m.tellReplaced(n); err != nil {
-				return err
+		for _, i := range g {
+			if n := &r.nodes[i]; n.replaced && n.home == 0 {
+				if err := m.tellReplaced(n); err != nil {
+					return err
+				}
 			}
 		}
 		for _, f := range m.faults {
-			f.Harmless = f.Kind == session.TornLine && s.Writer == session.WriterLive
+			f.Harmless = f.Harmless || f.Kind == session.TornLine && s.Writer == session.WriterLive
 			f.Item, f.Ref = at, session.Ref{Session: s.ID, Table: it.Table, Key: it.Key}
 			s.Faults = append(s.Faults, f)
 		}
@@ -323,7 +325,7 @@ func (m *entry) finish(active bool) {
 		m.Meaning, m.Text = said.Digest(), session.DigestOf(text)
 		m.Size += int64(len(text) + len(reasoning))
 		if m.Role != session.Tool {
-			m.Flags |= session.TextFlags(text)
+			m.Flags, m.Note = m.Flags|session.TextFlags(text), m.Role == session.User && asksNothing().MatchString(text)
 		} else if len(m.Results) == 1 {
 			m.Text = m.Results[0].Digest
 		}
@@ -342,8 +344,12 @@ func (m *entry) finish(active bool) {
 	m.Body = &session.Body{Text: text, Reasoning: reasoning, Raw: m.raw[1:]}
 }
 
-// tellReplaced tells of a line whose identifier a later line has, which says something else: the
-// later one is sent, and this one never.
+// asksNothing finds texts that Claude Code writes as the user's: commands and what they printed,
+// notifications, that a person interrupted it.
+var asksNothing = pattern.Lazy(`^(?:<(?:command-|local-command-|bash-|task-notification)|\[Request interrupted by user)`)
+
+// tellReplaced tells of a line whose identifier a later line has: the later one is sent, and this
+// one never, which matters where it says something else.
 func (m *entry) tellReplaced(n *node) error {
 	texts, lines := [2]string{}, m.reader.log.Window()
 	for k, of := range []*node{n, &m.reader.nodes[m.reader.at[n.uuid]]} {
@@ -354,8 +360,10 @@ func (m *entry) tellReplaced(n *node) error {
 		l, _, _ := parse(text)
 		texts[k] = string(l.Message)
 	}
-	if texts[0] != texts[1] {
-		m.faults = append(m.faults, session.Fault{Kind: session.SharedKey, Field: "uuid", Detail: fmt.Sprintf("a later line has the same identifier %s and says something else; Claude Code sends that one, and never this one", m.reader.Text(n.uuid))})
+	f := session.Fault{Kind: session.SharedKey, Field: "uuid", Detail: fmt.Sprintf("a later line has the same identifier %s and says something else; Claude Code sends that one, and never this one", m.reader.Text(n.uuid))}
+	if texts[0] == texts[1] {
+		f.Harmless, f.Detail = true, fmt.Sprintf("the line %s is in the file twice; Claude Code sends it once", m.reader.Text(n.uuid))
 	}
+	m.faults = append(m.faults, f)
 	return nil
 }

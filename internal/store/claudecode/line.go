@@ -23,6 +23,7 @@ type line struct {
 	Sidechain bool           `json:"isSidechain"`
 	Time      string         `json:"timestamp"`
 	Version   string         `json:"version"`
+	Folder    string         `json:"cwd"`
 	Meta      bool           `json:"isMeta"`
 	Summary   bool           `json:"isCompactSummary"`
 	APIError  bool           `json:"isApiErrorMessage"`

@@ -18,11 +18,17 @@ import (
 // mostNote is how many bytes of a note beside a transcript are read.
 const mostNote = 1 << 20
 
-// liveness says of sessions whether a process has them.
-type liveness map[string]session.Writer
+// liveness are the notes of processes about the sessions that they have, by session.
+type liveness map[string]note
 
-// of is who writes to the session of a transcript.
-func (l liveness) of(t transcript) session.Writer { return l[strings.Split(t.id, "@")[0]] }
+// note is what the note of a process says of its session.
+type note struct {
+	writer       session.Writer
+	name, folder string // of the file; in which the process was started
+}
+
+// of is who writes to a session, whatever is behind its name (transcript.copied).
+func (l liveness) of(id string) session.Writer { return l[strings.Split(id, "@")[0]].writer }
 
 // living are the processes that have sessions of a folder: that of Claude Code, or of a
 // project in it.
@@ -50,13 +56,14 @@ func whoLives(root *os.Root) liveness {
 			Session string         `json:"sessionId"`
 			Started jsontext.Value `json:"procStart"`
 			Domain  string         `json:"pidDomain"`
+			Folder  string         `json:"cwd"`
 		}
 		text, err := filelog.Read(root, name, mostNote)
 		if err != nil || jsonscan.Exact.Unmarshal(text, &p) != nil || p.Session == "" || fmt.Sprint(p.PID) != strings.TrimSuffix(path.Base(name), ".json") {
 			continue
 		}
-		if now := runs(p.PID, strings.Trim(string(p.Started), `"`), p.Domain); live[p.Session] != session.WriterLive {
-			live[p.Session] = now
+		if now := runs(p.PID, strings.Trim(string(p.Started), `"`), p.Domain); live[p.Session].writer != session.WriterLive {
+			live[p.Session] = note{now, name, p.Folder}
 		}
 	}
 	return live

@@ -254,7 +254,7 @@ func (e *editor) Read(ctx context.Context, sessions []string) (store.Store, erro
 // made.
 func (e *editor) Write(ctx context.Context, c *store.Change) error {
 	root := c.Before.Root().ID
-	if living(e.folder)[strings.Split(root, "@")[0]] == session.WriterLive {
+	if living(e.folder).of(root) == session.WriterLive {
 		return problem.New(problem.Busy, "Nothing was changed. Close Claude Code there, then run the repair again.", "session %s is in use: Claude Code has it open", root)
 	}
 	files, err := e.compose(ctx, c, e.Text)

@@ -215,6 +215,7 @@ func open(_ context.Context, src *store.Source, opts store.Options) (store.Store
 		for _, t := range c.list {
 			c.facts.Bytes += t.size
 		}
+		c.facts.Faults = c.missing()
 		c.only()
 		c.newest()
 		c.facts.Brief = opts.Brief > 0 && !opts.Counted && c.facts.Bytes >= opts.Brief
@@ -380,7 +381,7 @@ func (c *claude) read(ctx context.Context, t transcript) (tree *session.Tree, er
 	if info, err := c.root.Lstat(t.name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		why = "it is a link that leads out of the folder, or to nothing"
 	}
-	s := &session.Session{ID: t.id, Writer: c.live.of(t)}
+	s := &session.Session{ID: t.id, Writer: c.live.of(t.id)}
 	s.Faults = []session.Fault{unreadFile(s, t.name, why)}
 	return forest.Group([]forest.Head{{Session: s}})[0], nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io/fs"
 	"maps"
 	"path"
 	"slices"
@@ -277,39 +278,86 @@ func (f *rewrite) endOf(at int) []byte {
 }
 
 // findForeign tells lines that were written to the wrong transcript (anthropics/claude-code#30802)
-// from those whose parent was lost: such a line names another session (sessionId), and that
-// session's file has its parent and not the line.
+// from those whose parent was lost. Such a line names another session (sessionId) than the line
+// before it, and that session's file has its parent and not the line, or is not there. The parent of
+// a line of this session may be in the file of another one, too. None of these is hung below what
+// stands before it here unless that is allowed.
 func (t *trunk) findForeign(ctx context.Context) error {
 	for i := range t.chain.faults {
 		f := &t.chain.faults[i]
 		at, known := t.chain.at[t.chain.Name(f.Ref.Pointer)]
-		if f.Default == nil || !known || t.piped != nil {
+		if f.Default == nil || f.Remedy != "" || !known || t.piped != nil {
 			continue
 		}
-		text, err := t.log.Window().Line(t.chain.nodes[at].span())
+		own, err := t.lineOf(int(at))
 		if err != nil {
 			return err
 		}
-		l, _, _ := parse(text)
-		name := path.Join(path.Dir(t.name), l.Session+ending)
-		if l.Session == "" || name == t.name || path.Base(name) != l.Session+ending {
-			continue
-		}
-		log, err := t.file(name)
-		if err != nil {
-			continue // nothing there says that the line is that session's
-		}
-		other, err := readChain(ctx, log, t.chain.Names)
-		_ = log.Close()
+		before, err := t.lineOf(int(t.chain.at[t.chain.Name(*f.Default)]))
 		if err != nil {
 			return err
 		}
-		_, parent := other.at[t.chain.Name(l.Parent)]
-		if _, copied := other.at[t.chain.Name(l.UUID)]; parent && !copied {
-			f.Default = nil
-			f.Detail = fmt.Sprintf("line %s is a turn of session %s, whose file has its parent %s; Claude Code 2.1 sends it as the next turn of this session", l.UUID, l.Session, l.Parent)
-			f.Remedy = fmt.Sprintf("close Claude Code, then move that line and those below it to the end of %s.jsonl, to which they belong", l.Session)
+		names, foreign := t.beside(), own.Session != "" && own.Session != before.Session && own.Session+ending != path.Base(t.name)
+		was := *f
+		if foreign { // the line says itself whose it is
+			names = slices.DeleteFunc(names, func(name string) bool { return name != own.Session+ending })
+			f.Detail = fmt.Sprintf("line %s is a turn of session %s and names the parent %s, which neither has; Claude Code 2.1 sends it as the next turn of this session", own.UUID, own.Session, own.Parent)
+			f.Remedy = takeOver
+		}
+		for _, name := range names {
+			parent, copied, err := t.holds(ctx, path.Join(path.Dir(t.name), name), own)
+			id := strings.TrimSuffix(name, ending)
+			switch {
+			case err != nil:
+				return err
+			case copied && foreign: // nothing tells it from a line whose parent was lost
+				*f = was
+			case !parent || copied:
+				continue
+			case foreign:
+				f.Default = nil
+				f.Detail = fmt.Sprintf("line %s is a turn of session %s, whose file has its parent %s; Claude Code 2.1 sends it as the next turn of this session", own.UUID, id, own.Parent)
+				f.Remedy = fmt.Sprintf("close Claude Code, then move that line and those below it to the end of %s, to which they belong", name)
+			default:
+				f.Detail = fmt.Sprintf("line %s names the parent %s, which only the file of session %s has; Claude Code 2.1 goes on with the line before it, and sends nothing of that file", own.UUID, own.Parent, id)
+				f.Remedy = takeOver
+			}
+			break
 		}
 	}
 	return nil
+}
+
+const takeOver = "name the line before it as its parent, which makes it a turn of this session for good"
+
+// lineOf is a line of the transcript.
+func (t *trunk) lineOf(i int) (line, error) {
+	text, err := t.log.Window().Line(t.chain.nodes[i].span())
+	l, _, _ := parse(text)
+	return l, err
+}
+
+// beside are the other transcripts of the project.
+func (t *trunk) beside() (names []string) {
+	entries, _ := fs.ReadDir(t.root.FS(), path.Dir(t.name))
+	for _, e := range entries {
+		if path.Ext(e.Name()) == ending && e.Name() != path.Base(t.name) && !e.IsDir() && !strings.HasPrefix(e.Name(), agentPrefix) {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// holds reports whether another transcript has the parent of a line, and the line itself. One that
+// cannot be read says nothing.
+func (t *trunk) holds(ctx context.Context, name string, l line) (parent, itself bool, err error) {
+	log, err := t.file(name)
+	if err != nil {
+		return false, false, nil //nolint:nilerr // it is told where it is read for itself
+	}
+	defer func() { _ = log.Close() }()
+	other, err := readChain(ctx, log, t.chain.Names)
+	_, parent = other.at[t.chain.Name(l.Parent)]
+	_, itself = other.at[t.chain.Name(l.UUID)]
+	return parent, itself, err
 }

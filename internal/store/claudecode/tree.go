@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -192,11 +193,18 @@ func (t *trunk) link() {
 func (t *trunk) makeSessions(ctx context.Context) error {
 	sides := t.sides()
 	mine := func(n *node) bool { return n.side == 0 }
-	t.chain.activate(func(n *node) bool { return n.side == 0 && !n.sidechain })
+	if err := t.activateMain(); err != nil {
+		return err
+	}
 	if err := t.findForeign(ctx); err != nil {
 		return err
 	}
+	t.chain.checkCallsOffBranch()
+	t.checkAgents()
 	s := t.session(t.chain, t.transcript.id)
+	if f := t.misplaced(s); f != nil {
+		s.Faults = append(s.Faults, *f)
+	}
 	r := t.reader
 	r.chain, r.log, r.id, r.source, r.agents = t.chain, t.log, t.transcript.id, t.name, t.agents
 	t.match(sides, r.children) // the calls have to know them
@@ -215,6 +223,30 @@ func (t *trunk) makeSessions(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// checkAgents tells of sub-agents that answered a call and have no file: nothing of it is needed to
+// go on. Some versions wrote it beside the transcript, and a fork leaves it with the original.
+func (t *trunk) checkAgents() {
+	if t.piped != nil {
+		return
+	}
+	known := map[string]bool{}
+	for i := range t.agents {
+		known[t.agents[i].id] = true
+	}
+	for _, s := range t.chain.started {
+		id, file := agentPrefix+s.Agent+t.copied, agentPrefix+s.Agent+ending
+		if known[id] || !filepath.IsLocal(file) || strings.ContainsAny(file, `*?[\/`) {
+			continue
+		}
+		known[id] = true
+		beside, _ := fs.Glob(t.root.FS(), path.Join(path.Dir(t.name), file))
+		original, _ := fs.Glob(t.root.FS(), path.Join(path.Dir(t.name), "*", subagents, file))
+		if len(beside)+len(original) == 0 {
+			t.chain.fault("call %s was answered by the sub-agent %s, whose file %s does not exist; what it did is not stored, and no request needs it", t.chain.Text(s.call), s.Agent, file)
+		}
+	}
 }
 
 // agent makes the session of a sub-agent with a file of its own.
@@ -245,7 +277,7 @@ func (t *trunk) parentOf(a *agent) string {
 
 // session begins one, without items.
 func (t *trunk) session(c *chain, id string) *session.Session {
-	s := &session.Session{ID: id, Title: c.title, Writer: t.live.of(t.transcript), Resumption: resumedBy(t.chain.version)}
+	s := &session.Session{ID: id, Title: c.title, Writer: t.live.of(t.transcript.id), Resumption: resumedBy(t.chain.version)}
 	for _, f := range c.faults {
 		line := f.Ref.Pointer
 		f.Ref = s.Ref()

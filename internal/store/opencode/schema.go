@@ -390,6 +390,7 @@ func (r *reader) finish(s *session.Session) {
 	}
 	r.summarise(s)
 	unanswered(s)
+	stall(s)
 	if s.Parent != "" && len(s.Items) > 0 && s.Items[0].Role == session.User {
 		s.Task = s.Items[0].Text
 	}
@@ -448,6 +449,27 @@ func unanswered(s *session.Session) {
 	}
 }
 
+// stall finds prompts that versions before 1.18.18 take for answered: they compared ids, and the
+// 36 bits of the clock in these begin anew every 795 days, last on 14 August 2026
+// (anomalyco/opencode#30809, #42955).
+func stall(s *session.Session) {
+	var prompt, answer string // the greatest id of each
+	s.Stalled.Why, s.Stalled.Way = "", ""
+	for i := range s.Items {
+		switch it := &s.Items[i]; {
+		case it.Table != tableMessages || !it.OnWire():
+		case it.Role == session.Assistant && !it.Flags.Has(session.Unfinished):
+			prompt, answer = "", max(answer, it.Key)
+		case it.Role == session.User:
+			prompt = max(prompt, it.Key)
+		}
+	}
+	if prompt != "" && prompt < answer {
+		s.Stalled.Why = fmt.Sprintf("opencode before 1.18.18 takes them for answered and asks no model: their ids come before that of an answer (%.30s), because the time in ids began anew", answer)
+		s.Stalled.Way = "update opencode to 1.18.18 or later, which answers the next prompt"
+	}
+}
+
 // relate marks messages that a repair ended: those that say nothing but thoughts are left
 // out of requests from then on. A new result is where the message with its call is. What a
 // summary covered that is gone is sent again.
@@ -468,4 +490,5 @@ func (r *reader) relate(s *session.Session) {
 	}
 	r.summarise(s)
 	unanswered(s)
+	stall(s)
 }

@@ -24,7 +24,11 @@ type coder struct {
 
 // item is a whole record. What is empty takes a bit of those that say what is there.
 func (c *coder) item(it *session.Item) {
+	const note = 1 << 7
 	what := byte(it.Kind) | byte(it.Role)<<4
+	if it.Note {
+		what |= note
+	}
 	flags, seconds, nanos := uint64(it.Flags), it.Time.Unix(), uint64(it.Time.Nanosecond())
 	timed, sized, modelled := !it.Time.IsZero(), it.Size != 0, it.Model != ""
 	calls, results, blocks := len(it.Calls) > 0, len(it.Results) > 0, len(it.Blocks) > 0
@@ -65,7 +69,8 @@ func (c *coder) item(it *session.Item) {
 		each(c, &it.Blocks, c.block)
 	}
 	if c.reads {
-		it.Kind, it.Role, it.Flags = session.Kind(what&0xf), session.Role(what>>4), session.Flags(flags)
+		it.Kind, it.Role, it.Flags = session.Kind(what&0xf), session.Role(what>>4&0x7), session.Flags(flags)
+		it.Note = what&note != 0
 		if timed {
 			it.Time = time.Unix(seconds, int64(nanos)).UTC()
 		}
