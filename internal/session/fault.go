@@ -33,6 +33,7 @@ const (
 	TornLine                            // Detail: which line of a file was cut off
 	BrokenChain                         // Field: the key; Detail: which line names one that is missing
 	SharedKey                           // Field: the key; Detail: which records have one, and which of them is read
+	NulCharacter                        // Field: the column or key of what is sent and has U+0000
 	HistoryDeleted                      // Field: the counter; Detail: what it counts, and what is left
 )
 

@@ -38,4 +38,7 @@ var Rules = []*rules.Rule{
 	&requestTooLarge,
 	&cacheMarks,
 	&badUnicode,
+	&mediaUnreadable,
+	&imageBytes,
+	&nulCharacter,
 }
