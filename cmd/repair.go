@@ -48,8 +48,8 @@ store stays as it is and a repaired copy is written, of a canonical stream, too
 What the provider of a session accepts is left as it is, unless --select names
 the rule.
 
-Repairs that need a decision are made with --allow only: lossy (something is
-gone for good), prune (references and records that lead nowhere), guesses (what
+Repairs that need a decision are made with --allow only: lossy (the model sees
+less, or something is gone for good), prune (references and records that lead nowhere), guesses (what
 is likely, not certain), split (one session into several), waiting (an answer in
 place of one that somebody outside may still give; only where the runtime is gone,
 or --assume-dead says so), reorder (undo does not bring back the order of events

@@ -27,9 +27,11 @@ var reported = map[string]struct {
 	"cc-empty-text-call":                     {},
 	"cc-image-empty-caption-old":             {found: "error SC402", change: true},
 	"cc-nul-before-record":                   {found: "error SC010", change: true},
-	"cc-nul-char":                            {found: "error SC309"},
-	"cc-svg-result":                          {found: "error SC309"},
-	"cc-thinking-emptied":                    {found: "error SC309"},
+	"cc-nul-char":                            {found: "error SC309, warning SC609"},
+	"cc-svg-result":                          {found: "error SC309, error SC607"},
+	"cc-thinking-emptied":                    {found: "error SC309, error SC503"},
+	"oc-big-image":                           {found: "error SC309, warning SC608"},
+	"oc-foreign-signature":                   {found: "error SC309, warning SC504"},
 	"crush-reasoning-only":                   {found: "error SC309, error SC401, warning SC301", change: true},
 	"cc-retry-under-progress":                {found: "warning SC021"},
 	"cc-moved-dir":                           {},
@@ -104,6 +106,34 @@ func TestMovedFolder(t *testing.T) {
 		if _, out, stderr := run(t, args...); !strings.Contains(strings.Join(strings.Fields(out), " "), "Claude Code finds this session in /srv/demo/proj only") || !strings.Contains(out, "/srv/other/proj") {
 			t.Errorf("%s: %s%s", args[0], out, stderr)
 		}
+	}
+}
+
+// TestRefusedBlocks: what a provider refused leaves the request with --allow lossy, and nothing
+// is found then; an undo gives it back.
+func TestRefusedBlocks(t *testing.T) {
+	for name, store := range map[string]string{
+		"cc-nul-char": "projects", "cc-svg-result": "projects", "cc-thinking-emptied": "projects",
+		"oc-big-image": "opencode.db", "oc-foreign-signature": "opencode.db",
+	} {
+		t.Run(name, func(t *testing.T) {
+			from := filepath.Join("../../shared/cases/reports", name, store)
+			if _, err := os.Stat(from); err != nil {
+				t.Skip("the reports are not here")
+			}
+			path := copied(t, from)
+			before := saidOf(t, path)
+			if code, out, stderr := run(t, "repair", path, "--yes", "--assume-dead", "--allow", "lossy"); code != 0 {
+				t.Fatalf("repair: %d %s%s", code, out, stderr)
+			}
+			if code, out, stderr := run(t, "check", path, "--severity", "warning"); code != 0 || strings.Contains(out, "warning SC") {
+				t.Errorf("check: %d %s%s", code, out, stderr)
+			}
+			receipts, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*.receipt.json"))
+			if code, out, stderr := run(t, "undo", receipts[0], "--yes"); code != 0 || saidOf(t, path) != before {
+				t.Errorf("undo: %d %s%s", code, out, stderr)
+			}
+		})
 	}
 }
 

@@ -242,7 +242,7 @@ func (f *Finding) weigh(found []*Finding) {
 	case f.Causes == nil:
 	case slices.ContainsFunc(found, f.Fits):
 		f.Fixes = nil
-	case f.Count == 1 && f.Severity == rules.Error:
+	case f.Count == 1 && f.Severity == rules.Error && len(f.Fixes) == 0: // else a repair takes it out
 		f.Severity, f.Judged, f.ProviderError, f.Profile, f.Fixes = rules.Info, nil, "", nil, nil
 		f.Then("Nothing that sessctl finds in the session fits it. Try once more: where it is refused again, something that is stored causes it")
 	}

@@ -21,6 +21,22 @@ import (
 	"github.com/sessctl/sessctl/internal/jsonscan"
 )
 
+// ShowNUL is JSON in which each escape of U+0000 is text that shows it.
+func ShowNUL(doc []byte) []byte {
+	var shown []byte
+	for i := 0; i < len(doc); i++ {
+		if doc[i] == '\\' && i+1 < len(doc) {
+			if bytes.HasPrefix(doc[i:], []byte(`\u0000`)) {
+				shown = append(shown, '\\')
+			}
+			shown = append(shown, doc[i])
+			i++
+		}
+		shown = append(shown, doc[i])
+	}
+	return shown
+}
+
 // Set gives the value at a JSON pointer (RFC 6901) another JSON value. An object
 // that lacks the member gets it as its last one; a value of nil removes the
 // member, or the element of a list. Of doubled names all get the value, so that

@@ -45,12 +45,13 @@ type draftSession struct {
 type entry struct {
 	session.Item
 	home    *draftSession
-	moved   bool // to another place, so that its position is void
-	came    bool // from another session, where its position was its time
-	left    int  // the number of results that it began with
-	parted  bool // results of it were taken out
-	emptied bool // its blank text was taken away
-	joined  bool // it got results besides, so that they are numbered anew
+	moved   bool  // to another place, so that its position is void
+	came    bool  // from another session, where its position was its time
+	left    int   // the number of results that it began with
+	parted  bool  // results of it were taken out
+	emptied bool  // its blank text was taken away
+	omitted []int // its blocks that left, or were media and are notes now
+	joined  bool  // it got results besides, so that they are numbered anew
 	own     ownParts
 }
 
@@ -527,7 +528,7 @@ func (c *claims) overlaps(edits []session.Edit) bool {
 			return true
 		}
 		// A run ends for each of its calls that nobody answers any more.
-		if e.Op == session.Set && e.Ref.Table != session.TableRuns && c.set[fieldOf(e)] || e.Op == session.Create && c.made[e.NewID] || c.rewording(e) {
+		if (e.Op == session.Set || e.Op == session.Omit) && e.Ref.Table != session.TableRuns && c.set[fieldOf(e)] || e.Op == session.Create && c.made[e.NewID] || c.rewording(e) {
 			return true
 		}
 	}
@@ -557,7 +558,7 @@ func (c *claims) claim(edits []session.Edit) {
 		switch e.Op {
 		case session.Move, session.MoveRun, session.RemoveTwin, session.Quarantine:
 			c.moved[e.Ref.Row()], c.parted[whole(e.Ref)] = true, true
-		case session.Set, session.Wrap:
+		case session.Set, session.Wrap, session.Omit:
 			c.set[fieldOf(e)] = true
 		case session.Scrub:
 			c.scrubbed[whole(e.Ref)] = true

@@ -127,7 +127,7 @@ func (b *draftSession) place(it *session.Item, position int64) {
 // nothing is left.
 func (e *entry) finished() (it session.Item, says bool) {
 	it = e.Item
-	if !e.parted && !e.emptied {
+	if !e.parted && !e.emptied && e.omitted == nil {
 		return it, true
 	}
 	taken := func(n int) bool { return e.Results[n].CallID == takenResult }
@@ -141,8 +141,12 @@ func (e *entry) finished() (it session.Item, says bool) {
 		}
 		it.Results = append(it.Results, e.Results[n])
 	}
-	for _, b := range e.Blocks {
+	for n, b := range e.Blocks {
 		switch {
+		case slices.Contains(e.omitted, n) && (b.Kind != session.MediaBlock || b.In > 0):
+			continue
+		case slices.Contains(e.omitted, n):
+			b = session.Block{Kind: session.TextBlock, ID: b.ID, Cached: b.Cached}
 		case b.Kind == session.TextBlock && b.Blank && e.emptied:
 			continue
 		case b.Kind == session.ResultBlock && b.Nth < len(place):

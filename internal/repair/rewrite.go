@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -35,14 +36,14 @@ func (d *draft) rewrite(e session.Edit) error {
 	if err := it.rewrite(e); err != nil {
 		return err
 	}
-	if e.Op == session.Wrap {
+	if e.Op == session.Wrap || e.Op == session.Omit {
 		if err := d.legible(e.Ref); err != nil {
 			return err
 		}
 	}
 	if e.Op == session.Scrub {
 		for _, b := range d.sessions {
-			b.forget(func(f session.Fault) bool { return f.Kind == session.BadUnicode && whole(f.Ref) == whole(e.Ref) })
+			b.forget(func(f session.Fault) bool { return f.Kind == scrubbed(e) && whole(f.Ref) == whole(e.Ref) })
 		}
 	}
 	if names && told.CallID != "" {
@@ -131,7 +132,9 @@ func (it *entry) rewrite(e session.Edit) error {
 	case session.Wrap:
 		return it.wrap(e.Ref.Pointer)
 	case session.Scrub:
-		return it.scrub()
+		return it.scrub(scrubbed(e))
+	case session.Omit:
+		return it.omit(e.Ref.Pointer)
 	}
 	switch {
 	case e.Ref.Pointer != "":
@@ -276,14 +279,34 @@ func (it *entry) empty(value string) error {
 	return nil
 }
 
-// scrub makes everything that an item says Unicode.
-func (it *entry) scrub() error {
+// scrubbed is the fault that a Scrub mends.
+func scrubbed(e session.Edit) session.FaultKind {
+	if e.Field == session.FieldNUL {
+		return session.NulCharacter
+	}
+	return session.BadUnicode
+}
+
+// scrub makes everything that an item says Unicode, or what it sends but for reasoning, which
+// is signed, a text without U+0000.
+func (it *entry) scrub(kind session.FaultKind) error {
 	if it.Body == nil {
 		return fmt.Errorf("its text was not loaded")
 	}
 	body := *it.Body
-	body.Text, body.Reasoning = unicoded(body.Text), unicoded(body.Reasoning)
 	it.Body, it.Calls, it.Results = &body, slices.Clone(it.Calls), slices.Clone(it.Results)
+	if kind == session.NulCharacter {
+		shown := func(text string) string { return strings.ReplaceAll(text, "\x00", `\u0000`) }
+		body.Text = shown(body.Text)
+		for i := range it.Calls {
+			it.Calls[i].Args = string(jsonedit.ShowNUL([]byte(it.Calls[i].Args)))
+		}
+		for i := range it.Results {
+			it.Results[i].Text = shown(it.Results[i].Text)
+		}
+		return nil
+	}
+	body.Text, body.Reasoning = unicoded(body.Text), unicoded(body.Reasoning)
 	for i := range it.Calls {
 		c := &it.Calls[i]
 		c.ID, c.Name, c.Args = unicoded(c.ID), unicoded(c.Name), unicoded(c.Args)
@@ -293,6 +316,56 @@ func (it *entry) scrub() error {
 		r.CallID, r.Name, r.Text = unicoded(r.CallID), unicoded(r.Name), unicoded(r.Text)
 	}
 	return nil
+}
+
+// omit takes a block away. In the place of media comes a note: a part of the result that held
+// them, or a text of the item, on a line of its own. Of several blocks of reasoning nobody
+// knows here what each says.
+func (it *entry) omit(pointer string) error {
+	list, n := partOf(pointer)
+	switch {
+	case list != inBlocks || n >= len(it.Blocks) || slices.Contains(it.omitted, n):
+		return fmt.Errorf("the record has no such block")
+	case it.Body == nil:
+		return fmt.Errorf("its text was not loaded")
+	}
+	b := &it.Blocks[n]
+	body := *it.Body
+	it.Body, it.omitted, it.Size = &body, append(slices.Clone(it.omitted), n), max(0, it.Size-b.Bytes)
+	below := func(text string) string { return strings.TrimPrefix(text+"\n"+b.Note(), "\n") }
+	switch {
+	case b.Kind == session.ReasoningBlock:
+		if !it.leaves(session.ReasoningBlock) {
+			body.Reasoning = ""
+		}
+	case b.Kind != session.MediaBlock || b.In > len(it.Results):
+		return fmt.Errorf("only reasoning and media can be left out")
+	case b.In > 0:
+		it.Results = slices.Clone(it.Results)
+		r := &it.Results[b.In-1]
+		r.Text = below(r.Text)
+		if r.Digest = session.DigestOf(r.Text); it.Role == session.Tool && len(it.Results) == 1 {
+			it.Text = r.Digest
+		}
+	default:
+		spaced := it.Flags.Has(session.TrailingSpace) && slices.ContainsFunc(it.Blocks[n:], func(b session.Block) bool { return b.Kind == session.TextBlock })
+		body.Text = below(body.Text)
+		it.Text, it.Flags = session.DigestOf(body.Text), it.Flags&^(session.BlankText|session.TrailingSpace)
+		if spaced {
+			it.Flags |= session.TrailingSpace
+		}
+	}
+	return nil
+}
+
+// leaves reports whether blocks of a kind are left of the item.
+func (it *entry) leaves(kind session.BlockKind) bool {
+	for n := range it.Blocks {
+		if it.Blocks[n].Kind == kind && !slices.Contains(it.omitted, n) {
+			return true
+		}
+	}
+	return false
 }
 
 // unicoded is a text with U+FFFD for every byte that is part of no character.
@@ -320,7 +393,7 @@ func partOf(pointer string) (list string, n int) {
 // of where it stands or of a column beside it.
 func rewords(e session.Edit) bool {
 	switch e.Op {
-	case session.Wrap, session.Scrub:
+	case session.Wrap, session.Scrub, session.Omit:
 		return true
 	case session.Set:
 		return e.Ref.Table != session.TableSessions &&

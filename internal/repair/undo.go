@@ -383,7 +383,7 @@ func stateOf(tree *session.Tree) string {
 				line("result %q %q", it.Results[n].CallID, it.Results[n].Child)
 			}
 			for n := range it.Blocks {
-				line("block %q %t", it.Blocks[n].ID, it.Blocks[n].Blank)
+				line("block %d %q %t", it.Blocks[n].Kind, it.Blocks[n].ID, it.Blocks[n].Blank)
 			}
 		}
 	}

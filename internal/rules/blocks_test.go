@@ -161,7 +161,7 @@ func TestWhatIsAnsweredAndWhatIsSent(t *testing.T) {
 				if f.Rule.ID != tc.rule {
 					continue
 				}
-				if f.ProviderError != tc.answer || f.Sent != tc.sent || f.Profile.Name != tc.profile || f.Rule.Wire != (tc.sent != "") {
+				if f.ProviderError != tc.answer || f.Sent != tc.sent || f.Profile.Name != tc.profile || f.Rule.Wire && tc.sent == "" {
 					t.Errorf("for %s:\n%s\nnot\n%s\nand sent is %q, not %q", f.Profile.Name, f.ProviderError, tc.answer, f.Sent, tc.sent)
 				}
 				return

@@ -121,7 +121,7 @@ func (p *printer) edit(e session.Edit) string {
 		return fmt.Sprintf("set %s %s=%s", p.ref(e.Ref), e.Field, p.session(*e.Value))
 	case session.MoveRun:
 		return "run " + e.Ref.Key + " of " + e.Ref.Session + " to " + p.session(e.To)
-	case session.Wrap, session.Scrub:
+	case session.Wrap, session.Scrub, session.Omit:
 		return string(e.Op) + " " + p.ref(e.Ref)
 	}
 	return "unknown edit " + string(e.Op)

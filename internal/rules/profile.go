@@ -38,6 +38,7 @@ type Profile struct {
 	ToolName *Form // what the name of a tool may be, nil for anything
 	LongName int   // as LongID
 	MaxBytes int64 // of a request
+	Images   *Images
 
 	// WantsMore: a message of the assistant must have more than its reasoning.
 	WantsMore bool
@@ -55,6 +56,18 @@ type Profile struct {
 	// before a slash says whose API it is: a model behind a gateway is the
 	// gateway's. The first profile of the table that matches has it.
 	Models func() *regexp.Regexp
+}
+
+// Images are the limits of what an API takes of images: docs/profiles.md has their sources. Of
+// a limit that is 0 nothing is known.
+type Images struct {
+	Types      []string
+	Bytes      int64 // of one, in base64, wherever the API is offered
+	Most       int64 // where it takes the largest
+	Side       int   // in pixels
+	SideOfMany int   // in a request with more than Many
+	Many       int
+	Count      int // in a request
 }
 
 // Shape says what the messages of an API are made of.
@@ -230,11 +243,22 @@ var (
 	openAI = pattern.Lazy(`^(openai|azure)/|^(gpt-[0-9]|chatgpt-|o[134](-|$))`)
 )
 
+var claudeImages = Images{
+	Types: ids{"image/png", "image/jpeg", "image/gif", "image/webp"},
+	Bytes: 5 << 20, Most: 10 << 20, Side: 8000, SideOfMany: 2000, Many: 20, Count: 100,
+}
+
+var (
+	openAIImages = Images{Types: claudeImages.Types}
+	geminiImages = Images{Types: ids{"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"}}
+	amazonImages = Images{Types: claudeImages.Types, Bytes: 5 << 20, Most: 5 << 20, Side: 8000}
+)
+
 var anthropic = Profile{
 	Name: "anthropic", Title: "Anthropic Messages", Shape: Grouped,
 	Levels: levels(
-		ids{"SC108", "SC110", "SC201", "SC202", "SC203", "SC204", "SC205", "SC206", "SC401", "SC402", "SC403", "SC501", "SC502", "SC503", "SC606"},
-		ids{"SC109", "SC114", "SC302", "SC303", "SC304", "SC307", "SC504", "SC505", "SC601", "SC602", "SC604", "SC605"},
+		ids{"SC108", "SC110", "SC201", "SC202", "SC203", "SC204", "SC205", "SC206", "SC401", "SC402", "SC403", "SC501", "SC502", "SC503", "SC606", "SC607", "SC608"},
+		ids{"SC109", "SC114", "SC302", "SC303", "SC304", "SC307", "SC504", "SC505", "SC601", "SC602", "SC604", "SC605", "SC609"},
 		nil,
 	),
 	Errors: map[string]string{
@@ -266,13 +290,17 @@ var anthropic = Profile{
 		"SC504": "messages.{message}.content.{block}: Invalid `signature` in `thinking` block",
 		"SC505": "messages.{message}.content.{block}: Invalid `signature` in `thinking` block. The block is bound to a different conversation. " +
 			"Remove the block, or set `thinking.block_binding.prefix_mismatch_behavior` to \"drop_block\".",
-		"SC601":      "messages.{message}.content.{block}.image.source.base64.data: At least one of the image dimensions exceed max allowed size: {n} pixels",
-		"SC601 many": "messages.{message}.content.{block}.image.source.base64.data: At least one of the image dimensions exceed max allowed size for many-image requests: {n} pixels",
-		"SC604":      "413 request_too_large: Request exceeds the maximum size",
-		"SC606":      "The request body is not valid JSON: no low surrogate in string",
-		"SC605":      "A maximum of 4 blocks with cache_control may be provided. Found {n}.",
+		"SC601":       "messages.{message}.content.{block}.image.source.base64.data: At least one of the image dimensions exceed max allowed size: {n} pixels",
+		"SC601 many":  "messages.{message}.content.{block}.image.source.base64.data: At least one of the image dimensions exceed max allowed size for many-image requests: {n} pixels",
+		"SC604":       "413 request_too_large: Request exceeds the maximum size",
+		"SC606":       "The request body is not valid JSON: no low surrogate in string",
+		"SC607":       "messages.{message}.content.{block}.image.source.base64.media_type: Input should be 'image/jpeg', 'image/png', 'image/gif' or 'image/webp'",
+		"SC607 label": "messages.{message}.content.{block}.image.source.base64.data: Image does not match the provided media type {name}",
+		"SC607 data":  "messages.{message}.content.{block}.image.source.base64: invalid base64 data",
+		"SC608":       "messages.{message}.content.{block}.image.source.base64: image exceeds 5 MB maximum: {n} bytes > 5242880 bytes",
+		"SC605":       "A maximum of 4 blocks with cache_control may be provided. Found {n}.",
 	},
-	CallID: plainID, ServerID: serverID, ToolName: longName, LongName: 64, MaxBytes: 32 << 20,
+	CallID: plainID, ServerID: serverID, ToolName: longName, LongName: 64, MaxBytes: 32 << 20, Images: &claudeImages,
 	Signers: pattern.Lazy(`claude`), // which signs alike wherever it runs
 	Models:  pattern.Lazy(`^anthropic/|^((google-vertex|google|vertex_ai|vertex|azure_ai)/)?claude`),
 }
@@ -280,8 +308,8 @@ var anthropic = Profile{
 var bedrock = Profile{
 	Name: "bedrock", Title: "Bedrock Converse", Shape: Grouped,
 	Levels: levels(
-		ids{"SC108", "SC109", "SC110", "SC201", "SC203", "SC204", "SC206", "SC401", "SC402", "SC406", "SC603", "SC606"},
-		ids{"SC202", "SC205", "SC301", "SC302", "SC303", "SC304", "SC307", "SC604"},
+		ids{"SC108", "SC109", "SC110", "SC201", "SC203", "SC204", "SC206", "SC401", "SC402", "SC406", "SC603", "SC606", "SC607"},
+		ids{"SC202", "SC205", "SC301", "SC302", "SC303", "SC304", "SC307", "SC601", "SC604", "SC608", "SC609"},
 		nil,
 	),
 	Errors: map[string]string{
@@ -294,7 +322,7 @@ var bedrock = Profile{
 		"SC402": "The text field in the ContentBlock object at messages.{message}.content.{block} is blank. Add text to the text field, and try again.",
 		"SC406": "The content field at messages.{message}.content.{block}.toolResult cannot be empty when status value is error.",
 	},
-	CallID: shortID, ToolName: plainName, MaxBytes: 20 << 20,
+	CallID: shortID, ToolName: plainName, MaxBytes: 20 << 20, Images: &amazonImages,
 	NotInResults: ids{"document", "video"}, // BDR-03
 	Models: pattern.Lazy(`^(amazon-bedrock|aws-bedrock|bedrock)/|` +
 		`^((us|eu|apac|jp|au|global)\.)?(anthropic|amazon|meta|mistral|deepseek|openai|qwen|cohere|ai21|moonshot)\.`),
@@ -312,6 +340,7 @@ var chatErrors = map[string]string{
 	"SC206": "Invalid 'messages[{message}].tool_calls[{block}].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
 	"SC404": "Invalid value for 'content': expected a string, got null.",
 	"SC405": "Invalid 'messages[{message}].tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+	"SC607": "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp'].",
 	"SC603": "Invalid 'messages[{message}]'. Image URLs are only allowed for messages with role 'user', but this message with role 'tool' contains an image URL.",
 }
 
@@ -325,12 +354,12 @@ func without(errors map[string]string, rule string) map[string]string {
 var openAIChat = Profile{
 	Name: "openai-chat", Title: "OpenAI Chat Completions", Shape: OneEach,
 	Levels: levels(
-		ids{"SC201", "SC203", "SC204", "SC206", "SC401", "SC404", "SC405", "SC603", "SC606"},
+		ids{"SC201", "SC203", "SC204", "SC206", "SC401", "SC404", "SC405", "SC603", "SC606", "SC607"},
 		ids{"SC205", "SC307", "SC604"},
 		ids{"SC202", "SC402"},
 	),
 	Errors: chatErrors,
-	CallID: upTo64, LongID: 40, ToolName: plainName, MaxBytes: 50 << 20,
+	CallID: upTo64, LongID: 40, ToolName: plainName, MaxBytes: 50 << 20, Images: &openAIImages,
 	NotInResults: ids{"image", "document", "audio", "video"}, // OAC-08
 	Models:       openAI,
 }
@@ -338,7 +367,7 @@ var openAIChat = Profile{
 var openAIResponses = Profile{
 	Name: "openai-responses", Title: "OpenAI Responses", Shape: Flat,
 	Levels: levels(
-		ids{"SC202", "SC203", "SC204", "SC206", "SC507", "SC606"},
+		ids{"SC202", "SC203", "SC204", "SC206", "SC507", "SC606", "SC607"},
 		ids{"SC114", "SC201", "SC205", "SC307", "SC504", "SC508", "SC604"},
 		ids{"SC104", "SC401", "SC402"},
 	),
@@ -351,17 +380,18 @@ var openAIResponses = Profile{
 		"SC203":      "Invalid 'input[{message}].call_id': string too long. Expected a string with maximum length 64, but got a string with length {n} instead.",
 		"SC507":      "Item '{id}' of type 'reasoning' was provided without its required following item.",
 		"SC507 call": "Item '{id}' of type 'function_call' was provided without its required 'reasoning' item: '{name}'.",
+		"SC607":      "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png', 'jpeg', 'gif', 'webp'].",
 		"SC508":      "Item with id '{id}' not found. Items are not persisted when `store` is set to false.",
 	},
 	Signers: openAI, // both APIs of OpenAI have the same models
-	CallID:  upTo64, ToolName: plainName, MaxBytes: 50 << 20,
+	CallID:  upTo64, ToolName: plainName, MaxBytes: 50 << 20, Images: &openAIImages,
 }
 
 var gemini = Profile{
 	Name: "gemini", Title: "Gemini generateContent", Shape: Contents,
 	Levels: levels(
 		ids{"SC205", "SC206", "SC207", "SC304", "SC306", "SC401", "SC506", "SC606"},
-		ids{"SC109", "SC303", "SC307", "SC504", "SC604"},
+		ids{"SC109", "SC303", "SC307", "SC504", "SC604", "SC607"},
 		ids{"SC201", "SC202", "SC204", "SC402"},
 	),
 	Errors: map[string]string{
@@ -372,9 +402,10 @@ var gemini = Profile{
 		"SC303": "Requests ending with a model turn are not supported.",
 		"SC306": "Please ensure that function call turn comes immediately after a user turn or after a function response turn.",
 		"SC401": "Unable to submit request because it must include at least one parts field",
+		"SC607": "Unsupported MIME type: {name}",
 		"SC506": "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly",
 	},
-	ToolName: geminiName, MaxBytes: 20 << 20,
+	ToolName: geminiName, MaxBytes: 20 << 20, Images: &geminiImages,
 	Sentinel: "skip_thought_signature_validator",
 	Models:   pattern.Lazy(`^(google|gemini|google-vertex|vertex_ai|vertex)/|^gemini`),
 }

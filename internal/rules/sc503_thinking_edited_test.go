@@ -10,7 +10,7 @@ import (
 
 func TestSC503ThinkingEdited(t *testing.T) {
 	emptied, other := thought, thought
-	emptied.Text = 0
+	emptied.Text, emptied.Empty = 0, true
 	other.Text = session.DigestOf("something else")
 	two := `
 P
@@ -18,6 +18,9 @@ P
   root "one"
   user
   root "two"`
+	const refusal = "\n  user\n  root refused(API Error: 400 messages.1.content.0: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.)"
+	longer := other
+	longer.Signature = session.DigestOf("another signature")
 	inChild := func(blocks ...session.Block) func(*session.Tree) {
 		return func(tree *session.Tree) { tree.Sessions[1].Items[2].Blocks = blocks }
 	}
@@ -32,6 +35,24 @@ P
 			want: `SC503 error P.3 see P.1`,
 		},
 		{name: "thinking that never had a text", profile: "anthropic", tree: two, tweak: inBlocks(3, emptied)},
+		{
+			name: "an older model, of which another block has a text", profile: "anthropic", tree: two, store: omits,
+			tweak: all(inBlocks(1, emptied, sentence), inBlocks(3, longer), madeBy("claude-opus-4-5")),
+			want:  "SC503 warning P.1\nkept with lossy: omit P.1/blocks/0", says: "1 signed thinking block has no text. Another one of the same model has one",
+		},
+		{
+			name: "a newer model, which omits texts by itself", profile: "anthropic", tree: two,
+			tweak: all(inBlocks(1, emptied), inBlocks(3, longer), madeBy("claude-opus-4-8")),
+		},
+		{
+			name: "what was refused, of a newer model: the latest answer's", profile: "anthropic", store: omits, tree: two + refusal,
+			tweak: all(inBlocks(1, emptied, sentence), inBlocks(3, emptied), madeBy("claude-opus-4-8")),
+			want:  "SC309 error P.5\nSC503 error P.3\nkept with lossy: quarantine P.3",
+		},
+		{
+			name: "what was refused, where the latest answer has none", profile: "anthropic", tree: two + refusal,
+			tweak: all(inBlocks(1, emptied, sentence), madeBy("claude-opus-4-8")), want: "SC309 error P.5\nSC503 error P.1",
+		},
 		{
 			name: "the original is in the child", profile: "anthropic", tweak: all(inBlocks(1, emptied, aCall), inChild(thought, sentence)),
 			tree: `

@@ -3,7 +3,7 @@ package session
 // Op is what an edit does to a store.
 type Op string
 
-// The edits. Most move, add or remove whole records; Set, Wrap and Scrub change
+// The edits. Most move, add or remove whole records; Set, Wrap, Scrub and Omit change
 // what one says, and the receipt keeps the record as it was.
 const (
 	Move       Op = "move"       // the item Ref goes to session To, directly after item After
@@ -14,7 +14,8 @@ const (
 	Set        Op = "set"        // Field of Ref becomes Value
 	MoveRun    Op = "move-run"   // the record of the run Ref goes to session To
 	Wrap       Op = "wrap"       // the arguments of the call Ref become {"INVALID_JSON": "the text that they were"}
-	Scrub      Op = "scrub"      // bytes of the record Ref that are not valid Unicode become U+FFFD
+	Scrub      Op = "scrub"      // bytes of the record Ref that are not valid Unicode become U+FFFD; with FieldNUL, each U+0000 becomes \u0000
+	Omit       Op = "omit"       // the block Ref leaves its item, and its Note comes in its place
 )
 
 // The fields of an item that Set changes beside the columns of its store. The
@@ -27,6 +28,9 @@ const (
 	FieldBranch   = "branch"  // of an item
 	FieldChild    = "child"   // of a result: the session that it names as the one that gave it; of a call or a result: the session of its Question
 )
+
+// FieldNUL is what a Scrub changes that is about U+0000.
+const FieldNUL = "nul"
 
 // FieldPosition is the field of an item that says where it stands. Where it is set, all
 // positions of the session are made to rise.

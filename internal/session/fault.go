@@ -34,6 +34,7 @@ const (
 	BrokenChain                         // Field: the key; Detail: which line names one that is missing
 	SharedKey                           // Field: the key; Detail: which records have one, and which of them is read
 	Misplaced                           // Detail: where the runtime looks for the session, and where it is; Harmless where it finds it there
+	NulCharacter                        // Field: the column or key of what is sent and has U+0000
 	HistoryDeleted                      // Field: the counter; Detail: what it counts, and what is left
 )
 

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -145,6 +146,7 @@ type Item struct {
 
 	Agent      string // who produced it, "" for user and system items
 	Model      string // the model that produced it, or that a prompt is for; "" when the store does not say
+	Provider   string // whose API that is asked through, in the runtime's words; "" when the store does not say
 	Branch     string // the path label; see package branch for the other forms
 	Invocation string // the run of the runtime that made it
 	Scope      string // only agents that run in this scope see it; "" is a scope, too
@@ -365,12 +367,28 @@ type Block struct {
 	Text      Digest // ReasoningBlock: of its text
 	Signature Digest // of the provider's signature, 0 when there is none
 	Unsigned  bool   // the store has a place for the signature, and it is empty
+	Empty     bool   // ReasoningBlock: so is the place of its text. Redacted reasoning has none
 
 	Blank  bool // TextBlock: nothing, or nothing but white space; ResultBlock: so is a text in its list
 	Unsent bool // Blank, and the version that wrote the session's newest record leaves it out of requests
 	Cached bool // it carries a mark for the prompt cache
 
 	Width, Height int // of an image, in pixels; 0 when not known
+
+	// What a MediaBlock holds that is stored in the message itself, and no link.
+	Media  string // the type that its label says: "image/png"
+	Is     string // the type that its first bytes tell, "" where they tell none that is known
+	Bytes  int64  // how long it is in base64
+	Broken bool   // it is not base64 of the standard alphabet, with padding
+	In     int    // the number of the result that it is a part of, from 1; 0 for none
+}
+
+// Note stands in the place of a block that a repair left out of a request, "" where nothing does.
+func (b *Block) Note() string {
+	if b.Kind != MediaBlock {
+		return ""
+	}
+	return fmt.Sprintf("[sessctl left out %s: %s, %d bytes in base64]", cmp.Or(b.Name, "media"), cmp.Or(b.Media, "no type"), b.Bytes)
 }
 
 // MediaName is the Name of a MediaBlock of a MIME type; an image where the type is not

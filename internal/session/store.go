@@ -165,6 +165,8 @@ type Keys struct {
 	Refuses string
 	// PartsTexts: a blank text can leave a message whatever else that says.
 	PartsTexts bool
+	// Omits: blocks can leave a message, with a note in their place where they were media.
+	Omits bool
 	// Closes: a message that was still being written can be given the end that the
 	// runtime itself gives to one that was cancelled.
 	Closes bool

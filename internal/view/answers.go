@@ -100,7 +100,7 @@ func (a *answers) calls(i int) []Call {
 			c.Answer.State = NoResult
 		}
 		if at, ok := a.byCall[pairing.Occurrence{Item: i, Nth: n}]; ok {
-			c.Answer = answerOf(&a.s.Items[at.Item].Results[at.Nth], at.Item)
+			c.Answer = answerOf(&a.s.Items[at.Item], at.Nth, at.Item)
 		}
 		list = append(list, c)
 	}
@@ -116,7 +116,7 @@ func (a *answers) results(i int) (list []Result, misplaced bool) {
 		list = append(list, Result{
 			Call:   it.Results[n].CallID,
 			Label:  a.label(c, it.Results[n].CallID),
-			Answer: answerOf(&it.Results[n], i),
+			Answer: answerOf(it, n, i),
 		})
 		misplaced = misplaced || c.how > beside
 	}
@@ -133,8 +133,9 @@ func (a *answers) folds(i int) bool {
 	return true
 }
 
-func answerOf(r *session.Result, item int) Answer {
-	a := Answer{State: OK, Size: len(r.Text), Text: r.Text, Item: item}
+func answerOf(it *session.Item, nth, item int) Answer {
+	r := &it.Results[nth]
+	a := Answer{State: OK, Size: len(r.Text), Text: r.Text, Media: mediaLines(it, nth+1), Item: item}
 	switch {
 	case r.Pending:
 		a.State = Pending
@@ -187,8 +188,9 @@ type Answer struct {
 	State  State
 	Size   int    // bytes of the text
 	Text   string // whole
-	Item   int    // where it stands, -1 when there is none
-	Folded bool   // it is shown with its call only
+	Media  []string
+	Item   int  // where it stands, -1 when there is none
+	Folded bool // it is shown with its call only
 }
 
 // Result is one result of a tool item that is not folded into its call.

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -142,6 +143,7 @@ func (b *builder) row(s *rules.Subject, answers *answers, i int) Row {
 	if it.Body != nil {
 		row.Text, row.Thought = it.Body.Text, it.Body.Reasoning
 	}
+	row.Media = mediaLines(it, 0)
 	switch it.Kind {
 	case session.Message:
 		row.Calls = answers.calls(i)
@@ -155,6 +157,23 @@ func (b *builder) row(s *rules.Subject, answers *answers, i int) Row {
 	row.Flags = flagsOf(it)
 	row.Folded = len(row.Results) > 0 && len(row.Notes) == 0 && it.Flags&^session.Synthetic == 0 && row.Text == "" && answers.folds(i)
 	return row
+}
+
+// mediaLines are the images and files of an item, or of the result of a number: their types, and
+// how large they are. Nothing of them is shown.
+func mediaLines(it *session.Item, in int) (list []string) {
+	for i := range it.Blocks {
+		b := &it.Blocks[i]
+		if b.Kind != session.MediaBlock || b.In != in {
+			continue
+		}
+		line := cmp.Or(b.Media, b.Name, "media")
+		if b.Bytes > 0 {
+			line += ", " + ui.Bytes(b.Bytes/4*3)
+		}
+		list = append(list, line)
+	}
+	return list
 }
 
 // who is the speaker in words.

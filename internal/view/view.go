@@ -42,12 +42,13 @@ type Session struct {
 type Row struct {
 	Item    int // position in the session as people count it, -1 for a sub-session that no item refers to
 	Stored  *session.Item
-	Key     string // the record as findings name it, "" without an item
-	Depth   int    // open delegations at the item, as the replay says
-	Who     string // user, system, or the agent
-	Text    string // stored text, whole
-	Thought string // stored reasoning, whole
-	Label   string // what stands in the place of a text, in the words of sessctl
+	Key     string   // the record as findings name it, "" without an item
+	Depth   int      // open delegations at the item, as the replay says
+	Who     string   // user, system, or the agent
+	Text    string   // stored text, whole
+	Thought string   // stored reasoning, whole
+	Media   []string // images and files that it holds, each as a line: "image/png, 4.2 kB"
+	Label   string   // what stands in the place of a text, in the words of sessctl
 	Calls   []Call
 	Results []Result // of a tool item
 	Folded  bool     // the results are shown with their calls

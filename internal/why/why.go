@@ -220,7 +220,7 @@ func (d *Diagnosis) mapped(r *view.Request) string {
 
 // Costs are what the words of --allow mean, as what a repair with them does.
 var Costs = map[string]string{
-	"lossy":                 "loses something for good",
+	"lossy":                 "lets the model see less, or loses something for good",
 	"prune":                 "removes references and records that lead nowhere",
 	"guesses":               "does what is likely, not certain",
 	"split":                 "makes several sessions of one",

@@ -69,7 +69,7 @@ func (r *repairHTML) Tree(plan *repair.Tree, was, will *session.Tree) {
 	s := sides{r: r, was: placesOf(was), will: placesOf(will), edited: map[session.Place]bool{}}
 	for i := range plan.Fixes {
 		for _, step := range plan.Fixes[i].Steps {
-			if step.Op == session.Set || step.Op == session.Wrap || step.Op == session.Scrub {
+			if step.Op == session.Set || step.Op == session.Wrap || step.Op == session.Scrub || step.Op == session.Omit {
 				s.edited[session.Place{Session: step.Session, Item: step.Item}] = true
 			}
 		}

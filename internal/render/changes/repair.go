@@ -468,7 +468,7 @@ func stepChange(s *repair.Step, content bool) document.Change {
 		default:
 			say("new sub-session")
 		}
-	case session.Set, session.Wrap, session.Scrub:
+	case session.Set, session.Wrap, session.Scrub, session.Omit:
 		say(editWords(s))
 	}
 	return c
@@ -483,6 +483,10 @@ func editWords(s *repair.Step) string {
 	switch {
 	case s.Op == session.Wrap:
 		return "the arguments of call " + callID(s) + " are put into an object, as text"
+	case s.Op == session.Omit:
+		return "a part is left out, and a note says so where it was an image or a file"
+	case s.Op == session.Scrub && s.Field == session.FieldNUL:
+		return `each character U+0000 is replaced with the text \u0000`
 	case s.Op == session.Scrub:
 		return "invalid bytes are replaced with U+FFFD"
 	case part == "calls" && s.Field == session.FieldChild:

@@ -126,7 +126,7 @@ func (p viewPage) row(r *view.Row, head document.Text, flags []string) document.
 	if p.full {
 		it.Below = append(it.Below, p.source("reasoning", r.Thought), p.source("", r.Text))
 	}
-	var calls document.List
+	calls := mediaList(r.Media)
 	for i := range r.Calls {
 		calls = append(calls, p.call(&r.Calls[i]))
 	}
@@ -134,6 +134,7 @@ func (p viewPage) row(r *view.Row, head document.Text, flags []string) document.
 		result := &r.Results[i]
 		calls = append(calls, document.Item{
 			Text: document.Words(ui.Excerpt(result.Label, document.Columns), state(result.Answer)), Said: p.html.cut(result.Answer.Text), Whole: p.full,
+			Below: []document.Block{mediaList(result.Answer.Media)},
 		})
 	}
 	it.Below = append(it.Below, calls, notes(r.Notes))
@@ -152,7 +153,18 @@ func (p viewPage) call(c *view.Call) document.Item {
 	if p.full && c.Answer.Folded {
 		it.Below = append(it.Below, p.source("result", c.Answer.Text))
 	}
+	if c.Answer.Folded {
+		it.Below = append(it.Below, mediaList(c.Answer.Media))
+	}
 	return it
+}
+
+// mediaList are images and files, by their types and sizes.
+func mediaList(media []string) (list document.List) {
+	for _, m := range media {
+		list = append(list, render.Entry(render.Span(document.Code, m)))
+	}
+	return list
 }
 
 // source is a whole text.

@@ -215,6 +215,12 @@ func (t *viewText) contents(r *view.Row, width int) []viewLine {
 	case r.Text != "" && r.Label == "":
 		lines = append(lines, viewLine{content: ui.Excerpt(r.Text, width)})
 	}
+	media := func(list []string) {
+		for _, m := range list {
+			lines = append(lines, viewLine{content: "  " + ui.Clean(m), style: &ui.Dim})
+		}
+	}
+	media(r.Media)
 	for i := range r.Calls {
 		call := &r.Calls[i]
 		lines = append(lines, viewLine{content: ui.WithExcerpt(callLabel(call), call.About, width), right: answerWords(call.Answer), style: &ui.Cyan})
@@ -223,6 +229,9 @@ func (t *viewText) contents(r *view.Row, width int) []viewLine {
 		}
 		if t.opts.Full && call.Answer.Folded {
 			lines = append(lines, t.block("result", call.Answer.Text, width)...)
+		}
+		if call.Answer.Folded {
+			media(call.Answer.Media)
 		}
 	}
 	for i := range r.Results {
@@ -235,6 +244,7 @@ func (t *viewText) contents(r *view.Row, width int) []viewLine {
 		if t.opts.Full {
 			lines = append(lines, t.block("result", result.Answer.Text, width)...)
 		}
+		media(result.Answer.Media)
 	}
 	return lines
 }

@@ -39,4 +39,7 @@ var Rules = []*rules.Rule{
 	&requestTooLarge,
 	&cacheMarks,
 	&badUnicode,
+	&mediaUnreadable,
+	&imageBytes,
+	&nulCharacter,
 }

@@ -65,6 +65,18 @@ func reportRefusals(p *rules.Pass, s *rules.Subject, refused []int) {
 	p.Report(f)
 }
 
+// refusedAs reports whether the last requests were refused with a text that is about what a
+// rule finds, before all others.
+func refusedAs(s *session.Session, rule string) bool {
+	refused := lastRefusals(s)
+	if refused == nil {
+		return false
+	}
+	said := errtext.Read(s.Items[refused[0]].Refusal.Text)
+	causes := said.Causes()
+	return len(causes) > 0 && causes[0] == rule
+}
+
 // lastRefusals are the items of the last requests that were refused with one text, where
 // nothing but prompts came between them and after them, in stored order; nil for none.
 func lastRefusals(s *session.Session) (list []int) {

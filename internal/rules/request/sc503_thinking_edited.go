@@ -2,14 +2,16 @@ package request
 
 import (
 	"slices"
+	"strings"
 
+	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
 var thinkingEdited = rules.Rule{
-	ID: "SC503", Name: "thinking-edited", Severity: rules.Error, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
-	Title: "signed thinking whose text differs from another copy of it", Profiled: true,
+	ID: "SC503", Name: "thinking-edited", Severity: rules.Error, Safety: rules.None, Allow: lossy, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "signed thinking whose text was changed, or taken away", Profiled: true,
 	Run: func(p *rules.Pass) {
 		var known map[session.Digest][]thought
 		for j := range p.Judged() {
@@ -17,6 +19,7 @@ var thinkingEdited = rules.Rule{
 				known = thoughts(p)
 			}
 			reportEdited(p, j, known)
+			reportEmptied(p, j, known)
 		}
 	},
 }
@@ -70,6 +73,47 @@ func reportEdited(p *rules.Pass, j rules.Judged, known map[session.Digest][]thou
 	f.Related = others
 	f.Message = rules.Count(len(at), "signed thinking block") + rules.Verb(len(at), " differs", " differ") + " from another copy with the same signature"
 	f.Then("One of the two was edited, and the provider accepts the original only; leave this one out of the request")
+	f.Fixes = omit(p, j.Subject, at)
+	p.Report(f)
+}
+
+// omitsThinking are the models that return signed thinking without its text if nobody asks for
+// that (docs/rules/SC503.md).
+var omitsThinking = pattern.Lazy(`-4-[6-9]\b|-(opus|sonnet|haiku|fable|mythos)-([5-9]|[1-9]\d)\b`)
+
+// reportEmptied names signed thinking without a text that the provider refused, or that must
+// have had one: the same model, which omits none by itself, has another with a text. Where the
+// text is known, reportEdited does.
+func reportEmptied(p *rules.Pass, j rules.Judged, known map[session.Digest][]thought) {
+	empty := func(_ *session.Item, b *session.Block) bool {
+		return b.SignedThinking() && b.Empty && !slices.ContainsFunc(known[b.Signature], func(t thought) bool { return t.text != 0 })
+	}
+	at, refused := j.Spots(empty), refusedAs(j.Session, p.Rule.ID)
+	if latest := latestAnswer(j.Subject); refused && slices.ContainsFunc(at, func(s rules.Spot) bool { return s.Item == latest }) {
+		at = slices.DeleteFunc(at, func(s rules.Spot) bool { return s.Item != latest })
+	}
+	if !refused {
+		told := map[string]bool{} // the models with thinking that has a text
+		for spot := range slices.Values(j.Spots(func(_ *session.Item, b *session.Block) bool { return b.SignedThinking() && b.Text != 0 })) {
+			told[j.Items[spot.Item].Model] = true
+		}
+		at = slices.DeleteFunc(at, func(s rules.Spot) bool {
+			model := j.Items[s.Item].Model
+			return model == "" || !told[model] || omitsThinking().MatchString(strings.ToLower(model))
+		})
+	}
+	if len(at) == 0 {
+		return
+	}
+	f := p.FindBlocks(j, at, rules.Said{})
+	f.Message = rules.Count(len(at), "signed thinking block") + rules.Verb(len(at), " has", " have") + " no text"
+	if refused {
+		f.Then("The provider refused " + rules.Verb(len(at), "it as one that was", "them as ones that were") + " changed")
+	} else {
+		f.Severity, f.ProviderError = rules.Warning, ""
+		f.Then("Another one of the same model has one, so it may have been taken away")
+	}
+	f.Fixes = omit(p, j.Subject, at)
 	p.Report(f)
 }
 

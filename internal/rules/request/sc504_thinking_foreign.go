@@ -1,17 +1,20 @@
 package request
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
 var thinkingForeign = rules.Rule{
-	ID: "SC504", Name: "thinking-foreign", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
-	Title: "thinking or a call that another provider's model signed", Profiled: true, Wire: true,
+	ID: "SC504", Name: "thinking-foreign", Severity: rules.Warning, Safety: rules.None, Allow: lossy, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "thinking or a call that another provider's model signed", Profiled: true,
 	Run: func(p *rules.Pass) {
 		for j := range p.Judged() {
 			at := j.Spots(func(it *session.Item, b *session.Block) bool {
-				return b.Signature != 0 && readsSignature(j.Profile, b.Kind) && rules.Foreign(j.Profile, it.Model)
+				return b.Signature != 0 && readsSignature(j.Profile, b.Kind) && (rules.Foreign(j.Profile, it.Model) || elsewhere(&j, it))
 			})
 			if len(at) == 0 {
 				continue
@@ -23,9 +26,25 @@ var thinkingForeign = rules.Rule{
 			if j.Profile.Sentinel != "" {
 				f.Sent = "the sentinel " + j.Profile.Sentinel + " in place of the foreign signature"
 			}
+			if j.Profile.Sentinel == "" {
+				f.Fixes = omit(p, j.Subject, at)
+			}
 			p.Report(f)
 		}
 	},
+}
+
+// elsewhere reports whether an item was made through the API of another provider than the one
+// that the session asks last, by a model that is not known to sign alike there.
+func elsewhere(j *rules.Judged, it *session.Item) bool {
+	asked := ""
+	for i := range slices.Backward(j.Items) {
+		if asked = j.Items[i].Provider; asked != "" {
+			break
+		}
+	}
+	signs := j.Profile.Signers != nil && j.Profile.Signers().MatchString(strings.ToLower(it.Model))
+	return it.Provider != "" && it.Provider != asked && !signs
 }
 
 // readsSignature reports whether the API has signatures on blocks of this kind.

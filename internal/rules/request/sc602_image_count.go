@@ -6,23 +6,20 @@ import (
 	"github.com/sessctl/sessctl/internal/rules"
 )
 
-// mostImages is how many images Anthropic takes in a request
-// (docs/rules/SC602.md).
-const mostImages = 100
-
 var imageCount = rules.Rule{
-	ID: "SC602", Name: "image-count", Severity: rules.Warning, Safety: rules.None, Scope: rules.PerTree, Since: "0.1.0",
-	Title: "more images than the provider accepts in a request", Profiled: true, Wire: true,
+	ID: "SC602", Name: "image-count", Severity: rules.Warning, Safety: rules.None, Allow: lossy, Scope: rules.PerTree, Since: "0.1.0",
+	Title: "more images than the provider accepts in a request", Profiled: true,
 	Run: func(p *rules.Pass) {
 		for j := range p.Judged() {
 			at := images(j.Subject)
-			surplus := len(at) - mostImages
+			surplus := len(at) - j.Profile.Images.Count
 			if surplus <= 0 {
 				continue
 			}
 			f := p.FindBlocks(j, at[:surplus], rules.Said{N: len(at)})
-			f.Message = fmt.Sprintf("the next request contains %d images, but the provider accepts %d", len(at), mostImages)
+			f.Message = fmt.Sprintf("the next request contains %d images, but the provider accepts %d", len(at), j.Profile.Images.Count)
 			f.Sent = "a note in place of the oldest " + rules.Count(surplus, "image")
+			f.Fixes = omit(p, j.Subject, at[:surplus])
 			p.Report(f)
 		}
 	},

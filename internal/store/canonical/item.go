@@ -46,6 +46,7 @@ func (r *itemReader) read(line []byte, number int64) session.Item {
 		Invocation: r.intern(rec.Invocation),
 		Scope:      r.intern(rec.Scope),
 		Node:       r.intern(rec.Node),
+		Provider:   r.intern(rec.Provider),
 		Text:       session.DigestOf(rec.Text.string),
 		Outputs:    outputs(rec.Outputs),
 		Refusal:    session.RefusalOf(rec.Refusal.Status, rec.Refusal.Text),
@@ -273,7 +274,7 @@ func usualBlocks(rec *itemLine) (list []session.Block, telling bool) {
 // block is a block as the list gives it.
 func (r *itemReader) block(given *blockLine, rec *itemLine, number int64) session.Block {
 	b := session.Block{
-		Kind: blockKind(given.Type), ID: given.ID, With: given.With, Unsigned: given.Unsigned,
+		Kind: blockKind(given.Type), ID: given.ID, With: given.With, Unsigned: given.Unsigned, Empty: given.Empty,
 		Cached: given.Cached, Width: int(given.Width), Height: int(given.Height),
 	}
 	sign(&b, given.Signature)
@@ -283,7 +284,8 @@ func (r *itemReader) block(given *blockLine, rec *itemLine, number int64) sessio
 		r.fault(session.UnknownPart, given.Type,
 			at(number, "the type of block "+quoted(given.Type)+" is not text, reasoning, call, result or media"))
 	case session.MediaBlock:
-		b.Name = r.intern(given.Name)
+		b.Name, b.Media, b.Is = r.intern(given.Name), r.intern(given.Media), r.intern(given.Is)
+		b.Bytes, b.Broken, b.In = given.Bytes, given.Broken, int(given.In)
 	case session.TextBlock:
 		b.Blank, b.Unsent = given.Blank || isSpace(rec.Text.string), given.Unsent
 	case session.CallBlock, session.ResultBlock:

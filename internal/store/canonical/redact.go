@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/errtext"
+	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/session"
 )
 
@@ -89,12 +90,20 @@ func (r *redactor) block(b *blockLine) {
 	if !slices.Contains(knownMedia, b.Name) {
 		b.Name = r.fill(b.Name)
 	}
+	for _, label := range []*string{&b.Media, &b.Is} {
+		if !knownLabel().MatchString(*label) {
+			*label = r.fill(*label)
+		}
+	}
 	r.fillAt(b.Signature)
 	b.Rest = mask(b.Rest)
 }
 
 // knownMedia are the names of media that say nothing of a person.
 var knownMedia = []string{"image", "document", "audio", "video"}
+
+// knownLabel matches the types of media that tell of formats alone.
+var knownLabel = pattern.Lazy(`^(image/[a-z]+(\+xml)?|application/pdf|text/plain)?$`)
 
 // title fills a title, unless it is one that a runtime gives its sub-sessions:
 // that is no text of a person, and a child is known by it.

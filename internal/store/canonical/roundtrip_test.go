@@ -195,8 +195,9 @@ func shapeItem(it *session.Item) string {
 		fmt.Fprintf(&b, " result %q %q %d %v %v %v %v %v", r.CallID, r.Name, len(r.Text), r.IsError, r.Synthetic, r.Pending, r.Null, r.Server)
 	}
 	for _, block := range it.Blocks {
-		fmt.Fprintf(&b, " block %v %d %q %q %d text %t signed %t %t %t %t %dx%d", block.Kind, block.Nth, block.ID, block.With, len(block.Name),
-			block.Text != 0, block.Signature != 0, block.Unsigned, block.Blank, block.Cached, block.Width, block.Height)
+		fmt.Fprintf(&b, " block %v %d %q %q %d text %t signed %t %t %t %t %dx%d %t %q %q %d %t %d", block.Kind, block.Nth, block.ID, block.With, len(block.Name),
+			block.Text != 0, block.Signature != 0, block.Unsigned, block.Blank, block.Cached, block.Width, block.Height,
+			block.Empty, block.Media, block.Is, block.Bytes, block.Broken, block.In)
 	}
 	return b.String()
 }

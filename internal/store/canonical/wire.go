@@ -78,6 +78,7 @@ type itemLine struct {
 	Role       string         `json:"role,omitzero"`
 	Agent      string         `json:"agent,omitzero"`
 	Model      string         `json:"model,omitzero"`
+	Provider   string         `json:"provider,omitzero"`
 	Branch     branchLabel    `json:"branch,omitzero"`
 	Invocation string         `json:"invocation,omitzero"`
 	Scope      string         `json:"scope,omitzero"`
@@ -179,11 +180,17 @@ type blockLine struct {
 	With      string         `json:"with,omitzero"`
 	Signature *string        `json:"signature,omitzero"`
 	Unsigned  bool           `json:"unsigned,omitzero"`
+	Empty     bool           `json:"empty,omitzero"`
 	Blank     bool           `json:"blank,omitzero"`
 	Unsent    bool           `json:"unsent,omitzero"`
 	Cached    bool           `json:"cached,omitzero"`
 	Width     int64          `json:"width,omitzero"`
 	Height    int64          `json:"height,omitzero"`
+	Media     string         `json:"media,omitzero"`
+	Is        string         `json:"is,omitzero"`
+	Bytes     int64          `json:"bytes,omitzero"`
+	Broken    bool           `json:"broken,omitzero"`
+	In        int64          `json:"in,omitzero"`
 	Rest      jsontext.Value `json:",embed"`
 }
 

@@ -234,7 +234,7 @@ func explicitTask(s *session.Session) *string {
 func encodeItem(s *session.Session, it *session.Item, body *session.Body, names signatureNames) itemLine {
 	rec := itemLine{
 		Type: typeItem, Session: s.ID, Kind: it.Kind.String(), Role: it.Role.String(),
-		Agent: it.Agent, Model: it.Model, Branch: branchLabel{text: it.Branch}, Invocation: it.Invocation,
+		Agent: it.Agent, Model: it.Model, Provider: it.Provider, Branch: branchLabel{text: it.Branch}, Invocation: it.Invocation,
 		Scope: it.Scope, Node: it.Node,
 		Time: formatTime(it.Time), Text: textMember{body.Text, it.Flags.Has(session.NullText)}, Reasoning: body.Reasoning,
 		Outputs: encodeOutputs(it.Outputs), Refusal: refusalLine{Status: it.Refusal.Status, Text: it.Refusal.Text}, Child: it.Child, KeptFrom: it.KeptFrom,
@@ -291,7 +291,8 @@ func encodeBlocks(it *session.Item, body *session.Body, names signatureNames) []
 		b := &it.Blocks[i]
 		list[i] = blockLine{
 			Type: b.Kind.String(), Name: b.Name, ID: b.ID, With: b.With, Signature: names.text(b.Signature, body.Raw),
-			Unsigned: b.Unsigned, Blank: b.Blank, Unsent: b.Unsent, Cached: b.Cached, Width: int64(b.Width), Height: int64(b.Height),
+			Unsigned: b.Unsigned, Empty: b.Empty, Blank: b.Blank, Unsent: b.Unsent, Cached: b.Cached, Width: int64(b.Width), Height: int64(b.Height),
+			Media: b.Media, Is: b.Is, Bytes: b.Bytes, Broken: b.Broken, In: int64(b.In),
 		}
 		switch b.Kind {
 		case session.CallBlock, session.ResultBlock:

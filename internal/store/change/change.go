@@ -51,6 +51,9 @@ type Item struct {
 	Sets   []session.Edit // of columns that the model does not hold
 	// Scrubbed: what is no Unicode in its record becomes U+FFFD, wherever it stands there.
 	Scrubbed bool
+	// Shown: U+0000 in its texts and arguments, which have no values of their own then, becomes
+	// text that shows it.
+	Shown bool
 
 	stored *stored
 }
@@ -60,7 +63,7 @@ func (c *Item) Stays() bool { return c.Was != nil && c.Part < 0 }
 
 // Differs reports whether the record of an item that stays becomes another one.
 func (c *Item) Differs() bool {
-	return c.Moves || c.Scrubbed || len(c.Taken)+len(c.Values)+len(c.Sets) > 0
+	return c.Moves || c.Scrubbed || c.Shown || len(c.Taken)+len(c.Values)+len(c.Sets) > 0
 }
 
 // WasResult is the nth result of the item as it is stored, nil for a new one.
@@ -116,6 +119,7 @@ const (
 	FieldArgs       = "args"             // of a call
 	FieldQuestion   = "question"         // of a call or a result: the child of its Question
 	FieldDelegation = "delegation"       // of a call: the child of its Delegation
+	FieldOmitted    = "omitted"          // of a block: it leaves, or a text comes in its place, which Is says. What it was is gone from the texts of the item without values of their own
 )
 
 // stored is an item of the tree before, and what becomes of it.
@@ -125,7 +129,9 @@ type stored struct {
 	at        int   // its index in the session
 	odd       bool  // its position is no whole number
 	illegible bool  // it holds what is no Unicode
+	nul       bool  // it holds U+0000
 	stays     bool  // it is an item afterwards
+	follows   bool  // its texts differ because of blocks that leave, or of U+0000
 	parts     []int // those of its results that are items of their own
 }
 
@@ -142,9 +148,9 @@ func Of(c *store.Change) ([]*Session, error) {
 		if s.Was == nil {
 			continue
 		}
-		odd, illegible := faulty(s.Was, oddPosition), faulty(s.Was, badUnicode)
+		odd, illegible, nul := faulty(s.Was, oddPosition), faulty(s.Was, badUnicode), faulty(s.Was, nulCharacter)
 		for i := range s.Was.Items {
-			before[s.Was.ItemRef(i).Row()] = &stored{item: &s.Was.Items[i], session: s, at: i, odd: odd[i], illegible: illegible[i]}
+			before[s.Was.ItemRef(i).Row()] = &stored{item: &s.Was.Items[i], session: s, at: i, odd: odd[i], illegible: illegible[i], nul: nul[i]}
 		}
 	}
 	sets, err := setsByRow(c.Sets, all, before)
@@ -258,13 +264,14 @@ func partIn(before map[string]*stored, row string) (was *stored, nth int) {
 
 // complete sets what is known when all sessions are traced.
 func (c *Session) complete(before map[string]*stored) error {
-	odd, illegible := faulty(c.Is, oddPosition), faulty(c.Is, badUnicode)
+	odd, illegible, nul := faulty(c.Is, oddPosition), faulty(c.Is, badUnicode), faulty(c.Is, nulCharacter)
 	for i := range c.Items {
 		it := &c.Items[i]
 		if it.Was == nil {
 			continue
 		}
 		it.Scrubbed = it.stored.illegible && !illegible[i]
+		it.Shown = it.stored.nul && !nul[i]
 		if it.Stays() {
 			var err error
 			if it.Taken, err = taken(it.Was, it.Is, it.stored.parts); err != nil {
@@ -302,6 +309,8 @@ func faulty(s *session.Session, such func(*session.Fault) bool) map[int]bool {
 
 // oddPosition: a stored position is no whole number, whatever place that gives the item.
 func oddPosition(f *session.Fault) bool { return f.Field == session.FieldPosition }
+
+func nulCharacter(f *session.Fault) bool { return f.Kind == session.NulCharacter }
 
 func badUnicode(f *session.Fault) bool { return f.Kind == session.BadUnicode }
 
@@ -353,10 +362,14 @@ func (c *Item) compare() error {
 	if was.Kind != is.Kind && !named && (!annulled(was) || !annulled(is)) || was.Role != is.Role || len(was.Calls) != len(is.Calls) {
 		return problem.New(problem.RolledBack, "", "%s/%s cannot become a message of another form", was.Table, was.Key)
 	}
+	omitted := c.omitted()
+	c.stored.follows = c.Shown || len(omitted) > 0
 	if was.Body != nil && is.Body != nil && was.Body != is.Body {
-		c.add(OfItem, 0, session.FieldText, was.Body.Text, is.Body.Text)
-		c.add(OfItem, 0, FieldReasoning, was.Body.Reasoning, is.Body.Reasoning)
-		if was.Body.Text == is.Body.Text && countBlank(is) < countBlank(was) {
+		if !c.stored.follows {
+			c.add(OfItem, 0, session.FieldText, was.Body.Text, is.Body.Text)
+			c.add(OfItem, 0, FieldReasoning, was.Body.Reasoning, is.Body.Reasoning)
+		}
+		if (c.stored.follows || was.Body.Text == is.Body.Text) && countBlank(is) < countBlank(was) {
 			c.Values = append(c.Values, Value{OfItem, 0, session.FieldText, is.Body.Text, is.Body.Text})
 		}
 	}
@@ -370,8 +383,37 @@ func (c *Item) compare() error {
 			next++
 		}
 	}
-	c.blocks()
+	for _, n := range omitted {
+		c.Values = append(c.Values, Value{OfBlock, n, FieldOmitted, "", was.Blocks[n].Note()})
+	}
+	c.blocks(omitted)
 	return nil
+}
+
+// omitted are the blocks of reasoning and media that the item has no longer. Those that are
+// left keep their order.
+func (c *Item) omitted() (list []int) {
+	may := func(b *session.Block) bool { return b.Kind == session.ReasoningBlock || b.Kind == session.MediaBlock }
+	next := 0
+	for n := range c.Was.Blocks {
+		was := c.Was.Blocks[n]
+		if !may(&was) || was.In > 0 && slices.Contains(c.Taken, was.In-1) {
+			continue
+		}
+		for next < len(c.Is.Blocks) && !may(&c.Is.Blocks[next]) {
+			next++
+		}
+		if next < len(c.Is.Blocks) {
+			is := c.Is.Blocks[next]
+			was.ID, was.In = is.ID, is.In
+			if was == is {
+				next++
+				continue
+			}
+		}
+		list = append(list, n)
+	}
+	return list
 }
 
 func countBlank(it *session.Item) (n int) {
@@ -392,7 +434,9 @@ func (c *Item) add(of Part, nth int, field, was, is string) {
 func (c *Item) call(n int, was, is *session.Call) {
 	c.add(OfCall, n, session.FieldCallID, was.ID, is.ID)
 	c.add(OfCall, n, FieldName, was.Name, is.Name)
-	c.add(OfCall, n, FieldArgs, was.Args, is.Args)
+	if !c.Shown {
+		c.add(OfCall, n, FieldArgs, was.Args, is.Args)
+	}
 	c.add(OfCall, n, FieldQuestion, was.Question.Child, is.Question.Child)
 	if was.Delegation != nil && is.Delegation != nil {
 		c.add(OfCall, n, FieldDelegation, was.Delegation.Child, is.Delegation.Child)
@@ -403,18 +447,21 @@ func (c *Item) result(n int, is *session.Result) {
 	was := &c.Was.Results[n]
 	c.add(OfResult, n, session.FieldResultID, was.CallID, is.CallID)
 	c.add(OfResult, n, FieldName, was.Name, is.Name)
-	c.add(OfResult, n, session.FieldText, was.Text, is.Text)
+	if !c.stored.follows {
+		c.add(OfResult, n, session.FieldText, was.Text, is.Text)
+	}
 	c.add(OfResult, n, session.FieldChild, was.Child, is.Child)
 	c.add(OfResult, n, FieldQuestion, was.Question.Child, is.Question.Child)
 }
 
 // blocks compares the ids of the blocks that are left: those of results that were taken
 // are gone, and those of a text that is empty now can be.
-func (c *Item) blocks() {
+func (c *Item) blocks(omitted []int) {
 	was, is := c.Was.Blocks, c.Is.Blocks
 	next := 0
 	for n := range was {
 		gone := len(was) != len(is) && (was[n].Kind == session.ResultBlock && slices.Contains(c.Taken, was[n].Nth) ||
+			slices.Contains(omitted, n) && (was[n].Kind == session.ReasoningBlock || was[n].In > 0) ||
 			was[n].Kind == session.TextBlock && was[n].Blank && (next == len(is) || is[next].Kind != session.TextBlock || !is[next].Blank))
 		if gone || next == len(is) {
 			continue

@@ -40,6 +40,10 @@ var unwritten = map[string]string{
 	"Block.Nth": "follows the results that are left", "Block.Blank": "is read of the text", "Block.Unsent": "is read of the text", "Block.Text": "is read of the text",
 	"Block.Signature": "no repair changes it", "Block.Unsigned": "no repair changes it", "Block.Cached": "no repair changes it",
 	"Block.Width": "no repair changes it", "Block.Height": "no repair changes it",
+	"Block.Empty": "no repair changes it", "Block.Media": "no repair changes it", "Block.Is": "no repair changes it",
+	"Block.Bytes": "no repair changes it", "Block.Broken": "no repair changes it", "Block.In": "no repair changes it",
+
+	"Item.Provider": "no repair changes it", "Refusal.Status": "no repair changes it", "Refusal.Text": "no repair changes it",
 }
 
 // fullItem has a value in every part of an item.

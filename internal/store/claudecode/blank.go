@@ -11,6 +11,8 @@ import (
 	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/change"
+	"github.com/sessctl/sessctl/internal/store/docedit"
 )
 
 // isBlank reports whether a part is a text without anything in it but white space.
@@ -20,9 +22,10 @@ func allBlank(parts []block) bool {
 	return !slices.ContainsFunc(parts, func(p block) bool { return !p.isBlank() })
 }
 
-// first is the line that names an item: one of those that a repair of blank texts leaves.
+// first is the line that names an item: one of those that a repair of blank texts and of
+// reasoning leaves.
 func (c *chain) first(lines []int) int {
-	said := slices.DeleteFunc(slices.Clone(lines), func(i int) bool { return c.nodes[i].blank })
+	said := slices.DeleteFunc(slices.Clone(lines), func(i int) bool { return c.nodes[i].blank || c.nodes[i].thinks })
 	if len(said) == 0 {
 		said = lines
 	}
@@ -48,13 +51,103 @@ func (f *rewrite) dropBlanks(lines []int) error {
 			f.removeLine(i)
 			continue
 		}
-		_, said, _ := parse(f.line(i))
-		if text := dropBlank(f.line(i), "/message/content", said.Content); !bytes.Equal(text, f.line(i)) {
+		line := f.said(i)
+		_, said, _ := parse(line)
+		if text := dropBlank(line, "/message/content", said.Content); !bytes.Equal(text, line) {
 			f.texts[i] = text
 		}
 	}
 	return nil
 }
+
+// said is what a line says by now.
+func (f *rewrite) said(i int) []byte {
+	if text, less := f.texts[i]; less {
+		return text
+	}
+	return f.line(i)
+}
+
+// edit leaves blocks of an item out, and shows U+0000 in what is sent. A line that says nothing
+// then leaves.
+func (f *rewrite) edit(lines []int, c *change.Item) error {
+	notes := map[int][]byte{} // in the place of blocks; nil for nothing
+	for _, v := range c.Values {
+		if v.Field == change.FieldOmitted && v.Is == "" {
+			notes[v.Nth] = nil
+		} else if v.Field == change.FieldOmitted {
+			notes[v.Nth] = fmt.Appendf(nil, `{"type":"text","text":%s}`, docedit.Quote(v.Is))
+		}
+	}
+	if len(notes) == 0 && !c.Shown {
+		return nil
+	}
+	at := 0
+	for _, i := range lines {
+		if f.nodes[i].length == 0 || f.runOf(i) != nil {
+			return problem.New(problem.RolledBack, "", "line %d shares its line, or is too long: it cannot be changed", f.nodes[i].number)
+		}
+		line := f.line(i)
+		set := func(pointer string, value []byte) {
+			if text, err := jsonedit.Set(line, pointer, value); err == nil { // it was read before
+				line = text
+			}
+		}
+		_, said, _ := parse(line)
+		parts, _ := blocks(said.Content)
+		var gone []string
+		for n := range parts {
+			p, pointer := &parts[n], fmt.Sprintf("/message/content/%d", n)
+			if said.Content.Kind() != '[' {
+				pointer = "/message/content"
+			}
+			if raw, _ := jsonedit.Raw(line, pointer); c.Shown && !p.isReasoning() {
+				set(pointer, jsonedit.ShowNUL(raw))
+			}
+			if f.nodes[i].again && p.Type == "tool_use" {
+				continue
+			}
+			for _, inner := range p.blocksWithin() {
+				switch note, leaves := notes[at]; {
+				case leaves && inner >= 0:
+					set(fmt.Sprintf("%s/content/%d", pointer, inner), note)
+				case leaves && note != nil:
+					set(pointer, note)
+				case leaves:
+					gone = append(gone, pointer)
+				}
+				at++
+			}
+		}
+		for _, pointer := range slices.Backward(gone) {
+			set(pointer, nil)
+		}
+		switch {
+		case len(gone) > 0 && len(gone) == len(parts):
+			f.removeLine(i)
+		case !bytes.Equal(line, f.line(i)):
+			f.texts[i] = line
+		}
+	}
+	return nil
+}
+
+// blocksWithin are the blocks that a part is read as: the media in a result, by their places in
+// its list, and itself, as -1.
+func (b *block) blocksWithin() (list []int) {
+	if strings.HasSuffix(b.Type, "tool_result") {
+		inner, _ := blocks(b.Content)
+		for n := range inner {
+			if inner[n].isMedia() {
+				list = append(list, n)
+			}
+		}
+	}
+	return append(list, -1)
+}
+
+func (b *block) isMedia() bool     { return b.Type == "image" || b.Type == "document" }
+func (b *block) isReasoning() bool { return b.Type == "thinking" || b.Type == "redacted_thinking" }
 
 // dropBlank takes the blank texts out of a list of parts, and out of those in results, which
 // may have no list.

@@ -38,6 +38,7 @@ type node struct {
 	active       bool // the next request is made of it
 	cut          bool // but for a gap behind it
 	blank        bool // all that it says is blank texts
+	thinks       bool // and this: reasoning
 	copied       bool // a stray: its own file has it, too
 	again        bool // a block beside the chain whose calls its message makes already: sent once
 	mend, crlf   bool // see filelog.Span
@@ -186,6 +187,7 @@ func (c *chain) fill(n *node, l *line, said *message) {
 	}
 	parts, _ := blocks(said.Content)
 	n.blank = len(parts) > 0 && allBlank(parts)
+	n.thinks = len(parts) > 0 && !slices.ContainsFunc(parts, func(p block) bool { return !p.isReasoning() })
 	if n.sidechain && n.parent == 0 && len(parts) > 0 {
 		c.said[len(c.nodes)] = session.DigestOf(parts[0].Text)
 	}

@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"fmt"
@@ -8,10 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/session"
+	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/filelog"
 )
 
@@ -199,6 +203,9 @@ func (m *entry) line(i int, text []byte) {
 	}
 	m.plain = !m.begun
 	for i := range parts {
+		if hasNUL(&parts[i]) && !slices.ContainsFunc(m.faults, func(f session.Fault) bool { return f.Kind == session.NulCharacter }) {
+			m.faults = append(m.faults, session.Fault{Kind: session.NulCharacter, Field: "message"})
+		}
 		if !n.again || parts[i].Type != "tool_use" {
 			m.add(&parts[i])
 		}
@@ -207,6 +214,12 @@ func (m *entry) line(i int, text []byte) {
 	if m.Role == session.User && len(m.Results) > 0 && len(m.text) == 0 {
 		m.Role = session.Tool
 	}
+}
+
+// hasNUL reports whether a part is sent with U+0000. Thinking is signed as it is.
+func hasNUL(p *block) bool {
+	raw := func(value jsontext.Value) bool { return !bytes.Equal(jsonedit.ShowNUL(value), value) }
+	return strings.Contains(p.Text, "\x00") || bytes.Contains(p.Input, []byte(`\u0000`)) && raw(p.Input) || bytes.Contains(p.Content, []byte(`\u0000`)) && raw(p.Content)
 }
 
 // addBroken adds the fault of a line that cannot be read, with the calls that wait for what
@@ -254,9 +267,9 @@ func (m *entry) add(p *block) {
 		b.Blank, b.Unsent = true, !m.reader.sendsBlank(m.Role, p.Text)
 	case p.Type == "text":
 		m.text = append(m.text, p.Text)
-	case p.Type == "thinking", p.Type == "redacted_thinking":
+	case p.isReasoning():
 		b.Kind, b.Text, b.Signature = session.ReasoningBlock, session.DigestOf(p.Thinking), session.DigestOf(p.Signature+p.Data)
-		b.Unsigned = b.Signature == 0
+		b.Unsigned, b.Empty = b.Signature == 0, p.Type == "thinking" && p.Thinking == ""
 		m.reasoning = append(m.reasoning, p.Thinking)
 	case p.Type == "tool_use", p.Type == "server_tool_use", p.Type == "mcp_tool_use":
 		b.Kind, b.Nth = session.CallBlock, len(m.Calls)
@@ -265,8 +278,9 @@ func (m *entry) add(p *block) {
 	case strings.HasSuffix(p.Type, "tool_result"):
 		b.Kind, b.Nth = session.ResultBlock, len(m.Results)
 		b.Blank = m.result(p)
-	case p.Type == "image", p.Type == "document":
-		b.Kind, b.Name = session.MediaBlock, p.Type
+	case p.isMedia():
+		b = p.media(0)
+		b.Cached = len(p.Cached) > 0
 		m.Size += int64(len(p.Source.Data))
 	default:
 		b.Kind, b.Name = session.UnknownBlock, p.Type
@@ -301,12 +315,22 @@ func (m *entry) result(p *block) (blank bool) {
 		m.Flags |= session.Synthetic
 	}
 	for i := range media {
-		if media[i].Type == "image" || media[i].Type == "document" {
-			m.blocks = append(m.blocks, session.Block{Kind: session.MediaBlock, Name: media[i].Type})
+		if media[i].isMedia() {
+			m.blocks = append(m.blocks, media[i].media(len(m.Results)))
 			m.Size, m.plain = m.Size+int64(len(media[i].Source.Data)), false
 		}
 	}
 	return blank
+}
+
+// media is the block of an image or a document, which the result of a number has.
+func (p *block) media(in int) session.Block {
+	b := session.Block{Kind: session.MediaBlock}
+	if p.Source.Type == "base64" {
+		b = column.Media(p.Source.Media, p.Source.Data)
+	}
+	b.Name, b.In = p.Type, in
+	return b
 }
 
 // finish sets what all lines of the item make of it.

@@ -84,8 +84,10 @@ type block struct {
 	Content   jsontext.Value `json:"content"`
 	IsError   bool           `json:"is_error"`
 	Source    struct {
-		Data string `json:"data"`
-		URL  string `json:"url"`
+		Type  string `json:"type"`
+		Media string `json:"media_type"`
+		Data  string `json:"data"`
+		URL   string `json:"url"`
 	} `json:"source"`
 	Cached jsontext.Value `json:"cache_control"`
 }

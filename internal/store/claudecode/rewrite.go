@@ -131,7 +131,7 @@ func writable(s *change.Session) error {
 	for i := range s.Items {
 		it := &s.Items[i]
 		said := slices.ContainsFunc(it.Values, func(v change.Value) bool {
-			return v.Of != change.OfItem || v.Field != session.FieldPosition && v.Field != session.FieldText && (v.Field != session.FieldArchived || !it.Moves)
+			return v.Field != change.FieldOmitted && (v.Of != change.OfItem || v.Field != session.FieldPosition && v.Field != session.FieldText && (v.Field != session.FieldArchived || !it.Moves))
 		})
 		switch {
 		case it.Was == nil && (it.Is.Role != session.Tool || len(it.Is.Results) != 1):
@@ -166,6 +166,9 @@ func (f *rewrite) session(s *change.Session, p *part) error {
 		}
 	}
 	for i := range s.Items {
+		if err := f.edit(p.lines[s.Items[i].Is.Key], &s.Items[i]); err != nil {
+			return err
+		}
 		if slices.ContainsFunc(s.Items[i].Values, func(v change.Value) bool { return v.Field == session.FieldText }) {
 			if err := f.dropBlanks(p.lines[s.Items[i].Is.Key]); err != nil {
 				return err
@@ -402,10 +405,7 @@ func (f *rewrite) move(i int, pl *place) {
 
 // relinked is a line with its parent, and what it says.
 func (f *rewrite) relinked(i int) []byte {
-	line, says := f.texts[i]
-	if !says {
-		line = f.line(i)
-	}
+	line := f.said(i)
 	up, set := f.parents[i]
 	if !set {
 		return line

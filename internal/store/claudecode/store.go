@@ -313,7 +313,7 @@ func facts(src *store.Source) session.Store {
 		Versions: "written by Claude Code 1.0 to 2.1",
 		Children: session.Children{ChildrenClosed: true},
 		Reader:   session.Reader{Retells: session.Retelling{Bare: true}},
-		Keys:     session.Keys{Renumbers: true, ByChain: true, PartsTexts: true},
+		Keys:     session.Keys{Renumbers: true, ByChain: true, PartsTexts: true, Omits: true},
 	}
 }
 

@@ -8,7 +8,56 @@ import (
 	_ "image/jpeg"
 	_ "image/png"
 	"strings"
+
+	"github.com/sessctl/sessctl/internal/session"
 )
+
+// Media is the block of what a message holds in base64, under a label.
+func Media(label, data string) session.Block {
+	b := session.Block{Kind: session.MediaBlock, Name: session.MediaName(label), Media: label, Bytes: int64(len(data))}
+	b.Broken = data == "" || len(data)%4 != 0
+	for i := range len(data) {
+		padding := data[i] == '=' && (i == len(data)-1 || i == len(data)-2 && data[i+1] == '=')
+		b.Broken = b.Broken || !inBase64[data[i]] && !padding
+	}
+	var head [18]byte
+	n, _ := base64.StdEncoding.Decode(head[:], []byte(data[:min(len(data)/4*4, 4*len(head)/3)]))
+	for _, m := range magic {
+		if strings.HasPrefix(string(head[min(m.at, n):n]), m.bytes) {
+			b.Is = m.media
+		}
+	}
+	if b.Name == "image" {
+		b.Width, b.Height = Pixels(data)
+	}
+	return b
+}
+
+// inBase64 are the characters of the standard alphabet (RFC 4648, section 4).
+var inBase64 = func() (is [256]bool) {
+	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") {
+		is[c] = true
+	}
+	return is
+}()
+
+// magic are the bytes that files of a type have at a place of theirs.
+var magic = []struct {
+	at           int
+	bytes, media string
+}{
+	{0, "\x89PNG\r\n\x1a\n", "image/png"},
+	{0, "\xff\xd8\xff", "image/jpeg"},
+	{0, "GIF8", "image/gif"},
+	{8, "WEBP", "image/webp"},
+	{0, "BM", "image/bmp"},
+	{0, "II*\x00", "image/tiff"},
+	{0, "MM\x00*", "image/tiff"},
+	{4, "ftypheic", "image/heic"},
+	{4, "ftypavif", "image/avif"},
+	{0, "<svg", "image/svg+xml"},
+	{0, "%PDF-", "application/pdf"},
+}
 
 // Pixels is what an image measures whose content is given in base64; 0 where its
 // header does not tell. No more is decoded than the header.

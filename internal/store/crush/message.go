@@ -91,7 +91,7 @@ func parse(doc []byte) (parts []part, wrong string, whole bool) {
 func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []session.Fault) {
 	it.Time = eventlog.Seconds.Read(row.Value("created_at")).Time
 	faults = eventlog.BadTimes(row, &eventlog.Seconds, "created_at", "finished_at")
-	it.Model = column.Text(row.Value("model"))
+	it.Model, it.Provider = column.Text(row.Value("model")), column.Text(row.Value("provider"))
 	role := column.View(row.Value("role"))
 	if it.Role = session.ParseRole(role); it.Role == session.NoRole {
 		it.Kind = session.Other
@@ -219,7 +219,14 @@ var titles = map[string]int{"bad request": 400, "unprocessable entity": 422}
 
 // media adds an attachment.
 func (m *message) media(p *part) {
-	m.Blocks = append(m.Blocks, session.Block{Kind: session.MediaBlock, Name: session.MediaName(p.MIME)})
+	b := session.Block{Kind: session.MediaBlock, Name: session.MediaName(p.MIME)}
+	if p.Data != "" {
+		b = column.Media(p.MIME, p.Data)
+	}
+	if p.kind == typeResult {
+		b.In = len(m.Results)
+	}
+	m.Blocks = append(m.Blocks, b)
 	m.Size, m.plain = m.Size+int64(len(p.Data)), false
 }
 

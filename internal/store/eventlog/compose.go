@@ -253,7 +253,7 @@ func (w *writer) edits(s *script, step *change.Item) (Row, []update, error) {
 		row, err = w.with(row, fields)
 		return err
 	}
-	if step.Moves || step.Scrubbed || len(step.Taken)+len(step.Values) > 0 {
+	if step.Moves || step.Scrubbed || step.Shown || len(step.Taken)+len(step.Values) > 0 {
 		if err := apply(w.write.Update(row, step)); err != nil {
 			return row, nil, err
 		}

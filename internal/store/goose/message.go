@@ -170,6 +170,7 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 		faults = append(faults, session.Fault{Kind: session.UnknownPart, Field: strings.Clone(role), Detail: fmt.Sprintf("the message is of the unknown role %.40q: goose passes over it without a word", role)})
 	}
 	if it.Role == session.Assistant {
+		it.Provider = seen.Inference.Provider
 		it.Model = strings.Trim(seen.Inference.Provider+"/"+seen.Inference.Model, "/")
 	}
 	if len(parts) > 0 && !slices.ContainsFunc(parts, func(p part) bool { return p.Type != typeResult }) && it.Role == session.User {
@@ -302,13 +303,13 @@ func (m *message) add(p *part) {
 		m.reasoning += *p.Thinking
 		m.plain = false
 		block(session.Block{
-			Kind: session.ReasoningBlock, Text: session.DigestOf(*p.Thinking), Signature: session.DigestOf(p.Signature), Unsigned: p.Signature == "",
+			Kind: session.ReasoningBlock, Text: session.DigestOf(*p.Thinking), Signature: session.DigestOf(p.Signature), Unsigned: p.Signature == "", Empty: *p.Thinking == "",
 		})
 	case typeRedacted:
 		m.plain = false
 		block(session.Block{Kind: session.ReasoningBlock, Signature: session.DigestOf(*p.Data)})
 	case typeImage:
-		m.media(*p.Data, p.MIME)
+		m.media(*p.Data, p.MIME, 0)
 	case typeCall:
 		block(session.Block{Kind: session.CallBlock, Nth: len(m.Calls)})
 		m.Calls = append(m.Calls, m.call(p))
@@ -318,9 +319,11 @@ func (m *message) add(p *part) {
 	}
 }
 
-// media adds an attachment.
-func (m *message) media(data, mime string) {
-	m.Blocks, m.plain = append(m.Blocks, session.Block{Kind: session.MediaBlock, Name: session.MediaName(mime)}), false
+// media adds an attachment, of the result of a number, or 0.
+func (m *message) media(data, mime string, in int) {
+	b := column.Media(mime, data)
+	b.In = in
+	m.Blocks, m.plain = append(m.Blocks, b), false
 	m.Size += int64(len(data))
 }
 
@@ -371,7 +374,7 @@ func (m *message) result(p *part) session.Result {
 			case c.Type == typeText:
 				texts = append(texts, c.Text)
 			case c.Type == typeImage:
-				m.media(c.Data, c.MIME)
+				m.media(c.Data, c.MIME, len(m.Results)+1)
 			}
 		}
 		res.Text, res.IsError, res.Child = strings.Join(texts, "\n"), value.IsError, value.Meta.Child

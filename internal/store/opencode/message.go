@@ -25,8 +25,10 @@ type info struct {
 	Parent string `json:"parentID"`
 	Agent  string `json:"agent"`
 	Model  string `json:"modelID"`
+	By     string `json:"providerID"`
 	For    struct {
 		ID string `json:"modelID"`
+		By string `json:"providerID"`
 	} `json:"model"` // of a user's message
 	Summary any    `json:"summary"` // true, or an object of a user's message
 	Finish  string `json:"finish"`
@@ -175,6 +177,9 @@ func (r *reader) item(row eventlog.Row, it *session.Item, body bool) (faults []s
 	default:
 		faults = append(faults, m.message()...)
 	}
+	if nul := func(r session.Result) bool { return strings.Contains(r.Text, "\x00") }; strings.Contains(m.text, "\x00") || slices.ContainsFunc(it.Results, nul) {
+		faults = append(faults, session.Fault{Kind: session.NulCharacter, Field: "data"})
+	}
 	m.Meaning = m.said.Digest()
 	if e.table == tableDraft && r.both[e.session] { // opencode reads the other ones
 		it.Flags |= session.Unshown
@@ -276,11 +281,11 @@ func (p *part) result() session.Result {
 
 // message reads a message of a user or of the assistant.
 func (m *message) message() (faults []session.Fault) {
-	m.Role, m.Agent, m.Model = session.ParseRole(m.info.Role), m.info.Agent, m.info.Model
+	m.Role, m.Agent, m.Model, m.Provider = session.ParseRole(m.info.Role), m.info.Agent, m.info.Model, m.info.By
 	m.said.Reset(m.Role, m.info.Agent)
 	m.add(m.info.Parent)
 	if m.Invocation = m.info.Parent; m.Role == session.User { // home takes the agent away
-		m.Model, m.Invocation = m.info.For.ID, m.id
+		m.Model, m.Provider, m.Invocation = m.info.For.ID, m.info.For.By, m.id
 	} else if m.Role != session.Assistant {
 		m.Kind = session.Other
 		faults = append(faults, session.Fault{Kind: session.UnknownKind, Field: m.info.Role, Detail: fmt.Sprintf("the message is of the unknown role %.40q, which opencode sends to no model", m.info.Role)})
@@ -353,7 +358,7 @@ func (m *message) write(text string) {
 }
 
 func (m *message) think(text string, by signed) {
-	m.Blocks = append(m.Blocks, session.Block{Kind: session.ReasoningBlock, Text: session.DigestOf(text), Signature: session.DigestOf(by.Signature + by.Redacted)})
+	m.Blocks = append(m.Blocks, session.Block{Kind: session.ReasoningBlock, Text: session.DigestOf(text), Signature: session.DigestOf(by.Signature + by.Redacted), Empty: text == "" && by.Redacted == ""})
 	m.reasoning += text
 	m.sends, m.plain, m.Size = true, false, m.Size+int64(len(text))
 }
@@ -361,8 +366,11 @@ func (m *message) think(text string, by signed) {
 // media adds a file.
 func (m *message) media(mime, url string) {
 	b := session.Block{Kind: session.MediaBlock, Name: session.MediaName(mime)}
-	if _, data, ok := strings.Cut(url, ";base64,"); ok && b.Name == "image" {
-		b.Width, b.Height = column.Pixels(data)
+	if _, data, ok := strings.Cut(url, ";base64,"); ok {
+		b = column.Media(mime, data)
+	}
+	if m.Role == session.Tool {
+		b.In = 1
 	}
 	m.Blocks = append(m.Blocks, b)
 	m.sends, m.plain, m.Size = true, false, m.Size+int64(len(url))

@@ -283,6 +283,50 @@ func TestRepairs(t *testing.T) {
 	}
 }
 
+// TestOmit: what a provider refuses leaves with --allow lossy, and an undo gives it back.
+func TestOmit(t *testing.T) {
+	const (
+		svg   = `'data:image/svg+xml;base64,PHN2Zz4='`
+		tool  = `(select id from part where data like '%"status":"completed"%' order by id limit 1)`
+		first = `(select id from part where data like '%"type":"text"%' order by id limit 1)`
+		note  = "[sessctl left out image: image/svg+xml, 8 bytes in base64]"
+	)
+	file := "json_object('type', 'file', 'mime', 'image/svg+xml', 'url', " + svg + ")"
+	claude := "update message set data = json_set(data, '$.modelID', 'claude-opus-4-8', '$.model.modelID', 'claude-opus-4-8')"
+	for name, tt := range map[string]struct{ from, damage, query, want string }{
+		"an image of the user": {"chat", "insert into part select substr(id, 1, length(id) - 2) || 'zz', message_id, session_id, time_created, time_updated, " + file + " from part where id = " + first,
+			"select group_concat(json_extract(data, '$.text'), '|') from (select data from part where message_id = (select message_id from part where id = " + first + ") order by id)", "Please go on #chat1|" + note},
+		"an image that a tool gave": {"tools", "update part set data = json_set(data, '$.state.output', 'out', '$.state.attachments', json_array(json_object('mime', 'image/svg+xml', 'url', " + svg + "))) where id = " + tool,
+			"select json_extract(data, '$.state.output') || json_extract(data, '$.state.attachments') from part where id = " + tool, "out\n" + note + "[]"},
+		"U+0000 in a result": {"tools", "update part set data = replace(json_set(data, '$.state.output', 'a@@b'), '@@', '\\u0000') where id = " + tool,
+			"select json_extract(data, '$.state.output') from part where id = " + tool, `a\u0000b`},
+		"U+0000 in a text": {"chat", "update part set data = replace(json_set(data, '$.text', 'a@@b'), '@@', '\\u0000') where id = " + first,
+			"select json_extract(data, '$.text') from part where id = " + first, `a\u0000b`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := corpus.Copy(t, tt.from)
+			storetest.Change(t, path, claude, tt.damage)
+			before := stored(t, path)
+			plan, receipt, err := repairtest.Repair(path, "lossy")
+			if err != nil || receipt == nil || len(plan.Refused) > 0 {
+				t.Fatalf("%v %+v %q", err, plan, storetest.Findings(t, path))
+			}
+			if got := storetest.Query(t, path, tt.query); !slices.Equal(got, []string{tt.want}) {
+				t.Errorf("%q, want %q", got, tt.want)
+			}
+			if again, second, err := repairtest.Repair(path, "lossy"); err != nil || second != nil {
+				t.Errorf("a second repair has something to do: %v %+v", err, again)
+			}
+			if _, err := repairtest.Undo(path, receipt.Path()); err != nil {
+				t.Error(err)
+			}
+			if diff := cmp.Diff(before, stored(t, path)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 // TestOneMillisecond: where nothing but ids tells the place of a message among several of one
 // millisecond, it stays, and the plan says so.
 func TestOneMillisecond(t *testing.T) {

@@ -142,7 +142,7 @@ func newReader(ctx context.Context, db table.Reader) (session.Store, *reader, er
 	facts := session.Store{
 		Kind: kindName, Title: titleOf(db.About().Name),
 		Children: session.Children{ReusesChildren: true}, Requests: session.Requests{Adapts: adapts},
-		Keys: session.Keys{Renumbers: true, Closes: true},
+		Keys: session.Keys{Renumbers: true, Closes: true, Omits: true},
 	}
 	stored, err := j.Reader.Schema(ctx)
 	if err != nil {

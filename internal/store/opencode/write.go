@@ -11,6 +11,7 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
@@ -83,10 +84,16 @@ func (e *editor) Update(ctx context.Context, name string, at table.Place, fields
 		return e.Editor.Update(ctx, e.view.sessions[at&1], at>>sessionBits, fields)
 	case name != tableMessages:
 		return e.Editor.Update(ctx, name, at, fields)
-	case at&nthMask != 0:
-		return nil
 	}
 	m, err := e.message(ctx, at)
+	if nth := int(at & nthMask); nth > 0 && err == nil {
+		for _, f := range fields {
+			if f.Name == "data" && err == nil {
+				err = e.updatePart(ctx, event{m, nth}.part(), f.Name, f.New)
+			}
+		}
+		return err
+	}
 	for _, f := range fields {
 		if err != nil {
 			return err
@@ -128,6 +135,7 @@ func (e *editor) updateParts(ctx context.Context, m *stored, f table.FieldChange
 		n := slices.IndexFunc(is, func(now table.Image) bool { return table.Same(now["id"], p.row["id"]) })
 		var err error
 		switch {
+		case n >= 0 && table.Same(was[i]["data"], is[n]["data"]):
 		case !table.Same(was[i]["data"], p.row["data"]):
 			err = docedit.NotAsRead(columnParts)
 		case n < 0:
@@ -281,7 +289,11 @@ func update(row eventlog.Row, c *change.Item) ([]table.FieldChange, error) {
 	for i := range e.parts {
 		d.parts[i] = e.parts[i].row
 	}
-	err := r.Apply(c, func(v change.Value) docedit.Place { return d.place(v, e.nth > 0) }, func(int) docedit.Spot { return docedit.Spot{Column: columnParts} })
+	err := d.leaveOut(c, e)
+	if err != nil {
+		return nil, err
+	}
+	err = r.Apply(c, func(v change.Value) docedit.Place { return d.place(v, e.nth > 0) }, func(int) docedit.Spot { return docedit.Spot{Column: columnParts} })
 	if err == nil && d.changed {
 		d.parts = slices.DeleteFunc(d.parts, func(row table.Image) bool { return row == nil })
 		text, _ := json.Marshal(d.parts) // never fails on values of rows
@@ -335,7 +347,9 @@ func (d *difference) place(v change.Value, held bool) docedit.Place {
 		return docedit.Place{Write: func() error { return d.rename(v) }}
 	case v.Of == change.OfItem && v.Field == session.FieldUnfinished:
 		return docedit.Place{Write: d.end}
-	case v.Of == change.OfItem && v.Field == session.FieldText && v.Is == "":
+	case v.Field == change.FieldOmitted:
+		return docedit.Place{Form: docedit.Follows}
+	case v.Of == change.OfItem && v.Field == session.FieldText && (v.Is == "" || v.Is == v.Was):
 		return docedit.Place{Write: func() error {
 			d.dropBlank(func(p *part) bool { return strings.TrimSpace(p.Text) == "" })
 			return nil
@@ -384,6 +398,64 @@ func (d *difference) dropBlank(blank func(p *part) bool) {
 			d.parts[i], d.changed = nil, true
 		}
 	}
+}
+
+// leaveOut takes blocks out of a message or of a result, and shows U+0000 in what they say.
+func (d *difference) leaveOut(c *change.Item, e event) error {
+	data, notes := docedit.Spot{Column: "data"}, map[int]string{} // "" for nothing
+	for _, v := range c.Values {
+		if v.Field == change.FieldOmitted {
+			notes[v.Nth] = v.Is
+		}
+	}
+	if e.nth > 0 {
+		text := data.Member("state").Member("output")
+		said := d.Text(text)
+		for n := range slices.Backward(e.part().State.Attachments) {
+			if note, leaves := notes[n+1]; leaves {
+				said = strings.TrimPrefix(said+"\n"+note, "\n")
+				if err := d.Put(data.Member("state").Member("attachments").Element(n), nil); err != nil {
+					return err
+				}
+			}
+		}
+		if len(notes) > 0 {
+			if err := d.Put(text, docedit.Quote(said)); err != nil {
+				return err
+			}
+		}
+		for _, at := range []docedit.Spot{text, data.Member("state").Member("error"), data.Member("state").Member("metadata").Member("output")} {
+			if raw := d.Raw(at); c.Shown && raw != nil {
+				if err := d.Put(at, jsonedit.ShowNUL(raw)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	m := message{Item: &session.Item{Role: c.Was.Role}, event: e, reader: &reader{}}
+	for i := range e.parts {
+		p, from := &e.parts[i], len(m.Blocks)
+		if p.wrong != "" {
+			continue
+		}
+		m.read(p)
+		if c.Shown && p.Type == typeText {
+			if err := d.set(i, "/text", jsonedit.ShowNUL(docedit.Quote(p.Text))); err != nil {
+				return err
+			}
+		}
+		for n := from; n < len(m.Blocks); n++ {
+			if note, leaves := notes[n]; leaves && note == "" {
+				d.parts[i], d.changed = nil, true
+			} else if leaves {
+				row := maps.Clone(d.parts[i])
+				row["data"] = column.Like(row["data"], `{"type":"text","text":`+string(docedit.Quote(note))+`}`)
+				d.parts[i], d.changed = row, true
+			}
+		}
+	}
+	return nil
 }
 
 // end gives an answer the end that opencode gives to one that a person stopped, at the time

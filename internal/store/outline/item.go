@@ -32,7 +32,7 @@ func (c *coder) item(it *session.Item) {
 	flags, seconds, nanos := uint64(it.Flags), it.Time.Unix(), uint64(it.Time.Nanosecond())
 	timed, sized, modelled := !it.Time.IsZero(), it.Size != 0, it.Model != ""
 	calls, results, blocks := len(it.Calls) > 0, len(it.Results) > 0, len(it.Blocks) > 0
-	rare := it.Child != "" || it.KeptFrom != 0 || it.Branch != "" || it.Invocation != "" || it.Scope != "" || it.Node != "" || len(it.Outputs) > 0 || it.Refusal != session.Refusal{}
+	rare := it.Child != "" || it.KeptFrom != 0 || it.Branch != "" || it.Invocation != "" || it.Scope != "" || it.Node != "" || len(it.Outputs) > 0 || it.Refusal != session.Refusal{} || it.Provider != ""
 	precise := nanos != 0
 
 	c.byte(&what)
@@ -82,6 +82,7 @@ func (c *coder) rareOfItem(it *session.Item) {
 	child, kept, branch, invocation := it.Child != "", it.KeptFrom != 0, it.Branch != "", it.Invocation != ""
 	scope, node, outputs, refused := it.Scope != "", it.Node != "", len(it.Outputs) > 0, it.Refusal != session.Refusal{}
 	c.bits(&child, &kept, &branch, &invocation, &scope, &node, &outputs, &refused)
+	c.name(&it.Provider)
 	if child {
 		c.string(&it.Child)
 	}
@@ -178,7 +179,8 @@ func (c *coder) block(k *session.Block) {
 	text, signature, pixels := k.Text != 0, k.Signature != 0, k.Width != 0 || k.Height != 0
 	c.byte((*byte)(&k.Kind))
 	c.bits(&k.Unsigned, &k.Blank, &k.Cached, &nth, &name, &id, &with, &text)
-	c.bits(&signature, &pixels, &k.Unsent)
+	media := k.Media != "" || k.Is != "" || k.Bytes != 0 || k.In != 0
+	c.bits(&signature, &pixels, &k.Unsent, &media, &k.Broken, &k.Empty)
 	if nth {
 		c.number(&k.Nth)
 	}
@@ -200,6 +202,12 @@ func (c *coder) block(k *session.Block) {
 	if pixels {
 		c.number(&k.Width)
 		c.number(&k.Height)
+	}
+	if media {
+		c.name(&k.Media)
+		c.name(&k.Is)
+		c.int(&k.Bytes)
+		c.number(&k.In)
 	}
 }
 

@@ -1,0 +1,42 @@
+package request
+
+import (
+	"fmt"
+
+	"github.com/sessctl/sessctl/internal/rules"
+	"github.com/sessctl/sessctl/internal/session"
+)
+
+// lossy is the word of --allow for repairs with which the model sees less.
+const lossy = "lossy"
+
+// omit is the fix that leaves blocks out of requests: a note says what media there were, and a
+// message that was nothing but reasoning goes. Nothing where the store cannot.
+func omit(p *rules.Pass, s *rules.Subject, at []rules.Spot) []rules.Fix {
+	if !p.Store.Omits {
+		return nil
+	}
+	left, media := map[int]int{}, 0
+	for _, spot := range at {
+		left[spot.Item]++
+		if s.Block(spot).Kind == session.MediaBlock {
+			media++
+		}
+	}
+	fix := rules.Fix{Safety: rules.Kept, Allow: []string{lossy}}
+	for _, spot := range at {
+		ref := s.ItemRef(spot.Item)
+		if alone := left[spot.Item] == len(s.Items[spot.Item].Blocks); !alone || s.Block(spot).Kind == session.MediaBlock {
+			ref.Pointer = fmt.Sprintf("/blocks/%d", spot.Block)
+			fix.Edits = append(fix.Edits, session.Edit{Op: session.Omit, Ref: ref})
+		} else if left[spot.Item] > 0 {
+			fix.Edits = append(fix.Edits, session.Edit{Op: session.Quarantine, Ref: ref})
+			left[spot.Item] = 0
+		}
+	}
+	fix.Title = "leave " + rules.Count(len(at), "block") + " of reasoning out; the receipt keeps " + rules.Verb(len(at), "it", "them")
+	if media > 0 {
+		fix.Title = "put a note in place of " + rules.Count(media, "attachment") + "; the receipt keeps " + rules.Verb(media, "it", "them")
+	}
+	return []rules.Fix{fix}
+}
