@@ -38,6 +38,10 @@ type node struct {
 	active       bool // the next request is made of it
 	cut          bool // but for a gap behind it
 	blank        bool // all that it says is blank texts
+	listed       bool // in a list
+	unsent       bool // blank, and left out of the next request
+	reminds      bool // a text of the vendor that is sent as a text of the user
+	failed       bool // an answer that the provider refused, which is never sent
 	copied       bool // a stray: its own file has it, too
 	again        bool // a block beside the chain whose calls its message makes already: sent once
 	mend, crlf   bool // see filelog.Span
@@ -176,7 +180,8 @@ func (c *chain) fill(n *node, l *line, said *message) {
 		}
 	}
 	parts, _ := blocks(said.Content)
-	n.blank = len(parts) > 0 && allBlank(parts)
+	n.blank, n.listed = len(parts) > 0 && allBlank(parts), said.Content.Kind() == '['
+	n.reminds, n.failed = l.Rendered == "user", l.APIError
 	if n.sidechain && n.parent == 0 && len(parts) > 0 {
 		c.said[len(c.nodes)] = session.DigestOf(parts[0].Text)
 	}
@@ -226,6 +231,7 @@ func (c *chain) activate(only func(*node) bool) {
 	}
 	c.addBlocks(list)
 	c.addResults(list, path)
+	c.findUnsent(list)
 }
 
 // find is the line of the chain with an identifier.

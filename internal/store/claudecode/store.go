@@ -304,7 +304,7 @@ func facts(src *store.Source) session.Store {
 		Path: src.Path, Kind: kindName, Title: kindTitle, Bytes: src.Bytes,
 		Runtime: session.Runtime{
 			Name:          kindTitle,
-			BlankMessages: "Claude Code leaves answers without content out of the request, and sends such a message of the user",
+			BlankMessages: "Claude Code leaves answers without content out of the request, and since 2.1.152 such a message of the user that is joined with another text",
 			BlankTexts:    "Claude Code 2.1.277 and later leave it out themselves, older versions in some places only",
 			Sanitiser:     &session.Sanitiser{By: "Claude Code 2.1.197 and later", Pairs: "anthropic"},
 		},
