@@ -271,7 +271,7 @@ func (c *chain) findLeaf(list []int) int {
 func (c *chain) walk(list []int, leaf int) (path []int) {
 	seen := make([]bool, len(c.nodes))
 	var kept []string
-	gap, old := -1, resumedBy(c.version) == &generations[0].resumes
+	gap, old := -1, ResumedBy(c.version) == &generations[0].resumes
 	for i := leaf; i >= 0; {
 		n := &c.nodes[i]
 		if seen[i] {

@@ -48,9 +48,9 @@ var lostSince21 = map[string]string{
 	"SC202": "leaves the second call and its result out of requests",
 }
 
-// resumedBy is what a version makes of the requests of a session that it wrote last: it is the
+// ResumedBy is what a version makes of the requests of a session that it wrote last: it is the
 // one that goes on with it. Nil where no line names one.
-func resumedBy(version string) *session.Resumption {
+func ResumedBy(version string) *session.Resumption {
 	var is *session.Resumption
 	for i := range generations {
 		if version != "" && compareVersions(version, generations[i].since) >= 0 {
