@@ -429,6 +429,9 @@ func (c *chain) addResults(list, path []int) {
 		}
 		source, known := c.find(n.source)
 		message, sent := made[results[0]]
+		if known { // which tells calls with one id apart
+			message = c.nodes[source].message
+		}
 		if known && sent && c.nodes[source].active {
 			n.active, n.rank, n.cut = true, whole[message]+2, c.nodes[source].cut
 			for _, before := range answers[message] {
