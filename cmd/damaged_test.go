@@ -195,3 +195,20 @@ func TestTheNewestSessionOfALoop(t *testing.T) {
 		t.Errorf("code %d, %s%s", code, out, stderr)
 	}
 }
+
+// TestDamageIsCountedAlike: a repair counts the damage of a store as a check of it does, and names
+// the command that lists it.
+func TestDamageIsCountedAlike(t *testing.T) {
+	const reported = "../../shared/cases/reports/goose-foreign-wal"
+	foreign := filepath.Join(t.TempDir(), "foreign")
+	if err := os.CopyFS(foreign, os.DirFS(reported)); err != nil {
+		t.Skip("the shared reports are not beside this checkout")
+	}
+	path := filepath.Join(foreign, "sessions.db")
+	_, checked, _ := run(t, "check", path)
+	_, planned, _ := run(t, "repair", path, "--dry-run")
+	count := regexp.MustCompile(`(?m)^(\d+ errors?) in the store itself`).FindStringSubmatch(checked)
+	if count == nil || !strings.Contains(strings.Join(strings.Fields(planned), " "), "Not repaired: "+count[1]+" (see `sessctl check "+path+"`)") {
+		t.Errorf("check says\n%s\nand repair\n%s", checked, planned)
+	}
+}

@@ -78,7 +78,7 @@ func (r *repairRun) make(ctx context.Context, st store.Store) error {
 	if plan.Store.Path, err = absolute(r.path); err != nil {
 		return err
 	}
-	r.plan, r.left, r.incomplete, r.recovery = plan, plan.Findings, result.Incomplete, result.Recovery
+	r.plan, r.left, r.incomplete, r.recovery = plan, listed(plan.Findings), result.Incomplete, result.Recovery
 	return nil
 }
 
@@ -319,4 +319,14 @@ func (r *repairRun) write(ctx context.Context, opened *registry.Opened) error {
 		return err
 	}
 	return r.applied(receipt, render.Outcome{Output: out})
+}
+
+// listed are the findings that a check lists, too, without --deep where that finds damage of the
+// store: what else the tests of the whole file tell of it is about the same.
+func listed(found []*check.Finding) []*check.Finding {
+	damage := func(f *check.Finding) bool { return f.Rule.ID == "SC001" && f.Session == "" }
+	if !slices.ContainsFunc(found, func(f *check.Finding) bool { return damage(f) && !f.Deep }) {
+		return found
+	}
+	return slices.DeleteFunc(slices.Clone(found), func(f *check.Finding) bool { return damage(f) && f.Deep })
 }

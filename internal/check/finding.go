@@ -295,7 +295,7 @@ func (a *Answer) outlook() Outlook {
 	worst := Loses
 	for _, f := range a.refusing {
 		switch {
-		case f.Eased != "":
+		case f.Eased != "", f.Lost() && !aboutPairs(f):
 		case f.Severity == rules.Error:
 			return Refused
 		default:

@@ -354,6 +354,7 @@ func (f *Form) fields() []trait[session.Session] {
 		{"fork_of", func(s *session.Session) string { return set(s.Forked) }},
 		{"delegated", func(s *session.Session) string { return set(s.Delegated) }},
 		{"deleted", func(s *session.Session) string { return set(s.Deleted) }},
+		{"version", func(s *session.Session) string { return s.Version }},
 		{"workspace", func(s *session.Session) string { return s.Workspace }},
 		{"agents", func(s *session.Session) string { return strings.Join(s.Agents, ", ") }},
 		{"runs", runsOf},

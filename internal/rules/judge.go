@@ -209,6 +209,7 @@ type Refused struct {
 	Calls    []pairing.Occurrence        // that no result answers where the provider looks for one
 	Results  []pairing.Occurrence        // that answer no open call there
 	Repeated map[pairing.Occurrence]bool // those of Results whose call is answered already
+	Again    []pairing.Occurrence        // of Calls, those that a sanitiser leaves out for their ids (Sanitiser.Once)
 }
 
 // Refused lists what the provider refuses. The calls of a message stay open until
@@ -242,10 +243,39 @@ func (s *Subject) Sanitised() *Refused {
 	switch {
 	case s.Mender == nil:
 		return &Refused{}
+	case s.Mender.Once:
+		return Once(&s.Known, s.withoutRepeats)
 	case s.Mender.Pairs != "":
 		return s.Refused(FindProfile(s.Mender.Pairs))
 	}
 	return Once(&s.Known, s.findHalves)
+}
+
+// withoutRepeats are, besides the calls and results that a provider refuses, the calls with the id
+// of an earlier one, and their results.
+func (s *Subject) withoutRepeats() *Refused {
+	refused, made := *s.Refused(FindProfile(s.Mender.Pairs)), map[string]bool{}
+	for i, it := range s.inArranged() {
+		for n := range it.Calls {
+			if at := (pairing.Occurrence{Item: i, Nth: n}); made[it.Calls[n].ID] {
+				refused.Again = append(refused.Again, at)
+			}
+			made[it.Calls[n].ID] = true
+		}
+	}
+	theirs := []pairing.Occurrence{}
+	for _, pair := range s.Stored().Pairs {
+		if slices.Contains(refused.Again, pair.Call) {
+			theirs = append(theirs, pair.Result)
+		}
+	}
+	join := func(a, b []pairing.Occurrence) []pairing.Occurrence {
+		all := slices.Concat(a, b)
+		slices.SortFunc(all, compareOccurrences)
+		return slices.Compact(all)
+	}
+	refused.Calls, refused.Results = join(refused.Calls, refused.Again), join(refused.Results, theirs)
+	return &refused
 }
 
 // AlwaysMended reports whether every version of the runtime that may read the store has the

@@ -205,7 +205,7 @@ func Faults(kind session.FaultKind, word func(*Finding, *session.Fault)) func(*P
 			found.Ref = f.Ref
 			at := field{f.Ref, f.Field}
 			found.Field, found.Count, found.Nth, found.Calls = f.Field, f.Count, told[at], f.Calls
-			found.Hides = f.Hides
+			found.Hides, found.Deep = f.Hides, f.Deep || p.Rule.Deep
 			found.Unloads = s != nil && (f.Unloads || f.Kind == session.Undecodable && f.Remedy == "" && !f.Passed)
 			told[at]++
 			if f.Harmless {

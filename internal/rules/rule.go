@@ -129,6 +129,7 @@ type Defect struct {
 	Calls   []string // that lack what a record says which was not read
 	Causes  []string // of a recorded refusal, the rules that find what its text is about
 	Unloads bool     // the runtime fails to load the session because of it
+	Deep    bool     // found only with --deep
 	Hides   bool     // the runtime does not send messages that people are shown
 
 	Message string // for people; never message text

@@ -61,6 +61,62 @@ W<P delegated
   worker "first" run=i1`,
 		},
 		{
+			name: "a server that gives its ids again: the calls are two, at two times",
+			tree: `
+P
+  user
+  root T1>worker(one)=W at=3
+  root <T1=W "first"
+  root "fine"
+Q
+  user
+  root T1>worker(one)=W at=9
+  root <T1=W "first"
+  root "fine"
+W<P delegated
+  user "one" run=i1
+  worker "first" run=i1`,
+			want: `SC727 error W see P.1 see Q.1`,
+		},
+		{
+			name: "two forks of a conversation that was rewound, so that its own call is gone",
+			tree: `
+P
+  user
+Q
+  user
+  root T1>worker(one)=W at=3
+  root <T1=W "first"
+R
+  user
+  root T1>worker(one)=W at=3
+  root <T1=W "first"
+W<P delegated
+  user "one" run=i1
+  worker "first" run=i1`,
+		},
+		{
+			name: "a fork that asks the sub-session of the original again",
+			tree: `
+P
+  user
+  root T1>worker(one)=W at=3
+  root <T1=W "first"
+Q
+  user
+  root T1>worker(one)=W at=3
+  root <T1=W "first"
+  user "more"
+  root T2>worker(two)=W at=9
+  root <T2=W "second"
+W<P delegated
+  user "one" run=i1
+  worker "first" run=i1
+  user "two" run=i2
+  worker "second" run=i2`,
+			want: `SC727 error W see P.1 see Q.4`,
+		},
+		{
 			name: "both of one session are one finding",
 			tree: `
 P

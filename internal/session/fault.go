@@ -55,6 +55,7 @@ type Fault struct {
 	Whole    bool
 	Unloads  bool    // the runtime fails to load the session because of it
 	Hides    bool    // the runtime sends none of the items before, which are Unshown
+	Deep     bool    // only the tests of the whole file find it
 	Passed   bool    // the runtime passes over the record, and loads what else there is
 	Harmless bool    // a SchemaUnknown that keeps nothing known from being read and repaired, or a TornLine that is being written
 	Default  *string // the value that a repair may set, nil when there is none

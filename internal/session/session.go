@@ -72,7 +72,9 @@ type Session struct {
 	// the whole store (a server that many processes write to).
 	Writer Writer
 
-	// Resumption is known where the sessions of a store are of several versions.
+	// Version is that of the runtime which wrote its newest record, and Resumption what follows
+	// from it, where the sessions of a store are of several versions.
+	Version    string
 	Resumption *Resumption
 
 	// Workspace is the folder that the session's agent works in, "" when the store

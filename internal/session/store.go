@@ -224,6 +224,11 @@ type Sanitiser struct {
 	Always bool   // every version that reads such a store does it, and not only newer ones
 	// Tail is the text of the result that it puts behind a call at the very end.
 	Tail string
+	// Elsewhere is the text of the result that it puts behind a call whose own stands in another
+	// place, "" where it leaves such calls out, too.
+	Elsewhere string
+	// Once: of calls with one id it sends the first, with its result.
+	Once bool
 	// Hoists: results that only the user's own text parts from their call come before that.
 	Hoists bool
 	// KeepsResults: it sees to calls without a result only.

@@ -257,17 +257,25 @@ type Masked struct {
 
 // maskingOf is nil when there is no sanitiser, or nothing for it to do.
 func maskingOf(s *rules.Subject) *Masking {
-	names := map[string]string{}
+	names, answered := map[string]string{}, map[string]bool{}
 	for i := range s.Items {
 		for _, c := range s.Items[i].Calls {
 			names[c.ID] = c.Name
+		}
+		for _, r := range s.Items[i].Results {
+			answered[r.CallID] = answered[r.CallID] || s.Items[i].OnWire()
 		}
 	}
 	m, refused := &Masking{}, s.Sanitised()
 	for _, at := range refused.Calls {
 		c := &s.Items[at.Item].Calls[at.Nth]
 		changed := Masked{Item: at.Item, Call: c.ID, Name: c.Name, Result: s.Mender.Result}
-		if s.Mender.Tail != "" && slices.Contains(s.Pairs.Missing, pairing.Missing{Call: at, Tail: true}) {
+		switch {
+		case slices.Contains(refused.Again, at):
+			changed.Result = ""
+		case answered[c.ID] && s.Mender.Elsewhere != "":
+			changed.Result = s.Mender.Elsewhere
+		case s.Mender.Tail != "" && slices.Contains(s.Pairs.Missing, pairing.Missing{Call: at, Tail: true}):
 			changed.Result = s.Mender.Tail
 		}
 		m.Invented = append(m.Invented, changed)

@@ -313,9 +313,9 @@ func (r *repairPage) allowable(left []*check.Finding) document.List {
 	return list
 }
 
-// listing is the command that lists what is left. A repair looks for damage as --deep does.
+// listing is the command that lists what is left: a repair finds what --deep finds.
 func (r *repairPage) listing(left []*check.Finding) string {
-	if slices.ContainsFunc(left, func(f *check.Finding) bool { return f.Rule.Deep || f.Rule.ID == "SC001" }) {
+	if slices.ContainsFunc(left, func(f *check.Finding) bool { return f.Rule.Deep || f.Deep }) {
 		return r.Check + " --deep"
 	}
 	return r.Check

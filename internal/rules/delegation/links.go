@@ -102,13 +102,33 @@ func Spawns(p *rules.Pass) []Spawn {
 	return list
 }
 
-// OwnSpawns are those whose child no other delegation has.
+// OwnSpawns are those whose child no other delegation has but copies of it in forks.
 func OwnSpawns(p *rules.Pass) []Spawn {
-	all, count := Spawns(p), map[*rules.Subject]int{}
+	all, count := originals(Spawns(p)), map[*rules.Subject]int{}
 	for _, s := range all {
 		count[s.To]++
 	}
 	return slices.DeleteFunc(all, func(s Spawn) bool { return count[s.To] > 1 })
+}
+
+// originals are those that are no copies in a fork of the conversation that started the child.
+// Forks keep the ids of calls and the times of messages (goose, opencode), and a child the session
+// that started it: where its call is gone, the first of the copies stands for it.
+func originals(list []Spawn) []Spawn {
+	of := map[*rules.Subject][]Spawn{}
+	for _, s := range list {
+		of[s.To] = append(of[s.To], s)
+	}
+	isCopy := func(s Spawn) bool {
+		call, at, before := s.Call(), s.From.Items[s.Item].Time, true
+		return s.From.ID != s.To.Parent && slices.ContainsFunc(of[s.To], func(o Spawn) bool {
+			before = before && o.Delegation != s.Delegation
+			made := o.Call()
+			return o.From != s.From && made.ID == call.ID && made.Name == call.Name && made.Delegation.Task == call.Delegation.Task &&
+				o.From.Items[o.Item].Time.Equal(at) && (s.To.Parent != "" && o.From.ID == s.To.Parent || before && !at.IsZero())
+		})
+	}
+	return slices.DeleteFunc(slices.Clone(list), isCopy)
 }
 
 // reference is how one session names another one as its child: by items that refer to
@@ -310,7 +330,7 @@ func shares(p *rules.Pass) []share { return shared(p).shares }
 func callers(p *rules.Pass) []Spawn { return shared(p).callers }
 
 func findSharing(p *rules.Pass) *sharing {
-	sh := &sharing{callers: findCallers(p), calls: map[*rules.Subject]int{}, of: map[string][]int{}}
+	sh := &sharing{callers: originals(findCallers(p)), calls: map[*rules.Subject]int{}, of: map[string][]int{}}
 	type key struct {
 		child *rules.Subject
 		root  *session.Session

@@ -3,7 +3,6 @@ package delegation
 import (
 	"fmt"
 	"maps"
-	"slices"
 
 	"github.com/sessctl/sessctl/internal/rules"
 	"github.com/sessctl/sessctl/internal/session"
@@ -43,11 +42,7 @@ type owners struct {
 // sharedOut are the sessions that several conversations have.
 func sharedOut(p *rules.Pass) map[*session.Session]*owners {
 	of := map[*session.Session]*owners{}
-	all := callers(p)
-	for _, sp := range all {
-		if isCopied(sp, all) {
-			continue
-		}
+	for _, sp := range callers(p) {
 		o := of[sp.To.Session]
 		if o == nil {
 			o = &owners{roots: map[*session.Session]bool{}}
@@ -60,15 +55,6 @@ func sharedOut(p *rules.Pass) map[*session.Session]*owners {
 	}
 	maps.DeleteFunc(of, func(_ *session.Session, o *owners) bool { return len(o.roots) < 2 })
 	return of
-}
-
-// isCopied reports whether a call is the copy, in a fork of a conversation, of the one that
-// started a session: that is recorded as its parent's.
-func isCopied(sp Spawn, all []Spawn) bool {
-	parent := sp.To.Parent
-	return parent != "" && sp.From.ID != parent && slices.ContainsFunc(all, func(o Spawn) bool {
-		return o.To == sp.To && o.From.ID == parent && o.From.Items[o.Item].Calls[o.Nth].ID == sp.From.Items[sp.Item].Calls[sp.Nth].ID
-	})
 }
 
 func (o *owners) text() string {

@@ -21,7 +21,7 @@ var emptyMessage = rules.Rule{
 			if len(past) > 0 {
 				p.Report(findPast(p, j, past, what))
 			}
-			reportUnsent(p, &j, what, empties, removeEmpty)
+			reportUnsent(p, &j, what, p.Store.BlankMessages, empties, removeEmpty)
 			if len(next) == 0 {
 				continue
 			}

@@ -17,7 +17,7 @@ var blankBlock = rules.Rule{
 			if len(past) > 0 {
 				p.Report(findPast(p, j, past, what))
 			}
-			reportUnsent(p, &j, what, func(i int) bool { return !empty(&j.Items[i]) && !hasBlank(p, &j, i) }, emptyTexts)
+			reportUnsent(p, &j, what, p.Store.BlankTexts, func(i int) bool { return !empty(&j.Items[i]) && !hasBlank(p, &j, i) }, emptyTexts)
 			if len(next) == 0 {
 				continue
 			}
@@ -49,13 +49,13 @@ func isBlank(b session.Block, by *rules.Profile) bool {
 }
 
 // reportUnsent reports messages with blank texts that only other versions of the runtime send.
-func reportUnsent(p *rules.Pass, j *rules.Judged, what string, of func(i int) bool, fix func(*rules.Pass, *rules.Subject, []int) rules.Fix) {
+func reportUnsent(p *rules.Pass, j *rules.Judged, what, why string, of func(i int) bool, fix func(*rules.Pass, *rules.Subject, []int) rules.Fix) {
 	items, _ := j.WireItems(func(i int) bool { return unsent(&j.Items[i]) && of(i) })
 	if len(items) == 0 {
 		return
 	}
 	f := findPast(p, *j, items, what)
-	f.Then(p.Store.BlankTexts)
+	f.Then(why)
 	f.Fixes = []rules.Fix{fix(p, j.Subject, items)}
 	p.Report(f)
 }

@@ -32,7 +32,7 @@ func drawSession(t *rapid.T, i, n int) *session.Session {
 		Forked:   rapid.Bool().Draw(t, "forked"),
 
 		Delegated: rapid.Bool().Draw(t, "delegated"), Deleted: rapid.Bool().Draw(t, "deleted"),
-		Workspace: aName.Draw(t, "workspace"), Inseparable: aName.Draw(t, "inseparable"),
+		Workspace: aName.Draw(t, "workspace"), Version: aName.Draw(t, "version"), Inseparable: aName.Draw(t, "inseparable"),
 		Writer: rapid.SampledFrom([]session.Writer{session.WriterUnknown, session.WriterLive, session.WriterDead}).Draw(t, "writer"),
 		Raw:    []byte(aRecord.Draw(t, "session record")),
 	}

@@ -36,6 +36,9 @@ func (r *reader) outlines(ctx context.Context, tree *session.Tree) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		if by := runtimes[r.s.header.Kind].resumedBy; by != nil {
+			s.Resumption = by(s.Version)
+		}
 		e := r.s.index.byID[s.ID]
 		s.Items = make([]session.Item, 0, len(e.items))
 		for i, at := range e.items {
@@ -358,7 +361,7 @@ func (e *entry) declare(line []byte) {
 	s.Title, s.Agent, s.Model = rec.Title, rec.Agent, rec.Model
 	s.Agents = rec.Agents
 	s.Delegated, s.Deleted, s.Inseparable, s.Workspace = rec.Delegated, rec.Deleted, rec.Inseparable, rec.Workspace
-	s.Writer = session.ParseWriter(rec.Writer)
+	s.Writer, s.Version = session.ParseWriter(rec.Writer), rec.Version
 	for i := range rec.Runs {
 		s.Runs = append(s.Runs, rec.Runs[i].run())
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/sessctl/sessctl/internal/problem"
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store"
+	"github.com/sessctl/sessctl/internal/store/claudecode"
 	"github.com/sessctl/sessctl/internal/store/dockeragent"
 	"github.com/sessctl/sessctl/internal/store/filelog"
 	"github.com/sessctl/sessctl/internal/store/forest"
@@ -193,7 +194,11 @@ const (
 var runtimes = map[string]struct {
 	session.Runtime
 	session.Children
-}{dockeragent.Kind.Name: {dockeragent.Runtime, dockeragent.Children}}
+	resumedBy func(version string) *session.Resumption
+}{
+	dockeragent.Kind.Name: {dockeragent.Runtime, dockeragent.Children, nil},
+	claudecode.Kind.Name:  {claudecode.Runtime, session.Children{ChildrenClosed: true}, claudecode.ResumedBy},
+}
 
 // Header is what a stream says of the store that its sessions come from.
 type Header struct {

@@ -64,7 +64,8 @@ type sessionLine struct {
 	Deleted     bool      `json:"deleted,omitzero"`
 	Inseparable string    `json:"inseparable,omitzero"`
 	Workspace   string    `json:"workspace,omitzero"`
-	Writer      string    `json:"writer,omitzero"` // absent when it is that of the header
+	Writer      string    `json:"writer,omitzero"`  // absent when it is that of the header
+	Version     string    `json:"version,omitzero"` // of the runtime
 	Runs        []runLine `json:"runs,omitempty"`
 
 	Stored storedRecord   `json:",embed"`

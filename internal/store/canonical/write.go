@@ -186,7 +186,7 @@ func encodeSession(s *session.Session) sessionLine {
 		Title: s.Title, Agent: s.Agent, Model: s.Model,
 		Created: formatTime(s.Created), Updated: formatTime(s.Updated),
 		Task: explicitTask(s), Agents: s.Agents, Unstored: s.Unstored,
-		Delegated: s.Delegated, Deleted: s.Deleted, Inseparable: s.Inseparable, Workspace: s.Workspace, Runs: encodeRuns(s),
+		Delegated: s.Delegated, Deleted: s.Deleted, Inseparable: s.Inseparable, Workspace: s.Workspace, Version: s.Version, Runs: encodeRuns(s),
 	}
 	if s.Thinking != session.Unsaid {
 		thinking := s.Thinking == session.Yes

@@ -2,6 +2,7 @@ package claudecode
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,6 +33,12 @@ func (c *chain) first(lines []int) int {
 	return slices.Min(said)
 }
 
+// The releases that changed what stands beside a blank message of the user, of those that were run.
+const (
+	firstReminding = "2.1.259" // sends an attachment with the renderedRole "user" as a text of the user
+	firstBare      = "2.1.268" // puts no reminder before the first message
+)
+
 // sendsBlank reports whether the version that wrote the newest line sends a blank text beside
 // other content: see docs/stores/claude-code.md for how that was measured.
 func (c *chain) sendsBlank(role session.Role, text string) bool {
@@ -39,6 +46,40 @@ func (c *chain) sendsBlank(role session.Role, text string) bool {
 		return compareVersions(c.version, "2.1.152") < 0
 	}
 	return text == "" && compareVersions(c.version, "2.1.277") < 0 || compareVersions(c.version, "2.1.123") < 0
+}
+
+// findUnsent finds the user's blank messages that are left out. Claude Code joins what stands
+// between two answers to one message, and leaves blank texts out of a list of texts: a blank
+// message is sent only as the one text of such a message (docs/stores/claude-code.md).
+func (c *chain) findUnsent(list []int) {
+	if compareVersions(c.version, "2.1.152") < 0 {
+		return
+	}
+	sent := slices.DeleteFunc(slices.Clone(list), func(i int) bool { return !c.nodes[i].active })
+	slices.SortStableFunc(sent, func(a, b int) int { return cmp.Compare(c.nodes[a].rank, c.nodes[b].rank) })
+	var blanks []int
+	joined := compareVersions(c.version, firstBare) < 0 // a reminder stands before the first message
+	failed := false
+	end := func() {
+		for _, i := range blanks {
+			c.nodes[i].unsent = joined || len(blanks) > 1
+		}
+		blanks, joined, failed = nil, false, false
+	}
+	for _, i := range sent {
+		switch n := &c.nodes[i]; {
+		case n.kind == assistant && n.failed:
+			failed = true
+		case n.kind == assistant && !n.blank:
+			end()
+		case n.kind == user && n.blank:
+			blanks, joined = append(blanks, i), joined || n.listed
+		case n.kind == user, n.reminds && compareVersions(c.version, firstReminding) >= 0:
+			joined = true
+		}
+	}
+	joined = joined || failed // with the next prompt: else Claude Code puts an answer of its own between
+	end()
 }
 
 // dropBlanks takes the blank texts out of lines. A line that is nothing else leaves.

@@ -85,3 +85,62 @@ func TestBlankTexts(t *testing.T) {
 		}
 	}
 }
+
+// TestBlankMessages holds a message of the user that is nothing but blank texts against what each
+// version sends of it.
+func TestBlankMessages(t *testing.T) {
+	const (
+		none, listed  = `{"content":""}`, `{"content":[{"type":"text","text":" "}]}`
+		asked, answer = `{"content":"go"}`, `{"id":"m","model":"claude-opus-4-8","content":[{"type":"text","text":"done"}]}`
+		failed        = `{"id":"e","model":"<synthetic>","content":[{"type":"text","text":"API Error"}]}`
+	)
+	type said struct{ kind, message, more string }
+	user, assistant := func(m string) said { return said{"user", m, ""} }, said{"assistant", answer, ""}
+	refused := said{"assistant", failed, `,"isApiErrorMessage":true,"apiErrorStatus":400`}
+	reminder := func(role string) said { return said{"attachment", `{}`, `,"renderedRole":"` + role + `"`} }
+	first := []said{user(asked), assistant}
+	for _, tt := range []struct {
+		name string
+		said []said
+		sent string // the versions that send it, of those below
+	}{
+		{"alone", append(first, user(none), assistant), "2.0.14 2.1.123 2.1.197 2.1.263 2.1.330"},
+		{"last", append(first, user(none)), "2.0.14 2.1.123 2.1.197 2.1.263 2.1.330"},
+		{"in a list", append(first, user(listed), assistant), "2.0.14 2.1.123"},
+		{"before a text", append(first, user(none), user(asked), assistant), "2.0.14 2.1.123"},
+		{"behind a text", append(first, user(asked), user(none), assistant), "2.0.14 2.1.123"},
+		{"before a refusal and the next prompt", append(first, user(none), refused), "2.0.14 2.1.123"},
+		{"before a reminder of the user", append(first, user(none), reminder("system"), reminder("user"), assistant), "2.0.14 2.1.123 2.1.197"},
+		{"before one of the system", append(first, user(none), reminder("system"), assistant), "2.0.14 2.1.123 2.1.197 2.1.263 2.1.330"},
+		{"first", []said{user(none), assistant}, "2.0.14 2.1.123 2.1.330"},
+	} {
+		for _, version := range []string{"2.0.14", "2.1.123", "2.1.197", "2.1.263", "2.1.330"} {
+			t.Run(tt.name+" "+version, func(t *testing.T) {
+				var lines []string
+				for i, s := range tt.said {
+					parent := "null"
+					if i > 0 {
+						parent = fmt.Sprintf(`"u%d"`, i-1)
+					}
+					said := line(version, fmt.Sprintf("u%d", i), parent, s.kind, i, s.message)
+					lines = append(lines, strings.TrimSuffix(said, "}\n")+s.more+"}\n")
+				}
+				home := homeOf(t, lines...)
+				want := "SC401 info"
+				if strings.Contains(tt.sent, version) {
+					want = "SC401 error"
+				}
+				tree := filled(t, open(t, home))[0]
+				var found []string
+				for _, f := range check.Tree(open(t, home).Facts(), tree, catalogue.Usual(), rules.Judge{}) {
+					if f.Rule.ID == "SC401" {
+						found = append(found, f.Rule.ID+" "+f.Severity.String())
+					}
+				}
+				if !slices.Equal(found, []string{want}) {
+					t.Errorf("found: %v, want: %s", found, want)
+				}
+			})
+		}
+	}
+}

@@ -39,6 +39,10 @@ type node struct {
 	cut          bool // but for a gap behind it
 	blank        bool // all that it says is blank texts
 	thinks       bool // and this: reasoning
+	listed       bool // in a list
+	unsent       bool // blank, and left out of the next request
+	reminds      bool // a text of the vendor that is sent as a text of the user
+	failed       bool // an answer that the provider refused, which is never sent
 	copied       bool // a stray: its own file has it, too
 	again        bool // a block beside the chain whose calls its message makes already: sent once
 	mend, crlf   bool // see filelog.Span
@@ -186,8 +190,9 @@ func (c *chain) fill(n *node, l *line, said *message) {
 		}
 	}
 	parts, _ := blocks(said.Content)
-	n.blank = len(parts) > 0 && allBlank(parts)
+	n.blank, n.listed = len(parts) > 0 && allBlank(parts), said.Content.Kind() == '['
 	n.thinks = len(parts) > 0 && !slices.ContainsFunc(parts, func(p block) bool { return !p.isReasoning() })
+	n.reminds, n.failed = l.Rendered == "user", l.APIError
 	if n.sidechain && n.parent == 0 && len(parts) > 0 {
 		c.said[len(c.nodes)] = session.DigestOf(parts[0].Text)
 	}
@@ -238,6 +243,7 @@ func (c *chain) activate(only func(*node) bool) {
 	}
 	c.addBlocks(list)
 	c.addResults(list, path)
+	c.findUnsent(list)
 	for i := range c.faults {
 		if f := &c.faults[i]; f.Hides {
 			f.Detail = c.share(list) + ": " + f.Detail
@@ -322,7 +328,7 @@ func (c *chain) findLeaf(list []int) int {
 func (c *chain) walk(list []int, leaf int) (path []int) {
 	seen := make([]bool, len(c.nodes))
 	var kept []string
-	gap, old := -1, resumedBy(c.version) == &generations[0].resumes
+	gap, old := -1, ResumedBy(c.version) == &generations[0].resumes
 	for i := leaf; i >= 0; {
 		n := &c.nodes[i]
 		if seen[i] {
@@ -494,6 +500,9 @@ func (c *chain) addResults(list, path []int) {
 		}
 		source, known := c.find(n.source)
 		message, sent := made[results[0]]
+		if known { // which tells calls with one id apart
+			message = c.nodes[source].message
+		}
 		if known && sent && c.nodes[source].active {
 			n.active, n.rank, n.cut = true, whole[message]+2, c.nodes[source].cut
 			for _, before := range answers[message] {

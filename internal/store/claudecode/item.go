@@ -103,7 +103,7 @@ func (r *reader) items(s *session.Session, of func(*node) bool) error {
 		if r.each != nil {
 			p.lines[it.Key] = g
 		}
-		m.finish(r.nodes[g[0]].active)
+		m.finish(&r.nodes[g[0]])
 		if !slices.ContainsFunc(g, func(i int) bool { return !r.nodes[i].cut }) {
 			m.Flags |= session.Unshown
 		}
@@ -334,12 +334,12 @@ func (p *block) media(in int) session.Block {
 }
 
 // finish sets what all lines of the item make of it.
-func (m *entry) finish(active bool) {
+func (m *entry) finish(n *node) {
 	text, reasoning := strings.Join(m.text, "\n"), strings.Join(m.reasoning, "\n")
 	if !m.plain {
 		m.Blocks = slices.Clone(m.blocks)
 	}
-	if !active {
+	if !n.active {
 		m.Flags |= session.Archived
 	}
 	if m.Kind == session.Message || m.Kind == session.Summary {
@@ -357,7 +357,7 @@ func (m *entry) finish(active bool) {
 			m.Flags |= session.Blank
 			for i := range m.Blocks { // an answer that is nothing else is left out for longer
 				b := &m.Blocks[i]
-				b.Unsent = b.Blank && m.Role == session.Assistant && compareVersions(m.reader.version, "2.1.123") >= 0
+				b.Unsent = b.Blank && (n.unsent || m.Role == session.Assistant && compareVersions(m.reader.version, "2.1.123") >= 0)
 			}
 		}
 	}

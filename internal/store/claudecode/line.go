@@ -28,6 +28,7 @@ type line struct {
 	Summary   bool           `json:"isCompactSummary"`
 	APIError  bool           `json:"isApiErrorMessage"`
 	Status    int            `json:"apiErrorStatus"`
+	Rendered  string         `json:"renderedRole"` // of an attachment
 	Source    string         `json:"sourceToolAssistantUUID"`
 	Agent     string         `json:"agentId"`
 	Outcome   jsontext.Value `json:"toolUseResult"`

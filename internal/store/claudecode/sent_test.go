@@ -136,6 +136,9 @@ func foretold(t *testing.T, path string) [][]string {
 				case session.CallBlock:
 					c := it.Calls[b.Nth]
 					m := masked(r.Masking.Invented, p.Row.Item, c.ID)
+					if slices.ContainsFunc(it.Calls[b.Nth+1:], func(o session.Call) bool { return o.ID == c.ID }) {
+						m = nil // the second one is left out
+					}
 					if m == nil || m.Result != "" {
 						list = append(list, fmt.Sprintf("%s call %s %s %s", role, c.ID, c.Name, plain(t, []byte(c.Args))))
 					}
@@ -213,6 +216,60 @@ func TestSent(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestSentOnce holds what 2.1.197 and 2.1.330 sent of a call whose id an earlier one has, and of a
+// call whose result stands behind another answer. (Where nothing of a message is left, they send
+// "(no content)".)
+func TestSentOnce(t *testing.T) {
+	const missing = "[Tool result missing due to internal error]"
+	assistant := func(message string) string { return fmt.Sprintf("assistant %q", message) }
+	call := func(id string) string { return "assistant call " + id + " Bash {}" }
+	result := func(id, text string) string { return fmt.Sprintf("user result %s %q", id, text) }
+	said := func(message string) string {
+		return fmt.Sprintf(`{"id":%q,"role":"assistant","content":[{"type":"text","text":%q}]}`, message, message)
+	}
+	type entry struct{ kind, message string }
+	for name, tt := range map[string]struct {
+		lines []entry
+		want  []string
+	}{
+		"in a later turn": {
+			[]entry{{"assistant", callOf("a", "c")}, {"user", resultOf("c", "one")}, {"assistant", callOf("b", "c")}, {"user", resultOf("c", "two")}, {"assistant", said("done")}},
+			[]string{call("c"), result("c", "one"), assistant("done")},
+		},
+		"in one message": {
+			[]entry{{"assistant", callOf("a", "c")}, {"assistant", callOf("a", "c")}, {"user", resultOf("c", "one")}, {"assistant", said("done")}},
+			[]string{call("c"), result("c", "one"), assistant("done")},
+		},
+		"the first has no result": {
+			[]entry{{"assistant", callOf("a", "c")}, {"assistant", said("on")}, {"assistant", callOf("b", "c")}, {"user", resultOf("c", "two")}, {"assistant", said("done")}},
+			[]string{call("c"), assistant("on"), assistant("done"), result("c", missing)},
+		},
+		"behind an answer": {
+			[]entry{{"assistant", callOf("a", "c")}, {"assistant", said("on")}, {"user", resultOf("c", "late")}, {"assistant", said("done")}},
+			[]string{call("c"), assistant("on"), assistant("done"), result("c", missing)},
+		},
+	} {
+		for _, version := range []string{"2.1.197", "2.1.330"} {
+			lines := []string{line(version, "p", "null", "user", 0, `{"role":"user","content":"go"}`)}
+			for i, e := range tt.lines {
+				parent := `"p"`
+				if i > 0 {
+					parent = fmt.Sprintf(`"l%d"`, i-1)
+				}
+				lines = append(lines, line(version, fmt.Sprintf("l%d", i), parent, e.kind, i+1, e.message))
+			}
+			want := append([]string{`user "go"`}, tt.want...)
+			home := homeOf(t, lines...)
+			if outlooks := storetest.Outlooks(t, home); outlooks[0] != "loses" {
+				t.Errorf("%s, %s: it %s", name, version, outlooks)
+			}
+			if diff := cmp.Diff(want, foretold(t, home)[0]); diff != "" {
+				t.Errorf("%s, %s: -sent +view:\n%s", name, version, diff)
+			}
+		}
 	}
 }
 

@@ -299,16 +299,19 @@ func (c *claude) newest() {
 	}
 }
 
+// Runtime is what Claude Code does, whatever its sessions are read from; see also ResumedBy.
+var Runtime = session.Runtime{
+	Name:          kindTitle,
+	BlankMessages: "Claude Code leaves answers without content out of the request, and since 2.1.152 such a message of the user that is joined with another text",
+	BlankTexts:    "Claude Code 2.1.277 and later leave it out themselves, older versions in some places only",
+	Sanitiser:     &session.Sanitiser{By: "Claude Code 2.1.197 and later", Pairs: "anthropic"},
+}
+
 // facts are what is known of the store before a session is read.
 func facts(src *store.Source) session.Store {
 	return session.Store{
 		Path: src.Path, Kind: kindName, Title: kindTitle, Bytes: src.Bytes,
-		Runtime: session.Runtime{
-			Name:          kindTitle,
-			BlankMessages: "Claude Code leaves answers without content out of the request, and sends such a message of the user",
-			BlankTexts:    "Claude Code 2.1.277 and later leave it out themselves, older versions in some places only",
-			Sanitiser:     &session.Sanitiser{By: "Claude Code 2.1.197 and later", Pairs: "anthropic"},
-		},
+		Runtime:  Runtime,
 		Requests: session.Requests{Model: "claude"},
 		Versions: "written by Claude Code 1.0 to 2.1",
 		Children: session.Children{ChildrenClosed: true},

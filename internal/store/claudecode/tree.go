@@ -277,7 +277,7 @@ func (t *trunk) parentOf(a *agent) string {
 
 // session begins one, without items.
 func (t *trunk) session(c *chain, id string) *session.Session {
-	s := &session.Session{ID: id, Title: c.title, Writer: t.live.of(t.transcript.id), Resumption: resumedBy(t.chain.version)}
+	s := &session.Session{ID: id, Title: c.title, Writer: t.live.of(t.transcript.id), Version: t.chain.version, Resumption: ResumedBy(t.chain.version)}
 	for _, f := range c.faults {
 		line := f.Ref.Pointer
 		f.Ref = s.Ref()

@@ -16,6 +16,7 @@ type generation struct {
 }
 
 const (
+	missing     = "[Tool result missing due to internal error]"
 	interrupted = "[Tool call interrupted: the session ended before this call's result was recorded, so its outcome is unknown. Check whether it took effect before relying on it or running it again.]"
 	older       = "; versions before 2.1 send it so, and the provider refuses that"
 )
@@ -29,6 +30,7 @@ var generations = []generation{
 			"SC103": "Versions 2.1.197 and later leave the result out of requests",
 			"SC104": "Versions 2.1.197 and later put it before the user's text that is between",
 			"SC106": "Versions 2.1.197 and later send it once",
+			"SC201": "Versions 2.1.197 and later leave the second call and its result out of requests",
 		},
 	}},
 	{"2.1", session.Resumption{Sanitiser: mends("2.1", ""), Loses: lostSince21}},
@@ -37,20 +39,21 @@ var generations = []generation{
 
 // mends is what 2.1 does, from a version on; tail is the result of a call at the end.
 func mends(since, tail string) *session.Sanitiser {
-	return &session.Sanitiser{By: "Claude Code " + since + " and later", Pairs: "anthropic", Always: true, Hoists: true, Tail: tail}
+	return &session.Sanitiser{By: "Claude Code " + since + " and later", Pairs: "anthropic", Always: true, Hoists: true, Once: true, Tail: tail, Elsewhere: missing}
 }
 
 var lostSince21 = map[string]string{
 	"SC101": "leaves the call out of requests; 2.1.330 answers one at the end with an error result",
 	"SC103": "leaves the result out of requests" + older,
-	"SC104": "puts the result before the user's text that is between, and leaves call and result out where an answer is between" + older,
+	"SC104": "puts the result before the user's text that is between, and sends an error in its place where an answer is between" + older,
 	"SC106": "sends the result once" + older,
+	"SC201": "leaves the second call and its result out of requests" + older,
 	"SC202": "leaves the second call and its result out of requests",
 }
 
-// resumedBy is what a version makes of the requests of a session that it wrote last: it is the
+// ResumedBy is what a version makes of the requests of a session that it wrote last: it is the
 // one that goes on with it. Nil where no line names one.
-func resumedBy(version string) *session.Resumption {
+func ResumedBy(version string) *session.Resumption {
 	var is *session.Resumption
 	for i := range generations {
 		if version != "" && compareVersions(version, generations[i].since) >= 0 {

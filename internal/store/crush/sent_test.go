@@ -74,7 +74,7 @@ func TestWrongPlace(t *testing.T) {
 	}
 }
 
-func TestSentBefore(t *testing.T) {
-	ended := []string{"agent", "agent-two", "chat", "compaction", "provider-error", "tools", "killed-child"}
-	corpus.SentBefore(t, ended, map[string]string{"compaction": `user "Please go on #big"`}, said, storetest.Say(false))
+func TestSentAll(t *testing.T) {
+	corpus.SentAll(t, said, storetest.Say(false), map[string]string{"compaction/0": "a summary stands for it now"})
+	late.SentAll(t, said, storetest.Say(false), nil)
 }

@@ -109,7 +109,7 @@ func TestOrphans(t *testing.T) {
 	want := []session.Fault{
 		{Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Session: "a/v/s", Table: "lines", Key: "a/v/s/2"}, Count: 2, Detail: `lines has 2 rows, from row 2 on, of session "a/v/s", which does not exist`},
 		{Kind: session.OrphanRecord, Item: -1, Ref: session.Ref{Session: "b/u/t", Table: "lines", Key: "b/u/t/4"}, Count: 1, Detail: `lines has 1 row, from row 4 on, of session "b/u/t", which does not exist`},
-		{Kind: session.ForeignKey, Item: -1, Ref: session.Ref{Table: "lines", Key: "5"}, Detail: "points to a row of talks that does not exist"},
+		{Kind: session.ForeignKey, Item: -1, Deep: true, Ref: session.Ref{Table: "lines", Key: "5"}, Detail: "points to a row of talks that does not exist"},
 	}
 	if diff := cmp.Diff(want, st.Facts().Faults); diff != "" {
 		t.Error(diff)

@@ -21,6 +21,21 @@ func TestHiddenResult(t *testing.T) {
 	repairtest.Twice(t, path, storetest.Dump)
 }
 
+// TestFork: a copied session whose calls name the sub-agent of the original is healthy, and a
+// sub-agent that calls of two times name is shared, whatever their ids.
+func TestFork(t *testing.T) {
+	for want, change := range map[string]string{
+		"[]":             "select 1",
+		"[error SC727 ]": "update messages set created_timestamp = created_timestamp + 60 where session_id = '20261122_3'",
+	} {
+		path := reported(t, "goose-fork-with-worker", "copied-with-worker")
+		storetest.Change(t, path, change)
+		if found := fmt.Sprint(storetest.Findings(t, path)); found != want {
+			t.Errorf("%s: found %s, want %s", change, found, want)
+		}
+	}
+}
+
 // TestNoUTF8: bytes that are no text are told, and a repair puts U+FFFD in their place.
 func TestNoUTF8(t *testing.T) {
 	path := reported(t, "no-utf8", "goose-tools-messages-content_json")

@@ -148,9 +148,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-func TestSentBefore(t *testing.T) {
-	ended := slices.DeleteFunc(corpus.Names(t), func(name string) bool {
-		return strings.Contains(name, "-resumed") || verdicts[strings.TrimSuffix(name, ".repaired")] != nil
-	})
-	corpus.SentBefore(t, ended, map[string]string{"compaction": "user Please go on #big"}, sent, lines)
+func TestSentAll(t *testing.T) {
+	const summed = "a summary stands for it now"
+	corpus.SentAll(t, sent, lines, map[string]string{"compaction/0": summed, "compaction/1": summed})
 }

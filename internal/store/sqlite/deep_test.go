@@ -138,8 +138,8 @@ func TestDeepForeignKeys(t *testing.T) {
 	ok(t, err)
 	slices.SortFunc(faults, func(a, b session.Fault) int { return strings.Compare(a.Ref.Table, b.Ref.Table) })
 	want := []session.Fault{
-		{Kind: session.ForeignKey, Item: -1, Ref: session.Ref{Table: "child", Key: "5"}, Detail: "points to a row of parent that does not exist"},
-		{Kind: session.ForeignKey, Item: -1, Ref: session.Ref{Table: "keyed"}, Detail: "points to a row of parent that does not exist"},
+		{Kind: session.ForeignKey, Item: -1, Deep: true, Ref: session.Ref{Table: "child", Key: "5"}, Detail: "points to a row of parent that does not exist"},
+		{Kind: session.ForeignKey, Item: -1, Deep: true, Ref: session.Ref{Table: "keyed"}, Detail: "points to a row of parent that does not exist"},
 	}
 	if diff := cmp.Diff(want, faults); diff != "" {
 		t.Error(diff)

@@ -178,7 +178,11 @@ func (db *DB) tests(ctx context.Context) ([]session.Fault, error) {
 	if err != nil {
 		return nil, db.Explain(err)
 	}
-	return append(structure, keys...), nil
+	faults := append(structure, keys...)
+	for i := range faults {
+		faults[i].Deep = true
+	}
+	return faults, nil
 }
 
 // readAhead brings the file into the cache in one sweep. The tests read in the

@@ -230,7 +230,7 @@ func Say(byCalls bool) func(r *view.Request, facts *session.Store) []string {
 			p := &r.Parts[i]
 			it := p.Row.Stored
 			switch {
-			case p.Unsent || p.Message < 0:
+			case p.Unsent || it == nil && p.Message < 0: // an empty message that is refused has no number
 			case it == nil:
 				next()
 				list = append(list, fmt.Sprintf("user %q", p.Row.Text))
@@ -260,25 +260,33 @@ func Say(byCalls bool) func(r *view.Request, facts *session.Store) []string {
 	}
 }
 
-// SentBefore holds the last requests of runs that ended, and those of their sub-agents,
-// against what is stored: the answer came later. A request that begins with what was said
-// before a summary is not sent again.
-func (c Corpus) SentBefore(t *testing.T, names []string, summarised map[string]string, sent func(r *Request) []string, foretold func(r *view.Request, facts *session.Store) []string) {
+// SentAll holds every request that is recorded against what is stored, in its own state and in the
+// one that was resumed from it: a session is sent so next, but for a new prompt, or it begins so,
+// because the answer came later. unlike names those that are not foretold, as NAME/NUMBER, and why.
+func (c Corpus) SentAll(t *testing.T, sent func(r *Request) []string, foretold func(r *view.Request, facts *session.Store) []string, unlike map[string]string) {
 	t.Helper()
-	for _, name := range names {
+	recorded, _ := filepath.Glob(filepath.Join(string(c), "*.requests.jsonl"))
+	for _, file := range recorded {
+		name := strings.TrimSuffix(filepath.Base(file), ".requests.jsonl")
 		t.Run(name, func(t *testing.T) {
-			sessions, last := Foretold(t, c.Copy(t, name), foretold), map[string][]string{} // by the first message
-			for _, r := range c.Requests(t, name) {
-				said := sent(&r)
-				last[said[0]] = said
+			var sessions [][]string
+			for _, state := range []string{name, name + "-resumed"} {
+				if slices.Contains(c.Names(t), state) {
+					sessions = append(sessions, Foretold(t, c.Copy(t, state), foretold)...)
+				}
 			}
-			delete(last, summarised[name])
-			for _, said := range last {
-				begins := func(s []string) bool { return len(s) >= len(said) && slices.Equal(s[:len(said)], said) }
-				if !slices.ContainsFunc(sessions, begins) {
-					t.Errorf("no session is sent as\n%s\n%q", strings.Join(said, "\n"), sessions)
+			for n, r := range c.Requests(t, name) {
+				said, key := sent(&r), fmt.Sprintf("%s/%d", name, n)
+				ok := slices.ContainsFunc(sessions, func(s []string) bool {
+					return slices.Equal(s, said[:len(said)-1]) || strings.HasPrefix(strings.Join(s, "\n"), strings.Join(said, "\n"))
+				})
+				if ok == (unlike[key] != "") {
+					t.Errorf("%s: foretold: %t (%s)\n%s\n%q", key, ok, unlike[key], strings.Join(said, "\n"), sessions)
 				}
 			}
 		})
+	}
+	if len(recorded) == 0 {
+		c.Names(t)
 	}
 }
