@@ -19,7 +19,7 @@ import (
 
 // What holds for everything.
 const (
-	productLines = 99_140 // of Go without tests
+	productLines = 100_620 // of Go without tests
 	supportLines = 8_800  // of what only tests and tools use
 	fileLines    = 600
 	packageNames = 200 // constants, variables, types and functions of a package
@@ -34,15 +34,15 @@ const (
 var (
 	ownLines = map[string]int{
 		"internal/store/adk":         4_410,
-		"internal/store/canonical":   3_160,
+		"internal/store/canonical":   3_188,
 		"internal/store/dockeragent": 5_492,
 		"internal/store/kagent":      3_070,
 		"internal/store/loom":        1_955,
-		"internal/store/claudecode":  3_350,
-		"internal/store/opencode":    2_236,
+		"internal/store/claudecode":  3_966,
+		"internal/store/opencode":    2_340,
 		"internal/store/springai":    1_225,
-		"internal/store/goose":       1_159,
-		"internal/store/crush":       958,
+		"internal/store/goose":       1_162,
+		"internal/store/crush":       964,
 
 		"internal/store/adk/adktest":           986,
 		"internal/store/dockeragent/agenttest": 2_014,
@@ -53,6 +53,7 @@ var (
 		"internal/store/dockeragent": 221,
 	}
 	ownRules = map[string]int{
+		"faults.go":                            160,
 		"sc707_collapsed_parallel_children.go": 166,
 		"sc723_unscoped_sub_agent_event.go":    156,
 		"sc807_shared_workspace.go":            157,

@@ -13,6 +13,7 @@ import (
 var untold = map[string]string{
 	"Line":   "Row names the same line",
 	"Calls":  "the message names them",
+	"Deep":   "it says with which flag it was found, which is the reader's own",
 	"Hides":  "the message says what is not sent",
 	"Causes": "they weigh a recorded refusal, and `why` lists the findings that fit it",
 	"Viewer": "the message says whose request it is",

@@ -17,6 +17,7 @@ import (
 // unwritten are the fields of an item that a change does not list, each with the reason.
 // Whoever adds a field to the model lists it, or says here why no adapter writes it.
 var unwritten = map[string]string{
+	"Item.Note":  "the record says what it is",
 	"Item.Flags": "is read of the rest, but for Archived", "Item.Time": "follows the position",
 	"Item.Meaning": "is read of the rest", "Item.Text": "is read of the rest", "Item.Size": "is read of the rest",
 	"Item.Model": "no repair changes it", "Item.Invocation": "no repair changes it", "Item.Scope": "no repair changes it",

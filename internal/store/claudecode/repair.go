@@ -226,7 +226,7 @@ func edit(ctx context.Context, src *store.Source) (store.Editor, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &editor{Editor: files, claude: claude{facts: facts(src), root: files.Root(), file: files.Log}, folder: folder}
+	e := &editor{Editor: files, claude: claude{facts: facts(src), root: files.Root(), file: files.Log, besides: newBesides()}, folder: folder}
 	if e.list = []transcript{oneOf(only, info.Size())}; only == "" {
 		e.list, _ = list(e.root, math.MaxInt)
 	}

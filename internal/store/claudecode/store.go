@@ -200,11 +200,12 @@ type claude struct {
 	opts  store.Options
 	piped *filelog.Log // a transcript on standard input, of which nobody knows the sub-agents
 	// file opens one of the folder, as a transaction sees it where one is open.
-	file func(name string) (*filelog.Log, error)
+	file    func(name string) (*filelog.Log, error)
+	besides *besides
 }
 
 func open(_ context.Context, src *store.Source, opts store.Options) (store.Store, error) {
-	c := &claude{opts: opts, root: src.Folder}
+	c := &claude{opts: opts, root: src.Folder, besides: newBesides()}
 	c.file = func(name string) (*filelog.Log, error) { return filelog.Open(c.root, name) }
 	c.facts = facts(src)
 	var unread []error

@@ -9,12 +9,14 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sessctl/sessctl/internal/jsonedit"
 	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/problem"
+	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/change"
 	"github.com/sessctl/sessctl/internal/store/docedit"
 	"github.com/sessctl/sessctl/internal/store/filelog"
@@ -305,7 +307,7 @@ func (t *trunk) findForeign(ctx context.Context) error {
 			f.Remedy = takeOver
 		}
 		for _, name := range names {
-			parent, copied, err := t.holds(ctx, path.Join(path.Dir(t.name), name), own)
+			parent, copied, err := t.holds(ctx, path.Join(path.Dir(t.name), name), own, foreign)
 			id := strings.TrimSuffix(name, ending)
 			switch {
 			case err != nil:
@@ -348,16 +350,45 @@ func (t *trunk) beside() (names []string) {
 	return names
 }
 
+// mostBeside is how many bytes of other transcripts a run looks into for the parents of lines that
+// do not say whose they are.
+const mostBeside = 64 << 20
+
+// besides are the identifiers of the lines of transcripts that were looked into.
+type besides struct {
+	sync.Mutex
+	lines map[string]map[session.Digest]bool // by the name of the file
+	read  int64
+}
+
+func newBesides() *besides { return &besides{lines: map[string]map[session.Digest]bool{}} }
+
 // holds reports whether another transcript has the parent of a line, and the line itself. One that
-// cannot be read says nothing.
-func (t *trunk) holds(ctx context.Context, name string, l line) (parent, itself bool, err error) {
-	log, err := t.file(name)
-	if err != nil {
-		return false, false, nil //nolint:nilerr // it is told where it is read for itself
+// cannot be read says nothing, and so does what is too much to look into, or left out of this
+// reading, unless the line names it.
+func (t *trunk) holds(ctx context.Context, name string, l line, named bool) (parent, itself bool, err error) {
+	t.besides.Lock()
+	defer t.besides.Unlock()
+	lines, known := t.besides.lines[name]
+	if !known {
+		info, err := t.root.Stat(name)
+		if err != nil || !named && (t.facts.Left > 0 || t.besides.read+info.Size() > mostBeside) {
+			return false, false, nil //nolint:nilerr // it is told where it is read for itself
+		}
+		log, err := t.file(name)
+		if err != nil {
+			return false, false, nil //nolint:nilerr // it is told where it is read for itself
+		}
+		defer func() { _ = log.Close() }()
+		other, err := readChain(ctx, log, filelog.NewNames())
+		if err != nil {
+			return false, false, err
+		}
+		lines = make(map[session.Digest]bool, len(other.at))
+		for uuid := range other.at {
+			lines[session.DigestOf(other.Text(uuid))] = true
+		}
+		t.besides.lines[name], t.besides.read = lines, t.besides.read+info.Size()
 	}
-	defer func() { _ = log.Close() }()
-	other, err := readChain(ctx, log, t.chain.Names)
-	_, parent = other.at[t.chain.Name(l.Parent)]
-	_, itself = other.at[t.chain.Name(l.UUID)]
-	return parent, itself, err
+	return lines[session.DigestOf(l.Parent)], lines[session.DigestOf(l.UUID)], nil
 }
