@@ -9,7 +9,7 @@ var nulCharacter = rules.Rule{
 	ID: "SC609", Name: "nul-character", Severity: rules.Warning, Safety: rules.None, Allow: lossy, Scope: rules.PerTree, Since: "0.1.0",
 	Title: "a text of the next request has the character U+0000", Profiled: true,
 	Run: func(p *rules.Pass) {
-		rules.Faults(session.NulCharacter, func(found *rules.Finding, f *session.Fault) {
+		rules.Faults(session.NulCharacter, func(found *rules.Finding, _ *session.Fault) {
 			found.Message = "a text has the character U+0000"
 			s := p.Subject(found.Session)
 			switch {

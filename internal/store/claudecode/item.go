@@ -15,8 +15,8 @@ import (
 	"github.com/sessctl/sessctl/internal/jsonscan"
 	"github.com/sessctl/sessctl/internal/pattern"
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/filelog"
+	"github.com/sessctl/sessctl/internal/store/media"
 )
 
 const tableLines = "lines"
@@ -327,7 +327,7 @@ func (m *entry) result(p *block) (blank bool) {
 func (p *block) media(in int) session.Block {
 	b := session.Block{Kind: session.MediaBlock}
 	if p.Source.Type == "base64" {
-		b = column.Media(p.Source.Media, p.Source.Data)
+		b = media.Block(p.Source.Media, p.Source.Data)
 	}
 	b.Name, b.In = p.Type, in
 	return b

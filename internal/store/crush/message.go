@@ -12,6 +12,7 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
+	"github.com/sessctl/sessctl/internal/store/media"
 )
 
 // part is an element of parts: its type, and what of the members of all types is read.
@@ -221,7 +222,7 @@ var titles = map[string]int{"bad request": 400, "unprocessable entity": 422}
 func (m *message) media(p *part) {
 	b := session.Block{Kind: session.MediaBlock, Name: session.MediaName(p.MIME)}
 	if p.Data != "" {
-		b = column.Media(p.MIME, p.Data)
+		b = media.Block(p.MIME, p.Data)
 	}
 	if p.kind == typeResult {
 		b.In = len(m.Results)

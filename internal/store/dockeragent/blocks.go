@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/sessctl/sessctl/internal/session"
-	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/media"
 )
 
 func (p *partRecord) isText() bool { return string(p.kind) == `"text"` }
@@ -90,9 +90,9 @@ func (d *decoder) part(p *partRecord) session.Block {
 		return session.Block{Kind: session.UnknownBlock, Name: string(d.unquote(p.kind))}
 	case b.Name != image:
 	case p.data != "":
-		b.Width, b.Height = column.Pixels(p.data)
+		b.Width, b.Height = media.Pixels(p.data)
 	default:
-		b.Width, b.Height = column.Pixels(inlined(view(p.url.inner())))
+		b.Width, b.Height = media.Pixels(inlined(view(p.url.inner())))
 	}
 	return b
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
+	"github.com/sessctl/sessctl/internal/store/media"
 )
 
 // part is an element of content_json: its type, and what of the members of all types is
@@ -321,7 +322,7 @@ func (m *message) add(p *part) {
 
 // media adds an attachment, of the result of a number, or 0.
 func (m *message) media(data, mime string, in int) {
-	b := column.Media(mime, data)
+	b := media.Block(mime, data)
 	b.In = in
 	m.Blocks, m.plain = append(m.Blocks, b), false
 	m.Size += int64(len(data))

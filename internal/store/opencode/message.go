@@ -16,6 +16,7 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 	"github.com/sessctl/sessctl/internal/store/column"
 	"github.com/sessctl/sessctl/internal/store/eventlog"
+	"github.com/sessctl/sessctl/internal/store/media"
 	"github.com/sessctl/sessctl/internal/store/table"
 )
 
@@ -367,7 +368,7 @@ func (m *message) think(text string, by signed) {
 func (m *message) media(mime, url string) {
 	b := session.Block{Kind: session.MediaBlock, Name: session.MediaName(mime)}
 	if _, data, ok := strings.Cut(url, ";base64,"); ok {
-		b = column.Media(mime, data)
+		b = media.Block(mime, data)
 	}
 	if m.Role == session.Tool {
 		b.In = 1

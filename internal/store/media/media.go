@@ -1,4 +1,5 @@
-package column
+// Package media says what of an image or a file a message holds in base64.
+package media
 
 import (
 	"encoding/base64"
@@ -12,8 +13,8 @@ import (
 	"github.com/sessctl/sessctl/internal/session"
 )
 
-// Media is the block of what a message holds in base64, under a label.
-func Media(label, data string) session.Block {
+// Block is that of what a message holds in base64, under a label.
+func Block(label, data string) session.Block {
 	b := session.Block{Kind: session.MediaBlock, Name: session.MediaName(label), Media: label, Bytes: int64(len(data))}
 	b.Broken = data == "" || len(data)%4 != 0
 	for i := range len(data) {

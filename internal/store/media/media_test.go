@@ -1,10 +1,10 @@
-package column_test
+package media_test
 
 import (
 	"encoding/base64"
 	"testing"
 
-	"github.com/sessctl/sessctl/internal/store/column"
+	"github.com/sessctl/sessctl/internal/store/media"
 )
 
 func TestMedia(t *testing.T) {
@@ -28,7 +28,7 @@ func TestMedia(t *testing.T) {
 		"a line end within": {data: "aGVs\nG8=", broken: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := column.Media("image/png", tc.data)
+			b := media.Block("image/png", tc.data)
 			if b.Is != tc.is || b.Broken != tc.broken || b.Bytes != int64(len(tc.data)) || b.Name != "image" || b.Media != "image/png" {
 				t.Errorf("%+v", b)
 			}
